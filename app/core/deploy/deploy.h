@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "app/core/remote/host.h"
+#include "shared/result.h"
+
+#include <cstdint>
+#include <functional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+namespace rm {
+
+/// Bytes moved so far, of those that had to be moved.
+using TransferProgress = std::function<void(int64_t done, int64_t total)>;
+
+/// Makes sure that this release's agent is on the node and gives the path to run it by. On this
+/// computer that is the agent beside the program. Otherwise the agent goes over stdin into a
+/// fixed shell script that verifies its SHA-256 before it is renamed to
+/// `HOME/agents/SHA256/ringmaster-agent`.
+Result<std::string> deployAgent(HostSession& session, const Node& node, std::stop_token stop);
+
+/// Files that make a folder on the node.
+struct LocalTree {
+    struct File {
+        std::string path;  ///< in the tree, relative
+        std::string local; ///< here
+        bool executable = false;
+    };
+    std::string kind; ///< "bundles" | "data"
+    std::vector<File> files;
+};
+
+/// The trainer, its plugin when `cuda`, and the libraries they need (not glibc's, not the
+/// driver's).
+Result<LocalTree> trainerBundle(bool cuda);
+
+/// Every file of these files and folders, for `data.stage = true`. Paths that appear are reported
+/// by name; nothing readable is kInvalid.
+Result<LocalTree> dataTree(const std::vector<std::string>& paths);
+
+/// Sends what the node lacks and gives the folder's path there. What was sent before is never
+/// sent again; a cut link resumes where it ended.
+Result<std::string> deployTree(HostSession& session, const std::string& agent,
+                               const LocalTree& tree, const TransferProgress& progress,
+                               std::stop_token stop);
+
+} // namespace rm

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "app/core/fleet/node.h"
+#include "shared/result.h"
+
+#include <chrono>
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <span>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+namespace rm {
+
+/// Wakes a HostProcess::read() from another thread. Thread-safe; lives as long as its users.
+class Waker {
+public:
+    Waker();
+    ~Waker();
+    Waker(const Waker&) = delete;
+    Waker& operator=(const Waker&) = delete;
+    void wake();
+    void clear();
+    int fd() const { return m_readFd; }
+
+private:
+    int m_readFd = -1;
+    int m_writeFd = -1;
+};
+
+/// A program running on a host, with its pipes. Used by the thread of its session alone.
+class HostProcess {
+public:
+    virtual ~HostProcess() = default; ///< hangs up: closes the pipes, does not wait
+
+    struct Bytes {
+        std::vector<std::byte> data; ///< of stdout; empty: timeout or woken
+        bool ended = false;          ///< stdout is closed and everything was read
+    };
+    /// Waits until bytes, end, `timeout` or `waker`. kUnavailable: the link is gone.
+    virtual Result<Bytes> read(std::chrono::milliseconds timeout, const Waker* waker = nullptr) = 0;
+    /// Blocks until all is handed on.
+    virtual Result<void> write(std::span<const std::byte> bytes) = 0;
+    virtual Result<void> closeWrite() = 0;
+    /// After the end of stdout: the exit code; kUnavailable when the program was killed or lost.
+    virtual Result<int> exitCode(std::chrono::milliseconds timeout) = 0;
+    /// stderr so far, at most its last 64 KiB, terminal escapes stripped.
+    virtual std::string errorText() const = 0;
+};
+
+/// One authenticated connection to a host. All calls from one thread.
+class HostSession {
+public:
+    virtual ~HostSession() = default;
+
+    /// Starts `program` with `arguments`; both are validated against [A-Za-z0-9._:/=,@%+-] (no
+    /// shell word ever depends on data; anything else goes over stdin).
+    virtual Result<std::unique_ptr<HostProcess>>
+    start(const std::string& program, const std::vector<std::string>& arguments) = 0;
+    /// Starts one of our own fixed shell scripts (`sh -c`), as the bootstrap of the agent does.
+    virtual Result<std::unique_ptr<HostProcess>> startScript(const std::string& fixedScript) = 0;
+
+    /// "this computer", or "ssh user@host:port": for messages.
+    virtual std::string where() const = 0;
+};
+
+/// Why a connection was not made, and what a person could decide.
+struct ConnectFailure {
+    enum class Need {
+        kNothing,      ///< nothing here helps: see the error
+        kTrustHostKey, ///< first contact: show `fingerprint`, then Credentials::trustedFingerprint
+        kPassword,     ///< ask, then Credentials::password
+    };
+    Error error;
+    Need need = Need::kNothing;
+    std::string fingerprint; ///< "SHA256:..." of the key that the host showed
+};
+
+/// What a person decided or the keyring knew, for one attempt. Zeroed by its holder.
+struct Credentials {
+    std::optional<std::string> password;
+    /// Write this key to known_hosts if, and only if, the host shows exactly it.
+    std::optional<std::string> trustedFingerprint;
+};
+
+/// Connects, checks the host key before any authentication, authenticates. Blocks at most ~15 s.
+/// For the local node it starts processes of this computer. Thread-safe.
+tl::expected<std::unique_ptr<HostSession>, ConnectFailure>
+openSession(const Node& node, const Credentials& credentials, std::stop_token stop);
+
+/// Runs a program to its end: `input` to stdin, stdout back (at most 16 MiB). A non-zero exit is
+/// an error that carries its stderr's last line and maps rm::ExitCode back to ErrorCode.
+Result<std::string> runToEnd(HostSession& session, const std::string& program,
+                             const std::vector<std::string>& arguments, const std::string& input,
+                             std::chrono::milliseconds timeout, std::stop_token stop = {});
+
+} // namespace rm

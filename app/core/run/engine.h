@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "app/core/fleet/fleet.h"
+#include "app/core/store/store.h"
+#include "shared/spec/run_spec.h"
+#include "shared/wire/messages.h"
+
+#include <QFuture>
+#include <QObject>
+#include <QString>
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+namespace rm {
+
+/// Where Ringmaster keeps things; from the XDG variables (see settings/paths.h).
+struct Paths;
+
+/// A node taking part, with the number of ranks on it (0: one per GPU, else 1).
+struct Placement {
+    QString node;
+    int ranks = 0;
+    bool operator==(const Placement&) const = default;
+};
+
+/// How a procedure (launch, resume, restore) goes on.
+struct Progress {
+    QString stage;               ///< "Check this-computer", "Send trainer to node-a", "Start ranks"
+    int64_t done = 0, total = 0; ///< bytes; total 0: not counted
+    double bytesPerSec = 0;
+    double secondsLeft = -1;
+};
+
+/// The live side of a run: what the links say right now. Never stored.
+struct LiveState {
+    enum class Link { kNone, kConnecting, kLive, kLost };
+    struct NodeLink {
+        std::string node;
+        Link link = Link::kNone;
+        QString why; ///< kLost: the error in words
+        int64_t lostSinceNs = 0;
+        std::optional<RunState> state;
+    };
+    std::vector<NodeLink> nodes;
+    /// Command in flight: "pausing, 3 of 4 ranks" is made of it and the ranks' phases.
+    std::optional<CommandKind> pending;
+    bool held = false;
+};
+
+/// The one engine behind the window and the terminal. Lives on the thread that made it (the GUI
+/// thread); every blocking step runs on worker threads; every answer comes back here.
+///
+/// Closing it leaves the runs alone: they go on on their nodes and are attached to again.
+class Engine : public QObject {
+    Q_OBJECT
+public:
+    /// `writer` null: a second instance holds the database; commands work, nothing is ingested.
+    Engine(const Paths& paths, Fleet& fleet, std::unique_ptr<StoreWriter> writer,
+           QObject* parent = nullptr);
+    ~Engine() override;
+
+    QString databasePath() const;
+
+    /// Checks, deploys, plans, starts, attaches. The answer is the new run's id; a failure after
+    /// the id exists leaves the run as failed with the message, and nothing running.
+    QFuture<Result<QString>> launch(const CheckedSpec& spec, const std::vector<Placement>& nodes);
+    /// Next attempt from the newest checkpoint (of any step, or exactly `step`).
+    QFuture<Result<QString>> resume(const QString& run, std::optional<int64_t> step = {});
+    /// A new run with its own checkpoints that starts from that checkpoint of `run`. `spec` null:
+    /// the run's own spec.
+    QFuture<Result<QString>> branch(const QString& run, int64_t step,
+                                    std::optional<CheckedSpec> spec = {});
+    /// The answer is kApplied or kRefused; kUnavailable when rank 0's node does not answer.
+    QFuture<Result<CommandState>>
+    command(const QString& run, CommandKind kind,
+            std::vector<std::pair<std::string, std::string>> args = {});
+
+    /// Attaches to every node of the run and follows it until it ends. Idempotent.
+    void attach(const QString& run);
+    /// attach() for every run that has not ended.
+    void attachAll();
+    LiveState live(const QString& run) const;
+
+    // Edits of what a person wrote.
+    Result<void> setNotes(const QString& run, const QString& notes);
+    Result<void> setTags(const QString& run, const QStringList& tags);
+    Result<void> setDeleted(const QString& run, bool deleted);
+
+signals:
+    void runsChanged();                       ///< a run appeared, or its summary changed
+    void samplesAppended(const QString& run); ///< say that, not what: pull from a StoreReader
+    void liveChanged(const QString& run);
+    void progressed(const QString& run, const rm::Progress& progress);
+    void attemptEnded(const QString& run);
+
+private:
+    struct Impl;
+    std::unique_ptr<Impl> m_impl;
+};
+
+} // namespace rm
+
+Q_DECLARE_METATYPE(rm::Progress)

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <QString>
+
+namespace rm {
+
+/// Every folder that the app uses, from the XDG variables, so that two instances with different
+/// ones never meet.
+struct Paths {
+    QString config; ///< $XDG_CONFIG_HOME/ringmaster: nodes.toml, settings.ini
+    QString data;   ///< $XDG_DATA_HOME/ringmaster: runs.sqlite
+    QString state;  ///< $XDG_STATE_HOME/ringmaster: logs; runs/ of this computer as a node
+    QString cache;  ///< $XDG_CACHE_HOME/ringmaster
+
+    QString database() const { return data + "/runs.sqlite"; }
+
+    /// From the environment of this process; the folders are not made.
+    static Paths fromEnvironment();
+};
+
+/// The folder that holds recipes/ and schema/: resources/ beside the program when installed or
+/// built, else the one compiled in.
+QString resourceDir();
+
+/// The folder with bin/ and lib/ that this program runs from: the bundle for this computer.
+QString installPrefix();
+
+} // namespace rm

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "shared/journal/records.h"
+#include "shared/result.h"
+
+#include <QString>
+#include <QStringList>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace rm {
+
+/// State of a run as the database knows it. Stored: never renumber. Link loss is not a state.
+enum class RunStateKind : uint8_t {
+    kPreparing = 0, ///< checking, deploying, starting
+    kRunning = 1,
+    kPaused = 2,
+    kFinished = 3,
+    kStopped = 4,
+    kFailed = 5,
+    kPreempted = 6,
+};
+const char* runStateName(RunStateKind state); ///< "preparing", "running", ...
+
+struct RunNode {
+    int nodeIndex = 0;
+    std::string nodeName;
+    int ranks = 1;
+    int firstRank = 0;
+    bool operator==(const RunNode&) const = default;
+};
+
+struct RunSummary {
+    QString id;
+    QString name;
+    RunStateKind state = RunStateKind::kPreparing;
+    int attempt = 1;
+    int64_t step = 0;       ///< last step of rank 0
+    int64_t totalSteps = 0; ///< of the spec
+    int ranks = 0;
+    std::vector<RunNode> nodes;
+    int64_t createdNs = 0;
+    int64_t updatedNs = 0;
+    std::optional<double> loss;           ///< last train/loss of rank 0
+    std::optional<double> validationLoss; ///< best
+    QString message;                      ///< why it failed
+    QString notes;
+    QStringList tags;
+    QString parentRun; ///< branch of; empty: none
+    int64_t parentStep = 0;
+    bool operator==(const RunSummary&) const = default;
+};
+
+struct NewRun {
+    QString id;
+    QString name;
+    std::string specToml;
+    std::vector<RunNode> nodes;
+    QString parentRun;
+    int64_t parentStep = 0;
+};
+
+struct SeriesKey {
+    std::string metric; ///< name
+    int rank = 0;
+    bool operator==(const SeriesKey&) const = default;
+    auto operator<=>(const SeriesKey&) const = default;
+};
+
+struct Point {
+    int64_t step = 0;
+    int64_t wallNs = 0;
+    float value = 0;
+    bool operator==(const Point&) const = default;
+};
+
+/// One pixel's worth of a series. NaN values count as gaps; infinite ones are kept.
+struct Bucket {
+    int64_t firstStep = 0, lastStep = 0;
+    int64_t wallNs = 0; ///< of the last point
+    float min = 0, max = 0, mean = 0, last = 0;
+    int64_t count = 0;
+};
+
+struct StoredEvent {
+    int64_t id = 0;
+    int nodeIndex = 0;
+    Event event;
+    int attempt = 0;
+};
+
+struct StoredCheckpoint {
+    CheckpointSaved saved;
+    int attempt = 0;
+    bool removed = false;
+};
+
+struct StoredCommand {
+    CommandApplied applied;
+    int attempt = 0;
+};
+
+struct StoredAttempt {
+    int attempt = 1;
+    int64_t startStep = 0;
+    int64_t startedNs = 0;
+    std::optional<AttemptEnded> ended; ///< of the whole run, first failure first
+    std::string startFrom;
+};
+
+struct StoredRank {
+    int rank = 0;
+    int nodeIndex = 0;
+    int64_t pid = 0;
+    int64_t step = 0;
+    std::optional<RankExited> exited;
+};
+
+struct LogLine {
+    int64_t id = 0;
+    int rank = 0;
+    int64_t wallNs = 0; ///< when it was ingested
+    std::string text;   ///< escapes stripped, at most 4 KiB
+};
+
+/// A later attempt that starts at step S supersedes earlier attempts' points of steps > S: they
+/// stay stored and are not given out, so every step of every rank appears exactly once.
+///
+/// Read side: an own read-only connection each. One thread each.
+class StoreReader {
+public:
+    static Result<std::unique_ptr<StoreReader>> open(const QString& path);
+    ~StoreReader();
+
+    std::vector<RunSummary> runs(bool withDeleted = false); ///< newest first
+    std::optional<RunSummary> run(const QString& id);
+    /// The whole id, or an unambiguous prefix, or the name of the newest run called so.
+    Result<RunSummary> resolve(const QString& idOrPrefixOrName);
+    std::string specToml(const QString& run);
+
+    std::vector<SeriesKey> series(const QString& run);
+    std::optional<MetricDef> metricDef(const QString& run, const std::string& metric);
+    /// Points with firstStep <= step <= lastStep, by step.
+    std::vector<Point> points(const QString& run, const SeriesKey& key, int64_t firstStep = 0,
+                              int64_t lastStep = INT64_MAX);
+    /// At most maxBuckets of them over the range; cost O(maxBuckets), not of the points.
+    std::vector<Bucket> buckets(const QString& run, const SeriesKey& key, int64_t firstStep,
+                                int64_t lastStep, int maxBuckets);
+    std::optional<Point> lastPoint(const QString& run, const SeriesKey& key);
+
+    std::vector<StoredAttempt> attempts(const QString& run);
+    std::vector<StoredRank> ranks(const QString& run);
+    std::vector<StoredEvent> events(const QString& run, int limit = 500); ///< newest first
+    std::vector<StoredCheckpoint> checkpoints(const QString& run);        ///< by step, newest first
+    std::vector<StoredCommand> commands(const QString& run);              ///< oldest first
+    std::vector<SampleText> samples(const QString& run);                  ///< newest first
+    /// Lines with id > afterId (0: the last `limit`); rank -1: all.
+    std::vector<LogLine> log(const QString& run, int rank, int64_t afterId, int limit,
+                             const QString& contains = {});
+    /// File -> offset, per node.
+    std::vector<std::pair<std::string, uint64_t>> cursors(const QString& run, int nodeIndex);
+
+private:
+    StoreReader();
+    struct Impl;
+    std::unique_ptr<Impl> m_impl;
+};
+
+/// Decoded news of one node of one run, committed with its cursors in one transaction.
+struct IngestBatch {
+    QString run;
+    int nodeIndex = 0;
+    std::vector<Record> records; ///< in the order of each file
+    /// Log bytes: file name and new whole lines.
+    std::vector<std::pair<int, std::string>> logLines; ///< rank, line
+    std::vector<std::pair<std::string, uint64_t>> cursors;
+};
+
+/// Write side: the only writer and checkpointer of the database. One thread: StoreWriter's user.
+class StoreWriter {
+public:
+    /// Makes or upgrades the file (backup before), takes the lock file; kUnavailable names the
+    /// pid of the instance that holds it, kTooNew a schema from a later release.
+    static Result<std::unique_ptr<StoreWriter>> open(const QString& path);
+    ~StoreWriter();
+
+    Result<void> createRun(const NewRun& run);
+    Result<void> setState(const QString& run, RunStateKind state, const QString& message = {});
+    /// Attempt `attempt` was asked for: known before the ranks say so. `startStep` -1: unknown.
+    Result<void> beginAttempt(const QString& run, int attempt, int64_t startStep,
+                              const std::string& startFrom, const std::vector<RunNode>& nodes);
+    Result<void> setNotes(const QString& run, const QString& notes);
+    Result<void> setTags(const QString& run, const QStringList& tags);
+    Result<void> setName(const QString& run, const QString& name);
+    Result<void> setDeleted(const QString& run, bool deleted); ///< to the trash, and back
+    Result<void> updateSpec(const QString& run, const std::string& specToml);
+
+    /// All or nothing. Run state follows AttemptStarted / AttemptEnded records.
+    Result<void> ingest(const IngestBatch& batch);
+
+    /// Folds the WAL into the file; called when idle and at the end.
+    void checkpointWal();
+
+private:
+    StoreWriter();
+    struct Impl;
+    std::unique_ptr<Impl> m_impl;
+};
+
+/// `metric,rank,step,wall_time,value` of every visible point; wall_time in Unix seconds with
+/// microseconds. Returns the number of rows.
+Result<int64_t> exportCsv(StoreReader& reader, const QString& run, std::ostream& out);
+
+} // namespace rm

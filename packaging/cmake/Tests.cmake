@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: Apache-2.0
+include(CTest)
+
+# rm_add_test(NAME tst_x SOURCES a.cpp ... LIBRARIES t ... LABELS unit tsan ... [TIMEOUT s])
+# One Qt Test program (QTEST_GUILESS_MAIN or QTEST_MAIN in its source), one ctest entry.
+# The tests see RINGMASTER_BIN (programs), RINGMASTER_SOURCE and RINGMASTER_TORCH in their environment.
+function(rm_add_test)
+    cmake_parse_arguments(T "" "NAME;TIMEOUT" "SOURCES;LIBRARIES;LABELS" ${ARGN})
+    if(NOT T_TIMEOUT)
+        set(T_TIMEOUT 60)
+    endif()
+    add_executable(${T_NAME} ${T_SOURCES})
+    set_target_properties(${T_NAME} PROPERTIES
+        AUTOMOC ON RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+    target_link_libraries(${T_NAME} PRIVATE ${T_LIBRARIES} Qt6::Test)
+    target_compile_definitions(${T_NAME} PRIVATE QT_NO_KEYWORDS)
+    add_test(NAME ${T_NAME} COMMAND ${T_NAME})
+    set_tests_properties(${T_NAME} PROPERTIES LABELS "${T_LABELS}" TIMEOUT ${T_TIMEOUT})
+    rm_test_environment(${T_NAME})
+endfunction()
+
+function(rm_test_environment name)
+    set_property(TEST ${name} APPEND PROPERTY ENVIRONMENT
+        RINGMASTER_BIN=${CMAKE_RUNTIME_OUTPUT_DIRECTORY}
+        RINGMASTER_SOURCE=${CMAKE_SOURCE_DIR}
+        RINGMASTER_BUILD=${CMAKE_BINARY_DIR}
+        RINGMASTER_TORCH=${RINGMASTER_TORCH}
+        QT_QPA_PLATFORM=offscreen
+        ASAN_OPTIONS=detect_leaks=0)
+endfunction()

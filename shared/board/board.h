@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "shared/result.h"
+#include "shared/wire/messages.h"
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace rm {
+
+/// What a rank is doing. Stored and sent: never renumber.
+enum class Phase : uint8_t {
+    kStarting = 0,
+    kData = 1,
+    kForward = 2,
+    kBackward = 3,
+    kAllreduce = 4,
+    kOptimizer = 5,
+    kValidation = 6,
+    kCheckpoint = 7,
+    kHeld = 8,
+    kEnding = 9,
+    kRendezvous = 10,
+};
+const char* phaseName(Phase phase);
+
+/// One rank's page in shared memory (`board/rank-00003`, 4096 bytes, layout in board.cpp): the
+/// rank writes its status, the agent writes the command slot. Both sides only load and store;
+/// nobody waits, nobody locks. A page written by another layout version is refused.
+class Board {
+public:
+    /// The rank's side: creates or takes over the page.
+    static Result<Board> create(const std::string& path, int rank, int attempt);
+    /// The agent's side. kNotFound until the rank created it.
+    static Result<Board> open(const std::string& path);
+
+    Board(Board&&) noexcept;
+    Board& operator=(Board&&) noexcept;
+    ~Board();
+
+    // The rank's side, one thread.
+    void setStep(int64_t step);
+    void setPhase(Phase phase); ///< stamps CLOCK_MONOTONIC
+    /// The command waiting, if any; it stays until commandDone().
+    std::optional<Command> pendingCommand() const;
+    void commandDone(); ///< frees the slot
+
+    // The agent's side.
+    struct Status {
+        int32_t rank = 0;
+        int32_t attempt = 0;
+        int64_t pid = 0;
+        int64_t step = 0;
+        Phase phase = Phase::kStarting;
+        int64_t sinceMs = 0; ///< in this phase
+    };
+    Status status() const;
+    /// False while the slot is taken; try again. kInvalid when the command does not fit (1 KiB).
+    Result<bool> postCommand(const Command& command);
+
+private:
+    Board();
+    struct Page;
+    struct Impl;
+    std::unique_ptr<Impl> m_impl;
+};
+
+} // namespace rm

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "shared/result.h"
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace rm {
+
+/// Whole small files. Errors name the path and the errno's text.
+Result<std::string> readFile(const std::string& path, size_t maxBytes = 64u << 20);
+
+/// temp file beside it, write, fsync, rename, fsync folder: readers see the old or the new text.
+Result<void> writeFileAtomically(const std::string& path, std::string_view text);
+
+/// mkdir -p with mode 0700.
+Result<void> makeFolders(const std::string& path);
+
+Result<void> syncFile(const std::string& path);
+Result<void> syncFolder(const std::string& path);
+
+/// Lower-case hex of SHA-256.
+std::string sha256Hex(std::span<const std::byte> bytes);
+Result<std::string> sha256HexOfFile(const std::string& path);
+
+} // namespace rm

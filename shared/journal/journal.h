@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "shared/io/frame.h"
+#include "shared/journal/records.h"
+
+#include <memory>
+#include <string>
+
+namespace rm {
+
+/// A journal file is 16 bytes of header (magic "RMJOURNL", u32 version, u32 zero) and frames.
+inline constexpr size_t kJournalHeader = 16;
+inline constexpr uint32_t kJournalVersion = 1;
+
+/// Appends records to one file; the only writer of that file. Not thread-safe.
+class JournalWriter {
+public:
+    /// Creates the file or goes on behind its last whole record (a torn tail is cut off).
+    /// A damaged middle gives kCorrupt with file and offset; nothing is changed then.
+    static Result<JournalWriter> open(const std::string& path);
+
+    JournalWriter(JournalWriter&&) noexcept;
+    JournalWriter& operator=(JournalWriter&&) noexcept;
+    ~JournalWriter();
+
+    /// Buffers a record. Infallible.
+    void append(const Record& record);
+
+    /// Hands what is buffered to the kernel with one write (survives our death, not the
+    /// machine's). On error what was not written stays buffered and a later flush() retries,
+    /// so a full disk heals by itself.
+    Result<void> flush();
+
+    /// flush() and fdatasync().
+    Result<void> sync();
+
+private:
+    JournalWriter();
+    struct Impl;
+    std::unique_ptr<Impl> m_impl;
+};
+
+/// Turns the bytes of one journal, fed in order from a cursor, into records. Not thread-safe.
+class JournalScanner {
+public:
+    /// `cursor` is 0 or what cursor() gave; `name` is for messages.
+    JournalScanner(std::string name, uint64_t cursor);
+
+    void feed(std::span<const std::byte> bytes);
+
+    /// Next record; nullopt: needs more bytes. Records of unknown type are skipped and counted.
+    Result<std::optional<Record>> next();
+
+    /// Where to go on: start of the first byte not yet returned by next(), within the file.
+    uint64_t cursor() const;
+    uint64_t skipped() const { return m_skipped; }
+
+private:
+    std::string m_name;
+    FrameScanner m_frames;
+    std::vector<std::byte> m_header;
+    bool m_headerSeen;
+    uint64_t m_skipped = 0;
+};
+
+/// Reads a whole journal file; a torn tail is not an error.
+Result<std::vector<Record>> readJournal(const std::string& path);
+
+/// "rank-00003.rmj", "node-00001.rmj", "rank-00003.log", "rank-00003" (board).
+std::string rankJournalName(int rank);
+std::string nodeJournalName(int nodeIndex);
+std::string rankLogName(int rank);
+std::string boardName(int rank);
+
+} // namespace rm

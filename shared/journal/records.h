@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "shared/metrics/registry.h"
+#include "shared/result.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace rm {
+
+/// Values of what journals hold; `records.fbs` is their form on disk (FORMAT.md beside it).
+/// Times: `wallNs` is nanoseconds since the Unix epoch, for people and for skew; order within
+/// one file is the file's own.
+
+/// First record of each attempt in a rank's journal, written by the rank.
+struct AttemptStarted {
+    int32_t attempt = 1;
+    int32_t rank = 0;
+    int32_t worldSize = 1;
+    int64_t startStep = 0; ///< steps done before; the first step of this attempt is startStep + 1
+    int64_t wallNs = 0;
+    std::string startFrom; ///< checkpoint folder or empty
+    bool operator==(const AttemptStarted&) const = default;
+};
+
+/// A metric of the run's own (id >= metric::kFirstUser), before its first sample.
+struct MetricRegistered {
+    MetricDef def;
+    bool operator==(const MetricRegistered&) const = default;
+};
+
+/// Values of one rank at one step. `metric` and `value` have equal length.
+struct Samples {
+    int32_t rank = 0;
+    int64_t step = 0;
+    int64_t wallNs = 0;
+    std::vector<MetricId> metric;
+    std::vector<float> value;
+    bool operator==(const Samples&) const = default;
+};
+
+enum class Severity : uint8_t { kInfo = 0, kWarning = 1, kError = 2 };
+
+/// Something a person may want to know. `code` is kebab-case and stable ("data-skipped").
+struct Event {
+    int32_t rank = -1; ///< -1: of the node
+    int64_t step = -1; ///< -1: unknown
+    int64_t wallNs = 0;
+    Severity severity = Severity::kInfo;
+    std::string code;
+    std::string message;
+    bool operator==(const Event&) const = default;
+};
+
+/// Rank 0's word that all ranks acted on a command at the boundary after `step`.
+struct CommandApplied {
+    std::string id;
+    std::string kind; ///< commandKindName()
+    int64_t step = 0;
+    int64_t wallNs = 0;
+    bool ok = true;
+    std::string message; ///< why not, or what changed ("lr 0.0005 -> 0.0003")
+    bool operator==(const CommandApplied&) const = default;
+};
+
+struct CheckpointSaved {
+    int64_t step = 0;
+    int64_t wallNs = 0;
+    std::string path; ///< absolute, on the node of rank 0
+    int64_t bytes = 0;
+    double durationMs = 0;
+    std::string reason; ///< "every 500", "command", "pause", "end", "preempted"
+    double validationLoss = std::numeric_limits<double>::quiet_NaN(); ///< NaN: none yet
+    bool best = false;
+    /// NaN equals NaN here.
+    bool operator==(const CheckpointSaved& other) const;
+};
+
+struct CheckpointRemoved {
+    int64_t step = 0;
+    int64_t wallNs = 0;
+    std::string path;
+    bool operator==(const CheckpointRemoved&) const = default;
+};
+
+/// Text generated at a validation.
+struct SampleText {
+    int64_t step = 0;
+    int64_t wallNs = 0;
+    std::string prompt;
+    std::string text;
+    bool operator==(const SampleText&) const = default;
+};
+
+/// The agent's records.
+struct RankStarted {
+    int32_t attempt = 1;
+    int32_t rank = 0;
+    int64_t pid = 0;
+    int64_t wallNs = 0;
+    bool operator==(const RankStarted&) const = default;
+};
+
+struct RankExited {
+    int32_t attempt = 1;
+    int32_t rank = 0;
+    int32_t exitCode = 0; ///< rm::ExitCode, or any other value of a program that is not ours
+    int32_t signal = 0;   ///< 0: exited by itself
+    int64_t wallNs = 0;
+    std::string message; ///< "killed by SIGKILL", "exited: peer lost"
+    std::string tail;    ///< last lines of its log, at most 4 KiB
+    bool operator==(const RankExited&) const = default;
+};
+
+/// Stored: never renumber.
+enum class Outcome : uint8_t {
+    kFinished = 0,
+    kPaused = 1,
+    kStopped = 2,
+    kPreempted = 3,
+    kFailed = 4,
+};
+
+/// Last record of an attempt in a node's journal.
+struct AttemptEnded {
+    int32_t attempt = 1;
+    Outcome outcome = Outcome::kFinished;
+    int32_t firstFailedRank = -1; ///< of this node, by time; -1: none
+    int32_t exitCode = 0;         ///< of that rank (RankExited::exitCode)
+    int64_t wallNs = 0;
+    std::string message;
+    bool operator==(const AttemptEnded&) const = default;
+};
+
+using Record =
+    std::variant<AttemptStarted, MetricRegistered, Samples, Event, CommandApplied, CheckpointSaved,
+                 CheckpointRemoved, SampleText, RankStarted, RankExited, AttemptEnded>;
+
+/// The payload of a frame (shared/io/frame.h) that holds `record`.
+std::vector<std::byte> encodeRecord(const Record& record);
+
+/// Verifies and reads a payload. A record type from the future gives kTooNew, which readers skip;
+/// anything that FlatBuffers' verifier or our own rules refuse gives kCorrupt.
+Result<Record> decodeRecord(std::span<const std::byte> payload);
+
+const char* outcomeName(Outcome outcome);
+
+} // namespace rm

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "shared/result.h"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace rm {
+
+/// What one node does of one attempt of a run: `plan.toml` in the run directory, written by the
+/// app, read by the agent. Ranks are numbered node by node (torchrun's GROUP_RANK order).
+struct NodePlan {
+    std::string runId;
+    std::string runName;
+    int64_t attempt = 1;   ///< 1, 2, ...
+    int64_t nodeIndex = 0; ///< GROUP_RANK
+    int64_t nodeCount = 1;
+    int64_t firstRank = 0;  ///< global rank of LOCAL_RANK 0
+    int64_t localRanks = 1; ///< LOCAL_WORLD_SIZE
+    int64_t worldSize = 1;
+    std::string masterAddr = "127.0.0.1";
+    int64_t masterPort = 0;
+    std::string interface;      ///< NCCL_SOCKET_IFNAME / GLOO_SOCKET_IFNAME here; empty: not set
+    std::string device = "cpu"; ///< "cpu" | "cuda"
+    std::string bundle;         ///< folder with bin/ and lib/ of the trainer
+    std::string startFrom;      ///< checkpoint folder on the node of rank 0; empty: from scratch
+    std::vector<std::string> environment; ///< "NAME=value"
+
+    bool operator==(const NodePlan&) const = default;
+};
+
+Result<NodePlan> parseNodePlan(std::string_view toml, std::string_view source);
+std::string toToml(const NodePlan& plan);
+
+/// A run id is 1 to 64 of [a-z0-9-], starting with a letter or digit: safe in paths and commands.
+bool isValidRunId(std::string_view id);
+
+} // namespace rm

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "shared/result.h"
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace rm {
+
+/// What a run is asked to do. Plain values; TOML keys are `section.field` in snake case.
+/// Each field's meaning, unit, bounds and default stand once, in the schema (see specSchema()).
+struct RunSpec {
+    std::string name = "run";
+    int64_t seed = 1337;
+
+    struct Model {
+        std::string type = "gpt";
+        int64_t layers = 6;
+        int64_t heads = 6;
+        int64_t width = 384;   ///< n_embd / d_model
+        int64_t context = 256; ///< tokens
+        double dropout = 0.0;
+        bool operator==(const Model&) const = default;
+    } model;
+
+    struct Data {
+        std::vector<std::string> train; ///< text files, folders of text, or token shards (.rmtok)
+        std::vector<std::string> validation; ///< empty: hold out `validationShare` of train
+        double validationShare = 0.05;
+        bool stage = false; ///< paths are on the launching computer; send them by content hash
+        std::string tokenizer = "bytes"; ///< "bytes" | "sentencepiece"
+        int64_t vocabSize = 8000;        ///< sentencepiece only
+        bool operator==(const Data&) const = default;
+    } data;
+
+    struct Train {
+        int64_t steps = 1000;
+        int64_t batchSize = 8; ///< sequences per rank and micro-batch
+        int64_t accumulation = 1;
+        std::string precision = "float32"; ///< "float32" | "bfloat16" (autocast)
+        int64_t threads = 0;               ///< per rank; 0: cores / local ranks
+        int64_t logEvery = 1;              ///< steps
+        bool operator==(const Train&) const = default;
+    } train;
+
+    struct Optimizer {
+        std::string type = "adamw";
+        double lr = 3e-4;
+        double beta1 = 0.9;
+        double beta2 = 0.95;
+        double eps = 1e-8;
+        double weightDecay = 0.1; ///< matrices only, never norms and biases
+        double clip = 1.0;        ///< global L2 norm; 0: off
+        bool operator==(const Optimizer&) const = default;
+    } optimizer;
+
+    struct Schedule {
+        std::string type = "cosine"; ///< "constant" | "cosine"
+        int64_t warmupSteps = 0;
+        double minLr = 0.0;
+        bool operator==(const Schedule&) const = default;
+    } schedule;
+
+    struct Validation {
+        int64_t every = 100; ///< steps; 0: never
+        int64_t batches = 10;
+        int64_t sampleTokens = 120; ///< 0: no sample
+        std::string prompt = "\n";
+        bool operator==(const Validation&) const = default;
+    } validation;
+
+    struct Checkpoint {
+        std::string directory; ///< empty: `checkpoints/` in the run directory
+        int64_t every = 500;   ///< steps; 0: only by command and at the end
+        int64_t keepLast = 3;
+        bool keepBest = true;
+        bool operator==(const Checkpoint&) const = default;
+    } checkpoint;
+
+    struct Launch {
+        std::string device = "auto"; ///< "auto" | "cpu" | "cuda"
+        int64_t ranks = 0;           ///< per node when none is named; 0: one per GPU, else 1
+        std::string interface;       ///< empty: chosen by what the nodes can reach
+        int64_t masterPort = 0;      ///< 0: a free port
+        std::vector<std::string>
+            environment; ///< "NAME=value"; NCCL_*, GLOO_*, TORCH_*, OMP_*, MKL_* only
+        bool operator==(const Launch&) const = default;
+    } launch;
+
+    bool operator==(const RunSpec&) const = default;
+};
+
+/// A pointer to one field of a RunSpec.
+using SpecFieldRef =
+    std::variant<bool*, int64_t*, double*, std::string*, std::vector<std::string>*>;
+
+/// One row of the schema: the one source for parsing, checking, writing, the form and the docs.
+struct SpecField {
+    std::string_view key;                  ///< "optimizer.lr"
+    std::string_view label;                ///< "Learning rate"
+    std::string_view unit;                 ///< "steps", "tokens", "" ...
+    std::string_view description;          ///< one sentence, shown as the tooltip
+    double min = 0, max = 0;               ///< numbers only, inclusive
+    std::vector<std::string_view> choices; ///< strings only; empty: any
+    SpecFieldRef (*ref)(RunSpec&) = nullptr;
+};
+
+/// Every field in the order in which it is written and shown. Lives for ever.
+std::span<const SpecField> specSchema();
+
+/// Reads TOML. Fails with kInvalid naming `source`, line, key, value and what is allowed: bad
+/// syntax, unknown key (with the nearest known one), wrong type. Does not check bounds.
+Result<RunSpec> parseRunSpec(std::string_view toml, std::string_view source);
+
+/// parseRunSpec() of a file of at most 1 MiB.
+Result<RunSpec> loadRunSpec(const std::string& path);
+
+/// Writes every field; parseRunSpec() of it gives an equal spec.
+std::string toToml(const RunSpec& spec);
+
+/// A spec that passed check(): whoever holds one need not validate anything again.
+class CheckedSpec {
+public:
+    const RunSpec& operator*() const { return m_spec; }
+    const RunSpec* operator->() const { return &m_spec; }
+    bool operator==(const CheckedSpec&) const = default;
+
+private:
+    explicit CheckedSpec(RunSpec spec)
+        : m_spec(std::move(spec)) {}
+    friend Result<CheckedSpec> check(RunSpec spec);
+
+    RunSpec m_spec;
+};
+
+/// Bounds, choices and rules across fields (width divisible by heads, warm-up within steps, ...).
+/// The error names every violated rule, one per line.
+Result<CheckedSpec> check(RunSpec spec);
+
+} // namespace rm

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "shared/result.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace rm {
+
+/// The attach stream (PROTOCOL.md beside this): frames as in shared/io/frame.h over the stdin and
+/// stdout of `ringmaster-agent attach RUN_ID`.
+inline constexpr uint32_t kWireVersion = 1;
+inline constexpr size_t kMaxSlice = 256 * 1024;
+inline constexpr int64_t kHeartbeatMs = 2000; ///< each side sends at least this often
+inline constexpr int64_t kSilenceMs = 10000;  ///< nothing for so long: the link is dead
+
+/// First message of both sides. The app checks `version`.
+struct Hello {
+    uint32_t version = kWireVersion;
+    std::string release; ///< of the sender, e.g. "0.1.0"
+    std::string runId;
+    int32_t nodeIndex = 0;
+    bool operator==(const Hello&) const = default;
+};
+
+struct FileCursor {
+    std::string file; ///< relative to the run directory: "journal/rank-00003.rmj"
+    uint64_t offset = 0;
+    bool operator==(const FileCursor&) const = default;
+};
+
+/// App -> agent: send every file from these cursors (0 for those not named), then go on.
+struct Attach {
+    std::vector<FileCursor> cursors;
+    bool operator==(const Attach&) const = default;
+};
+
+/// Agent -> app: bytes of a file, gap-free and in order per file.
+struct Slice {
+    std::string file;
+    uint64_t offset = 0;
+    std::vector<std::byte> bytes;
+    bool operator==(const Slice&) const = default;
+};
+
+/// Stored and sent: never renumber.
+enum class CommandKind : uint8_t {
+    kHold = 0,
+    kContinue = 1,
+    kStep = 2,  ///< args: "steps"; then hold again
+    kPause = 3, ///< checkpoint, exit, free the devices
+    kCheckpoint = 4,
+    kValidate = 5,
+    kSample = 6,
+    kSet = 7,  ///< args: "optimizer.lr" | "optimizer.clip" | "train.log_every" = value
+    kStop = 8, ///< end at the next boundary, without a checkpoint
+    kKill = 9, ///< SIGKILL by each node's agent
+};
+const char* commandKindName(CommandKind kind); ///< "hold", "continue", ...
+
+/// App -> agent. Sending the same id again asks for its state and does nothing twice.
+struct Command {
+    std::string id; ///< UUID
+    CommandKind kind = CommandKind::kHold;
+    std::vector<std::pair<std::string, std::string>> args;
+    bool operator==(const Command&) const = default;
+};
+
+enum class CommandProgress : uint8_t {
+    kAccepted = 0, ///< on the board of rank 0 (or, kill, being done)
+    kApplied = 1,  ///< all ranks acted; `step` says where
+    kRefused = 2,  ///< will not happen; `message` says why
+};
+
+struct CommandState {
+    std::string id;
+    CommandProgress progress = CommandProgress::kAccepted;
+    int64_t step = -1;
+    std::string message;
+    bool operator==(const CommandState&) const = default;
+};
+
+/// What the agent sees of one rank right now, from its board.
+struct RankState {
+    int32_t rank = 0;
+    int64_t pid = 0; ///< 0: not running
+    int64_t step = 0;
+    uint8_t phase = 0;   ///< rm::Phase
+    int64_t sinceMs = 0; ///< in this phase
+    int32_t exitCode = 0;
+    int32_t signal = 0;
+    bool operator==(const RankState&) const = default;
+};
+
+/// Agent -> app, on change and at least each second while ranks run.
+struct RunState {
+    int32_t attempt = 0;
+    bool supervised = false; ///< an agent supervises the run right now
+    bool ended = false;      ///< AttemptEnded of `attempt` is in the journal
+    uint8_t outcome = 0;     ///< rm::Outcome once ended
+    int64_t wallNs = 0;      ///< the node's clock
+    std::vector<RankState> ranks;
+    bool operator==(const RunState&) const = default;
+};
+
+/// Both ways.
+struct Heartbeat {
+    int64_t sentNs = 0; ///< sender's CLOCK_MONOTONIC
+    int64_t echoNs = 0; ///< last sentNs received, 0: none yet
+    bool operator==(const Heartbeat&) const = default;
+};
+
+/// Agent -> app, then the stream ends: the request cannot be served.
+struct Refusal {
+    uint8_t code = 0; ///< rm::ErrorCode
+    std::string message;
+    bool operator==(const Refusal&) const = default;
+};
+
+using Message =
+    std::variant<Hello, Attach, Slice, Command, CommandState, RunState, Heartbeat, Refusal>;
+
+std::vector<std::byte> encodeMessage(const Message& message);
+
+/// kTooNew: a type from the future, to be skipped; kCorrupt: end the connection.
+Result<Message> decodeMessage(std::span<const std::byte> payload);
+
+/// encodeMessage() in a frame, ready to send.
+std::vector<std::byte> frameMessage(const Message& message);
+
+/// A file named by a peer: "journal/NAME.rmj" or "log/NAME.log" with NAME of [a-z0-9-].
+bool isReplicatedFile(const std::string& file);
+
+} // namespace rm

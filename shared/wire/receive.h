@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "shared/result.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace rm {
+
+/// The transfer stream of `ringmaster-agent receive` (RECEIVE.md beside this): frames as in
+/// shared/io/frame.h; a payload's first byte is its type, then JSON ('J') or, for Chunk ('D'),
+/// one whole zstd frame. Both sides are passive codecs here; files are the agent's business.
+///
+///   app   -> Offer{blobs}                   agent -> Missing{blobs with the offset to go on from}
+///   app   -> Chunk... BlobEnd{sha}          agent -> Stored{sha} | Failed{message}
+///   app   -> Tree{kind, id, entries}        agent -> TreeReady{path} | Failed{message}
+inline constexpr size_t kMaxChunk = 512 * 1024; ///< bytes before compression
+
+struct Blob {
+    std::string sha256;
+    int64_t size = 0;
+    bool operator==(const Blob&) const = default;
+};
+struct Offer {
+    std::vector<Blob> blobs;
+    bool operator==(const Offer&) const = default;
+};
+struct MissingBlob {
+    std::string sha256;
+    int64_t offset = 0; ///< bytes already there from an interrupted transfer
+    bool operator==(const MissingBlob&) const = default;
+};
+struct Missing {
+    std::vector<MissingBlob> blobs;
+    bool operator==(const Missing&) const = default;
+};
+struct Chunk {
+    std::vector<std::byte> zstd; ///< of the blob named by the Missing list, in its order
+    bool operator==(const Chunk&) const = default;
+};
+struct BlobEnd {
+    std::string sha256;
+    bool operator==(const BlobEnd&) const = default;
+};
+struct Stored {
+    std::string sha256;
+    bool operator==(const Stored&) const = default;
+};
+struct TreeEntry {
+    std::string path; ///< relative, no empty, "." or ".." part
+    std::string sha256;
+    bool executable = false;
+    bool operator==(const TreeEntry&) const = default;
+};
+/// A folder made of stored blobs (hard links), published by rename: `bundles/ID` or `data/ID`
+/// under the node's home, ID = treeId() of its entries.
+struct Tree {
+    std::string kind; ///< "bundles" | "data"
+    std::string id;
+    std::vector<TreeEntry> entries;
+    bool operator==(const Tree&) const = default;
+};
+struct TreeReady {
+    std::string path; ///< absolute
+    bool operator==(const TreeReady&) const = default;
+};
+struct Failed {
+    uint8_t code = 0; ///< rm::ErrorCode
+    std::string message;
+    bool operator==(const Failed&) const = default;
+};
+
+using Transfer = std::variant<Offer, Missing, Chunk, BlobEnd, Stored, Tree, TreeReady, Failed>;
+
+std::vector<std::byte> encodeTransfer(const Transfer& transfer); ///< payload
+std::vector<std::byte> frameTransfer(const Transfer& transfer);  ///< payload in a frame
+Result<Transfer> decodeTransfer(std::span<const std::byte> payload);
+
+/// SHA-256 over the sorted entries: the identity of a tree.
+std::string treeId(std::vector<TreeEntry> entries);
+
+} // namespace rm
