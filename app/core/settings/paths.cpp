@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/core/settings/paths.h"
+
+#include <QCoreApplication>
+#include <QDir>
+#include <QFileInfo>
+
+namespace rm {
+
+namespace {
+
+// The specification: unset, empty or relative values count as absent.
+QString baseFolder(const char* variable, const QString& fallbackBelowHome)
+{
+    const QString value = qEnvironmentVariable(variable);
+    const QString base =
+        QDir::isAbsolutePath(value) ? value : QDir::homePath() + '/' + fallbackBelowHome;
+    return QDir::cleanPath(base + "/ringmaster");
+}
+
+} // namespace
+
+Paths Paths::fromEnvironment()
+{
+    return {baseFolder("XDG_CONFIG_HOME", ".config"), baseFolder("XDG_DATA_HOME", ".local/share"),
+            baseFolder("XDG_STATE_HOME", ".local/state"), baseFolder("XDG_CACHE_HOME", ".cache")};
+}
+
+QString installPrefix()
+{
+    return QDir::cleanPath(QCoreApplication::applicationDirPath() + "/..");
+}
+
+QString resourceDir()
+{
+    for (const char* place : {"/share/ringmaster", "/resources"}) {
+        const QString candidate = installPrefix() + place;
+        if (QFileInfo(candidate + "/schema").isDir())
+            return candidate;
+    }
+    return QStringLiteral(RINGMASTER_RESOURCES);
+}
+
+} // namespace rm
