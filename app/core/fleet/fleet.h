@@ -59,7 +59,7 @@ public:
     /// Host aliases in ~/.ssh/config that are no patterns, for the import list.
     static std::vector<std::string> sshConfigAliases();
 
-signals:
+Q_SIGNALS:
     void nodesChanged();
     void checkChanged(const QString& name); ///< started, or lastCheck() is new
 
