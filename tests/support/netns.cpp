@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/support/netns.h"
+
+#include <QDeadlineTimer>
+#include <QDir>
+#include <QFile>
+#include <QProcess>
+#include <QRegularExpression>
+#include <QThread>
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <csignal>
+
+namespace rm {
+namespace {
+
+constexpr int kCommandMs = 5000;
+constexpr int kTeardownMs = 10000;
+const QString kNamespaceDir = QStringLiteral("/run/netns");
+
+Result<void> ip(const QString& arguments) {
+    QProcess process;
+    process.start(QStringLiteral("ip"), arguments.split(QLatin1Char(' ')));
+    const bool ended = process.waitForFinished(kCommandMs);
+    if (ended && process.exitStatus() == QProcess::NormalExit && process.exitCode() == 0)
+        return {};
+    const QString cause =
+        ended ? QString::fromUtf8(process.readAllStandardError()).trimmed() : process.errorString();
+    return fail(ErrorCode::kUnavailable, ("ip " + arguments + ": " + cause).toStdString());
+}
+
+Result<void> ipAll(const QStringList& commands) {
+    for (const QString& command : commands) {
+        if (auto done = ip(command); !done)
+            return done;
+    }
+    return {};
+}
+
+QString commandLineOf(pid_t pid) {
+    QFile file(QStringLiteral("/proc/%1/cmdline").arg(pid));
+    if (!file.open(QIODevice::ReadOnly))
+        return {};
+    return QString::fromLocal8Bit(file.readAll().replace('\0', ' ')).trimmed();
+}
+
+bool isZombie(pid_t pid) {
+    QFile file(QStringLiteral("/proc/%1/stat").arg(pid));
+    if (!file.open(QIODevice::ReadOnly))
+        return true;
+    const QByteArray text = file.readAll();
+    return text.mid(text.lastIndexOf(')') + 2, 1) == "Z";
+}
+
+void removeNamespace(const QString& space) {
+    const QDeadlineTimer deadline(kTeardownMs);
+    auto running = NetworkLab::processesIn(space);
+    while (!running.empty() && !deadline.hasExpired()) {
+        for (const SeenProcess& process : running)
+            ::kill(process.pid, SIGKILL);
+        QThread::msleep(5); // a killed process has no event to wait for unless it is our child
+        running = NetworkLab::processesIn(space);
+    }
+    if (auto done = ip(QStringLiteral("netns del ") + space); !done)
+        qWarning("%s", done.error().message.c_str());
+}
+
+/// Removes the namespaces of processes that died before they could.
+void sweep(const QString& label) {
+    const QRegularExpression ours(QStringLiteral("^rm-%1-(\\d+)-").arg(label));
+    for (const QString& name : QDir(kNamespaceDir).entryList(QDir::Files | QDir::System)) {
+        const auto match = ours.match(name);
+        if (match.hasMatch() && !QFile::exists(QStringLiteral("/proc/") + match.captured(1)))
+            removeNamespace(name);
+    }
+}
+
+} // namespace
+
+Result<void> canMakeNamespaces() {
+    if (::geteuid() != 0)
+        return fail(ErrorCode::kDenied, "make network namespaces: not root");
+    const QString probe = QStringLiteral("rm-probe-%1").arg(::getpid());
+    if (auto made = ip(QStringLiteral("netns add ") + probe); !made)
+        return made;
+    return ip(QStringLiteral("netns del ") + probe);
+}
+
+Result<NetworkLab> NetworkLab::create(const QString& label) {
+    sweep(label);
+    NetworkLab lab(QStringLiteral("rm-%1-%2").arg(label).arg(::getpid()));
+    if (auto built = lab.build(); !built)
+        return tl::unexpected(built.error());
+    return lab;
+}
+
+Result<void> NetworkLab::build() {
+    QStringList commands;
+    for (const QString& space : {laptop(), node(0), node(1)})
+        commands << "netns add " + space << "-n " + space + " link set lo up";
+    for (int i = 0; i < kNodes; ++i) {
+        const QString port = QStringLiteral("node%1").arg(i);
+        const QString near = QStringLiteral("10.231.%1.1/24").arg(i + 1);
+        commands << "link add mgmt0 netns " + node(i) + " type veth peer name " + port + " netns " +
+                        laptop()
+                 << "-n " + laptop() + " addr add " + near + " dev " + port
+                 << "-n " + laptop() + " link set " + port + " up"
+                 << "-n " + node(i) + " addr add " + managementAddress(i) + "/24 dev mgmt0"
+                 << "-n " + node(i) + " link set mgmt0 up";
+    }
+    commands << "link add data0 netns " + node(0) + " type veth peer name data0 netns " + node(1);
+    for (int i = 0; i < kNodes; ++i)
+        commands << "-n " + node(i) + " addr add " + dataAddress(i) + "/24 dev data0"
+                 << "-n " + node(i) + " link set data0 up";
+    return ipAll(commands);
+}
+
+NetworkLab::NetworkLab(NetworkLab&& other) noexcept
+    : m_prefix(std::exchange(other.m_prefix, {})) {}
+
+NetworkLab::~NetworkLab() {
+    if (m_prefix.isEmpty())
+        return;
+    for (const QString& space : {laptop(), node(0), node(1)}) {
+        if (QFile::exists(kNamespaceDir + QLatin1Char('/') + space))
+            removeNamespace(space);
+    }
+}
+
+QString NetworkLab::laptop() const {
+    return m_prefix + QStringLiteral("-laptop");
+}
+
+QString NetworkLab::node(int index) const {
+    return m_prefix + QStringLiteral("-node%1").arg(index);
+}
+
+QString NetworkLab::managementAddress(int index) {
+    return QStringLiteral("10.231.%1.2").arg(index + 1);
+}
+
+QString NetworkLab::dataAddress(int index) {
+    return QStringLiteral("10.231.3.%1").arg(index + 1);
+}
+
+Result<void> NetworkLab::setManagementLink(int index, bool up) {
+    return ip("-n " + node(index) + " link set mgmt0 " + (up ? "up" : "down"));
+}
+
+QStringList NetworkLab::commandIn(const QString& space, const QStringList& command) {
+    return QStringList{"ip", "netns", "exec", space} + command;
+}
+
+std::vector<SeenProcess> NetworkLab::processesIn(const QString& space) {
+    struct stat wanted = {};
+    if (::stat(qPrintable(kNamespaceDir + QLatin1Char('/') + space), &wanted) != 0)
+        return {};
+    std::vector<SeenProcess> seen;
+    for (const QString& name : QDir("/proc").entryList({"[0-9]*"}, QDir::Dirs)) {
+        struct stat found = {};
+        const pid_t pid = name.toInt();
+        if (::stat(qPrintable("/proc/" + name + "/ns/net"), &found) == 0 &&
+            found.st_ino == wanted.st_ino && found.st_dev == wanted.st_dev && !isZombie(pid))
+            seen.push_back({pid, commandLineOf(pid)});
+    }
+    return seen;
+}
+
+} // namespace rm

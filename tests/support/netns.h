@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "shared/result.h"
+
+#include <QString>
+#include <QStringList>
+
+#include <sys/types.h>
+
+#include <vector>
+
+namespace rm {
+
+/// Whether this process may make network namespaces (root with ip(8)); else why not.
+Result<void> canMakeNamespaces();
+
+/// A process seen in /proc.
+struct SeenProcess {
+    pid_t pid = 0;
+    QString command; ///< its arguments joined by spaces
+};
+
+/// A small network of its own, unseen by the machine's: the laptop and two nodes, each a network
+/// namespace. Interfaces on a node: `mgmt0` to the laptop, `data0` to the other node; the laptop
+/// cannot reach the data network and nothing is forwarded.
+///
+///     laptop 10.231.1.1 -- 10.231.1.2 node 0 10.231.3.1 --.
+///     laptop 10.231.2.1 -- 10.231.2.2 node 1 10.231.3.2 --'
+///
+/// Names carry this process's pid; what a dead process of the same `label` left is removed first.
+/// The destructor kills what still runs inside and removes everything, within 10 s.
+class NetworkLab {
+public:
+    static constexpr int kNodes = 2;
+
+    static Result<NetworkLab> create(const QString& label);
+    NetworkLab(NetworkLab&& other) noexcept;
+    NetworkLab& operator=(NetworkLab&&) = delete;
+    ~NetworkLab();
+
+    QString laptop() const; ///< namespace names
+    QString node(int index) const;
+    static QString managementAddress(int index); ///< of the node
+    static QString dataAddress(int index);
+
+    /// Cuts or heals the link between the laptop and a node; silent, as a pulled cable is.
+    Result<void> setManagementLink(int index, bool up);
+
+    /// Argument list that runs `command` inside a namespace: for QProcess.
+    static QStringList commandIn(const QString& space, const QStringList& command);
+
+    /// What runs in a namespace right now.
+    static std::vector<SeenProcess> processesIn(const QString& space);
+
+private:
+    explicit NetworkLab(QString prefix)
+        : m_prefix(std::move(prefix)) {}
+    Result<void> build();
+
+    QString m_prefix; ///< "rm-e2e-4711", empty when moved from
+};
+
+} // namespace rm
