@@ -3,8 +3,7 @@
 
 namespace rm {
 
-const char* exitCodeName(int code)
-{
+const char* exitCodeName(int code) {
     switch (static_cast<ExitCode>(code)) {
     case ExitCode::kOk:
         return "ok";
@@ -40,8 +39,7 @@ const char* exitCodeName(int code)
     return "unknown";
 }
 
-ExitCode exitCodeFor(ErrorCode code)
-{
+ExitCode exitCodeFor(ErrorCode code) {
     switch (code) {
     case ErrorCode::kInvalid:
         return ExitCode::kUsage;

@@ -8,8 +8,7 @@ namespace rm {
 
 namespace {
 
-ErrorCode codeOfErrno(int errnoValue)
-{
+ErrorCode codeOfErrno(int errnoValue) {
     switch (errnoValue) {
     case ENOENT:
     case ENOTDIR:
@@ -47,13 +46,11 @@ ErrorCode codeOfErrno(int errnoValue)
 
 } // namespace
 
-tl::unexpected<Error> failErrno(const std::string& attempt, int errnoValue)
-{
+tl::unexpected<Error> failErrno(const std::string& attempt, int errnoValue) {
     return fail(codeOfErrno(errnoValue), attempt + ": " + std::strerror(errnoValue));
 }
 
-const char* errorCodeName(ErrorCode code)
-{
+const char* errorCodeName(ErrorCode code) {
     switch (code) {
     case ErrorCode::kInvalid:
         return "invalid";

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "shared/io/clock.h"
+
+#include <ctime>
+
+namespace rm {
+
+namespace {
+
+int64_t nowNs(clockid_t clock) {
+    timespec now{};
+    clock_gettime(clock, &now);
+    return int64_t(now.tv_sec) * 1'000'000'000 + now.tv_nsec;
+}
+
+} // namespace
+
+int64_t wallNowNs() {
+    return nowNs(CLOCK_REALTIME);
+}
+
+int64_t monotonicNowNs() {
+    return nowNs(CLOCK_MONOTONIC);
+}
+
+} // namespace rm

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "shared/io/file.h"
+
+#include "shared/enforce.h"
+#include "shared/io/descriptor.h"
+
+#include <fcntl.h>
+#include <openssl/crypto.h>
+#include <openssl/evp.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <filesystem>
+#include <memory>
+#include <vector>
+
+namespace rm {
+
+namespace {
+
+constexpr size_t kReadBlock = 1 << 20;
+
+std::string folderOf(const std::string& path) {
+    const std::string folder = std::filesystem::path(path).parent_path().string();
+    return folder.empty() ? "." : folder;
+}
+
+std::string temporaryBeside(const std::string& path) {
+    static std::atomic<int> counter{0};
+    const std::string name = std::filesystem::path(path).filename().string();
+    return folderOf(path) + "/." + name + ".tmp-" + std::to_string(::getpid()) + "-" +
+           std::to_string(counter++);
+}
+
+Result<void> writeAndSync(const std::string& path, std::string_view text) {
+    auto file = openFile(path, O_WRONLY | O_CREAT | O_TRUNC);
+    if (!file)
+        return tl::unexpected(file.error());
+    if (auto done = writeAll(file->get(), std::as_bytes(std::span(text)), path); !done)
+        return done;
+    if (::fsync(file->get()) != 0)
+        return failErrno("sync " + path, errno);
+    return {};
+}
+
+Result<void> syncPath(const std::string& path, int flags) {
+    auto file = openFile(path, flags);
+    if (!file)
+        return tl::unexpected(file.error());
+    if (::fsync(file->get()) != 0)
+        return failErrno("sync " + path, errno);
+    return {};
+}
+
+Result<void> makeFolder(const std::string& path) {
+    struct stat info {};
+    if (::mkdir(path.c_str(), 0700) == 0)
+        return {};
+    const int error = errno;
+    if (::stat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode))
+        return {};
+    return failErrno("create folder " + path, error);
+}
+
+class Sha256 {
+public:
+    Sha256()
+        : m_context(EVP_MD_CTX_new(), &EVP_MD_CTX_free) {
+        // A node's openssl.cnf may name providers that this copy of libcrypto cannot load.
+        static const int ready = OPENSSL_init_crypto(OPENSSL_INIT_NO_LOAD_CONFIG, nullptr);
+        RM_ENFORCE(ready == 1 && m_context);
+        RM_ENFORCE(EVP_DigestInit_ex(m_context.get(), EVP_sha256(), nullptr) == 1);
+    }
+
+    void add(std::span<const std::byte> bytes) {
+        RM_ENFORCE(EVP_DigestUpdate(m_context.get(), bytes.data(), bytes.size()) == 1);
+    }
+
+    std::string hex() {
+        unsigned char digest[32];
+        RM_ENFORCE(EVP_DigestFinal_ex(m_context.get(), digest, nullptr) == 1);
+        std::string text;
+        for (const unsigned char byte : digest) {
+            text += "0123456789abcdef"[byte >> 4];
+            text += "0123456789abcdef"[byte & 15];
+        }
+        return text;
+    }
+
+private:
+    std::unique_ptr<EVP_MD_CTX, decltype(&EVP_MD_CTX_free)> m_context;
+};
+
+} // namespace
+
+Result<std::string> readFile(const std::string& path, size_t maxBytes) {
+    auto file = openFile(path, O_RDONLY);
+    if (!file)
+        return tl::unexpected(file.error());
+    std::string text;
+    for (;;) {
+        const size_t done = text.size();
+        const size_t block = std::min<size_t>(64 << 10, maxBytes - done + 1);
+        text.resize(done + block);
+        auto got =
+            readSome(file->get(), std::as_writable_bytes(std::span(text)).subspan(done), path);
+        if (!got)
+            return tl::unexpected(got.error());
+        text.resize(done + *got);
+        if (text.size() > maxBytes)
+            return fail(ErrorCode::kInvalid,
+                        "read " + path + ": larger than " + std::to_string(maxBytes) + " bytes");
+        if (*got < block)
+            return text;
+    }
+}
+
+Result<void> writeFileAtomically(const std::string& path, std::string_view text) {
+    const std::string temporary = temporaryBeside(path);
+    auto done = writeAndSync(temporary, text);
+    if (done && ::rename(temporary.c_str(), path.c_str()) != 0)
+        done = failErrno("write " + path, errno);
+    if (!done) {
+        ::unlink(temporary.c_str());
+        return done;
+    }
+    return syncFolder(folderOf(path));
+}
+
+Result<void> makeFolders(const std::string& path) {
+    std::string part;
+    for (size_t end = 0; end != std::string::npos;) {
+        end = path.find('/', end + 1);
+        part = path.substr(0, end);
+        if (auto made = makeFolder(part); !made)
+            return made;
+    }
+    return {};
+}
+
+Result<void> syncFile(const std::string& path) {
+    return syncPath(path, O_RDONLY);
+}
+
+Result<void> syncFolder(const std::string& path) {
+    return syncPath(path, O_RDONLY | O_DIRECTORY);
+}
+
+std::string sha256Hex(std::span<const std::byte> bytes) {
+    Sha256 hash;
+    hash.add(bytes);
+    return hash.hex();
+}
+
+Result<std::string> sha256HexOfFile(const std::string& path) {
+    auto file = openFile(path, O_RDONLY);
+    if (!file)
+        return tl::unexpected(file.error());
+    std::vector<std::byte> block(kReadBlock);
+    Sha256 hash;
+    for (;;) {
+        const auto got = readSome(file->get(), block, path);
+        if (!got)
+            return tl::unexpected(got.error());
+        hash.add(std::span(block).first(*got));
+        if (*got < block.size())
+            return hash.hex();
+    }
+}
+
+} // namespace rm
