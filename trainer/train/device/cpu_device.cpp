@@ -1,56 +1,90 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "shared/io/clock.h"
-#include "trainer/train/device/plugin.h"
+#include "trainer/train/device/device.h"
 
+#include <ATen/CPUGeneratorImpl.h>
 #include <ATen/Parallel.h>
+#include <torch/csrc/distributed/c10d/Backend.hpp>
+#include <torch/csrc/distributed/c10d/Store.hpp>
 
-#include <array>
+#include <cstring>
+#include <mutex>
 
 namespace rm {
 namespace {
 
-class CpuDevice final : public Device {
+/// On the CPU work is done when its call returns: the host's clock says all.
+class HostClock final : public StreamClock {
 public:
-    explicit CpuDevice(int threads) {
-        if (threads > 0)
-            at::set_num_threads(threads);
+    void start(int64_t step) override {
+        close();
+        m_open.step = step;
+        m_last = monotonicNowNs();
     }
 
-    at::Device device() const override { return at::kCPU; }
+    void lap(int phase) override {
+        const int64_t now = monotonicNowNs();
+        m_open.ms.emplace_back(phase, static_cast<float>(now - m_last) * 1e-6f);
+        m_last = now;
+    }
 
-    std::string describe() const override {
+    std::vector<StepLaps> takeFinished() override { return std::exchange(m_finished, {}); }
+
+    void close() override {
+        if (!m_open.ms.empty())
+            m_finished.push_back(std::exchange(m_open, {}));
+    }
+
+private:
+    StepLaps m_open;
+    std::vector<StepLaps> m_finished;
+    int64_t m_last = 0;
+};
+
+class CpuDevice final : public DevicePlugin {
+public:
+    Probe probe() noexcept override { return {1, ""}; }
+    void select(int) override {}
+
+    std::string deviceName() override {
         const int threads = at::get_num_threads();
         return "CPU, " + std::to_string(threads) + (threads == 1 ? " thread" : " threads");
     }
 
     c10::intrusive_ptr<c10d::Backend> makeBackend(const c10::intrusive_ptr<c10d::Store>&, int, int,
                                                   std::chrono::milliseconds) override {
-        return {};
+        return {}; // the main group's Gloo serves
     }
 
-    c10d::ProcessGroup::BackendType backendType() const override {
-        return c10d::ProcessGroup::BackendType::GLOO;
+    std::unique_ptr<StreamClock> makeClock() override { return std::make_unique<HostClock>(); }
+    DeviceMemory memory() override { return {}; }
+    void resetPeakMemory() override {}
+
+    std::vector<uint8_t> rngState() override {
+        const at::Generator& generator = at::detail::getDefaultCPUGenerator();
+        const std::scoped_lock lock(generator.mutex());
+        const at::Tensor state = generator.get_state();
+        const auto* bytes = state.const_data_ptr<uint8_t>();
+        return {bytes, bytes + state.numel()};
     }
 
-    void mark(Mark mark) override { m_marks[static_cast<size_t>(mark)] = monotonicNowNs(); }
-
-    double elapsedMs(Mark from, Mark to) override {
-        const int64_t ns = m_marks[static_cast<size_t>(to)] - m_marks[static_cast<size_t>(from)];
-        return static_cast<double>(ns) / 1e6;
+    void setRngState(const std::vector<uint8_t>& state) override {
+        const at::Tensor tensor = at::empty({static_cast<int64_t>(state.size())}, at::kByte);
+        std::memcpy(tensor.mutable_data_ptr<uint8_t>(), state.data(), state.size());
+        at::Generator generator = at::detail::getDefaultCPUGenerator();
+        const std::scoped_lock lock(generator.mutex());
+        generator.set_state(tensor);
     }
 
     void synchronize() override {}
-
-    Memory memory() const override { return {}; }
-
-private:
-    std::array<int64_t, kMarkCount> m_marks{};
 };
 
 } // namespace
 
-std::unique_ptr<Device> makeCpuDevice(int threads) {
-    return std::make_unique<CpuDevice>(threads);
+Device useCpu(int threads) {
+    static CpuDevice cpu;
+    at::set_num_threads(threads);
+    return {&cpu, at::kCPU};
 }
 
 } // namespace rm
