@@ -1,0 +1,48 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: Apache-2.0
+# What packaging/setup, run and test share. Sourced by them; does nothing by itself.
+
+RM_ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+RM_CACHE=${XDG_CACHE_HOME:-$HOME/.cache}/ringmaster
+# Inherited, so that a script called by another goes on counting.
+export RM_STARTED=${RM_STARTED:-$(date +%s)}
+
+# One line for each thing that is done, with the seconds since the start.
+stage() {
+    printf '[%4d s] %s\n' "$(($(date +%s) - RM_STARTED))" "$*"
+}
+
+die() {
+    printf '%s: %s\n' "${0##*/}" "$*" >&2
+    exit 1
+}
+
+# logged NAME COMMAND...: the output goes to a file; a failure shows its end and where the rest is.
+logged() {
+    local name=$1 log=$RM_CACHE/log/$1.log
+    shift
+    mkdir -p "$RM_CACHE/log"
+    if ! "$@" >"$log" 2>&1; then
+        tail -n 20 "$log" >&2
+        die "$name failed; all of its output is in $log"
+    fi
+}
+
+# torchFolder cpu|cuda: where setup puts the wheel's `torch` folder.
+torchFolder() {
+    printf '%s/torch-2.11.0-%s/torch\n' "$RM_CACHE" "$1"
+}
+
+# buildRelease cpu|cuda [TARGET...]: configures the preset `release` and builds (everything
+# without a target).
+buildRelease() {
+    local torch
+    torch=$(torchFolder "$1")
+    shift
+    stage "configure build/release"
+    (cd "$RM_ROOT" && logged configure cmake --preset release "-DRINGMASTER_TORCH=$torch")
+    stage "build build/release${*:+: $*}"
+    local targets=()
+    (($#)) && targets=(--target "$@")
+    cmake --build "$RM_ROOT/build/release" "${targets[@]}"
+}
