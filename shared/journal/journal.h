@@ -18,6 +18,7 @@ class JournalWriter {
 public:
     /// Creates the file or goes on behind its last whole record (a torn tail is cut off).
     /// A damaged middle gives kCorrupt with file and offset; nothing is changed then.
+    /// kUnavailable while another process writes the file.
     static Result<JournalWriter> open(const std::string& path);
 
     JournalWriter(JournalWriter&&) noexcept;
@@ -50,6 +51,7 @@ public:
     void feed(std::span<const std::byte> bytes);
 
     /// Next record; nullopt: needs more bytes. Records of unknown type are skipped and counted.
+    /// An error is final.
     Result<std::optional<Record>> next();
 
     /// Where to go on: start of the first byte not yet returned by next(), within the file.
@@ -57,11 +59,14 @@ public:
     uint64_t skipped() const { return m_skipped; }
 
 private:
+    void takeHeader();
+
     std::string m_name;
     FrameScanner m_frames;
     std::vector<std::byte> m_header;
     bool m_headerSeen;
     uint64_t m_skipped = 0;
+    std::optional<Error> m_error;
 };
 
 /// Reads a whole journal file; a torn tail is not an error.

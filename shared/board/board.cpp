@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "shared/board/board.h"
+
+#include "shared/board/page.h"
+#include "shared/enforce.h"
+#include "shared/io/clock.h"
+#include "shared/io/descriptor.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <new>
+
+namespace rm {
+
+namespace {
+
+constexpr int64_t kNsPerMs = 1'000'000;
+
+// Written through write(2), so that a full disk is an error here and no SIGBUS later.
+Result<void> writeFreshPage(const std::string& path) {
+    auto file = openFile(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    if (!file)
+        return tl::unexpected(file.error());
+    const BoardPage page;
+    return writeAll(file->get(), std::as_bytes(std::span(&page, 1)), path);
+}
+
+Result<void> replaceWithFreshPage(const std::string& path) {
+    const std::string temporary = path + ".tmp-" + std::to_string(::getpid());
+    auto done = writeFreshPage(temporary);
+    if (done && ::rename(temporary.c_str(), path.c_str()) != 0)
+        done = failErrno("create " + path, errno);
+    if (!done)
+        ::unlink(temporary.c_str());
+    return done;
+}
+
+Result<BoardPage*> mapPage(const std::string& path) {
+    auto file = openFile(path, O_RDWR);
+    if (!file)
+        return tl::unexpected(file.error());
+    struct stat info {};
+    if (::fstat(file->get(), &info) != 0)
+        return failErrno("open " + path, errno);
+    if (!S_ISREG(info.st_mode) || info.st_size != off_t(sizeof(BoardPage)))
+        return fail(ErrorCode::kCorrupt, "open " + path + ": not a board page");
+    void* memory =
+        ::mmap(nullptr, sizeof(BoardPage), PROT_READ | PROT_WRITE, MAP_SHARED, file->get(), 0);
+    if (memory == MAP_FAILED)
+        return failErrno("map " + path, errno);
+    return static_cast<BoardPage*>(memory);
+}
+
+Result<void> checkLayout(const BoardPage& page, const std::string& path) {
+    if (std::memcmp(page.magic, kBoardMagic, sizeof page.magic) != 0)
+        return fail(ErrorCode::kCorrupt, "open " + path + ": not a board page");
+    if (page.version == kBoardVersion)
+        return {};
+    const bool newer = page.version > kBoardVersion;
+    return fail(newer ? ErrorCode::kTooNew : ErrorCode::kCorrupt,
+                "open " + path + ": board layout " + std::to_string(page.version) +
+                    ", this release has " + std::to_string(kBoardVersion));
+}
+
+uint64_t packPhase(Phase phase, int64_t ms) {
+    return uint64_t(ms) << 8 | uint64_t(phase);
+}
+
+} // namespace
+
+struct Board::Impl {
+    explicit Impl(BoardPage* mapped)
+        : page(mapped) {}
+    Impl(const Impl&) = delete;
+    Impl& operator=(const Impl&) = delete;
+    ~Impl() { ::munmap(page, sizeof(BoardPage)); }
+
+    std::optional<Command> command() const;
+
+    BoardPage* page;
+};
+
+// The page may hold anything: what does not decode to a command is none.
+std::optional<Command> Board::Impl::command() const {
+    if (page->slot.load(std::memory_order_acquire) != kSlotFull)
+        return std::nullopt;
+    if (page->commandSize > sizeof page->command)
+        return std::nullopt;
+    auto message = decodeMessage(std::span(page->command).first(page->commandSize));
+    auto* command = message ? std::get_if<Command>(&*message) : nullptr;
+    return command ? std::optional(std::move(*command)) : std::nullopt;
+}
+
+Board::Board() = default;
+Board::Board(Board&&) noexcept = default;
+Board& Board::operator=(Board&&) noexcept = default;
+Board::~Board() = default;
+
+Result<Board> Board::open(const std::string& path) {
+    auto page = mapPage(path);
+    if (!page)
+        return tl::unexpected(page.error());
+    Board board;
+    board.m_impl = std::make_unique<Impl>(*page);
+    if (auto known = checkLayout(**page, path); !known)
+        return tl::unexpected(known.error());
+    return board;
+}
+
+Result<Board> Board::create(const std::string& path, int rank, int attempt) {
+    auto board = open(path);
+    if (!board) {
+        if (auto fresh = replaceWithFreshPage(path); !fresh)
+            return tl::unexpected(fresh.error());
+        board = open(path);
+    }
+    if (!board)
+        return board;
+    BoardPage& page = *board->m_impl->page;
+    // A command meant for an earlier attempt must not act on this one.
+    if (page.attempt.load() != attempt || page.rank.load() != rank || !board->pendingCommand())
+        page.slot.store(kSlotFree, std::memory_order_release);
+    page.rank = rank;
+    page.attempt = attempt;
+    page.step = 0;
+    board->setPhase(Phase::kStarting);
+    page.pid = ::getpid();
+    return board;
+}
+
+void Board::setStep(int64_t step) {
+    m_impl->page->step.store(step, std::memory_order_relaxed);
+}
+
+void Board::setPhase(Phase phase) {
+    m_impl->page->phase.store(packPhase(phase, monotonicNowNs() / kNsPerMs),
+                              std::memory_order_relaxed);
+}
+
+std::optional<Command> Board::pendingCommand() const {
+    return m_impl->command();
+}
+
+void Board::commandDone() {
+    m_impl->page->slot.store(kSlotFree, std::memory_order_release);
+}
+
+Board::Status Board::status() const {
+    const BoardPage& page = *m_impl->page;
+    const uint64_t packed = page.phase.load(std::memory_order_relaxed);
+    const int64_t elapsedMs = monotonicNowNs() / kNsPerMs - int64_t(packed >> 8);
+    return {page.rank.load(), page.attempt.load(),    page.pid.load(),
+            page.step.load(), Phase(uint8_t(packed)), std::max<int64_t>(elapsedMs, 0)};
+}
+
+Result<bool> Board::postCommand(const Command& command) {
+    BoardPage& page = *m_impl->page;
+    const auto bytes = encodeMessage(command);
+    if (bytes.size() > sizeof page.command)
+        return fail(ErrorCode::kInvalid, std::string("post command ") +
+                                             commandKindName(command.kind) + ": larger than " +
+                                             std::to_string(sizeof page.command) + " bytes");
+    if (page.slot.load(std::memory_order_acquire) == kSlotFull)
+        return false;
+    page.commandSize = uint32_t(bytes.size());
+    std::ranges::copy(bytes, page.command);
+    page.slot.store(kSlotFull, std::memory_order_release);
+    return true;
+}
+
+const char* phaseName(Phase phase) {
+    switch (phase) {
+    case Phase::kStarting:
+        return "starting";
+    case Phase::kData:
+        return "data";
+    case Phase::kForward:
+        return "forward";
+    case Phase::kBackward:
+        return "backward";
+    case Phase::kAllreduce:
+        return "all-reduce";
+    case Phase::kOptimizer:
+        return "optimizer";
+    case Phase::kValidation:
+        return "validation";
+    case Phase::kCheckpoint:
+        return "checkpoint";
+    case Phase::kHeld:
+        return "held";
+    case Phase::kEnding:
+        return "ending";
+    case Phase::kRendezvous:
+        return "rendezvous";
+    }
+    return "unknown";
+}
+
+} // namespace rm

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+namespace rm {
+
+inline constexpr char kBoardMagic[8] = {'R', 'M', 'B', 'O', 'A', 'R', 'D', '\0'};
+inline constexpr uint32_t kBoardVersion = 1;
+inline constexpr uint32_t kSlotFree = 0;
+inline constexpr uint32_t kSlotFull = 1;
+
+/// The page of board.h as it lies in shared memory (LAYOUT.md). Little-endian.
+struct alignas(64) BoardPage {
+    char magic[8] = {'R', 'M', 'B', 'O', 'A', 'R', 'D', '\0'};
+    uint32_t version = kBoardVersion;
+    std::atomic<int32_t> rank{0};
+    std::atomic<int32_t> attempt{0};
+    uint32_t reserved = 0;
+    std::atomic<int64_t> pid{0};
+    std::atomic<int64_t> step{0};
+    std::atomic<uint64_t> phase{0}; ///< CLOCK_MONOTONIC ms << 8 | rm::Phase, so both are one word
+
+    /// On its own cache line: the rank polls it, and the agent seldom writes it.
+    alignas(64) std::atomic<uint32_t> slot{kSlotFree};
+    uint32_t commandSize = 0;     ///< belongs to whom `slot` says
+    std::byte command[1024] = {}; ///< likewise; encodeMessage(Command)
+    std::byte unused[4096 - 64 - 8 - 1024] = {};
+};
+
+static_assert(sizeof(BoardPage) == 4096);
+static_assert(offsetof(BoardPage, slot) == 64 && offsetof(BoardPage, command) == 72);
+static_assert(std::atomic<int32_t>::is_always_lock_free && sizeof(std::atomic<int32_t>) == 4);
+static_assert(std::atomic<int64_t>::is_always_lock_free && sizeof(std::atomic<int64_t>) == 8);
+static_assert(std::atomic<uint64_t>::is_always_lock_free);
+
+} // namespace rm

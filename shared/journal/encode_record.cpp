@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "shared/enforce.h"
+#include "shared/io/flat.h"
+#include "shared/io/frame.h"
+#include "shared/journal/records.h"
+#include "shared/journal/records_generated.h"
+
+namespace rm {
+
+namespace {
+
+using Builder = flatbuffers::FlatBufferBuilder;
+using Body = flatbuffers::Offset<void>;
+
+// A record of more samples than there are metric ids is a fault of the caller.
+constexpr size_t kMaxSamples = 65536;
+
+Body build(Builder& b, const AttemptStarted& r) {
+    return fb::CreateAttemptStarted(b, r.attempt, r.rank, r.worldSize, r.startStep, r.wallNs,
+                                    flatText(b, r.startFrom))
+        .Union();
+}
+
+Body build(Builder& b, const MetricRegistered& r) {
+    return fb::CreateMetricRegistered(b, r.def.id, flatText(b, r.def.name), flatText(b, r.def.unit),
+                                      uint8_t(r.def.kind), uint8_t(r.def.scope),
+                                      flatText(b, r.def.description))
+        .Union();
+}
+
+Body build(Builder& b, const Samples& r) {
+    RM_ENFORCE(r.metric.size() == r.value.size() && r.metric.size() <= kMaxSamples);
+    return fb::CreateSamples(b, r.rank, r.step, r.wallNs, b.CreateVector(r.metric),
+                             b.CreateVector(r.value))
+        .Union();
+}
+
+Body build(Builder& b, const Event& r) {
+    return fb::CreateEvent(b, r.rank, r.step, r.wallNs, uint8_t(r.severity), flatText(b, r.code),
+                           flatText(b, r.message))
+        .Union();
+}
+
+Body build(Builder& b, const CommandApplied& r) {
+    return fb::CreateCommandApplied(b, flatText(b, r.id), flatText(b, r.kind), r.step, r.wallNs,
+                                    r.ok, flatText(b, r.message))
+        .Union();
+}
+
+Body build(Builder& b, const CheckpointSaved& r) {
+    return fb::CreateCheckpointSaved(b, r.step, r.wallNs, flatText(b, r.path), r.bytes,
+                                     r.durationMs, flatText(b, r.reason), r.validationLoss, r.best)
+        .Union();
+}
+
+Body build(Builder& b, const CheckpointRemoved& r) {
+    return fb::CreateCheckpointRemoved(b, r.step, r.wallNs, flatText(b, r.path)).Union();
+}
+
+Body build(Builder& b, const SampleText& r) {
+    return fb::CreateSampleText(b, r.step, r.wallNs, flatText(b, r.prompt), flatText(b, r.text))
+        .Union();
+}
+
+Body build(Builder& b, const RankStarted& r) {
+    return fb::CreateRankStarted(b, r.attempt, r.rank, r.pid, r.wallNs).Union();
+}
+
+Body build(Builder& b, const RankExited& r) {
+    return fb::CreateRankExited(b, r.attempt, r.rank, r.exitCode, r.signal, r.wallNs,
+                                flatText(b, r.message), flatText(b, r.tail))
+        .Union();
+}
+
+Body build(Builder& b, const AttemptEnded& r) {
+    return fb::CreateAttemptEnded(b, r.attempt, uint8_t(r.outcome), r.firstFailedRank, r.exitCode,
+                                  r.wallNs, flatText(b, r.message))
+        .Union();
+}
+
+// The variant's order is the union's: one list, kept equal here and at decoding.
+fb::RecordBody typeOf(const Record& record) {
+    static_assert(std::variant_size_v<Record> == size_t(fb::RecordBody::MAX));
+    return fb::RecordBody(record.index() + 1);
+}
+
+} // namespace
+
+std::vector<std::byte> encodeRecord(const Record& record) {
+    Builder builder(256);
+    const Body body = std::visit([&](const auto& r) { return build(builder, r); }, record);
+    builder.Finish(fb::CreateRecordRoot(builder, typeOf(record), body));
+    return bytesOf(builder);
+}
+
+} // namespace rm

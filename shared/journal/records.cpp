@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "shared/journal/records.h"
+
+#include "shared/io/flat.h"
+#include "shared/journal/records_generated.h"
+
+#include <cmath>
+
+namespace rm {
+
+namespace {
+
+constexpr int32_t kMaxRank = 1 << 20;
+
+tl::unexpected<Error> corrupt(const std::string& cause) {
+    return fail(ErrorCode::kCorrupt, "read record: " + cause);
+}
+
+tl::unexpected<Error> tooNew(const std::string& what, int value) {
+    return fail(ErrorCode::kTooNew,
+                "read record: " + what + " " + std::to_string(value) + " is of a newer release");
+}
+
+bool isRank(int32_t rank) {
+    return rank >= 0 && rank < kMaxRank;
+}
+
+tl::unexpected<Error> noRank(int32_t rank) {
+    return corrupt("impossible rank " + std::to_string(rank));
+}
+
+Result<Record> read(const fb::AttemptStarted& r) {
+    if (!isRank(r.rank()) || r.world_size() <= r.rank())
+        return noRank(r.rank());
+    return AttemptStarted{r.attempt(),    r.rank(),    r.world_size(),
+                          r.start_step(), r.wall_ns(), textOf(r.start_from())};
+}
+
+Result<Record> read(const fb::MetricRegistered& r) {
+    if (r.kind() > uint8_t(MetricKind::kCounter))
+        return tooNew("metric kind", r.kind());
+    if (r.scope() > uint8_t(MetricScope::kNode))
+        return tooNew("metric scope", r.scope());
+    const std::string name = textOf(r.name());
+    if (r.id() < metric::kFirstUser || !isValidMetricName(name))
+        return corrupt("impossible metric " + std::to_string(r.id()));
+    return MetricRegistered{{r.id(), name, textOf(r.unit()), MetricKind(r.kind()),
+                             MetricScope(r.scope()), textOf(r.description())}};
+}
+
+Result<Record> read(const fb::Samples& r) {
+    if (!isRank(r.rank()))
+        return noRank(r.rank());
+    const size_t metrics = r.metric() ? r.metric()->size() : 0;
+    const size_t values = r.value() ? r.value()->size() : 0;
+    if (metrics != values)
+        return corrupt(std::to_string(metrics) + " metrics but " + std::to_string(values) +
+                       " values");
+    Samples samples{r.rank(), r.step(), r.wall_ns(), {}, {}};
+    if (metrics > 0) {
+        samples.metric.assign(r.metric()->begin(), r.metric()->end());
+        samples.value.assign(r.value()->begin(), r.value()->end());
+    }
+    return samples;
+}
+
+Result<Record> read(const fb::Event& r) {
+    if (r.severity() > uint8_t(Severity::kError))
+        return tooNew("severity", r.severity());
+    if (r.rank() != -1 && !isRank(r.rank()))
+        return noRank(r.rank());
+    return Event{r.rank(),         r.step(),           r.wall_ns(), Severity(r.severity()),
+                 textOf(r.code()), textOf(r.message())};
+}
+
+Result<Record> read(const fb::CommandApplied& r) {
+    return CommandApplied{textOf(r.id()), textOf(r.kind()), r.step(),
+                          r.wall_ns(),    r.ok(),           textOf(r.message())};
+}
+
+Result<Record> read(const fb::CheckpointSaved& r) {
+    return CheckpointSaved{r.step(),        r.wall_ns(),        textOf(r.path()),    r.bytes(),
+                           r.duration_ms(), textOf(r.reason()), r.validation_loss(), r.best()};
+}
+
+Result<Record> read(const fb::CheckpointRemoved& r) {
+    return CheckpointRemoved{r.step(), r.wall_ns(), textOf(r.path())};
+}
+
+Result<Record> read(const fb::SampleText& r) {
+    return SampleText{r.step(), r.wall_ns(), textOf(r.prompt()), textOf(r.text())};
+}
+
+Result<Record> read(const fb::RankStarted& r) {
+    if (!isRank(r.rank()))
+        return noRank(r.rank());
+    return RankStarted{r.attempt(), r.rank(), r.pid(), r.wall_ns()};
+}
+
+Result<Record> read(const fb::RankExited& r) {
+    if (!isRank(r.rank()))
+        return noRank(r.rank());
+    return RankExited{r.attempt(),         r.rank(),        r.exit_code(), r.signal(), r.wall_ns(),
+                      textOf(r.message()), textOf(r.tail())};
+}
+
+Result<Record> read(const fb::AttemptEnded& r) {
+    if (r.outcome() > uint8_t(Outcome::kFailed))
+        return tooNew("outcome", r.outcome());
+    if (r.first_failed_rank() != -1 && !isRank(r.first_failed_rank()))
+        return noRank(r.first_failed_rank());
+    return AttemptEnded{r.attempt(),   Outcome(r.outcome()), r.first_failed_rank(),
+                        r.exit_code(), r.wall_ns(),          textOf(r.message())};
+}
+
+} // namespace
+
+bool CheckpointSaved::operator==(const CheckpointSaved& other) const {
+    const bool sameLoss = validationLoss == other.validationLoss ||
+                          (std::isnan(validationLoss) && std::isnan(other.validationLoss));
+    return sameLoss && step == other.step && wallNs == other.wallNs && path == other.path &&
+           bytes == other.bytes && durationMs == other.durationMs && reason == other.reason &&
+           best == other.best;
+}
+
+Result<Record> decodeRecord(std::span<const std::byte> payload) {
+    const AlignedPayload aligned(payload);
+    const auto* root = aligned.root<fb::RecordRoot>();
+    if (!root)
+        return corrupt("not a FlatBuffers record");
+    switch (root->body_type()) {
+    case fb::RecordBody::NONE:
+        return corrupt("no body");
+    case fb::RecordBody::AttemptStarted:
+        return read(*root->body_as_AttemptStarted());
+    case fb::RecordBody::MetricRegistered:
+        return read(*root->body_as_MetricRegistered());
+    case fb::RecordBody::Samples:
+        return read(*root->body_as_Samples());
+    case fb::RecordBody::Event:
+        return read(*root->body_as_Event());
+    case fb::RecordBody::CommandApplied:
+        return read(*root->body_as_CommandApplied());
+    case fb::RecordBody::CheckpointSaved:
+        return read(*root->body_as_CheckpointSaved());
+    case fb::RecordBody::CheckpointRemoved:
+        return read(*root->body_as_CheckpointRemoved());
+    case fb::RecordBody::SampleText:
+        return read(*root->body_as_SampleText());
+    case fb::RecordBody::RankStarted:
+        return read(*root->body_as_RankStarted());
+    case fb::RecordBody::RankExited:
+        return read(*root->body_as_RankExited());
+    case fb::RecordBody::AttemptEnded:
+        return read(*root->body_as_AttemptEnded());
+    }
+    return tooNew("type", int(root->body_type()));
+}
+
+const char* outcomeName(Outcome outcome) {
+    switch (outcome) {
+    case Outcome::kFinished:
+        return "finished";
+    case Outcome::kPaused:
+        return "paused";
+    case Outcome::kStopped:
+        return "stopped";
+    case Outcome::kPreempted:
+        return "preempted";
+    case Outcome::kFailed:
+        return "failed";
+    }
+    return "unknown";
+}
+
+} // namespace rm
