@@ -57,7 +57,8 @@ public:
     virtual ~HostSession() = default;
 
     /// Starts `program` with `arguments`; both are validated against [A-Za-z0-9._:/=,@%+-] (no
-    /// shell word ever depends on data; anything else goes over stdin).
+    /// shell word ever depends on data; anything else goes over stdin). On this computer, where
+    /// no shell is between, the program may be any path.
     virtual Result<std::unique_ptr<HostProcess>>
     start(const std::string& program, const std::vector<std::string>& arguments) = 0;
     /// Starts one of our own fixed shell scripts (`sh -c`), as the bootstrap of the agent does.
@@ -65,6 +66,8 @@ public:
 
     /// "this computer", or "ssh user@host:port": for messages.
     virtual std::string where() const = 0;
+    /// Its processes run on this computer.
+    virtual bool isLocal() const { return false; }
 };
 
 /// Why a connection was not made, and what a person could decide.

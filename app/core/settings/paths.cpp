@@ -10,8 +10,7 @@ namespace rm {
 namespace {
 
 // The specification: unset, empty or relative values count as absent.
-QString baseFolder(const char* variable, const QString& fallbackBelowHome)
-{
+QString baseFolder(const char* variable, const QString& fallbackBelowHome) {
     const QString value = qEnvironmentVariable(variable);
     const QString base =
         QDir::isAbsolutePath(value) ? value : QDir::homePath() + '/' + fallbackBelowHome;
@@ -20,19 +19,16 @@ QString baseFolder(const char* variable, const QString& fallbackBelowHome)
 
 } // namespace
 
-Paths Paths::fromEnvironment()
-{
+Paths Paths::fromEnvironment() {
     return {baseFolder("XDG_CONFIG_HOME", ".config"), baseFolder("XDG_DATA_HOME", ".local/share"),
             baseFolder("XDG_STATE_HOME", ".local/state"), baseFolder("XDG_CACHE_HOME", ".cache")};
 }
 
-QString installPrefix()
-{
+QString installPrefix() {
     return QDir::cleanPath(QCoreApplication::applicationDirPath() + "/..");
 }
 
-QString resourceDir()
-{
+QString resourceDir() {
     for (const char* place : {"/share/ringmaster", "/resources"}) {
         const QString candidate = installPrefix() + place;
         if (QFileInfo(candidate + "/schema").isDir())

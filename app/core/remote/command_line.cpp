@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/core/remote/command_line.h"
+
+#include <string_view>
+
+namespace rm {
+
+namespace {
+
+constexpr std::string_view kSafe = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+                                   "0123456789._:/=,@%+-";
+
+bool isSafe(std::string_view word) {
+    return !word.empty() && word.find_first_not_of(kSafe) == std::string_view::npos;
+}
+
+} // namespace
+
+Result<void> checkWords(const std::string& program, const std::vector<std::string>& arguments) {
+    // A word with '=' in front would be an assignment, not a program.
+    if (!isSafe(program) || program.find('=') != std::string::npos || program.front() == '-')
+        return fail(ErrorCode::kInvalid, "run '" + program +
+                                             "': a program's path may hold letters, digits and "
+                                             "._:/,@%+- only");
+    for (const std::string& argument : arguments) {
+        if (!isSafe(argument))
+            return fail(ErrorCode::kInvalid, "run " + program + ": argument '" + argument +
+                                                 "' holds more than letters, digits and "
+                                                 "._:/=,@%+-");
+    }
+    return {};
+}
+
+Result<std::string> commandLine(const std::string& program,
+                                const std::vector<std::string>& arguments) {
+    if (auto checked = checkWords(program, arguments); !checked)
+        return tl::unexpected(checked.error());
+    std::string line = "exec " + program;
+    for (const std::string& argument : arguments)
+        line += ' ' + argument;
+    return line;
+}
+
+Result<std::string> scriptLine(const std::string& fixedScript) {
+    if (fixedScript.find('\'') != std::string::npos)
+        return fail(ErrorCode::kInternal, "start a script: it holds a single quote");
+    return "exec sh -c '" + fixedScript + "'";
+}
+
+} // namespace rm

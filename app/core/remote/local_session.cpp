@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The one file of the app that starts processes on this computer; Linux only.
+#include "app/core/remote/local_session.h"
+
+#include "app/core/remote/command_line.h"
+#include "app/core/remote/error_tail.h"
+#include "shared/io/descriptor.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <spawn.h>
+#include <sys/pidfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <mutex>
+
+extern char** environ;
+
+namespace rm {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using std::chrono::milliseconds;
+
+struct Pipe {
+    Descriptor readEnd;
+    Descriptor writeEnd;
+
+    bool open() {
+        std::array<int, 2> ends{-1, -1};
+        if (::pipe2(ends.data(), O_CLOEXEC) != 0)
+            return false;
+        readEnd = Descriptor(ends[0]);
+        writeEnd = Descriptor(ends[1]);
+        return true;
+    }
+};
+
+// Children whose HostProcess went away before they ended are waited for when the next one starts
+// or goes, so that none stays a zombie for long.
+class Orphans {
+public:
+    void add(pid_t pid) {
+        const std::lock_guard lock(m_mutex);
+        m_pids.push_back(pid);
+        reap();
+    }
+
+private:
+    void reap() {
+        std::erase_if(m_pids, [](pid_t pid) { return ::waitpid(pid, nullptr, WNOHANG) != 0; });
+    }
+    std::mutex m_mutex;
+    std::vector<pid_t> m_pids;
+};
+
+Orphans& orphans() {
+    static Orphans instance;
+    return instance;
+}
+
+milliseconds left(Clock::time_point deadline) {
+    const auto rest = std::chrono::ceil<milliseconds>(deadline - Clock::now());
+    return std::max(rest, milliseconds(0));
+}
+
+class LocalProcess : public HostProcess {
+public:
+    LocalProcess(std::string name, pid_t pid, Descriptor in, Descriptor out, Descriptor err)
+        : m_name(std::move(name))
+        , m_pid(pid)
+        , m_in(std::move(in))
+        , m_out(std::move(out))
+        , m_err(std::move(err)) {
+        for (const Descriptor* fd : {&m_in, &m_out, &m_err})
+            ::fcntl(fd->get(), F_SETFL, O_NONBLOCK);
+    }
+    ~LocalProcess() override {
+        m_owner.enforce();
+        if (m_pid > 0)
+            orphans().add(m_pid);
+    }
+
+    Result<Bytes> read(milliseconds timeout, const Waker* waker) override;
+    Result<void> write(std::span<const std::byte> bytes) override;
+    Result<void> closeWrite() override {
+        m_owner.enforce();
+        m_in = {};
+        return {};
+    }
+    Result<int> exitCode(milliseconds timeout) override;
+    std::string errorText() const override { return m_tail.text(); }
+
+private:
+    bool takeOutput();
+    void takeErrors();
+    void wait(milliseconds timeout, const Waker* waker, bool alsoInput);
+
+    ThreadOwner m_owner;
+    std::string m_name;
+    pid_t m_pid;
+    std::optional<int> m_status;
+    Descriptor m_in, m_out, m_err;
+    std::vector<std::byte> m_pending;
+    ErrorTail m_tail;
+};
+
+constexpr size_t kPiece = 64 * 1024;
+
+/// False when nothing more can come.
+bool LocalProcess::takeOutput() {
+    if (!m_out)
+        return false;
+    const size_t had = m_pending.size();
+    m_pending.resize(had + kPiece);
+    const auto got = ::read(m_out.get(), m_pending.data() + had, kPiece);
+    const int why = errno;
+    m_pending.resize(had + static_cast<size_t>(std::max<ssize_t>(got, 0)));
+    if (got > 0 || (got < 0 && (why == EINTR || why == EAGAIN)))
+        return true;
+    m_out = {};
+    return false;
+}
+
+void LocalProcess::takeErrors() {
+    std::array<char, 4096> piece;
+    while (m_err) {
+        const auto got = ::read(m_err.get(), piece.data(), piece.size());
+        if (got > 0)
+            m_tail.append({piece.data(), static_cast<size_t>(got)});
+        else if (got == 0 || (errno != EINTR && errno != EAGAIN))
+            m_err = {};
+        else if (errno == EAGAIN)
+            return;
+    }
+}
+
+void LocalProcess::wait(milliseconds timeout, const Waker* waker, bool alsoInput) {
+    std::array<pollfd, 4> fds{{{m_out.get(), POLLIN, 0},
+                               {m_err.get(), POLLIN, 0},
+                               {waker ? waker->fd() : -1, POLLIN, 0},
+                               {alsoInput ? m_in.get() : -1, POLLOUT, 0}}};
+    ::poll(fds.data(), fds.size(), static_cast<int>(timeout.count()));
+}
+
+bool isRaised(const Waker* waker) {
+    if (waker == nullptr)
+        return false;
+    pollfd fd{waker->fd(), POLLIN, 0};
+    return ::poll(&fd, 1, 0) > 0;
+}
+
+Result<HostProcess::Bytes> LocalProcess::read(milliseconds timeout, const Waker* waker) {
+    m_owner.enforce();
+    const auto deadline = Clock::now() + timeout;
+    for (;;) {
+        takeErrors();
+        const bool more = takeOutput();
+        if (!m_pending.empty())
+            return Bytes{std::exchange(m_pending, {}), false};
+        if (!more)
+            return Bytes{{}, true};
+        if (isRaised(waker) || Clock::now() >= deadline)
+            return Bytes{};
+        wait(left(deadline), waker, false);
+    }
+}
+
+Result<void> LocalProcess::write(std::span<const std::byte> bytes) {
+    m_owner.enforce();
+    while (!bytes.empty()) {
+        const auto sent = ::write(m_in.get(), bytes.data(), bytes.size());
+        if (sent >= 0) {
+            bytes = bytes.subspan(static_cast<size_t>(sent));
+            continue;
+        }
+        if (errno == EPIPE || errno == EBADF)
+            return fail(ErrorCode::kUnavailable,
+                        "write to " + m_name + ": the program does not read any more");
+        if (errno != EAGAIN && errno != EINTR)
+            return failErrno("write to " + m_name, errno);
+        // Both pipes may be full: what it prints is taken before it can read.
+        takeErrors();
+        if (m_pending.size() < (64u << 20))
+            takeOutput();
+        wait(milliseconds(1000), nullptr, true);
+    }
+    return {};
+}
+
+Result<int> LocalProcess::exitCode(milliseconds timeout) {
+    m_owner.enforce();
+    const Descriptor pidFd(m_status ? -1 : ::pidfd_open(m_pid, 0));
+    const auto deadline = Clock::now() + timeout;
+    while (!m_status) {
+        takeErrors();
+        int status = 0;
+        if (::waitpid(m_pid, &status, WNOHANG) == m_pid) {
+            m_status = status;
+            m_pid = 0;
+            takeErrors();
+            break;
+        }
+        if (Clock::now() >= deadline)
+            return fail(ErrorCode::kUnavailable, "wait for " + m_name + ": it did not end in time");
+        std::array<pollfd, 2> fds{{{pidFd.get(), POLLIN, 0}, {m_err.get(), POLLIN, 0}}};
+        ::poll(fds.data(), fds.size(), static_cast<int>(left(deadline).count()));
+    }
+    if (WIFEXITED(*m_status))
+        return WEXITSTATUS(*m_status);
+    return fail(ErrorCode::kUnavailable,
+                m_name + " was killed by signal " + std::to_string(WTERMSIG(*m_status)));
+}
+
+/// Signals as a program expects them at its start, whatever this process did to them.
+class SpawnAttributes {
+public:
+    SpawnAttributes() {
+        ::posix_spawnattr_init(&m_value);
+        sigset_t none;
+        sigemptyset(&none);
+        sigset_t defaults;
+        sigemptyset(&defaults);
+        sigaddset(&defaults, SIGPIPE);
+        ::posix_spawnattr_setsigmask(&m_value, &none);
+        ::posix_spawnattr_setsigdefault(&m_value, &defaults);
+        ::posix_spawnattr_setflags(&m_value, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+    }
+    ~SpawnAttributes() { ::posix_spawnattr_destroy(&m_value); }
+    const posix_spawnattr_t* get() const { return &m_value; }
+
+private:
+    posix_spawnattr_t m_value;
+};
+
+Result<std::unique_ptr<HostProcess>> spawn(const std::vector<std::string>& words) {
+    const std::string& name = words.front();
+    Pipe in, out, err;
+    if (!in.open() || !out.open() || !err.open())
+        return failErrno("start " + name, errno);
+    posix_spawn_file_actions_t actions;
+    ::posix_spawn_file_actions_init(&actions);
+    ::posix_spawn_file_actions_adddup2(&actions, in.readEnd.get(), STDIN_FILENO);
+    ::posix_spawn_file_actions_adddup2(&actions, out.writeEnd.get(), STDOUT_FILENO);
+    ::posix_spawn_file_actions_adddup2(&actions, err.writeEnd.get(), STDERR_FILENO);
+    std::vector<char*> argv;
+    for (const std::string& word : words)
+        argv.push_back(const_cast<char*>(word.c_str()));
+    argv.push_back(nullptr);
+    pid_t pid = 0;
+    const SpawnAttributes attributes;
+    const int rc =
+        ::posix_spawnp(&pid, name.c_str(), &actions, attributes.get(), argv.data(), environ);
+    ::posix_spawn_file_actions_destroy(&actions);
+    if (rc != 0)
+        return failErrno("start " + name, rc);
+    return std::make_unique<LocalProcess>(name, pid, std::move(in.writeEnd), std::move(out.readEnd),
+                                          std::move(err.readEnd));
+}
+
+} // namespace
+
+Result<std::unique_ptr<HostProcess>>
+LocalSession::start(const std::string& program, const std::vector<std::string>& arguments) {
+    m_owner.enforce();
+    // No shell reads the program's path here, and a person may have installed it below any folder.
+    if (auto checked = checkWords("program", arguments); !checked)
+        return tl::unexpected(checked.error());
+    std::vector<std::string> words{program};
+    words.insert(words.end(), arguments.begin(), arguments.end());
+    return spawn(words);
+}
+
+Result<std::unique_ptr<HostProcess>> LocalSession::startScript(const std::string& fixedScript) {
+    m_owner.enforce();
+    return spawn({"/bin/sh", "-c", fixedScript});
+}
+
+} // namespace rm

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "app/core/remote/host.h"
+#include "app/core/remote/thread_owner.h"
+
+namespace rm {
+
+/// Processes of this computer, behind the same interface as a host's.
+class LocalSession : public HostSession {
+public:
+    Result<std::unique_ptr<HostProcess>> start(const std::string& program,
+                                               const std::vector<std::string>& arguments) override;
+    Result<std::unique_ptr<HostProcess>> startScript(const std::string& fixedScript) override;
+    std::string where() const override { return "this computer"; }
+    bool isLocal() const override { return true; }
+
+private:
+    ThreadOwner m_owner;
+};
+
+} // namespace rm

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/core/remote/error_tail.h"
+#include "app/core/remote/host.h"
+#include "shared/exit_code.h"
+
+namespace rm {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using std::chrono::milliseconds;
+
+constexpr size_t kMostOutput = 16u << 20;
+
+ErrorCode codeOfExit(int exitCode) {
+    for (const ErrorCode code :
+         {ErrorCode::kInvalid, ErrorCode::kNotFound, ErrorCode::kCorrupt, ErrorCode::kTooNew,
+          ErrorCode::kUnavailable, ErrorCode::kDenied, ErrorCode::kExhausted}) {
+        if (static_cast<int>(exitCodeFor(code)) == exitCode)
+            return code;
+    }
+    return ErrorCode::kInternal;
+}
+
+milliseconds left(Clock::time_point deadline) {
+    return std::max(std::chrono::ceil<milliseconds>(deadline - Clock::now()), milliseconds(0));
+}
+
+Result<std::string> readToEnd(HostProcess& process, const std::string& attempt,
+                              Clock::time_point deadline, const std::stop_token& stop) {
+    Waker waker;
+    const std::stop_callback wake(stop, [&waker] { waker.wake(); });
+    std::string output;
+    for (;;) {
+        const auto bytes = process.read(left(deadline), &waker);
+        if (!bytes)
+            return tl::unexpected(bytes.error());
+        if (bytes->ended)
+            return output;
+        if (stop.stop_requested())
+            return fail(ErrorCode::kUnavailable, attempt + ": cancelled");
+        if (Clock::now() >= deadline)
+            return fail(ErrorCode::kUnavailable, attempt + ": it did not end in time");
+        output.append(reinterpret_cast<const char*>(bytes->data.data()), bytes->data.size());
+        if (output.size() > kMostOutput)
+            return fail(ErrorCode::kExhausted, attempt + ": it prints more than 16 MiB");
+    }
+}
+
+Result<void> feed(HostProcess& process, const std::string& input) {
+    if (!input.empty()) {
+        if (auto sent = process.write(std::as_bytes(std::span(input))); !sent)
+            return sent;
+    }
+    return process.closeWrite();
+}
+
+} // namespace
+
+Result<std::string> runToEnd(HostSession& session, const std::string& program,
+                             const std::vector<std::string>& arguments, const std::string& input,
+                             milliseconds timeout, std::stop_token stop) {
+    const auto deadline = Clock::now() + timeout;
+    auto process = session.start(program, arguments);
+    if (!process)
+        return tl::unexpected(process.error());
+    const std::string attempt = "run " + program + " on " + session.where();
+    // A program that does not want its input has the better reason in its stderr.
+    const auto fed = feed(**process, input);
+    auto output = readToEnd(**process, attempt, deadline, stop);
+    if (!output)
+        return output;
+    const auto exitCode = (*process)->exitCode(left(deadline) + milliseconds(1000));
+    if (!exitCode)
+        return tl::unexpected(exitCode.error());
+    if (*exitCode == 0) {
+        if (!fed)
+            return tl::unexpected(fed.error());
+        return output;
+    }
+    const std::string said = lastLine((*process)->errorText());
+    return fail(codeOfExit(*exitCode),
+                attempt + ": " + (said.empty() ? "exit code " + std::to_string(*exitCode) : said));
+}
+
+} // namespace rm

@@ -1,0 +1,15 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+find_package(libssh 0.10 REQUIRED)
+target_sources(rm_core PRIVATE
+    remote/command_line.cpp
+    remote/error_tail.cpp
+    remote/host_key.cpp
+    remote/local_session.cpp
+    remote/open_session.cpp
+    remote/run_to_end.cpp
+    remote/ssh_auth.cpp
+    remote/ssh_link.cpp
+    remote/ssh_process.cpp
+    remote/ssh_session.cpp
+    remote/waker.cpp)
+target_link_libraries(rm_core PRIVATE ssh)

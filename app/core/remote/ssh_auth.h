@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "app/core/remote/host.h"
+#include "app/core/remote/ssh_link.h"
+
+namespace rm {
+
+/// Logs in on a link whose host key was checked: the node's key file, the agent and the other
+/// key files, then the password if there is one.
+tl::expected<void, ConnectFailure> authenticate(SshLink& link, const Node& node,
+                                                const Credentials& credentials,
+                                                const Patience& patience);
+
+/// "~/..." under $HOME, as everything of ours is.
+std::string underHome(const std::string& path);
+
+} // namespace rm

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/core/remote/ssh_link.h"
+
+#include "app/core/remote/error_tail.h"
+
+#include <poll.h>
+
+#include <algorithm>
+#include <array>
+
+namespace rm {
+
+using std::chrono::milliseconds;
+
+SshLink::SshLink()
+    : m_session(ssh_new()) {
+    if (m_session == nullptr)
+        qFatal("make an SSH session: out of memory");
+    ssh_set_blocking(m_session, 0);
+}
+
+SshLink::~SshLink() {
+    m_owner.enforce();
+    if (ssh_is_connected(m_session) != 0)
+        ssh_disconnect(m_session);
+    ssh_free(m_session);
+}
+
+bool SshLink::hasUnsentBytes() const {
+    return (ssh_get_status(m_session) & SSH_WRITE_PENDING) != 0;
+}
+
+void SshLink::wait(milliseconds timeout, int wakeFd) {
+    const short writing = hasUnsentBytes() ? POLLOUT : 0;
+    std::array<pollfd, 2> fds{
+        {{ssh_get_fd(m_session), static_cast<short>(POLLIN | writing), 0}, {wakeFd, POLLIN, 0}}};
+    ::poll(fds.data(), fds.size(), static_cast<int>(timeout.count()));
+}
+
+Result<void> SshLink::waitForTurn(const std::string& attempt, const Patience& patience) {
+    // A connect in progress and a stop do not show as readable: look again soon.
+    constexpr milliseconds kLook{20};
+    if (patience.stop.stop_requested())
+        return fail(ErrorCode::kUnavailable, attempt + ": cancelled");
+    if (std::chrono::steady_clock::now() >= patience.deadline)
+        return fail(ErrorCode::kUnavailable, attempt + ": no answer in time");
+    wait(kLook);
+    return {};
+}
+
+std::string SshLink::option(ssh_options_e which) const {
+    char* value = nullptr;
+    if (ssh_options_get(m_session, which, &value) != SSH_OK || value == nullptr)
+        return {};
+    std::string copy = value;
+    ssh_string_free_char(value);
+    return copy;
+}
+
+unsigned SshLink::port() const {
+    unsigned port = 22;
+    ssh_options_get_port(m_session, &port);
+    return port;
+}
+
+std::string SshLink::where() const {
+    const std::string user = option(SSH_OPTIONS_USER);
+    return "ssh " + (user.empty() ? "" : user + '@') + option(SSH_OPTIONS_HOST) + ':' +
+           std::to_string(port());
+}
+
+Error sshError(const SshLink& link, const std::string& attempt) {
+    std::string cause = lastLine(withoutEscapes(ssh_get_error(link.get())));
+    const auto holds = [&cause](const char* words) {
+        return cause.find(words) != std::string::npos;
+    };
+    if (cause.empty())
+        cause = "the connection ended";
+    if (holds("no match for method"))
+        return {ErrorCode::kDenied, attempt +
+                                        ": the server speaks no algorithm that is safe to "
+                                        "use (AES-GCM is required): " +
+                                        cause};
+    if (holds("Too many authentication failures"))
+        return {ErrorCode::kDenied, attempt + ": the server closed after too many keys were "
+                                              "offered; name the right key file for this node"};
+    const bool denied = ssh_get_error_code(link.get()) == SSH_REQUEST_DENIED;
+    return {denied ? ErrorCode::kDenied : ErrorCode::kUnavailable, attempt + ": " + cause};
+}
+
+} // namespace rm

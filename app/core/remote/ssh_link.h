@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "app/core/fleet/node.h"
+#include "app/core/remote/thread_owner.h"
+#include "shared/result.h"
+
+#include <libssh/libssh.h>
+
+#include <chrono>
+#include <initializer_list>
+#include <stop_token>
+#include <string>
+
+namespace rm {
+
+/// When a person waits no longer: a deadline and a stop button.
+struct Patience {
+    std::chrono::steady_clock::time_point deadline;
+    std::stop_token stop;
+};
+
+/// A libssh session in non-blocking mode, with every wait bounded. One thread.
+class SshLink {
+public:
+    SshLink();
+    ~SshLink();
+    SshLink(const SshLink&) = delete;
+    SshLink& operator=(const SshLink&) = delete;
+
+    ssh_session get() const { return m_session; }
+
+    /// Repeats a non-blocking libssh call until it answers something other than `again`.
+    /// kUnavailable: out of patience.
+    template <class Step>
+    Result<int> drive(Step step, int again, const std::string& attempt, const Patience& patience) {
+        for (;;) {
+            m_owner.enforce();
+            const int answer = step();
+            if (answer != again)
+                return answer;
+            if (auto waited = waitForTurn(attempt, patience); !waited)
+                return tl::unexpected(waited.error());
+        }
+    }
+
+    /// Sleeps until the socket, `wakeFd` (-1: none) or the timeout has something.
+    void wait(std::chrono::milliseconds timeout, int wakeFd = -1);
+    bool hasUnsentBytes() const;
+
+    std::string option(ssh_options_e which) const; ///< empty: not set
+    unsigned port() const;
+    /// "ssh user@host:port"
+    std::string where() const;
+
+    void enforceThread() const { m_owner.enforce(); }
+
+private:
+    Result<void> waitForTurn(const std::string& attempt, const Patience& patience);
+
+    ThreadOwner m_owner;
+    ssh_session m_session;
+};
+
+/// The session's last failure, as an error of `attempt`. The one place that reads libssh's codes.
+Error sshError(const SshLink& link, const std::string& attempt);
+
+} // namespace rm

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/core/remote/ssh_process.h"
+
+#include <poll.h>
+
+#include <algorithm>
+#include <array>
+
+namespace rm {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+constexpr seconds kStartTimeout{15};
+/// A peer that takes no byte for so long is gone: TCP alone would tell after a quarter hour.
+constexpr seconds kStall{30};
+/// What a program prints while it is being written to.
+constexpr size_t kMostPending = 64u << 20;
+
+bool isRaised(const Waker* waker) {
+    if (waker == nullptr)
+        return false;
+    pollfd fd{waker->fd(), POLLIN, 0};
+    return ::poll(&fd, 1, 0) > 0;
+}
+
+milliseconds left(Clock::time_point deadline) {
+    const auto rest = std::chrono::ceil<milliseconds>(deadline - Clock::now());
+    return std::clamp(rest, milliseconds(0), milliseconds(60'000));
+}
+
+} // namespace
+
+SshProcess::SshProcess(std::shared_ptr<SshLink> link, std::string name)
+    : m_link(std::move(link))
+    , m_name(std::move(name))
+    , m_channel(ssh_channel_new(m_link->get())) {
+    if (m_channel == nullptr)
+        qFatal("make an SSH channel: out of memory");
+    m_callbacks.userdata = this;
+    m_callbacks.channel_exit_status_function = &SshProcess::onExitStatus;
+    m_callbacks.channel_exit_signal_function = &SshProcess::onExitSignal;
+    ssh_callbacks_init(&m_callbacks);
+    ssh_set_channel_callbacks(m_channel, &m_callbacks);
+}
+
+SshProcess::~SshProcess() {
+    m_link->enforceThread();
+    ssh_remove_channel_callbacks(m_channel, &m_callbacks);
+    if (ssh_channel_is_open(m_channel) != 0)
+        ssh_channel_close(m_channel);
+    ssh_channel_free(m_channel);
+}
+
+void SshProcess::onExitStatus(ssh_session, ssh_channel, int status, void* self) {
+    static_cast<SshProcess*>(self)->m_exitStatus = status;
+}
+
+void SshProcess::onExitSignal(ssh_session, ssh_channel, const char* signal, int, const char*,
+                              const char*, void* self) {
+    static_cast<SshProcess*>(self)->m_exitSignal = signal;
+}
+
+std::string SshProcess::attempt(const char* verb) const {
+    return std::string(verb) + ' ' + m_name + " on " + m_link->where();
+}
+
+Result<void> SshProcess::begin(const std::string& commandLine) {
+    const std::string what = attempt("start");
+    const Patience patience{Clock::now() + kStartTimeout, {}};
+    auto answer = m_link->drive([this] { return ssh_channel_open_session(m_channel); }, SSH_AGAIN,
+                                what, patience);
+    if (answer && *answer == SSH_OK)
+        answer =
+            m_link->drive([&] { return ssh_channel_request_exec(m_channel, commandLine.c_str()); },
+                          SSH_AGAIN, what, patience);
+    if (!answer)
+        return tl::unexpected(answer.error());
+    if (*answer != SSH_OK)
+        return tl::unexpected(sshError(*m_link, what));
+    return {};
+}
+
+/// Moves what has arrived out of libssh, which lets the peer go on sending.
+Result<size_t> SshProcess::takePiece(bool ofErrors) {
+    std::array<char, 32 * 1024> piece;
+    const int got =
+        ssh_channel_read_nonblocking(m_channel, piece.data(), piece.size(), ofErrors ? 1 : 0);
+    if (got == SSH_ERROR)
+        return tl::unexpected(sshError(*m_link, attempt("read from")));
+    if (got == SSH_EOF)
+        m_ended = true;
+    if (got <= 0)
+        return 0u;
+    const auto size = static_cast<size_t>(got);
+    if (ofErrors) {
+        m_tail.append({piece.data(), size});
+    } else {
+        const auto* bytes = reinterpret_cast<const std::byte*>(piece.data());
+        m_pending.insert(m_pending.end(), bytes, bytes + size);
+    }
+    return size;
+}
+
+Result<void> SshProcess::takeAll() {
+    constexpr size_t kEnough = 1u << 20; // then the caller has its turn
+    for (size_t taken = 0; taken < kEnough;) {
+        const auto errors = takePiece(true);
+        const auto output = errors ? takePiece(false) : errors;
+        if (!output)
+            return tl::unexpected(output.error());
+        if (*errors + *output == 0)
+            return {};
+        taken += *errors + *output;
+    }
+    return {};
+}
+
+Result<HostProcess::Bytes> SshProcess::read(milliseconds timeout, const Waker* waker) {
+    m_link->enforceThread();
+    const auto deadline = Clock::now() + timeout;
+    for (;;) {
+        const auto taken = takeAll();
+        if (!m_pending.empty())
+            return Bytes{std::exchange(m_pending, {}), false};
+        if (!taken)
+            return tl::unexpected(taken.error());
+        if (m_ended)
+            return Bytes{{}, true};
+        if (isRaised(waker) || Clock::now() >= deadline)
+            return Bytes{};
+        m_link->wait(left(deadline), waker == nullptr ? -1 : waker->fd());
+    }
+}
+
+/// 0: the window is closed or earlier bytes are still on their way out.
+Result<size_t> SshProcess::writePiece(std::span<const std::byte> bytes) {
+    constexpr size_t kPiece = 32 * 1024;
+    if (ssh_channel_is_open(m_channel) == 0 || ssh_channel_is_eof(m_channel) != 0)
+        return fail(ErrorCode::kUnavailable, attempt("write to") + ": the program does not read "
+                                                                   "any more");
+    const size_t window = ssh_channel_window_size(m_channel);
+    const size_t size = std::min({bytes.size(), window, kPiece});
+    if (size == 0 || m_link->hasUnsentBytes())
+        return 0u;
+    const int sent = ssh_channel_write(m_channel, bytes.data(), static_cast<uint32_t>(size));
+    if (sent < 0)
+        return tl::unexpected(sshError(*m_link, attempt("write to")));
+    return static_cast<size_t>(sent);
+}
+
+Result<void> SshProcess::write(std::span<const std::byte> bytes) {
+    m_link->enforceThread();
+    auto deadline = Clock::now() + kStall;
+    while (!bytes.empty() || m_link->hasUnsentBytes()) {
+        // What it prints meanwhile is taken, or both sides would wait for each other.
+        if (const auto taken = takeAll(); !taken)
+            return tl::unexpected(taken.error());
+        if (m_pending.size() > kMostPending)
+            return fail(ErrorCode::kExhausted,
+                        attempt("write to") + ": it prints more than it reads");
+        const auto sent = bytes.empty() ? Result<size_t>(0u) : writePiece(bytes);
+        if (!sent)
+            return tl::unexpected(sent.error());
+        bytes = bytes.subspan(*sent);
+        if (*sent > 0)
+            deadline = Clock::now() + kStall;
+        else if (Clock::now() >= deadline)
+            return fail(ErrorCode::kUnavailable,
+                        attempt("write to") + ": the host took nothing for 30 s");
+        else
+            m_link->wait(left(deadline));
+    }
+    return {};
+}
+
+Result<void> SshProcess::closeWrite() {
+    m_link->enforceThread();
+    if (ssh_channel_is_open(m_channel) == 0)
+        return {};
+    if (ssh_channel_send_eof(m_channel) != SSH_OK)
+        return tl::unexpected(sshError(*m_link, attempt("end the input of")));
+    return write({});
+}
+
+Result<int> SshProcess::exitCode(milliseconds timeout) {
+    m_link->enforceThread();
+    const auto deadline = Clock::now() + timeout;
+    for (;;) {
+        const auto taken = takeAll();
+        if (m_exitStatus)
+            return *m_exitStatus;
+        if (!m_exitSignal.empty())
+            return fail(ErrorCode::kUnavailable, attempt("run") + ": killed by SIG" + m_exitSignal);
+        if (!taken)
+            return tl::unexpected(taken.error());
+        if (ssh_channel_is_closed(m_channel) != 0)
+            return fail(ErrorCode::kUnavailable, attempt("run") + ": it ended without exit code");
+        if (Clock::now() >= deadline)
+            return fail(ErrorCode::kUnavailable, attempt("run") + ": it did not end in time");
+        ssh_channel_poll(m_channel, 0);
+        m_link->wait(left(deadline));
+    }
+}
+
+} // namespace rm

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "app/core/remote/error_tail.h"
+#include "app/core/remote/host.h"
+#include "app/core/remote/ssh_link.h"
+
+#include <libssh/callbacks.h>
+
+#include <optional>
+
+namespace rm {
+
+/// A program on an exec channel.
+class SshProcess : public HostProcess {
+public:
+    SshProcess(std::shared_ptr<SshLink> link, std::string name);
+    ~SshProcess() override;
+
+    /// Opens the channel and starts the command.
+    Result<void> begin(const std::string& commandLine);
+
+    Result<Bytes> read(std::chrono::milliseconds timeout, const Waker* waker) override;
+    Result<void> write(std::span<const std::byte> bytes) override;
+    Result<void> closeWrite() override;
+    Result<int> exitCode(std::chrono::milliseconds timeout) override;
+    std::string errorText() const override { return m_tail.text(); }
+
+private:
+    static void onExitStatus(ssh_session, ssh_channel, int status, void* self);
+    static void onExitSignal(ssh_session, ssh_channel, const char* signal, int core,
+                             const char* message, const char* language, void* self);
+
+    Result<void> takeAll();
+    Result<size_t> takePiece(bool ofErrors);
+    Result<size_t> writePiece(std::span<const std::byte> bytes);
+    std::string attempt(const char* verb) const;
+
+    std::shared_ptr<SshLink> m_link;
+    std::string m_name;
+    ssh_channel m_channel;
+    ssh_channel_callbacks_struct m_callbacks{};
+    std::optional<int> m_exitStatus;
+    std::string m_exitSignal;
+    std::vector<std::byte> m_pending;
+    bool m_ended = false;
+    ErrorTail m_tail;
+};
+
+} // namespace rm

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/core/remote/ssh_session.h"
+
+#include "app/core/remote/command_line.h"
+#include "app/core/remote/host_key.h"
+#include "app/core/remote/ssh_auth.h"
+#include "app/core/remote/ssh_process.h"
+
+#include <QDir>
+
+namespace rm {
+
+namespace {
+
+using std::chrono::seconds;
+using std::chrono::steady_clock;
+
+// AES-GCM alone: it is not open to the Terrapin attack, so it is safe with and without strict key
+// exchange. libssh 0.10 negotiates strict key exchange when the server offers it but cannot tell
+// us before the ciphers are chosen, hence nothing else is ever offered.
+constexpr const char* kCiphers = "aes256-gcm@openssh.com,aes128-gcm@openssh.com";
+
+bool set(SshLink& link, ssh_options_e option, const void* value) {
+    return ssh_options_set(link.get(), option, value) == SSH_OK;
+}
+
+Result<void> configure(SshLink& link, const Node& node) {
+    // $HOME rather than the passwd entry, so that two instances with different ones never meet.
+    const std::string folder = QDir::homePath().toStdString() + "/.ssh";
+    const int yes = 1;
+    bool good = set(link, SSH_OPTIONS_SSH_DIR, folder.c_str()) &&
+                set(link, SSH_OPTIONS_HOST, node.sshHost.c_str());
+    // What the person wrote in ssh_config first; then the node's own words, which win.
+    good = good && ssh_options_parse_config(link.get(), nullptr) == SSH_OK;
+    if (!node.user.empty())
+        good = good && set(link, SSH_OPTIONS_USER, node.user.c_str());
+    if (node.port != 0)
+        good = good && set(link, SSH_OPTIONS_PORT, &node.port);
+    good = good && set(link, SSH_OPTIONS_CIPHERS_C_S, kCiphers) &&
+           set(link, SSH_OPTIONS_CIPHERS_S_C, kCiphers) && set(link, SSH_OPTIONS_NODELAY, &yes) &&
+           set(link, SSH_OPTIONS_STRICTHOSTKEYCHECK, &yes);
+    if (!good)
+        return tl::unexpected(sshError(link, "prepare the connection to " + node.name));
+    return {};
+}
+
+Result<void> connect(SshLink& link, const Patience& patience) {
+    const std::string attempt = "connect to " + link.where();
+    const auto answer =
+        link.drive([&] { return ssh_connect(link.get()); }, SSH_AGAIN, attempt, patience);
+    if (!answer)
+        return tl::unexpected(answer.error());
+    if (*answer != SSH_OK)
+        return tl::unexpected(sshError(link, attempt));
+    return {};
+}
+
+} // namespace
+
+tl::expected<std::unique_ptr<HostSession>, ConnectFailure>
+SshSession::open(const Node& node, const Credentials& credentials, std::stop_token stop) {
+    const auto failure = [](const Error& error) {
+        return tl::unexpected(ConnectFailure{error, ConnectFailure::Need::kNothing, {}});
+    };
+    auto link = std::make_shared<SshLink>();
+    if (auto done = configure(*link, node); !done)
+        return failure(done.error());
+    const auto now = steady_clock::now();
+    if (auto done = connect(*link, {now + seconds(10), stop}); !done)
+        return failure(done.error());
+    if (auto known = checkHostKey(*link, credentials.trustedFingerprint); !known)
+        return tl::unexpected(known.error());
+    if (auto in = authenticate(*link, node, credentials, {now + seconds(15), stop}); !in)
+        return tl::unexpected(in.error());
+    return std::make_unique<SshSession>(std::move(link));
+}
+
+Result<std::unique_ptr<HostProcess>> SshSession::exec(const std::string& name,
+                                                      const std::string& line) {
+    auto process = std::make_unique<SshProcess>(m_link, name);
+    if (auto begun = process->begin(line); !begun)
+        return tl::unexpected(begun.error());
+    return process;
+}
+
+Result<std::unique_ptr<HostProcess>> SshSession::start(const std::string& program,
+                                                       const std::vector<std::string>& arguments) {
+    m_link->enforceThread();
+    const auto line = commandLine(program, arguments);
+    if (!line)
+        return tl::unexpected(line.error());
+    return exec(program, *line);
+}
+
+Result<std::unique_ptr<HostProcess>> SshSession::startScript(const std::string& fixedScript) {
+    m_link->enforceThread();
+    const auto line = scriptLine(fixedScript);
+    if (!line)
+        return tl::unexpected(line.error());
+    return exec("script", *line);
+}
+
+} // namespace rm

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "app/core/remote/host.h"
+#include "app/core/remote/ssh_link.h"
+
+namespace rm {
+
+/// Programs on a host, each on an exec channel of one authenticated link.
+class SshSession : public HostSession {
+public:
+    explicit SshSession(std::shared_ptr<SshLink> link)
+        : m_link(std::move(link)) {}
+
+    Result<std::unique_ptr<HostProcess>> start(const std::string& program,
+                                               const std::vector<std::string>& arguments) override;
+    Result<std::unique_ptr<HostProcess>> startScript(const std::string& fixedScript) override;
+    std::string where() const override { return m_link->where(); }
+
+    /// Connects, checks the host key, logs in.
+    static tl::expected<std::unique_ptr<HostSession>, ConnectFailure>
+    open(const Node& node, const Credentials& credentials, std::stop_token stop);
+
+private:
+    Result<std::unique_ptr<HostProcess>> exec(const std::string& name, const std::string& line);
+
+    std::shared_ptr<SshLink> m_link; ///< its processes may outlive the session object
+};
+
+} // namespace rm
