@@ -1,6 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # The LibTorch of an installed wheel as targets: rm::torch for the trainer, rm::torch_cuda for the
 # plugin. find_package(Torch) is no use here: it demands the CUDA toolkit for a CPU build.
+set(RINGMASTER_CUDA AUTO CACHE STRING
+    "The CUDA plugin: AUTO (if the headers are there) | ON (fail without them) | OFF")
+set_property(CACHE RINGMASTER_CUDA PROPERTY STRINGS AUTO ON OFF)
+
 if(NOT EXISTS "${RINGMASTER_TORCH}/lib/libtorch_cpu.so")
     message(FATAL_ERROR
         "RINGMASTER_TORCH must be the `torch` folder of the wheel torch==2.11.0; "
@@ -9,13 +13,22 @@ if(NOT EXISTS "${RINGMASTER_TORCH}/lib/libtorch_cpu.so")
 endif()
 get_filename_component(_site "${RINGMASTER_TORCH}" DIRECTORY)
 
-# cuda_runtime_api.h and nccl.h: the wheels' own, else a toolkit's.
-find_path(RINGMASTER_CUDA_INCLUDE cuda_runtime_api.h
-    PATHS ${_site}/nvidia/cu13/include /usr/local/cuda/include NO_DEFAULT_PATH)
-find_path(RINGMASTER_CUDA_MATH_INCLUDE cublas_v2.h
-    PATHS ${_site}/nvidia/cu13/include /usr/local/cuda/include NO_DEFAULT_PATH)
-find_path(RINGMASTER_NCCL_INCLUDE nccl.h
-    PATHS ${_site}/nvidia/nccl/include /usr/local/cuda/include /usr/local/include /usr/include NO_DEFAULT_PATH)
+# No project-wide default of a compiler's: a header of another CUDA must not slip in between.
+function(rm_find_header variable header)
+    find_path(${variable} ${header} PATHS ${ARGN} NO_DEFAULT_PATH)
+    mark_as_advanced(${variable})
+endfunction()
+# The wheels' own headers, else a toolkit's. The CPU set of wheels has the runtime's header but
+# not the libraries' on top of it, whose header finds the right runtime beside itself.
+rm_find_header(RINGMASTER_CUDA_INCLUDE cuda_runtime_api.h
+    ${_site}/nvidia/cu13/include /usr/local/cuda/include)
+rm_find_header(RINGMASTER_CUDA_MATH_INCLUDE cusolverDn.h
+    ${_site}/nvidia/cu13/include /usr/local/cuda/include)
+rm_find_header(RINGMASTER_NCCL_INCLUDE nccl.h
+    ${_site}/nvidia/nccl/include /usr/local/cuda/include /usr/local/include /usr/include)
+find_library(RINGMASTER_CUDART NAMES libcudart.so.13
+    PATHS ${_site}/nvidia/cu13/lib /usr/local/cuda/lib64 NO_DEFAULT_PATH)
+mark_as_advanced(RINGMASTER_CUDART)
 
 add_library(rm_torch INTERFACE)
 add_library(rm::torch ALIAS rm_torch)
@@ -25,3 +38,40 @@ target_compile_definitions(rm_torch INTERFACE USE_DISTRIBUTED USE_C10D_GLOO)
 target_link_directories(rm_torch INTERFACE ${RINGMASTER_TORCH}/lib)
 target_link_options(rm_torch INTERFACE -Wl,--allow-shlib-undefined)
 target_link_libraries(rm_torch INTERFACE torch_cpu c10)
+
+function(rm_add_torch_cuda)
+    set(missing)
+    foreach(need IN ITEMS RINGMASTER_CUDA_INCLUDE RINGMASTER_CUDA_MATH_INCLUDE
+                          RINGMASTER_NCCL_INCLUDE RINGMASTER_CUDART)
+        if(NOT ${need})
+            list(APPEND missing ${need})
+        endif()
+    endforeach()
+    if(NOT EXISTS "${RINGMASTER_TORCH}/lib/libtorch_cuda.so")
+        list(APPEND missing "lib/libtorch_cuda.so in RINGMASTER_TORCH")
+    endif()
+    if(missing)
+        list(JOIN missing ", " missing)
+        set(severity WARNING)
+        if(RINGMASTER_CUDA STREQUAL "ON")
+            set(severity FATAL_ERROR)
+        endif()
+        message(${severity}
+            "The CUDA plugin (libringmaster-cuda.so) is NOT built: not found: ${missing}. "
+            "It needs the wheels of packaging/requirements/runtime-cuda.txt (packaging/run --cuda) "
+            "or a CUDA 13 toolkit with nccl.h. -DRINGMASTER_CUDA=OFF silences this.")
+        return()
+    endif()
+    add_library(rm_torch_cuda INTERFACE)
+    add_library(rm::torch_cuda ALIAS rm_torch_cuda)
+    target_include_directories(rm_torch_cuda SYSTEM INTERFACE ${RINGMASTER_CUDA_MATH_INCLUDE}
+        ${RINGMASTER_CUDA_INCLUDE} ${RINGMASTER_NCCL_INCLUDE})
+    target_compile_definitions(rm_torch_cuda INTERFACE USE_C10D_NCCL)
+    # libtorch_cuda registers its kernels when it is loaded: needed even where no symbol is.
+    target_link_options(rm_torch_cuda INTERFACE -Wl,--no-as-needed)
+    target_link_libraries(rm_torch_cuda INTERFACE
+        torch_cuda c10_cuda ${RINGMASTER_CUDART} rm_torch)
+endfunction()
+if(NOT RINGMASTER_CUDA STREQUAL "OFF")
+    rm_add_torch_cuda()
+endif()

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trainer/train/device/plugin.h"
+
+#include "trainer/cuda/stream_clock.h"
+
+#include <ATen/cuda/CUDAContext.h>
+#include <ATen/cuda/CUDAGeneratorImpl.h>
+#include <c10/cuda/CUDACachingAllocator.h>
+#include <c10/cuda/CUDAFunctions.h>
+#include <torch/csrc/distributed/c10d/ProcessGroupNCCL.hpp>
+
+#include <cstring>
+
+namespace rm {
+namespace {
+
+c10::DeviceIndex current() {
+    return c10::cuda::current_device();
+}
+
+/// What cudaGetDeviceCount() has against this machine, in words.
+std::string whyNoDevice(cudaError_t error) {
+    switch (error) {
+    case cudaSuccess:
+    case cudaErrorNoDevice:
+        return "no NVIDIA GPU is visible (CUDA_VISIBLE_DEVICES may hide it)";
+    case cudaErrorInsufficientDriver:
+        return "no NVIDIA driver is loaded, or it is older than CUDA 13 needs (580)";
+    default:
+        return cudaGetErrorString(error);
+    }
+}
+
+class CudaPlugin final : public DevicePlugin {
+public:
+    Probe probe() noexcept override {
+        int count = 0;
+        const cudaError_t error = cudaGetDeviceCount(&count);
+        (void)cudaGetLastError(); // else the next CUDA call of torch would report this one
+        if (error != cudaSuccess || count == 0)
+            return {0, whyNoDevice(error)};
+        return {count, {}};
+    }
+
+    void select(int localRank) override {
+        TORCH_CHECK(localRank >= 0 && localRank < c10::cuda::device_count(),
+                    "select GPU of local rank ", localRank, ": this node has ",
+                    int(c10::cuda::device_count()), "; give the node no more ranks than GPUs");
+        at::globalContext().lazyInitDevice(c10::DeviceType::CUDA);
+        c10::cuda::set_device(static_cast<c10::DeviceIndex>(localRank));
+    }
+
+    std::string deviceName() override { return at::cuda::getCurrentDeviceProperties()->name; }
+
+    c10::intrusive_ptr<c10d::Backend> makeBackend(const c10::intrusive_ptr<c10d::Store>& store,
+                                                  int rank, int worldSize,
+                                                  std::chrono::milliseconds timeout) override {
+        auto options = c10d::ProcessGroupNCCL::Options::create();
+        options->timeout = timeout;
+        auto group = c10::make_intrusive<c10d::ProcessGroupNCCL>(store, rank, worldSize, options);
+        group->setBoundDeviceId(at::Device(c10::DeviceType::CUDA, current()));
+        return group;
+    }
+
+    std::unique_ptr<StreamClock> makeClock() override {
+        return std::make_unique<CudaStreamClock>();
+    }
+
+    DeviceMemory memory() override {
+        const auto stats = c10::cuda::CUDACachingAllocator::getDeviceStats(current());
+        // Index 0 of each array is the sum over all pools.
+        return {stats.allocated_bytes[0].current, stats.allocated_bytes[0].peak,
+                stats.reserved_bytes[0].current,
+                static_cast<int64_t>(at::cuda::getCurrentDeviceProperties()->totalGlobalMem)};
+    }
+
+    void resetPeakMemory() override { c10::cuda::CUDACachingAllocator::resetPeakStats(current()); }
+
+    std::vector<uint8_t> rngState() override {
+        const at::Generator generator = at::cuda::detail::getDefaultCUDAGenerator(current());
+        const at::Tensor state = generator.get_state();
+        const auto* bytes = state.data_ptr<uint8_t>();
+        return {bytes, bytes + state.numel()};
+    }
+
+    void setRngState(const std::vector<uint8_t>& state) override {
+        at::Tensor tensor =
+            at::empty({static_cast<int64_t>(state.size())}, at::TensorOptions(at::kByte));
+        std::memcpy(tensor.data_ptr<uint8_t>(), state.data(), state.size());
+        at::Generator generator = at::cuda::detail::getDefaultCUDAGenerator(current());
+        const std::lock_guard<std::mutex> lock(generator.mutex());
+        generator.set_state(tensor);
+    }
+
+    void synchronize() override { c10::cuda::device_synchronize(); }
+};
+
+} // namespace
+} // namespace rm
+
+extern "C" __attribute__((visibility("default"))) int ringmaster_plugin_version() {
+    return rm::kDevicePluginVersion;
+}
+
+extern "C" __attribute__((visibility("default"))) rm::DevicePlugin* ringmaster_plugin() {
+    // Never destroyed: at the end of a process CUDA may be gone before static objects.
+    static auto* plugin = new rm::CudaPlugin;
+    return plugin;
+}
