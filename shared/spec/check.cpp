@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "shared/spec/run_spec.h"
+#include "shared/spec/toml_fields.h"
+
+#include <algorithm>
+#include <charconv>
+#include <set>
+
+namespace rm {
+
+namespace {
+
+using Mistakes = std::vector<std::string>;
+
+std::string numberText(double value) {
+    char text[32];
+    return {text, std::to_chars(text, text + sizeof text, value).ptr};
+}
+
+std::string valueText(const SpecFieldRef& ref) {
+    if (const auto* whole = std::get_if<int64_t*>(&ref))
+        return std::to_string(**whole);
+    if (const auto* number = std::get_if<double*>(&ref))
+        return numberText(**number);
+    if (const auto* text = std::get_if<std::string*>(&ref))
+        return "\"" + **text + "\"";
+    return {};
+}
+
+void checkBounds(const SpecField& field, const SpecFieldRef& ref, double value,
+                 Mistakes& mistakes) {
+    // Written so that NaN is out of bounds.
+    if (!(value >= field.min && value <= field.max))
+        mistakes.push_back(std::string(field.key) + " is " + valueText(ref) + ", but must be " +
+                           numberText(field.min) + " to " + numberText(field.max));
+}
+
+void checkText(const SpecField& field, const std::string& text, Mistakes& mistakes) {
+    if (!isPlainText(text))
+        mistakes.push_back(std::string(field.key) + " holds control characters or is not UTF-8");
+    if (field.choices.empty() || std::ranges::find(field.choices, text) != field.choices.end())
+        return;
+    std::string choices;
+    for (const std::string_view choice : field.choices)
+        choices += (choices.empty() ? "\"" : ", \"") + std::string(choice) + "\"";
+    mistakes.push_back(std::string(field.key) + " is \"" + text + "\", but must be " +
+                       (field.choices.size() > 1 ? "one of " : "") + choices);
+}
+
+void checkField(const SpecField& field, const SpecFieldRef& ref, Mistakes& mistakes) {
+    if (const auto* whole = std::get_if<int64_t*>(&ref))
+        checkBounds(field, ref, double(**whole), mistakes);
+    else if (const auto* number = std::get_if<double*>(&ref))
+        checkBounds(field, ref, **number, mistakes);
+    else if (const auto* text = std::get_if<std::string*>(&ref))
+        checkText(field, **text, mistakes);
+    else if (const auto* list = std::get_if<std::vector<std::string>*>(&ref))
+        for (const std::string& element : **list)
+            checkText(field, element, mistakes);
+}
+
+void checkName(const RunSpec& spec, Mistakes& mistakes) {
+    constexpr size_t kMaxName = 64;
+    if (spec.name.empty() || spec.name.size() > kMaxName ||
+        spec.name.find_first_of("\n\t") != spec.name.npos)
+        mistakes.push_back("name must be one line of 1 to 64 characters");
+}
+
+void checkModel(const RunSpec& spec, Mistakes& mistakes) {
+    const auto& model = spec.model;
+    if (model.heads > 0 && model.width % model.heads != 0)
+        mistakes.push_back("model.width is " + std::to_string(model.width) +
+                           ", which model.heads = " + std::to_string(model.heads) +
+                           " does not divide");
+}
+
+void checkPaths(std::string_view key, const std::vector<std::string>& paths, bool stage,
+                Mistakes& mistakes) {
+    for (const std::string& path : paths) {
+        if (path.empty() || path.find('\n') != path.npos)
+            mistakes.push_back(std::string(key) + " holds an empty path or one with a line break");
+        else if (!stage && path.front() != '/')
+            mistakes.push_back(std::string(key) + " holds \"" + path +
+                               "\", but paths on the nodes must be absolute; to send files of "
+                               "this computer set data.stage = true");
+    }
+}
+
+void checkData(const RunSpec& spec, Mistakes& mistakes) {
+    const auto& data = spec.data;
+    if (data.train.empty())
+        mistakes.push_back("data.train is empty, but must name at least one file or folder");
+    checkPaths("data.train", data.train, data.stage, mistakes);
+    checkPaths("data.validation", data.validation, data.stage, mistakes);
+    if (spec.validation.every > 0 && data.validation.empty() && data.validationShare == 0)
+        mistakes.push_back("data.validation_share is 0 and data.validation is empty, but "
+                           "validation.every asks for validation; set one of them, or "
+                           "validation.every = 0");
+}
+
+void checkSchedule(const RunSpec& spec, Mistakes& mistakes) {
+    if (spec.schedule.warmupSteps > spec.train.steps)
+        mistakes.push_back(
+            "schedule.warmup_steps is " + std::to_string(spec.schedule.warmupSteps) +
+            ", but must be at most train.steps = " + std::to_string(spec.train.steps));
+    if (spec.schedule.minLr > spec.optimizer.lr)
+        mistakes.push_back("schedule.min_lr is " + numberText(spec.schedule.minLr) +
+                           ", but must be at most optimizer.lr = " + numberText(spec.optimizer.lr));
+}
+
+void checkCheckpoint(const RunSpec& spec, Mistakes& mistakes) {
+    const std::string& directory = spec.checkpoint.directory;
+    if (!directory.empty() && (directory.front() != '/' || directory.find('\n') != directory.npos))
+        mistakes.push_back("checkpoint.directory is \"" + directory +
+                           "\", but must be an absolute path or empty");
+}
+
+bool isInterface(std::string_view name) {
+    constexpr size_t kMaxInterface = 15;
+    return name.size() <= kMaxInterface && std::ranges::all_of(name, [](char c) {
+               return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                      c == '.' || c == '_' || c == '-' || c == '@';
+           });
+}
+
+void checkEnvironment(const std::vector<std::string>& environment, Mistakes& mistakes) {
+    constexpr std::string_view kPrefixes[] = {"NCCL_", "GLOO_", "TORCH_", "OMP_", "MKL_"};
+    std::set<std::string> names;
+    for (const std::string& entry : environment) {
+        const std::string name = entry.substr(0, entry.find('='));
+        const bool ours = std::ranges::any_of(
+            kPrefixes, [&](std::string_view prefix) { return name.starts_with(prefix); });
+        if (!ours || !isEnvironmentEntry(entry))
+            mistakes.push_back("launch.environment holds \"" + entry +
+                               "\", but must hold NAME=value with NCCL_*, GLOO_*, TORCH_*, OMP_* "
+                               "or MKL_* names and values of one line");
+        else if (!names.insert(name).second)
+            mistakes.push_back("launch.environment sets " + name + " twice");
+    }
+}
+
+void checkLaunch(const RunSpec& spec, Mistakes& mistakes) {
+    if (!isInterface(spec.launch.interface))
+        mistakes.push_back("launch.interface is \"" + spec.launch.interface +
+                           "\", but must be an interface's name or empty");
+    checkEnvironment(spec.launch.environment, mistakes);
+}
+
+} // namespace
+
+Result<CheckedSpec> check(RunSpec spec) {
+    Mistakes mistakes;
+    for (const SpecField& field : specSchema())
+        checkField(field, field.ref(spec), mistakes);
+    for (const auto rule :
+         {checkName, checkModel, checkData, checkSchedule, checkCheckpoint, checkLaunch})
+        rule(spec, mistakes);
+    if (auto valid = failWithAll(mistakes); !valid)
+        return tl::unexpected(valid.error());
+    return CheckedSpec(std::move(spec));
+}
+
+} // namespace rm

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "shared/spec/node_plan.h"
+
+#include "shared/spec/toml_fields.h"
+
+#include <algorithm>
+
+namespace rm {
+
+namespace {
+
+constexpr int64_t kMaxRanks = 1 << 20;
+
+std::vector<TomlField> fieldsOf(NodePlan& plan) {
+    return {
+        {"run_id", &plan.runId},
+        {"run_name", &plan.runName},
+        {"attempt", &plan.attempt},
+        {"node_index", &plan.nodeIndex},
+        {"node_count", &plan.nodeCount},
+        {"first_rank", &plan.firstRank},
+        {"local_ranks", &plan.localRanks},
+        {"world_size", &plan.worldSize},
+        {"master_addr", &plan.masterAddr},
+        {"master_port", &plan.masterPort},
+        {"interface", &plan.interface},
+        {"device", &plan.device},
+        {"bundle", &plan.bundle},
+        {"start_from", &plan.startFrom},
+        {"environment", &plan.environment},
+    };
+}
+
+bool isWord(std::string_view text) {
+    return std::ranges::all_of(text, [](unsigned char c) { return c > 0x20 && c != 0x7f; });
+}
+
+bool isPath(std::string_view path) {
+    return path.empty() || (path.front() == '/' && path.find('\n') == path.npos);
+}
+
+// Counts first: what is behind them may then add without overflow.
+bool hasSaneCounts(const NodePlan& plan) {
+    const auto within = [](int64_t value, int64_t low, int64_t high) {
+        return value >= low && value <= high;
+    };
+    return within(plan.attempt, 1, INT32_MAX) && within(plan.worldSize, 1, kMaxRanks) &&
+           within(plan.nodeCount, 1, plan.worldSize) &&
+           within(plan.nodeIndex, 0, plan.nodeCount - 1) &&
+           within(plan.localRanks, 1, plan.worldSize) &&
+           within(plan.firstRank, 0, plan.worldSize - plan.localRanks);
+}
+
+std::vector<std::string> mistakesOf(const NodePlan& plan) {
+    std::vector<std::string> mistakes;
+    const auto demand = [&](bool kept, const char* rule) {
+        if (!kept)
+            mistakes.emplace_back(rule);
+    };
+    demand(isValidRunId(plan.runId), "run_id must be 1 to 64 of a-z, 0-9 and -");
+    demand(hasSaneCounts(plan), "attempt, nodes and ranks do not fit together");
+    demand(plan.masterPort >= 0 && plan.masterPort <= 65535, "master_port must be 0 to 65535");
+    demand(!plan.masterAddr.empty() && isWord(plan.masterAddr), "master_addr must be an address");
+    demand(isWord(plan.interface), "interface must be a name");
+    demand(plan.device == "cpu" || plan.device == "cuda", "device must be \"cpu\" or \"cuda\"");
+    demand(isPath(plan.bundle), "bundle must be an absolute path");
+    demand(isPath(plan.startFrom), "start_from must be an absolute path");
+    demand(std::ranges::all_of(plan.environment, isEnvironmentEntry),
+           "environment must hold NAME=value of one line");
+    return mistakes;
+}
+
+} // namespace
+
+Result<NodePlan> parseNodePlan(std::string_view toml, std::string_view source) {
+    NodePlan plan;
+    if (auto done = readTomlFields(toml, source, fieldsOf(plan)); !done)
+        return tl::unexpected(done.error());
+    auto mistakes = mistakesOf(plan);
+    for (std::string& mistake : mistakes)
+        mistake = "read " + std::string(source) + ": " + mistake;
+    if (auto valid = failWithAll(mistakes); !valid)
+        return tl::unexpected(valid.error());
+    return plan;
+}
+
+std::string toToml(const NodePlan& plan) {
+    NodePlan copy = plan;
+    return writeTomlFields(fieldsOf(copy));
+}
+
+bool isValidRunId(std::string_view id) {
+    constexpr size_t kMaxId = 64;
+    return !id.empty() && id.size() <= kMaxId && id.front() != '-' &&
+           std::ranges::all_of(id, [](char c) {
+               return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-';
+           });
+}
+
+} // namespace rm

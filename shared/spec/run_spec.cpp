@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "shared/spec/run_spec.h"
+
+#include "shared/io/file.h"
+#include "shared/spec/toml_fields.h"
+
+namespace rm {
+
+namespace {
+
+constexpr size_t kMaxSpecFile = 1 << 20;
+
+std::vector<TomlField> fieldsOf(RunSpec& spec) {
+    std::vector<TomlField> fields;
+    for (const SpecField& field : specSchema())
+        fields.push_back({field.key, field.ref(spec)});
+    return fields;
+}
+
+} // namespace
+
+Result<RunSpec> parseRunSpec(std::string_view toml, std::string_view source) {
+    RunSpec spec;
+    if (auto done = readTomlFields(toml, source, fieldsOf(spec)); !done)
+        return tl::unexpected(done.error());
+    return spec;
+}
+
+Result<RunSpec> loadRunSpec(const std::string& path) {
+    auto text = readFile(path, kMaxSpecFile);
+    if (!text)
+        return tl::unexpected(text.error());
+    return parseRunSpec(*text, path);
+}
+
+std::string toToml(const RunSpec& spec) {
+    RunSpec copy = spec;
+    return writeTomlFields(fieldsOf(copy));
+}
+
+} // namespace rm

@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "shared/spec/toml_fields.h"
+
+#include "shared/io/json.h"
+
+#define TOML_EXCEPTIONS 0
+#define TOML_HEADER_ONLY 1
+#include <toml++/toml.h>
+
+#include <algorithm>
+#include <numeric>
+#include <sstream>
+
+namespace rm {
+
+namespace {
+
+constexpr size_t kMaxMistakes = 20;
+
+size_t editDistance(std::string_view a, std::string_view b) {
+    std::vector<size_t> row(b.size() + 1);
+    std::iota(row.begin(), row.end(), size_t{0});
+    for (size_t i = 0; i < a.size(); ++i) {
+        size_t diagonal = row[0];
+        row[0] = i + 1;
+        for (size_t j = 0; j < b.size(); ++j) {
+            const size_t replaced = diagonal + (a[i] != b[j]);
+            diagonal = row[j + 1];
+            row[j + 1] = std::min({replaced, row[j] + 1, diagonal + 1});
+        }
+    }
+    return row.back();
+}
+
+std::string shown(const toml::node& node) {
+    constexpr size_t kMaxShown = 60;
+    std::ostringstream text;
+    node.visit([&](const auto& value) { text << value; });
+    std::string line = std::move(text).str();
+    std::ranges::replace(line, '\n', ' ');
+    return line.size() <= kMaxShown ? line : line.substr(0, kMaxShown) + "...";
+}
+
+const char* allowed(const SpecFieldRef& ref) {
+    constexpr const char* kTypes[] = {"true or false", "a whole number", "a number",
+                                      "a text in quotes", "a list of texts in quotes"};
+    return kTypes[ref.index()];
+}
+
+bool assign(bool* field, const toml::node& node) {
+    const auto value = node.value_exact<bool>();
+    *field = value.value_or(*field);
+    return value.has_value();
+}
+
+bool assign(int64_t* field, const toml::node& node) {
+    const auto value = node.value_exact<int64_t>();
+    *field = value.value_or(*field);
+    return value.has_value();
+}
+
+bool assign(double* field, const toml::node& node) {
+    if (!node.is_number())
+        return false;
+    *field = node.value<double>().value_or(*field);
+    return true;
+}
+
+bool assign(std::string* field, const toml::node& node) {
+    auto value = node.value_exact<std::string>();
+    if (value)
+        *field = std::move(*value);
+    return value.has_value();
+}
+
+bool assign(std::vector<std::string>* field, const toml::node& node) {
+    const toml::array* array = node.as_array();
+    if (!array)
+        return false;
+    field->clear();
+    for (const toml::node& element : *array) {
+        const auto* text = element.as_string();
+        if (!text)
+            return false;
+        field->push_back(text->get());
+    }
+    return true;
+}
+
+class Reader {
+public:
+    Reader(std::string_view source, std::span<const TomlField> fields)
+        : m_source(source)
+        , m_fields(fields) {}
+
+    // At most two levels hold keys of ours, so deeper tables are mistakes and no recursion.
+    void readRoot(const toml::table& root) {
+        for (const auto& [key, node] : root) {
+            const std::string name(key.str());
+            const toml::table* section = node.as_table();
+            if (section && isSection(name))
+                readSection(name, *section);
+            else if (section)
+                readUnknownSection(name, *section);
+            else
+                readValue(name, node);
+        }
+    }
+
+    Result<void> result() const { return failWithAll(m_mistakes); }
+
+private:
+    bool isSection(const std::string& name) const {
+        return std::ranges::any_of(
+            m_fields, [&](const TomlField& f) { return f.key.starts_with(name + '.'); });
+    }
+
+    void readSection(const std::string& name, const toml::table& section) {
+        for (const auto& [key, node] : section)
+            readValue(name + '.' + std::string(key.str()), node);
+    }
+
+    void readUnknownSection(const std::string& name, const toml::table& section) {
+        if (section.empty())
+            unknown(name, section);
+        readSection(name, section);
+    }
+
+    void readValue(const std::string& key, const toml::node& node) {
+        const auto field = std::ranges::find(m_fields, key, &TomlField::key);
+        if (field == m_fields.end())
+            return unknown(key, node);
+        if (!std::visit([&](auto* target) { return assign(target, node); }, field->ref))
+            complain("\"" + key + "\" (" + lineOf(node) + ") is " + shown(node) + ", but must be " +
+                     allowed(field->ref));
+    }
+
+    void unknown(const std::string& key, const toml::node& node) {
+        if (isSection(key))
+            return complain("\"" + key + "\" (" + lineOf(node) + ") is a section; write [" + key +
+                            "] and its keys below");
+        const auto nearest = std::ranges::min_element(
+            m_fields, {}, [&](const TomlField& f) { return editDistance(f.key, key); });
+        std::string mistake = "unknown key \"" + key + "\" (" + lineOf(node) + ")";
+        if (nearest != m_fields.end())
+            mistake += "; did you mean \"" + std::string(nearest->key) + "\"?";
+        complain(std::move(mistake));
+    }
+
+    static std::string lineOf(const toml::node& node) {
+        return "line " + std::to_string(node.source().begin.line);
+    }
+
+    void complain(std::string mistake) {
+        if (m_mistakes.size() < kMaxMistakes)
+            m_mistakes.push_back("read " + m_source + ": " + std::move(mistake));
+    }
+
+    std::string m_source;
+    std::span<const TomlField> m_fields;
+    std::vector<std::string> m_mistakes;
+};
+
+std::string tomlOf(const toml::node& node) {
+    using Flags = toml::format_flags;
+    const Flags flags = Flags::allow_unicode_strings | Flags::indentation;
+    std::ostringstream text;
+    text << toml::toml_formatter(node, flags);
+    return std::move(text).str();
+}
+
+std::string tomlOf(const SpecFieldRef& ref) {
+    return std::visit(
+        [](const auto* field) {
+            if constexpr (std::is_same_v<decltype(field), const std::vector<std::string>*>) {
+                toml::array array;
+                for (const std::string& element : *field)
+                    array.push_back(element);
+                return tomlOf(array);
+            } else {
+                return tomlOf(toml::value(*field));
+            }
+        },
+        ref);
+}
+
+} // namespace
+
+Result<void> readTomlFields(std::string_view toml, std::string_view source,
+                            std::span<const TomlField> fields) {
+    const toml::parse_result parsed = toml::parse(toml, source);
+    if (!parsed) {
+        const toml::parse_error& error = parsed.error();
+        return fail(ErrorCode::kInvalid, "read " + std::string(source) + ": line " +
+                                             std::to_string(error.source().begin.line) +
+                                             ", column " +
+                                             std::to_string(error.source().begin.column) + ": " +
+                                             std::string(error.description()));
+    }
+    Reader reader(source, fields);
+    reader.readRoot(parsed.table());
+    return reader.result();
+}
+
+std::string writeTomlFields(std::span<const TomlField> fields) {
+    std::string text, section;
+    for (const TomlField& field : fields) {
+        const size_t dot = field.key.find('.');
+        const auto owner = dot == field.key.npos ? std::string_view() : field.key.substr(0, dot);
+        if (owner != section)
+            text += "\n[" + std::string(section = owner) + "]\n";
+        text += std::string(dot == field.key.npos ? field.key : field.key.substr(dot + 1)) + " = " +
+                tomlOf(field.ref) + "\n";
+    }
+    return text;
+}
+
+bool isEnvironmentEntry(std::string_view entry) {
+    const size_t end = entry.find('=');
+    if (end == entry.npos || end == 0 || (entry[0] >= '0' && entry[0] <= '9'))
+        return false;
+    const auto isNameCharacter = [](char c) {
+        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+               c == '_';
+    };
+    return std::ranges::all_of(entry.substr(0, end), isNameCharacter) &&
+           entry.find_first_of(std::string_view("\n\r\0", 3), end) == entry.npos;
+}
+
+bool isPlainText(std::string_view text) {
+    const bool noControls = std::ranges::none_of(
+        text, [](unsigned char c) { return (c < 0x20 && c != '\n' && c != '\t') || c == 0x7f; });
+    return noControls && isUtf8(text);
+}
+
+Result<void> failWithAll(const std::vector<std::string>& mistakes) {
+    if (mistakes.empty())
+        return {};
+    std::string message = mistakes.front();
+    for (size_t i = 1; i < mistakes.size(); ++i)
+        message += "\n" + mistakes[i];
+    return fail(ErrorCode::kInvalid, std::move(message));
+}
+
+} // namespace rm

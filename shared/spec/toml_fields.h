@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "shared/result.h"
+#include "shared/spec/run_spec.h"
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace rm {
+
+/// A key of a TOML text and the value behind it. Keys are "field" or "section.field"; those of
+/// one section lie together, and those without a section come first.
+struct TomlField {
+    std::string_view key;
+    SpecFieldRef ref;
+};
+
+/// Sets the fields that `toml` names. kInvalid with every mistake, one per line, each with
+/// `source`, line, key, value and what is allowed.
+Result<void> readTomlFields(std::string_view toml, std::string_view source,
+                            std::span<const TomlField> fields);
+
+std::string writeTomlFields(std::span<const TomlField> fields);
+
+/// "NAME=value" with a name of [A-Za-z_][A-Za-z0-9_]* and a value without line breaks or NUL.
+bool isEnvironmentEntry(std::string_view entry);
+
+/// Valid UTF-8 without control characters but line breaks and tabs: what TOML can carry.
+bool isPlainText(std::string_view text);
+
+/// The mistakes joined to one kInvalid, or nothing when there are none.
+Result<void> failWithAll(const std::vector<std::string>& mistakes);
+
+} // namespace rm
