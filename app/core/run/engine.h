@@ -2,6 +2,8 @@
 #pragma once
 
 #include "app/core/fleet/fleet.h"
+#include "app/core/launch/host_worker.h"
+#include "app/core/launch/progress.h"
 #include "app/core/store/store.h"
 #include "shared/spec/run_spec.h"
 #include "shared/wire/messages.h"
@@ -10,6 +12,7 @@
 #include <QObject>
 #include <QString>
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -18,20 +21,15 @@ namespace rm {
 
 /// Where Ringmaster keeps things; from the XDG variables (see settings/paths.h).
 struct Paths;
+struct PlacedParty;
+struct ProcedureContext;
+class FollowedRun;
 
 /// A node taking part, with the number of ranks on it (0: one per GPU, else 1).
 struct Placement {
     QString node;
     int ranks = 0;
     bool operator==(const Placement&) const = default;
-};
-
-/// How a procedure (launch, resume, restore) goes on.
-struct Progress {
-    QString stage;               ///< "Check this-computer", "Send trainer to node-a", "Start ranks"
-    int64_t done = 0, total = 0; ///< bytes; total 0: not counted
-    double bytesPerSec = 0;
-    double secondsLeft = -1;
 };
 
 /// The live side of a run: what the links say right now. Never stored.
@@ -64,6 +62,9 @@ public:
 
     QString databasePath() const;
 
+    /// Where passwords and trusted fingerprints come from; none by default. Before any other call.
+    void setCredentialSource(CredentialSource source);
+
     /// Checks, deploys, plans, starts, attaches. The answer is the new run's id; a failure after
     /// the id exists leaves the run as failed with the message, and nothing running.
     QFuture<Result<QString>> launch(const CheckedSpec& spec, const std::vector<Placement>& nodes);
@@ -84,23 +85,33 @@ public:
     void attachAll();
     LiveState live(const QString& run) const;
 
-    // Edits of what a person wrote.
+    // Edits of what a person wrote: queued for the writer, runsChanged() when they are in.
+    // kUnavailable at once when another instance holds the database.
     Result<void> setNotes(const QString& run, const QString& notes);
     Result<void> setTags(const QString& run, const QStringList& tags);
     Result<void> setDeleted(const QString& run, bool deleted);
 
-signals:
+Q_SIGNALS:
     void runsChanged();                       ///< a run appeared, or its summary changed
     void samplesAppended(const QString& run); ///< say that, not what: pull from a StoreReader
     void liveChanged(const QString& run);
     void progressed(const QString& run, const rm::Progress& progress);
     void attemptEnded(const QString& run);
+    /// Following is over without an end of the attempt (the run is unknown there, ...), or a
+    /// queued edit failed. A sentence for a person.
+    void failed(const QString& run, const QString& message);
 
 private:
+    Result<std::vector<PlacedParty>> place(const std::vector<Placement>& placements) const;
+    Result<std::vector<PlacedParty>> placeOf(const RunSummary& run) const;
+    Result<RunSummary> summary(const QString& run) const;
+    QFuture<Result<QString>>
+    startProcedure(std::function<Result<QString>(const ProcedureContext&)> procedure);
+    void wireFollowed(const QString& run, FollowedRun& followed);
+    Result<void> postEdit(const QString& run, std::function<Result<void>(StoreWriter&)> edit);
+
     struct Impl;
     std::unique_ptr<Impl> m_impl;
 };
 
 } // namespace rm
-
-Q_DECLARE_METATYPE(rm::Progress)

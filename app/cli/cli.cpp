@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/cli/cli.h"
+
+#include "app/cli/commands.h"
+#include "app/cli/session.h"
+
+#include <CLI/CLI.hpp>
+
+#include <cstring>
+
+namespace rm {
+
+namespace {
+
+using namespace rm::cli;
+
+/// Everything that the parser fills in; `action` is set by the subcommand that was named.
+struct Arguments {
+    bool json = false;
+    RunOptions run;
+    NodeOptions node;
+    std::vector<std::string> names;
+    std::string id;
+    std::string output;
+    std::string format = "csv";
+    std::string setting;
+    int64_t step = 0;
+    int64_t steps = 1;
+    bool wait = false;
+    bool asNew = false;
+    bool mustWrite = false;
+    std::function<int(Session&)> action;
+};
+
+struct Control {
+    const char* name;
+    CommandKind kind;
+    const char* description;
+};
+
+constexpr Control kControls[] = {
+    {"hold", CommandKind::kHold, "Hold all ranks at the next step; the devices stay taken"},
+    {"continue", CommandKind::kContinue, "Go on after hold"},
+    {"pause", CommandKind::kPause, "Checkpoint, end the ranks and free the devices"},
+    {"checkpoint", CommandKind::kCheckpoint, "Write a checkpoint at the next step"},
+    {"validate", CommandKind::kValidate, "Validate at the next step"},
+    {"sample", CommandKind::kSample, "Generate a sample at the next step"},
+    {"stop", CommandKind::kStop, "End the run at the next step, without a checkpoint"},
+    {"kill", CommandKind::kKill, "End the ranks at once, whatever they do"},
+};
+
+CLI::App* addCommand(CLI::App& parser, Arguments& a, const char* name, const char* description,
+                     bool mustWrite, std::function<int(Session&)> action) {
+    CLI::App* command = parser.add_subcommand(name, description);
+    command->add_flag("--json", a.json, "Answer in JSON on standard output");
+    command->callback([&a, mustWrite, action = std::move(action)] {
+        a.mustWrite = mustWrite;
+        a.action = action;
+    });
+    return command;
+}
+
+CLI::App* addRunCommand(CLI::App& parser, Arguments& a, const char* name, const char* description,
+                        bool mustWrite, std::function<int(Session&)> action) {
+    CLI::App* command = addCommand(parser, a, name, description, mustWrite, std::move(action));
+    command->add_option("RUN", a.id, "Id, start of an id, or name of a run")->required();
+    return command;
+}
+
+void addLaunching(CLI::App& parser, Arguments& a) {
+    auto* run = addCommand(parser, a, "run", "Launch a run", true,
+                           [&a](Session& s) { return runRun(s, a.run); });
+    run->add_option("SPEC", a.run.spec, "A run spec (.toml) or the name of a recipe")->required();
+    run->add_option("--node", a.run.nodes, "NAME[:RANKS], once per node; default this-computer")
+        ->allow_extra_args(false);
+    run->add_option("--set", a.run.overrides, "section.key=value over the spec")
+        ->allow_extra_args(false);
+    run->add_flag("--wait", a.run.wait, "Follow the run until it ends");
+
+    auto* resume = addRunCommand(parser, a, "resume", "Go on from the newest checkpoint", true,
+                                 [&a](Session& s) { return runResume(s, a.id, a.wait); });
+    resume->add_flag("--wait", a.wait, "Follow the run until it ends");
+
+    auto* restore =
+        addRunCommand(parser, a, "restore", "Go on from the checkpoint of a step", true,
+                      [&a](Session& s) { return runRestore(s, a.id, a.step, a.asNew, a.wait); });
+    restore->add_option("STEP", a.step, "A step of `checkpoints RUN`")->required();
+    restore->add_flag("--as-new", a.asNew, "Branch: a new run that starts from there");
+    restore->add_flag("--wait", a.wait, "Follow the run until it ends");
+
+    auto* attach = addRunCommand(parser, a, "attach", "Follow a run until it ends", true,
+                                 [&a](Session& s) { return runAttach(s, a.id); });
+    attach->add_flag("--wait", a.wait, "What attach does anyway");
+}
+
+void addControls(CLI::App& parser, Arguments& a) {
+    for (const Control& control : kControls)
+        addRunCommand(parser, a, control.name, control.description, false,
+                      [&a, kind = control.kind](Session& s) { return runControl(s, a.id, kind); });
+    auto* step = addRunCommand(
+        parser, a, "step", "While held: do N steps and hold again", false, [&a](Session& s) {
+            return runControl(s, a.id, CommandKind::kStep, {{"steps", std::to_string(a.steps)}});
+        });
+    step->add_option("N", a.steps, "How many steps")->check(CLI::PositiveNumber);
+    auto* set =
+        addRunCommand(parser, a, "set", "Change a setting of a live run", false, [&a](Session& s) {
+            const size_t equals = a.setting.find('=');
+            return runControl(s, a.id, CommandKind::kSet,
+                              {{a.setting.substr(0, equals), a.setting.substr(equals + 1)}});
+        });
+    set->add_option("KEY=VALUE", a.setting, "optimizer.lr, optimizer.clip or train.log_every")
+        ->required()
+        ->check([](const std::string& text) {
+            return text.find('=') == std::string::npos ? "write KEY=VALUE" : "";
+        });
+}
+
+void addLists(CLI::App& parser, Arguments& a) {
+    addCommand(parser, a, "runs", "List the runs, newest first", false, &runRuns);
+    addRunCommand(parser, a, "show", "Show one run", false,
+                  [&a](Session& s) { return runShow(s, a.id); });
+    addRunCommand(parser, a, "checkpoints", "List a run's checkpoints", false,
+                  [&a](Session& s) { return runCheckpoints(s, a.id); });
+    auto* exporting = addRunCommand(parser, a, "export", "Write every sample of a run", false,
+                                    [&a](Session& s) { return runExport(s, a.id, a.output); });
+    exporting->add_option("--format", a.format, "csv")->check(CLI::IsMember({"csv"}));
+    exporting->add_option("--output", a.output, "A file; default: standard output");
+}
+
+void addNodes(CLI::App& parser, Arguments& a) {
+    CLI::App* nodes = parser.add_subcommand("nodes", "The machines that can train");
+    nodes->require_subcommand(1);
+    auto* add = addCommand(*nodes, a, "add", "Add a machine that SSH reaches", false,
+                           [&a](Session& s) { return runNodesAdd(s, a.node); });
+    add->add_option("NAME", a.node.name, "What to call it")->required();
+    add->add_option("--ssh", a.node.ssh,
+                    "[USER@]HOST[:PORT] or a name of ~/.ssh/config; default NAME");
+    add->add_option("--key", a.node.key, "Private key file");
+    add->add_option("--fingerprint", a.node.fingerprint,
+                    "SHA256:... of the host key to trust at first contact");
+    add->add_flag("!--no-check", a.node.check, "Add it without connecting");
+    addCommand(*nodes, a, "list", "List the machines", false, &runNodesList);
+    auto* check = addCommand(*nodes, a, "check", "Connect to machines and look at them", false,
+                             [&a](Session& s) { return runNodesCheck(s, a.names); });
+    check->add_option("NAME", a.names, "Which; default: all");
+    auto* remove = addCommand(*nodes, a, "remove", "Forget a machine", false,
+                              [&a](Session& s) { return runNodesRemove(s, a.node.name); });
+    remove->add_option("NAME", a.node.name, "Which")->required();
+}
+
+void describe(CLI::App& parser, Arguments& arguments) {
+    parser.require_subcommand(1);
+    parser.set_version_flag("--version", "ringmaster " RINGMASTER_RELEASE);
+    addLaunching(parser, arguments);
+    addControls(parser, arguments);
+    addLists(parser, arguments);
+    addNodes(parser, arguments);
+}
+
+} // namespace
+
+bool isTerminalCommand(int argc, char** argv) {
+    if (argc < 2)
+        return false;
+    const std::string_view first = argv[1];
+    return first.empty() || first[0] != '-' || first == "-h" || first == "--help" ||
+           first == "--version";
+}
+
+int runTerminalCommand(int argc, char** argv) {
+    QCoreApplication application(argc, argv);
+    Arguments arguments;
+    CLI::App parser("Ringmaster trains models on the machines that you can reach by SSH. Without "
+                    "a command it opens its window.",
+                    "ringmaster");
+    describe(parser, arguments);
+    try {
+        parser.parse(argc, argv);
+    } catch (const CLI::ParseError& error) {
+        const int code = parser.exit(error);
+        return code == 0 ? 0 : static_cast<int>(ExitCode::kUsage);
+    }
+    Session session(arguments.json);
+    if (const auto opened = session.open(arguments.mustWrite); !opened)
+        return printError(session, opened.error());
+    return arguments.action(session);
+}
+
+} // namespace rm

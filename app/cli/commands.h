@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "shared/wire/messages.h"
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace rm::cli {
+
+class Session;
+
+/// Each function is one subcommand; the options are what CLI11 read. The value is the exit code.
+
+struct RunOptions {
+    std::string spec;                   ///< path of a .toml, or the name of a recipe
+    std::vector<std::string> nodes;     ///< NAME[:RANKS]
+    std::vector<std::string> overrides; ///< section.key=value
+    bool wait = false;
+};
+int runRun(Session& session, const RunOptions& options);
+int runAttach(Session& session, const std::string& run);
+int runResume(Session& session, const std::string& run, bool wait);
+int runRestore(Session& session, const std::string& run, int64_t step, bool asNew, bool wait);
+
+int runControl(Session& session, const std::string& run, CommandKind kind,
+               std::vector<std::pair<std::string, std::string>> args = {});
+
+int runRuns(Session& session);
+int runShow(Session& session, const std::string& run);
+int runCheckpoints(Session& session, const std::string& run);
+int runExport(Session& session, const std::string& run, const std::string& output);
+
+struct NodeOptions {
+    std::string name;
+    std::string ssh; ///< [USER@]HOST[:PORT] or an ssh_config name
+    std::string key;
+    std::string fingerprint;
+    bool check = true;
+};
+int runNodesAdd(Session& session, const NodeOptions& options);
+int runNodesList(Session& session);
+int runNodesCheck(Session& session, const std::vector<std::string>& names);
+int runNodesRemove(Session& session, const std::string& name);
+
+} // namespace rm::cli

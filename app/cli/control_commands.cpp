@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/cli/commands.h"
+#include "app/cli/session.h"
+
+#include <nlohmann/json.hpp>
+
+#include <iostream>
+
+namespace rm::cli {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+/// After its answer a pause or stop is not yet over: the ranks end and free the devices.
+constexpr auto kEndDeadline = 5min;
+constexpr auto kAnswerDeadline = 5min;
+
+bool endsTheRun(CommandKind kind) {
+    return kind == CommandKind::kPause || kind == CommandKind::kStop || kind == CommandKind::kKill;
+}
+
+bool anyLinkLost(const LiveState& live, std::string& why) {
+    for (const LiveState::NodeLink& node : live.nodes)
+        if (node.link == LiveState::Link::kLost) {
+            why = node.node + ": " + node.why.toStdString();
+            return true;
+        }
+    return false;
+}
+
+Result<CommandState> sendAndWait(Session& session, const QString& run, CommandKind kind,
+                                 std::vector<std::pair<std::string, std::string>> args) {
+    auto answer = session.engine().command(run, kind, std::move(args));
+    std::string why;
+    awaitUntil([&] { return answer.isFinished() || anyLinkLost(session.engine().live(run), why); },
+               kAnswerDeadline);
+    if (answer.isFinished())
+        return answer.result();
+    return fail(ErrorCode::kUnavailable, std::string(commandKindName(kind)) + " " +
+                                             run.toStdString() + ": " +
+                                             (why.empty() ? "no answer from rank 0" : why));
+}
+
+void printState(const Session& session, const QString& run, CommandKind kind,
+                const CommandState& state) {
+    if (session.json()) {
+        std::cout << nlohmann::ordered_json{{"run", run.toStdString()},
+                                            {"command", commandKindName(kind)},
+                                            {"applied", true},
+                                            {"step", state.step},
+                                            {"message", state.message}}
+                  << std::endl;
+        return;
+    }
+    std::cout << run.toStdString() << ": " << commandKindName(kind);
+    if (state.step >= 0)
+        std::cout << " took effect on every rank after step " << state.step;
+    std::cout << (state.message.empty() ? "" : " (" + state.message + ")") << std::endl;
+}
+
+} // namespace
+
+int runControl(Session& session, const std::string& id, CommandKind kind,
+               std::vector<std::pair<std::string, std::string>> args) {
+    session.catchUp();
+    const auto run = session.resolve(id);
+    if (!run)
+        return printError(session, run.error());
+    bool ended = false;
+    QObject::connect(&session.engine(), &Engine::attemptEnded, &session.engine(),
+                     [&](const QString& which) { ended = ended || which == run->id; });
+    const auto state = sendAndWait(session, run->id, kind, std::move(args));
+    if (!state)
+        return printError(session, state.error());
+    if (state->progress == CommandProgress::kRefused)
+        return printError(session,
+                          {ErrorCode::kInvalid, std::string(commandKindName(kind)) + " " +
+                                                    run->id.toStdString() + ": " + state->message});
+    if (endsTheRun(kind) && !awaitUntil([&] { return ended; }, kEndDeadline))
+        return printError(session, {ErrorCode::kUnavailable, std::string(commandKindName(kind)) +
+                                                                 " " + run->id.toStdString() +
+                                                                 ": the ranks have not ended yet"});
+    printState(session, run->id, kind, *state);
+    return 0;
+}
+
+} // namespace rm::cli

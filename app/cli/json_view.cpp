@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/cli/json_view.h"
+
+#include "shared/exit_code.h"
+
+#include <cmath>
+
+namespace rm::cli {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json orNull(const std::optional<double>& value) {
+    return value && std::isfinite(*value) ? Json(*value) : Json(nullptr);
+}
+
+double secondsOf(int64_t wallNs) {
+    return static_cast<double>(wallNs) / 1e9;
+}
+
+const char* verdictName(CheckRow::Verdict verdict) {
+    switch (verdict) {
+    case CheckRow::Verdict::kGood:
+        return "good";
+    case CheckRow::Verdict::kWarning:
+        return "warning";
+    case CheckRow::Verdict::kBad:
+        return "bad";
+    }
+    return "bad";
+}
+
+const char* severityName(Severity severity) {
+    switch (severity) {
+    case Severity::kInfo:
+        return "info";
+    case Severity::kWarning:
+        return "warning";
+    case Severity::kError:
+        return "error";
+    }
+    return "info";
+}
+
+Json reportJson(const NodeReport& report) {
+    Json gpus = Json::array();
+    for (const GpuReport& gpu : report.gpus)
+        gpus.push_back({{"name", gpu.name}, {"memory_bytes", gpu.memoryBytes}});
+    return {{"os", report.os},         {"glibc", report.glibc},
+            {"cores", report.cores},   {"memory_bytes", report.memoryBytes},
+            {"driver", report.driver}, {"gpus", gpus}};
+}
+
+} // namespace
+
+Json toJson(const RunSummary& run) {
+    Json nodes = Json::array();
+    for (const RunNode& node : run.nodes)
+        nodes.push_back({{"name", node.nodeName}, {"ranks", node.ranks}});
+    Json tags = Json::array();
+    for (const QString& tag : run.tags)
+        tags.push_back(tag.toStdString());
+    return {
+        {"id", run.id.toStdString()},
+        {"name", run.name.toStdString()},
+        {"state", runStateName(run.state)},
+        {"steps", run.step},
+        {"total_steps", run.totalSteps},
+        {"ranks", run.ranks},
+        {"attempt", run.attempt},
+        {"nodes", nodes},
+        {"loss", orNull(run.loss)},
+        {"validation_loss", orNull(run.validationLoss)},
+        {"created", secondsOf(run.createdNs)},
+        {"updated", secondsOf(run.updatedNs)},
+        {"message", run.message.toStdString()},
+        {"tags", tags},
+        {"notes", run.notes.toStdString()},
+        {"parent_run", run.parentRun.isEmpty() ? Json(nullptr) : Json(run.parentRun.toStdString())},
+        {"parent_step", run.parentRun.isEmpty() ? Json(nullptr) : Json(run.parentStep)}};
+}
+
+Json toJson(const StoredCheckpoint& checkpoint) {
+    const CheckpointSaved& saved = checkpoint.saved;
+    return {{"step", saved.step},
+            {"path", saved.path},
+            {"bytes", saved.bytes},
+            {"reason", saved.reason},
+            {"validation_loss", orNull(saved.validationLoss)},
+            {"best", saved.best},
+            {"saved", secondsOf(saved.wallNs)},
+            {"attempt", checkpoint.attempt}};
+}
+
+Json toJson(const StoredAttempt& attempt) {
+    Json out = {{"attempt", attempt.attempt},
+                {"start_step", attempt.startStep},
+                {"started", secondsOf(attempt.startedNs)},
+                {"start_from", attempt.startFrom},
+                {"outcome", nullptr},
+                {"message", ""}};
+    if (attempt.ended) {
+        out["outcome"] = outcomeName(attempt.ended->outcome);
+        out["message"] = attempt.ended->message;
+    }
+    return out;
+}
+
+Json toJson(const StoredRank& rank) {
+    Json out = {{"rank", rank.rank},
+                {"node_index", rank.nodeIndex},
+                {"pid", rank.pid},
+                {"step", rank.step},
+                {"exit", nullptr}};
+    if (rank.exited)
+        out["exit"] = {{"code", rank.exited->exitCode},
+                       {"name", exitCodeName(rank.exited->exitCode)},
+                       {"signal", rank.exited->signal},
+                       {"message", rank.exited->message},
+                       {"tail", rank.exited->tail}};
+    return out;
+}
+
+Json toJson(const StoredEvent& event) {
+    return {{"time", secondsOf(event.event.wallNs)},
+            {"severity", severityName(event.event.severity)},
+            {"code", event.event.code},
+            {"rank", event.event.rank},
+            {"step", event.event.step},
+            {"message", event.event.message}};
+}
+
+Json toJson(const Node& node) {
+    return {{"name", node.name}, {"local", node.isLocal}, {"ssh_host", node.sshHost},
+            {"user", node.user}, {"port", node.port},     {"identity_file", node.identityFile}};
+}
+
+Json toJson(const NodeCheck& check) {
+    Json rows = Json::array();
+    for (const CheckRow& row : check.rows)
+        rows.push_back(
+            {{"verdict", verdictName(row.verdict)}, {"title", row.title}, {"detail", row.detail}});
+    Json out = {{"name", check.node}, {"ready", check.ready}, {"rows", rows}};
+    out["report"] = check.report ? reportJson(*check.report) : Json(nullptr);
+    return out;
+}
+
+} // namespace rm::cli

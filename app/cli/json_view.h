@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "app/core/fleet/fleet.h"
+#include "app/core/store/store.h"
+
+#include <nlohmann/json.hpp>
+
+namespace rm::cli {
+
+/// How `--json` shows things. Keys are stable: scripts read them.
+nlohmann::ordered_json toJson(const RunSummary& run);
+nlohmann::ordered_json toJson(const StoredCheckpoint& checkpoint);
+nlohmann::ordered_json toJson(const StoredAttempt& attempt);
+nlohmann::ordered_json toJson(const StoredRank& rank);
+nlohmann::ordered_json toJson(const StoredEvent& event);
+nlohmann::ordered_json toJson(const Node& node);
+nlohmann::ordered_json toJson(const NodeCheck& check);
+
+} // namespace rm::cli

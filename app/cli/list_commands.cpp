@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/cli/commands.h"
+#include "app/cli/json_view.h"
+#include "app/cli/session.h"
+#include "app/cli/terminal.h"
+
+#include <fstream>
+#include <iostream>
+
+namespace rm::cli {
+
+namespace {
+
+std::string lossText(const std::optional<double>& loss) {
+    return loss ? formatNumber(*loss) : "-";
+}
+
+std::string nodesText(const RunSummary& run) {
+    std::string text;
+    for (const RunNode& node : run.nodes)
+        text += (text.empty() ? "" : ", ") + node.nodeName + ":" + std::to_string(node.ranks);
+    return text;
+}
+
+std::vector<std::string> row(const RunSummary& run) {
+    return {run.id.toStdString(),
+            runStateName(run.state),
+            std::to_string(run.step) + "/" + std::to_string(run.totalSteps),
+            lossText(run.loss),
+            lossText(run.validationLoss),
+            nodesText(run),
+            formatAgo(run.createdNs)};
+}
+
+template <class T>
+nlohmann::ordered_json arrayOf(const std::vector<T>& items) {
+    auto out = nlohmann::ordered_json::array();
+    for (const T& item : items)
+        out.push_back(toJson(item));
+    return out;
+}
+
+std::vector<StoredCheckpoint> present(std::vector<StoredCheckpoint> checkpoints) {
+    std::erase_if(checkpoints, [](const StoredCheckpoint& c) { return c.removed; });
+    return checkpoints;
+}
+
+void printShow(const RunSummary& run, StoreReader& reader) {
+    std::cout << run.id.toStdString() << "  " << runStateName(run.state) << "\n"
+              << "  step        " << run.step << " of " << run.totalSteps << ", attempt "
+              << run.attempt << "\n"
+              << "  loss        " << lossText(run.loss) << ", best validation "
+              << lossText(run.validationLoss) << "\n"
+              << "  nodes       " << nodesText(run) << "\n"
+              << "  created     " << formatAgo(run.createdNs) << "\n"
+              << "  checkpoints " << present(reader.checkpoints(run.id)).size() << "\n";
+    if (!run.parentRun.isEmpty())
+        std::cout << "  branch of   " << run.parentRun.toStdString() << " at step "
+                  << run.parentStep << "\n";
+    if (!run.message.isEmpty())
+        std::cout << "  message     " << oneLine(run.message.toStdString()) << "\n";
+    for (const StoredRank& rank : reader.ranks(run.id)) {
+        std::cout << "  rank " << rank.rank << "      step " << rank.step;
+        if (rank.exited)
+            std::cout << ", " << oneLine(rank.exited->message);
+        std::cout << "\n";
+    }
+}
+
+} // namespace
+
+int runRuns(Session& session) {
+    session.catchUp();
+    const auto reader = session.reader();
+    if (!reader)
+        return printError(session, reader.error());
+    const auto runs = (*reader)->runs();
+    if (session.json()) {
+        std::cout << arrayOf(runs).dump(2) << std::endl;
+        return 0;
+    }
+    if (runs.empty()) {
+        std::cout << "No runs yet. Try: ringmaster run gpt-tiny --node this-computer:2 --wait"
+                  << std::endl;
+        return 0;
+    }
+    std::vector<std::vector<std::string>> rows = {
+        {"RUN", "STATE", "STEP", "LOSS", "VALIDATION", "NODES", "CREATED"}};
+    for (const RunSummary& run : runs)
+        rows.push_back(row(run));
+    std::cout << formatTable(rows) << std::flush;
+    return 0;
+}
+
+int runShow(Session& session, const std::string& id) {
+    session.catchUp();
+    const auto run = session.resolve(id);
+    if (!run)
+        return printError(session, run.error());
+    const auto reader = session.reader();
+    if (!reader)
+        return printError(session, reader.error());
+    if (!session.json()) {
+        printShow(*run, **reader);
+        return 0;
+    }
+    auto out = toJson(*run);
+    out["attempts"] = arrayOf((*reader)->attempts(run->id));
+    out["rank_states"] = arrayOf((*reader)->ranks(run->id));
+    out["events"] = arrayOf((*reader)->events(run->id));
+    out["checkpoints"] = arrayOf(present((*reader)->checkpoints(run->id)));
+    out["spec"] = (*reader)->specToml(run->id);
+    std::cout << out.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace)
+              << std::endl;
+    return 0;
+}
+
+int runCheckpoints(Session& session, const std::string& id) {
+    session.catchUp();
+    const auto run = session.resolve(id);
+    if (!run)
+        return printError(session, run.error());
+    const auto reader = session.reader();
+    if (!reader)
+        return printError(session, reader.error());
+    const auto checkpoints = present((*reader)->checkpoints(run->id));
+    if (session.json()) {
+        std::cout << arrayOf(checkpoints).dump(2) << std::endl;
+        return 0;
+    }
+    std::vector<std::vector<std::string>> rows = {
+        {"STEP", "VALIDATION", "SIZE", "KEPT BECAUSE", "SAVED", "WHERE"}};
+    for (const StoredCheckpoint& checkpoint : checkpoints) {
+        const CheckpointSaved& saved = checkpoint.saved;
+        const bool validated = saved.validationLoss == saved.validationLoss;
+        rows.push_back(
+            {std::to_string(saved.step), validated ? formatNumber(saved.validationLoss) : "-",
+             formatBytes(static_cast<double>(saved.bytes)),
+             saved.reason + (saved.best ? ", best" : ""), formatAgo(saved.wallNs), saved.path});
+    }
+    std::cout << (checkpoints.empty() ? "No checkpoints yet.\n" : formatTable(rows)) << std::flush;
+    return 0;
+}
+
+int runExport(Session& session, const std::string& id, const std::string& output) {
+    session.catchUp();
+    const auto run = session.resolve(id);
+    if (!run)
+        return printError(session, run.error());
+    const auto reader = session.reader();
+    if (!reader)
+        return printError(session, reader.error());
+    std::ofstream file;
+    if (!output.empty())
+        file.open(output);
+    if (!output.empty() && !file)
+        return printError(session, {ErrorCode::kDenied, "write " + output + ": cannot open it"});
+    std::ostream& out = output.empty() ? std::cout : file;
+    const auto rows = exportCsv(**reader, run->id, out);
+    out.flush();
+    if (!rows)
+        return printError(session, rows.error());
+    if (!out)
+        return printError(session, {ErrorCode::kExhausted,
+                                    "write " + (output.empty() ? "standard output" : output) +
+                                        ": not all was written"});
+    if (!output.empty())
+        std::cerr << *rows << " rows written to " << output << std::endl;
+    return 0;
+}
+
+} // namespace rm::cli

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/cli/commands.h"
+#include "app/cli/json_view.h"
+#include "app/cli/session.h"
+#include "app/cli/terminal.h"
+
+#include <QString>
+
+#include <iostream>
+
+namespace rm::cli {
+
+namespace {
+
+/// "[USER@]HOST[:PORT]"; IPv6 addresses stand in brackets.
+Result<Node> parseNode(const NodeOptions& options) {
+    Node node;
+    node.name = options.name;
+    node.identityFile = options.key;
+    std::string rest = options.ssh.empty() ? options.name : options.ssh;
+    if (const size_t at = rest.find('@'); at != std::string::npos) {
+        node.user = rest.substr(0, at);
+        rest = rest.substr(at + 1);
+    }
+    const size_t bracket = rest.find(']');
+    const size_t colon = rest.find(':', bracket == std::string::npos ? 0 : bracket);
+    const bool bareV6 = bracket == std::string::npos && rest.find(':') != rest.rfind(':');
+    if (colon != std::string::npos && !bareV6) {
+        bool isNumber = false;
+        node.port = QString::fromStdString(rest.substr(colon + 1)).toInt(&isNumber);
+        if (!isNumber || node.port < 1 || node.port > 65535)
+            return fail(ErrorCode::kInvalid, "add node " + options.name + ": \"" +
+                                                 rest.substr(colon + 1) + "\" is no port");
+        rest.resize(colon);
+    }
+    if (rest.size() > 1 && rest.front() == '[' && rest.back() == ']')
+        rest = rest.substr(1, rest.size() - 2);
+    node.sshHost = rest;
+    return node;
+}
+
+/// What a person decides about a connection that wants something; nullopt: nothing to decide.
+std::optional<Credentials> decide(const Node& node, const ConnectFailure& failure,
+                                  const std::string& trusted, Credentials credentials) {
+    switch (failure.need) {
+    case ConnectFailure::Need::kTrustHostKey: {
+        const bool given = !trusted.empty() && trusted == failure.fingerprint;
+        if (!given &&
+            !(trusted.empty() && askYesNo("First contact with " + node.name + ": its host key is " +
+                                          failure.fingerprint + "\nTrust it?")))
+            return std::nullopt;
+        credentials.trustedFingerprint = failure.fingerprint;
+        return credentials;
+    }
+    case ConnectFailure::Need::kPassword: {
+        if (credentials.password)
+            return std::nullopt;
+        const std::string password = askSecret("Password for " + node.name);
+        if (password.empty())
+            return std::nullopt;
+        credentials.password = password;
+        return credentials;
+    }
+    case ConnectFailure::Need::kNothing:
+        break;
+    }
+    return std::nullopt;
+}
+
+std::string withAdvice(const ConnectFailure& failure) {
+    if (failure.need == ConnectFailure::Need::kTrustHostKey)
+        return failure.error.message + "; compare " + failure.fingerprint +
+               " with the machine's own and pass it as --fingerprint to `nodes add`";
+    return failure.error.message;
+}
+
+/// Checks, asking what has to be asked, until there is an answer that no person can change.
+NodeCheck checkAsking(Session& session, const Node& node, const std::string& trusted) {
+    Credentials credentials;
+    const QString name = QString::fromStdString(node.name);
+    for (;;) {
+        NodeCheck check = await(session.fleet().check(name, credentials));
+        if (!check.failure)
+            return check;
+        auto decided = decide(node, *check.failure, trusted, credentials);
+        if (!decided)
+            return check;
+        credentials = std::move(*decided);
+    }
+}
+
+void printCheck(const NodeCheck& check) {
+    std::cout << check.node << ": " << (check.ready ? "ready" : "not ready") << "\n";
+    for (const CheckRow& row : check.rows) {
+        const char* mark = row.verdict == CheckRow::Verdict::kGood      ? "ok  "
+                           : row.verdict == CheckRow::Verdict::kWarning ? "note"
+                                                                        : "BAD ";
+        std::cout << "  " << mark << "  " << row.title << ": " << oneLine(row.detail) << "\n";
+    }
+    std::cout << std::flush;
+}
+
+} // namespace
+
+int runNodesAdd(Session& session, const NodeOptions& options) {
+    const auto node = parseNode(options);
+    if (!node)
+        return printError(session, node.error());
+    if (const auto added = session.fleet().add(*node); !added)
+        return printError(session, added.error());
+    if (!options.check) {
+        if (session.json())
+            std::cout << toJson(*node).dump(2) << std::endl;
+        return 0;
+    }
+    const NodeCheck check = checkAsking(session, *node, options.fingerprint);
+    if (check.failure) {
+        (void)session.fleet().remove(QString::fromStdString(node->name));
+        return printError(session, {check.failure->error.code,
+                                    withAdvice(*check.failure) +
+                                        " (not added; --no-check adds it without connecting)"});
+    }
+    if (session.json())
+        std::cout << toJson(check).dump(2) << std::endl;
+    else
+        printCheck(check);
+    return 0;
+}
+
+int runNodesList(Session& session) {
+    const auto nodes = session.fleet().nodes();
+    if (session.json()) {
+        auto out = nlohmann::ordered_json::array();
+        for (const Node& node : nodes)
+            out.push_back(toJson(node));
+        std::cout << out.dump(2) << std::endl;
+        return 0;
+    }
+    std::vector<std::vector<std::string>> rows = {{"NODE", "REACHED BY"}};
+    for (const Node& node : nodes) {
+        const std::string user = node.user.empty() ? "" : node.user + "@";
+        const std::string port = node.port ? ":" + std::to_string(node.port) : "";
+        rows.push_back({node.name, node.isLocal ? "no SSH" : "ssh " + user + node.sshHost + port});
+    }
+    std::cout << formatTable(rows) << std::flush;
+    return 0;
+}
+
+int runNodesCheck(Session& session, const std::vector<std::string>& names) {
+    std::vector<Node> nodes;
+    for (const std::string& name : names) {
+        const auto node = session.fleet().find(QString::fromStdString(name));
+        if (!node)
+            return printError(
+                session, {ErrorCode::kNotFound, "check node " + name + ": it is not in the list"});
+        nodes.push_back(*node);
+    }
+    if (names.empty())
+        nodes = session.fleet().nodes();
+    auto out = nlohmann::ordered_json::array();
+    int code = 0;
+    for (const Node& node : nodes) {
+        const NodeCheck check = checkAsking(session, node, {});
+        if (!check.ready && code == 0)
+            code = static_cast<int>(check.failure ? exitCodeFor(check.failure->error.code)
+                                                  : ExitCode::kFailed);
+        if (check.failure)
+            std::cerr << "ringmaster: " << withAdvice(*check.failure) << std::endl;
+        if (session.json())
+            out.push_back(toJson(check));
+        else
+            printCheck(check);
+    }
+    if (session.json())
+        std::cout << out.dump(2) << std::endl;
+    return code;
+}
+
+int runNodesRemove(Session& session, const std::string& name) {
+    const auto removed = session.fleet().remove(QString::fromStdString(name));
+    return removed ? 0 : printError(session, removed.error());
+}
+
+} // namespace rm::cli

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/cli/run_watch.h"
+
+#include "app/cli/json_view.h"
+#include "app/cli/session.h"
+#include "app/cli/terminal.h"
+
+#include <unistd.h>
+
+#include <csignal>
+#include <iostream>
+
+namespace rm::cli {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr int kBarWidth = 24;
+constexpr auto kForever = std::chrono::hours(24 * 365);
+
+/// Ctrl+C ends this terminal program only: what it followed trains on.
+void leaveRunAlone(int) {
+    static constexpr char kText[] = "\nThe run goes on. Come back with: ringmaster attach RUN\n";
+    [[maybe_unused]] const auto written = write(STDERR_FILENO, kText, sizeof kText - 1);
+    _exit(128 + SIGINT);
+}
+
+ExitCode exitCodeOf(RunStateKind state) {
+    switch (state) {
+    case RunStateKind::kPaused:
+        return ExitCode::kPaused;
+    case RunStateKind::kStopped:
+        return ExitCode::kStopped;
+    case RunStateKind::kPreempted:
+        return ExitCode::kPreempted;
+    case RunStateKind::kFailed:
+        return ExitCode::kRunFailed;
+    case RunStateKind::kPreparing:
+    case RunStateKind::kRunning:
+        return ExitCode::kUnavailable;
+    case RunStateKind::kFinished:
+        break;
+    }
+    return ExitCode::kOk;
+}
+
+/// Everything that the watch prints, from one reader.
+class Watch {
+public:
+    Watch(Session& session, QString run, std::unique_ptr<StoreReader> reader)
+        : m_session(session)
+        , m_run(std::move(run))
+        , m_reader(std::move(reader)) {}
+
+    void refresh();
+    int finish();
+
+private:
+    std::string statusText(const RunSummary& run);
+    double tokensPerSecond(int ranks);
+    void printNewEvents();
+
+    Session& m_session;
+    QString m_run;
+    std::unique_ptr<StoreReader> m_reader;
+    StatusLine m_status;
+    int64_t m_lastEvent = 0;
+    int64_t m_firstStep = -1;
+    std::chrono::steady_clock::time_point m_started = std::chrono::steady_clock::now();
+};
+
+double Watch::tokensPerSecond(int ranks) {
+    double sum = 0;
+    for (int rank = 0; rank < ranks; ++rank)
+        if (const auto last = m_reader->lastPoint(m_run, {"train/tokens_per_s", rank}))
+            sum += last->value;
+    return sum;
+}
+
+std::string Watch::statusText(const RunSummary& run) {
+    const double share =
+        run.totalSteps ? static_cast<double>(run.step) / static_cast<double>(run.totalSteps) : 0;
+    std::string text = progressBar(share, kBarWidth) + " step " + std::to_string(run.step) + "/" +
+                       std::to_string(run.totalSteps);
+    if (run.loss)
+        text += "  loss " + formatNumber(*run.loss);
+    if (run.validationLoss)
+        text += "  validation " + formatNumber(*run.validationLoss);
+    if (const double tokens = tokensPerSecond(run.ranks); tokens > 0)
+        text += "  " + formatNumber(tokens / 1000) + "k tokens/s";
+    const LiveState live = m_session.engine().live(m_run);
+    for (const LiveState::NodeLink& node : live.nodes)
+        if (node.link == LiveState::Link::kLost)
+            text += "  (" + node.node + " unreachable: " + node.why.toStdString() + ")";
+    if (m_firstStep < 0 && run.step > 0)
+        m_firstStep = run.step;
+    const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - m_started;
+    if (m_firstStep >= 0 && run.step > m_firstStep + 2)
+        text += "  " +
+                formatDuration(elapsed.count() / static_cast<double>(run.step - m_firstStep) *
+                               static_cast<double>(run.totalSteps - run.step)) +
+                " left";
+    return text;
+}
+
+void Watch::printNewEvents() {
+    auto events = m_reader->events(m_run, 50);
+    std::reverse(events.begin(), events.end());
+    for (const StoredEvent& event : events) {
+        if (event.id <= m_lastEvent)
+            continue;
+        m_lastEvent = event.id;
+        if (event.event.severity != Severity::kInfo)
+            m_status.print("  " + oneLine(event.event.message));
+    }
+}
+
+void Watch::refresh() {
+    const auto run = m_reader->run(m_run);
+    if (!run)
+        return;
+    printNewEvents();
+    m_status.update(run->state == RunStateKind::kRunning ? statusText(*run)
+                                                         : runStateName(run->state));
+}
+
+int Watch::finish() {
+    const auto run = m_reader->run(m_run);
+    if (!run)
+        return static_cast<int>(ExitCode::kNotFound);
+    m_status.print(statusText(*run));
+    m_status.update("");
+    const auto samples = m_reader->samples(m_run);
+    if (m_session.json()) {
+        std::cout << toJson(*run).dump(2) << std::endl;
+    } else {
+        if (!samples.empty())
+            std::cout << "Sample after step " << samples.front().step << ":\n"
+                      << samples.front().prompt << samples.front().text << "\n\n";
+        std::cout << run->id.toStdString() << " " << runStateName(run->state)
+                  << (run->message.isEmpty() ? "" : ": " + oneLine(run->message.toStdString()))
+                  << std::endl;
+    }
+    return static_cast<int>(exitCodeOf(run->state));
+}
+
+} // namespace
+
+std::string progressText(const Progress& progress) {
+    std::string text = progress.stage.toStdString();
+    if (progress.total <= 0)
+        return text;
+    const auto done = static_cast<double>(progress.done);
+    const auto total = static_cast<double>(progress.total);
+    text += "  " + progressBar(done / total, kBarWidth) + "  " + formatBytes(done) + " of " +
+            formatBytes(total) + ", " + formatBytes(progress.bytesPerSec) + "/s";
+    if (progress.secondsLeft >= 0)
+        text += ", " + formatDuration(progress.secondsLeft) + " left";
+    return text;
+}
+
+int watchRun(Session& session, const QString& run) {
+    auto reader = session.reader();
+    if (!reader)
+        return printError(session, reader.error());
+    std::signal(SIGINT, &leaveRunAlone);
+    Watch watch(session, run, std::move(*reader));
+    Engine& engine = session.engine();
+    bool ended = false;
+    QString problem;
+    QObject::connect(&engine, &Engine::attemptEnded, &engine,
+                     [&](const QString& which) { ended = ended || which == run; });
+    QObject::connect(&engine, &Engine::failed, &engine,
+                     [&](const QString& which, const QString& why) {
+                         if (which == run)
+                             problem = why;
+                     });
+    engine.attach(run);
+    awaitUntil(
+        [&] {
+            watch.refresh();
+            return ended || !problem.isEmpty();
+        },
+        kForever);
+    if (!problem.isEmpty())
+        std::cerr << "ringmaster: " << oneLine(problem.toStdString()) << std::endl;
+    return watch.finish();
+}
+
+} // namespace rm::cli

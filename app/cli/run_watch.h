@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "app/core/launch/progress.h"
+
+#include <QString>
+
+#include <string>
+
+namespace rm::cli {
+
+class Session;
+
+/// "Send trainer  [####----]  52 MB of 110 MB, 80 MB/s, 1 s left"
+std::string progressText(const Progress& progress);
+
+/// Follows a run until it ends: a status line with bar, loss and speed, events as they come, the
+/// last sample of text at the end. Ctrl+C leaves the run alone. The exit code says how it ended:
+/// 0 finished, else ExitCode::kRunFailed, kPaused, kStopped or kPreempted.
+int watchRun(Session& session, const QString& run);
+
+} // namespace rm::cli

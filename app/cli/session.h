@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "app/core/run/engine.h"
+#include "app/core/settings/paths.h"
+#include "shared/exit_code.h"
+
+#include <QCoreApplication>
+#include <QEventLoop>
+#include <QFutureWatcher>
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <string>
+
+namespace rm::cli {
+
+/// What every subcommand works with: the engine of this terminal and how it prints.
+class Session {
+public:
+    explicit Session(bool json);
+    ~Session();
+
+    /// Opens fleet, database and engine. `mustWrite`: kUnavailable when another instance holds the
+    /// database; otherwise commands still work then, and only the other instance ingests.
+    Result<void> open(bool mustWrite);
+
+    bool json() const { return m_json; }
+    bool writes() const { return m_writes; }
+    Fleet& fleet() { return *m_fleet; }
+    Engine& engine() { return *m_engine; }
+    const Paths& paths() const { return m_paths; }
+    /// A new read-only connection each.
+    Result<std::unique_ptr<StoreReader>> reader() const;
+    /// The run that a person means.
+    Result<RunSummary> resolve(const std::string& run) const;
+
+    /// Follows every run that has not ended until what its nodes hold is here, at most a few
+    /// seconds: what is listed then is not yesterday's news.
+    void catchUp();
+
+    /// Grants for this process, by node.
+    void grant(const std::string& node, Credentials credentials);
+
+private:
+    bool m_json;
+    bool m_writes = false;
+    Paths m_paths;
+    std::unique_ptr<Fleet> m_fleet;
+    std::unique_ptr<Engine> m_engine;
+};
+
+/// Runs the event loop until the future has its answer.
+template <class T>
+T await(QFuture<T> future) {
+    QEventLoop loop;
+    QFutureWatcher<T> watcher;
+    QObject::connect(&watcher, &QFutureWatcher<T>::finished, &loop, &QEventLoop::quit);
+    watcher.setFuture(future);
+    if (!future.isFinished())
+        loop.exec();
+    return future.result();
+}
+
+/// Runs the event loop until `done()` (asked after every event and each 50 ms) or the deadline.
+bool awaitUntil(const std::function<bool()>& done, std::chrono::milliseconds deadline);
+
+/// Prints an error as one line on stderr, or as {"error": ...} on stdout: its exit code.
+int printError(const Session& session, const Error& error);
+
+} // namespace rm::cli

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/cli/terminal.h"
+
+#include "shared/io/clock.h"
+
+#include <QString>
+
+#include <termios.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <fstream>
+#include <iostream>
+
+namespace rm::cli {
+
+namespace {
+
+constexpr int64_t kPlainEveryNs = 5'000'000'000;
+
+size_t widthOf(const std::string& utf8) {
+    return static_cast<size_t>(
+        std::count_if(utf8.begin(), utf8.end(), [](char c) { return (c & 0xC0) != 0x80; }));
+}
+
+std::string format(const char* pattern, double value) {
+    char text[64];
+    std::snprintf(text, sizeof text, pattern, value);
+    return text;
+}
+
+} // namespace
+
+std::string formatTable(const std::vector<std::vector<std::string>>& rows) {
+    std::vector<size_t> widths;
+    for (const auto& row : rows) {
+        widths.resize(std::max(widths.size(), row.size()));
+        for (size_t c = 0; c < row.size(); ++c)
+            widths[c] = std::max(widths[c], widthOf(row[c]));
+    }
+    std::string out;
+    for (const auto& row : rows) {
+        for (size_t c = 0; c < row.size(); ++c) {
+            out += row[c];
+            if (c + 1 < row.size())
+                out.append(widths[c] - widthOf(row[c]) + 2, ' ');
+        }
+        out += '\n';
+    }
+    return out;
+}
+
+std::string formatBytes(double bytes) {
+    static constexpr const char* kUnits[] = {"B", "kB", "MB", "GB", "TB"};
+    size_t unit = 0;
+    while (bytes >= 1000 && unit + 1 < std::size(kUnits)) {
+        bytes /= 1000;
+        ++unit;
+    }
+    return format(unit == 0 || bytes >= 100 ? "%.0f " : "%.1f ", bytes) + kUnits[unit];
+}
+
+std::string formatDuration(double seconds) {
+    const auto whole = static_cast<int64_t>(std::llround(std::max(0.0, seconds)));
+    if (whole < 60)
+        return std::to_string(whole) + " s";
+    if (whole < 3600)
+        return std::to_string(whole / 60) + " min " + std::to_string(whole % 60) + " s";
+    if (whole < 86400)
+        return std::to_string(whole / 3600) + " h " + std::to_string(whole / 60 % 60) + " min";
+    return std::to_string(whole / 86400) + " d " + std::to_string(whole / 3600 % 24) + " h";
+}
+
+std::string formatAgo(int64_t wallNs) {
+    if (wallNs <= 0)
+        return "-";
+    const double seconds = static_cast<double>(wallNowNs() - wallNs) / 1e9;
+    return seconds < 5 ? "just now" : formatDuration(seconds) + " ago";
+}
+
+std::string formatNumber(double value) {
+    return format("%.4g", value);
+}
+
+std::string oneLine(const std::string& text) {
+    std::string out;
+    for (const char c : text)
+        out += static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? ' ' : c;
+    return out;
+}
+
+std::string progressBar(double share, int width) {
+    const int full = static_cast<int>(std::lround(std::clamp(share, 0.0, 1.0) * width));
+    return "[" + std::string(static_cast<size_t>(full), '#') +
+           std::string(static_cast<size_t>(width - full), '-') + "]";
+}
+
+StatusLine::StatusLine()
+    : m_isTerminal(isatty(STDERR_FILENO)) {}
+
+StatusLine::~StatusLine() {
+    if (m_isTerminal && !m_text.empty())
+        std::cerr << std::endl;
+}
+
+void StatusLine::clear() {
+    if (m_isTerminal && !m_text.empty())
+        std::cerr << "\r\033[K";
+}
+
+void StatusLine::update(const std::string& text) {
+    if (text == m_text)
+        return;
+    if (m_isTerminal) {
+        clear();
+        std::cerr << text << std::flush;
+        m_text = text;
+    } else if (wallNowNs() - m_printedNs >= kPlainEveryNs) {
+        std::cerr << text << std::endl;
+        m_text = text;
+        m_printedNs = wallNowNs();
+    }
+}
+
+void StatusLine::print(const std::string& text) {
+    clear();
+    std::cerr << text << std::endl;
+    if (m_isTerminal)
+        std::cerr << m_text << std::flush;
+}
+
+bool askYesNo(const std::string& question) {
+    std::fstream terminal("/dev/tty");
+    if (!terminal)
+        return false;
+    terminal << question << " [yes/no] " << std::flush;
+    std::string answer;
+    std::getline(terminal, answer);
+    return answer == "yes" || answer == "y";
+}
+
+std::string askSecret(const std::string& question) {
+    std::fstream terminal("/dev/tty");
+    if (!terminal)
+        return {};
+    termios before{};
+    if (tcgetattr(STDIN_FILENO, &before) != 0)
+        return {};
+    termios silent = before;
+    silent.c_lflag &= ~static_cast<tcflag_t>(ECHO);
+    tcsetattr(STDIN_FILENO, TCSANOW, &silent);
+    terminal << question << ": " << std::flush;
+    std::string answer;
+    std::getline(terminal, answer);
+    tcsetattr(STDIN_FILENO, TCSANOW, &before);
+    terminal << std::endl;
+    return answer;
+}
+
+} // namespace rm::cli

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/core/launch/agent_client.h"
+
+#include <nlohmann/json.hpp>
+
+namespace rm {
+
+namespace {
+
+using nlohmann::json;
+using namespace std::chrono_literals;
+
+constexpr auto kVerbTimeout = 30s;
+constexpr auto kStopTimeout = 60s;
+constexpr const char* kListenSeconds = "30";
+
+/// Parses what a verb printed; `what` names it in the error.
+Result<json> parseAnswer(const std::string& text, const std::string& what) {
+    json answer = json::parse(text, nullptr, false);
+    if (answer.is_discarded())
+        return fail(ErrorCode::kCorrupt, what + ": the agent's answer is not JSON");
+    return answer;
+}
+
+GpuReport gpuFrom(const json& j) {
+    return {j.value("name", ""), j.value("memory_bytes", int64_t{0}), j.value("uuid", "")};
+}
+
+InterfaceReport interfaceFrom(const json& j) {
+    return {j.value("name", ""), j.value("address", ""), j.value("prefix", 0), j.value("up", true),
+            j.value("speed_mbit", int64_t{-1})};
+}
+
+DiskReport diskFrom(const json& j) {
+    return {j.value("path", ""), j.value("file_system", ""), j.value("total_bytes", int64_t{0}),
+            j.value("free_bytes", int64_t{0})};
+}
+
+template <class T>
+std::vector<T> listFrom(const json& j, const char* key, T (*convert)(const json&)) {
+    std::vector<T> out;
+    if (!j.contains(key))
+        return out;
+    for (const json& item : j.at(key))
+        out.push_back(convert(item));
+    return out;
+}
+
+NodeReport reportFrom(const json& j) {
+    NodeReport report;
+    report.os = j.value("os", "");
+    report.kernel = j.value("kernel", "");
+    report.glibc = j.value("glibc", "");
+    report.cpuModel = j.value("cpu_model", "");
+    report.cores = j.value("cores", 0);
+    report.memoryBytes = j.value("memory_bytes", int64_t{0});
+    report.driver = j.value("driver", "");
+    report.gpus = listFrom<GpuReport>(j, "gpus", gpuFrom);
+    report.interfaces = listFrom<InterfaceReport>(j, "interfaces", interfaceFrom);
+    report.disks = listFrom<DiskReport>(j, "disks", diskFrom);
+    report.home = j.value("home", "");
+    report.stateDir = j.value("state_dir", "");
+    report.wallNs = j.value("wall_ns", int64_t{0});
+    return report;
+}
+
+std::string withPort(const std::string& address, int64_t port) {
+    const bool isV6 = address.find(':') != std::string::npos;
+    return (isV6 ? "[" + address + "]" : address) + ":" + std::to_string(port);
+}
+
+/// Reads stdout up to the first newline.
+Result<std::string> readLine(HostProcess& process, std::chrono::milliseconds timeout,
+                             std::stop_token stop) {
+    std::string line;
+    const auto deadline = std::chrono::steady_clock::now() + timeout;
+    while (line.find('\n') == std::string::npos) {
+        auto bytes = process.read(200ms);
+        if (!bytes)
+            return tl::unexpected<Error>(bytes.error());
+        line.append(reinterpret_cast<const char*>(bytes->data.data()), bytes->data.size());
+        if (bytes->ended)
+            return line;
+        if (stop.stop_requested() || std::chrono::steady_clock::now() > deadline)
+            return fail(ErrorCode::kUnavailable, "no answer");
+    }
+    return line;
+}
+
+} // namespace
+
+Result<NodeReport> parseNodeReport(const std::string& text) {
+    const auto answer = parseAnswer(text, "probe");
+    if (!answer)
+        return tl::unexpected<Error>(answer.error());
+    // A field of another type throws inside nlohmann; nothing of it leaves this function.
+    try {
+        return reportFrom(*answer);
+    } catch (const json::exception& e) {
+        return fail(ErrorCode::kCorrupt, std::string("probe: ") + e.what());
+    }
+}
+
+Result<NodeReport> probeNode(HostSession& session, const std::string& agent, std::stop_token stop) {
+    return runToEnd(session, agent, {"probe"}, "", kVerbTimeout, stop).and_then(parseNodeReport);
+}
+
+Result<void> startOnNode(HostSession& session, const std::string& agent,
+                         const std::string& specToml, const NodePlan& plan, std::stop_token stop) {
+    const json request = {{"spec", specToml}, {"plan", toToml(plan)}};
+    return runToEnd(session, agent, {"start", plan.runId}, request.dump(), kVerbTimeout, stop)
+        .map([](const std::string&) {});
+}
+
+Result<void> stopOnNode(HostSession& session, const std::string& agent, const std::string& runId,
+                        std::stop_token stop) {
+    const auto answer = runToEnd(session, agent, {"stop", runId, "--kill"}, "", kStopTimeout, stop);
+    if (!answer && answer.error().code != ErrorCode::kNotFound)
+        return tl::unexpected<Error>(answer.error());
+    return {};
+}
+
+Result<PortListener> PortListener::open(HostSession& session, const std::string& agent,
+                                        int64_t port, std::stop_token stop) {
+    std::vector<std::string> arguments = {"listen", "--seconds", kListenSeconds};
+    if (port)
+        arguments.insert(arguments.end(), {"--port", std::to_string(port)});
+    auto process = session.start(agent, arguments);
+    if (!process)
+        return tl::unexpected<Error>(process.error());
+    const std::string attempt = "open a rendezvous port on " + session.where();
+    auto line = readLine(**process, kVerbTimeout, stop);
+    if (!line)
+        return failAs(attempt, line.error());
+    const json answer = json::parse(*line, nullptr, false);
+    if (!answer.is_object() || !answer.contains("port") || !answer["port"].is_number_integer()) {
+        const std::string why = (*process)->errorText();
+        return fail(ErrorCode::kUnavailable, attempt + ": " + (why.empty() ? "no answer" : why));
+    }
+    PortListener listener;
+    listener.m_process = std::move(*process);
+    listener.m_port = answer["port"].get<int64_t>();
+    return listener;
+}
+
+Result<void> PortListener::close() {
+    if (const auto closed = m_process->closeWrite(); !closed)
+        return closed;
+    return m_process->exitCode(5s).map([](int) {});
+}
+
+Result<std::vector<DialAnswer>> dialFromNode(HostSession& session, const std::string& agent,
+                                             const std::vector<std::string>& addresses,
+                                             int64_t port, std::stop_token stop) {
+    std::vector<std::string> arguments = {"dial"};
+    for (const std::string& address : addresses)
+        arguments.push_back(withPort(address, port));
+    const auto text = runToEnd(session, agent, arguments, "", kVerbTimeout, stop);
+    if (!text)
+        return tl::unexpected<Error>(text.error());
+    const auto answer = parseAnswer(*text, "dial from " + session.where());
+    if (!answer)
+        return tl::unexpected<Error>(answer.error());
+    std::vector<DialAnswer> out;
+    for (size_t i = 0; i < answer->size() && i < addresses.size(); ++i) {
+        const json& j = answer->at(i);
+        out.push_back({addresses[i], j.value("reached", false), j.value("interface", ""),
+                       j.value("microseconds", int64_t{-1}), j.value("error", "")});
+    }
+    return out;
+}
+
+} // namespace rm

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "app/core/fleet/node.h"
+#include "app/core/remote/host.h"
+#include "shared/spec/node_plan.h"
+
+#include <string>
+#include <vector>
+
+namespace rm {
+
+/// The agent's verbs as calls. Each blocks for one short exchange on the session's thread.
+/// `agent` is what deployAgent() gave.
+
+Result<NodeReport> probeNode(HostSession& session, const std::string& agent, std::stop_token stop);
+
+/// JSON of `ringmaster-agent probe`. kCorrupt: not such a text.
+Result<NodeReport> parseNodeReport(const std::string& json);
+
+/// Starts the node's ranks, detached; returns once they are forked.
+Result<void> startOnNode(HostSession& session, const std::string& agent,
+                         const std::string& specToml, const NodePlan& plan, std::stop_token stop);
+
+/// Ends the run's ranks on this node; not running is fine.
+Result<void> stopOnNode(HostSession& session, const std::string& agent, const std::string& runId,
+                        std::stop_token stop);
+
+/// Holds a port open on every interface until it is destroyed (or 30 s).
+class PortListener {
+public:
+    /// `port` 0: a free one. kUnavailable: the port is taken.
+    static Result<PortListener> open(HostSession& session, const std::string& agent, int64_t port,
+                                     std::stop_token stop);
+    int64_t port() const { return m_port; }
+
+    /// Frees the port and waits until it is free.
+    Result<void> close();
+
+private:
+    std::unique_ptr<HostProcess> m_process;
+    int64_t m_port = 0;
+};
+
+struct DialAnswer {
+    std::string address; ///< as asked
+    bool reached = false;
+    std::string interface; ///< local one that it left by
+    int64_t microseconds = -1;
+    std::string error;
+};
+
+/// Tries each address at `port` from this node.
+Result<std::vector<DialAnswer>> dialFromNode(HostSession& session, const std::string& agent,
+                                             const std::vector<std::string>& addresses,
+                                             int64_t port, std::stop_token stop);
+
+} // namespace rm

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/core/launch/host_worker.h"
+
+#include "app/core/deploy/deploy.h"
+
+namespace rm {
+
+HostWorker::HostWorker(Node node, CredentialSource credentials)
+    : m_node(std::move(node))
+    , m_credentials(std::move(credentials))
+    , m_thread([this](std::stop_token stop) { loop(stop); }) {}
+
+HostWorker::~HostWorker() {
+    m_thread.request_stop();
+    m_wake.notify_all();
+}
+
+void HostWorker::enqueue(Job job) {
+    {
+        const std::lock_guard lock(m_mutex);
+        m_jobs.push_back(std::move(job));
+    }
+    m_wake.notify_one();
+}
+
+void HostWorker::loop(std::stop_token stop) {
+    for (;;) {
+        std::unique_lock lock(m_mutex);
+        if (!m_wake.wait(lock, stop, [this] { return !m_jobs.empty(); }))
+            break;
+        Job job = std::move(m_jobs.front());
+        m_jobs.pop_front();
+        lock.unlock();
+        if (const auto ready = ensureSession(stop); !ready)
+            job.refuse(ready.error());
+        else if (job.run(*m_session, m_agent, stop))
+            m_session.reset();
+    }
+    for (Job& job : m_jobs)
+        job.refuse({ErrorCode::kUnavailable, "work on " + m_node.name + ": Ringmaster is closing"});
+    m_session.reset();
+}
+
+Result<void> HostWorker::ensureSession(std::stop_token stop) {
+    if (m_session)
+        return {};
+    auto opened = openSession(m_node, m_credentials(m_node), stop);
+    if (!opened)
+        return tl::unexpected<Error>(opened.error().error);
+    m_session = std::move(*opened);
+    auto agent = deployAgent(*m_session, m_node, stop);
+    if (!agent) {
+        m_session.reset();
+        return tl::unexpected<Error>(agent.error());
+    }
+    m_agent = std::move(*agent);
+    return {};
+}
+
+} // namespace rm

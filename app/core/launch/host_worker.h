@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "app/core/remote/host.h"
+
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <future>
+#include <memory>
+#include <mutex>
+#include <thread>
+
+namespace rm {
+
+/// Gives the credentials that a person has already granted for a node. Called on any thread.
+using CredentialSource = std::function<Credentials(const Node&)>;
+
+/// One node's worker thread and the one session that it owns. Tasks run in the order in which they
+/// were posted; a session that was lost is opened again by the next task.
+class HostWorker {
+public:
+    HostWorker(Node node, CredentialSource credentials);
+    ~HostWorker(); ///< asks the running task to stop, drops the waiting ones, joins
+
+    const Node& node() const { return m_node; }
+
+    /// Runs `task(session, agent path, stop)` on this node's thread. The agent is deployed and the
+    /// session opened first; their failure is the answer then. Thread-safe.
+    template <class T>
+    std::future<Result<T>>
+    post(std::function<Result<T>(HostSession&, const std::string&, std::stop_token)> task) {
+        auto promise = std::make_shared<std::promise<Result<T>>>();
+        std::future<Result<T>> answer = promise->get_future();
+        enqueue(Job{[promise, task = std::move(task)](
+                        HostSession& session, const std::string& agent, std::stop_token stop) {
+                        Result<T> result = task(session, agent, stop);
+                        const bool linkLost =
+                            !result && result.error().code == ErrorCode::kUnavailable;
+                        promise->set_value(std::move(result));
+                        return linkLost;
+                    },
+                    [promise](Error error) {
+                        promise->set_value(tl::unexpected<Error>(std::move(error)));
+                    }});
+        return answer;
+    }
+
+private:
+    struct Job {
+        /// True when the session must be opened anew for the next job.
+        std::function<bool(HostSession&, const std::string&, std::stop_token)> run;
+        std::function<void(Error)> refuse;
+    };
+
+    void enqueue(Job job);
+    void loop(std::stop_token stop);
+    Result<void> ensureSession(std::stop_token stop);
+
+    Node m_node;
+    CredentialSource m_credentials;
+    std::mutex m_mutex;
+    std::condition_variable_any m_wake;
+    std::deque<Job> m_jobs;
+    std::unique_ptr<HostSession> m_session; ///< the worker thread's
+    std::string m_agent;                    ///< the worker thread's
+    std::jthread m_thread;                  ///< last: starts when all the rest exists
+};
+
+} // namespace rm

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/core/launch/launcher.h"
+
+#include "app/core/launch/agent_client.h"
+#include "app/core/launch/rendezvous.h"
+#include "app/core/launch/transfer_rate.h"
+
+#include <optional>
+
+namespace rm {
+
+Launcher::Launcher(RunSpec spec, std::vector<Party> nodes, PlanRequest request,
+                   ProgressSink progress)
+    : m_spec(std::move(spec))
+    , m_parties(std::move(nodes))
+    , m_request(std::move(request))
+    , m_progress(std::move(progress)) {}
+
+template <class T>
+Result<std::vector<T>> Launcher::onEveryNode(const std::function<Task<T>(size_t)>& taskOf) {
+    std::vector<std::future<Result<T>>> answers;
+    for (size_t i = 0; i < m_parties.size(); ++i)
+        answers.push_back(m_parties[i].worker->post<T>(taskOf(i)));
+    std::vector<T> out;
+    std::optional<Error> error;
+    for (auto& answer : answers) {
+        Result<T> result = answer.get();
+        if (result)
+            out.push_back(std::move(*result));
+        else if (!error)
+            error = result.error();
+    }
+    if (error)
+        return tl::unexpected<Error>(std::move(*error));
+    return out;
+}
+
+Result<void> Launcher::check() {
+    m_progress({QStringLiteral("Check nodes")});
+    auto reports = onEveryNode<NodeReport>([](size_t) { return &probeNode; });
+    if (!reports)
+        return tl::unexpected<Error>(reports.error());
+    m_nodes.clear();
+    for (size_t i = 0; i < m_parties.size(); ++i)
+        m_nodes.push_back(
+            {m_parties[i].worker->node(), std::move((*reports)[i]), m_parties[i].ranks});
+    auto device = chooseDevice(m_spec, m_nodes);
+    if (!device)
+        return tl::unexpected<Error>(device.error());
+    m_device = *device;
+    auto ranks = countRanks(m_spec, m_nodes, m_device);
+    if (!ranks)
+        return tl::unexpected<Error>(ranks.error());
+    m_ranks = std::move(*ranks);
+    return {};
+}
+
+Result<std::vector<std::string>> Launcher::sendTree(const LocalTree& tree,
+                                                    const std::string& what) {
+    const auto rate =
+        std::make_shared<TransferRate>(QString::fromStdString("Send " + what), m_progress);
+    return onEveryNode<std::string>([&tree, rate](size_t node) -> Task<std::string> {
+        return [&tree, rate, node](HostSession& session, const std::string& agent,
+                                   std::stop_token stop) {
+            const auto report = [rate, node](int64_t done, int64_t total) {
+                rate->update(node, done, total);
+            };
+            return deployTree(session, agent, tree, report, stop);
+        };
+    });
+}
+
+Result<LocalTree> Launcher::stagedTree() const {
+    LocalTree staged{"data", {}};
+    const auto append = [&staged](const std::vector<std::string>& paths,
+                                  const std::string& folder) -> Result<void> {
+        auto tree = dataTree(paths);
+        if (!tree)
+            return tl::unexpected<Error>(tree.error());
+        for (LocalTree::File& file : tree->files)
+            staged.files.push_back({folder + "/" + file.path, file.local, false});
+        return {};
+    };
+    if (const auto added = append(m_spec.data.train, "train"); !added)
+        return tl::unexpected<Error>(added.error());
+    if (m_spec.data.validation.empty())
+        return staged;
+    if (const auto added = append(m_spec.data.validation, "validation"); !added)
+        return tl::unexpected<Error>(added.error());
+    return staged;
+}
+
+Result<void> Launcher::deploy() {
+    const auto bundle = trainerBundle(m_device == "cuda");
+    if (!bundle)
+        return tl::unexpected<Error>(bundle.error());
+    auto bundles = sendTree(*bundle, "trainer");
+    if (!bundles)
+        return tl::unexpected<Error>(bundles.error());
+    m_bundles = std::move(*bundles);
+    m_stagedData.assign(m_parties.size(), {});
+    if (!m_spec.data.stage)
+        return {};
+    const auto data = stagedTree();
+    if (!data)
+        return tl::unexpected<Error>(data.error());
+    auto staged = sendTree(*data, "data");
+    if (!staged)
+        return tl::unexpected<Error>(staged.error());
+    m_stagedData = std::move(*staged);
+    return {};
+}
+
+Result<void> Launcher::start() {
+    m_progress({QStringLiteral("Find where ranks meet")});
+    std::vector<HostWorker*> workers;
+    for (const Party& party : m_parties)
+        workers.push_back(party.worker.get());
+    const auto rendezvous = findRendezvous(workers, m_nodes, m_spec);
+    if (!rendezvous)
+        return tl::unexpected<Error>(rendezvous.error());
+    m_progress({QStringLiteral("Start ranks")});
+    return startAll(
+        makePlans(m_spec, m_nodes, m_ranks, m_device, *rendezvous, m_bundles, m_request));
+}
+
+Result<void> Launcher::startAll(const std::vector<NodePlan>& plans) {
+    const auto started = onEveryNode<bool>([this, &plans](size_t node) -> Task<bool> {
+        const std::string spec = toToml(specForNode(m_spec, m_request.runId, m_stagedData[node]));
+        return [spec, &plan = plans[node]](HostSession& session, const std::string& agent,
+                                           std::stop_token stop) {
+            return startOnNode(session, agent, spec, plan, stop).map([] { return true; });
+        };
+    });
+    if (started)
+        return {};
+    stopAll();
+    return tl::unexpected<Error>(started.error());
+}
+
+void Launcher::stopAll() {
+    // The launch has failed already and its error is the one to tell; a node that does not answer
+    // here either is the one that it names.
+    (void)onEveryNode<bool>([this](size_t) -> Task<bool> {
+        return [id = m_request.runId](HostSession& session, const std::string& agent,
+                                      std::stop_token stop) {
+            return stopOnNode(session, agent, id, stop).map([] { return true; });
+        };
+    });
+}
+
+} // namespace rm

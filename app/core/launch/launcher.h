@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "app/core/deploy/deploy.h"
+#include "app/core/launch/host_worker.h"
+#include "app/core/launch/plan.h"
+#include "app/core/launch/progress.h"
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace rm {
+
+using ProgressSink = std::function<void(const Progress&)>;
+
+/// One launch of one attempt, as linear blocking steps in this order: check(), deploy(), start().
+/// Used by one thread that is no host's worker.
+class Launcher {
+public:
+    struct Party {
+        std::shared_ptr<HostWorker> worker;
+        int ranks = 0; ///< asked for; 0: see PlacedNode
+    };
+
+    /// `nodes` is not empty; its first is the node of rank 0. `progress` is called on any thread.
+    Launcher(RunSpec spec, std::vector<Party> nodes, PlanRequest request, ProgressSink progress);
+
+    /// Connects to every node at once, probes it, and settles device and ranks.
+    Result<void> check();
+    /// After check(): ranks per node, in order.
+    const std::vector<int>& ranks() const { return m_ranks; }
+
+    /// Sends trainer and staged data to the nodes that lack them.
+    Result<void> deploy();
+
+    /// Finds where the ranks meet and starts them. When one node fails, the started ones are ended.
+    Result<void> start();
+
+private:
+    template <class T>
+    using Task = std::function<Result<T>(HostSession&, const std::string&, std::stop_token)>;
+
+    /// Runs `taskOf(node index)` on every node at once; the answers by node, or the first error
+    /// by node order once all have answered.
+    template <class T>
+    Result<std::vector<T>> onEveryNode(const std::function<Task<T>(size_t)>& taskOf);
+    /// Sends one tree to every node: the folder's path on each.
+    Result<std::vector<std::string>> sendTree(const LocalTree& tree, const std::string& what);
+    Result<LocalTree> stagedTree() const;
+    Result<void> startAll(const std::vector<NodePlan>& plans);
+    void stopAll();
+    std::string nodeName(size_t node) const { return m_parties[node].worker->node().name; }
+
+    RunSpec m_spec;
+    std::vector<Party> m_parties;
+    PlanRequest m_request;
+    ProgressSink m_progress;
+    std::vector<PlacedNode> m_nodes;
+    std::vector<int> m_ranks;
+    std::string m_device;
+    std::vector<std::string> m_bundles;
+    std::vector<std::string> m_stagedData; ///< per node: the folder there, empty: not staged
+};
+
+} // namespace rm

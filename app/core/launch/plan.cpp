@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/core/launch/plan.h"
+
+#include <algorithm>
+#include <random>
+
+namespace rm {
+
+namespace {
+
+constexpr int kMaxRanksPerCore = 4;
+constexpr size_t kMaxSlug = 48;
+
+Result<int> countRanksOf(const RunSpec& spec, const PlacedNode& placed, const std::string& device) {
+    const int gpus = static_cast<int>(placed.report.gpus.size());
+    int ranks = placed.ranks ? placed.ranks : static_cast<int>(spec.launch.ranks);
+    if (ranks == 0)
+        ranks = device == "cuda" ? gpus : 1;
+    const std::string attempt =
+        "place " + std::to_string(ranks) + " ranks on " + placed.node.name + ": ";
+    if (ranks < 1)
+        return fail(ErrorCode::kInvalid, attempt + "at least one rank is needed");
+    if (device == "cuda" && ranks > gpus)
+        return fail(ErrorCode::kInvalid, attempt + "it has " + std::to_string(gpus) +
+                                             " GPUs, and each rank needs its own");
+    const int most = kMaxRanksPerCore * std::max(1, placed.report.cores);
+    if (device == "cpu" && ranks > most)
+        return fail(ErrorCode::kInvalid, attempt + "it has " + std::to_string(placed.report.cores) +
+                                             " cores; at most " + std::to_string(most) +
+                                             " CPU ranks make sense there");
+    return ranks;
+}
+
+std::string slug(const std::string& name) {
+    std::string out;
+    for (const char c : name) {
+        const bool lower = (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
+        const bool upper = c >= 'A' && c <= 'Z';
+        if (lower || upper)
+            out += static_cast<char>(upper ? c - 'A' + 'a' : c);
+        else if (!out.empty() && out.back() != '-')
+            out += '-';
+    }
+    out.resize(std::min(out.size(), kMaxSlug));
+    while (!out.empty() && out.back() == '-')
+        out.pop_back();
+    return out.empty() ? "run" : out;
+}
+
+} // namespace
+
+Result<std::string> chooseDevice(const RunSpec& spec, const std::vector<PlacedNode>& nodes) {
+    const auto without = std::find_if(nodes.begin(), nodes.end(),
+                                      [](const PlacedNode& n) { return n.report.gpus.empty(); });
+    if (spec.launch.device == "cuda" && without != nodes.end())
+        return fail(ErrorCode::kInvalid, "launch on " + without->node.name +
+                                             ": launch.device is \"cuda\" and it has no usable "
+                                             "NVIDIA GPU; take \"auto\" or \"cpu\"");
+    if (spec.launch.device != "auto")
+        return spec.launch.device;
+    return without == nodes.end() ? "cuda" : "cpu";
+}
+
+Result<std::vector<int>> countRanks(const RunSpec& spec, const std::vector<PlacedNode>& nodes,
+                                    const std::string& device) {
+    std::vector<int> ranks;
+    for (const PlacedNode& placed : nodes) {
+        const auto count = countRanksOf(spec, placed, device);
+        if (!count)
+            return tl::unexpected<Error>(count.error());
+        ranks.push_back(*count);
+    }
+    return ranks;
+}
+
+std::vector<NodePlan> makePlans(const RunSpec& spec, const std::vector<PlacedNode>& nodes,
+                                const std::vector<int>& ranks, const std::string& device,
+                                const Rendezvous& rendezvous,
+                                const std::vector<std::string>& bundles,
+                                const PlanRequest& request) {
+    int64_t worldSize = 0;
+    for (const int count : ranks)
+        worldSize += count;
+    std::vector<NodePlan> plans;
+    int64_t firstRank = 0;
+    for (size_t i = 0; i < nodes.size(); ++i) {
+        NodePlan plan;
+        plan.runId = request.runId;
+        plan.runName = request.runName;
+        plan.attempt = request.attempt;
+        plan.nodeIndex = static_cast<int64_t>(i);
+        plan.nodeCount = static_cast<int64_t>(nodes.size());
+        plan.firstRank = firstRank;
+        plan.localRanks = ranks[i];
+        plan.worldSize = worldSize;
+        plan.masterAddr = rendezvous.masterAddr;
+        plan.masterPort = rendezvous.masterPort;
+        plan.interface = i < rendezvous.interfaces.size() ? rendezvous.interfaces[i] : "";
+        plan.device = device;
+        plan.bundle = bundles[i];
+        plan.startFrom = request.startFrom;
+        plan.environment = spec.launch.environment;
+        plans.push_back(std::move(plan));
+        firstRank += ranks[i];
+    }
+    return plans;
+}
+
+RunSpec specForNode(RunSpec spec, const std::string& runId, const std::string& stagedData) {
+    if (!stagedData.empty()) {
+        spec.data.train = {stagedData + "/train"};
+        if (!spec.data.validation.empty())
+            spec.data.validation = {stagedData + "/validation"};
+        spec.data.stage = false;
+    }
+    if (!spec.checkpoint.directory.empty())
+        spec.checkpoint.directory += "/" + runId;
+    return spec;
+}
+
+std::string newRunId(const std::string& runName) {
+    static constexpr char kDigits[] = "0123456789abcdef";
+    std::random_device random;
+    std::uniform_int_distribution<int> digit(0, 15);
+    std::string id = slug(runName) + "-";
+    for (int i = 0; i < 6; ++i)
+        id += kDigits[digit(random)];
+    return id;
+}
+
+} // namespace rm

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "app/core/fleet/node.h"
+#include "shared/spec/node_plan.h"
+#include "shared/spec/run_spec.h"
+
+#include <string>
+#include <vector>
+
+namespace rm {
+
+/// A node that takes part, as asked for.
+struct PlacedNode {
+    Node node;
+    NodeReport report;
+    int ranks = 0; ///< 0: as the spec says, else one per GPU, else 1
+    bool operator==(const PlacedNode&) const = default;
+};
+
+/// Where all ranks meet: the address of the first node that every other one reached.
+struct Rendezvous {
+    std::string masterAddr = "127.0.0.1";
+    int64_t masterPort = 0;
+    std::vector<std::string> interfaces; ///< per node, empty: do not set
+    bool operator==(const Rendezvous&) const = default;
+};
+
+/// The attempt to be planned.
+struct PlanRequest {
+    std::string runId;
+    std::string runName;
+    int64_t attempt = 1;
+    std::string startFrom;
+};
+
+/// "cpu" or "cuda" for these nodes: what the spec asks for, or CUDA when every node has a GPU.
+/// kInvalid when CUDA is asked for and a node has no GPU.
+Result<std::string> chooseDevice(const RunSpec& spec, const std::vector<PlacedNode>& nodes);
+
+/// Ranks per node. kInvalid names the node, what was asked and what it has.
+Result<std::vector<int>> countRanks(const RunSpec& spec, const std::vector<PlacedNode>& nodes,
+                                    const std::string& device);
+
+/// One plan a node, ranks numbered node by node. `bundles` is parallel to `nodes`.
+std::vector<NodePlan> makePlans(const RunSpec& spec, const std::vector<PlacedNode>& nodes,
+                                const std::vector<int>& ranks, const std::string& device,
+                                const Rendezvous& rendezvous,
+                                const std::vector<std::string>& bundles,
+                                const PlanRequest& request);
+
+/// The spec as the nodes get it: staged data replaced by its folder there, and a checkpoint
+/// directory of this run's own, so that no run ever overwrites another's.
+RunSpec specForNode(RunSpec spec, const std::string& runId, const std::string& stagedData);
+
+/// "gpt tiny!" -> "gpt-tiny-3f9a1c": a new, valid run id.
+std::string newRunId(const std::string& runName);
+
+} // namespace rm

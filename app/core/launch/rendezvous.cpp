@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/core/launch/rendezvous.h"
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+
+namespace rm {
+
+namespace {
+
+using Dialled = std::vector<DialAnswer>;
+
+bool isLinkLocal(const std::string& address) {
+    return address.rfind("169.254.", 0) == 0 || address.rfind("fe80:", 0) == 0;
+}
+
+bool isLoopback(const InterfaceReport& interface) {
+    return interface.name == "lo" || interface.address.rfind("127.", 0) == 0 ||
+           interface.address == "::1";
+}
+
+bool reachedByAll(const AddressTrial& trial) {
+    return std::all_of(trial.answers.begin(), trial.answers.end(),
+                       [](const DialAnswer& a) { return a.reached; });
+}
+
+int64_t slowestAnswer(const AddressTrial& trial) {
+    int64_t slowest = 0;
+    for (const DialAnswer& answer : trial.answers)
+        slowest = std::max(slowest, answer.microseconds);
+    return slowest;
+}
+
+bool isBetter(const AddressTrial& a, const AddressTrial& b) {
+    if (a.local.speedMbit != b.local.speedMbit)
+        return a.local.speedMbit > b.local.speedMbit;
+    return slowestAnswer(a) < slowestAnswer(b);
+}
+
+std::string whyNone(const std::vector<AddressTrial>& trials,
+                    const std::vector<std::string>& nodes) {
+    std::string text = "find an address where all ranks can meet: no address of the first node is "
+                       "reached by every other node";
+    for (const AddressTrial& trial : trials)
+        for (size_t i = 0; i < trial.answers.size() && i < nodes.size(); ++i)
+            if (!trial.answers[i].reached)
+                text += "; " + nodes[i] + " cannot reach " + trial.local.address + " (" +
+                        trial.local.name + "): " + trial.answers[i].error;
+    return text;
+}
+
+std::vector<AddressTrial> arrange(const std::vector<InterfaceReport>& candidates,
+                                  const std::vector<Dialled>& byNode) {
+    std::vector<AddressTrial> trials;
+    for (size_t c = 0; c < candidates.size(); ++c) {
+        AddressTrial trial{candidates[c], {}};
+        for (const Dialled& answers : byNode)
+            trial.answers.push_back(c < answers.size() ? answers[c] : DialAnswer{});
+        trials.push_back(std::move(trial));
+    }
+    return trials;
+}
+
+/// The port listener lives and dies on the first node's worker thread.
+using SharedListener = std::shared_ptr<std::optional<PortListener>>;
+
+Result<int64_t> openPort(HostWorker& worker, int64_t port, const SharedListener& listener) {
+    return worker
+        .post<int64_t>([port, listener](HostSession& session, const std::string& agent,
+                                        std::stop_token stop) -> Result<int64_t> {
+            auto opened = PortListener::open(session, agent, port, stop);
+            if (!opened)
+                return tl::unexpected<Error>(opened.error());
+            listener->emplace(std::move(*opened));
+            return (*listener)->port();
+        })
+        .get();
+}
+
+void closePort(HostWorker& worker, const SharedListener& listener) {
+    // A port that stays taken shows when the trainer binds it: its error names the port.
+    (void)worker
+        .post<bool>([listener](HostSession&, const std::string&, std::stop_token) -> Result<bool> {
+            const bool closed = (*listener)->close().has_value();
+            listener->reset();
+            return closed;
+        })
+        .get();
+}
+
+Result<std::vector<Dialled>> dialFromOthers(const std::vector<HostWorker*>& workers,
+                                            const std::vector<std::string>& addresses,
+                                            int64_t port) {
+    std::vector<std::future<Result<Dialled>>> answers;
+    for (size_t i = 1; i < workers.size(); ++i)
+        answers.push_back(workers[i]->post<Dialled>([addresses, port](HostSession& session,
+                                                                      const std::string& agent,
+                                                                      std::stop_token stop) {
+            return dialFromNode(session, agent, addresses, port, stop);
+        }));
+    std::vector<Dialled> out;
+    std::optional<Error> error;
+    for (auto& answer : answers) {
+        Result<Dialled> dialled = answer.get();
+        if (dialled)
+            out.push_back(std::move(*dialled));
+        else
+            error = dialled.error();
+    }
+    if (error)
+        return tl::unexpected<Error>(*error);
+    return out;
+}
+
+} // namespace
+
+std::vector<InterfaceReport> rendezvousCandidates(const NodeReport& report,
+                                                  const std::string& interface) {
+    std::vector<InterfaceReport> out;
+    for (const InterfaceReport& candidate : report.interfaces) {
+        const bool wanted = interface.empty() || candidate.name == interface;
+        if (wanted && candidate.up && !isLoopback(candidate) && !isLinkLocal(candidate.address))
+            out.push_back(candidate);
+    }
+    return out;
+}
+
+Result<Rendezvous> chooseRendezvous(const std::vector<AddressTrial>& trials, int64_t port,
+                                    const std::vector<std::string>& otherNodes) {
+    const AddressTrial* best = nullptr;
+    for (const AddressTrial& trial : trials)
+        if (reachedByAll(trial) && (!best || isBetter(trial, *best)))
+            best = &trial;
+    if (!best)
+        return fail(ErrorCode::kUnavailable, whyNone(trials, otherNodes));
+    Rendezvous rendezvous{best->local.address, port, {best->local.name}};
+    for (const DialAnswer& answer : best->answers)
+        rendezvous.interfaces.push_back(answer.interface);
+    return rendezvous;
+}
+
+Result<Rendezvous> findRendezvous(const std::vector<HostWorker*>& workers,
+                                  const std::vector<PlacedNode>& nodes, const RunSpec& spec) {
+    const auto listener = std::make_shared<std::optional<PortListener>>();
+    const auto port = openPort(*workers.front(), spec.launch.masterPort, listener);
+    if (!port)
+        return tl::unexpected<Error>(port.error());
+    if (workers.size() == 1) {
+        closePort(*workers.front(), listener);
+        return Rendezvous{"127.0.0.1", *port, {""}};
+    }
+    const auto candidates = rendezvousCandidates(nodes.front().report, spec.launch.interface);
+    std::vector<std::string> addresses;
+    for (const InterfaceReport& candidate : candidates)
+        addresses.push_back(candidate.address);
+    const auto dialled = dialFromOthers(workers, addresses, *port);
+    closePort(*workers.front(), listener);
+    if (!dialled)
+        return tl::unexpected<Error>(dialled.error());
+    std::vector<std::string> others;
+    for (size_t i = 1; i < nodes.size(); ++i)
+        others.push_back(nodes[i].node.name);
+    return chooseRendezvous(arrange(candidates, *dialled), *port, others);
+}
+
+} // namespace rm

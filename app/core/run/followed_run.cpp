@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/core/run/followed_run.h"
+
+#include "shared/board/board.h"
+
+#include <algorithm>
+
+namespace rm {
+
+namespace {
+
+/// What a command in flight turns the live state into until it is applied or the ranks are gone.
+bool lastsUntilTheEnd(CommandKind kind) {
+    return kind == CommandKind::kPause || kind == CommandKind::kStop || kind == CommandKind::kKill;
+}
+
+bool allHeld(const LiveState& live) {
+    bool any = false;
+    for (const LiveState::NodeLink& node : live.nodes) {
+        if (!node.state)
+            return false;
+        for (const RankState& rank : node.state->ranks) {
+            any = true;
+            if (static_cast<Phase>(rank.phase) != Phase::kHeld || rank.pid == 0)
+                return false;
+        }
+    }
+    return any;
+}
+
+} // namespace
+
+FollowedRun::FollowedRun(const RunSummary& run, std::vector<Node> nodes,
+                         std::shared_ptr<WriterThread> writer, CredentialSource credentials,
+                         QString database)
+    : m_run(run.id)
+    , m_nodes(std::move(nodes))
+    , m_attempt(run.attempt)
+    , m_writer(std::move(writer))
+    , m_credentials(std::move(credentials))
+    , m_database(std::move(database))
+    , m_nodeEnded(m_nodes.size(), false) {
+    for (const Node& node : m_nodes) {
+        LiveState::NodeLink link;
+        link.node = node.name;
+        link.link = LiveState::Link::kConnecting;
+        m_live.nodes.push_back(std::move(link));
+    }
+}
+
+FollowedRun::~FollowedRun() {
+    m_followers.clear();
+    answerAll({ErrorCode::kUnavailable,
+               "command to " + m_run.toStdString() + ": Ringmaster stopped following the run"});
+}
+
+void FollowedRun::start() {
+    for (size_t i = 0; i < m_nodes.size(); ++i)
+        m_followers.push_back(std::make_unique<NodeFollower>(
+            FollowTarget{m_nodes[i], m_run, static_cast<int>(i), m_attempt}, m_credentials,
+            m_database, sinkFor(i)));
+}
+
+NodeFollower::Sink FollowedRun::sinkFor(size_t node) {
+    NodeFollower::Sink sink;
+    if (m_writer)
+        sink.commit = [this, writer = m_writer](IngestBatch batch) -> Result<void> {
+            auto done = writer->call([&](StoreWriter& store) { return store.ingest(batch); });
+            if (done)
+                QMetaObject::invokeMethod(this, [this] { Q_EMIT committed(); });
+            return done;
+        };
+    sink.linkChanged = [this, node](const LiveState::NodeLink& link) {
+        QMetaObject::invokeMethod(this, [=, this] { onLink(node, link); });
+    };
+    sink.commandState = [this](const CommandState& state) {
+        QMetaObject::invokeMethod(this, [=, this] { onCommandState(state); });
+    };
+    sink.ended = [this, node](const Result<void>& how) {
+        QMetaObject::invokeMethod(this, [=, this] { onNodeEnded(node, how); });
+    };
+    return sink;
+}
+
+QFuture<Result<CommandState>> FollowedRun::send(Command command) {
+    InFlight& inFlight = m_inFlight[command.id];
+    inFlight.kind = command.kind;
+    inFlight.promise.start();
+    m_live.pending = command.kind;
+    if (command.kind == CommandKind::kKill)
+        for (size_t i = 1; i < m_followers.size(); ++i)
+            m_followers[i]->send(command);
+    auto answer = inFlight.promise.future();
+    m_followers.front()->send(std::move(command));
+    Q_EMIT liveChanged();
+    return answer;
+}
+
+void FollowedRun::onLink(size_t node, const LiveState::NodeLink& link) {
+    if (m_nodeEnded[node])
+        return;
+    m_live.nodes[node] = link;
+    m_live.held = allHeld(m_live);
+    Q_EMIT liveChanged();
+}
+
+void FollowedRun::onCommandState(const CommandState& state) {
+    const auto found = m_inFlight.find(state.id);
+    if (found == m_inFlight.end() || state.progress == CommandProgress::kAccepted)
+        return;
+    InFlight inFlight = std::move(found->second);
+    m_inFlight.erase(found);
+    const bool over =
+        state.progress == CommandProgress::kRefused || !lastsUntilTheEnd(inFlight.kind);
+    if (over && m_live.pending == inFlight.kind)
+        m_live.pending.reset();
+    inFlight.promise.addResult(Result<CommandState>(state));
+    inFlight.promise.finish();
+    Q_EMIT liveChanged();
+}
+
+void FollowedRun::onNodeEnded(size_t node, const Result<void>& how) {
+    m_nodeEnded[node] = true;
+    if (!how && m_problem.isEmpty())
+        m_problem = QString::fromStdString(how.error().message);
+    if (std::all_of(m_nodeEnded.begin(), m_nodeEnded.end(), [](bool ended) { return ended; }))
+        finish();
+}
+
+void FollowedRun::finish() {
+    answerAll({ErrorCode::kUnavailable,
+               "command to " + m_run.toStdString() + ": the run ended before it took effect"});
+    if (!m_problem.isEmpty() && m_writer)
+        m_writer->post([run = m_run, problem = m_problem](StoreWriter& writer) {
+            return writer.setState(run, RunStateKind::kFailed, problem);
+        });
+    Q_EMIT ended(m_problem);
+}
+
+void FollowedRun::answerAll(const Error& error) {
+    auto inFlight = std::move(m_inFlight);
+    m_inFlight.clear();
+    m_live.pending.reset();
+    for (auto& [id, waiting] : inFlight) {
+        waiting.promise.addResult(Result<CommandState>(tl::unexpected<Error>(error)));
+        waiting.promise.finish();
+    }
+}
+
+} // namespace rm

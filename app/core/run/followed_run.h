@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "app/core/run/engine.h"
+#include "app/core/run/node_follower.h"
+#include "app/core/run/writer_thread.h"
+
+#include <QFuture>
+#include <QObject>
+#include <QPromise>
+
+#include <map>
+#include <memory>
+#include <vector>
+
+namespace rm {
+
+/// One run while it is followed: its nodes' followers, what they say joined into one LiveState,
+/// and the commands in flight. The engine's thread.
+class FollowedRun : public QObject {
+    Q_OBJECT
+public:
+    /// `nodes` in the order of the run's nodes. `writer` null: nothing is ingested.
+    FollowedRun(const RunSummary& run, std::vector<Node> nodes,
+                std::shared_ptr<WriterThread> writer, CredentialSource credentials,
+                QString database);
+    ~FollowedRun() override;
+
+    void start();
+    const LiveState& live() const { return m_live; }
+
+    /// The answer is kApplied or kRefused, or an error when the run ended before.
+    QFuture<Result<CommandState>> send(Command command);
+
+Q_SIGNALS:
+    void committed(); ///< new samples or events are in the database
+    void liveChanged();
+    void ended(const QString& problem); ///< all nodes; empty: as it should
+
+private:
+    struct InFlight {
+        CommandKind kind;
+        QPromise<Result<CommandState>> promise;
+    };
+
+    NodeFollower::Sink sinkFor(size_t node);
+    void onLink(size_t node, const LiveState::NodeLink& link);
+    void onCommandState(const CommandState& state);
+    void onNodeEnded(size_t node, const Result<void>& how);
+    void finish();
+    void answerAll(const Error& error);
+
+    QString m_run;
+    std::vector<Node> m_nodes;
+    int m_attempt;
+    std::shared_ptr<WriterThread> m_writer;
+    CredentialSource m_credentials;
+    QString m_database;
+    LiveState m_live;
+    std::map<std::string, InFlight> m_inFlight;
+    std::vector<bool> m_nodeEnded;
+    QString m_problem;
+    std::vector<std::unique_ptr<NodeFollower>> m_followers; ///< last: their threads call back
+};
+
+} // namespace rm

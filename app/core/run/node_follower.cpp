@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/core/run/node_follower.h"
+
+#include "app/core/deploy/deploy.h"
+#include "app/core/ingest/node_ingest.h"
+#include "app/core/run/attach_stream.h"
+#include "shared/io/clock.h"
+
+#include <algorithm>
+#include <condition_variable>
+#include <random>
+
+namespace rm {
+
+namespace {
+
+using namespace std::chrono_literals;
+using Clock = AttachStream::Clock;
+
+constexpr auto kReadTimeout = 250ms;
+constexpr auto kGather = 20ms; ///< bytes that arrive within it share a transaction
+constexpr size_t kGatherBytes = 4u << 20;
+constexpr auto kFirstDelay = 200ms;
+constexpr auto kLastDelay = 10000ms;
+constexpr int kStatesWithoutRanks = 3; ///< then an unsupervised attempt counts as lost
+
+/// Doubles from 0.2 to 10 s, with a random half, so that 64 nodes do not come back as one.
+class BackOff {
+public:
+    std::chrono::milliseconds next() {
+        std::uniform_int_distribution<int64_t> jitter(m_delay.count() / 2, m_delay.count());
+        const std::chrono::milliseconds delay(jitter(m_random));
+        m_delay = std::min<std::chrono::milliseconds>(m_delay * 2, kLastDelay);
+        return delay;
+    }
+    void reset() { m_delay = kFirstDelay; }
+
+private:
+    std::mt19937 m_random{std::random_device{}()};
+    std::chrono::milliseconds m_delay = kFirstDelay;
+};
+
+void waitUnlessStopped(std::stop_token stop, std::chrono::milliseconds delay) {
+    std::mutex mutex;
+    std::condition_variable_any wake;
+    std::unique_lock lock(mutex);
+    wake.wait_for(lock, stop, delay, [] { return false; });
+}
+
+bool isFinal(const Error& error) {
+    return error.code == ErrorCode::kNotFound || error.code == ErrorCode::kTooNew;
+}
+
+} // namespace
+
+/// One connection from attach to its loss or the end of the attempt. The follower's thread.
+class NodeFollower::Connection {
+public:
+    explicit Connection(NodeFollower& owner)
+        : m_owner(owner) {}
+
+    /// True: the attempt has ended here and all is ingested.
+    Result<bool> run(std::stop_token stop);
+
+private:
+    Result<void> open(std::stop_token stop);
+    Result<std::vector<FileCursor>> readCursors();
+    Result<bool> readOnce();
+    Result<void> sendDue();
+    Result<void> commit();
+    void onRunState(const RunState& state);
+    bool isOver() const;
+
+    NodeFollower& m_owner;
+    std::unique_ptr<HostSession> m_session;
+    std::unique_ptr<HostProcess> m_process;
+    std::optional<NodeIngest> m_ingest;
+    std::optional<AttachStream> m_stream;
+    int m_endedStates = 0; ///< in a row, without a slice between them
+    int m_orphanedStates = 0;
+};
+
+Result<std::vector<FileCursor>> NodeFollower::Connection::readCursors() {
+    const auto reader = StoreReader::open(m_owner.m_database);
+    if (!reader)
+        return tl::unexpected<Error>(reader.error());
+    const FollowTarget& target = m_owner.m_target;
+    const auto stored = (*reader)->cursors(target.run, target.nodeIndex);
+    if (m_owner.m_sink.commit)
+        m_ingest.emplace(target.run, target.nodeIndex, stored);
+    std::vector<FileCursor> cursors;
+    for (const auto& [file, offset] : stored)
+        cursors.push_back({file, offset});
+    return cursors;
+}
+
+Result<void> NodeFollower::Connection::open(std::stop_token stop) {
+    const Node& node = m_owner.m_target.node;
+    auto session = openSession(node, m_owner.m_credentials(node), stop);
+    if (!session)
+        return tl::unexpected<Error>(session.error().error);
+    m_session = std::move(*session);
+    const auto agent = deployAgent(*m_session, node, stop);
+    if (!agent)
+        return tl::unexpected<Error>(agent.error());
+    auto cursors = readCursors();
+    if (!cursors)
+        return tl::unexpected<Error>(cursors.error());
+    const std::string run = m_owner.m_target.run.toStdString();
+    auto process = m_session->start(*agent, {"attach", run});
+    if (!process)
+        return tl::unexpected<Error>(process.error());
+    m_process = std::move(*process);
+    AttachStream::Handlers handlers;
+    handlers.slice = [this](const Slice& slice) {
+        m_endedStates = 0;
+        return m_ingest ? m_ingest->onSlice(slice) : Result<void>{};
+    };
+    handlers.runState = [this](const RunState& state) { onRunState(state); };
+    handlers.commandState = [this](const CommandState& state) { m_owner.onAnswer(state); };
+    m_stream.emplace(run, std::move(*cursors), std::move(handlers), Clock::now());
+    m_owner.resendUnanswered();
+    return m_process->write(m_stream->opening());
+}
+
+void NodeFollower::Connection::onRunState(const RunState& state) {
+    const bool ended = state.ended && state.attempt >= m_owner.m_target.attempt;
+    m_endedStates = ended ? m_endedStates + 1 : 0;
+    const bool anyAlive = std::any_of(state.ranks.begin(), state.ranks.end(),
+                                      [](const RankState& rank) { return rank.pid != 0; });
+    m_orphanedStates = ended || state.supervised || anyAlive ? 0 : m_orphanedStates + 1;
+    m_owner.m_link.state = state;
+    m_owner.report(LiveState::Link::kLive);
+}
+
+bool NodeFollower::Connection::isOver() const {
+    // The agent sends what the files held before each state, so a second one without a slice
+    // in between says that nothing is missing.
+    return m_endedStates >= 2;
+}
+
+Result<void> NodeFollower::Connection::commit() {
+    if (!m_ingest)
+        return {};
+    auto batch = m_ingest->take();
+    return batch ? m_owner.m_sink.commit(std::move(*batch)) : Result<void>{};
+}
+
+Result<bool> NodeFollower::Connection::readOnce() {
+    auto deadline = Clock::now() + kGather;
+    size_t gathered = 0;
+    auto timeout = std::chrono::duration_cast<std::chrono::milliseconds>(kReadTimeout);
+    for (;;) {
+        const auto bytes = m_process->read(timeout, &m_owner.m_waker);
+        if (!bytes)
+            return tl::unexpected<Error>(bytes.error());
+        if (const auto handled = m_stream->onBytes(bytes->data, Clock::now()); !handled) {
+            // What came before the damage is whole and stays.
+            (void)commit();
+            return tl::unexpected<Error>(handled.error());
+        }
+        if (bytes->ended)
+            return true;
+        gathered += bytes->data.size();
+        const auto left =
+            std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now());
+        if (bytes->data.empty() || left <= 0ms || gathered > kGatherBytes)
+            return false;
+        timeout = left;
+    }
+}
+
+Result<void> NodeFollower::Connection::sendDue() {
+    m_owner.m_waker.clear();
+    std::vector<Command> commands;
+    {
+        const std::lock_guard lock(m_owner.m_mutex);
+        commands.swap(m_owner.m_unsent);
+    }
+    for (const Command& command : commands)
+        if (const auto sent = m_process->write(frameMessage(command)); !sent)
+            return sent;
+    const auto beat = m_stream->tick(Clock::now());
+    if (!beat)
+        return tl::unexpected<Error>(beat.error());
+    return *beat ? m_process->write(**beat) : Result<void>{};
+}
+
+Result<bool> NodeFollower::Connection::run(std::stop_token stop) {
+    if (const auto opened = open(stop); !opened)
+        return tl::unexpected<Error>(opened.error());
+    while (!stop.stop_requested()) {
+        const auto closed = readOnce();
+        if (!closed)
+            return tl::unexpected<Error>(closed.error());
+        if (const auto committed = commit(); !committed)
+            return tl::unexpected<Error>(committed.error());
+        if (isOver())
+            return true;
+        if (m_orphanedStates >= kStatesWithoutRanks)
+            return fail(ErrorCode::kNotFound,
+                        "the ranks on " + m_owner.m_target.node.name +
+                            " and the agent that supervised them are gone without a report "
+                            "(machine restarted, or killed from outside?)");
+        if (*closed) {
+            const std::string why = m_process->errorText();
+            return fail(ErrorCode::kUnavailable, why.empty() ? "the agent's stream ended" : why);
+        }
+        if (const auto sent = sendDue(); !sent)
+            return tl::unexpected<Error>(sent.error());
+    }
+    return false;
+}
+
+NodeFollower::NodeFollower(FollowTarget target, CredentialSource credentials, QString database,
+                           Sink sink)
+    : m_target(std::move(target))
+    , m_credentials(std::move(credentials))
+    , m_database(std::move(database))
+    , m_sink(std::move(sink))
+    , m_thread([this](std::stop_token stop) { loop(stop); }) {}
+
+NodeFollower::~NodeFollower() {
+    m_thread.request_stop();
+    m_waker.wake();
+}
+
+void NodeFollower::send(Command command) {
+    {
+        const std::lock_guard lock(m_mutex);
+        m_unsent.push_back(command);
+        m_unanswered.push_back(std::move(command));
+    }
+    m_waker.wake();
+}
+
+void NodeFollower::resendUnanswered() {
+    const std::lock_guard lock(m_mutex);
+    m_unsent = m_unanswered;
+}
+
+void NodeFollower::onAnswer(const CommandState& state) {
+    if (state.progress != CommandProgress::kAccepted) {
+        const std::lock_guard lock(m_mutex);
+        std::erase_if(m_unanswered, [&](const Command& command) { return command.id == state.id; });
+    }
+    m_sink.commandState(state);
+}
+
+void NodeFollower::report(LiveState::Link link, const QString& why) {
+    if (link == LiveState::Link::kLost && m_link.link != LiveState::Link::kLost)
+        m_link.lostSinceNs = wallNowNs();
+    m_link.node = m_target.node.name;
+    m_link.link = link;
+    m_link.why = why;
+    m_sink.linkChanged(m_link);
+}
+
+void NodeFollower::loop(std::stop_token stop) {
+    BackOff backOff;
+    report(LiveState::Link::kConnecting);
+    while (!stop.stop_requested()) {
+        const Result<bool> over = Connection(*this).run(stop);
+        if (stop.stop_requested())
+            return;
+        if (over) {
+            report(LiveState::Link::kNone);
+            return m_sink.ended({});
+        }
+        if (m_link.link == LiveState::Link::kLive)
+            backOff.reset();
+        report(LiveState::Link::kLost, QString::fromStdString(over.error().message));
+        if (isFinal(over.error()))
+            return m_sink.ended(tl::unexpected<Error>(over.error()));
+        waitUnlessStopped(stop, backOff.next());
+    }
+}
+
+} // namespace rm

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "app/core/launch/host_worker.h"
+#include "app/core/run/engine.h"
+
+#include <QString>
+
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace rm {
+
+/// What is followed: one node's part of one run.
+struct FollowTarget {
+    Node node;
+    QString run;
+    int nodeIndex = 0;
+    int attempt = 1; ///< following ends when this attempt, or a later one, has ended here
+};
+
+/// Follows one node's part of one run on a thread and a connection of its own: attach from the
+/// cursors in the database, commit what comes, on a lost link connect again (0.2 to 10 s,
+/// jittered) and go on from the cursor.
+class NodeFollower {
+public:
+    /// Called on the follower's thread.
+    struct Sink {
+        /// Commits a batch and blocks until it is durable. Null: nothing is ingested here, the
+        /// stream is read for its states alone.
+        std::function<Result<void>(IngestBatch)> commit;
+        std::function<void(const LiveState::NodeLink&)> linkChanged;
+        std::function<void(const CommandState&)> commandState;
+        /// Last call: the attempt ended here and all its bytes are in; or why following is over.
+        std::function<void(Result<void>)> ended;
+    };
+
+    NodeFollower(FollowTarget target, CredentialSource credentials, QString database, Sink sink);
+    ~NodeFollower(); ///< hangs up and joins; the run goes on
+
+    /// Sends a command, now or as soon as the link is there, and again after a lost link until
+    /// it is applied or refused. Thread-safe.
+    void send(Command command);
+
+private:
+    class Connection;
+
+    void loop(std::stop_token stop);
+    void report(LiveState::Link link, const QString& why = {});
+    void resendUnanswered();
+    void onAnswer(const CommandState& state);
+
+    FollowTarget m_target;
+    CredentialSource m_credentials;
+    QString m_database;
+    Sink m_sink;
+    LiveState::NodeLink m_link;
+    Waker m_waker;
+    std::mutex m_mutex;
+    std::vector<Command> m_unsent;     ///< on this connection
+    std::vector<Command> m_unanswered; ///< sent again on the next one: the same id is done once
+    std::jthread m_thread;             ///< last: starts when all the rest exists
+};
+
+} // namespace rm

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/core/run/procedures.h"
+
+#include <algorithm>
+
+namespace rm {
+
+namespace {
+
+std::vector<Launcher::Party> partiesOf(HostPool& hosts, const std::vector<PlacedParty>& nodes) {
+    std::vector<Launcher::Party> parties;
+    for (const PlacedParty& placed : nodes)
+        parties.push_back({hosts.worker(placed.node), placed.ranks});
+    return parties;
+}
+
+std::vector<RunNode> runNodesOf(const std::vector<PlacedParty>& nodes,
+                                const std::vector<int>& ranks) {
+    std::vector<RunNode> out;
+    int firstRank = 0;
+    for (size_t i = 0; i < nodes.size(); ++i) {
+        out.push_back({static_cast<int>(i), nodes[i].node.name, ranks[i], firstRank});
+        firstRank += ranks[i];
+    }
+    return out;
+}
+
+Launcher makeLauncher(const ProcedureContext& context, const QString& run, RunSpec spec,
+                      const std::vector<PlacedParty>& nodes, int64_t attempt,
+                      const std::string& startFrom) {
+    PlanRequest request{run.toStdString(), spec.name, attempt, startFrom};
+    return Launcher(std::move(spec), partiesOf(*context.hosts, nodes), std::move(request),
+                    [progress = context.progress, run](const Progress& p) { progress(run, p); });
+}
+
+Result<void> setState(const ProcedureContext& context, const QString& run, RunStateKind state,
+                      const QString& message) {
+    auto done = context.writer->call(
+        [&](StoreWriter& writer) { return writer.setState(run, state, message); });
+    context.changed(run);
+    return done;
+}
+
+Result<void> deployAndStart(Launcher& launcher) {
+    return launcher.deploy().and_then([&] { return launcher.start(); });
+}
+
+Result<void> beginAttempt(const ProcedureContext& context, const QString& run, int attempt,
+                          int64_t startStep, const std::string& startFrom,
+                          const std::vector<RunNode>& nodes) {
+    return context.writer->call([&](StoreWriter& writer) {
+        return writer.beginAttempt(run, attempt, startStep, startFrom, nodes);
+    });
+}
+
+std::string stepsThereAre(const std::vector<StoredCheckpoint>& checkpoints) {
+    std::string steps;
+    for (const StoredCheckpoint& checkpoint : checkpoints)
+        if (!checkpoint.removed)
+            steps += (steps.empty() ? "" : ", ") + std::to_string(checkpoint.saved.step);
+    return steps.empty() ? "it has no checkpoint" : "its checkpoints are at steps " + steps;
+}
+
+} // namespace
+
+Result<StoredCheckpoint> findCheckpoint(StoreReader& reader, const QString& run,
+                                        std::optional<int64_t> step) {
+    const auto checkpoints = reader.checkpoints(run); // newest first
+    const auto found =
+        std::find_if(checkpoints.begin(), checkpoints.end(), [&](const StoredCheckpoint& c) {
+            return !c.removed && (!step || c.saved.step == *step);
+        });
+    if (found != checkpoints.end())
+        return *found;
+    const std::string what =
+        step ? "the checkpoint of step " + std::to_string(*step) : std::string("a checkpoint");
+    return fail(ErrorCode::kNotFound,
+                "find " + what + " of " + run.toStdString() + ": " + stepsThereAre(checkpoints));
+}
+
+Result<QString> launchRun(const ProcedureContext& context, const CheckedSpec& spec,
+                          const std::vector<PlacedParty>& nodes, const Origin& origin) {
+    const QString id = QString::fromStdString(newRunId(spec->name));
+    Launcher launcher = makeLauncher(context, id, *spec, nodes, 1, origin.checkpoint);
+    if (const auto checked = launcher.check(); !checked)
+        return tl::unexpected<Error>(checked.error());
+    const auto runNodes = runNodesOf(nodes, launcher.ranks());
+    const auto created = context.writer->call([&](StoreWriter& writer) {
+        return writer.createRun({id, QString::fromStdString(spec->name), toToml(*spec), runNodes,
+                                 origin.parentRun, origin.parentStep});
+    });
+    if (!created)
+        return tl::unexpected<Error>(created.error());
+    context.changed(id);
+    auto started = deployAndStart(launcher);
+    if (started)
+        started = beginAttempt(context, id, 1, origin.parentStep, origin.checkpoint, runNodes);
+    if (!started) {
+        (void)setState(context, id, RunStateKind::kFailed,
+                       QString::fromStdString(started.error().message));
+        return tl::unexpected<Error>(started.error());
+    }
+    context.changed(id);
+    return id;
+}
+
+Result<QString> resumeRun(const ProcedureContext& context, const RunSummary& run,
+                          const std::vector<PlacedParty>& nodes, std::optional<int64_t> step) {
+    const auto reader = StoreReader::open(context.database);
+    if (!reader)
+        return tl::unexpected<Error>(reader.error());
+    const auto checkpoint = findCheckpoint(**reader, run.id, step);
+    if (!checkpoint)
+        return tl::unexpected<Error>(checkpoint.error());
+    auto spec = parseRunSpec((*reader)->specToml(run.id), run.id.toStdString());
+    if (!spec)
+        return tl::unexpected<Error>(spec.error());
+    const int attempt = run.attempt + 1;
+    const std::string& from = checkpoint->saved.path;
+    Launcher launcher = makeLauncher(context, run.id, std::move(*spec), nodes, attempt, from);
+    auto started = launcher.check();
+    if (started)
+        started = setState(context, run.id, RunStateKind::kPreparing, {});
+    if (started)
+        started = deployAndStart(launcher);
+    if (started)
+        started = beginAttempt(context, run.id, attempt, checkpoint->saved.step, from,
+                               runNodesOf(nodes, launcher.ranks()));
+    if (!started) {
+        (void)setState(context, run.id, run.state, run.message);
+        return failAs("resume " + run.id.toStdString(), started.error());
+    }
+    context.changed(run.id);
+    return run.id;
+}
+
+} // namespace rm

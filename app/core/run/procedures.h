@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "app/core/launch/launcher.h"
+#include "app/core/run/host_pool.h"
+#include "app/core/run/writer_thread.h"
+#include "shared/spec/run_spec.h"
+
+#include <QString>
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <vector>
+
+namespace rm {
+
+/// What the procedures below work with. Shared with the threads that run them.
+struct ProcedureContext {
+    std::shared_ptr<WriterThread> writer;
+    std::shared_ptr<HostPool> hosts;
+    QString database;
+    std::function<void(const QString& run, const Progress&)> progress; ///< any thread
+    std::function<void(const QString& run)> changed; ///< the run's summary changed; any thread
+};
+
+/// Nodes in the order of their ranks.
+struct PlacedParty {
+    Node node;
+    int ranks = 0;
+};
+
+/// Where a new run starts from; default: from scratch.
+struct Origin {
+    QString parentRun;
+    int64_t parentStep = 0;
+    std::string checkpoint; ///< folder on the node of rank 0
+};
+
+/// Checks, records the run, deploys and starts it: its id. A failure of the check leaves no trace;
+/// a later one leaves the run as failed with the message and nothing running.
+Result<QString> launchRun(const ProcedureContext& context, const CheckedSpec& spec,
+                          const std::vector<PlacedParty>& nodes, const Origin& origin);
+
+/// The next attempt of a run that has ended, from its newest checkpoint or that of exactly `step`,
+/// on the same nodes. On failure the run keeps the state that it had.
+Result<QString> resumeRun(const ProcedureContext& context, const RunSummary& run,
+                          const std::vector<PlacedParty>& nodes, std::optional<int64_t> step);
+
+/// The newest checkpoint of `run` that was not removed, or that of exactly `step`: kNotFound names
+/// the steps there are.
+Result<StoredCheckpoint> findCheckpoint(StoreReader& reader, const QString& run,
+                                        std::optional<int64_t> step);
+
+} // namespace rm
