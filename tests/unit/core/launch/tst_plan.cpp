@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/core/launch/agent_client.h"
+#include "app/core/launch/plan.h"
+#include "app/core/launch/transfer_rate.h"
+
+#include <QTest>
+
+using namespace rm;
+
+namespace {
+
+PlacedNode placed(const char* name, int cores, int gpus, int ranks) {
+    PlacedNode node;
+    node.node.name = name;
+    node.report.cores = cores;
+    node.report.gpus.resize(static_cast<size_t>(gpus));
+    node.ranks = ranks;
+    return node;
+}
+
+} // namespace
+
+class TestPlan : public QObject {
+    Q_OBJECT
+private Q_SLOTS:
+    void ranksAreNumberedNodeByNode();
+    void everyNodeGetsTheSameRendezvousAndItsOwnInterface();
+    void autoTakesCudaOnlyWhenEveryNodeHasGpus();
+    void cudaOnANodeWithoutGpuIsRefusedByName();
+    void ranksDefaultToOnePerGpuElseOne();
+    void impossibleRanksNameTheNode_data();
+    void impossibleRanksNameTheNode();
+    void aRunOwnsItsCheckpointFolder();
+    void stagedDataReplacesPaths();
+    void newIdsAreValidAndDiffer_data();
+    void newIdsAreValidAndDiffer();
+    void hostileProbeAnswersAreErrors_data();
+    void hostileProbeAnswersAreErrors();
+    void transferRateAddsUpNodes();
+};
+
+void TestPlan::ranksAreNumberedNodeByNode() {
+    const std::vector<PlacedNode> nodes = {placed("a", 4, 0, 2), placed("b", 4, 0, 3)};
+    const auto plans = makePlans({}, nodes, {2, 3}, "cpu", {"10.0.0.1", 29500, {"ens5", "ens6"}},
+                                 {"/a", "/b"}, {"run-1", "run", 2, "/ckpt"});
+    QCOMPARE(plans.size(), size_t(2));
+    QCOMPARE(plans[0].firstRank, 0);
+    QCOMPARE(plans[1].firstRank, 2);
+    QCOMPARE(plans[1].localRanks, 3);
+    QCOMPARE(plans[0].worldSize, 5);
+    QCOMPARE(plans[1].worldSize, 5);
+    QCOMPARE(plans[1].attempt, 2);
+    QCOMPARE(plans[1].startFrom, std::string("/ckpt"));
+}
+
+void TestPlan::everyNodeGetsTheSameRendezvousAndItsOwnInterface() {
+    const std::vector<PlacedNode> nodes = {placed("a", 4, 0, 1), placed("b", 4, 0, 1)};
+    const auto plans = makePlans({}, nodes, {1, 1}, "cpu", {"10.0.0.1", 29500, {"ens5", "eth9"}},
+                                 {"/a", "/b"}, {"run-1", "run", 1, ""});
+    QCOMPARE(plans[1].masterAddr, plans[0].masterAddr);
+    QCOMPARE(plans[1].masterPort, 29500);
+    QCOMPARE(plans[0].interface, std::string("ens5"));
+    QCOMPARE(plans[1].interface, std::string("eth9"));
+    QCOMPARE(plans[1].bundle, std::string("/b"));
+}
+
+void TestPlan::autoTakesCudaOnlyWhenEveryNodeHasGpus() {
+    const RunSpec spec;
+    QCOMPARE(*chooseDevice(spec, {placed("a", 4, 2, 0), placed("b", 4, 1, 0)}),
+             std::string("cuda"));
+    QCOMPARE(*chooseDevice(spec, {placed("a", 4, 2, 0), placed("b", 4, 0, 0)}), std::string("cpu"));
+}
+
+void TestPlan::cudaOnANodeWithoutGpuIsRefusedByName() {
+    RunSpec spec;
+    spec.launch.device = "cuda";
+    const auto device = chooseDevice(spec, {placed("a", 4, 2, 0), placed("node-b", 4, 0, 0)});
+    QVERIFY(!device);
+    QCOMPARE(device.error().code, ErrorCode::kInvalid);
+    QVERIFY(device.error().message.find("node-b") != std::string::npos);
+}
+
+void TestPlan::ranksDefaultToOnePerGpuElseOne() {
+    RunSpec spec;
+    const std::vector<PlacedNode> nodes = {placed("a", 4, 3, 0)};
+    QCOMPARE(*countRanks(spec, nodes, "cuda"), std::vector<int>{3});
+    QCOMPARE(*countRanks(spec, nodes, "cpu"), std::vector<int>{1});
+    spec.launch.ranks = 2;
+    QCOMPARE(*countRanks(spec, nodes, "cuda"), std::vector<int>{2});
+}
+
+void TestPlan::impossibleRanksNameTheNode_data() {
+    QTest::addColumn<int>("ranks");
+    QTest::addColumn<QString>("device");
+    QTest::newRow("negative") << -1 << "cpu";
+    QTest::newRow("more than any core could serve") << 1000 << "cpu";
+    QTest::newRow("more than GPUs") << 3 << "cuda";
+}
+
+void TestPlan::impossibleRanksNameTheNode() {
+    QFETCH(int, ranks);
+    QFETCH(QString, device);
+    const auto counted = countRanks({}, {placed("node-x", 2, 2, ranks)}, device.toStdString());
+    QVERIFY(!counted);
+    QCOMPARE(counted.error().code, ErrorCode::kInvalid);
+    QVERIFY(counted.error().message.find("node-x") != std::string::npos);
+    QVERIFY(counted.error().message.find(std::to_string(ranks)) != std::string::npos);
+}
+
+void TestPlan::aRunOwnsItsCheckpointFolder() {
+    RunSpec spec;
+    spec.checkpoint.directory = "/mnt/shared";
+    QCOMPARE(specForNode(spec, "run-1", "").checkpoint.directory, std::string("/mnt/shared/run-1"));
+    spec.checkpoint.directory.clear();
+    QCOMPARE(specForNode(spec, "run-1", "").checkpoint.directory, std::string());
+}
+
+void TestPlan::stagedDataReplacesPaths() {
+    RunSpec spec;
+    spec.data.train = {"/home/me/text"};
+    spec.data.stage = true;
+    const RunSpec there = specForNode(spec, "run-1", "/node/data/abc");
+    QCOMPARE(there.data.train, std::vector<std::string>{"/node/data/abc/train"});
+    QVERIFY(there.data.validation.empty());
+    QVERIFY(!there.data.stage);
+}
+
+void TestPlan::newIdsAreValidAndDiffer_data() {
+    QTest::addColumn<QString>("name");
+    QTest::newRow("plain") << "gpt-tiny";
+    QTest::newRow("spaces and signs") << "My  run! (2)";
+    QTest::newRow("nothing usable") << "../..";
+    QTest::newRow("other scripts") << "перевод";
+    QTest::newRow("long") << QString(500, 'x');
+}
+
+void TestPlan::newIdsAreValidAndDiffer() {
+    QFETCH(QString, name);
+    const std::string first = newRunId(name.toStdString());
+    QVERIFY2(isValidRunId(first), first.c_str());
+    QVERIFY(first != newRunId(name.toStdString()));
+}
+
+void TestPlan::hostileProbeAnswersAreErrors_data() {
+    QTest::addColumn<QByteArray>("answer");
+    QTest::newRow("empty") << QByteArray();
+    QTest::newRow("no JSON") << QByteArray("Welcome to Ubuntu\n{}");
+    QTest::newRow("wrong type") << QByteArray(R"({"cores": "many"})");
+    QTest::newRow("list of wrong type") << QByteArray(R"({"gpus": [1, 2]})");
+    QTest::newRow("not an object") << QByteArray("[1]");
+}
+
+void TestPlan::hostileProbeAnswersAreErrors() {
+    QFETCH(QByteArray, answer);
+    const auto report = parseNodeReport(answer.toStdString());
+    QVERIFY(!report);
+    QCOMPARE(report.error().code, ErrorCode::kCorrupt);
+}
+
+void TestPlan::transferRateAddsUpNodes() {
+    Progress last;
+    TransferRate rate("Send trainer", [&](const Progress& progress) { last = progress; });
+    rate.update(0, 50, 100);
+    rate.update(1, 100, 100);
+    rate.update(0, 100, 100);
+    QCOMPARE(last.done, 200);
+    QCOMPARE(last.total, 200);
+    QCOMPARE(last.stage, QString("Send trainer"));
+}
+
+QTEST_GUILESS_MAIN(TestPlan)
+#include "tst_plan.moc"

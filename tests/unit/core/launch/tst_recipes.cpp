@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/core/launch/recipes.h"
+
+#include <QTemporaryDir>
+#include <QTest>
+
+#include <fstream>
+
+using namespace rm;
+
+class TestRecipes : public QObject {
+    Q_OBJECT
+private Q_SLOTS:
+    void everyRecipePassesItsCheck();
+    void overridesWin();
+    void anUnknownRecipeNamesTheKnownOnes();
+    void badOverridesAreNamed_data();
+    void badOverridesAreNamed();
+    void aMissingFileIsNotFound();
+};
+
+void TestRecipes::everyRecipePassesItsCheck() {
+    QVERIFY(!recipes().empty());
+    for (const Recipe& recipe : recipes()) {
+        const auto spec = loadSpecOrRecipe(recipe.name, {});
+        QVERIFY2(spec, spec ? "" : spec.error().message.c_str());
+    }
+}
+
+void TestRecipes::overridesWin() {
+    const auto spec =
+        loadSpecOrRecipe("gpt-tiny", {"train.steps=7", "optimizer.lr=0.5", "name=other",
+                                      "data.train=[\"/x\"]", "schedule.warmup_steps=1"});
+    QVERIFY2(spec, spec ? "" : spec.error().message.c_str());
+    QCOMPARE((*spec)->train.steps, 7);
+    QCOMPARE((*spec)->optimizer.lr, 0.5);
+    QCOMPARE((*spec)->name, std::string("other"));
+    QCOMPARE((*spec)->data.train, std::vector<std::string>{"/x"});
+}
+
+void TestRecipes::anUnknownRecipeNamesTheKnownOnes() {
+    const auto spec = loadSpecOrRecipe("gpt-tinny", {});
+    QVERIFY(!spec);
+    QCOMPARE(spec.error().code, ErrorCode::kNotFound);
+    QVERIFY(spec.error().message.find("gpt-tiny") != std::string::npos);
+}
+
+void TestRecipes::badOverridesAreNamed_data() {
+    QTest::addColumn<QString>("text");
+    QTest::newRow("no value") << "train.steps";
+    QTest::newRow("unknown key") << "train.stepss=3";
+    QTest::newRow("wrong type") << "train.steps=many";
+    QTest::newRow("out of bounds") << "train.steps=-4";
+    QTest::newRow("a second key by newline") << "train.steps=3\nseed=4";
+}
+
+void TestRecipes::badOverridesAreNamed() {
+    QFETCH(QString, text);
+    const auto spec = loadSpecOrRecipe("gpt-tiny", {text.toStdString()});
+    if (text.contains('\n')) {
+        // What follows the newline is TOML of its own and must not reach the spec.
+        QVERIFY(!spec || (*spec)->seed != 4);
+        return;
+    }
+    QVERIFY(!spec);
+    QCOMPARE(spec.error().code, ErrorCode::kInvalid);
+    QVERIFY2(spec.error().message.find("train.steps") != std::string::npos,
+             spec.error().message.c_str());
+}
+
+void TestRecipes::aMissingFileIsNotFound() {
+    const auto spec = loadSpecOrRecipe("/no/such/spec.toml", {});
+    QVERIFY(!spec);
+    QCOMPARE(spec.error().code, ErrorCode::kNotFound);
+    QVERIFY(spec.error().message.find("/no/such/spec.toml") != std::string::npos);
+}
+
+QTEST_GUILESS_MAIN(TestRecipes)
+#include "tst_recipes.moc"
