@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "trainer/agent/folders.h"
+
+#include <string>
+
+namespace rm {
+
+/// `attach RUN_ID`: speaks shared/wire/messages.h on stdin and stdout until stdin closes, stdout
+/// breaks or the stream has to be refused (which the other side is told first).
+Result<void> attachRun(const Folders& folders, const std::string& runId);
+
+} // namespace rm

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trainer/agent/attach/attach_session.h"
+
+#include "shared/journal/journal.h"
+#include "trainer/agent/attach/run_state.h"
+#include "trainer/agent/release.h"
+
+#include <algorithm>
+
+namespace rm {
+
+namespace {
+
+constexpr int64_t kMs = 1'000'000;
+constexpr int64_t kHeartbeatNs = kHeartbeatMs * kMs / 2;
+constexpr int64_t kSilenceNs = kSilenceMs * kMs;
+constexpr int64_t kLookNs = 200 * kMs; // where inotify says nothing (NFS, mmap)
+constexpr int64_t kStateNs = 1000 * kMs;
+
+} // namespace
+
+AttachSession::AttachSession(std::string runDir, std::string runId, int32_t nodeIndex, Ports ports,
+                             int64_t nowNs)
+    : m_runId(std::move(runId))
+    , m_ports(std::move(ports))
+    , m_tails(runDir)
+    , m_applied(runDir + "/journal/" + rankJournalName(0))
+    , m_lastHeardNs(nowNs)
+    , m_nextHeartbeatNs(nowNs + kHeartbeatNs)
+    , m_nextLookNs(nowNs)
+    , m_nextStateNs(nowNs) {
+    send(Hello{kWireVersion, kRelease, m_runId, nodeIndex});
+}
+
+void AttachSession::onBytes(std::span<const std::byte> bytes, int64_t nowNs) {
+    m_lastHeardNs = nowNs;
+    m_frames.feed(bytes);
+    while (m_stage != Stage::kEnded) {
+        const auto payload = m_frames.next();
+        if (!payload)
+            return refuse(payload.error());
+        if (!*payload)
+            return;
+        const Result<Message> message = decodeMessage(**payload);
+        if (message)
+            handle(*message);
+        else if (message.error().code != ErrorCode::kTooNew)
+            refuse(message.error());
+    }
+}
+
+void AttachSession::onFilesChanged() {
+    if (m_stage != Stage::kStreaming)
+        return;
+    if (const Result<void> refreshed = m_tails.refresh(); !refreshed)
+        return refuse(refreshed.error());
+    lookForApplied();
+}
+
+void AttachSession::onCommandState(const CommandState& state) {
+    if (!m_pending.contains(state.id))
+        return;
+    if (state.progress != CommandProgress::kAccepted)
+        m_pending.erase(state.id);
+    send(state);
+}
+
+void AttachSession::onSupervisorGone() {
+    lookForApplied();
+    for (const std::string& id : m_pending)
+        send(CommandState{id, CommandProgress::kRefused, -1,
+                          "the agent of this node ended before it was applied"});
+    m_pending.clear();
+}
+
+void AttachSession::tick(int64_t nowNs) {
+    if (m_stage == Stage::kEnded)
+        return;
+    if (nowNs - m_lastHeardNs >= kSilenceNs)
+        return refuse(
+            {ErrorCode::kUnavailable, "attach " + m_runId + ": the other side is silent"});
+    if (nowNs >= m_nextHeartbeatNs) {
+        send(Heartbeat{nowNs, m_echoNs});
+        m_nextHeartbeatNs = nowNs + kHeartbeatNs;
+    }
+    if (m_stage == Stage::kStreaming && nowNs >= m_nextLookNs) {
+        lookAtRun(nowNs);
+        m_nextLookNs = nowNs + kLookNs;
+    }
+}
+
+int64_t AttachSession::nextDeadline() const {
+    const int64_t linkNs = std::min(m_nextHeartbeatNs, m_lastHeardNs + kSilenceNs);
+    return m_stage == Stage::kStreaming ? std::min(linkNs, m_nextLookNs) : linkNs;
+}
+
+std::optional<std::vector<std::byte>> AttachSession::nextFrame() {
+    if (m_answers.empty() && m_stage == Stage::kStreaming)
+        if (auto slice = nextSlice())
+            return slice;
+    if (m_answers.empty() && m_endState) {
+        send(*m_endState);
+        m_endState.reset();
+    }
+    if (m_answers.empty())
+        return std::nullopt;
+    std::vector<std::byte> frame = std::move(m_answers.front());
+    m_answers.pop_front();
+    return frame;
+}
+
+void AttachSession::handle(const Message& message) {
+    if (const auto* hello = std::get_if<Hello>(&message); hello && m_stage == Stage::kHello)
+        return onHello(*hello);
+    if (const auto* attach = std::get_if<Attach>(&message); attach && m_stage == Stage::kAttach)
+        return onAttach(*attach);
+    if (const auto* command = std::get_if<Command>(&message);
+        command && m_stage == Stage::kStreaming)
+        return onCommand(*command);
+    if (const auto* beat = std::get_if<Heartbeat>(&message)) {
+        m_echoNs = beat->sentNs;
+        return;
+    }
+    refuse({ErrorCode::kInvalid,
+            "attach " + m_runId + ": a message came that has no place at this point"});
+}
+
+void AttachSession::onHello(const Hello& hello) {
+    if (hello.version != kWireVersion)
+        return refuse({ErrorCode::kTooNew, "attach " + m_runId + ": the app " + hello.release +
+                                               " speaks wire version " +
+                                               std::to_string(hello.version) +
+                                               ", this agent is ringmaster " + kRelease +
+                                               " (wire " + std::to_string(kWireVersion) + ")"});
+    m_stage = Stage::kAttach;
+}
+
+void AttachSession::onAttach(const Attach& attach) {
+    if (const Result<void> sought = m_tails.seek(attach.cursors); !sought)
+        return refuse(sought.error());
+    m_stage = Stage::kStreaming;
+}
+
+void AttachSession::onCommand(const Command& command) {
+    if (const std::optional<CommandState> applied = m_applied.find(command.id))
+        return send(*applied);
+    m_pending.insert(command.id);
+    if (const Result<void> forwarded = m_ports.forward(command); !forwarded) {
+        m_pending.erase(command.id);
+        send(CommandState{command.id, CommandProgress::kRefused, -1, forwarded.error().message});
+    }
+}
+
+void AttachSession::send(const Message& message) {
+    m_answers.push_back(frameMessage(message));
+}
+
+void AttachSession::refuse(const Error& error) {
+    send(Refusal{static_cast<uint8_t>(error.code), error.message});
+    m_failure = error;
+    m_stage = Stage::kEnded;
+}
+
+void AttachSession::lookAtRun(int64_t nowNs) {
+    const RunState state = m_ports.runState();
+    onFilesChanged();
+    const bool isNew = !m_sentState || differsVisibly(*m_sentState, state);
+    if (!isNew && (state.ended || nowNs < m_nextStateNs))
+        return;
+    m_sentState = state;
+    m_nextStateNs = nowNs + kStateNs;
+    if (state.ended)
+        m_endState = state;
+    else
+        send(state);
+}
+
+void AttachSession::lookForApplied() {
+    for (auto id = m_pending.begin(); id != m_pending.end();) {
+        const std::optional<CommandState> applied = m_applied.find(*id);
+        if (applied)
+            send(*applied);
+        id = applied ? m_pending.erase(id) : std::next(id);
+    }
+}
+
+std::optional<std::vector<std::byte>> AttachSession::nextSlice() {
+    Result<std::optional<Slice>> slice = m_tails.next(kMaxSlice);
+    if (!slice) {
+        refuse(slice.error());
+        return std::nullopt;
+    }
+    if (!*slice)
+        return std::nullopt;
+    return frameMessage(std::move(**slice));
+}
+
+} // namespace rm

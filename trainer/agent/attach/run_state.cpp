@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trainer/agent/attach/run_state.h"
+
+#include "shared/board/board.h"
+#include "shared/io/clock.h"
+#include "shared/journal/journal.h"
+#include "trainer/agent/run_dir.h"
+
+#include <algorithm>
+
+namespace rm {
+
+namespace {
+
+void addBoard(const std::string& runDir, int attempt, RankState& state) {
+    const Result<Board> board = Board::open(runDir + "/board/" + boardName(state.rank));
+    if (!board)
+        return;
+    const Board::Status status = board->status();
+    if (status.attempt != attempt || status.rank != state.rank)
+        return;
+    state.step = status.step;
+    state.phase = static_cast<uint8_t>(status.phase);
+    state.sinceMs = status.sinceMs;
+}
+
+// The phases of an ordinary step look alike from outside.
+uint8_t visiblePhase(uint8_t phase) {
+    switch (static_cast<Phase>(phase)) {
+    case Phase::kForward:
+    case Phase::kBackward:
+    case Phase::kAllreduce:
+    case Phase::kOptimizer:
+        return static_cast<uint8_t>(Phase::kData);
+    default:
+        return phase;
+    }
+}
+
+} // namespace
+
+RunState readRunState(const std::string& runDir) {
+    RunState state;
+    state.wallNs = wallNowNs();
+    state.supervised = RunLock::isHeld(runDir);
+    const Result<AgentState> agent = loadAgentState(runDir);
+    if (!agent)
+        return state;
+    state.attempt = agent->attempt;
+    state.ended = agent->ended;
+    state.outcome = static_cast<uint8_t>(agent->outcome);
+    const bool isSameBoot = agent->boot == bootId();
+    for (const AgentState::Rank& rank : agent->ranks) {
+        RankState seen;
+        seen.rank = rank.rank;
+        seen.exitCode = rank.exitCode;
+        seen.signal = rank.signal;
+        if (isSameBoot && !rank.exited && isAlive(rank.process))
+            seen.pid = rank.process.pid;
+        addBoard(runDir, agent->attempt, seen);
+        state.ranks.push_back(seen);
+    }
+    return state;
+}
+
+bool differsVisibly(const RunState& a, const RunState& b) {
+    const auto isSame = [](const RankState& x, const RankState& y) {
+        return x.rank == y.rank && x.pid == y.pid && x.exitCode == y.exitCode &&
+               x.signal == y.signal && visiblePhase(x.phase) == visiblePhase(y.phase);
+    };
+    return a.attempt != b.attempt || a.supervised != b.supervised || a.ended != b.ended ||
+           a.outcome != b.outcome ||
+           !std::equal(a.ranks.begin(), a.ranks.end(), b.ranks.begin(), b.ranks.end(), isSame);
+}
+
+} // namespace rm

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trainer/agent/posix/process.h"
+
+#include "shared/io/clock.h"
+
+#include <poll.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <fstream>
+#include <sstream>
+
+namespace rm {
+
+namespace {
+
+struct ProcStat {
+    char state = 0;
+    int64_t startTicks = 0;
+};
+
+// The name in parentheses may hold anything, so fields are counted from the last ')'.
+ProcStat readStat(int64_t pid) {
+    std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
+    std::string line;
+    std::getline(file, line);
+    const size_t close = line.rfind(')');
+    if (close == std::string::npos)
+        return {};
+    std::istringstream fields(line.substr(close + 1));
+    ProcStat stat;
+    fields >> stat.state;
+    std::string skipped;
+    for (int field = 4; field < 22; ++field)
+        fields >> skipped;
+    fields >> stat.startTicks;
+    return stat;
+}
+
+} // namespace
+
+ProcessId identify(int64_t pid) {
+    const ProcStat stat = readStat(pid);
+    return stat.state ? ProcessId{pid, stat.startTicks} : ProcessId{};
+}
+
+bool isAlive(const ProcessId& process) {
+    if (process.pid <= 0)
+        return false;
+    const ProcStat stat = readStat(process.pid);
+    return stat.state && stat.state != 'Z' && stat.state != 'X' &&
+           stat.startTicks == process.startTicks;
+}
+
+UniqueFd openProcess(const ProcessId& process) {
+    if (process.pid <= 0)
+        return {};
+    UniqueFd fd(static_cast<int>(::syscall(SYS_pidfd_open, process.pid, 0)));
+    // Looked at behind the open: from here on the descriptor means this process and no other.
+    if (!fd || !isAlive(process))
+        return {};
+    return fd;
+}
+
+bool sendSignal(const UniqueFd& process, int signal) {
+    return process && ::syscall(SYS_pidfd_send_signal, process.get(), signal, nullptr, 0) == 0;
+}
+
+bool waitGone(const UniqueFd& process, int64_t timeoutMs) {
+    if (!process)
+        return true;
+    const int64_t deadlineNs = monotonicNowNs() + timeoutMs * 1'000'000;
+    while (true) {
+        const int64_t leftMs = (deadlineNs - monotonicNowNs()) / 1'000'000;
+        pollfd poll{process.get(), POLLIN, 0};
+        const int ready = ::poll(&poll, 1, static_cast<int>(std::max<int64_t>(leftMs, 0)));
+        if (ready > 0)
+            return true;
+        if (ready == 0 || errno != EINTR)
+            return false;
+    }
+}
+
+std::string bootId() {
+    std::ifstream file("/proc/sys/kernel/random/boot_id");
+    std::string id;
+    std::getline(file, id);
+    return id;
+}
+
+std::string signalName(int signal) {
+    const char* abbreviation = ::sigabbrev_np(signal);
+    return abbreviation ? std::string("SIG") + abbreviation : "signal " + std::to_string(signal);
+}
+
+} // namespace rm

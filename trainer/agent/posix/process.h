@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "trainer/agent/posix/fd.h"
+
+#include <cstdint>
+#include <string>
+
+namespace rm {
+
+/// A process for as long as the machine is up: a pid alone may come to mean another program.
+struct ProcessId {
+    int64_t pid = 0;        ///< 0: none
+    int64_t startTicks = 0; ///< field 22 of /proc/PID/stat
+    bool operator==(const ProcessId&) const = default;
+};
+
+/// pid 0 when there is no such process.
+ProcessId identify(int64_t pid);
+
+/// Whether exactly that process runs (a zombie does not).
+bool isAlive(const ProcessId& process);
+
+/// A pidfd of exactly that process; nothing when it is gone.
+UniqueFd openProcess(const ProcessId& process);
+
+/// False when the process is gone.
+bool sendSignal(const UniqueFd& process, int signal);
+
+/// Waits until the process is gone.
+bool waitGone(const UniqueFd& process, int64_t timeoutMs);
+
+/// Differs after each boot of the machine.
+std::string bootId();
+
+/// "SIGKILL"
+std::string signalName(int signal);
+
+} // namespace rm

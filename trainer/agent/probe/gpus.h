@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace rm {
+
+/// What a driver says about one device at this moment; what it does not know is empty.
+struct GpuReading {
+    std::optional<float> utilization; ///< 0..1
+    std::optional<float> memoryBytes; ///< used
+    std::optional<float> powerW;
+    std::optional<float> temperatureC;
+};
+
+struct GpuInfo {
+    std::string name;
+    int64_t memoryBytes = 0;
+    std::string uuid;
+    bool operator==(const GpuInfo&) const = default;
+};
+
+/// The node's GPUs. A node without any, or without a driver, is an empty list.
+class Gpus {
+public:
+    virtual ~Gpus() = default;
+    virtual std::string driver() const = 0; ///< version, empty: none
+    virtual const std::vector<GpuInfo>& list() const = 0;
+    virtual GpuReading read(size_t index) const = 0;
+};
+
+/// Through libnvidia-ml.so.1, loaded here; absent is not an error.
+std::unique_ptr<Gpus> openNvmlGpus(const char* library = "libnvidia-ml.so.1");
+
+/// Index into list() of a rank's device, as CUDA_VISIBLE_DEVICES (may be empty) maps it.
+std::optional<size_t> deviceOfRank(const Gpus& gpus, const std::string& visibleDevices,
+                                   int localRank);
+
+} // namespace rm

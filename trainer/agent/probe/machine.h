@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "trainer/agent/probe/sys_root.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace rm {
+
+/// The parts of a probe's answer, as shown by /proc, /sys and /etc. What cannot be found out stays
+/// empty: a probe always answers.
+struct Machine {
+    std::string os; ///< PRETTY_NAME of os-release
+    std::string cpuModel;
+    int cores = 0;
+    int64_t memoryBytes = 0;
+    bool killsUserProcesses = false; ///< logind ends what a login leaves behind
+    bool operator==(const Machine&) const = default;
+};
+Machine readMachine(const SysRoot& root);
+
+struct NetInterface {
+    std::string name;
+    std::string address; ///< IPv4, or IPv6 without zone
+    int prefix = 0;
+    bool up = true;
+    int64_t speedMbit = -1; ///< -1: unknown
+    bool operator==(const NetInterface&) const = default;
+};
+/// Of this machine (getifaddrs), one entry an address; speeds from `root`.
+std::vector<NetInterface> readInterfaces(const SysRoot& root);
+/// /sys/class/net/NAME/speed; -1 where the driver says nothing sensible.
+int64_t readSpeedMbit(const SysRoot& root, const std::string& name);
+
+struct Mount {
+    std::string path;
+    std::string fileSystem; ///< "ext4"
+    bool operator==(const Mount&) const = default;
+};
+/// File systems that hold people's files, from /proc/self/mounts; each device once.
+std::vector<Mount> readMounts(const SysRoot& root);
+
+} // namespace rm

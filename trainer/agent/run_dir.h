@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "shared/journal/records.h"
+#include "shared/spec/node_plan.h"
+#include "trainer/agent/posix/process.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace rm {
+
+/// `agent.json` in a run directory: what the supervisor knows of its processes, for those who
+/// come later (stop, attach, the next start). The journals stay the record of what happened.
+struct AgentState {
+    ProcessId supervisor;
+    std::string boot; ///< bootId() when it was written: pids mean nothing after another boot
+    int32_t attempt = 0;
+    int32_t nodeIndex = 0;
+    bool ended = false;
+    Outcome outcome = Outcome::kFinished;
+    struct Rank {
+        int32_t rank = 0;
+        ProcessId process;
+        bool exited = false;
+        int32_t exitCode = 0;
+        int32_t signal = 0;
+        bool operator==(const Rank&) const = default;
+    };
+    std::vector<Rank> ranks;
+    bool operator==(const AgentState&) const = default;
+
+    /// The ranks whose processes run at this moment.
+    std::vector<Rank> living() const;
+};
+
+Result<void> saveAgentState(const std::string& runDir, const AgentState& state);
+/// kNotFound when no attempt was started here.
+Result<AgentState> loadAgentState(const std::string& runDir);
+
+/// plan.toml of the run directory.
+Result<NodePlan> loadPlan(const std::string& runDir);
+
+/// The right to supervise a run: an open-file-description lock on `agent.pid`, which lives as long
+/// as the supervisor does and cannot be left behind.
+class RunLock {
+public:
+    /// kUnavailable when another process holds it.
+    static Result<RunLock> take(const std::string& runDir);
+    /// Asks without touching the lock.
+    static bool isHeld(const std::string& runDir);
+
+    /// Notes the holder's pid in the file, for people.
+    void writePid() const;
+
+private:
+    explicit RunLock(UniqueFd fd)
+        : m_fd(std::move(fd)) {}
+    UniqueFd m_fd;
+};
+
+} // namespace rm

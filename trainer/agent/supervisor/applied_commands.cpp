@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trainer/agent/supervisor/applied_commands.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <vector>
+
+namespace rm {
+
+AppliedCommands::AppliedCommands(std::string journalPath)
+    : m_path(std::move(journalPath))
+    , m_scanner(m_path, 0) {}
+
+std::optional<CommandState> AppliedCommands::find(const std::string& id) {
+    catchUp();
+    const auto found = m_applied.find(id);
+    return found == m_applied.end() ? std::nullopt : std::optional(found->second);
+}
+
+void AppliedCommands::catchUp() {
+    if (!m_fd) {
+        Result<UniqueFd> fd = openFile(m_path, O_RDONLY);
+        if (!fd)
+            return;
+        m_fd = std::move(*fd);
+    }
+    std::vector<std::byte> buffer(1 << 20);
+    while (true) {
+        const ssize_t count =
+            ::pread(m_fd.get(), buffer.data(), buffer.size(), static_cast<off_t>(m_offset));
+        if (count <= 0)
+            return;
+        m_offset += static_cast<uint64_t>(count);
+        m_scanner.feed(std::span(buffer).first(static_cast<size_t>(count)));
+        drain();
+    }
+}
+
+// A damaged journal ends the search: the app, which reads it too, reports the damage.
+void AppliedCommands::drain() {
+    while (true) {
+        const Result<std::optional<Record>> record = m_scanner.next();
+        if (!record || !*record)
+            return;
+        const auto* applied = std::get_if<CommandApplied>(&**record);
+        if (!applied)
+            continue;
+        const CommandProgress progress =
+            applied->ok ? CommandProgress::kApplied : CommandProgress::kRefused;
+        m_applied[applied->id] = {applied->id, progress, applied->step, applied->message};
+    }
+}
+
+} // namespace rm

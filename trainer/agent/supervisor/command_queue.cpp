@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trainer/agent/supervisor/command_queue.h"
+
+#include <algorithm>
+
+namespace rm {
+
+CommandQueue::CommandQueue(bool hostsRankZero, CommandTarget& target, AppliedCommands& applied)
+    : m_hostsRankZero(hostsRankZero)
+    , m_target(target)
+    , m_applied(applied) {}
+
+std::vector<CommandState> CommandQueue::onCommand(const Command& command) {
+    if (const std::optional<CommandState> applied = m_applied.find(command.id))
+        return {*applied};
+    if (const auto known = m_states.find(command.id); known != m_states.end())
+        return {known->second};
+    if (command.kind == CommandKind::kKill)
+        return {killAll(command)};
+    if (!m_hostsRankZero)
+        return {{command.id, CommandProgress::kRefused, -1,
+                 std::string(commandKindName(command.kind)) +
+                     ": rank 0 is not on this node; send it to the node of rank 0"}};
+    const bool isQueued = std::any_of(m_waiting.begin(), m_waiting.end(),
+                                      [&](const Command& other) { return other.id == command.id; });
+    if (!isQueued)
+        m_waiting.push_back(command);
+    return tick();
+}
+
+std::vector<CommandState> CommandQueue::tick() {
+    std::vector<CommandState> changed;
+    while (!m_waiting.empty()) {
+        const std::string id = m_waiting.front().id;
+        const Result<bool> posted = m_target.post(m_waiting.front());
+        if (posted && !*posted)
+            break;
+        m_waiting.pop_front();
+        changed.push_back(remember(
+            posted ? CommandState{id, CommandProgress::kAccepted, -1, {}}
+                   : CommandState{id, CommandProgress::kRefused, -1, posted.error().message}));
+    }
+    return changed;
+}
+
+std::vector<CommandState> CommandQueue::onEnded() {
+    for (const Command& command : m_waiting)
+        m_states[command.id] = {command.id, CommandProgress::kAccepted, -1, {}};
+    m_waiting.clear();
+    std::vector<CommandState> changed;
+    for (auto& [id, state] : m_states) {
+        if (state.progress != CommandProgress::kAccepted)
+            continue;
+        const std::optional<CommandState> applied = m_applied.find(id);
+        state = applied ? *applied
+                        : CommandState{id, CommandProgress::kRefused, -1,
+                                       "the ranks ended before it was applied"};
+        changed.push_back(state);
+    }
+    return changed;
+}
+
+CommandState CommandQueue::killAll(const Command& command) {
+    m_target.killAll();
+    return remember({command.id, CommandProgress::kApplied, -1, "all ranks of this node killed"});
+}
+
+CommandState CommandQueue::remember(CommandState state) {
+    m_states[state.id] = state;
+    return state;
+}
+
+} // namespace rm

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "shared/wire/messages.h"
+#include "trainer/agent/supervisor/applied_commands.h"
+
+#include <deque>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace rm {
+
+/// Where commands take effect.
+class CommandTarget {
+public:
+    virtual ~CommandTarget() = default;
+    /// Board of rank 0: false while its slot is taken or the rank is not up yet.
+    virtual Result<bool> post(const Command& command) = 0;
+    virtual void killAll() = 0;
+};
+
+/// The way of commands through the agent of one attempt. Passive; every id acts once, in order of
+/// arrival, however often it is sent.
+class CommandQueue {
+public:
+    CommandQueue(bool hostsRankZero, CommandTarget& target, AppliedCommands& applied);
+
+    /// What to answer at once; empty while the command waits for the slot.
+    std::vector<CommandState> onCommand(const Command& command);
+    /// Tries again to post what waits; states that changed.
+    std::vector<CommandState> tick();
+    /// The ranks are gone: the last word on every command that has none.
+    std::vector<CommandState> onEnded();
+    bool isWaiting() const { return !m_waiting.empty(); }
+
+private:
+    CommandState killAll(const Command& command);
+    CommandState remember(CommandState state);
+
+    bool m_hostsRankZero;
+    CommandTarget& m_target;
+    AppliedCommands& m_applied;
+    std::deque<Command> m_waiting;
+    std::map<std::string, CommandState> m_states; ///< of this attempt; kAccepted until known better
+};
+
+} // namespace rm

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trainer/agent/supervisor/rank_environment.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+
+namespace rm {
+
+namespace {
+
+constexpr std::array kInheritedNames = {"HOME", "USER", "LOGNAME", "SHELL", "LANG", "TZ", "TMPDIR"};
+constexpr std::array kInheritedPrefixes = {"LC_",     "XDG_",  "SLURM_",      "CUDA_VISIBLE_",
+                                           "NVIDIA_", "NCCL_", "RINGMASTER_", "ASAN_",
+                                           "UBSAN_",  "TSAN_"};
+
+bool isInherited(const std::string& name) {
+    const auto isPrefix = [&name](const char* prefix) { return name.starts_with(prefix); };
+    return std::find(kInheritedNames.begin(), kInheritedNames.end(), name) !=
+               kInheritedNames.end() ||
+           std::any_of(kInheritedPrefixes.begin(), kInheritedPrefixes.end(), isPrefix);
+}
+
+void addTorchrun(Environment& environment, const NodePlan& plan, int localRank) {
+    environment["RANK"] = std::to_string(plan.firstRank + localRank);
+    environment["LOCAL_RANK"] = std::to_string(localRank);
+    environment["WORLD_SIZE"] = std::to_string(plan.worldSize);
+    environment["LOCAL_WORLD_SIZE"] = std::to_string(plan.localRanks);
+    environment["GROUP_RANK"] = std::to_string(plan.nodeIndex);
+    environment["MASTER_ADDR"] = plan.masterAddr;
+    environment["MASTER_PORT"] = std::to_string(plan.masterPort);
+    environment["TORCHELASTIC_RESTART_COUNT"] = std::to_string(plan.attempt - 1);
+    environment["TORCHELASTIC_RUN_ID"] = plan.runId;
+}
+
+} // namespace
+
+Environment currentEnvironment() {
+    Environment environment;
+    for (char** entry = environ; *entry; ++entry) {
+        const std::string text = *entry;
+        const size_t equals = text.find('=');
+        if (equals != std::string::npos)
+            environment[text.substr(0, equals)] = text.substr(equals + 1);
+    }
+    return environment;
+}
+
+Environment rankEnvironment(const Environment& inherited, const NodePlan& plan, const RunSpec& spec,
+                            int localRank) {
+    Environment environment;
+    environment["PATH"] = "/usr/local/bin:/usr/bin:/bin";
+    for (const auto& [name, value] : inherited)
+        if (isInherited(name))
+            environment[name] = value;
+    if (spec.train.threads > 0)
+        environment["OMP_NUM_THREADS"] = std::to_string(spec.train.threads);
+    if (!plan.interface.empty()) {
+        environment["NCCL_SOCKET_IFNAME"] = plan.interface;
+        environment["GLOO_SOCKET_IFNAME"] = plan.interface;
+    }
+    for (const std::string& entry : plan.environment) {
+        const size_t equals = entry.find('=');
+        if (equals != std::string::npos)
+            environment[entry.substr(0, equals)] = entry.substr(equals + 1);
+    }
+    addTorchrun(environment, plan, localRank);
+    return environment;
+}
+
+std::vector<std::string> rankCommand(const NodePlan& plan, const std::string& runDir) {
+    std::vector<std::string> command = {plan.bundle + "/bin/ringmaster-trainer", "--spec",
+                                        runDir + "/spec.toml", "--run-dir", runDir};
+    if (!plan.startFrom.empty())
+        command.insert(command.end(), {"--start-from", plan.startFrom});
+    return command;
+}
+
+} // namespace rm

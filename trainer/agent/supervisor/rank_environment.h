@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "shared/spec/node_plan.h"
+#include "shared/spec/run_spec.h"
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace rm {
+
+using Environment = std::map<std::string, std::string>;
+
+/// This process's own.
+Environment currentEnvironment();
+
+/// The environment of one rank: torchrun's variables, the plan's, and of `inherited` only what a
+/// login may rightly decide (who, language, time zone, temporary folder, visible devices). Search
+/// paths for programs and libraries never come from a login's profile.
+Environment rankEnvironment(const Environment& inherited, const NodePlan& plan, const RunSpec& spec,
+                            int localRank);
+
+/// The command line of a rank.
+std::vector<std::string> rankCommand(const NodePlan& plan, const std::string& runDir);
+
+} // namespace rm

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trainer/agent/supervisor/rank_group.h"
+
+#include "shared/exit_code.h"
+#include "shared/io/clock.h"
+#include "trainer/agent/posix/process.h"
+
+#include <algorithm>
+#include <csignal>
+#include <utility>
+
+namespace rm {
+
+namespace {
+
+bool exitedWith(const ChildStatus& status, ExitCode code) {
+    return !status.signal && status.exitCode == static_cast<int>(code);
+}
+
+} // namespace
+
+Moment Moment::now() {
+    return {monotonicNowNs(), wallNowNs()};
+}
+
+std::string describe(const ChildStatus& status) {
+    if (status.signal && status.outOfMemory)
+        return "killed by " + signalName(status.signal) + " (this node ran out of memory)";
+    if (status.signal)
+        return "killed by " + signalName(status.signal);
+    if (status.exitCode == 0)
+        return "finished";
+    const std::string name = exitCodeName(status.exitCode);
+    return name == "unknown" ? "exited with status " + std::to_string(status.exitCode)
+                             : "exited: " + name;
+}
+
+int recordedCode(const ChildStatus& status) {
+    return status.signal ? 128 + status.signal : status.exitCode;
+}
+
+RankGroup::RankGroup(const Config& config, RankControl& control)
+    : m_config(config)
+    , m_control(control)
+    , m_ranks(static_cast<size_t>(config.localRanks)) {}
+
+void RankGroup::onChildExit(int localRank, const ChildStatus& status, std::string tail,
+                            Moment now) {
+    Rank& rank = m_ranks[localRank];
+    if (rank.exit)
+        return;
+    rank.exit = status;
+    rank.order = m_exits++;
+    m_records.push_back(RankExited{m_config.attempt, m_config.firstRank + localRank,
+                                   recordedCode(status), status.signal, now.wallNs,
+                                   explain(localRank), std::move(tail)});
+    if (m_exits == m_config.localRanks)
+        finish(now);
+    else if (m_state == State::kRunning && isFailure(status))
+        beginEnding(now, m_config.failureGraceNs);
+}
+
+void RankGroup::stop(Moment now) {
+    m_asked = true;
+    if (m_state == State::kRunning)
+        beginEnding(now, m_config.stopGraceNs);
+}
+
+void RankGroup::kill(Moment now) {
+    m_asked = true;
+    if (m_state == State::kEnded)
+        return;
+    m_state = State::kEnding;
+    m_deadlineNs = now.monotonicNs;
+    tick(now);
+}
+
+void RankGroup::tick(Moment now) {
+    if (!m_deadlineNs || now.monotonicNs < *m_deadlineNs)
+        return;
+    m_deadlineNs.reset();
+    killLiving();
+}
+
+std::vector<Record> RankGroup::takeRecords() {
+    return std::exchange(m_records, {});
+}
+
+void RankGroup::beginEnding(Moment now, int64_t graceNs) {
+    m_state = State::kEnding;
+    m_deadlineNs = now.monotonicNs + graceNs;
+    for (int i = 0; i < m_config.localRanks; ++i) {
+        if (m_ranks[i].exit)
+            continue;
+        m_ranks[i].terminated = true;
+        m_control.terminate(i);
+    }
+}
+
+void RankGroup::killLiving() {
+    for (int i = 0; i < m_config.localRanks; ++i) {
+        if (m_ranks[i].exit)
+            continue;
+        m_ranks[i].killed = true;
+        m_control.kill(i);
+    }
+}
+
+void RankGroup::finish(Moment now) {
+    m_state = State::kEnded;
+    m_deadlineNs.reset();
+    const Outcome result = outcome();
+    const int failed = result == Outcome::kFailed ? firstFailed() : -1;
+    m_verdict.attempt = m_config.attempt;
+    m_verdict.outcome = result;
+    m_verdict.firstFailedRank = failed < 0 ? -1 : m_config.firstRank + failed;
+    m_verdict.exitCode = failed < 0 ? 0 : recordedCode(*m_ranks[failed].exit);
+    m_verdict.wallNs = now.wallNs;
+    m_verdict.message = endMessage(failed);
+    m_records.push_back(m_verdict);
+}
+
+bool RankGroup::isFailure(const ChildStatus& status) const {
+    return status.signal ||
+           !(exitedWith(status, ExitCode::kOk) || exitedWith(status, ExitCode::kPaused) ||
+             exitedWith(status, ExitCode::kStopped) || exitedWith(status, ExitCode::kPreempted));
+}
+
+// How far an exit is from being the cause of the others: 0 is a cause, 2 a mere consequence.
+int RankGroup::suspicion(const Rank& rank) const {
+    const ChildStatus& status = *rank.exit;
+    if (exitedWith(status, ExitCode::kPeerLost))
+        return 2;
+    if (!rank.terminated && !rank.killed)
+        return 0;
+    return status.signal == SIGTERM || status.signal == SIGKILL ? 3 : 1;
+}
+
+int RankGroup::firstFailed() const {
+    int found = -1;
+    const auto key = [this](int i) { return std::pair(suspicion(m_ranks[i]), m_ranks[i].order); };
+    for (int i = 0; i < m_config.localRanks; ++i)
+        if (isFailure(*m_ranks[i].exit) && (found < 0 || key(i) < key(found)))
+            found = i;
+    return found;
+}
+
+Outcome RankGroup::outcome() const {
+    if (m_asked)
+        return Outcome::kStopped;
+    const auto any = [this](ExitCode code) {
+        return std::any_of(m_ranks.begin(), m_ranks.end(),
+                           [code](const Rank& rank) { return exitedWith(*rank.exit, code); });
+    };
+    if (firstFailed() >= 0)
+        return Outcome::kFailed;
+    if (any(ExitCode::kPaused))
+        return Outcome::kPaused;
+    if (any(ExitCode::kStopped))
+        return Outcome::kStopped;
+    return any(ExitCode::kPreempted) ? Outcome::kPreempted : Outcome::kFinished;
+}
+
+std::string RankGroup::explain(int localRank) const {
+    const Rank& rank = m_ranks[localRank];
+    const std::string what = describe(*rank.exit);
+    if (rank.killed && rank.exit->signal == SIGKILL)
+        return what + " by the agent, " +
+               (rank.terminated ? "as it did not end when asked" : "as commanded");
+    if (rank.terminated)
+        return what + (m_asked ? ", asked to stop" : ", ended because another rank failed");
+    return what;
+}
+
+std::string RankGroup::endMessage(int failed) const {
+    if (m_asked)
+        return "stopped on request";
+    if (failed < 0)
+        return "all ranks of this node ended by themselves";
+    return "rank " + std::to_string(m_config.firstRank + failed) + ": " + explain(failed);
+}
+
+} // namespace rm

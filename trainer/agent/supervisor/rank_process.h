@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "trainer/agent/posix/process.h"
+#include "trainer/agent/supervisor/rank_environment.h"
+#include "trainer/agent/supervisor/rank_group.h"
+
+#include <string>
+#include <vector>
+
+namespace rm {
+
+/// A child that runs one rank, leader of a process group of its own.
+class RankProcess {
+public:
+    /// Starts it in this process's folder with stdout and stderr appended to `logPath`. What
+    /// keeps the program from being run is an error here.
+    static Result<RankProcess> spawn(const std::vector<std::string>& command,
+                                     const Environment& environment, const std::string& logPath);
+
+    const ProcessId& id() const { return m_id; }
+    /// Readable when the process has ended.
+    int pidfd() const { return m_pidfd.get(); }
+    void terminate() const;
+    void killGroup() const;
+    /// Takes the exit status of an ended process, after killing what it left in its group.
+    /// nullopt: it has not ended.
+    std::optional<ChildStatus> reap();
+
+private:
+    ProcessId m_id;
+    UniqueFd m_pidfd;
+};
+
+/// How often the kernel's out-of-memory killer acted since boot, -1: unknown.
+int64_t outOfMemoryKills();
+
+} // namespace rm

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trainer/agent/supervisor/start.h"
+
+#include "shared/io/clock.h"
+#include "shared/io/file.h"
+#include "shared/spec/run_spec.h"
+#include "trainer/agent/run_dir.h"
+#include "trainer/agent/supervisor/lost_attempt.h"
+#include "trainer/agent/supervisor/supervisor.h"
+
+#include <fcntl.h>
+#include <nlohmann/json.hpp>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+
+namespace rm {
+
+namespace {
+
+using nlohmann::json;
+
+struct Order {
+    std::string specToml, planToml;
+    RunSpec spec;
+    NodePlan plan;
+};
+
+Result<Order> parseOrder(const std::string& runId, const std::string& text) {
+    Order order;
+    try {
+        const json value = json::parse(text);
+        order.specToml = value.at("spec").get<std::string>();
+        order.planToml = value.at("plan").get<std::string>();
+    } catch (const json::exception& error) {
+        return fail(ErrorCode::kInvalid,
+                    "start " + runId + ": stdin must be {\"spec\", \"plan\"}: " + error.what());
+    }
+    const Result<RunSpec> spec = parseRunSpec(order.specToml, "spec.toml");
+    if (!spec)
+        return failAs("start " + runId, spec.error());
+    const Result<NodePlan> plan = parseNodePlan(order.planToml, "plan.toml");
+    if (!plan)
+        return failAs("start " + runId, plan.error());
+    if (plan->runId != runId)
+        return fail(ErrorCode::kInvalid,
+                    "start " + runId + ": plan.toml is of the run " + plan->runId);
+    order.spec = *spec;
+    order.plan = *plan;
+    return order;
+}
+
+Result<void> refuseLiving(const std::string& runId, const std::string& runDir) {
+    const Result<AgentState> state = loadAgentState(runDir);
+    if (!state)
+        return state.error().code == ErrorCode::kNotFound ? Result<void>()
+                                                          : tl::unexpected(state.error());
+    const std::vector<AgentState::Rank> living = state->living();
+    if (living.empty())
+        return {};
+    std::string names;
+    for (const AgentState::Rank& rank : living)
+        names += (names.empty() ? "" : ", ") + std::to_string(rank.rank) + " (process " +
+                 std::to_string(rank.process.pid) + ")";
+    return fail(ErrorCode::kUnavailable, "start " + runId + ": its agent is gone, but of attempt " +
+                                             std::to_string(state->attempt) +
+                                             " there still run ranks " + names +
+                                             "; stop the run first");
+}
+
+Result<void> makeRunDir(const std::string& runDir, const Order& order) {
+    for (const char* folder : {"", "/journal", "/log", "/board"})
+        if (const Result<void> made = makeFolders(runDir + folder); !made)
+            return made;
+    if (const Result<void> written = writeFileAtomically(runDir + "/spec.toml", order.specToml);
+        !written)
+        return written;
+    return writeFileAtomically(runDir + "/plan.toml", order.planToml);
+}
+
+void redirectStdio() {
+    const int null = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
+    const int log = ::open("log/agent.log", O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+    ::dup2(null, STDIN_FILENO);
+    ::dup2(log >= 0 ? log : null, STDOUT_FILENO);
+    ::dup2(log >= 0 ? log : null, STDERR_FILENO);
+    ::close(null);
+    ::close(log);
+}
+
+// Where the machine's memory runs out the ranks should go before the one who reports it.
+void sparedByOutOfMemoryKiller() {
+    const UniqueFd file(::open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC));
+    if (file)
+        (void)!::write(file.get(), "-500", 4);
+}
+
+std::string reportOf(const Result<void>& launched) {
+    if (launched)
+        return json{{"pid", ::getpid()}}.dump();
+    return json{{"code", static_cast<int>(launched.error().code)},
+                {"message", launched.error().message}}
+        .dump();
+}
+
+// The detached process: launches, reports through the pipe, then lives as long as the ranks.
+[[noreturn]] void supervise(const std::string& runDir, const Order& order, const RunLock& lock,
+                            UniqueFd report) {
+    ::signal(SIGPIPE, SIG_IGN);
+    ::signal(SIGHUP, SIG_IGN);
+    redirectStdio();
+    lock.writePid();
+    int code = 0;
+    {
+        Supervisor supervisor(runDir, order.plan, order.spec);
+        const Result<void> launched = supervisor.launch();
+        if (launched)
+            sparedByOutOfMemoryKiller();
+        (void)writeAll(report.get(), reportOf(launched), "report");
+        report.reset();
+        if (launched)
+            supervisor.run();
+        code = launched ? 0 : 1;
+    }
+    ::_exit(code);
+}
+
+Result<std::string> awaitReport(const std::string& runId, const std::string& runDir, int fd) {
+    const Result<std::string> text = readToEnd(fd, 64 * 1024, "the supervisor's report");
+    if (!text)
+        return tl::unexpected(text.error());
+    const json report = json::parse(*text, nullptr, false);
+    if (report.contains("pid"))
+        return json{{"run_dir", runDir}, {"pid", report.at("pid")}}.dump() + "\n";
+    if (report.contains("message"))
+        return fail(static_cast<ErrorCode>(report.at("code").get<int>()),
+                    "start " + runId + ": " + report.at("message").get<std::string>());
+    return fail(ErrorCode::kInternal,
+                "start " + runId + ": the supervisor died; see " + runDir + "/log/agent.log");
+}
+
+// Twice, so that the supervisor is neither a session leader nor our child.
+Result<std::string> detach(const std::string& runId, const std::string& runDir, const Order& order,
+                           const RunLock& lock) {
+    int ends[2];
+    if (::pipe2(ends, O_CLOEXEC) != 0)
+        return failErrno("start " + runId, errno);
+    UniqueFd readEnd(ends[0]), writeEnd(ends[1]);
+    const pid_t child = ::fork();
+    if (child < 0)
+        return failErrno("start " + runId, errno);
+    if (child == 0) {
+        ::setsid();
+        if (::fork() != 0)
+            ::_exit(0);
+        readEnd.reset();
+        supervise(runDir, order, lock, std::move(writeEnd));
+    }
+    writeEnd.reset();
+    ::waitpid(child, nullptr, 0);
+    return awaitReport(runId, runDir, readEnd.get());
+}
+
+} // namespace
+
+Result<std::string> startRun(const Folders& folders, const std::string& runId,
+                             const std::string& text) {
+    const Result<std::string> runDir = folders.runDir(runId);
+    if (!runDir)
+        return runDir;
+    const Result<Order> order = parseOrder(runId, text);
+    if (!order)
+        return tl::unexpected(order.error());
+    if (const Result<void> made = makeFolders(*runDir); !made)
+        return tl::unexpected(made.error());
+    const Result<RunLock> lock = RunLock::take(*runDir);
+    if (!lock)
+        return failAs("start " + runId, lock.error());
+    if (const Result<void> free = refuseLiving(runId, *runDir); !free)
+        return tl::unexpected(free.error());
+    if (const Result<void> closed = closeLostAttempt(*runDir); !closed)
+        return failAs("start " + runId, closed.error());
+    if (const Result<void> made = makeRunDir(*runDir, *order); !made)
+        return failAs("start " + runId, made.error());
+    if (::chdir(runDir->c_str()) != 0)
+        return failErrno("enter " + *runDir, errno);
+    return detach(runId, *runDir, *order, *lock);
+}
+
+} // namespace rm

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "trainer/agent/folders.h"
+
+#include <string>
+
+namespace rm {
+
+/// `start RUN_ID`: writes what is asked into the run directory, detaches a supervisor from this
+/// session and waits until it has started the ranks. Gives the JSON to print. `order` is the JSON
+/// of stdin: {"spec": TOML, "plan": TOML}.
+///
+/// kUnavailable: the run is supervised already, or ranks of it still run.
+Result<std::string> startRun(const Folders& folders, const std::string& runId,
+                             const std::string& order);
+
+} // namespace rm
