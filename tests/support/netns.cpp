@@ -4,6 +4,8 @@
 #include <QDeadlineTimer>
 #include <QDir>
 #include <QFile>
+#include <QJsonArray>
+#include <QJsonDocument>
 #include <QProcess>
 #include <QRegularExpression>
 #include <QThread>
@@ -20,15 +22,19 @@ constexpr int kCommandMs = 5000;
 constexpr int kTeardownMs = 10000;
 const QString kNamespaceDir = QStringLiteral("/run/netns");
 
-Result<void> ip(const QString& arguments) {
+Result<QByteArray> ipOutput(const QString& arguments) {
     QProcess process;
     process.start(QStringLiteral("ip"), arguments.split(QLatin1Char(' ')));
     const bool ended = process.waitForFinished(kCommandMs);
     if (ended && process.exitStatus() == QProcess::NormalExit && process.exitCode() == 0)
-        return {};
+        return process.readAllStandardOutput();
     const QString cause =
         ended ? QString::fromUtf8(process.readAllStandardError()).trimmed() : process.errorString();
     return fail(ErrorCode::kUnavailable, ("ip " + arguments + ": " + cause).toStdString());
+}
+
+Result<void> ip(const QString& arguments) {
+    return ipOutput(arguments).map([](const QByteArray&) {});
 }
 
 Result<void> ipAll(const QStringList& commands) {
@@ -147,6 +153,14 @@ QString NetworkLab::dataAddress(int index) {
 
 Result<void> NetworkLab::setManagementLink(int index, bool up) {
     return ip("-n " + node(index) + " link set mgmt0 " + (up ? "up" : "down"));
+}
+
+int64_t NetworkLab::managementBytesTo(int index) const {
+    const auto text = ipOutput("-n " + node(index) + " -s -j link show mgmt0");
+    if (!text)
+        return -1;
+    const QJsonValue link = QJsonDocument::fromJson(*text).array().first();
+    return link["stats64"]["rx"]["bytes"].toInteger(-1);
 }
 
 QStringList NetworkLab::commandIn(const QString& space, const QStringList& command) {

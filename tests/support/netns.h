@@ -8,6 +8,7 @@
 
 #include <sys/types.h>
 
+#include <cstdint>
 #include <vector>
 
 namespace rm {
@@ -46,6 +47,9 @@ public:
 
     /// Cuts or heals the link between the laptop and a node; silent, as a pulled cable is.
     Result<void> setManagementLink(int index, bool up);
+
+    /// Bytes that came in over the management link so far; -1: unknown.
+    int64_t managementBytesTo(int index) const;
 
     /// Argument list that runs `command` inside a namespace: for QProcess.
     static QStringList commandIn(const QString& space, const QStringList& command);

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <QByteArray>
+#include <QJsonDocument>
+#include <QProcess>
+#include <QProcessEnvironment>
+#include <QString>
+#include <QStringList>
+
+#include <memory>
+
+namespace rm {
+
+/// How one `ringmaster ...` went.
+struct CliResult {
+    int exitCode = -1; ///< -1: crashed or ran past its limit
+    QByteArray out;
+    QByteArray err;
+
+    QJsonDocument json() const { return QJsonDocument::fromJson(out); }
+    /// For a failed QVERIFY2.
+    QByteArray whole() const;
+};
+
+/// A person's computer as the command line sees it: a home with its own XDG folders, inside a
+/// network namespace.
+class Cli {
+public:
+    /// Makes the folders under `home`. `space` empty: this process's own network.
+    Cli(QString home, QString space);
+
+    QString home() const { return m_home; }
+    QString database() const { return m_home + "/data/ringmaster/runs.sqlite"; }
+    QString knownHosts() const { return m_home + "/.ssh/known_hosts"; }
+
+    /// Runs to the end.
+    CliResult run(const QStringList& arguments, int limitMs = 60000) const;
+    /// Starts and hands over; killed when the handle dies.
+    std::unique_ptr<QProcess> start(const QStringList& arguments) const;
+
+private:
+    QString m_home;
+    QString m_space;
+    QProcessEnvironment m_environment;
+};
+
+} // namespace rm

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "tests/integration/testbed.h"
+
+#include <QFile>
+
+namespace rm {
+namespace {
+
+constexpr int kSshPort = 2222;
+
+QString specText(const QString& name, const SmallSpec& spec) {
+    return QStringLiteral(R"(name = "%1"
+[model]
+layers = 2
+heads = 2
+width = 32
+context = 32
+[data]
+train = ["/usr/share/common-licenses"]
+[train]
+steps = %2
+batch_size = 2
+threads = 1
+[validation]
+every = 100
+batches = 2
+sample_tokens = 16
+[checkpoint]
+every = %3
+keep_last = 20
+[launch]
+master_port = %4
+)")
+        .arg(name)
+        .arg(spec.steps)
+        .arg(spec.checkpointEvery)
+        .arg(spec.masterPort);
+}
+
+} // namespace
+
+Result<void> Testbed::canRun() {
+    if (auto can = canMakeNamespaces(); !can)
+        return can;
+    return canRunSshd();
+}
+
+Testbed::Testbed(NetworkLab lab)
+    : m_lab(std::move(lab))
+    , m_laptop(m_dir.filePath("laptop"), m_lab.laptop()) {}
+
+Result<std::unique_ptr<Testbed>> Testbed::create(const QString& label) {
+    auto lab = NetworkLab::create(label);
+    if (!lab)
+        return tl::unexpected(lab.error());
+    std::unique_ptr<Testbed> bed(new Testbed(std::move(*lab)));
+    if (auto started = bed->startServers(); !started)
+        return tl::unexpected(started.error());
+    return bed;
+}
+
+Result<void> Testbed::startServers() {
+    const auto key = makeSshKey(path("id_ed25519"));
+    if (!key)
+        return tl::unexpected(key.error());
+    for (int node = 0; node < NetworkLab::kNodes; ++node) {
+        SshServer::Options options;
+        options.space = m_lab.node(node);
+        options.address = NetworkLab::managementAddress(node);
+        options.port = kSshPort;
+        options.authorizedKey = *key;
+        auto server = SshServer::start(options);
+        if (!server)
+            return tl::unexpected(server.error());
+        m_servers[static_cast<size_t>(node)] = std::move(*server);
+    }
+    return {};
+}
+
+QStringList Testbed::addCommand(int node, const QString& fingerprint) const {
+    const QString target =
+        QString("root@%1:%2").arg(NetworkLab::managementAddress(node)).arg(kSshPort);
+    return {"nodes",    "add",   nodeName(node),     "--ssh",
+            target,     "--key", path("id_ed25519"), "--fingerprint",
+            fingerprint};
+}
+
+Result<void> Testbed::addNodes(const Cli& cli) {
+    for (int node = 0; node < NetworkLab::kNodes; ++node) {
+        const CliResult added = cli.run(addCommand(node, server(node).fingerprint()));
+        if (added.exitCode != 0)
+            return fail(ErrorCode::kUnavailable, "add node: " + added.whole().toStdString());
+    }
+    return {};
+}
+
+QString Testbed::writeSpec(const QString& name, const SmallSpec& spec) const {
+    QFile file(path(name + ".toml"));
+    if (file.open(QIODevice::WriteOnly))
+        file.write(specText(name, spec).toUtf8());
+    return file.fileName();
+}
+
+int Testbed::processesNamed(int node, const QString& program) const {
+    int count = 0;
+    for (const SeenProcess& process : NetworkLab::processesIn(m_lab.node(node)))
+        count += process.command.section(' ', 0, 0).endsWith('/' + program) ? 1 : 0;
+    return count;
+}
+
+QString Testbed::strayProcesses() const {
+    QStringList strays;
+    for (int node = 0; node < NetworkLab::kNodes; ++node) {
+        for (const SeenProcess& process : NetworkLab::processesIn(m_lab.node(node))) {
+            if (process.pid != m_servers[static_cast<size_t>(node)]->pid())
+                strays << nodeName(node) + ": " + process.command;
+        }
+    }
+    return strays.join('\n');
+}
+
+} // namespace rm

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "shared/exit_code.h"
+#include "tests/integration/cli.h"
+#include "tests/support/netns.h"
+#include "tests/support/sshd.h"
+
+#include <QTemporaryDir>
+
+#include <array>
+#include <memory>
+
+namespace rm {
+
+/// What a test's run differs in from other tests' runs; all are a GPT of a few thousand weights.
+struct SmallSpec {
+    int64_t steps = 400;
+    int64_t checkpointEvery = 50;
+    int64_t masterPort = 0;
+};
+
+/// A laptop and two nodes "node-a" and "node-b" behind sshd, each in its own network namespace
+/// with its own host key, home and XDG folders. One thread.
+class Testbed {
+public:
+    static Result<void> canRun();
+    static Result<std::unique_ptr<Testbed>> create(const QString& label);
+
+    NetworkLab& lab() { return m_lab; }
+    SshServer& server(int node) { return *m_servers[static_cast<size_t>(node)]; }
+    const Cli& laptop() const { return m_laptop; }
+    QString path(const QString& name) const { return m_dir.filePath(name); }
+    static QString nodeName(int node) { return node == 0 ? "node-a" : "node-b"; }
+
+    /// `nodes add ...` for a node.
+    QStringList addCommand(int node, const QString& fingerprint) const;
+    /// Adds both nodes to `cli`'s fleet: kUnavailable with what the program said.
+    Result<void> addNodes(const Cli& cli);
+
+    /// Writes NAME.toml and gives its path.
+    QString writeSpec(const QString& name, const SmallSpec& spec) const;
+
+    int processesNamed(int node, const QString& program) const;
+    /// Command lines of all that runs on the nodes beside the listening sshd; "" is clean.
+    QString strayProcesses() const;
+
+private:
+    explicit Testbed(NetworkLab lab);
+    Result<void> startServers();
+
+    QTemporaryDir m_dir;
+    NetworkLab m_lab;
+    Cli m_laptop;
+    std::array<std::unique_ptr<SshServer>, NetworkLab::kNodes> m_servers;
+};
+
+} // namespace rm

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "tests/integration/testbed.h"
+#include "tests/support/requirement.h"
+
+#include <QDir>
+#include <QFile>
+#include <QTest>
+
+#include <sys/mount.h>
+
+using namespace rm;
+
+namespace {
+
+/// A folder of a node with little room: a small tmpfs over it while this lives.
+class SmallDisk {
+public:
+    SmallDisk(QString folder, const QByteArray& size)
+        : m_folder(std::move(folder)) {
+        QDir().mkpath(m_folder);
+        m_mounted = ::mount("tmpfs", qPrintable(m_folder), "tmpfs", 0, "size=" + size) == 0;
+    }
+    ~SmallDisk() {
+        if (m_mounted)
+            ::umount2(qPrintable(m_folder), MNT_DETACH);
+    }
+    SmallDisk(const SmallDisk&) = delete;
+    SmallDisk& operator=(const SmallDisk&) = delete;
+    bool isMounted() const { return m_mounted; }
+
+private:
+    QString m_folder;
+    bool m_mounted = false;
+};
+
+QByteArray readAll(const QString& path) {
+    QFile file(path);
+    return file.open(QIODevice::ReadOnly) ? file.readAll() : QByteArray();
+}
+
+} // namespace
+
+Q_DECLARE_METATYPE(rm::ExitCode)
+
+/// What is wrong is said in one line with the exit code that fits, and nothing is left running.
+class tst_refusals : public QObject {
+    Q_OBJECT
+private Q_SLOTS:
+    void initTestCase();
+    void cleanup();
+    void badInputIsRefused_data();
+    void badInputIsRefused();
+    void unreachableHostIsNamed_data();
+    void unreachableHostIsNamed();
+    void strangerIsDenied();
+    void takenPortIsNamed();
+    void fullDiskEndsTheLaunch_data();
+    void fullDiskEndsTheLaunch();
+    void changedHostKeyIsRefused();
+
+private:
+    const Cli& cli() const { return m_bed->laptop(); }
+    QString writeText(const QString& name, const QByteArray& text) const;
+    void verifyRefusal(const CliResult& result, ExitCode code, const QByteArray& says) const;
+
+    std::unique_ptr<Testbed> m_bed;
+};
+
+QString tst_refusals::writeText(const QString& name, const QByteArray& text) const {
+    QFile file(m_bed->path(name));
+    if (file.open(QIODevice::WriteOnly))
+        file.write(text);
+    return file.fileName();
+}
+
+void tst_refusals::verifyRefusal(const CliResult& result, ExitCode code,
+                                 const QByteArray& says) const {
+    QVERIFY2(result.exitCode == static_cast<int>(code), result.whole());
+    const QList<QByteArray> lines = result.err.trimmed().split('\n');
+    QVERIFY2(lines.last().startsWith("ringmaster: "), result.whole());
+    QVERIFY2(lines.last().contains(says), result.whole());
+    QCOMPARE(result.err.count("ringmaster: "), 1);
+}
+
+void tst_refusals::initTestCase() {
+    const auto can = Testbed::canRun();
+    RM_NEEDS("netns", can, QString::fromStdString(can ? "" : can.error().message));
+    auto bed = Testbed::create("refusals");
+    QVERIFY2(bed, bed ? "" : bed.error().message.c_str());
+    m_bed = std::move(*bed);
+    const auto added = m_bed->addNodes(cli());
+    QVERIFY2(added, added ? "" : added.error().message.c_str());
+}
+
+void tst_refusals::cleanup() {
+    if (!m_bed)
+        return;
+    QTRY_COMPARE_WITH_TIMEOUT(m_bed->strayProcesses(), QString(), 15000);
+    QCOMPARE(NetworkLab::processesIn(m_bed->lab().laptop()).size(), 0u);
+}
+
+void tst_refusals::badInputIsRefused_data() {
+    QTest::addColumn<QStringList>("command");
+    QTest::addColumn<ExitCode>("code");
+    QTest::addColumn<QByteArray>("says");
+    const auto row = [](const char* name, const QStringList& command, ExitCode code,
+                        const char* says) {
+        QTest::newRow(name) << command << code << QByteArray(says);
+    };
+    if (!m_bed)
+        return;
+    const QString good = m_bed->writeSpec("good", {.steps = 5});
+    const QString type = writeText("type.toml", "[train]\nsteps = \"many\"\n");
+    const QString key = writeText("key.toml", "[train]\nstepz = 5\n");
+    const QString syntax = writeText("syntax.toml", "[train\nsteps = 5\n");
+    const QString range = writeText("range.toml", "[train]\nsteps = -5\n");
+    const QString heads = writeText("heads.toml", "[model]\nheads = 5\nwidth = 32\n");
+    row("missing spec", {"run", "/nowhere/x.toml"}, ExitCode::kNotFound, "/nowhere/x.toml");
+    row("missing recipe", {"run", "no-such-recipe"}, ExitCode::kNotFound, "no-such-recipe");
+    row("wrong type", {"run", type}, ExitCode::kUsage, "train.steps");
+    row("unknown key", {"run", key}, ExitCode::kUsage, "train.stepz");
+    row("broken TOML", {"run", syntax}, ExitCode::kUsage, "syntax.toml");
+    row("out of range", {"run", range}, ExitCode::kUsage, "train.steps");
+    row("rule across fields", {"run", heads}, ExitCode::kUsage, "model.heads");
+    row("ranks no number", {"run", good, "--node", "node-a:x"}, ExitCode::kUsage, "node-a:x");
+    row("ranks negative", {"run", good, "--node", "node-a:-1"}, ExitCode::kUsage, "node-a:-1");
+    row("ranks impossible", {"run", good, "--node", "node-a:100000"}, ExitCode::kUsage, "100000");
+    row("node twice", {"run", good, "--node", "node-a:1", "--node", "node-a:1"}, ExitCode::kUsage,
+        "node-a");
+    row("unknown node", {"run", good, "--node", "nowhere:2"}, ExitCode::kNotFound, "nowhere");
+    row("unknown run", {"show", "no-such-run"}, ExitCode::kNotFound, "no-such-run");
+    row("unknown command", {"fly"}, ExitCode::kUsage, "fly");
+}
+
+void tst_refusals::badInputIsRefused() {
+    QFETCH(QStringList, command);
+    QFETCH(ExitCode, code);
+    QFETCH(QByteArray, says);
+    verifyRefusal(cli().run(command, 30000), code, says);
+}
+
+void tst_refusals::unreachableHostIsNamed_data() {
+    QTest::addColumn<QString>("target");
+    QTest::newRow("nobody there") << "root@10.231.1.77:2222";
+    QTest::newRow("no route") << "root@10.232.0.1:2222";
+    QTest::newRow("nothing listens") << "root@10.231.1.2:2223";
+}
+
+void tst_refusals::unreachableHostIsNamed() {
+    QFETCH(QString, target);
+    const Cli other(m_bed->path("other"), m_bed->lab().laptop());
+    const QString fingerprint = m_bed->server(0).fingerprint();
+    const CliResult added = other.run({"nodes", "add", "far", "--ssh", target, "--key",
+                                       m_bed->path("id_ed25519"), "--fingerprint", fingerprint},
+                                      30000);
+    verifyRefusal(added, ExitCode::kUnavailable,
+                  target.section('@', 1).section(':', 0, 0).toUtf8());
+    const CliResult list = other.run({"nodes", "list"});
+    QVERIFY2(!list.out.contains("far"), list.whole());
+}
+
+void tst_refusals::strangerIsDenied() {
+    QVERIFY(makeSshKey(m_bed->path("stranger")));
+    const Cli other(m_bed->path("other"), m_bed->lab().laptop());
+    QStringList command = m_bed->addCommand(0, m_bed->server(0).fingerprint());
+    command.replaceInStrings(m_bed->path("id_ed25519"), m_bed->path("stranger"));
+    verifyRefusal(other.run(command), ExitCode::kDenied, "10.231.1.2");
+}
+
+void tst_refusals::takenPortIsNamed() {
+    const int taken = m_bed->server(0).port();
+    const QString spec = m_bed->writeSpec("port", {.steps = 5, .masterPort = taken});
+    const CliResult run =
+        cli().run({"run", spec, "--node", "node-a:1", "--node", "node-b:1", "--wait"}, 60000);
+    verifyRefusal(run, ExitCode::kUnavailable, QByteArray::number(taken));
+}
+
+void tst_refusals::fullDiskEndsTheLaunch_data() {
+    QTest::addColumn<QString>("folder");
+    QTest::newRow("where bundles go") << "data";
+    QTest::newRow("where runs go") << "state";
+}
+
+void tst_refusals::fullDiskEndsTheLaunch() {
+    QFETCH(QString, folder);
+    SshServer& server = m_bed->server(1);
+    {
+        const SmallDisk disk(server.home() + '/' + folder, folder == "data" ? "8m" : "4k");
+        QVERIFY(disk.isMounted());
+        QVERIFY(server.restart()); // its namespace sees mounts from before its start
+        const QString spec = m_bed->writeSpec("full", {.steps = 5});
+        const CliResult run = cli().run({"run", spec, "--node", "node-b:1", "--wait"}, 60000);
+        verifyRefusal(run, ExitCode::kExhausted, "node-b");
+        QTRY_COMPARE_WITH_TIMEOUT(m_bed->strayProcesses(), QString(), 15000);
+        server.stop();
+    }
+    QVERIFY(server.restart());
+}
+
+void tst_refusals::changedHostKeyIsRefused() {
+    SshServer& server = m_bed->server(1);
+    const QByteArray known = readAll(cli().knownHosts());
+    const QByteArray before = server.fingerprint().toUtf8();
+    QVERIFY(server.changeHostKey());
+    const auto logged = server.log().size();
+    const CliResult check = cli().run({"nodes", "check", "node-b"});
+    verifyRefusal(check, ExitCode::kDenied, server.fingerprint().toUtf8());
+    QVERIFY2(check.err.contains(before), check.whole());
+    const QString spec = m_bed->writeSpec("changed", {.steps = 5});
+    const CliResult run = cli().run({"run", spec, "--node", "node-b:1", "--wait"});
+    verifyRefusal(run, ExitCode::kDenied, "node-b");
+    QVERIFY(!server.log().mid(logged).contains("userauth-request"));
+    QCOMPARE(readAll(cli().knownHosts()), known);
+}
+
+QTEST_GUILESS_MAIN(tst_refusals)
+#include "tst_refusals.moc"
