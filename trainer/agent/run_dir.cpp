@@ -106,7 +106,7 @@ Result<NodePlan> loadPlan(const std::string& runDir) {
 
 Result<RunLock> RunLock::take(const std::string& runDir) {
     const std::string path = runDir + "/agent.pid";
-    Result<UniqueFd> fd = openFile(path, O_RDWR | O_CREAT);
+    Result<Descriptor> fd = openFile(path, O_RDWR | O_CREAT, 0600);
     if (!fd)
         return tl::unexpected(fd.error());
     struct flock lock = wholeFile();
@@ -118,7 +118,7 @@ Result<RunLock> RunLock::take(const std::string& runDir) {
 }
 
 bool RunLock::isHeld(const std::string& runDir) {
-    const Result<UniqueFd> fd = openFile(runDir + "/agent.pid", O_RDWR);
+    const Result<Descriptor> fd = openFile(runDir + "/agent.pid", O_RDWR);
     if (!fd)
         return false;
     struct flock lock = wholeFile();

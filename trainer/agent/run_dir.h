@@ -55,9 +55,9 @@ public:
     void writePid() const;
 
 private:
-    explicit RunLock(UniqueFd fd)
+    explicit RunLock(Descriptor fd)
         : m_fd(std::move(fd)) {}
-    UniqueFd m_fd;
+    Descriptor m_fd;
 };
 
 } // namespace rm

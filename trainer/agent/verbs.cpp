@@ -24,7 +24,7 @@ constexpr size_t kMaxOrder = 4 << 20;
 Result<void> print(const Result<std::string>& text) {
     if (!text)
         return tl::unexpected(text.error());
-    return writeAll(STDOUT_FILENO, *text, "stdout");
+    return writeText(STDOUT_FILENO, *text, "stdout");
 }
 
 Result<void> version(const Arguments&) {

@@ -25,7 +25,7 @@ namespace rm {
 
 namespace {
 
-using Descriptor = asio::posix::stream_descriptor;
+using Stream = asio::posix::stream_descriptor;
 using Local = asio::local::stream_protocol;
 
 constexpr std::chrono::seconds kFarewell(2);
@@ -53,9 +53,9 @@ private:
     void write();
 
     asio::io_context m_io{1};
-    Descriptor m_input{m_io};
-    Descriptor m_output{m_io};
-    Descriptor m_fileEvents{m_io};
+    Stream m_input{m_io};
+    Stream m_output{m_io};
+    Stream m_fileEvents{m_io};
     Local::socket m_supervisor{m_io};
     asio::steady_timer m_timer{m_io};
     AttachSession m_session;

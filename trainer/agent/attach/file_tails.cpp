@@ -51,7 +51,7 @@ void FileTails::findFiles(const std::string& folder) {
 Result<void> FileTails::measure(const std::string& file, Tail& tail) {
     const std::string path = m_runDir + "/" + file;
     if (!tail.fd) {
-        Result<UniqueFd> fd = openFile(path, O_RDONLY | O_NOFOLLOW);
+        Result<Descriptor> fd = openFile(path, O_RDONLY | O_NOFOLLOW);
         if (fd)
             tail.fd = std::move(*fd);
         else if (fd.error().code != ErrorCode::kNotFound)

@@ -31,7 +31,7 @@ public:
 
 private:
     struct Tail {
-        UniqueFd fd;
+        Descriptor fd;
         uint64_t offset = 0;
         uint64_t size = 0;
     };

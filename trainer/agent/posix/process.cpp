@@ -56,21 +56,21 @@ bool isAlive(const ProcessId& process) {
            stat.startTicks == process.startTicks;
 }
 
-UniqueFd openProcess(const ProcessId& process) {
+Descriptor openProcess(const ProcessId& process) {
     if (process.pid <= 0)
         return {};
-    UniqueFd fd(static_cast<int>(::syscall(SYS_pidfd_open, process.pid, 0)));
+    Descriptor fd(static_cast<int>(::syscall(SYS_pidfd_open, process.pid, 0)));
     // Looked at behind the open: from here on the descriptor means this process and no other.
     if (!fd || !isAlive(process))
         return {};
     return fd;
 }
 
-bool sendSignal(const UniqueFd& process, int signal) {
+bool sendSignal(const Descriptor& process, int signal) {
     return process && ::syscall(SYS_pidfd_send_signal, process.get(), signal, nullptr, 0) == 0;
 }
 
-bool waitGone(const UniqueFd& process, int64_t timeoutMs) {
+bool waitGone(const Descriptor& process, int64_t timeoutMs) {
     if (!process)
         return true;
     const int64_t deadlineNs = monotonicNowNs() + timeoutMs * 1'000'000;

@@ -22,13 +22,13 @@ ProcessId identify(int64_t pid);
 bool isAlive(const ProcessId& process);
 
 /// A pidfd of exactly that process; nothing when it is gone.
-UniqueFd openProcess(const ProcessId& process);
+Descriptor openProcess(const ProcessId& process);
 
 /// False when the process is gone.
-bool sendSignal(const UniqueFd& process, int signal);
+bool sendSignal(const Descriptor& process, int signal);
 
 /// Waits until the process is gone.
-bool waitGone(const UniqueFd& process, int64_t timeoutMs);
+bool waitGone(const Descriptor& process, int64_t timeoutMs);
 
 /// Differs after each boot of the machine.
 std::string bootId();

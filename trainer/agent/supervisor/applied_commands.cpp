@@ -20,7 +20,7 @@ std::optional<CommandState> AppliedCommands::find(const std::string& id) {
 
 void AppliedCommands::catchUp() {
     if (!m_fd) {
-        Result<UniqueFd> fd = openFile(m_path, O_RDONLY);
+        Result<Descriptor> fd = openFile(m_path, O_RDONLY);
         if (!fd)
             return;
         m_fd = std::move(*fd);

@@ -27,7 +27,7 @@ private:
     void drain();
 
     std::string m_path;
-    UniqueFd m_fd;
+    Descriptor m_fd;
     uint64_t m_offset = 0;
     JournalScanner m_scanner;
     std::map<std::string, CommandState> m_applied;

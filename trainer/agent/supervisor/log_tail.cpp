@@ -83,7 +83,7 @@ std::string plainText(const std::string& text) {
 }
 
 std::string logTail(const std::string& path, uint64_t from) {
-    const Result<UniqueFd> fd = openFile(path, O_RDONLY);
+    const Result<Descriptor> fd = openFile(path, O_RDONLY);
     struct stat info = {};
     if (!fd || ::fstat(fd->get(), &info) != 0)
         return {};

@@ -72,7 +72,7 @@ Result<RankProcess> RankProcess::spawn(const std::vector<std::string>& command,
         return failErrno("start " + command.front(), error);
     RankProcess process;
     process.m_id = identify(pid);
-    process.m_pidfd = UniqueFd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
+    process.m_pidfd = Descriptor(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
     if (process.m_pidfd)
         return process;
     const int cause = errno;
@@ -97,7 +97,7 @@ std::optional<ChildStatus> RankProcess::reap() {
         return std::nullopt;
     killGroup();
     ::waitid(P_PID, pid, &info, WEXITED);
-    m_pidfd.reset();
+    m_pidfd = Descriptor();
     if (info.si_code == CLD_EXITED)
         return ChildStatus{info.si_status, 0, false};
     return ChildStatus{0, info.si_status, false};

@@ -29,7 +29,7 @@ public:
 
 private:
     ProcessId m_id;
-    UniqueFd m_pidfd;
+    Descriptor m_pidfd;
 };
 
 /// How often the kernel's out-of-memory killer acted since boot, -1: unknown.

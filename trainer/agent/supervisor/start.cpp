@@ -93,7 +93,7 @@ void redirectStdio() {
 
 // Where the machine's memory runs out the ranks should go before the one who reports it.
 void sparedByOutOfMemoryKiller() {
-    const UniqueFd file(::open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC));
+    const Descriptor file(::open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC));
     if (file)
         (void)!::write(file.get(), "-500", 4);
 }
@@ -108,7 +108,7 @@ std::string reportOf(const Result<void>& launched) {
 
 // The detached process: launches, reports through the pipe, then lives as long as the ranks.
 [[noreturn]] void supervise(const std::string& runDir, const Order& order, const RunLock& lock,
-                            UniqueFd report) {
+                            Descriptor report) {
     ::signal(SIGPIPE, SIG_IGN);
     ::signal(SIGHUP, SIG_IGN);
     redirectStdio();
@@ -119,8 +119,8 @@ std::string reportOf(const Result<void>& launched) {
         const Result<void> launched = supervisor.launch();
         if (launched)
             sparedByOutOfMemoryKiller();
-        (void)writeAll(report.get(), reportOf(launched), "report");
-        report.reset();
+        (void)writeText(report.get(), reportOf(launched), "report");
+        report = Descriptor();
         if (launched)
             supervisor.run();
         code = launched ? 0 : 1;
@@ -148,7 +148,7 @@ Result<std::string> detach(const std::string& runId, const std::string& runDir, 
     int ends[2];
     if (::pipe2(ends, O_CLOEXEC) != 0)
         return failErrno("start " + runId, errno);
-    UniqueFd readEnd(ends[0]), writeEnd(ends[1]);
+    Descriptor readEnd(ends[0]), writeEnd(ends[1]);
     const pid_t child = ::fork();
     if (child < 0)
         return failErrno("start " + runId, errno);
@@ -156,10 +156,10 @@ Result<std::string> detach(const std::string& runId, const std::string& runDir, 
         ::setsid();
         if (::fork() != 0)
             ::_exit(0);
-        readEnd.reset();
+        readEnd = Descriptor();
         supervise(runDir, order, lock, std::move(writeEnd));
     }
-    writeEnd.reset();
+    writeEnd = Descriptor();
     ::waitpid(child, nullptr, 0);
     return awaitReport(runId, runDir, readEnd.get());
 }
