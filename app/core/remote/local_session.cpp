@@ -9,7 +9,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <spawn.h>
-#include <sys/pidfd.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -197,7 +197,7 @@ Result<void> LocalProcess::write(std::span<const std::byte> bytes) {
 
 Result<int> LocalProcess::exitCode(milliseconds timeout) {
     m_owner.enforce();
-    const Descriptor pidFd(m_status ? -1 : ::pidfd_open(m_pid, 0));
+    const Descriptor pidFd(m_status ? -1 : static_cast<int>(::syscall(SYS_pidfd_open, m_pid, 0)));
     const auto deadline = Clock::now() + timeout;
     while (!m_status) {
         takeErrors();

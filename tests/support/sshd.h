@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "shared/result.h"
+
+#include <QProcess>
+#include <QString>
+#include <QStringList>
+#include <QTemporaryDir>
+
+#include <sys/types.h>
+
+#include <memory>
+#include <vector>
+
+namespace rm {
+
+/// Whether OpenSSH's server and key tool are on this machine; else why not.
+Result<void> canRunSshd();
+
+/// Makes an ed25519 key pair without passphrase at `path`; the answer is the public line.
+Result<QString> makeSshKey(const QString& path);
+
+/// A real OpenSSH server of its own: temporary folder, host key, authorized keys, log. It serves
+/// the user who runs the test, without PAM. One thread. Ended with all its sessions by the
+/// destructor.
+class SshServer {
+public:
+    struct Options {
+        QString space = {};            ///< network namespace; empty: this process's
+        QString address = "127.0.0.1"; ///< to listen on
+        int port = 0;                  ///< 0: a free one (this process's namespace only)
+        QString authorizedKey = {};    ///< public line
+        QStringList environment = {};  ///< "NAME=value" beside HOME and XDG_*
+        QStringList settings = {};     ///< further lines of sshd_config, before ours
+    };
+    static Result<std::unique_ptr<SshServer>> start(const Options& options);
+    ~SshServer();
+
+    QString address() const { return m_options.address; }
+    int port() const { return m_options.port; }
+    pid_t pid() const { return static_cast<pid_t>(m_process.processId()); }
+
+    /// HOME of who logs in; XDG_*_HOME lie below it.
+    QString home() const { return m_dir.filePath("home"); }
+    /// "SHA256:..." of the host key.
+    QString fingerprint() const;
+    /// The line that known_hosts needs to know this server.
+    QString knownHostsLine() const;
+    /// All that the server said so far, at DEBUG1.
+    QString log() const;
+
+    /// Another host key from now on, same port.
+    Result<void> changeHostKey();
+    /// SIGKILLs the processes that serve connections: the links die, the server stays.
+    void cutSessions();
+    void stop();
+    Result<void> restart();
+
+private:
+    explicit SshServer(Options options);
+    Result<void> prepare();
+    Result<void> launch();
+    QString configuration() const;
+
+    Options m_options;
+    QTemporaryDir m_dir;
+    QProcess m_process;
+};
+
+} // namespace rm
