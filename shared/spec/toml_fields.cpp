@@ -8,6 +8,9 @@
 #include <toml++/toml.h>
 
 #include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <map>
 #include <numeric>
 #include <sstream>
 
@@ -107,7 +110,13 @@ public:
         }
     }
 
-    Result<void> result() const { return failWithAll(m_mistakes); }
+    Result<void> result() const {
+        std::vector<std::string> mistakes;
+        for (const auto& [line, mistake] : m_mistakes)
+            if (mistakes.size() < kMaxMistakes)
+                mistakes.push_back(mistake);
+        return failWithAll(mistakes);
+    }
 
 private:
     bool isSection(const std::string& name) const {
@@ -131,34 +140,37 @@ private:
         if (field == m_fields.end())
             return unknown(key, node);
         if (!std::visit([&](auto* target) { return assign(target, node); }, field->ref))
-            complain("\"" + key + "\" (" + lineOf(node) + ") is " + shown(node) + ", but must be " +
-                     allowed(field->ref));
+            complain(node, "\"" + key + "\"",
+                     "is " + shown(node) + ", but must be " + allowed(field->ref));
     }
 
     void unknown(const std::string& key, const toml::node& node) {
         if (isSection(key))
-            return complain("\"" + key + "\" (" + lineOf(node) + ") is a section; write [" + key +
-                            "] and its keys below");
-        const auto nearest = std::ranges::min_element(
-            m_fields, {}, [&](const TomlField& f) { return editDistance(f.key, key); });
-        std::string mistake = "unknown key \"" + key + "\" (" + lineOf(node) + ")";
-        if (nearest != m_fields.end())
-            mistake += "; did you mean \"" + std::string(nearest->key) + "\"?";
-        complain(std::move(mistake));
+            return complain(node, "\"" + key + "\"",
+                            "is a section; write [" + key + "] and its keys below");
+        complain(node, "unknown key \"" + key + "\"", suggestion(key));
     }
 
-    static std::string lineOf(const toml::node& node) {
-        return "line " + std::to_string(node.source().begin.line);
+    std::string suggestion(const std::string& key) const {
+        constexpr size_t kAlwaysNear = 3;
+        const auto distance = [&](const TomlField& f) { return editDistance(f.key, key); };
+        const auto nearest = std::ranges::min_element(m_fields, {}, distance);
+        if (nearest == m_fields.end() || distance(*nearest) > std::max(kAlwaysNear, key.size() / 3))
+            return {};
+        return "; did you mean \"" + std::string(nearest->key) + "\"?";
     }
 
-    void complain(std::string mistake) {
-        if (m_mistakes.size() < kMaxMistakes)
-            m_mistakes.push_back("read " + m_source + ": " + std::move(mistake));
+    // The parser keeps keys sorted by name; people read from the top.
+    void complain(const toml::node& node, const std::string& what, const std::string& cause) {
+        const size_t line = node.source().begin.line;
+        const bool joined = cause.empty() || cause.front() == ';';
+        m_mistakes.emplace(line, "read " + m_source + ": " + what + " (line " +
+                                     std::to_string(line) + ")" + (joined ? "" : " ") + cause);
     }
 
     std::string m_source;
     std::span<const TomlField> m_fields;
-    std::vector<std::string> m_mistakes;
+    std::multimap<size_t, std::string> m_mistakes;
 };
 
 std::string tomlOf(const toml::node& node) {
@@ -169,6 +181,15 @@ std::string tomlOf(const toml::node& node) {
     return std::move(text).str();
 }
 
+// toml++ writes all 17 digits; people want 0.1 back as they typed it.
+std::string tomlOf(double number) {
+    if (!std::isfinite(number))
+        return tomlOf(toml::value(number));
+    char buffer[32];
+    std::string text(buffer, std::to_chars(buffer, buffer + sizeof buffer, number).ptr);
+    return text.find_first_of(".e") == text.npos ? text + ".0" : text;
+}
+
 std::string tomlOf(const SpecFieldRef& ref) {
     return std::visit(
         [](const auto* field) {
@@ -177,6 +198,8 @@ std::string tomlOf(const SpecFieldRef& ref) {
                 for (const std::string& element : *field)
                     array.push_back(element);
                 return tomlOf(array);
+            } else if constexpr (std::is_same_v<decltype(field), const double*>) {
+                return tomlOf(*field);
             } else {
                 return tomlOf(toml::value(*field));
             }

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -18,8 +19,9 @@ namespace rm {
 ///
 ///   app   -> Offer{blobs}                   agent -> Missing{blobs with the offset to go on from}
 ///   app   -> Chunk... BlobEnd{sha}          agent -> Stored{sha} | Failed{message}
-///   app   -> Tree{kind, id, entries}        agent -> TreeReady{path} | Failed{message}
+///   app   -> Tree{kind, id, entries}...     agent -> TreeReady{path} | Failed{message}
 inline constexpr size_t kMaxChunk = 512 * 1024; ///< bytes before compression
+inline constexpr size_t kMaxOffer = 4096;       ///< blobs of an Offer, so that it fits a frame
 
 struct Blob {
     std::string sha256;
@@ -63,6 +65,8 @@ struct Tree {
     std::string kind; ///< "bundles" | "data"
     std::string id;
     std::vector<TreeEntry> entries;
+    /// Further entries follow in the next Tree of the same kind and id; answered after the last.
+    bool more = false;
     bool operator==(const Tree&) const = default;
 };
 struct TreeReady {
@@ -83,5 +87,14 @@ Result<Transfer> decodeTransfer(std::span<const std::byte> payload);
 
 /// SHA-256 over the sorted entries: the identity of a tree.
 std::string treeId(std::vector<TreeEntry> entries);
+
+/// Relative UTF-8 of at most 4096 bytes; no part is empty, ".", ".." or longer than 255 bytes; no
+/// control characters. decodeTransfer() refuses other paths, so check before sending.
+bool isTreePath(std::string_view path);
+
+/// A long list in messages that each fit a frame; none for no blobs.
+std::vector<Offer> splitOffer(const std::vector<Blob>& blobs);
+/// A large tree in messages that each fit a frame; `more` is set in all but the last.
+std::vector<Tree> splitTree(const Tree& tree);
 
 } // namespace rm

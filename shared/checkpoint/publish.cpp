@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "shared/checkpoint/file_name.h"
+#include "shared/checkpoint/manifest.h"
+#include "shared/io/file.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <cstdio>
+#include <filesystem>
+
+namespace rm {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::string_view kUnpublished = "tmp-";
+constexpr std::string_view kReplaced = "old-";
+
+std::string uniqueSuffix() {
+    static std::atomic<int> counter{0};
+    return "-" + std::to_string(::getpid()) + "-" + std::to_string(counter++);
+}
+
+void removeAll(const std::string& path) {
+    std::error_code ignored;
+    fs::remove_all(path, ignored);
+}
+
+Result<Manifest::File> sealFile(const fs::path& path) {
+    const std::string name = path.filename().string();
+    struct stat info {};
+    if (::lstat(path.c_str(), &info) != 0)
+        return failErrno("read " + path.string(), errno);
+    if (!S_ISREG(info.st_mode) || !isCheckpointFileName(name))
+        return fail(ErrorCode::kInvalid,
+                    "save " + path.string() + ": a checkpoint holds plain files only");
+    if (auto synced = syncFile(path.string()); !synced)
+        return tl::unexpected(synced.error());
+    auto sha256 = sha256HexOfFile(path.string());
+    if (!sha256)
+        return tl::unexpected(sha256.error());
+    return Manifest::File{name, info.st_size, std::move(*sha256)};
+}
+
+Result<std::vector<Manifest::File>> sealFiles(const std::string& dir) {
+    std::error_code error;
+    std::vector<Manifest::File> files;
+    for (fs::directory_iterator it(dir, error), end; !error && it != end; it.increment(error)) {
+        auto file = sealFile(it->path());
+        if (!file)
+            return tl::unexpected(file.error());
+        files.push_back(std::move(*file));
+    }
+    if (error)
+        return failErrno("list " + dir, error.value());
+    std::ranges::sort(files, {}, &Manifest::File::name);
+    return files;
+}
+
+Result<void> writeAllBut(const std::string& dir, Manifest& manifest,
+                         const std::function<Result<void>(const std::string&)>& fill) {
+    if (auto filled = fill(dir); !filled)
+        return filled;
+    auto files = sealFiles(dir);
+    if (!files)
+        return tl::unexpected(files.error());
+    manifest.files = std::move(*files);
+    return writeFileAtomically(dir + "/" + kManifestName, toJson(manifest));
+}
+
+// One step on Linux's own file systems.
+bool exchange(const std::string& a, const std::string& b) {
+#ifdef RENAME_EXCHANGE
+    return ::renameat2(AT_FDCWD, a.c_str(), AT_FDCWD, b.c_str(), RENAME_EXCHANGE) == 0;
+#else
+    (void)a, (void)b;
+    return false;
+#endif
+}
+
+Result<void> moveFolder(const std::string& from, const std::string& to) {
+    if (::rename(from.c_str(), to.c_str()) != 0)
+        return failErrno("rename " + from + " to " + to, errno);
+    return {};
+}
+
+// Where folders cannot be exchanged (NFS), sweepUnpublished() heals a crash between the renames.
+Result<std::string> replaceInTwoSteps(const std::string& temporary, const std::string& final) {
+    const fs::path target(final);
+    const std::string old = target.parent_path() /
+                            (std::string(kReplaced) + target.filename().string() + uniqueSuffix());
+    if (auto aside = moveFolder(final, old); !aside)
+        return tl::unexpected(aside.error());
+    if (auto moved = moveFolder(temporary, final); !moved) {
+        (void)moveFolder(old, final);
+        return tl::unexpected(moved.error());
+    }
+    return old;
+}
+
+// The folder that was there before, to be removed once the new one is safe; empty: none.
+Result<std::string> moveIntoPlace(const std::string& temporary, const std::string& final) {
+    std::error_code ignored;
+    if (fs::exists(fs::symlink_status(final, ignored)))
+        return exchange(temporary, final) ? temporary : replaceInTwoSteps(temporary, final);
+    if (auto moved = moveFolder(temporary, final); !moved)
+        return tl::unexpected(moved.error());
+    return std::string();
+}
+
+// "old-step-000001000-PID-N" names the checkpoint that it was.
+std::string nameBeforeReplacing(const std::string& name) {
+    const std::string rest = name.substr(kReplaced.size());
+    const size_t dash = rest.find('-', std::string_view("step-").size());
+    return rest.substr(0, dash);
+}
+
+void sweepEntry(const fs::path& path) {
+    const std::string name = path.filename().string();
+    if (name.starts_with(kUnpublished))
+        return removeAll(path.string());
+    if (!name.starts_with(std::string(kReplaced) + "step-"))
+        return;
+    const std::string final = (path.parent_path() / nameBeforeReplacing(name)).string();
+    if (readManifest(final) || !moveFolder(path.string(), final))
+        removeAll(path.string());
+}
+
+} // namespace
+
+Result<std::string> publishCheckpoint(const std::string& parent, Manifest manifest,
+                                      const std::function<Result<void>(const std::string&)>& fill) {
+    const std::string name = checkpointName(manifest.step);
+    const std::string attempt = "save checkpoint " + name + " in " + parent;
+    const std::string temporary = parent + "/" + std::string(kUnpublished) + name + uniqueSuffix();
+    const std::string final = parent + "/" + name;
+    if (auto made = makeFolders(parent); !made)
+        return failAs(attempt, made.error());
+    if (::mkdir(temporary.c_str(), 0777) != 0)
+        return failErrno(attempt, errno);
+    auto written = writeAllBut(temporary, manifest, fill);
+    auto replaced = written ? moveIntoPlace(temporary, final)
+                            : Result<std::string>(tl::unexpected(written.error()));
+    if (!replaced) {
+        removeAll(temporary);
+        return failAs(attempt, replaced.error());
+    }
+    if (auto synced = syncFolder(parent); !synced)
+        return failAs(attempt, synced.error());
+    if (!replaced->empty())
+        removeAll(*replaced);
+    return final;
+}
+
+Result<void> removeCheckpoint(const std::string& dir) {
+    const std::string manifest = dir + "/" + kManifestName;
+    if (::unlink(manifest.c_str()) != 0 && errno != ENOENT)
+        return failErrno("remove " + manifest, errno);
+    if (auto synced = syncFolder(dir); !synced)
+        return failAs("remove checkpoint " + dir, synced.error());
+    std::error_code error;
+    fs::remove_all(dir, error);
+    if (error)
+        return failErrno("remove checkpoint " + dir, error.value());
+    return {};
+}
+
+void sweepUnpublished(const std::string& parent) {
+    std::error_code error;
+    std::vector<fs::path> entries;
+    for (fs::directory_iterator it(parent, error), end; !error && it != end; it.increment(error))
+        entries.push_back(it->path());
+    for (const fs::path& path : entries)
+        sweepEntry(path);
+}
+
+} // namespace rm

@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "shared/wire/receive.h"
+
+#include "shared/io/file.h"
+#include "shared/io/frame.h"
+#include "shared/io/json.h"
+
+#include <algorithm>
+#include <set>
+
+namespace rm {
+
+namespace {
+
+constexpr std::byte kJsonType{'J'};
+constexpr std::byte kChunkType{'D'};
+
+tl::unexpected<Error> corrupt(const std::string& cause) {
+    return fail(ErrorCode::kCorrupt, "read transfer: " + cause);
+}
+
+Json jsonOf(const Offer& offer) {
+    Json blobs = Json::array();
+    for (const Blob& blob : offer.blobs)
+        blobs.push_back({{"sha256", blob.sha256}, {"size", blob.size}});
+    return {{"type", "offer"}, {"blobs", std::move(blobs)}};
+}
+
+Json jsonOf(const Missing& missing) {
+    Json blobs = Json::array();
+    for (const MissingBlob& blob : missing.blobs)
+        blobs.push_back({{"sha256", blob.sha256}, {"offset", blob.offset}});
+    return {{"type", "missing"}, {"blobs", std::move(blobs)}};
+}
+
+Json jsonOf(const BlobEnd& end) {
+    return {{"type", "blob-end"}, {"sha256", end.sha256}};
+}
+
+Json jsonOf(const Stored& stored) {
+    return {{"type", "stored"}, {"sha256", stored.sha256}};
+}
+
+Json jsonOf(const TreeEntry& entry) {
+    return {{"path", entry.path}, {"sha256", entry.sha256}, {"executable", entry.executable}};
+}
+
+Json jsonOf(const Tree& tree) {
+    Json entries = Json::array();
+    for (const TreeEntry& entry : tree.entries)
+        entries.push_back(jsonOf(entry));
+    return {{"type", "tree"},
+            {"kind", tree.kind},
+            {"id", tree.id},
+            {"more", tree.more},
+            {"entries", std::move(entries)}};
+}
+
+Json jsonOf(const TreeReady& ready) {
+    return {{"type", "tree-ready"}, {"path", ready.path}};
+}
+
+Json jsonOf(const Failed& failed) {
+    return {{"type", "failed"}, {"code", failed.code}, {"message", failed.message}};
+}
+
+std::vector<std::byte> payloadOf(std::byte type, std::span<const std::byte> bytes) {
+    std::vector<std::byte> payload(1 + bytes.size());
+    payload[0] = type;
+    std::ranges::copy(bytes, payload.begin() + 1);
+    return payload;
+}
+
+Result<std::string> shaAt(const Json& json) {
+    auto sha256 = textAt(json, "sha256");
+    if (!sha256 || !isSha256(*sha256))
+        return corrupt("no SHA-256 where one belongs");
+    return std::move(*sha256);
+}
+
+Result<Blob> readBlob(const Json& json) {
+    auto sha256 = shaAt(json);
+    const auto size = intAt(json, "size");
+    if (!sha256)
+        return tl::unexpected(sha256.error());
+    if (!size || *size < 0)
+        return corrupt("impossible size of a blob");
+    return Blob{std::move(*sha256), *size};
+}
+
+Result<MissingBlob> readMissing(const Json& json) {
+    auto sha256 = shaAt(json);
+    const auto offset = intAt(json, "offset");
+    if (!sha256)
+        return tl::unexpected(sha256.error());
+    if (!offset || *offset < 0)
+        return corrupt("impossible offset of a blob");
+    return MissingBlob{std::move(*sha256), *offset};
+}
+
+Result<TreeEntry> readEntry(const Json& json) {
+    auto sha256 = shaAt(json);
+    auto path = textAt(json, "path");
+    const auto executable = boolAt(json, "executable");
+    if (!sha256)
+        return tl::unexpected(sha256.error());
+    if (!path || !isTreePath(*path))
+        return corrupt("impossible path in a tree");
+    if (!executable)
+        return corrupt("no mode of " + *path);
+    return TreeEntry{std::move(*path), std::move(*sha256), *executable};
+}
+
+template <class T>
+Result<std::vector<T>> readList(const Json& json, const char* key,
+                                Result<T> (*readOne)(const Json&)) {
+    const Json* list = arrayAt(json, key);
+    if (!list)
+        return corrupt(std::string("no list of ") + key);
+    std::vector<T> values;
+    for (const Json& element : *list) {
+        auto value = readOne(element);
+        if (!value)
+            return tl::unexpected(value.error());
+        values.push_back(std::move(*value));
+    }
+    return values;
+}
+
+Result<Transfer> readTree(const Json& json) {
+    auto kind = textAt(json, "kind");
+    auto id = textAt(json, "id");
+    if (!kind || (*kind != "bundles" && *kind != "data") || !id || !isSha256(*id))
+        return corrupt("impossible kind or id of a tree");
+    auto entries = readList<TreeEntry>(json, "entries", readEntry);
+    if (!entries)
+        return tl::unexpected(entries.error());
+    return Tree{std::move(*kind), std::move(*id), std::move(*entries),
+                boolAt(json, "more").value_or(false)};
+}
+
+Result<Transfer> readFailed(const Json& json) {
+    const auto code = intAt(json, "code");
+    auto message = textAt(json, "message");
+    if (!code || *code < 0 || *code > UINT8_MAX || !message)
+        return corrupt("a failure without code or message");
+    return Failed{uint8_t(*code), std::move(*message)};
+}
+
+Result<Transfer> readReady(const Json& json) {
+    auto path = textAt(json, "path");
+    if (!path || path->empty() || path->front() != '/')
+        return corrupt("impossible path of a tree");
+    return TreeReady{std::move(*path)};
+}
+
+Result<Transfer> readJson(const Json& json) {
+    const auto type = textAt(json, "type");
+    if (!type)
+        return corrupt("no type");
+    if (*type == "offer")
+        return readList<Blob>(json, "blobs", readBlob).map([](auto b) -> Transfer {
+            return Offer{std::move(b)};
+        });
+    if (*type == "missing")
+        return readList<MissingBlob>(json, "blobs", readMissing).map([](auto b) -> Transfer {
+            return Missing{std::move(b)};
+        });
+    if (*type == "blob-end")
+        return shaAt(json).map([](auto sha) -> Transfer { return BlobEnd{std::move(sha)}; });
+    if (*type == "stored")
+        return shaAt(json).map([](auto sha) -> Transfer { return Stored{std::move(sha)}; });
+    if (*type == "tree")
+        return readTree(json);
+    if (*type == "tree-ready")
+        return readReady(json);
+    if (*type == "failed")
+        return readFailed(json);
+    return fail(ErrorCode::kTooNew, "read transfer: its type is of a newer release");
+}
+
+} // namespace
+
+std::vector<std::byte> encodeTransfer(const Transfer& transfer) {
+    if (const auto* chunk = std::get_if<Chunk>(&transfer))
+        return payloadOf(kChunkType, chunk->zstd);
+    const std::string text = std::visit(
+        [](const auto& message) {
+            if constexpr (std::is_same_v<decltype(message), const Chunk&>)
+                return std::string();
+            else
+                return dumpJson(jsonOf(message));
+        },
+        transfer);
+    return payloadOf(kJsonType, std::as_bytes(std::span(text)));
+}
+
+std::vector<std::byte> frameTransfer(const Transfer& transfer) {
+    std::vector<std::byte> frame;
+    appendFrame(frame, encodeTransfer(transfer));
+    return frame;
+}
+
+Result<Transfer> decodeTransfer(std::span<const std::byte> payload) {
+    if (payload.size() < 2)
+        return corrupt("empty");
+    const auto rest = payload.subspan(1);
+    if (payload[0] == kChunkType)
+        return Chunk{{rest.begin(), rest.end()}};
+    if (payload[0] != kJsonType)
+        return fail(ErrorCode::kTooNew, "read transfer: its type is of a newer release");
+    const std::string_view text(reinterpret_cast<const char*>(rest.data()), rest.size());
+    return parseJson(text, "transfer").and_then(readJson);
+}
+
+bool isTreePath(std::string_view path) {
+    constexpr size_t kMaxPath = 4096, kMaxPart = 255;
+    if (path.empty() || path.size() > kMaxPath || !isUtf8(path) ||
+        std::ranges::any_of(path, [](unsigned char c) { return c < 0x20 || c == 0x7f; }))
+        return false;
+    for (size_t begin = 0; begin <= path.size();) {
+        const size_t end = std::min(path.find('/', begin), path.size());
+        const std::string_view part = path.substr(begin, end - begin);
+        if (part.empty() || part == "." || part == ".." || part.size() > kMaxPart)
+            return false;
+        begin = end + 1;
+    }
+    return true;
+}
+
+std::string treeId(std::vector<TreeEntry> entries) {
+    std::ranges::sort(entries, {}, &TreeEntry::path);
+    std::string text;
+    for (const TreeEntry& entry : entries)
+        text += entry.sha256 + (entry.executable ? " x " : " - ") + entry.path + '\n';
+    return sha256Hex(std::as_bytes(std::span(text)));
+}
+
+std::vector<Offer> splitOffer(const std::vector<Blob>& blobs) {
+    std::vector<Offer> offers;
+    for (size_t i = 0; i < blobs.size(); ++i) {
+        if (i % kMaxOffer == 0)
+            offers.emplace_back();
+        offers.back().blobs.push_back(blobs[i]);
+    }
+    return offers;
+}
+
+std::vector<Tree> splitTree(const Tree& tree) {
+    constexpr size_t kPartBytes = kMaxRecord / 2;
+    std::vector<Tree> parts{{tree.kind, tree.id, {}, false}};
+    size_t bytes = 0;
+    for (const TreeEntry& entry : tree.entries) {
+        const size_t size = dumpJson(jsonOf(entry)).size() + 1;
+        if (bytes + size > kPartBytes) {
+            parts.back().more = true;
+            parts.push_back({tree.kind, tree.id, {}, false});
+            bytes = 0;
+        }
+        parts.back().entries.push_back(entry);
+        bytes += size;
+    }
+    return parts;
+}
+
+} // namespace rm
