@@ -1,0 +1,170 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The trainer's GPT once more, in plain PyTorch: compares its numbers with those of gpt_dump.
+
+    gpt_reference.py CHECKPOINT DUMP.safetensors
+
+CHECKPOINT is a checkpoint of the trainer at step 0, DUMP what gpt_dump computed from it. Prints
+one JSON object with the relative differences (Euclidean norms, per tensor: the worst one and its
+name) of logits, loss, gradients, the loss of each further step and the parameters after the last.
+"""
+import json
+import math
+import pathlib
+import sys
+
+import torch
+from safetensors import safe_open
+from safetensors.torch import load_file
+from torch import nn
+from torch.nn import functional as F
+
+from gpt import GPT
+
+
+def gpt2_names(model):
+    """Our parameters under the names of GPT-2's checkpoints. Yields (name, getter): the getter
+    gives the tensor in their layout, from our parameters' values or their gradients."""
+    def linear(layer):
+        return lambda of: of(layer.weight).t(), lambda of: of(layer.bias)
+
+    def plain(parameter):
+        return lambda of: of(parameter)
+
+    def joined(layers):
+        return (
+            lambda of: torch.cat([of(layer.weight).t() for layer in layers], 1),
+            lambda of: torch.cat([of(layer.bias) for layer in layers]),
+        )
+
+    yield "transformer.wte.weight", plain(model.tokens.weight)
+    yield "transformer.wpe.weight", plain(model.positions.weight)
+    for index, block in enumerate(model.blocks):
+        at = f"transformer.h.{index}."
+        attention = block.attention
+        pairs = {
+            "ln_1": (plain(block.norm1.weight), plain(block.norm1.bias)),
+            "attn.c_attn": joined([attention.query, attention.key, attention.value]),
+            "attn.c_proj": linear(attention.out),
+            "ln_2": (plain(block.norm2.weight), plain(block.norm2.bias)),
+            "mlp.c_fc": linear(block.mlp[0]),
+            "mlp.c_proj": linear(block.mlp[2]),
+        }
+        for name, (weight, bias) in pairs.items():
+            yield at + name + ".weight", weight
+            yield at + name + ".bias", bias
+    yield "transformer.ln_f.weight", plain(model.norm.weight)
+    yield "transformer.ln_f.bias", plain(model.norm.bias)
+
+
+@torch.no_grad()
+def load(model, tensors):
+    """Copies a GPT-2 checkpoint in. The layouts above are views except where three are joined."""
+    remaining = dict(tensors)
+    for index, block in enumerate(model.blocks):
+        at = f"transformer.h.{index}.attn.c_attn."
+        layers = [block.attention.query, block.attention.key, block.attention.value]
+        for layer, weight in zip(layers, remaining.pop(at + "weight").chunk(3, 1)):
+            layer.weight.copy_(weight.t())
+        for layer, bias in zip(layers, remaining.pop(at + "bias").chunk(3)):
+            layer.bias.copy_(bias)
+    for name, view in gpt2_names(model):
+        if "c_attn" not in name:
+            view(lambda parameter: parameter).copy_(remaining.pop(name))
+    assert not remaining, f"tensors that GPT-2 does not have: {sorted(remaining)}"
+
+
+def without_key_bias(name, tensor):
+    """Softmax cancels the bias of the keys: its gradient is rounding noise on both sides, which
+    Adam then scales up to whole steps. All the rest of the tensor is compared."""
+    if not name.endswith("attn.c_attn.bias"):
+        return tensor
+    query, _, value = tensor.chunk(3)
+    return torch.cat([query, value])
+
+
+def relative(ours, theirs):
+    return ((ours - theirs).norm() / theirs.norm().clamp_min(1e-30)).item()
+
+
+def worst(pairs):
+    """Of (name, ours, theirs): the largest relative difference and whose it is."""
+    difference, name = max(
+        (relative(without_key_bias(name, a), without_key_bias(name, b)), name)
+        for name, a, b in pairs
+    )
+    return {"difference": difference, "tensor": name}
+
+
+def learning_rate(step, options):
+    """Of step 1, 2, ...: linear warm-up to `lr`, then half a cosine down to `min_lr`."""
+    warmup, steps = options["warmup_steps"], options["steps"]
+    if step <= warmup:
+        return options["lr"] * step / warmup
+    progress = (step - warmup) / (steps - warmup)
+    falling = 0.5 * (1 + math.cos(math.pi * progress))
+    return options["min_lr"] + (options["lr"] - options["min_lr"]) * falling
+
+
+def make_optimizer(model, options):
+    matrices = [p for p in model.parameters() if p.ndim >= 2]
+    vectors = [p for p in model.parameters() if p.ndim < 2]
+    return torch.optim.AdamW(
+        [
+            {"params": matrices, "weight_decay": options["weight_decay"]},
+            {"params": vectors, "weight_decay": 0.0},
+        ],
+        betas=(options["beta1"], options["beta2"]),
+        eps=options["eps"],
+        foreach=False,
+    )
+
+
+def mean_loss(logits, targets):
+    return F.cross_entropy(logits.flatten(0, 1), targets.flatten())
+
+
+def train(model, dump, options):
+    """The loss of every step."""
+    optimizer = make_optimizer(model, options)
+    losses = []
+    for step, (ids, targets) in enumerate(zip(dump["ids"], dump["targets"]), start=1):
+        optimizer.zero_grad()
+        loss = mean_loss(model(ids), targets)
+        loss.backward()
+        nn.utils.clip_grad_norm_(model.parameters(), options["clip"])
+        for group in optimizer.param_groups:
+            group["lr"] = learning_rate(step, options)
+        optimizer.step()
+        losses.append(loss.item())
+    return torch.tensor(losses)
+
+
+def compare(checkpoint, dump_file):
+    model = GPT(json.loads((checkpoint / "config.json").read_text()))
+    load(model, load_file(checkpoint / "model.safetensors"))
+    dump = load_file(dump_file)
+    with safe_open(dump_file, "pt") as file:
+        options = {key: float(value) for key, value in file.metadata().items()}
+
+    logits = model(dump["ids"][0])
+    loss = mean_loss(logits, dump["targets"][0])
+    loss.backward()
+    gradients = [(n, dump["gradient." + n], view(lambda p: p.grad)) for n, view in gpt2_names(model)]
+    report = {
+        "logits": relative(dump["logits"], logits.detach()),
+        "loss": relative(dump["losses"][0], loss.detach()),
+        "gradients": worst(gradients),
+    }
+    losses = train(model, dump, options)
+    report["losses"] = ((dump["losses"] - losses).abs() / losses).max().item()
+    report["parameters"] = worst(
+        (n, dump["after." + n], view(lambda p: p.detach())) for n, view in gpt2_names(model)
+    )
+    report["steps"] = len(losses)
+    report["firstLoss"], report["lastLoss"] = losses[0].item(), losses[-1].item()
+    return report
+
+
+if __name__ == "__main__":
+    torch.manual_seed(0)
+    print(json.dumps(compare(pathlib.Path(sys.argv[1]), sys.argv[2])))
