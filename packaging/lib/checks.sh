@@ -25,9 +25,8 @@ sanitizedTests() {
 # What the programs of the last ctest run skipped, each with its reason.
 listSkips() {
     local log=$1/Testing/Temporary/LastTest.log
-    printf '\nSkipped tests:\n'
+    printf 'Skipped tests:\n'
     grep -a '^SKIP   : ' "$log" | sed 's/^SKIP   : /  /' | sort -u || printf '  none\n'
-    printf '\n'
 }
 
 # holdSummary COMMAND...: passes ctest's lines on and runs COMMAND before its summary, which so

@@ -36,11 +36,14 @@ torchFolder() {
 # buildRelease cpu|cuda [TARGET...]: configures the preset `release` and builds (everything
 # without a target).
 buildRelease() {
-    local torch
+    local torch plugin=AUTO
     torch=$(torchFolder "$1")
+    [[ $1 != cuda ]] || plugin=ON
     shift
     stage "configure build/release"
-    (cd "$RM_ROOT" && logged configure cmake --preset release "-DRINGMASTER_TORCH=$torch")
+    (cd "$RM_ROOT" && logged configure cmake --preset release "-DRINGMASTER_TORCH=$torch" \
+        "-DRINGMASTER_CUDA=$plugin")
+    grep --text 'is NOT built' "$RM_CACHE/log/configure.log" || true
     stage "build build/release${*:+: $*}"
     local targets=()
     (($#)) && targets=(--target "$@")
