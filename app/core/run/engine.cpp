@@ -235,6 +235,7 @@ void Engine::wireFollowed(const QString& run, FollowedRun& followed) {
         // The sender is inside this call: it goes when the event loop is back.
         if (const auto node = m_impl->followed.extract(run))
             node.mapped().release()->deleteLater();
+        endInterruptedLaunch(run);
         Q_EMIT liveChanged(run);
         Q_EMIT runsChanged();
         if (!problem.isEmpty())

@@ -108,6 +108,7 @@ private:
     QFuture<Result<QString>>
     startProcedure(std::function<Result<QString>(const ProcedureContext&)> procedure);
     void wireFollowed(const QString& run, FollowedRun& followed);
+    void endInterruptedLaunch(const QString& run);
     Result<void> postEdit(const QString& run, std::function<Result<void>(StoreWriter&)> edit);
 
     struct Impl;
