@@ -8,6 +8,7 @@
 #include <QJsonDocument>
 #include <QProcess>
 #include <QRegularExpression>
+#include <QTest>
 #include <QThread>
 
 #include <sys/stat.h>
@@ -43,6 +44,12 @@ Result<void> ipAll(const QStringList& commands) {
             return done;
     }
     return {};
+}
+
+/// The kernel tells a link's carrier a little after the link itself.
+bool isCarried(const QString& space, const QString& interface) {
+    const auto text = ipOutput("-n " + space + " -br link show " + interface);
+    return text && text->simplified().split(' ').value(1) == "UP";
 }
 
 QString commandLineOf(pid_t pid) {
@@ -120,7 +127,16 @@ Result<void> NetworkLab::build() {
     for (int i = 0; i < kNodes; ++i)
         commands << "-n " + node(i) + " addr add " + dataAddress(i) + "/24 dev data0"
                  << "-n " + node(i) + " link set data0 up";
-    return ipAll(commands);
+    if (auto made = ipAll(commands); !made)
+        return made;
+    const auto carried = [this] {
+        return isCarried(node(0), "mgmt0") && isCarried(node(0), "data0") &&
+               isCarried(node(1), "mgmt0") && isCarried(node(1), "data0");
+    };
+    if (!QTest::qWaitFor(carried, kCommandMs))
+        return fail(ErrorCode::kUnavailable,
+                    "bring up the links of " + m_prefix.toStdString() + ": no carrier within 5 s");
+    return {};
 }
 
 NetworkLab::NetworkLab(NetworkLab&& other) noexcept

@@ -136,12 +136,13 @@ QString SshServer::configuration() const {
 }
 
 Result<void> SshServer::launch() {
-    QStringList command{kServer, "-D", "-e", "-f", m_dir.filePath("sshd_config")};
+    QStringList command{
+        kServer, "-D", "-f", m_dir.filePath("sshd_config"), "-E", m_dir.filePath("log")};
     if (!m_options.space.isEmpty())
         command = QStringList{"ip", "netns", "exec", m_options.space} + command;
     const auto seen = log().size();
     m_process.setStandardOutputFile(QProcess::nullDevice());
-    m_process.setStandardErrorFile(m_dir.filePath("log"), QIODevice::Append);
+    m_process.setStandardErrorFile(m_dir.filePath("stderr"), QIODevice::Append);
     m_process.start(command.takeFirst(), command);
     const bool up = QTest::qWaitFor(
         [&] {
@@ -151,7 +152,8 @@ Result<void> SshServer::launch() {
         kStepMs);
     if (up && m_process.state() == QProcess::Running)
         return {};
-    return fail(ErrorCode::kUnavailable, ("start sshd: " + log()).toStdString());
+    return fail(ErrorCode::kUnavailable,
+                ("start sshd: " + log() + readText(m_dir.filePath("stderr"))).toStdString());
 }
 
 void SshServer::cutSessions() {

@@ -69,14 +69,13 @@ private:
     Result<void> sendDue();
     Result<void> commit();
     void onRunState(const RunState& state);
-    bool isOver() const;
 
     NodeFollower& m_owner;
     std::unique_ptr<HostSession> m_session;
     std::unique_ptr<HostProcess> m_process;
     std::optional<NodeIngest> m_ingest;
     std::optional<AttachStream> m_stream;
-    int m_endedStates = 0; ///< in a row, without a slice between them
+    bool m_ended = false; ///< the agent says so after the last slice
     int m_orphanedStates = 0;
 };
 
@@ -113,7 +112,6 @@ Result<void> NodeFollower::Connection::open(std::stop_token stop) {
     m_process = std::move(*process);
     AttachStream::Handlers handlers;
     handlers.slice = [this](const Slice& slice) {
-        m_endedStates = 0;
         return m_ingest ? m_ingest->onSlice(slice) : Result<void>{};
     };
     handlers.runState = [this](const RunState& state) { onRunState(state); };
@@ -125,18 +123,12 @@ Result<void> NodeFollower::Connection::open(std::stop_token stop) {
 
 void NodeFollower::Connection::onRunState(const RunState& state) {
     const bool ended = state.ended && state.attempt >= m_owner.m_target.attempt;
-    m_endedStates = ended ? m_endedStates + 1 : 0;
+    m_ended = m_ended || ended;
     const bool anyAlive = std::any_of(state.ranks.begin(), state.ranks.end(),
                                       [](const RankState& rank) { return rank.pid != 0; });
     m_orphanedStates = ended || state.supervised || anyAlive ? 0 : m_orphanedStates + 1;
     m_owner.m_link.state = state;
     m_owner.report(LiveState::Link::kLive);
-}
-
-bool NodeFollower::Connection::isOver() const {
-    // The agent sends what the files held before each state, so a second one without a slice
-    // in between says that nothing is missing.
-    return m_endedStates >= 2;
 }
 
 Result<void> NodeFollower::Connection::commit() {
@@ -195,7 +187,7 @@ Result<bool> NodeFollower::Connection::run(std::stop_token stop) {
             return tl::unexpected<Error>(closed.error());
         if (const auto committed = commit(); !committed)
             return tl::unexpected<Error>(committed.error());
-        if (isOver())
+        if (m_ended)
             return true;
         if (m_orphanedStates >= kStatesWithoutRanks)
             return fail(ErrorCode::kNotFound,

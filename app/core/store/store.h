@@ -8,8 +8,11 @@
 #include <QStringList>
 
 #include <cstdint>
+#include <functional>
+#include <iosfwd>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -79,12 +82,13 @@ struct Point {
     bool operator==(const Point&) const = default;
 };
 
-/// One pixel's worth of a series. NaN values count as gaps; infinite ones are kept.
+/// One pixel's worth of a series: neighbouring points. NaN values count as gaps; infinite ones are
+/// kept.
 struct Bucket {
     int64_t firstStep = 0, lastStep = 0;
-    int64_t wallNs = 0; ///< of the last point
-    float min = 0, max = 0, mean = 0, last = 0;
-    int64_t count = 0;
+    int64_t wallNs = 0;                         ///< of the last point
+    float min = 0, max = 0, mean = 0, last = 0; ///< of what is not NaN; NaN when nothing is
+    int64_t count = 0;                          ///< of what is not NaN
 };
 
 struct StoredEvent {
@@ -108,7 +112,7 @@ struct StoredCommand {
 struct StoredAttempt {
     int attempt = 1;
     int64_t startStep = 0;
-    int64_t startedNs = 0;
+    int64_t startedNs = 0; ///< by its ranks; before they say so, when it was asked for
     std::optional<AttemptEnded> ended; ///< of the whole run, first failure first
     std::string startFrom;
 };
@@ -129,7 +133,11 @@ struct LogLine {
 };
 
 /// A later attempt that starts at step S supersedes earlier attempts' points of steps > S: they
-/// stay stored and are not given out, so every step of every rank appears exactly once.
+/// stay stored and are not given out, so every step of every rank appears exactly once. An attempt
+/// counts from its ranks' AttemptStarted on, not from when it was asked for. In turn nothing of it
+/// is given out from before S (for what agents sample by the clock) or up to S (for all else).
+///
+/// Nothing here throws; what cannot be read is logged and comes back empty.
 ///
 /// Read side: an own read-only connection each. One thread each.
 class StoreReader {
@@ -152,6 +160,13 @@ public:
     std::vector<Bucket> buckets(const QString& run, const SeriesKey& key, int64_t firstStep,
                                 int64_t lastStep, int maxBuckets);
     std::optional<Point> lastPoint(const QString& run, const SeriesKey& key);
+    /// points() in pieces, so that length costs no memory. False: the visitor saw not all of them.
+    bool visitPoints(const QString& run, const SeriesKey& key, int64_t firstStep, int64_t lastStep,
+                     const std::function<void(std::span<const Point>)>& visitor);
+
+    /// While it lives, every method sees the one state of the database at its making.
+    class Snapshot;
+    std::unique_ptr<Snapshot> snapshot();
 
     std::vector<StoredAttempt> attempts(const QString& run);
     std::vector<StoredRank> ranks(const QString& run);
@@ -179,6 +194,9 @@ struct IngestBatch {
     /// Log bytes: file name and new whole lines.
     std::vector<std::pair<int, std::string>> logLines; ///< rank, line
     std::vector<std::pair<std::string, uint64_t>> cursors;
+    /// Where the bytes of this batch began, for the same files: what must be stored as their
+    /// cursors (0: none), or the batch is refused. Empty: not checked.
+    std::vector<std::pair<std::string, uint64_t>> previous;
 };
 
 /// Write side: the only writer and checkpointer of the database. One thread: StoreWriter's user.
@@ -199,8 +217,12 @@ public:
     Result<void> setName(const QString& run, const QString& name);
     Result<void> setDeleted(const QString& run, bool deleted); ///< to the trash, and back
     Result<void> updateSpec(const QString& run, const std::string& specToml);
+    /// Forgets for good what was moved to the trash before that moment. The number of runs.
+    Result<int> purgeDeleted(int64_t deletedBeforeNs);
 
-    /// All or nothing. Run state follows AttemptStarted / AttemptEnded records.
+    /// All or nothing. Run state follows AttemptStarted / AttemptEnded records. kInternal and
+    /// nothing stored when a cursor would go backwards or records come again (their cursors are
+    /// stored already).
     Result<void> ingest(const IngestBatch& batch);
 
     /// Folds the WAL into the file; called when idle and at the end.
