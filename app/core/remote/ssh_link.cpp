@@ -21,6 +21,10 @@ SshLink::SshLink()
 
 SshLink::~SshLink() {
     m_owner.enforce();
+    if (m_event != nullptr) {
+        ssh_event_remove_session(m_event, m_session);
+        ssh_event_free(m_event);
+    }
     if (ssh_is_connected(m_session) != 0)
         ssh_disconnect(m_session);
     ssh_free(m_session);
@@ -28,6 +32,16 @@ SshLink::~SshLink() {
 
 bool SshLink::hasUnsentBytes() const {
     return (ssh_get_status(m_session) & SSH_WRITE_PENDING) != 0;
+}
+
+// libssh's own reads stop looking at the socket once a channel has seen its end, while the exit
+// code and other channels' bytes still lie there.
+void SshLink::pump() {
+    if (m_event == nullptr) {
+        m_event = ssh_event_new();
+        ssh_event_add_session(m_event, m_session);
+    }
+    ssh_event_dopoll(m_event, 0);
 }
 
 void SshLink::wait(milliseconds timeout, int wakeFd) {

@@ -44,6 +44,9 @@ public:
         }
     }
 
+    /// Handles all that has arrived and sends what can be sent; to be called once connected.
+    /// Failures show in the session's state.
+    void pump();
     /// Sleeps until the socket, `wakeFd` (-1: none) or the timeout has something.
     void wait(std::chrono::milliseconds timeout, int wakeFd = -1);
     bool hasUnsentBytes() const;
@@ -60,6 +63,7 @@ private:
 
     ThreadOwner m_owner;
     ssh_session m_session;
+    ssh_event m_event = nullptr; ///< made by the first pump()
 };
 
 /// The session's last failure, as an error of `attempt`. The one place that reads libssh's codes.

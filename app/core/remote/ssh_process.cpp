@@ -107,6 +107,7 @@ Result<size_t> SshProcess::takePiece(bool ofErrors) {
 
 Result<void> SshProcess::takeAll() {
     constexpr size_t kEnough = 1u << 20; // then the caller has its turn
+    m_link->pump();
     for (size_t taken = 0; taken < kEnough;) {
         const auto errors = takePiece(true);
         const auto output = errors ? takePiece(false) : errors;
@@ -201,7 +202,6 @@ Result<int> SshProcess::exitCode(milliseconds timeout) {
             return fail(ErrorCode::kUnavailable, attempt("run") + ": it ended without exit code");
         if (Clock::now() >= deadline)
             return fail(ErrorCode::kUnavailable, attempt("run") + ": it did not end in time");
-        ssh_channel_poll(m_channel, 0);
         m_link->wait(left(deadline));
     }
 }
