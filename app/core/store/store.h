@@ -112,7 +112,7 @@ struct StoredCommand {
 struct StoredAttempt {
     int attempt = 1;
     int64_t startStep = 0;
-    int64_t startedNs = 0; ///< by its ranks; before they say so, when it was asked for
+    int64_t startedNs = 0;             ///< by its ranks; before they say so, when it was asked for
     std::optional<AttemptEnded> ended; ///< of the whole run, first failure first
     std::string startFrom;
 };
@@ -164,9 +164,9 @@ public:
     bool visitPoints(const QString& run, const SeriesKey& key, int64_t firstStep, int64_t lastStep,
                      const std::function<void(std::span<const Point>)>& visitor);
 
-    /// While it lives, every method sees the one state of the database at its making.
-    class Snapshot;
-    std::unique_ptr<Snapshot> snapshot();
+    /// While it lives, every method sees the one state of the database at its making. Not for
+    /// long: the write-ahead log grows meanwhile. Must go before the reader does.
+    [[nodiscard]] std::shared_ptr<void> snapshot();
 
     std::vector<StoredAttempt> attempts(const QString& run);
     std::vector<StoredRank> ranks(const QString& run);

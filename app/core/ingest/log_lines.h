@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace rm {
+
+inline constexpr size_t kMaxLine = 4096; ///< bytes; longer lines come in pieces
+
+/// Cuts the growing bytes of one log into lines fit to be shown.
+class LogLines {
+public:
+    explicit LogLines(uint64_t cursor)
+        : m_cursor(cursor) {}
+
+    void feed(std::span<const std::byte> bytes);
+    /// Whole lines since the last call; a last one without its end is held back.
+    std::vector<std::string> take();
+    /// The one held back, too: the log ends here.
+    std::vector<std::string> takeAll();
+
+    /// Offset of the first byte that is in no line given out.
+    uint64_t cursor() const { return m_cursor; }
+
+private:
+    std::string m_pending;
+    uint64_t m_cursor;
+};
+
+/// A raw line as text: terminal escapes and control characters stripped, of parts overwritten by
+/// carriage returns the last, invalid UTF-8 replaced, at most kMaxLine bytes.
+std::string cleanLine(std::string_view raw);
+
+} // namespace rm

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "app/core/store/store.h"
+#include "shared/wire/messages.h"
+
+#include <QString>
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace rm {
+
+/// Turns the replicated bytes of one node's files into batches for the store, whose cursors go
+/// exactly as far as what was decoded. One instance a connection; not thread-safe.
+class NodeIngest {
+public:
+    /// `cursors` are those stored: where the node was asked to go on.
+    NodeIngest(QString run, int nodeIndex,
+               const std::vector<std::pair<std::string, uint64_t>>& cursors);
+    ~NodeIngest();
+    NodeIngest(NodeIngest&&) noexcept;
+    NodeIngest& operator=(NodeIngest&&) noexcept;
+
+    /// Takes bytes that follow the last ones of their file. kCorrupt, nothing taken: a gap or an
+    /// overlap, or a file that is none of ours; attach anew from the cursors then. A damaged
+    /// journal is no error here: it becomes an event, and its file stays at its cursor.
+    Result<void> onSlice(const Slice& slice);
+
+    /// What was decoded since the last call. nullopt: nothing new.
+    std::optional<IngestBatch> take();
+
+private:
+    struct File;
+
+    Result<File*> fileOf(const std::string& name);
+    void decodeJournal(const std::string& name, File& file);
+    void note(const Record& record);
+
+    QString m_run;
+    int m_nodeIndex;
+    std::map<std::string, uint64_t> m_committed; ///< cursors up to the last take()
+    std::map<std::string, std::unique_ptr<File>> m_files;
+    std::vector<Record> m_records;
+    bool m_ended = false; ///< the newest attempt has ended here: no log goes on
+};
+
+} // namespace rm

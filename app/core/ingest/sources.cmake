@@ -1,0 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+target_sources(rm_core PRIVATE
+    ingest/log_lines.cpp
+    ingest/node_ingest.cpp)

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/core/store/attempt_outcome.h"
+
+#include "shared/exit_code.h"
+
+#include <algorithm>
+#include <array>
+#include <tuple>
+
+namespace rm {
+
+namespace {
+
+/// The more it matters to a person, the less.
+int weight(Outcome outcome) {
+    switch (outcome) {
+    case Outcome::kFailed:
+        return 0;
+    case Outcome::kPreempted:
+        return 1;
+    case Outcome::kStopped:
+        return 2;
+    case Outcome::kPaused:
+        return 3;
+    case Outcome::kFinished:
+        return 4;
+    }
+    return 0;
+}
+
+auto orderOf(const NodeEnd& node) {
+    const bool isConsequence = node.end.exitCode == static_cast<int>(ExitCode::kPeerLost);
+    const int64_t when = node.rankExitedNs ? node.rankExitedNs : node.end.wallNs;
+    return std::tuple(weight(node.end.outcome), isConsequence, when);
+}
+
+std::string failureText(const NodeEnd& node) {
+    if (node.end.firstFailedRank < 0)
+        return node.nodeName + ": " + (node.end.message.empty() ? "failed" : node.end.message);
+    std::string text = "rank " + std::to_string(node.end.firstFailedRank) + " on " + node.nodeName;
+    text += ": ";
+    if (!node.rankMessage.empty())
+        text += node.rankMessage;
+    else if (!node.end.message.empty())
+        text += node.end.message;
+    else
+        text += exitCodeName(node.end.exitCode);
+    if (node.rankStep > 0)
+        text += " at step " + std::to_string(node.rankStep);
+    return text;
+}
+
+std::string textOf(const NodeEnd& node) {
+    switch (node.end.outcome) {
+    case Outcome::kFailed:
+        return failureText(node);
+    case Outcome::kStopped:
+    case Outcome::kPreempted:
+        return node.end.message;
+    case Outcome::kFinished:
+    case Outcome::kPaused:
+        return {};
+    }
+    return {};
+}
+
+} // namespace
+
+AttemptEnded combined(std::span<const NodeEnd> ends) {
+    const NodeEnd& first =
+        *std::min_element(ends.begin(), ends.end(), [](const NodeEnd& a, const NodeEnd& b) {
+            return orderOf(a) < orderOf(b);
+        });
+    AttemptEnded whole = first.end;
+    whole.message = textOf(first);
+    for (const NodeEnd& node : ends)
+        whole.wallNs = std::max(whole.wallNs, node.end.wallNs);
+    return whole;
+}
+
+std::optional<AttemptEnded> attemptEnd(Database& database, int64_t run, int attempt) {
+    // An attempt without nodes of its own runs on those of the one before it.
+    auto nodes = database.query(
+        "SELECT node.name, node_end.outcome, node_end.first_failed_rank, node_end.exit_code, "
+        "node_end.wall_ns, node_end.message, rank.message, rank.step, rank.exited_ns "
+        "FROM node LEFT JOIN node_end ON node_end.run = node.run AND node_end.attempt = ?2 "
+        "AND node_end.node = node.node "
+        "LEFT JOIN rank ON rank.run = node.run AND rank.attempt = ?2 "
+        "AND rank.rank = node_end.first_failed_rank "
+        "WHERE node.run = ?1 AND node.attempt = "
+        "(SELECT max(attempt) FROM node WHERE run = ?1 AND attempt <= ?2)");
+    nodes.with(run, attempt);
+    std::vector<NodeEnd> ends;
+    while (nodes.next()) {
+        if (nodes.isNull(1))
+            return std::nullopt;
+        AttemptEnded end{attempt,          static_cast<Outcome>(nodes.number(1)),
+                         nodes.number(2),  nodes.number(3),
+                         nodes.integer(4), nodes.text(5)};
+        ends.push_back({nodes.text(0), std::move(end), nodes.isNull(6) ? "" : nodes.text(6),
+                        nodes.integer(7), nodes.integer(8)});
+    }
+    return ends.empty() ? std::nullopt : std::optional(combined(ends));
+}
+
+} // namespace rm

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/core/store/database.h"
+
+#include <sqlite3.h>
+
+namespace rm {
+
+namespace {
+
+ErrorCode codeOf(int sqliteCode) {
+    switch (sqliteCode & 0xff) {
+    case SQLITE_FULL:
+    case SQLITE_NOMEM:
+    case SQLITE_TOOBIG:
+        return ErrorCode::kExhausted;
+    case SQLITE_CORRUPT:
+    case SQLITE_NOTADB:
+        return ErrorCode::kCorrupt;
+    case SQLITE_READONLY:
+    case SQLITE_PERM:
+    case SQLITE_AUTH:
+        return ErrorCode::kDenied;
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+    case SQLITE_IOERR:
+        return ErrorCode::kUnavailable;
+    case SQLITE_CANTOPEN:
+        return ErrorCode::kNotFound;
+    default:
+        return ErrorCode::kInternal;
+    }
+}
+
+} // namespace
+
+Query::Query(SQLite::Statement& statement)
+    : m_statement(statement) {
+    m_statement.tryReset();
+}
+
+Query::~Query() {
+    m_statement.tryReset();
+}
+
+std::span<const std::byte> Query::blob(int column) const {
+    const SQLite::Column value = m_statement.getColumn(column);
+    return {static_cast<const std::byte*>(value.getBlob()), static_cast<size_t>(value.getBytes())};
+}
+
+void Query::bind(int index, std::span<const std::byte> value) {
+    // A null pointer would bind NULL.
+    const void* data = value.empty() ? static_cast<const void*>("") : value.data();
+    m_statement.bindNoCopy(index, data, static_cast<int>(value.size()));
+}
+
+void Query::bind(int index, const std::optional<int64_t>& value) {
+    if (value)
+        m_statement.bind(index, *value);
+    else
+        m_statement.bind(index);
+}
+
+Database::Database(const std::string& path, int flags)
+    : m_connection(path, flags) {
+    m_connection.setBusyTimeout(5000);
+}
+
+Query Database::query(const char* sql) {
+    auto& statement = m_statements[sql];
+    if (!statement)
+        statement = std::make_unique<SQLite::Statement>(m_connection, sql);
+    return Query(*statement);
+}
+
+bool Database::inTransaction() {
+    return sqlite3_get_autocommit(m_connection.getHandle()) == 0;
+}
+
+ReadScope::ReadScope(Database& database)
+    : m_database(database.inTransaction() ? nullptr : &database) {
+    if (m_database)
+        m_database->connection().exec("BEGIN");
+}
+
+ReadScope::~ReadScope() {
+    if (m_database)
+        m_database->connection().tryExec("COMMIT");
+}
+
+Error errorOf(const std::string& attempt, const SQLite::Exception& exception) {
+    const ErrorCode code = codeOf(exception.getErrorCode());
+    if ((exception.getErrorCode() & 0xff) == SQLITE_FULL)
+        return {code, attempt + ": disk full"};
+    return {code, attempt + ": " + exception.what()};
+}
+
+} // namespace rm

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "app/core/store/store.h"
+#include "shared/result.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <span>
+#include <vector>
+
+namespace rm {
+
+/// Rows of samples of one rank: all metrics of a row share its step and time, so those are stored
+/// once. A lane is what one rank in one attempt emits at its steps (or, `timed`, what the agent
+/// samples of it by the clock), sorted by step.
+struct LaneRows {
+    struct Column {
+        std::vector<uint32_t> rows; ///< ascending indices into steps: where the metric has a value
+        std::vector<float> values;  ///< as long as `rows`
+        bool operator==(const Column&) const = default;
+    };
+
+    std::vector<int64_t> steps;
+    std::vector<int64_t> walls;
+    std::map<int64_t, Column> columns; ///< by metric.id of the database
+
+    size_t size() const { return steps.size(); }
+    bool operator==(const LaneRows&) const = default;
+};
+
+/// Adds an empty row; set() fills it. A second value of a metric in one row is ignored.
+void addRow(LaneRows& rows, int64_t step, int64_t wallNs);
+void set(LaneRows& rows, int64_t metric, float value);
+
+void append(LaneRows& rows, const LaneRows& more);
+void sortBySteps(LaneRows& rows); ///< stable: equal steps keep their order
+/// What remains when each column loses its first `firstKept[metric]` values; empty rows vanish.
+LaneRows rest(const LaneRows& rows, const std::map<int64_t, size_t>& firstKept);
+
+/// The uncompressed form of a tail row (resources/schema/SCHEMA.md).
+std::vector<std::byte> encodeRows(const LaneRows& rows);
+Result<LaneRows> decodeRows(std::span<const std::byte> bytes);
+/// Appends one metric's points, without decoding the others.
+Result<void> decodePoints(std::span<const std::byte> bytes, int64_t metric,
+                          std::vector<Point>& points);
+
+} // namespace rm

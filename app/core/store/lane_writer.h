@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "app/core/store/database.h"
+#include "app/core/store/lane_rows.h"
+#include "app/core/store/pyramid.h"
+
+#include <set>
+#include <unordered_map>
+
+namespace rm {
+
+/// Stores the samples of lanes: a tail of small rows first, folded into compressed chunks with
+/// pyramids as it grows. Works inside the caller's transaction; throws SQLite::Exception.
+class LaneWriter {
+public:
+    static constexpr size_t kChunkPoints = 4096;
+    static constexpr size_t kMinChunkPoints = 256; ///< of a metric that is in few rows only
+    static constexpr int kSmallRows = 32;          ///< then they become one larger row
+
+    explicit LaneWriter(Database& database)
+        : m_database(database) {}
+
+    Result<void> append(int64_t lane, LaneRows rows);
+    /// Folds the whole tail, however short: nothing more is expected.
+    Result<void> close(int64_t lane);
+
+    /// After a rollback: what is known of the lanes may be wrong.
+    void forget() { m_lanes.clear(); }
+
+private:
+    enum Tier { kSmall = 0, kLarge = 1, kCarried = 2 }; // stored: never renumber
+
+    struct Lane {
+        int64_t nextSeq = 0;
+        int smallRows = 0;
+        int64_t tailPoints = 0; ///< without those carried
+        int64_t lastStep = INT64_MIN;
+        std::set<int64_t> metrics;
+    };
+
+    Lane& lane(int64_t id);
+    void noteMetrics(int64_t id, Lane& lane, const LaneRows& rows);
+    void insertTail(int64_t id, Lane& lane, Tier tier, const LaneRows& rows);
+    Result<LaneRows> takeTail(int64_t id, Lane& lane, Tier highest);
+    Result<void> mergeSmallRows(int64_t id, Lane& lane);
+    Result<void> compact(int64_t id, Lane& lane, bool all);
+    Result<void> appendOutOfOrder(int64_t id, Lane& lane, LaneRows rows);
+
+    Result<void> storeChunks(int64_t id, const LaneRows& rows, const std::vector<int64_t>& metrics,
+                             size_t count);
+    int64_t storeAxis(int64_t id, std::span<const Point> points);
+    Result<void> storeChunk(int64_t id, int64_t metric, int64_t axis,
+                            std::span<const Point> points);
+    Result<void> addToLevel(int64_t id, int64_t metric, int level, int64_t index,
+                            const Summary& summary);
+
+    Result<void> takeChunksBehind(int64_t id, int64_t step, LaneRows& rows);
+    Result<void> truncateChunks(int64_t id, int64_t metric, int64_t chunks);
+    Result<void> truncateLevel(int64_t id, int64_t metric, int level, int64_t entries);
+
+    Database& m_database;
+    std::unordered_map<int64_t, Lane> m_lanes;
+};
+
+} // namespace rm

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "app/core/store/lane_reader.h"
+#include "app/core/store/store.h"
+
+#include <unordered_map>
+
+namespace rm {
+
+/// What stands behind StoreReader. Its methods expect a ReadScope and throw SQLite::Exception.
+struct StoreReader::Impl {
+    explicit Impl(const std::string& path);
+
+    /// Runs `body` on one state of the database; what SQLite throws is logged and gives `T{}`.
+    template <class Body>
+    auto read(const char* what, Body&& body) -> decltype(body()) {
+        try {
+            const ReadScope scope(database);
+            return body();
+        } catch (const SQLite::Exception& exception) {
+            warn(errorOf(what, exception));
+            return {};
+        }
+    }
+    static void warn(const Error& error);
+
+    std::optional<int64_t> runId(const QString& run);
+    /// The visible parts of a series, in order: one per attempt that has any of it.
+    std::vector<LaneRange> ranges(int64_t run, const SeriesKey& key, int64_t firstStep,
+                                  int64_t lastStep);
+    std::optional<Point> lastPoint(const std::vector<LaneRange>& ranges);
+    std::vector<Bucket> buckets(const std::vector<LaneRange>& ranges, int maxBuckets);
+    std::optional<RunSummary> summary(int64_t run);
+
+    Database database;
+    LaneReader lanes;
+
+private:
+    RunSummary summaryOf(int64_t run, Query& row);
+    std::vector<RunNode> nodes(int64_t run);
+
+    struct Known {
+        int64_t revision;
+        RunSummary summary;
+    };
+    std::unordered_map<int64_t, Known> m_known; ///< by run: those of an unchanged revision hold
+};
+
+} // namespace rm

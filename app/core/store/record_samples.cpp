@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The half of RecordWriter that turns samples into rows of lanes.
+#include "app/core/store/record_writer.h"
+#include "shared/io/clock.h"
+
+#include <algorithm>
+
+namespace rm {
+
+namespace {
+
+bool isTimed(MetricId id) {
+    return id >= metric::kGpuUtilization && id < metric::kFirstUser;
+}
+
+MetricDef definitionOf(MetricId id) {
+    if (const MetricDef* builtin = findBuiltinMetric(id))
+        return *builtin;
+    MetricDef unknown;
+    unknown.id = id;
+    unknown.name = "user/metric_" + std::to_string(id);
+    unknown.description = "A metric that the run did not describe.";
+    return unknown;
+}
+
+} // namespace
+
+WriterMemory::Metric RecordWriter::metric(MetricId id) {
+    const auto [known, isNew] = m_memory.metrics.try_emplace({m_run, id});
+    if (!isNew)
+        return known->second;
+    known->second.timed = isTimed(id);
+    auto stored = m_database.query("SELECT id FROM metric WHERE run = ? AND journal_id = ?");
+    if (stored.with(m_run, static_cast<int>(id)).next())
+        known->second.id = stored.integer(0);
+    else
+        known->second.id = storeMetric(definitionOf(id));
+    return known->second;
+}
+
+int64_t RecordWriter::storeMetric(const MetricDef& def) {
+    // The newest registration has the number: a resumed run may number its metrics anew.
+    m_database
+        .query("UPDATE metric SET journal_id = NULL WHERE run = ? AND journal_id = ? AND name <> ?")
+        .with(m_run, static_cast<int>(def.id), def.name)
+        .run();
+    auto stored = m_database.query(
+        "INSERT INTO metric (run, journal_id, name, unit, kind, scope, description) "
+        "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) ON CONFLICT (run, name) DO UPDATE SET "
+        "journal_id = ?2, unit = ?4, kind = ?5, scope = ?6, description = ?7 RETURNING id");
+    stored.with(m_run, static_cast<int>(def.id), def.name, def.unit, static_cast<int>(def.kind),
+                static_cast<int>(def.scope), def.description);
+    int64_t id = 0;
+    while (stored.next())
+        id = stored.integer(0);
+    return id;
+}
+
+int64_t RecordWriter::laneOf(int32_t rank, bool timed) {
+    const int32_t attempt = timed ? attemptOfNode() : attemptOfRank(rank);
+    const auto [known, isNew] = m_memory.lanes.try_emplace({m_run, rank, timed, attempt}, 0);
+    if (!isNew)
+        return known->second;
+    m_database.query("INSERT OR IGNORE INTO lane (run, rank, timed, attempt) VALUES (?, ?, ?, ?)")
+        .with(m_run, rank, timed, attempt)
+        .run();
+    auto stored = m_database.query(
+        "SELECT id FROM lane WHERE run = ? AND rank = ? AND timed = ? AND attempt = ?");
+    if (stored.with(m_run, rank, timed, attempt).next())
+        known->second = stored.integer(0);
+    return known->second;
+}
+
+void RecordWriter::addSamples(const Samples& record, bool timed) {
+    const auto belongs = [timed](MetricId id) { return isTimed(id) == timed; };
+    if (std::none_of(record.metric.begin(), record.metric.end(), belongs))
+        return;
+    LaneRows& rows = m_rows[laneOf(record.rank, timed)];
+    addRow(rows, record.step, record.wallNs);
+    for (size_t i = 0; i < record.metric.size(); ++i)
+        if (belongs(record.metric[i]))
+            set(rows, metric(record.metric[i]).id, record.value[i]);
+    if (!timed)
+        m_rankSteps[{attemptOfRank(record.rank), record.rank}] = record.step;
+}
+
+void RecordWriter::storeRankSteps() {
+    for (const auto& [key, step] : m_rankSteps)
+        m_database
+            .query("INSERT INTO rank (run, attempt, rank, node, step) VALUES (?1, ?2, ?3, ?4, ?5) "
+                   "ON CONFLICT (run, attempt, rank) DO UPDATE SET step = ?5")
+            .with(m_run, key.first, key.second, m_node, step)
+            .run();
+}
+
+Result<void> RecordWriter::storeLanes() {
+    for (auto& [lane, rows] : m_rows)
+        if (const auto stored = m_lanes.append(lane, std::move(rows)); !stored)
+            return stored;
+    return {};
+}
+
+Result<void> RecordWriter::closeLanes() {
+    std::vector<int64_t> lanes;
+    for (const int32_t attempt : m_endedAttempts) {
+        auto open = m_database.query(
+            "SELECT lane.id FROM lane JOIN rank ON rank.run = lane.run AND rank.rank = lane.rank "
+            "AND rank.attempt = lane.attempt WHERE lane.run = ? AND lane.attempt <= ? "
+            "AND rank.node = ? AND EXISTS (SELECT 1 FROM tail WHERE tail.lane = lane.id)");
+        open.with(m_run, attempt, m_node);
+        while (open.next())
+            lanes.push_back(open.integer(0));
+    }
+    for (const int64_t lane : lanes)
+        if (const auto closed = m_lanes.close(lane); !closed)
+            return closed;
+    return {};
+}
+
+Result<void> RecordWriter::finish() {
+    if (m_refused > 0)
+        on(Event{-1, -1, wallNowNs(), Severity::kWarning, "record-refused",
+                 std::to_string(m_refused) +
+                     " records of this node make no sense, first: " + m_whyRefused});
+    storeRankSteps();
+    if (const auto stored = storeLanes(); !stored)
+        return stored;
+    if (const auto closed = closeLanes(); !closed)
+        return closed;
+    if (m_lifecycleChanged)
+        followAttempt();
+    return {};
+}
+
+} // namespace rm

@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/core/store/record_writer.h"
+
+#include "app/core/store/attempt_outcome.h"
+#include "app/core/store/store.h"
+
+namespace rm {
+
+namespace {
+
+constexpr int32_t kMaxRanks = 1 << 16;
+constexpr int32_t kMaxAttempts = 1 << 20;
+constexpr int64_t kMaxStep = int64_t(1) << 53;
+
+RunStateKind stateOf(Outcome outcome) {
+    switch (outcome) {
+    case Outcome::kFinished:
+        return RunStateKind::kFinished;
+    case Outcome::kPaused:
+        return RunStateKind::kPaused;
+    case Outcome::kStopped:
+        return RunStateKind::kStopped;
+    case Outcome::kPreempted:
+        return RunStateKind::kPreempted;
+    case Outcome::kFailed:
+        return RunStateKind::kFailed;
+    }
+    return RunStateKind::kFailed;
+}
+
+std::optional<int64_t> firstInteger(Query& query) {
+    return query.next() && !query.isNull(0) ? std::optional(query.integer(0)) : std::nullopt;
+}
+
+} // namespace
+
+RecordWriter::RecordWriter(Database& database, LaneWriter& lanes, WriterMemory& memory, int64_t run,
+                           int node)
+    : m_database(database)
+    , m_lanes(lanes)
+    , m_memory(memory)
+    , m_run(run)
+    , m_node(node) {}
+
+void RecordWriter::apply(const Record& record) {
+    std::visit([this](const auto& one) { on(one); }, record);
+}
+
+void RecordWriter::on(const AttemptStarted& record) {
+    if (!isAttempt(record.attempt) || !isRank(record.rank) || !isStep(record.startStep))
+        return;
+    noteAttempt(record.attempt);
+    m_database
+        .query("INSERT INTO attempt (run, attempt, start_step, start_from, started_ns) "
+               "VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT (run, attempt) DO UPDATE SET "
+               "start_step = ?3, start_from = ?4, started_ns = ?5 WHERE started_ns IS NULL")
+        .with(m_run, record.attempt, record.startStep, record.startFrom, record.wallNs)
+        .run();
+    m_database
+        .query("INSERT INTO rank (run, attempt, rank, node, step) VALUES (?1, ?2, ?3, ?4, ?5) "
+               "ON CONFLICT (run, attempt, rank) DO UPDATE SET step = coalesce(step, ?5)")
+        .with(m_run, record.attempt, record.rank, m_node, record.startStep)
+        .run();
+    m_memory.rankAttempts[{m_run, record.rank}] = record.attempt;
+    m_lifecycleChanged = true;
+    m_rankZeroStarted = m_rankZeroStarted || record.rank == 0;
+}
+
+void RecordWriter::on(const MetricRegistered& record) {
+    const MetricDef& def = record.def;
+    if (def.id < metric::kFirstUser || !isValidMetricName(def.name) || findBuiltinMetric(def.name))
+        return refuse("metric " + std::to_string(def.id) + " with the name \"" +
+                      def.name.substr(0, 64) + "\"");
+    m_memory.metrics[{m_run, def.id}] = {storeMetric(def), false};
+}
+
+void RecordWriter::on(const Samples& record) {
+    if (!isRank(record.rank) || !isStep(record.step))
+        return;
+    if (record.metric.size() != record.value.size())
+        return refuse("samples with " + std::to_string(record.metric.size()) + " metrics and " +
+                      std::to_string(record.value.size()) + " values");
+    addSamples(record, false);
+    addSamples(record, true);
+}
+
+void RecordWriter::on(const Event& record) {
+    // A damaged file is met again at each attach, and reported once.
+    m_database
+        .query("INSERT INTO event (run, attempt, node, rank, step, wall_ns, severity, code, "
+               "message) SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9 WHERE ?8 <> 'journal-damaged' "
+               "OR NOT EXISTS (SELECT 1 FROM event WHERE run = ?1 AND node = ?3 AND code = ?8 AND "
+               "message = ?9)")
+        .with(m_run, record.rank < 0 ? attemptOfNode() : attemptOfRank(record.rank), m_node,
+              record.rank, record.step, record.wallNs, static_cast<int>(record.severity),
+              record.code, record.message)
+        .run();
+}
+
+void RecordWriter::on(const CommandApplied& record) {
+    m_database
+        .query("INSERT OR IGNORE INTO command (run, uuid, attempt, kind, step, wall_ns, ok, "
+               "message) VALUES (?, ?, ?, ?, ?, ?, ?, ?)")
+        .with(m_run, record.id, attemptOfRank(0), record.kind, record.step, record.wallNs,
+              record.ok, record.message)
+        .run();
+}
+
+void RecordWriter::on(const CheckpointSaved& record) {
+    m_database
+        .query("INSERT OR REPLACE INTO checkpoint (run, path, attempt, step, wall_ns, bytes, "
+               "duration_ms, reason, validation_loss, best) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")
+        .with(m_run, record.path, attemptOfRank(0), record.step, record.wallNs, record.bytes,
+              record.durationMs, record.reason, record.validationLoss, record.best)
+        .run();
+}
+
+void RecordWriter::on(const CheckpointRemoved& record) {
+    m_database.query("UPDATE checkpoint SET removed = 1 WHERE run = ? AND path = ?")
+        .with(m_run, record.path)
+        .run();
+}
+
+void RecordWriter::on(const SampleText& record) {
+    m_database
+        .query("INSERT INTO sample_text (run, attempt, step, wall_ns, prompt, text) "
+               "VALUES (?, ?, ?, ?, ?, ?)")
+        .with(m_run, attemptOfRank(0), record.step, record.wallNs, record.prompt, record.text)
+        .run();
+}
+
+void RecordWriter::on(const RankStarted& record) {
+    if (!isAttempt(record.attempt) || !isRank(record.rank))
+        return;
+    noteAttempt(record.attempt);
+    m_database
+        .query("INSERT INTO rank (run, attempt, rank, node, pid) VALUES (?1, ?2, ?3, ?4, ?5) "
+               "ON CONFLICT (run, attempt, rank) DO UPDATE SET pid = ?5")
+        .with(m_run, record.attempt, record.rank, m_node, record.pid)
+        .run();
+    m_memory.nodeAttempts[{m_run, m_node}] = record.attempt;
+    m_lifecycleChanged = true;
+}
+
+void RecordWriter::on(const RankExited& record) {
+    if (!isAttempt(record.attempt) || !isRank(record.rank))
+        return;
+    m_database
+        .query("INSERT INTO rank (run, attempt, rank, node, exited, exit_code, signal, exited_ns, "
+               "message, log_tail) VALUES (?1, ?2, ?3, ?4, 1, ?5, ?6, ?7, ?8, ?9) "
+               "ON CONFLICT (run, attempt, rank) DO UPDATE SET exited = 1, exit_code = ?5, "
+               "signal = ?6, exited_ns = ?7, message = ?8, log_tail = ?9")
+        .with(m_run, record.attempt, record.rank, m_node, record.exitCode, record.signal,
+              record.wallNs, record.message, record.tail)
+        .run();
+    m_lifecycleChanged = true;
+}
+
+void RecordWriter::on(const AttemptEnded& record) {
+    if (!isAttempt(record.attempt))
+        return;
+    m_database
+        .query("INSERT OR IGNORE INTO node_end (run, attempt, node, outcome, first_failed_rank, "
+               "exit_code, wall_ns, message) VALUES (?, ?, ?, ?, ?, ?, ?, ?)")
+        .with(m_run, record.attempt, m_node, static_cast<int>(record.outcome),
+              record.firstFailedRank, record.exitCode, record.wallNs, record.message)
+        .run();
+    m_endedAttempts.push_back(record.attempt);
+    m_lifecycleChanged = true;
+}
+
+void RecordWriter::refuse(const std::string& why) {
+    if (m_refused++ == 0)
+        m_whyRefused = why;
+}
+
+bool RecordWriter::isAttempt(int32_t attempt) {
+    const bool valid = attempt >= 1 && attempt <= kMaxAttempts;
+    if (!valid)
+        refuse("attempt " + std::to_string(attempt));
+    return valid;
+}
+
+bool RecordWriter::isRank(int32_t rank) {
+    const bool valid = rank >= 0 && rank < kMaxRanks;
+    if (!valid)
+        refuse("rank " + std::to_string(rank));
+    return valid;
+}
+
+bool RecordWriter::isStep(int64_t step) {
+    const bool valid = step >= 0 && step <= kMaxStep;
+    if (!valid)
+        refuse("step " + std::to_string(step));
+    return valid;
+}
+
+int32_t RecordWriter::runAttempt() {
+    const auto attempt =
+        firstInteger(m_database.query("SELECT attempt FROM run WHERE id = ?").with(m_run));
+    return static_cast<int32_t>(attempt.value_or(1));
+}
+
+void RecordWriter::noteAttempt(int32_t attempt) {
+    const int changed =
+        m_database.query("UPDATE run SET attempt = ?2 WHERE id = ?1 AND attempt < ?2")
+            .with(m_run, attempt)
+            .run();
+    if (changed > 0)
+        setState(RunStateKind::kPreparing, {});
+}
+
+int32_t RecordWriter::attemptOfRank(int32_t rank) {
+    const auto [known, isNew] = m_memory.rankAttempts.try_emplace({m_run, rank}, 0);
+    if (isNew) {
+        const auto attempt = firstInteger(
+            m_database
+                .query("SELECT max(attempt) FROM rank WHERE run = ? AND rank = ? AND step NOT NULL")
+                .with(m_run, rank));
+        known->second = static_cast<int32_t>(attempt.value_or(0));
+    }
+    return known->second > 0 ? known->second : runAttempt();
+}
+
+int32_t RecordWriter::attemptOfNode() {
+    const auto [known, isNew] = m_memory.nodeAttempts.try_emplace({m_run, m_node}, 0);
+    if (isNew) {
+        const auto attempt = firstInteger(
+            m_database.query("SELECT max(attempt) FROM rank WHERE run = ? AND node = ? AND pid > 0")
+                .with(m_run, m_node));
+        known->second = static_cast<int32_t>(attempt.value_or(0));
+    }
+    return known->second > 0 ? known->second : runAttempt();
+}
+
+void RecordWriter::setState(RunStateKind state, const std::string& message) {
+    m_database.query("UPDATE run SET state = ?, message = ? WHERE id = ?")
+        .with(static_cast<int>(state), message, m_run)
+        .run();
+}
+
+void RecordWriter::followAttempt() {
+    const int32_t attempt = runAttempt();
+    const auto stored =
+        firstInteger(m_database.query("SELECT state FROM run WHERE id = ?").with(m_run));
+    const auto state = static_cast<RunStateKind>(stored.value_or(0));
+    const bool isOpen = state == RunStateKind::kPreparing || state == RunStateKind::kRunning;
+    if (const auto end = attemptEnd(m_database, m_run, attempt)) {
+        if (isOpen)
+            setState(stateOf(end->outcome), end->message);
+        return;
+    }
+    if (m_rankZeroStarted && attemptOfRank(0) == attempt)
+        setState(RunStateKind::kRunning, {});
+}
+
+} // namespace rm

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "app/core/store/lane_writer.h"
+#include "app/core/store/store.h"
+#include "shared/journal/records.h"
+
+#include <map>
+#include <tuple>
+
+namespace rm {
+
+/// What the writer remembers of runs between batches. Emptied after a rollback.
+struct WriterMemory {
+    struct Metric {
+        int64_t id = 0;
+        bool timed = false; ///< sampled by the clock, by an agent
+    };
+    std::map<std::pair<int64_t, MetricId>, Metric> metrics;      ///< by run, id in the journal
+    std::map<std::pair<int64_t, int32_t>, int32_t> rankAttempts; ///< by run, rank
+    std::map<std::pair<int64_t, int>, int32_t> nodeAttempts;     ///< by run, node
+    std::map<std::tuple<int64_t, int32_t, bool, int32_t>, int64_t> lanes;
+};
+
+/// Applies the records of one batch, in order, inside the caller's transaction. Throws
+/// SQLite::Exception.
+class RecordWriter {
+public:
+    RecordWriter(Database& database, LaneWriter& lanes, WriterMemory& memory, int64_t run,
+                 int node);
+
+    void apply(const Record& record);
+    /// Stores what was gathered; makes the run's state follow its attempt. Once, at the end.
+    Result<void> finish();
+
+private:
+    void on(const AttemptStarted& record);
+    void on(const MetricRegistered& record);
+    void on(const Samples& record);
+    void on(const Event& record);
+    void on(const CommandApplied& record);
+    void on(const CheckpointSaved& record);
+    void on(const CheckpointRemoved& record);
+    void on(const SampleText& record);
+    void on(const RankStarted& record);
+    void on(const RankExited& record);
+    void on(const AttemptEnded& record);
+
+    void refuse(const std::string& why);
+    bool isAttempt(int32_t attempt);
+    bool isRank(int32_t rank);
+    bool isStep(int64_t step);
+    void noteAttempt(int32_t attempt);
+    int32_t runAttempt();
+    int32_t attemptOfRank(int32_t rank);
+    int32_t attemptOfNode();
+    WriterMemory::Metric metric(MetricId id);
+    int64_t storeMetric(const MetricDef& def);
+    int64_t laneOf(int32_t rank, bool timed);
+    void addSamples(const Samples& record, bool timed);
+    void storeRankSteps();
+    Result<void> storeLanes();
+    Result<void> closeLanes();
+    void followAttempt();
+    void setState(RunStateKind state, const std::string& message);
+
+    Database& m_database;
+    LaneWriter& m_lanes;
+    WriterMemory& m_memory;
+    int64_t m_run;
+    int m_node;
+    std::map<int64_t, LaneRows> m_rows;                         ///< by lane
+    std::map<std::pair<int32_t, int32_t>, int64_t> m_rankSteps; ///< by attempt, rank
+    std::vector<int32_t> m_endedAttempts;
+    bool m_lifecycleChanged = false;
+    bool m_rankZeroStarted = false;
+    int m_refused = 0;
+    std::string m_whyRefused; ///< of the first
+};
+
+} // namespace rm

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What StoreReader tells of a run beside its samples.
+#include "app/core/store/attempt_outcome.h"
+#include "app/core/store/reader_impl.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace rm {
+
+namespace {
+
+std::string likePattern(const QString& contains) {
+    std::string pattern = "%";
+    for (const char c : contains.toStdString()) {
+        if (c == '%' || c == '_' || c == '\\')
+            pattern += '\\';
+        pattern += c;
+    }
+    return pattern + "%";
+}
+
+double realOrNaN(const Query& row, int column) {
+    return row.isNull(column) ? std::numeric_limits<double>::quiet_NaN() : row.real(column);
+}
+
+const char* logQuery(int rank, int64_t afterId) {
+    if (afterId > 0 && rank >= 0)
+        return "SELECT id, rank, wall_ns, text FROM log_line WHERE run = ?1 AND rank = ?2 "
+               "AND id > ?3 AND text LIKE ?5 ESCAPE '\\' ORDER BY id LIMIT ?4";
+    if (afterId > 0)
+        return "SELECT id, rank, wall_ns, text FROM log_line WHERE run = ?1 AND ?2 < 0 "
+               "AND id > ?3 AND text LIKE ?5 ESCAPE '\\' ORDER BY id LIMIT ?4";
+    if (rank >= 0)
+        return "SELECT id, rank, wall_ns, text FROM log_line WHERE run = ?1 AND rank = ?2 "
+               "AND id > ?3 AND text LIKE ?5 ESCAPE '\\' ORDER BY id DESC LIMIT ?4";
+    return "SELECT id, rank, wall_ns, text FROM log_line WHERE run = ?1 AND ?2 < 0 "
+           "AND id > ?3 AND text LIKE ?5 ESCAPE '\\' ORDER BY id DESC LIMIT ?4";
+}
+
+} // namespace
+
+std::vector<StoredAttempt> StoreReader::attempts(const QString& run) {
+    return m_impl->read("list the attempts of a run", [&] {
+        std::vector<StoredAttempt> attempts;
+        const auto id = m_impl->runId(run);
+        auto rows = m_impl->database.query("SELECT attempt, coalesce(start_step, 0), "
+                                           "coalesce(started_ns, asked_ns, 0), start_from "
+                                           "FROM attempt WHERE run = ? ORDER BY attempt");
+        rows.with(id);
+        while (rows.next())
+            attempts.push_back(
+                {rows.number(0), rows.integer(1), rows.integer(2), std::nullopt, rows.text(3)});
+        for (StoredAttempt& attempt : attempts)
+            attempt.ended = attemptEnd(m_impl->database, *id, attempt.attempt);
+        return attempts;
+    });
+}
+
+std::vector<StoredRank> StoreReader::ranks(const QString& run) {
+    return m_impl->read("list the ranks of a run", [&] {
+        std::vector<StoredRank> ranks;
+        const auto id = m_impl->runId(run);
+        auto rows = m_impl->database.query(
+            "SELECT rank, node, pid, coalesce(step, 0), exited, attempt, exit_code, signal, "
+            "exited_ns, message, log_tail FROM rank WHERE run = ?1 AND attempt = "
+            "(SELECT max(attempt) FROM rank WHERE run = ?1) ORDER BY rank");
+        rows.with(id);
+        while (rows.next()) {
+            StoredRank rank{rows.number(0), rows.number(1), rows.integer(2), rows.integer(3), {}};
+            if (rows.number(4))
+                rank.exited =
+                    RankExited{rows.number(5),  rank.rank,    rows.number(6), rows.number(7),
+                               rows.integer(8), rows.text(9), rows.text(10)};
+            ranks.push_back(std::move(rank));
+        }
+        return ranks;
+    });
+}
+
+std::vector<StoredEvent> StoreReader::events(const QString& run, int limit) {
+    return m_impl->read("list the events of a run", [&] {
+        std::vector<StoredEvent> events;
+        const auto id = m_impl->runId(run);
+        auto rows = m_impl->database.query(
+            "SELECT id, node, attempt, rank, step, wall_ns, severity, code, message FROM event "
+            "WHERE run = ? ORDER BY id DESC LIMIT ?");
+        rows.with(id, limit);
+        while (rows.next())
+            events.push_back(
+                {rows.integer(0), rows.number(1),
+                 Event{rows.number(3), rows.integer(4), rows.integer(5),
+                       static_cast<Severity>(rows.number(6)), rows.text(7), rows.text(8)},
+                 rows.number(2)});
+        return events;
+    });
+}
+
+std::vector<StoredCheckpoint> StoreReader::checkpoints(const QString& run) {
+    return m_impl->read("list the checkpoints of a run", [&] {
+        std::vector<StoredCheckpoint> checkpoints;
+        const auto id = m_impl->runId(run);
+        auto rows = m_impl->database.query(
+            "SELECT step, wall_ns, path, bytes, duration_ms, reason, validation_loss, best, "
+            "attempt, removed FROM checkpoint WHERE run = ? ORDER BY step DESC, wall_ns DESC");
+        rows.with(id);
+        while (rows.next())
+            checkpoints.push_back(
+                {CheckpointSaved{rows.integer(0), rows.integer(1), rows.text(2), rows.integer(3),
+                                 realOrNaN(rows, 4), rows.text(5), realOrNaN(rows, 6),
+                                 rows.number(7) != 0},
+                 rows.number(8), rows.number(9) != 0});
+        return checkpoints;
+    });
+}
+
+std::vector<StoredCommand> StoreReader::commands(const QString& run) {
+    return m_impl->read("list the commands of a run", [&] {
+        std::vector<StoredCommand> commands;
+        const auto id = m_impl->runId(run);
+        auto rows = m_impl->database.query(
+            "SELECT uuid, kind, step, wall_ns, ok, message, attempt FROM command WHERE run = ? "
+            "ORDER BY wall_ns, step");
+        rows.with(id);
+        while (rows.next())
+            commands.push_back({CommandApplied{rows.text(0), rows.text(1), rows.integer(2),
+                                               rows.integer(3), rows.number(4) != 0, rows.text(5)},
+                                rows.number(6)});
+        return commands;
+    });
+}
+
+std::vector<SampleText> StoreReader::samples(const QString& run) {
+    return m_impl->read("list the text samples of a run", [&] {
+        std::vector<SampleText> samples;
+        const auto id = m_impl->runId(run);
+        auto rows = m_impl->database.query("SELECT step, wall_ns, prompt, text FROM sample_text "
+                                           "WHERE run = ? ORDER BY id DESC");
+        rows.with(id);
+        while (rows.next())
+            samples.push_back({rows.integer(0), rows.integer(1), rows.text(2), rows.text(3)});
+        return samples;
+    });
+}
+
+std::vector<LogLine> StoreReader::log(const QString& run, int rank, int64_t afterId, int limit,
+                                      const QString& contains) {
+    return m_impl->read("read the log of a run", [&] {
+        std::vector<LogLine> lines;
+        const auto id = m_impl->runId(run);
+        auto rows = m_impl->database.query(logQuery(rank, afterId));
+        rows.with(id, rank, afterId, limit, likePattern(contains));
+        while (rows.next())
+            lines.push_back({rows.integer(0), rows.number(1), rows.integer(2), rows.text(3)});
+        if (afterId <= 0)
+            std::reverse(lines.begin(), lines.end());
+        return lines;
+    });
+}
+
+std::vector<std::pair<std::string, uint64_t>> StoreReader::cursors(const QString& run,
+                                                                   int nodeIndex) {
+    return m_impl->read("read the cursors of a run", [&] {
+        std::vector<std::pair<std::string, uint64_t>> cursors;
+        const auto id = m_impl->runId(run);
+        auto rows = m_impl->database.query(
+            "SELECT file, offset FROM cursor WHERE run = ? AND node = ? ORDER BY file");
+        rows.with(id, nodeIndex);
+        while (rows.next())
+            cursors.emplace_back(rows.text(0), static_cast<uint64_t>(rows.integer(1)));
+        return cursors;
+    });
+}
+
+} // namespace rm

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/core/store/reader_impl.h"
+
+#include <QJsonArray>
+#include <QJsonDocument>
+
+#include <algorithm>
+#include <cmath>
+
+namespace rm {
+
+namespace {
+
+QStringList tagsOf(const std::string& json) {
+    QStringList tags;
+    const auto array = QJsonDocument::fromJson(QByteArray::fromStdString(json)).array();
+    for (const auto& tag : array)
+        tags.append(tag.toString());
+    return tags;
+}
+
+} // namespace
+
+std::vector<RunNode> StoreReader::Impl::nodes(int64_t run) {
+    auto rows = database.query("SELECT node, name, ranks, first_rank FROM node WHERE run = ?1 AND "
+                               "attempt = (SELECT max(attempt) FROM node WHERE run = ?1) "
+                               "ORDER BY node");
+    rows.with(run);
+    std::vector<RunNode> nodes;
+    while (rows.next())
+        nodes.push_back({rows.number(0), rows.text(1), rows.number(2), rows.number(3)});
+    return nodes;
+}
+
+std::optional<RunSummary> StoreReader::Impl::summary(int64_t run) {
+    auto row = database.query("SELECT revision, uuid, name, state, attempt, total_steps, "
+                              "created_ns, updated_ns, message, "
+                              "notes, tags, parent_run, parent_step FROM run WHERE id = ?");
+    if (!row.with(run).next())
+        return std::nullopt;
+    const int64_t revision = row.integer(0);
+    const auto known = m_known.find(run);
+    if (known != m_known.end() && known->second.revision == revision)
+        return known->second.summary;
+    RunSummary summary = summaryOf(run, row);
+    m_known.insert_or_assign(run, Known{revision, summary});
+    return summary;
+}
+
+RunSummary StoreReader::Impl::summaryOf(int64_t run, Query& row) {
+    RunSummary summary;
+    summary.id = row.string(1);
+    summary.name = row.string(2);
+    summary.state = static_cast<RunStateKind>(row.number(3));
+    summary.attempt = row.number(4);
+    summary.totalSteps = row.integer(5);
+    summary.createdNs = row.integer(6);
+    summary.updatedNs = row.integer(7);
+    summary.message = row.string(8);
+    summary.notes = row.string(9);
+    summary.tags = tagsOf(row.text(10));
+    summary.parentRun = row.string(11);
+    summary.parentStep = row.integer(12);
+    summary.nodes = nodes(run);
+    for (const RunNode& node : summary.nodes)
+        summary.ranks += node.ranks;
+    auto step = database.query("SELECT step FROM rank WHERE run = ? AND rank = 0 "
+                               "AND step NOT NULL ORDER BY attempt DESC LIMIT 1");
+    if (step.with(run).next())
+        summary.step = step.integer(0);
+    if (const auto loss = lastPoint(ranges(run, {"train/loss", 0}, INT64_MIN, INT64_MAX)))
+        summary.loss = loss->value;
+    const auto validation = ranges(run, {"validation/loss", 0}, INT64_MIN, INT64_MAX);
+    const auto all = buckets(validation, 1);
+    if (!all.empty() && !std::isnan(all[0].min))
+        summary.validationLoss = all[0].min;
+    return summary;
+}
+
+std::vector<RunSummary> StoreReader::runs(bool withDeleted) {
+    return m_impl->read("list the runs", [&] {
+        std::vector<int64_t> ids;
+        {
+            auto rows = m_impl->database.query("SELECT id FROM run WHERE ? OR deleted_ns IS NULL "
+                                               "ORDER BY created_ns DESC, id DESC");
+            rows.with(withDeleted);
+            while (rows.next())
+                ids.push_back(rows.integer(0));
+        }
+        std::vector<RunSummary> runs;
+        for (const int64_t id : ids)
+            if (auto summary = m_impl->summary(id))
+                runs.push_back(std::move(*summary));
+        return runs;
+    });
+}
+
+std::optional<RunSummary> StoreReader::run(const QString& id) {
+    return m_impl->read("read a run", [&]() -> std::optional<RunSummary> {
+        const auto run = m_impl->runId(id);
+        return run ? m_impl->summary(*run) : std::nullopt;
+    });
+}
+
+Result<RunSummary> StoreReader::resolve(const QString& text) {
+    const std::string attempt = "find run \"" + text.toStdString() + "\"";
+    if (const auto whole = run(text))
+        return *whole;
+    if (text.isEmpty())
+        return fail(ErrorCode::kInvalid, attempt + ": give its id, the start of it, or its name");
+    QStringList starting;
+    QString named;
+    for (const RunSummary& summary : runs()) {
+        if (summary.id.startsWith(text))
+            starting.append(summary.id);
+        if (named.isEmpty() && summary.name == text)
+            named = summary.id;
+    }
+    if (starting.size() != 1 && named.isEmpty()) {
+        if (starting.isEmpty())
+            return fail(ErrorCode::kNotFound, attempt + ": no run has such an id or name");
+        return fail(ErrorCode::kInvalid,
+                    attempt + ": several begin so: " + starting.join(", ").toStdString());
+    }
+    const auto found = run(starting.size() == 1 ? starting.first() : named);
+    return found ? Result<RunSummary>(*found)
+                 : fail(ErrorCode::kNotFound, attempt + ": it was deleted just now");
+}
+
+} // namespace rm

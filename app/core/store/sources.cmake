@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+find_package(SQLiteCpp REQUIRED)
+pkg_check_modules(SQLITE3 REQUIRED IMPORTED_TARGET sqlite3)
+pkg_check_modules(ZSTD REQUIRED IMPORTED_TARGET libzstd)
+
+# The schema travels inside the program: one step per file, in the order of the numbers.
+file(GLOB _schema_files CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/resources/schema/[0-9][0-9][0-9]_*.sql)
+list(SORT _schema_files)
+set(RM_SCHEMA_STEPS "")
+foreach(_file ${_schema_files})
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${_file})
+    get_filename_component(_name ${_file} NAME)
+    string(SUBSTRING ${_name} 0 3 _number)
+    string(REGEX REPLACE "^0+" "" _number ${_number})
+    file(READ ${_file} _sql)
+    string(APPEND RM_SCHEMA_STEPS "{${_number}, R\"sql(${_sql})sql\"},\n")
+endforeach()
+configure_file(${CMAKE_CURRENT_SOURCE_DIR}/store/schema_steps.cpp.in
+               ${CMAKE_CURRENT_BINARY_DIR}/schema_steps.cpp @ONLY)
+
+target_sources(rm_core PRIVATE
+    ${CMAKE_CURRENT_BINARY_DIR}/schema_steps.cpp
+    store/attempt_outcome.cpp
+    store/column_codec.cpp
+    store/database.cpp
+    store/export_csv.cpp
+    store/lane_reader.cpp
+    store/lane_rows.cpp
+    store/lane_writer.cpp
+    store/lock_file.cpp
+    store/pyramid.cpp
+    store/record_samples.cpp
+    store/record_writer.cpp
+    store/run_names.cpp
+    store/run_queries.cpp
+    store/run_summary.cpp
+    store/schema.cpp
+    store/store_reader.cpp
+    store/store_writer.cpp)
+target_link_libraries(rm_core PUBLIC SQLiteCpp PkgConfig::SQLITE3 PkgConfig::ZSTD)

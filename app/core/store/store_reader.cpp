@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/core/store/reader_impl.h"
+#include "app/core/store/schema.h"
+
+#include <QLoggingCategory>
+
+#include <sqlite3.h>
+
+#include <algorithm>
+
+namespace rm {
+
+namespace {
+
+Q_LOGGING_CATEGORY(lcStore, "ringmaster.store", QtWarningMsg)
+
+/// Start steps of the attempts that came to run, by attempt.
+std::vector<std::pair<int, int64_t>> startsOf(Database& database, int64_t run) {
+    auto rows = database.query("SELECT attempt, start_step FROM attempt WHERE run = ? "
+                               "AND started_ns NOT NULL AND start_step NOT NULL ORDER BY attempt");
+    rows.with(run);
+    std::vector<std::pair<int, int64_t>> starts;
+    while (rows.next())
+        starts.emplace_back(rows.number(0), rows.integer(1));
+    return starts;
+}
+
+/// The coarsest level that still has `wanted` entries.
+int levelFor(int64_t points, int64_t chunks, int64_t wanted) {
+    const auto fanOut = static_cast<int64_t>(kFanOut);
+    int level = 0;
+    for (int64_t entries = points / fanOut; level < 2 && entries >= wanted; entries /= fanOut)
+        ++level;
+    if (level < 2)
+        return level;
+    for (int64_t entries = chunks; entries >= wanted; entries /= fanOut)
+        ++level;
+    return level;
+}
+
+} // namespace
+
+StoreReader::Impl::Impl(const std::string& path)
+    : database(path, SQLite::OPEN_READONLY)
+    , lanes(database) {
+    // The writer's connection alone checkpoints (a bug of this SQLite: TRAPS, WAL reset).
+    sqlite3_db_config(database.connection().getHandle(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1,
+                      nullptr);
+    database.connection().exec("PRAGMA query_only = ON");
+    database.connection().exec("PRAGMA wal_autocheckpoint = 0");
+}
+
+void StoreReader::Impl::warn(const Error& error) {
+    qCWarning(lcStore).noquote() << QString::fromStdString(error.message);
+}
+
+std::optional<int64_t> StoreReader::Impl::runId(const QString& run) {
+    auto query = database.query("SELECT id FROM run WHERE uuid = ?");
+    return query.with(run).next() ? std::optional(query.integer(0)) : std::nullopt;
+}
+
+std::vector<LaneRange> StoreReader::Impl::ranges(int64_t run, const SeriesKey& key,
+                                                 int64_t firstStep, int64_t lastStep) {
+    const auto starts = startsOf(database, run);
+    auto rows = database.query(
+        "SELECT lane.id, lane.attempt, lane.timed, metric.id FROM metric "
+        "JOIN lane ON lane.run = metric.run AND lane.rank = ? "
+        "JOIN series ON series.lane = lane.id AND series.metric = metric.id "
+        "WHERE metric.run = ? AND metric.name = ? ORDER BY lane.attempt, lane.timed");
+    rows.with(key.rank, run, key.metric);
+    std::vector<LaneRange> ranges;
+    while (rows.next()) {
+        LaneRange range{rows.integer(0), rows.integer(3), firstStep, lastStep};
+        const int attempt = rows.number(1);
+        const int64_t behindStart = rows.number(2) ? 0 : 1;
+        bool isFirst = true;
+        for (const auto& [other, start] : starts) {
+            if (other > attempt)
+                range.last = std::min(range.last, start);
+            else if (other == attempt && !isFirst)
+                range.first = std::max(range.first, start + behindStart);
+            isFirst = false;
+        }
+        if (range.first <= range.last)
+            ranges.push_back(range);
+    }
+    return ranges;
+}
+
+std::optional<Point> StoreReader::Impl::lastPoint(const std::vector<LaneRange>& ranges) {
+    for (auto range = ranges.rbegin(); range != ranges.rend(); ++range) {
+        const auto last = lanes.lastPoint(*range);
+        if (!last)
+            warn(last.error());
+        else if (*last)
+            return *last;
+    }
+    return std::nullopt;
+}
+
+std::vector<Bucket> StoreReader::Impl::buckets(const std::vector<LaneRange>& ranges,
+                                               int maxBuckets) {
+    if (maxBuckets < 1)
+        return {};
+    std::vector<LaneReader::Extent> extents;
+    int64_t points = 0, chunks = 0;
+    for (const LaneRange& range : ranges) {
+        extents.push_back(lanes.extent(range));
+        points += extents.back().points;
+        chunks += extents.back().wholeEnd - extents.back().wholeBegin;
+    }
+    const int level = levelFor(points, chunks, maxBuckets);
+    std::vector<Summary> summaries;
+    for (size_t i = 0; i < ranges.size(); ++i)
+        if (const auto done = lanes.collect(ranges[i], extents[i], level, summaries); !done)
+            warn(done.error());
+    return toBuckets(summaries, static_cast<size_t>(maxBuckets));
+}
+
+StoreReader::StoreReader() = default;
+StoreReader::~StoreReader() = default;
+
+Result<std::unique_ptr<StoreReader>> StoreReader::open(const QString& path) {
+    const std::string file = path.toStdString();
+    return guarded("open " + file, [&]() -> Result<std::unique_ptr<StoreReader>> {
+        std::unique_ptr<StoreReader> reader(new StoreReader);
+        reader->m_impl = std::make_unique<Impl>(file);
+        const int newest = schemaSteps().back().version;
+        if (const auto checked = checkSchema(reader->m_impl->database, file, newest); !checked)
+            return tl::unexpected<Error>(checked.error());
+        return reader;
+    });
+}
+
+std::shared_ptr<void> StoreReader::snapshot() {
+    try {
+        auto scope = std::make_shared<ReadScope>(m_impl->database);
+        // A transaction sees the state of its first read.
+        (void)m_impl->database.query("SELECT count(*) FROM about").next();
+        return scope;
+    } catch (const SQLite::Exception& exception) {
+        Impl::warn(errorOf("read the database", exception));
+        return nullptr;
+    }
+}
+
+std::string StoreReader::specToml(const QString& run) {
+    return m_impl->read("read a run's spec", [&]() -> std::string {
+        auto row = m_impl->database.query("SELECT spec FROM run WHERE uuid = ?");
+        return row.with(run).next() ? row.text(0) : std::string();
+    });
+}
+
+std::vector<SeriesKey> StoreReader::series(const QString& run) {
+    return m_impl->read("list the series of a run", [&] {
+        std::vector<SeriesKey> keys;
+        auto rows = m_impl->database.query(
+            "SELECT DISTINCT metric.name, lane.rank FROM run JOIN lane ON lane.run = run.id "
+            "JOIN series ON series.lane = lane.id JOIN metric ON metric.id = series.metric "
+            "WHERE run.uuid = ? ORDER BY metric.name, lane.rank");
+        rows.with(run);
+        while (rows.next())
+            keys.push_back({rows.text(0), rows.number(1)});
+        return keys;
+    });
+}
+
+std::optional<MetricDef> StoreReader::metricDef(const QString& run, const std::string& metric) {
+    return m_impl->read("read a metric", [&]() -> std::optional<MetricDef> {
+        auto row = m_impl->database.query(
+            "SELECT coalesce(metric.journal_id, 0), metric.name, unit, kind, scope, description "
+            "FROM metric JOIN run ON run.id = metric.run WHERE run.uuid = ? AND metric.name = ?");
+        if (!row.with(run, metric).next())
+            return std::nullopt;
+        return MetricDef{static_cast<MetricId>(row.number(0)),
+                         row.text(1),
+                         row.text(2),
+                         static_cast<MetricKind>(row.number(3)),
+                         static_cast<MetricScope>(row.number(4)),
+                         row.text(5)};
+    });
+}
+
+bool StoreReader::visitPoints(const QString& run, const SeriesKey& key, int64_t firstStep,
+                              int64_t lastStep,
+                              const std::function<void(std::span<const Point>)>& visitor) {
+    return m_impl->read("read samples", [&] {
+        const auto id = m_impl->runId(run);
+        if (!id)
+            return true;
+        for (const LaneRange& range : m_impl->ranges(*id, key, firstStep, lastStep)) {
+            const auto visited = m_impl->lanes.visit(range, visitor);
+            if (visited)
+                continue;
+            Impl::warn(visited.error());
+            return false;
+        }
+        return true;
+    });
+}
+
+std::vector<Point> StoreReader::points(const QString& run, const SeriesKey& key, int64_t firstStep,
+                                       int64_t lastStep) {
+    std::vector<Point> points;
+    visitPoints(run, key, firstStep, lastStep, [&](std::span<const Point> more) {
+        points.insert(points.end(), more.begin(), more.end());
+    });
+    return points;
+}
+
+std::vector<Bucket> StoreReader::buckets(const QString& run, const SeriesKey& key,
+                                         int64_t firstStep, int64_t lastStep, int maxBuckets) {
+    return m_impl->read("read samples", [&]() -> std::vector<Bucket> {
+        const auto id = m_impl->runId(run);
+        if (!id)
+            return {};
+        return m_impl->buckets(m_impl->ranges(*id, key, firstStep, lastStep), maxBuckets);
+    });
+}
+
+std::optional<Point> StoreReader::lastPoint(const QString& run, const SeriesKey& key) {
+    return m_impl->read("read the last sample", [&]() -> std::optional<Point> {
+        const auto id = m_impl->runId(run);
+        if (!id)
+            return std::nullopt;
+        return m_impl->lastPoint(m_impl->ranges(*id, key, INT64_MIN, INT64_MAX));
+    });
+}
+
+} // namespace rm

@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/core/store/database.h"
+#include "app/core/store/lock_file.h"
+#include "app/core/store/record_writer.h"
+#include "app/core/store/schema.h"
+#include "app/core/store/store.h"
+#include "shared/io/clock.h"
+#include "shared/io/file.h"
+#include "shared/spec/run_spec.h"
+
+#include <QFileInfo>
+#include <QJsonArray>
+#include <QJsonDocument>
+#include <QLoggingCategory>
+
+#include <algorithm>
+
+namespace rm {
+
+namespace {
+
+Q_LOGGING_CATEGORY(lcStore, "ringmaster.store", QtWarningMsg)
+
+constexpr int kWalPages = 8192; ///< 32 MiB, then SQLite folds the WAL into the file
+
+int64_t stepsOf(const std::string& specToml) {
+    const auto spec = parseRunSpec(specToml, "spec.toml");
+    return spec ? spec->train.steps : 0;
+}
+
+Result<void> configure(Database& database, const std::string& path) {
+    return guarded("open " + path, [&]() -> Result<void> {
+        SQLite::Database& connection = database.connection();
+        connection.exec("PRAGMA journal_mode = WAL");
+        connection.exec("PRAGMA synchronous = NORMAL");
+        connection.exec("PRAGMA mmap_size = 0");
+        connection.exec("PRAGMA foreign_keys = ON");
+        connection.exec("PRAGMA cache_size = -65536");
+        connection.exec("PRAGMA wal_autocheckpoint = " + std::to_string(kWalPages));
+        return {};
+    });
+}
+
+} // namespace
+
+struct StoreWriter::Impl {
+    Impl(LockFile held, const std::string& path)
+        : lock(std::move(held))
+        , database(path, SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE)
+        , lanes(database) {}
+
+    /// Runs `body` in a transaction: committed when it gives a value, else rolled back.
+    Result<void> transact(const std::string& attempt, const std::function<Result<void>()>& body) {
+        const auto done = guarded(attempt, [&]() -> Result<void> {
+            SQLite::Transaction transaction(database.connection(),
+                                            SQLite::TransactionBehavior::IMMEDIATE);
+            if (auto result = body(); !result)
+                return result;
+            transaction.commit();
+            return {};
+        });
+        if (!done) {
+            lanes.forget();
+            memory = {};
+        }
+        return done;
+    }
+
+    Result<int64_t> findRun(const QString& run) {
+        auto query = database.query("SELECT id FROM run WHERE uuid = ?");
+        if (query.with(run).next())
+            return query.integer(0);
+        return fail(ErrorCode::kNotFound, "find run " + run.toStdString() + ": there is none");
+    }
+
+    Result<void> touch(int64_t run) {
+        database.query("UPDATE run SET updated_ns = ?, revision = revision + 1 WHERE id = ?")
+            .with(wallNowNs(), run)
+            .run();
+        return {};
+    }
+
+    /// One UPDATE of a run's row; `sql` has ?1 for the value, ?2 for the run.
+    template <class Value>
+    Result<void> edit(const QString& run, const char* sql, const Value& value) {
+        return transact("edit run " + run.toStdString(), [&]() -> Result<void> {
+            const auto id = findRun(run);
+            if (!id)
+                return tl::unexpected<Error>(id.error());
+            database.query(sql).with(value, *id).run();
+            return touch(*id);
+        });
+    }
+
+    void insertNodes(int64_t run, int attempt, const std::vector<RunNode>& nodes);
+    Result<void> checkCursors(int64_t run, const IngestBatch& batch);
+    Result<void> apply(int64_t run, const IngestBatch& batch);
+    uint64_t cursor(int64_t run, int node, const std::string& file);
+
+    LockFile lock; ///< first: freed last
+    Database database;
+    LaneWriter lanes;
+    WriterMemory memory;
+};
+
+void StoreWriter::Impl::insertNodes(int64_t run, int attempt, const std::vector<RunNode>& nodes) {
+    database.query("DELETE FROM node WHERE run = ? AND attempt = ?").with(run, attempt).run();
+    for (const RunNode& node : nodes)
+        database
+            .query("INSERT INTO node (run, attempt, node, name, ranks, first_rank) "
+                   "VALUES (?, ?, ?, ?, ?, ?)")
+            .with(run, attempt, node.nodeIndex, node.nodeName, node.ranks, node.firstRank)
+            .run();
+}
+
+uint64_t StoreWriter::Impl::cursor(int64_t run, int node, const std::string& file) {
+    auto query =
+        database.query("SELECT offset FROM cursor WHERE run = ? AND node = ? AND file = ?");
+    return query.with(run, node, file).next() ? static_cast<uint64_t>(query.integer(0)) : 0;
+}
+
+Result<void> StoreWriter::Impl::checkCursors(int64_t run, const IngestBatch& batch) {
+    const auto refuse = [&](const std::string& file, uint64_t stored, uint64_t given) {
+        return fail(ErrorCode::kInternal, file + " is stored up to byte " + std::to_string(stored) +
+                                              ", not " + std::to_string(given));
+    };
+    for (const auto& [file, offset] : batch.previous)
+        if (const uint64_t stored = cursor(run, batch.nodeIndex, file); stored != offset)
+            return refuse(file, stored, offset);
+    bool advances = batch.cursors.empty() || (batch.records.empty() && batch.logLines.empty());
+    for (const auto& [file, offset] : batch.cursors) {
+        const uint64_t stored = cursor(run, batch.nodeIndex, file);
+        if (offset < stored)
+            return refuse(file, stored, offset);
+        advances = advances || offset > stored;
+    }
+    // A damaged file's report comes without a byte of progress.
+    const auto isEvent = [](const Record& record) { return std::holds_alternative<Event>(record); };
+    const bool eventsOnly =
+        batch.logLines.empty() && std::all_of(batch.records.begin(), batch.records.end(), isEvent);
+    if (!advances && !eventsOnly)
+        return fail(ErrorCode::kInternal, "its records are stored already");
+    return {};
+}
+
+Result<void> StoreWriter::Impl::apply(int64_t run, const IngestBatch& batch) {
+    RecordWriter records(database, lanes, memory, run, batch.nodeIndex);
+    for (const Record& record : batch.records)
+        records.apply(record);
+    if (const auto finished = records.finish(); !finished)
+        return finished;
+    const int64_t now = wallNowNs();
+    for (const auto& [rank, line] : batch.logLines)
+        database.query("INSERT INTO log_line (run, rank, wall_ns, text) VALUES (?, ?, ?, ?)")
+            .with(run, rank, now, line)
+            .run();
+    for (const auto& [file, offset] : batch.cursors)
+        database
+            .query("INSERT INTO cursor (run, node, file, offset) VALUES (?1, ?2, ?3, ?4) "
+                   "ON CONFLICT (run, node, file) DO UPDATE SET offset = ?4")
+            .with(run, batch.nodeIndex, file, offset)
+            .run();
+    return touch(run);
+}
+
+StoreWriter::StoreWriter() = default;
+StoreWriter::~StoreWriter() = default;
+
+Result<std::unique_ptr<StoreWriter>> StoreWriter::open(const QString& path) {
+    const std::string file = path.toStdString();
+    if (const auto made = makeFolders(QFileInfo(path).absolutePath().toStdString()); !made)
+        return tl::unexpected<Error>(made.error());
+    auto lock = LockFile::take(file + ".lock", file);
+    if (!lock)
+        return tl::unexpected<Error>(lock.error());
+    return guarded("open " + file, [&]() -> Result<std::unique_ptr<StoreWriter>> {
+        std::unique_ptr<StoreWriter> writer(new StoreWriter);
+        writer->m_impl = std::make_unique<Impl>(std::move(*lock), file);
+        Database& database = writer->m_impl->database;
+        const auto steps = schemaSteps();
+        if (const auto upgraded = upgradeSchema(database, file, steps); !upgraded)
+            return tl::unexpected<Error>(upgraded.error());
+        if (const auto configured = configure(database, file); !configured)
+            return tl::unexpected<Error>(configured.error());
+        return writer;
+    });
+}
+
+Result<void> StoreWriter::createRun(const NewRun& run) {
+    return m_impl->transact("create run " + run.id.toStdString(), [&]() -> Result<void> {
+        if (m_impl->findRun(run.id))
+            return fail(ErrorCode::kInvalid,
+                        "create run " + run.id.toStdString() + ": it exists already");
+        Database& database = m_impl->database;
+        const int64_t now = wallNowNs();
+        database
+            .query(
+                "INSERT INTO run (uuid, name, state, spec, total_steps, parent_run, "
+                "parent_step, created_ns, updated_ns) VALUES (?1, ?2, 0, ?3, ?4, ?5, ?6, ?7, ?7)")
+            .with(run.id, run.name, run.specToml, stepsOf(run.specToml), run.parentRun,
+                  run.parentStep, now)
+            .run();
+        m_impl->insertNodes(database.connection().getLastInsertRowid(), 1, run.nodes);
+        return {};
+    });
+}
+
+Result<void> StoreWriter::setState(const QString& run, RunStateKind state, const QString& message) {
+    return m_impl->transact("edit run " + run.toStdString(), [&]() -> Result<void> {
+        const auto id = m_impl->findRun(run);
+        if (!id)
+            return tl::unexpected<Error>(id.error());
+        m_impl->database.query("UPDATE run SET state = ?, message = ? WHERE id = ?")
+            .with(static_cast<int>(state), message, *id)
+            .run();
+        return m_impl->touch(*id);
+    });
+}
+
+Result<void> StoreWriter::beginAttempt(const QString& run, int attempt, int64_t startStep,
+                                       const std::string& startFrom,
+                                       const std::vector<RunNode>& nodes) {
+    return m_impl->transact("begin attempt of " + run.toStdString(), [&]() -> Result<void> {
+        const auto id = m_impl->findRun(run);
+        if (!id)
+            return tl::unexpected<Error>(id.error());
+        Database& database = m_impl->database;
+        const auto start = startStep < 0 ? std::nullopt : std::optional<int64_t>(startStep);
+        database
+            .query("INSERT INTO attempt (run, attempt, start_step, start_from, asked_ns) "
+                   "VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT (run, attempt) DO UPDATE SET "
+                   "asked_ns = ?5")
+            .with(*id, attempt, start, startFrom, wallNowNs())
+            .run();
+        m_impl->insertNodes(*id, attempt, nodes);
+        database
+            .query("UPDATE run SET attempt = ?1, state = 0, message = '' WHERE id = ?2 "
+                   "AND attempt <= ?1")
+            .with(attempt, *id)
+            .run();
+        return m_impl->touch(*id);
+    });
+}
+
+Result<void> StoreWriter::setNotes(const QString& run, const QString& notes) {
+    return m_impl->edit(run, "UPDATE run SET notes = ? WHERE id = ?", notes);
+}
+
+Result<void> StoreWriter::setTags(const QString& run, const QStringList& tags) {
+    const QByteArray json =
+        QJsonDocument(QJsonArray::fromStringList(tags)).toJson(QJsonDocument::Compact);
+    return m_impl->edit(run, "UPDATE run SET tags = ? WHERE id = ?", json.toStdString());
+}
+
+Result<void> StoreWriter::setName(const QString& run, const QString& name) {
+    return m_impl->edit(run, "UPDATE run SET name = ? WHERE id = ?", name);
+}
+
+Result<void> StoreWriter::setDeleted(const QString& run, bool deleted) {
+    const auto when = deleted ? std::optional(wallNowNs()) : std::nullopt;
+    return m_impl->edit(run, "UPDATE run SET deleted_ns = ? WHERE id = ?", when);
+}
+
+Result<void> StoreWriter::updateSpec(const QString& run, const std::string& specToml) {
+    return m_impl->transact("edit run " + run.toStdString(), [&]() -> Result<void> {
+        const auto id = m_impl->findRun(run);
+        if (!id)
+            return tl::unexpected<Error>(id.error());
+        m_impl->database.query("UPDATE run SET spec = ?, total_steps = ? WHERE id = ?")
+            .with(specToml, stepsOf(specToml), *id)
+            .run();
+        return m_impl->touch(*id);
+    });
+}
+
+Result<int> StoreWriter::purgeDeleted(int64_t deletedBeforeNs) {
+    int purged = 0;
+    const auto done = m_impl->transact("empty the trash", [&]() -> Result<void> {
+        purged = m_impl->database.query("DELETE FROM run WHERE deleted_ns < ?")
+                     .with(deletedBeforeNs)
+                     .run();
+        return {};
+    });
+    if (!done)
+        return tl::unexpected<Error>(done.error());
+    m_impl->lanes.forget();
+    m_impl->memory = {};
+    return purged;
+}
+
+Result<void> StoreWriter::ingest(const IngestBatch& batch) {
+    const std::string attempt = "store what node " + std::to_string(batch.nodeIndex) + " of run " +
+                                batch.run.toStdString() + " sent";
+    return m_impl->transact(attempt, [&]() -> Result<void> {
+        const auto run = m_impl->findRun(batch.run);
+        if (!run)
+            return failAs(attempt, run.error());
+        if (const auto checked = m_impl->checkCursors(*run, batch); !checked)
+            return failAs(attempt, checked.error());
+        return m_impl->apply(*run, batch);
+    });
+}
+
+void StoreWriter::checkpointWal() {
+    try {
+        // Passive: never waits for a reader.
+        auto checkpoint = m_impl->database.query("PRAGMA wal_checkpoint(PASSIVE)");
+        while (checkpoint.next()) {
+        }
+    } catch (const SQLite::Exception& exception) {
+        qCWarning(lcStore) << "fold the write-ahead log into the database:" << exception.what();
+    }
+}
+
+} // namespace rm
