@@ -3,16 +3,22 @@
 
 #include "shared/wire/messages.h"
 #include "trainer/agent/attach/attach.h"
+#include "trainer/agent/checkpoints.h"
 #include "trainer/agent/folders.h"
+#include "trainer/agent/net/reach.h"
 #include "trainer/agent/posix/fd.h"
 #include "trainer/agent/probe/probe.h"
+#include "trainer/agent/receive/receiver.h"
 #include "trainer/agent/release.h"
 #include "trainer/agent/supervisor/start.h"
+#include "trainer/agent/supervisor/stop.h"
 
 #include <unistd.h>
 
-#include <functional>
+#include <charconv>
+#include <csignal>
 #include <map>
+#include <optional>
 
 namespace rm {
 
@@ -47,6 +53,65 @@ Result<void> attach(const Arguments& arguments) {
     return attachRun(Folders::fromEnvironment(), arguments[0]);
 }
 
+Result<void> receive(const Arguments&) {
+    return receiveAll(Folders::fromEnvironment().home, STDIN_FILENO, STDOUT_FILENO);
+}
+
+// Whether the optional second argument is there; anything else in its place is an error.
+Result<bool> hasFlag(const Arguments& arguments, const std::string& flag) {
+    if (arguments.size() < 2)
+        return false;
+    if (arguments[1] != flag)
+        return fail(ErrorCode::kInvalid,
+                    "'" + arguments[1] + "': only " + flag + " may stand here");
+    return true;
+}
+
+Result<void> stop(const Arguments& arguments) {
+    const Result<bool> kill = hasFlag(arguments, "--kill");
+    if (!kill)
+        return tl::unexpected(kill.error());
+    return print(stopRun(Folders::fromEnvironment(), arguments[0], *kill));
+}
+
+Result<void> remove(const Arguments& arguments) {
+    return print(removeRun(Folders::fromEnvironment(), arguments[0]));
+}
+
+Result<void> checkpoints(const Arguments& arguments) {
+    const Result<bool> verify = hasFlag(arguments, "--verify");
+    if (!verify)
+        return tl::unexpected(verify.error());
+    return print(listRunCheckpoints(Folders::fromEnvironment(), arguments[0], *verify));
+}
+
+// The value behind `name`, within bounds.
+Result<int> number(const Arguments& arguments, size_t at, const std::string& name, int least,
+                   int most) {
+    int value = 0;
+    const bool isNamed = arguments.size() > at + 1 && arguments[at] == name;
+    const std::string text = isNamed ? arguments[at + 1] : "";
+    const auto parsed = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (parsed.ec != std::errc() || parsed.ptr != text.data() + text.size() || value < least ||
+        value > most)
+        return fail(ErrorCode::kInvalid, "listen: " + name + " takes a number from " +
+                                             std::to_string(least) + " to " + std::to_string(most));
+    return value;
+}
+
+Result<void> listen(const Arguments& arguments) {
+    const Result<int> seconds = number(arguments, 0, "--seconds", 1, 3600);
+    const Result<int> port =
+        arguments.size() > 2 ? number(arguments, 2, "--port", 1, 65535) : Result<int>(0);
+    if (!seconds || !port)
+        return tl::unexpected((seconds ? port : seconds).error());
+    return listenForDials(*seconds, *port, STDIN_FILENO, STDOUT_FILENO);
+}
+
+Result<void> dial(const Arguments& arguments) {
+    return print(dialReport(arguments));
+}
+
 struct Verb {
     size_t least, most; ///< arguments
     const char* usage;
@@ -59,6 +124,12 @@ const std::map<std::string, Verb>& verbs() {
         {"probe", {0, 0, "probe", probe}},
         {"start", {1, 1, "start RUN_ID < {\"spec\", \"plan\"}", start}},
         {"attach", {1, 1, "attach RUN_ID", attach}},
+        {"receive", {0, 0, "receive", receive}},
+        {"stop", {1, 2, "stop RUN_ID [--kill]", stop}},
+        {"remove", {1, 1, "remove RUN_ID", remove}},
+        {"checkpoints", {1, 2, "checkpoints RUN_ID [--verify]", checkpoints}},
+        {"listen", {2, 4, "listen --seconds N [--port P]", listen}},
+        {"dial", {1, 256, "dial ADDRESS:PORT...", dial}},
     };
     return table;
 }
@@ -76,6 +147,7 @@ Result<void> runVerb(const Arguments& arguments) {
     const auto verb = arguments.empty() ? verbs().end() : verbs().find(arguments[0]);
     if (verb == verbs().end())
         return fail(ErrorCode::kInvalid, usage());
+    ::signal(SIGPIPE, SIG_IGN); // a link that broke is an error like others
     const Arguments rest(arguments.begin() + 1, arguments.end());
     if (rest.size() < verb->second.least || rest.size() > verb->second.most)
         return fail(ErrorCode::kInvalid,

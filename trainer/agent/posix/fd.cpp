@@ -1,9 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trainer/agent/posix/fd.h"
 
+#include <unistd.h>
+
 #include <array>
+#include <cerrno>
 
 namespace rm {
+
+Result<size_t> readAvailable(int fd, std::span<std::byte> buffer, const std::string& what) {
+    while (true) {
+        const ssize_t count = ::read(fd, buffer.data(), buffer.size());
+        if (count >= 0)
+            return static_cast<size_t>(count);
+        if (errno != EINTR)
+            return failErrno("read " + what, errno);
+    }
+}
 
 Result<std::string> readToEnd(int fd, size_t maxBytes, const std::string& what) {
     std::string text;

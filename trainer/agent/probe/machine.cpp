@@ -161,7 +161,7 @@ int64_t readSpeedMbit(const SysRoot& root, const std::string& name) {
 std::vector<Mount> readMounts(const SysRoot& root) {
     std::istringstream lines(root.text("/proc/self/mounts"));
     std::string line;
-    std::set<std::string> devices;
+    std::set<std::string> devices, paths;
     std::vector<Mount> found;
     while (std::getline(lines, line)) {
         std::istringstream fields(line);
@@ -170,7 +170,10 @@ std::vector<Mount> readMounts(const SysRoot& root) {
         path = unescaped(path);
         if (!holdsFiles(device, fileSystem) || isSystemFolder(path))
             continue;
-        if (device.starts_with("/dev/") && !devices.insert(device).second)
+        // A bind mount shows a device again; a mount over a mount shows a path again.
+        const bool isAgain = (device.starts_with("/dev/") && !devices.insert(device).second) ||
+                             !paths.insert(path).second;
+        if (isAgain)
             continue;
         found.push_back({path, fileSystem});
     }

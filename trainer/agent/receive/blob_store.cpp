@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trainer/agent/receive/blob_store.h"
+
+#include "shared/io/file.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <filesystem>
+
+namespace rm {
+
+namespace {
+
+// -1: there is no regular file.
+int64_t sizeOf(const std::string& path) {
+    struct stat info = {};
+    const bool isFile = ::lstat(path.c_str(), &info) == 0 && S_ISREG(info.st_mode);
+    return isFile ? info.st_size : -1;
+}
+
+bool tryLock(const Descriptor& fd) {
+    return ::flock(fd.get(), LOCK_EX | LOCK_NB) == 0;
+}
+
+// "SHA.PID.part": of one process, unlike "SHA.part".
+bool isOwnPartial(const std::string& name) {
+    return name.ends_with(".part") && std::count(name.begin(), name.end(), '.') == 2;
+}
+
+Result<void> copyBytes(const std::string& from, int to, int64_t count, const std::string& toPath) {
+    const Result<Descriptor> source = openFile(from, O_RDONLY | O_NOFOLLOW);
+    if (!source)
+        return tl::unexpected(source.error());
+    std::vector<std::byte> buffer(1 << 20);
+    while (count > 0) {
+        const auto wanted = std::min<int64_t>(count, static_cast<int64_t>(buffer.size()));
+        const Result<size_t> got =
+            readSome(source->get(), std::span(buffer).first(static_cast<size_t>(wanted)), from);
+        if (!got)
+            return tl::unexpected(got.error());
+        if (*got == 0)
+            return fail(ErrorCode::kUnavailable, "read " + from + ": it became shorter; try again");
+        if (auto written = writeAll(to, std::span(buffer).first(*got), toPath); !written)
+            return written;
+        count -= static_cast<int64_t>(*got);
+    }
+    return {};
+}
+
+} // namespace
+
+BlobStore::BlobStore(std::string folder)
+    : m_folder(std::move(folder)) {}
+
+Result<void> BlobStore::prepare() {
+    if (const Result<void> made = makeFolders(m_folder); !made)
+        return made;
+    std::error_code error;
+    for (const auto& entry : std::filesystem::directory_iterator(m_folder, error)) {
+        if (!isOwnPartial(entry.path().filename()))
+            continue;
+        const Result<Descriptor> fd = openFile(entry.path(), O_RDWR | O_NOFOLLOW);
+        if (fd && tryLock(*fd))
+            ::unlink(entry.path().c_str());
+    }
+    return {};
+}
+
+bool BlobStore::has(const Blob& blob) const {
+    return sizeOf(pathOf(blob.sha256)) == blob.size;
+}
+
+std::string BlobStore::pathOf(const std::string& sha256) const {
+    return m_folder + "/" + sha256;
+}
+
+int64_t BlobStore::partialSize(const Blob& blob) const {
+    const int64_t size = std::max<int64_t>(sizeOf(pathOf(blob.sha256) + ".part"), 0);
+    return size <= blob.size ? size : 0;
+}
+
+int64_t BlobStore::freeBytes() const {
+    struct statvfs info = {};
+    if (::statvfs(m_folder.c_str(), &info) != 0)
+        return 0;
+    return static_cast<int64_t>(info.f_bavail) * static_cast<int64_t>(info.f_frsize);
+}
+
+Result<IncomingBlob> IncomingBlob::open(const BlobStore& store, const Blob& blob, int64_t offset) {
+    IncomingBlob incoming;
+    incoming.m_blob = blob;
+    incoming.m_size = offset;
+    incoming.m_finalPath = store.pathOf(blob.sha256);
+    incoming.m_sharedPath = incoming.m_finalPath + ".part";
+    if (store.has(blob))
+        return incoming;
+    const Result<void> opened = incoming.openShared(offset);
+    if (!opened)
+        return tl::unexpected(opened.error());
+    return incoming;
+}
+
+Result<void> IncomingBlob::append(std::span<const std::byte> bytes) {
+    m_size += static_cast<int64_t>(bytes.size());
+    if (m_size > m_blob.size)
+        return fail(ErrorCode::kInvalid, "receive " + m_blob.sha256 + ": more than the announced " +
+                                             std::to_string(m_blob.size) + " bytes");
+    return m_fd ? writeAll(m_fd.get(), bytes, m_path) : Result<void>();
+}
+
+Result<void> IncomingBlob::finish() {
+    if (!m_fd)
+        return {};
+    const Result<std::string> sha256 = sha256HexOfFile(m_path);
+    if (!sha256)
+        return tl::unexpected(sha256.error());
+    if (m_size != m_blob.size || *sha256 != m_blob.sha256) {
+        discard();
+        return fail(ErrorCode::kCorrupt, "receive " + m_blob.sha256 + ": got " +
+                                             std::to_string(m_size) + " of " +
+                                             std::to_string(m_blob.size) + " bytes with SHA-256 " +
+                                             *sha256 + "; send it again");
+    }
+    if (::fsync(m_fd.get()) != 0)
+        return failErrno("sync " + m_path, errno);
+    if (::rename(m_path.c_str(), m_finalPath.c_str()) != 0)
+        return failErrno("publish " + m_finalPath, errno);
+    m_fd = Descriptor();
+    return {};
+}
+
+void IncomingBlob::discard() {
+    if (m_fd)
+        ::unlink(m_path.c_str());
+    m_fd = Descriptor();
+}
+
+Result<void> IncomingBlob::openShared(int64_t offset) {
+    Result<Descriptor> fd = openFile(m_sharedPath, O_RDWR | O_CREAT | O_NOFOLLOW, 0600);
+    if (!fd)
+        return tl::unexpected(fd.error());
+    // Between open and lock another receiver may have published and removed that very file.
+    struct stat opened = {}, named = {};
+    const bool isOurs = tryLock(*fd) && ::fstat(fd->get(), &opened) == 0 &&
+                        ::stat(m_sharedPath.c_str(), &named) == 0 && opened.st_ino == named.st_ino;
+    if (!isOurs)
+        return openOwn(offset);
+    if (opened.st_size < offset)
+        return fail(ErrorCode::kUnavailable,
+                    "receive " + m_blob.sha256 + ": its partial file is gone; try again");
+    if (::ftruncate(fd->get(), offset) != 0 || ::lseek(fd->get(), offset, SEEK_SET) < 0)
+        return failErrno("go on with " + m_sharedPath, errno);
+    m_path = m_sharedPath;
+    m_fd = std::move(*fd);
+    return {};
+}
+
+Result<void> IncomingBlob::openOwn(int64_t offset) {
+    m_path = m_finalPath + "." + std::to_string(::getpid()) + ".part";
+    Result<Descriptor> fd = openFile(m_path, O_RDWR | O_CREAT | O_TRUNC | O_NOFOLLOW, 0600);
+    if (!fd)
+        return tl::unexpected(fd.error());
+    (void)tryLock(*fd); // so that others see it is in use
+    m_fd = std::move(*fd);
+    if (offset == 0)
+        return {};
+    const bool isPublished = sizeOf(m_finalPath) == m_blob.size;
+    return copyBytes(isPublished ? m_finalPath : m_sharedPath, m_fd.get(), offset, m_path);
+}
+
+} // namespace rm

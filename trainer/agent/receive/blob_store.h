@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "shared/io/descriptor.h"
+#include "shared/wire/receive.h"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace rm {
+
+/// `blobs/` under the node's home: files named by the SHA-256 of what they hold, beside partial
+/// ones (`SHA.part`, `SHA.PID.part`) of interrupted transfers. Several processes may use it.
+class BlobStore {
+public:
+    explicit BlobStore(std::string folder);
+
+    /// Makes the folder and removes what dead receivers of their own left.
+    Result<void> prepare();
+
+    bool has(const Blob& blob) const;
+    std::string pathOf(const std::string& sha256) const;
+    /// Bytes of an interrupted transfer to go on from.
+    int64_t partialSize(const Blob& blob) const;
+    /// Bytes that may still be written to this file system.
+    int64_t freeBytes() const;
+
+private:
+    std::string m_folder;
+};
+
+/// One blob on its way in. What is under the final name is always whole and verified.
+class IncomingBlob {
+public:
+    /// Goes on at `offset`, which partialSize() gave. When another receiver has the same blob in
+    /// work, this one writes a partial file of its own.
+    static Result<IncomingBlob> open(const BlobStore& store, const Blob& blob, int64_t offset);
+
+    /// kInvalid when it becomes longer than announced.
+    Result<void> append(std::span<const std::byte> bytes);
+    /// Verifies, syncs and publishes. kCorrupt: the partial file is gone, begin anew.
+    Result<void> finish();
+    /// Removes the partial file.
+    void discard();
+
+private:
+    Result<void> openShared(int64_t offset);
+    Result<void> openOwn(int64_t offset);
+
+    Blob m_blob;
+    std::string m_finalPath;
+    std::string m_sharedPath; ///< the partial file that a later transfer resumes
+    std::string m_path;       ///< the partial file that this one writes
+    Descriptor m_fd;          ///< none: the blob came to be there meanwhile
+    int64_t m_size = 0;
+};
+
+} // namespace rm

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trainer/agent/receive/receiver.h"
+
+#include "shared/io/frame.h"
+#include "trainer/agent/posix/fd.h"
+#include "trainer/agent/receive/tree_store.h"
+
+#include <zstd.h>
+
+#include <set>
+
+namespace rm {
+
+namespace {
+
+using Answer = std::optional<Transfer>;
+
+Result<void> checkBlob(const Blob& blob) {
+    const bool isHex = blob.sha256.size() == 64 &&
+                       blob.sha256.find_first_not_of("0123456789abcdef") == std::string::npos;
+    if (!isHex || blob.size < 0)
+        return fail(ErrorCode::kInvalid, "receive: '" + blob.sha256 + "' of " +
+                                             std::to_string(blob.size) + " bytes is no blob");
+    return {};
+}
+
+std::string inGigabytes(int64_t bytes) {
+    return std::to_string(bytes / 1'000'000'000) + "." + std::to_string(bytes / 100'000'000 % 10) +
+           " GB";
+}
+
+} // namespace
+
+Receiver::Receiver(std::string home)
+    : m_home(std::move(home))
+    , m_blobs(m_home + "/blobs")
+    , m_plain(kMaxChunk) {}
+
+Result<void> Receiver::prepare() {
+    return m_blobs.prepare();
+}
+
+Result<Answer> Receiver::onTransfer(const Transfer& transfer) {
+    if (const auto* offer = std::get_if<Offer>(&transfer))
+        return onOffer(*offer);
+    if (const auto* end = std::get_if<BlobEnd>(&transfer))
+        return onBlobEnd(*end);
+    if (const auto* chunk = std::get_if<Chunk>(&transfer)) {
+        const Result<void> written = onChunk(*chunk);
+        if (written)
+            return std::nullopt;
+        // A full disk stays full as long as the half that fitted lies on it.
+        if (m_incoming && written.error().code == ErrorCode::kExhausted)
+            m_incoming->discard();
+        return tl::unexpected(written.error());
+    }
+    if (const auto* tree = std::get_if<Tree>(&transfer)) {
+        const Result<std::string> path = publishTree(m_home, m_blobs, *tree);
+        if (!path)
+            return tl::unexpected(path.error());
+        return TreeReady{*path};
+    }
+    return fail(ErrorCode::kInvalid, "receive: a message came that only an agent sends");
+}
+
+Result<Answer> Receiver::onOffer(const Offer& offer) {
+    Missing missing;
+    std::set<std::string> named;
+    int64_t needed = 0;
+    for (const Blob& blob : offer.blobs) {
+        if (const Result<void> checked = checkBlob(blob); !checked)
+            return tl::unexpected(checked.error());
+        if (!named.insert(blob.sha256).second || m_blobs.has(blob))
+            continue;
+        const int64_t offset = m_blobs.partialSize(blob);
+        needed += blob.size - offset;
+        missing.blobs.push_back({blob.sha256, offset});
+        m_expected.push_back({blob, offset});
+    }
+    const int64_t free = m_blobs.freeBytes();
+    if (needed > free)
+        return fail(ErrorCode::kExhausted, "receive into " + m_home + ": " + inGigabytes(needed) +
+                                               " are needed, " + inGigabytes(free) + " are free");
+    return missing;
+}
+
+Result<void> Receiver::onChunk(const Chunk& chunk) {
+    const Result<IncomingBlob*> blob = current();
+    if (!blob)
+        return tl::unexpected(blob.error());
+    const size_t size =
+        ZSTD_decompress(m_plain.data(), m_plain.size(), chunk.zstd.data(), chunk.zstd.size());
+    if (ZSTD_isError(size))
+        return fail(ErrorCode::kCorrupt, "receive " + m_expected.front().blob.sha256 +
+                                             ": unpack a chunk: " + ZSTD_getErrorName(size));
+    return (*blob)->append(std::span(m_plain).first(size));
+}
+
+Result<Answer> Receiver::onBlobEnd(const BlobEnd& end) {
+    const Result<IncomingBlob*> blob = current();
+    if (!blob)
+        return tl::unexpected(blob.error());
+    if (end.sha256 != m_expected.front().blob.sha256)
+        return fail(ErrorCode::kInvalid, "receive " + m_expected.front().blob.sha256 +
+                                             ": the end of '" + end.sha256 + "' came");
+    const Result<void> finished = (*blob)->finish();
+    m_incoming.reset();
+    m_expected.pop_front();
+    if (!finished)
+        return tl::unexpected(finished.error());
+    return Stored{end.sha256};
+}
+
+Result<IncomingBlob*> Receiver::current() {
+    if (m_expected.empty())
+        return fail(ErrorCode::kInvalid, "receive: bytes came that nobody asked for");
+    if (!m_incoming) {
+        const Expected& expected = m_expected.front();
+        Result<IncomingBlob> opened = IncomingBlob::open(m_blobs, expected.blob, expected.offset);
+        if (!opened)
+            return tl::unexpected(opened.error());
+        m_incoming = std::move(*opened);
+    }
+    return &*m_incoming;
+}
+
+namespace {
+
+// False: the input ended.
+Result<bool> serveSome(Receiver& receiver, FrameScanner& frames, int inputFd, int outputFd,
+                       std::span<std::byte> buffer) {
+    const Result<size_t> count = readAvailable(inputFd, buffer, "stdin");
+    if (!count)
+        return tl::unexpected(count.error());
+    frames.feed(buffer.first(*count));
+    while (true) {
+        const auto payload = frames.next();
+        if (!payload)
+            return tl::unexpected(payload.error());
+        if (!*payload)
+            return *count > 0;
+        const Result<Transfer> transfer = decodeTransfer(**payload);
+        if (!transfer)
+            return tl::unexpected(transfer.error());
+        const Result<Answer> answer = receiver.onTransfer(*transfer);
+        if (!answer)
+            return tl::unexpected(answer.error());
+        if (!*answer)
+            continue;
+        if (const auto written = writeAll(outputFd, frameTransfer(**answer), "stdout"); !written)
+            return tl::unexpected(written.error());
+    }
+}
+
+} // namespace
+
+Result<void> receiveAll(const std::string& home, int inputFd, int outputFd) {
+    Receiver receiver(home);
+    FrameScanner frames;
+    std::vector<std::byte> buffer(256 * 1024);
+    Result<bool> more = receiver.prepare().map([] { return true; });
+    while (more && *more)
+        more = serveSome(receiver, frames, inputFd, outputFd, buffer);
+    if (more)
+        return {};
+    const Failed failed{static_cast<uint8_t>(more.error().code), more.error().message};
+    (void)writeAll(outputFd, frameTransfer(failed), "stdout");
+    return tl::unexpected(more.error());
+}
+
+} // namespace rm

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "trainer/agent/receive/blob_store.h"
+
+#include <deque>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace rm {
+
+/// The agent's side of shared/wire/receive.h. Passive: transfers in, answers out.
+class Receiver {
+public:
+    /// `home`: bundles/, data/ and blobs/ are made below it.
+    explicit Receiver(std::string home);
+
+    Result<void> prepare();
+    /// What to answer, if anything. An error ends the stream; say it as Failed first.
+    Result<std::optional<Transfer>> onTransfer(const Transfer& transfer);
+
+private:
+    struct Expected {
+        Blob blob;
+        int64_t offset = 0;
+    };
+    Result<std::optional<Transfer>> onOffer(const Offer& offer);
+    Result<void> onChunk(const Chunk& chunk);
+    Result<std::optional<Transfer>> onBlobEnd(const BlobEnd& end);
+    Result<IncomingBlob*> current();
+
+    std::string m_home;
+    BlobStore m_blobs;
+    std::deque<Expected> m_expected;        ///< what Missing named and has not ended
+    std::optional<IncomingBlob> m_incoming; ///< of the first of them
+    std::vector<std::byte> m_plain;
+};
+
+/// `receive`: the loop over stdin and stdout.
+Result<void> receiveAll(const std::string& home, int inputFd, int outputFd);
+
+} // namespace rm

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trainer/agent/supervisor/stop.h"
+
+#include "trainer/agent/run_dir.h"
+#include "trainer/agent/supervisor/lost_attempt.h"
+
+#include <nlohmann/json.hpp>
+
+#include <csignal>
+#include <filesystem>
+
+namespace rm {
+
+namespace {
+
+using nlohmann::json;
+using Ranks = std::vector<AgentState::Rank>;
+
+// What a dead leader's group still holds cannot be told from a stranger's once its pid is free, so
+// the group goes first.
+void killGroup(const ProcessId& process) {
+    if (isAlive(process))
+        ::kill(static_cast<pid_t>(-process.pid), SIGKILL);
+}
+
+bool endSupervisor(const ProcessId& supervisor, bool kill, int64_t timeoutMs) {
+    const Descriptor process = openProcess(supervisor);
+    sendSignal(process, kill ? SIGQUIT : SIGTERM);
+    if (waitGone(process, timeoutMs))
+        return true;
+    sendSignal(process, SIGKILL);
+    return false;
+}
+
+// False: a rank outlived even SIGKILL (it hangs in the kernel).
+bool endRanks(const Ranks& ranks, bool kill, int64_t timeoutMs) {
+    for (const AgentState::Rank& rank : ranks)
+        sendSignal(openProcess(rank.process), kill ? SIGKILL : SIGTERM);
+    bool areGone = true;
+    for (const AgentState::Rank& rank : ranks) {
+        const Descriptor process = openProcess(rank.process);
+        if (!waitGone(process, timeoutMs))
+            killGroup(rank.process);
+        areGone = waitGone(process, timeoutMs) && areGone;
+    }
+    return areGone;
+}
+
+std::string answer(const char* state, const AgentState& run, const Ranks& ranks) {
+    json ended = json::array();
+    for (const AgentState::Rank& rank : ranks)
+        ended.push_back(rank.rank);
+    return json{{"state", state}, {"supervisor", run.supervisor.pid}, {"ranks", ended}}.dump() +
+           "\n";
+}
+
+} // namespace
+
+Result<std::string> stopRun(const Folders& folders, const std::string& runId, bool kill,
+                            const StopPatience& patience) {
+    const Result<std::string> runDir = folders.existingRunDir(runId);
+    if (!runDir)
+        return runDir;
+    const Result<AgentState> state = loadAgentState(*runDir);
+    if (!state && state.error().code == ErrorCode::kNotFound)
+        return answer("not-running", {}, {});
+    if (!state)
+        return failAs("stop " + runId, state.error());
+    const Ranks before = state->living();
+    const bool wasHeld = RunLock::isHeld(*runDir);
+    const bool hasObeyed =
+        !wasHeld || endSupervisor(state->supervisor, kill, patience.supervisorMs);
+    const Ranks orphans = state->living();
+    if (!endRanks(orphans, kill || !hasObeyed, patience.ranksMs))
+        return fail(ErrorCode::kUnavailable,
+                    "stop " + runId + ": a rank hangs in the kernel and cannot be ended");
+    if (!wasHeld || !hasObeyed) {
+        const Result<RunLock> lock = RunLock::take(*runDir);
+        if (!lock)
+            return failAs("stop " + runId, lock.error());
+        if (const Result<void> closed = closeLostAttempt(*runDir, true); !closed)
+            return failAs("stop " + runId, closed.error());
+    }
+    return answer(wasHeld || !orphans.empty() ? "stopped" : "not-running", *state, before);
+}
+
+Result<std::string> removeRun(const Folders& folders, const std::string& runId) {
+    const Result<std::string> runDir = folders.existingRunDir(runId);
+    if (!runDir)
+        return runDir;
+    const Result<RunLock> lock = RunLock::take(*runDir);
+    if (!lock)
+        return failAs("remove " + runId, lock.error());
+    const Result<AgentState> state = loadAgentState(*runDir);
+    if (state && !state->living().empty())
+        return fail(ErrorCode::kUnavailable,
+                    "remove " + runId + ": its ranks still run; stop it first");
+    std::error_code error;
+    std::filesystem::remove_all(*runDir, error);
+    if (error)
+        return failErrno("remove " + *runDir, error.value());
+    return json{{"removed", *runDir}}.dump() + "\n";
+}
+
+} // namespace rm
