@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: Apache-2.0
+"""packaging/bench after its set-up: measures the rows asked for."""
+import argparse
+import pathlib
+import sys
+
+import measure
+from rows import l1, m1, t5
+
+ROWS = {"L1": l1.measure_row, "T5": t5.measure_row, "M1": m1.measure_row}
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="packaging/bench")
+    parser.add_argument("--force", action="store_true", help="measure on a busy machine as well")
+    parser.add_argument("--pairs", type=int, help="of product and peer (default: by row)")
+    parser.add_argument("rows", nargs="*", metavar="ROW", help=" ".join(ROWS))
+    options = parser.parse_args()
+    for row in options.rows:
+        if row not in ROWS:
+            parser.error(f"row {row}: there are {', '.join(ROWS)}")
+    met = True
+    for row in options.rows or ROWS:
+        busy = measure.wait_until_quiet(options.force)
+        load = pathlib.Path("/proc/loadavg").read_text().strip()
+        print(f"{row}: loadavg {load}; {busy:.2f} cores busy before the start", file=sys.stderr)
+        met &= ROWS[row](options.pairs)
+    return 0 if met else 1
+
+
+sys.exit(main())

@@ -1,0 +1,21 @@
+# SPDX-License-Identifier: Apache-2.0
+"""T5: how much longer a step of 1 ms takes because it is watched."""
+import measure
+
+STEPS, SCALARS = 250, 10
+
+
+def measure_row(pairs):
+    pairs = pairs or 40
+    [result] = measure.product("telemetry_tax", pairs, STEPS)
+    watched, plain = (
+        [block / STEPS for block in result[name]] for name in ("watchedMs", "plainMs")
+    )
+    assert result["rows"] == pairs * STEPS * SCALARS, result["rows"]
+    assert len(watched) == len(plain) == pairs
+    return measure.report(
+        "T5", "ms per step", watched, plain, [on / off for on, off in zip(watched, plain)],
+        floor=1.002, goal=1.0005, better="less",
+        peerName="the same loop unwatched",
+        counts="board, clock, 10 scalars a step, encoding and write(2); no GPU here",
+    )

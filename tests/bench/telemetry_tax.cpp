@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+// telemetry_tax PAIRS STEPS: steps of about 1 ms of one thread's arithmetic, in blocks of STEPS
+// with and without all that the trainer's loop does to be watched: phases on the board and by the
+// clock, ten scalars, the record's end. One line of JSON with the blocks' milliseconds.
+#include "shared/io/clock.h"
+#include "tests/bench/journal_rows.h"
+#include "trainer/train/step_report.h"
+
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/mm.h>
+#include <ATen/ops/rand.h>
+#include <nlohmann/json.hpp>
+
+#include <cstdio>
+#include <cstdlib>
+
+namespace {
+
+constexpr double kStepMs = 1.0;
+constexpr int64_t kWidth = 96;
+
+double millisecondsSince(int64_t beginNs) {
+    return static_cast<double>(rm::monotonicNowNs() - beginNs) * 1e-6;
+}
+
+/// Arithmetic that always takes the same time: products of one small matrix with another.
+class Work {
+public:
+    Work()
+        : m_left(at::rand({kWidth, kWidth}))
+        , m_right(at::rand({kWidth, kWidth}))
+        , m_out(at::rand({kWidth, kWidth})) {
+        constexpr int kTrial = 2000;
+        doSome(kTrial); // warms caches and the frequency up
+        const int64_t begin = rm::monotonicNowNs();
+        doSome(kTrial);
+        m_perPhase = static_cast<int>(kTrial * kStepMs / millisecondsSince(begin) / kPhases);
+    }
+
+    static constexpr int kPhases = 5;
+    void doPhase() { doSome(m_perPhase); }
+
+private:
+    void doSome(int products) {
+        for (int i = 0; i < products; ++i)
+            at::mm_out(m_out, m_left, m_right);
+    }
+
+    at::Tensor m_left, m_right, m_out;
+    int m_perPhase = 1;
+};
+
+struct LoopPhase {
+    rm::Phase phase;
+    rm::MetricId metric;
+};
+constexpr LoopPhase kPhases[Work::kPhases] = {
+    {rm::Phase::kData, rm::metric::kPhaseDataMs},
+    {rm::Phase::kForward, rm::metric::kPhaseForwardMs},
+    {rm::Phase::kBackward, rm::metric::kPhaseBackwardMs},
+    {rm::Phase::kAllreduce, rm::metric::kPhaseAllreduceMs},
+    {rm::Phase::kOptimizer, rm::metric::kPhaseOptimizerMs}};
+
+double plainBlock(Work& work, int64_t steps) {
+    const int64_t begin = rm::monotonicNowNs();
+    for (int64_t step = 0; step < steps; ++step)
+        for (int phase = 0; phase < Work::kPhases; ++phase)
+            work.doPhase();
+    return millisecondsSince(begin);
+}
+
+/// The trainer's own reporting around the same work.
+class WatchedLoop {
+public:
+    explicit WatchedLoop(const rm::Session& session)
+        : m_session(session)
+        , m_report(session) {}
+
+    /// What is pushed counts until the kernel has it.
+    double block(Work& work, int64_t steps) {
+        const int64_t begin = rm::monotonicNowNs();
+        for (int64_t i = 0; i < steps; ++i)
+            step(work);
+        m_session.telemetry->flush();
+        return millisecondsSince(begin);
+    }
+
+private:
+    void step(Work& work) {
+        m_report.beginStep(++m_step, true);
+        for (const LoopPhase& phase : kPhases) {
+            m_session.board->setPhase(phase.phase);
+            work.doPhase();
+            m_report.lap(phase.metric);
+        }
+        m_report.endStep();
+        m_report.publish({1.0, 1.0, 1.0}, 1);
+        m_session.board->setStep(m_step);
+    }
+
+    const rm::Session& m_session;
+    rm::StepReport m_report;
+    int64_t m_step = 0;
+};
+
+rm::Session openSession(const rm::ScratchJournal& scratch) {
+    rm::Session session;
+    auto board = rm::Board::create(scratch.folder() + "/" + rm::boardName(0), 0, 1);
+    if (!board)
+        rm::giveUp(board.error().message);
+    session.board = std::make_unique<rm::Board>(std::move(*board));
+    session.device = rm::useCpu(1);
+    session.telemetry = std::make_unique<rm::Telemetry>(scratch.open(), 0);
+    return session;
+}
+
+nlohmann::json measure(const rm::ScratchJournal& scratch, int64_t pairs, int64_t steps) {
+    const at::NoGradGuard noGrad;
+    const rm::Session session = openSession(scratch);
+    Work work;
+    WatchedLoop watched(session);
+    nlohmann::json result;
+    // Which of the two comes first changes from pair to pair: a drift favours neither.
+    for (int64_t pair = 0; pair < pairs; ++pair) {
+        if (pair % 2)
+            result["plainMs"].push_back(plainBlock(work, steps));
+        result["watchedMs"].push_back(watched.block(work, steps));
+        if (pair % 2 == 0)
+            result["plainMs"].push_back(plainBlock(work, steps));
+    }
+    return result;
+}
+
+} // namespace
+
+int main(int argc, char** argv) {
+    const int64_t pairs = argc == 3 ? std::atoll(argv[1]) : 0;
+    const int64_t steps = argc == 3 ? std::atoll(argv[2]) : 0;
+    if (pairs < 1 || steps < 1) {
+        std::fputs("usage: telemetry_tax PAIRS STEPS\n", stderr);
+        return 2;
+    }
+    const rm::ScratchJournal scratch;
+    nlohmann::json result = measure(scratch, pairs, steps);
+    result["rows"] = scratch.rows();
+    std::printf("%s\n", result.dump().c_str());
+    return 0;
+}
