@@ -15,16 +15,14 @@ namespace rm {
 
 namespace {
 
-int refuse(const Error& error)
-{
+int refuse(const Error& error) {
     QMessageBox::critical(nullptr, "Ringmaster", QString::fromStdString(error.message));
     return static_cast<int>(exitCodeFor(error.code));
 }
 
 } // namespace
 
-int runWindow(int argc, char** argv)
-{
+int runWindow(int argc, char** argv) {
     QApplication application(argc, argv);
     QApplication::setApplicationName("Ringmaster");
     QApplication::setApplicationVersion(RINGMASTER_RELEASE);
@@ -37,8 +35,9 @@ int runWindow(int argc, char** argv)
     auto writer = StoreWriter::open(paths.database());
     if (!writer)
         return refuse(writer.error());
+    CredentialStore granted;
     Engine engine(paths, fleet, std::move(*writer));
-    engine.setCredentialSource(&CredentialStore::lookUp);
+    engine.setCredentialSource([&](const Node& node) { return granted.lookUp(node.name); });
     MainWindow window(engine, fleet, paths);
     window.show();
     engine.attachAll();

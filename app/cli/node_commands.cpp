@@ -80,8 +80,10 @@ NodeCheck checkAsking(Session& session, const Node& node, const std::string& tru
     const QString name = QString::fromStdString(node.name);
     for (;;) {
         NodeCheck check = await(session.fleet().check(name, credentials));
-        if (!check.failure)
+        if (!check.failure) {
+            session.grant(node.name, credentials);
             return check;
+        }
         auto decided = decide(node, *check.failure, trusted, credentials);
         if (!decided)
             return check;

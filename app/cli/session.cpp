@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/session.h"
 
-#include "app/core/remote/credential_store.h"
-
 #include <QDir>
 #include <QTimer>
 
@@ -46,7 +44,7 @@ Result<void> Session::open(bool mustWrite) {
         return tl::unexpected<Error>(writer.error());
     m_writes = writer.has_value();
     m_engine = std::make_unique<Engine>(m_paths, *m_fleet, writer ? std::move(*writer) : nullptr);
-    m_engine->setCredentialSource(&CredentialStore::lookUp);
+    m_engine->setCredentialSource([this](const Node& node) { return m_granted.lookUp(node.name); });
     return {};
 }
 
@@ -81,8 +79,8 @@ void Session::catchUp() {
         kCatchUp);
 }
 
-void Session::grant(const std::string& node, Credentials credentials) {
-    CredentialStore::grant(node, std::move(credentials));
+void Session::grant(const std::string& node, const Credentials& credentials) {
+    m_granted.grant(node, credentials);
 }
 
 bool awaitUntil(const std::function<bool()>& done, std::chrono::milliseconds deadline) {

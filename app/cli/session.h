@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "app/core/remote/credential_store.h"
 #include "app/core/run/engine.h"
 #include "app/core/settings/paths.h"
 #include "shared/exit_code.h"
@@ -41,12 +42,13 @@ public:
     void catchUp();
 
     /// Grants for this process, by node.
-    void grant(const std::string& node, Credentials credentials);
+    void grant(const std::string& node, const Credentials& credentials);
 
 private:
     bool m_json;
     bool m_writes = false;
     Paths m_paths;
+    CredentialStore m_granted;
     std::unique_ptr<Fleet> m_fleet;
     std::unique_ptr<Engine> m_engine;
 };

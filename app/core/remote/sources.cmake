@@ -2,10 +2,13 @@
 find_package(libssh 0.10 REQUIRED)
 target_sources(rm_core PRIVATE
     remote/command_line.cpp
+    remote/credential_store.cpp
     remote/error_tail.cpp
     remote/host_key.cpp
     remote/local_session.cpp
     remote/open_session.cpp
+    remote/process_reader.cpp
+    remote/program_end.cpp
     remote/run_to_end.cpp
     remote/ssh_auth.cpp
     remote/ssh_link.cpp

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "app/core/remote/host.h"
+
+#include <map>
+#include <mutex>
+#include <string>
+
+namespace rm {
+
+/// What a person granted in this session, by node name: a password given once serves every later
+/// connection of this process. Never written anywhere; zeroed when forgotten. Thread-safe.
+class CredentialStore {
+public:
+    CredentialStore() = default;
+    ~CredentialStore();
+    CredentialStore(const CredentialStore&) = delete;
+    CredentialStore& operator=(const CredentialStore&) = delete;
+
+    /// Later grants add to and replace earlier ones.
+    void grant(const std::string& node, const Credentials& credentials);
+    /// Empty credentials when nothing was granted.
+    Credentials lookUp(const std::string& node) const;
+    void forget(const std::string& node);
+
+private:
+    mutable std::mutex m_mutex;
+    std::map<std::string, Credentials> m_granted;
+};
+
+} // namespace rm
