@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "app/core/remote/error_tail.h"
 #include "app/core/remote/host.h"
-#include "shared/exit_code.h"
+#include "app/core/remote/program_end.h"
 
 namespace rm {
 
@@ -11,16 +10,6 @@ using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
 constexpr size_t kMostOutput = 16u << 20;
-
-ErrorCode codeOfExit(int exitCode) {
-    for (const ErrorCode code :
-         {ErrorCode::kInvalid, ErrorCode::kNotFound, ErrorCode::kCorrupt, ErrorCode::kTooNew,
-          ErrorCode::kUnavailable, ErrorCode::kDenied, ErrorCode::kExhausted}) {
-        if (static_cast<int>(exitCodeFor(code)) == exitCode)
-            return code;
-    }
-    return ErrorCode::kInternal;
-}
 
 milliseconds left(Clock::time_point deadline) {
     return std::max(std::chrono::ceil<milliseconds>(deadline - Clock::now()), milliseconds(0));
@@ -70,17 +59,11 @@ Result<std::string> runToEnd(HostSession& session, const std::string& program,
     auto output = readToEnd(**process, attempt, deadline, stop);
     if (!output)
         return output;
-    const auto exitCode = (*process)->exitCode(left(deadline) + milliseconds(1000));
-    if (!exitCode)
-        return tl::unexpected(exitCode.error());
-    if (*exitCode == 0) {
-        if (!fed)
-            return tl::unexpected(fed.error());
-        return output;
-    }
-    const std::string said = lastLine((*process)->errorText());
-    return fail(codeOfExit(*exitCode),
-                attempt + ": " + (said.empty() ? "exit code " + std::to_string(*exitCode) : said));
+    if (auto end = checkEnd(**process, attempt, left(deadline) + milliseconds(1000)); !end)
+        return tl::unexpected(end.error());
+    if (!fed)
+        return tl::unexpected(fed.error());
+    return output;
 }
 
 } // namespace rm

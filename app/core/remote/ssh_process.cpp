@@ -16,7 +16,7 @@ using std::chrono::seconds;
 
 constexpr seconds kStartTimeout{15};
 /// A peer that takes no byte for so long is gone: TCP alone would tell after a quarter hour.
-constexpr seconds kStall{30};
+constexpr seconds kStall{60};
 /// What a program prints while it is being written to.
 constexpr size_t kMostPending = 64u << 20;
 
@@ -171,7 +171,7 @@ Result<void> SshProcess::write(std::span<const std::byte> bytes) {
             deadline = Clock::now() + kStall;
         else if (Clock::now() >= deadline)
             return fail(ErrorCode::kUnavailable,
-                        attempt("write to") + ": the host took nothing for 30 s");
+                        attempt("write to") + ": the host took nothing for 60 s");
         else
             m_link->wait(left(deadline));
     }

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/core/deploy/bootstrap.h"
+
+#include <QRegularExpression>
+#include <QSysInfo>
+
+namespace rm {
+
+// Exit codes are rm::ExitCode's. No single quote may stand in it.
+const char* const kBootstrapScript = R"sh(umask 077
+read -r sha || exit 2
+case $sha in *[!0-9a-f]*|"") echo "that is no SHA-256" >&2; exit 2;; esac
+case ${XDG_DATA_HOME:-} in /*) data=$XDG_DATA_HOME;; *) data=${HOME:?}/.local/share;; esac
+case ${RINGMASTER_HOME:-} in /*) home=$RINGMASTER_HOME;; *) home=$data/ringmaster;; esac
+folder=$home/agents/$sha
+file=$folder/ringmaster-agent
+part=$folder/incoming.$$
+sum() {
+  if command -v sha256sum >/dev/null 2>&1; then sha256sum "$1"; else shasum -a 256 "$1"; fi |
+    { read -r word rest; echo "$word"; }
+}
+echo "platform $(uname -s) $(uname -m)"
+echo "libc $(getconf GNU_LIBC_VERSION 2>/dev/null || ldd --version 2>&1 | head -n 1)"
+if [ -x "$file" ] && [ "$(sum "$file")" = "$sha" ]; then echo "have $file"; exit 0; fi
+echo need
+read -r go || exit 0
+trap "exit 1" HUP INT TERM
+mkdir -p "$folder" || exit 5
+trap "rm -f \"$part\"; rmdir \"$folder\" 2>/dev/null" EXIT
+cat >"$part" || exit 8
+if [ "$(sum "$part")" != "$sha" ]; then echo "the agent did not arrive whole" >&2; exit 6; fi
+chmod 700 "$part" && mv -f "$part" "$file" || exit 5
+echo "have $file"
+)sh";
+
+Result<void> checkPlatform(const std::string& node, const std::string& platform) {
+    const std::string ours = "Linux " + QSysInfo::buildCpuArchitecture().toStdString();
+    if (platform == ours)
+        return {};
+    return fail(ErrorCode::kInvalid, node + " runs " + platform +
+                                         "; this release of Ringmaster trains on " + ours +
+                                         " only");
+}
+
+Result<void> checkLibc(const std::string& node, const std::string& libc) {
+    constexpr int kMajor = 2;
+    constexpr int kMinor = 34;
+    const std::string need =
+        "; Ringmaster's trainer needs glibc 2.34 or later (Debian 12, Ubuntu 22.04, RHEL 9 or "
+        "newer)";
+    static const QRegularExpression version(QStringLiteral("(\\d+)\\.(\\d+)\\s*$"));
+    const QString text = QString::fromStdString(libc);
+    const auto match = version.match(text);
+    if (text.contains("musl", Qt::CaseInsensitive))
+        return fail(ErrorCode::kInvalid, node + " has musl instead of glibc" + need);
+    if (!match.hasMatch())
+        return fail(ErrorCode::kInvalid,
+                    node + " does not tell its C library (" + libc + ')' + need);
+    const int major = match.captured(1).toInt();
+    const int minor = match.captured(2).toInt();
+    if (major > kMajor || (major == kMajor && minor >= kMinor))
+        return {};
+    return fail(ErrorCode::kInvalid,
+                node + " has glibc " + match.captured(0).trimmed().toStdString() + need);
+}
+
+} // namespace rm

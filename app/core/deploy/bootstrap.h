@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "shared/result.h"
+
+#include <string>
+
+namespace rm {
+
+/// The fixed script that brings the agent to a host; it needs a POSIX shell and sha256sum or
+/// shasum. It reads the agent's SHA-256 as a line, says
+///
+///     platform KERNEL MACHINE
+///     libc TEXT                  e.g. "glibc 2.36" or "musl libc (x86_64)"
+///     have PATH | need
+///
+/// and after "need" reads the line "go", then the agent's bytes to the end of its input. It
+/// publishes them by rename once they have that SHA-256, and says "have PATH".
+extern const char* const kBootstrapScript;
+
+/// kInvalid, naming `node`, unless this machine type can run our programs.
+Result<void> checkPlatform(const std::string& node, const std::string& platform);
+/// kInvalid, naming `node`, unless it is glibc 2.34 or later.
+Result<void> checkLibc(const std::string& node, const std::string& libc);
+
+} // namespace rm

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/core/deploy/bootstrap.h"
+#include "app/core/deploy/deploy.h"
+#include "app/core/deploy/hash_cache.h"
+#include "app/core/remote/process_reader.h"
+#include "app/core/settings/paths.h"
+#include "shared/io/file.h"
+
+#include <algorithm>
+
+namespace rm {
+
+namespace {
+
+using std::chrono::seconds;
+
+constexpr size_t kLargestAgent = 256u << 20;
+
+/// The rest of a line that begins with `word` and a space.
+Result<std::string> answer(ProcessReader& reader, const std::string& word,
+                           const std::string& attempt) {
+    auto line = reader.line(seconds(20));
+    if (!line)
+        return line;
+    if (line->substr(0, word.size() + 1) != word + ' ')
+        return fail(ErrorCode::kCorrupt, attempt + ": the host answered '" + *line + '\'');
+    return line->substr(word.size() + 1);
+}
+
+Result<std::string> installed(ProcessReader& reader, const std::string& attempt) {
+    return answer(reader, "have", attempt);
+}
+
+Result<std::string> sendAgent(HostProcess& process, ProcessReader& reader, const std::string& agent,
+                              const std::string& attempt) {
+    const auto bytes = readFile(agent, kLargestAgent);
+    if (!bytes)
+        return failAs(attempt, bytes.error());
+    const std::string input = "go\n" + *bytes;
+    auto sent = process.write(std::as_bytes(std::span(input)));
+    if (sent)
+        sent = process.closeWrite();
+    auto path = installed(reader, attempt);
+    // Why the script ended says more than that it reads no longer.
+    if (!path && !sent && path.error().code == ErrorCode::kUnavailable)
+        return failAs(attempt, sent.error());
+    return path;
+}
+
+Result<std::string> bootstrap(HostSession& session, const Node& node, const std::string& agent,
+                              const std::string& sha256, std::stop_token stop) {
+    const std::string attempt = "send the agent to " + node.name;
+    auto process = session.startScript(kBootstrapScript);
+    if (!process)
+        return failAs(attempt, process.error());
+    ProcessReader reader(**process, attempt, std::move(stop));
+    const std::string line = sha256 + '\n';
+    if (auto sent = (*process)->write(std::as_bytes(std::span(line))); !sent)
+        return failAs(attempt, sent.error());
+    const auto platform = answer(reader, "platform", attempt);
+    if (!platform)
+        return platform;
+    const auto libc = answer(reader, "libc", attempt);
+    if (!libc)
+        return libc;
+    if (auto good = checkPlatform(node.name, *platform); !good)
+        return tl::unexpected(good.error());
+    if (auto good = checkLibc(node.name, *libc); !good)
+        return tl::unexpected(good.error());
+    auto verdict = reader.line(seconds(20));
+    if (!verdict || *verdict == "need")
+        return verdict ? sendAgent(**process, reader, agent, attempt) : verdict;
+    if (verdict->substr(0, 5) == "have ")
+        return verdict->substr(5);
+    return fail(ErrorCode::kCorrupt, attempt + ": the host answered '" + *verdict + '\'');
+}
+
+} // namespace
+
+Result<std::string> deployAgent(HostSession& session, const Node& node, std::stop_token stop) {
+    const std::string agent = installPrefix().toStdString() + "/bin/ringmaster-agent";
+    const auto hash = HashCache::instance().hashOf(agent);
+    if (!hash)
+        return failAs("find the agent of this installation", hash.error());
+    if (session.isLocal())
+        return agent;
+    return bootstrap(session, node, agent, hash->sha256, std::move(stop));
+}
+
+} // namespace rm

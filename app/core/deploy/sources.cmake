@@ -1,0 +1,7 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+pkg_check_modules(ZSTD REQUIRED IMPORTED_TARGET libzstd)
+target_sources(rm_core PRIVATE
+    deploy/bootstrap.cpp
+    deploy/deploy_agent.cpp
+    deploy/hash_cache.cpp)
+target_link_libraries(rm_core PRIVATE PkgConfig::ZSTD)
