@@ -3,5 +3,8 @@ pkg_check_modules(ZSTD REQUIRED IMPORTED_TARGET libzstd)
 target_sources(rm_core PRIVATE
     deploy/bootstrap.cpp
     deploy/deploy_agent.cpp
-    deploy/hash_cache.cpp)
+    deploy/deploy_tree.cpp
+    deploy/hash_cache.cpp
+    deploy/local_tree.cpp
+    deploy/tree_sender.cpp)
 target_link_libraries(rm_core PRIVATE PkgConfig::ZSTD)

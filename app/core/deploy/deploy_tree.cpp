@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/core/deploy/tree_sender.h"
+#include "app/core/settings/paths.h"
+
+namespace rm {
+
+namespace {
+
+/// One exchange when the node has the tree already, which is the case of every launch but the
+/// first.
+Result<std::optional<std::string>> askForTree(HostSession& session, const std::string& agent,
+                                              const Tree& tree, const std::stop_token& stop) {
+    auto sender = TreeSender::open(session, agent, stop);
+    if (!sender)
+        return tl::unexpected(sender.error());
+    return (*sender)->publish(tree);
+}
+
+} // namespace
+
+Result<std::string> deployTree(HostSession& session, const std::string& agent,
+                               const LocalTree& tree, const TransferProgress& progress,
+                               std::stop_token stop) {
+    // This program runs from the bundle that this computer needs.
+    if (session.isLocal() && tree.kind == "bundles")
+        return installPrefix().toStdString();
+    const auto hashed = hashTree(tree, stop);
+    if (!hashed)
+        return tl::unexpected(hashed.error());
+    auto path = askForTree(session, agent, hashed->tree, stop);
+    if (!path)
+        return tl::unexpected(path.error());
+    if (*path)
+        return **path;
+    auto sender = TreeSender::open(session, agent, stop);
+    if (!sender)
+        return tl::unexpected(sender.error());
+    if (auto sent = (*sender)->sendMissing(*hashed, progress); !sent)
+        return tl::unexpected(sent.error());
+    path = (*sender)->publish(hashed->tree);
+    if (!path)
+        return tl::unexpected(path.error());
+    if (!*path)
+        return fail(ErrorCode::kCorrupt, "send files to " + session.where() +
+                                             ": the node lost a file that it had confirmed");
+    return **path;
+}
+
+} // namespace rm

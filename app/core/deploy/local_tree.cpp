@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/core/deploy/deploy.h"
+#include "app/core/settings/paths.h"
+#include "shared/io/file.h"
+#include "shared/wire/receive.h"
+
+#include <QDir>
+
+#include <algorithm>
+#include <filesystem>
+#include <set>
+#include <sstream>
+
+namespace rm {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+tl::unexpected<Error> cannotRead(const fs::path& path, const std::error_code& cause) {
+    return failErrno("read " + path.string(), cause.value());
+}
+
+Result<void> append(LocalTree& tree, const std::string& name, const fs::path& local) {
+    if (!isTreePath(name))
+        return fail(ErrorCode::kInvalid,
+                    "stage " + local.string() + ": its name is too long or not plain UTF-8");
+    tree.files.push_back({name, local.string(), false});
+    return {};
+}
+
+/// Regular files and links to such; links to folders are left out, since they may lead in circles.
+Result<void> appendFolder(LocalTree& tree, const std::string& name, const fs::path& folder) {
+    std::error_code error;
+    for (fs::recursive_directory_iterator entry(folder, error), end; entry != end && !error;
+         entry.increment(error)) {
+        std::error_code broken; // a dangling link is no file
+        if (!entry->is_regular_file(broken))
+            continue;
+        const std::string below = entry->path().lexically_relative(folder).string();
+        if (auto added = append(tree, name + '/' + below, entry->path()); !added)
+            return added;
+    }
+    if (error)
+        return cannotRead(folder, error);
+    return {};
+}
+
+/// "corpus", and "2-corpus" for the next of that name.
+std::string freeName(std::set<std::string>& taken, const std::string& name) {
+    std::string free = name;
+    for (int number = 2; !taken.insert(free).second; ++number)
+        free = std::to_string(number) + '-' + name;
+    return free;
+}
+
+Result<void> appendPath(LocalTree& tree, std::set<std::string>& taken, const std::string& text) {
+    const QString here = QString::fromStdString(text);
+    const fs::path path =
+        text.starts_with("~/") ? (QDir::homePath() + here.mid(1)).toStdString() : text;
+    std::error_code error;
+    const fs::file_status status = fs::status(path, error);
+    if (error)
+        return cannotRead(path, error);
+    const fs::path plain = fs::absolute(path).lexically_normal();
+    const fs::path last = plain.has_filename() ? plain.filename() : plain.parent_path().filename();
+    const std::string name = freeName(taken, last.empty() ? "root" : last.string());
+    if (fs::is_directory(status))
+        return appendFolder(tree, name, path);
+    if (fs::is_regular_file(status))
+        return append(tree, name, path);
+    return fail(ErrorCode::kInvalid, "stage " + text + ": it is neither a file nor a folder");
+}
+
+} // namespace
+
+Result<LocalTree> dataTree(const std::vector<std::string>& paths) {
+    LocalTree tree{"data", {}};
+    std::set<std::string> taken;
+    for (const std::string& path : paths) {
+        if (auto added = appendPath(tree, taken, path); !added)
+            return tl::unexpected(added.error());
+    }
+    if (tree.files.empty()) {
+        std::string names;
+        for (const std::string& path : paths)
+            names += ' ' + path;
+        return fail(ErrorCode::kInvalid, "stage" + names + ": there is no file in it");
+    }
+    std::ranges::sort(tree.files, {}, &LocalTree::File::path);
+    return tree;
+}
+
+Result<LocalTree> trainerBundle(bool cuda) {
+    const std::string prefix = installPrefix().toStdString();
+    const std::string manifest =
+        prefix + "/share/ringmaster/bundle-" + (cuda ? "cuda" : "cpu") + ".txt";
+    const auto text = readFile(manifest);
+    if (!text && cuda)
+        return fail(ErrorCode::kNotFound,
+                    "find the trainer for GPUs: this installation came without it (" + manifest +
+                        "); set it up with packaging/run --cuda");
+    if (!text)
+        return failAs("find the trainer of this installation", text.error());
+    LocalTree tree{"bundles", {}};
+    std::istringstream lines(*text);
+    for (std::string line; std::getline(lines, line);) {
+        const size_t tab = line.find('\t');
+        if (line.empty() || tab == std::string::npos)
+            continue;
+        const std::string path = line.substr(0, tab);
+        const fs::path local = fs::path(prefix) / line.substr(tab + 1);
+        if (std::error_code error; !fs::is_regular_file(local, error))
+            return fail(ErrorCode::kNotFound, "make the trainer's bundle: " + local.string() +
+                                                  " is not there; build or install again");
+        tree.files.push_back({path, local.string(), path.starts_with("bin/")});
+    }
+    if (tree.files.empty())
+        return fail(ErrorCode::kCorrupt, "make the trainer's bundle: " + manifest + " is empty");
+    return tree;
+}
+
+} // namespace rm

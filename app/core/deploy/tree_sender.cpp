@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/core/deploy/tree_sender.h"
+
+#include "app/core/deploy/hash_cache.h"
+#include "shared/io/descriptor.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <fcntl.h>
+#include <unistd.h>
+#include <zstd.h>
+
+namespace rm {
+
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+// A node may have to hash and sync a library of half a gigabyte on a slow disk.
+constexpr seconds kPatience{180};
+
+} // namespace
+
+Result<HashedTree> hashTree(const LocalTree& tree, const std::stop_token& stop) {
+    HashedTree hashed;
+    hashed.tree.kind = tree.kind;
+    for (const LocalTree::File& file : tree.files) {
+        if (stop.stop_requested())
+            return fail(ErrorCode::kUnavailable, "read " + file.local + ": cancelled");
+        const auto hash = HashCache::instance().hashOf(file.local);
+        if (!hash)
+            return tl::unexpected(hash.error());
+        hashed.tree.entries.push_back({file.path, hash->sha256, file.executable});
+        if (hashed.local.emplace(hash->sha256, file.local).second)
+            hashed.blobs.push_back({hash->sha256, hash->size});
+    }
+    HashCache::instance().save();
+    hashed.tree.id = treeId(hashed.tree.entries);
+    return hashed;
+}
+
+TreeSender::TreeSender(std::unique_ptr<HostProcess> process, std::string attempt,
+                       std::stop_token stop)
+    : m_process(std::move(process))
+    , m_attempt(std::move(attempt))
+    , m_stop(std::move(stop))
+    , m_reader(*m_process, m_attempt, m_stop)
+    , m_packed(ZSTD_compressBound(kMaxChunk)) {}
+
+Result<std::unique_ptr<TreeSender>> TreeSender::open(HostSession& session, const std::string& agent,
+                                                     std::stop_token stop) {
+    auto process = session.start(agent, {"receive"});
+    if (!process)
+        return tl::unexpected(process.error());
+    return std::unique_ptr<TreeSender>(
+        new TreeSender(std::move(*process), "send files to " + session.where(), std::move(stop)));
+}
+
+tl::unexpected<Error> TreeSender::unexpected() const {
+    return fail(ErrorCode::kCorrupt, m_attempt + ": the agent gave an answer out of turn");
+}
+
+Result<void> TreeSender::send(const Transfer& transfer) {
+    if (m_stop.stop_requested())
+        return fail(ErrorCode::kUnavailable, m_attempt + ": cancelled");
+    const auto sent = m_process->write(frameTransfer(transfer));
+    if (sent)
+        return {};
+    // An agent that gave up said why before it stopped reading.
+    if (auto answer = receive(seconds(2));
+        !answer && answer.error().code != ErrorCode::kUnavailable)
+        return tl::unexpected(answer.error());
+    return failAs(m_attempt, sent.error());
+}
+
+/// nullopt: nothing within a zero timeout.
+Result<std::optional<Transfer>> TreeSender::poll(milliseconds timeout) {
+    for (;;) {
+        const auto payload = m_frames.next();
+        if (!payload)
+            return failAs(m_attempt, payload.error());
+        if (*payload) {
+            auto transfer = decodeTransfer(**payload);
+            if (!transfer)
+                return failAs(m_attempt, transfer.error());
+            if (const auto* failed = std::get_if<Failed>(&*transfer))
+                return fail(static_cast<ErrorCode>(failed->code),
+                            m_attempt + ": " + failed->message);
+            return std::move(*transfer);
+        }
+        const auto bytes = m_reader.bytes(timeout);
+        if (!bytes)
+            return tl::unexpected(bytes.error());
+        if (bytes->empty())
+            return std::nullopt;
+        m_frames.feed(*bytes);
+    }
+}
+
+Result<Transfer> TreeSender::receive(milliseconds timeout) {
+    auto transfer = poll(timeout);
+    if (!transfer)
+        return tl::unexpected(transfer.error());
+    if (!*transfer)
+        return fail(ErrorCode::kUnavailable, m_attempt + ": no answer in time");
+    return std::move(**transfer);
+}
+
+Result<std::optional<std::string>> TreeSender::publish(const Tree& tree) {
+    for (const Tree& part : splitTree(tree)) {
+        if (auto sent = send(part); !sent)
+            return tl::unexpected(sent.error());
+    }
+    const auto answer = receive(kPatience);
+    if (!answer && answer.error().code == ErrorCode::kNotFound)
+        return std::nullopt;
+    if (!answer)
+        return tl::unexpected(answer.error());
+    if (const auto* ready = std::get_if<TreeReady>(&*answer))
+        return ready->path;
+    return unexpected();
+}
+
+Result<std::vector<MissingBlob>> TreeSender::offer(const std::vector<Blob>& blobs) {
+    std::vector<MissingBlob> missing;
+    for (const Offer& part : splitOffer(blobs)) {
+        if (auto sent = send(part); !sent)
+            return tl::unexpected(sent.error());
+        const auto answer = receive(kPatience);
+        if (!answer)
+            return tl::unexpected(answer.error());
+        const auto* lacking = std::get_if<Missing>(&*answer);
+        if (lacking == nullptr)
+            return unexpected();
+        missing.insert(missing.end(), lacking->blobs.begin(), lacking->blobs.end());
+    }
+    return missing;
+}
+
+Result<void> TreeSender::sendPiece(std::span<const std::byte> piece) {
+    constexpr int kLevel = 1; // keeps a gigabit link busy from one core
+    const size_t size =
+        ZSTD_compress(m_packed.data(), m_packed.size(), piece.data(), piece.size(), kLevel);
+    if (ZSTD_isError(size) != 0)
+        return fail(ErrorCode::kInternal, m_attempt + ": " + ZSTD_getErrorName(size));
+    auto sent = send(Chunk{{m_packed.begin(), m_packed.begin() + static_cast<ptrdiff_t>(size)}});
+    if (sent)
+        m_onSent(static_cast<int64_t>(piece.size()));
+    return sent;
+}
+
+Result<void> TreeSender::sendBlob(const MissingBlob& blob, const std::string& path) {
+    const auto file = openFile(path, O_RDONLY);
+    if (!file)
+        return tl::unexpected(file.error());
+    if (::lseek(file->get(), blob.offset, SEEK_SET) < 0)
+        return failErrno("read " + path, errno);
+    std::vector<std::byte> piece(kMaxChunk);
+    for (;;) {
+        const auto size = readSome(file->get(), piece, path);
+        if (!size)
+            return tl::unexpected(size.error());
+        if (*size == 0)
+            return send(BlobEnd{blob.sha256});
+        if (auto sent = sendPiece(std::span(piece).first(*size)); !sent)
+            return sent;
+        if (auto heard = confirm(0); !heard)
+            return heard;
+    }
+}
+
+/// Takes the node's answers: those that are there, and more until `stored` blobs are confirmed.
+Result<void> TreeSender::confirm(size_t stored) {
+    for (;;) {
+        const auto answer = poll(m_stored < stored ? milliseconds(kPatience) : milliseconds(0));
+        if (!answer)
+            return tl::unexpected(answer.error());
+        if (!*answer)
+            return {};
+        if (!std::holds_alternative<Stored>(**answer))
+            return unexpected();
+        if (++m_stored == stored)
+            return {};
+    }
+}
+
+Result<void> TreeSender::sendMissing(const HashedTree& tree, const TransferProgress& progress) {
+    const auto missing = offer(tree.blobs);
+    if (!missing)
+        return tl::unexpected(missing.error());
+    int64_t total = 0;
+    for (const MissingBlob& blob : *missing) {
+        const auto known = std::ranges::find(tree.blobs, blob.sha256, &Blob::sha256);
+        if (known == tree.blobs.end() || blob.offset < 0 || blob.offset > known->size)
+            return unexpected();
+        total += known->size - blob.offset;
+    }
+    int64_t done = 0;
+    m_onSent = [&](int64_t bytes) {
+        done += bytes;
+        if (progress)
+            progress(done, total);
+    };
+    m_stored = 0;
+    for (const MissingBlob& blob : *missing) {
+        if (auto sent = sendBlob(blob, tree.local.at(blob.sha256)); !sent)
+            return sent;
+    }
+    return missing->empty() ? Result<void>() : confirm(missing->size());
+}
+
+} // namespace rm

@@ -1,0 +1,336 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/core/deploy/deploy.h"
+#include "app/core/deploy/hash_cache.h"
+#include "app/core/settings/paths.h"
+#include "shared/io/file.h"
+#include "tests/support/requirement.h"
+#include "tests/support/sshd.h"
+#include "tests/unit/core/deploy/counting_session.h"
+
+#include <QDir>
+#include <QDirIterator>
+#include <QScopeGuard>
+#include <QTest>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <random>
+
+using namespace rm;
+using namespace std::chrono_literals;
+
+/// Against a real OpenSSH server on loopback and the agent as built.
+class DeployTest : public QObject {
+    Q_OBJECT
+private Q_SLOTS:
+    void initTestCase();
+    void init() { serve({}); }
+
+    void agentIsSentOnce();
+    void damagedAgentIsReplaced();
+    void oldGlibcIsRefusedBeforeAnythingIsSent_data();
+    void oldGlibcIsRefusedBeforeAnythingIsSent();
+    void homeThatCannotBeWrittenIsClear();
+    void treeArrivesWhole();
+    void secondDeployIsOneExchangeAndHashesNothing();
+    void changedFileAloneIsSent();
+    void cutLinkResumes();
+    void stopEndsATransfer();
+    void vanishedFileIsNamed();
+    void hostThatIsFullSaysSo();
+    void bundleForThisComputerIsNotCopied();
+    void manySmallFilesFit();
+
+private:
+    void serve(const QStringList& environment);
+    std::unique_ptr<CountingSession> open();
+    std::string agentOn(CountingSession& session);
+    LocalTree sampleTree(size_t bigBytes);
+    QString write(const QString& name, const std::string& text);
+
+    QTemporaryDir m_home;
+    QString m_publicKey;
+    std::unique_ptr<SshServer> m_server;
+    Node m_node;
+};
+
+namespace {
+
+std::string noise(size_t size) {
+    std::mt19937_64 random(size);
+    std::string text(size, '\0');
+    for (char& c : text)
+        c = static_cast<char>(random());
+    return text;
+}
+
+QByteArray messageOf(const Result<std::string>& result) {
+    return QByteArray::fromStdString(result ? *result : result.error().message);
+}
+
+QStringList filesBelow(const QString& folder) {
+    QStringList names;
+    QDirIterator all(folder, QDir::Files | QDir::Hidden, QDirIterator::Subdirectories);
+    while (all.hasNext())
+        names << all.next();
+    return names;
+}
+
+} // namespace
+
+QString DeployTest::write(const QString& name, const std::string& text) {
+    const QString path = m_home.filePath(name);
+    QDir().mkpath(QFileInfo(path).path());
+    const auto written = writeFileAtomically(path.toStdString(), text);
+    const timespec old[2] = {{1'700'000'000, 0}, {1'700'000'000, 0}};
+    ::utimensat(AT_FDCWD, path.toUtf8().constData(), old, 0);
+    return written ? path : QString();
+}
+
+void DeployTest::initTestCase() {
+    const auto can = canRunSshd();
+    RM_NEEDS("sshd", can, QString::fromStdString(can.error().message));
+    QVERIFY2(QFile::exists(installPrefix() + "/bin/ringmaster-agent"), qPrintable(installPrefix()));
+    qputenv("HOME", m_home.path().toUtf8());
+    qputenv("XDG_CACHE_HOME", m_home.filePath("cache").toUtf8());
+    qunsetenv("SSH_AUTH_SOCK");
+    QVERIFY(QDir(m_home.path()).mkpath(".ssh"));
+    const auto key = makeSshKey(m_home.filePath(".ssh/id_ed25519"));
+    QVERIFY(key);
+    m_publicKey = *key;
+}
+
+void DeployTest::serve(const QStringList& environment) {
+    auto server = SshServer::start({.authorizedKey = m_publicKey, .environment = environment});
+    QVERIFY2(server, server ? "" : server.error().message.c_str());
+    m_server = std::move(*server);
+    m_node.name = "node3";
+    m_node.sshHost = "127.0.0.1";
+    m_node.port = m_server->port();
+    QVERIFY(writeFileAtomically(m_home.filePath(".ssh/known_hosts").toStdString(),
+                                m_server->knownHostsLine().toStdString() + '\n'));
+}
+
+std::unique_ptr<CountingSession> DeployTest::open() {
+    auto opened = openSession(m_node, {}, {});
+    if (!opened)
+        qWarning("%s", opened.error().error.message.c_str());
+    return opened ? std::make_unique<CountingSession>(std::move(*opened)) : nullptr;
+}
+
+std::string DeployTest::agentOn(CountingSession& session) {
+    const auto agent = deployAgent(session, m_node, {});
+    if (!agent)
+        qWarning("%s", agent.error().message.c_str());
+    session.bytesSent = 0;
+    session.started = 0;
+    return agent.value_or("");
+}
+
+LocalTree DeployTest::sampleTree(size_t bigBytes) {
+    LocalTree tree{"data", {}};
+    tree.files.push_back({"big.bin", write("tree/big.bin", noise(bigBytes)).toStdString()});
+    tree.files.push_back({"copy/big.bin", m_home.filePath("tree/big.bin").toStdString()});
+    tree.files.push_back({"empty", write("tree/empty", "").toStdString()});
+    tree.files.push_back({"bin/tool", write("tree/tool", "#!/bin/sh\n").toStdString(), true});
+    tree.files.push_back({"with space.txt", write("tree/x", "text\n").toStdString()});
+    return tree;
+}
+
+void DeployTest::agentIsSentOnce() {
+    auto session = open();
+    QVERIFY(session);
+    const auto first = deployAgent(*session, m_node, {});
+    QVERIFY2(first, messageOf(first));
+    QVERIFY(first->starts_with((m_server->home() + "/data/ringmaster/agents/").toStdString()));
+    QVERIFY(session->bytesSent > 10000);
+    const auto probe = runToEnd(*session, *first, {"probe"}, {}, 20s);
+    QVERIFY2(probe, messageOf(probe));
+    session->bytesSent = 0;
+    const auto second = deployAgent(*session, m_node, {});
+    QVERIFY(second == first);
+    QCOMPARE(session->bytesSent, 65); // its SHA-256 and a newline
+}
+
+void DeployTest::damagedAgentIsReplaced() {
+    auto session = open();
+    const std::string agent = agentOn(*session);
+    QVERIFY(writeFileAtomically(agent, "#!/bin/sh\nevil\n"));
+    QCOMPARE(agentOn(*session), agent);
+    QVERIFY(runToEnd(*session, agent, {"probe"}, {}, 20s));
+}
+
+void DeployTest::oldGlibcIsRefusedBeforeAnythingIsSent_data() {
+    QTest::addColumn<QString>("getconf");
+    QTest::addColumn<QByteArray>("complaint");
+    QTest::newRow("Debian 11") << "echo glibc 2.31"
+                               << QByteArray("node3 has glibc 2.31; Ringmaster's trainer needs");
+    QTest::newRow("Alpine") << "echo musl libc" << QByteArray("musl");
+}
+
+void DeployTest::oldGlibcIsRefusedBeforeAnythingIsSent() {
+    QFETCH(QString, getconf);
+    QFETCH(QByteArray, complaint);
+    const QString fake = write("old/getconf", "#!/bin/sh\n" + getconf.toStdString() + '\n');
+    QFile::setPermissions(fake, QFile::ReadOwner | QFile::ExeOwner);
+    serve({"PATH=" + m_home.filePath("old") + ":/usr/bin:/bin"});
+    auto session = open();
+    const auto agent = deployAgent(*session, m_node, {});
+    QVERIFY(!agent);
+    QCOMPARE(agent.error().code, ErrorCode::kInvalid);
+    QVERIFY2(messageOf(agent).contains(complaint), messageOf(agent));
+    QCOMPARE(session->bytesSent, 65);
+    QCOMPARE(filesBelow(m_server->home()), QStringList());
+}
+
+void DeployTest::homeThatCannotBeWrittenIsClear() {
+    serve({"RINGMASTER_HOME=/proc/ringmaster"});
+    auto session = open();
+    const auto agent = deployAgent(*session, m_node, {});
+    QVERIFY(!agent);
+    QCOMPARE(agent.error().code, ErrorCode::kDenied);
+    QVERIFY2(messageOf(agent).contains("/proc/ringmaster"), messageOf(agent));
+}
+
+void DeployTest::treeArrivesWhole() {
+    auto session = open();
+    const std::string agent = agentOn(*session);
+    const LocalTree tree = sampleTree(3'000'000);
+    int64_t last = 0, total = 0;
+    const auto path = deployTree(*session, agent, tree,
+                                 [&](int64_t done, int64_t all) {
+                                     QVERIFY(done > last);
+                                     last = done;
+                                     total = all;
+                                 },
+                                 {});
+    QVERIFY2(path, messageOf(path));
+    QCOMPARE(last, total);
+    QVERIFY(total >= 3'000'000 && total < 3'001'000); // equal files travel once
+    for (const LocalTree::File& file : tree.files) {
+        QVERIFY(readFile(*path + '/' + file.path) == readFile(file.local));
+        const QFileInfo there(QString::fromStdString(*path + '/' + file.path));
+        QCOMPARE(there.isExecutable(), file.executable);
+    }
+}
+
+void DeployTest::secondDeployIsOneExchangeAndHashesNothing() {
+    auto session = open();
+    const std::string agent = agentOn(*session);
+    const LocalTree tree = sampleTree(3'000'000);
+    const auto first = deployTree(*session, agent, tree, {}, {});
+    QVERIFY2(first, messageOf(first));
+    session->bytesSent = 0;
+    session->started = 0;
+    const int64_t hashed = HashCache::instance().computed();
+    const auto noProgress = [](int64_t, int64_t) { QFAIL("something was sent"); };
+    const auto second = deployTree(*session, agent, tree, noProgress, {});
+    QVERIFY(second == first);
+    QCOMPARE(session->started, 1);
+    QVERIFY2(session->bytesSent < 2000, qPrintable(QString::number(session->bytesSent)));
+    QCOMPARE(HashCache::instance().computed(), hashed);
+}
+
+void DeployTest::changedFileAloneIsSent() {
+    auto session = open();
+    const std::string agent = agentOn(*session);
+    LocalTree tree = sampleTree(3'000'000);
+    const auto first = deployTree(*session, agent, tree, {}, {});
+    QVERIFY(first);
+    write("tree/x", "other text\n");
+    session->bytesSent = 0;
+    const auto second = deployTree(*session, agent, tree, {}, {});
+    QVERIFY2(second, messageOf(second));
+    QVERIFY(*second != *first);
+    QVERIFY(session->bytesSent < 5000);
+    QVERIFY(readFile(*second + "/with space.txt").value_or("") == "other text\n");
+}
+
+void DeployTest::cutLinkResumes() {
+    constexpr int64_t kSize = 24'000'000;
+    auto session = open();
+    const std::string agent = agentOn(*session);
+    const LocalTree tree = sampleTree(kSize);
+    int64_t sent = 0;
+    const auto cut = [&](int64_t done, int64_t total) {
+        sent = done;
+        if (done > total / 2)
+            m_server->cutSessions();
+    };
+    const auto first = deployTree(*session, agent, tree, cut, {});
+    QVERIFY(!first);
+    QCOMPARE(first.error().code, ErrorCode::kUnavailable);
+    session.reset();
+    auto again = open();
+    QVERIFY(again);
+    int64_t rest = 0;
+    const auto second =
+        deployTree(*again, agent, tree, [&rest](int64_t, int64_t total) { rest = total; }, {});
+    QVERIFY2(second, messageOf(second));
+    QVERIFY2(rest < kSize * 3 / 4, qPrintable(QString::number(rest)));
+    QVERIFY(readFile(*second + "/big.bin") == readFile(tree.files[0].local));
+}
+
+void DeployTest::stopEndsATransfer() {
+    auto session = open();
+    const std::string agent = agentOn(*session);
+    std::stop_source source;
+    const auto path = deployTree(
+        *session, agent, sampleTree(8'000'000),
+        [&source](int64_t, int64_t) { source.request_stop(); }, source.get_token());
+    QVERIFY(!path);
+    QVERIFY2(messageOf(path).contains("cancelled"), messageOf(path));
+}
+
+void DeployTest::vanishedFileIsNamed() {
+    auto session = open();
+    const std::string agent = agentOn(*session);
+    LocalTree tree{"data", {{"a", m_home.filePath("gone.txt").toStdString()}}};
+    const auto path = deployTree(*session, agent, tree, {}, {});
+    QVERIFY(!path);
+    QCOMPARE(path.error().code, ErrorCode::kNotFound);
+    QVERIFY(messageOf(path).contains("gone.txt"));
+}
+
+void DeployTest::hostThatIsFullSaysSo() {
+    QTemporaryDir disk;
+    QProcess mount;
+    mount.start("mount", {"-t", "tmpfs", "-o", "size=16m", "tmpfs", disk.path()});
+    const bool mounted = mount.waitForFinished() && mount.exitCode() == 0;
+    RM_NEEDS("mount", mounted, QStringLiteral("mounting a tmpfs is not allowed here"));
+    const auto unmount = qScopeGuard([&disk] { QProcess::execute("umount", {disk.path()}); });
+    serve({"RINGMASTER_HOME=" + disk.path()});
+    auto session = open();
+    const auto agent = deployAgent(*session, m_node, {});
+    QVERIFY2(agent, messageOf(agent));
+    const auto path = deployTree(*session, *agent, sampleTree(32'000'000), {}, {});
+    QVERIFY(!path);
+    QCOMPARE(path.error().code, ErrorCode::kExhausted);
+    session.reset();
+}
+
+void DeployTest::bundleForThisComputerIsNotCopied() {
+    auto local = openSession(localNode(), {}, {});
+    QVERIFY(local);
+    const auto agent = deployAgent(**local, localNode(), {});
+    QVERIFY2(agent, messageOf(agent));
+    const auto path = deployTree(**local, *agent, {"bundles", {}}, {}, {});
+    QCOMPARE(QString::fromStdString(path.value_or("")), installPrefix());
+}
+
+void DeployTest::manySmallFilesFit() {
+    auto session = open();
+    const std::string agent = agentOn(*session);
+    LocalTree tree{"data", {}};
+    for (int i = 0; i < 9000; ++i) {
+        const QString name = QStringLiteral("many/%1.txt").arg(i);
+        tree.files.push_back({name.toStdString(), write(name, std::to_string(i)).toStdString()});
+    }
+    const auto path = deployTree(*session, agent, tree, {}, {});
+    QVERIFY2(path, messageOf(path));
+    QVERIFY(readFile(*path + "/many/8999.txt").value_or("") == "8999");
+}
+
+QTEST_GUILESS_MAIN(DeployTest)
+#include "tst_deploy.moc"
