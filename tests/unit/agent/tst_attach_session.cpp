@@ -1,0 +1,380 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "shared/board/board.h"
+#include "shared/journal/journal.h"
+#include "trainer/agent/attach/attach_session.h"
+#include "trainer/agent/attach/run_state.h"
+
+#include <QDir>
+#include <QFile>
+#include <QTemporaryDir>
+#include <QTest>
+
+#include <functional>
+#include <map>
+
+using namespace rm;
+
+namespace {
+
+constexpr int64_t kMs = 1'000'000;
+
+/// An app at the other end of a session, with a clock that stands until told.
+struct Fixture {
+    QTemporaryDir dir;
+    int64_t nowNs = 1000 * kMs;
+    RunState state;
+    bool isSupervised = true;
+    std::vector<Command> forwarded;
+    AttachSession session{dir.path().toStdString(), "r1", 2, ports(), nowNs};
+    std::vector<Message> messages;
+    std::map<std::string, std::string> files;
+
+    Fixture() {
+        QDir(dir.path()).mkdir("journal");
+        QDir(dir.path()).mkdir("log");
+    }
+
+    AttachSession::Ports ports() {
+        return {[this] { return state; },
+                [this](const Command& command) -> Result<void> {
+                    if (!isSupervised)
+                        return fail(ErrorCode::kUnavailable, "the run is not running on this node");
+                    forwarded.push_back(command);
+                    return {};
+                }};
+    }
+
+    void append(const QString& file, const std::string& text) {
+        QFile out(dir.filePath(file));
+        QVERIFY(out.open(QIODevice::Append));
+        out.write(text.data(), static_cast<qint64>(text.size()));
+    }
+    void say(const Message& message) { sayBytes(frameMessage(message)); }
+    void sayBytes(std::span<const std::byte> bytes) { session.onBytes(bytes, nowNs); }
+    void attach(std::vector<FileCursor> cursors = {}) {
+        say(Hello{kWireVersion, "0.1.0", "r1", 0});
+        say(Attach{std::move(cursors)});
+        pass(0);
+    }
+    void pass(int64_t ns) {
+        nowNs += ns;
+        session.tick(nowNs);
+        take();
+    }
+    void take() {
+        while (auto frame = session.nextFrame())
+            takeFrame(*frame);
+    }
+    void takeFrame(std::span<const std::byte> frame) {
+        const auto message = decodeMessage(frame.subspan(kFrameHeader));
+        QVERIFY(message.has_value());
+        messages.push_back(*message);
+        if (const auto* slice = std::get_if<Slice>(&*message)) {
+            std::string& text = files[slice->file];
+            const uint64_t begin = starts.try_emplace(slice->file, slice->offset).first->second;
+            QCOMPARE(slice->offset, begin + text.size());
+            text.append(reinterpret_cast<const char*>(slice->bytes.data()), slice->bytes.size());
+        }
+    }
+    template <class T>
+    std::vector<T> all() const {
+        std::vector<T> found;
+        for (const Message& message : messages)
+            if (const T* one = std::get_if<T>(&message))
+                found.push_back(*one);
+        return found;
+    }
+    std::map<std::string, uint64_t> starts;
+};
+
+} // namespace
+
+class TestAttachSession : public QObject {
+    Q_OBJECT
+private Q_SLOTS:
+    void helloComesFirst() {
+        Fixture f;
+        f.take();
+        const Hello hello = std::get<Hello>(f.messages.front());
+        QCOMPARE(hello.version, kWireVersion);
+        QCOMPARE(hello.runId, std::string("r1"));
+        QCOMPARE(hello.nodeIndex, 2);
+    }
+
+    void filesComeFromTheCursors() {
+        Fixture f;
+        f.append("journal/rank-00000.rmj", "0123456789");
+        f.append("log/rank-00000.log", "hello");
+        f.attach({{"journal/rank-00000.rmj", 4}});
+        QCOMPARE(f.files["journal/rank-00000.rmj"], std::string("456789"));
+        QCOMPARE(f.files["log/rank-00000.log"], std::string("hello"));
+    }
+
+    void growthAndNewFilesFollow() {
+        Fixture f;
+        f.append("log/rank-00000.log", "a");
+        f.attach();
+        f.append("log/rank-00000.log", "b");
+        f.append("log/rank-00001.log", "c");
+        f.session.onFilesChanged();
+        f.take();
+        QCOMPARE(f.files["log/rank-00000.log"], std::string("ab"));
+        QCOMPARE(f.files["log/rank-00001.log"], std::string("c"));
+    }
+
+    void growthIsFoundWithoutNotice() {
+        Fixture f;
+        f.attach();
+        f.append("log/rank-00000.log", "late");
+        f.pass(200 * kMs);
+        QCOMPARE(f.files["log/rank-00000.log"], std::string("late"));
+    }
+
+    void bigFilesComeInSlices() {
+        Fixture f;
+        const std::string big(3 * kMaxSlice + 7, 'x');
+        f.append("log/rank-00000.log", big);
+        f.attach();
+        QCOMPARE(f.files["log/rank-00000.log"].size(), big.size());
+        QCOMPARE(f.all<Slice>().size(), size_t(4));
+    }
+
+    void nothingIsReadBeforeItCanBeSent() {
+        Fixture f;
+        f.append("log/rank-00000.log", std::string(10 * kMaxSlice, 'x'));
+        f.say(Hello{kWireVersion, "0.1.0", "r1", 0});
+        f.say(Attach{});
+        QVERIFY(f.session.nextFrame()); // the Hello
+        QVERIFY(f.session.nextFrame()); // one slice
+        f.isSupervised = false;
+        f.say(Command{"id", CommandKind::kPause, {}});
+        const auto frame = f.session.nextFrame();
+        QVERIFY(frame);
+        const auto message = decodeMessage(std::span(*frame).subspan(kFrameHeader));
+        QVERIFY(std::holds_alternative<CommandState>(*message));
+    }
+
+    void journalsGoBeforeLogs() {
+        Fixture f;
+        f.append("log/a.log", std::string(2 * kMaxSlice, 'x'));
+        f.append("journal/z.rmj", "j");
+        f.attach();
+        QCOMPARE(f.all<Slice>().front().file, std::string("journal/z.rmj"));
+    }
+
+    void otherFilesStayHere() {
+        Fixture f;
+        f.append("log/core dump", "secret");
+        f.append("journal/.rank-00000.rmj", "secret");
+        f.append("plan.toml", "secret");
+        f.attach();
+        QVERIFY(f.files.empty());
+    }
+
+    void linksOutOfTheFolderAreNotFollowed() {
+        Fixture f;
+        f.append("secret", "secret");
+        QVERIFY(QFile::link(f.dir.filePath("secret"), f.dir.filePath("log/rank-00000.log")));
+        f.attach();
+        QVERIFY(f.files.empty());
+        QVERIFY(f.session.failure());
+    }
+
+    void cursorBeyondTheEndIsRefusedByName() {
+        Fixture f;
+        f.append("journal/rank-00000.rmj", "short");
+        f.attach({{"journal/rank-00000.rmj", 6}});
+        QVERIFY(f.session.failure());
+        const Refusal refusal = f.all<Refusal>().at(0);
+        QCOMPARE(refusal.code, static_cast<uint8_t>(ErrorCode::kCorrupt));
+        QVERIFY(refusal.message.find("journal/rank-00000.rmj") != std::string::npos);
+    }
+
+    void cursorIntoAMissingFileIsRefused() {
+        Fixture f;
+        f.attach({{"log/rank-00009.log", 1}});
+        QVERIFY(f.session.failure());
+    }
+
+    void fileCutOffWhileStreamingEndsTheStream() {
+        Fixture f;
+        f.append("log/rank-00000.log", "long line");
+        f.attach();
+        QVERIFY(QFile::resize(f.dir.filePath("log/rank-00000.log"), 3));
+        f.pass(200 * kMs);
+        QCOMPARE(f.all<Refusal>().size(), size_t(1));
+    }
+
+    void hostileInputEndsTheStreamInWords_data() {
+        QTest::addColumn<QByteArray>("bytes");
+        QTest::newRow("noise") << QByteArray(64, 'A');
+        QTest::newRow("huge length") << QByteArray("\xff\xff\xff\xff", 4) + QByteArray(32, '\0');
+        QTest::newRow("bad checksum") << flipped(frameMessage(Hello{kWireVersion, "x", "r1", 0}));
+        QTest::newRow("attach before hello") << bytesOf(frameMessage(Attach{}));
+        QTest::newRow("command before attach")
+            << bytesOf(frameMessage(Hello{kWireVersion, "x", "r1", 0})) +
+                   bytesOf(frameMessage(Command{"id", CommandKind::kKill, {}}));
+        QTest::newRow("an agent's message")
+            << bytesOf(frameMessage(Hello{kWireVersion, "x", "r1", 0})) +
+                   bytesOf(frameMessage(RunState{}));
+    }
+    void hostileInputEndsTheStreamInWords() {
+        QFETCH(QByteArray, bytes);
+        Fixture f;
+        f.append("log/rank-00000.log", "secret");
+        f.sayBytes(std::as_bytes(std::span(bytes.constData(), static_cast<size_t>(bytes.size()))));
+        f.say(Attach{});
+        f.pass(1000 * kMs);
+        QVERIFY(f.session.failure());
+        QCOMPARE(f.all<Refusal>().size(), size_t(1));
+        QVERIFY(f.files.empty() && f.forwarded.empty());
+    }
+
+    void otherVersionIsRefusedByRelease() {
+        Fixture f;
+        f.say(Hello{kWireVersion + 1, "9.9.9", "r1", 0});
+        f.take();
+        const Refusal refusal = f.all<Refusal>().at(0);
+        QCOMPARE(refusal.code, static_cast<uint8_t>(ErrorCode::kTooNew));
+        QVERIFY(refusal.message.find("9.9.9") != std::string::npos);
+    }
+
+    void heartbeatsEchoAndSilenceEnds() {
+        Fixture f;
+        f.attach();
+        f.say(Heartbeat{77, 0});
+        f.pass(kHeartbeatMs * kMs);
+        QCOMPARE(f.all<Heartbeat>().back().echoNs, int64_t(77));
+        f.pass((kSilenceMs - kHeartbeatMs) * kMs);
+        QVERIFY(f.session.failure());
+        QCOMPARE(f.session.failure()->code, ErrorCode::kUnavailable);
+    }
+
+    void stateComesEachSecondAndOnChange() {
+        Fixture f;
+        f.state.ranks = {{0, 100, 1, 2, 0, 0, 0}};
+        f.attach();
+        f.pass(200 * kMs);
+        QCOMPARE(f.all<RunState>().size(), size_t(1));
+        f.state.ranks[0].pid = 0;
+        f.pass(200 * kMs);
+        QCOMPARE(f.all<RunState>().size(), size_t(2));
+        f.pass(1000 * kMs);
+        QCOMPARE(f.all<RunState>().size(), size_t(3));
+    }
+
+    void endIsToldBehindTheLastByte() {
+        Fixture f;
+        f.append("journal/rank-00000.rmj", std::string(2 * kMaxSlice, 'x'));
+        f.state.ended = true;
+        f.attach();
+        QVERIFY(std::holds_alternative<RunState>(f.messages.back()));
+        QCOMPARE(f.files["journal/rank-00000.rmj"].size(), 2 * kMaxSlice);
+        f.pass(5000 * kMs);
+        QCOMPARE(f.all<RunState>().size(), size_t(1));
+    }
+
+    void commandGoesToTheSupervisorAndItsStateComesBack() {
+        Fixture f;
+        f.attach();
+        f.say(Command{"id", CommandKind::kPause, {}});
+        QCOMPARE(f.forwarded.size(), size_t(1));
+        f.session.onCommandState({"id", CommandProgress::kAccepted, -1, {}});
+        f.session.onCommandState({"of another app", CommandProgress::kAccepted, -1, {}});
+        f.take();
+        QCOMPARE(f.all<CommandState>().size(), size_t(1));
+    }
+
+    void appliedIsSaidWhenTheJournalShowsIt() {
+        Fixture f;
+        f.attach();
+        f.say(Command{"id", CommandKind::kPause, {}});
+        applyInJournal(f, "id");
+        f.session.onFilesChanged();
+        f.take();
+        QCOMPARE(f.all<CommandState>().at(0).progress, CommandProgress::kApplied);
+        QCOMPARE(f.all<CommandState>().at(0).step, int64_t(7));
+        f.pass(200 * kMs);
+        QCOMPARE(f.all<CommandState>().size(), size_t(1));
+    }
+
+    void appliedLongAgoNeedsNoSupervisor() {
+        Fixture f;
+        f.isSupervised = false;
+        applyInJournal(f, "id");
+        f.attach();
+        f.say(Command{"id", CommandKind::kPause, {}});
+        f.take();
+        QCOMPARE(f.all<CommandState>().at(0).progress, CommandProgress::kApplied);
+    }
+
+    void withoutSupervisorACommandIsRefusedInWords() {
+        Fixture f;
+        f.isSupervised = false;
+        f.attach();
+        f.say(Command{"id", CommandKind::kPause, {}});
+        f.take();
+        QCOMPARE(f.all<CommandState>().at(0).progress, CommandProgress::kRefused);
+        QCOMPARE(f.all<CommandState>().at(0).message,
+                 std::string("the run is not running on this node"));
+    }
+
+    void supervisorGoneSettlesWhatWasPending() {
+        Fixture f;
+        f.attach();
+        f.say(Command{"a", CommandKind::kPause, {}});
+        f.say(Command{"b", CommandKind::kPause, {}});
+        applyInJournal(f, "a");
+        f.session.onSupervisorGone();
+        f.take();
+        QCOMPARE(f.all<CommandState>().size(), size_t(2));
+        QCOMPARE(f.all<CommandState>().at(0).progress, CommandProgress::kApplied);
+        QCOMPARE(f.all<CommandState>().at(1).progress, CommandProgress::kRefused);
+    }
+
+    void everySplitOfTheInputIsTheSame() {
+        const std::vector<std::byte> hello = frameMessage(Hello{kWireVersion, "0.1.0", "r1", 0});
+        std::vector<std::byte> input = hello;
+        const std::vector<std::byte> attach = frameMessage(Attach{{{"log/rank-00000.log", 2}}});
+        input.insert(input.end(), attach.begin(), attach.end());
+        for (size_t split = 0; split <= input.size(); ++split) {
+            Fixture f;
+            f.append("log/rank-00000.log", "0123");
+            f.sayBytes(std::span(input).first(split));
+            f.sayBytes(std::span(input).subspan(split));
+            f.pass(0);
+            QCOMPARE(f.files["log/rank-00000.log"], std::string("23"));
+        }
+    }
+
+    void stepsAndInnerPhasesAreNoVisibleChange() {
+        RunState a;
+        a.ranks = {{0, 100, 1, static_cast<uint8_t>(Phase::kForward), 0, 0, 0}};
+        RunState b = a;
+        b.ranks[0].step = 2;
+        b.ranks[0].phase = static_cast<uint8_t>(Phase::kAllreduce);
+        b.wallNs = 5;
+        QVERIFY(!differsVisibly(a, b));
+        b.ranks[0].phase = static_cast<uint8_t>(Phase::kHeld);
+        QVERIFY(differsVisibly(a, b));
+    }
+
+private:
+    static QByteArray bytesOf(const std::vector<std::byte>& bytes) {
+        return {reinterpret_cast<const char*>(bytes.data()), static_cast<int>(bytes.size())};
+    }
+    static QByteArray flipped(const std::vector<std::byte>& bytes) {
+        QByteArray changed = bytesOf(bytes);
+        changed.back() = static_cast<char>(changed.back() ^ 1);
+        return changed;
+    }
+    static void applyInJournal(Fixture& f, const std::string& id) {
+        auto writer = JournalWriter::open(f.dir.filePath("journal/rank-00000.rmj").toStdString());
+        QVERIFY(writer.has_value());
+        writer->append(CommandApplied{id, "pause", 7, 0, true, ""});
+        QVERIFY(writer->flush().has_value());
+    }
+};
+
+QTEST_GUILESS_MAIN(TestAttachSession)
+#include "tst_attach_session.moc"

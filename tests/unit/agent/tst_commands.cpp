@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trainer/agent/supervisor/command_queue.h"
+
+#include <QTemporaryDir>
+#include <QTest>
+
+using namespace rm;
+
+namespace {
+
+struct FakeTarget : CommandTarget {
+    bool isFree = true;
+    bool refuses = false;
+    std::vector<std::string> posted;
+    int kills = 0;
+
+    Result<bool> post(const Command& command) override {
+        if (refuses)
+            return fail(ErrorCode::kInvalid, "post " + command.id + ": too long");
+        if (isFree)
+            posted.push_back(command.id);
+        return isFree;
+    }
+    void killAll() override { ++kills; }
+};
+
+struct Fixture {
+    QTemporaryDir dir;
+    std::string path = dir.filePath("rank-00000.rmj").toStdString();
+    FakeTarget target;
+    AppliedCommands applied{path};
+    CommandQueue queue;
+
+    explicit Fixture(bool hostsRankZero = true)
+        : queue(hostsRankZero, target, applied) {}
+
+    void journal(const Record& record) {
+        auto writer = JournalWriter::open(path);
+        QVERIFY(writer.has_value());
+        writer->append(record);
+        QVERIFY(writer->flush().has_value());
+    }
+    void apply(const std::string& id, bool ok = true) {
+        journal(CommandApplied{id, "pause", 42, 0, ok, "done"});
+    }
+};
+
+Command command(const std::string& id, CommandKind kind = CommandKind::kPause) {
+    return {id, kind, {}};
+}
+
+} // namespace
+
+class TestCommands : public QObject {
+    Q_OBJECT
+private Q_SLOTS:
+    void postedCommandIsAccepted() {
+        Fixture f;
+        const auto states = f.queue.onCommand(command("a"));
+        QCOMPARE(states.size(), size_t(1));
+        QCOMPARE(states[0].progress, CommandProgress::kAccepted);
+        QCOMPARE(f.target.posted, std::vector<std::string>{"a"});
+    }
+
+    void sameIdActsOnce() {
+        Fixture f;
+        f.queue.onCommand(command("a"));
+        QCOMPARE(f.queue.onCommand(command("a"))[0].progress, CommandProgress::kAccepted);
+        QCOMPARE(f.target.posted.size(), size_t(1));
+    }
+
+    void sameIdWhileWaitingActsOnce() {
+        Fixture f;
+        f.target.isFree = false;
+        QVERIFY(f.queue.onCommand(command("a")).empty());
+        QVERIFY(f.queue.onCommand(command("a")).empty());
+        f.target.isFree = true;
+        QCOMPARE(f.queue.tick().size(), size_t(1));
+        QCOMPARE(f.target.posted.size(), size_t(1));
+        QVERIFY(!f.queue.isWaiting());
+    }
+
+    void appliedIsKnownFromTheJournal() {
+        Fixture f;
+        f.apply("old");
+        const auto states = f.queue.onCommand(command("old"));
+        QCOMPARE(states[0].progress, CommandProgress::kApplied);
+        QCOMPARE(states[0].step, int64_t(42));
+        QVERIFY(f.target.posted.empty());
+    }
+
+    void refusalOfRankZeroIsKnownFromTheJournal() {
+        Fixture f;
+        f.apply("old", false);
+        QCOMPARE(f.queue.onCommand(command("old"))[0].progress, CommandProgress::kRefused);
+    }
+
+    void orderOfArrivalIsKept() {
+        Fixture f;
+        f.target.isFree = false;
+        f.queue.onCommand(command("a"));
+        f.queue.onCommand(command("b"));
+        f.target.isFree = true;
+        f.queue.tick();
+        QCOMPARE(f.target.posted, (std::vector<std::string>{"a", "b"}));
+    }
+
+    void commandThatDoesNotFitIsRefusedAndGone() {
+        Fixture f;
+        f.target.refuses = true;
+        QCOMPARE(f.queue.onCommand(command("a"))[0].progress, CommandProgress::kRefused);
+        QVERIFY(!f.queue.isWaiting());
+    }
+
+    void elsewhereRefusedInWords() {
+        Fixture f(false);
+        const auto states = f.queue.onCommand(command("a", CommandKind::kStop));
+        QCOMPARE(states[0].progress, CommandProgress::kRefused);
+        QVERIFY(states[0].message.find("rank 0 is not on this node") != std::string::npos);
+    }
+
+    void killIsForEveryNodeAndOnce() {
+        Fixture f(false);
+        QCOMPARE(f.queue.onCommand(command("k", CommandKind::kKill))[0].progress,
+                 CommandProgress::kApplied);
+        f.queue.onCommand(command("k", CommandKind::kKill));
+        QCOMPARE(f.target.kills, 1);
+    }
+
+    void endGivesTheLastWordOnAll() {
+        Fixture f;
+        f.queue.onCommand(command("applied"));
+        f.queue.onCommand(command("lost"));
+        f.target.isFree = false;
+        f.queue.onCommand(command("waiting"));
+        f.apply("applied");
+        std::map<std::string, CommandProgress> last;
+        for (const CommandState& state : f.queue.onEnded())
+            last[state.id] = state.progress;
+        QCOMPARE(last.size(), size_t(3));
+        QCOMPARE(last["applied"], CommandProgress::kApplied);
+        QCOMPARE(last["lost"], CommandProgress::kRefused);
+        QCOMPARE(last["waiting"], CommandProgress::kRefused);
+        QVERIFY(f.queue.onEnded().empty());
+    }
+
+    void searchGoesOnWhereItEnded() {
+        Fixture f;
+        QVERIFY(!f.applied.find("a"));
+        f.apply("a");
+        QVERIFY(f.applied.find("a"));
+        QVERIFY(!f.applied.find("b"));
+        f.apply("b");
+        QVERIFY(f.applied.find("b") && f.applied.find("a"));
+    }
+};
+
+QTEST_GUILESS_MAIN(TestCommands)
+#include "tst_commands.moc"
