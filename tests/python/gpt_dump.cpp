@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+// gpt_dump SPEC CHECKPOINT OUT: the trainer's model and optimizer on made-up batches, in float32 on
+// the CPU: logits, loss and gradients of the first, then train.steps steps; all into one
+// safetensors file for gpt_reference.py.
+#include "shared/checkpoint/safetensors.h"
+#include "trainer/train/model/gpt.h"
+#include "trainer/train/optim/adamw.h"
+#include "trainer/train/optim/schedule.h"
+
+#include <ATen/CPUGeneratorImpl.h>
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/cat.h>
+#include <ATen/ops/randint.h>
+#include <ATen/ops/stack.h>
+
+#include <cstdio>
+#include <cstring>
+
+namespace {
+
+constexpr int64_t kVocabSize = 256; // of the tokenizer "bytes"
+
+using Named = std::vector<std::pair<std::string, at::Tensor>>;
+
+/// As the file wants it: contiguous float32 or int64, detached from what goes on changing.
+at::Tensor snapshot(const at::Tensor& tensor) {
+    return tensor.detach().clone(at::MemoryFormat::Contiguous);
+}
+
+rm::Result<void> loadParameters(const rm::Model& model, const std::string& checkpoint) {
+    const auto file = rm::SafetensorsFile::open(checkpoint + "/model.safetensors");
+    if (!file)
+        return tl::unexpected(file.error());
+    const at::NoGradGuard noGrad;
+    for (const rm::Parameter& parameter : model.parameters()) {
+        const rm::TensorView* view = file->find(parameter.name);
+        if (!view || view->data.size() != parameter.value.nbytes())
+            return rm::fail(rm::ErrorCode::kCorrupt, "load " + parameter.name + ": wrong or none");
+        std::memcpy(parameter.value.mutable_data_ptr(), view->data.data(), view->data.size());
+    }
+    return {};
+}
+
+rm::Result<void> save(const std::string& path, const Named& tensors,
+                      const rm::TensorMetadata& metadata) {
+    std::vector<rm::TensorView> views;
+    for (const auto& [name, tensor] : tensors) {
+        const auto* bytes = static_cast<const std::byte*>(tensor.const_data_ptr());
+        views.push_back({name,
+                         tensor.scalar_type() == at::kLong ? "I64" : "F32",
+                         tensor.sizes().vec(),
+                         {bytes, tensor.nbytes()}});
+    }
+    return rm::writeSafetensors(path, views, metadata);
+}
+
+/// What the reference needs to do the same.
+rm::TensorMetadata settingsOf(const rm::RunSpec& spec) {
+    const auto text = [](double value) {
+        char buffer[32];
+        std::snprintf(buffer, sizeof buffer, "%.17g", value);
+        return std::string(buffer);
+    };
+    return {{"lr", text(spec.optimizer.lr)},
+            {"beta1", text(spec.optimizer.beta1)},
+            {"beta2", text(spec.optimizer.beta2)},
+            {"eps", text(spec.optimizer.eps)},
+            {"weight_decay", text(spec.optimizer.weightDecay)},
+            {"clip", text(spec.optimizer.clip)},
+            {"warmup_steps", std::to_string(spec.schedule.warmupSteps)},
+            {"min_lr", text(spec.schedule.minLr)},
+            {"steps", std::to_string(spec.train.steps)}};
+}
+
+void clearGradients(const rm::Model& model) {
+    for (const rm::Parameter& parameter : model.parameters())
+        parameter.value.mutable_grad().reset();
+}
+
+/// One step of the trainer's loop; returns the loss before it.
+at::Tensor step(rm::Model& model, rm::AdamW& optimizer, const rm::RunSpec& spec,
+                const rm::Batch& batch, int64_t number) {
+    clearGradients(model);
+    const at::Tensor loss = model.loss(batch, true);
+    loss.backward();
+    rm::clipGradients(rm::parameterValues(model), spec.optimizer.clip);
+    optimizer.step(rm::learningRate(spec.schedule, spec.optimizer.lr, number, spec.train.steps));
+    return snapshot(loss);
+}
+
+Named compute(rm::Gpt& model, const rm::RunSpec& spec) {
+    const std::vector<int64_t> shape{spec.train.steps, spec.train.batchSize,
+                                     spec.model.context + 1};
+    const at::Tensor text =
+        at::randint(0, kVocabSize, shape, at::make_generator<at::CPUGeneratorImpl>(7), at::kLong);
+    const at::Tensor ids = snapshot(text.narrow(2, 0, spec.model.context));
+    const at::Tensor targets = snapshot(text.narrow(2, 1, spec.model.context));
+    Named dump{{"ids", ids}, {"targets", targets}};
+
+    dump.emplace_back("logits", snapshot(model.logits(ids[0], true)));
+    model.loss({{ids[0], targets[0]}, 0}, true).backward();
+    for (const rm::Parameter& parameter : model.parameters())
+        dump.emplace_back("gradient." + parameter.name, snapshot(parameter.value.grad()));
+
+    rm::AdamW optimizer(model, spec.optimizer);
+    std::vector<at::Tensor> losses;
+    for (int64_t i = 0; i < spec.train.steps; ++i)
+        losses.push_back(step(model, optimizer, spec, {{ids[i], targets[i]}, 0}, i + 1));
+    dump.emplace_back("losses", at::stack(losses));
+    for (const rm::Parameter& parameter : model.parameters())
+        dump.emplace_back("after." + parameter.name, snapshot(parameter.value));
+    return dump;
+}
+
+rm::Result<void> run(const std::string& specFile, const std::string& checkpoint,
+                     const std::string& out) {
+    const auto spec = rm::loadRunSpec(specFile);
+    if (!spec)
+        return tl::unexpected(spec.error());
+    rm::Gpt model(spec->model, kVocabSize);
+    return loadParameters(model, checkpoint).and_then([&] {
+        return save(out, compute(model, *spec), settingsOf(*spec));
+    });
+}
+
+} // namespace
+
+int main(int argc, char** argv) {
+    if (argc != 4) {
+        std::fputs("usage: gpt_dump SPEC CHECKPOINT OUT\n", stderr);
+        return 2;
+    }
+    const auto done = run(argv[1], argv[2], argv[3]);
+    if (!done)
+        std::fprintf(stderr, "%s\n", done.error().message.c_str());
+    return done ? 0 : 1;
+}
