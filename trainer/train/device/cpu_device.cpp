@@ -61,7 +61,7 @@ public:
     void resetPeakMemory() override {}
 
     std::vector<uint8_t> rngState() override {
-        const at::Generator& generator = at::detail::getDefaultCPUGenerator();
+        at::Generator generator = at::detail::getDefaultCPUGenerator();
         const std::scoped_lock lock(generator.mutex());
         const at::Tensor state = generator.get_state();
         const auto* bytes = state.const_data_ptr<uint8_t>();

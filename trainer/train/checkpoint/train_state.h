@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "shared/result.h"
+
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace rm {
+
+/// What `set` changed; absent: as the spec says.
+struct Overrides {
+    std::optional<double> lr;
+    std::optional<double> clip;
+    std::optional<int64_t> logEvery;
+    bool operator==(const Overrides&) const = default;
+};
+
+/// All of a run but its tensors: `state.json` of a checkpoint.
+struct TrainState {
+    int64_t step = 0;
+    double epoch = 0;   ///< for people; follows from the cursor
+    int64_t cursor = 0; ///< next position in the run's sample order
+    int64_t worldSize = 1;
+    std::string device = "cpu"; ///< what kind the random states are of
+    std::string specHash;
+    Overrides overrides;
+    double validationLoss = std::numeric_limits<double>::quiet_NaN(); ///< last
+    double bestValidationLoss = std::numeric_limits<double>::quiet_NaN();
+    std::vector<std::vector<uint8_t>> rngStates; ///< by rank
+};
+
+std::string toJson(const TrainState& state);
+/// kCorrupt names `source`.
+Result<TrainState> parseTrainState(const std::string& json, const std::string& source);
+
+} // namespace rm

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "shared/board/board.h"
+#include "trainer/train/control/order.h"
+#include "trainer/train/dist/world.h"
+#include "trainer/train/telemetry/telemetry.h"
+
+#include <array>
+#include <set>
+
+namespace rm {
+
+/// Makes SIGTERM and SIGUSR1 a wish to end that the next exchange carries to all ranks.
+void catchPreemption();
+
+/// Carries commands from rank 0's board to all ranks, so that all act at the same boundary. One
+/// exchange a step, which overlaps it: begin() as the step starts, end() at its boundary. The
+/// training thread alone.
+class Control {
+public:
+    Control(const World& world, Board& board, Telemetry& telemetry);
+
+    void begin();
+    /// What to do now; the same on every rank.
+    Order end();
+    /// begin() and end() for a held run: takes at most kHeldPollMs longer than the slowest rank.
+    Order endHeld();
+
+    /// Rank 0: journals how the command of the last order went and frees the slot.
+    void report(int64_t step, bool ok, const std::string& message);
+
+    /// Refusals are journaled with it.
+    void setStep(int64_t step) { m_step = step; }
+
+private:
+    static constexpr int64_t kHeldPollMs = 20;
+
+    Order nextOrder();
+    void waitForCommand();
+
+    const World& m_world;
+    Board& m_board;
+    Telemetry& m_telemetry;
+    int64_t m_step = 0;
+    at::Tensor m_words;
+    c10::intrusive_ptr<c10d::Work> m_work;
+    std::optional<Command> m_current; ///< rank 0: the command under way
+    std::set<std::string> m_done;     ///< ids: the same id twice is one command
+};
+
+} // namespace rm

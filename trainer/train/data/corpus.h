@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "shared/result.h"
+
+#include <string>
+#include <vector>
+
+namespace rm {
+
+/// The files behind the paths of a spec: a file stands for itself, a folder for every regular
+/// file below it (hidden ones excepted). Sorted within a folder; a file reached twice, for example
+/// by a symbolic link, counts once. kNotFound / kDenied / kInvalid (nothing there) name the path.
+Result<std::vector<std::string>> corpusFiles(const std::vector<std::string>& paths);
+
+/// One file of text. The error names the path.
+Result<std::string> readText(const std::string& path);
+
+} // namespace rm

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trainer/train/data/corpus.h"
+#include "trainer/train/data/tokenizer.h"
+
+#include <nlohmann/json.hpp>
+#include <sentencepiece_processor.h>
+#include <sentencepiece_trainer.h>
+
+#include <optional>
+#include <unordered_map>
+
+namespace rm {
+namespace {
+
+constexpr size_t kMaxTrainingLines = 1'000'000;
+constexpr int kBytePieces = 256 + 4; // bytes, unknown, begin, end, line break
+
+class SentencePieceTokenizer final : public Tokenizer {
+public:
+    Result<void> load(const std::string& model) {
+        const auto status = m_processor.LoadFromSerializedProto(model);
+        if (!status.ok())
+            return fail(ErrorCode::kCorrupt, "load SentencePiece model: " + status.ToString());
+        m_model = model;
+        return {};
+    }
+
+    int64_t vocabSize() const override { return m_processor.GetPieceSize(); }
+
+    void encode(std::string_view text, std::vector<int32_t>& ids) const override {
+        const std::vector<int> pieces =
+            m_processor.EncodeAsIds(absl::string_view(text.data(), text.size()));
+        ids.insert(ids.end(), pieces.begin(), pieces.end());
+    }
+
+    std::string decode(const std::vector<int32_t>& ids) const override {
+        return m_processor.DecodeIds(std::vector<int>(ids.begin(), ids.end()));
+    }
+
+    std::string serialized() const override { return m_model; }
+
+    std::vector<std::pair<std::string, std::string>> files() const override {
+        const nlohmann::ordered_json config = {{"tokenizer", "sentencepiece"},
+                                               {"vocab_size", vocabSize()}};
+        return {{"tokenizer.model", m_model}, {"tokenizer_config.json", config.dump(2) + "\n"}};
+    }
+
+private:
+    sentencepiece::SentencePieceProcessor m_processor;
+    std::string m_model;
+};
+
+/// Lines of the corpus; SentencePiece trains on lines.
+class CorpusLines final : public sentencepiece::SentenceIterator {
+public:
+    explicit CorpusLines(std::vector<std::string> files)
+        : m_files(std::move(files)) {
+        Next();
+    }
+
+    bool done() const override { return m_done; }
+    const std::string& value() const override { return m_line; }
+    sentencepiece::util::Status status() const override { return {}; }
+    const std::optional<Error>& error() const { return m_error; }
+
+    void Next() override {
+        while (!m_done && !nextLine())
+            openNextFile();
+        m_done = m_done || ++m_lines > kMaxTrainingLines;
+    }
+
+private:
+    bool nextLine() {
+        while (m_at < m_text.size()) {
+            const size_t end = std::min(m_text.find('\n', m_at), m_text.size());
+            m_line = m_text.substr(m_at, end - m_at);
+            m_at = end + 1;
+            if (!m_line.empty())
+                return true;
+        }
+        return false;
+    }
+
+    void openNextFile() {
+        if (m_nextFile == m_files.size()) {
+            m_done = true;
+            return;
+        }
+        auto text = readText(m_files[m_nextFile++]);
+        m_at = 0;
+        if (text) {
+            m_text = toValidUtf8(*text);
+        } else {
+            m_error = text.error();
+            m_done = true;
+        }
+    }
+
+    std::vector<std::string> m_files;
+    size_t m_nextFile = 0;
+    std::string m_text;
+    size_t m_at = 0;
+    std::string m_line;
+    size_t m_lines = 0;
+    bool m_done = false;
+    std::optional<Error> m_error;
+};
+
+std::unordered_map<std::string, std::string> trainerOptions(int64_t vocabSize) {
+    return {
+        {"model_type", "bpe"},
+        {"vocab_size", std::to_string(vocabSize)},
+        {"byte_fallback", "true"},
+        {"character_coverage", "0.9995"},
+        // Text comes back as it went in.
+        {"normalization_rule_name", "identity"},
+        {"add_dummy_prefix", "false"},
+        {"remove_extra_whitespaces", "false"},
+        {"allow_whitespace_only_pieces", "true"},
+        {"user_defined_symbols", "\n"},
+        {"pad_id", "-1"},
+        {"num_threads", "1"},
+        {"minloglevel", "2"},
+    };
+}
+
+} // namespace
+
+Result<std::unique_ptr<Tokenizer>> makeSentencePieceTokenizer(const std::string& model) {
+    auto tokenizer = std::make_unique<SentencePieceTokenizer>();
+    if (const auto loaded = tokenizer->load(model); !loaded)
+        return tl::unexpected(loaded.error());
+    return tokenizer;
+}
+
+Result<std::string> trainSentencePiece(const std::vector<std::string>& files, int64_t vocabSize) {
+    std::string model;
+    std::string cause;
+    // A small text cannot fill a large vocabulary, which SentencePiece takes for an error.
+    for (; vocabSize > kBytePieces; vocabSize /= 2) {
+        CorpusLines lines(files);
+        const auto status =
+            sentencepiece::SentencePieceTrainer::Train(trainerOptions(vocabSize), &lines, &model);
+        if (lines.error())
+            return tl::unexpected(*lines.error());
+        if (status.ok())
+            return model;
+        cause = status.ToString();
+    }
+    return fail(ErrorCode::kInvalid, "learn a SentencePiece vocabulary: " + cause);
+}
+
+} // namespace rm

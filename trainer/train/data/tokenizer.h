@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "shared/result.h"
+#include "shared/spec/run_spec.h"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace rm {
+
+/// Text to token ids and back; decode(encode(text)) == text for every text in UTF-8.
+class Tokenizer {
+public:
+    virtual ~Tokenizer() = default;
+
+    virtual int64_t vocabSize() const = 0;
+    /// Appends to `ids`.
+    virtual void encode(std::string_view text, std::vector<int32_t>& ids) const = 0;
+    virtual std::string decode(const std::vector<int32_t>& ids) const = 0;
+
+    /// All that makes it up: what rank 0 sends to the others, and the identity in cache keys.
+    virtual std::string serialized() const = 0;
+    /// (name, content) of its files in a checkpoint.
+    virtual std::vector<std::pair<std::string, std::string>> files() const = 0;
+};
+
+/// One token a byte.
+std::unique_ptr<Tokenizer> makeByteTokenizer();
+
+/// `model` is what serialized() gave: a SentencePiece model.
+Result<std::unique_ptr<Tokenizer>> makeSentencePieceTokenizer(const std::string& model);
+
+/// Learns a BPE vocabulary of at most `vocabSize` pieces from the files (no larger than the text
+/// supports), with bytes for what it does not know. Deterministic.
+Result<std::string> trainSentencePiece(const std::vector<std::string>& files, int64_t vocabSize);
+
+/// Of the kind that `data.tokenizer` names, from serialized(); empty for bytes.
+Result<std::unique_ptr<Tokenizer>> makeTokenizer(const RunSpec::Data& data,
+                                                 const std::string& serialized);
+
+/// Name of the tokenizer's own file in a checkpoint, whose content is serialized(); nullptr for
+/// bytes, which have none.
+const char* tokenizerModelFile(const RunSpec::Data& data);
+
+/// For people: bytes that are not UTF-8 become U+FFFD.
+std::string toValidUtf8(std::string_view text);
+
+} // namespace rm

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trainer/train/dist/world.h"
+
+#include <charconv>
+
+namespace rm {
+namespace {
+
+class Reader {
+public:
+    explicit Reader(const char* (*get)(const char*))
+        : m_get(get) {}
+
+    std::string text(const char* name) const {
+        const char* value = m_get(name);
+        return value ? value : "";
+    }
+
+    int number(const char* name, int fallback, int min, int max) {
+        const std::string value = text(name);
+        if (value.empty())
+            return fallback;
+        int number = 0;
+        const char* end = value.data() + value.size();
+        const auto parsed = std::from_chars(value.data(), end, number);
+        if (parsed.ec == std::errc() && parsed.ptr == end && number >= min && number <= max)
+            return number;
+        m_problem = "read environment: " + std::string(name) + " is \"" + value +
+                    "\", allowed are whole numbers from " + std::to_string(min) + " to " +
+                    std::to_string(max);
+        return fallback;
+    }
+
+    const std::string& problem() const { return m_problem; }
+
+private:
+    const char* (*m_get)(const char*);
+    std::string m_problem;
+};
+
+constexpr int kMaxRanks = 1 << 20;
+
+} // namespace
+
+Result<Placement> placementFrom(const char* (*get)(const char*)) {
+    Reader env(get);
+    Placement placement;
+    placement.worldSize = env.number("WORLD_SIZE", 1, 1, kMaxRanks);
+    placement.rank = env.number("RANK", 0, 0, placement.worldSize - 1);
+    placement.localWorldSize = env.number("LOCAL_WORLD_SIZE", 1, 1, placement.worldSize);
+    placement.localRank = env.number("LOCAL_RANK", 0, 0, placement.localWorldSize - 1);
+    placement.masterPort = env.number("MASTER_PORT", 0, 0, 65535);
+    placement.masterAddr = env.text("MASTER_ADDR");
+    placement.attempt = env.number("TORCHELASTIC_RESTART_COUNT", 0, 0, kMaxRanks) + 1;
+    placement.runId = env.text("TORCHELASTIC_RUN_ID");
+    placement.launcherHasStore = env.text("TORCHELASTIC_USE_AGENT_STORE") == "True";
+    if (!env.problem().empty())
+        return fail(ErrorCode::kInvalid, env.problem());
+    if (placement.worldSize > 1 && (placement.masterAddr.empty() || placement.masterPort == 0))
+        return fail(ErrorCode::kInvalid, "read environment: WORLD_SIZE is " +
+                                             std::to_string(placement.worldSize) +
+                                             " but MASTER_ADDR or MASTER_PORT is not set");
+    return placement;
+}
+
+} // namespace rm

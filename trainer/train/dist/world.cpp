@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trainer/train/dist/world.h"
+
+#include "trainer/train/device/device.h"
+#include "trainer/train/dist/gloo.h"
+
+#include <ATen/ops/empty.h>
+#include <ATen/ops/zeros.h>
+#include <c10/util/Exception.h>
+#include <torch/csrc/distributed/c10d/PrefixStore.hpp>
+#include <torch/csrc/distributed/c10d/TCPStore.hpp>
+#include <torch/csrc/distributed/c10d/comm.hpp>
+
+#include <array>
+#include <cstring>
+#include <string_view>
+
+namespace rm {
+namespace {
+
+constexpr std::chrono::minutes kMeetTimeout{5};
+/// Long enough for rank 0 to write any checkpoint while the others wait for it.
+constexpr std::chrono::minutes kCollectiveTimeout{30};
+constexpr size_t kBroadcastBytes = 25u << 20;
+
+c10::intrusive_ptr<c10d::Store> openStore(const Placement& placement) {
+    c10d::TCPStoreOptions options;
+    options.port = static_cast<uint16_t>(placement.masterPort);
+    options.isServer = placement.rank == 0 && !placement.launcherHasStore;
+    options.numWorkers = static_cast<size_t>(placement.worldSize);
+    options.waitWorkers = false; // Gloo's own meeting waits
+    options.timeout = kMeetTimeout;
+    auto tcp = c10::make_intrusive<c10d::TCPStore>(placement.masterAddr, options);
+    // Keys of an earlier attempt may live on in the launcher's store.
+    const std::string prefix = "ringmaster/" + std::to_string(placement.attempt);
+    return c10::make_intrusive<c10d::PrefixStore>(prefix, std::move(tcp));
+}
+
+c10::intrusive_ptr<c10d::Store> subStore(const char* name,
+                                         const c10::intrusive_ptr<c10d::Store>& store) {
+    return c10::make_intrusive<c10d::PrefixStore>(name, store);
+}
+
+at::Tensor bytesTensor(const std::string& text, size_t size) {
+    at::Tensor bytes = at::zeros({static_cast<int64_t>(size)}, at::kByte);
+    std::memcpy(bytes.mutable_data_ptr<uint8_t>(), text.data(), text.size());
+    return bytes;
+}
+
+std::string textOf(const at::Tensor& bytes, int64_t size) {
+    return {reinterpret_cast<const char*>(bytes.const_data_ptr<uint8_t>()),
+            static_cast<size_t>(size)};
+}
+
+at::Tensor numberTensor(int64_t number) {
+    return at::empty({1}, at::kLong).fill_(number);
+}
+
+} // namespace
+
+World World::join(const Placement& placement, const Device& device) {
+    World world;
+    world.m_rank = placement.rank;
+    world.m_size = placement.worldSize;
+    world.m_localRank = placement.localRank;
+    if (world.isAlone())
+        return world;
+    world.m_store = openStore(placement);
+    const int rank = placement.rank;
+    const int size = placement.worldSize;
+    const auto gloo = [&](const char* name) {
+        return makeGloo(subStore(name, world.m_store), rank, size, placement.masterAddr,
+                        kCollectiveTimeout);
+    };
+    using Group = c10d::ProcessGroup;
+    world.m_group = c10::make_intrusive<Group>(subStore("main", world.m_store), rank, size);
+    world.m_group->setBackend(c10::DeviceType::CPU, Group::BackendType::GLOO, gloo("gloo"));
+    world.m_side = gloo("side");
+    if (!device.isCpu())
+        world.m_group->setBackend(device.at.type(), Group::BackendType::NCCL,
+                                  device.plugin->makeBackend(subStore("device", world.m_store),
+                                                             rank, size, kCollectiveTimeout));
+    return world;
+}
+
+void World::broadcast(std::vector<at::Tensor> tensors) const {
+    if (isAlone())
+        return;
+    c10d::broadcast_coalesced(m_group, tensors, kBroadcastBytes, 0);
+}
+
+std::string World::broadcast(std::string text) const {
+    if (isAlone())
+        return text;
+    std::vector<at::Tensor> size{numberTensor(static_cast<int64_t>(text.size()))};
+    m_group->broadcast(size)->wait();
+    const auto count = size[0].item<int64_t>();
+    std::vector<at::Tensor> bytes{isFirst() ? bytesTensor(text, text.size())
+                                            : at::empty({count}, at::kByte)};
+    if (count > 0)
+        m_group->broadcast(bytes)->wait();
+    return textOf(bytes[0], count);
+}
+
+std::vector<std::string> World::gather(const std::string& text) const {
+    if (isAlone())
+        return {text};
+    std::vector<at::Tensor> size{numberTensor(static_cast<int64_t>(text.size()))};
+    std::vector<std::vector<at::Tensor>> sizes(1);
+    for (int i = 0; i < m_size; ++i)
+        sizes[0].push_back(numberTensor(0));
+    m_group->allgather(sizes, size)->wait();
+    int64_t largest = 1; // an empty tensor cannot be gathered
+    for (const at::Tensor& one : sizes[0])
+        largest = std::max(largest, one.item<int64_t>());
+
+    std::vector<at::Tensor> mine{bytesTensor(text, static_cast<size_t>(largest))};
+    std::vector<std::vector<at::Tensor>> all;
+    if (isFirst())
+        all.emplace_back(m_size);
+    for (auto& row : all)
+        for (at::Tensor& one : row)
+            one = at::empty({largest}, at::kByte);
+    m_group->gather(all, mine)->wait();
+    std::vector<std::string> texts;
+    for (size_t i = 0; isFirst() && i < all[0].size(); ++i)
+        texts.push_back(textOf(all[0][i], sizes[0][i].item<int64_t>()));
+    return texts;
+}
+
+void World::sum(at::Tensor& hostTensor) const {
+    if (isAlone())
+        return;
+    std::vector<at::Tensor> tensors{hostTensor};
+    m_group->allreduce(tensors)->wait();
+}
+
+void World::barrier() const {
+    at::Tensor one = numberTensor(1);
+    sum(one);
+}
+
+c10::intrusive_ptr<c10d::Work> World::sumAside(at::Tensor& hostTensor) const {
+    if (isAlone())
+        return {};
+    std::vector<at::Tensor> tensors{hostTensor};
+    return m_side->allreduce(tensors);
+}
+
+bool isPeerLost(const std::exception& error) {
+    if (dynamic_cast<const c10::DistError*>(&error))
+        return true;
+    // Gloo's exceptions reach us as std::runtime_error at best; their text names gloo's files.
+    static constexpr std::array kSigns = {"gloo", "NCCL", "Connection closed by peer",
+                                          "Connection reset by peer", "Broken pipe"};
+    const std::string_view text = error.what();
+    for (const std::string_view sign : kSigns)
+        if (text.find(sign) != std::string_view::npos)
+            return true;
+    return false;
+}
+
+} // namespace rm

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "shared/result.h"
+
+#include <ATen/core/Tensor.h>
+#include <torch/csrc/distributed/c10d/ProcessGroup.hpp>
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace rm {
+
+struct Device;
+
+/// torchrun's variables: the trainer's whole environment contract.
+struct Placement {
+    int rank = 0;
+    int localRank = 0;
+    int worldSize = 1;
+    int localWorldSize = 1;
+    std::string masterAddr;
+    int masterPort = 0;
+    int attempt = 1; ///< TORCHELASTIC_RESTART_COUNT + 1
+    std::string runId;
+    bool launcherHasStore = false; ///< torchrun serves the store itself
+
+    bool operator==(const Placement&) const = default;
+};
+
+/// Reads them through `get` (as getenv()). None set: a world of one. kInvalid names the variable.
+Result<Placement> placementFrom(const char* (*get)(const char*));
+
+/// The ranks of this run as one of them sees them. Alone it has no network and every collective is
+/// a no-op. A failed collective throws; the process must end then (see isPeerLost()).
+class World {
+public:
+    /// A world of one, on `device`.
+    World() = default;
+
+    /// Meets the other ranks: blocks until all are there, throws when they do not come.
+    static World join(const Placement& placement, const Device& device);
+
+    int rank() const { return m_rank; }
+    int size() const { return m_size; }
+    int localRank() const { return m_localRank; }
+    bool isFirst() const { return m_rank == 0; }
+    bool isAlone() const { return m_size == 1; }
+
+    /// For gradients and parameters, on the device. Null when alone.
+    const c10::intrusive_ptr<c10d::ProcessGroup>& group() const { return m_group; }
+
+    void broadcast(std::vector<at::Tensor> tensors) const;          ///< from rank 0, in place
+    std::string broadcast(std::string text) const;                  ///< rank 0's text to all
+    std::vector<std::string> gather(const std::string& text) const; ///< by rank; empty but on 0
+    void sum(at::Tensor& hostTensor) const;                         ///< in place, to all
+    void barrier() const;
+
+    /// Starts to sum `hostTensor` over all ranks beside whatever else goes on; wait() on the
+    /// result. Null when alone.
+    c10::intrusive_ptr<c10d::Work> sumAside(at::Tensor& hostTensor) const;
+
+private:
+    int m_rank = 0;
+    int m_size = 1;
+    int m_localRank = 0;
+    c10::intrusive_ptr<c10d::Store> m_store;
+    c10::intrusive_ptr<c10d::ProcessGroup> m_group;
+    c10::intrusive_ptr<c10d::Backend> m_side;
+};
+
+/// Whether an exception says that a collective failed because another rank went away.
+bool isPeerLost(const std::exception& error);
+
+} // namespace rm

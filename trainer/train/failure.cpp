@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trainer/train/failure.h"
+
+#include "shared/io/file.h"
+
+#include <c10/util/Exception.h>
+#include <nlohmann/json.hpp>
+
+#include <cstdio>
+#include <new>
+
+namespace rm {
+namespace {
+
+std::string firstLine(const std::string& text) {
+    return text.substr(0, text.find('\n'));
+}
+
+std::string causeOf(const std::exception& error) {
+    const auto* ofTorch = dynamic_cast<const c10::Error*>(&error);
+    return firstLine(ofTorch ? ofTorch->what_without_backtrace() : error.what());
+}
+
+} // namespace
+
+Ending endingOf(const std::exception& error) {
+    if (dynamic_cast<const c10::OutOfMemoryError*>(&error) ||
+        dynamic_cast<const std::bad_alloc*>(&error))
+        return {ExitCode::kExhausted, "train: out of memory: " + causeOf(error) +
+                                          "; a smaller train.batch_size needs less"};
+    if (isPeerLost(error))
+        return {ExitCode::kPeerLost,
+                "train: a collective failed, another rank went away: " + causeOf(error)};
+    return {ExitCode::kFailed, "train: " + causeOf(error)};
+}
+
+Ending endingOf(const Error& error) {
+    return {exitCodeFor(error.code), error.message};
+}
+
+bool isFailure(ExitCode code) {
+    switch (code) {
+    case ExitCode::kOk:
+    case ExitCode::kPaused:
+    case ExitCode::kStopped:
+    case ExitCode::kPreempted:
+        return false;
+    default:
+        return true;
+    }
+}
+
+void reportFailure(const Ending& ending, const Placement& placement, const std::string& runDir) {
+    std::fprintf(stderr, "error: %s\n", ending.message.c_str());
+    const auto code = static_cast<int>(ending.code);
+    const nlohmann::ordered_json report = {
+        {"rank", placement.rank},       {"attempt", placement.attempt}, {"exit_code", code},
+        {"ending", exitCodeName(code)}, {"message", ending.message},
+    };
+    const std::string text =
+        report.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+    // Best effort: the disk may be what failed. stderr has said it already.
+    static_cast<void>(
+        writeFileAtomically(runDir + "/failure-" + rankName(placement.rank) + ".json", text));
+}
+
+} // namespace rm

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trainer/train/failure.h"
+
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+
+namespace {
+
+using namespace rm;
+
+Result<Ending> train(Session& session) {
+    session.board->setPhase(Phase::kRendezvous);
+    session.world = World::join(session.placement, session.device);
+    const auto loop = TrainLoop::create(session);
+    if (!loop)
+        return tl::unexpected(loop.error());
+    return (*loop)->run();
+}
+
+/// The one place that catches: LibTorch reports by exception.
+Ending trainToEnd(Session& session) {
+    try {
+        const auto ending = train(session);
+        return ending ? *ending : endingOf(ending.error());
+    } catch (const std::exception& error) {
+        return endingOf(error);
+    }
+}
+
+/// Process groups that saw a failure cannot be taken down in order: leave without destructors.
+[[noreturn]] void leave(ExitCode code) {
+    std::fflush(nullptr);
+    _exit(static_cast<int>(code));
+}
+
+ExitCode runSession(Session& session) {
+    const Ending ending = trainToEnd(session);
+    if (isFailure(ending.code)) {
+        reportFailure(ending, session.placement, session.runDir);
+        session.event(Severity::kError, "rank-failed", ending.message, -1);
+    } else if (!ending.message.empty() && session.world.isFirst()) {
+        std::printf("%s\n", ending.message.c_str());
+    }
+    session.telemetry->flush();
+    return ending.code;
+}
+
+int failEarly(const Error& error) {
+    std::fprintf(stderr, "error: %s\n", error.message.c_str());
+    return static_cast<int>(exitCodeFor(error.code));
+}
+
+} // namespace
+
+int main(int argc, char** argv) {
+    const auto options = parseOptions(argc, argv);
+    if (!options)
+        return failEarly(options.error());
+    if (!*options)
+        return static_cast<int>(ExitCode::kOk);
+    const auto placement =
+        placementFrom([](const char* name) -> const char* { return std::getenv(name); });
+    if (!placement)
+        return failEarly(placement.error());
+    catchPreemption();
+    auto session = openSession(**options, *placement);
+    if (!session) {
+        reportFailure(endingOf(session.error()), *placement, (*options)->runDir);
+        return static_cast<int>(exitCodeFor(session.error().code));
+    }
+    leave(runSession(*session));
+}

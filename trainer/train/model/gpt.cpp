@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trainer/train/model/gpt.h"
+
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/addmm.h>
+#include <ATen/ops/arange.h>
+#include <ATen/ops/cross_entropy_loss.h>
+#include <ATen/ops/dropout.h>
+#include <ATen/ops/embedding.h>
+#include <ATen/ops/empty.h>
+#include <ATen/ops/gelu.h>
+#include <ATen/ops/layer_norm.h>
+#include <ATen/ops/matmul.h>
+#include <ATen/ops/multinomial.h>
+#include <ATen/ops/scaled_dot_product_attention.h>
+#include <ATen/ops/softmax.h>
+#include <ATen/ops/tensor.h>
+#include <nlohmann/json.hpp>
+
+#include <cmath>
+
+namespace rm {
+namespace {
+
+constexpr double kInitStd = 0.02;
+constexpr double kNormEps = 1e-5;
+constexpr double kTemperature = 0.8;
+
+bool endsWith(const std::string& text, std::string_view end) {
+    return text.size() >= end.size() &&
+           text.compare(text.size() - end.size(), end.size(), end) == 0;
+}
+
+} // namespace
+
+/// Keys and values of the tokens seen so far, per layer: (1, H, context, C / H).
+struct Gpt::KeyValueCache {
+    std::vector<at::Tensor> keys;
+    std::vector<at::Tensor> values;
+    int64_t length = 0;
+};
+
+Gpt::Gpt(const RunSpec::Model& shape, int64_t vocabSize)
+    : m_shape(shape)
+    , m_vocabSize(vocabSize) {
+    m_tokenEmbedding = addParameter("transformer.wte.weight", {vocabSize, shape.width});
+    m_positionEmbedding = addParameter("transformer.wpe.weight", {shape.context, shape.width});
+    for (int64_t layer = 0; layer < shape.layers; ++layer)
+        m_blocks.push_back(addBlock(layer));
+    m_finalWeight = addParameter("transformer.ln_f.weight", {shape.width});
+    m_finalBias = addParameter("transformer.ln_f.bias", {shape.width});
+}
+
+Gpt::Block Gpt::addBlock(int64_t index) {
+    const std::string at = "transformer.h." + std::to_string(index) + ".";
+    const int64_t c = m_shape.width;
+    Block block{};
+    block.ln1Weight = addParameter(at + "ln_1.weight", {c});
+    block.ln1Bias = addParameter(at + "ln_1.bias", {c});
+    block.attnWeight = addParameter(at + "attn.c_attn.weight", {c, 3 * c});
+    block.attnBias = addParameter(at + "attn.c_attn.bias", {3 * c});
+    block.attnProjWeight = addParameter(at + "attn.c_proj.weight", {c, c});
+    block.attnProjBias = addParameter(at + "attn.c_proj.bias", {c});
+    block.ln2Weight = addParameter(at + "ln_2.weight", {c});
+    block.ln2Bias = addParameter(at + "ln_2.bias", {c});
+    block.fcWeight = addParameter(at + "mlp.c_fc.weight", {c, 4 * c});
+    block.fcBias = addParameter(at + "mlp.c_fc.bias", {4 * c});
+    block.fcProjWeight = addParameter(at + "mlp.c_proj.weight", {4 * c, c});
+    block.fcProjBias = addParameter(at + "mlp.c_proj.bias", {c});
+    return block;
+}
+
+void Gpt::initialize(at::Generator generator) {
+    const at::NoGradGuard noGrad;
+    const double residualStd = kInitStd / std::sqrt(2.0 * static_cast<double>(m_shape.layers));
+    for (const Parameter& parameter : parameters()) {
+        const bool residual = endsWith(parameter.name, "c_proj.weight");
+        if (parameter.decays)
+            parameter.value.normal_(0.0, residual ? residualStd : kInitStd, generator);
+        else
+            parameter.value.fill_(endsWith(parameter.name, "weight") ? 1.0 : 0.0);
+    }
+}
+
+at::Tensor Gpt::norm(const at::Tensor& x, size_t weight, size_t bias) const {
+    return at::layer_norm(x, {m_shape.width}, parameter(weight), parameter(bias), kNormEps);
+}
+
+at::Tensor Gpt::project(const at::Tensor& x, size_t weight, size_t bias) const {
+    const at::Tensor flat = x.reshape({-1, x.size(-1)});
+    const at::Tensor out = at::addmm(parameter(bias), flat, parameter(weight));
+    return out.view({x.size(0), x.size(1), out.size(-1)});
+}
+
+at::Tensor Gpt::drop(const at::Tensor& x, bool training) const {
+    return training && m_shape.dropout > 0 ? at::dropout(x, m_shape.dropout, true) : x;
+}
+
+at::Tensor Gpt::embed(const at::Tensor& ids, int64_t firstPosition, bool training) const {
+    const at::Tensor positions = at::arange(firstPosition, firstPosition + ids.size(1),
+                                            ids.options()); // (T)
+    const at::Tensor x = at::embedding(parameter(m_tokenEmbedding), ids) +
+                         at::embedding(parameter(m_positionEmbedding), positions);
+    return drop(x, training); // (B, T, C)
+}
+
+at::Tensor Gpt::attention(const Block& block, const at::Tensor& x, bool training,
+                          KeyValueCache* cache, size_t layer) const {
+    const int64_t b = x.size(0);
+    const int64_t t = x.size(1);
+    const int64_t heads = m_shape.heads;
+    const auto parts = project(x, block.attnWeight, block.attnBias).split(m_shape.width, -1);
+    const auto byHead = [&](const at::Tensor& part) { // (B, T, C) -> (B, H, T, C / H)
+        return part.view({b, t, heads, m_shape.width / heads}).transpose(1, 2);
+    };
+    const at::Tensor query = byHead(parts[0]);
+    at::Tensor key = byHead(parts[1]);
+    at::Tensor value = byHead(parts[2]);
+    if (cache) {
+        cache->keys[layer].narrow(2, cache->length, t).copy_(key);
+        cache->values[layer].narrow(2, cache->length, t).copy_(value);
+        key = cache->keys[layer].narrow(2, 0, cache->length + t);
+        value = cache->values[layer].narrow(2, 0, cache->length + t);
+    }
+    const double dropout = training ? m_shape.dropout : 0.0;
+    // One query at the end sees every key: only several need the causal mask.
+    const at::Tensor mixed =
+        at::scaled_dot_product_attention(query, key, value, {}, dropout, /*is_causal=*/t > 1);
+    const at::Tensor joined = mixed.transpose(1, 2).reshape({b, t, m_shape.width});
+    return drop(project(joined, block.attnProjWeight, block.attnProjBias), training);
+}
+
+at::Tensor Gpt::feedForward(const Block& block, const at::Tensor& x, bool training) const {
+    const at::Tensor hidden = at::gelu(project(x, block.fcWeight, block.fcBias), "tanh");
+    return drop(project(hidden, block.fcProjWeight, block.fcProjBias), training);
+}
+
+at::Tensor Gpt::forward(const at::Tensor& ids, bool training, KeyValueCache* cache) const {
+    at::Tensor x = embed(ids, cache ? cache->length : 0, training);
+    for (size_t layer = 0; layer < m_blocks.size(); ++layer) {
+        const Block& block = m_blocks[layer];
+        const at::Tensor normed = norm(x, block.ln1Weight, block.ln1Bias);
+        x = x + attention(block, normed, training, cache, layer);
+        x = x + feedForward(block, norm(x, block.ln2Weight, block.ln2Bias), training);
+    }
+    if (cache)
+        cache->length += ids.size(1);
+    return norm(x, m_finalWeight, m_finalBias); // (B, T, C)
+}
+
+at::Tensor Gpt::logits(const at::Tensor& ids, bool training) {
+    return at::matmul(forward(ids, training, nullptr), parameter(m_tokenEmbedding).t());
+}
+
+at::Tensor Gpt::loss(const Batch& batch, bool training) {
+    const at::Tensor out = logits(batch.tensors[0], training); // (B, T, V)
+    return at::cross_entropy_loss(out.view({-1, m_vocabSize}).to(at::kFloat),
+                                  batch.tensors[1].reshape({-1}));
+}
+
+Gpt::KeyValueCache Gpt::makeCache() const {
+    const std::vector<int64_t> shape{1, m_shape.heads, m_shape.context,
+                                     m_shape.width / m_shape.heads};
+    const auto options = parameter(m_tokenEmbedding).options().requires_grad(false);
+    KeyValueCache cache;
+    for (size_t layer = 0; layer < m_blocks.size(); ++layer) {
+        cache.keys.push_back(at::empty(shape, options));
+        cache.values.push_back(at::empty(shape, options));
+    }
+    return cache;
+}
+
+int32_t Gpt::draw(const std::vector<int32_t>& ids, KeyValueCache& cache,
+                  const at::Generator& generator) const {
+    const at::Tensor& embedding = parameter(m_tokenEmbedding);
+    const std::vector<int64_t> wide(ids.begin(), ids.end());
+    const at::Tensor input = at::tensor(wide, at::kLong).unsqueeze(0).to(embedding.device());
+    const at::Tensor last = forward(input, false, &cache).select(1, -1); // (1, C)
+    const at::Tensor scores = at::matmul(last, embedding.t());           // (1, V)
+    const at::Tensor chances = at::softmax(scores.to(at::kCPU, at::kFloat) / kTemperature, -1);
+    return static_cast<int32_t>(at::multinomial(chances, 1, false, generator).item<int64_t>());
+}
+
+std::vector<int32_t> Gpt::generate(std::vector<int32_t> prompt, int64_t count,
+                                   at::Generator generator) {
+    const at::InferenceMode inference;
+    KeyValueCache cache = makeCache();
+    std::vector<int32_t> text = std::move(prompt);
+    std::vector<int32_t> made;
+    size_t seen = 0; // tokens of `text` that the cache holds
+    while (static_cast<int64_t>(made.size()) < count) {
+        if (cache.length + static_cast<int64_t>(text.size() - seen) > m_shape.context) {
+            // The window is full: go on with its later half.
+            const int64_t keep = std::max<int64_t>(1, m_shape.context / 2);
+            text.erase(text.begin(), text.end() - keep);
+            cache.length = 0;
+            seen = 0;
+        }
+        const auto fresh = text.begin() + static_cast<ptrdiff_t>(seen);
+        made.push_back(draw({fresh, text.end()}, cache, generator));
+        seen = text.size();
+        text.push_back(made.back());
+    }
+    return made;
+}
+
+std::string Gpt::configJson() const {
+    const nlohmann::ordered_json config = {
+        {"model_type", "gpt2"},
+        {"architectures", {"GPT2LMHeadModel"}},
+        {"vocab_size", m_vocabSize},
+        {"n_positions", m_shape.context},
+        {"n_ctx", m_shape.context},
+        {"n_embd", m_shape.width},
+        {"n_layer", m_shape.layers},
+        {"n_head", m_shape.heads},
+        {"activation_function", "gelu_new"},
+        {"embd_pdrop", m_shape.dropout},
+        {"attn_pdrop", m_shape.dropout},
+        {"resid_pdrop", m_shape.dropout},
+        {"layer_norm_epsilon", kNormEps},
+        {"initializer_range", kInitStd},
+        {"tie_word_embeddings", true},
+        {"torch_dtype", "float32"},
+    };
+    return config.dump(2) + "\n";
+}
+
+} // namespace rm

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "trainer/train/model/model.h"
+
+namespace rm {
+
+/// GPT-2 with the parameter names, layouts (Conv1D weights are (in, out)) and numerics of
+/// transformers.GPT2LMHeadModel: pre-norm, learned positions, tanh GELU, tied lm_head. Values in
+/// comments: B batch, T tokens, C width, H heads, V vocabulary.
+class Gpt final : public Model {
+public:
+    Gpt(const RunSpec::Model& shape, int64_t vocabSize);
+
+    void initialize(at::Generator generator) override;
+    at::Tensor loss(const Batch& batch, bool training) override;
+    std::string configJson() const override;
+    std::vector<int32_t> generate(std::vector<int32_t> prompt, int64_t count,
+                                  at::Generator generator) override;
+
+    /// (B, T) token ids -> (B, T, V)
+    at::Tensor logits(const at::Tensor& ids, bool training);
+
+private:
+    struct Block {
+        size_t ln1Weight, ln1Bias, attnWeight, attnBias, attnProjWeight, attnProjBias;
+        size_t ln2Weight, ln2Bias, fcWeight, fcBias, fcProjWeight, fcProjBias;
+    };
+    struct KeyValueCache;
+
+    KeyValueCache makeCache() const;
+    int32_t draw(const std::vector<int32_t>& ids, KeyValueCache& cache,
+                 const at::Generator& generator) const;
+    Block addBlock(int64_t index);
+    at::Tensor embed(const at::Tensor& ids, int64_t firstPosition, bool training) const;
+    at::Tensor attention(const Block& block, const at::Tensor& x, bool training,
+                         KeyValueCache* cache, size_t layer) const;
+    at::Tensor feedForward(const Block& block, const at::Tensor& x, bool training) const;
+    at::Tensor forward(const at::Tensor& ids, bool training, KeyValueCache* cache) const;
+    at::Tensor norm(const at::Tensor& x, size_t weight, size_t bias) const;
+    at::Tensor project(const at::Tensor& x, size_t weight, size_t bias) const;
+    at::Tensor drop(const at::Tensor& x, bool training) const;
+
+    RunSpec::Model m_shape;
+    int64_t m_vocabSize;
+    size_t m_tokenEmbedding = 0;
+    size_t m_positionEmbedding = 0;
+    std::vector<Block> m_blocks;
+    size_t m_finalWeight = 0;
+    size_t m_finalBias = 0;
+};
+
+} // namespace rm

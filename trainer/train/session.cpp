@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trainer/train/session.h"
+
+#include "shared/io/clock.h"
+#include "shared/io/file.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <thread>
+
+namespace rm {
+namespace {
+
+int threadsPerRank(const RunSpec& spec, const Placement& placement) {
+    if (spec.train.threads > 0)
+        return static_cast<int>(spec.train.threads);
+    const auto cores = static_cast<int>(std::thread::hardware_concurrency());
+    return std::max(1, cores / placement.localWorldSize);
+}
+
+Result<RunSpec> readSpec(const std::string& path) {
+    auto spec = loadRunSpec(path);
+    if (!spec)
+        return spec;
+    const auto checked = check(std::move(*spec));
+    if (!checked)
+        return failAs("check " + path, checked.error());
+    return **checked;
+}
+
+Result<void> openReports(Session& session) {
+    for (const char* folder : {"/journal", "/board"})
+        if (const auto made = makeFolders(session.runDir + folder); !made)
+            return made;
+    const int rank = session.placement.rank;
+    auto journal = JournalWriter::open(session.runDir + "/journal/" + rankName(rank) + ".rmj");
+    if (!journal)
+        return tl::unexpected(journal.error());
+    session.telemetry = std::make_unique<Telemetry>(std::move(*journal), rank);
+    auto board =
+        Board::create(session.runDir + "/board/" + rankName(rank), rank, session.placement.attempt);
+    if (!board)
+        return tl::unexpected(board.error());
+    session.board = std::make_unique<Board>(std::move(*board));
+    return {};
+}
+
+} // namespace
+
+std::string rankName(int rank) {
+    char name[24];
+    std::snprintf(name, sizeof name, "rank-%05d", rank);
+    return name;
+}
+
+std::string Session::checkpointDir() const {
+    const std::string& wanted = spec.checkpoint.directory;
+    return wanted.empty() ? runDir + "/checkpoints" : wanted;
+}
+
+void Session::event(Severity severity, const char* code, const std::string& message,
+                    int64_t step) const {
+    std::FILE* stream = severity == Severity::kInfo ? stdout : stderr;
+    const char* prefix = severity == Severity::kInfo ? "" : "warning: ";
+    if (severity != Severity::kError) // main prints errors
+        std::fprintf(stream, "%s%s\n", prefix, message.c_str());
+    telemetry->append(Event{placement.rank, step, wallNowNs(), severity, code, message});
+}
+
+Result<Session> openSession(Options options, Placement placement) {
+    Session session;
+    session.placement = std::move(placement);
+    session.options = std::move(options);
+    auto spec = readSpec(session.options.spec);
+    if (!spec)
+        return tl::unexpected(spec.error());
+    session.spec = std::move(*spec);
+    if (!session.options.device.empty())
+        session.spec.launch.device = session.options.device;
+    session.runDir = std::filesystem::weakly_canonical(session.options.runDir).string();
+    if (const auto opened = openReports(session); !opened)
+        return tl::unexpected(opened.error());
+    auto device = useDevice(session.spec.launch.device, session.placement.localRank,
+                            threadsPerRank(session.spec, session.placement));
+    if (!device)
+        return tl::unexpected(device.error());
+    session.device = *device;
+    return session;
+}
+
+} // namespace rm

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "shared/board/board.h"
+#include "shared/spec/run_spec.h"
+#include "trainer/train/device/device.h"
+#include "trainer/train/dist/world.h"
+#include "trainer/train/options.h"
+#include "trainer/train/telemetry/telemetry.h"
+
+#include <memory>
+#include <string>
+
+namespace rm {
+
+/// What a rank has before it can train: who it is, what it shall do, where it reports. One per
+/// process; made by openSession().
+struct Session {
+    Options options;
+    Placement placement;
+    RunSpec spec;       ///< checked
+    std::string runDir; ///< absolute
+    std::unique_ptr<Telemetry> telemetry;
+    std::unique_ptr<Board> board;
+    Device device;
+    World world;
+
+    std::string checkpointDir() const;
+    void event(Severity severity, const char* code, const std::string& message, int64_t step) const;
+};
+
+/// Reads the spec, opens journal and board, picks the device. Does not wait for other ranks:
+/// `world` is joined by the caller.
+Result<Session> openSession(Options options, Placement placement);
+
+/// "rank-00003"
+std::string rankName(int rank);
+
+} // namespace rm

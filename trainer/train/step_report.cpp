@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trainer/train/step_report.h"
+
+#include "shared/io/clock.h"
+
+#include <map>
+
+namespace rm {
+
+StepReport::StepReport(const Session& session)
+    : m_telemetry(*session.telemetry)
+    , m_clock(session.device.plugin->makeClock()) {}
+
+void StepReport::beginStep(int64_t step, bool logged) {
+    m_step = step;
+    m_logged = logged;
+    m_began = monotonicNowNs();
+    if (logged)
+        m_clock->start(step);
+}
+
+void StepReport::lap(MetricId id) {
+    if (m_logged)
+        m_clock->lap(id);
+}
+
+void StepReport::endStep() {
+    if (m_logged)
+        m_clock->close();
+    m_busyNs += monotonicNowNs() - m_began;
+    ++m_busySteps;
+}
+
+void StepReport::pushFinishedLaps() {
+    for (const StepLaps& laps : m_clock->takeFinished()) {
+        std::map<int, float> sums; // a phase recurs with every micro-batch
+        for (const auto& [phase, ms] : laps.ms)
+            sums[phase] += ms;
+        for (const auto& [phase, ms] : sums)
+            m_telemetry.push(static_cast<MetricId>(phase), ms);
+        if (laps.step != m_step)
+            m_telemetry.endStep(laps.step);
+    }
+}
+
+void StepReport::publish(const Figures& figures, int64_t tokensPerStep) {
+    const double busyMs = static_cast<double>(m_busyNs) / 1e6;
+    m_stepMs = busyMs / static_cast<double>(m_busySteps);
+    m_tokensPerSec = static_cast<double>(tokensPerStep) / m_stepMs * 1e3;
+    m_busyNs = 0;
+    m_busySteps = 0;
+    pushFinishedLaps();
+    m_telemetry.push(metric::kTrainLoss, static_cast<float>(figures.loss));
+    m_telemetry.push(metric::kTrainLr, static_cast<float>(figures.lr));
+    m_telemetry.push(metric::kTrainGradNorm, static_cast<float>(figures.gradNorm));
+    m_telemetry.push(metric::kTrainTokensPerS, static_cast<float>(m_tokensPerSec));
+    m_telemetry.push(metric::kTrainStepMs, static_cast<float>(m_stepMs));
+    m_telemetry.endStep(m_step);
+}
+
+void StepReport::publishAlone(MetricId id, double value, int64_t step) {
+    m_telemetry.push(id, static_cast<float>(value));
+    m_telemetry.endStep(step);
+}
+
+} // namespace rm

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "trainer/train/session.h"
+
+#include <ATen/core/Tensor.h>
+
+#include <memory>
+
+namespace rm {
+
+/// Times the steps that are logged and puts their figures into the journal. What the phases are:
+///
+///   phase/data_ms       batches read and on the device, over all micro-batches
+///   phase/forward_ms    model and loss, over all micro-batches
+///   phase/backward_ms   this rank's gradients computed: until its last bucket is handed over
+///   phase/allreduce_ms  from then until the average of all ranks is there: communication that
+///                       did not hide behind computing, waiting for slower ranks included
+///   phase/optimizer_ms  clipping and update
+///
+/// On an accelerator these are times of its stream, taken without waiting; those of a step may
+/// come a few steps later, as a second record of that step. train/step_ms is the host's time per
+/// step since the last logged one, without validation, checkpoints and holding.
+class StepReport {
+public:
+    explicit StepReport(const Session& session);
+
+    void beginStep(int64_t step, bool logged);
+    /// Ends a phase, whose metric is `id`, that began at the last lap. Nothing unless logged.
+    void lap(MetricId id);
+    void endStep();
+
+    struct Figures {
+        double loss = 0;
+        double lr = 0;
+        double gradNorm = 0;
+    };
+    /// For a logged step, after endStep().
+    void publish(const Figures& figures, int64_t tokensPerStep);
+    /// A value beside the steps' own: validation, checkpoint.
+    void publishAlone(MetricId id, double value, int64_t step);
+
+    double tokensPerSec() const { return m_tokensPerSec; } ///< as last published
+    double stepMs() const { return m_stepMs; }
+
+private:
+    void pushFinishedLaps();
+
+    Telemetry& m_telemetry;
+    std::unique_ptr<StreamClock> m_clock;
+    int64_t m_step = 0;
+    bool m_logged = false;
+    int64_t m_began = 0;
+    int64_t m_busyNs = 0; ///< in steps since the last publish()
+    int64_t m_busySteps = 0;
+    double m_tokensPerSec = 0;
+    double m_stepMs = 0;
+};
+
+} // namespace rm

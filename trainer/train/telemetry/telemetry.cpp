@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trainer/train/telemetry/telemetry.h"
+
+#include "shared/io/clock.h"
+
+#include <cstdio>
+
+namespace rm {
+
+Telemetry::Telemetry(JournalWriter journal, int rank)
+    : m_journal(std::move(journal))
+    , m_rank(rank)
+    , m_thread([this] { drainLoop(); }) {}
+
+Telemetry::~Telemetry() {
+    {
+        const std::scoped_lock lock(m_mutex);
+        m_stop = true;
+    }
+    m_wake.notify_one();
+    m_thread.join();
+}
+
+void Telemetry::endStep(int64_t step) {
+    // The time rides in an item of its own, so that items stay at 16 bytes.
+    put({wallNowNs(), 0.0f, kWallTime});
+    put({step, 0.0f, kEndOfStep});
+}
+
+void Telemetry::append(Record record) {
+    {
+        const std::scoped_lock lock(m_mutex);
+        m_records.push_back(std::move(record));
+        m_hurry = true;
+    }
+    m_wake.notify_one();
+}
+
+void Telemetry::flush() {
+    std::unique_lock lock(m_mutex);
+    const uint64_t mine = ++m_flushAsked;
+    m_wake.notify_one();
+    m_flushed.wait(lock, [&] { return m_flushDone >= mine; });
+}
+
+void Telemetry::waitForRoom(const Item& item) {
+    do {
+        {
+            const std::scoped_lock lock(m_mutex);
+            m_hurry = true;
+        }
+        m_wake.notify_one();
+        std::this_thread::yield();
+    } while (!m_ring.push(item));
+}
+
+void Telemetry::drainLoop() {
+    bool complained = false;
+    bool stop = false;
+    while (!stop) {
+        std::vector<Record> records;
+        uint64_t asked = 0;
+        {
+            std::unique_lock lock(m_mutex);
+            m_wake.wait_for(lock, std::chrono::milliseconds(kFlushMs),
+                            [&] { return m_stop || m_hurry || m_flushAsked > m_flushDone; });
+            m_hurry = false;
+            stop = m_stop;
+            asked = m_flushAsked;
+            records.swap(m_records);
+        }
+        drainOnce(records);
+        const auto flushed = m_journal.flush();
+        if (!flushed && !complained)
+            std::fprintf(stderr, "warning: %s (kept in memory, tried again)\n",
+                         flushed.error().message.c_str());
+        complained = !flushed;
+        {
+            const std::scoped_lock lock(m_mutex);
+            m_flushDone = asked;
+        }
+        m_flushed.notify_all();
+    }
+}
+
+void Telemetry::drainOnce(std::vector<Record>& records) {
+    // Values first: a command's record then follows the step at whose end it took effect.
+    for (Item item; m_ring.pop(item);)
+        take(item);
+    for (const Record& record : records)
+        m_journal.append(record);
+}
+
+void Telemetry::take(const Item& item) {
+    if (item.metric == kWallTime) {
+        m_open.wallNs = item.step;
+    } else if (item.metric == kEndOfStep) {
+        m_open.rank = m_rank;
+        m_open.step = item.step;
+        m_journal.append(m_open);
+        m_open.metric.clear();
+        m_open.value.clear();
+    } else {
+        m_open.metric.push_back(item.metric);
+        m_open.value.push_back(item.value);
+    }
+}
+
+} // namespace rm

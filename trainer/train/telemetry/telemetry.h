@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "shared/journal/journal.h"
+#include "trainer/train/telemetry/ring.h"
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace rm {
+
+/// A rank's way into its journal. The training thread pushes; a thread of its own encodes and
+/// writes, so that neither disk nor encoder ever delays a step. What was pushed is handed to the
+/// kernel within kFlushMs; nothing is dropped, also not when the disk is full for a while.
+class Telemetry {
+public:
+    static constexpr int64_t kFlushMs = 50;
+
+    Telemetry(JournalWriter journal, int rank);
+    ~Telemetry(); ///< writes all that was pushed
+
+    // The training thread alone.
+    /// Adds a value to the record that endStep() closes. About 10 ns.
+    void push(MetricId metric, float value) { put({0, value, metric}); }
+    /// Closes the record of the values pushed since the last: one Samples.
+    void endStep(int64_t step);
+
+    /// Any thread. Records keep their order among each other.
+    void append(Record record);
+
+    /// Waits until everything pushed so far is with the kernel.
+    void flush();
+
+private:
+    struct Item {
+        int64_t step; ///< of an end of step; or its time
+        float value;
+        MetricId metric; ///< kEndOfStep: closes a record
+    };
+    static constexpr MetricId kEndOfStep = 0;
+    static constexpr MetricId kWallTime = 0xffff;
+    static constexpr size_t kRingItems = 1 << 16;
+
+    void put(const Item& item);
+    void waitForRoom(const Item& item);
+    void drainLoop();
+    void drainOnce(std::vector<Record>& records);
+    void take(const Item& item);
+
+    JournalWriter m_journal;
+    int m_rank;
+    SpscRing<Item> m_ring{kRingItems};
+    Samples m_open; ///< the drain thread's
+
+    std::mutex m_mutex;
+    std::condition_variable m_wake;
+    std::condition_variable m_flushed;
+    std::vector<Record> m_records;
+    bool m_stop = false;
+    bool m_hurry = false;
+    uint64_t m_flushAsked = 0;
+    uint64_t m_flushDone = 0;
+    std::thread m_thread;
+};
+
+inline void Telemetry::put(const Item& item) {
+    if (!m_ring.push(item)) [[unlikely]]
+        waitForRoom(item);
+}
+
+} // namespace rm
