@@ -46,7 +46,7 @@ Result<void> checkLibc(const std::string& node, const std::string& libc) {
     constexpr int kMajor = 2;
     constexpr int kMinor = 34;
     const std::string need =
-        "; Ringmaster's trainer needs glibc 2.34 or later (Debian 12, Ubuntu 22.04, RHEL 9 or "
+        "; Ringmaster's trainer needs glibc 2.34 or later (Debian 12, Ubuntu 22.04 or "
         "newer)";
     static const QRegularExpression version(QStringLiteral("(\\d+)\\.(\\d+)\\s*$"));
     const QString text = QString::fromStdString(libc);

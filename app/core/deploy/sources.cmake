@@ -8,3 +8,4 @@ target_sources(rm_core PRIVATE
     deploy/local_tree.cpp
     deploy/tree_sender.cpp)
 target_link_libraries(rm_core PRIVATE PkgConfig::ZSTD)
+include(${CMAKE_CURRENT_SOURCE_DIR}/deploy/bundle.cmake)

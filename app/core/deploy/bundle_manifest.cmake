@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# cmake -DOUTPUT=FILE -DTRAINER=FILE [-DPLUGIN=FILE] -DTORCH=FOLDER -P bundle_manifest.cmake
+# Writes what a node needs to train, one "PATH IN THE BUNDLE<tab>FILE HERE" a line: the trainer, the
+# plugin, and every library that they load but those of glibc and of the GPU driver. libstdc++ and
+# libgcc_s are the node's own too: every distribution with a recent enough glibc has them, and those
+# of the build machine may want its newer glibc (Debian 12's want 2.36 where we promise 2.34).
+cmake_minimum_required(VERSION 3.25)
+get_filename_component(site "${TORCH}" DIRECTORY)
+file(GLOB nvidia_folders "${site}/nvidia/*/lib")
+set(modules)
+if(PLUGIN)
+    set(modules MODULES ${PLUGIN})
+endif()
+file(GET_RUNTIME_DEPENDENCIES
+    EXECUTABLES ${TRAINER}
+    ${modules}
+    RESOLVED_DEPENDENCIES_VAR found
+    UNRESOLVED_DEPENDENCIES_VAR lost
+    CONFLICTING_DEPENDENCIES_PREFIX twice
+    DIRECTORIES ${TORCH}/lib ${nvidia_folders}
+    PRE_EXCLUDE_REGEXES
+        "^(ld-linux.*|lib(c|m|dl|rt|pthread|util|resolv|anl|nsl|cuda|nvidia-ml|gcc_s|stdc\\+\\+))\\.so")
+foreach(name IN LISTS twice_FILENAMES)
+    list(GET twice_${name} 0 first)
+    list(APPEND found ${first})
+endforeach()
+
+file(REMOVE ${OUTPUT})
+if(lost AND PLUGIN)
+    list(JOIN lost ", " names)
+    message(STATUS "No bundle for GPU nodes: ${names} are not here (packaging/run --cuda)")
+    return()
+elseif(lost)
+    message(FATAL_ERROR "The trainer needs libraries that were not found: ${lost}")
+endif()
+if(PLUGIN)
+    # cuDNN, cuBLAS and NVRTC load their parts by name at run time.
+    foreach(folder IN LISTS nvidia_folders)
+        file(GLOB parts "${folder}/*.so*")
+        list(APPEND found ${parts})
+    endforeach()
+    list(APPEND found ${TORCH}/lib/libcaffe2_nvrtc.so ${PLUGIN})
+endif()
+
+set(lines "bin/ringmaster-trainer\t${TRAINER}\n")
+set(named)
+foreach(library IN LISTS found)
+    get_filename_component(name ${library} NAME)
+    if(NOT name IN_LIST named)
+        list(APPEND named ${name})
+        string(APPEND lines "lib/${name}\t${library}\n")
+    endif()
+endforeach()
+file(WRITE ${OUTPUT} "${lines}")
