@@ -41,8 +41,7 @@ rm::Result<void> loadParameters(const rm::Model& model, const std::string& check
     return {};
 }
 
-rm::Result<void> save(const std::string& path, const Named& tensors,
-                      const rm::TensorMetadata& metadata) {
+rm::Result<void> save(const std::string& path, const Named& tensors) {
     std::vector<rm::TensorView> views;
     for (const auto& [name, tensor] : tensors) {
         const auto* bytes = static_cast<const std::byte*>(tensor.const_data_ptr());
@@ -51,25 +50,7 @@ rm::Result<void> save(const std::string& path, const Named& tensors,
                          tensor.sizes().vec(),
                          {bytes, tensor.nbytes()}});
     }
-    return rm::writeSafetensors(path, views, metadata);
-}
-
-/// What the reference needs to do the same.
-rm::TensorMetadata settingsOf(const rm::RunSpec& spec) {
-    const auto text = [](double value) {
-        char buffer[32];
-        std::snprintf(buffer, sizeof buffer, "%.17g", value);
-        return std::string(buffer);
-    };
-    return {{"lr", text(spec.optimizer.lr)},
-            {"beta1", text(spec.optimizer.beta1)},
-            {"beta2", text(spec.optimizer.beta2)},
-            {"eps", text(spec.optimizer.eps)},
-            {"weight_decay", text(spec.optimizer.weightDecay)},
-            {"clip", text(spec.optimizer.clip)},
-            {"warmup_steps", std::to_string(spec.schedule.warmupSteps)},
-            {"min_lr", text(spec.schedule.minLr)},
-            {"steps", std::to_string(spec.train.steps)}};
+    return rm::writeSafetensors(path, views, {});
 }
 
 void clearGradients(const rm::Model& model) {
@@ -119,7 +100,7 @@ rm::Result<void> run(const std::string& specFile, const std::string& checkpoint,
         return tl::unexpected(spec.error());
     rm::Gpt model(spec->model, kVocabSize);
     return loadParameters(model, checkpoint).and_then([&] {
-        return save(out, compute(model, *spec), settingsOf(*spec));
+        return save(out, compute(model, *spec));
     });
 }
 

@@ -1,19 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
 """The trainer's GPT once more, in plain PyTorch: compares its numbers with those of gpt_dump.
 
-    gpt_reference.py CHECKPOINT DUMP.safetensors
+    gpt_reference.py dump CHECKPOINT DUMP.safetensors
+    gpt_reference.py loop CHECKPOINT LATER-CHECKPOINT BYTE
 
-CHECKPOINT is a checkpoint of the trainer at step 0, DUMP what gpt_dump computed from it. Prints
-one JSON object with the relative differences (Euclidean norms, per tensor: the worst one and its
-name) of logits, loss, gradients, the loss of each further step and the parameters after the last.
+CHECKPOINT is one of the trainer at step 0. `dump` compares with what gpt_dump computed from it:
+logits, loss, gradients, the loss of each step and the parameters after the last. `loop` compares
+with what the trainer itself saved later, having seen nothing but BYTE, so that every batch is the
+same however the data were dealt out. Prints one JSON object of relative differences (Euclidean
+norms; of many tensors the worst one and its name).
 """
 import json
 import math
 import pathlib
 import sys
+import tomllib
 
 import torch
-from safetensors import safe_open
 from safetensors.torch import load_file
 from torch import nn
 from torch.nn import functional as F
@@ -97,24 +100,24 @@ def worst(pairs):
 
 def learning_rate(step, options):
     """Of step 1, 2, ...: linear warm-up to `lr`, then half a cosine down to `min_lr`."""
-    warmup, steps = options["warmup_steps"], options["steps"]
+    peak, least = options["optimizer"]["lr"], options["schedule"]["min_lr"]
+    warmup, steps = options["schedule"]["warmup_steps"], options["train"]["steps"]
     if step <= warmup:
-        return options["lr"] * step / warmup
+        return peak * step / warmup
     progress = (step - warmup) / (steps - warmup)
-    falling = 0.5 * (1 + math.cos(math.pi * progress))
-    return options["min_lr"] + (options["lr"] - options["min_lr"]) * falling
+    return least + (peak - least) * 0.5 * (1 + math.cos(math.pi * progress))
 
 
-def make_optimizer(model, options):
+def make_optimizer(model, settings):
     matrices = [p for p in model.parameters() if p.ndim >= 2]
     vectors = [p for p in model.parameters() if p.ndim < 2]
     return torch.optim.AdamW(
         [
-            {"params": matrices, "weight_decay": options["weight_decay"]},
+            {"params": matrices, "weight_decay": settings["weight_decay"]},
             {"params": vectors, "weight_decay": 0.0},
         ],
-        betas=(options["beta1"], options["beta2"]),
-        eps=options["eps"],
+        betas=(settings["beta1"], settings["beta2"]),
+        eps=settings["eps"],
         foreach=False,
     )
 
@@ -123,15 +126,15 @@ def mean_loss(logits, targets):
     return F.cross_entropy(logits.flatten(0, 1), targets.flatten())
 
 
-def train(model, dump, options):
+def train(model, batches, options):
     """The loss of every step."""
-    optimizer = make_optimizer(model, options)
+    optimizer = make_optimizer(model, options["optimizer"])
     losses = []
-    for step, (ids, targets) in enumerate(zip(dump["ids"], dump["targets"]), start=1):
+    for step, (ids, targets) in enumerate(batches, start=1):
         optimizer.zero_grad()
         loss = mean_loss(model(ids), targets)
         loss.backward()
-        nn.utils.clip_grad_norm_(model.parameters(), options["clip"])
+        nn.utils.clip_grad_norm_(model.parameters(), options["optimizer"]["clip"])
         for group in optimizer.param_groups:
             group["lr"] = learning_rate(step, options)
         optimizer.step()
@@ -139,13 +142,19 @@ def train(model, dump, options):
     return torch.tensor(losses)
 
 
-def compare(checkpoint, dump_file):
-    model = GPT(json.loads((checkpoint / "config.json").read_text()))
-    load(model, load_file(checkpoint / "model.safetensors"))
-    dump = load_file(dump_file)
-    with safe_open(dump_file, "pt") as file:
-        options = {key: float(value) for key, value in file.metadata().items()}
+def open_checkpoint(folder):
+    model = GPT(json.loads((folder / "config.json").read_text()))
+    load(model, load_file(folder / "model.safetensors"))
+    return model, tomllib.loads((folder / "spec.toml").read_text())
 
+
+def compare_parameters(model, theirs):
+    return worst((n, theirs[n], view(lambda p: p.detach())) for n, view in gpt2_names(model))
+
+
+def compare_dump(checkpoint, dump_file):
+    model, options = open_checkpoint(pathlib.Path(checkpoint))
+    dump = load_file(dump_file)
     logits = model(dump["ids"][0])
     loss = mean_loss(logits, dump["targets"][0])
     loss.backward()
@@ -155,16 +164,23 @@ def compare(checkpoint, dump_file):
         "loss": relative(dump["losses"][0], loss.detach()),
         "gradients": worst(gradients),
     }
-    losses = train(model, dump, options)
+    losses = train(model, zip(dump["ids"], dump["targets"]), options)
+    after = {n.removeprefix("after."): t for n, t in dump.items() if n.startswith("after.")}
     report["losses"] = ((dump["losses"] - losses).abs() / losses).max().item()
-    report["parameters"] = worst(
-        (n, dump["after." + n], view(lambda p: p.detach())) for n, view in gpt2_names(model)
-    )
+    report["parameters"] = compare_parameters(model, after)
     report["steps"] = len(losses)
     report["firstLoss"], report["lastLoss"] = losses[0].item(), losses[-1].item()
     return report
 
 
+def compare_loop(checkpoint, later, byte):
+    model, options = open_checkpoint(pathlib.Path(checkpoint))
+    row = torch.full((1, options["model"]["context"]), int(byte))
+    losses = train(model, [(row, row)] * options["train"]["steps"], options)
+    saved = load_file(pathlib.Path(later) / "model.safetensors")
+    return {"parameters": compare_parameters(model, saved), "losses": losses.tolist()}
+
+
 if __name__ == "__main__":
-    torch.manual_seed(0)
-    print(json.dumps(compare(pathlib.Path(sys.argv[1]), sys.argv[2])))
+    compare = {"dump": compare_dump, "loop": compare_loop}[sys.argv[1]]
+    print(json.dumps(compare(*sys.argv[2:])))

@@ -4,19 +4,23 @@
 
 #include <QDir>
 #include <QFile>
+#include <QJsonArray>
 #include <QJsonDocument>
 #include <QJsonObject>
 #include <QProcess>
 #include <QTemporaryDir>
 #include <QTest>
 
+#include <cmath>
 #include <map>
 
 namespace {
 
 constexpr double kTolerance = 1e-5;
 constexpr int kSteps = 20;
+constexpr char kByte = 'a';
 
+/// Placeholders: text file, sequences of a micro-batch, micro-batches of a step.
 constexpr const char* kSpec = R"(
 name = "python-peer"
 [model]
@@ -25,10 +29,11 @@ heads = 4
 width = 64
 context = 32
 [data]
-train = ["/usr/share/common-licenses"]
+train = ["%1"]
 [train]
 steps = 20
-batch_size = 4
+batch_size = %2
+accumulation = %3
 threads = 1
 [optimizer]
 lr = 0.001
@@ -78,19 +83,16 @@ private Q_SLOTS:
         if (!found)
             QSKIP(qPrintable(m_missing.arg(m_python)));
         QVERIFY(m_folder.isValid());
-        QFile spec(m_folder.filePath("spec.toml"));
-        QVERIFY(spec.open(QIODevice::WriteOnly));
-        spec.write(kSpec);
-        spec.close();
-        runProgram(m_bin + "/ringmaster-trainer", {"--spec", spec.fileName(), "--run-dir",
-                                                   m_folder.filePath("alone"), "--save-initial"});
+        writeFile("spec.toml", specFor("/usr/share/common-licenses", 4, 1));
+        runProgram(m_trainer, {"--spec", m_folder.filePath("spec.toml"), "--run-dir",
+                               m_folder.filePath("alone"), "--save-initial"});
     }
 
     void numbersEqualPyTorch() {
         const QString dump = m_folder.filePath("dump.safetensors");
         const QString initial = checkpoint("alone", 0);
         runProgram(m_tests + "/gpt_dump", {m_folder.filePath("spec.toml"), initial, dump});
-        const QJsonObject report = runPython("gpt_reference.py", {initial, dump});
+        const QJsonObject report = runPython("gpt_reference.py", {"dump", initial, dump});
         QCOMPARE(report["steps"].toInt(), kSteps);
         for (const char* scalar : {"logits", "loss", "losses"})
             QVERIFY2(report[QLatin1String(scalar)].toDouble(1) < kTolerance, scalar);
@@ -100,6 +102,39 @@ private Q_SLOTS:
                      qPrintable(worst["tensor"].toString()));
         }
         QVERIFY(report["lastLoss"].toDouble() < report["firstLoss"].toDouble());
+    }
+
+    void wholeLoopEqualsPyTorch_data() {
+        QTest::addColumn<int>("ranks");
+        QTest::addColumn<int>("batchSize");
+        QTest::addColumn<int>("accumulation");
+        QTest::newRow("alone") << 1 << 4 << 1;
+        QTest::newRow("accumulated") << 1 << 2 << 3;
+        QTest::newRow("two ranks, accumulated") << 2 << 1 << 2;
+    }
+
+    void wholeLoopEqualsPyTorch() {
+        QFETCH(int, ranks);
+        QFETCH(int, batchSize);
+        QFETCH(int, accumulation);
+        writeFile("same.txt", QByteArray(20000, kByte));
+        writeFile("same.toml", specFor(m_folder.filePath("same.txt"), batchSize, accumulation));
+        const QString runDir = QString("loop-%1-%2").arg(ranks).arg(accumulation);
+        torchrun(ranks, {"--spec", m_folder.filePath("same.toml"), "--run-dir",
+                         m_folder.filePath(runDir), "--save-initial"});
+        const QJsonObject report =
+            runPython("gpt_reference.py", {"loop", checkpoint(runDir, 0),
+                                           checkpoint(runDir, kSteps), QString::number(kByte)});
+        const QJsonObject worst = report["parameters"].toObject();
+        QVERIFY2(worst["difference"].toDouble(1) < kTolerance,
+                 qPrintable(worst["tensor"].toString()));
+        const auto losses = series(journal(runDir, 0), rm::metric::kTrainLoss);
+        QCOMPARE(losses.size(), size_t(kSteps));
+        for (const auto& [step, loss] : losses) {
+            const double expected = report["losses"].toArray().at(int(step) - 1).toDouble();
+            QVERIFY2(std::abs(loss - expected) < kTolerance * expected,
+                     qPrintable(QString("step %1: %2 not %3").arg(step).arg(loss).arg(expected)));
+        }
     }
 
     void safetensorsReadsCheckpointsWithoutTorch() {
@@ -116,19 +151,13 @@ private Q_SLOTS:
     }
 
     void torchrunStartsTheTrainer() {
-        const QString folder = m_folder.filePath("torchrun");
-        runProgram(m_python, {"-m", "torch.distributed.run", "--standalone", "--nproc_per_node=2",
-                              "--no-python", m_bin + "/ringmaster-trainer", "--spec",
-                              m_folder.filePath("spec.toml"), "--run-dir", folder});
-        const auto norms = [&](int rank) {
-            return series(folder + "/journal/" + QString::fromStdString(rm::rankJournalName(rank)),
-                          rm::metric::kTrainGradNorm);
-        };
-        QCOMPARE(norms(0).size(), size_t(kSteps));
+        torchrun(2, {"--spec", m_folder.filePath("spec.toml"), "--run-dir",
+                     m_folder.filePath("torchrun")});
+        const auto norms = series(journal("torchrun", 0), rm::metric::kTrainGradNorm);
+        QCOMPARE(norms.size(), size_t(kSteps));
         // Equal norms of the averaged gradients: one world of two, not two worlds of one.
-        QVERIFY(norms(0) == norms(1));
-        QVERIFY(norms(0) != series(m_folder.filePath("alone/journal/rank-00000.rmj"),
-                                   rm::metric::kTrainGradNorm));
+        QVERIFY(norms == series(journal("torchrun", 1), rm::metric::kTrainGradNorm));
+        QVERIFY(norms != series(journal("alone", 0), rm::metric::kTrainGradNorm));
         QVERIFY(QFileInfo::exists(checkpoint("torchrun", kSteps) + "/MANIFEST.json"));
     }
 
@@ -136,6 +165,28 @@ private:
     // Embeddings; per block two norms, attention and the feed-forward; the last norm.
     static constexpr int kParameters =
         (256 + 32) * 64 + 2 * (4 * 64 + 4 * 64 * 64 + 4 * 64 + 8 * 64 * 64 + 5 * 64) + 2 * 64;
+
+    static QByteArray specFor(const QString& text, int batchSize, int accumulation) {
+        return QString(kSpec).arg(text).arg(batchSize).arg(accumulation).toUtf8();
+    }
+
+    void writeFile(const QString& name, const QByteArray& content) {
+        QFile file(m_folder.filePath(name));
+        QVERIFY(file.open(QIODevice::WriteOnly));
+        QCOMPARE(file.write(content), content.size());
+    }
+
+    void torchrun(int ranks, const QStringList& arguments) {
+        runProgram(m_python, QStringList{"-m", "torch.distributed.run", "--standalone",
+                                         QString("--nproc_per_node=%1").arg(ranks), "--no-python",
+                                         m_trainer} +
+                                 arguments);
+    }
+
+    QString journal(const QString& runDir, int rank) const {
+        return m_folder.filePath(runDir + "/journal/" +
+                                 QString::fromStdString(rm::rankJournalName(rank)));
+    }
 
     QString checkpoint(const QString& runDir, int step) const {
         return m_folder.filePath(runDir + "/checkpoints/" +
@@ -171,7 +222,7 @@ private:
     }
 
     const QString m_python = fromEnvironment("RINGMASTER_PYTHON");
-    const QString m_bin = fromEnvironment("RINGMASTER_BIN");
+    const QString m_trainer = fromEnvironment("RINGMASTER_BIN") + "/ringmaster-trainer";
     const QString m_tests = fromEnvironment("RINGMASTER_BUILD") + "/tests";
     const QString m_scripts = fromEnvironment("RINGMASTER_SOURCE") + "/tests/python";
     const QString m_missing =
