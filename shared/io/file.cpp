@@ -34,10 +34,12 @@ std::string temporaryBeside(const std::string& path) {
            std::to_string(counter++);
 }
 
-Result<void> writeAndSync(const std::string& path, std::string_view text) {
-    auto file = openFile(path, O_WRONLY | O_CREAT | O_TRUNC);
+// Errors name the file that the caller asked for, not the temporary one.
+Result<void> writeAndSync(const std::string& temporary, const std::string& path,
+                          std::string_view text) {
+    auto file = openFile(temporary, O_WRONLY | O_CREAT | O_TRUNC);
     if (!file)
-        return tl::unexpected(file.error());
+        return failAs("write " + path, file.error());
     if (auto done = writeAll(file->get(), std::as_bytes(std::span(text)), path); !done)
         return done;
     if (::fsync(file->get()) != 0)
@@ -119,7 +121,7 @@ Result<std::string> readFile(const std::string& path, size_t maxBytes) {
 
 Result<void> writeFileAtomically(const std::string& path, std::string_view text) {
     const std::string temporary = temporaryBeside(path);
-    auto done = writeAndSync(temporary, text);
+    auto done = writeAndSync(temporary, path, text);
     if (done && ::rename(temporary.c_str(), path.c_str()) != 0)
         done = failErrno("write " + path, errno);
     if (!done) {

@@ -3,7 +3,6 @@
 #include "shared/spec/toml_fields.h"
 
 #include <algorithm>
-#include <charconv>
 #include <set>
 
 namespace rm {
@@ -12,16 +11,11 @@ namespace {
 
 using Mistakes = std::vector<std::string>;
 
-std::string numberText(double value) {
-    char text[32];
-    return {text, std::to_chars(text, text + sizeof text, value).ptr};
-}
-
 std::string valueText(const SpecFieldRef& ref) {
     if (const auto* whole = std::get_if<int64_t*>(&ref))
         return std::to_string(**whole);
     if (const auto* number = std::get_if<double*>(&ref))
-        return numberText(**number);
+        return plainNumber(**number);
     if (const auto* text = std::get_if<std::string*>(&ref))
         return "\"" + **text + "\"";
     return {};
@@ -32,7 +26,7 @@ void checkBounds(const SpecField& field, const SpecFieldRef& ref, double value,
     // Written so that NaN is out of bounds.
     if (!(value >= field.min && value <= field.max))
         mistakes.push_back(std::string(field.key) + " is " + valueText(ref) + ", but must be " +
-                           numberText(field.min) + " to " + numberText(field.max));
+                           plainNumber(field.min) + " to " + plainNumber(field.max));
 }
 
 void checkText(const SpecField& field, const std::string& text, Mistakes& mistakes) {
@@ -104,8 +98,9 @@ void checkSchedule(const RunSpec& spec, Mistakes& mistakes) {
             "schedule.warmup_steps is " + std::to_string(spec.schedule.warmupSteps) +
             ", but must be at most train.steps = " + std::to_string(spec.train.steps));
     if (spec.schedule.minLr > spec.optimizer.lr)
-        mistakes.push_back("schedule.min_lr is " + numberText(spec.schedule.minLr) +
-                           ", but must be at most optimizer.lr = " + numberText(spec.optimizer.lr));
+        mistakes.push_back(
+            "schedule.min_lr is " + plainNumber(spec.schedule.minLr) +
+            ", but must be at most optimizer.lr = " + plainNumber(spec.optimizer.lr));
 }
 
 void checkCheckpoint(const RunSpec& spec, Mistakes& mistakes) {

@@ -185,8 +185,7 @@ std::string tomlOf(const toml::node& node) {
 std::string tomlOf(double number) {
     if (!std::isfinite(number))
         return tomlOf(toml::value(number));
-    char buffer[32];
-    std::string text(buffer, std::to_chars(buffer, buffer + sizeof buffer, number).ptr);
+    const std::string text = plainNumber(number);
     return text.find_first_of(".e") == text.npos ? text + ".0" : text;
 }
 
@@ -236,6 +235,16 @@ std::string writeTomlFields(std::span<const TomlField> fields) {
                 tomlOf(field.ref) + "\n";
     }
     return text;
+}
+
+std::string plainNumber(double number) {
+    constexpr double kLeastFixed = 1e-6, kMostFixed = 1e16;
+    const double size = std::abs(number);
+    const bool fixed = size == 0 || (size >= kLeastFixed && size < kMostFixed);
+    char text[64];
+    return {text, std::to_chars(text, text + sizeof text, number,
+                                fixed ? std::chars_format::fixed : std::chars_format::scientific)
+                      .ptr};
 }
 
 bool isEnvironmentEntry(std::string_view entry) {

@@ -25,6 +25,9 @@ Result<void> readTomlFields(std::string_view toml, std::string_view source,
 
 std::string writeTomlFields(std::span<const TomlField> fields);
 
+/// The shortest text that reads back as `number`, as people write it: "0.0003", "1000", "1e-08".
+std::string plainNumber(double number);
+
 /// "NAME=value" with a name of [A-Za-z_][A-Za-z0-9_]* and a value without line breaks or NUL.
 bool isEnvironmentEntry(std::string_view entry);
 

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/unit/shared/examples.h"
+
+namespace rm::example {
+
+namespace {
+
+const std::string kSha(64, 'a');
+const std::string kOtherSha(64, '7');
+
+std::vector<std::byte> someBytes(size_t count) {
+    std::vector<std::byte> bytes(count);
+    for (size_t i = 0; i < count; ++i)
+        bytes[i] = std::byte(i * 37 % 251);
+    return bytes;
+}
+
+} // namespace
+
+std::vector<Record> records() {
+    const MetricDef def{metric::kFirstUser,   "user/accuracy",    "ratio",
+                        MetricKind::kCounter, MetricScope::kNode, "Share of right answers."};
+    return {
+        AttemptStarted{2, 3, 4, 500, 1700000000000000001, "/data/step-000000500"},
+        MetricRegistered{def},
+        Samples{3, 501, 1700000000000000002, {metric::kTrainLoss, 1000}, {2.5f, -0.0f}},
+        Samples{0, 502, 1700000000000000003, {}, {}},
+        Event{-1, -1, 1700000000000000004, Severity::kWarning, "disk-slow", "Disk is slow: é\n"},
+        CommandApplied{"c0ffee", "set", 503, 1700000000000000005, false, "lr must be positive"},
+        CheckpointSaved{504, 1700000000000000006, "/data/step-000000504", 123456789, 12.5, "pause",
+                        1.25, true},
+        CheckpointSaved{505, 1700000000000000007, "/data/step-000000505", 1, 0.5, "command"},
+        CheckpointRemoved{400, 1700000000000000008, "/data/step-000000400"},
+        SampleText{506, 1700000000000000009, "Once", " upon a time"},
+        RankStarted{2, 3, 4242, 1700000000000000010},
+        RankExited{2, 3, -1, 9, 1700000000000000011, "killed by SIGKILL", "last words\n"},
+        AttemptEnded{2, Outcome::kFailed, 3, 20, 1700000000000000012, "rank 3: peer lost"},
+    };
+}
+
+Command command() {
+    return {"0b0e7e1c-8f5a-4d53-9f0c-000000000001",
+            CommandKind::kSet,
+            {{"optimizer.lr", "0.0003"}, {"train.log_every", "10"}}};
+}
+
+std::vector<Message> messages() {
+    const RankState running{3, 4242, 501, 2, 17, 0, 0};
+    const RankState gone{4, 0, 500, 9, 18, -1, 9};
+    return {
+        Hello{kWireVersion, "0.1.0", "gpt-tiny-1", 1},
+        Attach{{{"journal/rank-00003.rmj", 4096}, {"log/rank-00003.log", 0}}},
+        Attach{},
+        Slice{"journal/node-00001.rmj", 1 << 20, someBytes(300)},
+        command(),
+        CommandState{"id-7", CommandProgress::kRefused, -1, "the run has ended"},
+        RunState{2, true, true, 4, 1700000000000000013, {running, gone}},
+        Heartbeat{123456789, 987654321},
+        Refusal{uint8_t(ErrorCode::kNotFound), "no run gpt-tiny-2 on this node"},
+    };
+}
+
+std::vector<Transfer> transfers() {
+    const TreeEntry program{"bin/ringmaster-trainer", kSha, true};
+    const TreeEntry library{"lib/libtörch.so", kOtherSha, false};
+    return {
+        Offer{{{kSha, 4096}, {kOtherSha, 0}}},
+        Missing{{{kSha, 1024}}},
+        Chunk{someBytes(100)},
+        BlobEnd{kSha},
+        Stored{kOtherSha},
+        Tree{"bundles", treeId({program, library}), {program}, true},
+        Tree{"data", treeId({program, library}), {library}, false},
+        TreeReady{"/home/user/.local/share/ringmaster/bundles/x"},
+        Failed{uint8_t(ErrorCode::kExhausted), "write blob: no space left on device"},
+    };
+}
+
+RunSpec spec() {
+    RunSpec s;
+    s.name = "gpt \"tiny\" é";
+    s.seed = 7;
+    s.model = {"gpt", 2, 4, 64, 32, 0.1};
+    s.data = {{"/data/a.txt", "/data/b \\ c"}, {"/data/v.txt"}, 0.1, false, "sentencepiece", 512};
+    s.train = {2000, 4, 2, "bfloat16", 3, 5};
+    s.optimizer = {"adamw", 1e-3, 0.8, 0.99, 1e-9, 0.05, 0.5};
+    s.schedule = {"constant", 10, 1e-5};
+    s.validation = {50, 3, 60, "To be\n\tor not"};
+    s.checkpoint = {"/checkpoints", 250, 5, false};
+    s.launch = {"cpu", 2, "eth0", 29500, {"NCCL_DEBUG=INFO", "OMP_NUM_THREADS=1"}};
+    return s;
+}
+
+NodePlan plan() {
+    return {"gpt-tiny-1",
+            "gpt tiny",
+            2,
+            1,
+            2,
+            2,
+            2,
+            4,
+            "10.0.0.1",
+            29500,
+            "eth0",
+            "cuda",
+            "/opt/bundle",
+            "/data/step-000000500",
+            {"NCCL_DEBUG=INFO"}};
+}
+
+Manifest manifest() {
+    return {1,
+            "gpt-tiny-1",
+            2,
+            1000,
+            4,
+            1700000000000000014,
+            "every 500",
+            1.75,
+            {{"model.safetensors", 123, kSha}, {"state.json", 0, kOtherSha}}};
+}
+
+std::span<const std::byte> bytesOf(const std::string& text) {
+    return std::as_bytes(std::span(text));
+}
+
+std::string textOf(std::span<const std::byte> bytes) {
+    return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+} // namespace rm::example

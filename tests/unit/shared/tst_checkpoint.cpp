@@ -1,0 +1,358 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "shared/checkpoint/manifest.h"
+#include "shared/io/file.h"
+#include "shared/io/json.h"
+#include "tests/unit/shared/examples.h"
+#include "tests/unit/shared/shared_test.h"
+#include "tests/unit/shared/small_disk.h"
+
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <csignal>
+
+using namespace rm;
+
+namespace {
+
+using Fill = std::function<Result<void>(const std::string&)>;
+
+Fill filling(const std::string& text) {
+    return [text](const std::string& dir) -> Result<void> {
+        if (auto done = writeFileAtomically(dir + "/model.safetensors", text); !done)
+            return done;
+        return writeFileAtomically(dir + "/state.json", "{}");
+    };
+}
+
+Manifest manifestOf(int64_t step, const char* reason = "every 500", double loss = NAN) {
+    Manifest manifest;
+    manifest.runId = "run";
+    manifest.step = step;
+    manifest.reason = reason;
+    manifest.validationLoss = loss;
+    return manifest;
+}
+
+CheckpointEntry entryOf(int64_t step, const char* reason = "every 500", double loss = NAN) {
+    return {"/c/" + checkpointName(step), manifestOf(step, reason, loss)};
+}
+
+// The manifest with one member changed and its digest made right again.
+std::string withMember(const char* key, const Json& value) {
+    Json json = Json::parse(toJson(example::manifest()));
+    json.erase("digest");
+    json[key] = value;
+    json["digest"] = sha256Hex(example::bytesOf(dumpJson(json)));
+    return json.dump();
+}
+
+std::string withFile(const Json& file) {
+    return withMember("files", Json::array({file}));
+}
+
+[[noreturn]] void publishUntilKilled(const std::string& parent, int microseconds) {
+    const itimerval timer{{0, 0}, {0, microseconds}};
+    ::setitimer(ITIMER_REAL, &timer, nullptr);
+    for (int64_t round = 0;; ++round)
+        if (!publishCheckpoint(parent, manifestOf(round % 2), filling(std::to_string(round))))
+            ::_exit(1);
+}
+
+} // namespace
+
+class TestCheckpoint : public QObject {
+    Q_OBJECT
+private Q_SLOTS:
+    void init() {
+        m_folder = std::make_unique<QTemporaryDir>();
+        m_parent = m_folder->filePath("checkpoints").toStdString();
+    }
+
+    void manifestSurvives() {
+        const auto manifest = parseManifest(toJson(example::manifest()), "x");
+        RM_OK(manifest);
+        QCOMPARE(toJson(*manifest), toJson(example::manifest()));
+        QVERIFY(manifest->files == example::manifest().files);
+        QCOMPARE(manifest->validationLoss, 1.75);
+        QCOMPARE(manifest->bytes(), int64_t(123));
+    }
+
+    void lossThatIsNoNumberIsNull() {
+        for (const double loss : {NAN, INFINITY}) {
+            const std::string json = toJson(manifestOf(1, "end", loss));
+            QVERIFY(json.find("\"validation_loss\": null") != json.npos);
+            QVERIFY(std::isnan(parseManifest(json, "x")->validationLoss));
+        }
+    }
+
+    void noTruncationIsAManifest() {
+        std::string json = toJson(example::manifest());
+        json.resize(json.find_last_of('}') + 1);
+        RM_OK(parseManifest(json, "x"));
+        for (size_t size = 0; size < json.size(); ++size)
+            RM_FAILS(parseManifest(json.substr(0, size), "x"), ErrorCode::kCorrupt, "read x");
+    }
+
+    void everyFlippedBitIsSeenOrChangesNothing() {
+        const std::string json = toJson(example::manifest());
+        for (size_t bit = 0; bit < json.size() * 8; ++bit) {
+            const auto flipped = test::withBitFlipped(example::bytesOf(json), bit);
+            const auto manifest = parseManifest(example::textOf(flipped), "x");
+            QVERIFY2(!manifest || toJson(*manifest) == json, qPrintable(QString::number(bit)));
+        }
+    }
+
+    void laterVersionIsTooNew() {
+        RM_FAILS(parseManifest(withMember("version", 2), "x"), ErrorCode::kTooNew, "version 2");
+        RM_FAILS(parseManifest(R"({"version":99})", "x"), ErrorCode::kTooNew, "version 99");
+    }
+
+    void impossibleManifestsAreCorrupt_data() {
+        QTest::addColumn<QString>("json");
+        const auto row = [](const char* name, const std::string& json) {
+            QTest::newRow(name) << QString::fromStdString(json);
+        };
+        const std::string sha(64, 'a');
+        row("empty", "");
+        row("not an object", "[1]");
+        row("null", "null");
+        row("no version", "{}");
+        row("version 0", withMember("version", 0));
+        row("no digest", R"({"version":1})");
+        row("deep", std::string(100000, '['));
+        row("step is a text", withMember("step", "1"));
+        row("step is a fraction", withMember("step", 1.5));
+        row("step is 2^63", withMember("step", uint64_t(1) << 63));
+        row("negative step", withMember("step", -1));
+        row("attempt 0", withMember("attempt", 0));
+        row("world of none", withMember("world_size", 0));
+        row("loss is a text", withMember("validation_loss", "low"));
+        row("files are an object", withMember("files", Json::object()));
+        row("file is a number", withFile(1));
+        row("file without a hash", withFile({{"name", "a"}, {"size", 1}}));
+        row("short hash", withFile({{"name", "a"}, {"size", 1}, {"sha256", "ab"}}));
+        row("negative size", withFile({{"name", "a"}, {"size", -1}, {"sha256", sha}}));
+        const Json large = {{"name", "a"}, {"size", INT64_MAX}, {"sha256", sha}};
+        const Json other = {{"name", "b"}, {"size", INT64_MAX}, {"sha256", sha}};
+        row("sizes overflow", withMember("files", Json::array({large, other})));
+        row("name twice", withMember("files", Json::array({large, large})));
+        for (const char* name :
+             {"", ".", "..", "../x", "/etc/passwd", "a/b", "a\nb", "MANIFEST.json"})
+            row((std::string("file name ") + name).c_str(),
+                withFile({{"name", name}, {"size", 1}, {"sha256", sha}}));
+    }
+    void impossibleManifestsAreCorrupt() {
+        QFETCH(QString, json);
+        RM_FAILS(parseManifest(json.toStdString(), "x"), ErrorCode::kCorrupt, "read x");
+    }
+
+    void publishedCheckpointIsListedAndWhole() {
+        const auto path = publishCheckpoint(m_parent, manifestOf(1000), filling("weights"));
+        RM_OK(path);
+        QCOMPARE(*path, m_parent + "/step-000001000");
+        const auto list = listCheckpoints(m_parent);
+        RM_OK(list);
+        QCOMPARE(list->size(), size_t(1));
+        QCOMPARE(list->front().path, *path);
+        QCOMPARE(list->front().manifest.bytes(), int64_t(9));
+        RM_OK(verifyCheckpoint(*path));
+        QCOMPARE(entries(), QStringList{"step-000001000"});
+    }
+
+    void failedFillLeavesNothing() {
+        const auto failing = [](const std::string& dir) -> Result<void> {
+            (void)filling("half")(dir);
+            return fail(ErrorCode::kUnavailable, "copy weights: device lost");
+        };
+        RM_FAILS(publishCheckpoint(m_parent, manifestOf(1), failing), ErrorCode::kUnavailable,
+                 "copy weights: device lost");
+        QVERIFY(entries().isEmpty());
+    }
+
+    void failedFillKeepsTheCheckpointOfThatStep() {
+        RM_OK(publishCheckpoint(m_parent, manifestOf(1), filling("old")));
+        const auto failing = [](const std::string&) -> Result<void> {
+            return fail(ErrorCode::kInternal, "no");
+        };
+        QVERIFY(!publishCheckpoint(m_parent, manifestOf(1), failing));
+        RM_OK(verifyCheckpoint(m_parent + "/step-000000001"));
+    }
+
+    void oddFilesAreRefused_data() {
+        QTest::addColumn<int>("row");
+        QTest::newRow("folder") << 0;
+        QTest::newRow("link") << 1;
+        QTest::newRow("manifest") << 2;
+        QTest::newRow("line break") << 3;
+    }
+    void oddFilesAreRefused() {
+        QFETCH(int, row);
+        const auto odd = [row](const std::string& dir) -> Result<void> {
+            if (row == 0)
+                return makeFolders(dir + "/folder");
+            if (row == 1)
+                (void)!::symlink("/etc/passwd", (dir + "/link").c_str());
+            const char* name = row == 2 ? "/MANIFEST.json" : "/a\nb";
+            return row == 1 ? Result<void>() : writeFileAtomically(dir + name, "");
+        };
+        RM_FAILS(publishCheckpoint(m_parent, manifestOf(1), odd), ErrorCode::kInvalid,
+                 "plain files");
+        QVERIFY(entries().isEmpty());
+    }
+
+    void replacingKeepsOneWhole() {
+        RM_OK(publishCheckpoint(m_parent, manifestOf(1), filling("old")));
+        RM_OK(publishCheckpoint(m_parent, manifestOf(1, "command"), filling("newer")));
+        QCOMPARE(verifyCheckpoint(m_parent + "/step-000000001")->reason, std::string("command"));
+        QCOMPARE(entries(), QStringList{"step-000000001"});
+    }
+
+    void whatIsNoCheckpointIsPassedOver() {
+        RM_OK(publishCheckpoint(m_parent, manifestOf(5), filling("x")));
+        RM_OK(publishCheckpoint(m_parent, manifestOf(3), filling("x")));
+        RM_OK(makeFolders(m_parent + "/step-000000009"));
+        RM_OK(makeFolders(m_parent + "/other"));
+        RM_OK(writeFileAtomically(m_parent + "/step-000000010", ""));
+        RM_OK(publishCheckpoint(m_parent + "/elsewhere", manifestOf(4), filling("x")));
+        QVERIFY(QFile::rename(QString::fromStdString(m_parent + "/elsewhere/step-000000004"),
+                              QString::fromStdString(m_parent + "/step-000000011")));
+        const auto list = listCheckpoints(m_parent);
+        QCOMPARE(list->size(), size_t(2));
+        QCOMPARE(list->front().manifest.step, int64_t(3));
+    }
+
+    void missingParentIsAnEmptyList() {
+        RM_OK(listCheckpoints(m_parent));
+        QVERIFY(listCheckpoints(m_parent)->empty());
+        RM_FAILS(readManifest(m_parent), ErrorCode::kNotFound, "MANIFEST.json");
+    }
+
+    void damageIsNamed_data() {
+        QTest::addColumn<int>("row");
+        QTest::addColumn<QString>("words");
+        QTest::newRow("missing file") << 0 << "no such file";
+        QTest::newRow("wrong size") << 1 << "8 bytes, but the manifest says 7";
+        QTest::newRow("wrong byte") << 2 << "SHA-256";
+        QTest::newRow("link instead") << 3 << "no such file";
+    }
+    void damageIsNamed() {
+        QFETCH(int, row);
+        QFETCH(QString, words);
+        const std::string dir = *publishCheckpoint(m_parent, manifestOf(1), filling("weights"));
+        const std::string model = dir + "/model.safetensors";
+        if (row == 0 || row == 3)
+            QVERIFY(QFile::remove(QString::fromStdString(model)));
+        if (row == 3)
+            QCOMPARE(::symlink("/etc/passwd", model.c_str()), 0);
+        if (row == 1 || row == 2)
+            test::writeBytes(model, example::bytesOf(row == 1 ? m_eight : m_seven));
+        RM_FAILS(verifyCheckpoint(dir), ErrorCode::kCorrupt, words.toStdString());
+        RM_FAILS(verifyCheckpoint(dir), ErrorCode::kCorrupt, model);
+        QCOMPARE(listCheckpoints(m_parent)->size(), size_t(row == 2));
+    }
+
+    void removedCheckpointIsGone() {
+        const std::string dir = *publishCheckpoint(m_parent, manifestOf(1), filling("x"));
+        RM_OK(removeCheckpoint(dir));
+        QVERIFY(entries().isEmpty());
+        RM_FAILS(removeCheckpoint(dir), ErrorCode::kNotFound, dir);
+    }
+
+    void sweepRemovesOnlyWhatIsUnpublished() {
+        RM_OK(publishCheckpoint(m_parent, manifestOf(1), filling("x")));
+        RM_OK(makeFolders(m_parent + "/tmp-step-000000002-99-0/deep"));
+        RM_OK(makeFolders(m_parent + "/other"));
+        RM_OK(writeFileAtomically(m_parent + "/notes.txt", ""));
+        sweepUnpublished(m_parent);
+        QCOMPARE(entries(), (QStringList{"notes.txt", "other", "step-000000001"}));
+        sweepUnpublished(m_parent + "/missing");
+    }
+
+    // On file systems that cannot exchange folders a crash may come between two renames.
+    void sweepBringsBackWhatWasMovedAside() {
+        RM_OK(publishCheckpoint(m_parent, manifestOf(1), filling("x")));
+        rename("step-000000001", "old-step-000000001-77-0");
+        sweepUnpublished(m_parent);
+        RM_OK(verifyCheckpoint(m_parent + "/step-000000001"));
+        RM_OK(publishCheckpoint(m_parent + "/b", manifestOf(1), filling("old")));
+        rename("b/step-000000001", "old-step-000000001-77-1");
+        sweepUnpublished(m_parent);
+        QCOMPARE(*readFile(m_parent + "/step-000000001/model.safetensors"), std::string("x"));
+        QCOMPARE(entries(), (QStringList{"b", "step-000000001"}));
+    }
+
+    void killAtAnyMomentLeavesOnlyWholeCheckpoints() {
+        for (int round = 0; round < 60; ++round) {
+            const pid_t child = ::fork();
+            if (child == 0)
+                publishUntilKilled(m_parent, 500 + round * 97);
+            int status = 0;
+            QCOMPARE(::waitpid(child, &status, 0), child);
+            QVERIFY(WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM);
+            for (const QString& name : entries())
+                if (name.startsWith("step-"))
+                    RM_OK(verifyCheckpoint(m_parent + "/" + name.toStdString()));
+            sweepUnpublished(m_parent);
+            for (const QString& name : entries())
+                QVERIFY2(name.startsWith("step-"), qPrintable(name));
+        }
+    }
+
+    void fullDiskKeepsTheOldCheckpoint() {
+        const SmallDisk disk;
+        if (!disk.error().isEmpty())
+            RM_SKIP_WITHOUT("mount", disk.error());
+        const std::string parent = disk.path();
+        RM_OK(publishCheckpoint(parent, manifestOf(1), filling("old")));
+        const std::string large(1 << 20, 'x');
+        RM_FAILS(publishCheckpoint(parent, manifestOf(1), filling(large)), ErrorCode::kExhausted,
+                 "save checkpoint step-000000001");
+        RM_FAILS(publishCheckpoint(parent, manifestOf(2), filling(large)), ErrorCode::kExhausted,
+                 "No space left");
+        RM_OK(verifyCheckpoint(parent + "/step-000000001"));
+        QCOMPARE(QDir(QString::fromStdString(parent)).entryList(QDir::Dirs | QDir::NoDotAndDotDot),
+                 QStringList{"step-000000001"});
+        RM_OK(publishCheckpoint(parent, manifestOf(2), filling("new")));
+    }
+
+    void ruleKeepsNewestBestAndAskedFor() {
+        const std::vector<CheckpointEntry> list = {
+            entryOf(3, "every 1", 2.0), entryOf(1, "command"),    entryOf(6),
+            entryOf(2, "every 1", 1.0), entryOf(4, "pause", 5.0), entryOf(5, "every 1", 3.0),
+        };
+        using Paths = std::vector<std::string>;
+        const auto path = [](int64_t step) { return "/c/" + checkpointName(step); };
+        QCOMPARE(checkpointsToRemove(list, 2, true), Paths{path(3)});
+        QCOMPARE(checkpointsToRemove(list, 2, false), (Paths{path(3), path(2)}));
+        QCOMPARE(checkpointsToRemove(list, 10, false), Paths{});
+        QCOMPARE(checkpointsToRemove(list, 0, true), (Paths{path(6), path(5), path(3)}));
+        QCOMPARE(checkpointsToRemove({}, 1, true), Paths{});
+    }
+
+    void nanIsNeverTheBest() {
+        const std::vector<CheckpointEntry> list = {entryOf(1, "every 1", NAN),
+                                                   entryOf(2, "every 1", 7.0), entryOf(3)};
+        QCOMPARE(checkpointsToRemove(list, 1, true),
+                 std::vector<std::string>{"/c/" + checkpointName(1)});
+    }
+
+private:
+    QStringList entries() const {
+        return QDir(QString::fromStdString(m_parent))
+            .entryList(QDir::AllEntries | QDir::Hidden | QDir::NoDotAndDotDot, QDir::Name);
+    }
+    void rename(const char* from, const char* to) const {
+        QVERIFY(QDir(QString::fromStdString(m_parent)).rename(from, to));
+    }
+
+    std::unique_ptr<QTemporaryDir> m_folder;
+    std::string m_parent;
+    const std::string m_seven = "weighty", m_eight = "weights!";
+};
+
+QTEST_GUILESS_MAIN(TestCheckpoint)
+#include "tst_checkpoint.moc"

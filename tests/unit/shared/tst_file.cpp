@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "shared/io/clock.h"
+#include "shared/io/file.h"
+#include "shared/io/json.h"
+#include "tests/unit/shared/examples.h"
+#include "tests/unit/shared/shared_test.h"
+#include "tests/unit/shared/small_disk.h"
+
+#include <sys/stat.h>
+
+using namespace rm;
+
+class TestFile : public QObject {
+    Q_OBJECT
+private Q_SLOTS:
+    void init() {
+        m_folder = std::make_unique<QTemporaryDir>();
+        m_path = m_folder->filePath("file").toStdString();
+    }
+
+    void textSurvives() {
+        for (const std::string& text : {std::string(), std::string("a\0b\n", 4),
+                                        std::string(64 << 10, 'x'), std::string(200001, 'y')}) {
+            RM_OK(writeFileAtomically(m_path, text));
+            QVERIFY(*readFile(m_path) == text);
+        }
+    }
+
+    void nothingIsLeftBesideTheFile() {
+        RM_OK(writeFileAtomically(m_path, "a"));
+        RM_OK(writeFileAtomically(m_path, "b"));
+        QCOMPARE(QDir(m_folder->path()).entryList(QDir::Files | QDir::Hidden), QStringList{"file"});
+    }
+
+    void limitIsInclusive() {
+        RM_OK(writeFileAtomically(m_path, std::string(100, 'x')));
+        RM_OK(readFile(m_path, 100));
+        RM_FAILS(readFile(m_path, 99), ErrorCode::kInvalid, "larger than 99 bytes");
+        RM_FAILS(readFile(m_path, 0), ErrorCode::kInvalid, "larger than 0 bytes");
+    }
+
+    void filesWithoutASizeAreRead() { QVERIFY(!readFile("/proc/self/status")->empty()); }
+
+    void endlessFilesAreBounded() {
+        RM_FAILS(readFile("/dev/zero", 1000), ErrorCode::kInvalid, "larger than 1000 bytes");
+    }
+
+    void errorsNamePathAndCause() {
+        RM_FAILS(readFile(m_path), ErrorCode::kNotFound, m_path + ": No such file or directory");
+        RM_FAILS(readFile(m_folder->path().toStdString()), ErrorCode::kInvalid, "Is a directory");
+        RM_FAILS(writeFileAtomically(m_path + "/x/y", ""), ErrorCode::kNotFound, m_path);
+        RM_FAILS(sha256HexOfFile(m_path), ErrorCode::kNotFound, m_path);
+        RM_FAILS(syncFile(m_path), ErrorCode::kNotFound, m_path);
+        RM_FAILS(syncFolder(m_path), ErrorCode::kNotFound, m_path);
+    }
+
+    void fullDiskKeepsTheOldText() {
+        const SmallDisk disk;
+        if (!disk.error().isEmpty())
+            RM_SKIP_WITHOUT("mount", disk.error());
+        const std::string path = disk.path() + "/file";
+        RM_OK(writeFileAtomically(path, "old"));
+        disk.fill();
+        RM_FAILS(writeFileAtomically(path, std::string(10000, 'n')), ErrorCode::kExhausted, path);
+        QCOMPARE(*readFile(path), std::string("old"));
+        QCOMPARE(QDir(QString::fromStdString(disk.path())).entryList(QDir::Files | QDir::Hidden),
+                 (QStringList{"file", "filler"}));
+    }
+
+    void foldersAreMadeAsDeepAsNeeded() {
+        const std::string deep = m_folder->filePath("a/b/c").toStdString();
+        RM_OK(makeFolders(deep));
+        RM_OK(makeFolders(deep));
+        RM_OK(makeFolders(deep + "/"));
+        struct stat info {};
+        QCOMPARE(::stat(deep.c_str(), &info), 0);
+        QCOMPARE(info.st_mode & 0777, 0700u);
+    }
+
+    void fileInTheWayOfAFolderIsAnError() {
+        RM_OK(writeFileAtomically(m_path, ""));
+        QVERIFY(!makeFolders(m_path));
+        QVERIFY(!makeFolders(m_path + "/x"));
+    }
+
+    void hashIsSha256() {
+        const std::string abc = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
+        QCOMPARE(sha256Hex(example::bytesOf(std::string("abc"))), abc);
+        QCOMPARE(sha256Hex({}), std::string("e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca49599"
+                                            "1b7852b855"));
+        QVERIFY(isSha256(abc));
+        QVERIFY(!isSha256(abc.substr(1)) && !isSha256(std::string(64, 'g')));
+    }
+
+    void hashOfAFileIsTheHashOfItsBytes() {
+        for (const size_t size : {size_t(0), size_t(1), size_t(1) << 20, (size_t(1) << 20) + 1}) {
+            const std::string text(size, 'z');
+            RM_OK(writeFileAtomically(m_path, text));
+            QCOMPARE(*sha256HexOfFile(m_path), sha256Hex(example::bytesOf(text)));
+        }
+    }
+
+    void clocksRun() {
+        const int64_t year2020 = 1577836800LL * 1'000'000'000;
+        QVERIFY(wallNowNs() > year2020);
+        const int64_t before = monotonicNowNs();
+        QVERIFY(monotonicNowNs() >= before);
+    }
+
+    void onlyUtf8IsUtf8() {
+        for (const char* text : {"", "abc", "é€😀", "\n\x01"})
+            QVERIFY(isUtf8(text));
+        for (const char* text : {"\xff", "\xc0\xaf", "\xed\xa0\x80", "a\xc3", "\xf5\x80\x80\x80"})
+            QVERIFY(!isUtf8(text));
+    }
+
+private:
+    std::unique_ptr<QTemporaryDir> m_folder;
+    std::string m_path;
+};
+
+QTEST_GUILESS_MAIN(TestFile)
+#include "tst_file.moc"

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "shared/metrics/registry.h"
+#include "tests/unit/shared/shared_test.h"
+
+#include <algorithm>
+#include <set>
+
+using namespace rm;
+
+class TestMetrics : public QObject {
+    Q_OBJECT
+private Q_SLOTS:
+    void builtinsAreSortedUniqueAndNamedByTheRule() {
+        const auto metrics = builtinMetrics();
+        QVERIFY(std::ranges::is_sorted(metrics, std::less(), &MetricDef::id));
+        std::set<MetricId> ids;
+        std::set<std::string> names;
+        for (const MetricDef& def : metrics) {
+            QVERIFY2(isValidMetricName(def.name), def.name.c_str());
+            QVERIFY(def.id > 0 && def.id < metric::kFirstUser);
+            QVERIFY(def.description.ends_with('.'));
+            ids.insert(def.id);
+            names.insert(def.name);
+        }
+        QCOMPARE(ids.size(), metrics.size());
+        QCOMPARE(names.size(), metrics.size());
+        QCOMPARE(metrics.size(), size_t(24));
+    }
+
+    void builtinsAreFoundByIdAndName() {
+        for (const MetricDef& def : builtinMetrics()) {
+            QCOMPARE(findBuiltinMetric(def.id), &def);
+            QCOMPARE(findBuiltinMetric(def.name), &def);
+        }
+        QCOMPARE(findBuiltinMetric(metric::kValidationLoss)->scope, MetricScope::kRun);
+        QCOMPARE(findBuiltinMetric("gpu/utilization")->unit, std::string("ratio"));
+    }
+
+    void whatIsNotBuiltInIsNotFound() {
+        for (const MetricId id : {MetricId(0), MetricId(7), metric::kFirstUser, MetricId(65535)})
+            QCOMPARE(findBuiltinMetric(id), nullptr);
+        QCOMPARE(findBuiltinMetric("train/lossy"), nullptr);
+        QCOMPARE(findBuiltinMetric(""), nullptr);
+    }
+
+    void badNamesAreRefused_data() {
+        QTest::addColumn<QByteArray>("name");
+        for (const char* name : {"", "/", "loss", "/loss", "train/", "a/b/c", "Train/loss", "a/ b",
+                                 "a/b\n", "a/<b>", "a/\xc3\xa9", "a//b"})
+            QTest::newRow(*name ? name : "empty") << QByteArray(name);
+        QTest::newRow("long") << "a/" + QByteArray(63, 'b');
+        QTest::newRow("NUL") << QByteArray("a/b\0", 4);
+    }
+    void badNamesAreRefused() {
+        QFETCH(QByteArray, name);
+        QVERIFY(!isValidMetricName(name.toStdString()));
+    }
+
+    void goodNamesAreTaken() {
+        for (const char* name : {"a/b", "train/loss", "user/top-5.accuracy_1"})
+            QVERIFY2(isValidMetricName(name), name);
+        QVERIFY(isValidMetricName("a/" + std::string(62, 'b')));
+    }
+};
+
+QTEST_GUILESS_MAIN(TestMetrics)
+#include "tst_metrics.moc"

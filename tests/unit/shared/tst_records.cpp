@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "shared/io/flat.h"
+#include "shared/journal/records.h"
+#include "tests/unit/shared/examples.h"
+#include "tests/unit/shared/shared_test.h"
+
+#include <set>
+
+using namespace rm;
+
+class TestRecords : public QObject {
+    Q_OBJECT
+private Q_SLOTS:
+    void everyRecordSurvives() {
+        std::set<size_t> types;
+        for (const Record& record : example::records()) {
+            const auto decoded = decodeRecord(encodeRecord(record));
+            RM_OK(decoded);
+            QVERIFY(*decoded == record);
+            types.insert(record.index());
+        }
+        QCOMPARE(types.size(), std::variant_size_v<Record>);
+    }
+
+    void defaultsSurvive() {
+        const CheckpointSaved saved;
+        QVERIFY(*decodeRecord(encodeRecord(saved)) == Record(saved));
+        const AttemptEnded ended;
+        QVERIFY(*decodeRecord(encodeRecord(ended)) == Record(ended));
+    }
+
+    void alignmentOfThePayloadDoesNotMatter() {
+        for (size_t shift = 0; shift < 16; ++shift) {
+            const auto payload = encodeRecord(example::records()[2]);
+            std::vector<std::byte> shifted(shift);
+            shifted.insert(shifted.end(), payload.begin(), payload.end());
+            RM_OK(decodeRecord(std::span(shifted).subspan(shift)));
+        }
+    }
+
+    void noTruncationIsRead() {
+        for (const Record& record : example::records()) {
+            const auto payload = encodeRecord(record);
+            for (size_t size = 0; size < payload.size(); ++size) {
+                const std::vector<std::byte> part(payload.begin(),
+                                                  payload.begin() + std::ptrdiff_t(size));
+                const auto decoded = decodeRecord(part);
+                QVERIFY(!decoded || *decoded == record);
+            }
+        }
+    }
+
+    // The checksum stands before this; without it nothing worse than another value may come.
+    void noFlippedBitDoesHarm() {
+        for (const Record& record : example::records()) {
+            const auto payload = encodeRecord(record);
+            for (size_t bit = 0; bit < payload.size() * 8; ++bit)
+                (void)decodeRecord(test::withBitFlipped(payload, bit));
+        }
+    }
+
+    void typeOfTheFutureIsTooNew() {
+        RM_FAILS(decodeRecord(example::futureRecord()), ErrorCode::kTooNew, "type 200");
+    }
+
+    void valuesOfTheFutureAreTooNew() {
+        RM_FAILS(decodeRecord(encodeRecord(Event{0, 0, 0, Severity(9), "", ""})),
+                 ErrorCode::kTooNew, "severity 9");
+        RM_FAILS(decodeRecord(encodeRecord(AttemptEnded{1, Outcome(77), -1, 0, 0, ""})),
+                 ErrorCode::kTooNew, "outcome 77");
+        RM_FAILS(decodeRecord(encodeRecord(
+                     MetricRegistered{{1000, "a/b", "", MetricKind(5), MetricScope::kRun, ""}})),
+                 ErrorCode::kTooNew, "metric kind 5");
+    }
+
+    void impossibleValuesAreCorrupt_data() {
+        QTest::addColumn<int>("row");
+        const char* names[] = {"negative rank",          "huge rank",
+                               "rank outside its world", "built-in metric registered anew",
+                               "hostile metric name",    "event of rank -2"};
+        for (int row = 0; row < 6; ++row)
+            QTest::newRow(names[row]) << row;
+    }
+    void impossibleValuesAreCorrupt() {
+        QFETCH(int, row);
+        const std::vector<Record> records = {
+            Samples{-1, 0, 0, {}, {}},
+            RankStarted{1, 1 << 20, 0, 0},
+            AttemptStarted{1, 4, 4, 0, 0, ""},
+            MetricRegistered{{metric::kTrainLoss, "a/b", "", {}, {}, ""}},
+            MetricRegistered{{1000, "a/../b", "", {}, {}, ""}},
+            Event{-2, 0, 0, Severity::kInfo, "", ""},
+        };
+        RM_FAILS(decodeRecord(encodeRecord(records[size_t(row)])), ErrorCode::kCorrupt,
+                 "impossible");
+    }
+
+    void longTextIsCutBetweenCharacters() {
+        std::string text;
+        while (text.size() < 2 * kMaxText)
+            text += "aé";
+        const auto decoded = decodeRecord(encodeRecord(SampleText{0, 0, text, text}));
+        RM_OK(decoded);
+        const std::string& cut = std::get<SampleText>(*decoded).text;
+        QVERIFY(cut.size() <= kMaxText && cut.size() > kMaxText - 4);
+        QVERIFY(text.starts_with(cut));
+        QVERIFY((static_cast<unsigned char>(text[cut.size()]) & 0xc0) != 0x80);
+    }
+
+    void largestRecordsFitAFrame() {
+        const std::string text(10 * kMaxText, 'x');
+        QVERIFY(encodeRecord(RankExited{1, 0, 0, 0, 0, text, text}).size() < (1 << 20));
+        Samples samples;
+        samples.metric.resize(65536);
+        samples.value.resize(65536);
+        QVERIFY(encodeRecord(samples).size() < (1 << 20));
+    }
+
+    void textMayHoldAnyBytes() {
+        const SampleText sample{0, 0, std::string("\0\xff\xfe", 3), "\x80"};
+        QVERIFY(*decodeRecord(encodeRecord(sample)) == Record(sample));
+    }
+
+    void nanLossesAreEqual() {
+        QVERIFY(CheckpointSaved{} == CheckpointSaved{});
+        CheckpointSaved other;
+        other.validationLoss = 1;
+        QVERIFY(!(CheckpointSaved{} == other));
+    }
+};
+
+QTEST_GUILESS_MAIN(TestRecords)
+#include "tst_records.moc"

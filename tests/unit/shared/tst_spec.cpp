@@ -1,0 +1,360 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "shared/spec/node_plan.h"
+#include "shared/spec/run_spec.h"
+#include "shared/spec/toml_fields.h"
+#include "tests/unit/shared/examples.h"
+#include "tests/unit/shared/shared_test.h"
+
+#include <QTemporaryDir>
+
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <set>
+
+using namespace rm;
+
+namespace {
+
+RunSpec goodSpec() {
+    RunSpec spec;
+    spec.data.train = {"/usr/share/common-licenses"};
+    return spec;
+}
+
+std::string parseError(const std::string& toml) {
+    const auto spec = parseRunSpec(toml, "gpt.toml");
+    return spec ? "" : spec.error().message;
+}
+
+} // namespace
+
+Q_DECLARE_METATYPE(std::function<void(rm::RunSpec&)>)
+
+class TestSpec : public QObject {
+    Q_OBJECT
+private Q_SLOTS:
+    void everyFieldSurvives() {
+        RM_OK(parseRunSpec(toToml(example::spec()), "x"));
+        QVERIFY(*parseRunSpec(toToml(example::spec()), "x") == example::spec());
+        QVERIFY(*parseRunSpec(toToml(RunSpec{}), "x") == RunSpec{});
+        QVERIFY(*parseRunSpec("", "x") == RunSpec{});
+    }
+
+    void schemaReachesEveryFieldOnce() {
+        // Setting each field through the schema must lead from the defaults to another value.
+        std::set<std::string_view> keys;
+        std::set<const void*> targets;
+        RunSpec spec;
+        for (const SpecField& field : specSchema()) {
+            keys.insert(field.key);
+            targets.insert(std::visit([](auto* p) -> const void* { return p; }, field.ref(spec)));
+            QVERIFY2(!field.label.empty() && field.description.ends_with('.'),
+                     std::string(field.key).c_str());
+        }
+        QCOMPARE(keys.size(), specSchema().size());
+        QCOMPARE(targets.size(), specSchema().size());
+    }
+
+    void defaultsAreWithinTheirBounds() {
+        RM_OK(check(goodSpec()));
+        RM_OK(check(example::spec()));
+    }
+
+    void numbersAreWrittenAsPeopleTypeThem_data() {
+        QTest::addColumn<double>("number");
+        QTest::addColumn<QString>("text");
+        QTest::newRow("rate") << 3e-4 << "0.0003";
+        QTest::newRow("tenth") << 0.1 << "0.1";
+        QTest::newRow("whole") << 1.0 << "1.0";
+        QTest::newRow("zero") << 0.0 << "0.0";
+        QTest::newRow("tiny") << 1e-8 << "1e-08";
+        QTest::newRow("huge") << 1e300 << "1e+300";
+    }
+    void numbersAreWrittenAsPeopleTypeThem() {
+        QFETCH(double, number);
+        QFETCH(QString, text);
+        RunSpec spec;
+        spec.optimizer.lr = number;
+        const std::string toml = toToml(spec);
+        QVERIFY2(toml.find("\nlr = " + text.toStdString() + "\n") != toml.npos, toml.c_str());
+        QCOMPARE(parseRunSpec(toml, "x")->optimizer.lr, number);
+    }
+
+    void everyDoubleSurvives() {
+        using Limits = std::numeric_limits<double>;
+        for (const double number : {Limits::min(), Limits::max(), Limits::denorm_min(), 1.0 / 3,
+                                    5e-324, 123456789.123456789, -0.1, Limits::infinity()}) {
+            RunSpec spec;
+            spec.optimizer.lr = number;
+            QCOMPARE(parseRunSpec(toToml(spec), "x")->optimizer.lr, number);
+        }
+    }
+
+    void everyTextSurvives() {
+        for (const char* text : {"", "'", "\"", "\\", "'''", "\"\"\"", "a\tb\n\nc", "é€😀",
+                                 " # not a comment ", "\x01\x7f", "[x]\n\n y = 1"}) {
+            RunSpec spec;
+            spec.validation.prompt = text;
+            spec.data.train = {text, text};
+            const auto parsed = parseRunSpec(toToml(spec), "x");
+            RM_OK(parsed);
+            QVERIFY(*parsed == spec);
+        }
+    }
+
+    void wholeNumberIsFineForAFraction() {
+        QCOMPARE(parseRunSpec("[optimizer]\nlr = 1", "x")->optimizer.lr, 1.0);
+    }
+
+    void mistakesAreNamed_data() {
+        QTest::addColumn<QString>("toml");
+        QTest::addColumn<QString>("message");
+        const auto row = [](const char* name, const char* toml, const char* message) {
+            QTest::newRow(name) << toml << QString("read gpt.toml: ") + message;
+        };
+        row("unknown key", "[optimizer]\nlrr = 1",
+            R"(unknown key "optimizer.lrr" (line 2); did you mean "optimizer.lr"?)");
+        row("unknown section", "\n[optimiser]\nlr = 1",
+            R"(unknown key "optimiser.lr" (line 3); did you mean "optimizer.lr"?)");
+        row("section without keys", "[nonsense_and_more]",
+            R"(unknown key "nonsense_and_more" (line 1))");
+        row("missing section", "steps = 5",
+            R"(unknown key "steps" (line 1); did you mean "seed"?)");
+        row("section as a value", "model = 3",
+            R"("model" (line 1) is a section; write [model] and its keys below)");
+        row("value as a section", "[name]\nx = 1", R"(unknown key "name.x" (line 2))");
+        row("array of tables", "[[train]]\nsteps = 1", R"("train" (line 1) is a section)");
+        row("text for a number", "[train]\nsteps = \"many\"",
+            R"("train.steps" (line 2) is 'many', but must be a whole number)");
+        row("fraction for a whole", "[train]\nsteps = 1.5",
+            R"("train.steps" (line 2) is 1.5, but must be a whole number)");
+        row("number for a text", "name = 3",
+            R"("name" (line 1) is 3, but must be a text in quotes)");
+        row("number for a truth", "[data]\nstage = 1",
+            R"("data.stage" (line 2) is 1, but must be true or false)");
+        row("truth for a number", "[optimizer]\nlr = true",
+            R"("optimizer.lr" (line 2) is true, but must be a number)");
+        row("date for a number", "[optimizer]\nlr = 2020-01-01",
+            R"("optimizer.lr" (line 2) is 2020-01-01, but must be a number)");
+        row("text for a list", "[data]\ntrain = \"/a\"",
+            R"("data.train" (line 2) is '/a', but must be a list of texts in quotes)");
+        row("numbers in a list", "[data]\ntrain = [1]",
+            R"("data.train" (line 2) is [ 1 ], but must be a list of texts in quotes)");
+        row("too large a whole", "seed = 9223372036854775808", "line 1, column ");
+        row("syntax", "seed = ", "line 1, column ");
+        row("same key twice", "seed = 1\nseed = 2", "line 2, column ");
+    }
+    void mistakesAreNamed() {
+        QFETCH(QString, toml);
+        QFETCH(QString, message);
+        const QString error = QString::fromStdString(parseError(toml.toStdString()));
+        QVERIFY2(error.contains(message), qPrintable(error));
+    }
+
+    void bytesThatAreNotUtf8AreAnError() {
+        const std::string error = parseError("seed = 1\nname = \"\xff\"");
+        QVERIFY2(error.starts_with("read gpt.toml: line 2, column "), error.c_str());
+    }
+
+    void mistakesComeInTheOrderOfTheText() {
+        const std::string error = parseError("zzzzzzzzzz = 1\n[train]\nx = 1\n[data]\ny = 1\n");
+        QVERIFY(error.find("(line 1)") < error.find("(line 3)"));
+        QVERIFY(error.find("(line 3)") < error.find("(line 5)"));
+    }
+
+    void floodOfMistakesIsBounded() {
+        std::string toml;
+        for (int i = 0; i < 1000; ++i)
+            toml += "key" + std::to_string(i) + " = 1\n";
+        const std::string error = parseError(toml);
+        QVERIFY(std::ranges::count(error, '\n') < 30);
+    }
+
+    void deepNestingIsAnError() {
+        QVERIFY(!parseError("a = " + std::string(100000, '[')).empty());
+        std::string key = "a";
+        for (int i = 0; i < 1000; ++i)
+            key += ".a";
+        QVERIFY(!parseError(key + " = 1").empty());
+    }
+
+    void brokenRulesAreNamed_data() {
+        QTest::addColumn<std::function<void(RunSpec&)>>("breakRule");
+        QTest::addColumn<QString>("words");
+        using Break = std::function<void(RunSpec&)>;
+        const auto row = [](const char* name, const Break& breakRule, const char* words) {
+            QTest::newRow(name) << breakRule << words;
+        };
+        row(
+            "low", [](RunSpec& s) { s.train.steps = 0; },
+            "train.steps is 0, but must be 1 to 1000000000000");
+        row(
+            "high", [](RunSpec& s) { s.launch.masterPort = 65536; },
+            "launch.master_port is 65536, but must be 0 to 65535");
+        row(
+            "lowest", [](RunSpec& s) { s.seed = INT64_MIN; }, "seed is -9223372036854775808");
+        row(
+            "nan", [](RunSpec& s) { s.optimizer.lr = std::nan(""); }, "optimizer.lr is nan");
+        row(
+            "infinite", [](RunSpec& s) { s.optimizer.clip = INFINITY; }, "optimizer.clip is inf");
+        row(
+            "choice", [](RunSpec& s) { s.launch.device = "tpu"; },
+            R"(launch.device is "tpu", but must be one of "auto", "cpu", "cuda")");
+        row(
+            "one choice", [](RunSpec& s) { s.model.type = "bert"; },
+            R"(model.type is "bert", but must be "gpt")");
+        row(
+            "heads", [](RunSpec& s) { s.model.heads = 5; },
+            "model.width is 384, which model.heads = 5 does not divide");
+        row(
+            "no data", [](RunSpec& s) { s.data.train.clear(); }, "data.train is empty");
+        row(
+            "relative", [](RunSpec& s) { s.data.train = {"data"}; }, "must be absolute");
+        row(
+            "empty path", [](RunSpec& s) { s.data.validation = {""}; }, "empty path");
+        row(
+            "no validation", [](RunSpec& s) { s.data.validationShare = 0; },
+            "data.validation_share is 0");
+        row(
+            "warm-up", [](RunSpec& s) { s.schedule.warmupSteps = 1001; },
+            "must be at most train.steps = 1000");
+        row(
+            "lowest rate", [](RunSpec& s) { s.schedule.minLr = 1; },
+            "must be at most optimizer.lr = 0.0003");
+        row(
+            "folder", [](RunSpec& s) { s.checkpoint.directory = "here"; }, "absolute path");
+        row(
+            "no name", [](RunSpec& s) { s.name = ""; }, "name must be");
+        row(
+            "long name", [](RunSpec& s) { s.name = std::string(65, 'x'); }, "name must be");
+        row(
+            "lines in name", [](RunSpec& s) { s.name = "a\nb"; }, "name must be");
+        row(
+            "escape in name", [](RunSpec& s) { s.name = "\x1b[2J"; }, "control characters");
+        row(
+            "bytes in name", [](RunSpec& s) { s.name = "\xff"; }, "not UTF-8");
+        row(
+            "interface", [](RunSpec& s) { s.launch.interface = "eth0; rm -rf /"; },
+            "launch.interface");
+    }
+    void brokenRulesAreNamed() {
+        QFETCH(std::function<void(RunSpec&)>, breakRule);
+        QFETCH(QString, words);
+        RunSpec spec = goodSpec();
+        breakRule(spec);
+        RM_FAILS(check(spec), ErrorCode::kInvalid, words.toStdString());
+    }
+
+    void allBrokenRulesComeTogether() {
+        RunSpec spec = goodSpec();
+        spec.train.steps = 0;
+        spec.model.heads = 5;
+        spec.launch.device = "tpu";
+        QCOMPARE(std::ranges::count(check(spec).error().message, '\n'), 2);
+    }
+
+    void environmentTakesOnlyKnownNames_data() {
+        QTest::addColumn<QByteArray>("entry");
+        for (const char* entry : {"LD_PRELOAD=/x.so", "PATH=/", "NCCL_DEBUG", "=x", "", "NCCL=1",
+                                  "NCCL_A B=1", "NCCL_X=a\nLD_PRELOAD=b", "nccl_debug=INFO",
+                                  "NCCL_X=a\rb", " NCCL_X=1", "OMP_\xc3\xa9=1"})
+            QTest::newRow(*entry ? entry : "empty") << QByteArray(entry);
+        QTest::newRow("NUL") << QByteArray("NCCL_X=a\0b", 10);
+    }
+    void environmentTakesOnlyKnownNames() {
+        QFETCH(QByteArray, entry);
+        RunSpec spec = goodSpec();
+        spec.launch.environment = {entry.toStdString()};
+        RM_FAILS(check(spec), ErrorCode::kInvalid, "launch.environment holds");
+    }
+
+    void environmentNamesAreUnique() {
+        RunSpec spec = goodSpec();
+        spec.launch.environment = {"OMP_NUM_THREADS=1", "OMP_NUM_THREADS=2"};
+        RM_FAILS(check(spec), ErrorCode::kInvalid, "OMP_NUM_THREADS twice");
+        spec.launch.environment = {"NCCL_DEBUG=INFO", "MKL_X=", "TORCH_Y=a=b c", "GLOO_Z=1"};
+        RM_OK(check(spec));
+    }
+
+    void stagedPathsMayBeRelative() {
+        RunSpec spec = goodSpec();
+        spec.data.stage = true;
+        spec.data.train = {"data/text"};
+        RM_OK(check(spec));
+    }
+
+    void fileIsBounded() {
+        QTemporaryDir folder;
+        const std::string path = folder.filePath("x.toml").toStdString();
+        RM_FAILS(loadRunSpec(path), ErrorCode::kNotFound, path);
+        test::writeBytes(path, std::vector<std::byte>((1 << 20) + 1, std::byte{'#'}));
+        RM_FAILS(loadRunSpec(path), ErrorCode::kInvalid, "larger than");
+        test::writeBytes(path, example::bytesOf(toToml(example::spec())));
+        QVERIFY(*loadRunSpec(path) == example::spec());
+    }
+
+    void textOfTheFormatIsTheSchema() {
+        const auto text = test::readBytes(qEnvironmentVariable("RINGMASTER_SOURCE").toStdString() +
+                                          "/shared/spec/SPEC.md");
+        QVERIFY2(example::textOf(text).find(example::specTable()) != std::string::npos,
+                 example::specTable().c_str());
+    }
+
+    void planSurvives() {
+        const auto plan = parseNodePlan(toToml(example::plan()), "plan.toml");
+        RM_OK(plan);
+        QVERIFY(*plan == example::plan());
+    }
+
+    void impossiblePlansAreRefused_data() {
+        QTest::addColumn<QString>("line");
+        QTest::addColumn<QString>("words");
+        const auto row = [](const char* line, const char* words) {
+            QTest::newRow(line) << line << words;
+        };
+        row("run_id = \"../x\"", "run_id must be");
+        row("run_id = \"-rf\"", "run_id must be");
+        row("attempt = 0", "do not fit");
+        row("node_index = 2", "do not fit");
+        row("node_count = 5", "do not fit");
+        row("first_rank = 3", "do not fit");
+        row("first_rank = -1", "do not fit");
+        row("first_rank = 9223372036854775807", "do not fit");
+        row("local_ranks = 0", "do not fit");
+        row("local_ranks = 9223372036854775807", "do not fit");
+        row("world_size = 0", "do not fit");
+        row("world_size = 9223372036854775807", "do not fit");
+        row("master_port = 65536", "master_port");
+        row("master_addr = \"\"", "master_addr");
+        row("master_addr = \"a b\"", "master_addr");
+        row("interface = \"a\\nb\"", "interface");
+        row("device = \"auto\"", "device");
+        row("bundle = \"relative\"", "bundle");
+        row("start_from = \"/a\\nb\"", "start_from");
+        row("environment = [\"A=b\\nc\"]", "environment");
+        row("ranks = 3", "unknown key \"ranks\"");
+    }
+    void impossiblePlansAreRefused() {
+        QFETCH(QString, line);
+        QFETCH(QString, words);
+        QString toml;
+        for (const QString& known : QString::fromStdString(toToml(example::plan())).split('\n'))
+            if (known.section(" =", 0, 0) != line.section(" =", 0, 0))
+                toml += known + '\n';
+        RM_FAILS(parseNodePlan((toml + line).toStdString(), "plan.toml"), ErrorCode::kInvalid,
+                 words.toStdString());
+    }
+
+    void runIdsAreSafeInPathsAndCommands() {
+        for (const char* id : {"a", "0", "gpt-tiny-1", "a-"})
+            QVERIFY2(isValidRunId(id), id);
+        for (const char* id : {"", "-a", "A", "a b", "a/b", "..", "a.b", "a;b", "é", "a\n"})
+            QVERIFY2(!isValidRunId(id), id);
+        QVERIFY(isValidRunId(std::string(64, 'a')));
+        QVERIFY(!isValidRunId(std::string(65, 'a')));
+    }
+};
+
+QTEST_GUILESS_MAIN(TestSpec)
+#include "tst_spec.moc"
