@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+// A rank without torch, for tests of the agent: it keeps a board, journals its steps and does what
+// RINGMASTER_FAKE_RANK_<rank> says, "ACTION@STEP" with ACTION one of
+//   exit=CODE  signal=NUMBER  ignore-term  finish  leave-child  flood-log
+#include "shared/board/board.h"
+#include "shared/exit_code.h"
+#include "shared/io/clock.h"
+#include "shared/journal/journal.h"
+
+#include <unistd.h>
+
+#include <atomic>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+
+namespace {
+
+using namespace rm;
+
+std::atomic<bool> s_isTerminated{false};
+
+struct Script {
+    std::string action;
+    int64_t step = -1;
+};
+
+Script scriptOf(int rank) {
+    const std::string name = "RINGMASTER_FAKE_RANK_" + std::to_string(rank);
+    const char* value = std::getenv(name.c_str());
+    const std::string text = value ? value : "";
+    const size_t at = text.find('@');
+    if (at == std::string::npos)
+        return {};
+    return {text.substr(0, at), std::stoll(text.substr(at + 1))};
+}
+
+std::string argument(int argc, char** argv, const std::string& name) {
+    for (int i = 1; i + 1 < argc; ++i)
+        if (argv[i] == name)
+            return argv[i + 1];
+    return {};
+}
+
+// Stays in the rank's process group when the rank is gone.
+void leaveChild(const std::string& runDir) {
+    const pid_t child = ::fork();
+    if (child == 0) {
+        ::signal(SIGTERM, SIG_IGN);
+        ::sleep(60);
+        ::_exit(0);
+    }
+    std::FILE* file = std::fopen((runDir + "/child.pid").c_str(), "w");
+    std::fprintf(file, "%d\n", child);
+    std::fclose(file);
+}
+
+void act(const Script& script, const std::string& runDir) {
+    if (script.action.starts_with("exit=")) {
+        std::printf("\x1b[31mlast words\x1b[0m of this rank\n");
+        std::exit(std::stoi(script.action.substr(5)));
+    }
+    if (script.action.starts_with("signal="))
+        ::raise(std::stoi(script.action.substr(7)));
+    if (script.action == "ignore-term")
+        ::signal(SIGTERM, SIG_IGN);
+    if (script.action == "finish")
+        std::exit(0);
+    if (script.action == "leave-child")
+        leaveChild(runDir);
+    if (script.action == "flood-log")
+        for (int line = 0; line < 20000; ++line)
+            std::printf("a line of the log that says nothing new, number %d\n", line);
+}
+
+// The exit code that a command asks for, -1: go on.
+int obey(Board& board, JournalWriter& journal, int64_t step) {
+    const std::optional<Command> command = board.pendingCommand();
+    if (!command)
+        return -1;
+    journal.append(CommandApplied{command->id, commandKindName(command->kind), step, wallNowNs(),
+                                  true, "done"});
+    (void)journal.flush();
+    board.commandDone();
+    if (command->kind == CommandKind::kPause)
+        return static_cast<int>(ExitCode::kPaused);
+    return command->kind == CommandKind::kStop ? static_cast<int>(ExitCode::kStopped) : -1;
+}
+
+int train(Board& board, JournalWriter& journal, int rank, const std::string& runDir) {
+    const Script script = scriptOf(rank);
+    for (int64_t step = 1;; ++step) {
+        board.setStep(step);
+        board.setPhase(Phase::kForward);
+        journal.append(Samples{rank, step, wallNowNs(), {metric::kTrainLoss}, {1.0f}});
+        (void)journal.flush();
+        std::printf("rank %d step %lld\n", rank, static_cast<long long>(step));
+        if (step == script.step)
+            act(script, runDir);
+        if (const int code = obey(board, journal, step); code >= 0)
+            return code;
+        if (s_isTerminated)
+            return static_cast<int>(ExitCode::kPreempted);
+        ::usleep(5000);
+    }
+}
+
+} // namespace
+
+int main(int argc, char** argv) {
+    std::setvbuf(stdout, nullptr, _IOLBF, 0);
+    ::signal(SIGTERM, [](int) { s_isTerminated = true; });
+    const int rank = std::atoi(std::getenv("RANK"));
+    const int attempt = std::atoi(std::getenv("TORCHELASTIC_RESTART_COUNT")) + 1;
+    const std::string runDir = argument(argc, argv, "--run-dir");
+    auto board = Board::create(runDir + "/board/" + boardName(rank), rank, attempt);
+    auto journal = JournalWriter::open(runDir + "/journal/" + rankJournalName(rank));
+    if (!board || !journal)
+        return 1;
+    journal->append(AttemptStarted{attempt, rank, 1, 0, wallNowNs(), {}});
+    return train(*board, *journal, rank, runDir);
+}
