@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """L1: from the click to the end of the first optimizer step on both of two Gloo ranks."""
+import json
 import math
 import os
 import pathlib
+import socket
 import sys
 import tempfile
 import time
@@ -48,18 +50,43 @@ def private_home(folder):
     return {**os.environ, **homes, "XDG_RUNTIME_DIR": str(runtime)}
 
 
+def by_engine(spec, environment):
+    """As a person would: engine, deployment, agent, journals and database."""
+    program = measure.BUILD / "bin" / "ringmaster"
+    measure.run([program, "run", spec, "--node", f"this-computer:{RANKS}", "--wait"], environment)
+
+
+def by_agent(spec, environment):
+    """Without the engine: a node's part alone."""
+    run_id = f"bench-{time.time_ns()}"
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
+    plan = {"run_id": run_id, "run_name": "bench", "local_ranks": RANKS, "world_size": RANKS,
+            "master_port": port, "bundle": str(measure.BUILD)}
+    lines = "".join(f"{key} = {json.dumps(value)}\n" for key, value in plan.items())
+    order = json.dumps({"spec": spec.read_text(), "plan": lines})
+    agent = measure.BUILD / "bin" / "ringmaster-agent"
+    measure.run([agent, "start", run_id], environment, input=order)
+    state = pathlib.Path(environment["XDG_STATE_HOME"]) / "ringmaster" / "runs" / run_id
+    deadline = time.monotonic() + measure.TIMEOUT_S
+    while not json.loads((state / "agent.json").read_text())["ended"]:
+        assert time.monotonic() < deadline, f"{state} does not end"
+        time.sleep(0.02)
+
+
+def launcher():
+    return by_engine if (measure.BUILD / "bin" / "ringmaster").exists() else by_agent
+
+
 def ringmaster_once(folder):
-    """Seconds. As a person would: the run is launched by the engine with all that belongs to it
-    (agent, journals, database); the ranks note the time of the step themselves."""
+    """Seconds from the click until the last rank has made its step, by its own journal."""
     spec = pathlib.Path(folder) / "first-step.toml"
     spec.write_text(SPEC)
-    runs = pathlib.Path(folder) / "state" / "ringmaster" / "runs"
+    environment = private_home(folder)
+    runs = pathlib.Path(environment["XDG_STATE_HOME"]) / "ringmaster" / "runs"
     before = set(runs.glob("*"))
-    program = measure.BUILD / "bin" / "ringmaster"
     click = time.time_ns()
-    measure.run(
-        [program, "run", spec, "--node", f"this-computer:{RANKS}", "--wait"], private_home(folder)
-    )
+    launcher()(spec, environment)
     [made] = set(runs.glob("*")) - before
     ranks = measure.product("first_step", *sorted(made.glob("journal/rank-*.rmj")))
     check(ranks)
@@ -85,6 +112,6 @@ def measure_row(pairs):
     return measure.report(
         "L1", "s to the first step", ours, theirs, [t / o for o, t in zip(ours, theirs)],
         floor=3, goal=10, better="more",
-        through="ringmaster run", peerName="torchrun --standalone, DDP",
+        through={by_engine: "ringmaster run", by_agent: "ringmaster-agent start"}[launcher()], peerName="torchrun --standalone, DDP",
         versions=measure.versions("torch"),
     )
