@@ -37,6 +37,10 @@ public:
 
     /// What rank `rank` of this test's trainers does (see fake_trainer.cpp).
     void script(int rank, const QString& action);
+    /// Of the session that starts the agent.
+    void setVariable(const QString& name, const QString& value) {
+        m_environment.insert(name, value);
+    }
     NodePlan plan(int ranks) const;
     Answer start(const NodePlan& plan, const std::string& spec = "name = \"fake\"\n");
     void useTrainer(const QByteArray& shellScript);

@@ -28,7 +28,8 @@ class TestAgentRuns : public QObject {
 private Q_SLOTS:
     void ranksGetTorchrunsEnvironmentAndNoSearchPaths() {
         AgentFixture f;
-        qputenv("LD_LIBRARY_PATH_PROBE", "1");
+        f.setVariable("LD_LIBRARY_PATH", "/nowhere");
+        f.setVariable("RANK", "77");
         f.useTrainer("#!/bin/sh\nenv\nshift 0\necho \"args: $*\"\npwd\n");
         NodePlan plan = f.plan(2);
         plan.firstRank = 2;

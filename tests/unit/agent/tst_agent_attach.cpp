@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: Apache-2.0
+// `ringmaster-agent attach` of runs with trainers that are small programs of the test.
+#include "shared/exit_code.h"
+#include "shared/io/clock.h"
+#include "tests/unit/agent/agent_fixture.h"
+
+#include <QFile>
+#include <QLocalSocket>
+
+#include <algorithm>
+#include <csignal>
+
+using namespace rm;
+using namespace rm::test;
+
+namespace {
+
+constexpr int kLongMs = 20'000;
+const std::string kRank0 = "journal/rank-00000.rmj";
+const std::string kRank1 = "journal/rank-00001.rmj";
+
+QByteArray readAll(const QString& path) {
+    QFile file(path);
+    return file.open(QIODevice::ReadOnly) ? file.readAll() : QByteArray();
+}
+
+template <class Condition>
+bool pumpUntil(AttachClient& client, Condition condition) {
+    QElapsedTimer timer;
+    timer.start();
+    while (!condition()) {
+        if (!client.pump() || timer.elapsed() > kLongMs)
+            return false;
+    }
+    return true;
+}
+
+std::optional<CommandState> lastWord(const AttachClient& client, const std::string& id) {
+    for (const CommandState& state : client.all<CommandState>())
+        if (state.id == id && state.progress != CommandProgress::kAccepted)
+            return state;
+    return std::nullopt;
+}
+
+bool hasEnded(const AttachClient& client) {
+    const auto states = client.all<RunState>();
+    return !states.empty() && states.back().ended;
+}
+
+} // namespace
+
+class TestAgentAttach : public QObject {
+    Q_OBJECT
+private Q_SLOTS:
+    void everyByteComesOnceWhileFilesGrow() {
+        AgentFixture f;
+        f.script(0, "finish@300");
+        f.script(1, "flood-log@10");
+        QCOMPARE(f.start(f.plan(2)).exitCode, 0);
+        std::map<std::string, std::string> all;
+        std::map<std::string, uint64_t> cursors;
+        // Many short attachments, each from where the one before ended.
+        for (int round = 0; round < 20; ++round) {
+            std::vector<FileCursor> from;
+            for (const auto& [file, offset] : cursors)
+                from.push_back({file, offset});
+            AttachClient client(f, from);
+            for (int i = 0; i < 5; ++i)
+                QVERIFY(client.pump());
+            for (const std::string& file : filesOf(f)) {
+                all[file] += client.file(file);
+                cursors[file] = client.cursor(file);
+            }
+        }
+        QVERIFY(all[kRank0].size() > 1000);
+        f.agent({"stop", "r1"});
+        for (const auto& [file, text] : all) {
+            const QByteArray whole = readAll(f.runDir() + "/" + QString::fromStdString(file));
+            QVERIFY2(whole.startsWith(QByteArray::fromStdString(text)), file.c_str());
+        }
+    }
+
+    void lastByteAndEndCome() {
+        AgentFixture f;
+        f.script(0, "finish@50");
+        QCOMPARE(f.start(f.plan(1)).exitCode, 0);
+        AttachClient client(f);
+        QVERIFY(pumpUntil(client, [&] { return hasEnded(client); }));
+        for (const std::string& file : filesOf(f))
+            QCOMPARE(QByteArray::fromStdString(client.file(file)),
+                     readAll(f.runDir() + "/" + QString::fromStdString(file)));
+        const RunState end = client.all<RunState>().back();
+        QCOMPARE(end.outcome, static_cast<uint8_t>(Outcome::kFinished));
+        QCOMPARE(end.ranks.at(0).step, int64_t(50));
+        QCOMPARE(end.ranks.at(0).pid, int64_t(0));
+    }
+
+    void endedRunIsServedFromItsFiles() {
+        AgentFixture f;
+        f.script(0, "finish@5");
+        QCOMPARE(f.start(f.plan(1)).exitCode, 0);
+        QTRY_VERIFY_WITH_TIMEOUT(f.agentState()["ended"].toBool(), kLongMs);
+        AttachClient client(f);
+        QVERIFY(pumpUntil(client, [&] { return hasEnded(client); }));
+        QVERIFY(!client.file(kRank0).empty());
+        client.say(Command{"c", CommandKind::kPause, {}});
+        QVERIFY(pumpUntil(client, [&] { return lastWord(client, "c").has_value(); }));
+        QCOMPARE(lastWord(client, "c")->message,
+                 std::string("the run is not running on this node"));
+    }
+
+    void streamGoesOnWithoutTheSupervisor() {
+        AgentFixture f;
+        QCOMPARE(f.start(f.plan(2)).exitCode, 0);
+        AttachClient client(f);
+        QVERIFY(pumpUntil(client, [&] { return client.file(kRank1).size() > 500; }));
+        const qint64 pid = f.agentState()["supervisor"].toObject()["pid"].toInteger();
+        ::kill(static_cast<pid_t>(pid), SIGKILL);
+        QVERIFY(pumpUntil(client, [&] { return !client.all<RunState>().back().supervised; }));
+        const size_t before = client.file(kRank1).size();
+        QVERIFY(pumpUntil(client, [&] { return client.file(kRank1).size() > before + 2000; }));
+        QVERIFY(client.all<RunState>().back().ranks.at(1).pid != 0);
+        AttachClient second(f, {{kRank1, before}});
+        QVERIFY(pumpUntil(second, [&] { return second.file(kRank1).size() > 2000; }));
+    }
+
+    void appliedCommandIsSaidWithItsStep() {
+        AgentFixture f;
+        QCOMPARE(f.start(f.plan(2)).exitCode, 0);
+        AttachClient client(f);
+        client.say(Command{"p1", CommandKind::kPause, {}});
+        QVERIFY(pumpUntil(client, [&] { return lastWord(client, "p1").has_value(); }));
+        QCOMPARE(lastWord(client, "p1")->progress, CommandProgress::kApplied);
+        QVERIFY(lastWord(client, "p1")->step > 0);
+        QCOMPARE(client.all<CommandState>().front().progress, CommandProgress::kAccepted);
+        QTRY_VERIFY_WITH_TIMEOUT(f.agentState()["ranks"][0].toObject()["exited"].toBool(), kLongMs);
+        QCOMPARE(f.nodeRecords<RankExited>().at(0).exitCode, static_cast<int>(ExitCode::kPaused));
+    }
+
+    void sameIdTwiceIsOneCommand() {
+        AgentFixture f;
+        QCOMPARE(f.start(f.plan(1)).exitCode, 0);
+        AttachClient client(f);
+        AttachClient other(f);
+        for (int i = 0; i < 5; ++i) {
+            client.say(Command{"same", CommandKind::kCheckpoint, {}});
+            other.say(Command{"same", CommandKind::kCheckpoint, {}});
+        }
+        client.say(Command{"after", CommandKind::kCheckpoint, {}});
+        QVERIFY(pumpUntil(client, [&] { return lastWord(client, "after").has_value(); }));
+        QVERIFY(pumpUntil(other, [&] { return lastWord(other, "same").has_value(); }));
+        const auto records =
+            readJournal((f.runDir() + "/" + QString::fromStdString(kRank0)).toStdString());
+        QCOMPARE(std::count_if(records->begin(), records->end(),
+                               [](const Record& record) {
+                                   const auto* applied = std::get_if<CommandApplied>(&record);
+                                   return applied && applied->id == "same";
+                               }),
+                 1);
+    }
+
+    void killEndsAllRanksOfTheNode() {
+        AgentFixture f;
+        f.script(0, "ignore-term@1");
+        NodePlan plan = f.plan(2);
+        plan.firstRank = 2; // not rank 0's node: kill is for every node
+        plan.worldSize = 4;
+        plan.nodeCount = 2;
+        QCOMPARE(f.start(plan).exitCode, 0);
+        AttachClient client(f);
+        client.say(Command{"s", CommandKind::kStop, {}});
+        QVERIFY(pumpUntil(client, [&] { return lastWord(client, "s").has_value(); }));
+        QVERIFY(lastWord(client, "s")->message.find("rank 0 is not on this node") !=
+                std::string::npos);
+        client.say(Command{"k", CommandKind::kKill, {}});
+        QVERIFY(pumpUntil(client, [&] { return hasEnded(client); }));
+        QCOMPARE(lastWord(client, "k")->progress, CommandProgress::kApplied);
+        QCOMPARE(f.nodeRecords<AttemptEnded>().at(0).outcome, Outcome::kStopped);
+        QCOMPARE(f.nodeRecords<RankExited>().at(0).signal, SIGKILL);
+    }
+
+    void twoAppsSeeTheSame() {
+        AgentFixture f;
+        f.script(0, "finish@40");
+        QCOMPARE(f.start(f.plan(1)).exitCode, 0);
+        AttachClient one(f), two(f);
+        QVERIFY(pumpUntil(one, [&] { return hasEnded(one); }));
+        QVERIFY(pumpUntil(two, [&] { return hasEnded(two); }));
+        QCOMPARE(one.file(kRank0), two.file(kRank0));
+    }
+
+    void hostileBytesOnTheSocketHurtNobodyElse() {
+        AgentFixture f;
+        QCOMPARE(f.start(f.plan(1)).exitCode, 0);
+        QLocalSocket socket;
+        socket.connectToServer(f.runDir() + "/agent.sock");
+        QVERIFY(socket.waitForConnected(kLongMs));
+        socket.write(QByteArray(100, '\xff'));
+        QVERIFY(socket.waitForDisconnected(kLongMs));
+        AttachClient client(f);
+        client.say(Command{"c", CommandKind::kCheckpoint, {}});
+        QVERIFY(pumpUntil(client, [&] { return lastWord(client, "c").has_value(); }));
+    }
+
+    void hostileInputEndsAttachWithItsCode() {
+        AgentFixture f;
+        QCOMPARE(f.start(f.plan(1)).exitCode, 0);
+        const auto answer = f.agent({"attach", "r1"}, QByteArray(1000, 'Z'));
+        QCOMPARE(answer.exitCode, static_cast<int>(ExitCode::kCorrupt));
+        QCOMPARE(answer.err.count('\n'), 1);
+    }
+
+    void closedInputEndsAttach() {
+        AgentFixture f;
+        QCOMPARE(f.start(f.plan(1)).exitCode, 0);
+        QElapsedTimer timer;
+        timer.start();
+        QCOMPARE(f.agent({"attach", "r1"}).exitCode, 0);
+        QVERIFY(timer.elapsed() < 2000);
+    }
+
+    void slowReaderIsHeardAndHoldsNoMemory() {
+        AgentFixture f;
+        f.script(0, "flood-log@2");
+        QCOMPARE(f.start(f.plan(1)).exitCode, 0);
+        QTRY_VERIFY_WITH_TIMEOUT(readAll(f.runDir() + "/log/rank-00000.log").size() > 1'000'000,
+                                 kLongMs);
+        const auto attach = f.spawn({"attach", "r1"});
+        attach->setReadChannel(QProcess::StandardError); // nobody reads stdout from here on
+        const auto say = [&](const Message& message) {
+            const auto frame = frameMessage(message);
+            attach->write(reinterpret_cast<const char*>(frame.data()),
+                          static_cast<qint64>(frame.size()));
+            QVERIFY(attach->waitForBytesWritten(kLongMs));
+        };
+        say(Hello{kWireVersion, "0.1.0", "r1", 0});
+        say(Attach{});
+        say(Command{"p", CommandKind::kPause, {}});
+        QTRY_VERIFY_WITH_TIMEOUT(!f.nodeRecords<AttemptEnded>().empty(), kLongMs);
+        QCOMPARE(f.nodeRecords<AttemptEnded>().at(0).outcome, Outcome::kPaused);
+        const QByteArray status = readAll(QString("/proc/%1/status").arg(attach->processId()));
+        const qsizetype at = status.indexOf("VmRSS:");
+        QVERIFY2(status.mid(at + 6, 12).trimmed().split(' ')[0].toInt() < 64 * 1024,
+                 status.constData());
+        attach->closeWriteChannel();
+        QVERIFY(attach->waitForFinished(kLongMs));
+    }
+
+    void stepsComeFresh() {
+        AgentFixture f;
+        QCOMPARE(f.start(f.plan(2)).exitCode, 0);
+        AttachClient client(f);
+        QVERIFY(pumpUntil(client, [&] { return client.file(kRank0).size() > 200; }));
+        JournalScanner scanner(kRank0, 0);
+        size_t fed = 0;
+        std::vector<double> ages;
+        while (ages.size() < 300) {
+            QVERIFY(client.pump(100));
+            const std::string& text = client.file(kRank0);
+            scanner.feed(std::as_bytes(std::span(text).subspan(fed)));
+            const bool isFirst = fed == 0;
+            fed = text.size();
+            const int64_t nowNs = wallNowNs();
+            while (true) {
+                const auto record = scanner.next();
+                QVERIFY(record.has_value());
+                if (!*record)
+                    break;
+                const auto* samples = std::get_if<Samples>(&**record);
+                if (samples && !isFirst)
+                    ages.push_back(static_cast<double>(nowNs - samples->wallNs) / 1e6);
+            }
+        }
+        std::sort(ages.begin(), ages.end());
+        qInfo("age of a step on arrival: median %.2f ms, p99 %.2f ms", ages[ages.size() / 2],
+              ages[ages.size() * 99 / 100]);
+        QVERIFY(ages[ages.size() / 2] < 100);
+    }
+
+private:
+    static std::vector<std::string> filesOf(const AgentFixture&) {
+        return {kRank0, "journal/node-00000.rmj", "log/rank-00000.log"};
+    }
+};
+
+QTEST_GUILESS_MAIN(TestAgentAttach)
+#include "tst_agent_attach.moc"

@@ -1,0 +1,372 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "shared/io/file.h"
+#include "shared/io/frame.h"
+#include "tests/support/requirement.h"
+#include "tests/unit/shared/small_disk.h"
+#include "trainer/agent/receive/receiver.h"
+
+#include <QDir>
+#include <QFile>
+#include <QFileInfo>
+#include <QTemporaryDir>
+#include <QTest>
+
+#include <sys/stat.h>
+#include <zstd.h>
+
+#include <thread>
+
+using namespace rm;
+
+namespace {
+
+std::vector<std::byte> bytesOf(const std::string& text) {
+    const auto view = std::as_bytes(std::span(text));
+    return {view.begin(), view.end()};
+}
+
+Blob blobOf(const std::string& text) {
+    return {sha256Hex(bytesOf(text)), static_cast<int64_t>(text.size())};
+}
+
+Chunk chunkOf(const std::string& text) {
+    Chunk chunk;
+    chunk.zstd.resize(ZSTD_compressBound(text.size()));
+    chunk.zstd.resize(
+        ZSTD_compress(chunk.zstd.data(), chunk.zstd.size(), text.data(), text.size(), 1));
+    return chunk;
+}
+
+std::string noise(size_t size, unsigned seed) {
+    std::string text(size, '\0');
+    for (char& c : text)
+        c = static_cast<char>((seed = seed * 1664525u + 1013904223u) >> 24);
+    return text;
+}
+
+/// One receiver at a home, and what an app would say to it.
+struct Fixture {
+    std::string home;
+    Receiver receiver;
+
+    explicit Fixture(std::string folder)
+        : home(std::move(folder))
+        , receiver(home) {
+        const auto prepared = receiver.prepare();
+        QVERIFY(prepared.has_value());
+    }
+
+    Missing offer(const std::vector<Blob>& blobs) {
+        const auto answer = receiver.onTransfer(Offer{blobs});
+        return answer && *answer ? std::get<Missing>(**answer) : Missing{{{"refused", -1}}};
+    }
+    Result<std::optional<Transfer>> sendRest(const std::string& text, int64_t offset) {
+        for (size_t at = static_cast<size_t>(offset); at < text.size(); at += kMaxChunk) {
+            auto sent = receiver.onTransfer(chunkOf(text.substr(at, kMaxChunk)));
+            if (!sent)
+                return sent;
+        }
+        return receiver.onTransfer(BlobEnd{blobOf(text).sha256});
+    }
+    Result<std::optional<Transfer>> store(const std::string& text) {
+        const Missing missing = offer({blobOf(text)});
+        return missing.blobs.empty() ? Result<std::optional<Transfer>>(std::nullopt)
+                                     : sendRest(text, missing.blobs[0].offset);
+    }
+    std::string blobPath(const std::string& text) const {
+        return home + "/blobs/" + blobOf(text).sha256;
+    }
+    Result<std::optional<Transfer>> tree(std::vector<TreeEntry> entries,
+                                         const std::string& kind = "bundles") {
+        return receiver.onTransfer(Tree{kind, treeId(entries), entries});
+    }
+};
+
+bool exists(const std::string& path) {
+    return QFileInfo::exists(QString::fromStdString(path));
+}
+
+QStringList filesIn(const std::string& folder) {
+    return QDir(QString::fromStdString(folder))
+        .entryList(QDir::AllEntries | QDir::Hidden | QDir::NoDotAndDotDot);
+}
+
+} // namespace
+
+class TestAgentReceive : public QObject {
+    Q_OBJECT
+private Q_SLOTS:
+    void init() { m_dir = std::make_unique<QTemporaryDir>(); }
+
+    void blobIsStoredUnderItsHashForItsOwner() {
+        Fixture f(home());
+        const std::string text = noise(3 * kMaxChunk + 5, 1);
+        const auto stored = f.store(text);
+        QVERIFY(stored.has_value());
+        QCOMPARE(std::get<Stored>(**stored).sha256, blobOf(text).sha256);
+        QCOMPARE(*readFile(f.blobPath(text)), text);
+        struct stat info = {};
+        QCOMPARE(::stat(f.blobPath(text).c_str(), &info), 0);
+        QCOMPARE(info.st_mode & 0777, mode_t(0600));
+    }
+
+    void storedBlobIsNeverAskedForAgain() {
+        Fixture f(home());
+        QVERIFY(f.store("once").has_value());
+        QVERIFY(f.offer({blobOf("once")}).blobs.empty());
+        QVERIFY(Fixture(home()).offer({blobOf("once")}).blobs.empty());
+    }
+
+    void emptyBlobIsABlob() {
+        Fixture f(home());
+        QVERIFY(f.store("").has_value());
+        QVERIFY(exists(f.blobPath("")));
+    }
+
+    void cutTransferIsResumedWhereItEnded() {
+        const std::string text = noise(2 * kMaxChunk, 2);
+        {
+            Fixture cut(home());
+            cut.offer({blobOf(text)});
+            QVERIFY(cut.receiver.onTransfer(chunkOf(text.substr(0, kMaxChunk))).has_value());
+        }
+        Fixture f(home());
+        const Missing missing = f.offer({blobOf(text)});
+        QCOMPARE(missing.blobs.at(0).offset, int64_t(kMaxChunk));
+        QVERIFY(f.sendRest(text, missing.blobs[0].offset).has_value());
+        QCOMPARE(*readFile(f.blobPath(text)), text);
+        QCOMPARE(filesIn(home() + "/blobs").size(), 1);
+    }
+
+    void wrongBytesNeverGetTheName() {
+        Fixture f(home());
+        f.offer({blobOf("right")});
+        QVERIFY(f.receiver.onTransfer(chunkOf("wrong")).has_value());
+        const auto ended = f.receiver.onTransfer(BlobEnd{blobOf("right").sha256});
+        QVERIFY(!ended.has_value());
+        QCOMPARE(ended.error().code, ErrorCode::kCorrupt);
+        QVERIFY(filesIn(home() + "/blobs").isEmpty());
+        QVERIFY(f.store("right").has_value());
+    }
+
+    void corruptPartialIsFoundAtTheEndAndBegunAnew() {
+        Fixture f(home());
+        QVERIFY(writeFileAtomically(f.blobPath("0123456789") + ".part", "xxxx").has_value());
+        QVERIFY(!f.store("0123456789").has_value());
+        QCOMPARE(f.offer({blobOf("0123456789")}).blobs.at(0).offset, int64_t(0));
+        QVERIFY(f.sendRest("0123456789", 0).has_value());
+    }
+
+    void hostileTransfersAreRefused_data() {
+        QTest::addColumn<int>("which");
+        QTest::newRow("chunk that nobody asked for") << 0;
+        QTest::newRow("end that nobody asked for") << 1;
+        QTest::newRow("blob named by a path") << 2;
+        QTest::newRow("blob of negative size") << 3;
+        QTest::newRow("more than announced") << 4;
+        QTest::newRow("not zstd") << 5;
+        QTest::newRow("bomb") << 6;
+        QTest::newRow("end of another blob") << 7;
+        QTest::newRow("an agent's message") << 8;
+        QTest::newRow("upper-case hash") << 9;
+    }
+    void hostileTransfersAreRefused() {
+        QFETCH(int, which);
+        Fixture f(home());
+        if (which >= 4 && which <= 7)
+            f.offer({blobOf("abc")});
+        const std::vector<Transfer> transfers = {
+            chunkOf("abc"),
+            BlobEnd{blobOf("abc").sha256},
+            Offer{{{"../../../../tmp/x", 3}}},
+            Offer{{{blobOf("abc").sha256, -1}}},
+            chunkOf("abcd"),
+            Chunk{bytesOf("not zstd")},
+            chunkOf(std::string(kMaxChunk + 1, 'x')),
+            BlobEnd{blobOf("other").sha256},
+            Stored{blobOf("abc").sha256},
+            Offer{{{std::string(64, 'A'), 3}}},
+        };
+        const auto answer = f.receiver.onTransfer(transfers[static_cast<size_t>(which)]);
+        QVERIFY(!answer.has_value());
+        QVERIFY(!exists(f.blobPath("abc")));
+    }
+
+    void treeIsMadeOfItsBlobs() {
+        Fixture f(home());
+        QVERIFY(f.store("program").has_value());
+        QVERIFY(f.store("library").has_value());
+        const auto ready = f.tree({{"bin/ringmaster-trainer", blobOf("program").sha256, true},
+                                   {"lib/a b.so", blobOf("library").sha256, false}});
+        QVERIFY(ready.has_value());
+        const std::string path = std::get<TreeReady>(**ready).path;
+        QCOMPARE(*readFile(path + "/lib/a b.so"), std::string("library"));
+        struct stat program = {}, library = {};
+        ::stat((path + "/bin/ringmaster-trainer").c_str(), &program);
+        ::stat((path + "/lib/a b.so").c_str(), &library);
+        QCOMPARE(program.st_mode & 0777, mode_t(0700));
+        QCOMPARE(library.st_mode & 0777, mode_t(0600));
+        QCOMPARE(filesIn(home() + "/bundles").size(), 1);
+    }
+
+    void treeIsMadeOnceAndMendedWhenHurt() {
+        Fixture f(home());
+        QVERIFY(f.store("program").has_value());
+        const std::vector<TreeEntry> entries = {{"p", blobOf("program").sha256, false}};
+        const std::string path = std::get<TreeReady>(**f.tree(entries)).path;
+        QCOMPARE(std::get<TreeReady>(**f.tree(entries)).path, path);
+        QVERIFY(QFile::remove(QString::fromStdString(path + "/p")));
+        QVERIFY(f.tree(entries).has_value());
+        QCOMPARE(*readFile(path + "/p"), std::string("program"));
+    }
+
+    void hostileTreesAreRefused_data() {
+        QTest::addColumn<QString>("path");
+        for (const char* path :
+             {"", "/etc/x", "../x", "a/../../x", "a//b", "./a", "a/.", "a/", "a\nb", "..", "."})
+            QTest::newRow(path) << QString(path);
+        QTest::newRow("long") << QString(2000, 'a');
+    }
+    void hostileTreesAreRefused() {
+        QFETCH(QString, path);
+        Fixture f(home());
+        QVERIFY(f.store("x").has_value());
+        const auto answer = f.tree({{path.toStdString(), blobOf("x").sha256, false}});
+        QVERIFY(!answer.has_value());
+        QCOMPARE(answer.error().code, ErrorCode::kInvalid);
+        QVERIFY(!exists(home() + "/bundles"));
+    }
+
+    void treesOfWrongKindIdOrShapeAreRefused() {
+        Fixture f(home());
+        QVERIFY(f.store("x").has_value());
+        const TreeEntry entry{"a", blobOf("x").sha256, false};
+        QVERIFY(!f.tree({entry}, "../elsewhere").has_value());
+        QVERIFY(!f.tree({entry, entry}).has_value());
+        QVERIFY(!f.tree({entry, {"a/b", blobOf("x").sha256, false}}).has_value());
+        const auto wrongId = f.receiver.onTransfer(Tree{"bundles", "../x", {entry}});
+        QVERIFY(!wrongId.has_value());
+        QVERIFY(filesIn(home() + "/bundles").isEmpty());
+    }
+
+    void treeOfMissingBlobsLeavesNothing() {
+        Fixture f(home());
+        const auto answer = f.tree({{"a", blobOf("never sent").sha256, false}});
+        QVERIFY(!answer.has_value());
+        QCOMPARE(answer.error().code, ErrorCode::kNotFound);
+        QVERIFY(filesIn(home() + "/bundles").isEmpty());
+    }
+
+    void twoReceiversOfOneBlobDoNotMix() {
+        const std::string text = noise(4 * kMaxChunk, 3);
+        Fixture one(home()), two(home());
+        one.offer({blobOf(text)});
+        QVERIFY(one.receiver.onTransfer(chunkOf(text.substr(0, kMaxChunk))).has_value());
+        // The second is promised what the first has so far, and the first goes on meanwhile.
+        const Missing missing = two.offer({blobOf(text)});
+        QCOMPARE(missing.blobs.at(0).offset, int64_t(kMaxChunk));
+        QVERIFY(two.receiver.onTransfer(chunkOf(text.substr(kMaxChunk, kMaxChunk))).has_value());
+        QVERIFY(one.sendRest(text, kMaxChunk).has_value());
+        QCOMPARE(*readFile(one.blobPath(text)), text);
+        QVERIFY(two.sendRest(text, 2 * kMaxChunk).has_value());
+        QCOMPARE(*readFile(one.blobPath(text)), text);
+        QCOMPARE(filesIn(home() + "/blobs").size(), 1);
+    }
+
+    void secondReceiverAfterTheFirstPublished() {
+        const std::string text = noise(2 * kMaxChunk, 4);
+        Fixture one(home()), two(home());
+        one.offer({blobOf(text)});
+        two.offer({blobOf(text)});
+        QVERIFY(one.sendRest(text, 0).has_value());
+        QVERIFY(two.sendRest(text, 0).has_value());
+        QCOMPARE(*readFile(one.blobPath(text)), text);
+    }
+
+    void manyReceiversAtOnce() {
+        std::vector<std::string> texts;
+        for (unsigned i = 0; i < 20; ++i)
+            texts.push_back(noise(50'000 + i, i));
+        std::atomic<int> failures = 0;
+        std::vector<std::thread> threads;
+        for (int i = 0; i < 4; ++i)
+            threads.emplace_back([&, this] {
+                Fixture f(home());
+                for (const std::string& text : texts)
+                    failures += !f.store(text).has_value();
+            });
+        for (std::thread& thread : threads)
+            thread.join();
+        for (const std::string& text : texts)
+            QCOMPARE(*readFile(home() + "/blobs/" + blobOf(text).sha256), text);
+        QCOMPARE(failures.load(), 0);
+    }
+
+    void partialOfADeadReceiverIsSwept() {
+        Fixture f(home());
+        const std::string stale = f.blobPath("x") + ".999999.part";
+        QVERIFY(writeFileAtomically(stale, "half").has_value());
+        Fixture next(home());
+        QVERIFY(!exists(stale));
+    }
+
+    void moreThanIsFreeIsRefusedAtOnce() {
+        Fixture f(home());
+        const auto answer = f.receiver.onTransfer(Offer{{{blobOf("x").sha256, int64_t(1) << 60}}});
+        QVERIFY(!answer.has_value());
+        QCOMPARE(answer.error().code, ErrorCode::kExhausted);
+        QVERIFY2(answer.error().message.find("are free") != std::string::npos,
+                 answer.error().message.c_str());
+    }
+
+    void fullDiskLeavesNoPartOfIt() {
+        SmallDisk disk;
+        RM_NEEDS("root", disk.error().isEmpty(), disk.error());
+        Fixture f(disk.path() + "/home");
+        const std::string text = noise(100'000, 5);
+        QCOMPARE(f.offer({blobOf(text)}).blobs.size(), size_t(1));
+        disk.fill(); // someone else was faster
+        const auto sent = f.sendRest(text, 0);
+        QVERIFY(!sent.has_value());
+        QCOMPARE(sent.error().code, ErrorCode::kExhausted);
+        QVERIFY(filesIn(disk.path() + "/home/blobs").isEmpty());
+        disk.empty();
+        Fixture again(disk.path() + "/home");
+        QVERIFY(again.store(text).has_value());
+    }
+
+    void streamOverPipesAnswersAndReportsFailure() {
+        int in[2], out[2];
+        QCOMPARE(::pipe(in), 0);
+        QCOMPARE(::pipe(out), 0);
+        Result<void> ended;
+        std::thread agent([&] { ended = receiveAll(home(), in[0], out[1]); });
+        for (const Transfer& transfer :
+             {Transfer(Offer{{blobOf("abc")}}), Transfer(chunkOf("abc")),
+              Transfer(BlobEnd{blobOf("abc").sha256}), Transfer(BlobEnd{"again"})}) {
+            const std::vector<std::byte> frame = frameTransfer(transfer);
+            QCOMPARE(::write(in[1], frame.data(), frame.size()), ssize_t(frame.size()));
+        }
+        agent.join();
+        QVERIFY(!ended.has_value());
+        std::vector<std::byte> bytes(65536);
+        bytes.resize(static_cast<size_t>(::read(out[0], bytes.data(), bytes.size())));
+        FrameScanner frames;
+        frames.feed(bytes);
+        std::vector<size_t> kinds;
+        for (auto payload = frames.next(); payload && *payload; payload = frames.next())
+            kinds.push_back(decodeTransfer(**payload)->index());
+        QCOMPARE(kinds,
+                 (std::vector<size_t>{Transfer(Missing{}).index(), Transfer(Stored{}).index(),
+                                      Transfer(Failed{}).index()}));
+        for (const int fd : {in[0], in[1], out[0], out[1]})
+            ::close(fd);
+    }
+
+private:
+    std::string home() const { return m_dir->path().toStdString(); }
+    std::unique_ptr<QTemporaryDir> m_dir;
+};
+
+QTEST_GUILESS_MAIN(TestAgentReceive)
+#include "tst_agent_receive.moc"
