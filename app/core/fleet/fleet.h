@@ -14,6 +14,8 @@
 
 namespace rm {
 
+class CredentialStore;
+
 /// One line of a node's check, in words.
 struct CheckRow {
     enum class Verdict { kGood, kWarning, kBad };
@@ -52,7 +54,12 @@ public:
     Result<void> add(const Node& node);
     Result<void> remove(const QString& name);
 
-    /// Connects, deploys the agent when needed, probes. Never fails as a future.
+    /// Passwords that opened a node in this session: check() uses and fills it, and whoever opens
+    /// sessions to these nodes takes them from here. Thread-safe; lives as long as the fleet.
+    CredentialStore& credentials() const;
+
+    /// Connects, deploys the agent when needed, probes. Never fails as a future. A password that
+    /// `credentials` lacks is taken from credentials().
     QFuture<NodeCheck> check(const QString& name, Credentials credentials = {});
     std::optional<NodeCheck> lastCheck(const QString& name) const;
 

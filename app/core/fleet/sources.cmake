@@ -1,3 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 target_sources(rm_core PRIVATE
-    fleet/node_check.cpp)
+    fleet/check_rows.cpp
+    fleet/fleet.cpp
+    fleet/fleet.h
+    fleet/node_check.cpp
+    fleet/node_checker.cpp
+    fleet/nodes_file.cpp
+    fleet/ssh_aliases.cpp)

@@ -82,8 +82,11 @@ struct ConnectFailure {
     std::string fingerprint; ///< "SHA256:..." of the key that the host showed
 };
 
-/// What a person decided or the keyring knew, for one attempt. Zeroed by its holder.
+/// What a person decided or the keyring knew, for one attempt. Every copy is overwritten when it
+/// goes.
 struct Credentials {
+    ~Credentials();
+
     std::optional<std::string> password;
     /// Write this key to known_hosts if, and only if, the host shows exactly it.
     std::optional<std::string> trustedFingerprint;

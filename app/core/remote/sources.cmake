@@ -1,10 +1,15 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 find_package(libssh 0.10 REQUIRED)
+find_package(Qt6Keychain REQUIRED)
+find_package(OpenSSL REQUIRED)
 target_sources(rm_core PRIVATE
     remote/command_line.cpp
     remote/credential_store.cpp
+    remote/credentials.cpp
     remote/error_tail.cpp
     remote/host_key.cpp
+    remote/keyring.cpp
+    remote/keyring.h
     remote/local_session.cpp
     remote/open_session.cpp
     remote/process_reader.cpp
@@ -15,4 +20,4 @@ target_sources(rm_core PRIVATE
     remote/ssh_process.cpp
     remote/ssh_session.cpp
     remote/waker.cpp)
-target_link_libraries(rm_core PRIVATE ssh)
+target_link_libraries(rm_core PRIVATE ssh Qt6Keychain::Qt6Keychain OpenSSL::Crypto)

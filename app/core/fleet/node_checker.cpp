@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/core/fleet/node_checker.h"
+
+#include "app/core/deploy/deploy.h"
+#include "app/core/fleet/check_rows.h"
+#include "app/core/launch/agent_client.h"
+#include "shared/io/clock.h"
+
+#include <QString>
+
+#include <algorithm>
+
+namespace rm {
+
+namespace {
+
+using Verdict = CheckRow::Verdict;
+using Need = ConnectFailure::Need;
+
+/// The fastest of a few bytes that a program of the node echoes; -1: none came back.
+int64_t measureRoundTripUs(HostSession& session) {
+    constexpr int kRounds = 5;
+    auto echo = session.start("cat", {});
+    if (!echo)
+        return -1;
+    int64_t best = -1;
+    for (int round = 0; round < kRounds; ++round) {
+        const std::byte byte{'.'};
+        const int64_t before = monotonicNowNs();
+        if (!(*echo)->write(std::span(&byte, 1)))
+            return best;
+        const auto back = (*echo)->read(std::chrono::seconds(5));
+        if (!back || back->data.empty())
+            return best;
+        const int64_t us = (monotonicNowNs() - before) / 1000;
+        best = best < 0 ? us : std::min(best, us);
+    }
+    return best;
+}
+
+CheckRow connectionRow(const HostSession& session, int64_t roundTripUs) {
+    if (session.isLocal())
+        return {Verdict::kGood, "Connection", "this computer, no SSH needed"};
+    std::string words = session.where() + ", host key known";
+    if (roundTripUs >= 0)
+        words += ", round trip " +
+                 QString::number(static_cast<double>(roundTripUs) / 1000, 'f', 1).toStdString() +
+                 " ms";
+    return {Verdict::kGood, "SSH and host key", words};
+}
+
+CheckRow refusedRow(const ConnectFailure& failure) {
+    const bool canGoOn = failure.need != Need::kNothing;
+    return {canGoOn ? Verdict::kWarning : Verdict::kBad, "SSH and host key", failure.error.message};
+}
+
+/// Fills the check from a session; false ends it.
+bool probe(NodeCheck& check, HostSession& session, const Node& node, const std::stop_token& stop) {
+    const auto agent = deployAgent(session, node, stop);
+    if (!agent) {
+        check.rows.push_back({Verdict::kBad, "Agent", agent.error().message});
+        return false;
+    }
+    const int64_t before = wallNowNs();
+    auto report = probeNode(session, *agent, stop);
+    const int64_t after = wallNowNs();
+    if (!report) {
+        check.rows.push_back({Verdict::kBad, "Agent", report.error().message});
+        return false;
+    }
+    check.rows.push_back({Verdict::kGood, "Agent", "runs as " + *agent});
+    // The node looked at its clock at some moment between.
+    const int64_t middle = before + (after - before) / 2;
+    const auto rows = rowsOf(*report, report->wallNs - middle, (after - before) / 2);
+    check.rows.insert(check.rows.end(), rows.begin(), rows.end());
+    check.report = std::move(*report);
+    return true;
+}
+
+} // namespace
+
+NodeCheck checkNodeNow(const Node& node, const Credentials& credentials, std::stop_token stop) {
+    NodeCheck check;
+    check.node = node.name;
+    auto session = openSession(node, credentials, stop);
+    if (!session) {
+        check.failure = session.error();
+        check.rows.push_back(refusedRow(session.error()));
+        return check;
+    }
+    if (!node.isLocal)
+        check.roundTripUs = measureRoundTripUs(**session);
+    check.rows.push_back(connectionRow(**session, check.roundTripUs));
+    if (!probe(check, **session, node, stop))
+        return check;
+    check.ready = std::ranges::none_of(
+        check.rows, [](const CheckRow& row) { return row.verdict == Verdict::kBad; });
+    return check;
+}
+
+} // namespace rm

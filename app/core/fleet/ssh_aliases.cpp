@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/core/fleet/ssh_aliases.h"
+
+#include "app/core/fleet/node_check.h"
+#include "shared/io/file.h"
+
+#include <QDir>
+#include <QFileInfo>
+#include <QProcess>
+#include <QRegularExpression>
+
+#include <algorithm>
+
+namespace rm {
+
+namespace {
+
+constexpr int kDeepest = 8; // files that include each other
+
+class AliasList {
+public:
+    explicit AliasList(QString folder)
+        : m_folder(std::move(folder)) {}
+
+    void readFile(const QString& path, int depth) {
+        const auto text = rm::readFile(path.toStdString(), 4u << 20);
+        if (!text || depth > kDeepest)
+            return;
+        for (const QString& line : QString::fromStdString(*text).split('\n'))
+            readLine(line, depth);
+    }
+    std::vector<std::string> names;
+
+private:
+    void readLine(QString line, int depth) {
+        line = line.trimmed();
+        const auto end = line.indexOf(QRegularExpression(QStringLiteral("[\\s=]")));
+        if (end <= 0 || line.startsWith('#'))
+            return;
+        const QString key = line.left(end).toLower();
+        QString rest = line.mid(end).trimmed();
+        if (rest.startsWith('='))
+            rest.remove(0, 1);
+        const QStringList words = QProcess::splitCommand(rest);
+        if (key == "host")
+            std::ranges::for_each(words, [this](const QString& word) { add(word); });
+        if (key == "include")
+            std::ranges::for_each(words, [&](const QString& word) { include(word, depth + 1); });
+    }
+
+    void add(const QString& word) {
+        const std::string name = word.toStdString();
+        Node node;
+        node.name = node.sshHost = name;
+        if (checkNode(node) && std::ranges::find(names, name) == names.end())
+            names.push_back(name);
+    }
+
+    void include(QString pattern, int depth) {
+        if (pattern.startsWith("~/"))
+            pattern = QDir::homePath() + pattern.mid(1);
+        const QFileInfo info(QDir(m_folder).filePath(pattern));
+        const QDir folder(info.path());
+        for (const QString& name : folder.entryList({info.fileName()}, QDir::Files, QDir::Name))
+            readFile(folder.filePath(name), depth);
+    }
+
+    QString m_folder;
+};
+
+} // namespace
+
+std::vector<std::string> sshAliasesOf(const std::string& configFile) {
+    const QString path = QString::fromStdString(configFile);
+    AliasList list(QFileInfo(path).path());
+    list.readFile(path, 0);
+    return std::move(list.names);
+}
+
+} // namespace rm

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/core/remote/keyring.h"
+
+#include <qt6keychain/keychain.h>
+
+namespace rm {
+
+namespace {
+
+const QString kService = QStringLiteral("ringmaster");
+
+QString entryOf(const Node& node) {
+    return QString::fromStdString("ssh:" + node.user + '@' + node.sshHost + ':' +
+                                  std::to_string(node.port));
+}
+
+} // namespace
+
+void Keyring::read(const Node& node, std::function<void(std::optional<QString>)> done) {
+    auto* job = new QKeychain::ReadPasswordJob(kService, this);
+    job->setKey(entryOf(node));
+    connect(job, &QKeychain::Job::finished, this, [job, done = std::move(done)] {
+        const bool found = job->error() == QKeychain::NoError;
+        done(found ? std::optional(job->textData()) : std::nullopt);
+    });
+    job->start();
+}
+
+void Keyring::write(const Node& node, const QString& password,
+                    std::function<void(Result<void>)> done) {
+    auto* job = new QKeychain::WritePasswordJob(kService, this);
+    job->setKey(entryOf(node));
+    job->setTextData(password);
+    connect(job, &QKeychain::Job::finished, this, [job, name = node.name, done = std::move(done)] {
+        if (job->error() == QKeychain::NoError)
+            return done({});
+        done(fail(ErrorCode::kUnavailable, "keep the password of " + name + " in the keyring: " +
+                                               job->errorString().toStdString() +
+                                               "; it will be asked for each time"));
+    });
+    job->start();
+}
+
+void Keyring::remove(const Node& node) {
+    auto* job = new QKeychain::DeletePasswordJob(kService, this);
+    job->setKey(entryOf(node));
+    job->start();
+}
+
+} // namespace rm

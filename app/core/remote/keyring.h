@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "app/core/fleet/node.h"
+#include "shared/result.h"
+
+#include <QObject>
+#include <QString>
+
+#include <functional>
+#include <optional>
+
+namespace rm {
+
+/// Passwords of nodes in the desktop's keyring (Secret Service, KWallet, Keychain), by the host's
+/// address: a node that is pointed at another host does not get this one's. Never in a file of
+/// ours: without a keyring there is none, and a person is asked each time. Thread of the object,
+/// with an event loop; answers come later, unless the object is gone by then.
+class Keyring : public QObject {
+    Q_OBJECT
+public:
+    using QObject::QObject;
+
+    /// nullopt: no entry, no keyring, or it stays locked.
+    void read(const Node& node, std::function<void(std::optional<QString>)> done);
+    /// kUnavailable: it was not kept.
+    void write(const Node& node, const QString& password, std::function<void(Result<void>)> done);
+    void remove(const Node& node);
+};
+
+} // namespace rm

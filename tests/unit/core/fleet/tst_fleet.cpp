@@ -1,0 +1,328 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/core/fleet/check_rows.h"
+#include "app/core/fleet/fleet.h"
+#include "app/core/fleet/nodes_file.h"
+#include "app/core/fleet/ssh_aliases.h"
+#include "app/core/remote/keyring.h"
+#include "app/core/settings/paths.h"
+#include "shared/io/file.h"
+
+#include <QDir>
+#include <QDirIterator>
+#include <QSignalSpy>
+#include <QTemporaryDir>
+#include <QTest>
+
+using namespace rm;
+
+class FleetTest : public QObject {
+    Q_OBJECT
+private Q_SLOTS:
+    void init() { m_dir = std::make_unique<QTemporaryDir>(); }
+    void nodesSurviveTheFile();
+    void brokenFilesAreNamedByLine_data();
+    void brokenFilesAreNamedByLine();
+    void localNodeIsAlwaysFirst();
+    void addedNodeIsThereForTheNextOne();
+    void badNodesAreNotAdded_data();
+    void badNodesAreNotAdded();
+    void removedNodeIsGone();
+    void brokenFileIsLeftAsItIs();
+    void twoFleetsDoNotLoseEachOthersNodes();
+    void unknownNodeIsAnAnswerNotAFailure();
+    void aliasesAreListedWithoutPatterns();
+    void includedFilesCount();
+    void includeCircleEnds();
+    void missingConfigHasNoAliases();
+    void reportIsJudged();
+    void clockSkewIsJudgedWithinItsUncertainty();
+    void diskOfTheHomeIsJudged();
+    void oldDriverIsBad();
+    void withoutKeyringNothingIsKept();
+    void pathsFollowTheEnvironment();
+
+private:
+    std::string path(const QString& name) const { return m_dir->filePath(name).toStdString(); }
+    std::unique_ptr<QTemporaryDir> m_dir;
+};
+
+namespace {
+
+Node sample(const std::string& name) {
+    Node node;
+    node.name = name;
+    node.sshHost = "gpu-box.example";
+    node.user = "me";
+    node.port = 2222;
+    node.identityFile = "~/.ssh/with \"quotes\" and space";
+    return node;
+}
+
+const CheckRow* rowOf(const std::vector<CheckRow>& rows, const std::string& title) {
+    const auto found = std::ranges::find(rows, title, &CheckRow::title);
+    return found == rows.end() ? nullptr : &*found;
+}
+
+NodeReport soundReport() {
+    NodeReport report;
+    report.os = "Debian GNU/Linux 12 (bookworm)";
+    report.kernel = "6.1";
+    report.glibc = "2.36";
+    report.cpuModel = "Some CPU";
+    report.cores = 8;
+    report.memoryBytes = 64LL << 30;
+    report.interfaces = {{"lo", "127.0.0.1", 8, true, -1}, {"ens5", "10.0.0.2", 24, true, 10000}};
+    report.disks = {{"/", "ext4", 100LL << 30, 50LL << 30}};
+    report.home = "/home/me/.local/share/ringmaster";
+    return report;
+}
+
+} // namespace
+
+void FleetTest::nodesSurviveTheFile() {
+    Node bare;
+    bare.name = "bare";
+    bare.sshHost = "alias";
+    const std::vector<Node> nodes{sample("a"), bare};
+    const auto again = parseNodes(toToml(nodes), "nodes.toml");
+    QVERIFY2(again, again ? "" : again.error().message.c_str());
+    QVERIFY(*again == nodes);
+    QVERIFY(parseNodes("", "empty")->empty());
+}
+
+void FleetTest::brokenFilesAreNamedByLine_data() {
+    QTest::addColumn<QString>("toml");
+    QTest::addColumn<QString>("complaint");
+    QTest::newRow("syntax") << "[[node]\n"
+                            << "line 1";
+    QTest::newRow("unknown key") << "[[node]]\nname = \"a\"\nhost = \"h\"\nhots = \"x\"\n"
+                                 << "line 4: unknown key 'hots'";
+    QTest::newRow("wrong type") << "[[node]]\nname = 3\n"
+                                << "line 2: name must be a text";
+    QTest::newRow("port") << "[[node]]\nname = \"a\"\nhost = \"h\"\nport = 70000\n"
+                          << "line 4: port";
+    QTest::newRow("no host") << "[[node]]\nname = \"a\"\n"
+                             << "line 1";
+    QTest::newRow("hostile host") << "[[node]]\nname = \"a\"\nhost = \"-oProxyCommand=x\"\n"
+                                  << "line 1";
+    QTest::newRow("twice") << "[[node]]\nname = \"a\"\nhost = \"h\"\n[[node]]\nname = \"a\"\n"
+                              "host = \"h\"\n"
+                           << "line 4: there is already a node a";
+    QTest::newRow("local name") << "[[node]]\nname = \"this-computer\"\nhost = \"h\"\n"
+                                << "already";
+    QTest::newRow("top level") << "theme = \"dark\"\n"
+                               << "unknown key 'theme'";
+    QTest::newRow("not a table") << "node = [1]\n"
+                                 << "[[node]] tables";
+}
+
+void FleetTest::brokenFilesAreNamedByLine() {
+    QFETCH(QString, toml);
+    QFETCH(QString, complaint);
+    const auto nodes = parseNodes(toml.toStdString(), "nodes.toml");
+    QVERIFY(!nodes);
+    QCOMPARE(nodes.error().code, ErrorCode::kInvalid);
+    const QString message = QString::fromStdString(nodes.error().message);
+    QVERIFY2(message.contains("nodes.toml") && message.contains(complaint), qPrintable(message));
+}
+
+void FleetTest::localNodeIsAlwaysFirst() {
+    Fleet fleet(m_dir->filePath("config"));
+    QVERIFY(fleet.load());
+    QVERIFY(fleet.add(sample("aaa")));
+    QCOMPARE(fleet.nodes().size(), size_t{2});
+    QVERIFY(fleet.nodes().front() == localNode());
+    QVERIFY(fleet.find(kLocalNodeName)->isLocal);
+}
+
+void FleetTest::addedNodeIsThereForTheNextOne() {
+    Fleet first(m_dir->filePath("config"));
+    QSignalSpy changed(&first, &Fleet::nodesChanged);
+    QVERIFY(first.add(sample("b")));
+    QVERIFY(first.add(sample("a")));
+    QCOMPARE(changed.count(), 2);
+    Fleet second(m_dir->filePath("config"));
+    QVERIFY(second.load());
+    QCOMPARE(second.nodes().size(), size_t{3});
+    QVERIFY(second.nodes()[1] == sample("a"));
+}
+
+void FleetTest::badNodesAreNotAdded_data() {
+    QTest::addColumn<QString>("name");
+    QTest::addColumn<QString>("host");
+    QTest::newRow("empty name") << ""
+                                << "h";
+    QTest::newRow("slash") << "a/b"
+                           << "h";
+    QTest::newRow("option") << "-a"
+                            << "h";
+    QTest::newRow("taken") << "taken"
+                           << "h";
+    QTest::newRow("local") << "this-computer"
+                           << "h";
+    QTest::newRow("no host") << "a"
+                             << "";
+    QTest::newRow("hostile host") << "a"
+                                  << "h;id";
+}
+
+void FleetTest::badNodesAreNotAdded() {
+    QFETCH(QString, name);
+    QFETCH(QString, host);
+    Fleet fleet(m_dir->filePath("config"));
+    QVERIFY(fleet.add(sample("taken")));
+    Node node;
+    node.name = name.toStdString();
+    node.sshHost = host.toStdString();
+    const auto added = fleet.add(node);
+    QVERIFY(!added);
+    QCOMPARE(added.error().code, ErrorCode::kInvalid);
+    QCOMPARE(fleet.nodes().size(), size_t{2});
+}
+
+void FleetTest::removedNodeIsGone() {
+    Fleet fleet(m_dir->filePath("config"));
+    QVERIFY(fleet.add(sample("a")));
+    QVERIFY(fleet.remove("a"));
+    QCOMPARE(fleet.nodes().size(), size_t{1});
+    QCOMPARE(fleet.remove("a").error().code, ErrorCode::kNotFound);
+    QVERIFY(!fleet.remove(kLocalNodeName));
+}
+
+void FleetTest::brokenFileIsLeftAsItIs() {
+    QDir().mkpath(m_dir->filePath("config"));
+    const std::string file = path("config/nodes.toml");
+    QVERIFY(writeFileAtomically(file, "[[node]\n"));
+    Fleet fleet(m_dir->filePath("config"));
+    QVERIFY(!fleet.load());
+    QVERIFY(!fleet.add(sample("a")));
+    QVERIFY(readFile(file) == std::string("[[node]\n"));
+    QCOMPARE(fleet.nodes().size(), size_t{1});
+}
+
+void FleetTest::twoFleetsDoNotLoseEachOthersNodes() {
+    Fleet window(m_dir->filePath("config"));
+    Fleet terminal(m_dir->filePath("config"));
+    QVERIFY(window.load());
+    QVERIFY(terminal.load());
+    QVERIFY(terminal.add(sample("a")));
+    QVERIFY(window.add(sample("b")));
+    QCOMPARE(window.nodes().size(), size_t{3});
+}
+
+void FleetTest::unknownNodeIsAnAnswerNotAFailure() {
+    Fleet fleet(m_dir->filePath("config"));
+    const auto answer = fleet.check("nobody");
+    QVERIFY(answer.isFinished());
+    QCOMPARE(answer.result().failure->error.code, ErrorCode::kNotFound);
+    QVERIFY(!fleet.lastCheck("nobody"));
+}
+
+void FleetTest::aliasesAreListedWithoutPatterns() {
+    QVERIFY(writeFileAtomically(path("config"), "# Host commented\n"
+                                                "Host gpu-a gpu-b\n  HostName 10.0.0.1\n"
+                                                "host=gpu-c\n"
+                                                "Host *.example !bad gpu-?\n"
+                                                "Host \"quoted\" gpu-a\n"
+                                                "Host evil;id\n"
+                                                "Match host other\n"
+                                                "HostName notme\n"
+                                                "Hostess no\n"));
+    QVERIFY(sshAliasesOf(path("config")) ==
+            (std::vector<std::string>{"gpu-a", "gpu-b", "gpu-c", "quoted"}));
+}
+
+void FleetTest::includedFilesCount() {
+    QDir().mkpath(m_dir->filePath("config.d"));
+    QVERIFY(writeFileAtomically(path("config"), "Include config.d/*.conf missing\nHost last\n"));
+    QVERIFY(writeFileAtomically(path("config.d/1.conf"), "Host one\n"));
+    QVERIFY(writeFileAtomically(path("config.d/2.conf"), "Host two\n"));
+    QVERIFY(writeFileAtomically(path("config.d/3.txt"), "Host three\n"));
+    QVERIFY(sshAliasesOf(path("config")) == (std::vector<std::string>{"one", "two", "last"}));
+}
+
+void FleetTest::includeCircleEnds() {
+    QVERIFY(writeFileAtomically(path("config"), "Include config\nHost me\n"));
+    QVERIFY(sshAliasesOf(path("config")) == std::vector<std::string>{"me"});
+}
+
+void FleetTest::missingConfigHasNoAliases() {
+    QVERIFY(sshAliasesOf(path("nothing")).empty());
+}
+
+void FleetTest::reportIsJudged() {
+    const auto rows = rowsOf(soundReport(), 0, 1'000'000);
+    QCOMPARE(rows.size(), size_t{6});
+    for (const CheckRow& row : rows)
+        QVERIFY2(row.verdict == CheckRow::Verdict::kGood, row.title.c_str());
+    QCOMPARE(rowOf(rows, "Network")->detail, std::string("ens5 10.0.0.2/24, 10000 Mbit/s"));
+    QCOMPARE(rowOf(rows, "CPU and memory")->detail, std::string("Some CPU, 8 cores, 64.0 GiB"));
+}
+
+void FleetTest::clockSkewIsJudgedWithinItsUncertainty() {
+    const auto verdict = [](int64_t ahead, int64_t uncertain) {
+        return rowOf(rowsOf(soundReport(), ahead, uncertain), "Clock")->verdict;
+    };
+    QVERIFY(verdict(1'500'000'000, 0) == CheckRow::Verdict::kGood);
+    QVERIFY(verdict(-5'000'000'000, 4'000'000'000) == CheckRow::Verdict::kGood);
+    QVERIFY(verdict(5'000'000'000, 0) == CheckRow::Verdict::kWarning);
+    const auto rows = rowsOf(soundReport(), -86'400'000'000'000, 0);
+    QVERIFY(rowOf(rows, "Clock")->detail.starts_with("86400.0 s behind"));
+}
+
+void FleetTest::diskOfTheHomeIsJudged() {
+    NodeReport report = soundReport();
+    report.disks.push_back({"/home", "xfs", 100LL << 30, 100LL << 20});
+    QVERIFY(rowOf(rowsOf(report, 0, 0), "Disk")->verdict == CheckRow::Verdict::kBad);
+    report.disks = {{"/hom", "xfs", 1, 0}, {"/", "ext4", 100LL << 30, 50LL << 30}};
+    QVERIFY(rowOf(rowsOf(report, 0, 0), "Disk")->verdict == CheckRow::Verdict::kGood);
+    report.disks.clear();
+    QVERIFY(rowOf(rowsOf(report, 0, 0), "Disk")->verdict == CheckRow::Verdict::kWarning);
+}
+
+void FleetTest::oldDriverIsBad() {
+    NodeReport report = soundReport();
+    report.gpus = {{"NVIDIA H200", 140LL << 30, "a"}, {"NVIDIA H200", 140LL << 30, "b"}};
+    report.driver = "580.65.06";
+    QCOMPARE(rowOf(rowsOf(report, 0, 0), "GPUs and driver")->detail,
+             std::string("2 x NVIDIA H200, 140.0 GiB; driver 580.65.06"));
+    report.driver = "550.54";
+    QVERIFY(rowOf(rowsOf(report, 0, 0), "GPUs and driver")->verdict == CheckRow::Verdict::kBad);
+}
+
+void FleetTest::withoutKeyringNothingIsKept() {
+    qputenv("HOME", m_dir->path().toUtf8());
+    qputenv("XDG_CONFIG_HOME", m_dir->path().toUtf8());
+    qputenv("DBUS_SESSION_BUS_ADDRESS", "unix:path=/nonexistent");
+    Keyring keyring;
+    std::optional<Result<void>> written;
+    keyring.write(sample("a"), "secret", [&written](Result<void> said) { written = said; });
+    QTRY_VERIFY_WITH_TIMEOUT(written.has_value(), 20000);
+    QVERIFY(!*written);
+    QCOMPARE(written->error().code, ErrorCode::kUnavailable);
+    std::optional<std::optional<QString>> read;
+    keyring.read(sample("a"), [&read](std::optional<QString> found) { read = std::move(found); });
+    QTRY_VERIFY_WITH_TIMEOUT(read.has_value(), 20000);
+    QVERIFY(!*read);
+    QDirIterator files(m_dir->path(), QDir::Files | QDir::Hidden, QDirIterator::Subdirectories);
+    while (files.hasNext())
+        QVERIFY(readFile(files.next().toStdString()).value_or("").find("secret") ==
+                std::string::npos);
+}
+
+void FleetTest::pathsFollowTheEnvironment() {
+    qputenv("HOME", "/home/me");
+    qputenv("XDG_CONFIG_HOME", "/x/config");
+    qputenv("XDG_DATA_HOME", "relative");
+    qunsetenv("XDG_STATE_HOME");
+    qputenv("XDG_CACHE_HOME", "");
+    const Paths paths = Paths::fromEnvironment();
+    QCOMPARE(paths.config, QString("/x/config/ringmaster"));
+    QCOMPARE(paths.data, QString("/home/me/.local/share/ringmaster"));
+    QCOMPARE(paths.state, QString("/home/me/.local/state/ringmaster"));
+    QCOMPARE(paths.cache, QString("/home/me/.cache/ringmaster"));
+    QCOMPARE(paths.database(), QString("/home/me/.local/share/ringmaster/runs.sqlite"));
+}
+
+QTEST_GUILESS_MAIN(FleetTest)
+#include "tst_fleet.moc"

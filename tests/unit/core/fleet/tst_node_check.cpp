@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/core/fleet/fleet.h"
+#include "app/core/remote/credential_store.h"
+#include "app/core/settings/paths.h"
+#include "shared/io/file.h"
+#include "tests/support/requirement.h"
+#include "tests/support/sshd.h"
+
+#include <QDir>
+#include <QElapsedTimer>
+#include <QSignalSpy>
+#include <QTcpServer>
+#include <QTest>
+
+using namespace rm;
+
+/// A person adds a node and looks at its check, with a real server and the agent as built.
+class NodeCheckTest : public QObject {
+    Q_OBJECT
+private Q_SLOTS:
+    void initTestCase();
+    void init();
+    void thisComputerIsReady();
+    void nodeIsTrustedOnceAndReadyThen();
+    void changedKeyIsNoMatterOfChoice();
+    void passwordThatFailsIsForgotten();
+    void oldNodeIsNamedInItsRow();
+    void fleetEndsInTheMiddleOfACheck();
+
+private:
+    NodeCheck checkOf(Fleet& fleet, const QString& name, const Credentials& credentials = {});
+    void add(Fleet& fleet, int port);
+    void serve(const SshServer::Options& options);
+
+    QTemporaryDir m_home;
+    QString m_publicKey;
+    std::unique_ptr<SshServer> m_server;
+};
+
+namespace {
+
+QByteArray words(const NodeCheck& check) {
+    QByteArray text;
+    for (const CheckRow& row : check.rows)
+        text += QByteArray::fromStdString(row.title + ": " + row.detail + '\n');
+    return text;
+}
+
+} // namespace
+
+void NodeCheckTest::initTestCase() {
+    const auto can = canRunSshd();
+    RM_NEEDS("sshd", can, QString::fromStdString(can.error().message));
+    QVERIFY2(QFile::exists(installPrefix() + "/bin/ringmaster-agent"), qPrintable(installPrefix()));
+    qputenv("HOME", m_home.path().toUtf8());
+    qputenv("XDG_CACHE_HOME", m_home.filePath("cache").toUtf8());
+    qunsetenv("SSH_AUTH_SOCK");
+    QVERIFY(QDir(m_home.path()).mkpath(".ssh"));
+    const auto key = makeSshKey(m_home.filePath(".ssh/id_ed25519"));
+    QVERIFY(key);
+    m_publicKey = *key;
+}
+
+void NodeCheckTest::serve(const SshServer::Options& options) {
+    auto server = SshServer::start(options);
+    QVERIFY2(server, server ? "" : server.error().message.c_str());
+    m_server = std::move(*server);
+}
+
+void NodeCheckTest::init() {
+    QFile::remove(m_home.filePath(".ssh/known_hosts"));
+    QDir(m_home.filePath("config")).removeRecursively();
+    serve({.authorizedKey = m_publicKey});
+}
+
+void NodeCheckTest::add(Fleet& fleet, int port) {
+    Node node;
+    node.name = "node-a";
+    node.sshHost = "127.0.0.1";
+    node.port = port;
+    QVERIFY(fleet.add(node));
+}
+
+NodeCheck NodeCheckTest::checkOf(Fleet& fleet, const QString& name,
+                                 const Credentials& credentials) {
+    const auto answer = fleet.check(name, credentials);
+    if (!QTest::qWaitFor([&answer] { return answer.isFinished(); }, 30000))
+        return {};
+    return answer.result();
+}
+
+void NodeCheckTest::thisComputerIsReady() {
+    Fleet fleet(m_home.filePath("config"));
+    QSignalSpy changed(&fleet, &Fleet::checkChanged);
+    const NodeCheck check = checkOf(fleet, kLocalNodeName);
+    QVERIFY2(check.ready, words(check));
+    QVERIFY(check.report && check.report->cores > 0);
+    QCOMPARE(changed.count(), 2);
+    QVERIFY(fleet.lastCheck(kLocalNodeName)->ready);
+}
+
+void NodeCheckTest::nodeIsTrustedOnceAndReadyThen() {
+    Fleet fleet(m_home.filePath("config"));
+    add(fleet, m_server->port());
+    const NodeCheck first = checkOf(fleet, "node-a");
+    QVERIFY(!first.ready && first.failure);
+    QCOMPARE(first.failure->need, ConnectFailure::Need::kTrustHostKey);
+    QCOMPARE(QString::fromStdString(first.failure->fingerprint), m_server->fingerprint());
+    Credentials trust;
+    trust.trustedFingerprint = first.failure->fingerprint;
+    const NodeCheck second = checkOf(fleet, "node-a", trust);
+    QVERIFY2(second.ready, words(second));
+    QCOMPARE(second.rows.size(), size_t{8});
+    QVERIFY(second.roundTripUs > 0 && second.roundTripUs < 1'000'000);
+    QCOMPARE(QString::fromStdString(second.report->home), m_server->home() + "/data/ringmaster");
+    QVERIFY(checkOf(fleet, "node-a").ready);
+}
+
+void NodeCheckTest::changedKeyIsNoMatterOfChoice() {
+    Fleet fleet(m_home.filePath("config"));
+    add(fleet, m_server->port());
+    QVERIFY(writeFileAtomically(m_home.filePath(".ssh/known_hosts").toStdString(),
+                                m_server->knownHostsLine().toStdString() + '\n'));
+    QVERIFY(m_server->changeHostKey());
+    const NodeCheck check = checkOf(fleet, "node-a");
+    QVERIFY(check.failure);
+    QCOMPARE(check.failure->need, ConnectFailure::Need::kNothing);
+    QVERIFY(check.rows.front().verdict == CheckRow::Verdict::kBad);
+}
+
+void NodeCheckTest::passwordThatFailsIsForgotten() {
+    serve({});
+    Fleet fleet(m_home.filePath("config"));
+    add(fleet, m_server->port());
+    QVERIFY(writeFileAtomically(m_home.filePath(".ssh/known_hosts").toStdString(),
+                                m_server->knownHostsLine().toStdString() + '\n'));
+    fleet.credentials().grant("node-a", {"not it", {}});
+    const NodeCheck check = checkOf(fleet, "node-a");
+    QVERIFY(check.failure);
+    QVERIFY2(words(check).contains("wrong password"), words(check));
+    QVERIFY(!fleet.credentials().lookUp("node-a").password);
+}
+
+void NodeCheckTest::oldNodeIsNamedInItsRow() {
+    QDir().mkpath(m_home.filePath("old"));
+    const QString fake = m_home.filePath("old/getconf");
+    QVERIFY(writeFileAtomically(fake.toStdString(), "#!/bin/sh\necho glibc 2.31\n"));
+    QFile::setPermissions(fake, QFile::ReadOwner | QFile::ExeOwner);
+    serve({.authorizedKey = m_publicKey,
+           .environment = {"PATH=" + m_home.filePath("old") + ":/usr/bin:/bin"}});
+    Fleet fleet(m_home.filePath("config"));
+    add(fleet, m_server->port());
+    Credentials trust;
+    trust.trustedFingerprint = m_server->fingerprint().toStdString();
+    const NodeCheck check = checkOf(fleet, "node-a", trust);
+    QVERIFY(!check.ready && !check.failure);
+    QVERIFY2(words(check).contains("node-a has glibc 2.31"), words(check));
+}
+
+void NodeCheckTest::fleetEndsInTheMiddleOfACheck() {
+    QTcpServer silent;
+    QVERIFY(silent.listen(QHostAddress::LocalHost));
+    QElapsedTimer timer;
+    {
+        Fleet fleet(m_home.filePath("config"));
+        add(fleet, silent.serverPort());
+        fleet.check("node-a");
+        QVERIFY(silent.waitForNewConnection(5000));
+        timer.start();
+    }
+    QVERIFY(timer.elapsed() < 2000);
+}
+
+QTEST_GUILESS_MAIN(NodeCheckTest)
+#include "tst_node_check.moc"
