@@ -35,9 +35,9 @@ int runWindow(int argc, char** argv) {
     auto writer = StoreWriter::open(paths.database());
     if (!writer)
         return refuse(writer.error());
-    CredentialStore granted;
     Engine engine(paths, fleet, std::move(*writer));
-    engine.setCredentialSource([&](const Node& node) { return granted.lookUp(node.name); });
+    engine.setCredentialSource(
+        [&](const Node& node) { return fleet.credentials().lookUp(node.name); });
     MainWindow window(engine, fleet, paths);
     window.show();
     engine.attachAll();

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/session.h"
 
+#include "app/core/remote/credential_store.h"
+
 #include <QDir>
 #include <QTimer>
 
@@ -44,7 +46,8 @@ Result<void> Session::open(bool mustWrite) {
         return tl::unexpected<Error>(writer.error());
     m_writes = writer.has_value();
     m_engine = std::make_unique<Engine>(m_paths, *m_fleet, writer ? std::move(*writer) : nullptr);
-    m_engine->setCredentialSource([this](const Node& node) { return m_granted.lookUp(node.name); });
+    m_engine->setCredentialSource(
+        [this](const Node& node) { return m_fleet->credentials().lookUp(node.name); });
     return {};
 }
 
@@ -80,7 +83,7 @@ void Session::catchUp() {
 }
 
 void Session::grant(const std::string& node, const Credentials& credentials) {
-    m_granted.grant(node, credentials);
+    m_fleet->credentials().grant(node, credentials);
 }
 
 bool awaitUntil(const std::function<bool()>& done, std::chrono::milliseconds deadline) {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "app/core/remote/credential_store.h"
 #include "app/core/run/engine.h"
 #include "app/core/settings/paths.h"
 #include "shared/exit_code.h"
@@ -48,7 +47,6 @@ private:
     bool m_json;
     bool m_writes = false;
     Paths m_paths;
-    CredentialStore m_granted;
     std::unique_ptr<Fleet> m_fleet;
     std::unique_ptr<Engine> m_engine;
 };

@@ -244,6 +244,18 @@ void Engine::wireFollowed(const QString& run, FollowedRun& followed) {
     });
 }
 
+void Engine::endInterruptedLaunch(const QString& run) {
+    // Its ranks have ended, or never began, and still it is "preparing": the Ringmaster that
+    // launched it was killed in between.
+    const auto found = summary(run);
+    if (!found || found->state != RunStateKind::kPreparing)
+        return;
+    (void)postEdit(run, [run](StoreWriter& writer) {
+        return writer.setState(run, RunStateKind::kFailed,
+                               QStringLiteral("the launch was interrupted before a rank started"));
+    });
+}
+
 void Engine::attachAll() {
     if (!m_impl->reader)
         return;
