@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "app/core/fleet/fleet.h"
+
+#include <QObject>
+#include <QSet>
+
+namespace rm {
+
+class CredentialVault;
+
+/// Checks nodes and asks the person what only a person can decide: trust a key seen for the first
+/// time, give a password. A changed key is never asked about: its check fails and says why.
+class NodeConnector : public QObject {
+    Q_OBJECT
+public:
+    NodeConnector(Fleet& fleet, CredentialVault& vault, QWidget* window);
+
+    /// One check at a time a node; a second call while one runs does nothing.
+    void check(const QString& name);
+    void checkAll();
+    bool isChecking(const QString& name) const { return m_checking.contains(name); }
+    void forget(const Node& node);
+
+Q_SIGNALS:
+    void checkingChanged(const QString& name);
+
+private:
+    void start(const QString& name, const Credentials& credentials);
+    void finish(const NodeCheck& answer);
+    void askForTrust(const Node& node, const ConnectFailure& failure);
+    void askForPassword(const Node& node, const ConnectFailure& failure);
+    void lookForPassword(const Node& node, const ConnectFailure& failure);
+
+    Fleet& m_fleet;
+    CredentialVault& m_vault;
+    QWidget* m_window;
+    QSet<QString> m_checking;
+    QSet<QString> m_lookedUp; ///< in the keyring; asking twice would not help
+};
+
+} // namespace rm

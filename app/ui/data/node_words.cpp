@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/ui/data/node_words.h"
+
+#include "app/ui/format.h"
+
+#include <QCoreApplication>
+#include <QMap>
+
+#include <algorithm>
+
+namespace rm {
+
+namespace {
+
+struct Words {
+    Q_DECLARE_TR_FUNCTIONS(NodeWords)
+};
+
+int problemsOf(const NodeCheck& check) {
+    return static_cast<int>(
+        std::ranges::count(checkRows(check), CheckRow::Verdict::kBad, &CheckRow::verdict));
+}
+
+QString gpuWords(const NodeReport& report) {
+    if (report.gpus.empty())
+        return Words::tr("no GPU: trains on the CPU");
+    QMap<QString, int> kinds;
+    for (const GpuReport& gpu : report.gpus)
+        ++kinds[QString::fromStdString(gpu.name).remove("NVIDIA ") + ' ' +
+                formatBytes(static_cast<double>(gpu.memoryBytes))];
+    QStringList parts;
+    for (auto kind = kinds.begin(); kind != kinds.end(); ++kind)
+        parts << QString("%1 × %2").arg(kind.value()).arg(kind.key());
+    parts << Words::tr("driver %1").arg(QString::fromStdString(report.driver));
+    return parts.join(kSeparator);
+}
+
+QString systemWords(const NodeReport& report) {
+    // "Debian GNU/Linux 12 (bookworm)" -> "Debian GNU/Linux 12"
+    const QString os = QString::fromStdString(report.os).section(" (", 0, 0);
+    return counted(report.cores, Words::tr("1 core"), Words::tr("%1 cores")) + kSeparator +
+           formatBytes(static_cast<double>(report.memoryBytes)) + kSeparator + os;
+}
+
+QString diskWords(const NodeReport& report) {
+    const DiskReport* best = nullptr;
+    for (const DiskReport& disk : report.disks)
+        if (report.home.starts_with(disk.path) && (!best || disk.path.size() > best->path.size()))
+            best = &disk;
+    return best ? Words::tr("%1 %2 free")
+                      .arg(QString::fromStdString(best->path),
+                           formatBytes(static_cast<double>(best->freeBytes)))
+                : QString();
+}
+
+} // namespace
+
+StateWords checkWords(const std::optional<NodeCheck>& check, bool checking) {
+    if (checking)
+        return {Words::tr("Checking"), Tone::kAccent};
+    if (!check)
+        return {Words::tr("Not checked"), Tone::kNeutral};
+    const int problems = problemsOf(*check);
+    if (check->failure && check->failure->need == ConnectFailure::Need::kTrustHostKey)
+        return {Words::tr("New host key"), Tone::kWarn};
+    if (check->failure && check->failure->need == ConnectFailure::Need::kPassword)
+        return {Words::tr("Needs a password"), Tone::kWarn};
+    if (problems > 0 || !check->ready)
+        return {counted(std::max(1, problems), Words::tr("1 problem"), Words::tr("%1 problems")),
+                Tone::kBad};
+    return {Words::tr("Ready"), Tone::kGood};
+}
+
+QString addressWords(const Node& node, const std::optional<NodeCheck>& check) {
+    if (node.isLocal)
+        return Words::tr("no SSH");
+    QString address = QString::fromStdString(node.sshHost);
+    if (!node.user.empty())
+        address.prepend(QString::fromStdString(node.user) + '@');
+    if (node.port > 0)
+        address += ':' + QString::number(node.port);
+    if (check && check->roundTripUs >= 0)
+        address += kSeparator + formatMilliseconds(static_cast<double>(check->roundTripUs) / 1000);
+    return address;
+}
+
+QStringList reportWords(const NodeReport& report) {
+    QStringList lines{gpuWords(report), systemWords(report)};
+    if (const QString disk = diskWords(report); !disk.isEmpty())
+        lines << disk;
+    return lines;
+}
+
+QString fleetWords(const std::vector<Node>& nodes, const Fleet& fleet) {
+    int gpus = 0, troubled = 0;
+    for (const Node& node : nodes) {
+        const auto check = fleet.lastCheck(QString::fromStdString(node.name));
+        troubled += check && !check->ready;
+        gpus += check && check->report ? static_cast<int>(check->report->gpus.size()) : 0;
+    }
+    QStringList parts{counted(static_cast<int64_t>(nodes.size()), Words::tr("1 machine"),
+                              Words::tr("%1 machines"))};
+    if (gpus > 0)
+        parts << counted(gpus, Words::tr("1 GPU"), Words::tr("%1 GPUs"));
+    if (troubled > 0)
+        parts << counted(troubled, Words::tr("1 needs attention"), Words::tr("%1 need attention"));
+    return parts.join(kSeparator);
+}
+
+std::vector<CheckRow> checkRows(const NodeCheck& check) {
+    std::vector<CheckRow> rows = check.rows;
+    const bool told = std::ranges::any_of(
+        rows, [](const CheckRow& row) { return row.verdict != CheckRow::Verdict::kGood; });
+    if (check.failure && !told)
+        rows.insert(rows.begin(), {CheckRow::Verdict::kBad, Words::tr("Connection").toStdString(),
+                                   check.failure->error.message});
+    return rows;
+}
+
+} // namespace rm

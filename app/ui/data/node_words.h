@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "app/core/fleet/fleet.h"
+#include "app/ui/data/run_words.h"
+
+#include <QStringList>
+
+#include <optional>
+
+namespace rm {
+
+/// "Ready", "2 problems", "Not checked", "Checking".
+StateWords checkWords(const std::optional<NodeCheck>& check, bool checking);
+
+/// "ubuntu@10.0.0.4 · 0.4 ms", "no SSH"
+QString addressWords(const Node& node, const std::optional<NodeCheck>& check);
+
+/// GPUs and driver; cores, memory and system; disk of the node's home. Empty without a report.
+QStringList reportWords(const NodeReport& report);
+
+/// "3 machines · 9 GPUs · 1 needs attention"
+QString fleetWords(const std::vector<Node>& nodes, const Fleet& fleet);
+
+/// Rows of a check, or one that says why there was no connection.
+std::vector<CheckRow> checkRows(const NodeCheck& check);
+
+} // namespace rm

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <QFuture>
+#include <QObject>
+#include <QTimer>
+
+namespace rm {
+
+/// Turns "something is new" into at most one question every `intervalMs`, never two at a time,
+/// and drops the answer to a question that was overtaken by restart(). GUI thread.
+class Puller : public QObject {
+    Q_OBJECT
+public:
+    explicit Puller(int intervalMs, QObject* parent);
+
+    void request(); ///< pull() comes soon
+    void restart(); ///< forget the question under way (its answer is stale), ask anew
+
+    /// Inside pull(): continues with `use(answer)` unless it is stale by then.
+    template <class T, class Use>
+    void await(QFuture<T> future, QObject* context, Use use) {
+        m_busy = true;
+        const int generation = m_generation;
+        future
+            .then(context,
+                  [this, generation, use](const T& answer) {
+                      if (generation == m_generation)
+                          use(answer);
+                      done(generation);
+                  })
+            .onCanceled(context, [this, generation] { done(generation); });
+    }
+
+Q_SIGNALS:
+    void pull();
+
+private:
+    void fire();
+    void done(int generation);
+
+    QTimer m_timer;
+    int m_generation = 0;
+    bool m_busy = false;
+    bool m_again = false;
+};
+
+} // namespace rm

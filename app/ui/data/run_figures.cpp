@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/ui/data/run_figures.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace rm {
+
+namespace {
+
+constexpr int64_t kLastSteps = 40;
+constexpr double kNoticeable = 0.10;
+
+double meanOf(StoreReader& reader, const QString& run, const char* metric, int rank, int64_t last) {
+    double sum = 0;
+    int count = 0;
+    const int64_t first = std::max<int64_t>(0, last - kLastSteps + 1);
+    for (const Point& point : reader.points(run, {metric, rank}, first, last))
+        if (std::isfinite(point.value)) {
+            sum += point.value;
+            ++count;
+        }
+    return count > 0 ? sum / count : 0;
+}
+
+double medianOf(std::vector<double> values) {
+    const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+    std::ranges::nth_element(values, middle);
+    return *middle;
+}
+
+RankMeans readRank(StoreReader& reader, const RunSummary& run, int rank) {
+    RankMeans means{.rank = rank};
+    means.stepMs = meanOf(reader, run.id, "train/step_ms", rank, run.step);
+    means.tokensPerSec = meanOf(reader, run.id, "train/tokens_per_s", rank, run.step);
+    for (size_t phase = 0; phase < kStepPhases.size(); ++phase)
+        means.phaseMs[phase] = meanOf(reader, run.id, kStepPhases[phase].metric, rank, run.step);
+    return means;
+}
+
+size_t widestGap(const RankMeans& slow, const std::vector<RankMeans>& ranks) {
+    size_t widest = 0;
+    double gap = -INFINITY;
+    for (size_t phase = 0; phase < kStepPhases.size(); ++phase) {
+        std::vector<double> others;
+        for (const RankMeans& rank : ranks)
+            others.push_back(rank.phaseMs[phase]);
+        const double over = slow.phaseMs[phase] - medianOf(std::move(others));
+        if (phase != kAllreducePhase && over > gap) {
+            gap = over;
+            widest = phase;
+        }
+    }
+    return widest;
+}
+
+std::optional<int64_t> bestValidationStep(StoreReader& reader, const RunSummary& run) {
+    if (!run.validationLoss)
+        return std::nullopt;
+    std::optional<Point> best;
+    for (const Point& point : reader.points(run.id, {"validation/loss", 0}))
+        if (std::isfinite(point.value) && (!best || point.value < best->value))
+            best = point;
+    return best ? std::optional(best->step) : std::nullopt;
+}
+
+} // namespace
+
+double RankMeans::busyMs() const {
+    return std::accumulate(phaseMs.begin(), phaseMs.end(), 0.0) - phaseMs[kAllreducePhase];
+}
+
+std::optional<Straggler> findStraggler(const std::vector<RankMeans>& ranks) {
+    if (ranks.size() < 2)
+        return std::nullopt;
+    std::vector<double> busy;
+    for (const RankMeans& rank : ranks)
+        busy.push_back(rank.busyMs());
+    const auto slowest = std::ranges::max_element(ranks, {}, &RankMeans::busyMs);
+    // Of two ranks the upper median would be the slow one itself.
+    const double usual = ranks.size() == 2 ? std::min(busy[0], busy[1]) : medianOf(busy);
+    const double overBy = usual > 0 ? slowest->busyMs() / usual - 1 : 0;
+    if (overBy < kNoticeable)
+        return std::nullopt;
+    return Straggler{slowest->rank, widestGap(*slowest, ranks), overBy};
+}
+
+RunFigures readFigures(StoreReader& reader, const RunSummary& run) {
+    RunFigures figures;
+    for (int rank = 0; rank < run.ranks; ++rank)
+        figures.ranks.push_back(readRank(reader, run, rank));
+    double allreduceMs = 0;
+    for (const RankMeans& rank : figures.ranks) {
+        figures.tokensPerSec += rank.tokensPerSec;
+        figures.stepMs = std::max(figures.stepMs, rank.stepMs);
+        allreduceMs += rank.phaseMs[kAllreducePhase] / run.ranks;
+    }
+    figures.allreduceShare = figures.stepMs > 0 ? allreduceMs / figures.stepMs : 0;
+    figures.straggler = findStraggler(figures.ranks);
+    figures.bestStep = bestValidationStep(reader, run);
+    return figures;
+}
+
+} // namespace rm

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "app/core/store/store.h"
+
+#include <array>
+#include <optional>
+#include <vector>
+
+namespace rm {
+
+/// The phases of a step, in the order in which they are shown.
+struct PhaseName {
+    const char* metric; ///< "phase/data_ms"
+    const char* word;   ///< "data"; translated where shown
+};
+inline constexpr std::array<PhaseName, 5> kStepPhases = {{{"phase/data_ms", "data"},
+                                                          {"phase/forward_ms", "forward"},
+                                                          {"phase/backward_ms", "backward"},
+                                                          {"phase/allreduce_ms", "all-reduce"},
+                                                          {"phase/optimizer_ms", "optimizer"}}};
+inline constexpr size_t kAllreducePhase = 3;
+
+/// Means of one rank over the last steps.
+struct RankMeans {
+    int rank = 0;
+    double stepMs = 0;
+    double tokensPerSec = 0;
+    std::array<double, kStepPhases.size()> phaseMs{};
+
+    /// Time in which the rank itself worked: what the others wait for.
+    double busyMs() const;
+};
+
+struct Straggler {
+    int rank = 0;
+    size_t phase = 0;  ///< index in kStepPhases of what it spends the time on
+    double overBy = 0; ///< 0.21: its busy time is 21 % over the median
+};
+
+/// The rank whose own work takes at least 10 % longer than the median rank's.
+std::optional<Straggler> findStraggler(const std::vector<RankMeans>& ranks);
+
+/// What stands at the head of a run.
+struct RunFigures {
+    std::vector<RankMeans> ranks;
+    double tokensPerSec = 0; ///< total
+    double stepMs = 0;       ///< of the slowest rank
+    double allreduceShare = 0;
+    std::optional<Straggler> straggler;
+    std::optional<int64_t> bestStep; ///< of the best validation loss
+};
+
+RunFigures readFigures(StoreReader& reader, const RunSummary& run);
+
+} // namespace rm

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/ui/data/run_words.h"
+
+#include "app/ui/format.h"
+#include "shared/board/board.h"
+
+#include <QCoreApplication>
+#include <QStringList>
+
+namespace rm {
+
+namespace {
+
+struct Words {
+    Q_DECLARE_TR_FUNCTIONS(RunWords)
+};
+
+StateWords pendingWords(CommandKind kind, const QString& counted) {
+    switch (kind) {
+    case CommandKind::kPause:
+        return {Words::tr("Pausing%1").arg(counted), Tone::kWarn};
+    case CommandKind::kHold:
+    case CommandKind::kStep:
+        return {Words::tr("Holding%1").arg(counted), Tone::kWarn};
+    case CommandKind::kContinue:
+        return {Words::tr("Continuing"), Tone::kGood};
+    case CommandKind::kCheckpoint:
+        return {Words::tr("Saving a checkpoint"), Tone::kGood};
+    case CommandKind::kValidate:
+        return {Words::tr("Validating"), Tone::kGood};
+    case CommandKind::kSample:
+        return {Words::tr("Sampling"), Tone::kGood};
+    case CommandKind::kSet:
+        return {Words::tr("Changing a setting"), Tone::kGood};
+    case CommandKind::kStop:
+    case CommandKind::kKill:
+        return {Words::tr("Stopping%1").arg(counted), Tone::kWarn};
+    }
+    Q_UNREACHABLE();
+}
+
+/// Whether a rank has done what the pending command asks of it.
+bool hasFollowed(const RankState& rank, CommandKind kind) {
+    if (kind == CommandKind::kHold || kind == CommandKind::kStep)
+        return rank.phase == static_cast<uint8_t>(Phase::kHeld);
+    return rank.pid == 0 || rank.phase == static_cast<uint8_t>(Phase::kEnding);
+}
+
+QString countedRanks(const RunSummary& run, const LiveState& live, CommandKind kind) {
+    int done = 0, seen = 0;
+    for (const LiveState::NodeLink& node : live.nodes)
+        for (const RankState& rank : node.state ? node.state->ranks : std::vector<RankState>()) {
+            ++seen;
+            done += hasFollowed(rank, kind);
+        }
+    return seen == 0 ? QString() : Words::tr(", %1 of %2 ranks").arg(done).arg(run.ranks);
+}
+
+QString attemptSuffix(const RunSummary& run) {
+    return run.attempt > 1 ? kSeparator + Words::tr("attempt %1").arg(run.attempt) : QString();
+}
+
+} // namespace
+
+StateWords stateWords(const RunSummary& run) {
+    const QString step = formatCount(run.step);
+    switch (run.state) {
+    case RunStateKind::kPreparing:
+        return {Words::tr("Preparing") + attemptSuffix(run), Tone::kAccent};
+    case RunStateKind::kRunning:
+        return {Words::tr("Running") + attemptSuffix(run), Tone::kGood};
+    case RunStateKind::kPaused:
+        return {Words::tr("Paused at %1").arg(step), Tone::kWarn};
+    case RunStateKind::kFinished:
+        return {Words::tr("Finished"), Tone::kNeutral};
+    case RunStateKind::kStopped:
+        return {Words::tr("Stopped at %1").arg(step), Tone::kNeutral};
+    case RunStateKind::kFailed:
+        return {Words::tr("Failed at %1").arg(step), Tone::kBad};
+    case RunStateKind::kPreempted:
+        return {Words::tr("Preempted at %1").arg(step), Tone::kWarn};
+    }
+    Q_UNREACHABLE();
+}
+
+StateWords stateWords(const RunSummary& run, const LiveState& live) {
+    if (hasEnded(run.state))
+        return stateWords(run);
+    if (live.pending)
+        return pendingWords(*live.pending, countedRanks(run, live, *live.pending));
+    if (live.held)
+        return {Words::tr("Held at %1").arg(formatCount(run.step)), Tone::kWarn};
+    return stateWords(run);
+}
+
+QString linkLostText(const LiveState& live) {
+    QStringList lines;
+    for (const LiveState::NodeLink& node : live.nodes)
+        if (node.link == LiveState::Link::kLost)
+            lines << Words::tr("%1 unreachable since %2; training goes on there; retrying")
+                         .arg(nodeTitle(node.node), formatClock(node.lostSinceNs));
+    return lines.join('\n');
+}
+
+QString placeWords(const RunSummary& run) {
+    QStringList parts;
+    parts << (run.nodes.size() == 1 ? nodeTitle(run.nodes.front().nodeName)
+                                    : counted(static_cast<int64_t>(run.nodes.size()),
+                                              Words::tr("1 node"), Words::tr("%1 nodes")));
+    parts << counted(run.ranks, Words::tr("1 rank"), Words::tr("%1 ranks"));
+    parts << Words::tr("started %1").arg(formatClock(run.createdNs));
+    return parts.join(kSeparator);
+}
+
+bool hasEnded(RunStateKind state) {
+    return state != RunStateKind::kPreparing && state != RunStateKind::kRunning;
+}
+
+bool canResume(RunStateKind state) {
+    return hasEnded(state) && state != RunStateKind::kFinished;
+}
+
+QString nodeTitle(const std::string& name) {
+    return name == kLocalNodeName ? Words::tr("This computer") : QString::fromStdString(name);
+}
+
+} // namespace rm

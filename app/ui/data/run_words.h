@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "app/core/run/engine.h"
+#include "app/core/store/store.h"
+#include "app/ui/widgets/chip.h"
+
+#include <QString>
+
+namespace rm {
+
+/// A state as a person reads it.
+struct StateWords {
+    QString text;
+    Tone tone = Tone::kNeutral;
+    bool operator==(const StateWords&) const = default;
+};
+
+/// "Running · attempt 2", "Paused at 38 412", "Failed at 120".
+StateWords stateWords(const RunSummary& run);
+/// The same with what the links say: "Pausing, 3 of 4 ranks", "Held at 412".
+StateWords stateWords(const RunSummary& run, const LiveState& live);
+
+/// One line per lost node: "node-b unreachable since 11:02; training goes on there; retrying".
+QString linkLostText(const LiveState& live);
+
+/// "2 nodes · 8 ranks · started 09:14"
+QString placeWords(const RunSummary& run);
+
+bool hasEnded(RunStateKind state);
+bool canResume(RunStateKind state);
+
+/// The node's name for people: "This computer" for the local one.
+QString nodeTitle(const std::string& name);
+
+} // namespace rm

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/ui/data/runs_feed.h"
+
+#include "app/core/run/engine.h"
+#include "app/ui/data/store_thread.h"
+
+#include <algorithm>
+
+namespace rm {
+
+namespace {
+constexpr int kPullMs = 150;
+}
+
+RunsFeed::RunsFeed(Engine& engine, StoreThread& store, QObject* parent)
+    : QObject(parent)
+    , m_store(store)
+    , m_puller(kPullMs, this) {
+    connect(&engine, &Engine::runsChanged, &m_puller, &Puller::request);
+    connect(&engine, &Engine::attemptEnded, &m_puller, &Puller::request);
+    connect(&m_puller, &Puller::pull, this, &RunsFeed::pull);
+    m_puller.restart();
+}
+
+const RunSummary* RunsFeed::find(const QString& id) const {
+    const auto found = std::ranges::find(m_runs, id, &RunSummary::id);
+    return found == m_runs.end() ? nullptr : &*found;
+}
+
+void RunsFeed::pull() {
+    m_puller.await(m_store.ask([](StoreReader& reader) { return reader.runs(); }), this,
+                   [this](const std::vector<RunSummary>& runs) {
+                       const bool first = !m_loaded;
+                       m_loaded = true;
+                       if (!first && runs == m_runs)
+                           return;
+                       m_runs = runs;
+                       Q_EMIT changed();
+                   });
+}
+
+} // namespace rm

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "app/core/store/store.h"
+#include "app/ui/data/puller.h"
+
+#include <QObject>
+
+#include <vector>
+
+namespace rm {
+
+class Engine;
+class StoreThread;
+
+/// The list of all runs, kept fresh; every page that shows runs reads this one copy.
+class RunsFeed : public QObject {
+    Q_OBJECT
+public:
+    RunsFeed(Engine& engine, StoreThread& store, QObject* parent = nullptr);
+
+    const std::vector<RunSummary>& runs() const { return m_runs; }
+    const RunSummary* find(const QString& id) const;
+    bool isLoaded() const { return m_loaded; }
+    void refresh() { m_puller.restart(); }
+
+Q_SIGNALS:
+    void changed();
+
+private:
+    void pull();
+
+    StoreThread& m_store;
+    Puller m_puller;
+    std::vector<RunSummary> m_runs;
+    bool m_loaded = false;
+};
+
+} // namespace rm

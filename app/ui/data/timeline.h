@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "app/core/store/store.h"
+#include "app/ui/plot/chart_data.h"
+
+#include <vector>
+
+namespace rm {
+
+/// What happened to a run, from all that was stored about it.
+struct RunHistory {
+    std::vector<StoredAttempt> attempts;
+    std::vector<StoredEvent> events;
+    std::vector<StoredCheckpoint> checkpoints;
+    std::vector<StoredCommand> commands;
+};
+
+/// One moment; `step` -1: belongs to none.
+using Moment = Mark;
+
+/// Everything worth telling, newest first.
+std::vector<Moment> timelineOf(const RunSummary& run, const RunHistory& history);
+
+/// What charts mark: commands, attempts, checkpoints that still exist, warnings and errors.
+std::vector<Mark> chartMarks(const RunHistory& history);
+
+/// A mark for each checkpoint that still exists.
+std::vector<Mark> checkpointMarks(const RunHistory& history);
+
+} // namespace rm

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/ui/dialogs/connect_dialogs.h"
+
+#include "app/ui/data/run_words.h"
+#include "app/ui/widgets/label.h"
+
+#include <QCheckBox>
+#include <QLineEdit>
+#include <QVBoxLayout>
+
+namespace rm {
+
+HostKeyDialog::HostKeyDialog(const Node& node, const QString& fingerprint, QWidget* parent)
+    : Sheet(tr("First contact with %1").arg(nodeTitle(node.name)),
+            tr("This computer has not seen the key of %1 before. Compare the fingerprint with "
+               "what the machine itself says (ssh-keygen -lf /etc/ssh/ssh_host_ed25519_key.pub).")
+                .arg(QString::fromStdString(node.sshHost)),
+            "hostKeyDialog", parent) {
+    QLabel* shown = makeText(fingerprint, "mono");
+    shown->setObjectName("fingerprint");
+    shown->setAccessibleName(tr("Fingerprint"));
+    content()->addWidget(shown);
+    addCancel();
+    QPushButton* trust = addButton(tr("Trust this key"), "primary", "trustKey");
+    connect(trust, &QPushButton::clicked, this, &QDialog::accept);
+}
+
+PasswordDialog::PasswordDialog(const Node& node, const QString& problem, QWidget* parent)
+    : Sheet(tr("Password for %1").arg(nodeTitle(node.name)), problem, "passwordDialog", parent)
+    , m_password(new QLineEdit)
+    , m_keep(new QCheckBox(tr("Keep it in the desktop's keyring"))) {
+    m_password->setEchoMode(QLineEdit::Password);
+    m_password->setObjectName("password");
+    m_password->setAccessibleName(tr("Password"));
+    m_password->setPlaceholderText(tr("Password"));
+    m_keep->setObjectName("keepPassword");
+    m_keep->setAccessibleName(m_keep->text());
+    content()->addWidget(m_password);
+    content()->addWidget(m_keep);
+    addCancel();
+    QPushButton* connectButton = addButton(tr("Connect"), "primary", "connect");
+    connectButton->setEnabled(false);
+    connectButton->setDefault(true);
+    connect(m_password, &QLineEdit::textChanged, connectButton,
+            [connectButton](const QString& text) { connectButton->setEnabled(!text.isEmpty()); });
+    connect(connectButton, &QPushButton::clicked, this, &QDialog::accept);
+    m_password->setFocus();
+}
+
+QString PasswordDialog::password() const {
+    return m_password->text();
+}
+
+bool PasswordDialog::keepInKeyring() const {
+    return m_keep->isChecked();
+}
+
+} // namespace rm

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/ui/dialogs/sheet.h"
+
+#include "app/ui/theme.h"
+#include "app/ui/widgets/label.h"
+
+#include <QVBoxLayout>
+
+namespace rm {
+
+Sheet::Sheet(const QString& title, const QString& text, const char* objectName, QWidget* parent)
+    : QDialog(parent)
+    , m_content(new QVBoxLayout)
+    , m_buttons(new QHBoxLayout) {
+    setObjectName(objectName);
+    setWindowTitle(title);
+    setAccessibleName(title);
+    setAttribute(Qt::WA_DeleteOnClose);
+    setFixedWidth(size::kDialogWidth);
+    auto* column = new QVBoxLayout(this);
+    column->setContentsMargins(size::kPageX, size::kPageY, size::kPageX, size::kPageY);
+    column->setSpacing(size::kCardGap);
+    column->addWidget(makeLabel(title, "cardTitle"));
+    if (!text.isEmpty())
+        column->addWidget(makeText(text, "bodySecondary"));
+    m_content->setSpacing(2 * size::kGrid);
+    column->addLayout(m_content);
+    m_buttons->setSpacing(2 * size::kGrid);
+    m_buttons->addStretch(1);
+    column->addSpacing(size::kGrid);
+    column->addLayout(m_buttons);
+}
+
+QPushButton* Sheet::addButton(const QString& text, const char* role, const char* objectName) {
+    QPushButton* button = makeButton(text, role, objectName, this);
+    m_buttons->addWidget(button);
+    return button;
+}
+
+void Sheet::addCancel() {
+    connect(addButton(tr("Cancel"), "", "cancel"), &QPushButton::clicked, this, &QDialog::reject);
+}
+
+} // namespace rm

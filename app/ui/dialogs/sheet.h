@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <QDialog>
+
+class QHBoxLayout;
+class QPushButton;
+class QVBoxLayout;
+
+namespace rm {
+
+/// A window-modal dialog: title, what it is about, content, buttons at the right. It never runs an
+/// event loop of its own: open() it and connect to its signals; it deletes itself.
+class Sheet : public QDialog {
+    Q_OBJECT
+public:
+    Sheet(const QString& title, const QString& text, const char* objectName, QWidget* parent);
+
+    QVBoxLayout* content() const { return m_content; }
+    QPushButton* addButton(const QString& text, const char* role, const char* objectName);
+    /// Cancel, which Esc does too.
+    void addCancel();
+
+private:
+    QVBoxLayout* m_content;
+    QHBoxLayout* m_buttons;
+};
+
+} // namespace rm

@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/ui/main_window.h"
+
+#include "app/core/run/engine.h"
+#include "app/core/settings/paths.h"
+#include "app/ui/app_context.h"
+#include "app/ui/data/credential_vault.h"
+#include "app/ui/data/node_connector.h"
+#include "app/ui/data/run_words.h"
+#include "app/ui/data/runs_feed.h"
+#include "app/ui/data/store_thread.h"
+#include "app/ui/new_run_page.h"
+#include "app/ui/nodes_page.h"
+#include "app/ui/palette_dialog.h"
+#include "app/ui/rail.h"
+#include "app/ui/run/run_page.h"
+#include "app/ui/runs_page.h"
+#include "app/ui/theme.h"
+#include "app/ui/welcome_page.h"
+#include "app/ui/widgets/toast.h"
+
+#include <QHBoxLayout>
+#include <QIcon>
+#include <QSettings>
+#include <QShortcut>
+#include <QStackedWidget>
+
+namespace rm {
+
+namespace {
+
+constexpr QSize kFirstSize(1440, 900);
+constexpr QSize kSmallest(720, 520);
+constexpr int kRanksHere = 2;
+
+QSettings settingsIn(const Paths& paths) {
+    return {paths.config + "/settings.ini", QSettings::IniFormat};
+}
+
+} // namespace
+
+MainWindow::MainWindow(Engine& engine, Fleet& fleet, const Paths& paths)
+    : m_engine(engine)
+    , m_fleet(fleet)
+    , m_paths(paths)
+    , m_store(new StoreThread(engine.databasePath(), this))
+    , m_runsFeed(new RunsFeed(engine, *m_store, this))
+    , m_toast(new Toast(this))
+    , m_vault(new CredentialVault(this))
+    , m_connector(new NodeConnector(fleet, *m_vault, this))
+    , m_context(
+          new AppContext{engine, fleet, paths, *m_store, *m_runsFeed, *m_connector, *m_toast}) {
+    buildUi();
+    wire();
+    restore();
+}
+
+MainWindow::~MainWindow() = default;
+
+void MainWindow::buildUi() {
+    setObjectName("mainWindow");
+    setWindowTitle(tr("Ringmaster"));
+    setWindowIcon(QIcon(":/icons/ringmaster.svg"));
+    setMinimumSize(kSmallest);
+    auto* central = new QWidget;
+    auto* row = new QHBoxLayout(central);
+    row->setContentsMargins(0, 0, 0, 0);
+    row->setSpacing(0);
+    m_rail = new Rail(*m_runsFeed);
+    m_stack = new QStackedWidget;
+    m_welcome = new WelcomePage(*m_context);
+    m_runs = new RunsPage(*m_context);
+    m_run = new RunPage(*m_context);
+    m_newRun = new NewRunPage(*m_context);
+    m_nodes = new NodesPage(*m_context);
+    for (QWidget* page :
+         std::initializer_list<QWidget*>{m_welcome, m_runs, m_run, m_newRun, m_nodes})
+        m_stack->addWidget(page);
+    row->addWidget(m_rail);
+    row->addWidget(m_stack, 1);
+    setCentralWidget(central);
+    m_toast->raise();
+}
+
+void MainWindow::wire() {
+    m_engine.setCredentialSource(
+        [vault = m_vault](const Node& node) { return vault->credentials(node); });
+    connect(&m_engine, &Engine::failed, this, [this](const QString& run, const QString& message) {
+        const RunSummary* known = m_runsFeed->find(run);
+        m_toast->say(known ? known->name + ": " + message : message);
+    });
+    connect(m_store, &StoreThread::broken, m_toast, &Toast::say);
+    connect(m_runsFeed, &RunsFeed::changed, this, &MainWindow::chooseFirstPage);
+    connect(&Theme::instance(), &Theme::changed, this,
+            [this] { settingsIn(m_paths).setValue("theme", modeName(Theme::instance().mode())); });
+    wirePages();
+    wireKeys();
+}
+
+void MainWindow::wirePages() {
+    connect(m_rail, &Rail::placeChosen, this, [this](Rail::Place place) {
+        if (place == Rail::Place::kRuns)
+            showRuns();
+        else if (place == Rail::Place::kNewRun)
+            showNewRun();
+        else
+            showNodes();
+    });
+    connect(m_rail, &Rail::runChosen, this, &MainWindow::showRun);
+    connect(m_rail, &Rail::paletteAsked, this, &MainWindow::showPalette);
+    connect(m_welcome, &WelcomePage::trainHereAsked, this, &MainWindow::trainHere);
+    connect(m_welcome, &WelcomePage::runChosen, this, &MainWindow::showRun);
+    connect(m_welcome, &WelcomePage::addNodeAsked, this, [this] {
+        showNodes();
+        m_nodes->addNode();
+    });
+    connect(m_runs, &RunsPage::runChosen, this, &MainWindow::showRun);
+    connect(m_runs, &RunsPage::newRunAsked, this, &MainWindow::showNewRun);
+    connect(m_newRun, &NewRunPage::launched, this, &MainWindow::showRun);
+    connect(m_run, &RunPage::branchAsked, this,
+            [this](const QString& run, qint64 step, const QString& toml,
+                   const std::vector<Placement>& nodes) {
+                m_newRun->prepareBranch(run, step, toml, nodes);
+                showNewRun();
+            });
+}
+
+void MainWindow::wireKeys() {
+    const auto bind = [this](QKeySequence keys, auto action) {
+        connect(new QShortcut(keys, this), &QShortcut::activated, this, action);
+    };
+    bind(Qt::CTRL | Qt::Key_K, [this] { showPalette(); });
+    bind(Qt::CTRL | Qt::Key_N, [this] { showNewRun(); });
+    bind(Qt::CTRL | Qt::Key_1, [this] { showRuns(); });
+    bind(Qt::CTRL | Qt::Key_2, [this] { showNewRun(); });
+    bind(Qt::CTRL | Qt::Key_3, [this] { showNodes(); });
+    bind(Qt::CTRL | Qt::Key_F, [this] {
+        if (m_stack->currentWidget() == m_run) {
+            m_run->focusFilter();
+            return;
+        }
+        showRuns();
+        m_runs->focusFilter();
+    });
+}
+
+void MainWindow::restore() {
+    QSettings settings = settingsIn(m_paths);
+    resize(kFirstSize);
+    restoreGeometry(settings.value("window/geometry").toByteArray());
+    if (settings.contains("theme"))
+        Theme::instance().setMode(modeFromName(settings.value("theme").toString()));
+    showWelcome();
+    chooseFirstPage();
+}
+
+void MainWindow::closeEvent(QCloseEvent* event) {
+    settingsIn(m_paths).setValue("window/geometry", saveGeometry());
+    QMainWindow::closeEvent(event);
+}
+
+void MainWindow::chooseFirstPage() {
+    if (m_firstPageChosen || !m_runsFeed->isLoaded())
+        return;
+    m_firstPageChosen = true;
+    if (!m_runsFeed->runs().empty() && m_stack->currentWidget() == m_welcome)
+        showRuns();
+}
+
+void MainWindow::showWelcome() {
+    m_rail->setPlace(Rail::Place::kNone);
+    m_stack->setCurrentWidget(m_welcome);
+}
+
+void MainWindow::showRuns() {
+    m_rail->setPlace(Rail::Place::kRuns);
+    m_stack->setCurrentWidget(m_runs);
+}
+
+void MainWindow::showRun(const QString& run) {
+    m_run->setRun(run);
+    m_rail->setPlace(Rail::Place::kRuns);
+    m_stack->setCurrentWidget(m_run);
+}
+
+void MainWindow::showNewRun() {
+    m_rail->setPlace(Rail::Place::kNewRun);
+    m_stack->setCurrentWidget(m_newRun);
+}
+
+void MainWindow::showNodes() {
+    m_rail->setPlace(Rail::Place::kNodes);
+    m_stack->setCurrentWidget(m_nodes);
+}
+
+void MainWindow::trainHere() {
+    m_newRun->prepare("gpt-tiny", {{kLocalNodeName, kRanksHere}});
+    showNewRun();
+}
+
+std::vector<PaletteEntry> MainWindow::paletteEntries() {
+    std::vector<PaletteEntry> entries{
+        {tr("Runs"), tr("page"), [this] { showRuns(); }},
+        {tr("New run"), tr("page"), [this] { showNewRun(); }},
+        {tr("Nodes"), tr("page"), [this] { showNodes(); }},
+        {tr("Welcome"), tr("page"), [this] { showWelcome(); }},
+        {tr("Train on this computer"), tr("action"), [this] { trainHere(); }},
+        {tr("Add a node"), tr("action"),
+         [this] {
+             showNodes();
+             m_nodes->addNode();
+         }},
+        {tr("Check all nodes"), tr("action"),
+         [this] {
+             showNodes();
+             m_connector->checkAll();
+         }},
+        {tr("Light theme"), tr("action"), [] { Theme::instance().setMode(Theme::Mode::kLight); }},
+        {tr("Dark theme"), tr("action"), [] { Theme::instance().setMode(Theme::Mode::kDark); }},
+        {tr("Theme of the desktop"), tr("action"),
+         [] { Theme::instance().setMode(Theme::Mode::kSystem); }}};
+    for (const RunSummary& run : m_runsFeed->runs())
+        entries.push_back({run.name + ", " + stateWords(run).text, tr("run"),
+                           [this, id = run.id] { showRun(id); }});
+    for (const Node& node : m_fleet.nodes())
+        entries.push_back(
+            {nodeTitle(node.name), tr("node"), [this, name = QString::fromStdString(node.name)] {
+                 showNodes();
+                 m_nodes->select(name);
+             }});
+    return entries;
+}
+
+void MainWindow::showPalette() {
+    (new PaletteDialog(paletteEntries(), this))->open();
+}
+
+} // namespace rm

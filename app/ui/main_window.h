@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <QMainWindow>
+
+#include <memory>
+
+class QStackedWidget;
+
+namespace rm {
+
+class CredentialVault;
+class Engine;
+class Fleet;
+class NewRunPage;
+class NodeConnector;
+class NodesPage;
+class Rail;
+class RunPage;
+class RunsFeed;
+class RunsPage;
+class StoreThread;
+class Toast;
+class WelcomePage;
+struct AppContext;
+struct PaletteEntry;
+struct Paths;
+
+/// The app's window over one engine. Call Theme::install() before the first one is made. It gives
+/// the engine the passwords that a person typed, so it is made before the engine's first use.
+class MainWindow : public QMainWindow {
+    Q_OBJECT
+public:
+    MainWindow(Engine& engine, Fleet& fleet, const Paths& paths);
+    ~MainWindow() override;
+
+    void showWelcome();
+    void showRuns();
+    void showRun(const QString& run);
+    void showNewRun();
+    void showNodes();
+    void showPalette();
+
+    // For tests that look at one page.
+    RunPage& runPage() const { return *m_run; }
+    NewRunPage& newRunPage() const { return *m_newRun; }
+    NodesPage& nodesPage() const { return *m_nodes; }
+    RunsFeed& runs() const { return *m_runsFeed; }
+
+protected:
+    void closeEvent(QCloseEvent* event) override;
+
+private:
+    void buildUi();
+    void wire();
+    void wirePages();
+    void wireKeys();
+    void restore();
+    void trainHere();
+    void chooseFirstPage();
+    std::vector<PaletteEntry> paletteEntries();
+
+    Engine& m_engine;
+    Fleet& m_fleet;
+    const Paths& m_paths;
+    StoreThread* m_store;
+    RunsFeed* m_runsFeed;
+    Toast* m_toast;
+    CredentialVault* m_vault;
+    NodeConnector* m_connector;
+    std::unique_ptr<AppContext> m_context;
+    Rail* m_rail;
+    QStackedWidget* m_stack;
+    WelcomePage* m_welcome;
+    RunsPage* m_runs;
+    RunPage* m_run;
+    NewRunPage* m_newRun;
+    NodesPage* m_nodes;
+    bool m_firstPageChosen = false;
+};
+
+} // namespace rm

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/ui/models/cell_delegate.h"
+
+#include "app/ui/models/runs_model.h"
+#include "app/ui/theme.h"
+#include "app/ui/widgets/chip.h"
+
+#include <QPainter>
+
+namespace rm {
+
+namespace {
+constexpr int kChipHeight = 22;
+constexpr int kChipPad = 12;
+constexpr int kCellPad = 2 * size::kGrid;
+} // namespace
+
+void CellDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option,
+                         const QModelIndex& index) const {
+    const QVariant tone = index.data(kToneRole);
+    if (!tone.isValid()) {
+        QStyledItemDelegate::paint(painter, option, index);
+        return;
+    }
+    QStyleOptionViewItem empty = option;
+    initStyleOption(&empty, index);
+    empty.text.clear();
+    empty.widget->style()->drawControl(QStyle::CE_ItemViewItem, &empty, painter, empty.widget);
+
+    QFont font = Theme::instance().font(FontRole::kSecondary);
+    font.setWeight(QFont::DemiBold);
+    const QFontMetrics metrics(font);
+    const int room = option.rect.width() - 2 * kCellPad;
+    const QString text =
+        metrics.elidedText(index.data().toString(), Qt::ElideRight, room - 2 * kChipPad);
+    QRect chip(0, 0, metrics.horizontalAdvance(text) + 2 * kChipPad, kChipHeight);
+    chip.moveTopLeft({option.rect.left() + kCellPad, option.rect.center().y() - kChipHeight / 2});
+    painter->save();
+    painter->setRenderHint(QPainter::Antialiasing);
+    painter->setPen(Qt::NoPen);
+    painter->setBrush(toneBack(static_cast<Tone>(tone.toInt())));
+    painter->drawRoundedRect(chip, kChipHeight / 2.0, kChipHeight / 2.0);
+    painter->setFont(font);
+    painter->setPen(toneColour(static_cast<Tone>(tone.toInt())));
+    painter->drawText(chip, Qt::AlignCenter, text);
+    painter->restore();
+}
+
+} // namespace rm

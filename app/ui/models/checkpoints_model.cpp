@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/ui/models/checkpoints_model.h"
+
+#include "app/ui/format.h"
+#include "app/ui/theme.h"
+#include "shared/io/clock.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace rm {
+
+namespace {
+
+bool isSame(const StoredCheckpoint& a, const StoredCheckpoint& b) {
+    return a.saved == b.saved && a.attempt == b.attempt;
+}
+
+int64_t bestStepOf(const std::vector<StoredCheckpoint>& checkpoints) {
+    double best = std::numeric_limits<double>::infinity();
+    int64_t step = -1;
+    for (const StoredCheckpoint& checkpoint : checkpoints)
+        if (checkpoint.saved.validationLoss < best) {
+            best = checkpoint.saved.validationLoss;
+            step = checkpoint.saved.step;
+        }
+    return step;
+}
+
+} // namespace
+
+void CheckpointsModel::show(const std::vector<StoredCheckpoint>& checkpoints, const QString& node) {
+    std::vector<StoredCheckpoint> kept;
+    for (const StoredCheckpoint& checkpoint : checkpoints)
+        if (!checkpoint.removed)
+            kept.push_back(checkpoint);
+    if (node == m_node && std::ranges::equal(kept, m_checkpoints, isSame))
+        return;
+    beginResetModel();
+    m_checkpoints = std::move(kept);
+    m_node = node;
+    m_bestStep = bestStepOf(m_checkpoints);
+    endResetModel();
+}
+
+const StoredCheckpoint* CheckpointsModel::at(int row) const {
+    return row >= 0 && row < rowCount() ? &m_checkpoints[static_cast<size_t>(row)] : nullptr;
+}
+
+int CheckpointsModel::rowOfStep(int64_t step) const {
+    const auto found = std::ranges::find_if(
+        m_checkpoints, [step](const auto& checkpoint) { return checkpoint.saved.step == step; });
+    return found == m_checkpoints.end() ? -1 : static_cast<int>(found - m_checkpoints.begin());
+}
+
+int CheckpointsModel::rowCount(const QModelIndex& parent) const {
+    return parent.isValid() ? 0 : static_cast<int>(m_checkpoints.size());
+}
+
+int CheckpointsModel::columnCount(const QModelIndex& parent) const {
+    return parent.isValid() ? 0 : kColumnCount;
+}
+
+QString CheckpointsModel::text(const StoredCheckpoint& checkpoint, int column) const {
+    const CheckpointSaved& saved = checkpoint.saved;
+    switch (column) {
+    case kStep:
+        return formatCount(saved.step);
+    case kValidation:
+        return formatFigure(saved.validationLoss);
+    case kSize:
+        return formatBytes(static_cast<double>(saved.bytes));
+    case kWhere:
+        return m_node + ' ' + QString::fromStdString(saved.path).section('/', 0, -2);
+    case kBecause:
+        return saved.step == m_bestStep
+                   ? tr("best validation/loss, %1").arg(QString::fromStdString(saved.reason))
+                   : QString::fromStdString(saved.reason);
+    case kSaved:
+        return tr("%1, took %2")
+            .arg(formatRelative(saved.wallNs, wallNowNs()), formatMilliseconds(saved.durationMs));
+    }
+    return {};
+}
+
+QVariant CheckpointsModel::toolTip(const StoredCheckpoint& checkpoint, int column) const {
+    if (column == kSaved)
+        return formatExact(checkpoint.saved.wallNs);
+    if (column == kWhere)
+        return QString::fromStdString(checkpoint.saved.path);
+    return text(checkpoint, column);
+}
+
+QVariant CheckpointsModel::data(const QModelIndex& index, int role) const {
+    const StoredCheckpoint* checkpoint = at(index.row());
+    if (!checkpoint)
+        return {};
+    const int column = index.column();
+    switch (role) {
+    case Qt::DisplayRole:
+        return text(*checkpoint, column);
+    case Qt::ToolTipRole:
+        return toolTip(*checkpoint, column);
+    case Qt::FontRole:
+        return column == kStep ? QVariant(Theme::instance().font(FontRole::kMono)) : QVariant();
+    case Qt::ForegroundRole:
+        if (column == kValidation && checkpoint->saved.step == m_bestStep)
+            return colours().good;
+        return column >= kSize ? QVariant(colours().secondary) : QVariant();
+    }
+    return {};
+}
+
+QVariant CheckpointsModel::headerData(int section, Qt::Orientation orientation, int role) const {
+    if (orientation != Qt::Horizontal)
+        return {};
+    if (role == Qt::TextAlignmentRole)
+        return QVariant(Qt::AlignVCenter | Qt::AlignLeft);
+    if (role != Qt::DisplayRole)
+        return {};
+    const QString titles[] = {tr("Step"),  tr("Validation loss"), tr("Size"),
+                              tr("Where"), tr("Kept because"),    tr("Saved")};
+    return titles[section];
+}
+
+} // namespace rm

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "app/core/store/store.h"
+
+#include <QAbstractTableModel>
+
+#include <vector>
+
+namespace rm {
+
+/// The checkpoints that still exist, newest first.
+class CheckpointsModel : public QAbstractTableModel {
+    Q_OBJECT
+public:
+    enum Column { kStep, kValidation, kSize, kWhere, kBecause, kSaved, kColumnCount };
+
+    using QAbstractTableModel::QAbstractTableModel;
+
+    void show(const std::vector<StoredCheckpoint>& checkpoints, const QString& node);
+    const StoredCheckpoint* at(int row) const;
+    int rowOfStep(int64_t step) const; ///< -1: none
+
+    int rowCount(const QModelIndex& parent = {}) const override;
+    int columnCount(const QModelIndex& parent = {}) const override;
+    QVariant data(const QModelIndex& index, int role) const override;
+    QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
+
+private:
+    QString text(const StoredCheckpoint& checkpoint, int column) const;
+    QVariant toolTip(const StoredCheckpoint& checkpoint, int column) const;
+
+    std::vector<StoredCheckpoint> m_checkpoints;
+    QString m_node;
+    int64_t m_bestStep = -1;
+};
+
+} // namespace rm

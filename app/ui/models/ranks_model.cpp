@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/ui/models/ranks_model.h"
+
+#include "app/ui/data/run_words.h"
+#include "app/ui/format.h"
+#include "app/ui/theme.h"
+#include "shared/board/board.h"
+#include "shared/exit_code.h"
+
+#include <algorithm>
+
+namespace rm {
+
+namespace {
+
+std::optional<RankState> liveRank(const LiveState& live, int rank) {
+    for (const LiveState::NodeLink& node : live.nodes)
+        if (node.state)
+            for (const RankState& state : node.state->ranks)
+                if (state.rank == rank)
+                    return state;
+    return std::nullopt;
+}
+
+QString nodeOf(const RunSummary& run, int nodeIndex) {
+    for (const RunNode& node : run.nodes)
+        if (node.nodeIndex == nodeIndex)
+            return nodeTitle(node.nodeName);
+    return kAbsent;
+}
+
+QString timeOrAbsent(double millis) {
+    return millis > 0 ? formatMilliseconds(millis) : kAbsent;
+}
+
+bool endedAsAsked(const RankExited& exited) {
+    const auto code = static_cast<ExitCode>(exited.exitCode);
+    return exited.signal == 0 && (code == ExitCode::kOk || code == ExitCode::kPaused ||
+                                  code == ExitCode::kStopped || code == ExitCode::kPreempted);
+}
+
+} // namespace
+
+void RanksModel::show(const RunSummary& run, const std::vector<StoredRank>& ranks,
+                      const RunFigures& figures, const LiveState& live) {
+    std::vector<Row> rows;
+    for (const StoredRank& rank : ranks) {
+        Row row{.stored = rank, .node = nodeOf(run, rank.nodeIndex)};
+        const auto means = std::ranges::find(figures.ranks, rank.rank, &RankMeans::rank);
+        if (means != figures.ranks.end())
+            row.means = *means;
+        row.live = liveRank(live, rank.rank);
+        row.straggles = figures.straggler && figures.straggler->rank == rank.rank;
+        rows.push_back(std::move(row));
+    }
+    const bool reset = rows.size() != m_rows.size();
+    if (reset)
+        beginResetModel();
+    m_rows = std::move(rows);
+    if (reset)
+        endResetModel();
+    else if (!m_rows.empty())
+        Q_EMIT dataChanged(index(0, 0), index(rowCount() - 1, kColumnCount - 1));
+}
+
+int RanksModel::rowCount(const QModelIndex& parent) const {
+    return parent.isValid() ? 0 : static_cast<int>(m_rows.size());
+}
+
+int RanksModel::columnCount(const QModelIndex& parent) const {
+    return parent.isValid() ? 0 : kColumnCount;
+}
+
+QString RanksModel::stateText(const Row& row) const {
+    if (row.stored.exited)
+        return QString::fromStdString(row.stored.exited->message);
+    if (row.live)
+        return tr("%1 for %2")
+            .arg(tr(phaseName(static_cast<Phase>(row.live->phase))),
+                 formatMilliseconds(static_cast<double>(row.live->sinceMs)));
+    return kAbsent;
+}
+
+QString RanksModel::text(const Row& row, int column) const {
+    if (column >= kFirstPhase && column < kPid)
+        return timeOrAbsent(row.means.phaseMs[static_cast<size_t>(column - kFirstPhase)]);
+    switch (column) {
+    case kRank:
+        return QString::number(row.stored.rank);
+    case kNode:
+        return row.node;
+    case kState:
+        return stateText(row);
+    case kStep:
+        return formatCount(row.live ? row.live->step : row.stored.step);
+    case kTokens:
+        return row.means.tokensPerSec > 0 ? formatCompact(row.means.tokensPerSec) : kAbsent;
+    case kStepMs:
+        return timeOrAbsent(row.means.stepMs);
+    case kPid:
+        return row.stored.pid > 0 ? QString::number(row.stored.pid) : kAbsent;
+    }
+    return {};
+}
+
+QVariant RanksModel::foreground(const Row& row, int column) const {
+    const bool failed = row.stored.exited && !endedAsAsked(*row.stored.exited);
+    if (failed && (column == kState || column == kRank))
+        return colours().bad;
+    return row.straggles && (column == kRank || column == kStepMs) ? QVariant(colours().bad)
+                                                                   : QVariant();
+}
+
+QVariant RanksModel::data(const QModelIndex& index, int role) const {
+    if (!index.isValid() || index.row() >= rowCount())
+        return {};
+    const Row& row = m_rows[static_cast<size_t>(index.row())];
+    if (role == Qt::DisplayRole || role == Qt::ToolTipRole)
+        return text(row, index.column());
+    if (role == Qt::ForegroundRole)
+        return foreground(row, index.column());
+    if (role == Qt::TextAlignmentRole)
+        return QVariant(Qt::AlignVCenter |
+                        (index.column() >= kStep ? Qt::AlignRight : Qt::AlignLeft));
+    return {};
+}
+
+QVariant RanksModel::headerData(int section, Qt::Orientation orientation, int role) const {
+    if (orientation != Qt::Horizontal)
+        return {};
+    if (role == Qt::TextAlignmentRole)
+        return QVariant(Qt::AlignVCenter | (section >= kStep ? Qt::AlignRight : Qt::AlignLeft));
+    if (role != Qt::DisplayRole)
+        return {};
+    const QString titles[] = {tr("Rank"),     tr("Node"),       tr("State"),     tr("Step"),
+                              tr("Tokens/s"), tr("Step time"),  tr("Data"),      tr("Forward"),
+                              tr("Backward"), tr("All-reduce"), tr("Optimizer"), tr("Process")};
+    return titles[section];
+}
+
+} // namespace rm

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "app/core/run/engine.h"
+#include "app/core/store/store.h"
+#include "app/ui/data/run_figures.h"
+
+#include <QAbstractTableModel>
+
+#include <vector>
+
+namespace rm {
+
+/// One rank a row: where it is, what it does, how fast, and how it ended.
+class RanksModel : public QAbstractTableModel {
+    Q_OBJECT
+public:
+    enum Column {
+        kRank,
+        kNode,
+        kState,
+        kStep,
+        kTokens,
+        kStepMs,
+        kFirstPhase, ///< the first of the phase columns
+        kPid = kFirstPhase + static_cast<int>(kStepPhases.size()),
+        kColumnCount
+    };
+
+    using QAbstractTableModel::QAbstractTableModel;
+
+    void show(const RunSummary& run, const std::vector<StoredRank>& ranks,
+              const RunFigures& figures, const LiveState& live);
+
+    int rowCount(const QModelIndex& parent = {}) const override;
+    int columnCount(const QModelIndex& parent = {}) const override;
+    QVariant data(const QModelIndex& index, int role) const override;
+    QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
+
+private:
+    struct Row {
+        StoredRank stored;
+        QString node;
+        RankMeans means = {};
+        std::optional<RankState> live = {};
+        bool straggles = false;
+    };
+    QString text(const Row& row, int column) const;
+    QString stateText(const Row& row) const;
+    QVariant foreground(const Row& row, int column) const;
+
+    std::vector<Row> m_rows;
+};
+
+} // namespace rm

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/ui/models/runs_model.h"
+
+#include "app/ui/data/run_words.h"
+#include "app/ui/format.h"
+#include "shared/io/clock.h"
+
+#include <cmath>
+
+namespace rm {
+
+namespace {
+
+QString nodeList(const RunSummary& run) {
+    QStringList names;
+    for (const RunNode& node : run.nodes)
+        names << nodeTitle(node.nodeName);
+    return names.join(", ");
+}
+
+QString optionalFigure(const std::optional<double>& value) {
+    return value ? formatFigure(*value) : kAbsent;
+}
+
+QString stepText(const RunSummary& run) {
+    return run.totalSteps > 0
+               ? RunsModel::tr("%1 of %2").arg(formatCount(run.step), formatCount(run.totalSteps))
+               : formatCount(run.step);
+}
+
+bool isNumeric(int column) {
+    return column == RunsModel::kStep || column == RunsModel::kLoss || column == RunsModel::kBest ||
+           column == RunsModel::kRanks;
+}
+
+} // namespace
+
+void RunsModel::setRuns(const std::vector<RunSummary>& runs) {
+    const bool sameRows = std::ranges::equal(runs, m_runs, {}, &RunSummary::id, &RunSummary::id);
+    if (!sameRows) {
+        beginResetModel();
+        m_runs = runs;
+        endResetModel();
+        return;
+    }
+    m_runs = runs;
+    if (!m_runs.empty())
+        Q_EMIT dataChanged(index(0, 0), index(rowCount() - 1, kColumnCount - 1));
+}
+
+const RunSummary* RunsModel::at(int row) const {
+    return row >= 0 && row < rowCount() ? &m_runs[static_cast<size_t>(row)] : nullptr;
+}
+
+int RunsModel::rowCount(const QModelIndex& parent) const {
+    return parent.isValid() ? 0 : static_cast<int>(m_runs.size());
+}
+
+int RunsModel::columnCount(const QModelIndex& parent) const {
+    return parent.isValid() ? 0 : kColumnCount;
+}
+
+QVariant RunsModel::text(const RunSummary& run, int column) const {
+    switch (column) {
+    case kName:
+        return run.name;
+    case kState:
+        return stateWords(run).text;
+    case kStep:
+        return stepText(run);
+    case kLoss:
+        return optionalFigure(run.loss);
+    case kBest:
+        return optionalFigure(run.validationLoss);
+    case kRanks:
+        return run.ranks;
+    case kNodes:
+        return nodeList(run);
+    case kCreated:
+        return formatRelative(run.createdNs, wallNowNs());
+    case kTags:
+        return run.tags.join(", ");
+    case kNotes:
+        return run.notes;
+    }
+    return {};
+}
+
+QVariant RunsModel::sortKey(const RunSummary& run, int column) const {
+    switch (column) {
+    case kState:
+        return static_cast<int>(run.state);
+    case kStep:
+        return static_cast<qlonglong>(run.step);
+    case kLoss:
+        return run.loss.value_or(INFINITY);
+    case kBest:
+        return run.validationLoss.value_or(INFINITY);
+    case kCreated:
+        return static_cast<qlonglong>(run.createdNs);
+    default:
+        return text(run, column);
+    }
+}
+
+QVariant RunsModel::toolTip(const RunSummary& run, int column) const {
+    if (column == kCreated)
+        return formatExact(run.createdNs);
+    if (column == kState && !run.message.isEmpty())
+        return run.message;
+    if (column == kTags || column == kNotes)
+        return tr("Double click or F2 to edit");
+    return text(run, column);
+}
+
+QVariant RunsModel::data(const QModelIndex& index, int role) const {
+    const RunSummary* run = at(index.row());
+    if (!run)
+        return {};
+    switch (role) {
+    case Qt::DisplayRole:
+    case Qt::EditRole:
+        return text(*run, index.column());
+    case Qt::ToolTipRole:
+        return toolTip(*run, index.column());
+    case Qt::TextAlignmentRole:
+        return QVariant(Qt::AlignVCenter |
+                        (isNumeric(index.column()) ? Qt::AlignRight : Qt::AlignLeft));
+    case kSortRole:
+        return sortKey(*run, index.column());
+    case kToneRole:
+        return index.column() == kState ? QVariant(static_cast<int>(stateWords(*run).tone))
+                                        : QVariant();
+    case kIdRole:
+        return run->id;
+    }
+    return {};
+}
+
+QVariant RunsModel::headerData(int section, Qt::Orientation orientation, int role) const {
+    if (orientation != Qt::Horizontal)
+        return {};
+    if (role == Qt::TextAlignmentRole)
+        return QVariant(Qt::AlignVCenter | (isNumeric(section) ? Qt::AlignRight : Qt::AlignLeft));
+    if (role != Qt::DisplayRole)
+        return {};
+    const QString titles[] = {tr("Name"),  tr("State"), tr("Step"),    tr("Loss"), tr("Best"),
+                              tr("Ranks"), tr("Nodes"), tr("Created"), tr("Tags"), tr("Notes")};
+    return titles[section];
+}
+
+Qt::ItemFlags RunsModel::flags(const QModelIndex& index) const {
+    const bool editable = index.column() == kTags || index.column() == kNotes;
+    return QAbstractTableModel::flags(index) | (editable ? Qt::ItemIsEditable : Qt::NoItemFlags);
+}
+
+bool RunsModel::setData(const QModelIndex& index, const QVariant& value, int role) {
+    const RunSummary* run = at(index.row());
+    if (!run || role != Qt::EditRole || value == data(index, Qt::EditRole))
+        return false;
+    if (index.column() == kNotes) {
+        Q_EMIT notesEdited(run->id, value.toString());
+        return true;
+    }
+    QStringList tags;
+    for (const QString& tag : value.toString().split(',', Qt::SkipEmptyParts))
+        if (const QString trimmed = tag.trimmed(); !trimmed.isEmpty() && !tags.contains(trimmed))
+            tags << trimmed;
+    Q_EMIT tagsEdited(run->id, tags);
+    return true;
+}
+
+RunsFilter::RunsFilter(QObject* parent)
+    : QSortFilterProxyModel(parent) {
+    setSortRole(kSortRole);
+    setSortCaseSensitivity(Qt::CaseInsensitive);
+}
+
+void RunsFilter::setWords(const QString& words) {
+    m_words = words.split(' ', Qt::SkipEmptyParts);
+    invalidateFilter();
+}
+
+bool RunsFilter::filterAcceptsRow(int row, const QModelIndex& parent) const {
+    QString haystack;
+    for (const int column : {RunsModel::kName, RunsModel::kState, RunsModel::kNodes,
+                             RunsModel::kTags, RunsModel::kNotes})
+        haystack += sourceModel()->index(row, column, parent).data().toString() + '\n';
+    return std::ranges::all_of(
+        m_words, [&](const QString& word) { return haystack.contains(word, Qt::CaseInsensitive); });
+}
+
+} // namespace rm

@@ -1,0 +1,321 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/ui/new_run_page.h"
+
+#include "app/core/settings/paths.h"
+#include "app/ui/data/node_words.h"
+#include "app/ui/data/runs_feed.h"
+#include "app/ui/format.h"
+#include "app/ui/launch_progress.h"
+#include "app/ui/placement_list.h"
+#include "app/ui/spec_form.h"
+#include "app/ui/theme.h"
+#include "app/ui/widgets/banner.h"
+#include "app/ui/widgets/card.h"
+#include "app/ui/widgets/label.h"
+#include "app/ui/widgets/page_header.h"
+
+#include <QButtonGroup>
+#include <QHBoxLayout>
+#include <QPlainTextEdit>
+#include <QScrollArea>
+#include <QShortcut>
+#include <QVBoxLayout>
+
+namespace rm {
+
+namespace {
+
+constexpr int kLeftWidth = 292;
+constexpr int kParseMs = 150;
+
+QScrollArea* scrolled(QWidget* content) {
+    auto* scroll = new QScrollArea;
+    scroll->setWidgetResizable(true);
+    scroll->setFrameShape(QFrame::NoFrame);
+    scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+    scroll->setWidget(content);
+    return scroll;
+}
+
+} // namespace
+
+NewRunPage::NewRunPage(const AppContext& context, QWidget* parent)
+    : QWidget(parent)
+    , m_context(context)
+    , m_recipes(loadRecipes(resourceDir() + "/recipes")) {
+    buildUi();
+    wire();
+    restore();
+}
+
+void NewRunPage::buildUi() {
+    auto* column = new QVBoxLayout(this);
+    column->setContentsMargins(size::kPageX, size::kPageY, size::kPageX, size::kPageY);
+    column->setSpacing(size::kCardGap);
+    m_header = new PageHeader(tr("New run"));
+    m_launch = m_header->addAction(tr("Launch"), "primary", "launch");
+    m_launch->setToolTip(tr("Ctrl+Return"));
+    column->addWidget(m_header);
+    m_banner = new Banner("launchBanner");
+    column->addWidget(m_banner);
+    m_progress = new LaunchProgress;
+    m_progress->hide();
+    column->addWidget(m_progress);
+    auto* panes = new QHBoxLayout;
+    panes->setSpacing(size::kCardGap);
+    panes->addWidget(buildLeft());
+    m_form = new SpecForm;
+    panes->addWidget(scrolled(m_form), 6);
+    panes->addWidget(buildEditor(), 5);
+    column->addLayout(panes, 1);
+}
+
+QWidget* NewRunPage::buildLeft() {
+    auto* left = new QWidget;
+    auto* column = new QVBoxLayout(left);
+    column->setContentsMargins(0, 0, 0, 0);
+    column->setSpacing(size::kCardGap);
+    buildRecipes(column);
+    auto* nodes = new Card;
+    nodes->body()->addWidget(makeLabel(tr("Nodes and ranks"), "cardTitle"));
+    m_nodes = new PlacementList(m_context);
+    nodes->body()->addSpacing(2);
+    nodes->body()->addWidget(m_nodes);
+    column->addWidget(nodes);
+    auto* checks = new Card;
+    checks->body()->addWidget(makeLabel(tr("Check"), "cardTitle"));
+    m_checks = new QVBoxLayout;
+    m_checks->setSpacing(2 * size::kGrid);
+    checks->body()->addSpacing(2);
+    checks->body()->addLayout(m_checks);
+    column->addWidget(checks);
+    column->addStretch(1);
+    QScrollArea* scroll = scrolled(left);
+    scroll->setFixedWidth(kLeftWidth);
+    return scroll;
+}
+
+void NewRunPage::buildRecipes(QVBoxLayout* column) {
+    auto* card = new Card;
+    card->body()->addWidget(makeLabel(tr("Recipe"), "cardTitle"));
+    card->body()->addSpacing(2);
+    m_recipeButtons = new QButtonGroup(this);
+    for (size_t at = 0; at < m_recipes.size(); ++at) {
+        const Recipe& recipe = m_recipes[at];
+        auto* button = makeButton({}, "choice", "recipe");
+        button->setObjectName("recipe." + recipe.name);
+        button->setAccessibleName(recipe.name);
+        button->setAccessibleDescription(recipe.description);
+        button->setToolTip(recipe.description);
+        button->setCheckable(true);
+        auto* texts = new QVBoxLayout(button);
+        texts->setContentsMargins(size::kCardGap, 2 * size::kGrid, size::kCardGap, 2 * size::kGrid);
+        texts->setSpacing(0);
+        texts->addWidget(new ElidedLabel(recipe.name, "strong"));
+        texts->addWidget(new ElidedLabel(recipe.description, "secondary"));
+        for (QWidget* child : button->findChildren<QWidget*>())
+            child->setAttribute(Qt::WA_TransparentForMouseEvents);
+        m_recipeButtons->addButton(button, static_cast<int>(at));
+        card->body()->addWidget(button);
+    }
+    if (m_recipes.empty())
+        card->body()->addWidget(makeText(tr("No recipes came with this program; the form starts "
+                                            "from the defaults."),
+                                         "bodySecondary"));
+    column->addWidget(card);
+}
+
+QWidget* NewRunPage::buildEditor() {
+    auto* card = new Card;
+    auto* head = new QHBoxLayout;
+    head->addWidget(makeLabel(tr("As a file"), "cardTitle"));
+    head->addStretch(1);
+    head->addWidget(makeLabel(tr("form and text follow each other"), "caption"));
+    card->body()->addLayout(head);
+    m_toml = new QPlainTextEdit;
+    m_toml->setObjectName("specToml");
+    m_toml->setAccessibleName(tr("Run spec as TOML"));
+    m_toml->setLineWrapMode(QPlainTextEdit::NoWrap);
+    m_toml->setTabChangesFocus(true);
+    card->body()->addWidget(m_toml, 1);
+    m_tomlError = makeText({}, "bad");
+    m_tomlError->setObjectName("specError");
+    m_tomlError->hide();
+    card->body()->addWidget(m_tomlError);
+    return card;
+}
+
+void NewRunPage::wire() {
+    m_parseTimer.setSingleShot(true);
+    m_parseTimer.setInterval(kParseMs);
+    connect(m_recipeButtons, &QButtonGroup::idClicked, this, [this](int at) {
+        endBranch();
+        useToml(m_recipes[static_cast<size_t>(at)].toml);
+    });
+    connect(m_form, &SpecForm::edited, this, &NewRunPage::onFormEdited);
+    connect(m_toml, &QPlainTextEdit::textChanged, &m_parseTimer, qOverload<>(&QTimer::start));
+    connect(&m_parseTimer, &QTimer::timeout, this, &NewRunPage::onTomlEdited);
+    connect(m_nodes, &PlacementList::changed, this, &NewRunPage::refreshChecks);
+    connect(m_launch, &QPushButton::clicked, this, &NewRunPage::launch);
+    connect(&m_context.engine, &Engine::progressed, this, &NewRunPage::onProgress);
+    auto* shortcut = new QShortcut(QKeySequence(Qt::CTRL | Qt::Key_Return), this);
+    shortcut->setContext(Qt::WidgetWithChildrenShortcut);
+    connect(shortcut, &QShortcut::activated, this, &NewRunPage::launch);
+}
+
+void NewRunPage::restore() {
+    if (m_recipes.empty())
+        useToml(QString::fromStdString(toToml(RunSpec())));
+    else
+        prepare(m_recipes.front().name, {});
+}
+
+void NewRunPage::prepare(const QString& recipe, const std::vector<Placement>& nodes) {
+    endBranch();
+    for (size_t at = 0; at < m_recipes.size(); ++at)
+        if (m_recipes[at].name == recipe) {
+            m_recipeButtons->button(static_cast<int>(at))->setChecked(true);
+            useToml(m_recipes[at].toml);
+        }
+    if (!nodes.empty())
+        m_nodes->choose(nodes);
+}
+
+void NewRunPage::prepareBranch(const QString& run, int64_t step, const QString& toml,
+                               const std::vector<Placement>& nodes) {
+    m_branch = Branch{run, step};
+    const RunSummary* parent = m_context.runs.find(run);
+    m_header->setTitle(tr("Branch of %1").arg(parent ? parent->name : run));
+    m_header->setFacts(tr("starts from step %1, on the same nodes").arg(formatCount(step)));
+    m_nodes->choose(nodes);
+    m_nodes->setEnabled(false);
+    useToml(toml);
+}
+
+void NewRunPage::endBranch() {
+    m_branch.reset();
+    m_nodes->setEnabled(true);
+    m_header->setTitle(tr("New run"));
+    m_header->setFacts({});
+}
+
+void NewRunPage::useToml(const QString& toml) {
+    m_toml->setPlainText(toml);
+    m_parseTimer.stop();
+    onTomlEdited();
+}
+
+void NewRunPage::onFormEdited() {
+    const QSignalBlocker quiet(m_toml);
+    m_toml->setPlainText(QString::fromStdString(toToml(m_form->spec())));
+    m_parseTimer.stop();
+    m_parseError.reset();
+    refreshChecks();
+}
+
+void NewRunPage::onTomlEdited() {
+    const auto spec = parseRunSpec(m_toml->toPlainText().toStdString(), tr("spec").toStdString());
+    m_parseError.reset();
+    if (spec)
+        m_form->setSpec(*spec);
+    else
+        m_parseError = spec.error();
+    refreshChecks();
+}
+
+void NewRunPage::addCheckLine(const QString& text, bool good) {
+    auto* line = new QWidget;
+    auto* row = new QHBoxLayout(line);
+    row->setContentsMargins(0, 0, 0, 0);
+    row->setSpacing(2 * size::kGrid);
+    row->addWidget(new VerdictMark(good ? Tone::kGood : Tone::kBad, good ? tr("good") : tr("bad")),
+                   0, Qt::AlignTop);
+    row->addWidget(makeText(text, "body"), 1);
+    m_checks->addWidget(line);
+}
+
+void NewRunPage::refreshChecks() {
+    while (QLayoutItem* item = m_checks->takeAt(0)) {
+        item->widget()->hide();
+        item->widget()->deleteLater();
+        delete item;
+    }
+    bool good = !m_parseError;
+    m_tomlError->setVisible(m_parseError.has_value());
+    m_tomlError->setText(m_parseError ? QString::fromStdString(m_parseError->message) : QString());
+    setStyleProperty(m_toml, "invalid", m_parseError.has_value());
+    if (m_parseError) {
+        addCheckLine(tr("The text does not parse: see below it"), false);
+    } else if (const auto checked = check(m_form->spec()); checked) {
+        addCheckLine(tr("The spec is complete and within bounds"), true);
+    } else {
+        good = false;
+        for (const QString& problem :
+             QString::fromStdString(checked.error().message).split('\n', Qt::SkipEmptyParts))
+            addCheckLine(problem, false);
+    }
+    const std::vector<Placement> placements = m_nodes->placements();
+    if (placements.empty()) {
+        good = false;
+        addCheckLine(tr("Choose at least one node"), false);
+    }
+    for (const Placement& placement : placements) {
+        const auto last = m_context.fleet.lastCheck(placement.node);
+        if (last && !last->ready)
+            addCheckLine(
+                tr("%1 has problems: see Nodes").arg(nodeTitle(placement.node.toStdString())),
+                false);
+        else if (last)
+            addCheckLine(tr("%1 is ready").arg(nodeTitle(placement.node.toStdString())), true);
+    }
+    m_launch->setEnabled(good && !m_busy);
+}
+
+void NewRunPage::launch() {
+    if (!m_launch->isEnabled())
+        return;
+    m_parseTimer.stop();
+    onTomlEdited();
+    const auto checked = check(m_form->spec());
+    if (m_parseError || !checked)
+        return;
+    setBusy(true);
+    const auto answer = m_branch ? m_context.engine.branch(m_branch->run, m_branch->step, *checked)
+                                 : m_context.engine.launch(*checked, m_nodes->placements());
+    QFuture<Result<QString>>(answer).then(
+        this, [this](const Result<QString>& started) { onLaunched(started); });
+}
+
+void NewRunPage::onLaunched(const Result<QString>& answer) {
+    setBusy(false);
+    m_context.runs.refresh();
+    if (answer) {
+        endBranch();
+        Q_EMIT launched(*answer);
+    } else {
+        m_banner->show(Tone::kBad, tr("The run did not start"),
+                       QString::fromStdString(answer.error().message));
+    }
+}
+
+void NewRunPage::onProgress(const QString& run, const Progress& progress) {
+    // A run that is in the list already is being resumed elsewhere, unless it came to be by this.
+    if (const RunSummary* known = m_context.runs.find(run);
+        known && known->state != RunStateKind::kPreparing)
+        return;
+    if (m_busy)
+        m_progress->show(progress);
+}
+
+void NewRunPage::setBusy(bool busy) {
+    m_busy = busy;
+    m_launch->setText(busy ? tr("Launching…") : tr("Launch"));
+    m_progress->setVisible(busy);
+    if (busy)
+        m_banner->hide();
+    m_form->setEnabled(!busy);
+    m_toml->setReadOnly(busy);
+    refreshChecks();
+}
+
+} // namespace rm

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "app/core/fleet/fleet.h"
+
+#include <QFrame>
+
+#include <array>
+
+class QLabel;
+
+namespace rm {
+
+class Chip;
+class ElidedLabel;
+
+/// A machine in words. A click, Enter or Space selects it.
+class NodeCard : public QFrame {
+    Q_OBJECT
+public:
+    explicit NodeCard(const Node& node, QWidget* parent = nullptr);
+
+    void show(const std::optional<NodeCheck>& check, bool checking);
+    using QWidget::show;
+    void setSelected(bool selected);
+    const Node& node() const { return m_node; }
+
+Q_SIGNALS:
+    void selected();
+
+protected:
+    void mousePressEvent(QMouseEvent* event) override;
+    void keyPressEvent(QKeyEvent* event) override;
+    void focusInEvent(QFocusEvent* event) override;
+
+private:
+    void buildUi();
+
+    Node m_node;
+    Chip* m_chip;
+    ElidedLabel* m_address;
+    std::array<ElidedLabel*, 3> m_lines;
+};
+
+} // namespace rm

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/ui/placement_list.h"
+
+#include "app/ui/data/node_connector.h"
+#include "app/ui/data/node_words.h"
+#include "app/ui/theme.h"
+#include "app/ui/widgets/chip.h"
+#include "app/ui/widgets/label.h"
+
+#include <QCheckBox>
+#include <QHBoxLayout>
+#include <QSpinBox>
+#include <QVBoxLayout>
+
+#include <algorithm>
+
+namespace rm {
+
+namespace {
+constexpr int kMostRanks = 64;
+constexpr int kRanksWidth = 60;
+} // namespace
+
+PlacementList::PlacementList(const AppContext& context, QWidget* parent)
+    : QWidget(parent)
+    , m_context(context)
+    , m_column(new QVBoxLayout(this)) {
+    m_column->setContentsMargins(0, 0, 0, 0);
+    m_column->setSpacing(2 * size::kGrid);
+    connect(&m_context.fleet, &Fleet::nodesChanged, this, &PlacementList::rebuild);
+    connect(&m_context.fleet, &Fleet::checkChanged, this, &PlacementList::refresh);
+    connect(&m_context.connector, &NodeConnector::checkingChanged, this, &PlacementList::refresh);
+    rebuild();
+}
+
+void PlacementList::rebuild() {
+    const std::vector<Placement> before = placements();
+    while (QLayoutItem* item = m_column->takeAt(0)) {
+        item->widget()->hide();
+        item->widget()->deleteLater();
+        delete item;
+    }
+    m_rows.clear();
+    for (const Node& node : m_context.fleet.nodes())
+        addRow(node);
+    choose(before.empty() ? std::vector<Placement>{{kLocalNodeName, 0}} : before);
+}
+
+void PlacementList::addRow(const Node& node) {
+    auto* widget = new QWidget;
+    auto* row = new QHBoxLayout(widget);
+    row->setContentsMargins(0, 0, 0, 0);
+    row->setSpacing(2 * size::kGrid);
+    const QString title = nodeTitle(node.name);
+    auto* box = new QCheckBox(title);
+    box->setObjectName("place." + QString::fromStdString(node.name));
+    box->setAccessibleName(tr("Train on %1").arg(title));
+    auto* chip = new Chip;
+    auto* ranks = new QSpinBox;
+    ranks->setObjectName("ranks." + QString::fromStdString(node.name));
+    ranks->setAccessibleName(tr("Ranks on %1").arg(title));
+    ranks->setRange(0, kMostRanks);
+    ranks->setSpecialValueText(tr("auto"));
+    ranks->setFixedWidth(kRanksWidth);
+    ranks->setToolTip(tr("Ranks on this node; auto: one per GPU, else one"));
+    row->addWidget(box, 1);
+    row->addWidget(chip);
+    row->addWidget(ranks);
+    m_column->addWidget(widget);
+    connect(box, &QCheckBox::toggled, ranks, &QWidget::setEnabled);
+    connect(box, &QCheckBox::toggled, this, &PlacementList::changed);
+    connect(ranks, &QSpinBox::valueChanged, this, &PlacementList::changed);
+    ranks->setEnabled(false);
+    m_rows.push_back({QString::fromStdString(node.name), box, ranks, chip});
+    refresh(m_rows.back().node);
+}
+
+void PlacementList::refresh(const QString& node) {
+    for (const Row& row : m_rows)
+        if (row.node == node) {
+            const StateWords words =
+                checkWords(m_context.fleet.lastCheck(node), m_context.connector.isChecking(node));
+            row.chip->show(words.text, words.tone);
+        }
+    Q_EMIT changed();
+}
+
+std::vector<Placement> PlacementList::placements() const {
+    std::vector<Placement> chosen;
+    for (const Row& row : m_rows)
+        if (row.box->isChecked())
+            chosen.push_back({row.node, row.ranks->value()});
+    return chosen;
+}
+
+void PlacementList::choose(const std::vector<Placement>& placements) {
+    for (const Row& row : m_rows) {
+        const auto wanted = std::ranges::find(placements, row.node, &Placement::node);
+        row.box->setChecked(wanted != placements.end());
+        row.ranks->setValue(wanted != placements.end() ? wanted->ranks : 0);
+    }
+    Q_EMIT changed();
+}
+
+} // namespace rm

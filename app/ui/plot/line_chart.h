@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "app/ui/plot/chart_data.h"
+
+#include <QFrame>
+
+#include <optional>
+
+class QCPGraph;
+class QCustomPlot;
+class QLabel;
+
+namespace rm {
+
+class Crosshair;
+class ElidedLabel;
+class MarkLines;
+
+/// How all charts of a run are looked at.
+struct ChartView {
+    XAxis axis = XAxis::kStep;
+    int64_t startNs = 0;
+    double low = 0, high = 1; ///< visible x
+    bool logY = false;
+    bool operator==(const ChartView&) const = default;
+};
+
+/// A card with one plot. Drag zooms x, double click resets; both are asked of the owner, who
+/// moves all charts together.
+class LineChart : public QFrame {
+    Q_OBJECT
+public:
+    LineChart(const QString& title, const char* objectName, QWidget* parent = nullptr);
+
+    void setFromZero(bool fromZero) { m_fromZero = fromZero; }
+    /// How the values at the right of the title are written; by default the last ones.
+    void setUnitScale(double factor) { m_unitScale = factor; }
+
+    void show(std::vector<Curve> curves, const ChartView& view);
+    using QWidget::show;
+    void setMarks(const std::vector<Mark>& marks, const ChartView& view);
+    void selectMark(std::optional<int64_t> step);
+    void setPointer(std::optional<double> x);
+    int plotWidth() const;
+    const std::vector<Curve>& curves() const { return m_curves; }
+
+Q_SIGNALS:
+    void zoomAsked(double low, double high);
+    void resetAsked();
+    void pointed(std::optional<double> x);
+    void markClicked(qint64 step);
+
+protected:
+    bool eventFilter(QObject* watched, QEvent* event) override;
+    void contextMenuEvent(QContextMenuEvent* event) override;
+
+private:
+    void buildUi(const QString& title);
+    void wire();
+    void applyTheme();
+    void rebuildGraphs();
+    void addGraphs(const Curve& curve);
+    void fillGraphs();
+    void scaleY();
+    void showValues(std::optional<double> x);
+    void describe();
+    void onMouseMove(const QPointF& position);
+
+    QString m_title;
+    ElidedLabel* m_values;
+    QCustomPlot* m_plot;
+    MarkLines* m_marks;
+    Crosshair* m_crosshair;
+    std::vector<Curve> m_curves;
+    ChartView m_view;
+    double m_unitScale = 1;
+    bool m_fromZero = false;
+    bool m_overMark = false;
+};
+
+} // namespace rm

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/ui/plot/overlay.h"
+
+#include "app/ui/theme.h"
+
+namespace rm {
+
+namespace {
+constexpr double kNearPixels = 5;
+constexpr double kTriangle = 4;
+} // namespace
+
+MarkLines::MarkLines(QCustomPlot* plot)
+    : QCPLayerable(plot, "overlay") {}
+
+void MarkLines::setMarks(std::vector<Mark> marks, XAxis axis, int64_t startNs) {
+    m_marks = std::move(marks);
+    m_axis = axis;
+    m_startNs = startNs;
+}
+
+double MarkLines::pixelOf(const Mark& mark) const {
+    return mParentPlot->xAxis->coordToPixel(xOf(m_axis, m_startNs, mark.step, mark.wallNs));
+}
+
+const Mark* MarkLines::nearest(double pixel) const {
+    const Mark* best = nullptr;
+    double distance = kNearPixels;
+    for (const Mark& mark : m_marks)
+        if (const double away = std::abs(pixelOf(mark) - pixel); away <= distance) {
+            distance = away;
+            best = &mark;
+        }
+    return best;
+}
+
+void MarkLines::applyDefaultAntialiasingHint(QCPPainter* painter) const {
+    painter->setAntialiasing(true);
+}
+
+QRect MarkLines::clipRect() const {
+    // The triangles stand a little above the axes.
+    return mParentPlot->axisRect()->rect().adjusted(-1, -2 * static_cast<int>(kTriangle), 1, 0);
+}
+
+void MarkLines::draw(QCPPainter* painter) {
+    const QRect area = mParentPlot->axisRect()->rect();
+    for (const Mark& mark : m_marks) {
+        const double x = std::round(pixelOf(mark)) + 0.5;
+        if (x < area.left() || x > area.right() + 1)
+            continue;
+        const bool selected = m_selected && *m_selected == mark.step;
+        const QColor colour = toneColour(mark.tone);
+        painter->setPen(
+            QPen(colour, selected ? size::kPen : 1, selected ? Qt::SolidLine : Qt::DashLine));
+        painter->drawLine(QPointF(x, area.top()), QPointF(x, area.bottom()));
+        painter->setPen(Qt::NoPen);
+        painter->setBrush(colour);
+        painter->drawPolygon(QPolygonF({{x - kTriangle, area.top() - kTriangle},
+                                        {x + kTriangle, area.top() - kTriangle},
+                                        {x, area.top() + kTriangle / 2}}));
+    }
+}
+
+Crosshair::Crosshair(QCustomPlot* plot)
+    : QCPLayerable(plot, "pointer") {}
+
+void Crosshair::applyDefaultAntialiasingHint(QCPPainter* painter) const {
+    painter->setAntialiasing(true);
+}
+
+QRect Crosshair::clipRect() const {
+    return mParentPlot->axisRect()->rect();
+}
+
+void Crosshair::draw(QCPPainter* painter) {
+    if (!m_x)
+        return;
+    const QRect area = mParentPlot->axisRect()->rect();
+    const double x = std::round(mParentPlot->xAxis->coordToPixel(*m_x)) + 0.5;
+    painter->setPen(QPen(colours().secondary, 1));
+    painter->drawLine(QPointF(x, area.top()), QPointF(x, area.bottom()));
+    for (const auto& [point, colour] : m_dots) {
+        painter->setPen(QPen(colours().card, 1));
+        painter->setBrush(colour);
+        painter->drawEllipse(QPointF(mParentPlot->xAxis->coordToPixel(point.x()),
+                                     mParentPlot->yAxis->coordToPixel(point.y())),
+                             3.5, 3.5);
+    }
+}
+
+ColumnSelection::ColumnSelection(QCustomPlot* plot)
+    : QCPSelectionRect(plot) {}
+
+void ColumnSelection::draw(QCPPainter* painter) {
+    if (!isActive())
+        return;
+    const QRect area = mParentPlot->axisRect()->rect();
+    QColor fill = colours().accent;
+    fill.setAlphaF(0.12f);
+    painter->setPen(Qt::NoPen);
+    painter->setBrush(fill);
+    painter->drawRect(QRect(rect().left(), area.top(), rect().width(), area.height()));
+}
+
+} // namespace rm

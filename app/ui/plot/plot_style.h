@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "app/ui/plot/chart_data.h"
+
+#include <QSharedPointer>
+
+class QCPAxis;
+class QCPAxisTicker;
+class QCustomPlot;
+
+namespace rm {
+
+/// Colours, fonts and margins of the theme for a plot: horizontal hairlines, no boxes.
+void stylePlot(QCustomPlot& plot);
+
+/// Tick marks with labels as format.h writes figures.
+QSharedPointer<QCPAxisTicker> figureTicker();
+QSharedPointer<QCPAxisTicker> logTicker();
+QSharedPointer<QCPAxisTicker> xTicker(XAxis axis);
+
+} // namespace rm

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/ui/rail.h"
+
+#include "app/ui/data/run_words.h"
+#include "app/ui/data/runs_feed.h"
+#include "app/ui/theme.h"
+#include "app/ui/widgets/chip.h"
+#include "app/ui/widgets/label.h"
+
+#include <QButtonGroup>
+#include <QHBoxLayout>
+#include <QVBoxLayout>
+
+namespace rm {
+
+namespace {
+constexpr size_t kMostLive = 8;
+
+bool isLive(const RunSummary& run) {
+    return !hasEnded(run.state) || run.state == RunStateKind::kPaused;
+}
+} // namespace
+
+Rail::Rail(const RunsFeed& runs, QWidget* parent)
+    : QWidget(parent)
+    , m_runs(runs) {
+    buildUi();
+    wire();
+    restore();
+}
+
+void Rail::buildUi() {
+    setProperty("role", "rail");
+    setAttribute(Qt::WA_StyledBackground);
+    setFixedWidth(size::kRailWidth);
+    setAccessibleName(tr("Navigation"));
+    m_places = new QButtonGroup(this);
+    auto* column = new QVBoxLayout(this);
+    column->setContentsMargins(size::kCardGap, size::kPageY, size::kCardGap, size::kCardGap);
+    column->setSpacing(2);
+    column->addWidget(makeLabel(tr("Ringmaster"), "brand"));
+    column->addSpacing(size::kCardGap);
+    addPlace(tr("Runs"), "railRuns", Place::kRuns, column);
+    addPlace(tr("New run"), "railNewRun", Place::kNewRun, column);
+    addPlace(tr("Nodes"), "railNodes", Place::kNodes, column);
+    column->addSpacing(size::kPageY);
+    m_liveTitle = makeLabel(tr("LIVE"), "section");
+    column->addWidget(m_liveTitle);
+    m_live = new QVBoxLayout;
+    m_live->setSpacing(0);
+    column->addLayout(m_live);
+    column->addStretch(1);
+    buildFoot(column);
+}
+
+void Rail::addPlace(const QString& text, const char* objectName, Place place, QVBoxLayout* column) {
+    QPushButton* button = makeButton(text, "nav", objectName);
+    button->setCheckable(true);
+    m_places->addButton(button, static_cast<int>(place));
+    column->addWidget(button);
+}
+
+void Rail::buildFoot(QVBoxLayout* column) {
+    m_theme = makeButton({}, "foot", "railTheme");
+    m_palette = makeButton(tr("Ctrl+K  go to anything"), "foot", "railPalette");
+    column->addWidget(m_palette);
+    column->addWidget(m_theme);
+}
+
+void Rail::wire() {
+    connect(m_places, &QButtonGroup::idClicked, this,
+            [this](int place) { Q_EMIT placeChosen(static_cast<Place>(place)); });
+    connect(m_palette, &QPushButton::clicked, this, &Rail::paletteAsked);
+    connect(m_theme, &QPushButton::clicked, this, [] {
+        Theme& theme = Theme::instance();
+        theme.setMode(theme.isDark() ? Theme::Mode::kLight : Theme::Mode::kDark);
+    });
+    connect(&Theme::instance(), &Theme::changed, this, &Rail::nameTheme);
+    connect(&m_runs, &RunsFeed::changed, this, &Rail::showLive);
+}
+
+void Rail::restore() {
+    nameTheme();
+    showLive();
+}
+
+void Rail::nameTheme() {
+    m_theme->setText(Theme::instance().isDark() ? tr("Light theme") : tr("Dark theme"));
+    m_theme->setAccessibleName(m_theme->text());
+}
+
+void Rail::setPlace(Place place) {
+    // An exclusive group never has none checked by itself.
+    m_places->setExclusive(place != Place::kNone);
+    for (QAbstractButton* button : m_places->buttons())
+        button->setChecked(m_places->id(button) == static_cast<int>(place));
+}
+
+QPushButton* Rail::makeLiveButton(const RunSummary& run) {
+    QPushButton* button = makeButton({}, "live", "railLiveRun");
+    const StateWords words = stateWords(run);
+    auto* row = new QHBoxLayout(button);
+    row->setContentsMargins(6, 0, 6, 0);
+    row->setSpacing(2 * size::kGrid);
+    auto* dot = new Dot;
+    dot->setTone(words.tone, words.text);
+    row->addWidget(dot);
+    row->addWidget(new ElidedLabel(run.name, "secondary"), 1);
+    for (QWidget* child : button->findChildren<QWidget*>())
+        child->setAttribute(Qt::WA_TransparentForMouseEvents);
+    button->setAccessibleName(run.name + ", " + words.text);
+    button->setToolTip(words.text);
+    connect(button, &QPushButton::clicked, this, [this, id = run.id] { Q_EMIT runChosen(id); });
+    return button;
+}
+
+void Rail::showLive() {
+    std::vector<RunSummary> live;
+    for (const RunSummary& run : m_runs.runs())
+        if (isLive(run) && live.size() < kMostLive)
+            live.push_back(run);
+    const auto same = [](const RunSummary& a, const RunSummary& b) {
+        return a.id == b.id && a.name == b.name && a.state == b.state;
+    };
+    m_liveTitle->setVisible(!live.empty());
+    if (std::ranges::equal(live, m_shown, same))
+        return;
+    m_shown = live;
+    while (QLayoutItem* item = m_live->takeAt(0)) {
+        item->widget()->hide();
+        item->widget()->deleteLater();
+        delete item;
+    }
+    for (const RunSummary& run : live)
+        m_live->addWidget(makeLiveButton(run));
+}
+
+} // namespace rm

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "app/core/store/store.h"
+
+#include <QWidget>
+
+#include <vector>
+
+class QButtonGroup;
+class QLabel;
+class QPushButton;
+class QVBoxLayout;
+
+namespace rm {
+
+class RunsFeed;
+
+/// The column at the left: pages, live runs, and the foot with palette and theme.
+class Rail : public QWidget {
+    Q_OBJECT
+public:
+    enum class Place { kRuns, kNewRun, kNodes, kNone };
+
+    explicit Rail(const RunsFeed& runs, QWidget* parent = nullptr);
+    void setPlace(Place place);
+
+Q_SIGNALS:
+    void placeChosen(rm::Rail::Place place);
+    void runChosen(const QString& run);
+    void paletteAsked();
+
+private:
+    void buildUi();
+    void buildFoot(QVBoxLayout* column);
+    void addPlace(const QString& text, const char* objectName, Place place, QVBoxLayout* column);
+    void wire();
+    void restore();
+    void showLive();
+    QPushButton* makeLiveButton(const RunSummary& run);
+    void nameTheme();
+
+    const RunsFeed& m_runs;
+    QButtonGroup* m_places;
+    QLabel* m_liveTitle;
+    QVBoxLayout* m_live;
+    QPushButton* m_palette;
+    QPushButton* m_theme;
+    std::vector<RunSummary> m_shown;
+};
+
+} // namespace rm

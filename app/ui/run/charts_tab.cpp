@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/ui/run/charts_tab.h"
+
+#include "app/core/settings/paths.h"
+#include "app/ui/data/store_thread.h"
+#include "app/ui/models/timeline_view.h"
+#include "app/ui/plot/heat_map.h"
+#include "app/ui/theme.h"
+#include "app/ui/widgets/card.h"
+#include "app/ui/widgets/label.h"
+#include "app/ui/widgets/reflow_grid.h"
+
+#include <QComboBox>
+#include <QHBoxLayout>
+#include <QScrollArea>
+#include <QSettings>
+#include <QSlider>
+#include <QVBoxLayout>
+
+#include <algorithm>
+
+namespace rm {
+
+namespace {
+
+constexpr int kPullMs = 40;
+constexpr int kSliderTop = 99;
+constexpr int kSliderWidth = 110;
+constexpr int kPointsPerPixel = 2;
+constexpr double kRightRoom = 0.01;
+
+QSettings settingsOf(const AppContext& context) {
+    return {context.paths.config + "/settings.ini", QSettings::IniFormat};
+}
+
+} // namespace
+
+ChartsTab::ChartsTab(const AppContext& context, QWidget* parent)
+    : QWidget(parent)
+    , m_context(context)
+    , m_puller(kPullMs, this) {
+    buildUi();
+    wire();
+    restore();
+}
+
+void ChartsTab::buildUi() {
+    auto* column = new QVBoxLayout(this);
+    column->setContentsMargins(0, 0, 0, 0);
+    m_grid = new ReflowGrid(3, size::kColumnMin);
+    buildCharts();
+    auto* scroll = new QScrollArea;
+    scroll->setWidgetResizable(true);
+    scroll->setFrameShape(QFrame::NoFrame);
+    scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+    scroll->setFocusPolicy(Qt::NoFocus);
+    scroll->setWidget(m_grid);
+    column->addWidget(scroll);
+    buildControls();
+}
+
+void ChartsTab::buildCharts() {
+    const auto add = [this](Panel panel, const QString& title, const char* name, int span,
+                            int stretch) {
+        auto* chart = new LineChart(title, name);
+        chart->setMinimumHeight(size::kChartMin);
+        m_charts[static_cast<size_t>(panel)] = chart;
+        m_grid->add(chart, span, stretch);
+        return chart;
+    };
+    add(Panel::kLoss, "train/loss · validation/loss", "chartLoss", 2, 6);
+    add(Panel::kLr, "train/lr", "chartLr", 1, 6)->setFromZero(true);
+    add(Panel::kGradNorm, "train/grad_norm", "chartGradNorm", 1, 4);
+    add(Panel::kTokens, tr("train/tokens_per_s per rank"), "chartTokens", 1, 4)->setFromZero(true);
+    add(Panel::kPhases, tr("step phases (ms)"), "chartPhases", 1, 4)->setFromZero(true);
+    m_heat = new HeatMap;
+    m_grid->add(m_heat, 2, 5);
+    m_grid->add(buildEvents(), 1, 5);
+}
+
+QWidget* ChartsTab::buildEvents() {
+    auto* card = new Card;
+    card->setMinimumHeight(size::kChartMin);
+    card->body()->setContentsMargins(1, 9, 1, 6);
+    QLabel* title = makeLabel(tr("Events"), "chartTitle");
+    title->setContentsMargins(13, 0, 13, 0);
+    card->body()->addWidget(title);
+    m_noEvents = makeText(tr("Nothing has happened yet."), "bodySecondary");
+    m_noEvents->setContentsMargins(13, 0, 13, 0);
+    m_events = new TimelineView;
+    card->body()->addWidget(m_noEvents);
+    card->body()->addWidget(m_events, 1);
+    return card;
+}
+
+void ChartsTab::buildControls() {
+    m_controls = new QWidget;
+    auto* row = new QHBoxLayout(m_controls);
+    row->setContentsMargins(0, 0, 0, 0);
+    row->setSpacing(2 * size::kGrid);
+    m_smoothingText = makeLabel({}, "secondary");
+    m_smoothing = new QSlider(Qt::Horizontal);
+    m_smoothing->setObjectName("smoothing");
+    m_smoothing->setAccessibleName(tr("Smoothing"));
+    m_smoothing->setRange(0, kSliderTop);
+    m_smoothing->setFixedWidth(kSliderWidth);
+    m_axis = new QComboBox;
+    m_axis->setObjectName("xAxis");
+    m_axis->setAccessibleName(tr("Horizontal axis"));
+    m_axis->setProperty("role", "quiet");
+    m_axis->addItems({tr("x: step"), tr("x: relative time"), tr("x: wall clock")});
+    m_log = makeButton(tr("linear"), "quiet", "logScale");
+    m_log->setCheckable(true);
+    m_follow = makeButton(tr("follow"), "quiet", "follow");
+    m_follow->setCheckable(true);
+    m_follow->setToolTip(tr("Show everything up to the newest step; drag over a chart to zoom"));
+    for (QWidget* widget :
+         std::initializer_list<QWidget*>{m_smoothingText, m_smoothing, m_axis, m_log, m_follow})
+        row->addWidget(widget);
+}
+
+void ChartsTab::wire() {
+    connect(&m_puller, &Puller::pull, this, &ChartsTab::pull);
+    for (LineChart* chart : m_charts) {
+        connect(chart, &LineChart::zoomAsked, this, &ChartsTab::zoomTo);
+        connect(chart, &LineChart::resetAsked, this, &ChartsTab::resetZoom);
+        connect(chart, &LineChart::pointed, this, [this](std::optional<double> x) {
+            for (LineChart* each : m_charts)
+                each->setPointer(x);
+        });
+    }
+    wireControls();
+}
+
+void ChartsTab::wireControls() {
+    connect(m_smoothing, &QSlider::valueChanged, this, [this](int value) {
+        settingsOf(m_context).setValue("charts/smoothing", value);
+        nameControls();
+        m_puller.request();
+    });
+    connect(m_axis, &QComboBox::currentIndexChanged, this, [this] {
+        m_zoom.reset();
+        m_puller.request();
+    });
+    connect(m_log, &QPushButton::toggled, this, [this] {
+        nameControls();
+        m_puller.request();
+    });
+    connect(m_follow, &QPushButton::clicked, this, [this](bool follow) {
+        if (follow)
+            resetZoom();
+        else
+            zoomTo(wholeRange().first, wholeRange().second);
+    });
+}
+
+void ChartsTab::restore() {
+    m_smoothing->setValue(settingsOf(m_context).value("charts/smoothing", 93).toInt());
+    m_follow->setChecked(true);
+    nameControls();
+}
+
+void ChartsTab::nameControls() {
+    m_smoothingText->setText(tr("smoothing %1").arg(m_smoothing->value() / 100.0, 0, 'f', 2));
+    m_log->setText(m_log->isChecked() ? tr("log") : tr("linear"));
+    m_log->setAccessibleName(tr("Logarithmic vertical axis"));
+}
+
+void ChartsTab::setRun(const QString& run) {
+    m_run = run;
+    m_detail = {};
+    m_dataEnd = 0;
+    m_zoom.reset();
+    m_follow->setChecked(true);
+    apply({});
+    m_puller.restart();
+}
+
+void ChartsTab::show(const RunDetail& detail) {
+    m_detail = detail;
+    if (!detail.run)
+        return;
+    std::vector<Moment> moments = timelineOf(*detail.run, detail.history);
+    m_noEvents->setVisible(moments.empty());
+    m_events->setVisible(!moments.empty());
+    m_events->setMoments(std::move(moments));
+    const std::vector<Mark> marks = chartMarks(detail.history);
+    for (LineChart* chart : m_charts)
+        chart->setMarks(marks, view());
+    m_puller.request();
+}
+
+void ChartsTab::refresh() {
+    if (isVisible())
+        m_puller.request();
+}
+
+void ChartsTab::showEvent(QShowEvent* event) {
+    QWidget::showEvent(event);
+    m_puller.request();
+}
+
+void ChartsTab::resizeEvent(QResizeEvent* event) {
+    QWidget::resizeEvent(event);
+    m_puller.request();
+}
+
+ChartQuery ChartsTab::query() const {
+    const RunSummary& run = *m_detail.run;
+    ChartQuery query{.run = m_run, .ranks = run.ranks, .lastStep = run.step};
+    query.startNs = view().startNs;
+    query.axis = static_cast<XAxis>(m_axis->currentIndex());
+    query.range = m_zoom;
+    query.maxPoints = kPointsPerPixel * std::max(200, m_charts.front()->plotWidth());
+    query.smoothing = m_smoothing->value() / 100.0;
+    query.panels = {Panel::kLoss, Panel::kLr, Panel::kGradNorm, Panel::kTokens, Panel::kPhases};
+    return query;
+}
+
+void ChartsTab::pull() {
+    if (!m_detail.run)
+        return;
+    m_puller.await(m_context.store.ask([query = query(), run = *m_detail.run](StoreReader& reader) {
+        return Answer{readPanels(reader, query), readHeat(reader, run)};
+    }),
+                   this, [this](const Answer& answer) { apply(answer); });
+}
+
+ChartView ChartsTab::view() const {
+    ChartView view;
+    view.axis = static_cast<XAxis>(m_axis->currentIndex());
+    const auto& attempts = m_detail.history.attempts;
+    if (!attempts.empty() && attempts.front().startedNs > 0)
+        view.startNs = attempts.front().startedNs;
+    else if (m_detail.run)
+        view.startNs = m_detail.run->createdNs;
+    const auto [low, high] = m_zoom.value_or(wholeRange());
+    view.low = low;
+    view.high = high;
+    return view;
+}
+
+std::pair<double, double> ChartsTab::wholeRange() const {
+    const auto axis = static_cast<XAxis>(m_axis->currentIndex());
+    double low = 0;
+    if (axis == XAxis::kWall && m_detail.run)
+        low = xOf(axis, 0, 0, m_detail.run->createdNs);
+    const double high = std::max(m_dataEnd, low + 1);
+    return {low, high + (high - low) * kRightRoom};
+}
+
+void ChartsTab::apply(const Answer& answer) {
+    m_dataEnd = 0;
+    for (const PanelCurves& panel : answer.panels)
+        for (const Curve& curve : panel.curves)
+            if (!curve.x.isEmpty())
+                m_dataEnd = std::max(m_dataEnd, curve.x.back());
+    ChartView common = view();
+    const std::vector<Mark> marks = chartMarks(m_detail.history);
+    for (const PanelCurves& panel : answer.panels) {
+        LineChart* chart = m_charts[static_cast<size_t>(panel.panel)];
+        common.logY = m_log->isChecked() && panel.panel != Panel::kLr;
+        chart->show(panel.curves, common);
+        chart->setMarks(marks, common);
+    }
+    if (answer.panels.empty())
+        for (LineChart* chart : m_charts)
+            chart->show({}, common);
+    m_heat->show(answer.heat);
+}
+
+void ChartsTab::zoomTo(double low, double high) {
+    m_zoom = {low, high};
+    m_follow->setChecked(false);
+    m_puller.request();
+}
+
+void ChartsTab::resetZoom() {
+    m_zoom.reset();
+    m_follow->setChecked(true);
+    m_puller.request();
+}
+
+} // namespace rm

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "app/ui/app_context.h"
+#include "app/ui/data/puller.h"
+#include "app/ui/plot/line_chart.h"
+#include "app/ui/run/run_detail.h"
+
+#include <QWidget>
+
+#include <array>
+
+class QComboBox;
+class QLabel;
+class QPushButton;
+class QSlider;
+
+namespace rm {
+
+class HeatMap;
+class ReflowGrid;
+class TimelineView;
+
+/// The charts of a run, moved and pointed at together.
+class ChartsTab : public QWidget {
+    Q_OBJECT
+public:
+    explicit ChartsTab(const AppContext& context, QWidget* parent = nullptr);
+
+    void setRun(const QString& run);
+    void show(const RunDetail& detail);
+    using QWidget::show;
+    void refresh(); ///< new samples are there
+    /// Smoothing, axis, scale, follow: stands beside the tabs.
+    QWidget* controls() const { return m_controls; }
+
+protected:
+    void showEvent(QShowEvent* event) override;
+    void resizeEvent(QResizeEvent* event) override;
+
+private:
+    struct Answer {
+        std::vector<PanelCurves> panels;
+        HeatData heat;
+    };
+
+    void buildUi();
+    void buildCharts();
+    QWidget* buildEvents();
+    void buildControls();
+    void wire();
+    void wireControls();
+    void restore();
+    void pull();
+    void apply(const Answer& answer);
+    ChartQuery query() const;
+    ChartView view() const;
+    std::pair<double, double> wholeRange() const;
+    void zoomTo(double low, double high);
+    void resetZoom();
+    void nameControls();
+
+    AppContext m_context;
+    QString m_run;
+    RunDetail m_detail;
+    Puller m_puller;
+    std::array<LineChart*, kPanelCount> m_charts{};
+    HeatMap* m_heat;
+    TimelineView* m_events;
+    QLabel* m_noEvents;
+    ReflowGrid* m_grid;
+    QWidget* m_controls;
+    QLabel* m_smoothingText;
+    QSlider* m_smoothing;
+    QComboBox* m_axis;
+    QPushButton* m_log;
+    QPushButton* m_follow;
+    std::optional<std::pair<double, double>> m_zoom;
+    double m_dataEnd = 0; ///< x of the newest point
+};
+
+} // namespace rm

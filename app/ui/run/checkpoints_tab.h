@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "app/ui/app_context.h"
+#include "app/ui/data/puller.h"
+#include "app/ui/run/run_detail.h"
+
+#include <QWidget>
+
+class QPushButton;
+class QStackedWidget;
+
+namespace rm {
+
+class CheckpointsModel;
+class ElidedLabel;
+class LineChart;
+class Table;
+
+/// The loss with a mark a checkpoint, the checkpoints in a table, what can be done with one.
+class CheckpointsTab : public QWidget {
+    Q_OBJECT
+public:
+    explicit CheckpointsTab(const AppContext& context, QWidget* parent = nullptr);
+
+    void setRun(const QString& run);
+    void show(const RunDetail& detail);
+    using QWidget::show;
+    void refresh();
+
+Q_SIGNALS:
+    void restoreAsked(qint64 step);
+    void branchAsked(qint64 step);
+    void checkpointAsked();
+
+protected:
+    void showEvent(QShowEvent* event) override;
+
+private:
+    void buildUi();
+    QWidget* buildActions();
+    void wire();
+    void pull();
+    void showSelection();
+    void selectStep(qint64 step);
+
+    AppContext m_context;
+    QString m_run;
+    RunDetail m_detail;
+    Puller m_puller;
+    LineChart* m_chart;
+    CheckpointsModel* m_model;
+    Table* m_table;
+    ElidedLabel* m_selected;
+    QPushButton* m_restore;
+    QPushButton* m_branch;
+    QStackedWidget* m_stack;
+};
+
+} // namespace rm

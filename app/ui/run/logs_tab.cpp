@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/ui/run/logs_tab.h"
+
+#include "app/ui/data/store_thread.h"
+#include "app/ui/format.h"
+#include "app/ui/theme.h"
+#include "app/ui/widgets/card.h"
+#include "app/ui/widgets/label.h"
+
+#include <QCheckBox>
+#include <QComboBox>
+#include <QHBoxLayout>
+#include <QLineEdit>
+#include <QPlainTextEdit>
+#include <QScrollBar>
+#include <QVBoxLayout>
+
+namespace rm {
+
+namespace {
+constexpr int kPullMs = 120;
+constexpr int kLinesAtOnce = 5000;
+constexpr int kMostLines = 50000;
+constexpr int kRankWidth = 140;
+} // namespace
+
+LogsTab::LogsTab(const AppContext& context, QWidget* parent)
+    : QWidget(parent)
+    , m_context(context)
+    , m_puller(kPullMs, this) {
+    buildUi();
+    wire();
+}
+
+void LogsTab::buildUi() {
+    auto* column = new QVBoxLayout(this);
+    column->setContentsMargins(0, 0, 0, 0);
+    auto* card = new Card;
+    auto* head = new QHBoxLayout;
+    head->setSpacing(2 * size::kGrid);
+    m_rank = new QComboBox;
+    m_rank->setObjectName("logRank");
+    m_rank->setAccessibleName(tr("Rank"));
+    m_rank->setFixedWidth(kRankWidth);
+    m_rank->addItem(tr("all ranks"), -1);
+    m_filter = new QLineEdit;
+    m_filter->setObjectName("logFilter");
+    m_filter->setAccessibleName(tr("Filter the log"));
+    m_filter->setPlaceholderText(tr("Lines that hold…   Ctrl+F"));
+    m_filter->setClearButtonEnabled(true);
+    m_follow = new QCheckBox(tr("follow the end"));
+    m_follow->setObjectName("logFollow");
+    m_follow->setAccessibleName(m_follow->text());
+    m_follow->setChecked(true);
+    head->addWidget(m_rank);
+    head->addWidget(m_filter, 1);
+    head->addWidget(m_follow);
+    card->body()->addLayout(head);
+    m_empty = makeText(tr("No line yet."), "bodySecondary");
+    card->body()->addWidget(m_empty);
+    m_text = new QPlainTextEdit;
+    m_text->setProperty("role", "bare");
+    m_text->setObjectName("logText");
+    m_text->setAccessibleName(tr("Log"));
+    m_text->setReadOnly(true);
+    m_text->setLineWrapMode(QPlainTextEdit::NoWrap);
+    m_text->setMaximumBlockCount(kMostLines);
+    m_text->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
+    card->body()->addWidget(m_text, 1);
+    column->addWidget(card);
+}
+
+void LogsTab::wire() {
+    connect(&m_puller, &Puller::pull, this, &LogsTab::pull);
+    connect(m_rank, &QComboBox::currentIndexChanged, this, &LogsTab::restart);
+    connect(m_filter, &QLineEdit::textChanged, this, &LogsTab::restart);
+}
+
+void LogsTab::setRun(const QString& run) {
+    m_run = run;
+    m_ranks = 0;
+    restart();
+}
+
+void LogsTab::show(const RunDetail& detail) {
+    if (!detail.run || detail.run->ranks == m_ranks)
+        return;
+    m_ranks = detail.run->ranks;
+    const QSignalBlocker quiet(m_rank);
+    const int chosen = m_rank->currentData().toInt();
+    m_rank->clear();
+    m_rank->addItem(tr("all ranks"), -1);
+    for (int rank = 0; rank < m_ranks; ++rank)
+        m_rank->addItem(tr("rank %1").arg(rank), rank);
+    m_rank->setCurrentIndex(std::max(0, m_rank->findData(chosen)));
+}
+
+void LogsTab::chooseRank(int rank) {
+    m_rank->setCurrentIndex(std::max(0, m_rank->findData(rank)));
+}
+
+void LogsTab::focusFilter() {
+    m_filter->setFocus();
+    m_filter->selectAll();
+}
+
+void LogsTab::refresh() {
+    if (isVisible())
+        m_puller.request();
+}
+
+void LogsTab::showEvent(QShowEvent* event) {
+    QWidget::showEvent(event);
+    m_puller.request();
+}
+
+void LogsTab::restart() {
+    m_lastId = 0;
+    m_text->clear();
+    m_puller.restart();
+}
+
+void LogsTab::pull() {
+    if (m_run.isEmpty())
+        return;
+    const int rank = m_rank->currentData().toInt();
+    m_puller.await(m_context.store.ask([run = m_run, rank, after = m_lastId,
+                                        words = m_filter->text()](StoreReader& reader) {
+        return reader.log(run, rank, after, kLinesAtOnce, words);
+    }),
+                   this, [this](const std::vector<LogLine>& lines) { append(lines); });
+}
+
+void LogsTab::append(const std::vector<LogLine>& lines) {
+    QStringList texts;
+    for (const LogLine& line : lines) {
+        texts << QString("%1  r%2  %3")
+                     .arg(formatClock(line.wallNs))
+                     .arg(line.rank, -3)
+                     .arg(QString::fromStdString(line.text));
+        m_lastId = std::max(m_lastId, line.id);
+    }
+    const int scrolled = m_text->verticalScrollBar()->value();
+    if (!texts.isEmpty())
+        m_text->appendPlainText(texts.join('\n'));
+    m_text->verticalScrollBar()->setValue(
+        m_follow->isChecked() ? m_text->verticalScrollBar()->maximum() : scrolled);
+    const bool none = m_text->document()->isEmpty();
+    m_empty->setVisible(none);
+    m_empty->setText(m_filter->text().isEmpty() ? tr("No line yet.")
+                                                : tr("No line holds these words."));
+    if (lines.size() == static_cast<size_t>(kLinesAtOnce))
+        m_puller.request();
+}
+
+} // namespace rm

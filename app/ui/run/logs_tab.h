@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "app/ui/app_context.h"
+#include "app/ui/data/puller.h"
+#include "app/ui/run/run_detail.h"
+
+#include <QWidget>
+
+class QCheckBox;
+class QComboBox;
+class QLabel;
+class QLineEdit;
+class QPlainTextEdit;
+
+namespace rm {
+
+/// What the ranks wrote: all merged or one, filtered, following the end.
+class LogsTab : public QWidget {
+    Q_OBJECT
+public:
+    explicit LogsTab(const AppContext& context, QWidget* parent = nullptr);
+
+    void setRun(const QString& run);
+    void show(const RunDetail& detail);
+    using QWidget::show;
+    void refresh();
+    void chooseRank(int rank);
+    void focusFilter();
+
+protected:
+    void showEvent(QShowEvent* event) override;
+
+private:
+    void buildUi();
+    void wire();
+    void restart();
+    void pull();
+    void append(const std::vector<LogLine>& lines);
+
+    AppContext m_context;
+    QString m_run;
+    int m_ranks = 0;
+    int64_t m_lastId = 0;
+    Puller m_puller;
+    QComboBox* m_rank;
+    QLineEdit* m_filter;
+    QCheckBox* m_follow;
+    QPlainTextEdit* m_text;
+    QLabel* m_empty;
+};
+
+} // namespace rm

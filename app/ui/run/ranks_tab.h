@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "app/core/run/engine.h"
+#include "app/ui/run/run_detail.h"
+
+#include <QWidget>
+
+class QStackedWidget;
+
+namespace rm {
+
+class RanksModel;
+class Table;
+
+/// A row a rank: node, what it does, speed, phases, how it ended.
+class RanksTab : public QWidget {
+    Q_OBJECT
+public:
+    explicit RanksTab(QWidget* parent = nullptr);
+    void show(const RunDetail& detail, const LiveState& live);
+    using QWidget::show;
+
+Q_SIGNALS:
+    void logAsked(int rank);
+
+private:
+    RanksModel* m_model;
+    Table* m_table;
+    QStackedWidget* m_stack;
+};
+
+} // namespace rm

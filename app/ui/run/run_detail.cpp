@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/ui/run/run_detail.h"
+
+#include "app/ui/data/run_words.h"
+#include "app/ui/format.h"
+
+#include <QCoreApplication>
+
+#include <algorithm>
+
+namespace rm {
+
+namespace {
+
+constexpr int kMostEvents = 300;
+constexpr int kTailLines = 6;
+
+struct Words {
+    Q_DECLARE_TR_FUNCTIONS(RunDetail)
+};
+
+/// The rank that failed first, by the clock.
+const StoredRank* firstFailed(const RunDetail& detail) {
+    if (!detail.history.attempts.empty()) {
+        const auto& ended = detail.history.attempts.back().ended;
+        if (ended && ended->firstFailedRank >= 0)
+            for (const StoredRank& rank : detail.ranks)
+                if (rank.rank == ended->firstFailedRank)
+                    return &rank;
+    }
+    const StoredRank* first = nullptr;
+    for (const StoredRank& rank : detail.ranks)
+        if (rank.exited && (rank.exited->exitCode != 0 || rank.exited->signal != 0) &&
+            (!first || rank.exited->wallNs < first->exited->wallNs))
+            first = &rank;
+    return first;
+}
+
+QString lastLines(const std::string& text) {
+    const QStringList lines =
+        QString::fromStdString(text).trimmed().split('\n', Qt::SkipEmptyParts);
+    return QStringList(lines.mid(std::max<qsizetype>(0, lines.size() - kTailLines))).join('\n');
+}
+
+QString nextStep(const RunDetail& detail) {
+    const auto& checkpoints = detail.history.checkpoints;
+    const auto kept = std::ranges::find(checkpoints, false, &StoredCheckpoint::removed);
+    if (kept == checkpoints.end())
+        return Words::tr("There is no checkpoint yet: mend the cause, then start it anew from "
+                         "New run.");
+    return Words::tr("Mend the cause, then Resume goes on from the checkpoint of step %1.")
+        .arg(formatCount(kept->saved.step));
+}
+
+} // namespace
+
+RunDetail readDetail(StoreReader& reader, const QString& id) {
+    RunDetail detail;
+    detail.run = reader.run(id);
+    if (!detail.run)
+        return detail;
+    detail.figures = readFigures(reader, *detail.run);
+    detail.history.attempts = reader.attempts(id);
+    detail.history.events = reader.events(id, kMostEvents);
+    detail.history.checkpoints = reader.checkpoints(id);
+    detail.history.commands = reader.commands(id);
+    detail.ranks = reader.ranks(id);
+    return detail;
+}
+
+FailureReport failureReport(const RunDetail& detail) {
+    FailureReport report;
+    report.what = detail.run ? detail.run->message : QString();
+    if (const StoredRank* rank = firstFailed(detail); rank && rank->exited) {
+        if (report.what.isEmpty())
+            report.what = Words::tr("rank %1: %2")
+                              .arg(rank->rank)
+                              .arg(QString::fromStdString(rank->exited->message));
+        report.why = lastLines(rank->exited->tail);
+    }
+    if (report.what.isEmpty())
+        report.what = Words::tr("The run failed and nothing says why; its log may.");
+    report.next = nextStep(detail);
+    return report;
+}
+
+QString FailureReport::text() const {
+    return QStringList{what, why, next}.join('\n');
+}
+
+} // namespace rm

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "app/ui/data/run_figures.h"
+#include "app/ui/data/timeline.h"
+
+#include <optional>
+
+namespace rm {
+
+/// All that the tabs of a run show but its series, log and samples. Read in one go.
+struct RunDetail {
+    std::optional<RunSummary> run;
+    RunFigures figures;
+    RunHistory history;
+    std::vector<StoredRank> ranks;
+};
+
+/// Worker thread.
+RunDetail readDetail(StoreReader& reader, const QString& run);
+
+/// Why a run failed, in three answers.
+struct FailureReport {
+    QString what;         ///< "rank 3 on node-b was killed by SIGKILL"
+    QString why;          ///< the last lines it wrote
+    QString next;         ///< what a person can do
+    QString text() const; ///< for the clipboard
+};
+FailureReport failureReport(const RunDetail& detail);
+
+} // namespace rm

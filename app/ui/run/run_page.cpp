@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/ui/run/run_page.h"
+
+#include "app/ui/data/run_words.h"
+#include "app/ui/data/runs_feed.h"
+#include "app/ui/data/store_thread.h"
+#include "app/ui/format.h"
+#include "app/ui/launch_progress.h"
+#include "app/ui/run/charts_tab.h"
+#include "app/ui/run/checkpoints_tab.h"
+#include "app/ui/run/logs_tab.h"
+#include "app/ui/run/ranks_tab.h"
+#include "app/ui/run/run_actions.h"
+#include "app/ui/run/samples_tab.h"
+#include "app/ui/run/spec_tab.h"
+#include "app/ui/theme.h"
+#include "app/ui/widgets/banner.h"
+#include "app/ui/widgets/card.h"
+#include "app/ui/widgets/label.h"
+#include "app/ui/widgets/page_header.h"
+#include "app/ui/widgets/toast.h"
+
+#include <QButtonGroup>
+#include <QClipboard>
+#include <QGuiApplication>
+#include <QHBoxLayout>
+#include <QStackedWidget>
+#include <QVBoxLayout>
+
+#include <algorithm>
+
+namespace rm {
+
+namespace {
+
+constexpr int kPullMs = 250;
+enum Figure { kStep, kLoss, kTokens, kStepTime, kSlowest };
+
+bool hasCheckpoint(const RunDetail& detail) {
+    return std::ranges::any_of(detail.history.checkpoints,
+                               [](const StoredCheckpoint& each) { return !each.removed; });
+}
+
+} // namespace
+
+RunPage::RunPage(const AppContext& context, QWidget* parent)
+    : QWidget(parent)
+    , m_context(context)
+    , m_puller(kPullMs, this) {
+    buildUi();
+    wire();
+    wireTabs();
+}
+
+void RunPage::buildUi() {
+    auto* column = new QVBoxLayout(this);
+    column->setContentsMargins(size::kPageX, size::kPageY, size::kPageX, size::kPageY);
+    column->setSpacing(size::kCardGap);
+    m_header = new PageHeader({});
+    m_actions = new RunActions(m_context, *m_header, this);
+    column->addWidget(m_header);
+    m_linkBanner = new Banner("linkBanner");
+    column->addWidget(m_linkBanner);
+    m_failure = new Banner("failureBanner");
+    QPushButton* copy = makeButton(tr("Copy report"), "", "copyReport");
+    m_failure->addAction(copy);
+    connect(copy, &QPushButton::clicked, this, [this] {
+        QGuiApplication::clipboard()->setText(failureReport(m_detail).text());
+        m_context.toast.say(tr("Report copied"));
+    });
+    column->addWidget(m_failure);
+    m_progress = new LaunchProgress;
+    m_progress->hide();
+    column->addWidget(m_progress);
+    m_figureRow = buildFigures();
+    column->addWidget(m_figureRow);
+    column->addWidget(buildTabs());
+    column->addWidget(m_stack, 1);
+}
+
+QWidget* RunPage::buildFigures() {
+    auto* figures = new QWidget;
+    auto* row = new QHBoxLayout(figures);
+    row->setContentsMargins(0, 0, 0, 0);
+    row->setSpacing(size::kCardGap);
+    m_figures = {new KeyFigure(tr("Step"), "figureStep"), new KeyFigure(tr("Loss"), "figureLoss"),
+                 new KeyFigure(tr("Tokens/s"), "figureTokens"),
+                 new KeyFigure(tr("Step time"), "figureStepTime"),
+                 new KeyFigure(tr("Slowest rank"), "figureSlowest")};
+    for (KeyFigure* figure : m_figures)
+        row->addWidget(figure, 1);
+    return figures;
+}
+
+QWidget* RunPage::buildTabs() {
+    auto* bar = new QWidget;
+    auto* row = new QHBoxLayout(bar);
+    row->setContentsMargins(0, 0, 0, 0);
+    row->setSpacing(20);
+    m_tabs = new QButtonGroup(this);
+    m_stack = new QStackedWidget;
+    m_charts = new ChartsTab(m_context);
+    m_ranks = new RanksTab;
+    m_logs = new LogsTab(m_context);
+    m_checkpoints = new CheckpointsTab(m_context);
+    m_samples = new SamplesTab(m_context);
+    m_spec = new SpecTab(m_context);
+    addTab(tr("Charts"), "tabCharts", m_charts, row);
+    addTab(tr("Ranks"), "tabRanks", m_ranks, row);
+    addTab(tr("Logs"), "tabLogs", m_logs, row);
+    addTab(tr("Checkpoints"), "tabCheckpoints", m_checkpoints, row);
+    addTab(tr("Samples"), "tabSamples", m_samples, row);
+    addTab(tr("Spec"), "tabSpec", m_spec, row);
+    row->addStretch(1);
+    row->addWidget(m_charts->controls());
+    return bar;
+}
+
+void RunPage::addTab(const QString& text, const char* objectName, QWidget* page, QHBoxLayout* row) {
+    QPushButton* button = makeButton(text, "tab", objectName);
+    button->setCheckable(true);
+    m_tabs->addButton(button, m_stack->addWidget(page));
+    row->addWidget(button);
+}
+
+void RunPage::wire() {
+    connect(&m_puller, &Puller::pull, this, &RunPage::pull);
+    connect(&m_context.engine, &Engine::samplesAppended, this, &RunPage::refreshSeries);
+    connect(&m_context.engine, &Engine::runsChanged, &m_puller, &Puller::request);
+    connect(&m_context.engine, &Engine::attemptEnded, this, &RunPage::refreshSeries);
+    connect(&m_context.engine, &Engine::progressed, this, &RunPage::onProgress);
+    connect(&m_context.engine, &Engine::liveChanged, this, [this](const QString& run) {
+        if (run == m_run)
+            showLive(m_context.engine.live(run));
+    });
+    connect(m_tabs, &QButtonGroup::idClicked, this,
+            [this](int tab) { showTab(static_cast<Tab>(tab)); });
+}
+
+void RunPage::wireTabs() {
+    connect(m_ranks, &RanksTab::logAsked, this, [this](int rank) {
+        m_logs->chooseRank(rank);
+        showTab(kLogs);
+    });
+    connect(m_checkpoints, &CheckpointsTab::restoreAsked, this,
+            [this](qint64 step) { m_actions->resume(step); });
+    connect(m_checkpoints, &CheckpointsTab::branchAsked, this, &RunPage::askBranch);
+    connect(m_checkpoints, &CheckpointsTab::checkpointAsked, this,
+            [this] { m_actions->send(CommandKind::kCheckpoint); });
+    showTab(kCharts);
+}
+
+void RunPage::setRun(const QString& run) {
+    if (run == m_run)
+        return;
+    m_run = run;
+    m_detail = {};
+    m_live = m_context.engine.live(run);
+    m_actions->hide();
+    m_progress->hide();
+    for (KeyFigure* figure : m_figures)
+        figure->show(kAbsent, {});
+    m_charts->setRun(run);
+    m_logs->setRun(run);
+    m_checkpoints->setRun(run);
+    m_samples->setRun(run);
+    m_spec->setRun(run);
+    m_puller.restart();
+}
+
+void RunPage::showTab(Tab tab) {
+    m_tabs->button(tab)->setChecked(true);
+    m_stack->setCurrentIndex(tab);
+    m_charts->controls()->setVisible(tab == kCharts);
+}
+
+void RunPage::focusFilter() {
+    showTab(kLogs);
+    m_logs->focusFilter();
+}
+
+void RunPage::refreshSeries(const QString& run) {
+    if (run != m_run)
+        return;
+    m_puller.request();
+    m_charts->refresh();
+    m_logs->refresh();
+    m_checkpoints->refresh();
+    m_samples->refresh();
+}
+
+void RunPage::pull() {
+    if (m_run.isEmpty())
+        return;
+    m_puller.await(
+        m_context.store.ask([run = m_run](StoreReader& reader) { return readDetail(reader, run); }),
+        this, [this](const RunDetail& detail) { apply(detail); });
+}
+
+void RunPage::apply(const RunDetail& detail) {
+    m_detail = detail;
+    if (!detail.run)
+        return;
+    showState();
+    showFigures();
+    m_charts->show(detail);
+    m_ranks->show(detail, m_live);
+    m_logs->show(detail);
+    m_checkpoints->show(detail);
+}
+
+void RunPage::showLive(const LiveState& live) {
+    m_live = live;
+    if (!m_detail.run)
+        return;
+    showState();
+    m_ranks->show(m_detail, m_live);
+}
+
+void RunPage::showState() {
+    const RunSummary& run = *m_detail.run;
+    const StateWords words = stateWords(run, m_live);
+    m_header->setTitle(run.name);
+    m_header->setChip(words.text, words.tone);
+    m_header->setFacts(placeWords(run));
+    m_actions->show(run, m_live, hasCheckpoint(m_detail));
+    if (run.state == RunStateKind::kRunning)
+        m_progress->hide();
+    showBanners();
+}
+
+void RunPage::showBanners() {
+    const QString lost = linkLostText(m_live);
+    m_linkBanner->show(Tone::kWarn, lost, {});
+    if (m_detail.run->state != RunStateKind::kFailed) {
+        m_failure->hide();
+        return;
+    }
+    const FailureReport report = failureReport(m_detail);
+    m_failure->show(Tone::kBad, report.what,
+                    report.why.isEmpty() ? report.next : report.why + "\n\n" + report.next);
+}
+
+void RunPage::showFigures() {
+    const RunSummary& run = *m_detail.run;
+    const RunFigures& figures = m_detail.figures;
+    showStepFigure(run);
+    QString best = tr("no validation yet");
+    if (run.validationLoss && figures.bestStep)
+        best = tr("best validation %1 at %2")
+                   .arg(formatFigure(*run.validationLoss), formatCount(*figures.bestStep));
+    m_figures[kLoss]->show(run.loss ? formatFigure(*run.loss) : kAbsent, best);
+    m_figures[kTokens]->show(
+        figures.tokensPerSec > 0 ? formatCompact(figures.tokensPerSec) : kAbsent,
+        run.ranks > 0 ? tr("%1 per rank").arg(formatCompact(figures.tokensPerSec / run.ranks))
+                      : QString());
+    m_figures[kStepTime]->show(
+        figures.stepMs > 0 ? formatMilliseconds(figures.stepMs) : kAbsent,
+        run.ranks > 1 ? tr("all-reduce %1 exposed").arg(formatPercent(figures.allreduceShare))
+                      : tr("one rank, no all-reduce"));
+    showSlowestFigure();
+}
+
+void RunPage::showStepFigure(const RunSummary& run) {
+    QString detail = tr("of %1").arg(formatCount(run.totalSteps));
+    const double left = static_cast<double>(run.totalSteps - run.step) * m_detail.figures.stepMs;
+    if (run.state == RunStateKind::kRunning && left > 0)
+        detail += kSeparator + tr("%1 left").arg(formatDuration(left / 1000));
+    m_figures[kStep]->show(formatCount(run.step), detail);
+}
+
+void RunPage::showSlowestFigure() {
+    const auto& straggler = m_detail.figures.straggler;
+    if (!straggler) {
+        m_figures[kSlowest]->show(m_detail.figures.ranks.size() > 1 ? tr("none") : kAbsent,
+                                  tr("all within 10 % of each other"));
+        return;
+    }
+    QString node;
+    for (const RunNode& each : m_detail.run->nodes)
+        if (straggler->rank >= each.firstRank && straggler->rank < each.firstRank + each.ranks)
+            node = nodeTitle(each.nodeName) + kSeparator;
+    m_figures[kSlowest]->show(
+        tr("rank %1").arg(straggler->rank),
+        node + tr("%1, %2 over the median")
+                   .arg(tr(kStepPhases[straggler->phase].word), formatPercent(straggler->overBy)),
+        "bad");
+}
+
+void RunPage::onProgress(const QString& run, const Progress& progress) {
+    if (run != m_run)
+        return;
+    m_progress->show(progress);
+    m_progress->setVisible(!m_detail.run || m_detail.run->state != RunStateKind::kRunning);
+}
+
+void RunPage::askBranch(qint64 step) {
+    std::vector<Placement> nodes;
+    if (m_detail.run)
+        for (const RunNode& node : m_detail.run->nodes)
+            nodes.push_back({QString::fromStdString(node.nodeName), node.ranks});
+    Q_EMIT branchAsked(m_run, step, m_spec->toml(), nodes);
+}
+
+} // namespace rm

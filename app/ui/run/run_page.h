@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "app/core/run/engine.h"
+#include "app/ui/app_context.h"
+#include "app/ui/data/puller.h"
+#include "app/ui/run/run_detail.h"
+
+#include <QTimer>
+#include <QWidget>
+
+#include <array>
+
+class QButtonGroup;
+class QHBoxLayout;
+class QPushButton;
+class QStackedWidget;
+class QVBoxLayout;
+
+namespace rm {
+
+class Banner;
+class ChartsTab;
+class CheckpointsTab;
+class KeyFigure;
+class LaunchProgress;
+class LogsTab;
+class PageHeader;
+class RanksTab;
+class RunActions;
+class SamplesTab;
+class SpecTab;
+
+/// One run: state and actions, key figures, tabs.
+class RunPage : public QWidget {
+    Q_OBJECT
+public:
+    enum Tab { kCharts, kRanks, kLogs, kCheckpoints, kSamples, kSpec, kTabCount };
+
+    explicit RunPage(const AppContext& context, QWidget* parent = nullptr);
+
+    void setRun(const QString& run);
+    QString run() const { return m_run; }
+    void showTab(Tab tab);
+    void focusFilter(); ///< of the log
+    /// What the links say; the engine's word arrives here.
+    void showLive(const LiveState& live);
+
+Q_SIGNALS:
+    void branchAsked(const QString& run, qint64 step, const QString& toml,
+                     const std::vector<rm::Placement>& nodes);
+
+private:
+    void buildUi();
+    QWidget* buildFigures();
+    QWidget* buildTabs();
+    void addTab(const QString& text, const char* objectName, QWidget* page, QHBoxLayout* row);
+    void wire();
+    void wireTabs();
+    void pull();
+    void apply(const RunDetail& detail);
+    void showState();
+    void showFigures();
+    void showStepFigure(const RunSummary& run);
+    void showSlowestFigure();
+    void showBanners();
+    void refreshSeries(const QString& run);
+    void onProgress(const QString& run, const Progress& progress);
+    void askBranch(qint64 step);
+
+    AppContext m_context;
+    QString m_run;
+    RunDetail m_detail;
+    LiveState m_live;
+    Puller m_puller;
+    PageHeader* m_header;
+    RunActions* m_actions;
+    Banner* m_linkBanner;
+    Banner* m_failure;
+    LaunchProgress* m_progress;
+    QWidget* m_figureRow;
+    std::array<KeyFigure*, 5> m_figures{};
+    QButtonGroup* m_tabs;
+    QStackedWidget* m_stack;
+    ChartsTab* m_charts;
+    RanksTab* m_ranks;
+    LogsTab* m_logs;
+    CheckpointsTab* m_checkpoints;
+    SamplesTab* m_samples;
+    SpecTab* m_spec;
+};
+
+} // namespace rm

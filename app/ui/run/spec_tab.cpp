@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/ui/run/spec_tab.h"
+
+#include "app/ui/data/store_thread.h"
+#include "app/ui/widgets/card.h"
+#include "app/ui/widgets/label.h"
+
+#include <QClipboard>
+#include <QGuiApplication>
+#include <QHBoxLayout>
+#include <QPlainTextEdit>
+#include <QVBoxLayout>
+
+namespace rm {
+
+namespace {
+constexpr int kPullMs = 300;
+}
+
+SpecTab::SpecTab(const AppContext& context, QWidget* parent)
+    : QWidget(parent)
+    , m_context(context)
+    , m_puller(kPullMs, this) {
+    buildUi();
+    connect(&m_puller, &Puller::pull, this, &SpecTab::pull);
+}
+
+void SpecTab::buildUi() {
+    auto* card = new Card;
+    auto* head = new QHBoxLayout;
+    head->addWidget(makeLabel(tr("What this run was asked to do"), "cardTitle"));
+    head->addStretch(1);
+    QPushButton* copy = makeButton(tr("Copy"), "", "copySpec");
+    head->addWidget(copy);
+    card->body()->addLayout(head);
+    m_text = new QPlainTextEdit;
+    m_text->setProperty("role", "bare");
+    m_text->setObjectName("specText");
+    m_text->setAccessibleName(tr("Run spec as TOML"));
+    m_text->setReadOnly(true);
+    m_text->setLineWrapMode(QPlainTextEdit::NoWrap);
+    card->body()->addWidget(m_text, 1);
+    auto* column = new QVBoxLayout(this);
+    column->setContentsMargins(0, 0, 0, 0);
+    column->addWidget(card);
+    connect(copy, &QPushButton::clicked, this,
+            [this] { QGuiApplication::clipboard()->setText(m_text->toPlainText()); });
+}
+
+void SpecTab::setRun(const QString& run) {
+    m_run = run;
+    m_text->clear();
+    m_puller.restart();
+}
+
+QString SpecTab::toml() const {
+    return m_text->toPlainText();
+}
+
+void SpecTab::pull() {
+    if (m_run.isEmpty())
+        return;
+    m_puller.await(
+        m_context.store.ask([run = m_run](StoreReader& reader) { return reader.specToml(run); }),
+        this,
+        [this](const std::string& toml) { m_text->setPlainText(QString::fromStdString(toml)); });
+}
+
+} // namespace rm

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "shared/spec/run_spec.h"
+
+#include <QWidget>
+
+#include <vector>
+
+class QGridLayout;
+
+namespace rm {
+
+class SpecFieldEditor;
+
+/// The run spec as a form: made from specSchema() alone, a card a section.
+class SpecForm : public QWidget {
+    Q_OBJECT
+public:
+    explicit SpecForm(QWidget* parent = nullptr);
+
+    void setSpec(const RunSpec& spec); ///< does not emit
+    const RunSpec& spec() const { return m_spec; }
+
+Q_SIGNALS:
+    /// A person changed a field to a value that is one.
+    void edited();
+
+private:
+    void buildUi();
+    QGridLayout* addSection(const QString& title);
+    void addField(QGridLayout* grid, const SpecField& field);
+
+    RunSpec m_spec;
+    std::vector<SpecFieldEditor*> m_editors;
+};
+
+} // namespace rm

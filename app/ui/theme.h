@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <QColor>
+#include <QFont>
+#include <QObject>
+
+#include <array>
+
+class QApplication;
+
+namespace rm {
+
+/// Colours by role. Green, amber and red say a state and nothing else.
+struct Colours {
+    QColor page, card, rail, hairline, grid;
+    QColor text, secondary, faint;
+    QColor accent, accentBack, accentHover, onAccent;
+    QColor good, goodBack, warn, warnBack, bad, badBack;
+    QColor neutralBack, hover, input;
+    std::array<QColor, 8> series;
+};
+
+/// Sizes in logical pixels.
+namespace size {
+inline constexpr int kGrid = 4;
+inline constexpr int kPageX = 24;
+inline constexpr int kPageY = 18;
+inline constexpr int kCardGap = 12;
+inline constexpr int kCardPad = 14;
+inline constexpr int kCardRadius = 8;
+inline constexpr int kControlRadius = 6;
+inline constexpr int kControlHeight = 32;
+inline constexpr int kRowHeight = 36;
+inline constexpr int kRailWidth = 184;
+inline constexpr int kDot = 8;
+inline constexpr int kVerdict = 20;
+inline constexpr int kFormLabel = 132;
+inline constexpr int kFieldWidth = 148;
+inline constexpr int kDialogWidth = 460;
+inline constexpr int kReadingWidth = 560;
+inline constexpr int kNodeCardMin = 300;
+inline constexpr int kChartMin = 168;
+inline constexpr int kColumnMin = 340; ///< a chart's column is never narrower
+inline constexpr double kPen = 1.8;
+} // namespace size
+
+enum class FontRole {
+    kTitle,
+    kFigure,
+    kCardTitle,
+    kBody,
+    kBodyStrong,
+    kSecondary,
+    kCaption,
+    kMono
+};
+
+/// The one owner of colours, sizes and fonts. GUI thread.
+class Theme : public QObject {
+    Q_OBJECT
+public:
+    enum class Mode { kSystem, kLight, kDark };
+
+    static Theme& instance();
+
+    /// Applies style, palette, fonts and style sheet; call once, before the first widget.
+    void install(QApplication& application);
+    void setMode(Mode mode);
+    Mode mode() const { return m_mode; }
+    bool isDark() const { return m_dark; }
+
+    const Colours& colours() const;
+    QFont font(FontRole role) const;
+
+Q_SIGNALS:
+    void changed();
+
+private:
+    Theme() = default;
+    void apply();
+
+    Mode m_mode = Mode::kSystem;
+    bool m_systemDark = false;
+    bool m_dark = false;
+    QString m_sans, m_mono;
+};
+
+inline const Colours& colours() {
+    return Theme::instance().colours();
+}
+
+/// Names that settings.ini and the style sheet use.
+QString modeName(Theme::Mode mode);
+Theme::Mode modeFromName(const QString& name);
+
+} // namespace rm

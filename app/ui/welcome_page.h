@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "app/ui/app_context.h"
+
+#include <QWidget>
+
+class QVBoxLayout;
+
+namespace rm {
+
+/// The first page: two ways in, and the runs of late.
+class WelcomePage : public QWidget {
+    Q_OBJECT
+public:
+    explicit WelcomePage(const AppContext& context, QWidget* parent = nullptr);
+
+Q_SIGNALS:
+    void trainHereAsked();
+    void addNodeAsked();
+    void runChosen(const QString& run);
+
+private:
+    void buildUi();
+    QWidget* buildWay(const QString& title, const QString& text, const QString& action,
+                      const char* role, const char* objectName, void (WelcomePage::*signal)());
+    void wire();
+    void showRecent();
+
+    AppContext m_context;
+    QWidget* m_recentCard;
+    QVBoxLayout* m_recent;
+};
+
+} // namespace rm

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "app/ui/widgets/chip.h"
+
+#include <QFrame>
+
+class QHBoxLayout;
+class QPushButton;
+
+namespace rm {
+
+/// A line across a page about something that lasts: a lost link, a failure.
+class Banner : public QFrame {
+    Q_OBJECT
+public:
+    explicit Banner(const char* objectName, QWidget* parent = nullptr);
+
+    /// Empty `title` hides it. `detail` may have several lines.
+    void show(Tone tone, const QString& title, const QString& detail);
+    using QFrame::show;
+    void addAction(QPushButton* button);
+
+private:
+    QLabel* m_title;
+    QLabel* m_detail;
+    QHBoxLayout* m_row;
+};
+
+} // namespace rm

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/ui/widgets/empty_state.h"
+
+#include "app/ui/theme.h"
+#include "app/ui/widgets/label.h"
+
+#include <QVBoxLayout>
+
+namespace rm {
+
+EmptyState::EmptyState(const QString& title, const QString& sentence, const QString& action,
+                       QWidget* parent)
+    : QWidget(parent)
+    , m_title(makeLabel(title, "cardTitle"))
+    , m_sentence(makeText(sentence, "bodySecondary")) {
+    auto* column = new QVBoxLayout(this);
+    column->setSpacing(2 * size::kGrid);
+    column->addStretch(2);
+    m_title->setAlignment(Qt::AlignHCenter);
+    m_sentence->setAlignment(Qt::AlignHCenter);
+    m_sentence->setMinimumWidth(size::kDialogWidth);
+    column->addWidget(m_title, 0, Qt::AlignHCenter);
+    column->addWidget(m_sentence, 0, Qt::AlignHCenter);
+    if (!action.isEmpty()) {
+        QPushButton* button = makeButton(action, "primary", "emptyAction");
+        connect(button, &QPushButton::clicked, this, &EmptyState::acted);
+        column->addSpacing(size::kGrid);
+        column->addWidget(button, 0, Qt::AlignHCenter);
+    }
+    column->addStretch(3);
+}
+
+void EmptyState::setTexts(const QString& title, const QString& sentence) {
+    m_title->setText(title);
+    m_sentence->setText(sentence);
+}
+
+} // namespace rm

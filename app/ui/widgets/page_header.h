@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "app/ui/widgets/chip.h"
+
+#include <QWidget>
+
+class QHBoxLayout;
+class QPushButton;
+
+namespace rm {
+
+class ElidedLabel;
+
+/// Title line of a page: title, state, one line of facts, actions at the right.
+class PageHeader : public QWidget {
+    Q_OBJECT
+public:
+    explicit PageHeader(const QString& title, QWidget* parent = nullptr);
+
+    void setTitle(const QString& title);
+    void setFacts(const QString& facts);
+    void setChip(const QString& text, Tone tone); ///< empty: none
+    QPushButton* addAction(const QString& text, const char* role, const char* objectName);
+
+private:
+    ElidedLabel* m_title;
+    Chip* m_chip;
+    ElidedLabel* m_facts;
+    QHBoxLayout* m_row;
+};
+
+} // namespace rm

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <QWidget>
+
+#include <vector>
+
+class QGridLayout;
+
+namespace rm {
+
+/// Children in rows of as many equal columns as fit (at most `maxColumns`), in order; a child may
+/// span several.
+class ReflowGrid : public QWidget {
+    Q_OBJECT
+public:
+    ReflowGrid(int maxColumns, int minColumnWidth, QWidget* parent = nullptr);
+
+    /// `rowStretch` counts for the row in which the child comes to lie.
+    void add(QWidget* child, int span = 1, int rowStretch = 0);
+    void clear(); ///< deletes the children
+
+protected:
+    void resizeEvent(QResizeEvent* event) override;
+
+private:
+    struct Item {
+        QWidget* widget;
+        int span;
+        int rowStretch;
+    };
+    int columnsFor(int width) const;
+    void arrange(int columns);
+
+    int m_maxColumns;
+    int m_minColumnWidth;
+    int m_columns = 0;
+    std::vector<Item> m_items;
+    QGridLayout* m_grid;
+};
+
+} // namespace rm
