@@ -29,7 +29,7 @@ bool tryLock(const Descriptor& fd) {
     return ::flock(fd.get(), LOCK_EX | LOCK_NB) == 0;
 }
 
-// "SHA.PID.part": of one process, unlike "SHA.part".
+// "SHA.XXXXXX.part": of one receiver alone, unlike "SHA.part".
 bool isOwnPartial(const std::string& name) {
     return name.ends_with(".part") && std::count(name.begin(), name.end(), '.') == 2;
 }
@@ -152,6 +152,10 @@ Result<void> IncomingBlob::openShared(int64_t offset) {
                         ::stat(m_sharedPath.c_str(), &named) == 0 && opened.st_ino == named.st_ino;
     if (!isOurs)
         return openOwn(offset);
+    if (opened.st_size < offset && isPublished()) {
+        ::unlink(m_sharedPath.c_str());
+        return {};
+    }
     if (opened.st_size < offset)
         return fail(ErrorCode::kUnavailable,
                     "receive " + m_blob.sha256 + ": its partial file is gone; try again");
@@ -163,16 +167,21 @@ Result<void> IncomingBlob::openShared(int64_t offset) {
 }
 
 Result<void> IncomingBlob::openOwn(int64_t offset) {
-    m_path = m_finalPath + "." + std::to_string(::getpid()) + ".part";
-    Result<Descriptor> fd = openFile(m_path, O_RDWR | O_CREAT | O_TRUNC | O_NOFOLLOW, 0600);
-    if (!fd)
-        return tl::unexpected(fd.error());
-    (void)tryLock(*fd); // so that others see it is in use
-    m_fd = std::move(*fd);
+    struct stat info = {};
+    do {
+        m_path = m_finalPath + ".XXXXXX.part";
+        m_fd = Descriptor(::mkostemps(m_path.data(), 5, O_CLOEXEC));
+        if (!m_fd)
+            return failErrno("create " + m_path, errno);
+        // Until the lock a sweeper may take it for a dead one's.
+    } while (!tryLock(m_fd) || ::fstat(m_fd.get(), &info) != 0 || info.st_nlink == 0);
     if (offset == 0)
         return {};
-    const bool isPublished = sizeOf(m_finalPath) == m_blob.size;
-    return copyBytes(isPublished ? m_finalPath : m_sharedPath, m_fd.get(), offset, m_path);
+    return copyBytes(isPublished() ? m_finalPath : m_sharedPath, m_fd.get(), offset, m_path);
+}
+
+bool IncomingBlob::isPublished() const {
+    return sizeOf(m_finalPath) == m_blob.size;
 }
 
 } // namespace rm

@@ -11,7 +11,7 @@
 namespace rm {
 
 /// `blobs/` under the node's home: files named by the SHA-256 of what they hold, beside partial
-/// ones (`SHA.part`, `SHA.PID.part`) of interrupted transfers. Several processes may use it.
+/// ones (`SHA.part`, `SHA.XXXXXX.part`) of interrupted transfers. Several processes may use it.
 class BlobStore {
 public:
     explicit BlobStore(std::string folder);
@@ -47,6 +47,7 @@ public:
 private:
     Result<void> openShared(int64_t offset);
     Result<void> openOwn(int64_t offset);
+    bool isPublished() const;
 
     Blob m_blob;
     std::string m_finalPath;

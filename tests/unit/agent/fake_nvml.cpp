@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// Two devices for tests of the reader; the second one knows nothing of power and temperature.
+#include <cstring>
+
+extern "C" {
+
+#define RM_EXPORT __attribute__((visibility("default")))
+
+struct Utilization {
+    unsigned int gpu, memory;
+};
+struct Memory {
+    unsigned long long total, free, used;
+};
+
+static int s_devices[2];
+static bool isSecond(void* device) {
+    return device == &s_devices[1];
+}
+
+RM_EXPORT int nvmlInit_v2() {
+    return 0;
+}
+RM_EXPORT int nvmlShutdown() {
+    return 0;
+}
+RM_EXPORT int nvmlSystemGetDriverVersion(char* text, unsigned int) {
+    std::strcpy(text, "580.65.06");
+    return 0;
+}
+RM_EXPORT int nvmlDeviceGetCount_v2(unsigned int* count) {
+    *count = 2;
+    return 0;
+}
+RM_EXPORT int nvmlDeviceGetHandleByIndex_v2(unsigned int index, void** device) {
+    *device = &s_devices[index];
+    return 0;
+}
+RM_EXPORT int nvmlDeviceGetName(void*, char* text, unsigned int) {
+    std::strcpy(text, "Fake H200");
+    return 0;
+}
+RM_EXPORT int nvmlDeviceGetUUID(void* device, char* text, unsigned int) {
+    std::strcpy(text, isSecond(device) ? "GPU-bbbb" : "GPU-aaaa");
+    return 0;
+}
+RM_EXPORT int nvmlDeviceGetMemoryInfo(void*, Memory* memory) {
+    *memory = {1000, 600, 400};
+    return 0;
+}
+RM_EXPORT int nvmlDeviceGetUtilizationRates(void* device, Utilization* utilization) {
+    *utilization = {isSecond(device) ? 75u : 25u, 0};
+    return 0;
+}
+RM_EXPORT int nvmlDeviceGetPowerUsage(void* device, unsigned int* milliwatts) {
+    *milliwatts = 350'500;
+    return isSecond(device) ? 3 : 0;
+}
+RM_EXPORT int nvmlDeviceGetTemperature(void* device, int, unsigned int* degrees) {
+    *degrees = 61;
+    return isSecond(device) ? 3 : 0;
+}
+}

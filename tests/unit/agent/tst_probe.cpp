@@ -1,0 +1,331 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trainer/agent/net/reach.h"
+#include "trainer/agent/net/socket_address.h"
+#include "trainer/agent/probe/machine.h"
+#include "trainer/agent/probe/probe.h"
+#include "trainer/agent/supervisor/log_tail.h"
+#include "trainer/agent/supervisor/sampler.h"
+
+#include <QDir>
+#include <QFile>
+#include <QJsonArray>
+#include <QJsonDocument>
+#include <QJsonObject>
+#include <QTemporaryDir>
+#include <QTest>
+
+#include <unistd.h>
+
+#include <thread>
+
+using namespace rm;
+
+namespace {
+
+constexpr int64_t kSecond = 1'000'000'000;
+
+/// A recorded /proc, /sys and /etc.
+class FakeSysRoot {
+public:
+    void put(const QString& path, const QByteArray& text) {
+        const QString file = m_dir.path() + path;
+        QDir().mkpath(QFileInfo(file).path());
+        QFile out(file);
+        QVERIFY(out.open(QIODevice::WriteOnly));
+        out.write(text);
+    }
+    SysRoot root() const { return {m_dir.path().toStdString()}; }
+
+private:
+    QTemporaryDir m_dir;
+};
+
+struct NoGpus : Gpus {
+    std::vector<GpuInfo> none;
+    std::string driver() const override { return {}; }
+    const std::vector<GpuInfo>& list() const override { return none; }
+    GpuReading read(size_t) const override { return {}; }
+};
+
+std::unique_ptr<Gpus> fakeGpus() {
+    const QByteArray path = qgetenv("RINGMASTER_BUILD") + "/tests/libfake_nvml.so";
+    return openNvmlGpus(path.constData());
+}
+
+QByteArray rankStat(int user, int system, int pages) {
+    QByteArray fields = "42 (a) b) (c) S";
+    for (int field = 4; field < 14; ++field)
+        fields += " 0";
+    fields += " " + QByteArray::number(user) + " " + QByteArray::number(system);
+    for (int field = 16; field < 24; ++field)
+        fields += " 0";
+    return fields + " " + QByteArray::number(pages) + " 0 0\n";
+}
+
+std::optional<float> valueOf(const Record& record, MetricId metric) {
+    const Samples& samples = std::get<Samples>(record);
+    for (size_t i = 0; i < samples.metric.size(); ++i)
+        if (samples.metric[i] == metric)
+            return samples.value[i];
+    return std::nullopt;
+}
+
+} // namespace
+
+class TestProbe : public QObject {
+    Q_OBJECT
+private Q_SLOTS:
+    void recordedMachineIsRead() {
+        FakeSysRoot fake;
+        fake.put("/etc/os-release", "NAME=x\nPRETTY_NAME=\"Debian GNU/Linux 12 (bookworm)\"\n");
+        fake.put("/proc/cpuinfo", "processor\t: 0\nmodel name\t: EPYC: 9 \nprocessor\t: 1\n");
+        fake.put("/proc/meminfo", "MemTotal:       24684084 kB\nMemFree: 1 kB\n");
+        fake.put("/etc/systemd/logind.conf", "[Login]\n#KillUserProcesses=no\n"
+                                             "KillUserProcesses=yes\n");
+        QCOMPARE(readMachine(fake.root()), (Machine{"Debian GNU/Linux 12 (bookworm)", "EPYC: 9", 2,
+                                                    24684084 * INT64_C(1024), true}));
+    }
+
+    void emptyMachineIsNoError() {
+        QCOMPARE(readMachine(FakeSysRoot().root()), Machine{});
+        QVERIFY(readMounts(FakeSysRoot().root()).empty());
+    }
+
+    void armNamesItsModelElsewhere() {
+        FakeSysRoot fake;
+        fake.put("/proc/cpuinfo", "processor\t: 0\nBogoMIPS\t: 50\n");
+        fake.put("/sys/firmware/devicetree/base/model", "NVIDIA Grace\n");
+        QCOMPARE(readMachine(fake.root()).cpuModel, std::string("NVIDIA Grace"));
+    }
+
+    void speedsOfOddInterfacesAreUnknown() {
+        FakeSysRoot fake;
+        fake.put("/sys/class/net/ens5/speed", "100000\n");
+        fake.put("/sys/class/net/down0/speed", "-1\n");
+        fake.put("/sys/class/net/veth0/speed", "4294967295\n");
+        fake.put("/sys/class/net/odd0/speed", "fast\n");
+        QCOMPARE(readSpeedMbit(fake.root(), "ens5"), int64_t(100000));
+        for (const char* name : {"down0", "veth0", "odd0", "gone0"})
+            QCOMPARE(readSpeedMbit(fake.root(), name), int64_t(-1));
+    }
+
+    void mountsThatHoldFilesAreListedOnce() {
+        FakeSysRoot fake;
+        fake.put("/proc/self/mounts", "proc /proc proc rw 0 0\n"
+                                      "/dev/nvme0n1p2 / ext4 rw 0 0\n"
+                                      "/dev/nvme0n1p2 /var/lib/x ext4 rw 0 0\n"
+                                      "/dev/nvme0n1p1 /boot/efi vfat rw 0 0\n"
+                                      "tmpfs /run tmpfs rw 0 0\n"
+                                      "tmpfs /dev/shm tmpfs rw 0 0\n"
+                                      "/dev/loop3 /snap/core/1 squashfs ro 0 0\n"
+                                      "srv:/home /shared\\040data nfs4 rw 0 0\n"
+                                      "broken\n");
+        QCOMPARE(
+            readMounts(fake.root()),
+            (std::vector<Mount>{{"/", "ext4"}, {"/dev/shm", "tmpfs"}, {"/shared data", "nfs4"}}));
+    }
+
+    void probeAnswersWhateverTheMachine() {
+        FakeSysRoot fake;
+        fake.put("/etc/os-release", "PRETTY_NAME=\"caf\xe9\"\n");
+        const std::string text = probeNode({"/h", "/s"}, fake.root(), NoGpus());
+        const auto report = QJsonDocument::fromJson(QByteArray::fromStdString(text)).object();
+        for (const char* key : {"os", "kernel", "glibc", "cpu_model", "cores", "memory_bytes",
+                                "driver", "gpus", "interfaces", "disks", "home", "state_dir",
+                                "wall_ns", "kills_user_processes", "slurm", "agent", "wire"})
+            QVERIFY2(report.contains(key), key);
+        QCOMPARE(report["home"].toString(), QString("/h"));
+        QVERIFY(report["gpus"].toArray().isEmpty());
+        QVERIFY(!report["interfaces"].toArray().isEmpty());
+    }
+
+    void missingDriverIsNoError() {
+        const auto gpus = openNvmlGpus("libno-such-driver.so.1");
+        QVERIFY(gpus->driver().empty() && gpus->list().empty());
+    }
+
+    void gpusAreReadAsFarAsTheyTell() {
+        const auto gpus = fakeGpus();
+        QCOMPARE(gpus->driver(), std::string("580.65.06"));
+        QCOMPARE(gpus->list(), (std::vector<GpuInfo>{{"Fake H200", 1000, "GPU-aaaa"},
+                                                     {"Fake H200", 1000, "GPU-bbbb"}}));
+        QCOMPARE(*gpus->read(0).powerW, 350.5f);
+        QCOMPARE(*gpus->read(0).temperatureC, 61.0f);
+        QCOMPARE(*gpus->read(1).utilization, 0.75f);
+        QVERIFY(!gpus->read(1).powerW && !gpus->read(1).temperatureC);
+    }
+
+    void visibleDevicesDecideWhichGpuARankHas() {
+        const auto gpus = fakeGpus();
+        QCOMPARE(deviceOfRank(*gpus, "", 1), std::optional<size_t>(1));
+        QCOMPARE(deviceOfRank(*gpus, "1", 0), std::optional<size_t>(1));
+        QCOMPARE(deviceOfRank(*gpus, "GPU-bbbb,GPU-aaaa", 1), std::optional<size_t>(0));
+        QVERIFY(!deviceOfRank(*gpus, "", 2));
+        QVERIFY(!deviceOfRank(*gpus, "0", 1));
+        QVERIFY(!deviceOfRank(*gpus, "GPU-none", 0));
+        QVERIFY(!deviceOfRank(NoGpus(), "", 0));
+    }
+
+    void ratesNeedTwoLooks() {
+        FakeSysRoot fake;
+        recordNode(fake, 0);
+        const auto gpus = fakeGpus();
+        Sampler sampler(fake.root(), gpus.get(), "");
+        const std::vector<SampledRank> ranks = {{4, 0, 42, 7}, {5, 1, 43, 8}};
+        const auto first = sampler.sample(ranks, {kSecond, 1});
+        QCOMPARE(first.size(), size_t(2));
+        QVERIFY(!valueOf(first[0], metric::kNodeCpu) && !valueOf(first[0], metric::kRankCpu));
+        QCOMPARE(*valueOf(first[0], metric::kNodeMemoryBytes), 600.0f * 1024);
+        QCOMPARE(*valueOf(first[1], metric::kGpuUtilization), 0.75f);
+        recordNode(fake, 1);
+        const auto second = sampler.sample(ranks, {3 * kSecond, 2});
+        QCOMPARE(std::get<Samples>(second[0]).rank, 4);
+        QCOMPARE(std::get<Samples>(second[0]).step, int64_t(7));
+        QCOMPARE(*valueOf(second[0], metric::kNodeCpu), 0.25f);
+        QCOMPARE(*valueOf(second[0], metric::kNodeRxBytesPerS), 500.0f);
+        QCOMPARE(*valueOf(second[0], metric::kNodeTxBytesPerS), 1000.0f);
+        QCOMPARE(*valueOf(second[0], metric::kNodeDiskReadBytesPerS), 256.0f);
+        QCOMPARE(*valueOf(second[0], metric::kNodeDiskWriteBytesPerS), 512.0f);
+        const auto ticks = static_cast<float>(::sysconf(_SC_CLK_TCK));
+        QCOMPARE(*valueOf(second[0], metric::kRankCpu), 300.0f / ticks / 2);
+        QVERIFY(!valueOf(second[1], metric::kNodeCpu));
+        QVERIFY(!valueOf(second[1], metric::kRankMemoryBytes)); // pid 43 is gone
+    }
+
+    void countersThatFallGiveNoNegativeRate() {
+        FakeSysRoot fake;
+        recordNode(fake, 1);
+        Sampler sampler(fake.root(), nullptr, "");
+        sampler.sample({{0, 0, 42, 0}}, {kSecond, 1});
+        fake.put("/proc/net/dev", "");
+        const auto second = sampler.sample({{0, 0, 42, 0}}, {2 * kSecond, 2});
+        QCOMPARE(*valueOf(second[0], metric::kNodeRxBytesPerS), 0.0f);
+    }
+
+    void emptySysRootGivesSamplesWithoutNonsense() {
+        Sampler sampler(FakeSysRoot().root(), nullptr, "");
+        for (int64_t i = 1; i < 3; ++i)
+            for (const Record& record : sampler.sample({{0, 0, 42, 0}}, {i * kSecond, i}))
+                for (const float value : std::get<Samples>(record).value)
+                    QCOMPARE(value, 0.0f);
+    }
+
+    void tailIsPlainText_data() {
+        QTest::addColumn<QByteArray>("raw");
+        QTest::addColumn<QByteArray>("plain");
+        QTest::newRow("colours") << QByteArray("\x1b[1;31mred\x1b[0m") << QByteArray("red");
+        QTest::newRow("title") << QByteArray("\x1b]0;owned\x07ok") << QByteArray("ok");
+        QTest::newRow("title with ST") << QByteArray("\x1b]0;owned\x1b\\ok") << QByteArray("ok");
+        QTest::newRow("cut escape") << QByteArray("ok\x1b[12") << QByteArray("ok");
+        QTest::newRow("lone escape") << QByteArray("ok\x1b") << QByteArray("ok");
+        QTest::newRow("controls") << QByteArray("a\x08\r\nb\tc\x7f") << QByteArray("a\nb\tc");
+        QTest::newRow("UTF-8") << QByteArray("caf\xc3\xa9") << QByteArray("caf\xc3\xa9");
+        QTest::newRow("Latin-1") << QByteArray("caf\xe9") << QByteArray("caf?");
+        QTest::newRow("overlong") << QByteArray("\xe0\x80\xaf") << QByteArray("???");
+        QTest::newRow("surrogate") << QByteArray("\xed\xa0\x80") << QByteArray("???");
+    }
+    void tailIsPlainText() {
+        QFETCH(QByteArray, raw);
+        QFETCH(QByteArray, plain);
+        QCOMPARE(QByteArray::fromStdString(plainText(raw.toStdString())), plain);
+    }
+
+    void tailIsShortAndBeginsWithALine() {
+        FakeSysRoot fake;
+        QByteArray text;
+        for (int i = 0; i < 2000; ++i)
+            text += "line " + QByteArray::number(i) + "\n";
+        fake.put("/log", text);
+        const std::string tail = logTail(fake.root().path("/log"));
+        QVERIFY(tail.size() <= 4096 && tail.starts_with("line ") && tail.ends_with("line 1999"));
+        QVERIFY(logTail(fake.root().path("/log"), static_cast<uint64_t>(text.size())).empty());
+        QVERIFY(logTail("/no/such/file").empty());
+    }
+
+    void addressesAreParsed_data() {
+        QTest::addColumn<QString>("text");
+        QTest::addColumn<QString>("host");
+        QTest::newRow("IPv4") << "10.0.0.1:29500"
+                              << "10.0.0.1";
+        QTest::newRow("IPv6") << "[fd00::1]:29500"
+                              << "fd00::1";
+        QTest::newRow("IPv6 bare") << "fd00::1:29500"
+                                   << "fd00::1";
+        for (const char* bad : {"", "10.0.0.1", "10.0.0.1:", "10.0.0.1:0", "10.0.0.1:65536",
+                                "localhost:1", ":1", "[fd00::1:1", "10.0.0.1:1x"})
+            QTest::newRow(bad) << bad << "";
+    }
+    void addressesAreParsed() {
+        QFETCH(QString, text);
+        QFETCH(QString, host);
+        const auto address = parseSocketAddress(text.toStdString());
+        QCOMPARE(address.has_value(), !host.isEmpty());
+        if (address) {
+            QCOMPARE(QString::fromStdString(address->host()), host);
+            QCOMPARE(address->port(), 29500);
+        }
+    }
+
+    void dialTellsReachedFromRefusedAndSilent() {
+        int in[2], out[2];
+        QCOMPARE(::pipe(in), 0);
+        QCOMPARE(::pipe(out), 0);
+        Result<void> ended;
+        std::thread listener([&] { ended = listenForDials(30, 0, in[0], out[1]); });
+        char text[64] = {};
+        QVERIFY(::read(out[0], text, sizeof text - 1) > 0);
+        const int port = QJsonDocument::fromJson(text).object()["port"].toInt();
+        QVERIFY(port > 0);
+        // 192.0.2.0/24 is for documentation alone: silent or unreachable, never there.
+        const auto report =
+            dialReport({"127.0.0.1:" + std::to_string(port), "127.0.0.1:1", "192.0.2.254:9"}, 300);
+        ::close(in[1]);
+        listener.join();
+        QVERIFY(ended.has_value() && report.has_value());
+        const auto list = QJsonDocument::fromJson(QByteArray::fromStdString(*report)).array();
+        QCOMPARE(list.size(), 3);
+        QVERIFY(list[0].toObject()["reached"].toBool());
+        QCOMPARE(list[0].toObject()["interface"].toString(), QString("lo"));
+        QCOMPARE(list[1].toObject()["error"].toString(), QString("Connection refused"));
+        QVERIFY(!list[2].toObject()["reached"].toBool());
+        for (const int fd : {in[0], out[0], out[1]})
+            ::close(fd);
+    }
+
+    void takenPortIsAnError() {
+        int in[2], out[2];
+        QCOMPARE(::pipe(in), 0);
+        QCOMPARE(::pipe(out), 0);
+        std::thread listener([&] { (void)listenForDials(30, 0, in[0], out[1]); });
+        char text[64] = {};
+        QVERIFY(::read(out[0], text, sizeof text - 1) > 0);
+        const int port = QJsonDocument::fromJson(text).object()["port"].toInt();
+        const auto second = listenForDials(1, port, in[0], out[1]);
+        ::close(in[1]);
+        listener.join();
+        QVERIFY(!second.has_value());
+        QCOMPARE(second.error().code, ErrorCode::kUnavailable);
+        for (const int fd : {in[0], out[0], out[1]})
+            ::close(fd);
+    }
+
+private:
+    // Two moments, two seconds apart.
+    static void recordNode(FakeSysRoot& fake, int moment) {
+        const bool isLater = moment == 1;
+        fake.put("/proc/stat", isLater ? "cpu  125 0 0 375 0 0 0 0 9 9\ncpu0 1 1\n"
+                                       : "cpu  100 0 0 300 0 0 0 0 9 9\ncpu0 1 1\n");
+        fake.put("/proc/meminfo", "MemTotal: 1000 kB\nMemAvailable: 400 kB\n");
+        fake.put("/proc/net/dev",
+                 QByteArray("Inter-| x\n face |bytes\n    lo: 9999 0 0 0 0 0 0 0 9999 0\n  eth0:") +
+                     (isLater ? "2000 0 0 0 0 0 0 0 3000 0\n" : "1000 0 0 0 0 0 0 0 1000 0\n"));
+        fake.put("/proc/diskstats",
+                 isLater ? "259 0 nvme0n1 0 0 2 0 0 0 4 0\n259 1 nvme0n1p1 0 0 9 0\n"
+                         : "259 0 nvme0n1 0 0 1 0 0 0 2 0\n259 1 nvme0n1p1 0 0 0 0\n");
+        fake.put("/sys/block/nvme0n1/device/model", "x\n");
+        fake.put("/proc/42/stat", isLater ? rankStat(300, 100, 5) : rankStat(50, 50, 5));
+    }
+};
+
+QTEST_GUILESS_MAIN(TestProbe)
+#include "tst_probe.moc"
