@@ -21,6 +21,7 @@ enum class Method : uint8_t {
 };
 
 constexpr int kZstdLevel = 3;
+constexpr size_t kMaxCount = 1u << 24; ///< no chunk is as long
 
 ZSTD_CCtx* compressor() {
     thread_local const std::unique_ptr<ZSTD_CCtx, decltype(&ZSTD_freeCCtx)> owner(ZSTD_createCCtx(),
@@ -107,7 +108,8 @@ tl::unexpected<Error> damaged() {
 
 template <class Word>
 Result<std::vector<Word>> unpack(std::span<const std::byte> bytes, size_t count) {
-    if (bytes.empty() || bytes[0] > static_cast<std::byte>(Method::kDeltaOfDelta))
+    if (bytes.empty() || bytes[0] > static_cast<std::byte>(Method::kDeltaOfDelta) ||
+        count > kMaxCount)
         return damaged();
     std::vector<std::byte> planes(count * sizeof(Word));
     const size_t size = ZSTD_decompressDCtx(decompressor(), planes.data(), planes.size(),

@@ -14,11 +14,16 @@ Point pointOf(const LaneRows& rows, const LaneRows::Column& column, size_t index
     return {rows.steps[row], rows.walls[row], column.values[index]};
 }
 
+/// Lanes that grow alike are not to be folded all in the same commit, so lengths differ a little.
+size_t chunkPointsOf(int64_t lane) {
+    return LaneWriter::kChunkPoints - 128 * static_cast<size_t>(lane % 16);
+}
+
 /// How many of a metric's `count` points leave the tail now.
-size_t takenOf(size_t count, bool all) {
+size_t takenOf(size_t count, size_t chunkPoints, bool all) {
     if (all || count < LaneWriter::kMinChunkPoints)
         return all ? count : 0;
-    return count < LaneWriter::kChunkPoints ? count : count - count % LaneWriter::kChunkPoints;
+    return count < chunkPoints ? count : count - count % chunkPoints;
 }
 
 } // namespace
@@ -112,7 +117,7 @@ Result<void> LaneWriter::append(int64_t id, LaneRows rows) {
         if (const auto merged = mergeSmallRows(id, state); !merged)
             return merged;
     insertTail(id, state, isLarge ? kLarge : kSmall, rows);
-    if (state.tailPoints >= static_cast<int64_t>(kChunkPoints))
+    if (state.tailPoints >= static_cast<int64_t>(chunkPointsOf(id)))
         return compact(id, state, false);
     if (state.smallRows >= kSmallRows)
         return mergeSmallRows(id, state);
@@ -133,7 +138,7 @@ Result<void> LaneWriter::compact(int64_t id, Lane& state, bool all) {
         groups[column.rows].push_back(metric);
     std::map<int64_t, size_t> firstKept;
     for (const auto& [group, metrics] : groups) {
-        const size_t taken = takenOf(group.size(), all);
+        const size_t taken = takenOf(group.size(), chunkPointsOf(id), all);
         if (const auto stored = storeChunks(id, *rows, metrics, taken); !stored)
             return stored;
         if (taken < group.size())
@@ -147,8 +152,9 @@ Result<void> LaneWriter::compact(int64_t id, Lane& state, bool all) {
 
 Result<void> LaneWriter::storeChunks(int64_t id, const LaneRows& rows,
                                      const std::vector<int64_t>& metrics, size_t count) {
-    for (size_t begin = 0; begin < count; begin += kChunkPoints) {
-        const size_t end = std::min(count, begin + kChunkPoints);
+    const size_t length = chunkPointsOf(id);
+    for (size_t begin = 0; begin < count; begin += length) {
+        const size_t end = std::min(count, begin + length);
         std::optional<int64_t> axis;
         for (const int64_t metric : metrics) {
             std::vector<Point> points;
@@ -258,7 +264,7 @@ Result<void> LaneWriter::appendOutOfOrder(int64_t id, Lane& state, LaneRows rows
     rm::append(all, rows);
     sortBySteps(all);
     insertTail(id, state, kLarge, all);
-    if (state.tailPoints >= static_cast<int64_t>(kChunkPoints))
+    if (state.tailPoints >= static_cast<int64_t>(chunkPointsOf(id)))
         return compact(id, state, false);
     return {};
 }

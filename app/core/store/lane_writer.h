@@ -14,7 +14,7 @@ namespace rm {
 /// pyramids as it grows. Works inside the caller's transaction; throws SQLite::Exception.
 class LaneWriter {
 public:
-    static constexpr size_t kChunkPoints = 4096;
+    static constexpr size_t kChunkPoints = 4096;   ///< at most
     static constexpr size_t kMinChunkPoints = 256; ///< of a metric that is in few rows only
     static constexpr int kSmallRows = 32;          ///< then they become one larger row
 

@@ -69,45 +69,53 @@ Bucket toBucket(const Summary& sum) {
             sum.max,       sum.mean,     sum.last,   static_cast<int64_t>(sum.count)};
 }
 
-void putColumn(std::vector<std::byte>& out, const std::vector<std::byte>& column) {
-    const auto size = static_cast<uint32_t>(column.size());
-    const auto head = std::as_bytes(std::span(&size, 1));
-    out.insert(out.end(), head.begin(), head.end());
-    out.insert(out.end(), column.begin(), column.end());
+/// One field of every entry after the other, so that a level is one compressed column.
+template <class T, size_t N>
+std::vector<T> fieldsOf(std::span<const Summary> level, T Summary::*const (&fields)[N]) {
+    std::vector<T> values;
+    values.reserve(level.size() * N);
+    for (const auto field : fields)
+        for (const Summary& summary : level)
+            values.push_back(summary.*field);
+    return values;
 }
 
-std::span<const std::byte> takeColumn(std::span<const std::byte>& bytes) {
-    uint32_t size = 0;
-    if (bytes.size() < sizeof size)
-        return {};
-    std::memcpy(&size, bytes.data(), sizeof size);
-    bytes = bytes.subspan(sizeof size);
-    const auto column = bytes.first(std::min<size_t>(size, bytes.size()));
-    bytes = bytes.subspan(column.size());
-    return column;
+template <class T, size_t N>
+void setFields(std::vector<Summary>& level, const std::vector<T>& values,
+               T Summary::*const (&fields)[N]) {
+    auto value = values.begin();
+    for (const auto field : fields)
+        for (Summary& summary : level)
+            summary.*field = *value++;
 }
 
-template <class T>
-void putField(std::vector<std::byte>& out, std::span<const Summary> level, T Summary::*field) {
-    using Stored = std::conditional_t<std::is_same_v<T, uint32_t>, int64_t, T>;
-    std::vector<Stored> values;
-    for (const Summary& summary : level)
-        values.push_back(static_cast<Stored>(summary.*field));
-    putColumn(out, encodeColumn(std::span<const Stored>(values)));
+constexpr int64_t Summary::*kAxisFields[] = {&Summary::firstStep, &Summary::lastStep,
+                                             &Summary::wallNs};
+constexpr float Summary::*kValueFields[] = {&Summary::min, &Summary::max, &Summary::mean,
+                                            &Summary::last};
+
+/// Counts are left out where no value is NaN: the rule.
+std::vector<std::byte> encodeCounts(std::span<const Summary> level) {
+    std::vector<std::byte> counts;
+    bool isNeeded = false;
+    for (const Summary& summary : level) {
+        counts.push_back(static_cast<std::byte>(summary.count));
+        isNeeded = isNeeded || summary.count != summary.points;
+    }
+    return isNeeded ? counts : std::vector<std::byte>();
 }
 
-template <class T>
-bool takeField(std::span<const std::byte>& bytes, std::vector<Summary>& level, T Summary::*field) {
-    const auto column = takeColumn(bytes);
-    const auto fill = [&](const auto& values) {
-        for (size_t i = 0; values && i < level.size(); ++i)
-            level[i].*field = static_cast<T>((*values)[i]);
-        return values.has_value();
-    };
-    if constexpr (std::is_same_v<T, float>)
-        return fill(decodeFloats(column, level.size()));
-    else
-        return fill(decodeIntegers(column, level.size()));
+bool takeCounts(std::span<const std::byte>& bytes, std::vector<Summary>& level) {
+    if (bytes.empty())
+        return false;
+    const bool areThere = bytes[0] != std::byte(0);
+    bytes = bytes.subspan(1);
+    if (areThere && bytes.size() < level.size())
+        return false;
+    for (size_t i = 0; i < level.size(); ++i)
+        level[i].count = areThere ? std::to_integer<uint32_t>(bytes[i]) : level[i].points;
+    bytes = bytes.subspan(areThere ? level.size() : 0);
+    return true;
 }
 
 } // namespace
@@ -161,20 +169,15 @@ std::vector<Bucket> toBuckets(std::span<const Summary> summaries, size_t maxBuck
 }
 
 std::vector<std::byte> encodeAxisLevel(std::span<const Summary> level) {
-    std::vector<std::byte> out;
-    putField(out, level, &Summary::firstStep);
-    putField(out, level, &Summary::lastStep);
-    putField(out, level, &Summary::wallNs);
-    return out;
+    return encodeColumn(std::span<const int64_t>(fieldsOf(level, kAxisFields)));
 }
 
 std::vector<std::byte> encodeValueLevel(std::span<const Summary> level) {
-    std::vector<std::byte> out;
-    putField(out, level, &Summary::min);
-    putField(out, level, &Summary::max);
-    putField(out, level, &Summary::mean);
-    putField(out, level, &Summary::last);
-    putField(out, level, &Summary::count);
+    const auto counts = encodeCounts(level);
+    const auto values = encodeColumn(std::span<const float>(fieldsOf(level, kValueFields)));
+    std::vector<std::byte> out{static_cast<std::byte>(!counts.empty())};
+    out.insert(out.end(), counts.begin(), counts.end());
+    out.insert(out.end(), values.begin(), values.end());
     return out;
 }
 
@@ -183,13 +186,13 @@ Result<std::vector<Summary>> decodeLevel(std::span<const std::byte> axis,
     std::vector<Summary> level((chunkPoints + kFanOut - 1) / kFanOut);
     for (size_t i = 0; i < level.size(); ++i)
         level[i].points = static_cast<uint32_t>(std::min(kFanOut, chunkPoints - i * kFanOut));
-    const bool whole =
-        takeField(axis, level, &Summary::firstStep) && takeField(axis, level, &Summary::lastStep) &&
-        takeField(axis, level, &Summary::wallNs) && takeField(values, level, &Summary::min) &&
-        takeField(values, level, &Summary::max) && takeField(values, level, &Summary::mean) &&
-        takeField(values, level, &Summary::last) && takeField(values, level, &Summary::count);
-    if (!whole)
+    const bool haveCounts = takeCounts(values, level);
+    const auto integers = decodeIntegers(axis, level.size() * std::size(kAxisFields));
+    const auto floats = decodeFloats(values, level.size() * std::size(kValueFields));
+    if (!haveCounts || !integers || !floats)
         return fail(ErrorCode::kCorrupt, "read a pyramid of samples: damaged");
+    setFields(level, *integers, kAxisFields);
+    setFields(level, *floats, kValueFields);
     return level;
 }
 

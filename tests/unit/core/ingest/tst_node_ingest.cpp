@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/core/ingest/node_ingest.h"
+#include "shared/io/file.h"
+#include "shared/journal/journal.h"
+#include "tests/unit/core/store/store_fixture.h"
+
+#include <random>
+
+namespace rm {
+
+namespace {
+
+const std::string kRank0 = "journal/rank-00000.rmj";
+const std::string kNode = "journal/node-00000.rmj";
+const std::string kLog1 = "log/rank-00001.log";
+const SeriesKey kLoss{"train/loss", 0};
+
+std::vector<std::byte> bytesOf(std::string_view text) {
+    const auto bytes = std::as_bytes(std::span(text.data(), text.size()));
+    return {bytes.begin(), bytes.end()};
+}
+
+/// The bytes of a journal with these records.
+std::vector<std::byte> journalOf(const std::vector<Record>& records) {
+    const QTemporaryDir folder;
+    const std::string path = folder.filePath("j.rmj").toStdString();
+    auto writer = JournalWriter::open(path);
+    if (!writer)
+        qFatal("%s", writer.error().message.c_str());
+    for (const Record& record : records)
+        writer->append(record);
+    StoreFixture::mustBeOk(writer->flush());
+    return bytesOf(*readFile(path));
+}
+
+std::vector<std::byte> part(const std::vector<std::byte>& bytes, size_t begin, size_t size) {
+    const auto all = std::span(bytes).subspan(begin);
+    const auto some = all.first(std::min(size, all.size()));
+    return {some.begin(), some.end()};
+}
+
+std::vector<Record> lossesOfRank0(int64_t last) {
+    std::vector<Record> records{started(1, 0, 0)};
+    for (int64_t step = 1; step <= last; ++step)
+        records.push_back(lossAt(step, float(step)));
+    return records;
+}
+
+} // namespace
+
+class TestNodeIngest : public QObject {
+    Q_OBJECT
+private Q_SLOTS:
+    void recordsAndLinesBecomeABatch() {
+        NodeIngest ingest("a", 0, {});
+        QVERIFY(!ingest.take());
+        const auto journal = journalOf(lossesOfRank0(3));
+        StoreFixture::mustBeOk(ingest.onSlice({kRank0, 0, journal}));
+        StoreFixture::mustBeOk(ingest.onSlice({kLog1, 0, bytesOf("hello\nwor")}));
+        const auto batch = *ingest.take();
+        QVERIFY(batch.records == lossesOfRank0(3));
+        QCOMPARE(batch.logLines.size(), size_t(1));
+        QCOMPARE(batch.logLines[0].first, 1);
+        QCOMPARE(batch.logLines[0].second, std::string("hello"));
+        const std::vector<std::pair<std::string, uint64_t>> cursors{{kRank0, journal.size()},
+                                                                    {kLog1, 6}};
+        QVERIFY(batch.cursors == cursors);
+        QVERIFY(!ingest.take());
+    }
+
+    void cutAnywhereGoesOnFromTheCursor() {
+        const auto journal = journalOf(lossesOfRank0(200));
+        const auto log = bytesOf("one\ntwo\nthree\nfour\n");
+        std::mt19937 random(9);
+        for (int round = 0; round < 12; ++round) {
+            StoreFixture store;
+            store.createRun("a");
+            for (bool done = false; !done;) {
+                const auto stored = store.reader().cursors("a", 0);
+                NodeIngest ingest("a", 0, stored);
+                std::map<std::string, uint64_t> at(stored.begin(), stored.end());
+                // A connection that lives for some slices, then is lost with what was not taken.
+                for (int slice = int(random() % 6); slice >= 0; --slice) {
+                    const std::string& file = random() % 2 ? kRank0 : kLog1;
+                    const auto& bytes = file == kRank0 ? journal : log;
+                    const auto some = part(bytes, at[file], 1 + random() % (bytes.size() / 4));
+                    StoreFixture::mustBeOk(ingest.onSlice({file, at[file], some}));
+                    at[file] += some.size();
+                    if (random() % 2)
+                        if (const auto batch = ingest.take())
+                            StoreFixture::mustBeOk(store.writer().ingest(*batch));
+                }
+                const auto now = store.reader().cursors("a", 0);
+                done = now.size() == 2 && now[0].second == journal.size() &&
+                       now[1].second == log.size();
+            }
+            const auto points = store.reader().points("a", kLoss);
+            QCOMPARE(points.size(), size_t(200));
+            for (size_t i = 0; i < points.size(); ++i)
+                QCOMPARE(points[i].step, int64_t(i) + 1);
+            QCOMPARE(store.reader().log("a", 1, 0, 100).size(), size_t(4));
+        }
+    }
+
+    void gapOrOverlapIsNamed() {
+        NodeIngest ingest("a", 0, {{kRank0, 16}});
+        for (const uint64_t offset : {0, 15, 17}) {
+            const auto result = ingest.onSlice({kRank0, offset, bytesOf("x")});
+            QVERIFY(!result);
+            QCOMPARE(result.error().code, ErrorCode::kCorrupt);
+            QVERIFY(result.error().message.find(kRank0) != std::string::npos);
+            QVERIFY(result.error().message.find("from " + std::to_string(offset)) !=
+                    std::string::npos);
+            QVERIFY(result.error().message.find("from 16") != std::string::npos);
+        }
+        QVERIFY(!ingest.take());
+    }
+
+    void foreignFilesAreRefused() {
+        NodeIngest ingest("a", 0, {});
+        for (const char* name : {"../../etc/passwd", "journal/../x.rmj", "log/node-00000.log",
+                                 "log/rank-.log", "log/rank-99999999999999.log", ""})
+            QVERIFY2(!ingest.onSlice({name, 0, bytesOf("x\n")}), name);
+        QVERIFY(!ingest.take());
+    }
+
+    void damagedFileDoesNotHoldUpTheOthers() {
+        auto damaged = journalOf(lossesOfRank0(50));
+        const size_t middle = damaged.size() / 2;
+        damaged[middle] ^= std::byte(0x40);
+        StoreFixture store;
+        store.createRun("a");
+        for (int attach = 0; attach < 2; ++attach) {
+            const auto cursors = store.reader().cursors("a", 0);
+            NodeIngest ingest("a", 0, cursors);
+            const uint64_t from = cursors.empty() ? 0 : cursors.back().second;
+            StoreFixture::mustBeOk(
+                ingest.onSlice({kRank0, attach == 0 ? 0 : from, part(damaged, from, 1 << 20)}));
+            StoreFixture::mustBeOk(ingest.onSlice({kRank0, damaged.size(), bytesOf("more")}));
+            if (attach == 0)
+                StoreFixture::mustBeOk(
+                    ingest.onSlice({kNode, 0,
+                                    journalOf({RankStarted{1, 0, 77, 1},
+                                               Event{-1, -1, 1, Severity::kInfo, "fine", ""}})}));
+            if (const auto batch = ingest.take())
+                StoreFixture::mustBeOk(store.writer().ingest(*batch));
+            QVERIFY(!ingest.take());
+        }
+        const auto points = store.reader().points("a", kLoss);
+        QVERIFY(points.size() > 5 && points.size() < 50);
+        const auto events = store.reader().events("a");
+        QCOMPARE(events.size(), size_t(2));
+        const auto& report = events[0].event.code == "fine" ? events[1] : events[0];
+        QCOMPARE(report.event.code, std::string("journal-damaged"));
+        QCOMPARE(report.event.severity, Severity::kError);
+        QCOMPARE(report.event.rank, 0);
+        for (const auto& [file, offset] : store.reader().cursors("a", 0))
+            QVERIFY(file != kRank0 || offset <= middle);
+    }
+
+    void lastLineComesWhenTheAttemptHasEnded() {
+        NodeIngest ingest("a", 0, {});
+        StoreFixture::mustBeOk(ingest.onSlice({kLog1, 0, bytesOf("Killed")}));
+        QVERIFY(!ingest.take());
+        StoreFixture::mustBeOk(ingest.onSlice(
+            {kNode, 0, journalOf({AttemptEnded{1, Outcome::kFailed, 1, 0, 1, ""}})}));
+        const auto batch = *ingest.take();
+        QCOMPARE(batch.logLines.size(), size_t(1));
+        QCOMPARE(batch.logLines[0].second, std::string("Killed"));
+    }
+
+    void storeAndIngestAgreeOnCursors() {
+        StoreFixture store;
+        store.createRun("a");
+        NodeIngest first("a", 0, {});
+        const auto journal = journalOf(lossesOfRank0(3));
+        StoreFixture::mustBeOk(first.onSlice({kRank0, 0, journal}));
+        StoreFixture::mustBeOk(store.writer().ingest(*first.take()));
+        // A second follower that started from the same old cursor is too late.
+        NodeIngest second("a", 0, {});
+        StoreFixture::mustBeOk(second.onSlice({kRank0, 0, journal}));
+        QCOMPARE(store.writer().ingest(*second.take()).error().code, ErrorCode::kInternal);
+        QCOMPARE(store.reader().points("a", kLoss).size(), size_t(3));
+    }
+};
+
+} // namespace rm
+
+QTEST_GUILESS_MAIN(rm::TestNodeIngest)
+#include "tst_node_ingest.moc"

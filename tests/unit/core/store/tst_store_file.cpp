@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/core/store/schema.h"
+#include "tests/support/requirement.h"
+#include "tests/unit/core/store/store_fixture.h"
+
+#include <QFile>
+#include <QFileInfo>
+
+#include <sys/mount.h>
+#include <unistd.h>
+
+namespace rm {
+
+namespace {
+
+QString golden() {
+    return qEnvironmentVariable("RINGMASTER_SOURCE") + "/tests/unit/core/store/golden_v1.sqlite";
+}
+
+void execute(const QString& path, const std::string& sql) {
+    SQLite::Database(path.toStdString(), SQLite::OPEN_READWRITE).exec(sql);
+}
+
+std::string integrityOf(const QString& path) {
+    SQLite::Database database(path.toStdString(), SQLite::OPEN_READONLY);
+    return database.execAndGet("PRAGMA integrity_check").getString();
+}
+
+/// A mounted tmpfs of one size.
+class SmallDisk {
+public:
+    explicit SmallDisk(const char* size)
+        : m_mounted(::mount("tmpfs", m_folder.path().toLocal8Bit().constData(), "tmpfs", 0, size) ==
+                    0) {}
+    ~SmallDisk() {
+        if (m_mounted)
+            ::umount2(m_folder.path().toLocal8Bit().constData(), MNT_DETACH);
+    }
+    bool isMounted() const { return m_mounted; }
+    QString filePath(const QString& name) const { return m_folder.filePath(name); }
+
+private:
+    QTemporaryDir m_folder;
+    bool m_mounted;
+};
+
+} // namespace
+
+class TestStoreFile : public QObject {
+    Q_OBJECT
+private Q_SLOTS:
+    void secondWriterIsRefusedByPid() {
+        StoreFixture store;
+        const auto second = StoreWriter::open(store.path());
+        QVERIFY(!second);
+        QCOMPARE(second.error().code, ErrorCode::kUnavailable);
+        const std::string pid = "pid " + std::to_string(::getpid());
+        QVERIFY2(second.error().message.find(pid) != std::string::npos,
+                 second.error().message.c_str());
+    }
+
+    void readerWithoutADatabaseIsToldSo() {
+        QTemporaryDir folder;
+        const auto reader = StoreReader::open(folder.filePath("none.sqlite"));
+        QVERIFY(!reader);
+        QCOMPARE(reader.error().code, ErrorCode::kNotFound);
+        QVERIFY(!QFile::exists(folder.filePath("none.sqlite")));
+    }
+
+    void writerMakesMissingFolders() {
+        QTemporaryDir folder;
+        QVERIFY(StoreWriter::open(folder.filePath("a/b/runs.sqlite")));
+        QVERIFY(!StoreWriter::open("/proc/none/runs.sqlite"));
+    }
+
+    void newerSchemaIsRefusedByName() {
+        QTemporaryDir folder;
+        const QString path = folder.filePath("runs.sqlite");
+        QVERIFY(StoreWriter::open(path));
+        execute(path, "PRAGMA user_version = 99; "
+                      "UPDATE about SET value = '7.8.9' WHERE key = 'release'");
+        for (const Error& error :
+             {StoreWriter::open(path).error(), StoreReader::open(path).error()}) {
+            QCOMPARE(error.code, ErrorCode::kTooNew);
+            QVERIFY2(error.message.find("7.8.9") != std::string::npos, error.message.c_str());
+        }
+    }
+
+    void foreignFilesAreLeftAlone() {
+        QTemporaryDir folder;
+        const QString foreign = folder.filePath("foreign.sqlite");
+        SQLite::Database(foreign.toStdString(), SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE)
+            .exec("CREATE TABLE theirs (x)");
+        QCOMPARE(StoreWriter::open(foreign).error().code, ErrorCode::kInvalid);
+        const QString text = folder.filePath("text.sqlite");
+        QFile file(text);
+        QVERIFY(file.open(QIODevice::WriteOnly));
+        file.write(QByteArray(5000, 'x'));
+        file.close();
+        QCOMPARE(StoreWriter::open(text).error().code, ErrorCode::kCorrupt);
+        QVERIFY(file.open(QIODevice::ReadOnly));
+        QCOMPARE(file.readAll(), QByteArray(5000, 'x'));
+    }
+
+    void goldenOfVersionOneOpens() {
+        QTemporaryDir folder;
+        const QString path = folder.filePath("runs.sqlite");
+        QVERIFY(QFile::copy(golden(), path));
+        QFile::setPermissions(path, QFile::ReadOwner | QFile::WriteOwner);
+        auto writer = StoreWriter::open(path);
+        QVERIFY2(writer, writer ? "" : writer.error().message.c_str());
+        const auto reader = std::move(*StoreReader::open(path));
+        const RunSummary run = *reader->resolve("golden");
+        QCOMPARE(run.state, RunStateKind::kFailed);
+        QCOMPARE(run.message, "rank 1 on node-a: killed by SIGKILL at step 5000");
+        const auto points = reader->points(run.id, {"train/loss", 0});
+        QCOMPARE(points.size(), size_t(5000));
+        for (size_t i = 0; i < points.size(); ++i)
+            QCOMPARE(points[i].value, 1.f / float(i + 1));
+        QCOMPARE(reader->buckets(run.id, {"train/loss", 0}, 0, INT64_MAX, 1).at(0).count,
+                 int64_t(5000));
+        QCOMPARE(reader->events(run.id).size(), size_t(1));
+        QCOMPARE(reader->checkpoints(run.id).size(), size_t(1));
+        QCOMPARE(reader->commands(run.id).size(), size_t(1));
+        QCOMPARE(reader->samples(run.id).size(), size_t(1));
+        QCOMPARE(reader->log(run.id, -1, 0, 10).size(), size_t(1));
+        QCOMPARE(reader->cursors(run.id, 0).size(), size_t(1));
+        QVERIFY((*writer)->ingest(StoreFixture::batch(run.id, {lossAt(5001, 1)})));
+        QCOMPARE(reader->points(run.id, {"train/loss", 0}).size(), size_t(5001));
+    }
+
+    void upgradeCopiesTheOldFileFirst() {
+        QTemporaryDir folder;
+        const QString path = folder.filePath("runs.sqlite");
+        QVERIFY(QFile::copy(golden(), path));
+        QFile::setPermissions(path, QFile::ReadOwner | QFile::WriteOwner);
+        auto steps = schemaSteps();
+        const int newest = steps.back().version;
+        steps.push_back({newest + 1, "CREATE TABLE later (x); INSERT INTO later VALUES (5);"});
+        {
+            Database database(path.toStdString(), SQLite::OPEN_READWRITE);
+            StoreFixture::mustBeOk(upgradeSchema(database, path.toStdString(), steps));
+            QCOMPARE(database.connection().execAndGet("SELECT x FROM later").getInt(), 5);
+        }
+        QCOMPARE(StoreReader::open(path).error().code, ErrorCode::kTooNew);
+        const QString backup = path + QString(".v%1.backup").arg(newest);
+        const auto reader = StoreReader::open(backup);
+        QVERIFY2(reader, reader ? "" : reader.error().message.c_str());
+        QCOMPARE((*reader)->points("golden", {"train/loss", 0}).size(), size_t(5000));
+    }
+
+    void failedUpgradeChangesNothing() {
+        QTemporaryDir folder;
+        const QString path = folder.filePath("runs.sqlite");
+        QVERIFY(StoreWriter::open(path));
+        auto steps = schemaSteps();
+        const int newest = steps.back().version;
+        steps.push_back({newest + 1, "CREATE TABLE later (x); CREATE TABLE run (y);"});
+        {
+            Database database(path.toStdString(), SQLite::OPEN_READWRITE);
+            QVERIFY(!upgradeSchema(database, path.toStdString(), steps));
+            QVERIFY(!database.connection().tableExists("later"));
+        }
+        QVERIFY(StoreWriter::open(path));
+    }
+
+    void fullDiskRollsBackAndHealsByItself() {
+        SmallDisk disk("size=3m");
+        RM_NEEDS("root", disk.isMounted(), "a small disk takes a mount");
+        const QString path = disk.filePath("runs.sqlite");
+        auto writer = std::move(*StoreWriter::open(path));
+        NewRun run;
+        run.id = "a";
+        run.nodes = {{0, "node-a", 1, 0}};
+        StoreFixture::mustBeOk(writer->createRun(run));
+        QFile ballast(disk.filePath("ballast"));
+        QVERIFY(ballast.open(QIODevice::WriteOnly | QIODevice::Unbuffered));
+        while (ballast.write(QByteArray(4096, 'x')) == 4096) {
+        }
+        std::vector<Record> records{started(1, 0, 0)};
+        for (int64_t step = 1; step <= 20000; ++step)
+            records.push_back(lossAt(step, float(step)));
+        IngestBatch batch = StoreFixture::batch("a", records);
+        batch.cursors = {{"journal/rank-00000.rmj", 1000}};
+        batch.previous = {{"journal/rank-00000.rmj", 0}};
+        const auto full = writer->ingest(batch);
+        QVERIFY(!full);
+        QVERIFY2(full.error().code == ErrorCode::kExhausted, full.error().message.c_str());
+        QVERIFY(ballast.remove());
+        const auto reader = std::move(*StoreReader::open(path));
+        QVERIFY(reader->points("a", {"train/loss", 0}).empty());
+        QVERIFY(reader->cursors("a", 0).empty());
+        StoreFixture::mustBeOk(writer->ingest(batch));
+        QCOMPARE(reader->points("a", {"train/loss", 0}).size(), size_t(20000));
+        writer->checkpointWal();
+        QCOMPARE(integrityOf(path), std::string("ok"));
+    }
+};
+
+} // namespace rm
+
+QTEST_GUILESS_MAIN(rm::TestStoreFile)
+#include "tst_store_file.moc"

@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "shared/exit_code.h"
+#include "shared/io/clock.h"
+#include "tests/unit/core/store/store_fixture.h"
+
+#include <cmath>
+
+namespace rm {
+
+namespace {
+
+constexpr int kPeerLost = static_cast<int>(ExitCode::kPeerLost);
+
+AttemptEnded ended(int attempt, Outcome outcome, int rank = -1, int exitCode = 0) {
+    return {attempt, outcome, rank, exitCode, 9'000, "the agent's words"};
+}
+
+RankExited exited(int attempt, int rank, int exitCode, int signal, int64_t wallNs,
+                  const std::string& message) {
+    return {attempt, rank, exitCode, signal, wallNs, message, "last lines"};
+}
+
+} // namespace
+
+class TestStoreRuns : public QObject {
+    Q_OBJECT
+
+    RunStateKind state(StoreFixture& store) { return store.reader().run("a")->state; }
+
+private Q_SLOTS:
+    void newRunIsWhatWasAsked() {
+        StoreFixture store;
+        NewRun asked{
+            "a",      "first", "[train]\nsteps = 250\n", {{0, "node-a", 3, 0}, {1, "node-b", 1, 3}},
+            "parent", 40};
+        StoreFixture::mustBeOk(store.writer().createRun(asked));
+        QCOMPARE(store.writer().createRun(asked).error().code, ErrorCode::kInvalid);
+        const RunSummary run = *store.reader().run("a");
+        QCOMPARE(run.name, "first");
+        QCOMPARE(run.state, RunStateKind::kPreparing);
+        QCOMPARE(run.ranks, 4);
+        QVERIFY(run.nodes == asked.nodes);
+        QCOMPARE(run.totalSteps, int64_t(250));
+        QCOMPARE(run.parentRun, "parent");
+        QCOMPARE(run.parentStep, int64_t(40));
+        QVERIFY(!run.loss && !run.validationLoss);
+        QCOMPARE(store.reader().specToml("a"), asked.specToml);
+        StoreFixture::mustBeOk(store.writer().updateSpec("a", "[train]\nsteps = 9\n"));
+        QCOMPARE(store.reader().run("a")->totalSteps, int64_t(9));
+    }
+
+    void editsAreSeen() {
+        StoreFixture store;
+        store.createRun("a");
+        StoreFixture::mustBeOk(store.writer().setNotes("a", "näher\nzwei"));
+        StoreFixture::mustBeOk(store.writer().setTags("a", {"x,y", "\"quoted\"", "☃"}));
+        StoreFixture::mustBeOk(store.writer().setName("a", "other"));
+        const RunSummary run = *store.reader().run("a");
+        QCOMPARE(run.notes, "näher\nzwei");
+        QCOMPARE(run.tags, QStringList({"x,y", "\"quoted\"", "☃"}));
+        QCOMPARE(run.name, "other");
+        QCOMPARE(store.writer().setNotes("b", "").error().code, ErrorCode::kNotFound);
+    }
+
+    void runFollowsItsRanks() {
+        StoreFixture store;
+        store.createRun("a", "run", 2);
+        StoreFixture::mustBeOk(
+            store.writer().beginAttempt("a", 1, 0, "", {{0, "node-a", 2, 0}, {1, "node-b", 2, 2}}));
+        store.ingest("a", {started(1, 2, 0)}, 1);
+        QCOMPARE(state(store), RunStateKind::kPreparing);
+        store.ingest("a", {started(1, 0, 0)});
+        QCOMPARE(state(store), RunStateKind::kRunning);
+        store.ingest("a", {ended(1, Outcome::kPaused)});
+        QCOMPARE(state(store), RunStateKind::kRunning);
+        QVERIFY(!store.reader().attempts("a")[0].ended);
+        store.ingest("a", {ended(1, Outcome::kPaused)}, 1);
+        QCOMPARE(state(store), RunStateKind::kPaused);
+        QCOMPARE(store.reader().attempts("a")[0].ended->outcome, Outcome::kPaused);
+        QCOMPARE(store.reader().run("a")->message, QString());
+    }
+
+    void ordersOfNodesDoNotMatter() {
+        StoreFixture store;
+        store.createRun("a", "run", 2);
+        store.ingest("a", {RankStarted{1, 0, 77, 1}, ended(1, Outcome::kFinished)});
+        store.ingest("a", {ended(1, Outcome::kFinished), started(1, 2, 0)}, 1);
+        QCOMPARE(state(store), RunStateKind::kFinished);
+        store.ingest("a", {started(1, 0, 0), lossAt(1, 1)});
+        QCOMPARE(state(store), RunStateKind::kFinished);
+    }
+
+    void staleEndDoesNotTouchTheNextAttempt() {
+        StoreFixture store;
+        store.createRun("a");
+        store.ingest("a", {started(1, 0, 0)});
+        StoreFixture::mustBeOk(store.writer().beginAttempt("a", 2, 0, "", {{0, "node-a", 2, 0}}));
+        store.ingest("a", {ended(1, Outcome::kFailed, 0, 1)});
+        QCOMPARE(state(store), RunStateKind::kPreparing);
+        store.ingest("a", {started(2, 0, 0)});
+        QCOMPARE(state(store), RunStateKind::kRunning);
+        store.ingest("a", {ended(1, Outcome::kFailed, 0, 1)});
+        QCOMPARE(state(store), RunStateKind::kRunning);
+        QCOMPARE(store.reader().run("a")->attempt, 2);
+        QCOMPARE(store.reader().attempts("a")[0].ended->outcome, Outcome::kFailed);
+        QVERIFY(!store.reader().attempts("a")[1].ended);
+    }
+
+    void wholeHistoryInOneBatchEndsWhereItEnded() {
+        StoreFixture store;
+        store.createRun("a");
+        store.ingest("a", {started(1, 0, 0), ended(1, Outcome::kFailed, 0, 1), started(2, 0, 5),
+                           ended(2, Outcome::kFinished)});
+        QCOMPARE(state(store), RunStateKind::kFinished);
+        QCOMPARE(store.reader().attempts("a").size(), size_t(2));
+    }
+
+    void firstFailureIsNamedNotItsConsequences() {
+        StoreFixture store;
+        store.createRun("a", "run", 2);
+        store.ingest("a", {RankStarted{1, 0, 70, 1}, started(1, 0, 0), lossAt(119, 1),
+                           exited(1, 0, kPeerLost, 0, 500, "exited: peer lost"),
+                           ended(1, Outcome::kFailed, 0, kPeerLost)});
+        store.ingest("a",
+                     {RankStarted{1, 3, 73, 1}, started(1, 3, 0), lossAt(120, 1, 3),
+                      exited(1, 3, 0, 9, 700, "killed by SIGKILL"),
+                      ended(1, Outcome::kFailed, 3, 0)},
+                     1);
+        const RunSummary run = *store.reader().run("a");
+        QCOMPARE(run.state, RunStateKind::kFailed);
+        QCOMPARE(run.message, "rank 3 on node-b: killed by SIGKILL at step 120");
+        const auto ranks = store.reader().ranks("a");
+        QCOMPARE(ranks.size(), size_t(2));
+        QCOMPARE(ranks[1].rank, 3);
+        QCOMPARE(ranks[1].nodeIndex, 1);
+        QCOMPARE(ranks[1].pid, int64_t(73));
+        QCOMPARE(ranks[1].step, int64_t(120));
+        QCOMPARE(ranks[1].exited->tail, std::string("last lines"));
+        QCOMPARE(store.reader().attempts("a")[0].ended->firstFailedRank, 3);
+    }
+
+    void failureWithoutRankNamesTheNode() {
+        StoreFixture store;
+        store.createRun("a");
+        store.ingest("a", {ended(1, Outcome::kFailed)});
+        QCOMPARE(store.reader().run("a")->message, "node-a: the agent's words");
+    }
+
+    void engineMayEndAnAttemptItself() {
+        StoreFixture store;
+        store.createRun("a");
+        store.ingest("a", {started(1, 0, 0)});
+        StoreFixture::mustBeOk(store.writer().setState("a", RunStateKind::kFailed, "node lost"));
+        store.ingest("a", {lossAt(1, 1), ended(1, Outcome::kStopped)});
+        QCOMPARE(state(store), RunStateKind::kFailed);
+        QCOMPARE(store.reader().run("a")->message, "node lost");
+    }
+
+    void bestValidationIsOfWhatCounts() {
+        StoreFixture store;
+        store.createRun("a");
+        const auto validation = [](int64_t step, float value) {
+            return Samples{0, step, step, {metric::kValidationLoss}, {value}};
+        };
+        store.ingest("a",
+                     {started(1, 0, 0), validation(10, 3), validation(20, 1), validation(30, NAN)});
+        QCOMPARE(*store.reader().run("a")->validationLoss, 1.0);
+        store.ingest("a", {started(2, 0, 10), validation(20, 2)});
+        QCOMPARE(*store.reader().run("a")->validationLoss, 2.0);
+    }
+
+    void sameCommandCountsOnce() {
+        StoreFixture store;
+        store.createRun("a");
+        const CommandApplied hold{"id-1", "hold", 7, 5, true, "held"};
+        const CommandApplied refused{"id-2", "set", 9, 6, false, "lr: not a number"};
+        store.ingest("a", {started(1, 0, 0), hold, hold, refused});
+        store.ingest("a", {hold});
+        const auto commands = store.reader().commands("a");
+        QCOMPARE(commands.size(), size_t(2));
+        QCOMPARE(commands[0].applied, hold);
+        QCOMPARE(commands[1].applied, refused);
+    }
+
+    void checkpointsKnowWhatIsGone() {
+        StoreFixture store;
+        store.createRun("a");
+        CheckpointSaved first{100, 1, "/c/step-000000100", 10, 1.5, "every 100", NAN, false};
+        CheckpointSaved second{200, 2, "/c/step-000000200", 10, 1.5, "end", 2.25, true};
+        store.ingest("a", {started(1, 0, 0), first, second, CheckpointRemoved{100, 3, first.path}});
+        auto checkpoints = store.reader().checkpoints("a");
+        QCOMPARE(checkpoints.size(), size_t(2));
+        QCOMPARE(checkpoints[0].saved, second);
+        QCOMPARE(checkpoints[1].saved, first);
+        QVERIFY(checkpoints[1].removed && !checkpoints[0].removed);
+        // Written anew by the next attempt: there again.
+        store.ingest("a", {started(2, 0, 0), first});
+        checkpoints = store.reader().checkpoints("a");
+        QCOMPARE(checkpoints.size(), size_t(2));
+        QVERIFY(!checkpoints[1].removed);
+        QCOMPARE(checkpoints[1].attempt, 2);
+    }
+
+    void eventsAndTextsComeNewestFirst() {
+        StoreFixture store;
+        store.createRun("a");
+        const Event one{-1, -1, 1, Severity::kInfo, "node-joined", "hello"};
+        const Event two{1, 5, 2, Severity::kError, "data-skipped", "\xff\x01'; --"};
+        store.ingest(
+            "a", {one, two, SampleText{10, 1, "p", "first"}, SampleText{20, 2, "p", "second"}}, 0);
+        const auto events = store.reader().events("a");
+        QCOMPARE(events.size(), size_t(2));
+        QCOMPARE(events[0].event, two);
+        QCOMPARE(events[1].event, one);
+        QCOMPARE(store.reader().events("a", 1).size(), size_t(1));
+        QCOMPARE(store.reader().samples("a")[0].text, std::string("second"));
+    }
+
+    void idPrefixOrNewestNameFindsARun() {
+        StoreFixture store;
+        store.createRun("abc-1", "gpt");
+        store.createRun("abd-2", "gpt");
+        store.createRun("xyz-3", "ab");
+        QCOMPARE(store.reader().resolve("abc-1")->id, "abc-1");
+        QCOMPARE(store.reader().resolve("abc")->id, "abc-1");
+        QCOMPARE(store.reader().resolve("x")->id, "xyz-3");
+        QCOMPARE(store.reader().resolve("gpt")->id, "abd-2");
+        QCOMPARE(store.reader().resolve("ab")->id, "xyz-3");
+        const auto ambiguous = store.reader().resolve("a");
+        QCOMPARE(ambiguous.error().code, ErrorCode::kInvalid);
+        QVERIFY(ambiguous.error().message.find("abd-2, abc-1") != std::string::npos);
+        QCOMPARE(store.reader().resolve("nope").error().code, ErrorCode::kNotFound);
+        QCOMPARE(store.reader().resolve("").error().code, ErrorCode::kInvalid);
+        QCOMPARE(store.reader().resolve("%").error().code, ErrorCode::kNotFound);
+    }
+
+    void trashGivesBackUntilItIsEmptied() {
+        StoreFixture store;
+        store.createRun("a");
+        store.createRun("b");
+        store.ingest("a", {started(1, 0, 0), lossAt(1, 1)});
+        StoreFixture::mustBeOk(store.writer().setDeleted("a", true));
+        QCOMPARE(store.reader().runs().size(), size_t(1));
+        QCOMPARE(store.reader().runs(true).size(), size_t(2));
+        QVERIFY(!store.reader().resolve("name-that-is-not"));
+        StoreFixture::mustBeOk(store.writer().setDeleted("a", false));
+        QCOMPARE(store.reader().runs().size(), size_t(2));
+        QCOMPARE(store.reader().points("a", {"train/loss", 0}).size(), size_t(1));
+        StoreFixture::mustBeOk(store.writer().setDeleted("a", true));
+        QCOMPARE(*store.writer().purgeDeleted(1), 0);
+        QCOMPARE(*store.writer().purgeDeleted(wallNowNs() + 1), 1);
+        QCOMPARE(store.reader().runs(true).size(), size_t(1));
+        QVERIFY(store.reader().points("a", {"train/loss", 0}).empty());
+        store.createRun("a");
+        store.ingest("a", {started(1, 0, 0), lossAt(7, 1)});
+        QCOMPARE(store.reader().points("a", {"train/loss", 0}).size(), size_t(1));
+    }
+
+    void bytesThatComeAgainAreRefused() {
+        StoreFixture store;
+        store.createRun("a");
+        IngestBatch batch = StoreFixture::batch("a", {started(1, 0, 0), lossAt(1, 1)});
+        batch.previous = {{"journal/rank-00000.rmj", 0}};
+        batch.cursors = {{"journal/rank-00000.rmj", 100}};
+        StoreFixture::mustBeOk(store.writer().ingest(batch));
+        QCOMPARE(store.writer().ingest(batch).error().code, ErrorCode::kInternal);
+        batch.previous.clear();
+        QCOMPARE(store.writer().ingest(batch).error().code, ErrorCode::kInternal);
+        batch.cursors[0].second = 50;
+        QCOMPARE(store.writer().ingest(batch).error().code, ErrorCode::kInternal);
+        batch.cursors[0].second = 200;
+        batch.previous = {{"journal/rank-00000.rmj", 150}};
+        QCOMPARE(store.writer().ingest(batch).error().code, ErrorCode::kInternal);
+        QCOMPARE(store.reader().points("a", {"train/loss", 0}).size(), size_t(1));
+        const std::vector<std::pair<std::string, uint64_t>> cursors{
+            {"journal/rank-00000.rmj", 100}};
+        QVERIFY(store.reader().cursors("a", 0) == cursors);
+        QVERIFY(store.reader().cursors("a", 1).empty());
+        QCOMPARE(store.writer().ingest(StoreFixture::batch("zz", {})).error().code,
+                 ErrorCode::kNotFound);
+    }
+
+    void damagedFileIsReportedOnce() {
+        StoreFixture store;
+        store.createRun("a");
+        const Event damage{0, -1, 1, Severity::kError, "journal-damaged", "journal/x at 512"};
+        store.ingest("a", {damage});
+        store.ingest("a", {damage});
+        QCOMPARE(store.reader().events("a").size(), size_t(1));
+    }
+
+    void logIsReadFromTheEndOrOnwards() {
+        StoreFixture store;
+        store.createRun("a");
+        IngestBatch batch = StoreFixture::batch("a", {});
+        for (int i = 0; i < 100; ++i)
+            batch.logLines.emplace_back(i % 2, "line " + std::to_string(i) + " 100%_done");
+        StoreFixture::mustBeOk(store.writer().ingest(batch));
+        auto lines = store.reader().log("a", -1, 0, 10);
+        QCOMPARE(lines.size(), size_t(10));
+        QCOMPARE(lines.front().text, std::string("line 90 100%_done"));
+        QCOMPARE(lines.back().text, std::string("line 99 100%_done"));
+        lines = store.reader().log("a", 1, lines.front().id, 3);
+        QCOMPARE(lines.size(), size_t(3));
+        QCOMPARE(lines.front().text, std::string("line 91 100%_done"));
+        QCOMPARE(lines.back().text, std::string("line 95 100%_done"));
+        QCOMPARE(store.reader().log("a", -1, 0, 10, "LINE 42").size(), size_t(1));
+        QCOMPARE(store.reader().log("a", -1, 0, 1000, "0%_d").size(), size_t(100));
+        QVERIFY(store.reader().log("a", -1, 0, 1000, "0_d").empty());
+        QVERIFY(store.reader().log("a", -1, 0, 1000, "\\").empty());
+        QVERIFY(store.reader().log("b", -1, 0, 1000).empty());
+    }
+};
+
+} // namespace rm
+
+QTEST_GUILESS_MAIN(rm::TestStoreRuns)
+#include "tst_store_runs.moc"
