@@ -34,7 +34,7 @@ Tree treeOf(size_t entries, size_t pathLength) {
 
 } // namespace
 
-class TestReceive : public QObject {
+class TestTransfer : public QObject {
     Q_OBJECT
 private Q_SLOTS:
     void everyTransferSurvives() {
@@ -181,5 +181,5 @@ private Q_SLOTS:
     }
 };
 
-QTEST_GUILESS_MAIN(TestReceive)
-#include "tst_receive.moc"
+QTEST_GUILESS_MAIN(TestTransfer)
+#include "tst_transfer.moc"

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/unit/shared/shared_test.h"
+
+#include <QDir>
+#include <QDirIterator>
+#include <QFileInfo>
+#include <QLibraryInfo>
+#include <QRegularExpression>
+
+#include <algorithm>
+#include <functional>
+
+namespace {
+
+// What an include names, as one word.
+bool isQt(const QString& include) {
+    return QRegularExpression("^(Q[A-Z]|Qt|qt)").match(include).hasMatch() ||
+           include == "qcustomplot.h";
+}
+
+bool isTorch(const QString& include) {
+    return QRegularExpression("^(torch|ATen|c10|c10d|caffe2)/").match(include).hasMatch();
+}
+
+bool isWidgets(const QString& include) {
+    static const QString folder =
+        QLibraryInfo::path(QLibraryInfo::HeadersPath) + QStringLiteral("/QtWidgets/");
+    return include.startsWith("QtWidgets") || QFile::exists(folder + include);
+}
+
+bool isLibraryOfOthers(const QString& include) {
+    return QRegularExpression("^(asio|libssh|SQLiteCpp|sqlite3|zstd|archive|spdlog|gloo|cuda|nccl|"
+                              "sentencepiece|turbojpeg|CLI/)")
+        .match(include)
+        .hasMatch();
+}
+
+struct Rule {
+    const char* folder;
+    std::function<bool(const QString&)> forbids;
+    const char* why;
+};
+
+auto below(const char* prefix) {
+    return [prefix](const QString& include) { return include.startsWith(prefix); };
+}
+
+const std::vector<Rule>& rules() {
+    static const std::vector<Rule> all = {
+        {"shared/", isQt, "shared has no Qt"},
+        {"shared/", isTorch, "shared has no torch"},
+        {"shared/", isLibraryOfOthers, "shared has std and header-only libraries"},
+        {"shared/", below("app/"), "shared knows no app"},
+        {"shared/", below("trainer/"), "shared knows no trainer"},
+        {"trainer/", isQt, "the trainer has no Qt"},
+        {"trainer/", below("app/"), "app and trainer meet in shared"},
+        {"trainer/agent/", isTorch, "the agent has no torch"},
+        {"trainer/agent/", below("trainer/train/"), "the agent knows no trainer"},
+        {"trainer/agent/", below("trainer/cuda/"), "the agent knows no plugin"},
+        {"trainer/train/", below("trainer/agent/"), "the trainer knows no agent"},
+        {"trainer/train/", below("trainer/cuda/"), "the plugin is loaded, not included"},
+        {"trainer/cuda/", below("trainer/agent/"), "the plugin knows no agent"},
+        {"app/", below("trainer/"), "app and trainer meet in shared"},
+        {"app/", isTorch, "the app has no torch"},
+        {"app/core/", isWidgets, "app/core has no Widgets"},
+        {"app/core/", below("app/ui/"), "app/core knows no window"},
+        {"app/core/", below("app/cli/"), "app/core knows no terminal"},
+        {"app/cli/", below("app/ui/"), "the terminal knows no window"},
+        {"app/cli/", isWidgets, "the terminal has no Widgets"},
+        {"app/core/remote/", below("app/core/store/"), "remote and store do not know each other"},
+        {"app/core/store/", below("app/core/remote/"), "remote and store do not know each other"},
+    };
+    return all;
+}
+
+QStringList violations(const QString& file, const QString& text) {
+    static const QRegularExpression pattern("^\\s*#\\s*include\\s*[<\"]([^>\"]+)[>\"]",
+                                            QRegularExpression::MultilineOption);
+    QStringList found;
+    for (auto it = pattern.globalMatch(text); it.hasNext();) {
+        const QString include = it.next().captured(1);
+        for (const Rule& rule : rules())
+            if (file.startsWith(rule.folder) && rule.forbids(include))
+                found << file + " includes " + include + ": " + rule.why;
+        if (include == "qcustomplot.h" && !file.startsWith("app/ui/plot/"))
+            found << file + " includes " + include + ": QCustomPlot stays in app/ui/plot";
+    }
+    return found;
+}
+
+bool isSource(const QString& name) {
+    static const QStringList suffixes = {"h",     "cpp", "cu", "in", "cmake", "fbs",
+                                         "proto", "sql", "py", "sh", "toml",  "md"};
+    return name == "CMakeLists.txt" || suffixes.contains(QFileInfo(name).suffix());
+}
+
+// Data files have no comments, and other tools own the form of these.
+bool needsLicence(const QString& file, const QString& text) {
+    if (file.startsWith("tests/data/") || file.startsWith("tests/fuzz/corpus/") ||
+        file.endsWith(".md") || file.endsWith(".toml") || text.trimmed().isEmpty())
+        return false;
+    return isSource(QFileInfo(file).fileName()) || text.startsWith("#!");
+}
+
+QString licenceFault(const QString& file, const QString& text) {
+    static const QRegularExpression pattern("SPDX-License-Identifier: (\\S+)");
+    const auto match = pattern.match(text.section('\n', 0, 3));
+    if (!match.hasMatch())
+        return file + " has no SPDX line at its top";
+    const bool app = file.startsWith("app/");
+    const bool other = file.startsWith("shared/") || file.startsWith("trainer/");
+    const QString expected = app ? "GPL-3.0-or-later" : other ? "Apache-2.0" : match.captured(1);
+    return match.captured(1) == expected ? QString() : file + " must be " + expected;
+}
+
+} // namespace
+
+class TestLayering : public QObject {
+    Q_OBJECT
+private Q_SLOTS:
+    void initTestCase() {
+        m_root = QDir(qEnvironmentVariable("RINGMASTER_SOURCE"));
+        for (const char* tree :
+             {"app", "shared", "trainer", "tests", "resources", "packaging", ".ci"})
+            collect(tree);
+        collectFile("CMakeLists.txt");
+        QVERIFY(m_files.size() > 50);
+    }
+
+    void noIncludePointsBack() {
+        QStringList found;
+        for (const auto& [file, text] : m_files)
+            found += violations(file, text);
+        QVERIFY2(found.isEmpty(), qPrintable(found.join('\n')));
+    }
+
+    void everyFileNamesItsLicence() {
+        QStringList found;
+        for (const auto& [file, text] : m_files)
+            if (needsLicence(file, text))
+                if (const QString fault = licenceFault(file, text); !fault.isEmpty())
+                    found << fault;
+        QVERIFY2(found.isEmpty(), qPrintable(found.join('\n')));
+    }
+
+    void forbiddenIncludesAreSeen_data() {
+        QTest::addColumn<QString>("file");
+        QTest::addColumn<QString>("include");
+        const auto row = [](const char* file, const char* include) {
+            QTest::newRow(include) << file << include;
+        };
+        row("shared/io/x.cpp", "#include <QString>");
+        row("shared/io/x.cpp", "#include <torch/torch.h>");
+        row("shared/io/x.cpp", "  #  include \"app/core/x.h\"");
+        row("shared/io/x.cpp", "#include <zstd.h>");
+        row("trainer/train/x.cpp", "#include <QtCore/QString>");
+        row("trainer/train/x.cpp", "#include \"app/core/fleet/node.h\"");
+        row("trainer/agent/x.cpp", "#include <ATen/ATen.h>");
+        row("trainer/agent/x.cpp", "#include \"trainer/train/x.h\"");
+        row("app/core/x.cpp", "#include <QWidget>");
+        row("app/core/x.cpp", "#include <QtWidgets/QLabel>");
+        row("app/core/x.cpp", "#include \"app/ui/x.h\"");
+        row("app/ui/x.cpp", "#include \"trainer/agent/x.h\"");
+        row("app/core/remote/x.cpp", "#include \"app/core/store/store.h\"");
+        row("app/core/store/x.cpp", "#include \"app/core/remote/host.h\"");
+        row("app/ui/run/x.cpp", "#include <qcustomplot.h>");
+    }
+    void forbiddenIncludesAreSeen() {
+        QFETCH(QString, file);
+        QFETCH(QString, include);
+        QCOMPARE(violations(file, "// SPDX\n" + include + "\n").isEmpty(), false);
+    }
+
+    void usualIncludesAreFine() {
+        QVERIFY(violations("app/ui/plot/x.cpp", "#include <qcustomplot.h>\n").isEmpty());
+        QVERIFY(violations("app/core/x.cpp", "#include <QString>\n").isEmpty());
+        QVERIFY(violations("app/core/run/x.cpp", "#include \"app/core/store/store.h\"").isEmpty());
+        QVERIFY(violations("shared/x.cpp", "#include <queue>\n#include <quuid>").isEmpty());
+        QVERIFY(violations("shared/x.cpp", "// #include <QString>\n").isEmpty());
+    }
+
+    void wrongLicencesAreSeen() {
+        QVERIFY(
+            licenceFault("app/x.h", "// SPDX-License-Identifier: GPL-3.0-or-later\n").isEmpty());
+        QVERIFY(!licenceFault("app/x.h", "// SPDX-License-Identifier: Apache-2.0\n").isEmpty());
+        QVERIFY(
+            !licenceFault("shared/x.h", "// SPDX-License-Identifier: GPL-3.0-or-later").isEmpty());
+        QVERIFY(!licenceFault("tests/x.h", "#pragma once\n").isEmpty());
+    }
+
+private:
+    void collect(const char* tree) {
+        QDirIterator it(m_root.filePath(tree), QDir::Files | QDir::Hidden,
+                        QDirIterator::Subdirectories);
+        while (it.hasNext())
+            collectFile(m_root.relativeFilePath(it.next()));
+    }
+
+    void collectFile(const QString& name) {
+        QFile file(m_root.filePath(name));
+        if (!file.open(QIODevice::ReadOnly))
+            return;
+        const QByteArray content = file.read(1 << 20);
+        if (isSource(QFileInfo(name).fileName()) || content.startsWith("#!"))
+            m_files.emplace_back(name, QString::fromUtf8(content));
+    }
+
+    QDir m_root;
+    std::vector<std::pair<QString, QString>> m_files;
+};
+
+QTEST_GUILESS_MAIN(TestLayering)
+#include "tst_layering.moc"
