@@ -29,8 +29,10 @@ Result<std::optional<Ending>> TrainLoop::obeyOrders() {
 }
 
 Result<std::optional<Ending>> TrainLoop::obey(const Order& order) {
-    if (order.preempt)
+    if (order.preempt) {
+        m_control->report(m_step, false, "the run was preempted before");
         return saveAndEnd("preempted", ExitCode::kPreempted);
+    }
     if (!order.kind)
         return std::nullopt;
     switch (*order.kind) {

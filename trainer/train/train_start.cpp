@@ -54,6 +54,9 @@ Result<std::unique_ptr<TrainLoop>> TrainLoop::create(const Session& session) {
     const auto from = readStart(session);
     if (!from)
         return tl::unexpected(from.error());
+    session.telemetry->append(AttemptStarted{session.placement.attempt, session.world.rank(),
+                                             session.world.size(), *from ? (*from)->step : 0,
+                                             wallNowNs(), session.options.startFrom});
     auto data = prepareTextData(session.spec, session.runDir + "/data", session.world,
                                 tokenizerOfStart(session));
     if (!data)
@@ -107,9 +110,6 @@ Result<void> TrainLoop::start(const std::optional<TrainState>& from) {
     if (m_world.isFirst())
         sweepUnpublished(m_session.checkpointDir());
     m_board.setStep(m_step);
-    m_session.telemetry->append(AttemptStarted{m_session.placement.attempt, m_world.rank(),
-                                               m_world.size(), m_step, wallNowNs(),
-                                               m_session.options.startFrom});
     announce();
     return {};
 }

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "shared/checkpoint/manifest.h"
+#include "shared/exit_code.h"
+#include "tests/unit/train/trainer_run.h"
+
+#include <QElapsedTimer>
+#include <QObject>
+#include <QTest>
+
+#include <csignal>
+
+using namespace rm;
+using namespace rm::test;
+
+namespace {
+
+Command command(const char* id, CommandKind kind) {
+    return {id, kind, {}};
+}
+
+std::vector<int> both(ExitCode code) {
+    return {static_cast<int>(code), static_cast<int>(code)};
+}
+
+/// A run that would go on for minutes.
+RunSpec endlessSpec() {
+    RunSpec spec = tinySpec();
+    spec.train.steps = 1000000;
+    return spec;
+}
+
+} // namespace
+
+class TestTrainerCommands : public QObject {
+    Q_OBJECT
+private Q_SLOTS:
+    void pauseCheckpointsAndEndsAllRanksAtOneStep() {
+        TrainerRun run;
+        run.start(endlessSpec(), 2);
+        QTRY_VERIFY_WITH_TIMEOUT(run.lastStep(1) > 3, 30000);
+        QVERIFY(run.post(command("p", CommandKind::kPause)));
+        QCOMPARE(run.finish(), both(ExitCode::kPaused));
+        const auto applied = run.applied("p");
+        QVERIFY(applied && applied->ok);
+        QCOMPARE(applied->kind, "pause");
+        QCOMPARE(run.lastStep(0), applied->step);
+        QCOMPARE(run.lastStep(1), applied->step);
+        const auto manifest = verifyCheckpoint(run.checkpoint(applied->step));
+        QVERIFY(manifest);
+        QCOMPARE(manifest->reason, "pause");
+        QCOMPARE(manifest->worldSize, 2);
+        QCOMPARE(manifest->runId, "test-run");
+    }
+
+    void holdStepAndContinueActAtOnce() {
+        TrainerRun run;
+        run.start(endlessSpec(), 2);
+        QTRY_VERIFY_WITH_TIMEOUT(run.lastStep(1) > 3, 30000);
+        QVERIFY(run.post(command("h", CommandKind::kHold)));
+        const auto held = run.applied("h");
+        QVERIFY(held);
+        const auto phase = [&] {
+            const auto board = Board::open(run.dir() + "/board/rank-00001");
+            return board ? board->status().phase : Phase::kStarting;
+        };
+        QTRY_COMPARE_WITH_TIMEOUT(phase(), Phase::kHeld, 5000);
+
+        QVERIFY(run.post({"s", CommandKind::kStep, {{"steps", "3"}}}));
+        QTRY_COMPARE_WITH_TIMEOUT(run.lastStep(1), held->step + 3, 5000);
+        QTRY_COMPARE_WITH_TIMEOUT(phase(), Phase::kHeld, 5000);
+        QTRY_COMPARE_WITH_TIMEOUT(run.lastStep(0), held->step + 3, 5000);
+
+        QElapsedTimer sinceContinue;
+        sinceContinue.start();
+        QVERIFY(run.post(command("c", CommandKind::kContinue)));
+        QTRY_VERIFY_WITH_TIMEOUT(run.lastStep(1) > held->step + 3, 5000);
+        QCOMPARE(run.applied("c")->step, held->step + 3);
+        QVERIFY(run.post(command("stop", CommandKind::kStop)));
+        QCOMPARE(run.finish(), both(ExitCode::kStopped));
+        QVERIFY(listCheckpoints(run.dir() + "/checkpoints")->empty());
+    }
+
+    void heldRunCanBeCheckpointedAndPaused() {
+        TrainerRun run;
+        run.start(endlessSpec(), 1);
+        QVERIFY(run.post(command("h", CommandKind::kHold)));
+        QVERIFY(run.applied("h"));
+        QVERIFY(run.post(command("c", CommandKind::kCheckpoint)));
+        const auto saved = run.applied("c");
+        QVERIFY(saved && saved->ok);
+        QCOMPARE(saved->step, run.applied("h")->step);
+        QVERIFY(verifyCheckpoint(run.checkpoint(saved->step)));
+        QVERIFY(run.post(command("p", CommandKind::kPause)));
+        QCOMPARE(run.finish(), std::vector<int>{static_cast<int>(ExitCode::kPaused)});
+    }
+
+    void setTakesACheckpointFirstAndLastsOverAResume() {
+        RunSpec spec = endlessSpec();
+        spec.schedule.type = "constant";
+        spec.schedule.warmupSteps = 0;
+        TrainerRun run;
+        run.start(spec, 2);
+        QVERIFY(run.post(
+            {"set", CommandKind::kSet, {{"optimizer.lr", "0.00125"}, {"optimizer.clip", "0.5"}}}));
+        const auto set = run.applied("set");
+        QVERIFY(set && set->ok);
+        QCOMPARE(set->message, "lr 0.01 -> 0.00125, clip 1 -> 0.5");
+        QCOMPARE(readManifest(run.checkpoint(set->step))->reason, "before set");
+        QTRY_VERIFY_WITH_TIMEOUT(run.lastStep(1) > set->step, 5000);
+        QVERIFY(run.post(command("p", CommandKind::kPause)));
+        QCOMPARE(run.finish(), both(ExitCode::kPaused));
+        const int64_t paused = run.applied("p")->step;
+        for (int rank = 0; rank < 2; ++rank) {
+            const auto lr = run.series(rank, metric::kTrainLr);
+            QCOMPARE(lr.at(set->step), 0.01f);
+            QCOMPARE(lr.at(set->step + 1), 0.00125f);
+        }
+        spec.train.steps = paused + 2;
+        QCOMPARE(run.run(spec, 2, {"--start-from", QString::fromStdString(run.checkpoint(paused))}),
+                 both(ExitCode::kOk));
+        QCOMPARE(run.series(1, metric::kTrainLr).at(paused + 1), 0.00125f);
+    }
+
+    void validateAndSampleWorkWhenAsked() {
+        TrainerRun run;
+        run.start(endlessSpec(), 2);
+        QVERIFY(run.post(command("v", CommandKind::kValidate)));
+        const auto validated = run.applied("v");
+        QVERIFY(validated && validated->ok);
+        QVERIFY(run.series(0, metric::kValidationLoss).contains(validated->step));
+        QVERIFY(run.series(1, metric::kValidationLoss).empty());
+        QVERIFY(run.post(command("s", CommandKind::kSample)));
+        QVERIFY(run.applied("s"));
+        QCOMPARE(run.recordsOf<SampleText>(0).size(), 2u);
+        QCOMPARE(run.recordsOf<SampleText>(0)[1].text.empty(), false);
+    }
+
+    void wrongCommandIsRefusedAndTrainingGoesOn_data() {
+        QTest::addColumn<QString>("key");
+        QTest::addColumn<QString>("value");
+        QTest::addColumn<QString>("message");
+        QTest::newRow("unknown key") << "model.width"
+                                     << "7"
+                                     << "cannot be set";
+        QTest::newRow("no number") << "optimizer.lr"
+                                   << "fast"
+                                   << "not a number";
+        QTest::newRow("out of bounds") << "optimizer.lr"
+                                       << "-1"
+                                       << "allowed";
+    }
+
+    void wrongCommandIsRefusedAndTrainingGoesOn() {
+        QFETCH(QString, key);
+        QFETCH(QString, value);
+        QFETCH(QString, message);
+        TrainerRun run;
+        run.start(endlessSpec(), 1);
+        QVERIFY(run.post({"w", CommandKind::kSet, {{key.toStdString(), value.toStdString()}}}));
+        const auto refused = run.applied("w");
+        QVERIFY(refused && !refused->ok);
+        QVERIFY2(refused->message.find(message.toStdString()) != std::string::npos,
+                 refused->message.c_str());
+        QTRY_VERIFY_WITH_TIMEOUT(run.lastStep(0) > refused->step + 2, 10000);
+    }
+
+    void sameIdTwiceIsOneCommand() {
+        TrainerRun run;
+        run.start(endlessSpec(), 1);
+        QVERIFY(run.post(command("c", CommandKind::kCheckpoint)));
+        QVERIFY(run.applied("c"));
+        QVERIFY(run.post(command("c", CommandKind::kCheckpoint)));
+        QVERIFY(run.post(command("stop", CommandKind::kStop)));
+        QCOMPARE(run.finish(), std::vector<int>{static_cast<int>(ExitCode::kStopped)});
+        QCOMPARE(run.recordsOf<CheckpointSaved>(0).size(), 1u);
+        QCOMPARE(run.recordsOf<CommandApplied>(0).size(), 2u);
+    }
+
+    void signalToAnyRankPreemptsAll_data() {
+        QTest::addColumn<int>("rank");
+        QTest::addColumn<int>("signal");
+        QTest::newRow("SIGTERM to rank 0") << 0 << SIGTERM;
+        QTest::newRow("SIGUSR1 to rank 0") << 0 << SIGUSR1;
+        QTest::newRow("SIGTERM to rank 1") << 1 << SIGTERM;
+    }
+
+    void signalToAnyRankPreemptsAll() {
+        QFETCH(int, rank);
+        QFETCH(int, signal);
+        TrainerRun run;
+        run.start(endlessSpec(), 2);
+        QTRY_VERIFY_WITH_TIMEOUT(run.lastStep(1) > 2, 30000);
+        ::kill(static_cast<pid_t>(run.rank(rank).processId()), signal);
+        QCOMPARE(run.finish(), both(ExitCode::kPreempted));
+        const auto saved = run.recordsOf<CheckpointSaved>(0);
+        QCOMPARE(saved.size(), 1u);
+        QCOMPARE(saved[0].reason, "preempted");
+        QCOMPARE(saved[0].step, run.lastStep(1));
+    }
+};
+
+QTEST_GUILESS_MAIN(TestTrainerCommands)
+#include "tst_trainer_commands.moc"

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "shared/checkpoint/manifest.h"
+#include "shared/exit_code.h"
+#include "tests/support/requirement.h"
+#include "tests/unit/shared/small_disk.h"
+#include "tests/unit/train/trainer_run.h"
+
+#include <QElapsedTimer>
+#include <QObject>
+#include <QTest>
+
+#include <filesystem>
+
+using namespace rm;
+using namespace rm::test;
+namespace fs = std::filesystem;
+
+namespace {
+
+std::vector<int> alone(ExitCode code) {
+    return {static_cast<int>(code)};
+}
+std::vector<int> both(ExitCode code) {
+    return {static_cast<int>(code), static_cast<int>(code)};
+}
+
+} // namespace
+
+class TestTrainerFailures : public QObject {
+    Q_OBJECT
+private Q_SLOTS:
+    void killedPeerEndsTheOthersSoon_data() {
+        QTest::addColumn<int>("victim");
+        QTest::newRow("rank 0") << 0;
+        QTest::newRow("rank 1") << 1;
+    }
+
+    void killedPeerEndsTheOthersSoon() {
+        QFETCH(int, victim);
+        RunSpec spec = tinySpec();
+        spec.train.steps = 1000000;
+        TrainerRun run;
+        run.start(spec, 2);
+        QTRY_VERIFY_WITH_TIMEOUT(run.lastStep(1) > 3 && run.lastStep(0) > 3, 30000);
+        run.rank(victim).kill();
+        QElapsedTimer sinceKill;
+        sinceKill.start();
+        const int survivor = 1 - victim;
+        const auto codes = run.finish(20000);
+        QCOMPARE(codes[static_cast<size_t>(survivor)], static_cast<int>(ExitCode::kPeerLost));
+        QVERIFY2(sinceKill.elapsed() < 5000, qPrintable(QString::number(sinceKill.elapsed())));
+        const std::string report =
+            run.dir() + "/failure-rank-0000" + std::to_string(survivor) + ".json";
+        QVERIFY(fs::exists(report));
+        const auto events = run.recordsOf<Event>(survivor);
+        QCOMPARE(events.size(), 1u);
+        QCOMPARE(events[0].code, "rank-failed");
+        QCOMPARE(events[0].severity, Severity::kError);
+    }
+
+    void peerKilledWhileHeldEndsTheOthers() {
+        RunSpec spec = tinySpec();
+        spec.train.steps = 1000000;
+        TrainerRun run;
+        run.start(spec, 2);
+        QVERIFY(run.post({"h", CommandKind::kHold, {}}));
+        QVERIFY(run.applied("h"));
+        run.rank(1).kill();
+        QCOMPARE(run.finish(20000)[0], static_cast<int>(ExitCode::kPeerLost));
+    }
+
+    void missingDataEndsAllRanksWithTheReason() {
+        RunSpec spec = tinySpec();
+        spec.data.train = {"/nowhere/texts"};
+        TrainerRun run;
+        QCOMPARE(run.run(spec, 2), both(ExitCode::kNotFound));
+        for (int rank = 0; rank < 2; ++rank)
+            QVERIFY2(run.output(rank).contains("error: read training data /nowhere/texts"),
+                     qPrintable(run.output(rank)));
+    }
+
+    void emptyFolderIsRefused() {
+        TrainerRun run;
+        RunSpec spec = tinySpec();
+        fs::create_directories(run.dir() + "/empty");
+        spec.data.train = {run.dir() + "/empty"};
+        QCOMPARE(run.run(spec, 1), alone(ExitCode::kUsage));
+        QVERIFY2(run.output(0).contains("no files in it"), qPrintable(run.output(0)));
+    }
+
+    void tooLittleTextIsRefused() {
+        TrainerRun run;
+        RunSpec spec = tinySpec();
+        const std::string path = run.dir() + "/short.txt";
+        QFile file(QString::fromStdString(path));
+        QVERIFY(file.open(QIODevice::WriteOnly));
+        file.write("Ten bytes.");
+        file.close();
+        spec.data.train = {path};
+        QCOMPARE(run.run(spec, 1), alone(ExitCode::kUsage));
+        QVERIFY2(run.output(0).contains("model.context = 32"), qPrintable(run.output(0)));
+    }
+
+    void wrongSpecEndsWithUsage() {
+        TrainerRun run;
+        RunSpec spec = tinySpec();
+        spec.model.heads = 5;
+        QCOMPARE(run.run(spec, 1), alone(ExitCode::kUsage));
+        QVERIFY2(run.output(0).contains("model.heads"), qPrintable(run.output(0)));
+    }
+
+    void cudaWithoutADriverIsSaid() {
+        if (fs::exists("/proc/driver/nvidia"))
+            QSKIP("this machine has an NVIDIA driver");
+        TrainerRun run;
+        RunSpec spec = tinySpec();
+        spec.launch.device = "cuda";
+        QCOMPARE(run.run(spec, 1), alone(ExitCode::kNotFound));
+        QVERIFY2(run.output(0).contains("no NVIDIA driver"), qPrintable(run.output(0)));
+    }
+
+    void explodingLossEndsAsNonFinite() {
+        TrainerRun run;
+        RunSpec spec = tinySpec();
+        // Decay by lr * weightDecay = 5 turns weights into -4 times themselves each step.
+        spec.optimizer.lr = 5.0;
+        spec.optimizer.clip = 0;
+        spec.optimizer.weightDecay = 1.0;
+        spec.schedule.type = "constant";
+        spec.schedule.warmupSteps = 0;
+        spec.train.steps = 300;
+        QCOMPARE(run.run(spec, 2), both(ExitCode::kNonFinite));
+        QVERIFY2(run.output(1).contains("not finite"), qPrintable(run.output(1)));
+    }
+
+    void fullDiskEndsAScheduledCheckpointAndLeavesNoHalf() {
+        TrainerRun run;
+        const SmallDisk disk;
+        RM_NEEDS("root", disk.error().isEmpty(), disk.error());
+        RunSpec spec = tinySpec();
+        spec.model.width = 128;
+        spec.checkpoint.directory = disk.path();
+        spec.checkpoint.every = 5;
+        QCOMPARE(run.run(spec, 2), both(ExitCode::kExhausted));
+        QVERIFY2(run.output(0).contains("No space left") || run.output(0).contains("disk full"),
+                 qPrintable(run.output(0)));
+        QVERIFY(listCheckpoints(disk.path())->empty());
+        QVERIFY(fs::is_empty(disk.path()));
+    }
+
+    void fullDiskRefusesAPauseAndTrainingGoesOn() {
+        TrainerRun run;
+        const SmallDisk disk;
+        RM_NEEDS("root", disk.error().isEmpty(), disk.error());
+        RunSpec spec = tinySpec();
+        spec.model.width = 128;
+        spec.checkpoint.directory = disk.path();
+        spec.train.steps = 1000000;
+        run.start(spec, 2);
+        QVERIFY(run.post({"p", CommandKind::kPause, {}}));
+        const auto refused = run.applied("p");
+        QVERIFY(refused && !refused->ok);
+        QTRY_VERIFY_WITH_TIMEOUT(run.lastStep(1) > refused->step + 2, 10000);
+    }
+};
+
+QTEST_GUILESS_MAIN(TestTrainerFailures)
+#include "tst_trainer_failures.moc"

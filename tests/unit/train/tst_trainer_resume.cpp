@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "shared/checkpoint/manifest.h"
+#include "shared/exit_code.h"
+#include "tests/unit/train/trainer_run.h"
+
+#include <QObject>
+#include <QTest>
+
+#include <csignal>
+#include <filesystem>
+
+using namespace rm;
+using namespace rm::test;
+
+namespace {
+
+QStringList from(const std::string& checkpoint) {
+    return {"--start-from", QString::fromStdString(checkpoint)};
+}
+
+const std::vector<int> kAlone{0};
+const std::vector<int> kBoth{0, 0};
+
+/// Losses of all ranks, by step.
+std::vector<std::map<int64_t, float>> losses(const TrainerRun& run, int worldSize) {
+    std::vector<std::map<int64_t, float>> all;
+    for (int rank = 0; rank < worldSize; ++rank)
+        all.push_back(run.series(rank, metric::kTrainLoss));
+    return all;
+}
+
+} // namespace
+
+class TestTrainerResume : public QObject {
+    Q_OBJECT
+private Q_SLOTS:
+    void resumedRunIsBitEqual_data() {
+        QTest::addColumn<int>("worldSize");
+        QTest::newRow("alone") << 1;
+        QTest::newRow("two ranks") << 2;
+    }
+
+    void resumedRunIsBitEqual() {
+        QFETCH(int, worldSize);
+        RunSpec spec = tinySpec();
+        spec.model.dropout = 0.2;
+        spec.train.accumulation = 2;
+        spec.checkpoint.every = 8;
+        spec.validation.every = 5;
+        const std::vector<int> ok(static_cast<size_t>(worldSize), 0);
+
+        TrainerRun whole;
+        QCOMPARE(whole.run(spec, worldSize), ok);
+        TrainerRun resumed;
+        QCOMPARE(resumed.run(spec, worldSize, from(whole.checkpoint(8))), ok);
+
+        const auto expected = losses(whole, worldSize);
+        const auto actual = losses(resumed, worldSize);
+        for (int rank = 0; rank < worldSize; ++rank) {
+            QCOMPARE(actual[rank].size(), 12u);
+            for (const auto& [step, loss] : actual[rank])
+                QCOMPARE(std::bit_cast<uint32_t>(loss),
+                         std::bit_cast<uint32_t>(expected[rank].at(step)));
+        }
+        const auto sha = [](const TrainerRun& run) {
+            const auto manifest = readManifest(run.checkpoint(20));
+            for (const auto& file : manifest->files)
+                if (file.name == "optimizer.safetensors")
+                    return file.sha256;
+            return std::string();
+        };
+        QVERIFY(!sha(whole).empty());
+        QCOMPARE(sha(resumed), sha(whole));
+    }
+
+    void killedRunGoesOnFromItsLastCheckpoint() {
+        RunSpec spec = tinySpec();
+        spec.model.dropout = 0.2;
+        spec.train.steps = 4000;
+        spec.checkpoint.every = 10;
+        TrainerRun run;
+        run.start(spec, 2);
+        QTRY_VERIFY_WITH_TIMEOUT(run.lastStep(0) > 25, 30000);
+        run.rank(0).kill();
+        run.rank(1).kill();
+        run.finish();
+        const auto saved = listCheckpoints(run.dir() + "/checkpoints");
+        QVERIFY(saved && !saved->empty());
+        const int64_t step = saved->back().manifest.step;
+        const auto before = losses(run, 2);
+        spec.train.steps = step + 20;
+        QCOMPARE(run.run(spec, 2, from(saved->back().path)), kBoth);
+
+        const auto after = losses(run, 2);
+        QCOMPARE(after[0].rbegin()->first, step + 20);
+        // The cosine ends elsewhere now, so only the first step after must agree.
+        for (int rank = 0; rank < 2; ++rank)
+            if (before[rank].contains(step + 1))
+                QCOMPARE(after[rank].at(step + 1), before[rank].at(step + 1));
+        const auto attempts = run.recordsOf<AttemptStarted>(1);
+        QCOMPARE(attempts.size(), 2u);
+        QCOMPARE(attempts[1].attempt, 2);
+        QCOMPARE(attempts[1].startStep, step);
+    }
+
+    void twoRanksEqualOneWithTheSameGlobalBatch() {
+        RunSpec one = tinySpec();
+        one.train.accumulation = 4;
+        RunSpec two = tinySpec();
+        two.train.accumulation = 2;
+        TrainerRun alone;
+        QCOMPARE(alone.run(one, 1), kAlone);
+        TrainerRun together;
+        QCOMPARE(together.run(two, 2), kBoth);
+        const auto expected = losses(alone, 1)[0];
+        const auto both = losses(together, 2);
+        QCOMPARE(both[0].size(), expected.size());
+        for (const auto& [step, loss] : expected) {
+            const float mean = (both[0].at(step) + both[1].at(step)) / 2;
+            QVERIFY2(std::abs(mean - loss) <= 1e-5f * loss,
+                     qPrintable(QString("step %1: %2, %3").arg(step).arg(mean).arg(loss)));
+        }
+        QCOMPARE(together.series(0, metric::kTrainGradNorm),
+                 together.series(1, metric::kTrainGradNorm));
+    }
+
+    void anotherWorldSizeGoesOnWithTheSameData() {
+        RunSpec spec = tinySpec();
+        spec.checkpoint.every = 10;
+        TrainerRun whole;
+        QCOMPARE(whole.run(spec, 2), kBoth);
+        RunSpec alone = spec;
+        alone.train.accumulation = 2;
+        TrainerRun resumed;
+        QCOMPARE(resumed.run(alone, 1, from(whole.checkpoint(10))), kAlone);
+        const auto both = losses(whole, 2);
+        const auto after = losses(resumed, 1)[0];
+        QCOMPARE(after.size(), 10u);
+        for (const auto& [step, loss] : after) {
+            const float mean = (both[0].at(step) + both[1].at(step)) / 2;
+            QVERIFY(std::abs(mean - loss) <= 1e-5f * loss);
+        }
+        const auto events = resumed.recordsOf<Event>(0);
+        QCOMPARE(events.size(), 1u);
+        QCOMPARE(events[0].code, "random-reseeded");
+    }
+
+    void damagedCheckpointIsRefusedOnAllRanks() {
+        RunSpec spec = tinySpec();
+        spec.train.steps = 4;
+        TrainerRun whole;
+        QCOMPARE(whole.run(spec, 1), kAlone);
+        QFile model(QString::fromStdString(whole.checkpoint(4) + "/model.safetensors"));
+        QVERIFY(model.open(QIODevice::ReadWrite));
+        QVERIFY(model.seek(model.size() - 5));
+        model.write("x");
+        model.close();
+        TrainerRun resumed;
+        const int corrupt = static_cast<int>(ExitCode::kCorrupt);
+        QCOMPARE(resumed.run(spec, 2, from(whole.checkpoint(4))),
+                 (std::vector<int>{corrupt, corrupt}));
+        QVERIFY2(resumed.output(1).contains("model.safetensors"), qPrintable(resumed.output(1)));
+    }
+
+    void checkpointOfAnotherModelIsRefused() {
+        RunSpec spec = tinySpec();
+        spec.train.steps = 4;
+        TrainerRun whole;
+        QCOMPARE(whole.run(spec, 1), kAlone);
+        spec.model.width = 64;
+        TrainerRun resumed;
+        QCOMPARE(resumed.run(spec, 1, from(whole.checkpoint(4))),
+                 std::vector<int>{static_cast<int>(ExitCode::kUsage)});
+        QVERIFY2(resumed.output(0).contains("transformer.wte.weight"),
+                 qPrintable(resumed.output(0)));
+    }
+
+    void onlyTheLastAndTheBestAreKept() {
+        RunSpec spec = tinySpec();
+        spec.checkpoint.every = 3;
+        spec.checkpoint.keepLast = 2;
+        spec.checkpoint.keepBest = true;
+        spec.validation.every = 3;
+        TrainerRun run;
+        QCOMPARE(run.run(spec, 1), kAlone);
+        const auto kept = listCheckpoints(run.dir() + "/checkpoints");
+        QVERIFY(kept && kept->size() >= 2 && kept->size() <= 3);
+        QCOMPARE(kept->back().manifest.step, 20);
+        QCOMPARE(kept->back().manifest.reason, "end");
+        const auto saved = run.recordsOf<CheckpointSaved>(0).size();
+        const auto removed = run.recordsOf<CheckpointRemoved>(0).size();
+        QCOMPARE(saved, 7u);
+        QCOMPARE(saved - removed, kept->size());
+    }
+};
+
+QTEST_GUILESS_MAIN(TestTrainerResume)
+#include "tst_trainer_resume.moc"
