@@ -150,7 +150,7 @@ Result<void> SshServer::launch() {
                    log().mid(seen).contains("Server listening");
         },
         kStepMs);
-    if (up && m_process.state() == QProcess::Running)
+    if (up && m_process.state() != QProcess::NotRunning)
         return {};
     return fail(ErrorCode::kUnavailable,
                 ("start sshd: " + log() + readText(m_dir.filePath("stderr"))).toStdString());

@@ -40,7 +40,7 @@ private Q_SLOTS:
     void vanishedFileIsNamed();
     void hostThatIsFullSaysSo();
     void bundleForThisComputerIsNotCopied();
-    void manySmallFilesFit();
+    void treeLargerThanAFrameArrives();
 
 private:
     void serve(const QStringList& environment);
@@ -319,17 +319,20 @@ void DeployTest::bundleForThisComputerIsNotCopied() {
     QCOMPARE(QString::fromStdString(path.value_or("")), installPrefix());
 }
 
-void DeployTest::manySmallFilesFit() {
+void DeployTest::treeLargerThanAFrameArrives() {
     auto session = open();
     const std::string agent = agentOn(*session);
     LocalTree tree{"data", {}};
-    for (int i = 0; i < 9000; ++i) {
-        const QString name = QStringLiteral("many/%1.txt").arg(i);
-        tree.files.push_back({name.toStdString(), write(name, std::to_string(i)).toStdString()});
-    }
+    const QString longName(150, 'n');
+    for (int i = 0; i < 10; ++i)
+        write(QStringLiteral("many/%1").arg(i), std::to_string(i));
+    for (int i = 0; i < 6000; ++i)
+        tree.files.push_back(
+            {longName.toStdString() + std::to_string(i),
+             m_home.filePath(QStringLiteral("many/%1").arg(i % 10)).toStdString()});
     const auto path = deployTree(*session, agent, tree, {}, {});
     QVERIFY2(path, messageOf(path));
-    QVERIFY(readFile(*path + "/many/8999.txt").value_or("") == "8999");
+    QVERIFY(readFile(*path + '/' + longName.toStdString() + "5999").value_or("") == "9");
 }
 
 QTEST_GUILESS_MAIN(DeployTest)
