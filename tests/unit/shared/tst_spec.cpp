@@ -157,6 +157,11 @@ private Q_SLOTS:
         QVERIFY2(error.starts_with("read gpt.toml: line 2, column "), error.c_str());
     }
 
+    void lettersBeyondAsciiInAKeyAreAnError() {
+        for (const char* key : {"é", "aξb", "\xc2\xa1", "名", "\xc2\xa0"})
+            QVERIFY2(!parseError(std::string(key) + " = 1").empty(), key);
+    }
+
     void mistakesComeInTheOrderOfTheText() {
         const std::string error = parseError("zzzzzzzzzz = 1\n[train]\nx = 1\n[data]\ny = 1\n");
         QVERIFY(error.find("(line 1)") < error.find("(line 3)"));
