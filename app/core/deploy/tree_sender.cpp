@@ -4,11 +4,12 @@
 #include "app/core/deploy/hash_cache.h"
 #include "shared/io/descriptor.h"
 
-#include <algorithm>
-#include <cerrno>
 #include <fcntl.h>
 #include <unistd.h>
 #include <zstd.h>
+
+#include <algorithm>
+#include <cerrno>
 
 namespace rm {
 

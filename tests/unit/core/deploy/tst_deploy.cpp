@@ -9,6 +9,7 @@
 
 #include <QDir>
 #include <QDirIterator>
+#include <QElapsedTimer>
 #include <QScopeGuard>
 #include <QTest>
 
@@ -41,6 +42,7 @@ private Q_SLOTS:
     void hostThatIsFullSaysSo();
     void bundleForThisComputerIsNotCopied();
     void treeLargerThanAFrameArrives();
+    void trainerRunsFromItsBundle();
 
 private:
     void serve(const QStringList& environment);
@@ -333,6 +335,26 @@ void DeployTest::treeLargerThanAFrameArrives() {
     const auto path = deployTree(*session, agent, tree, {}, {});
     QVERIFY2(path, messageOf(path));
     QVERIFY(readFile(*path + '/' + longName.toStdString() + "5999").value_or("") == "9");
+}
+
+void DeployTest::trainerRunsFromItsBundle() {
+    const auto bundle = trainerBundle(false);
+    RM_NEEDS("torch", bundle, QString::fromStdString(bundle.error().message));
+    auto session = open();
+    const std::string agent = agentOn(*session);
+    QElapsedTimer timer;
+    timer.start();
+    const auto path = deployTree(*session, agent, *bundle, {}, {});
+    QVERIFY2(path, messageOf(path));
+    qInfo("%d MB over the wire in %d ms", static_cast<int>(session->bytesSent / 1'000'000),
+          static_cast<int>(timer.elapsed()));
+    timer.start();
+    QVERIFY(deployTree(*session, agent, *bundle, {}, {}) == path);
+    QVERIFY2(timer.elapsed() < 3000, qPrintable(QString::number(timer.elapsed())));
+    const auto help = runToEnd(*session, *path + "/bin/ringmaster-trainer", {"--help"}, {}, 30s);
+    QVERIFY2(help, messageOf(help));
+    const auto loaded = runToEnd(*session, "ldd", {*path + "/bin/ringmaster-trainer"}, {}, 30s);
+    QVERIFY(loaded && loaded->find(*path + "/bin/../lib/libtorch_cpu.so") != std::string::npos);
 }
 
 QTEST_GUILESS_MAIN(DeployTest)
