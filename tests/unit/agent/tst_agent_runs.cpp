@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // The real agent program with trainers that are small programs of the test.
 #include "shared/board/board.h"
+#include "shared/checkpoint/manifest.h"
 #include "shared/exit_code.h"
+#include "shared/io/file.h"
 #include "tests/unit/agent/agent_fixture.h"
 
+#include <QDir>
 #include <QFile>
 #include <QFileInfo>
 #include <QJsonArray>
 
+#include <algorithm>
 #include <csignal>
 
 using namespace rm;
@@ -319,10 +323,52 @@ private Q_SLOTS:
             QCOMPARE(f.start(plan).exitCode, 0);
             QTRY_COMPARE_WITH_TIMEOUT(f.nodeRecords<AttemptEnded>().size(), size_t(attempt),
                                       kLongMs);
-            QTRY_VERIFY_WITH_TIMEOUT(f.agentState()["ended"].toBool(), kLongMs);
-            f.agent({"stop", "r1"});
         }
         QCOMPARE(f.nodeRecords<RankExited>()[1].tail, std::string("words of attempt 1"));
+    }
+
+    void nextAttemptMayStartAtOnce() {
+        AgentFixture f;
+        f.script(0, "finish@1");
+        NodePlan plan = f.plan(1);
+        for (int attempt = 1; attempt <= 10; ++attempt) {
+            plan.attempt = attempt;
+            const auto answer = f.start(plan);
+            QVERIFY2(answer.exitCode == 0, answer.err.constData());
+            QElapsedTimer timer;
+            timer.start();
+            while (f.nodeRecords<AttemptEnded>().size() < size_t(attempt))
+                QVERIFY(timer.elapsed() < kLongMs);
+        }
+    }
+
+    void checkpointsAreListedAndVerified() {
+        AgentFixture f;
+        f.script(0, "finish@1");
+        QCOMPARE(f.start(f.plan(1)).exitCode, 0);
+        QCOMPARE(f.agent({"checkpoints", "r1"}).out, QByteArray("[]\n"));
+        const std::string parent = f.runDir().toStdString() + "/checkpoints";
+        Manifest manifest;
+        manifest.runId = "r1";
+        manifest.step = 20;
+        manifest.reason = "command";
+        QDir().mkpath(QString::fromStdString(parent));
+        const auto published = publishCheckpoint(parent, manifest, [](const std::string& dir) {
+            return writeFileAtomically(dir + "/state.json", "{}");
+        });
+        QVERIFY2(published.has_value(), published ? "" : published.error().message.c_str());
+        const auto entry = [&f] {
+            const auto out = f.agent({"checkpoints", "r1", "--verify"}).out;
+            return QJsonDocument::fromJson(out).array().at(0).toObject();
+        };
+        QCOMPARE(entry()["step"].toInt(), 20);
+        QCOMPARE(entry()["path"].toString().toStdString(), *published);
+        QVERIFY(entry()["valid"].toBool() && entry()["validation_loss"].isNull());
+        QFile file(QString::fromStdString(*published) + "/state.json");
+        QVERIFY(file.open(QIODevice::WriteOnly));
+        file.write("[]");
+        file.close();
+        QVERIFY(!entry()["valid"].toBool());
     }
 
     void nodeIsSampledEachSecond() {

@@ -23,6 +23,8 @@ namespace {
 
 using nlohmann::json;
 
+constexpr int64_t kLastThingsMs = 5000;
+
 struct Order {
     std::string specToml, planToml;
     RunSpec spec;
@@ -69,6 +71,19 @@ Result<void> refuseLiving(const std::string& runId, const std::string& runDir) {
                                              std::to_string(state->attempt) +
                                              " there still run ranks " + names +
                                              "; stop the run first");
+}
+
+// An attempt whose ranks have ended holds the lock for the moments in which its supervisor writes
+// the last things down; whoever resumes at once waits for that.
+Result<RunLock> takeLock(const std::string& runDir) {
+    Result<RunLock> lock = RunLock::take(runDir);
+    if (lock || lock.error().code != ErrorCode::kUnavailable)
+        return lock;
+    const Result<AgentState> state = loadAgentState(runDir);
+    if (!state || !state->living().empty() ||
+        !waitGone(openProcess(state->supervisor), kLastThingsMs))
+        return lock;
+    return RunLock::take(runDir);
 }
 
 Result<void> makeRunDir(const std::string& runDir, const Order& order) {
@@ -176,7 +191,7 @@ Result<std::string> startRun(const Folders& folders, const std::string& runId,
         return tl::unexpected(order.error());
     if (const Result<void> made = makeFolders(*runDir); !made)
         return tl::unexpected(made.error());
-    const Result<RunLock> lock = RunLock::take(*runDir);
+    const Result<RunLock> lock = takeLock(*runDir);
     if (!lock)
         return failAs("start " + runId, lock.error());
     if (const Result<void> free = refuseLiving(runId, *runDir); !free)

@@ -46,6 +46,15 @@ bool endRanks(const Ranks& ranks, bool kill, int64_t timeoutMs) {
     return areGone;
 }
 
+// A supervisor that could not write the end down (killed, or asked before it could listen).
+Result<void> closeIfLost(const std::string& runDir) {
+    const Result<AgentState> state = loadAgentState(runDir);
+    if (!state || state->ended)
+        return {};
+    const Result<RunLock> lock = RunLock::take(runDir);
+    return lock ? closeLostAttempt(runDir, true) : tl::unexpected(lock.error());
+}
+
 std::string answer(const char* state, const AgentState& run, const Ranks& ranks) {
     json ended = json::array();
     for (const AgentState::Rank& rank : ranks)
@@ -74,13 +83,8 @@ Result<std::string> stopRun(const Folders& folders, const std::string& runId, bo
     if (!endRanks(orphans, kill || !hasObeyed, patience.ranksMs))
         return fail(ErrorCode::kUnavailable,
                     "stop " + runId + ": a rank hangs in the kernel and cannot be ended");
-    if (!wasHeld || !hasObeyed) {
-        const Result<RunLock> lock = RunLock::take(*runDir);
-        if (!lock)
-            return failAs("stop " + runId, lock.error());
-        if (const Result<void> closed = closeLostAttempt(*runDir, true); !closed)
-            return failAs("stop " + runId, closed.error());
-    }
+    if (const Result<void> closed = closeIfLost(*runDir); !closed)
+        return failAs("stop " + runId, closed.error());
     return answer(wasHeld || !orphans.empty() ? "stopped" : "not-running", *state, before);
 }
 

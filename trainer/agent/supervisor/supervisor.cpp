@@ -78,6 +78,8 @@ Result<void> Supervisor::launch() {
     m_journal = std::move(*journal);
     if (const Result<void> listening = m_server.listen("agent.sock"); !listening)
         return listening;
+    // Before anyone can know of us: a signal that comes early waits for run().
+    watchSignals();
     if (const Result<void> spawned = spawnRanks(); !spawned) {
         abandonRanks();
         return spawned;
@@ -89,7 +91,6 @@ Result<void> Supervisor::launch() {
 void Supervisor::run() {
     for (int i = 0; i < m_plan.localRanks; ++i)
         watchRank(i);
-    watchSignals();
     m_nextSampleNs = monotonicNowNs();
     pump();
     m_io.run();
@@ -188,8 +189,6 @@ void Supervisor::onRankReadable(int localRank) {
 }
 
 void Supervisor::watchSignals() {
-    for (int signal : {SIGTERM, SIGINT, SIGQUIT})
-        m_signals.add(signal);
     m_signals.async_wait([this](asio::error_code error, int signal) {
         if (error)
             return;

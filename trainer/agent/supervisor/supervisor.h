@@ -15,6 +15,7 @@
 #include <asio/signal_set.hpp>
 #include <asio/steady_timer.hpp>
 
+#include <csignal>
 #include <memory>
 #include <optional>
 #include <string>
@@ -62,7 +63,7 @@ private:
     RunSpec m_spec;
     asio::io_context m_io{1};
     asio::steady_timer m_timer{m_io};
-    asio::signal_set m_signals{m_io};
+    asio::signal_set m_signals{m_io, SIGTERM, SIGINT, SIGQUIT};
     std::optional<JournalWriter> m_journal;
     bool m_isJournalStuck = false;
     std::unique_ptr<Gpus> m_gpus; ///< when the run uses them
