@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+// Who may start and stop a run, and what is left when an agent or its session goes away.
+#include "shared/board/board.h"
+#include "shared/exit_code.h"
+#include "tests/unit/agent/agent_fixture.h"
+
+#include <QFile>
+#include <QJsonArray>
+
+#include <csignal>
+
+using namespace rm;
+using namespace rm::test;
+
+namespace {
+
+constexpr int kLongMs = 20'000;
+
+} // namespace
+
+class TestAgentEnds : public QObject {
+    Q_OBJECT
+private Q_SLOTS:
+    void secondStartIsRefusedWhileSupervised() {
+        AgentFixture f;
+        QCOMPARE(f.start(f.plan(1)).exitCode, 0);
+        const auto answer = f.start(f.plan(1));
+        QCOMPARE(answer.exitCode, static_cast<int>(ExitCode::kUnavailable));
+        QVERIFY(answer.err.contains("an agent supervises this run"));
+        QVERIFY(processRuns(f.rankPid(0)));
+    }
+
+    void concurrentStartsGiveOneSupervisor() {
+        AgentFixture f;
+        const QJsonObject order{{"spec", "name = \"fake\"\n"},
+                                {"plan", QString::fromStdString(toToml(f.plan(1)))}};
+        std::vector<std::unique_ptr<QProcess>> starters;
+        for (int i = 0; i < 8; ++i)
+            starters.push_back(f.spawn({"start", "r1"}));
+        for (const auto& starter : starters) {
+            starter->write(QJsonDocument(order).toJson());
+            starter->closeWriteChannel();
+        }
+        int started = 0;
+        for (const auto& starter : starters) {
+            QVERIFY(starter->waitForFinished(kLongMs));
+            started += starter->exitCode() == 0;
+        }
+        QCOMPARE(started, 1);
+        QCOMPARE(f.nodeRecords<RankStarted>().size(), size_t(1));
+    }
+
+    void hangUpOfTheStartingSessionIsSurvived() {
+        AgentFixture f;
+        const QString script =
+            QString("exec setsid -w sh -c '\"%1\" start r1 < \"%2\"; kill -HUP 0'")
+                .arg(qEnvironmentVariable("RINGMASTER_BIN") + "/ringmaster-agent", f.path("order"));
+        writeOrder(f, f.plan(1));
+        QProcess session;
+        session.setProcessEnvironment(f.environment());
+        session.start("sh", {"-c", script});
+        QVERIFY(session.waitForFinished(kLongMs));
+        const auto state = [&f] { return stepOf(f, 0); };
+        QTRY_VERIFY_WITH_TIMEOUT(state() > 0, kLongMs);
+        const int64_t before = state();
+        QTRY_VERIFY_WITH_TIMEOUT(state() > before + 20, kLongMs);
+        QVERIFY(processRuns(f.agentState()["supervisor"].toObject()["pid"].toInteger()));
+    }
+
+    void stopEndsEverythingAndIsIdempotent() {
+        AgentFixture f;
+        QCOMPARE(f.start(f.plan(2)).exitCode, 0);
+        QTRY_VERIFY_WITH_TIMEOUT(stepOf(f, 1) > 0, kLongMs);
+        const auto stopped = f.agent({"stop", "r1"});
+        QCOMPARE(stopped.exitCode, 0);
+        QCOMPARE(stopped.json()["state"].toString(), QString("stopped"));
+        QCOMPARE(f.nodeRecords<AttemptEnded>().at(0).outcome, Outcome::kStopped);
+        QCOMPARE(f.nodeRecords<RankExited>().at(0).exitCode,
+                 static_cast<int>(ExitCode::kPreempted));
+        QCOMPARE(f.agent({"stop", "r1"}).json()["state"].toString(), QString("not-running"));
+        QCOMPARE(f.nodeRecords<AttemptEnded>().size(), size_t(1));
+    }
+
+    void stopWithKillIsAtOnce() {
+        AgentFixture f;
+        f.script(0, "ignore-term@1");
+        QCOMPARE(f.start(f.plan(1)).exitCode, 0);
+        QTRY_VERIFY_WITH_TIMEOUT(stepOf(f, 0) > 2, kLongMs);
+        QElapsedTimer timer;
+        timer.start();
+        QCOMPARE(f.agent({"stop", "r1", "--kill"}).exitCode, 0);
+        QVERIFY(timer.elapsed() < 4000);
+        QCOMPARE(f.nodeRecords<RankExited>().at(0).signal, SIGKILL);
+    }
+
+    void unknownRunIsNotFound() {
+        AgentFixture f;
+        for (const char* verb : {"stop", "attach", "remove", "checkpoints"})
+            QCOMPARE(f.agent({verb, "r1"}).exitCode, static_cast<int>(ExitCode::kNotFound));
+    }
+
+    void removeIsRefusedWhileRunning() {
+        AgentFixture f;
+        QCOMPARE(f.start(f.plan(1)).exitCode, 0);
+        QCOMPARE(f.agent({"remove", "r1"}).exitCode, static_cast<int>(ExitCode::kUnavailable));
+        QCOMPARE(f.agent({"stop", "r1"}).exitCode, 0);
+        QCOMPARE(f.agent({"remove", "r1"}).exitCode, 0);
+        QVERIFY(!QFile::exists(f.runDir()));
+    }
+
+    void killedAgentLeavesRanksTraining() {
+        AgentFixture f;
+        QCOMPARE(f.start(f.plan(2)).exitCode, 0);
+        QTRY_VERIFY_WITH_TIMEOUT(stepOf(f, 0) > 0 && stepOf(f, 1) > 0, kLongMs);
+        killSupervisor(f);
+        const int64_t before = stepOf(f, 1);
+        QTRY_VERIFY_WITH_TIMEOUT(stepOf(f, 1) > before + 20, kLongMs);
+
+        const auto again = f.start(f.plan(2));
+        QCOMPARE(again.exitCode, static_cast<int>(ExitCode::kUnavailable));
+        QVERIFY2(again.err.contains("still run ranks 0 (process"), again.err.constData());
+
+        const auto stopped = f.agent({"stop", "r1"});
+        QCOMPARE(stopped.json()["state"].toString(), QString("stopped"));
+        QCOMPARE(stopped.json()["ranks"].toArray().size(), 2);
+        QVERIFY(!processRuns(f.rankPid(0)) && !processRuns(f.rankPid(1)));
+        QCOMPARE(f.nodeRecords<AttemptEnded>().at(0).outcome, Outcome::kStopped);
+    }
+
+    void lostAttemptIsClosedByTheNextStart() {
+        AgentFixture f;
+        QCOMPARE(f.start(f.plan(1)).exitCode, 0);
+        const qint64 rank = f.rankPid(0);
+        killSupervisor(f);
+        ::kill(static_cast<pid_t>(rank), SIGKILL);
+        QTRY_VERIFY_WITH_TIMEOUT(!processRuns(rank), kLongMs);
+        NodePlan plan = f.plan(1);
+        plan.attempt = 2;
+        QCOMPARE(f.start(plan).exitCode, 0);
+        const auto ended = f.nodeRecords<AttemptEnded>();
+        QCOMPARE(ended.size(), size_t(1));
+        QCOMPARE(ended[0].attempt, 1);
+        QCOMPARE(ended[0].outcome, Outcome::kFailed);
+        QTRY_COMPARE_WITH_TIMEOUT(attemptOnBoard(f), 2, kLongMs);
+    }
+
+    void nextAttemptMayStartAtOnce() {
+        AgentFixture f;
+        f.script(0, "finish@1");
+        NodePlan plan = f.plan(1);
+        for (int attempt = 1; attempt <= 10; ++attempt) {
+            plan.attempt = attempt;
+            const auto answer = f.start(plan);
+            QVERIFY2(answer.exitCode == 0, answer.err.constData());
+            QElapsedTimer timer;
+            timer.start();
+            while (f.nodeRecords<AttemptEnded>().size() < size_t(attempt))
+                QVERIFY(timer.elapsed() < kLongMs);
+        }
+    }
+
+private:
+    static void writeOrder(const AgentFixture& f, const NodePlan& plan) {
+        QFile file(f.path("order"));
+        QVERIFY(file.open(QIODevice::WriteOnly));
+        file.write(QJsonDocument(QJsonObject{{"spec", "name = \"fake\"\n"},
+                                             {"plan", QString::fromStdString(toToml(plan))}})
+                       .toJson());
+    }
+    static Result<Board> boardOf(const AgentFixture& f, int rank) {
+        return Board::open(f.runDir().toStdString() + "/board/" + boardName(rank));
+    }
+    static int64_t stepOf(const AgentFixture& f, int rank) {
+        const auto board = boardOf(f, rank);
+        return board ? board->status().step : -1;
+    }
+    static int attemptOnBoard(const AgentFixture& f) {
+        const auto board = boardOf(f, 0);
+        return board ? board->status().attempt : -1;
+    }
+    static void killSupervisor(const AgentFixture& f) {
+        const qint64 pid = f.agentState()["supervisor"].toObject()["pid"].toInteger();
+        ::kill(static_cast<pid_t>(pid), SIGKILL);
+        QTRY_VERIFY_WITH_TIMEOUT(!processRuns(pid), kLongMs);
+    }
+};
+
+QTEST_GUILESS_MAIN(TestAgentEnds)
+#include "tst_agent_ends.moc"
