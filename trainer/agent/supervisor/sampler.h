@@ -18,7 +18,7 @@ struct SampledRank {
     int32_t rank = 0;
     int localRank = 0;
     int64_t pid = 0;
-    int64_t step = -1;
+    int64_t step = 0; ///< done so far
 };
 
 /// Counters of the whole node since boot.

@@ -249,7 +249,7 @@ int64_t Supervisor::stepOf(int localRank) {
     if (!board) {
         Result<Board> opened = Board::open(boardPath(m_state.ranks[localRank].rank));
         if (!opened)
-            return -1;
+            return 0;
         board = std::move(*opened);
     }
     return board->status().step;
