@@ -6,6 +6,11 @@
 #include <QDir>
 
 namespace rm {
+namespace {
+
+constexpr int kStartMs = 5000;
+
+} // namespace
 
 QByteArray CliResult::whole() const {
     return "exit " + QByteArray::number(exitCode) + "\n" + out + err;
@@ -43,6 +48,7 @@ std::unique_ptr<QProcess> Cli::start(const QStringList& arguments) const {
     process->setProcessEnvironment(m_environment);
     process->setWorkingDirectory(m_home);
     process->start(command.first(), command.mid(1));
+    process->waitForStarted(kStartMs);
     return process;
 }
 

@@ -113,15 +113,15 @@ void tst_refusals::badInputIsRefused_data() {
     const QString type = writeText("type.toml", "[train]\nsteps = \"many\"\n");
     const QString key = writeText("key.toml", "[train]\nstepz = 5\n");
     const QString syntax = writeText("syntax.toml", "[train\nsteps = 5\n");
-    const QString range = writeText("range.toml", "[train]\nsteps = -5\n");
-    const QString heads = writeText("heads.toml", "[model]\nheads = 5\nwidth = 32\n");
     row("missing spec", {"run", "/nowhere/x.toml"}, ExitCode::kNotFound, "/nowhere/x.toml");
     row("missing recipe", {"run", "no-such-recipe"}, ExitCode::kNotFound, "no-such-recipe");
     row("wrong type", {"run", type}, ExitCode::kUsage, "train.steps");
     row("unknown key", {"run", key}, ExitCode::kUsage, "train.stepz");
     row("broken TOML", {"run", syntax}, ExitCode::kUsage, "syntax.toml");
-    row("out of range", {"run", range}, ExitCode::kUsage, "train.steps");
-    row("rule across fields", {"run", heads}, ExitCode::kUsage, "model.heads");
+    row("out of range", {"run", good, "--set", "train.batch_size=-5"}, ExitCode::kUsage,
+        "train.batch_size");
+    row("rule across fields", {"run", good, "--set", "model.heads=5"}, ExitCode::kUsage,
+        "model.heads");
     row("ranks no number", {"run", good, "--node", "node-a:x"}, ExitCode::kUsage, "node-a:x");
     row("ranks negative", {"run", good, "--node", "node-a:-1"}, ExitCode::kUsage, "node-a:-1");
     row("ranks impossible", {"run", good, "--node", "node-a:100000"}, ExitCode::kUsage, "100000");
@@ -177,20 +177,22 @@ void tst_refusals::takenPortIsNamed() {
 
 void tst_refusals::fullDiskEndsTheLaunch_data() {
     QTest::addColumn<QString>("folder");
-    QTest::newRow("where bundles go") << "data";
-    QTest::newRow("where runs go") << "state";
+    QTest::addColumn<QByteArray>("size");
+    QTest::newRow("where bundles go") << "data" << QByteArray("12m");
+    QTest::newRow("where runs go") << "state" << QByteArray("4k");
 }
 
 void tst_refusals::fullDiskEndsTheLaunch() {
     QFETCH(QString, folder);
+    QFETCH(QByteArray, size);
     SshServer& server = m_bed->server(1);
     {
-        const SmallDisk disk(server.home() + '/' + folder, folder == "data" ? "8m" : "4k");
+        const SmallDisk disk(server.home() + '/' + folder, size);
         QVERIFY(disk.isMounted());
         QVERIFY(server.restart()); // its namespace sees mounts from before its start
         const QString spec = m_bed->writeSpec("full", {.steps = 5});
         const CliResult run = cli().run({"run", spec, "--node", "node-b:1", "--wait"}, 60000);
-        verifyRefusal(run, ExitCode::kExhausted, "node-b");
+        verifyRefusal(run, ExitCode::kExhausted, NetworkLab::managementAddress(1).toUtf8());
         QTRY_COMPARE_WITH_TIMEOUT(m_bed->strayProcesses(), QString(), 15000);
         server.stop();
     }
@@ -208,7 +210,7 @@ void tst_refusals::changedHostKeyIsRefused() {
     QVERIFY2(check.err.contains(before), check.whole());
     const QString spec = m_bed->writeSpec("changed", {.steps = 5});
     const CliResult run = cli().run({"run", spec, "--node", "node-b:1", "--wait"});
-    verifyRefusal(run, ExitCode::kDenied, "node-b");
+    verifyRefusal(run, ExitCode::kDenied, NetworkLab::managementAddress(1).toUtf8());
     QVERIFY(!server.log().mid(logged).contains("userauth-request"));
     QCOMPARE(readAll(cli().knownHosts()), known);
 }
