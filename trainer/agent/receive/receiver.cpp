@@ -54,13 +54,27 @@ Result<Answer> Receiver::onTransfer(const Transfer& transfer) {
             m_incoming->discard();
         return tl::unexpected(written.error());
     }
-    if (const auto* tree = std::get_if<Tree>(&transfer)) {
-        const Result<std::string> path = publishTree(m_home, m_blobs, *tree);
-        if (!path)
-            return tl::unexpected(path.error());
-        return TreeReady{*path};
-    }
+    if (const auto* tree = std::get_if<Tree>(&transfer))
+        return onTree(*tree);
     return fail(ErrorCode::kInvalid, "receive: a message came that only an agent sends");
+}
+
+/// A tree may come in several messages; the last one is answered.
+Result<Answer> Receiver::onTree(const Tree& part) {
+    if (m_tree.entries.empty()) {
+        m_tree = part;
+    } else if (m_tree.kind != part.kind || m_tree.id != part.id) {
+        return fail(ErrorCode::kInvalid, "receive: two trees came at once");
+    } else {
+        m_tree.entries.insert(m_tree.entries.end(), part.entries.begin(), part.entries.end());
+    }
+    if (part.more)
+        return std::nullopt;
+    m_tree.more = false;
+    const Result<std::string> path = publishTree(m_home, m_blobs, std::exchange(m_tree, {}));
+    if (!path)
+        return tl::unexpected(path.error());
+    return TreeReady{*path};
 }
 
 Result<Answer> Receiver::onOffer(const Offer& offer) {

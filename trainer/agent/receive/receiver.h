@@ -26,12 +26,14 @@ private:
         int64_t offset = 0;
     };
     Result<std::optional<Transfer>> onOffer(const Offer& offer);
+    Result<std::optional<Transfer>> onTree(const Tree& part);
     Result<void> onChunk(const Chunk& chunk);
     Result<std::optional<Transfer>> onBlobEnd(const BlobEnd& end);
     Result<IncomingBlob*> current();
 
     std::string m_home;
     BlobStore m_blobs;
+    Tree m_tree; ///< parts of a tree that has more to come
     std::deque<Expected> m_expected;        ///< what Missing named and has not ended
     std::optional<IncomingBlob> m_incoming; ///< of the first of them
     std::vector<std::byte> m_plain;
