@@ -66,11 +66,12 @@ private:
 
 /// One value of train/loss.
 inline Samples lossAt(int64_t step, float value, int rank = 0) {
-    return {rank, step, step * 1'000'000 + rank, {metric::kTrainLoss}, {value}};
+    const auto wallNs = static_cast<int64_t>(static_cast<uint64_t>(step) * 1'000'000);
+    return {rank, step, wallNs + rank, {metric::kTrainLoss}, {value}};
 }
 
 inline AttemptStarted started(int attempt, int rank, int64_t startStep, int world = 2) {
-    return {attempt, rank, world, startStep, 1'000 * attempt, {}};
+    return {attempt, rank, world, startStep, int64_t(1'000) * attempt, {}};
 }
 
 } // namespace rm

@@ -239,6 +239,28 @@ private Q_SLOTS:
         QCOMPARE(*store.reader().lastPoint("a", {"node/cpu", 0}), expected.back());
     }
 
+    void lateSampleIsSummedUpWhereItBelongs() {
+        StoreFixture store;
+        store.createRun("a");
+        std::vector<Record> records{RankStarted{1, 0, 77, 1}};
+        const auto cpuAt = [](int64_t step) {
+            return Samples{0, step, step, {metric::kNodeCpu}, {float(step)}};
+        };
+        for (int64_t step = 2; step <= 400'000; step += 2)
+            records.push_back(cpuAt(step));
+        store.ingest("a", std::exchange(records, {}));
+        for (const int64_t late : {399'001, 150'001, 1})
+            store.ingest("a", {cpuAt(late)});
+        for (int64_t step = 400'002; step <= 500'000; step += 2)
+            records.push_back(cpuAt(step));
+        store.ingest("a", records);
+        const auto points = store.reader().points("a", {"node/cpu", 0});
+        QCOMPARE(points.size(), size_t(250'003));
+        for (const int maxBuckets : {1, 2, 5, 50, 700, 20'000})
+            QVERIFY(agree(store.reader().buckets("a", {"node/cpu", 0}, 0, INT64_MAX, maxBuckets),
+                          points, maxBuckets));
+    }
+
     void exportHasEveryVisiblePointOnce() {
         StoreFixture store;
         store.createRun("a");
