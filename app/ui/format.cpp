@@ -80,6 +80,10 @@ QString formatBytes(double bytes) {
     return scaled(bytes, 1000, {"B", "kB", "MB", "GB", "TB", "PB"});
 }
 
+QString formatMemory(int64_t bytes) {
+    return scaled(static_cast<double>(bytes), 1024, {"B", "KiB", "MiB", "GiB", "TiB"});
+}
+
 QString formatBytesPerSec(double bytes) {
     return formatBytes(bytes) + "/s";
 }

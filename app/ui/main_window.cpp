@@ -4,7 +4,6 @@
 #include "app/core/run/engine.h"
 #include "app/core/settings/paths.h"
 #include "app/ui/app_context.h"
-#include "app/ui/data/credential_vault.h"
 #include "app/ui/data/node_connector.h"
 #include "app/ui/data/run_words.h"
 #include "app/ui/data/runs_feed.h"
@@ -19,6 +18,7 @@
 #include "app/ui/welcome_page.h"
 #include "app/ui/widgets/toast.h"
 
+#include <QApplication>
 #include <QHBoxLayout>
 #include <QIcon>
 #include <QSettings>
@@ -46,8 +46,7 @@ MainWindow::MainWindow(Engine& engine, Fleet& fleet, const Paths& paths)
     , m_store(new StoreThread(engine.databasePath(), this))
     , m_runsFeed(new RunsFeed(engine, *m_store, this))
     , m_toast(new Toast(this))
-    , m_vault(new CredentialVault(this))
-    , m_connector(new NodeConnector(fleet, *m_vault, this))
+    , m_connector(new NodeConnector(fleet, this))
     , m_context(
           new AppContext{engine, fleet, paths, *m_store, *m_runsFeed, *m_connector, *m_toast}) {
     buildUi();
@@ -58,6 +57,7 @@ MainWindow::MainWindow(Engine& engine, Fleet& fleet, const Paths& paths)
 MainWindow::~MainWindow() = default;
 
 void MainWindow::buildUi() {
+    Theme::instance().install(*qApp);
     setObjectName("mainWindow");
     setWindowTitle(tr("Ringmaster"));
     setWindowIcon(QIcon(":/icons/ringmaster.svg"));
@@ -83,13 +83,12 @@ void MainWindow::buildUi() {
 }
 
 void MainWindow::wire() {
-    m_engine.setCredentialSource(
-        [vault = m_vault](const Node& node) { return vault->credentials(node); });
     connect(&m_engine, &Engine::failed, this, [this](const QString& run, const QString& message) {
         const RunSummary* known = m_runsFeed->find(run);
         m_toast->say(known ? known->name + ": " + message : message);
     });
     connect(m_store, &StoreThread::broken, m_toast, &Toast::say);
+    connect(m_connector, &NodeConnector::problem, m_toast, &Toast::say);
     connect(m_runsFeed, &RunsFeed::changed, this, &MainWindow::chooseFirstPage);
     connect(&Theme::instance(), &Theme::changed, this,
             [this] { settingsIn(m_paths).setValue("theme", modeName(Theme::instance().mode())); });

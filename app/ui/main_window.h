@@ -9,7 +9,6 @@ class QStackedWidget;
 
 namespace rm {
 
-class CredentialVault;
 class Engine;
 class Fleet;
 class NewRunPage;
@@ -26,8 +25,7 @@ struct AppContext;
 struct PaletteEntry;
 struct Paths;
 
-/// The app's window over one engine. Call Theme::install() before the first one is made. It gives
-/// the engine the passwords that a person typed, so it is made before the engine's first use.
+/// The app's window over one engine. The theme is installed with it.
 class MainWindow : public QMainWindow {
     Q_OBJECT
 public:
@@ -66,7 +64,6 @@ private:
     StoreThread* m_store;
     RunsFeed* m_runsFeed;
     Toast* m_toast;
-    CredentialVault* m_vault;
     NodeConnector* m_connector;
     std::unique_ptr<AppContext> m_context;
     Rail* m_rail;

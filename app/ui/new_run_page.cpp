@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/ui/new_run_page.h"
 
-#include "app/core/settings/paths.h"
 #include "app/ui/data/node_words.h"
 #include "app/ui/data/runs_feed.h"
 #include "app/ui/format.h"
@@ -42,7 +41,7 @@ QScrollArea* scrolled(QWidget* content) {
 NewRunPage::NewRunPage(const AppContext& context, QWidget* parent)
     : QWidget(parent)
     , m_context(context)
-    , m_recipes(loadRecipes(resourceDir() + "/recipes")) {
+    , m_recipes(loadRecipes()) {
     buildUi();
     wire();
     restore();
@@ -101,7 +100,7 @@ void NewRunPage::buildRecipes(QVBoxLayout* column) {
     card->body()->addSpacing(2);
     m_recipeButtons = new QButtonGroup(this);
     for (size_t at = 0; at < m_recipes.size(); ++at) {
-        const Recipe& recipe = m_recipes[at];
+        const RecipeText& recipe = m_recipes[at];
         auto* button = makeButton({}, "choice", "recipe");
         button->setObjectName("recipe." + recipe.name);
         button->setAccessibleName(recipe.name);

@@ -64,7 +64,7 @@ private:
     };
 
     AppContext m_context;
-    std::vector<Recipe> m_recipes;
+    std::vector<RecipeText> m_recipes;
     PageHeader* m_header;
     QPushButton* m_launch;
     Banner* m_banner;

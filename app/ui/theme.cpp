@@ -8,6 +8,13 @@
 #include <QPalette>
 #include <QStyleFactory>
 
+#include <utility>
+
+// A static library's resources are not registered by themselves; the macro wants no namespace.
+static void registerResources() {
+    Q_INIT_RESOURCE(ui);
+}
+
 namespace rm {
 
 namespace {
@@ -125,6 +132,9 @@ Theme& Theme::instance() {
 }
 
 void Theme::install(QApplication& application) {
+    if (std::exchange(m_installed, true))
+        return;
+    registerResources();
     m_sans = firstInstalled({"Inter", "Inter Variable", "Noto Sans", "Cantarell"},
                             QFontDatabase::GeneralFont);
     m_mono = firstInstalled({"JetBrains Mono", "DejaVu Sans Mono"}, QFontDatabase::FixedFont);

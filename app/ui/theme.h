@@ -64,7 +64,7 @@ public:
 
     static Theme& instance();
 
-    /// Applies style, palette, fonts and style sheet; call once, before the first widget.
+    /// Applies style, palette, fonts and style sheet. The first call counts.
     void install(QApplication& application);
     void setMode(Mode mode);
     Mode mode() const { return m_mode; }
@@ -83,6 +83,7 @@ private:
     Mode m_mode = Mode::kSystem;
     bool m_systemDark = false;
     bool m_dark = false;
+    bool m_installed = false;
     QString m_sans, m_mono;
 };
 

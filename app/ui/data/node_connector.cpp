@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/ui/data/node_connector.h"
 
-#include "app/ui/data/credential_vault.h"
+#include "app/core/remote/credential_store.h"
+#include "app/core/remote/keyring.h"
 #include "app/ui/dialogs/connect_dialogs.h"
 
 namespace rm {
 
-NodeConnector::NodeConnector(Fleet& fleet, CredentialVault& vault, QWidget* window)
+NodeConnector::NodeConnector(Fleet& fleet, QWidget* window)
     : QObject(window)
     , m_fleet(fleet)
-    , m_vault(vault)
+    , m_keyring(new Keyring(this))
     , m_window(window) {}
 
 void NodeConnector::check(const QString& name) {
     const auto node = m_fleet.find(name);
     if (node && !m_checking.contains(name))
-        start(name, m_vault.credentials(*node));
+        start(name, {});
 }
 
 void NodeConnector::checkAll() {
@@ -26,7 +27,8 @@ void NodeConnector::checkAll() {
 void NodeConnector::forget(const Node& node) {
     m_lookedUp.remove(QString::fromStdString(node.name));
     if (!node.isLocal)
-        m_vault.forget(node);
+        m_keyring->remove(node);
+    m_fleet.credentials().forget(node.name);
 }
 
 void NodeConnector::start(const QString& name, const Credentials& credentials) {
@@ -53,7 +55,7 @@ void NodeConnector::finish(const NodeCheck& answer) {
 void NodeConnector::askForTrust(const Node& node, const ConnectFailure& failure) {
     auto* dialog = new HostKeyDialog(node, QString::fromStdString(failure.fingerprint), m_window);
     connect(dialog, &QDialog::accepted, this, [this, node, failure] {
-        Credentials credentials = m_vault.credentials(node);
+        Credentials credentials;
         credentials.trustedFingerprint = failure.fingerprint;
         start(QString::fromStdString(node.name), credentials);
     });
@@ -67,21 +69,30 @@ void NodeConnector::lookForPassword(const Node& node, const ConnectFailure& fail
         return;
     }
     m_lookedUp.insert(name);
-    m_vault.fetch(node, [this, node, failure, name] {
-        const Credentials credentials = m_vault.credentials(node);
-        if (credentials.password)
-            start(name, credentials);
+    m_keyring->read(node, [this, node, failure](const std::optional<QString>& password) {
+        if (password)
+            usePassword(node, *password);
         else
             askForPassword(node, failure);
     });
+}
+
+void NodeConnector::usePassword(const Node& node, const QString& password) {
+    Credentials credentials;
+    credentials.password = password.toStdString();
+    start(QString::fromStdString(node.name), credentials);
 }
 
 void NodeConnector::askForPassword(const Node& node, const ConnectFailure& failure) {
     auto* dialog =
         new PasswordDialog(node, QString::fromStdString(failure.error.message), m_window);
     connect(dialog, &QDialog::accepted, this, [this, node, dialog] {
-        m_vault.keep(node, dialog->password(), dialog->keepInKeyring());
-        start(QString::fromStdString(node.name), m_vault.credentials(node));
+        if (dialog->keepInKeyring())
+            m_keyring->write(node, dialog->password(), [this, node](const Result<void>& kept) {
+                if (!kept)
+                    Q_EMIT problem(QString::fromStdString(kept.error().message));
+            });
+        usePassword(node, dialog->password());
     });
     dialog->open();
 }

@@ -8,23 +8,24 @@
 
 namespace rm {
 
-class CredentialVault;
+class Keyring;
 
 /// Checks nodes and asks the person what only a person can decide: trust a key seen for the first
 /// time, give a password. A changed key is never asked about: its check fails and says why.
 class NodeConnector : public QObject {
     Q_OBJECT
 public:
-    NodeConnector(Fleet& fleet, CredentialVault& vault, QWidget* window);
+    NodeConnector(Fleet& fleet, QWidget* window);
 
     /// One check at a time a node; a second call while one runs does nothing.
     void check(const QString& name);
     void checkAll();
     bool isChecking(const QString& name) const { return m_checking.contains(name); }
-    void forget(const Node& node);
+    void forget(const Node& node); ///< its password too
 
 Q_SIGNALS:
     void checkingChanged(const QString& name);
+    void problem(const QString& message); ///< a sentence; nothing hangs on it
 
 private:
     void start(const QString& name, const Credentials& credentials);
@@ -32,9 +33,10 @@ private:
     void askForTrust(const Node& node, const ConnectFailure& failure);
     void askForPassword(const Node& node, const ConnectFailure& failure);
     void lookForPassword(const Node& node, const ConnectFailure& failure);
+    void usePassword(const Node& node, const QString& password);
 
     Fleet& m_fleet;
-    CredentialVault& m_vault;
+    Keyring* m_keyring;
     QWidget* m_window;
     QSet<QString> m_checking;
     QSet<QString> m_lookedUp; ///< in the keyring; asking twice would not help

@@ -27,7 +27,7 @@ QString gpuWords(const NodeReport& report) {
     QMap<QString, int> kinds;
     for (const GpuReport& gpu : report.gpus)
         ++kinds[QString::fromStdString(gpu.name).remove("NVIDIA ") + ' ' +
-                formatBytes(static_cast<double>(gpu.memoryBytes))];
+                formatMemory(gpu.memoryBytes)];
     QStringList parts;
     for (auto kind = kinds.begin(); kind != kinds.end(); ++kind)
         parts << QString("%1 × %2").arg(kind.value()).arg(kind.key());
@@ -39,7 +39,7 @@ QString systemWords(const NodeReport& report) {
     // "Debian GNU/Linux 12 (bookworm)" -> "Debian GNU/Linux 12"
     const QString os = QString::fromStdString(report.os).section(" (", 0, 0);
     return counted(report.cores, Words::tr("1 core"), Words::tr("%1 cores")) + kSeparator +
-           formatBytes(static_cast<double>(report.memoryBytes)) + kSeparator + os;
+           formatMemory(report.memoryBytes) + kSeparator + os;
 }
 
 QString diskWords(const NodeReport& report) {

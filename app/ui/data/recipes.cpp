@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/ui/data/recipes.h"
 
-#include <QDir>
+#include "app/core/launch/recipes.h"
+
 #include <QFile>
 
 #include <algorithm>
@@ -24,18 +25,18 @@ QString descriptionOf(const QString& toml) {
 
 } // namespace
 
-std::vector<Recipe> loadRecipes(const QString& folder) {
-    std::vector<Recipe> recipes;
-    for (const QFileInfo& info : QDir(folder).entryInfoList({"*.toml"}, QDir::Files, QDir::Name)) {
-        QFile file(info.filePath());
+std::vector<RecipeText> loadRecipes() {
+    std::vector<RecipeText> texts;
+    for (const Recipe& recipe : recipes()) {
+        QFile file(QString::fromStdString(recipe.path));
         if (!file.open(QIODevice::ReadOnly))
             continue;
         const QString toml = QString::fromUtf8(file.readAll());
-        recipes.push_back({info.completeBaseName(), descriptionOf(toml), toml});
+        texts.push_back({QString::fromStdString(recipe.name), descriptionOf(toml), toml});
     }
-    std::ranges::stable_partition(recipes,
-                                  [](const Recipe& recipe) { return recipe.name == "gpt-tiny"; });
-    return recipes;
+    std::ranges::stable_partition(texts,
+                                  [](const RecipeText& text) { return text.name == "gpt-tiny"; });
+    return texts;
 }
 
 } // namespace rm

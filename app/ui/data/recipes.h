@@ -8,13 +8,13 @@
 namespace rm {
 
 /// An example run spec that comes with the program.
-struct Recipe {
+struct RecipeText {
     QString name;        ///< "gpt-tiny"
     QString description; ///< its first comment that is no licence
     QString toml;
 };
 
-/// Every *.toml of `folder`, by name; gpt-tiny first.
-std::vector<Recipe> loadRecipes(const QString& folder);
+/// The texts of recipes(), gpt-tiny first.
+std::vector<RecipeText> loadRecipes();
 
 } // namespace rm

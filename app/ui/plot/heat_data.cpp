@@ -29,12 +29,12 @@ std::vector<double> cellsOf(StoreReader& reader, const QString& run, const Serie
     if (!last)
         return std::vector<double>(kBins, std::nan(""));
     const int64_t firstStep = firstStepSince(reader, run, key, firstNs, last->step);
-    for (const Bucket& b : reader.buckets(run, key, firstStep, last->step, 4 * kBins)) {
-        if (b.wallNs < firstNs || b.wallNs > lastNs || !std::isfinite(b.mean))
+    for (const Point& point : reader.points(run, key, firstStep, last->step)) {
+        if (point.wallNs < firstNs || point.wallNs > lastNs || !std::isfinite(point.value))
             continue;
-        const auto bin = static_cast<size_t>((b.wallNs - firstNs) * (kBins - 1) /
+        const auto bin = static_cast<size_t>((point.wallNs - firstNs) * (kBins - 1) /
                                              std::max<int64_t>(1, lastNs - firstNs));
-        sums[bin] += b.mean;
+        sums[bin] += point.value;
         counts[bin] += 1;
     }
     std::vector<double> cells(kBins);

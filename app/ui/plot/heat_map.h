@@ -20,6 +20,7 @@ public:
     explicit HeatMap(QWidget* parent = nullptr);
     void show(const HeatData& heat);
     using QWidget::show;
+    bool isFilled() const { return !m_data.metric.isEmpty(); }
 
 private:
     void buildUi();

@@ -24,6 +24,7 @@ namespace rm {
 namespace {
 
 constexpr int kPullMs = 40;
+constexpr int kHeatPullMs = 1000;
 constexpr int kSliderTop = 99;
 constexpr int kSliderWidth = 110;
 constexpr int kPointsPerPixel = 2;
@@ -38,7 +39,8 @@ QSettings settingsOf(const AppContext& context) {
 ChartsTab::ChartsTab(const AppContext& context, QWidget* parent)
     : QWidget(parent)
     , m_context(context)
-    , m_puller(kPullMs, this) {
+    , m_puller(kPullMs, this)
+    , m_heatPuller(kHeatPullMs, this) {
     buildUi();
     wire();
     restore();
@@ -121,6 +123,7 @@ void ChartsTab::buildControls() {
 
 void ChartsTab::wire() {
     connect(&m_puller, &Puller::pull, this, &ChartsTab::pull);
+    connect(&m_heatPuller, &Puller::pull, this, &ChartsTab::pullHeat);
     for (LineChart* chart : m_charts) {
         connect(chart, &LineChart::zoomAsked, this, &ChartsTab::zoomTo);
         connect(chart, &LineChart::resetAsked, this, &ChartsTab::resetZoom);
@@ -172,8 +175,11 @@ void ChartsTab::setRun(const QString& run) {
     m_dataEnd = 0;
     m_zoom.reset();
     m_follow->setChecked(true);
-    apply({});
+    for (LineChart* chart : m_charts)
+        chart->show({}, view());
+    m_heat->show({});
     m_puller.restart();
+    m_heatPuller.restart();
 }
 
 void ChartsTab::show(const RunDetail& detail) {
@@ -187,12 +193,19 @@ void ChartsTab::show(const RunDetail& detail) {
     const std::vector<Mark> marks = chartMarks(detail.history);
     for (LineChart* chart : m_charts)
         chart->setMarks(marks, view());
+    const bool first = !m_heat->isFilled();
     m_puller.request();
+    if (first)
+        m_heatPuller.restart();
+    else
+        m_heatPuller.request();
 }
 
 void ChartsTab::refresh() {
-    if (isVisible())
-        m_puller.request();
+    if (!isVisible())
+        return;
+    m_puller.request();
+    m_heatPuller.request();
 }
 
 void ChartsTab::showEvent(QShowEvent* event) {
@@ -220,10 +233,19 @@ ChartQuery ChartsTab::query() const {
 void ChartsTab::pull() {
     if (!m_detail.run)
         return;
-    m_puller.await(m_context.store.ask([query = query(), run = *m_detail.run](StoreReader& reader) {
-        return Answer{readPanels(reader, query), readHeat(reader, run)};
+    m_puller.await(m_context.store.ask([query = query()](StoreReader& reader) {
+        return readPanels(reader, query);
     }),
-                   this, [this](const Answer& answer) { apply(answer); });
+                   this, [this](const std::vector<PanelCurves>& panels) { apply(panels); });
+}
+
+void ChartsTab::pullHeat() {
+    if (!m_detail.run)
+        return;
+    m_heatPuller.await(m_context.store.ask([run = *m_detail.run](StoreReader& reader) {
+        return readHeat(reader, run);
+    }),
+                       this, [this](const HeatData& heat) { m_heat->show(heat); });
 }
 
 ChartView ChartsTab::view() const {
@@ -249,24 +271,20 @@ std::pair<double, double> ChartsTab::wholeRange() const {
     return {low, high + (high - low) * kRightRoom};
 }
 
-void ChartsTab::apply(const Answer& answer) {
+void ChartsTab::apply(const std::vector<PanelCurves>& panels) {
     m_dataEnd = 0;
-    for (const PanelCurves& panel : answer.panels)
+    for (const PanelCurves& panel : panels)
         for (const Curve& curve : panel.curves)
             if (!curve.x.isEmpty())
                 m_dataEnd = std::max(m_dataEnd, curve.x.back());
     ChartView common = view();
     const std::vector<Mark> marks = chartMarks(m_detail.history);
-    for (const PanelCurves& panel : answer.panels) {
+    for (const PanelCurves& panel : panels) {
         LineChart* chart = m_charts[static_cast<size_t>(panel.panel)];
         common.logY = m_log->isChecked() && panel.panel != Panel::kLr;
         chart->show(panel.curves, common);
         chart->setMarks(marks, common);
     }
-    if (answer.panels.empty())
-        for (LineChart* chart : m_charts)
-            chart->show({}, common);
-    m_heat->show(answer.heat);
 }
 
 void ChartsTab::zoomTo(double low, double high) {

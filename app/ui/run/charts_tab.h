@@ -39,11 +39,6 @@ protected:
     void resizeEvent(QResizeEvent* event) override;
 
 private:
-    struct Answer {
-        std::vector<PanelCurves> panels;
-        HeatData heat;
-    };
-
     void buildUi();
     void buildCharts();
     QWidget* buildEvents();
@@ -52,7 +47,8 @@ private:
     void wireControls();
     void restore();
     void pull();
-    void apply(const Answer& answer);
+    void pullHeat();
+    void apply(const std::vector<PanelCurves>& panels);
     ChartQuery query() const;
     ChartView view() const;
     std::pair<double, double> wholeRange() const;
@@ -64,6 +60,7 @@ private:
     QString m_run;
     RunDetail m_detail;
     Puller m_puller;
+    Puller m_heatPuller;
     std::array<LineChart*, kPanelCount> m_charts{};
     HeatMap* m_heat;
     TimelineView* m_events;

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "tests/gui/support/window_fixture.h"
+
+#include "shared/io/clock.h"
+#include "tests/gui/support/demo_store.h"
+
+#include <QDir>
+
+namespace rm::test {
+
+WindowFixture::WindowFixture(Content content)
+    : m_paths{m_folder.filePath("config"), m_folder.filePath("data"), m_folder.filePath("state"),
+              m_folder.filePath("cache")} {
+    for (const QString& folder : {m_paths.config, m_paths.data, m_paths.state, m_paths.cache})
+        QDir().mkpath(folder);
+    if (content == Content::kDemo) {
+        if (const auto written = writeDemoStore(m_paths.database(), wallNowNs()); !written)
+            m_problem = QString::fromStdString(written.error().message);
+    } else if (const auto writer = StoreWriter::open(m_paths.database()); !writer) {
+        m_problem = QString::fromStdString(writer.error().message);
+    }
+    m_fleet = std::make_unique<Fleet>(m_paths.config);
+    if (const auto loaded = m_fleet->load(); !loaded)
+        m_problem = QString::fromStdString(loaded.error().message);
+    m_engine = std::make_unique<Engine>(m_paths, *m_fleet, nullptr);
+    m_window = std::make_unique<MainWindow>(*m_engine, *m_fleet, m_paths);
+    m_window->show();
+}
+
+WindowFixture::~WindowFixture() = default;
+
+} // namespace rm::test

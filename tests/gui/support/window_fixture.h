@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "app/core/fleet/fleet.h"
+#include "app/core/run/engine.h"
+#include "app/core/settings/paths.h"
+#include "app/ui/main_window.h"
+
+#include <QTemporaryDir>
+
+#include <memory>
+
+namespace rm::test {
+
+/// A window over a folder of its own, with or without the demo database. Nothing is connected to:
+/// the engine has no writer.
+class WindowFixture {
+public:
+    enum class Content { kEmpty, kDemo };
+    explicit WindowFixture(Content content);
+    ~WindowFixture();
+
+    bool isGood() const { return m_problem.isEmpty(); }
+    QString problem() const { return m_problem; }
+    MainWindow& window() { return *m_window; }
+    Fleet& fleet() { return *m_fleet; }
+    Engine& engine() { return *m_engine; }
+
+private:
+    QTemporaryDir m_folder;
+    Paths m_paths;
+    QString m_problem;
+    std::unique_ptr<Fleet> m_fleet;
+    std::unique_ptr<Engine> m_engine;
+    std::unique_ptr<MainWindow> m_window;
+};
+
+} // namespace rm::test

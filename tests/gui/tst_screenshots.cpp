@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Renders every page in light and dark into build/screenshots, at the scale of QT_SCALE_FACTOR,
+// and fails on a page that is empty or clips its text.
+#include "app/ui/data/run_words.h"
+#include "app/ui/dialogs/add_node_dialog.h"
+#include "app/ui/dialogs/connect_dialogs.h"
+#include "app/ui/new_run_page.h"
+#include "app/ui/nodes_page.h"
+#include "app/ui/plot/line_chart.h"
+#include "app/ui/run/run_page.h"
+#include "app/ui/theme.h"
+#include "shared/io/clock.h"
+#include "tests/gui/support/demo_store.h"
+#include "tests/gui/support/widget_audit.h"
+#include "tests/gui/support/window_fixture.h"
+
+#include <QAbstractItemModel>
+#include <QAbstractItemView>
+#include <QDir>
+#include <QPlainTextEdit>
+#include <QPushButton>
+#include <QTest>
+
+#include <memory>
+
+using namespace rm;
+using namespace rm::test;
+
+class TestScreenshots : public QObject {
+    Q_OBJECT
+private Q_SLOTS:
+    void initTestCase();
+    void init();
+    void cleanupTestCase();
+
+    void welcome();
+    void welcomeWithRuns();
+    void runs();
+    void runsEmpty();
+    void runCharts();
+    void runChartsNarrow();
+    void runRanks();
+    void runLogs();
+    void runCheckpoints();
+    void runSamples();
+    void runSpec();
+    void runFailed();
+    void runPausing();
+    void nodes();
+    void newRun();
+    void newRunWithErrors();
+    void dialogs();
+    void palette();
+
+private:
+    void shoot(QWidget& widget, const QString& name);
+    void openRun(const QString& run, RunPage::Tab tab);
+    void waitForChart(const char* chart);
+    void waitForRows(const char* view);
+
+    std::unique_ptr<WindowFixture> m_demo;
+    QString m_folder;
+};
+
+void TestScreenshots::initTestCase() {
+    m_folder = QDir::cleanPath(qEnvironmentVariable("RINGMASTER_BUILD") + "/../screenshots");
+    QVERIFY(QDir().mkpath(m_folder));
+    m_demo = std::make_unique<WindowFixture>(WindowFixture::Content::kDemo);
+    QVERIFY2(m_demo->isGood(), qPrintable(m_demo->problem()));
+    QTRY_VERIFY(!m_demo->window().findChildren<QPushButton*>("welcomeRun").isEmpty());
+}
+
+void TestScreenshots::init() {
+    m_demo->window().resize(1440, 900);
+}
+
+void TestScreenshots::cleanupTestCase() {
+    m_demo.reset();
+}
+
+void TestScreenshots::shoot(QWidget& widget, const QString& name) {
+    for (const Theme::Mode mode : {Theme::Mode::kLight, Theme::Mode::kDark}) {
+        Theme::instance().setMode(mode);
+        QTest::qWait(60); // queued replots and layouts
+        const QImage image = widget.grab().toImage();
+        const int scale = qRound(image.devicePixelRatio());
+        const QString file =
+            QString("%1/%2-%3@%4x.png").arg(m_folder, name, modeName(mode)).arg(scale);
+        QVERIFY2(image.save(file), qPrintable(file));
+        QVERIFY2(colourCount(image) > 24 && inkOf(image) > 0.01, qPrintable(name + " is empty"));
+        const QStringList clipped = clippedTexts(widget);
+        QVERIFY2(clipped.isEmpty(), qPrintable(name + ":\n" + clipped.join('\n')));
+    }
+}
+
+void TestScreenshots::openRun(const QString& run, RunPage::Tab tab) {
+    m_demo->window().showRun(run);
+    m_demo->window().runPage().showTab(tab);
+    QTRY_VERIFY(
+        m_demo->window().findChild<QWidget*>("figureStep")->accessibleName().contains("of"));
+}
+
+void TestScreenshots::waitForChart(const char* name) {
+    const auto* chart = m_demo->window().findChild<LineChart*>(name);
+    QVERIFY(chart);
+    QTRY_VERIFY(!chart->curves().empty() && !chart->curves().front().x.isEmpty());
+}
+
+void TestScreenshots::waitForRows(const char* name) {
+    const auto* view = m_demo->window().findChild<QAbstractItemView*>(name);
+    QVERIFY(view);
+    QTRY_VERIFY(view->model()->rowCount() > 0);
+}
+
+void TestScreenshots::welcome() {
+    WindowFixture empty(WindowFixture::Content::kEmpty);
+    empty.window().resize(1440, 900);
+    shoot(empty.window(), "welcome");
+}
+
+void TestScreenshots::welcomeWithRuns() {
+    m_demo->window().showWelcome();
+    shoot(m_demo->window(), "welcome-runs");
+}
+
+void TestScreenshots::runs() {
+    m_demo->window().showRuns();
+    waitForRows("runsTable");
+    m_demo->window()
+        .findChild<QAbstractItemView*>("runsTable")
+        ->setCurrentIndex(
+            m_demo->window().findChild<QAbstractItemView*>("runsTable")->model()->index(1, 0));
+    shoot(m_demo->window(), "runs");
+}
+
+void TestScreenshots::runsEmpty() {
+    WindowFixture empty(WindowFixture::Content::kEmpty);
+    empty.window().resize(1440, 900);
+    empty.window().showRuns();
+    shoot(empty.window(), "runs-empty");
+}
+
+void TestScreenshots::runCharts() {
+    openRun(kRunningRun, RunPage::kCharts);
+    waitForChart("chartLoss");
+    waitForRows("events");
+    QTest::qWait(300);
+    shoot(m_demo->window(), "run");
+}
+
+void TestScreenshots::runChartsNarrow() {
+    openRun(kRunningRun, RunPage::kCharts);
+    m_demo->window().resize(1000, 760);
+    waitForChart("chartLoss");
+    QTest::qWait(300);
+    shoot(m_demo->window(), "run-narrow");
+}
+
+void TestScreenshots::runRanks() {
+    openRun(kRunningRun, RunPage::kRanks);
+    waitForRows("ranksTable");
+    shoot(m_demo->window(), "run-ranks");
+}
+
+void TestScreenshots::runLogs() {
+    openRun(kRunningRun, RunPage::kLogs);
+    QTRY_VERIFY(m_demo->window().findChild<QPlainTextEdit*>("logText")->blockCount() > 10);
+    shoot(m_demo->window(), "run-logs");
+}
+
+void TestScreenshots::runCheckpoints() {
+    openRun(kPausedRun, RunPage::kCheckpoints);
+    waitForRows("checkpointsTable");
+    waitForChart("chartCheckpoints");
+    shoot(m_demo->window(), "checkpoints");
+}
+
+void TestScreenshots::runSamples() {
+    openRun(kFinishedRun, RunPage::kSamples);
+    waitForRows("samplesList");
+    shoot(m_demo->window(), "run-samples");
+}
+
+void TestScreenshots::runSpec() {
+    openRun(kFinishedRun, RunPage::kSpec);
+    QTRY_VERIFY(m_demo->window().findChild<QPlainTextEdit*>("specText")->blockCount() > 10);
+    shoot(m_demo->window(), "run-spec");
+}
+
+void TestScreenshots::runFailed() {
+    openRun(kFailedRun, RunPage::kCharts);
+    QTRY_VERIFY(m_demo->window().findChild<QWidget*>("failureBanner")->isVisible());
+    waitForChart("chartLoss");
+    QTest::qWait(300);
+    shoot(m_demo->window(), "run-failed");
+}
+
+void TestScreenshots::runPausing() {
+    openRun(kRunningRun, RunPage::kCharts);
+    LiveState live;
+    live.pending = CommandKind::kPause;
+    RunState state;
+    state.supervised = true;
+    for (int rank = 0; rank < 4; ++rank)
+        state.ranks.push_back({rank, rank < 3 ? 0 : 41'200 + rank, 9'412, 7, 120, 0, 0});
+    live.nodes = {
+        {"node-a", LiveState::Link::kLive, {}, 0, state},
+        {"node-b", LiveState::Link::kLost, "no answer", wallNowNs() - 95'000'000'000, {}}};
+    m_demo->window().runPage().showLive(live);
+    waitForChart("chartLoss");
+    shoot(m_demo->window(), "run-pausing-link-lost");
+    m_demo->window().runPage().showLive({});
+}
+
+void TestScreenshots::nodes() {
+    // A closed port refuses at once: a real failed check, in words.
+    QVERIFY(m_demo->fleet().add({"node-a", false, "127.0.0.1", "trainer", 9, {}}));
+    QVERIFY(m_demo->fleet().add({"node-b", false, "node-b.lan", {}, 0, {}}));
+    m_demo->window().showNodes();
+    m_demo->window().nodesPage().select("node-a");
+    m_demo->window().findChild<QPushButton*>("checkNode")->click();
+    QTRY_VERIFY_WITH_TIMEOUT(m_demo->fleet().lastCheck("node-a").has_value(), 20'000);
+    m_demo->window().nodesPage().select(kLocalNodeName);
+    m_demo->window().findChild<QPushButton*>("checkNode")->click();
+    QTRY_VERIFY_WITH_TIMEOUT(m_demo->fleet().lastCheck(kLocalNodeName).has_value(), 20'000);
+    shoot(m_demo->window(), "nodes");
+}
+
+void TestScreenshots::newRun() {
+    m_demo->window().showNewRun();
+    shoot(m_demo->window(), "new-run");
+}
+
+void TestScreenshots::newRunWithErrors() {
+    m_demo->window().showNewRun();
+    auto* toml = m_demo->window().findChild<QPlainTextEdit*>("specToml");
+    const QString before = toml->toPlainText();
+    toml->setPlainText(QString(before).replace("lr = ", "learning_rate = "));
+    QTRY_VERIFY(m_demo->window().findChild<QWidget*>("specError")->isVisible());
+    shoot(m_demo->window(), "new-run-error");
+    toml->setPlainText(before);
+}
+
+void TestScreenshots::dialogs() {
+    m_demo->window().showNodes();
+    const Node node{"node-c", false, "node-c.lan", "trainer", 0, {}};
+    HostKeyDialog trust(node, "SHA256:6ogFgDPvgHlPtH1TmPmNPjtsDiXCkTVTqOPMzYb9rpA",
+                        &m_demo->window());
+    PasswordDialog password(node, "connect to ssh trainer@node-c.lan: it wants a password",
+                            &m_demo->window());
+    AddNodeDialog add(m_demo->fleet(), &m_demo->window());
+    for (auto& [dialog, name] : std::initializer_list<std::pair<QDialog*, QString>>{
+             {&trust, "dialog-host-key"}, {&password, "dialog-password"}, {&add, "dialog-add"}}) {
+        dialog->setAttribute(Qt::WA_DeleteOnClose, false);
+        dialog->show();
+        shoot(*dialog, name);
+        dialog->hide();
+    }
+}
+
+void TestScreenshots::palette() {
+    m_demo->window().showRuns();
+    m_demo->window().showPalette();
+    auto* palette = m_demo->window().findChild<QDialog*>("palette");
+    QVERIFY(palette);
+    shoot(*palette, "palette");
+    palette->close();
+}
+
+QTEST_MAIN(TestScreenshots)
+#include "tst_screenshots.moc"
