@@ -5,6 +5,8 @@
 
 #include <QDir>
 
+#include <algorithm>
+
 namespace rm {
 
 namespace {
@@ -38,19 +40,21 @@ Result<void> applyOverride(RunSpec& spec, const std::string& text) {
     if (equals == std::string::npos)
         return fail(ErrorCode::kInvalid, "apply \"" + text + "\": write section.key=value");
     const std::string key = text.substr(0, equals);
-    for (const SpecField& field : specSchema()) {
-        if (field.key != key)
-            continue;
-        const auto parsed = parseRunSpec(
-            key + " = " + overrideValue(field, text.substr(equals + 1)), "--set " + text);
-        if (!parsed)
-            return tl::unexpected<Error>(parsed.error());
-        RunSpec from = *parsed;
-        std::visit([&](auto* target) { *target = *std::get<decltype(target)>(field.ref(from)); },
-                   field.ref(spec));
-        return {};
-    }
-    return fail(ErrorCode::kInvalid, "apply \"" + text + "\": there is no key " + key);
+    const auto field = std::find_if(specSchema().begin(), specSchema().end(),
+                                    [&](const SpecField& f) { return f.key == key; });
+    const bool isKnown = field != specSchema().end();
+    const std::string value = text.substr(equals + 1);
+    // An unknown key goes to the parser too: it knows the nearest one.
+    const auto parsed = parseRunSpec(key + " = " + (isKnown ? overrideValue(*field, value) : value),
+                                     "--set " + text);
+    if (!parsed)
+        return tl::unexpected<Error>(parsed.error());
+    if (!isKnown)
+        return fail(ErrorCode::kInvalid, "apply \"" + text + "\": there is no key " + key);
+    RunSpec from = *parsed;
+    std::visit([&](auto* target) { *target = *std::get<decltype(target)>(field->ref(from)); },
+               field->ref(spec));
+    return {};
 }
 
 } // namespace

@@ -36,6 +36,7 @@ FollowedRun::FollowedRun(const RunSummary& run, std::vector<Node> nodes,
     : m_run(run.id)
     , m_nodes(std::move(nodes))
     , m_attempt(run.attempt)
+    , m_wasLive(run.state == RunStateKind::kPreparing || run.state == RunStateKind::kRunning)
     , m_writer(std::move(writer))
     , m_credentials(std::move(credentials))
     , m_database(std::move(database))
@@ -130,7 +131,7 @@ void FollowedRun::onNodeEnded(size_t node, const Result<void>& how) {
 void FollowedRun::finish() {
     answerAll({ErrorCode::kUnavailable,
                "command to " + m_run.toStdString() + ": the run ended before it took effect"});
-    if (!m_problem.isEmpty() && m_writer)
+    if (!m_problem.isEmpty() && m_wasLive && m_writer)
         m_writer->post([run = m_run, problem = m_problem](StoreWriter& writer) {
             return writer.setState(run, RunStateKind::kFailed, problem);
         });

@@ -53,6 +53,7 @@ private:
     QString m_run;
     std::vector<Node> m_nodes;
     int m_attempt;
+    bool m_wasLive; ///< its state is open: a lost node makes it a failed one
     std::shared_ptr<WriterThread> m_writer;
     CredentialSource m_credentials;
     QString m_database;
