@@ -113,6 +113,9 @@ void TrainerRun::start(const RunSpec& spec, int worldSize, const QStringList& ex
         process->setStandardOutputFile(m_dir.filePath(rankFile("log-%d", rank)));
         process->start(qEnvironmentVariable("RINGMASTER_BIN") + "/ringmaster-trainer",
                        QStringList{"--spec", specPath, "--run-dir", m_dir.path()} + extra);
+        if (!process->waitForStarted())
+            qFatal("start %s: %s", qPrintable(process->program()),
+                   qPrintable(process->errorString()));
         m_ranks.push_back(std::move(process));
     }
 }

@@ -6,6 +6,7 @@
 #include <sentencepiece_processor.h>
 #include <sentencepiece_trainer.h>
 
+#include <charconv>
 #include <optional>
 #include <unordered_map>
 
@@ -13,7 +14,6 @@ namespace rm {
 namespace {
 
 constexpr size_t kMaxTrainingLines = 1'000'000;
-constexpr int kBytePieces = 256 + 4; // bytes, unknown, begin, end, line break
 
 class SentencePieceTokenizer final : public Tokenizer {
 public:
@@ -106,6 +106,18 @@ private:
     std::optional<Error> m_error;
 };
 
+/// A small text cannot fill a large vocabulary, which SentencePiece takes for an error; its message
+/// ends with the size that would do. 0: something else is wrong.
+int64_t supportedSize(const std::string& message, int64_t tried) {
+    constexpr std::string_view kBeforeSize = "Please set it to a value <= ";
+    const size_t at = message.find(kBeforeSize);
+    int64_t size = 0;
+    if (at != std::string::npos)
+        std::from_chars(message.data() + at + kBeforeSize.size(), message.data() + message.size(),
+                        size);
+    return size < tried ? size : 0;
+}
+
 std::unordered_map<std::string, std::string> trainerOptions(int64_t vocabSize) {
     return {
         {"model_type", "bpe"},
@@ -134,13 +146,12 @@ Result<std::unique_ptr<Tokenizer>> makeSentencePieceTokenizer(const std::string&
 }
 
 Result<std::string> trainSentencePiece(const std::vector<std::string>& files, int64_t vocabSize) {
-    std::string model;
     std::string cause;
-    // A small text cannot fill a large vocabulary, which SentencePiece takes for an error.
-    for (; vocabSize > kBytePieces; vocabSize /= 2) {
+    for (int64_t size = vocabSize; size > 0; size = supportedSize(cause, size)) {
+        std::string model;
         CorpusLines lines(files);
         const auto status =
-            sentencepiece::SentencePieceTrainer::Train(trainerOptions(vocabSize), &lines, &model);
+            sentencepiece::SentencePieceTrainer::Train(trainerOptions(size), &lines, &model);
         if (lines.error())
             return tl::unexpected(*lines.error());
         if (status.ok())

@@ -25,9 +25,10 @@ public:
         const auto parsed = std::from_chars(value.data(), end, number);
         if (parsed.ec == std::errc() && parsed.ptr == end && number >= min && number <= max)
             return number;
-        m_problem = "read environment: " + std::string(name) + " is \"" + value +
-                    "\", allowed are whole numbers from " + std::to_string(min) + " to " +
-                    std::to_string(max);
+        if (m_problem.empty()) // the first: later bounds may follow from it
+            m_problem = "read environment: " + std::string(name) + " is \"" + value +
+                        "\", allowed are whole numbers from " + std::to_string(min) + " to " +
+                        std::to_string(max);
         return fallback;
     }
 

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "shared/io/file.h"
+#include "trainer/train/telemetry/telemetry.h"
+
+#include <QElapsedTimer>
+#include <QObject>
+#include <QTemporaryDir>
+#include <QTest>
+
+#include <thread>
+
+using namespace rm;
+
+namespace {
+
+std::vector<Record> recordsIn(const std::string& path) {
+    const auto bytes = readFile(path, size_t{1} << 30);
+    std::vector<Record> found;
+    if (!bytes)
+        return found;
+    JournalScanner scanner(path, 0);
+    scanner.feed(std::as_bytes(std::span<const char>(*bytes)));
+    for (auto record = scanner.next(); record && *record; record = scanner.next())
+        found.push_back(std::move(**record));
+    return found;
+}
+
+} // namespace
+
+class TestTelemetry : public QObject {
+    Q_OBJECT
+private:
+    QTemporaryDir m_dir;
+    std::string path(const char* name) const { return m_dir.filePath(name).toStdString(); }
+
+private Q_SLOTS:
+    void ringGivesEverythingInOrder() {
+        SpscRing<int> ring(8);
+        constexpr int kCount = 1000000;
+        std::thread pusher([&] {
+            for (int i = 0; i < kCount; ++i)
+                while (!ring.push(i))
+                    std::this_thread::yield();
+        });
+        int expected = 0;
+        for (int got = 0; expected < kCount;) {
+            if (!ring.pop(got))
+                continue;
+            if (got != expected)
+                break;
+            ++expected;
+        }
+        pusher.join();
+        QCOMPARE(expected, kCount);
+    }
+
+    void fullRingRefuses() {
+        SpscRing<int> ring(2);
+        QVERIFY(ring.push(1) && ring.push(2));
+        QVERIFY(!ring.push(3));
+        int got = 0;
+        QVERIFY(ring.pop(got));
+        QVERIFY(ring.push(3));
+    }
+
+    void nothingIsLostWhenStepsComeFasterThanTheDisk() {
+        constexpr int64_t kSteps = 60000;
+        {
+            Telemetry telemetry(std::move(*JournalWriter::open(path("fast"))), 3);
+            for (int64_t step = 1; step <= kSteps; ++step) {
+                telemetry.push(metric::kTrainLoss, static_cast<float>(step));
+                telemetry.push(metric::kTrainLr, 0.5f);
+                telemetry.endStep(step);
+            }
+        }
+        const auto records = recordsIn(path("fast"));
+        QCOMPARE(records.size(), size_t{kSteps});
+        int64_t step = 0;
+        for (const Record& record : records) {
+            const auto& samples = std::get<Samples>(record);
+            QCOMPARE(samples.step, ++step);
+            QCOMPARE(samples.rank, 3);
+            QVERIFY(samples.wallNs > 0);
+            QCOMPARE(samples.metric, (std::vector<MetricId>{metric::kTrainLoss, metric::kTrainLr}));
+            QCOMPARE(samples.value[0], static_cast<float>(step));
+        }
+    }
+
+    void recordFollowsTheStepBeforeIt() {
+        {
+            Telemetry telemetry(std::move(*JournalWriter::open(path("order"))), 0);
+            for (int64_t step = 1; step <= 200; ++step) {
+                telemetry.push(metric::kTrainLoss, 1.0f);
+                telemetry.endStep(step);
+                telemetry.append(CommandApplied{"id", "hold", step, 1, true, ""});
+            }
+        }
+        int64_t lastSampled = 0;
+        int64_t applied = 0;
+        for (const Record& record : recordsIn(path("order"))) {
+            if (const auto* samples = std::get_if<Samples>(&record))
+                lastSampled = samples->step;
+            if (const auto* command = std::get_if<CommandApplied>(&record)) {
+                QVERIFY(lastSampled >= command->step);
+                QCOMPARE(command->step, ++applied);
+            }
+        }
+        QCOMPARE(applied, 200);
+    }
+
+    void valuesReachTheFileSoon() {
+        Telemetry telemetry(std::move(*JournalWriter::open(path("soon"))), 0);
+        telemetry.push(metric::kTrainLoss, 1.0f);
+        telemetry.endStep(1);
+        QElapsedTimer timer;
+        timer.start();
+        QTRY_COMPARE_WITH_TIMEOUT(recordsIn(path("soon")).size(), size_t{1}, 5000);
+        QVERIFY2(timer.elapsed() < 1000, qPrintable(QString::number(timer.elapsed())));
+    }
+
+    void flushWaitsForTheFile() {
+        Telemetry telemetry(std::move(*JournalWriter::open(path("flush"))), 0);
+        telemetry.push(metric::kTrainLoss, 1.0f);
+        telemetry.endStep(1);
+        telemetry.flush();
+        QCOMPARE(recordsIn(path("flush")).size(), size_t{1});
+    }
+};
+
+QTEST_GUILESS_MAIN(TestTelemetry)
+#include "tst_telemetry.moc"

@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/support/requirement.h"
+#include "trainer/train/data/corpus.h"
+#include "trainer/train/data/text_data.h"
+#include "trainer/train/dist/world.h"
+
+#include <QDir>
+#include <QFile>
+#include <QObject>
+#include <QTemporaryDir>
+#include <QTest>
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <numeric>
+#include <set>
+
+using namespace rm;
+
+namespace {
+
+class Folder {
+public:
+    std::string path(const char* name = "") const { return m_dir.filePath(name).toStdString(); }
+    std::string write(const char* name, const QByteArray& content) const {
+        QDir(m_dir.path()).mkpath(QFileInfo(name).path());
+        QFile file(m_dir.filePath(name));
+        if (file.open(QIODevice::WriteOnly))
+            file.write(content);
+        return path(name);
+    }
+
+private:
+    QTemporaryDir m_dir;
+};
+
+std::string shard(const Folder& folder, const char* name, const std::vector<int32_t>& tokens,
+                  int64_t vocabSize) {
+    auto writer = TokenFileWriter::create(folder.path(name), vocabSize);
+    static_cast<void>(writer->append(tokens.data(), tokens.size()));
+    static_cast<void>(writer->finish());
+    return folder.path(name);
+}
+
+std::vector<int64_t> readAll(const TokenStream& stream) {
+    std::vector<int64_t> tokens(static_cast<size_t>(stream.count()));
+    stream.read(0, stream.count(), tokens.data());
+    return tokens;
+}
+
+const QByteArray kText = "In the beginning\n\tthere   was text,\nwith \xc3\xa9 and \xe2\x82\xac, "
+                         "\xf0\x9f\x99\x82.\n\n end";
+
+} // namespace
+
+class TestTrainData : public QObject {
+    Q_OBJECT
+private Q_SLOTS:
+    void folderGivesItsFilesSortedAndOnce() {
+        const Folder folder;
+        folder.write("b.txt", "b");
+        folder.write("a.txt", "a");
+        folder.write("sub/c.txt", "c");
+        folder.write(".hidden", "h");
+        folder.write(".git/config", "g");
+        QFile::link("a.txt", QString::fromStdString(folder.path("z-link.txt")));
+        const auto files = corpusFiles({folder.path(), folder.path("b.txt")});
+        QVERIFY(files);
+        QCOMPARE(*files, (std::vector{folder.path("a.txt"), folder.path("b.txt"),
+                                      folder.path("sub/c.txt")}));
+    }
+
+    void missingPathIsNamed() {
+        const auto files = corpusFiles({"/nowhere/at/all"});
+        QVERIFY(!files);
+        QCOMPARE(files.error().code, ErrorCode::kNotFound);
+        QVERIFY(files.error().message.find("/nowhere/at/all") != std::string::npos);
+    }
+
+    void whatIsNoFileIsRefused() { QVERIFY(!corpusFiles({"/dev/zero"})); }
+
+    void unreadableFileIsNamed() {
+        RM_NEEDS("user", geteuid() != 0, "root reads every file");
+        const Folder folder;
+        const std::string path = folder.write("secret.txt", "x");
+        QFile::setPermissions(QString::fromStdString(path), {});
+        const auto text = readText(path);
+        QVERIFY(!text);
+        QCOMPARE(text.error().code, ErrorCode::kDenied);
+    }
+
+    void bytesComeBack() {
+        const auto tokenizer = makeByteTokenizer();
+        std::vector<int32_t> ids;
+        QByteArray every;
+        for (int i = 0; i < 256; ++i)
+            every.append(static_cast<char>(i));
+        tokenizer->encode(every.toStdString(), ids);
+        QCOMPARE(ids.size(), size_t{256});
+        QCOMPARE(tokenizer->decode(ids), every.toStdString());
+    }
+
+    void sentencePieceComesBack() {
+        const Folder folder;
+        const std::string path = folder.write("text.txt", kText.repeated(20));
+        const auto model = trainSentencePiece({path, "/usr/share/common-licenses/BSD"}, 400);
+        QVERIFY2(model, model ? "" : model.error().message.c_str());
+        const auto tokenizer = makeSentencePieceTokenizer(*model);
+        QVERIFY(tokenizer);
+        QVERIFY((*tokenizer)->vocabSize() <= 400);
+        for (const QByteArray& text : {kText, QByteArray("\n\n  leading and trailing  "),
+                                       QByteArray("unseen: \xe6\xbc\xa2\xe5\xad\x97")}) {
+            std::vector<int32_t> ids;
+            (*tokenizer)->encode(text.toStdString(), ids);
+            QCOMPARE(QByteArray::fromStdString((*tokenizer)->decode(ids)), text);
+        }
+        QCOMPARE(*trainSentencePiece({path, "/usr/share/common-licenses/BSD"}, 400), *model);
+    }
+
+    void smallTextGetsASmallerVocabulary() {
+        const Folder folder;
+        const std::string path = folder.write("text.txt", kText);
+        const auto model = trainSentencePiece({path}, 32000);
+        QVERIFY2(model, model ? "" : model.error().message.c_str());
+        QVERIFY((*makeSentencePieceTokenizer(*model))->vocabSize() < 32000);
+    }
+
+    void damagedSentencePieceModelIsRefused() {
+        QVERIFY(!makeSentencePieceTokenizer("not a model"));
+    }
+
+    void shardsComeBack_data() {
+        QTest::addColumn<int>("vocabSize");
+        QTest::newRow("two bytes") << 65536;
+        QTest::newRow("four bytes") << 65537;
+    }
+
+    void shardsComeBack() {
+        QFETCH(int, vocabSize);
+        const Folder folder;
+        const std::vector<int32_t> tokens{0, 1, 65535, vocabSize - 1, 7};
+        const auto file = TokenFile::open(shard(folder, "x.rmtok", tokens, vocabSize));
+        QVERIFY(file);
+        QCOMPARE(file->vocabSize(), int64_t{vocabSize});
+        const auto back = readAll(TokenStream({*file, *file}));
+        QCOMPARE(back.size(), size_t{10});
+        QVERIFY(std::equal(tokens.begin(), tokens.end(), back.begin() + 5));
+        QVERIFY(QDir(QString::fromStdString(folder.path())).entryList({"*tmp*"}).isEmpty());
+    }
+
+    void shardCutAnywhereIsRefused() {
+        const Folder folder;
+        const std::string path = shard(folder, "x.rmtok", {1, 2, 3}, 10);
+        QFile file(QString::fromStdString(path));
+        for (qint64 size = file.size() - 1; size >= 0; --size) {
+            QVERIFY(file.resize(size));
+            const auto opened = TokenFile::open(path);
+            QVERIFY(!opened);
+            QCOMPARE(opened.error().code, ErrorCode::kCorrupt);
+        }
+    }
+
+    void shardFromTheFutureIsRefused() {
+        const Folder folder;
+        const std::string path = shard(folder, "x.rmtok", {1, 2, 3}, 10);
+        QFile file(QString::fromStdString(path));
+        QVERIFY(file.open(QIODevice::ReadWrite) && file.seek(8));
+        file.putChar(2);
+        file.close();
+        QCOMPARE(TokenFile::open(path).error().code, ErrorCode::kTooNew);
+    }
+
+    void everySampleComesOnceAnEpoch() {
+        SampleOrder order(42, 100);
+        for (int64_t epoch = 0; epoch < 3; ++epoch) {
+            std::set<int64_t> seen;
+            for (int64_t i = 0; i < 100; ++i) {
+                const auto place = order.at(epoch * 100 + i);
+                QCOMPARE(place.epoch, epoch);
+                seen.insert(place.sample);
+            }
+            QCOMPARE(seen.size(), size_t{100});
+        }
+        SampleOrder again(42, 100);
+        QCOMPARE(again.at(150), order.at(150));
+        SampleOrder other(43, 100);
+        bool differs = false;
+        for (int64_t i = 0; i < 100; ++i)
+            differs = differs || !(other.at(i) == order.at(i));
+        QVERIFY(differs);
+    }
+
+    void orderDoesNotDependOnTheWorldSize_data() {
+        QTest::addColumn<int>("worldSize");
+        QTest::addColumn<int>("accumulation");
+        QTest::newRow("1 x 8") << 1 << 8;
+        QTest::newRow("2 x 4") << 2 << 4;
+        QTest::newRow("4 x 2") << 4 << 2;
+        QTest::newRow("8 x 1") << 8 << 1;
+    }
+
+    void orderDoesNotDependOnTheWorldSize() {
+        QFETCH(int, worldSize);
+        QFETCH(int, accumulation);
+        constexpr int64_t kBatch = 3;
+        constexpr int64_t kCursor = 48;
+        std::vector<int64_t> positions;
+        for (int micro = 0; micro < accumulation; ++micro)
+            for (int rank = 0; rank < worldSize; ++rank)
+                for (int64_t i = 0; i < kBatch; ++i)
+                    positions.push_back(microBatchStart(kCursor, micro, rank, worldSize, kBatch) +
+                                        i);
+        std::vector<int64_t> expected(24);
+        std::iota(expected.begin(), expected.end(), kCursor);
+        QCOMPARE(positions, expected);
+    }
+
+    void targetsAreTheInputsShiftedByOne() {
+        const Folder folder;
+        std::vector<int32_t> tokens(100);
+        std::iota(tokens.begin(), tokens.end(), 0);
+        const TokenStream stream({*TokenFile::open(shard(folder, "x.rmtok", tokens, 100))});
+        TextBatches batches(stream, 8, 1);
+        for (int64_t start = 0; start < 5 * batches.sampleCount(); ++start) {
+            const Batch batch = batches.at(start, 2);
+            QCOMPARE(batch.tokens, int64_t{16});
+            QVERIFY((batch.tensors[0] + 1).equal(batch.tensors[1]));
+        }
+    }
+
+    void textOfExactlyOneSampleWorks() {
+        const Folder folder;
+        const TokenStream stream(
+            {*TokenFile::open(shard(folder, "x.rmtok", {0, 1, 2, 3, 4, 5, 6, 7, 8}, 100))});
+        TextBatches batches(stream, 8, 1);
+        QCOMPARE(batches.sampleCount(), int64_t{1});
+        QCOMPARE(batches.at(3, 2).tensors[0][1][0].item<int64_t>(), int64_t{0});
+    }
+
+    void validationWindowsAreSpreadAndFixed() {
+        const Folder folder;
+        const TokenStream stream(
+            {*TokenFile::open(shard(folder, "x.rmtok", std::vector<int32_t>(101, 1), 100))});
+        const auto windows = validationWindows(stream, 10, 5);
+        QCOMPARE(windows.starts, (std::vector<int64_t>{0, 20, 40, 60, 80}));
+        QCOMPARE(validationWindows(stream, 10, 1000).starts.size(), size_t{10});
+        QCOMPARE(validationWindows(stream, 500, 4).context, int64_t{100});
+        QVERIFY(validationWindows(TokenStream(), 10, 5).starts.empty());
+    }
+
+    void shardsAreCachedByContent() {
+        const Folder folder;
+        RunSpec spec;
+        spec.model.context = 8;
+        spec.data.validationShare = 0.25;
+        spec.data.train = {folder.write("a.txt", QByteArray("one line of text\n").repeated(40))};
+        const std::string cache = folder.path("cache");
+        World world;
+        const auto data = prepareTextData(spec, cache, world, "");
+        QVERIFY2(data, data ? "" : data.error().message.c_str());
+        QCOMPARE(data->train.count() + data->validation.count(), int64_t{40 * 17});
+        QCOMPARE(data->train.count(), int64_t{31 * 17}); // cut at the end of a line
+        const auto files = [&] {
+            return QDir(QString::fromStdString(cache)).entryList(QDir::Files);
+        };
+        QCOMPARE(files().size(), 2);
+        QVERIFY(prepareTextData(spec, cache, world, ""));
+        QCOMPARE(files().size(), 2);
+        folder.write("a.txt", QByteArray("another line of text\n").repeated(40));
+        QVERIFY(prepareTextData(spec, cache, world, ""));
+        QCOMPARE(files().size(), 4);
+    }
+
+    void ownShardsAreTakenAsTheyAre() {
+        const Folder folder;
+        RunSpec spec;
+        spec.model.context = 4;
+        spec.data.train = {shard(folder, "x.rmtok", std::vector<int32_t>(50, 3), 1000)};
+        World world;
+        const auto data = prepareTextData(spec, folder.path("cache"), world, "");
+        QVERIFY(data);
+        QCOMPARE(data->vocabSize, int64_t{1000});
+        QVERIFY(!data->tokenizer);
+    }
+
+    void brokenTextIsMadeShowable() {
+        QCOMPARE(toValidUtf8("a\"\\\n\xff"
+                             "b"),
+                 std::string("a\"\\\n\xef\xbf\xbd"
+                             "b"));
+    }
+};
+
+QTEST_GUILESS_MAIN(TestTrainData)
+#include "tst_train_data.moc"

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trainer/train/checkpoint/train_state.h"
+#include "trainer/train/control/order.h"
+#include "trainer/train/failure.h"
+
+#include <QObject>
+#include <QTest>
+
+#include <cmath>
+#include <cstring>
+#include <stdexcept>
+
+using namespace rm;
+
+namespace {
+
+std::map<std::string, std::string> environment;
+
+const char* lookUp(const char* name) {
+    const auto found = environment.find(name);
+    return found == environment.end() ? nullptr : found->second.c_str();
+}
+
+TrainState someState() {
+    TrainState state;
+    state.step = 12;
+    state.epoch = 1.5;
+    state.cursor = 384;
+    state.worldSize = 2;
+    state.specHash = "abc";
+    state.overrides.lr = 0.1 + 0.2;
+    state.validationLoss = 1.25;
+    state.rngStates = {{0, 1, 255}, {7}};
+    return state;
+}
+
+} // namespace
+
+class TestTrainerParts : public QObject {
+    Q_OBJECT
+private Q_SLOTS:
+    void noEnvironmentIsAWorldOfOne() {
+        environment.clear();
+        const auto placement = placementFrom(lookUp);
+        QVERIFY(placement);
+        QCOMPARE(*placement, Placement{});
+    }
+
+    void torchrunsVariablesAreRead() {
+        environment = {{"RANK", "3"},
+                       {"WORLD_SIZE", "4"},
+                       {"LOCAL_RANK", "1"},
+                       {"LOCAL_WORLD_SIZE", "2"},
+                       {"MASTER_ADDR", "10.0.0.1"},
+                       {"MASTER_PORT", "29500"},
+                       {"TORCHELASTIC_RESTART_COUNT", "2"},
+                       {"TORCHELASTIC_RUN_ID", "r"}};
+        const auto placement = placementFrom(lookUp);
+        QVERIFY(placement);
+        QCOMPARE(*placement, (Placement{3, 1, 4, 2, "10.0.0.1", 29500, 3, "r", false}));
+    }
+
+    void wrongEnvironmentIsNamed_data() {
+        QTest::addColumn<QString>("name");
+        QTest::addColumn<QString>("value");
+        QTest::newRow("rank beyond the world") << "RANK"
+                                               << "4";
+        QTest::newRow("negative") << "RANK"
+                                  << "-1";
+        QTest::newRow("no number") << "WORLD_SIZE"
+                                   << "four";
+        QTest::newRow("number and more") << "WORLD_SIZE"
+                                         << "4x";
+        QTest::newRow("no such port") << "MASTER_PORT"
+                                      << "70000";
+        QTest::newRow("master missing") << "MASTER_ADDR"
+                                        << "";
+    }
+
+    void wrongEnvironmentIsNamed() {
+        QFETCH(QString, name);
+        QFETCH(QString, value);
+        environment = {{"RANK", "1"},
+                       {"WORLD_SIZE", "4"},
+                       {"MASTER_ADDR", "10.0.0.1"},
+                       {"MASTER_PORT", "29500"}};
+        environment[name.toStdString()] = value.toStdString();
+        const auto placement = placementFrom(lookUp);
+        QVERIFY(!placement);
+        QVERIFY2(placement.error().message.find(name.toStdString()) != std::string::npos,
+                 placement.error().message.c_str());
+    }
+
+    void ordersTravelAsASum() {
+        Order order;
+        order.kind = CommandKind::kSet;
+        order.lr = 3.5e-4;
+        order.clip = 0.0;
+        order.logEvery = 7;
+        OrderWords words = packOrder(order);
+        Order signalled;
+        signalled.preempt = true;
+        for (const Order& other : {Order{}, signalled}) {
+            const OrderWords more = packOrder(other);
+            for (size_t i = 0; i < words.size(); ++i)
+                words[i] += more[i];
+        }
+        order.preempt = true;
+        QCOMPARE(unpackOrder(words), order);
+        QVERIFY(unpackOrder(packOrder({})).isEmpty());
+    }
+
+    void everyKindButKillIsAnOrder() {
+        for (int kind = 0; kind <= static_cast<int>(CommandKind::kKill); ++kind) {
+            Command command{"id", static_cast<CommandKind>(kind), {}};
+            if (command.kind == CommandKind::kSet)
+                command.args = {{"train.log_every", "5"}};
+            const auto order = parseOrder(command);
+            QCOMPARE(order.has_value(), command.kind != CommandKind::kKill);
+            if (order)
+                QCOMPARE(order->kind, command.kind);
+        }
+    }
+
+    void stateComesBack() {
+        const TrainState state = someState();
+        const auto back = parseTrainState(toJson(state), "state.json");
+        QVERIFY2(back, back ? "" : back.error().message.c_str());
+        QCOMPARE(back->step, state.step);
+        QCOMPARE(back->cursor, state.cursor);
+        QCOMPARE(back->overrides, state.overrides);
+        QCOMPARE(back->rngStates, state.rngStates);
+        QCOMPARE(back->validationLoss, 1.25);
+        QVERIFY(std::isnan(back->bestValidationLoss));
+    }
+
+    void stateCutAnywhereIsRefused() {
+        const std::string text = toJson(someState());
+        for (size_t size = 0; size + 2 < text.size(); ++size)
+            QCOMPARE(parseTrainState(text.substr(0, size), "s").error().code, ErrorCode::kCorrupt);
+    }
+
+    void stateFromTheFutureIsRefused() {
+        QCOMPARE(parseTrainState(R"({"version": 2})", "s").error().code, ErrorCode::kTooNew);
+    }
+
+    void exceptionsBecomeExitCodes() {
+        QCOMPARE(endingOf(std::bad_alloc()).code, ExitCode::kExhausted);
+        QCOMPARE(endingOf(std::runtime_error("[/gloo/transport/tcp/pair.cc:1] Connection closed "
+                                             "by peer [127.0.0.1]"))
+                     .code,
+                 ExitCode::kPeerLost);
+        const Ending other = endingOf(std::runtime_error("shapes differ\nbacktrace"));
+        QCOMPARE(other.code, ExitCode::kFailed);
+        QCOMPARE(other.message, "train: shapes differ");
+    }
+};
+
+QTEST_GUILESS_MAIN(TestTrainerParts)
+#include "tst_trainer_parts.moc"
