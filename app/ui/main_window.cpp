@@ -169,6 +169,7 @@ void MainWindow::chooseFirstPage() {
 void MainWindow::showWelcome() {
     m_rail->setPlace(Rail::Place::kNone);
     m_stack->setCurrentWidget(m_welcome);
+    m_welcome->setFocus();
 }
 
 void MainWindow::showRuns() {
@@ -231,7 +232,7 @@ std::vector<PaletteEntry> MainWindow::paletteEntries() {
 }
 
 void MainWindow::showPalette() {
-    (new PaletteDialog(paletteEntries(), this))->open();
+    (new PaletteDialog(paletteEntries(), this))->show();
 }
 
 } // namespace rm

@@ -13,6 +13,12 @@ namespace rm {
 
 namespace {
 
+/// The last part of "attempt object: cause"; the row below the cards has the whole.
+QString causeOf(const CheckRow& row) {
+    const QString cause = QString::fromStdString(row.detail).section(": ", -1);
+    return QString::fromStdString(row.title) + ": " + cause;
+}
+
 /// What stands where the report would, and what is wrong with a machine that has one.
 QStringList linesOf(const std::optional<NodeCheck>& check, bool checking) {
     if (checking && !(check && check->report))
@@ -24,7 +30,7 @@ QStringList linesOf(const std::optional<NodeCheck>& check, bool checking) {
         lines = reportWords(*check->report);
     for (const CheckRow& row : checkRows(*check))
         if (row.verdict == CheckRow::Verdict::kBad && lines.size() < 4)
-            lines << QString::fromStdString(row.title + ": " + row.detail);
+            lines << causeOf(row);
     return lines;
 }
 

@@ -73,7 +73,8 @@ void NodesPage::buildUi() {
     inner->setContentsMargins(0, 0, 0, 0);
     inner->setSpacing(size::kCardGap);
     inner->addWidget(m_grid);
-    inner->addWidget(buildCheck(), 1);
+    inner->addWidget(buildCheck());
+    inner->addStretch(1);
     auto* scroll = new QScrollArea;
     scroll->setWidgetResizable(true);
     scroll->setFrameShape(QFrame::NoFrame);
@@ -171,7 +172,8 @@ void NodesPage::showCheck() {
     clearRows();
     const bool checking = m_context.connector.isChecking(m_selected);
     const auto check = m_context.fleet.lastCheck(m_selected);
-    m_checkTitle->setText(tr("Check of %1").arg(nodeTitle(m_selected.toStdString())));
+    m_checkTitle->setText(m_selected == kLocalNodeName ? tr("Check of this computer")
+                                                       : tr("Check of %1").arg(m_selected));
     m_remove->setVisible(m_selected != kLocalNodeName);
     m_checkOne->setEnabled(!checking);
     m_checkOne->setText(check ? tr("Check again") : tr("Check now"));

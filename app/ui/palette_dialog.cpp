@@ -36,7 +36,7 @@ int paletteScore(const QString& title, const QString& typed) {
 }
 
 PaletteDialog::PaletteDialog(std::vector<PaletteEntry> entries, QWidget* parent)
-    : QDialog(parent, Qt::Popup | Qt::FramelessWindowHint)
+    : QDialog(parent, Qt::Dialog | Qt::FramelessWindowHint)
     , m_entries(std::move(entries)) {
     buildUi();
     wire();
@@ -96,6 +96,12 @@ void PaletteDialog::run() {
     const auto act = m_entries[static_cast<size_t>(item->data(Qt::UserRole).toInt())].act;
     close();
     act();
+}
+
+bool PaletteDialog::event(QEvent* event) {
+    if (event->type() == QEvent::WindowDeactivate)
+        close();
+    return QDialog::event(event);
 }
 
 bool PaletteDialog::eventFilter(QObject* watched, QEvent* event) {

@@ -28,6 +28,7 @@ public:
     PaletteDialog(std::vector<PaletteEntry> entries, QWidget* parent);
 
 protected:
+    bool event(QEvent* event) override;
     bool eventFilter(QObject* watched, QEvent* event) override;
 
 private:

@@ -49,7 +49,7 @@ void RunsPage::buildUi() {
     m_table = new Table("runsTable", tr("Runs"));
     m_table->setModel(m_rows);
     m_table->setSortingEnabled(true);
-    m_table->setColumnWidths({190, 150, 150, 74, 74, 64, 130, 100, 120, 0});
+    m_table->setColumnWidths({190, 176, 150, 74, 74, 64, 136, 110, 120, 0});
     m_empty = new EmptyState(tr("No runs yet"),
                              tr("A run is one training job on one or more machines. The recipe "
                                 "gpt-tiny finishes in under three minutes on this computer."),

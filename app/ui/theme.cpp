@@ -87,7 +87,7 @@ QPalette paletteOf(const Colours& c) {
     palette.setColor(QPalette::Base, c.card);
     palette.setColor(QPalette::AlternateBase, c.hover);
     palette.setColor(QPalette::Text, c.text);
-    palette.setColor(QPalette::PlaceholderText, c.faint);
+    palette.setColor(QPalette::PlaceholderText, c.secondary);
     palette.setColor(QPalette::Button, c.card);
     palette.setColor(QPalette::ButtonText, c.text);
     palette.setColor(QPalette::ToolTipBase, c.card);

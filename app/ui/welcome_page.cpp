@@ -61,7 +61,7 @@ void WelcomePage::buildUi() {
     ways->addWidget(buildWay(tr("Train on this computer"),
                              tr("A small GPT learns to write from the texts that every Linux has. "
                                 "Two ranks, under three minutes."),
-                             tr("Train on this computer"), "primary", "welcomeTrain",
+                             tr("Start with gpt-tiny"), "primary", "welcomeTrain",
                              &WelcomePage::trainHereAsked));
     ways->addWidget(buildWay(tr("Add a node"),
                              tr("By its name in your ssh config, or by address. Ringmaster looks "
@@ -94,10 +94,13 @@ QWidget* WelcomePage::buildWay(const QString& title, const QString& text, const 
     auto* card = new Card;
     card->body()->setSpacing(2 * size::kGrid);
     card->body()->addWidget(makeLabel(title, "cardTitle"));
-    card->body()->addWidget(makeText(text, "bodySecondary"), 1);
+    card->body()->addWidget(makeText(text, "bodySecondary"));
+    card->body()->addStretch(1);
     QPushButton* button = makeButton(action, role, objectName);
     card->body()->addWidget(button, 0, Qt::AlignLeft);
     connect(button, &QPushButton::clicked, this, signal);
+    if (!focusProxy())
+        setFocusProxy(button);
     return card;
 }
 

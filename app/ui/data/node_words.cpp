@@ -47,9 +47,8 @@ QString diskWords(const NodeReport& report) {
     for (const DiskReport& disk : report.disks)
         if (report.home.starts_with(disk.path) && (!best || disk.path.size() > best->path.size()))
             best = &disk;
-    return best ? Words::tr("%1 %2 free")
-                      .arg(QString::fromStdString(best->path),
-                           formatBytes(static_cast<double>(best->freeBytes)))
+    return best ? Words::tr("%1: %2 free")
+                      .arg(QString::fromStdString(best->path), formatMemory(best->freeBytes))
                 : QString();
 }
 

@@ -13,12 +13,14 @@ namespace rm {
 struct PhaseName {
     const char* metric; ///< "phase/data_ms"
     const char* word;   ///< "data"; translated where shown
+    const char* brief;  ///< the same in three letters or so
 };
-inline constexpr std::array<PhaseName, 5> kStepPhases = {{{"phase/data_ms", "data"},
-                                                          {"phase/forward_ms", "forward"},
-                                                          {"phase/backward_ms", "backward"},
-                                                          {"phase/allreduce_ms", "all-reduce"},
-                                                          {"phase/optimizer_ms", "optimizer"}}};
+inline constexpr std::array<PhaseName, 5> kStepPhases = {
+    {{"phase/data_ms", "data", "data"},
+     {"phase/forward_ms", "forward", "fwd"},
+     {"phase/backward_ms", "backward", "bwd"},
+     {"phase/allreduce_ms", "all-reduce", "comm"},
+     {"phase/optimizer_ms", "optimizer", "opt"}}};
 inline constexpr size_t kAllreducePhase = 3;
 
 /// Means of one rank over the last steps.

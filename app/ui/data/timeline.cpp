@@ -37,9 +37,8 @@ Moment momentOf(const StoredEvent& stored) {
 
 Moment momentOf(const StoredCheckpoint& stored) {
     const CheckpointSaved& saved = stored.saved;
-    QString text = Words::tr("checkpoint %1, %2, %3")
-                       .arg(formatCount(saved.step), QString::fromStdString(saved.reason),
-                            formatMilliseconds(saved.durationMs));
+    QString text = Words::tr("checkpoint %1, %2")
+                       .arg(formatCount(saved.step), formatMilliseconds(saved.durationMs));
     if (saved.best)
         text += Words::tr(", best so far");
     return {saved.step, saved.wallNs, Tone::kAccent, text};
@@ -118,6 +117,8 @@ std::vector<Mark> checkpointMarks(const RunHistory& history) {
 
 std::vector<Mark> chartMarks(const RunHistory& history) {
     std::vector<Mark> marks = checkpointMarks(history);
+    for (Mark& mark : marks)
+        mark.quiet = true;
     for (const StoredAttempt& attempt : history.attempts)
         if (attempt.attempt > 1 && attempt.startedNs > 0)
             marks.push_back(startOf(attempt));

@@ -15,6 +15,12 @@ constexpr int kChipPad = 12;
 constexpr int kCellPad = 2 * size::kGrid;
 } // namespace
 
+void CellDelegate::initStyleOption(QStyleOptionViewItem* option, const QModelIndex& index) const {
+    QStyledItemDelegate::initStyleOption(option, index);
+    // A state keeps its colour in the selected row.
+    option->palette.setColor(QPalette::HighlightedText, option->palette.color(QPalette::Text));
+}
+
 void CellDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option,
                          const QModelIndex& index) const {
     const QVariant tone = index.data(kToneRole);

@@ -50,7 +50,8 @@ void RanksModel::show(const RunSummary& run, const std::vector<StoredRank>& rank
         if (means != figures.ranks.end())
             row.means = *means;
         row.live = liveRank(live, rank.rank);
-        row.straggles = figures.straggler && figures.straggler->rank == rank.rank;
+        if (figures.straggler && figures.straggler->rank == rank.rank)
+            row.slowPhase = figures.straggler->phase;
         rows.push_back(std::move(row));
     }
     const bool reset = rows.size() != m_rows.size();
@@ -107,8 +108,9 @@ QVariant RanksModel::foreground(const Row& row, int column) const {
     const bool failed = row.stored.exited && !endedAsAsked(*row.stored.exited);
     if (failed && (column == kState || column == kRank))
         return colours().bad;
-    return row.straggles && (column == kRank || column == kStepMs) ? QVariant(colours().bad)
-                                                                   : QVariant();
+    const bool slow = row.slowPhase &&
+                      (column == kRank || column == kFirstPhase + static_cast<int>(*row.slowPhase));
+    return slow ? QVariant(colours().bad) : QVariant();
 }
 
 QVariant RanksModel::data(const QModelIndex& index, int role) const {

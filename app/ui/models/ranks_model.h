@@ -43,7 +43,7 @@ private:
         QString node;
         RankMeans means = {};
         std::optional<RankState> live = {};
-        bool straggles = false;
+        std::optional<size_t> slowPhase = {}; ///< of the straggler
     };
     QString text(const Row& row, int column) const;
     QString stateText(const Row& row) const;

@@ -109,9 +109,10 @@ private:
         if (ranks.empty())
             return {.name = metric, .colour = colour};
         Curve curve = axisOf(metric, colour, ranks.front());
-        curve.raw = meanOverRanks(ranks);
-        curve.y = smoothed(curve.steps, curve.raw, m_query.smoothing,
+        curve.y = smoothed(curve.steps, meanOverRanks(ranks), m_query.smoothing,
                            static_cast<double>(m_query.lastStep));
+        for (const Bucket& b : ranks.front())
+            curve.raw << b.last;
         return curve;
     }
 
@@ -126,7 +127,7 @@ private:
         for (size_t phase = 0; phase < kStepPhases.size(); ++phase) {
             Curve curve = smoothCurve(kStepPhases[phase].metric, static_cast<int>(phase), true);
             curve.raw.clear();
-            curve.name = Words::tr(kStepPhases[phase].word);
+            curve.name = Words::tr(kStepPhases[phase].brief);
             curves.push_back(std::move(curve));
         }
         return curves;

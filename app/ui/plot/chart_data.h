@@ -31,6 +31,7 @@ struct Mark {
     int64_t wallNs = 0;
     Tone tone = Tone::kAccent;
     QString text;
+    bool quiet = false; ///< one of many: fainter
     bool operator==(const Mark&) const = default;
 };
 

@@ -12,14 +12,22 @@ constexpr int64_t kSpanNs = 600'000'000'000;
 constexpr int kBins = 120;
 constexpr int kIndexBuckets = 256;
 
-/// The first step within the last ten minutes before `lastNs`.
-int64_t firstStepSince(StoreReader& reader, const QString& run, const SeriesKey& key,
-                       int64_t sinceNs, int64_t lastStep) {
-    int64_t first = 0;
-    for (const Bucket& b : reader.buckets(run, key, 0, lastStep, kIndexBuckets))
+/// Where the last minutes of a series begin.
+struct Beginning {
+    int64_t step = 0;
+    int64_t wallNs = 0; ///< of its first sample, if that is later than `sinceNs`
+};
+
+Beginning beginningSince(StoreReader& reader, const QString& run, const SeriesKey& key,
+                         int64_t sinceNs, int64_t lastStep) {
+    Beginning beginning{0, sinceNs};
+    const auto buckets = reader.buckets(run, key, 0, lastStep, kIndexBuckets);
+    for (const Bucket& b : buckets)
         if (b.wallNs < sinceNs)
-            first = b.firstStep;
-    return first;
+            beginning.step = b.firstStep;
+    if (!buckets.empty())
+        beginning.wallNs = std::max(sinceNs, buckets.front().wallNs);
+    return beginning;
 }
 
 std::vector<double> cellsOf(StoreReader& reader, const QString& run, const SeriesKey& key,
@@ -28,7 +36,7 @@ std::vector<double> cellsOf(StoreReader& reader, const QString& run, const Serie
     const auto last = reader.lastPoint(run, key);
     if (!last)
         return std::vector<double>(kBins, std::nan(""));
-    const int64_t firstStep = firstStepSince(reader, run, key, firstNs, last->step);
+    const int64_t firstStep = beginningSince(reader, run, key, firstNs, last->step).step;
     for (const Point& point : reader.points(run, key, firstStep, last->step)) {
         if (point.wallNs < firstNs || point.wallNs > lastNs || !std::isfinite(point.value))
             continue;
@@ -60,6 +68,15 @@ void closeSmallGaps(std::vector<double>& cells) {
             cells[bin] = cells[bin - 1];
 }
 
+int64_t firstSample(StoreReader& reader, const RunSummary& run, const char* metric,
+                    int64_t sinceNs) {
+    int64_t first = INT64_MAX;
+    for (int rank = 0; rank < run.ranks; ++rank)
+        first = std::min(first,
+                         beginningSince(reader, run.id, {metric, rank}, sinceNs, INT64_MAX).wallNs);
+    return first;
+}
+
 double topOf(const HeatData& heat) {
     double top = 1;
     for (const auto& row : heat.cells)
@@ -80,7 +97,7 @@ HeatData readHeat(StoreReader& reader, const RunSummary& run) {
         if (heat.lastNs == 0)
             continue;
         heat.metric = metric;
-        heat.firstNs = std::max(heat.lastNs - kSpanNs, run.createdNs);
+        heat.firstNs = firstSample(reader, run, metric, heat.lastNs - kSpanNs);
         for (int rank = 0; rank < run.ranks; ++rank) {
             heat.labels.push_back(labelOf(run, rank));
             heat.cells.push_back(

@@ -15,7 +15,6 @@ namespace rm {
 namespace {
 
 constexpr int kRight = 52;
-constexpr int kLeft = 150;
 constexpr double kBehind = 0.75; ///< a rank under this share of the median is named in red
 constexpr int kMostLabels = 24;
 
@@ -81,7 +80,6 @@ void HeatMap::buildUi() {
 
 void HeatMap::applyTheme() {
     stylePlot(*m_plot);
-    m_plot->axisRect()->setMargins({kLeft, 2 * size::kGrid, kRight, 20});
     m_plot->yAxis->setTickLabelFont(Theme::instance().font(FontRole::kMono));
     m_plot->yAxis->grid()->setVisible(false);
     m_plot->yAxis->setRangeReversed(true);
@@ -142,6 +140,11 @@ void HeatMap::fillCells() {
 }
 
 void HeatMap::labelRows() {
+    int widest = 0;
+    const QFontMetrics metrics(Theme::instance().font(FontRole::kMono));
+    for (const QString& label : m_data.labels)
+        widest = std::max(widest, metrics.horizontalAdvance(label));
+    m_plot->axisRect()->setMargins({widest + 6 * size::kGrid, 2 * size::kGrid, kRight, 20});
     auto ticker = QSharedPointer<QCPAxisTickerText>::create();
     const double median = medianLast(m_data);
     const size_t every = 1 + (m_data.labels.size() - 1) / kMostLabels;

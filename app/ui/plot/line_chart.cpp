@@ -2,6 +2,7 @@
 #include "app/ui/plot/line_chart.h"
 
 #include "app/ui/format.h"
+#include "app/ui/plot/chart_legend.h"
 #include "app/ui/plot/overlay.h"
 #include "app/ui/plot/plot_style.h"
 #include "app/ui/plot/table_twin.h"
@@ -72,8 +73,7 @@ void LineChart::buildUi(const QString& title) {
     auto* head = new QHBoxLayout;
     head->setContentsMargins(12, 0, 12, 0);
     head->setSpacing(size::kCardGap);
-    m_values = new ElidedLabel({}, "secondary");
-    m_values->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
+    m_values = new ChartLegend;
     head->addWidget(makeLabel(title, "chartTitle"));
     head->addWidget(m_values, 1);
     column->addLayout(head);
@@ -115,6 +115,7 @@ void LineChart::applyTheme() {
     m_plot->yAxis->setTicker(m_view.logY ? logTicker() : figureTicker());
     m_plot->xAxis->setTicker(xTicker(m_view.axis));
     rebuildGraphs();
+    showValues(std::nullopt);
 }
 
 void LineChart::rebuildGraphs() {
@@ -226,28 +227,35 @@ void LineChart::setPointer(std::optional<double> x) {
     showValues(x);
 }
 
+QString LineChart::valueText(const Curve& curve, qsizetype at) const {
+    const auto word = [this](double value) {
+        const double scaled = value * m_unitScale;
+        return m_unitScale != 1 || std::abs(scaled) >= 1000 ? formatCompact(scaled)
+                                                            : formatFigure(scaled);
+    };
+    if (!curve.low.isEmpty())
+        return tr("min %1  median %2  max %3")
+            .arg(word(curve.low[at]), word(curve.y[at]), word(curve.high[at]));
+    if (m_curves.size() > 2)
+        return curve.name + ' ' + QString::number(qRound(curve.y[at]));
+    return word(curve.y[at]);
+}
+
 void LineChart::showValues(std::optional<double> x) {
-    QStringList parts;
+    std::vector<ChartLegend::Part> parts;
     for (const Curve& curve : m_curves) {
         const qsizetype at = x ? indexAt(curve, *x) : curve.y.size() - 1;
         if (at < 0)
             continue;
-        const auto word = [&](double value) {
-            const double scaled = value * m_unitScale;
-            return m_unitScale != 1 || std::abs(scaled) >= 1000 ? formatCompact(scaled)
-                                                                : formatFigure(scaled);
-        };
-        if (!curve.low.isEmpty())
-            parts << tr("min %1").arg(word(curve.low[at])) << tr("median %1").arg(word(curve.y[at]))
-                  << tr("max %1").arg(word(curve.high[at]));
-        else if (m_curves.size() > 2)
-            parts << curve.name + ' ' + formatCompact(curve.y[at]);
-        else
-            parts << word(curve.y[at]);
-        if (x && &curve == &m_curves.front())
-            parts.prepend(tr("step %1").arg(formatCount(static_cast<int64_t>(curve.steps[at]))));
+        if (x && parts.empty())
+            parts.push_back(
+                {tr("step %1").arg(formatCount(static_cast<int64_t>(curve.steps[at]))), {}});
+        const bool several = m_curves.size() > 1;
+        parts.push_back({valueText(curve, at),
+                         several ? colours().series[static_cast<size_t>(curve.colour)] : QColor(),
+                         curve.dash});
     }
-    m_values->setFullText(parts.join(m_curves.size() > 2 ? QStringLiteral("  ") : kSeparator));
+    m_values->setParts(std::move(parts));
 }
 
 void LineChart::describe() {

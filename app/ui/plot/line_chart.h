@@ -14,7 +14,7 @@ class QLabel;
 namespace rm {
 
 class Crosshair;
-class ElidedLabel;
+class ChartLegend;
 class MarkLines;
 
 /// How all charts of a run are looked at.
@@ -34,7 +34,7 @@ public:
     LineChart(const QString& title, const char* objectName, QWidget* parent = nullptr);
 
     void setFromZero(bool fromZero) { m_fromZero = fromZero; }
-    /// How the values at the right of the title are written; by default the last ones.
+    /// Factor between values and the unit that the title names.
     void setUnitScale(double factor) { m_unitScale = factor; }
 
     void show(std::vector<Curve> curves, const ChartView& view);
@@ -64,11 +64,12 @@ private:
     void fillGraphs();
     void scaleY();
     void showValues(std::optional<double> x);
+    QString valueText(const Curve& curve, qsizetype at) const;
     void describe();
     void onMouseMove(const QPointF& position);
 
     QString m_title;
-    ElidedLabel* m_values;
+    ChartLegend* m_values;
     QCustomPlot* m_plot;
     MarkLines* m_marks;
     Crosshair* m_crosshair;

@@ -8,6 +8,7 @@ namespace rm {
 namespace {
 constexpr double kNearPixels = 5;
 constexpr double kTriangle = 4;
+constexpr float kQuiet = 0.4F;
 } // namespace
 
 MarkLines::MarkLines(QCustomPlot* plot)
@@ -51,8 +52,11 @@ void MarkLines::draw(QCPPainter* painter) {
             continue;
         const bool selected = m_selected && *m_selected == mark.step;
         const QColor colour = toneColour(mark.tone);
+        QColor line = colour;
+        if (mark.quiet && !selected)
+            line.setAlphaF(kQuiet);
         painter->setPen(
-            QPen(colour, selected ? size::kPen : 1, selected ? Qt::SolidLine : Qt::DashLine));
+            QPen(line, selected ? size::kPen : 1, selected ? Qt::SolidLine : Qt::DashLine));
         painter->drawLine(QPointF(x, area.top()), QPointF(x, area.bottom()));
         painter->setPen(Qt::NoPen);
         painter->setBrush(colour);

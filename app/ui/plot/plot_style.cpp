@@ -17,7 +17,7 @@ constexpr int kBottomMargin = 22;
 QString tickText(double value) {
     const double size = std::abs(value);
     if (size != 0 && size < 0.01)
-        return formatFigure(value);
+        return QString::number(value, 'g', 2).replace("e-0", "e-");
     return formatCompact(value).remove(QChar(0x202F));
 }
 
@@ -53,6 +53,7 @@ protected:
 
 void styleAxis(QCPAxis& axis) {
     const Colours& c = colours();
+    axis.setNumberFormat("g"); // no powers with superscripts: the text is ours
     axis.setBasePen(Qt::NoPen);
     axis.setTickPen(Qt::NoPen);
     axis.setSubTickPen(Qt::NoPen);

@@ -73,7 +73,9 @@ void ChartsTab::buildCharts() {
     add(Panel::kLoss, "train/loss · validation/loss", "chartLoss", 2, 6);
     add(Panel::kLr, "train/lr", "chartLr", 1, 6)->setFromZero(true);
     add(Panel::kGradNorm, "train/grad_norm", "chartGradNorm", 1, 4);
-    add(Panel::kTokens, tr("train/tokens_per_s per rank"), "chartTokens", 1, 4)->setFromZero(true);
+    add(Panel::kTokens, tr("tokens_per_s per rank (k)"), "chartTokens", 1, 4);
+    m_charts[static_cast<size_t>(Panel::kTokens)]->setFromZero(true);
+    m_charts[static_cast<size_t>(Panel::kTokens)]->setUnitScale(1e-3);
     add(Panel::kPhases, tr("step phases (ms)"), "chartPhases", 1, 4)->setFromZero(true);
     m_heat = new HeatMap;
     m_grid->add(m_heat, 2, 5);
@@ -165,8 +167,13 @@ void ChartsTab::restore() {
 
 void ChartsTab::nameControls() {
     m_smoothingText->setText(tr("smoothing %1").arg(m_smoothing->value() / 100.0, 0, 'f', 2));
+    m_smoothing->setToolTip(m_smoothingText->text());
     m_log->setText(m_log->isChecked() ? tr("log") : tr("linear"));
     m_log->setAccessibleName(tr("Logarithmic vertical axis"));
+}
+
+void ChartsTab::setCompact(bool compact) {
+    m_smoothingText->setVisible(!compact);
 }
 
 void ChartsTab::setRun(const QString& run) {

@@ -33,6 +33,7 @@ public:
     void refresh(); ///< new samples are there
     /// Smoothing, axis, scale, follow: stands beside the tabs.
     QWidget* controls() const { return m_controls; }
+    void setCompact(bool compact); ///< little room for the controls
 
 protected:
     void showEvent(QShowEvent* event) override;

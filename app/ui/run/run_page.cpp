@@ -34,6 +34,7 @@ namespace rm {
 namespace {
 
 constexpr int kPullMs = 250;
+constexpr int kCompactWidth = 920;
 enum Figure { kStep, kLoss, kTokens, kStepTime, kSlowest };
 
 bool hasCheckpoint(const RunDetail& detail) {
@@ -150,6 +151,11 @@ void RunPage::wireTabs() {
     showTab(kCharts);
 }
 
+void RunPage::resizeEvent(QResizeEvent* event) {
+    QWidget::resizeEvent(event);
+    m_charts->setCompact(width() < kCompactWidth);
+}
+
 void RunPage::setRun(const QString& run) {
     if (run == m_run)
         return;
@@ -237,8 +243,7 @@ void RunPage::showBanners() {
         return;
     }
     const FailureReport report = failureReport(m_detail);
-    m_failure->show(Tone::kBad, report.what,
-                    report.why.isEmpty() ? report.next : report.why + "\n\n" + report.next);
+    m_failure->show(Tone::kBad, report.what, report.next, report.why);
 }
 
 void RunPage::showFigures() {

@@ -50,6 +50,9 @@ Q_SIGNALS:
     void branchAsked(const QString& run, qint64 step, const QString& toml,
                      const std::vector<rm::Placement>& nodes);
 
+protected:
+    void resizeEvent(QResizeEvent* event) override;
+
 private:
     void buildUi();
     QWidget* buildFigures();

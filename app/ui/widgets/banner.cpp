@@ -12,6 +12,7 @@ namespace rm {
 Banner::Banner(const char* objectName, QWidget* parent)
     : QFrame(parent)
     , m_title(makeText({}, "strong"))
+    , m_quote(makeText({}, "mono"))
     , m_detail(makeText({}, "body"))
     , m_row(new QHBoxLayout(this)) {
     setObjectName(objectName);
@@ -19,15 +20,18 @@ Banner::Banner(const char* objectName, QWidget* parent)
     m_row->setContentsMargins(size::kCardPad, 2 * size::kGrid, size::kCardPad, 2 * size::kGrid);
     m_row->setSpacing(size::kCardGap);
     auto* texts = new QVBoxLayout;
-    texts->setSpacing(2);
+    texts->setSpacing(size::kGrid);
     texts->addWidget(m_title);
+    texts->addWidget(m_quote);
     texts->addWidget(m_detail);
     m_row->addLayout(texts, 1);
     hide();
 }
 
-void Banner::show(Tone tone, const QString& title, const QString& detail) {
+void Banner::show(Tone tone, const QString& title, const QString& detail, const QString& quote) {
     m_title->setText(title);
+    m_quote->setText(quote);
+    m_quote->setVisible(!quote.isEmpty());
     m_detail->setText(detail);
     m_detail->setVisible(!detail.isEmpty());
     setStyleProperty(this, "tone", toneName(tone));

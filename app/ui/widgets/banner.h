@@ -16,13 +16,14 @@ class Banner : public QFrame {
 public:
     explicit Banner(const char* objectName, QWidget* parent = nullptr);
 
-    /// Empty `title` hides it. `detail` may have several lines.
-    void show(Tone tone, const QString& title, const QString& detail);
+    /// Empty `title` hides it. `quote` is what a program wrote; each may have several lines.
+    void show(Tone tone, const QString& title, const QString& detail, const QString& quote = {});
     using QFrame::show;
     void addAction(QPushButton* button);
 
 private:
     QLabel* m_title;
+    QLabel* m_quote;
     QLabel* m_detail;
     QHBoxLayout* m_row;
 };

@@ -18,9 +18,14 @@ EmptyState::EmptyState(const QString& title, const QString& sentence, const QStr
     column->addStretch(2);
     m_title->setAlignment(Qt::AlignHCenter);
     m_sentence->setAlignment(Qt::AlignHCenter);
-    m_sentence->setMinimumWidth(size::kDialogWidth);
     column->addWidget(m_title, 0, Qt::AlignHCenter);
-    column->addWidget(m_sentence, 0, Qt::AlignHCenter);
+    // No alignment flag here: a layout gives an aligned label one line only.
+    auto* middle = new QHBoxLayout;
+    middle->addStretch(1);
+    m_sentence->setFixedWidth(size::kDialogWidth);
+    middle->addWidget(m_sentence);
+    middle->addStretch(1);
+    column->addLayout(middle);
     if (!action.isEmpty()) {
         QPushButton* button = makeButton(action, "primary", "emptyAction");
         connect(button, &QPushButton::clicked, this, &EmptyState::acted);

@@ -16,7 +16,7 @@ constexpr int kShownMs = 10'000;
 Toast::Toast(QWidget* window)
     : QFrame(window)
     , m_text(makeLabel({}, "body"))
-    , m_action(makeButton({}, "", "toastAction")) {
+    , m_action(makeButton(tr("Undo"), "", "toastAction")) {
     setProperty("role", "toast");
     setObjectName("toast");
     auto* row = new QHBoxLayout(this);

@@ -62,7 +62,7 @@ double DemoRun::loss(int64_t step) {
 }
 
 bool DemoRun::isSlow(int rank, int64_t step) const {
-    return rank == m_shape.slowRank && step > m_shape.lastStep * 4 / 5;
+    return rank >= 0 && rank == m_shape.slowRank && step > m_shape.lastStep * 4 / 5;
 }
 
 IngestBatch DemoRun::batchOf(int nodeIndex) const {
@@ -89,10 +89,11 @@ Samples DemoRun::stepSamples(int rank, int64_t step) {
     const double stepMs = (work + waits + wait) * scale;
     using namespace metric;
     const std::vector<std::pair<MetricId, double>> values = {
-        {kTrainLoss, loss(step) + noise(0.09)},
+        {kTrainLoss, loss(step) + noise(0.16)},
         {kTrainLr, lr},
         {kTrainGradNorm, 0.75 + 2.5 * std::exp(-5 * part) + std::abs(noise(0.12))},
-        {kTrainTokensPerS, m_shape.tokensPerSec * 83 / (work + waits + wait)},
+        {kTrainTokensPerS,
+         m_shape.tokensPerSec * 83 / (work + waits + wait) * (0.97 + 0.008 * rank)},
         {kTrainStepMs, stepMs},
         {kPhaseDataMs, (4 + waits + noise(0.3)) * scale},
         {kPhaseForwardMs, (21 + noise(0.4)) * scale},

@@ -3,6 +3,8 @@
 
 #include "tests/gui/support/demo_run.h"
 
+#include <SQLiteCpp/SQLiteCpp.h>
+
 namespace rm::test {
 
 namespace {
@@ -96,9 +98,22 @@ Result<void> writePreparing(StoreWriter& writer) {
     return DemoRun(writer, shape).create();
 }
 
-} // namespace
+/// The store stamps a new run with the clock; these are older than that.
+void backdate(const QString& path, int64_t nowNs) {
+    SQLite::Database database(path.toStdString(), SQLite::OPEN_READWRITE);
+    const std::vector<std::pair<QString, int64_t>> ages = {{kFailedRun, 5 * kDay},
+                                                           {kFinishedRun, 3 * kDay},
+                                                           {kPausedRun, kDay},
+                                                           {kRunningRun, 21 * kMinute}};
+    for (const auto& [run, age] : ages) {
+        SQLite::Statement update(database, "UPDATE run SET created_ns = ? WHERE uuid = ?");
+        update.bind(1, int64_t{nowNs - age});
+        update.bind(2, run.toStdString());
+        update.exec();
+    }
+}
 
-Result<void> writeDemoStore(const QString& path, int64_t nowNs) {
+Result<void> writeRuns(const QString& path, int64_t nowNs) {
     auto writer = StoreWriter::open(path);
     if (!writer)
         return tl::unexpected<Error>(writer.error());
@@ -107,6 +122,12 @@ Result<void> writeDemoStore(const QString& path, int64_t nowNs) {
         .and_then([&] { return writePaused(**writer, nowNs); })
         .and_then([&] { return writeRunning(**writer, nowNs); })
         .and_then([&] { return writePreparing(**writer); });
+}
+
+} // namespace
+
+Result<void> writeDemoStore(const QString& path, int64_t nowNs) {
+    return writeRuns(path, nowNs).map([&] { backdate(path, nowNs); });
 }
 
 } // namespace rm::test

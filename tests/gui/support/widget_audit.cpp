@@ -5,6 +5,7 @@
 #include <QAbstractItemView>
 #include <QAbstractSlider>
 #include <QAbstractSpinBox>
+#include <QButtonGroup>
 #include <QComboBox>
 #include <QHash>
 #include <QImage>
@@ -33,7 +34,8 @@ QString nameOf(const QWidget& widget) {
 }
 
 bool isControl(const QWidget& widget) {
-    if (widget.objectName().startsWith("qt_") || qobject_cast<const QScrollBar*>(&widget))
+    if (widget.objectName().startsWith("qt_") || widget.inherits("QComboBoxListView") ||
+        qobject_cast<const QScrollBar*>(&widget))
         return false;
     const auto* parent = widget.parentWidget();
     if (qobject_cast<const QComboBox*>(parent) || qobject_cast<const QAbstractSpinBox*>(parent) ||
@@ -68,6 +70,12 @@ QString buttonProblem(const QAbstractButton& button) {
     return !button.text().isEmpty() && text > button.width()
                ? QString("needs %1 px, has %2").arg(text).arg(button.width())
                : QString();
+}
+
+/// Arrow keys go through an exclusive group; Tab reaches its checked button alone.
+bool isOneOfAGroup(const QWidget& widget) {
+    const auto* button = qobject_cast<const QAbstractButton*>(&widget);
+    return button && button->group() && button->group()->exclusive();
 }
 
 /// Inside a scroll area a child may be larger than what is seen of it.
@@ -110,7 +118,8 @@ QStringList unreachableControls(const QWidget& root) {
     QStringList problems;
     for (const QWidget* widget : root.findChildren<QWidget*>())
         if (isControl(*widget) && widget->isVisibleTo(&root) && widget->isEnabled() &&
-            !(widget->focusPolicy() & Qt::TabFocus) && widget->objectName() != "paletteList")
+            !isOneOfAGroup(*widget) && !(widget->focusPolicy() & Qt::TabFocus) &&
+            widget->objectName() != "paletteList")
             problems << nameOf(*widget);
     return problems;
 }

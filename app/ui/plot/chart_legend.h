@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <QColor>
+#include <QWidget>
+
+#include <vector>
+
+namespace rm {
+
+/// Values at the right of a chart's title, each with a piece of its line; what has no room is left
+/// out from the front.
+class ChartLegend : public QWidget {
+    Q_OBJECT
+public:
+    struct Part {
+        QString text;
+        QColor colour; ///< invalid: no line
+        Qt::PenStyle dash = Qt::SolidLine;
+    };
+    explicit ChartLegend(QWidget* parent = nullptr);
+    void setParts(std::vector<Part> parts);
+
+protected:
+    void paintEvent(QPaintEvent* event) override;
+
+private:
+    int widthOf(const Part& part) const;
+
+    std::vector<Part> m_parts;
+};
+
+} // namespace rm

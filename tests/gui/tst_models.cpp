@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/ui/data/run_figures.h"
+#include "app/ui/data/run_words.h"
+#include "app/ui/data/timeline.h"
+#include "app/ui/format.h"
+#include "app/ui/models/checkpoints_model.h"
+#include "app/ui/models/runs_model.h"
+#include "app/ui/palette_dialog.h"
+#include "app/ui/plot/smoothing.h"
+#include "app/ui/spec_form.h"
+#include "shared/board/board.h"
+
+#include <QAbstractItemModelTester>
+#include <QLineEdit>
+#include <QSignalSpy>
+#include <QTest>
+
+#include <cmath>
+
+using namespace rm;
+
+namespace {
+
+RunSummary runCalled(const QString& name, int64_t step, RunStateKind state) {
+    RunSummary run;
+    run.id = name;
+    run.name = name;
+    run.step = step;
+    run.state = state;
+    run.ranks = 4;
+    run.totalSteps = 1000;
+    return run;
+}
+
+RankMeans rankWith(int rank, double dataMs, double waitMs) {
+    return {rank, 100, 1000, {dataMs, 20, 40, waitMs, 10}};
+}
+
+StoredCheckpoint checkpointAt(int64_t step, double loss, bool removed = false) {
+    StoredCheckpoint checkpoint;
+    checkpoint.saved.step = step;
+    checkpoint.saved.validationLoss = loss;
+    checkpoint.saved.path = "/ckpt/step-" + std::to_string(step);
+    checkpoint.saved.reason = "every 500";
+    checkpoint.removed = removed;
+    return checkpoint;
+}
+
+const QChar kThin(0x202F);
+
+} // namespace
+
+class TestModels : public QObject {
+    Q_OBJECT
+private Q_SLOTS:
+    void runsModelKeepsTheModelRules();
+    void runsSortByNumberNotByText();
+    void filterWantsEveryWord();
+    void editsAreSignalsAndTagsAreTidied();
+    void removedCheckpointsAreNotShown();
+    void theBestCheckpointSaysSo();
+    void slowRankIsNamedWithItsPhase();
+    void waitingForOthersIsNotBeingSlow();
+    void evenRanksHaveNoStraggler();
+    void pausingCountsTheRanksThatHaveEnded();
+    void heldIsSaidWithItsStep();
+    void lostNodesAreNamed();
+    void smoothingOfAConstantIsTheConstant();
+    void smoothingSkipsNotANumber();
+    void smoothingStartsAtTheFirstValue();
+    void figuresAreGroupedAndScaled();
+    void paletteFindsByLettersInOrder();
+    void formShowsAndWritesTheSpec();
+    void formRefusesWhatIsNoNumber();
+    void checkpointCommandIsToldOnce();
+};
+
+void TestModels::runsModelKeepsTheModelRules() {
+    RunsModel model;
+    QAbstractItemModelTester tester(&model, QAbstractItemModelTester::FailureReportingMode::QtTest);
+    model.setRuns({runCalled("a", 1, RunStateKind::kRunning)});
+    model.setRuns({runCalled("a", 2, RunStateKind::kPaused), runCalled("b", 1, {})});
+    model.setRuns({});
+    QCOMPARE(model.rowCount(), 0);
+}
+
+void TestModels::runsSortByNumberNotByText() {
+    RunsModel model;
+    RunsFilter rows;
+    rows.setSourceModel(&model);
+    model.setRuns(
+        {runCalled("nine", 9, {}), runCalled("hundred", 100, {}), runCalled("twenty", 20, {})});
+    rows.sort(RunsModel::kStep, Qt::AscendingOrder);
+    QCOMPARE(rows.index(0, 0).data().toString(), "nine");
+    QCOMPARE(rows.index(2, 0).data().toString(), "hundred");
+}
+
+void TestModels::filterWantsEveryWord() {
+    RunsModel model;
+    RunsFilter rows;
+    rows.setSourceModel(&model);
+    RunSummary tagged = runCalled("gpt wide", 1, RunStateKind::kPaused);
+    tagged.tags = {"baseline"};
+    model.setRuns({tagged, runCalled("gpt narrow", 1, RunStateKind::kRunning)});
+    rows.setWords("GPT");
+    QCOMPARE(rows.rowCount(), 2);
+    rows.setWords("gpt base paused");
+    QCOMPARE(rows.rowCount(), 1);
+    rows.setWords("gpt nowhere");
+    QCOMPARE(rows.rowCount(), 0);
+}
+
+void TestModels::editsAreSignalsAndTagsAreTidied() {
+    RunsModel model;
+    model.setRuns({runCalled("a", 1, {})});
+    QSignalSpy tags(&model, &RunsModel::tagsEdited);
+    QSignalSpy notes(&model, &RunsModel::notesEdited);
+    QVERIFY(model.setData(model.index(0, RunsModel::kTags), " wmt, ,base,wmt ", Qt::EditRole));
+    QVERIFY(model.setData(model.index(0, RunsModel::kNotes), "slow disk", Qt::EditRole));
+    QCOMPARE(tags.first().at(1).toStringList(), QStringList({"wmt", "base"}));
+    QCOMPARE(notes.first().at(1).toString(), "slow disk");
+    QVERIFY(!model.setData(model.index(0, RunsModel::kNotes), "", Qt::EditRole));
+    QVERIFY(model.index(0, RunsModel::kNotes).data().toString().isEmpty());
+}
+
+void TestModels::removedCheckpointsAreNotShown() {
+    CheckpointsModel model;
+    model.show({checkpointAt(1500, 2.1), checkpointAt(1000, 2.4, true), checkpointAt(500, 3)}, "a");
+    QCOMPARE(model.rowCount(), 2);
+    QCOMPARE(model.rowOfStep(1000), -1);
+    QCOMPARE(model.rowOfStep(500), 1);
+}
+
+void TestModels::theBestCheckpointSaysSo() {
+    CheckpointsModel model;
+    model.show({checkpointAt(1000, std::nan("")), checkpointAt(500, 3)}, "a");
+    QVERIFY(model.index(1, CheckpointsModel::kBecause).data().toString().contains("best"));
+    QVERIFY(!model.index(0, CheckpointsModel::kBecause).data().toString().contains("best"));
+    QCOMPARE(model.index(0, CheckpointsModel::kValidation).data().toString(), kAbsent);
+}
+
+void TestModels::slowRankIsNamedWithItsPhase() {
+    const auto slow = findStraggler({rankWith(0, 4, 22), rankWith(1, 22, 4), rankWith(2, 4, 22)});
+    QVERIFY(slow);
+    QCOMPARE(slow->rank, 1);
+    QCOMPARE(slow->phase, size_t(0));
+    QVERIFY(std::abs(slow->overBy - 18.0 / 74) < 1e-9);
+}
+
+void TestModels::waitingForOthersIsNotBeingSlow() {
+    QVERIFY(!findStraggler({rankWith(0, 4, 90), rankWith(1, 4, 5), rankWith(2, 4, 5)}));
+}
+
+void TestModels::evenRanksHaveNoStraggler() {
+    QVERIFY(!findStraggler({rankWith(0, 4, 5), rankWith(1, 5, 4)}));
+    QVERIFY(!findStraggler({rankWith(0, 400, 5)}));
+    QVERIFY(!findStraggler({}));
+    QVERIFY(findStraggler({rankWith(0, 4, 40), rankWith(1, 40, 4)}));
+}
+
+void TestModels::pausingCountsTheRanksThatHaveEnded() {
+    const RunSummary run = runCalled("a", 412, RunStateKind::kRunning);
+    LiveState live;
+    live.pending = CommandKind::kPause;
+    QCOMPARE(stateWords(run, live).text, "Pausing");
+    RunState state;
+    state.ranks = {{0, 0, 412, 0, 0, 21, 0}, {1, 7, 412, 9, 0, 0, 0}, {2, 8, 412, 2, 0, 0, 0}};
+    live.nodes = {{"node-a", LiveState::Link::kLive, {}, 0, state}};
+    QCOMPARE(stateWords(run, live).text, "Pausing, 2 of 4 ranks");
+}
+
+void TestModels::heldIsSaidWithItsStep() {
+    LiveState live;
+    live.held = true;
+    QCOMPARE(stateWords(runCalled("a", 412, RunStateKind::kRunning), live).text, "Held at 412");
+    QCOMPARE(stateWords(runCalled("a", 412, RunStateKind::kPaused), live).text, "Paused at 412");
+}
+
+void TestModels::lostNodesAreNamed() {
+    LiveState live;
+    live.nodes = {{"node-a", LiveState::Link::kLive, {}, 0, {}},
+                  {"node-b", LiveState::Link::kLost, "timed out", 1, {}}};
+    QVERIFY(linkLostText(live).startsWith("node-b unreachable since"));
+    QVERIFY(!linkLostText(live).contains("node-a"));
+    QVERIFY(linkLostText({}).isEmpty());
+}
+
+void TestModels::smoothingOfAConstantIsTheConstant() {
+    const QVector<double> y(50, 3.25);
+    QVector<double> x;
+    for (int i = 0; i < 50; ++i)
+        x << i * i; // uneven
+    for (const double value : smoothed(x, y, 0.99, 2500))
+        QVERIFY(std::abs(value - 3.25) < 1e-12);
+}
+
+void TestModels::smoothingSkipsNotANumber() {
+    const QVector<double> out = smoothed({0, 1, 2}, {1, qQNaN(), 1}, 0.9, 2);
+    QVERIFY(std::isnan(out[1]));
+    QCOMPARE(out[2], 1.0);
+}
+
+void TestModels::smoothingStartsAtTheFirstValue() {
+    const QVector<double> out = smoothed({0, 1, 2}, {7, 1, 1}, 0.9, 1000);
+    QCOMPARE(out[0], 7.0);
+    QVERIFY(out[1] > 1 && out[1] < 7);
+    QVERIFY(out[2] < out[1]);
+}
+
+void TestModels::figuresAreGroupedAndScaled() {
+    QCOMPARE(formatCount(38412), QString("38") + kThin + "412");
+    QCOMPARE(formatCount(-1234567), QString("-1") + kThin + "234" + kThin + "567");
+    QCOMPARE(formatCompact(412345), QString("412") + kThin + "k");
+    QCOMPARE(formatBytes(743e6), QString("743") + kThin + "MB");
+    QCOMPARE(formatFigure(2.1844), "2.184");
+    QCOMPARE(formatFigure(std::nan("")), kAbsent);
+    QCOMPARE(formatDuration(4320), "1 h 12 min");
+    QCOMPARE(formatPercent(0.47), QString("47") + kThin + "%");
+    QCOMPARE(formatRelative(0, 10 * 60'000'000'000LL), "10 min ago");
+}
+
+void TestModels::paletteFindsByLettersInOrder() {
+    QVERIFY(paletteScore("New run", "new") > paletteScore("New run", "nr"));
+    QVERIFY(paletteScore("Check all nodes", "chkn") >= 0);
+    QCOMPARE(paletteScore("Nodes", "x"), -1);
+    QCOMPARE(paletteScore("Nodes", "sn"), -1);
+}
+
+void TestModels::formShowsAndWritesTheSpec() {
+    SpecForm form;
+    RunSpec spec;
+    spec.data.train = {"/a", "/b c"};
+    spec.optimizer.lr = 2.5e-4;
+    spec.validation.prompt = "\n";
+    form.setSpec(spec);
+    QVERIFY(form.spec() == spec);
+    for (const SpecField& field : specSchema())
+        QVERIFY2(form.findChild<QWidget*>(
+                     "field." +
+                     QString::fromLatin1(field.key.data(), static_cast<int>(field.key.size()))),
+                 field.key.data());
+    QSignalSpy edited(&form, &SpecForm::edited);
+    auto* lr = form.findChild<QLineEdit*>("field.optimizer.lr");
+    QCOMPARE(lr->text(), "0.00025");
+    lr->selectAll();
+    QTest::keyClicks(lr, "3e-4");
+    QVERIFY(edited.count() > 0);
+    QCOMPARE(form.spec().optimizer.lr, 3e-4);
+    QCOMPARE(form.spec().data.train, spec.data.train);
+}
+
+void TestModels::formRefusesWhatIsNoNumber() {
+    SpecForm form;
+    auto* steps = form.findChild<QLineEdit*>("field.train.steps");
+    const int64_t before = form.spec().train.steps;
+    QSignalSpy edited(&form, &SpecForm::edited);
+    steps->selectAll();
+    QTest::keyClicks(steps, "x");
+    QVERIFY(steps->property("invalid").toBool());
+    QCOMPARE(form.spec().train.steps, before);
+    QCOMPARE(edited.count(), 0);
+}
+
+void TestModels::checkpointCommandIsToldOnce() {
+    RunHistory history;
+    history.checkpoints = {checkpointAt(500, 3)};
+    StoredCommand command;
+    command.applied.kind = "checkpoint";
+    command.applied.step = 500;
+    history.commands = {command};
+    QCOMPARE(timelineOf(runCalled("a", 500, {}), history).size(), size_t(1));
+    command.applied.ok = false;
+    history.commands = {command};
+    QCOMPARE(timelineOf(runCalled("a", 500, {}), history).size(), size_t(2));
+}
+
+QTEST_MAIN(TestModels)
+#include "tst_models.moc"
