@@ -139,7 +139,7 @@ void Board::setStep(int64_t step) {
 }
 
 void Board::setPhase(Phase phase) {
-    m_impl->page->phase.store(packPhase(phase, monotonicNowNs() / kNsPerMs),
+    m_impl->page->phase.store(packPhase(phase, coarseMonotonicNowNs() / kNsPerMs),
                               std::memory_order_relaxed);
 }
 
@@ -154,7 +154,7 @@ void Board::commandDone() {
 Board::Status Board::status() const {
     const BoardPage& page = *m_impl->page;
     const uint64_t packed = page.phase.load(std::memory_order_relaxed);
-    const int64_t elapsedMs = monotonicNowNs() / kNsPerMs - int64_t(packed >> 8);
+    const int64_t elapsedMs = coarseMonotonicNowNs() / kNsPerMs - int64_t(packed >> 8);
     return {page.rank.load(), page.attempt.load(),    page.pid.load(),
             page.step.load(), Phase(uint8_t(packed)), std::max<int64_t>(elapsedMs, 0)};
 }

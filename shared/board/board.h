@@ -45,7 +45,7 @@ public:
 
     // The rank's side, one thread.
     void setStep(int64_t step);
-    void setPhase(Phase phase); ///< stamps CLOCK_MONOTONIC
+    void setPhase(Phase phase); ///< stamps the coarse monotonic clock
     /// The command waiting, if any; it stays until commandDone().
     std::optional<Command> pendingCommand() const;
     void commandDone(); ///< frees the slot

@@ -23,4 +23,12 @@ int64_t monotonicNowNs() {
     return nowNs(CLOCK_MONOTONIC);
 }
 
+int64_t coarseMonotonicNowNs() {
+#ifdef CLOCK_MONOTONIC_COARSE
+    return nowNs(CLOCK_MONOTONIC_COARSE);
+#else
+    return monotonicNowNs();
+#endif
+}
+
 } // namespace rm

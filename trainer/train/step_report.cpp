@@ -3,7 +3,7 @@
 
 #include "shared/io/clock.h"
 
-#include <map>
+#include <algorithm>
 
 namespace rm {
 
@@ -31,13 +31,23 @@ void StepReport::endStep() {
     ++m_busySteps;
 }
 
+void StepReport::pushSums(const StepLaps& laps) {
+    m_sums.clear(); // a phase recurs with every micro-batch
+    for (const auto& [phase, ms] : laps.ms) {
+        const auto sum = std::find_if(m_sums.begin(), m_sums.end(),
+                                      [phase = phase](const auto& s) { return s.first == phase; });
+        if (sum == m_sums.end())
+            m_sums.emplace_back(phase, ms);
+        else
+            sum->second += ms;
+    }
+    for (const auto& [phase, ms] : m_sums)
+        m_telemetry.push(static_cast<MetricId>(phase), ms);
+}
+
 void StepReport::pushFinishedLaps() {
     for (const StepLaps& laps : m_clock->takeFinished()) {
-        std::map<int, float> sums; // a phase recurs with every micro-batch
-        for (const auto& [phase, ms] : laps.ms)
-            sums[phase] += ms;
-        for (const auto& [phase, ms] : sums)
-            m_telemetry.push(static_cast<MetricId>(phase), ms);
+        pushSums(laps);
         if (laps.step != m_step)
             m_telemetry.endStep(laps.step);
     }

@@ -6,6 +6,8 @@
 #include <ATen/core/Tensor.h>
 
 #include <memory>
+#include <utility>
+#include <vector>
 
 namespace rm {
 
@@ -45,9 +47,11 @@ public:
 
 private:
     void pushFinishedLaps();
+    void pushSums(const StepLaps& laps);
 
     Telemetry& m_telemetry;
     std::unique_ptr<StreamClock> m_clock;
+    std::vector<std::pair<int, float>> m_sums; ///< by phase, reused from step to step
     int64_t m_step = 0;
     bool m_logged = false;
     int64_t m_began = 0;

@@ -19,6 +19,7 @@ public:
     void start(int64_t step) override {
         close();
         m_open.step = step;
+        m_open.ms.reserve(kUsualLaps);
         m_last = monotonicNowNs();
     }
 
@@ -36,6 +37,8 @@ public:
     }
 
 private:
+    static constexpr size_t kUsualLaps = 8; ///< one micro-batch: five phases
+
     StepLaps m_open;
     std::vector<StepLaps> m_finished;
     int64_t m_last = 0;
