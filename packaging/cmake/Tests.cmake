@@ -26,5 +26,6 @@ function(rm_test_environment name)
         RINGMASTER_BUILD=${CMAKE_BINARY_DIR}
         RINGMASTER_TORCH=${RINGMASTER_TORCH}
         QT_QPA_PLATFORM=offscreen
-        ASAN_OPTIONS=detect_leaks=0)
+        ASAN_OPTIONS=detect_leaks=0
+        TSAN_OPTIONS=suppressions=${CMAKE_SOURCE_DIR}/tests/support/tsan.supp)
 endfunction()
