@@ -47,8 +47,8 @@ QString diskWords(const NodeReport& report) {
     for (const DiskReport& disk : report.disks)
         if (report.home.starts_with(disk.path) && (!best || disk.path.size() > best->path.size()))
             best = &disk;
-    return best ? Words::tr("%1: %2 free")
-                      .arg(QString::fromStdString(best->path), formatMemory(best->freeBytes))
+    return best ? Words::tr("%1 free on %2")
+                      .arg(formatMemory(best->freeBytes), QString::fromStdString(best->path))
                 : QString();
 }
 

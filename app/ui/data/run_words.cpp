@@ -3,6 +3,7 @@
 
 #include "app/ui/format.h"
 #include "shared/board/board.h"
+#include "shared/io/clock.h"
 
 #include <QCoreApplication>
 #include <QStringList>
@@ -10,6 +11,8 @@
 namespace rm {
 
 namespace {
+
+constexpr int64_t kHalfDayNs = 12 * 3600 * 1'000'000'000LL;
 
 struct Words {
     Q_DECLARE_TR_FUNCTIONS(RunWords)
@@ -108,7 +111,10 @@ QString placeWords(const RunSummary& run) {
                                     : counted(static_cast<int64_t>(run.nodes.size()),
                                               Words::tr("1 node"), Words::tr("%1 nodes")));
     parts << counted(run.ranks, Words::tr("1 rank"), Words::tr("%1 ranks"));
-    parts << Words::tr("started %1").arg(formatClock(run.createdNs));
+    const int64_t now = wallNowNs();
+    const bool today = now - run.createdNs < kHalfDayNs;
+    parts << Words::tr("started %1")
+                 .arg(today ? formatClock(run.createdNs) : formatRelative(run.createdNs, now));
     return parts.join(kSeparator);
 }
 

@@ -12,11 +12,13 @@ namespace rm {
 namespace {
 
 constexpr int kLine = 12;
-constexpr int kGap = 5;
-constexpr int kBetween = 10;
+constexpr int kDot = 6; ///< in place of a line where there are many
+constexpr int kGap = 4;
+constexpr int kBetween = 7;
+constexpr size_t kMany = 3;
 
 QFont legendFont() {
-    return Theme::instance().font(FontRole::kSecondary);
+    return Theme::instance().font(FontRole::kCaption);
 }
 
 } // namespace
@@ -37,9 +39,26 @@ void ChartLegend::setParts(std::vector<Part> parts) {
     update();
 }
 
+int ChartLegend::keyWidth() const {
+    return m_parts.size() > kMany ? kDot : kLine;
+}
+
 int ChartLegend::widthOf(const Part& part) const {
     return QFontMetrics(legendFont()).horizontalAdvance(part.text) +
-           (part.colour.isValid() ? kLine + kGap : 0);
+           (part.colour.isValid() ? keyWidth() + kGap : 0);
+}
+
+void ChartLegend::paintKey(QPainter& painter, const Part& part, int left) const {
+    const double middle = height() / 2.0;
+    if (keyWidth() == kDot) {
+        painter.setRenderHint(QPainter::Antialiasing);
+        painter.setPen(Qt::NoPen);
+        painter.setBrush(part.colour);
+        painter.drawEllipse(QRectF(left, middle - kDot / 2.0, kDot, kDot));
+        return;
+    }
+    painter.setPen(QPen(part.colour, 2, part.dash));
+    painter.drawLine(QPointF(left, middle), QPointF(left + kLine, middle));
 }
 
 void ChartLegend::paintEvent(QPaintEvent*) {
@@ -54,8 +73,7 @@ void ChartLegend::paintEvent(QPaintEvent*) {
         painter.drawText(QRect(left, 0, right - left, height()), Qt::AlignRight | Qt::AlignVCenter,
                          part->text);
         if (part->colour.isValid()) {
-            painter.setPen(QPen(part->colour, 2, part->dash));
-            painter.drawLine(left, height() / 2, left + kLine, height() / 2);
+            paintKey(painter, *part, left);
         }
         right = left - kBetween;
     }

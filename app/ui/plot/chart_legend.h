@@ -6,6 +6,8 @@
 
 #include <vector>
 
+class QPainter;
+
 namespace rm {
 
 /// Values at the right of a chart's title, each with a piece of its line; what has no room is left
@@ -25,6 +27,8 @@ protected:
     void paintEvent(QPaintEvent* event) override;
 
 private:
+    int keyWidth() const;
+    void paintKey(QPainter& painter, const Part& part, int left) const;
     int widthOf(const Part& part) const;
 
     std::vector<Part> m_parts;

@@ -16,8 +16,10 @@ constexpr int kBottomMargin = 22;
 
 QString tickText(double value) {
     const double size = std::abs(value);
+    if (size != 0 && size < 0.001)
+        return QString::number(value, 'e', 1).replace("e-0", "e-").replace(".0e", "e");
     if (size != 0 && size < 0.01)
-        return QString::number(value, 'g', 2).replace("e-0", "e-");
+        return QString::number(value, 'g', 2);
     return formatCompact(value).remove(QChar(0x202F));
 }
 
@@ -48,6 +50,16 @@ protected:
     }
     QString getTickLabel(double tick, const QLocale&, QChar, int) override {
         return tick < 0 ? QString() : formatDuration(tick);
+    }
+};
+
+/// A clock that shows seconds or days where minutes would repeat.
+class WallTicker : public QCPAxisTickerDateTime {
+protected:
+    double getTickStep(const QCPRange& range) override {
+        const double step = QCPAxisTickerDateTime::getTickStep(range);
+        mDateTimeFormat = step < 60 ? "HH:mm:ss" : step < 86400 ? "HH:mm" : "MM-dd";
+        return step;
     }
 };
 
@@ -97,8 +109,7 @@ QSharedPointer<QCPAxisTicker> xTicker(XAxis axis) {
         ticker->setTickCount(kTicks);
         return ticker;
     }
-    auto ticker = QSharedPointer<QCPAxisTickerDateTime>::create();
-    ticker->setDateTimeFormat("HH:mm");
+    auto ticker = QSharedPointer<WallTicker>::create();
     ticker->setTickCount(kTicks);
     return ticker;
 }

@@ -76,7 +76,7 @@ void ChartsTab::buildCharts() {
     add(Panel::kTokens, tr("tokens_per_s per rank (k)"), "chartTokens", 1, 4);
     m_charts[static_cast<size_t>(Panel::kTokens)]->setFromZero(true);
     m_charts[static_cast<size_t>(Panel::kTokens)]->setUnitScale(1e-3);
-    add(Panel::kPhases, tr("step phases (ms)"), "chartPhases", 1, 4)->setFromZero(true);
+    add(Panel::kPhases, tr("phases (ms)"), "chartPhases", 1, 4)->setFromZero(true);
     m_heat = new HeatMap;
     m_grid->add(m_heat, 2, 5);
     m_grid->add(buildEvents(), 1, 5);

@@ -71,6 +71,7 @@ void RunPage::buildUi() {
     });
     column->addWidget(m_failure);
     m_progress = new LaunchProgress;
+    m_progress->setObjectName("resumeProgress");
     m_progress->hide();
     column->addWidget(m_progress);
     m_figureRow = buildFigures();
