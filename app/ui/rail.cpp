@@ -7,7 +7,6 @@
 #include "app/ui/widgets/chip.h"
 #include "app/ui/widgets/label.h"
 
-#include <QButtonGroup>
 #include <QHBoxLayout>
 #include <QVBoxLayout>
 
@@ -34,7 +33,6 @@ void Rail::buildUi() {
     setAttribute(Qt::WA_StyledBackground);
     setFixedWidth(size::kRailWidth);
     setAccessibleName(tr("Navigation"));
-    m_places = new QButtonGroup(this);
     auto* column = new QVBoxLayout(this);
     column->setContentsMargins(size::kCardGap, size::kPageY, size::kCardGap, size::kCardGap);
     column->setSpacing(2);
@@ -56,7 +54,9 @@ void Rail::buildUi() {
 void Rail::addPlace(const QString& text, const char* objectName, Place place, QVBoxLayout* column) {
     QPushButton* button = makeButton(text, "nav", objectName);
     button->setCheckable(true);
-    m_places->addButton(button, static_cast<int>(place));
+    // No button group: it would take the Tab key from all but one.
+    m_places.emplace_back(place, button);
+    connect(button, &QPushButton::clicked, this, [this, place] { Q_EMIT placeChosen(place); });
     column->addWidget(button);
 }
 
@@ -68,8 +68,6 @@ void Rail::buildFoot(QVBoxLayout* column) {
 }
 
 void Rail::wire() {
-    connect(m_places, &QButtonGroup::idClicked, this,
-            [this](int place) { Q_EMIT placeChosen(static_cast<Place>(place)); });
     connect(m_palette, &QPushButton::clicked, this, &Rail::paletteAsked);
     connect(m_theme, &QPushButton::clicked, this, [] {
         Theme& theme = Theme::instance();
@@ -90,10 +88,8 @@ void Rail::nameTheme() {
 }
 
 void Rail::setPlace(Place place) {
-    // An exclusive group never has none checked by itself.
-    m_places->setExclusive(place != Place::kNone);
-    for (QAbstractButton* button : m_places->buttons())
-        button->setChecked(m_places->id(button) == static_cast<int>(place));
+    for (const auto& [each, button] : m_places)
+        button->setChecked(each == place);
 }
 
 QPushButton* Rail::makeLiveButton(const RunSummary& run) {

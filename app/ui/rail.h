@@ -7,7 +7,6 @@
 
 #include <vector>
 
-class QButtonGroup;
 class QLabel;
 class QPushButton;
 class QVBoxLayout;
@@ -41,7 +40,7 @@ private:
     void nameTheme();
 
     const RunsFeed& m_runs;
-    QButtonGroup* m_places;
+    std::vector<std::pair<Place, QPushButton*>> m_places;
     QLabel* m_liveTitle;
     QVBoxLayout* m_live;
     QPushButton* m_palette;
