@@ -27,5 +27,5 @@ function(rm_test_environment name)
         RINGMASTER_TORCH=${RINGMASTER_TORCH}
         QT_QPA_PLATFORM=offscreen
         ASAN_OPTIONS=detect_leaks=0
-        TSAN_OPTIONS=suppressions=${CMAKE_SOURCE_DIR}/tests/support/tsan.supp)
+        TSAN_OPTIONS=ignore_noninstrumented_modules=1:suppressions=${CMAKE_SOURCE_DIR}/tests/support/tsan.supp)
 endfunction()
