@@ -33,7 +33,7 @@ private:
 
     std::string m_home;
     BlobStore m_blobs;
-    Tree m_tree; ///< parts of a tree that has more to come
+    Tree m_tree;                            ///< parts of a tree that has more to come
     std::deque<Expected> m_expected;        ///< what Missing named and has not ended
     std::optional<IncomingBlob> m_incoming; ///< of the first of them
     std::vector<std::byte> m_plain;
