@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/core/settings/paths.h"
+#include "app/ui/data/runs_feed.h"
+#include "app/ui/format.h"
+#include "app/ui/models/checkpoints_model.h"
+#include "app/ui/models/runs_model.h"
+#include "app/ui/new_run_page.h"
+#include "app/ui/nodes_page.h"
+#include "tests/gui/flow/flow.h"
+#include "tests/gui/flow/node_processes.h"
+#include "tests/gui/flow/run_view.h"
+#include "tests/support/requirement.h"
+
+#include <QApplication>
+#include <QElapsedTimer>
+#include <QRegularExpression>
+#include <QTest>
+
+#include <pwd.h>
+#include <unistd.h>
+
+using namespace rm;
+using namespace rm::test;
+
+namespace {
+
+constexpr int kStandsMs = 400;       // many steps' time
+constexpr qint64 kGapLimitMs = 1000; // a busy machine's; the person's limit is far lower
+constexpr int kSteps = 400;
+constexpr int kForever = 1'000'000;
+constexpr int kRanks = 2;
+
+} // namespace
+
+/// The main way through the real window: real engine, real sshd, agent and trainers on the node.
+/// The functions build on one another, in order.
+class FlowTest : public QObject {
+    Q_OBJECT
+private Q_SLOTS:
+    void initTestCase();
+    void init();
+    void cleanup();
+    void cleanupTestCase();
+
+    void emptyDatabaseShowsWelcome();
+    void nodeIsReadyOnceItsKeyIsTrusted();
+    void launchDeploysAndOpensTheRun();
+    void pointsArriveLive();
+    void holdKeepsTheStep();
+    void checkpointIsListedAndTold();
+    void pauseFreesTheNode();
+    void resumedRunFinishesWhole();
+    void olderCheckpointIsRestored();
+    void branchIsASecondRun();
+    void stopAsksFirst();
+    void deletedRunComesBack();
+    void closedWindowLosesNoStep();
+    void changedHostKeyIsRefused();
+
+private:
+    const Hand& hand() const { return m_flow->hand(); }
+    RunPage& page() const { return m_flow->page(); }
+    QString state() const { return m_flow->state(); }
+    qint64 newestStep() const { return m_flow->newestStep(); }
+    QStringList runNames() const {
+        return columnOf(m_flow->window(), "runsTable", RunsModel::kName);
+    }
+    QStringList checkpoints(int column) const {
+        return columnOf(page(), "checkpointsTable", column);
+    }
+    QString stepSavedByCommand() const;
+    bool hasEvent(const QString& pattern) const;
+    void pauseNow();
+    void stopNow();
+
+    std::unique_ptr<Flow> m_flow;
+    QElapsedTimer m_clock;
+    int m_ranks = 0; ///< that belong on the node after this function
+};
+
+void FlowTest::initTestCase() {
+    const auto can = canRunSshd();
+    RM_NEEDS("sshd", can, QString::fromStdString(can.error().message));
+    for (const char* program : {"ringmaster-agent", "ringmaster-trainer"})
+        QVERIFY2(QFile::exists(installPrefix() + "/bin/" + program), program);
+    m_clock.start();
+    auto flow = Flow::prepare();
+    QVERIFY2(flow, flow ? "" : flow.error().message.c_str());
+    m_flow = std::move(*flow);
+}
+
+void FlowTest::init() {
+    if (!m_flow)
+        QSKIP("what this builds on failed");
+    m_flow->forgetSeen();
+}
+
+void FlowTest::cleanup() {
+    if (!m_flow)
+        return;
+    if (!QTest::currentTestFailed()) {
+        QTRY_COMPARE_WITH_TIMEOUT(m_flow->strays(m_ranks), QString(), kSoonMs);
+        QVERIFY(m_flow->gaps().largestMs() <= kGapLimitMs);
+    }
+    qInfo("largest gap of the event loop: %lld ms", m_flow->gaps().largestSinceAskedMs());
+    if (QTest::currentTestFailed()) {
+        qInfo("%s", qPrintable(m_flow->seen()));
+        m_flow.reset(); // what comes builds on this function
+    }
+}
+
+void FlowTest::cleanupTestCase() {
+    if (m_flow)
+        qInfo("largest gap of all: %lld ms, in %lld s", m_flow->gaps().largestMs(),
+              m_clock.elapsed() / 1000);
+    m_flow.reset();
+}
+
+bool FlowTest::hasEvent(const QString& pattern) const {
+    return !eventsOf(page()).filter(QRegularExpression(pattern)).isEmpty();
+}
+
+QString FlowTest::stepSavedByCommand() const {
+    const qsizetype row =
+        checkpoints(CheckpointsModel::kBecause).indexOf(QRegularExpression(".*command"));
+    return row < 0 ? QString() : checkpoints(CheckpointsModel::kStep)[row];
+}
+
+void FlowTest::emptyDatabaseShowsWelcome() {
+    QTRY_VERIFY(m_flow->window().runs().isLoaded());
+    QVERIFY(hand().visible("welcomeTrain"));
+    QVERIFY(!hand().visible("welcomeRun"));
+}
+
+void FlowTest::nodeIsReadyOnceItsKeyIsTrusted() {
+    const SshServer& server = m_flow->server();
+    RM_DO(hand().click("railNodes"));
+    RM_DO(hand().click("addNode"));
+    RM_DO(hand().type("nodeHost", server.address()));
+    RM_DO(hand().type("nodeName", kNodeName));
+    RM_DO(hand().type("nodeUser", ::getpwuid(::getuid())->pw_name));
+    RM_DO(hand().type("nodePort", QString::number(server.port())));
+    RM_DO(hand().type("nodeKey", m_flow->path("key")));
+    RM_DO(hand().click("addNodeConfirm"));
+
+    QTRY_VERIFY_WITH_TIMEOUT(hand().visible("hostKeyDialog"), kSoonMs);
+    QVERIFY(server.fingerprint().startsWith("SHA256:"));
+    QVERIFY(textsOn(*hand().visible("hostKeyDialog")).contains(server.fingerprint()));
+    QVERIFY(!QFile::exists(m_flow->path(".ssh/known_hosts")));
+    RM_DO(hand().click("trustKey"));
+    QTRY_COMPARE_WITH_TIMEOUT(nodeState(m_flow->window().nodesPage(), kNodeName), QString("Ready"),
+                              kSoonMs);
+}
+
+void FlowTest::launchDeploysAndOpensTheRun() {
+    RM_DO(hand().click("railNewRun"));
+    RM_DO(hand().click("recipe.gpt-tiny"));
+    RM_DO(m_flow->editSpec("flow", kSteps));
+    RM_DO(hand().click(QString("place.") + kLocalNodeName));
+    RM_DO(hand().click("place." + kNodeName));
+    RM_DO(hand().type("ranks." + kNodeName, QString::number(kRanks)));
+    m_ranks = kRanks;
+    RM_DO(m_flow->launch());
+    QVERIFY2(m_flow->hasAmounts("^\\d+.MB of \\d+.MB"), qPrintable(m_flow->seen()));
+}
+
+void FlowTest::pointsArriveLive() {
+    QTRY_VERIFY_WITH_TIMEOUT(newestStep() > 0, kSoonMs);
+    const QString figure = figureOf(page(), "figureStep");
+    for (int growth = 0; growth < 3; ++growth) {
+        const qint64 before = newestStep();
+        QTRY_VERIFY_WITH_TIMEOUT(newestStep() > before, kSoonMs);
+    }
+    QTRY_VERIFY_WITH_TIMEOUT(figureOf(page(), "figureStep") != figure, kSoonMs);
+    QTRY_VERIFY_WITH_TIMEOUT(figureOf(page(), "figureLoss").startsWith("Loss: "), kSoonMs);
+    QVERIFY(!figureOf(page(), "figureLoss").startsWith("Loss: –"));
+    QCOMPARE(flawIn(lossSteps(page()), 1), QByteArray());
+}
+
+void FlowTest::holdKeepsTheStep() {
+    RM_DO(hand().click("holdRun"));
+    QTRY_VERIFY_WITH_TIMEOUT(state().startsWith("Held at"), kSoonMs);
+    QTRY_COMPARE_WITH_TIMEOUT(state(), "Held at " + formatCount(newestStep()), kSoonMs);
+    const qint64 held = newestStep();
+    QVERIFY(held < kSteps);
+    QVERIFY(!QTest::qWaitFor([&] { return newestStep() != held; }, kStandsMs));
+    RM_DO(hand().click("holdRun")); // it reads Continue now
+    QTRY_VERIFY_WITH_TIMEOUT(newestStep() > held, kSoonMs);
+    QTRY_COMPARE_WITH_TIMEOUT(state(), QString("Running"), kSoonMs);
+}
+
+void FlowTest::checkpointIsListedAndTold() {
+    RM_DO(hand().click("tabCheckpoints"));
+    RM_DO(hand().click("checkpointRun"));
+    QTRY_VERIFY_WITH_TIMEOUT(!stepSavedByCommand().isEmpty(), kSoonMs);
+    RM_DO(hand().click("tabCharts"));
+    QTRY_VERIFY_WITH_TIMEOUT(hasEvent("^checkpoint " + stepSavedByCommand() + ','), kSoonMs);
+}
+
+void FlowTest::pauseNow() {
+    RM_DO(hand().click("pauseRun"));
+    m_ranks = 0;
+    QTRY_VERIFY_WITH_TIMEOUT(state().startsWith("Paused at"), kSoonMs);
+    QTRY_COMPARE_WITH_TIMEOUT(state(), "Paused at " + formatCount(newestStep()), kSoonMs);
+    QVERIFY2(m_flow->hasStates("^Pausing"), qPrintable(m_flow->seen()));
+    QCOMPARE(flawIn(lossSteps(page()), 1), QByteArray());
+}
+
+void FlowTest::pauseFreesTheNode() {
+    pauseNow();
+    QVERIFY(newestStep() < kSteps);
+}
+
+void FlowTest::resumedRunFinishesWhole() {
+    RM_DO(hand().click("resumeRun"));
+    QTRY_COMPARE_WITH_TIMEOUT(state(), QString("Finished"), kStartMs);
+    QVERIFY2(m_flow->hasStates("^Running · attempt 2$"), qPrintable(m_flow->seen()));
+    QTRY_COMPARE_WITH_TIMEOUT(newestStep(), kSteps, kSoonMs);
+    QCOMPARE(flawIn(lossSteps(page()), 1), QByteArray());
+}
+
+void FlowTest::olderCheckpointIsRestored() {
+    RM_DO(hand().click("tabCheckpoints"));
+    RM_DO(hand().clickCell("checkpointsTable", CheckpointsModel::kStep, "100"));
+    RM_DO(hand().click("restoreCheckpoint"));
+    RM_DO(hand().click("tabCharts"));
+    QTRY_COMPARE_WITH_TIMEOUT(state(), QString("Running · attempt 3"), kStartMs);
+    QTRY_VERIFY_WITH_TIMEOUT(hasEvent("^attempt 3 from step 100$"), kSoonMs);
+    QTRY_VERIFY_WITH_TIMEOUT(newestStep() > 100 && newestStep() < kSteps, kSoonMs);
+    pauseNow();
+}
+
+void FlowTest::branchIsASecondRun() {
+    const QString parent = page().run();
+    RM_DO(hand().click("tabCheckpoints"));
+    RM_DO(hand().clickCell("checkpointsTable", CheckpointsModel::kStep, "50"));
+    RM_DO(hand().click("branchRun"));
+    QVERIFY(textsOn(m_flow->window().newRunPage()).contains("Branch of flow"));
+    RM_DO(m_flow->editSpec("flow-branch", kForever));
+    m_ranks = kRanks;
+    RM_DO(m_flow->launch());
+    QVERIFY(page().run() != parent);
+    RM_DO(hand().click("tabCharts"));
+    QTRY_VERIFY_WITH_TIMEOUT(newestStep() > 50, kSoonMs);
+    QCOMPARE(flawIn(lossSteps(page()), 51), QByteArray());
+    RM_DO(hand().click("railRuns"));
+    QTRY_COMPARE(runNames(), QStringList({"flow-branch", "flow"}));
+}
+
+void FlowTest::stopNow() {
+    RM_DO(hand().click("stopRun"));
+    RM_DO(hand().click("stopConfirm"));
+    m_ranks = 0;
+    QTRY_VERIFY_WITH_TIMEOUT(state().startsWith("Stopped at"), kSoonMs);
+}
+
+void FlowTest::stopAsksFirst() {
+    RM_DO(m_flow->openRun("flow-branch"));
+    RM_DO(hand().click("stopRun"));
+    QTRY_VERIFY(hand().visible("stopDialog"));
+    RM_DO(hand().click("cancel"));
+    QTRY_VERIFY(!hand().visible("stopDialog"));
+    const qint64 before = newestStep();
+    QTRY_VERIFY_WITH_TIMEOUT(newestStep() > before, kSoonMs);
+    stopNow();
+}
+
+void FlowTest::deletedRunComesBack() {
+    RM_DO(hand().click("railRuns"));
+    QTRY_VERIFY(columnOf(m_flow->window(), "runsTable", RunsModel::kState)[0].startsWith("Stop"));
+    RM_DO(hand().clickCell("runsTable", RunsModel::kName, "flow-branch"));
+    RM_DO(hand().click("deleteRun"));
+    QTRY_VERIFY2(runNames() == QStringList("flow"),
+                 qPrintable(textsOn(m_flow->window()).join(" | ")));
+    RM_DO(hand().click("toastAction"));
+    QTRY_COMPARE(runNames(), QStringList({"flow-branch", "flow"}));
+}
+
+void FlowTest::closedWindowLosesNoStep() {
+    RM_DO(hand().click("railNewRun"));
+    RM_DO(hand().click("recipe.gpt-tiny"));
+    RM_DO(m_flow->editSpec("flow-alone", kForever));
+    RM_DO(m_flow->launch());
+    QTRY_VERIFY_WITH_TIMEOUT(newestStep() > 10, kSoonMs);
+    const qint64 before = newestStep();
+    const QSet<qint64> ranks = m_flow->livePids();
+    m_flow->closeProgram();
+
+    QCOMPARE(trainersAt(m_flow->server().home()), ranks);
+    const qint64 busy = ticksOf(*ranks.begin());
+    QTRY_VERIFY_WITH_TIMEOUT(ticksOf(*ranks.begin()) > busy + ::sysconf(_SC_CLK_TCK), kSoonMs);
+    RM_DO(m_flow->openProgram());
+
+    QTRY_VERIFY_WITH_TIMEOUT(hand().visible("runsTable"), kSoonMs); // no Welcome: there are runs
+    RM_DO(m_flow->openRun("flow-alone"));
+    QTRY_VERIFY_WITH_TIMEOUT(newestStep() > before, kSoonMs);
+    QTRY_COMPARE_WITH_TIMEOUT(m_flow->livePids(), ranks, kSoonMs);
+    const qint64 after = newestStep();
+    QTRY_VERIFY_WITH_TIMEOUT(newestStep() > after, kSoonMs);
+    QCOMPARE(flawIn(lossSteps(page()), 1), QByteArray());
+    stopNow();
+    QTRY_COMPARE_WITH_TIMEOUT(state(), "Stopped at " + formatCount(newestStep()), kSoonMs);
+    QCOMPARE(flawIn(lossSteps(page()), 1), QByteArray());
+}
+
+void FlowTest::changedHostKeyIsRefused() {
+    RM_DO(m_flow->changeHostKey());
+    const QWidget& nodes = m_flow->window().nodesPage();
+    RM_DO(hand().click("railNodes"));
+    RM_DO(hand().clickCalled(kNodeName + ','));
+    RM_DO(hand().click("checkNode"));
+    QTRY_COMPARE_WITH_TIMEOUT(nodeState(nodes, kNodeName), QString("1 problem"), kSoonMs);
+    const QStringList words = textsOn(nodes).filter("changed");
+    QVERIFY2(!words.isEmpty(), qPrintable(textsOn(nodes).join(" | ")));
+    QVERIFY(!QApplication::activeModalWidget());
+    QVERIFY(!hand().visible("trustKey"));
+
+    RM_DO(hand().click("railNewRun"));
+    RM_DO(hand().click(QString("place.") + kLocalNodeName));
+    RM_DO(hand().click("place." + kNodeName));
+    RM_DO(hand().click("launch"));
+    QTRY_VERIFY_WITH_TIMEOUT(hand().visible("launchBanner"), kSoonMs);
+    const QString refusal = textsOn(*hand().visible("launchBanner")).join(' ');
+    QVERIFY2(refusal.contains(words.back()), qPrintable(refusal + " / " + words.join(" | ")));
+    QVERIFY(!QApplication::activeModalWidget());
+    QVERIFY(!hand().visible("trustKey"));
+}
+
+QTEST_MAIN(FlowTest)
+#include "tst_flow.moc"
