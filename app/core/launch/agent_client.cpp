@@ -64,9 +64,9 @@ NodeReport reportFrom(const json& j) {
     return report;
 }
 
-std::string withPort(const std::string& address, int64_t port) {
-    const bool isV6 = address.find(':') != std::string::npos;
-    return (isV6 ? "[" + address + "]" : address) + ":" + std::to_string(port);
+DialAnswer dialAnswerFrom(const std::string& address, const json& j) {
+    return {address, j.value("reached", false), j.value("interface", ""),
+            j.value("microseconds", int64_t{-1}), j.value("error", "")};
 }
 
 /// Reads stdout up to the first newline.
@@ -101,6 +101,21 @@ Result<NodeReport> parseNodeReport(const std::string& text) {
     }
 }
 
+Result<std::vector<DialAnswer>> parseDialAnswers(const std::string& text,
+                                                 const std::vector<std::string>& addresses) {
+    const auto answer = parseAnswer(text, "dial");
+    if (!answer)
+        return tl::unexpected<Error>(answer.error());
+    std::vector<DialAnswer> out;
+    try {
+        for (size_t i = 0; i < answer->size() && i < addresses.size(); ++i)
+            out.push_back(dialAnswerFrom(addresses[i], answer->at(i)));
+    } catch (const json::exception& e) {
+        return fail(ErrorCode::kCorrupt, std::string("dial: ") + e.what());
+    }
+    return out;
+}
+
 Result<NodeReport> probeNode(HostSession& session, const std::string& agent, std::stop_token stop) {
     return runToEnd(session, agent, {"probe"}, "", kVerbTimeout, stop).and_then(parseNodeReport);
 }
@@ -108,7 +123,9 @@ Result<NodeReport> probeNode(HostSession& session, const std::string& agent, std
 Result<void> startOnNode(HostSession& session, const std::string& agent,
                          const std::string& specToml, const NodePlan& plan, std::stop_token stop) {
     const json request = {{"spec", specToml}, {"plan", toToml(plan)}};
-    return runToEnd(session, agent, {"start", plan.runId}, request.dump(), kVerbTimeout, stop)
+    // A path that a node reported need not be UTF-8; the agent then says which file is missing.
+    const std::string text = request.dump(-1, ' ', false, json::error_handler_t::replace);
+    return runToEnd(session, agent, {"start", plan.runId}, text, kVerbTimeout, stop)
         .map([](const std::string&) {});
 }
 
@@ -153,21 +170,14 @@ Result<std::vector<DialAnswer>> dialFromNode(HostSession& session, const std::st
                                              const std::vector<std::string>& addresses,
                                              int64_t port, std::stop_token stop) {
     std::vector<std::string> arguments = {"dial"};
+    // No brackets around IPv6: they are no characters of a command line, see HostSession::start.
     for (const std::string& address : addresses)
-        arguments.push_back(withPort(address, port));
+        arguments.push_back(address + ":" + std::to_string(port));
     const auto text = runToEnd(session, agent, arguments, "", kVerbTimeout, stop);
     if (!text)
         return tl::unexpected<Error>(text.error());
-    const auto answer = parseAnswer(*text, "dial from " + session.where());
-    if (!answer)
-        return tl::unexpected<Error>(answer.error());
-    std::vector<DialAnswer> out;
-    for (size_t i = 0; i < answer->size() && i < addresses.size(); ++i) {
-        const json& j = answer->at(i);
-        out.push_back({addresses[i], j.value("reached", false), j.value("interface", ""),
-                       j.value("microseconds", int64_t{-1}), j.value("error", "")});
-    }
-    return out;
+    auto answers = parseDialAnswers(*text, addresses);
+    return answers ? answers : failAs("dial from " + session.where(), answers.error());
 }
 
 } // namespace rm

@@ -50,6 +50,11 @@ struct DialAnswer {
     std::string error;
 };
 
+/// JSON of `ringmaster-agent dial ADDRESS...`, in the order of `addresses`. kCorrupt: not such a
+/// text.
+Result<std::vector<DialAnswer>> parseDialAnswers(const std::string& json,
+                                                 const std::vector<std::string>& addresses);
+
 /// Tries each address at `port` from this node.
 Result<std::vector<DialAnswer>> dialFromNode(HostSession& session, const std::string& agent,
                                              const std::vector<std::string>& addresses,

@@ -5,6 +5,11 @@
 
 namespace rm {
 
+namespace {
+/// A laptop that slept or a router that forgot leaves a session that looks open and is dead.
+constexpr auto kMaxIdle = std::chrono::seconds(30);
+} // namespace
+
 HostWorker::HostWorker(Node node, CredentialSource credentials)
     : m_node(std::move(node))
     , m_credentials(std::move(credentials))
@@ -35,6 +40,7 @@ void HostWorker::loop(std::stop_token stop) {
             job.refuse(ready.error());
         else if (job.run(*m_session, m_agent, stop))
             m_session.reset();
+        m_lastUse = std::chrono::steady_clock::now();
     }
     for (Job& job : m_jobs)
         job.refuse({ErrorCode::kUnavailable, "work on " + m_node.name + ": Ringmaster is closing"});
@@ -42,8 +48,9 @@ void HostWorker::loop(std::stop_token stop) {
 }
 
 Result<void> HostWorker::ensureSession(std::stop_token stop) {
-    if (m_session)
+    if (m_session && std::chrono::steady_clock::now() - m_lastUse < kMaxIdle)
         return {};
+    m_session.reset();
     auto opened = openSession(m_node, m_credentials(m_node), stop);
     if (!opened)
         return tl::unexpected<Error>(opened.error().error);

@@ -3,6 +3,7 @@
 
 #include "app/core/remote/host.h"
 
+#include <chrono>
 #include <condition_variable>
 #include <deque>
 #include <functional>
@@ -17,7 +18,8 @@ namespace rm {
 using CredentialSource = std::function<Credentials(const Node&)>;
 
 /// One node's worker thread and the one session that it owns. Tasks run in the order in which they
-/// were posted; a session that was lost is opened again by the next task.
+/// were posted; a session that was lost, or idle for so long that it may be, is opened again by the
+/// next task.
 class HostWorker {
 public:
     HostWorker(Node node, CredentialSource credentials);
@@ -62,9 +64,10 @@ private:
     std::mutex m_mutex;
     std::condition_variable_any m_wake;
     std::deque<Job> m_jobs;
-    std::unique_ptr<HostSession> m_session; ///< the worker thread's
-    std::string m_agent;                    ///< the worker thread's
-    std::jthread m_thread;                  ///< last: starts when all the rest exists
+    std::unique_ptr<HostSession> m_session;          ///< the worker thread's
+    std::string m_agent;                             ///< the worker thread's
+    std::chrono::steady_clock::time_point m_lastUse; ///< of the session; the worker thread's
+    std::jthread m_thread;                           ///< last: starts when all the rest exists
 };
 
 } // namespace rm

@@ -10,11 +10,18 @@
 namespace rm {
 
 Launcher::Launcher(RunSpec spec, std::vector<Party> nodes, PlanRequest request,
-                   ProgressSink progress)
+                   ProgressSink progress, std::stop_token stop)
     : m_spec(std::move(spec))
     , m_parties(std::move(nodes))
     , m_request(std::move(request))
-    , m_progress(std::move(progress)) {}
+    , m_progress(std::move(progress))
+    , m_stop(std::move(stop)) {}
+
+Result<void> Launcher::checkStop() const {
+    if (m_stop.stop_requested())
+        return fail(ErrorCode::kUnavailable, "launch " + m_request.runId + ": cancelled");
+    return {};
+}
 
 template <class T>
 Result<std::vector<T>> Launcher::onEveryNode(const std::function<Task<T>(size_t)>& taskOf) {
@@ -37,7 +44,11 @@ Result<std::vector<T>> Launcher::onEveryNode(const std::function<Task<T>(size_t)
 
 Result<void> Launcher::check() {
     m_progress({QStringLiteral("Check nodes")});
-    auto reports = onEveryNode<NodeReport>([](size_t) { return &probeNode; });
+    auto reports = onEveryNode<NodeReport>([this](size_t) -> Task<NodeReport> {
+        return [stop = m_stop](HostSession& session, const std::string& agent, std::stop_token) {
+            return probeNode(session, agent, stop);
+        };
+    });
     if (!reports)
         return tl::unexpected<Error>(reports.error());
     m_nodes.clear();
@@ -59,9 +70,9 @@ Result<std::vector<std::string>> Launcher::sendTree(const LocalTree& tree,
                                                     const std::string& what) {
     const auto rate =
         std::make_shared<TransferRate>(QString::fromStdString("Send " + what), m_progress);
-    return onEveryNode<std::string>([&tree, rate](size_t node) -> Task<std::string> {
-        return [&tree, rate, node](HostSession& session, const std::string& agent,
-                                   std::stop_token stop) {
+    return onEveryNode<std::string>([this, &tree, rate](size_t node) -> Task<std::string> {
+        return [stop = m_stop, &tree, rate, node](HostSession& session, const std::string& agent,
+                                                  std::stop_token) {
             const auto report = [rate, node](int64_t done, int64_t total) {
                 rate->update(node, done, total);
             };
@@ -91,6 +102,8 @@ Result<LocalTree> Launcher::stagedTree() const {
 }
 
 Result<void> Launcher::deploy() {
+    if (const auto goesOn = checkStop(); !goesOn)
+        return goesOn;
     const auto bundle = trainerBundle(m_device == "cuda");
     if (!bundle)
         return tl::unexpected<Error>(bundle.error());
@@ -112,6 +125,8 @@ Result<void> Launcher::deploy() {
 }
 
 Result<void> Launcher::start() {
+    if (const auto goesOn = checkStop(); !goesOn)
+        return goesOn;
     m_progress({QStringLiteral("Find where ranks meet")});
     std::vector<HostWorker*> workers;
     for (const Party& party : m_parties)
@@ -132,13 +147,14 @@ Result<void> Launcher::startAll(const std::vector<NodePlan>& plans) {
             return startOnNode(session, agent, spec, plan, stop).map([] { return true; });
         };
     });
-    if (started)
+    const auto goesOn = checkStop();
+    if (started && goesOn)
         return {};
-    stopAll();
-    return tl::unexpected<Error>(started.error());
+    abandon();
+    return tl::unexpected<Error>(started ? goesOn.error() : started.error());
 }
 
-void Launcher::stopAll() {
+void Launcher::abandon() {
     // The launch has failed already and its error is the one to tell; a node that does not answer
     // here either is the one that it names.
     (void)onEveryNode<bool>([this](size_t) -> Task<bool> {

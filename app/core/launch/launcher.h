@@ -25,7 +25,9 @@ public:
     };
 
     /// `nodes` is not empty; its first is the node of rank 0. `progress` is called on any thread.
-    Launcher(RunSpec spec, std::vector<Party> nodes, PlanRequest request, ProgressSink progress);
+    /// After `stop` each step ends soon with kUnavailable, save that ranks are never half started.
+    Launcher(RunSpec spec, std::vector<Party> nodes, PlanRequest request, ProgressSink progress,
+             std::stop_token stop = {});
 
     /// Connects to every node at once, probes it, and settles device and ranks.
     Result<void> check();
@@ -37,6 +39,9 @@ public:
 
     /// Finds where the ranks meet and starts them. When one node fails, the started ones are ended.
     Result<void> start();
+
+    /// Ends the ranks that start() has started, on every node that answers.
+    void abandon();
 
 private:
     template <class T>
@@ -50,13 +55,14 @@ private:
     Result<std::vector<std::string>> sendTree(const LocalTree& tree, const std::string& what);
     Result<LocalTree> stagedTree() const;
     Result<void> startAll(const std::vector<NodePlan>& plans);
-    void stopAll();
+    Result<void> checkStop() const;
     std::string nodeName(size_t node) const { return m_parties[node].worker->node().name; }
 
     RunSpec m_spec;
     std::vector<Party> m_parties;
     PlanRequest m_request;
     ProgressSink m_progress;
+    std::stop_token m_stop;
     std::vector<PlacedNode> m_nodes;
     std::vector<int> m_ranks;
     std::string m_device;

@@ -50,6 +50,13 @@ std::string whyNone(const std::vector<AddressTrial>& trials,
     return text;
 }
 
+Error noCandidate(const std::string& node, const std::string& interface) {
+    const std::string which = interface.empty() ? "" : " of the name " + interface;
+    return {ErrorCode::kInvalid, "find an address where all ranks can meet: " + node +
+                                     " has no network interface" + which +
+                                     " that is up and that other machines could reach"};
+}
+
 std::vector<AddressTrial> arrange(const std::vector<InterfaceReport>& candidates,
                                   const std::vector<Dialled>& byNode) {
     std::vector<AddressTrial> trials;
@@ -78,10 +85,12 @@ Result<int64_t> openPort(HostWorker& worker, int64_t port, const SharedListener&
         .get();
 }
 
-void closePort(HostWorker& worker, const SharedListener& listener) {
-    // A port that stays taken shows when the trainer binds it: its error names the port.
+void closePort(HostWorker& worker, SharedListener&& listener) {
+    // A port that stays taken shows when the trainer binds it: its error names the port. The task
+    // takes the last reference: when it is refused, the listener still dies on its own thread.
     (void)worker
-        .post<bool>([listener](HostSession&, const std::string&, std::stop_token) -> Result<bool> {
+        .post<bool>([listener = std::move(listener)](HostSession&, const std::string&,
+                                                     std::stop_token) -> Result<bool> {
             const bool closed = (*listener)->close().has_value();
             listener->reset();
             return closed;
@@ -142,20 +151,22 @@ Result<Rendezvous> chooseRendezvous(const std::vector<AddressTrial>& trials, int
 
 Result<Rendezvous> findRendezvous(const std::vector<HostWorker*>& workers,
                                   const std::vector<PlacedNode>& nodes, const RunSpec& spec) {
-    const auto listener = std::make_shared<std::optional<PortListener>>();
+    const auto candidates = rendezvousCandidates(nodes.front().report, spec.launch.interface);
+    if (workers.size() > 1 && candidates.empty())
+        return tl::unexpected<Error>(noCandidate(nodes.front().node.name, spec.launch.interface));
+    auto listener = std::make_shared<std::optional<PortListener>>();
     const auto port = openPort(*workers.front(), spec.launch.masterPort, listener);
     if (!port)
         return tl::unexpected<Error>(port.error());
     if (workers.size() == 1) {
-        closePort(*workers.front(), listener);
+        closePort(*workers.front(), std::move(listener));
         return Rendezvous{"127.0.0.1", *port, {""}};
     }
-    const auto candidates = rendezvousCandidates(nodes.front().report, spec.launch.interface);
     std::vector<std::string> addresses;
     for (const InterfaceReport& candidate : candidates)
         addresses.push_back(candidate.address);
     const auto dialled = dialFromOthers(workers, addresses, *port);
-    closePort(*workers.front(), listener);
+    closePort(*workers.front(), std::move(listener));
     if (!dialled)
         return tl::unexpected<Error>(dialled.error());
     std::vector<std::string> others;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/run/engine.h"
 
+#include "app/core/launch/plan.h"
 #include "app/core/run/followed_run.h"
 #include "app/core/run/procedures.h"
 #include "app/core/settings/paths.h"
@@ -37,6 +38,8 @@ struct Engine::Impl {
     std::shared_ptr<HostPool> hosts;
     std::unique_ptr<StoreReader> reader; ///< the engine thread's, for single rows
     std::map<QString, std::unique_ptr<FollowedRun>> followed;
+    std::vector<std::unique_ptr<FollowedRun>> over; ///< gone at the next turn of the event loop
+    std::map<QString, std::stop_source> launches;   ///< runs whose ranks are being started here
     QThreadPool pool;
 
     Credentials credentialsFor(const Node& node) const { return credentials(node); }
@@ -57,8 +60,11 @@ Engine::Engine(const Paths& paths, Fleet& fleet, std::unique_ptr<StoreWriter> wr
 }
 
 Engine::~Engine() {
+    for (auto& [run, launch] : m_impl->launches)
+        launch.request_stop();
     // Followers first: they commit through the writer; procedures next, for the same reason.
     m_impl->followed.clear();
+    m_impl->over.clear();
     m_impl->pool.waitForDone();
 }
 
@@ -105,22 +111,33 @@ Result<RunSummary> Engine::summary(const QString& run) const {
     return *found;
 }
 
-QFuture<Result<QString>>
-Engine::startProcedure(std::function<Result<QString>(const ProcedureContext&)> procedure) {
-    if (!m_impl->writer)
-        return readyFuture<QString>(fail(ErrorCode::kUnavailable,
-                                         "start ranks: another Ringmaster has this database open; "
-                                         "start the run there, or close it first"));
-    ProcedureContext context{m_impl->writer, m_impl->hosts, m_impl->database, {}, {}};
+ProcedureContext Engine::procedureContext(std::stop_token stop) {
+    ProcedureContext context{
+        m_impl->writer, m_impl->hosts, m_impl->database, std::move(stop), {}, {}};
     context.progress = [this](const QString& run, const Progress& progress) {
         QMetaObject::invokeMethod(this, [=, this] { Q_EMIT progressed(run, progress); });
     };
     context.changed = [this](const QString&) {
         QMetaObject::invokeMethod(this, [this] { Q_EMIT runsChanged(); });
     };
+    return context;
+}
+
+QFuture<Result<QString>>
+Engine::startProcedure(const QString& run,
+                       std::function<Result<QString>(const ProcedureContext&)> procedure) {
+    if (m_impl->launches.contains(run))
+        return readyFuture<QString>(fail(ErrorCode::kInvalid, "start " + run.toStdString() +
+                                                                  ": it is being started already"));
+    if (!m_impl->writer)
+        return readyFuture<QString>(fail(ErrorCode::kUnavailable,
+                                         "start ranks: another Ringmaster has this database open; "
+                                         "start the run there, or close it first"));
+    const auto context = procedureContext(m_impl->launches[run].get_token());
     return QtConcurrent::run(&m_impl->pool, [procedure = std::move(procedure),
                                              context] { return procedure(context); })
-        .then(this, [this](Result<QString> started) {
+        .then(this, [this, run](Result<QString> started) {
+            m_impl->launches.erase(run);
             if (started)
                 attach(*started);
             return started;
@@ -132,8 +149,9 @@ QFuture<Result<QString>> Engine::launch(const CheckedSpec& spec,
     auto parties = place(nodes);
     if (!parties)
         return readyFuture<QString>(tl::unexpected<Error>(parties.error()));
-    return startProcedure([spec, parties = *parties](const ProcedureContext& context) {
-        return launchRun(context, spec, parties, {});
+    const QString id = QString::fromStdString(newRunId(spec->name));
+    return startProcedure(id, [id, spec, parties = *parties](const ProcedureContext& context) {
+        return launchRun(context, id, spec, parties, {});
     });
 }
 
@@ -150,7 +168,7 @@ QFuture<Result<QString>> Engine::resume(const QString& run, std::optional<int64_
         return readyFuture<QString>(tl::unexpected<Error>(parties.error()));
     m_impl->followed.erase(run);
     return startProcedure(
-        [found = *found, parties = *parties, step](const ProcedureContext& context) {
+        run, [found = *found, parties = *parties, step](const ProcedureContext& context) {
             return resumeRun(context, found, parties, step);
         });
 }
@@ -163,27 +181,31 @@ QFuture<Result<QString>> Engine::branch(const QString& run, int64_t step,
     auto parties = placeOf(*found);
     if (!parties)
         return readyFuture<QString>(tl::unexpected<Error>(parties.error()));
-    return startProcedure([=,
-                           parties = *parties](const ProcedureContext& context) -> Result<QString> {
-        const auto reader = StoreReader::open(context.database);
-        if (!reader)
-            return tl::unexpected<Error>(reader.error());
-        const auto checkpoint = findCheckpoint(**reader, run, step);
-        if (!checkpoint)
-            return tl::unexpected<Error>(checkpoint.error());
-        auto checked = spec
-                           ? Result<CheckedSpec>(*spec)
-                           : parseRunSpec((*reader)->specToml(run), run.toStdString())
-                                 .and_then([](RunSpec parsed) { return check(std::move(parsed)); });
-        if (!checked)
-            return tl::unexpected<Error>(checked.error());
-        return launchRun(context, *checked, parties, {run, step, checkpoint->saved.path});
-    });
+    const QString id =
+        QString::fromStdString(newRunId(spec ? (*spec)->name : found->name.toStdString()));
+    return startProcedure(
+        id, [=, parties = *parties](const ProcedureContext& context) -> Result<QString> {
+            const auto reader = StoreReader::open(context.database);
+            if (!reader)
+                return tl::unexpected<Error>(reader.error());
+            const auto checkpoint = findCheckpoint(**reader, run, step);
+            if (!checkpoint)
+                return tl::unexpected<Error>(checkpoint.error());
+            auto checked =
+                spec ? Result<CheckedSpec>(*spec)
+                     : parseRunSpec((*reader)->specToml(run), run.toStdString())
+                           .and_then([](RunSpec parsed) { return check(std::move(parsed)); });
+            if (!checked)
+                return tl::unexpected<Error>(checked.error());
+            return launchRun(context, id, *checked, parties, {run, step, checkpoint->saved.path});
+        });
 }
 
 QFuture<Result<CommandState>>
 Engine::command(const QString& run, CommandKind kind,
                 std::vector<std::pair<std::string, std::string>> args) {
+    if (m_impl->launches.contains(run))
+        return readyFuture<CommandState>(commandToLaunch(run, kind));
     const auto found = summary(run);
     if (!found)
         return readyFuture<CommandState>(tl::unexpected<Error>(found.error()));
@@ -192,28 +214,36 @@ Engine::command(const QString& run, CommandKind kind,
             fail(ErrorCode::kInvalid, std::string(commandKindName(kind)) + " " + run.toStdString() +
                                           ": it is " + runStateName(found->state) +
                                           ", no rank is there to do it"));
-    attach(run);
-    const auto followed = m_impl->followed.find(run);
-    if (followed == m_impl->followed.end())
-        return readyFuture<CommandState>(
-            fail(ErrorCode::kUnavailable, "reach the nodes of " + run.toStdString()));
+    if (const auto following = follow(run); !following)
+        return readyFuture<CommandState>(tl::unexpected<Error>(following.error()));
     const std::string id = QUuid::createUuid().toString(QUuid::WithoutBraces).toStdString();
-    return followed->second->send({id, kind, std::move(args)});
+    return m_impl->followed.at(run)->send({id, kind, std::move(args)});
+}
+
+Result<CommandState> Engine::commandToLaunch(const QString& run, CommandKind kind) {
+    if (kind != CommandKind::kStop && kind != CommandKind::kKill)
+        return fail(ErrorCode::kInvalid, std::string(commandKindName(kind)) + " " +
+                                             run.toStdString() +
+                                             ": its ranks are being started; wait until they train "
+                                             "or stop it");
+    m_impl->launches.at(run).request_stop();
+    return CommandState{{}, CommandProgress::kApplied, -1, "its launch is cancelled"};
 }
 
 void Engine::attach(const QString& run) {
-    if (m_impl->followed.contains(run))
-        return;
+    if (const auto following = follow(run); !following)
+        Q_EMIT failed(run, QString::fromStdString(following.error().message));
+}
+
+Result<void> Engine::follow(const QString& run) {
+    if (m_impl->followed.contains(run) || m_impl->launches.contains(run))
+        return {};
     const auto found = summary(run);
-    if (!found) {
-        Q_EMIT failed(run, QString::fromStdString(found.error().message));
-        return;
-    }
+    if (!found)
+        return tl::unexpected<Error>(found.error());
     const auto parties = placeOf(*found);
-    if (!parties) {
-        Q_EMIT failed(run, QString::fromStdString(parties.error().message));
-        return;
-    }
+    if (!parties)
+        return tl::unexpected<Error>(parties.error());
     std::vector<Node> nodes;
     for (const PlacedParty& party : *parties)
         nodes.push_back(party.node);
@@ -223,6 +253,7 @@ void Engine::attach(const QString& run) {
     followed->start();
     m_impl->followed.emplace(run, std::move(followed));
     Q_EMIT liveChanged(run);
+    return {};
 }
 
 void Engine::wireFollowed(const QString& run, FollowedRun& followed) {
@@ -231,28 +262,38 @@ void Engine::wireFollowed(const QString& run, FollowedRun& followed) {
         Q_EMIT runsChanged();
     });
     connect(&followed, &FollowedRun::liveChanged, this, [this, run] { Q_EMIT liveChanged(run); });
-    connect(&followed, &FollowedRun::ended, this, [this, run](const QString& problem) {
-        // The sender is inside this call: it goes when the event loop is back.
-        if (const auto node = m_impl->followed.extract(run))
-            node.mapped().release()->deleteLater();
-        endInterruptedLaunch(run);
+    connect(&followed, &FollowedRun::ended, this, [this, run](const QString& problem, bool lost) {
+        onFollowingEnded(run, problem, lost);
+    });
+}
+
+void Engine::onFollowingEnded(const QString& run, const QString& problem, bool lost) {
+    // The sender is inside this call: it goes when the event loop is back.
+    if (auto node = m_impl->followed.extract(run))
+        m_impl->over.push_back(std::move(node.mapped()));
+    QMetaObject::invokeMethod(
+        this, [this] { m_impl->over.clear(); }, Qt::QueuedConnection);
+    const auto announce = [this, run, problem] {
         Q_EMIT liveChanged(run);
         Q_EMIT runsChanged();
         if (!problem.isEmpty())
             Q_EMIT failed(run, problem);
         Q_EMIT attemptEnded(run);
-    });
-}
-
-void Engine::endInterruptedLaunch(const QString& run) {
-    // Its ranks have ended, or never began, and still it is "preparing": the Ringmaster that
-    // launched it was killed in between.
+    };
     const auto found = summary(run);
-    if (!found || found->state != RunStateKind::kPreparing)
-        return;
-    (void)postEdit(run, [run](StoreWriter& writer) {
-        return writer.setState(run, RunStateKind::kFailed,
-                               QStringLiteral("the launch was interrupted before a rank started"));
+    const bool open = found && !hasEnded(found->state);
+    const bool interrupted = open && found->state == RunStateKind::kPreparing;
+    if (!m_impl->writer || !open || !(lost || (interrupted && problem.isEmpty())))
+        return announce();
+    // Its journals will not say how it ended: the ranks are gone, or never were, because the
+    // Ringmaster that launched it was killed in between.
+    const QString why = interrupted
+                            ? QStringLiteral("the launch was interrupted before its ranks trained")
+                            : problem;
+    m_impl->writer->post([this, run, why, announce](StoreWriter& writer) {
+        auto done = writer.setState(run, RunStateKind::kFailed, why);
+        QMetaObject::invokeMethod(this, announce);
+        return done;
     });
 }
 

@@ -15,6 +15,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <stop_token>
 #include <vector>
 
 namespace rm {
@@ -51,7 +52,8 @@ struct LiveState {
 /// The one engine behind the window and the terminal. Lives on the thread that made it (the GUI
 /// thread); every blocking step runs on worker threads; every answer comes back here.
 ///
-/// Closing it leaves the runs alone: they go on on their nodes and are attached to again.
+/// Closing it leaves the runs alone: they go on on their nodes and are attached to again. A launch
+/// that is going on is cancelled.
 class Engine : public QObject {
     Q_OBJECT
 public:
@@ -66,7 +68,7 @@ public:
     void setCredentialSource(CredentialSource source);
 
     /// Checks, deploys, plans, starts, attaches. The answer is the new run's id; a failure after
-    /// the id exists leaves the run as failed with the message, and nothing running.
+    /// the run is listed leaves it as failed with the message, and nothing running.
     QFuture<Result<QString>> launch(const CheckedSpec& spec, const std::vector<Placement>& nodes);
     /// Next attempt from the newest checkpoint (of any step, or exactly `step`).
     QFuture<Result<QString>> resume(const QString& run, std::optional<int64_t> step = {});
@@ -74,12 +76,15 @@ public:
     /// the run's own spec.
     QFuture<Result<QString>> branch(const QString& run, int64_t step,
                                     std::optional<CheckedSpec> spec = {});
-    /// The answer is kApplied or kRefused; kUnavailable when rank 0's node does not answer.
+    /// The answer is kApplied or kRefused; it waits as long as rank 0's node cannot be reached.
+    /// kStop and kKill of a run whose ranks are not started yet cancel its launch, which then
+    /// leaves it as stopped.
     QFuture<Result<CommandState>>
     command(const QString& run, CommandKind kind,
             std::vector<std::pair<std::string, std::string>> args = {});
 
-    /// Attaches to every node of the run and follows it until it ends. Idempotent.
+    /// Attaches to every node of the run and follows it until it ends. Idempotent; while its ranks
+    /// are being started here it does nothing: that attaches at its end.
     void attach(const QString& run);
     /// attach() for every run that has not ended.
     void attachAll();
@@ -106,9 +111,13 @@ private:
     Result<std::vector<PlacedParty>> placeOf(const RunSummary& run) const;
     Result<RunSummary> summary(const QString& run) const;
     QFuture<Result<QString>>
-    startProcedure(std::function<Result<QString>(const ProcedureContext&)> procedure);
+    startProcedure(const QString& run,
+                   std::function<Result<QString>(const ProcedureContext&)> procedure);
+    ProcedureContext procedureContext(std::stop_token stop);
+    Result<void> follow(const QString& run);
     void wireFollowed(const QString& run, FollowedRun& followed);
-    void endInterruptedLaunch(const QString& run);
+    void onFollowingEnded(const QString& run, const QString& problem, bool lost);
+    Result<CommandState> commandToLaunch(const QString& run, CommandKind kind);
     Result<void> postEdit(const QString& run, std::function<Result<void>(StoreWriter&)> edit);
 
     struct Impl;

@@ -36,7 +36,6 @@ FollowedRun::FollowedRun(const RunSummary& run, std::vector<Node> nodes,
     : m_run(run.id)
     , m_nodes(std::move(nodes))
     , m_attempt(run.attempt)
-    , m_wasLive(run.state == RunStateKind::kPreparing || run.state == RunStateKind::kRunning)
     , m_writer(std::move(writer))
     , m_credentials(std::move(credentials))
     , m_database(std::move(database))
@@ -51,8 +50,10 @@ FollowedRun::FollowedRun(const RunSummary& run, std::vector<Node> nodes,
 
 FollowedRun::~FollowedRun() {
     m_followers.clear();
-    answerAll({ErrorCode::kUnavailable,
-               "command to " + m_run.toStdString() + ": Ringmaster stopped following the run"});
+    for (auto& [id, waiting] : m_inFlight)
+        answer(waiting, unanswered(m_run, waiting.kind,
+                                   "Ringmaster stopped following the run before it "
+                                   "was known whether it took effect"));
 }
 
 void FollowedRun::start() {
@@ -115,37 +116,60 @@ void FollowedRun::onCommandState(const CommandState& state) {
         state.progress == CommandProgress::kRefused || !lastsUntilTheEnd(inFlight.kind);
     if (over && m_live.pending == inFlight.kind)
         m_live.pending.reset();
-    inFlight.promise.addResult(Result<CommandState>(state));
-    inFlight.promise.finish();
     Q_EMIT liveChanged();
+    answer(inFlight, state);
 }
 
 void FollowedRun::onNodeEnded(size_t node, const Result<void>& how) {
     m_nodeEnded[node] = true;
     if (!how && m_problem.isEmpty())
         m_problem = QString::fromStdString(how.error().message);
+    m_lost = m_lost || (!how && how.error().code == ErrorCode::kNotFound);
     if (std::all_of(m_nodeEnded.begin(), m_nodeEnded.end(), [](bool ended) { return ended; }))
         finish();
 }
 
 void FollowedRun::finish() {
-    answerAll({ErrorCode::kUnavailable,
-               "command to " + m_run.toStdString() + ": the run ended before it took effect"});
-    if (!m_problem.isEmpty() && m_wasLive && m_writer)
-        m_writer->post([run = m_run, problem = m_problem](StoreWriter& writer) {
-            return writer.setState(run, RunStateKind::kFailed, problem);
-        });
-    Q_EMIT ended(m_problem);
-}
-
-void FollowedRun::answerAll(const Error& error) {
+    // Whoever hears of the end may let go of this object: the answers are out of it by then.
     auto inFlight = std::move(m_inFlight);
     m_inFlight.clear();
     m_live.pending.reset();
+    const auto stored = inFlight.empty() ? std::map<std::string, CommandState>() : storedAnswers();
+    const QString run = m_run;
+    const std::string why =
+        m_problem.isEmpty() ? "the run ended before it took effect" : m_problem.toStdString();
+    Q_EMIT ended(m_problem, m_lost);
     for (auto& [id, waiting] : inFlight) {
-        waiting.promise.addResult(Result<CommandState>(tl::unexpected<Error>(error)));
-        waiting.promise.finish();
+        const auto found = stored.find(id);
+        answer(waiting, found != stored.end() ? Result<CommandState>(found->second)
+                                              : unanswered(run, waiting.kind, why));
     }
+}
+
+// The link may have been lost between the effect and its report; the journal has both.
+std::map<std::string, CommandState> FollowedRun::storedAnswers() const {
+    const auto reader = StoreReader::open(m_database);
+    if (!reader)
+        return {};
+    std::map<std::string, CommandState> answers;
+    for (const StoredCommand& command : (*reader)->commands(m_run)) {
+        const CommandApplied& applied = command.applied;
+        answers[applied.id] = {applied.id,
+                               applied.ok ? CommandProgress::kApplied : CommandProgress::kRefused,
+                               applied.step, applied.message};
+    }
+    return answers;
+}
+
+void FollowedRun::answer(InFlight& inFlight, Result<CommandState> with) {
+    inFlight.promise.addResult(std::move(with));
+    inFlight.promise.finish();
+}
+
+Result<CommandState> FollowedRun::unanswered(const QString& run, CommandKind kind,
+                                             const std::string& why) {
+    return fail(ErrorCode::kUnavailable,
+                std::string(commandKindName(kind)) + " " + run.toStdString() + ": " + why);
 }
 
 } // namespace rm

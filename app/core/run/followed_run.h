@@ -29,13 +29,15 @@ public:
     void start();
     const LiveState& live() const { return m_live; }
 
-    /// The answer is kApplied or kRefused, or an error when the run ended before.
+    /// The answer is kApplied or kRefused, or kUnavailable when the run ended before.
     QFuture<Result<CommandState>> send(Command command);
 
 Q_SIGNALS:
     void committed(); ///< new samples or events are in the database
     void liveChanged();
-    void ended(const QString& problem); ///< all nodes; empty: as it should
+    /// Of all nodes. `problem` empty: as it should. `lost`: the ranks of a node are gone without
+    /// a report; otherwise they may well train on, out of sight.
+    void ended(const QString& problem, bool lost);
 
 private:
     struct InFlight {
@@ -48,12 +50,14 @@ private:
     void onCommandState(const CommandState& state);
     void onNodeEnded(size_t node, const Result<void>& how);
     void finish();
-    void answerAll(const Error& error);
+    std::map<std::string, CommandState> storedAnswers() const;
+    static void answer(InFlight& inFlight, Result<CommandState> with);
+    static Result<CommandState> unanswered(const QString& run, CommandKind kind,
+                                           const std::string& why);
 
     QString m_run;
     std::vector<Node> m_nodes;
     int m_attempt;
-    bool m_wasLive; ///< its state is open: a lost node makes it a failed one
     std::shared_ptr<WriterThread> m_writer;
     CredentialSource m_credentials;
     QString m_database;
@@ -61,6 +65,7 @@ private:
     std::map<std::string, InFlight> m_inFlight;
     std::vector<bool> m_nodeEnded;
     QString m_problem;
+    bool m_lost = false;
     std::vector<std::unique_ptr<NodeFollower>> m_followers; ///< last: their threads call back
 };
 

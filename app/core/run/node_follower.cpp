@@ -3,6 +3,7 @@
 
 #include "app/core/deploy/deploy.h"
 #include "app/core/ingest/node_ingest.h"
+#include "app/core/remote/program_end.h"
 #include "app/core/run/attach_stream.h"
 #include "shared/io/clock.h"
 
@@ -18,6 +19,7 @@ using namespace std::chrono_literals;
 using Clock = AttachStream::Clock;
 
 constexpr auto kReadTimeout = 250ms;
+constexpr auto kExitTimeout = 2000ms;
 constexpr auto kGather = 20ms; ///< bytes that arrive within it share a transaction
 constexpr size_t kGatherBytes = 4u << 20;
 constexpr auto kFirstDelay = 200ms;
@@ -47,10 +49,6 @@ void waitUnlessStopped(std::stop_token stop, std::chrono::milliseconds delay) {
     wake.wait_for(lock, stop, delay, [] { return false; });
 }
 
-bool isFinal(const Error& error) {
-    return error.code == ErrorCode::kNotFound || error.code == ErrorCode::kTooNew;
-}
-
 } // namespace
 
 /// One connection from attach to its loss or the end of the attempt. The follower's thread.
@@ -68,6 +66,8 @@ private:
     Result<bool> readOnce();
     Result<void> sendDue();
     Result<void> commit();
+    tl::unexpected<Error> verdict(const Error& error);
+    tl::unexpected<Error> whyClosed();
     void onRunState(const RunState& state);
 
     NodeFollower& m_owner;
@@ -117,8 +117,25 @@ Result<void> NodeFollower::Connection::open(std::stop_token stop) {
     handlers.runState = [this](const RunState& state) { onRunState(state); };
     handlers.commandState = [this](const CommandState& state) { m_owner.onAnswer(state); };
     m_stream.emplace(run, std::move(*cursors), std::move(handlers), Clock::now());
-    m_owner.resendUnanswered();
-    return m_process->write(m_stream->opening());
+    // In one write: of a run that has ended meanwhile the agent would say so before it reads them.
+    auto bytes = m_stream->opening();
+    for (const Command& command : m_owner.takeUnanswered()) {
+        const auto more = frameMessage(command);
+        bytes.insert(bytes.end(), more.begin(), more.end());
+    }
+    return m_process->write(bytes);
+}
+
+tl::unexpected<Error> NodeFollower::Connection::verdict(const Error& error) {
+    m_owner.m_isFinal = error.code == ErrorCode::kNotFound || error.code == ErrorCode::kTooNew;
+    return tl::unexpected<Error>(error);
+}
+
+tl::unexpected<Error> NodeFollower::Connection::whyClosed() {
+    const std::string attempt = "attach on " + m_owner.m_target.node.name;
+    if (const auto end = checkEnd(*m_process, attempt, kExitTimeout); !end)
+        return verdict(end.error());
+    return fail(ErrorCode::kUnavailable, attempt + ": the agent's stream ended");
 }
 
 void NodeFollower::Connection::onRunState(const RunState& state) {
@@ -149,7 +166,7 @@ Result<bool> NodeFollower::Connection::readOnce() {
         if (const auto handled = m_stream->onBytes(bytes->data, Clock::now()); !handled) {
             // What came before the damage is whole and stays.
             (void)commit();
-            return tl::unexpected<Error>(handled.error());
+            return verdict(handled.error());
         }
         if (bytes->ended)
             return true;
@@ -190,14 +207,12 @@ Result<bool> NodeFollower::Connection::run(std::stop_token stop) {
         if (m_ended)
             return true;
         if (m_orphanedStates >= kStatesWithoutRanks)
-            return fail(ErrorCode::kNotFound,
-                        "the ranks on " + m_owner.m_target.node.name +
-                            " and the agent that supervised them are gone without a report "
-                            "(machine restarted, or killed from outside?)");
-        if (*closed) {
-            const std::string why = m_process->errorText();
-            return fail(ErrorCode::kUnavailable, why.empty() ? "the agent's stream ended" : why);
-        }
+            return verdict({ErrorCode::kNotFound,
+                            "the ranks on " + m_owner.m_target.node.name +
+                                " and the agent that supervised them are gone without a report "
+                                "(machine restarted, or killed from outside?)"});
+        if (*closed)
+            return whyClosed();
         if (const auto sent = sendDue(); !sent)
             return tl::unexpected<Error>(sent.error());
     }
@@ -226,9 +241,10 @@ void NodeFollower::send(Command command) {
     m_waker.wake();
 }
 
-void NodeFollower::resendUnanswered() {
+std::vector<Command> NodeFollower::takeUnanswered() {
     const std::lock_guard lock(m_mutex);
-    m_unsent = m_unanswered;
+    m_unsent.clear();
+    return m_unanswered;
 }
 
 void NodeFollower::onAnswer(const CommandState& state) {
@@ -262,7 +278,7 @@ void NodeFollower::loop(std::stop_token stop) {
         if (m_link.link == LiveState::Link::kLive)
             backOff.reset();
         report(LiveState::Link::kLost, QString::fromStdString(over.error().message));
-        if (isFinal(over.error()))
+        if (m_isFinal)
             return m_sink.ended(tl::unexpected<Error>(over.error()));
         waitUnlessStopped(stop, backOff.next());
     }

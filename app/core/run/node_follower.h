@@ -34,7 +34,8 @@ public:
         std::function<Result<void>(IngestBatch)> commit;
         std::function<void(const LiveState::NodeLink&)> linkChanged;
         std::function<void(const CommandState&)> commandState;
-        /// Last call: the attempt ended here and all its bytes are in; or why following is over.
+        /// Last call: the attempt ended here and all its bytes are in; or why following is over:
+        /// kNotFound when its ranks are gone, kTooNew when this release cannot read what they say.
         std::function<void(Result<void>)> ended;
     };
 
@@ -50,7 +51,7 @@ private:
 
     void loop(std::stop_token stop);
     void report(LiveState::Link link, const QString& why = {});
-    void resendUnanswered();
+    std::vector<Command> takeUnanswered();
     void onAnswer(const CommandState& state);
 
     FollowTarget m_target;
@@ -58,6 +59,7 @@ private:
     QString m_database;
     Sink m_sink;
     LiveState::NodeLink m_link;
+    bool m_isFinal = false; ///< the agent's own word: no run here, or another release's
     Waker m_waker;
     std::mutex m_mutex;
     std::vector<Command> m_unsent;     ///< on this connection

@@ -29,8 +29,9 @@ Launcher makeLauncher(const ProcedureContext& context, const QString& run, RunSp
                       const std::vector<PlacedParty>& nodes, int64_t attempt,
                       const std::string& startFrom) {
     PlanRequest request{run.toStdString(), spec.name, attempt, startFrom};
-    return Launcher(std::move(spec), partiesOf(*context.hosts, nodes), std::move(request),
-                    [progress = context.progress, run](const Progress& p) { progress(run, p); });
+    return Launcher(
+        std::move(spec), partiesOf(*context.hosts, nodes), std::move(request),
+        [progress = context.progress, run](const Progress& p) { progress(run, p); }, context.stop);
 }
 
 Result<void> setState(const ProcedureContext& context, const QString& run, RunStateKind state,
@@ -41,16 +42,27 @@ Result<void> setState(const ProcedureContext& context, const QString& run, RunSt
     return done;
 }
 
-Result<void> deployAndStart(Launcher& launcher) {
-    return launcher.deploy().and_then([&] { return launcher.start(); });
-}
+/// An attempt as the database is told of it.
+struct NewAttempt {
+    int attempt = 1;
+    int64_t startStep = 0;
+    std::string startFrom;
+    std::vector<RunNode> nodes;
+};
 
-Result<void> beginAttempt(const ProcedureContext& context, const QString& run, int attempt,
-                          int64_t startStep, const std::string& startFrom,
-                          const std::vector<RunNode>& nodes) {
-    return context.writer->call([&](StoreWriter& writer) {
-        return writer.beginAttempt(run, attempt, startStep, startFrom, nodes);
+/// What was started and cannot be written down is ended again: nobody would know of it.
+Result<void> deployAndStart(const ProcedureContext& context, const QString& run, Launcher& launcher,
+                            const NewAttempt& begun) {
+    auto started = launcher.deploy().and_then([&] { return launcher.start(); });
+    if (!started)
+        return started;
+    auto recorded = context.writer->call([&](StoreWriter& writer) {
+        return writer.beginAttempt(run, begun.attempt, begun.startStep, begun.startFrom,
+                                   begun.nodes);
     });
+    if (!recorded)
+        launcher.abandon();
+    return recorded;
 }
 
 std::string stepsThereAre(const std::vector<StoredCheckpoint>& checkpoints) {
@@ -78,9 +90,9 @@ Result<StoredCheckpoint> findCheckpoint(StoreReader& reader, const QString& run,
                 "find " + what + " of " + run.toStdString() + ": " + stepsThereAre(checkpoints));
 }
 
-Result<QString> launchRun(const ProcedureContext& context, const CheckedSpec& spec,
-                          const std::vector<PlacedParty>& nodes, const Origin& origin) {
-    const QString id = QString::fromStdString(newRunId(spec->name));
+Result<QString> launchRun(const ProcedureContext& context, const QString& id,
+                          const CheckedSpec& spec, const std::vector<PlacedParty>& nodes,
+                          const Origin& origin) {
     Launcher launcher = makeLauncher(context, id, *spec, nodes, 1, origin.checkpoint);
     if (const auto checked = launcher.check(); !checked)
         return tl::unexpected<Error>(checked.error());
@@ -92,11 +104,11 @@ Result<QString> launchRun(const ProcedureContext& context, const CheckedSpec& sp
     if (!created)
         return tl::unexpected<Error>(created.error());
     context.changed(id);
-    auto started = deployAndStart(launcher);
-    if (started)
-        started = beginAttempt(context, id, 1, origin.parentStep, origin.checkpoint, runNodes);
+    const auto started =
+        deployAndStart(context, id, launcher, {1, origin.parentStep, origin.checkpoint, runNodes});
     if (!started) {
-        (void)setState(context, id, RunStateKind::kFailed,
+        const bool unwanted = context.stop.stop_requested();
+        (void)setState(context, id, unwanted ? RunStateKind::kStopped : RunStateKind::kFailed,
                        QString::fromStdString(started.error().message));
         return tl::unexpected<Error>(started.error());
     }
@@ -122,10 +134,9 @@ Result<QString> resumeRun(const ProcedureContext& context, const RunSummary& run
     if (started)
         started = setState(context, run.id, RunStateKind::kPreparing, {});
     if (started)
-        started = deployAndStart(launcher);
-    if (started)
-        started = beginAttempt(context, run.id, attempt, checkpoint->saved.step, from,
-                               runNodesOf(nodes, launcher.ranks()));
+        started = deployAndStart(
+            context, run.id, launcher,
+            {attempt, checkpoint->saved.step, from, runNodesOf(nodes, launcher.ranks())});
     if (!started) {
         (void)setState(context, run.id, run.state, run.message);
         return failAs("resume " + run.id.toStdString(), started.error());

@@ -11,15 +11,17 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <stop_token>
 #include <vector>
 
 namespace rm {
 
-/// What the procedures below work with. Shared with the threads that run them.
+/// What a procedure below works with. Shared with the thread that runs it.
 struct ProcedureContext {
     std::shared_ptr<WriterThread> writer;
     std::shared_ptr<HostPool> hosts;
     QString database;
+    std::stop_token stop; ///< the launch is not wanted any more
     std::function<void(const QString& run, const Progress&)> progress; ///< any thread
     std::function<void(const QString& run)> changed; ///< the run's summary changed; any thread
 };
@@ -37,10 +39,12 @@ struct Origin {
     std::string checkpoint; ///< folder on the node of rank 0
 };
 
-/// Checks, records the run, deploys and starts it: its id. A failure of the check leaves no trace;
-/// a later one leaves the run as failed with the message and nothing running.
-Result<QString> launchRun(const ProcedureContext& context, const CheckedSpec& spec,
-                          const std::vector<PlacedParty>& nodes, const Origin& origin);
+/// Checks, records the run under `id` (see newRunId()), deploys and starts it: its id. A failure
+/// of the check leaves no trace; a later one leaves the run as failed with the message, or as
+/// stopped when `context.stop` was requested, and nothing running.
+Result<QString> launchRun(const ProcedureContext& context, const QString& id,
+                          const CheckedSpec& spec, const std::vector<PlacedParty>& nodes,
+                          const Origin& origin);
 
 /// The next attempt of a run that has ended, from its newest checkpoint or that of exactly `step`,
 /// on the same nodes. On failure the run keeps the state that it had.

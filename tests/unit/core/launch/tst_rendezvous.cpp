@@ -31,6 +31,10 @@ private Q_SLOTS:
     void whenNoneIsReachedEveryReasonIsNamed();
     void loopbackLinkLocalAndDownAreNoCandidates();
     void aChosenInterfaceIsTheOnlyCandidate();
+    void aNodeWithoutAnAddressIsNamed();
+    void dialAnswersKeepTheOrderOfTheQuestion();
+    void hostileDialAnswersAreErrors_data();
+    void hostileDialAnswersAreErrors();
 };
 
 void TestRendezvous::anAddressMustBeReachedByEveryNode() {
@@ -86,6 +90,45 @@ void TestRendezvous::aChosenInterfaceIsTheOnlyCandidate() {
     QCOMPARE(candidates.size(), size_t(1));
     QCOMPARE(candidates[0].address, std::string("10.0.1.9"));
     QVERIFY(rendezvousCandidates(report, "ib1").empty());
+}
+
+void TestRendezvous::aNodeWithoutAnAddressIsNamed() {
+    std::vector<PlacedNode> nodes(2);
+    nodes[0].node.name = "node-a";
+    nodes[0].report.interfaces = {{"lo", "127.0.0.1", 8, true, -1}};
+    RunSpec spec;
+    spec.launch.interface = "ib7";
+    const auto found = findRendezvous({nullptr, nullptr}, nodes, spec);
+    QVERIFY(!found);
+    QVERIFY(found.error().message.find("node-a has no network interface of the name ib7") !=
+            std::string::npos);
+}
+
+void TestRendezvous::dialAnswersKeepTheOrderOfTheQuestion() {
+    const auto answers = parseDialAnswers(
+        R"([{"reached": true, "interface": "ens5", "microseconds": 80}, {"error": "refused"}])",
+        {"10.0.0.4", "2001:db8::4"});
+    QVERIFY(answers);
+    QCOMPARE(answers->size(), size_t(2));
+    QVERIFY(answers->at(0).reached);
+    QCOMPARE(answers->at(1).address, std::string("2001:db8::4"));
+    QCOMPARE(answers->at(1).error, std::string("refused"));
+}
+
+void TestRendezvous::hostileDialAnswersAreErrors_data() {
+    QTest::addColumn<QByteArray>("answer");
+    QTest::newRow("no JSON") << QByteArray("Welcome to Ubuntu\n[]");
+    QTest::newRow("object") << QByteArray(R"({"reached": true})");
+    QTest::newRow("number") << QByteArray("7");
+    QTest::newRow("list of numbers") << QByteArray("[1, 2]");
+    QTest::newRow("wrong type") << QByteArray(R"([{"reached": "yes"}])");
+}
+
+void TestRendezvous::hostileDialAnswersAreErrors() {
+    QFETCH(QByteArray, answer);
+    const auto answers = parseDialAnswers(answer.toStdString(), {"10.0.0.4"});
+    QVERIFY(!answers);
+    QCOMPARE(answers.error().code, ErrorCode::kCorrupt);
 }
 
 QTEST_GUILESS_MAIN(TestRendezvous)
