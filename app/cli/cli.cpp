@@ -2,10 +2,12 @@
 #include "app/cli/cli.h"
 
 #include "app/cli/commands.h"
+#include "app/cli/json_view.h"
 #include "app/cli/session.h"
 
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <cstring>
 
 namespace rm {
@@ -157,6 +159,21 @@ void describe(CLI::App& parser, Arguments& arguments) {
     addNodes(parser, arguments);
 }
 
+/// Before anything was parsed: what a script reads must be JSON also when its words are wrong.
+bool asksForJson(int argc, char** argv) {
+    return std::any_of(argv, argv + argc,
+                       [](const char* word) { return std::strcmp(word, "--json") == 0; });
+}
+
+int refuseWords(const CLI::App& parser, const CLI::ParseError& error, bool json) {
+    const int code = parser.exit(error);
+    if (code == 0)
+        return 0;
+    if (json)
+        printJson(toJson(Error{ErrorCode::kInvalid, error.what()}));
+    return static_cast<int>(ExitCode::kUsage);
+}
+
 } // namespace
 
 bool isTerminalCommand(int argc, char** argv) {
@@ -177,8 +194,7 @@ int runTerminalCommand(int argc, char** argv) {
     try {
         parser.parse(argc, argv);
     } catch (const CLI::ParseError& error) {
-        const int code = parser.exit(error);
-        return code == 0 ? 0 : static_cast<int>(ExitCode::kUsage);
+        return refuseWords(parser, error, asksForJson(argc, argv));
     }
     Session session(arguments.json);
     if (const auto opened = session.open(arguments.mustWrite); !opened)

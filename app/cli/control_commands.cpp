@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/commands.h"
+#include "app/cli/json_view.h"
 #include "app/cli/session.h"
-
-#include <nlohmann/json.hpp>
+#include "app/cli/terminal.h"
+#include "shared/io/clock.h"
 
 #include <iostream>
 
@@ -15,25 +16,27 @@ using namespace std::chrono_literals;
 /// After its answer a pause or stop is not yet over: the ranks end and free the devices.
 constexpr auto kEndDeadline = 5min;
 constexpr auto kAnswerDeadline = 5min;
+constexpr int64_t kPatienceNs = 3'000'000'000; ///< with a node that cannot be reached
 
 bool endsTheRun(CommandKind kind) {
     return kind == CommandKind::kPause || kind == CommandKind::kStop || kind == CommandKind::kKill;
 }
 
-bool anyLinkLost(const LiveState& live, std::string& why) {
-    for (const LiveState::NodeLink& node : live.nodes)
-        if (node.link == LiveState::Link::kLost) {
-            why = node.node + ": " + node.why.toStdString();
-            return true;
-        }
-    return false;
+/// Commands go through the node of rank 0, the first one.
+bool isCutOff(const LiveState& live, std::string& why) {
+    if (live.nodes.empty() || live.nodes.front().link != LiveState::Link::kLost)
+        return false;
+    const LiveState::NodeLink& node = live.nodes.front();
+    why = node.node + " cannot be reached: " + node.why.toStdString() +
+          "; a command that got there before takes effect";
+    return wallNowNs() - node.lostSinceNs > kPatienceNs;
 }
 
 Result<CommandState> sendAndWait(Session& session, const QString& run, CommandKind kind,
                                  std::vector<std::pair<std::string, std::string>> args) {
     auto answer = session.engine().command(run, kind, std::move(args));
     std::string why;
-    awaitUntil([&] { return answer.isFinished() || anyLinkLost(session.engine().live(run), why); },
+    awaitUntil([&] { return answer.isFinished() || isCutOff(session.engine().live(run), why); },
                kAnswerDeadline);
     if (answer.isFinished())
         return answer.result();
@@ -45,26 +48,24 @@ Result<CommandState> sendAndWait(Session& session, const QString& run, CommandKi
 void printState(const Session& session, const QString& run, CommandKind kind,
                 const CommandState& state) {
     if (session.json()) {
-        std::cout << nlohmann::ordered_json{{"run", run.toStdString()},
-                                            {"command", commandKindName(kind)},
-                                            {"applied", true},
-                                            {"step", state.step},
-                                            {"message", state.message}}
-                  << std::endl;
+        printJson({{"run", run.toStdString()},
+                   {"command", commandKindName(kind)},
+                   {"applied", true},
+                   {"step", state.step},
+                   {"message", state.message}});
         return;
     }
     std::cout << run.toStdString() << ": " << commandKindName(kind);
     if (state.step >= 0)
         std::cout << " took effect on every rank after step " << state.step;
-    std::cout << (state.message.empty() ? "" : " (" + state.message + ")") << std::endl;
+    std::cout << (state.message.empty() ? "" : " (" + oneLine(state.message) + ")") << std::endl;
 }
 
 } // namespace
 
 int runControl(Session& session, const std::string& id, CommandKind kind,
                std::vector<std::pair<std::string, std::string>> args) {
-    session.catchUp();
-    const auto run = session.resolve(id);
+    const auto run = session.caughtUp(id);
     if (!run)
         return printError(session, run.error());
     bool ended = false;

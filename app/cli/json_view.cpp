@@ -4,6 +4,7 @@
 #include "shared/exit_code.h"
 
 #include <cmath>
+#include <iostream>
 
 namespace rm::cli {
 
@@ -144,6 +145,14 @@ Json toJson(const NodeCheck& check) {
     Json out = {{"name", check.node}, {"ready", check.ready}, {"rows", rows}};
     out["report"] = check.report ? reportJson(*check.report) : Json(nullptr);
     return out;
+}
+
+Json toJson(const Error& error) {
+    return {{"error", {{"code", errorCodeName(error.code)}, {"message", error.message}}}};
+}
+
+void printJson(const Json& json) {
+    std::cout << json.dump(2, ' ', false, Json::error_handler_t::replace) << std::endl;
 }
 
 } // namespace rm::cli

@@ -16,5 +16,11 @@ nlohmann::ordered_json toJson(const StoredRank& rank);
 nlohmann::ordered_json toJson(const StoredEvent& event);
 nlohmann::ordered_json toJson(const Node& node);
 nlohmann::ordered_json toJson(const NodeCheck& check);
+/// {"error": {"code": ..., "message": ...}}
+nlohmann::ordered_json toJson(const Error& error);
+
+/// To standard output. Bytes that are no UTF-8 are replaced: the answer is JSON whatever a node or
+/// a file's name holds.
+void printJson(const nlohmann::ordered_json& json);
 
 } // namespace rm::cli

@@ -76,7 +76,7 @@ int runRuns(Session& session) {
         return printError(session, reader.error());
     const auto runs = (*reader)->runs();
     if (session.json()) {
-        std::cout << arrayOf(runs).dump(2) << std::endl;
+        printJson(arrayOf(runs));
         return 0;
     }
     if (runs.empty()) {
@@ -93,8 +93,7 @@ int runRuns(Session& session) {
 }
 
 int runShow(Session& session, const std::string& id) {
-    session.catchUp();
-    const auto run = session.resolve(id);
+    const auto run = session.caughtUp(id);
     if (!run)
         return printError(session, run.error());
     const auto reader = session.reader();
@@ -110,14 +109,12 @@ int runShow(Session& session, const std::string& id) {
     out["events"] = arrayOf((*reader)->events(run->id));
     out["checkpoints"] = arrayOf(present((*reader)->checkpoints(run->id)));
     out["spec"] = (*reader)->specToml(run->id);
-    std::cout << out.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace)
-              << std::endl;
+    printJson(out);
     return 0;
 }
 
 int runCheckpoints(Session& session, const std::string& id) {
-    session.catchUp();
-    const auto run = session.resolve(id);
+    const auto run = session.caughtUp(id);
     if (!run)
         return printError(session, run.error());
     const auto reader = session.reader();
@@ -125,7 +122,7 @@ int runCheckpoints(Session& session, const std::string& id) {
         return printError(session, reader.error());
     const auto checkpoints = present((*reader)->checkpoints(run->id));
     if (session.json()) {
-        std::cout << arrayOf(checkpoints).dump(2) << std::endl;
+        printJson(arrayOf(checkpoints));
         return 0;
     }
     std::vector<std::vector<std::string>> rows = {
@@ -133,18 +130,22 @@ int runCheckpoints(Session& session, const std::string& id) {
     for (const StoredCheckpoint& checkpoint : checkpoints) {
         const CheckpointSaved& saved = checkpoint.saved;
         const bool validated = saved.validationLoss == saved.validationLoss;
-        rows.push_back(
-            {std::to_string(saved.step), validated ? formatNumber(saved.validationLoss) : "-",
-             formatBytes(static_cast<double>(saved.bytes)),
-             saved.reason + (saved.best ? ", best" : ""), formatAgo(saved.wallNs), saved.path});
+        rows.push_back({std::to_string(saved.step),
+                        validated ? formatNumber(saved.validationLoss) : "-",
+                        formatBytes(static_cast<double>(saved.bytes)),
+                        oneLine(saved.reason) + (saved.best ? ", best" : ""),
+                        formatAgo(saved.wallNs), oneLine(saved.path)});
     }
     std::cout << (checkpoints.empty() ? "No checkpoints yet.\n" : formatTable(rows)) << std::flush;
     return 0;
 }
 
 int runExport(Session& session, const std::string& id, const std::string& output) {
-    session.catchUp();
-    const auto run = session.resolve(id);
+    if (session.json() && output.empty())
+        return printError(session, {ErrorCode::kInvalid, "export " + id +
+                                                             ": with --json name an --output: two "
+                                                             "answers do not fit into one stream"});
+    const auto run = session.caughtUp(id);
     if (!run)
         return printError(session, run.error());
     const auto reader = session.reader();
@@ -164,7 +165,9 @@ int runExport(Session& session, const std::string& id, const std::string& output
         return printError(session, {ErrorCode::kExhausted,
                                     "write " + (output.empty() ? "standard output" : output) +
                                         ": not all was written"});
-    if (!output.empty())
+    if (session.json())
+        printJson({{"run", run->id.toStdString()}, {"rows", *rows}, {"output", output}});
+    else if (!output.empty())
         std::cerr << *rows << " rows written to " << output << std::endl;
     return 0;
 }

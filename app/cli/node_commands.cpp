@@ -92,12 +92,13 @@ NodeCheck checkAsking(Session& session, const Node& node, const std::string& tru
 }
 
 void printCheck(const NodeCheck& check) {
-    std::cout << check.node << ": " << (check.ready ? "ready" : "not ready") << "\n";
+    std::cout << oneLine(check.node) << ": " << (check.ready ? "ready" : "not ready") << "\n";
     for (const CheckRow& row : check.rows) {
         const char* mark = row.verdict == CheckRow::Verdict::kGood      ? "ok  "
                            : row.verdict == CheckRow::Verdict::kWarning ? "note"
                                                                         : "BAD ";
-        std::cout << "  " << mark << "  " << row.title << ": " << oneLine(row.detail) << "\n";
+        std::cout << "  " << mark << "  " << oneLine(row.title) << ": " << oneLine(row.detail)
+                  << "\n";
     }
     std::cout << std::flush;
 }
@@ -112,7 +113,7 @@ int runNodesAdd(Session& session, const NodeOptions& options) {
         return printError(session, added.error());
     if (!options.check) {
         if (session.json())
-            std::cout << toJson(*node).dump(2) << std::endl;
+            printJson(toJson(*node));
         return 0;
     }
     const NodeCheck check = checkAsking(session, *node, options.fingerprint);
@@ -123,7 +124,7 @@ int runNodesAdd(Session& session, const NodeOptions& options) {
                                         " (not added; --no-check adds it without connecting)"});
     }
     if (session.json())
-        std::cout << toJson(check).dump(2) << std::endl;
+        printJson(toJson(check));
     else
         printCheck(check);
     return 0;
@@ -135,7 +136,7 @@ int runNodesList(Session& session) {
         auto out = nlohmann::ordered_json::array();
         for (const Node& node : nodes)
             out.push_back(toJson(node));
-        std::cout << out.dump(2) << std::endl;
+        printJson(out);
         return 0;
     }
     std::vector<std::vector<std::string>> rows = {{"NODE", "REACHED BY"}};
@@ -167,20 +168,24 @@ int runNodesCheck(Session& session, const std::vector<std::string>& names) {
             code = static_cast<int>(check.failure ? exitCodeFor(check.failure->error.code)
                                                   : ExitCode::kFailed);
         if (check.failure)
-            std::cerr << "ringmaster: " << withAdvice(*check.failure) << std::endl;
+            std::cerr << "ringmaster: " << oneLine(withAdvice(*check.failure)) << std::endl;
         if (session.json())
             out.push_back(toJson(check));
         else
             printCheck(check);
     }
     if (session.json())
-        std::cout << out.dump(2) << std::endl;
+        printJson(out);
     return code;
 }
 
 int runNodesRemove(Session& session, const std::string& name) {
     const auto removed = session.fleet().remove(QString::fromStdString(name));
-    return removed ? 0 : printError(session, removed.error());
+    if (!removed)
+        return printError(session, removed.error());
+    if (session.json())
+        printJson({{"removed", name}});
+    return 0;
 }
 
 } // namespace rm::cli

@@ -56,7 +56,7 @@ int reportStarted(Session& session, QFuture<Result<QString>> started, bool wait)
     if (wait)
         return watchRun(session, *id);
     if (session.json())
-        std::cout << nlohmann::ordered_json{{"id", id->toStdString()}} << std::endl;
+        printJson({{"id", id->toStdString()}});
     else
         std::cout << id->toStdString() << "\n"
                   << "It trains on its nodes now; follow it with: ringmaster attach "
@@ -82,16 +82,14 @@ int runAttach(Session& session, const std::string& id) {
 }
 
 int runResume(Session& session, const std::string& id, bool wait) {
-    session.catchUp();
-    const auto run = session.resolve(id);
+    const auto run = session.caughtUp(id);
     if (!run)
         return printError(session, run.error());
     return reportStarted(session, session.engine().resume(run->id), wait);
 }
 
 int runRestore(Session& session, const std::string& id, int64_t step, bool asNew, bool wait) {
-    session.catchUp();
-    const auto run = session.resolve(id);
+    const auto run = session.caughtUp(id);
     if (!run)
         return printError(session, run.error());
     auto started =

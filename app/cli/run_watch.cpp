@@ -7,6 +7,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <iostream>
 
@@ -17,7 +18,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr int kBarWidth = 24;
-constexpr auto kForever = std::chrono::hours(24 * 365);
+constexpr auto kRefresh = 200ms;
 
 /// Ctrl+C ends this terminal program only: what it followed trains on.
 void leaveRunAlone(int) {
@@ -45,6 +46,13 @@ ExitCode exitCodeOf(RunStateKind state) {
     return ExitCode::kOk;
 }
 
+bool isOutOfReach(const LiveState& live) {
+    return !live.nodes.empty() &&
+           std::all_of(live.nodes.begin(), live.nodes.end(), [](const LiveState::NodeLink& node) {
+               return node.link == LiveState::Link::kLost;
+           });
+}
+
 /// Everything that the watch prints, from one reader.
 class Watch {
 public:
@@ -53,7 +61,9 @@ public:
         , m_run(std::move(run))
         , m_reader(std::move(reader)) {}
 
-    void refresh();
+    /// False when nothing more can come: the run has ended, and none of its nodes can be reached
+    /// for what is missing.
+    bool refresh();
     int finish();
 
 private:
@@ -68,6 +78,7 @@ private:
     int64_t m_lastEvent = 0;
     int64_t m_firstStep = -1;
     std::chrono::steady_clock::time_point m_started = std::chrono::steady_clock::now();
+    std::chrono::steady_clock::time_point m_refreshed{};
 };
 
 double Watch::tokensPerSecond(int ranks) {
@@ -92,7 +103,7 @@ std::string Watch::statusText(const RunSummary& run) {
     const LiveState live = m_session.engine().live(m_run);
     for (const LiveState::NodeLink& node : live.nodes)
         if (node.link == LiveState::Link::kLost)
-            text += "  (" + node.node + " unreachable: " + node.why.toStdString() + ")";
+            text += "  (" + node.node + " unreachable: " + oneLine(node.why.toStdString()) + ")";
     if (m_firstStep < 0 && run.step > 0)
         m_firstStep = run.step;
     const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - m_started;
@@ -116,13 +127,19 @@ void Watch::printNewEvents() {
     }
 }
 
-void Watch::refresh() {
+bool Watch::refresh() {
+    const auto now = std::chrono::steady_clock::now();
+    if (now - m_refreshed < kRefresh)
+        return true;
+    m_refreshed = now;
     const auto run = m_reader->run(m_run);
     if (!run)
-        return;
+        return false;
     printNewEvents();
     m_status.update(run->state == RunStateKind::kRunning ? statusText(*run)
                                                          : runStateName(run->state));
+    const bool open = exitCodeOf(run->state) == ExitCode::kUnavailable;
+    return open || !isOutOfReach(m_session.engine().live(m_run));
 }
 
 int Watch::finish() {
@@ -133,11 +150,11 @@ int Watch::finish() {
     m_status.update("");
     const auto samples = m_reader->samples(m_run);
     if (m_session.json()) {
-        std::cout << toJson(*run).dump(2) << std::endl;
+        printJson(toJson(*run));
     } else {
         if (!samples.empty())
             std::cout << "Sample after step " << samples.front().step << ":\n"
-                      << samples.front().prompt << samples.front().text << "\n\n";
+                      << safeText(samples.front().prompt + samples.front().text) << "\n\n";
         std::cout << run->id.toStdString() << " " << runStateName(run->state)
                   << (run->message.isEmpty() ? "" : ": " + oneLine(run->message.toStdString()))
                   << std::endl;
@@ -177,12 +194,7 @@ int watchRun(Session& session, const QString& run) {
                              problem = why;
                      });
     engine.attach(run);
-    awaitUntil(
-        [&] {
-            watch.refresh();
-            return ended || !problem.isEmpty();
-        },
-        kForever);
+    awaitUntil([&] { return !watch.refresh() || ended || !problem.isEmpty(); });
     if (!problem.isEmpty())
         std::cerr << "ringmaster: " << oneLine(problem.toStdString()) << std::endl;
     return watch.finish();

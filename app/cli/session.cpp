@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/session.h"
 
+#include "app/cli/json_view.h"
+#include "app/cli/terminal.h"
 #include "app/core/remote/credential_store.h"
 
 #include <QDir>
 #include <QTimer>
-
-#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <iostream>
@@ -18,12 +18,26 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto kCatchUp = 5s;
+constexpr auto kOthersList = 6s; ///< as long as another `ringmaster runs` may hold the database
 
 /// Every node of the run has said once what it holds, or cannot be reached.
 bool hasHeardFromAll(const LiveState& live) {
     return std::all_of(live.nodes.begin(), live.nodes.end(), [](const LiveState::NodeLink& node) {
         return node.state.has_value() || node.link == LiveState::Link::kLost;
     });
+}
+
+Result<std::unique_ptr<StoreWriter>> openWriter(const QString& database, bool patient) {
+    auto writer = StoreWriter::open(database);
+    const auto isSettled = [&] { return writer || writer.error().code != ErrorCode::kUnavailable; };
+    if (patient && !isSettled())
+        awaitUntil(
+            [&] {
+                writer = StoreWriter::open(database);
+                return isSettled();
+            },
+            kOthersList);
+    return writer;
 }
 
 } // namespace
@@ -41,7 +55,7 @@ Result<void> Session::open(bool mustWrite) {
     if (!QDir().mkpath(m_paths.data))
         return fail(ErrorCode::kDenied,
                     "make " + m_paths.data.toStdString() + ": check XDG_DATA_HOME and HOME");
-    auto writer = StoreWriter::open(m_paths.database());
+    auto writer = openWriter(m_paths.database(), mustWrite);
     if (!writer && (mustWrite || writer.error().code != ErrorCode::kUnavailable))
         return tl::unexpected<Error>(writer.error());
     m_writes = writer.has_value();
@@ -63,16 +77,27 @@ Result<RunSummary> Session::resolve(const std::string& run) const {
 }
 
 void Session::catchUp() {
+    if (const auto opened = reader())
+        catchUpWith((*opened)->runs());
+}
+
+Result<RunSummary> Session::caughtUp(const std::string& run) {
+    const auto found = resolve(run);
+    if (!found)
+        return found;
+    catchUpWith({*found});
+    return resolve(run);
+}
+
+void Session::catchUpWith(const std::vector<RunSummary>& runs) {
     if (!m_writes)
         return;
-    m_engine->attachAll();
-    const auto opened = reader();
-    if (!opened)
-        return;
     std::vector<QString> live;
-    for (const RunSummary& run : (*opened)->runs())
+    for (const RunSummary& run : runs)
         if (run.state == RunStateKind::kPreparing || run.state == RunStateKind::kRunning)
             live.push_back(run.id);
+    for (const QString& run : live)
+        m_engine->attach(run);
     awaitUntil(
         [&] {
             return std::all_of(live.begin(), live.end(), [this](const QString& run) {
@@ -86,7 +111,8 @@ void Session::grant(const std::string& node, const Credentials& credentials) {
     m_fleet->credentials().grant(node, credentials);
 }
 
-bool awaitUntil(const std::function<bool()>& done, std::chrono::milliseconds deadline) {
+bool awaitUntil(const std::function<bool()>& done,
+                std::optional<std::chrono::milliseconds> deadline) {
     if (done())
         return true;
     QEventLoop loop;
@@ -98,18 +124,16 @@ bool awaitUntil(const std::function<bool()>& done, std::chrono::milliseconds dea
             loop.quit();
     });
     poll.start(50ms);
-    QTimer::singleShot(deadline, &loop, &QEventLoop::quit);
+    if (deadline)
+        QTimer::singleShot(*deadline, &loop, &QEventLoop::quit);
     loop.exec();
     return reached;
 }
 
 int printError(const Session& session, const Error& error) {
     if (session.json())
-        std::cout << nlohmann::json{{"error",
-                                     {{"code", errorCodeName(error.code)},
-                                      {"message", error.message}}}}
-                  << std::endl;
-    std::cerr << "ringmaster: " << error.message << std::endl;
+        printJson(toJson(error));
+    std::cerr << "ringmaster: " << oneLine(error.message) << std::endl;
     return static_cast<int>(exitCodeFor(error.code));
 }
 

@@ -12,7 +12,9 @@
 #include <chrono>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
+#include <vector>
 
 namespace rm::cli {
 
@@ -23,7 +25,8 @@ public:
     ~Session();
 
     /// Opens fleet, database and engine. `mustWrite`: kUnavailable when another instance holds the
-    /// database; otherwise commands still work then, and only the other instance ingests.
+    /// database for longer than a list takes; otherwise commands still work then, and only the
+    /// other instance ingests.
     Result<void> open(bool mustWrite);
 
     bool json() const { return m_json; }
@@ -36,14 +39,18 @@ public:
     /// The run that a person means.
     Result<RunSummary> resolve(const std::string& run) const;
 
-    /// Follows every run that has not ended until what its nodes hold is here, at most a few
+    /// Follows every run that has not ended until its nodes have said how it goes, at most a few
     /// seconds: what is listed then is not yesterday's news.
     void catchUp();
+    /// resolve() after the same for that run alone.
+    Result<RunSummary> caughtUp(const std::string& run);
 
     /// Grants for this process, by node.
     void grant(const std::string& node, const Credentials& credentials);
 
 private:
+    void catchUpWith(const std::vector<RunSummary>& runs);
+
     bool m_json;
     bool m_writes = false;
     Paths m_paths;
@@ -63,10 +70,12 @@ T await(QFuture<T> future) {
     return future.result();
 }
 
-/// Runs the event loop until `done()` (asked after every event and each 50 ms) or the deadline.
-bool awaitUntil(const std::function<bool()>& done, std::chrono::milliseconds deadline);
+/// Runs the event loop until `done()` (asked each 50 ms) or, if there is one, the deadline.
+bool awaitUntil(const std::function<bool()>& done,
+                std::optional<std::chrono::milliseconds> deadline = {});
 
-/// Prints an error as one line on stderr, or as {"error": ...} on stdout: its exit code.
+/// Prints an error as one line on stderr, with --json also as {"error": ...} on stdout: its exit
+/// code.
 int printError(const Session& session, const Error& error);
 
 } // namespace rm::cli

@@ -2,9 +2,13 @@
 #include "app/cli/terminal.h"
 
 #include "shared/io/clock.h"
+#include "shared/io/descriptor.h"
 
+#include <QList>
 #include <QString>
 
+#include <fcntl.h>
+#include <sys/ioctl.h>
 #include <termios.h>
 #include <unistd.h>
 
@@ -13,6 +17,7 @@
 #include <cstdio>
 #include <fstream>
 #include <iostream>
+#include <string_view>
 
 namespace rm::cli {
 
@@ -29,6 +34,23 @@ std::string format(const char* pattern, double value) {
     char text[64];
     std::snprintf(text, sizeof text, pattern, value);
     return text;
+}
+
+std::string printable(const std::string& text, std::u32string_view kept) {
+    QList<uint> points = QString::fromStdString(text).toUcs4();
+    for (uint& point : points)
+        if (!QChar::isPrint(point) && kept.find(point) == std::u32string_view::npos)
+            point = U' ';
+    const auto* data = reinterpret_cast<const char32_t*>(points.constData());
+    return QString::fromUcs4(data, points.size()).toStdString();
+}
+
+/// What of `text` fits into one line of the terminal; a longer one could not be drawn over.
+std::string fitted(const std::string& text) {
+    winsize size{};
+    if (::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0)
+        return text;
+    return QString::fromStdString(text).left(size.ws_col - 1).toStdString();
 }
 
 } // namespace
@@ -85,10 +107,11 @@ std::string formatNumber(double value) {
 }
 
 std::string oneLine(const std::string& text) {
-    std::string out;
-    for (const char c : text)
-        out += static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? ' ' : c;
-    return out;
+    return printable(text, {});
+}
+
+std::string safeText(const std::string& text) {
+    return printable(text, U"\n\t");
 }
 
 std::string progressBar(double share, int width) {
@@ -115,7 +138,7 @@ void StatusLine::update(const std::string& text) {
         return;
     if (m_isTerminal) {
         clear();
-        std::cerr << text << std::flush;
+        std::cerr << fitted(text) << std::flush;
         m_text = text;
     } else if (wallNowNs() - m_printedNs >= kPlainEveryNs) {
         std::cerr << text << std::endl;
@@ -128,7 +151,7 @@ void StatusLine::print(const std::string& text) {
     clear();
     std::cerr << text << std::endl;
     if (m_isTerminal)
-        std::cerr << m_text << std::flush;
+        std::cerr << fitted(m_text) << std::flush;
 }
 
 bool askYesNo(const std::string& question) {
@@ -143,19 +166,18 @@ bool askYesNo(const std::string& question) {
 
 std::string askSecret(const std::string& question) {
     std::fstream terminal("/dev/tty");
-    if (!terminal)
-        return {};
+    const Descriptor settings(::open("/dev/tty", O_RDWR | O_CLOEXEC));
     termios before{};
-    if (tcgetattr(STDIN_FILENO, &before) != 0)
+    if (!terminal || !settings || tcgetattr(settings.get(), &before) != 0)
         return {};
     termios silent = before;
     silent.c_lflag &= ~static_cast<tcflag_t>(ECHO);
-    tcsetattr(STDIN_FILENO, TCSANOW, &silent);
+    tcsetattr(settings.get(), TCSANOW, &silent);
     terminal << question << ": " << std::flush;
     std::string answer;
     std::getline(terminal, answer);
-    tcsetattr(STDIN_FILENO, TCSANOW, &before);
-    terminal << std::endl;
+    tcsetattr(settings.get(), TCSANOW, &before);
+    std::cerr << std::endl;
     return answer;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -15,8 +16,11 @@ std::string formatDuration(double seconds); ///< "3 min 12 s"
 std::string formatAgo(int64_t wallNs);      ///< "5 min ago"
 std::string formatNumber(double value);     ///< four significant digits
 
-/// Text of a remote program as one safe line: no control characters.
+/// Text that came from elsewhere (a remote program, a model, a file's name) as one safe line: valid
+/// UTF-8 without control characters, C1 and those that turn the direction of writing included.
 std::string oneLine(const std::string& text);
+/// The same, but line breaks and tabs stay.
+std::string safeText(const std::string& text);
 
 /// A line at the bottom of the terminal that is drawn over, on stderr. Not a terminal: every
 /// `update` whose text differs is a line of its own, at most one each five seconds.

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "shared/exit_code.h"
+#include "tests/cli/own_folders.h"
+
+#include <QJsonArray>
+#include <QJsonObject>
+#include <QTest>
+
+using namespace rm;
+
+/// What scripts rely on: the exit code, JSON alone on standard output, one line on standard error.
+class TestCliAnswers : public QObject {
+    Q_OBJECT
+private Q_SLOTS:
+    void errorsAreJsonWithACode_data();
+    void errorsAreJsonWithACode();
+    void listsOfNothingAreEmptyArrays();
+    void nodesComeAndGo();
+    void helpIsNoError();
+
+private:
+    OwnFolders m_own;
+};
+
+void TestCliAnswers::errorsAreJsonWithACode_data() {
+    using Words = QStringList;
+    QTest::addColumn<QStringList>("words");
+    QTest::addColumn<int>("exitCode");
+    const auto row = [](const char* name, const Words& words, ExitCode code) {
+        QTest::newRow(name) << words << static_cast<int>(code);
+    };
+    row("no such command", Words{"bogus"}, ExitCode::kUsage);
+    row("missing argument", Words{"show"}, ExitCode::kUsage);
+    row("half a command", Words{"nodes"}, ExitCode::kUsage);
+    row("no such run", Words{"show", "nope"}, ExitCode::kNotFound);
+    row("command to no run", Words{"hold", "nope"}, ExitCode::kNotFound);
+    row("no such recipe", Words{"run", "nope"}, ExitCode::kNotFound);
+    row("no such file", Words{"run", "nope.toml"}, ExitCode::kNotFound);
+    row("unknown key", Words{"run", "gpt-tiny", "--set", "train.stepz=1"}, ExitCode::kUsage);
+    row("bad value", Words{"run", "gpt-tiny", "--set", "train.steps=many"}, ExitCode::kUsage);
+    row("no such node", Words{"run", "gpt-tiny", "--node", "nope"}, ExitCode::kNotFound);
+    row("no ranks", Words{"run", "gpt-tiny", "--node", "this-computer:0"}, ExitCode::kUsage);
+    row("too many ranks", Words{"run", "gpt-tiny", "--node", "this-computer:9999"},
+        ExitCode::kUsage);
+    row("twice the same node",
+        Words{"run", "gpt-tiny", "--node", "this-computer", "--node", "this-computer"},
+        ExitCode::kUsage);
+    row("CSV and JSON in one stream", Words{"export", "nope"}, ExitCode::kUsage);
+    row("export of no run", Words{"export", "nope", "--output", "x.csv"}, ExitCode::kNotFound);
+    row("remove no node", Words{"nodes", "remove", "nope"}, ExitCode::kNotFound);
+    row("check no node", Words{"nodes", "check", "nope"}, ExitCode::kNotFound);
+    row("bad port", Words{"nodes", "add", "x", "--ssh", "host:99999"}, ExitCode::kUsage);
+}
+
+void TestCliAnswers::errorsAreJsonWithACode() {
+    QFETCH(QStringList, words);
+    QFETCH(int, exitCode);
+    const Answer answer = m_own.run(words + QStringList{"--json"});
+    QVERIFY2(answer.exitCode == exitCode, answer.whole());
+    const QJsonObject error = answer.json().object()["error"].toObject();
+    QVERIFY2(!error["code"].toString().isEmpty() && !error["message"].toString().isEmpty(),
+             answer.whole());
+    QVERIFY2(!answer.err.isEmpty(), answer.whole());
+    const Answer plain = m_own.run(words);
+    QVERIFY2(plain.exitCode == exitCode || words.first() == "export", plain.whole());
+    QVERIFY2(plain.out.isEmpty() && !plain.err.isEmpty(), plain.whole());
+}
+
+void TestCliAnswers::listsOfNothingAreEmptyArrays() {
+    const Answer runs = m_own.run({"runs", "--json"});
+    QVERIFY2(runs.exitCode == 0 && runs.json().isArray() && runs.json().array().isEmpty(),
+             runs.whole());
+}
+
+void TestCliAnswers::nodesComeAndGo() {
+    const Answer added =
+        m_own.run({"nodes", "add", "far", "--ssh", "me@far.invalid:2222", "--no-check", "--json"});
+    QVERIFY2(added.exitCode == 0, added.whole());
+    QCOMPARE(added.json().object()["port"].toInt(), 2222);
+    const Answer check = m_own.run({"nodes", "check", "far", "--json"});
+    QVERIFY2(check.exitCode == static_cast<int>(ExitCode::kUnavailable), check.whole());
+    QVERIFY2(!check.json().array().at(0).toObject()["ready"].toBool(true), check.whole());
+    const Answer removed = m_own.run({"nodes", "remove", "far", "--json"});
+    QVERIFY2(removed.exitCode == 0 && removed.json().object()["removed"] == "far", removed.whole());
+    const Answer list = m_own.run({"nodes", "list", "--json"});
+    QVERIFY2(list.json().array().size() == 1, list.whole());
+}
+
+void TestCliAnswers::helpIsNoError() {
+    const Answer help = m_own.run({"run", "--help"});
+    QVERIFY2(help.exitCode == 0 && help.out.contains("SPEC") && help.err.isEmpty(), help.whole());
+}
+
+QTEST_GUILESS_MAIN(TestCliAnswers)
+#include "tst_cli_answers.moc"

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/core/fleet/fleet.h"
+#include "app/core/launch/recipes.h"
+#include "app/core/run/engine.h"
+#include "app/core/run/followed_run.h"
+#include "app/core/settings/paths.h"
+#include "tests/cli/own_folders.h"
+
+#include <QDir>
+#include <QFile>
+#include <QSignalSpy>
+#include <QTest>
+
+using namespace rm;
+
+namespace {
+
+constexpr int kDeadlineMs = 30000;
+
+CheckpointSaved savedAt(int64_t step, const std::string& path) {
+    CheckpointSaved saved;
+    saved.step = step;
+    saved.path = path;
+    return saved;
+}
+
+} // namespace
+
+/// The engine at its edges, with the real agent on this computer.
+class TestEngine : public QObject {
+    Q_OBJECT
+private Q_SLOTS:
+    void init();
+    void aRunThatItsNodeDoesNotKnowHasFailed();
+    void stopBeforeTheRanksStartCancelsTheLaunch();
+    void closingDuringALaunchLeavesNothingRunning();
+    void aRunIsResumedOnceAtATime();
+    void aFailedResumeKeepsTheState();
+    void commandsThatTookEffectUnseenAreAnsweredFromTheStore();
+
+private:
+    void makeEngine();
+    void storeRun(const QString& run, RunStateKind state);
+    Result<void> ingest(const QString& run, std::vector<Record> records);
+    RunSummary stored(const QString& run);
+    CheckedSpec slowToSend();
+    bool anyRunOnTheNode() const;
+
+    OwnFolders m_own;
+    Paths m_paths = Paths::fromEnvironment();
+    std::unique_ptr<Fleet> m_fleet;
+    std::unique_ptr<Engine> m_engine;
+};
+
+void TestEngine::init() {
+    m_engine.reset();
+    QDir(m_paths.data).removeRecursively();
+    QDir().mkpath(m_paths.data);
+    m_fleet = std::make_unique<Fleet>(m_paths.config);
+    QVERIFY(m_fleet->load());
+}
+
+void TestEngine::makeEngine() {
+    auto writer = StoreWriter::open(m_paths.database());
+    QVERIFY(writer);
+    m_engine = std::make_unique<Engine>(m_paths, *m_fleet, std::move(*writer));
+}
+
+void TestEngine::storeRun(const QString& run, RunStateKind state) {
+    const auto spec = loadSpecOrRecipe("gpt-tiny", {});
+    QVERIFY(spec);
+    const auto writer = StoreWriter::open(m_paths.database());
+    QVERIFY(writer);
+    QVERIFY((*writer)->createRun(
+        {run, "stored", toToml(**spec), {RunNode{0, "this-computer", 1, 0}}, {}, 0}));
+    QVERIFY((*writer)->setState(run, state));
+}
+
+Result<void> TestEngine::ingest(const QString& run, std::vector<Record> records) {
+    const auto writer = StoreWriter::open(m_paths.database());
+    if (!writer)
+        return tl::unexpected<Error>(writer.error());
+    IngestBatch batch;
+    batch.run = run;
+    batch.records = std::move(records);
+    batch.cursors = {{"journal/rank-00000.rmj", 100}};
+    return (*writer)->ingest(batch);
+}
+
+RunSummary TestEngine::stored(const QString& run) {
+    const auto reader = StoreReader::open(m_paths.database());
+    return reader ? (*reader)->run(run).value_or(RunSummary{}) : RunSummary{};
+}
+
+CheckedSpec TestEngine::slowToSend() {
+    QFile data(m_own.path("data.txt"));
+    if (data.open(QIODevice::WriteOnly))
+        data.resize(3LL << 30);
+    return *loadSpecOrRecipe(
+        "gpt-tiny", {"data.stage=true", "data.train=['" + data.fileName().toStdString() + "']"});
+}
+
+bool TestEngine::anyRunOnTheNode() const {
+    return !QDir(m_paths.state + "/runs").isEmpty();
+}
+
+void TestEngine::aRunThatItsNodeDoesNotKnowHasFailed() {
+    storeRun("gone-000001", RunStateKind::kRunning);
+    makeEngine();
+    QSignalSpy ended(m_engine.get(), &Engine::attemptEnded);
+    QSignalSpy failures(m_engine.get(), &Engine::failed);
+    m_engine->attachAll();
+    QVERIFY(ended.wait(kDeadlineMs));
+    QCOMPARE(failures.size(), 1);
+    // Whoever hears of the end finds the state in the database already.
+    QCOMPARE(stored("gone-000001").state, RunStateKind::kFailed);
+    QVERIFY(stored("gone-000001").message.contains("gone-000001"));
+}
+
+void TestEngine::stopBeforeTheRanksStartCancelsTheLaunch() {
+    makeEngine();
+    QString run;
+    connect(m_engine.get(), &Engine::progressed, this,
+            [&run](const QString& which, const Progress&) { run = which; });
+    auto launched = m_engine->launch(slowToSend(), {{"this-computer", 1}});
+    QTRY_VERIFY_WITH_TIMEOUT(!run.isEmpty() && stored(run).id == run, kDeadlineMs);
+    auto hold = m_engine->command(run, CommandKind::kHold);
+    QVERIFY(hold.isFinished());
+    QCOMPARE(hold.result().error().code, ErrorCode::kInvalid);
+    const auto stop = m_engine->command(run, CommandKind::kStop);
+    QCOMPARE(stop.result()->progress, CommandProgress::kApplied);
+    QTRY_VERIFY_WITH_TIMEOUT(launched.isFinished(), kDeadlineMs);
+    QVERIFY(!launched.result());
+    QCOMPARE(stored(run).state, RunStateKind::kStopped);
+    QVERIFY(!anyRunOnTheNode());
+}
+
+void TestEngine::closingDuringALaunchLeavesNothingRunning() {
+    makeEngine();
+    const auto launched = m_engine->launch(slowToSend(), {{"this-computer", 1}});
+    QSignalSpy changes(m_engine.get(), &Engine::runsChanged);
+    QVERIFY(changes.wait(kDeadlineMs));
+    m_engine.reset();
+    const auto reader = StoreReader::open(m_paths.database());
+    QVERIFY(reader);
+    QCOMPARE((*reader)->runs().size(), size_t(1));
+    QCOMPARE((*reader)->runs().front().state, RunStateKind::kStopped);
+    QVERIFY(!anyRunOnTheNode());
+}
+
+void TestEngine::aRunIsResumedOnceAtATime() {
+    storeRun("twice-000001", RunStateKind::kPaused);
+    QVERIFY(ingest("twice-000001", {savedAt(5, "/nonexistent/step-000000005")}));
+    makeEngine();
+    auto first = m_engine->resume("twice-000001");
+    auto second = m_engine->resume("twice-000001");
+    QVERIFY(second.isFinished());
+    QCOMPARE(second.result().error().code, ErrorCode::kInvalid);
+    QVERIFY(m_engine->command("twice-000001", CommandKind::kStop).result());
+    QTRY_VERIFY_WITH_TIMEOUT(first.isFinished(), kDeadlineMs);
+    QVERIFY(!first.result());
+    QCOMPARE(stored("twice-000001").state, RunStateKind::kPaused);
+    QVERIFY(!anyRunOnTheNode());
+}
+
+void TestEngine::aFailedResumeKeepsTheState() {
+    storeRun("bare-000001", RunStateKind::kStopped);
+    makeEngine();
+    auto resumed = m_engine->resume("bare-000001");
+    QTRY_VERIFY_WITH_TIMEOUT(resumed.isFinished(), kDeadlineMs);
+    QCOMPARE(resumed.result().error().code, ErrorCode::kNotFound);
+    QCOMPARE(stored("bare-000001").state, RunStateKind::kStopped);
+}
+
+void TestEngine::commandsThatTookEffectUnseenAreAnsweredFromTheStore() {
+    storeRun("unseen-000001", RunStateKind::kRunning);
+    QVERIFY(ingest("unseen-000001", {CommandApplied{"known", "pause", 7, 1, true, ""}}));
+    FollowedRun followed(
+        stored("unseen-000001"), {*m_fleet->find(kLocalNodeName)}, nullptr,
+        [](const Node&) { return Credentials{}; }, m_paths.database());
+    followed.start();
+    auto known = followed.send({"known", CommandKind::kPause, {}});
+    auto unknown = followed.send({"unknown", CommandKind::kPause, {}});
+    QTRY_VERIFY_WITH_TIMEOUT(known.isFinished() && unknown.isFinished(), kDeadlineMs);
+    QVERIFY(known.result());
+    QCOMPARE(known.result()->step, 7);
+    QCOMPARE(unknown.result().error().code, ErrorCode::kUnavailable);
+}
+
+QTEST_GUILESS_MAIN(TestEngine)
+#include "tst_engine.moc"
