@@ -165,13 +165,14 @@ bool asksForJson(int argc, char** argv) {
                        [](const char* word) { return std::strcmp(word, "--json") == 0; });
 }
 
-int refuseWords(const CLI::App& parser, const CLI::ParseError& error, bool json) {
-    const int code = parser.exit(error);
-    if (code == 0)
-        return 0;
-    if (json)
-        printJson(toJson(Error{ErrorCode::kInvalid, error.what()}));
-    return static_cast<int>(ExitCode::kUsage);
+int refuseWords(const CLI::App& parser, const CLI::ParseError& error, const std::string& word,
+                bool json) {
+    if (error.get_exit_code() == 0)
+        return parser.exit(error);
+    const auto isCalledSo = [&](const CLI::App* command) { return command->check_name(word); };
+    const bool isKnown = !parser.get_subcommands(isCalledSo).empty();
+    const std::string why = isKnown ? error.what() : "there is no command " + word;
+    return printError(json, {ErrorCode::kInvalid, why + "; see ringmaster --help"});
 }
 
 } // namespace
@@ -194,7 +195,7 @@ int runTerminalCommand(int argc, char** argv) {
     try {
         parser.parse(argc, argv);
     } catch (const CLI::ParseError& error) {
-        return refuseWords(parser, error, asksForJson(argc, argv));
+        return refuseWords(parser, error, argv[1], asksForJson(argc, argv));
     }
     Session session(arguments.json);
     if (const auto opened = session.open(arguments.mustWrite); !opened)

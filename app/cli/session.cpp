@@ -130,11 +130,15 @@ bool awaitUntil(const std::function<bool()>& done,
     return reached;
 }
 
-int printError(const Session& session, const Error& error) {
-    if (session.json())
+int printError(bool json, const Error& error) {
+    if (json)
         printJson(toJson(error));
     std::cerr << "ringmaster: " << oneLine(error.message) << std::endl;
     return static_cast<int>(exitCodeFor(error.code));
+}
+
+int printError(const Session& session, const Error& error) {
+    return printError(session.json(), error);
 }
 
 } // namespace rm::cli

@@ -76,6 +76,7 @@ bool awaitUntil(const std::function<bool()>& done,
 
 /// Prints an error as one line on stderr, with --json also as {"error": ...} on stdout: its exit
 /// code.
+int printError(bool json, const Error& error);
 int printError(const Session& session, const Error& error);
 
 } // namespace rm::cli
