@@ -44,6 +44,18 @@ Result<void> configure(SshLink& link, const Node& node) {
     return {};
 }
 
+/// The error of a connection that did not come about. A server that finds no cipher in common
+/// may hang up before its own offer was read: then nothing but its banner is known.
+Error connectError(const SshLink& link, const std::string& attempt) {
+    const Error error = sshError(link, attempt);
+    if (error.code != ErrorCode::kUnavailable || !ssh_get_serverbanner(link.get()))
+        return error;
+    return {error.code, attempt +
+                            ": the server answered and ended the connection before keys were "
+                            "agreed on; it may offer no AES-GCM cipher, which is required, or take "
+                            "no more connections now"};
+}
+
 Result<void> connect(SshLink& link, const Patience& patience) {
     const std::string attempt = "connect to " + link.where();
     const auto answer =
@@ -51,7 +63,7 @@ Result<void> connect(SshLink& link, const Patience& patience) {
     if (!answer)
         return tl::unexpected(answer.error());
     if (*answer != SSH_OK)
-        return tl::unexpected(sshError(link, attempt));
+        return tl::unexpected(connectError(link, attempt));
     return {};
 }
 
