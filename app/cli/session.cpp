@@ -4,6 +4,7 @@
 #include "app/cli/json_view.h"
 #include "app/cli/terminal.h"
 #include "app/core/remote/credential_store.h"
+#include "shared/io/clock.h"
 
 #include <QDir>
 #include <QTimer>
@@ -18,13 +19,18 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto kCatchUp = 5s;
+constexpr int64_t kLostForGoodNs = 1'000'000'000;
 constexpr auto kOthersList = 6s; ///< as long as another `ringmaster runs` may hold the database
 
 /// Every node of the run has said once what it holds, or cannot be reached.
 bool hasHeardFromAll(const LiveState& live) {
-    return std::all_of(live.nodes.begin(), live.nodes.end(), [](const LiveState::NodeLink& node) {
-        return node.state.has_value() || node.link == LiveState::Link::kLost;
-    });
+    // A link that was lost just now may be back, or be the end of the run, in a moment.
+    const int64_t longAgoNs = wallNowNs() - kLostForGoodNs;
+    return std::all_of(
+        live.nodes.begin(), live.nodes.end(), [longAgoNs](const LiveState::NodeLink& node) {
+            const bool lost = node.link == LiveState::Link::kLost && node.lostSinceNs < longAgoNs;
+            return node.state.has_value() || lost;
+        });
 }
 
 Result<std::unique_ptr<StoreWriter>> openWriter(const QString& database, bool patient) {

@@ -16,6 +16,10 @@ function(rm_add_test)
     target_compile_definitions(${T_NAME} PRIVATE QT_NO_KEYWORDS)
     add_test(NAME ${T_NAME} COMMAND ${T_NAME})
     set_tests_properties(${T_NAME} PROPERTIES LABELS "${T_LABELS}" TIMEOUT ${T_TIMEOUT})
+    # Real ranks and servers want the cores that they count on: their deadlines are a person's.
+    if("integration" IN_LIST T_LABELS OR "gui" IN_LIST T_LABELS)
+        set_tests_properties(${T_NAME} PROPERTIES RUN_SERIAL ON)
+    endif()
     rm_test_environment(${T_NAME})
 endfunction()
 
