@@ -63,7 +63,7 @@ private:
     QComboBox* m_box;
 };
 
-/// Numbers, texts and lists of texts (separated by ";", as paths may hold anything else).
+/// Numbers, texts and lists of either (separated by ";", as paths may hold anything else).
 class LineEditor : public SpecFieldEditor {
 public:
     LineEditor(const SpecField& field, QWidget* parent)
@@ -95,9 +95,24 @@ private:
         if (const auto* string = std::get_if<std::string*>(&ref))
             return QString::fromStdString(**string).replace('\n', "\\n");
         QStringList parts;
-        for (const std::string& part : *std::get<std::vector<std::string>*>(ref))
-            parts << QString::fromStdString(part);
+        if (const auto* numbers = std::get_if<std::vector<int64_t>*>(&ref))
+            for (const int64_t number : **numbers)
+                parts << QString::number(number);
+        else
+            for (const std::string& part : *std::get<std::vector<std::string>*>(ref))
+                parts << QString::fromStdString(part);
         return parts.join("; ");
+    }
+
+    bool readNumbers(std::vector<int64_t>& list, const QString& typed) const {
+        list.clear();
+        for (const QString& part : typed.split(';', Qt::SkipEmptyParts)) {
+            bool good = true;
+            list.push_back(part.trimmed().toLongLong(&good));
+            if (!good || !inBounds(static_cast<double>(list.back())))
+                return false;
+        }
+        return true;
     }
 
     bool inBounds(double value) const { return value >= m_field.min && value <= m_field.max; }
@@ -120,6 +135,8 @@ private:
             **string = QString(typed).replace("\\n", "\n").toStdString();
             return true;
         }
+        if (const auto* numbers = std::get_if<std::vector<int64_t>*>(&ref))
+            return readNumbers(**numbers, typed);
         auto& list = *std::get<std::vector<std::string>*>(ref);
         list.clear();
         for (const QString& part : typed.split(';', Qt::SkipEmptyParts))

@@ -12,6 +12,7 @@ constexpr auto kRun = MetricScope::kRun;
 constexpr auto kRank = MetricScope::kRank;
 constexpr auto kNode = MetricScope::kNode;
 constexpr auto kGauge = MetricKind::kGauge;
+constexpr auto kCounter = MetricKind::kCounter;
 
 std::vector<MetricDef> makeBuiltins() {
     using namespace metric;
@@ -25,6 +26,12 @@ std::vector<MetricDef> makeBuiltins() {
         {kTrainStepMs, "train/step_ms", "ms", kGauge, kRank, "Time of one step."},
         {kValidationLoss, "validation/loss", "", kGauge, kRun,
          "Mean loss over the validation batches."},
+        {kTrainImagesPerS, "train/images_per_s", "images/s", kGauge, kRank,
+         "Pictures this rank trains on in a second."},
+        {kTrainLossScale, "train/loss_scale", "", kGauge, kRun,
+         "What the loss is multiplied by so that float16 holds its gradients."},
+        {kTrainSkippedSteps, "train/skipped_steps", "steps", kCounter, kRun,
+         "Updates left out because the gradients were not finite."},
         {kPhaseDataMs, "phase/data_ms", "ms", kGauge, kRank, "Waiting for the batch."},
         {kPhaseForwardMs, "phase/forward_ms", "ms", kGauge, kRank, "Forward pass."},
         {kPhaseBackwardMs, "phase/backward_ms", "ms", kGauge, kRank,
@@ -35,6 +42,16 @@ std::vector<MetricDef> makeBuiltins() {
          "Clipping and the optimizer's step."},
         {kPhaseCheckpointMs, "phase/checkpoint_ms", "ms", kGauge, kRank,
          "How long a checkpoint stalled the loop."},
+        {kDataBadSamples, "data/bad_samples", "samples", kCounter, kRank,
+         "Samples left out because they could not be read."},
+        {kValidationBleu, "validation/bleu", "", kGauge, kRun,
+         "BLEU of the translations, 0 to 100, as sacreBLEU counts it."},
+        {kValidationChrf, "validation/chrf", "", kGauge, kRun,
+         "chrF of the translations, 0 to 100, as sacreBLEU counts it."},
+        {kValidationTop1, "validation/top1", "ratio", kGauge, kRun,
+         "Share of pictures whose class came first."},
+        {kValidationTop5, "validation/top5", "ratio", kGauge, kRun,
+         "Share of pictures whose class was among the first five."},
         {kGpuUtilization, "gpu/utilization", "ratio", kGauge, kRank,
          "Share of time in which a kernel ran; waiting for other ranks counts as running."},
         {kGpuMemoryBytes, "gpu/memory_bytes", "bytes", kGauge, kRank, "GPU memory in use."},

@@ -11,21 +11,11 @@ namespace {
 
 using Mistakes = std::vector<std::string>;
 
-std::string valueText(const SpecFieldRef& ref) {
-    if (const auto* whole = std::get_if<int64_t*>(&ref))
-        return std::to_string(**whole);
-    if (const auto* number = std::get_if<double*>(&ref))
-        return plainNumber(**number);
-    if (const auto* text = std::get_if<std::string*>(&ref))
-        return "\"" + **text + "\"";
-    return {};
-}
-
-void checkBounds(const SpecField& field, const SpecFieldRef& ref, double value,
-                 Mistakes& mistakes) {
+void checkBounds(const SpecField& field, const std::string& verb, const std::string& shown,
+                 double value, Mistakes& mistakes) {
     // Written so that NaN is out of bounds.
     if (!(value >= field.min && value <= field.max))
-        mistakes.push_back(std::string(field.key) + " is " + valueText(ref) + ", but must be " +
+        mistakes.push_back(std::string(field.key) + verb + shown + ", but must be " +
                            plainNumber(field.min) + " to " + plainNumber(field.max));
 }
 
@@ -43,14 +33,17 @@ void checkText(const SpecField& field, const std::string& text, Mistakes& mistak
 
 void checkField(const SpecField& field, const SpecFieldRef& ref, Mistakes& mistakes) {
     if (const auto* whole = std::get_if<int64_t*>(&ref))
-        checkBounds(field, ref, double(**whole), mistakes);
+        checkBounds(field, " is ", std::to_string(**whole), double(**whole), mistakes);
     else if (const auto* number = std::get_if<double*>(&ref))
-        checkBounds(field, ref, **number, mistakes);
+        checkBounds(field, " is ", plainNumber(**number), **number, mistakes);
     else if (const auto* text = std::get_if<std::string*>(&ref))
         checkText(field, **text, mistakes);
     else if (const auto* list = std::get_if<std::vector<std::string>*>(&ref))
         for (const std::string& element : **list)
             checkText(field, element, mistakes);
+    else if (const auto* numbers = std::get_if<std::vector<int64_t>*>(&ref))
+        for (const int64_t element : **numbers)
+            checkBounds(field, " holds ", std::to_string(element), double(element), mistakes);
 }
 
 void checkName(const RunSpec& spec, Mistakes& mistakes) {
@@ -60,8 +53,14 @@ void checkName(const RunSpec& spec, Mistakes& mistakes) {
         mistakes.push_back("name must be one line of 1 to 64 characters");
 }
 
+bool isImages(const RunSpec& spec) {
+    return spec.model.type.starts_with("resnet");
+}
+
 void checkModel(const RunSpec& spec, Mistakes& mistakes) {
     const auto& model = spec.model;
+    if (isImages(spec))
+        return;
     if (model.heads > 0 && model.width % model.heads != 0)
         mistakes.push_back("model.width is " + std::to_string(model.width) +
                            ", which model.heads = " + std::to_string(model.heads) +
@@ -97,10 +96,37 @@ void checkSchedule(const RunSpec& spec, Mistakes& mistakes) {
         mistakes.push_back(
             "schedule.warmup_steps is " + std::to_string(spec.schedule.warmupSteps) +
             ", but must be at most train.steps = " + std::to_string(spec.train.steps));
+    else if (spec.schedule.warmupSteps + spec.schedule.decaySteps > spec.train.steps)
+        mistakes.push_back("schedule.warmup_steps and schedule.decay_steps are more than "
+                           "train.steps = " +
+                           std::to_string(spec.train.steps) + " together");
     if (spec.schedule.minLr > spec.optimizer.lr)
         mistakes.push_back(
             "schedule.min_lr is " + plainNumber(spec.schedule.minLr) +
             ", but must be at most optimizer.lr = " + plainNumber(spec.optimizer.lr));
+}
+
+void checkTrain(const RunSpec& spec, Mistakes& mistakes) {
+    const auto& train = spec.train;
+    const bool translates = spec.model.type == "translation";
+    if (translates && !train.rankBatchSizes.empty())
+        mistakes.push_back("train.rank_batch_sizes is set, but a translation batches by tokens: "
+                           "set train.batch_tokens");
+    const bool forGpt = train.watch == "loss";
+    const bool forTranslation = forGpt || train.watch == "bleu" || train.watch == "chrf";
+    const bool forImages = forGpt || train.watch == "top1" || train.watch == "top5";
+    if (!(translates ? forTranslation : isImages(spec) ? forImages : forGpt))
+        mistakes.push_back("train.watch is \"" + train.watch + "\", which a " + spec.model.type +
+                           " model does not measure");
+    if (train.patience > 0 && spec.validation.every == 0)
+        mistakes.push_back("train.patience is " + std::to_string(train.patience) +
+                           ", but validation.every = 0 never validates");
+}
+
+void checkOptimizer(const RunSpec& spec, Mistakes& mistakes) {
+    const auto& optimizer = spec.optimizer;
+    if (optimizer.nesterov && optimizer.momentum == 0)
+        mistakes.push_back("optimizer.nesterov is true, but optimizer.momentum is 0");
 }
 
 void checkCheckpoint(const RunSpec& spec, Mistakes& mistakes) {
@@ -147,8 +173,8 @@ Result<CheckedSpec> check(RunSpec spec) {
     Mistakes mistakes;
     for (const SpecField& field : specSchema())
         checkField(field, field.ref(spec), mistakes);
-    for (const auto rule :
-         {checkName, checkModel, checkData, checkSchedule, checkCheckpoint, checkLaunch})
+    for (const auto rule : {checkName, checkModel, checkData, checkTrain, checkOptimizer,
+                            checkSchedule, checkCheckpoint, checkLaunch})
         rule(spec, mistakes);
     if (auto valid = failWithAll(mistakes); !valid)
         return tl::unexpected(valid.error());

@@ -20,58 +20,94 @@ struct RunSpec {
     int64_t seed = 1337;
 
     struct Model {
-        std::string type = "gpt";
+        std::string type = "gpt"; ///< "gpt" | "translation" | "resnet18" | "resnet50"
         int64_t layers = 6;
         int64_t heads = 6;
-        int64_t width = 384;   ///< n_embd / d_model
-        int64_t context = 256; ///< tokens
+        int64_t width = 384;     ///< n_embd / d_model
+        int64_t feedForward = 0; ///< 0: 4 * width
+        int64_t context = 256;   ///< tokens
         double dropout = 0.0;
+        bool shareEmbeddings = false; ///< translation: of the two languages
+        int64_t classes = 0;          ///< 0: as many as the training folder has
+        int64_t imageSize = 224;      ///< pixels
+        bool syncBatchNorm = false;
         bool operator==(const Model&) const = default;
     } model;
 
     struct Data {
-        std::vector<std::string> train; ///< text files, folders of text, or token shards (.rmtok)
+        /// gpt: text files, folders of text, token shards (.rmtok); translation: pairs (.tsv) or
+        /// their shards (.rmpairs); resnet: folders that hold one folder a class.
+        std::vector<std::string> train;
         std::vector<std::string> validation; ///< empty: hold out `validationShare` of train
         double validationShare = 0.05;
         bool stage = false; ///< paths are on the launching computer; send them by content hash
         std::string tokenizer = "bytes"; ///< "bytes" | "sentencepiece"
-        int64_t vocabSize = 8000;        ///< sentencepiece only
+        int64_t vocabSize = 8000;        ///< sentencepiece only; translation: per language
+        int64_t workers = 0;             ///< threads that read ahead; 0: chosen
+        double maxBad = 0.01;            ///< share of unreadable samples above which a run ends
         bool operator==(const Data&) const = default;
     } data;
 
     struct Train {
         int64_t steps = 1000;
-        int64_t batchSize = 8; ///< sequences per rank and micro-batch
+        int64_t batchSize = 8;               ///< samples per rank and micro-batch
+        std::vector<int64_t> rankBatchSizes; ///< by rank; empty: batchSize on all
+        int64_t batchTokens = 4096; ///< translation: padded tokens of the longer side, a batch
         int64_t accumulation = 1;
-        std::string precision = "float32"; ///< "float32" | "bfloat16" (autocast)
-        int64_t threads = 0;               ///< per rank; 0: cores / local ranks
-        int64_t logEvery = 1;              ///< steps
+        int64_t globalBatch = 0;           ///< samples a step over all ranks; 0: what comes out
+        std::string precision = "float32"; ///< "float32" | "bfloat16" | "float16" (autocast)
+        bool tf32 = false;
+        double labelSmoothing = 0.0;
+        double ema = 0.0; ///< decay of the weights' moving average; 0: none
+        bool activationCheckpointing = false;
+        std::string onNonFinite = "stop"; ///< "stop" | "skip" | "rollback"
+        std::string watch = "loss"; ///< validation/...: "loss" | "bleu" | "chrf" | "top1" | "top5"
+        int64_t patience = 0;       ///< validations without a better one; 0: for ever
+        int64_t threads = 0;        ///< per rank; 0: cores / local ranks
+        int64_t logEvery = 1;       ///< steps
         bool operator==(const Train&) const = default;
     } train;
 
     struct Optimizer {
-        std::string type = "adamw";
+        std::string type = "adamw"; ///< "adamw" | "adam" | "sgd"
         double lr = 3e-4;
         double beta1 = 0.9;
         double beta2 = 0.95;
         double eps = 1e-8;
+        double momentum = 0.9;    ///< sgd
+        bool nesterov = false;    ///< sgd
         double weightDecay = 0.1; ///< matrices only, never norms and biases
         double clip = 1.0;        ///< global L2 norm; 0: off
+        double clipValue = 0.0;   ///< absolute value of a gradient; 0: off
+        bool sharded = false;     ///< ZeRO-1
         bool operator==(const Optimizer&) const = default;
     } optimizer;
 
     struct Schedule {
-        std::string type = "cosine"; ///< "constant" | "cosine"
+        /// "constant" | "step" | "cosine" | "inverse-sqrt" | "linear" | "wsd"
+        std::string type = "cosine";
         int64_t warmupSteps = 0;
         double minLr = 0.0;
+        int64_t stepEvery = 1000; ///< step
+        double stepFactor = 0.1;  ///< step
+        int64_t decaySteps = 0;   ///< wsd: the decay at the end
         bool operator==(const Schedule&) const = default;
     } schedule;
+
+    struct Distribution {
+        int64_t bucketMb = 25; ///< MiB
+        bool staticGraph = false;
+        std::string compression = "none"; ///< "none" | "bfloat16" | "float16"
+        bool operator==(const Distribution&) const = default;
+    } distribution;
 
     struct Validation {
         int64_t every = 100; ///< steps; 0: never
         int64_t batches = 10;
         int64_t sampleTokens = 120; ///< 0: no sample
         std::string prompt = "\n";
+        int64_t beams = 1; ///< translation; 1: greedy
+        double lengthPenalty = 1.0;
         bool operator==(const Validation&) const = default;
     } validation;
 
@@ -97,8 +133,8 @@ struct RunSpec {
 };
 
 /// A pointer to one field of a RunSpec.
-using SpecFieldRef =
-    std::variant<bool*, int64_t*, double*, std::string*, std::vector<std::string>*>;
+using SpecFieldRef = std::variant<bool*, int64_t*, double*, std::string*, std::vector<std::string>*,
+                                  std::vector<int64_t>*>;
 
 /// One row of the schema: the one source for parsing, checking, writing, the form and the docs.
 struct SpecField {
@@ -106,9 +142,10 @@ struct SpecField {
     std::string_view label;                ///< "Learning rate"
     std::string_view unit;                 ///< "steps", "tokens", "" ...
     std::string_view description;          ///< one sentence, shown as the tooltip
-    double min = 0, max = 0;               ///< numbers only, inclusive
+    double min = 0, max = 0;               ///< numbers and lists of them only, inclusive
     std::vector<std::string_view> choices; ///< strings only; empty: any
     SpecFieldRef (*ref)(RunSpec&) = nullptr;
+    std::vector<std::string_view> models; ///< values of model.type that use it; empty: all
 };
 
 /// Every field in the order in which it is written and shown. Lives for ever.

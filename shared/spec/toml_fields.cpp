@@ -53,8 +53,12 @@ std::string shown(const toml::node& node) {
 }
 
 const char* allowed(const SpecFieldRef& ref) {
-    constexpr const char* kTypes[] = {"true or false", "a whole number", "a number",
-                                      "a text in quotes", "a list of texts in quotes"};
+    constexpr const char* kTypes[] = {"true or false",
+                                      "a whole number",
+                                      "a number",
+                                      "a text in quotes",
+                                      "a list of texts in quotes",
+                                      "a list of whole numbers"};
     return kTypes[ref.index()];
 }
 
@@ -84,16 +88,17 @@ bool assign(std::string* field, const toml::node& node) {
     return value.has_value();
 }
 
-bool assign(std::vector<std::string>* field, const toml::node& node) {
+template <class T>
+bool assign(std::vector<T>* field, const toml::node& node) {
     const toml::array* array = node.as_array();
     if (!array)
         return false;
     field->clear();
     for (const toml::node& element : *array) {
-        const auto* text = element.as_string();
-        if (!text)
+        const auto* value = element.as<T>();
+        if (!value)
             return false;
-        field->push_back(text->get());
+        field->push_back(value->get());
     }
     return true;
 }
@@ -197,14 +202,21 @@ std::string tomlOf(double number) {
     return text.find_first_of(".e") == text.npos ? text + ".0" : text;
 }
 
+template <class T>
+std::string tomlOf(const std::vector<T>& list) {
+    toml::array array;
+    for (const T& element : list)
+        array.push_back(element);
+    return tomlOf(array);
+}
+
 std::string tomlOf(const SpecFieldRef& ref) {
     return std::visit(
         [](const auto* field) {
-            if constexpr (std::is_same_v<decltype(field), const std::vector<std::string>*>) {
-                toml::array array;
-                for (const std::string& element : *field)
-                    array.push_back(element);
-                return tomlOf(array);
+            using Field = std::remove_cvref_t<decltype(*field)>;
+            if constexpr (std::is_same_v<Field, std::vector<std::string>> ||
+                          std::is_same_v<Field, std::vector<int64_t>>) {
+                return tomlOf(*field);
             } else if constexpr (std::is_same_v<decltype(field), const double*>) {
                 return tomlOf(*field);
             } else {

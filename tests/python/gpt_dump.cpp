@@ -5,6 +5,7 @@
 #include "shared/checkpoint/safetensors.h"
 #include "trainer/train/model/gpt.h"
 #include "trainer/train/optim/adamw.h"
+#include "trainer/train/optim/gradients.h"
 #include "trainer/train/optim/schedule.h"
 
 #include <ATen/CPUGeneratorImpl.h>

@@ -53,17 +53,17 @@ void StepReport::pushFinishedLaps() {
     }
 }
 
-void StepReport::publish(const Figures& figures, int64_t tokensPerStep) {
+void StepReport::publish(const Figures& figures, int64_t targets, MetricId throughput) {
     const double busyMs = static_cast<double>(m_busyNs) / 1e6;
     m_stepMs = busyMs / static_cast<double>(m_busySteps);
-    m_tokensPerSec = static_cast<double>(tokensPerStep) / m_stepMs * 1e3;
+    m_targetsPerSec = static_cast<double>(targets) / m_stepMs * 1e3;
     m_busyNs = 0;
     m_busySteps = 0;
     pushFinishedLaps();
     m_telemetry.push(metric::kTrainLoss, static_cast<float>(figures.loss));
     m_telemetry.push(metric::kTrainLr, static_cast<float>(figures.lr));
     m_telemetry.push(metric::kTrainGradNorm, static_cast<float>(figures.gradNorm));
-    m_telemetry.push(metric::kTrainTokensPerS, static_cast<float>(m_tokensPerSec));
+    m_telemetry.push(throughput, static_cast<float>(m_targetsPerSec));
     m_telemetry.push(metric::kTrainStepMs, static_cast<float>(m_stepMs));
     m_telemetry.endStep(m_step);
 }

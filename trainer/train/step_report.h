@@ -37,12 +37,12 @@ public:
         double lr = 0;
         double gradNorm = 0;
     };
-    /// For a logged step, after endStep().
-    void publish(const Figures& figures, int64_t tokensPerStep);
+    /// For a logged step, after endStep(). `targets` are those of the step on this rank.
+    void publish(const Figures& figures, int64_t targets, MetricId throughput);
     /// A value beside the steps' own: validation, checkpoint.
     void publishAlone(MetricId id, double value, int64_t step);
 
-    double tokensPerSec() const { return m_tokensPerSec; } ///< as last published
+    double targetsPerSec() const { return m_targetsPerSec; } ///< as last published
     double stepMs() const { return m_stepMs; }
 
 private:
@@ -57,7 +57,7 @@ private:
     int64_t m_began = 0;
     int64_t m_busyNs = 0; ///< in steps since the last publish()
     int64_t m_busySteps = 0;
-    double m_tokensPerSec = 0;
+    double m_targetsPerSec = 0;
     double m_stepMs = 0;
 };
 

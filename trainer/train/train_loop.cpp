@@ -2,7 +2,8 @@
 #include "trainer/train/train_loop.h"
 
 #include "shared/io/clock.h"
-#include "trainer/train/evaluate.h"
+#include "trainer/train/autocast.h"
+#include "trainer/train/optim/gradients.h"
 #include "trainer/train/optim/schedule.h"
 
 #include <cmath>
@@ -29,7 +30,8 @@ Result<Ending> TrainLoop::run() {
             return tl::unexpected(saved.error());
     while (m_step < m_spec.train.steps) {
         m_control->begin();
-        trainStep();
+        if (const auto done = trainStep(); !done)
+            return tl::unexpected(done.error());
         if (const auto broken = brokenNumbers())
             return *broken;
         if (const auto done = cadence(); !done)
@@ -43,49 +45,61 @@ Result<Ending> TrainLoop::run() {
     return finish();
 }
 
-void TrainLoop::trainStep() {
+Result<void> TrainLoop::trainStep() {
     const int64_t step = m_step + 1;
     m_report->beginStep(step, isLogged(step));
     m_sync->beginStep();
-    const at::Tensor loss = microBatches();
+    const auto loss = microBatches();
+    if (!loss)
+        return tl::unexpected(loss.error());
     m_board.setPhase(Phase::kOptimizer);
-    const at::Tensor gradNorm = clipGradients(parameterValues(*m_model), clip());
+    const at::Tensor gradNorm = clipGradients(m_values, clip());
     m_figures.lr = learningRate(m_spec.schedule, lr(), step, m_spec.train.steps);
-    m_optimizer.step(m_figures.lr);
+    m_optimizer->step(m_figures.lr);
     m_report->lap(metric::kPhaseOptimizerMs);
     m_step = step;
     m_board.setStep(step);
     m_control->setStep(step);
-    publishStep(loss, gradNorm);
+    publishStep(*loss, gradNorm);
+    return {};
 }
 
-/// Forward and backward of the whole step: its mean loss on this rank, on the device.
-at::Tensor TrainLoop::microBatches() {
-    const auto& train = m_spec.train;
+at::Tensor TrainLoop::forward(const Batch& batch) {
+    const Autocast autocast(m_spec.train.precision, m_session.device);
+    return m_model.loss(batch, true);
+}
+
+/// Forward and backward of the whole step: the mean loss over this rank's targets, on the device.
+/// Each micro-batch counts by its share of all ranks' targets, so that the gradient is that of the
+/// mean over the step's targets however they are cut. GradientSync divides by the world size.
+Result<at::Tensor> TrainLoop::microBatches() {
+    const auto worldSize = static_cast<double>(m_world.size());
+    const auto allTargets = static_cast<double>(m_cut.targets(m_task->training(), m_cursor));
     at::Tensor total;
-    for (int64_t micro = 0; micro < train.accumulation; ++micro) {
+    m_targets = 0;
+    for (int64_t micro = 0; micro < m_cut.accumulation(); ++micro) {
         m_board.setPhase(Phase::kData);
-        const int64_t start =
-            microBatchStart(m_cursor, micro, m_world.rank(), m_world.size(), train.batchSize);
-        const Batch batch = toDevice(m_batches.at(start, train.batchSize), m_session.device.at);
+        auto read = m_feed->next();
+        if (!read)
+            return tl::unexpected(read.error());
+        const Batch batch = toDevice(std::move(*read), m_session.device.at);
         m_report->lap(metric::kPhaseDataMs);
         m_board.setPhase(Phase::kForward);
-        at::Tensor loss;
-        {
-            const Autocast autocast(train.precision, m_session.device);
-            loss = m_model->loss(batch, true);
-        }
-        if (train.accumulation > 1)
-            loss = loss / train.accumulation;
+        const double weight = static_cast<double>(batch.targets) * worldSize / allTargets;
+        at::Tensor loss = forward(batch);
+        const at::Tensor sum = loss.detach() * batch.targets;
+        if (weight != 1.0)
+            loss = loss * weight;
         m_report->lap(metric::kPhaseForwardMs);
         m_board.setPhase(Phase::kBackward);
-        const bool last = micro + 1 == train.accumulation;
+        const bool last = micro + 1 == m_cut.accumulation();
         m_sync->backward(loss, last);
         m_report->lap(last ? metric::kPhaseAllreduceMs : metric::kPhaseBackwardMs);
-        total = total.defined() ? total + loss.detach() : loss.detach();
+        total = total.defined() ? total + sum : sum;
+        m_targets += batch.targets;
     }
-    m_cursor += m_world.size() * train.accumulation * train.batchSize;
-    return total;
+    m_cursor += m_cut.positionsPerStep();
+    return total / m_targets;
 }
 
 void TrainLoop::publishStep(const at::Tensor& loss, const at::Tensor& gradNorm) {
@@ -96,15 +110,14 @@ void TrainLoop::publishStep(const at::Tensor& loss, const at::Tensor& gradNorm) 
     m_figures.loss = loss.item<double>();
     m_figures.gradNorm = gradNorm.item<double>();
     m_report->endStep();
-    const auto& train = m_spec.train;
-    m_report->publish(m_figures, train.accumulation * train.batchSize * m_spec.model.context);
-    const bool prints = m_loggedSteps++ % kPrintEvery == 0 || m_step == train.steps;
+    m_report->publish(m_figures, m_targets, m_task->throughputMetric());
+    const bool prints = m_loggedSteps++ % kPrintEvery == 0 || m_step == m_spec.train.steps;
     if (!m_world.isFirst() || !prints)
         return;
-    std::printf("step %lld/%lld  loss %.4f  lr %.3g  %.0f tok/s  %.1f ms\n",
-                static_cast<long long>(m_step), static_cast<long long>(train.steps), m_figures.loss,
-                m_figures.lr, m_report->tokensPerSec() * static_cast<double>(m_world.size()),
-                m_report->stepMs());
+    std::printf(
+        "step %lld/%lld  loss %.4f  lr %.3g  %.0f tok/s  %.1f ms\n", static_cast<long long>(m_step),
+        static_cast<long long>(m_spec.train.steps), m_figures.loss, m_figures.lr,
+        m_report->targetsPerSec() * static_cast<double>(m_world.size()), m_report->stepMs());
     std::fflush(stdout);
 }
 
@@ -140,14 +153,16 @@ Result<Ending> TrainLoop::finish() {
 
 void TrainLoop::validate() {
     m_board.setPhase(Phase::kValidation);
-    const auto loss = validationLoss(*m_model, m_data, m_session);
+    const auto figures = m_task->validate();
     m_validatedAt = m_step;
-    if (loss) {
-        m_validationLoss = *loss;
-        if (m_world.isFirst()) {
-            m_report->publishAlone(metric::kValidationLoss, *loss, m_step);
-            std::printf("step %lld  validation loss %.4f\n", static_cast<long long>(m_step), *loss);
-        }
+    for (const Figure& figure : figures) {
+        if (figure.id == metric::kValidationLoss)
+            m_validationLoss = figure.value;
+        if (!m_world.isFirst())
+            continue;
+        m_report->publishAlone(figure.id, figure.value, m_step);
+        std::printf("step %lld  %s %.4f\n", static_cast<long long>(m_step),
+                    findBuiltinMetric(figure.id)->name.c_str(), figure.value);
     }
     sample();
 }
@@ -156,10 +171,12 @@ void TrainLoop::sample() {
     if (!m_world.isFirst() || m_spec.validation.sampleTokens == 0)
         return;
     m_board.setPhase(Phase::kValidation);
-    const std::string text = writeSample(*m_model, m_data, m_spec, m_step);
-    std::printf("--- sample at step %lld\n%s\n---\n", static_cast<long long>(m_step), text.c_str());
+    for (const SampleText& sample : m_task->samples(m_step)) {
+        std::printf("--- sample at step %lld\n%s\n---\n", static_cast<long long>(m_step),
+                    sample.text.c_str());
+        m_session.telemetry->append(sample);
+    }
     std::fflush(stdout);
-    m_session.telemetry->append(SampleText{m_step, wallNowNs(), m_spec.validation.prompt, text});
 }
 
 } // namespace rm

@@ -4,12 +4,11 @@
 #include "shared/exit_code.h"
 #include "trainer/train/checkpoint/checkpoint.h"
 #include "trainer/train/control/control.h"
-#include "trainer/train/data/text_data.h"
+#include "trainer/train/data/batch_feed.h"
 #include "trainer/train/dist/gradient_sync.h"
-#include "trainer/train/model/model.h"
-#include "trainer/train/optim/adamw.h"
-#include "trainer/train/session.h"
+#include "trainer/train/optim/optimizer.h"
 #include "trainer/train/step_report.h"
+#include "trainer/train/task/task.h"
 
 #include <memory>
 #include <optional>
@@ -35,7 +34,7 @@ public:
     Result<Ending> run();
 
 private:
-    TrainLoop(const Session& session, TextData data, std::unique_ptr<Model> model);
+    TrainLoop(const Session& session, std::unique_ptr<Task> task, StepCut cut);
 
     // train_start.cpp
     Result<void> start(const std::optional<TrainState>& from);
@@ -44,8 +43,9 @@ private:
     void announce() const;
 
     // train_loop.cpp
-    void trainStep();
-    at::Tensor microBatches();
+    Result<void> trainStep();
+    Result<at::Tensor> microBatches();
+    at::Tensor forward(const Batch& batch);
     void publishStep(const at::Tensor& loss, const at::Tensor& gradNorm);
     std::optional<Ending> brokenNumbers() const;
     Result<void> cadence();
@@ -65,7 +65,6 @@ private:
     Result<void> save(const std::string& reason);
     Result<std::string> publish(const std::string& reason, std::vector<std::string> rngStates);
     void removeOldCheckpoints();
-    TextFiles checkpointTexts() const;
 
     double lr() const { return m_overrides.lr.value_or(m_session.spec.optimizer.lr); }
     double clip() const { return m_overrides.clip.value_or(m_session.spec.optimizer.clip); }
@@ -78,16 +77,19 @@ private:
     const RunSpec& m_spec;
     const World& m_world;
     Board& m_board;
-    TextData m_data;
-    TextBatches m_batches;
-    std::unique_ptr<Model> m_model;
-    AdamW m_optimizer;
+    std::unique_ptr<Task> m_task;
+    Model& m_model;
+    std::vector<at::Tensor> m_values; ///< of the parameters
+    StepCut m_cut;
+    std::unique_ptr<Optimizer> m_optimizer;
     std::unique_ptr<StepReport> m_report;
     std::unique_ptr<GradientSync> m_sync;
     std::unique_ptr<Control> m_control;
+    std::unique_ptr<BatchFeed> m_feed;
 
-    int64_t m_step = 0;   ///< steps done
-    int64_t m_cursor = 0; ///< position of the next sample, of all ranks together
+    int64_t m_step = 0;    ///< steps done
+    int64_t m_cursor = 0;  ///< position at which the next step begins
+    int64_t m_targets = 0; ///< of this rank in the last step
     Overrides m_overrides;
     std::optional<int64_t> m_holdAt; ///< hold at the boundary after this step
     StepReport::Figures m_figures;   ///< of the last logged step

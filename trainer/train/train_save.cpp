@@ -36,7 +36,8 @@ Result<std::string> TrainLoop::publish(const std::string& reason,
         m_bestValidationLoss = m_validationLoss;
     const std::string spec = toToml(m_spec);
     TrainState state{m_step,
-                     static_cast<double>(m_cursor) / static_cast<double>(m_batches.sampleCount()),
+                     static_cast<double>(m_cursor) /
+                         static_cast<double>(m_task->training().epochSize()),
                      m_cursor,
                      m_world.size(),
                      m_session.device.isCpu() ? "cpu" : "cuda",
@@ -55,8 +56,10 @@ Result<std::string> TrainLoop::publish(const std::string& reason,
     manifest.createdNs = wallNowNs();
     manifest.reason = reason;
     manifest.validationLoss = m_validationLoss;
-    auto path = saveCheckpoint(m_session.checkpointDir(), manifest, *m_model, m_optimizer, state,
-                               checkpointTexts());
+    TextFiles texts = m_task->files();
+    texts.emplace_back("spec.toml", spec);
+    auto path =
+        saveCheckpoint(m_session.checkpointDir(), manifest, m_model, *m_optimizer, state, texts);
     if (!path)
         return path;
     const auto written = readManifest(*path);
@@ -84,14 +87,6 @@ void TrainLoop::removeOldCheckpoints() {
             m_session.telemetry->append(
                 CheckpointRemoved{manifest ? manifest->step : -1, wallNowNs(), path});
     }
-}
-
-TextFiles TrainLoop::checkpointTexts() const {
-    TextFiles texts = {{"config.json", m_model->configJson()}, {"spec.toml", toToml(m_spec)}};
-    if (m_data.tokenizer)
-        for (auto& file : m_data.tokenizer->files())
-            texts.push_back(std::move(file));
-    return texts;
 }
 
 } // namespace rm

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "shared/io/clock.h"
 #include "shared/io/file.h"
+#include "trainer/train/data/sample_order.h"
 #include "trainer/train/dist/agree.h"
 #include "trainer/train/train_loop.h"
 
@@ -8,6 +9,7 @@
 #include <ATen/Context.h>
 
 #include <cstdio>
+#include <numeric>
 
 namespace rm {
 namespace {
@@ -31,20 +33,24 @@ Result<std::optional<TrainState>> readStart(const Session& session) {
     return std::optional(std::move(*state));
 }
 
-std::string tokenizerOfStart(const Session& session) {
-    const char* file = tokenizerModelFile(session.spec.data);
-    return file && !session.options.startFrom.empty()
-               ? checkpointText(session.options.startFrom, file)
-               : std::string();
+std::vector<at::Tensor> allTensors(const Model& model, const Optimizer& optimizer) {
+    std::vector<at::Tensor> tensors = replicatedTensors(model);
+    for (NamedTensor& state : optimizer.state())
+        tensors.push_back(std::move(state.tensor));
+    return tensors;
 }
 
-std::vector<at::Tensor> allTensors(const Model& model, const AdamW& optimizer) {
-    std::vector<at::Tensor> tensors;
-    for (const at::Tensor& value : parameterValues(model))
-        tensors.push_back(value.detach());
-    for (const AdamW::State& state : optimizer.state())
-        tensors.insert(tensors.end(), {state.average, state.averageSquare, state.step});
-    return tensors;
+/// Micro-batches of a step, from what a whole step shall hold.
+Result<int64_t> accumulationFor(const RunSpec::Train& train, const std::vector<int64_t>& sizes) {
+    if (train.globalBatch == 0)
+        return train.accumulation;
+    const int64_t perMicro = std::accumulate(sizes.begin(), sizes.end(), int64_t{0});
+    if (train.globalBatch % perMicro == 0)
+        return train.globalBatch / perMicro;
+    return fail(ErrorCode::kInvalid,
+                "cut a step of train.global_batch = " + std::to_string(train.globalBatch) +
+                    ": the ranks take " + std::to_string(perMicro) +
+                    " at once, which does not divide it");
 }
 
 } // namespace
@@ -57,32 +63,37 @@ Result<std::unique_ptr<TrainLoop>> TrainLoop::create(const Session& session) {
     session.telemetry->append(AttemptStarted{session.placement.attempt, session.world.rank(),
                                              session.world.size(), *from ? (*from)->step : 0,
                                              wallNowNs(), session.options.startFrom});
-    auto data = prepareTextData(session.spec, session.runDir + "/data", session.world,
-                                tokenizerOfStart(session));
-    if (!data)
-        return tl::unexpected(data.error());
+    auto task = makeTask(session);
+    if (!task)
+        return tl::unexpected(task.error());
+    const std::vector<int64_t> sizes = (*task)->batchSizes();
+    const auto accumulation = accumulationFor(session.spec.train, sizes);
+    if (!accumulation)
+        return tl::unexpected(accumulation.error());
     session.board->setPhase(Phase::kStarting);
-    auto model = makeModel(session.spec, data->vocabSize);
+    Model& model = (*task)->model();
     if (session.world.isFirst() && !*from)
-        model->initialize(at::detail::createCPUGenerator(static_cast<uint64_t>(session.spec.seed)));
-    model->moveTo(session.device.at);
-    std::unique_ptr<TrainLoop> loop(new TrainLoop(session, std::move(*data), std::move(model)));
+        model.initialize(at::detail::createCPUGenerator(static_cast<uint64_t>(session.spec.seed)));
+    model.moveTo(session.device.at);
+    std::unique_ptr<TrainLoop> loop(
+        new TrainLoop(session, std::move(*task), StepCut(sizes, *accumulation)));
     if (const auto started = loop->start(*from); !started)
         return tl::unexpected(started.error());
     return loop;
 }
 
-TrainLoop::TrainLoop(const Session& session, TextData data, std::unique_ptr<Model> model)
+TrainLoop::TrainLoop(const Session& session, std::unique_ptr<Task> task, StepCut cut)
     : m_session(session)
     , m_spec(session.spec)
     , m_world(session.world)
     , m_board(*session.board)
-    , m_data(std::move(data))
-    , m_batches(m_data.train, m_spec.model.context, static_cast<uint64_t>(m_spec.seed))
-    , m_model(std::move(model))
-    , m_optimizer(*m_model, m_spec.optimizer)
+    , m_task(std::move(task))
+    , m_model(m_task->model())
+    , m_values(parameterValues(m_model))
+    , m_cut(std::move(cut))
+    , m_optimizer(makeOptimizer(m_model, m_spec.optimizer))
     , m_report(std::make_unique<StepReport>(session))
-    , m_sync(std::make_unique<GradientSync>(m_world, *m_model,
+    , m_sync(std::make_unique<GradientSync>(m_world, m_model,
                                             [this] { m_report->lap(metric::kPhaseBackwardMs); }))
     , m_control(std::make_unique<Control>(m_world, m_board, *session.telemetry)) {}
 
@@ -93,22 +104,20 @@ Result<void> TrainLoop::start(const std::optional<TrainState>& from) {
         Result<std::string> mine;
         if (m_world.isFirst()) {
             const auto restored =
-                restoreCheckpoint(m_session.options.startFrom, *m_model, m_optimizer);
+                restoreCheckpoint(m_session.options.startFrom, m_model, *m_optimizer);
             mine = restored ? Result<std::string>() : tl::unexpected(restored.error());
         }
         if (const auto agreed = agreeOnFirst(m_world, mine); !agreed)
             return tl::unexpected(agreed.error());
-        m_world.broadcast(allTensors(*m_model, m_optimizer));
+        m_world.broadcast(allTensors(m_model, *m_optimizer));
         resumeFrom(*from);
     } else {
-        std::vector<at::Tensor> values;
-        for (const at::Tensor& value : parameterValues(*m_model))
-            values.push_back(value.detach());
-        m_world.broadcast(values);
+        m_world.broadcast(replicatedTensors(m_model));
         seedFresh();
     }
     if (m_world.isFirst())
         sweepUnpublished(m_session.checkpointDir());
+    m_feed = std::make_unique<BatchFeed>(m_task->training(), m_cut, m_world.rank(), m_cursor);
     m_board.setStep(m_step);
     announce();
     return {};
@@ -144,14 +153,12 @@ void TrainLoop::seedFresh() {
 void TrainLoop::announce() const {
     if (!m_world.isFirst())
         return;
-    std::printf("# effective spec\n%s\n# rank %d of %d on %s, %lld parameters, vocabulary %lld, "
-                "%lld training and %lld validation tokens, from step %lld\n",
-                toToml(m_spec).c_str(), m_world.rank(), m_world.size(),
-                m_session.device.plugin->deviceName().c_str(),
-                static_cast<long long>(parameterCount(*m_model)),
-                static_cast<long long>(m_data.vocabSize),
-                static_cast<long long>(m_data.train.count()),
-                static_cast<long long>(m_data.validation.count()), static_cast<long long>(m_step));
+    std::printf(
+        "# effective spec\n%s\n# rank %d of %d on %s, %lld parameters, %s, from step %lld\n",
+        toToml(m_spec).c_str(), m_world.rank(), m_world.size(),
+        m_session.device.plugin->deviceName().c_str(),
+        static_cast<long long>(parameterCount(m_model)), m_task->summary().c_str(),
+        static_cast<long long>(m_step));
 }
 
 } // namespace rm

@@ -40,6 +40,8 @@ std::string allowed(const SpecField& field, const SpecFieldRef& ref) {
         return plainNumber(field.min) + " to " + plainNumber(field.max);
     if (std::holds_alternative<bool*>(ref))
         return "`true`, `false`";
+    if (std::holds_alternative<std::vector<int64_t>*>(ref))
+        return "list of whole, " + plainNumber(field.min) + " to " + plainNumber(field.max);
     return std::holds_alternative<std::string*>(ref) ? "text" : "list of texts";
 }
 

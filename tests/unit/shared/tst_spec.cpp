@@ -208,7 +208,7 @@ private Q_SLOTS:
             R"(launch.device is "tpu", but must be one of "auto", "cpu", "cuda")");
         row(
             "one choice", [](RunSpec& s) { s.model.type = "bert"; },
-            R"(model.type is "bert", but must be "gpt")");
+            R"(model.type is "bert", but must be one of "gpt")");
         row(
             "heads", [](RunSpec& s) { s.model.heads = 5; },
             "model.width is 384, which model.heads = 5 does not divide");

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trainer/train/data/corpus.h"
+#include "trainer/train/data/step_cut.h"
 #include "trainer/train/data/text_data.h"
 #include "trainer/train/dist/world.h"
 
@@ -208,12 +209,12 @@ private Q_SLOTS:
         QFETCH(int, accumulation);
         constexpr int64_t kBatch = 3;
         constexpr int64_t kCursor = 48;
+        const StepCut cut(std::vector<int64_t>(worldSize, kBatch), accumulation);
         std::vector<int64_t> positions;
         for (int micro = 0; micro < accumulation; ++micro)
             for (int rank = 0; rank < worldSize; ++rank)
                 for (int64_t i = 0; i < kBatch; ++i)
-                    positions.push_back(microBatchStart(kCursor, micro, rank, worldSize, kBatch) +
-                                        i);
+                    positions.push_back(cut.at(kCursor, micro, rank).first + i);
         std::vector<int64_t> expected(24);
         std::iota(expected.begin(), expected.end(), kCursor);
         QCOMPARE(positions, expected);
@@ -225,9 +226,9 @@ private Q_SLOTS:
         std::iota(tokens.begin(), tokens.end(), 0);
         const TokenStream stream({*TokenFile::open(shard(folder, "x.rmtok", tokens, 100))});
         TextBatches batches(stream, 8, 1);
-        for (int64_t start = 0; start < 5 * batches.sampleCount(); ++start) {
-            const Batch batch = batches.at(start, 2);
-            QCOMPARE(batch.tokens, int64_t{16});
+        for (int64_t start = 0; start < 5 * batches.epochSize(); ++start) {
+            const Batch batch = *batches.read(start, 2);
+            QCOMPARE(batch.targets, int64_t{16});
             QVERIFY((batch.tensors[0] + 1).equal(batch.tensors[1]));
         }
     }
@@ -237,8 +238,8 @@ private Q_SLOTS:
         const TokenStream stream(
             {*TokenFile::open(shard(folder, "x.rmtok", {0, 1, 2, 3, 4, 5, 6, 7, 8}, 100))});
         TextBatches batches(stream, 8, 1);
-        QCOMPARE(batches.sampleCount(), int64_t{1});
-        QCOMPARE(batches.at(3, 2).tensors[0][1][0].item<int64_t>(), int64_t{0});
+        QCOMPARE(batches.epochSize(), int64_t{1});
+        QCOMPARE(batches.read(3, 2)->tensors[0][1][0].item<int64_t>(), int64_t{0});
     }
 
     void validationWindowsAreSpreadAndFixed() {

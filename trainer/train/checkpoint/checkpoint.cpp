@@ -16,25 +16,14 @@ constexpr const char* kModelFile = "model.safetensors";
 constexpr const char* kOptimizerFile = "optimizer.safetensors";
 constexpr const char* kStateFile = "state.json";
 
-/// Tensors under the names they have in a file.
-using NamedTensors = std::vector<std::pair<std::string, at::Tensor>>;
+using NamedTensors = std::vector<NamedTensor>;
 
 NamedTensors modelTensors(const Model& model) {
     NamedTensors tensors;
     for (const Parameter& parameter : model.parameters())
-        tensors.emplace_back(parameter.name, parameter.value.detach());
-    return tensors;
-}
-
-NamedTensors optimizerTensors(const Model& model, const AdamW& optimizer) {
-    NamedTensors tensors;
-    for (size_t i = 0; i < model.parameters().size(); ++i) {
-        const std::string& name = model.parameters()[i].name;
-        const AdamW::State& state = optimizer.state()[i];
-        tensors.emplace_back(name + ".exp_avg", state.average);
-        tensors.emplace_back(name + ".exp_avg_sq", state.averageSquare);
-        tensors.emplace_back(name + ".step", state.step);
-    }
+        tensors.push_back({parameter.name, parameter.value.detach()});
+    for (const Buffer& buffer : model.buffers())
+        tensors.push_back({buffer.name, buffer.value});
     return tensors;
 }
 
@@ -81,16 +70,14 @@ Result<void> readTensors(const std::string& path, const NamedTensors& tensors) {
 } // namespace
 
 Result<std::string> saveCheckpoint(const std::string& parent, const Manifest& manifest,
-                                   const Model& model, const AdamW& optimizer,
+                                   const Model& model, const Optimizer& optimizer,
                                    const TrainState& state, const TextFiles& texts) {
     if (const auto made = makeFolders(parent); !made)
         return tl::unexpected(made.error());
     return publishCheckpoint(parent, manifest, [&](const std::string& dir) -> Result<void> {
         if (const auto done = writeTensors(dir + "/" + kModelFile, modelTensors(model)); !done)
             return done;
-        if (const auto done =
-                writeTensors(dir + "/" + kOptimizerFile, optimizerTensors(model, optimizer));
-            !done)
+        if (const auto done = writeTensors(dir + "/" + kOptimizerFile, optimizer.state()); !done)
             return done;
         for (const auto& [name, text] : texts)
             if (const auto done = writeFileAtomically(dir + "/" + name, text); !done)
@@ -117,10 +104,11 @@ std::string checkpointText(const std::string& dir, const std::string& name) {
     return readFile(path).value_or(std::string());
 }
 
-Result<void> restoreCheckpoint(const std::string& dir, const Model& model, const AdamW& optimizer) {
+Result<void> restoreCheckpoint(const std::string& dir, const Model& model,
+                               const Optimizer& optimizer) {
     if (const auto done = readTensors(dir + "/" + kModelFile, modelTensors(model)); !done)
         return done;
-    return readTensors(dir + "/" + kOptimizerFile, optimizerTensors(model, optimizer));
+    return readTensors(dir + "/" + kOptimizerFile, optimizer.state());
 }
 
 } // namespace rm

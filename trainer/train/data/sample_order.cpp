@@ -20,16 +20,22 @@ SampleOrder::SampleOrder(uint64_t seed, int64_t sampleCount)
     : m_seed(seed)
     , m_count(sampleCount) {}
 
+const SampleOrder::Epoch& SampleOrder::epoch(int64_t number) {
+    Epoch& epoch = m_epochs[number % 2];
+    if (epoch.number == number)
+        return epoch;
+    epoch.number = number;
+    epoch.permutation.resize(static_cast<size_t>(m_count));
+    std::iota(epoch.permutation.begin(), epoch.permutation.end(), int64_t{0});
+    std::mt19937_64 engine(mixSeed(m_seed, static_cast<uint64_t>(number)));
+    std::shuffle(epoch.permutation.begin(), epoch.permutation.end(), engine);
+    return epoch;
+}
+
 SampleOrder::Place SampleOrder::at(int64_t position) {
-    const int64_t epoch = position / m_count;
-    if (epoch != m_epoch) {
-        m_epoch = epoch;
-        m_permutation.resize(static_cast<size_t>(m_count));
-        std::iota(m_permutation.begin(), m_permutation.end(), int64_t{0});
-        std::mt19937_64 engine(mixSeed(m_seed, static_cast<uint64_t>(epoch)));
-        std::shuffle(m_permutation.begin(), m_permutation.end(), engine);
-    }
-    return {epoch, m_permutation[static_cast<size_t>(position % m_count)]};
+    const std::scoped_lock lock(m_mutex);
+    const int64_t number = position / m_count;
+    return {number, epoch(number).permutation[static_cast<size_t>(position % m_count)]};
 }
 
 } // namespace rm

@@ -21,10 +21,10 @@ TextBatches::TextBatches(const TokenStream& tokens, int64_t context, uint64_t se
     , m_seed(seed)
     , m_order(seed, windowCount(tokens.count(), context)) {}
 
-Batch TextBatches::at(int64_t start, int64_t batchSize) {
+Result<Batch> TextBatches::read(int64_t first, int64_t count) {
     std::vector<int64_t> starts;
-    for (int64_t i = 0; i < batchSize; ++i) {
-        const SampleOrder::Place place = m_order.at(start + i);
+    for (int64_t i = 0; i < count; ++i) {
+        const SampleOrder::Place place = m_order.at(first + i);
         const int64_t room = m_tokens.count() - 1 - m_order.sampleCount() * m_context;
         const uint64_t shifts = static_cast<uint64_t>(std::min(room, m_context - 1)) + 1;
         const uint64_t shift = mixSeed(m_seed, static_cast<uint64_t>(place.epoch), 1) % shifts;

@@ -2,10 +2,11 @@
 #pragma once
 
 #include "shared/result.h"
+#include "shared/spec/run_spec.h"
+#include "trainer/train/data/batch_source.h"
 #include "trainer/train/data/sample_order.h"
 #include "trainer/train/data/token_file.h"
 #include "trainer/train/data/tokenizer.h"
-#include "trainer/train/model/model.h"
 
 #include <memory>
 #include <string>
@@ -30,13 +31,14 @@ Result<TextData> prepareTextData(const RunSpec& spec, const std::string& cacheDi
                                  const World& world, const std::string& tokenizerModel);
 
 /// Cuts windows of context + 1 tokens out of a stream, in the run's order.
-class TextBatches {
+class TextBatches final : public BatchSource {
 public:
     TextBatches(const TokenStream& tokens, int64_t context, uint64_t seed);
 
-    int64_t sampleCount() const { return m_order.sampleCount(); }
-    /// Inputs and targets (B, T) of `batchSize` samples from position `start` on.
-    Batch at(int64_t start, int64_t batchSize);
+    int64_t epochSize() const override { return m_order.sampleCount(); }
+    /// Inputs and targets (B, T).
+    Result<Batch> read(int64_t first, int64_t count) override;
+    int64_t targets(int64_t, int64_t count) const override { return count * m_context; }
 
 private:
     const TokenStream& m_tokens;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "shared/spec/run_spec.h"
 #include "trainer/train/model/model.h"
 
 namespace rm {
@@ -15,11 +16,14 @@ public:
     void initialize(at::Generator generator) override;
     at::Tensor loss(const Batch& batch, bool training) override;
     std::string configJson() const override;
-    std::vector<int32_t> generate(std::vector<int32_t> prompt, int64_t count,
-                                  at::Generator generator) override;
 
     /// (B, T) token ids -> (B, T, V)
     at::Tensor logits(const at::Tensor& ids, bool training);
+
+    /// Continues `prompt` by `count` tokens drawn with `generator` alone; disturbs no other
+    /// random state.
+    std::vector<int32_t> generate(std::vector<int32_t> prompt, int64_t count,
+                                  at::Generator generator);
 
 private:
     struct Block {

@@ -1,19 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trainer/train/model/model.h"
 
-#include "trainer/train/model/gpt.h"
-
 #include <ATen/ops/empty.h>
 
 namespace rm {
-
-Batch toDevice(Batch batch, at::Device device) {
-    if (device.is_cpu())
-        return batch;
-    for (at::Tensor& tensor : batch.tensors) // pinned, so that the copy waits for nothing
-        tensor = tensor.pin_memory().to(device, /*non_blocking=*/true);
-    return batch;
-}
 
 size_t Model::addParameter(std::string name, at::IntArrayRef shape) {
     at::Tensor value = at::empty(shape, at::kFloat);
@@ -22,7 +12,14 @@ size_t Model::addParameter(std::string name, at::IntArrayRef shape) {
     return m_parameters.size() - 1;
 }
 
+size_t Model::addBuffer(std::string name, at::Tensor value) {
+    m_buffers.push_back({std::move(name), std::move(value)});
+    return m_buffers.size() - 1;
+}
+
 void Model::moveTo(at::Device device) {
+    for (Buffer& buffer : m_buffers)
+        buffer.value = buffer.value.to(device);
     for (Parameter& parameter : m_parameters) {
         if (parameter.value.device() == device)
             continue;
@@ -46,8 +43,13 @@ int64_t parameterCount(const Model& model) {
     return count;
 }
 
-std::unique_ptr<Model> makeModel(const RunSpec& spec, int64_t vocabSize) {
-    return std::make_unique<Gpt>(spec.model, vocabSize);
+std::vector<at::Tensor> replicatedTensors(const Model& model) {
+    std::vector<at::Tensor> tensors;
+    for (const Parameter& parameter : model.parameters())
+        tensors.push_back(parameter.value.detach());
+    for (const Buffer& buffer : model.buffers())
+        tensors.push_back(buffer.value);
+    return tensors;
 }
 
 } // namespace rm

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "shared/spec/run_spec.h"
+#include "trainer/train/data/batch.h"
 
 #include <ATen/core/Generator.h>
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -20,13 +19,11 @@ struct Parameter {
     bool decays = false; ///< weight decay applies: matrices, never norms and biases
 };
 
-/// What one micro-batch consists of; which tensors it has is between data and model.
-struct Batch {
-    std::vector<at::Tensor> tensors; ///< text: inputs and targets, both int64 (B, T)
-    int64_t tokens = 0;              ///< that the loss is a mean over
+/// A tensor that the forward pass changes and training does not: running means and the like.
+struct Buffer {
+    std::string name;
+    at::Tensor value;
 };
-
-Batch toDevice(Batch batch, at::Device device);
 
 /// A network that can be trained: all that the loop, the optimizer and checkpoints know of it.
 class Model {
@@ -36,37 +33,39 @@ public:
     /// In order of use in the forward pass, so that gradients arrive in reverse order.
     const std::vector<Parameter>& parameters() const { return m_parameters; }
 
+    /// Saved and broadcast with the parameters.
+    const std::vector<Buffer>& buffers() const { return m_buffers; }
+
     /// Fresh values, from `generator` alone. Called on the CPU, before moveTo().
     virtual void initialize(at::Generator generator) = 0;
 
     /// Moves the values; optimizer state must be made afterwards.
     void moveTo(at::Device device);
 
-    /// Mean loss over the batch, with dropout if `training`.
+    /// Mean loss over the batch's targets; `training`: with dropout, batch statistics and
+    /// smoothing.
     virtual at::Tensor loss(const Batch& batch, bool training) = 0;
 
     /// config.json as the Python libraries read it.
     virtual std::string configJson() const = 0;
 
-    /// Continues `prompt` by `count` tokens drawn with `generator` alone; disturbs no other
-    /// random state. Empty for models that do not write text.
-    virtual std::vector<int32_t> generate(std::vector<int32_t> prompt, int64_t count,
-                                          at::Generator generator) = 0;
-
 protected:
     /// Adds an uninitialised parameter and returns its index.
     size_t addParameter(std::string name, at::IntArrayRef shape);
     const at::Tensor& parameter(size_t index) const { return m_parameters[index].value; }
+    size_t addBuffer(std::string name, at::Tensor value);
+    const at::Tensor& buffer(size_t index) const { return m_buffers[index].value; }
 
 private:
     std::vector<Parameter> m_parameters;
+    std::vector<Buffer> m_buffers;
 };
 
 /// The values of all parameters, in order; they share storage with the model.
 std::vector<at::Tensor> parameterValues(const Model& model);
 int64_t parameterCount(const Model& model);
 
-/// The model that the spec names.
-std::unique_ptr<Model> makeModel(const RunSpec& spec, int64_t vocabSize);
+/// The values of all parameters, detached, then of all buffers: what replicas have in common.
+std::vector<at::Tensor> replicatedTensors(const Model& model);
 
 } // namespace rm

@@ -1,28 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trainer/train/optim/adamw.h"
 
+#include "trainer/train/optim/gradients.h"
+
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/_foreach_add.h>
-#include <ATen/ops/_foreach_mul.h>
-#include <ATen/ops/_foreach_norm.h>
 #include <ATen/ops/_fused_adamw.h>
-#include <ATen/ops/linalg_vector_norm.h>
-#include <ATen/ops/stack.h>
 #include <ATen/ops/zeros.h>
-#include <ATen/ops/zeros_like.h>
 
 namespace rm {
-namespace {
-
-std::vector<at::Tensor> gradientsOf(const std::vector<at::Tensor>& values) {
-    std::vector<at::Tensor> gradients;
-    gradients.reserve(values.size());
-    for (const at::Tensor& value : values)
-        gradients.push_back(value.grad());
-    return gradients;
-}
-
-} // namespace
 
 AdamW::AdamW(const Model& model, const RunSpec::Optimizer& settings)
     : m_settings(settings) {
@@ -30,13 +16,14 @@ AdamW::AdamW(const Model& model, const RunSpec::Optimizer& settings)
     for (const Parameter& parameter : model.parameters()) {
         const at::Tensor& value = parameter.value;
         const auto options = value.options().requires_grad(false);
-        m_state.push_back({at::zeros(value.sizes(), options), at::zeros(value.sizes(), options),
-                           at::zeros({}, options.dtype(at::kFloat))});
         Group& group = parameter.decays ? m_decaying : m_plain;
         group.values.push_back(value);
-        group.averages.push_back(m_state.back().average);
-        group.squares.push_back(m_state.back().averageSquare);
-        group.steps.push_back(m_state.back().step);
+        group.averages.push_back(at::zeros(value.sizes(), options));
+        group.squares.push_back(at::zeros(value.sizes(), options));
+        group.steps.push_back(at::zeros({}, options.dtype(at::kFloat)));
+        m_state.push_back({parameter.name + ".exp_avg", group.averages.back()});
+        m_state.push_back({parameter.name + ".exp_avg_sq", group.squares.back()});
+        m_state.push_back({parameter.name + ".step", group.steps.back()});
     }
 }
 
@@ -51,17 +38,6 @@ void AdamW::step(double lr) {
                           group->weightDecay, m_settings.eps,
                           /*amsgrad=*/false, /*maximize=*/false);
     }
-}
-
-at::Tensor clipGradients(const std::vector<at::Tensor>& values, double clip) {
-    const at::NoGradGuard noGrad;
-    const std::vector<at::Tensor> gradients = gradientsOf(values);
-    const at::Tensor norm = at::linalg_vector_norm(at::stack(at::_foreach_norm(gradients, 2)));
-    if (clip > 0) {
-        const at::Tensor scale = (clip / (norm + 1e-6)).clamp_max(1.0);
-        at::_foreach_mul_(gradients, scale);
-    }
-    return norm;
 }
 
 } // namespace rm

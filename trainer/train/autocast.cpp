@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trainer/train/autocast.h"
+
+#include <ATen/autocast_mode.h>
+
+namespace rm {
+
+Autocast::Autocast(const std::string& precision, const Device& device)
+    : m_on(precision != "float32")
+    , m_device(device.at.type()) {
+    if (!m_on)
+        return;
+    at::autocast::set_autocast_dtype(m_device, precision == "float16" ? at::kHalf : at::kBFloat16);
+    at::autocast::set_autocast_enabled(m_device, true);
+    at::autocast::increment_nesting();
+}
+
+Autocast::~Autocast() {
+    if (!m_on)
+        return;
+    if (at::autocast::decrement_nesting() == 0)
+        at::autocast::clear_cache();
+    at::autocast::set_autocast_enabled(m_device, false);
+}
+
+} // namespace rm

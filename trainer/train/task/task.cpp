@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trainer/train/task/task.h"
+
+#include "trainer/train/task/language_task.h"
+
+namespace rm {
+
+std::vector<int64_t> Task::batchSizes() const {
+    const auto& train = m_session.spec.train;
+    if (!train.rankBatchSizes.empty())
+        return train.rankBatchSizes;
+    return std::vector<int64_t>(static_cast<size_t>(m_session.world.size()), train.batchSize);
+}
+
+Result<std::unique_ptr<Task>> makeTask(const Session& session) {
+    return LanguageTask::create(session);
+}
+
+} // namespace rm

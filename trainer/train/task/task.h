@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "shared/journal/records.h"
+#include "shared/metrics/registry.h"
+#include "trainer/train/checkpoint/text_files.h"
+#include "trainer/train/data/batch_source.h"
+#include "trainer/train/model/model.h"
+#include "trainer/train/session.h"
+
+#include <memory>
+#include <vector>
+
+namespace rm {
+
+/// One figure of a validation.
+struct Figure {
+    MetricId id = 0;
+    double value = 0;
+    bool operator==(const Figure&) const = default;
+};
+
+/// A workload: what is learnt, from what, and how it is judged. All that the loop knows of the kind
+/// of work that `model.type` names. Made on every rank.
+class Task {
+public:
+    virtual ~Task() = default;
+
+    virtual Model& model() = 0;
+    virtual BatchSource& training() = 0;
+
+    /// Positions of one micro-batch, by rank.
+    virtual std::vector<int64_t> batchSizes() const;
+
+    /// What a step's throughput is counted in: targets (tokens, pictures) a second.
+    virtual MetricId throughputMetric() const { return metric::kTrainTokensPerS; }
+
+    /// Measures on what is held out. All ranks call it together and all get the same figures, the
+    /// loss among them; none when nothing is held out.
+    virtual std::vector<Figure> validate() = 0;
+
+    /// What the model makes of its prompts now, for people. Rank 0 only; disturbs no generator.
+    virtual std::vector<SampleText> samples(int64_t step) = 0;
+
+    /// The data in words: "vocabulary 256, 1200 training and 60 validation tokens".
+    virtual std::string summary() const = 0;
+
+    /// config.json and the tokenizer's files.
+    virtual TextFiles files() const = 0;
+
+protected:
+    explicit Task(const Session& session)
+        : m_session(session) {}
+
+    const Session& m_session;
+};
+
+/// Reads the data of session.spec and makes the model that it needs, uninitialised. All ranks call
+/// it together and all get the same error. `session` must outlive the task.
+Result<std::unique_ptr<Task>> makeTask(const Session& session);
+
+} // namespace rm
