@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include <QFuture>
+#include "app/core/answer.h"
+
 #include <QObject>
+#include <QPointer>
 #include <QTimer>
 
 namespace rm {
@@ -22,14 +24,13 @@ public:
     void await(QFuture<T> future, QObject* context, Use use) {
         m_busy = true;
         const int generation = m_generation;
-        future
-            .then(context,
-                  [this, generation, use](const T& answer) {
-                      if (generation == m_generation)
-                          use(answer);
-                      done(generation);
-                  })
-            .onCanceled(context, [this, generation] { done(generation); });
+        const auto onFinished = [this, generation, guard = QPointer<QObject>(context),
+                                 use](const QFuture<T>& finished) mutable {
+            if (generation == m_generation && guard && finished.resultCount() > 0)
+                use(finished.result());
+            done(generation);
+        };
+        whenFinished(future, this, onFinished);
     }
 
 Q_SIGNALS:

@@ -22,7 +22,7 @@ public:
     ~StoreThread() override; ///< drops what waits, waits for what runs
 
     /// The answer to `query(reader)`; cancelled when there is no database (yet). Continue it with
-    /// `.then(context, ...)`. Thread-safe.
+    /// whenAnswered(). Thread-safe.
     template <class Query>
     auto ask(Query query) {
         using Answer = std::invoke_result_t<Query, StoreReader&>;

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <QFuture>
+#include <QFutureWatcher>
+#include <QPromise>
+
+#include <memory>
+#include <utility>
+
+namespace rm {
+
+/// Calls `use(future)` in the thread of `context`, once `future` has finished with or without an
+/// answer; never, when `context` is gone by then. To be called in that thread. In place of
+/// QFuture::then(context, ...), which in Qt 6.4 looks at the context from the thread that answers,
+/// and whose onCanceled() runs on what is half destroyed.
+template <class T, class Use>
+void whenFinished(const QFuture<T>& future, QObject* context, Use use) {
+    auto* watcher = new QFutureWatcher<T>(context);
+    QObject::connect(watcher, &QFutureWatcherBase::finished, context,
+                     [watcher, use = std::move(use)]() mutable {
+                         watcher->deleteLater();
+                         use(watcher->future());
+                     });
+    watcher->setFuture(future);
+}
+
+/// whenFinished(), for the answer alone: never, when it was canceled.
+template <class T, class Use>
+void whenAnswered(const QFuture<T>& future, QObject* context, Use use) {
+    whenFinished(future, context, [use = std::move(use)](const QFuture<T>& finished) mutable {
+        if (finished.resultCount() > 0)
+            use(finished.result());
+    });
+}
+
+/// The same answer for someone else, after `use(answer)` was called; canceled when `context` went
+/// before.
+template <class T, class Use>
+QFuture<T> passOn(const QFuture<T>& future, QObject* context, Use use) {
+    const auto promise = std::make_shared<QPromise<T>>();
+    promise->start();
+    whenFinished(future, context,
+                 [promise, use = std::move(use)](const QFuture<T>& finished) mutable {
+                     if (finished.resultCount() > 0) {
+                         use(finished.result());
+                         promise->addResult(finished.result());
+                     }
+                     promise->finish();
+                 });
+    return promise->future();
+}
+
+} // namespace rm
