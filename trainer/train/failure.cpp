@@ -16,12 +16,12 @@ std::string firstLine(const std::string& text) {
     return text.substr(0, text.find('\n'));
 }
 
+} // namespace
+
 std::string causeOf(const std::exception& error) {
     const auto* ofTorch = dynamic_cast<const c10::Error*>(&error);
     return firstLine(ofTorch ? ofTorch->what_without_backtrace() : error.what());
 }
-
-} // namespace
 
 Ending endingOf(const std::exception& error) {
     if (dynamic_cast<const c10::OutOfMemoryError*>(&error) ||

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trainer/train/failure.h"
+#include "trainer/train/verbs.h"
 
 #include <unistd.h>
 
@@ -55,6 +56,8 @@ int failEarly(const Error& error) {
 } // namespace
 
 int main(int argc, char** argv) {
+    if (const auto code = runVerb(argc, argv))
+        return *code;
     const auto options = parseOptions(argc, argv);
     if (!options)
         return failEarly(options.error());

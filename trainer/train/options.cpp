@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trainer/train/options.h"
 
+#include "trainer/train/verbs.h"
+
 #include <CLI/CLI.hpp>
 
 namespace rm {
@@ -10,6 +12,7 @@ Result<std::optional<Options>> parseOptions(int argc, char** argv) {
     CLI::App app("One rank of a training run. Rank, world and master come from torchrun's "
                  "environment variables; without them it trains alone.",
                  "ringmaster-trainer");
+    app.footer(verbsHelp());
     app.set_version_flag("--version", "ringmaster-trainer " RINGMASTER_VERSION);
     app.add_option("--spec", options.spec, "Run spec (TOML)")->required();
     app.add_option("--run-dir", options.runDir, "Where journal, board and checkpoints go")
@@ -18,15 +21,11 @@ Result<std::optional<Options>> parseOptions(int argc, char** argv) {
     app.add_option("--device", options.device, "auto, cpu or cuda, instead of the spec's")
         ->check(CLI::IsMember({"auto", "cpu", "cuda"}));
     app.add_flag("--save-initial", options.saveInitial, "Checkpoint before the first step");
-    try {
-        app.parse(argc, argv);
-    } catch (const CLI::Success& wish) { // CLI11 reports by exception
-        app.exit(wish);
+    const auto goesOn = parseArguments(app, argc, argv);
+    if (!goesOn)
+        return tl::unexpected(goesOn.error());
+    if (!*goesOn)
         return std::nullopt;
-    } catch (const CLI::ParseError& error) {
-        return fail(ErrorCode::kInvalid,
-                    std::string("read command line: ") + error.what() + " (see --help)");
-    }
     return options;
 }
 

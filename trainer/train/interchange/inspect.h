@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "trainer/train/checkpoint/train_state.h"
+#include "trainer/train/interchange/weights.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace rm {
+
+/// One tensor as inspect shows it.
+struct TensorReport {
+    std::string name;
+    std::string dtype; ///< as safetensors spells it
+    std::vector<int64_t> shape;
+    double sum = 0; ///< of all items, in float64
+};
+
+/// What lies at a path, in words and figures.
+struct Inspection {
+    std::string path;
+    WeightsKind kind = WeightsKind::kSafetensors;
+    std::vector<TensorReport> weights;
+    std::vector<TensorReport> optimizer;                ///< of a checkpoint
+    std::optional<TrainState> state;                    ///< of a checkpoint
+    std::string spec;                                   ///< TOML, of a checkpoint
+    std::vector<std::pair<std::string, int64_t>> files; ///< of a checkpoint: bytes by name
+};
+
+/// Reads everything; a checkpoint's bytes are checked against its manifest.
+Result<Inspection> inspect(const std::string& path);
+
+int64_t itemsOf(const TensorReport& tensor);
+
+std::string toText(const Inspection& inspection);
+std::string toJson(const Inspection& inspection);
+
+} // namespace rm

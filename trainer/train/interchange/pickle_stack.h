@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace rm {
+
+/// What lies on a pickle's stack, as far as it matters for what may be done with it.
+enum class PickleKind {
+    kOther,
+    kText,
+    kNumber,
+    kTuple,
+    kDict,
+    kList,
+    kOrderedDict,    ///< the class: nothing of it is written
+    kTensorFunction, ///< an index into the Unpickler's functions
+    kStorageType,
+};
+
+struct PickleValue {
+    static constexpr size_t kKnownParts = 6;
+
+    PickleKind kind = PickleKind::kOther;
+    std::vector<PickleKind> parts; ///< of a tuple, the first kKnownParts
+
+    bool isClass() const { return kind == PickleKind::kOrderedDict; }
+    bool canBeKey() const { return kind == PickleKind::kText || kind == PickleKind::kNumber; }
+    /// ("storage", type, key, where, count, ...): the one thing that torch gives persistent ids.
+    bool isStorageId() const;
+};
+
+/// The stack, marks and memo of a pickle that is followed without being run. The first mistake
+/// stays; from then on everything answers with empty values.
+class PickleStack {
+public:
+    void push(PickleKind kind) { m_values.push_back({kind, {}}); }
+    void push(PickleValue value) { m_values.push_back(std::move(value)); }
+    void pushTuple(const std::vector<PickleValue>& parts);
+    PickleValue pop();       ///< not from below a mark
+    PickleValue popObject(); ///< what is a class is a mistake
+
+    void mark() { m_marks.push_back(m_values.size()); }
+    std::vector<PickleValue> popToMark();
+
+    /// Whether exactly one object is left.
+    bool isDone() const { return m_values.size() == 1 && m_marks.empty(); }
+
+    /// Remembers the top; its number among what is written, nullopt for what is not.
+    std::optional<uint32_t> put(uint32_t name);
+    /// Pushes what was remembered; as put().
+    std::optional<uint32_t> get(uint32_t name);
+
+    void wrong(const std::string& cause);
+    const std::string& mistake() const { return m_mistake; } ///< empty: none
+
+private:
+    struct Memo {
+        PickleValue value;
+        uint32_t number = 0;
+    };
+
+    std::vector<PickleValue> m_values;
+    std::vector<size_t> m_marks;
+    std::map<uint32_t, Memo> m_memo;
+    uint32_t m_numbers = 0;
+    std::string m_mistake;
+};
+
+} // namespace rm

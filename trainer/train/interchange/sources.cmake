@@ -1,0 +1,11 @@
+# SPDX-License-Identifier: Apache-2.0
+target_sources(rm_train PRIVATE
+    interchange/dtypes.cpp
+    interchange/inspect.cpp
+    interchange/own_process.cpp
+    interchange/pickle_stack.cpp
+    interchange/plain_pickle.cpp
+    interchange/torch_archive.cpp
+    interchange/torch_file.cpp
+    interchange/unpickle.cpp
+    interchange/weights.cpp)

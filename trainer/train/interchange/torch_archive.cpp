@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trainer/train/interchange/torch_archive.h"
+
+#include "shared/io/bytes.h"
+#include "trainer/train/failure.h"
+#include "trainer/train/interchange/unpickle.h"
+
+#include <caffe2/serialize/inline_container.h>
+
+#include <algorithm>
+#include <string_view>
+
+namespace rm {
+namespace {
+
+using caffe2::serialize::PyTorchStreamReader;
+
+/// The pickled integer 0x1950a86a20f9469cfc6c and the pickled version 1001, as
+/// torch/serialization.py of any release writes them in its older form.
+constexpr std::string_view kBegin{"\x80\x02\x8a\x0al\xfc\x9c"
+                                  "F\xf9 j\xa8P\x19.\x80\x02M\xe9\x03.",
+                                  21};
+
+/// LibTorch reports by exception; here that is the file's fault.
+template <class Read>
+Result<Weights> readCaught(const std::string& source, Read&& read) {
+    try {
+        return read();
+    } catch (const std::bad_alloc&) {
+        throw; // not the file's alone
+    } catch (const std::exception& error) {
+        return fail(ErrorCode::kCorrupt, "read " + source + ": " + causeOf(error));
+    }
+}
+
+std::string textRecord(PyTorchStreamReader& reader, const std::string& name) {
+    const auto [data, size] = reader.getRecord(name);
+    return {static_cast<const char*>(data.get()), size};
+}
+
+Result<PlainPickle> pickleOf(PyTorchStreamReader& reader, const std::string& source) {
+    if (reader.hasRecord("constants.pkl"))
+        return fail(ErrorCode::kInvalid, "read " + source +
+                                             ": a TorchScript module; save its state_dict() "
+                                             "with torch.save() instead");
+    if (reader.hasRecord("byteorder") && textRecord(reader, "byteorder") != "little")
+        return fail(ErrorCode::kInvalid, "read " + source + ": written on a big-endian machine");
+    const std::string pickle = textRecord(reader, "data.pkl");
+    return toPlainPickle(std::as_bytes(std::span(pickle)), source);
+}
+
+/// One by one, each read once and its checksum with it.
+class ArchivedStorages {
+public:
+    explicit ArchivedStorages(PyTorchStreamReader& reader)
+        : m_reader(reader) {}
+
+    Result<StorageBytes> find(const std::string& key) {
+        const auto known = m_read.find(key);
+        if (known != m_read.end())
+            return known->second;
+        auto [data, size] = m_reader.getRecord("data/" + key);
+        const auto owner = std::make_shared<at::DataPtr>(std::move(data));
+        return m_read[key] = {static_cast<const std::byte*>(owner->get()), size, owner};
+    }
+
+private:
+    PyTorchStreamReader& m_reader;
+    std::map<std::string, StorageBytes> m_read;
+};
+
+/// Every text in a list, in order.
+void collectTexts(const c10::IValue& value, std::vector<std::string>& texts) {
+    if (value.isString())
+        texts.push_back(value.toStringRef());
+    else if (value.isTuple())
+        for (const c10::IValue& part : value.toTupleRef().elements())
+            collectTexts(part, texts);
+    else if (value.isList())
+        for (const c10::IValue& part : value.toListRef())
+            collectTexts(part, texts);
+}
+
+/// Keys in the order in which their storages lie in `file`, each as u64 items and the items.
+Result<std::map<std::string, StorageBytes>>
+cutStorages(std::span<const std::byte> file, const std::vector<std::string>& keys,
+            const std::map<std::string, size_t>& itemSizes, const std::string& source) {
+    std::map<std::string, StorageBytes> found;
+    for (const std::string& key : keys) {
+        const auto itemSize = itemSizes.find(key);
+        size_t size = 0;
+        const bool counted = itemSize != itemSizes.end() && file.size() >= sizeof(uint64_t);
+        if (!counted || __builtin_mul_overflow(loadInt<uint64_t>(file), itemSize->second, &size) ||
+            size > file.size() - sizeof(uint64_t))
+            return fail(ErrorCode::kCorrupt, "read " + source + ": storage " + key +
+                                                 " is cut off or belongs to no tensor");
+        file = file.subspan(sizeof(uint64_t));
+        found[key] = {file.data(), size, nullptr};
+        file = file.subspan(size);
+    }
+    return found;
+}
+
+/// The next pickle of several; `file` is what follows it.
+Result<PlainPickle> nextPickle(std::span<const std::byte>& file, const std::string& source) {
+    auto pickle = toPlainPickle(file, source);
+    if (pickle)
+        file = file.subspan(pickle->consumed);
+    return pickle;
+}
+
+Result<Weights> readPickles(std::span<const std::byte> file, const std::string& source) {
+    file = file.subspan(kBegin.size());
+    if (const auto system = nextPickle(file, source); !system)
+        return tl::unexpected(system.error());
+    const auto object = nextPickle(file, source);
+    if (!object)
+        return tl::unexpected(object.error());
+    const auto order = nextPickle(file, source);
+    if (!order)
+        return tl::unexpected(order.error());
+    const Unpickled unpickled = unpickle(*object);
+    std::vector<std::string> keys;
+    collectTexts(unpickle(*order).root, keys);
+    const auto storages = cutStorages(file, keys, itemSizes(unpickled), source);
+    if (!storages)
+        return tl::unexpected(storages.error());
+    const auto find = [&](const std::string& key) -> Result<StorageBytes> {
+        const auto at = storages->find(key);
+        if (at == storages->end())
+            return fail(ErrorCode::kCorrupt, "read " + source + ": it has no storage " + key);
+        return at->second;
+    };
+    auto weights = stateDictOf(unpickled, find, source);
+    if (weights) // the file need not outlive them, nor do its items lie aligned
+        for (Weight& tensor : *weights)
+            tensor.tensor = tensor.tensor.clone();
+    return weights;
+}
+
+Result<Weights> readArchive(std::istream& in, const std::string& source) {
+    PyTorchStreamReader reader(&in);
+    const auto pickle = pickleOf(reader, source);
+    if (!pickle)
+        return tl::unexpected(pickle.error());
+    ArchivedStorages storages(reader);
+    return stateDictOf(
+        unpickle(*pickle), [&](const std::string& key) { return storages.find(key); }, source);
+}
+
+} // namespace
+
+bool beginsAsTorchPickles(std::span<const std::byte> file) {
+    const auto begin = std::as_bytes(std::span(kBegin));
+    return file.size() >= begin.size() && std::equal(begin.begin(), begin.end(), file.begin());
+}
+
+Result<Weights> readTorchPickles(std::span<const std::byte> file, const std::string& source) {
+    if (!beginsAsTorchPickles(file))
+        return fail(ErrorCode::kCorrupt, "read " + source + ": not a file of torch.save()");
+    return readCaught(source, [&] { return readPickles(file, source); });
+}
+
+Result<Weights> readTorchArchive(std::istream& in, const std::string& source) {
+    return readCaught(source, [&] { return readArchive(in, source); });
+}
+
+} // namespace rm

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "trainer/train/interchange/weights.h"
+
+#include <string>
+
+namespace rm {
+
+/// Whether a file begins as torch.save() writes: a zip archive or, before torch 1.6, pickles.
+bool looksLikeTorchFile(const std::string& path);
+
+/// The state dict in a file of torch.save(), read by a process of its own (this program with the
+/// verb `unpack`) whose memory, output and time are limited: whatever is in the file, this process
+/// gets either tensors that our safetensors reader accepted or an error that names the file.
+/// Needs room for the weights in $TMPDIR (/tmp).
+Result<Weights> readTorchFile(const std::string& path);
+
+} // namespace rm

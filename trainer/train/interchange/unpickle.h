@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "trainer/train/interchange/plain_pickle.h"
+#include "trainer/train/interchange/weights.h"
+
+#include <ATen/core/ivalue.h>
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+
+namespace rm {
+
+/// The bytes of one storage, and what keeps them alive.
+struct StorageBytes {
+    const std::byte* data = nullptr;
+    size_t size = 0;
+    std::shared_ptr<const void> owner;
+};
+
+/// Finds the storage of that key.
+using FindStorage = std::function<Result<StorageBytes>(const std::string& key)>;
+
+/// What a pickle holds; its tensors are shells without data as long as `keys` is all that is known
+/// of their storages.
+struct Unpickled {
+    c10::IValue root;
+    std::map<const void*, std::string> keys; ///< by address of the shells' storages
+};
+
+/// Runs torch::jit::Unpickler over a pickle from which everything but data was taken. Throws what
+/// LibTorch throws.
+Unpickled unpickle(const PlainPickle& pickle);
+
+/// Bytes of an item of each storage that a tensor of `pickle` has, by key.
+std::map<std::string, size_t> itemSizes(const Unpickled& pickle);
+
+/// The state dict in `pickle`, its tensors filled with the bytes of their storages.
+Result<Weights> stateDictOf(const Unpickled& pickle, const FindStorage& find,
+                            const std::string& source);
+
+} // namespace rm

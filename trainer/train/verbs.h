@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "shared/result.h"
+
+#include <optional>
+#include <string>
+
+namespace CLI {
+class App;
+}
+
+namespace rm {
+
+/// Something that `ringmaster-trainer NAME ...` does besides training.
+struct Verb {
+    const char* name;
+    const char* summary;                        ///< nullptr: not for people
+    Result<void> (*run)(int argc, char** argv); ///< argv[0] is the name; may throw
+};
+
+/// Runs the verb that argv[1] names; the exit code, its error on stderr. nullopt: argv[1] is none.
+std::optional<int> runVerb(int argc, char** argv);
+
+/// The verbs for --help, one a line.
+std::string verbsHelp();
+
+/// Parses a command line. false: help or version was printed and there is nothing more to do.
+/// kInvalid says what is wrong with it.
+Result<bool> parseArguments(CLI::App& app, int argc, char** argv);
+
+} // namespace rm
