@@ -13,25 +13,30 @@ if(NOT CMAKE_BUILD_TYPE)
     set(CMAKE_BUILD_TYPE RelWithDebInfo CACHE STRING "" FORCE)
 endif()
 
+# nvcc understands none of these: see Cuda.cmake.
+function(rm_add_cxx_options)
+    add_compile_options("$<$<COMPILE_LANGUAGE:CXX>:${ARGN}>")
+endfunction()
+
 find_program(CCACHE ccache)
 if(CCACHE)
     set(CMAKE_CXX_COMPILER_LAUNCHER
         ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime
         CCACHE_BASEDIR=${CMAKE_SOURCE_DIR} CCACHE_NOHASHDIR=1 ${CCACHE})
-    add_compile_options($<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess>)
+    rm_add_cxx_options($<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess>)
 endif()
 
-add_compile_options(-Wall -Wextra -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual)
+rm_add_cxx_options(-Wall -Wextra -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual)
 if(RINGMASTER_WERROR)
-    add_compile_options(-Werror)
+    rm_add_cxx_options(-Werror)
 endif()
 if(RINGMASTER_SANITIZE)
-    add_compile_options(-fsanitize=${RINGMASTER_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
+    rm_add_cxx_options(-fsanitize=${RINGMASTER_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
     add_link_options(-fsanitize=${RINGMASTER_SANITIZE})
 endif()
 if(RINGMASTER_SANITIZE STREQUAL "thread")
     # Asio's fences, which TSan does not model; its loops have one thread.
-    add_compile_options($<$<CXX_COMPILER_ID:GNU>:-Wno-tsan>)
+    rm_add_cxx_options($<$<CXX_COMPILER_ID:GNU>:-Wno-tsan>)
 endif()
 
 include_directories(${CMAKE_SOURCE_DIR})

@@ -1,8 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trainer/train/device/plugin.h"
 
+#include "trainer/cuda/batch_copies.h"
+#include "trainer/cuda/nccl_defaults.h"
+#include "trainer/cuda/step_graph.h"
 #include "trainer/cuda/stream_clock.h"
+#if defined(RINGMASTER_KERNELS)
+#include "trainer/cuda/fused/cuda_kernels.h"
+#endif
 
+#include <ATen/Context.h>
 #include <ATen/cuda/CUDAContext.h>
 #include <ATen/cuda/CUDAGeneratorImpl.h>
 #include <c10/cuda/CUDACachingAllocator.h>
@@ -50,11 +57,19 @@ public:
         c10::cuda::set_device(static_cast<c10::DeviceIndex>(localRank));
     }
 
+    void configure(const DeviceSettings& settings) override {
+        at::globalContext().setAllowTF32CuBLAS(settings.tf32);
+        at::globalContext().setAllowTF32CuDNN(settings.tf32);
+        at::globalContext().setBenchmarkCuDNN(settings.tryConvolutions);
+        m_traceFolder = settings.traceFolder;
+    }
+
     std::string deviceName() override { return at::cuda::getCurrentDeviceProperties()->name; }
 
     c10::intrusive_ptr<c10d::Backend> makeBackend(const c10::intrusive_ptr<c10d::Store>& store,
                                                   int rank, int worldSize,
                                                   std::chrono::milliseconds timeout) override {
+        applyNcclDefaults(m_traceFolder);
         auto options = c10d::ProcessGroupNCCL::Options::create();
         options->timeout = timeout;
         auto group = c10::make_intrusive<c10d::ProcessGroupNCCL>(store, rank, worldSize, options);
@@ -66,6 +81,24 @@ public:
         return std::make_unique<CudaStreamClock>();
     }
 
+    std::unique_ptr<StepGraph> makeStepGraph(std::function<void()> step) override {
+        return std::make_unique<CudaStepGraph>(std::move(step));
+    }
+
+    std::vector<at::Tensor> copyHere(std::vector<at::Tensor> host) override {
+        if (!m_copies)
+            m_copies.emplace(at::Device(c10::DeviceType::CUDA, current()));
+        return m_copies->start(host);
+    }
+
+    const FusedOps* fusedOps() override {
+#if defined(RINGMASTER_KERNELS)
+        return cudaFusedOps();
+#else
+        return nullptr;
+#endif
+    }
+
     DeviceMemory memory() override {
         const auto stats = c10::cuda::CUDACachingAllocator::getDeviceStats(current());
         // Index 0 of each array is the sum over all pools.
@@ -74,7 +107,9 @@ public:
                 static_cast<int64_t>(at::cuda::getCurrentDeviceProperties()->totalGlobalMem)};
     }
 
-    void resetPeakMemory() override { c10::cuda::CUDACachingAllocator::resetPeakStats(current()); }
+    void resetPeakMemory() override {
+        c10::cuda::CUDACachingAllocator::resetPeakStats(current());
+    }
 
     std::vector<uint8_t> rngState() override {
         const at::Generator generator = at::cuda::detail::getDefaultCUDAGenerator(current());
@@ -92,7 +127,13 @@ public:
         generator.set_state(tensor);
     }
 
-    void synchronize() override { c10::cuda::device_synchronize(); }
+    void synchronize() override {
+        c10::cuda::device_synchronize();
+    }
+
+private:
+    std::string m_traceFolder;
+    std::optional<BatchCopies> m_copies;
 };
 
 } // namespace

@@ -36,6 +36,9 @@ public:
             m_finished.push_back(std::exchange(m_open, {}));
     }
 
+    bool isRecording() const override { return false; }
+    void replayed() override {}
+
 private:
     static constexpr size_t kUsualLaps = 8; ///< one micro-batch: five phases
 
@@ -48,6 +51,7 @@ class CpuDevice final : public DevicePlugin {
 public:
     Probe probe() noexcept override { return {1, ""}; }
     void select(int) override {}
+    void configure(const DeviceSettings&) override {}
 
     std::string deviceName() override {
         const int threads = at::get_num_threads();
@@ -60,6 +64,9 @@ public:
     }
 
     std::unique_ptr<StreamClock> makeClock() override { return std::make_unique<HostClock>(); }
+    std::unique_ptr<StepGraph> makeStepGraph(std::function<void()>) override { return nullptr; }
+    std::vector<at::Tensor> copyHere(std::vector<at::Tensor> host) override { return host; }
+    const FusedOps* fusedOps() override { return nullptr; }
     DeviceMemory memory() override { return {}; }
     void resetPeakMemory() override {}
 

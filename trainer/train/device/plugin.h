@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <ATen/core/Tensor.h>
 #include <c10/util/intrusive_ptr.h>
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -16,6 +18,8 @@ class Store;
 } // namespace c10d
 
 namespace rm {
+
+struct FusedOps;
 
 /// Bytes of one device, as torch's caching allocator and the driver see them.
 struct DeviceMemory {
@@ -45,6 +49,34 @@ public:
     virtual std::vector<StepLaps> takeFinished() = 0;
     /// No further lap of the newest step will come.
     virtual void close() = 0;
+
+    /// Whether a StepGraph is being recorded: lap() then becomes a part of the graph, also outside
+    /// of start() and close(), and takes no time yet.
+    virtual bool isRecording() const = 0;
+    /// The graph ran, with its laps, as a part of the open step. Take the step's times before it
+    /// runs again.
+    virtual void replayed() = 0;
+};
+
+/// A training step that always does the same work in the same memory: recorded once, it costs the
+/// host one call. One thread.
+class StepGraph {
+public:
+    virtual ~StepGraph() = default;
+
+    /// Does the step once, in the order of the current stream; true: by the recording. What the
+    /// step throws outside of a recording comes through.
+    virtual bool run() = 0;
+
+    /// Why steps cannot be recorded, so that each runs as it is written; empty otherwise.
+    virtual std::string obstacle() const = 0;
+};
+
+/// How a device shall compute, and where it reports.
+struct DeviceSettings {
+    bool tf32 = false;            ///< float32 products may read 10 bits of their factors
+    bool tryConvolutions = false; ///< sizes stay the same: choose algorithms by timing them
+    std::string traceFolder;      ///< where hanging collectives are written down; empty: nowhere
 };
 
 /// The one door to a kind of accelerator: `lib/libringmaster-cuda.so`, loaded with dlopen() when
@@ -63,15 +95,32 @@ public:
 
     /// Makes device `localRank` the current one of this thread.
     virtual void select(int localRank) = 0;
+    /// Process-wide; before anything is computed and before makeBackend().
+    virtual void configure(const DeviceSettings& settings) = 0;
     virtual std::string deviceName() = 0; ///< "NVIDIA H200"
 
     /// The process group for the device selected; collectives that outlast `timeout`, and errors
-    /// of peers, end the process (TORCH_NCCL_ASYNC_ERROR_HANDLING stays as it is).
+    /// of peers, end the process. Each rank's last collectives are then in the trace folder.
+    /// Torch's environment variables that say otherwise are obeyed.
     virtual c10::intrusive_ptr<c10d::Backend>
     makeBackend(const c10::intrusive_ptr<c10d::Store>& store, int rank, int worldSize,
                 std::chrono::milliseconds timeout) = 0;
 
     virtual std::unique_ptr<StreamClock> makeClock() = 0;
+
+    /// `step` computes on the device alone: it waits for nothing, reads and writes the same tensors
+    /// every time and changes nothing on the host, since it runs fewer times than the graph does.
+    /// It drops or overwrites the gradients of the step before. Null: the device has no graphs.
+    virtual std::unique_ptr<StepGraph> makeStepGraph(std::function<void()> step) = 0;
+
+    /// The tensors of a batch on the device; they may be used on the current stream at once. The
+    /// host waits for no copy, and none waits for the current stream. Pictures (4 dimensions) come
+    /// channels-last.
+    virtual std::vector<at::Tensor> copyHere(std::vector<at::Tensor> host) = 0;
+
+    /// What the device has kernels of its own for; null: nothing.
+    virtual const FusedOps* fusedOps() = 0;
+
     virtual DeviceMemory memory() = 0; ///< no synchronisation
     virtual void resetPeakMemory() = 0;
 
@@ -83,7 +132,7 @@ public:
 };
 
 /// Raised with every change above: a plugin of another version is refused.
-inline constexpr int kDevicePluginVersion = 1;
+inline constexpr int kDevicePluginVersion = 2;
 
 /// What a plugin exports, as C names: `int ringmaster_plugin_version()` and
 /// `rm::DevicePlugin* ringmaster_plugin()`, an object that lives as long as the process.

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <ATen/core/Tensor.h>
+#include <ATen/cuda/CUDAEvent.h>
+#include <c10/cuda/CUDAStream.h>
+
+#include <vector>
+
+namespace rm {
+
+/// Copies batches to the device on a stream of its own, from pinned memory, beside what the device
+/// computes.
+class BatchCopies {
+public:
+    explicit BatchCopies(at::Device device);
+
+    /// What is queued on the current stream afterwards waits for the copies; the host does not.
+    std::vector<at::Tensor> start(const std::vector<at::Tensor>& host);
+
+private:
+    at::Device m_device;
+    c10::cuda::CUDAStream m_stream;
+    at::cuda::CUDAEvent m_copied;
+};
+
+} // namespace rm

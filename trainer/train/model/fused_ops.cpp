@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trainer/train/model/fused_ops.h"
+
+#include <ATen/ops/addmm.h>
+#include <ATen/ops/cross_entropy_loss.h>
+#include <ATen/ops/gelu.h>
+#include <ATen/ops/layer_norm.h>
+#include <ATen/ops/matmul.h>
+#include <ATen/ops/mm.h>
+
+namespace rm {
+namespace {
+
+const FusedOps* g_ops = nullptr;
+
+const FusedOps* opsFor(const at::Tensor& tensor) {
+    return tensor.is_cpu() ? nullptr : g_ops;
+}
+
+} // namespace
+
+void setFusedOps(const FusedOps* ops) {
+    g_ops = ops;
+}
+
+NormedSum addLayerNorm(const at::Tensor& residual, const at::Tensor& delta,
+                       const at::Tensor& weight, const at::Tensor& bias, double eps,
+                       NormedFor use) {
+    if (const FusedOps* ops = opsFor(residual)) {
+        NormedSum fused = ops->addLayerNorm(residual, delta, weight, bias, eps, use);
+        if (fused.sum.defined())
+            return fused;
+    }
+    const at::Tensor sum = residual + delta;
+    return {sum, at::layer_norm(sum, weight.sizes(), weight, bias, eps)};
+}
+
+at::Tensor productGelu(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias) {
+    if (const FusedOps* ops = opsFor(x)) {
+        const at::Tensor product = at::mm(x, weight);
+        const at::Tensor fused = ops->biasGelu(product, bias);
+        return fused.defined() ? fused : at::gelu(product + bias, "tanh");
+    }
+    return at::gelu(at::addmm(bias, x, weight), "tanh");
+}
+
+at::Tensor classifierLoss(const at::Tensor& hidden, const at::Tensor& weight,
+                          const at::Tensor& targets, const LossRule& rule) {
+    if (const FusedOps* ops = opsFor(hidden)) {
+        at::Tensor fused = ops->classifierLoss(hidden, weight, targets, rule);
+        if (fused.defined())
+            return fused;
+    }
+    const at::Tensor logits = at::matmul(hidden, weight.t()); // (N, V)
+    return at::cross_entropy_loss(logits.to(at::kFloat), targets, {}, at::Reduction::Mean,
+                                  rule.ignoreIndex, rule.labelSmoothing);
+}
+
+} // namespace rm

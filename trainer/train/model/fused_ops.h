@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+
+namespace rm {
+
+/// A residual stream after an addition, and its layer norm.
+struct NormedSum {
+    at::Tensor sum;
+    at::Tensor normed;
+};
+
+/// Who reads a NormedSum's `normed`: products of matrices, to which it may come in autocast's
+/// number format at once, or also the residual stream, which stays as wide as it is.
+enum class NormedFor { kProducts, kResidual };
+
+/// Which targets count in a classifier's loss, and how sure it shall be of them.
+struct LossRule {
+    int64_t ignoreIndex = -100; ///< targets that count nothing
+    double labelSmoothing = 0.0;
+};
+
+/// Operations that a device has in one kernel, with their gradients. Each may return undefined
+/// tensors where it does not cover types or sizes; then ATen's ops are used.
+struct FusedOps {
+    NormedSum (*addLayerNorm)(const at::Tensor& residual, const at::Tensor& delta,
+                              const at::Tensor& weight, const at::Tensor& bias, double eps,
+                              NormedFor use);
+    at::Tensor (*biasGelu)(const at::Tensor& x, const at::Tensor& bias);
+    at::Tensor (*classifierLoss)(const at::Tensor& hidden, const at::Tensor& weight,
+                                 const at::Tensor& targets, const LossRule& rule);
+};
+
+/// Makes the functions below use `ops` for tensors that do not lie on the CPU; null: ATen's ops.
+/// Process-wide, to be called before any model runs. `*ops` must live as long as the process.
+void setFusedOps(const FusedOps* ops);
+
+/// sum = residual + delta (..., C); normed = layer_norm(sum) with weight and bias (C).
+NormedSum addLayerNorm(const at::Tensor& residual, const at::Tensor& delta,
+                       const at::Tensor& weight, const at::Tensor& bias, double eps,
+                       NormedFor use = NormedFor::kProducts);
+
+/// gelu(x weight + bias) in its tanh form: x (N, C), weight (C, F), bias (F) -> (N, F)
+at::Tensor productGelu(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias);
+
+/// Mean cross-entropy of hidden weight^T with the targets that count: hidden (N, C), weight (V, C),
+/// targets int64 (N) -> (). In float32 as torch.nn.functional.cross_entropy. Fused, the logits of
+/// the whole batch never exist at once.
+at::Tensor classifierLoss(const at::Tensor& hidden, const at::Tensor& weight,
+                          const at::Tensor& targets, const LossRule& rule = {});
+
+} // namespace rm
