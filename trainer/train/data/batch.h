@@ -11,6 +11,9 @@ namespace rm {
 /// What one micro-batch consists of; which tensors it has is between data and model.
 struct Batch {
     /// gpt: inputs and targets, both int64 (B, T).
+    /// translation: source ids (B, S); which of them are real, bool (B, 1, 1, S); what the decoder
+    /// sees (B, T); its targets without padding (N); their places in B x T (N). An empty mask or
+    /// list of places says that there is no padding.
     std::vector<at::Tensor> tensors;
     int64_t targets = 0; ///< what the loss is a mean over: tokens without padding, or pictures
 };

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trainer/train/data/corpus.h"
+#include "trainer/train/data/fit_vocabulary.h"
 #include "trainer/train/data/tokenizer.h"
 
 #include <nlohmann/json.hpp>
 #include <sentencepiece_processor.h>
 #include <sentencepiece_trainer.h>
 
-#include <charconv>
 #include <optional>
 #include <unordered_map>
 
@@ -106,18 +106,6 @@ private:
     std::optional<Error> m_error;
 };
 
-/// A small text cannot fill a large vocabulary, which SentencePiece takes for an error; its message
-/// ends with the size that would do. 0: something else is wrong.
-int64_t supportedSize(const std::string& message, int64_t tried) {
-    constexpr std::string_view kBeforeSize = "Please set it to a value <= ";
-    const size_t at = message.find(kBeforeSize);
-    int64_t size = 0;
-    if (at != std::string::npos)
-        std::from_chars(message.data() + at + kBeforeSize.size(), message.data() + message.size(),
-                        size);
-    return size < tried ? size : 0;
-}
-
 std::unordered_map<std::string, std::string> trainerOptions(int64_t vocabSize) {
     return {
         {"model_type", "bpe"},
@@ -146,19 +134,18 @@ Result<std::unique_ptr<Tokenizer>> makeSentencePieceTokenizer(const std::string&
 }
 
 Result<std::string> trainSentencePiece(const std::vector<std::string>& files, int64_t vocabSize) {
-    std::string cause;
-    for (int64_t size = vocabSize; size > 0; size = supportedSize(cause, size)) {
+    return fitVocabulary(vocabSize, [&](int64_t size) -> Result<std::string> {
         std::string model;
         CorpusLines lines(files);
         const auto status =
             sentencepiece::SentencePieceTrainer::Train(trainerOptions(size), &lines, &model);
         if (lines.error())
             return tl::unexpected(*lines.error());
-        if (status.ok())
-            return model;
-        cause = status.ToString();
-    }
-    return fail(ErrorCode::kInvalid, "learn a SentencePiece vocabulary: " + cause);
+        if (!status.ok())
+            return fail(ErrorCode::kInvalid,
+                        "learn a SentencePiece vocabulary: " + status.ToString());
+        return model;
+    });
 }
 
 } // namespace rm
