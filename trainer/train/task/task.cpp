@@ -2,6 +2,7 @@
 #include "trainer/train/task/task.h"
 
 #include "trainer/train/task/language_task.h"
+#include "trainer/train/task/translation_task.h"
 
 namespace rm {
 
@@ -13,6 +14,8 @@ std::vector<int64_t> Task::batchSizes() const {
 }
 
 Result<std::unique_ptr<Task>> makeTask(const Session& session) {
+    if (session.spec.model.type == "translation")
+        return TranslationTask::create(session);
     return LanguageTask::create(session);
 }
 
