@@ -95,7 +95,7 @@ private:
             m_report.lap(phase.metric);
         }
         m_report.endStep();
-        m_report.publish({1.0, 1.0, 1.0}, 1);
+        m_report.publish({1.0, 1.0, 1.0, {}, {}}, 1, rm::metric::kTrainTokensPerS);
         m_session.board->setStep(m_step);
     }
 

@@ -4,8 +4,8 @@
 // safetensors file for gpt_reference.py.
 #include "shared/checkpoint/safetensors.h"
 #include "trainer/train/model/gpt.h"
-#include "trainer/train/optim/adamw.h"
 #include "trainer/train/optim/gradients.h"
+#include "trainer/train/optim/optimizer.h"
 #include "trainer/train/optim/schedule.h"
 
 #include <ATen/CPUGeneratorImpl.h>
@@ -60,13 +60,13 @@ void clearGradients(const rm::Model& model) {
 }
 
 /// One step of the trainer's loop; returns the loss before it.
-at::Tensor step(rm::Model& model, rm::AdamW& optimizer, const rm::RunSpec& spec,
+at::Tensor step(rm::Model& model, rm::Optimizer& optimizer, const rm::RunSpec& spec,
                 const rm::Batch& batch, int64_t number) {
     clearGradients(model);
     const at::Tensor loss = model.loss(batch, true);
     loss.backward();
-    rm::clipGradients(rm::parameterValues(model), spec.optimizer.clip);
-    optimizer.step(rm::learningRate(spec.schedule, spec.optimizer.lr, number, spec.train.steps));
+    const double lr = rm::learningRate(spec.schedule, spec.optimizer.lr, number, spec.train.steps);
+    optimizer.step(lr, {rm::clippingDivisor(optimizer.gradientNorm(), spec.optimizer.clip), {}});
     return snapshot(loss);
 }
 
@@ -84,10 +84,11 @@ Named compute(rm::Gpt& model, const rm::RunSpec& spec) {
     for (const rm::Parameter& parameter : model.parameters())
         dump.emplace_back("gradient." + parameter.name, snapshot(parameter.value.grad()));
 
-    rm::AdamW optimizer(model, spec.optimizer);
+    const rm::World alone;
+    const auto optimizer = rm::makeOptimizer(model, spec.optimizer, alone, nullptr);
     std::vector<at::Tensor> losses;
     for (int64_t i = 0; i < spec.train.steps; ++i)
-        losses.push_back(step(model, optimizer, spec, {{ids[i], targets[i]}, 0}, i + 1));
+        losses.push_back(step(model, *optimizer, spec, {{ids[i], targets[i]}, 0}, i + 1));
     dump.emplace_back("losses", at::stack(losses));
     for (const rm::Parameter& parameter : model.parameters())
         dump.emplace_back("after." + parameter.name, snapshot(parameter.value));

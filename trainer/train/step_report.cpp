@@ -63,6 +63,10 @@ void StepReport::publish(const Figures& figures, int64_t targets, MetricId throu
     m_telemetry.push(metric::kTrainLoss, static_cast<float>(figures.loss));
     m_telemetry.push(metric::kTrainLr, static_cast<float>(figures.lr));
     m_telemetry.push(metric::kTrainGradNorm, static_cast<float>(figures.gradNorm));
+    if (figures.lossScale)
+        m_telemetry.push(metric::kTrainLossScale, static_cast<float>(*figures.lossScale));
+    if (figures.skipped)
+        m_telemetry.push(metric::kTrainSkippedSteps, static_cast<float>(*figures.skipped));
     m_telemetry.push(throughput, static_cast<float>(m_targetsPerSec));
     m_telemetry.push(metric::kTrainStepMs, static_cast<float>(m_stepMs));
     m_telemetry.endStep(m_step);

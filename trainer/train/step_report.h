@@ -6,6 +6,7 @@
 #include <ATen/core/Tensor.h>
 
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -18,7 +19,9 @@ namespace rm {
 ///   phase/backward_ms   this rank's gradients computed: until its last bucket is handed over
 ///   phase/allreduce_ms  from then until the average of all ranks is there: communication that
 ///                       did not hide behind computing, waiting for slower ranks included
-///   phase/optimizer_ms  clipping and update
+///   phase/checkpoint_ms waiting until a checkpoint's tensors are copied
+///   phase/optimizer_ms  clipping and update; with sharded state also bringing the updated weights
+///                       to all ranks
 ///
 /// On an accelerator these are times of its stream, taken without waiting; those of a step may
 /// come a few steps later, as a second record of that step. train/step_ms is the host's time per
@@ -36,6 +39,8 @@ public:
         double loss = 0;
         double lr = 0;
         double gradNorm = 0;
+        std::optional<double> lossScale;
+        std::optional<int64_t> skipped; ///< updates held back so far
     };
     /// For a logged step, after endStep(). `targets` are those of the step on this rank.
     void publish(const Figures& figures, int64_t targets, MetricId throughput);

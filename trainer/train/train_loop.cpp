@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trainer/train/train_loop.h"
 
-#include "shared/io/clock.h"
 #include "trainer/train/autocast.h"
-#include "trainer/train/optim/gradients.h"
 #include "trainer/train/optim/schedule.h"
 
-#include <cmath>
 #include <cstdio>
 
 namespace rm {
@@ -24,23 +21,29 @@ bool TrainLoop::isLogged(int64_t step) const {
     return isDue(logEvery(), step) || step == 1 || step == m_spec.train.steps;
 }
 
+bool TrainLoop::isValidationDue() const {
+    return isDue(m_spec.validation.every, m_step) && !isLast();
+}
+
+bool TrainLoop::isCheckpointDue() const {
+    return isDue(m_spec.checkpoint.every, m_step) && !isLast();
+}
+
 Result<Ending> TrainLoop::run() {
     if (m_session.options.saveInitial && m_step == 0)
-        if (const auto saved = save("initial"); !saved)
+        if (const auto saved = saveAndWait("initial"); !saved)
             return tl::unexpected(saved.error());
-    while (m_step < m_spec.train.steps) {
-        m_control->begin();
+    while (!isLast()) {
+        m_control->begin(m_gate.seenShut());
         if (const auto done = trainStep(); !done)
             return tl::unexpected(done.error());
-        if (const auto broken = brokenNumbers())
-            return *broken;
-        if (const auto done = cadence(); !done)
-            return tl::unexpected(done.error());
-        const auto ending = obeyOrders();
+        const auto ending = boundary();
         if (!ending)
             return tl::unexpected(ending.error());
         if (*ending)
             return **ending;
+        if (isPatienceOver())
+            return finishEarly();
     }
     return finish();
 }
@@ -53,9 +56,13 @@ Result<void> TrainLoop::trainStep() {
     if (!loss)
         return tl::unexpected(loss.error());
     m_board.setPhase(Phase::kOptimizer);
-    const at::Tensor gradNorm = clipGradients(m_values, clip());
+    if (m_writer.release())
+        m_report->lap(metric::kPhaseCheckpointMs);
     m_figures.lr = learningRate(m_spec.schedule, lr(), step, m_spec.train.steps);
-    m_optimizer->step(m_figures.lr);
+    const at::Tensor gradNorm =
+        m_gate.update(*m_optimizer, m_figures.lr, clip(), m_spec.optimizer.clipValue);
+    if (m_average)
+        m_average->update();
     m_report->lap(metric::kPhaseOptimizerMs);
     m_step = step;
     m_board.setStep(step);
@@ -70,11 +77,11 @@ at::Tensor TrainLoop::forward(const Batch& batch) {
 }
 
 /// Forward and backward of the whole step: the mean loss over this rank's targets, on the device.
-/// Each micro-batch counts by its share of all ranks' targets, so that the gradient is that of the
-/// mean over the step's targets however they are cut. GradientSync divides by the world size.
+/// Each micro-batch counts by its share of all ranks' targets, so that the sum of the gradients is
+/// that of the mean over the step's targets however they are cut.
 Result<at::Tensor> TrainLoop::microBatches() {
-    const auto worldSize = static_cast<double>(m_world.size());
-    const auto allTargets = static_cast<double>(m_cut.targets(m_task->training(), m_cursor));
+    const bool isOnly = m_world.isAlone() && m_cut.accumulation() == 1;
+    const int64_t allTargets = isOnly ? 0 : m_cut.targets(m_task->training(), m_cursor);
     at::Tensor total;
     m_targets = 0;
     for (int64_t micro = 0; micro < m_cut.accumulation(); ++micro) {
@@ -85,21 +92,24 @@ Result<at::Tensor> TrainLoop::microBatches() {
         const Batch batch = toDevice(std::move(*read), m_session.device.at);
         m_report->lap(metric::kPhaseDataMs);
         m_board.setPhase(Phase::kForward);
-        const double weight = static_cast<double>(batch.targets) * worldSize / allTargets;
-        at::Tensor loss = forward(batch);
-        const at::Tensor sum = loss.detach() * batch.targets;
-        if (weight != 1.0)
-            loss = loss * weight;
+        const at::Tensor loss = forward(batch);
         m_report->lap(metric::kPhaseForwardMs);
         m_board.setPhase(Phase::kBackward);
+        const double weight =
+            isOnly ? 1.0 : static_cast<double>(batch.targets) / static_cast<double>(allTargets);
         const bool last = micro + 1 == m_cut.accumulation();
-        m_sync->backward(loss, last);
+        m_sync->backward(loss, m_gate.seed(loss, weight), last);
         m_report->lap(last ? metric::kPhaseAllreduceMs : metric::kPhaseBackwardMs);
-        total = total.defined() ? total + sum : sum;
         m_targets += batch.targets;
+        if (m_cut.accumulation() == 1)
+            total = loss.detach();
+        else if (const at::Tensor sum = loss.detach() * batch.targets; total.defined())
+            total.add_(sum);
+        else
+            total = sum;
     }
     m_cursor += m_cut.positionsPerStep();
-    return total / m_targets;
+    return m_cut.accumulation() == 1 ? total : total.div_(m_targets);
 }
 
 void TrainLoop::publishStep(const at::Tensor& loss, const at::Tensor& gradNorm) {
@@ -109,74 +119,48 @@ void TrainLoop::publishStep(const at::Tensor& loss, const at::Tensor& gradNorm) 
     }
     m_figures.loss = loss.item<double>();
     m_figures.gradNorm = gradNorm.item<double>();
+    if (m_world.isFirst() && m_gate.scalesLoss())
+        m_figures.lossScale = m_gate.lossScale();
+    if (m_world.isFirst() && m_gate.mode() == StepGate::Mode::kSkips)
+        m_figures.skipped = m_gate.skipped();
     m_report->endStep();
     m_report->publish(m_figures, m_targets, m_task->throughputMetric());
-    const bool prints = m_loggedSteps++ % kPrintEvery == 0 || m_step == m_spec.train.steps;
-    if (!m_world.isFirst() || !prints)
-        return;
+    const bool prints = m_loggedSteps++ % kPrintEvery == 0 || isLast();
+    if (m_world.isFirst() && prints)
+        printStep();
+}
+
+void TrainLoop::printStep() {
+    const char* unit = m_task->throughputMetric() == metric::kTrainImagesPerS ? "img" : "tok";
     std::printf(
-        "step %lld/%lld  loss %.4f  lr %.3g  %.0f tok/s  %.1f ms\n", static_cast<long long>(m_step),
+        "step %lld/%lld  loss %.4f  lr %.3g  %.0f %s/s  %.1f ms\n", static_cast<long long>(m_step),
         static_cast<long long>(m_spec.train.steps), m_figures.loss, m_figures.lr,
-        m_report->targetsPerSec() * static_cast<double>(m_world.size()), m_report->stepMs());
+        m_report->targetsPerSec() * static_cast<double>(m_world.size()), unit, m_report->stepMs());
     std::fflush(stdout);
 }
 
-/// The norm is global: it breaks on every rank at the same step.
-std::optional<Ending> TrainLoop::brokenNumbers() const {
-    if (!isLogged(m_step) || std::isfinite(m_figures.gradNorm))
-        return std::nullopt;
-    return Ending{ExitCode::kNonFinite,
-                  "train step " + std::to_string(m_step) + ": the loss (" +
-                      std::to_string(m_figures.loss) +
-                      " here) or its gradients are not finite any more; resume from an earlier "
-                      "checkpoint with a smaller optimizer.lr or more schedule.warmup_steps"};
-}
-
-Result<void> TrainLoop::cadence() {
-    const bool isLast = m_step == m_spec.train.steps;
-    if (isDue(m_spec.validation.every, m_step) && !isLast)
-        validate();
-    if (isDue(m_spec.checkpoint.every, m_step) && !isLast)
-        return save("every " + std::to_string(m_spec.checkpoint.every));
-    return {};
+/// Between two steps.
+Result<std::optional<Ending>> TrainLoop::boundary() {
+    auto ending = guard();
+    if (!ending || *ending)
+        return ending;
+    if (isValidationDue())
+        if (const auto done = validateAndWatch(); !done)
+            return tl::unexpected(done.error());
+    if (isCheckpointDue())
+        save("every " + std::to_string(m_spec.checkpoint.every));
+    return obeyOrders();
 }
 
 Result<Ending> TrainLoop::finish() {
     if (m_spec.validation.every > 0 && m_validatedAt != m_step)
-        validate();
-    if (const auto saved = save("end"); !saved)
+        if (const auto done = validateAndWatch(); !done)
+            return tl::unexpected(done.error());
+    if (const auto saved = saveAndWait("end"); !saved)
         return tl::unexpected(saved.error());
     m_board.setPhase(Phase::kEnding);
     m_world.barrier(); // rank 0 serves the store until all are done
     return Ending{};
-}
-
-void TrainLoop::validate() {
-    m_board.setPhase(Phase::kValidation);
-    const auto figures = m_task->validate();
-    m_validatedAt = m_step;
-    for (const Figure& figure : figures) {
-        if (figure.id == metric::kValidationLoss)
-            m_validationLoss = figure.value;
-        if (!m_world.isFirst())
-            continue;
-        m_report->publishAlone(figure.id, figure.value, m_step);
-        std::printf("step %lld  %s %.4f\n", static_cast<long long>(m_step),
-                    findBuiltinMetric(figure.id)->name.c_str(), figure.value);
-    }
-    sample();
-}
-
-void TrainLoop::sample() {
-    if (!m_world.isFirst() || m_spec.validation.sampleTokens == 0)
-        return;
-    m_board.setPhase(Phase::kValidation);
-    for (const SampleText& sample : m_task->samples(m_step)) {
-        std::printf("--- sample at step %lld\n%s\n---\n", static_cast<long long>(m_step),
-                    sample.text.c_str());
-        m_session.telemetry->append(sample);
-    }
-    std::fflush(stdout);
 }
 
 } // namespace rm

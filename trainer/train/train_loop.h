@@ -2,14 +2,18 @@
 #pragma once
 
 #include "shared/exit_code.h"
-#include "trainer/train/checkpoint/checkpoint.h"
+#include "trainer/train/checkpoint/checkpoint_writer.h"
 #include "trainer/train/control/control.h"
 #include "trainer/train/data/batch_feed.h"
 #include "trainer/train/dist/gradient_sync.h"
 #include "trainer/train/optim/optimizer.h"
+#include "trainer/train/optim/step_gate.h"
+#include "trainer/train/optim/weight_average.h"
 #include "trainer/train/step_report.h"
 #include "trainer/train/task/task.h"
+#include "trainer/train/watch.h"
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -37,8 +41,11 @@ private:
     TrainLoop(const Session& session, std::unique_ptr<Task> task, StepCut cut);
 
     // train_start.cpp
+    static Result<std::optional<TrainState>> readState(const World& world, const std::string& dir);
     Result<void> start(const std::optional<TrainState>& from);
+    Result<void> loadTensors(const std::string& dir);
     void resumeFrom(const TrainState& from);
+    void restoreGate(const TrainState& from, int64_t skipped);
     void seedFresh();
     void announce() const;
 
@@ -47,11 +54,24 @@ private:
     Result<at::Tensor> microBatches();
     at::Tensor forward(const Batch& batch);
     void publishStep(const at::Tensor& loss, const at::Tensor& gradNorm);
-    std::optional<Ending> brokenNumbers() const;
-    Result<void> cadence();
-    void validate();
-    void sample();
+    void printStep();
+    Result<std::optional<Ending>> boundary();
     Result<Ending> finish();
+
+    // train_validate.cpp
+    std::optional<double> validate();
+    Result<void> validateAndWatch();
+    void sample();
+    bool isPatienceOver() const;
+    Result<Ending> finishEarly();
+
+    // train_guard.cpp
+    bool looksAtGate() const;
+    Result<std::optional<Ending>> guard();
+    bool isHopeless();
+    Result<std::optional<Ending>> recover();
+    std::string rollbackTarget();
+    Result<bool> rollBack(const std::string& cause);
 
     // train_orders.cpp
     Result<std::optional<Ending>> obeyOrders();
@@ -62,9 +82,15 @@ private:
     bool isHeld() const { return m_holdAt && *m_holdAt <= m_step; }
 
     // train_save.cpp
-    Result<void> save(const std::string& reason);
-    Result<std::string> publish(const std::string& reason, std::vector<std::string> rngStates);
-    void removeOldCheckpoints();
+    void save(const std::string& reason, const std::optional<Command>& command = {});
+    Result<void> saveAndWait(const std::string& reason);
+    CheckpointContent collect(const std::string& reason);
+    TrainState stateNow();
+    void noteBestSaved();
+    Result<void> publish(const CheckpointContent& content);
+    void removeOldCheckpoints(int64_t bestStep);
+    void reportWritten(const CheckpointContent& content, const Result<void>& done,
+                       const std::optional<Command>& command);
 
     double lr() const { return m_overrides.lr.value_or(m_session.spec.optimizer.lr); }
     double clip() const { return m_overrides.clip.value_or(m_session.spec.optimizer.clip); }
@@ -72,6 +98,9 @@ private:
         return m_overrides.logEvery.value_or(m_session.spec.train.logEvery);
     }
     bool isLogged(int64_t step) const;
+    bool isLast() const { return m_step == m_spec.train.steps; }
+    bool isValidationDue() const;
+    bool isCheckpointDue() const;
 
     const Session& m_session;
     const RunSpec& m_spec;
@@ -79,11 +108,13 @@ private:
     Board& m_board;
     std::unique_ptr<Task> m_task;
     Model& m_model;
-    std::vector<at::Tensor> m_values; ///< of the parameters
     StepCut m_cut;
-    std::unique_ptr<Optimizer> m_optimizer;
+    Watch m_watch;
     std::unique_ptr<StepReport> m_report;
     std::unique_ptr<GradientSync> m_sync;
+    std::unique_ptr<Optimizer> m_optimizer;
+    StepGate m_gate;
+    std::unique_ptr<WeightAverage> m_average; ///< null: train.ema is 0
     std::unique_ptr<Control> m_control;
     std::unique_ptr<BatchFeed> m_feed;
 
@@ -94,9 +125,20 @@ private:
     std::optional<int64_t> m_holdAt; ///< hold at the boundary after this step
     StepReport::Figures m_figures;   ///< of the last logged step
     double m_validationLoss = std::numeric_limits<double>::quiet_NaN();
-    double m_bestValidationLoss = std::numeric_limits<double>::quiet_NaN();
+    Watched m_watched;
     int64_t m_validatedAt = -1;
     int64_t m_loggedSteps = 0;
+
+    int64_t m_lookedAt = 0;     ///< step after which the gate was last looked at
+    int64_t m_lookedSkips = 0;  ///< updates held back until then
+    int64_t m_skipsOnEnd = 0;   ///< no update between them, as far as was looked
+    int64_t m_recoveredAt = -1; ///< step after which it was last dealt with
+
+    // Rank 0's. The writer's thread sets the first while it writes.
+    std::string m_newest;       ///< folder of the newest good checkpoint
+    std::string m_rolledBackTo; ///< and how often on end
+    int m_rollbacks = 0;
+    CheckpointWriter m_writer; ///< last: ends before what it reads
 };
 
 } // namespace rm

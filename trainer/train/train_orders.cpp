@@ -29,6 +29,9 @@ Result<std::optional<Ending>> TrainLoop::obeyOrders() {
 }
 
 Result<std::optional<Ending>> TrainLoop::obey(const Order& order) {
+    if (order.shut && m_recoveredAt != m_step) // else it was said before this rank looked
+        if (auto ending = recover(); !ending || *ending)
+            return ending;
     if (order.preempt) {
         m_control->report(m_step, false, "the run was preempted before");
         return saveAndEnd("preempted", ExitCode::kPreempted);
@@ -50,7 +53,7 @@ Result<std::optional<Ending>> TrainLoop::obey(const Order& order) {
 
 /// A checkpoint that cannot be written refuses a pause, but not a preemption: the node goes away.
 Result<std::optional<Ending>> TrainLoop::saveAndEnd(const char* reason, ExitCode code) {
-    const auto saved = save(reason);
+    const auto saved = saveAndWait(reason);
     m_control->report(m_step, saved.has_value(), saved ? "" : saved.error().message);
     if (!saved && code == ExitCode::kPaused) {
         if (m_world.isFirst())
@@ -78,8 +81,7 @@ void TrainLoop::apply(const Order& order) {
         m_holdAt = m_step + order.steps;
         break;
     case CommandKind::kCheckpoint:
-        done = save("command");
-        break;
+        return save("command", m_control->defer());
     case CommandKind::kValidate:
         validate();
         break;
@@ -87,7 +89,7 @@ void TrainLoop::apply(const Order& order) {
         sample();
         break;
     case CommandKind::kSet:
-        done = save("before set");
+        done = saveAndWait("before set");
         if (done)
             message = set(order);
         break;

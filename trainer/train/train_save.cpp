@@ -1,54 +1,62 @@
 // SPDX-License-Identifier: Apache-2.0
+// A checkpoint is collected by all ranks at a step's boundary and written by a thread of rank 0
+// while training goes on.
 #include "shared/io/clock.h"
 #include "shared/io/file.h"
 #include "trainer/train/dist/agree.h"
 #include "trainer/train/train_loop.h"
 
-#include <cmath>
 #include <cstdio>
 #include <filesystem>
 
 namespace rm {
 
-Result<void> TrainLoop::save(const std::string& reason) {
+/// `command`: whose end is to be journaled with it.
+void TrainLoop::save(const std::string& reason, const std::optional<Command>& command) {
     m_board.setPhase(Phase::kCheckpoint);
     const int64_t began = monotonicNowNs();
-    const std::vector<uint8_t> rng = m_session.device.plugin->rngState();
-    auto rngStates = m_world.gather(std::string(rng.begin(), rng.end()));
-    Result<std::string> mine;
+    CheckpointContent content = collect(reason);
     if (m_world.isFirst())
-        mine = publish(reason, std::move(rngStates));
-    const auto agreed = agreeOnFirst(m_world, mine);
-    if (!agreed)
-        return tl::unexpected(agreed.error());
+        m_writer.start(std::move(content), [this, command](const CheckpointContent& staged) {
+            const auto done = publish(staged);
+            reportWritten(staged, done, command);
+            return done;
+        });
     const double ms = static_cast<double>(monotonicNowNs() - began) / 1e6;
     m_report->publishAlone(metric::kPhaseCheckpointMs, ms, m_step);
-    return {};
 }
 
-/// Rank 0: writes, journals, and removes what is not kept any more.
-Result<std::string> TrainLoop::publish(const std::string& reason,
-                                       std::vector<std::string> rngStates) {
-    const int64_t began = monotonicNowNs();
-    const bool best = std::isfinite(m_validationLoss) &&
-                      !(m_bestValidationLoss <= m_validationLoss); // NaN: first
-    if (best)
-        m_bestValidationLoss = m_validationLoss;
-    const std::string spec = toToml(m_spec);
-    TrainState state{m_step,
-                     static_cast<double>(m_cursor) /
-                         static_cast<double>(m_task->training().epochSize()),
-                     m_cursor,
-                     m_world.size(),
-                     m_session.device.isCpu() ? "cpu" : "cuda",
-                     sha256Hex(std::as_bytes(std::span<const char>(spec))),
-                     m_overrides,
-                     m_validationLoss,
-                     m_bestValidationLoss,
-                     {}};
+/// Returns on all ranks when it is safe, or why it is not.
+Result<void> TrainLoop::saveAndWait(const std::string& reason) {
+    save(reason);
+    Result<std::string> mine;
+    if (m_world.isFirst())
+        if (const auto done = m_writer.wait(); !done)
+            mine = tl::unexpected(done.error());
+    const auto agreed = agreeOnFirst(m_world, mine);
+    return agreed ? Result<void>() : tl::unexpected(agreed.error());
+}
+
+/// All ranks together; what rank 0 returns is to be written.
+CheckpointContent TrainLoop::collect(const std::string& reason) {
+    const std::vector<uint8_t> rng = m_session.device.plugin->rngState();
+    const auto rngStates = m_world.gather(std::string(rng.begin(), rng.end()));
+    auto optimizerState = m_optimizer->collectState();
+    if (!m_world.isFirst())
+        return {};
+    static_cast<void>(m_writer.wait()); // its outcome decides which is best
+    noteBestSaved();
+    CheckpointContent content;
+    content.state = stateNow();
     for (const std::string& bytes : rngStates)
-        state.rngStates.emplace_back(bytes.begin(), bytes.end());
-    Manifest manifest;
+        content.state.rngStates.emplace_back(bytes.begin(), bytes.end());
+    content.tensorFiles = {{kModelFile, modelTensors(m_model)},
+                           {kOptimizerFile, std::move(optimizerState)}};
+    if (m_average)
+        content.tensorFiles.push_back({kAverageFile, m_average->tensors()});
+    content.texts = m_task->files();
+    content.texts.emplace_back("spec.toml", toToml(m_spec));
+    Manifest& manifest = content.manifest;
     manifest.runId = m_session.placement.runId;
     manifest.attempt = m_session.placement.attempt;
     manifest.step = m_step;
@@ -56,37 +64,90 @@ Result<std::string> TrainLoop::publish(const std::string& reason,
     manifest.createdNs = wallNowNs();
     manifest.reason = reason;
     manifest.validationLoss = m_validationLoss;
-    TextFiles texts = m_task->files();
-    texts.emplace_back("spec.toml", spec);
-    auto path =
-        saveCheckpoint(m_session.checkpointDir(), manifest, m_model, *m_optimizer, state, texts);
-    if (!path)
-        return path;
-    const auto written = readManifest(*path);
-    const double ms = static_cast<double>(monotonicNowNs() - began) / 1e6;
-    m_session.telemetry->append(
-        CheckpointSaved{m_step, wallNowNs(), std::filesystem::absolute(*path).string(),
-                        written ? written->bytes() : 0, ms, reason, m_validationLoss, best});
-    std::printf("checkpoint %s (%s, %.0f ms)\n", path->c_str(), reason.c_str(), ms);
-    std::fflush(stdout);
-    removeOldCheckpoints();
-    return path;
+    return content;
 }
 
-void TrainLoop::removeOldCheckpoints() {
+TrainState TrainLoop::stateNow() {
+    const StepGate::State gate = m_gate.state();
+    TrainState state;
+    state.step = m_step;
+    state.cursor = m_cursor;
+    state.epoch =
+        static_cast<double>(m_cursor) / static_cast<double>(m_task->training().epochSize());
+    state.positionsPerStep = m_cut.positionsPerStep();
+    state.worldSize = m_world.size();
+    state.device = m_session.device.isCpu() ? "cpu" : "cuda";
+    const std::string spec = toToml(m_spec);
+    state.specHash = sha256Hex(std::as_bytes(std::span<const char>(spec)));
+    state.overrides = m_overrides;
+    state.validationLoss = m_validationLoss;
+    state.watched = m_watched;
+    state.lossScale = m_gate.scalesLoss() ? gate.lossScale : 0;
+    state.finiteSteps = gate.finiteSteps;
+    state.skippedSteps = gate.skipped;
+    return state;
+}
+
+/// Rank 0: whether the checkpoint to be saved now is the best, by the last validation.
+void TrainLoop::noteBestSaved() {
+    const std::string best =
+        m_session.checkpointDir() + "/" + checkpointName(m_watched.bestSavedStep);
+    if (m_watched.bestSavedStep < 0 || !readManifest(best))
+        m_watched.bestSaved = std::numeric_limits<double>::quiet_NaN();
+    if (!m_watch.isBetter(m_watched.last, m_watched.bestSaved))
+        return;
+    m_watched.bestSaved = m_watched.last;
+    m_watched.bestSavedStep = m_step;
+}
+
+/// The writer's thread: writes, journals, and removes what is not kept any more.
+Result<void> TrainLoop::publish(const CheckpointContent& content) {
+    const int64_t began = monotonicNowNs();
+    const auto path = saveCheckpoint(m_session.checkpointDir(), content);
+    if (!path)
+        return tl::unexpected(path.error());
+    m_newest = *path;
+    const Manifest& manifest = content.manifest;
+    const auto written = readManifest(*path);
+    const double ms = static_cast<double>(monotonicNowNs() - began) / 1e6;
+    m_session.telemetry->append(CheckpointSaved{
+        manifest.step, wallNowNs(), std::filesystem::absolute(*path).string(),
+        written ? written->bytes() : 0, ms, manifest.reason, manifest.validationLoss,
+        content.state.watched.bestSavedStep == manifest.step});
+    std::printf("checkpoint %s (%s, %.0f ms)\n", path->c_str(), manifest.reason.c_str(), ms);
+    std::fflush(stdout);
+    removeOldCheckpoints(content.state.watched.bestSavedStep);
+    return {};
+}
+
+void TrainLoop::removeOldCheckpoints(int64_t bestStep) {
     const auto entries = listCheckpoints(m_session.checkpointDir());
     if (!entries)
         return;
     for (const std::string& path :
-         checkpointsToRemove(*entries, m_spec.checkpoint.keepLast, m_spec.checkpoint.keepBest)) {
+         checkpointsToRemove(*entries, m_spec.checkpoint.keepLast, /*keepBest=*/false)) {
         const auto manifest = readManifest(path);
+        const int64_t step = manifest ? manifest->step : -1;
+        if (m_spec.checkpoint.keepBest && step == bestStep)
+            continue;
         if (const auto removed = removeCheckpoint(path); !removed)
             m_session.event(Severity::kWarning, "checkpoint-not-removed", removed.error().message,
-                            m_step);
+                            step);
         else
-            m_session.telemetry->append(
-                CheckpointRemoved{manifest ? manifest->step : -1, wallNowNs(), path});
+            m_session.telemetry->append(CheckpointRemoved{step, wallNowNs(), path});
     }
+}
+
+/// The writer's thread. Training goes on without the checkpoint; whoever waits for it hears of it.
+void TrainLoop::reportWritten(const CheckpointContent& content, const Result<void>& done,
+                              const std::optional<Command>& command) {
+    const int64_t step = content.manifest.step;
+    if (!done)
+        m_session.event(Severity::kWarning, "checkpoint-failed", done.error().message, step);
+    if (command)
+        m_session.telemetry->append(CommandApplied{command->id, commandKindName(command->kind),
+                                                   step, wallNowNs(), done.has_value(),
+                                                   done ? "" : done.error().message});
 }
 
 } // namespace rm

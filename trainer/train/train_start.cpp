@@ -9,20 +9,91 @@
 #include <ATen/Context.h>
 
 #include <cstdio>
+#include <filesystem>
 #include <numeric>
 
 namespace rm {
 namespace {
 
-/// state.json of the checkpoint to go on from, the same on every rank; nullopt: from scratch.
-Result<std::optional<TrainState>> readStart(const Session& session) {
+/// The files of a checkpoint, on rank 0.
+struct LoadedFiles {
+    LoadedTensors model;
+    LoadedTensors optimizer;
+    std::optional<LoadedTensors> average;
+};
+
+Result<LoadedFiles> openFiles(const std::string& dir, const Model& model,
+                              const Optimizer& optimizer) {
+    auto weights = LoadedTensors::open(dir + "/" + kModelFile, modelShapes(model));
+    if (!weights)
+        return tl::unexpected(weights.error());
+    auto state = LoadedTensors::open(dir + "/" + kOptimizerFile, optimizer.stateShapes());
+    if (!state)
+        return tl::unexpected(state.error());
+    LoadedFiles files{std::move(*weights), std::move(*state), std::nullopt};
+    const std::string path = dir + "/" + kAverageFile;
+    if (!std::filesystem::exists(path))
+        return files;
+    auto average = LoadedTensors::open(path, modelShapes(model));
+    if (!average)
+        return tl::unexpected(average.error());
+    files.average = std::move(*average);
+    return files;
+}
+
+/// Micro-batches of a step, from what a whole step shall hold: as the spec says, or when the number
+/// of ranks has changed as the checkpoint's steps did.
+Result<int64_t> accumulationFor(const Session& session, const std::vector<int64_t>& sizes,
+                                const std::optional<TrainState>& from) {
+    const RunSpec::Train& train = session.spec.train;
+    int64_t wanted = train.globalBatch;
+    std::string what = "of train.global_batch";
+    if (wanted == 0 && from && from->worldSize != session.world.size()) {
+        wanted = from->positionsPerStep;
+        what = "as those of the checkpoint, made by " + std::to_string(from->worldSize) + " ranks";
+    }
+    if (wanted == 0)
+        return train.accumulation;
+    const int64_t perMicro = std::accumulate(sizes.begin(), sizes.end(), int64_t{0});
+    if (wanted % perMicro == 0)
+        return wanted / perMicro;
+    return fail(ErrorCode::kInvalid,
+                "cut steps of " + std::to_string(wanted) + " samples " + what + ": the " +
+                    std::to_string(sizes.size()) + " ranks take " + std::to_string(perMicro) +
+                    " at once, which does not divide it; change train.batch_size, or set "
+                    "train.global_batch to train with another one");
+}
+
+Result<void> checkSizes(const Session& session, const std::vector<int64_t>& sizes) {
+    const auto ranks = static_cast<size_t>(session.world.size());
+    if (sizes.size() == ranks)
+        return {};
+    return fail(ErrorCode::kInvalid, "train.rank_batch_sizes names " +
+                                         std::to_string(sizes.size()) + " ranks, but the run has " +
+                                         std::to_string(ranks));
+}
+
+void useTf32(bool on) {
+    at::globalContext().setAllowTF32CuBLAS(on);
+    at::globalContext().setAllowTF32CuDNN(on);
+}
+
+StepGate makeGate(const Session& session) {
+    const RunSpec::Train& train = session.spec.train;
+    const bool scales = train.precision == "float16";
+    const bool skips = scales || train.onNonFinite == "skip";
+    return {session.device.at, scales, skips ? StepGate::Mode::kSkips : StepGate::Mode::kStaysShut};
+}
+
+} // namespace
+
+Result<std::optional<TrainState>> TrainLoop::readState(const World& world, const std::string& dir) {
     Result<std::string> mine;
-    const std::string& dir = session.options.startFrom;
-    if (session.world.isFirst() && !dir.empty()) {
+    if (world.isFirst() && !dir.empty()) {
         const auto state = openCheckpoint(dir);
         mine = state ? Result<std::string>(toJson(*state)) : tl::unexpected(state.error());
     }
-    const auto agreed = agreeOnFirst(session.world, mine);
+    const auto agreed = agreeOnFirst(world, mine);
     if (!agreed)
         return tl::unexpected(agreed.error());
     if (agreed->empty())
@@ -33,31 +104,9 @@ Result<std::optional<TrainState>> readStart(const Session& session) {
     return std::optional(std::move(*state));
 }
 
-std::vector<at::Tensor> allTensors(const Model& model, const Optimizer& optimizer) {
-    std::vector<at::Tensor> tensors = replicatedTensors(model);
-    for (NamedTensor& state : optimizer.state())
-        tensors.push_back(std::move(state.tensor));
-    return tensors;
-}
-
-/// Micro-batches of a step, from what a whole step shall hold.
-Result<int64_t> accumulationFor(const RunSpec::Train& train, const std::vector<int64_t>& sizes) {
-    if (train.globalBatch == 0)
-        return train.accumulation;
-    const int64_t perMicro = std::accumulate(sizes.begin(), sizes.end(), int64_t{0});
-    if (train.globalBatch % perMicro == 0)
-        return train.globalBatch / perMicro;
-    return fail(ErrorCode::kInvalid,
-                "cut a step of train.global_batch = " + std::to_string(train.globalBatch) +
-                    ": the ranks take " + std::to_string(perMicro) +
-                    " at once, which does not divide it");
-}
-
-} // namespace
-
 Result<std::unique_ptr<TrainLoop>> TrainLoop::create(const Session& session) {
     session.board->setPhase(Phase::kData);
-    const auto from = readStart(session);
+    const auto from = readState(session.world, session.options.startFrom);
     if (!from)
         return tl::unexpected(from.error());
     session.telemetry->append(AttemptStarted{session.placement.attempt, session.world.rank(),
@@ -67,7 +116,9 @@ Result<std::unique_ptr<TrainLoop>> TrainLoop::create(const Session& session) {
     if (!task)
         return tl::unexpected(task.error());
     const std::vector<int64_t> sizes = (*task)->batchSizes();
-    const auto accumulation = accumulationFor(session.spec.train, sizes);
+    if (const auto checked = checkSizes(session, sizes); !checked)
+        return tl::unexpected(checked.error());
+    const auto accumulation = accumulationFor(session, sizes, *from);
     if (!accumulation)
         return tl::unexpected(accumulation.error());
     session.board->setPhase(Phase::kStarting);
@@ -75,6 +126,7 @@ Result<std::unique_ptr<TrainLoop>> TrainLoop::create(const Session& session) {
     if (session.world.isFirst() && !*from)
         model.initialize(at::detail::createCPUGenerator(static_cast<uint64_t>(session.spec.seed)));
     model.moveTo(session.device.at);
+    useTf32(session.spec.train.tf32);
     std::unique_ptr<TrainLoop> loop(
         new TrainLoop(session, std::move(*task), StepCut(sizes, *accumulation)));
     if (const auto started = loop->start(*from); !started)
@@ -89,37 +141,63 @@ TrainLoop::TrainLoop(const Session& session, std::unique_ptr<Task> task, StepCut
     , m_board(*session.board)
     , m_task(std::move(task))
     , m_model(m_task->model())
-    , m_values(parameterValues(m_model))
     , m_cut(std::move(cut))
-    , m_optimizer(makeOptimizer(m_model, m_spec.optimizer))
+    , m_watch(m_spec.train.watch)
     , m_report(std::make_unique<StepReport>(session))
-    , m_sync(std::make_unique<GradientSync>(m_world, m_model,
+    , m_sync(std::make_unique<GradientSync>(m_world, m_model, m_spec.distribution,
+                                            m_spec.optimizer.sharded,
                                             [this] { m_report->lap(metric::kPhaseBackwardMs); }))
-    , m_control(std::make_unique<Control>(m_world, m_board, *session.telemetry)) {}
+    , m_optimizer(makeOptimizer(m_model, m_spec.optimizer, m_world, m_sync->shards()))
+    , m_gate(makeGate(session))
+    , m_control(std::make_unique<Control>(m_world, m_board, *session.telemetry))
+    , m_newest(session.options.startFrom)
+    , m_writer(session.device.at) {}
 
 TrainLoop::~TrainLoop() = default;
 
 Result<void> TrainLoop::start(const std::optional<TrainState>& from) {
-    if (from) {
-        Result<std::string> mine;
-        if (m_world.isFirst()) {
-            const auto restored =
-                restoreCheckpoint(m_session.options.startFrom, m_model, *m_optimizer);
-            mine = restored ? Result<std::string>() : tl::unexpected(restored.error());
-        }
-        if (const auto agreed = agreeOnFirst(m_world, mine); !agreed)
-            return tl::unexpected(agreed.error());
-        m_world.broadcast(allTensors(m_model, *m_optimizer));
-        resumeFrom(*from);
-    } else {
+    if (!from) {
         m_world.broadcast(replicatedTensors(m_model));
         seedFresh();
     }
+    if (m_spec.train.ema > 0 && !from)
+        m_average = std::make_unique<WeightAverage>(m_model, m_spec.train.ema);
+    if (from) {
+        if (const auto loaded = loadTensors(m_session.options.startFrom); !loaded)
+            return loaded;
+        resumeFrom(*from);
+    }
     if (m_world.isFirst())
         sweepUnpublished(m_session.checkpointDir());
+    BatchSource& source = m_task->training();
     m_feed = std::make_unique<BatchFeed>(m_task->training(), m_cut, m_world.rank(), m_cursor);
     m_board.setStep(m_step);
     announce();
+    return {};
+}
+
+/// Weights, averages and optimizer state of a checkpoint, to all ranks.
+Result<void> TrainLoop::loadTensors(const std::string& dir) {
+    std::optional<LoadedFiles> files;
+    Result<std::string> mine;
+    if (m_world.isFirst()) {
+        auto opened = openFiles(dir, m_model, *m_optimizer);
+        mine = opened ? Result<std::string>() : tl::unexpected(opened.error());
+        if (opened)
+            files = std::move(*opened);
+    }
+    if (const auto agreed = agreeOnFirst(m_world, mine); !agreed)
+        return tl::unexpected(agreed.error());
+    if (files)
+        loadModel(files->model, m_model);
+    m_world.broadcast(replicatedTensors(m_model));
+    m_optimizer->loadState([&](const std::string& name) { return files->optimizer.tensor(name); });
+    if (m_spec.train.ema == 0)
+        return {};
+    m_average = std::make_unique<WeightAverage>(m_model, m_spec.train.ema);
+    if (files && files->average)
+        m_average->load([&](const std::string& name) { return files->average->tensor(name); });
+    m_world.broadcast(m_average->values());
     return {};
 }
 
@@ -128,7 +206,10 @@ void TrainLoop::resumeFrom(const TrainState& from) {
     m_cursor = from.cursor;
     m_overrides = from.overrides;
     m_validationLoss = from.validationLoss;
-    m_bestValidationLoss = from.bestValidationLoss;
+    m_watched = from.watched;
+    m_lookedAt = m_step;
+    m_lookedSkips = from.skippedSteps;
+    restoreGate(from, from.skippedSteps);
     const auto rank = static_cast<size_t>(m_world.rank());
     const bool sameWorld = from.worldSize == m_world.size() && rank < from.rngStates.size();
     if (sameWorld && from.device == m_session.device.at.str().substr(0, from.device.size())) {
@@ -145,6 +226,16 @@ void TrainLoop::resumeFrom(const TrainState& from) {
                         m_step);
 }
 
+void TrainLoop::restoreGate(const TrainState& from, int64_t skipped) {
+    StepGate::State state;
+    state.skipped = skipped;
+    if (from.lossScale > 0) {
+        state.lossScale = from.lossScale;
+        state.finiteSteps = from.finiteSteps;
+    }
+    m_gate.restore(state);
+}
+
 void TrainLoop::seedFresh() {
     at::manual_seed(mixSeed(static_cast<uint64_t>(m_spec.seed),
                             static_cast<uint64_t>(m_world.rank()), static_cast<uint64_t>(m_step)));
@@ -154,11 +245,13 @@ void TrainLoop::announce() const {
     if (!m_world.isFirst())
         return;
     std::printf(
-        "# effective spec\n%s\n# rank %d of %d on %s, %lld parameters, %s, from step %lld\n",
+        "# effective spec\n%s\n# rank %d of %d on %s, %lld parameters, %s, %lld samples a step in "
+        "%lld batches a rank, from step %lld\n",
         toToml(m_spec).c_str(), m_world.rank(), m_world.size(),
         m_session.device.plugin->deviceName().c_str(),
         static_cast<long long>(parameterCount(m_model)), m_task->summary().c_str(),
-        static_cast<long long>(m_step));
+        static_cast<long long>(m_cut.positionsPerStep()),
+        static_cast<long long>(m_cut.accumulation()), static_cast<long long>(m_step));
 }
 
 } // namespace rm

@@ -30,6 +30,13 @@ TrainState someState() {
     state.specHash = "abc";
     state.overrides.lr = 0.1 + 0.2;
     state.validationLoss = 1.25;
+    state.positionsPerStep = 32;
+    state.watched.best = 0.75;
+    state.watched.sinceBest = 3;
+    state.watched.bestSavedStep = 8;
+    state.lossScale = 1024;
+    state.finiteSteps = 11;
+    state.skippedSteps = 2;
     state.rngStates = {{0, 1, 255}, {7}};
     return state;
 }
@@ -100,12 +107,14 @@ private Q_SLOTS:
         OrderWords words = packOrder(order);
         Order signalled;
         signalled.preempt = true;
+        signalled.shut = true;
         for (const Order& other : {Order{}, signalled}) {
             const OrderWords more = packOrder(other);
             for (size_t i = 0; i < words.size(); ++i)
                 words[i] += more[i];
         }
         order.preempt = true;
+        order.shut = true;
         QCOMPARE(unpackOrder(words), order);
         QVERIFY(unpackOrder(packOrder({})).isEmpty());
     }
@@ -131,7 +140,14 @@ private Q_SLOTS:
         QCOMPARE(back->overrides, state.overrides);
         QCOMPARE(back->rngStates, state.rngStates);
         QCOMPARE(back->validationLoss, 1.25);
-        QVERIFY(std::isnan(back->bestValidationLoss));
+        QCOMPARE(back->positionsPerStep, 32);
+        QVERIFY(std::isnan(back->watched.last) && std::isnan(back->watched.bestSaved));
+        QCOMPARE(back->watched.best, 0.75);
+        QCOMPARE(back->watched.sinceBest, 3);
+        QCOMPARE(back->watched.bestSavedStep, 8);
+        QCOMPARE(back->lossScale, 1024.0);
+        QCOMPARE(back->finiteSteps, 11);
+        QCOMPARE(back->skippedSteps, 2);
     }
 
     void stateCutAnywhereIsRefused() {

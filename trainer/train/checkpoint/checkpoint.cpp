@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trainer/train/checkpoint/checkpoint.h"
 
-#include "shared/checkpoint/safetensors.h"
+#include "shared/enforce.h"
 #include "shared/io/file.h"
 
 #include <ATen/core/grad_mode.h>
@@ -12,29 +12,26 @@
 namespace rm {
 namespace {
 
-constexpr const char* kModelFile = "model.safetensors";
-constexpr const char* kOptimizerFile = "optimizer.safetensors";
 constexpr const char* kStateFile = "state.json";
 
-using NamedTensors = std::vector<NamedTensor>;
-
-NamedTensors modelTensors(const Model& model) {
-    NamedTensors tensors;
-    for (const Parameter& parameter : model.parameters())
-        tensors.push_back({parameter.name, parameter.value.detach()});
-    for (const Buffer& buffer : model.buffers())
-        tensors.push_back({buffer.name, buffer.value});
-    return tensors;
+/// What a tensor is stored as.
+at::ScalarType storedType(const at::Tensor& tensor) {
+    return tensor.is_floating_point() ? at::kFloat : at::kLong;
 }
 
-Result<void> writeTensors(const std::string& path, const NamedTensors& tensors) {
-    std::vector<at::Tensor> onHost; // keeps the bytes alive that the views show
+std::string typeName(at::ScalarType type) {
+    return type == at::kLong ? "I64" : "F32";
+}
+
+Result<void> writeTensors(const std::string& path, const std::vector<NamedTensor>& tensors) {
+    std::vector<at::Tensor> stored; // keeps the bytes alive that the views show
     std::vector<TensorView> views;
-    for (const auto& [name, tensor] : tensors) {
-        onHost.push_back(tensor.to(at::kCPU, at::kFloat).contiguous());
-        const at::Tensor& host = onHost.back();
+    for (const NamedTensor& one : tensors) {
+        stored.push_back(one.tensor.to(storedType(one.tensor)).contiguous());
+        const at::Tensor& host = stored.back();
         const auto* bytes = static_cast<const std::byte*>(host.const_data_ptr());
-        views.push_back({name, "F32", host.sizes().vec(), {bytes, host.nbytes()}});
+        views.push_back(
+            {one.name, typeName(host.scalar_type()), host.sizes().vec(), {bytes, host.nbytes()}});
     }
     return writeSafetensors(path, views, {{"format", "pt"}});
 }
@@ -46,43 +43,55 @@ std::string shapeText(const std::vector<int64_t>& shape) {
     return text + ")";
 }
 
-Result<void> readTensors(const std::string& path, const NamedTensors& tensors) {
-    const at::NoGradGuard noGrad;
-    const auto file = SafetensorsFile::open(path);
-    if (!file)
-        return tl::unexpected(file.error());
-    for (const auto& [name, tensor] : tensors) {
-        const TensorView* view = file->find(name);
-        if (!view)
-            return fail(ErrorCode::kInvalid, "load " + path + ": it has no tensor " + name);
-        if (view->dtype != "F32" || view->shape != tensor.sizes().vec())
-            return fail(ErrorCode::kInvalid, "load " + path + ": " + name + " is " + view->dtype +
-                                                 " " + shapeText(view->shape) +
-                                                 ", the spec's model needs F32 " +
-                                                 shapeText(tensor.sizes().vec()));
-        const at::Tensor saved = at::from_blob(const_cast<std::byte*>(view->data.data()),
-                                               view->shape, at::TensorOptions(at::kFloat));
-        at::Tensor(tensor).copy_(saved);
-    }
-    return {};
+Result<void> checkTensor(const std::string& path, const SafetensorsFile& file,
+                         const TensorShape& needed) {
+    const TensorView* view = file.find(needed.name);
+    if (!view)
+        return fail(ErrorCode::kInvalid, "load " + path + ": it has no tensor " + needed.name);
+    const std::string type = typeName(needed.type);
+    if (view->dtype == type && view->shape == needed.shape)
+        return {};
+    return fail(ErrorCode::kInvalid, "load " + path + ": " + needed.name + " is " + view->dtype +
+                                         " " + shapeText(view->shape) +
+                                         ", the spec's model needs " + type + " " +
+                                         shapeText(needed.shape));
 }
 
 } // namespace
 
-Result<std::string> saveCheckpoint(const std::string& parent, const Manifest& manifest,
-                                   const Model& model, const Optimizer& optimizer,
-                                   const TrainState& state, const TextFiles& texts) {
+std::vector<NamedTensor> modelTensors(const Model& model) {
+    std::vector<NamedTensor> tensors;
+    for (const Parameter& parameter : model.parameters())
+        tensors.push_back({parameter.name, parameter.value.detach()});
+    for (const Buffer& buffer : model.buffers())
+        tensors.push_back({buffer.name,
+                           buffer.value.detach().to(at::kCPU, /*non_blocking=*/false,
+                                                    /*copy=*/true),
+                           false});
+    return tensors;
+}
+
+std::vector<TensorShape> modelShapes(const Model& model) {
+    std::vector<TensorShape> shapes;
+    for (const Parameter& parameter : model.parameters())
+        shapes.push_back({parameter.name, parameter.value.sizes().vec()});
+    for (const Buffer& buffer : model.buffers())
+        shapes.push_back({buffer.name, buffer.value.sizes().vec(), storedType(buffer.value)});
+    return shapes;
+}
+
+Result<std::string> saveCheckpoint(const std::string& parent, const CheckpointContent& content) {
     if (const auto made = makeFolders(parent); !made)
         return tl::unexpected(made.error());
-    return publishCheckpoint(parent, manifest, [&](const std::string& dir) -> Result<void> {
-        if (const auto done = writeTensors(dir + "/" + kModelFile, modelTensors(model)); !done)
-            return done;
-        if (const auto done = writeTensors(dir + "/" + kOptimizerFile, optimizer.state()); !done)
-            return done;
-        for (const auto& [name, text] : texts)
+    const at::NoGradGuard noGrad;
+    return publishCheckpoint(parent, content.manifest, [&](const std::string& dir) -> Result<void> {
+        for (const auto& [name, tensors] : content.tensorFiles)
+            if (const auto done = writeTensors(dir + "/" + name, tensors); !done)
+                return done;
+        for (const auto& [name, text] : content.texts)
             if (const auto done = writeFileAtomically(dir + "/" + name, text); !done)
                 return done;
-        return writeFileAtomically(dir + "/" + kStateFile, toJson(state));
+        return writeFileAtomically(dir + "/" + kStateFile, toJson(content.state));
     });
 }
 
@@ -104,11 +113,31 @@ std::string checkpointText(const std::string& dir, const std::string& name) {
     return readFile(path).value_or(std::string());
 }
 
-Result<void> restoreCheckpoint(const std::string& dir, const Model& model,
-                               const Optimizer& optimizer) {
-    if (const auto done = readTensors(dir + "/" + kModelFile, modelTensors(model)); !done)
-        return done;
-    return readTensors(dir + "/" + kOptimizerFile, optimizer.state());
+Result<LoadedTensors> LoadedTensors::open(const std::string& path,
+                                          const std::vector<TensorShape>& needed) {
+    auto file = SafetensorsFile::open(path);
+    if (!file)
+        return tl::unexpected(file.error());
+    for (const TensorShape& one : needed)
+        if (const auto checked = checkTensor(path, *file, one); !checked)
+            return tl::unexpected(checked.error());
+    return LoadedTensors(std::move(*file));
+}
+
+at::Tensor LoadedTensors::tensor(const std::string& name) const {
+    const TensorView* view = m_file.find(name);
+    RM_ENFORCE(view);
+    const at::ScalarType type = view->dtype == "I64" ? at::kLong : at::kFloat;
+    return at::from_blob(const_cast<std::byte*>(view->data.data()), view->shape,
+                         at::TensorOptions(type));
+}
+
+void loadModel(const LoadedTensors& from, const Model& model) {
+    const at::NoGradGuard noGrad;
+    for (const Parameter& parameter : model.parameters())
+        parameter.value.detach().copy_(from.tensor(parameter.name));
+    for (const Buffer& buffer : model.buffers())
+        at::Tensor(buffer.value).copy_(from.tensor(buffer.name));
 }
 
 } // namespace rm

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "shared/checkpoint/manifest.h"
+#include "shared/checkpoint/safetensors.h"
 #include "trainer/train/checkpoint/text_files.h"
 #include "trainer/train/checkpoint/train_state.h"
 #include "trainer/train/model/model.h"
@@ -11,12 +12,31 @@
 
 namespace rm {
 
-/// Publishes `parent`/step-NNNNNNNNN with model.safetensors (names and layouts of the Python
-/// libraries, float32), optimizer.safetensors (the optimizer's state()), state.json and `texts`.
-/// Rank 0 only. Returns the folder.
-Result<std::string> saveCheckpoint(const std::string& parent, const Manifest& manifest,
-                                   const Model& model, const Optimizer& optimizer,
-                                   const TrainState& state, const TextFiles& texts);
+inline constexpr const char* kModelFile = "model.safetensors";
+inline constexpr const char* kOptimizerFile = "optimizer.safetensors";
+inline constexpr const char* kAverageFile = "ema.safetensors";
+
+/// All that goes into a checkpoint beside its manifest: files of tensors, state.json, `texts`.
+struct CheckpointContent {
+    struct TensorFile {
+        std::string name;
+        std::vector<NamedTensor> tensors;
+    };
+    Manifest manifest; ///< without files
+    std::vector<TensorFile> tensorFiles;
+    TrainState state;
+    TextFiles texts;
+};
+
+/// Parameters and buffers under the names of the Python libraries. Parameters share storage,
+/// buffers, which the next forward pass changes, are copies on the host.
+std::vector<NamedTensor> modelTensors(const Model& model);
+/// What a file must have to be loaded into `model`.
+std::vector<TensorShape> modelShapes(const Model& model);
+
+/// Publishes `parent`/step-NNNNNNNNN. All tensors must be on the host: floats become float32, whole
+/// numbers int64. Returns the folder.
+Result<std::string> saveCheckpoint(const std::string& parent, const CheckpointContent& content);
 
 /// state.json of a checkpoint all of whose bytes agree with its manifest.
 Result<TrainState> openCheckpoint(const std::string& dir);
@@ -24,9 +44,24 @@ Result<TrainState> openCheckpoint(const std::string& dir);
 /// Content of one of its files; empty when there is none.
 std::string checkpointText(const std::string& dir, const std::string& name);
 
-/// Copies the tensors of a checkpoint that openCheckpoint() accepted into model and optimizer.
-/// kInvalid names the first tensor that is missing or has another shape.
-Result<void> restoreCheckpoint(const std::string& dir, const Model& model,
-                               const Optimizer& optimizer);
+/// A file of tensors of which all that is needed is there.
+class LoadedTensors {
+public:
+    /// kInvalid names the first tensor of `needed` that is missing or has another shape.
+    static Result<LoadedTensors> open(const std::string& path,
+                                      const std::vector<TensorShape>& needed);
+
+    /// Shows the file's bytes as long as this lives.
+    at::Tensor tensor(const std::string& name) const;
+
+private:
+    explicit LoadedTensors(SafetensorsFile file)
+        : m_file(std::move(file)) {}
+
+    SafetensorsFile m_file;
+};
+
+/// Copies what modelShapes() names into the model.
+void loadModel(const LoadedTensors& from, const Model& model);
 
 } // namespace rm

@@ -55,6 +55,20 @@ std::optional<T> optionalOf(const json& value) {
     return value.is_null() ? std::nullopt : std::optional(value.get<T>());
 }
 
+ordered_json toJson(const Watched& watched) {
+    return {
+        {"last", numberOrNull(watched.last)},       {"best", numberOrNull(watched.best)},
+        {"since_best", watched.sinceBest},          {"best_saved", numberOrNull(watched.bestSaved)},
+        {"best_saved_step", watched.bestSavedStep},
+    };
+}
+
+Watched readWatched(const json& from) {
+    return {numberOrNan(from.at("last")), numberOrNan(from.at("best")),
+            from.at("since_best").get<int64_t>(), numberOrNan(from.at("best_saved")),
+            from.at("best_saved_step").get<int64_t>()};
+}
+
 TrainState read(const json& from) {
     TrainState state;
     state.step = from.at("step").get<int64_t>();
@@ -68,7 +82,14 @@ TrainState read(const json& from) {
     state.overrides.clip = optionalOf<double>(overrides.at("optimizer.clip"));
     state.overrides.logEvery = optionalOf<int64_t>(overrides.at("train.log_every"));
     state.validationLoss = numberOrNan(from.at("validation_loss"));
-    state.bestValidationLoss = numberOrNan(from.at("best_validation_loss"));
+    state.positionsPerStep = from.value("positions_per_step", int64_t{0});
+    if (const auto watched = from.find("watched"); watched != from.end())
+        state.watched = readWatched(*watched);
+    if (const auto gate = from.find("loss_scale"); gate != from.end()) {
+        state.lossScale = gate->at("scale").get<double>();
+        state.finiteSteps = gate->at("finite_steps").get<int64_t>();
+        state.skippedSteps = gate->at("skipped_steps").get<int64_t>();
+    }
     for (const json& rng : from.at("rng"))
         state.rngStates.push_back(fromHex(rng.get<std::string>()));
     return state;
@@ -85,6 +106,7 @@ std::string toJson(const TrainState& state) {
         {"step", state.step},
         {"epoch", state.epoch},
         {"sampler_cursor", state.cursor},
+        {"positions_per_step", state.positionsPerStep},
         {"world_size", state.worldSize},
         {"device", state.device},
         {"spec_sha256", state.specHash},
@@ -93,7 +115,11 @@ std::string toJson(const TrainState& state) {
           {"optimizer.clip", orNull(state.overrides.clip)},
           {"train.log_every", orNull(state.overrides.logEvery)}}},
         {"validation_loss", numberOrNull(state.validationLoss)},
-        {"best_validation_loss", numberOrNull(state.bestValidationLoss)},
+        {"watched", toJson(state.watched)},
+        {"loss_scale",
+         {{"scale", state.lossScale},
+          {"finite_steps", state.finiteSteps},
+          {"skipped_steps", state.skippedSteps}}},
         {"rng", std::move(rng)},
     };
     return out.dump(1) + "\n";

@@ -19,6 +19,15 @@ struct Overrides {
     bool operator==(const Overrides&) const = default;
 };
 
+/// How the validation figure that train.watch names fared. NaN: none yet.
+struct Watched {
+    double last = std::numeric_limits<double>::quiet_NaN();
+    double best = std::numeric_limits<double>::quiet_NaN(); ///< of all validations
+    int64_t sinceBest = 0;                                  ///< validations without a better one
+    double bestSaved = std::numeric_limits<double>::quiet_NaN(); ///< of all checkpoints
+    int64_t bestSavedStep = -1;
+};
+
 /// All of a run but its tensors: `state.json` of a checkpoint.
 struct TrainState {
     int64_t step = 0;
@@ -28,8 +37,12 @@ struct TrainState {
     std::string device = "cpu"; ///< what kind the random states are of
     std::string specHash;
     Overrides overrides;
+    int64_t positionsPerStep = 0; ///< over all ranks; 0: not known
     double validationLoss = std::numeric_limits<double>::quiet_NaN(); ///< last
-    double bestValidationLoss = std::numeric_limits<double>::quiet_NaN();
+    Watched watched;
+    double lossScale = 0;     ///< float16: what the loss is multiplied by; 0: as at the start
+    int64_t finiteSteps = 0;  ///< float16: on end, towards a larger scale
+    int64_t skippedSteps = 0; ///< updates that were held back
     std::vector<std::vector<uint8_t>> rngStates; ///< by rank
 };
 

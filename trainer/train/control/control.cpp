@@ -9,6 +9,7 @@
 #include <atomic>
 #include <csignal>
 #include <thread>
+#include <utility>
 
 namespace rm {
 namespace {
@@ -54,8 +55,10 @@ Order Control::nextOrder() {
     return order;
 }
 
-void Control::begin() {
-    const OrderWords words = packOrder(nextOrder());
+void Control::begin(bool shut) {
+    Order order = nextOrder();
+    order.shut = shut;
+    const OrderWords words = packOrder(order);
     std::copy(words.begin(), words.end(), m_words.mutable_data_ptr<int64_t>());
     m_work = m_world.sumAside(m_words);
 }
@@ -88,9 +91,15 @@ void Control::report(int64_t step, bool ok, const std::string& message) {
         return;
     m_telemetry.append(CommandApplied{m_current->id, commandKindName(m_current->kind), step,
                                       wallNowNs(), ok, message});
+    static_cast<void>(defer());
+}
+
+std::optional<Command> Control::defer() {
+    if (!m_current)
+        return std::nullopt;
     m_done.insert(m_current->id);
-    m_current.reset();
     m_board.commandDone();
+    return std::exchange(m_current, std::nullopt);
 }
 
 } // namespace rm

@@ -21,7 +21,8 @@ class Control {
 public:
     Control(const World& world, Board& board, Telemetry& telemetry);
 
-    void begin();
+    /// `shut`: this rank saw that updates are held back.
+    void begin(bool shut = false);
     /// What to do now; the same on every rank.
     Order end();
     /// begin() and end() for a held run: takes at most kHeldPollMs longer than the slowest rank.
@@ -29,6 +30,10 @@ public:
 
     /// Rank 0: journals how the command of the last order went and frees the slot.
     void report(int64_t step, bool ok, const std::string& message);
+
+    /// Rank 0: the command of the last order, which is no longer under way for the board and is
+    /// journaled by the caller when it is done. nullopt: there is none.
+    std::optional<Command> defer();
 
     /// Refusals are journaled with it.
     void setStep(int64_t step) { m_step = step; }

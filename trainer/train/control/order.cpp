@@ -10,7 +10,7 @@
 namespace rm {
 namespace {
 
-enum Word : size_t { kPreempts, kKind, kSteps, kHas, kLr, kClip, kLogEvery };
+enum Word : size_t { kPreempts, kKind, kSteps, kHas, kLr, kClip, kLogEvery, kShut };
 constexpr int64_t kHasLr = 1;
 constexpr int64_t kHasClip = 2;
 constexpr int64_t kHasLogEvery = 4;
@@ -109,6 +109,7 @@ Result<Order> parseOrder(const Command& command) {
 OrderWords packOrder(const Order& order) {
     OrderWords words{};
     words[kPreempts] = order.preempt ? 1 : 0;
+    words[kShut] = order.shut ? 1 : 0;
     words[kKind] = order.kind ? static_cast<int64_t>(*order.kind) + 1 : 0;
     words[kSteps] = order.steps;
     words[kHas] =
@@ -122,6 +123,7 @@ OrderWords packOrder(const Order& order) {
 Order unpackOrder(const OrderWords& words) {
     Order order;
     order.preempt = words[kPreempts] > 0;
+    order.shut = words[kShut] > 0;
     if (words[kKind] > 0)
         order.kind = static_cast<CommandKind>(words[kKind] - 1);
     order.steps = words[kSteps];

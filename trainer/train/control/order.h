@@ -19,8 +19,9 @@ struct Order {
     std::optional<double> clip;
     std::optional<int64_t> logEvery;
     bool preempt = false; ///< some rank was asked by signal to end
+    bool shut = false;    ///< some rank saw that updates are held back
 
-    bool isEmpty() const { return !kind && !preempt; }
+    bool isEmpty() const { return !kind && !preempt && !shut; }
     bool operator==(const Order&) const = default;
 };
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "trainer/train/dist/world.h"
-#include "trainer/train/model/model.h"
+#include "shared/spec/run_spec.h"
+#include "trainer/train/dist/parameter_shards.h"
 
 #include <functional>
 #include <memory>
@@ -13,31 +13,42 @@ class Reducer;
 
 namespace rm {
 
-/// Averages gradients over the ranks by c10d::Reducer, in buckets that travel while the rest of the
-/// backward pass still computes. Alone it does nothing.
+class ScatterHook;
+
+/// Sums gradients over the ranks by c10d::Reducer, in buckets that travel while the rest of the
+/// backward pass still computes: to all ranks, or with shards each rank's part to that rank. Alone
+/// it does nothing.
 class GradientSync {
 public:
     /// `onComputed` runs inside backward(), on autograd's thread, when this rank's last bucket is
-    /// handed over: what follows until backward() returns is exposed communication.
-    GradientSync(const World& world, const Model& model, std::function<void()> onComputed);
+    /// handed over: what follows until backward() returns is exposed communication. `sharded` moves
+    /// the parameters' storage, to which nothing may refer yet.
+    GradientSync(const World& world, const Model& model, const RunSpec::Distribution& settings,
+                 bool sharded, std::function<void()> onComputed);
     ~GradientSync();
+
+    /// Null when not sharded, or alone.
+    ParameterShards* shards() { return m_shards.get(); }
 
     /// Drops the gradients of the step before.
     void beginStep();
 
-    /// loss.backward(). Gradients are averaged over the ranks when `last`; else they only
+    /// loss.backward(seed). Gradients are summed over the ranks when `last`; else they only
     /// accumulate here, as the micro-batches before the last of a step do.
-    void backward(const at::Tensor& loss, bool last);
+    void backward(const at::Tensor& loss, const at::Tensor& seed, bool last);
 
 private:
+    void makeReducer(const World& world, const RunSpec::Distribution& settings);
+    void settleBuckets();
+
     std::function<void()> m_onComputed;
     std::vector<at::Tensor> m_values;
     std::vector<std::vector<size_t>> m_buckets;
+    std::unique_ptr<ParameterShards> m_shards;
     std::shared_ptr<c10d::Reducer> m_reducer;
+    ScatterHook* m_scatter = nullptr; ///< the Reducer's
     bool m_reduced = false;
     bool m_settled = false;
-
-    void settleBuckets();
 };
 
 } // namespace rm

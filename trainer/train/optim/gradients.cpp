@@ -2,8 +2,10 @@
 #include "trainer/train/optim/gradients.h"
 
 #include <ATen/core/grad_mode.h>
-#include <ATen/ops/_foreach_mul.h>
+#include <ATen/ops/_foreach_clamp_max.h>
+#include <ATen/ops/_foreach_clamp_min.h>
 #include <ATen/ops/_foreach_norm.h>
+#include <ATen/ops/add.h>
 #include <ATen/ops/linalg_vector_norm.h>
 #include <ATen/ops/stack.h>
 
@@ -17,15 +19,20 @@ std::vector<at::Tensor> gradientsOf(const std::vector<at::Tensor>& values) {
     return gradients;
 }
 
-at::Tensor clipGradients(const std::vector<at::Tensor>& values, double clip) {
+at::Tensor normOf(const std::vector<at::Tensor>& tensors) {
     const at::NoGradGuard noGrad;
-    const std::vector<at::Tensor> gradients = gradientsOf(values);
-    const at::Tensor norm = at::linalg_vector_norm(at::stack(at::_foreach_norm(gradients, 2)));
-    if (clip > 0) {
-        const at::Tensor scale = (clip / (norm + 1e-6)).clamp_max(1.0);
-        at::_foreach_mul_(gradients, scale);
-    }
-    return norm;
+    return at::linalg_vector_norm(at::stack(at::_foreach_norm(tensors, 2)));
+}
+
+at::Tensor clippingDivisor(const at::Tensor& norm, double clip) {
+    const at::NoGradGuard noGrad;
+    return at::add(norm, 1e-6).div_(clip).clamp_min_(1.0);
+}
+
+void clampGradients(const std::vector<at::Tensor>& gradients, double limit) {
+    const at::NoGradGuard noGrad;
+    at::_foreach_clamp_max_(gradients, limit);
+    at::_foreach_clamp_min_(gradients, -limit);
 }
 
 } // namespace rm

@@ -10,8 +10,14 @@ namespace rm {
 /// The gradients of `values`, in order.
 std::vector<at::Tensor> gradientsOf(const std::vector<at::Tensor>& values);
 
-/// Scales all gradients by min(1, clip / (norm + 1e-6)), as torch.nn.utils.clip_grad_norm_; leaves
-/// them alone when `clip` is 0. Returns the global L2 norm before, on the device: no wait.
-at::Tensor clipGradients(const std::vector<at::Tensor>& values, double clip);
+/// L2 norm of all elements of all tensors, a scalar on their device: no wait.
+at::Tensor normOf(const std::vector<at::Tensor>& tensors);
+
+/// What gradients of L2 norm `norm` are to be divided by so that it becomes `clip` at most:
+/// max(1, (norm + 1e-6) / clip), the inverse of the factor of torch.nn.utils.clip_grad_norm_.
+at::Tensor clippingDivisor(const at::Tensor& norm, double clip);
+
+/// Holds every element between -limit and limit, as torch.nn.utils.clip_grad_value_.
+void clampGradients(const std::vector<at::Tensor>& gradients, double limit);
 
 } // namespace rm

@@ -1,35 +1,65 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "shared/spec/run_spec.h"
+#include "trainer/train/dist/world.h"
 #include "trainer/train/model/model.h"
+#include "trainer/train/optim/update_rule.h"
 
+#include <c10/core/ScalarType.h>
+
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
 namespace rm {
 
+class ParameterShards;
+
 /// A tensor under the name that it has in a file.
 struct NamedTensor {
     std::string name;
     at::Tensor tensor;
+    bool isLive = true; ///< the next step changes it; else nobody but the holder knows it
 };
 
-/// Updates all parameters from their gradients, all of which must be there.
+/// What a file must have to be loaded.
+struct TensorShape {
+    std::string name;
+    std::vector<int64_t> shape;
+    at::ScalarType type = at::kFloat;
+};
+
+/// A tensor of a file by its name, on the host; asked only for names that are there.
+using TensorSource = std::function<at::Tensor(const std::string& name)>;
+
+/// Updates all parameters from their gradients, all of which must be there. All ranks call
+/// everything together.
 class Optimizer {
 public:
     virtual ~Optimizer() = default;
 
-    /// One update. Waits for no device.
-    virtual void step(double lr) = 0;
+    /// The gradients that step() will take, as this rank has them. They share storage.
+    virtual std::vector<at::Tensor> gradients() const = 0;
 
-    /// Its tensors, in the model's order, as "PARAMETER.exp_avg" and the like: torch.optim's names.
-    /// They share storage: copy into them to resume.
-    virtual std::vector<NamedTensor> state() const = 0;
+    /// Global L2 norm of the gradients, a float32 scalar on the device. Waits for no device.
+    virtual at::Tensor gradientNorm() const = 0;
+
+    /// One update. Waits for no device.
+    virtual void step(double lr, const UpdateGate& gate = {}) = 0;
+
+    /// Its tensors in the model's order, as "PARAMETER.exp_avg" and the like: torch.optim's names,
+    /// whatever the number of ranks.
+    virtual std::vector<TensorShape> stateShapes() const = 0;
+    /// Those tensors on rank 0, nothing on the others.
+    virtual std::vector<NamedTensor> collectState() const = 0;
+    /// Sets them from `source`, which is asked on rank 0 only.
+    virtual void loadState(const TensorSource& source) = 0;
 };
 
-/// The one that the spec names. The model must be on its device.
-std::unique_ptr<Optimizer> makeOptimizer(const Model& model, const RunSpec::Optimizer& settings);
+/// The one that the spec names. The model must be on its device. `shards`: its parameters cut by
+/// rank, null when every rank keeps the whole state. All that is referred to must outlive it.
+std::unique_ptr<Optimizer> makeOptimizer(const Model& model, const RunSpec::Optimizer& settings,
+                                         const World& world, ParameterShards* shards);
 
 } // namespace rm

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trainer/train/checkpoint/checkpoint_writer.h"
+
+#include <utility>
+
+namespace rm {
+
+CheckpointWriter::CheckpointWriter(at::Device device)
+    : m_staging(makeStaging(device)) {}
+
+CheckpointWriter::~CheckpointWriter() {
+    static_cast<void>(wait());
+}
+
+void CheckpointWriter::start(CheckpointContent content, Publish publish) {
+    static_cast<void>(wait());
+    m_staging->begin(content);
+    m_isStaged = false;
+    m_thread =
+        std::thread([this, content = std::move(content), publish = std::move(publish)]() mutable {
+            try {
+                m_staging->finish(content);
+                m_result = publish(content);
+            } catch (const std::exception& error) { // LibTorch's: no memory, a device gone
+                m_result =
+                    fail(ErrorCode::kInternal, std::string("save a checkpoint: ") + error.what());
+            }
+        });
+}
+
+bool CheckpointWriter::release() {
+    if (std::exchange(m_isStaged, true))
+        return false;
+    m_staging->release();
+    return true;
+}
+
+Result<void> CheckpointWriter::wait() {
+    if (m_thread.joinable())
+        m_thread.join();
+    return m_result;
+}
+
+} // namespace rm

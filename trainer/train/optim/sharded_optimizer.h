@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "trainer/train/dist/parameter_shards.h"
+#include "trainer/train/optim/optimizer.h"
+#include "trainer/train/optim/updater.h"
+
+namespace rm {
+
+/// ZeRO-1: every rank keeps the state of its shard of each bucket, updates that shard, and gets
+/// the other ranks' updated values.
+class ShardedOptimizer final : public Optimizer {
+public:
+    ShardedOptimizer(const Model& model, const RunSpec::Optimizer& settings, const World& world,
+                     ParameterShards& shards);
+
+    std::vector<at::Tensor> gradients() const override { return m_gradients; }
+    at::Tensor gradientNorm() const override;
+    void step(double lr, const UpdateGate& gate) override;
+    std::vector<TensorShape> stateShapes() const override;
+    std::vector<NamedTensor> collectState() const override;
+    void loadState(const TensorSource& source) override;
+
+private:
+    void addPieces(size_t bucket);
+    std::string nameOf(size_t parameter, size_t state) const;
+    at::Tensor collectFlat(const ParameterShards::Bucket& bucket, const at::Tensor& shard) const;
+    void loadFlat(const ParameterShards::Bucket& bucket, size_t state, at::Tensor& shard,
+                  const TensorSource& source);
+
+    const Model& m_model;
+    const World& m_world;
+    ParameterShards& m_shards;
+    Updater m_updater;
+    std::vector<std::vector<at::Tensor>> m_states; ///< [bucket][state]: flat, as the shard
+    std::vector<at::Tensor> m_gradients;           ///< one piece a parameter in a shard
+};
+
+} // namespace rm

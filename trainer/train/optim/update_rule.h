@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "shared/spec/run_spec.h"
+
+#include <ATen/core/Tensor.h>
+
+#include <memory>
+#include <string_view>
+#include <vector>
+
+namespace rm {
+
+/// How a step's update is changed on the device, without the host knowing. Float32 scalars; one
+/// that is undefined changes nothing.
+struct UpdateGate {
+    at::Tensor divisor; ///< gradients are divided by it first
+    at::Tensor skip;    ///< 1: no update at all
+};
+
+/// Tensors that are updated alike. Lists of equal length.
+struct UpdateGroup {
+    double weightDecay = 0;
+    std::vector<at::Tensor> values;
+    std::vector<std::vector<at::Tensor>> states; ///< [i]: those of stateNames()[i]
+};
+
+/// The mathematics of an optimizer: torch.optim's, by ATen's fused kernels.
+///
+///   adamw  torch.optim.AdamW: decoupled weight decay
+///   adam   torch.optim.Adam: weight decay added to the gradient
+///   sgd    torch.optim.SGD, dampening 0: momentum, plain or Nesterov's; weight decay added to the
+///          gradient. A buffer of zeros does at its first update what torch's first one does.
+class UpdateRule {
+public:
+    virtual ~UpdateRule() = default;
+
+    /// torch.optim's names of its states, which begin as zeros: "exp_avg", "momentum_buffer".
+    virtual const std::vector<std::string_view>& stateNames() const = 0;
+    /// Whether it counts its updates (torch.optim's "step").
+    virtual bool countsSteps() const = 0;
+
+    /// One update of `group` from `gradients` (as its values), the `step`th: a float32 scalar.
+    /// Waits for no device; may leave the gradients divided.
+    virtual void apply(const UpdateGroup& group, const std::vector<at::Tensor>& gradients,
+                       const at::Tensor& step, double lr, const UpdateGate& gate) const = 0;
+};
+
+std::unique_ptr<UpdateRule> makeUpdateRule(const RunSpec::Optimizer& settings);
+
+} // namespace rm
