@@ -3,11 +3,21 @@
 
 namespace rm {
 
+Batch pinned(Batch batch, at::Device device) {
+    if (device.is_cpu())
+        return batch;
+    for (at::Tensor& tensor : batch.tensors)
+        if (!tensor.is_pinned())
+            tensor = tensor.pin_memory();
+    return batch;
+}
+
 Batch toDevice(Batch batch, at::Device device) {
     if (device.is_cpu())
         return batch;
-    for (at::Tensor& tensor : batch.tensors) // pinned, so that the copy waits for nothing
-        tensor = tensor.pin_memory().to(device, /*non_blocking=*/true);
+    batch = pinned(std::move(batch), device);
+    for (at::Tensor& tensor : batch.tensors)
+        tensor = tensor.to(device, /*non_blocking=*/true);
     return batch;
 }
 

@@ -1,21 +1,101 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trainer/train/data/batch_feed.h"
 
-namespace rm {
+#include <ATen/core/grad_mode.h>
+#include <c10/core/DeviceGuard.h>
 
-BatchFeed::BatchFeed(BatchSource& source, const StepCut& cut, int64_t rank, int64_t cursor)
+namespace rm {
+namespace {
+
+/// Batches that may be ready beside those being read.
+constexpr int64_t kReady = 2;
+
+} // namespace
+
+BatchFeed::BatchFeed(BatchSource& source, const StepCut& cut, int64_t rank, int64_t cursor,
+                     Settings settings)
     : m_source(source)
     , m_cut(cut)
     , m_rank(rank)
-    , m_cursor(cursor) {}
+    , m_cursor(cursor)
+    , m_settings(std::move(settings)) {
+    if (m_settings.readers == 0)
+        return;
+    m_slots.resize(static_cast<size_t>(m_settings.readers + kReady));
+    for (int64_t i = 0; i < m_settings.readers; ++i)
+        m_readers.emplace_back([this] { readAhead(); });
+}
+
+BatchFeed::~BatchFeed() {
+    {
+        const std::scoped_lock lock(m_mutex);
+        m_stop = true;
+    }
+    m_room.notify_all();
+    for (std::thread& reader : m_readers)
+        reader.join();
+}
+
+StepCut::Share BatchFeed::shareOf(int64_t number) const {
+    const int64_t step = number / m_cut.accumulation();
+    return m_cut.at(m_cursor + step * m_cut.positionsPerStep(), number % m_cut.accumulation(),
+                    m_rank);
+}
+
+BatchFeed::Slot BatchFeed::read(int64_t number) {
+    try {
+        const StepCut::Share share = shareOf(number);
+        auto batch = m_source.read(share.first, share.count);
+        if (batch)
+            *batch = pinned(std::move(*batch), m_settings.device);
+        return {std::move(batch), nullptr};
+    } catch (...) { // LibTorch's, for the thread that calls next()
+        return {std::nullopt, std::current_exception()};
+    }
+}
+
+void BatchFeed::readAhead() {
+    const at::NoGradGuard noGrad;
+    std::optional<c10::DeviceGuard> guard; // else pinning would wake the first device for all
+    if (!m_settings.device.is_cpu())
+        guard.emplace(m_settings.device);
+    const auto slots = static_cast<int64_t>(m_slots.size());
+    std::unique_lock lock(m_mutex);
+    while (true) {
+        m_room.wait(lock, [&] { return m_stop || m_begun < m_taken + slots; });
+        if (m_stop)
+            return;
+        const int64_t number = m_begun++;
+        lock.unlock();
+        Slot slot = read(number);
+        lock.lock();
+        m_slots[static_cast<size_t>(number % slots)] = std::move(slot);
+        m_ready.notify_one();
+    }
+}
+
+BatchFeed::Slot BatchFeed::take(int64_t number) {
+    if (m_readers.empty())
+        return read(number);
+    std::unique_lock lock(m_mutex);
+    Slot& slot = m_slots[static_cast<size_t>(number) % m_slots.size()];
+    m_ready.wait(lock, [&] { return slot.isReady(); });
+    Slot taken = std::exchange(slot, {});
+    ++m_taken;
+    lock.unlock();
+    m_room.notify_one();
+    return taken;
+}
 
 Result<Batch> BatchFeed::next() {
-    const StepCut::Share share = m_cut.at(m_cursor, m_micro, m_rank);
-    if (++m_micro == m_cut.accumulation()) {
-        m_micro = 0;
-        m_cursor += m_cut.positionsPerStep();
-    }
-    return m_source.read(share.first, share.count);
+    const int64_t number = m_next++;
+    Slot slot = take(number);
+    if (slot.exception)
+        std::rethrow_exception(slot.exception);
+    if (*slot.batch && m_settings.bad)
+        if (const auto few = m_settings.bad->add(shareOf(number).count, **slot.batch); !few)
+            return tl::unexpected(few.error());
+    return std::move(*slot.batch);
 }
 
 } // namespace rm

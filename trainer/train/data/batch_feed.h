@@ -1,24 +1,68 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "trainer/train/data/bad_samples.h"
 #include "trainer/train/data/step_cut.h"
+
+#include <condition_variable>
+#include <exception>
+#include <mutex>
+#include <optional>
+#include <thread>
 
 namespace rm {
 
-/// This rank's micro-batches one after the other, from a cursor on. One thread calls it.
+/// This rank's micro-batches one after the other, from a cursor on, in an order that readers ahead
+/// do not change. What next() has not given yet was not used: a run that ends and goes on from
+/// the cursor of its last step sees the same. One thread calls it.
 class BatchFeed {
 public:
+    struct Settings {
+        int64_t readers = 0;             ///< threads that read ahead; 0: next() reads
+        at::Device device = at::kCPU;    ///< for which readers pin what they read
+        std::optional<BadSamples> bad{}; ///< judges what could not be read
+    };
     /// `source` must outlive it.
-    BatchFeed(BatchSource& source, const StepCut& cut, int64_t rank, int64_t cursor);
+    BatchFeed(BatchSource& source, const StepCut& cut, int64_t rank, int64_t cursor,
+              Settings settings);
+    BatchFeed(BatchSource& source, const StepCut& cut, int64_t rank, int64_t cursor)
+        : BatchFeed(source, cut, rank, cursor, Settings()) {}
+    /// Waits for the batches that are being read just now.
+    ~BatchFeed();
+    BatchFeed(const BatchFeed&) = delete;
+    BatchFeed& operator=(const BatchFeed&) = delete;
 
+    /// An error, or an exception of a reader, comes with the batch to which it belongs.
     Result<Batch> next();
 
 private:
+    /// One batch read ahead: what came of it, once it is there.
+    struct Slot {
+        std::optional<Result<Batch>> batch;
+        std::exception_ptr exception;
+        bool isReady() const { return batch || exception; }
+    };
+
+    StepCut::Share shareOf(int64_t number) const;
+    Slot read(int64_t number);
+    Slot take(int64_t number);
+    void readAhead();
+
     BatchSource& m_source;
     StepCut m_cut;
     int64_t m_rank;
-    int64_t m_cursor; ///< where the step of the next batch begins
-    int64_t m_micro = 0;
+    int64_t m_cursor;
+    Settings m_settings;
+    int64_t m_next = 0; ///< number of the batch that next() gives
+
+    std::mutex m_mutex;
+    std::condition_variable m_ready;
+    std::condition_variable m_room;
+    std::vector<Slot> m_slots; ///< batch n is in slot n modulo their number
+    int64_t m_begun = 0;       ///< batches that readers took on
+    int64_t m_taken = 0;       ///< batches that next() took out
+    bool m_stop = false;
+    std::vector<std::thread> m_readers;
 };
 
 } // namespace rm

@@ -29,10 +29,11 @@ Result<std::string> agreeOnFirst(const World& world, const Result<std::string>& 
     return unpackVerdict(world.broadcast(world.isFirst() ? packVerdict(mine) : std::string()));
 }
 
-Result<std::string> agreeAcrossNodes(const World& world, const Result<std::string>& mine,
-                                     const std::string& what) {
-    const bool speaks = world.localRank() == 0;
-    const auto all = world.gather(speaks ? packVerdict(mine) : std::string());
+namespace {
+
+/// `mine`: packed; empty on ranks that have no say.
+Result<std::string> agree(const World& world, const std::string& mine, const std::string& what) {
+    const auto all = world.gather(mine);
     std::string verdict = world.isFirst() ? all.front() : std::string();
     for (size_t rank = 0; rank < all.size(); ++rank) {
         const std::string& said = all[rank];
@@ -45,6 +46,18 @@ Result<std::string> agreeAcrossNodes(const World& world, const Result<std::strin
                       : said;
     }
     return unpackVerdict(world.broadcast(verdict));
+}
+
+} // namespace
+
+Result<std::string> agreeAcrossNodes(const World& world, const Result<std::string>& mine,
+                                     const std::string& what) {
+    return agree(world, world.localRank() == 0 ? packVerdict(mine) : std::string(), what);
+}
+
+Result<std::string> agreeAmongAll(const World& world, const Result<std::string>& mine,
+                                  const std::string& what) {
+    return agree(world, packVerdict(mine), what);
 }
 
 } // namespace rm

@@ -17,4 +17,8 @@ Result<std::string> agreeOnFirst(const World& world, const Result<std::string>& 
 Result<std::string> agreeAcrossNodes(const World& world, const Result<std::string>& mine,
                                      const std::string& what);
 
+/// What every rank found, which must be the same on all.
+Result<std::string> agreeAmongAll(const World& world, const Result<std::string>& mine,
+                                  const std::string& what);
+
 } // namespace rm

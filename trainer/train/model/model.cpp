@@ -5,8 +5,8 @@
 
 namespace rm {
 
-size_t Model::addParameter(std::string name, at::IntArrayRef shape) {
-    at::Tensor value = at::empty(shape, at::kFloat);
+size_t Model::addParameter(std::string name, at::IntArrayRef shape, at::MemoryFormat format) {
+    at::Tensor value = at::empty(shape, at::kFloat, format);
     value.set_requires_grad(true);
     m_parameters.push_back({std::move(name), std::move(value), shape.size() >= 2});
     return m_parameters.size() - 1;

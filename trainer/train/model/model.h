@@ -51,7 +51,8 @@ public:
 
 protected:
     /// Adds an uninitialised parameter and returns its index.
-    size_t addParameter(std::string name, at::IntArrayRef shape);
+    size_t addParameter(std::string name, at::IntArrayRef shape,
+                        at::MemoryFormat format = at::MemoryFormat::Contiguous);
     const at::Tensor& parameter(size_t index) const { return m_parameters[index].value; }
     size_t addBuffer(std::string name, at::Tensor value);
     const at::Tensor& buffer(size_t index) const { return m_buffers[index].value; }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trainer/train/task/task.h"
 
+#include "trainer/train/task/image_task.h"
 #include "trainer/train/task/language_task.h"
-#include "trainer/train/task/translation_task.h"
 
 namespace rm {
 
@@ -13,9 +13,14 @@ std::vector<int64_t> Task::batchSizes() const {
     return std::vector<int64_t>(static_cast<size_t>(m_session.world.size()), train.batchSize);
 }
 
+int64_t Task::readers() const {
+    const int64_t wanted = m_session.spec.data.workers;
+    return wanted > 0 ? wanted : chosenReaders();
+}
+
 Result<std::unique_ptr<Task>> makeTask(const Session& session) {
-    if (session.spec.model.type == "translation")
-        return TranslationTask::create(session);
+    if (session.spec.model.type.starts_with("resnet"))
+        return ImageTask::create(session);
     return LanguageTask::create(session);
 }
 

@@ -32,6 +32,9 @@ public:
     /// Positions of one micro-batch, by rank.
     virtual std::vector<int64_t> batchSizes() const;
 
+    /// Threads of this rank that read ahead: data.workers, or what suits the kind of data.
+    int64_t readers() const;
+
     /// What a step's throughput is counted in: targets (tokens, pictures) a second.
     virtual MetricId throughputMetric() const { return metric::kTrainTokensPerS; }
 
@@ -51,6 +54,8 @@ public:
 protected:
     explicit Task(const Session& session)
         : m_session(session) {}
+
+    virtual int64_t chosenReaders() const { return 0; }
 
     const Session& m_session;
 };

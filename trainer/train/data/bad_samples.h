@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "shared/result.h"
+#include "trainer/train/data/batch.h"
+
+#include <functional>
+#include <set>
+#include <string>
+
+namespace rm {
+
+struct Session;
+
+/// Keeps account of what could not be read, in the order in which batches are used, so that
+/// readers ahead change nothing. One thread.
+class BadSamples {
+public:
+    /// `report` hears of each path once, and how many there were. `maxShare`: of the samples
+    /// used so far, or of the first kPatience of them if those are more.
+    BadSamples(double maxShare, int64_t epochSize,
+               std::function<void(const BadSample&, int64_t total)> report);
+
+    /// As data.max_bad says; each path becomes an event and their number data/bad_samples.
+    static BadSamples of(const Session& session, int64_t epochSize);
+
+    /// Counts a batch for which `used` samples were drawn. kCorrupt once there are too many.
+    Result<void> add(int64_t used, const Batch& batch);
+
+private:
+    static constexpr int64_t kPatience = 1000;
+    static constexpr int64_t kMostEvents = 1000;
+
+    double m_maxShare;
+    int64_t m_atLeast;
+    std::function<void(const BadSample&, int64_t)> m_report;
+    int64_t m_used = 0;
+    int64_t m_bad = 0;
+    std::set<std::string> m_known;
+};
+
+} // namespace rm

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "shared/result.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+
+namespace rm {
+
+/// A rectangle of a picture, in its own pixels.
+struct Region {
+    int64_t x = 0, y = 0, width = 0, height = 0;
+    bool operator==(const Region&) const = default;
+};
+
+/// Decoded pixels: rows of R, G, B, one byte each, without gaps.
+struct Pixels {
+    int64_t width = 0;
+    int64_t height = 0;
+    std::unique_ptr<uint8_t[]> rgb;
+
+    size_t bytes() const { return static_cast<size_t>(width * height) * 3; }
+};
+
+/// More pixels than this are refused before anything is decoded: no photograph has them, and a
+/// file of a few bytes can claim any number.
+inline constexpr int64_t kMaxImagePixels = int64_t{1} << 27;
+
+/// An encoded picture whose header has been read. The colours are those of Pillow's
+/// Image.open(...).convert("RGB"): grey and palettes become RGB, alpha and colour profiles are
+/// left out, CMYK is taken as Adobe inverts it; but greys of 16 bits keep their high byte, where
+/// Pillow clips them to white. Whatever the bytes are, reading them ends in bounded time and
+/// memory with pixels or an error.
+class ImageReader {
+public:
+    virtual ~ImageReader() = default;
+
+    /// JPEG or PNG, by the first bytes. `bytes` must outlive the reader. kCorrupt says what is
+    /// wrong with them.
+    static Result<std::unique_ptr<ImageReader>> open(std::span<const std::byte> bytes);
+
+    int64_t width() const { return m_width; }
+    int64_t height() const { return m_height; }
+
+    /// Whether read() can shrink by 2, 4 or 8.
+    virtual bool canReduce() const { return false; }
+
+    /// Decodes no more than it must for `region`, exactly as if the whole were decoded.
+    /// `reduction`: 1, 2, 4 or 8 pixels become one by a smaller inverse cosine transform; the
+    /// region's corner and size are then multiples of it. Once per reader.
+    virtual Result<Pixels> read(const Region& region, int64_t reduction) = 0;
+
+protected:
+    /// The size as the header says it, or why it is refused.
+    Result<void> setSize(int64_t width, int64_t height);
+
+private:
+    int64_t m_width = 0;
+    int64_t m_height = 0;
+};
+
+} // namespace rm

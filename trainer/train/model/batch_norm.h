@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "trainer/train/dist/world.h"
+
+#include <ATen/core/Tensor.h>
+
+namespace rm {
+
+/// What one batch norm over C channels holds; all (C), but `batches`, an int64 scalar.
+struct NormTensors {
+    at::Tensor weight, bias;
+    at::Tensor mean, variance; ///< running ones, which training changes
+    at::Tensor batches;        ///< how often
+};
+
+/// torch.nn.BatchNorm2d of `x` (B, C, H, W) with its default eps and momentum. `training`: by the
+/// statistics of this batch, or, unless `over` is null, of the batches of all its ranks together,
+/// as torch.nn.SyncBatchNorm; then all ranks call it together, and so does their backward pass.
+at::Tensor batchNorm(const at::Tensor& x, const NormTensors& norm, bool training,
+                     const World* over);
+
+} // namespace rm
