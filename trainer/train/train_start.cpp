@@ -169,7 +169,6 @@ Result<void> TrainLoop::start(const std::optional<TrainState>& from) {
     }
     if (m_world.isFirst())
         sweepUnpublished(m_session.checkpointDir());
-    BatchSource& source = m_task->training();
     m_feed = std::make_unique<BatchFeed>(m_task->training(), m_cut, m_world.rank(), m_cursor);
     m_board.setStep(m_step);
     announce();
