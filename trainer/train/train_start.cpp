@@ -169,7 +169,11 @@ Result<void> TrainLoop::start(const std::optional<TrainState>& from) {
     }
     if (m_world.isFirst())
         sweepUnpublished(m_session.checkpointDir());
-    m_feed = std::make_unique<BatchFeed>(m_task->training(), m_cut, m_world.rank(), m_cursor);
+    BatchSource& source = m_task->training();
+    m_feed = std::make_unique<BatchFeed>(
+        source, m_cut, m_world.rank(), m_cursor,
+        BatchFeed::Settings{m_task->readers(), m_session.device.at,
+                            BadSamples::of(m_session, source.epochSize())});
     m_board.setStep(m_step);
     announce();
     return {};

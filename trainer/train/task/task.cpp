@@ -3,6 +3,7 @@
 
 #include "trainer/train/task/image_task.h"
 #include "trainer/train/task/language_task.h"
+#include "trainer/train/task/translation_task.h"
 
 namespace rm {
 
@@ -21,6 +22,8 @@ int64_t Task::readers() const {
 Result<std::unique_ptr<Task>> makeTask(const Session& session) {
     if (session.spec.model.type.starts_with("resnet"))
         return ImageTask::create(session);
+    if (session.spec.model.type == "translation")
+        return TranslationTask::create(session);
     return LanguageTask::create(session);
 }
 
