@@ -14,9 +14,11 @@
 #include <ATen/cuda/CUDAGeneratorImpl.h>
 #include <c10/cuda/CUDACachingAllocator.h>
 #include <c10/cuda/CUDAFunctions.h>
+#include <dlfcn.h>
 #include <torch/csrc/distributed/c10d/ProcessGroupNCCL.hpp>
 
 #include <cstring>
+#include <optional>
 
 namespace rm {
 namespace {
@@ -38,6 +40,13 @@ std::string whyNoDevice(cudaError_t error) {
     }
 }
 
+/// NVRTC, which compiles kernels for cuDNN and torch at run time, looks for its second half in the
+/// linker's folders alone. Ours is beside this library, if not in those.
+void loadNvrtcBuiltins() {
+    static constexpr const char* kName = "libnvrtc-builtins.so.13.0";
+    dlopen(kName, RTLD_LAZY | RTLD_GLOBAL); // where it is not, NVRTC says so when it is needed
+}
+
 class CudaPlugin final : public DevicePlugin {
 public:
     Probe probe() noexcept override {
@@ -53,6 +62,7 @@ public:
         TORCH_CHECK(localRank >= 0 && localRank < c10::cuda::device_count(),
                     "select GPU of local rank ", localRank, ": this node has ",
                     int(c10::cuda::device_count()), "; give the node no more ranks than GPUs");
+        loadNvrtcBuiltins();
         at::globalContext().lazyInitDevice(c10::DeviceType::CUDA);
         c10::cuda::set_device(static_cast<c10::DeviceIndex>(localRank));
     }

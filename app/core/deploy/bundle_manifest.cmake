@@ -9,7 +9,11 @@ get_filename_component(site "${TORCH}" DIRECTORY)
 file(GLOB nvidia_folders "${site}/nvidia/*/lib")
 set(modules)
 if(PLUGIN)
-    set(modules MODULES ${PLUGIN})
+    # torch, cuDNN and NVRTC load these by name at run time.
+    file(GLOB by_name "${site}/nvidia/cudnn/lib/libcudnn_*.so.*"
+        "${site}/nvidia/cu13/lib/libnvrtc-builtins.so.*")
+    list(APPEND by_name ${TORCH}/lib/libtorch_cuda_linalg.so ${TORCH}/lib/libcaffe2_nvrtc.so)
+    set(modules MODULES ${PLUGIN} ${by_name})
 endif()
 file(GET_RUNTIME_DEPENDENCIES
     EXECUTABLES ${TRAINER}
@@ -34,12 +38,7 @@ elseif(lost)
     message(FATAL_ERROR "The trainer needs libraries that were not found: ${lost}")
 endif()
 if(PLUGIN)
-    # cuDNN, cuBLAS and NVRTC load their parts by name at run time.
-    foreach(folder IN LISTS nvidia_folders)
-        file(GLOB parts "${folder}/*.so*")
-        list(APPEND found ${parts})
-    endforeach()
-    list(APPEND found ${TORCH}/lib/libcaffe2_nvrtc.so ${PLUGIN})
+    list(APPEND found ${by_name} ${PLUGIN})
 endif()
 
 set(lines "bin/ringmaster-trainer\t${TRAINER}\n")

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/support/requirement.h"
+
+#include <QDir>
+#include <QFileInfo>
+#include <QMap>
+#include <QProcess>
+#include <QRegularExpression>
+#include <QSet>
+#include <QStandardPaths>
+#include <QTemporaryDir>
+
+namespace {
+
+QString fromEnvironment(const char* name) {
+    return QString::fromLocal8Bit(qgetenv(name));
+}
+
+/// The wheels of packaging/requirements/runtime-cuda.txt: those of this build, else of the cache.
+QString cudaTorch() {
+    const QString cache = qEnvironmentVariable(
+        "XDG_CACHE_HOME",
+        QStandardPaths::writableLocation(QStandardPaths::HomeLocation) + "/.cache");
+    for (const QString& torch :
+         {fromEnvironment("RINGMASTER_TORCH"), cache + "/ringmaster/torch-2.11.0-cuda/torch"})
+        if (QFile::exists(torch + "/../nvidia/cudnn/lib/libcudnn.so.9"))
+            return QDir(torch).canonicalPath();
+    return {};
+}
+
+QStringList linesOf(const QString& program, const QStringList& arguments) {
+    QProcess process;
+    process.setProcessChannelMode(QProcess::ForwardedErrorChannel);
+    process.start(program, arguments);
+    if (!process.waitForFinished(60000) || process.exitCode() != 0)
+        return {};
+    return QString::fromLocal8Bit(process.readAllStandardOutput()).split('\n', Qt::SkipEmptyParts);
+}
+
+/// What a node has itself: glibc, the compiler's runtime, the GPU's driver.
+bool isOfTheNode(const QString& library) {
+    static const QRegularExpression pattern(
+        "^(ld-linux.*|lib(c|m|dl|rt|pthread|util|stdc\\+\\+|gcc_s|cuda|nvidia-ml))\\.so.*");
+    return pattern.match(library).hasMatch();
+}
+
+QStringList neededBy(const QString& file) {
+    QStringList names;
+    static const QRegularExpression pattern("\\(NEEDED\\).*\\[(.+)\\]");
+    for (const QString& line : linesOf("readelf", {"-d", file}))
+        if (const auto match = pattern.match(line); match.hasMatch())
+            names += match.captured(1);
+    return names;
+}
+
+} // namespace
+
+/// The list that trainerBundle(true) of app/core/deploy sends to a GPU node, made from real wheels.
+class TestCudaBundle : public QObject {
+    Q_OBJECT
+private Q_SLOTS:
+    void initTestCase() {
+        const QString torch = cudaTorch();
+        RM_NEEDS("cuda-wheels", !torch.isEmpty(), "packaging/setup --cuda fetches them");
+        const QString list = m_folder.filePath("bundle-cuda.txt");
+        const QString build = fromEnvironment("RINGMASTER_BUILD");
+        QCOMPARE(QProcess::execute(fromEnvironment("RINGMASTER_CMAKE"),
+                                   {"-DOUTPUT=" + list, "-DTORCH=" + torch,
+                                    "-DTRAINER=" + build + "/bin/ringmaster-trainer",
+                                    "-DPLUGIN=" + build + "/lib/libringmaster-cuda.so", "-P",
+                                    fromEnvironment("RINGMASTER_SOURCE") +
+                                        "/app/core/deploy/bundle_manifest.cmake"}),
+                 0);
+        QFile file(list);
+        QVERIFY(file.open(QIODevice::ReadOnly));
+        for (const QString& line :
+             QString::fromUtf8(file.readAll()).split('\n', Qt::SkipEmptyParts))
+            m_files[line.section('\t', 0, 0)] = line.section('\t', 1);
+        QVERIFY(m_files.size() > 20);
+    }
+
+    void everyFileIsThere() {
+        for (auto it = m_files.cbegin(); it != m_files.cend(); ++it)
+            QVERIFY2(QFileInfo(it.value()).isFile(), qPrintable(it.key() + " = " + it.value()));
+    }
+
+    void everyLibraryThatOneOfThemNeedsIsAmongThem() {
+        QStringList missing;
+        for (auto it = m_files.cbegin(); it != m_files.cend(); ++it)
+            for (const QString& name : neededBy(it.value()))
+                if (!isOfTheNode(name) && !m_files.contains("lib/" + name))
+                    missing += name + " of " + it.key();
+        QCOMPARE(missing, QStringList());
+    }
+
+    void whatIsLoadedByNameIsAmongThem_data() {
+        QTest::addColumn<QString>("name");
+        for (const char* name :
+             {"libringmaster-cuda.so", "libtorch_cuda_linalg.so", "libcaffe2_nvrtc.so",
+              "libnvrtc.so.13", "libnvrtc-builtins.so.13.0", "libcudnn_adv.so.9",
+              "libcudnn_cnn.so.9", "libcudnn_engines_precompiled.so.9",
+              "libcudnn_engines_runtime_compiled.so.9", "libcudnn_graph.so.9",
+              "libcudnn_heuristic.so.9", "libcudnn_ops.so.9"})
+            QTest::newRow(name) << QString(name);
+    }
+    void whatIsLoadedByNameIsAmongThem() {
+        QFETCH(QString, name);
+        QVERIFY(m_files.contains("lib/" + name));
+    }
+
+    void nothingOfTheNodeOrOfPythonIsAmongThem() {
+        for (auto it = m_files.cbegin(); it != m_files.cend(); ++it) {
+            const QString name = it.key().section('/', -1);
+            QVERIFY2(!isOfTheNode(name), qPrintable(name));
+            QVERIFY2(!name.contains("python"), qPrintable(name));
+        }
+    }
+
+private:
+    QTemporaryDir m_folder;
+    QMap<QString, QString> m_files; ///< path in the bundle -> file here
+};
+
+QTEST_GUILESS_MAIN(TestCudaBundle)
+#include "tst_cuda_bundle.moc"
