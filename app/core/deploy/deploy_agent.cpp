@@ -50,7 +50,7 @@ Result<std::string> sendAgent(HostProcess& process, ProcessReader& reader, const
 Result<std::string> bootstrap(HostSession& session, const Node& node, const std::string& agent,
                               const std::string& sha256, std::stop_token stop) {
     const std::string attempt = "send the agent to " + node.name;
-    auto process = session.startScript(kBootstrapScript);
+    auto process = session.startScript(kBootstrapScript, stop);
     if (!process)
         return failAs(attempt, process.error());
     ProcessReader reader(**process, attempt, std::move(stop));

@@ -18,18 +18,20 @@ using Verdict = CheckRow::Verdict;
 using Need = ConnectFailure::Need;
 
 /// The fastest of a few bytes that a program of the node echoes; -1: none came back.
-int64_t measureRoundTripUs(HostSession& session) {
+int64_t measureRoundTripUs(HostSession& session, const std::stop_token& stop) {
     constexpr int kRounds = 5;
-    auto echo = session.start("cat", {});
+    auto echo = session.start("cat", {}, stop);
     if (!echo)
         return -1;
+    Waker waker;
+    const std::stop_callback wake(stop, [&waker] { waker.wake(); });
     int64_t best = -1;
     for (int round = 0; round < kRounds; ++round) {
         const std::byte byte{'.'};
         const int64_t before = monotonicNowNs();
         if (!(*echo)->write(std::span(&byte, 1)))
             return best;
-        const auto back = (*echo)->read(std::chrono::seconds(5));
+        const auto back = (*echo)->read(std::chrono::seconds(5), &waker);
         if (!back || back->data.empty())
             return best;
         const int64_t us = (monotonicNowNs() - before) / 1000;
@@ -89,7 +91,7 @@ NodeCheck checkNodeNow(const Node& node, const Credentials& credentials, std::st
         return check;
     }
     if (!node.isLocal)
-        check.roundTripUs = measureRoundTripUs(**session);
+        check.roundTripUs = measureRoundTripUs(**session, stop);
     check.rows.push_back(connectionRow(**session, check.roundTripUs));
     if (!probe(check, **session, node, stop))
         return check;

@@ -142,7 +142,7 @@ Result<PortListener> PortListener::open(HostSession& session, const std::string&
     std::vector<std::string> arguments = {"listen", "--seconds", kListenSeconds};
     if (port)
         arguments.insert(arguments.end(), {"--port", std::to_string(port)});
-    auto process = session.start(agent, arguments);
+    auto process = session.start(agent, arguments, stop);
     if (!process)
         return tl::unexpected<Error>(process.error());
     const std::string attempt = "open a rendezvous port on " + session.where();

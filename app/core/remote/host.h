@@ -58,11 +58,14 @@ public:
 
     /// Starts `program` with `arguments`; both are validated against [A-Za-z0-9._:/=,@%+-] (no
     /// shell word ever depends on data; anything else goes over stdin). On this computer, where
-    /// no shell is between, the program may be any path.
-    virtual Result<std::unique_ptr<HostProcess>>
-    start(const std::string& program, const std::vector<std::string>& arguments) = 0;
+    /// no shell is between, the program may be any path. After `stop` nothing waits for the
+    /// program any longer: its start, write() and exitCode() end soon with kUnavailable.
+    virtual Result<std::unique_ptr<HostProcess>> start(const std::string& program,
+                                                       const std::vector<std::string>& arguments,
+                                                       std::stop_token stop = {}) = 0;
     /// Starts one of our own fixed shell scripts (`sh -c`), as the bootstrap of the agent does.
-    virtual Result<std::unique_ptr<HostProcess>> startScript(const std::string& fixedScript) = 0;
+    virtual Result<std::unique_ptr<HostProcess>> startScript(const std::string& fixedScript,
+                                                             std::stop_token stop = {}) = 0;
 
     /// "this computer", or "ssh user@host:port": for messages.
     virtual std::string where() const = 0;
@@ -92,8 +95,9 @@ struct Credentials {
     std::optional<std::string> trustedFingerprint;
 };
 
-/// Connects, checks the host key before any authentication, authenticates. Blocks at most ~15 s.
-/// For the local node it starts processes of this computer. Thread-safe.
+/// Connects, checks the host key before any authentication, authenticates. Blocks at most ~15 s,
+/// and ends soon after `stop`. For the local node it starts processes of this computer.
+/// Thread-safe.
 tl::expected<std::unique_ptr<HostSession>, ConnectFailure>
 openSession(const Node& node, const Credentials& credentials, std::stop_token stop);
 

@@ -73,8 +73,10 @@ milliseconds left(Clock::time_point deadline) {
 
 class LocalProcess : public HostProcess {
 public:
-    LocalProcess(std::string name, pid_t pid, Descriptor in, Descriptor out, Descriptor err)
+    LocalProcess(std::string name, std::stop_token stop, pid_t pid, Descriptor in, Descriptor out,
+                 Descriptor err)
         : m_name(std::move(name))
+        , m_stop(std::move(stop))
         , m_pid(pid)
         , m_in(std::move(in))
         , m_out(std::move(out))
@@ -105,6 +107,7 @@ private:
 
     ThreadOwner m_owner;
     std::string m_name;
+    std::stop_token m_stop;
     pid_t m_pid;
     std::optional<int> m_status;
     Descriptor m_in, m_out, m_err;
@@ -113,6 +116,7 @@ private:
 };
 
 constexpr size_t kPiece = 64 * 1024;
+constexpr milliseconds kLook{50}; // a stop shows on no descriptor
 
 /// False when nothing more can come.
 bool LocalProcess::takeOutput() {
@@ -190,7 +194,9 @@ Result<void> LocalProcess::write(std::span<const std::byte> bytes) {
         takeErrors();
         if (m_pending.size() < (64u << 20))
             takeOutput();
-        wait(milliseconds(1000), nullptr, true);
+        if (m_stop.stop_requested())
+            return fail(ErrorCode::kUnavailable, "write to " + m_name + ": cancelled");
+        wait(kLook, nullptr, true);
     }
     return {};
 }
@@ -210,8 +216,10 @@ Result<int> LocalProcess::exitCode(milliseconds timeout) {
         }
         if (Clock::now() >= deadline)
             return fail(ErrorCode::kUnavailable, "wait for " + m_name + ": it did not end in time");
+        if (m_stop.stop_requested())
+            return fail(ErrorCode::kUnavailable, "wait for " + m_name + ": cancelled");
         std::array<pollfd, 2> fds{{{pidFd.get(), POLLIN, 0}, {m_err.get(), POLLIN, 0}}};
-        ::poll(fds.data(), fds.size(), static_cast<int>(left(deadline).count()));
+        ::poll(fds.data(), fds.size(), static_cast<int>(std::min(left(deadline), kLook).count()));
     }
     if (WIFEXITED(*m_status))
         return WEXITSTATUS(*m_status);
@@ -240,7 +248,8 @@ private:
     posix_spawnattr_t m_value;
 };
 
-Result<std::unique_ptr<HostProcess>> spawn(const std::vector<std::string>& words) {
+Result<std::unique_ptr<HostProcess>> spawn(const std::vector<std::string>& words,
+                                           std::stop_token stop) {
     const std::string& name = words.front();
     Pipe in, out, err;
     if (!in.open() || !out.open() || !err.open())
@@ -261,26 +270,28 @@ Result<std::unique_ptr<HostProcess>> spawn(const std::vector<std::string>& words
     ::posix_spawn_file_actions_destroy(&actions);
     if (rc != 0)
         return failErrno("start " + name, rc);
-    return std::make_unique<LocalProcess>(name, pid, std::move(in.writeEnd), std::move(out.readEnd),
-                                          std::move(err.readEnd));
+    return std::make_unique<LocalProcess>(name, std::move(stop), pid, std::move(in.writeEnd),
+                                          std::move(out.readEnd), std::move(err.readEnd));
 }
 
 } // namespace
 
-Result<std::unique_ptr<HostProcess>>
-LocalSession::start(const std::string& program, const std::vector<std::string>& arguments) {
+Result<std::unique_ptr<HostProcess>> LocalSession::start(const std::string& program,
+                                                         const std::vector<std::string>& arguments,
+                                                         std::stop_token stop) {
     m_owner.enforce();
     // No shell reads the program's path here, and a person may have installed it below any folder.
     if (auto checked = checkWords("program", arguments); !checked)
         return tl::unexpected(checked.error());
     std::vector<std::string> words{program};
     words.insert(words.end(), arguments.begin(), arguments.end());
-    return spawn(words);
+    return spawn(words, std::move(stop));
 }
 
-Result<std::unique_ptr<HostProcess>> LocalSession::startScript(const std::string& fixedScript) {
+Result<std::unique_ptr<HostProcess>> LocalSession::startScript(const std::string& fixedScript,
+                                                               std::stop_token stop) {
     m_owner.enforce();
-    return spawn({"/bin/sh", "-c", fixedScript});
+    return spawn({"/bin/sh", "-c", fixedScript}, std::move(stop));
 }
 
 } // namespace rm

@@ -10,8 +10,10 @@ namespace rm {
 class LocalSession : public HostSession {
 public:
     Result<std::unique_ptr<HostProcess>> start(const std::string& program,
-                                               const std::vector<std::string>& arguments) override;
-    Result<std::unique_ptr<HostProcess>> startScript(const std::string& fixedScript) override;
+                                               const std::vector<std::string>& arguments,
+                                               std::stop_token stop) override;
+    Result<std::unique_ptr<HostProcess>> startScript(const std::string& fixedScript,
+                                                     std::stop_token stop) override;
     std::string where() const override { return "this computer"; }
     bool isLocal() const override { return true; }
 

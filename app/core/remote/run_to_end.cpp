@@ -50,7 +50,7 @@ Result<std::string> runToEnd(HostSession& session, const std::string& program,
                              const std::vector<std::string>& arguments, const std::string& input,
                              milliseconds timeout, std::stop_token stop) {
     const auto deadline = Clock::now() + timeout;
-    auto process = session.start(program, arguments);
+    auto process = session.start(program, arguments, stop);
     if (!process)
         return tl::unexpected(process.error());
     const std::string attempt = "run " + program + " on " + session.where();

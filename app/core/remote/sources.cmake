@@ -14,6 +14,7 @@ target_sources(rm_core PRIVATE
     remote/open_session.cpp
     remote/process_reader.cpp
     remote/program_end.cpp
+    remote/resolver.cpp
     remote/run_to_end.cpp
     remote/ssh_auth.cpp
     remote/ssh_link.cpp

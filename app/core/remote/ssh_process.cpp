@@ -34,9 +34,10 @@ milliseconds left(Clock::time_point deadline) {
 
 } // namespace
 
-SshProcess::SshProcess(std::shared_ptr<SshLink> link, std::string name)
+SshProcess::SshProcess(std::shared_ptr<SshLink> link, std::string name, std::stop_token stop)
     : m_link(std::move(link))
     , m_name(std::move(name))
+    , m_stop(std::move(stop))
     , m_channel(ssh_channel_new(m_link->get())) {
     if (m_channel == nullptr)
         qFatal("make an SSH channel: out of memory");
@@ -70,7 +71,7 @@ std::string SshProcess::attempt(const char* verb) const {
 
 Result<void> SshProcess::begin(const std::string& commandLine) {
     const std::string what = attempt("start");
-    const Patience patience{Clock::now() + kStartTimeout, {}};
+    const Patience patience{Clock::now() + kStartTimeout, m_stop};
     auto answer = m_link->drive([this] { return ssh_channel_open_session(m_channel); }, SSH_AGAIN,
                                 what, patience);
     if (answer && *answer == SSH_OK)
@@ -81,6 +82,15 @@ Result<void> SshProcess::begin(const std::string& commandLine) {
         return tl::unexpected(answer.error());
     if (*answer != SSH_OK)
         return tl::unexpected(sshError(*m_link, what));
+    return {};
+}
+
+/// Sleeps until something arrives, but never for long: a stop does not show on the socket.
+Result<void> SshProcess::waitForTurn(Clock::time_point deadline, const char* verb) {
+    constexpr milliseconds kLook{50};
+    if (m_stop.stop_requested())
+        return fail(ErrorCode::kUnavailable, attempt(verb) + ": cancelled");
+    m_link->wait(std::min(left(deadline), kLook));
     return {};
 }
 
@@ -172,8 +182,8 @@ Result<void> SshProcess::write(std::span<const std::byte> bytes) {
         else if (Clock::now() >= deadline)
             return fail(ErrorCode::kUnavailable,
                         attempt("write to") + ": the host took nothing for 60 s");
-        else
-            m_link->wait(left(deadline));
+        else if (auto waited = waitForTurn(deadline, "write to"); !waited)
+            return waited;
     }
     return {};
 }
@@ -202,7 +212,8 @@ Result<int> SshProcess::exitCode(milliseconds timeout) {
             return fail(ErrorCode::kUnavailable, attempt("run") + ": it ended without exit code");
         if (Clock::now() >= deadline)
             return fail(ErrorCode::kUnavailable, attempt("run") + ": it did not end in time");
-        m_link->wait(left(deadline));
+        if (auto waited = waitForTurn(deadline, "run"); !waited)
+            return tl::unexpected(waited.error());
     }
 }
 

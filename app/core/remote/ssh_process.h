@@ -14,7 +14,7 @@ namespace rm {
 /// A program on an exec channel.
 class SshProcess : public HostProcess {
 public:
-    SshProcess(std::shared_ptr<SshLink> link, std::string name);
+    SshProcess(std::shared_ptr<SshLink> link, std::string name, std::stop_token stop);
     ~SshProcess() override;
 
     /// Opens the channel and starts the command.
@@ -34,10 +34,12 @@ private:
     Result<void> takeAll();
     Result<size_t> takePiece(bool ofErrors);
     Result<size_t> writePiece(std::span<const std::byte> bytes);
+    Result<void> waitForTurn(std::chrono::steady_clock::time_point deadline, const char* verb);
     std::string attempt(const char* verb) const;
 
     std::shared_ptr<SshLink> m_link;
     std::string m_name;
+    std::stop_token m_stop;
     ssh_channel m_channel;
     ssh_channel_callbacks_struct m_callbacks{};
     std::optional<int> m_exitStatus;

@@ -3,6 +3,7 @@
 
 #include "app/core/remote/command_line.h"
 #include "app/core/remote/host_key.h"
+#include "app/core/remote/resolver.h"
 #include "app/core/remote/ssh_auth.h"
 #include "app/core/remote/ssh_process.h"
 
@@ -58,6 +59,10 @@ Error connectError(const SshLink& link, const std::string& attempt) {
 
 Result<void> connect(SshLink& link, const Patience& patience) {
     const std::string attempt = "connect to " + link.where();
+    // libssh asks the resolver without end; a proxy is asked in its place.
+    if (link.option(SSH_OPTIONS_PROXYCOMMAND).empty())
+        if (auto known = awaitResolved(link.option(SSH_OPTIONS_HOST), attempt, patience); !known)
+            return known;
     const auto answer =
         link.drive([&] { return ssh_connect(link.get()); }, SSH_AGAIN, attempt, patience);
     if (!answer)
@@ -87,29 +92,31 @@ SshSession::open(const Node& node, const Credentials& credentials, std::stop_tok
     return std::make_unique<SshSession>(std::move(link));
 }
 
-Result<std::unique_ptr<HostProcess>> SshSession::exec(const std::string& name,
-                                                      const std::string& line) {
-    auto process = std::make_unique<SshProcess>(m_link, name);
+Result<std::unique_ptr<HostProcess>>
+SshSession::exec(const std::string& name, const std::string& line, std::stop_token stop) {
+    auto process = std::make_unique<SshProcess>(m_link, name, std::move(stop));
     if (auto begun = process->begin(line); !begun)
         return tl::unexpected(begun.error());
     return process;
 }
 
 Result<std::unique_ptr<HostProcess>> SshSession::start(const std::string& program,
-                                                       const std::vector<std::string>& arguments) {
+                                                       const std::vector<std::string>& arguments,
+                                                       std::stop_token stop) {
     m_link->enforceThread();
     const auto line = commandLine(program, arguments);
     if (!line)
         return tl::unexpected(line.error());
-    return exec(program, *line);
+    return exec(program, *line, std::move(stop));
 }
 
-Result<std::unique_ptr<HostProcess>> SshSession::startScript(const std::string& fixedScript) {
+Result<std::unique_ptr<HostProcess>> SshSession::startScript(const std::string& fixedScript,
+                                                             std::stop_token stop) {
     m_link->enforceThread();
     const auto line = scriptLine(fixedScript);
     if (!line)
         return tl::unexpected(line.error());
-    return exec("script", *line);
+    return exec("script", *line, std::move(stop));
 }
 
 } // namespace rm

@@ -13,8 +13,10 @@ public:
         : m_link(std::move(link)) {}
 
     Result<std::unique_ptr<HostProcess>> start(const std::string& program,
-                                               const std::vector<std::string>& arguments) override;
-    Result<std::unique_ptr<HostProcess>> startScript(const std::string& fixedScript) override;
+                                               const std::vector<std::string>& arguments,
+                                               std::stop_token stop) override;
+    Result<std::unique_ptr<HostProcess>> startScript(const std::string& fixedScript,
+                                                     std::stop_token stop) override;
     std::string where() const override { return m_link->where(); }
 
     /// Connects, checks the host key, logs in.
@@ -22,7 +24,8 @@ public:
     open(const Node& node, const Credentials& credentials, std::stop_token stop);
 
 private:
-    Result<std::unique_ptr<HostProcess>> exec(const std::string& name, const std::string& line);
+    Result<std::unique_ptr<HostProcess>> exec(const std::string& name, const std::string& line,
+                                              std::stop_token stop);
 
     std::shared_ptr<SshLink> m_link; ///< its processes may outlive the session object
 };

@@ -106,7 +106,7 @@ Result<void> NodeFollower::Connection::open(std::stop_token stop) {
     if (!cursors)
         return tl::unexpected<Error>(cursors.error());
     const std::string run = m_owner.m_target.run.toStdString();
-    auto process = m_session->start(*agent, {"attach", run});
+    auto process = m_session->start(*agent, {"attach", run}, stop);
     if (!process)
         return tl::unexpected<Error>(process.error());
     m_process = std::move(*process);

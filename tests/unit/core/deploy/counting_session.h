@@ -12,11 +12,13 @@ public:
         : m_inner(std::move(inner)) {}
 
     Result<std::unique_ptr<HostProcess>> start(const std::string& program,
-                                               const std::vector<std::string>& arguments) override {
-        return counted(m_inner->start(program, arguments));
+                                               const std::vector<std::string>& arguments,
+                                               std::stop_token stop) override {
+        return counted(m_inner->start(program, arguments, std::move(stop)));
     }
-    Result<std::unique_ptr<HostProcess>> startScript(const std::string& script) override {
-        return counted(m_inner->startScript(script));
+    Result<std::unique_ptr<HostProcess>> startScript(const std::string& script,
+                                                     std::stop_token stop) override {
+        return counted(m_inner->startScript(script, std::move(stop)));
     }
     std::string where() const override { return m_inner->where(); }
 
