@@ -1,16 +1,24 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/commands.h"
+#include "app/cli/interruption.h"
 #include "app/cli/json_view.h"
 #include "app/cli/run_watch.h"
 #include "app/cli/session.h"
 #include "app/cli/terminal.h"
+#include "app/core/launch/plan.h"
 #include "app/core/launch/recipes.h"
+
+#include <QTimer>
 
 #include <iostream>
 
 namespace rm::cli {
 
 namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto kLookForInterruption = 50ms;
 
 Result<Placement> parsePlacement(const std::string& text) {
     const size_t colon = text.find(':');
@@ -38,29 +46,54 @@ Result<std::vector<Placement>> parsePlacements(const std::vector<std::string>& n
     return placements;
 }
 
-/// Shows the stages of a launch while it goes on, then the run's id.
-int reportStarted(Session& session, QFuture<Result<QString>> started, bool wait) {
-    Result<QString> id = QString();
+QString newId(const std::string& name) {
+    return QString::fromStdString(newRunId(name));
+}
+
+/// Shows the stages of a launch until it is over, and cancels it when that is asked for.
+Result<QString> awaitLaunch(Session& session, const QString& run, QFuture<Result<QString>> started,
+                            const Interruption& interruption) {
+    StatusLine status;
+    QObject context;
+    QObject::connect(
+        &session.engine(), &Engine::progressed, &context,
+        [&](const QString&, const Progress& progress) { status.update(progressText(progress)); });
+    QTimer look;
+    QObject::connect(&look, &QTimer::timeout, &context, [&] {
+        if (!interruption.isAsked())
+            return;
+        look.stop();
+        session.engine().command(run, CommandKind::kKill);
+    });
+    look.start(kLookForInterruption);
+    return await(started);
+}
+
+/// Shows a launch while it goes on, then the run's id. Ctrl+C cancels it.
+int reportStarted(Session& session, const QString& run, QFuture<Result<QString>> started,
+                  bool wait) {
+    bool isAsked = false;
     {
-        StatusLine status;
-        const auto shown =
-            QObject::connect(&session.engine(), &Engine::progressed, &session.engine(),
-                             [&](const QString&, const Progress& progress) {
-                                 status.update(progressText(progress));
-                             });
-        id = await(started);
-        QObject::disconnect(shown);
+        const Interruption interruption;
+        const Result<QString> id = awaitLaunch(session, run, std::move(started), interruption);
+        isAsked = interruption.isAsked();
+        if (!id && isAsked) {
+            printError(session, {ErrorCode::kUnavailable, "launch " + run.toStdString() +
+                                                              ": cancelled; nothing of it runs"});
+            return interruption.exitCode();
+        }
+        if (!id)
+            return printError(session, id.error());
     }
-    if (!id)
-        return printError(session, id.error());
-    if (wait)
-        return watchRun(session, *id);
+    // Asked too late, it ends as any run that is killed.
+    if (wait || isAsked)
+        return watchRun(session, run);
     if (session.json())
-        printJson({{"id", id->toStdString()}});
+        printJson({{"id", run.toStdString()}});
     else
-        std::cout << id->toStdString() << "\n"
+        std::cout << run.toStdString() << "\n"
                   << "It trains on its nodes now; follow it with: ringmaster attach "
-                  << id->toStdString() << std::endl;
+                  << run.toStdString() << std::endl;
     return 0;
 }
 
@@ -73,7 +106,9 @@ int runRun(Session& session, const RunOptions& options) {
     const auto placements = parsePlacements(options.nodes);
     if (!placements)
         return printError(session, placements.error());
-    return reportStarted(session, session.engine().launch(*spec, *placements), options.wait);
+    const QString run = newId((*spec)->name);
+    return reportStarted(session, run, session.engine().launch(*spec, *placements, run),
+                         options.wait);
 }
 
 int runAttach(Session& session, const std::string& id) {
@@ -85,16 +120,18 @@ int runResume(Session& session, const std::string& id, bool wait) {
     const auto run = session.caughtUp(id);
     if (!run)
         return printError(session, run.error());
-    return reportStarted(session, session.engine().resume(run->id), wait);
+    return reportStarted(session, run->id, session.engine().resume(run->id), wait);
 }
 
 int runRestore(Session& session, const std::string& id, int64_t step, bool asNew, bool wait) {
     const auto run = session.caughtUp(id);
     if (!run)
         return printError(session, run.error());
-    auto started =
-        asNew ? session.engine().branch(run->id, step) : session.engine().resume(run->id, step);
-    return reportStarted(session, std::move(started), wait);
+    const QString started = asNew ? newId(run->name.toStdString()) : run->id;
+    return reportStarted(session, started,
+                         asNew ? session.engine().branch(run->id, step, {}, started)
+                               : session.engine().resume(run->id, step),
+                         wait);
 }
 
 } // namespace rm::cli

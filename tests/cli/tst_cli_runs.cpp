@@ -4,9 +4,13 @@
 #include "shared/exit_code.h"
 #include "tests/cli/own_folders.h"
 
+#include <QElapsedTimer>
 #include <QFile>
 #include <QJsonObject>
+#include <QTcpServer>
 #include <QTest>
+
+#include <csignal>
 
 using namespace rm;
 
@@ -32,10 +36,13 @@ private Q_SLOTS:
     void aSecondInstanceCannotLaunch();
     void bothHearOfAPause();
     void anInterruptedLaunchIsSettledByTheNextList();
+    void ctrlCCancelsALaunchAtOnce();
+    void ctrlCEndsWhatALaunchStarted();
     void aListDoesNotStandInTheWayOfALaunch();
 
 private:
     std::optional<RunSummary> find(const QString& name) const;
+    std::unique_ptr<QProcess> startLongLaunch(const QString& name) const;
 
     OwnFolders m_own;
     std::unique_ptr<QProcess> m_first;
@@ -80,13 +87,17 @@ void TestCliRuns::bothHearOfAPause() {
     QVERIFY2(again.exitCode == static_cast<int>(ExitCode::kUsage), again.whole());
 }
 
-void TestCliRuns::anInterruptedLaunchIsSettledByTheNextList() {
-    // So much to send that the launch is still at it when it is killed.
+/// With so much to send that it is still at it when it is given up.
+std::unique_ptr<QProcess> TestCliRuns::startLongLaunch(const QString& name) const {
     QFile data(m_own.path("data.txt"));
-    QVERIFY(data.open(QIODevice::WriteOnly) && data.resize(3LL << 30));
-    const auto launching =
-        m_own.start(launchWords("cut") + QStringList{"--set", "data.stage=true", "--set",
-                                                     "data.train=['" + data.fileName() + "']"});
+    if (data.open(QIODevice::WriteOnly))
+        data.resize(3LL << 30);
+    return m_own.start(launchWords(name) + QStringList{"--set", "data.stage=true", "--set",
+                                                       "data.train=['" + data.fileName() + "']"});
+}
+
+void TestCliRuns::anInterruptedLaunchIsSettledByTheNextList() {
+    const auto launching = startLongLaunch("cut");
     QTRY_VERIFY_WITH_TIMEOUT(find("cut"), kDeadlineMs);
     QCOMPARE(find("cut")->state, RunStateKind::kPreparing);
     launching->kill();
@@ -95,6 +106,33 @@ void TestCliRuns::anInterruptedLaunchIsSettledByTheNextList() {
     QVERIFY2(list.exitCode == 0, list.whole());
     QCOMPARE(find("cut")->state, RunStateKind::kFailed);
     QVERIFY(find("cut")->message.contains("interrupted"));
+}
+
+void TestCliRuns::ctrlCCancelsALaunchAtOnce() {
+    QTcpServer silent;
+    QVERIFY(silent.listen(QHostAddress::LocalHost));
+    const Answer added = m_own.run({"nodes", "add", "silent", "--no-check", "--ssh",
+                                    "127.0.0.1:" + QString::number(silent.serverPort())});
+    QVERIFY2(added.exitCode == 0, added.whole());
+    const auto launching = m_own.start({"run", "gpt-tiny", "--node", "silent:1", "--json"});
+    QTRY_VERIFY_WITH_TIMEOUT(silent.hasPendingConnections(), kDeadlineMs);
+    QElapsedTimer timer;
+    timer.start();
+    ::kill(static_cast<pid_t>(launching->processId()), SIGINT);
+    QVERIFY(launching->waitForFinished(kDeadlineMs));
+    QVERIFY2(timer.elapsed() < 1000, qPrintable(QString::number(timer.elapsed())));
+    QCOMPARE(launching->exitCode(), 128 + SIGINT);
+    const QByteArray words = launching->readAllStandardError();
+    QVERIFY2(words.contains("cancelled; nothing of it runs"), words);
+}
+
+void TestCliRuns::ctrlCEndsWhatALaunchStarted() {
+    const auto launching = startLongLaunch("given-up");
+    QTRY_VERIFY_WITH_TIMEOUT(find("given-up"), kDeadlineMs);
+    ::kill(static_cast<pid_t>(launching->processId()), SIGINT);
+    QVERIFY(launching->waitForFinished(kDeadlineMs));
+    QCOMPARE(launching->exitCode(), 128 + SIGINT);
+    QCOMPARE(find("given-up")->state, RunStateKind::kStopped);
 }
 
 void TestCliRuns::aListDoesNotStandInTheWayOfALaunch() {

@@ -7,8 +7,10 @@
 #include "tests/cli/own_folders.h"
 
 #include <QDir>
+#include <QElapsedTimer>
 #include <QFile>
 #include <QSignalSpy>
+#include <QTcpServer>
 #include <QTest>
 
 using namespace rm;
@@ -16,6 +18,7 @@ using namespace rm;
 namespace {
 
 constexpr int kDeadlineMs = 30000;
+constexpr int kAtOnceMs = 1000;
 
 CheckpointSaved savedAt(int64_t step, const std::string& path) {
     CheckpointSaved saved;
@@ -34,22 +37,27 @@ private Q_SLOTS:
     void aRunThatItsNodeDoesNotKnowHasFailed();
     void stopBeforeTheRanksStartCancelsTheLaunch();
     void closingDuringALaunchLeavesNothingRunning();
+    void closingDoesNotWaitForAConnection_data();
+    void closingDoesNotWaitForAConnection();
+    void aLaunchThatConnectsIsCancelledAtOnce();
     void aRunIsResumedOnceAtATime();
     void aFailedResumeKeepsTheState();
     void commandsThatTookEffectUnseenAreAnsweredFromTheStore();
 
 private:
     void makeEngine();
-    void storeRun(const QString& run, RunStateKind state);
+    void storeRun(const QString& run, RunStateKind state, const std::string& node = kLocalNodeName);
     Result<void> ingest(const QString& run, std::vector<Record> records);
     RunSummary stored(const QString& run);
     CheckedSpec slowToSend();
     bool anyRunOnTheNode() const;
+    void addSilentNode();
 
     OwnFolders m_own;
     Paths m_paths = Paths::fromEnvironment();
     std::unique_ptr<Fleet> m_fleet;
     std::unique_ptr<Engine> m_engine;
+    QTcpServer m_silent; ///< a node that accepts connections and says nothing
 };
 
 void TestEngine::init() {
@@ -66,13 +74,12 @@ void TestEngine::makeEngine() {
     m_engine = std::make_unique<Engine>(m_paths, *m_fleet, std::move(*writer));
 }
 
-void TestEngine::storeRun(const QString& run, RunStateKind state) {
+void TestEngine::storeRun(const QString& run, RunStateKind state, const std::string& node) {
     const auto spec = loadSpecOrRecipe("gpt-tiny", {});
     QVERIFY(spec);
     const auto writer = StoreWriter::open(m_paths.database());
     QVERIFY(writer);
-    QVERIFY((*writer)->createRun(
-        {run, "stored", toToml(**spec), {RunNode{0, "this-computer", 1, 0}}, {}, 0}));
+    QVERIFY((*writer)->createRun({run, "stored", toToml(**spec), {RunNode{0, node, 1, 0}}, {}, 0}));
     QVERIFY((*writer)->setState(run, state));
 }
 
@@ -146,6 +153,57 @@ void TestEngine::closingDuringALaunchLeavesNothingRunning() {
     QCOMPARE((*reader)->runs().size(), size_t(1));
     QCOMPARE((*reader)->runs().front().state, RunStateKind::kStopped);
     QVERIFY(!anyRunOnTheNode());
+}
+
+void TestEngine::addSilentNode() {
+    m_silent.close();
+    QVERIFY(m_silent.listen(QHostAddress::LocalHost));
+    (void)m_fleet->remove("silent");
+    QVERIFY(m_fleet->add({"silent", false, "127.0.0.1", {}, m_silent.serverPort(), {}}));
+}
+
+void TestEngine::closingDoesNotWaitForAConnection_data() {
+    QTest::addColumn<QString>("work");
+    for (const char* work : {"launch", "attach", "check"})
+        QTest::newRow(work) << QString(work);
+}
+
+void TestEngine::closingDoesNotWaitForAConnection() {
+    QFETCH(QString, work);
+    addSilentNode();
+    storeRun("far-000001", RunStateKind::kRunning, "silent");
+    makeEngine();
+    if (work == "launch")
+        m_engine->launch(*loadSpecOrRecipe("gpt-tiny", {}), {{"this-computer", 1}, {"silent", 1}});
+    else if (work == "attach")
+        m_engine->attach("far-000001");
+    else
+        m_fleet->check("silent");
+    QTRY_VERIFY_WITH_TIMEOUT(m_silent.hasPendingConnections(), kDeadlineMs);
+    QElapsedTimer timer;
+    timer.start();
+    m_engine.reset();
+    m_fleet.reset();
+    QVERIFY2(timer.elapsed() < kAtOnceMs, qPrintable(QString::number(timer.elapsed())));
+    QVERIFY(!anyRunOnTheNode());
+}
+
+void TestEngine::aLaunchThatConnectsIsCancelledAtOnce() {
+    addSilentNode();
+    makeEngine();
+    const QString run = "near-000001";
+    auto launched = m_engine->launch(*loadSpecOrRecipe("gpt-tiny", {}), {{"silent", 1}}, run);
+    QVERIFY(m_engine->live(run).launching);
+    QTRY_VERIFY_WITH_TIMEOUT(m_silent.hasPendingConnections(), kDeadlineMs);
+    QElapsedTimer timer;
+    timer.start();
+    QVERIFY(m_engine->command(run, CommandKind::kKill).result());
+    QCOMPARE(m_engine->live(run).pending, std::optional(CommandKind::kStop));
+    QTRY_VERIFY_WITH_TIMEOUT(launched.isFinished(), kDeadlineMs);
+    QVERIFY2(timer.elapsed() < kAtOnceMs, qPrintable(QString::number(timer.elapsed())));
+    QVERIFY(!launched.result());
+    QVERIFY(!m_engine->live(run).launching);
+    QCOMPARE(stored(run).id, QString()); // it was not even listed
 }
 
 void TestEngine::aRunIsResumedOnceAtATime() {

@@ -36,15 +36,25 @@ void HostWorker::loop(std::stop_token stop) {
         Job job = std::move(m_jobs.front());
         m_jobs.pop_front();
         lock.unlock();
-        if (const auto ready = ensureSession(stop); !ready)
-            job.refuse(ready.error());
-        else if (job.run(*m_session, m_agent, stop))
-            m_session.reset();
-        m_lastUse = std::chrono::steady_clock::now();
+        serve(job, stop);
     }
     for (Job& job : m_jobs)
         job.refuse({ErrorCode::kUnavailable, "work on " + m_node.name + ": Ringmaster is closing"});
     m_session.reset();
+}
+
+void HostWorker::serve(Job& job, std::stop_token stop) {
+    std::stop_source either;
+    const auto request = [&either] { either.request_stop(); };
+    const std::stop_callback onEnd(stop, request);
+    const std::stop_callback onUnwanted(job.unwanted, request);
+    if (either.stop_requested())
+        return job.refuse({ErrorCode::kUnavailable, "work on " + m_node.name + ": cancelled"});
+    if (const auto ready = ensureSession(either.get_token()); !ready)
+        job.refuse(ready.error());
+    else if (job.run(*m_session, m_agent, either.get_token()))
+        m_session.reset();
+    m_lastUse = std::chrono::steady_clock::now();
 }
 
 Result<void> HostWorker::ensureSession(std::stop_token stop) {

@@ -27,24 +27,26 @@ public:
 
     const Node& node() const { return m_node; }
 
-    /// Runs `task(session, agent path, stop)` on this node's thread. The agent is deployed and the
-    /// session opened first; their failure is the answer then. Thread-safe.
     template <class T>
-    std::future<Result<T>>
-    post(std::function<Result<T>(HostSession&, const std::string&, std::stop_token)> task) {
+    using Task = std::function<Result<T>(HostSession&, const std::string&, std::stop_token)>;
+
+    /// Runs `task(session, agent path, stop)` on this node's thread. The agent is deployed and the
+    /// session opened first; their failure is the answer then. After `unwanted`, or when this
+    /// worker ends, no time is spent on them any more and `stop` is requested. Thread-safe.
+    template <class T>
+    std::future<Result<T>> post(Task<T> task, std::stop_token unwanted = {}) {
         auto promise = std::make_shared<std::promise<Result<T>>>();
         std::future<Result<T>> answer = promise->get_future();
-        enqueue(Job{[promise, task = std::move(task)](
-                        HostSession& session, const std::string& agent, std::stop_token stop) {
-                        Result<T> result = task(session, agent, stop);
-                        const bool linkLost =
-                            !result && result.error().code == ErrorCode::kUnavailable;
-                        promise->set_value(std::move(result));
-                        return linkLost;
-                    },
-                    [promise](Error error) {
-                        promise->set_value(tl::unexpected<Error>(std::move(error)));
-                    }});
+        enqueue(Job{
+            [promise, task = std::move(task)](HostSession& session, const std::string& agent,
+                                              std::stop_token stop) {
+                Result<T> result = task(session, agent, stop);
+                const bool linkLost = !result && result.error().code == ErrorCode::kUnavailable;
+                promise->set_value(std::move(result));
+                return linkLost;
+            },
+            [promise](Error error) { promise->set_value(tl::unexpected<Error>(std::move(error))); },
+            std::move(unwanted)});
         return answer;
     }
 
@@ -53,10 +55,12 @@ private:
         /// True when the session must be opened anew for the next job.
         std::function<bool(HostSession&, const std::string&, std::stop_token)> run;
         std::function<void(Error)> refuse;
+        std::stop_token unwanted;
     };
 
     void enqueue(Job job);
     void loop(std::stop_token stop);
+    void serve(Job& job, std::stop_token stop);
     Result<void> ensureSession(std::stop_token stop);
 
     Node m_node;

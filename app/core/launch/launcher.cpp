@@ -24,10 +24,11 @@ Result<void> Launcher::checkStop() const {
 }
 
 template <class T>
-Result<std::vector<T>> Launcher::onEveryNode(const std::function<Task<T>(size_t)>& taskOf) {
+Result<std::vector<T>> Launcher::onEveryNode(const std::stop_token& unwanted,
+                                             const std::function<Task<T>(size_t)>& taskOf) {
     std::vector<std::future<Result<T>>> answers;
     for (size_t i = 0; i < m_parties.size(); ++i)
-        answers.push_back(m_parties[i].worker->post<T>(taskOf(i)));
+        answers.push_back(m_parties[i].worker->post<T>(taskOf(i), unwanted));
     std::vector<T> out;
     std::optional<Error> error;
     for (auto& answer : answers) {
@@ -44,11 +45,8 @@ Result<std::vector<T>> Launcher::onEveryNode(const std::function<Task<T>(size_t)
 
 Result<void> Launcher::check() {
     m_progress({QStringLiteral("Check nodes")});
-    auto reports = onEveryNode<NodeReport>([this](size_t) -> Task<NodeReport> {
-        return [stop = m_stop](HostSession& session, const std::string& agent, std::stop_token) {
-            return probeNode(session, agent, stop);
-        };
-    });
+    auto reports =
+        onEveryNode<NodeReport>(m_stop, [](size_t) -> Task<NodeReport> { return &probeNode; });
     if (!reports)
         return tl::unexpected<Error>(reports.error());
     m_nodes.clear();
@@ -70,9 +68,9 @@ Result<std::vector<std::string>> Launcher::sendTree(const LocalTree& tree,
                                                     const std::string& what) {
     const auto rate =
         std::make_shared<TransferRate>(QString::fromStdString("Send " + what), m_progress);
-    return onEveryNode<std::string>([this, &tree, rate](size_t node) -> Task<std::string> {
-        return [stop = m_stop, &tree, rate, node](HostSession& session, const std::string& agent,
-                                                  std::stop_token) {
+    return onEveryNode<std::string>(m_stop, [&tree, rate](size_t node) -> Task<std::string> {
+        return [&tree, rate, node](HostSession& session, const std::string& agent,
+                                   std::stop_token stop) {
             const auto report = [rate, node](int64_t done, int64_t total) {
                 rate->update(node, done, total);
             };
@@ -131,7 +129,7 @@ Result<void> Launcher::start() {
     std::vector<HostWorker*> workers;
     for (const Party& party : m_parties)
         workers.push_back(party.worker.get());
-    const auto rendezvous = findRendezvous(workers, m_nodes, m_spec);
+    const auto rendezvous = findRendezvous(workers, m_nodes, m_spec, m_stop);
     if (!rendezvous)
         return tl::unexpected<Error>(rendezvous.error());
     m_progress({QStringLiteral("Start ranks")});
@@ -140,24 +138,24 @@ Result<void> Launcher::start() {
 }
 
 Result<void> Launcher::startAll(const std::vector<NodePlan>& plans) {
-    const auto started = onEveryNode<bool>([this, &plans](size_t node) -> Task<bool> {
+    // A start that was cut off half way could still make ranks once they had been looked for.
+    const auto started = onEveryNode<bool>(m_stop, [this, &plans](size_t node) -> Task<bool> {
         const std::string spec = toToml(specForNode(m_spec, m_request.runId, m_stagedData[node]));
         return [spec, &plan = plans[node]](HostSession& session, const std::string& agent,
-                                           std::stop_token stop) {
-            return startOnNode(session, agent, spec, plan, stop).map([] { return true; });
+                                           std::stop_token) {
+            return startOnNode(session, agent, spec, plan, {}).map([] { return true; });
         };
     });
-    const auto goesOn = checkStop();
-    if (started && goesOn)
+    if (started)
         return {};
     abandon();
-    return tl::unexpected<Error>(started ? goesOn.error() : started.error());
+    return tl::unexpected<Error>(started.error());
 }
 
 void Launcher::abandon() {
     // The launch has failed already and its error is the one to tell; a node that does not answer
     // here either is the one that it names.
-    (void)onEveryNode<bool>([this](size_t) -> Task<bool> {
+    (void)onEveryNode<bool>({}, [this](size_t) -> Task<bool> {
         return [id = m_request.runId](HostSession& session, const std::string& agent,
                                       std::stop_token stop) {
             return stopOnNode(session, agent, id, stop).map([] { return true; });

@@ -25,7 +25,8 @@ public:
     };
 
     /// `nodes` is not empty; its first is the node of rank 0. `progress` is called on any thread.
-    /// After `stop` each step ends soon with kUnavailable, save that ranks are never half started.
+    /// After `stop` each step ends soon with kUnavailable, save that ranks are never half started:
+    /// what start() has begun on a node is awaited, and ended there.
     Launcher(RunSpec spec, std::vector<Party> nodes, PlanRequest request, ProgressSink progress,
              std::stop_token stop = {});
 
@@ -45,12 +46,13 @@ public:
 
 private:
     template <class T>
-    using Task = std::function<Result<T>(HostSession&, const std::string&, std::stop_token)>;
+    using Task = HostWorker::Task<T>;
 
     /// Runs `taskOf(node index)` on every node at once; the answers by node, or the first error
     /// by node order once all have answered.
     template <class T>
-    Result<std::vector<T>> onEveryNode(const std::function<Task<T>(size_t)>& taskOf);
+    Result<std::vector<T>> onEveryNode(const std::stop_token& unwanted,
+                                       const std::function<Task<T>(size_t)>& taskOf);
     /// Sends one tree to every node: the folder's path on each.
     Result<std::vector<std::string>> sendTree(const LocalTree& tree, const std::string& what);
     Result<LocalTree> stagedTree() const;

@@ -72,17 +72,17 @@ std::vector<AddressTrial> arrange(const std::vector<InterfaceReport>& candidates
 /// The port listener lives and dies on the first node's worker thread.
 using SharedListener = std::shared_ptr<std::optional<PortListener>>;
 
-Result<int64_t> openPort(HostWorker& worker, int64_t port, const SharedListener& listener) {
-    return worker
-        .post<int64_t>([port, listener](HostSession& session, const std::string& agent,
-                                        std::stop_token stop) -> Result<int64_t> {
-            auto opened = PortListener::open(session, agent, port, stop);
-            if (!opened)
-                return tl::unexpected<Error>(opened.error());
-            listener->emplace(std::move(*opened));
-            return (*listener)->port();
-        })
-        .get();
+Result<int64_t> openPort(HostWorker& worker, int64_t port, const SharedListener& listener,
+                         const std::stop_token& unwanted) {
+    const auto open = [port, listener](HostSession& session, const std::string& agent,
+                                       std::stop_token stop) -> Result<int64_t> {
+        auto opened = PortListener::open(session, agent, port, stop);
+        if (!opened)
+            return tl::unexpected<Error>(opened.error());
+        listener->emplace(std::move(*opened));
+        return (*listener)->port();
+    };
+    return worker.post<int64_t>(open, unwanted).get();
 }
 
 void closePort(HostWorker& worker, SharedListener&& listener) {
@@ -99,15 +99,15 @@ void closePort(HostWorker& worker, SharedListener&& listener) {
 }
 
 Result<std::vector<Dialled>> dialFromOthers(const std::vector<HostWorker*>& workers,
-                                            const std::vector<std::string>& addresses,
-                                            int64_t port) {
+                                            const std::vector<std::string>& addresses, int64_t port,
+                                            const std::stop_token& unwanted) {
+    const auto dial = [addresses, port](HostSession& session, const std::string& agent,
+                                        std::stop_token stop) {
+        return dialFromNode(session, agent, addresses, port, stop);
+    };
     std::vector<std::future<Result<Dialled>>> answers;
     for (size_t i = 1; i < workers.size(); ++i)
-        answers.push_back(workers[i]->post<Dialled>([addresses, port](HostSession& session,
-                                                                      const std::string& agent,
-                                                                      std::stop_token stop) {
-            return dialFromNode(session, agent, addresses, port, stop);
-        }));
+        answers.push_back(workers[i]->post<Dialled>(dial, unwanted));
     std::vector<Dialled> out;
     std::optional<Error> error;
     for (auto& answer : answers) {
@@ -150,12 +150,13 @@ Result<Rendezvous> chooseRendezvous(const std::vector<AddressTrial>& trials, int
 }
 
 Result<Rendezvous> findRendezvous(const std::vector<HostWorker*>& workers,
-                                  const std::vector<PlacedNode>& nodes, const RunSpec& spec) {
+                                  const std::vector<PlacedNode>& nodes, const RunSpec& spec,
+                                  const std::stop_token& unwanted) {
     const auto candidates = rendezvousCandidates(nodes.front().report, spec.launch.interface);
     if (workers.size() > 1 && candidates.empty())
         return tl::unexpected<Error>(noCandidate(nodes.front().node.name, spec.launch.interface));
     auto listener = std::make_shared<std::optional<PortListener>>();
-    const auto port = openPort(*workers.front(), spec.launch.masterPort, listener);
+    const auto port = openPort(*workers.front(), spec.launch.masterPort, listener, unwanted);
     if (!port)
         return tl::unexpected<Error>(port.error());
     if (workers.size() == 1) {
@@ -165,7 +166,7 @@ Result<Rendezvous> findRendezvous(const std::vector<HostWorker*>& workers,
     std::vector<std::string> addresses;
     for (const InterfaceReport& candidate : candidates)
         addresses.push_back(candidate.address);
-    const auto dialled = dialFromOthers(workers, addresses, *port);
+    const auto dialled = dialFromOthers(workers, addresses, *port, unwanted);
     closePort(*workers.front(), std::move(listener));
     if (!dialled)
         return tl::unexpected<Error>(dialled.error());

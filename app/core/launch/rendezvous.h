@@ -27,8 +27,10 @@ Result<Rendezvous> chooseRendezvous(const std::vector<AddressTrial>& trials, int
                                     const std::vector<std::string>& otherNodes);
 
 /// Opens a port on the first node, lets every other node dial each candidate, and chooses. A
-/// single node meets on its loopback. Blocks; on any thread but the workers'.
+/// single node meets on its loopback. Blocks, but not for long after `unwanted`; on any thread but
+/// the workers'.
 Result<Rendezvous> findRendezvous(const std::vector<HostWorker*>& workers,
-                                  const std::vector<PlacedNode>& nodes, const RunSpec& spec);
+                                  const std::vector<PlacedNode>& nodes, const RunSpec& spec,
+                                  const std::stop_token& unwanted);
 
 } // namespace rm

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/run/engine.h"
 
+#include "app/core/answer.h"
 #include "app/core/launch/plan.h"
 #include "app/core/run/followed_run.h"
 #include "app/core/run/procedures.h"
@@ -39,7 +40,11 @@ struct Engine::Impl {
     std::unique_ptr<StoreReader> reader; ///< the engine thread's, for single rows
     std::map<QString, std::unique_ptr<FollowedRun>> followed;
     std::vector<std::unique_ptr<FollowedRun>> over; ///< gone at the next turn of the event loop
-    std::map<QString, std::stop_source> launches;   ///< runs whose ranks are being started here
+    struct Launch {
+        std::shared_ptr<LaunchPermit> permit;
+        Progress progress;
+    };
+    std::map<QString, Launch> launches; ///< of runs whose ranks are being started here
     QThreadPool pool;
 
     Credentials credentialsFor(const Node& node) const { return credentials(node); }
@@ -60,8 +65,10 @@ Engine::Engine(const Paths& paths, Fleet& fleet, std::unique_ptr<StoreWriter> wr
 }
 
 Engine::~Engine() {
-    for (auto& [run, launch] : m_impl->launches)
-        launch.request_stop();
+    for (const auto& [run, launch] : m_impl->launches)
+        launch.permit->cancel();
+    for (const auto& [run, followed] : m_impl->followed)
+        followed->hangUp();
     // Followers first: they commit through the writer; procedures next, for the same reason.
     m_impl->followed.clear();
     m_impl->over.clear();
@@ -111,11 +118,11 @@ Result<RunSummary> Engine::summary(const QString& run) const {
     return *found;
 }
 
-ProcedureContext Engine::procedureContext(std::stop_token stop) {
+ProcedureContext Engine::procedureContext(std::shared_ptr<LaunchPermit> permit) {
     ProcedureContext context{
-        m_impl->writer, m_impl->hosts, m_impl->database, std::move(stop), {}, {}};
+        m_impl->writer, m_impl->hosts, m_impl->database, std::move(permit), {}, {}};
     context.progress = [this](const QString& run, const Progress& progress) {
-        QMetaObject::invokeMethod(this, [=, this] { Q_EMIT progressed(run, progress); });
+        QMetaObject::invokeMethod(this, [=, this] { onProgress(run, progress); });
     };
     context.changed = [this](const QString&) {
         QMetaObject::invokeMethod(this, [this] { Q_EMIT runsChanged(); });
@@ -133,23 +140,36 @@ Engine::startProcedure(const QString& run,
         return readyFuture<QString>(fail(ErrorCode::kUnavailable,
                                          "start ranks: another Ringmaster has this database open; "
                                          "start the run there, or close it first"));
-    const auto context = procedureContext(m_impl->launches[run].get_token());
-    return QtConcurrent::run(&m_impl->pool, [procedure = std::move(procedure),
-                                             context] { return procedure(context); })
-        .then(this, [this, run](Result<QString> started) {
-            m_impl->launches.erase(run);
-            if (started)
-                attach(*started);
-            return started;
-        });
+    const auto permit = std::make_shared<LaunchPermit>();
+    m_impl->launches[run] = {permit, {tr("Starting")}};
+    Q_EMIT liveChanged(run);
+    const auto context = procedureContext(permit);
+    const auto started = QtConcurrent::run(
+        &m_impl->pool, [procedure = std::move(procedure), context] { return procedure(context); });
+    return passOn(started, this,
+                  [this, run](const Result<QString>& answer) { onProcedureEnded(run, answer); });
+}
+
+void Engine::onProgress(const QString& run, const Progress& progress) {
+    if (const auto launch = m_impl->launches.find(run); launch != m_impl->launches.end())
+        launch->second.progress = progress;
+    Q_EMIT progressed(run, progress);
+}
+
+void Engine::onProcedureEnded(const QString& run, const Result<QString>& started) {
+    m_impl->launches.erase(run);
+    if (started)
+        attach(run);
+    Q_EMIT liveChanged(run);
 }
 
 QFuture<Result<QString>> Engine::launch(const CheckedSpec& spec,
-                                        const std::vector<Placement>& nodes) {
+                                        const std::vector<Placement>& nodes,
+                                        const QString& wanted) {
     auto parties = place(nodes);
     if (!parties)
         return readyFuture<QString>(tl::unexpected<Error>(parties.error()));
-    const QString id = QString::fromStdString(newRunId(spec->name));
+    const QString id = wanted.isEmpty() ? QString::fromStdString(newRunId(spec->name)) : wanted;
     return startProcedure(id, [id, spec, parties = *parties](const ProcedureContext& context) {
         return launchRun(context, id, spec, parties, {});
     });
@@ -174,15 +194,15 @@ QFuture<Result<QString>> Engine::resume(const QString& run, std::optional<int64_
 }
 
 QFuture<Result<QString>> Engine::branch(const QString& run, int64_t step,
-                                        std::optional<CheckedSpec> spec) {
+                                        std::optional<CheckedSpec> spec, const QString& wanted) {
     const auto found = summary(run);
     if (!found)
         return readyFuture<QString>(tl::unexpected<Error>(found.error()));
     auto parties = placeOf(*found);
     if (!parties)
         return readyFuture<QString>(tl::unexpected<Error>(parties.error()));
-    const QString id =
-        QString::fromStdString(newRunId(spec ? (*spec)->name : found->name.toStdString()));
+    const std::string name = spec ? (*spec)->name : found->name.toStdString();
+    const QString id = wanted.isEmpty() ? QString::fromStdString(newRunId(name)) : wanted;
     return startProcedure(
         id, [=, parties = *parties](const ProcedureContext& context) -> Result<QString> {
             const auto reader = StoreReader::open(context.database);
@@ -204,8 +224,8 @@ QFuture<Result<QString>> Engine::branch(const QString& run, int64_t step,
 QFuture<Result<CommandState>>
 Engine::command(const QString& run, CommandKind kind,
                 std::vector<std::pair<std::string, std::string>> args) {
-    if (m_impl->launches.contains(run))
-        return readyFuture<CommandState>(commandToLaunch(run, kind));
+    if (const auto answer = commandToLaunch(run, kind))
+        return readyFuture<CommandState>(*answer);
     const auto found = summary(run);
     if (!found)
         return readyFuture<CommandState>(tl::unexpected<Error>(found.error()));
@@ -220,14 +240,23 @@ Engine::command(const QString& run, CommandKind kind,
     return m_impl->followed.at(run)->send({id, kind, std::move(args)});
 }
 
-Result<CommandState> Engine::commandToLaunch(const QString& run, CommandKind kind) {
+/// The launch's answer; nullopt: the run has none any more, so its ranks have to be asked.
+std::optional<Result<CommandState>> Engine::commandToLaunch(const QString& run, CommandKind kind) {
+    const auto launch = m_impl->launches.find(run);
+    if (launch == m_impl->launches.end())
+        return std::nullopt;
     if (kind != CommandKind::kStop && kind != CommandKind::kKill)
         return fail(ErrorCode::kInvalid, std::string(commandKindName(kind)) + " " +
                                              run.toStdString() +
                                              ": its ranks are being started; wait until they train "
                                              "or stop it");
-    m_impl->launches.at(run).request_stop();
-    return CommandState{{}, CommandProgress::kApplied, -1, "its launch is cancelled"};
+    if (launch->second.permit->cancel()) {
+        Q_EMIT liveChanged(run);
+        return CommandState{{}, CommandProgress::kApplied, -1, "its launch is cancelled"};
+    }
+    // They train already, and the procedure's answer is on its way here.
+    m_impl->launches.erase(launch);
+    return std::nullopt;
 }
 
 void Engine::attach(const QString& run) {
@@ -307,7 +336,15 @@ void Engine::attachAll() {
 
 LiveState Engine::live(const QString& run) const {
     const auto found = m_impl->followed.find(run);
-    return found == m_impl->followed.end() ? LiveState{} : found->second->live();
+    if (found != m_impl->followed.end())
+        return found->second->live();
+    LiveState live;
+    if (const auto launch = m_impl->launches.find(run); launch != m_impl->launches.end()) {
+        live.launching = launch->second.progress;
+        if (launch->second.permit->isCancelled())
+            live.pending = CommandKind::kStop;
+    }
+    return live;
 }
 
 Result<void> Engine::postEdit(const QString& run, std::function<Result<void>(StoreWriter&)> edit) {

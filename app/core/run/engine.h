@@ -15,7 +15,6 @@
 #include <functional>
 #include <memory>
 #include <optional>
-#include <stop_token>
 #include <vector>
 
 namespace rm {
@@ -25,6 +24,7 @@ struct Paths;
 struct PlacedParty;
 struct ProcedureContext;
 class FollowedRun;
+class LaunchPermit;
 
 /// A node taking part, with the number of ranks on it (0: one per GPU, else 1).
 struct Placement {
@@ -44,9 +44,12 @@ struct LiveState {
         std::optional<RunState> state;
     };
     std::vector<NodeLink> nodes;
-    /// Command in flight: "pausing, 3 of 4 ranks" is made of it and the ranks' phases.
+    /// Command in flight: "pausing, 3 of 4 ranks" is made of it and the ranks' phases. While
+    /// `launching`: kStop once the launch is cancelled.
     std::optional<CommandKind> pending;
     bool held = false;
+    /// Set while its launch goes on here and its ranks do not train yet: how far it is.
+    std::optional<Progress> launching;
 };
 
 /// The one engine behind the window and the terminal. Lives on the thread that made it (the GUI
@@ -67,18 +70,20 @@ public:
     /// Where passwords and trusted fingerprints come from; none by default. Before any other call.
     void setCredentialSource(CredentialSource source);
 
-    /// Checks, deploys, plans, starts, attaches. The answer is the new run's id; a failure after
-    /// the run is listed leaves it as failed with the message, and nothing running.
-    QFuture<Result<QString>> launch(const CheckedSpec& spec, const std::vector<Placement>& nodes);
+    /// Checks, deploys, plans, starts, attaches. The answer is the new run's id: `id`, or one that
+    /// is made when that is empty (see newRunId()). A failure after the run is listed leaves it as
+    /// failed with the message, and nothing running.
+    QFuture<Result<QString>> launch(const CheckedSpec& spec, const std::vector<Placement>& nodes,
+                                    const QString& id = {});
     /// Next attempt from the newest checkpoint (of any step, or exactly `step`).
     QFuture<Result<QString>> resume(const QString& run, std::optional<int64_t> step = {});
     /// A new run with its own checkpoints that starts from that checkpoint of `run`. `spec` null:
-    /// the run's own spec.
+    /// the run's own spec. `id` as in launch().
     QFuture<Result<QString>> branch(const QString& run, int64_t step,
-                                    std::optional<CheckedSpec> spec = {});
+                                    std::optional<CheckedSpec> spec = {}, const QString& id = {});
     /// The answer is kApplied or kRefused; it waits as long as rank 0's node cannot be reached.
     /// kStop and kKill of a run whose ranks are not started yet cancel its launch, which then
-    /// leaves it as stopped.
+    /// leaves it as stopped, or a resume's run as it was.
     QFuture<Result<CommandState>>
     command(const QString& run, CommandKind kind,
             std::vector<std::pair<std::string, std::string>> args = {});
@@ -113,11 +118,13 @@ private:
     QFuture<Result<QString>>
     startProcedure(const QString& run,
                    std::function<Result<QString>(const ProcedureContext&)> procedure);
-    ProcedureContext procedureContext(std::stop_token stop);
+    ProcedureContext procedureContext(std::shared_ptr<LaunchPermit> permit);
+    void onProgress(const QString& run, const Progress& progress);
+    void onProcedureEnded(const QString& run, const Result<QString>& started);
     Result<void> follow(const QString& run);
     void wireFollowed(const QString& run, FollowedRun& followed);
     void onFollowingEnded(const QString& run, const QString& problem, bool lost);
-    Result<CommandState> commandToLaunch(const QString& run, CommandKind kind);
+    std::optional<Result<CommandState>> commandToLaunch(const QString& run, CommandKind kind);
     Result<void> postEdit(const QString& run, std::function<Result<void>(StoreWriter&)> edit);
 
     struct Impl;

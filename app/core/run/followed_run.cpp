@@ -48,7 +48,13 @@ FollowedRun::FollowedRun(const RunSummary& run, std::vector<Node> nodes,
     }
 }
 
+void FollowedRun::hangUp() {
+    for (const auto& follower : m_followers)
+        follower->hangUp();
+}
+
 FollowedRun::~FollowedRun() {
+    hangUp();
     m_followers.clear();
     for (auto& [id, waiting] : m_inFlight)
         answer(waiting, unanswered(m_run, waiting.kind,

@@ -27,6 +27,7 @@ public:
     ~FollowedRun() override;
 
     void start();
+    void hangUp(); ///< so that the destructor has less to wait for
     const LiveState& live() const { return m_live; }
 
     /// The answer is kApplied or kRefused, or kUnavailable when the run ended before.

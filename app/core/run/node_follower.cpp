@@ -228,6 +228,10 @@ NodeFollower::NodeFollower(FollowTarget target, CredentialSource credentials, QS
     , m_thread([this](std::stop_token stop) { loop(stop); }) {}
 
 NodeFollower::~NodeFollower() {
+    hangUp();
+}
+
+void NodeFollower::hangUp() {
     m_thread.request_stop();
     m_waker.wake();
 }

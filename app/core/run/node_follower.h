@@ -40,7 +40,10 @@ public:
     };
 
     NodeFollower(FollowTarget target, CredentialSource credentials, QString database, Sink sink);
-    ~NodeFollower(); ///< hangs up and joins; the run goes on
+    ~NodeFollower(); ///< hangUp(), and joins; the run goes on
+
+    /// Ends the following soon. Thread-safe.
+    void hangUp();
 
     /// Sends a command, now or as soon as the link is there, and again after a lost link until
     /// it is applied or refused. Thread-safe.

@@ -31,7 +31,8 @@ Launcher makeLauncher(const ProcedureContext& context, const QString& run, RunSp
     PlanRequest request{run.toStdString(), spec.name, attempt, startFrom};
     return Launcher(
         std::move(spec), partiesOf(*context.hosts, nodes), std::move(request),
-        [progress = context.progress, run](const Progress& p) { progress(run, p); }, context.stop);
+        [progress = context.progress, run](const Progress& p) { progress(run, p); },
+        context.permit->stop());
 }
 
 Result<void> setState(const ProcedureContext& context, const QString& run, RunStateKind state,
@@ -50,16 +51,18 @@ struct NewAttempt {
     std::vector<RunNode> nodes;
 };
 
-/// What was started and cannot be written down is ended again: nobody would know of it.
 Result<void> deployAndStart(const ProcedureContext& context, const QString& run, Launcher& launcher,
                             const NewAttempt& begun) {
     auto started = launcher.deploy().and_then([&] { return launcher.start(); });
     if (!started)
         return started;
+    // What was started and cannot be written down is ended again: nobody would know of it.
     auto recorded = context.writer->call([&](StoreWriter& writer) {
         return writer.beginAttempt(run, begun.attempt, begun.startStep, begun.startFrom,
                                    begun.nodes);
     });
+    if (recorded && !context.permit->begin())
+        recorded = fail(ErrorCode::kUnavailable, "launch " + run.toStdString() + ": cancelled");
     if (!recorded)
         launcher.abandon();
     return recorded;
@@ -107,9 +110,11 @@ Result<QString> launchRun(const ProcedureContext& context, const QString& id,
     const auto started =
         deployAndStart(context, id, launcher, {1, origin.parentStep, origin.checkpoint, runNodes});
     if (!started) {
-        const bool unwanted = context.stop.stop_requested();
-        (void)setState(context, id, unwanted ? RunStateKind::kStopped : RunStateKind::kFailed,
-                       QString::fromStdString(started.error().message));
+        if (context.permit->isCancelled())
+            (void)setState(context, id, RunStateKind::kStopped, "its launch was cancelled");
+        else
+            (void)setState(context, id, RunStateKind::kFailed,
+                           QString::fromStdString(started.error().message));
         return tl::unexpected<Error>(started.error());
     }
     context.changed(id);

@@ -3,6 +3,7 @@
 
 #include "app/core/launch/launcher.h"
 #include "app/core/run/host_pool.h"
+#include "app/core/run/launch_permit.h"
 #include "app/core/run/writer_thread.h"
 #include "shared/spec/run_spec.h"
 
@@ -11,7 +12,6 @@
 #include <functional>
 #include <memory>
 #include <optional>
-#include <stop_token>
 #include <vector>
 
 namespace rm {
@@ -21,7 +21,7 @@ struct ProcedureContext {
     std::shared_ptr<WriterThread> writer;
     std::shared_ptr<HostPool> hosts;
     QString database;
-    std::stop_token stop; ///< the launch is not wanted any more
+    std::shared_ptr<LaunchPermit> permit;
     std::function<void(const QString& run, const Progress&)> progress; ///< any thread
     std::function<void(const QString& run)> changed; ///< the run's summary changed; any thread
 };
@@ -41,7 +41,7 @@ struct Origin {
 
 /// Checks, records the run under `id` (see newRunId()), deploys and starts it: its id. A failure
 /// of the check leaves no trace; a later one leaves the run as failed with the message, or as
-/// stopped when `context.stop` was requested, and nothing running.
+/// stopped when the permit was cancelled, and nothing running.
 Result<QString> launchRun(const ProcedureContext& context, const QString& id,
                           const CheckedSpec& spec, const std::vector<PlacedParty>& nodes,
                           const Origin& origin);

@@ -98,7 +98,7 @@ void TestRendezvous::aNodeWithoutAnAddressIsNamed() {
     nodes[0].report.interfaces = {{"lo", "127.0.0.1", 8, true, -1}};
     RunSpec spec;
     spec.launch.interface = "ib7";
-    const auto found = findRendezvous({nullptr, nullptr}, nodes, spec);
+    const auto found = findRendezvous({nullptr, nullptr}, nodes, spec, {});
     QVERIFY(!found);
     QVERIFY(found.error().message.find("node-a has no network interface of the name ib7") !=
             std::string::npos);

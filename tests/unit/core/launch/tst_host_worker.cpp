@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/core/launch/host_worker.h"
+
+#include <QElapsedTimer>
+#include <QTcpServer>
+#include <QTest>
+
+using namespace rm;
+
+namespace {
+
+constexpr int kAtOnceMs = 1000;
+constexpr int kSoonMs = 5000;
+
+} // namespace
+
+/// Workers of nodes that accept a connection and then say nothing.
+class TestHostWorker : public QObject {
+    Q_OBJECT
+private Q_SLOTS:
+    void init();
+    void anUnwantedTaskDoesNotWaitForItsConnection();
+    void anEndDoesNotWaitForAConnection();
+    void whatIsUnwantedFromTheStartIsNotTried();
+    void tasksAfterAnUnwantedOneStillRun();
+
+private:
+    std::future<Result<bool>> post(std::stop_token unwanted = {});
+
+    std::unique_ptr<QTcpServer> m_silent;
+    std::unique_ptr<HostWorker> m_worker;
+};
+
+void TestHostWorker::init() {
+    m_worker.reset();
+    m_silent = std::make_unique<QTcpServer>();
+    QVERIFY(m_silent->listen(QHostAddress::LocalHost));
+    Node node;
+    node.name = "silent";
+    node.sshHost = "127.0.0.1";
+    node.port = m_silent->serverPort();
+    m_worker = std::make_unique<HostWorker>(node, [](const Node&) { return Credentials{}; });
+}
+
+std::future<Result<bool>> TestHostWorker::post(std::stop_token unwanted) {
+    return m_worker->post<bool>(
+        [](HostSession&, const std::string&, std::stop_token) -> Result<bool> { return true; },
+        std::move(unwanted));
+}
+
+void TestHostWorker::anUnwantedTaskDoesNotWaitForItsConnection() {
+    std::stop_source wish;
+    auto answer = post(wish.get_token());
+    QTRY_VERIFY_WITH_TIMEOUT(m_silent->hasPendingConnections(), kSoonMs);
+    QElapsedTimer timer;
+    timer.start();
+    wish.request_stop();
+    const auto refused = answer.get();
+    QVERIFY2(timer.elapsed() < kAtOnceMs, qPrintable(QString::number(timer.elapsed())));
+    QVERIFY(!refused);
+    QCOMPARE(refused.error().code, ErrorCode::kUnavailable);
+    QVERIFY2(refused.error().message.ends_with("cancelled"), refused.error().message.c_str());
+}
+
+void TestHostWorker::anEndDoesNotWaitForAConnection() {
+    auto running = post();
+    auto waiting = post();
+    QTRY_VERIFY_WITH_TIMEOUT(m_silent->hasPendingConnections(), kSoonMs);
+    QElapsedTimer timer;
+    timer.start();
+    m_worker.reset();
+    QVERIFY2(timer.elapsed() < kAtOnceMs, qPrintable(QString::number(timer.elapsed())));
+    QVERIFY(!running.get());
+    QVERIFY(!waiting.get());
+}
+
+void TestHostWorker::whatIsUnwantedFromTheStartIsNotTried() {
+    std::stop_source wish;
+    wish.request_stop();
+    QVERIFY(!post(wish.get_token()).get());
+    QVERIFY(!m_silent->hasPendingConnections());
+}
+
+void TestHostWorker::tasksAfterAnUnwantedOneStillRun() {
+    m_worker = std::make_unique<HostWorker>(Node{"this-computer", true, {}, {}, 0, {}},
+                                            [](const Node&) { return Credentials{}; });
+    std::stop_source wish;
+    wish.request_stop();
+    QVERIFY(!post(wish.get_token()).get());
+    const auto done = post().get();
+    QVERIFY2(done, done ? "" : done.error().message.c_str());
+}
+
+QTEST_GUILESS_MAIN(TestHostWorker)
+#include "tst_host_worker.moc"
