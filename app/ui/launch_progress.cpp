@@ -26,6 +26,12 @@ LaunchProgress::LaunchProgress(QWidget* parent)
     body()->addWidget(m_bar);
 }
 
+void LaunchProgress::show(const LiveState& live) {
+    if (live.launching)
+        show(live.pending ? Progress{tr("Cancelling: ending what was started")} : *live.launching);
+    setVisible(live.launching.has_value());
+}
+
 void LaunchProgress::show(const Progress& progress) {
     constexpr int kScale = 1000;
     m_stage->setText(progress.stage);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "app/core/launch/progress.h"
+#include "app/core/run/engine.h"
 #include "app/ui/widgets/card.h"
 
 class QLabel;
@@ -14,10 +14,12 @@ class LaunchProgress : public Card {
     Q_OBJECT
 public:
     explicit LaunchProgress(QWidget* parent = nullptr);
-    void show(const Progress& progress);
-    using QWidget::show;
+    /// Hidden unless a launch goes on.
+    void show(const LiveState& live);
 
 private:
+    void show(const Progress& progress);
+
     QLabel* m_stage;
     QLabel* m_amount;
     QProgressBar* m_bar;

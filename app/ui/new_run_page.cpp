@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/ui/new_run_page.h"
 
+#include "app/core/answer.h"
+#include "app/core/launch/plan.h"
 #include "app/ui/data/node_words.h"
 #include "app/ui/data/runs_feed.h"
 #include "app/ui/format.h"
@@ -12,6 +14,7 @@
 #include "app/ui/widgets/card.h"
 #include "app/ui/widgets/label.h"
 #include "app/ui/widgets/page_header.h"
+#include "app/ui/widgets/toast.h"
 
 #include <QButtonGroup>
 #include <QHBoxLayout>
@@ -54,6 +57,10 @@ void NewRunPage::buildUi() {
     m_header = new PageHeader(tr("New run"));
     m_launch = m_header->addAction(tr("Launch"), "primary", "launch");
     m_launch->setToolTip(tr("Ctrl+Return"));
+    m_cancel = m_header->addAction(tr("Cancel launch"), "", "cancelLaunch");
+    m_cancel->setToolTip(
+        tr("End what was started on the nodes; what was sent to them stays there"));
+    m_cancel->hide();
     column->addWidget(m_header);
     m_banner = new Banner("launchBanner");
     column->addWidget(m_banner);
@@ -156,7 +163,9 @@ void NewRunPage::wire() {
     connect(&m_parseTimer, &QTimer::timeout, this, &NewRunPage::onTomlEdited);
     connect(m_nodes, &PlacementList::changed, this, &NewRunPage::refreshChecks);
     connect(m_launch, &QPushButton::clicked, this, &NewRunPage::launch);
-    connect(&m_context.engine, &Engine::progressed, this, &NewRunPage::onProgress);
+    connect(m_cancel, &QPushButton::clicked, this, &NewRunPage::cancel);
+    connect(&m_context.engine, &Engine::progressed, this, &NewRunPage::showLaunch);
+    connect(&m_context.engine, &Engine::liveChanged, this, &NewRunPage::showLaunch);
     auto* shortcut = new QShortcut(QKeySequence(Qt::CTRL | Qt::Key_Return), this);
     shortcut->setContext(Qt::WidgetWithChildrenShortcut);
     connect(shortcut, &QShortcut::activated, this, &NewRunPage::launch);
@@ -267,7 +276,7 @@ void NewRunPage::refreshChecks() {
         else if (last)
             addCheckLine(tr("%1 is ready").arg(nodeTitle(placement.node.toStdString())), true);
     }
-    m_launch->setEnabled(good && !m_busy);
+    m_launch->setEnabled(good && m_launching.isEmpty());
 }
 
 void NewRunPage::launch() {
@@ -278,40 +287,56 @@ void NewRunPage::launch() {
     const auto checked = check(m_form->spec());
     if (m_parseError || !checked)
         return;
-    setBusy(true);
-    const auto answer = m_branch ? m_context.engine.branch(m_branch->run, m_branch->step, *checked)
-                                 : m_context.engine.launch(*checked, m_nodes->placements());
-    QFuture<Result<QString>>(answer).then(
-        this, [this](const Result<QString>& started) { onLaunched(started); });
+    const QString run = QString::fromStdString(newRunId((*checked)->name));
+    setLaunching(run);
+    m_cancelled = false;
+    const auto answer = m_branch
+                            ? m_context.engine.branch(m_branch->run, m_branch->step, *checked, run)
+                            : m_context.engine.launch(*checked, m_nodes->placements(), run);
+    whenAnswered(answer, this, [this](const Result<QString>& started) { onLaunched(started); });
+}
+
+// Nothing was trained yet, so nothing is lost by ending it at once.
+void NewRunPage::cancel() {
+    m_context.engine.command(m_launching, CommandKind::kKill);
+}
+
+void NewRunPage::showLaunch(const QString& run) {
+    const LiveState live = m_context.engine.live(run);
+    if (run != m_launching || !live.launching)
+        return;
+    m_cancelled = live.pending.has_value();
+    m_cancel->setEnabled(!m_cancelled);
+    m_header->setChip(m_cancelled ? tr("Cancelling launch") : tr("Preparing"),
+                      m_cancelled ? Tone::kWarn : Tone::kAccent);
+    m_progress->show(live);
 }
 
 void NewRunPage::onLaunched(const Result<QString>& answer) {
-    setBusy(false);
+    setLaunching({});
     m_context.runs.refresh();
     if (answer) {
         endBranch();
         Q_EMIT launched(*answer);
+    } else if (m_cancelled) {
+        m_context.toast.say(tr("Launch cancelled; nothing of it runs any more"));
     } else {
         m_banner->show(Tone::kBad, tr("The run did not start"),
                        QString::fromStdString(answer.error().message));
     }
 }
 
-void NewRunPage::onProgress(const QString& run, const Progress& progress) {
-    // A run that is in the list already is being resumed elsewhere, unless it came to be by this.
-    if (const RunSummary* known = m_context.runs.find(run);
-        known && known->state != RunStateKind::kPreparing)
-        return;
-    if (m_busy)
-        m_progress->show(progress);
-}
-
-void NewRunPage::setBusy(bool busy) {
-    m_busy = busy;
-    m_launch->setText(busy ? tr("Launching…") : tr("Launch"));
-    m_progress->setVisible(busy);
-    if (busy)
+void NewRunPage::setLaunching(const QString& run) {
+    m_launching = run;
+    const bool busy = !run.isEmpty();
+    m_launch->setVisible(!busy);
+    m_cancel->setVisible(busy);
+    if (busy) {
         m_banner->hide();
+    } else {
+        m_progress->hide();
+        m_header->setChip({}, Tone::kNeutral);
+    }
     m_form->setEnabled(!busy);
     m_toml->setReadOnly(busy);
     refreshChecks();

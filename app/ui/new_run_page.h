@@ -53,9 +53,10 @@ private:
     void refreshChecks();
     void addCheckLine(const QString& text, bool good);
     void launch();
+    void cancel();
+    void showLaunch(const QString& run);
     void onLaunched(const Result<QString>& answer);
-    void onProgress(const QString& run, const Progress& progress);
-    void setBusy(bool busy);
+    void setLaunching(const QString& run);
     void endBranch();
 
     struct Branch {
@@ -67,6 +68,7 @@ private:
     std::vector<RecipeText> m_recipes;
     PageHeader* m_header;
     QPushButton* m_launch;
+    QPushButton* m_cancel;
     Banner* m_banner;
     LaunchProgress* m_progress;
     QButtonGroup* m_recipeButtons;
@@ -78,7 +80,8 @@ private:
     QTimer m_parseTimer;
     std::optional<Error> m_parseError;
     std::optional<Branch> m_branch;
-    bool m_busy = false;
+    QString m_launching; ///< the new run's id while its launch goes on
+    bool m_cancelled = false;
 };
 
 } // namespace rm

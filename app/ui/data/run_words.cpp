@@ -67,9 +67,10 @@ QString attemptSuffix(const RunSummary& run) {
 
 StateWords stateWords(const RunSummary& run) {
     const QString step = formatCount(run.step);
+    const bool untrained = run.step == 0;
     switch (run.state) {
     case RunStateKind::kPreparing:
-        return {Words::tr("Preparing") + attemptSuffix(run), Tone::kAccent};
+        return {Words::tr("Preparing"), Tone::kAccent};
     case RunStateKind::kRunning:
         return {Words::tr("Running") + attemptSuffix(run), Tone::kGood};
     case RunStateKind::kPaused:
@@ -77,16 +78,26 @@ StateWords stateWords(const RunSummary& run) {
     case RunStateKind::kFinished:
         return {Words::tr("Finished"), Tone::kNeutral};
     case RunStateKind::kStopped:
-        return {Words::tr("Stopped at %1").arg(step), Tone::kNeutral};
+        return {untrained ? Words::tr("Stopped before step 1")
+                          : Words::tr("Stopped at %1").arg(step),
+                Tone::kNeutral};
     case RunStateKind::kFailed:
-        return {Words::tr("Failed at %1").arg(step), Tone::kBad};
+        return {untrained ? Words::tr("Failed before step 1") : Words::tr("Failed at %1").arg(step),
+                Tone::kBad};
     case RunStateKind::kPreempted:
         return {Words::tr("Preempted at %1").arg(step), Tone::kWarn};
     }
     Q_UNREACHABLE();
 }
 
+bool isPreparing(const RunSummary& run, const LiveState& live) {
+    return live.launching.has_value() || run.state == RunStateKind::kPreparing;
+}
+
 StateWords stateWords(const RunSummary& run, const LiveState& live) {
+    if (isPreparing(run, live))
+        return live.pending ? StateWords{Words::tr("Cancelling launch"), Tone::kWarn}
+                            : StateWords{Words::tr("Preparing"), Tone::kAccent};
     if (hasEnded(run.state))
         return stateWords(run);
     if (live.pending)

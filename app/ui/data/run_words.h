@@ -16,10 +16,13 @@ struct StateWords {
     bool operator==(const StateWords&) const = default;
 };
 
-/// "Running · attempt 2", "Paused at 38 412", "Failed at 120".
+/// "Running · attempt 2", "Paused at 38 412", "Failed before step 1".
 StateWords stateWords(const RunSummary& run);
-/// The same with what the links say: "Pausing, 3 of 4 ranks", "Held at 412".
+/// The same with what the links say: "Pausing, 3 of 4 ranks", "Held at 412", "Cancelling launch".
 StateWords stateWords(const RunSummary& run, const LiveState& live);
+
+/// Its ranks do not train yet, and the launch can be cancelled.
+bool isPreparing(const RunSummary& run, const LiveState& live);
 
 /// One line per lost node: "node-b unreachable since 11:02; training goes on there; retrying".
 QString linkLostText(const LiveState& live);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/ui/run/run_actions.h"
 
+#include "app/core/answer.h"
 #include "app/ui/data/run_words.h"
 #include "app/ui/data/runs_feed.h"
 #include "app/ui/dialogs/sheet.h"
@@ -20,31 +21,34 @@ RunActions::RunActions(const AppContext& context, PageHeader& header, QWidget* p
     , m_checkpoint(header.addAction(tr("Checkpoint"), "", "checkpointRun"))
     , m_pause(header.addAction(tr("Pause"), "", "pauseRun"))
     , m_resume(header.addAction(tr("Resume"), "primary", "resumeRun"))
+    , m_cancel(header.addAction(tr("Cancel launch"), "", "cancelLaunch"))
     , m_stop(header.addAction(tr("Stop"), "danger", "stopRun")) {
     m_hold->setToolTip(tr("Wait at the next step with everything kept in memory"));
     m_checkpoint->setToolTip(tr("Save a checkpoint at the next step and go on"));
     m_pause->setToolTip(tr("Save a checkpoint, end the ranks and free the devices"));
     m_resume->setToolTip(tr("Go on from the newest checkpoint"));
+    m_cancel->setToolTip(
+        tr("End what was started on the nodes; what was sent to them stays there"));
     connect(m_hold, &QPushButton::clicked, this,
             [this] { send(m_live.held ? CommandKind::kContinue : CommandKind::kHold); });
     connect(m_checkpoint, &QPushButton::clicked, this, [this] { send(CommandKind::kCheckpoint); });
     connect(m_pause, &QPushButton::clicked, this, [this] { send(CommandKind::kPause); });
     connect(m_resume, &QPushButton::clicked, this, [this] { resume({}); });
+    connect(m_cancel, &QPushButton::clicked, this, &RunActions::cancelLaunch);
     connect(m_stop, &QPushButton::clicked, this, &RunActions::askStop);
     hide();
 }
 
 void RunActions::hide() {
-    for (QPushButton* button : {m_hold, m_checkpoint, m_pause, m_resume, m_stop})
+    for (QPushButton* button : {m_hold, m_checkpoint, m_pause, m_resume, m_cancel, m_stop})
         button->hide();
 }
 
 void RunActions::show(const RunSummary& run, const LiveState& live, bool hasCheckpoint) {
-    if (run.id != m_run.id)
-        m_resuming = false;
     m_run = run;
     m_live = live;
-    const bool running = run.state == RunStateKind::kRunning;
+    const bool preparing = isPreparing(run, live);
+    const bool running = run.state == RunStateKind::kRunning && !preparing;
     const bool free = running && !live.pending;
     m_hold->setVisible(running);
     m_hold->setText(live.held ? tr("Continue") : tr("Hold"));
@@ -54,16 +58,16 @@ void RunActions::show(const RunSummary& run, const LiveState& live, bool hasChec
     m_checkpoint->setEnabled(free && !live.held);
     m_pause->setVisible(running);
     m_pause->setEnabled(free);
-    m_stop->setVisible(!hasEnded(run.state));
-    m_stop->setEnabled(running);
-    m_resume->setVisible(canResume(run.state));
-    m_resume->setEnabled(hasCheckpoint && !m_resuming);
-    m_resume->setText(m_resuming ? tr("Resuming…") : tr("Resume"));
+    m_cancel->setVisible(preparing);
+    m_cancel->setEnabled(!live.pending);
+    m_stop->setVisible(running);
+    m_resume->setVisible(canResume(run.state) && !preparing);
+    m_resume->setEnabled(hasCheckpoint);
 }
 
 void RunActions::send(CommandKind kind) {
-    m_context.engine.command(m_run.id, kind)
-        .then(this, [this, kind](const Result<CommandState>& answer) { onAnswer(kind, answer); });
+    whenAnswered(m_context.engine.command(m_run.id, kind), this,
+                 [this, kind](const Result<CommandState>& answer) { onAnswer(kind, answer); });
 }
 
 void RunActions::onAnswer(CommandKind kind, const Result<CommandState>& answer) {
@@ -77,17 +81,20 @@ void RunActions::onAnswer(CommandKind kind, const Result<CommandState>& answer) 
 }
 
 void RunActions::resume(std::optional<int64_t> step) {
-    m_resuming = true;
-    m_resume->setEnabled(false);
-    m_resume->setText(tr("Resuming…"));
-    m_context.engine.resume(m_run.id, step).then(this, [this](const Result<QString>& answer) {
-        m_resuming = false;
-        m_resume->setEnabled(true);
-        m_resume->setText(tr("Resume"));
-        if (!answer)
+    const auto onResumed = [this, run = m_run.id](const Result<QString>& answer) {
+        if (std::exchange(m_cancelled, {}) == run && !answer)
+            m_context.toast.say(tr("Launch cancelled; the run is as it was"));
+        else if (!answer)
             m_context.toast.say(QString::fromStdString(answer.error().message));
         m_context.runs.refresh();
-    });
+    };
+    whenAnswered(m_context.engine.resume(m_run.id, step), this, onResumed);
+}
+
+// Nothing was trained yet, so nothing is lost by ending it at once.
+void RunActions::cancelLaunch() {
+    m_cancelled = m_run.id;
+    send(CommandKind::kKill);
 }
 
 void RunActions::askStop() {

@@ -28,6 +28,7 @@ public:
 
 private:
     void askStop();
+    void cancelLaunch();
     void onAnswer(CommandKind kind, const Result<CommandState>& answer);
 
     AppContext m_context;
@@ -36,10 +37,11 @@ private:
     QPushButton* m_checkpoint;
     QPushButton* m_pause;
     QPushButton* m_resume;
+    QPushButton* m_cancel;
     QPushButton* m_stop;
     RunSummary m_run;
     LiveState m_live;
-    bool m_resuming = false;
+    QString m_cancelled; ///< run whose launch a person gave up
 };
 
 } // namespace rm

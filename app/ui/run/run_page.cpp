@@ -130,7 +130,10 @@ void RunPage::wire() {
     connect(&m_context.engine, &Engine::samplesAppended, this, &RunPage::refreshSeries);
     connect(&m_context.engine, &Engine::runsChanged, &m_puller, &Puller::request);
     connect(&m_context.engine, &Engine::attemptEnded, this, &RunPage::refreshSeries);
-    connect(&m_context.engine, &Engine::progressed, this, &RunPage::onProgress);
+    connect(&m_context.engine, &Engine::progressed, this, [this](const QString& run) {
+        if (run == m_run)
+            m_progress->show(m_context.engine.live(run));
+    });
     connect(&m_context.engine, &Engine::liveChanged, this, [this](const QString& run) {
         if (run == m_run)
             showLive(m_context.engine.live(run));
@@ -231,8 +234,7 @@ void RunPage::showState() {
     m_header->setChip(words.text, words.tone);
     m_header->setFacts(placeWords(run));
     m_actions->show(run, m_live, hasCheckpoint(m_detail));
-    if (run.state == RunStateKind::kRunning)
-        m_progress->hide();
+    m_progress->show(m_live);
     showBanners();
 }
 
@@ -291,13 +293,6 @@ void RunPage::showSlowestFigure() {
         node + tr("%1, %2 over the median")
                    .arg(tr(kStepPhases[straggler->phase].word), formatPercent(straggler->overBy)),
         "bad");
-}
-
-void RunPage::onProgress(const QString& run, const Progress& progress) {
-    if (run != m_run)
-        return;
-    m_progress->show(progress);
-    m_progress->setVisible(!m_detail.run || m_detail.run->state != RunStateKind::kRunning);
 }
 
 void RunPage::askBranch(qint64 step) {

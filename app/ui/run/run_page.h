@@ -68,7 +68,6 @@ private:
     void showSlowestFigure();
     void showBanners();
     void refreshSeries(const QString& run);
-    void onProgress(const QString& run, const Progress& progress);
     void askBranch(qint64 step);
 
     AppContext m_context;
