@@ -168,10 +168,11 @@ std::string progressText(const Progress& progress) {
     std::string text = progress.stage.toStdString();
     if (progress.total <= 0)
         return text;
-    const auto done = static_cast<double>(progress.done);
-    const auto total = static_cast<double>(progress.total);
-    text += "  " + progressBar(done / total, kBarWidth) + "  " + formatBytes(done) + " of " +
-            formatBytes(total) + ", " + formatBytes(progress.bytesPerSec) + "/s";
+    const double share = static_cast<double>(progress.done) / static_cast<double>(progress.total);
+    text += "  " + progressBar(share, kBarWidth) + "  " +
+            formatBytes(static_cast<double>(progress.sent)) + " sent";
+    if (progress.bytesPerSec >= 0)
+        text += ", " + formatBytes(progress.bytesPerSec) + "/s";
     if (progress.secondsLeft >= 0)
         text += ", " + formatDuration(progress.secondsLeft) + " left";
     return text;

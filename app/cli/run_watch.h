@@ -11,7 +11,7 @@ namespace rm::cli {
 
 class Session;
 
-/// "Send trainer  [####----]  52 MB of 110 MB, 80 MB/s, 1 s left"
+/// "Send trainer  [####----]  52 MB sent, 80 MB/s, 1 s left": what went over the wire
 std::string progressText(const Progress& progress);
 
 /// Follows a run until it ends: a status line with bar, loss and speed, events as they come, the

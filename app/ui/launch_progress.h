@@ -4,12 +4,16 @@
 #include "app/core/run/engine.h"
 #include "app/ui/widgets/card.h"
 
+#include <QElapsedTimer>
+#include <QTimer>
+
 class QLabel;
 class QProgressBar;
 
 namespace rm {
 
-/// What a launch is doing: stage, how much, how fast, how long.
+/// What a launch is doing: stage, how much went over the wire, how fast, how long, and when nothing
+/// moves that it does not.
 class LaunchProgress : public Card {
     Q_OBJECT
 public:
@@ -19,10 +23,15 @@ public:
 
 private:
     void show(const Progress& progress);
+    void showAmount(const Progress& progress);
+    void admitStall();
 
+    QTimer m_patience;
+    Progress m_shown;
     QLabel* m_stage;
     QLabel* m_amount;
     QProgressBar* m_bar;
+    QElapsedTimer m_sinceMoved;
 };
 
 } // namespace rm

@@ -12,8 +12,13 @@
 
 namespace rm {
 
-/// Bytes moved so far, of those that had to be moved.
-using TransferProgress = std::function<void(int64_t done, int64_t total)>;
+/// How far a transfer is.
+struct Transferred {
+    int64_t done = 0, total = 0; ///< bytes of the files that had to be moved
+    int64_t sent = 0;            ///< bytes on the wire for the done ones: they travel compressed
+    bool operator==(const Transferred&) const = default;
+};
+using TransferProgress = std::function<void(const Transferred&)>;
 
 /// Makes sure that this release's agent is on the node and gives the path to run it by. On this
 /// computer that is the agent beside the program. Otherwise the agent goes over stdin into a

@@ -51,7 +51,7 @@ TreeSender::TreeSender(std::unique_ptr<HostProcess> process, std::string attempt
 
 Result<std::unique_ptr<TreeSender>> TreeSender::open(HostSession& session, const std::string& agent,
                                                      std::stop_token stop) {
-    auto process = session.start(agent, {"receive"});
+    auto process = session.start(agent, {"receive"}, stop);
     if (!process)
         return tl::unexpected(process.error());
     return std::unique_ptr<TreeSender>(
@@ -147,7 +147,7 @@ Result<void> TreeSender::sendPiece(std::span<const std::byte> piece) {
         return fail(ErrorCode::kInternal, m_attempt + ": " + ZSTD_getErrorName(size));
     auto sent = send(Chunk{{m_packed.begin(), m_packed.begin() + static_cast<ptrdiff_t>(size)}});
     if (sent)
-        m_onSent(static_cast<int64_t>(piece.size()));
+        m_onSent(piece.size(), size);
     return sent;
 }
 
@@ -190,18 +190,18 @@ Result<void> TreeSender::sendMissing(const HashedTree& tree, const TransferProgr
     const auto missing = offer(tree.blobs);
     if (!missing)
         return tl::unexpected(missing.error());
-    int64_t total = 0;
+    Transferred transferred;
     for (const MissingBlob& blob : *missing) {
         const auto known = std::ranges::find(tree.blobs, blob.sha256, &Blob::sha256);
         if (known == tree.blobs.end() || blob.offset < 0 || blob.offset > known->size)
             return unexpected();
-        total += known->size - blob.offset;
+        transferred.total += known->size - blob.offset;
     }
-    int64_t done = 0;
-    m_onSent = [&](int64_t bytes) {
-        done += bytes;
+    m_onSent = [&](size_t piece, size_t packed) {
+        transferred.done += static_cast<int64_t>(piece);
+        transferred.sent += static_cast<int64_t>(packed);
         if (progress)
-            progress(done, total);
+            progress(transferred);
     };
     m_stored = 0;
     for (const MissingBlob& blob : *missing) {

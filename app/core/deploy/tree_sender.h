@@ -51,7 +51,7 @@ private:
     FrameScanner m_frames;
     std::vector<std::byte> m_packed;
     size_t m_stored = 0; ///< blobs that the node confirmed
-    std::function<void(int64_t)> m_onSent;
+    std::function<void(size_t piece, size_t packed)> m_onSent;
 };
 
 } // namespace rm

@@ -71,8 +71,8 @@ Result<std::vector<std::string>> Launcher::sendTree(const LocalTree& tree,
     return onEveryNode<std::string>(m_stop, [&tree, rate](size_t node) -> Task<std::string> {
         return [&tree, rate, node](HostSession& session, const std::string& agent,
                                    std::stop_token stop) {
-            const auto report = [rate, node](int64_t done, int64_t total) {
-                rate->update(node, done, total);
+            const auto report = [rate, node](const Transferred& transferred) {
+                rate->update(node, transferred);
             };
             return deployTree(session, agent, tree, report, stop);
         };

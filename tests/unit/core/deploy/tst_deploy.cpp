@@ -36,6 +36,7 @@ private Q_SLOTS:
     void treeArrivesWhole();
     void secondDeployIsOneExchangeAndHashesNothing();
     void changedFileAloneIsSent();
+    void progressTellsWhatCrossesTheWire();
     void cutLinkResumes();
     void stopEndsATransfer();
     void vanishedFileIsNamed();
@@ -199,17 +200,16 @@ void DeployTest::treeArrivesWhole() {
     auto session = open();
     const std::string agent = agentOn(*session);
     const LocalTree tree = sampleTree(3'000'000);
-    int64_t last = 0, total = 0;
+    Transferred last;
     const auto path = deployTree(*session, agent, tree,
-                                 [&](int64_t done, int64_t all) {
-                                     QVERIFY(done > last);
-                                     last = done;
-                                     total = all;
+                                 [&](const Transferred& now) {
+                                     QVERIFY(now.done > last.done && now.sent > last.sent);
+                                     last = now;
                                  },
                                  {});
     QVERIFY2(path, messageOf(path));
-    QCOMPARE(last, total);
-    QVERIFY(total >= 3'000'000 && total < 3'001'000); // equal files travel once
+    QCOMPARE(last.done, last.total);
+    QVERIFY(last.total >= 3'000'000 && last.total < 3'001'000); // equal files travel once
     for (const LocalTree::File& file : tree.files) {
         QVERIFY(readFile(*path + '/' + file.path) == readFile(file.local));
         const QFileInfo there(QString::fromStdString(*path + '/' + file.path));
@@ -226,7 +226,7 @@ void DeployTest::secondDeployIsOneExchangeAndHashesNothing() {
     session->bytesSent = 0;
     session->started = 0;
     const int64_t hashed = HashCache::instance().computed();
-    const auto noProgress = [](int64_t, int64_t) { QFAIL("something was sent"); };
+    const auto noProgress = [](const Transferred&) { QFAIL("something was sent"); };
     const auto second = deployTree(*session, agent, tree, noProgress, {});
     QVERIFY(second == first);
     QCOMPARE(session->started, 1);
@@ -249,15 +249,31 @@ void DeployTest::changedFileAloneIsSent() {
     QVERIFY(readFile(*second + "/with space.txt").value_or("") == "other text\n");
 }
 
+void DeployTest::progressTellsWhatCrossesTheWire() {
+    auto session = open();
+    const std::string agent = agentOn(*session);
+    LocalTree tree{"data", {}};
+    tree.files.push_back({"dull", write("dull", std::string(8'000'000, 'x')).toStdString()});
+    tree.files.push_back({"noise", write("noise", noise(1'000'000)).toStdString()});
+    Transferred last;
+    const auto keep = [&last](const Transferred& now) { last = now; };
+    const auto path = deployTree(*session, agent, tree, keep, {});
+    QVERIFY2(path, messageOf(path));
+    QCOMPARE(last.done, 9'000'000);
+    QVERIFY2(std::abs(session->bytesSent - last.sent) < 20'000,
+             qPrintable(QString("%1 %2").arg(session->bytesSent).arg(last.sent)));
+    QVERIFY(last.sent < 1'100'000);
+}
+
 void DeployTest::cutLinkResumes() {
     constexpr int64_t kSize = 24'000'000;
     auto session = open();
     const std::string agent = agentOn(*session);
     const LocalTree tree = sampleTree(kSize);
     int64_t sent = 0;
-    const auto cut = [&](int64_t done, int64_t total) {
-        sent = done;
-        if (done > total / 2)
+    const auto cut = [&](const Transferred& now) {
+        sent = now.done;
+        if (now.done > now.total / 2)
             m_server->cutSessions();
     };
     const auto first = deployTree(*session, agent, tree, cut, {});
@@ -268,7 +284,7 @@ void DeployTest::cutLinkResumes() {
     QVERIFY(again);
     int64_t rest = 0;
     const auto second =
-        deployTree(*again, agent, tree, [&rest](int64_t, int64_t total) { rest = total; }, {});
+        deployTree(*again, agent, tree, [&rest](const Transferred& now) { rest = now.total; }, {});
     QVERIFY2(second, messageOf(second));
     QVERIFY2(rest < kSize * 3 / 4, qPrintable(QString::number(rest)));
     QVERIFY(readFile(*second + "/big.bin") == readFile(tree.files[0].local));
@@ -280,7 +296,7 @@ void DeployTest::stopEndsATransfer() {
     std::stop_source source;
     const auto path = deployTree(
         *session, agent, sampleTree(8'000'000),
-        [&source](int64_t, int64_t) { source.request_stop(); }, source.get_token());
+        [&source](const Transferred&) { source.request_stop(); }, source.get_token());
     QVERIFY(!path);
     QVERIFY2(messageOf(path).contains("cancelled"), messageOf(path));
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/launch/agent_client.h"
 #include "app/core/launch/plan.h"
-#include "app/core/launch/transfer_rate.h"
 
 #include <QTest>
 
@@ -36,7 +35,6 @@ private Q_SLOTS:
     void newIdsAreValidAndDiffer();
     void hostileProbeAnswersAreErrors_data();
     void hostileProbeAnswersAreErrors();
-    void transferRateAddsUpNodes();
 };
 
 void TestPlan::ranksAreNumberedNodeByNode() {
@@ -155,17 +153,6 @@ void TestPlan::hostileProbeAnswersAreErrors() {
     const auto report = parseNodeReport(answer.toStdString());
     QVERIFY(!report);
     QCOMPARE(report.error().code, ErrorCode::kCorrupt);
-}
-
-void TestPlan::transferRateAddsUpNodes() {
-    Progress last;
-    TransferRate rate("Send trainer", [&](const Progress& progress) { last = progress; });
-    rate.update(0, 50, 100);
-    rate.update(1, 100, 100);
-    rate.update(0, 100, 100);
-    QCOMPARE(last.done, 200);
-    QCOMPARE(last.total, 200);
-    QCOMPARE(last.stage, QString("Send trainer"));
 }
 
 QTEST_GUILESS_MAIN(TestPlan)
