@@ -88,6 +88,8 @@ Result<void> Flow::openProgram() {
         return tl::unexpected<Error>(program.error());
     m_program = std::move(*program);
     m_hand = std::make_unique<Hand>(window());
+    // The window has heard of it by then: so even what is there for a moment is seen.
+    connect(&m_program->engine(), &Engine::liveChanged, this, &Flow::look);
     if (!QTest::qWaitForWindowExposed(&window()))
         return late("open the window", "it is not shown");
     m_gaps.watch();
@@ -175,18 +177,20 @@ QSet<qint64> Flow::livePids() const {
     return pids;
 }
 
-QString Flow::strays(int ranks) const {
+QString Flow::straysAt(const QString& home, int ranks) const {
     QStringList wrong;
-    if (trainersAt(m_server->home()).size() != ranks)
-        wrong << QString("%1 ranks belong on the node").arg(ranks);
-    if (ranks > 0 && trainersAt(m_server->home()) != livePids())
+    if (trainersAt(home).size() != ranks)
+        wrong << QString("%1 ranks belong at %2").arg(ranks).arg(home);
+    if (ranks > 0 && trainersAt(home) != livePids())
         wrong << "the agent tells of other ranks than those that are there";
-    for (const NodeProcess& process : processesAt(m_server->home()))
+    for (const NodeProcess& process : processesAt(home))
         if (ranks == 0 || !wrong.isEmpty())
             wrong << process.command;
-    for (const NodeProcess& process : processesAt(m_home.path()))
-        wrong << "on this computer: " + process.command;
     return wrong.join('\n');
+}
+
+QString Flow::strays(int ranks, int ranksHere) const {
+    return straysAt(m_server->home(), ranks) + straysAt(m_home.path(), ranksHere);
 }
 
 } // namespace rm::test

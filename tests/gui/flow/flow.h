@@ -54,14 +54,15 @@ public:
 
     /// Ranks of the run on the page, as the agent tells of them.
     QSet<qint64> livePids() const;
-    /// "" when the node has the ranks that the agent tells of and, without any, nothing else; nor
-    /// has this computer. Else what is wrong.
-    QString strays(int ranks) const;
+    /// "" when node and this computer have so many ranks, those that their agents tell of, and
+    /// nothing else where there are none. Else what is wrong.
+    QString strays(int ranks, int ranksHere) const;
 
 private:
     Flow();
     Result<void> startServer();
     void look();
+    QString straysAt(const QString& home, int ranks) const;
     static bool has(const QStringList& seen, const QString& pattern);
 
     QTemporaryDir m_home;
