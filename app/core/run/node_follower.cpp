@@ -24,7 +24,7 @@ constexpr auto kGather = 20ms; ///< bytes that arrive within it share a transact
 constexpr size_t kGatherBytes = 4u << 20;
 constexpr auto kFirstDelay = 200ms;
 constexpr auto kLastDelay = 10000ms;
-constexpr int kStatesWithoutRanks = 3; ///< then an unsupervised attempt counts as lost
+constexpr auto kGrace = 2500ms; ///< then an attempt without ranks and supervisor counts as lost
 
 /// Doubles from 0.2 to 10 s, with a random half, so that 64 nodes do not come back as one.
 class BackOff {
@@ -76,7 +76,7 @@ private:
     std::optional<NodeIngest> m_ingest;
     std::optional<AttachStream> m_stream;
     bool m_ended = false; ///< the agent says so after the last slice
-    int m_orphanedStates = 0;
+    std::optional<Clock::time_point> m_orphanedSince;
 };
 
 Result<std::vector<FileCursor>> NodeFollower::Connection::readCursors() {
@@ -143,7 +143,11 @@ void NodeFollower::Connection::onRunState(const RunState& state) {
     m_ended = m_ended || ended;
     const bool anyAlive = std::any_of(state.ranks.begin(), state.ranks.end(),
                                       [](const RankState& rank) { return rank.pid != 0; });
-    m_orphanedStates = ended || state.supervised || anyAlive ? 0 : m_orphanedStates + 1;
+    // Nothing more may be said of an attempt that was never started here, so the clock counts.
+    if (ended || state.supervised || anyAlive)
+        m_orphanedSince.reset();
+    else if (!m_orphanedSince)
+        m_orphanedSince = Clock::now();
     m_owner.m_link.state = state;
     m_owner.report(LiveState::Link::kLive);
 }
@@ -206,7 +210,7 @@ Result<bool> NodeFollower::Connection::run(std::stop_token stop) {
             return tl::unexpected<Error>(committed.error());
         if (m_ended)
             return true;
-        if (m_orphanedStates >= kStatesWithoutRanks)
+        if (m_orphanedSince && Clock::now() - *m_orphanedSince >= kGrace)
             return verdict({ErrorCode::kNotFound,
                             "the ranks on " + m_owner.m_target.node.name +
                                 " and the agent that supervised them are gone without a report "

@@ -51,21 +51,22 @@ struct NewAttempt {
     std::vector<RunNode> nodes;
 };
 
+/// The attempt is written down before any of its ranks starts: a node may have seen its number even
+/// if the start then fails elsewhere, and must never see it again.
 Result<void> deployAndStart(const ProcedureContext& context, const QString& run, Launcher& launcher,
                             const NewAttempt& begun) {
-    auto started = launcher.deploy().and_then([&] { return launcher.start(); });
-    if (!started)
+    const auto record = [&] {
+        return context.writer->call([&](StoreWriter& writer) {
+            return writer.beginAttempt(run, begun.attempt, begun.startStep, begun.startFrom,
+                                       begun.nodes);
+        });
+    };
+    const auto started =
+        launcher.deploy().and_then(record).and_then([&] { return launcher.start(); });
+    if (!started || context.permit->begin())
         return started;
-    // What was started and cannot be written down is ended again: nobody would know of it.
-    auto recorded = context.writer->call([&](StoreWriter& writer) {
-        return writer.beginAttempt(run, begun.attempt, begun.startStep, begun.startFrom,
-                                   begun.nodes);
-    });
-    if (recorded && !context.permit->begin())
-        recorded = fail(ErrorCode::kUnavailable, "launch " + run.toStdString() + ": cancelled");
-    if (!recorded)
-        launcher.abandon();
-    return recorded;
+    launcher.abandon();
+    return fail(ErrorCode::kUnavailable, "launch " + run.toStdString() + ": cancelled");
 }
 
 std::string stepsThereAre(const std::vector<StoredCheckpoint>& checkpoints) {

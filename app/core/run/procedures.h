@@ -47,7 +47,8 @@ Result<QString> launchRun(const ProcedureContext& context, const QString& id,
                           const Origin& origin);
 
 /// The next attempt of a run that has ended, from its newest checkpoint or that of exactly `step`,
-/// on the same nodes. On failure the run keeps the state that it had.
+/// on the same nodes. On failure the run keeps the state that it had; the attempt's number is used
+/// up once a node may have seen it.
 Result<QString> resumeRun(const ProcedureContext& context, const RunSummary& run,
                           const std::vector<PlacedParty>& nodes, std::optional<int64_t> step);
 
