@@ -166,23 +166,31 @@ std::vector<Deviation> checkBiasGelu(const FusedOps& ops, const FusedCase& at) {
 }
 
 std::vector<Deviation> checkClassifierLoss(const FusedOps& ops, const FusedCase& at,
-                                           int64_t classes, double labelSmoothing) {
+                                           int64_t classes, double labelSmoothing, bool withBias) {
     Source source(at);
     const Pair hidden = source.leaf({at.rows, at.columns}, at.type);
     // Rounded first: the product reads the weights in the narrow type.
     Pair weight = source.leaf({classes, at.columns}, at.type, 0.3);
     weight.mine = weight.mine.detach().to(wideType(at)).requires_grad_(true);
+    Pair bias;
+    if (withBias) {
+        bias = source.leaf({classes}, wideType(at));
+        bias.mine.requires_grad_(false);
+    }
     at::Tensor targets = source.classes(at.rows, classes);
     const LossRule rule{-1, labelSmoothing};
     targets.masked_fill_(at::arange(at.rows, at::kLong).remainder(5).eq(4), rule.ignoreIndex);
     at::Tensor mine;
     {
         const NarrowProducts autocast(at);
-        mine = ops.classifierLoss(hidden.mine, weight.mine, targets.to(at.device), rule);
+        mine =
+            ops.classifierLoss(hidden.mine, {weight.mine, bias.mine}, targets.to(at.device), rule);
     }
     if (!mine.defined())
         return {{"not covered", std::numeric_limits<double>::quiet_NaN(), 0}};
-    const at::Tensor logits = at::matmul(hidden.exact, weight.exact.t());
+    at::Tensor logits = at::matmul(hidden.exact, weight.exact.t());
+    if (withBias)
+        logits = logits + bias.exact.detach();
     const at::Tensor exact = at::cross_entropy_loss(logits, targets, {}, at::Reduction::Mean,
                                                     rule.ignoreIndex, labelSmoothing);
     (mine * 3).backward(); // a weighted loss, as with gradient accumulation

@@ -37,7 +37,7 @@ std::vector<Deviation> checkBiasGelu(const FusedOps& ops, const FusedCase& at);
 
 /// Columns are the width of the hidden states; every fifth target is ignored.
 std::vector<Deviation> checkClassifierLoss(const FusedOps& ops, const FusedCase& at,
-                                           int64_t classes, double labelSmoothing);
+                                           int64_t classes, double labelSmoothing, bool withBias);
 
 /// The sizes that a kernel may stumble over: one, odd, just beside a warp, a pack and a block, and
 /// those of real models.

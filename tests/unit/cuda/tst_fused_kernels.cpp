@@ -7,6 +7,8 @@
 
 #include <QTest>
 
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/equal.h>
 #include <ATen/ops/full.h>
 #include <ATen/ops/ones.h>
 #include <ATen/ops/zeros.h>
@@ -78,13 +80,19 @@ private Q_SLOTS:
         }
     }
 
-    void chunkedLossEqualsAten_data() { types(); }
+    void chunkedLossEqualsAten_data() {
+        QTest::addColumn<at::ScalarType>("type");
+        QTest::newRow("float64") << at::kDouble;
+        QTest::newRow("float32") << at::kFloat;
+        QTest::newRow("bfloat16") << at::kBFloat16;
+    }
     void chunkedLossEqualsAten() {
         QFETCH(at::ScalarType, type);
         for (const auto& [rows, classes] : {std::pair{1, 2}, {3, 64}, {130, 65}, {300, 257}})
             for (const double smoothing : {0.0, 0.1}) {
                 const FusedCase at{at::kCPU, type, rows, 24};
-                verify(at, checkClassifierLoss(hostOps(), at, classes, smoothing));
+                for (const bool withBias : {false, true})
+                    verify(at, checkClassifierLoss(hostOps(), at, classes, smoothing, withBias));
             }
     }
 
@@ -93,7 +101,7 @@ private Q_SLOTS:
         const at::Tensor weight = at::ones({10, 8}, at::kDouble);
         const auto lossAt = [&](int64_t target) {
             const at::Tensor targets = at::full({4}, target, at::kLong);
-            return hostOps().classifierLoss(hidden, weight, targets, {}).item<double>();
+            return hostOps().classifierLoss(hidden, {weight, {}}, targets, {}).item<double>();
         };
         QVERIFY(std::abs(lossAt(9) - std::log(10.0)) < 1e-12);
         QVERIFY(std::isnan(lossAt(10)));
@@ -106,16 +114,34 @@ private Q_SLOTS:
         at::Tensor weight = at::zeros({5, 1}, at::kFloat);
         weight[3][0] = 1.0;
         const at::Tensor targets = at::full({2}, 3, at::kLong);
-        QCOMPARE(hostOps().classifierLoss(hidden, weight, targets, {}).item<float>(), 0.0F);
+        QCOMPARE(hostOps().classifierLoss(hidden, {weight, {}}, targets, {}).item<float>(), 0.0F);
     }
 
     void lossAloneLeavesNoGraph() {
         at::Tensor hidden = at::ones({3, 4}, at::kDouble).requires_grad_(true);
         at::Tensor weight = at::ones({5, 4}, at::kDouble).requires_grad_(true);
         const at::Tensor targets = at::zeros({3}, at::kLong);
-        QVERIFY(hostOps().classifierLoss(hidden, weight, targets, {}).requires_grad());
+        const Classifier classifier{weight, {}};
+        QVERIFY(hostOps().classifierLoss(hidden, classifier, targets, {}).requires_grad());
         const at::NoGradGuard noGrad;
-        QVERIFY(!hostOps().classifierLoss(hidden, weight, targets, {}).requires_grad());
+        QVERIFY(!hostOps().classifierLoss(hidden, classifier, targets, {}).requires_grad());
+    }
+
+    void lossInFloat16IsLeftToAten() {
+        const at::Tensor half = at::ones({3, 4}, at::kHalf);
+        const Classifier classifier{at::ones({5, 4}), {}};
+        const at::Tensor targets = at::zeros({3}, at::kLong);
+        QVERIFY(!hostOps().classifierLoss(half, classifier, targets, {}).defined());
+    }
+
+    void inferenceModeIsFine() {
+        const at::InferenceMode inference;
+        const at::Tensor x = at::ones({3, 4});
+        const at::Tensor row = at::ones({4});
+        const NormedSum both = hostOps().addLayerNorm(x, x, row, row, 1e-5, NormedFor::kProducts);
+        QVERIFY(at::equal(both.sum, x + x));
+        QVERIFY(at::equal(both.normed, x)); // all alike: nothing but the bias is left
+        QVERIFY(hostOps().biasGelu(x, row).is_inference());
     }
 
     void whatNoKernelCoversIsLeftToAten() {
@@ -127,7 +153,7 @@ private Q_SLOTS:
         QVERIFY(!hostOps().biasGelu(at::ones({2, 3}, at::kLong), at::ones({3})).defined());
         const at::Tensor none = at::zeros({0, 4});
         QVERIFY(!hostOps()
-                     .classifierLoss(none, at::ones({5, 4}), at::zeros({0}, at::kLong), {})
+                     .classifierLoss(none, {at::ones({5, 4}), {}}, at::zeros({0}, at::kLong), {})
                      .defined());
     }
 };

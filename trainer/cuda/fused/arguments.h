@@ -84,6 +84,7 @@ struct CrossEntropy {
     double labelSmoothing = 0;
     Number number = Number::kFloat;   ///< of logits
     void* logits = nullptr;           ///< (rows, rowLength); becomes the gradient if `scale`
+    const void* bias = nullptr;       ///< (classes), float or double: added to each row; or null
     const int64_t* targets = nullptr; ///< (rows)
     void* losses = nullptr;           ///< (rows), float or double
     const void* scale = nullptr;      ///< (1), float or double: of the gradient; null: no gradient

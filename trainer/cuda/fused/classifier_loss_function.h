@@ -26,20 +26,22 @@ public:
         bool weight = false;
     };
 
-    ChunkedLoss(const at::Tensor& hidden, const at::Tensor& weight, const at::Tensor& targets,
+    ChunkedLoss(const at::Tensor& hidden, const Classifier& classifier, const at::Tensor& targets,
                 const LossRule& rule, at::ScalarType type, Wanted wanted)
         : m_hidden(hidden.to(type))
-        , m_weight(padded(weight, type))
+        , m_weight(padded(classifier.weight, type))
+        , m_bias(classifier.bias)
         , m_targets(targets)
         , m_wide(hidden.options().dtype(wideTypeOf(type)))
         , m_losses(at::empty({hidden.size(0)}, m_wide))
         , m_scale(targets.ne(rule.ignoreIndex).sum().to(m_wide.dtype().toScalarType()).reciprocal())
         , m_wanted(wanted) {
-        m_arguments.classes = weight.size(0);
+        m_arguments.classes = classifier.weight.size(0);
         m_arguments.rowLength = m_weight.size(0);
         m_arguments.ignoreIndex = rule.ignoreIndex;
         m_arguments.labelSmoothing = rule.labelSmoothing;
         m_arguments.number = numberOf(type);
+        m_arguments.bias = dataOf(m_bias);
         m_arguments.scale = wanted.hidden || wanted.weight ? dataOf(m_scale) : nullptr;
         if (wanted.hidden)
             hiddenGradient = at::empty_like(m_hidden);
@@ -107,6 +109,7 @@ private:
     CrossEntropy m_arguments;
     at::Tensor m_hidden; ///< (N, C)
     at::Tensor m_weight; ///< (V padded, C)
+    at::Tensor m_bias;   ///< (V) or undefined
     at::Tensor m_targets;
     at::TensorOptions m_wide;
     at::Tensor m_losses; ///< (N)
@@ -121,12 +124,12 @@ struct ClassifierLossFunction : torch::autograd::Function<ClassifierLossFunction
     using Tensors = torch::autograd::variable_list;
 
     static at::Tensor forward(Context* context, const at::Tensor& hidden, const at::Tensor& weight,
-                              const at::Tensor& targets, const LossRule& rule, at::ScalarType type,
-                              bool differentiable) {
+                              const std::optional<at::Tensor>& bias, const at::Tensor& targets,
+                              const LossRule& rule, at::ScalarType type, bool differentiable) {
         // The products below have the type that they shall have.
         const c10::impl::ExcludeDispatchKeyGuard noAutocast(c10::autocast_dispatch_keyset);
         ChunkedLoss<Kernels> loss(
-            hidden, weight, targets, rule, type,
+            hidden, {weight, bias.value_or(at::Tensor())}, targets, rule, type,
             {differentiable && hidden.requires_grad(), differentiable && weight.requires_grad()});
         at::Tensor mean = loss.run();
         context->save_for_backward({loss.hiddenGradient, loss.weightGradient});
@@ -143,19 +146,26 @@ struct ClassifierLossFunction : torch::autograd::Function<ClassifierLossFunction
         at::Tensor hidden = scaled(saved[0]);
         if (hidden.defined())
             hidden = hidden.to(type);
-        return {hidden, scaled(saved[1]), {}, {}, {}, {}};
+        return {hidden, scaled(saved[1]), {}, {}, {}, {}, {}};
     }
 };
 
 template <class Kernels>
-at::Tensor classifierLoss(const at::Tensor& hidden, const at::Tensor& weight,
+at::Tensor classifierLoss(const at::Tensor& hidden, const Classifier& classifier,
                           const at::Tensor& targets, const LossRule& rule) {
     const at::ScalarType type = computeTypeOf(hidden);
-    if (!Kernels::covers(type) || weight.scalar_type() != wideTypeOf(type) || hidden.dim() != 2 ||
+    const at::Tensor& bias = classifier.bias;
+    const bool knowsBias =
+        !bias.defined() || (bias.scalar_type() == wideTypeOf(type) && !bias.requires_grad());
+    // Float16 loses gradients that the backward pass' loss scale, unknown here, would have kept.
+    if (!Kernels::covers(type) || type == at::kHalf || !knowsBias ||
+        classifier.weight.scalar_type() != wideTypeOf(type) || hidden.dim() != 2 ||
         hidden.numel() == 0)
         return {};
-    return ClassifierLossFunction<Kernels>::apply(hidden.contiguous(), weight, targets.contiguous(),
-                                                  rule, type, at::GradMode::is_enabled());
+    return ClassifierLossFunction<Kernels>::apply(
+        hidden.contiguous(), classifier.weight,
+        bias.defined() ? std::optional(bias.contiguous()) : std::nullopt, targets.contiguous(),
+        rule, type, at::GradMode::is_enabled());
 }
 
 } // namespace rm::fused

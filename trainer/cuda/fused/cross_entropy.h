@@ -10,7 +10,8 @@
 /// Cross-entropy of one row of logits z with the class t, smoothed by e (Szegedy et al., 2016):
 ///   loss = lse(z) - (1 - e) * z[t] - e / V * sum(z)
 ///   dz[v] = scale * (exp(z[v] - lse) - (1 - e) * [v == t] - e / V)
-/// which is torch.nn.functional.cross_entropy's label_smoothing. dz replaces z where it lies.
+/// which is torch.nn.functional.cross_entropy's label_smoothing. A constant bias may be added to z.
+/// dz replaces z where it lies.
 namespace rm::fused {
 
 /// Columns that one lane reads at once: 16 bytes.
@@ -48,18 +49,26 @@ struct LogitSums {
     Acc sum;
 };
 
+/// z of a column, with its bias.
+template <class Acc>
+RM_HD Acc biased(const CrossEntropy& a, Acc logit, int64_t column) {
+    return a.bias ? logit + static_cast<const Acc*>(a.bias)[column] : logit;
+}
+
 template <class T, class Team>
-RM_HD LogitSums<Accumulator<T>> sumLogits(const Team& team, const T* logits, int64_t classes) {
+RM_HD LogitSums<Accumulator<T>> sumLogits(const Team& team, const CrossEntropy& a,
+                                          const T* logits) {
     using Acc = Accumulator<T>;
     constexpr int kWidth = kLogitWidth<T>;
     Exponentials<Acc> mine;
     Acc total = 0;
-    forEachPiece<kWidth>(team, classes, [&](int64_t column, int count) {
+    forEachPiece<kWidth>(team, a.classes, [&](int64_t column, int count) {
         Acc z[kWidth];
         load<kWidth>(logits + column, z);
         for (int i = 0; i < count; ++i) {
-            mine.add(z[i]);
-            total += z[i];
+            const Acc logit = biased(a, z[i], column + i);
+            mine.add(logit);
+            total += logit;
         }
     });
     const Acc peak = team.max(mine.peak);
@@ -84,7 +93,8 @@ RM_HD void storeLogitGradients(const Team& team, const CrossEntropy& a, T* logit
         for (int i = 0; i < kWidth; ++i) {
             const Acc wanted = everywhere + (column + i == target ? Acc(1) - smoothing : Acc(0));
             const bool isClass = counts && column + i < a.classes;
-            z[i] = isClass ? scale * (std::exp(z[i] - logSumExp) - wanted) : Acc(0);
+            z[i] = isClass ? scale * (std::exp(biased(a, z[i], column + i) - logSumExp) - wanted)
+                           : Acc(0);
         }
         store<kWidth>(z, logits + column);
     });
@@ -97,14 +107,15 @@ RM_HD void crossEntropyRow(const Team& team, const CrossEntropy& a, int64_t row)
     using Acc = Accumulator<T>;
     auto* logits = static_cast<T*>(a.logits) + row * a.rowLength;
     const int64_t target = a.targets[row];
-    const LogitSums<Acc> sums = sumLogits(team, logits, a.classes);
+    const LogitSums<Acc> sums = sumLogits(team, a, logits);
     if (team.lane() == 0) {
         const auto smoothing = static_cast<Acc>(a.labelSmoothing);
         Acc loss = std::numeric_limits<Acc>::quiet_NaN();
         if (target == a.ignoreIndex)
             loss = 0;
         else if (target >= 0 && target < a.classes)
-            loss = sums.logSumExp - (Acc(1) - smoothing) * static_cast<Acc>(logits[target]) -
+            loss = sums.logSumExp -
+                   (Acc(1) - smoothing) * biased(a, static_cast<Acc>(logits[target]), target) -
                    smoothing / static_cast<Acc>(a.classes) * sums.sum;
         static_cast<Acc*>(a.losses)[row] = loss;
     }

@@ -5,6 +5,7 @@
 #include <ATen/ops/cross_entropy_loss.h>
 #include <ATen/ops/gelu.h>
 #include <ATen/ops/layer_norm.h>
+#include <ATen/ops/linear.h>
 #include <ATen/ops/matmul.h>
 #include <ATen/ops/mm.h>
 
@@ -44,14 +45,16 @@ at::Tensor productGelu(const at::Tensor& x, const at::Tensor& weight, const at::
     return at::gelu(at::addmm(bias, x, weight), "tanh");
 }
 
-at::Tensor classifierLoss(const at::Tensor& hidden, const at::Tensor& weight,
+at::Tensor classifierLoss(const at::Tensor& hidden, const Classifier& classifier,
                           const at::Tensor& targets, const LossRule& rule) {
     if (const FusedOps* ops = opsFor(hidden)) {
-        at::Tensor fused = ops->classifierLoss(hidden, weight, targets, rule);
+        at::Tensor fused = ops->classifierLoss(hidden, classifier, targets, rule);
         if (fused.defined())
             return fused;
     }
-    const at::Tensor logits = at::matmul(hidden, weight.t()); // (N, V)
+    const auto& [weight, bias] = classifier;
+    const at::Tensor logits = bias.defined() ? at::linear(hidden, weight, bias)
+                                             : at::matmul(hidden, weight.t()); // (N, V)
     return at::cross_entropy_loss(logits.to(at::kFloat), targets, {}, at::Reduction::Mean,
                                   rule.ignoreIndex, rule.labelSmoothing);
 }

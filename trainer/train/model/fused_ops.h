@@ -17,6 +17,12 @@ struct NormedSum {
 /// number format at once, or also the residual stream, which stays as wide as it is.
 enum class NormedFor { kProducts, kResidual };
 
+/// The last layer: hidden (N, C) -> logits (N, V).
+struct Classifier {
+    at::Tensor weight; ///< (V, C)
+    at::Tensor bias;   ///< (V), or undefined; not trained
+};
+
 /// Which targets count in a classifier's loss, and how sure it shall be of them.
 struct LossRule {
     int64_t ignoreIndex = -100; ///< targets that count nothing
@@ -30,7 +36,7 @@ struct FusedOps {
                               const at::Tensor& weight, const at::Tensor& bias, double eps,
                               NormedFor use);
     at::Tensor (*biasGelu)(const at::Tensor& x, const at::Tensor& bias);
-    at::Tensor (*classifierLoss)(const at::Tensor& hidden, const at::Tensor& weight,
+    at::Tensor (*classifierLoss)(const at::Tensor& hidden, const Classifier& classifier,
                                  const at::Tensor& targets, const LossRule& rule);
 };
 
@@ -46,10 +52,10 @@ NormedSum addLayerNorm(const at::Tensor& residual, const at::Tensor& delta,
 /// gelu(x weight + bias) in its tanh form: x (N, C), weight (C, F), bias (F) -> (N, F)
 at::Tensor productGelu(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias);
 
-/// Mean cross-entropy of hidden weight^T with the targets that count: hidden (N, C), weight (V, C),
-/// targets int64 (N) -> (). In float32 as torch.nn.functional.cross_entropy. Fused, the logits of
-/// the whole batch never exist at once.
-at::Tensor classifierLoss(const at::Tensor& hidden, const at::Tensor& weight,
+/// Mean cross-entropy of the logits of hidden (N, C) with the targets that count, int64 (N) -> ().
+/// In float32 as torch.nn.functional.cross_entropy. Fused, the logits of the whole batch never
+/// exist at once.
+at::Tensor classifierLoss(const at::Tensor& hidden, const Classifier& classifier,
                           const at::Tensor& targets, const LossRule& rule = {});
 
 } // namespace rm
