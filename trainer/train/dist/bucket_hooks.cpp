@@ -58,19 +58,25 @@ std::unique_ptr<BucketHook> makeAllreduceHook(BucketTravel travel) {
     return std::make_unique<AllreduceHook>(std::move(travel));
 }
 
-ScatterHook::ScatterHook(BucketTravel travel, ParameterShards& shards)
+ScatterHook::ScatterHook(BucketTravel travel, const std::vector<at::Tensor>& parameters,
+                         ParameterShards& shards)
     : BucketHook(travel.group)
     , m_travel(std::move(travel))
-    , m_shards(shards) {}
+    , m_shards(shards) {
+    for (size_t i = 0; i < shards.buckets().size(); ++i)
+        m_bucketOf[parameters[shards.buckets()[i].parameters.front()].unsafeGetTensorImpl()] = i;
+}
 
 c10::intrusive_ptr<Future> ScatterHook::runHook(c10d::GradBucket& bucket) {
     if (bucket.isLast())
         m_travel.onLast();
-    auto& mine = m_shards.buckets()[bucket.getIndex()];
+    // The bucket's own index is wrong in the first pass over a static graph.
+    const size_t index = m_bucketOf.at(bucket.getParameters().front().unsafeGetTensorImpl());
+    auto& mine = m_shards.buckets()[index];
     const at::Tensor buffer = bucket.getBufferRef();
     const at::ScalarType format = m_travel.compressedTo.value_or(buffer.scalar_type());
     Pending pending;
-    pending.bucket = bucket.getIndex();
+    pending.bucket = index;
     pending.whole = padded(buffer, mine.values.numel(), format);
     pending.shard = m_travel.compressedTo
                         ? at::empty_like(mine.gradient, mine.gradient.options().dtype(format))

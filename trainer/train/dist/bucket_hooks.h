@@ -6,6 +6,7 @@
 #include <torch/csrc/distributed/c10d/comm.hpp>
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 
@@ -27,7 +28,8 @@ std::unique_ptr<BucketHook> makeAllreduceHook(BucketTravel travel);
 /// ParameterShards::Bucket::gradient. What the Reducer has afterwards is this rank's own.
 class ScatterHook final : public BucketHook {
 public:
-    ScatterHook(BucketTravel travel, ParameterShards& shards);
+    ScatterHook(BucketTravel travel, const std::vector<at::Tensor>& parameters,
+                ParameterShards& shards);
     c10::intrusive_ptr<c10::ivalue::Future> runHook(c10d::GradBucket& bucket) override;
 
     /// Waits, after the backward pass, until the shards are there.
@@ -42,6 +44,7 @@ private:
 
     BucketTravel m_travel;
     ParameterShards& m_shards;
+    std::map<const c10::TensorImpl*, size_t> m_bucketOf; ///< by its first parameter
     std::vector<Pending> m_pending;
 };
 

@@ -23,31 +23,32 @@ std::optional<at::ScalarType> travelFormat(const std::string& compression) {
 GradientSync::GradientSync(const World& world, const Model& model,
                            const RunSpec::Distribution& settings, bool sharded,
                            std::function<void()> onComputed)
-    : m_onComputed(std::move(onComputed))
+    : m_group(world.group())
+    , m_settings(settings)
+    , m_onComputed(std::move(onComputed))
     , m_values(parameterValues(model)) {
-    if (world.isAlone())
+    if (!m_group)
         return;
     m_buckets = gradientBuckets(m_values, settings.bucketMb * kMiB);
     if (sharded)
         m_shards = std::make_unique<ParameterShards>(world, model, m_buckets);
-    makeReducer(world, settings);
 }
 
 GradientSync::~GradientSync() = default;
 
-void GradientSync::makeReducer(const World& world, const RunSpec::Distribution& settings) {
+void GradientSync::makeReducer() {
     m_reducer = std::make_shared<c10d::Reducer>(
-        m_values, m_buckets, world.group(), std::vector<bool>(m_values.size(), false),
-        settings.bucketMb * kMiB, /*find_unused_parameters=*/false,
+        m_values, m_buckets, m_group, std::vector<bool>(m_values.size(), false),
+        m_settings.bucketMb * kMiB, /*find_unused_parameters=*/false,
         /*gradient_as_bucket_view=*/true, std::unordered_map<size_t, std::string>{},
         c10d::kDefaultFirstBucketBytes, /*skip_all_reduce_unused_params=*/false,
         /*use_python_reducer=*/false, std::vector<int64_t>{});
-    if (settings.staticGraph)
+    if (m_settings.staticGraph)
         m_reducer->set_static_graph();
-    const BucketTravel travel{world.group(), travelFormat(settings.compression), m_onComputed};
+    const BucketTravel travel{m_group, travelFormat(m_settings.compression), m_onComputed};
     if (!m_shards)
         return m_reducer->register_comm_hook(makeAllreduceHook(travel));
-    auto scatter = std::make_unique<ScatterHook>(travel, *m_shards);
+    auto scatter = std::make_unique<ScatterHook>(travel, m_values, *m_shards);
     m_scatter = scatter.get();
     m_reducer->register_comm_hook(std::move(scatter));
 }
@@ -55,7 +56,7 @@ void GradientSync::makeReducer(const World& world, const RunSpec::Distribution& 
 void GradientSync::beginStep() {
     for (at::Tensor& value : m_values)
         value.mutable_grad().reset();
-    if (m_reduced && !m_settled)
+    if (m_reducer && !m_settled)
         settleBuckets();
 }
 
@@ -68,17 +69,23 @@ void GradientSync::settleBuckets() {
 }
 
 void GradientSync::backward(const at::Tensor& loss, const at::Tensor& seed, bool last) {
-    const bool reduces = last && m_reducer;
-    if (reduces) {
-        m_reducer->prepare_for_forward();
-        m_reducer->prepare_for_backward({loss});
+    if (!last || !m_group) {
+        loss.backward(seed);
+        if (last)
+            m_onComputed();
+        return;
     }
+    // Not before: a static graph counts the passes of its first step, and only one may reduce.
+    const bool isFirst = !m_reducer;
+    if (isFirst)
+        makeReducer();
+    m_reducer->prepare_for_forward();
+    m_reducer->prepare_for_backward({loss});
     loss.backward(seed);
-    if (m_scatter && last)
+    if (isFirst && m_settings.staticGraph)
+        m_reducer->delay_all_reduce(); // which the first pass over a static graph leaves to us
+    if (m_scatter)
         m_scatter->finish();
-    m_reduced = m_reduced || reduces;
-    if (last && !m_reducer)
-        m_onComputed();
 }
 
 } // namespace rm

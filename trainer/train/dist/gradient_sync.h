@@ -38,16 +38,17 @@ public:
     void backward(const at::Tensor& loss, const at::Tensor& seed, bool last);
 
 private:
-    void makeReducer(const World& world, const RunSpec::Distribution& settings);
+    void makeReducer();
     void settleBuckets();
 
+    c10::intrusive_ptr<c10d::ProcessGroup> m_group; ///< null: alone
+    RunSpec::Distribution m_settings;
     std::function<void()> m_onComputed;
     std::vector<at::Tensor> m_values;
     std::vector<std::vector<size_t>> m_buckets;
     std::unique_ptr<ParameterShards> m_shards;
     std::shared_ptr<c10d::Reducer> m_reducer;
     ScatterHook* m_scatter = nullptr; ///< the Reducer's
-    bool m_reduced = false;
     bool m_settled = false;
 };
 
