@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trainer/train/failure.h"
+#include "trainer/train/memory/host_heap.h"
 #include "trainer/train/verbs.h"
 
 #include <unistd.h>
@@ -67,6 +68,7 @@ int main(int argc, char** argv) {
         placementFrom([](const char* name) -> const char* { return std::getenv(name); });
     if (!placement)
         return failEarly(placement.error());
+    keepFreedMemory();
     catchPreemption();
     auto session = openSession(**options, *placement);
     if (!session) {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "tests/unit/train/allocation_peak.h"
 #include "trainer/train/model/gpt.h"
 
 #include <QJsonDocument>
@@ -128,6 +129,74 @@ private Q_SLOTS:
         const at::Tensor ids = someIds(2, 12);
         QVERIFY(gpt.logits(ids, false).equal(gpt.logits(ids, false)));
         QVERIFY(!gpt.logits(ids, true).equal(gpt.logits(ids, true)));
+    }
+
+    void feedForwardIsAsWideAsAsked() {
+        RunSpec::Model model = shape();
+        model.feedForward = 24;
+        Gpt gpt = makeGpt(model);
+        for (const Parameter& parameter : gpt.parameters())
+            if (parameter.name == "transformer.h.1.mlp.c_fc.weight")
+                QCOMPARE(parameter.value.sizes().vec(), (std::vector<int64_t>{16, 24}));
+        const auto config =
+            QJsonDocument::fromJson(QByteArray::fromStdString(gpt.configJson())).object();
+        QCOMPARE(config["n_inner"].toInt(), 24);
+        const at::Tensor ids = someIds(2, 12);
+        QVERIFY(gpt.loss({{ids, ids}, 24}, true).requires_grad());
+    }
+
+    void smoothingActsInTrainingOnly() {
+        RunSpec::Train train;
+        train.labelSmoothing = 0.2;
+        Gpt smooth(shape(), kVocab, train);
+        Gpt plain(shape(), kVocab);
+        for (Gpt* gpt : {&smooth, &plain})
+            gpt->initialize(at::detail::createCPUGenerator(3));
+        const at::Tensor ids = someIds(2, 12);
+        const Batch batch{{ids, ids}, 24};
+        QVERIFY(smooth.loss(batch, false).equal(plain.loss(batch, false)));
+        QVERIFY(!smooth.loss(batch, true).equal(plain.loss(batch, true)));
+    }
+
+    void checkpointedActivationsGiveTheSameGradients() {
+        RunSpec::Model model = shape();
+        model.dropout = 0.2;
+        const auto gradients = [&](bool checkpoints) {
+            RunSpec::Train train;
+            train.activationCheckpointing = checkpoints;
+            Gpt gpt(model, kVocab, train);
+            gpt.initialize(at::detail::createCPUGenerator(3));
+            at::manual_seed(7);
+            const at::Tensor ids = someIds(3, 12);
+            const at::Tensor loss = gpt.loss({{ids, ids.roll(1, 1)}, 36}, true);
+            loss.backward();
+            std::vector<at::Tensor> all{loss.detach()};
+            for (const Parameter& parameter : gpt.parameters())
+                all.push_back(parameter.value.grad());
+            return all;
+        };
+        const auto expected = gradients(false);
+        const auto found = gradients(true);
+        for (size_t i = 0; i < expected.size(); ++i)
+            QVERIFY(found[i].equal(expected[i]));
+    }
+
+    void checkpointedActivationsNeedLessMemory() {
+        RunSpec::Model model = shape();
+        model.layers = 8;
+        const auto peakOf = [&](bool checkpoints) {
+            RunSpec::Train train;
+            train.activationCheckpointing = checkpoints;
+            Gpt gpt(model, kVocab, train);
+            gpt.initialize(at::detail::createCPUGenerator(3));
+            const at::Tensor ids = someIds(64, 12);
+            const test::AllocationPeak peak;
+            gpt.loss({{ids, ids}, 64 * 12}, true).backward();
+            return peak.bytes();
+        };
+        const auto kept = peakOf(false);
+        const auto again = peakOf(true);
+        QVERIFY2(again * 3 < kept, qPrintable(QString("%1 and %2 bytes").arg(again).arg(kept)));
     }
 
     void promptLongerThanTheContextIsCut() {

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trainer/train/model/gpt.h"
 
+#include "trainer/train/model/classifier_loss.h"
+#include "trainer/train/model/gemm.h"
+#include "trainer/train/model/recompute.h"
+
 #include <ATen/core/grad_mode.h>
-#include <ATen/ops/addmm.h>
 #include <ATen/ops/arange.h>
-#include <ATen/ops/cross_entropy_loss.h>
 #include <ATen/ops/dropout.h>
 #include <ATen/ops/embedding.h>
 #include <ATen/ops/empty.h>
@@ -40,9 +42,11 @@ struct Gpt::KeyValueCache {
     int64_t length = 0;
 };
 
-Gpt::Gpt(const RunSpec::Model& shape, int64_t vocabSize)
+Gpt::Gpt(const RunSpec::Model& shape, int64_t vocabSize, const RunSpec::Train& train)
     : m_shape(shape)
-    , m_vocabSize(vocabSize) {
+    , m_vocabSize(vocabSize)
+    , m_labelSmoothing(train.labelSmoothing)
+    , m_checkpointsActivations(train.activationCheckpointing) {
     m_tokenEmbedding = addParameter("transformer.wte.weight", {vocabSize, shape.width});
     m_positionEmbedding = addParameter("transformer.wpe.weight", {shape.context, shape.width});
     for (int64_t layer = 0; layer < shape.layers; ++layer)
@@ -54,6 +58,7 @@ Gpt::Gpt(const RunSpec::Model& shape, int64_t vocabSize)
 Gpt::Block Gpt::addBlock(int64_t index) {
     const std::string at = "transformer.h." + std::to_string(index) + ".";
     const int64_t c = m_shape.width;
+    const int64_t f = m_shape.feedForward > 0 ? m_shape.feedForward : 4 * c;
     Block block{};
     block.ln1Weight = addParameter(at + "ln_1.weight", {c});
     block.ln1Bias = addParameter(at + "ln_1.bias", {c});
@@ -63,11 +68,21 @@ Gpt::Block Gpt::addBlock(int64_t index) {
     block.attnProjBias = addParameter(at + "attn.c_proj.bias", {c});
     block.ln2Weight = addParameter(at + "ln_2.weight", {c});
     block.ln2Bias = addParameter(at + "ln_2.bias", {c});
-    block.fcWeight = addParameter(at + "mlp.c_fc.weight", {c, 4 * c});
-    block.fcBias = addParameter(at + "mlp.c_fc.bias", {4 * c});
-    block.fcProjWeight = addParameter(at + "mlp.c_proj.weight", {4 * c, c});
+    block.fcWeight = addParameter(at + "mlp.c_fc.weight", {c, f});
+    block.fcBias = addParameter(at + "mlp.c_fc.bias", {f});
+    block.fcProjWeight = addParameter(at + "mlp.c_proj.weight", {f, c});
     block.fcProjBias = addParameter(at + "mlp.c_proj.bias", {c});
     return block;
+}
+
+std::vector<at::Tensor> Gpt::parametersOf(const Block& block) const {
+    std::vector<at::Tensor> values;
+    for (const size_t index :
+         {block.ln1Weight, block.ln1Bias, block.attnWeight, block.attnBias, block.attnProjWeight,
+          block.attnProjBias, block.ln2Weight, block.ln2Bias, block.fcWeight, block.fcBias,
+          block.fcProjWeight, block.fcProjBias})
+        values.push_back(parameter(index));
+    return values;
 }
 
 void Gpt::initialize(at::Generator generator) {
@@ -87,8 +102,7 @@ at::Tensor Gpt::norm(const at::Tensor& x, size_t weight, size_t bias) const {
 }
 
 at::Tensor Gpt::project(const at::Tensor& x, size_t weight, size_t bias) const {
-    const at::Tensor flat = x.reshape({-1, x.size(-1)});
-    const at::Tensor out = at::addmm(parameter(bias), flat, parameter(weight));
+    const at::Tensor out = affine(x.reshape({-1, x.size(-1)}), parameter(weight), parameter(bias));
     return out.view({x.size(0), x.size(1), out.size(-1)});
 }
 
@@ -135,14 +149,26 @@ at::Tensor Gpt::feedForward(const Block& block, const at::Tensor& x, bool traini
     return drop(project(hidden, block.fcProjWeight, block.fcProjBias), training);
 }
 
+at::Tensor Gpt::runBlock(size_t layer, const at::Tensor& x, bool training,
+                         KeyValueCache* cache) const {
+    const Block& block = m_blocks[layer];
+    const at::Tensor normed = norm(x, block.ln1Weight, block.ln1Bias);
+    const at::Tensor mixed = x + attention(block, normed, training, cache, layer);
+    return mixed + feedForward(block, norm(mixed, block.ln2Weight, block.ln2Bias), training);
+}
+
+at::Tensor Gpt::runBlockAgainLater(size_t layer, const at::Tensor& x) const {
+    const auto run = [this, layer](const at::Tensor& in) {
+        return runBlock(layer, in, true, nullptr);
+    };
+    return recomputed(run, x, parametersOf(m_blocks[layer]), m_shape.dropout > 0);
+}
+
 at::Tensor Gpt::forward(const at::Tensor& ids, bool training, KeyValueCache* cache) const {
+    const bool again = training && m_checkpointsActivations;
     at::Tensor x = embed(ids, cache ? cache->length : 0, training);
-    for (size_t layer = 0; layer < m_blocks.size(); ++layer) {
-        const Block& block = m_blocks[layer];
-        const at::Tensor normed = norm(x, block.ln1Weight, block.ln1Bias);
-        x = x + attention(block, normed, training, cache, layer);
-        x = x + feedForward(block, norm(x, block.ln2Weight, block.ln2Bias), training);
-    }
+    for (size_t layer = 0; layer < m_blocks.size(); ++layer)
+        x = again ? runBlockAgainLater(layer, x) : runBlock(layer, x, training, cache);
     if (cache)
         cache->length += ids.size(1);
     return norm(x, m_finalWeight, m_finalBias); // (B, T, C)
@@ -153,9 +179,9 @@ at::Tensor Gpt::logits(const at::Tensor& ids, bool training) {
 }
 
 at::Tensor Gpt::loss(const Batch& batch, bool training) {
-    const at::Tensor out = logits(batch.tensors[0], training); // (B, T, V)
-    return at::cross_entropy_loss(out.view({-1, m_vocabSize}).to(at::kFloat),
-                                  batch.tensors[1].reshape({-1}));
+    const at::Tensor x = forward(batch.tensors[0], training, nullptr); // (B, T, C)
+    return classifierLoss(x.view({-1, m_shape.width}), parameter(m_tokenEmbedding),
+                          batch.tensors[1].reshape({-1}), training ? m_labelSmoothing : 0.0);
 }
 
 Gpt::KeyValueCache Gpt::makeCache() const {
@@ -205,7 +231,7 @@ std::vector<int32_t> Gpt::generate(std::vector<int32_t> prompt, int64_t count,
 }
 
 std::string Gpt::configJson() const {
-    const nlohmann::ordered_json config = {
+    nlohmann::ordered_json config = {
         {"model_type", "gpt2"},
         {"architectures", {"GPT2LMHeadModel"}},
         {"vocab_size", m_vocabSize},
@@ -223,6 +249,8 @@ std::string Gpt::configJson() const {
         {"tie_word_embeddings", true},
         {"torch_dtype", "float32"},
     };
+    if (m_shape.feedForward > 0)
+        config["n_inner"] = m_shape.feedForward;
     return config.dump(2) + "\n";
 }
 

@@ -8,10 +8,11 @@ namespace rm {
 
 /// GPT-2 with the parameter names, layouts (Conv1D weights are (in, out)) and numerics of
 /// transformers.GPT2LMHeadModel: pre-norm, learned positions, tanh GELU, tied lm_head. Values in
-/// comments: B batch, T tokens, C width, H heads, V vocabulary.
+/// comments: B batch, T tokens, C width, H heads, F feed-forward width, V vocabulary.
 class Gpt final : public Model {
 public:
-    Gpt(const RunSpec::Model& shape, int64_t vocabSize);
+    /// Of `train` it obeys labelSmoothing and activationCheckpointing (of each block).
+    Gpt(const RunSpec::Model& shape, int64_t vocabSize, const RunSpec::Train& train = {});
 
     void initialize(at::Generator generator) override;
     at::Tensor loss(const Batch& batch, bool training) override;
@@ -36,10 +37,14 @@ private:
     int32_t draw(const std::vector<int32_t>& ids, KeyValueCache& cache,
                  const at::Generator& generator) const;
     Block addBlock(int64_t index);
+    std::vector<at::Tensor> parametersOf(const Block& block) const;
     at::Tensor embed(const at::Tensor& ids, int64_t firstPosition, bool training) const;
     at::Tensor attention(const Block& block, const at::Tensor& x, bool training,
                          KeyValueCache* cache, size_t layer) const;
     at::Tensor feedForward(const Block& block, const at::Tensor& x, bool training) const;
+    at::Tensor runBlock(size_t layer, const at::Tensor& x, bool training,
+                        KeyValueCache* cache) const;
+    at::Tensor runBlockAgainLater(size_t layer, const at::Tensor& x) const;
     at::Tensor forward(const at::Tensor& ids, bool training, KeyValueCache* cache) const;
     at::Tensor norm(const at::Tensor& x, size_t weight, size_t bias) const;
     at::Tensor project(const at::Tensor& x, size_t weight, size_t bias) const;
@@ -47,6 +52,8 @@ private:
 
     RunSpec::Model m_shape;
     int64_t m_vocabSize;
+    double m_labelSmoothing;
+    bool m_checkpointsActivations;
     size_t m_tokenEmbedding = 0;
     size_t m_positionEmbedding = 0;
     std::vector<Block> m_blocks;

@@ -49,7 +49,7 @@ LanguageTask::LanguageTask(const Session& session, TextData data)
     : Task(session)
     , m_data(std::move(data))
     , m_batches(m_data.train, session.spec.model.context, static_cast<uint64_t>(session.spec.seed))
-    , m_model(session.spec.model, m_data.vocabSize) {}
+    , m_model(session.spec.model, m_data.vocabSize, session.spec.train) {}
 
 std::vector<Figure> LanguageTask::validate() {
     const RunSpec& spec = m_session.spec;

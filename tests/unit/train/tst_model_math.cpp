@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/unit/train/allocation_peak.h"
+#include "trainer/train/autocast.h"
+#include "trainer/train/model/classifier_loss.h"
+#include "trainer/train/model/gemm.h"
+#include "trainer/train/model/recompute.h"
+
+#include <QObject>
+#include <QTest>
+
+#include <ATen/CPUGeneratorImpl.h>
+#include <ATen/Context.h>
+#include <ATen/TensorOperators.h>
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/addmm.h>
+#include <ATen/ops/cross_entropy_loss.h>
+#include <ATen/ops/dropout.h>
+#include <ATen/ops/matmul.h>
+#include <ATen/ops/mm.h>
+#include <ATen/ops/randint.h>
+#include <ATen/ops/randn.h>
+#include <ATen/ops/relu.h>
+
+using namespace rm;
+
+namespace {
+
+at::Tensor leaf(at::IntArrayRef shape, uint64_t seed) {
+    return at::randn(shape, at::detail::createCPUGenerator(seed), at::kFloat)
+        .set_requires_grad(true);
+}
+
+double difference(const at::Tensor& ours, const at::Tensor& theirs) {
+    const at::NoGradGuard noGrad;
+    return ((ours - theirs).norm() / theirs.norm()).item<double>();
+}
+
+/// The gradients of `leaves`, taken away from them.
+std::vector<at::Tensor> takeGradients(const std::vector<at::Tensor>& leaves) {
+    std::vector<at::Tensor> gradients;
+    for (at::Tensor tensor : leaves) {
+        gradients.push_back(tensor.grad());
+        tensor.mutable_grad().reset();
+    }
+    return gradients;
+}
+
+at::Tensor plainLoss(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& targets,
+                     double smoothing) {
+    return at::cross_entropy_loss(at::matmul(x, weight.t()).to(at::kFloat), targets, {},
+                                  at::Reduction::Mean, -100, smoothing);
+}
+
+} // namespace
+
+class TestModelMath : public QObject {
+    Q_OBJECT
+private Q_SLOTS:
+    void gemmIsAddmm_data() {
+        QTest::addColumn<bool>("transposeA");
+        QTest::addColumn<bool>("transposeB");
+        QTest::newRow("plain") << false << false;
+        QTest::newRow("a transposed") << true << false;
+        QTest::newRow("b transposed") << false << true;
+        QTest::newRow("both transposed") << true << true;
+    }
+
+    void gemmIsAddmm() {
+        QFETCH(bool, transposeA);
+        QFETCH(bool, transposeB);
+        const at::NoGradGuard noGrad;
+        const at::Tensor a = transposeA ? leaf({30, 40}, 1).t() : leaf({40, 30}, 1);
+        const at::Tensor b = transposeB ? leaf({50, 30}, 2).t() : leaf({30, 50}, 2);
+        const at::Tensor before = leaf({40, 50}, 3).detach();
+        const at::Tensor out = before.clone();
+        gemm(a, b, out, 0.5, 2);
+        QVERIFY(difference(out, at::addmm(before, a, b, 0.5, 2)) < 1e-6);
+        gemm(a, b, out);
+        QVERIFY(difference(out, at::mm(a, b)) < 1e-6);
+    }
+
+    void affineIsAddmmForwardAndBackward() {
+        const std::vector<at::Tensor> leaves{leaf({64, 32}, 1), leaf({32, 48}, 2), leaf({48}, 3)};
+        const at::Tensor ours = affine(leaves[0], leaves[1], leaves[2]);
+        ours.pow(2).sum().backward();
+        const auto ourGradients = takeGradients(leaves);
+        const at::Tensor theirs = at::addmm(leaves[2], leaves[0], leaves[1]);
+        theirs.pow(2).sum().backward();
+        const auto theirGradients = takeGradients(leaves);
+        QVERIFY(difference(ours, theirs) < 1e-6);
+        for (size_t i = 0; i < leaves.size(); ++i)
+            QVERIFY(difference(ourGradients[i], theirGradients[i]) < 1e-6);
+    }
+
+    void affineOfOneRowLeavesTheBiasAlone() {
+        const at::NoGradGuard noGrad;
+        const at::Tensor bias = leaf({48}, 3);
+        const at::Tensor before = bias.clone();
+        const at::Tensor x = leaf({1, 32}, 1);
+        const at::Tensor weight = leaf({32, 48}, 2);
+        QVERIFY(difference(affine(x, weight, bias), at::addmm(bias, x, weight)) < 1e-6);
+        QVERIFY(bias.equal(before));
+    }
+
+    void lossInChunksIsCrossEntropy_data() {
+        QTest::addColumn<int>("rows");
+        QTest::addColumn<double>("smoothing");
+        QTest::newRow("one chunk") << 100 << 0.0;
+        QTest::newRow("chosen chunks") << 0 << 0.0;
+        QTest::newRow("chunks with a rest") << 8 << 0.0;
+        QTest::newRow("single rows") << 1 << 0.0;
+        QTest::newRow("smoothed") << 100 << 0.1;
+        QTest::newRow("smoothed in chunks") << 8 << 0.3;
+    }
+
+    void lossInChunksIsCrossEntropy() {
+        QFETCH(int, rows);
+        QFETCH(double, smoothing);
+        const std::vector<at::Tensor> leaves{leaf({37, 16}, 1), leaf({53, 16}, 2)};
+        const at::Tensor targets =
+            at::randint(53, {37}, at::detail::createCPUGenerator(3), at::kLong);
+        const at::Tensor ours = classifierLoss(leaves[0], leaves[1], targets, smoothing, rows);
+        (ours * 3).backward();
+        const auto ourGradients = takeGradients(leaves);
+        const at::Tensor theirs = plainLoss(leaves[0], leaves[1], targets, smoothing);
+        (theirs * 3).backward();
+        const auto theirGradients = takeGradients(leaves);
+        QVERIFY(difference(ours, theirs) < 1e-6);
+        for (size_t i = 0; i < leaves.size(); ++i)
+            QVERIFY(difference(ourGradients[i], theirGradients[i]) < 1e-6);
+    }
+
+    void lossUnderAutocastIsCrossEntropyUnderAutocast() {
+        const std::vector<at::Tensor> leaves{leaf({64, 32}, 1), leaf({96, 32}, 2)};
+        const at::Tensor targets =
+            at::randint(96, {64}, at::detail::createCPUGenerator(3), at::kLong);
+        const auto under = [&](auto&& loss) {
+            const Autocast autocast("bfloat16", useCpu(1));
+            return loss();
+        };
+        const at::Tensor ours =
+            under([&] { return classifierLoss(leaves[0], leaves[1], targets, 0, 20); });
+        ours.backward();
+        const auto ourGradients = takeGradients(leaves);
+        const at::Tensor theirs =
+            under([&] { return plainLoss(leaves[0], leaves[1], targets, 0); });
+        theirs.backward();
+        const auto theirGradients = takeGradients(leaves);
+        QVERIFY(difference(ours, theirs) < 1e-6); // of the same rounded logits
+        for (size_t i = 0; i < leaves.size(); ++i) {
+            QCOMPARE(ourGradients[i].scalar_type(), at::kFloat);
+            QVERIFY(difference(ourGradients[i], theirGradients[i]) < 5e-3);
+        }
+    }
+
+    void lossWithoutGradientsKeepsNothing() {
+        const at::NoGradGuard noGrad;
+        const at::Tensor x = leaf({1024, 8}, 1);
+        const at::Tensor weight = leaf({500, 8}, 2);
+        const at::Tensor targets =
+            at::randint(500, {1024}, at::detail::createCPUGenerator(3), at::kLong);
+        const test::AllocationPeak peak;
+        const at::Tensor loss = classifierLoss(x, weight, targets, 0.1, 64);
+        QVERIFY(!loss.requires_grad());
+        QVERIFY(peak.bytes() < 4 * 64 * 500 * 4); // of 2 MB for the logits of all
+    }
+
+    void logitsOfAllTokensNeverExistAtOnce() {
+        const at::Tensor x = leaf({1024, 8}, 1);
+        const at::Tensor weight = leaf({500, 8}, 2);
+        const at::Tensor targets =
+            at::randint(500, {1024}, at::detail::createCPUGenerator(3), at::kLong);
+        const auto peakOf = [&](auto&& loss) {
+            const test::AllocationPeak peak;
+            loss().backward();
+            takeGradients({x, weight});
+            return peak.bytes();
+        };
+        const auto chunked = peakOf([&] { return classifierLoss(x, weight, targets, 0, 64); });
+        const auto whole = peakOf([&] { return plainLoss(x, weight, targets, 0); });
+        QVERIFY2(chunked * 5 < whole,
+                 qPrintable(QString("%1 and %2 bytes").arg(chunked).arg(whole)));
+    }
+
+    void recomputedBlockHasTheSameGradients_data() {
+        QTest::addColumn<QString>("precision");
+        QTest::newRow("float32") << "float32";
+        QTest::newRow("bfloat16") << "bfloat16";
+    }
+
+    void recomputedBlockHasTheSameGradients() {
+        QFETCH(QString, precision);
+        const std::vector<at::Tensor> leaves{leaf({20, 16}, 1), leaf({16, 16}, 2)};
+        const auto block = [&](const at::Tensor& x) {
+            return at::dropout(at::relu(at::mm(x, leaves[1])), 0.5, true);
+        };
+        const auto run = [&](bool again) {
+            at::manual_seed(4);
+            at::Tensor out;
+            {
+                const Autocast autocast(precision.toStdString(), useCpu(1));
+                out = again ? recomputed(block, leaves[0], {leaves[1]}, true) : block(leaves[0]);
+            }
+            at::dropout(out.to(at::kFloat), 0.5, true).pow(2).sum().backward();
+            return takeGradients(leaves);
+        };
+        const auto expected = run(false);
+        const auto found = run(true);
+        for (size_t i = 0; i < leaves.size(); ++i)
+            QVERIFY(found[i].equal(expected[i]));
+    }
+
+    void recomputingLeavesTheGeneratorWhereItWas() {
+        const at::Tensor x = leaf({20, 16}, 1);
+        const auto block = [](const at::Tensor& in) { return at::dropout(in, 0.5, true); };
+        at::manual_seed(4);
+        const at::Tensor out = recomputed(block, x, {}, true);
+        const at::Tensor before = at::detail::getDefaultCPUGenerator().get_state();
+        out.sum().backward();
+        QVERIFY(at::detail::getDefaultCPUGenerator().get_state().equal(before));
+    }
+};
+
+QTEST_GUILESS_MAIN(TestModelMath)
+#include "tst_model_math.moc"
