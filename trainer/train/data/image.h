@@ -45,7 +45,7 @@ public:
     int64_t width() const { return m_width; }
     int64_t height() const { return m_height; }
 
-    /// Whether read() can shrink by 2, 4 or 8.
+    /// Whether read() can shrink by 2, 4 or 8, and well.
     virtual bool canReduce() const { return false; }
 
     /// Decodes no more than it must for `region`, exactly as if the whole were decoded.

@@ -40,11 +40,13 @@ at::Tensor perChannel(const std::array<double, 3>& values, at::Device device) {
 
 } // namespace
 
+// In the order of torchvision's ToTensor and Normalize, so that every bit is theirs.
 at::Tensor normalizePictures(const at::Tensor& bytes) {
     constexpr double kWhite = 255.0;
-    const at::Tensor mean = perChannel(kMean, bytes.device()) * kWhite;
-    const at::Tensor scale = (perChannel(kDeviation, bytes.device()) * kWhite).reciprocal();
-    return bytes.to(at::kFloat).sub_(mean).mul_(scale);
+    return bytes.to(at::kFloat)
+        .div_(kWhite)
+        .sub_(perChannel(kMean, bytes.device()))
+        .div_(perChannel(kDeviation, bytes.device()));
 }
 
 ResNet::ResNet(Settings settings, const World& world)

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// picture_dump LIST OUT: reads pictures as the trainer does, one for each line of LIST,
+//   view SIZE X Y WIDTH HEIGHT REDUCTION FLIP PATH
+//   centre SIZE PATH
+// into one safetensors file: line n becomes tensor "n", uint8 (SIZE, SIZE, 3).
+#include "shared/checkpoint/safetensors.h"
+#include "shared/io/file.h"
+#include "trainer/train/data/image_view.h"
+
+#include <ATen/ops/empty.h>
+
+#include <cstdio>
+#include <fstream>
+#include <sstream>
+
+namespace {
+
+rm::Result<at::Tensor> readLine(const std::string& line) {
+    std::istringstream words(line);
+    std::string kind, path;
+    int64_t size = 0;
+    rm::TrainingView view;
+    words >> kind >> size;
+    if (kind == "view")
+        words >> view.crop.x >> view.crop.y >> view.crop.width >> view.crop.height >>
+            view.reduction >> view.flip;
+    words >> path;
+    const auto bytes = rm::readFile(path);
+    if (!bytes)
+        return tl::unexpected(bytes.error());
+    const auto reader = rm::ImageReader::open(std::as_bytes(std::span<const char>(*bytes)));
+    if (!reader)
+        return rm::failAs("read " + path, reader.error());
+    const at::Tensor out = at::empty({1, 3, size, size}, at::TensorOptions(at::kByte),
+                                     at::MemoryFormat::ChannelsLast)[0];
+    const auto read =
+        kind == "view" ? rm::readView(**reader, view, out) : rm::readCentre(**reader, out);
+    if (!read)
+        return rm::failAs("read " + path, read.error());
+    return out.permute({1, 2, 0});
+}
+
+rm::Result<void> run(const char* list, const char* out) {
+    std::vector<at::Tensor> tensors;
+    std::ifstream lines(list);
+    for (std::string line; std::getline(lines, line);) {
+        const auto tensor = readLine(line);
+        if (!tensor)
+            return tl::unexpected(tensor.error());
+        tensors.push_back(*tensor);
+    }
+    std::vector<rm::TensorView> views;
+    for (const at::Tensor& tensor : tensors)
+        views.push_back(
+            {std::to_string(views.size()),
+             "U8",
+             tensor.sizes().vec(),
+             {static_cast<const std::byte*>(tensor.const_data_ptr()), tensor.nbytes()}});
+    return rm::writeSafetensors(out, views, {});
+}
+
+} // namespace
+
+int main(int argc, char** argv) {
+    if (argc != 3) {
+        std::fputs("usage: picture_dump LIST OUT\n", stderr);
+        return 2;
+    }
+    const auto done = run(argv[1], argv[2]);
+    if (!done)
+        std::fprintf(stderr, "%s\n", done.error().message.c_str());
+    return done ? 0 : 1;
+}
