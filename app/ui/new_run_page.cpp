@@ -15,12 +15,14 @@
 #include "app/ui/widgets/label.h"
 #include "app/ui/widgets/page_header.h"
 #include "app/ui/widgets/toast.h"
+#include "shared/spec/toml_edit.h"
 
 #include <QButtonGroup>
 #include <QHBoxLayout>
 #include <QPlainTextEdit>
 #include <QScrollArea>
 #include <QShortcut>
+#include <QTextCursor>
 #include <QVBoxLayout>
 
 namespace rm {
@@ -159,6 +161,7 @@ void NewRunPage::wire() {
         useToml(m_recipes[static_cast<size_t>(at)].toml);
     });
     connect(m_form, &SpecForm::edited, this, &NewRunPage::onFormEdited);
+    connect(m_form, &SpecForm::refused, this, &NewRunPage::refreshChecks);
     connect(m_toml, &QPlainTextEdit::textChanged, &m_parseTimer, qOverload<>(&QTimer::start));
     connect(&m_parseTimer, &QTimer::timeout, this, &NewRunPage::onTomlEdited);
     connect(m_nodes, &PlacementList::changed, this, &NewRunPage::refreshChecks);
@@ -213,22 +216,51 @@ void NewRunPage::useToml(const QString& toml) {
     onTomlEdited();
 }
 
-void NewRunPage::onFormEdited() {
-    const QSignalBlocker quiet(m_toml);
-    m_toml->setPlainText(QString::fromStdString(toToml(m_form->spec())));
+// What a person wrote around the value stays: comments, order, layout.
+void NewRunPage::onFormEdited(const SpecField& field) {
+    RunSpec spec = m_form->spec();
+    const auto toml =
+        setTomlField(m_toml->toPlainText().toStdString(), "spec", {field.key, field.ref(spec)});
+    if (!toml) {
+        onTomlEdited();
+        return;
+    }
+    showText(QString::fromStdString(*toml));
     m_parseTimer.stop();
-    m_parseError.reset();
     refreshChecks();
 }
 
+/// Changes what differs, so that it can be undone and the text does not jump.
+void NewRunPage::showText(const QString& toml) {
+    const QSignalBlocker quiet(m_toml);
+    const QString before = m_toml->toPlainText();
+    const auto shorter = std::min(before.size(), toml.size());
+    qsizetype head = 0, tail = 0;
+    while (head < shorter && before[head] == toml[head])
+        ++head;
+    while (tail < shorter - head &&
+           before[before.size() - 1 - tail] == toml[toml.size() - 1 - tail])
+        ++tail;
+    QTextCursor cursor(m_toml->document());
+    cursor.setPosition(static_cast<int>(head));
+    cursor.setPosition(static_cast<int>(before.size() - tail), QTextCursor::KeepAnchor);
+    cursor.insertText(toml.mid(head, toml.size() - tail - head));
+}
+
 void NewRunPage::onTomlEdited() {
-    const auto spec = parseRunSpec(m_toml->toPlainText().toStdString(), tr("spec").toStdString());
+    const auto spec = parseRunSpec(m_toml->toPlainText().toStdString(), "spec");
     m_parseError.reset();
     if (spec)
         m_form->setSpec(*spec);
     else
         m_parseError = spec.error();
+    enableForm();
     refreshChecks();
+}
+
+/// A form beside a text that does not parse would show what the text does not say.
+void NewRunPage::enableForm() {
+    m_form->setEnabled(!m_parseError && m_launching.isEmpty());
 }
 
 void NewRunPage::addCheckLine(const QString& text, bool good) {
@@ -254,6 +286,9 @@ void NewRunPage::refreshChecks() {
     setStyleProperty(m_toml, "invalid", m_parseError.has_value());
     if (m_parseError) {
         addCheckLine(tr("The text does not parse: see below it"), false);
+    } else if (m_form->hasRefused()) {
+        good = false;
+        addCheckLine(tr("A field holds what it cannot: it is framed in red"), false);
     } else if (const auto checked = check(m_form->spec()); checked) {
         addCheckLine(tr("The spec is complete and within bounds"), true);
     } else {
@@ -337,7 +372,7 @@ void NewRunPage::setLaunching(const QString& run) {
         m_progress->hide();
         m_header->setChip({}, Tone::kNeutral);
     }
-    m_form->setEnabled(!busy);
+    enableForm();
     m_toml->setReadOnly(busy);
     refreshChecks();
 }

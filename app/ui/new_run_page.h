@@ -48,8 +48,10 @@ private:
     void wire();
     void restore();
     void useToml(const QString& toml);
-    void onFormEdited();
+    void onFormEdited(const SpecField& field);
+    void showText(const QString& toml);
     void onTomlEdited();
+    void enableForm();
     void refreshChecks();
     void addCheckLine(const QString& text, bool good);
     void launch();

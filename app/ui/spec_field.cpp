@@ -187,6 +187,7 @@ void SpecFieldEditor::finish(QWidget* control) {
 }
 
 void SpecFieldEditor::setInvalid(QWidget* control, bool invalid) {
+    m_invalid = invalid;
     setStyleProperty(control, "invalid", invalid);
 }
 

@@ -19,6 +19,7 @@ public:
     virtual void load(RunSpec& spec) = 0;
     /// Writes the value into `spec`; false (and shown in red) when it is not one.
     virtual bool store(RunSpec& spec) = 0;
+    bool isInvalid() const { return m_invalid; }
 
     static SpecFieldEditor* make(const SpecField& field, QWidget* parent);
 
@@ -31,6 +32,9 @@ protected:
     void setInvalid(QWidget* control, bool invalid);
 
     const SpecField& m_field;
+
+private:
+    bool m_invalid = false;
 };
 
 QString fieldToolTip(const SpecField& field);

@@ -9,6 +9,8 @@
 #include <QGridLayout>
 #include <QVBoxLayout>
 
+#include <algorithm>
+
 namespace rm {
 
 namespace {
@@ -81,9 +83,15 @@ void SpecForm::addField(QGridLayout* grid, const SpecField& field) {
     grid->addWidget(editor, row, 1);
     connect(editor, &SpecFieldEditor::edited, this, [this, editor] {
         if (editor->store(m_spec))
-            Q_EMIT edited();
+            Q_EMIT edited(editor->field());
+        else
+            Q_EMIT refused();
     });
     m_editors.push_back(editor);
+}
+
+bool SpecForm::hasRefused() const {
+    return std::ranges::any_of(m_editors, &SpecFieldEditor::isInvalid);
 }
 
 void SpecForm::setSpec(const RunSpec& spec) {

@@ -21,10 +21,13 @@ public:
 
     void setSpec(const RunSpec& spec); ///< does not emit
     const RunSpec& spec() const { return m_spec; }
+    bool hasRefused() const; ///< a field shows what is no value of it
 
 Q_SIGNALS:
     /// A person changed a field to a value that is one.
-    void edited();
+    void edited(const rm::SpecField& field);
+    /// ... to something that is no value of it: spec() may say otherwise than the form shows.
+    void refused();
 
 private:
     void buildUi();
