@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/unit/train/allocation_peak.h"
 #include "trainer/train/autocast.h"
-#include "trainer/train/model/classifier_loss.h"
+#include "trainer/train/model/chunked_loss.h"
 #include "trainer/train/model/gemm.h"
 #include "trainer/train/model/recompute.h"
 
@@ -46,9 +46,9 @@ std::vector<at::Tensor> takeGradients(const std::vector<at::Tensor>& leaves) {
 }
 
 at::Tensor plainLoss(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& targets,
-                     double smoothing) {
+                     double smoothing, int64_t ignoreIndex = -100) {
     return at::cross_entropy_loss(at::matmul(x, weight.t()).to(at::kFloat), targets, {},
-                                  at::Reduction::Mean, -100, smoothing);
+                                  at::Reduction::Mean, ignoreIndex, smoothing);
 }
 
 } // namespace
@@ -119,7 +119,8 @@ private Q_SLOTS:
         const std::vector<at::Tensor> leaves{leaf({37, 16}, 1), leaf({53, 16}, 2)};
         const at::Tensor targets =
             at::randint(53, {37}, at::detail::createCPUGenerator(3), at::kLong);
-        const at::Tensor ours = classifierLoss(leaves[0], leaves[1], targets, smoothing, rows);
+        const at::Tensor ours =
+            chunkedLoss(leaves[0], {leaves[1], {}}, targets, {.labelSmoothing = smoothing}, rows);
         (ours * 3).backward();
         const auto ourGradients = takeGradients(leaves);
         const at::Tensor theirs = plainLoss(leaves[0], leaves[1], targets, smoothing);
@@ -130,6 +131,29 @@ private Q_SLOTS:
             QVERIFY(difference(ourGradients[i], theirGradients[i]) < 1e-6);
     }
 
+    void targetsThatCountNothingAreLeftOut() {
+        const std::vector<at::Tensor> leaves{leaf({37, 16}, 1), leaf({53, 16}, 2)};
+        const at::Tensor targets =
+            at::randint(4, {37}, at::detail::createCPUGenerator(3), at::kLong);
+        chunkedLoss(leaves[0], {leaves[1], {}}, targets, {2, 0.1}, 8).backward();
+        const auto ourGradients = takeGradients(leaves);
+        plainLoss(leaves[0], leaves[1], targets, 0.1, 2).backward();
+        const auto theirGradients = takeGradients(leaves);
+        for (size_t i = 0; i < leaves.size(); ++i)
+            QVERIFY(difference(ourGradients[i], theirGradients[i]) < 1e-6);
+    }
+
+    void biasOfTheClassifierIsAdded() {
+        const at::Tensor x = leaf({37, 16}, 1);
+        const at::Tensor weight = leaf({53, 16}, 2);
+        const at::Tensor bias = leaf({53}, 4).detach();
+        const at::Tensor targets =
+            at::randint(53, {37}, at::detail::createCPUGenerator(3), at::kLong);
+        const at::Tensor ours = chunkedLoss(x, {weight, bias}, targets, {}, 8);
+        const at::Tensor theirs = at::cross_entropy_loss(at::matmul(x, weight.t()) + bias, targets);
+        QVERIFY(difference(ours, theirs) < 1e-6);
+    }
+
     void lossUnderAutocastIsCrossEntropyUnderAutocast() {
         const std::vector<at::Tensor> leaves{leaf({64, 32}, 1), leaf({96, 32}, 2)};
         const at::Tensor targets =
@@ -138,8 +162,9 @@ private Q_SLOTS:
             const Autocast autocast("bfloat16", useCpu(1));
             return loss();
         };
-        const at::Tensor ours =
-            under([&] { return classifierLoss(leaves[0], leaves[1], targets, 0, 20); });
+        const at::Tensor ours = under([&] {
+            return chunkedLoss(leaves[0], {leaves[1], {}}, targets, {}, 20);
+        });
         ours.backward();
         const auto ourGradients = takeGradients(leaves);
         const at::Tensor theirs =
@@ -160,7 +185,7 @@ private Q_SLOTS:
         const at::Tensor targets =
             at::randint(500, {1024}, at::detail::createCPUGenerator(3), at::kLong);
         const test::AllocationPeak peak;
-        const at::Tensor loss = classifierLoss(x, weight, targets, 0.1, 64);
+        const at::Tensor loss = chunkedLoss(x, {weight, {}}, targets, {.labelSmoothing = 0.1}, 64);
         QVERIFY(!loss.requires_grad());
         QVERIFY(peak.bytes() < 4 * 64 * 500 * 4); // of 2 MB for the logits of all
     }
@@ -176,7 +201,7 @@ private Q_SLOTS:
             takeGradients({x, weight});
             return peak.bytes();
         };
-        const auto chunked = peakOf([&] { return classifierLoss(x, weight, targets, 0, 64); });
+        const auto chunked = peakOf([&] { return chunkedLoss(x, {weight, {}}, targets, {}, 64); });
         const auto whole = peakOf([&] { return plainLoss(x, weight, targets, 0); });
         QVERIFY2(chunked * 5 < whole,
                  qPrintable(QString("%1 and %2 bytes").arg(chunked).arg(whole)));

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trainer/train/model/fused_ops.h"
 
-#include <ATen/ops/addmm.h>
+#include "trainer/train/model/chunked_loss.h"
+#include "trainer/train/model/gemm.h"
+
 #include <ATen/ops/cross_entropy_loss.h>
 #include <ATen/ops/gelu.h>
 #include <ATen/ops/layer_norm.h>
@@ -42,7 +44,7 @@ at::Tensor productGelu(const at::Tensor& x, const at::Tensor& weight, const at::
         const at::Tensor fused = ops->biasGelu(product, bias);
         return fused.defined() ? fused : at::gelu(product + bias, "tanh");
     }
-    return at::gelu(at::addmm(bias, x, weight), "tanh");
+    return at::gelu(affine(x, weight, bias), "tanh");
 }
 
 at::Tensor classifierLoss(const at::Tensor& hidden, const Classifier& classifier,
@@ -52,6 +54,8 @@ at::Tensor classifierLoss(const at::Tensor& hidden, const Classifier& classifier
         if (fused.defined())
             return fused;
     }
+    if (hidden.is_cpu())
+        return chunkedLoss(hidden, classifier, targets, rule);
     const auto& [weight, bias] = classifier;
     const at::Tensor logits = bias.defined() ? at::linear(hidden, weight, bias)
                                              : at::matmul(hidden, weight.t()); // (N, V)

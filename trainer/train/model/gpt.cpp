@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trainer/train/model/gpt.h"
 
-#include "trainer/train/model/classifier_loss.h"
+#include "trainer/train/model/fused_ops.h"
 #include "trainer/train/model/gemm.h"
 #include "trainer/train/model/recompute.h"
 
@@ -145,33 +145,47 @@ at::Tensor Gpt::attention(const Block& block, const at::Tensor& x, bool training
 }
 
 at::Tensor Gpt::feedForward(const Block& block, const at::Tensor& x, bool training) const {
-    const at::Tensor hidden = at::gelu(project(x, block.fcWeight, block.fcBias), "tanh");
-    return drop(project(hidden, block.fcProjWeight, block.fcProjBias), training);
+    const at::Tensor hidden = productGelu(x.reshape({-1, m_shape.width}), parameter(block.fcWeight),
+                                          parameter(block.fcBias)); // (B T, F)
+    const at::Tensor out =
+        affine(hidden, parameter(block.fcProjWeight), parameter(block.fcProjBias));
+    return drop(out.view(x.sizes()), training);
 }
 
-at::Tensor Gpt::runBlock(size_t layer, const at::Tensor& x, bool training,
-                         KeyValueCache* cache) const {
+Gpt::Stream Gpt::enter(const Stream& stream, size_t weight, size_t bias) const {
+    if (!stream.delta.defined())
+        return {stream.sum, norm(stream.sum, weight, bias)};
+    const NormedSum normed =
+        addLayerNorm(stream.sum, stream.delta, parameter(weight), parameter(bias), kNormEps);
+    return {normed.sum, normed.normed};
+}
+
+Gpt::Stream Gpt::runBlock(size_t layer, const Stream& in, bool training,
+                          KeyValueCache* cache) const {
     const Block& block = m_blocks[layer];
-    const at::Tensor normed = norm(x, block.ln1Weight, block.ln1Bias);
-    const at::Tensor mixed = x + attention(block, normed, training, cache, layer);
-    return mixed + feedForward(block, norm(mixed, block.ln2Weight, block.ln2Bias), training);
+    const auto [x, normed] = enter(in, block.ln1Weight, block.ln1Bias);
+    const Stream mixed{x, attention(block, normed, training, cache, layer)};
+    const auto [y, normedAgain] = enter(mixed, block.ln2Weight, block.ln2Bias);
+    return {y, feedForward(block, normedAgain, training)};
 }
 
 at::Tensor Gpt::runBlockAgainLater(size_t layer, const at::Tensor& x) const {
     const auto run = [this, layer](const at::Tensor& in) {
-        return runBlock(layer, in, true, nullptr);
+        const Stream out = runBlock(layer, {in, {}}, true, nullptr);
+        return out.sum + out.delta;
     };
     return recomputed(run, x, parametersOf(m_blocks[layer]), m_shape.dropout > 0);
 }
 
 at::Tensor Gpt::forward(const at::Tensor& ids, bool training, KeyValueCache* cache) const {
     const bool again = training && m_checkpointsActivations;
-    at::Tensor x = embed(ids, cache ? cache->length : 0, training);
+    Stream x{embed(ids, cache ? cache->length : 0, training), {}};
     for (size_t layer = 0; layer < m_blocks.size(); ++layer)
-        x = again ? runBlockAgainLater(layer, x) : runBlock(layer, x, training, cache);
+        x = again ? Stream{runBlockAgainLater(layer, x.sum), {}}
+                  : runBlock(layer, x, training, cache);
     if (cache)
         cache->length += ids.size(1);
-    return norm(x, m_finalWeight, m_finalBias); // (B, T, C)
+    return enter(x, m_finalWeight, m_finalBias).delta; // (B, T, C)
 }
 
 at::Tensor Gpt::logits(const at::Tensor& ids, bool training) {
@@ -180,8 +194,9 @@ at::Tensor Gpt::logits(const at::Tensor& ids, bool training) {
 
 at::Tensor Gpt::loss(const Batch& batch, bool training) {
     const at::Tensor x = forward(batch.tensors[0], training, nullptr); // (B, T, C)
-    return classifierLoss(x.view({-1, m_shape.width}), parameter(m_tokenEmbedding),
-                          batch.tensors[1].reshape({-1}), training ? m_labelSmoothing : 0.0);
+    return classifierLoss(x.view({-1, m_shape.width}), {parameter(m_tokenEmbedding), {}},
+                          batch.tensors[1].reshape({-1}),
+                          {.labelSmoothing = training ? m_labelSmoothing : 0.0});
 }
 
 Gpt::KeyValueCache Gpt::makeCache() const {

@@ -42,8 +42,13 @@ private:
     at::Tensor attention(const Block& block, const at::Tensor& x, bool training,
                          KeyValueCache* cache, size_t layer) const;
     at::Tensor feedForward(const Block& block, const at::Tensor& x, bool training) const;
-    at::Tensor runBlock(size_t layer, const at::Tensor& x, bool training,
-                        KeyValueCache* cache) const;
+    /// What comes into the next norm: (sum, what is still to be added), or out of it: (sum,
+    /// normed sum). Kept apart so that addition and norm can be one operation.
+    struct Stream {
+        at::Tensor sum, delta;
+    };
+    Stream enter(const Stream& stream, size_t weight, size_t bias) const;
+    Stream runBlock(size_t layer, const Stream& in, bool training, KeyValueCache* cache) const;
     at::Tensor runBlockAgainLater(size_t layer, const at::Tensor& x) const;
     at::Tensor forward(const at::Tensor& ids, bool training, KeyValueCache* cache) const;
     at::Tensor norm(const at::Tensor& x, size_t weight, size_t bias) const;

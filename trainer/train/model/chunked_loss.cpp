@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "trainer/train/model/classifier_loss.h"
+#include "trainer/train/model/chunked_loss.h"
 
 #include "trainer/train/model/gemm.h"
 
@@ -30,21 +30,29 @@ at::ScalarType computeType(const at::Tensor& x) {
 }
 
 /// What the chunks have in common.
-struct Classifier {
-    at::Tensor x, weight, targets; ///< x and weight in the type that is computed in
+struct Chunks {
+    at::Tensor x, weight, bias, targets; ///< in the type that is computed in; bias may be undefined
     double smoothing;
     at::Tensor loss;                      ///< () float32: sum over tokens
     at::Tensor xGradient, weightGradient; ///< float32, undefined when not wanted; of the sum
 
-    void addChunk(int64_t first, int64_t count);
+    at::Tensor logits(const at::Tensor& xChunk) const;
+    void add(int64_t first, int64_t count);
     void addGradients(const at::Tensor& logProbabilities, const at::Tensor& target, int64_t first);
 };
 
-void Classifier::addChunk(int64_t first, int64_t count) {
-    const at::Tensor logits = at::empty({count, weight.size(0)}, x.options());
-    gemm(x.narrow(0, first, count), weight.t(), logits);
+at::Tensor Chunks::logits(const at::Tensor& xChunk) const {
+    const at::Tensor out = at::empty({xChunk.size(0), weight.size(0)}, x.options());
+    if (bias.defined())
+        out.copy_(bias);
+    gemm(xChunk, weight.t(), out, bias.defined() ? 1 : 0);
+    return out.to(at::kFloat);
+}
+
+void Chunks::add(int64_t first, int64_t count) {
     const at::Tensor target = targets.narrow(0, first, count).unsqueeze(1); // (n, 1)
-    const at::Tensor logProbabilities = at::_log_softmax(logits.to(at::kFloat), 1, false);
+    const at::Tensor logProbabilities =
+        at::_log_softmax(logits(x.narrow(0, first, count)), 1, false);
     loss.sub_(logProbabilities.gather(1, target).sum(), 1 - smoothing);
     if (smoothing > 0)
         loss.sub_(logProbabilities.sum(), smoothing / static_cast<double>(weight.size(0)));
@@ -53,8 +61,8 @@ void Classifier::addChunk(int64_t first, int64_t count) {
 }
 
 /// Softmax minus what was wanted: the gradient of the logits.
-void Classifier::addGradients(const at::Tensor& logProbabilities, const at::Tensor& target,
-                              int64_t first) {
+void Chunks::addGradients(const at::Tensor& logProbabilities, const at::Tensor& target,
+                          int64_t first) {
     at::Tensor gradient = logProbabilities.exp_();
     gradient.scatter_add_(1, target, at::full_like(target, -(1 - smoothing), gradient.options()));
     if (smoothing > 0)
@@ -76,46 +84,61 @@ void Classifier::addGradients(const at::Tensor& logProbabilities, const at::Tens
     weightGradient.add_(narrow);
 }
 
-class ClassifierLoss : public torch::autograd::Function<ClassifierLoss> {
+class ChunkedLoss : public torch::autograd::Function<ChunkedLoss> {
 public:
     static at::Tensor forward(AutogradContext* ctx, const at::Tensor& x, const at::Tensor& weight,
-                              const at::Tensor& targets, double smoothing, int64_t rows,
-                              bool wantsGradients) {
+                              const std::optional<at::Tensor>& bias, const at::Tensor& targets,
+                              double smoothing, int64_t rows, bool wantsGradients) {
         const at::ScalarType type = computeType(x);
-        const auto floats = x.options().dtype(at::kFloat);
         // Conversions are made here, once.
-        const c10::impl::ExcludeDispatchKeyGuard plain(
-            at::autocast::get_autocast_dispatch_key_from_device_type(x.device().type()));
-        Classifier classifier{
-            x.to(type), weight.to(type), targets, smoothing, at::zeros({}, floats), {}, {}};
+        const c10::impl::ExcludeDispatchKeyGuard plain(at::DispatchKey::AutocastCPU);
+        const auto floats = x.options().dtype(at::kFloat);
+        Chunks chunks{x.to(type),
+                      weight.to(type),
+                      bias ? bias->to(type) : at::Tensor(),
+                      targets,
+                      smoothing,
+                      at::zeros({}, floats),
+                      {},
+                      {}};
         if (wantsGradients) {
-            classifier.xGradient = at::empty(x.sizes(), floats);
-            classifier.weightGradient = at::zeros(weight.sizes(), floats);
+            chunks.xGradient = at::empty(x.sizes(), floats);
+            chunks.weightGradient = at::zeros(weight.sizes(), floats);
         }
         const int64_t count = x.size(0);
         for (int64_t first = 0; first < count; first += rows)
-            classifier.addChunk(first, std::min(rows, count - first));
-        ctx->save_for_backward({classifier.xGradient, classifier.weightGradient});
+            chunks.add(first, std::min(rows, count - first));
+        ctx->save_for_backward({chunks.xGradient, chunks.weightGradient});
         ctx->saved_data["scale"] = 1.0 / static_cast<double>(count);
-        return classifier.loss / static_cast<double>(count);
+        return chunks.loss / static_cast<double>(count);
     }
 
     static variable_list backward(AutogradContext* ctx, const variable_list& gradients) {
         variable_list saved = ctx->get_saved_variables();
         const at::Tensor scale = gradients[0] * ctx->saved_data["scale"].toDouble();
-        return {saved[0] * scale, saved[1].mul_(scale), {}, {}, {}, {}};
+        return {saved[0].mul_(scale), saved[1].mul_(scale), {}, {}, {}, {}, {}};
     }
 };
 
 } // namespace
 
-at::Tensor classifierLoss(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& targets,
-                          double smoothing, int64_t rows) {
+at::Tensor chunkedLoss(const at::Tensor& hidden, const Classifier& classifier,
+                       const at::Tensor& targets, const LossRule& rule, int64_t rows) {
+    const at::Tensor& weight = classifier.weight;
     if (rows == 0)
         rows = std::max(kLeastRows, kChunkItems / weight.size(0));
     const bool wantsGradients =
-        at::GradMode::is_enabled() && (x.requires_grad() || weight.requires_grad());
-    return ClassifierLoss::apply(x, weight, targets, smoothing, rows, wantsGradients);
+        at::GradMode::is_enabled() && (hidden.requires_grad() || weight.requires_grad());
+    const at::Tensor counts = targets.ne(rule.ignoreIndex);
+    const auto bias = classifier.bias.defined() ? std::optional(classifier.bias) : std::nullopt;
+    const auto compute = [&](const at::Tensor& x, const at::Tensor& wanted) {
+        return ChunkedLoss::apply(x, weight, bias, wanted, rule.labelSmoothing, rows,
+                                  wantsGradients);
+    };
+    if (counts.all().item<bool>())
+        return compute(hidden, targets);
+    const at::Tensor counting = counts.nonzero().squeeze(1);
+    return compute(hidden.index_select(0, counting), targets.index_select(0, counting));
 }
 
 } // namespace rm
