@@ -121,17 +121,17 @@ private Q_SLOTS:
         at::Tensor hidden = at::ones({3, 4}, at::kDouble).requires_grad_(true);
         at::Tensor weight = at::ones({5, 4}, at::kDouble).requires_grad_(true);
         const at::Tensor targets = at::zeros({3}, at::kLong);
-        const Classifier classifier{weight, {}};
-        QVERIFY(hostOps().classifierLoss(hidden, classifier, targets, {}).requires_grad());
+        const OutputLayer layer{weight, {}};
+        QVERIFY(hostOps().classifierLoss(hidden, layer, targets, {}).requires_grad());
         const at::NoGradGuard noGrad;
-        QVERIFY(!hostOps().classifierLoss(hidden, classifier, targets, {}).requires_grad());
+        QVERIFY(!hostOps().classifierLoss(hidden, layer, targets, {}).requires_grad());
     }
 
     void lossInFloat16IsLeftToAten() {
         const at::Tensor half = at::ones({3, 4}, at::kHalf);
-        const Classifier classifier{at::ones({5, 4}), {}};
+        const OutputLayer layer{at::ones({5, 4}), {}};
         const at::Tensor targets = at::zeros({3}, at::kLong);
-        QVERIFY(!hostOps().classifierLoss(half, classifier, targets, {}).defined());
+        QVERIFY(!hostOps().classifierLoss(half, layer, targets, {}).defined());
     }
 
     void inferenceModeIsFine() {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/unit/train/allocation_peak.h"
 #include "trainer/train/autocast.h"
-#include "trainer/train/model/chunked_loss.h"
+#include "trainer/train/model/classifier_loss.h"
 #include "trainer/train/model/gemm.h"
 #include "trainer/train/model/recompute.h"
 
@@ -119,8 +119,8 @@ private Q_SLOTS:
         const std::vector<at::Tensor> leaves{leaf({37, 16}, 1), leaf({53, 16}, 2)};
         const at::Tensor targets =
             at::randint(53, {37}, at::detail::createCPUGenerator(3), at::kLong);
-        const at::Tensor ours =
-            chunkedLoss(leaves[0], {leaves[1], {}}, targets, {.labelSmoothing = smoothing}, rows);
+        const at::Tensor ours = classifierLoss(leaves[0], {leaves[1], {}}, targets,
+                                               {.labelSmoothing = smoothing}, rows);
         (ours * 3).backward();
         const auto ourGradients = takeGradients(leaves);
         const at::Tensor theirs = plainLoss(leaves[0], leaves[1], targets, smoothing);
@@ -135,7 +135,7 @@ private Q_SLOTS:
         const std::vector<at::Tensor> leaves{leaf({37, 16}, 1), leaf({53, 16}, 2)};
         const at::Tensor targets =
             at::randint(4, {37}, at::detail::createCPUGenerator(3), at::kLong);
-        chunkedLoss(leaves[0], {leaves[1], {}}, targets, {2, 0.1}, 8).backward();
+        classifierLoss(leaves[0], {leaves[1], {}}, targets, {2, 0.1}, 8).backward();
         const auto ourGradients = takeGradients(leaves);
         plainLoss(leaves[0], leaves[1], targets, 0.1, 2).backward();
         const auto theirGradients = takeGradients(leaves);
@@ -149,7 +149,7 @@ private Q_SLOTS:
         const at::Tensor bias = leaf({53}, 4).detach();
         const at::Tensor targets =
             at::randint(53, {37}, at::detail::createCPUGenerator(3), at::kLong);
-        const at::Tensor ours = chunkedLoss(x, {weight, bias}, targets, {}, 8);
+        const at::Tensor ours = classifierLoss(x, {weight, bias}, targets, {}, 8);
         const at::Tensor theirs = at::cross_entropy_loss(at::matmul(x, weight.t()) + bias, targets);
         QVERIFY(difference(ours, theirs) < 1e-6);
     }
@@ -163,7 +163,7 @@ private Q_SLOTS:
             return loss();
         };
         const at::Tensor ours = under([&] {
-            return chunkedLoss(leaves[0], {leaves[1], {}}, targets, {}, 20);
+            return classifierLoss(leaves[0], {leaves[1], {}}, targets, {}, 20);
         });
         ours.backward();
         const auto ourGradients = takeGradients(leaves);
@@ -185,7 +185,8 @@ private Q_SLOTS:
         const at::Tensor targets =
             at::randint(500, {1024}, at::detail::createCPUGenerator(3), at::kLong);
         const test::AllocationPeak peak;
-        const at::Tensor loss = chunkedLoss(x, {weight, {}}, targets, {.labelSmoothing = 0.1}, 64);
+        const at::Tensor loss =
+            classifierLoss(x, {weight, {}}, targets, {.labelSmoothing = 0.1}, 64);
         QVERIFY(!loss.requires_grad());
         QVERIFY(peak.bytes() < 4 * 64 * 500 * 4); // of 2 MB for the logits of all
     }
@@ -201,7 +202,9 @@ private Q_SLOTS:
             takeGradients({x, weight});
             return peak.bytes();
         };
-        const auto chunked = peakOf([&] { return chunkedLoss(x, {weight, {}}, targets, {}, 64); });
+        const auto chunked = peakOf([&] {
+            return classifierLoss(x, {weight, {}}, targets, {}, 64);
+        });
         const auto whole = peakOf([&] { return plainLoss(x, weight, targets, 0); });
         QVERIFY2(chunked * 5 < whole,
                  qPrintable(QString("%1 and %2 bytes").arg(chunked).arg(whole)));

@@ -16,7 +16,7 @@
 
 namespace rm::fused {
 
-/// The classifier's product and its cross-entropy, some rows at a time. The gradients of both
+/// The layer's product and its cross-entropy, some rows at a time. The gradients of both
 /// factors follow from the logits while these are there, so the backward pass only scales them.
 template <class Kernels>
 class ChunkedLoss {
@@ -26,17 +26,17 @@ public:
         bool weight = false;
     };
 
-    ChunkedLoss(const at::Tensor& hidden, const Classifier& classifier, const at::Tensor& targets,
+    ChunkedLoss(const at::Tensor& hidden, const OutputLayer& layer, const at::Tensor& targets,
                 const LossRule& rule, at::ScalarType type, Wanted wanted)
         : m_hidden(hidden.to(type))
-        , m_weight(padded(classifier.weight, type))
-        , m_bias(classifier.bias)
+        , m_weight(padded(layer.weight, type))
+        , m_bias(layer.bias)
         , m_targets(targets)
         , m_wide(hidden.options().dtype(wideTypeOf(type)))
         , m_losses(at::empty({hidden.size(0)}, m_wide))
         , m_scale(targets.ne(rule.ignoreIndex).sum().to(m_wide.dtype().toScalarType()).reciprocal())
         , m_wanted(wanted) {
-        m_arguments.classes = classifier.weight.size(0);
+        m_arguments.classes = layer.weight.size(0);
         m_arguments.rowLength = m_weight.size(0);
         m_arguments.ignoreIndex = rule.ignoreIndex;
         m_arguments.labelSmoothing = rule.labelSmoothing;
@@ -151,19 +151,18 @@ struct ClassifierLossFunction : torch::autograd::Function<ClassifierLossFunction
 };
 
 template <class Kernels>
-at::Tensor classifierLoss(const at::Tensor& hidden, const Classifier& classifier,
+at::Tensor classifierLoss(const at::Tensor& hidden, const OutputLayer& layer,
                           const at::Tensor& targets, const LossRule& rule) {
     const at::ScalarType type = computeTypeOf(hidden);
-    const at::Tensor& bias = classifier.bias;
+    const at::Tensor& bias = layer.bias;
     const bool knowsBias =
         !bias.defined() || (bias.scalar_type() == wideTypeOf(type) && !bias.requires_grad());
     // Float16 loses gradients that the backward pass' loss scale, unknown here, would have kept.
     if (!Kernels::covers(type) || type == at::kHalf || !knowsBias ||
-        classifier.weight.scalar_type() != wideTypeOf(type) || hidden.dim() != 2 ||
-        hidden.numel() == 0)
+        layer.weight.scalar_type() != wideTypeOf(type) || hidden.dim() != 2 || hidden.numel() == 0)
         return {};
     return ClassifierLossFunction<Kernels>::apply(
-        hidden.contiguous(), classifier.weight,
+        hidden.contiguous(), layer.weight,
         bias.defined() ? std::optional(bias.contiguous()) : std::nullopt, targets.contiguous(),
         rule, type, at::GradMode::is_enabled());
 }

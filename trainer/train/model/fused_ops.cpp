@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trainer/train/model/fused_ops.h"
 
-#include "trainer/train/model/chunked_loss.h"
 #include "trainer/train/model/gemm.h"
 
-#include <ATen/ops/cross_entropy_loss.h>
 #include <ATen/ops/gelu.h>
 #include <ATen/ops/layer_norm.h>
-#include <ATen/ops/linear.h>
-#include <ATen/ops/matmul.h>
 #include <ATen/ops/mm.h>
 
 namespace rm {
@@ -47,20 +43,10 @@ at::Tensor productGelu(const at::Tensor& x, const at::Tensor& weight, const at::
     return at::gelu(affine(x, weight, bias), "tanh");
 }
 
-at::Tensor classifierLoss(const at::Tensor& hidden, const Classifier& classifier,
-                          const at::Tensor& targets, const LossRule& rule) {
-    if (const FusedOps* ops = opsFor(hidden)) {
-        at::Tensor fused = ops->classifierLoss(hidden, classifier, targets, rule);
-        if (fused.defined())
-            return fused;
-    }
-    if (hidden.is_cpu())
-        return chunkedLoss(hidden, classifier, targets, rule);
-    const auto& [weight, bias] = classifier;
-    const at::Tensor logits = bias.defined() ? at::linear(hidden, weight, bias)
-                                             : at::matmul(hidden, weight.t()); // (N, V)
-    return at::cross_entropy_loss(logits.to(at::kFloat), targets, {}, at::Reduction::Mean,
-                                  rule.ignoreIndex, rule.labelSmoothing);
+at::Tensor fusedClassifierLoss(const at::Tensor& hidden, const OutputLayer& layer,
+                               const at::Tensor& targets, const LossRule& rule) {
+    const FusedOps* ops = opsFor(hidden);
+    return ops ? ops->classifierLoss(hidden, layer, targets, rule) : at::Tensor();
 }
 
 } // namespace rm

@@ -18,7 +18,7 @@ struct NormedSum {
 enum class NormedFor { kProducts, kResidual };
 
 /// The last layer: hidden (N, C) -> logits (N, V).
-struct Classifier {
+struct OutputLayer {
     at::Tensor weight; ///< (V, C)
     at::Tensor bias;   ///< (V), or undefined; not trained
 };
@@ -36,7 +36,7 @@ struct FusedOps {
                               const at::Tensor& weight, const at::Tensor& bias, double eps,
                               NormedFor use);
     at::Tensor (*biasGelu)(const at::Tensor& x, const at::Tensor& bias);
-    at::Tensor (*classifierLoss)(const at::Tensor& hidden, const Classifier& classifier,
+    at::Tensor (*classifierLoss)(const at::Tensor& hidden, const OutputLayer& layer,
                                  const at::Tensor& targets, const LossRule& rule);
 };
 
@@ -52,10 +52,10 @@ NormedSum addLayerNorm(const at::Tensor& residual, const at::Tensor& delta,
 /// gelu(x weight + bias) in its tanh form: x (N, C), weight (C, F), bias (F) -> (N, F)
 at::Tensor productGelu(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias);
 
-/// Mean cross-entropy of the logits of hidden (N, C) with the targets that count, int64 (N) -> ().
-/// In float32 as torch.nn.functional.cross_entropy. Fused, the logits of the whole batch never
-/// exist at once.
-at::Tensor classifierLoss(const at::Tensor& hidden, const Classifier& classifier,
-                          const at::Tensor& targets, const LossRule& rule = {});
+/// Mean cross-entropy of the logits of hidden (N, C) with the targets that count, int64 (N) -> (),
+/// in float32 as torch.nn.functional.cross_entropy; the logits of the whole batch never exist at
+/// once. Undefined where no kernel covers it.
+at::Tensor fusedClassifierLoss(const at::Tensor& hidden, const OutputLayer& layer,
+                               const at::Tensor& targets, const LossRule& rule);
 
 } // namespace rm

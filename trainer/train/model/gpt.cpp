@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trainer/train/model/gpt.h"
 
+#include "trainer/train/model/classifier_loss.h"
 #include "trainer/train/model/fused_ops.h"
 #include "trainer/train/model/gemm.h"
 #include "trainer/train/model/recompute.h"

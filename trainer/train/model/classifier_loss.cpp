@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "trainer/train/model/chunked_loss.h"
+#include "trainer/train/model/classifier_loss.h"
 
 #include "trainer/train/model/gemm.h"
 
 #include <ATen/TensorOperators.h>
 #include <ATen/autocast_mode.h>
 #include <ATen/ops/_log_softmax.h>
+#include <ATen/ops/cross_entropy_loss.h>
 #include <ATen/ops/empty.h>
+#include <ATen/ops/linear.h>
+#include <ATen/ops/matmul.h>
 #include <ATen/ops/zeros.h>
 #include <torch/csrc/autograd/custom_function.h>
 
@@ -120,25 +123,39 @@ public:
     }
 };
 
-} // namespace
-
-at::Tensor chunkedLoss(const at::Tensor& hidden, const Classifier& classifier,
-                       const at::Tensor& targets, const LossRule& rule, int64_t rows) {
-    const at::Tensor& weight = classifier.weight;
+at::Tensor lossInChunks(const at::Tensor& hidden, const OutputLayer& layer,
+                        const at::Tensor& targets, double smoothing, int64_t rows) {
+    const at::Tensor& weight = layer.weight;
     if (rows == 0)
         rows = std::max(kLeastRows, kChunkItems / weight.size(0));
     const bool wantsGradients =
         at::GradMode::is_enabled() && (hidden.requires_grad() || weight.requires_grad());
+    const auto bias = layer.bias.defined() ? std::optional(layer.bias) : std::nullopt;
+    return ChunkedLoss::apply(hidden, weight, bias, targets, smoothing, rows, wantsGradients);
+}
+
+at::Tensor wholeLoss(const at::Tensor& hidden, const OutputLayer& layer, const at::Tensor& targets,
+                     const LossRule& rule) {
+    const at::Tensor logits = layer.bias.defined() ? at::linear(hidden, layer.weight, layer.bias)
+                                                   : at::matmul(hidden, layer.weight.t()); // (N, V)
+    return at::cross_entropy_loss(logits.to(at::kFloat), targets, {}, at::Reduction::Mean,
+                                  rule.ignoreIndex, rule.labelSmoothing);
+}
+
+} // namespace
+
+at::Tensor classifierLoss(const at::Tensor& hidden, const OutputLayer& layer,
+                          const at::Tensor& targets, const LossRule& rule, int64_t rows) {
+    if (!hidden.is_cpu()) {
+        const at::Tensor fused = fusedClassifierLoss(hidden, layer, targets, rule);
+        return fused.defined() ? fused : wholeLoss(hidden, layer, targets, rule);
+    }
     const at::Tensor counts = targets.ne(rule.ignoreIndex);
-    const auto bias = classifier.bias.defined() ? std::optional(classifier.bias) : std::nullopt;
-    const auto compute = [&](const at::Tensor& x, const at::Tensor& wanted) {
-        return ChunkedLoss::apply(x, weight, bias, wanted, rule.labelSmoothing, rows,
-                                  wantsGradients);
-    };
     if (counts.all().item<bool>())
-        return compute(hidden, targets);
+        return lossInChunks(hidden, layer, targets, rule.labelSmoothing, rows);
     const at::Tensor counting = counts.nonzero().squeeze(1);
-    return compute(hidden.index_select(0, counting), targets.index_select(0, counting));
+    return lossInChunks(hidden.index_select(0, counting), layer, targets.index_select(0, counting),
+                        rule.labelSmoothing, rows);
 }
 
 } // namespace rm
