@@ -74,10 +74,10 @@ Result<void> canRunSshd() {
     return {};
 }
 
-Result<QString> makeSshKey(const QString& path) {
+Result<QString> makeSshKey(const QString& path, const QString& passphrase) {
     QFile::remove(path);
     QFile::remove(path + ".pub");
-    const QStringList arguments{"-q", "-t", "ed25519", "-N", "", "-C", "test", "-f", path};
+    const QStringList arguments{"-q", "-t", "ed25519", "-N", passphrase, "-C", "test", "-f", path};
     if (const auto made = output("ssh-keygen", arguments); !made)
         return made;
     return readText(path + ".pub").trimmed();
@@ -136,8 +136,12 @@ QString SshServer::configuration() const {
 }
 
 Result<void> SshServer::launch() {
-    QStringList command{
-        kServer, "-D", "-f", m_dir.filePath("sshd_config"), "-E", m_dir.filePath("log")};
+    auto seeing = commandSeeing(
+        m_options.files, m_dir.filePath("files"),
+        {kServer, "-D", "-f", m_dir.filePath("sshd_config"), "-E", m_dir.filePath("log")});
+    if (!seeing)
+        return tl::unexpected(seeing.error());
+    QStringList command = std::move(*seeing);
     if (!m_options.space.isEmpty())
         command = QStringList{"ip", "netns", "exec", m_options.space} + command;
     const auto seen = log().size();
@@ -172,6 +176,10 @@ void SshServer::stop() {
 Result<void> SshServer::restart() {
     stop();
     return launch();
+}
+
+Result<void> SshServer::changePassword(const QString& password) {
+    return rewriteOwnFile(shadowWith(password), m_dir.filePath("files"));
 }
 
 Result<void> SshServer::changeHostKey() {

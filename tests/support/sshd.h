@@ -2,6 +2,7 @@
 #pragma once
 
 #include "shared/result.h"
+#include "tests/support/own_files.h"
 
 #include <QProcess>
 #include <QString>
@@ -18,8 +19,9 @@ namespace rm {
 /// Whether OpenSSH's server and key tool are on this machine; else why not.
 Result<void> canRunSshd();
 
-/// Makes an ed25519 key pair without passphrase at `path`; the answer is the public line.
-Result<QString> makeSshKey(const QString& path);
+/// Makes an ed25519 key pair at `path`; the answer is the public line. Without a passphrase
+/// unless one is given.
+Result<QString> makeSshKey(const QString& path, const QString& passphrase = {});
 
 /// A real OpenSSH server of its own: temporary folder, host key, authorized keys, log. It serves
 /// the user who runs the test, without PAM. One thread. Ended with all its sessions by the
@@ -33,6 +35,9 @@ public:
         QString authorizedKey = {};    ///< public line
         QStringList environment = {};  ///< "NAME=value" beside HOME and XDG_*
         QStringList settings = {};     ///< further lines of sshd_config, before ours
+        /// What the server and its logins see in the place of the machine's own files, e.g. a
+        /// shadowWith(); needs canMountOwnFiles().
+        std::vector<OwnFile> files = {};
     };
     static Result<std::unique_ptr<SshServer>> start(const Options& options);
     ~SshServer();
@@ -50,6 +55,8 @@ public:
     /// All that the server said so far, at DEBUG1.
     QString log() const;
 
+    /// Of root, from the next login on; one of the options' files must be a shadowWith().
+    Result<void> changePassword(const QString& password);
     /// Another host key from now on, same port.
     Result<void> changeHostKey();
     /// SIGKILLs the processes that serve connections: the links die, the server stays.

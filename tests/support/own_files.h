@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "shared/result.h"
+
+#include <QByteArray>
+#include <QString>
+#include <QStringList>
+
+#include <vector>
+
+namespace rm {
+
+/// A file that a program is to see in the place of the machine's own.
+struct OwnFile {
+    QString path; ///< must exist on the machine
+    QByteArray content;
+    bool executable = false;
+};
+
+/// Whether this process may give a program a mount namespace of its own; else why not.
+Result<void> canMountOwnFiles();
+
+/// Argument list that runs `command`, and all that it starts, in a mount namespace where these
+/// files lie over the machine's, of which nothing changes. Their contents are kept in `folder`.
+Result<QStringList> commandSeeing(const std::vector<OwnFile>& files, const QString& folder,
+                                  const QStringList& command);
+
+/// Another content for one of them, seen at once by a program that was started with `folder`.
+Result<void> rewriteOwnFile(const OwnFile& file, const QString& folder);
+
+/// An /etc/shadow with one account, root, that has this password. `mustChange`: at its next login.
+OwnFile shadowWith(const QString& password, bool mustChange = false);
+
+/// An /etc/passwd whose root lives in `home`.
+OwnFile passwdWith(const QString& home);
+
+/// An /etc/pam.d/sshd that asks for what /etc/shadow says and nothing else.
+OwnFile pamOfShadow();
+
+} // namespace rm
