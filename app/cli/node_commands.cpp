@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/cli/access.h"
 #include "app/cli/commands.h"
 #include "app/cli/json_view.h"
 #include "app/cli/session.h"
@@ -37,58 +38,6 @@ Result<Node> parseNode(const NodeOptions& options) {
         rest = rest.substr(1, rest.size() - 2);
     node.sshHost = rest;
     return node;
-}
-
-/// What a person decides about a connection that wants something; nullopt: nothing to decide.
-std::optional<Credentials> decide(const Node& node, const ConnectFailure& failure,
-                                  const std::string& trusted, Credentials credentials) {
-    switch (failure.need) {
-    case ConnectFailure::Need::kTrustHostKey: {
-        const bool given = !trusted.empty() && trusted == failure.fingerprint;
-        if (!given &&
-            !(trusted.empty() && askYesNo("First contact with " + node.name + ": its host key is " +
-                                          failure.fingerprint + "\nTrust it?")))
-            return std::nullopt;
-        credentials.trustedFingerprint = failure.fingerprint;
-        return credentials;
-    }
-    case ConnectFailure::Need::kPassword: {
-        if (credentials.password)
-            return std::nullopt;
-        const std::string password = askSecret("Password for " + node.name);
-        if (password.empty())
-            return std::nullopt;
-        credentials.password = password;
-        return credentials;
-    }
-    case ConnectFailure::Need::kNothing:
-        break;
-    }
-    return std::nullopt;
-}
-
-std::string withAdvice(const ConnectFailure& failure) {
-    if (failure.need == ConnectFailure::Need::kTrustHostKey)
-        return failure.error.message + "; compare " + failure.fingerprint +
-               " with the machine's own and pass it as --fingerprint to `nodes add`";
-    return failure.error.message;
-}
-
-/// Checks, asking what has to be asked, until there is an answer that no person can change.
-NodeCheck checkAsking(Session& session, const Node& node, const std::string& trusted) {
-    Credentials credentials;
-    const QString name = QString::fromStdString(node.name);
-    for (;;) {
-        NodeCheck check = await(session.fleet().check(name, credentials));
-        if (!check.failure) {
-            session.grant(node.name, credentials);
-            return check;
-        }
-        auto decided = decide(node, *check.failure, trusted, credentials);
-        if (!decided)
-            return check;
-        credentials = std::move(*decided);
-    }
 }
 
 void printCheck(const NodeCheck& check) {

@@ -147,15 +147,29 @@ CredentialStore& Fleet::credentials() const {
 
 namespace {
 
+/// Keeps what opened the node, or got as far as to the next question.
+void remember(const NodeCheck& check, Credentials credentials, CredentialStore& granted) {
+    using Need = ConnectFailure::Need;
+    const Need need = check.failure ? check.failure->need : Need::kNothing;
+    if (check.failure && need != Need::kPassword && need != Need::kPassphrase)
+        return;
+    if (need == Need::kPassword)
+        credentials.password.reset();
+    if (need == Need::kPassphrase)
+        credentials.passphrase.reset();
+    granted.forget(check.node);
+    granted.grant(check.node, credentials);
+}
+
 NodeCheck checkWithGrants(const Node& node, Credentials credentials, CredentialStore& granted,
                           const std::stop_token& stop) {
+    const Credentials known = granted.lookUp(node.name);
     if (!credentials.password)
-        credentials.password = granted.lookUp(node.name).password;
+        credentials.password = known.password;
+    if (!credentials.passphrase)
+        credentials.passphrase = known.passphrase;
     NodeCheck check = checkNodeNow(node, credentials, stop);
-    if (!check.failure)
-        granted.grant(node.name, credentials);
-    else if (check.failure->need == ConnectFailure::Need::kPassword)
-        granted.forget(node.name);
+    remember(check, credentials, granted);
     return check;
 }
 

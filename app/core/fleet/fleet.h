@@ -54,12 +54,13 @@ public:
     Result<void> add(const Node& node);
     Result<void> remove(const QString& name);
 
-    /// Passwords that opened a node in this session: check() uses and fills it, and whoever opens
-    /// sessions to these nodes takes them from here. Thread-safe; lives as long as the fleet.
+    /// Passwords and passphrases that opened a node in this session: check() uses and fills it, and
+    /// whoever opens sessions to these nodes takes them from here. Thread-safe; lives as long as
+    /// the fleet.
     CredentialStore& credentials() const;
 
-    /// Connects, deploys the agent when needed, probes. Never fails as a future. A password that
-    /// `credentials` lacks is taken from credentials().
+    /// Connects, deploys the agent when needed, probes. Never fails as a future. A password or
+    /// passphrase that `credentials` lacks is taken from credentials().
     QFuture<NodeCheck> check(const QString& name, Credentials credentials = {});
     std::optional<NodeCheck> lastCheck(const QString& name) const;
 

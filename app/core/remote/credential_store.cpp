@@ -1,33 +1,19 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/remote/credential_store.h"
 
-#include <cstring>
-
 namespace rm {
-
-namespace {
-
-void zero(Credentials& credentials) {
-    if (credentials.password)
-        explicit_bzero(credentials.password->data(), credentials.password->size());
-}
-
-} // namespace
-
-CredentialStore::~CredentialStore() {
-    for (auto& [node, credentials] : m_granted)
-        zero(credentials);
-}
 
 void CredentialStore::grant(const std::string& node, const Credentials& credentials) {
     const std::lock_guard lock(m_mutex);
-    Credentials& granted = m_granted[node];
-    if (credentials.password) {
-        zero(granted);
-        granted.password = credentials.password;
-    }
+    Credentials merged = m_granted[node];
+    if (credentials.password)
+        merged.password = credentials.password;
+    if (credentials.passphrase)
+        merged.passphrase = credentials.passphrase;
     if (credentials.trustedFingerprint)
-        granted.trustedFingerprint = credentials.trustedFingerprint;
+        merged.trustedFingerprint = credentials.trustedFingerprint;
+    m_granted.erase(node); // overwritten as a whole, not in part by a shorter one
+    m_granted.emplace(node, merged);
 }
 
 Credentials CredentialStore::lookUp(const std::string& node) const {
@@ -38,11 +24,7 @@ Credentials CredentialStore::lookUp(const std::string& node) const {
 
 void CredentialStore::forget(const std::string& node) {
     const std::lock_guard lock(m_mutex);
-    const auto found = m_granted.find(node);
-    if (found == m_granted.end())
-        return;
-    zero(found->second);
-    m_granted.erase(found);
+    m_granted.erase(node);
 }
 
 } // namespace rm

@@ -14,7 +14,6 @@ namespace rm {
 class CredentialStore {
 public:
     CredentialStore() = default;
-    ~CredentialStore();
     CredentialStore(const CredentialStore&) = delete;
     CredentialStore& operator=(const CredentialStore&) = delete;
 

@@ -6,8 +6,9 @@
 namespace rm {
 
 Credentials::~Credentials() {
-    if (password)
-        OPENSSL_cleanse(password->data(), password->size());
+    for (auto* secret : {&password, &passphrase})
+        if (*secret)
+            OPENSSL_cleanse((*secret)->data(), (*secret)->size());
 }
 
 } // namespace rm

@@ -79,6 +79,7 @@ struct ConnectFailure {
         kNothing,      ///< nothing here helps: see the error
         kTrustHostKey, ///< first contact: show `fingerprint`, then Credentials::trustedFingerprint
         kPassword,     ///< ask, then Credentials::password
+        kPassphrase,   ///< a key file is protected: ask, then Credentials::passphrase
     };
     Error error;
     Need need = Need::kNothing;
@@ -91,6 +92,7 @@ struct Credentials {
     ~Credentials();
 
     std::optional<std::string> password;
+    std::optional<std::string> passphrase; ///< of the key files that have one
     /// Write this key to known_hosts if, and only if, the host shows exactly it.
     std::optional<std::string> trustedFingerprint;
 };

@@ -5,6 +5,7 @@
 #include "app/core/remote/thread_owner.h"
 #include "shared/result.h"
 
+#include <libssh/callbacks.h>
 #include <libssh/libssh.h>
 
 #include <chrono>
@@ -20,6 +21,16 @@ struct Patience {
     std::stop_token stop;
 };
 
+/// What opens protected key files, and whether one was met.
+struct KeyLock {
+    const std::string* passphrase = nullptr; ///< null: a person was not asked yet
+    bool met = false;
+
+    /// libssh's way to ask for the passphrase of a key file; `lock` is a KeyLock.
+    static int answer(const char* prompt, char* buffer, size_t size, int echo, int verify,
+                      void* lock);
+};
+
 /// A libssh session in non-blocking mode, with every wait bounded. One thread.
 class SshLink {
 public:
@@ -29,6 +40,7 @@ public:
     SshLink& operator=(const SshLink&) = delete;
 
     ssh_session get() const { return m_session; }
+    KeyLock& keyLock() { return m_keyLock; }
 
     /// Repeats a non-blocking libssh call until it answers something other than `again`.
     /// kUnavailable: out of patience.
@@ -64,6 +76,8 @@ private:
     ThreadOwner m_owner;
     ssh_session m_session;
     ssh_event m_event = nullptr; ///< made by the first pump()
+    KeyLock m_keyLock;
+    ssh_callbacks_struct m_callbacks{}; ///< libssh keeps its address
 };
 
 /// The session's last failure, as an error of `attempt`. The one place that reads libssh's codes.

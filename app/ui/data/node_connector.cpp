@@ -50,6 +50,8 @@ void NodeConnector::finish(const NodeCheck& answer) {
         askForTrust(*node, *answer.failure);
     else if (answer.failure->need == ConnectFailure::Need::kPassword)
         lookForPassword(*node, *answer.failure);
+    else if (answer.failure->need == ConnectFailure::Need::kPassphrase)
+        askForPassphrase(*node, *answer.failure);
 }
 
 void NodeConnector::askForTrust(const Node& node, const ConnectFailure& failure) {
@@ -93,6 +95,17 @@ void NodeConnector::askForPassword(const Node& node, const ConnectFailure& failu
                     Q_EMIT problem(QString::fromStdString(kept.error().message));
             });
         usePassword(node, dialog->password());
+    });
+    dialog->open();
+}
+
+void NodeConnector::askForPassphrase(const Node& node, const ConnectFailure& failure) {
+    auto* dialog = new PasswordDialog(node, QString::fromStdString(failure.error.message), m_window,
+                                      PasswordDialog::Asked::kPassphrase);
+    connect(dialog, &QDialog::accepted, this, [this, node, dialog] {
+        Credentials credentials;
+        credentials.passphrase = dialog->password().toStdString();
+        start(QString::fromStdString(node.name), credentials);
     });
     dialog->open();
 }

@@ -32,6 +32,7 @@ private:
     void finish(const NodeCheck& answer);
     void askForTrust(const Node& node, const ConnectFailure& failure);
     void askForPassword(const Node& node, const ConnectFailure& failure);
+    void askForPassphrase(const Node& node, const ConnectFailure& failure);
     void lookForPassword(const Node& node, const ConnectFailure& failure);
     void usePassword(const Node& node, const QString& password);
 

@@ -64,6 +64,8 @@ StateWords checkWords(const std::optional<NodeCheck>& check, bool checking) {
         return {Words::tr("New host key"), Tone::kWarn};
     if (check->failure && check->failure->need == ConnectFailure::Need::kPassword)
         return {Words::tr("Needs a password"), Tone::kWarn};
+    if (check->failure && check->failure->need == ConnectFailure::Need::kPassphrase)
+        return {Words::tr("Needs a passphrase"), Tone::kWarn};
     if (problems > 0 || !check->ready)
         return {counted(std::max(1, problems), Words::tr("1 problem"), Words::tr("%1 problems")),
                 Tone::kBad};

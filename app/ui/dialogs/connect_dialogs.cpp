@@ -25,18 +25,23 @@ HostKeyDialog::HostKeyDialog(const Node& node, const QString& fingerprint, QWidg
     connect(trust, &QPushButton::clicked, this, &QDialog::accept);
 }
 
-PasswordDialog::PasswordDialog(const Node& node, const QString& problem, QWidget* parent)
-    : Sheet(tr("Password for %1").arg(nodeTitle(node.name)), problem, "passwordDialog", parent)
+PasswordDialog::PasswordDialog(const Node& node, const QString& problem, QWidget* parent,
+                               Asked asked)
+    : Sheet((asked == Asked::kPassword ? tr("Password for %1") : tr("Passphrase for %1"))
+                .arg(nodeTitle(node.name)),
+            problem, "passwordDialog", parent)
     , m_password(new QLineEdit)
     , m_keep(new QCheckBox(tr("Keep it in the desktop's keyring"))) {
     m_password->setEchoMode(QLineEdit::Password);
     m_password->setObjectName("password");
-    m_password->setAccessibleName(tr("Password"));
-    m_password->setPlaceholderText(tr("Password"));
+    const QString word = asked == Asked::kPassword ? tr("Password") : tr("Passphrase");
+    m_password->setAccessibleName(word);
+    m_password->setPlaceholderText(word);
     m_keep->setObjectName("keepPassword");
     m_keep->setAccessibleName(m_keep->text());
     content()->addWidget(m_password);
     content()->addWidget(m_keep);
+    m_keep->setVisible(asked == Asked::kPassword);
     addCancel();
     QPushButton* connectButton = addButton(tr("Connect"), "primary", "connect");
     connectButton->setEnabled(false);

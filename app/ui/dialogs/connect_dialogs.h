@@ -16,11 +16,14 @@ public:
     HostKeyDialog(const Node& node, const QString& fingerprint, QWidget* parent);
 };
 
-/// Asks for a password; `problem` is what the host said to the attempt without.
+/// Asks for a password, or for the passphrase of a key file, which the keyring is not to keep;
+/// `problem` is what became of the attempt without.
 class PasswordDialog : public Sheet {
     Q_OBJECT
 public:
-    PasswordDialog(const Node& node, const QString& problem, QWidget* parent);
+    enum class Asked { kPassword, kPassphrase };
+    PasswordDialog(const Node& node, const QString& problem, QWidget* parent,
+                   Asked asked = Asked::kPassword);
     QString password() const;
     bool keepInKeyring() const;
 

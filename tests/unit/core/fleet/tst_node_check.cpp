@@ -134,7 +134,7 @@ void NodeCheckTest::passwordThatFailsIsForgotten() {
     add(fleet, m_server->port());
     QVERIFY(writeFileAtomically(m_home.filePath(".ssh/known_hosts").toStdString(),
                                 m_server->knownHostsLine().toStdString() + '\n'));
-    fleet.credentials().grant("node-a", {"not it", {}});
+    fleet.credentials().grant("node-a", {"not it", {}, {}});
     const NodeCheck check = checkOf(fleet, "node-a");
     QVERIFY(check.failure);
     QVERIFY2(words(check).contains("wrong password"), words(check));

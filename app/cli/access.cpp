@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/cli/access.h"
+
+#include "app/cli/session.h"
+#include "app/cli/terminal.h"
+
+namespace rm::cli {
+
+namespace {
+
+using Need = ConnectFailure::Need;
+
+bool trusts(const Node& node, const std::string& fingerprint, const std::string& trusted) {
+    if (!trusted.empty())
+        return trusted == fingerprint;
+    return askYesNo("First contact with " + node.name + ": its host key is " + fingerprint +
+                    "\nTrust it?");
+}
+
+/// False when nothing was given, or was given before: once is enough to ask for a secret.
+bool askInto(std::optional<std::string>& secret, const std::string& question) {
+    if (secret)
+        return false;
+    std::string given = askSecret(question);
+    if (given.empty())
+        return false;
+    secret = std::move(given);
+    return true;
+}
+
+/// Adds what a person decides about a connection that wants something; false: nothing.
+bool decide(const Node& node, const ConnectFailure& failure, const std::string& trusted,
+            Credentials& credentials) {
+    switch (failure.need) {
+    case Need::kTrustHostKey:
+        if (!trusts(node, failure.fingerprint, trusted))
+            return false;
+        credentials.trustedFingerprint = failure.fingerprint;
+        return true;
+    case Need::kPassword:
+        return askInto(credentials.password, "Password for " + node.name);
+    case Need::kPassphrase:
+        return askInto(credentials.passphrase, "Passphrase of the key for " + node.name);
+    case Need::kNothing:
+        break;
+    }
+    return false;
+}
+
+} // namespace
+
+std::string withAdvice(const ConnectFailure& failure) {
+    if (failure.need == Need::kTrustHostKey)
+        return failure.error.message + "; compare " + failure.fingerprint +
+               " with the machine's own and pass it as --fingerprint to `nodes add`";
+    return failure.error.message;
+}
+
+NodeCheck checkAsking(Session& session, const Node& node, const std::string& trusted) {
+    Credentials credentials;
+    const QString name = QString::fromStdString(node.name);
+    for (;;) {
+        NodeCheck check = await(session.fleet().check(name, credentials));
+        if (!check.failure) {
+            session.grant(node.name, credentials);
+            return check;
+        }
+        if (!decide(node, *check.failure, trusted, credentials))
+            return check;
+    }
+}
+
+} // namespace rm::cli
