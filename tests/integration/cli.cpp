@@ -2,6 +2,7 @@
 #include "tests/integration/cli.h"
 
 #include "tests/support/netns.h"
+#include "tests/support/own_files.h"
 
 #include <QDir>
 
@@ -39,15 +40,23 @@ CliResult Cli::run(const QStringList& arguments, int limitMs) const {
     return result;
 }
 
-std::unique_ptr<QProcess> Cli::start(const QStringList& arguments) const {
-    QStringList command = QStringList(qEnvironmentVariable("RINGMASTER_BIN") + "/ringmaster");
-    command += arguments;
-    if (!m_space.isEmpty())
-        command = NetworkLab::commandIn(m_space, command);
+std::unique_ptr<QProcess> Cli::make(const QStringList& arguments) const {
+    const QStringList program =
+        QStringList(qEnvironmentVariable("RINGMASTER_BIN") + "/ringmaster") + arguments;
     auto process = std::make_unique<QProcess>();
     process->setProcessEnvironment(m_environment);
     process->setWorkingDirectory(m_home);
-    process->start(command.first(), command.mid(1));
+    if (const auto seeing = commandSeeing({passwdWith(m_home)}, m_home + "/files", program)) {
+        const QStringList command = NetworkLab::commandIn(m_space, *seeing);
+        process->setProgram(command.first());
+        process->setArguments(command.mid(1));
+    }
+    return process;
+}
+
+std::unique_ptr<QProcess> Cli::start(const QStringList& arguments) const {
+    auto process = make(arguments);
+    process->start();
     process->waitForStarted(kStartMs);
     return process;
 }

@@ -23,11 +23,11 @@ struct CliResult {
     QByteArray whole() const;
 };
 
-/// A person's computer as the command line sees it: a home with its own XDG folders, inside a
-/// network namespace.
+/// A person's computer as the command line sees it: a home with its own XDG folders, which is
+/// root's in /etc/passwd too, inside a network namespace.
 class Cli {
 public:
-    /// Makes the folders under `home`. `space` empty: this process's own network.
+    /// Makes the folders under `home`.
     Cli(QString home, QString space);
 
     QString home() const { return m_home; }
@@ -38,6 +38,8 @@ public:
     CliResult run(const QStringList& arguments, int limitMs = 60000) const;
     /// Starts and hands over; killed when the handle dies.
     std::unique_ptr<QProcess> start(const QStringList& arguments) const;
+    /// As start() does it, not yet begun.
+    std::unique_ptr<QProcess> make(const QStringList& arguments) const;
 
 private:
     QString m_home;

@@ -8,6 +8,7 @@ target_sources(rm_core PRIVATE
     remote/credentials.cpp
     remote/error_tail.cpp
     remote/host_key.cpp
+    remote/jump_host.cpp
     remote/keyring.cpp
     remote/keyring.h
     remote/local_session.cpp

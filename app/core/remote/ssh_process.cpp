@@ -177,6 +177,8 @@ Result<void> SshProcess::write(std::span<const std::byte> bytes) {
         if (!sent)
             return tl::unexpected(sent.error());
         bytes = bytes.subspan(*sent);
+        if (bytes.empty() && !m_link->hasUnsentBytes())
+            break; // the last of them left above: nothing need ever come back
         if (*sent > 0)
             deadline = Clock::now() + kStall;
         else if (Clock::now() >= deadline)

@@ -3,6 +3,7 @@
 
 #include "app/core/remote/command_line.h"
 #include "app/core/remote/host_key.h"
+#include "app/core/remote/jump_host.h"
 #include "app/core/remote/resolver.h"
 #include "app/core/remote/ssh_auth.h"
 #include "app/core/remote/ssh_process.h"
@@ -47,8 +48,10 @@ Result<void> configure(SshLink& link, const Node& node) {
 
 /// The error of a connection that did not come about. A server that finds no cipher in common
 /// may hang up before its own offer was read: then nothing but its banner is known.
-Error connectError(const SshLink& link, const std::string& attempt) {
+Error connectError(const SshLink& link, const std::string& attempt, JumpHost& jump) {
     const Error error = sshError(link, attempt);
+    if (const std::string complaint = jump.complaint(); !complaint.empty())
+        return {ErrorCode::kUnavailable, attempt + ": " + complaint};
     if (error.code != ErrorCode::kUnavailable || !ssh_get_serverbanner(link.get()))
         return error;
     return {error.code, attempt +
@@ -63,12 +66,13 @@ Result<void> connect(SshLink& link, const Patience& patience) {
     if (link.option(SSH_OPTIONS_PROXYCOMMAND).empty())
         if (auto known = awaitResolved(link.option(SSH_OPTIONS_HOST), attempt, patience); !known)
             return known;
+    JumpHost jump(link);
     const auto answer =
         link.drive([&] { return ssh_connect(link.get()); }, SSH_AGAIN, attempt, patience);
     if (!answer)
         return tl::unexpected(answer.error());
     if (*answer != SSH_OK)
-        return tl::unexpected(connectError(link, attempt));
+        return tl::unexpected(connectError(link, attempt, jump));
     return {};
 }
 

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/core/remote/jump_host.h"
+
+#include "app/core/remote/error_tail.h"
+
+#include <QDir>
+#include <QRegularExpression>
+
+namespace rm {
+
+JumpHost::JumpHost(SshLink& link)
+    : m_log(QDir::tempPath() + "/ringmaster-jump-XXXXXX") {
+    // The words that libssh 0.10 makes of a ProxyJump.
+    static const std::string program = "ssh ";
+    const std::string command = link.option(SSH_OPTIONS_PROXYCOMMAND);
+    if (!command.starts_with(program) || command.find(" -W '[%h]:%p' ") == std::string::npos)
+        return;
+    if (!m_log.open() || m_log.fileName().contains(QRegularExpression("[^A-Za-z0-9._/+-]")))
+        return;
+    // exec, so that the end of the link ends ssh and not a shell before it.
+    const std::string quiet = "exec ssh -o BatchMode=yes -E " + m_log.fileName().toStdString() +
+                              ' ' + command.substr(program.size());
+    ssh_options_set(link.get(), SSH_OPTIONS_PROXYCOMMAND, quiet.c_str());
+}
+
+std::string JumpHost::complaint() {
+    if (!m_log.isOpen())
+        return {};
+    const std::string said = lastLine(withoutEscapes(m_log.readAll().toStdString()));
+    return said.empty() ? said
+                        : "the jump host could not be passed: " + said +
+                              "; ssh must get to it without a question, so log in there once "
+                              "with ssh and add your key to the SSH agent";
+}
+
+} // namespace rm

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "tests/integration/asking_cli.h"
+#include "tests/integration/testbed.h"
+#include "tests/support/requirement.h"
+
+#include <QFile>
+#include <QTest>
+
+using namespace rm;
+
+namespace {
+
+constexpr int kPort = 2223; ///< of the servers that these tests start beside the testbed's
+constexpr const char* kPassword = "correct horse";
+
+} // namespace
+
+/// Nodes that take more than a key in a file: a password, a passphrase, a host between.
+class tst_logins : public QObject {
+    Q_OBJECT
+private Q_SLOTS:
+    void initTestCase();
+    void init();
+    void cleanup();
+    void passwordIsAskedForOnTheTerminal();
+    void withoutATerminalNothingIsAsked();
+    void passphraseIsAskedForOnTheTerminal();
+    void nodeBehindAJumpHostTrains();
+    void jumpHostThatLetsNobodyPassIsNamed_data();
+    void jumpHostThatLetsNobodyPassIsNamed();
+
+private:
+    const Cli& cli() const { return *m_cli; }
+    void serve(int node, const QString& address, SshServer::Options options);
+    QStringList addCommand(const QString& target) const;
+    void writeSshFile(const QString& name, const QString& text) const;
+    void configureJump(int jumpPort) const;
+
+    std::unique_ptr<Testbed> m_bed;
+    std::unique_ptr<Cli> m_cli; ///< a laptop that knows no host yet
+    std::unique_ptr<SshServer> m_server;
+    QString m_key; ///< public line of the key that the testbed's servers take
+};
+
+void tst_logins::initTestCase() {
+    const auto can = Testbed::canRun();
+    RM_NEEDS("netns", can, QString::fromStdString(can ? "" : can.error().message));
+    auto bed = Testbed::create("logins");
+    QVERIFY2(bed, bed ? "" : bed.error().message.c_str());
+    m_bed = std::move(*bed);
+    QFile key(m_bed->path("id_ed25519.pub"));
+    QVERIFY(key.open(QIODevice::ReadOnly));
+    m_key = QString::fromUtf8(key.readAll().trimmed());
+}
+
+void tst_logins::init() {
+    static int count = 0;
+    m_cli = std::make_unique<Cli>(m_bed->path("laptop-" + QString::number(++count)),
+                                  m_bed->lab().laptop());
+}
+
+void tst_logins::cleanup() {
+    m_server.reset();
+    if (!m_bed)
+        return;
+    QTRY_COMPARE_WITH_TIMEOUT(m_bed->strayProcesses(), QString(), 15000);
+    QTRY_COMPARE_WITH_TIMEOUT(NetworkLab::processesIn(m_bed->lab().laptop()).size(), 0u, 5000);
+}
+
+void tst_logins::serve(int node, const QString& address, SshServer::Options options) {
+    options.space = m_bed->lab().node(node);
+    options.address = address;
+    options.port = kPort;
+    auto server = SshServer::start(options);
+    QVERIFY2(server, server ? "" : server.error().message.c_str());
+    m_server = std::move(*server);
+}
+
+QStringList tst_logins::addCommand(const QString& target) const {
+    return {"nodes", "add", "node-x", "--ssh", target, "--fingerprint", m_server->fingerprint()};
+}
+
+void tst_logins::writeSshFile(const QString& name, const QString& text) const {
+    QFile file(cli().home() + "/.ssh/" + name);
+    QVERIFY(file.open(QIODevice::WriteOnly));
+    file.write(text.toUtf8());
+}
+
+void tst_logins::passwordIsAskedForOnTheTerminal() {
+    serve(0, NetworkLab::managementAddress(0), {.files = {shadowWith(kPassword)}});
+    AskingCli add(cli(), addCommand("root@10.231.1.2:2223"));
+    QVERIFY2(add.waitForQuestion("Password for node-x"), add.shown());
+    add.answer(kPassword);
+    const CliResult added = add.finish();
+    QVERIFY2(added.exitCode == 0, added.whole());
+    QVERIFY2(!add.shown().contains(kPassword), add.shown());
+}
+
+void tst_logins::withoutATerminalNothingIsAsked() {
+    serve(0, NetworkLab::managementAddress(0), {.files = {shadowWith(kPassword)}});
+    const CliResult added = cli().run(addCommand("root@10.231.1.2:2223"));
+    QCOMPARE(added.exitCode, static_cast<int>(ExitCode::kDenied));
+    QVERIFY2(added.err.contains("a password is needed"), added.whole());
+}
+
+void tst_logins::passphraseIsAskedForOnTheTerminal() {
+    const auto key = makeSshKey(cli().home() + "/.ssh/id_ed25519", "open sesame");
+    QVERIFY(key);
+    serve(0, NetworkLab::managementAddress(0), {.authorizedKey = *key});
+    AskingCli add(cli(), addCommand("root@10.231.1.2:2223"));
+    QVERIFY2(add.waitForQuestion("Passphrase of the key for node-x"), add.shown());
+    add.answer("open sesame");
+    const CliResult added = add.finish();
+    QVERIFY2(added.exitCode == 0, added.whole());
+}
+
+/// "far" is node 1 by the network that the laptop cannot reach, "near" is node 0.
+void tst_logins::configureJump(int jumpPort) const {
+    const QString host = "Host %1\n  HostName %2\n  Port %3\n  User root\n  IdentityFile " +
+                         m_bed->path("id_ed25519") + "\n";
+    writeSshFile("config", host.arg("near", NetworkLab::managementAddress(0)).arg(jumpPort) +
+                               host.arg("far", NetworkLab::dataAddress(1)).arg(kPort) +
+                               "  ProxyJump near\n");
+}
+
+void tst_logins::nodeBehindAJumpHostTrains() {
+    serve(1, NetworkLab::dataAddress(1), {.authorizedKey = m_key});
+    configureJump(m_bed->server(0).port());
+    writeSshFile("known_hosts", m_bed->server(0).knownHostsLine() + '\n');
+    const CliResult added = cli().run(addCommand("far"));
+    QVERIFY2(added.exitCode == 0, added.whole());
+    const QString spec = m_bed->writeSpec("far", {.steps = 5});
+    const CliResult trained = cli().run({"run", spec, "--node", "node-x:1", "--wait"});
+    QVERIFY2(trained.exitCode == 0, trained.whole());
+}
+
+void tst_logins::jumpHostThatLetsNobodyPassIsNamed_data() {
+    QTest::addColumn<bool>("known");
+    QTest::addColumn<int>("port");
+    QTest::addColumn<QByteArray>("says");
+    QTest::newRow("its key is not known") << false << 2222 << QByteArray("Host key verification");
+    QTest::newRow("nothing listens") << true << 2299 << QByteArray("Connection refused");
+}
+
+void tst_logins::jumpHostThatLetsNobodyPassIsNamed() {
+    QFETCH(bool, known);
+    QFETCH(int, port);
+    QFETCH(QByteArray, says);
+    serve(1, NetworkLab::dataAddress(1), {.authorizedKey = m_key});
+    configureJump(port);
+    writeSshFile("known_hosts", known ? m_bed->server(0).knownHostsLine() + '\n' : QString());
+    const CliResult added = cli().run(addCommand("far"));
+    QCOMPARE(added.exitCode, static_cast<int>(ExitCode::kUnavailable));
+    QVERIFY2(added.err.contains("jump host") && added.err.contains(says), added.whole());
+}
+
+QTEST_GUILESS_MAIN(tst_logins)
+#include "tst_logins.moc"
