@@ -4,6 +4,7 @@
 #include "shared/exit_code.h"
 #include "trainer/train/failure.h"
 #include "trainer/train/interchange/verbs.h"
+#include "trainer/train/prepare/verb.h"
 
 #include <CLI/CLI.hpp>
 
@@ -15,6 +16,7 @@ namespace {
 
 constexpr Verb kVerbs[] = {
     {"inspect", "what a checkpoint or a file of weights holds", inspectVerb},
+    {"prepare", "makes shards from text, TSV pairs and gettext catalogues", prepareVerb},
     {"unpack", nullptr, unpackVerb},
 };
 

@@ -21,7 +21,7 @@ struct PairLanguages {
 /// Where pairs come from.
 struct PairCorpus {
     std::vector<std::string> files; ///< .tsv, .rmpairs of texts, .mo
-    PairLanguages languages;        ///< as the catalogues' folders (it/LC_MESSAGES) say
+    PairLanguages languages;        ///< as the catalogues' folders (it/LC_MESSAGES) or shards say
 };
 
 /// The files of pairs behind the paths of a spec: a file stands for itself, a folder for all of
@@ -37,7 +37,6 @@ struct HarvestState {
     int64_t duplicates = 0;         ///< left out: the same source and target as before
     int64_t bad = 0;                ///< lines or messages that are no pair
     std::vector<std::string> named; ///< the first of the bad ones: "PATH:12: why"
-    PairLanguages languages;
 };
 
 /// Reads the files in parallel and gives each pair once to `take`, on this thread, in the order of
@@ -47,7 +46,8 @@ Result<void> harvestPairs(const PairCorpus& corpus, HarvestState& state, PairsSe
                           const std::function<Result<void>(const Pair&)>& take,
                           const std::function<void(const HarvestState&)>& report = {});
 
-/// kInvalid when more than the share `maxBad` of all that was read is bad; names the first ones.
-Result<void> checkBad(const HarvestState& state, double maxBad);
+/// kInvalid when more than the share `maxBad`, which `setting` names to people, of all that was
+/// read is bad; names the first ones.
+Result<void> checkBad(const HarvestState& state, double maxBad, const std::string& setting);
 
 } // namespace rm

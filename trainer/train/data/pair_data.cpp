@@ -89,7 +89,7 @@ Result<HarvestState> writeTexts(const Corpora& corpora, const RunSpec::Data& dat
                     return into.append(pair.source, pair.target);
                 });
             })
-            .and_then([&] { return checkBad(state, data.maxBad); })
+            .and_then([&] { return checkBad(state, data.maxBad, "data.max_bad"); })
             .and_then([&] { return validation->finish(); })
             .and_then([&] { return train->finish(); }); // last: where it is, both are
     if (!done)

@@ -11,7 +11,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
 
@@ -49,7 +49,13 @@ Result<PairHeader> readHeader(std::span<const std::byte> file, const std::string
     return header;
 }
 
-/// Cuts the body into its two parts; nullopt when the size of the file is not theirs.
+PairFileInfo infoOf(const PairHeader& header) {
+    return {header.itemBytes, static_cast<int64_t>(header.sourceVocab),
+            static_cast<int64_t>(header.targetVocab), languageOf(header.sourceLanguage),
+            languageOf(header.targetLanguage)};
+}
+
+/// Cuts the body into its two parts.
 Result<PairFileView> cutBody(const PairHeader& header, std::span<const std::byte> file,
                              const std::string& source) {
     constexpr uint64_t kMost = uint64_t{1} << 48; // so that no product below overflows
@@ -61,9 +67,7 @@ Result<PairFileView> cutBody(const PairHeader& header, std::span<const std::byte
         return corrupt(source, "it has " + std::to_string(file.size()) +
                                    " bytes, which is not what its header says");
     PairFileView view;
-    view.info = {header.itemBytes, static_cast<int64_t>(header.sourceVocab),
-                 static_cast<int64_t>(header.targetVocab), languageOf(header.sourceLanguage),
-                 languageOf(header.targetLanguage)};
+    view.info = infoOf(header);
     view.count = static_cast<int64_t>(header.count);
     view.items = body.first(itemSpace);
     view.offsets = body.subspan(padded);
@@ -167,6 +171,16 @@ Result<PairFile> PairFile::open(const std::string& path) {
     PairFile file;
     file.m_impl = std::move(impl);
     return file;
+}
+
+Result<PairFileInfo> PairFile::peek(const std::string& path) {
+    const auto file = openFile(path, O_RDONLY);
+    if (!file)
+        return failAs("open shard of pairs", file.error());
+    std::array<std::byte, sizeof(PairHeader)> bytes{};
+    return readSome(file->get(), bytes, path)
+        .and_then([&](size_t size) { return readHeader(std::span(bytes).first(size), path); })
+        .map(infoOf);
 }
 
 const PairFileInfo& PairFile::info() const {

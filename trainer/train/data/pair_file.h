@@ -32,6 +32,9 @@ public:
     /// Checks everything but the ids. kCorrupt / kTooNew / kNotFound name the path.
     static Result<PairFile> open(const std::string& path);
 
+    /// What the header alone says, which costs nothing.
+    static Result<PairFileInfo> peek(const std::string& path);
+
     const PairFileInfo& info() const;
     int64_t count() const; ///< pairs
     int64_t length(int64_t side) const;

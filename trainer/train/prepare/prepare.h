@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "shared/result.h"
+
+#include <string>
+#include <vector>
+
+namespace rm {
+
+/// The command line of `prepare`.
+struct PrepareOptions {
+    std::string kind; ///< "text" | "pairs"
+    std::string out;
+    std::string source; ///< pairs: languages ("en"); empty: as the files say
+    std::string target;
+    std::string tokenizer = "bytes"; ///< text: "bytes", "sentencepiece" or a model's file
+    int64_t vocabSize = 8000;        ///< text, "sentencepiece"
+    double maxBad = 0.01;            ///< pairs: share of bad lines
+    std::vector<std::string> paths;
+};
+
+/// "1 file", "2 files"
+inline std::string counted(size_t count, const std::string& noun) {
+    return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
+}
+
+/// Writes `out`; says on stdout what is in it and on stderr how far it is.
+Result<void> prepareText(const PrepareOptions& options);
+Result<void> preparePairs(const PrepareOptions& options);
+
+} // namespace rm

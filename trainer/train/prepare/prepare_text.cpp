@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "shared/io/file.h"
+#include "trainer/train/data/corpus.h"
+#include "trainer/train/data/file_pieces.h"
+#include "trainer/train/data/in_order.h"
+#include "trainer/train/data/token_file.h"
+#include "trainer/train/data/tokenizer.h"
+#include "trainer/train/prepare/prepare.h"
+#include "trainer/train/prepare/progress_line.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <thread>
+
+namespace rm {
+namespace {
+
+Result<std::vector<std::string>> findInputs(const PrepareOptions& options) {
+    auto files = corpusFiles(options.paths);
+    if (!files)
+        return files;
+    std::erase_if(*files, [&](const std::string& file) {
+        std::error_code absent;
+        return std::filesystem::equivalent(file, options.out, absent);
+    });
+    return files;
+}
+
+/// A model that is learnt here is kept beside the shard, for whoever reads it.
+Result<std::unique_ptr<Tokenizer>> tokenizerFor(const PrepareOptions& options,
+                                                const std::vector<std::string>& files) {
+    if (options.tokenizer == "bytes")
+        return makeByteTokenizer();
+    if (options.tokenizer != "sentencepiece")
+        return readFile(options.tokenizer).and_then(makeSentencePieceTokenizer);
+    const auto model = trainSentencePiece(files, options.vocabSize);
+    if (!model)
+        return tl::unexpected(model.error());
+    return writeFileAtomically(options.out + ".model", *model).and_then([&] {
+        return makeSentencePieceTokenizer(*model);
+    });
+}
+
+Result<std::vector<FilePiece>> cutAll(const std::vector<std::string>& files) {
+    std::vector<FilePiece> pieces;
+    for (const std::string& file : files) {
+        const auto cut = cutFile(file);
+        if (!cut)
+            return tl::unexpected(cut.error());
+        pieces.insert(pieces.end(), cut->begin(), cut->end());
+    }
+    return pieces;
+}
+
+Result<std::vector<int32_t>> encodePiece(const FilePiece& piece, const Tokenizer& tokenizer) {
+    return readPiece(piece).map([&](const std::string& text) {
+        std::vector<int32_t> ids;
+        tokenizer.encode(text, ids);
+        return ids;
+    });
+}
+
+Result<int64_t> writeTokens(const std::vector<FilePiece>& pieces, const Tokenizer& tokenizer,
+                            const std::string& out, ProgressLine& progress) {
+    auto writer = TokenFileWriter::create(out, tokenizer.vocabSize());
+    if (!writer)
+        return tl::unexpected(writer.error());
+    int64_t tokens = 0;
+    const auto write = [&](size_t i, const Result<std::vector<int32_t>>& ids) -> Result<void> {
+        if (!ids)
+            return tl::unexpected(ids.error());
+        tokens += static_cast<int64_t>(ids->size());
+        progress.show(std::to_string(i + 1) + " of " + std::to_string(pieces.size()) +
+                      " pieces read, " + std::to_string(tokens) + " tokens");
+        return writer->append(ids->data(), ids->size());
+    };
+    return inOrder(
+               pieces.size(), std::max(1u, std::thread::hardware_concurrency()),
+               [&](size_t i) { return encodePiece(pieces[i], tokenizer); }, write)
+        .and_then([&] { return writer->finish(); })
+        .map([&] { return tokens; });
+}
+
+} // namespace
+
+Result<void> prepareText(const PrepareOptions& options) {
+    const auto files = findInputs(options);
+    if (!files)
+        return tl::unexpected(files.error());
+    Result<int64_t> tokens;
+    int64_t vocabSize = 0;
+    double seconds = 0;
+    {
+        ProgressLine progress;
+        const auto tokenizer = tokenizerFor(options, *files);
+        if (!tokenizer)
+            return tl::unexpected(tokenizer.error());
+        const auto pieces = cutAll(*files);
+        if (!pieces)
+            return tl::unexpected(pieces.error());
+        vocabSize = (*tokenizer)->vocabSize();
+        tokens = writeTokens(*pieces, **tokenizer, options.out, progress);
+        seconds = progress.seconds();
+    }
+    if (!tokens)
+        return tl::unexpected(tokens.error());
+    std::printf("%s: %lld tokens of a vocabulary of %lld from %s, %.1f s\n", options.out.c_str(),
+                static_cast<long long>(*tokens), static_cast<long long>(vocabSize),
+                counted(files->size(), "file").c_str(), seconds);
+    return {};
+}
+
+} // namespace rm

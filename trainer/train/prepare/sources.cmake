@@ -1,0 +1,6 @@
+# SPDX-License-Identifier: Apache-2.0
+target_sources(rm_train PRIVATE
+    prepare/prepare_pairs.cpp
+    prepare/prepare_text.cpp
+    prepare/progress_line.cpp
+    prepare/verb.cpp)
