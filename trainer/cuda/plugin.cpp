@@ -68,8 +68,6 @@ public:
     }
 
     void configure(const DeviceSettings& settings) override {
-        at::globalContext().setAllowTF32CuBLAS(settings.tf32);
-        at::globalContext().setAllowTF32CuDNN(settings.tf32);
         at::globalContext().setBenchmarkCuDNN(settings.tryConvolutions);
         m_traceFolder = settings.traceFolder;
     }

@@ -3,6 +3,7 @@
 
 #include "shared/io/clock.h"
 #include "shared/io/file.h"
+#include "trainer/train/model/fused_ops.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -30,7 +31,7 @@ Result<RunSpec> readSpec(const std::string& path) {
 }
 
 Result<void> openReports(Session& session) {
-    for (const char* folder : {"/journal", "/board"})
+    for (const char* folder : {"/journal", "/board", "/log"})
         if (const auto made = makeFolders(session.runDir + folder); !made)
             return made;
     const int rank = session.placement.rank;
@@ -44,6 +45,13 @@ Result<void> openReports(Session& session) {
         return tl::unexpected(board.error());
     session.board = std::make_unique<Board>(std::move(*board));
     return {};
+}
+
+void setUp(const Session& session) {
+    DevicePlugin& plugin = *session.device.plugin;
+    const bool pictures = session.spec.model.type.starts_with("resnet");
+    plugin.configure({.tryConvolutions = pictures, .traceFolder = session.runDir + "/log"});
+    setFusedOps(plugin.fusedOps());
 }
 
 } // namespace
@@ -86,6 +94,7 @@ Result<Session> openSession(Options options, Placement placement) {
     if (!device)
         return tl::unexpected(device.error());
     session.device = *device;
+    setUp(session);
     return session;
 }
 

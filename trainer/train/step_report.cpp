@@ -20,8 +20,13 @@ void StepReport::beginStep(int64_t step, bool logged) {
 }
 
 void StepReport::lap(MetricId id) {
-    if (m_logged)
+    if (m_logged || m_clock->isRecording())
         m_clock->lap(id);
+}
+
+void StepReport::replayed() {
+    if (m_logged)
+        m_clock->replayed();
 }
 
 void StepReport::endStep() {

@@ -33,6 +33,8 @@ public:
     void beginStep(int64_t step, bool logged);
     /// Ends a phase, whose metric is `id`, that began at the last lap. Nothing unless logged.
     void lap(MetricId id);
+    /// A recording made the laps that it was recorded with.
+    void replayed();
     void endStep();
 
     struct Figures {

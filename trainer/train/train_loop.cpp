@@ -51,18 +51,16 @@ Result<Ending> TrainLoop::run() {
 Result<void> TrainLoop::trainStep() {
     const int64_t step = m_step + 1;
     m_report->beginStep(step, isLogged(step));
-    m_sync->beginStep();
-    const auto loss = microBatches();
+    const auto loss = gradients(step);
     if (!loss)
         return tl::unexpected(loss.error());
     m_board.setPhase(Phase::kOptimizer);
     if (m_writer.release())
         m_report->lap(metric::kPhaseCheckpointMs);
     m_figures.lr = learningRate(m_spec.schedule, lr(), step, m_spec.train.steps);
-    const at::Tensor gradNorm =
-        m_gate.update(*m_optimizer, m_figures.lr, clip(), m_spec.optimizer.clipValue);
-    if (m_average)
-        m_average->update();
+    if (m_recorder)
+        m_gate.setLr(m_figures.lr);
+    const at::Tensor gradNorm = m_recorder ? m_recorder->update(clip(), step) : updateWeights();
     m_report->lap(metric::kPhaseOptimizerMs);
     m_step = step;
     m_board.setStep(step);
@@ -76,21 +74,58 @@ at::Tensor TrainLoop::forward(const Batch& batch) {
     return m_model.loss(batch, true);
 }
 
+at::Tensor TrainLoop::updateWeights() {
+    const at::Tensor gradNorm =
+        m_gate.update(*m_optimizer, m_figures.lr, clip(), m_spec.optimizer.clipValue);
+    if (m_average)
+        m_average->update();
+    return gradNorm;
+}
+
+Result<Batch> TrainLoop::nextBatch() {
+    m_board.setPhase(Phase::kData);
+    auto read = m_feed->next();
+    if (!read)
+        return read;
+    m_targets += read->targets;
+    Batch batch = toDevice(std::move(*read), m_session.device);
+    m_report->lap(metric::kPhaseDataMs);
+    return batch;
+}
+
+Result<at::Tensor> TrainLoop::gradients(int64_t step) {
+    m_targets = 0;
+    Result<at::Tensor> loss;
+    if (m_recorder) {
+        std::vector<Batch> batches;
+        for (int64_t micro = 0; micro < m_cut.accumulation(); ++micro) {
+            auto batch = nextBatch();
+            if (!batch)
+                return tl::unexpected(batch.error());
+            batches.push_back(std::move(*batch));
+        }
+        m_board.setPhase(Phase::kForward);
+        loss = m_recorder->gradients(batches, step);
+    } else {
+        loss = microBatches([this](int64_t) { return nextBatch(); });
+    }
+    m_cursor += m_cut.positionsPerStep();
+    return loss;
+}
+
 /// Forward and backward of the whole step: the mean loss over this rank's targets, on the device.
 /// Each micro-batch counts by its share of all ranks' targets, so that the sum of the gradients is
 /// that of the mean over the step's targets however they are cut.
-Result<at::Tensor> TrainLoop::microBatches() {
+Result<at::Tensor> TrainLoop::microBatches(const NextBatch& next) {
+    m_sync->beginStep();
     const bool isOnly = m_world.isAlone() && m_cut.accumulation() == 1;
     const int64_t allTargets = isOnly ? 0 : m_cut.targets(m_task->training(), m_cursor);
     at::Tensor total;
-    m_targets = 0;
     for (int64_t micro = 0; micro < m_cut.accumulation(); ++micro) {
-        m_board.setPhase(Phase::kData);
-        auto read = m_feed->next();
-        if (!read)
-            return tl::unexpected(read.error());
-        const Batch batch = toDevice(std::move(*read), m_session.device.at);
-        m_report->lap(metric::kPhaseDataMs);
+        const auto given = next(micro);
+        if (!given)
+            return tl::unexpected(given.error());
+        const Batch& batch = *given;
         m_board.setPhase(Phase::kForward);
         const at::Tensor loss = forward(batch);
         m_report->lap(metric::kPhaseForwardMs);
@@ -100,7 +135,6 @@ Result<at::Tensor> TrainLoop::microBatches() {
         const bool last = micro + 1 == m_cut.accumulation();
         m_sync->backward(loss, m_gate.seed(loss, weight), last);
         m_report->lap(last ? metric::kPhaseAllreduceMs : metric::kPhaseBackwardMs);
-        m_targets += batch.targets;
         if (m_cut.accumulation() == 1)
             total = loss.detach();
         else if (const at::Tensor sum = loss.detach() * batch.targets; total.defined())
@@ -108,7 +142,6 @@ Result<at::Tensor> TrainLoop::microBatches() {
         else
             total = sum;
     }
-    m_cursor += m_cut.positionsPerStep();
     return m_cut.accumulation() == 1 ? total : total.div_(m_targets);
 }
 

@@ -9,6 +9,7 @@
 #include "trainer/train/optim/optimizer.h"
 #include "trainer/train/optim/step_gate.h"
 #include "trainer/train/optim/weight_average.h"
+#include "trainer/train/step_recorder.h"
 #include "trainer/train/step_report.h"
 #include "trainer/train/task/task.h"
 #include "trainer/train/watch.h"
@@ -44,6 +45,7 @@ private:
     static Result<std::optional<TrainState>> readState(const World& world, const std::string& dir);
     Result<void> start(const std::optional<TrainState>& from);
     Result<void> loadTensors(const std::string& dir);
+    std::unique_ptr<StepRecorder> makeRecorder();
     void resumeFrom(const TrainState& from);
     void restoreGate(const TrainState& from, int64_t skipped);
     void seedFresh();
@@ -51,8 +53,12 @@ private:
 
     // train_loop.cpp
     Result<void> trainStep();
-    Result<at::Tensor> microBatches();
+    using NextBatch = std::function<Result<Batch>(int64_t micro)>;
+    Result<at::Tensor> gradients(int64_t step);
+    Result<Batch> nextBatch();
+    Result<at::Tensor> microBatches(const NextBatch& next);
     at::Tensor forward(const Batch& batch);
+    at::Tensor updateWeights();
     void publishStep(const at::Tensor& loss, const at::Tensor& gradNorm);
     void printStep();
     Result<std::optional<Ending>> boundary();
@@ -117,10 +123,11 @@ private:
     std::unique_ptr<WeightAverage> m_average; ///< null: train.ema is 0
     std::unique_ptr<Control> m_control;
     std::unique_ptr<BatchFeed> m_feed;
+    std::unique_ptr<StepRecorder> m_recorder; ///< null: steps run as they are written
 
     int64_t m_step = 0;    ///< steps done
     int64_t m_cursor = 0;  ///< position at which the next step begins
-    int64_t m_targets = 0; ///< of this rank in the last step
+    int64_t m_targets = 0; ///< of this rank in the step, as far as its batches were read
     Overrides m_overrides;
     std::optional<int64_t> m_holdAt; ///< hold at the boundary after this step
     StepReport::Figures m_figures;   ///< of the last logged step

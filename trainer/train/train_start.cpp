@@ -174,6 +174,7 @@ Result<void> TrainLoop::start(const std::optional<TrainState>& from) {
         source, m_cut, m_world.rank(), m_cursor,
         BatchFeed::Settings{m_task->readers(), m_session.device.at,
                             BadSamples::of(m_session, source.epochSize())});
+    m_recorder = makeRecorder();
     m_board.setStep(m_step);
     announce();
     return {};
@@ -202,6 +203,22 @@ Result<void> TrainLoop::loadTensors(const std::string& dir) {
         m_average->load([&](const std::string& name) { return files->average->tensor(name); });
     m_world.broadcast(m_average->values());
     return {};
+}
+
+std::unique_ptr<StepRecorder> TrainLoop::makeRecorder() {
+    const auto gradients = [this](const std::vector<Batch>& batches) {
+        return microBatches([&](int64_t micro) -> Result<Batch> {
+                   return batches[static_cast<size_t>(micro)];
+               })
+            .value();
+    };
+    const auto explain = [this](const std::string& why, int64_t step) {
+        m_session.event(Severity::kInfo, "step-not-recorded",
+                        "training steps are queued kernel by kernel: " + why, step);
+    };
+    return StepRecorder::make(
+        *m_session.device.plugin, m_world.isAlone(),
+        {gradients, [this] { return updateWeights(); }, [this] { m_report->replayed(); }, explain});
 }
 
 void TrainLoop::resumeFrom(const TrainState& from) {

@@ -12,12 +12,8 @@ Batch pinned(Batch batch, at::Device device) {
     return batch;
 }
 
-Batch toDevice(Batch batch, at::Device device) {
-    if (device.is_cpu())
-        return batch;
-    batch = pinned(std::move(batch), device);
-    for (at::Tensor& tensor : batch.tensors)
-        tensor = tensor.to(device, /*non_blocking=*/true);
+Batch toDevice(Batch batch, const Device& device) {
+    batch.tensors = device.plugin->copyHere(std::move(batch.tensors));
     return batch;
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "trainer/train/device/device.h"
+
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
@@ -32,6 +34,6 @@ struct Batch {
 Batch pinned(Batch batch, at::Device device);
 
 /// Starts the copy of a batch to the device; returns it as it is on the CPU.
-Batch toDevice(Batch batch, at::Device device);
+Batch toDevice(Batch batch, const Device& device);
 
 } // namespace rm

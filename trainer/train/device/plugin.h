@@ -74,7 +74,6 @@ public:
 
 /// How a device shall compute, and where it reports.
 struct DeviceSettings {
-    bool tf32 = false;            ///< float32 products may read 10 bits of their factors
     bool tryConvolutions = false; ///< sizes stay the same: choose algorithms by timing them
     std::string traceFolder;      ///< where hanging collectives are written down; empty: nowhere
 };

@@ -2,13 +2,13 @@
 #include "trainer/train/model/translation.h"
 
 #include "trainer/train/data/pair_tokenizer.h"
+#include "trainer/train/model/classifier_loss.h"
+#include "trainer/train/model/fused_ops.h"
 
 #include <ATen/core/grad_mode.h>
-#include <ATen/ops/cross_entropy_loss.h>
 #include <ATen/ops/dropout.h>
 #include <ATen/ops/embedding.h>
 #include <ATen/ops/empty.h>
-#include <ATen/ops/layer_norm.h>
 #include <ATen/ops/linear.h>
 #include <ATen/ops/relu.h>
 #include <ATen/ops/scaled_dot_product_attention.h>
@@ -125,9 +125,11 @@ at::Tensor Translation::apply(const Linear& linear, const at::Tensor& x) const {
     return at::linear(x, parameter(linear.weight), parameter(linear.bias));
 }
 
-at::Tensor Translation::norm(const Linear& norm, const at::Tensor& x) const {
-    return at::layer_norm(x, {m_shape.width}, parameter(norm.weight), parameter(norm.bias),
-                          kNormEps);
+at::Tensor Translation::normOfSum(const Linear& norm, const at::Tensor& x,
+                                  const at::Tensor& change) const {
+    return addLayerNorm(x, change, parameter(norm.weight), parameter(norm.bias), kNormEps,
+                        NormedFor::kResidual)
+        .normed;
 }
 
 at::Tensor Translation::drop(const at::Tensor& x, bool training) const {
@@ -173,8 +175,8 @@ at::Tensor Translation::encode(const at::Tensor& source, const at::Tensor& mask,
     for (const EncoderLayer& layer : m_encoder) {
         const at::Tensor mixed = attend(layer.self, x, byHead(apply(layer.self.key, x)),
                                         byHead(apply(layer.self.value, x)), mask, false);
-        x = norm(layer.selfNorm, x + drop(mixed, training));
-        x = norm(layer.norm, x + feedForward(layer.rise, layer.fall, x, training));
+        x = normOfSum(layer.selfNorm, x, drop(mixed, training));
+        x = normOfSum(layer.norm, x, feedForward(layer.rise, layer.fall, x, training));
     }
     return x; // (B, S, C)
 }
@@ -187,11 +189,11 @@ at::Tensor Translation::decode(const at::Tensor& memory, const at::Tensor& mask,
     for (const DecoderLayer& layer : m_decoder) {
         const at::Tensor mixed = attend(layer.self, x, byHead(apply(layer.self.key, x)),
                                         byHead(apply(layer.self.value, x)), none, true);
-        x = norm(layer.selfNorm, x + drop(mixed, training));
+        x = normOfSum(layer.selfNorm, x, drop(mixed, training));
         const at::Tensor crossed = attend(layer.cross, x, byHead(apply(layer.cross.key, memory)),
                                           byHead(apply(layer.cross.value, memory)), mask, false);
-        x = norm(layer.crossNorm, x + drop(crossed, training));
-        x = norm(layer.norm, x + feedForward(layer.rise, layer.fall, x, training));
+        x = normOfSum(layer.crossNorm, x, drop(crossed, training));
+        x = normOfSum(layer.norm, x, feedForward(layer.rise, layer.fall, x, training));
     }
     return x; // (B, T, C)
 }
@@ -212,8 +214,8 @@ at::Tensor Translation::loss(const Batch& batch, bool training) {
     at::Tensor x = decode(memory, mask, input, training).reshape({-1, m_shape.width});
     if (places.numel() > 0)
         x = x.index_select(0, places); // the classifier never sees padding
-    return at::cross_entropy_loss(classify(x).to(at::kFloat), targets, {}, at::Reduction::Mean,
-                                  -100, training ? m_labelSmoothing : 0.0);
+    return classifierLoss(x, {parameter(m_targetEmbedding), buffer(m_logitsBias).view({-1})},
+                          targets, {.labelSmoothing = training ? m_labelSmoothing : 0.0});
 }
 
 } // namespace rm

@@ -82,7 +82,7 @@ private:
     DecoderLayer addDecoderLayer(int64_t index);
 
     at::Tensor apply(const Linear& linear, const at::Tensor& x) const;
-    at::Tensor norm(const Linear& norm, const at::Tensor& x) const;
+    at::Tensor normOfSum(const Linear& norm, const at::Tensor& x, const at::Tensor& change) const;
     at::Tensor drop(const at::Tensor& x, bool training) const;
     at::Tensor byHead(const at::Tensor& x) const;
     at::Tensor embed(size_t embedding, const at::Tensor& ids, int64_t first, bool training) const;

@@ -40,11 +40,13 @@ at::Tensor Translation::next(const at::Tensor& tokens, Cache& cache) const {
         const LayerCache& known = cache.layers[i];
         known.keys.narrow(2, cache.length, 1).copy_(byHead(apply(layer.self.key, x)));
         known.values.narrow(2, cache.length, 1).copy_(byHead(apply(layer.self.value, x)));
-        x = norm(layer.selfNorm, x + attend(layer.self, x, known.keys.narrow(2, 0, seen),
-                                            known.values.narrow(2, 0, seen), none, false));
-        x = norm(layer.crossNorm, x + attend(layer.cross, x, known.sourceKeys, known.sourceValues,
-                                             cache.mask, false));
-        x = norm(layer.norm, x + feedForward(layer.rise, layer.fall, x, false));
+        x = normOfSum(layer.selfNorm, x,
+                      attend(layer.self, x, known.keys.narrow(2, 0, seen),
+                             known.values.narrow(2, 0, seen), none, false));
+        x = normOfSum(
+            layer.crossNorm, x,
+            attend(layer.cross, x, known.sourceKeys, known.sourceValues, cache.mask, false));
+        x = normOfSum(layer.norm, x, feedForward(layer.rise, layer.fall, x, false));
     }
     cache.length = seen;
     return classify(x.squeeze(1));

@@ -40,6 +40,13 @@ at::Tensor StepGate::seed(const at::Tensor& loss, double weight) const {
     return at::sub(loss, loss).add_(m_scale, weight); // 0, or NaN of what is not finite
 }
 
+void StepGate::setLr(double lr) {
+    const at::NoGradGuard noGrad;
+    if (!m_lr.defined())
+        m_lr = at::zeros({}, m_scale.options());
+    m_lr.fill_(lr);
+}
+
 /// Unscales the norm and finds out whether it is finite.
 void StepGate::judge(at::Tensor& norm) {
     if (m_mode == Mode::kSkips)
@@ -72,6 +79,7 @@ at::Tensor StepGate::update(Optimizer& optimizer, double lr, double clip, double
         gate.divisor = divisorFor(norm, clip);
     }
     gate.skip = m_skip;
+    gate.lr = m_lr;
     optimizer.step(lr, gate);
     if (!m_scalesLoss)
         return norm;

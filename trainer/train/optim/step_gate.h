@@ -29,6 +29,10 @@ public:
     /// the loss is not finite, which then no rank's gradients are after they were summed.
     at::Tensor seed(const at::Tensor& loss, double weight) const;
 
+    /// The learning rate of the updates from now on, on the device, where a recorded update() finds
+    /// it; that one's own does not count any more.
+    void setLr(double lr);
+
     /// One step: norm, clipping by value and by norm (each 0: off), update. Returns the norm before
     /// clipping, a float32 scalar on the device.
     at::Tensor update(Optimizer& optimizer, double lr, double clip, double clipValue);
@@ -68,6 +72,7 @@ private:
     at::Tensor m_finiteSteps; ///< int32
     at::Tensor m_skip;        ///< 1: this step's update is held back
     at::Tensor m_skipped;
+    at::Tensor m_lr;   ///< undefined until setLr()
     at::Tensor m_seen; ///< m_skip on the host, some time later
 };
 

@@ -30,20 +30,30 @@ public:
 
     void apply(const UpdateGroup& group, const std::vector<at::Tensor>& gradients,
                const at::Tensor& step, double lr, const UpdateGate& gate) const override {
-        const auto fused = m_isDecoupled ? kDecoupled : kCoupled;
         const std::vector<at::Tensor> steps(group.values.size(), step);
-        fused(group.values, gradients, group.states[0], group.states[1], {}, steps, lr,
-              m_settings.beta1, m_settings.beta2, group.weightDecay, m_settings.eps,
-              /*amsgrad=*/false, /*maximize=*/false, ifDefined(gate.divisor), ifDefined(gate.skip));
+        const auto update = [&](const auto& rate, auto* fused) {
+            fused(group.values, gradients, group.states[0], group.states[1], {}, steps, rate,
+                  m_settings.beta1, m_settings.beta2, group.weightDecay, m_settings.eps,
+                  /*amsgrad=*/false, /*maximize=*/false, ifDefined(gate.divisor),
+                  ifDefined(gate.skip));
+        };
+        if (gate.lr.defined())
+            update(gate.lr, choose<const at::Tensor&>());
+        else
+            update(lr, choose<double>());
     }
 
 private:
-    using Fused = void (*)(at::TensorList, at::TensorList, at::TensorList, at::TensorList,
-                           at::TensorList, at::TensorList, double, double, double, double, double,
-                           bool, bool, const std::optional<at::Tensor>&,
-                           const std::optional<at::Tensor>&);
-    static constexpr Fused kDecoupled = &at::_fused_adamw_;
-    static constexpr Fused kCoupled = &at::_fused_adam_;
+    template <class Rate>
+    using Fused = void(at::TensorList, at::TensorList, at::TensorList, at::TensorList,
+                       at::TensorList, at::TensorList, Rate, double, double, double, double, bool,
+                       bool, const std::optional<at::Tensor>&, const std::optional<at::Tensor>&);
+
+    template <class Rate>
+    Fused<Rate>* choose() const {
+        return m_isDecoupled ? static_cast<Fused<Rate>*>(&at::_fused_adamw_)
+                             : static_cast<Fused<Rate>*>(&at::_fused_adam_);
+    }
 
     RunSpec::Optimizer m_settings;
     bool m_isDecoupled;
@@ -63,11 +73,17 @@ public:
 
     void apply(const UpdateGroup& group, const std::vector<at::Tensor>& gradients,
                const at::Tensor&, double lr, const UpdateGate& gate) const override {
-        at::_fused_sgd_(group.values, gradients,
-                        group.states.empty() ? at::TensorList() : group.states[0],
-                        group.weightDecay, m_settings.momentum, lr, /*dampening=*/0,
-                        m_settings.nesterov, /*maximize=*/false, /*is_first_step=*/false,
-                        ifDefined(gate.divisor), ifDefined(gate.skip));
+        const auto update = [&](const auto& rate) {
+            at::_fused_sgd_(group.values, gradients,
+                            group.states.empty() ? at::TensorList() : group.states[0],
+                            group.weightDecay, m_settings.momentum, rate, /*dampening=*/0,
+                            m_settings.nesterov, /*maximize=*/false, /*is_first_step=*/false,
+                            ifDefined(gate.divisor), ifDefined(gate.skip));
+        };
+        if (gate.lr.defined())
+            update(gate.lr);
+        else
+            update(lr);
     }
 
 private:

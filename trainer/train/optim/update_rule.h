@@ -16,6 +16,7 @@ namespace rm {
 struct UpdateGate {
     at::Tensor divisor; ///< gradients are divided by it first
     at::Tensor skip;    ///< 1: no update at all
+    at::Tensor lr{};    ///< instead of the host's: a recorded update reads it anew each time
 };
 
 /// Tensors that are updated alike. Lists of equal length.

@@ -148,7 +148,7 @@ std::vector<Figure> ImageTask::validate() {
         noteBad(*read);
         if (read->targets == 0)
             continue;
-        const Batch batch = toDevice(std::move(*read), m_session.device.at);
+        const Batch batch = toDevice(std::move(*read), m_session.device);
         const Autocast autocast(m_session.spec.train.precision, m_session.device);
         tally.add(m_model.logits(normalizePictures(batch.tensors[0]), false), batch.tensors[1]);
     }

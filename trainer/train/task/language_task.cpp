@@ -61,7 +61,7 @@ std::vector<Figure> LanguageTask::validate() {
     at::Tensor total = at::zeros({2}, at::kDouble); // loss times tokens, tokens
     for (const auto& starts : myBatches(windows.starts, m_session)) {
         const Batch batch =
-            toDevice(readWindows(m_data.validation, starts, windows.context), m_session.device.at);
+            toDevice(readWindows(m_data.validation, starts, windows.context), m_session.device);
         const Autocast autocast(spec.train.precision, m_session.device);
         const auto tokens = static_cast<double>(batch.targets);
         total[0] += m_model.loss(batch, false).item<double>() * tokens;

@@ -164,7 +164,7 @@ TranslationTask::Measured TranslationTask::measure(const std::vector<size_t>& me
     std::vector<EncodedPair> pairs;
     for (const size_t i : members)
         pairs.push_back(m_heldOut[i].ids);
-    const Batch batch = toDevice(makePairBatch(pairs), m_session.device.at);
+    const Batch batch = toDevice(makePairBatch(pairs), m_session.device);
     const Autocast autocast(m_session.spec.train.precision, m_session.device);
     Measured measured;
     measured.tokens = batch.targets;
@@ -209,7 +209,7 @@ std::vector<SampleText> TranslationTask::samples(int64_t step) {
     for (size_t i = 0; i < count; ++i)
         pairs.push_back(m_heldOut[i].ids);
     const Autocast autocast(m_session.spec.train.precision, m_session.device);
-    const auto texts = translated(toDevice(makePairBatch(pairs), m_session.device.at));
+    const auto texts = translated(toDevice(makePairBatch(pairs), m_session.device));
     std::vector<SampleText> samples;
     for (size_t i = 0; i < count; ++i)
         samples.push_back({step, wallNowNs(), "source: " + m_heldOut[i].source + "\n",

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "trainer/train/device/plugin.h"
+
+#include <torch/csrc/distributed/c10d/Backend.hpp>
+#include <torch/csrc/distributed/c10d/Store.hpp>
+
+namespace rm {
+
+/// A device without hardware whose graphs replay from their third run on: then the step is not
+/// called any more, as a recording would not.
+class FakeDevice final : public DevicePlugin {
+public:
+    class Graph final : public StepGraph {
+    public:
+        Graph(FakeDevice& device, std::function<void()> step)
+            : m_device(device)
+            , m_step(std::move(step)) {}
+
+        bool run() override {
+            if (++m_runs <= kWarmUps || !m_device.obstacle.empty()) {
+                m_step();
+                return false;
+            }
+            ++m_device.replays;
+            return true;
+        }
+        std::string obstacle() const override {
+            return m_runs > kWarmUps ? m_device.obstacle : std::string();
+        }
+
+    private:
+        FakeDevice& m_device;
+        std::function<void()> m_step;
+        int m_runs = 0;
+    };
+    static constexpr int kWarmUps = 2;
+
+    std::string obstacle; ///< to every recording
+    int replays = 0;
+
+    std::unique_ptr<StepGraph> makeStepGraph(std::function<void()> step) override {
+        return std::make_unique<Graph>(*this, std::move(step));
+    }
+    Probe probe() noexcept override { return {1, ""}; }
+    void select(int) override {}
+    void configure(const DeviceSettings&) override {}
+    std::string deviceName() override { return "fake"; }
+    c10::intrusive_ptr<c10d::Backend> makeBackend(const c10::intrusive_ptr<c10d::Store>&, int, int,
+                                                  std::chrono::milliseconds) override {
+        return {};
+    }
+    std::unique_ptr<StreamClock> makeClock() override { return nullptr; }
+    std::vector<at::Tensor> copyHere(std::vector<at::Tensor> host) override { return host; }
+    const FusedOps* fusedOps() override { return nullptr; }
+    DeviceMemory memory() override { return {}; }
+    void resetPeakMemory() override {}
+    std::vector<uint8_t> rngState() override { return {}; }
+    void setRngState(const std::vector<uint8_t>&) override {}
+    void synchronize() override {}
+};
+
+} // namespace rm
