@@ -15,6 +15,8 @@ namespace rm {
 namespace {
 
 constexpr Verb kVerbs[] = {
+    {"export", "the weights of a checkpoint as other programs read them", exportVerb},
+    {"import", "a checkpoint from weights of other programs", importVerb},
     {"inspect", "what a checkpoint or a file of weights holds", inspectVerb},
     {"prepare", "makes shards from text, TSV pairs and gettext catalogues", prepareVerb},
     {"unpack", nullptr, unpackVerb},

@@ -1,7 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 target_sources(rm_train PRIVATE
     interchange/dtypes.cpp
+    interchange/export.cpp
+    interchange/fit.cpp
+    interchange/folder_texts.cpp
+    interchange/import.cpp
     interchange/inspect.cpp
+    interchange/model_of.cpp
     interchange/own_process.cpp
     interchange/pickle_stack.cpp
     interchange/plain_pickle.cpp

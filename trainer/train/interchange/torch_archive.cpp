@@ -33,41 +33,68 @@ Result<Weights> readCaught(const std::string& source, Read&& read) {
     }
 }
 
-std::string textRecord(PyTorchStreamReader& reader, const std::string& name) {
-    const auto [data, size] = reader.getRecord(name);
-    return {static_cast<const char*>(data.get()), size};
-}
-
-Result<PlainPickle> pickleOf(PyTorchStreamReader& reader, const std::string& source) {
-    if (reader.hasRecord("constants.pkl"))
-        return fail(ErrorCode::kInvalid, "read " + source +
-                                             ": a TorchScript module; save its state_dict() "
-                                             "with torch.save() instead");
-    if (reader.hasRecord("byteorder") && textRecord(reader, "byteorder") != "little")
-        return fail(ErrorCode::kInvalid, "read " + source + ": written on a big-endian machine");
-    const std::string pickle = textRecord(reader, "data.pkl");
-    return toPlainPickle(std::as_bytes(std::span(pickle)), source);
-}
-
-/// One by one, each read once and its checksum with it.
-class ArchivedStorages {
+/// The records of an archive, as long as there is room for them. Their checksums are checked.
+class Records {
 public:
-    explicit ArchivedStorages(PyTorchStreamReader& reader)
-        : m_reader(reader) {}
+    Records(std::istream& in, std::string source, uint64_t maxBytes)
+        : m_reader(&in)
+        , m_source(std::move(source))
+        , m_room(maxBytes) {}
 
-    Result<StorageBytes> find(const std::string& key) {
-        const auto known = m_read.find(key);
-        if (known != m_read.end())
-            return known->second;
-        auto [data, size] = m_reader.getRecord("data/" + key);
+    bool has(const std::string& name) { return m_reader.hasRecord(name); }
+
+    Result<StorageBytes> read(const std::string& name) {
+        const uint64_t wanted = m_reader.getRecordSize(name);
+        if (wanted > m_room)
+            return fail(ErrorCode::kExhausted, "read " + m_source + ": its record " + name +
+                                                   " unpacks to " + std::to_string(wanted) +
+                                                   " bytes, more than such a file should hold");
+        m_room -= wanted;
+        auto [data, size] = m_reader.getRecord(name);
         const auto owner = std::make_shared<at::DataPtr>(std::move(data));
-        return m_read[key] = {static_cast<const std::byte*>(owner->get()), size, owner};
+        return StorageBytes{static_cast<const std::byte*>(owner->get()), size, owner};
+    }
+
+    /// Storages are read once each.
+    Result<StorageBytes> storage(const std::string& key) {
+        const auto known = m_storages.find(key);
+        if (known != m_storages.end())
+            return known->second;
+        auto bytes = read("data/" + key);
+        if (bytes)
+            m_storages[key] = *bytes;
+        return bytes;
     }
 
 private:
-    PyTorchStreamReader& m_reader;
-    std::map<std::string, StorageBytes> m_read;
+    PyTorchStreamReader m_reader;
+    std::string m_source;
+    uint64_t m_room;
+    std::map<std::string, StorageBytes> m_storages;
 };
+
+std::string_view textOf(const StorageBytes& bytes) {
+    return {reinterpret_cast<const char*>(bytes.data), bytes.size};
+}
+
+Result<PlainPickle> pickleOf(Records& records, const std::string& source) {
+    if (records.has("constants.pkl"))
+        return fail(ErrorCode::kInvalid, "read " + source +
+                                             ": a TorchScript module; save its state_dict() "
+                                             "with torch.save() instead");
+    if (records.has("byteorder")) {
+        const auto order = records.read("byteorder");
+        if (!order)
+            return tl::unexpected(order.error());
+        if (textOf(*order) != "little")
+            return fail(ErrorCode::kInvalid,
+                        "read " + source + ": written on a big-endian machine");
+    }
+    const auto pickle = records.read("data.pkl");
+    if (!pickle)
+        return tl::unexpected(pickle.error());
+    return toPlainPickle({pickle->data, pickle->size}, source);
+}
 
 /// Every text in a list, in order.
 void collectTexts(const c10::IValue& value, std::vector<std::string>& texts) {
@@ -138,14 +165,12 @@ Result<Weights> readPickles(std::span<const std::byte> file, const std::string& 
     return weights;
 }
 
-Result<Weights> readArchive(std::istream& in, const std::string& source) {
-    PyTorchStreamReader reader(&in);
-    const auto pickle = pickleOf(reader, source);
+Result<Weights> readArchive(Records& records, const std::string& source) {
+    const auto pickle = pickleOf(records, source);
     if (!pickle)
         return tl::unexpected(pickle.error());
-    ArchivedStorages storages(reader);
     return stateDictOf(
-        unpickle(*pickle), [&](const std::string& key) { return storages.find(key); }, source);
+        unpickle(*pickle), [&](const std::string& key) { return records.storage(key); }, source);
 }
 
 } // namespace
@@ -161,8 +186,11 @@ Result<Weights> readTorchPickles(std::span<const std::byte> file, const std::str
     return readCaught(source, [&] { return readPickles(file, source); });
 }
 
-Result<Weights> readTorchArchive(std::istream& in, const std::string& source) {
-    return readCaught(source, [&] { return readArchive(in, source); });
+Result<Weights> readTorchArchive(std::istream& in, const std::string& source, uint64_t maxBytes) {
+    return readCaught(source, [&] {
+        Records records(in, source, maxBytes);
+        return readArchive(records, source);
+    });
 }
 
 } // namespace rm

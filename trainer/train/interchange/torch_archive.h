@@ -4,6 +4,7 @@
 #include "trainer/train/interchange/weights.h"
 
 #include <cstddef>
+#include <cstdint>
 #include <iosfwd>
 #include <span>
 #include <string>
@@ -16,9 +17,10 @@ namespace rm {
 /// readTorchFile() for the way to open what comes from elsewhere.
 ///
 /// Nothing in a file is executed: see toPlainPickle(). Every tensor is checked to lie within the
-/// bytes of its storage. kCorrupt / kInvalid name `source`.
+/// bytes of its storage. kCorrupt / kInvalid name `source`; kExhausted when an archive's records
+/// would unpack to more than `maxBytes`.
 
-Result<Weights> readTorchArchive(std::istream& in, const std::string& source);
+Result<Weights> readTorchArchive(std::istream& in, const std::string& source, uint64_t maxBytes);
 Result<Weights> readTorchPickles(std::span<const std::byte> file, const std::string& source);
 
 /// Whether a file begins as the older form does.

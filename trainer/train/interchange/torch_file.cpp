@@ -69,8 +69,8 @@ void limit(__rlimit_resource what, uint64_t to) {
 
 /// From here on this process can take no more than the file may need.
 void confineMyself(uint64_t fileSize) {
-    limit(RLIMIT_DATA, kSpareMemory + 2 * fileSize);
-    limit(RLIMIT_FSIZE, kSpareMemory + 2 * fileSize);
+    limit(RLIMIT_DATA, kSpareMemory + 3 * fileSize);
+    limit(RLIMIT_FSIZE, kSpareMemory + fileSize);
     limit(RLIMIT_CPU, kMaxSeconds);
     limit(RLIMIT_CORE, 0);
 }
@@ -78,7 +78,7 @@ void confineMyself(uint64_t fileSize) {
 Result<Weights> readHere(const std::string& path, uint64_t size) {
     if (beginOf(path).starts_with("PK")) {
         std::ifstream file(path, std::ios::binary);
-        return readTorchArchive(file, path);
+        return readTorchArchive(file, path, kSpareMemory / 2 + size);
     }
     const auto file = openFile(path, O_RDONLY);
     if (!file)

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "shared/exit_code.h"
+#include "tests/python/peer_process.h"
+#include "tests/support/requirement.h"
+#include "tests/unit/train/trainer_run.h"
+
+#include <QDir>
+#include <QFile>
+#include <QJsonArray>
+#include <QJsonDocument>
+#include <QProcess>
+#include <QTemporaryDir>
+#include <QTest>
+
+#include <cmath>
+
+using namespace rm;
+using namespace rm::test;
+
+namespace {
+
+constexpr double kTolerance = 1e-5;
+constexpr const char* kCheckpoint = "/step-000000000";
+
+/// Of the models that transformers_gpt.py makes.
+RunSpec gptSpec() {
+    RunSpec spec = tinySpec();
+    spec.model.layers = 2;
+    spec.model.heads = 4;
+    spec.model.width = 64;
+    spec.model.feedForward = 96;
+    spec.model.context = 32;
+    spec.train.steps = 2;
+    spec.schedule.warmupSteps = 0;
+    spec.train.batchSize = 2;
+    spec.data.train = {"/usr/share/common-licenses"};
+    return spec;
+}
+
+struct Ended {
+    int exitCode = -1;
+    QString out, err;
+};
+
+} // namespace
+
+/// import, export and inspect beside transformers and torch.save().
+class TestInterchange : public QObject {
+    Q_OBJECT
+
+private Q_SLOTS:
+    void initTestCase() {
+        RM_NEEDS("python", !peerPython().isEmpty(),
+                 "no Python with packaging/requirements/python-peer.txt at RINGMASTER_PYTHON");
+        m_made = runScript("transformers_gpt.py", {"make", m_folder.path()});
+        QVERIFY(!m_made["sums"].toObject().isEmpty());
+        QFile spec(at("spec.toml"));
+        QVERIFY(spec.open(QIODevice::WriteOnly));
+        spec.write(QByteArray::fromStdString(toToml(gptSpec())));
+    }
+
+    void everyFormBecomesTheSameCheckpoint_data() {
+        QTest::addColumn<double>("tolerance");
+        for (const char* exact :
+             {"hf", "sharded", "bin", "plain.safetensors", "double.safetensors", "tied.pt",
+              "legacy.pth", "parallel.pt", "headless.pt", "nested.pt"})
+            QTest::newRow(exact) << 1e-9;
+        QTest::newRow("half.safetensors") << 1e-2;
+    }
+
+    void everyFormBecomesTheSameCheckpoint() {
+        QFETCH(double, tolerance);
+        const QString form = QTest::currentDataTag();
+        const QString into = at("from-" + form);
+        const Ended imported = trainer({"import", at(form), "--into", into, "--spec", specFile()});
+        QVERIFY2(imported.exitCode == 0, qPrintable(imported.err));
+        QCOMPARE(imported.out.trimmed(), into + kCheckpoint);
+        const QJsonObject seen = inspect(into + kCheckpoint);
+        QCOMPARE(seen["kind"].toString(), QString("checkpoint"));
+        QCOMPARE(seen["step"].toInt(-1), 0);
+        const QJsonObject expected = m_made["sums"].toObject();
+        QCOMPARE(seen["weights"].toArray().size(), expected.size());
+        for (const QJsonValue& weight : seen["weights"].toArray()) {
+            const double sum = expected[weight["name"].toString()].toDouble(1e30);
+            QVERIFY2(std::abs(weight["sum"].toDouble() - sum) < tolerance,
+                     qPrintable(weight["name"].toString()));
+            QCOMPARE(weight["dtype"].toString(), QString("F32"));
+        }
+    }
+
+    void importedModelComputesWhatTransformersDoes() {
+        QVERIFY(trainer({"import", at("nested.pt"), "--into", at("nested"), "--spec", specFile()})
+                    .exitCode == 0);
+        const QString dump = dumpOf(at("nested") + kCheckpoint);
+        const QJsonObject report = runScript("transformers_gpt.py", {"compare", at("hf"), dump});
+        QVERIFY(report["logits"].toDouble(1) < kTolerance);
+    }
+
+    void exportedFolderIsTheModelAgain() {
+        QVERIFY(trainer({"import", at("hf"), "--into", at("again")}).exitCode == 0);
+        const Ended exported = trainer({"export", at("again") + kCheckpoint, at("exported")});
+        QVERIFY2(exported.exitCode == 0, qPrintable(exported.err));
+        QVERIFY(exported.out.contains("exported/model.safetensors"));
+        const QJsonObject report =
+            runScript("transformers_gpt.py",
+                      {"logits", at("exported"), dumpOf(at("again") + kCheckpoint), at("hf")});
+        QVERIFY(report["weightsEqual"].toBool());
+        QVERIFY(report["logits"].toDouble(1) < kTolerance);
+    }
+
+    void exportedFileHoldsTheWeightsInTheTypeAskedFor() {
+        QVERIFY(trainer({"import", at("hf"), "--into", at("typed")}).exitCode == 0);
+        const QString file = at("typed.safetensors");
+        QVERIFY(trainer({"export", at("typed") + kCheckpoint, file, "--precision", "bfloat16"})
+                    .exitCode == 0);
+        const QJsonObject seen = inspect(file);
+        QCOMPARE(seen["weights"].toArray().size(), m_made["sums"].toObject().size());
+        QCOMPARE(seen["weights"].toArray().first()["dtype"].toString(), QString("BF16"));
+        const Ended twice = trainer({"export", at("typed") + kCheckpoint, file});
+        QCOMPARE(twice.exitCode, static_cast<int>(ExitCode::kUsage));
+        QVERIFY(twice.err.contains("exists already"));
+    }
+
+    void trainedCheckpointIsAFolderOfTransformers() {
+        TrainerRun run;
+        QCOMPARE(run.run(gptSpec(), 1), std::vector<int>{0});
+        const QString checkpoint = QString::fromStdString(run.checkpoint(2));
+        const QJsonObject report =
+            runScript("transformers_gpt.py", {"compare", checkpoint, dumpOf(checkpoint)});
+        QVERIFY(report["logits"].toDouble(1) < kTolerance);
+    }
+
+    void trainingGoesOnFromAnImport() {
+        QVERIFY(trainer({"import", at("tied.pt"), "--into", at("start"), "--spec", specFile()})
+                    .exitCode == 0);
+        TrainerRun run;
+        QCOMPARE(run.run(gptSpec(), 2, {"--start-from", at("start") + kCheckpoint}),
+                 (std::vector<int>{0, 0}));
+        QCOMPARE(run.lastStep(0), int64_t{2});
+    }
+
+    void whatDoesNotFitIsNamedInFull() {
+        const Ended outcome =
+            trainer({"import", at("broken.pt"), "--into", at("broken"), "--spec", specFile()});
+        QCOMPARE(outcome.exitCode, static_cast<int>(ExitCode::kUsage));
+        for (const char* name : {"missing: transformer.wpe.weight", "transformer.extra",
+                                 "transformer.ln_f.bias (it is (63), the model's (64))"})
+            QVERIFY2(outcome.err.contains(name), qPrintable(outcome.err));
+        QVERIFY(!QFileInfo::exists(at("broken") + kCheckpoint));
+    }
+
+    void hostileFilesDoNoHarm_data() {
+        QTest::addColumn<int>("exitCode");
+        QTest::newRow("executes.pt") << static_cast<int>(ExitCode::kUsage);
+        QTest::newRow("swells.pt") << static_cast<int>(ExitCode::kExhausted);
+        QTest::newRow("script.pt") << static_cast<int>(ExitCode::kUsage);
+        QTest::newRow("protocol4.pt") << static_cast<int>(ExitCode::kCorrupt);
+        QTest::newRow("noise.pt") << static_cast<int>(ExitCode::kCorrupt);
+    }
+
+    void hostileFilesDoNoHarm() {
+        QFETCH(int, exitCode);
+        const Ended outcome = trainer({"inspect", at(QTest::currentDataTag())});
+        QVERIFY2(outcome.exitCode == exitCode, qPrintable(outcome.err));
+        QVERIFY(outcome.err.contains(QTest::currentDataTag()));
+        QVERIFY(!QFileInfo::exists(at("executed")));
+        QVERIFY(QDir(m_scratch.path()).isEmpty());
+    }
+
+private:
+    QString at(const QString& name) const { return m_folder.filePath(name); }
+    QString specFile() const { return at("spec.toml"); }
+
+    Ended trainer(const QStringList& arguments) {
+        QProcess process;
+        QProcessEnvironment environment = QProcessEnvironment::systemEnvironment();
+        environment.insert("TMPDIR", m_scratch.path());
+        process.setProcessEnvironment(environment);
+        process.start(qEnvironmentVariable("RINGMASTER_BIN") + "/ringmaster-trainer", arguments);
+        if (!process.waitForFinished(60000) || process.exitStatus() != QProcess::NormalExit)
+            return {};
+        return {process.exitCode(), QString::fromUtf8(process.readAllStandardOutput()),
+                QString::fromUtf8(process.readAllStandardError())};
+    }
+
+    QJsonObject inspect(const QString& path) {
+        return QJsonDocument::fromJson(trainer({"inspect", path, "--json"}).out.toUtf8()).object();
+    }
+
+    QString dumpOf(const QString& checkpoint) {
+        const QString dump = at("dump.safetensors");
+        runPeer(builtProgram("gpt_dump"), {specFile(), checkpoint, dump});
+        return dump;
+    }
+
+    QTemporaryDir m_folder;
+    QTemporaryDir m_scratch;
+    QJsonObject m_made;
+};
+
+QTEST_GUILESS_MAIN(TestInterchange)
+#include "tst_interchange.moc"

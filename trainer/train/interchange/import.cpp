@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trainer/train/interchange/import.h"
+
+#include "shared/io/clock.h"
+#include "shared/io/file.h"
+#include "trainer/train/checkpoint/checkpoint.h"
+#include "trainer/train/interchange/fit.h"
+#include "trainer/train/interchange/folder_texts.h"
+#include "trainer/train/interchange/model_of.h"
+#include "trainer/train/interchange/verbs.h"
+#include "trainer/train/verbs.h"
+
+#include <CLI/CLI.hpp>
+
+#include <cstdio>
+
+namespace rm {
+namespace {
+
+Result<RunSpec> specFor(const Import& import, const TextFiles& texts) {
+    RunSpec spec;
+    if (!import.spec.empty()) {
+        auto loaded = loadRunSpec(import.spec);
+        if (!loaded)
+            return loaded;
+        const auto checked = check(std::move(*loaded));
+        if (!checked)
+            return failAs("check " + import.spec, checked.error());
+        return **checked;
+    }
+    const std::string config = textOf(texts, "config.json");
+    if (config.empty())
+        return fail(ErrorCode::kInvalid, "import " + import.source +
+                                             ": it has no config.json to tell what model it is; "
+                                             "name a run spec with --spec");
+    return specOfConfig(config, spec, import.source);
+}
+
+CheckpointContent contentOf(const Model& model, const RunSpec& spec, TextFiles texts) {
+    static const World alone;
+    const std::string toml = toToml(spec);
+    CheckpointContent content;
+    content.manifest.createdNs = wallNowNs();
+    content.manifest.reason = "import";
+    content.state.specHash = sha256Hex(std::as_bytes(std::span<const char>(toml)));
+    content.tensorFiles = {
+        {kModelFile, modelTensors(model)},
+        {kOptimizerFile, makeOptimizer(model, spec.optimizer, alone, nullptr)->collectState()}};
+    content.texts = std::move(texts);
+    setText(content.texts, "config.json", model.configJson());
+    setText(content.texts, "spec.toml", toml);
+    return content;
+}
+
+} // namespace
+
+Result<std::string> importWeights(const Import& import) {
+    const TextFiles texts = textsBeside(import.source);
+    const auto spec = specFor(import, texts);
+    if (!spec)
+        return tl::unexpected(spec.error());
+    auto read = readWeights(import.source);
+    if (!read)
+        return tl::unexpected(read.error());
+    const auto weights = withOurNames(std::move(*read), spec->model.type, import.source);
+    if (!weights)
+        return tl::unexpected(weights.error());
+    const auto model = modelOf(*spec, *weights, import.source);
+    if (!model)
+        return tl::unexpected(model.error());
+    if (const auto filled = fillModel(**model, *weights, import.source); !filled)
+        return tl::unexpected(filled.error());
+    if (const auto made = makeFolders(import.into); !made)
+        return tl::unexpected(made.error());
+    return saveCheckpoint(import.into, contentOf(**model, *spec, texts));
+}
+
+Result<void> importVerb(int argc, char** argv) {
+    Import import;
+    CLI::App app("Makes a checkpoint, for --start-from and for the app's restore, from weights of "
+                 "elsewhere: a safetensors file, a folder of Hugging Face or torchvision, a "
+                 "checkpoint, or a state dict saved by torch.save().",
+                 "ringmaster-trainer import");
+    app.add_option("source", import.source, "File or folder")->required();
+    app.add_option("--into", import.into, "Folder in which the checkpoint's folder is made")
+        ->required();
+    app.add_option("--spec", import.spec,
+                   "Run spec of the run to come; without it the model is that of config.json");
+    const auto goesOn = parseArguments(app, argc, argv);
+    if (!goesOn || !*goesOn)
+        return goesOn ? Result<void>() : tl::unexpected(goesOn.error());
+    const auto path = importWeights(import);
+    if (!path)
+        return tl::unexpected(path.error());
+    std::printf("%s\n", path->c_str());
+    return {};
+}
+
+} // namespace rm
