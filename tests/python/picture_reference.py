@@ -21,7 +21,7 @@ from torchvision.transforms.v2 import functional as F
 import pictures
 
 SIZES = ((9, 7), (64, 48), (250, 333), (500, 375))
-LARGE = ((3000, 2800),)
+LARGE = ((1400, 1300),)
 REDUCIBLE = ("4-4-4", "4-2-0", "progressive", "jpeg-grey")
 
 
@@ -42,7 +42,7 @@ def lines_for(path, width, height):
 
 def reduced_lines(path):
     """As large as drawView() wants them for a smaller transform, and larger."""
-    for size, reduction, side in ((224, 2, 2688), (64, 4, 1536), (48, 8, 2304), (32, 8, 2400)):
+    for size, reduction, side in ((96, 2, 1152), (48, 4, 1152), (24, 8, 1152), (32, 4, 1200)):
         yield f"view {size} 64 32 {side} {side} {reduction} 0 {path}"
 
 

@@ -30,14 +30,15 @@ at::Tensor byChannel(const at::Tensor& values) {
     return values.view({1, -1, 1, 1});
 }
 
-/// Of the batches of R ranks together, float32.
+/// Of the batches of R ranks together.
 struct Statistics {
     at::Tensor mean, variance; ///< (C); the variance of all values, not an estimate from a sample
     at::Tensor counts;         ///< (R): values of a channel, by rank
 };
 
 Statistics statisticsOver(const Group& group, const at::Tensor& x) {
-    const at::Tensor wide = x.is_cpu() ? x.to(at::kFloat) : x; // else kernels sum in float32
+    const bool narrow = x.is_cpu() && at::isReducedFloatingType(x.scalar_type());
+    const at::Tensor wide = narrow ? x.to(at::kFloat) : x; // other kernels sum in float32 anyway
     const auto [mean, variance] = at::batch_norm_update_stats(wide, {}, {}, kMomentum);
     const at::Tensor count =
         at::full({1}, static_cast<double>(x.numel() / x.size(1)), mean.options());

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trainer/train/device/device.h"
+#include "trainer/train/model/batch_norm.h"
+#include "trainer/train/model/resnet.h"
+
+#include <QJsonArray>
+#include <QJsonDocument>
+#include <QJsonObject>
+#include <QObject>
+#include <QTest>
+
+#include <ATen/CPUGeneratorImpl.h>
+#include <ATen/ops/cat.h>
+#include <ATen/ops/ones.h>
+#include <ATen/ops/rand.h>
+#include <ATen/ops/randint.h>
+#include <ATen/ops/randn.h>
+#include <ATen/ops/zeros.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <map>
+#include <thread>
+
+using namespace rm;
+
+namespace {
+
+const World kAlone;
+
+ResNet makeResNet(const char* type, int64_t classes = 1000) {
+    ResNet model({type, classes, {"cat", "dog"}, 224, 0.1, false}, kAlone);
+    model.initialize(at::detail::createCPUGenerator(3));
+    return model;
+}
+
+std::map<std::string, at::Tensor> tensorsOf(const Model& model) {
+    std::map<std::string, at::Tensor> tensors;
+    for (const Parameter& parameter : model.parameters())
+        tensors[parameter.name] = parameter.value.detach();
+    for (const Buffer& buffer : model.buffers())
+        tensors[buffer.name] = buffer.value;
+    return tensors;
+}
+
+Batch someBatch(int64_t rows) {
+    const auto generator = at::detail::createCPUGenerator(5);
+    return {{at::randint(256, {rows, 3, 32, 32}, generator, at::TensorOptions(at::kByte))
+                 .contiguous(at::MemoryFormat::ChannelsLast),
+             at::randint(10, {rows}, generator, at::TensorOptions(at::kLong))},
+            rows};
+}
+
+int freePort() {
+    const int fd = socket(AF_INET, SOCK_STREAM, 0);
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t size = sizeof address;
+    const bool bound = bind(fd, reinterpret_cast<sockaddr*>(&address), size) == 0 &&
+                       getsockname(fd, reinterpret_cast<sockaddr*>(&address), &size) == 0;
+    close(fd);
+    return bound ? ntohs(address.sin_port) : 0;
+}
+
+constexpr int64_t kChannels = 5;
+
+NormTensors someNorm() {
+    const auto generator = at::detail::createCPUGenerator(9);
+    const at::TensorOptions precise(at::kDouble);
+    NormTensors norm{at::rand({kChannels}, generator, precise),
+                     at::rand({kChannels}, generator, precise), at::zeros({kChannels}, precise),
+                     at::ones({kChannels}, precise), at::zeros({}, at::kLong)};
+    norm.weight.set_requires_grad(true);
+    norm.bias.set_requires_grad(true);
+    return norm;
+}
+
+/// What a batch norm made of (its rows of) a batch, and of the gradient that came back.
+struct Outcome {
+    NormTensors norm = someNorm();
+    at::Tensor y, gradient;
+
+    void run(const at::Tensor& rows, const at::Tensor& dy, const World* over) {
+        at::Tensor x = rows.clone();
+        x.set_requires_grad(true);
+        y = batchNorm(x, norm, true, over);
+        y.backward(dy);
+        gradient = x.grad();
+    }
+};
+
+void join(int rank, int port, const at::Tensor& x, const at::Tensor& dy, Outcome& outcome) {
+    Placement placement;
+    placement.rank = placement.localRank = rank;
+    placement.worldSize = placement.localWorldSize = 2;
+    placement.masterAddr = "127.0.0.1";
+    placement.masterPort = port;
+    const World world = World::join(placement, useCpu(1));
+    outcome.run(x, dy, &world);
+    world.barrier();
+}
+
+double apart(const at::Tensor& mine, const at::Tensor& expected) {
+    return (mine - expected).abs().max().item<double>();
+}
+
+} // namespace
+
+class TestResNet : public QObject {
+    Q_OBJECT
+private Q_SLOTS:
+    void namesAndShapesAreTorchvisions() {
+        const ResNet eighteen = makeResNet("resnet18");
+        QCOMPARE(parameterCount(eighteen), int64_t{11689512});
+        QCOMPARE(eighteen.buffers().size(), size_t{20 * 3});
+        const ResNet fifty = makeResNet("resnet50");
+        QCOMPARE(parameterCount(fifty), int64_t{25557032});
+        QCOMPARE(fifty.buffers().size(), size_t{53 * 3});
+        const auto tensors = tensorsOf(fifty);
+        using Shape = std::vector<int64_t>;
+        QCOMPARE(tensors.at("conv1.weight").sizes().vec(), (Shape{64, 3, 7, 7}));
+        QCOMPARE(tensors.at("layer2.0.conv2.weight").sizes().vec(), (Shape{128, 128, 3, 3}));
+        QCOMPARE(tensors.at("layer4.0.downsample.0.weight").sizes().vec(),
+                 (Shape{2048, 1024, 1, 1}));
+        QCOMPARE(tensors.at("bn1.num_batches_tracked").scalar_type(), at::kLong);
+        QVERIFY(tensors.at("layer1.0.conv2.weight").is_contiguous(at::MemoryFormat::ChannelsLast));
+    }
+
+    void onlyMatricesDecay() {
+        const ResNet model = makeResNet("resnet18");
+        for (const Parameter& parameter : model.parameters())
+            QCOMPARE(parameter.decays, parameter.value.dim() > 1);
+    }
+
+    void firstValuesAreTorchvisions() {
+        const auto tensors = tensorsOf(makeResNet("resnet50"));
+        const auto deviation = [&](const char* name) {
+            return tensors.at(name).std().item<double>();
+        };
+        QVERIFY(std::abs(deviation("layer3.0.conv2.weight") / std::sqrt(2.0 / (256 * 9)) - 1) <
+                0.01);
+        const double bound = 1 / std::sqrt(2048.0);
+        QVERIFY(tensors.at("fc.weight").abs().max().item<double>() <= bound);
+        QVERIFY(std::abs(deviation("fc.weight") - bound / std::sqrt(3.0)) < 0.001);
+        QCOMPARE(tensors.at("layer1.0.bn3.weight").min().item<double>(), 1.0);
+        QCOMPARE(tensors.at("layer1.0.bn3.bias").abs().max().item<double>(), 0.0);
+        QCOMPARE(tensors.at("bn1.running_var").min().item<double>(), 1.0);
+    }
+
+    void onlyTrainingSmoothsAndKeepsStatistics() {
+        ResNet model = makeResNet("resnet18", 10);
+        const Batch batch = someBatch(4);
+        const auto count = [&] {
+            return tensorsOf(model).at("layer1.0.bn1.num_batches_tracked").item<int64_t>();
+        };
+        const auto before = model.loss(batch, false).item<double>();
+        QCOMPARE(count(), int64_t{0});
+        QCOMPARE(model.loss(batch, false).item<double>(), before);
+        static_cast<void>(model.loss(batch, true));
+        QCOMPARE(count(), int64_t{1});
+        QVERIFY(model.loss(batch, false).item<double>() != before);
+    }
+
+    void configNamesArchitectureAndClasses() {
+        const auto config =
+            QJsonDocument::fromJson(QByteArray::fromStdString(makeResNet("resnet50").configJson()))
+                .object();
+        QCOMPARE(config["architecture"].toString(), "resnet50");
+        QCOMPARE(config["num_classes"].toInt(), 1000);
+        QCOMPARE(config["id2label"].toObject()["1"].toString(), "dog");
+        QCOMPARE(config["pretrained_cfg"].toObject()["input_size"].toArray().at(2).toInt(), 224);
+    }
+
+    void synchronizedNormIsThatOfTheWholeBatch_data() {
+        QTest::addColumn<int>("firstRows");
+        QTest::newRow("halves") << 3;
+        QTest::newRow("uneven") << 1;
+    }
+
+    /// In double, so that only a wrong formula could tell them apart.
+    void synchronizedNormIsThatOfTheWholeBatch() {
+        QFETCH(int, firstRows);
+        const auto generator = at::detail::createCPUGenerator(4);
+        const std::vector<int64_t> shape{6, kChannels, 4, 3};
+        const at::Tensor x = at::randn(shape, generator, at::kDouble) * 3 + 100;
+        const at::Tensor dy = at::randn(shape, generator, at::kDouble);
+        Outcome whole, first, second;
+        whole.run(x, dy, nullptr);
+        const int port = freePort();
+        const auto rows = [&](const at::Tensor& of, int rank) {
+            return rank == 0 ? of.narrow(0, 0, firstRows) : of.narrow(0, firstRows, 6 - firstRows);
+        };
+        std::thread other([&] { join(1, port, rows(x, 1), rows(dy, 1), second); });
+        join(0, port, rows(x, 0), rows(dy, 0), first);
+        other.join();
+        QVERIFY(apart(at::cat({first.y, second.y}), whole.y) < 1e-10);
+        QVERIFY(apart(at::cat({first.gradient, second.gradient}), whole.gradient) < 1e-10);
+        const auto sum = [](const at::Tensor& a, const at::Tensor& b) {
+            return a.grad() + b.grad();
+        };
+        QVERIFY(apart(sum(first.norm.weight, second.norm.weight), whole.norm.weight.grad()) < 1e-9);
+        QVERIFY(apart(sum(first.norm.bias, second.norm.bias), whole.norm.bias.grad()) < 1e-10);
+        for (const Outcome* one : {&first, &second}) {
+            QVERIFY(apart(one->norm.mean, whole.norm.mean) < 1e-12);
+            QVERIFY(apart(one->norm.variance, whole.norm.variance) < 1e-10);
+            QCOMPARE(one->norm.batches.item<int64_t>(), int64_t{1});
+        }
+    }
+};
+
+QTEST_GUILESS_MAIN(TestResNet)
+#include "tst_resnet.moc"
