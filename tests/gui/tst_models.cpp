@@ -64,6 +64,8 @@ private Q_SLOTS:
     void evenRanksHaveNoStraggler();
     void pausingCountsTheRanksThatHaveEnded();
     void heldIsSaidWithItsStep();
+    void aLaunchIsPreparedAndCancelled();
+    void whatNeverTrainedSaysSo();
     void lostNodesAreNamed();
     void smoothingOfAConstantIsTheConstant();
     void smoothingSkipsNotANumber();
@@ -73,6 +75,7 @@ private Q_SLOTS:
     void formShowsAndWritesTheSpec();
     void formRefusesWhatIsNoNumber();
     void checkpointCommandIsToldOnce();
+    void anAttemptThatNeverStartedIsNotTold();
 };
 
 void TestModels::runsModelKeepsTheModelRules() {
@@ -173,7 +176,30 @@ void TestModels::heldIsSaidWithItsStep() {
     LiveState live;
     live.held = true;
     QCOMPARE(stateWords(runCalled("a", 412, RunStateKind::kRunning), live).text, "Held at 412");
+    RunState ahead; // of what was ingested
+    ahead.ranks = {{0, 9, 413, 0, 0, 0, 0}};
+    live.nodes = {{"node-a", LiveState::Link::kLive, {}, 0, ahead}};
+    QCOMPARE(stateWords(runCalled("a", 412, RunStateKind::kRunning), live).text, "Held at 413");
     QCOMPARE(stateWords(runCalled("a", 412, RunStateKind::kPaused), live).text, "Paused at 412");
+}
+
+void TestModels::aLaunchIsPreparedAndCancelled() {
+    LiveState live;
+    live.launching = Progress{"Check nodes"};
+    const RunSummary paused = runCalled("a", 412, RunStateKind::kPaused); // it is being resumed
+    QCOMPARE(stateWords(paused, live).text, "Preparing");
+    live.pending = CommandKind::kStop;
+    QCOMPARE(stateWords(paused, live).text, "Cancelling launch");
+    live = {};
+    live.pending = CommandKind::kKill; // its ranks are there and do not train yet
+    QCOMPARE(stateWords(runCalled("a", 0, RunStateKind::kPreparing), live).text,
+             "Cancelling launch");
+}
+
+void TestModels::whatNeverTrainedSaysSo() {
+    QCOMPARE(stateWords(runCalled("a", 0, RunStateKind::kStopped)).text, "Stopped before step 1");
+    QCOMPARE(stateWords(runCalled("a", 0, RunStateKind::kFailed)).text, "Failed before step 1");
+    QCOMPARE(stateWords(runCalled("a", 7, RunStateKind::kStopped)).text, "Stopped at 7");
 }
 
 void TestModels::lostNodesAreNamed() {
@@ -272,6 +298,16 @@ void TestModels::checkpointCommandIsToldOnce() {
     command.applied.ok = false;
     history.commands = {command};
     QCOMPARE(timelineOf(runCalled("a", 500, {}), history).size(), size_t(2));
+}
+
+void TestModels::anAttemptThatNeverStartedIsNotTold() {
+    RunHistory history;
+    history.attempts = {{1, 0, 100, true, {}, {}}, {2, 500, 200, false, {}, {}}};
+    QCOMPARE(timelineOf(runCalled("a", 500, {}), history).size(), size_t(1));
+    QVERIFY(chartMarks(history).empty());
+    history.attempts.back().hasStarted = true;
+    QCOMPARE(timelineOf(runCalled("a", 500, {}), history).size(), size_t(2));
+    QCOMPARE(chartMarks(history).size(), size_t(1));
 }
 
 QTEST_MAIN(TestModels)

@@ -6,6 +6,7 @@
 #include "app/ui/dialogs/connect_dialogs.h"
 #include "app/ui/new_run_page.h"
 #include "app/ui/nodes_page.h"
+#include "app/ui/plot/heat_map.h"
 #include "app/ui/plot/line_chart.h"
 #include "app/ui/run/run_page.h"
 #include "app/ui/theme.h"
@@ -22,9 +23,28 @@
 #include <QTest>
 
 #include <memory>
+#include <utility>
 
 using namespace rm;
 using namespace rm::test;
+
+namespace {
+
+constexpr int kSettleMs = 5000;
+
+/// The widget as it looks once nothing of it changes any more.
+QImage settledPicture(QWidget& widget) {
+    QImage last;
+    const auto isSame = [&] {
+        const QImage now = widget.grab().toImage();
+        return std::exchange(last, now) == now;
+    };
+    if (!QTest::qWaitFor(isSame, kSettleMs))
+        qWarning("%s never settles", qPrintable(widget.objectName()));
+    return last;
+}
+
+} // namespace
 
 class TestScreenshots : public QObject {
     Q_OBJECT
@@ -46,6 +66,7 @@ private Q_SLOTS:
     void runSpec();
     void runFailed();
     void runPausing();
+    void runPreparing();
     void nodes();
     void newRun();
     void newRunWithErrors();
@@ -56,6 +77,7 @@ private:
     void shoot(QWidget& widget, const QString& name);
     void openRun(const QString& run, RunPage::Tab tab);
     void waitForChart(const char* chart);
+    void waitForCharts();
     void waitForRows(const char* view);
 
     std::unique_ptr<WindowFixture> m_demo;
@@ -81,8 +103,7 @@ void TestScreenshots::cleanupTestCase() {
 void TestScreenshots::shoot(QWidget& widget, const QString& name) {
     for (const Theme::Mode mode : {Theme::Mode::kLight, Theme::Mode::kDark}) {
         Theme::instance().setMode(mode);
-        QTest::qWait(60); // queued replots and layouts
-        const QImage image = widget.grab().toImage();
+        const QImage image = settledPicture(widget);
         const int scale = qRound(image.devicePixelRatio());
         const QString file =
             QString("%1/%2-%3@%4x.png").arg(m_folder, name, modeName(mode)).arg(scale);
@@ -104,6 +125,18 @@ void TestScreenshots::waitForChart(const char* name) {
     const auto* chart = m_demo->window().findChild<LineChart*>(name);
     QVERIFY(chart);
     QTRY_VERIFY(!chart->curves().empty() && !chart->curves().front().x.isEmpty());
+}
+
+/// All of the charts' page shows its data, to the end.
+void TestScreenshots::waitForCharts() {
+    for (const char* name :
+         {"chartLoss", "chartLr", "chartGradNorm", "chartTokens", "chartPhases"}) {
+        waitForChart(name);
+        const auto* chart = m_demo->window().findChild<LineChart*>(name);
+        QTRY_VERIFY(chart->curves().front().x.back() > 0.9 * chart->view().high);
+    }
+    QTRY_VERIFY(m_demo->window().findChild<HeatMap*>("heatMap")->isFilled());
+    waitForRows("events");
 }
 
 void TestScreenshots::waitForRows(const char* name) {
@@ -142,17 +175,14 @@ void TestScreenshots::runsEmpty() {
 
 void TestScreenshots::runCharts() {
     openRun(kRunningRun, RunPage::kCharts);
-    waitForChart("chartLoss");
-    waitForRows("events");
-    QTest::qWait(300);
+    waitForCharts();
     shoot(m_demo->window(), "run");
 }
 
 void TestScreenshots::runChartsNarrow() {
     openRun(kRunningRun, RunPage::kCharts);
     m_demo->window().resize(1000, 760);
-    waitForChart("chartLoss");
-    QTest::qWait(300);
+    waitForCharts();
     shoot(m_demo->window(), "run-narrow");
 }
 
@@ -190,8 +220,7 @@ void TestScreenshots::runSpec() {
 void TestScreenshots::runFailed() {
     openRun(kFailedRun, RunPage::kCharts);
     QTRY_VERIFY(m_demo->window().findChild<QWidget*>("failureBanner")->isVisible());
-    waitForChart("chartLoss");
-    QTest::qWait(300);
+    waitForCharts();
     shoot(m_demo->window(), "run-failed");
 }
 
@@ -207,8 +236,17 @@ void TestScreenshots::runPausing() {
         {"node-a", LiveState::Link::kLive, {}, 0, state},
         {"node-b", LiveState::Link::kLost, "no answer", wallNowNs() - 95'000'000'000, {}}};
     m_demo->window().runPage().showLive(live);
-    waitForChart("chartLoss");
+    waitForCharts();
     shoot(m_demo->window(), "run-pausing-link-lost");
+    m_demo->window().runPage().showLive({});
+}
+
+void TestScreenshots::runPreparing() {
+    openRun(kPreparingRun, RunPage::kCharts);
+    LiveState live;
+    live.launching = Progress{"Send trainer", 210'000'000, 477'000'000, 48'000'000, 11.2e6, 24};
+    m_demo->window().runPage().showLive(live);
+    shoot(m_demo->window(), "run-preparing");
     m_demo->window().runPage().showLive({});
 }
 

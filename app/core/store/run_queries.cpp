@@ -45,12 +45,13 @@ std::vector<StoredAttempt> StoreReader::attempts(const QString& run) {
         std::vector<StoredAttempt> attempts;
         const auto id = m_impl->runId(run);
         auto rows = m_impl->database.query("SELECT attempt, coalesce(start_step, 0), "
-                                           "coalesce(started_ns, asked_ns, 0), start_from "
+                                           "coalesce(started_ns, asked_ns, 0), "
+                                           "started_ns IS NOT NULL, start_from "
                                            "FROM attempt WHERE run = ? ORDER BY attempt");
         rows.with(id);
         while (rows.next())
-            attempts.push_back(
-                {rows.number(0), rows.integer(1), rows.integer(2), std::nullopt, rows.text(3)});
+            attempts.push_back({rows.number(0), rows.integer(1), rows.integer(2),
+                                rows.number(3) != 0, std::nullopt, rows.text(4)});
         for (StoredAttempt& attempt : attempts)
             attempt.ended = attemptEnd(m_impl->database, *id, attempt.attempt);
         return attempts;

@@ -113,6 +113,7 @@ struct StoredAttempt {
     int attempt = 1;
     int64_t startStep = 0;
     int64_t startedNs = 0;             ///< by its ranks; before they say so, when it was asked for
+    bool hasStarted = false;           ///< its ranks said so
     std::optional<AttemptEnded> ended; ///< of the whole run, first failure first
     std::string startFrom;
 };

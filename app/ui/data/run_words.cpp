@@ -8,6 +8,8 @@
 #include <QCoreApplication>
 #include <QStringList>
 
+#include <algorithm>
+
 namespace rm {
 
 namespace {
@@ -59,6 +61,15 @@ QString countedRanks(const RunSummary& run, const LiveState& live, CommandKind k
     return seen == 0 ? QString() : Words::tr(", %1 of %2 ranks").arg(done).arg(run.ranks);
 }
 
+/// As the ranks say it: their samples may still be on the way.
+int64_t heldStep(const RunSummary& run, const LiveState& live) {
+    int64_t step = run.step;
+    for (const LiveState::NodeLink& node : live.nodes)
+        for (const RankState& rank : node.state ? node.state->ranks : std::vector<RankState>())
+            step = std::max(step, rank.step);
+    return step;
+}
+
 QString attemptSuffix(const RunSummary& run) {
     return run.attempt > 1 ? kSeparator + Words::tr("attempt %1").arg(run.attempt) : QString();
 }
@@ -103,7 +114,7 @@ StateWords stateWords(const RunSummary& run, const LiveState& live) {
     if (live.pending)
         return pendingWords(*live.pending, countedRanks(run, live, *live.pending));
     if (live.held)
-        return {Words::tr("Held at %1").arg(formatCount(run.step)), Tone::kWarn};
+        return {Words::tr("Held at %1").arg(formatCount(heldStep(run, live))), Tone::kWarn};
     return stateWords(run);
 }
 

@@ -87,7 +87,7 @@ bool isToldElsewhere(const StoredCommand& command) {
 std::vector<Moment> timelineOf(const RunSummary& run, const RunHistory& history) {
     std::vector<Moment> moments;
     for (const StoredAttempt& attempt : history.attempts) {
-        if (attempt.startedNs > 0)
+        if (attempt.hasStarted)
             moments.push_back(startOf(attempt));
         if (attempt.ended && attempt.ended->outcome == Outcome::kFailed)
             moments.push_back({-1, attempt.ended->wallNs, Tone::kBad,
@@ -120,7 +120,7 @@ std::vector<Mark> chartMarks(const RunHistory& history) {
     for (Mark& mark : marks)
         mark.quiet = true;
     for (const StoredAttempt& attempt : history.attempts)
-        if (attempt.attempt > 1 && attempt.startedNs > 0)
+        if (attempt.attempt > 1 && attempt.hasStarted)
             marks.push_back(startOf(attempt));
     for (const StoredEvent& event : history.events)
         if (event.event.severity != Severity::kInfo && event.event.step >= 0)

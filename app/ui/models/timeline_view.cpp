@@ -97,6 +97,22 @@ TimelineView::TimelineView(QWidget* parent)
     setUniformItemSizes(true);
     setVerticalScrollMode(QAbstractItemView::ScrollPerPixel);
     setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+    connect(this, &QListView::clicked, this, &TimelineView::choose);
+    connect(this, &QListView::activated, this, &TimelineView::choose);
+}
+
+void TimelineView::setMoments(std::vector<Moment> moments) {
+    const Moment* chosen = m_model->at(currentIndex().row());
+    const std::optional<Moment> before = chosen ? std::optional(*chosen) : std::nullopt;
+    m_model->setMoments(std::move(moments));
+    for (int row = 0; before && row < m_model->rowCount(); ++row)
+        if (*m_model->at(row) == *before)
+            setCurrentIndex(m_model->index(row));
+}
+
+void TimelineView::choose(const QModelIndex& index) {
+    if (const Moment* moment = m_model->at(index.row()))
+        Q_EMIT momentChosen(Moment(*moment));
 }
 
 } // namespace rm

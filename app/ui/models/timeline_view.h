@@ -27,9 +27,14 @@ class TimelineView : public QListView {
     Q_OBJECT
 public:
     explicit TimelineView(QWidget* parent = nullptr);
-    void setMoments(std::vector<Moment> moments) { m_model->setMoments(std::move(moments)); }
+    void setMoments(std::vector<Moment> moments); ///< the chosen one stays chosen
+
+Q_SIGNALS:
+    void momentChosen(const rm::Moment& moment); ///< clicked, or Return
 
 private:
+    void choose(const QModelIndex& index);
+
     TimelineModel* m_model;
 };
 

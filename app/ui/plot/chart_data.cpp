@@ -197,6 +197,14 @@ double xOf(XAxis axis, int64_t startNs, int64_t step, int64_t wallNs) {
     Q_UNREACHABLE();
 }
 
+std::optional<int64_t> stepAt(StoreReader& reader, const QString& run, int64_t wallNs) {
+    std::optional<int64_t> step;
+    for (const Bucket& b : reader.buckets(run, {"train/loss", 0}, 0, INT64_MAX, kIndexBuckets))
+        if (!step || b.wallNs <= wallNs)
+            step = b.lastStep;
+    return step;
+}
+
 std::vector<PanelCurves> readPanels(StoreReader& reader, const ChartQuery& query) {
     std::vector<PanelCurves> answer;
     PanelReader panels(reader, query);

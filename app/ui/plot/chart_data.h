@@ -56,7 +56,15 @@ struct PanelCurves {
     std::vector<Curve> curves;
 };
 
-/// A rank x time picture of one metric over the last minutes.
+/// What the heat map shows right now.
+struct HeatQuery {
+    RunSummary run;
+    int64_t startNs = 0; ///< of the first attempt
+    XAxis axis = XAxis::kStep;
+    std::optional<std::pair<double, double>> range = {}; ///< visible; none: the whole run
+};
+
+/// A rank x time picture of one metric over the visible time.
 struct HeatData {
     QString metric;                         ///< empty: neither is there
     std::vector<QString> labels;            ///< one a rank, "0 node-a:0"
@@ -68,8 +76,11 @@ struct HeatData {
 /// The curves of every panel asked for. Worker thread.
 std::vector<PanelCurves> readPanels(StoreReader& reader, const ChartQuery& query);
 
-/// gpu/utilization, or rank/cpu where there is no GPU. Worker thread.
-HeatData readHeat(StoreReader& reader, const RunSummary& run);
+/// gpu/utilization, or rank/cpu where there is no GPU; cost by bins, not by samples. Worker thread.
+HeatData readHeat(StoreReader& reader, const HeatQuery& query);
+
+/// The step of rank 0 at a moment; nullopt: none is known. Worker thread.
+std::optional<int64_t> stepAt(StoreReader& reader, const QString& run, int64_t wallNs);
 
 /// x of a step or moment on an axis.
 double xOf(XAxis axis, int64_t startNs, int64_t step, int64_t wallNs);

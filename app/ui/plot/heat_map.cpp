@@ -94,9 +94,9 @@ void HeatMap::show(const HeatData& heat) {
     m_empty->setVisible(!known);
     m_title->setText(known && !isRatio(heat) ? tr("CPU cores busy by rank")
                                              : tr("GPU utilization by rank"));
-    m_scale->setFullText(!known          ? QString()
-                         : isRatio(heat) ? tr("last 10 min   0 – 100 %")
-                                         : tr("last 10 min   0 – %1").arg(formatFigure(heat.top)));
+    const double seconds = static_cast<double>(heat.lastNs - heat.firstNs) / 1e9;
+    const QString top = isRatio(heat) ? formatPercent(1) : formatFigure(heat.top);
+    m_scale->setFullText(known ? tr("%1   0 – %2").arg(formatDuration(seconds), top) : QString());
     setMinimumHeight(std::max(size::kChartMin, 56 + 16 * static_cast<int>(heat.cells.size())));
     rebuild();
     describe();

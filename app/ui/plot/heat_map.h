@@ -13,7 +13,7 @@ namespace rm {
 
 class ElidedLabel;
 
-/// Rank x time: how busy each rank was in the last ten minutes.
+/// Rank x time: how busy each rank was in the time that the charts show.
 class HeatMap : public QFrame {
     Q_OBJECT
 public:
@@ -21,6 +21,7 @@ public:
     void show(const HeatData& heat);
     using QWidget::show;
     bool isFilled() const { return !m_data.metric.isEmpty(); }
+    const HeatData& data() const { return m_data; }
 
 private:
     void buildUi();

@@ -44,6 +44,7 @@ public:
     void setPointer(std::optional<double> x);
     int plotWidth() const;
     const std::vector<Curve>& curves() const { return m_curves; }
+    const ChartView& view() const { return m_view; }
 
 Q_SIGNALS:
     void zoomAsked(double low, double high);

@@ -29,6 +29,7 @@ constexpr int kSliderTop = 99;
 constexpr int kSliderWidth = 110;
 constexpr int kPointsPerPixel = 2;
 constexpr double kRightRoom = 0.01;
+constexpr double kJumpShare = 0.1; ///< of the whole run, around an event
 
 QSettings settingsOf(const AppContext& context) {
     return {context.paths.config + "/settings.ini", QSettings::IniFormat};
@@ -134,6 +135,7 @@ void ChartsTab::wire() {
                 each->setPointer(x);
         });
     }
+    connect(m_events, &TimelineView::momentChosen, this, &ChartsTab::jumpTo);
     wireControls();
 }
 
@@ -143,10 +145,7 @@ void ChartsTab::wireControls() {
         nameControls();
         m_puller.request();
     });
-    connect(m_axis, &QComboBox::currentIndexChanged, this, [this] {
-        m_zoom.reset();
-        m_puller.request();
-    });
+    connect(m_axis, &QComboBox::currentIndexChanged, this, &ChartsTab::resetZoom);
     connect(m_log, &QPushButton::toggled, this, [this] {
         nameControls();
         m_puller.request();
@@ -181,9 +180,12 @@ void ChartsTab::setRun(const QString& run) {
     m_detail = {};
     m_dataEnd = 0;
     m_zoom.reset();
+    m_chosen.reset();
     m_follow->setChecked(true);
-    for (LineChart* chart : m_charts)
+    for (LineChart* chart : m_charts) {
+        chart->selectMark(std::nullopt);
         chart->show({}, view());
+    }
     m_heat->show({});
     m_puller.restart();
     m_heatPuller.restart();
@@ -197,9 +199,8 @@ void ChartsTab::show(const RunDetail& detail) {
     m_noEvents->setVisible(moments.empty());
     m_events->setVisible(!moments.empty());
     m_events->setMoments(std::move(moments));
-    const std::vector<Mark> marks = chartMarks(detail.history);
     for (LineChart* chart : m_charts)
-        chart->setMarks(marks, view());
+        chart->setMarks(marks(), view());
     const bool first = !m_heat->isFilled();
     m_puller.request();
     if (first)
@@ -249,17 +250,17 @@ void ChartsTab::pull() {
 void ChartsTab::pullHeat() {
     if (!m_detail.run)
         return;
-    m_heatPuller.await(m_context.store.ask([run = *m_detail.run](StoreReader& reader) {
-        return readHeat(reader, run);
-    }),
-                       this, [this](const HeatData& heat) { m_heat->show(heat); });
+    const HeatQuery query{*m_detail.run, view().startNs, view().axis, m_zoom};
+    m_heatPuller.await(
+        m_context.store.ask([query](StoreReader& reader) { return readHeat(reader, query); }), this,
+        [this](const HeatData& heat) { m_heat->show(heat); });
 }
 
 ChartView ChartsTab::view() const {
     ChartView view;
     view.axis = static_cast<XAxis>(m_axis->currentIndex());
     const auto& attempts = m_detail.history.attempts;
-    if (!attempts.empty() && attempts.front().startedNs > 0)
+    if (!attempts.empty() && attempts.front().hasStarted)
         view.startNs = attempts.front().startedNs;
     else if (m_detail.run)
         view.startNs = m_detail.run->createdNs;
@@ -285,25 +286,56 @@ void ChartsTab::apply(const std::vector<PanelCurves>& panels) {
             if (!curve.x.isEmpty())
                 m_dataEnd = std::max(m_dataEnd, curve.x.back());
     ChartView common = view();
-    const std::vector<Mark> marks = chartMarks(m_detail.history);
     for (const PanelCurves& panel : panels) {
         LineChart* chart = m_charts[static_cast<size_t>(panel.panel)];
         common.logY = m_log->isChecked() && panel.panel != Panel::kLr;
         chart->show(panel.curves, common);
-        chart->setMarks(marks, common);
+        chart->setMarks(marks(), common);
     }
+}
+
+std::vector<Mark> ChartsTab::marks() const {
+    std::vector<Mark> marks = chartMarks(m_detail.history);
+    if (m_chosen && std::ranges::find(marks, *m_chosen) == marks.end())
+        marks.push_back(*m_chosen);
+    return marks;
+}
+
+/// Moves all charts to where it happened, no closer than they are.
+void ChartsTab::jumpTo(Moment moment) {
+    if (moment.step < 0) {
+        const auto step = m_context.store.ask([run = m_run, ns = moment.wallNs](StoreReader& r) {
+            return stepAt(r, run, ns).value_or(0);
+        });
+        whenAnswered(step, this, [this, run = m_run, moment](int64_t found) mutable {
+            moment.step = found;
+            if (run == m_run)
+                jumpTo(moment);
+        });
+        return;
+    }
+    m_chosen = moment;
+    for (LineChart* chart : m_charts)
+        chart->selectMark(moment.step);
+    const auto [first, last] = wholeRange();
+    const double width = m_zoom ? m_zoom->second - m_zoom->first : (last - first) * kJumpShare;
+    const double x = xOf(view().axis, view().startNs, moment.step, moment.wallNs);
+    const double low = std::clamp(x - width / 2, first, std::max(first, last - width));
+    zoomTo(low, low + width);
 }
 
 void ChartsTab::zoomTo(double low, double high) {
     m_zoom = {low, high};
     m_follow->setChecked(false);
     m_puller.request();
+    m_heatPuller.restart();
 }
 
 void ChartsTab::resetZoom() {
     m_zoom.reset();
     m_follow->setChecked(true);
     m_puller.request();
+    m_heatPuller.restart();
 }
 
 } // namespace rm

@@ -53,6 +53,8 @@ private:
     ChartQuery query() const;
     ChartView view() const;
     std::pair<double, double> wholeRange() const;
+    std::vector<Mark> marks() const;
+    void jumpTo(Moment moment);
     void zoomTo(double low, double high);
     void resetZoom();
     void nameControls();
@@ -74,7 +76,8 @@ private:
     QPushButton* m_log;
     QPushButton* m_follow;
     std::optional<std::pair<double, double>> m_zoom;
-    double m_dataEnd = 0; ///< x of the newest point
+    std::optional<Moment> m_chosen; ///< in the event list
+    double m_dataEnd = 0;           ///< x of the newest point
 };
 
 } // namespace rm

@@ -8,7 +8,7 @@
 
 namespace rm::test {
 
-WindowFixture::WindowFixture(Content content)
+WindowFixture::WindowFixture(Content content, Access access)
     : m_paths{m_folder.filePath("config"), m_folder.filePath("data"), m_folder.filePath("state"),
               m_folder.filePath("cache")} {
     for (const QString& folder : {m_paths.config, m_paths.data, m_paths.state, m_paths.cache})
@@ -22,11 +22,23 @@ WindowFixture::WindowFixture(Content content)
     m_fleet = std::make_unique<Fleet>(m_paths.config);
     if (const auto loaded = m_fleet->load(); !loaded)
         m_problem = QString::fromStdString(loaded.error().message);
-    m_engine = std::make_unique<Engine>(m_paths, *m_fleet, nullptr);
+    openEngine(access);
     m_window = std::make_unique<MainWindow>(*m_engine, *m_fleet, m_paths);
     m_window->show();
 }
 
 WindowFixture::~WindowFixture() = default;
+
+void WindowFixture::openEngine(Access access) {
+    std::unique_ptr<StoreWriter> writer;
+    if (access == Access::kWrite) {
+        auto opened = StoreWriter::open(m_paths.database());
+        if (opened)
+            writer = std::move(*opened);
+        else
+            m_problem = QString::fromStdString(opened.error().message);
+    }
+    m_engine = std::make_unique<Engine>(m_paths, *m_fleet, std::move(writer));
+}
 
 } // namespace rm::test

@@ -12,12 +12,13 @@
 
 namespace rm::test {
 
-/// A window over a folder of its own, with or without the demo database. Nothing is connected to:
-/// the engine has no writer.
+/// A window over a folder of its own, with or without the demo database. Nothing is connected to.
 class WindowFixture {
 public:
     enum class Content { kEmpty, kDemo };
-    explicit WindowFixture(Content content);
+    /// kRead: the engine has no writer, as that of a second instance.
+    enum class Access { kRead, kWrite };
+    explicit WindowFixture(Content content, Access access = Access::kRead);
     ~WindowFixture();
 
     bool isGood() const { return m_problem.isEmpty(); }
@@ -27,6 +28,8 @@ public:
     Engine& engine() { return *m_engine; }
 
 private:
+    void openEngine(Access access);
+
     QTemporaryDir m_folder;
     Paths m_paths;
     QString m_problem;

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/ui/plot/heat_map.h"
+#include "app/ui/plot/line_chart.h"
+#include "app/ui/run/run_page.h"
+#include "tests/gui/support/demo_store.h"
+#include "tests/gui/support/window_fixture.h"
+
+#include <QAbstractItemView>
+#include <QComboBox>
+#include <QPushButton>
+#include <QTest>
+
+using namespace rm;
+using namespace rm::test;
+
+namespace {
+
+constexpr const char* kCharts[] = {"chartLoss", "chartLr", "chartGradNorm", "chartTokens",
+                                   "chartPhases"};
+
+double widthOf(const ChartView& view) {
+    return view.high - view.low;
+}
+
+bool sameRange(const ChartView& a, const ChartView& b) {
+    return a.axis == b.axis && a.low == b.low && a.high == b.high;
+}
+
+} // namespace
+
+/// Pointing at the charts of a run.
+class TestCharts : public QObject {
+    Q_OBJECT
+private Q_SLOTS:
+    void initTestCase();
+    void init();
+
+    void aDragZoomsAllCharts();
+    void aDoubleClickShowsAllAgain();
+    void followShowsAllAgain();
+    void aClickIsNoZoom();
+    void anEventMovesTheChartsToItsStep();
+    void anEventMovesZoomedChartsWithoutChangingTheZoom();
+    void anEventMovesTheChartsToItsTime();
+    void anEventWithoutAStepIsFoundByItsTime();
+    void returnChoosesAnEventToo();
+    void theHeatMapShowsTheTimeOfTheCharts();
+    void theHeatMapOfAWholeRunBeginsWithIt();
+
+private:
+    template <class T>
+    T* find(const char* name) const {
+        return m_demo->window().runPage().findChild<T*>(name);
+    }
+    void open(const QString& run) const;
+    const ChartView& view() const { return find<LineChart>("chartLoss")->view(); }
+    const HeatData& heat() const { return find<HeatMap>("heatMap")->data(); }
+    bool allShow(const ChartView& view) const;
+    bool isSettled() const;
+    void drag(double from, double to) const;
+    QModelIndex eventLike(const QString& text) const;
+    void clickEvent(const QString& text) const;
+
+    std::unique_ptr<WindowFixture> m_demo;
+    ChartView m_whole;
+};
+
+void TestCharts::initTestCase() {
+    m_demo = std::make_unique<WindowFixture>(WindowFixture::Content::kDemo);
+    QVERIFY2(m_demo->isGood(), qPrintable(m_demo->problem()));
+    m_demo->window().resize(1440, 900);
+}
+
+void TestCharts::init() {
+    open(kFailedRun); // so that the other one is shown afresh
+    open(kRunningRun);
+    m_whole = view();
+}
+
+void TestCharts::open(const QString& run) const {
+    m_demo->window().showRun(run);
+    m_demo->window().runPage().showTab(RunPage::kCharts);
+    find<QComboBox>("xAxis")->setCurrentIndex(static_cast<int>(XAxis::kStep));
+    QTRY_VERIFY(isSettled() && heat().lastNs > 0);
+}
+
+/// The charts show what there is, up to its end.
+bool TestCharts::isSettled() const {
+    const auto& curves = find<LineChart>("chartLoss")->curves();
+    return !curves.empty() && !curves.front().x.isEmpty() &&
+           curves.front().x.back() <= view().high && curves.front().x.back() > view().high * 0.9;
+}
+
+bool TestCharts::allShow(const ChartView& wanted) const {
+    return std::ranges::all_of(kCharts, [&](const char* name) {
+        return sameRange(find<LineChart>(name)->view(), wanted);
+    });
+}
+
+/// Over the loss, from and to a share of its width.
+void TestCharts::drag(double from, double to) const {
+    auto* plot = find<LineChart>("chartLoss")->findChild<QWidget*>("plot");
+    const auto at = [plot](double share) {
+        return QPoint(static_cast<int>(plot->width() * share), plot->height() / 2);
+    };
+    QTest::mousePress(plot, Qt::LeftButton, {}, at(from));
+    QTest::mouseMove(plot, at((from + to) / 2));
+    QTest::mouseMove(plot, at(to));
+    QTest::mouseRelease(plot, Qt::LeftButton, {}, at(to));
+}
+
+QModelIndex TestCharts::eventLike(const QString& text) const {
+    const QAbstractItemModel& model = *find<QAbstractItemView>("events")->model();
+    for (int row = 0; row < model.rowCount(); ++row)
+        if (model.index(row, 0).data().toString().contains(text))
+            return model.index(row, 0);
+    return {};
+}
+
+void TestCharts::clickEvent(const QString& text) const {
+    QTRY_VERIFY(eventLike(text).isValid());
+    auto* view = find<QAbstractItemView>("events");
+    view->scrollTo(eventLike(text));
+    QTest::mouseClick(view->viewport(), Qt::LeftButton, {},
+                      view->visualRect(eventLike(text)).center());
+}
+
+void TestCharts::aDragZoomsAllCharts() {
+    drag(0.3, 0.6);
+    QTRY_VERIFY(widthOf(view()) < widthOf(m_whole));
+    const double share = widthOf(view()) / widthOf(m_whole);
+    QVERIFY2(share > 0.28 && share < 0.36, qPrintable(QString::number(share)));
+    QVERIFY(view().low > m_whole.low && view().high < m_whole.high);
+    QTRY_VERIFY(allShow(view()));
+    QVERIFY(!find<QPushButton>("follow")->isChecked());
+    const QVector<double>& x = find<LineChart>("chartLoss")->curves().front().x;
+    QVERIFY(x.size() > 200 && x.back() >= view().high); // read anew, finer
+}
+
+void TestCharts::aDoubleClickShowsAllAgain() {
+    drag(0.3, 0.6);
+    QTRY_VERIFY(widthOf(view()) < widthOf(m_whole));
+    auto* plot = find<LineChart>("chartGradNorm")->findChild<QWidget*>("plot");
+    QTest::mouseDClick(plot, Qt::LeftButton, {}, plot->rect().center());
+    QTRY_VERIFY(allShow(m_whole));
+    QVERIFY(find<QPushButton>("follow")->isChecked());
+}
+
+void TestCharts::followShowsAllAgain() {
+    drag(0.3, 0.6);
+    QTRY_VERIFY(widthOf(view()) < widthOf(m_whole));
+    QTest::mouseClick(find<QPushButton>("follow"), Qt::LeftButton);
+    QTRY_VERIFY(allShow(m_whole));
+}
+
+void TestCharts::aClickIsNoZoom() {
+    drag(0.4, 0.401);
+    QVERIFY(find<QPushButton>("follow")->isChecked());
+    QVERIFY(allShow(m_whole));
+}
+
+void TestCharts::anEventMovesTheChartsToItsStep() {
+    clickEvent("lr 0.0005 -> 0.0003");
+    QTRY_VERIFY(view().low < 4310 && view().high > 4310 && widthOf(view()) < widthOf(m_whole) / 5);
+    QTRY_VERIFY(allShow(view()));
+    QVERIFY(!find<QPushButton>("follow")->isChecked());
+}
+
+void TestCharts::anEventMovesZoomedChartsWithoutChangingTheZoom() {
+    drag(0.3, 0.6);
+    QTRY_VERIFY(widthOf(view()) < widthOf(m_whole));
+    const double width = widthOf(view());
+    clickEvent("checkpoint 1");
+    QTRY_VERIFY(view().low <= 1000 && view().high > 1000);
+    QVERIFY(std::abs(widthOf(view()) - width) < 1e-6 * width);
+}
+
+void TestCharts::anEventMovesTheChartsToItsTime() {
+    find<QComboBox>("xAxis")->setCurrentIndex(static_cast<int>(XAxis::kRelative));
+    QTRY_VERIFY(view().axis == XAxis::kRelative && isSettled());
+    const ChartView whole = view();
+    clickEvent("lr 0.0005 -> 0.0003");
+    constexpr double kSeconds = 4310 * 0.085; // since the start of this demo run
+    QTRY_VERIFY(view().low < kSeconds && view().high > kSeconds &&
+                widthOf(view()) < widthOf(whole) / 5);
+}
+
+void TestCharts::anEventWithoutAStepIsFoundByItsTime() {
+    open(kFailedRun);
+    clickEvent("rank 6 on node-b");
+    QTRY_VERIFY(view().low > 900 && view().high > 1129);
+    QTRY_VERIFY(allShow(view()));
+}
+
+void TestCharts::returnChoosesAnEventToo() {
+    QTRY_VERIFY(eventLike("lr 0.0005 -> 0.0003").isValid());
+    auto* events = find<QAbstractItemView>("events");
+    events->setFocus();
+    events->setCurrentIndex(eventLike("lr 0.0005 -> 0.0003"));
+    QTest::keyClick(events, Qt::Key_Return);
+    QTRY_VERIFY(view().low < 4310 && view().high > 4310 && widthOf(view()) < widthOf(m_whole) / 5);
+}
+
+void TestCharts::theHeatMapShowsTheTimeOfTheCharts() {
+    const HeatData whole = heat();
+    drag(0.1, 0.2);
+    QTRY_VERIFY(heat().lastNs < whole.lastNs && widthOf(view()) < widthOf(m_whole));
+    const double seconds = static_cast<double>(heat().lastNs - heat().firstNs) / 1e9;
+    const double trained = widthOf(view()) * 0.085; // the demo's time of a step
+    QVERIFY2(std::abs(seconds - trained) < 0.1 * trained, qPrintable(QString::number(seconds)));
+    for (const std::vector<double>& row : heat().cells)
+        QVERIFY(std::ranges::all_of(row, [](double cell) { return cell > 0.5 && cell <= 1; }));
+    QTest::mouseClick(find<QPushButton>("follow"), Qt::LeftButton);
+    QTRY_COMPARE(heat().lastNs, whole.lastNs);
+    QCOMPARE(heat().firstNs, whole.firstNs);
+}
+
+void TestCharts::theHeatMapOfAWholeRunBeginsWithIt() {
+    // 6 240 steps, six minutes without any, and those since.
+    const double seconds = static_cast<double>(heat().lastNs - heat().firstNs) / 1e9;
+    QVERIFY2(std::abs(seconds - (6240 + 3412) * 0.085 - 360) < 10,
+             qPrintable(QString::number(seconds)));
+    const auto unknown =
+        std::ranges::count_if(heat().cells.front(), [](double cell) { return std::isnan(cell); });
+    const double pause =
+        static_cast<double>(unknown) / static_cast<double>(heat().cells.front().size()) * seconds;
+    QVERIFY2(std::abs(pause - 360) < 40, qPrintable(QString::number(pause)));
+}
+
+QTEST_MAIN(TestCharts)
+#include "tst_charts.moc"
