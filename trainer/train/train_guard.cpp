@@ -8,7 +8,8 @@ namespace rm {
 namespace {
 
 constexpr int64_t kHopelessSkips = 100;
-constexpr int kMaxRollbacks = 3; ///< on end, to the same checkpoint
+constexpr int kMaxRollbacks = 3; ///< each within kCalmSteps after the one before
+constexpr int64_t kCalmSteps = 1000;
 
 } // namespace
 
@@ -49,8 +50,10 @@ Result<std::optional<Ending>> TrainLoop::recover() {
         m_gate.mode() == StepGate::Mode::kSkips ? m_skipsOnEnd : m_gate.heldSinceOpen();
     const std::string cause = "train step " + std::to_string(m_step - held + 1) +
                               ": the loss or its gradients are not finite any more";
+    const bool isCalm = m_recoveredAt < 0 || m_step - m_recoveredAt > kCalmSteps;
+    m_rollbacks = isCalm ? 1 : m_rollbacks + 1;
     m_recoveredAt = m_step;
-    if (m_spec.train.onNonFinite == "rollback") {
+    if (m_spec.train.onNonFinite == "rollback" && m_rollbacks <= kMaxRollbacks) {
         const auto done = rollBack(cause);
         if (!done)
             return tl::unexpected(done.error());
@@ -62,19 +65,12 @@ Result<std::optional<Ending>> TrainLoop::recover() {
                           "more schedule.warmup_steps"};
 }
 
-/// Rank 0: the checkpoint to go back to; empty when there is none or it did not help.
-std::string TrainLoop::rollbackTarget() {
-    static_cast<void>(m_writer.wait()); // sets m_newest
-    m_rollbacks = m_newest == m_rolledBackTo ? m_rollbacks + 1 : 1;
-    m_rolledBackTo = m_newest;
-    return m_rollbacks > kMaxRollbacks ? std::string() : m_newest;
-}
-
 /// Weights, averages and optimizer as in the newest checkpoint. Steps and samples go on: the
 /// samples since that checkpoint are those that broke the run. False when there is none.
 Result<bool> TrainLoop::rollBack(const std::string& cause) {
     m_writer.release();
-    const auto dir = agreeOnFirst(m_world, m_world.isFirst() ? rollbackTarget() : std::string());
+    static_cast<void>(m_writer.wait()); // sets m_newest
+    const auto dir = agreeOnFirst(m_world, m_newest);
     if (!dir)
         return tl::unexpected(dir.error());
     if (dir->empty())

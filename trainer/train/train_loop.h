@@ -76,7 +76,6 @@ private:
     Result<std::optional<Ending>> guard();
     bool isHopeless();
     Result<std::optional<Ending>> recover();
-    std::string rollbackTarget();
     Result<bool> rollBack(const std::string& cause);
 
     // train_orders.cpp
@@ -91,6 +90,7 @@ private:
     void save(const std::string& reason, const std::optional<Command>& command = {});
     Result<void> saveAndWait(const std::string& reason);
     CheckpointContent collect(const std::string& reason);
+    std::vector<NamedTensor> averagedTensors() const;
     TrainState stateNow();
     void noteBestSaved();
     Result<void> publish(const CheckpointContent& content);
@@ -140,11 +140,9 @@ private:
     int64_t m_lookedSkips = 0;  ///< updates held back until then
     int64_t m_skipsOnEnd = 0;   ///< no update between them, as far as was looked
     int64_t m_recoveredAt = -1; ///< step after which it was last dealt with
+    int m_rollbacks = 0;        ///< one soon after the other
 
-    // Rank 0's. The writer's thread sets the first while it writes.
-    std::string m_newest;       ///< folder of the newest good checkpoint
-    std::string m_rolledBackTo; ///< and how often on end
-    int m_rollbacks = 0;
+    std::string m_newest;      ///< folder of the newest good checkpoint; rank 0's writer sets it
     CheckpointWriter m_writer; ///< last: ends before what it reads
 };
 

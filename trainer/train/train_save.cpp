@@ -53,7 +53,7 @@ CheckpointContent TrainLoop::collect(const std::string& reason) {
     content.tensorFiles = {{kModelFile, modelTensors(m_model)},
                            {kOptimizerFile, std::move(optimizerState)}};
     if (m_average)
-        content.tensorFiles.push_back({kAverageFile, m_average->tensors()});
+        content.tensorFiles.push_back({kAverageFile, averagedTensors()});
     content.texts = m_task->files();
     content.texts.emplace_back("spec.toml", toToml(m_spec));
     Manifest& manifest = content.manifest;
@@ -65,6 +65,14 @@ CheckpointContent TrainLoop::collect(const std::string& reason) {
     manifest.reason = reason;
     manifest.validationLoss = m_validationLoss;
     return content;
+}
+
+/// A model as the Python libraries load it: buffers belong to it.
+std::vector<NamedTensor> TrainLoop::averagedTensors() const {
+    std::vector<NamedTensor> tensors = m_average->tensors();
+    for (NamedTensor& buffer : bufferTensors(m_model))
+        tensors.push_back(std::move(buffer));
+    return tensors;
 }
 
 TrainState TrainLoop::stateNow() {

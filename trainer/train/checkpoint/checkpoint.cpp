@@ -63,11 +63,18 @@ std::vector<NamedTensor> modelTensors(const Model& model) {
     std::vector<NamedTensor> tensors;
     for (const Parameter& parameter : model.parameters())
         tensors.push_back({parameter.name, parameter.value.detach()});
-    for (const Buffer& buffer : model.buffers())
-        tensors.push_back({buffer.name,
-                           buffer.value.detach().to(at::kCPU, /*non_blocking=*/false,
-                                                    /*copy=*/true),
-                           false});
+    for (NamedTensor& buffer : bufferTensors(model))
+        tensors.push_back(std::move(buffer));
+    return tensors;
+}
+
+std::vector<NamedTensor> bufferTensors(const Model& model) {
+    std::vector<NamedTensor> tensors;
+    for (const Buffer& buffer : model.buffers()) {
+        const at::Tensor copy = buffer.value.detach().to(at::kCPU, /*non_blocking=*/false,
+                                                         /*copy=*/true);
+        tensors.push_back({buffer.name, copy, false});
+    }
     return tensors;
 }
 

@@ -16,7 +16,7 @@ inline constexpr const char* kModelFile = "model.safetensors";
 inline constexpr const char* kOptimizerFile = "optimizer.safetensors";
 inline constexpr const char* kAverageFile = "ema.safetensors";
 
-/// All that goes into a checkpoint beside its manifest: files of tensors, state.json, `texts`.
+/// All that goes into a checkpoint beside its manifest (FORMAT.md beside this).
 struct CheckpointContent {
     struct TensorFile {
         std::string name;
@@ -31,6 +31,7 @@ struct CheckpointContent {
 /// Parameters and buffers under the names of the Python libraries. Parameters share storage,
 /// buffers, which the next forward pass changes, are copies on the host.
 std::vector<NamedTensor> modelTensors(const Model& model);
+std::vector<NamedTensor> bufferTensors(const Model& model);
 /// What a file must have to be loaded into `model`.
 std::vector<TensorShape> modelShapes(const Model& model);
 

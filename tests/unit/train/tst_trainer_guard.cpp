@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "shared/checkpoint/manifest.h"
+#include "shared/checkpoint/safetensors.h"
+#include "shared/exit_code.h"
+#include "tests/unit/train/trainer_run.h"
+
+#include <QObject>
+#include <QTest>
+
+#include <cmath>
+#include <filesystem>
+
+using namespace rm;
+using namespace rm::test;
+namespace fs = std::filesystem;
+
+namespace {
+
+const std::vector<int> kAlone{0};
+const std::vector<int> kBoth{0, 0};
+
+std::vector<int> both(ExitCode code) {
+    return {static_cast<int>(code), static_cast<int>(code)};
+}
+
+QStringList from(const std::string& checkpoint) {
+    return {"--start-from", QString::fromStdString(checkpoint)};
+}
+
+/// Decay by lr * weightDecay = 5 turns the matrices into -4 times themselves each step, until what
+/// they compute is not finite any more.
+RunSpec explodingSpec() {
+    RunSpec spec = tinySpec();
+    spec.optimizer.lr = 5.0;
+    spec.optimizer.clip = 0;
+    spec.optimizer.weightDecay = 1.0;
+    spec.schedule.type = "constant";
+    spec.schedule.warmupSteps = 0;
+    spec.train.steps = 300;
+    return spec;
+}
+
+std::map<std::string, std::string> hashesOf(const std::string& checkpoint) {
+    std::map<std::string, std::string> hashes;
+    const auto manifest = readManifest(checkpoint);
+    for (size_t i = 0; manifest && i < manifest->files.size(); ++i)
+        if (manifest->files[i].name.ends_with(".safetensors"))
+            hashes[manifest->files[i].name] = manifest->files[i].sha256;
+    return hashes;
+}
+
+/// Step of "train step 63: the loss or ..." in what a rank printed; 0: it says nothing.
+int64_t brokenStep(const TrainerRun& run, int rank) {
+    const QRegularExpression said("train step (\\d+): the loss or its gradients");
+    return said.match(run.output(rank)).captured(1).toLongLong();
+}
+
+std::vector<Event> eventsOf(const TrainerRun& run, const char* code) {
+    std::vector<Event> found;
+    for (const Event& event : run.recordsOf<Event>(0))
+        if (event.code == code)
+            found.push_back(event);
+    return found;
+}
+
+} // namespace
+
+class TestTrainerGuard : public QObject {
+    Q_OBJECT
+private Q_SLOTS:
+    void stopNamesTheStepHoweverSeldomItLogs() {
+        RunSpec spec = explodingSpec();
+        TrainerRun every;
+        QCOMPARE(every.run(spec, 2), both(ExitCode::kNonFinite));
+        const int64_t step = brokenStep(every, 0);
+        QVERIFY(step > 3 && step < 200);
+        QCOMPARE(every.lastStep(0), step);
+
+        spec.train.logEvery = 1000;
+        TrainerRun seldom;
+        QCOMPARE(seldom.run(spec, 2), both(ExitCode::kNonFinite));
+        QCOMPARE(brokenStep(seldom, 0), step);
+        QCOMPARE(brokenStep(seldom, 1), step);
+    }
+
+    void skippedStepsLeaveFiniteWeights() {
+        RunSpec spec = explodingSpec();
+        spec.train.onNonFinite = "skip";
+        spec.train.steps = 90;
+        TrainerRun run;
+        QCOMPARE(run.run(spec, 2), kBoth);
+        const auto skipped = run.series(0, metric::kTrainSkippedSteps);
+        QVERIFY(skipped.at(1) == 0 && skipped.at(90) > 5);
+        QVERIFY(run.series(1, metric::kTrainSkippedSteps).empty());
+        QVERIFY(!eventsOf(run, "steps-skipped").empty());
+        const auto file = SafetensorsFile::open(run.checkpoint(90) + "/model.safetensors");
+        QVERIFY(file);
+        for (const TensorView& tensor : file->tensors())
+            for (size_t at = 0; at < tensor.data.size(); at += sizeof(float)) {
+                float value = 0;
+                std::memcpy(&value, tensor.data.data() + at, sizeof value);
+                QVERIFY2(std::isfinite(value), tensor.name.c_str());
+            }
+    }
+
+    void skippingForEverEnds() {
+        RunSpec spec = explodingSpec();
+        spec.train.onNonFinite = "skip";
+        TrainerRun run;
+        QCOMPARE(run.run(spec, 2), both(ExitCode::kNonFinite));
+    }
+
+    void rollbackGoesOnFromTheCheckpointWithOtherSamples() {
+        RunSpec spec = explodingSpec();
+        spec.train.onNonFinite = "rollback";
+        // The rate falls to nothing before the weights could explode a second time.
+        spec.schedule.type = "step";
+        spec.schedule.stepEvery = 11;
+        spec.schedule.stepFactor = 0;
+        spec.train.steps = 30;
+        spec.train.ema = 0.5;
+        spec.checkpoint.every = 4;
+        TrainerRun run;
+        QCOMPARE(run.run(spec, 2), kBoth);
+        const auto events = eventsOf(run, "rolled-back");
+        QCOMPARE(events.size(), 1u);
+        const int64_t step = events[0].step;
+        QVERIFY2(step > 8 && step < 12, qPrintable(QString::number(step)));
+        const QString text = QString::fromStdString(events[0].message);
+        QVERIFY2(text.contains("those of step 8 again") &&
+                     text.contains(QString("position %1").arg(step * 8)),
+                 qPrintable(text));
+        const auto losses = run.series(0, metric::kTrainLoss);
+        QCOMPARE(losses.size(), 30u);
+        QVERIFY(std::isfinite(losses.at(30)));
+    }
+
+    void rollbackWithoutACheckpointEnds() {
+        RunSpec spec = explodingSpec();
+        spec.train.onNonFinite = "rollback";
+        TrainerRun run;
+        QCOMPARE(run.run(spec, 2), both(ExitCode::kNonFinite));
+        QVERIFY(eventsOf(run, "rolled-back").empty());
+    }
+
+    void rollbackThatDoesNotHelpEnds() {
+        RunSpec spec = explodingSpec();
+        spec.train.onNonFinite = "rollback";
+        spec.checkpoint.every = 3;
+        TrainerRun run;
+        QCOMPARE(run.run(spec, 2), both(ExitCode::kNonFinite));
+        QCOMPARE(eventsOf(run, "rolled-back").size(), 3u);
+    }
+
+    void float16ScalesItsLossAndResumesBitEqual() {
+        RunSpec spec = tinySpec();
+        spec.train.precision = "float16";
+        spec.checkpoint.every = 10;
+        TrainerRun whole;
+        QCOMPARE(whole.run(spec, 2), kBoth);
+        const auto scales = whole.series(0, metric::kTrainLossScale);
+        QCOMPARE(scales.size(), 20u);
+        const auto losses = whole.series(0, metric::kTrainLoss);
+        QVERIFY(losses.at(20) < losses.at(1));
+        TrainerRun resumed;
+        QCOMPARE(resumed.run(spec, 2, from(whole.checkpoint(10))), kBoth);
+        const auto after = resumed.series(0, metric::kTrainLoss);
+        QCOMPARE(after.size(), 10u);
+        for (const auto& [step, loss] : after)
+            QCOMPARE(std::bit_cast<uint32_t>(loss), std::bit_cast<uint32_t>(losses.at(step)));
+        QCOMPARE(hashesOf(resumed.checkpoint(20)), hashesOf(whole.checkpoint(20)));
+    }
+
+    void halfPrecisionsAreCloseToFloat32_data() {
+        QTest::addColumn<QString>("precision");
+        QTest::newRow("bfloat16") << "bfloat16";
+        QTest::newRow("float16") << "float16";
+    }
+
+    void halfPrecisionsAreCloseToFloat32() {
+        QFETCH(QString, precision);
+        RunSpec spec = tinySpec();
+        TrainerRun exact;
+        QCOMPARE(exact.run(spec, 1), kAlone);
+        spec.train.precision = precision.toStdString();
+        TrainerRun half;
+        QCOMPARE(half.run(spec, 1), kAlone);
+        const auto expected = exact.series(0, metric::kTrainLoss);
+        for (const auto& [step, loss] : half.series(0, metric::kTrainLoss))
+            QVERIFY(std::abs(loss - expected.at(step)) < 0.02f * expected.at(step));
+    }
+
+    void averagesAreSavedUsedAndResumedExactly() {
+        RunSpec spec = tinySpec();
+        spec.train.ema = 0.9;
+        spec.checkpoint.every = 10;
+        spec.validation.every = 5;
+        TrainerRun whole;
+        QCOMPARE(whole.run(spec, 2), kBoth);
+        const auto hashes = hashesOf(whole.checkpoint(20));
+        QVERIFY(hashes.contains("ema.safetensors"));
+        QVERIFY(hashes.at("ema.safetensors") != hashes.at("model.safetensors"));
+        TrainerRun resumed;
+        QCOMPARE(resumed.run(spec, 2, from(whole.checkpoint(10))), kBoth);
+        QCOMPARE(hashesOf(resumed.checkpoint(20)), hashes);
+
+        RunSpec plain = spec;
+        plain.train.ema = 0;
+        TrainerRun without;
+        QCOMPARE(without.run(plain, 2), kBoth);
+        QCOMPARE(without.series(0, metric::kTrainLoss), whole.series(0, metric::kTrainLoss));
+        QVERIFY(without.series(0, metric::kValidationLoss) !=
+                whole.series(0, metric::kValidationLoss));
+    }
+
+    void patienceEndsARunThatDoesNotImprove() {
+        RunSpec spec = tinySpec();
+        spec.optimizer.lr = 0;
+        spec.schedule.type = "constant";
+        spec.validation.every = 2;
+        spec.train.patience = 3;
+        TrainerRun run;
+        QCOMPARE(run.run(spec, 2), kBoth);
+        QCOMPARE(run.lastStep(0), 8); // the first validation is the best
+        QCOMPARE(eventsOf(run, "stopped-early").size(), 1u);
+        QCOMPARE(readManifest(run.checkpoint(8))->reason, "end");
+    }
+
+    void checkpointHoldsItsOwnStepAlthoughTrainingGoesOn() {
+        RunSpec spec = tinySpec();
+        spec.model.width = 256;
+        spec.train.steps = 12;
+        spec.checkpoint.every = 1;
+        spec.checkpoint.keepLast = 100;
+        TrainerRun beside;
+        QCOMPARE(beside.run(spec, 2), kBoth);
+        spec.checkpoint.every = 0;
+        spec.schedule.type = "cosine";
+        for (const int64_t step : {3, 7}) {
+            TrainerRun alone;
+            alone.start(spec, 2);
+            QVERIFY(alone.post({"hold", CommandKind::kStep, {{"steps", "1"}}}));
+            const auto held = alone.applied("hold");
+            QVERIFY(held && held->ok);
+            // To the step wanted, if the hold came before it.
+            if (held->step + 1 < step)
+                QVERIFY(alone.post({"on",
+                                    CommandKind::kStep,
+                                    {{"steps", std::to_string(step - held->step - 1)}}}));
+            QVERIFY(alone.post({"pause", CommandKind::kPause, {}}));
+            const auto paused = alone.applied("pause");
+            QVERIFY(paused && paused->ok);
+            alone.finish();
+            QCOMPARE(hashesOf(alone.checkpoint(paused->step)),
+                     hashesOf(beside.checkpoint(paused->step)));
+        }
+    }
+
+    void killedWhileWritingLeavesWholeCheckpointsOnly() {
+        RunSpec spec = tinySpec();
+        spec.model.width = 384;
+        spec.train.steps = 100000;
+        spec.schedule.warmupSteps = 0;
+        spec.checkpoint.every = 1;
+        TrainerRun run;
+        run.start(spec, 1);
+        const std::string folder = run.dir() + "/checkpoints";
+        const auto isWriting = [&] {
+            std::error_code error;
+            for (const auto& entry : fs::directory_iterator(folder, error))
+                if (entry.path().filename().string().starts_with("tmp-") &&
+                    fs::exists(entry.path() / "model.safetensors"))
+                    return true;
+            return false;
+        };
+        QTRY_VERIFY_WITH_TIMEOUT(!listCheckpoints(folder)->empty(), 20000);
+        QTRY_VERIFY_WITH_TIMEOUT(isWriting(), 20000);
+        run.rank(0).kill();
+        run.finish();
+        const auto saved = listCheckpoints(folder);
+        QVERIFY(saved && !saved->empty());
+        for (const CheckpointEntry& entry : *saved)
+            QVERIFY(verifyCheckpoint(entry.path));
+        spec.train.steps = saved->back().manifest.step + 1;
+        QCOMPARE(run.run(spec, 1, from(saved->back().path)), kAlone);
+        for (const auto& entry : fs::directory_iterator(folder))
+            QVERIFY(entry.path().filename().string().starts_with("step-"));
+    }
+};
+
+QTEST_GUILESS_MAIN(TestTrainerGuard)
+#include "tst_trainer_guard.moc"
