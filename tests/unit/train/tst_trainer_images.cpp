@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "shared/checkpoint/manifest.h"
 #include "shared/exit_code.h"
+#include "tests/support/requirement.h"
 #include "tests/unit/train/picture_files.h"
 #include "tests/unit/train/trainer_run.h"
 
+#include <QDir>
 #include <QObject>
 #include <QTest>
 
@@ -13,6 +15,7 @@ using namespace rm::test;
 namespace {
 
 constexpr int kPerClass = 7;
+constexpr int kRecipeMs = 180000;
 
 QStringList from(const std::string& checkpoint) {
     return {"--start-from", QString::fromStdString(checkpoint)};
@@ -186,6 +189,32 @@ private Q_SLOTS:
         QVERIFY(codes[0] == codes[1] && codes[0] > 0);
         for (const int rank : {0, 1})
             QVERIFY2(run.output(rank).contains(says), qPrintable(run.output(rank)));
+    }
+
+    /// A quarter of the recipe's steps, on real pictures.
+    void resnetTinyLearnsIcons() {
+        const auto recipe = loadRunSpec(qEnvironmentVariable("RINGMASTER_SOURCE").toStdString() +
+                                        "/resources/recipes/resnet-tiny.toml");
+        QVERIFY2(recipe, recipe ? "" : recipe.error().message.c_str());
+        RunSpec spec = *recipe;
+        RM_NEEDS("icons", QDir(QString::fromStdString(spec.data.train[0])).exists(),
+                 "the Debian package oxygen-icon-theme is not installed");
+        spec.train.steps = 100;
+        spec.train.threads = 1;
+        spec.schedule.warmupSteps = 10;
+        spec.validation.every = 50;
+        spec.checkpoint.every = 0;
+        spec.launch.device = "cpu";
+        TrainerRun run;
+        run.start(spec, 2);
+        QCOMPARE(run.finish(kRecipeMs), both(ExitCode::kOk));
+        const auto losses = run.series(0, metric::kValidationLoss);
+        QCOMPARE(losses.size(), size_t{2});
+        QVERIFY(losses.at(100) < losses.at(50));
+        QVERIFY(losses.at(100) < 1.9f); // ln 10 = 2.3 knows nothing
+        const float top1 = run.series(0, metric::kValidationTop1).at(100);
+        QVERIFY2(top1 > 0.42f, qPrintable(QString::number(top1))); // 0.32 are of one class
+        QVERIFY(run.series(0, metric::kTrainImagesPerS).at(100) > 0);
     }
 
 private:
