@@ -82,12 +82,25 @@ void SpecForm::addField(QGridLayout* grid, const SpecField& field) {
     grid->addWidget(label, row, 0);
     grid->addWidget(editor, row, 1);
     connect(editor, &SpecFieldEditor::edited, this, [this, editor] {
-        if (editor->store(m_spec))
-            Q_EMIT edited(editor->field());
-        else
+        if (!editor->store(m_spec)) {
             Q_EMIT refused();
+            return;
+        }
+        showWhatTheModelUses();
+        Q_EMIT edited(editor->field());
     });
     m_editors.push_back(editor);
+    m_labels.push_back(label);
+}
+
+void SpecForm::showWhatTheModelUses() {
+    for (size_t i = 0; i < m_editors.size(); ++i) {
+        const auto& models = m_editors[i]->field().models;
+        const bool used =
+            models.empty() || std::ranges::find(models, m_spec.model.type) != models.end();
+        m_editors[i]->setVisible(used);
+        m_labels[i]->setVisible(used);
+    }
 }
 
 bool SpecForm::hasRefused() const {
@@ -98,6 +111,7 @@ void SpecForm::setSpec(const RunSpec& spec) {
     m_spec = spec;
     for (SpecFieldEditor* editor : m_editors)
         editor->load(m_spec);
+    showWhatTheModelUses();
 }
 
 } // namespace rm

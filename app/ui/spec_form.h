@@ -13,7 +13,8 @@ namespace rm {
 
 class SpecFieldEditor;
 
-/// The run spec as a form: made from specSchema() alone, a card a section.
+/// The run spec as a form: made from specSchema() alone, a card a section, with the fields that the
+/// chosen model uses.
 class SpecForm : public QWidget {
     Q_OBJECT
 public:
@@ -33,9 +34,11 @@ private:
     void buildUi();
     QGridLayout* addSection(const QString& title);
     void addField(QGridLayout* grid, const SpecField& field);
+    void showWhatTheModelUses();
 
     RunSpec m_spec;
     std::vector<SpecFieldEditor*> m_editors;
+    std::vector<QWidget*> m_labels; ///< of the editors
 };
 
 } // namespace rm

@@ -38,6 +38,7 @@ private Q_SLOTS:
     void aFieldThatIsNotThereYetIsAdded();
     void theFormRestsWhileTheTextDoesNotParse();
     void aRefusedFieldHoldsTheLaunchBack();
+    void theFormShowsWhatTheModelUses();
 
 private:
     template <class T>
@@ -120,6 +121,17 @@ void TestNewRun::aRefusedFieldHoldsTheLaunchBack() {
     type("train.steps", "20");
     QVERIFY(canLaunch());
     QVERIFY(text()->toPlainText().contains("steps = 20"));
+}
+
+void TestNewRun::theFormShowsWhatTheModelUses() {
+    QVERIFY(find<QLineEdit>("field.validation.prompt")->isVisible());
+    QVERIFY(!find<QLineEdit>("field.model.image_size")->isVisible());
+    choose("model.type", "resnet50");
+    QVERIFY(!find<QLineEdit>("field.validation.prompt")->isVisible());
+    QVERIFY(find<QLineEdit>("field.model.image_size")->isVisible());
+    choose("model.type", "translation");
+    QVERIFY(find<QLineEdit>("field.validation.beams")->isVisible());
+    QVERIFY(!find<QLineEdit>("field.model.image_size")->isVisible());
 }
 
 QTEST_MAIN(TestNewRun)
