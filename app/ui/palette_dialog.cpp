@@ -6,6 +6,8 @@
 #include <QKeyEvent>
 #include <QLineEdit>
 #include <QListWidget>
+#include <QPainter>
+#include <QStyledItemDelegate>
 #include <QVBoxLayout>
 
 #include <algorithm>
@@ -15,6 +17,25 @@ namespace rm {
 namespace {
 constexpr int kHeight = 380;
 constexpr int kTop = 90;
+constexpr int kKindRole = Qt::UserRole + 1;
+
+/// The title, and what kind of thing it is at the right.
+class EntryDelegate : public QStyledItemDelegate {
+public:
+    using QStyledItemDelegate::QStyledItemDelegate;
+
+    void paint(QPainter* painter, const QStyleOptionViewItem& option,
+               const QModelIndex& index) const override {
+        QStyledItemDelegate::paint(painter, option, index);
+        painter->save();
+        painter->setFont(Theme::instance().font(FontRole::kSecondary));
+        painter->setPen(colours().secondary);
+        painter->drawText(option.rect.adjusted(0, 0, -size::kCardGap, 0),
+                          Qt::AlignVCenter | Qt::AlignRight, index.data(kKindRole).toString());
+        painter->restore();
+    }
+};
+
 } // namespace
 
 int paletteScore(const QString& title, const QString& typed) {
@@ -56,6 +77,7 @@ void PaletteDialog::buildUi() {
     m_list->setAccessibleName(tr("Matches"));
     m_list->setFrameShape(QFrame::NoFrame);
     m_list->setFocusPolicy(Qt::NoFocus);
+    m_list->setItemDelegate(new EntryDelegate(m_list));
     auto* column = new QVBoxLayout(this);
     column->setContentsMargins(size::kCardGap, size::kCardGap, size::kCardGap, size::kCardGap);
     column->setSpacing(2 * size::kGrid);
@@ -83,8 +105,10 @@ void PaletteDialog::filter(const QString& typed) {
     m_list->clear();
     for (const auto& [score, at] : scored) {
         const PaletteEntry& entry = m_entries[static_cast<size_t>(at)];
-        auto* item = new QListWidgetItem(entry.title + "   " + entry.kind, m_list);
+        auto* item = new QListWidgetItem(entry.title, m_list);
         item->setData(Qt::UserRole, at);
+        item->setData(kKindRole, entry.kind);
+        item->setData(Qt::AccessibleTextRole, entry.title + ", " + entry.kind);
     }
     m_list->setCurrentRow(0);
 }

@@ -49,7 +49,7 @@ void RunsPage::buildUi() {
     m_table = new Table("runsTable", tr("Runs"));
     m_table->setModel(m_rows);
     m_table->setSortingEnabled(true);
-    m_table->setColumnWidths({190, 176, 150, 74, 74, 64, 136, 110, 120, 0});
+    m_table->setColumnWidths({184, 172, 128, 70, 70, 62, 128, 104, 120, 0});
     m_empty = new EmptyState(tr("No runs yet"),
                              tr("A run is one training job on one or more machines. The recipe "
                                 "gpt-tiny finishes in under three minutes on this computer."),
@@ -122,6 +122,7 @@ void RunsPage::showRows() {
         m_stack->setCurrentWidget(m_table);
     m_filter->setVisible(m_model->rowCount() > 0);
     m_delete->setVisible(m_model->rowCount() > 0);
+    m_new->setVisible(m_model->rowCount() > 0); // the empty page has its own
 }
 
 QString RunsPage::selectedRun() const {

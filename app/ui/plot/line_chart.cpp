@@ -85,6 +85,10 @@ void LineChart::buildUi(const QString& title) {
     m_plot->layer("pointer")->setMode(QCPLayer::lmBuffered);
     m_marks = new MarkLines(m_plot);
     m_crosshair = new Crosshair(m_plot);
+    m_empty = new QCPItemText(m_plot);
+    m_empty->position->setType(QCPItemPosition::ptAxisRectRatio);
+    m_empty->position->setCoords(0.5, 0.5);
+    m_empty->setText(tr("no points yet"));
     m_plot->setSelectionRect(new ColumnSelection(m_plot));
     m_plot->setSelectionRectMode(QCP::srmCustom);
     m_plot->setFocusPolicy(Qt::StrongFocus);
@@ -114,6 +118,8 @@ void LineChart::applyTheme() {
     stylePlot(*m_plot);
     m_plot->yAxis->setTicker(m_view.logY ? logTicker() : figureTicker());
     m_plot->xAxis->setTicker(xTicker(m_view.axis));
+    m_empty->setFont(Theme::instance().font(FontRole::kSecondary));
+    m_empty->setColor(colours().secondary);
     rebuildGraphs();
     showValues(std::nullopt);
 }
@@ -154,8 +160,18 @@ void LineChart::fillGraphs() {
         m_plot->graph(at++)->setData(curve.x, curve.y, true);
     }
     m_plot->setPlottingHint(QCP::phFastPolylines);
+    showEmptiness();
     scaleY();
     m_plot->replot(QCustomPlot::rpQueuedReplot);
+}
+
+void LineChart::showEmptiness() {
+    const bool empty =
+        std::ranges::all_of(m_curves, [](const Curve& curve) { return curve.x.isEmpty(); });
+    m_empty->setVisible(empty);
+    m_plot->xAxis->setTickLabels(!empty);
+    m_plot->yAxis->setTickLabels(!empty);
+    m_plot->yAxis->grid()->setVisible(!empty);
 }
 
 void LineChart::scaleY() {
@@ -228,10 +244,8 @@ void LineChart::setPointer(std::optional<double> x) {
 }
 
 QString LineChart::valueText(const Curve& curve, qsizetype at) const {
-    const auto word = [this](double value) {
-        const double scaled = value * m_unitScale;
-        return m_unitScale != 1 || std::abs(scaled) >= 1000 ? formatCompact(scaled)
-                                                            : formatFigure(scaled);
+    const auto word = [](double value) {
+        return std::abs(value) >= 1000 ? formatCompact(value) : formatFigure(value);
     };
     if (!curve.low.isEmpty())
         return tr("min %1  median %2  max %3")

@@ -8,6 +8,7 @@
 #include <optional>
 
 class QCPGraph;
+class QCPItemText;
 class QCustomPlot;
 class QLabel;
 
@@ -34,8 +35,6 @@ public:
     LineChart(const QString& title, const char* objectName, QWidget* parent = nullptr);
 
     void setFromZero(bool fromZero) { m_fromZero = fromZero; }
-    /// Factor between values and the unit that the title names.
-    void setUnitScale(double factor) { m_unitScale = factor; }
 
     void show(std::vector<Curve> curves, const ChartView& view);
     using QWidget::show;
@@ -67,6 +66,7 @@ private:
     void showValues(std::optional<double> x);
     QString valueText(const Curve& curve, qsizetype at) const;
     void describe();
+    void showEmptiness();
     void onMouseMove(const QPointF& position);
 
     QString m_title;
@@ -74,9 +74,9 @@ private:
     QCustomPlot* m_plot;
     MarkLines* m_marks;
     Crosshair* m_crosshair;
+    QCPItemText* m_empty; ///< instead of axes where there is nothing to measure
     std::vector<Curve> m_curves;
     ChartView m_view;
-    double m_unitScale = 1;
     bool m_fromZero = false;
     bool m_overMark = false;
 };

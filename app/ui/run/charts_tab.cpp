@@ -74,9 +74,7 @@ void ChartsTab::buildCharts() {
     add(Panel::kLoss, "train/loss · validation/loss", "chartLoss", 2, 6);
     add(Panel::kLr, "train/lr", "chartLr", 1, 6)->setFromZero(true);
     add(Panel::kGradNorm, "train/grad_norm", "chartGradNorm", 1, 4);
-    add(Panel::kTokens, tr("tokens_per_s per rank (k)"), "chartTokens", 1, 4);
-    m_charts[static_cast<size_t>(Panel::kTokens)]->setFromZero(true);
-    m_charts[static_cast<size_t>(Panel::kTokens)]->setUnitScale(1e-3);
+    add(Panel::kTokens, tr("tokens_per_s per rank"), "chartTokens", 1, 4)->setFromZero(true);
     add(Panel::kPhases, tr("phases (ms)"), "chartPhases", 1, 4)->setFromZero(true);
     m_heat = new HeatMap;
     m_grid->add(m_heat, 2, 5);
@@ -92,8 +90,9 @@ QWidget* ChartsTab::buildEvents() {
     card->body()->addWidget(title);
     m_noEvents = makeText(tr("Nothing has happened yet."), "bodySecondary");
     m_noEvents->setContentsMargins(13, 0, 13, 0);
+    m_noEvents->setAlignment(Qt::AlignCenter);
     m_events = new TimelineView;
-    card->body()->addWidget(m_noEvents);
+    card->body()->addWidget(m_noEvents, 1);
     card->body()->addWidget(m_events, 1);
     return card;
 }

@@ -260,12 +260,14 @@ void RunPage::showFigures() {
     m_figures[kLoss]->show(run.loss ? formatFigure(*run.loss) : kAbsent, best);
     m_figures[kTokens]->show(
         figures.tokensPerSec > 0 ? formatCompact(figures.tokensPerSec) : kAbsent,
-        run.ranks > 0 ? tr("%1 per rank").arg(formatCompact(figures.tokensPerSec / run.ranks))
-                      : QString());
+        run.ranks > 0 && figures.tokensPerSec > 0
+            ? tr("%1 per rank").arg(formatCompact(figures.tokensPerSec / run.ranks))
+            : QString());
     m_figures[kStepTime]->show(
         figures.stepMs > 0 ? formatMilliseconds(figures.stepMs) : kAbsent,
-        run.ranks > 1 ? tr("all-reduce %1 exposed").arg(formatPercent(figures.allreduceShare))
-                      : tr("one rank, no all-reduce"));
+        figures.stepMs <= 0 ? QString()
+        : run.ranks > 1     ? tr("all-reduce %1 exposed").arg(formatPercent(figures.allreduceShare))
+                            : tr("one rank, no all-reduce"));
     showSlowestFigure();
 }
 
@@ -280,8 +282,9 @@ void RunPage::showStepFigure(const RunSummary& run) {
 void RunPage::showSlowestFigure() {
     const auto& straggler = m_detail.figures.straggler;
     if (!straggler) {
-        m_figures[kSlowest]->show(m_detail.figures.ranks.size() > 1 ? tr("none") : kAbsent,
-                                  tr("all within 10 % of each other"));
+        const bool compared = m_detail.figures.ranks.size() > 1 && m_detail.figures.stepMs > 0;
+        m_figures[kSlowest]->show(compared ? tr("none") : kAbsent,
+                                  compared ? tr("all within 10 % of each other") : QString());
         return;
     }
     QString node;
