@@ -2,6 +2,7 @@
 #include "trainer/train/failure.h"
 
 #include "shared/io/file.h"
+#include "trainer/train/cause.h"
 
 #include <c10/util/Exception.h>
 #include <nlohmann/json.hpp>
@@ -10,19 +11,6 @@
 #include <new>
 
 namespace rm {
-namespace {
-
-std::string firstLine(const std::string& text) {
-    return text.substr(0, text.find('\n'));
-}
-
-} // namespace
-
-std::string causeOf(const std::exception& error) {
-    const auto* ofTorch = dynamic_cast<const c10::Error*>(&error);
-    return firstLine(ofTorch ? ofTorch->what_without_backtrace() : error.what());
-}
-
 Ending endingOf(const std::exception& error) {
     if (dynamic_cast<const c10::OutOfMemoryError*>(&error) ||
         dynamic_cast<const std::bad_alloc*>(&error))

@@ -9,9 +9,6 @@
 
 namespace rm {
 
-/// What an exception says, without LibTorch's stack traces.
-std::string causeOf(const std::exception& error);
-
 /// How a rank ends on an exception: peer lost, out of memory, or a fault of ours.
 Ending endingOf(const std::exception& error);
 Ending endingOf(const Error& error);

@@ -2,6 +2,7 @@
 #include "trainer/train/verbs.h"
 
 #include "shared/exit_code.h"
+#include "trainer/train/cause.h"
 #include "trainer/train/failure.h"
 #include "trainer/train/interchange/verbs.h"
 #include "trainer/train/prepare/verb.h"

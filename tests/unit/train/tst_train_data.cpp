@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "tests/unit/train/data_folder.h"
 #include "trainer/train/data/corpus.h"
 #include "trainer/train/data/step_cut.h"
 #include "trainer/train/data/text_data.h"
@@ -17,39 +18,11 @@
 #include <set>
 
 using namespace rm;
+using namespace rm::test;
 
 namespace {
 
 constexpr uid_t kNobody = 65534;
-
-class Folder {
-public:
-    std::string path(const char* name = "") const { return m_dir.filePath(name).toStdString(); }
-    std::string write(const char* name, const QByteArray& content) const {
-        QDir(m_dir.path()).mkpath(QFileInfo(name).path());
-        QFile file(m_dir.filePath(name));
-        if (file.open(QIODevice::WriteOnly))
-            file.write(content);
-        return path(name);
-    }
-
-private:
-    QTemporaryDir m_dir;
-};
-
-std::string shard(const Folder& folder, const char* name, const std::vector<int32_t>& tokens,
-                  int64_t vocabSize) {
-    auto writer = TokenFileWriter::create(folder.path(name), vocabSize);
-    static_cast<void>(writer->append(tokens.data(), tokens.size()));
-    static_cast<void>(writer->finish());
-    return folder.path(name);
-}
-
-std::vector<int64_t> readAll(const TokenStream& stream) {
-    std::vector<int64_t> tokens(static_cast<size_t>(stream.count()));
-    stream.read(0, stream.count(), tokens.data());
-    return tokens;
-}
 
 const QByteArray kText = "In the beginning\n\tthere   was text,\nwith \xc3\xa9 and \xe2\x82\xac, "
                          "\xf0\x9f\x99\x82.\n\n end";
@@ -134,45 +107,15 @@ private Q_SLOTS:
         QVERIFY(!makeSentencePieceTokenizer("not a model"));
     }
 
-    void shardsComeBack_data() {
-        QTest::addColumn<int>("vocabSize");
-        QTest::newRow("two bytes") << 65536;
-        QTest::newRow("four bytes") << 65537;
-    }
-
-    void shardsComeBack() {
-        QFETCH(int, vocabSize);
+    void badShardEndsTheStart() {
         const Folder folder;
-        const std::vector<int32_t> tokens{0, 1, 65535, vocabSize - 1, 7};
-        const auto file = TokenFile::open(shard(folder, "x.rmtok", tokens, vocabSize));
-        QVERIFY(file);
-        QCOMPARE(file->vocabSize(), int64_t{vocabSize});
-        const auto back = readAll(TokenStream({*file, *file}));
-        QCOMPARE(back.size(), size_t{10});
-        QVERIFY(std::equal(tokens.begin(), tokens.end(), back.begin() + 5));
-        QVERIFY(QDir(QString::fromStdString(folder.path())).entryList({"*tmp*"}).isEmpty());
-    }
-
-    void shardCutAnywhereIsRefused() {
-        const Folder folder;
-        const std::string path = shard(folder, "x.rmtok", {1, 2, 3}, 10);
-        QFile file(QString::fromStdString(path));
-        for (qint64 size = file.size() - 1; size >= 0; --size) {
-            QVERIFY(file.resize(size));
-            const auto opened = TokenFile::open(path);
-            QVERIFY(!opened);
-            QCOMPARE(opened.error().code, ErrorCode::kCorrupt);
-        }
-    }
-
-    void shardFromTheFutureIsRefused() {
-        const Folder folder;
-        const std::string path = shard(folder, "x.rmtok", {1, 2, 3}, 10);
-        QFile file(QString::fromStdString(path));
-        QVERIFY(file.open(QIODevice::ReadWrite) && file.seek(8));
-        file.putChar(2);
-        file.close();
-        QCOMPARE(TokenFile::open(path).error().code, ErrorCode::kTooNew);
+        RunSpec spec;
+        spec.model.context = 4;
+        spec.data.train = {shard(folder, "x.rmtok", std::vector<int32_t>(50, 1000), 1000)};
+        World world;
+        const auto data = prepareTextData(spec, folder.path("cache"), world, "");
+        QVERIFY(!data);
+        QVERIFY(data.error().message.find("position 0") != std::string::npos);
     }
 
     void everySampleComesOnceAnEpoch() {
@@ -266,7 +209,7 @@ private Q_SLOTS:
         QCOMPARE(data->train.count() + data->validation.count(), int64_t{40 * 17});
         QCOMPARE(data->train.count(), int64_t{31 * 17}); // cut at the end of a line
         const auto files = [&] {
-            return QDir(QString::fromStdString(cache)).entryList(QDir::Files);
+            return QDir(QString::fromStdString(cache)).entryList({"*.rmtok"}, QDir::Files);
         };
         QCOMPARE(files().size(), 2);
         QVERIFY(prepareTextData(spec, cache, world, ""));

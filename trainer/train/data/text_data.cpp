@@ -3,6 +3,7 @@
 
 #include "shared/io/file.h"
 #include "trainer/train/data/corpus.h"
+#include "trainer/train/data/known_files.h"
 #include "trainer/train/dist/agree.h"
 
 #include <algorithm>
@@ -13,6 +14,7 @@ namespace rm {
 namespace {
 
 constexpr size_t kEncodeBytes = 1 << 20;
+constexpr const char* kNotebook = "known-files.json";
 
 bool isShard(const std::string& path) {
     return path.ends_with(".rmtok");
@@ -45,12 +47,12 @@ Result<CorpusFiles> findFiles(const RunSpec::Data& data) {
 
 /// Identity of what the shards are made from.
 Result<std::string> contentKey(const CorpusFiles& corpus, const RunSpec::Data& data,
-                               const Tokenizer& tokenizer) {
+                               const Tokenizer& tokenizer, KnownFiles& known) {
     std::string text = tokenizer.serialized() + "\n" + data.tokenizer;
     for (const auto* files : {&corpus.train, &corpus.validation}) {
         text += "\n--\n";
         for (const std::string& file : *files) {
-            const auto hash = sha256HexOfFile(file);
+            const auto hash = known.sha256(file);
             if (!hash)
                 return failAs("read training data", hash.error());
             text += *hash + "\n";
@@ -123,9 +125,11 @@ Result<std::string> cacheShards(const RunSpec::Data& data, const Tokenizer& toke
     const auto corpus = findFiles(data);
     if (!corpus)
         return tl::unexpected(corpus.error());
-    const auto key = contentKey(*corpus, data, tokenizer);
+    KnownFiles known(cacheDir + "/" + kNotebook);
+    const auto key = contentKey(*corpus, data, tokenizer, known);
     if (!key)
         return key;
+    known.save();
     const Paths paths = cachedPaths(cacheDir, *key);
     if (std::error_code ignored; std::filesystem::exists(paths.train, ignored))
         return key;
@@ -184,7 +188,33 @@ Result<void> checkLength(const TextData& data, const RunSpec& spec) {
                     std::to_string(spec.model.context) + " and the token that follows it");
 }
 
-Result<TextData> openOwnShards(const RunSpec& spec) {
+/// Every token of the shards is one of their vocabulary; what shards they are, in short.
+Result<std::string> checkOwnShards(const RunSpec::Data& data, const std::string& cacheDir) {
+    KnownFiles known(cacheDir + "/" + kNotebook);
+    std::string summary;
+    for (const auto* shards : {&data.train, &data.validation})
+        for (const std::string& path : *shards) {
+            const auto checked = known.once(path, "tokens", [&] { return checkTokens(path); });
+            if (!checked)
+                return tl::unexpected(checked.error());
+            const auto file = TokenFile::open(path);
+            if (!file)
+                return tl::unexpected(file.error());
+            summary +=
+                std::to_string(file->count()) + " " + std::to_string(file->vocabSize()) + "\n";
+        }
+    known.save();
+    return summary;
+}
+
+Result<TextData> openOwnShards(const RunSpec& spec, const std::string& cacheDir,
+                               const World& world) {
+    Result<std::string> mine;
+    if (world.localRank() == 0)
+        mine = checkOwnShards(spec.data, cacheDir);
+    const auto agreed = agreeAcrossNodes(world, mine, "read training data: the token shards");
+    if (!agreed)
+        return tl::unexpected(agreed.error());
     auto data = openStreams(spec.data.train, spec.data.validation);
     if (data && spec.data.tokenizer == "bytes") {
         auto bytes = makeByteTokenizer();
@@ -220,7 +250,8 @@ Result<TextData> shardTexts(const RunSpec& spec, const std::string& cacheDir, co
 Result<TextData> prepareTextData(const RunSpec& spec, const std::string& cacheDir,
                                  const World& world, const std::string& tokenizerModel) {
     const bool shards = std::all_of(spec.data.train.begin(), spec.data.train.end(), isShard);
-    auto data = shards ? openOwnShards(spec) : shardTexts(spec, cacheDir, world, tokenizerModel);
+    auto data = shards ? openOwnShards(spec, cacheDir, world)
+                       : shardTexts(spec, cacheDir, world, tokenizerModel);
     if (!data)
         return data;
     if (const auto enough = checkLength(*data, spec); !enough)

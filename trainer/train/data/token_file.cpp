@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trainer/train/data/token_file.h"
 
+#include "shared/io/descriptor.h"
 #include "shared/io/file.h"
 
 #include <fcntl.h>
@@ -9,10 +10,13 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <bit>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <limits>
+#include <thread>
 
 namespace rm {
 namespace {
@@ -22,6 +26,8 @@ static_assert(std::endian::native == std::endian::little);
 constexpr char kMagic[8] = {'R', 'M', 'T', 'O', 'K', 'E', 'N', 'S'};
 constexpr uint32_t kVersion = 1;
 constexpr int64_t kMaxShortVocab = 65536;
+constexpr uint64_t kMaxVocab = std::numeric_limits<int32_t>::max();
+constexpr int64_t kTokensPerThread = int64_t{1} << 24;
 
 struct Header {
     char magic[8];
@@ -37,7 +43,8 @@ Result<void> checkHeader(const Header& header, size_t fileSize, const std::strin
         return fail(ErrorCode::kCorrupt, attempt + ": not a token shard");
     if (header.version > kVersion)
         return fail(ErrorCode::kTooNew, attempt + ": written by a newer release");
-    if (header.bytesPerToken != 2 && header.bytesPerToken != 4)
+    const uint32_t bytes = header.vocabSize <= uint64_t{kMaxShortVocab} ? 2 : 4;
+    if (header.vocabSize == 0 || header.vocabSize > kMaxVocab || header.bytesPerToken != bytes)
         return fail(ErrorCode::kCorrupt, attempt + ": damaged header");
     const size_t body = fileSize - sizeof(Header);
     if (body % header.bytesPerToken != 0 || header.count != body / header.bytesPerToken)
@@ -47,63 +54,137 @@ Result<void> checkHeader(const Header& header, size_t fileSize, const std::strin
     return {};
 }
 
+/// Calls visit(pointer to the first token) with the type that tokens have.
+template <class Visit>
+auto withTokens(const TokenFileView& view, const Visit& visit) {
+    if (view.bytesPerToken == 2)
+        return visit(reinterpret_cast<const uint16_t*>(view.tokens.data()));
+    return visit(reinterpret_cast<const uint32_t*>(view.tokens.data()));
+}
+
+std::optional<int64_t> findBadIn(const TokenFileView& view, int64_t first, int64_t count) {
+    return withTokens(view, [&](const auto* tokens) -> std::optional<int64_t> {
+        const auto* begin = tokens + first;
+        const auto* end = begin + count;
+        const auto* bad = std::find_if(begin, end, [&](uint32_t token) {
+            return token >= static_cast<uint64_t>(view.vocabSize);
+        });
+        return bad == end ? std::nullopt : std::optional<int64_t>(bad - tokens);
+    });
+}
+
+/// The greatest token of a part. Without an early end, so that it is vector code.
+uint32_t greatestIn(const TokenFileView& view, int64_t first, int64_t count) {
+    return withTokens(view, [&](const auto* tokens) {
+        auto greatest = tokens[first];
+        for (int64_t i = first; i < first + count; ++i)
+            greatest = std::max(greatest, tokens[i]);
+        return static_cast<uint32_t>(greatest);
+    });
+}
+
 } // namespace
 
+Result<TokenFileView> parseTokenFile(std::span<const std::byte> file, const std::string& source) {
+    const std::string attempt = "open token shard " + source;
+    Header header{};
+    if (file.size() < sizeof header)
+        return fail(ErrorCode::kCorrupt, attempt + ": not a token shard");
+    std::memcpy(&header, file.data(), sizeof header);
+    if (const auto valid = checkHeader(header, file.size(), attempt); !valid)
+        return tl::unexpected(valid.error());
+    return TokenFileView{static_cast<int64_t>(header.vocabSize), header.bytesPerToken,
+                         file.subspan(sizeof header)};
+}
+
+void TokenFileView::read(int64_t first, int64_t count, int64_t* out) const {
+    withTokens(*this, [&](const auto* begin) {
+        std::copy(begin + first, begin + first + count, out);
+        return 0;
+    });
+}
+
+std::optional<int64_t> TokenFileView::findBad() const {
+    if (bytesPerToken == 2 && vocabSize == kMaxShortVocab)
+        return std::nullopt; // every value is one
+    std::atomic<int64_t> next{0};
+    std::atomic<int64_t> badPart{count()}; // where the first part with a bad one begins
+    const auto work = [&] {
+        for (int64_t first = next.fetch_add(kTokensPerThread); first < badPart;
+             first = next.fetch_add(kTokensPerThread)) {
+            const int64_t size = std::min(kTokensPerThread, count() - first);
+            if (greatestIn(*this, first, size) < static_cast<uint64_t>(vocabSize))
+                continue;
+            int64_t known = badPart;
+            while (first < known && !badPart.compare_exchange_weak(known, first)) {
+            }
+        }
+    };
+    const int64_t parts = (count() + kTokensPerThread - 1) / kTokensPerThread;
+    std::vector<std::thread> threads(static_cast<size_t>(std::clamp<int64_t>(
+        std::min<int64_t>(parts, std::thread::hardware_concurrency()) - 1, 0, 7)));
+    for (std::thread& thread : threads)
+        thread = std::thread(work);
+    work();
+    for (std::thread& thread : threads)
+        thread.join();
+    const int64_t first = badPart;
+    return findBadIn(*this, first, std::min(kTokensPerThread, count() - first));
+}
+
 struct TokenFile::Mapping {
-    ~Mapping() { munmap(const_cast<std::byte*>(base), size); }
+    ~Mapping() {
+        if (base)
+            munmap(base, size);
+    }
 
-    const Header& header() const { return *reinterpret_cast<const Header*>(base); }
-
-    const std::byte* base = nullptr;
+    void* base = nullptr;
     size_t size = 0;
+    TokenFileView view;
 };
+
+const TokenFileView& TokenFile::view() const {
+    return m_mapping->view;
+}
 
 Result<TokenFile> TokenFile::open(const std::string& path) {
     const std::string attempt = "open token shard " + path;
-    const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return failErrno(attempt, errno);
+    const auto file = openFile(path, O_RDONLY);
+    if (!file)
+        return failAs("open token shard", file.error());
     struct stat status {};
-    const int statError = fstat(fd, &status) < 0 ? errno : 0;
-    const auto size = static_cast<size_t>(status.st_size);
-    void* base = MAP_FAILED;
-    if (statError == 0 && size >= sizeof(Header))
-        base = mmap(nullptr, size, PROT_READ, MAP_SHARED, fd, 0);
-    const int mapError = errno;
-    close(fd);
-    if (statError != 0)
-        return failErrno(attempt, statError);
-    if (size < sizeof(Header))
-        return fail(ErrorCode::kCorrupt, attempt + ": not a token shard");
-    if (base == MAP_FAILED)
-        return failErrno(attempt, mapError);
+    if (fstat(file->get(), &status) < 0)
+        return failErrno(attempt, errno);
     auto mapping = std::make_shared<Mapping>();
-    mapping->base = static_cast<const std::byte*>(base);
-    mapping->size = size;
-    if (const auto valid = checkHeader(mapping->header(), size, attempt); !valid)
-        return tl::unexpected(valid.error());
-    TokenFile file;
-    file.m_mapping = std::move(mapping);
-    return file;
-}
-
-int64_t TokenFile::count() const {
-    return static_cast<int64_t>(m_mapping->header().count);
-}
-
-int64_t TokenFile::vocabSize() const {
-    return static_cast<int64_t>(m_mapping->header().vocabSize);
-}
-
-void TokenFile::read(int64_t first, int64_t count, int64_t* out) const {
-    const std::byte* body = m_mapping->base + sizeof(Header);
-    if (m_mapping->header().bytesPerToken == 2) {
-        const auto* tokens = reinterpret_cast<const uint16_t*>(body) + first;
-        std::copy(tokens, tokens + count, out);
-    } else {
-        const auto* tokens = reinterpret_cast<const uint32_t*>(body) + first;
-        std::copy(tokens, tokens + count, out);
+    mapping->size = static_cast<size_t>(status.st_size);
+    if (mapping->size > 0) {
+        void* base = mmap(nullptr, mapping->size, PROT_READ, MAP_SHARED, file->get(), 0);
+        if (base == MAP_FAILED)
+            return failErrno(attempt, errno);
+        mapping->base = base;
     }
+    auto view = parseTokenFile({static_cast<const std::byte*>(mapping->base), mapping->size}, path);
+    if (!view)
+        return tl::unexpected(view.error());
+    mapping->view = *view;
+    TokenFile opened;
+    opened.m_mapping = std::move(mapping);
+    return opened;
+}
+
+Result<void> checkTokens(const std::string& path) {
+    const auto file = TokenFile::open(path);
+    if (!file)
+        return tl::unexpected(file.error());
+    const auto bad = file->view().findBad();
+    if (!bad)
+        return {};
+    int64_t token = 0;
+    file->read(*bad, 1, &token);
+    return fail(ErrorCode::kCorrupt, "read training data " + path + ": token " +
+                                         std::to_string(token) + " at position " +
+                                         std::to_string(*bad) + " is not below its vocabulary of " +
+                                         std::to_string(file->vocabSize()));
 }
 
 struct TokenFileWriter::Impl {

@@ -3,12 +3,32 @@
 
 #include "shared/result.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 namespace rm {
+
+/// The parts of a shard within its bytes.
+struct TokenFileView {
+    int64_t vocabSize = 0;
+    int64_t bytesPerToken = 0; ///< 2 or 4
+    std::span<const std::byte> tokens;
+
+    int64_t count() const { return static_cast<int64_t>(tokens.size()) / bytesPerToken; }
+    /// Copies tokens [first, first + count) to `out`; the range must lie in the shard.
+    void read(int64_t first, int64_t count, int64_t* out) const;
+    /// Position of the first token that is not below vocabSize. Reads all, in several threads.
+    std::optional<int64_t> findBad() const;
+};
+
+/// Everything that the header promises but the tokens themselves; for TokenFile and the fuzzer.
+/// kCorrupt / kTooNew name `source`.
+Result<TokenFileView> parseTokenFile(std::span<const std::byte> file, const std::string& source);
 
 /// A shard of tokens (`.rmtok`, FORMAT.md beside this), mapped read-only. Cheap to copy.
 class TokenFile {
@@ -16,15 +36,20 @@ public:
     /// kCorrupt / kTooNew / kNotFound name the path.
     static Result<TokenFile> open(const std::string& path);
 
-    int64_t count() const;
-    int64_t vocabSize() const;
-    /// Copies tokens [first, first + count) to `out`; the range must lie in the file.
-    void read(int64_t first, int64_t count, int64_t* out) const;
+    const TokenFileView& view() const;
+    int64_t count() const { return view().count(); }
+    int64_t vocabSize() const { return view().vocabSize; }
+    /// As TokenFileView::read().
+    void read(int64_t first, int64_t count, int64_t* out) const { view().read(first, count, out); }
 
 private:
     struct Mapping;
     std::shared_ptr<const Mapping> m_mapping;
 };
+
+/// Reads a whole shard: kCorrupt names file, position and value of the first token that is not
+/// below the vocabulary's size.
+Result<void> checkTokens(const std::string& path);
 
 /// Writes a shard piece by piece; it appears under its name only with finish().
 class TokenFileWriter {

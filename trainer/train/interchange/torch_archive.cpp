@@ -2,7 +2,7 @@
 #include "trainer/train/interchange/torch_archive.h"
 
 #include "shared/io/bytes.h"
-#include "trainer/train/failure.h"
+#include "trainer/train/cause.h"
 #include "trainer/train/interchange/unpickle.h"
 
 #include <caffe2/serialize/inline_container.h>

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <exception>
+#include <string>
+
+namespace rm {
+
+/// What an exception says, without LibTorch's stack traces.
+std::string causeOf(const std::exception& error);
+
+} // namespace rm
