@@ -198,7 +198,10 @@ Result<void> TrainLoop::loadTensors(const std::string& dir) {
     m_optimizer->loadState([&](const std::string& name) { return files->optimizer.tensor(name); });
     if (m_spec.train.ema == 0)
         return {};
-    m_average = std::make_unique<WeightAverage>(m_model, m_spec.train.ema);
+    if (m_average) // a recording may know its tensors
+        m_average->restart();
+    else
+        m_average = std::make_unique<WeightAverage>(m_model, m_spec.train.ema);
     if (files && files->average)
         m_average->load([&](const std::string& name) { return files->average->tensor(name); });
     m_world.broadcast(m_average->values());

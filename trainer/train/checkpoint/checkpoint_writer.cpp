@@ -1,9 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trainer/train/checkpoint/checkpoint_writer.h"
 
+#include <sys/resource.h>
+#include <unistd.h>
+
 #include <utility>
 
 namespace rm {
+namespace {
+
+/// Of the calling thread alone: hashing and writing shall take what training leaves, and get all
+/// of a core when training waits for them.
+void yieldToTraining() {
+    constexpr int kNiceness = 10;
+    static_cast<void>(setpriority(PRIO_PROCESS, static_cast<id_t>(gettid()), kNiceness));
+}
+
+} // namespace
 
 CheckpointWriter::CheckpointWriter(at::Device device)
     : m_staging(makeStaging(device)) {}
@@ -20,6 +33,7 @@ void CheckpointWriter::start(CheckpointContent content, Publish publish) {
         std::thread([this, content = std::move(content), publish = std::move(publish)]() mutable {
             try {
                 m_staging->finish(content);
+                yieldToTraining();
                 m_result = publish(content);
             } catch (const std::exception& error) { // LibTorch's: no memory, a device gone
                 m_result =

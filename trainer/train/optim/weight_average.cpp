@@ -20,6 +20,12 @@ void WeightAverage::update() {
     at::_foreach_lerp_(m_averages, m_values, 1.0 - m_decay);
 }
 
+void WeightAverage::restart() {
+    const at::NoGradGuard noGrad;
+    for (size_t i = 0; i < m_averages.size(); ++i)
+        m_averages[i].copy_(m_values[i].detach());
+}
+
 std::vector<NamedTensor> WeightAverage::tensors() const {
     std::vector<NamedTensor> tensors;
     for (size_t i = 0; i < m_names.size(); ++i)

@@ -16,6 +16,8 @@ public:
 
     /// Waits for no device.
     void update();
+    /// As if made now, in the same tensors.
+    void restart();
 
     /// The averages under the parameters' names, sharing storage.
     std::vector<NamedTensor> tensors() const;
