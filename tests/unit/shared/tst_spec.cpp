@@ -210,6 +210,13 @@ private Q_SLOTS:
             "one choice", [](RunSpec& s) { s.model.type = "bert"; },
             R"(model.type is "bert", but must be one of "gpt")");
         row(
+            "activation checkpointing",
+            [](RunSpec& s) {
+                s.model.type = "translation";
+                s.train.activationCheckpointing = true;
+            },
+            "train.activation_checkpointing is true, which only gpt models can do");
+        row(
             "heads", [](RunSpec& s) { s.model.heads = 5; },
             "model.width is 384, which model.heads = 5 does not divide");
         row(
