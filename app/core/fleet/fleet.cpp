@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/fleet/fleet.h"
 
+#include "app/core/answer.h"
 #include "app/core/fleet/node_check.h"
 #include "app/core/fleet/node_checker.h"
 #include "app/core/fleet/nodes_file.h"
@@ -195,13 +196,12 @@ QFuture<NodeCheck> Fleet::check(const QString& name, Credentials credentials) {
                                         return checkWithGrants(node, credentials, *granted, stop);
                                     });
     Q_EMIT checkChanged(name);
-    return answer.then(this, [this, name](const NodeCheck& check) {
+    return passOn(answer, this, [this, name](const NodeCheck& check) {
         // A node that was removed meanwhile is not to come back.
         if (find(name)) {
             m_impl->checks[name] = check;
             Q_EMIT checkChanged(name);
         }
-        return check;
     });
 }
 

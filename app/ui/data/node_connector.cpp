@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/ui/data/node_connector.h"
 
+#include "app/core/answer.h"
 #include "app/core/remote/credential_store.h"
 #include "app/core/remote/keyring.h"
 #include "app/ui/dialogs/connect_dialogs.h"
@@ -33,9 +34,8 @@ void NodeConnector::forget(const Node& node) {
 
 void NodeConnector::start(const QString& name, const Credentials& credentials) {
     m_checking.insert(name);
-    m_fleet.check(name, credentials).then(this, [this](const NodeCheck& answer) {
-        finish(answer);
-    });
+    whenAnswered(m_fleet.check(name, credentials), this,
+                 [this](const NodeCheck& answer) { finish(answer); });
     Q_EMIT checkingChanged(name);
 }
 
