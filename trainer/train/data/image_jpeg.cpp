@@ -74,9 +74,7 @@ public:
 
     Result<void> readHeader();
     /// Colour that is coarser in one direction only would be blurred in that one.
-    bool canReduce() const override {
-        return m_info.max_h_samp_factor == m_info.max_v_samp_factor;
-    }
+    bool canReduce() const override { return m_info.max_h_samp_factor == m_info.max_v_samp_factor; }
     Result<Pixels> read(const Region& region, int64_t reduction) override;
 
 private:
