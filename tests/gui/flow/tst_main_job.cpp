@@ -361,8 +361,9 @@ void TestMainJob::changedHostKeyIsRefused() {
     RM_DO(hand().clickCalled(kNodeName + ','));
     RM_DO(hand().click("checkNode"));
     QTRY_COMPARE_WITH_TIMEOUT(nodeState(nodes, kNodeName), QString("1 problem"), kSoonMs);
-    const QStringList words = textsOn(nodes).filter("changed");
-    QVERIFY2(!words.isEmpty(), qPrintable(textsOn(nodes).join(" | ")));
+    QStringList words;
+    QTRY_VERIFY2(!(words = textsOn(nodes).filter("changed")).isEmpty(),
+                 qPrintable(textsOn(nodes).join(" | ")));
     QVERIFY(!QApplication::activeModalWidget());
     QVERIFY(!hand().visible("trustKey"));
 
