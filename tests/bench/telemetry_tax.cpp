@@ -4,7 +4,7 @@
 // clock, ten scalars, the record's end. One line of JSON with the blocks' milliseconds.
 #include "shared/io/clock.h"
 #include "tests/bench/journal_rows.h"
-#include "trainer/train/step_report.h"
+#include "trainer/train/loop/step_report.h"
 
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/mm.h>

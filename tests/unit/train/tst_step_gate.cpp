@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/unit/train/toy_model.h"
+#include "trainer/train/loop/watch.h"
 #include "trainer/train/optim/gradients.h"
 #include "trainer/train/optim/step_gate.h"
 #include "trainer/train/optim/weight_average.h"
-#include "trainer/train/watch.h"
 
 #include <QObject>
 #include <QTest>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/support/fake_device.h"
 #include "trainer/train/device/device.h"
-#include "trainer/train/step_recorder.h"
+#include "trainer/train/loop/step_recorder.h"
 
 #include <QTest>
 

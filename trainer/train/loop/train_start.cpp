@@ -3,7 +3,7 @@
 #include "shared/io/file.h"
 #include "trainer/train/data/sample_order.h"
 #include "trainer/train/dist/agree.h"
-#include "trainer/train/train_loop.h"
+#include "trainer/train/loop/train_loop.h"
 
 #include <ATen/CPUGeneratorImpl.h>
 #include <ATen/Context.h>

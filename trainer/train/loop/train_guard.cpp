@@ -2,7 +2,7 @@
 // Losses and gradients that are not finite. The gate keeps them out of the weights on the device,
 // at every step and on all ranks alike; here the host learns of it and does what the spec says.
 #include "trainer/train/dist/agree.h"
-#include "trainer/train/train_loop.h"
+#include "trainer/train/loop/train_loop.h"
 
 namespace rm {
 namespace {

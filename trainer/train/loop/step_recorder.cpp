@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "trainer/train/step_recorder.h"
+#include "trainer/train/loop/step_recorder.h"
 
 #include <ATen/core/grad_mode.h>
 

@@ -4,7 +4,7 @@
 #include "shared/io/clock.h"
 #include "shared/io/file.h"
 #include "trainer/train/dist/agree.h"
-#include "trainer/train/train_loop.h"
+#include "trainer/train/loop/train_loop.h"
 
 #include <cstdio>
 #include <filesystem>

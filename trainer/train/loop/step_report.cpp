@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "trainer/train/step_report.h"
+#include "trainer/train/loop/step_report.h"
 
 #include "shared/io/clock.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "trainer/train/watch.h"
+#include "trainer/train/loop/watch.h"
 
 #include "shared/enforce.h"
 

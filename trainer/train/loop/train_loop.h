@@ -6,13 +6,13 @@
 #include "trainer/train/control/control.h"
 #include "trainer/train/data/batch_feed.h"
 #include "trainer/train/dist/gradient_sync.h"
+#include "trainer/train/loop/step_recorder.h"
+#include "trainer/train/loop/step_report.h"
+#include "trainer/train/loop/watch.h"
 #include "trainer/train/optim/optimizer.h"
 #include "trainer/train/optim/step_gate.h"
 #include "trainer/train/optim/weight_average.h"
-#include "trainer/train/step_recorder.h"
-#include "trainer/train/step_report.h"
 #include "trainer/train/task/task.h"
-#include "trainer/train/watch.h"
 
 #include <functional>
 #include <memory>

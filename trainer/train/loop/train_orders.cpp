@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "trainer/train/train_loop.h"
+#include "trainer/train/loop/train_loop.h"
 
 #include <cstdio>
 
