@@ -56,7 +56,9 @@ std::string withAdvice(const ConnectFailure& failure) {
     return failure.error.message;
 }
 
-NodeCheck checkAsking(Session& session, const Node& node, const std::string& trusted) {
+namespace {
+
+NodeCheck checkAsking(Session& session, const Node& node, const std::string& trusted, bool& asked) {
     Credentials credentials;
     const QString name = QString::fromStdString(node.name);
     for (;;) {
@@ -67,7 +69,25 @@ NodeCheck checkAsking(Session& session, const Node& node, const std::string& tru
         }
         if (!decide(node, *check.failure, trusted, credentials))
             return check;
+        asked = true;
     }
+}
+
+} // namespace
+
+NodeCheck checkAsking(Session& session, const Node& node, const std::string& trusted) {
+    bool asked = false;
+    return checkAsking(session, node, trusted, asked);
+}
+
+bool openAsking(Session& session, const std::vector<std::string>& nodes) {
+    bool asked = false;
+    for (const std::string& name : nodes) {
+        const auto node = session.fleet().find(QString::fromStdString(name));
+        if (!node || (!node->isLocal && checkAsking(session, *node, {}, asked).failure))
+            return false;
+    }
+    return asked;
 }
 
 } // namespace rm::cli

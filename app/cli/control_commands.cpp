@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/cli/access.h"
 #include "app/cli/commands.h"
 #include "app/cli/json_view.h"
 #include "app/cli/session.h"
@@ -6,6 +7,7 @@
 #include "shared/io/clock.h"
 
 #include <iostream>
+#include <optional>
 
 namespace rm::cli {
 
@@ -22,27 +24,35 @@ bool endsTheRun(CommandKind kind) {
     return kind == CommandKind::kPause || kind == CommandKind::kStop || kind == CommandKind::kKill;
 }
 
-/// Commands go through the node of rank 0, the first one.
-bool isCutOff(const LiveState& live, std::string& why) {
-    if (live.nodes.empty() || live.nodes.front().link != LiveState::Link::kLost)
-        return false;
+/// Why the node of rank 0, the first one, through which commands go, takes none; nullopt: it does.
+std::optional<Error> cutOff(const LiveState& live) {
+    if (live.nodes.empty())
+        return std::nullopt;
     const LiveState::NodeLink& node = live.nodes.front();
-    why = node.node + " cannot be reached: " + node.why.toStdString() +
-          "; a command that got there before takes effect";
-    return wallNowNs() - node.lostSinceNs > kPatienceNs;
+    if (node.link == LiveState::Link::kRefused)
+        return Error{ErrorCode::kDenied, node.why.toStdString()};
+    if (node.link != LiveState::Link::kLost || wallNowNs() - node.lostSinceNs < kPatienceNs)
+        return std::nullopt;
+    return Error{ErrorCode::kUnavailable, node.node +
+                                              " cannot be reached: " + node.why.toStdString() +
+                                              "; a command that got there before takes effect"};
 }
 
 Result<CommandState> sendAndWait(Session& session, const QString& run, CommandKind kind,
                                  std::vector<std::pair<std::string, std::string>> args) {
     auto answer = session.engine().command(run, kind, std::move(args));
-    std::string why;
-    awaitUntil([&] { return answer.isFinished() || isCutOff(session.engine().live(run), why); },
-               kAnswerDeadline);
+    const auto problem = [&] { return cutOff(session.engine().live(run)); };
+    const auto wait = [&] {
+        awaitUntil([&] { return answer.isFinished() || problem(); }, kAnswerDeadline);
+        return answer.isFinished();
+    };
+    if (!wait() && problem() && problem()->code == ErrorCode::kDenied &&
+        openAsking(session, {session.engine().live(run).nodes.front().node}))
+        wait();
     if (answer.isFinished())
         return answer.result();
-    return fail(ErrorCode::kUnavailable, std::string(commandKindName(kind)) + " " +
-                                             run.toStdString() + ": " +
-                                             (why.empty() ? "no answer from rank 0" : why));
+    return failAs(std::string(commandKindName(kind)) + " " + run.toStdString(),
+                  problem().value_or(Error{ErrorCode::kUnavailable, "no answer from rank 0"}));
 }
 
 void printState(const Session& session, const QString& run, CommandKind kind,

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/cli/access.h"
 #include "app/cli/commands.h"
 #include "app/cli/interruption.h"
 #include "app/cli/json_view.h"
@@ -10,6 +11,7 @@
 
 #include <QTimer>
 
+#include <functional>
 #include <iostream>
 
 namespace rm::cli {
@@ -69,13 +71,29 @@ Result<QString> awaitLaunch(Session& session, const QString& run, QFuture<Result
     return await(started);
 }
 
+/// A launch, and the nodes that it needs.
+struct Start {
+    std::function<QFuture<Result<QString>>()> begin;
+    std::vector<std::string> nodes;
+};
+
+/// A node that does not let us in has refused before anything was begun, so that, once a person
+/// gave what it asks for, the launch can simply begin again.
+Result<QString> launchAsking(Session& session, const QString& run, const Start& start,
+                             const Interruption& interruption) {
+    auto id = awaitLaunch(session, run, start.begin(), interruption);
+    const bool denied = !id && id.error().code == ErrorCode::kDenied;
+    if (denied && !interruption.isAsked() && openAsking(session, start.nodes))
+        id = awaitLaunch(session, run, start.begin(), interruption);
+    return id;
+}
+
 /// Shows a launch while it goes on, then the run's id. Ctrl+C cancels it.
-int reportStarted(Session& session, const QString& run, QFuture<Result<QString>> started,
-                  bool wait) {
+int reportStarted(Session& session, const QString& run, const Start& start, bool wait) {
     bool isAsked = false;
     {
         const Interruption interruption;
-        const Result<QString> id = awaitLaunch(session, run, std::move(started), interruption);
+        const Result<QString> id = launchAsking(session, run, start, interruption);
         isAsked = interruption.isAsked();
         if (!id && isAsked) {
             printError(session, {ErrorCode::kUnavailable, "launch " + run.toStdString() +
@@ -97,6 +115,13 @@ int reportStarted(Session& session, const QString& run, QFuture<Result<QString>>
     return 0;
 }
 
+std::vector<std::string> nodesOf(const RunSummary& run) {
+    std::vector<std::string> names;
+    for (const RunNode& node : run.nodes)
+        names.push_back(node.nodeName);
+    return names;
+}
+
 } // namespace
 
 int runRun(Session& session, const RunOptions& options) {
@@ -107,8 +132,11 @@ int runRun(Session& session, const RunOptions& options) {
     if (!placements)
         return printError(session, placements.error());
     const QString run = newId((*spec)->name);
-    return reportStarted(session, run, session.engine().launch(*spec, *placements, run),
-                         options.wait);
+    std::vector<std::string> nodes;
+    for (const Placement& placement : *placements)
+        nodes.push_back(placement.node.toStdString());
+    const auto begin = [&] { return session.engine().launch(*spec, *placements, run); };
+    return reportStarted(session, run, {begin, nodes}, options.wait);
 }
 
 int runAttach(Session& session, const std::string& id) {
@@ -120,7 +148,8 @@ int runResume(Session& session, const std::string& id, bool wait) {
     const auto run = session.caughtUp(id);
     if (!run)
         return printError(session, run.error());
-    return reportStarted(session, run->id, session.engine().resume(run->id), wait);
+    const auto begin = [&] { return session.engine().resume(run->id); };
+    return reportStarted(session, run->id, {begin, nodesOf(*run)}, wait);
 }
 
 int runRestore(Session& session, const std::string& id, int64_t step, bool asNew, bool wait) {
@@ -128,10 +157,11 @@ int runRestore(Session& session, const std::string& id, int64_t step, bool asNew
     if (!run)
         return printError(session, run.error());
     const QString started = asNew ? newId(run->name.toStdString()) : run->id;
-    return reportStarted(session, started,
-                         asNew ? session.engine().branch(run->id, step, {}, started)
-                               : session.engine().resume(run->id, step),
-                         wait);
+    const auto begin = [&] {
+        return asNew ? session.engine().branch(run->id, step, {}, started)
+                     : session.engine().resume(run->id, step);
+    };
+    return reportStarted(session, started, {begin, nodesOf(*run)}, wait);
 }
 
 } // namespace rm::cli

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/run_watch.h"
 
+#include "app/cli/access.h"
 #include "app/cli/json_view.h"
 #include "app/cli/session.h"
 #include "app/cli/terminal.h"
@@ -10,6 +11,7 @@
 #include <algorithm>
 #include <csignal>
 #include <iostream>
+#include <set>
 
 namespace rm::cli {
 
@@ -46,11 +48,27 @@ ExitCode exitCodeOf(RunStateKind state) {
     return ExitCode::kOk;
 }
 
+/// No node that has more to tell can be expected to.
 bool isOutOfReach(const LiveState& live) {
-    return !live.nodes.empty() &&
-           std::all_of(live.nodes.begin(), live.nodes.end(), [](const LiveState::NodeLink& node) {
-               return node.link == LiveState::Link::kLost;
-           });
+    bool anyGone = false;
+    for (const LiveState::NodeLink& node : live.nodes) {
+        if (node.link != LiveState::Link::kNone && !isGone(node))
+            return false;
+        anyGone = anyGone || isGone(node);
+    }
+    return anyGone;
+}
+
+/// Why nothing of a run can be followed: every node that has not ended it refuses the login.
+std::optional<Error> refusalOf(const LiveState& live) {
+    std::optional<Error> refusal;
+    for (const LiveState::NodeLink& node : live.nodes) {
+        if (node.link == LiveState::Link::kRefused)
+            refusal = {ErrorCode::kDenied, node.why.toStdString()};
+        else if (node.link != LiveState::Link::kNone)
+            return std::nullopt;
+    }
+    return refusal;
 }
 
 /// Everything that the watch prints, from one reader.
@@ -62,8 +80,11 @@ public:
         , m_reader(std::move(reader)) {}
 
     /// False when nothing more can come: the run has ended, and none of its nodes can be reached
-    /// for what is missing.
+    /// for what is missing, or no node lets us in.
     bool refresh();
+    /// Asks a person for what a node wants that refuses the login, once unless it helped. False:
+    /// there is no such node.
+    bool askForLogin();
     int finish();
 
 private:
@@ -75,6 +96,8 @@ private:
     QString m_run;
     std::unique_ptr<StoreReader> m_reader;
     StatusLine m_status;
+    std::optional<Error> m_refusal; ///< the run goes on, where nobody lets us in
+    std::set<std::string> m_asked;
     int64_t m_lastEvent = 0;
     int64_t m_firstStep = -1;
     std::chrono::steady_clock::time_point m_started = std::chrono::steady_clock::now();
@@ -102,7 +125,7 @@ std::string Watch::statusText(const RunSummary& run) {
         text += "  " + formatNumber(tokens / 1000) + "k tokens/s";
     const LiveState live = m_session.engine().live(m_run);
     for (const LiveState::NodeLink& node : live.nodes)
-        if (node.link == LiveState::Link::kLost)
+        if (isGone(node))
             text += "  (" + node.node + " unreachable: " + oneLine(node.why.toStdString()) + ")";
     if (m_firstStep < 0 && run.step > 0)
         m_firstStep = run.step;
@@ -138,14 +161,31 @@ bool Watch::refresh() {
     printNewEvents();
     m_status.update(run->state == RunStateKind::kRunning ? statusText(*run)
                                                          : runStateName(run->state));
+    const LiveState live = m_session.engine().live(m_run);
     const bool open = exitCodeOf(run->state) == ExitCode::kUnavailable;
-    return open || !isOutOfReach(m_session.engine().live(m_run));
+    m_refusal = open ? refusalOf(live) : std::nullopt;
+    return open ? !m_refusal : !isOutOfReach(live);
+}
+
+bool Watch::askForLogin() {
+    for (const LiveState::NodeLink& node : m_session.engine().live(m_run).nodes) {
+        if (node.link != LiveState::Link::kRefused || !m_asked.insert(node.node).second)
+            continue;
+        m_status.update("");
+        if (openAsking(m_session, {node.node}))
+            m_asked.erase(node.node);
+        m_refusal.reset();
+        return true;
+    }
+    return false;
 }
 
 int Watch::finish() {
     const auto run = m_reader->run(m_run);
     if (!run)
         return static_cast<int>(ExitCode::kNotFound);
+    if (m_refusal)
+        return printError(m_session, *m_refusal);
     m_status.print(statusText(*run));
     m_status.update("");
     const auto samples = m_reader->samples(m_run);
@@ -186,7 +226,9 @@ int watchRun(Session& session, const QString& run) {
     Watch watch(session, run, std::move(*reader));
     Engine& engine = session.engine();
     bool ended = false;
+    bool refused = false;
     QString problem;
+    QObject::connect(&engine, &Engine::loginRefused, &engine, [&] { refused = true; });
     QObject::connect(&engine, &Engine::attemptEnded, &engine,
                      [&](const QString& which) { ended = ended || which == run; });
     QObject::connect(&engine, &Engine::failed, &engine,
@@ -195,7 +237,10 @@ int watchRun(Session& session, const QString& run) {
                              problem = why;
                      });
     engine.attach(run);
-    awaitUntil([&] { return !watch.refresh() || ended || !problem.isEmpty(); });
+    do {
+        refused = false;
+        awaitUntil([&] { return !watch.refresh() || ended || refused || !problem.isEmpty(); });
+    } while (problem.isEmpty() && watch.askForLogin());
     if (!problem.isEmpty())
         std::cerr << "ringmaster: " << oneLine(problem.toStdString()) << std::endl;
     return watch.finish();

@@ -24,13 +24,9 @@ constexpr auto kOthersList = 6s; ///< as long as another `ringmaster runs` may h
 
 /// Every node of the run has said once what it holds, or cannot be reached.
 bool hasHeardFromAll(const LiveState& live) {
-    // A link that was lost just now may be back, or be the end of the run, in a moment.
-    const int64_t longAgoNs = wallNowNs() - kLostForGoodNs;
-    return std::all_of(
-        live.nodes.begin(), live.nodes.end(), [longAgoNs](const LiveState::NodeLink& node) {
-            const bool lost = node.link == LiveState::Link::kLost && node.lostSinceNs < longAgoNs;
-            return node.state.has_value() || lost;
-        });
+    return std::all_of(live.nodes.begin(), live.nodes.end(), [](const LiveState::NodeLink& node) {
+        return node.state.has_value() || isGone(node);
+    });
 }
 
 Result<std::unique_ptr<StoreWriter>> openWriter(const QString& database, bool patient) {
@@ -134,6 +130,13 @@ bool awaitUntil(const std::function<bool()>& done,
         QTimer::singleShot(*deadline, &loop, &QEventLoop::quit);
     loop.exec();
     return reached;
+}
+
+bool isGone(const LiveState::NodeLink& node) {
+    if (node.link == LiveState::Link::kRefused)
+        return true;
+    // A link that was lost just now may be back, or be the end of the run, in a moment.
+    return node.link == LiveState::Link::kLost && wallNowNs() - node.lostSinceNs > kLostForGoodNs;
 }
 
 int printError(bool json, const Error& error) {

@@ -74,6 +74,10 @@ T await(QFuture<T> future) {
 bool awaitUntil(const std::function<bool()>& done,
                 std::optional<std::chrono::milliseconds> deadline = {});
 
+/// Nothing is to be expected of this node soon: it is lost for longer than a moment, or refuses
+/// the login.
+bool isGone(const LiveState::NodeLink& node);
+
 /// Prints an error as one line on stderr, with --json also as {"error": ...} on stdout: its exit
 /// code.
 int printError(bool json, const Error& error);

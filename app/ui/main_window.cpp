@@ -89,6 +89,7 @@ void MainWindow::wire() {
     });
     connect(m_store, &StoreThread::broken, m_toast, &Toast::say);
     connect(m_connector, &NodeConnector::problem, m_toast, &Toast::say);
+    connect(&m_context->engine, &Engine::loginRefused, m_connector, &NodeConnector::check);
     connect(m_runsFeed, &RunsFeed::changed, this, &MainWindow::chooseFirstPage);
     connect(&Theme::instance(), &Theme::changed, this,
             [this] { settingsIn(m_paths).setValue("theme", modeName(Theme::instance().mode())); });

@@ -63,12 +63,13 @@ Result<void> Testbed::startServers() {
     const auto key = makeSshKey(path("id_ed25519"));
     if (!key)
         return tl::unexpected(key.error());
+    m_publicKey = *key;
     for (int node = 0; node < NetworkLab::kNodes; ++node) {
         SshServer::Options options;
         options.space = m_lab.node(node);
         options.address = NetworkLab::managementAddress(node);
         options.port = kSshPort;
-        options.authorizedKey = *key;
+        options.authorizedKey = m_publicKey;
         auto server = SshServer::start(options);
         if (!server)
             return tl::unexpected(server.error());

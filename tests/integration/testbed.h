@@ -30,6 +30,8 @@ public:
     NetworkLab& lab() { return m_lab; }
     SshServer& server(int node) { return *m_servers[static_cast<size_t>(node)]; }
     const Cli& laptop() const { return m_laptop; }
+    /// Of the key id_ed25519, which the servers take.
+    QString publicKey() const { return m_publicKey; }
     QString path(const QString& name) const { return m_dir.filePath(name); }
     static QString nodeName(int node) { return node == 0 ? "node-a" : "node-b"; }
 
@@ -50,6 +52,7 @@ private:
     Result<void> startServers();
 
     QTemporaryDir m_dir;
+    QString m_publicKey;
     NetworkLab m_lab;
     Cli m_laptop;
     std::array<std::unique_ptr<SshServer>, NetworkLab::kNodes> m_servers;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tests/integration/asking_cli.h"
+#include "tests/integration/run_facts.h"
 #include "tests/integration/testbed.h"
 #include "tests/support/requirement.h"
 
@@ -23,6 +24,8 @@ private Q_SLOTS:
     void init();
     void cleanup();
     void passwordIsAskedForOnTheTerminal();
+    void refusedLoginIsNotRepeatedButAskedAbout();
+    void refusedLoginEndsFollowingWhereNobodyIsAsked();
     void withoutATerminalNothingIsAsked();
     void passphraseIsAskedForOnTheTerminal();
     void nodeBehindAJumpHostTrains();
@@ -39,7 +42,6 @@ private:
     std::unique_ptr<Testbed> m_bed;
     std::unique_ptr<Cli> m_cli; ///< a laptop that knows no host yet
     std::unique_ptr<SshServer> m_server;
-    QString m_key; ///< public line of the key that the testbed's servers take
 };
 
 void tst_logins::initTestCase() {
@@ -48,9 +50,6 @@ void tst_logins::initTestCase() {
     auto bed = Testbed::create("logins");
     QVERIFY2(bed, bed ? "" : bed.error().message.c_str());
     m_bed = std::move(*bed);
-    QFile key(m_bed->path("id_ed25519.pub"));
-    QVERIFY(key.open(QIODevice::ReadOnly));
-    m_key = QString::fromUtf8(key.readAll().trimmed());
 }
 
 void tst_logins::init() {
@@ -94,6 +93,69 @@ void tst_logins::passwordIsAskedForOnTheTerminal() {
     const CliResult added = add.finish();
     QVERIFY2(added.exitCode == 0, added.whole());
     QVERIFY2(!add.shown().contains(kPassword), add.shown());
+    const QString spec = m_bed->writeSpec("by-password", {.steps = 5});
+    AskingCli run(cli(), {"run", spec, "--node", "node-x:1", "--wait"});
+    QVERIFY2(run.waitForQuestion("Password for node-x"), run.shown());
+    run.answer(kPassword);
+    const CliResult trained = run.finish();
+    QVERIFY2(trained.exitCode == 0, trained.whole());
+}
+
+void tst_logins::refusedLoginIsNotRepeatedButAskedAbout() {
+    serve(0, NetworkLab::managementAddress(0), {.files = {shadowWith(kPassword)}});
+    AskingCli add(cli(), addCommand("root@10.231.1.2:2223"));
+    QVERIFY(add.waitForQuestion("Password for node-x"));
+    add.answer(kPassword);
+    QCOMPARE(add.finish().exitCode, 0);
+    const QString spec = m_bed->writeSpec("followed", {.steps = 1000000, .checkpointEvery = 0});
+    AskingCli run(cli(), {"run", spec, "--node", "node-x:1", "--wait"});
+    QVERIFY(run.waitForQuestion("Password for node-x"));
+    run.answer(kPassword);
+    const auto step = [this] {
+        const auto newest = newestRun(cli().database());
+        return newest ? newest->step : 0;
+    };
+    QTRY_VERIFY_WITH_TIMEOUT(step() > 10, 60000);
+
+    QVERIFY(m_server->changePassword("another one"));
+    m_server->cutSessions();
+    QVERIFY2(run.waitForQuestion("Password for node-x"), run.shown());
+    const auto refusals = [this] { return m_server->log().count("Failed password"); };
+    QCOMPARE(refusals(), 1);
+    const int64_t before = step();
+    QVERIFY(!QTest::qWaitFor([&] { return refusals() > 1; }, 3000));
+    run.answer("another one");
+    QTRY_VERIFY_WITH_TIMEOUT(step() > before, 30000);
+
+    AskingCli stop(cli(), {"stop", newestRun(cli().database())->id});
+    QVERIFY2(stop.waitForQuestion("Password for node-x"), stop.shown());
+    stop.answer("another one");
+    QCOMPARE(stop.finish().exitCode, 0);
+    const CliResult followed = run.finish();
+    QVERIFY2(followed.exitCode == static_cast<int>(ExitCode::kStopped), followed.whole());
+}
+
+void tst_logins::refusedLoginEndsFollowingWhereNobodyIsAsked() {
+    const QString key = cli().home() + "/.ssh/id_ed25519";
+    const auto publicKey = makeSshKey(key);
+    QVERIFY(publicKey);
+    serve(0, NetworkLab::managementAddress(0), {.authorizedKey = *publicKey});
+    const CliResult added = cli().run(addCommand("root@10.231.1.2:2223"));
+    QVERIFY2(added.exitCode == 0, added.whole());
+    const QString spec = m_bed->writeSpec("shut", {.steps = 1000000, .checkpointEvery = 0});
+    const CliResult begun = cli().run({"run", spec, "--node", "node-x:1"});
+    QVERIFY2(begun.exitCode == 0, begun.whole());
+    const QString id = newestRun(cli().database())->id;
+
+    QVERIFY(QFile::rename(key, key + ".away"));
+    for (const QStringList& command : {QStringList{"attach", id}, QStringList{"stop", id}}) {
+        const CliResult refused = cli().run(command);
+        QVERIFY2(refused.exitCode == static_cast<int>(ExitCode::kDenied), refused.whole());
+        QVERIFY2(refused.err.contains("a password is needed"), refused.whole());
+    }
+    QVERIFY(QFile::rename(key + ".away", key));
+    const CliResult stopped = cli().run({"stop", id});
+    QVERIFY2(stopped.exitCode == 0, stopped.whole());
 }
 
 void tst_logins::withoutATerminalNothingIsAsked() {
@@ -124,7 +186,7 @@ void tst_logins::configureJump(int jumpPort) const {
 }
 
 void tst_logins::nodeBehindAJumpHostTrains() {
-    serve(1, NetworkLab::dataAddress(1), {.authorizedKey = m_key});
+    serve(1, NetworkLab::dataAddress(1), {.authorizedKey = m_bed->publicKey()});
     configureJump(m_bed->server(0).port());
     writeSshFile("known_hosts", m_bed->server(0).knownHostsLine() + '\n');
     const CliResult added = cli().run(addCommand("far"));
@@ -146,7 +208,7 @@ void tst_logins::jumpHostThatLetsNobodyPassIsNamed() {
     QFETCH(bool, known);
     QFETCH(int, port);
     QFETCH(QByteArray, says);
-    serve(1, NetworkLab::dataAddress(1), {.authorizedKey = m_key});
+    serve(1, NetworkLab::dataAddress(1), {.authorizedKey = m_bed->publicKey()});
     configureJump(port);
     writeSshFile("known_hosts", known ? m_bed->server(0).knownHostsLine() + '\n' : QString());
     const CliResult added = cli().run(addCommand("far"));

@@ -53,6 +53,8 @@ private Q_SLOTS:
     void unreachableHostIsNamed_data();
     void unreachableHostIsNamed();
     void strangerIsDenied();
+    void oldSystemIsRefused_data();
+    void oldSystemIsRefused();
     void takenPortIsNamed();
     void fullDiskEndsTheLaunch_data();
     void fullDiskEndsTheLaunch();
@@ -165,6 +167,42 @@ void tst_refusals::strangerIsDenied() {
     QStringList command = m_bed->addCommand(0, m_bed->server(0).fingerprint());
     command.replaceInStrings(m_bed->path("id_ed25519"), m_bed->path("stranger"));
     verifyRefusal(other.run(command), ExitCode::kDenied, "10.231.1.2");
+}
+
+void tst_refusals::oldSystemIsRefused_data() {
+    QTest::addColumn<QByteArray>("getconf");
+    QTest::addColumn<QByteArray>("ldd");
+    QTest::addColumn<QByteArray>("says");
+    QTest::newRow("Debian 11") << QByteArray("echo glibc 2.31") << QByteArray("echo ldd 2.31")
+                               << QByteArray("old has glibc 2.31; Ringmaster's trainer needs");
+    QTest::newRow("Alpine") << QByteArray("exit 1") << QByteArray("echo 'musl libc (x86_64)'")
+                            << QByteArray("old has musl instead of glibc");
+}
+
+void tst_refusals::oldSystemIsRefused() {
+    QFETCH(QByteArray, getconf);
+    QFETCH(QByteArray, ldd);
+    QFETCH(QByteArray, says);
+    SshServer::Options options;
+    options.space = m_bed->lab().node(0);
+    options.address = NetworkLab::managementAddress(0);
+    options.port = 2223;
+    options.authorizedKey = m_bed->publicKey();
+    options.files = {{"/usr/bin/getconf", "#!/bin/sh\n" + getconf + '\n', true},
+                     {"/usr/bin/ldd", "#!/bin/sh\n" + ldd + '\n', true}};
+    const auto server = SshServer::start(options);
+    QVERIFY2(server, server ? "" : server.error().message.c_str());
+    const Cli other(m_bed->path("other"), m_bed->lab().laptop());
+    other.run({"nodes", "remove", "old"});
+    const CliResult added =
+        other.run({"nodes", "add", "old", "--ssh", "root@10.231.1.2:2223", "--key",
+                   m_bed->path("id_ed25519"), "--fingerprint", (*server)->fingerprint()});
+    QVERIFY2(added.exitCode == 0 && added.out.contains("old: not ready"), added.whole());
+    const QString spec = m_bed->writeSpec("old", {.steps = 5});
+    verifyRefusal(other.run({"run", spec, "--node", "old:1", "--wait"}), ExitCode::kUsage, says);
+    QVERIFY(QDir((*server)->home()).isEmpty());
+    verifyRefusal(other.run({"show", "old"}), ExitCode::kNotFound, "old");
+    QFile::remove(other.knownHosts());
 }
 
 void tst_refusals::takenPortIsNamed() {

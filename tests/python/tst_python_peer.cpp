@@ -78,10 +78,7 @@ class TestPythonPeer : public QObject {
 private Q_SLOTS:
     void initTestCase() {
         const bool found = QFileInfo(m_python).isExecutable();
-        if (!found && (rm::isRequired("python") || qEnvironmentVariableIsSet("CI")))
-            QFAIL(qPrintable(m_missing.arg(m_python)));
-        if (!found)
-            QSKIP(qPrintable(m_missing.arg(m_python)));
+        RM_NEEDS("python", found, m_missing.arg(m_python));
         QVERIFY(m_folder.isValid());
         writeFile("spec.toml", specFor("/usr/share/common-licenses", 4, 1));
         runProgram(m_trainer, {"--spec", m_folder.filePath("spec.toml"), "--run-dir",

@@ -13,7 +13,8 @@ inline bool isRequired(const char* name) {
 } // namespace rm
 
 /// In a test function: `condition` is missing on this machine. Skips, or fails when
-/// RINGMASTER_REQUIRE names `name` ("netns", "sshd", "python", "torch", "gpu").
+/// RINGMASTER_REQUIRE names `name` ("netns", "sshd", "root", "python", "torch", "no-gpu"). The only
+/// way to skip: tst_layering knows QSKIP in no other file.
 #define RM_NEEDS(name, condition, why)                                                             \
     do {                                                                                           \
         if (!(condition)) {                                                                        \

@@ -201,6 +201,8 @@ QFuture<NodeCheck> Fleet::check(const QString& name, Credentials credentials) {
         if (find(name)) {
             m_impl->checks[name] = check;
             Q_EMIT checkChanged(name);
+            if (!check.failure)
+                Q_EMIT nodeOpened(name);
         }
     });
 }

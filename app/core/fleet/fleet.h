@@ -70,6 +70,7 @@ public:
 Q_SIGNALS:
     void nodesChanged();
     void checkChanged(const QString& name); ///< started, or lastCheck() is new
+    void nodeOpened(const QString& name);   ///< a check got in
 
 private:
     struct Impl;

@@ -3,6 +3,7 @@
 
 #include "app/core/answer.h"
 #include "app/core/launch/plan.h"
+#include "app/core/remote/credential_store.h"
 #include "app/core/run/followed_run.h"
 #include "app/core/run/procedures.h"
 #include "app/core/settings/paths.h"
@@ -62,6 +63,10 @@ Engine::Engine(const Paths& paths, Fleet& fleet, std::unique_ptr<StoreWriter> wr
     if (auto reader = StoreReader::open(m_impl->database))
         m_impl->reader = std::move(*reader);
     setCredentialSource(m_impl->credentials);
+    connect(&fleet, &Fleet::nodeOpened, this, [this](const QString& node) {
+        for (const auto& [run, followed] : m_impl->followed)
+            followed->retry(node.toStdString());
+    });
 }
 
 Engine::~Engine() {
@@ -291,6 +296,11 @@ void Engine::wireFollowed(const QString& run, FollowedRun& followed) {
         Q_EMIT runsChanged();
     });
     connect(&followed, &FollowedRun::liveChanged, this, [this, run] { Q_EMIT liveChanged(run); });
+    connect(&followed, &FollowedRun::loginRefused, this, [this](const QString& node) {
+        // The check that asks a person must not begin with what was refused just now.
+        m_impl->fleet->credentials().forget(node.toStdString());
+        Q_EMIT loginRefused(node);
+    });
     connect(&followed, &FollowedRun::ended, this, [this, run](const QString& problem, bool lost) {
         onFollowingEnded(run, problem, lost);
     });

@@ -35,12 +35,18 @@ struct Placement {
 
 /// The live side of a run: what the links say right now. Never stored.
 struct LiveState {
-    enum class Link { kNone, kConnecting, kLive, kLost };
+    enum class Link {
+        kNone,
+        kConnecting,
+        kLive,
+        kLost,    ///< tried again and again
+        kRefused, ///< the host let us not in: tried again when a check of the node got in
+    };
     struct NodeLink {
         std::string node;
         Link link = Link::kNone;
-        QString why; ///< kLost: the error in words
-        int64_t lostSinceNs = 0;
+        QString why;             ///< kLost, kRefused: the error in words
+        int64_t lostSinceNs = 0; ///< kLost, kRefused
         std::optional<RunState> state;
     };
     std::vector<NodeLink> nodes;
@@ -107,6 +113,9 @@ Q_SIGNALS:
     void liveChanged(const QString& run);
     void progressed(const QString& run, const rm::Progress& progress);
     void attemptEnded(const QString& run);
+    /// A node of a run that is followed asks for what a person has to give or decide; once for
+    /// each login that it refused. Fleet::check() it: a check that gets in lets following go on.
+    void loginRefused(const QString& node);
     /// Following is over without an end of the attempt (the run is unknown there, ...), or a
     /// queued edit failed. A sentence for a person.
     void failed(const QString& run, const QString& message);

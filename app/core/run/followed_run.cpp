@@ -81,6 +81,11 @@ NodeFollower::Sink FollowedRun::sinkFor(size_t node) {
     sink.linkChanged = [this, node](const LiveState::NodeLink& link) {
         QMetaObject::invokeMethod(this, [=, this] { onLink(node, link); });
     };
+    sink.loginRefused =
+        [this, name = QString::fromStdString(m_nodes[node].name)](ConnectFailure::Need need) {
+            if (need != ConnectFailure::Need::kNothing)
+                QMetaObject::invokeMethod(this, [this, name] { Q_EMIT loginRefused(name); });
+        };
     sink.commandState = [this](const CommandState& state) {
         QMetaObject::invokeMethod(this, [=, this] { onCommandState(state); });
     };
@@ -88,6 +93,17 @@ NodeFollower::Sink FollowedRun::sinkFor(size_t node) {
         QMetaObject::invokeMethod(this, [=, this] { onNodeEnded(node, how); });
     };
     return sink;
+}
+
+void FollowedRun::retry(const std::string& node) {
+    for (size_t i = 0; i < m_nodes.size(); ++i) {
+        if (m_nodes[i].name != node)
+            continue;
+        m_followers[i]->retry();
+        if (m_live.nodes[i].link == LiveState::Link::kRefused)
+            m_live.nodes[i].link = LiveState::Link::kConnecting;
+        Q_EMIT liveChanged();
+    }
 }
 
 QFuture<Result<CommandState>> FollowedRun::send(Command command) {

@@ -49,6 +49,10 @@ void waitUnlessStopped(std::stop_token stop, std::chrono::milliseconds delay) {
     wake.wait_for(lock, stop, delay, [] { return false; });
 }
 
+bool isDown(LiveState::Link link) {
+    return link == LiveState::Link::kLost || link == LiveState::Link::kRefused;
+}
+
 } // namespace
 
 /// One connection from attach to its loss or the end of the attempt. The follower's thread.
@@ -96,8 +100,11 @@ Result<std::vector<FileCursor>> NodeFollower::Connection::readCursors() {
 Result<void> NodeFollower::Connection::open(std::stop_token stop) {
     const Node& node = m_owner.m_target.node;
     auto session = openSession(node, m_owner.m_credentials(node), stop);
-    if (!session)
+    if (!session) {
+        if (session.error().error.code == ErrorCode::kDenied)
+            m_owner.m_refused = session.error().need;
         return tl::unexpected<Error>(session.error().error);
+    }
     m_session = std::move(*session);
     const auto agent = deployAgent(*m_session, node, stop);
     if (!agent)
@@ -264,7 +271,7 @@ void NodeFollower::onAnswer(const CommandState& state) {
 }
 
 void NodeFollower::report(LiveState::Link link, const QString& why) {
-    if (link == LiveState::Link::kLost && m_link.link != LiveState::Link::kLost)
+    if (isDown(link) && !isDown(m_link.link))
         m_link.lostSinceNs = wallNowNs();
     m_link.node = m_target.node.name;
     m_link.link = link;
@@ -272,10 +279,30 @@ void NodeFollower::report(LiveState::Link link, const QString& why) {
     m_sink.linkChanged(m_link);
 }
 
+void NodeFollower::retry() {
+    {
+        const std::lock_guard lock(m_mutex);
+        m_mayRetry = true;
+    }
+    m_retried.notify_all();
+}
+
+void NodeFollower::beginConnection() {
+    m_refused.reset();
+    const std::lock_guard lock(m_mutex);
+    m_mayRetry = false;
+}
+
+void NodeFollower::awaitRetry(std::stop_token stop) {
+    std::unique_lock lock(m_mutex);
+    m_retried.wait(lock, stop, [this] { return m_mayRetry; });
+}
+
 void NodeFollower::loop(std::stop_token stop) {
     BackOff backOff;
     report(LiveState::Link::kConnecting);
     while (!stop.stop_requested()) {
+        beginConnection();
         const Result<bool> over = Connection(*this).run(stop);
         if (stop.stop_requested())
             return;
@@ -285,10 +312,17 @@ void NodeFollower::loop(std::stop_token stop) {
         }
         if (m_link.link == LiveState::Link::kLive)
             backOff.reset();
-        report(LiveState::Link::kLost, QString::fromStdString(over.error().message));
+        const QString why = QString::fromStdString(over.error().message);
+        report(m_refused ? LiveState::Link::kRefused : LiveState::Link::kLost, why);
         if (m_isFinal)
             return m_sink.ended(tl::unexpected<Error>(over.error()));
-        waitUnlessStopped(stop, backOff.next());
+        if (m_refused) {
+            m_sink.loginRefused(*m_refused);
+            awaitRetry(stop);
+            report(LiveState::Link::kConnecting);
+        } else {
+            waitUnlessStopped(stop, backOff.next());
+        }
     }
 }
 

@@ -6,6 +6,7 @@
 
 #include <QString>
 
+#include <condition_variable>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -24,7 +25,8 @@ struct FollowTarget {
 
 /// Follows one node's part of one run on a thread and a connection of its own: attach from the
 /// cursors in the database, commit what comes, on a lost link connect again (0.2 to 10 s,
-/// jittered) and go on from the cursor.
+/// jittered) and go on from the cursor. A refused login is not repeated until retry(): an account
+/// may be locked after a few.
 class NodeFollower {
 public:
     /// Called on the follower's thread.
@@ -33,6 +35,8 @@ public:
         /// stream is read for its states alone.
         std::function<Result<void>(IngestBatch)> commit;
         std::function<void(const LiveState::NodeLink&)> linkChanged;
+        /// The login was refused, and this is what a person could give or decide.
+        std::function<void(ConnectFailure::Need)> loginRefused;
         std::function<void(const CommandState&)> commandState;
         /// Last call: the attempt ended here and all its bytes are in; or why following is over:
         /// kNotFound when its ranks are gone, kTooNew when this release cannot read what they say.
@@ -45,6 +49,9 @@ public:
     /// Ends the following soon. Thread-safe.
     void hangUp();
 
+    /// After a refused login: the credentials may be others now. Thread-safe.
+    void retry();
+
     /// Sends a command, now or as soon as the link is there, and again after a lost link until
     /// it is applied or refused. Thread-safe.
     void send(Command command);
@@ -54,6 +61,8 @@ private:
 
     void loop(std::stop_token stop);
     void report(LiveState::Link link, const QString& why = {});
+    void beginConnection();
+    void awaitRetry(std::stop_token stop);
     std::vector<Command> takeUnanswered();
     void onAnswer(const CommandState& state);
 
@@ -63,8 +72,11 @@ private:
     Sink m_sink;
     LiveState::NodeLink m_link;
     bool m_isFinal = false; ///< the agent's own word: no run here, or another release's
+    std::optional<ConnectFailure::Need> m_refused; ///< of this connection's login
     Waker m_waker;
     std::mutex m_mutex;
+    std::condition_variable_any m_retried;
+    bool m_mayRetry = false;           ///< asked for since this connection began
     std::vector<Command> m_unsent;     ///< on this connection
     std::vector<Command> m_unanswered; ///< sent again on the next one: the same id is done once
     std::jthread m_thread;             ///< last: starts when all the rest exists

@@ -124,6 +124,10 @@ QString linkLostText(const LiveState& live) {
         if (node.link == LiveState::Link::kLost)
             lines << Words::tr("%1 unreachable since %2; training goes on there; retrying")
                          .arg(nodeTitle(node.node), formatClock(node.lostSinceNs));
+        else if (node.link == LiveState::Link::kRefused)
+            lines << Words::tr("%1 refuses the login since %2; training goes on there; check the "
+                               "node to log in again")
+                         .arg(nodeTitle(node.node), formatClock(node.lostSinceNs));
     return lines.join('\n');
 }
 

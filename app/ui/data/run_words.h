@@ -24,7 +24,8 @@ StateWords stateWords(const RunSummary& run, const LiveState& live);
 /// Its ranks do not train yet, and the launch can be cancelled.
 bool isPreparing(const RunSummary& run, const LiveState& live);
 
-/// One line per lost node: "node-b unreachable since 11:02; training goes on there; retrying".
+/// One line per lost node: "node-b unreachable since 11:02; training goes on there; retrying",
+/// and one per node that refuses the login.
 QString linkLostText(const LiveState& live);
 
 /// "2 nodes · 8 ranks · started 09:14"

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "shared/result.h"
+#include "tests/support/requirement.h"
 
 #include <QByteArray>
 #include <QFile>
@@ -13,14 +14,6 @@
 #include <span>
 #include <string>
 #include <vector>
-
-/// Skips loudly; a failure when RINGMASTER_REQUIRE names `what`.
-#define RM_SKIP_WITHOUT(what, reason)                                                              \
-    do {                                                                                           \
-        if (qgetenv("RINGMASTER_REQUIRE").split(',').contains(QByteArray(what)))                   \
-            QFAIL(qPrintable(QString("required and missing: " what ": ") + (reason)));             \
-        QSKIP(qPrintable(QString("without " what ": ") + (reason)));                               \
-    } while (false)
 
 /// A result's value must be there; its message is shown otherwise.
 #define RM_OK(result)                                                                              \

@@ -113,6 +113,13 @@ QString licenceFault(const QString& file, const QString& text) {
     return match.captured(1) == expected ? QString() : file + " must be " + expected;
 }
 
+/// RINGMASTER_REQUIRE has no power over a bare skip.
+bool skipsSilently(const QString& file, const QString& text) {
+    static const QRegularExpression pattern("\\b[Q]SKIP\\b");
+    return file.startsWith("tests/") && file != "tests/support/requirement.h" &&
+           pattern.match(text).hasMatch();
+}
+
 } // namespace
 
 class TestLayering : public QObject {
@@ -141,6 +148,21 @@ private Q_SLOTS:
                 if (const QString fault = licenceFault(file, text); !fault.isEmpty())
                     found << fault;
         QVERIFY2(found.isEmpty(), qPrintable(found.join('\n')));
+    }
+
+    void everySkipCanBeForbidden() {
+        QStringList found;
+        for (const auto& [file, text] : m_files)
+            if (skipsSilently(file, text))
+                found << file + " skips without RM_NEEDS of tests/support/requirement.h";
+        QVERIFY2(found.isEmpty(), qPrintable(found.join('\n')));
+    }
+
+    void silentSkipsAreSeen() {
+        const QString skip = QString("        Q%1(\"not today\");\n").arg("SKIP");
+        QVERIFY(skipsSilently("tests/unit/x.cpp", skip));
+        QVERIFY(!skipsSilently("tests/support/requirement.h", skip));
+        QVERIFY(!skipsSilently("tests/unit/x.cpp", "RM_NEEDS(\"root\", can, why);\n"));
     }
 
     void forbiddenIncludesAreSeen_data() {

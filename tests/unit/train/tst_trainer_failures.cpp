@@ -110,8 +110,8 @@ private Q_SLOTS:
     }
 
     void cudaWithoutADriverIsSaid() {
-        if (fs::exists("/proc/driver/nvidia"))
-            QSKIP("this machine has an NVIDIA driver");
+        RM_NEEDS("no-gpu", !fs::exists("/proc/driver/nvidia"),
+                 QStringLiteral("this machine has an NVIDIA driver"));
         TrainerRun run;
         RunSpec spec = tinySpec();
         spec.launch.device = "cuda";
