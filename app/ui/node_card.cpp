@@ -13,10 +13,12 @@ namespace rm {
 
 namespace {
 
-/// The last part of "attempt object: cause"; the row below the cards has the whole.
+/// The beginning of the cause in "attempt object: cause. advice"; the row below the cards has the
+/// whole.
 QString causeOf(const CheckRow& row) {
-    const QString cause = QString::fromStdString(row.detail).section(": ", -1);
-    return QString::fromStdString(row.title) + ": " + cause;
+    const QString detail = QString::fromStdString(row.detail);
+    const QString cause = detail.contains(": ") ? detail.section(": ", 1) : detail;
+    return QString::fromStdString(row.title) + ": " + cause.section(". ", 0, 0).section("; ", 0, 0);
 }
 
 /// What stands where the report would, and what is wrong with a machine that has one.

@@ -9,6 +9,7 @@
 #include <QTcpServer>
 #include <QTest>
 
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -147,6 +148,7 @@ Result<void> SshServer::launch() {
     const auto seen = log().size();
     m_process.setStandardOutputFile(QProcess::nullDevice());
     m_process.setStandardErrorFile(m_dir.filePath("stderr"), QIODevice::Append);
+    m_process.setChildProcessModifier([] { ::prctl(PR_SET_PDEATHSIG, SIGTERM); });
     m_process.start(command.takeFirst(), command);
     const bool up = QTest::qWaitFor(
         [&] {

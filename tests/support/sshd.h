@@ -25,7 +25,7 @@ Result<QString> makeSshKey(const QString& path, const QString& passphrase = {});
 
 /// A real OpenSSH server of its own: temporary folder, host key, authorized keys, log. It serves
 /// the user who runs the test, without PAM. One thread. Ended with all its sessions by the
-/// destructor.
+/// destructor; a test that crashes takes the server with it.
 class SshServer {
 public:
     struct Options {

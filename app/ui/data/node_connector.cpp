@@ -16,7 +16,7 @@ NodeConnector::NodeConnector(Fleet& fleet, QWidget* window)
 
 void NodeConnector::check(const QString& name) {
     const auto node = m_fleet.find(name);
-    if (node && !m_checking.contains(name))
+    if (node && !m_checking.contains(name) && !m_asking.contains(name))
         start(name, {});
 }
 
@@ -61,7 +61,7 @@ void NodeConnector::askForTrust(const Node& node, const ConnectFailure& failure)
         credentials.trustedFingerprint = failure.fingerprint;
         start(QString::fromStdString(node.name), credentials);
     });
-    dialog->open();
+    ask(node, dialog);
 }
 
 void NodeConnector::lookForPassword(const Node& node, const ConnectFailure& failure) {
@@ -96,7 +96,7 @@ void NodeConnector::askForPassword(const Node& node, const ConnectFailure& failu
             });
         usePassword(node, dialog->password());
     });
-    dialog->open();
+    ask(node, dialog);
 }
 
 void NodeConnector::askForPassphrase(const Node& node, const ConnectFailure& failure) {
@@ -107,6 +107,13 @@ void NodeConnector::askForPassphrase(const Node& node, const ConnectFailure& fai
         credentials.passphrase = dialog->password().toStdString();
         start(QString::fromStdString(node.name), credentials);
     });
+    ask(node, dialog);
+}
+
+void NodeConnector::ask(const Node& node, QDialog* dialog) {
+    const QString name = QString::fromStdString(node.name);
+    m_asking.insert(name);
+    connect(dialog, &QDialog::finished, this, [this, name] { m_asking.remove(name); });
     dialog->open();
 }
 

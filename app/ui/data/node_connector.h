@@ -6,6 +6,8 @@
 #include <QObject>
 #include <QSet>
 
+class QDialog;
+
 namespace rm {
 
 class Keyring;
@@ -17,7 +19,8 @@ class NodeConnector : public QObject {
 public:
     NodeConnector(Fleet& fleet, QWidget* window);
 
-    /// One check at a time a node; a second call while one runs does nothing.
+    /// One check at a time a node; a second call while one runs, or a person is asked, does
+    /// nothing.
     void check(const QString& name);
     void checkAll();
     bool isChecking(const QString& name) const { return m_checking.contains(name); }
@@ -35,11 +38,13 @@ private:
     void askForPassphrase(const Node& node, const ConnectFailure& failure);
     void lookForPassword(const Node& node, const ConnectFailure& failure);
     void usePassword(const Node& node, const QString& password);
+    void ask(const Node& node, QDialog* dialog);
 
     Fleet& m_fleet;
     Keyring* m_keyring;
     QWidget* m_window;
     QSet<QString> m_checking;
+    QSet<QString> m_asking;   ///< a dialog about them is open
     QSet<QString> m_lookedUp; ///< in the keyring; asking twice would not help
 };
 

@@ -12,11 +12,12 @@ namespace rm {
 
 HostKeyDialog::HostKeyDialog(const Node& node, const QString& fingerprint, QWidget* parent)
     : Sheet(tr("First contact with %1").arg(nodeTitle(node.name)),
-            tr("This computer has not seen the key of %1 before. Compare the fingerprint with "
-               "what the machine itself says (ssh-keygen -lf /etc/ssh/ssh_host_ed25519_key.pub).")
+            tr("This computer has not seen the key of %1 before. Trust it if the machine itself "
+               "says the same to the command below.")
                 .arg(QString::fromStdString(node.sshHost)),
             "hostKeyDialog", parent) {
-    QLabel* shown = makeText(fingerprint, "mono");
+    content()->addWidget(makeText("ssh-keygen -lf /etc/ssh/ssh_host_ed25519_key.pub", "mono"));
+    QLabel* shown = makeText(fingerprint, "monoStrong");
     shown->setObjectName("fingerprint");
     shown->setAccessibleName(tr("Fingerprint"));
     content()->addWidget(shown);

@@ -62,20 +62,21 @@ Flow::~Flow() {
             ::kill(process.pid, SIGKILL);
 }
 
-Result<std::unique_ptr<Flow>> Flow::prepare() {
+Result<std::unique_ptr<Flow>> Flow::prepare(SshServer::Options options) {
     std::unique_ptr<Flow> flow(new Flow);
-    if (auto started = flow->startServer(); !started)
+    if (auto started = flow->startServer(std::move(options)); !started)
         return tl::unexpected<Error>(started.error());
     if (auto opened = flow->openProgram(); !opened)
         return tl::unexpected<Error>(opened.error());
     return flow;
 }
 
-Result<void> Flow::startServer() {
+Result<void> Flow::startServer(SshServer::Options options) {
     const auto key = makeSshKey(path("key"));
     if (!key)
         return tl::unexpected<Error>(key.error());
-    auto server = SshServer::start({.authorizedKey = *key});
+    options.authorizedKey = *key;
+    auto server = SshServer::start(options);
     if (!server)
         return tl::unexpected<Error>(server.error());
     m_server = std::move(*server);

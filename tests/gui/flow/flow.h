@@ -21,8 +21,9 @@ inline const QString kNodeName = "node-a";
 class Flow : public QObject {
     Q_OBJECT
 public:
-    /// Sets HOME and the XDG variables of this process, starts the server and the app.
-    static Result<std::unique_ptr<Flow>> prepare();
+    /// Sets HOME and the XDG variables of this process, starts the app and a server that also takes
+    /// the key at path("key").
+    static Result<std::unique_ptr<Flow>> prepare(SshServer::Options options = {});
     ~Flow() override;
 
     Result<void> openProgram();
@@ -34,6 +35,7 @@ public:
     RunPage& page() const { return window().runPage(); }
     Fleet& fleet() const { return m_program->fleet(); }
     const SshServer& server() const { return *m_server; }
+    SshServer& server() { return *m_server; }
     GapMeter& gaps() { return m_gaps; }
     QString path(const QString& name) const { return m_home.filePath(name); }
 
@@ -60,7 +62,7 @@ public:
 
 private:
     Flow();
-    Result<void> startServer();
+    Result<void> startServer(SshServer::Options options);
     void look();
     QString straysAt(const QString& home, int ranks) const;
     static bool has(const QStringList& seen, const QString& pattern);
