@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one way in which toml++ is included, for the files of this folder that read TOML.
+// The one way in which toml++ is included, for the files of this folder that read TOML: without
+// exceptions (toml::parse answers a parse_result that is asked with operator bool) and whole in
+// each file, so only .cpp files include it. No bytes of a document end the program.
 #pragma once
 
 #define TOML_EXCEPTIONS 0

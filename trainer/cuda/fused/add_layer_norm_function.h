@@ -25,6 +25,9 @@ at::Tensor sumOfPartials(const at::Tensor& partials) {
     return totals;
 }
 
+/// sum = residual + delta and normed = layerNorm(sum) * weight + bias over the last dimension, and
+/// their gradients; sum and each row's mean and reciprocal deviation are kept for the backward.
+/// `Kernels`: see functions.h. `normedType` is what the next op computes in.
 template <class Kernels>
 struct AddLayerNormFunction : torch::autograd::Function<AddLayerNormFunction<Kernels>> {
     using Context = torch::autograd::AutogradContext;
@@ -102,6 +105,8 @@ struct AddLayerNormFunction : torch::autograd::Function<AddLayerNormFunction<Ker
     }
 };
 
+/// FusedOps::addLayerNorm by these kernels. Both tensors undefined where they do not cover the
+/// types or the row is too long for a team's registers: the caller then uses ATen's ops.
 template <class Kernels>
 NormedSum addLayerNorm(const at::Tensor& residual, const at::Tensor& delta,
                        const at::Tensor& weight, const at::Tensor& bias, double eps,

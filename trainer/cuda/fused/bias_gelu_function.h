@@ -5,6 +5,8 @@
 
 namespace rm::fused {
 
+/// y = gelu(x + bias) in its tanh form (gelu.h), and its gradients for x and bias; x and bias are
+/// kept for the backward, x + bias is computed again there. `Kernels`: see functions.h.
 template <class Kernels>
 struct BiasGeluFunction : torch::autograd::Function<BiasGeluFunction<Kernels>> {
     using Context = torch::autograd::AutogradContext;
@@ -46,6 +48,8 @@ struct BiasGeluFunction : torch::autograd::Function<BiasGeluFunction<Kernels>> {
     }
 };
 
+/// FusedOps::biasGelu by these kernels: x (..., columns), bias (columns) in x's wide type.
+/// Undefined where they do not cover the types or x is empty: the caller then uses ATen's ops.
 template <class Kernels>
 at::Tensor biasGelu(const at::Tensor& x, const at::Tensor& bias) {
     const at::ScalarType type = x.scalar_type();
