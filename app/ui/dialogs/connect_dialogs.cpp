@@ -12,8 +12,8 @@ namespace rm {
 
 HostKeyDialog::HostKeyDialog(const Node& node, const QString& fingerprint, QWidget* parent)
     : Sheet(tr("First contact with %1").arg(nodeTitle(node.name)),
-            tr("This computer has not seen the key of %1 before. Trust it if the machine itself "
-               "says the same to the command below.")
+            tr("This computer has not seen the key of %1 before. Trust it if this command, run "
+               "on the machine itself, prints the same fingerprint.")
                 .arg(QString::fromStdString(node.sshHost)),
             "hostKeyDialog", parent) {
     content()->addWidget(makeText("ssh-keygen -lf /etc/ssh/ssh_host_ed25519_key.pub", "mono"));
