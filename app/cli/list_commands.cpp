@@ -45,6 +45,33 @@ std::vector<StoredCheckpoint> present(std::vector<StoredCheckpoint> checkpoints)
     return checkpoints;
 }
 
+/// A run as its nodes tell of it now, and what is stored of it.
+struct ReadRun {
+    RunSummary summary;
+    std::unique_ptr<StoreReader> reader;
+};
+
+Result<ReadRun> readRun(Session& session, const std::string& id) {
+    auto run = session.caughtUp(id);
+    if (!run)
+        return tl::unexpected(run.error());
+    auto reader = session.reader();
+    if (!reader)
+        return tl::unexpected(reader.error());
+    return ReadRun{std::move(*run), std::move(*reader)};
+}
+
+std::vector<std::string> row(const StoredCheckpoint& checkpoint) {
+    const CheckpointSaved& saved = checkpoint.saved;
+    const bool validated = saved.validationLoss == saved.validationLoss;
+    return {std::to_string(saved.step),
+            validated ? formatNumber(saved.validationLoss) : "-",
+            formatBytes(static_cast<double>(saved.bytes)),
+            oneLine(saved.reason) + (saved.best ? ", best" : ""),
+            formatAgo(saved.wallNs),
+            oneLine(saved.path)};
+}
+
 void printShow(const RunSummary& run, StoreReader& reader) {
     std::cout << run.id.toStdString() << "  " << runStateName(run.state) << "\n"
               << "  step        " << run.step << " of " << run.totalSteps << ", attempt "
@@ -93,49 +120,38 @@ int runRuns(Session& session) {
 }
 
 int runShow(Session& session, const std::string& id) {
-    const auto run = session.caughtUp(id);
-    if (!run)
-        return printError(session, run.error());
-    const auto reader = session.reader();
-    if (!reader)
-        return printError(session, reader.error());
+    const auto read = readRun(session, id);
+    if (!read)
+        return printError(session, read.error());
+    const RunSummary& run = read->summary;
+    StoreReader& reader = *read->reader;
     if (!session.json()) {
-        printShow(*run, **reader);
+        printShow(run, reader);
         return 0;
     }
-    auto out = toJson(*run);
-    out["attempts"] = arrayOf((*reader)->attempts(run->id));
-    out["rank_states"] = arrayOf((*reader)->ranks(run->id));
-    out["events"] = arrayOf((*reader)->events(run->id));
-    out["checkpoints"] = arrayOf(present((*reader)->checkpoints(run->id)));
-    out["spec"] = (*reader)->specToml(run->id);
+    auto out = toJson(run);
+    out["attempts"] = arrayOf(reader.attempts(run.id));
+    out["rank_states"] = arrayOf(reader.ranks(run.id));
+    out["events"] = arrayOf(reader.events(run.id));
+    out["checkpoints"] = arrayOf(present(reader.checkpoints(run.id)));
+    out["spec"] = reader.specToml(run.id);
     printJson(out);
     return 0;
 }
 
 int runCheckpoints(Session& session, const std::string& id) {
-    const auto run = session.caughtUp(id);
-    if (!run)
-        return printError(session, run.error());
-    const auto reader = session.reader();
-    if (!reader)
-        return printError(session, reader.error());
-    const auto checkpoints = present((*reader)->checkpoints(run->id));
+    const auto read = readRun(session, id);
+    if (!read)
+        return printError(session, read.error());
+    const auto checkpoints = present(read->reader->checkpoints(read->summary.id));
     if (session.json()) {
         printJson(arrayOf(checkpoints));
         return 0;
     }
     std::vector<std::vector<std::string>> rows = {
         {"STEP", "VALIDATION", "SIZE", "KEPT BECAUSE", "SAVED", "WHERE"}};
-    for (const StoredCheckpoint& checkpoint : checkpoints) {
-        const CheckpointSaved& saved = checkpoint.saved;
-        const bool validated = saved.validationLoss == saved.validationLoss;
-        rows.push_back({std::to_string(saved.step),
-                        validated ? formatNumber(saved.validationLoss) : "-",
-                        formatBytes(static_cast<double>(saved.bytes)),
-                        oneLine(saved.reason) + (saved.best ? ", best" : ""),
-                        formatAgo(saved.wallNs), oneLine(saved.path)});
-    }
+    for (const StoredCheckpoint& checkpoint : checkpoints)
+        rows.push_back(row(checkpoint));
     std::cout << (checkpoints.empty() ? "No checkpoints yet.\n" : formatTable(rows)) << std::flush;
     return 0;
 }
@@ -145,19 +161,16 @@ int runExport(Session& session, const std::string& id, const std::string& output
         return printError(session, {ErrorCode::kInvalid, "export " + id +
                                                              ": with --json name an --output: two "
                                                              "answers do not fit into one stream"});
-    const auto run = session.caughtUp(id);
-    if (!run)
-        return printError(session, run.error());
-    const auto reader = session.reader();
-    if (!reader)
-        return printError(session, reader.error());
+    const auto read = readRun(session, id);
+    if (!read)
+        return printError(session, read.error());
     std::ofstream file;
     if (!output.empty())
         file.open(output);
     if (!output.empty() && !file)
         return printError(session, {ErrorCode::kDenied, "write " + output + ": cannot open it"});
     std::ostream& out = output.empty() ? std::cout : file;
-    const auto rows = exportCsv(**reader, run->id, out);
+    const auto rows = exportCsv(*read->reader, read->summary.id, out);
     out.flush();
     if (!rows)
         return printError(session, rows.error());
@@ -166,7 +179,7 @@ int runExport(Session& session, const std::string& id, const std::string& output
                                     "write " + (output.empty() ? "standard output" : output) +
                                         ": not all was written"});
     if (session.json())
-        printJson({{"run", run->id.toStdString()}, {"rows", *rows}, {"output", output}});
+        printJson({{"run", read->summary.id.toStdString()}, {"rows", *rows}, {"output", output}});
     else if (!output.empty())
         std::cerr << *rows << " rows written to " << output << std::endl;
     return 0;
