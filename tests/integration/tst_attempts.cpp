@@ -74,7 +74,7 @@ int tst_attempts::attemptOn(int node, const QString& run) const {
 
 void tst_attempts::initTestCase() {
     const auto can = Testbed::canRun();
-    RM_NEEDS("netns", can, QString::fromStdString(can ? "" : can.error().message));
+    RM_NEEDS("netns", can, QString::fromStdString(can.error().message));
     auto bed = Testbed::create("attempts");
     QVERIFY2(bed, bed ? "" : bed.error().message.c_str());
     m_bed = std::move(*bed);

@@ -76,7 +76,7 @@ int tst_end_to_end::trainers() const {
 
 void tst_end_to_end::initTestCase() {
     const auto can = Testbed::canRun();
-    RM_NEEDS("netns", can, QString::fromStdString(can ? "" : can.error().message));
+    RM_NEEDS("netns", can, QString::fromStdString(can.error().message));
     auto bed = Testbed::create("e2e");
     QVERIFY2(bed, bed ? "" : bed.error().message.c_str());
     m_bed = std::move(*bed);

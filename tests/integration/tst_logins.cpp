@@ -46,7 +46,7 @@ private:
 
 void tst_logins::initTestCase() {
     const auto can = Testbed::canRun();
-    RM_NEEDS("netns", can, QString::fromStdString(can ? "" : can.error().message));
+    RM_NEEDS("netns", can, QString::fromStdString(can.error().message));
     auto bed = Testbed::create("logins");
     QVERIFY2(bed, bed ? "" : bed.error().message.c_str());
     m_bed = std::move(*bed);

@@ -42,7 +42,7 @@ Ran routeFrom(const NetworkLab& lab, const QString& space, const QString& addres
 
 void tst_netns::init() {
     const auto can = canMakeNamespaces();
-    RM_NEEDS("netns", can, QString::fromStdString(can ? "" : can.error().message));
+    RM_NEEDS("netns", can, QString::fromStdString(can.error().message));
 }
 
 void tst_netns::nodesReachEachOtherOnlyByTheDataLink() {

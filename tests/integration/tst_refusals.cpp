@@ -86,7 +86,7 @@ void tst_refusals::verifyRefusal(const CliResult& result, ExitCode code,
 
 void tst_refusals::initTestCase() {
     const auto can = Testbed::canRun();
-    RM_NEEDS("netns", can, QString::fromStdString(can ? "" : can.error().message));
+    RM_NEEDS("netns", can, QString::fromStdString(can.error().message));
     auto bed = Testbed::create("refusals");
     QVERIFY2(bed, bed ? "" : bed.error().message.c_str());
     m_bed = std::move(*bed);

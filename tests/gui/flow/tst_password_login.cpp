@@ -45,9 +45,9 @@ private:
 
 void TestPasswordLogin::initTestCase() {
     const auto can = canRunSshd();
-    RM_NEEDS("sshd", can, QString::fromStdString(can ? "" : can.error().message));
+    RM_NEEDS("sshd", can, QString::fromStdString(can.error().message));
     const auto own = canMountOwnFiles();
-    RM_NEEDS("root", own, QString::fromStdString(own ? "" : own.error().message));
+    RM_NEEDS("root", own, QString::fromStdString(own.error().message));
     auto flow = Flow::prepare({.files = {shadowWith(kPassword)}});
     QVERIFY2(flow, flow ? "" : flow.error().message.c_str());
     m_flow = std::move(*flow);

@@ -4,7 +4,7 @@
 #include "app/core/settings/paths.h"
 #include "shared/io/file.h"
 #include "tests/support/requirement.h"
-#include "tests/support/sshd.h"
+#include "tests/support/ssh_home.h"
 #include "tests/unit/core/deploy/counting_session.h"
 
 #include <QDir>
@@ -52,9 +52,7 @@ private:
     LocalTree sampleTree(size_t bigBytes);
     QString write(const QString& name, const std::string& text);
 
-    QTemporaryDir m_home;
-    QString m_publicKey;
-    std::unique_ptr<SshServer> m_server;
+    SshHome m_home;
     Node m_node;
 };
 
@@ -83,7 +81,7 @@ QStringList filesBelow(const QString& folder) {
 } // namespace
 
 QString DeployTest::write(const QString& name, const std::string& text) {
-    const QString path = m_home.filePath(name);
+    const QString path = m_home.path(name);
     QDir().mkpath(QFileInfo(path).path());
     const auto written = writeFileAtomically(path.toStdString(), text);
     const timespec old[2] = {{1'700'000'000, 0}, {1'700'000'000, 0}};
@@ -95,24 +93,15 @@ void DeployTest::initTestCase() {
     const auto can = canRunSshd();
     RM_NEEDS("sshd", can, QString::fromStdString(can.error().message));
     QVERIFY2(QFile::exists(installPrefix() + "/bin/ringmaster-agent"), qPrintable(installPrefix()));
-    qputenv("HOME", m_home.path().toUtf8());
-    qputenv("XDG_CACHE_HOME", m_home.filePath("cache").toUtf8());
-    qunsetenv("SSH_AUTH_SOCK");
-    QVERIFY(QDir(m_home.path()).mkpath(".ssh"));
-    const auto key = makeSshKey(m_home.filePath(".ssh/id_ed25519"));
-    QVERIFY(key);
-    m_publicKey = *key;
+    QVERIFY(m_home.prepare());
 }
 
 void DeployTest::serve(const QStringList& environment) {
-    auto server = SshServer::start({.authorizedKey = m_publicKey, .environment = environment});
-    QVERIFY2(server, server ? "" : server.error().message.c_str());
-    m_server = std::move(*server);
-    m_node.name = "node3";
-    m_node.sshHost = "127.0.0.1";
-    m_node.port = m_server->port();
-    QVERIFY(writeFileAtomically(m_home.filePath(".ssh/known_hosts").toStdString(),
-                                m_server->knownHostsLine().toStdString() + '\n'));
+    const auto serving =
+        m_home.serve({.authorizedKey = m_home.publicKey(), .environment = environment});
+    QVERIFY2(serving, serving ? "" : serving.error().message.c_str());
+    m_node = m_home.node("node3");
+    QVERIFY(m_home.know());
 }
 
 std::unique_ptr<CountingSession> DeployTest::open() {
@@ -134,7 +123,7 @@ std::string DeployTest::agentOn(CountingSession& session) {
 LocalTree DeployTest::sampleTree(size_t bigBytes) {
     LocalTree tree{"data", {}};
     tree.files.push_back({"big.bin", write("tree/big.bin", noise(bigBytes)).toStdString()});
-    tree.files.push_back({"copy/big.bin", m_home.filePath("tree/big.bin").toStdString()});
+    tree.files.push_back({"copy/big.bin", m_home.path("tree/big.bin").toStdString()});
     tree.files.push_back({"empty", write("tree/empty", "").toStdString()});
     tree.files.push_back({"bin/tool", write("tree/tool", "#!/bin/sh\n").toStdString(), true});
     tree.files.push_back({"with space.txt", write("tree/x", "text\n").toStdString()});
@@ -146,7 +135,8 @@ void DeployTest::agentIsSentOnce() {
     QVERIFY(session);
     const auto first = deployAgent(*session, m_node, {});
     QVERIFY2(first, messageOf(first));
-    QVERIFY(first->starts_with((m_server->home() + "/data/ringmaster/agents/").toStdString()));
+    QVERIFY(
+        first->starts_with((m_home.server().home() + "/data/ringmaster/agents/").toStdString()));
     QVERIFY(session->bytesSent > 10000);
     const auto probe = runToEnd(*session, *first, {"probe"}, {}, 20s);
     QVERIFY2(probe, messageOf(probe));
@@ -177,14 +167,14 @@ void DeployTest::oldGlibcIsRefusedBeforeAnythingIsSent() {
     QFETCH(QByteArray, complaint);
     const QString fake = write("old/getconf", "#!/bin/sh\n" + getconf.toStdString() + '\n');
     QFile::setPermissions(fake, QFile::ReadOwner | QFile::ExeOwner);
-    serve({"PATH=" + m_home.filePath("old") + ":/usr/bin:/bin"});
+    serve({"PATH=" + m_home.path("old") + ":/usr/bin:/bin"});
     auto session = open();
     const auto agent = deployAgent(*session, m_node, {});
     QVERIFY(!agent);
     QCOMPARE(agent.error().code, ErrorCode::kInvalid);
     QVERIFY2(messageOf(agent).contains(complaint), messageOf(agent));
     QCOMPARE(session->bytesSent, 65);
-    QCOMPARE(filesBelow(m_server->home()), QStringList());
+    QCOMPARE(filesBelow(m_home.server().home()), QStringList());
 }
 
 void DeployTest::homeThatCannotBeWrittenIsClear() {
@@ -274,7 +264,7 @@ void DeployTest::cutLinkResumes() {
     const auto cut = [&](const Transferred& now) {
         sent = now.done;
         if (now.done > now.total / 2)
-            m_server->cutSessions();
+            m_home.server().cutSessions();
     };
     const auto first = deployTree(*session, agent, tree, cut, {});
     QVERIFY(!first);
@@ -304,7 +294,7 @@ void DeployTest::stopEndsATransfer() {
 void DeployTest::vanishedFileIsNamed() {
     auto session = open();
     const std::string agent = agentOn(*session);
-    LocalTree tree{"data", {{"a", m_home.filePath("gone.txt").toStdString()}}};
+    LocalTree tree{"data", {{"a", m_home.path("gone.txt").toStdString()}}};
     const auto path = deployTree(*session, agent, tree, {}, {});
     QVERIFY(!path);
     QCOMPARE(path.error().code, ErrorCode::kNotFound);
@@ -345,9 +335,8 @@ void DeployTest::treeLargerThanAFrameArrives() {
     for (int i = 0; i < 10; ++i)
         write(QStringLiteral("many/%1").arg(i), std::to_string(i));
     for (int i = 0; i < 6000; ++i)
-        tree.files.push_back(
-            {longName.toStdString() + std::to_string(i),
-             m_home.filePath(QStringLiteral("many/%1").arg(i % 10)).toStdString()});
+        tree.files.push_back({longName.toStdString() + std::to_string(i),
+                              m_home.path(QStringLiteral("many/%1").arg(i % 10)).toStdString()});
     const auto path = deployTree(*session, agent, tree, {}, {});
     QVERIFY2(path, messageOf(path));
     QVERIFY(readFile(*path + '/' + longName.toStdString() + "5999").value_or("") == "9");

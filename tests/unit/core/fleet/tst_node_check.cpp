@@ -4,7 +4,7 @@
 #include "app/core/settings/paths.h"
 #include "shared/io/file.h"
 #include "tests/support/requirement.h"
-#include "tests/support/sshd.h"
+#include "tests/support/ssh_home.h"
 
 #include <QDir>
 #include <QElapsedTimer>
@@ -30,11 +30,8 @@ private Q_SLOTS:
 private:
     NodeCheck checkOf(Fleet& fleet, const QString& name, const Credentials& credentials = {});
     void add(Fleet& fleet, int port);
-    void serve(const SshServer::Options& options);
 
-    QTemporaryDir m_home;
-    QString m_publicKey;
-    std::unique_ptr<SshServer> m_server;
+    SshHome m_home;
 };
 
 namespace {
@@ -52,25 +49,13 @@ void NodeCheckTest::initTestCase() {
     const auto can = canRunSshd();
     RM_NEEDS("sshd", can, QString::fromStdString(can.error().message));
     QVERIFY2(QFile::exists(installPrefix() + "/bin/ringmaster-agent"), qPrintable(installPrefix()));
-    qputenv("HOME", m_home.path().toUtf8());
-    qputenv("XDG_CACHE_HOME", m_home.filePath("cache").toUtf8());
-    qunsetenv("SSH_AUTH_SOCK");
-    QVERIFY(QDir(m_home.path()).mkpath(".ssh"));
-    const auto key = makeSshKey(m_home.filePath(".ssh/id_ed25519"));
-    QVERIFY(key);
-    m_publicKey = *key;
-}
-
-void NodeCheckTest::serve(const SshServer::Options& options) {
-    auto server = SshServer::start(options);
-    QVERIFY2(server, server ? "" : server.error().message.c_str());
-    m_server = std::move(*server);
+    QVERIFY(m_home.prepare());
 }
 
 void NodeCheckTest::init() {
-    QFile::remove(m_home.filePath(".ssh/known_hosts"));
-    QDir(m_home.filePath("config")).removeRecursively();
-    serve({.authorizedKey = m_publicKey});
+    QFile::remove(m_home.path(".ssh/known_hosts"));
+    QDir(m_home.path("config")).removeRecursively();
+    QVERIFY(m_home.serve({.authorizedKey = m_home.publicKey()}));
 }
 
 void NodeCheckTest::add(Fleet& fleet, int port) {
@@ -90,7 +75,7 @@ NodeCheck NodeCheckTest::checkOf(Fleet& fleet, const QString& name,
 }
 
 void NodeCheckTest::thisComputerIsReady() {
-    Fleet fleet(m_home.filePath("config"));
+    Fleet fleet(m_home.path("config"));
     QSignalSpy changed(&fleet, &Fleet::checkChanged);
     const NodeCheck check = checkOf(fleet, kLocalNodeName);
     QVERIFY2(check.ready, words(check));
@@ -100,28 +85,28 @@ void NodeCheckTest::thisComputerIsReady() {
 }
 
 void NodeCheckTest::nodeIsTrustedOnceAndReadyThen() {
-    Fleet fleet(m_home.filePath("config"));
-    add(fleet, m_server->port());
+    Fleet fleet(m_home.path("config"));
+    add(fleet, m_home.server().port());
     const NodeCheck first = checkOf(fleet, "node-a");
     QVERIFY(!first.ready && first.failure);
     QCOMPARE(first.failure->need, ConnectFailure::Need::kTrustHostKey);
-    QCOMPARE(QString::fromStdString(first.failure->fingerprint), m_server->fingerprint());
+    QCOMPARE(QString::fromStdString(first.failure->fingerprint), m_home.server().fingerprint());
     Credentials trust;
     trust.trustedFingerprint = first.failure->fingerprint;
     const NodeCheck second = checkOf(fleet, "node-a", trust);
     QVERIFY2(second.ready, words(second));
     QCOMPARE(second.rows.size(), size_t{8});
     QVERIFY(second.roundTripUs > 0 && second.roundTripUs < 1'000'000);
-    QCOMPARE(QString::fromStdString(second.report->home), m_server->home() + "/data/ringmaster");
+    QCOMPARE(QString::fromStdString(second.report->home),
+             m_home.server().home() + "/data/ringmaster");
     QVERIFY(checkOf(fleet, "node-a").ready);
 }
 
 void NodeCheckTest::changedKeyIsNoMatterOfChoice() {
-    Fleet fleet(m_home.filePath("config"));
-    add(fleet, m_server->port());
-    QVERIFY(writeFileAtomically(m_home.filePath(".ssh/known_hosts").toStdString(),
-                                m_server->knownHostsLine().toStdString() + '\n'));
-    QVERIFY(m_server->changeHostKey());
+    Fleet fleet(m_home.path("config"));
+    add(fleet, m_home.server().port());
+    QVERIFY(m_home.know());
+    QVERIFY(m_home.server().changeHostKey());
     const NodeCheck check = checkOf(fleet, "node-a");
     QVERIFY(check.failure);
     QCOMPARE(check.failure->need, ConnectFailure::Need::kNothing);
@@ -129,11 +114,10 @@ void NodeCheckTest::changedKeyIsNoMatterOfChoice() {
 }
 
 void NodeCheckTest::passwordThatFailsIsForgotten() {
-    serve({});
-    Fleet fleet(m_home.filePath("config"));
-    add(fleet, m_server->port());
-    QVERIFY(writeFileAtomically(m_home.filePath(".ssh/known_hosts").toStdString(),
-                                m_server->knownHostsLine().toStdString() + '\n'));
+    QVERIFY(m_home.serve({}));
+    Fleet fleet(m_home.path("config"));
+    add(fleet, m_home.server().port());
+    QVERIFY(m_home.know());
     fleet.credentials().grant("node-a", {"not it", {}, {}});
     const NodeCheck check = checkOf(fleet, "node-a");
     QVERIFY(check.failure);
@@ -142,16 +126,16 @@ void NodeCheckTest::passwordThatFailsIsForgotten() {
 }
 
 void NodeCheckTest::oldNodeIsNamedInItsRow() {
-    QDir().mkpath(m_home.filePath("old"));
-    const QString fake = m_home.filePath("old/getconf");
+    QDir().mkpath(m_home.path("old"));
+    const QString fake = m_home.path("old/getconf");
     QVERIFY(writeFileAtomically(fake.toStdString(), "#!/bin/sh\necho glibc 2.31\n"));
     QFile::setPermissions(fake, QFile::ReadOwner | QFile::ExeOwner);
-    serve({.authorizedKey = m_publicKey,
-           .environment = {"PATH=" + m_home.filePath("old") + ":/usr/bin:/bin"}});
-    Fleet fleet(m_home.filePath("config"));
-    add(fleet, m_server->port());
+    QVERIFY(m_home.serve({.authorizedKey = m_home.publicKey(),
+                          .environment = {"PATH=" + m_home.path("old") + ":/usr/bin:/bin"}}));
+    Fleet fleet(m_home.path("config"));
+    add(fleet, m_home.server().port());
     Credentials trust;
-    trust.trustedFingerprint = m_server->fingerprint().toStdString();
+    trust.trustedFingerprint = m_home.server().fingerprint().toStdString();
     const NodeCheck check = checkOf(fleet, "node-a", trust);
     QVERIFY(!check.ready && !check.failure);
     QVERIFY2(words(check).contains("node-a has glibc 2.31"), words(check));
@@ -162,7 +146,7 @@ void NodeCheckTest::fleetEndsInTheMiddleOfACheck() {
     QVERIFY(silent.listen(QHostAddress::LocalHost));
     QElapsedTimer timer;
     {
-        Fleet fleet(m_home.filePath("config"));
+        Fleet fleet(m_home.path("config"));
         add(fleet, silent.serverPort());
         fleet.check("node-a");
         QVERIFY(silent.waitForNewConnection(5000));
