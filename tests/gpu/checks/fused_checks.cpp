@@ -45,7 +45,7 @@ at::ScalarType wideType(const FusedCase& at) {
     return at.type == at::kDouble ? at::kDouble : at::kFloat;
 }
 
-/// Numbers of `type`, and the same numbers as a leaf in float64 on the CPU.
+/// Numbers of `type`, and the same numbers as a leaf in float64.
 struct Pair {
     at::Tensor mine;
     at::Tensor exact;
@@ -61,7 +61,7 @@ public:
     Pair leaf(at::IntArrayRef shape, at::ScalarType type, double scale = 1.0, double shift = 0.0) {
         const at::Tensor values =
             (at::randn(shape, m_generator, at::kDouble) * scale + shift).to(type);
-        Pair pair{values.to(m_at.device).clone(), values.to(at::kDouble).clone()};
+        Pair pair{values.to(m_at.device).clone(), values.to(m_at.device, at::kDouble).clone()};
         pair.mine.requires_grad_(true);
         pair.exact.requires_grad_(true);
         return pair;
@@ -97,7 +97,7 @@ Deviation compare(std::string what, const at::Tensor& mine, const at::Tensor& ex
         return deviation;
     }
     const at::Tensor wanted = exact.detach();
-    const at::Tensor difference = (mine.detach().to(at::kCPU, at::kDouble) - wanted).abs();
+    const at::Tensor difference = (mine.detach().to(at::kDouble) - wanted).abs();
     const double largest = std::max(wanted.abs().max().item<double>(), 0.01);
     deviation.error = difference.max().item<double>() / largest;
     return deviation;
@@ -105,9 +105,10 @@ Deviation compare(std::string what, const at::Tensor& mine, const at::Tensor& ex
 
 /// Backward through the sum of squares of both, which gives each value its own gradient.
 void differentiate(const at::Tensor& mine, const at::Tensor& exact, at::ScalarType type) {
-    const at::Tensor weights = at::arange(1, exact.numel() + 1, at::kDouble).sin().view_as(exact);
+    const at::Tensor weights =
+        at::arange(1, exact.numel() + 1, exact.options()).sin().view_as(exact);
     const at::Tensor rounded = weights.to(type);
-    mine.backward(rounded.to(mine.device()), /*retain_graph=*/true);
+    mine.backward(rounded, /*retain_graph=*/true);
     exact.backward(rounded.to(at::kDouble), /*retain_graph=*/true);
 }
 
@@ -180,11 +181,11 @@ std::vector<Deviation> checkClassifierLoss(const FusedOps& ops, const FusedCase&
     at::Tensor targets = source.classes(at.rows, classes);
     const LossRule rule{-1, labelSmoothing};
     targets.masked_fill_(at::arange(at.rows, at::kLong).remainder(5).eq(4), rule.ignoreIndex);
+    targets = targets.to(at.device);
     at::Tensor mine;
     {
         const NarrowProducts autocast(at);
-        mine =
-            ops.classifierLoss(hidden.mine, {weight.mine, bias.mine}, targets.to(at.device), rule);
+        mine = ops.classifierLoss(hidden.mine, {weight.mine, bias.mine}, targets, rule);
     }
     if (!mine.defined())
         return {{"not covered", std::numeric_limits<double>::quiet_NaN(), 0}};

@@ -19,9 +19,9 @@ struct Deviation {
     bool isFine() const { return error <= limit; } ///< false for NaN as well
 };
 
-/// One size at which a fused operation is compared with the composition of ATen's ops in float64,
-/// for the same numbers: values and every gradient. `type` is that of the narrow tensors; the wide
-/// ones are float32, or float64 if `type` is.
+/// One size at which a fused operation is compared with the composition of ATen's ops in float64 on
+/// the same device, for the same numbers: values and every gradient. `type` is that of the narrow
+/// tensors; the wide ones are float32, or float64 if `type` is.
 struct FusedCase {
     at::Device device = at::kCPU;
     at::ScalarType type = at::kFloat;

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whole models on the GPU against the same on the CPU.
+#include "tests/gpu/tests/harness.h"
+#include "trainer/train/autocast.h"
+#include "trainer/train/dist/gradient_sync.h"
+#include "trainer/train/loop/step_recorder.h"
+#include "trainer/train/model/gpt.h"
+#include "trainer/train/model/resnet.h"
+#include "trainer/train/model/translation.h"
+#include "trainer/train/optim/step_gate.h"
+
+#include <ATen/CPUGeneratorImpl.h>
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/empty.h>
+#include <ATen/ops/linalg_vector_norm.h>
+#include <ATen/ops/randint.h>
+
+#include <cmath>
+#include <functional>
+
+using namespace rm;
+using gpu::require;
+
+namespace {
+
+using MakeModel = std::function<std::unique_ptr<Model>()>;
+
+at::Generator seeded(uint64_t seed) {
+    return at::detail::createCPUGenerator(seed);
+}
+
+RunSpec smallSpec() {
+    RunSpec spec;
+    spec.model.layers = 3;
+    spec.model.heads = 4;
+    spec.model.width = 128;
+    spec.model.context = 64;
+    spec.optimizer.lr = 1e-3;
+    return spec;
+}
+
+std::unique_ptr<Model> makeGpt() {
+    return std::make_unique<Gpt>(smallSpec().model, 1000);
+}
+
+Batch gptBatch() {
+    const at::Tensor ids = at::randint(0, 1000, {8, 65}, seeded(3), at::kLong);
+    return {{ids.narrow(1, 0, 64).contiguous(), ids.narrow(1, 1, 64).contiguous()}, 8 * 64};
+}
+
+/// A model with the same weights wherever it is.
+std::unique_ptr<Model> placed(const MakeModel& make, at::Device device) {
+    auto model = make();
+    model->initialize(seeded(11));
+    model->moveTo(device);
+    return model;
+}
+
+struct Outcome {
+    double loss = 0;
+    std::vector<at::Tensor> gradients; ///< on the CPU
+};
+
+Outcome outcomeOf(const MakeModel& make, const Batch& batch, const Device& device,
+                  const std::string& precision) {
+    const auto model = placed(make, device.at);
+    at::Tensor loss;
+    {
+        const Batch here = toDevice(batch, device);
+        const Autocast autocast(precision, device);
+        loss = model->loss(here, true);
+    }
+    loss.backward();
+    Outcome outcome{loss.item<double>(), {}};
+    for (const Parameter& parameter : model->parameters())
+        outcome.gradients.push_back(parameter.value.grad().cpu());
+    return outcome;
+}
+
+double lengthOf(const at::Tensor& tensor) {
+    return at::linalg_vector_norm(tensor).item<double>();
+}
+
+void compare(const Outcome& mine, const Outcome& wanted, double lossLimit, double gradientLimit) {
+    require(std::abs(mine.loss - wanted.loss) <= lossLimit * std::abs(wanted.loss),
+            "loss " + gpu::text(mine.loss) + ", on the CPU " + gpu::text(wanted.loss));
+    for (size_t i = 0; i < mine.gradients.size(); ++i) {
+        const double off = lengthOf(mine.gradients[i] - wanted.gradients[i]);
+        const double allowed = gradientLimit * std::max(lengthOf(wanted.gradients[i]), 1e-4);
+        require(off <= allowed, "gradient " + std::to_string(i) + ": off by " + gpu::text(off) +
+                                    ", allowed " + gpu::text(allowed));
+    }
+}
+
+void compareWithCpu(const MakeModel& make, const Batch& batch, const Device& device,
+                    double lossLimit, double gradientLimit) {
+    const Device cpu = useCpu(8);
+    const Outcome wanted = outcomeOf(make, batch, cpu, "float32");
+    compare(outcomeOf(make, batch, device, "float32"), wanted, lossLimit, gradientLimit);
+}
+
+/// A few steps as the training loop takes them; recorded or not. Losses.
+std::vector<double> train(const Device& device, bool recorded) {
+    const RunSpec spec = smallSpec();
+    const World world;
+    const auto model = placed(makeGpt, device.at);
+    GradientSync sync(world, *model, {}, false, [] {});
+    const auto optimizer = makeOptimizer(*model, spec.optimizer, world, nullptr);
+    StepGate gate(device.at, false, StepGate::Mode::kStaysShut);
+    const auto gradients = [&](const std::vector<Batch>& batches) {
+        sync.beginStep();
+        const Autocast autocast("bfloat16", device);
+        const at::Tensor loss = model->loss(batches[0], true);
+        sync.backward(loss, gate.seed(loss, 1.0), true);
+        return loss.detach();
+    };
+    const auto update = [&] { return gate.update(*optimizer, spec.optimizer.lr, 1.0, 0); };
+    std::string obstacle;
+    const auto recorder = StepRecorder::make(
+        *device.plugin, true,
+        {gradients, update, [] {}, [&](const std::string& why, int64_t) { obstacle = why; }});
+    std::vector<double> losses;
+    for (int64_t step = 1; step <= 20; ++step) {
+        gate.setLr(spec.optimizer.lr);
+        const std::vector<Batch> batches{toDevice(gptBatch(), device)};
+        const at::Tensor loss = recorded ? recorder->gradients(batches, step) : gradients(batches);
+        recorded ? recorder->update(1.0, step) : update();
+        losses.push_back(loss.item<double>());
+    }
+    require(obstacle.empty(), "not recorded: " + obstacle);
+    return losses;
+}
+
+} // namespace
+
+GPU_TEST(models, gptIsThatOfTheCpu) {
+    compareWithCpu(makeGpt, gptBatch(), device, 1e-5, 1e-4);
+}
+
+GPU_TEST(models, gptInBfloat16IsNear) {
+    const Outcome wanted = outcomeOf(makeGpt, gptBatch(), device, "float32");
+    compare(outcomeOf(makeGpt, gptBatch(), device, "bfloat16"), wanted, 2e-3, 0.05);
+}
+
+GPU_TEST(models, translationIsThatOfTheCpu) {
+    const MakeModel make = [] {
+        RunSpec spec = smallSpec();
+        spec.train.labelSmoothing = 0.1;
+        spec.model.dropout = 0;
+        return std::make_unique<Translation>(spec, TranslationVocab{500, 600});
+    };
+    const at::Tensor source = at::randint(3, 500, {6, 20}, seeded(5), at::kLong);
+    const at::Tensor input = at::randint(3, 600, {6, 24}, seeded(6), at::kLong);
+    const at::Tensor targets = at::randint(3, 600, {6 * 24}, seeded(7), at::kLong);
+    const at::Tensor none = at::empty({0}, at::kLong);
+    compareWithCpu(make, {{source, at::empty({0}, at::kBool), input, targets, none}, 6 * 24},
+                   device, 1e-5, 2e-4);
+}
+
+GPU_TEST(models, resnetIsThatOfTheCpu) {
+    static const World world;
+    const MakeModel make = [] {
+        ResNet::Settings settings;
+        settings.type = "resnet18";
+        settings.classes = 10;
+        return std::make_unique<ResNet>(settings, world);
+    };
+    const at::Tensor pictures = at::randint(0, 255, {8, 3, 64, 64}, seeded(8), at::kByte)
+                                    .contiguous(at::MemoryFormat::ChannelsLast);
+    const at::Tensor classes = at::randint(0, 10, {8}, seeded(9), at::kLong);
+    // Batch norm over few values magnifies the last digits.
+    compareWithCpu(make, {{pictures, classes}, 8}, device, 1e-4, 1e-2);
+}
+
+GPU_TEST(models, recordedTrainingIsTraining) {
+    const auto plain = train(device, false);
+    const auto recorded = train(device, true);
+    require(plain.back() < plain.front() - 0.5, "the loss does not fall");
+    for (size_t i = 0; i < plain.size(); ++i)
+        require(std::abs(plain[i] - recorded[i]) < 0.01, "step " + std::to_string(i + 1) + ": " +
+                                                             gpu::text(plain[i]) + ", recorded " +
+                                                             gpu::text(recorded[i]));
+}
