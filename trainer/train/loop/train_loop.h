@@ -31,9 +31,13 @@ struct Ending {
 /// decision that needs all of them is made from what all of them know.
 class TrainLoop {
 public:
+    /// How a session gets its workload; see makeTask().
+    using TaskMaker = std::function<Result<std::unique_ptr<Task>>(const Session&)>;
+
     /// Reads data, makes the model or loads the checkpoint. All ranks call it together. The
     /// session must outlive the loop.
-    static Result<std::unique_ptr<TrainLoop>> create(const Session& session);
+    static Result<std::unique_ptr<TrainLoop>> create(const Session& session,
+                                                     const TaskMaker& maker = makeTask);
     ~TrainLoop();
 
     Result<Ending> run();

@@ -104,7 +104,8 @@ Result<std::optional<TrainState>> TrainLoop::readState(const World& world, const
     return std::optional(std::move(*state));
 }
 
-Result<std::unique_ptr<TrainLoop>> TrainLoop::create(const Session& session) {
+Result<std::unique_ptr<TrainLoop>> TrainLoop::create(const Session& session,
+                                                     const TaskMaker& maker) {
     session.board->setPhase(Phase::kData);
     const auto from = readState(session.world, session.options.startFrom);
     if (!from)
@@ -112,7 +113,7 @@ Result<std::unique_ptr<TrainLoop>> TrainLoop::create(const Session& session) {
     session.telemetry->append(AttemptStarted{session.placement.attempt, session.world.rank(),
                                              session.world.size(), *from ? (*from)->step : 0,
                                              wallNowNs(), session.options.startFrom});
-    auto task = makeTask(session);
+    auto task = maker(session);
     if (!task)
         return tl::unexpected(task.error());
     const std::vector<int64_t> sizes = (*task)->batchSizes();
