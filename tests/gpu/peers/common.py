@@ -1,77 +1,144 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the peers of the GPU benchmarks share: options, timing, one line of JSON."""
+"""What the peers of the GPU benchmarks share: options, optimizers, rounds of timed steps.
+
+A peer is started by `run` with a row, the trainer's first weights and the batches of both. It says
+"ready" when the warm steps are done, then answers each line on its standard input with one round of
+timed steps as a line of JSON, and ends with its input. --self-test makes a tiny round on the CPU
+with weights and batches of its own.
+"""
 import argparse
 import json
-import statistics
 import sys
 import time
 
 import torch
 
+import batches
+import sizes
+import tensors
+
 MODES = ("eager", "compile", "max-autotune")
 
 
-def options(description):
+def options(description, row_name):
+    """(options, row)"""
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--mode", choices=MODES, default="eager")
-    parser.add_argument("--warm", type=int, default=20, help="steps before the clock starts")
-    parser.add_argument("--steps", type=int, default=100, help="timed steps")
-    parser.add_argument("--self-test", action="store_true", help="tiny, on the CPU, eager")
+    parser.add_argument("--device", choices=("cuda", "cpu"), default="cuda")
+    parser.add_argument("--row", help="JSON of its sizes")
+    parser.add_argument("--weights", help="model.safetensors of the trainer")
+    parser.add_argument("--batches", help="safetensors of the batches")
+    parser.add_argument("--folder", help="C2: where checkpoints go")
+    parser.add_argument("--self-test", action="store_true", help="tiny, on the CPU")
     chosen = parser.parse_args()
     if chosen.self_test:
-        chosen.mode, chosen.warm, chosen.steps = "eager", 1, 3
-    elif not torch.cuda.is_available():
-        sys.exit("no GPU: only --self-test runs here")
-    chosen.device = "cpu" if chosen.self_test else "cuda"
-    return chosen
+        chosen.device = "cpu"
+    elif not (chosen.row and chosen.weights and chosen.batches):
+        parser.error("--row, --weights and --batches, or --self-test")
+    if chosen.device == "cuda" and not torch.cuda.is_available():
+        sys.exit("no GPU: only --self-test and --device cpu run here")
+    torch.manual_seed(1)
+    torch.set_float32_matmul_precision("high")
+    return chosen, sizes.row(row_name, True) if chosen.self_test else json.loads(chosen.row)
+
+
+def weights_of(chosen):
+    """Names and values as the trainer has them; None: the model keeps its own."""
+    return tensors.load(chosen.weights) if chosen.weights else None
+
+
+def batches_of(chosen, row):
+    """[{index: tensor on the device}, ...]; tensors that say "no padding" are left out."""
+    if chosen.batches:
+        read = tensors.batches_of(tensors.load(chosen.batches))
+    else:
+        read = [{i: t for i, t in enumerate(batch) if t.numel()} for batch in batches.make(row)]
+    return [{i: t.to(chosen.device) for i, t in batch.items()} for batch in read]
 
 
 def compiled(function, mode):
-    """The model as `mode` runs it; shapes are the model's own business."""
     if mode == "eager":
         return function
     return torch.compile(function, mode="max-autotune" if mode == "max-autotune" else None)
 
 
-class Clock:
-    """CUDA events on a GPU; on the CPU, where nothing is queued, the host's clock."""
+def autocast(chosen, row):
+    return torch.autocast(chosen.device, torch.bfloat16, enabled=row["precision"] == "bfloat16")
 
-    def __init__(self, device):
-        self.cuda = device == "cuda"
-        self.marks = []
 
-    def mark(self):
-        if self.cuda:
-            event = torch.cuda.Event(enable_timing=True)
-            event.record()
-            self.marks.append(event)
-        else:
-            self.marks.append(time.perf_counter())
+def optimizer_of(model, row):
+    groups = [
+        {"params": [p for p in model.parameters() if p.dim() > 1], "weight_decay": row["decay"]},
+        {"params": [p for p in model.parameters() if p.dim() == 1], "weight_decay": 0.0},
+    ]
+    if row["optimizer"] == "sgd":
+        return torch.optim.SGD(groups, lr=row["lr"], momentum=row["momentum"], fused=True)
+    kind = {"adam": torch.optim.Adam, "adamw": torch.optim.AdamW}[row["optimizer"]]
+    return kind(groups, lr=row["lr"], betas=tuple(row["betas"]), eps=row["eps"], fused=True)
 
-    def laps_ms(self):
-        pairs = list(zip(self.marks, self.marks[1:]))
-        if not self.cuda:
-            return [1e3 * (end - begin) for begin, end in pairs]
+
+class Training:
+    """A model with its optimizer. loss_of(batch) is the mean loss; units_of(batch) what counts."""
+
+    def __init__(self, chosen, row, model, loss_of, units_of):
+        self.chosen, self.row, self.model = chosen, row, model
+        self.loss_of, self.units_of = loss_of, units_of
+        self.optimizer = optimizer_of(model, row)
+        self.batches = batches_of(chosen, row)
+
+    def batch(self, number):
+        return self.batches[number % len(self.batches)]
+
+    def gradients(self, number):
+        with autocast(self.chosen, self.row):
+            loss = self.loss_of(self.batch(number))
+        loss.backward()
+        return loss
+
+    def update(self):
+        if self.row["clip"]:
+            torch.nn.utils.clip_grad_norm_(self.model.parameters(), self.row["clip"])
+        self.optimizer.step()
+        self.optimizer.zero_grad(set_to_none=True)
+
+    def step(self, number):
+        loss = self.gradients(number)
+        self.update()
+        return loss.detach().float().clone()
+
+    def warm_up(self):
+        """Compiles, and chooses algorithms. Losses."""
+        losses = [self.step(number) for number in range(self.row["warm"])]
+        return [loss.item() for loss in losses]
+
+    def timed_round(self):
+        warm, steps = self.row["warm"], self.row["steps"]
+        wait(self.chosen)
+        began = time.perf_counter()
+        losses = [self.step(warm + i) for i in range(steps)]
+        wait(self.chosen)
+        seconds = time.perf_counter() - began
+        units = sum(self.units_of(self.batch(warm + i)) for i in range(steps))
+        return {"ms": 1e3 * seconds / steps, "units_per_s": units / seconds,
+                "losses": [loss.item() for loss in losses]}
+
+
+def wait(chosen):
+    if chosen.device == "cuda":
         torch.cuda.synchronize()
-        return [begin.elapsed_time(end) for begin, end in pairs]
 
 
-def measure(step, chosen):
-    """Runs step(number) -> loss tensor; returns (milliseconds of each timed step, all losses)."""
-    losses, clock = [], Clock(chosen.device)
-    for number in range(chosen.warm + chosen.steps):
-        if number >= chosen.warm:
-            clock.mark()
-        losses.append(step(number).detach().float().clone())
-    clock.mark()
-    return clock.laps_ms(), [loss.item() for loss in losses]
+def say(**figures):
+    print(json.dumps(figures), flush=True)
 
 
-def report(peer, unit, units, laps, losses, chosen):
-    """`units`: what the timed steps went through together."""
-    name = torch.cuda.get_device_name() if chosen.device == "cuda" else "CPU"
-    print(json.dumps({
-        "peer": peer, "mode": chosen.mode, "device": name, "torch": torch.__version__,
-        "self_test": chosen.self_test, "steps": len(laps), "ms": round(statistics.median(laps), 3),
-        f"{unit}_per_s": round(units / sum(laps) * 1e3, 1), "losses": losses,
-    }))
+def serve(training):
+    chosen = training.chosen
+    losses = training.warm_up()
+    say(ready=True, losses=losses, mode=chosen.mode, torch=torch.__version__)
+    for _ in ("once",) if chosen.self_test else sys.stdin:
+        figures = training.timed_round()
+        if chosen.device == "cuda":
+            figures["peak_bytes"] = torch.cuda.max_memory_allocated()
+            torch.cuda.empty_cache()  # the other side wants it
+        say(**figures)

@@ -3,11 +3,16 @@
 
 Vocabulary 50304, as everybody pads it; 64 sequences of 1024 synthetic tokens in GPU memory.
 """
+import re
+
 import torch
 from torch import nn
 from torch.nn import functional as F
 
-from common import compiled, measure, options, report
+import common
+
+OURS = {"ln_1": "norm1", "attn.c_attn": "qkv", "attn.c_proj": "out", "ln_2": "norm2",
+        "mlp.c_fc": "rise", "mlp.c_proj": "fall"}
 
 
 class Block(nn.Module):
@@ -30,10 +35,12 @@ class Block(nn.Module):
 
 
 class Gpt(nn.Module):
-    def __init__(self, layers, heads, width, context, vocabulary):
+    def __init__(self, row):
         super().__init__()
-        self.tokens, self.positions = nn.Embedding(vocabulary, width), nn.Embedding(context, width)
-        self.blocks = nn.ModuleList(Block(width, heads) for _ in range(layers))
+        width = row["width"]
+        self.tokens = nn.Embedding(row["vocabulary"], width)
+        self.positions = nn.Embedding(row["context"], width)
+        self.blocks = nn.ModuleList(Block(width, row["heads"]) for _ in range(row["layers"]))
         self.norm = nn.LayerNorm(width)
         for parameter in self.parameters():
             if parameter.dim() > 1:
@@ -47,32 +54,30 @@ class Gpt(nn.Module):
         return F.cross_entropy(logits.flatten(0, 1), targets.flatten())
 
 
-def main():
-    chosen = options(__doc__)
-    torch.manual_seed(1)
-    tiny = chosen.self_test
-    batch, context, vocabulary = (2, 16, 64) if tiny else (64, 1024, 50304)
-    layers, heads, width = (2, 2, 32) if tiny else (12, 12, 768)
-    model = Gpt(layers, heads, width, context, vocabulary).to(chosen.device)
-    groups = [
-        {"params": [p for p in model.parameters() if p.dim() > 1], "weight_decay": 0.1},
-        {"params": [p for p in model.parameters() if p.dim() == 1], "weight_decay": 0.0},
-    ]
-    optimizer = torch.optim.AdamW(groups, lr=6e-4, betas=(0.9, 0.95), fused=True)
-    loss_of = compiled(model, chosen.mode)
-    ids = torch.randint(vocabulary, (batch, context + 1), device=chosen.device)
-
-    def step(_):
-        with torch.autocast(chosen.device, torch.bfloat16):
-            loss = loss_of(ids[:, :-1], ids[:, 1:])
-        loss.backward()
-        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-        optimizer.step()
-        optimizer.zero_grad(set_to_none=True)
-        return loss
-
-    laps, losses = measure(step, chosen)
-    report("gpt", "tokens", batch * context * len(laps), laps, losses, chosen)
+def renamed(weights):
+    """The trainer's names are transformers'; its matrices are (in, out)."""
+    whole = {"wte": "tokens", "wpe": "positions", "ln_f": "norm"}
+    state = {}
+    for name, value in weights.items():
+        path, kind = name.removeprefix("transformer.").rsplit(".", 1)
+        layer = re.fullmatch(r"h\.(\d+)\.(.+)", path)
+        if layer:
+            value = value.t() if value.dim() == 2 else value
+            path = f"blocks.{layer[1]}.{OURS[layer[2]]}"
+        state[f"{whole.get(path, path)}.{kind}"] = value
+    return state
 
 
-main()
+def make_training(description, row_name):
+    chosen, row = common.options(description, row_name)
+    model = Gpt(row)
+    if weights := common.weights_of(chosen):
+        model.load_state_dict(renamed(weights))
+    model.to(chosen.device)
+    forward = common.compiled(model, chosen.mode)
+    return common.Training(chosen, row, model, lambda batch: forward(batch[0], batch[1]),
+                           lambda batch: batch[1].numel())
+
+
+if __name__ == "__main__":
+    common.serve(make_training(__doc__, "T1"))

@@ -2,84 +2,91 @@
 """Peer of T2: ResNet-50 (v1.5) in plain PyTorch, channels-last, bf16 autocast, SGD with momentum.
 
 256 synthetic pictures of 224 x 224 in GPU memory. torchvision's where it is installed, else the one
-below, whose layers are the same.
+below, whose layers and names are the same.
 """
 import torch
 from torch import nn
 from torch.nn import functional as F
 
-from common import compiled, measure, options, report
+import common
+
+MEAN, DEVIATION = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
 
 
 def convolution(inputs, outputs, size, stride=1):
-    return nn.Sequential(
-        nn.Conv2d(inputs, outputs, size, stride, size // 2, bias=False), nn.BatchNorm2d(outputs)
-    )
+    return nn.Conv2d(inputs, outputs, size, stride, size // 2, bias=False)
 
 
 class Bottleneck(nn.Module):
     def __init__(self, inputs, width, stride):
         super().__init__()
         outputs = 4 * width
-        self.first = convolution(inputs, width, 1)
-        self.second = convolution(width, width, 3, stride)
-        self.third = convolution(width, outputs, 1)
-        changes = stride != 1 or inputs != outputs
-        self.shortcut = convolution(inputs, outputs, 1, stride) if changes else nn.Identity()
+        self.conv1, self.bn1 = convolution(inputs, width, 1), nn.BatchNorm2d(width)
+        self.conv2, self.bn2 = convolution(width, width, 3, stride), nn.BatchNorm2d(width)
+        self.conv3, self.bn3 = convolution(width, outputs, 1), nn.BatchNorm2d(outputs)
+        self.downsample = None
+        if stride != 1 or inputs != outputs:
+            self.downsample = nn.Sequential(
+                convolution(inputs, outputs, 1, stride), nn.BatchNorm2d(outputs)
+            )
 
     def forward(self, x):
-        out = F.relu(self.second(F.relu(self.first(x))))
-        return F.relu(self.third(out) + self.shortcut(x))
+        out = F.relu(self.bn1(self.conv1(x)), inplace=True)
+        out = F.relu(self.bn2(self.conv2(out)), inplace=True)
+        shortcut = self.downsample(x) if self.downsample else x
+        return F.relu(self.bn3(self.conv3(out)) + shortcut, inplace=True)
 
 
-def own_resnet(blocks, classes):
-    layers = [convolution(3, 64, 7, 2), nn.ReLU(inplace=True), nn.MaxPool2d(3, 2, 1)]
-    inputs = 64
-    for stage, count in enumerate(blocks):
-        width = 64 << stage
-        for index in range(count):
-            layers.append(Bottleneck(inputs, width, 2 if stage and index == 0 else 1))
-            inputs = 4 * width
-    layers += [nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(inputs, classes)]
-    return nn.Sequential(*layers)
+class ResNet50(nn.Module):
+    def __init__(self, num_classes):
+        super().__init__()
+        self.conv1, self.bn1 = convolution(3, 64, 7, 2), nn.BatchNorm2d(64)
+        inputs = 64
+        for stage, count in enumerate((3, 4, 6, 3)):
+            blocks = []
+            for index in range(count):
+                blocks.append(Bottleneck(inputs, 64 << stage, 2 if stage and not index else 1))
+                inputs = 4 * (64 << stage)
+            setattr(self, f"layer{stage + 1}", nn.Sequential(*blocks))
+        self.fc = nn.Linear(inputs, num_classes)
+
+    def forward(self, x):
+        x = F.max_pool2d(F.relu(self.bn1(self.conv1(x)), inplace=True), 3, 2, 1)
+        for stage in (self.layer1, self.layer2, self.layer3, self.layer4):
+            x = stage(x)
+        return self.fc(F.adaptive_avg_pool2d(x, 1).flatten(1))
 
 
-def make_model(tiny):
-    if tiny:
-        return own_resnet((1, 1), 10)
+def make_model(classes):
     try:
         from torchvision.models import resnet50
-    except ImportError:
-        return own_resnet((3, 4, 6, 3), 1000)
-    return resnet50()
+    except Exception:  # not installed, or made for another torch
+        return ResNet50(classes)
+    return resnet50(num_classes=classes)
+
+
+def normalized(pictures):
+    """Once, before the clock starts: the trainer's own pictures are bytes in every step."""
+    mean, deviation = (torch.tensor(v, device=pictures.device).view(1, 3, 1, 1)
+                       for v in (MEAN, DEVIATION))
+    floats = (pictures.float() / 255 - mean) / deviation
+    return floats.contiguous(memory_format=torch.channels_last)
 
 
 def main():
-    chosen = options(__doc__)
-    torch.manual_seed(1)
-    batch, size, classes = (2, 32, 10) if chosen.self_test else (256, 224, 1000)
-    model = make_model(chosen.self_test).to(chosen.device, memory_format=torch.channels_last)
+    chosen, row = common.options(__doc__, "T2")
+    model = make_model(row["classes"])
+    if weights := common.weights_of(chosen):
+        model.load_state_dict(weights)
+    model.to(chosen.device, memory_format=torch.channels_last)
     torch.backends.cudnn.benchmark = True
-    groups = [
-        {"params": [p for p in model.parameters() if p.dim() > 1], "weight_decay": 1e-4},
-        {"params": [p for p in model.parameters() if p.dim() == 1], "weight_decay": 0.0},
-    ]
-    optimizer = torch.optim.SGD(groups, lr=0.1, momentum=0.9, fused=True)
-    logits_of = compiled(model, chosen.mode)
-    pictures = torch.randn(batch, 3, size, size, device=chosen.device)
-    pictures = pictures.contiguous(memory_format=torch.channels_last)
-    targets = torch.randint(classes, (batch,), device=chosen.device)
-
-    def step(_):
-        with torch.autocast(chosen.device, torch.bfloat16):
-            loss = F.cross_entropy(logits_of(pictures), targets)
-        loss.backward()
-        optimizer.step()
-        optimizer.zero_grad(set_to_none=True)
-        return loss
-
-    laps, losses = measure(step, chosen)
-    report("resnet50", "images", batch * len(laps), laps, losses, chosen)
+    logits_of = common.compiled(model, chosen.mode)
+    training = common.Training(chosen, row, model,
+                               lambda batch: F.cross_entropy(logits_of(batch[0]), batch[1]),
+                               lambda batch: batch[1].numel())
+    for batch in training.batches:
+        batch[0] = normalized(batch[0])
+    common.serve(training)
 
 
 main()

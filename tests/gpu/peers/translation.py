@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Peer of T3: torch.nn.Transformer (512 wide, 6 + 6 layers, label smoothing 0.1) on padded batches
-of pairs of about one length. Synthetic lengths; targets are counted without padding.
+of pairs of about one length. Targets are counted without padding.
 """
 import math
 
@@ -8,84 +8,92 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from common import compiled, measure, options, report
+import common
+from batches import PAD
 
-PAD, FIRST = 0, 3
+NORMS = {"self_attn_layer_norm": "norm1", "encoder_attn_layer_norm": "norm2"}
 
 
 class Translator(nn.Module):
-    def __init__(self, vocabulary, width, heads, layers, longest):
+    def __init__(self, row):
         super().__init__()
+        width, layers = row["width"], row["layers"]
+        self.smoothing = row["smoothing"]
         self.scale = math.sqrt(width)
         self.source, self.target = (
-            nn.Embedding(vocabulary, width, padding_idx=PAD) for _ in range(2)
+            nn.Embedding(row["vocabulary"], width, padding_idx=PAD) for _ in range(2)
         )
         for embedding in (self.source, self.target):
             nn.init.normal_(embedding.weight, std=1 / self.scale)
-        self.transformer = nn.Transformer(width, heads, layers, layers, 4 * width, 0.1,
+        self.transformer = nn.Transformer(width, row["heads"], layers, layers, 4 * width, 0.0,
                                           batch_first=True)
+        # Marian's layers end with norms; one more behind them all it has not.
+        self.transformer.encoder.norm = self.transformer.decoder.norm = None
         rate = torch.exp(torch.arange(0, width, 2) * (-math.log(10000.0) / width))
-        angle = torch.arange(longest)[:, None] * rate
-        self.register_buffer("positions", torch.cat([angle.sin(), angle.cos()], 1))
+        angle = torch.arange(row["longest"])[:, None] * rate
+        positions = torch.cat([angle.sin(), angle.cos()], 1)
+        self.register_buffer("positions", positions, persistent=False)
 
     def embed(self, embedding, ids):
         return embedding(ids) * self.scale + self.positions[: ids.shape[1]]
 
-    def forward(self, source, shifted, target):
-        length = shifted.shape[1]
+    def forward(self, source, seen, target):
+        length = seen.shape[1]
         future = torch.ones(length, length, dtype=torch.bool, device=source.device).triu(1)
         padding = source == PAD
         out = self.transformer(
-            self.embed(self.source, source), self.embed(self.target, shifted), tgt_mask=future,
+            self.embed(self.source, source), self.embed(self.target, seen), tgt_mask=future,
             src_key_padding_mask=padding, memory_key_padding_mask=padding, tgt_is_causal=True,
         )
         logits = F.linear(out, self.target.weight)
         return F.cross_entropy(logits.flatten(0, 1).float(), target.flatten(), ignore_index=PAD,
-                               label_smoothing=0.1)
+                               label_smoothing=self.smoothing)
 
 
-def make_batches(count, tokens, vocabulary, longest, device):
-    """Batches of at most `tokens` padded targets, each of pairs that were neighbours by length."""
-    lengths = (torch.randn(64 * count).mul(0.6).add(math.log(longest / 4)).exp().long()
-               .clamp(2, longest).sort().values.tolist())
-    batches, at = [], 0
-    while at < len(lengths):
-        size = 1
-        while at + size < len(lengths) and (size + 1) * lengths[at + size] <= tokens:
-            size += 1
-        own = torch.tensor(lengths[at : at + size])
-        real = torch.arange(int(own[-1]))[None] < own[:, None]
-        ids = [torch.randint(FIRST, vocabulary, real.shape) * real for _ in range(2)]
-        shifted = F.pad(ids[1], (1, -1), value=1)
-        batches.append((int(own.sum()), [t.to(device) for t in (ids[0], shifted, ids[1])]))
-        at += size
-    return [batches[i] for i in torch.randperm(len(batches)).tolist()]
+def renamed(weights):
+    """The trainer's names are Marian's; nn.Transformer has queries, keys and values in one."""
+    state = {"source.weight": weights["model.encoder.embed_tokens.weight"],
+             "target.weight": weights["model.decoder.embed_tokens.weight"]}
+    for name, value in weights.items():
+        if ".layers." not in name:
+            continue
+        side, _, index, *path, kind = name.removeprefix("model.").split(".")
+        prefix = f"transformer.{side}.layers.{index}"
+        last_norm = "norm2" if side == "encoder" else "norm3"
+        plain = {"fc1": "linear1", "fc2": "linear2", "final_layer_norm": last_norm} | NORMS
+        if len(path) == 1:
+            state[f"{prefix}.{plain[path[0]]}.{kind}"] = value
+            continue
+        attention = f"{prefix}.{'self_attn' if path[0] == 'self_attn' else 'multihead_attn'}"
+        if path[1] == "out_proj":
+            state[f"{attention}.out_proj.{kind}"] = value
+        elif path[1] == "q_proj":
+            parts = [weights[name.replace("q_proj", part)] for part in ("q_proj", "k_proj", "v_proj")]
+            state[f"{attention}.in_proj_{kind}"] = torch.cat(parts)
+    return state
+
+
+def padded_target(batch):
+    """What follows each token seen, (B, T), from the targets without padding."""
+    target = torch.full_like(batch[2], PAD)
+    places = batch.get(4)
+    target.view(-1)[slice(None) if places is None else places] = batch[3]
+    return target
 
 
 def main():
-    chosen = options(__doc__)
-    torch.manual_seed(1)
-    tiny = chosen.self_test
-    vocabulary, longest, tokens = (50, 12, 40) if tiny else (32000, 256, 16384)
-    width, heads, layers = (16, 2, 1) if tiny else (512, 8, 6)
-    model = Translator(vocabulary, width, heads, layers, longest).to(chosen.device)
-    optimizer = torch.optim.Adam(model.parameters(), lr=1e-4, betas=(0.9, 0.98), eps=1e-9,
-                                 fused=True)
-    loss_of = compiled(model, chosen.mode)
-    batches = make_batches(4 if tiny else 400, tokens, vocabulary, longest, chosen.device)
-
-    def step(number):
-        with torch.autocast(chosen.device, torch.bfloat16):
-            loss = loss_of(*batches[number % len(batches)][1])
-        loss.backward()
-        optimizer.step()
-        optimizer.zero_grad(set_to_none=True)
-        return loss
-
-    laps, losses = measure(step, chosen)
-    timed = range(chosen.warm, chosen.warm + len(laps))
-    report("translation", "tokens", sum(batches[n % len(batches)][0] for n in timed), laps, losses,
-           chosen)
+    chosen, row = common.options(__doc__, "T3")
+    model = Translator(row)
+    if weights := common.weights_of(chosen):
+        model.load_state_dict(renamed(weights))
+    model.to(chosen.device)
+    forward = common.compiled(model, chosen.mode)
+    training = common.Training(chosen, row, model,
+                               lambda batch: forward(batch[0], batch[2], batch["target"]),
+                               lambda batch: batch[3].numel())
+    for batch in training.batches:
+        batch["target"] = padded_target(batch)
+    common.serve(training)
 
 
 main()
