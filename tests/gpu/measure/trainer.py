@@ -26,7 +26,7 @@ def spec_of(row, batches, steps, log_every, checkpoint_every):
                                                image_size="size"),
         "data": {"train": [str(batches)]} | pick(row, vocab_size="vocabulary"),
         "train": {"steps": steps, "precision": row["precision"], "log_every": log_every,
-                  "tf32": True} | pick(row, label_smoothing="smoothing"),
+                  "tf32": True} | pick(row, label_smoothing="smoothing", threads="threads"),
         "optimizer": {"type": row["optimizer"], "lr": row["lr"], "clip": row["clip"],
                       "weight_decay": row["decay"]} | betas | pick(row, eps="eps", momentum="momentum"),
         "schedule": {"type": "constant"},

@@ -37,9 +37,12 @@ def options(description, row_name):
         parser.error("--row, --weights and --batches, or --self-test")
     if chosen.device == "cuda" and not torch.cuda.is_available():
         sys.exit("no GPU: only --self-test and --device cpu run here")
+    row = sizes.row(row_name, True) if chosen.self_test else json.loads(chosen.row)
+    if "threads" in row:
+        torch.set_num_threads(row["threads"])
     torch.manual_seed(1)
     torch.set_float32_matmul_precision("high")
-    return chosen, sizes.row(row_name, True) if chosen.self_test else json.loads(chosen.row)
+    return chosen, row
 
 
 def weights_of(chosen):

@@ -5,7 +5,8 @@
 which the trainer logs. `batches` differ, then they recur. `tolerance`: of the losses, relative.
 """
 COMMON = {"warm": 10, "steps": 40, "block": 10, "precision": "bfloat16", "seed": 1}
-TINY = {"warm": 2, "steps": 4, "block": 2, "precision": "float32", "tolerance": 1e-4}
+TINY = {"warm": 2, "steps": 4, "block": 2, "precision": "float32", "threads": 1,
+        "tolerance": 1e-4}
 
 GPT = {"layers": 12, "heads": 12, "width": 768, "context": 1024, "vocabulary": 50304, "batch": 64,
        "batches": 10, "optimizer": "adamw", "lr": 6e-4, "betas": [0.9, 0.95], "eps": 1e-8,

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "tests/support/elf.h"
 #include "tests/support/requirement.h"
 
 #include <QDir>
 #include <QFileInfo>
 #include <QMap>
 #include <QProcess>
-#include <QRegularExpression>
-#include <QSet>
 #include <QStandardPaths>
 #include <QTemporaryDir>
+
+using namespace rm::test;
 
 namespace {
 
@@ -26,31 +27,6 @@ QString cudaTorch() {
         if (QFile::exists(torch + "/../nvidia/cudnn/lib/libcudnn.so.9"))
             return QDir(torch).canonicalPath();
     return {};
-}
-
-QStringList linesOf(const QString& program, const QStringList& arguments) {
-    QProcess process;
-    process.setProcessChannelMode(QProcess::ForwardedErrorChannel);
-    process.start(program, arguments);
-    if (!process.waitForFinished(60000) || process.exitCode() != 0)
-        return {};
-    return QString::fromLocal8Bit(process.readAllStandardOutput()).split('\n', Qt::SkipEmptyParts);
-}
-
-/// What a node has itself: glibc, the compiler's runtime, the GPU's driver.
-bool isOfTheNode(const QString& library) {
-    static const QRegularExpression pattern(
-        "^(ld-linux.*|lib(c|m|dl|rt|pthread|util|stdc\\+\\+|gcc_s|cuda|nvidia-ml))\\.so.*");
-    return pattern.match(library).hasMatch();
-}
-
-QStringList neededBy(const QString& file) {
-    QStringList names;
-    static const QRegularExpression pattern("\\(NEEDED\\).*\\[(.+)\\]");
-    for (const QString& line : linesOf("readelf", {"-d", file}))
-        if (const auto match = pattern.match(line); match.hasMatch())
-            names += match.captured(1);
-    return names;
 }
 
 } // namespace
