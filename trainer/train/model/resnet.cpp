@@ -11,7 +11,6 @@
 #include <ATen/ops/linear.h>
 #include <ATen/ops/max_pool2d.h>
 #include <ATen/ops/ones.h>
-#include <ATen/ops/tensor.h>
 #include <ATen/ops/zeros.h>
 #include <nlohmann/json.hpp>
 
@@ -33,9 +32,12 @@ bool isBottleneck(const std::string& type) {
     return type == "resnet50";
 }
 
+// Filled where it lies: a copy would wait for the device, and no recorded step may.
 at::Tensor perChannel(const std::array<double, 3>& values, at::Device device) {
-    return at::tensor(at::ArrayRef<double>(values), at::TensorOptions(at::kFloat).device(device))
-        .view({1, 3, 1, 1});
+    const at::Tensor tensor = at::empty({1, 3, 1, 1}, at::TensorOptions(at::kFloat).device(device));
+    for (size_t i = 0; i < values.size(); ++i)
+        tensor.select(1, static_cast<int64_t>(i)).fill_(values[i]);
+    return tensor;
 }
 
 } // namespace
