@@ -67,6 +67,9 @@ void CudaStepGraph::capture() {
     const at::Generator before = generator.clone();
     const auto pool = at::cuda::graph_pool_handle();
     auto graph = std::make_unique<at::cuda::CUDAGraph>();
+    // The recording gets memory of its own, as much as a step takes, and while it is made the
+    // allocator gives nothing back of what the steps before left with it.
+    c10::cuda::CUDACachingAllocator::emptyCache();
     waitFor(c10::cuda::getCurrentCUDAStream(), m_stream);
     const c10::cuda::CUDAStreamGuard guard(m_stream);
     try {
