@@ -76,6 +76,11 @@ class Place:
     def device_name(self):
         return torch.cuda.get_device_name() if self.device == "cuda" else "CPU"
 
+    def commit(self):
+        """What the bundle was made of; None: a build folder."""
+        file = self.bundle / "commit"
+        return file.read_text().strip() if file.exists() else None
+
     def run(self, name, *arguments, timeout):
         """A program of the bundle to its end; raises subprocess.TimeoutExpired."""
         return subprocess.run([self.program(name), *map(str, arguments)], env=self.environment,

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tensors in safetensors files, without the library of that name: a GPU machine has torch alone."""
+import ctypes
 import json
 import pathlib
 import struct
@@ -21,7 +22,9 @@ def save(path, tensors):
     with open(path, "wb") as file:
         file.write(struct.pack("<Q", len(text)) + text)
         for tensor in tensors.values():
-            file.write(tensor.contiguous().view(-1).view(torch.uint8).numpy().data)
+            flat = tensor.contiguous()
+            size = flat.numel() * flat.element_size()
+            file.write((ctypes.c_char * size).from_address(flat.data_ptr()))
 
 
 def load(path):

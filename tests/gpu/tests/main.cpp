@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // ringmaster-gpu-tests [GROUP...]: runs the tests of these groups, or all, on GPU 0; one line of
-// JSON a test. --list names the groups. Ends with 0: all passed, 1: some failed, 3: no GPU here.
+// JSON a test. --list names the groups; --rehearse runs those that make sense on the CPU there,
+// where they find nothing out but whether they themselves hold. Ends with 0: all passed, 1: some
+// failed, 3: no GPU here.
 #include "shared/io/clock.h"
 #include "tests/gpu/tests/harness.h"
 #include "trainer/train/model/fused_ops.h"
@@ -17,6 +19,7 @@ using namespace rm;
 
 constexpr int kFailed = 1;
 constexpr int kNoGpu = 3;
+constexpr const char* kRehearsed = "models";
 
 /// The first lines only: torch adds a backtrace.
 std::string shortened(const std::string& text) {
@@ -37,6 +40,8 @@ bool runOne(const gpu::Test& test, const Device& device) {
     }
     line["ok"] = passed;
     line["seconds"] = static_cast<double>(monotonicNowNs() - began) / 1e9;
+    if (device.isCpu())
+        line["rehearsal"] = true;
     std::printf("%s\n", line.dump().c_str());
     std::fflush(stdout);
     return passed;
@@ -53,10 +58,13 @@ int listGroups() {
 } // namespace
 
 int main(int argc, char** argv) {
-    const std::set<std::string> wanted(argv + 1, argv + argc);
+    std::set<std::string> wanted(argv + 1, argv + argc);
     if (wanted.contains("--list"))
         return listGroups();
-    const auto device = useCuda(0);
+    const bool rehearses = wanted.contains("--rehearse");
+    if (rehearses)
+        wanted = {kRehearsed};
+    const auto device = rehearses ? Result<Device>(useCpu(1)) : useCuda(0);
     if (!device) {
         std::fprintf(stderr, "ringmaster-gpu-tests: %s\n", device.error().message.c_str());
         return kNoGpu;
