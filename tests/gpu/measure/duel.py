@@ -8,7 +8,7 @@ import sys
 import batches
 import sizes
 import tensors
-from clock import Overrun
+from clock import Deadline, Overrun
 from peer import Peer, PeerFailed
 from trainer import Trainer, TrainerFailed
 
@@ -27,13 +27,17 @@ def spread(values):
     return {"median": statistics.median(values), "min": min(values), "max": max(values)}
 
 
-class Round:
-    """What a mode's rounds gave: units a second of each side."""
+STARTING = 2 / 3  # of the time that is left may pass until the peers of a group are ready
 
-    def __init__(self, losses):
-        self.losses = losses  # the peer's, from the first step on
+
+class Rounds:
+    """What came of one mode: units a second of each side."""
+
+    def __init__(self):
+        self.losses = []  # the peer's, from the first step on
         self.ours, self.theirs = [], []
         self.peak_bytes = None
+        self.why = None  # the peer failed or was cut
 
 
 class Duel:
@@ -64,23 +68,38 @@ class Duel:
                     "--row", json.dumps(self.row), "--weights", self.weights,
                     "--batches", self.trainer.batches)
 
+    def ask(self, peers, results, take):
+        """take(peer, its results) for each; a peer that fails is left out from then on."""
+        for mode, peer in list(peers.items()):
+            try:
+                take(peer, results[mode])
+            except (Overrun, PeerFailed) as error:
+                results[mode].why = str(error)
+                peers.pop(mode).stop()
+
     def run_group(self, modes, results):
         """Fills `results` (by mode) round by round, so that a cut leaves what was measured."""
+        results |= {mode: Rounds() for mode in modes}
         with contextlib.ExitStack() as stack:
             peers = {mode: stack.enter_context(self.peer(mode)) for mode in modes}
-            for mode, peer in peers.items():
-                results[mode] = Round(peer.answer(self.deadline)["losses"])
+            started = Deadline(self.deadline.left() * STARTING)
+            self.ask(peers, results,
+                     lambda peer, result: result.losses.extend(peer.answer(started)["losses"]))
             # Against the slow peer alone two tell enough, for the time they take.
-            for number in range(self.rounds if len(modes) > 1 else min(self.rounds, 2)):
-                ours = self.our_round()
-                for mode, peer in peers.items():
-                    said, result = peer.ask(self.deadline), results[mode]
-                    result.losses += said["losses"] if number == 0 else []
-                    result.peak_bytes = said.get("peak_bytes")
-                    result.ours.append(ours)
-                    result.theirs.append(said["units_per_s"])
-                    print(f"  {self.name} {mode}: {ours:.6g} : {result.theirs[-1]:.6g}",
-                          file=sys.stderr, flush=True)
+            for _ in range(self.rounds if len(modes) > 1 else min(self.rounds, 2)):
+                if peers:
+                    ours = self.our_round()
+                    self.ask(peers, results, lambda peer, result: self.take(peer, result, ours))
+
+    def take(self, peer, result, ours):
+        said = peer.ask(self.deadline)
+        if not result.ours:
+            result.losses += said["losses"]
+        result.peak_bytes = said.get("peak_bytes")
+        result.ours.append(ours)
+        result.theirs.append(said["units_per_s"])
+        print(f"  {self.name}: {ours:.6g} : {result.theirs[-1]:.6g} ({peer.name})",
+              file=sys.stderr, flush=True)
 
     def run(self, report):
         results, why = {}, None
@@ -89,14 +108,15 @@ class Duel:
             self.weights = self.trainer.first_weights(self.deadline)
             for modes in groups:
                 self.run_group(modes, results)
-        except (Overrun, PeerFailed, TrainerFailed) as error:
+        except (Overrun, TrainerFailed) as error:
             why = str(error)
         for mode in [mode for group in groups for mode in group]:
-            report(self.line(mode, results.get(mode), why))
+            report(self.line(mode, results.get(mode, Rounds()), why))
 
     def line(self, mode, result, why):
         line = {"part": "bench", "row": self.name, "peer": mode, "unit": UNITS[self.name]}
-        if not result or not result.ours:
+        why = "; ".join(filter(None, [result.why, why]))
+        if not result.ours:
             return line | {"ok": False, "why": why}
         off = self.largest_difference(result.losses)
         ratios = [ours / theirs for ours, theirs in zip(result.ours, result.theirs)]

@@ -31,6 +31,9 @@ class Peer:
         return self
 
     def __exit__(self, *_):
+        self.stop()
+
+    def stop(self):
         self.process.kill()
         self.process.wait()
 

@@ -111,8 +111,11 @@ std::vector<double> train(const MakeModel& make, const Batch& batch, const Devic
     StepGate gate(device.at, false, StepGate::Mode::kStaysShut);
     const auto gradients = [&](const std::vector<Batch>& batches) {
         sync.beginStep();
-        const Autocast autocast("bfloat16", device);
-        const at::Tensor loss = model->loss(batches[0], true);
+        const auto forward = [&] {
+            const Autocast autocast("bfloat16", device);
+            return model->loss(batches[0], true);
+        };
+        const at::Tensor loss = forward();
         sync.backward(loss, gate.seed(loss, 1.0), true);
         return loss.detach();
     };
