@@ -47,8 +47,7 @@ class Duel:
         self.row = sizes.row(name, rehearsal)
         self.made = batches.make(self.row)
         path = place.scratch / f"{name}.safetensors"
-        tensors.save(path, {f"{b}.{i}": tensor for b, batch in enumerate(self.made)
-                            for i, tensor in enumerate(batch) if tensor.numel()})
+        tensors.save_batches(path, self.made)
         self.trainer = Trainer(place, self.row, path)
         self.weights = None
         self.losses, self.events = {}, []

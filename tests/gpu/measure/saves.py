@@ -41,8 +41,7 @@ def measure_row(place, rehearsal, deadline, report):
     row = sizes.row("C2", rehearsal)
     line = {"part": "bench", "row": "C2", "peer": "dcp.async_save", "unit": "ms of stall"}
     path = place.scratch / "C2.safetensors"
-    tensors.save(path, {f"{b}.{i}": tensor for b, batch in enumerate(batches.make(row))
-                        for i, tensor in enumerate(batch)})
+    tensors.save_batches(path, batches.make(row))
     trainer = Trainer(place, row, path)
     try:
         weights = trainer.first_weights(deadline)

@@ -20,8 +20,9 @@ TINY_RESNET = {"size": 64, "classes": 10, "batch": 8, "batches": 2}
 # Without dropout, so that the losses of both sides can be compared. Every shape comes up before the
 # clock starts.
 TRANSLATION = {"layers": 6, "heads": 8, "width": 512, "longest": 256, "vocabulary": 32000,
-               "tokens": 16384, "batches": 50, "warm": 50, "steps": 50, "smoothing": 0.1, "optimizer": "adam", "lr": 1e-4,
-               "betas": [0.9, 0.98], "eps": 1e-9, "decay": 0.0, "clip": 0.0, "tolerance": 5e-3}
+               "tokens": 16384, "batches": 50, "warm": 50, "steps": 50, "smoothing": 0.1,
+               "optimizer": "adam", "lr": 1e-4, "betas": [0.9, 0.98], "eps": 1e-9, "decay": 0.0,
+               "clip": 0.0, "tolerance": 5e-3}
 TINY_TRANSLATION = {"layers": 2, "heads": 2, "width": 32, "longest": 12, "vocabulary": 50,
                     "tokens": 40, "batches": 5}
 

@@ -40,8 +40,14 @@ def load(path):
     return tensors
 
 
+def save_batches(path, batches):
+    """[[tensor, ...], ...] as "0.0", "0.1", ..., "1.0", ...; empty tensors are left out."""
+    save(path, {f"{number}.{index}": tensor for number, batch in enumerate(batches)
+                for index, tensor in enumerate(batch) if tensor.numel()})
+
+
 def batches_of(tensors):
-    """{"0.0": ..., "0.1": ..., "1.0": ...} -> [[...], [...]]"""
+    """The inverse of save_batches(): [{index: tensor}, ...]"""
     batches = {}
     for name in sorted(tensors, key=lambda name: tuple(map(int, name.split(".")))):
         batches.setdefault(int(name.split(".")[0]), {})[int(name.split(".")[1])] = tensors[name]
