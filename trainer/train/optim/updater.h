@@ -15,7 +15,8 @@ public:
 
     const std::vector<std::string_view>& stateNames() const { return m_rule->stateNames(); }
 
-    /// Adds a tensor; `states`: shaped as it, one of each of stateNames(). They share storage.
+    /// Adds a dense tensor; `states`: shaped and laid out as it, one of each of stateNames(). They
+    /// share storage, and must keep it.
     void add(const at::Tensor& value, const std::vector<at::Tensor>& states, bool decays);
 
     /// One update from `gradients`, one for each tensor as added. Waits for no device.
@@ -31,7 +32,7 @@ private:
 
     std::unique_ptr<UpdateRule> m_rule;
     Group m_decaying, m_plain;
-    size_t m_count = 0;
+    std::vector<at::Tensor> m_values; ///< as added
     at::Tensor m_step;
 };
 
