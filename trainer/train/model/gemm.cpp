@@ -5,6 +5,7 @@
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/addmm.h>
 #include <ATen/ops/empty.h>
+#include <ATen/ops/linear.h>
 #include <ATen/ops/sum.h>
 #include <torch/csrc/autograd/custom_function.h>
 
@@ -33,13 +34,19 @@ bool isForOneDnn(const at::Tensor& tensor) {
            tensor.numel() > 0;
 }
 
+/// How a weight lies in memory: (in, out), or (out, in).
+enum class WeightLayout { kInOut, kOutIn };
+
 class Affine : public torch::autograd::Function<Affine> {
 public:
     static at::Tensor forward(AutogradContext* ctx, const at::Tensor& x, const at::Tensor& weight,
-                              const at::Tensor& bias) {
+                              const at::Tensor& bias, WeightLayout layout) {
+        const bool isTurned = layout == WeightLayout::kOutIn;
         ctx->save_for_backward({x, weight});
-        const at::Tensor out = at::empty({x.size(0), weight.size(1)}, x.options()).copy_(bias);
-        gemm(x, weight, out, 1);
+        ctx->saved_data["isTurned"] = isTurned;
+        const at::Tensor inOut = isTurned ? weight.t() : weight;
+        const at::Tensor out = at::empty({x.size(0), inOut.size(1)}, x.options()).copy_(bias);
+        gemm(x, inOut, out, 1);
         return out;
     }
 
@@ -47,17 +54,25 @@ public:
         const variable_list saved = ctx->get_saved_variables();
         const at::Tensor& x = saved[0];
         const at::Tensor& weight = saved[1];
+        const bool isTurned = ctx->saved_data["isTurned"].toBool();
         const at::Tensor gradient = gradients[0].contiguous();
-        variable_list result(3);
+        variable_list result(4);
         if (ctx->needs_input_grad(0))
-            gemm(gradient, weight.t(), result[0] = at::empty_like(x, at::MemoryFormat::Contiguous));
-        if (ctx->needs_input_grad(1))
-            gemm(x.t(), gradient, result[1] = at::empty_like(weight));
+            gemm(gradient, isTurned ? weight : weight.t(),
+                 result[0] = at::empty_like(x, at::MemoryFormat::Contiguous));
+        if (ctx->needs_input_grad(1)) {
+            result[1] = at::empty_like(weight, at::MemoryFormat::Contiguous);
+            gemm(isTurned ? gradient.t() : x.t(), isTurned ? x : gradient, result[1]);
+        }
         if (ctx->needs_input_grad(2))
             result[2] = at::sum(gradient, 0);
         return result;
     }
 };
+
+bool goesToOneDnn(const at::Tensor& x, const at::Tensor& weight) {
+    return isForOneDnn(x) && isForOneDnn(weight) && !at::autocast::is_autocast_enabled(at::kCPU);
+}
 
 } // namespace
 
@@ -73,9 +88,15 @@ void gemm(const at::Tensor& a, const at::Tensor& b, const at::Tensor& out, doubl
 }
 
 at::Tensor affine(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias) {
-    if (isForOneDnn(x) && isForOneDnn(weight) && !at::autocast::is_autocast_enabled(at::kCPU))
-        return Affine::apply(x, weight, bias);
+    if (goesToOneDnn(x, weight))
+        return Affine::apply(x, weight, bias, WeightLayout::kInOut);
     return at::addmm(bias, x, weight);
+}
+
+at::Tensor linear(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias) {
+    if (goesToOneDnn(x, weight))
+        return Affine::apply(x, weight, bias, WeightLayout::kOutIn);
+    return at::linear(x, weight, bias);
 }
 
 } // namespace rm

@@ -17,4 +17,7 @@ void gemm(const at::Tensor& a, const at::Tensor& b, const at::Tensor& out, doubl
 /// where that is faster. Follows autocast.
 at::Tensor affine(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias);
 
+/// The same of a weight (out, in): at::linear.
+at::Tensor linear(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias);
+
 } // namespace rm

@@ -4,6 +4,7 @@
 #include "trainer/train/data/pair_tokenizer.h"
 #include "trainer/train/model/classifier_loss.h"
 #include "trainer/train/model/fused_ops.h"
+#include "trainer/train/model/gemm.h"
 
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/dropout.h>
@@ -122,7 +123,9 @@ void Translation::initialize(at::Generator generator) {
 }
 
 at::Tensor Translation::apply(const Linear& linear, const at::Tensor& x) const {
-    return at::linear(x, parameter(linear.weight), parameter(linear.bias));
+    const at::Tensor out =
+        rm::linear(x.reshape({-1, x.size(-1)}), parameter(linear.weight), parameter(linear.bias));
+    return out.view({x.size(0), x.size(1), out.size(-1)});
 }
 
 at::Tensor Translation::normOfSum(const Linear& norm, const at::Tensor& x,
