@@ -221,7 +221,7 @@ Rows scheduleFields() {
 Rows distributionFields() {
     return {
         number("distribution.bucket_mb", "Bucket size", "MiB",
-               "Gradients travel in buckets of this size.", {1, 4096},
+               "Gradients travel in buckets of at most this size.", {1, 4096},
                RM_FIELD(distribution.bucketMb)),
         plain("distribution.static_graph", "Static graph",
               "Every step uses the same parameters in the same order.",

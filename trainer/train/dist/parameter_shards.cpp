@@ -13,6 +13,8 @@
 namespace rm {
 namespace {
 
+constexpr int64_t kLeastBuckets = 16;
+
 ParameterShards::Bucket makeBucket(const World& world, const std::vector<at::Tensor>& parameters,
                                    const std::vector<size_t>& indices) {
     ParameterShards::Bucket bucket;
@@ -42,9 +44,13 @@ void moveInto(const at::Tensor& bucket, int64_t offset, at::Tensor parameter) {
 
 std::vector<std::vector<size_t>> gradientBuckets(const std::vector<at::Tensor>& values,
                                                  int64_t bytes) {
-    const auto cap = static_cast<size_t>(bytes);
-    const size_t first = std::min<size_t>(c10d::kDefaultFirstBucketBytes, cap);
-    auto buckets = std::get<0>(c10d::compute_bucket_assignment_by_size(values, {first, cap}));
+    int64_t all = 0;
+    for (const at::Tensor& value : values)
+        all += static_cast<int64_t>(value.nbytes());
+    const int64_t share = std::max<int64_t>(c10d::kDefaultFirstBucketBytes, all / kLeastBuckets);
+    const auto cap = static_cast<size_t>(std::min(bytes, share));
+    const size_t last = std::min<size_t>(c10d::kDefaultFirstBucketBytes, cap);
+    auto buckets = std::get<0>(c10d::compute_bucket_assignment_by_size(values, {last, cap}));
     std::reverse(buckets.begin(), buckets.end());
     return buckets;
 }

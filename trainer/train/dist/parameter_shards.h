@@ -8,8 +8,9 @@
 
 namespace rm {
 
-/// Indices of parameters whose gradients travel together, first to arrive first: `firstBytes` at
-/// most in the first bucket, `bytes` in the others.
+/// Indices of parameters whose gradients travel together, first to arrive first: `bytes` at most in
+/// a bucket, 1 MiB in the last, for which nothing is left to compute meanwhile. A small model is
+/// cut into 16 of 1 MiB or more all the same, so that they set out while it computes.
 std::vector<std::vector<size_t>> gradientBuckets(const std::vector<at::Tensor>& values,
                                                  int64_t bytes);
 
