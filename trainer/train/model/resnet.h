@@ -62,7 +62,7 @@ private:
 };
 
 /// Bytes (B, 3, H, W) -> float32 with ImageNet's mean and deviation taken out, by channel, as
-/// torchvision's models expect them. On any device.
+/// torchvision's models expect them. On any device; channels-last on the CPU.
 at::Tensor normalizePictures(const at::Tensor& bytes);
 
 } // namespace rm
