@@ -81,11 +81,12 @@ class Training:
         """One run of the trainer: what each rank's journal says of its steps."""
         self.turns += 1
         where = self.folder / f"run-{self.turns}"
-        world = {"WORLD_SIZE": self.ranks, "LOCAL_WORLD_SIZE": self.ranks,
+        world = {"WORLD_SIZE": self.ranks, "LOCAL_WORLD_SIZE": self.links.count(self.links[0]),
                  "MASTER_ADDR": self.address, "MASTER_PORT": free_port()}
         commands = []
         for rank in range(self.ranks):
-            mine = {**world, "RANK": rank, "LOCAL_RANK": rank} if self.ranks > 1 else {}
+            local = self.links[:rank].count(self.links[rank])
+            mine = {**world, "RANK": rank, "LOCAL_RANK": local} if self.ranks > 1 else {}
             environment = {**os.environ, **{name: str(value) for name, value in mine.items()}}
             words = [*self.links[rank], TRAINER, "--spec", self.spec, "--run-dir", where]
             commands.append((words, environment))
