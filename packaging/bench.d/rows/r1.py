@@ -6,7 +6,7 @@ import measure
 import training
 
 RANKS, STEPS, WARM = 2, 12, 3
-CLASSES, PICTURES, SIZE, BATCH, LR = 10, 200, 160, 8, 1e-4
+CLASSES, PICTURES, SIZE, BATCH, LR = 10, 200, 160, 8, 2e-5
 
 
 def spec(pictures):
