@@ -3,12 +3,16 @@
 #include "trainer/train/optim/gradients.h"
 #include "trainer/train/optim/optimizer.h"
 #include "trainer/train/optim/schedule.h"
+#include "trainer/train/optim/updater.h"
 
 #include <QObject>
 #include <QTest>
 
+#include <ATen/CPUGeneratorImpl.h>
 #include <ATen/ops/allclose.h>
 #include <ATen/ops/full.h>
+#include <ATen/ops/randn.h>
+#include <ATen/ops/zeros_like.h>
 #include <torch/optim/adam.h>
 #include <torch/optim/adamw.h>
 #include <torch/optim/sgd.h>
@@ -108,6 +112,32 @@ RunSpec::Optimizer fetchedSettings() {
 class TestOptim : public QObject {
     Q_OBJECT
 private Q_SLOTS:
+    void channelsLastIsUpdatedAsContiguousIs_data() {
+        QTest::addColumn<QString>("type");
+        for (const char* type : {"sgd", "adamw"})
+            QTest::newRow(type) << QString(type);
+    }
+
+    void channelsLastIsUpdatedAsContiguousIs() {
+        QFETCH(QString, type);
+        const at::Tensor first = at::randn({6, 5, 3, 3}, at::detail::createCPUGenerator(1));
+        const at::Tensor gradient = at::randn({6, 5, 3, 3}, at::detail::createCPUGenerator(2));
+        std::vector<at::Tensor> results;
+        for (const auto format : {at::MemoryFormat::Contiguous, at::MemoryFormat::ChannelsLast}) {
+            const at::Tensor value = first.clone(format);
+            Updater updater(settingsOf(type.toLatin1()), at::kCPU);
+            std::vector<at::Tensor> states;
+            for (size_t i = 0; i < updater.stateNames().size(); ++i)
+                states.push_back(at::zeros_like(value));
+            updater.add(value, states, true);
+            updater.step({gradient.clone(format)}, kLr, {});
+            updater.step({gradient.clone()}, kLr, {}); // also laid out otherwise than its value
+            results.push_back(value);
+        }
+        QVERIFY(!first.allclose(results[0]));
+        QVERIFY(results[1].allclose(results[0], 1e-6, 1e-6));
+    }
+
     void learningRateFollowsTheSchedule_data() {
         QTest::addColumn<QString>("type");
         QTest::addColumn<int>("step");

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trainer/train/checkpoint/train_state.h"
 #include "trainer/train/control/order.h"
+#include "trainer/train/dist/parameter_shards.h"
 #include "trainer/train/failure.h"
 
 #include <QObject>
 #include <QTest>
+
+#include <ATen/ops/empty.h>
 
 #include <cmath>
 #include <cstring>
@@ -96,6 +99,16 @@ private Q_SLOTS:
         QVERIFY(!placement);
         QVERIFY2(placement.error().message.find(name.toStdString()) != std::string::npos,
                  placement.error().message.c_str());
+    }
+
+    void gradientsOfASmallModelTravelInManyBuckets() {
+        constexpr int64_t kMiB = 1 << 20;
+        const std::vector<at::Tensor> values(40, at::empty({kMiB / 4})); // 40 of 1 MiB
+        const auto buckets = gradientBuckets(values, 25 * kMiB);
+        QVERIFY(buckets.size() >= 13 && buckets.size() <= 20);
+        QCOMPARE(buckets.front().back(), values.size() - 1); // the first to arrive
+        QCOMPARE(buckets.back(), std::vector<size_t>{0});    // the last is small
+        QCOMPARE(gradientBuckets(values, kMiB).size(), values.size());
     }
 
     void ordersTravelAsASum() {
