@@ -2,62 +2,23 @@
 // gpt_dump SPEC CHECKPOINT OUT: the trainer's model and optimizer on made-up batches, in float32 on
 // the CPU: logits, loss and gradients of the first, then train.steps steps; all into one
 // safetensors file for gpt_reference.py.
-#include "shared/checkpoint/safetensors.h"
+#include "tests/python/dump.h"
 #include "trainer/train/model/gpt.h"
 #include "trainer/train/optim/gradients.h"
 #include "trainer/train/optim/optimizer.h"
 #include "trainer/train/optim/schedule.h"
 
 #include <ATen/CPUGeneratorImpl.h>
-#include <ATen/core/grad_mode.h>
-#include <ATen/ops/cat.h>
 #include <ATen/ops/randint.h>
 #include <ATen/ops/stack.h>
 
 #include <cstdio>
-#include <cstring>
 
 namespace {
 
+using namespace rm::test;
+
 constexpr int64_t kVocabSize = 256; // of the tokenizer "bytes"
-
-using Named = std::vector<std::pair<std::string, at::Tensor>>;
-
-/// As the file wants it: contiguous float32 or int64, detached from what goes on changing.
-at::Tensor snapshot(const at::Tensor& tensor) {
-    return tensor.detach().clone(at::MemoryFormat::Contiguous);
-}
-
-rm::Result<void> loadParameters(const rm::Model& model, const std::string& checkpoint) {
-    const auto file = rm::SafetensorsFile::open(checkpoint + "/model.safetensors");
-    if (!file)
-        return tl::unexpected(file.error());
-    const at::NoGradGuard noGrad;
-    for (const rm::Parameter& parameter : model.parameters()) {
-        const rm::TensorView* view = file->find(parameter.name);
-        if (!view || view->data.size() != parameter.value.nbytes())
-            return rm::fail(rm::ErrorCode::kCorrupt, "load " + parameter.name + ": wrong or none");
-        std::memcpy(parameter.value.mutable_data_ptr(), view->data.data(), view->data.size());
-    }
-    return {};
-}
-
-rm::Result<void> save(const std::string& path, const Named& tensors) {
-    std::vector<rm::TensorView> views;
-    for (const auto& [name, tensor] : tensors) {
-        const auto* bytes = static_cast<const std::byte*>(tensor.const_data_ptr());
-        views.push_back({name,
-                         tensor.scalar_type() == at::kLong ? "I64" : "F32",
-                         tensor.sizes().vec(),
-                         {bytes, tensor.nbytes()}});
-    }
-    return rm::writeSafetensors(path, views, {});
-}
-
-void clearGradients(const rm::Model& model) {
-    for (const rm::Parameter& parameter : model.parameters())
-        parameter.value.mutable_grad().reset();
-}
 
 /// One step of the trainer's loop; returns the loss before it.
 at::Tensor step(rm::Model& model, rm::Optimizer& optimizer, const rm::RunSpec& spec,
@@ -81,8 +42,7 @@ Named compute(rm::Gpt& model, const rm::RunSpec& spec) {
 
     dump.emplace_back("logits", snapshot(model.logits(ids[0], true)));
     model.loss({{ids[0], targets[0]}, 0}, true).backward();
-    for (const rm::Parameter& parameter : model.parameters())
-        dump.emplace_back("gradient." + parameter.name, snapshot(parameter.value.grad()));
+    addGradients(dump, model);
 
     const rm::World alone;
     const auto optimizer = rm::makeOptimizer(model, spec.optimizer, alone, nullptr);
@@ -101,7 +61,7 @@ rm::Result<void> run(const std::string& specFile, const std::string& checkpoint,
     if (!spec)
         return tl::unexpected(spec.error());
     rm::Gpt model(spec->model, kVocabSize);
-    return loadParameters(model, checkpoint).and_then([&] {
+    return loadWeights(model, checkpoint).and_then([&] {
         return save(out, compute(model, *spec));
     });
 }
@@ -113,8 +73,5 @@ int main(int argc, char** argv) {
         std::fputs("usage: gpt_dump SPEC CHECKPOINT OUT\n", stderr);
         return 2;
     }
-    const auto done = run(argv[1], argv[2], argv[3]);
-    if (!done)
-        std::fprintf(stderr, "%s\n", done.error().message.c_str());
-    return done ? 0 : 1;
+    return ended(run(argv[1], argv[2], argv[3]));
 }

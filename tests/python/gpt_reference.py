@@ -1,19 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
 """The trainer's GPT once more, in plain PyTorch: compares its numbers with those of gpt_dump.
 
-    gpt_reference.py dump CHECKPOINT DUMP.safetensors
-    gpt_reference.py loop CHECKPOINT LATER-CHECKPOINT BYTE
+Its jobs, as jobs.py takes them:
+
+    dump CHECKPOINT DUMP.safetensors
+    loop CHECKPOINT LATER-CHECKPOINT BYTE
 
 CHECKPOINT is one of the trainer at step 0. `dump` compares with what gpt_dump computed from it:
 logits, loss, gradients, the loss of each step and the parameters after the last. `loop` compares
 with what the trainer itself saved later, having seen nothing but BYTE, so that every batch is the
-same however the data were dealt out. Prints one JSON object of relative differences (Euclidean
-norms; of many tensors the worst one and its name).
+same however the data were dealt out. They give relative differences (Euclidean norms; of many
+tensors the worst one and its name).
 """
 import json
 import math
 import pathlib
-import sys
 import tomllib
 
 import torch
@@ -21,6 +22,7 @@ from safetensors.torch import load_file
 from torch import nn
 from torch.nn import functional as F
 
+import jobs
 from gpt import GPT
 
 
@@ -175,12 +177,10 @@ def compare_dump(checkpoint, dump_file):
 
 def compare_loop(checkpoint, later, byte):
     model, options = open_checkpoint(pathlib.Path(checkpoint))
-    row = torch.full((1, options["model"]["context"]), int(byte))
+    row = torch.full((1, options["model"]["context"]), byte)
     losses = train(model, [(row, row)] * options["train"]["steps"], options)
     saved = load_file(pathlib.Path(later) / "model.safetensors")
     return {"parameters": compare_parameters(model, saved), "losses": losses.tolist()}
 
 
-if __name__ == "__main__":
-    compare = {"dump": compare_dump, "loop": compare_loop}[sys.argv[1]]
-    print(json.dumps(compare(*sys.argv[2:])))
+jobs.run(dump=compare_dump, loop=compare_loop)

@@ -1,16 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """A folder of pictures for the trainer, and its checkpoint judged by torchvision.
 
-    image_run.py make FOLDER
-    image_run.py judge FOLDER CHECKPOINT
-
 `make` fills FOLDER/train and FOLDER/val with classes that differ in colour. `judge` loads the
-checkpoint into torchvision's model of that name, strictly, and prints as JSON what it makes of
-FOLDER/val: loss, top1, top5, and whether the classes are those of torchvision's ImageFolder.
+checkpoint into torchvision's model of that name, strictly, and returns what it makes of FOLDER/val:
+loss, top1, top5, and whether the classes are those of torchvision's ImageFolder.
 """
 import json
 import pathlib
-import sys
 
 import numpy
 import torch
@@ -60,13 +56,9 @@ def judge(folder, checkpoint):
         logits = model(torch.stack([read(path) for path, _ in pairs.samples]))
     best = logits.topk(min(5, len(pairs.classes)), 1).indices.eq(labels[:, None])
     names = [config["id2label"][str(index)] for index in range(len(pairs.classes))]
-    report = {
+    return {
         "loss": float(F.cross_entropy(logits, labels)),
         "top1": float(best[:, 0].float().mean()),
         "top5": float(best.any(1).float().mean()),
         "sameClasses": names == pairs.classes,
     }
-    print(json.dumps(report))
-
-
-{"make": make, "judge": judge}[sys.argv[1]](*sys.argv[2:])

@@ -2,7 +2,7 @@
 // optim_dump OUT: the trainer's optimizers, clipping, loss scaling, averaging and schedules on
 // made-up weights and gradients, into one safetensors file for optim_reference.py. Its metadata
 // says which cases it holds.
-#include "shared/checkpoint/safetensors.h"
+#include "tests/python/dump.h"
 #include "tests/unit/train/toy_model.h"
 #include "trainer/train/optim/gradients.h"
 #include "trainer/train/optim/schedule.h"
@@ -16,14 +16,14 @@
 
 namespace {
 
+using namespace rm::test;
+
 constexpr int64_t kSteps = 25;
 constexpr double kLr = 1e-2;
 constexpr double kAverageDecay = 0.9;
 constexpr double kGradientScale = 2.0;
 constexpr uint64_t kWeightSeed = 3;
 constexpr uint64_t kGradientSeed = 7;
-
-using Named = std::vector<std::pair<std::string, at::Tensor>>;
 
 struct Case {
     std::string name;
@@ -87,10 +87,6 @@ std::vector<std::vector<at::Tensor>> makeGradients() {
     return steps;
 }
 
-at::Tensor stored(const at::Tensor& tensor) {
-    return tensor.detach().clone(at::MemoryFormat::Contiguous);
-}
-
 void setGradients(const rm::Model& model, const std::vector<at::Tensor>& gradients, double scale,
                   bool broken) {
     for (size_t i = 0; i < gradients.size(); ++i) {
@@ -117,8 +113,8 @@ void run(const Case& one, const std::vector<std::vector<at::Tensor>>& gradients,
     }
     for (size_t i = 0; i < gradients[0].size(); ++i) {
         const rm::Parameter& parameter = model->parameters()[i];
-        out.emplace_back(one.name + "/" + parameter.name, stored(parameter.value));
-        out.emplace_back(one.name + "/average/" + parameter.name, stored(average.values()[i]));
+        out.emplace_back(one.name + "/" + parameter.name, snapshot(parameter.value));
+        out.emplace_back(one.name + "/average/" + parameter.name, snapshot(average.values()[i]));
     }
     out.emplace_back(one.name + "/scales", at::tensor(scales, at::kFloat));
 }
@@ -143,10 +139,10 @@ rm::Result<void> dump(const std::string& path) {
     const auto model = rm::test::toyModel(kWeightSeed);
     for (size_t i = 0; i < model->parameters().size(); ++i) {
         const rm::Parameter& parameter = model->parameters()[i];
-        tensors.emplace_back("initial/" + parameter.name, stored(parameter.value));
+        tensors.emplace_back("initial/" + parameter.name, snapshot(parameter.value));
         for (size_t step = 0; step < gradients.size(); ++step)
             tensors.emplace_back("gradient/" + std::to_string(step) + "/" + parameter.name,
-                                 stored(gradients[step][i]));
+                                 snapshot(gradients[step][i]));
     }
     nlohmann::json cases = nlohmann::json::array();
     for (const Case& one : allCases()) {
@@ -154,14 +150,7 @@ rm::Result<void> dump(const std::string& path) {
         run(one, gradients, tensors);
     }
     addSchedules(tensors);
-    std::vector<rm::TensorView> views;
-    for (const auto& [name, tensor] : tensors)
-        views.push_back(
-            {name,
-             "F32",
-             tensor.sizes().vec(),
-             {static_cast<const std::byte*>(tensor.const_data_ptr()), tensor.nbytes()}});
-    return rm::writeSafetensors(path, views, {{"cases", cases.dump()}});
+    return save(path, tensors, {{"cases", cases.dump()}});
 }
 
 } // namespace
@@ -171,8 +160,5 @@ int main(int argc, char** argv) {
         std::fputs("usage: optim_dump OUT\n", stderr);
         return 2;
     }
-    const auto done = dump(argv[1]);
-    if (!done)
-        std::fprintf(stderr, "%s\n", done.error().message.c_str());
-    return done ? 0 : 1;
+    return ended(dump(argv[1]));
 }

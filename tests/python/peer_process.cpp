@@ -39,11 +39,19 @@ QByteArray runPeer(const QString& program, const QStringList& arguments) {
     return {};
 }
 
-QJsonObject runScript(const QString& script, const QStringList& arguments) {
-    const QString path = fromEnvironment("RINGMASTER_SOURCE") + "/tests/python/" + script;
-    const QByteArray out = runPeer(peerPython(), QStringList(path) + arguments);
-    qInfo("%s", out.trimmed().constData());
+QString peerScript(const QString& name) {
+    return fromEnvironment("RINGMASTER_SOURCE") + "/tests/python/" + name;
+}
+
+QJsonObject runScript(const QString& name, const QStringList& arguments) {
+    constexpr qsizetype kMostToldOf = 2000;
+    const QByteArray out = runPeer(peerPython(), QStringList(peerScript(name)) + arguments);
+    qInfo("%s", out.trimmed().left(kMostToldOf).constData());
     return QJsonDocument::fromJson(out).object();
+}
+
+QJsonObject runJobs(const QString& script, const QJsonObject& jobs) {
+    return runScript(script, {QString::fromUtf8(QJsonDocument(jobs).toJson())});
 }
 
 QString builtProgram(const QString& name) {

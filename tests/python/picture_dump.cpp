@@ -3,8 +3,8 @@
 //   view SIZE X Y WIDTH HEIGHT REDUCTION FLIP PATH
 //   centre SIZE PATH
 // into one safetensors file: line n becomes tensor "n", uint8 (SIZE, SIZE, 3).
-#include "shared/checkpoint/safetensors.h"
 #include "shared/io/file.h"
+#include "tests/python/dump.h"
 #include "trainer/train/data/image_view.h"
 
 #include <ATen/ops/empty.h>
@@ -41,22 +41,15 @@ rm::Result<at::Tensor> readLine(const std::string& line) {
 }
 
 rm::Result<void> run(const char* list, const char* out) {
-    std::vector<at::Tensor> tensors;
+    rm::test::Named views;
     std::ifstream lines(list);
     for (std::string line; std::getline(lines, line);) {
         const auto tensor = readLine(line);
         if (!tensor)
             return tl::unexpected(tensor.error());
-        tensors.push_back(*tensor);
+        views.emplace_back(std::to_string(views.size()), *tensor);
     }
-    std::vector<rm::TensorView> views;
-    for (const at::Tensor& tensor : tensors)
-        views.push_back(
-            {std::to_string(views.size()),
-             "U8",
-             tensor.sizes().vec(),
-             {static_cast<const std::byte*>(tensor.const_data_ptr()), tensor.nbytes()}});
-    return rm::writeSafetensors(out, views, {});
+    return rm::test::save(out, views);
 }
 
 } // namespace
@@ -66,8 +59,5 @@ int main(int argc, char** argv) {
         std::fputs("usage: picture_dump LIST OUT\n", stderr);
         return 2;
     }
-    const auto done = run(argv[1], argv[2]);
-    if (!done)
-        std::fprintf(stderr, "%s\n", done.error().message.c_str());
-    return done ? 0 : 1;
+    return rm::test::ended(run(argv[1], argv[2]));
 }

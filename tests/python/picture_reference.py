@@ -1,17 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """torchvision's transforms beside the trainer's.
 
-    picture_reference.py make FOLDER
-    picture_reference.py compare FOLDER DUMP.safetensors
-
 `make` writes pictures of every kind, and FOLDER/list for picture_dump: crops, some of them flipped,
-some decoded smaller, and the middles that validation looks at. `compare` makes the
-same with torchvision, once from Pillow's pictures and once from tensors, and prints, as JSON, how
-far bytes are apart at most, by kind of line.
+some decoded smaller, and the middles that validation looks at. `compare` makes the same with
+torchvision, once from Pillow's pictures and once from tensors, and returns how far bytes are apart
+at most, by kind of line.
 """
-import json
 import pathlib
-import sys
 
 import numpy
 from PIL import Image
@@ -91,7 +86,4 @@ def compare(folder, dump_path):
         row["pillow"] = max(row["pillow"], int(from_pillow.max()))
         row["share"] = max(row["share"], float((from_pillow > 1).mean()))
         row["tensor"] = max(row["tensor"], int(from_tensor.max()))
-    print(json.dumps(report))
-
-
-{"make": make, "compare": compare}[sys.argv[1]](*sys.argv[2:])
+    return report

@@ -2,6 +2,7 @@
 // resnet_dump TYPE INPUT OUT: the trainer's ResNet with the weights, pictures and labels of INPUT,
 // which resnet_reference.py wrote from a model of torchvision's: logits, loss and gradients, then
 // some steps of SGD; all into one safetensors file, in which "after." is the whole model.
+#include "tests/python/dump.h"
 #include "trainer/train/checkpoint/checkpoint.h"
 #include "trainer/train/model/resnet.h"
 #include "trainer/train/optim/gradients.h"
@@ -14,14 +15,10 @@
 
 namespace {
 
+using namespace rm::test;
+
 constexpr double kLr = 0.01;
 constexpr double kSmoothing = 0.1;
-
-using Named = std::vector<std::pair<std::string, at::Tensor>>;
-
-at::Tensor snapshot(const at::Tensor& tensor) {
-    return tensor.detach().clone(at::MemoryFormat::Contiguous);
-}
 
 rm::RunSpec::Optimizer sgd() {
     rm::RunSpec::Optimizer settings;
@@ -29,11 +26,6 @@ rm::RunSpec::Optimizer sgd() {
     settings.momentum = 0.9;
     settings.weightDecay = 1e-4;
     return settings;
-}
-
-void clearGradients(const rm::Model& model) {
-    for (const rm::Parameter& parameter : model.parameters())
-        parameter.value.mutable_grad().reset();
 }
 
 /// `pictures` (steps, B, 3, H, W) as int64, `labels` (steps, B)
@@ -57,9 +49,8 @@ Named compute(rm::ResNet& model, const at::Tensor& pictures, const at::Tensor& l
         clearGradients(model);
         const at::Tensor loss = model.loss(batch(step), true);
         loss.backward();
-        for (const rm::Parameter& parameter : model.parameters())
-            if (step == 0)
-                dump.emplace_back("gradient." + parameter.name, snapshot(parameter.value.grad()));
+        if (step == 0)
+            addGradients(dump, model);
         optimizer->step(kLr);
         losses.push_back(snapshot(loss));
     }
@@ -69,18 +60,6 @@ Named compute(rm::ResNet& model, const at::Tensor& pictures, const at::Tensor& l
     const at::NoGradGuard noGrad;
     dump.emplace_back("trainLogits", snapshot(model.logits(first, true)));
     return dump;
-}
-
-rm::Result<void> save(const std::string& path, const Named& tensors) {
-    std::vector<rm::TensorView> views;
-    for (const auto& [name, tensor] : tensors) {
-        const auto* bytes = static_cast<const std::byte*>(tensor.const_data_ptr());
-        views.push_back({name,
-                         tensor.scalar_type() == at::kLong ? "I64" : "F32",
-                         tensor.sizes().vec(),
-                         {bytes, tensor.nbytes()}});
-    }
-    return rm::writeSafetensors(path, views, {});
 }
 
 rm::Result<void> run(const std::string& type, const std::string& input, const std::string& out) {
@@ -107,8 +86,5 @@ int main(int argc, char** argv) {
         return 2;
     }
     at::set_num_threads(1); // as the reference: sums are taken in the same order
-    const auto done = run(argv[1], argv[2], argv[3]);
-    if (!done)
-        std::fprintf(stderr, "%s\n", done.error().message.c_str());
-    return done ? 0 : 1;
+    return ended(run(argv[1], argv[2], argv[3]));
 }

@@ -1,16 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """torchvision's ResNet beside the trainer's.
 
-    resnet_reference.py make TYPE INPUT.safetensors
-    resnet_reference.py compare TYPE INPUT.safetensors DUMP.safetensors
-
 `make` writes a model of torchvision's as it comes from its constructor, with made-up pictures and
-labels, for resnet_dump. `compare` does once more what resnet_dump did and prints one JSON object of
-relative differences (Euclidean norms; of many tensors the worst one and its name).
+labels, for resnet_dump. `compare` does once more what resnet_dump did and returns relative
+differences (Euclidean norms; of many tensors the worst one and its name).
 """
-import json
-import sys
-
 import torch
 import torchvision
 from safetensors.torch import load_file, save_file
@@ -49,6 +43,7 @@ def groups(model):
 
 
 def recompute(model, pictures, labels):
+    torch.set_num_threads(1)  # as resnet_dump: sums are taken in the same order
     first = normalized(pictures[0])
     with torch.no_grad():
         logits = model.eval()(first)
@@ -102,8 +97,4 @@ def compare(kind, path, dump_path):
     report["statistics"] = worst({n: d for n, d in after.items() if n.endswith(statistics)})
     report["parameters"] = worst({n: d for n, d in after.items() if not n.endswith(statistics)})
     report["batches"] = int(dump["after.bn1.num_batches_tracked"])
-    print(json.dumps(report))
-
-
-torch.set_num_threads(1)
-{"make": make, "compare": compare}[sys.argv[1]](*sys.argv[2:])
+    return report

@@ -3,6 +3,8 @@
 #include "tests/support/requirement.h"
 #include "tests/unit/train/trainer_run.h"
 
+#include <QDir>
+#include <QJsonArray>
 #include <QTemporaryDir>
 #include <QTest>
 
@@ -14,6 +16,24 @@ using namespace rm::test;
 namespace {
 
 constexpr double kTolerance = 1e-5;
+constexpr const char* kModels[] = {"resnet18", "resnet50"};
+constexpr int kWorlds[] = {1, 2};
+
+RunSpec imageSpec(const std::string& folder) {
+    RunSpec spec;
+    spec.model.type = "resnet18";
+    spec.model.imageSize = 32;
+    spec.data.train = {folder + "/train"};
+    spec.data.validation = {folder + "/val"};
+    spec.train.steps = 4;
+    spec.train.batchSize = 8;
+    spec.train.threads = 1;
+    spec.optimizer.lr = 1e-3;
+    spec.validation.every = 2;
+    spec.checkpoint.every = 0;
+    spec.launch.device = "cpu";
+    return spec;
+}
 
 } // namespace
 
@@ -24,23 +44,31 @@ private Q_SLOTS:
     void initTestCase() {
         RM_NEEDS("python", !peerPython().isEmpty(),
                  "no Python with packaging/requirements/python-peer.txt at RINGMASTER_PYTHON");
-        QVERIFY(m_folder.isValid());
+        QVERIFY(QDir(at("")).mkdir("views"));
+        QJsonObject made{{"views", QJsonArray{"make_views", at("views")}},
+                         {"run", QJsonArray{"make_run", at("run")}}};
+        for (const char* type : kModels)
+            made[type] = QJsonArray{"make_resnet", type, at(type)};
+        runJobs("image_peers.py", made);
+        dumpModels();
+        runPeer(builtProgram("picture_dump"), {at("views/list"), at("views-dump")});
+        m_jobs["views"] = QJsonArray{"compare_views", at("views"), at("views-dump")};
+        for (const int ranks : kWorlds)
+            train(ranks);
+        m_reports = runJobs("image_peers.py", m_jobs);
+        QCOMPARE(m_reports.size(), 5);
     }
 
     void numbersEqualTorchvision_data() {
         QTest::addColumn<QString>("type");
-        QTest::newRow("resnet18") << "resnet18";
-        QTest::newRow("resnet50") << "resnet50";
+        for (const char* type : kModels)
+            QTest::newRow(type) << QString(type);
     }
 
     /// Its weights loaded here, our weights after some steps loaded there.
     void numbersEqualTorchvision() {
         QFETCH(QString, type);
-        const QString input = m_folder.filePath(type + ".safetensors");
-        const QString dump = m_folder.filePath(type + "-dump.safetensors");
-        runPeer(peerPython(), {script("resnet_reference.py"), "make", type, input});
-        runPeer(builtProgram("resnet_dump"), {type, input, dump});
-        const QJsonObject report = runScript("resnet_reference.py", {"compare", type, input, dump});
+        const QJsonObject report = m_reports[type].toObject();
         for (const char* one : {"evalLogits", "evalLoss", "trainLogits", "losses", "loaded"})
             QVERIFY2(report[QLatin1String(one)].toDouble(1) < kTolerance, one);
         for (const char* many : {"gradients", "statistics", "parameters"}) {
@@ -52,12 +80,7 @@ private Q_SLOTS:
     }
 
     void viewsEqualTorchvisionAndPillow() {
-        const QString folder = m_folder.filePath("views");
-        QVERIFY(QDir().mkdir(folder));
-        const QString dump = m_folder.filePath("views.safetensors");
-        runPeer(peerPython(), {script("picture_reference.py"), "make", folder});
-        runPeer(builtProgram("picture_dump"), {folder + "/list", dump});
-        const QJsonObject report = runScript("picture_reference.py", {"compare", folder, dump});
+        const QJsonObject report = m_reports["views"].toObject();
         const auto figure = [&](const char* kind, const char* name) {
             return report[QLatin1String(kind)].toObject()[QLatin1String(name)].toDouble(1e9);
         };
@@ -72,22 +95,17 @@ private Q_SLOTS:
 
     void torchvisionJudgesACheckpointAsTheTrainerDid_data() {
         QTest::addColumn<int>("ranks");
-        QTest::newRow("alone") << 1;
-        QTest::newRow("two ranks") << 2;
+        for (const int ranks : kWorlds)
+            QTest::addRow("%d ranks", ranks) << ranks;
     }
 
     void torchvisionJudgesACheckpointAsTheTrainerDid() {
         QFETCH(int, ranks);
-        const QString folder = m_folder.filePath("run-%1").arg(ranks);
-        runPeer(peerPython(), {script("image_run.py"), "make", folder});
-        TrainerRun run;
-        const RunSpec spec = imageSpec(folder.toStdString());
-        QCOMPARE(run.run(spec, ranks), std::vector<int>(static_cast<size_t>(ranks), 0));
-        const QJsonObject report =
-            runScript("image_run.py",
-                      {"judge", folder, QString::fromStdString(run.checkpoint(spec.train.steps))});
+        const QJsonObject report = m_reports[QString::number(ranks)].toObject();
         QVERIFY(report["sameClasses"].toBool());
-        const auto last = [&](MetricId id) { return run.series(0, id).rbegin()->second; };
+        const auto last = [&](MetricId id) {
+            return m_runs.at(ranks).series(0, id).rbegin()->second;
+        };
         const double loss = last(metric::kValidationLoss);
         QVERIFY2(std::abs(report["loss"].toDouble() - loss) < kTolerance * loss,
                  qPrintable(QString("%1 here").arg(loss, 0, 'g', 9)));
@@ -96,27 +114,28 @@ private Q_SLOTS:
     }
 
 private:
-    static QString script(const char* name) {
-        return QString::fromLocal8Bit(qgetenv("RINGMASTER_SOURCE")) + "/tests/python/" + name;
+    QString at(const QString& name) const { return m_folder.filePath(name); }
+
+    void dumpModels() {
+        for (const char* type : kModels) {
+            const QString dump = at(type) + "-dump";
+            runPeer(builtProgram("resnet_dump"), {type, at(type), dump});
+            m_jobs[type] = QJsonArray{"compare_resnet", type, at(type), dump};
+        }
     }
 
-    static RunSpec imageSpec(const std::string& folder) {
-        RunSpec spec;
-        spec.model.type = "resnet18";
-        spec.model.imageSize = 32;
-        spec.data.train = {folder + "/train"};
-        spec.data.validation = {folder + "/val"};
-        spec.train.steps = 4;
-        spec.train.batchSize = 8;
-        spec.train.threads = 1;
-        spec.optimizer.lr = 1e-3;
-        spec.validation.every = 2;
-        spec.checkpoint.every = 0;
-        spec.launch.device = "cpu";
-        return spec;
+    void train(int ranks) {
+        const RunSpec spec = imageSpec(at("run").toStdString());
+        TrainerRun& run = m_runs[ranks];
+        QCOMPARE(run.run(spec, ranks), std::vector<int>(static_cast<size_t>(ranks), 0));
+        const QString checkpoint = QString::fromStdString(run.checkpoint(spec.train.steps));
+        m_jobs[QString::number(ranks)] = QJsonArray{"judge_run", at("run"), checkpoint};
     }
 
     const QTemporaryDir m_folder;
+    std::map<int, TrainerRun> m_runs; ///< by ranks
+    QJsonObject m_jobs;
+    QJsonObject m_reports; ///< by the same names
 };
 
 QTEST_GUILESS_MAIN(TestImagePeer)

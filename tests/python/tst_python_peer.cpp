@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "shared/journal/journal.h"
+#include "tests/python/peer_process.h"
 #include "tests/support/requirement.h"
+#include "tests/unit/train/trainer_run.h"
 
-#include <QDir>
 #include <QFile>
+#include <QFileInfo>
 #include <QJsonArray>
-#include <QJsonDocument>
-#include <QJsonObject>
-#include <QProcess>
 #include <QTemporaryDir>
 #include <QTest>
 
 #include <cmath>
-#include <map>
+
+using namespace rm;
+using namespace rm::test;
 
 namespace {
 
@@ -20,53 +20,36 @@ constexpr double kTolerance = 1e-5;
 constexpr int kSteps = 20;
 constexpr char kByte = 'a';
 
-/// Placeholders: text file, sequences of a micro-batch, micro-batches of a step.
-constexpr const char* kSpec = R"(
-name = "python-peer"
-[model]
-layers = 2
-heads = 4
-width = 64
-context = 32
-[data]
-train = ["%1"]
-[train]
-steps = 20
-batch_size = %2
-accumulation = %3
-threads = 1
-[optimizer]
-lr = 0.001
-clip = 1.0
-[schedule]
-type = "cosine"
-warmup_steps = 5
-min_lr = 0.0001
-[validation]
-every = 0
-[checkpoint]
-every = 0
-[launch]
-device = "cpu"
-)";
+struct Cut {
+    const char* name;
+    int ranks;
+    int batchSize;
+    int accumulation;
+};
+constexpr Cut kCuts[] = {
+    {"alone", 1, 4, 1}, {"accumulated", 1, 2, 3}, {"two ranks, accumulated", 2, 1, 2}};
 
-QString fromEnvironment(const char* name) {
-    return QString::fromLocal8Bit(qgetenv(name));
+RunSpec specFor(const QString& text, const Cut& cut) {
+    RunSpec spec = tinySpec();
+    spec.model.heads = 4;
+    spec.model.width = 64;
+    spec.data.train = {text.toStdString()};
+    spec.train.steps = kSteps;
+    spec.train.batchSize = cut.batchSize;
+    spec.train.accumulation = cut.accumulation;
+    spec.optimizer.lr = 0.001;
+    spec.optimizer.clip = 1.0;
+    spec.schedule.warmupSteps = 5;
+    spec.schedule.minLr = 0.0001;
+    return spec;
 }
 
-/// Values of one metric by step.
-std::map<int64_t, float> series(const QString& journal, rm::MetricId metric) {
-    std::map<int64_t, float> values;
-    const auto records = rm::readJournal(journal.toStdString());
-    if (!records)
-        return values;
-    for (const rm::Record& record : *records) {
-        const auto* samples = std::get_if<rm::Samples>(&record);
-        for (size_t i = 0; samples && i < samples->metric.size(); ++i)
-            if (samples->metric[i] == metric)
-                values[samples->step] = samples->value[i];
-    }
-    return values;
+QString checkpoint(const TrainerRun& run, int step) {
+    return QString::fromStdString(run.checkpoint(step));
+}
+
+QString specFile(const TrainerRun& run) {
+    return QString::fromStdString(run.dir()) + "/spec.toml";
 }
 
 } // namespace
@@ -74,58 +57,48 @@ std::map<int64_t, float> series(const QString& journal, rm::MetricId metric) {
 /// The trainer beside Python: the wheel's own torch, torchrun and safetensors.
 class TestPythonPeer : public QObject {
     Q_OBJECT
-
 private Q_SLOTS:
     void initTestCase() {
-        const bool found = QFileInfo(m_python).isExecutable();
-        RM_NEEDS("python", found, m_missing.arg(m_python));
-        QVERIFY(m_folder.isValid());
-        writeFile("spec.toml", specFor("/usr/share/common-licenses", 4, 1));
-        runProgram(m_trainer, {"--spec", m_folder.filePath("spec.toml"), "--run-dir",
-                               m_folder.filePath("alone"), "--save-initial"});
+        RM_NEEDS("python", !peerPython().isEmpty(),
+                 "no Python with packaging/requirements/python-peer.txt at RINGMASTER_PYTHON");
+        const QString dump = m_folder.filePath("dump.safetensors");
+        train(m_alone, "/usr/share/common-licenses", kCuts[0]);
+        runPeer(builtProgram("gpt_dump"), {specFile(m_alone), checkpoint(m_alone, 0), dump});
+        QJsonObject jobs{{"dump", QJsonArray{"dump", checkpoint(m_alone, 0), dump}}};
+        QFile same(m_folder.filePath("same.txt"));
+        QVERIFY(same.open(QIODevice::WriteOnly));
+        same.write(QByteArray(20000, kByte));
+        same.close();
+        for (const Cut& cut : kCuts) {
+            TrainerRun& run = m_loops[cut.name];
+            train(run, same.fileName(), cut);
+            jobs[cut.name] = QJsonArray{"loop", checkpoint(run, 0), checkpoint(run, kSteps), kByte};
+        }
+        m_reports = runJobs("gpt_reference.py", jobs);
+        QCOMPARE(m_reports.size(), jobs.size());
     }
 
     void numbersEqualPyTorch() {
-        const QString dump = m_folder.filePath("dump.safetensors");
-        const QString initial = checkpoint("alone", 0);
-        runProgram(m_tests + "/gpt_dump", {m_folder.filePath("spec.toml"), initial, dump});
-        const QJsonObject report = runPython("gpt_reference.py", {"dump", initial, dump});
+        const QJsonObject report = m_reports["dump"].toObject();
         QCOMPARE(report["steps"].toInt(), kSteps);
         for (const char* scalar : {"logits", "loss", "losses"})
             QVERIFY2(report[QLatin1String(scalar)].toDouble(1) < kTolerance, scalar);
-        for (const char* tensors : {"gradients", "parameters"}) {
-            const QJsonObject worst = report[QLatin1String(tensors)].toObject();
-            QVERIFY2(worst["difference"].toDouble(1) < kTolerance,
-                     qPrintable(worst["tensor"].toString()));
-        }
+        for (const char* tensors : {"gradients", "parameters"})
+            checkWorst(report[QLatin1String(tensors)].toObject());
         QVERIFY(report["lastLoss"].toDouble() < report["firstLoss"].toDouble());
     }
 
     void wholeLoopEqualsPyTorch_data() {
-        QTest::addColumn<int>("ranks");
-        QTest::addColumn<int>("batchSize");
-        QTest::addColumn<int>("accumulation");
-        QTest::newRow("alone") << 1 << 4 << 1;
-        QTest::newRow("accumulated") << 1 << 2 << 3;
-        QTest::newRow("two ranks, accumulated") << 2 << 1 << 2;
+        QTest::addColumn<QString>("name");
+        for (const Cut& cut : kCuts)
+            QTest::newRow(cut.name) << QString(cut.name);
     }
 
     void wholeLoopEqualsPyTorch() {
-        QFETCH(int, ranks);
-        QFETCH(int, batchSize);
-        QFETCH(int, accumulation);
-        writeFile("same.txt", QByteArray(20000, kByte));
-        writeFile("same.toml", specFor(m_folder.filePath("same.txt"), batchSize, accumulation));
-        const QString runDir = QString("loop-%1-%2").arg(ranks).arg(accumulation);
-        torchrun(ranks, {"--spec", m_folder.filePath("same.toml"), "--run-dir",
-                         m_folder.filePath(runDir), "--save-initial"});
-        const QJsonObject report =
-            runPython("gpt_reference.py", {"loop", checkpoint(runDir, 0),
-                                           checkpoint(runDir, kSteps), QString::number(kByte)});
-        const QJsonObject worst = report["parameters"].toObject();
-        QVERIFY2(worst["difference"].toDouble(1) < kTolerance,
-                 qPrintable(worst["tensor"].toString()));
-        const auto losses = series(journal(runDir, 0), rm::metric::kTrainLoss);
+        QFETCH(QString, name);
+        const QJsonObject report = m_reports[name].toObject();
+        checkWorst(report["parameters"].toObject());
+        const auto losses = m_loops.at(name).series(0, metric::kTrainLoss);
         QCOMPARE(losses.size(), size_t(kSteps));
         for (const auto& [step, loss] : losses) {
             const double expected = report["losses"].toArray().at(int(step) - 1).toDouble();
@@ -136,7 +109,7 @@ private Q_SLOTS:
 
     void safetensorsReadsCheckpointsWithoutTorch() {
         for (const int step : {0, kSteps}) {
-            const QJsonObject seen = runPython("read_checkpoint.py", {checkpoint("alone", step)});
+            const QJsonObject seen = runScript("read_checkpoint.py", {checkpoint(m_alone, step)});
             QCOMPARE(seen["step"].toInt(-1), step);
             QCOMPARE(seen["tensors"].toInt(), 2 + 2 * 12 + 2);
             QCOMPARE(seen["parameters"].toInt(), kParameters);
@@ -148,14 +121,17 @@ private Q_SLOTS:
     }
 
     void torchrunStartsTheTrainer() {
-        torchrun(2, {"--spec", m_folder.filePath("spec.toml"), "--run-dir",
-                     m_folder.filePath("torchrun")});
-        const auto norms = series(journal("torchrun", 0), rm::metric::kTrainGradNorm);
+        const TrainerRun run;
+        runPeer(peerPython(),
+                {"-m", "torch.distributed.run", "--standalone", "--nproc_per_node=2", "--no-python",
+                 qEnvironmentVariable("RINGMASTER_BIN") + "/ringmaster-trainer", "--spec",
+                 specFile(m_alone), "--run-dir", QString::fromStdString(run.dir())});
+        const auto norms = run.series(0, metric::kTrainGradNorm);
         QCOMPARE(norms.size(), size_t(kSteps));
         // Equal norms of the averaged gradients: one world of two, not two worlds of one.
-        QVERIFY(norms == series(journal("torchrun", 1), rm::metric::kTrainGradNorm));
-        QVERIFY(norms != series(journal("alone", 0), rm::metric::kTrainGradNorm));
-        QVERIFY(QFileInfo::exists(checkpoint("torchrun", kSteps) + "/MANIFEST.json"));
+        QCOMPARE(run.series(1, metric::kTrainGradNorm), norms);
+        QVERIFY(norms != m_alone.series(0, metric::kTrainGradNorm));
+        QVERIFY(QFileInfo::exists(checkpoint(run, kSteps) + "/MANIFEST.json"));
     }
 
 private:
@@ -163,69 +139,20 @@ private:
     static constexpr int kParameters =
         (256 + 32) * 64 + 2 * (4 * 64 + 4 * 64 * 64 + 4 * 64 + 8 * 64 * 64 + 5 * 64) + 2 * 64;
 
-    static QByteArray specFor(const QString& text, int batchSize, int accumulation) {
-        return QString(kSpec).arg(text).arg(batchSize).arg(accumulation).toUtf8();
+    static void train(TrainerRun& run, const QString& text, const Cut& cut) {
+        const std::vector<int> ok(static_cast<size_t>(cut.ranks), 0);
+        QCOMPARE(run.run(specFor(text, cut), cut.ranks, {"--save-initial"}), ok);
     }
 
-    void writeFile(const QString& name, const QByteArray& content) {
-        QFile file(m_folder.filePath(name));
-        QVERIFY(file.open(QIODevice::WriteOnly));
-        QCOMPARE(file.write(content), content.size());
+    static void checkWorst(const QJsonObject& worst) {
+        QVERIFY2(worst["difference"].toDouble(1) < kTolerance,
+                 qPrintable(worst["tensor"].toString()));
     }
 
-    void torchrun(int ranks, const QStringList& arguments) {
-        runProgram(m_python, QStringList{"-m", "torch.distributed.run", "--standalone",
-                                         QString("--nproc_per_node=%1").arg(ranks), "--no-python",
-                                         m_trainer} +
-                                 arguments);
-    }
-
-    QString journal(const QString& runDir, int rank) const {
-        return m_folder.filePath(runDir + "/journal/" +
-                                 QString::fromStdString(rm::rankJournalName(rank)));
-    }
-
-    QString checkpoint(const QString& runDir, int step) const {
-        return m_folder.filePath(runDir + "/checkpoints/" +
-                                 QString("step-%1").arg(step, 9, 10, QChar('0')));
-    }
-
-    /// Standard output of a program that must succeed; else the test has failed and it is empty.
-    QByteArray runProgram(const QString& program, const QStringList& arguments) {
-        QProcess process;
-        QProcessEnvironment environment = QProcessEnvironment::systemEnvironment();
-        environment.insert("PYTHONPATH", m_scripts + "/peer");
-        environment.insert("LD_LIBRARY_PATH", fromEnvironment("RINGMASTER_STAND_INS"));
-        environment.insert("PYTHONDONTWRITEBYTECODE", "1");
-        process.setProcessEnvironment(environment);
-        process.setWorkingDirectory(m_folder.path());
-        process.start(program, arguments);
-        const bool good = process.waitForFinished(120000) &&
-                          process.exitStatus() == QProcess::NormalExit && process.exitCode() == 0;
-        if (!good) {
-            qWarning("%s", process.readAllStandardError().right(4000).constData());
-            QTest::qFail(qPrintable(program + " failed: " + process.errorString()), __FILE__,
-                         __LINE__);
-            return {};
-        }
-        return process.readAllStandardOutput();
-    }
-
-    QJsonObject runPython(const QString& script, QStringList arguments) {
-        arguments.prepend(m_scripts + "/" + script);
-        const QByteArray out = runProgram(m_python, arguments);
-        qInfo("%s", out.trimmed().constData());
-        return QJsonDocument::fromJson(out).object();
-    }
-
-    const QString m_python = fromEnvironment("RINGMASTER_PYTHON");
-    const QString m_trainer = fromEnvironment("RINGMASTER_BIN") + "/ringmaster-trainer";
-    const QString m_tests = fromEnvironment("RINGMASTER_BUILD") + "/tests";
-    const QString m_scripts = fromEnvironment("RINGMASTER_SOURCE") + "/tests/python";
-    const QString m_missing =
-        "no Python 3.11 with packaging/requirements/python-peer.txt at RINGMASTER_PYTHON='%1'; "
-        "`packaging/setup --tests` makes one in the cache (python-peer/bin/python3)";
-    QTemporaryDir m_folder;
+    const QTemporaryDir m_folder;
+    TrainerRun m_alone;
+    std::map<QString, TrainerRun> m_loops; ///< on a text of one letter, by the cut's name
+    QJsonObject m_reports;
 };
 
 QTEST_GUILESS_MAIN(TestPythonPeer)

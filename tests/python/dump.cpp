@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/python/dump.h"
+
+#include "shared/checkpoint/safetensors.h"
+#include "trainer/train/interchange/dtypes.h"
+#include "trainer/train/interchange/fit.h"
+
+#include <cstdio>
+
+namespace rm::test {
+
+at::Tensor snapshot(const at::Tensor& tensor) {
+    return tensor.detach().clone(at::MemoryFormat::Contiguous);
+}
+
+Result<void> loadWeights(const Model& model, const std::string& folder) {
+    return readWeights(folder).and_then(
+        [&](const Weights& weights) { return fillModel(model, weights, folder); });
+}
+
+void clearGradients(const Model& model) {
+    for (const Parameter& parameter : model.parameters())
+        parameter.value.mutable_grad().reset();
+}
+
+void addGradients(Named& dump, const Model& model) {
+    for (const Parameter& parameter : model.parameters())
+        dump.emplace_back("gradient." + parameter.name, snapshot(parameter.value.grad()));
+}
+
+Result<void> save(const std::string& path, const Named& dump,
+                  const std::map<std::string, std::string>& metadata) {
+    std::vector<TensorView> views;
+    for (const auto& [name, tensor] : dump) {
+        const auto* bytes = static_cast<const std::byte*>(tensor.const_data_ptr());
+        views.push_back({name,
+                         safetensorsDtype(tensor.scalar_type()),
+                         tensor.sizes().vec(),
+                         {bytes, tensor.nbytes()}});
+    }
+    return writeSafetensors(path, views, metadata);
+}
+
+int ended(const Result<void>& done) {
+    if (!done)
+        std::fprintf(stderr, "%s\n", done.error().message.c_str());
+    return done ? 0 : 1;
+}
+
+} // namespace rm::test

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "shared/result.h"
+#include "trainer/train/model/model.h"
+
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace rm::test {
+
+/// What a program computed for a script of this folder to compare.
+using Named = std::vector<std::pair<std::string, at::Tensor>>;
+
+/// As the file wants it: contiguous, detached from what goes on changing.
+at::Tensor snapshot(const at::Tensor& tensor);
+
+/// Fills the model, strictly, with the weights of a checkpoint or of a folder that was exported.
+Result<void> loadWeights(const Model& model, const std::string& folder);
+
+void clearGradients(const Model& model);
+
+/// Under "gradient." and the parameter's name.
+void addGradients(Named& dump, const Model& model);
+
+/// Into a safetensors file.
+Result<void> save(const std::string& path, const Named& dump,
+                  const std::map<std::string, std::string>& metadata = {});
+
+/// The exit code of a program; an error is told.
+int ended(const Result<void>& done);
+
+} // namespace rm::test
