@@ -54,7 +54,7 @@ inline RunSpec translationSpec(const QString& path) {
     spec.data.vocabSize = 400;
     spec.data.validationShare = 0.1;
     spec.train.steps = 12;
-    spec.train.batchTokens = 256;
+    spec.train.batchTokens = 128;
     spec.train.labelSmoothing = 0.1;
     spec.train.threads = 1;
     spec.optimizer.lr = 3e-3;

@@ -2,6 +2,7 @@
 #include "shared/checkpoint/manifest.h"
 #include "shared/exit_code.h"
 #include "tests/unit/train/trainer_run.h"
+#include "tests/unit/train/translation_run.h"
 
 #include <QObject>
 #include <QTest>
@@ -35,15 +36,22 @@ class TestTrainerResume : public QObject {
     Q_OBJECT
 private Q_SLOTS:
     void resumedRunIsBitEqual_data() {
+        QTest::addColumn<bool>("translates");
         QTest::addColumn<int>("worldSize");
-        QTest::newRow("alone") << 1;
-        QTest::newRow("two ranks") << 2;
+        QTest::newRow("alone") << false << 1;
+        QTest::newRow("two ranks") << false << 2;
+        QTest::newRow("translation, alone") << true << 1;
+        QTest::newRow("translation, two ranks") << true << 2;
     }
 
     void resumedRunIsBitEqual() {
+        QFETCH(bool, translates);
         QFETCH(int, worldSize);
-        RunSpec spec = tinySpec();
+        const QTemporaryDir folder;
+        RunSpec spec = translates ? translationSpec(folder.filePath("pairs.tsv")) : tinySpec();
+        spec.data.workers = translates ? 2 : 0;
         spec.model.dropout = 0.2;
+        spec.train.steps = 20;
         spec.train.accumulation = 2;
         spec.checkpoint.every = 8;
         spec.validation.every = 5;

@@ -2,11 +2,12 @@
 #include "shared/checkpoint/manifest.h"
 #include "shared/exit_code.h"
 #include "tests/unit/train/trainer_run.h"
+#include "tests/unit/train/translation_run.h"
 
 #include <QObject>
 #include <QTest>
 
-#include <numeric>
+#include <cmath>
 
 using namespace rm;
 using namespace rm::test;
@@ -15,34 +16,48 @@ namespace {
 
 constexpr double kTolerance = 1e-5; // of float32, relative
 constexpr double kNormTolerance = 1e-3;
-constexpr int64_t kGlobalBatch = 8;
+constexpr int64_t kGlobalBatch = 8; // positions of a step: samples; of a translation, batches
 
 using Curve = std::map<int64_t, double>;
 
-/// A model that fills several buckets of 1 MiB; every step takes kGlobalBatch samples.
+/// A model that fills several buckets of 1 MiB.
 RunSpec worldSpec() {
     RunSpec spec = tinySpec();
     spec.model.width = 128;
     spec.model.layers = 3;
     spec.model.context = 16;
     spec.train.steps = 12;
-    spec.train.globalBatch = kGlobalBatch;
     spec.distribution.bucketMb = 1;
     return spec;
 }
 
-/// Mean loss over the samples of a step, by step; `sizes`: samples of a micro-batch by rank.
-Curve curveOf(const TrainerRun& run, const std::vector<int64_t>& sizes) {
-    const auto all = static_cast<double>(std::accumulate(sizes.begin(), sizes.end(), int64_t{0}));
-    Curve curve;
-    for (size_t rank = 0; rank < sizes.size(); ++rank)
-        for (const auto& [step, loss] : run.series(static_cast<int>(rank), metric::kTrainLoss))
-            curve[step] += loss * static_cast<double>(sizes[rank]) / all;
-    return curve;
+Curve seriesOf(const TrainerRun& run, int rank, MetricId id) {
+    const auto series = run.series(rank, id);
+    return {series.begin(), series.end()};
 }
 
+/// Targets that a rank learnt from, by step.
+Curve targetsOf(const TrainerRun& run, int rank) {
+    const Curve perSecond = seriesOf(run, rank, metric::kTrainTokensPerS);
+    Curve targets;
+    for (const auto& [step, ms] : seriesOf(run, rank, metric::kTrainStepMs))
+        targets[step] = std::round(perSecond.at(step) * ms / 1e3);
+    return targets;
+}
+
+/// Mean loss over the targets of a step, by step.
 Curve curveOf(const TrainerRun& run, int worldSize) {
-    return curveOf(run, std::vector<int64_t>(static_cast<size_t>(worldSize), 1));
+    Curve curve, all;
+    for (int rank = 0; rank < worldSize; ++rank) {
+        const Curve losses = seriesOf(run, rank, metric::kTrainLoss);
+        for (const auto& [step, targets] : targetsOf(run, rank)) {
+            curve[step] += losses.at(step) * targets;
+            all[step] += targets;
+        }
+    }
+    for (auto& [step, loss] : curve)
+        loss /= all.at(step);
+    return curve;
 }
 
 /// Empty, or where two curves differ first; only steps of `actual`.
@@ -72,13 +87,9 @@ class TestTrainerWorlds : public QObject {
     Q_OBJECT
 private Q_SLOTS:
     void initTestCase() {
-        for (const char* type : {"adamw", "sgd"}) {
-            RunSpec spec = specOf(type, 8, false, false);
-            TrainerRun alone;
-            QCOMPARE(alone.run(spec, 1), allOk(1));
-            m_alone[type] = curveOf(alone, 1);
-            const auto norms = alone.series(0, metric::kTrainGradNorm);
-            m_norms[type] = {norms.begin(), norms.end()};
+        for (const char* type : {"adamw", "sgd", "translation"}) {
+            TrainerRun& alone = m_alone[type];
+            QCOMPARE(alone.run(specOf(type, 8, false, false), 1), allOk(1));
         }
     }
 
@@ -100,6 +111,8 @@ private Q_SLOTS:
         QTest::newRow("4 ranks") << "adamw" << 4 << 2 << false << false;
         QTest::newRow("4 ranks, sharded, accumulated") << "adamw" << 4 << 1 << true << false;
         QTest::newRow("2 ranks, sgd, sharded") << "sgd" << 2 << 4 << true << false;
+        QTest::newRow("2 ranks, translation") << "translation" << 2 << 1 << false << false;
+        QTest::newRow("4 ranks, translation, sharded") << "translation" << 4 << 1 << true << false;
     }
 
     void everyCutGivesTheSameRun() {
@@ -110,11 +123,18 @@ private Q_SLOTS:
         QFETCH(bool, staticGraph);
         TrainerRun run;
         QCOMPARE(run.run(specOf(type, batchSize, sharded, staticGraph), ranks), allOk(ranks));
-        QString differs = difference(curveOf(run, ranks), m_alone[type], kTolerance);
+        QString differs = difference(curveOf(run, ranks), curveOf(m_alone[type], 1), kTolerance);
         QVERIFY2(differs.isEmpty(), qPrintable(differs));
-        const auto norms = run.series(ranks - 1, metric::kTrainGradNorm);
-        differs = difference({norms.begin(), norms.end()}, m_norms[type], kNormTolerance);
+        differs = difference(seriesOf(run, ranks - 1, metric::kTrainGradNorm),
+                             seriesOf(m_alone[type], 0, metric::kTrainGradNorm), kNormTolerance);
         QVERIFY2(differs.isEmpty(), qPrintable(differs));
+        if (type != "translation")
+            return;
+        for (const MetricId id :
+             {metric::kValidationLoss, metric::kValidationBleu, metric::kValidationChrf}) {
+            differs = difference(seriesOf(run, 0, id), seriesOf(m_alone[type], 0, id), kTolerance);
+            QVERIFY2(differs.isEmpty(), qPrintable(differs));
+        }
     }
 
     void unevenRanksWeighByTheirSamples() {
@@ -123,12 +143,13 @@ private Q_SLOTS:
         TrainerRun run;
         QCOMPARE(run.run(spec, 2), allOk(2));
         const QString differs =
-            difference(curveOf(run, std::vector<int64_t>{3, 1}), m_alone["adamw"], kTolerance);
+            difference(curveOf(run, 2), curveOf(m_alone["adamw"], 1), kTolerance);
         QVERIFY2(differs.isEmpty(), qPrintable(differs));
     }
 
     void sizesForOtherRanksAreRefused() {
         RunSpec spec = worldSpec();
+        spec.train.globalBatch = kGlobalBatch;
         spec.train.rankBatchSizes = {3, 1};
         TrainerRun run;
         QCOMPARE(run.run(spec, 1), std::vector<int>{static_cast<int>(ExitCode::kUsage)});
@@ -153,41 +174,45 @@ private Q_SLOTS:
         TrainerRun run;
         QCOMPARE(run.run(spec, 2), allOk(2));
         const Curve curve = curveOf(run, 2);
-        const QString differs = difference(curve, m_alone["sgd"], 2e-3);
+        const Curve alone = curveOf(m_alone["sgd"], 1);
+        const QString differs = difference(curve, alone, 2e-3);
         QVERIFY2(differs.isEmpty(), qPrintable(differs));
-        QVERIFY(!difference(curve, m_alone["sgd"], 1e-8).isEmpty());
+        QVERIFY(!difference(curve, alone, 1e-8).isEmpty());
     }
 
     void anyWorldGoesOnFromACheckpoint_data() {
+        QTest::addColumn<QString>("type");
         QTest::addColumn<bool>("savedSharded");
         QTest::addColumn<int>("ranks");
         QTest::addColumn<bool>("sharded");
-        QTest::newRow("1 rank") << false << 1 << false;
-        QTest::newRow("2 ranks, now sharded") << false << 2 << true;
-        QTest::newRow("4 ranks") << false << 4 << false;
-        QTest::newRow("from sharded, 1 rank") << true << 1 << false;
-        QTest::newRow("from sharded, 2 ranks, not sharded now") << true << 2 << false;
-        QTest::newRow("from sharded, 4 ranks") << true << 4 << true;
+        QTest::newRow("1 rank") << "adamw" << false << 1 << false;
+        QTest::newRow("2 ranks, now sharded") << "adamw" << false << 2 << true;
+        QTest::newRow("4 ranks") << "adamw" << false << 4 << false;
+        QTest::newRow("from sharded, 1 rank") << "adamw" << true << 1 << false;
+        QTest::newRow("from sharded, 2 ranks, not sharded now") << "adamw" << true << 2 << false;
+        QTest::newRow("from sharded, 4 ranks") << "adamw" << true << 4 << true;
+        QTest::newRow("translation, 1 rank") << "translation" << false << 1 << false;
     }
 
     void anyWorldGoesOnFromACheckpoint() {
+        QFETCH(QString, type);
         QFETCH(bool, savedSharded);
         QFETCH(int, ranks);
         QFETCH(bool, sharded);
-        const TrainerRun& whole = savedByTwo(savedSharded);
-        RunSpec spec = specOf("adamw", ranks == 2 ? 4 : 2, sharded, false);
+        const TrainerRun& whole = savedByTwo(type, savedSharded);
+        RunSpec spec = specOf(type, ranks == 2 ? 4 : 2, sharded, false);
         spec.train.globalBatch = 0; // the checkpoint knows
         TrainerRun resumed;
         QCOMPARE(resumed.run(spec, ranks, from(whole.checkpoint(6))), allOk(ranks));
         const Curve curve = curveOf(resumed, ranks);
         QCOMPARE(curve.begin()->first, 7);
         QCOMPARE(curve.size(), 6u);
-        const QString differs = difference(curve, m_alone["adamw"], kTolerance);
+        const QString differs = difference(curve, curveOf(m_alone[type], 1), kTolerance);
         QVERIFY2(differs.isEmpty(), qPrintable(differs));
     }
 
     void shardedResumeIsBitEqual() {
-        const TrainerRun& whole = savedByTwo(true);
+        const TrainerRun& whole = savedByTwo("adamw", true);
         RunSpec spec = specOf("adamw", 4, true, false);
         TrainerRun resumed;
         QCOMPARE(resumed.run(spec, 2, from(whole.checkpoint(6))), allOk(2));
@@ -207,7 +232,7 @@ private Q_SLOTS:
                     files[file.name] = file.size;
             return files;
         };
-        QCOMPARE(sizes(savedByTwo(true)), sizes(savedByTwo(false)));
+        QCOMPARE(sizes(savedByTwo("adamw", true)), sizes(savedByTwo("adamw", false)));
     }
 
     void stepsThatCannotBeCutAreRefused() {
@@ -215,7 +240,7 @@ private Q_SLOTS:
         spec.train.globalBatch = 0;
         TrainerRun resumed;
         const int usage = static_cast<int>(ExitCode::kUsage);
-        QCOMPARE(resumed.run(spec, 1, from(savedByTwo(false).checkpoint(6))),
+        QCOMPARE(resumed.run(spec, 1, from(savedByTwo("adamw", false).checkpoint(6))),
                  std::vector<int>{usage});
         QVERIFY2(resumed.output(0).contains("steps of 8 samples as those of the checkpoint, made "
                                             "by 2 ranks: the 1 ranks take 3 at once"),
@@ -223,9 +248,15 @@ private Q_SLOTS:
     }
 
 private:
-    static RunSpec specOf(const QString& type, int64_t batchSize, bool sharded, bool staticGraph) {
-        RunSpec spec = worldSpec();
-        spec.optimizer.type = type.toStdString();
+    /// `type`: an optimizer of a GPT, or "translation", where `batchSize` is of no matter.
+    RunSpec specOf(const QString& type, int64_t batchSize, bool sharded, bool staticGraph) const {
+        const bool translates = type == "translation";
+        RunSpec spec = translates ? translationSpec(m_folder.filePath("pairs.tsv")) : worldSpec();
+        spec.train.globalBatch = kGlobalBatch;
+        if (translates)
+            spec.validation.every = 6;
+        else
+            spec.optimizer.type = type.toStdString();
         spec.optimizer.lr = type == "sgd" ? 0.1 : 3e-3;
         spec.optimizer.sharded = sharded;
         spec.train.batchSize = batchSize;
@@ -234,21 +265,21 @@ private:
     }
 
     /// A run of two ranks with a checkpoint after step 6.
-    const TrainerRun& savedByTwo(bool sharded) {
-        auto& saved = m_saved[sharded];
+    const TrainerRun& savedByTwo(const QString& type, bool sharded) {
+        auto& saved = m_saved[{type, sharded}];
         if (saved)
             return *saved;
         saved = std::make_unique<TrainerRun>();
-        RunSpec spec = specOf("adamw", 4, sharded, false);
+        RunSpec spec = specOf(type, 4, sharded, false);
         spec.checkpoint.every = 6;
         if (saved->run(spec, 2) != allOk(2))
             qFatal("the run to go on from failed: %s", qPrintable(saved->output(0)));
         return *saved;
     }
 
-    std::map<QString, Curve> m_alone;
-    std::map<QString, Curve> m_norms;
-    std::map<bool, std::unique_ptr<TrainerRun>> m_saved;
+    const QTemporaryDir m_folder;
+    std::map<QString, TrainerRun> m_alone; ///< runs of one rank, by type
+    std::map<std::pair<QString, bool>, std::unique_ptr<TrainerRun>> m_saved;
 };
 
 QTEST_GUILESS_MAIN(TestTrainerWorlds)
