@@ -212,10 +212,10 @@ private Q_SLOTS:
         row(
             "activation checkpointing",
             [](RunSpec& s) {
-                s.model.type = "translation";
+                s.model.type = "resnet18";
                 s.train.activationCheckpointing = true;
             },
-            "train.activation_checkpointing is true, which only gpt models can do");
+            "train.activation_checkpointing is true, which a resnet18 model cannot do");
         row(
             "heads", [](RunSpec& s) { s.model.heads = 5; },
             "model.width is 384, which model.heads = 5 does not divide");

@@ -112,7 +112,8 @@ private Q_SLOTS:
         QTest::newRow("4 ranks, sharded, accumulated") << "adamw" << 4 << 1 << true << false;
         QTest::newRow("2 ranks, sgd, sharded") << "sgd" << 2 << 4 << true << false;
         QTest::newRow("2 ranks, translation") << "translation" << 2 << 1 << false << false;
-        QTest::newRow("4 ranks, translation, sharded") << "translation" << 4 << 1 << true << false;
+        QTest::newRow("4 ranks, translation, sharded, recomputed")
+            << "translation" << 4 << 1 << true << false;
     }
 
     void everyCutGivesTheSameRun() {
@@ -248,7 +249,8 @@ private Q_SLOTS:
     }
 
 private:
-    /// `type`: an optimizer of a GPT, or "translation", where `batchSize` is of no matter.
+    /// `type`: an optimizer of a GPT, or "translation", where `batchSize` is of no matter and
+    /// `sharded` has activations computed again, too.
     RunSpec specOf(const QString& type, int64_t batchSize, bool sharded, bool staticGraph) const {
         const bool translates = type == "translation";
         RunSpec spec = translates ? translationSpec(m_folder.filePath("pairs.tsv")) : worldSpec();
@@ -257,6 +259,7 @@ private:
             spec.validation.every = 6;
         else
             spec.optimizer.type = type.toStdString();
+        spec.train.activationCheckpointing = translates && sharded;
         spec.optimizer.lr = type == "sgd" ? 0.1 : 3e-3;
         spec.optimizer.sharded = sharded;
         spec.train.batchSize = batchSize;

@@ -11,9 +11,10 @@ namespace rm {
 /// block(x), without keeping what lies inside: the backward pass runs `block` once more, with the
 /// same random numbers and under the same autocast, so that gradients are those of block(x).
 ///
-/// `parameters` are all leaves that `block` reads besides x. `block` must be a function of these
-/// and of the device's default generator alone, and must live until the backward pass. `isRandom`:
-/// whether it draws at all (a generator's state cannot be read while a CUDA graph is captured).
+/// `parameters` are all tensors with gradients that `block` reads besides x: leaves, or results of
+/// earlier operations. `block` must be a function of these and of the device's default generator
+/// alone, and must live until the backward pass. `isRandom`: whether it draws at all (a generator's
+/// state cannot be read while a CUDA graph is captured).
 at::Tensor recomputed(std::function<at::Tensor(const at::Tensor&)> block, const at::Tensor& x,
                       const std::vector<at::Tensor>& parameters, bool isRandom);
 

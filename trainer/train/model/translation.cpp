@@ -5,6 +5,7 @@
 #include "trainer/train/model/classifier_loss.h"
 #include "trainer/train/model/fused_ops.h"
 #include "trainer/train/model/gemm.h"
+#include "trainer/train/model/recompute.h"
 
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/dropout.h>
@@ -43,6 +44,7 @@ Translation::Translation(const RunSpec& spec, const TranslationVocab& vocab)
     : m_shape(spec.model)
     , m_feedForward(spec.model.feedForward > 0 ? spec.model.feedForward : 4 * spec.model.width)
     , m_labelSmoothing(spec.train.labelSmoothing)
+    , m_checkpointsActivations(spec.train.activationCheckpointing)
     , m_vocab(vocab) {
     const int64_t width = m_shape.width;
     const bool shared = m_shape.shareEmbeddings;
@@ -172,31 +174,73 @@ at::Tensor Translation::feedForward(const Linear& rise, const Linear& fall, cons
     return drop(apply(fall, at::relu(apply(rise, x))), training);
 }
 
+at::Tensor Translation::runLayer(const EncoderLayer& layer, const at::Tensor& x,
+                                 const at::Tensor& mask, bool training) const {
+    const at::Tensor mixed = attend(layer.self, x, byHead(apply(layer.self.key, x)),
+                                    byHead(apply(layer.self.value, x)), mask, false);
+    const at::Tensor y = normOfSum(layer.selfNorm, x, drop(mixed, training));
+    return normOfSum(layer.norm, y, feedForward(layer.rise, layer.fall, y, training));
+}
+
+// Padding stands behind the real tokens, where the causal mask already hides it from them.
+at::Tensor Translation::runLayer(const DecoderLayer& layer, const at::Tensor& x,
+                                 const at::Tensor& memory, const at::Tensor& mask,
+                                 bool training) const {
+    const at::Tensor none = at::empty({0}, at::kBool);
+    const at::Tensor mixed = attend(layer.self, x, byHead(apply(layer.self.key, x)),
+                                    byHead(apply(layer.self.value, x)), none, true);
+    const at::Tensor y = normOfSum(layer.selfNorm, x, drop(mixed, training));
+    const at::Tensor crossed = attend(layer.cross, y, byHead(apply(layer.cross.key, memory)),
+                                      byHead(apply(layer.cross.value, memory)), mask, false);
+    const at::Tensor z = normOfSum(layer.crossNorm, y, drop(crossed, training));
+    return normOfSum(layer.norm, z, feedForward(layer.rise, layer.fall, z, training));
+}
+
+std::vector<at::Tensor> Translation::valuesOf(const std::vector<Attention>& attentions,
+                                              std::vector<Linear> others) const {
+    for (const Attention& one : attentions)
+        others.insert(others.end(), {one.key, one.value, one.query, one.out});
+    std::vector<at::Tensor> values;
+    for (const Linear& linear : others)
+        values.insert(values.end(), {parameter(linear.weight), parameter(linear.bias)});
+    return values;
+}
+
+std::vector<at::Tensor> Translation::parametersOf(const EncoderLayer& layer) const {
+    return valuesOf({layer.self}, {layer.selfNorm, layer.rise, layer.fall, layer.norm});
+}
+
+std::vector<at::Tensor> Translation::parametersOf(const DecoderLayer& layer) const {
+    return valuesOf({layer.self, layer.cross},
+                    {layer.selfNorm, layer.crossNorm, layer.rise, layer.fall, layer.norm});
+}
+
 at::Tensor Translation::encode(const at::Tensor& source, const at::Tensor& mask,
                                bool training) const {
     at::Tensor x = embed(m_sourceEmbedding, source, 0, training);
     for (const EncoderLayer& layer : m_encoder) {
-        const at::Tensor mixed = attend(layer.self, x, byHead(apply(layer.self.key, x)),
-                                        byHead(apply(layer.self.value, x)), mask, false);
-        x = normOfSum(layer.selfNorm, x, drop(mixed, training));
-        x = normOfSum(layer.norm, x, feedForward(layer.rise, layer.fall, x, training));
+        const auto run = [this, &layer, mask, training](const at::Tensor& in) {
+            return runLayer(layer, in, mask, training);
+        };
+        x = recomputes(training) ? recomputed(run, x, parametersOf(layer), m_shape.dropout > 0)
+                                 : run(x);
     }
     return x; // (B, S, C)
 }
 
-// Padding stands behind the real tokens, where the causal mask already hides it from them.
 at::Tensor Translation::decode(const at::Tensor& memory, const at::Tensor& mask,
                                const at::Tensor& input, bool training) const {
-    const at::Tensor none = at::empty({0}, at::kBool);
     at::Tensor x = embed(m_targetEmbedding, input, 0, training);
     for (const DecoderLayer& layer : m_decoder) {
-        const at::Tensor mixed = attend(layer.self, x, byHead(apply(layer.self.key, x)),
-                                        byHead(apply(layer.self.value, x)), none, true);
-        x = normOfSum(layer.selfNorm, x, drop(mixed, training));
-        const at::Tensor crossed = attend(layer.cross, x, byHead(apply(layer.cross.key, memory)),
-                                          byHead(apply(layer.cross.value, memory)), mask, false);
-        x = normOfSum(layer.crossNorm, x, drop(crossed, training));
-        x = normOfSum(layer.norm, x, feedForward(layer.rise, layer.fall, x, training));
+        // An alias for each layer: the memory's gradients are summed in one order, be layers
+        // computed again or not.
+        const at::Tensor seen = memory.view_as(memory);
+        const auto run = [this, &layer, seen, mask, training](const at::Tensor& in) {
+            return runLayer(layer, in, seen, mask, training);
+        };
+        std::vector<at::Tensor> leaves = parametersOf(layer);
+        leaves.push_back(seen);
+        x = recomputes(training) ? recomputed(run, x, leaves, m_shape.dropout > 0) : run(x);
     }
     return x; // (B, T, C)
 }

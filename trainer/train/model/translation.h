@@ -90,6 +90,15 @@ private:
                       const at::Tensor& values, const at::Tensor& mask, bool causal) const;
     at::Tensor feedForward(const Linear& rise, const Linear& fall, const at::Tensor& x,
                            bool training) const;
+    at::Tensor runLayer(const EncoderLayer& layer, const at::Tensor& x, const at::Tensor& mask,
+                        bool training) const;
+    at::Tensor runLayer(const DecoderLayer& layer, const at::Tensor& x, const at::Tensor& memory,
+                        const at::Tensor& mask, bool training) const;
+    std::vector<at::Tensor> parametersOf(const EncoderLayer& layer) const;
+    std::vector<at::Tensor> parametersOf(const DecoderLayer& layer) const;
+    std::vector<at::Tensor> valuesOf(const std::vector<Attention>& attentions,
+                                     std::vector<Linear> others) const;
+    bool recomputes(bool training) const { return training && m_checkpointsActivations; }
     at::Tensor decode(const at::Tensor& memory, const at::Tensor& mask, const at::Tensor& input,
                       bool training) const;
     at::Tensor classify(const at::Tensor& x) const;
@@ -98,6 +107,7 @@ private:
     RunSpec::Model m_shape;
     int64_t m_feedForward;
     double m_labelSmoothing;
+    bool m_checkpointsActivations; ///< of each layer
     TranslationVocab m_vocab;
     size_t m_sourceEmbedding = 0;
     size_t m_targetEmbedding = 0;
