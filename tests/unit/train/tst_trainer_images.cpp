@@ -191,6 +191,35 @@ private Q_SLOTS:
             QVERIFY2(run.output(rank).contains(says), qPrintable(run.output(rank)));
     }
 
+    void changedClassesAreRefusedOnResume_data() {
+        QTest::addColumn<QStringList>("classes");
+        QTest::addColumn<QString>("says");
+        QTest::newRow("renamed") << QStringList{"a", "b", "d"}
+                                 << R"(number 2 is "c" there and "d" here)";
+        QTest::newRow("one more") << QStringList{"a", "b", "c", "d"}
+                                  << R"(number 3 is none there and "d" here)";
+        QTest::newRow("one in between")
+            << QStringList{"a", "aa", "c"} << R"(number 1 is "b" there and "aa" here)";
+    }
+
+    void changedClassesAreRefusedOnResume() {
+        QFETCH(QStringList, classes);
+        QFETCH(QString, says);
+        RunSpec spec = imageSpec();
+        spec.train.steps = 1;
+        TrainerRun before, after;
+        QCOMPARE(before.run(spec, 1), std::vector<int>{0});
+        const QString folder = QString("changed-") + QTest::currentDataTag();
+        std::vector<std::string> names;
+        for (const QString& name : classes)
+            names.push_back(name.toStdString());
+        writeClasses(path(folder), names, kPerClass);
+        spec.data.train = {path(folder)};
+        QCOMPARE(after.run(spec, 2, from(before.checkpoint(1))), both(ExitCode::kUsage));
+        for (const int rank : {0, 1})
+            QVERIFY2(after.output(rank).contains(says), qPrintable(after.output(rank)));
+    }
+
     /// A quarter of the recipe's steps, on real pictures.
     void resnetTinyLearnsIcons() {
         const auto recipe = loadRunSpec(qEnvironmentVariable("RINGMASTER_SOURCE").toStdString() +

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trainer/train/task/image_task.h"
 
+#include "shared/io/json.h"
 #include "trainer/train/autocast.h"
+#include "trainer/train/checkpoint/checkpoint.h"
 #include "trainer/train/data/batch_feed.h"
 #include "trainer/train/data/tokenizer.h"
 #include "trainer/train/dist/agree.h"
@@ -34,6 +36,35 @@ int64_t classCount(const RunSpec& spec, const ImageFolder& folder) {
 ResNet::Settings settingsOf(const RunSpec& spec, const ImageFolder& folder) {
     return {spec.model.type,      classCount(spec, folder),  readableNames(folder.classes()),
             spec.model.imageSize, spec.train.labelSmoothing, spec.model.syncBatchNorm};
+}
+
+/// Names by class, of a checkpoint that ResNet::configJson() was saved with; empty: it has none.
+std::vector<std::string> classesOf(const std::string& checkpoint) {
+    std::vector<std::string> names;
+    const auto config = parseJson(checkpointText(checkpoint, "config.json"), checkpoint);
+    if (!config || !config->contains("pretrained_cfg"))
+        return names;
+    if (const Json* labels = arrayAt(config->at("pretrained_cfg"), "label_names"))
+        for (const Json& label : *labels)
+            names.push_back(label.is_string() ? label.get<std::string>() : std::string());
+    return names;
+}
+
+/// A checkpoint's classifier must mean by each number what the folder does.
+Result<void> checkClasses(const std::string& checkpoint, const std::vector<std::string>& here) {
+    const std::vector<std::string> there = classesOf(checkpoint);
+    if (there.empty() || there == here)
+        return {};
+    const auto differs =
+        static_cast<size_t>(std::ranges::mismatch(there, here).in1 - there.begin());
+    const auto name = [differs](const std::vector<std::string>& names) {
+        return differs < names.size() ? "\"" + names[differs] + "\"" : std::string("none");
+    };
+    return fail(ErrorCode::kInvalid,
+                "resume from " + checkpoint + ": its classes are not those of data.train: number " +
+                    std::to_string(differs) + " is " + name(there) + " there and " + name(here) +
+                    " here; give it the folders that it was trained on, or "
+                    "start without it");
 }
 
 /// Sums of a validation so far: loss, first right, among the first five, pictures.
@@ -69,6 +100,10 @@ Result<ImageTask::Folders> ImageTask::scan(const Session& session) {
     auto training = ImageFolder::scan(spec.data.train);
     if (!training)
         return tl::unexpected(training.error());
+    const std::string& start = session.options.startFrom;
+    if (session.world.isFirst() && !start.empty())
+        if (const auto same = checkClasses(start, readableNames(training->classes())); !same)
+            return tl::unexpected(same.error());
     const auto found = static_cast<int64_t>(training->classes().size());
     if (classCount(spec, *training) < found)
         return fail(ErrorCode::kInvalid, "read training data: it has " + std::to_string(found) +
