@@ -31,6 +31,10 @@ int freePort() {
     return port;
 }
 
+QString trainerProgram() {
+    return qEnvironmentVariable("RINGMASTER_BIN") + "/ringmaster-trainer";
+}
+
 QProcessEnvironment environmentOf(int rank, int worldSize, int port, int attempt) {
     QProcessEnvironment environment = QProcessEnvironment::systemEnvironment();
     environment.insert("TORCHELASTIC_RESTART_COUNT", QString::number(attempt - 1));
@@ -81,6 +85,20 @@ RunSpec tinySpec() {
     return spec;
 }
 
+Ended runVerb(const QStringList& arguments, const QString& tmpDir) {
+    constexpr int kTimeoutMs = 60000;
+    QProcess process;
+    QProcessEnvironment environment = QProcessEnvironment::systemEnvironment();
+    if (!tmpDir.isEmpty())
+        environment.insert("TMPDIR", tmpDir);
+    process.setProcessEnvironment(environment);
+    process.start(trainerProgram(), arguments);
+    if (!process.waitForFinished(kTimeoutMs) || process.exitStatus() != QProcess::NormalExit)
+        return {};
+    return {process.exitCode(), QString::fromUtf8(process.readAllStandardOutput()),
+            QString::fromUtf8(process.readAllStandardError())};
+}
+
 TrainerRun::TrainerRun() = default;
 
 TrainerRun::~TrainerRun() {
@@ -111,7 +129,7 @@ void TrainerRun::start(const RunSpec& spec, int worldSize, const QStringList& ex
         process->setProcessEnvironment(environmentOf(rank, worldSize, port, m_attempt));
         process->setProcessChannelMode(QProcess::MergedChannels);
         process->setStandardOutputFile(m_dir.filePath(rankFile("log-%d", rank)));
-        process->start(qEnvironmentVariable("RINGMASTER_BIN") + "/ringmaster-trainer",
+        process->start(trainerProgram(),
                        QStringList{"--spec", specPath, "--run-dir", m_dir.path()} + extra);
         if (!process->waitForStarted())
             qFatal("start %s: %s", qPrintable(process->program()),

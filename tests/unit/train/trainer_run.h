@@ -18,6 +18,15 @@ namespace rm::test {
 /// A spec that the real trainer finishes in about a second: a model of two small layers.
 RunSpec tinySpec();
 
+/// How a program ended.
+struct Ended {
+    int exitCode = -1; ///< -1: it crashed, or did not end in time
+    QString out, err;
+};
+
+/// Runs a verb of ringmaster-trainer: {"prepare", "--kind", ...}. `tmpDir`: its TMPDIR, if any.
+Ended runVerb(const QStringList& arguments, const QString& tmpDir = {});
+
 /// Starts real trainers as torchrun would, on loopback, in a run directory of its own. Whatever
 /// still runs when it dies is killed.
 class TrainerRun {

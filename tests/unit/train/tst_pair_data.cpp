@@ -138,8 +138,8 @@ private Q_SLOTS:
         QVERIFY2(data, data ? "" : data.error().message.c_str());
         QCOMPARE(data->warnings.size(), size_t{1});
         QVERIFY(data->warnings[0].find("a.tsv:502: ") != std::string::npos);
+        QCOMPARE(data->bad, int64_t{2});
         spec.data.maxBad = 0.001;
-        spec.data.validationShare = 0.3; // other shards
         const auto tooBad = prepared(spec, folder);
         QCOMPARE(tooBad.error().code, ErrorCode::kInvalid);
         QVERIFY2(tooBad.error().message.find("a.tsv:501: ") != std::string::npos,

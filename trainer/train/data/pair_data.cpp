@@ -54,6 +54,7 @@ Result<std::string> contentKey(const Corpora& corpora, const RunSpec::Data& data
     }
     if (corpora.validation.files.empty())
         text += std::to_string(data.validationShare);
+    text += "\n" + std::to_string(data.maxBad); // what was good enough once may not be again
     return hashOf(text);
 }
 
@@ -97,18 +98,19 @@ Result<HarvestState> writeTexts(const Corpora& corpora, const RunSpec::Data& dat
     return state;
 }
 
-void warnOfBad(const HarvestState& state, std::vector<std::string>& warnings) {
+void noteBad(const HarvestState& state, PairData& into) {
+    into.bad = state.bad;
     if (state.bad == 0)
         return;
     std::string text = std::to_string(state.bad) + " lines are no pairs and were left out:";
     for (const std::string& name : state.named)
         text += "\n  " + name;
-    warnings.push_back(std::move(text));
+    into.warnings.push_back(std::move(text));
 }
 
 /// The key of texts that are in `cacheDir` when this returns.
 Result<std::string> cacheTexts(const RunSpec::Data& data, const std::string& cacheDir,
-                               std::vector<std::string>& warnings) {
+                               PairData& into) {
     const auto corpora = findCorpora(data);
     if (!corpora)
         return tl::unexpected(corpora.error());
@@ -120,7 +122,7 @@ Result<std::string> cacheTexts(const RunSpec::Data& data, const std::string& cac
     const auto state = writeTexts(*corpora, data, Names(cacheDir, *key));
     if (!state)
         return tl::unexpected(state.error());
-    warnOfBad(*state, warnings);
+    noteBad(*state, into);
     return key;
 }
 
@@ -229,7 +231,7 @@ Result<PairData> preparePairData(const RunSpec& spec, const std::string& cacheDi
     PairData data;
     Result<std::string> mine;
     if (makesCache)
-        mine = cacheTexts(spec.data, cacheDir, data.warnings);
+        mine = cacheTexts(spec.data, cacheDir, data);
     const auto key = agreeAcrossNodes(world, mine, kWhat);
     if (!key)
         return tl::unexpected(key.error());

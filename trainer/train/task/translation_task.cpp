@@ -106,6 +106,8 @@ Result<std::unique_ptr<Task>> TranslationTask::create(const Session& session) {
     if (session.world.isFirst())
         for (const std::string& warning : data->warnings)
             session.event(Severity::kWarning, "pairs-left-out", warning, 0);
+    if (data->bad > 0 && session.world.isFirst())
+        session.telemetry->push(metric::kDataBadSamples, static_cast<float>(data->bad));
     return std::unique_ptr<Task>(new TranslationTask(session, std::move(*data)));
 }
 
