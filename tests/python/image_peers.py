@@ -8,6 +8,8 @@ import resnet_reference
 jobs.run(
     make_resnet=resnet_reference.make,
     compare_resnet=resnet_reference.compare,
+    make_state_dict=resnet_reference.make_state_dict,
+    compare_state_dicts=resnet_reference.compare_state_dicts,
     make_views=picture_reference.make,
     compare_views=picture_reference.compare,
     make_run=image_run.make,

@@ -121,6 +121,7 @@ def make(folder, into):
     for parameter in model.parameters():
         if parameter.requires_grad:
             parameter.add_(torch.randn_like(parameter) * 0.1)
+    model.final_logits_bias.normal_(std=0.1)
     model.save_pretrained(pathlib.Path(into) / "hf")
     tokenizer.save_pretrained(pathlib.Path(into) / "hf")
     state = {"module." + name: tensor for name, tensor in model.state_dict().items()}

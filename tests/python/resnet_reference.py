@@ -98,3 +98,18 @@ def compare(kind, path, dump_path):
     report["parameters"] = worst({n: d for n, d in after.items() if not n.endswith(statistics)})
     report["batches"] = int(dump["after.bn1.num_batches_tracked"])
     return report
+
+
+def make_state_dict(kind, path):
+    """As DistributedDataParallel has it after a step."""
+    torch.manual_seed(6)
+    model = getattr(torchvision.models, kind)(num_classes=CLASSES)
+    model(torch.randn(2, 3, SIZE, SIZE))
+    torch.save({"module." + name: tensor for name, tensor in model.state_dict().items()}, path)
+
+
+def compare_state_dicts(kind, path, folder):
+    """Whether the exported FOLDER loads, strictly, and is what PATH was."""
+    ours = load(kind, load_file(folder + "/model.safetensors")).state_dict()
+    theirs = torch.load(path)
+    return all(torch.equal(tensor, theirs["module." + name]) for name, tensor in ours.items())

@@ -8,7 +8,6 @@
 #include <QFile>
 #include <QJsonArray>
 #include <QJsonDocument>
-#include <QProcess>
 #include <QTemporaryDir>
 #include <QTest>
 
@@ -36,11 +35,6 @@ RunSpec gptSpec() {
     spec.data.train = {"/usr/share/common-licenses"};
     return spec;
 }
-
-struct Ended {
-    int exitCode = -1;
-    QString out, err;
-};
 
 } // namespace
 
@@ -171,16 +165,8 @@ private:
     QString at(const QString& name) const { return m_folder.filePath(name); }
     QString specFile() const { return at("spec.toml"); }
 
-    Ended trainer(const QStringList& arguments) {
-        QProcess process;
-        QProcessEnvironment environment = QProcessEnvironment::systemEnvironment();
-        environment.insert("TMPDIR", m_scratch.path());
-        process.setProcessEnvironment(environment);
-        process.start(qEnvironmentVariable("RINGMASTER_BIN") + "/ringmaster-trainer", arguments);
-        if (!process.waitForFinished(60000) || process.exitStatus() != QProcess::NormalExit)
-            return {};
-        return {process.exitCode(), QString::fromUtf8(process.readAllStandardOutput()),
-                QString::fromUtf8(process.readAllStandardError())};
+    Ended trainer(const QStringList& arguments) const {
+        return runVerb(arguments, m_scratch.path());
     }
 
     QJsonObject inspect(const QString& path) {

@@ -11,11 +11,12 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr const char* kNames[] = {
-    "config.json",     "generation_config.json",
-    "tokenizer.json",  "tokenizer_config.json",
-    "tokenizer.model", "special_tokens_map.json",
-    "vocab.json",      "merges.txt",
-    "source.spm",      "target.spm",
+    "config.json",       "generation_config.json",
+    "tokenizer.json",    "tokenizer_config.json",
+    "tokenizer.model",   "special_tokens_map.json",
+    "vocab.json",        "merges.txt",
+    "source.spm",        "target.spm",
+    "target_vocab.json",
 };
 
 /// A single file belongs to its folder only by such a name.
