@@ -1,27 +1,27 @@
 # SPDX-License-Identifier: Apache-2.0
 """GPT-2 of Hugging Face beside the trainer's.
 
-    transformers_gpt.py compare FOLDER DUMP.safetensors
-        loads FOLDER by from_pretrained() and compares its logits with those of gpt_dump
-    transformers_gpt.py make FOLDER
-        writes small random GPT-2s in every form in which people have them, under FOLDER, and
-        prints the sum of each tensor
-    transformers_gpt.py logits FOLDER DUMP.safetensors REFERENCE
-        as compare, and the weights of FOLDER must be those of the folder REFERENCE
+Its jobs, as jobs.py takes them:
 
-Prints one JSON object.
+    compare FOLDER DUMP.safetensors
+        loads FOLDER by from_pretrained() and compares its logits with those of gpt_dump
+    make FOLDER
+        writes small random GPT-2s in every form in which people have them, under FOLDER, and
+        gives the sum of each tensor
+    logits FOLDER DUMP.safetensors REFERENCE
+        as compare, and the weights of FOLDER must be those of the folder REFERENCE
 """
 import argparse
 import collections
-import json
 import os
 import pathlib
-import sys
 import zipfile
 
 import torch
 from safetensors.torch import load_file, save_file
 from transformers import GPT2Config, GPT2LMHeadModel
+
+import jobs
 
 LINEAR = ("attn.c_attn.weight", "attn.c_proj.weight", "mlp.c_fc.weight", "mlp.c_proj.weight")
 
@@ -123,9 +123,7 @@ def make(folder):
     del broken["transformer.wpe.weight"]
     save_torch(broken, folder / "broken.pt")
     make_hostile(folder)
-    return {"sums": {n: t.double().sum().item() for n, t in plain.items()}}
+    return {n: t.double().sum().item() for n, t in plain.items()}
 
 
-if __name__ == "__main__":
-    run = {"compare": compare, "make": make, "logits": logits}[sys.argv[1]]
-    print(json.dumps(run(*sys.argv[2:])))
+jobs.run(compare=compare, make=make, logits=logits)

@@ -46,8 +46,9 @@ private Q_SLOTS:
     void initTestCase() {
         RM_NEEDS("python", !peerPython().isEmpty(),
                  "no Python with packaging/requirements/python-peer.txt at RINGMASTER_PYTHON");
-        m_made = runScript("transformers_gpt.py", {"make", m_folder.path()});
-        QVERIFY(!m_made["sums"].toObject().isEmpty());
+        const QJsonObject made{{"sums", QJsonArray{"make", m_folder.path()}}};
+        m_sums = runJobs("transformers_gpt.py", made)["sums"].toObject();
+        QVERIFY(!m_sums.isEmpty());
         QFile spec(at("spec.toml"));
         QVERIFY(spec.open(QIODevice::WriteOnly));
         spec.write(QByteArray::fromStdString(toToml(gptSpec())));
@@ -72,34 +73,34 @@ private Q_SLOTS:
         const QJsonObject seen = inspect(into + kCheckpoint);
         QCOMPARE(seen["kind"].toString(), QString("checkpoint"));
         QCOMPARE(seen["step"].toInt(-1), 0);
-        const QJsonObject expected = m_made["sums"].toObject();
-        QCOMPARE(seen["weights"].toArray().size(), expected.size());
+        QCOMPARE(seen["weights"].toArray().size(), m_sums.size());
         for (const QJsonValue& weight : seen["weights"].toArray()) {
-            const double sum = expected[weight["name"].toString()].toDouble(1e30);
+            const double sum = m_sums[weight["name"].toString()].toDouble(1e30);
             QVERIFY2(std::abs(weight["sum"].toDouble() - sum) < tolerance,
                      qPrintable(weight["name"].toString()));
             QCOMPARE(weight["dtype"].toString(), QString("F32"));
         }
     }
 
-    void importedModelComputesWhatTransformersDoes() {
+    void whatComesAndGoesComputesWhatTransformersDoes() {
         QVERIFY(trainer({"import", at("nested.pt"), "--into", at("nested"), "--spec", specFile()})
                     .exitCode == 0);
-        const QString dump = dumpOf(at("nested") + kCheckpoint);
-        const QJsonObject report = runScript("transformers_gpt.py", {"compare", at("hf"), dump});
-        QVERIFY(report["logits"].toDouble(1) < kTolerance);
-    }
-
-    void exportedFolderIsTheModelAgain() {
         QVERIFY(trainer({"import", at("hf"), "--into", at("again")}).exitCode == 0);
         const Ended exported = trainer({"export", at("again") + kCheckpoint, at("exported")});
         QVERIFY2(exported.exitCode == 0, qPrintable(exported.err));
         QVERIFY(exported.out.contains("exported/model.safetensors"));
-        const QJsonObject report =
-            runScript("transformers_gpt.py",
-                      {"logits", at("exported"), dumpOf(at("again") + kCheckpoint), at("hf")});
-        QVERIFY(report["weightsEqual"].toBool());
-        QVERIFY(report["logits"].toDouble(1) < kTolerance);
+        TrainerRun run;
+        QCOMPARE(run.run(gptSpec(), 1), std::vector<int>{0});
+        const QString trained = QString::fromStdString(run.checkpoint(2));
+        const QJsonObject jobs{
+            {"imported", QJsonArray{"compare", at("hf"), dumpOf(at("nested") + kCheckpoint)}},
+            {"exported",
+             QJsonArray{"logits", at("exported"), dumpOf(at("again") + kCheckpoint), at("hf")}},
+            {"trained", QJsonArray{"compare", trained, dumpOf(trained)}}};
+        const QJsonObject reports = runJobs("transformers_gpt.py", jobs);
+        for (const QString& name : jobs.keys())
+            QVERIFY2(reports[name].toObject()["logits"].toDouble(1) < kTolerance, qPrintable(name));
+        QVERIFY(reports["exported"].toObject()["weightsEqual"].toBool());
     }
 
     void exportedFileHoldsTheWeightsInTheTypeAskedFor() {
@@ -108,20 +109,11 @@ private Q_SLOTS:
         QVERIFY(trainer({"export", at("typed") + kCheckpoint, file, "--precision", "bfloat16"})
                     .exitCode == 0);
         const QJsonObject seen = inspect(file);
-        QCOMPARE(seen["weights"].toArray().size(), m_made["sums"].toObject().size());
+        QCOMPARE(seen["weights"].toArray().size(), m_sums.size());
         QCOMPARE(seen["weights"].toArray().first()["dtype"].toString(), QString("BF16"));
         const Ended twice = trainer({"export", at("typed") + kCheckpoint, file});
         QCOMPARE(twice.exitCode, static_cast<int>(ExitCode::kUsage));
         QVERIFY(twice.err.contains("exists already"));
-    }
-
-    void trainedCheckpointIsAFolderOfTransformers() {
-        TrainerRun run;
-        QCOMPARE(run.run(gptSpec(), 1), std::vector<int>{0});
-        const QString checkpoint = QString::fromStdString(run.checkpoint(2));
-        const QJsonObject report =
-            runScript("transformers_gpt.py", {"compare", checkpoint, dumpOf(checkpoint)});
-        QVERIFY(report["logits"].toDouble(1) < kTolerance);
     }
 
     void trainingGoesOnFromAnImport() {
@@ -174,14 +166,15 @@ private:
     }
 
     QString dumpOf(const QString& checkpoint) {
-        const QString dump = at("dump.safetensors");
+        const QString dump = at(QString("dump-%1").arg(m_dumps++));
         runPeer(builtProgram("gpt_dump"), {specFile(), checkpoint, dump});
         return dump;
     }
 
     QTemporaryDir m_folder;
     QTemporaryDir m_scratch;
-    QJsonObject m_made;
+    QJsonObject m_sums; ///< of the made-up weights
+    int m_dumps = 0;
 };
 
 QTEST_GUILESS_MAIN(TestInterchange)

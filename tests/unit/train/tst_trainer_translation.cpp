@@ -14,7 +14,7 @@ using namespace rm::test;
 namespace {
 
 constexpr int kRecipeMs = 180000;
-constexpr int kFewestCatalogues = 15; // what a Debian with git and packaging/setup's has, and more
+constexpr int kFewestCatalogues = 15; // half of what packaging/debian-packages.txt brings
 constexpr float kKnowsNothing = 7.6f; // ln 2000, the recipe's vocabulary
 
 std::vector<int> both(ExitCode code) {
