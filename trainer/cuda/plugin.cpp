@@ -110,9 +110,13 @@ public:
     DeviceMemory memory() override {
         const auto stats = c10::cuda::CUDACachingAllocator::getDeviceStats(current());
         // Index 0 of each array is the sum over all pools.
-        return {stats.allocated_bytes[0].current, stats.allocated_bytes[0].peak,
-                stats.reserved_bytes[0].current,
-                static_cast<int64_t>(at::cuda::getCurrentDeviceProperties()->totalGlobalMem)};
+        const int64_t allocated = stats.allocated_bytes[0].current;
+        const int64_t reserved = stats.reserved_bytes[0].current;
+        size_t free = 0;
+        size_t total = 0;
+        C10_CUDA_CHECK(cudaMemGetInfo(&free, &total));
+        return {allocated, stats.allocated_bytes[0].peak, reserved, static_cast<int64_t>(total),
+                static_cast<int64_t>(free) + reserved - allocated};
     }
 
     void resetPeakMemory() override {

@@ -13,23 +13,6 @@
 namespace rm {
 namespace {
 
-int threadsPerRank(const RunSpec& spec, const Placement& placement) {
-    if (spec.train.threads > 0)
-        return static_cast<int>(spec.train.threads);
-    const auto cores = static_cast<int>(std::thread::hardware_concurrency());
-    return std::max(1, cores / placement.localWorldSize);
-}
-
-Result<RunSpec> readSpec(const std::string& path) {
-    auto spec = loadRunSpec(path);
-    if (!spec)
-        return spec;
-    const auto checked = check(std::move(*spec));
-    if (!checked)
-        return failAs("check " + path, checked.error());
-    return **checked;
-}
-
 Result<void> openReports(Session& session) {
     for (const char* folder : {"/journal", "/board", "/log"})
         if (const auto made = makeFolders(session.runDir + folder); !made)
@@ -47,14 +30,30 @@ Result<void> openReports(Session& session) {
     return {};
 }
 
-void setUp(const Session& session) {
-    DevicePlugin& plugin = *session.device.plugin;
-    const bool pictures = session.spec.model.type.starts_with("resnet");
-    plugin.configure({.tryConvolutions = pictures, .traceFolder = session.runDir + "/log"});
-    setFusedOps(plugin.fusedOps());
+} // namespace
+
+int threadsPerRank(const RunSpec& spec, int localRanks) {
+    if (spec.train.threads > 0)
+        return static_cast<int>(spec.train.threads);
+    const auto cores = static_cast<int>(std::thread::hardware_concurrency());
+    return std::max(1, cores / localRanks);
 }
 
-} // namespace
+Result<RunSpec> readSpec(const std::string& path) {
+    auto spec = loadRunSpec(path);
+    if (!spec)
+        return spec;
+    const auto checked = check(std::move(*spec));
+    if (!checked)
+        return failAs("check " + path, checked.error());
+    return **checked;
+}
+
+void configureDevice(const Device& device, const RunSpec& spec, const std::string& traceFolder) {
+    const bool pictures = spec.model.type.starts_with("resnet");
+    device.plugin->configure({.tryConvolutions = pictures, .traceFolder = traceFolder});
+    setFusedOps(device.plugin->fusedOps());
+}
 
 std::string rankName(int rank) {
     char name[24];
@@ -90,11 +89,11 @@ Result<Session> openSession(Options options, Placement placement) {
     if (const auto opened = openReports(session); !opened)
         return tl::unexpected(opened.error());
     auto device = useDevice(session.spec.launch.device, session.placement.localRank,
-                            threadsPerRank(session.spec, session.placement));
+                            threadsPerRank(session.spec, session.placement.localWorldSize));
     if (!device)
         return tl::unexpected(device.error());
     session.device = *device;
-    setUp(session);
+    configureDevice(session.device, session.spec, session.runDir + "/log");
     return session;
 }
 

@@ -33,6 +33,15 @@ struct Session {
 /// `world` is joined by the caller.
 Result<Session> openSession(Options options, Placement placement);
 
+/// The spec in a file, checked.
+Result<RunSpec> readSpec(const std::string& path);
+
+/// Threads for ATen in each of so many ranks on this machine.
+int threadsPerRank(const RunSpec& spec, int localRanks);
+
+/// Tells the device, and whoever asks for its fused operations, how this spec wants to compute.
+void configureDevice(const Device& device, const RunSpec& spec, const std::string& traceFolder);
+
 /// "rank-00003"
 std::string rankName(int rank);
 

@@ -5,6 +5,7 @@
 #include "trainer/train/cause.h"
 #include "trainer/train/failure.h"
 #include "trainer/train/interchange/verbs.h"
+#include "trainer/train/memory/estimate_verb.h"
 #include "trainer/train/prepare/verb.h"
 
 #include <CLI/CLI.hpp>
@@ -16,6 +17,7 @@ namespace rm {
 namespace {
 
 constexpr Verb kVerbs[] = {
+    {"estimate", "the memory that a run needs, and the batch that fits", estimateVerb},
     {"export", "the weights of a checkpoint as other programs read them", exportVerb},
     {"import", "a checkpoint from weights of other programs", importVerb},
     {"inspect", "what a checkpoint or a file of weights holds", inspectVerb},

@@ -5,12 +5,6 @@
 #include <c10/core/DeviceGuard.h>
 
 namespace rm {
-namespace {
-
-/// Batches that may be ready beside those being read.
-constexpr int64_t kReady = 2;
-
-} // namespace
 
 BatchFeed::BatchFeed(BatchSource& source, const StepCut& cut, int64_t rank, int64_t cursor,
                      Settings settings)
@@ -21,7 +15,7 @@ BatchFeed::BatchFeed(BatchSource& source, const StepCut& cut, int64_t rank, int6
     , m_settings(std::move(settings)) {
     if (m_settings.readers == 0)
         return;
-    m_slots.resize(static_cast<size_t>(m_settings.readers + kReady));
+    m_slots.resize(static_cast<size_t>(heldBy(m_settings.readers)));
     for (int64_t i = 0; i < m_settings.readers; ++i)
         m_readers.emplace_back([this] { readAhead(); });
 }

@@ -32,10 +32,15 @@ public:
     BatchFeed(const BatchFeed&) = delete;
     BatchFeed& operator=(const BatchFeed&) = delete;
 
+    /// Batches that so many readers hold at once, those being read among them.
+    static int64_t heldBy(int64_t readers) { return readers == 0 ? 0 : readers + kReady; }
+
     /// An error, or an exception of a reader, comes with the batch to which it belongs.
     Result<Batch> next();
 
 private:
+    static constexpr int64_t kReady = 2; ///< beside those being read
+
     /// One batch read ahead: what came of it, once it is there.
     struct Slot {
         std::optional<Result<Batch>> batch;

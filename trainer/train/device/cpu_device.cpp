@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "shared/io/clock.h"
 #include "trainer/train/device/device.h"
+#include "trainer/train/memory/free_memory.h"
 
 #include <ATen/CPUGeneratorImpl.h>
 #include <ATen/Parallel.h>
@@ -67,7 +68,7 @@ public:
     std::unique_ptr<StepGraph> makeStepGraph(std::function<void()>) override { return nullptr; }
     std::vector<at::Tensor> copyHere(std::vector<at::Tensor> host) override { return host; }
     const FusedOps* fusedOps() override { return nullptr; }
-    DeviceMemory memory() override { return {}; }
+    DeviceMemory memory() override { return {.free = freeHostBytes()}; }
     void resetPeakMemory() override {}
 
     std::vector<uint8_t> rngState() override {

@@ -21,12 +21,14 @@ namespace rm {
 
 struct FusedOps;
 
-/// Bytes of one device, as torch's caching allocator and the driver see them.
+/// Bytes of one device, as torch's caching allocator and the driver see them. Of the CPU only what
+/// is free is known.
 struct DeviceMemory {
     int64_t allocated = 0;     ///< in tensors now
     int64_t peakAllocated = 0; ///< most since resetPeakMemory()
     int64_t reserved = 0;      ///< held by the allocator
     int64_t total = 0;         ///< of the device
+    int64_t free = 0;          ///< that tensors could still have, the allocator's reserve included
     bool operator==(const DeviceMemory&) const = default;
 };
 
@@ -131,7 +133,7 @@ public:
 };
 
 /// Raised with every change above: a plugin of another version is refused.
-inline constexpr int kDevicePluginVersion = 2;
+inline constexpr int kDevicePluginVersion = 3;
 
 /// What a plugin exports, as C names: `int ringmaster_plugin_version()` and
 /// `rm::DevicePlugin* ringmaster_plugin()`, an object that lives as long as the process.

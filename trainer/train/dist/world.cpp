@@ -3,6 +3,7 @@
 
 #include "trainer/train/device/device.h"
 #include "trainer/train/dist/gloo.h"
+#include "trainer/train/dist/silent_group.h"
 
 #include <ATen/ops/empty.h>
 #include <ATen/ops/zeros.h>
@@ -80,6 +81,20 @@ World World::join(const Placement& placement, const Device& device) {
         world.m_group->setBackend(device.at.type(), Group::BackendType::NCCL,
                                   device.plugin->makeBackend(subStore("device", world.m_store),
                                                              rank, size, kCollectiveTimeout));
+    return world;
+}
+
+World World::imagined(int size, const Device& device) {
+    World world;
+    world.m_size = size;
+    if (world.isAlone())
+        return world;
+    using Group = c10d::ProcessGroup;
+    world.m_side = makeSilentGroup(0, size);
+    world.m_group = c10::make_intrusive<Group>(0, size);
+    world.m_group->setBackend(c10::DeviceType::CPU, Group::BackendType::CUSTOM, world.m_side);
+    if (!device.isCpu())
+        world.m_group->setBackend(device.at.type(), Group::BackendType::CUSTOM, world.m_side);
     return world;
 }
 

@@ -44,6 +44,10 @@ public:
     /// Meets the other ranks: blocks until all are there, throws when they do not come.
     static World join(const Placement& placement, const Device& device);
 
+    /// Rank 0 of `size` ranks of which the others do not exist: collectives move nothing, but take
+    /// the memory that real ones take.
+    static World imagined(int size, const Device& device);
+
     int rank() const { return m_rank; }
     int size() const { return m_size; }
     int localRank() const { return m_localRank; }

@@ -1,3 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 target_sources(rm_train PRIVATE
-    memory/host_heap.cpp)
+    memory/allocation_trace.cpp
+    memory/estimate.cpp
+    memory/estimate_report.cpp
+    memory/estimate_verb.cpp
+    memory/free_memory.cpp
+    memory/host_heap.cpp
+    memory/imagined_data.cpp
+    memory/peak_line.cpp
+    memory/rehearsal.cpp)

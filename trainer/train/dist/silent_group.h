@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <torch/csrc/distributed/c10d/Backend.hpp>
+
+namespace rm {
+
+/// A group in which this rank is alone with its imagination: every collective is done at once and
+/// changes no tensor, but takes the memory that Gloo's takes on the CPU. With it a step can be
+/// rehearsed as one rank of many (memory/rehearsal.h) where the others do not exist.
+c10::intrusive_ptr<c10d::Backend> makeSilentGroup(int rank, int worldSize);
+
+} // namespace rm

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trainer/train/memory/estimate.h"
+
+#include "trainer/train/data/batch_feed.h"
+#include "trainer/train/memory/free_memory.h"
+#include "trainer/train/memory/rehearsal.h"
+#include "trainer/train/optim/update_rule.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace rm {
+namespace {
+
+/// Products of numbers that a rehearsal may make in all.
+constexpr double kWorkOnCpu = 1e11;
+constexpr double kWorkOnGpu = 1e14;
+constexpr double kPasses = 3; ///< forward, and backward for inputs and for weights
+/// With one sample alone some operations take another way.
+constexpr int64_t kLeast = 2;
+
+int64_t bytesOf(const Batch& batch) {
+    int64_t bytes = 0;
+    for (const at::Tensor& tensor : batch.tensors)
+        bytes += static_cast<int64_t>(tensor.nbytes());
+    return bytes;
+}
+
+/// On a CPU.
+int64_t readersOf(const RunSpec& spec) {
+    const int64_t chosen = spec.model.type.starts_with("resnet") ? 1 : 0;
+    return spec.data.workers > 0 ? spec.data.workers : chosen;
+}
+
+/// Samples that a rehearsal can do with.
+int64_t affordable(const Rehearsal& rehearsal, const RunSpec& spec, const Device& device) {
+    const double each = kPasses * static_cast<double>(parameterCount(rehearsal.model())) *
+                        static_cast<double>(usesPerSample(spec));
+    const double work = device.isCpu() ? kWorkOnCpu : kWorkOnGpu;
+    return static_cast<int64_t>(std::min(work / each, 1e6));
+}
+
+/// Copies of weights, state and averages, until they are written; pictures' weights, which are
+/// channels-last, are copied file by file once more.
+int64_t checkpointBytes(const RunSpec& spec, const MemoryEstimate& fixed, int64_t stateBytes) {
+    const int64_t copies = fixed.weights + stateBytes + fixed.average;
+    const bool reorders = spec.model.type.starts_with("resnet");
+    return copies + (reorders ? std::max(fixed.weights, stateBytes) : 0);
+}
+
+PeakLine peakOf(Rehearsal& rehearsal, int64_t samples, int64_t affordable) {
+    if (samples <= std::max(affordable, kLeast))
+        return {rehearsal.step(samples), samples};
+    const int64_t few = std::clamp(affordable / 2, kLeast, samples);
+    const int64_t more = std::min(2 * few, samples);
+    if (few == more)
+        return {rehearsal.step(samples), samples};
+    const MemoryTrace first = rehearsal.step(few);
+    return {first, few, rehearsal.step(more), more};
+}
+
+} // namespace
+
+MemoryForecast MemoryForecast::make(const RunSpec& spec, const DataSizes& sizes, int ranks,
+                                    const Device& device, int64_t samples) {
+    const int64_t program = device.isCpu() ? residentBytes() : 0;
+    Rehearsal rehearsal(spec, sizes, ranks, device);
+    MemoryForecast forecast(peakOf(rehearsal, samples, affordable(rehearsal, spec, device)));
+    MemoryEstimate& fixed = forecast.m_fixed;
+    fixed.program = program;
+    fixed.weights = rehearsal.weightBytes();
+    const auto states = static_cast<int64_t>(makeUpdateRule(spec.optimizer)->stateNames().size());
+    fixed.optimizer = states * rehearsal.stateBytes();
+    const int64_t parameters = rehearsal.parameterBytes();
+    fixed.average = spec.train.ema > 0 ? parameters : 0;
+    fixed.gradients = ranks == 1 ? parameters : rehearsal.restBytes() - fixed.weights;
+    fixed.checkpoint = device.isCpu() ? checkpointBytes(spec, fixed, states * parameters) : 0;
+    forecast.m_savesBeside = spec.checkpoint.every > 0;
+    forecast.m_rest = rehearsal.restBytes() + fixed.optimizer + fixed.average;
+    forecast.m_batchBytes = bytesOf(imagineBatch(spec, 1));
+    forecast.m_batchesHeld = device.isCpu() ? 1 + BatchFeed::heldBy(readersOf(spec)) : 1;
+    return forecast;
+}
+
+MemoryEstimate MemoryForecast::at(int64_t samples) const {
+    MemoryEstimate estimate = m_fixed;
+    estimate.data = m_batchesHeld * m_batchBytes * samples;
+    const int64_t tensors = m_rest + m_peak.at(samples);
+    const int64_t idle = m_fixed.step();
+    estimate.activations = tensors - idle;
+    // The last one is written when no step runs any more.
+    if (!m_savesBeside)
+        estimate.checkpoint = std::max<int64_t>(0, idle + m_fixed.checkpoint - estimate.step());
+    return estimate;
+}
+
+int64_t MemoryForecast::greatest(int64_t bytes, int64_t most) const {
+    int64_t fits = 0;
+    int64_t tooMany = most + 1;
+    while (tooMany - fits > 1) {
+        const int64_t middle = fits + (tooMany - fits) / 2;
+        (at(middle).total() <= bytes ? fits : tooMany) = middle;
+    }
+    return fits;
+}
+
+} // namespace rm

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "shared/spec/run_spec.h"
+#include "trainer/train/device/device.h"
+#include "trainer/train/memory/imagined_data.h"
+#include "trainer/train/memory/peak_line.h"
+
+#include <optional>
+
+namespace rm {
+
+/// What one rank needs on its device at the worst moment of a step, in bytes. Tensors as ATen's
+/// allocator counts them: what it holds in reserve, and what libraries take for themselves, comes
+/// on top (on a CPU a few per cent; see also `program`).
+struct MemoryEstimate {
+    int64_t weights = 0;     ///< parameters and buffers
+    int64_t gradients = 0;   ///< with the Reducer's buckets and ZeRO-1's shards
+    int64_t optimizer = 0;   ///< Adam's or SGD's state, this rank's shard of it with ZeRO-1
+    int64_t average = 0;     ///< train.ema
+    int64_t activations = 0; ///< all else that a micro-batch needs at once
+    int64_t data = 0;        ///< its samples; on the CPU also those that are read ahead
+    int64_t checkpoint = 0;  ///< what rank 0's copy adds while it writes; a GPU's is the host's
+    int64_t program = 0;     ///< on the CPU: the process as it is without any tensor
+    bool operator==(const MemoryEstimate&) const = default;
+
+    int64_t step() const { return weights + gradients + optimizer + average + activations + data; }
+    int64_t total() const { return step() + checkpoint + program; }
+};
+
+/// What a run would need, found out by a rehearsal with few samples (rehearsal.h) and arithmetic:
+/// optimizer state, averages and copies for checkpoints are as large as the weights, exactly.
+class MemoryForecast {
+public:
+    /// `samples`: how many a micro-batch will have, about. The rehearsal goes as near to it as two
+    /// seconds or so of work allow, which small models reach. LibTorch's exceptions come through.
+    static MemoryForecast make(const RunSpec& spec, const DataSizes& sizes, int ranks,
+                               const Device& device, int64_t samples);
+
+    MemoryEstimate at(int64_t samples) const;
+
+    /// The most samples, `most` at most, for which total() is no more than `bytes`; 0: not even
+    /// one.
+    int64_t greatest(int64_t bytes, int64_t most) const;
+
+private:
+    explicit MemoryForecast(PeakLine peak)
+        : m_peak(std::move(peak)) {}
+
+    PeakLine m_peak;
+    MemoryEstimate m_fixed;     ///< all but activations and data, with the whole checkpoint
+    bool m_savesBeside = false; ///< checkpoints are written while training goes on
+    int64_t m_rest = 0;         ///< tensors between two steps
+    int64_t m_batchBytes = 0;   ///< of one sample
+    int64_t m_batchesHeld = 0;
+};
+
+} // namespace rm

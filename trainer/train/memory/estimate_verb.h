@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "shared/result.h"
+
+namespace rm {
+
+/// `ringmaster-trainer estimate`: what one rank of a spec's run needs in memory, and with
+/// --find-batch the largest micro-batch that there is room for.
+Result<void> estimateVerb(int argc, char** argv);
+
+} // namespace rm

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trainer/train/memory/rehearsal.h"
+
+#include "trainer/train/autocast.h"
+#include "trainer/train/dist/parameter_shards.h"
+
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/ones.h>
+
+#include <algorithm>
+
+namespace rm {
+namespace {
+
+constexpr double kAnyWeight = 0.01; ///< neither 0 nor so small that a CPU computes slowly
+
+int64_t bytesOf(const std::vector<at::Tensor>& tensors) {
+    int64_t bytes = 0;
+    for (const at::Tensor& tensor : tensors)
+        bytes += static_cast<int64_t>(tensor.nbytes());
+    return bytes;
+}
+
+void fill(const Model& model) {
+    const at::NoGradGuard noGrad;
+    for (const Parameter& parameter : model.parameters())
+        at::Tensor(parameter.value).fill_(kAnyWeight);
+}
+
+} // namespace
+
+Rehearsal::Rehearsal(const RunSpec& spec, const DataSizes& sizes, int ranks, const Device& device)
+    : m_spec(spec)
+    , m_device(device)
+    , m_trace(device.at.type())
+    , m_world(World::imagined(ranks, device))
+    , m_model(makeModel(spec, sizes, m_world)) {
+    fill(*m_model);
+    m_model->moveTo(device.at);
+    m_sync = std::make_unique<GradientSync>(m_world, *m_model, spec.distribution,
+                                            spec.optimizer.sharded, [] {});
+    run(1, nullptr); // makes what is made once: the Reducer's buckets, tables, kernels
+}
+
+Rehearsal::~Rehearsal() = default;
+
+void Rehearsal::run(int64_t samples, MemoryTrace* trace) {
+    const Batch batch = toDevice(imagineBatch(m_spec, samples), m_device);
+    const at::Tensor seed = at::ones({}, at::TensorOptions(at::kFloat).device(m_device.at));
+    m_sync->beginStep();
+    m_trace.take();
+    // The second of several micro-batches finds the gradients of the first; others are as it.
+    const bool accumulates = m_spec.train.accumulation > 1;
+    for (const bool last : {false, true}) {
+        if (!last && !accumulates)
+            continue;
+        const auto forward = [&] {
+            const Autocast autocast(m_spec.train.precision, m_device);
+            return m_model->loss(batch, true);
+        };
+        m_sync->backward(forward(), seed, last);
+    }
+    if (trace)
+        *trace = m_trace.take();
+    m_sync->beginStep();
+}
+
+MemoryTrace Rehearsal::step(int64_t samples) {
+    MemoryTrace trace;
+    if (!m_device.isCpu()) // its libraries try out what is fastest for each new size
+        run(samples, nullptr);
+    run(samples, &trace);
+    return trace;
+}
+
+int64_t Rehearsal::parameterBytes() const {
+    return bytesOf(parameterValues(*m_model));
+}
+
+int64_t Rehearsal::weightBytes() const {
+    int64_t bytes = parameterBytes();
+    for (const Buffer& buffer : m_model->buffers())
+        bytes += static_cast<int64_t>(buffer.value.nbytes());
+    return bytes;
+}
+
+int64_t Rehearsal::stateBytes() const {
+    if (!m_sync->shards())
+        return parameterBytes();
+    int64_t bytes = 0;
+    for (const ParameterShards::Bucket& bucket : m_sync->shards()->buckets())
+        bytes += static_cast<int64_t>(bucket.mine.nbytes());
+    return bytes;
+}
+
+} // namespace rm

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "shared/spec/run_spec.h"
+#include "trainer/train/device/device.h"
+#include "trainer/train/dist/gradient_sync.h"
+#include "trainer/train/memory/allocation_trace.h"
+#include "trainer/train/memory/imagined_data.h"
+
+#include <memory>
+
+namespace rm {
+
+/// Steps of a run that never takes place: the model, GradientSync and the losses that training
+/// would have, one rank of as many, on the device itself, with data that nobody wrote; only the
+/// update is left out, which allocates nothing worth a word. What they allocate is what training
+/// will. It needs memory for the weights, the gradients and the samples that it is asked for.
+///
+/// LibTorch's exceptions come through, when memory runs out among them. One thread. Changes the
+/// default generators.
+class Rehearsal {
+public:
+    Rehearsal(const RunSpec& spec, const DataSizes& sizes, int ranks, const Device& device);
+    ~Rehearsal();
+    Rehearsal(const Rehearsal&) = delete;
+    Rehearsal& operator=(const Rehearsal&) = delete;
+
+    /// The gradients of one step with `samples` a micro-batch.
+    MemoryTrace step(int64_t samples);
+
+    const Model& model() const { return *m_model; }
+    int64_t parameterBytes() const;
+    int64_t weightBytes() const; ///< parameters and buffers
+    /// All that is there between two steps.
+    int64_t restBytes() const { return m_trace.level(); }
+    /// Of what an optimizer keeps one of for every weight that is this rank's to update.
+    int64_t stateBytes() const;
+
+private:
+    void run(int64_t samples, MemoryTrace* trace);
+
+    RunSpec m_spec;
+    Device m_device;
+    AllocationTrace m_trace; ///< before all that it counts
+    World m_world;
+    std::unique_ptr<Model> m_model;
+    std::unique_ptr<GradientSync> m_sync;
+};
+
+} // namespace rm
