@@ -9,11 +9,23 @@
 
 #include <cstdio>
 #include <new>
+#include <string_view>
 
 namespace rm {
+namespace {
+
+bool isOutOfMemory(const std::exception& error) {
+    // The CPU's allocator throws a plain c10::Error.
+    static constexpr std::string_view kOfCpu = "DefaultCPUAllocator: can't allocate memory";
+    return dynamic_cast<const c10::OutOfMemoryError*>(&error) ||
+           dynamic_cast<const std::bad_alloc*>(&error) ||
+           std::string_view(error.what()).find(kOfCpu) != std::string_view::npos;
+}
+
+} // namespace
+
 Ending endingOf(const std::exception& error) {
-    if (dynamic_cast<const c10::OutOfMemoryError*>(&error) ||
-        dynamic_cast<const std::bad_alloc*>(&error))
+    if (isOutOfMemory(error))
         return {ExitCode::kExhausted, "train: out of memory: " + causeOf(error) +
                                           "; a smaller train.batch_size needs less"};
     if (isPeerLost(error))

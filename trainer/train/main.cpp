@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trainer/train/failure.h"
+#include "trainer/train/memory/batch_search.h"
 #include "trainer/train/memory/host_heap.h"
 #include "trainer/train/verbs.h"
 
@@ -27,7 +28,11 @@ Ending trainToEnd(Session& session) {
         const auto ending = train(session);
         return ending ? *ending : endingOf(ending.error());
     } catch (const std::exception& error) {
-        return endingOf(error);
+        Ending ending = endingOf(error);
+        if (ending.code == ExitCode::kExhausted)
+            ending.message += memoryAdvice(session.spec, session.placement.worldSize,
+                                           session.placement.localWorldSize, session.device);
+        return ending;
     }
 }
 

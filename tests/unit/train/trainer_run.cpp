@@ -99,7 +99,8 @@ Ended runVerb(const QStringList& arguments, const QString& tmpDir) {
             QString::fromUtf8(process.readAllStandardError())};
 }
 
-TrainerRun::TrainerRun() = default;
+TrainerRun::TrainerRun()
+    : m_program(trainerProgram()) {}
 
 TrainerRun::~TrainerRun() {
     for (const auto& process : m_ranks) {
@@ -129,7 +130,7 @@ void TrainerRun::start(const RunSpec& spec, int worldSize, const QStringList& ex
         process->setProcessEnvironment(environmentOf(rank, worldSize, port, m_attempt));
         process->setProcessChannelMode(QProcess::MergedChannels);
         process->setStandardOutputFile(m_dir.filePath(rankFile("log-%d", rank)));
-        process->start(trainerProgram(),
+        process->start(m_program,
                        QStringList{"--spec", specPath, "--run-dir", m_dir.path()} + extra);
         if (!process->waitForStarted())
             qFatal("start %s: %s", qPrintable(process->program()),

@@ -37,6 +37,8 @@ public:
     std::string dir() const { return m_dir.path().toStdString(); }
     std::string checkpoint(int64_t step) const; ///< folder of that step
 
+    /// Starts `program` from now on, which takes ringmaster-trainer's command line.
+    void useProgram(const QString& program) { m_program = program; }
     /// One attempt. `extra` goes to every rank's command line.
     void start(const RunSpec& spec, int worldSize, const QStringList& extra = {});
     /// Exit codes by rank; kTimedOut for those that do not end. A signal is minus its number.
@@ -68,6 +70,7 @@ public:
 
 private:
     QTemporaryDir m_dir;
+    QString m_program;
     int m_attempt = 0;
     std::vector<std::unique_ptr<QProcess>> m_ranks;
 };

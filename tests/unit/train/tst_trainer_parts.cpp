@@ -175,6 +175,11 @@ private Q_SLOTS:
 
     void exceptionsBecomeExitCodes() {
         QCOMPARE(endingOf(std::bad_alloc()).code, ExitCode::kExhausted);
+        QCOMPARE(
+            endingOf(std::runtime_error("DefaultCPUAllocator: can't allocate memory: you tried "
+                                        "to allocate 1 bytes. Error code 12"))
+                .code,
+            ExitCode::kExhausted);
         QCOMPARE(endingOf(std::runtime_error("[/gloo/transport/tcp/pair.cc:1] Connection closed "
                                              "by peer [127.0.0.1]"))
                      .code,

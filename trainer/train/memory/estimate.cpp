@@ -13,11 +13,12 @@ namespace rm {
 namespace {
 
 /// Products of numbers that a rehearsal may make in all.
-constexpr double kWorkOnCpu = 1e11;
+constexpr double kWorkOnCpu = 5e10;
 constexpr double kWorkOnGpu = 1e14;
 constexpr double kPasses = 3; ///< forward, and backward for inputs and for weights
-/// With one sample alone some operations take another way.
-constexpr int64_t kLeast = 2;
+/// Tokens, say, that a rehearsal may have at once: small models have much memory for little work.
+constexpr int64_t kMostUses = 32768;
+constexpr int64_t kLeast = 4; ///< samples: with one alone some operations take another way
 
 int64_t bytesOf(const Batch& batch) {
     int64_t bytes = 0;
@@ -37,7 +38,8 @@ int64_t affordable(const Rehearsal& rehearsal, const RunSpec& spec, const Device
     const double each = kPasses * static_cast<double>(parameterCount(rehearsal.model())) *
                         static_cast<double>(usesPerSample(spec));
     const double work = device.isCpu() ? kWorkOnCpu : kWorkOnGpu;
-    return static_cast<int64_t>(std::min(work / each, 1e6));
+    const auto most = std::max<int64_t>(kLeast, kMostUses / usesPerSample(spec));
+    return std::clamp(static_cast<int64_t>(work / each), kLeast, most);
 }
 
 /// Copies of weights, state and averages, until they are written; pictures' weights, which are
@@ -48,13 +50,9 @@ int64_t checkpointBytes(const RunSpec& spec, const MemoryEstimate& fixed, int64_
     return copies + (reorders ? std::max(fixed.weights, stateBytes) : 0);
 }
 
-PeakLine peakOf(Rehearsal& rehearsal, int64_t samples, int64_t affordable) {
-    if (samples <= std::max(affordable, kLeast))
-        return {rehearsal.step(samples), samples};
-    const int64_t few = std::clamp(affordable / 2, kLeast, samples);
-    const int64_t more = std::min(2 * few, samples);
-    if (few == more)
-        return {rehearsal.step(samples), samples};
+PeakLine peakNear(Rehearsal& rehearsal, int64_t samples, int64_t affordable) {
+    const int64_t more = std::clamp<int64_t>(samples, 2, affordable);
+    const int64_t few = more / 2;
     const MemoryTrace first = rehearsal.step(few);
     return {first, few, rehearsal.step(more), more};
 }
@@ -63,11 +61,10 @@ PeakLine peakOf(Rehearsal& rehearsal, int64_t samples, int64_t affordable) {
 
 MemoryForecast MemoryForecast::make(const RunSpec& spec, const DataSizes& sizes, int ranks,
                                     const Device& device, int64_t samples) {
-    const int64_t program = device.isCpu() ? residentBytes() : 0;
     Rehearsal rehearsal(spec, sizes, ranks, device);
-    MemoryForecast forecast(peakOf(rehearsal, samples, affordable(rehearsal, spec, device)));
+    MemoryForecast forecast(peakNear(rehearsal, samples, affordable(rehearsal, spec, device)));
     MemoryEstimate& fixed = forecast.m_fixed;
-    fixed.program = program;
+    fixed.program = device.isCpu() ? programBytes() : 0;
     fixed.weights = rehearsal.weightBytes();
     const auto states = static_cast<int64_t>(makeUpdateRule(spec.optimizer)->stateNames().size());
     fixed.optimizer = states * rehearsal.stateBytes();

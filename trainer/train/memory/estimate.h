@@ -21,7 +21,7 @@ struct MemoryEstimate {
     int64_t activations = 0; ///< all else that a micro-batch needs at once
     int64_t data = 0;        ///< its samples; on the CPU also those that are read ahead
     int64_t checkpoint = 0;  ///< what rank 0's copy adds while it writes; a GPU's is the host's
-    int64_t program = 0;     ///< on the CPU: the process as it is without any tensor
+    int64_t program = 0;     ///< on the CPU: the trainer itself and its libraries
     bool operator==(const MemoryEstimate&) const = default;
 
     int64_t step() const { return weights + gradients + optimizer + average + activations + data; }

@@ -3,7 +3,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include <array>
 #include <cstdio>
 
 namespace rm {
@@ -25,7 +24,7 @@ constexpr Part kParts[] = {
     {"activations", &MemoryEstimate::activations, "of one micro-batch, at the worst moment"},
     {"data", &MemoryEstimate::data, "the micro-batch, and those read ahead on a CPU"},
     {"checkpoint", &MemoryEstimate::checkpoint, "rank 0's copy while it writes one"},
-    {"program", &MemoryEstimate::program, "the process without its tensors"},
+    {"program", &MemoryEstimate::program, "the trainer and its libraries"},
 };
 
 std::string line(const char* name, int64_t bytes, const char* meaning) {
@@ -44,24 +43,13 @@ ordered_json jsonOf(const MemoryEstimate& estimate) {
     return json;
 }
 
-std::string foundText(const EstimateReport::Batch& found) {
+std::string foundText(const FoundBatch& found) {
     return "fits into " + bytesText(found.bytes) + " a rank, with " +
            bytesText(found.estimate.total()) + ":\n" + found.key + " = " +
            std::to_string(found.value) + "\n";
 }
 
 } // namespace
-
-std::string bytesText(int64_t bytes) {
-    constexpr std::array kUnits = {"B", "KiB", "MiB", "GiB", "TiB"};
-    auto value = static_cast<double>(bytes);
-    size_t unit = 0;
-    for (; value >= 1024 && unit + 1 < kUnits.size(); ++unit)
-        value /= 1024;
-    char text[32];
-    std::snprintf(text, sizeof text, unit == 0 ? "%.0f %s" : "%.1f %s", value, kUnits[unit]);
-    return text;
-}
 
 std::string toText(const EstimateReport& report) {
     std::string text = report.name + ": one of " + std::to_string(report.ranks) +

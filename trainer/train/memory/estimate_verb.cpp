@@ -9,12 +9,11 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <utility>
 
 namespace rm {
 namespace {
 
-/// Of what is free, what is planned with: the estimate is within a tenth.
-constexpr double kSafe = 0.9;
 constexpr int kMostRanks = 1 << 20;
 
 struct EstimateOptions {
@@ -52,56 +51,11 @@ Result<Device> openDevice(const RunSpec& spec, const EstimateOptions& options, i
     return device;
 }
 
-bool isTranslation(const RunSpec& spec) {
-    return spec.model.type == "translation";
-}
-
-const char* batchKey(const RunSpec& spec) {
-    return isTranslation(spec) ? "train.batch_tokens" : "train.batch_size";
-}
-
-/// The schema's bound, in samples.
-int64_t mostSamples(const RunSpec& spec) {
-    for (const SpecField& field : specSchema())
-        if (field.key == batchKey(spec))
-            return static_cast<int64_t>(field.max) / (isTranslation(spec) ? spec.model.context : 1);
-    return 1;
-}
-
-Result<EstimateReport::Batch> findBatch(const RunSpec& spec, const DataSizes& sizes, int ranks,
-                                        const Device& device, MemoryForecast forecast,
-                                        int64_t bytes) {
-    constexpr int kRounds = 2; // a rehearsal nearer to the answer knows it better
-    int64_t samples = 0;
-    for (int round = 0; round <= kRounds; ++round) {
-        const int64_t before = std::exchange(samples, forecast.greatest(bytes, mostSamples(spec)));
-        if (samples == 0)
-            return fail(ErrorCode::kExhausted,
-                        "find a batch for " + bytesText(bytes) + ": a micro-batch of " +
-                            (isTranslation(spec) ? "one pair of model.context tokens" : "one") +
-                            " alone needs " + bytesText(forecast.at(1).total()) +
-                            "; a smaller model, train.activation_checkpointing or "
-                            "optimizer.sharded needs less");
-        if (samples == before || round == kRounds)
-            break;
-        forecast = MemoryForecast::make(spec, sizes, ranks, device, samples);
-    }
-    const int64_t value = isTranslation(spec) ? samples * spec.model.context : samples;
-    return EstimateReport::Batch{batchKey(spec), value, bytes, forecast.at(samples)};
-}
-
-/// Two kinds matter: gradients that wait for more, and those that do not.
-void settleAccumulation(RunSpec& spec, int ranks) {
-    if (spec.train.globalBatch > 0)
-        spec.train.accumulation =
-            std::max<int64_t>(1, spec.train.globalBatch / (samplesOf(spec) * ranks));
-}
-
 Result<EstimateReport> estimate(RunSpec spec, const EstimateOptions& options) {
     const auto wanted = static_cast<int>(spec.launch.ranks);
     const int ranks = options.ranks > 0 ? options.ranks : std::max(1, wanted);
     const int localRanks = wanted > 0 ? std::min(wanted, ranks) : ranks;
-    settleAccumulation(spec, ranks);
+    spec = withAccumulation(std::move(spec), ranks);
     const auto sizes = dataSizesOf(spec);
     if (!sizes)
         return tl::unexpected(sizes.error());
@@ -116,16 +70,15 @@ Result<EstimateReport> estimate(RunSpec spec, const EstimateOptions& options) {
     report.device = device->plugin->deviceName();
     report.ranks = ranks;
     report.localRanks = device->isCpu() ? localRanks : 1;
-    report.batchKey = batchKey(spec);
-    report.batchValue = isTranslation(spec) ? spec.train.batchTokens : samples;
+    report.batchKey = batchKeyOf(spec);
+    report.batchValue = batchValueOf(spec, samples);
     report.assumed = sizes->assumed;
     report.estimate = forecast.at(samples);
     report.freeBytes = free / report.localRanks;
     if (!options.findBatch)
         return report;
-    const auto safe = static_cast<int64_t>(kSafe * static_cast<double>(report.freeBytes));
     const auto found = findBatch(spec, *sizes, ranks, *device, forecast,
-                                 options.memory > 0 ? options.memory : safe);
+                                 options.memory > 0 ? options.memory : safeShare(report.freeBytes));
     if (!found)
         return tl::unexpected(found.error());
     report.found = *found;

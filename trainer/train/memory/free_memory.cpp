@@ -12,6 +12,7 @@ namespace rm {
 namespace {
 
 constexpr int64_t kKiB = 1024;
+constexpr const char* kStatus = "/proc/self/status";
 
 std::optional<int64_t> numberIn(const std::string& text) {
     const size_t begin = text.find_first_not_of(" \t");
@@ -84,8 +85,12 @@ int64_t freeHostBytes(const std::string& root) {
     return std::min(available, leftByGroups(root).value_or(available));
 }
 
-int64_t residentBytes() {
-    return numberOf("/proc/self/status", "VmRSS:").value_or(0) * kKiB;
+int64_t programBytes() {
+    return numberOf(kStatus, "RssFile:").value_or(0) * kKiB;
+}
+
+int64_t heapBytes() {
+    return numberOf(kStatus, "RssAnon:").value_or(0) * kKiB;
 }
 
 } // namespace rm

@@ -11,7 +11,8 @@ namespace rm {
 /// stands for "/", for tests. 0: the kernel does not tell.
 int64_t freeHostBytes(const std::string& root = "");
 
-/// Bytes of this process that are in memory now.
-int64_t residentBytes();
+/// Of this process, in memory now: programs and libraries, and what it allocated.
+int64_t programBytes();
+int64_t heapBytes();
 
 } // namespace rm

@@ -87,15 +87,6 @@ int64_t riseUntil(size_t end, const MemoryTrace& trace, size_t& at, int64_t& lev
 
 } // namespace
 
-PeakLine::PeakLine(const MemoryTrace& trace, int64_t samples)
-    : m_few(samples)
-    , m_more(samples) {
-    size_t at = 0;
-    int64_t level = 0;
-    const int64_t peak = riseUntil(trace.size(), trace, at, level);
-    m_moments.push_back({peak, peak});
-}
-
 PeakLine::PeakLine(const MemoryTrace& traceOfFew, int64_t few, const MemoryTrace& traceOfMore,
                    int64_t more)
     : m_few(few)
@@ -126,9 +117,7 @@ PeakLine::PeakLine(const MemoryTrace& traceOfFew, int64_t few, const MemoryTrace
 }
 
 int64_t PeakLine::at(int64_t samples) const {
-    const double share = m_more == m_few ? 0.0
-                                         : static_cast<double>(samples - m_few) /
-                                               static_cast<double>(m_more - m_few);
+    const double share = static_cast<double>(samples - m_few) / static_cast<double>(m_more - m_few);
     double peak = 0;
     for (const Moment& moment : m_moments) {
         const auto few = static_cast<double>(moment.few);

@@ -5,8 +5,8 @@
 
 namespace rm {
 
-/// The most memory that a step takes at once, for any number of samples, from its traces at one or
-/// two numbers.
+/// The most memory that a step takes at once, for any number of samples, from its traces at two
+/// numbers.
 ///
 /// A step does the same things in the same order whatever it is given, and each block that it
 /// allocates is either as large always or grows in proportion. So the memory at each *moment* of
@@ -16,8 +16,6 @@ namespace rm {
 /// (a loop over chunks that goes on for longer) both are followed to where they agree again.
 class PeakLine {
 public:
-    /// A step that was traced at the very number that counts.
-    PeakLine(const MemoryTrace& trace, int64_t samples);
     /// `more` > `few` samples.
     PeakLine(const MemoryTrace& traceOfFew, int64_t few, const MemoryTrace& traceOfMore,
              int64_t more);

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 target_sources(rm_train PRIVATE
     memory/allocation_trace.cpp
+    memory/batch_search.cpp
     memory/estimate.cpp
     memory/estimate_report.cpp
     memory/estimate_verb.cpp

@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "shared/exit_code.h"
+#include "shared/io/json.h"
+#include "tests/unit/train/picture_files.h"
+#include "tests/unit/train/trainer_run.h"
+
+#include <QObject>
+#include <QTest>
+
+Q_DECLARE_METATYPE(rm::RunSpec)
+
+using namespace rm;
+using namespace rm::test;
+
+namespace {
+
+/// What `ringmaster-trainer estimate` says of a spec.
+struct Verb {
+    int code = -1;
+    QString output, errors;
+    Json json;
+
+    int64_t bytes(const char* part) const { return intAt(json.at("bytes"), part).value_or(-1); }
+    /// In tensors, as the trainer that measures itself counts.
+    int64_t tensors() const { return bytes("total") - bytes("program"); }
+};
+
+QString writeSpec(const QTemporaryDir& dir, const RunSpec& spec) {
+    QFile file(dir.filePath("spec.toml"));
+    if (file.open(QIODevice::WriteOnly))
+        file.write(QByteArray::fromStdString(toToml(spec)));
+    return file.fileName();
+}
+
+Verb estimate(const QStringList& arguments) {
+    QProcess process;
+    process.start(qEnvironmentVariable("RINGMASTER_BIN") + "/ringmaster-trainer",
+                  QStringList{"estimate"} + arguments);
+    Verb verb;
+    if (!process.waitForFinished(60000))
+        return verb;
+    verb.code = process.exitCode();
+    verb.output = process.readAllStandardOutput();
+    verb.errors = process.readAllStandardError();
+    verb.json = parseJson(verb.output.toStdString(), "estimate").value_or(Json());
+    return verb;
+}
+
+Verb estimate(const RunSpec& spec, const QStringList& more) {
+    const QTemporaryDir dir;
+    return estimate(QStringList{writeSpec(dir, spec), "--json"} + more);
+}
+
+/// Bytes in tensors, at the worst moment of a real run: rank 0's.
+int64_t measured(const RunSpec& spec, int worldSize) {
+    TrainerRun run;
+    run.useProgram(MEASURED_TRAINER);
+    if (run.run(spec, worldSize) != std::vector<int>(static_cast<size_t>(worldSize), 0))
+        qWarning("%s", qPrintable(run.output(0)));
+    const QRegularExpression said("^peak (\\d+)$", QRegularExpression::MultilineOption);
+    return said.match(run.output(0)).captured(1).toLongLong();
+}
+
+RunSpec smallGpt() {
+    RunSpec spec = tinySpec();
+    spec.model.width = 64;
+    spec.model.context = 64;
+    spec.train.steps = 3;
+    spec.train.batchSize = 8;
+    spec.validation.sampleTokens = 0;
+    spec.schedule.warmupSteps = 1;
+    return spec;
+}
+
+/// Sentences of made-up words; their translations have as many.
+std::string someSentences() {
+    std::string text;
+    for (int i = 0; i < 600; ++i) {
+        std::string source, target;
+        for (int word = 0; word < 4 + i % 9; ++word) {
+            const int which = (i * 7 + word * 13 + i / 11) % 40;
+            const std::string vowel(1, "aeiou"[which % 5]);
+            const std::string consonant(1, "bdfgklmn"[which / 5]);
+            source += consonant + vowel + "ra ";
+            target += "t" + vowel + consonant + "o ";
+        }
+        text += source + "\t" + target + "\n";
+    }
+    return text;
+}
+
+} // namespace
+
+/// What `estimate` says beside what real trainers then use.
+class TestTrainerMemory : public QObject {
+    Q_OBJECT
+private Q_SLOTS:
+    void initTestCase() {
+        QVERIFY(m_folder.isValid());
+        writeClasses(path("pictures"), {"a", "b", "c"}, 6);
+        writeBytes(path("pairs.tsv"), someSentences());
+    }
+
+    void estimateIsWithinATenthOfWhatIsUsed_data() {
+        QTest::addColumn<RunSpec>("spec");
+        QTest::addColumn<int>("worldSize");
+        RunSpec spec = smallGpt();
+        QTest::newRow("gpt") << spec << 1;
+        QTest::newRow("gpt on two ranks") << spec << 2;
+        spec.train.accumulation = 3;
+        spec.train.ema = 0.9;
+        spec.train.precision = "bfloat16";
+        QTest::newRow("accumulation, ema, bfloat16") << spec << 2;
+        spec = smallGpt();
+        spec.optimizer.sharded = true;
+        QTest::newRow("sharded") << spec << 2;
+        spec.train.batchSize = 1;
+        spec.model.width = 256;
+        spec.optimizer.type = "sgd";
+        QTest::newRow("sharded, little but weights") << spec << 2;
+        spec = smallGpt();
+        spec.model.layers = 6;
+        spec.model.dropout = 0.1;
+        spec.train.activationCheckpointing = true;
+        QTest::newRow("activations computed again") << spec << 1;
+        QTest::newRow("pictures") << imageSpec() << 1;
+        QTest::newRow("translation") << translationSpec() << 1;
+        QTest::newRow("translation on two ranks") << translationSpec() << 2;
+    }
+
+    void estimateIsWithinATenthOfWhatIsUsed() {
+        QFETCH(RunSpec, spec);
+        QFETCH(int, worldSize);
+        const Verb told = estimate(spec, {"--ranks", QString::number(worldSize)});
+        QVERIFY2(told.code == 0, qPrintable(told.errors));
+        const int64_t used = measured(spec, worldSize);
+        const QString figures = QString("told %1, used %2").arg(told.tensors()).arg(used);
+        qInfo("%s: %.4f", qPrintable(figures),
+              static_cast<double>(told.tensors()) / static_cast<double>(used));
+        QVERIFY2(std::abs(told.tensors() - used) * 10 < used, qPrintable(figures));
+    }
+
+    void batchThatIsFoundFitsAndALargerOneDoesNot() {
+        constexpr int64_t kTensors = 96 << 20;
+        RunSpec spec = smallGpt();
+        const int64_t program = estimate(spec, {}).bytes("program");
+        const Verb verb =
+            estimate(spec, {"--find-batch", "--memory", QString::number(program + kTensors)});
+        QVERIFY2(verb.code == 0, qPrintable(verb.errors));
+        const Json& found = verb.json.at("found");
+        QCOMPARE(textAt(found, "key").value(), std::string("train.batch_size"));
+        spec.train.batchSize = intAt(found, "value").value();
+        QVERIFY(spec.train.batchSize > smallGpt().train.batchSize);
+        const int64_t used = measured(spec, 1);
+        spec.train.batchSize += spec.train.batchSize / 10;
+        const int64_t usedByMore = measured(spec, 1);
+        const QString figures = QString("%1, with a tenth more %2").arg(used).arg(usedByMore);
+        QVERIFY2(used < kTensors * 101 / 100 && usedByMore > kTensors, qPrintable(figures));
+    }
+
+    void tokensAreFoundForTranslations() {
+        const Verb verb = estimate(translationSpec(), {"--find-batch", "--memory", "1GiB"});
+        QVERIFY2(verb.code == 0, qPrintable(verb.errors));
+        const Json& found = verb.json.at("found");
+        QCOMPARE(textAt(found, "key").value(), std::string("train.batch_tokens"));
+        QVERIFY(intAt(found, "value").value() > translationSpec().train.batchTokens);
+    }
+
+    void impossibleIsOneClearError() {
+        const Verb verb = estimate(smallGpt(), {"--find-batch", "--memory", "1MiB"});
+        QCOMPARE(verb.code, static_cast<int>(ExitCode::kExhausted));
+        QVERIFY2(verb.errors.contains("find a batch for 1.0 MiB") &&
+                     verb.errors.contains("one alone needs") && verb.errors.count('\n') == 1,
+                 qPrintable(verb.errors));
+    }
+
+    void badInputIsNamed_data() {
+        QTest::addColumn<QStringList>("arguments");
+        QTest::addColumn<QString>("named");
+        const QString good = writeSpec(m_folder, smallGpt());
+        QTest::newRow("no such spec") << QStringList{"/no/such.toml"} << "/no/such.toml";
+        QTest::newRow("no spec") << QStringList{} << "SPEC";
+        QTest::newRow("no ranks") << QStringList{good, "--ranks", "0"} << "--ranks";
+        QTest::newRow("memory of what")
+            << QStringList{good, "--find-batch", "--memory", "much"} << "--memory";
+        QTest::newRow("memory for nothing")
+            << QStringList{good, "--memory", "1GiB"} << "--find-batch";
+    }
+
+    void badInputIsNamed() {
+        QFETCH(QStringList, arguments);
+        QFETCH(QString, named);
+        const Verb verb = estimate(arguments);
+        QVERIFY(verb.code != 0);
+        QVERIFY2(verb.errors.contains(named), qPrintable(verb.errors));
+        QVERIFY(verb.output.isEmpty());
+    }
+
+private:
+    std::string path(const char* name) const { return m_folder.filePath(name).toStdString(); }
+
+    RunSpec imageSpec() const {
+        RunSpec spec = smallGpt();
+        spec.model.type = "resnet18";
+        spec.model.imageSize = 64;
+        spec.data.train = {path("pictures")};
+        spec.train.steps = 2;
+        spec.optimizer.type = "sgd";
+        return spec;
+    }
+
+    RunSpec translationSpec() const {
+        RunSpec spec = smallGpt();
+        spec.model.type = "translation";
+        spec.model.context = 32;
+        spec.data.train = {path("pairs.tsv")};
+        spec.data.tokenizer = "sentencepiece";
+        spec.data.vocabSize = 300;
+        spec.train.batchTokens = 1024;
+        spec.train.steps = 30;
+        return spec;
+    }
+
+    QTemporaryDir m_folder;
+};
+
+QTEST_GUILESS_MAIN(TestTrainerMemory)
+#include "tst_trainer_memory.moc"

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trainer/train/memory/batch_search.h"
+
+#include "trainer/train/memory/free_memory.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <utility>
+
+namespace rm {
+namespace {
+
+bool isTranslation(const RunSpec& spec) {
+    return spec.model.type == "translation";
+}
+
+/// The schema's bound, in samples.
+int64_t mostSamples(const RunSpec& spec) {
+    for (const SpecField& field : specSchema())
+        if (field.key == batchKeyOf(spec))
+            return static_cast<int64_t>(field.max) / (isTranslation(spec) ? spec.model.context : 1);
+    return 1;
+}
+
+std::string advise(const RunSpec& spec, const DataSizes& sizes, int ranks, const Device& device,
+                   int64_t freeBytes) {
+    const int64_t samples = samplesOf(spec);
+    const auto forecast = MemoryForecast::make(spec, sizes, ranks, device, samples);
+    const std::string text = "; this run needs about " + bytesText(forecast.at(samples).total()) +
+                             " a rank, " + bytesText(freeBytes) + " are free";
+    const auto found = findBatch(spec, sizes, ranks, device, forecast, safeShare(freeBytes));
+    return text + (found ? ": " + found->key + " = " + std::to_string(found->value) + " would fit"
+                         : "; " + found.error().message);
+}
+
+} // namespace
+
+const char* batchKeyOf(const RunSpec& spec) {
+    return isTranslation(spec) ? "train.batch_tokens" : "train.batch_size";
+}
+
+int64_t batchValueOf(const RunSpec& spec, int64_t samples) {
+    return isTranslation(spec) ? samples * spec.model.context : samples;
+}
+
+Result<FoundBatch> findBatch(const RunSpec& spec, const DataSizes& sizes, int ranks,
+                             const Device& device, MemoryForecast forecast, int64_t bytes) {
+    constexpr int kRounds = 2; // a rehearsal nearer to the answer knows it better
+    int64_t samples = 0;
+    for (int round = 0; round <= kRounds; ++round) {
+        const int64_t before = std::exchange(samples, forecast.greatest(bytes, mostSamples(spec)));
+        if (samples == 0)
+            return fail(ErrorCode::kExhausted,
+                        "find a batch for " + bytesText(bytes) + ": a micro-batch of " +
+                            (isTranslation(spec) ? "one pair of model.context tokens" : "one") +
+                            " alone needs " + bytesText(forecast.at(1).total()) +
+                            "; a smaller model, train.activation_checkpointing or "
+                            "optimizer.sharded needs less");
+        if (samples == before || round == kRounds)
+            break;
+        forecast = MemoryForecast::make(spec, sizes, ranks, device, samples);
+    }
+    return FoundBatch{batchKeyOf(spec), batchValueOf(spec, samples), bytes, forecast.at(samples)};
+}
+
+int64_t safeShare(int64_t freeBytes) {
+    return freeBytes / 10 * 9;
+}
+
+RunSpec withAccumulation(RunSpec spec, int ranks) {
+    if (spec.train.globalBatch > 0)
+        spec.train.accumulation =
+            std::max<int64_t>(1, spec.train.globalBatch / (samplesOf(spec) * ranks));
+    return spec;
+}
+
+std::string memoryAdvice(const RunSpec& spec, int ranks, int localRanks, const Device& device) {
+    try {
+        const auto sizes = dataSizesOf(spec);
+        const int64_t all = device.plugin->memory().free;
+        // What this rank had goes on belonging to it.
+        const int64_t free = device.isCpu() ? all / localRanks + heapBytes() : all;
+        return sizes ? advise(withAccumulation(spec, ranks), *sizes, ranks, device, free)
+                     : std::string();
+    } catch (const std::exception&) { // not even a rehearsal has room
+        return {};
+    }
+}
+
+std::string bytesText(int64_t bytes) {
+    constexpr std::array kUnits = {"B", "KiB", "MiB", "GiB", "TiB"};
+    auto value = static_cast<double>(bytes);
+    size_t unit = 0;
+    for (; value >= 1024 && unit + 1 < kUnits.size(); ++unit)
+        value /= 1024;
+    char text[32];
+    std::snprintf(text, sizeof text, unit == 0 ? "%.0f %s" : "%.1f %s", value, kUnits[unit]);
+    return text;
+}
+
+} // namespace rm
