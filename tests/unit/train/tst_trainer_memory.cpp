@@ -7,6 +7,8 @@
 #include <QObject>
 #include <QTest>
 
+#include <random>
+
 Q_DECLARE_METATYPE(rm::RunSpec)
 
 using namespace rm;
@@ -72,17 +74,17 @@ RunSpec smallGpt() {
     return spec;
 }
 
-/// Sentences of made-up words; their translations have as many.
+/// Sentences of ten made-up words, and the same from back to front: batches are full.
 std::string someSentences() {
     std::string text;
-    for (int i = 0; i < 600; ++i) {
+    std::mt19937 engine(5); // a pair that comes again counts once
+    for (int i = 0; i < 2400; ++i) {
         std::string source, target;
-        for (int word = 0; word < 4 + i % 9; ++word) {
-            const int which = (i * 7 + word * 13 + i / 11) % 40;
-            const std::string vowel(1, "aeiou"[which % 5]);
-            const std::string consonant(1, "bdfgklmn"[which / 5]);
-            source += consonant + vowel + "ra ";
-            target += "t" + vowel + consonant + "o ";
+        for (int word = 0; word < 10; ++word) {
+            const auto which = engine() % 40;
+            const std::string made = {"bdfgklmn"[which / 5], "aeiou"[which % 5], 'r', 'a', ' '};
+            source += made;
+            target.insert(0, made);
         }
         text += source + "\t" + target + "\n";
     }
@@ -217,7 +219,7 @@ private:
         spec.data.tokenizer = "sentencepiece";
         spec.data.vocabSize = 300;
         spec.train.batchTokens = 1024;
-        spec.train.steps = 30;
+        spec.train.steps = 40;
         return spec;
     }
 
