@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Two network namespaces joined by a link of a given rate, as two machines on a slow network."""
 import os
+import re
 import subprocess
 
 ADDRESSES = ("10.232.1.1", "10.232.1.2")
@@ -23,6 +24,14 @@ def run(command):
     subprocess.run(command.split(), check=True)
 
 
+def sweep():
+    """Removes the namespaces of benches that were killed before they could."""
+    for name in os.listdir("/run/netns") if os.path.isdir("/run/netns") else []:
+        owner = re.fullmatch(r"rm-bench-(\d+)-\d", name)
+        if owner and not os.path.exists(f"/proc/{owner[1]}"):
+            run(f"ip netns del {name}")
+
+
 class ShapedLink:
     def __init__(self, mbit):
         self.mbit = mbit
@@ -33,6 +42,7 @@ class ShapedLink:
         return [["ip", "netns", "exec", space] for space in self.spaces]
 
     def __enter__(self):
+        sweep()
         try:
             self._build()
         except BaseException:
