@@ -11,8 +11,9 @@
 namespace rm {
 
 /// What one rank needs on its device at the worst moment of a step, in bytes. Tensors as ATen's
-/// allocator counts them: what it holds in reserve, and what libraries take for themselves, comes
-/// on top (on a CPU a few per cent; see also `program`).
+/// allocator counts them: what the heap holds in reserve, and what libraries take for themselves,
+/// comes on top. On a CPU that was 0.1 GiB for gpt-tiny, 0.2 for resnet-tiny and 0.4 for
+/// translation-tiny, whose batches have many shapes.
 struct MemoryEstimate {
     int64_t weights = 0;     ///< parameters and buffers
     int64_t gradients = 0;   ///< with the Reducer's buckets and ZeRO-1's shards
