@@ -130,11 +130,13 @@ def mean_loss(logits, targets):
 
 def train(model, batches, options):
     """The loss of every step."""
+    rounds = options["train"]["precision"] == "bfloat16"
     optimizer = make_optimizer(model, options["optimizer"])
     losses = []
     for step, (ids, targets) in enumerate(batches, start=1):
         optimizer.zero_grad()
-        loss = mean_loss(model(ids), targets)
+        with torch.autocast("cpu", torch.bfloat16, enabled=rounds):
+            loss = mean_loss(model(ids), targets)
         loss.backward()
         nn.utils.clip_grad_norm_(model.parameters(), options["optimizer"]["clip"])
         for group in optimizer.param_groups:
