@@ -109,6 +109,26 @@ private Q_SLOTS:
         QVERIFY2(run.output(0).contains("model.heads"), qPrintable(run.output(0)));
     }
 
+    void fullMemoryEndsWithWhatWouldFit() {
+        TrainerRun run;
+        const QString limited = QString::fromStdString(run.dir() + "/limited");
+        QFile script(limited);
+        QVERIFY(script.open(QIODevice::WriteOnly));
+        script.write(
+            "#!/bin/sh\nulimit -v 3000000\nexec \"$RINGMASTER_BIN/ringmaster-trainer\" \"$@\"\n");
+        script.setPermissions(script.permissions() | QFile::ExeOwner);
+        script.close();
+        run.useProgram(limited);
+        RunSpec spec = tinySpec();
+        spec.model.width = 256;
+        spec.model.context = 512;
+        spec.data.train = {"/usr/share/common-licenses"};
+        spec.train.batchSize = 1024;
+        QCOMPARE(run.run(spec, 1), alone(ExitCode::kExhausted));
+        QVERIFY2(run.output(0).contains("out of memory"), qPrintable(run.output(0)));
+        QVERIFY2(run.output(0).contains("train.batch_size"), qPrintable(run.output(0)));
+    }
+
     void cudaWithoutADriverIsSaid() {
         RM_NEEDS("no-gpu", !fs::exists("/proc/driver/nvidia"),
                  QStringLiteral("this machine has an NVIDIA driver"));
