@@ -109,7 +109,7 @@ private Q_SLOTS:
         QVERIFY2(run.output(0).contains("model.heads"), qPrintable(run.output(0)));
     }
 
-    void fullMemoryEndsWithWhatWouldFit() {
+    void fullMemoryEndsTheRunWithAdvice() {
         TrainerRun run;
         const QString limited = QString::fromStdString(run.dir() + "/limited");
         QFile script(limited);
