@@ -141,7 +141,7 @@ private Q_SLOTS:
         QCOMPARE(data->bad, int64_t{2});
         spec.data.maxBad = 0.001;
         const auto tooBad = prepared(spec, folder);
-        QCOMPARE(tooBad.error().code, ErrorCode::kInvalid);
+        QCOMPARE(tooBad.error().code, ErrorCode::kCorrupt);
         QVERIFY2(tooBad.error().message.find("a.tsv:501: ") != std::string::npos,
                  tooBad.error().message.c_str());
         QVERIFY(tooBad.error().message.find("data.max_bad") != std::string::npos);

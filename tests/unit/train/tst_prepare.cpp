@@ -99,7 +99,7 @@ private Q_SLOTS:
         const std::string out = folder.path("out.rmpairs");
         const QStringList arguments{"--kind", "pairs", "--out", text(out), text(in)};
         const Ended refused = prepare(arguments);
-        QCOMPARE(refused.exitCode, static_cast<int>(ExitCode::kUsage));
+        QCOMPARE(refused.exitCode, static_cast<int>(ExitCode::kCorrupt));
         for (const char* part : {"--max-bad", "1 of 3", "in.tsv:2: "})
             QVERIFY2(refused.err.contains(part), qPrintable(refused.err));
         QCOMPARE(folder.files(), QStringList{"in.tsv"});

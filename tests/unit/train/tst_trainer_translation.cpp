@@ -107,7 +107,7 @@ private Q_SLOTS:
         const RunSpec spec = translationSpec(pairs());
         append(QByteArray("no tab\n").repeated(10));
         TrainerRun run;
-        QCOMPARE(run.run(spec, 2), both(ExitCode::kUsage));
+        QCOMPARE(run.run(spec, 2), both(ExitCode::kCorrupt));
         for (const int rank : {0, 1})
             for (const char* part : {"10 of 370", "data.max_bad", "pairs.tsv:361: "})
                 QVERIFY2(run.output(rank).contains(part), qPrintable(run.output(rank)));

@@ -179,7 +179,7 @@ Result<void> checkBad(const HarvestState& state, double maxBad, const std::strin
                           setting + " allows; the first of them:";
     for (const std::string& name : state.named)
         message += "\n  " + name;
-    return fail(ErrorCode::kInvalid, std::move(message));
+    return fail(ErrorCode::kCorrupt, std::move(message));
 }
 
 } // namespace rm

@@ -46,7 +46,7 @@ Result<void> harvestPairs(const PairCorpus& corpus, HarvestState& state, PairsSe
                           const std::function<Result<void>(const Pair&)>& take,
                           const std::function<void(const HarvestState&)>& report = {});
 
-/// kInvalid when more than the share `maxBad`, which `setting` names to people, of all that was
+/// kCorrupt when more than the share `maxBad`, which `setting` names to people, of all that was
 /// read is bad; names the first ones.
 Result<void> checkBad(const HarvestState& state, double maxBad, const std::string& setting);
 
