@@ -62,7 +62,6 @@ int failEarly(const Error& error) {
 } // namespace
 
 int main(int argc, char** argv) {
-    throwWhenOutOfMemory();
     if (const auto code = runVerb(argc, argv))
         return *code;
     const auto options = parseOptions(argc, argv);

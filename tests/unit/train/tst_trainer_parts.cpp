@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trainer/train/checkpoint/train_state.h"
 #include "trainer/train/control/order.h"
+#include "trainer/train/data/tokenizer.h"
 #include "trainer/train/dist/parameter_shards.h"
 #include "trainer/train/failure.h"
 
@@ -8,6 +9,7 @@
 #include <QTest>
 
 #include <ATen/ops/empty.h>
+#include <c10/util/Exception.h>
 
 #include <cmath>
 #include <cstring>
@@ -49,6 +51,11 @@ TrainState someState() {
 class TestTrainerParts : public QObject {
     Q_OBJECT
 private Q_SLOTS:
+    void fullMemoryThrowsBesideSentencePiece() {
+        QVERIFY(!makeSentencePieceTokenizer("no model")); // it is linked in
+        QVERIFY_EXCEPTION_THROWN(at::empty({int64_t{1} << 50}), c10::Error);
+    }
+
     void noEnvironmentIsAWorldOfOne() {
         environment.clear();
         const auto placement = placementFrom(lookUp);

@@ -10,6 +10,15 @@
 #include <optional>
 #include <unordered_map>
 
+// Debian's libsentencepiece and libc10 each define a global of this name: a flag object of 32 bytes
+// and an int, which the dynamic linker takes for one. Without this room for both, which comes
+// before them, SentencePiece's constructor writes over libc10's neighbours, the switch that turns
+// errors into aborts among them. libc10 reads its own only for command lines that nobody gives it.
+extern "C" {
+extern char FLAGS_minloglevel[64];
+__attribute__((visibility("default"))) alignas(16) char FLAGS_minloglevel[64] = {};
+}
+
 namespace rm {
 namespace {
 

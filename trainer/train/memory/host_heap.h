@@ -8,8 +8,4 @@ namespace rm {
 /// GPT's step on a CPU). Call once, before tensors are made.
 void keepFreedMemory();
 
-/// Makes ATen's CPU allocator throw c10::Error where it would end the process: a torch that was not
-/// begun by Python comes with that switch on. Any time.
-void throwWhenOutOfMemory();
-
 } // namespace rm
