@@ -27,6 +27,48 @@ std::string parseError(const std::string& toml) {
     return spec ? "" : spec.error().message;
 }
 
+struct BrokenRule {
+    const char* name;
+    void (*breakRule)(RunSpec&);
+    const char* words;
+};
+const BrokenRule kBrokenRules[] = {
+    {"low", [](RunSpec& s) { s.train.steps = 0; },
+     "train.steps is 0, but must be 1 to 1000000000000"},
+    {"high", [](RunSpec& s) { s.launch.masterPort = 65536; },
+     "launch.master_port is 65536, but must be 0 to 65535"},
+    {"lowest", [](RunSpec& s) { s.seed = INT64_MIN; }, "seed is -9223372036854775808"},
+    {"nan", [](RunSpec& s) { s.optimizer.lr = std::nan(""); }, "optimizer.lr is nan"},
+    {"infinite", [](RunSpec& s) { s.optimizer.clip = INFINITY; }, "optimizer.clip is inf"},
+    {"choice", [](RunSpec& s) { s.launch.device = "tpu"; },
+     R"(launch.device is "tpu", but must be one of "auto", "cpu", "cuda")"},
+    {"one choice", [](RunSpec& s) { s.model.type = "bert"; },
+     R"(model.type is "bert", but must be one of "gpt")"},
+    {"activation checkpointing",
+     [](RunSpec& s) {
+         s.model.type = "resnet18";
+         s.train.activationCheckpointing = true;
+     },
+     "train.activation_checkpointing is true, which a resnet18 model cannot do"},
+    {"heads", [](RunSpec& s) { s.model.heads = 5; },
+     "model.width is 384, which model.heads = 5 does not divide"},
+    {"no data", [](RunSpec& s) { s.data.train.clear(); }, "data.train is empty"},
+    {"relative", [](RunSpec& s) { s.data.train = {"data"}; }, "must be absolute"},
+    {"empty path", [](RunSpec& s) { s.data.validation = {""}; }, "empty path"},
+    {"no validation", [](RunSpec& s) { s.data.validationShare = 0; }, "data.validation_share is 0"},
+    {"warm-up", [](RunSpec& s) { s.schedule.warmupSteps = 1001; },
+     "must be at most train.steps = 1000"},
+    {"lowest rate", [](RunSpec& s) { s.schedule.minLr = 1; },
+     "must be at most optimizer.lr = 0.0003"},
+    {"folder", [](RunSpec& s) { s.checkpoint.directory = "here"; }, "absolute path"},
+    {"no name", [](RunSpec& s) { s.name = ""; }, "name must be"},
+    {"long name", [](RunSpec& s) { s.name = std::string(65, 'x'); }, "name must be"},
+    {"lines in name", [](RunSpec& s) { s.name = "a\nb"; }, "name must be"},
+    {"escape in name", [](RunSpec& s) { s.name = "\x1b[2J"; }, "control characters"},
+    {"bytes in name", [](RunSpec& s) { s.name = "\xff"; }, "not UTF-8"},
+    {"interface", [](RunSpec& s) { s.launch.interface = "eth0; rm -rf /"; }, "launch.interface"},
+};
+
 } // namespace
 
 Q_DECLARE_METATYPE(std::function<void(rm::RunSpec&)>)
@@ -185,77 +227,15 @@ private Q_SLOTS:
     }
 
     void brokenRulesAreNamed_data() {
-        QTest::addColumn<std::function<void(RunSpec&)>>("breakRule");
-        QTest::addColumn<QString>("words");
-        using Break = std::function<void(RunSpec&)>;
-        const auto row = [](const char* name, const Break& breakRule, const char* words) {
-            QTest::newRow(name) << breakRule << words;
-        };
-        row(
-            "low", [](RunSpec& s) { s.train.steps = 0; },
-            "train.steps is 0, but must be 1 to 1000000000000");
-        row(
-            "high", [](RunSpec& s) { s.launch.masterPort = 65536; },
-            "launch.master_port is 65536, but must be 0 to 65535");
-        row(
-            "lowest", [](RunSpec& s) { s.seed = INT64_MIN; }, "seed is -9223372036854775808");
-        row(
-            "nan", [](RunSpec& s) { s.optimizer.lr = std::nan(""); }, "optimizer.lr is nan");
-        row(
-            "infinite", [](RunSpec& s) { s.optimizer.clip = INFINITY; }, "optimizer.clip is inf");
-        row(
-            "choice", [](RunSpec& s) { s.launch.device = "tpu"; },
-            R"(launch.device is "tpu", but must be one of "auto", "cpu", "cuda")");
-        row(
-            "one choice", [](RunSpec& s) { s.model.type = "bert"; },
-            R"(model.type is "bert", but must be one of "gpt")");
-        row(
-            "activation checkpointing",
-            [](RunSpec& s) {
-                s.model.type = "resnet18";
-                s.train.activationCheckpointing = true;
-            },
-            "train.activation_checkpointing is true, which a resnet18 model cannot do");
-        row(
-            "heads", [](RunSpec& s) { s.model.heads = 5; },
-            "model.width is 384, which model.heads = 5 does not divide");
-        row(
-            "no data", [](RunSpec& s) { s.data.train.clear(); }, "data.train is empty");
-        row(
-            "relative", [](RunSpec& s) { s.data.train = {"data"}; }, "must be absolute");
-        row(
-            "empty path", [](RunSpec& s) { s.data.validation = {""}; }, "empty path");
-        row(
-            "no validation", [](RunSpec& s) { s.data.validationShare = 0; },
-            "data.validation_share is 0");
-        row(
-            "warm-up", [](RunSpec& s) { s.schedule.warmupSteps = 1001; },
-            "must be at most train.steps = 1000");
-        row(
-            "lowest rate", [](RunSpec& s) { s.schedule.minLr = 1; },
-            "must be at most optimizer.lr = 0.0003");
-        row(
-            "folder", [](RunSpec& s) { s.checkpoint.directory = "here"; }, "absolute path");
-        row(
-            "no name", [](RunSpec& s) { s.name = ""; }, "name must be");
-        row(
-            "long name", [](RunSpec& s) { s.name = std::string(65, 'x'); }, "name must be");
-        row(
-            "lines in name", [](RunSpec& s) { s.name = "a\nb"; }, "name must be");
-        row(
-            "escape in name", [](RunSpec& s) { s.name = "\x1b[2J"; }, "control characters");
-        row(
-            "bytes in name", [](RunSpec& s) { s.name = "\xff"; }, "not UTF-8");
-        row(
-            "interface", [](RunSpec& s) { s.launch.interface = "eth0; rm -rf /"; },
-            "launch.interface");
+        QTest::addColumn<size_t>("index");
+        for (size_t i = 0; i < std::size(kBrokenRules); ++i)
+            QTest::newRow(kBrokenRules[i].name) << i;
     }
     void brokenRulesAreNamed() {
-        QFETCH(std::function<void(RunSpec&)>, breakRule);
-        QFETCH(QString, words);
+        QFETCH(size_t, index);
         RunSpec spec = goodSpec();
-        breakRule(spec);
-        RM_FAILS(check(spec), ErrorCode::kInvalid, words.toStdString());
+        kBrokenRules[index].breakRule(spec);
+        RM_FAILS(check(spec), ErrorCode::kInvalid, kBrokenRules[index].words);
     }
 
     void allBrokenRulesComeTogether() {
