@@ -20,18 +20,11 @@ constexpr const char* kModels[] = {"resnet18", "resnet50"};
 constexpr int kWorlds[] = {1, 2};
 
 RunSpec imageSpec(const std::string& folder) {
-    RunSpec spec;
-    spec.model.type = "resnet18";
-    spec.model.imageSize = 32;
-    spec.data.train = {folder + "/train"};
+    RunSpec spec = tinyImageSpec(folder + "/train");
     spec.data.validation = {folder + "/val"};
     spec.train.steps = 4;
     spec.train.batchSize = 8;
-    spec.train.threads = 1;
-    spec.optimizer.lr = 1e-3;
     spec.validation.every = 2;
-    spec.checkpoint.every = 0;
-    spec.launch.device = "cpu";
     return spec;
 }
 

@@ -24,17 +24,8 @@ constexpr const char* kTexts = "open the window number 7\tapri la finestra numer
 constexpr const char* kShapes[] = {"separate", "shared"};
 
 RunSpec resNetSpec(const QString& pictures) {
-    RunSpec spec;
-    spec.name = "imported";
-    spec.model.type = "resnet18";
-    spec.model.imageSize = 32;
-    spec.data.train = {pictures.toStdString()};
+    RunSpec spec = tinyImageSpec(pictures.toStdString());
     spec.train.steps = 2;
-    spec.train.batchSize = 4;
-    spec.train.threads = 1;
-    spec.validation.every = 0;
-    spec.checkpoint.every = 0;
-    spec.launch.device = "cpu";
     return spec;
 }
 

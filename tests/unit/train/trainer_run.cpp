@@ -85,6 +85,23 @@ RunSpec tinySpec() {
     return spec;
 }
 
+RunSpec tinyImageSpec(const std::string& pictures) {
+    RunSpec spec;
+    spec.name = "images";
+    spec.model.type = "resnet18";
+    spec.model.imageSize = 32;
+    spec.data.train = {pictures};
+    spec.data.validationShare = 0.2;
+    spec.train.steps = 6;
+    spec.train.batchSize = 4;
+    spec.train.threads = 1;
+    spec.optimizer.lr = 1e-3;
+    spec.validation.every = 0;
+    spec.checkpoint.every = 0;
+    spec.launch.device = "cpu";
+    return spec;
+}
+
 Ended runVerb(const QStringList& arguments, const QString& tmpDir) {
     constexpr int kTimeoutMs = 60000;
     QProcess process;

@@ -18,6 +18,9 @@ namespace rm::test {
 /// A spec that the real trainer finishes in about a second: a model of two small layers.
 RunSpec tinySpec();
 
+/// Likewise a ResNet-18 on views of 32 pixels; a fifth of the pictures validates.
+RunSpec tinyImageSpec(const std::string& pictures);
+
 /// How a program ended.
 struct Ended {
     int exitCode = -1; ///< -1: it crashed, or did not end in time

@@ -249,22 +249,7 @@ private Q_SLOTS:
 private:
     std::string path(const QString& name) const { return m_folder.filePath(name).toStdString(); }
 
-    RunSpec imageSpec() const {
-        RunSpec spec;
-        spec.name = "images";
-        spec.model.type = "resnet18";
-        spec.model.imageSize = 32;
-        spec.data.train = {path("pictures")};
-        spec.data.validationShare = 0.2;
-        spec.train.steps = 6;
-        spec.train.batchSize = 4;
-        spec.train.threads = 1;
-        spec.optimizer.lr = 1e-3;
-        spec.validation.every = 0;
-        spec.checkpoint.every = 0;
-        spec.launch.device = "cpu";
-        return spec;
-    }
+    RunSpec imageSpec() const { return tinyImageSpec(path("pictures")); }
 
     /// Of the mean loss of two ranks from a curve, relative.
     static double largestDifference(const RunSpec& spec, const std::map<int64_t, float>& expected) {
