@@ -118,9 +118,6 @@ void checkTrain(const RunSpec& spec, Mistakes& mistakes) {
     if (!(translates ? forTranslation : isImages(spec) ? forImages : forGpt))
         mistakes.push_back("train.watch is \"" + train.watch + "\", which a " + spec.model.type +
                            " model does not measure");
-    if (train.activationCheckpointing && isImages(spec))
-        mistakes.push_back("train.activation_checkpointing is true, which a " + spec.model.type +
-                           " model cannot do");
     if (train.patience > 0 && spec.validation.every == 0)
         mistakes.push_back("train.patience is " + std::to_string(train.patience) +
                            ", but validation.every = 0 never validates");

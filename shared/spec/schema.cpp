@@ -144,7 +144,7 @@ Rows trainFields() {
             {0, 0.9999999}, RM_FIELD(train.ema)),
         plain("train.activation_checkpointing", "Activation checkpointing",
               "Computes activations again in the backward pass instead of keeping them.",
-              RM_FIELD(train.activationCheckpointing), kText),
+              RM_FIELD(train.activationCheckpointing)),
         choice("train.on_non_finite", "Non-finite gradients",
                "What a loss or gradient that is not finite leads to, on all ranks alike.",
                {"stop", "skip", "rollback"}, RM_FIELD(train.onNonFinite)),

@@ -44,12 +44,6 @@ const BrokenRule kBrokenRules[] = {
      R"(launch.device is "tpu", but must be one of "auto", "cpu", "cuda")"},
     {"one choice", [](RunSpec& s) { s.model.type = "bert"; },
      R"(model.type is "bert", but must be one of "gpt")"},
-    {"activation checkpointing",
-     [](RunSpec& s) {
-         s.model.type = "resnet18";
-         s.train.activationCheckpointing = true;
-     },
-     "train.activation_checkpointing is true, which a resnet18 model cannot do"},
     {"heads", [](RunSpec& s) { s.model.heads = 5; },
      "model.width is 384, which model.heads = 5 does not divide"},
     {"no data", [](RunSpec& s) { s.data.train.clear(); }, "data.train is empty"},

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "trainer/train/model/model.h"
+#include "tests/unit/train/training_pass.h"
 
 #include <ATen/CPUGeneratorImpl.h>
 #include <ATen/core/grad_mode.h>
@@ -51,13 +51,6 @@ inline std::vector<at::Tensor> copyOf(const std::vector<at::Tensor>& tensors) {
     for (const at::Tensor& tensor : tensors)
         copies.push_back(tensor.detach().clone());
     return copies;
-}
-
-inline bool areEqual(const std::vector<at::Tensor>& a, const std::vector<at::Tensor>& b) {
-    for (size_t i = 0; i < a.size(); ++i)
-        if (!a[i].equal(b[i]))
-            return false;
-    return a.size() == b.size();
 }
 
 } // namespace rm::test

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tests/unit/train/allocation_peak.h"
+#include "tests/unit/train/training_pass.h"
 #include "trainer/train/model/gpt.h"
 
 #include <QJsonDocument>
@@ -38,6 +38,14 @@ Gpt makeGpt(const RunSpec::Model& model = shape()) {
     const at::NoGradGuard noGrad;
     for (const Parameter& parameter : gpt.parameters())
         at::Tensor(parameter.value).mul_(5); // far from uniform, so that differences show
+    return gpt;
+}
+
+Gpt trained(const RunSpec::Model& model, bool checkpointsActivations) {
+    RunSpec::Train train;
+    train.activationCheckpointing = checkpointsActivations;
+    Gpt gpt(model, kVocab, train);
+    gpt.initialize(at::detail::createCPUGenerator(3));
     return gpt;
 }
 
@@ -161,42 +169,24 @@ private Q_SLOTS:
     void checkpointedActivationsGiveTheSameGradients() {
         RunSpec::Model model = shape();
         model.dropout = 0.2;
-        const auto gradients = [&](bool checkpoints) {
-            RunSpec::Train train;
-            train.activationCheckpointing = checkpoints;
-            Gpt gpt(model, kVocab, train);
-            gpt.initialize(at::detail::createCPUGenerator(3));
-            at::manual_seed(7);
-            const at::Tensor ids = someIds(3, 12);
-            const at::Tensor loss = gpt.loss({{ids, ids.roll(1, 1)}, 36}, true);
-            loss.backward();
-            std::vector<at::Tensor> all{loss.detach()};
-            for (const Parameter& parameter : gpt.parameters())
-                all.push_back(parameter.value.grad());
-            return all;
-        };
-        const auto expected = gradients(false);
-        const auto found = gradients(true);
-        for (size_t i = 0; i < expected.size(); ++i)
-            QVERIFY(found[i].equal(expected[i]));
+        Gpt kept = trained(model, false);
+        Gpt again = trained(model, true);
+        const at::Tensor ids = someIds(3, 12);
+        const Batch batch{{ids, ids.roll(1, 1)}, 36};
+        QVERIFY(test::areEqual(test::lossAndGradients(again, batch),
+                               test::lossAndGradients(kept, batch)));
     }
 
     void checkpointedActivationsNeedLessMemory() {
         RunSpec::Model model = shape();
         model.layers = 8;
-        const auto peakOf = [&](bool checkpoints) {
-            RunSpec::Train train;
-            train.activationCheckpointing = checkpoints;
-            Gpt gpt(model, kVocab, train);
-            gpt.initialize(at::detail::createCPUGenerator(3));
-            const at::Tensor ids = someIds(64, 12);
-            const test::AllocationPeak peak;
-            gpt.loss({{ids, ids}, 64 * 12}, true).backward();
-            return peak.bytes();
-        };
-        const auto kept = peakOf(false);
-        const auto again = peakOf(true);
-        QVERIFY2(again * 3 < kept, qPrintable(QString("%1 and %2 bytes").arg(again).arg(kept)));
+        Gpt kept = trained(model, false);
+        Gpt again = trained(model, true);
+        const at::Tensor ids = someIds(64, 12);
+        const Batch batch{{ids, ids}, 64 * 12};
+        const int64_t most = test::trainingPeak(kept, batch);
+        const int64_t less = test::trainingPeak(again, batch);
+        QVERIFY2(less * 3 < most, qPrintable(QString("%1 and %2 bytes").arg(less).arg(most)));
     }
 
     void promptLongerThanTheContextIsCut() {

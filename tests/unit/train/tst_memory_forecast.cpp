@@ -92,6 +92,8 @@ private Q_SLOTS:
         QTest::newRow("gpt, loss in many chunks") << "gpt" << 16384 << "float32" << false;
         QTest::newRow("translation") << "translation" << 64 << "float32" << false;
         QTest::newRow("resnet18") << "resnet18" << 0 << "float32" << false;
+        QTest::newRow("resnet18, activations computed again")
+            << "resnet18" << 0 << "float32" << true;
     }
 
     void stepWithFewTellsOfOneWithMany() {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "tests/unit/train/training_pass.h"
 #include "trainer/train/device/device.h"
 #include "trainer/train/model/batch_norm.h"
 #include "trainer/train/model/resnet.h"
@@ -30,8 +31,8 @@ namespace {
 
 const World kAlone;
 
-ResNet makeResNet(const char* type, int64_t classes = 1000) {
-    ResNet model({type, classes, {"cat", "dog"}, 224, 0.1, false}, kAlone);
+ResNet makeResNet(const char* type, int64_t classes = 1000, bool checkpointsActivations = false) {
+    ResNet model({type, classes, {"cat", "dog"}, 224, 0.1, false, checkpointsActivations}, kAlone);
     model.initialize(at::detail::createCPUGenerator(3));
     return model;
 }
@@ -45,9 +46,9 @@ std::map<std::string, at::Tensor> tensorsOf(const Model& model) {
     return tensors;
 }
 
-Batch someBatch(int64_t rows) {
+Batch someBatch(int64_t rows, int64_t pixels = 32) {
     const auto generator = at::detail::createCPUGenerator(5);
-    return {{at::randint(256, {rows, 3, 32, 32}, generator, at::TensorOptions(at::kByte))
+    return {{at::randint(256, {rows, 3, pixels, pixels}, generator, at::TensorOptions(at::kByte))
                  .contiguous(at::MemoryFormat::ChannelsLast),
              at::randint(10, {rows}, generator, at::TensorOptions(at::kLong))},
             rows};
@@ -162,6 +163,37 @@ private Q_SLOTS:
         static_cast<void>(model.loss(batch, true));
         QCOMPARE(count(), int64_t{1});
         QVERIFY(model.loss(batch, false).item<double>() != before);
+    }
+
+    void checkpointedActivationsGiveTheSameStep_data() {
+        QTest::addColumn<QByteArray>("type");
+        QTest::newRow("18") << QByteArray("resnet18");
+        QTest::newRow("50") << QByteArray("resnet50");
+    }
+
+    /// The running statistics, too: the batch counts once.
+    void checkpointedActivationsGiveTheSameStep() {
+        QFETCH(QByteArray, type);
+        ResNet kept = makeResNet(type, 10);
+        ResNet again = makeResNet(type, 10, true);
+        const Batch batch = someBatch(4);
+        QVERIFY(test::areEqual(test::lossAndGradients(again, batch),
+                               test::lossAndGradients(kept, batch)));
+        const auto expected = tensorsOf(kept);
+        for (const auto& [name, tensor] : tensorsOf(again))
+            QVERIFY2(tensor.equal(expected.at(name)), name.c_str());
+    }
+
+    void checkpointedActivationsNeedLessMemory() {
+        ResNet kept = makeResNet("resnet50", 10);
+        ResNet again = makeResNet("resnet50", 10, true);
+        const Batch batch = someBatch(8, 96);
+        int64_t gradients = 0;
+        for (const Parameter& parameter : kept.parameters())
+            gradients += static_cast<int64_t>(parameter.value.nbytes());
+        const int64_t most = test::trainingPeak(kept, batch) - gradients;
+        const int64_t less = test::trainingPeak(again, batch) - gradients;
+        QVERIFY2(less * 3 < most * 2, qPrintable(QString("%1 and %2 bytes").arg(less).arg(most)));
     }
 
     void configNamesArchitectureAndClasses() {

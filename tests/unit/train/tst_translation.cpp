@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tests/unit/train/allocation_peak.h"
+#include "tests/unit/train/training_pass.h"
 #include "trainer/train/data/pair_batches.h"
 #include "trainer/train/data/pair_tokenizer.h"
 #include "trainer/train/model/translation_search.h"
@@ -254,37 +254,24 @@ private Q_SLOTS:
         RunSpec spec = specOf(shared);
         spec.model.layers = 3;
         spec.model.dropout = dropout;
-        const auto gradients = [&](bool checkpoints) {
-            spec.train.activationCheckpointing = checkpoints;
-            Translation model = makeModel(spec);
-            at::manual_seed(7);
-            const at::Tensor loss = model.loss(makePairBatch(somePairs()), true);
-            loss.backward();
-            std::vector<at::Tensor> all{loss.detach()};
-            for (const Parameter& parameter : model.parameters())
-                all.push_back(parameter.value.grad());
-            return all;
-        };
-        const auto expected = gradients(false);
-        const auto found = gradients(true);
-        for (size_t i = 0; i < expected.size(); ++i)
-            QVERIFY(found[i].equal(expected[i]));
+        Translation kept = makeModel(spec);
+        spec.train.activationCheckpointing = true;
+        Translation again = makeModel(spec);
+        const Batch batch = makePairBatch(somePairs());
+        QVERIFY(test::areEqual(test::lossAndGradients(again, batch),
+                               test::lossAndGradients(kept, batch)));
     }
 
     void checkpointedActivationsNeedLessMemory() {
         RunSpec spec = specOf();
         spec.model.layers = 8;
-        const auto peakOf = [&](bool checkpoints) {
-            spec.train.activationCheckpointing = checkpoints;
-            Translation model = makeModel(spec);
-            const Batch batch = makePairBatch(std::vector<EncodedPair>(48, pairOf(20, 20)));
-            const test::AllocationPeak peak;
-            model.loss(batch, true).backward();
-            return peak.bytes();
-        };
-        const auto kept = peakOf(false);
-        const auto again = peakOf(true);
-        QVERIFY2(again * 3 < kept, qPrintable(QString("%1 and %2 bytes").arg(again).arg(kept)));
+        Translation kept = makeModel(spec);
+        spec.train.activationCheckpointing = true;
+        Translation again = makeModel(spec);
+        const Batch batch = makePairBatch(std::vector<EncodedPair>(48, pairOf(20, 20)));
+        const int64_t most = test::trainingPeak(kept, batch);
+        const int64_t less = test::trainingPeak(again, batch);
+        QVERIFY2(less * 3 < most, qPrintable(QString("%1 and %2 bytes").arg(less).arg(most)));
     }
 
     void greedyTranslationIsTheLikeliestTokenEveryTime() {

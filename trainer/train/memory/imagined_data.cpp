@@ -92,7 +92,8 @@ std::unique_ptr<Model> makeModel(const RunSpec& spec, const DataSizes& sizes, co
                                                          {},
                                                          spec.model.imageSize,
                                                          spec.train.labelSmoothing,
-                                                         spec.model.syncBatchNorm},
+                                                         spec.model.syncBatchNorm,
+                                                         spec.train.activationCheckpointing},
                                         world);
     if (isTranslation(spec))
         return std::make_unique<Translation>(spec, TranslationVocab{sizes.vocab, sizes.vocab});

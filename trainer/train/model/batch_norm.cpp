@@ -59,6 +59,8 @@ Statistics statisticsOver(const Group& group, const at::Tensor& x) {
 }
 
 void follow(const NormTensors& norm, const Statistics& all) {
+    if (!norm.mean.defined())
+        return;
     const at::Tensor count = all.counts.sum();
     const at::Tensor unbiased = all.variance * (count / (count - 1));
     at::Tensor(norm.mean).lerp_(all.mean, kMomentum);
@@ -140,7 +142,7 @@ struct BatchNormOver : torch::autograd::Function<BatchNormOver> {
 
 at::Tensor batchNorm(const at::Tensor& x, const NormTensors& norm, bool training,
                      const World* over) {
-    if (training)
+    if (training && norm.batches.defined())
         at::Tensor(norm.batches).add_(1);
     if (training && over && !over->isAlone())
         return BatchNormOver::apply(x, norm.weight, norm.bias, norm, over->group());

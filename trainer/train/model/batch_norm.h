@@ -11,7 +11,7 @@ namespace rm {
 struct NormTensors {
     at::Tensor weight, bias;
     at::Tensor mean, variance; ///< running ones, which training changes
-    at::Tensor batches;        ///< how often
+    at::Tensor batches;        ///< how often; undefined, like those: training leaves no trace
 };
 
 /// torch.nn.BatchNorm2d of `x` (B, C, H, W) with its default eps and momentum. `training`: by the

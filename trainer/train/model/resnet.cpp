@@ -2,6 +2,7 @@
 #include "trainer/train/model/resnet.h"
 
 #include "trainer/train/model/batch_norm.h"
+#include "trainer/train/model/recompute.h"
 
 #include <ATen/Parallel.h>
 #include <ATen/core/grad_mode.h>
@@ -16,9 +17,11 @@
 #include <ATen/ops/zeros.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstring>
+#include <utility>
 
 namespace rm {
 namespace {
@@ -164,34 +167,59 @@ void ResNet::initialize(at::Generator generator) {
     }
 }
 
-at::Tensor ResNet::convolve(const Convolution& convolution, const at::Tensor& x,
-                            bool training) const {
+at::Tensor ResNet::convolve(const Convolution& convolution, const at::Tensor& x, Pass pass) const {
     const at::Tensor& weight = parameter(convolution.weight);
     const at::Tensor y =
         at::conv2d(x, weight, {}, convolution.stride, /*padding=*/weight.size(2) / 2);
-    const NormTensors norm{parameter(convolution.normWeight), parameter(convolution.normBias),
-                           buffer(convolution.mean), buffer(convolution.variance),
-                           buffer(convolution.batches)};
-    return batchNorm(y, norm, training, m_over);
+    NormTensors norm{
+        parameter(convolution.normWeight), parameter(convolution.normBias), {}, {}, {}};
+    if (pass != Pass::kTrainingAgain) {
+        norm.mean = buffer(convolution.mean);
+        norm.variance = buffer(convolution.variance);
+        norm.batches = buffer(convolution.batches);
+    }
+    return batchNorm(y, norm, pass != Pass::kInference, m_over);
 }
 
-at::Tensor ResNet::forward(const Block& block, const at::Tensor& x, bool training) const {
+at::Tensor ResNet::forward(const Block& block, const at::Tensor& x, Pass pass) const {
     at::Tensor y = x;
     for (size_t i = 0; i < block.convolutions.size(); ++i) {
-        y = convolve(block.convolutions[i], y, training);
+        y = convolve(block.convolutions[i], y, pass);
         if (i + 1 < block.convolutions.size())
             y.relu_();
     }
-    y += block.shortcut ? convolve(*block.shortcut, x, training) : x;
+    y += block.shortcut ? convolve(*block.shortcut, x, pass) : x;
     return y.relu_();
+}
+
+at::Tensor ResNet::forwardAgainLater(const Block& block, const at::Tensor& x) const {
+    const auto run = [this, &block, pass = Pass::kTraining](const at::Tensor& in) mutable {
+        return forward(block, in, std::exchange(pass, Pass::kTrainingAgain));
+    };
+    return recomputed(run, x, parametersOf(block), /*isRandom=*/false);
+}
+
+std::vector<at::Tensor> ResNet::parametersOf(const Block& block) const {
+    std::vector<at::Tensor> all;
+    const auto add = [&](const Convolution& convolution) {
+        for (const size_t index :
+             {convolution.weight, convolution.normWeight, convolution.normBias})
+            all.push_back(parameter(index));
+    };
+    std::ranges::for_each(block.convolutions, add);
+    if (block.shortcut)
+        add(*block.shortcut);
+    return all;
 }
 
 at::Tensor ResNet::logits(const at::Tensor& pictures, bool training) {
     at::Tensor x = pictures.contiguous(at::MemoryFormat::ChannelsLast);
-    x = convolve(m_stem, x, training).relu_();
+    const Pass pass = training ? Pass::kTraining : Pass::kInference;
+    x = convolve(m_stem, x, pass).relu_();
     x = at::max_pool2d(x, /*kernel_size=*/3, /*stride=*/2, /*padding=*/1);
     for (const Block& block : m_blocks)
-        x = forward(block, x, training);
+        x = training && m_settings.activationCheckpointing ? forwardAgainLater(block, x)
+                                                           : forward(block, x, pass);
     x = at::adaptive_avg_pool2d(x, {1, 1}).flatten(1);
     return at::linear(x, parameter(m_classifierWeight), parameter(m_classifierBias));
 }

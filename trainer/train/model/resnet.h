@@ -21,6 +21,7 @@ public:
         int64_t imageSize = 224;             ///< pixels; for config.json alone
         double labelSmoothing = 0;           ///< of the training loss
         bool syncBatchNorm = false;
+        bool activationCheckpointing = false; ///< of each residual block
     };
     /// `world` must outlive it; only synchronized batch norm speaks to it.
     ResNet(Settings settings, const World& world);
@@ -47,11 +48,18 @@ private:
     struct Shape {
         int64_t in, out, size, stride;
     };
+    enum class Pass {
+        kInference,
+        kTraining,
+        kTrainingAgain, ///< in the backward pass: the running statistics know this batch already
+    };
 
     Convolution addConvolution(const std::string& name, const std::string& norm, Shape shape);
     Block addBlock(const std::string& name, int64_t in, int64_t width, int64_t stride);
-    at::Tensor convolve(const Convolution& convolution, const at::Tensor& x, bool training) const;
-    at::Tensor forward(const Block& block, const at::Tensor& x, bool training) const;
+    at::Tensor convolve(const Convolution& convolution, const at::Tensor& x, Pass pass) const;
+    at::Tensor forward(const Block& block, const at::Tensor& x, Pass pass) const;
+    at::Tensor forwardAgainLater(const Block& block, const at::Tensor& x) const;
+    std::vector<at::Tensor> parametersOf(const Block& block) const;
 
     Settings m_settings;
     const World* m_over; ///< null: each rank's batch norm for itself

@@ -34,8 +34,13 @@ int64_t classCount(const RunSpec& spec, const ImageFolder& folder) {
 }
 
 ResNet::Settings settingsOf(const RunSpec& spec, const ImageFolder& folder) {
-    return {spec.model.type,      classCount(spec, folder),  readableNames(folder.classes()),
-            spec.model.imageSize, spec.train.labelSmoothing, spec.model.syncBatchNorm};
+    return {spec.model.type,
+            classCount(spec, folder),
+            readableNames(folder.classes()),
+            spec.model.imageSize,
+            spec.train.labelSmoothing,
+            spec.model.syncBatchNorm,
+            spec.train.activationCheckpointing};
 }
 
 /// Names by class, of a checkpoint that ResNet::configJson() was saved with; empty: it has none.
