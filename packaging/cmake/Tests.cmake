@@ -25,6 +25,10 @@ function(rm_add_test)
         set_tests_properties(${T_NAME} PROPERTIES RUN_SERIAL ON)
     endif()
     rm_test_environment(${T_NAME})
+    # Threads that spin while they wait would take the cores of the tests beside them.
+    if("unit" IN_LIST T_LABELS)
+        set_property(TEST ${T_NAME} APPEND PROPERTY ENVIRONMENT OMP_NUM_THREADS=1)
+    endif()
 endfunction()
 
 # moc/tst_x.moc for a source that includes it. Not AUTOMOC, which reads torch's headers for 8 s a test.

@@ -187,7 +187,7 @@ private Q_SLOTS:
     void checkpointedActivationsNeedLessMemory() {
         ResNet kept = makeResNet("resnet50", 10);
         ResNet again = makeResNet("resnet50", 10, true);
-        const Batch batch = someBatch(8, 96);
+        const Batch batch = someBatch(4, 96);
         int64_t gradients = 0;
         for (const Parameter& parameter : kept.parameters())
             gradients += static_cast<int64_t>(parameter.value.nbytes());

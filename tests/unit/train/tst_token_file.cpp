@@ -99,12 +99,17 @@ private Q_SLOTS:
     void tokenBeyondTheVocabularyIsNamed() {
         QFETCH(int, vocabSize);
         const Folder folder;
-        std::vector<int32_t> tokens((1 << 25) + 5, vocabSize - 1); // several threads' worth
-        const std::string good = shard(folder, "good.rmtok", tokens, vocabSize);
-        QVERIFY(checkTokens(good));
+        const std::vector<int32_t> tokens((1 << 25) + 5, vocabSize - 1); // several threads' worth
+        const std::string path = shard(folder, "x.rmtok", tokens, vocabSize);
+        QVERIFY(checkTokens(path));
+        QFile file(QString::fromStdString(path));
+        QVERIFY(file.open(QIODevice::ReadWrite));
+        const qint64 width = vocabSize > 65536 ? 4 : 2;
+        const qint64 begin = file.size() - width * static_cast<qint64>(tokens.size());
         for (const size_t position : {tokens.size() - 1, size_t{1} << 24, size_t{17}}) {
-            tokens[position] = vocabSize;
-            const std::string path = shard(folder, "bad.rmtok", tokens, vocabSize);
+            QVERIFY(file.seek(begin + width * static_cast<qint64>(position)));
+            QCOMPARE(file.write(reinterpret_cast<const char*>(&vocabSize), width), width);
+            QVERIFY(file.flush());
             const auto checked = checkTokens(path);
             QVERIFY(!checked);
             QCOMPARE(checked.error().code, ErrorCode::kCorrupt);
