@@ -5,6 +5,7 @@
 #include "app/cli/json_view.h"
 #include "app/cli/session.h"
 #include "app/cli/terminal.h"
+#include "app/core/store/run_metrics.h"
 
 #include <unistd.h>
 
@@ -89,7 +90,7 @@ public:
 
 private:
     std::string statusText(const RunSummary& run);
-    double tokensPerSecond(int ranks);
+    std::string throughputText(int ranks);
     void printNewEvents();
 
     Session& m_session;
@@ -104,12 +105,17 @@ private:
     std::chrono::steady_clock::time_point m_refreshed{};
 };
 
-double Watch::tokensPerSecond(int ranks) {
+/// "  12.3k tokens/s"; empty before the first step.
+std::string Watch::throughputText(int ranks) {
+    const MetricDef& metric = throughputMetric(*m_reader, m_run);
     double sum = 0;
     for (int rank = 0; rank < ranks; ++rank)
-        if (const auto last = m_reader->lastPoint(m_run, {"train/tokens_per_s", rank}))
+        if (const auto last = m_reader->lastPoint(m_run, {metric.name, rank}))
             sum += last->value;
-    return sum;
+    if (sum <= 0)
+        return {};
+    return "  " + (sum < 1000 ? formatNumber(sum) : formatNumber(sum / 1000) + "k") + " " +
+           metric.unit;
 }
 
 std::string Watch::statusText(const RunSummary& run) {
@@ -121,8 +127,11 @@ std::string Watch::statusText(const RunSummary& run) {
         text += "  loss " + formatNumber(*run.loss);
     if (run.validationLoss)
         text += "  validation " + formatNumber(*run.validationLoss);
-    if (const double tokens = tokensPerSecond(run.ranks); tokens > 0)
-        text += "  " + formatNumber(tokens / 1000) + "k tokens/s";
+    for (const MetricDef* metric : qualityMetrics(*m_reader, m_run))
+        if (const auto last = m_reader->lastPoint(m_run, {metric->name, 0}))
+            text += "  " + metric->name.substr(metric->name.find('/') + 1) + " " +
+                    formatNumber(last->value);
+    text += throughputText(run.ranks);
     const LiveState live = m_session.engine().live(m_run);
     for (const LiveState::NodeLink& node : live.nodes)
         if (isGone(node))

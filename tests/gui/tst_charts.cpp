@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/ui/format.h"
 #include "app/ui/plot/heat_map.h"
 #include "app/ui/plot/line_chart.h"
 #include "app/ui/run/run_page.h"
@@ -15,8 +16,8 @@ using namespace rm::test;
 
 namespace {
 
-constexpr const char* kCharts[] = {"chartLoss", "chartLr", "chartGradNorm", "chartTokens",
-                                   "chartPhases"};
+constexpr const char* kCharts[] = {"chartLoss",     "chartQuality",    "chartLr",
+                                   "chartGradNorm", "chartThroughput", "chartPhases"};
 
 double widthOf(const ChartView& view) {
     return view.high - view.low;
@@ -46,6 +47,8 @@ private Q_SLOTS:
     void returnChoosesAnEventToo();
     void theHeatMapShowsTheTimeOfTheCharts();
     void theHeatMapOfAWholeRunBeginsWithIt();
+    void whatARunIsMeasuredByFollowsFromItsWork_data();
+    void whatARunIsMeasuredByFollowsFromItsWork();
 
 private:
     template <class T>
@@ -203,7 +206,7 @@ void TestCharts::returnChoosesAnEventToo() {
 
 void TestCharts::theHeatMapShowsTheTimeOfTheCharts() {
     const HeatData whole = heat();
-    drag(0.1, 0.2);
+    drag(0.1, 0.4);
     QTRY_VERIFY(heat().lastNs < whole.lastNs && widthOf(view()) < widthOf(m_whole));
     const double seconds = static_cast<double>(heat().lastNs - heat().firstNs) / 1e9;
     const double trained = widthOf(view()) * 0.085; // the demo's time of a step
@@ -225,6 +228,39 @@ void TestCharts::theHeatMapOfAWholeRunBeginsWithIt() {
     const double pause =
         static_cast<double>(unknown) / static_cast<double>(heat().cells.front().size()) * seconds;
     QVERIFY2(std::abs(pause - 360) < 40, qPrintable(QString::number(pause)));
+}
+
+void TestCharts::whatARunIsMeasuredByFollowsFromItsWork_data() {
+    QTest::addColumn<QString>("run");
+    QTest::addColumn<QString>("figure");
+    QTest::addColumn<QString>("throughput");
+    QTest::addColumn<QString>("quality");
+    QTest::newRow("language") << kFailedRun << "Tokens/s"
+                              << "tokens_per_s per rank"
+                              << "";
+    QTest::newRow("translation") << kRunningRun << "Tokens/s"
+                                 << "tokens_per_s per rank"
+                                 << "validation/bleu · chrf";
+    QTest::newRow("pictures") << kPicturesRun << "Images/s"
+                              << "images_per_s per rank"
+                              << "validation/top1 · top5";
+}
+
+void TestCharts::whatARunIsMeasuredByFollowsFromItsWork() {
+    QFETCH(QString, run);
+    QFETCH(QString, figure);
+    QFETCH(QString, throughput);
+    QFETCH(QString, quality);
+    open(run);
+    QTRY_VERIFY(find<QWidget>("figureThroughput")->accessibleName().startsWith(figure + ": "));
+    QVERIFY(!find<QWidget>("figureThroughput")->accessibleName().contains(kAbsent));
+    QTRY_COMPARE(find<LineChart>("chartThroughput")->accessibleName(), throughput);
+    QVERIFY(!find<LineChart>("chartThroughput")->curves().front().x.isEmpty());
+    const auto* chart = find<LineChart>("chartQuality");
+    QTRY_COMPARE(chart->isVisible(), !quality.isEmpty());
+    QCOMPARE(chart->accessibleName(), quality);
+    for (const Curve& curve : chart->curves())
+        QVERIFY2(curve.x.size() > 2, qPrintable(curve.name));
 }
 
 QTEST_MAIN(TestCharts)

@@ -59,6 +59,7 @@ private Q_SLOTS:
     void runsEmpty();
     void runCharts();
     void runChartsNarrow();
+    void runPictures();
     void runRanks();
     void runLogs();
     void runCheckpoints();
@@ -130,7 +131,7 @@ void TestScreenshots::waitForChart(const char* name) {
 /// All of the charts' page shows its data, to the end.
 void TestScreenshots::waitForCharts() {
     for (const char* name :
-         {"chartLoss", "chartLr", "chartGradNorm", "chartTokens", "chartPhases"}) {
+         {"chartLoss", "chartLr", "chartGradNorm", "chartThroughput", "chartPhases"}) {
         waitForChart(name);
         const auto* chart = m_demo->window().findChild<LineChart*>(name);
         QTRY_VERIFY(chart->curves().front().x.back() > 0.9 * chart->view().high);
@@ -184,6 +185,12 @@ void TestScreenshots::runChartsNarrow() {
     m_demo->window().resize(1000, 760);
     waitForCharts();
     shoot(m_demo->window(), "run-narrow");
+}
+
+void TestScreenshots::runPictures() {
+    openRun(kPicturesRun, RunPage::kCharts);
+    waitForCharts();
+    shoot(m_demo->window(), "run-pictures");
 }
 
 void TestScreenshots::runRanks() {

@@ -31,6 +31,7 @@ target_sources(rm_core PRIVATE
     store/pyramid.cpp
     store/record_samples.cpp
     store/record_writer.cpp
+    store/run_metrics.cpp
     store/run_names.cpp
     store/run_queries.cpp
     store/run_summary.cpp

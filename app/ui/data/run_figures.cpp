@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/ui/data/run_figures.h"
 
+#include "app/core/store/run_metrics.h"
+
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -12,7 +14,8 @@ namespace {
 constexpr int64_t kLastSteps = 40;
 constexpr double kNoticeable = 0.10;
 
-double meanOf(StoreReader& reader, const QString& run, const char* metric, int rank, int64_t last) {
+double meanOf(StoreReader& reader, const QString& run, const std::string& metric, int rank,
+              int64_t last) {
     double sum = 0;
     int count = 0;
     const int64_t first = std::max<int64_t>(0, last - kLastSteps + 1);
@@ -30,10 +33,11 @@ double medianOf(std::vector<double> values) {
     return *middle;
 }
 
-RankMeans readRank(StoreReader& reader, const RunSummary& run, int rank) {
+RankMeans readRank(StoreReader& reader, const RunSummary& run, const MetricDef& throughput,
+                   int rank) {
     RankMeans means{.rank = rank};
     means.stepMs = meanOf(reader, run.id, "train/step_ms", rank, run.step);
-    means.tokensPerSec = meanOf(reader, run.id, "train/tokens_per_s", rank, run.step);
+    means.throughput = meanOf(reader, run.id, throughput.name, rank, run.step);
     for (size_t phase = 0; phase < kStepPhases.size(); ++phase)
         means.phaseMs[phase] = meanOf(reader, run.id, kStepPhases[phase].metric, rank, run.step);
     return means;
@@ -88,11 +92,13 @@ std::optional<Straggler> findStraggler(const std::vector<RankMeans>& ranks) {
 
 RunFigures readFigures(StoreReader& reader, const RunSummary& run) {
     RunFigures figures;
+    const MetricDef& throughput = throughputMetric(reader, run.id);
+    figures.throughputMetric = throughput.id;
     for (int rank = 0; rank < run.ranks; ++rank)
-        figures.ranks.push_back(readRank(reader, run, rank));
+        figures.ranks.push_back(readRank(reader, run, throughput, rank));
     double allreduceMs = 0;
     for (const RankMeans& rank : figures.ranks) {
-        figures.tokensPerSec += rank.tokensPerSec;
+        figures.throughput += rank.throughput;
         figures.stepMs = std::max(figures.stepMs, rank.stepMs);
         allreduceMs += rank.phaseMs[kAllreducePhase] / run.ranks;
     }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "app/core/store/store.h"
+#include "shared/metrics/registry.h"
 
 #include <array>
 #include <optional>
@@ -27,7 +28,7 @@ inline constexpr size_t kAllreducePhase = 3;
 struct RankMeans {
     int rank = 0;
     double stepMs = 0;
-    double tokensPerSec = 0;
+    double throughput = 0; ///< tokens or images a second
     std::array<double, kStepPhases.size()> phaseMs{};
 
     /// Time in which the rank itself worked: what the others wait for.
@@ -46,8 +47,9 @@ std::optional<Straggler> findStraggler(const std::vector<RankMeans>& ranks);
 /// What stands at the head of a run.
 struct RunFigures {
     std::vector<RankMeans> ranks;
-    double tokensPerSec = 0; ///< total
-    double stepMs = 0;       ///< of the slowest rank
+    MetricId throughputMetric = metric::kTrainTokensPerS;
+    double throughput = 0; ///< of all ranks together
+    double stepMs = 0;     ///< of the slowest rank
     double allreduceShare = 0;
     std::optional<Straggler> straggler;
     std::optional<int64_t> bestStep; ///< of the best validation loss

@@ -152,6 +152,10 @@ bool canResume(RunStateKind state) {
     return hasEnded(state) && state != RunStateKind::kFinished;
 }
 
+QString throughputWord(MetricId metric) {
+    return metric == metric::kTrainImagesPerS ? Words::tr("Images/s") : Words::tr("Tokens/s");
+}
+
 QString nodeTitle(const std::string& name) {
     return name == kLocalNodeName ? Words::tr("This computer") : QString::fromStdString(name);
 }

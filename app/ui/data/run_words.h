@@ -4,6 +4,7 @@
 #include "app/core/run/engine.h"
 #include "app/core/store/store.h"
 #include "app/ui/widgets/chip.h"
+#include "shared/metrics/registry.h"
 
 #include <QString>
 
@@ -30,6 +31,9 @@ QString linkLostText(const LiveState& live);
 
 /// "2 nodes · 8 ranks · started 09:14"
 QString placeWords(const RunSummary& run);
+
+/// "Tokens/s", "Images/s"
+QString throughputWord(MetricId metric);
 
 bool hasEnded(RunStateKind state);
 bool canResume(RunStateKind state);

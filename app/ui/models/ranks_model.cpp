@@ -8,6 +8,7 @@
 #include "shared/exit_code.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace rm {
 
@@ -58,6 +59,8 @@ void RanksModel::show(const RunSummary& run, const std::vector<StoredRank>& rank
     if (reset)
         beginResetModel();
     m_rows = std::move(rows);
+    if (std::exchange(m_throughput, figures.throughputMetric) != m_throughput)
+        Q_EMIT headerDataChanged(Qt::Horizontal, kThroughput, kThroughput);
     if (reset)
         endResetModel();
     else if (!m_rows.empty())
@@ -94,8 +97,8 @@ QString RanksModel::text(const Row& row, int column) const {
         return stateText(row);
     case kStep:
         return formatCount(row.live ? row.live->step : row.stored.step);
-    case kTokens:
-        return row.means.tokensPerSec > 0 ? formatCompact(row.means.tokensPerSec) : kAbsent;
+    case kThroughput:
+        return row.means.throughput > 0 ? formatCompact(row.means.throughput) : kAbsent;
     case kStepMs:
         return timeOrAbsent(row.means.stepMs);
     case kPid:
@@ -134,9 +137,10 @@ QVariant RanksModel::headerData(int section, Qt::Orientation orientation, int ro
         return QVariant(Qt::AlignVCenter | (section >= kStep ? Qt::AlignRight : Qt::AlignLeft));
     if (role != Qt::DisplayRole)
         return {};
-    const QString titles[] = {tr("Rank"),     tr("Node"),       tr("State"),     tr("Step"),
-                              tr("Tokens/s"), tr("Step time"),  tr("Data"),      tr("Forward"),
-                              tr("Backward"), tr("All-reduce"), tr("Optimizer"), tr("Process")};
+    const QString titles[] = {
+        tr("Rank"),      tr("Node"),   tr("State"),   tr("Step"),     throughputWord(m_throughput),
+        tr("Step time"), tr("Data"),   tr("Forward"), tr("Backward"), tr("All-reduce"),
+        tr("Optimizer"), tr("Process")};
     return titles[section];
 }
 

@@ -20,7 +20,7 @@ public:
         kNode,
         kState,
         kStep,
-        kTokens,
+        kThroughput,
         kStepMs,
         kFirstPhase, ///< the first of the phase columns
         kPid = kFirstPhase + static_cast<int>(kStepPhases.size()),
@@ -50,6 +50,7 @@ private:
     QVariant foreground(const Row& row, int column) const;
 
     std::vector<Row> m_rows;
+    MetricId m_throughput = metric::kTrainTokensPerS;
 };
 
 } // namespace rm

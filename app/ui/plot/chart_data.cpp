@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/ui/plot/chart_data.h"
 
+#include "app/core/store/run_metrics.h"
 #include "app/ui/data/run_figures.h"
 #include "app/ui/plot/smoothing.h"
 
@@ -62,12 +63,14 @@ public:
         switch (panel) {
         case Panel::kLoss:
             return {smoothCurve("train/loss", 0, true), validation()};
+        case Panel::kQuality:
+            return quality();
         case Panel::kLr:
             return {plainCurve("train/lr", 2)};
         case Panel::kGradNorm:
             return {smoothCurve("train/grad_norm", 4, false)};
-        case Panel::kTokens:
-            return {ribbon("train/tokens_per_s", 5)};
+        case Panel::kThroughput:
+            return {ribbon(throughputMetric(m_reader, m_query.run).name.c_str(), 5)};
         case Panel::kPhases:
             return phases();
         }
@@ -120,6 +123,14 @@ private:
         Curve curve = plainCurve("validation/loss", 1);
         curve.dash = Qt::DashLine;
         return curve;
+    }
+
+    std::vector<Curve> quality() {
+        static constexpr int kColours[] = {3, 6};
+        std::vector<Curve> curves;
+        for (const MetricDef* metric : qualityMetrics(m_reader, m_query.run))
+            curves.push_back(plainCurve(metric->name.c_str(), kColours[curves.size() % 2]));
+        return curves;
     }
 
     std::vector<Curve> phases() {

@@ -35,8 +35,8 @@ struct Mark {
     bool operator==(const Mark&) const = default;
 };
 
-enum class Panel { kLoss, kLr, kGradNorm, kTokens, kPhases };
-inline constexpr int kPanelCount = 5;
+enum class Panel { kLoss, kQuality, kLr, kGradNorm, kThroughput, kPhases };
+inline constexpr int kPanelCount = 6;
 
 /// What the charts show right now.
 struct ChartQuery {

@@ -58,14 +58,21 @@ bool sameShape(const std::vector<Curve>& a, const std::vector<Curve>& b) {
 
 LineChart::LineChart(const QString& title, const char* objectName, QWidget* parent)
     : QFrame(parent)
-    , m_title(title) {
+    , m_title(makeLabel({}, "chartTitle")) {
     setObjectName(objectName);
-    buildUi(title);
+    buildUi();
+    setTitle(title);
     wire();
     applyTheme();
 }
 
-void LineChart::buildUi(const QString& title) {
+void LineChart::setTitle(const QString& title) {
+    m_title->setText(title);
+    m_plot->setAccessibleName(title);
+    setAccessibleName(title);
+}
+
+void LineChart::buildUi() {
     setProperty("role", "card");
     auto* column = new QVBoxLayout(this);
     column->setContentsMargins(1, 9, 1, 1);
@@ -74,7 +81,7 @@ void LineChart::buildUi(const QString& title) {
     head->setContentsMargins(12, 0, 12, 0);
     head->setSpacing(size::kCardGap);
     m_values = new ChartLegend;
-    head->addWidget(makeLabel(title, "chartTitle"));
+    head->addWidget(m_title);
     head->addWidget(m_values, 1);
     column->addLayout(head);
 
@@ -92,8 +99,6 @@ void LineChart::buildUi(const QString& title) {
     m_plot->setSelectionRect(new ColumnSelection(m_plot));
     m_plot->setSelectionRectMode(QCP::srmCustom);
     m_plot->setFocusPolicy(Qt::StrongFocus);
-    m_plot->setAccessibleName(title);
-    setAccessibleName(title);
     column->addWidget(m_plot, 1);
 }
 
@@ -303,7 +308,8 @@ bool LineChart::eventFilter(QObject* watched, QEvent* event) {
 
 void LineChart::contextMenuEvent(QContextMenuEvent* event) {
     QMenu menu(this);
-    menu.addAction(tr("Show as table"), this, [this] { showTableTwin(m_title, m_curves, this); });
+    menu.addAction(tr("Show as table"), this,
+                   [this] { showTableTwin(m_title->text(), m_curves, this); });
     menu.addAction(tr("Reset zoom"), this, &LineChart::resetAsked);
     menu.exec(event->globalPos());
 }

@@ -34,6 +34,7 @@ class LineChart : public QFrame {
 public:
     LineChart(const QString& title, const char* objectName, QWidget* parent = nullptr);
 
+    void setTitle(const QString& title);
     void setFromZero(bool fromZero) { m_fromZero = fromZero; }
 
     void show(std::vector<Curve> curves, const ChartView& view);
@@ -56,7 +57,7 @@ protected:
     void contextMenuEvent(QContextMenuEvent* event) override;
 
 private:
-    void buildUi(const QString& title);
+    void buildUi();
     void wire();
     void applyTheme();
     void rebuildGraphs();
@@ -69,7 +70,7 @@ private:
     void showEmptiness();
     void onMouseMove(const QPointF& position);
 
-    QString m_title;
+    QLabel* m_title;
     ChartLegend* m_values;
     QCustomPlot* m_plot;
     MarkLines* m_marks;

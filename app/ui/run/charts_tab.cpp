@@ -3,6 +3,7 @@
 
 #include "app/core/settings/paths.h"
 #include "app/ui/data/store_thread.h"
+#include "app/ui/format.h"
 #include "app/ui/models/timeline_view.h"
 #include "app/ui/plot/heat_map.h"
 #include "app/ui/theme.h"
@@ -72,9 +73,10 @@ void ChartsTab::buildCharts() {
         return chart;
     };
     add(Panel::kLoss, "train/loss · validation/loss", "chartLoss", 2, 6);
+    add(Panel::kQuality, {}, "chartQuality", 0, 6);
     add(Panel::kLr, "train/lr", "chartLr", 1, 6)->setFromZero(true);
     add(Panel::kGradNorm, "train/grad_norm", "chartGradNorm", 1, 4);
-    add(Panel::kTokens, tr("tokens_per_s per rank"), "chartTokens", 1, 4)->setFromZero(true);
+    add(Panel::kThroughput, {}, "chartThroughput", 1, 4)->setFromZero(true);
     add(Panel::kPhases, tr("phases (ms)"), "chartPhases", 1, 4)->setFromZero(true);
     m_heat = new HeatMap;
     m_grid->add(m_heat, 2, 5);
@@ -233,7 +235,8 @@ ChartQuery ChartsTab::query() const {
     query.range = m_zoom;
     query.maxPoints = kPointsPerPixel * std::max(200, m_charts.front()->plotWidth());
     query.smoothing = m_smoothing->value() / 100.0;
-    query.panels = {Panel::kLoss, Panel::kLr, Panel::kGradNorm, Panel::kTokens, Panel::kPhases};
+    query.panels = {Panel::kLoss,     Panel::kQuality,    Panel::kLr,
+                    Panel::kGradNorm, Panel::kThroughput, Panel::kPhases};
     return query;
 }
 
@@ -287,10 +290,25 @@ void ChartsTab::apply(const std::vector<PanelCurves>& panels) {
     ChartView common = view();
     for (const PanelCurves& panel : panels) {
         LineChart* chart = m_charts[static_cast<size_t>(panel.panel)];
+        if (panel.panel == Panel::kThroughput)
+            chart->setTitle(tr("%1 per rank").arg(panel.curves.front().name.section('/', 1)));
+        if (panel.panel == Panel::kQuality)
+            showQuality(panel.curves);
         common.logY = m_log->isChecked() && panel.panel != Panel::kLr;
         chart->show(panel.curves, common);
         chart->setMarks(marks(), common);
     }
+}
+
+/// Beside the loss, where validation has more to say.
+void ChartsTab::showQuality(const std::vector<Curve>& curves) {
+    QStringList names;
+    for (const Curve& curve : curves)
+        names << (names.isEmpty() ? curve.name : curve.name.section('/', 1));
+    LineChart* quality = m_charts[static_cast<size_t>(Panel::kQuality)];
+    quality->setTitle(names.join(kSeparator));
+    m_grid->setSpan(m_charts[static_cast<size_t>(Panel::kLoss)], curves.empty() ? 2 : 1);
+    m_grid->setSpan(quality, curves.empty() ? 0 : 1);
 }
 
 std::vector<Mark> ChartsTab::marks() const {

@@ -50,6 +50,7 @@ private:
     void pull();
     void pullHeat();
     void apply(const std::vector<PanelCurves>& panels);
+    void showQuality(const std::vector<Curve>& curves);
     ChartQuery query() const;
     ChartView view() const;
     std::pair<double, double> wholeRange() const;

@@ -35,7 +35,7 @@ namespace {
 
 constexpr int kPullMs = 250;
 constexpr int kCompactWidth = 920;
-enum Figure { kStep, kLoss, kTokens, kStepTime, kSlowest };
+enum Figure { kStep, kLoss, kThroughput, kStepTime, kSlowest };
 
 bool hasCheckpoint(const RunDetail& detail) {
     return std::ranges::any_of(detail.history.checkpoints,
@@ -86,7 +86,7 @@ QWidget* RunPage::buildFigures() {
     row->setContentsMargins(0, 0, 0, 0);
     row->setSpacing(size::kCardGap);
     m_figures = {new KeyFigure(tr("Step"), "figureStep"), new KeyFigure(tr("Loss"), "figureLoss"),
-                 new KeyFigure(tr("Tokens/s"), "figureTokens"),
+                 new KeyFigure(throughputWord(metric::kTrainTokensPerS), "figureThroughput"),
                  new KeyFigure(tr("Step time"), "figureStepTime"),
                  new KeyFigure(tr("Slowest rank"), "figureSlowest")};
     for (KeyFigure* figure : m_figures)
@@ -258,10 +258,11 @@ void RunPage::showFigures() {
         best = tr("best validation %1 at %2")
                    .arg(formatFigure(*run.validationLoss), formatCount(*figures.bestStep));
     m_figures[kLoss]->show(run.loss ? formatFigure(*run.loss) : kAbsent, best);
-    m_figures[kTokens]->show(
-        figures.tokensPerSec > 0 ? formatCompact(figures.tokensPerSec) : kAbsent,
-        run.ranks > 0 && figures.tokensPerSec > 0
-            ? tr("%1 per rank").arg(formatCompact(figures.tokensPerSec / run.ranks))
+    m_figures[kThroughput]->setCaption(throughputWord(figures.throughputMetric));
+    m_figures[kThroughput]->show(
+        figures.throughput > 0 ? formatCompact(figures.throughput) : kAbsent,
+        run.ranks > 0 && figures.throughput > 0
+            ? tr("%1 per rank").arg(formatCompact(figures.throughput / run.ranks))
             : QString());
     m_figures[kStepTime]->show(
         figures.stepMs > 0 ? formatMilliseconds(figures.stepMs) : kAbsent,

@@ -27,12 +27,13 @@ class KeyFigure : public Card {
     Q_OBJECT
 public:
     KeyFigure(const QString& caption, const char* objectName, QWidget* parent = nullptr);
+    void setCaption(const QString& caption); ///< takes effect for the reader's aids with show()
     /// `tone` as in the style sheet: "", "bad", "warn".
     void show(const QString& figure, const QString& detail, const char* tone = "");
     using QWidget::show;
 
 private:
-    QString m_caption;
+    QLabel* m_caption;
     ElidedLabel* m_figure;
     ElidedLabel* m_detail;
 };

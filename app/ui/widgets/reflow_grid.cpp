@@ -20,8 +20,17 @@ ReflowGrid::ReflowGrid(int maxColumns, int minColumnWidth, QWidget* parent)
 }
 
 void ReflowGrid::add(QWidget* child, int span, int rowStretch) {
+    child->setParent(this);
     m_items.push_back({child, span, rowStretch});
     arrange(m_columns > 0 ? m_columns : m_maxColumns);
+}
+
+void ReflowGrid::setSpan(QWidget* child, int span) {
+    const auto item = std::ranges::find(m_items, child, &Item::widget);
+    if (item == m_items.end() || item->span == span)
+        return;
+    item->span = span;
+    arrange(m_columns);
 }
 
 void ReflowGrid::clear() {
@@ -46,6 +55,9 @@ void ReflowGrid::arrange(int columns) {
         m_grid->setColumnStretch(column, column < columns ? 1 : 0);
     int row = 0, column = 0;
     for (const Item& item : m_items) {
+        item.widget->setVisible(item.span > 0);
+        if (item.span == 0)
+            continue;
         const int span = std::min(item.span, columns);
         if (column + span > columns) {
             ++row;

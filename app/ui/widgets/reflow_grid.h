@@ -10,7 +10,7 @@ class QGridLayout;
 namespace rm {
 
 /// Children in rows of as many equal columns as fit (at most `maxColumns`), in order; a child may
-/// span several.
+/// span several, or none: then it is not shown.
 class ReflowGrid : public QWidget {
     Q_OBJECT
 public:
@@ -18,6 +18,7 @@ public:
 
     /// `rowStretch` counts for the row in which the child comes to lie.
     void add(QWidget* child, int span = 1, int rowStretch = 0);
+    void setSpan(QWidget* child, int span);
     void clear(); ///< deletes the children
 
 protected:

@@ -92,8 +92,8 @@ Samples DemoRun::stepSamples(int rank, int64_t step) {
         {kTrainLoss, loss(step) + noise(0.16)},
         {kTrainLr, lr},
         {kTrainGradNorm, 0.75 + 2.5 * std::exp(-5 * part) + std::abs(noise(0.12))},
-        {kTrainTokensPerS,
-         m_shape.tokensPerSec * 83 / (work + waits + wait) * (0.97 + 0.008 * rank)},
+        {m_shape.throughputMetric,
+         m_shape.throughput * 83 / (work + waits + wait) * (0.97 + 0.008 * rank)},
         {kTrainStepMs, stepMs},
         {kPhaseDataMs, (4 + waits + noise(0.3)) * scale},
         {kPhaseForwardMs, (21 + noise(0.4)) * scale},
@@ -121,15 +121,22 @@ void DemoRun::milestones(IngestBatch& batch, int64_t step) {
     const int64_t wall = wallOf(step);
     if (step % (m_shape.checkpointEvery / 2) == 0) {
         const double value = loss(step) + 0.06 + std::abs(noise(0.02));
-        batch.records.push_back(
-            Samples{0, step, wall, {metric::kValidationLoss}, {static_cast<float>(value)}});
-        batch.records.push_back(SampleText{
-            step, wall, "\n",
-            "Everyone is permitted to copy and distribute verbatim copies of this license "
-            "document, but changing it is not allowed.\n\nThe licenses for most software are "
-            "designed to take away your freedom to share and change it. By contrast, the General "
-            "Public License is intended to guarantee your freedom to share and change free "
-            "software, to make sure the software is free for all its users.\n"});
+        Samples validation{0, step, wall, {metric::kValidationLoss}, {static_cast<float>(value)}};
+        const double part = static_cast<double>(step) / static_cast<double>(m_shape.totalSteps);
+        for (const auto& [id, last] : m_shape.quality) {
+            validation.metric.push_back(id);
+            validation.value.push_back(static_cast<float>(last * (1 - std::exp(-4 * part))));
+        }
+        batch.records.push_back(validation);
+        if (m_shape.throughputMetric == metric::kTrainTokensPerS)
+            batch.records.push_back(SampleText{
+                step, wall, "\n",
+                "Everyone is permitted to copy and distribute verbatim copies of this license "
+                "document, but changing it is not allowed.\n\nThe licenses for most software are "
+                "designed to take away your freedom to share and change it. By contrast, the "
+                "General "
+                "Public License is intended to guarantee your freedom to share and change free "
+                "software, to make sure the software is free for all its users.\n"});
     }
     if (step % m_shape.checkpointEvery == 0) {
         const double value = loss(step) + 0.07;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "app/core/store/store.h"
+#include "shared/metrics/registry.h"
 
 #include <random>
 
@@ -17,10 +18,12 @@ struct DemoShape {
     double stepMs = 85;
     double firstLoss = 7.2, lastLoss = 2.1;
     double topLr = 1e-3;
-    double tokensPerSec = 51500; ///< a rank
-    int slowRank = -1;           ///< waits for data in the last fifth
+    MetricId throughputMetric = metric::kTrainTokensPerS;
+    double throughput = 51500; ///< a rank
+    int slowRank = -1;         ///< waits for data in the last fifth
     bool gpus = true;
     int64_t checkpointEvery = 1000;
+    std::vector<std::pair<MetricId, double>> quality = {}; ///< where validation comes to
 };
 
 /// Writes the records that a run of that shape would have journaled.

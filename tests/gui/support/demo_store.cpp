@@ -21,6 +21,7 @@ Result<void> writeRunning(StoreWriter& writer, int64_t nowNs) {
     shape.totalSteps = 12'000;
     shape.lastStep = 9'412;
     shape.slowRank = 5;
+    shape.quality = {{metric::kValidationBleu, 27.4}, {metric::kValidationChrf, 55.1}};
     DemoRun run(writer, shape);
     const int64_t second = nowNs - static_cast<int64_t>(9'412 - 6'000) * 85'000'000;
     const int64_t first = second - 6 * kMinute - static_cast<int64_t>(6'240 * 85'000'000LL);
@@ -51,7 +52,7 @@ Result<void> writePaused(StoreWriter& writer, int64_t nowNs) {
     shape.firstLoss = 4.9;
     shape.lastLoss = 1.4;
     shape.stepMs = 240;
-    shape.tokensPerSec = 11'200;
+    shape.throughput = 11'200;
     shape.checkpointEvery = 400;
     DemoRun run(writer, shape);
     return run.create()
@@ -66,7 +67,7 @@ Result<void> writeFinished(StoreWriter& writer, int64_t nowNs) {
     shape.firstLoss = 5.6;
     shape.lastLoss = 1.72;
     shape.stepMs = 180;
-    shape.tokensPerSec = 22'700;
+    shape.throughput = 22'700;
     shape.gpus = false;
     shape.checkpointEvery = 200;
     DemoRun run(writer, shape);
@@ -74,6 +75,22 @@ Result<void> writeFinished(StoreWriter& writer, int64_t nowNs) {
         .and_then([&] { return run.train(1, 1, 600, nowNs - 3 * kDay); })
         .and_then([&] { return run.end(Outcome::kFinished); })
         .and_then([&] { return writer.setTags(kFinishedRun, {"first try"}); });
+}
+
+Result<void> writePictures(StoreWriter& writer, int64_t nowNs) {
+    DemoShape shape{.id = kPicturesRun, .name = "resnet50 icons", .nodes = kTwoNodes};
+    shape.totalSteps = shape.lastStep = 3'000;
+    shape.firstLoss = 3.1;
+    shape.lastLoss = 0.62;
+    shape.stepMs = 130;
+    shape.throughputMetric = metric::kTrainImagesPerS;
+    shape.throughput = 1'970;
+    shape.checkpointEvery = 500;
+    shape.quality = {{metric::kValidationTop1, 0.78}, {metric::kValidationTop5, 0.94}};
+    DemoRun run(writer, shape);
+    return run.create()
+        .and_then([&] { return run.train(1, 1, 3'000, nowNs - 4 * kDay); })
+        .and_then([&] { return run.end(Outcome::kFinished); });
 }
 
 Result<void> writeFailed(StoreWriter& writer, int64_t nowNs) {
@@ -102,6 +119,7 @@ Result<void> writePreparing(StoreWriter& writer) {
 void backdate(const QString& path, int64_t nowNs) {
     SQLite::Database database(path.toStdString(), SQLite::OPEN_READWRITE);
     const std::vector<std::pair<QString, int64_t>> ages = {{kFailedRun, 5 * kDay},
+                                                           {kPicturesRun, 4 * kDay},
                                                            {kFinishedRun, 3 * kDay},
                                                            {kPausedRun, kDay},
                                                            {kRunningRun, 21 * kMinute}};
@@ -118,6 +136,7 @@ Result<void> writeRuns(const QString& path, int64_t nowNs) {
     if (!writer)
         return tl::unexpected<Error>(writer.error());
     return writeFailed(**writer, nowNs)
+        .and_then([&] { return writePictures(**writer, nowNs); })
         .and_then([&] { return writeFinished(**writer, nowNs); })
         .and_then([&] { return writePaused(**writer, nowNs); })
         .and_then([&] { return writeRunning(**writer, nowNs); })
