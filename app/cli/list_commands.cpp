@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/commands.h"
 #include "app/cli/json_view.h"
+#include "app/cli/run_watch.h"
 #include "app/cli/session.h"
 #include "app/cli/terminal.h"
+#include "app/core/store/run_metrics.h"
 
 #include <fstream>
 #include <iostream>
@@ -77,7 +79,8 @@ void printShow(const RunSummary& run, StoreReader& reader) {
               << "  step        " << run.step << " of " << run.totalSteps << ", attempt "
               << run.attempt << "\n"
               << "  loss        " << lossText(run.loss) << ", best validation "
-              << lossText(run.validationLoss) << "\n"
+              << lossText(run.validationLoss)
+              << lastFigures(reader, run.id, validationMetrics(reader, run.id)) << "\n"
               << "  nodes       " << nodesText(run) << "\n"
               << "  created     " << formatAgo(run.createdNs) << "\n"
               << "  checkpoints " << present(reader.checkpoints(run.id)).size() << "\n";

@@ -127,10 +127,7 @@ std::string Watch::statusText(const RunSummary& run) {
         text += "  loss " + formatNumber(*run.loss);
     if (run.validationLoss)
         text += "  validation " + formatNumber(*run.validationLoss);
-    for (const MetricDef* metric : qualityMetrics(*m_reader, m_run))
-        if (const auto last = m_reader->lastPoint(m_run, {metric->name, 0}))
-            text += "  " + metric->name.substr(metric->name.find('/') + 1) + " " +
-                    formatNumber(last->value);
+    text += lastFigures(*m_reader, m_run, qualityMetrics(*m_reader, m_run));
     text += throughputText(run.ranks);
     const LiveState live = m_session.engine().live(m_run);
     for (const LiveState::NodeLink& node : live.nodes)
@@ -212,6 +209,16 @@ int Watch::finish() {
 }
 
 } // namespace
+
+std::string lastFigures(StoreReader& reader, const QString& run,
+                        const std::vector<const MetricDef*>& metrics) {
+    std::string text;
+    for (const MetricDef* metric : metrics)
+        if (const auto last = reader.lastPoint(run, {metric->name, 0}))
+            text += "  " + metric->name.substr(metric->name.find('/') + 1) + " " +
+                    formatNumber(last->value);
+    return text;
+}
 
 std::string progressText(const Progress& progress) {
     std::string text = progress.stage.toStdString();

@@ -112,9 +112,12 @@ void checkTrain(const RunSpec& spec, Mistakes& mistakes) {
     if (translates && !train.rankBatchSizes.empty())
         mistakes.push_back("train.rank_batch_sizes is set, but a translation batches by tokens: "
                            "set train.batch_tokens");
+    const auto isOneOf = [&](std::initializer_list<const char*> names) {
+        return std::ranges::find(names, train.watch) != names.end();
+    };
     const bool forGpt = train.watch == "loss";
-    const bool forTranslation = forGpt || train.watch == "bleu" || train.watch == "chrf";
-    const bool forImages = forGpt || train.watch == "top1" || train.watch == "top5";
+    const bool forTranslation = isOneOf({"loss", "bleu", "chrf", "cer", "wer"});
+    const bool forImages = isOneOf({"loss", "top1", "top5"});
     if (!(translates ? forTranslation : isImages(spec) ? forImages : forGpt))
         mistakes.push_back("train.watch is \"" + train.watch + "\", which a " + spec.model.type +
                            " model does not measure");

@@ -61,10 +61,10 @@ struct RunSpec {
         double ema = 0.0; ///< decay of the weights' moving average; 0: none
         bool activationCheckpointing = false;
         std::string onNonFinite = "stop"; ///< "stop" | "skip" | "rollback"
-        std::string watch = "loss"; ///< validation/...: "loss" | "bleu" | "chrf" | "top1" | "top5"
-        int64_t patience = 0;       ///< validations without a better one; 0: for ever
-        int64_t threads = 0;        ///< per rank; 0: cores / local ranks
-        int64_t logEvery = 1;       ///< steps
+        std::string watch = "loss";       ///< validation/...: "loss", "bleu", "chrf", "cer", ...
+        int64_t patience = 0;             ///< validations without a better one; 0: for ever
+        int64_t threads = 0;              ///< per rank; 0: cores / local ranks
+        int64_t logEvery = 1;             ///< steps
         bool operator==(const Train&) const = default;
     } train;
 

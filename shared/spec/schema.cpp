@@ -150,7 +150,7 @@ Rows trainFields() {
                {"stop", "skip", "rollback"}, RM_FIELD(train.onNonFinite)),
         choice("train.watch", "Watched metric",
                "Metric of validation that decides which checkpoint is best and when to stop early.",
-               {"loss", "bleu", "chrf", "top1", "top5"}, RM_FIELD(train.watch)),
+               {"loss", "bleu", "chrf", "cer", "wer", "top1", "top5"}, RM_FIELD(train.watch)),
         number("train.patience", "Patience", "validations",
                "Validations without a better watched metric after which the run ends; 0: never.",
                {0, 1000000}, RM_FIELD(train.patience)),

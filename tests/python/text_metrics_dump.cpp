@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// text_metrics_dump LINES: BLEU and chrF of LINES (translation TAB reference), as JSON: of all of
-// them as one corpus, and of each alone.
+// text_metrics_dump LINES: BLEU, chrF, CER and WER of LINES (translation TAB reference), as JSON:
+// of all of them as one corpus, and of each alone.
 #include "trainer/train/text_metrics/bleu.h"
 #include "trainer/train/text_metrics/chrf.h"
+#include "trainer/train/text_metrics/edit_rate.h"
 
 #include <nlohmann/json.hpp>
 
@@ -12,14 +13,19 @@
 namespace {
 
 struct Counts {
-    rm::BleuCounts words;
-    rm::ChrfCounts characters;
+    rm::BleuCounts bleu;
+    rm::ChrfCounts chrf;
+    rm::EditCounts characters, words;
 
     void add(const std::string& translation, const std::string& reference) {
-        rm::addSentence(words, translation, reference);
-        rm::addSentence(characters, translation, reference);
+        rm::addSentence(bleu, translation, reference);
+        rm::addSentence(chrf, translation, reference);
+        rm::addCharacters(characters, translation, reference);
+        rm::addWords(words, translation, reference);
     }
-    nlohmann::json scores() const { return {rm::bleu(words), rm::chrf(characters)}; }
+    nlohmann::json scores() const {
+        return {rm::bleu(bleu), rm::chrf(chrf), rm::errorRate(characters), rm::errorRate(words)};
+    }
 };
 
 } // namespace

@@ -12,8 +12,11 @@ namespace rm {
 /// train/tokens_per_s.
 const MetricDef& throughputMetric(StoreReader& reader, const QString& run);
 
-/// By what validation judges a run besides the loss: those of BLEU, chrF, top-1 and top-5 that it
-/// reports.
+/// What validation measured besides the loss: those of BLEU, chrF, CER, WER, top-1 and top-5 that
+/// the run reports.
+std::vector<const MetricDef*> validationMetrics(StoreReader& reader, const QString& run);
+
+/// The first of them and those of its unit, which can share an axis.
 std::vector<const MetricDef*> qualityMetrics(StoreReader& reader, const QString& run);
 
 } // namespace rm

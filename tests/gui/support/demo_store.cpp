@@ -21,7 +21,9 @@ Result<void> writeRunning(StoreWriter& writer, int64_t nowNs) {
     shape.totalSteps = 12'000;
     shape.lastStep = 9'412;
     shape.slowRank = 5;
-    shape.quality = {{metric::kValidationBleu, 27.4}, {metric::kValidationChrf, 55.1}};
+    shape.quality = {{metric::kValidationBleu, 27.4},
+                     {metric::kValidationChrf, 55.1},
+                     {metric::kValidationWer, 0.6}};
     DemoRun run(writer, shape);
     const int64_t second = nowNs - static_cast<int64_t>(9'412 - 6'000) * 85'000'000;
     const int64_t first = second - 6 * kMinute - static_cast<int64_t>(6'240 * 85'000'000LL);

@@ -177,9 +177,12 @@ private Q_SLOTS:
         QVERIFY(areEqual(parameterValues(*model), weights));
     }
 
-    void lowerLossIsBetterAndHigherAnythingElse() {
-        const Watch loss("loss");
-        QVERIFY(loss.isBetter(1.0, 2.0) && !loss.isBetter(2.0, 1.0) && !loss.isBetter(1.0, 1.0));
+    void fewerErrorsAreBetterAndMoreOfAnythingElse() {
+        for (const char* name : {"loss", "cer", "wer"}) {
+            const Watch watch(name);
+            QVERIFY(watch.isBetter(1.0, 2.0) && !watch.isBetter(2.0, 1.0));
+            QVERIFY(!watch.isBetter(1.0, 1.0));
+        }
         for (const char* name : {"bleu", "chrf", "top1", "top5"}) {
             const Watch watch(name);
             QVERIFY(watch.isBetter(2.0, 1.0) && !watch.isBetter(1.0, 2.0));

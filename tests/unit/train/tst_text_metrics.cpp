@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trainer/train/text_metrics/bleu.h"
 #include "trainer/train/text_metrics/chrf.h"
+#include "trainer/train/text_metrics/edit_rate.h"
 #include "trainer/train/text_metrics/unicode_text.h"
 
 #include <QObject>
@@ -100,6 +101,41 @@ private Q_SLOTS:
     void emptyCorpusScoresNothing() {
         QCOMPARE(bleu({}), 0.0);
         QCOMPARE(chrf({}), 0.0);
+    }
+
+    void errorsAreTheFewestEdits_data() {
+        QTest::addColumn<QByteArray>("hypothesis");
+        QTest::addColumn<QByteArray>("reference");
+        QTest::addColumn<int>("characters");
+        QTest::addColumn<int>("words");
+        const auto row = [](const char* hypothesis, const char* reference, int characters,
+                            int words) {
+            QTest::addRow("%s, %s", hypothesis, reference)
+                << QByteArray(hypothesis) << QByteArray(reference) << characters << words;
+        };
+        row("", "", 0, 0);
+        row("", "gatto", 5, 1);
+        row("kitten", "sitting", 3, 1);
+        row("perché è", "perche e", 2, 2);
+        row("the cat sat", "cat sat  down", 9, 2);
+    }
+
+    void errorsAreTheFewestEdits() {
+        QFETCH(QByteArray, hypothesis);
+        QFETCH(QByteArray, reference);
+        EditCounts characters, words;
+        addCharacters(characters, hypothesis.toStdString(), reference.toStdString());
+        addWords(words, hypothesis.toStdString(), reference.toStdString());
+        QTEST(int(characters.edits), "characters");
+        QTEST(int(words.edits), "words");
+    }
+
+    void errorRateIsOfTheReferences() {
+        EditCounts words;
+        addWords(words, "one two", "one");
+        addWords(words, "", "two three four");
+        QCOMPARE(errorRate(words), 1.0);
+        QCOMPARE(errorRate({}), 0.0);
     }
 
     void brokenUtf8IsReplacedByteForByte() {

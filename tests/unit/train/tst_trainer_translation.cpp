@@ -69,6 +69,7 @@ private Q_SLOTS:
             const QString found = QString("%1 after %2").arg(last(after, id)).arg(last(before, id));
             QVERIFY2(last(after, id) > last(before, id) + 0.3f, qPrintable(found));
         }
+        QVERIFY(last(after, metric::kValidationWer) < last(before, metric::kValidationWer));
     }
 
     void samplesAreStoredWithTheirStep() {

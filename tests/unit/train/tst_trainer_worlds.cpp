@@ -132,7 +132,8 @@ private Q_SLOTS:
         if (type != "translation")
             return;
         for (const MetricId id :
-             {metric::kValidationLoss, metric::kValidationBleu, metric::kValidationChrf}) {
+             {metric::kValidationLoss, metric::kValidationBleu, metric::kValidationChrf,
+              metric::kValidationCer, metric::kValidationWer}) {
             differs = difference(seriesOf(run, 0, id), seriesOf(m_alone[type], 0, id), kTolerance);
             QVERIFY2(differs.isEmpty(), qPrintable(differs));
         }

@@ -6,6 +6,14 @@
 #include <cmath>
 
 namespace rm {
+namespace {
+
+bool isLowerBetter(MetricId metric) {
+    return metric == metric::kValidationLoss || metric == metric::kValidationCer ||
+           metric == metric::kValidationWer;
+}
+
+} // namespace
 
 Watch::Watch(const std::string& name) {
     const MetricDef* metric = findBuiltinMetric("validation/" + name);
@@ -16,7 +24,7 @@ Watch::Watch(const std::string& name) {
 bool Watch::isBetter(double figure, double than) const {
     if (std::isnan(figure) || std::isnan(than))
         return !std::isnan(figure);
-    return m_metric == metric::kValidationLoss ? figure < than : figure > than;
+    return isLowerBetter(m_metric) ? figure < than : figure > than;
 }
 
 void Watch::note(Watched& watched, double figure) const {

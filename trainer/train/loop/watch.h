@@ -8,8 +8,8 @@
 
 namespace rm {
 
-/// The figure of a validation that train.watch names. A lower loss is better, a higher anything
-/// else.
+/// The figure of a validation that train.watch names. A lower loss or error rate is better, a
+/// higher anything else.
 class Watch {
 public:
     explicit Watch(const std::string& name);

@@ -7,6 +7,7 @@
 #include "trainer/train/model/translation_search.h"
 #include "trainer/train/text_metrics/bleu.h"
 #include "trainer/train/text_metrics/chrf.h"
+#include "trainer/train/text_metrics/edit_rate.h"
 
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/tensor.h>
@@ -61,10 +62,13 @@ struct TranslationTask::Measured {
     int64_t tokens = 0;
     BleuCounts bleu;
     ChrfCounts chrf;
+    EditCounts characters, words;
 
     template <class Visit>
     void eachCount(const Visit& visit) {
-        for (int64_t* count : {&tokens, &bleu.hypothesisWords, &bleu.referenceWords})
+        for (int64_t* count :
+             {&tokens, &bleu.hypothesisWords, &bleu.referenceWords, &characters.edits,
+              &characters.reference, &words.edits, &words.reference})
             visit(*count);
         for (auto* counts : {&bleu.matches, &bleu.totals})
             std::ranges::for_each(*counts, visit);
@@ -178,6 +182,8 @@ TranslationTask::Measured TranslationTask::measure(const std::vector<size_t>& me
         const std::string& reference = m_heldOut[members[row]].target;
         addSentence(measured.bleu, texts[row], reference);
         addSentence(measured.chrf, texts[row], reference);
+        addCharacters(measured.characters, texts[row], reference);
+        addWords(measured.words, texts[row], reference);
     }
     return measured;
 }
@@ -199,6 +205,8 @@ std::vector<Figure> TranslationTask::validate() {
     if (m_session.spec.validation.sampleTokens > 0) {
         figures.push_back({metric::kValidationBleu, bleu(all.bleu)});
         figures.push_back({metric::kValidationChrf, chrf(all.chrf)});
+        figures.push_back({metric::kValidationCer, errorRate(all.characters)});
+        figures.push_back({metric::kValidationWer, errorRate(all.words)});
     }
     return figures;
 }

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace rm {
+
+/// What an error rate of a corpus follows from: the insertions, deletions and substitutions between
+/// hypotheses and references (Levenshtein 1966). Counts of parts of a corpus add up to those of
+/// the whole.
+struct EditCounts {
+    int64_t edits = 0;
+    int64_t reference = 0; ///< words or characters
+    bool operator==(const EditCounts&) const = default;
+};
+
+/// Adds one sentence in UTF-8 and its one reference by words: what white space parts, as
+/// Python's str.split() has it.
+void addWords(EditCounts& counts, std::string_view hypothesis, std::string_view reference);
+
+/// The same by code points.
+void addCharacters(EditCounts& counts, std::string_view hypothesis, std::string_view reference);
+
+/// Edits by the length of the references, 0 and up: WER of words, CER of characters. Against
+/// nothing, each edit counts as one of one.
+double errorRate(const EditCounts& counts);
+
+} // namespace rm
