@@ -35,13 +35,26 @@ public:
         std::function<void()> m_step;
         int m_runs = 0;
     };
+    class Graphs final : public StepGraphs {
+    public:
+        explicit Graphs(FakeDevice& device)
+            : m_device(device) {}
+        std::unique_ptr<StepGraph> make(std::function<void()> step) override {
+            ++m_device.graphs;
+            return std::make_unique<Graph>(m_device, std::move(step));
+        }
+
+    private:
+        FakeDevice& m_device;
+    };
     static constexpr int kWarmUps = 2;
 
     std::string obstacle; ///< to every recording
+    int graphs = 0;       ///< made
     int replays = 0;
 
-    std::unique_ptr<StepGraph> makeStepGraph(std::function<void()> step) override {
-        return std::make_unique<Graph>(*this, std::move(step));
+    std::unique_ptr<StepGraphs> makeStepGraphs() override {
+        return std::make_unique<Graphs>(*this);
     }
     Probe probe() noexcept override { return {1, ""}; }
     void select(int) override {}

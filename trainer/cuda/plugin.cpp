@@ -89,8 +89,8 @@ public:
         return std::make_unique<CudaStreamClock>();
     }
 
-    std::unique_ptr<StepGraph> makeStepGraph(std::function<void()> step) override {
-        return std::make_unique<CudaStepGraph>(std::move(step));
+    std::unique_ptr<StepGraphs> makeStepGraphs() override {
+        return std::make_unique<CudaStepGraphs>();
     }
 
     std::vector<at::Tensor> copyHere(std::vector<at::Tensor> host) override {

@@ -4,7 +4,7 @@
 #include <ATen/cuda/CUDAContext.h>
 #include <c10/cuda/CUDAGraphsC10Utils.h>
 
-#include <algorithm>
+#include <utility>
 
 namespace rm {
 
@@ -26,64 +26,86 @@ bool CudaStreamClock::isRecording() const {
 
 void CudaStreamClock::start(int64_t step) {
     close();
-    OpenStep opened;
-    opened.step = step;
-    opened.marks.push_back(mark());
-    m_steps.push_back(std::move(opened));
+    m_steps.push_back({step, mark(), {}});
     m_open = true;
-    m_wasRecording = false;
 }
 
 void CudaStreamClock::lap(int phase) {
     if (isRecording()) {
-        lapInGraph(phase);
-        return;
+        auto event = std::make_shared<at::cuda::CUDAEvent>(cudaEventDefault | cudaEventExternal);
+        event->record(at::cuda::getCurrentCUDAStream());
+        m_recorded.emplace_back(phase, std::move(event));
+    } else if (m_open) {
+        m_steps.back().laps.push_back({phase, mark(), nullptr});
     }
-    if (!m_open)
-        return;
-    m_steps.back().phases.push_back(phase);
-    m_steps.back().marks.push_back(mark());
 }
 
-void CudaStreamClock::lapInGraph(int phase) {
-    if (!m_wasRecording)
-        m_recorded.clear(); // of the graph before
-    m_wasRecording = true;
-    auto event = std::make_shared<at::cuda::CUDAEvent>(cudaEventDefault | cudaEventExternal);
-    event->record(at::cuda::getCurrentCUDAStream());
-    m_recorded.emplace_back(phase, std::move(event));
+RecordedLaps CudaStreamClock::takeRecorded() {
+    if (m_recorded.empty())
+        return nullptr;
+    return std::make_shared<const GraphLaps>(std::exchange(m_recorded, {}));
 }
 
-void CudaStreamClock::replayed() {
-    if (!m_open)
-        return;
-    for (const auto& [phase, event] : m_recorded) {
-        m_steps.back().phases.push_back(phase);
-        m_steps.back().marks.push_back(event);
-    }
+void CudaStreamClock::replayed(const RecordedLaps& laps) {
+    if (m_open && laps)
+        m_steps.back().laps.push_back({0, mark(), laps});
 }
 
 void CudaStreamClock::close() {
-    if (m_open && m_steps.back().phases.empty()) {
-        m_spare.push_back(std::move(m_steps.back().marks.front()));
+    if (m_open && m_steps.back().laps.empty()) {
+        m_spare.push_back(std::move(m_steps.back().begin));
         m_steps.pop_back();
     }
     m_open = false;
 }
 
+const CudaStreamClock::GraphLaps& CudaStreamClock::inside(const RecordedLaps& laps) {
+    return *static_cast<const GraphLaps*>(laps.get());
+}
+
+const CudaStreamClock::Event& CudaStreamClock::beginOf(const OpenStep& step, size_t lap) {
+    return lap == 0 ? step.begin : step.laps[lap - 1].end;
+}
+
+/// The run of a graph by its phases. Its events are of the last run in the step, which began where
+/// the lap before it ended.
+void CudaStreamClock::divide(const OpenStep& step, size_t run, StepLaps& laps) {
+    const auto& mine = step.laps[run];
+    size_t last = run;
+    for (size_t i = run + 1; i < step.laps.size(); ++i)
+        if (step.laps[i].graph == mine.graph)
+            last = i;
+    const at::cuda::CUDAEvent* from = beginOf(step, last).get();
+    float sum = 0;
+    const size_t first = laps.ms.size();
+    for (const auto& [phase, event] : inside(mine.graph)) {
+        laps.ms.emplace_back(phase, from->elapsed_time(*event));
+        sum += laps.ms.back().second;
+        from = event.get();
+    }
+    if (last == run || sum <= 0)
+        return;
+    const float share = beginOf(step, run)->elapsed_time(*mine.end) / sum;
+    for (size_t i = first; i < laps.ms.size(); ++i)
+        laps.ms[i].second *= share;
+}
+
 StepLaps CudaStreamClock::measure(OpenStep& step) {
     StepLaps laps{step.step, {}};
-    for (size_t i = 0; i < step.phases.size(); ++i)
-        laps.ms.emplace_back(step.phases[i], step.marks[i]->elapsed_time(*step.marks[i + 1]));
-    for (Event& event : step.marks)
-        if (event.use_count() == 1) // else the graph has it
-            m_spare.push_back(std::move(event));
+    for (size_t i = 0; i < step.laps.size(); ++i)
+        if (step.laps[i].graph)
+            divide(step, i, laps);
+        else
+            laps.ms.emplace_back(step.laps[i].phase,
+                                 beginOf(step, i)->elapsed_time(*step.laps[i].end));
+    m_spare.push_back(std::move(step.begin));
+    for (Lap& lap : step.laps)
+        m_spare.push_back(std::move(lap.end));
     return laps;
 }
 
 bool CudaStreamClock::isDone(const OpenStep& step) {
-    return std::all_of(step.marks.begin(), step.marks.end(),
-                       [](const Event& event) { return event->query(); });
+    return step.laps.empty() ? step.begin->query() : step.laps.back().end->query();
 }
 
 std::vector<StepLaps> CudaStreamClock::takeFinished() {

@@ -11,7 +11,7 @@ namespace rm {
 
 /// StreamClock by CUDA events on the current stream. Events are used again, so a long run has as
 /// many as the device lags behind the host. Those that are recorded into a graph stay with it: each
-/// launch of the graph records them anew.
+/// launch of the graph records them anew, so they tell of the last one.
 class CudaStreamClock final : public StreamClock {
 public:
     void start(int64_t step) override;
@@ -19,26 +19,34 @@ public:
     std::vector<StepLaps> takeFinished() override;
     void close() override;
     bool isRecording() const override;
-    void replayed() override;
+    RecordedLaps takeRecorded() override;
+    void replayed(const RecordedLaps& laps) override;
 
 private:
     using Event = std::shared_ptr<at::cuda::CUDAEvent>;
+    using GraphLaps = std::vector<std::pair<int, Event>>;
+    struct Lap {
+        int phase = 0;
+        Event end;
+        RecordedLaps graph; ///< a run of the graph with these, and of several phases
+    };
     struct OpenStep {
         int64_t step = 0;
-        std::vector<int> phases;
-        std::vector<Event> marks; ///< one more than phases
+        Event begin;
+        std::vector<Lap> laps;
     };
 
     Event mark();
-    void lapInGraph(int phase);
+    static const GraphLaps& inside(const RecordedLaps& laps);
     static bool isDone(const OpenStep& step);
+    static void divide(const OpenStep& step, size_t run, StepLaps& laps);
+    static const Event& beginOf(const OpenStep& step, size_t lap);
     StepLaps measure(OpenStep& step);
 
     std::deque<OpenStep> m_steps; ///< oldest first; the last may be open
     bool m_open = false;
     std::vector<Event> m_spare;
-    std::vector<std::pair<int, Event>> m_recorded; ///< laps in the graph
-    bool m_wasRecording = false;
+    GraphLaps m_recorded; ///< since takeRecorded()
 };
 
 } // namespace rm

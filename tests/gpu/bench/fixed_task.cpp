@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/gpu/bench/fixed_task.h"
 
+#include "trainer/train/data/pair_shape.h"
 #include "trainer/train/interchange/weights.h"
 #include "trainer/train/model/gpt.h"
 #include "trainer/train/model/resnet.h"
@@ -101,6 +102,13 @@ public:
     Model& model() override { return *m_model; }
     BatchSource& training() override { return m_batches; }
     std::vector<int64_t> batchSizes() const override { return {1}; }
+    Batch padded(const Batch& batch) const override {
+        const RunSpec& spec = m_session.spec;
+        if (!isTranslation(spec))
+            return batch;
+        return paddedTo(recordedShape(shapeOf(batch), spec.train.batchTokens, spec.model.context),
+                        batch);
+    }
     std::vector<Figure> validate() override { return {}; }
     std::vector<SampleText> samples(int64_t) override { return {}; }
     std::string summary() const override {

@@ -20,7 +20,11 @@ using gpu::require;
 
 namespace {
 
-constexpr int kWarmUps = 3; ///< runs of a StepGraph before it records
+constexpr int kWarmUps = 3; ///< runs of the first StepGraph of a set before it is recorded
+
+std::unique_ptr<StepGraph> makeGraph(const Device& device, std::function<void()> step) {
+    return device.plugin->makeStepGraphs()->make(std::move(step));
+}
 
 /// Gradient descent on a small layer with dropout: forward, backward and update.
 struct Descent {
@@ -62,7 +66,7 @@ GPU_TEST(graphs, replaysComputeWhatTheStepComputes) {
 
     device.plugin->setRngState(random);
     Descent recorded(device);
-    const auto graph = device.plugin->makeStepGraph([&] { recorded.step(); });
+    const auto graph = makeGraph(device, [&] { recorded.step(); });
     int replays = 0;
     for (int i = 0; i < kSteps; ++i) {
         recorded.input.copy_(inputOf(recorded, i));
@@ -80,7 +84,7 @@ GPU_TEST(graphs, replaysComputeWhatTheStepComputes) {
 GPU_TEST(graphs, stepThatWaitsRunsUnrecorded) {
     Descent plain(device);
     double seen = 0;
-    const auto graph = device.plugin->makeStepGraph([&] {
+    const auto graph = makeGraph(device, [&] {
         plain.step();
         seen = plain.loss.item<double>(); // no recording can hold that
     });
@@ -96,15 +100,14 @@ GPU_TEST(graphs, stepThatWaitsRunsUnrecorded) {
     device.plugin->setRngState(state);
     require(at::equal(first, at::rand({1000}, plain.input.options())), "random numbers are broken");
     Descent next(device);
-    const auto another = device.plugin->makeStepGraph([&] { next.step(); });
+    const auto another = makeGraph(device, [&] { next.step(); });
     for (int i = 0; i < 5; ++i)
         another->run();
     require(another->obstacle().empty(), "afterwards: " + another->obstacle());
 }
 
 GPU_TEST(graphs, errorOfTheStepComesThrough) {
-    const auto graph =
-        device.plugin->makeStepGraph([] { throw std::runtime_error("no such data"); });
+    const auto graph = makeGraph(device, [] { throw std::runtime_error("no such data"); });
     try {
         graph->run();
         require(false, "nothing was thrown");
@@ -118,16 +121,20 @@ GPU_TEST(graphs, lapsOfAReplayAreTimed) {
     const auto options = at::TensorOptions(at::kFloat).device(device.at);
     const at::Tensor big = at::randn({4096, 4096}, options);
     at::Tensor out;
-    const auto graph = device.plugin->makeStepGraph([&] {
+    const auto graph = makeGraph(device, [&] {
         out = at::matmul(big, big);
         clock->lap(7);
         out = at::matmul(out, big);
         clock->lap(8);
     });
+    RecordedLaps recorded;
     for (int step = 1; step <= 6; ++step) {
         clock->start(step);
-        if (graph->run())
-            clock->replayed();
+        const bool replayed = graph->run();
+        if (const RecordedLaps made = clock->takeRecorded())
+            recorded = made;
+        if (replayed)
+            clock->replayed(recorded);
         clock->lap(9);
         clock->close();
         device.plugin->synchronize();

@@ -11,6 +11,9 @@
 
 namespace rm {
 
+/// A target that the loss does not count.
+inline constexpr int64_t kIgnoredTarget = -100;
+
 /// A sample that could not be read.
 struct BadSample {
     std::string path;
@@ -23,7 +26,8 @@ struct Batch {
     /// gpt: inputs and targets, both int64 (B, T).
     /// translation: source ids (B, S); which of them are real, bool (B, 1, 1, S); what the decoder
     /// sees (B, T); its targets without padding (N); their places in B x T (N). An empty mask or
-    /// list of places says that there is no padding.
+    /// list of places says that there is no padding; instead of places, targets of all B x T may
+    /// have kIgnoredTarget where there is padding.
     /// resnet: pictures as uint8 (B, 3, H, W), channels-last, and classes as int64 (B).
     std::vector<at::Tensor> tensors;
     int64_t targets = 0; ///< what the loss is a mean over: tokens without padding, or pictures

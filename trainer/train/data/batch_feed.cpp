@@ -40,6 +40,8 @@ BatchFeed::Slot BatchFeed::read(int64_t number) {
     try {
         const StepCut::Share share = shareOf(number);
         auto batch = m_source.read(share.first, share.count);
+        if (batch && m_settings.change)
+            *batch = m_settings.change(*batch);
         if (batch)
             *batch = pinned(std::move(*batch), m_settings.device);
         return {std::move(batch), nullptr};

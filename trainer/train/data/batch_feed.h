@@ -6,6 +6,7 @@
 
 #include <condition_variable>
 #include <exception>
+#include <functional>
 #include <mutex>
 #include <optional>
 #include <thread>
@@ -21,6 +22,9 @@ public:
         int64_t readers = 0;             ///< threads that read ahead; 0: next() reads
         at::Device device = at::kCPU;    ///< for which readers pin what they read
         std::optional<BadSamples> bad{}; ///< judges what could not be read
+        /// What readers make of each batch before they pin it, on any of their threads; may be
+        /// null.
+        std::function<Batch(const Batch&)> change{};
     };
     /// `source` must outlive it.
     BatchFeed(BatchSource& source, const StepCut& cut, int64_t rank, int64_t cursor,

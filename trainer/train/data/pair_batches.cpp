@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trainer/train/data/pair_batches.h"
 
+#include "trainer/train/data/pair_shape.h"
 #include "trainer/train/data/sample_order.h"
 
 #include <algorithm>
@@ -10,7 +11,6 @@
 namespace rm {
 namespace {
 
-constexpr int64_t kNarrowest = 8;
 constexpr int64_t kSortedBatches = 8; ///< pairs are sorted over so many batches at a time
 
 int64_t widthOf(const PairFile& ids, int64_t pair) {
@@ -33,9 +33,9 @@ std::vector<LengthBucket> lengthBuckets(const PairFile& ids, int64_t batchTokens
     for (int64_t i = 0; i < ids.count(); ++i)
         longest = std::max(longest, widthOf(ids, i));
     std::vector<LengthBucket> buckets;
-    for (int64_t width = kNarrowest; buckets.empty() || buckets.back().width < longest;
-         width += std::max<int64_t>(1, width / 8))
-        buckets.push_back({width, std::max<int64_t>(1, batchTokens / width), {}});
+    for (int64_t width = bucketWidth(1); buckets.empty() || buckets.back().width < longest;
+         width = bucketWidth(width + 1))
+        buckets.push_back({width, pairsPerBatch(width, batchTokens), {}});
     for (int64_t i = 0; i < ids.count(); ++i) {
         const auto bucket =
             std::ranges::lower_bound(buckets, widthOf(ids, i), {}, &LengthBucket::width);

@@ -38,7 +38,8 @@ public:
     }
 
     bool isRecording() const override { return false; }
-    void replayed() override {}
+    RecordedLaps takeRecorded() override { return nullptr; }
+    void replayed(const RecordedLaps&) override {}
 
 private:
     static constexpr size_t kUsualLaps = 8; ///< one micro-batch: five phases
@@ -65,7 +66,7 @@ public:
     }
 
     std::unique_ptr<StreamClock> makeClock() override { return std::make_unique<HostClock>(); }
-    std::unique_ptr<StepGraph> makeStepGraph(std::function<void()>) override { return nullptr; }
+    std::unique_ptr<StepGraphs> makeStepGraphs() override { return nullptr; }
     std::vector<at::Tensor> copyHere(std::vector<at::Tensor> host) override { return host; }
     const FusedOps* fusedOps() override { return nullptr; }
     DeviceMemory memory() override { return {.free = freeHostBytes()}; }

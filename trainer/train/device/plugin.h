@@ -38,6 +38,9 @@ struct StepLaps {
     std::vector<std::pair<int, float>> ms; ///< (phase, milliseconds) in the order of lap()
 };
 
+/// What a clock's lap() made parts of one recording; only that clock looks into it.
+using RecordedLaps = std::shared_ptr<const void>;
+
 /// Times what runs on the current stream by events. The host never waits. One thread.
 class StreamClock {
 public:
@@ -55,13 +58,16 @@ public:
     /// Whether a StepGraph is being recorded: lap() then becomes a part of the graph, also outside
     /// of start() and close(), and takes no time yet.
     virtual bool isRecording() const = 0;
-    /// The graph ran, with its laps, as a part of the open step. Take the step's times before it
-    /// runs again.
-    virtual void replayed() = 0;
+    /// The laps that were recorded since the last call; null: none.
+    virtual RecordedLaps takeRecorded() = 0;
+    /// The graph with these laps ran once more as a part of the open step. The time of each of its
+    /// runs in a step is divided among the laps as that of the last. Take the step's times before
+    /// it runs in another.
+    virtual void replayed(const RecordedLaps& laps) = 0;
 };
 
-/// A training step that always does the same work in the same memory: recorded once, it costs the
-/// host one call. One thread.
+/// A training step, or a part of one, that always does the same work in the same memory: recorded
+/// once, it costs the host one call. One thread.
 class StepGraph {
 public:
     virtual ~StepGraph() = default;
@@ -70,8 +76,21 @@ public:
     /// step throws outside of a recording comes through.
     virtual bool run() = 0;
 
-    /// Why steps cannot be recorded, so that each runs as it is written; empty otherwise.
+    /// Why the step cannot be recorded, so that it runs as it is written; empty otherwise.
     virtual std::string obstacle() const = 0;
+};
+
+/// Recordings that share one memory, as they never run at the same time. A run of one of them may
+/// overwrite what the runs of the others left behind, except for tensors that were still there when
+/// it was recorded. One thread.
+class StepGraphs {
+public:
+    virtual ~StepGraphs() = default;
+
+    /// `step` computes on the device alone: it waits for nothing, reads and writes the same tensors
+    /// every time and changes nothing on the host, since it runs fewer times than the graph does.
+    /// The graph may outlive this.
+    virtual std::unique_ptr<StepGraph> make(std::function<void()> step) = 0;
 };
 
 /// How a device shall compute, and where it reports.
@@ -109,10 +128,7 @@ public:
 
     virtual std::unique_ptr<StreamClock> makeClock() = 0;
 
-    /// `step` computes on the device alone: it waits for nothing, reads and writes the same tensors
-    /// every time and changes nothing on the host, since it runs fewer times than the graph does.
-    /// It drops or overwrites the gradients of the step before. Null: the device has no graphs.
-    virtual std::unique_ptr<StepGraph> makeStepGraph(std::function<void()> step) = 0;
+    virtual std::unique_ptr<StepGraphs> makeStepGraphs() = 0; ///< null: the device has no graphs
 
     /// The tensors of a batch on the device; they may be used on the current stream at once. The
     /// host waits for no copy, and none waits for the current stream. Pictures (4 dimensions) come
@@ -133,7 +149,7 @@ public:
 };
 
 /// Raised with every change above: a plugin of another version is refused.
-inline constexpr int kDevicePluginVersion = 3;
+inline constexpr int kDevicePluginVersion = 4;
 
 /// What a plugin exports, as C names: `int ringmaster_plugin_version()` and
 /// `rm::DevicePlugin* ringmaster_plugin()`, an object that lives as long as the process.

@@ -2,7 +2,11 @@
 #include "trainer/train/dist/gradient_sync.h"
 
 #include "trainer/train/dist/bucket_hooks.h"
+#include "trainer/train/optim/gradients.h"
 
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/_foreach_zero.h>
+#include <ATen/ops/zeros_like.h>
 #include <torch/csrc/distributed/c10d/reducer.hpp>
 
 namespace rm {
@@ -58,6 +62,14 @@ void GradientSync::beginStep() {
         value.mutable_grad().reset();
     if (m_reducer && !m_settled)
         settleBuckets();
+}
+
+void GradientSync::beginStepInPlace() {
+    const at::NoGradGuard noGrad;
+    for (at::Tensor& value : m_values)
+        if (!value.grad().defined())
+            value.mutable_grad() = at::zeros_like(value);
+    at::_foreach_zero_(gradientsOf(m_values));
 }
 
 // The Reducer notes every step's arrival order until it was asked to rebuild its buckets. We go

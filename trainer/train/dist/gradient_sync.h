@@ -33,6 +33,9 @@ public:
     /// Drops the gradients of the step before.
     void beginStep();
 
+    /// Instead of beginStep(), alone: gradients become zero, and stay where they lie in memory.
+    void beginStepInPlace();
+
     /// loss.backward(seed). Gradients are summed over the ranks when `last`; else they only
     /// accumulate here, as the micro-batches before the last of a step do.
     void backward(const at::Tensor& loss, const at::Tensor& seed, bool last);

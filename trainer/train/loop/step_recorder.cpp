@@ -2,22 +2,18 @@
 #include "trainer/train/loop/step_recorder.h"
 
 #include <ATen/core/grad_mode.h>
+#include <ATen/ops/ones.h>
+#include <ATen/ops/zeros.h>
 
 namespace rm {
 namespace {
 
-/// Shapes may change that often before recording them anew is given up.
-constexpr int kMostShapes = 4;
-
-std::vector<int64_t> keyOf(const std::vector<Batch>& batches) {
-    std::vector<int64_t> key;
-    for (const Batch& batch : batches) {
-        key.push_back(batch.targets);
-        for (const at::Tensor& tensor : batch.tensors) {
-            key.push_back(static_cast<int64_t>(tensor.scalar_type()));
-            key.push_back(tensor.dim());
-            key.insert(key.end(), tensor.sizes().begin(), tensor.sizes().end());
-        }
+std::vector<int64_t> keyOf(const Batch& batch, bool isWhole) {
+    std::vector<int64_t> key{isWhole ? 1 : 0};
+    for (const at::Tensor& tensor : batch.tensors) {
+        key.push_back(static_cast<int64_t>(tensor.scalar_type()));
+        key.push_back(tensor.dim());
+        key.insert(key.end(), tensor.sizes().begin(), tensor.sizes().end());
     }
     return key;
 }
@@ -25,73 +21,106 @@ std::vector<int64_t> keyOf(const std::vector<Batch>& batches) {
 } // namespace
 
 std::unique_ptr<StepRecorder> StepRecorder::make(DevicePlugin& device, bool isAlone, Work work) {
-    if (!device.makeStepGraph([] {}))
+    auto graphs = device.makeStepGraphs();
+    if (!graphs)
         return nullptr;
     if (isAlone)
-        return std::unique_ptr<StepRecorder>(new StepRecorder(device, std::move(work)));
+        return std::unique_ptr<StepRecorder>(new StepRecorder(std::move(graphs), std::move(work)));
     work.onObstacle("several ranks share a step", 0);
     return nullptr;
 }
 
-StepRecorder::StepRecorder(DevicePlugin& device, Work work)
-    : m_device(device)
+StepRecorder::StepRecorder(std::unique_ptr<StepGraphs> graphs, Work work)
+    : m_graphs(std::move(graphs))
     , m_work(std::move(work)) {}
 
 at::Tensor StepRecorder::gradients(const std::vector<Batch>& batches, int64_t step) {
-    m_replayed = false;
-    if (m_obstacle.empty() && !adopt(batches)) {
-        m_obstacle = "batches have different shapes";
-        m_work.onObstacle(m_obstacle, step);
+    const at::NoGradGuard noGrad;
+    if (!m_loss.defined()) {
+        const auto options = batches[0].tensors[0].options().dtype(at::kFloat);
+        m_loss = at::zeros({}, options);
+        m_weight = at::ones({}, options);
     }
-    if (!m_obstacle.empty())
-        return m_work.gradients(batches);
-    m_replayed = m_gradients->run();
-    if (m_replayed)
-        m_work.onReplay();
-    m_obstacle = m_gradients->obstacle();
-    if (!m_obstacle.empty())
-        m_work.onObstacle(m_obstacle, step);
+    const bool isWhole = batches.size() == 1;
+    if (!isWhole) {
+        m_work.begin(true);
+        m_settled = true;
+    }
+    int64_t targets = 0;
+    for (const Batch& batch : batches)
+        targets += batch.targets;
+    m_loss.zero_();
+    for (const Batch& batch : batches) {
+        m_weight.fill_(isWhole ? 1.0 : double(batch.targets) / double(targets));
+        // At once: other recordings, the update's too, may write where this one leaves its loss.
+        m_loss.addcmul_(add(batch, isWhole, step), m_weight);
+    }
     return m_loss;
 }
 
-/// Puts the batches where the recording reads them. False: it would need too many recordings.
-bool StepRecorder::adopt(const std::vector<Batch>& batches) {
-    Key key = keyOf(batches);
-    if (key != m_key) {
-        if (m_begun == kMostShapes)
-            return false;
-        begin(batches, std::move(key));
+at::Tensor StepRecorder::add(const Batch& batch, bool isWhole, int64_t step) {
+    Recording* recording = recordingFor(batch, isWhole, step);
+    if (!recording)
+        return compute(batch, isWhole);
+    for (size_t i = 0; i < batch.tensors.size(); ++i)
+        recording->input.tensors[i].copy_(batch.tensors[i]);
+    const bool replayed = recording->graph->run();
+    const RecordedLaps laps = m_work.takeLaps(); // those of a recording that broke are dropped
+    if (!replayed) {
+        tell(recording->graph->obstacle(), step);
+        return recording->loss;
     }
-    const at::NoGradGuard noGrad;
-    for (size_t i = 0; i < batches.size(); ++i)
-        for (size_t j = 0; j < batches[i].tensors.size(); ++j)
-            m_inputs[i].tensors[j].copy_(batches[i].tensors[j]);
-    return true;
+    if (laps)
+        recording->laps = laps;
+    m_settled = true;
+    m_work.onReplay(recording->laps);
+    return recording->loss;
 }
 
-void StepRecorder::begin(const std::vector<Batch>& batches, Key key) {
-    ++m_begun;
-    m_key = std::move(key);
-    m_update.reset(); // it knows the gradients of the recording before
-    m_gradients.reset();
-    m_inputs = batches;
-    for (Batch& batch : m_inputs)
-        for (at::Tensor& tensor : batch.tensors)
-            tensor = tensor.clone();
-    m_gradients = m_device.makeStepGraph([this] { m_loss = m_work.gradients(m_inputs); });
+/// A batch as it is written; `isWhole`: it is all of the step.
+at::Tensor StepRecorder::compute(const Batch& batch, bool isWhole) {
+    const at::AutoGradMode grad(true);
+    if (isWhole)
+        m_work.begin(m_settled);
+    return m_work.add(batch, m_weight);
+}
+
+StepRecorder::Recording* StepRecorder::recordingFor(const Batch& batch, bool isWhole,
+                                                    int64_t step) {
+    Key key = keyOf(batch, isWhole);
+    if (const auto found = m_recordings.find(key); found != m_recordings.end())
+        return &found->second;
+    if (m_recordings.size() == kMostShapes) {
+        tell("batches have more than " + std::to_string(kMostShapes) + " shapes", step);
+        return nullptr;
+    }
+    Recording& recording = m_recordings[std::move(key)];
+    begin(recording, batch, isWhole);
+    return &recording;
+}
+
+void StepRecorder::begin(Recording& recording, const Batch& batch, bool isWhole) {
+    recording.input = batch;
+    for (at::Tensor& tensor : recording.input.tensors)
+        tensor = tensor.clone();
+    recording.graph = m_graphs->make(
+        [this, &recording, isWhole] { recording.loss = compute(recording.input, isWhole); });
+}
+
+void StepRecorder::tell(const std::string& obstacle, int64_t step) {
+    if (!obstacle.empty() && m_told.insert(obstacle).second)
+        m_work.onObstacle(obstacle, step);
 }
 
 at::Tensor StepRecorder::update(double setting, int64_t step) {
-    if (!m_replayed)
+    if (!m_settled)
         return m_work.update();
     if (!m_update || setting != m_setting) {
         m_setting = setting;
-        m_update = m_device.makeStepGraph([this] { m_norm = m_work.update(); });
+        m_update = m_graphs->make([this] { m_norm = m_work.update(); });
     }
-    const bool wasRecordable = m_update->obstacle().empty();
     m_update->run();
-    if (wasRecordable && !m_update->obstacle().empty())
-        m_work.onObstacle(m_update->obstacle(), step);
+    tell(m_update->obstacle(), step);
     return m_norm;
 }
 

@@ -24,9 +24,13 @@ void StepReport::lap(MetricId id) {
         m_clock->lap(id);
 }
 
-void StepReport::replayed() {
+RecordedLaps StepReport::takeRecorded() {
+    return m_clock->takeRecorded();
+}
+
+void StepReport::replayed(const RecordedLaps& laps) {
     if (m_logged)
-        m_clock->replayed();
+        m_clock->replayed(laps);
 }
 
 void StepReport::endStep() {

@@ -33,8 +33,10 @@ public:
     void beginStep(int64_t step, bool logged);
     /// Ends a phase, whose metric is `id`, that began at the last lap. Nothing unless logged.
     void lap(MetricId id);
-    /// A recording made the laps that it was recorded with.
-    void replayed();
+    /// The laps that became parts of a recording just now; null: none.
+    RecordedLaps takeRecorded();
+    /// A recording with these laps ran.
+    void replayed(const RecordedLaps& laps);
     void endStep();
 
     struct Figures {

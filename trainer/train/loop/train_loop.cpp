@@ -95,34 +95,42 @@ Result<Batch> TrainLoop::nextBatch() {
 
 Result<at::Tensor> TrainLoop::gradients(int64_t step) {
     m_targets = 0;
-    Result<at::Tensor> loss;
-    if (m_recorder) {
-        std::vector<Batch> batches;
-        for (int64_t micro = 0; micro < m_cut.accumulation(); ++micro) {
-            auto batch = nextBatch();
-            if (!batch)
-                return tl::unexpected(batch.error());
-            batches.push_back(std::move(*batch));
-        }
-        m_board.setPhase(Phase::kForward);
-        loss = m_recorder->gradients(batches, step);
-    } else {
-        loss = microBatches([this](int64_t) { return nextBatch(); });
-    }
+    Result<at::Tensor> loss = m_recorder ? recordedBatches(step) : microBatches();
     m_cursor += m_cut.positionsPerStep();
     return loss;
+}
+
+Result<at::Tensor> TrainLoop::recordedBatches(int64_t step) {
+    std::vector<Batch> batches;
+    for (int64_t micro = 0; micro < m_cut.accumulation(); ++micro) {
+        auto batch = nextBatch();
+        if (!batch)
+            return tl::unexpected(batch.error());
+        batches.push_back(std::move(*batch));
+    }
+    m_board.setPhase(Phase::kForward);
+    return m_recorder->gradients(batches, step);
+}
+
+/// Forward and backward of one batch as StepRecorder wants it: the batch's mean loss.
+at::Tensor TrainLoop::addGradients(const Batch& batch, const at::Tensor& weight) {
+    const at::Tensor loss = forward(batch);
+    m_report->lap(metric::kPhaseForwardMs);
+    m_sync->backward(loss, m_gate.seed(loss, weight), true);
+    m_report->lap(metric::kPhaseAllreduceMs);
+    return loss.detach();
 }
 
 /// Forward and backward of the whole step: the mean loss over this rank's targets, on the device.
 /// Each micro-batch counts by its share of all ranks' targets, so that the sum of the gradients is
 /// that of the mean over the step's targets however they are cut.
-Result<at::Tensor> TrainLoop::microBatches(const NextBatch& next) {
+Result<at::Tensor> TrainLoop::microBatches() {
     m_sync->beginStep();
     const bool isOnly = m_world.isAlone() && m_cut.accumulation() == 1;
     const int64_t allTargets = isOnly ? 0 : m_cut.targets(m_task->training(), m_cursor);
     at::Tensor total;
     for (int64_t micro = 0; micro < m_cut.accumulation(); ++micro) {
-        const auto given = next(micro);
+        const auto given = nextBatch();
         if (!given)
             return tl::unexpected(given.error());
         const Batch& batch = *given;

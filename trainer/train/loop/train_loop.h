@@ -49,6 +49,7 @@ private:
     static Result<std::optional<TrainState>> readState(const World& world, const std::string& dir);
     Result<void> start(const std::optional<TrainState>& from);
     Result<void> loadTensors(const std::string& dir);
+    std::unique_ptr<BatchFeed> makeFeed();
     std::unique_ptr<StepRecorder> makeRecorder();
     void resumeFrom(const TrainState& from);
     void restoreGate(const TrainState& from, int64_t skipped);
@@ -57,10 +58,11 @@ private:
 
     // train_loop.cpp
     Result<void> trainStep();
-    using NextBatch = std::function<Result<Batch>(int64_t micro)>;
     Result<at::Tensor> gradients(int64_t step);
     Result<Batch> nextBatch();
-    Result<at::Tensor> microBatches(const NextBatch& next);
+    Result<at::Tensor> microBatches();
+    Result<at::Tensor> recordedBatches(int64_t step);
+    at::Tensor addGradients(const Batch& batch, const at::Tensor& weight);
     at::Tensor forward(const Batch& batch);
     at::Tensor updateWeights();
     void publishStep(const at::Tensor& loss, const at::Tensor& gradNorm);

@@ -170,12 +170,8 @@ Result<void> TrainLoop::start(const std::optional<TrainState>& from) {
     }
     if (m_world.isFirst())
         sweepUnpublished(m_session.checkpointDir());
-    BatchSource& source = m_task->training();
-    m_feed = std::make_unique<BatchFeed>(
-        source, m_cut, m_world.rank(), m_cursor,
-        BatchFeed::Settings{m_task->readers(), m_session.device.at,
-                            BadSamples::of(m_session, source.epochSize())});
     m_recorder = makeRecorder();
+    m_feed = makeFeed();
     m_board.setStep(m_step);
     announce();
     return {};
@@ -209,20 +205,36 @@ Result<void> TrainLoop::loadTensors(const std::string& dir) {
     return {};
 }
 
+/// Where steps are recorded, batches come in few shapes.
+std::unique_ptr<BatchFeed> TrainLoop::makeFeed() {
+    BatchSource& source = m_task->training();
+    BatchFeed::Settings settings{m_task->readers(), m_session.device.at,
+                                 BadSamples::of(m_session, source.epochSize())};
+    if (m_recorder)
+        settings.change = [this](const Batch& batch) { return m_task->padded(batch); };
+    return std::make_unique<BatchFeed>(source, m_cut, m_world.rank(), m_cursor,
+                                       std::move(settings));
+}
+
 std::unique_ptr<StepRecorder> TrainLoop::makeRecorder() {
-    const auto gradients = [this](const std::vector<Batch>& batches) {
-        return microBatches([&](int64_t micro) -> Result<Batch> {
-                   return batches[static_cast<size_t>(micro)];
-               })
-            .value();
+    StepRecorder::Work work;
+    work.begin = [this](bool inPlace) {
+        if (inPlace)
+            m_sync->beginStepInPlace();
+        else
+            m_sync->beginStep();
     };
-    const auto explain = [this](const std::string& why, int64_t step) {
+    work.add = [this](const Batch& batch, const at::Tensor& weight) {
+        return addGradients(batch, weight);
+    };
+    work.update = [this] { return updateWeights(); };
+    work.takeLaps = [this] { return m_report->takeRecorded(); };
+    work.onReplay = [this](const RecordedLaps& laps) { m_report->replayed(laps); };
+    work.onObstacle = [this](const std::string& why, int64_t step) {
         m_session.event(Severity::kInfo, "step-not-recorded",
                         "training steps are queued kernel by kernel: " + why, step);
     };
-    return StepRecorder::make(
-        *m_session.device.plugin, m_world.isAlone(),
-        {gradients, [this] { return updateWeights(); }, [this] { m_report->replayed(); }, explain});
+    return StepRecorder::make(*m_session.device.plugin, m_world.isAlone(), std::move(work));
 }
 
 void TrainLoop::resumeFrom(const TrainState& from) {

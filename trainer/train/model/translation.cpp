@@ -260,9 +260,10 @@ at::Tensor Translation::loss(const Batch& batch, bool training) {
     const at::Tensor memory = encode(source, mask, training);
     at::Tensor x = decode(memory, mask, input, training).reshape({-1, m_shape.width});
     if (places.numel() > 0)
-        x = x.index_select(0, places); // the classifier never sees padding
-    return classifierLoss(x, {parameter(m_targetEmbedding), buffer(m_logitsBias).view({-1})},
-                          targets, {.labelSmoothing = training ? m_labelSmoothing : 0.0});
+        x = x.index_select(0, places); // the classifier does not see padding
+    return classifierLoss(
+        x, {parameter(m_targetEmbedding), buffer(m_logitsBias).view({-1})}, targets,
+        {.ignoreIndex = kIgnoredTarget, .labelSmoothing = training ? m_labelSmoothing : 0.0});
 }
 
 } // namespace rm

@@ -40,6 +40,11 @@ at::Tensor StepGate::seed(const at::Tensor& loss, double weight) const {
     return at::sub(loss, loss).add_(m_scale, weight); // 0, or NaN of what is not finite
 }
 
+at::Tensor StepGate::seed(const at::Tensor& loss, const at::Tensor& weight) const {
+    const at::NoGradGuard noGrad;
+    return at::sub(loss, loss).addcmul_(m_scale, weight);
+}
+
 void StepGate::setLr(double lr) {
     const at::NoGradGuard noGrad;
     if (!m_lr.defined())

@@ -28,6 +28,8 @@ public:
     /// The gradient of `loss` with which backward() begins: `weight` times the loss scale; NaN when
     /// the loss is not finite, which then no rank's gradients are after they were summed.
     at::Tensor seed(const at::Tensor& loss, double weight) const;
+    /// The same with a weight on the device, a float32 scalar.
+    at::Tensor seed(const at::Tensor& loss, const at::Tensor& weight) const;
 
     /// The learning rate of the updates from now on, on the device, where a recorded update() finds
     /// it; that one's own does not count any more.

@@ -32,6 +32,11 @@ public:
     /// Positions of one micro-batch, by rank.
     virtual std::vector<int64_t> batchSizes() const;
 
+    /// For a device that records its steps, once for each shape of batch: a batch of training(),
+    /// with padding wherever it comes in many shapes. Loss, gradients and Batch::targets are those
+    /// of the batch as it was. Any thread.
+    virtual Batch padded(const Batch& batch) const { return batch; }
+
     /// Threads of this rank that read ahead: data.workers, or what suits the kind of data.
     int64_t readers() const;
 

@@ -4,6 +4,7 @@
 #include "shared/io/clock.h"
 #include "trainer/train/autocast.h"
 #include "trainer/train/checkpoint/checkpoint.h"
+#include "trainer/train/data/pair_shape.h"
 #include "trainer/train/model/translation_search.h"
 #include "trainer/train/text_metrics/bleu.h"
 #include "trainer/train/text_metrics/chrf.h"
@@ -126,6 +127,12 @@ TranslationTask::TranslationTask(const Session& session, PairData data)
 
 std::vector<int64_t> TranslationTask::batchSizes() const {
     return std::vector<int64_t>(static_cast<size_t>(m_session.world.size()), 1);
+}
+
+Batch TranslationTask::padded(const Batch& batch) const {
+    return paddedTo(recordedShape(shapeOf(batch), m_session.spec.train.batchTokens,
+                                  m_session.spec.model.context),
+                    batch);
 }
 
 /// As many held-out pairs as validation.batches hold, from the front of their shard, then in

@@ -17,6 +17,7 @@ public:
     BatchSource& training() override { return m_batches; }
     /// One each: a position is a batch that is already as large as train.batch_tokens says.
     std::vector<int64_t> batchSizes() const override;
+    Batch padded(const Batch& batch) const override;
     /// Loss, and BLEU, chrF, CER and WER of the decoded pairs.
     std::vector<Figure> validate() override;
     std::vector<SampleText> samples(int64_t step) override;
