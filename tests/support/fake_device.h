@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "trainer/train/device/plugin.h"
+#include "trainer/train/device/device.h"
 
 #include <torch/csrc/distributed/c10d/Backend.hpp>
 #include <torch/csrc/distributed/c10d/Store.hpp>
 
 namespace rm {
 
-/// A device without hardware whose graphs replay from their third run on: then the step is not
-/// called any more, as a recording would not.
+/// A device without hardware, the CPU otherwise, whose graphs replay from their third run on: then
+/// the step is not called any more, as a recording would not, unless replays shall compute.
 class FakeDevice final : public DevicePlugin {
 public:
     class Graph final : public StepGraph {
@@ -24,6 +24,8 @@ public:
                 return false;
             }
             ++m_device.replays;
+            if (m_device.computes)
+                m_step();
             return true;
         }
         std::string obstacle() const override {
@@ -49,8 +51,9 @@ public:
     };
     static constexpr int kWarmUps = 2;
 
-    std::string obstacle; ///< to every recording
-    int graphs = 0;       ///< made
+    std::string obstacle;  ///< to every recording
+    bool computes = false; ///< replays do
+    int graphs = 0;        ///< made
     int replays = 0;
 
     std::unique_ptr<StepGraphs> makeStepGraphs() override {
@@ -64,14 +67,17 @@ public:
                                                   std::chrono::milliseconds) override {
         return {};
     }
-    std::unique_ptr<StreamClock> makeClock() override { return nullptr; }
+    std::unique_ptr<StreamClock> makeClock() override { return cpu().makeClock(); }
     std::vector<at::Tensor> copyHere(std::vector<at::Tensor> host) override { return host; }
     const FusedOps* fusedOps() override { return nullptr; }
     DeviceMemory memory() override { return {}; }
     void resetPeakMemory() override {}
-    std::vector<uint8_t> rngState() override { return {}; }
-    void setRngState(const std::vector<uint8_t>&) override {}
+    std::vector<uint8_t> rngState() override { return cpu().rngState(); }
+    void setRngState(const std::vector<uint8_t>& state) override { cpu().setRngState(state); }
     void synchronize() override {}
+
+private:
+    static DevicePlugin& cpu() { return *useCpu(1).plugin; }
 };
 
 } // namespace rm
