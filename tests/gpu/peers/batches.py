@@ -21,25 +21,31 @@ def resnet50(row, generator):
 
 
 def translation(row, generator):
-    """Pairs of neighbours by length, at most row["tokens"] padded ones of either side a batch."""
-    longest, count = row["longest"], 256 * row["batches"]
+    """Pairs as PairBatches of the trainer cuts them, but full batches alone: a bucket's pairs, none
+    of whose sides is longer than its width, at most row["tokens"] a batch, by length over eight."""
+    longest, count = row["longest"], 1024 * row["batches"]
     normal = torch.randn(count, generator=generator)
     targets = normal.mul(0.6).add(math.log(longest / 4)).exp().long().clamp(2, longest)
     stretch = torch.empty(count).uniform_(0.8, 1.25, generator=generator)
     sources = targets.mul(stretch).long().clamp(2, longest)
-    pairs = sorted(zip(targets.tolist(), sources.tolist()))
-    cut, begin = [], 0
-    while begin < len(pairs):
-        end, width = begin, 0
-        while end < len(pairs):
-            width = max(width, *pairs[end])
-            if end > begin and (end + 1 - begin) * width > row["tokens"]:
-                break
-            end += 1
-        cut.append(pairs[begin:end])
-        begin = end
+    buckets = {}
+    for pair in zip(targets.tolist(), sources.tolist()):
+        buckets.setdefault(bucket_width(max(pair)), []).append(pair)
+    cut = []
+    for width, pairs in sorted(buckets.items()):
+        rows = max(1, row["tokens"] // width)
+        for begin in range(0, len(pairs), 8 * rows):
+            near = sorted(pairs[begin : begin + 8 * rows])
+            cut += [near[i : i + rows] for i in range(0, len(near) - rows + 1, rows)]
     for index in torch.randperm(len(cut), generator=generator).tolist()[: row["batches"]]:
         yield translation_batch(cut[index], row["vocabulary"], generator)
+
+
+def bucket_width(length):
+    width = 8
+    while width < length:
+        width += max(1, width // 8)
+    return width
 
 
 def sentences(lengths, vocabulary, generator):

@@ -81,6 +81,62 @@ GPU_TEST(graphs, replaysComputeWhatTheStepComputes) {
     require(device.plugin->rngState() == randomAfter, "the generator stands elsewhere");
 }
 
+GPU_TEST(graphs, graphsOfOneMemoryTakeTurns) {
+    constexpr int kRounds = 6;
+    const auto random = device.plugin->rngState();
+    Descent plain(device);
+    Descent wide(device);
+    wide.input = at::ones({64, 32}, wide.input.options());
+    const auto graphs = device.plugin->makeStepGraphs();
+    const auto alternate = [&](Descent& first, Descent& second, const auto& run) {
+        for (int i = 0; i < kRounds; ++i)
+            for (Descent* descent : {&first, &second}) {
+                descent->input.copy_(inputOf(*descent, i));
+                run(*descent);
+            }
+    };
+    alternate(plain, wide, [](Descent& descent) { descent.step(); });
+    const auto randomAfter = device.plugin->rngState();
+
+    device.plugin->setRngState(random);
+    Descent recorded(device);
+    Descent recordedWide(device);
+    recordedWide.input = at::ones({64, 32}, wide.input.options());
+    const auto graph = graphs->make([&] { recorded.step(); });
+    const auto wideGraph = graphs->make([&] { recordedWide.step(); });
+    int replays = 0;
+    alternate(recorded, recordedWide, [&](Descent& descent) {
+        replays += (&descent == &recorded ? *graph : *wideGraph).run() ? 1 : 0;
+    });
+    require(graph->obstacle().empty() && wideGraph->obstacle().empty(), graph->obstacle());
+    require(replays == 2 * kRounds - kWarmUps, std::to_string(replays) + " replays");
+    require(at::equal(plain.weight, recorded.weight) && at::equal(wide.weight, recordedWide.weight),
+            "weights differ");
+    require(device.plugin->rngState() == randomAfter, "the generator stands elsewhere");
+}
+
+GPU_TEST(graphs, brokenGraphLeavesTheOthersOfItsMemory) {
+    const auto graphs = device.plugin->makeStepGraphs();
+    Descent good(device);
+    Descent bad(device);
+    const auto graph = graphs->make([&] { good.step(); });
+    const auto waiting = graphs->make([&] {
+        bad.step();
+        static_cast<void>(bad.loss.item<double>()); // no recording can hold that
+    });
+    for (int i = 0; i < 5; ++i)
+        graph->run();
+    waiting->run();
+    require(!waiting->run() && !waiting->obstacle().empty(), "a step that waits was recorded");
+    const auto before = device.plugin->rngState();
+    require(graph->run(), "the recording before is gone: " + graph->obstacle());
+    require(device.plugin->rngState() != before, "it does not move the generator any more");
+    Descent next(device);
+    const auto third = graphs->make([&] { next.step(); });
+    third->run();
+    require(third->run(), "nothing can be recorded afterwards: " + third->obstacle());
+}
+
 GPU_TEST(graphs, stepThatWaitsRunsUnrecorded) {
     Descent plain(device);
     double seen = 0;

@@ -2,6 +2,9 @@
 // Whole models on the GPU against the same on the CPU.
 #include "tests/gpu/tests/harness.h"
 #include "trainer/train/autocast.h"
+#include "trainer/train/data/pair_batches.h"
+#include "trainer/train/data/pair_shape.h"
+#include "trainer/train/data/pair_tokenizer.h"
 #include "trainer/train/dist/gradient_sync.h"
 #include "trainer/train/loop/step_recorder.h"
 #include "trainer/train/model/gpt.h"
@@ -14,6 +17,7 @@
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/linalg_vector_norm.h>
+#include <ATen/ops/ones.h>
 #include <ATen/ops/randint.h>
 
 #include <cmath>
@@ -100,52 +104,69 @@ void compareWithCpu(const MakeModel& make, const Batch& batch, const Device& dev
     compare(outcomeOf(make, batch, device, "float32"), wanted, lossLimit, gradientLimit);
 }
 
-/// A few steps as the training loop takes them; recorded, where the device can, or not. Losses.
-std::vector<double> train(const MakeModel& make, const Batch& batch, const Device& device,
-                          bool recorded) {
+/// A few steps on the batches in turn as the training loop takes them; recorded, where the device
+/// can, or not. Losses.
+std::vector<double> train(const MakeModel& make, const std::vector<Batch>& data,
+                          const Device& device, bool recorded) {
     const RunSpec spec = smallSpec();
     const World world;
     const auto model = placed(make, device.at);
     GradientSync sync(world, *model, {}, false, [] {});
     const auto optimizer = makeOptimizer(*model, spec.optimizer, world, nullptr);
     StepGate gate(device.at, false, StepGate::Mode::kStaysShut);
-    const auto gradients = [&](const std::vector<Batch>& batches) {
-        sync.beginStep();
+    int replays = 0;
+    std::string obstacle;
+    StepRecorder::Work work;
+    work.begin = [&](bool inPlace) { inPlace ? sync.beginStepInPlace() : sync.beginStep(); };
+    work.add = [&](const Batch& batch, const at::Tensor& weight) {
         const auto forward = [&] {
             const Autocast autocast("bfloat16", device);
-            return model->loss(batches[0], true);
+            return model->loss(batch, true);
         };
         const at::Tensor loss = forward();
-        sync.backward(loss, gate.seed(loss, 1.0), true);
+        sync.backward(loss, gate.seed(loss, weight), true);
         return loss.detach();
     };
-    const auto update = [&] { return gate.update(*optimizer, spec.optimizer.lr, 1.0, 0); };
-    std::string obstacle;
-    const auto recorder = StepRecorder::make(
-        *device.plugin, true,
-        {gradients, update, [] {}, [&](const std::string& why, int64_t) { obstacle = why; }});
+    work.update = [&] { return gate.update(*optimizer, spec.optimizer.lr, 1.0, 0); };
+    work.takeLaps = [] { return nullptr; };
+    work.onReplay = [&](const RecordedLaps&) { ++replays; };
+    work.onObstacle = [&](const std::string& why, int64_t) { obstacle = why; };
+    const auto recorder = recorded ? StepRecorder::make(*device.plugin, true, work) : nullptr;
+    const at::Tensor one = at::ones({}, at::TensorOptions(at::kFloat).device(device.at));
     std::vector<double> losses;
     for (int64_t step = 1; step <= 20; ++step) {
         gate.setLr(spec.optimizer.lr);
-        const std::vector<Batch> batches{toDevice(batch, device)};
-        const bool records = recorded && recorder;
-        const at::Tensor loss = records ? recorder->gradients(batches, step) : gradients(batches);
-        records ? recorder->update(1.0, step) : update();
-        losses.push_back(loss.item<double>());
+        const Batch batch = toDevice(data[static_cast<size_t>(step) % data.size()], device);
+        if (recorder) {
+            losses.push_back(recorder->gradients({batch}, step).item<double>());
+            recorder->update(1.0, step);
+        } else {
+            work.begin(false);
+            losses.push_back(work.add(batch, one).item<double>());
+            work.update();
+        }
     }
     require(obstacle.empty(), "not recorded: " + obstacle);
+    require(!recorder || replays >= 20 - 3 - static_cast<int>(data.size()),
+            std::to_string(replays) + " replays");
     return losses;
 }
 
-void compareRecordedWithPlain(const MakeModel& make, const Batch& batch, const Device& device,
+void compareRecordedWithPlain(const MakeModel& make, const std::vector<Batch>& plainData,
+                              const std::vector<Batch>& recordedData, const Device& device,
                               double limit) {
-    const auto plain = train(make, batch, device, false);
-    const auto recorded = train(make, batch, device, true);
+    const auto plain = train(make, plainData, device, false);
+    const auto recorded = train(make, recordedData, device, true);
     require(plain.back() < plain.front() - 0.1, "the loss does not fall");
     for (size_t i = 0; i < plain.size(); ++i)
         require(std::abs(plain[i] - recorded[i]) < limit * plain.front(),
                 "step " + std::to_string(i + 1) + ": " + gpu::text(plain[i]) + ", recorded " +
                     gpu::text(recorded[i]));
+}
+
+void compareRecordedWithPlain(const MakeModel& make, const Batch& batch, const Device& device,
+                              double limit) {
+    compareRecordedWithPlain(make, {batch}, {batch}, device, limit);
 }
 
 std::unique_ptr<Model> makeTranslation() {
@@ -161,6 +182,35 @@ Batch translationBatch() {
     const at::Tensor targets = at::randint(3, 600, {6 * 24}, seeded(7), at::kLong);
     const at::Tensor none = at::empty({0}, at::kLong);
     return {{source, at::empty({0}, at::kBool), input, targets, none}, 6 * 24};
+}
+
+/// Batches of three shapes, which have padding.
+std::vector<Batch> raggedBatches() {
+    const at::Tensor ids = at::randint(3, 500, {200}, seeded(12), at::kLong);
+    const auto* next = ids.const_data_ptr<int64_t>();
+    const auto side = [&](int64_t length) {
+        std::vector<int64_t> tokens(next, next + length);
+        next += 3;
+        tokens.back() = kEndId;
+        return tokens;
+    };
+    const auto batchOf = [&](const std::vector<std::pair<int64_t, int64_t>>& lengths) {
+        std::vector<EncodedPair> pairs;
+        for (const auto& [source, target] : lengths)
+            pairs.push_back({side(source), side(target)});
+        return makePairBatch(pairs);
+    };
+    return {batchOf({{9, 12}, {11, 10}, {12, 5}}), batchOf({{20, 24}, {23, 18}}),
+            batchOf({{5, 6}, {7, 7}, {6, 4}, {7, 3}})};
+}
+
+std::vector<Batch> padded(const std::vector<Batch>& batches) {
+    constexpr int64_t kBatchTokens = 64;
+    std::vector<Batch> wider;
+    for (const Batch& batch : batches)
+        wider.push_back(paddedTo(
+            recordedShape(shapeOf(batch), kBatchTokens, smallSpec().model.context), batch));
+    return wider;
 }
 
 std::unique_ptr<Model> makeResNet() {
@@ -203,6 +253,19 @@ GPU_TEST(models, recordedGptTrainsAlike) {
 
 GPU_TEST(models, recordedTranslationTrainsAlike) {
     compareRecordedWithPlain(makeTranslation, translationBatch(), device, 2e-3);
+}
+
+GPU_TEST(models, recordedTranslationTrainsAlikeOverShapes) {
+    compareRecordedWithPlain(makeTranslation, raggedBatches(), padded(raggedBatches()), device,
+                             2e-3);
+}
+
+GPU_TEST(models, paddedTranslationIsThatOfTheCpu) {
+    const Batch batch = raggedBatches().front();
+    const Outcome wanted =
+        outcomeOf(makeTranslation, batch, useCpu(at::get_num_threads()), "float32");
+    compare(outcomeOf(makeTranslation, padded({batch}).front(), device, "float32"), wanted, 1e-5,
+            2e-4);
 }
 
 GPU_TEST(models, recordedResnetTrainsAlike) {
