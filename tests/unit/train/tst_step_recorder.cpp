@@ -27,7 +27,7 @@ private Q_SLOTS:
         m_inPlace.clear();
         m_laps.clear();
         m_obstacles.clear();
-        m_updates = m_replays = 0;
+        m_updates = m_replays = m_failures = 0;
     }
 
     void theRecordingReadsTheBatchOfEachStep() {
@@ -140,6 +140,22 @@ private Q_SLOTS:
         QCOMPARE(m_inPlace.size(), size_t{3}); // outside of the recordings
     }
 
+    void scarceMemoryEndsRecordingButNotTheRun() {
+        const auto recorder = make();
+        for (int step = 1; step <= 3; ++step)
+            recorder->gradients({batchOf(3, step)}, step);
+        QCOMPARE(m_replays, 1);
+        m_failures = 1;
+        QCOMPARE(recorder->gradients({batchOf(5, 4)}, 4).item<float>(), 4.0F);
+        recorder->update(1.0, 4);
+        QCOMPARE(recorder->gradients({batchOf(3, 5)}, 5).item<float>(), 5.0F);
+        QCOMPARE(m_replays, 1);
+        QCOMPARE(m_updates, 1);
+        QCOMPARE(m_obstacles, (std::vector<std::string>{"memory ran out beside the recordings at 4"}));
+        m_failures = 1;
+        QVERIFY_EXCEPTION_THROWN(recorder->gradients({batchOf(5, 6)}, 6), c10::OutOfMemoryError);
+    }
+
     void lapsGoWithTheirRecording() {
         const auto recorder = make();
         int64_t step = 0;
@@ -179,6 +195,8 @@ private:
         StepRecorder::Work work;
         work.begin = [this](bool inPlace) { m_inPlace.push_back(inPlace); };
         work.add = [this](const Batch& batch, const at::Tensor& weight) {
+            if (m_failures > 0 && m_failures--)
+                C10_THROW_ERROR(OutOfMemoryError, "full");
             m_input = batch.tensors[0][0];
             m_seen.push_back(m_input.item<float>());
             m_weights.push_back(weight.item<float>());
@@ -208,6 +226,7 @@ private:
     RecordedLaps m_recorded;
     std::vector<int64_t> m_laps;
     std::vector<std::string> m_obstacles;
+    int m_failures = 0; ///< steps to come for which there is no memory
     int m_updates = 0;
     int m_replays = 0;
 };

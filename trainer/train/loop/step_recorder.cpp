@@ -4,6 +4,7 @@
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/ones.h>
 #include <ATen/ops/zeros.h>
+#include <c10/util/Exception.h>
 
 namespace rm {
 namespace {
@@ -41,6 +42,22 @@ at::Tensor StepRecorder::gradients(const std::vector<Batch>& batches, int64_t st
         m_loss = at::zeros({}, options);
         m_weight = at::ones({}, options);
     }
+    try {
+        sum(batches, step);
+        return m_loss;
+    } catch (const c10::OutOfMemoryError&) {
+        if (m_recordings.empty())
+            throw;
+    }
+    m_update.reset();
+    m_recordings.clear();
+    m_graphs.reset();
+    tell("memory ran out beside the recordings", step);
+    sum(batches, step);
+    return m_loss;
+}
+
+void StepRecorder::sum(const std::vector<Batch>& batches, int64_t step) {
     const bool isWhole = batches.size() == 1;
     if (!isWhole) {
         m_work.begin(true);
@@ -55,7 +72,6 @@ at::Tensor StepRecorder::gradients(const std::vector<Batch>& batches, int64_t st
         // At once: other recordings, the update's too, may write where this one leaves its loss.
         m_loss.addcmul_(add(batch, isWhole, step), m_weight);
     }
-    return m_loss;
 }
 
 at::Tensor StepRecorder::add(const Batch& batch, bool isWhole, int64_t step) {
@@ -87,6 +103,8 @@ at::Tensor StepRecorder::compute(const Batch& batch, bool isWhole) {
 
 StepRecorder::Recording* StepRecorder::recordingFor(const Batch& batch, bool isWhole,
                                                     int64_t step) {
+    if (!m_graphs)
+        return nullptr;
     Key key = keyOf(batch, isWhole);
     if (const auto found = m_recordings.find(key); found != m_recordings.end())
         return &found->second;
@@ -113,7 +131,7 @@ void StepRecorder::tell(const std::string& obstacle, int64_t step) {
 }
 
 at::Tensor StepRecorder::update(double setting, int64_t step) {
-    if (!m_settled)
+    if (!m_settled || !m_graphs)
         return m_work.update();
     if (!m_update || setting != m_setting) {
         m_setting = setting;

@@ -21,7 +21,7 @@ namespace rm {
 /// other batch, recorded or not, adds to zeros there. Where a step has several batches, each is
 /// recorded for itself: recordings of whole steps would be as many as there are lists of shapes.
 /// Beyond kMostShapes, and where a recording fails, batches run as it is written; what is recorded
-/// stays.
+/// stays. Should memory run out beside it, all is given up, and the step begins anew.
 class StepRecorder {
 public:
     static constexpr size_t kMostShapes = 64;
@@ -58,13 +58,14 @@ private:
 
     StepRecorder(std::unique_ptr<StepGraphs> graphs, Work work);
 
+    void sum(const std::vector<Batch>& batches, int64_t step);
     at::Tensor add(const Batch& batch, bool isWhole, int64_t step);
     at::Tensor compute(const Batch& batch, bool isWhole);
     Recording* recordingFor(const Batch& batch, bool isWhole, int64_t step);
     void begin(Recording& recording, const Batch& batch, bool isWhole);
     void tell(const std::string& obstacle, int64_t step);
 
-    std::unique_ptr<StepGraphs> m_graphs;
+    std::unique_ptr<StepGraphs> m_graphs; ///< null: given up
     Work m_work;
     std::map<Key, Recording> m_recordings; ///< by the batch's shapes
     std::set<std::string> m_told;          ///< obstacles

@@ -232,7 +232,8 @@ std::unique_ptr<StepRecorder> TrainLoop::makeRecorder() {
     work.onReplay = [this](const RecordedLaps& laps) { m_report->replayed(laps); };
     work.onObstacle = [this](const std::string& why, int64_t step) {
         m_session.event(Severity::kInfo, "step-not-recorded",
-                        "training steps are queued kernel by kernel: " + why, step);
+                        "training steps that are not recorded are queued kernel by kernel: " + why,
+                        step);
     };
     return StepRecorder::make(*m_session.device.plugin, m_world.isAlone(), std::move(work));
 }
