@@ -4,6 +4,7 @@
 #include <QObject>
 #include <QTest>
 
+#include <ATen/TensorOperators.h>
 #include <ATen/ops/tensor.h>
 
 #include <atomic>
@@ -84,6 +85,24 @@ private:
 class TestBatchFeed : public QObject {
     Q_OBJECT
 private Q_SLOTS:
+    void batchesAreChangedOnTheWay_data() {
+        QTest::addColumn<int>("readers");
+        QTest::newRow("none ahead") << 0;
+        QTest::newRow("two ahead") << 2;
+    }
+
+    void batchesAreChangedOnTheWay() {
+        QFETCH(int, readers);
+        Positions source;
+        BatchFeed::Settings settings;
+        settings.readers = readers;
+        settings.change = [](const Batch& batch) {
+            return Batch{{batch.tensors[0] + 100}, batch.targets};
+        };
+        BatchFeed feed(source, StepCut({2}, 1), 0, 0, settings);
+        QCOMPARE(take(feed, 2), (Order{{100, 101}, {102, 103}}));
+    }
+
     void readersDoNotChangeTheOrder_data() {
         QTest::addColumn<int>("readers");
         for (const int readers : {1, 2, 5})

@@ -23,8 +23,9 @@ struct PairShape {
 PairShape shapeOf(const Batch& pairs);
 
 /// A shape that holds `least` and is one of few: sides of quarters of the bucket's width, and not
-/// wider than `longest`; quarters of its rows. At most 28 of every bucket, and those that come up
-/// in data of two languages are about two. Batches of more rows than their bucket has keep them.
+/// wider than `longest`; quarters of its rows. Of every bucket two or three come up with sentences
+/// of two languages, which are of about one length. Batches of more rows than their bucket has keep
+/// them.
 PairShape recordedShape(const PairShape& least, int64_t batchTokens, int64_t longest);
 
 /// A batch of makePairBatch() with padding up to `shape`, which holds it. It has a mask always,
