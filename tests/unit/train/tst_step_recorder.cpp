@@ -151,7 +151,8 @@ private Q_SLOTS:
         QCOMPARE(recorder->gradients({batchOf(3, 5)}, 5).item<float>(), 5.0F);
         QCOMPARE(m_replays, 1);
         QCOMPARE(m_updates, 1);
-        QCOMPARE(m_obstacles, (std::vector<std::string>{"memory ran out beside the recordings at 4"}));
+        QCOMPARE(m_obstacles,
+                 (std::vector<std::string>{"memory ran out beside the recordings at 4"}));
         m_failures = 1;
         QVERIFY_EXCEPTION_THROWN(recorder->gradients({batchOf(5, 6)}, 6), c10::OutOfMemoryError);
     }
