@@ -3,6 +3,7 @@
 // a model takes them, through one reader thread. One line of JSON; the first batch is not timed.
 #include "trainer/train/data/batch_feed.h"
 #include "trainer/train/data/image_batches.h"
+#include "trainer/train/memory/host_heap.h"
 #include "trainer/train/model/resnet.h"
 
 #include <ATen/Parallel.h>
@@ -67,6 +68,7 @@ int main(int argc, char** argv) {
         std::fputs("usage: image_reading FOLDER SIZE BATCHES\n", stderr);
         return 2;
     }
+    rm::keepFreedMemory(); // as the trainer
     at::set_num_threads(1);
     const auto result = measure(argv[1], std::atoll(argv[2]), std::atoll(argv[3]));
     if (!result) {

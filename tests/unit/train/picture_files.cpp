@@ -27,6 +27,8 @@ void choose(jpeg_compress_struct& info, const JpegKind& kind) {
         jpeg_set_colorspace(&info, JCS_GRAYSCALE);
     else
         info.comp_info[0].h_samp_factor = info.comp_info[0].v_samp_factor = kind.coarseness;
+    if (kind.acrossOnly)
+        info.comp_info[0].v_samp_factor = 1;
     if (kind.progressive)
         jpeg_simple_progression(&info);
 }

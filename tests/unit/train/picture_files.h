@@ -21,7 +21,8 @@ struct Picture {
 Picture madeUp(int width, int height, uint32_t seed, Colour colour = {128, 128, 128});
 
 struct JpegKind {
-    int coarseness = 2; ///< of colour, in both directions: 1 (4:4:4) or 2 (4:2:0)
+    int coarseness = 2;      ///< of colour, in both directions: 1 (4:4:4) or 2 (4:2:0)
+    bool acrossOnly = false; ///< in one direction instead (4:2:2)
     bool progressive = false;
     bool grey = false;
     int quality = 95;

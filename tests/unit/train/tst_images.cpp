@@ -37,8 +37,8 @@ double meanDifference(const Pixels& pixels, const Picture& picture) {
 
 bool isPart(const Pixels& part, const Region& region, const Pixels& whole) {
     for (int64_t y = 0; y < region.height; ++y)
-        if (std::memcmp(part.rgb.get() + y * part.width * 3,
-                        whole.rgb.get() + ((region.y + y) * whole.width + region.x) * 3,
+        if (std::memcmp(part.rgb + y * part.width * 3,
+                        whole.rgb + ((region.y + y) * whole.width + region.x) * 3,
                         static_cast<size_t>(region.width) * 3) != 0)
             return false;
     return part.width == region.width && part.height == region.height;
@@ -107,6 +107,7 @@ private Q_SLOTS:
         const Picture picture = madeUp(83, 61, 3);
         row("jpeg", jpegOf(picture));
         row("jpeg, colour as fine", jpegOf(picture, {.coarseness = 1}));
+        row("jpeg, colour coarser across", jpegOf(picture, {.acrossOnly = true}));
         row("jpeg, progressive", jpegOf(picture, {.progressive = true}));
         row("jpeg, grey", jpegOf(picture, {.grey = true}));
         row("png", pngOf(picture));

@@ -40,9 +40,10 @@ Result<void> ImageReader::setSize(int64_t width, int64_t height) {
     return {};
 }
 
-Pixels makePixels(const Region& region, int64_t reduction) {
-    Pixels pixels{region.width / reduction, region.height / reduction, nullptr};
-    pixels.rgb = std::make_unique_for_overwrite<uint8_t[]>(pixels.bytes());
+Pixels makePixels(const Region& region, int64_t reduction, size_t margin) {
+    Pixels pixels{region.width / reduction, region.height / reduction, nullptr, nullptr};
+    pixels.room = std::make_unique_for_overwrite<uint8_t[]>(pixels.bytes() + 2 * margin);
+    pixels.rgb = pixels.room.get() + margin;
     return pixels;
 }
 

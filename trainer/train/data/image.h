@@ -20,7 +20,8 @@ struct Region {
 struct Pixels {
     int64_t width = 0;
     int64_t height = 0;
-    std::unique_ptr<uint8_t[]> rgb;
+    uint8_t* rgb = nullptr; ///< in `room`
+    std::unique_ptr<uint8_t[]> room;
 
     size_t bytes() const { return static_cast<size_t>(width * height) * 3; }
 };

@@ -107,8 +107,7 @@ void PngReader::readPlain(const Region& region, uint8_t* row, Pixels& out) {
         png_read_row(m_png, row, nullptr);
     for (int64_t y = 0; y < region.height; ++y) {
         png_read_row(m_png, row, nullptr);
-        std::memcpy(out.rgb.get() + static_cast<size_t>(y) * rowBytes, row + region.x * 3,
-                    rowBytes);
+        std::memcpy(out.rgb + static_cast<size_t>(y) * rowBytes, row + region.x * 3, rowBytes);
     }
 }
 
@@ -116,8 +115,8 @@ Pixels cut(const Pixels& whole, const Region& region) {
     Pixels part = makePixels(region);
     const auto rowBytes = static_cast<size_t>(region.width) * 3;
     for (int64_t y = 0; y < region.height; ++y)
-        std::memcpy(part.rgb.get() + static_cast<size_t>(y) * rowBytes,
-                    whole.rgb.get() + ((region.y + y) * whole.width + region.x) * 3, rowBytes);
+        std::memcpy(part.rgb + static_cast<size_t>(y) * rowBytes,
+                    whole.rgb + ((region.y + y) * whole.width + region.x) * 3, rowBytes);
     return part;
 }
 
@@ -134,7 +133,7 @@ Result<Pixels> PngReader::read(const Region& region, int64_t) {
     const Pixels whole = makePixels({0, 0, width(), height()});
     std::vector<png_bytep> rows;
     for (int64_t y = 0; y < height(); ++y)
-        rows.push_back(whole.rgb.get() + y * width() * 3);
+        rows.push_back(whole.rgb + y * width() * 3);
     if (!guarded([&] { png_read_image(m_png, rows.data()); }))
         return failure();
     return cut(whole, region);

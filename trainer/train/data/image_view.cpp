@@ -72,7 +72,7 @@ Region aligned(const Region& crop, int64_t to) {
 }
 
 at::Tensor tensorOf(const Pixels& pixels) {
-    return at::from_blob(pixels.rgb.get(), {1, 3, pixels.height, pixels.width},
+    return at::from_blob(pixels.rgb, {1, 3, pixels.height, pixels.width},
                          {pixels.width * pixels.height * 3, 1, pixels.width * 3, 3},
                          at::TensorOptions(at::kByte));
 }
