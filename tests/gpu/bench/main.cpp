@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// ringmaster-gpu-bench: the trainer as it is, with its command line, on batches that are read from
-// one file before the first step (see makeFixedTask()). Ends with its journal as a line of JSON.
+// ringmaster-gpu-bench: the trainer as it is, with its command line. Where data.train is a file, it
+// learns the batches in that, which are read before the first step (see makeFixedTask()). Ends with
+// its journal as a line of JSON.
+// ringmaster-gpu-bench pictures FOLDER COUNT CLASSES: makes pictures to learn from.
 #include "shared/journal/journal.h"
 #include "tests/gpu/bench/fixed_task.h"
 #include "tests/gpu/bench/journal_figures.h"
+#include "tests/gpu/bench/picture_maker.h"
 #include "trainer/train/failure.h"
 #include "trainer/train/memory/host_heap.h"
 
@@ -11,14 +14,21 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
+#include <string_view>
 
 namespace {
 
 using namespace rm;
 
+Result<std::unique_ptr<Task>> makeEitherTask(const Session& session) {
+    return std::filesystem::is_directory(session.spec.data.train.front()) ? makeTask(session)
+                                                                          : makeFixedTask(session);
+}
+
 Result<Ending> train(Session& session) {
     session.world = World::join(session.placement, session.device);
-    const auto loop = TrainLoop::create(session, makeFixedTask);
+    const auto loop = TrainLoop::create(session, makeEitherTask);
     if (!loop)
         return tl::unexpected(loop.error());
     return (*loop)->run();
@@ -55,10 +65,19 @@ Result<std::string> figures(int argc, char** argv) {
     }
 }
 
+Result<std::string> pictures(const std::string& folder, int64_t count, int64_t classes) {
+    const auto made = makePictures(folder, count, classes);
+    if (!made)
+        return tl::unexpected(made.error());
+    return std::to_string(count) + " pictures";
+}
+
 } // namespace
 
 int main(int argc, char** argv) {
-    const auto line = figures(argc, argv);
+    const bool makes = argc == 5 && std::string_view(argv[1]) == "pictures";
+    const auto line =
+        makes ? pictures(argv[2], std::atoll(argv[3]), std::atoll(argv[4])) : figures(argc, argv);
     if (line)
         std::printf("%s\n", line->c_str());
     else

@@ -8,7 +8,7 @@ import sys
 import batches
 import sizes
 import tensors
-from clock import Deadline, Overrun
+from clock import Deadline, Overrun, rounds_that_fit
 from peer import Peer, PeerFailed
 from trainer import Trainer, TrainerFailed
 
@@ -28,6 +28,7 @@ def spread(values):
 
 
 STARTING = 2 / 3  # of the time that is left may pass until the peers of a group are ready
+COMPARED = 100  # steps from the first weights on, whose losses must be the same
 
 
 class Rounds:
@@ -41,10 +42,10 @@ class Rounds:
 
 
 class Duel:
-    def __init__(self, place, name, rehearsal, rounds, deadline):
+    def __init__(self, place, name, rehearsal, rounds, deadline, alone=False):
         self.place, self.name, self.rounds, self.deadline = place, name, rounds, deadline
         self.rehearsal = rehearsal
-        self.row = sizes.row(name, rehearsal)
+        self.row = sizes.row(name, rehearsal, alone)
         self.made = batches.make(self.row)
         path = place.scratch / f"{name}.safetensors"
         tensors.save_batches(path, self.made)
@@ -84,8 +85,8 @@ class Duel:
             started = Deadline(self.deadline.left() * STARTING)
             self.ask(peers, results,
                      lambda peer, result: result.losses.extend(peer.answer(started)["losses"]))
-            # Against the slow peer alone two tell enough, for the time they take.
-            for _ in range(self.rounds if len(modes) > 1 else min(self.rounds, 2)):
+            # Against the slow peer alone one tells enough, for the time it takes.
+            for _ in rounds_that_fit(self.rounds if len(modes) > 1 else 1, self.deadline):
                 if peers:
                     ours = self.our_round()
                     self.ask(peers, results, lambda peer, result: self.take(peer, result, ours))
@@ -124,8 +125,8 @@ class Duel:
         reasons = [why, None if same else "the losses differ", None if fast else "below the floor"]
         why = "; ".join(filter(None, reasons))
         line |= {"ok": not why, "ours": spread(result.ours), "theirs": spread(result.theirs),
-                 "ratio": spread(ratios), "rounds": len(ratios), "lossesDiffer": off,
-                 "lossesMay": self.row["tolerance"], "firstLoss": result.losses[0],
+                 "ratio": spread(ratios), "rounds": len(ratios), "steps": self.row["steps"],
+                 "lossesDiffer": off, "lossesMay": self.row["tolerance"], "firstLoss": result.losses[0],
                  "lastLoss": result.losses[-1], "peerPeakBytes": result.peak_bytes,
                  "events": self.events}
         return line | judged | ({"why": why} if why else {})
@@ -148,6 +149,7 @@ class Duel:
         return ours * per_token / 989e12
 
     def largest_difference(self, theirs):
-        """Relative, over the steps that the trainer logged."""
-        return max(abs(ours - theirs[step - 1]) / abs(theirs[step - 1])
-                   for step, ours in self.losses.items())
+        """Relative unless the row says otherwise, over the steps that the trainer logged."""
+        absolute = self.row.get("absolute")
+        return max(abs(ours - theirs[step - 1]) / (1 if absolute else abs(theirs[step - 1]))
+                   for step, ours in self.losses.items() if step <= COMPARED)

@@ -83,14 +83,17 @@ def optimizer_of(model, row):
 class Training:
     """A model with its optimizer. loss_of(batch) is the mean loss; units_of(batch) what counts."""
 
-    def __init__(self, chosen, row, model, loss_of, units_of):
+    def __init__(self, chosen, row, model, loss_of, units_of, batches=None):
         self.chosen, self.row, self.model = chosen, row, model
         self.loss_of, self.units_of = loss_of, units_of
         self.optimizer = optimizer_of(model, row)
-        self.batches = batches_of(chosen, row)
+        self.batches = batches_of(chosen, row) if batches is None else batches
 
     def batch(self, number):
         return self.batches[number % len(self.batches)]
+
+    def units(self, numbers):
+        return sum(self.units_of(self.batch(number)) for number in numbers)
 
     def gradients(self, number):
         with autocast(self.chosen, self.row):
@@ -121,7 +124,7 @@ class Training:
         losses = [self.step(warm + i) for i in range(steps)]
         wait(self.chosen)
         seconds = time.perf_counter() - began
-        units = sum(self.units_of(self.batch(warm + i)) for i in range(steps))
+        units = self.units(range(warm, warm + steps))
         return {"ms": 1e3 * seconds / steps, "units_per_s": units / seconds,
                 "losses": [loss.item() for loss in losses]}
 

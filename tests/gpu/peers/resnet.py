@@ -73,20 +73,25 @@ def normalized(pictures):
     return floats.contiguous(memory_format=torch.channels_last)
 
 
-def main():
-    chosen, row = common.options(__doc__, "T2")
+def make_training(chosen, row, kind=common.Training, **options):
     model = make_model(row["classes"])
     if weights := common.weights_of(chosen):
         model.load_state_dict(weights)
     model.to(chosen.device, memory_format=torch.channels_last)
     torch.backends.cudnn.benchmark = True
     logits_of = common.compiled(model, chosen.mode)
-    training = common.Training(chosen, row, model,
-                               lambda batch: F.cross_entropy(logits_of(batch[0]), batch[1]),
-                               lambda batch: batch[1].numel())
+    return kind(chosen, row, model,
+                lambda batch: F.cross_entropy(logits_of(batch[0]), batch[1]),
+                lambda batch: batch[1].numel(), **options)
+
+
+def main():
+    chosen, row = common.options(__doc__, "T2")
+    training = make_training(chosen, row)
     for batch in training.batches:
         batch[0] = normalized(batch[0])
     common.serve(training)
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -76,7 +76,8 @@ private Q_SLOTS:
         for (const char* file :
              {"bin/ringmaster-trainer", "bin/ringmaster-agent", "bin/ringmaster-gpu-tests",
               "bin/ringmaster-gpu-bench", "lib/libringmaster-cuda.so", "gpu/run",
-              "gpu/measure/duel.py", "gpu/peers/gpt.py", "gpu/peers/resnet.py",
+              "gpu/measure/duel.py", "gpu/measure/files.py", "gpu/peers/gpt.py", "gpu/peers/resnet.py",
+              "gpu/peers/resnet_files.py",
               "gpu/peers/translation.py", "gpu/peers/checkpoint.py", "commit"})
             QTest::newRow(file) << QString(file);
     }
@@ -155,9 +156,10 @@ private Q_SLOTS:
             rows[row.contains("row") ? row["row"].toString() : row["part"].toString()] = row;
         }
         QVERIFY2(code == 0, (output + errors).constData());
-        QCOMPARE(rows.keys(), (QStringList{"C2", "T1", "T2", "T3", "tests", "total"}));
+        QCOMPARE(rows.keys(), (QStringList{"C2", "T1", "T2", "T2-files", "T3", "tests", "total"}));
         for (const char* name : {"T1", "T2", "T3"})
             QVERIFY2(rows[name]["lossesDiffer"].toDouble(1) < 1e-4, output.constData());
+        QVERIFY2(!rows["T2-files"].contains("skipped"), output.constData());
         QVERIFY(rows["total"]["ok"].toBool() && rows["total"]["rehearsal"].toBool());
     }
 
