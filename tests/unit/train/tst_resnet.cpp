@@ -12,6 +12,7 @@
 
 #include <ATen/CPUGeneratorImpl.h>
 #include <ATen/ops/cat.h>
+#include <ATen/ops/empty.h>
 #include <ATen/ops/ones.h>
 #include <ATen/ops/rand.h>
 #include <ATen/ops/randint.h>
@@ -113,6 +114,23 @@ double apart(const at::Tensor& mine, const at::Tensor& expected) {
 class TestResNet : public QObject {
     Q_OBJECT
 private Q_SLOTS:
+    /// Every bit of torchvision's ToTensor and Normalize, however a processor's registers cut a
+    /// row.
+    void picturesAreNormalizedAsTorchvisionDoes() {
+        const at::Tensor pictures =
+            at::randint(256, {5, 3, 37, 41}, at::kByte).contiguous(at::MemoryFormat::ChannelsLast);
+        at::Tensor expected = at::empty(pictures.sizes(), at::kFloat);
+        constexpr double kMean[] = {0.485, 0.456, 0.406}, kDeviation[] = {0.229, 0.224, 0.225};
+        for (int64_t channel = 0; channel < 3; ++channel)
+            expected.select(1, channel)
+                .copy_(pictures.select(1, channel).to(at::kFloat).div_(255))
+                .sub_(kMean[channel])
+                .div_(kDeviation[channel]);
+        const at::Tensor normalized = normalizePictures(pictures);
+        QVERIFY(normalized.is_contiguous(at::MemoryFormat::ChannelsLast));
+        QVERIFY(normalized.equal(expected));
+    }
+
     void namesAndShapesAreTorchvisions() {
         const ResNet eighteen = makeResNet("resnet18");
         QCOMPARE(parameterCount(eighteen), int64_t{11689512});
