@@ -76,9 +76,9 @@ private Q_SLOTS:
         for (const char* file :
              {"bin/ringmaster-trainer", "bin/ringmaster-agent", "bin/ringmaster-gpu-tests",
               "bin/ringmaster-gpu-bench", "lib/libringmaster-cuda.so", "gpu/run",
-              "gpu/measure/duel.py", "gpu/measure/files.py", "gpu/peers/gpt.py", "gpu/peers/resnet.py",
-              "gpu/peers/resnet_files.py",
-              "gpu/peers/translation.py", "gpu/peers/checkpoint.py", "commit"})
+              "gpu/measure/duel.py", "gpu/measure/files.py", "gpu/peers/gpt.py",
+              "gpu/peers/resnet.py", "gpu/peers/resnet_files.py", "gpu/peers/translation.py",
+              "gpu/peers/checkpoint.py", "commit"})
             QTest::newRow(file) << QString(file);
     }
     void everythingThatRunNeedsIsInIt() {
