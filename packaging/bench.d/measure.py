@@ -94,6 +94,14 @@ def interleave(pairs, product_once, peer_once):
     return ours, theirs
 
 
+def per_peer(ours, theirs):
+    return [o / t for o, t in zip(ours, theirs)]
+
+
+def per_ours(ours, theirs):
+    return per_peer(theirs, ours)
+
+
 def spread(values):
     return {"median": statistics.median(values), "min": min(values), "max": max(values)}
 

@@ -11,20 +11,10 @@ import sys
 import tempfile
 
 import measure
+import specs
 from peer_process import Peer
 
 TRAINER = measure.BUILD / "bin" / "ringmaster-trainer"
-FRAME = """
-[schedule]
-type = "constant"
-[validation]
-every = 0
-sample_tokens = 0
-[checkpoint]
-every = 0
-[launch]
-device = "cpu"
-"""
 
 
 def free_port():
@@ -49,32 +39,31 @@ def together(commands):
 
 
 class Training:
-    """A spec, and what both sides need of it: the first weights, and every rank's batches.
-    In the text of the spec the word STEPS stands for their number. `links`: for each rank the
-    words before a command that put it into its place; `address` of the first."""
+    """A spec (see specs.py), and what both sides need of it: the first weights, every rank's batches.
+    `links`: for each rank the words before a command that put it into its place; `address` of
+    the first."""
 
     def __init__(self, folder, spec, ranks, steps, links=None, address="127.0.0.1"):
         self.folder, self.ranks, self.steps = pathlib.Path(folder), ranks, steps
         self.links, self.address = links or [[]] * ranks, address
-        self.text = 'name = "bench"\n' + spec + FRAME
-        self.spec = self._write_spec("spec.toml", steps)
+        self.spec = self._write_spec("spec.toml", spec, steps)
         self.turns = 0
         self.targets = self._write_batches()
-        self.checkpoint = self._write_checkpoint()
+        self.checkpoint = self._write_checkpoint(spec)
 
-    def _write_spec(self, name, steps):
+    def _write_spec(self, name, spec, steps):
         path = self.folder / name
-        path.write_text(self.text.replace("STEPS", str(steps)))
+        path.write_text(specs.text(spec, steps))
         return path
 
     def _write_batches(self):
         lines = measure.product("step_batches", self.spec, self.folder, self.ranks, self.steps)
         return [line["targets"] for line in sorted(lines, key=lambda line: line["rank"])]
 
-    def _write_checkpoint(self):
+    def _write_checkpoint(self, spec):
         made = self.folder / "initial"
-        spec = self._write_spec("initial.toml", 1)
-        measure.run([TRAINER, "--spec", spec, "--run-dir", made, "--save-initial"])
+        one_step = self._write_spec("initial.toml", spec, 1)
+        measure.run([TRAINER, "--spec", one_step, "--run-dir", made, "--save-initial"])
         return made / "checkpoints" / "step-000000000"
 
     def ours(self):
@@ -98,7 +87,6 @@ class Training:
         order = {"folder": str(self.folder), "checkpoint": str(self.checkpoint), "mode": mode,
                  "steps": self.steps, "targets": self.targets, **settings}
         return Peer(script, order, self.ranks, self.links, self.address, free_port())
-
 
     def rate(self, ranks, warm):
         """Targets a second of all ranks after the steps of warming up."""
@@ -143,7 +131,7 @@ def compare(row, unit, training, script, settings, warm, pairs, floor, goal, **d
     best = max(modes, key=lambda mode: statistics.median(modes[mode]))
     theirs = modes[best]
     return measure.report(
-        row, unit, ours, theirs, [o / t for o, t in zip(ours, theirs)], floor, goal, "more",
+        row, unit, ours, theirs, measure.per_peer(ours, theirs), floor, goal, "more",
         peerMode=best, peerModes={mode: measure.spread(values) for mode, values in modes.items()},
         versions=measure.versions("torch"), **details,
     )

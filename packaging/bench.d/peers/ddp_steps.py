@@ -68,7 +68,7 @@ def wrapped(model, dynamic):
     dist.init_process_group("gloo")
     return DistributedDataParallel(
         model, gradient_as_bucket_view=True, static_graph=True, broadcast_buffers=False,
-        bucket_cap_mb=ORDER.get("bucketMb", 25),
+        bucket_cap_mb=ORDER.get("bucketMb"),  # none: 25, the first 1
     )
 
 

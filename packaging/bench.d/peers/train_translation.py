@@ -22,7 +22,7 @@ class Translator(nn.Module):
     def __init__(self, shape):
         super().__init__()
         width = shape["width"]
-        layer = (width, shape["heads"], shape["feedForward"], 0.0)
+        layer = (width, shape["heads"], shape["feed_forward"], 0.0)
         encoder = nn.TransformerEncoder(
             nn.TransformerEncoderLayer(*layer, batch_first=True), shape["layers"],
             enable_nested_tensor=False,

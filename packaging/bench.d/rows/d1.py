@@ -39,7 +39,7 @@ def measure_row(pairs):
         )
     return measure.report(
         "D1", "images per second of a core", ours, theirs,
-        [o / t for o, t in zip(ours, theirs)], floor=1, goal=3, better="more",
+        measure.per_peer(ours, theirs), floor=1, goal=3, better="more",
         peerName=f"torchvision DataLoader, one worker, {best}", peerModes=modes,
         versions=measure.versions("torch", "torchvision", "pillow"),
     )

@@ -10,28 +10,11 @@ import tempfile
 import time
 
 import measure
+import specs
 
 TEXT = "/usr/share/common-licenses/GPL-3"
-SPEC = f"""
-name = "first-step"
-[model]
-type = "gpt"
-layers = 1
-heads = 2
-width = 64
-context = 64
-[data]
-train = ["{TEXT}"]
-[train]
-steps = 1
-batch_size = 8
-[validation]
-every = 0
-[checkpoint]
-every = 0
-[launch]
-device = "cpu"
-"""
+SHAPE = {"layers": 1, "heads": 2, "width": 64, "context": 64}
+SPEC = specs.gpt(SHAPE, batch=8, data=TEXT)
 RANKS = 2
 
 
@@ -81,7 +64,7 @@ def launcher():
 def ringmaster_once(folder):
     """Seconds from the click until the last rank has made its step, by its own journal."""
     spec = pathlib.Path(folder) / "first-step.toml"
-    spec.write_text(SPEC)
+    spec.write_text(specs.text(SPEC, steps=1))
     environment = private_home(folder)
     runs = pathlib.Path(environment["XDG_STATE_HOME"]) / "ringmaster" / "runs"
     before = set(runs.glob("*"))
@@ -110,7 +93,7 @@ def measure_row(pairs):
             pairs or 7, lambda: ringmaster_once(folder), torchrun_once
         )
     return measure.report(
-        "L1", "s to the first step", ours, theirs, [t / o for o, t in zip(ours, theirs)],
+        "L1", "s to the first step", ours, theirs, measure.per_ours(ours, theirs),
         floor=3, goal=10, better="more",
         through={by_engine: "ringmaster run", by_agent: "ringmaster-agent start"}[launcher()], peerName="torchrun --standalone, DDP",
         versions=measure.versions("torch"),

@@ -21,7 +21,7 @@ def peer_once(script):
 def measure_against(row, script, name, package, pairs, floor, goal):
     ours, theirs = measure.interleave(pairs, ours_once, lambda: peer_once(script))
     return measure.report(
-        row, "ns per scalar", ours, theirs, [t / o for o, t in zip(ours, theirs)],
+        row, "ns per scalar", ours, theirs, measure.per_ours(ours, theirs),
         floor=floor, goal=goal, better="more",
         peerName=name, versions=measure.versions("torch", package),
         durability="journal: write(2) without fsync; peer: its file or database after close",

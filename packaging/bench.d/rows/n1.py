@@ -3,40 +3,22 @@
 import tempfile
 
 import measure
+import specs
 import training
 
 RANKS, STEPS, WARM = 2, 24, 4
-SHAPE = {"layers": 3, "heads": 4, "width": 256, "feedForward": 1024, "context": 64}
-LR = 3e-4
+SHAPE = {"layers": 3, "heads": 4, "width": 256, "feed_forward": 1024, "context": 64}
 CATALOGUES = "/usr/share/locale/it/LC_MESSAGES"
 
 
 def spec(pairs):
-    return f"""
-[model]
-type = "translation"
-layers = {SHAPE["layers"]}
-heads = {SHAPE["heads"]}
-width = {SHAPE["width"]}
-feed_forward = {SHAPE["feedForward"]}
-context = {SHAPE["context"]}
-dropout = 0.0
-[data]
-train = ["{pairs}"]
-validation_share = 0.03
-tokenizer = "sentencepiece"
-vocab_size = 4000
-[train]
-steps = STEPS
-batch_tokens = 1024
-label_smoothing = 0.1
-threads = 1
-[optimizer]
-lr = {LR}
-beta2 = 0.98
-eps = 1e-9
-weight_decay = 0.0
-"""
+    return {
+        "model": {"type": "translation", **SHAPE, "dropout": 0.0},
+        "data": {"train": [pairs], "validation_share": 0.03, "tokenizer": "sentencepiece",
+                 "vocab_size": 4000},
+        "train": {"batch_tokens": 1024, "label_smoothing": 0.1},
+        "optimizer": {"beta2": 0.98, "eps": 1e-9, "weight_decay": 0.0},
+    }
 
 
 def measure_row(pairs):
@@ -46,6 +28,7 @@ def measure_row(pairs):
                      "--out", shard, CATALOGUES])
         return training.compare(
             "N1", "target tokens/s", training.Training(folder, spec(shard), RANKS, STEPS),
-            "train_translation.py", {"shape": SHAPE, "lr": LR}, WARM, pairs or 5, floor=1, goal=1.5,
+            "train_translation.py", {"shape": SHAPE, "lr": specs.LR}, WARM, pairs or 5,
+            floor=1, goal=1.5,
             peerName="nn.Transformer on the same padded batches, torchrun DDP",
         )

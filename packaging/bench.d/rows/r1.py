@@ -10,24 +10,12 @@ CLASSES, PICTURES, SIZE, BATCH, LR = 10, 200, 160, 8, 2e-5
 
 
 def spec(pictures):
-    return f"""
-[model]
-type = "resnet18"
-image_size = {SIZE}
-[data]
-train = ["{pictures}"]
-validation_share = 0.05
-[train]
-steps = STEPS
-batch_size = {BATCH}
-threads = 1
-[optimizer]
-type = "sgd"
-lr = {LR}
-momentum = 0.9
-weight_decay = 5e-4
-clip = 0.0
-"""
+    return {
+        "model": {"type": "resnet18", "image_size": SIZE},
+        "data": {"train": [pictures], "validation_share": 0.05},
+        "train": {"batch_size": BATCH},
+        "optimizer": {"type": "sgd", "lr": LR, "momentum": 0.9, "weight_decay": 5e-4, "clip": 0.0},
+    }
 
 
 def measure_row(pairs):
@@ -35,6 +23,6 @@ def measure_row(pairs):
         measure.peer("image_reading.py", "make", pictures, PICTURES)
         return training.compare(
             "R1", "images/s", training.Training(folder, spec(pictures), RANKS, STEPS),
-            "train_resnet.py", {"classes": CLASSES, "lr": LR}, WARM, pairs or 5, floor=1, goal=1.15,
-            peerName="torchvision resnet18, channels last, torchrun DDP",
+            "train_resnet.py", {"classes": CLASSES, "lr": LR}, WARM, pairs or 5, floor=1,
+            goal=1.15, peerName="torchvision resnet18, channels last, torchrun DDP",
         )

@@ -14,7 +14,7 @@ def measure_row(pairs):
     assert result["rows"] == pairs * STEPS * SCALARS, result["rows"]
     assert len(watched) == len(plain) == pairs
     return measure.report(
-        "T5", "ms per step", watched, plain, [on / off for on, off in zip(watched, plain)],
+        "T5", "ms per step", watched, plain, measure.per_peer(watched, plain),
         floor=1.002, goal=1.0005, better="less",
         peerName="the same loop unwatched",
         counts="board, clock, 10 scalars a step, encoding and write(2); no GPU here",
