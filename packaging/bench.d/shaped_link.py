@@ -6,6 +6,7 @@ import subprocess
 
 ADDRESSES = ("10.232.1.1", "10.232.1.2")
 DEVICE = "link0"  # in both
+NET = "10.232.1.0/24"
 
 
 def why_not():
@@ -59,6 +60,7 @@ class ShapedLink:
         for space, address in zip(self.spaces, ADDRESSES):
             run(f"ip -n {space} addr add {address}/24 dev {DEVICE}")
             run(f"ip -n {space} link set {DEVICE} up")
+            run(f"ip -n {space} route change {NET} dev {DEVICE} src {address} congctl cubic")
             run(f"tc -n {space} qdisc add dev {DEVICE} root tbf rate {self.mbit}mbit "
                 "burst 256kb latency 100ms")
 

@@ -110,12 +110,34 @@ private Q_SLOTS:
 
     void gradientsOfASmallModelTravelInManyBuckets() {
         constexpr int64_t kMiB = 1 << 20;
-        const std::vector<at::Tensor> values(40, at::empty({kMiB / 4})); // 40 of 1 MiB
+        const std::vector<at::Tensor> values(100, at::empty({kMiB / 4})); // 100 of 1 MiB
         const auto buckets = gradientBuckets(values, 25 * kMiB);
-        QVERIFY(buckets.size() >= 13 && buckets.size() <= 20);
-        QCOMPARE(buckets.front().back(), values.size() - 1); // the first to arrive
-        QCOMPARE(buckets.back(), std::vector<size_t>{0});    // the last is small
+        QCOMPARE(buckets.front(), std::vector<size_t>{99}); // the first to arrive sets out at once
+        QCOMPARE(buckets[1], (std::vector<size_t>{96, 97, 98}));
+        QCOMPARE(buckets.back(), std::vector<size_t>{0}); // for the last nothing hides its way
         QCOMPARE(gradientBuckets(values, kMiB).size(), values.size());
+    }
+
+    void bucketsOfALargeModelAreAsLargeAsAllowed() {
+        constexpr int64_t kMiB = 1 << 20;
+        const std::vector<at::Tensor> values(400, at::empty({kMiB})); // 400 of 4 MiB
+        const auto buckets = gradientBuckets(values, 25 * kMiB);
+        QCOMPARE(buckets.front().size(), size_t{1});
+        QCOMPARE(buckets[1].size(), size_t{7}); // the seventh fills 25 MiB
+        size_t all = 0;
+        for (const auto& bucket : buckets)
+            all += bucket.size();
+        QCOMPARE(all, values.size());
+    }
+
+    void tensorsWaitForNoLaterOneOnceTheirBucketIsFull() {
+        constexpr int64_t kKiB = 1 << 8; // elements of float32
+        const auto sized = [](int64_t kib) { return at::empty({kib * kKiB}); };
+        // As a small GPT's: embeddings, then what a block has.
+        const std::vector<at::Tensor> values{sized(384), sized(384), sized(1728), sized(576),
+                                             sized(2304)};
+        const std::vector<std::vector<size_t>> expected{{4}, {2, 3}, {0, 1}};
+        QCOMPARE(gradientBuckets(values, 25 << 20), expected);
     }
 
     void ordersTravelAsASum() {

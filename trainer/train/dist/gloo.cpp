@@ -14,6 +14,9 @@
 namespace rm {
 namespace {
 
+/// Collectives that are under way at once: while one waits for the other end, others fill the line.
+constexpr int kThreads = 4;
+
 /// The address from which this machine would talk to `host`; empty when it cannot.
 std::string addressTowards(const std::string& host) {
     addrinfo hints{};
@@ -51,6 +54,7 @@ c10::intrusive_ptr<c10d::Backend> makeGloo(const c10::intrusive_ptr<c10d::Store>
         options->devices.push_back(ProcessGroupGloo::createDeviceForHostname(own));
     else
         options->devices.push_back(ProcessGroupGloo::createDefaultDevice());
+    options->threads = kThreads;
     return c10::make_intrusive<ProcessGroupGloo>(store, rank, worldSize, options);
 }
 

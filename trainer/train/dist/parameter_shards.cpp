@@ -13,7 +13,7 @@
 namespace rm {
 namespace {
 
-constexpr int64_t kLeastBuckets = 16;
+constexpr int64_t kLeastBuckets = 48;
 
 ParameterShards::Bucket makeBucket(const World& world, const std::vector<at::Tensor>& parameters,
                                    const std::vector<size_t>& indices) {
@@ -44,14 +44,26 @@ void moveInto(const at::Tensor& bucket, int64_t offset, at::Tensor parameter) {
 
 std::vector<std::vector<size_t>> gradientBuckets(const std::vector<at::Tensor>& values,
                                                  int64_t bytes) {
-    int64_t all = 0;
+    int64_t left = 0;
     for (const at::Tensor& value : values)
-        all += static_cast<int64_t>(value.nbytes());
-    const int64_t share = std::max<int64_t>(c10d::kDefaultFirstBucketBytes, all / kLeastBuckets);
-    const auto cap = static_cast<size_t>(std::min(bytes, share));
-    const size_t last = std::min<size_t>(c10d::kDefaultFirstBucketBytes, cap);
-    auto buckets = std::get<0>(c10d::compute_bucket_assignment_by_size(values, {last, cap}));
-    std::reverse(buckets.begin(), buckets.end());
+        left += static_cast<int64_t>(value.nbytes());
+    const int64_t little = std::min<int64_t>(c10d::kDefaultFirstBucketBytes, bytes);
+    const int64_t usual = std::clamp(left / kLeastBuckets, little, bytes);
+    std::vector<std::vector<size_t>> buckets;
+    int64_t size = 0;
+    for (size_t i = values.size(); i-- > 0;) {
+        if (size == 0)
+            buckets.emplace_back();
+        buckets.back().push_back(i);
+        const auto own = static_cast<int64_t>(values[i].nbytes());
+        const bool leavesTheLast = left > little && left - own <= little;
+        size += own;
+        left -= own;
+        if (leavesTheLast || size >= (buckets.size() == 1 ? little : usual))
+            size = 0;
+    }
+    for (auto& bucket : buckets)
+        std::ranges::reverse(bucket);
     return buckets;
 }
 

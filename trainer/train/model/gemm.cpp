@@ -37,38 +37,66 @@ bool isForOneDnn(const at::Tensor& tensor) {
 /// How a weight lies in memory: (in, out), or (out, in).
 enum class WeightLayout { kInOut, kOutIn };
 
-class Affine : public torch::autograd::Function<Affine> {
-public:
+at::Tensor inOut(const at::Tensor& weight, WeightLayout layout) {
+    return layout == WeightLayout::kOutIn ? weight.t() : weight;
+}
+
+/// x times weight plus bias, whose backward knows of x alone.
+struct AffineOfInput : torch::autograd::Function<AffineOfInput> {
     static at::Tensor forward(AutogradContext* ctx, const at::Tensor& x, const at::Tensor& weight,
                               const at::Tensor& bias, WeightLayout layout) {
-        const bool isTurned = layout == WeightLayout::kOutIn;
-        ctx->save_for_backward({x, weight});
-        ctx->saved_data["isTurned"] = isTurned;
-        const at::Tensor inOut = isTurned ? weight.t() : weight;
-        const at::Tensor out = at::empty({x.size(0), inOut.size(1)}, x.options()).copy_(bias);
-        gemm(x, inOut, out, 1);
+        const at::Tensor matrix = inOut(weight, layout);
+        ctx->save_for_backward({matrix});
+        const at::Tensor out = at::empty({x.size(0), matrix.size(1)}, x.options()).copy_(bias);
+        gemm(x, matrix, out, 1);
         return out;
     }
 
     static variable_list backward(AutogradContext* ctx, const variable_list& gradients) {
-        const variable_list saved = ctx->get_saved_variables();
-        const at::Tensor& x = saved[0];
-        const at::Tensor& weight = saved[1];
+        const at::Tensor matrix = ctx->get_saved_variables()[0];
+        const at::Tensor gradient = gradients[0].contiguous();
+        const at::Tensor ofX = at::empty({gradient.size(0), matrix.size(0)}, gradient.options());
+        gemm(gradient, matrix.t(), ofX);
+        return {ofX, {}, {}, {}};
+    }
+};
+
+/// Lets `out`, made of `x`, through, and makes the gradients of weight and bias when its own comes.
+struct AffineOfWeight : torch::autograd::Function<AffineOfWeight> {
+    static at::Tensor forward(AutogradContext* ctx, at::Tensor out, const at::Tensor& x,
+                              const at::Tensor& /*weight*/, const at::Tensor& /*bias*/,
+                              WeightLayout layout) {
+        ctx->mark_dirty({out}); // or it would come out as a view
+        ctx->save_for_backward({x});
+        ctx->saved_data["isTurned"] = layout == WeightLayout::kOutIn;
+        return out;
+    }
+
+    static variable_list backward(AutogradContext* ctx, const variable_list& gradients) {
+        const at::Tensor x = ctx->get_saved_variables()[0];
         const bool isTurned = ctx->saved_data["isTurned"].toBool();
         const at::Tensor gradient = gradients[0].contiguous();
-        variable_list result(4);
-        if (ctx->needs_input_grad(0))
-            gemm(gradient, isTurned ? weight : weight.t(),
-                 result[0] = at::empty_like(x, at::MemoryFormat::Contiguous));
-        if (ctx->needs_input_grad(1)) {
-            result[1] = at::empty_like(weight, at::MemoryFormat::Contiguous);
-            gemm(isTurned ? gradient.t() : x.t(), isTurned ? x : gradient, result[1]);
+        variable_list result(5);
+        result[0] = gradient;
+        if (ctx->needs_input_grad(2)) {
+            const at::Tensor left = isTurned ? gradient : x;
+            const at::Tensor right = isTurned ? x : gradient;
+            result[2] = at::empty({left.size(1), right.size(1)}, x.options());
+            gemm(left.t(), right, result[2]);
         }
-        if (ctx->needs_input_grad(2))
-            result[2] = at::sum(gradient, 0);
+        if (ctx->needs_input_grad(3))
+            result[3] = at::sum(gradient, 0);
         return result;
     }
 };
+
+/// In two nodes, so that autograd has the weight's gradient, which has to travel, before it begins
+/// with the input's.
+at::Tensor affineInTwo(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias,
+                       WeightLayout layout) {
+    const at::Tensor out = AffineOfInput::apply(x, weight.detach(), bias.detach(), layout);
+    return AffineOfWeight::apply(out, x.detach(), weight, bias, layout);
+}
 
 bool goesToOneDnn(const at::Tensor& x, const at::Tensor& weight) {
     return isForOneDnn(x) && isForOneDnn(weight) && !at::autocast::is_autocast_enabled(at::kCPU);
@@ -89,13 +117,13 @@ void gemm(const at::Tensor& a, const at::Tensor& b, const at::Tensor& out, doubl
 
 at::Tensor affine(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias) {
     if (goesToOneDnn(x, weight))
-        return Affine::apply(x, weight, bias, WeightLayout::kInOut);
+        return affineInTwo(x, weight, bias, WeightLayout::kInOut);
     return at::addmm(bias, x, weight);
 }
 
 at::Tensor linear(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias) {
     if (goesToOneDnn(x, weight))
-        return Affine::apply(x, weight, bias, WeightLayout::kOutIn);
+        return affineInTwo(x, weight, bias, WeightLayout::kOutIn);
     return at::linear(x, weight, bias);
 }
 
