@@ -52,6 +52,7 @@ class Race:
             turn = peer.turn()
             training.check_losses(ours[1], turn)
             seconds[name] = [step_seconds(lone), step_seconds(turn)]
+        print(f"  alone, over the link: {seconds}", file=sys.stderr)
         return seconds
 
 
