@@ -8,10 +8,10 @@
 
 namespace rm {
 
-/// Indices of parameters whose gradients travel together, first to arrive first. A bucket is full as
-/// soon as it holds `bytes`, or a 48th of the model if that is less but 1 MiB at least; the first
-/// already at 1 MiB, so that the network begins early. The last holds 1 MiB at most if the tensors
-/// allow: nothing is left to compute while it travels.
+/// Indices of parameters whose gradients travel together, first to arrive first. A bucket is full
+/// as soon as it holds `bytes`, or a 48th of the model if that is less but 1 MiB at least; the
+/// first already at 1 MiB, so that the network begins early. The last holds 1 MiB at most if the
+/// tensors allow: nothing is left to compute while it travels.
 std::vector<std::vector<size_t>> gradientBuckets(const std::vector<at::Tensor>& values,
                                                  int64_t bytes);
 
