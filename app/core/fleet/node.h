@@ -27,6 +27,7 @@ struct GpuReport {
     std::string name;
     int64_t memoryBytes = 0;
     std::string uuid;
+    int64_t freeBytes = 0; ///< at the probe; 0: unknown
     bool operator==(const GpuReport&) const = default;
 };
 
@@ -55,6 +56,7 @@ struct NodeReport {
     std::string cpuModel;
     int cores = 0;
     int64_t memoryBytes = 0;
+    int64_t freeMemoryBytes = 0; ///< at the probe, for processes; 0: unknown
     std::string driver; ///< NVIDIA driver version, empty: none
     std::vector<GpuReport> gpus;
     std::vector<InterfaceReport> interfaces;

@@ -23,7 +23,8 @@ Result<json> parseAnswer(const std::string& text, const std::string& what) {
 }
 
 GpuReport gpuFrom(const json& j) {
-    return {j.value("name", ""), j.value("memory_bytes", int64_t{0}), j.value("uuid", "")};
+    return {j.value("name", ""), j.value("memory_bytes", int64_t{0}), j.value("uuid", ""),
+            j.value("free_bytes", int64_t{0})};
 }
 
 InterfaceReport interfaceFrom(const json& j) {
@@ -54,6 +55,7 @@ NodeReport reportFrom(const json& j) {
     report.cpuModel = j.value("cpu_model", "");
     report.cores = j.value("cores", 0);
     report.memoryBytes = j.value("memory_bytes", int64_t{0});
+    report.freeMemoryBytes = j.value("memory_free_bytes", int64_t{0});
     report.driver = j.value("driver", "");
     report.gpus = listFrom<GpuReport>(j, "gpus", gpuFrom);
     report.interfaces = listFrom<InterfaceReport>(j, "interfaces", interfaceFrom);

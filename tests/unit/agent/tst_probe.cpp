@@ -130,9 +130,10 @@ private Q_SLOTS:
         fake.put("/etc/os-release", "PRETTY_NAME=\"caf\xe9\"\n");
         const std::string text = probeNode({"/h", "/s"}, fake.root(), NoGpus());
         const auto report = QJsonDocument::fromJson(QByteArray::fromStdString(text)).object();
-        for (const char* key : {"os", "kernel", "glibc", "cpu_model", "cores", "memory_bytes",
-                                "driver", "gpus", "interfaces", "disks", "home", "state_dir",
-                                "wall_ns", "kills_user_processes", "slurm", "agent", "wire"})
+        for (const char* key :
+             {"os", "kernel", "glibc", "cpu_model", "cores", "memory_bytes", "memory_free_bytes",
+              "driver", "gpus", "interfaces", "disks", "home", "state_dir", "wall_ns",
+              "kills_user_processes", "slurm", "agent", "wire"})
             QVERIFY2(report.contains(key), key);
         QCOMPARE(report["home"].toString(), QString("/h"));
         QVERIFY(report["gpus"].toArray().isEmpty());
@@ -147,8 +148,8 @@ private Q_SLOTS:
     void gpusAreReadAsFarAsTheyTell() {
         const auto gpus = fakeGpus();
         QCOMPARE(gpus->driver(), std::string("580.65.06"));
-        QCOMPARE(gpus->list(), (std::vector<GpuInfo>{{"Fake H200", 1000, "GPU-aaaa"},
-                                                     {"Fake H200", 1000, "GPU-bbbb"}}));
+        QCOMPARE(gpus->list(), (std::vector<GpuInfo>{{"Fake H200", 1000, "GPU-aaaa", 600},
+                                                     {"Fake H200", 1000, "GPU-bbbb", 600}}));
         QCOMPARE(*gpus->read(0).powerW, 350.5f);
         QCOMPARE(*gpus->read(0).temperatureC, 61.0f);
         QCOMPARE(*gpus->read(1).utilization, 0.75f);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "shared/io/file.h"
 #include "trainer/train/memory/batch_search.h"
-#include "trainer/train/memory/free_memory.h"
+#include "shared/io/free_memory.h"
 #include "trainer/train/memory/rehearsal.h"
 
 #include <QObject>
@@ -128,7 +128,7 @@ private Q_SLOTS:
         RunSpec spec = gptSpec();
         spec.train.batchSize = 1048576;
         const QString advice = QString::fromStdString(memoryAdvice(spec, 2, 2, useCpu(1)));
-        const QRegularExpression said("needs about .*iB a rank, .*iB are free: "
+        const QRegularExpression said("needs about .*iB a rank, .*iB are free; "
                                       "train.batch_size = (\\d+) would fit");
         const auto match = said.match(advice);
         QVERIFY2(match.hasMatch(), qPrintable(advice));

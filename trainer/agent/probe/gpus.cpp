@@ -92,8 +92,10 @@ void NvmlGpus::enumerate() {
 GpuInfo NvmlGpus::describe(nvml::Device device) const {
     GpuInfo info{text("nvmlDeviceGetName", device), 0, text("nvmlDeviceGetUUID", device)};
     nvml::Memory memory = {};
-    if (m_memory && m_memory(device, &memory) == 0)
+    if (m_memory && m_memory(device, &memory) == 0) {
         info.memoryBytes = static_cast<int64_t>(memory.total);
+        info.freeBytes = static_cast<int64_t>(memory.free);
+    }
     return info;
 }
 

@@ -21,6 +21,7 @@ struct GpuInfo {
     std::string name;
     int64_t memoryBytes = 0;
     std::string uuid;
+    int64_t freeBytes = 0; ///< when it was found
     bool operator==(const GpuInfo&) const = default;
 };
 

@@ -2,6 +2,7 @@
 #include "trainer/agent/probe/probe.h"
 
 #include "shared/io/clock.h"
+#include "shared/io/free_memory.h"
 #include "shared/wire/messages.h"
 #include "trainer/agent/probe/machine.h"
 #include "trainer/agent/release.h"
@@ -23,7 +24,10 @@ using nlohmann::json;
 json gpusOf(const Gpus& gpus) {
     json list = json::array();
     for (const GpuInfo& gpu : gpus.list())
-        list.push_back({{"name", gpu.name}, {"memory_bytes", gpu.memoryBytes}, {"uuid", gpu.uuid}});
+        list.push_back({{"name", gpu.name},
+                        {"memory_bytes", gpu.memoryBytes},
+                        {"free_bytes", gpu.freeBytes},
+                        {"uuid", gpu.uuid}});
     return list;
 }
 
@@ -78,6 +82,7 @@ std::string probeNode(const Folders& folders, const SysRoot& root, const Gpus& g
                          {"cpu_model", machine.cpuModel},
                          {"cores", machine.cores},
                          {"memory_bytes", machine.memoryBytes},
+                         {"memory_free_bytes", freeHostBytes(root.prefix)},
                          {"driver", gpus.driver()},
                          {"gpus", gpusOf(gpus)},
                          {"interfaces", interfacesOf(root)},

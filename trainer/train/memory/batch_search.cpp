@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trainer/train/memory/batch_search.h"
 
-#include "trainer/train/memory/free_memory.h"
+#include "shared/io/free_memory.h"
 
 #include <algorithm>
 #include <array>
@@ -29,9 +29,17 @@ std::string advise(const RunSpec& spec, const DataSizes& sizes, int ranks, const
     const auto forecast = MemoryForecast::make(spec, sizes, ranks, device, samples);
     const std::string text = "; this run needs about " + bytesText(forecast.at(samples).total()) +
                              " a rank, " + bytesText(freeBytes) + " are free";
-    const auto found = findBatch(spec, sizes, ranks, device, forecast, safeShare(freeBytes));
-    return text + (found ? ": " + found->key + " = " + std::to_string(found->value) + " would fit"
-                         : "; " + found.error().message);
+    return text + "; " + whatWouldFit(spec, sizes, ranks, device, forecast, safeShare(freeBytes));
+}
+
+bool canRecompute(const RunSpec& spec) {
+    return !spec.train.activationCheckpointing && !spec.model.type.starts_with("resnet");
+}
+
+/// As many micro-batches of `samples` as make a step of what was asked for, about.
+int64_t accumulationFor(const RunSpec& spec, int64_t samples) {
+    const int64_t whole = samplesOf(spec) * spec.train.accumulation;
+    return (whole + samples - 1) / samples;
 }
 
 } // namespace
@@ -54,14 +62,38 @@ Result<FoundBatch> findBatch(const RunSpec& spec, const DataSizes& sizes, int ra
             return fail(ErrorCode::kExhausted,
                         "find a batch for " + bytesText(bytes) + ": a micro-batch of " +
                             (isTranslation(spec) ? "one pair of model.context tokens" : "one") +
-                            " alone needs " + bytesText(forecast.at(1).total()) +
-                            "; a smaller model, train.activation_checkpointing or "
-                            "optimizer.sharded needs less");
+                            " alone needs " + bytesText(forecast.at(1).total()) + "; " +
+                            whatNeedsLess(spec, ranks));
         if (samples == before || round == kRounds)
             break;
         forecast = MemoryForecast::make(spec, sizes, ranks, device, samples);
     }
     return FoundBatch{batchKeyOf(spec), batchValueOf(spec, samples), bytes, forecast.at(samples)};
+}
+
+std::string whatNeedsLess(const RunSpec& spec, int ranks, bool isModel) {
+    std::string text = "a smaller model";
+    if (!isModel && canRecompute(spec))
+        text += ", train.activation_checkpointing = true";
+    if (!spec.optimizer.sharded && ranks > 1)
+        text += ", optimizer.sharded = true";
+    return text + " or fewer ranks on a machine need less";
+}
+
+std::string whatWouldFit(const RunSpec& spec, const DataSizes& sizes, int ranks,
+                         const Device& device, MemoryForecast forecast, int64_t bytes) {
+    const auto found = findBatch(spec, sizes, ranks, device, std::move(forecast), bytes);
+    if (!found)
+        return "not even a micro-batch of one would fit; " + whatNeedsLess(spec, ranks);
+    std::string text = found->key + " = " + std::to_string(found->value) + " would fit";
+    const int64_t samples = isTranslation(spec) ? found->value / spec.model.context : found->value;
+    const int64_t accumulation = accumulationFor(spec, samples);
+    if (accumulation > spec.train.accumulation && spec.train.globalBatch == 0)
+        text +=
+            ", with train.accumulation = " + std::to_string(accumulation) + " for a step as large";
+    if (canRecompute(spec))
+        text += "; train.activation_checkpointing = true needs less, too";
+    return text;
 }
 
 int64_t safeShare(int64_t freeBytes) {

@@ -31,6 +31,15 @@ int64_t safeShare(int64_t freeBytes);
 /// The spec with the accumulation that train.global_batch asks for on so many ranks.
 RunSpec withAccumulation(RunSpec spec, int ranks);
 
+/// What a person can change so that a rank needs no more than `bytes`: the micro-batch that would
+/// fit, by findBatch(), or that none does. LibTorch's exceptions come through.
+std::string whatWouldFit(const RunSpec& spec, const DataSizes& sizes, int ranks,
+                         const Device& device, MemoryForecast forecast, int64_t bytes);
+
+/// The same where no micro-batch would. `isModel`: as weights, gradients and optimizer alone need
+/// more.
+std::string whatNeedsLess(const RunSpec& spec, int ranks, bool isModel = false);
+
 /// For a rank that ran out of memory and let go of it: what it needs, what is free, and what fits.
 /// Empty when that cannot be told. Never throws.
 std::string memoryAdvice(const RunSpec& spec, int ranks, int localRanks, const Device& device);

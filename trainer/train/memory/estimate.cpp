@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trainer/train/memory/estimate.h"
 
+#include "shared/io/free_memory.h"
 #include "trainer/train/data/batch_feed.h"
-#include "trainer/train/memory/free_memory.h"
+#include "trainer/train/memory/model_size.h"
 #include "trainer/train/memory/rehearsal.h"
 #include "trainer/train/optim/update_rule.h"
 
@@ -50,6 +51,10 @@ int64_t checkpointBytes(const RunSpec& spec, const MemoryEstimate& fixed, int64_
     return copies + (reorders ? std::max(fixed.weights, stateBytes) : 0);
 }
 
+int64_t statesOf(const RunSpec& spec) {
+    return static_cast<int64_t>(makeUpdateRule(spec.optimizer)->stateNames().size());
+}
+
 PeakLine peakNear(Rehearsal& rehearsal, int64_t samples, int64_t affordable) {
     const int64_t more = std::clamp<int64_t>(samples, 2, affordable);
     const int64_t few = more / 2;
@@ -59,6 +64,19 @@ PeakLine peakNear(Rehearsal& rehearsal, int64_t samples, int64_t affordable) {
 
 } // namespace
 
+MemoryEstimate leastMemory(const RunSpec& spec, const DataSizes& sizes, int ranks,
+                           const Device& device) {
+    const ModelSize size = modelSizeOf(spec, sizes, device);
+    const int64_t mine = spec.optimizer.sharded ? size.parameters / ranks : size.parameters;
+    MemoryEstimate least;
+    least.weights = size.parameters + size.buffers;
+    least.gradients = mine;
+    least.optimizer = statesOf(spec) * mine;
+    least.average = spec.train.ema > 0 ? size.parameters : 0;
+    least.program = device.isCpu() ? programBytes() : 0;
+    return least;
+}
+
 MemoryForecast MemoryForecast::make(const RunSpec& spec, const DataSizes& sizes, int ranks,
                                     const Device& device, int64_t samples) {
     Rehearsal rehearsal(spec, sizes, ranks, device);
@@ -66,7 +84,7 @@ MemoryForecast MemoryForecast::make(const RunSpec& spec, const DataSizes& sizes,
     MemoryEstimate& fixed = forecast.m_fixed;
     fixed.program = device.isCpu() ? programBytes() : 0;
     fixed.weights = rehearsal.weightBytes();
-    const auto states = static_cast<int64_t>(makeUpdateRule(spec.optimizer)->stateNames().size());
+    const int64_t states = statesOf(spec);
     fixed.optimizer = states * rehearsal.stateBytes();
     const int64_t parameters = rehearsal.parameterBytes();
     fixed.average = spec.train.ema > 0 ? parameters : 0;

@@ -29,6 +29,11 @@ struct MemoryEstimate {
     int64_t total() const { return step() + checkpoint + program; }
 };
 
+/// What a rank needs for certain, found out without a rehearsal: weights, gradients, optimizer and
+/// average, nothing of what a micro-batch takes. LibTorch's exceptions come through.
+MemoryEstimate leastMemory(const RunSpec& spec, const DataSizes& sizes, int ranks,
+                           const Device& device);
+
 /// What a run would need, found out by a rehearsal with few samples (rehearsal.h) and arithmetic:
 /// optimizer state, averages and copies for checkpoints are as large as the weights, exactly.
 class MemoryForecast {

@@ -55,7 +55,7 @@ std::string toText(const EstimateReport& report) {
     std::string text = report.name + ": one of " + std::to_string(report.ranks) +
                        (report.ranks == 1 ? " rank" : " ranks") + " on " + report.device +
                        " with " + report.batchKey + " = " + std::to_string(report.batchValue) +
-                       " needs about\n";
+                       (report.isLeast ? " needs more than\n" : " needs about\n");
     for (const Part& part : kParts)
         if (const int64_t bytes = report.estimate.*part.bytes; bytes > 0)
             text += line(part.name, bytes, part.meaning);
@@ -68,6 +68,8 @@ std::string toText(const EstimateReport& report) {
                                              " ranks on this machine"
                                        : "") +
                 (report.fits() ? ", it fits\n" : ", it does not fit (see --find-batch)\n");
+    if (!report.advice.empty())
+        text += report.advice + "\n";
     if (report.found)
         text += foundText(*report.found);
     return text;
@@ -81,8 +83,10 @@ std::string toJson(const EstimateReport& report) {
                          {report.batchKey.substr(report.batchKey.find('.') + 1), report.batchValue},
                          {"assumed", report.assumed}};
     json["bytes"] = jsonOf(report.estimate);
+    json["at_least"] = report.isLeast;
     json["free"] = report.freeBytes;
     json["fits"] = report.fits();
+    json["advice"] = report.advice;
     if (report.found)
         json["found"] = {{"key", report.found->key},
                          {"value", report.found->value},

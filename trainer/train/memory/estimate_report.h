@@ -17,9 +17,11 @@ struct EstimateReport {
     std::string assumed; ///< see DataSizes
     MemoryEstimate estimate;
     int64_t freeBytes = 0; ///< for one rank, now; 0: unknown
+    bool isLeast = false;  ///< there was no room for a rehearsal: see leastMemory()
+    std::string advice;    ///< when it does not fit and that was asked for
     std::optional<FoundBatch> found;
 
-    bool fits() const { return freeBytes == 0 || estimate.total() <= freeBytes; }
+    bool fits() const { return !isLeast && (freeBytes == 0 || estimate.total() <= freeBytes); }
 };
 
 std::string toText(const EstimateReport& report);

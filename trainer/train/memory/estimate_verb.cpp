@@ -1,14 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trainer/train/memory/estimate_verb.h"
 
+#include "shared/exit_code.h"
+#include "trainer/train/failure.h"
 #include "trainer/train/memory/estimate_report.h"
+#include "trainer/train/memory/host_heap.h"
 #include "trainer/train/session.h"
 #include "trainer/train/verbs.h"
 
 #include <CLI/CLI.hpp>
+#include <poll.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
+#include <iostream>
+#include <iterator>
+#include <thread>
 #include <utility>
 
 namespace rm {
@@ -20,20 +28,24 @@ struct EstimateOptions {
     std::string spec;
     std::string device;
     int ranks = 0;
+    int localRanks = 0;
     bool json = false;
+    bool advise = false;
     bool findBatch = false;
     int64_t memory = 0;
 };
 
 void addOptions(CLI::App& app, EstimateOptions& options) {
-    app.add_option("SPEC", options.spec, "Run spec (TOML)")->required();
-    app.add_option("--ranks", options.ranks,
-                   "Ranks of the run; else launch.ranks, or one. launch.ranks of them share a "
-                   "machine, or all")
+    app.add_option("SPEC", options.spec, "Run spec (TOML); -: standard input")->required();
+    app.add_option("--ranks", options.ranks, "Ranks of the run; else launch.ranks, or one")
+        ->check(CLI::Range(1, kMostRanks));
+    app.add_option("--local-ranks", options.localRanks,
+                   "How many of them share this machine; else launch.ranks, or all")
         ->check(CLI::Range(1, kMostRanks));
     app.add_option("--device", options.device, "auto, cpu or cuda, instead of the spec's")
         ->check(CLI::IsMember({"auto", "cpu", "cuda"}));
     app.add_flag("--json", options.json, "One JSON object");
+    app.add_flag("--advise", options.advise, "When it does not fit, also what would");
     auto* find = app.add_flag("--find-batch", options.findBatch,
                               "Also the largest train.batch_size or batch_tokens that fits");
     app.add_option("--memory", options.memory,
@@ -51,39 +63,119 @@ Result<Device> openDevice(const RunSpec& spec, const EstimateOptions& options, i
     return device;
 }
 
-Result<EstimateReport> estimate(RunSpec spec, const EstimateOptions& options) {
-    const auto wanted = static_cast<int>(spec.launch.ranks);
-    const int ranks = options.ranks > 0 ? options.ranks : std::max(1, wanted);
-    const int localRanks = wanted > 0 ? std::min(wanted, ranks) : ranks;
-    spec = withAccumulation(std::move(spec), ranks);
-    const auto sizes = dataSizesOf(spec);
-    if (!sizes)
-        return tl::unexpected(sizes.error());
-    const auto device = openDevice(spec, options, localRanks);
-    if (!device)
-        return tl::unexpected(device.error());
-    const int64_t samples = samplesOf(spec);
-    EstimateReport report;
-    const int64_t free = device->plugin->memory().free;
-    const auto forecast = MemoryForecast::make(spec, *sizes, ranks, *device, samples);
-    report.name = spec.name;
-    report.device = device->plugin->deviceName();
-    report.ranks = ranks;
-    report.localRanks = device->isCpu() ? localRanks : 1;
-    report.batchKey = batchKeyOf(spec);
-    report.batchValue = batchValueOf(spec, samples);
-    report.assumed = sizes->assumed;
-    report.estimate = forecast.at(samples);
-    report.freeBytes = free / report.localRanks;
-    if (!options.findBatch)
-        return report;
-    const auto found = findBatch(spec, *sizes, ranks, *device, forecast,
-                                 options.memory > 0 ? options.memory : safeShare(report.freeBytes));
-    if (!found)
-        return tl::unexpected(found.error());
-    report.found = *found;
-    return report;
+/// Ends this process when the other end of the pipe that stdout is was closed: a launch that was
+/// cancelled, or a link that was lost, leaves nothing running.
+void endWithReader() {
+    std::thread([] {
+        pollfd out{STDOUT_FILENO, 0, 0};
+        while (::poll(&out, 1, -1) < 0)
+            ;
+        _exit(static_cast<int>(ExitCode::kUnavailable));
+    }).detach();
 }
+
+Result<RunSpec> specFrom(const std::string& path) {
+    if (path != "-")
+        return readSpec(path);
+    const std::string text(std::istreambuf_iterator<char>(std::cin), {});
+    return parseRunSpec(text, "standard input")
+        .and_then([](RunSpec spec) { return check(std::move(spec)); })
+        .map([](const CheckedSpec& checked) { return *checked; });
+}
+
+/// One estimate, from the spec to the report.
+class Estimation {
+public:
+    Estimation(RunSpec spec, const EstimateOptions& options)
+        : m_options(options)
+        , m_ranks(options.ranks > 0 ? options.ranks
+                                    : std::max(1, static_cast<int>(spec.launch.ranks)))
+        , m_localRanks(localRanksOf(spec))
+        , m_spec(withAccumulation(std::move(spec), m_ranks))
+        , m_samples(samplesOf(m_spec)) {}
+
+    Result<EstimateReport> run() {
+        const auto sizes = dataSizesOf(m_spec);
+        if (!sizes)
+            return tl::unexpected(sizes.error());
+        const auto device = openDevice(m_spec, m_options, m_localRanks);
+        if (!device)
+            return tl::unexpected(device.error());
+        m_sizes = *sizes;
+        m_device = *device;
+        const int64_t free = m_device.plugin->memory().free;
+        describe(free);
+        const MemoryEstimate least = leastMemory(m_spec, m_sizes, m_ranks, m_device);
+        const auto forecast = least.total() <= free || free == 0 ? rehearse(free) : std::nullopt;
+        if (forecast)
+            return told(*forecast);
+        m_report.estimate = least;
+        m_report.isLeast = true;
+        if (m_options.findBatch)
+            return fail(ErrorCode::kExhausted, "find a batch: there is no room to rehearse it; " +
+                                                   whatNeedsLess(m_spec, m_ranks, true));
+        if (m_options.advise)
+            m_report.advice = whatNeedsLess(m_spec, m_ranks, true);
+        return m_report;
+    }
+
+private:
+    int localRanksOf(const RunSpec& spec) const {
+        const auto wanted = static_cast<int>(spec.launch.ranks);
+        if (m_options.localRanks > 0)
+            return std::min(m_options.localRanks, m_ranks);
+        return wanted > 0 ? std::min(wanted, m_ranks) : m_ranks;
+    }
+
+    void describe(int64_t free) {
+        m_report.name = m_spec.name;
+        m_report.device = m_device.plugin->deviceName();
+        m_report.ranks = m_ranks;
+        m_report.localRanks = m_device.isCpu() ? m_localRanks : 1;
+        m_report.batchKey = batchKeyOf(m_spec);
+        m_report.batchValue = batchValueOf(m_spec, m_samples);
+        m_report.assumed = m_sizes.assumed;
+        m_report.freeBytes = free / m_report.localRanks;
+    }
+
+    /// nullopt: there is no room for it.
+    std::optional<MemoryForecast> rehearse(int64_t free) const {
+        if (m_device.isCpu() && free > 0)
+            limitMemory(free);
+        try {
+            return MemoryForecast::make(m_spec, m_sizes, m_ranks, m_device, m_samples);
+        } catch (const std::exception& error) {
+            if (endingOf(error).code != ExitCode::kExhausted)
+                throw;
+            return std::nullopt;
+        }
+    }
+
+    Result<EstimateReport> told(const MemoryForecast& forecast) {
+        m_report.estimate = forecast.at(m_samples);
+        if (m_options.advise && !m_report.fits())
+            m_report.advice = whatWouldFit(m_spec, m_sizes, m_ranks, m_device, forecast,
+                                           safeShare(m_report.freeBytes));
+        if (!m_options.findBatch)
+            return m_report;
+        const auto found =
+            findBatch(m_spec, m_sizes, m_ranks, m_device, forecast,
+                      m_options.memory > 0 ? m_options.memory : safeShare(m_report.freeBytes));
+        if (!found)
+            return tl::unexpected(found.error());
+        m_report.found = *found;
+        return m_report;
+    }
+
+    const EstimateOptions& m_options;
+    int m_ranks;
+    int m_localRanks;
+    RunSpec m_spec;
+    int64_t m_samples;
+    DataSizes m_sizes;
+    Device m_device;
+    EstimateReport m_report;
+};
 
 } // namespace
 
@@ -97,10 +189,12 @@ Result<void> estimateVerb(int argc, char** argv) {
     const auto goesOn = parseArguments(app, argc, argv);
     if (!goesOn || !*goesOn)
         return goesOn.map([](bool) {});
-    const auto spec = readSpec(options.spec);
+    const auto spec = specFrom(options.spec);
     if (!spec)
         return tl::unexpected(spec.error());
-    const auto report = estimate(*spec, options);
+    if (options.json)
+        endWithReader();
+    const auto report = Estimation(*spec, options).run();
     if (!report)
         return failAs("estimate " + options.spec, report.error());
     std::fputs((options.json ? toJson(*report) : toText(*report)).c_str(), stdout);

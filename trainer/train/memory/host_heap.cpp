@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trainer/train/memory/host_heap.h"
 
-#include <malloc.h>
+#include "shared/io/free_memory.h"
 
+#include <malloc.h>
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <fstream>
 #include <limits>
 
 namespace rm {
@@ -12,6 +17,14 @@ void keepFreedMemory() {
     mallopt(M_MMAP_MAX, 0); // mappings of their own go back at once
     mallopt(M_TRIM_THRESHOLD, std::numeric_limits<int>::max());
     mallopt(M_TOP_PAD, kGrowBy);
+}
+
+void limitMemory(int64_t bytes) {
+    rlimit limit{};
+    getrlimit(RLIMIT_DATA, &limit);
+    limit.rlim_cur = std::min(limit.rlim_max, static_cast<rlim_t>(dataBytes() + bytes));
+    setrlimit(RLIMIT_DATA, &limit);
+    std::ofstream("/proc/self/oom_score_adj") << 1000;
 }
 
 } // namespace rm

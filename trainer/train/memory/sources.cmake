@@ -5,8 +5,8 @@ target_sources(rm_train PRIVATE
     memory/estimate.cpp
     memory/estimate_report.cpp
     memory/estimate_verb.cpp
-    memory/free_memory.cpp
     memory/host_heap.cpp
     memory/imagined_data.cpp
+    memory/model_size.cpp
     memory/peak_line.cpp
     memory/rehearsal.cpp)

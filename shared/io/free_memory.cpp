@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "trainer/train/memory/free_memory.h"
+#include "shared/io/free_memory.h"
 
 #include "shared/io/file.h"
 
@@ -91,6 +91,10 @@ int64_t programBytes() {
 
 int64_t heapBytes() {
     return numberOf(kStatus, "RssAnon:").value_or(0) * kKiB;
+}
+
+int64_t dataBytes() {
+    return numberOf(kStatus, "VmData:").value_or(0) * kKiB;
 }
 
 } // namespace rm

@@ -14,5 +14,7 @@ int64_t freeHostBytes(const std::string& root = "");
 /// Of this process, in memory now: programs and libraries, and what it allocated.
 int64_t programBytes();
 int64_t heapBytes();
+/// Of this process, in memory or not yet: what RLIMIT_DATA counts.
+int64_t dataBytes();
 
 } // namespace rm

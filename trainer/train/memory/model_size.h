@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "shared/spec/run_spec.h"
+#include "trainer/train/memory/imagined_data.h"
+
+#include <cstdint>
+
+namespace rm {
+
+/// A model's parameters and buffers, in bytes.
+struct ModelSize {
+    int64_t parameters = 0;
+    int64_t buffers = 0;
+    bool operator==(const ModelSize&) const = default;
+};
+
+/// Of the model that training would make, found out without memory for it: however large it is.
+/// LibTorch's exceptions come through. No other thread may make tensors meanwhile.
+ModelSize modelSizeOf(const RunSpec& spec, const DataSizes& sizes, const Device& device);
+
+} // namespace rm
