@@ -51,6 +51,8 @@ constexpr Control kControls[] = {
     {"kill", CommandKind::kKill, "End the ranks at once, whatever they do"},
 };
 
+constexpr const char* kAnyway = "Launch also where a node seems to have too little memory";
+
 CLI::App* addCommand(CLI::App& parser, Arguments& a, const char* name, const char* description,
                      bool mustWrite, std::function<int(Session&)> action) {
     CLI::App* command = parser.add_subcommand(name, description);
@@ -78,17 +80,20 @@ void addLaunching(CLI::App& parser, Arguments& a) {
     run->add_option("--set", a.run.overrides, "section.key=value over the spec")
         ->allow_extra_args(false);
     run->add_flag("--wait", a.run.wait, "Follow the run until it ends");
+    run->add_flag("--anyway", a.run.anyway, kAnyway);
 
     auto* resume = addRunCommand(parser, a, "resume", "Go on from the newest checkpoint", true,
                                  [&a](Session& s) { return runResume(s, a.id, a.wait); });
     resume->add_flag("--wait", a.wait, "Follow the run until it ends");
 
-    auto* restore =
-        addRunCommand(parser, a, "restore", "Go on from the checkpoint of a step", true,
-                      [&a](Session& s) { return runRestore(s, a.id, a.step, a.asNew, a.wait); });
+    auto* restore = addRunCommand(
+        parser, a, "restore", "Go on from the checkpoint of a step", true, [&a](Session& s) {
+            return runRestore(s, {a.id, a.step, a.asNew, a.wait, a.run.anyway});
+        });
     restore->add_option("STEP", a.step, "A step of `checkpoints RUN`")->required();
     restore->add_flag("--as-new", a.asNew, "Branch: a new run that starts from there");
     restore->add_flag("--wait", a.wait, "Follow the run until it ends");
+    restore->add_flag("--anyway", a.run.anyway, kAnyway);
 
     auto* attach = addRunCommand(parser, a, "attach", "Follow a run until it ends", true,
                                  [&a](Session& s) { return runAttach(s, a.id); });

@@ -19,11 +19,20 @@ struct RunOptions {
     std::vector<std::string> nodes;     ///< NAME[:RANKS]
     std::vector<std::string> overrides; ///< section.key=value
     bool wait = false;
+    bool anyway = false; ///< also where memory seems to be too little
 };
 int runRun(Session& session, const RunOptions& options);
 int runAttach(Session& session, const std::string& run);
 int runResume(Session& session, const std::string& run, bool wait);
-int runRestore(Session& session, const std::string& run, int64_t step, bool asNew, bool wait);
+
+struct RestoreOptions {
+    std::string run;
+    int64_t step = 0;
+    bool asNew = false;
+    bool wait = false;
+    bool anyway = false; ///< as RunOptions'
+};
+int runRestore(Session& session, const RestoreOptions& options);
 
 int runControl(Session& session, const std::string& run, CommandKind kind,
                std::vector<std::pair<std::string, std::string>> args = {});

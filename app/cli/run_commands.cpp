@@ -57,6 +57,8 @@ Result<QString> awaitLaunch(Session& session, const QString& run, QFuture<Result
                             const Interruption& interruption) {
     StatusLine status;
     QObject context;
+    bool isTooLarge = false;
+    QObject::connect(&session.engine(), &Engine::tooLarge, &context, [&] { isTooLarge = true; });
     QObject::connect(
         &session.engine(), &Engine::progressed, &context,
         [&](const QString&, const Progress& progress) { status.update(progressText(progress)); });
@@ -68,7 +70,14 @@ Result<QString> awaitLaunch(Session& session, const QString& run, QFuture<Result
         session.engine().command(run, CommandKind::kKill);
     });
     look.start(kLookForInterruption);
-    return await(started);
+    auto answer = await(started);
+    if (!answer && isTooLarge)
+        answer.error().message += "; --anyway launches it all the same";
+    return answer;
+}
+
+IfTooLarge ifTooLarge(bool anyway) {
+    return anyway ? IfTooLarge::kLaunch : IfTooLarge::kRefuse;
 }
 
 /// A launch, and the nodes that it needs.
@@ -135,7 +144,9 @@ int runRun(Session& session, const RunOptions& options) {
     std::vector<std::string> nodes;
     for (const Placement& placement : *placements)
         nodes.push_back(placement.node.toStdString());
-    const auto begin = [&] { return session.engine().launch(*spec, *placements, run); };
+    const auto begin = [&] {
+        return session.engine().launch(*spec, *placements, run, ifTooLarge(options.anyway));
+    };
     return reportStarted(session, run, {begin, nodes}, options.wait);
 }
 
@@ -152,16 +163,17 @@ int runResume(Session& session, const std::string& id, bool wait) {
     return reportStarted(session, run->id, {begin, nodesOf(*run)}, wait);
 }
 
-int runRestore(Session& session, const std::string& id, int64_t step, bool asNew, bool wait) {
-    const auto run = session.caughtUp(id);
+int runRestore(Session& session, const RestoreOptions& options) {
+    const auto run = session.caughtUp(options.run);
     if (!run)
         return printError(session, run.error());
-    const QString started = asNew ? newId(run->name.toStdString()) : run->id;
+    const QString started = options.asNew ? newId(run->name.toStdString()) : run->id;
     const auto begin = [&] {
-        return asNew ? session.engine().branch(run->id, step, {}, started)
-                     : session.engine().resume(run->id, step);
+        return options.asNew ? session.engine().branch(run->id, options.step, {}, started,
+                                                       ifTooLarge(options.anyway))
+                             : session.engine().resume(run->id, options.step);
     };
-    return reportStarted(session, started, {begin, nodesOf(*run)}, wait);
+    return reportStarted(session, started, {begin, nodesOf(*run)}, options.wait);
 }
 
 } // namespace rm::cli

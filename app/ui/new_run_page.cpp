@@ -5,6 +5,7 @@
 #include "app/core/launch/plan.h"
 #include "app/ui/data/node_words.h"
 #include "app/ui/data/runs_feed.h"
+#include "app/ui/dialogs/too_large_dialog.h"
 #include "app/ui/format.h"
 #include "app/ui/launch_progress.h"
 #include "app/ui/placement_list.h"
@@ -165,13 +166,19 @@ void NewRunPage::wire() {
     connect(m_toml, &QPlainTextEdit::textChanged, &m_parseTimer, qOverload<>(&QTimer::start));
     connect(&m_parseTimer, &QTimer::timeout, this, &NewRunPage::onTomlEdited);
     connect(m_nodes, &PlacementList::changed, this, &NewRunPage::refreshChecks);
-    connect(m_launch, &QPushButton::clicked, this, &NewRunPage::launch);
+    const auto launchIfItFits = [this] { launch(IfTooLarge::kRefuse); };
+    connect(m_launch, &QPushButton::clicked, this, launchIfItFits);
     connect(m_cancel, &QPushButton::clicked, this, &NewRunPage::cancel);
     connect(&m_context.engine, &Engine::progressed, this, &NewRunPage::showLaunch);
     connect(&m_context.engine, &Engine::liveChanged, this, &NewRunPage::showLaunch);
     auto* shortcut = new QShortcut(QKeySequence(Qt::CTRL | Qt::Key_Return), this);
     shortcut->setContext(Qt::WidgetWithChildrenShortcut);
-    connect(shortcut, &QShortcut::activated, this, &NewRunPage::launch);
+    connect(shortcut, &QShortcut::activated, this, launchIfItFits);
+    connect(&m_context.engine, &Engine::tooLarge, this,
+            [this](const QString& run, const QString& why) {
+                if (run == m_launching)
+                    m_tooLarge = why;
+            });
 }
 
 void NewRunPage::restore() {
@@ -314,7 +321,7 @@ void NewRunPage::refreshChecks() {
     m_launch->setEnabled(good && m_launching.isEmpty());
 }
 
-void NewRunPage::launch() {
+void NewRunPage::launch(IfTooLarge ifTooLarge) {
     if (!m_launch->isEnabled())
         return;
     m_parseTimer.stop();
@@ -325,9 +332,11 @@ void NewRunPage::launch() {
     const QString run = QString::fromStdString(newRunId((*checked)->name));
     setLaunching(run);
     m_cancelled = false;
-    const auto answer = m_branch
-                            ? m_context.engine.branch(m_branch->run, m_branch->step, *checked, run)
-                            : m_context.engine.launch(*checked, m_nodes->placements(), run);
+    m_tooLarge.clear();
+    Engine& engine = m_context.engine;
+    const auto answer =
+        m_branch ? engine.branch(m_branch->run, m_branch->step, *checked, run, ifTooLarge)
+                 : engine.launch(*checked, m_nodes->placements(), run, ifTooLarge);
     whenAnswered(answer, this, [this](const Result<QString>& started) { onLaunched(started); });
 }
 
@@ -355,10 +364,18 @@ void NewRunPage::onLaunched(const Result<QString>& answer) {
         Q_EMIT launched(*answer);
     } else if (m_cancelled) {
         m_context.toast.say(tr("Launch cancelled; nothing of it runs any more"));
+    } else if (!m_tooLarge.isEmpty()) {
+        askAboutTooLarge();
     } else {
         m_banner->show(Tone::kBad, tr("The run did not start"),
                        QString::fromStdString(answer.error().message));
     }
+}
+
+void NewRunPage::askAboutTooLarge() {
+    auto* dialog = new TooLargeDialog(m_tooLarge, window());
+    connect(dialog, &QDialog::accepted, this, [this] { launch(IfTooLarge::kLaunch); });
+    dialog->open();
 }
 
 void NewRunPage::setLaunching(const QString& run) {

@@ -54,10 +54,11 @@ private:
     void enableForm();
     void refreshChecks();
     void addCheckLine(const QString& text, bool good);
-    void launch();
+    void launch(IfTooLarge ifTooLarge);
     void cancel();
     void showLaunch(const QString& run);
     void onLaunched(const Result<QString>& answer);
+    void askAboutTooLarge();
     void setLaunching(const QString& run);
     void endBranch();
 
@@ -84,6 +85,7 @@ private:
     std::optional<Branch> m_branch;
     QString m_launching; ///< the new run's id while its launch goes on
     bool m_cancelled = false;
+    QString m_tooLarge; ///< why this launch is refused; empty: it is not
 };
 
 } // namespace rm

@@ -8,6 +8,11 @@
 
 using namespace rm;
 
+namespace {
+const QStringList kTooLarge = {"run",   "gpt-tiny",   "--node", "this-computer:1",
+                               "--set", "name=large", "--set",  "model.width=65536"};
+} // namespace
+
 /// What scripts rely on: the exit code, JSON alone on standard output, one line on standard error.
 class TestCliAnswers : public QObject {
     Q_OBJECT
@@ -17,6 +22,8 @@ private Q_SLOTS:
     void listsOfNothingAreEmptyArrays();
     void nodesComeAndGo();
     void helpIsNoError();
+    void tooLargeARunIsToldAndLeavesNoTrace();
+    void tooLargeARunCanBeLaunchedAnyway();
 
 private:
     OwnFolders m_own;
@@ -89,6 +96,24 @@ void TestCliAnswers::nodesComeAndGo() {
 void TestCliAnswers::helpIsNoError() {
     const Answer help = m_own.run({"run", "--help"});
     QVERIFY2(help.exitCode == 0 && help.out.contains("SPEC") && help.err.isEmpty(), help.whole());
+}
+
+void TestCliAnswers::tooLargeARunIsToldAndLeavesNoTrace() {
+    const Answer answer = m_own.run(kTooLarge + QStringList{"--json"});
+    QVERIFY2(answer.exitCode == static_cast<int>(ExitCode::kExhausted), answer.whole());
+    const QString told = answer.json().object()["error"].toObject()["message"].toString();
+    for (const char* part :
+         {"this-computer has too little memory for large: it needs more than ", " TiB, and ",
+          " are free; a smaller model", "; --anyway launches it all the same"})
+        QVERIFY2(told.contains(part), part);
+    QVERIFY(m_own.run({"runs", "--json"}).json().array().isEmpty());
+}
+
+void TestCliAnswers::tooLargeARunCanBeLaunchedAnyway() {
+    const Answer answer = m_own.run(kTooLarge + QStringList{"--anyway", "--wait"});
+    QVERIFY2(answer.exitCode == static_cast<int>(ExitCode::kRunFailed), answer.whole());
+    QVERIFY2(answer.err.contains("out of memory") || answer.out.contains("out of memory"),
+             answer.whole());
 }
 
 QTEST_GUILESS_MAIN(TestCliAnswers)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/ui/dialogs/add_node_dialog.h"
 #include "app/ui/dialogs/connect_dialogs.h"
+#include "app/ui/dialogs/too_large_dialog.h"
 #include "tests/gui/support/demo_store.h"
 #include "tests/gui/support/widget_audit.h"
 #include "tests/gui/support/window_fixture.h"
@@ -52,8 +53,9 @@ void TestAccessibleNames::dialogsHaveNamesToo() {
     HostKeyDialog trust(node, "SHA256:abc", &m_demo->window());
     PasswordDialog password(node, "it wants a password", &m_demo->window());
     AddNodeDialog add(m_demo->fleet(), &m_demo->window());
+    TooLargeDialog tooLarge("node-c has too little memory", &m_demo->window());
     for (const QDialog* dialog : {static_cast<QDialog*>(&trust), static_cast<QDialog*>(&password),
-                                  static_cast<QDialog*>(&add)}) {
+                                  static_cast<QDialog*>(&add), static_cast<QDialog*>(&tooLarge)}) {
         const QStringList nameless = namelessControls(*dialog);
         QVERIFY2(nameless.isEmpty(), qPrintable(nameless.join('\n')));
         QVERIFY(!dialog->accessibleName().isEmpty());

@@ -4,6 +4,7 @@
 #include "app/ui/data/run_words.h"
 #include "app/ui/dialogs/add_node_dialog.h"
 #include "app/ui/dialogs/connect_dialogs.h"
+#include "app/ui/dialogs/too_large_dialog.h"
 #include "app/ui/new_run_page.h"
 #include "app/ui/nodes_page.h"
 #include "app/ui/plot/heat_map.h"
@@ -294,8 +295,16 @@ void TestScreenshots::dialogs() {
     PasswordDialog password(node, "connect to ssh trainer@node-c.lan: it wants a password",
                             &m_demo->window());
     AddNodeDialog add(m_demo->fleet(), &m_demo->window());
-    for (auto& [dialog, name] : std::initializer_list<std::pair<QDialog*, QString>>{
-             {&trust, "dialog-host-key"}, {&password, "dialog-password"}, {&add, "dialog-add"}}) {
+    TooLargeDialog tooLarge(
+        "node-a has too little memory for gpt2-124m: it needs about 31.4 GiB of its GPU's memory, "
+        "and 22.9 GiB are free; train.batch_size = 7 would fit, with train.accumulation = 9 for a "
+        "step as large; train.activation_checkpointing = true needs less, too",
+        &m_demo->window());
+    for (auto& [dialog, name] :
+         std::initializer_list<std::pair<QDialog*, QString>>{{&trust, "dialog-host-key"},
+                                                             {&password, "dialog-password"},
+                                                             {&add, "dialog-add"},
+                                                             {&tooLarge, "dialog-too-large"}}) {
         dialog->setAttribute(Qt::WA_DeleteOnClose, false);
         dialog->show();
         shoot(*dialog, name);

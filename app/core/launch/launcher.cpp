@@ -2,6 +2,8 @@
 #include "app/core/launch/launcher.h"
 
 #include "app/core/launch/agent_client.h"
+#include "app/core/launch/memory_ceiling.h"
+#include "app/core/launch/memory_estimate.h"
 #include "app/core/launch/rendezvous.h"
 #include "app/core/launch/transfer_rate.h"
 
@@ -100,7 +102,7 @@ Result<LocalTree> Launcher::stagedTree() const {
 }
 
 Result<void> Launcher::deploy() {
-    if (const auto goesOn = checkStop(); !goesOn)
+    if (const auto goesOn = checkStop(); !goesOn || m_isDeployed)
         return goesOn;
     const auto bundle = trainerBundle(m_device == "cuda");
     if (!bundle)
@@ -110,7 +112,8 @@ Result<void> Launcher::deploy() {
         return tl::unexpected<Error>(bundles.error());
     m_bundles = std::move(*bundles);
     m_stagedData.assign(m_parties.size(), {});
-    if (!m_spec.data.stage)
+    m_isDeployed = !m_spec.data.stage;
+    if (m_isDeployed)
         return {};
     const auto data = stagedTree();
     if (!data)
@@ -119,7 +122,32 @@ Result<void> Launcher::deploy() {
     if (!staged)
         return tl::unexpected<Error>(staged.error());
     m_stagedData = std::move(*staged);
+    m_isDeployed = true;
     return {};
+}
+
+bool Launcher::mayBeTooLarge() const {
+    return rm::mayBeTooLarge(m_spec, m_nodes, m_ranks, m_device);
+}
+
+std::string Launcher::whatIsTooLarge() {
+    m_progress({QStringLiteral("Estimate memory")});
+    const auto plans = makePlans(m_spec, m_nodes, m_ranks, m_device, {}, m_bundles, m_request);
+    const auto estimates = onEveryNode<NodeMemory>(m_stop, [&](size_t node) -> Task<NodeMemory> {
+        return [spec = specOn(node), &plan = plans[node]](HostSession& session, const std::string&,
+                                                          std::stop_token stop) {
+            // What cannot be told, for whatever reason, holds no launch back.
+            return estimateOnNode(session, spec, plan, stop).value_or(NodeMemory());
+        };
+    });
+    for (size_t i = 0; estimates && i < estimates->size(); ++i)
+        if (!(*estimates)[i].fits)
+            return tooLargeText(m_request.runName, nodeName(i), plans[i], (*estimates)[i]);
+    return {};
+}
+
+std::string Launcher::specOn(size_t node) const {
+    return toToml(specForNode(m_spec, m_request.runId, m_stagedData[node]));
 }
 
 Result<void> Launcher::start() {
@@ -140,9 +168,8 @@ Result<void> Launcher::start() {
 Result<void> Launcher::startAll(const std::vector<NodePlan>& plans) {
     // A start that was cut off half way could still make ranks once they had been looked for.
     const auto started = onEveryNode<bool>(m_stop, [this, &plans](size_t node) -> Task<bool> {
-        const std::string spec = toToml(specForNode(m_spec, m_request.runId, m_stagedData[node]));
-        return [spec, &plan = plans[node]](HostSession& session, const std::string& agent,
-                                           std::stop_token) {
+        return [spec = specOn(node), &plan = plans[node]](
+                   HostSession& session, const std::string& agent, std::stop_token) {
             return startOnNode(session, agent, spec, plan, {}).map([] { return true; });
         };
     });

@@ -15,7 +15,8 @@ namespace rm {
 
 using ProgressSink = std::function<void(const Progress&)>;
 
-/// One launch of one attempt, as linear blocking steps in this order: check(), deploy(), start().
+/// One launch of one attempt, as linear blocking steps in this order: check(), deploy(), where it
+/// may be too large whatIsTooLarge(), start().
 /// Used by one thread that is no host's worker.
 class Launcher {
 public:
@@ -35,8 +36,16 @@ public:
     /// After check(): ranks per node, in order.
     const std::vector<int>& ranks() const { return m_ranks; }
 
-    /// Sends trainer and staged data to the nodes that lack them.
+    /// After check(): memory could be short on a node, which whatIsTooLarge() finds out.
+    bool mayBeTooLarge() const;
+
+    /// Sends trainer and staged data to the nodes that lack them. Once is enough.
     Result<void> deploy();
+
+    /// After deploy(): lets all nodes' trainers estimate the memory that their ranks need, which
+    /// takes some seconds. For the first node where that is not free a sentence that names it, what
+    /// is needed, what is free and what to do. Empty: all fits, as far as can be told.
+    std::string whatIsTooLarge();
 
     /// Finds where the ranks meet and starts them. When one node fails, the started ones are ended.
     Result<void> start();
@@ -56,6 +65,7 @@ private:
     /// Sends one tree to every node: the folder's path on each.
     Result<std::vector<std::string>> sendTree(const LocalTree& tree, const std::string& what);
     Result<LocalTree> stagedTree() const;
+    std::string specOn(size_t node) const;
     Result<void> startAll(const std::vector<NodePlan>& plans);
     Result<void> checkStop() const;
     std::string nodeName(size_t node) const { return m_parties[node].worker->node().name; }
@@ -69,6 +79,7 @@ private:
     std::vector<int> m_ranks;
     std::string m_device;
     std::vector<std::string> m_bundles;
+    bool m_isDeployed = false;
     std::vector<std::string> m_stagedData; ///< per node: the folder there, empty: not staged
 };
 

@@ -4,6 +4,8 @@ target_sources(rm_core PRIVATE
     launch/agent_client.cpp
     launch/host_worker.cpp
     launch/launcher.cpp
+    launch/memory_ceiling.cpp
+    launch/memory_estimate.cpp
     launch/plan.cpp
     launch/recipes.cpp
     launch/rendezvous.cpp

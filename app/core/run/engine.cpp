@@ -125,12 +125,15 @@ Result<RunSummary> Engine::summary(const QString& run) const {
 
 ProcedureContext Engine::procedureContext(std::shared_ptr<LaunchPermit> permit) {
     ProcedureContext context{
-        m_impl->writer, m_impl->hosts, m_impl->database, std::move(permit), {}, {}};
+        m_impl->writer, m_impl->hosts, m_impl->database, std::move(permit), {}, {}, {}};
     context.progress = [this](const QString& run, const Progress& progress) {
         QMetaObject::invokeMethod(this, [=, this] { onProgress(run, progress); });
     };
     context.changed = [this](const QString&) {
         QMetaObject::invokeMethod(this, [this] { Q_EMIT runsChanged(); });
+    };
+    context.tooLarge = [this](const QString& run, const QString& why) {
+        QMetaObject::invokeMethod(this, [=, this] { Q_EMIT tooLarge(run, why); });
     };
     return context;
 }
@@ -169,15 +172,16 @@ void Engine::onProcedureEnded(const QString& run, const Result<QString>& started
 }
 
 QFuture<Result<QString>> Engine::launch(const CheckedSpec& spec,
-                                        const std::vector<Placement>& nodes,
-                                        const QString& wanted) {
+                                        const std::vector<Placement>& nodes, const QString& wanted,
+                                        IfTooLarge ifTooLarge) {
     auto parties = place(nodes);
     if (!parties)
         return readyFuture<QString>(tl::unexpected<Error>(parties.error()));
     const QString id = wanted.isEmpty() ? QString::fromStdString(newRunId(spec->name)) : wanted;
-    return startProcedure(id, [id, spec, parties = *parties](const ProcedureContext& context) {
-        return launchRun(context, id, spec, parties, {});
-    });
+    return startProcedure(
+        id, [id, spec, parties = *parties, ifTooLarge](const ProcedureContext& context) {
+            return launchRun(context, id, spec, parties, {}, ifTooLarge);
+        });
 }
 
 QFuture<Result<QString>> Engine::resume(const QString& run, std::optional<int64_t> step) {
@@ -199,7 +203,8 @@ QFuture<Result<QString>> Engine::resume(const QString& run, std::optional<int64_
 }
 
 QFuture<Result<QString>> Engine::branch(const QString& run, int64_t step,
-                                        std::optional<CheckedSpec> spec, const QString& wanted) {
+                                        std::optional<CheckedSpec> spec, const QString& wanted,
+                                        IfTooLarge ifTooLarge) {
     const auto found = summary(run);
     if (!found)
         return readyFuture<QString>(tl::unexpected<Error>(found.error()));
@@ -222,7 +227,8 @@ QFuture<Result<QString>> Engine::branch(const QString& run, int64_t step,
                            .and_then([](RunSpec parsed) { return check(std::move(parsed)); });
             if (!checked)
                 return tl::unexpected<Error>(checked.error());
-            return launchRun(context, id, *checked, parties, {run, step, checkpoint->saved.path});
+            return launchRun(context, id, *checked, parties, {run, step, checkpoint->saved.path},
+                             ifTooLarge);
         });
 }
 

@@ -3,6 +3,7 @@
 
 #include "app/core/fleet/fleet.h"
 #include "app/core/launch/host_worker.h"
+#include "app/core/launch/if_too_large.h"
 #include "app/core/launch/progress.h"
 #include "app/core/store/store.h"
 #include "shared/spec/run_spec.h"
@@ -77,16 +78,19 @@ public:
     void setCredentialSource(CredentialSource source);
 
     /// Checks, deploys, plans, starts, attaches. The answer is the new run's id: `id`, or one that
-    /// is made when that is empty (see newRunId()). A failure after the run is listed leaves it as
-    /// failed with the message, and nothing running.
+    /// is made when that is empty (see newRunId()). Where a node has too little memory, as its
+    /// trainer estimates, tooLarge() is followed by kExhausted, and nothing was begun. A failure
+    /// after the run is listed leaves it as failed with the message, and nothing running.
     QFuture<Result<QString>> launch(const CheckedSpec& spec, const std::vector<Placement>& nodes,
-                                    const QString& id = {});
+                                    const QString& id = {},
+                                    IfTooLarge ifTooLarge = IfTooLarge::kRefuse);
     /// Next attempt from the newest checkpoint (of any step, or exactly `step`).
     QFuture<Result<QString>> resume(const QString& run, std::optional<int64_t> step = {});
     /// A new run with its own checkpoints that starts from that checkpoint of `run`. `spec` null:
-    /// the run's own spec. `id` as in launch().
+    /// the run's own spec. The rest as in launch().
     QFuture<Result<QString>> branch(const QString& run, int64_t step,
-                                    std::optional<CheckedSpec> spec = {}, const QString& id = {});
+                                    std::optional<CheckedSpec> spec = {}, const QString& id = {},
+                                    IfTooLarge ifTooLarge = IfTooLarge::kRefuse);
     /// The answer is kApplied or kRefused; it waits as long as rank 0's node cannot be reached.
     /// kStop and kKill of a run whose ranks are not started yet cancel its launch, which then
     /// leaves it as stopped, or a resume's run as it was.
@@ -113,6 +117,9 @@ Q_SIGNALS:
     void liveChanged(const QString& run);
     void progressed(const QString& run, const rm::Progress& progress);
     void attemptEnded(const QString& run);
+    /// Why a launch is about to be refused: a sentence with what is needed, what is free and what
+    /// to do. It can be asked for all the same.
+    void tooLarge(const QString& run, const QString& why);
     /// A node of a run that is followed asks for what a person has to give or decide; once for
     /// each login that it refused. Fleet::check() it: a check that gets in lets following go on.
     void loginRefused(const QString& node);

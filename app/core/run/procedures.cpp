@@ -69,6 +69,18 @@ Result<void> deployAndStart(const ProcedureContext& context, const QString& run,
     return fail(ErrorCode::kUnavailable, "launch " + run.toStdString() + ": cancelled");
 }
 
+/// A failure to send what estimates is left to the launch itself, which meets and reports it.
+Result<void> refuseTooLarge(const ProcedureContext& context, const QString& run,
+                            Launcher& launcher) {
+    if (!launcher.mayBeTooLarge() || !launcher.deploy())
+        return {};
+    const std::string why = launcher.whatIsTooLarge();
+    if (why.empty() || context.permit->isCancelled())
+        return {};
+    context.tooLarge(run, QString::fromStdString(why));
+    return fail(ErrorCode::kExhausted, why);
+}
+
 std::string stepsThereAre(const std::vector<StoredCheckpoint>& checkpoints) {
     std::string steps;
     for (const StoredCheckpoint& checkpoint : checkpoints)
@@ -96,10 +108,13 @@ Result<StoredCheckpoint> findCheckpoint(StoreReader& reader, const QString& run,
 
 Result<QString> launchRun(const ProcedureContext& context, const QString& id,
                           const CheckedSpec& spec, const std::vector<PlacedParty>& nodes,
-                          const Origin& origin) {
+                          const Origin& origin, IfTooLarge ifTooLarge) {
     Launcher launcher = makeLauncher(context, id, *spec, nodes, 1, origin.checkpoint);
     if (const auto checked = launcher.check(); !checked)
         return tl::unexpected<Error>(checked.error());
+    if (ifTooLarge == IfTooLarge::kRefuse)
+        if (const auto fits = refuseTooLarge(context, id, launcher); !fits)
+            return tl::unexpected<Error>(fits.error());
     const auto runNodes = runNodesOf(nodes, launcher.ranks());
     const auto created = context.writer->call([&](StoreWriter& writer) {
         return writer.createRun({id, QString::fromStdString(spec->name), toToml(*spec), runNodes,

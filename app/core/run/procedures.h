@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "app/core/launch/if_too_large.h"
 #include "app/core/launch/launcher.h"
 #include "app/core/run/host_pool.h"
 #include "app/core/run/launch_permit.h"
@@ -24,6 +25,8 @@ struct ProcedureContext {
     std::shared_ptr<LaunchPermit> permit;
     std::function<void(const QString& run, const Progress&)> progress; ///< any thread
     std::function<void(const QString& run)> changed; ///< the run's summary changed; any thread
+    /// A new run was not launched as a node has too little memory, in a sentence; any thread.
+    std::function<void(const QString& run, const QString& why)> tooLarge;
 };
 
 /// Nodes in the order of their ranks.
@@ -39,12 +42,14 @@ struct Origin {
     std::string checkpoint; ///< folder on the node of rank 0
 };
 
-/// Checks, records the run under `id` (see newRunId()), deploys and starts it: its id. A failure
-/// of the check leaves no trace; a later one leaves the run as failed with the message, or as
+/// Checks, records the run under `id` (see newRunId()), deploys and starts it: its id. Where memory
+/// may be short (see mayBeTooLarge()) and that is to be refused, the nodes estimate what is needed
+/// before the run is recorded: kExhausted, and `tooLarge` says the same. A failure of the check and
+/// of that leaves no trace; a later one leaves the run as failed with the message, or as
 /// stopped when the permit was cancelled, and nothing running.
 Result<QString> launchRun(const ProcedureContext& context, const QString& id,
                           const CheckedSpec& spec, const std::vector<PlacedParty>& nodes,
-                          const Origin& origin);
+                          const Origin& origin, IfTooLarge ifTooLarge);
 
 /// The next attempt of a run that has ended, from its newest checkpoint or that of exactly `step`,
 /// on the same nodes. On failure the run keeps the state that it had; the attempt's number is used

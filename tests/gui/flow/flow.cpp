@@ -21,19 +21,12 @@ QString replaced(QString toml, const QString& key, const QString& value) {
     return toml.replace(line, key + " = " + value);
 }
 
-QString madeSmall(QString toml, const QString& name, int steps) {
-    const std::pair<const char*, QString> changes[] = {{"name", '"' + name + '"'},
-                                                       {"layers", "2"},
-                                                       {"heads", "2"},
-                                                       {"width", "32"},
-                                                       {"context", "32"},
-                                                       {"steps", QString::number(steps)},
-                                                       {"batch_size", "64"},
-                                                       {"every", "50"},
-                                                       {"batches", "2"},
-                                                       {"sample_tokens", "16"},
-                                                       {"keep_last", "100"},
-                                                       {"warmup_steps", "10"}};
+QString madeSmall(QString toml, const QString& name, int steps, const QString& width) {
+    const std::pair<const char*, QString> changes[] = {
+        {"name", '"' + name + '"'}, {"layers", "2"},      {"heads", "2"},
+        {"width", width},           {"context", "32"},    {"steps", QString::number(steps)},
+        {"batch_size", "64"},       {"every", "50"},      {"batches", "2"},
+        {"sample_tokens", "16"},    {"keep_last", "100"}, {"warmup_steps", "10"}};
     for (const auto& [key, value] : changes)
         toml = replaced(toml, key, value);
     return toml;
@@ -142,11 +135,11 @@ qint64 Flow::newestStep() const {
     return steps.isEmpty() ? 0 : steps.back();
 }
 
-Result<void> Flow::editSpec(const QString& name, int steps) {
+Result<void> Flow::editSpec(const QString& name, int steps, const QString& width) {
     const auto* editor = qobject_cast<QPlainTextEdit*>(m_hand->visible("specToml"));
     if (!editor)
         return late("edit the spec", "there is no text to edit");
-    return m_hand->paste("specToml", madeSmall(editor->toPlainText(), name, steps));
+    return m_hand->paste("specToml", madeSmall(editor->toPlainText(), name, steps, width));
 }
 
 Result<void> Flow::launch() {

@@ -47,8 +47,8 @@ public:
     void forgetSeen();
 
     /// On the New run page: the recipe's text with a model of a few thousand weights, some 25 ms a
-    /// step on two old cores.
-    Result<void> editSpec(const QString& name, int steps);
+    /// step on two old cores; with another width it is another.
+    Result<void> editSpec(const QString& name, int steps, const QString& width = "32");
     /// Clicks Launch and waits until the run's page says Running.
     Result<void> launch();
     /// From the Runs page by Return.

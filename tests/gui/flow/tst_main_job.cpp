@@ -59,6 +59,7 @@ private Q_SLOTS:
     void branchIsASecondRun();
     void stopAsksFirst();
     void deletedRunComesBack();
+    void tooLargeARunIsToldBeforeItStarts();
     void closedWindowLosesNoStep();
     void changedHostKeyIsRefused();
 
@@ -325,6 +326,30 @@ void TestMainJob::deletedRunComesBack() {
     QTRY_VERIFY2(runNames().value(0) == "flow", qPrintable(textsOn(m_flow->window()).join(" | ")));
     RM_DO(hand().click("toastAction"));
     QTRY_COMPARE(runNames().mid(0, 2), QStringList({"flow-branch", "flow"}));
+}
+
+void TestMainJob::tooLargeARunIsToldBeforeItStarts() {
+    const QStringList before = runNames();
+    RM_DO(hand().click("railNewRun"));
+    RM_DO(hand().click("recipe.gpt-tiny"));
+    RM_DO(m_flow->editSpec("flow-large", kSteps, "65536")); // terabytes
+    RM_DO(hand().click("launch"));
+    QTRY_VERIFY_WITH_TIMEOUT(hand().visible("tooLargeDialog"), kSoonMs);
+    const QString told = textsOn(*hand().visible("tooLargeDialog")).join('\n');
+    QVERIFY2(told.contains(QRegularExpression(kNodeName +
+                                              " has too little memory for flow-large: each of its "
+                                              "2 ranks there needs more than [\\d.]+ TiB, and "
+                                              "[\\d.]+ [MG]iB are free for each; a smaller model")),
+             qPrintable(told));
+    RM_DO(hand().click("goBack"));
+    QTRY_VERIFY(!hand().visible("tooLargeDialog") && hand().visible("launch"));
+    QVERIFY(!hand().visible("launchBanner"));
+    RM_DO(hand().click("railRuns"));
+    QTRY_COMPARE(runNames(), before);
+    RM_DO(hand().click("railNewRun"));
+    RM_DO(hand().click("launch"));
+    RM_DO(hand().click("launchAnyway"));
+    QTRY_VERIFY_WITH_TIMEOUT(page().isVisible() && state().startsWith("Failed"), kStartMs);
 }
 
 void TestMainJob::closedWindowLosesNoStep() {

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/core/launch/memory_estimate.h"
+
+#include <nlohmann/json.hpp>
+
+#include <array>
+#include <cstdio>
+
+namespace rm {
+
+namespace {
+
+using nlohmann::json;
+using namespace std::chrono_literals;
+
+constexpr auto kPatience = 20s;
+
+std::string sizeText(int64_t bytes) {
+    constexpr std::array kUnits = {"MiB", "GiB", "TiB"};
+    double value = static_cast<double>(bytes) / (1 << 20);
+    size_t unit = 0;
+    for (; value >= 1024 && unit + 1 < kUnits.size(); ++unit)
+        value /= 1024;
+    std::array<char, 32> text{};
+    std::snprintf(text.data(), text.size(), "%.1f %s", value, kUnits[unit]);
+    return text.data();
+}
+
+NodeMemory estimateFrom(const json& j) {
+    NodeMemory estimate;
+    estimate.fits = j.at("fits").get<bool>();
+    estimate.isLeast = j.at("at_least").get<bool>();
+    estimate.needed = j.at("bytes").at("total").get<int64_t>();
+    estimate.free = j.at("free").get<int64_t>();
+    estimate.advice = j.at("advice").get<std::string>();
+    return estimate;
+}
+
+} // namespace
+
+Result<NodeMemory> parseNodeMemory(const std::string& text) {
+    // A field that is missing or of another type throws inside nlohmann.
+    try {
+        return estimateFrom(json::parse(text));
+    } catch (const json::exception& error) {
+        return fail(ErrorCode::kCorrupt, std::string("estimate memory: ") + error.what());
+    }
+}
+
+Result<NodeMemory> estimateOnNode(HostSession& session, const std::string& specToml,
+                                  const NodePlan& plan, std::stop_token stop) {
+    const std::vector<std::string> arguments = {"estimate",      "-",
+                                                "--json",        "--advise",
+                                                "--ranks",       std::to_string(plan.worldSize),
+                                                "--local-ranks", std::to_string(plan.localRanks),
+                                                "--device",      plan.device};
+    return runToEnd(session, plan.bundle + "/bin/ringmaster-trainer", arguments, specToml,
+                    kPatience, stop)
+        .and_then(parseNodeMemory);
+}
+
+std::string tooLargeText(const std::string& run, const std::string& node, const NodePlan& plan,
+                         const NodeMemory& estimate) {
+    const bool several = plan.localRanks > 1;
+    const bool onGpu = plan.device == "cuda";
+    return node + " has too little memory for " + run + ": " +
+           (several ? "each of its " + std::to_string(plan.localRanks) + " ranks there" : "it") +
+           " needs " + (estimate.isLeast ? "more than " : "about ") + sizeText(estimate.needed) +
+           (onGpu ? " of its GPU's memory" : "") + ", and " + sizeText(estimate.free) +
+           " are free" + (several && !onGpu ? " for each" : "") +
+           (estimate.advice.empty() ? "" : "; " + estimate.advice);
+}
+
+} // namespace rm
