@@ -3,6 +3,7 @@
 
 #include "shared/io/clock.h"
 #include "shared/io/file.h"
+#include "trainer/train/memory/host_heap.h"
 #include "trainer/train/model/fused_ops.h"
 
 #include <algorithm>
@@ -53,6 +54,8 @@ void configureDevice(const Device& device, const RunSpec& spec, const std::strin
     const bool pictures = spec.model.type.starts_with("resnet");
     device.plugin->configure({.tryConvolutions = pictures, .traceFolder = traceFolder});
     setFusedOps(device.plugin->fusedOps());
+    if (device.isCpu() && spec.model.type == "translation")
+        keepFewPrograms();
 }
 
 std::string rankName(int rank) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "shared/io/clock.h"
-#include "trainer/train/device/device.h"
 #include "shared/io/free_memory.h"
+#include "trainer/train/device/device.h"
 
 #include <ATen/CPUGeneratorImpl.h>
 #include <ATen/Parallel.h>

@@ -7,6 +7,7 @@
 #include <sys/resource.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <fstream>
 #include <limits>
 
@@ -17,6 +18,11 @@ void keepFreedMemory() {
     mallopt(M_MMAP_MAX, 0); // mappings of their own go back at once
     mallopt(M_TRIM_THRESHOLD, std::numeric_limits<int>::max());
     mallopt(M_TOP_PAD, kGrowBy);
+}
+
+void keepFewPrograms() {
+    ::setenv("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "64", /*overwrite=*/0);
+    ::setenv("LRU_CACHE_CAPACITY", "16", /*overwrite=*/0);
 }
 
 void limitMemory(int64_t bytes) {

@@ -10,6 +10,12 @@ namespace rm {
 /// GPT's step on a CPU). Call once, before tensors are made.
 void keepFreedMemory();
 
+/// Makes oneDNN, and ATen's way to it, keep fewer of the programs that they made, one for each
+/// shape of an operation: of sentences of all lengths there are so many shapes that what they keep
+/// by default grew to ten times a small model's tensors, and few were used again. What the
+/// environment says wins. Call before the first operation.
+void keepFewPrograms();
+
 /// Lets this process allocate no more than so many bytes from now on: allocations fail then, where
 /// otherwise the kernel would end a process, and first of all this one, not a neighbour's.
 void limitMemory(int64_t bytes);
