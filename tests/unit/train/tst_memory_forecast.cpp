@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "shared/io/file.h"
-#include "trainer/train/memory/batch_search.h"
 #include "shared/io/free_memory.h"
+#include "trainer/train/memory/batch_search.h"
 #include "trainer/train/memory/rehearsal.h"
 
 #include <QObject>

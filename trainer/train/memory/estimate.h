@@ -12,7 +12,7 @@ namespace rm {
 
 /// What one rank needs on its device at the worst moment of a step, in bytes. Tensors as ATen's
 /// allocator counts them: what the heap holds in reserve, and what libraries take for themselves,
-/// comes on top. On a CPU that was 0.1 GiB for gpt-tiny, 0.2 for resnet-tiny and 0.4 for
+/// comes on top. On a CPU that was 0.1 GiB for gpt-tiny and resnet-tiny, and 0.2 for
 /// translation-tiny, whose batches have many shapes.
 struct MemoryEstimate {
     int64_t weights = 0;     ///< parameters and buffers
