@@ -32,10 +32,6 @@ std::string advise(const RunSpec& spec, const DataSizes& sizes, int ranks, const
     return text + "; " + whatWouldFit(spec, sizes, ranks, device, forecast, safeShare(freeBytes));
 }
 
-bool canRecompute(const RunSpec& spec) {
-    return !spec.train.activationCheckpointing && !spec.model.type.starts_with("resnet");
-}
-
 /// As many micro-batches of `samples` as make a step of what was asked for, about.
 int64_t accumulationFor(const RunSpec& spec, int64_t samples) {
     const int64_t whole = samplesOf(spec) * spec.train.accumulation;
@@ -73,7 +69,7 @@ Result<FoundBatch> findBatch(const RunSpec& spec, const DataSizes& sizes, int ra
 
 std::string whatNeedsLess(const RunSpec& spec, int ranks, bool isModel) {
     std::string text = "a smaller model";
-    if (!isModel && canRecompute(spec))
+    if (!isModel && !spec.train.activationCheckpointing)
         text += ", train.activation_checkpointing = true";
     if (!spec.optimizer.sharded && ranks > 1)
         text += ", optimizer.sharded = true";
@@ -91,7 +87,7 @@ std::string whatWouldFit(const RunSpec& spec, const DataSizes& sizes, int ranks,
     if (accumulation > spec.train.accumulation && spec.train.globalBatch == 0)
         text +=
             ", with train.accumulation = " + std::to_string(accumulation) + " for a step as large";
-    if (canRecompute(spec))
+    if (!spec.train.activationCheckpointing)
         text += "; train.activation_checkpointing = true needs less, too";
     return text;
 }
