@@ -57,7 +57,7 @@ struct NodeReport {
     int cores = 0;
     int64_t memoryBytes = 0;
     int64_t freeMemoryBytes = 0; ///< at the probe, for processes; 0: unknown
-    std::string driver; ///< NVIDIA driver version, empty: none
+    std::string driver;          ///< NVIDIA driver version, empty: none
     std::vector<GpuReport> gpus;
     std::vector<InterfaceReport> interfaces;
     std::vector<DiskReport> disks;
