@@ -31,6 +31,12 @@ Sheet::Sheet(const QString& title, const QString& text, const char* objectName, 
     column->addLayout(m_buttons);
 }
 
+QSize Sheet::sizeHint() const {
+    const int width = size::kDialogWidth;
+    const bool wraps = layout()->hasHeightForWidth();
+    return {width, wraps ? layout()->totalHeightForWidth(width) : QDialog::sizeHint().height()};
+}
+
 QPushButton* Sheet::addButton(const QString& text, const char* role, const char* objectName) {
     QPushButton* button = makeButton(text, role, objectName, this);
     m_buttons->addWidget(button);

@@ -21,6 +21,8 @@ public:
     /// Cancel, which Esc does too.
     void addCancel();
 
+    QSize sizeHint() const override; ///< as high as the texts are at the sheet's width
+
 private:
     QVBoxLayout* m_content;
     QHBoxLayout* m_buttons;
