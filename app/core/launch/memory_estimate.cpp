@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/launch/memory_estimate.h"
 
-#include <nlohmann/json.hpp>
+#include <QLocale>
 
-#include <array>
-#include <cstdio>
+#include <nlohmann/json.hpp>
 
 namespace rm {
 
@@ -15,15 +14,9 @@ using namespace std::chrono_literals;
 
 constexpr auto kPatience = 20s;
 
+/// "31.4 GiB"
 std::string sizeText(int64_t bytes) {
-    constexpr std::array kUnits = {"MiB", "GiB", "TiB"};
-    double value = static_cast<double>(bytes) / (1 << 20);
-    size_t unit = 0;
-    for (; value >= 1024 && unit + 1 < kUnits.size(); ++unit)
-        value /= 1024;
-    std::array<char, 32> text{};
-    std::snprintf(text.data(), text.size(), "%.1f %s", value, kUnits[unit]);
-    return text.data();
+    return QLocale::c().formattedDataSize(bytes, 1).toStdString();
 }
 
 NodeMemory estimateFrom(const json& j) {
