@@ -2,6 +2,7 @@
 #include "shared/metrics/registry.h"
 
 #include <algorithm>
+#include <iterator>
 #include <vector>
 
 namespace rm {
@@ -14,7 +15,8 @@ constexpr auto kNode = MetricScope::kNode;
 constexpr auto kGauge = MetricKind::kGauge;
 constexpr auto kCounter = MetricKind::kCounter;
 
-std::vector<MetricDef> makeBuiltins() {
+/// What training and validation report.
+std::vector<MetricDef> runMetrics() {
     using namespace metric;
     return {
         {kTrainLoss, "train/loss", "", kGauge, kRank, "Mean loss over the tokens of this rank."},
@@ -56,6 +58,13 @@ std::vector<MetricDef> makeBuiltins() {
          "Characters to change in the translations, by the length of the references."},
         {kValidationWer, "validation/wer", "ratio", kGauge, kRun,
          "Words to change in the translations, by the length of the references."},
+    };
+}
+
+/// What is sampled of the machines meanwhile.
+std::vector<MetricDef> machineMetrics() {
+    using namespace metric;
+    return {
         {kGpuUtilization, "gpu/utilization", "ratio", kGauge, kRank,
          "Share of time in which a kernel ran; waiting for other ranks counts as running."},
         {kGpuMemoryBytes, "gpu/memory_bytes", "bytes", kGauge, kRank, "GPU memory in use."},
@@ -81,6 +90,12 @@ std::vector<MetricDef> makeBuiltins() {
 bool isNameCharacter(char c) {
     return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || c == '.' || c == '/' ||
            c == '-';
+}
+
+std::vector<MetricDef> makeBuiltins() {
+    std::vector<MetricDef> all = runMetrics();
+    std::ranges::move(machineMetrics(), std::back_inserter(all));
+    return all;
 }
 
 } // namespace
