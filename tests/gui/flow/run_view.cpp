@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tests/gui/flow/run_view.h"
 
+#include "app/ui/models/checkpoints_model.h"
 #include "app/ui/node_card.h"
 #include "app/ui/plot/line_chart.h"
 #include "app/ui/widgets/chip.h"
 #include "app/ui/widgets/page_header.h"
 
 #include <QAbstractItemView>
+#include <QRegularExpression>
 
 namespace rm::test {
 
@@ -54,6 +56,17 @@ QString figureOf(const QWidget& runPage, const QString& objectName) {
 
 QStringList eventsOf(const QWidget& runPage) {
     return columnOf(runPage.findChild<QAbstractItemView*>("events"), 0);
+}
+
+bool hasEvent(const QWidget& runPage, const QString& pattern) {
+    return !eventsOf(runPage).filter(QRegularExpression(pattern)).isEmpty();
+}
+
+QString stepSavedByCommand(const QWidget& runPage) {
+    const char* table = "checkpointsTable";
+    const qsizetype row = columnOf(runPage, table, CheckpointsModel::kBecause)
+                              .indexOf(QRegularExpression(".*command"));
+    return row < 0 ? QString() : columnOf(runPage, table, CheckpointsModel::kStep)[row];
 }
 
 QStringList columnOf(const QWidget& page, const QString& table, int column) {

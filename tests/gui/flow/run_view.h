@@ -26,6 +26,12 @@ QString figureOf(const QWidget& runPage, const QString& objectName);
 /// Texts of the event list, newest first.
 QStringList eventsOf(const QWidget& runPage);
 
+/// Whether one of them matches.
+bool hasEvent(const QWidget& runPage, const QString& pattern);
+
+/// Step of the newest checkpoint in the run's list that a person asked for; "": none.
+QString stepSavedByCommand(const QWidget& runPage);
+
 /// One column of a table, top to bottom.
 QStringList columnOf(const QWidget& page, const QString& table, int column);
 

@@ -71,11 +71,6 @@ private:
     QStringList runNames() const {
         return columnOf(m_flow->window(), "runsTable", RunsModel::kName);
     }
-    QStringList checkpoints(int column) const {
-        return columnOf(page(), "checkpointsTable", column);
-    }
-    QString stepSavedByCommand() const;
-    bool hasEvent(const QString& pattern) const;
     void pauseNow();
     void stopNow();
 
@@ -121,16 +116,6 @@ void TestMainJob::cleanupTestCase() {
         qInfo("largest gap of all: %lld ms, in %lld s", m_flow->gaps().largestMs(),
               m_clock.elapsed() / 1000);
     m_flow.reset();
-}
-
-bool TestMainJob::hasEvent(const QString& pattern) const {
-    return !eventsOf(page()).filter(QRegularExpression(pattern)).isEmpty();
-}
-
-QString TestMainJob::stepSavedByCommand() const {
-    const qsizetype row =
-        checkpoints(CheckpointsModel::kBecause).indexOf(QRegularExpression(".*command"));
-    return row < 0 ? QString() : checkpoints(CheckpointsModel::kStep)[row];
 }
 
 void TestMainJob::emptyDatabaseShowsWelcome() {
@@ -230,10 +215,11 @@ void TestMainJob::holdKeepsTheStep() {
 void TestMainJob::checkpointIsListedAndTold() {
     RM_DO(hand().click("tabCheckpoints"));
     RM_DO(hand().click("checkpointRun"));
-    QTRY_VERIFY_WITH_TIMEOUT(!stepSavedByCommand().isEmpty(), kSoonMs);
+    QTRY_VERIFY_WITH_TIMEOUT(!stepSavedByCommand(page()).isEmpty(), kSoonMs);
     QVERIFY(!hand().visible("restoreCheckpoint")->isEnabled()); // it trains
     RM_DO(hand().click("tabCharts"));
-    QTRY_VERIFY_WITH_TIMEOUT(hasEvent("^checkpoint " + stepSavedByCommand() + ','), kSoonMs);
+    QTRY_VERIFY_WITH_TIMEOUT(hasEvent(page(), "^checkpoint " + stepSavedByCommand(page()) + ','),
+                             kSoonMs);
 }
 
 void TestMainJob::pauseNow() {
@@ -278,7 +264,7 @@ void TestMainJob::olderCheckpointIsRestored() {
     RM_DO(hand().click("tabCharts"));
     QTRY_VERIFY_WITH_TIMEOUT(state().startsWith("Running"), kStartMs);
     const QString attempt = state().section(" · ", 1);
-    QTRY_VERIFY_WITH_TIMEOUT(hasEvent('^' + attempt + " from step 100$"), kSoonMs);
+    QTRY_VERIFY_WITH_TIMEOUT(hasEvent(page(), '^' + attempt + " from step 100$"), kSoonMs);
     QTRY_VERIFY_WITH_TIMEOUT(newestStep() > 100 && newestStep() < kSteps, kSoonMs);
     pauseNow();
 }
