@@ -111,7 +111,7 @@ std::vector<double> train(const MakeModel& make, const std::vector<Batch>& data,
     const RunSpec spec = smallSpec();
     const World world;
     const auto model = placed(make, device.at);
-    GradientSync sync(world, *model, {}, false, [] {});
+    GradientSync sync(world, *model, {}, false, [](MetricId) {});
     const auto optimizer = makeOptimizer(*model, spec.optimizer, world, nullptr);
     StepGate gate(device.at, false, StepGate::Mode::kStaysShut);
     int replays = 0;

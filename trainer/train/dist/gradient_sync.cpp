@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trainer/train/dist/gradient_sync.h"
 
-#include "trainer/train/dist/bucket_hooks.h"
+#include "trainer/train/dist/bucket_hook.h"
 #include "trainer/train/optim/gradients.h"
 
 #include <ATen/core/grad_mode.h>
@@ -24,37 +24,42 @@ std::optional<at::ScalarType> travelFormat(const std::string& compression) {
 
 } // namespace
 
-GradientSync::GradientSync(const World& world, const Model& model,
-                           const RunSpec::Distribution& settings, bool sharded,
-                           std::function<void()> onComputed)
-    : m_group(world.group())
+GradientSync::GradientSync(const World& world, Model& model, const RunSpec::Distribution& settings,
+                           bool sharded, PhaseEnd onPhase)
+    : m_world(world)
+    , m_model(model)
     , m_settings(settings)
-    , m_onComputed(std::move(onComputed))
+    , m_onPhase(std::move(onPhase))
     , m_values(parameterValues(model)) {
-    if (!m_group)
+    if (m_world.isAlone())
         return;
-    m_buckets = gradientBuckets(m_values, settings.bucketMb * kMiB);
+    m_layout = gradientBuckets(m_values, settings.bucketMb * kMiB);
+    const BucketTravel travel(world, travelFormat(settings.compression));
+    m_buckets = std::make_unique<GradientBuckets>(travel, m_values, m_layout, sharded);
+    m_arrivals = std::make_unique<Arrivals>(m_values.size(), m_layout, m_onPhase);
     if (sharded)
-        m_shards = std::make_unique<ParameterShards>(world, model, m_buckets);
+        m_shards = std::make_unique<ParameterShards>(world, model, m_layout);
+    model.setBeforeUse([this](size_t parameter) { m_arrivals->await(parameter); });
 }
 
-GradientSync::~GradientSync() = default;
+GradientSync::~GradientSync() {
+    m_model.setBeforeUse({});
+}
 
 void GradientSync::makeReducer() {
     m_reducer = std::make_shared<c10d::Reducer>(
-        m_values, m_buckets, m_group, std::vector<bool>(m_values.size(), false),
+        m_values, m_layout, m_world.group(), std::vector<bool>(m_values.size(), false),
         m_settings.bucketMb * kMiB, /*find_unused_parameters=*/false,
         /*gradient_as_bucket_view=*/true, std::unordered_map<size_t, std::string>{},
         c10d::kDefaultFirstBucketBytes, /*skip_all_reduce_unused_params=*/false,
         /*use_python_reducer=*/false, std::vector<int64_t>{});
     if (m_settings.staticGraph)
         m_reducer->set_static_graph();
-    const BucketTravel travel{m_group, travelFormat(m_settings.compression), m_onComputed};
-    if (!m_shards)
-        return m_reducer->register_comm_hook(makeAllreduceHook(travel));
-    auto scatter = std::make_unique<ScatterHook>(travel, m_values, *m_shards);
-    m_scatter = scatter.get();
-    m_reducer->register_comm_hook(std::move(scatter));
+    auto hook = std::make_unique<BucketHook>(
+        m_world, BucketTravel(m_world, travelFormat(m_settings.compression)), *m_buckets, m_values,
+        [this] { m_onPhase(metric::kPhaseBackwardMs); });
+    m_hook = hook.get();
+    m_reducer->register_comm_hook(std::move(hook));
 }
 
 void GradientSync::beginStep() {
@@ -76,17 +81,18 @@ void GradientSync::beginStepInPlace() {
 // back to the first layout at once: a resumed run must sum in the same order.
 void GradientSync::settleBuckets() {
     m_reducer->rebuild_buckets();
-    m_reducer->initialize_buckets(m_buckets);
+    m_reducer->initialize_buckets(m_layout);
     m_settled = true;
 }
 
 void GradientSync::backward(const at::Tensor& loss, const at::Tensor& seed, bool last) {
-    if (!last || !m_group) {
+    if (!last || m_world.isAlone()) {
         loss.backward(seed);
         if (last)
-            m_onComputed();
+            m_onPhase(metric::kPhaseBackwardMs);
         return;
     }
+    settle(); // parameters that no forward pass read
     // Not before: a static graph counts the passes of its first step, and only one may reduce.
     const bool isFirst = !m_reducer;
     if (isFirst)
@@ -96,8 +102,12 @@ void GradientSync::backward(const at::Tensor& loss, const at::Tensor& seed, bool
     loss.backward(seed);
     if (isFirst && m_settings.staticGraph)
         m_reducer->delay_all_reduce(); // which the first pass over a static graph leaves to us
-    if (m_scatter)
-        m_scatter->finish();
+    m_hook->finish();
+}
+
+void GradientSync::settle() {
+    if (m_arrivals)
+        m_arrivals->awaitAll();
 }
 
 } // namespace rm

@@ -12,10 +12,8 @@ using Future = c10::ivalue::Future;
 
 class DoneWork final : public c10d::Work {
 public:
-    /// `kept`: what a real one would hold on to until nobody knows it any more.
-    DoneWork(Tensors result, Tensors kept)
-        : m_result(std::move(result))
-        , m_kept(std::move(kept)) {}
+    explicit DoneWork(Tensors result)
+        : m_result(std::move(result)) {}
 
     bool isCompleted() override { return true; }
     bool wait(std::chrono::milliseconds) override { return true; }
@@ -31,7 +29,6 @@ public:
 
 private:
     Tensors m_result;
-    Tensors m_kept;
 };
 
 class SilentGroup final : public c10d::Backend {
@@ -53,16 +50,17 @@ public:
     WorkPtr _allgather_base(at::Tensor& all, at::Tensor&, const c10d::AllgatherOptions&) override {
         return done({all});
     }
-    WorkPtr _reduce_scatter_base(at::Tensor& mine, at::Tensor& all,
+    WorkPtr _reduce_scatter_base(at::Tensor& mine, at::Tensor&,
                                  const c10d::ReduceScatterOptions&) override {
-        // Gloo sums a copy.
-        return done({mine}, all.is_cpu() ? Tensors{all.clone()} : Tensors{});
+        return done({mine});
+    }
+    WorkPtr alltoall_base(at::Tensor& to, at::Tensor&, std::vector<int64_t>&, std::vector<int64_t>&,
+                          const c10d::AllToAllOptions&) override {
+        return done({to});
     }
 
 private:
-    static WorkPtr done(Tensors result, Tensors kept = {}) {
-        return c10::make_intrusive<DoneWork>(std::move(result), std::move(kept));
-    }
+    static WorkPtr done(Tensors result) { return c10::make_intrusive<DoneWork>(std::move(result)); }
 };
 
 } // namespace

@@ -17,11 +17,11 @@ namespace rm {
 ///   phase/data_ms       batches read and on the device, over all micro-batches
 ///   phase/forward_ms    model and loss, over all micro-batches
 ///   phase/backward_ms   this rank's gradients computed: until its last bucket is handed over
-///   phase/allreduce_ms  from then until the average of all ranks is there: communication that
-///                       did not hide behind computing, waiting for slower ranks included
+///   phase/allreduce_ms  from then until the gradients' sums over all ranks are there, and in the
+///                       next forward pass waiting for those that it needs: communication that did
+///                       not hide behind computing, waiting for slower ranks included
 ///   phase/checkpoint_ms waiting until a checkpoint's tensors are copied
-///   phase/optimizer_ms  clipping and update; with sharded state also bringing the updated weights
-///                       to all ranks
+///   phase/optimizer_ms  clipping and update, also what of it a forward pass does
 ///
 /// On an accelerator these are times of its stream, taken without waiting; those of a step may
 /// come a few steps later, as a second record of that step. train/step_ms is the host's time per

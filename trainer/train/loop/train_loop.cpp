@@ -77,8 +77,10 @@ at::Tensor TrainLoop::forward(const Batch& batch) {
 at::Tensor TrainLoop::updateWeights() {
     const at::Tensor gradNorm =
         m_gate.update(*m_optimizer, m_figures.lr, clip(), m_spec.optimizer.clipValue);
-    if (m_average)
+    if (m_average) {
+        m_sync->settle();
         m_average->update();
+    }
     return gradNorm;
 }
 

@@ -39,6 +39,7 @@ Result<void> TrainLoop::saveAndWait(const std::string& reason) {
 
 /// All ranks together; what rank 0 returns is to be written.
 CheckpointContent TrainLoop::collect(const std::string& reason) {
+    m_sync->settle();
     const std::vector<uint8_t> rng = m_session.device.plugin->rngState();
     const auto rngStates = m_world.gather(std::string(rng.begin(), rng.end()));
     auto optimizerState = m_optimizer->collectState();

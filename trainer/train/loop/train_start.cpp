@@ -147,8 +147,8 @@ TrainLoop::TrainLoop(const Session& session, std::unique_ptr<Task> task, StepCut
     , m_report(std::make_unique<StepReport>(session))
     , m_sync(std::make_unique<GradientSync>(m_world, m_model, m_spec.distribution,
                                             m_spec.optimizer.sharded,
-                                            [this] { m_report->lap(metric::kPhaseBackwardMs); }))
-    , m_optimizer(makeOptimizer(m_model, m_spec.optimizer, m_world, m_sync->shards()))
+                                            [this](MetricId phase) { m_report->lap(phase); }))
+    , m_optimizer(makeOptimizer(m_model, m_spec.optimizer, m_world, m_sync.get()))
     , m_gate(makeGate(session))
     , m_control(std::make_unique<Control>(m_world, m_board, *session.telemetry))
     , m_newest(session.options.startFrom)
@@ -189,6 +189,7 @@ Result<void> TrainLoop::loadTensors(const std::string& dir) {
     }
     if (const auto agreed = agreeOnFirst(m_world, mine); !agreed)
         return tl::unexpected(agreed.error());
+    m_sync->settle();
     if (files)
         loadModel(files->model, m_model);
     m_world.broadcast(replicatedTensors(m_model));

@@ -8,6 +8,7 @@ namespace rm {
 /// Measures with the averaged weights where there are any; returns the figure that is watched.
 std::optional<double> TrainLoop::validate() {
     m_board.setPhase(Phase::kValidation);
+    m_sync->settle();
     std::vector<at::Tensor> buffers; // rank 0's are those that a checkpoint gets
     for (const Buffer& buffer : m_model.buffers())
         buffers.push_back(buffer.value);

@@ -38,7 +38,7 @@ Rehearsal::Rehearsal(const RunSpec& spec, const DataSizes& sizes, int ranks, con
     fill(*m_model);
     m_model->moveTo(device.at);
     m_sync = std::make_unique<GradientSync>(m_world, *m_model, spec.distribution,
-                                            spec.optimizer.sharded, [] {});
+                                            spec.optimizer.sharded, [](MetricId) {});
     run(1, nullptr); // makes what is made once: the Reducer's buckets, tables, kernels
 }
 

@@ -7,6 +7,7 @@
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -46,6 +47,10 @@ public:
     /// smoothing.
     virtual at::Tensor loss(const Batch& batch, bool training) = 0;
 
+    /// `ask` is called with a parameter's index before a forward pass reads its value, and may
+    /// change it; empty: nobody is asked. Whoever reads parameters() does not ask.
+    void setBeforeUse(std::function<void(size_t)> ask) { m_beforeUse = std::move(ask); }
+
     /// config.json as the Python libraries read it.
     virtual std::string configJson() const = 0;
 
@@ -53,13 +58,18 @@ protected:
     /// Adds an uninitialised parameter and returns its index.
     size_t addParameter(std::string name, at::IntArrayRef shape,
                         at::MemoryFormat format = at::MemoryFormat::Contiguous);
-    const at::Tensor& parameter(size_t index) const { return m_parameters[index].value; }
+    const at::Tensor& parameter(size_t index) const {
+        if (m_beforeUse)
+            m_beforeUse(index);
+        return m_parameters[index].value;
+    }
     size_t addBuffer(std::string name, at::Tensor value);
     const at::Tensor& buffer(size_t index) const { return m_buffers[index].value; }
 
 private:
     std::vector<Parameter> m_parameters;
     std::vector<Buffer> m_buffers;
+    std::function<void(size_t)> m_beforeUse;
 };
 
 /// The values of all parameters, in order; they share storage with the model.

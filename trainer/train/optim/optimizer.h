@@ -14,7 +14,7 @@
 
 namespace rm {
 
-class ParameterShards;
+class GradientSync;
 
 /// A tensor under the name that it has in a file.
 struct NamedTensor {
@@ -39,13 +39,14 @@ class Optimizer {
 public:
     virtual ~Optimizer() = default;
 
-    /// The gradients that step() will take, as this rank has them. They share storage.
+    /// Of the gradients that step() will take what this rank has. They share storage.
     virtual std::vector<at::Tensor> gradients() const = 0;
 
     /// Global L2 norm of the gradients, a float32 scalar on the device. Waits for no device.
     virtual at::Tensor gradientNorm() const = 0;
 
-    /// One update. Waits for no device.
+    /// One update, of which a part may remain to be done by the model's next forward pass, or
+    /// GradientSync::settle(). Waits for no device.
     virtual void step(double lr, const UpdateGate& gate = {}) = 0;
 
     /// Its tensors in the model's order, as "PARAMETER.exp_avg" and the like: torch.optim's names,
@@ -57,9 +58,9 @@ public:
     virtual void loadState(const TensorSource& source) = 0;
 };
 
-/// The one that the spec names. The model must be on its device. `shards`: its parameters cut by
-/// rank, null when every rank keeps the whole state. All that is referred to must outlive it.
+/// The one that the spec names. The model must be on its device. `sync` brings the gradients; null
+/// alone, when they are where autograd leaves them. All that is referred to must outlive it.
 std::unique_ptr<Optimizer> makeOptimizer(const Model& model, const RunSpec::Optimizer& settings,
-                                         const World& world, ParameterShards* shards);
+                                         const World& world, GradientSync* sync);
 
 } // namespace rm

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trainer/train/optim/sharded_optimizer.h"
 
-#include "trainer/train/optim/gradients.h"
-
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/empty_like.h>
 #include <ATen/ops/zeros_like.h>
@@ -22,12 +20,13 @@ at::Tensor viewOf(const at::Tensor& flat, int64_t offset, const at::Tensor& para
 } // namespace
 
 ShardedOptimizer::ShardedOptimizer(const Model& model, const RunSpec::Optimizer& settings,
-                                   const World& world, ParameterShards& shards)
+                                   const World& world, GradientSync& sync)
     : m_model(model)
     , m_world(world)
-    , m_shards(shards)
+    , m_sync(sync)
+    , m_shards(*sync.shards())
     , m_updater(settings, model.parameters().front().value.device()) {
-    for (const Bucket& bucket : shards.buckets()) {
+    for (const Bucket& bucket : m_shards.buckets()) {
         m_states.emplace_back();
         for (size_t i = 0; i < m_updater.stateNames().size(); ++i)
             m_states.back().push_back(at::zeros_like(bucket.mine));
@@ -35,7 +34,6 @@ ShardedOptimizer::ShardedOptimizer(const Model& model, const RunSpec::Optimizer&
     }
 }
 
-/// What of each parameter lies in this rank's shard.
 void ShardedOptimizer::addPieces(size_t index) {
     const Bucket& bucket = m_shards.buckets()[index];
     const int64_t shard = bucket.mine.numel();
@@ -50,23 +48,25 @@ void ShardedOptimizer::addPieces(size_t index) {
         for (const at::Tensor& flat : m_states[index])
             states.push_back(flat.narrow(0, from, to - from));
         m_updater.add(bucket.mine.narrow(0, from, to - from), states, parameter.decays);
-        m_gradients.push_back(bucket.gradient.narrow(0, from, to - from));
+        m_pieces.push_back({index, from, to - from});
     }
 }
 
+std::vector<at::Tensor> ShardedOptimizer::gradients() const {
+    std::vector<at::Tensor> gradients;
+    for (const Piece& piece : m_pieces)
+        gradients.push_back(
+            m_sync.buckets()->all()[piece.bucket].mine.narrow(0, piece.offset, piece.size));
+    return gradients;
+}
+
 at::Tensor ShardedOptimizer::gradientNorm() const {
-    const at::NoGradGuard noGrad;
-    std::vector<at::Tensor> shards;
-    for (const Bucket& bucket : m_shards.buckets())
-        shards.push_back(bucket.gradient);
-    at::Tensor squares = normOf(shards).square_();
-    m_world.sum(squares);
-    return squares.sqrt_();
+    return m_sync.buckets()->norm(m_world);
 }
 
 void ShardedOptimizer::step(double lr, const UpdateGate& gate) {
-    m_updater.step(m_gradients, lr, gate);
-    m_shards.gather();
+    m_updater.step(gradients(), lr, gate);
+    m_shards.gather(*m_sync.arrivals());
 }
 
 std::string ShardedOptimizer::nameOf(size_t parameter, size_t state) const {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "trainer/train/dist/parameter_shards.h"
+#include "trainer/train/dist/gradient_sync.h"
 #include "trainer/train/optim/optimizer.h"
 #include "trainer/train/optim/updater.h"
 
@@ -12,9 +12,9 @@ namespace rm {
 class ShardedOptimizer final : public Optimizer {
 public:
     ShardedOptimizer(const Model& model, const RunSpec::Optimizer& settings, const World& world,
-                     ParameterShards& shards);
+                     GradientSync& sync);
 
-    std::vector<at::Tensor> gradients() const override { return m_gradients; }
+    std::vector<at::Tensor> gradients() const override;
     at::Tensor gradientNorm() const override;
     void step(double lr, const UpdateGate& gate) override;
     std::vector<TensorShape> stateShapes() const override;
@@ -22,6 +22,12 @@ public:
     void loadState(const TensorSource& source) override;
 
 private:
+    /// What of a parameter lies in this rank's shard of a bucket.
+    struct Piece {
+        size_t bucket;
+        int64_t offset, size; ///< in the shard, elements
+    };
+
     void addPieces(size_t bucket);
     std::string nameOf(size_t parameter, size_t state) const;
     at::Tensor collectFlat(const ParameterShards::Bucket& bucket, const at::Tensor& shard) const;
@@ -30,10 +36,11 @@ private:
 
     const Model& m_model;
     const World& m_world;
+    GradientSync& m_sync;
     ParameterShards& m_shards;
     Updater m_updater;
     std::vector<std::vector<at::Tensor>> m_states; ///< [bucket][state]: flat, as the shard
-    std::vector<at::Tensor> m_gradients;           ///< one piece a parameter in a shard
+    std::vector<Piece> m_pieces;                   ///< in the updater's order
 };
 
 } // namespace rm

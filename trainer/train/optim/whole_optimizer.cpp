@@ -1,40 +1,89 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trainer/train/optim/whole_optimizer.h"
 
+#include "trainer/train/dist/gradient_sync.h"
 #include "trainer/train/optim/gradients.h"
 
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/zeros_like.h>
 
+#include <algorithm>
+#include <numeric>
+
 namespace rm {
+namespace {
+
+std::vector<std::vector<size_t>> partsOf(const Model& model, GradientSync* sync) {
+    std::vector<std::vector<size_t>> parts;
+    if (sync && sync->buckets()) {
+        for (const GradientBucket& bucket : sync->buckets()->all())
+            parts.push_back(bucket.parameters);
+        return parts;
+    }
+    parts.emplace_back(model.parameters().size());
+    std::iota(parts.front().begin(), parts.front().end(), size_t{0});
+    return parts;
+}
+
+/// As it is now, whatever the next step makes of it.
+UpdateGate copyOf(const UpdateGate& gate) {
+    const auto copy = [](const at::Tensor& tensor) {
+        return tensor.defined() ? tensor.clone() : at::Tensor();
+    };
+    return {copy(gate.divisor), copy(gate.skip), copy(gate.lr)};
+}
+
+} // namespace
 
 WholeOptimizer::WholeOptimizer(const Model& model, const RunSpec::Optimizer& settings,
-                               const World& world)
+                               const World& world, GradientSync* sync)
     : m_world(world)
-    , m_values(parameterValues(model))
-    , m_updater(settings, m_values.front().device()) {
-    for (const Parameter& parameter : model.parameters()) {
-        std::vector<at::Tensor> states;
-        for (const std::string_view name : m_updater.stateNames()) {
-            states.push_back(at::zeros_like(parameter.value.detach()));
-            m_state.push_back({parameter.name + "." + std::string(name), states.back()});
-        }
-        if (m_updater.stepCount().defined())
-            m_state.push_back({parameter.name + ".step", m_updater.stepCount()});
-        m_updater.add(parameter.value, states, parameter.decays);
+    , m_sync(sync) {
+    const at::Device device = model.parameters().front().value.device();
+    std::vector<std::vector<NamedTensor>> states(model.parameters().size());
+    for (const std::vector<size_t>& indices : partsOf(model, sync)) {
+        Part& part = m_parts.emplace_back(Part{{}, {settings, device}});
+        for (const size_t index : indices)
+            states[index] = add(model.parameters()[index], part);
     }
+    for (const std::vector<NamedTensor>& state : states)
+        m_state.insert(m_state.end(), state.begin(), state.end());
+}
+
+/// Returns its state.
+std::vector<NamedTensor> WholeOptimizer::add(const Parameter& parameter, Part& part) {
+    std::vector<NamedTensor> named;
+    std::vector<at::Tensor> states;
+    for (const std::string_view name : part.updater.stateNames()) {
+        states.push_back(at::zeros_like(parameter.value.detach()));
+        named.push_back({parameter.name + "." + std::string(name), states.back()});
+    }
+    if (part.updater.stepCount().defined())
+        named.push_back({parameter.name + ".step", part.updater.stepCount()});
+    part.updater.add(parameter.value, states, parameter.decays);
+    part.values.push_back(parameter.value);
+    return named;
 }
 
 std::vector<at::Tensor> WholeOptimizer::gradients() const {
-    return gradientsOf(m_values);
+    return m_sync && m_sync->buckets() ? m_sync->buckets()->sums()
+                                       : gradientsOf(m_parts.front().values);
 }
 
 at::Tensor WholeOptimizer::gradientNorm() const {
-    return normOf(gradients());
+    return m_sync && m_sync->buckets() ? m_sync->buckets()->norm(m_world) : normOf(gradients());
 }
 
 void WholeOptimizer::step(double lr, const UpdateGate& gate) {
-    m_updater.step(gradients(), lr, gate);
+    if (!m_sync || !m_sync->buckets())
+        return m_parts.front().updater.step(gradients(), lr, gate);
+    std::vector<std::vector<at::Tensor>> gradients; // beginStep() drops them
+    for (const Part& part : m_parts)
+        gradients.push_back(gradientsOf(part.values));
+    m_sync->buckets()->gather(*m_sync->arrivals(), [this, gradients = std::move(gradients), lr,
+                                                    gate = copyOf(gate)](size_t part) {
+        m_parts[part].updater.step(gradients[part], lr, gate);
+    });
 }
 
 std::vector<TensorShape> WholeOptimizer::stateShapes() const {
@@ -54,11 +103,10 @@ void WholeOptimizer::loadState(const TensorSource& source) {
     for (const NamedTensor& state : m_state) {
         if (m_world.isFirst())
             at::Tensor(state.tensor).copy_(source(state.name));
-        if (!state.tensor.is_same(m_updater.stepCount())) // which all parameters share
+        const auto isIt = [&](const at::Tensor& other) { return other.is_same(state.tensor); };
+        if (std::ranges::none_of(tensors, isIt)) // several parameters share a count of steps
             tensors.push_back(state.tensor);
     }
-    if (m_updater.stepCount().defined())
-        tensors.push_back(m_updater.stepCount());
     m_world.broadcast(std::move(tensors));
 }
 

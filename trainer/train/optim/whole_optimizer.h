@@ -6,10 +6,13 @@
 
 namespace rm {
 
-/// Every rank keeps the whole state and computes the same update from the same gradients.
+/// Every rank keeps the whole state and computes the same update from the same gradients: bucket by
+/// bucket, of some only when the next forward pass needs them and their gradients are there.
 class WholeOptimizer final : public Optimizer {
 public:
-    WholeOptimizer(const Model& model, const RunSpec::Optimizer& settings, const World& world);
+    /// `sync`: null alone.
+    WholeOptimizer(const Model& model, const RunSpec::Optimizer& settings, const World& world,
+                   GradientSync* sync);
 
     std::vector<at::Tensor> gradients() const override;
     at::Tensor gradientNorm() const override;
@@ -19,9 +22,17 @@ public:
     void loadState(const TensorSource& source) override;
 
 private:
+    /// What is updated at once.
+    struct Part {
+        std::vector<at::Tensor> values;
+        Updater updater;
+    };
+
+    std::vector<NamedTensor> add(const Parameter& parameter, Part& part);
+
     const World& m_world;
-    std::vector<at::Tensor> m_values;
-    Updater m_updater;
+    GradientSync* m_sync;
+    std::vector<Part> m_parts; ///< as GradientSync's buckets; alone all in one
     std::vector<NamedTensor> m_state;
 };
 

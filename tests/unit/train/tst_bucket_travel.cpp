@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/unit/train/trainer_run.h"
+#include "trainer/train/device/device.h"
+#include "trainer/train/dist/gradient_buckets.h"
+
+#include <QObject>
+#include <QTest>
+
+#include <ATen/ops/allclose.h>
+#include <ATen/ops/arange.h>
+#include <ATen/ops/cat.h>
+#include <ATen/ops/empty.h>
+#include <ATen/ops/equal.h>
+#include <ATen/ops/zeros.h>
+#include <torch/csrc/distributed/c10d/Work.hpp>
+
+#include <thread>
+
+using namespace rm;
+using namespace rm::test;
+
+namespace {
+
+constexpr int kRanks = 3;
+
+/// Runs `work` as so many ranks would, each on a thread, over Gloo on loopback.
+void onRanks(const std::function<void(const World&)>& work) {
+    const int port = freePort();
+    std::vector<std::thread> threads;
+    for (int rank = 0; rank < kRanks; ++rank)
+        threads.emplace_back([&, rank] {
+            Placement placement;
+            placement.rank = placement.localRank = rank;
+            placement.worldSize = placement.localWorldSize = kRanks;
+            placement.masterAddr = "127.0.0.1";
+            placement.masterPort = port;
+            const auto device = useDevice("cpu", 0, 1);
+            work(World::join(placement, *device));
+        });
+    for (std::thread& thread : threads)
+        thread.join();
+}
+
+void complete(const Transfer& transfer) {
+    transfer.work->wait();
+    transfer.unpack();
+}
+
+/// A tensor of a rank: halves, which every number format has exactly.
+at::Tensor valuesOf(int rank, int64_t size) {
+    return at::arange(size).to(at::kFloat).mul_(0.5).add_(rank);
+}
+
+at::Tensor sumOverRanks(int64_t size) {
+    at::Tensor sum = at::zeros({size});
+    for (int rank = 0; rank < kRanks; ++rank)
+        sum.add_(valuesOf(rank, size));
+    return sum;
+}
+
+/// Of a rank that has to wait for it.
+class Awaited final : public c10d::Work {
+public:
+    bool wait(std::chrono::milliseconds) override {
+        ++waits;
+        return true;
+    }
+    int waits = 0;
+};
+
+} // namespace
+
+/// Gradients on their way between ranks, and what a forward pass waits for.
+class TestBucketTravel : public QObject {
+    Q_OBJECT
+private Q_SLOTS:
+    void partsAndGatheringGiveTheSum_data() {
+        QTest::addColumn<int>("size");
+        QTest::addColumn<bool>("isNarrow");
+        for (const bool isNarrow : {false, true})
+            for (const int size : {9, 10, 11, 2, 1}) // also fewer than ranks
+                QTest::addRow("%d elements%s", size, isNarrow ? ", bfloat16" : "")
+                    << size << isNarrow;
+    }
+
+    void partsAndGatheringGiveTheSum() {
+        QFETCH(int, size);
+        QFETCH(bool, isNarrow);
+        std::vector<at::Tensor> parts(kRanks), inParts(kRanks), whole(kRanks);
+        onRanks([&](const World& world) {
+            const auto rank = static_cast<size_t>(world.rank());
+            const BucketTravel travel(world,
+                                      isNarrow ? std::optional(at::kBFloat16) : std::nullopt);
+            inParts[rank] = valuesOf(world.rank(), size);
+            complete(travel.sumParts(inParts[rank]));
+            parts[rank] = travel.partOf(inParts[rank]).clone();
+            complete(travel.gather(inParts[rank]));
+            whole[rank] = valuesOf(world.rank(), size);
+            complete(travel.sum(whole[rank]));
+        });
+        const at::Tensor expected = sumOverRanks(size);
+        QVERIFY(at::equal(at::cat(parts), expected));
+        for (size_t rank = 0; rank < kRanks; ++rank) {
+            QVERIFY(at::equal(inParts[rank], expected));
+            QVERIFY(at::equal(whole[rank], expected));
+        }
+    }
+
+    void normIsThatOfAllGradients() {
+        std::vector<at::Tensor> norms(kRanks);
+        const std::vector<at::Tensor> values{at::empty({5}), at::empty({7}), at::empty({10})};
+        onRanks([&](const World& world) {
+            const BucketTravel travel(world, std::nullopt);
+            GradientBuckets buckets(travel, values, {{2}, {1}, {0}}, false);
+            for (GradientBucket& bucket : buckets.all()) {
+                bucket.sum = sumOverRanks(values[bucket.parameters[0]].numel());
+                bucket.mine = travel.partOf(bucket.sum);
+            }
+            norms[static_cast<size_t>(world.rank())] = buckets.norm(world);
+        });
+        const at::Tensor expected =
+            at::cat({sumOverRanks(10), sumOverRanks(7), sumOverRanks(5)}).norm();
+        for (const at::Tensor& norm : norms)
+            QVERIFY(at::allclose(norm, expected));
+    }
+
+    void whatTheForwardPassNeedsFirstComesWhole() {
+        const std::vector<at::Tensor> values{at::empty({5}), at::empty({7}), at::empty({10})};
+        const World alone;
+        const BucketTravel travel(alone, std::nullopt);
+        const GradientBuckets buckets(travel, values, {{2}, {1}, {0}}, false);
+        QVERIFY(!buckets.all()[0].comesWhole);
+        QVERIFY(!buckets.all()[1].comesWhole);
+        QVERIFY(buckets.all()[2].comesWhole);
+        const GradientBuckets inParts(travel, values, {{2}, {1}, {0}}, true);
+        QVERIFY(!inParts.all()[2].comesWhole);
+    }
+
+    void parametersAwaitTheirOwnBucketOnce() {
+        std::vector<MetricId> phases;
+        Arrivals arrivals(3, {{2}, {0, 1}}, [&](MetricId phase) { phases.push_back(phase); });
+        const auto work = c10::make_intrusive<Awaited>();
+        int finished = 0;
+        arrivals.expect(1, work, [&] { ++finished; });
+        arrivals.await(2);
+        QCOMPARE(work->waits, 0);
+        QVERIFY(phases.empty());
+        arrivals.await(0);
+        arrivals.await(1);
+        QCOMPARE(work->waits, 1);
+        QCOMPARE(finished, 1);
+        const std::vector<MetricId> expected{metric::kPhaseForwardMs, metric::kPhaseAllreduceMs,
+                                             metric::kPhaseOptimizerMs};
+        QCOMPARE(phases, expected);
+    }
+
+    void settlingLeavesNothingToAwait() {
+        int phases = 0, finished = 0;
+        Arrivals arrivals(2, {{1}, {0}}, [&](MetricId) { ++phases; });
+        for (const size_t bucket : {0, 1})
+            arrivals.expect(bucket, c10::make_intrusive<Awaited>(), [&] { ++finished; });
+        arrivals.awaitAll();
+        QCOMPARE(finished, 2);
+        arrivals.await(0);
+        QCOMPARE(finished, 2);
+        QCOMPARE(phases, 0);
+    }
+};
+
+QTEST_GUILESS_MAIN(TestBucketTravel)
+#include "tst_bucket_travel.moc"

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "trainer/train/dist/gradient_buckets.h"
+
+#include <torch/csrc/distributed/c10d/comm.hpp>
+
+#include <functional>
+#include <map>
+
+namespace rm {
+
+/// Sends c10d::Reducer's buckets as they fill during a backward pass, whole ones to all ranks,
+/// others each part to its rank. The Reducer itself waits for nothing.
+class BucketHook final : public c10d::CppCommHookInterface<c10::intrusive_ptr<c10d::ProcessGroup>> {
+public:
+    /// `onLast` is called when the last bucket of a step sets out. `parameters`: the model's.
+    BucketHook(const World& world, const BucketTravel& travel, GradientBuckets& buckets,
+               const std::vector<at::Tensor>& parameters, std::function<void()> onLast);
+
+    c10::intrusive_ptr<c10::ivalue::Future> runHook(c10d::GradBucket& bucket) override;
+
+    /// After the backward pass: returns when all is there.
+    void finish();
+
+private:
+    void unpackArrived();
+
+    BucketTravel m_travel;
+    GradientBuckets& m_buckets;
+    std::function<void()> m_onLast;
+    std::map<const c10::TensorImpl*, size_t> m_bucketOf; ///< by its first parameter
+    std::vector<Transfer> m_transfers;
+};
+
+} // namespace rm

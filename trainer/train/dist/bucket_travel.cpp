@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trainer/train/dist/bucket_travel.h"
+
+#include <ATen/ops/empty.h>
+#include <ATen/ops/empty_like.h>
+#include <ATen/ops/sum.h>
+
+#include <algorithm>
+
+namespace rm {
+
+int64_t BucketTravel::partSize(const at::Tensor& bucket) const {
+    return (bucket.numel() + m_world.size() - 1) / m_world.size();
+}
+
+at::Tensor BucketTravel::partOf(const at::Tensor& bucket) const {
+    const int64_t size = partSize(bucket);
+    const int64_t begin = std::min(size * m_world.rank(), bucket.numel());
+    return bucket.narrow(0, begin, std::min(size, bucket.numel() - begin));
+}
+
+/// The bucket if it can travel as it is, else one that can, with its elements or as yet without.
+at::Tensor BucketTravel::evenly(const at::Tensor& bucket, bool filled) const {
+    const int64_t size = partSize(bucket) * m_world.size();
+    const at::ScalarType format = m_format.value_or(bucket.scalar_type());
+    if (bucket.numel() == size && bucket.scalar_type() == format)
+        return bucket;
+    at::Tensor even = at::empty({size}, bucket.options().dtype(format));
+    if (filled)
+        even.narrow(0, 0, bucket.numel()).copy_(bucket);
+    even.narrow(0, bucket.numel(), size - bucket.numel()).zero_();
+    return even;
+}
+
+Transfer BucketTravel::sum(const at::Tensor& bucket) const {
+    std::vector<at::Tensor> wire{m_format ? bucket.to(*m_format) : bucket};
+    Transfer transfer{m_world.group()->allreduce(wire), [] {}};
+    if (m_format)
+        transfer.unpack = [bucket, wire] { bucket.copy_(wire.front()); };
+    return transfer;
+}
+
+// Gloo's reduce-scatter is its all-reduce of which most is thrown away: half as much again on the
+// wire with two ranks as what an exchange of parts needs.
+Transfer BucketTravel::sumParts(const at::Tensor& bucket) const {
+    at::Tensor wire = evenly(bucket, true);
+    at::Tensor mine = partOf(bucket);
+    if (!bucket.is_cpu()) {
+        at::Tensor part = partOf(wire);
+        auto work = m_world.group()->_reduce_scatter_base(part, wire);
+        return {std::move(work), [part, mine] {
+                    if (!part.is_alias_of(mine))
+                        at::Tensor(mine).copy_(part.narrow(0, 0, mine.numel()));
+                }};
+    }
+    at::Tensor parts = at::empty_like(wire); // of all ranks, each its own of what is mine
+    std::vector<int64_t> evenSizes;
+    auto work = m_world.group()->alltoall_base(parts, wire, evenSizes, evenSizes);
+    return {std::move(work), [parts, wire, mine, ranks = m_world.size()]() mutable {
+                const at::Tensor rows = parts.view({ranks, -1}).narrow(1, 0, mine.numel());
+                at::sum_out(mine, rows, 0, /*keepdim=*/false, mine.scalar_type());
+            }};
+}
+
+Transfer BucketTravel::gather(const at::Tensor& bucket) const {
+    at::Tensor wire = evenly(bucket, false);
+    at::Tensor part = wire.narrow(0, partSize(bucket) * m_world.rank(), partSize(bucket));
+    if (wire.is_same(bucket))
+        return {m_world.group()->_allgather_base(wire, part), [] {}};
+    const at::Tensor mine = partOf(bucket);
+    part.narrow(0, 0, mine.numel()).copy_(mine);
+    return {m_world.group()->_allgather_base(wire, part),
+            [bucket, wire] { bucket.copy_(wire.narrow(0, 0, bucket.numel())); }};
+}
+
+} // namespace rm
