@@ -18,10 +18,9 @@ c10::intrusive_ptr<Future> doneWith(const at::Tensor& bucket) {
 
 } // namespace
 
-BucketHook::BucketHook(const World& world, const BucketTravel& travel, GradientBuckets& buckets,
+BucketHook::BucketHook(const World& world, GradientBuckets& buckets,
                        const std::vector<at::Tensor>& parameters, std::function<void()> onLast)
     : CppCommHookInterface(world.group())
-    , m_travel(travel)
     , m_buckets(buckets)
     , m_onLast(std::move(onLast)) {
     for (size_t i = 0; i < buckets.all().size(); ++i)
@@ -35,9 +34,9 @@ c10::intrusive_ptr<Future> BucketHook::runHook(c10d::GradBucket& given) {
     GradientBucket& bucket =
         m_buckets.all()[m_bucketOf.at(given.getParameters().front().unsafeGetTensorImpl())];
     bucket.sum = given.getBufferRef();
-    bucket.mine = m_travel.partOf(bucket.sum);
-    m_transfers.push_back(bucket.comesWhole ? m_travel.sum(bucket.sum)
-                                            : m_travel.sumParts(bucket.sum));
+    const BucketTravel& travel = m_buckets.travel();
+    bucket.mine = travel.partOf(bucket.sum);
+    m_transfers.push_back(bucket.comesWhole ? travel.sum(bucket.sum) : travel.sumParts(bucket.sum));
     if (given.isLast())
         m_onLast();
     return doneWith(bucket.sum);

@@ -15,7 +15,7 @@ namespace rm {
 class BucketHook final : public c10d::CppCommHookInterface<c10::intrusive_ptr<c10d::ProcessGroup>> {
 public:
     /// `onLast` is called when the last bucket of a step sets out. `parameters`: the model's.
-    BucketHook(const World& world, const BucketTravel& travel, GradientBuckets& buckets,
+    BucketHook(const World& world, GradientBuckets& buckets,
                const std::vector<at::Tensor>& parameters, std::function<void()> onLast);
 
     c10::intrusive_ptr<c10::ivalue::Future> runHook(c10d::GradBucket& bucket) override;
@@ -26,7 +26,6 @@ public:
 private:
     void unpackArrived();
 
-    BucketTravel m_travel;
     GradientBuckets& m_buckets;
     std::function<void()> m_onLast;
     std::map<const c10::TensorImpl*, size_t> m_bucketOf; ///< by its first parameter

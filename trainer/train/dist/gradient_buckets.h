@@ -33,6 +33,7 @@ public:
     GradientBuckets(const BucketTravel& travel, const std::vector<at::Tensor>& values,
                     const std::vector<std::vector<size_t>>& layout, bool inParts);
 
+    const BucketTravel& travel() const { return m_travel; }
     std::vector<GradientBucket>& all() { return m_buckets; }
     const std::vector<GradientBucket>& all() const { return m_buckets; }
 

@@ -55,9 +55,8 @@ void GradientSync::makeReducer() {
         /*use_python_reducer=*/false, std::vector<int64_t>{});
     if (m_settings.staticGraph)
         m_reducer->set_static_graph();
-    auto hook = std::make_unique<BucketHook>(
-        m_world, BucketTravel(m_world, travelFormat(m_settings.compression)), *m_buckets, m_values,
-        [this] { m_onPhase(metric::kPhaseBackwardMs); });
+    auto hook = std::make_unique<BucketHook>(m_world, *m_buckets, m_values,
+                                             [this] { m_onPhase(metric::kPhaseBackwardMs); });
     m_hook = hook.get();
     m_reducer->register_comm_hook(std::move(hook));
 }
