@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/commands.h"
 #include "app/cli/json_view.h"
-#include "app/cli/run_watch.h"
+#include "app/cli/run_text.h"
 #include "app/cli/session.h"
 #include "app/cli/terminal.h"
 #include "app/core/store/run_metrics.h"

@@ -3,6 +3,7 @@
 #include "app/cli/commands.h"
 #include "app/cli/interruption.h"
 #include "app/cli/json_view.h"
+#include "app/cli/run_text.h"
 #include "app/cli/run_watch.h"
 #include "app/cli/session.h"
 #include "app/cli/terminal.h"

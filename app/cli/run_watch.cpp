@@ -3,6 +3,7 @@
 
 #include "app/cli/access.h"
 #include "app/cli/json_view.h"
+#include "app/cli/run_text.h"
 #include "app/cli/session.h"
 #include "app/cli/terminal.h"
 #include "app/core/store/run_metrics.h"
@@ -20,7 +21,6 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr int kBarWidth = 24;
 constexpr auto kRefresh = 200ms;
 
 /// Ctrl+C ends this terminal program only: what it followed trains on.
@@ -209,30 +209,6 @@ int Watch::finish() {
 }
 
 } // namespace
-
-std::string lastFigures(StoreReader& reader, const QString& run,
-                        const std::vector<const MetricDef*>& metrics) {
-    std::string text;
-    for (const MetricDef* metric : metrics)
-        if (const auto last = reader.lastPoint(run, {metric->name, 0}))
-            text += "  " + metric->name.substr(metric->name.find('/') + 1) + " " +
-                    formatNumber(last->value);
-    return text;
-}
-
-std::string progressText(const Progress& progress) {
-    std::string text = progress.stage.toStdString();
-    if (progress.total <= 0)
-        return text;
-    const double share = static_cast<double>(progress.done) / static_cast<double>(progress.total);
-    text += "  " + progressBar(share, kBarWidth) + "  " +
-            formatBytes(static_cast<double>(progress.sent)) + " sent";
-    if (progress.bytesPerSec >= 0)
-        text += ", " + formatBytes(progress.bytesPerSec) + "/s";
-    if (progress.secondsLeft >= 0)
-        text += ", " + formatDuration(progress.secondsLeft) + " left";
-    return text;
-}
 
 int watchRun(Session& session, const QString& run) {
     auto reader = session.reader();
