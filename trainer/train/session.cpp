@@ -54,6 +54,8 @@ void configureDevice(const Device& device, const RunSpec& spec, const std::strin
     const bool pictures = spec.model.type.starts_with("resnet");
     device.plugin->configure({.tryConvolutions = pictures, .traceFolder = traceFolder});
     setFusedOps(device.plugin->fusedOps());
+    if (device.isCpu())
+        keepOneHeap();
     if (device.isCpu() && spec.model.type == "translation")
         keepFewPrograms();
 }

@@ -5,11 +5,12 @@
 #include "trainer/train/failure.h"
 #include "trainer/train/memory/host_heap.h"
 
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include <cstdio>
 #include <cstdlib>
+#include <fstream>
+#include <string>
 
 namespace {
 
@@ -21,6 +22,15 @@ Result<Ending> train(Session& session) {
     if (!loop)
         return tl::unexpected(loop.error());
     return (*loop)->run();
+}
+
+/// Bytes, at the worst moment.
+long long mostResident() {
+    std::ifstream status("/proc/self/status");
+    for (std::string word; status >> word;)
+        if (long long kilobytes = 0; word == "VmHWM:" && status >> kilobytes)
+            return kilobytes * 1024;
+    return 0;
 }
 
 int fail(const std::string& message) {
@@ -44,11 +54,7 @@ int main(int argc, char** argv) {
     const auto ending = train(*session);
     if (!ending)
         return fail(ending.error().message);
-    rusage usage{};
-    getrusage(RUSAGE_SELF, &usage);
-    std::printf("peak %lld\nresident %lld\n",
-                static_cast<long long>(test::CountingAllocator::peak()),
-                static_cast<long long>(usage.ru_maxrss) * 1024);
+    std::printf("peak %zu\nresident %lld\n", test::CountingAllocator::peak(), mostResident());
     std::fflush(nullptr);
     _exit(static_cast<int>(ending->code)); // as the trainer does
 }

@@ -2,6 +2,7 @@
 #include "trainer/train/memory/host_heap.h"
 
 #include "shared/io/free_memory.h"
+#include "trainer/train/memory/tensor_heap.h"
 
 #include <malloc.h>
 #include <sys/resource.h>
@@ -18,6 +19,15 @@ void keepFreedMemory() {
     mallopt(M_MMAP_MAX, 0); // mappings of their own go back at once
     mallopt(M_TRIM_THRESHOLD, std::numeric_limits<int>::max());
     mallopt(M_TOP_PAD, kGrowBy);
+    useTensorHeap();
+}
+
+void keepOneHeap() {
+    mallopt(M_ARENA_MAX, 1);
+}
+
+void giveFreedMemoryBack() {
+    malloc_trim(0);
 }
 
 void keepFewPrograms() {

@@ -7,8 +7,16 @@ namespace rm {
 
 /// Makes malloc keep what is freed, blocks of any size. Every step asks for the same large tensors
 /// again; otherwise the kernel takes their pages back and clears them anew each time (4 % of a
-/// GPT's step on a CPU). Call once, before tensors are made.
+/// GPT's step on a CPU). Tensors come from useTensorHeap() then, so that what is kept is used
+/// again. Call once, before tensors are made.
 void keepFreedMemory();
+
+/// Lets all threads allocate from one heap. With more, what one thread freed (the one that copied
+/// for a checkpoint, say) lies there while another asks for new memory.
+void keepOneHeap();
+
+/// Lets go of what was kept, once.
+void giveFreedMemoryBack();
 
 /// Makes oneDNN, and ATen's way to it, keep fewer of the programs that they made, one for each
 /// shape of an operation: of sentences of all lengths there are so many shapes that what they keep

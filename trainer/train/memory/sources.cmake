@@ -9,4 +9,5 @@ target_sources(rm_train PRIVATE
     memory/imagined_data.cpp
     memory/model_size.cpp
     memory/peak_line.cpp
-    memory/rehearsal.cpp)
+    memory/rehearsal.cpp
+    memory/tensor_heap.cpp)
