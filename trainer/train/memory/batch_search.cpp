@@ -62,7 +62,7 @@ Result<FoundBatch> findBatch(const RunSpec& spec, const DataSizes& sizes, int ra
                             whatNeedsLess(spec, ranks));
         if (samples == before || round == kRounds)
             break;
-        forecast = MemoryForecast::make(spec, sizes, ranks, device, samples);
+        forecast = MemoryForecast::make(spec, sizes, ranks, device, samples, &forecast);
     }
     return FoundBatch{batchKeyOf(spec), batchValueOf(spec, samples), bytes, forecast.at(samples)};
 }

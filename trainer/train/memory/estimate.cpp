@@ -3,6 +3,7 @@
 
 #include "shared/io/free_memory.h"
 #include "trainer/train/data/batch_feed.h"
+#include "trainer/train/memory/host_heap.h"
 #include "trainer/train/memory/model_size.h"
 #include "trainer/train/memory/rehearsal.h"
 #include "trainer/train/optim/update_rule.h"
@@ -19,6 +20,11 @@ constexpr double kWorkOnGpu = 1e14;
 constexpr double kPasses = 3; ///< forward, and backward for inputs and for weights
 /// Tokens, say, that a rehearsal may have at once: small models have much memory for little work.
 constexpr int64_t kMostUses = 32768;
+/// Products that may go into micro-batches of other shapes, and how many suffice.
+constexpr double kWorkForShapes = 3e11;
+constexpr int64_t kMostShapes = 24;
+/// Of a translation's vocabularies and texts; of 2,000 and of 40,000 pairs it was about as much.
+constexpr int64_t kPairTexts = 10 << 20;
 constexpr int64_t kLeast = 4; ///< samples: with one alone some operations take another way
 
 int64_t bytesOf(const Batch& batch) {
@@ -34,13 +40,17 @@ int64_t readersOf(const RunSpec& spec) {
     return spec.data.workers > 0 ? spec.data.workers : chosen;
 }
 
+/// Products of numbers in a step with one sample.
+double workOfOne(const Rehearsal& rehearsal, const RunSpec& spec) {
+    return kPasses * static_cast<double>(parameterCount(rehearsal.model())) *
+           static_cast<double>(usesPerSample(spec));
+}
+
 /// Samples that a rehearsal can do with.
 int64_t affordable(const Rehearsal& rehearsal, const RunSpec& spec, const Device& device) {
-    const double each = kPasses * static_cast<double>(parameterCount(rehearsal.model())) *
-                        static_cast<double>(usesPerSample(spec));
     const double work = device.isCpu() ? kWorkOnCpu : kWorkOnGpu;
     const auto most = std::max<int64_t>(kLeast, kMostUses / usesPerSample(spec));
-    return std::clamp(static_cast<int64_t>(work / each), kLeast, most);
+    return std::clamp(static_cast<int64_t>(work / workOfOne(rehearsal, spec)), kLeast, most);
 }
 
 /// Copies of weights, state and averages, until they are written; pictures' weights, which are
@@ -55,11 +65,21 @@ int64_t statesOf(const RunSpec& spec) {
     return static_cast<int64_t>(makeUpdateRule(spec.optimizer)->stateNames().size());
 }
 
-PeakLine peakNear(Rehearsal& rehearsal, int64_t samples, int64_t affordable) {
-    const int64_t more = std::clamp<int64_t>(samples, 2, affordable);
+PeakLine peakNear(Rehearsal& rehearsal, int64_t more) {
     const int64_t few = more / 2;
     const MemoryTrace first = rehearsal.step(few);
     return {first, few, rehearsal.step(more), more};
+}
+
+/// What a CPU's heap has grown by since it was `before` bytes, above the tensors of steps with
+/// `peak` bytes of them at most: what libraries allocated for themselves, and gaps. A heap that
+/// keeps what is freed (see keepFreedMemory()) is as large after the steps as in them.
+int64_t growthBeside(Rehearsal& rehearsal, const RunSpec& spec, int64_t samples, int64_t peak,
+                     int64_t before) {
+    const double work = workOfOne(rehearsal, spec) * static_cast<double>(samples);
+    rehearsal.varyShapes(samples,
+                         std::min(static_cast<int64_t>(kWorkForShapes / work), kMostShapes));
+    return std::max<int64_t>(0, heapBytes() - before - rehearsal.restBytes() - peak);
 }
 
 } // namespace
@@ -78,11 +98,23 @@ MemoryEstimate leastMemory(const RunSpec& spec, const DataSizes& sizes, int rank
 }
 
 MemoryForecast MemoryForecast::make(const RunSpec& spec, const DataSizes& sizes, int ranks,
-                                    const Device& device, int64_t samples) {
+                                    const Device& device, int64_t samples,
+                                    const MemoryForecast* earlier) {
+    if (device.isCpu())
+        giveFreedMemoryBack(); // what is there after the rehearsal is the rehearsal's
+    const int64_t heap = heapBytes();
     Rehearsal rehearsal(spec, sizes, ranks, device);
-    MemoryForecast forecast(peakNear(rehearsal, samples, affordable(rehearsal, spec, device)));
+    const auto rehearsed = std::clamp<int64_t>(samples, 2, affordable(rehearsal, spec, device));
+    MemoryForecast forecast(peakNear(rehearsal, rehearsed));
     MemoryEstimate& fixed = forecast.m_fixed;
-    fixed.program = device.isCpu() ? programBytes() : 0;
+    if (device.isCpu()) {
+        forecast.m_heapBefore = earlier ? earlier->m_heapBefore : heap;
+        forecast.m_heapGrowth =
+            std::max(earlier ? earlier->m_heapGrowth : 0,
+                     growthBeside(rehearsal, spec, rehearsed, forecast.m_peak.at(rehearsed), heap));
+        fixed.program = programBytes() + forecast.m_heapBefore + forecast.m_heapGrowth;
+        fixed.program += spec.model.type == "translation" ? kPairTexts : 0;
+    }
     fixed.weights = rehearsal.weightBytes();
     const int64_t states = statesOf(spec);
     fixed.optimizer = states * rehearsal.stateBytes();

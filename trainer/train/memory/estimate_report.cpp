@@ -24,7 +24,7 @@ constexpr Part kParts[] = {
     {"activations", &MemoryEstimate::activations, "of one micro-batch, at the worst moment"},
     {"data", &MemoryEstimate::data, "the micro-batch, and those read ahead on a CPU"},
     {"checkpoint", &MemoryEstimate::checkpoint, "rank 0's copy while it writes one"},
-    {"program", &MemoryEstimate::program, "the trainer and its libraries"},
+    {"program", &MemoryEstimate::program, "the trainer, its libraries, gaps in the heap"},
 };
 
 std::string line(const char* name, int64_t bytes, const char* meaning) {

@@ -194,6 +194,7 @@ Result<void> estimateVerb(int argc, char** argv) {
         return tl::unexpected(spec.error());
     if (options.json)
         endWithReader();
+    keepFreedMemory(); // as a run does
     const auto report = Estimation(*spec, options).run();
     if (!report)
         return failAs("estimate " + options.spec, report.error());

@@ -107,6 +107,17 @@ Batch imagineBatch(const RunSpec& spec, int64_t samples) {
                                : imagineTokens(samples, spec.model.context);
 }
 
+std::vector<Batch> imagineOtherShapes(const RunSpec& spec, int64_t samples, int64_t count) {
+    std::vector<Batch> batches;
+    const int64_t tokens = samples * spec.model.context;
+    for (int64_t i = 0; isTranslation(spec) && i < count; ++i) {
+        const int64_t part = i % 2 == 0 ? 1 + i / 2 : count - i / 2; // short and long by turns
+        const int64_t length = std::max<int64_t>(2, spec.model.context * part / (count + 1));
+        batches.push_back(imaginePairs(tokens / length, length));
+    }
+    return batches;
+}
+
 int64_t samplesOf(const RunSpec& spec) {
     if (isTranslation(spec))
         return std::max<int64_t>(1, spec.train.batchTokens / spec.model.context);

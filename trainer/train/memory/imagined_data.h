@@ -31,6 +31,10 @@ std::unique_ptr<Model> makeModel(const RunSpec& spec, const DataSizes& sizes, co
 /// little), pictures of model.image_size.
 Batch imagineBatch(const RunSpec& spec, int64_t samples);
 
+/// `count` micro-batches of about as many tokens in other shapes, where training has such: of
+/// pairs. None for other workloads.
+std::vector<Batch> imagineOtherShapes(const RunSpec& spec, int64_t samples, int64_t count);
+
 /// Samples of one micro-batch: train.batch_size (the largest of train.rank_batch_sizes), or as many
 /// of the longest pairs as train.batch_tokens hold.
 int64_t samplesOf(const RunSpec& spec);

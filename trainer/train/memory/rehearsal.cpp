@@ -39,13 +39,14 @@ Rehearsal::Rehearsal(const RunSpec& spec, const DataSizes& sizes, int ranks, con
     m_model->moveTo(device.at);
     m_sync = std::make_unique<GradientSync>(m_world, *m_model, spec.distribution,
                                             spec.optimizer.sharded, [](MetricId) {});
-    run(1, nullptr); // makes what is made once: the Reducer's buckets, tables, kernels
+    run(imagineBatch(spec, 1),
+        nullptr); // makes what is made once: the Reducer's buckets, tables, kernels
 }
 
 Rehearsal::~Rehearsal() = default;
 
-void Rehearsal::run(int64_t samples, MemoryTrace* trace) {
-    const Batch batch = toDevice(imagineBatch(m_spec, samples), m_device);
+void Rehearsal::run(const Batch& onHost, MemoryTrace* trace) {
+    const Batch batch = toDevice(onHost, m_device);
     const at::Tensor seed = at::ones({}, at::TensorOptions(at::kFloat).device(m_device.at));
     m_sync->beginStep();
     m_trace.take();
@@ -68,9 +69,14 @@ void Rehearsal::run(int64_t samples, MemoryTrace* trace) {
 MemoryTrace Rehearsal::step(int64_t samples) {
     MemoryTrace trace;
     if (!m_device.isCpu()) // its libraries try out what is fastest for each new size
-        run(samples, nullptr);
-    run(samples, &trace);
+        run(imagineBatch(m_spec, samples), nullptr);
+    run(imagineBatch(m_spec, samples), &trace);
     return trace;
+}
+
+void Rehearsal::varyShapes(int64_t samples, int64_t count) {
+    for (const Batch& batch : imagineOtherShapes(m_spec, samples, count))
+        run(batch, nullptr);
 }
 
 int64_t Rehearsal::parameterBytes() const {

@@ -28,6 +28,9 @@ public:
     /// The gradients of one step with `samples` a micro-batch.
     MemoryTrace step(int64_t samples);
 
+    /// Steps with imagineOtherShapes(): heap and libraries keep something for each.
+    void varyShapes(int64_t samples, int64_t count);
+
     const Model& model() const { return *m_model; }
     int64_t parameterBytes() const;
     int64_t weightBytes() const; ///< parameters and buffers
@@ -37,7 +40,7 @@ public:
     int64_t stateBytes() const;
 
 private:
-    void run(int64_t samples, MemoryTrace* trace);
+    void run(const Batch& onHost, MemoryTrace* trace);
 
     RunSpec m_spec;
     Device m_device;
