@@ -39,7 +39,7 @@ std::vector<MetricDef> runMetrics() {
         {kPhaseBackwardMs, "phase/backward_ms", "ms", kGauge, kRank,
          "Backward pass without waiting for other ranks."},
         {kPhaseAllreduceMs, "phase/allreduce_ms", "ms", kGauge, kRank,
-         "Waiting for gradients that the backward pass did not hide."},
+         "Waiting for other ranks that computing did not hide."},
         {kPhaseOptimizerMs, "phase/optimizer_ms", "ms", kGauge, kRank,
          "Clipping and the optimizer's step."},
         {kPhaseCheckpointMs, "phase/checkpoint_ms", "ms", kGauge, kRank,

@@ -56,9 +56,12 @@ Transfer BucketTravel::sumParts(const at::Tensor& bucket) const {
     at::Tensor parts = at::empty_like(wire); // of all ranks, each its own of what is mine
     std::vector<int64_t> evenSizes;
     auto work = m_world.group()->alltoall_base(parts, wire, evenSizes, evenSizes);
-    return {std::move(work), [parts, wire, mine, ranks = m_world.size()]() mutable {
+    return {std::move(work),
+            [parts, wire, mine, ranks = m_world.size(), format = m_format]() mutable {
                 const at::Tensor rows = parts.view({ranks, -1}).narrow(1, 0, mine.numel());
                 at::sum_out(mine, rows, 0, /*keepdim=*/false, mine.scalar_type());
+                if (format) // what is too large for it has to show before it is gathered
+                    mine.copy_(mine.to(*format));
             }};
 }
 

@@ -27,6 +27,7 @@ struct GradientBucket {
 /// The sums of all gradients over the ranks, as a backward pass leaves them with this rank. A third
 /// of a step's traffic can hide behind the forward pass, which takes half as long as the backward
 /// pass: of the first two thirds to arrive, which the forward pass needs last, gather() sends half.
+/// Collectives within a forward pass (synchronized batch norm) queue behind it.
 class GradientBuckets {
 public:
     /// `inParts`: no bucket comes whole, since nobody needs more than its part (ZeRO-1).

@@ -79,6 +79,9 @@ void GradientSync::beginStepInPlace() {
 // The Reducer notes every step's arrival order until it was asked to rebuild its buckets. We go
 // back to the first layout at once: a resumed run must sum in the same order.
 void GradientSync::settleBuckets() {
+    settle();
+    for (GradientBucket& bucket : m_buckets->all()) // or the first step's stay beside the new ones
+        bucket.sum = bucket.mine = at::Tensor();
     m_reducer->rebuild_buckets();
     m_reducer->initialize_buckets(m_layout);
     m_settled = true;

@@ -143,10 +143,10 @@ std::vector<std::string> World::gather(const std::string& text) const {
     return texts;
 }
 
-void World::sum(at::Tensor& hostTensor) const {
+void World::sum(at::Tensor& tensor) const {
     if (isAlone())
         return;
-    std::vector<at::Tensor> tensors{hostTensor};
+    std::vector<at::Tensor> tensors{tensor};
     m_group->allreduce(tensors)->wait();
 }
 

@@ -60,7 +60,7 @@ public:
     void broadcast(std::vector<at::Tensor> tensors) const;          ///< from rank 0, in place
     std::string broadcast(std::string text) const;                  ///< rank 0's text to all
     std::vector<std::string> gather(const std::string& text) const; ///< by rank; empty but on 0
-    void sum(at::Tensor& hostTensor) const;                         ///< in place, to all
+    void sum(at::Tensor& tensor) const;                             ///< in place, to all
     void barrier() const;
 
     /// Starts to sum `hostTensor` over all ranks beside whatever else goes on; wait() on the

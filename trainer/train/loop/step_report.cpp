@@ -36,6 +36,7 @@ void StepReport::replayed(const RecordedLaps& laps) {
 void StepReport::endStep() {
     if (m_logged)
         m_clock->close();
+    m_logged = false; // no lap until the next step begins
     m_busyNs += monotonicNowNs() - m_began;
     ++m_busySteps;
 }

@@ -21,7 +21,8 @@ namespace rm {
 ///                       next forward pass waiting for those that it needs: communication that did
 ///                       not hide behind computing, waiting for slower ranks included
 ///   phase/checkpoint_ms waiting until a checkpoint's tensors are copied
-///   phase/optimizer_ms  clipping and update, also what of it a forward pass does
+///   phase/optimizer_ms  clipping and update, also what of it a forward pass does; with train.ema
+///                       also waiting for what an update needs
 ///
 /// On an accelerator these are times of its stream, taken without waiting; those of a step may
 /// come a few steps later, as a second record of that step. train/step_ms is the host's time per

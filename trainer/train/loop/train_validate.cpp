@@ -47,6 +47,7 @@ void TrainLoop::sample() {
     if (!m_world.isFirst() || m_spec.validation.sampleTokens == 0)
         return;
     m_board.setPhase(Phase::kValidation);
+    m_sync->settle();
     for (const SampleText& sample : m_task->samples(m_step)) {
         std::printf("--- sample at step %lld\n%s\n---\n", static_cast<long long>(m_step),
                     sample.text.c_str());

@@ -19,7 +19,7 @@ namespace rm {
 /// for themselves comes on top.
 struct MemoryEstimate {
     int64_t weights = 0;     ///< parameters and buffers
-    int64_t gradients = 0;   ///< with the Reducer's buckets and ZeRO-1's shards
+    int64_t gradients = 0;   ///< with the Reducer's buckets
     int64_t optimizer = 0;   ///< Adam's or SGD's state, this rank's shard of it with ZeRO-1
     int64_t average = 0;     ///< train.ema
     int64_t activations = 0; ///< all else that a micro-batch needs at once

@@ -8,7 +8,9 @@
 #include <ATen/ops/zeros_like.h>
 
 #include <algorithm>
+#include <memory>
 #include <numeric>
+#include <utility>
 
 namespace rm {
 namespace {
@@ -66,24 +68,27 @@ std::vector<NamedTensor> WholeOptimizer::add(const Parameter& parameter, Part& p
 }
 
 std::vector<at::Tensor> WholeOptimizer::gradients() const {
-    return m_sync && m_sync->buckets() ? m_sync->buckets()->sums()
-                                       : gradientsOf(m_parts.front().values);
+    return buckets() ? buckets()->sums() : gradientsOf(m_parts.front().values);
 }
 
 at::Tensor WholeOptimizer::gradientNorm() const {
-    return m_sync && m_sync->buckets() ? m_sync->buckets()->norm(m_world) : normOf(gradients());
+    return buckets() ? buckets()->norm(m_world) : normOf(gradients());
 }
 
 void WholeOptimizer::step(double lr, const UpdateGate& gate) {
-    if (!m_sync || !m_sync->buckets())
+    if (!buckets())
         return m_parts.front().updater.step(gradients(), lr, gate);
-    std::vector<std::vector<at::Tensor>> gradients; // beginStep() drops them
+    // beginStep() drops them before they are all there.
+    const auto kept = std::make_shared<std::vector<std::vector<at::Tensor>>>();
     for (const Part& part : m_parts)
-        gradients.push_back(gradientsOf(part.values));
-    m_sync->buckets()->gather(*m_sync->arrivals(), [this, gradients = std::move(gradients), lr,
-                                                    gate = copyOf(gate)](size_t part) {
-        m_parts[part].updater.step(gradients[part], lr, gate);
+        kept->push_back(gradientsOf(part.values));
+    buckets()->gather(*m_sync->arrivals(), [this, kept, lr, gate = copyOf(gate)](size_t part) {
+        m_parts[part].updater.step(std::exchange((*kept)[part], {}), lr, gate);
     });
+}
+
+GradientBuckets* WholeOptimizer::buckets() const {
+    return m_sync ? m_sync->buckets() : nullptr;
 }
 
 std::vector<TensorShape> WholeOptimizer::stateShapes() const {

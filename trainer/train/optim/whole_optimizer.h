@@ -6,6 +6,8 @@
 
 namespace rm {
 
+class GradientBuckets;
+
 /// Every rank keeps the whole state and computes the same update from the same gradients: bucket by
 /// bucket, of some only when the next forward pass needs them and their gradients are there.
 class WholeOptimizer final : public Optimizer {
@@ -28,6 +30,7 @@ private:
         Updater updater;
     };
 
+    GradientBuckets* buckets() const; ///< null alone
     std::vector<NamedTensor> add(const Parameter& parameter, Part& part);
 
     const World& m_world;
