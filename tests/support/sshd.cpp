@@ -2,11 +2,11 @@
 #include "tests/support/sshd.h"
 
 #include "shared/io/file.h"
+#include "tests/support/free_port.h"
 
 #include <QDir>
 #include <QFile>
 #include <QFileInfo>
-#include <QTcpServer>
 #include <QTest>
 
 #include <sys/prctl.h>
@@ -28,12 +28,6 @@ Result<QString> output(const QString& program, const QStringList& arguments) {
         return QString::fromUtf8(process.readAllStandardOutput());
     return fail(ErrorCode::kUnavailable,
                 (program + ": " + QString::fromUtf8(process.readAllStandardError())).toStdString());
-}
-
-int freePort() {
-    QTcpServer probe;
-    probe.listen(QHostAddress::LocalHost, 0);
-    return probe.serverPort();
 }
 
 Result<void> writeText(const QString& path, const QString& text) {
@@ -87,7 +81,7 @@ Result<QString> makeSshKey(const QString& path, const QString& passphrase) {
 SshServer::SshServer(Options options)
     : m_options(std::move(options)) {
     if (m_options.port == 0)
-        m_options.port = freePort();
+        m_options.port = test::freePort();
 }
 
 SshServer::~SshServer() {

@@ -4,14 +4,11 @@
 #include "shared/checkpoint/manifest.h"
 #include "shared/io/file.h"
 #include "shared/journal/journal.h"
+#include "tests/support/free_port.h"
 
 #include <QDeadlineTimer>
 #include <QFile>
 #include <QTest>
-
-#include <netinet/in.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 namespace rm::test {
 namespace {
@@ -47,20 +44,6 @@ int exitOf(QProcess& process, int timeoutMs) {
 }
 
 } // namespace
-
-int freePort() {
-    const int fd = socket(AF_INET, SOCK_STREAM, 0);
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    socklen_t size = sizeof address;
-    int port = 0;
-    if (bind(fd, reinterpret_cast<sockaddr*>(&address), size) == 0 &&
-        getsockname(fd, reinterpret_cast<sockaddr*>(&address), &size) == 0)
-        port = ntohs(address.sin_port);
-    close(fd);
-    return port;
-}
 
 RunSpec tinySpec() {
     RunSpec spec;

@@ -21,9 +21,6 @@ RunSpec tinySpec();
 /// Likewise a ResNet-18 on views of 32 pixels; a fifth of the pictures validates.
 RunSpec tinyImageSpec(const std::string& pictures);
 
-/// A port that is free right now; the kernel does not hand it out again soon.
-int freePort();
-
 /// How a program ended.
 struct Ended {
     int exitCode = -1; ///< -1: it crashed, or did not end in time

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tests/unit/train/trainer_run.h"
-#include "trainer/train/device/device.h"
+#include "tests/unit/train/ranks_on_threads.h"
 #include "trainer/train/dist/gradient_buckets.h"
 
 #include <QObject>
@@ -16,7 +15,6 @@
 #include <torch/csrc/distributed/c10d/Work.hpp>
 
 #include <cmath>
-#include <thread>
 
 using namespace rm;
 using namespace rm::test;
@@ -24,24 +22,6 @@ using namespace rm::test;
 namespace {
 
 constexpr int kRanks = 3;
-
-/// Runs `work` as so many ranks would, each on a thread, over Gloo on loopback.
-void onRanks(const std::function<void(const World&)>& work) {
-    const int port = freePort();
-    std::vector<std::thread> threads;
-    for (int rank = 0; rank < kRanks; ++rank)
-        threads.emplace_back([&, rank] {
-            Placement placement;
-            placement.rank = placement.localRank = rank;
-            placement.worldSize = placement.localWorldSize = kRanks;
-            placement.masterAddr = "127.0.0.1";
-            placement.masterPort = port;
-            const auto device = useDevice("cpu", 0, 1);
-            work(World::join(placement, *device));
-        });
-    for (std::thread& thread : threads)
-        thread.join();
-}
 
 void complete(const Transfer& transfer) {
     transfer.work->wait();
@@ -76,9 +56,6 @@ public:
 class TestBucketTravel : public QObject {
     Q_OBJECT
 private Q_SLOTS:
-    /// c10d's flight recorder, one a process, is not made for ranks on threads.
-    void initTestCase() { qputenv("TORCH_FR_BUFFER_SIZE", "0"); }
-
     void partsAndGatheringGiveTheSum_data() {
         QTest::addColumn<int>("size");
         QTest::addColumn<bool>("isNarrow");
@@ -92,7 +69,7 @@ private Q_SLOTS:
         QFETCH(int, size);
         QFETCH(bool, isNarrow);
         std::vector<at::Tensor> parts(kRanks), inParts(kRanks), whole(kRanks);
-        onRanks([&](const World& world) {
+        onRanks(kRanks, [&](const World& world) {
             const auto rank = static_cast<size_t>(world.rank());
             const BucketTravel travel(world,
                                       isNarrow ? std::optional(at::kBFloat16) : std::nullopt);
@@ -113,7 +90,7 @@ private Q_SLOTS:
 
     void whatIsTooLargeForTheWayShowsInTheParts() {
         std::vector<float> parts(kRanks), gathered(kRanks);
-        onRanks([&](const World& world) {
+        onRanks(kRanks, [&](const World& world) {
             const auto rank = static_cast<size_t>(world.rank());
             const BucketTravel travel(world, at::kHalf);
             const at::Tensor bucket = at::full({kRanks}, 30000.0F); // of 65504 at most
@@ -131,7 +108,7 @@ private Q_SLOTS:
     void normIsThatOfAllGradients() {
         std::vector<at::Tensor> norms(kRanks);
         const std::vector<at::Tensor> values{at::empty({2}), at::empty({7}), at::empty({10})};
-        onRanks([&](const World& world) {
+        onRanks(kRanks, [&](const World& world) {
             const BucketTravel travel(world, std::nullopt);
             GradientBuckets buckets(travel, values, {{2}, {1}, {0}}, false);
             for (GradientBucket& bucket : buckets.all()) {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "tests/unit/train/ranks_on_threads.h"
 #include "tests/unit/train/training_pass.h"
 #include "trainer/train/device/device.h"
 #include "trainer/train/model/batch_norm.h"
@@ -18,13 +19,9 @@
 #include <ATen/ops/randint.h>
 #include <ATen/ops/randn.h>
 #include <ATen/ops/zeros.h>
-#include <netinet/in.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 #include <cmath>
 #include <map>
-#include <thread>
 
 using namespace rm;
 
@@ -55,18 +52,6 @@ Batch someBatch(int64_t rows, int64_t pixels = 32) {
             rows};
 }
 
-int freePort() {
-    const int fd = socket(AF_INET, SOCK_STREAM, 0);
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    socklen_t size = sizeof address;
-    const bool bound = bind(fd, reinterpret_cast<sockaddr*>(&address), size) == 0 &&
-                       getsockname(fd, reinterpret_cast<sockaddr*>(&address), &size) == 0;
-    close(fd);
-    return bound ? ntohs(address.sin_port) : 0;
-}
-
 constexpr int64_t kChannels = 5;
 
 NormTensors someNorm() {
@@ -93,17 +78,6 @@ struct Outcome {
         gradient = x.grad();
     }
 };
-
-void join(int rank, int port, const at::Tensor& x, const at::Tensor& dy, Outcome& outcome) {
-    Placement placement;
-    placement.rank = placement.localRank = rank;
-    placement.worldSize = placement.localWorldSize = 2;
-    placement.masterAddr = "127.0.0.1";
-    placement.masterPort = port;
-    const World world = World::join(placement, useCpu(1));
-    outcome.run(x, dy, &world);
-    world.barrier();
-}
 
 double apart(const at::Tensor& mine, const at::Tensor& expected) {
     return (mine - expected).abs().max().item<double>();
@@ -239,13 +213,13 @@ private Q_SLOTS:
         const at::Tensor dy = at::randn(shape, generator, at::kDouble);
         Outcome whole, first, second;
         whole.run(x, dy, nullptr);
-        const int port = freePort();
         const auto rows = [&](const at::Tensor& of, int rank) {
             return rank == 0 ? of.narrow(0, 0, firstRows) : of.narrow(0, firstRows, 6 - firstRows);
         };
-        std::thread other([&] { join(1, port, rows(x, 1), rows(dy, 1), second); });
-        join(0, port, rows(x, 0), rows(dy, 0), first);
-        other.join();
+        test::onRanks(2, [&](const World& world) {
+            Outcome& mine = world.isFirst() ? first : second;
+            mine.run(rows(x, world.rank()), rows(dy, world.rank()), &world);
+        });
         QVERIFY(apart(at::cat({first.y, second.y}), whole.y) < 1e-10);
         QVERIFY(apart(at::cat({first.gradient, second.gradient}), whole.gradient) < 1e-10);
         const auto sum = [](const at::Tensor& a, const at::Tensor& b) {

@@ -133,6 +133,8 @@ private Q_SLOTS:
         QVERIFY(run.applied("s"));
         QCOMPARE(run.recordsOf<SampleText>(0).size(), 2u);
         QCOMPARE(run.recordsOf<SampleText>(0)[1].text.empty(), false);
+        for (const MetricId phase : {metric::kPhaseForwardMs, metric::kPhaseOptimizerMs})
+            QVERIFY(!run.series(0, phase).contains(0)); // what a sample waits for is no step's
     }
 
     void wrongCommandIsRefusedAndTrainingGoesOn_data() {

@@ -39,8 +39,8 @@ Rehearsal::Rehearsal(const RunSpec& spec, const DataSizes& sizes, int ranks, con
     m_model->moveTo(device.at);
     m_sync = std::make_unique<GradientSync>(m_world, *m_model, spec.distribution,
                                             spec.optimizer.sharded, [](MetricId) {});
-    run(imagineBatch(spec, 1),
-        nullptr); // makes what is made once: the Reducer's buckets, tables, kernels
+    // Makes what is made once: the Reducer's buckets, tables, kernels.
+    run(imagineBatch(spec, 1), nullptr);
 }
 
 Rehearsal::~Rehearsal() = default;

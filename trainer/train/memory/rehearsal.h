@@ -13,8 +13,8 @@ namespace rm {
 
 /// Steps of a run that never takes place: the model, GradientSync and the losses that training
 /// would have, one rank of as many, on the device itself, with data that nobody wrote; of the
-/// update only what travels for it. What they allocate is what training
-/// will. It needs memory for the weights, the gradients and the samples that it is asked for.
+/// update only what travels for it. What they allocate is what training will. It needs memory for
+/// the weights, the gradients and the samples that it is asked for.
 ///
 /// LibTorch's exceptions come through, when memory runs out among them. One thread. Changes the
 /// default generators.
