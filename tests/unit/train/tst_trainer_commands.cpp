@@ -130,9 +130,11 @@ private Q_SLOTS:
         QVERIFY(run.series(0, metric::kValidationLoss).contains(validated->step));
         QVERIFY(run.series(1, metric::kValidationLoss).empty());
         QVERIFY(run.post(command("s", CommandKind::kSample)));
-        QVERIFY(run.applied("s"));
+        const auto sampled = run.applied("s");
+        QVERIFY(sampled);
         QCOMPARE(run.recordsOf<SampleText>(0).size(), 2u);
         QCOMPARE(run.recordsOf<SampleText>(0)[1].text.empty(), false);
+        QTRY_VERIFY_WITH_TIMEOUT(run.lastStep(0) > sampled->step + 2, 10000);
         for (const MetricId phase : {metric::kPhaseForwardMs, metric::kPhaseOptimizerMs})
             QVERIFY(!run.series(0, phase).contains(0)); // what a sample waits for is no step's
     }
