@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "shared/exit_code.h"
 
+#include <array>
+
 namespace rm {
 
-const char* exitCodeName(int code) {
+namespace {
+
+const char* ownName(int code) {
     switch (static_cast<ExitCode>(code)) {
     case ExitCode::kOk:
         return "ok";
@@ -36,6 +40,31 @@ const char* exitCodeName(int code) {
     case ExitCode::kRunFailed:
         return "run failed";
     }
+    return nullptr;
+}
+
+// As a shell reports a program that a signal ended.
+constexpr int kOfSignal = 128;
+constexpr int kLastSignal = 64;
+
+} // namespace
+
+std::string signalName(int signal) {
+    // Of Linux, where ranks run.
+    static constexpr std::array kNames = {
+        "HUP",  "INT",  "QUIT", "ILL",    "TRAP",   "ABRT",  "BUS",  "FPE",  "KILL", "USR1", "SEGV",
+        "USR2", "PIPE", "ALRM", "TERM",   "STKFLT", "CHLD",  "CONT", "STOP", "TSTP", "TTIN", "TTOU",
+        "URG",  "XCPU", "XFSZ", "VTALRM", "PROF",   "WINCH", "POLL", "PWR",  "SYS"};
+    if (signal < 1 || static_cast<size_t>(signal) > kNames.size())
+        return "signal " + std::to_string(signal);
+    return std::string("SIG") + kNames[static_cast<size_t>(signal) - 1];
+}
+
+std::string exitCodeName(int code) {
+    if (const char* name = ownName(code))
+        return name;
+    if (code > kOfSignal && code <= kOfSignal + kLastSignal)
+        return "killed by " + signalName(code - kOfSignal);
     return "unknown";
 }
 

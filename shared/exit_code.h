@@ -3,6 +3,8 @@
 
 #include "shared/result.h"
 
+#include <string>
+
 namespace rm {
 
 /// Exit codes of all three programs. Values are stored in journals: never renumber.
@@ -26,9 +28,12 @@ enum class ExitCode : int {
     kRunFailed = 25, ///< `ringmaster run --wait`: the run ended as failed
 };
 
-/// "ok", "peer lost", ... for people; "exit code N" has no place in the UI.
-/// Unknown values give "unknown".
-const char* exitCodeName(int code);
+/// "ok", "peer lost", ... for people; "exit code N" has no place in the UI. 128 + N is "killed by
+/// SIG...", as shells and our records have it. Unknown values give "unknown".
+std::string exitCodeName(int code);
+
+/// "SIGKILL"; "signal 34" of one that has no name. By the numbers of Linux.
+std::string signalName(int signal);
 
 /// The exit code with which a program reports `error`.
 ExitCode exitCodeFor(ErrorCode code);

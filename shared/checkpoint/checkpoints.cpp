@@ -52,7 +52,8 @@ Result<void> checkContent(const std::string& path, const Manifest::File& file) {
 
 std::optional<CheckpointEntry> readEntry(const fs::path& dir) {
     auto manifest = readManifest(dir.string());
-    if (!manifest || dir.filename() != checkpointName(manifest->step))
+    if (!manifest || (dir.filename() != checkpointName(manifest->step) &&
+                      dir.filename() != checkpointName(manifest->step, manifest->attempt)))
         return std::nullopt;
     const bool whole = std::ranges::all_of(manifest->files, [&](const Manifest::File& file) {
         return checkSize((dir / file.name).string(), file).has_value();
@@ -61,18 +62,37 @@ std::optional<CheckpointEntry> readEntry(const fs::path& dir) {
                  : std::nullopt;
 }
 
-bool wasAskedFor(const CheckpointEntry& entry) {
-    return entry.manifest.reason == "command" || entry.manifest.reason == "pause";
+auto orderOf(const CheckpointEntry& entry) {
+    return std::pair(entry.manifest.step, entry.manifest.attempt);
 }
 
-const CheckpointEntry* bestOf(const std::vector<CheckpointEntry>& entries) {
-    const CheckpointEntry* best = nullptr;
-    for (const CheckpointEntry& entry : entries) {
-        const double loss = entry.manifest.validationLoss;
-        if (std::isfinite(loss) && (!best || loss < best->manifest.validationLoss))
-            best = &entry;
-    }
-    return best;
+bool isSameFolder(const std::string& a, const std::string& b) {
+    std::error_code error;
+    return fs::weakly_canonical(a, error) == fs::weakly_canonical(b, error);
+}
+
+/// What an attempt has behind it that goes on from a checkpoint.
+std::vector<Manifest::Ancestor> behindOf(const Manifest& from) {
+    auto behind = from.line.value_or(std::vector<Manifest::Ancestor>());
+    if (!from.line) // what was retired before is not known: all that may be behind it
+        for (int64_t attempt = 1; attempt < from.attempt; ++attempt)
+            behind.push_back({attempt, from.step});
+    behind.push_back({from.attempt, from.step});
+    return behind;
+}
+
+std::vector<const CheckpointEntry*> newestFirst(const std::vector<CheckpointEntry>& entries,
+                                                const CheckpointLine& line) {
+    std::vector<const CheckpointEntry*> living;
+    for (const CheckpointEntry& entry : entries)
+        if (line.has(entry.manifest))
+            living.push_back(&entry);
+    std::ranges::sort(living, std::greater(), [](const auto* entry) { return orderOf(*entry); });
+    return living;
+}
+
+bool isWorse(const CheckpointEntry* one, const CheckpointEntry& other) {
+    return !one || other.manifest.validationLoss < one->manifest.validationLoss;
 }
 
 } // namespace
@@ -86,7 +106,7 @@ Result<std::vector<CheckpointEntry>> listCheckpoints(const std::string& parent) 
                 entries.push_back(std::move(*entry));
     if (error && error != std::errc::no_such_file_or_directory)
         return failErrno("list checkpoints in " + parent, error.value());
-    std::ranges::sort(entries, {}, [](const CheckpointEntry& e) { return e.manifest.step; });
+    std::ranges::sort(entries, {}, orderOf);
     return entries;
 }
 
@@ -100,18 +120,64 @@ Result<Manifest> verifyCheckpoint(const std::string& dir) {
     return manifest;
 }
 
+bool wasAskedFor(const Manifest& manifest) {
+    return manifest.reason == "command" || manifest.reason == "pause";
+}
+
+bool CheckpointLine::has(const Manifest& manifest) const {
+    if (manifest.attempt == attempt)
+        return true;
+    const auto ancestor = std::ranges::find(behind, manifest.attempt, &Manifest::Ancestor::attempt);
+    return ancestor != behind.end() && manifest.step <= ancestor->step;
+}
+
+CheckpointLine lineOf(const std::vector<CheckpointEntry>& entries, int64_t attempt,
+                      const std::string& startFrom) {
+    CheckpointLine line{attempt, {}, {}};
+    for (const CheckpointEntry& entry : entries)
+        if (!startFrom.empty() && isSameFolder(entry.path, startFrom)) {
+            line.behind = behindOf(entry.manifest);
+            line.startedFrom = entry.path;
+            return line;
+        }
+    for (const CheckpointEntry& entry : entries)
+        if (entry.manifest.attempt == attempt && entry.manifest.line)
+            line.behind = *entry.manifest.line;
+    return line;
+}
+
+const CheckpointEntry* bestOf(const std::vector<CheckpointEntry>& entries,
+                              const CheckpointLine& line) {
+    const auto living = newestFirst(entries, line);
+    for (const CheckpointEntry* entry : living)
+        if (entry->manifest.best)
+            return entry;
+    const CheckpointEntry* best = nullptr;
+    for (const CheckpointEntry* entry : living)
+        if (!entry->manifest.line && std::isfinite(entry->manifest.validationLoss) &&
+            isWorse(best, *entry))
+            best = entry;
+    return best;
+}
+
 std::vector<std::string> checkpointsToRemove(const std::vector<CheckpointEntry>& entries,
-                                             int64_t keepLast, bool keepBest) {
-    std::set<std::string> kept;
-    if (const CheckpointEntry* best = keepBest ? bestOf(entries) : nullptr)
-        kept.insert(best->path);
-    auto newestFirst = entries;
-    std::ranges::sort(newestFirst, std::greater(), [](const auto& e) { return e.manifest.step; });
+                                             const CheckpointLine& line, int64_t keepLast,
+                                             bool keepBest) {
+    const auto living = newestFirst(entries, line);
+    const CheckpointEntry* best = keepBest ? bestOf(entries, line) : nullptr;
+    const auto isCounted = [](const CheckpointEntry* entry) {
+        return entry->manifest.reason != "best";
+    };
+    const auto own = std::ranges::count_if(living, [&](const CheckpointEntry* entry) {
+        return isCounted(entry) && entry->manifest.attempt == line.attempt;
+    });
     std::vector<std::string> removed;
-    for (size_t i = 0; i < newestFirst.size(); ++i) {
-        const CheckpointEntry& entry = newestFirst[i];
-        if (int64_t(i) >= keepLast && !wasAskedFor(entry) && !kept.contains(entry.path))
-            removed.push_back(entry.path);
+    int64_t counted = 0;
+    for (const CheckpointEntry* entry : living) {
+        const bool isLast = isCounted(entry) && counted++ < keepLast;
+        const bool isStart = entry->path == line.startedFrom && own < keepLast;
+        if (!isLast && !isStart && entry != best && !wasAskedFor(entry->manifest))
+            removed.push_back(entry->path);
     }
     return removed;
 }

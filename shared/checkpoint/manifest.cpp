@@ -16,6 +16,7 @@ namespace {
 
 constexpr int64_t kManifestVersion = 1;
 constexpr size_t kMaxManifest = 16 << 20;
+constexpr int64_t kMaxAttempt = 1 << 20;
 
 tl::unexpected<Error> corrupt(const std::string& source, const std::string& cause) {
     return fail(ErrorCode::kCorrupt, "read " + source + ": " + cause);
@@ -65,21 +66,57 @@ std::optional<double> lossAt(const Json& json) {
     return loss->is_number() ? std::optional(loss->get<double>()) : std::nullopt;
 }
 
+Result<Manifest::Ancestor> readAncestor(const Json& entry, const std::string& source) {
+    const auto attempt = intAt(entry, "attempt"), step = intAt(entry, "step");
+    if (!attempt || !step || *attempt < 1 || *step < 0)
+        return corrupt(source, "impossible attempt or step in the line");
+    return Manifest::Ancestor{*attempt, *step};
+}
+
+Result<std::optional<std::vector<Manifest::Ancestor>>> readLine(const Json& json,
+                                                                const std::string& source) {
+    if (!json.contains("line"))
+        return std::nullopt;
+    const Json* entries = arrayAt(json, "line");
+    if (!entries)
+        return corrupt(source, "the line is no list");
+    std::vector<Manifest::Ancestor> line;
+    for (const Json& entry : *entries) {
+        const auto ancestor = readAncestor(entry, source);
+        if (!ancestor)
+            return tl::unexpected(ancestor.error());
+        line.push_back(*ancestor);
+    }
+    return line;
+}
+
+std::optional<bool> bestAt(const Json& json) {
+    const auto best = json.find("best");
+    if (best == json.end())
+        return false;
+    return best->is_boolean() ? std::optional(best->get<bool>()) : std::nullopt;
+}
+
 Result<Manifest> readMembers(const Json& json, const std::string& source) {
     const auto runId = textAt(json, "run_id");
     const auto reason = textAt(json, "reason");
     const auto attempt = intAt(json, "attempt"), step = intAt(json, "step");
     const auto worldSize = intAt(json, "world_size"), createdNs = intAt(json, "created_ns");
     const auto loss = lossAt(json);
-    if (!runId || !reason || !attempt || !step || !worldSize || !createdNs || !loss)
+    const auto best = bestAt(json);
+    if (!runId || !reason || !attempt || !step || !worldSize || !createdNs || !loss || !best)
         return corrupt(source, "a member is missing or of a wrong type");
-    if (*step < 0 || *attempt < 1 || *worldSize < 1)
+    if (*step < 0 || *attempt < 1 || *attempt > kMaxAttempt || *worldSize < 1)
         return corrupt(source, "impossible step, attempt or world size");
     auto files = readEntries(arrayAt(json, "files"), source);
     if (!files)
         return tl::unexpected(files.error());
-    return Manifest{kManifestVersion, *runId, *attempt,         *step, *worldSize, *createdNs,
-                    *reason,          *loss,  std::move(*files)};
+    auto line = readLine(json, source);
+    if (!line)
+        return tl::unexpected(line.error());
+    return Manifest{kManifestVersion,  *runId,           *attempt, *step,
+                    *worldSize,        *createdNs,       *reason,  *loss,
+                    std::move(*files), std::move(*line), *best};
 }
 
 Json membersOf(const Manifest& manifest) {
@@ -88,11 +125,18 @@ Json membersOf(const Manifest& manifest) {
         files.push_back({{"name", file.name}, {"size", file.size}, {"sha256", file.sha256}});
     const Json loss =
         std::isfinite(manifest.validationLoss) ? Json(manifest.validationLoss) : Json();
-    return {{"version", manifest.version},      {"run_id", manifest.runId},
-            {"attempt", manifest.attempt},      {"step", manifest.step},
-            {"world_size", manifest.worldSize}, {"created_ns", manifest.createdNs},
-            {"reason", manifest.reason},        {"validation_loss", loss},
-            {"files", std::move(files)}};
+    Json members = {{"version", manifest.version},      {"run_id", manifest.runId},
+                    {"attempt", manifest.attempt},      {"step", manifest.step},
+                    {"world_size", manifest.worldSize}, {"created_ns", manifest.createdNs},
+                    {"reason", manifest.reason},        {"validation_loss", loss},
+                    {"files", std::move(files)}};
+    if (!manifest.line)
+        return members;
+    Json& line = members["line"] = Json::array();
+    for (const Manifest::Ancestor& ancestor : *manifest.line)
+        line.push_back({{"attempt", ancestor.attempt}, {"step", ancestor.step}});
+    members["best"] = manifest.best;
+    return members;
 }
 
 } // namespace
@@ -146,6 +190,10 @@ std::string checkpointName(int64_t step) {
     char name[32];
     std::snprintf(name, sizeof name, "step-%09lld", static_cast<long long>(step));
     return name;
+}
+
+std::string checkpointName(int64_t step, int64_t attempt) {
+    return checkpointName(step) + "-attempt-" + std::to_string(attempt);
 }
 
 } // namespace rm

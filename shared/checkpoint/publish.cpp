@@ -117,8 +117,25 @@ Result<std::string> moveIntoPlace(const std::string& temporary, const std::strin
 // "old-step-000001000-PID-N" names the checkpoint that it was.
 std::string nameBeforeReplacing(const std::string& name) {
     const std::string rest = name.substr(kReplaced.size());
-    const size_t dash = rest.find('-', std::string_view("step-").size());
-    return rest.substr(0, dash);
+    const size_t lastDash = rest.rfind('-');
+    return rest.substr(0, rest.rfind('-', lastDash - 1));
+}
+
+// A checkpoint of another attempt, or of a later release, is not ours to replace.
+std::string finalName(const std::string& parent, const Manifest& manifest) {
+    const std::string name = checkpointName(manifest.step);
+    const auto there = readManifest(parent + "/" + name);
+    const bool isFree =
+        there ? there->attempt == manifest.attempt : there.error().code != ErrorCode::kTooNew;
+    return isFree ? name : checkpointName(manifest.step, manifest.attempt);
+}
+
+// What takes a checkpoint's place is kept for as long as that one would have been.
+std::string reasonInPlaceOf(const std::string& replaced, const Manifest& manifest) {
+    const auto there = readManifest(replaced);
+    if (!there || wasAskedFor(manifest))
+        return manifest.reason;
+    return wasAskedFor(*there) || manifest.reason == "best" ? there->reason : manifest.reason;
 }
 
 void sweepEntry(const fs::path& path) {
@@ -136,10 +153,11 @@ void sweepEntry(const fs::path& path) {
 
 Result<std::string> publishCheckpoint(const std::string& parent, Manifest manifest,
                                       const std::function<Result<void>(const std::string&)>& fill) {
-    const std::string name = checkpointName(manifest.step);
+    const std::string name = finalName(parent, manifest);
     const std::string attempt = "save checkpoint " + name + " in " + parent;
     const std::string temporary = parent + "/" + std::string(kUnpublished) + name + uniqueSuffix();
     const std::string final = parent + "/" + name;
+    manifest.reason = reasonInPlaceOf(final, manifest);
     if (auto made = makeFolders(parent); !made)
         return failAs(attempt, made.error());
     if (::mkdir(temporary.c_str(), 0777) != 0)

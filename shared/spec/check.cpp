@@ -126,6 +126,21 @@ void checkTrain(const RunSpec& spec, Mistakes& mistakes) {
                            ", but validation.every = 0 never validates");
 }
 
+void checkTranslation(const RunSpec& spec, Mistakes& mistakes) {
+    if (spec.model.type != "translation")
+        return;
+    if (spec.data.tokenizer != "sentencepiece")
+        mistakes.push_back("data.tokenizer is \"" + spec.data.tokenizer +
+                           "\", but a translation needs \"sentencepiece\"");
+    if (spec.validation.sampleTokens > spec.model.context)
+        mistakes.push_back(
+            "validation.sample_tokens is " + std::to_string(spec.validation.sampleTokens) +
+            ", but must be at most model.context = " + std::to_string(spec.model.context));
+    if (spec.validation.sampleTokens == 0 && spec.train.watch != "loss")
+        mistakes.push_back("train.watch is \"" + spec.train.watch +
+                           "\", which validation.sample_tokens = 0 never measures");
+}
+
 void checkOptimizer(const RunSpec& spec, Mistakes& mistakes) {
     const auto& optimizer = spec.optimizer;
     if (optimizer.nesterov && optimizer.momentum == 0)
@@ -176,8 +191,8 @@ Result<CheckedSpec> check(RunSpec spec) {
     Mistakes mistakes;
     for (const SpecField& field : specSchema())
         checkField(field, field.ref(spec), mistakes);
-    for (const auto rule : {checkName, checkModel, checkData, checkTrain, checkOptimizer,
-                            checkSchedule, checkCheckpoint, checkLaunch})
+    for (const auto rule : {checkName, checkModel, checkData, checkTrain, checkTranslation,
+                            checkOptimizer, checkSchedule, checkCheckpoint, checkLaunch})
         rule(spec, mistakes);
     if (auto valid = failWithAll(mistakes); !valid)
         return tl::unexpected(valid.error());

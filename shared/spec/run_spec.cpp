@@ -2,6 +2,7 @@
 #include "shared/spec/run_spec.h"
 
 #include "shared/io/file.h"
+#include "shared/spec/schema.h"
 #include "shared/spec/toml_fields.h"
 
 namespace rm {
@@ -12,8 +13,8 @@ constexpr size_t kMaxSpecFile = 1 << 20;
 
 std::vector<TomlField> fieldsOf(RunSpec& spec) {
     std::vector<TomlField> fields;
-    for (const SpecField& field : specSchema())
-        fields.push_back({field.key, field.ref(spec)});
+    for (const SchemaRow& field : schemaRows())
+        fields.push_back({field.key, field.ref(spec), field.aliases});
     return fields;
 }
 

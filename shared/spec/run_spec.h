@@ -106,7 +106,10 @@ struct RunSpec {
         int64_t batches = 10;
         int64_t sampleTokens = 120; ///< 0: no sample
         std::string prompt = "\n";
-        int64_t beams = 1; ///< translation; 1: greedy
+        double temperature = 0.8; ///< gpt; 0: the likeliest token every time
+        int64_t topK = 50;        ///< gpt; 0: all tokens
+        double topP = 1.0;        ///< gpt; 1: all tokens
+        int64_t beams = 1;        ///< translation; 1: greedy
         double lengthPenalty = 1.0;
         bool operator==(const Validation&) const = default;
     } validation;

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "shared/spec/run_spec.h"
+#include "shared/spec/schema.h"
+
+#include <algorithm>
 
 namespace rm {
 namespace {
 
-using Rows = std::vector<SpecField>;
 using Names = std::vector<std::string_view>;
 
 // Whole numbers stay exact in a double up to here.
@@ -15,69 +16,110 @@ const Names kText = {"gpt", "translation"};
 const Names kGpt = {"gpt"};
 const Names kTranslation = {"translation"};
 const Names kImages = {"resnet18", "resnet50"};
+const Names kSamples = {"gpt", "resnet18", "resnet50"};         ///< a batch is so many samples
+const Names kUnequal = {"translation", "resnet18", "resnet50"}; ///< single samples can be bad
+const SchemaRow::Only kAdam = {"optimizer.type", {"adamw", "adam"}};
+const SchemaRow::Only kSgd = {"optimizer.type", {"sgd"}};
 
 struct Bounds {
     double min, max;
 };
 
-SpecField number(std::string_view key, std::string_view label, std::string_view unit,
-                 std::string_view description, Bounds bounds, SpecFieldRef (*ref)(RunSpec&),
-                 Names models = {}) {
-    return {key, label, unit, description, bounds.min, bounds.max, {}, ref, std::move(models)};
+struct Row : SchemaRow {
+    Row basic() && {
+        isBasic = true;
+        return std::move(*this);
+    }
+    Row onlyWith(Only condition) && {
+        only = std::move(condition);
+        return std::move(*this);
+    }
+    Row alsoCalled(Names names) && {
+        aliases = std::move(names);
+        return std::move(*this);
+    }
+};
+using Rows = std::vector<Row>;
+
+Row number(std::string_view key, std::string_view label, std::string_view unit,
+           std::string_view description, Bounds bounds, SpecFieldRef (*ref)(RunSpec&),
+           Names models = {}) {
+    return {{{key, label, unit, description, bounds.min, bounds.max, {}, ref, std::move(models)}}};
 }
 
 /// A text, a list of texts or a switch.
-SpecField plain(std::string_view key, std::string_view label, std::string_view description,
-                SpecFieldRef (*ref)(RunSpec&), Names models = {}) {
-    return {key, label, "", description, 0, 0, {}, ref, std::move(models)};
+Row plain(std::string_view key, std::string_view label, std::string_view description,
+          SpecFieldRef (*ref)(RunSpec&), Names models = {}) {
+    return {{{key, label, "", description, 0, 0, {}, ref, std::move(models)}}};
 }
 
-SpecField choice(std::string_view key, std::string_view label, std::string_view description,
-                 Names choices, SpecFieldRef (*ref)(RunSpec&)) {
-    return {key, label, "", description, 0, 0, std::move(choices), ref, {}};
+Row choice(std::string_view key, std::string_view label, std::string_view description,
+           Names choices, SpecFieldRef (*ref)(RunSpec&), Names models = {}) {
+    return {{{key, label, "", description, 0, 0, std::move(choices), ref, std::move(models)}}};
 }
 
 #define RM_FIELD(member) [](RunSpec& spec) -> SpecFieldRef { return &spec.member; }
 
 Rows runFields() {
     return {
-        plain("name", "Name", "What the run is called; up to 64 characters.", RM_FIELD(name)),
+        plain("name", "Name", "What the run is called; up to 64 characters.", RM_FIELD(name))
+            .basic()
+            .alsoCalled({"run_name", "run_id", "project", "experiment", "job_name"}),
         number("seed", "Seed", "", "Start of every random number: weights, order of data, dropout.",
-               {0, kMaxExact}, RM_FIELD(seed)),
+               {0, kMaxExact}, RM_FIELD(seed))
+            .alsoCalled({"random_seed", "manual_seed", "rng_seed"}),
     };
 }
 
 Rows modelFields() {
     return {
         choice("model.type", "Model", "Kind of model.",
-               {"gpt", "translation", "resnet18", "resnet50"}, RM_FIELD(model.type)),
+               {"gpt", "translation", "resnet18", "resnet50"}, RM_FIELD(model.type))
+            .alsoCalled({"architecture", "arch", "model_type", "model_name"}),
         number("model.layers", "Layers", "",
                "Transformer blocks; translation: of the encoder, and as many of the decoder.",
-               {1, 1024}, RM_FIELD(model.layers), kText),
+               {1, 1024}, RM_FIELD(model.layers), kText)
+            .alsoCalled({"n_layer", "n_layers", "num_layers", "num_hidden_layers", "depth",
+                         "encoder_layers", "decoder_layers"}),
         number("model.heads", "Heads", "", "Attention heads of a block; they divide the width.",
-               {1, 1024}, RM_FIELD(model.heads), kText),
+               {1, 1024}, RM_FIELD(model.heads), kText)
+            .alsoCalled(
+                {"n_head", "n_heads", "num_heads", "num_attention_heads", "attention_heads"}),
         number("model.width", "Width", "", "Size of a token's vector (n_embd, d_model).",
-               {1, 131072}, RM_FIELD(model.width), kText),
+               {1, 131072}, RM_FIELD(model.width), kText)
+            .alsoCalled({"n_embd", "d_model", "hidden_size", "embed_dim", "embedding_size", "dim",
+                         "hidden_dim"}),
         number("model.feed_forward", "Feed-forward width", "",
                "Width inside a block (d_ff); 0: four times the width.", {0, 1048576},
-               RM_FIELD(model.feedForward), kText),
+               RM_FIELD(model.feedForward), kText)
+            .alsoCalled(
+                {"d_ff", "ffn_dim", "n_inner", "intermediate_size", "ffn_hidden_size", "mlp_dim"}),
         number("model.context", "Context", "tokens",
                "How many tokens the model sees at once; translation: of either language.",
-               {1, 1048576}, RM_FIELD(model.context), kText),
+               {1, 1048576}, RM_FIELD(model.context), kText)
+            .alsoCalled({"block_size", "seq_len", "seq_length", "sequence_length", "max_seq_len",
+                         "max_length", "context_length", "n_ctx", "n_positions",
+                         "max_position_embeddings"}),
         number("model.dropout", "Dropout", "ratio", "Share of activations dropped while training.",
-               {0, 0.99}, RM_FIELD(model.dropout), kText),
+               {0, 0.99}, RM_FIELD(model.dropout), kText)
+            .alsoCalled({"dropout_rate", "p_dropout", "resid_pdrop", "attention_dropout"}),
         plain("model.share_embeddings", "Share embeddings",
               "One vocabulary and one embedding for both languages.",
-              RM_FIELD(model.shareEmbeddings), kTranslation),
+              RM_FIELD(model.shareEmbeddings), kTranslation)
+            .alsoCalled({"tie_embeddings", "tied_embeddings", "share_all_embeddings",
+                         "tie_word_embeddings"}),
         number("model.classes", "Classes", "",
                "Kinds of pictures; 0: as many as the training folder has.", {0, 1048576},
-               RM_FIELD(model.classes), kImages),
+               RM_FIELD(model.classes), kImages)
+            .alsoCalled({"num_classes", "n_classes", "num_labels"}),
         number("model.image_size", "Image size", "pixels",
                "Height and width of the crop that the model sees.", {8, 4096},
-               RM_FIELD(model.imageSize), kImages),
+               RM_FIELD(model.imageSize), kImages)
+            .alsoCalled({"resolution", "img_size", "crop_size", "input_size"}),
         plain("model.sync_batch_norm", "Synchronized batch norm",
               "Batch statistics over all ranks, not over each alone.",
-              RM_FIELD(model.syncBatchNorm), kImages),
+              RM_FIELD(model.syncBatchNorm), kImages)
+            .alsoCalled({"sync_bn", "syncbn"}),
     };
 }
 
@@ -86,112 +128,172 @@ Rows dataFields() {
         plain("data.train", "Training data",
               "Files, folders or shards to learn from; absolute unless staged. What they hold "
               "follows from the model.",
-              RM_FIELD(data.train)),
+              RM_FIELD(data.train))
+            .basic()
+            .alsoCalled({"dataset", "data_dir", "data_path", "train_file", "train_data",
+                         "train_path", "training_data", "dataset_path", "train_files"}),
         plain("data.validation", "Validation data",
               "As the training data; empty: a share of the training data is held out.",
-              RM_FIELD(data.validation)),
+              RM_FIELD(data.validation))
+            .alsoCalled({"val", "valid", "val_data", "eval_data", "validation_file", "eval_file",
+                         "val_path", "test_data"}),
         number("data.validation_share", "Held-out share", "ratio",
                "Share of the training data for validation when no validation data is named.",
-               {0, 0.9}, RM_FIELD(data.validationShare)),
+               {0, 0.9}, RM_FIELD(data.validationShare))
+            .alsoCalled({"val_split", "validation_split", "test_size", "val_fraction", "split"}),
         plain("data.stage", "Send data to nodes",
               "The paths are on this computer; what they hold is sent to every node.",
-              RM_FIELD(data.stage)),
+              RM_FIELD(data.stage))
+            .alsoCalled({"upload", "send", "copy_data"}),
         choice("data.tokenizer", "Tokenizer", "How text becomes tokens.",
-               {"bytes", "sentencepiece"}, RM_FIELD(data.tokenizer)),
+               {"bytes", "sentencepiece"}, RM_FIELD(data.tokenizer), kText)
+            .alsoCalled({"tokenizer_type", "tokenizer_name", "vocab", "encoding"}),
         number("data.vocab_size", "Vocabulary", "tokens",
                "Size of the vocabulary of sentencepiece; translation: of each language.",
-               {16, 1048576}, RM_FIELD(data.vocabSize), kText),
+               {16, 1048576}, RM_FIELD(data.vocabSize), kText)
+            .onlyWith({"data.tokenizer", {"sentencepiece"}})
+            .alsoCalled({"n_vocab", "vocabulary_size", "num_embeddings"}),
         number("data.workers", "Reader threads", "threads",
                "Threads of a rank that read ahead; 0: chosen for the kind of data.", {0, 1024},
-               RM_FIELD(data.workers)),
+               RM_FIELD(data.workers))
+            .alsoCalled(
+                {"num_workers", "dataloader_num_workers", "data_workers", "loader_threads"}),
         number("data.max_bad", "Unreadable share", "ratio",
                "Share of unreadable pictures or lines above which the run ends.", {0, 1},
-               RM_FIELD(data.maxBad)),
+               RM_FIELD(data.maxBad), kUnequal),
     };
 }
 
 Rows trainFields() {
     return {
         number("train.steps", "Steps", "steps", "Optimizer steps until the run is finished.",
-               {1, kMaxSteps}, RM_FIELD(train.steps)),
+               {1, kMaxSteps}, RM_FIELD(train.steps))
+            .basic()
+            .alsoCalled({"max_steps", "max_iters", "iterations", "num_steps", "num_iterations",
+                         "train_steps", "total_steps", "train_iters", "n_steps", "epochs",
+                         "num_epochs", "num_train_epochs"}),
         number("train.batch_size", "Batch size", "samples",
                "Sequences or pictures a rank takes at once.", {1, 1048576},
-               RM_FIELD(train.batchSize)),
+               RM_FIELD(train.batchSize), kSamples)
+            .basic()
+            .alsoCalled({"bs", "micro_batch_size", "per_device_train_batch_size",
+                         "device_batch_size", "train_batch_size", "local_batch_size",
+                         "minibatch_size", "batch"}),
         number("train.rank_batch_sizes", "Batch size by rank", "samples",
                "For unequal GPUs: batch size of rank 0, 1, ...; empty: the same on all.",
-               {1, 1048576}, RM_FIELD(train.rankBatchSizes)),
+               {1, 1048576}, RM_FIELD(train.rankBatchSizes), kSamples),
         number("train.batch_tokens", "Tokens a batch", "tokens",
                "Translation: pairs are batched up to this many padded tokens of the longer side.",
-               {16, 16777216}, RM_FIELD(train.batchTokens), kTranslation),
+               {16, 16777216}, RM_FIELD(train.batchTokens), kTranslation)
+            .basic()
+            .alsoCalled({"max_tokens", "tokens_per_batch", "batch_size_tokens"}),
         number("train.accumulation", "Accumulation", "batches",
                "Batches whose gradients make one optimizer step.", {1, 65536},
-               RM_FIELD(train.accumulation)),
+               RM_FIELD(train.accumulation))
+            .alsoCalled({"gradient_accumulation_steps", "grad_accum", "grad_accumulation",
+                         "accumulate_grad_batches", "accum_steps", "update_freq",
+                         "gradient_accumulation"}),
         number("train.global_batch", "Global batch", "samples",
                "Samples of one optimizer step over all ranks, from which accumulation follows; 0: "
                "as the ranks make it.",
-               {0, 1073741824}, RM_FIELD(train.globalBatch)),
+               {0, 1073741824}, RM_FIELD(train.globalBatch))
+            .alsoCalled({"global_batch_size", "total_batch_size", "effective_batch_size"}),
         choice("train.precision", "Precision",
                "Number format of the forward pass; float16 scales its loss.",
-               {"float32", "bfloat16", "float16"}, RM_FIELD(train.precision)),
+               {"float32", "bfloat16", "float16"}, RM_FIELD(train.precision))
+            .basic()
+            .alsoCalled({"dtype", "amp", "fp16", "bf16", "mixed_precision", "half", "autocast",
+                         "float16", "bfloat16"}),
         plain("train.tf32", "TF32", "Matrix products of float32 on TF32 tensor cores.",
-              RM_FIELD(train.tf32)),
+              RM_FIELD(train.tf32))
+            .alsoCalled({"allow_tf32", "matmul_precision"}),
         number("train.label_smoothing", "Label smoothing", "ratio",
                "Probability spread evenly over all classes or tokens.", {0, 0.99},
-               RM_FIELD(train.labelSmoothing)),
+               RM_FIELD(train.labelSmoothing))
+            .alsoCalled({"smoothing", "label_smoothing_factor"}),
         number(
             "train.ema", "Weight average", "",
             "Decay of the moving average of the weights, with which validation measures; 0: none.",
-            {0, 0.9999999}, RM_FIELD(train.ema)),
+            {0, 0.9999999}, RM_FIELD(train.ema))
+            .alsoCalled({"ema_decay", "model_ema", "weight_average", "polyak", "swa"}),
         plain("train.activation_checkpointing", "Activation checkpointing",
               "Computes activations again in the backward pass instead of keeping them.",
-              RM_FIELD(train.activationCheckpointing)),
+              RM_FIELD(train.activationCheckpointing))
+            .alsoCalled({"gradient_checkpointing", "grad_checkpointing", "recompute",
+                         "activation_checkpoint"}),
         choice("train.on_non_finite", "Non-finite gradients",
                "What a loss or gradient that is not finite leads to, on all ranks alike.",
-               {"stop", "skip", "rollback"}, RM_FIELD(train.onNonFinite)),
+               {"stop", "skip", "rollback"}, RM_FIELD(train.onNonFinite))
+            .alsoCalled({"detect_anomaly", "skip_nan", "on_nan", "nan_policy"}),
         choice("train.watch", "Watched metric",
                "Metric of validation that decides which checkpoint is best and when to stop early.",
-               {"loss", "bleu", "chrf", "cer", "wer", "top1", "top5"}, RM_FIELD(train.watch)),
+               {"loss", "bleu", "chrf", "cer", "wer", "top1", "top5"}, RM_FIELD(train.watch))
+            .alsoCalled({"monitor", "metric", "metric_for_best_model", "best_metric",
+                         "early_stopping_metric"}),
         number("train.patience", "Patience", "validations",
                "Validations without a better watched metric after which the run ends; 0: never.",
-               {0, 1000000}, RM_FIELD(train.patience)),
+               {0, 1000000}, RM_FIELD(train.patience))
+            .alsoCalled({"early_stopping", "early_stopping_patience", "early_stop"}),
         number("train.threads", "CPU threads", "threads",
                "Threads of a rank; 0: the node's cores shared by its ranks.", {0, 4096},
-               RM_FIELD(train.threads)),
+               RM_FIELD(train.threads))
+            .alsoCalled(
+                {"num_threads", "omp_num_threads", "cpu_threads", "n_threads", "intraop_threads"}),
         number("train.log_every", "Log every", "steps", "Steps from one logged step to the next.",
-               {1, 1e9}, RM_FIELD(train.logEvery)),
+               {1, 1e9}, RM_FIELD(train.logEvery))
+            .alsoCalled(
+                {"log_interval", "logging_steps", "log_every_n_steps", "log_freq", "print_freq"}),
     };
 }
 
 Rows optimizerFields() {
     return {
         choice("optimizer.type", "Optimizer", "Optimizer.", {"adamw", "adam", "sgd"},
-               RM_FIELD(optimizer.type)),
+               RM_FIELD(optimizer.type))
+            .alsoCalled({"optim", "optimizer_type", "optimizer_name", "algorithm"}),
         number("optimizer.lr", "Learning rate", "", "Highest learning rate, reached after warm-up.",
-               {0, 1000}, RM_FIELD(optimizer.lr)),
+               {0, 1000}, RM_FIELD(optimizer.lr))
+            .basic()
+            .alsoCalled(
+                {"learning_rate", "max_lr", "peak_lr", "base_lr", "step_size", "eta", "alpha"}),
         number("optimizer.beta1", "Beta 1", "", "Decay of the running mean of gradients.",
-               {0, 0.999999}, RM_FIELD(optimizer.beta1)),
+               {0, 0.999999}, RM_FIELD(optimizer.beta1))
+            .onlyWith(kAdam)
+            .alsoCalled({"adam_beta1", "b1", "betas"}),
         number("optimizer.beta2", "Beta 2", "", "Decay of the running mean of squared gradients.",
-               {0, 0.999999}, RM_FIELD(optimizer.beta2)),
+               {0, 0.999999}, RM_FIELD(optimizer.beta2))
+            .onlyWith(kAdam)
+            .alsoCalled({"adam_beta2", "b2"}),
         number("optimizer.eps", "Epsilon", "",
                "Keeps the division by the squared gradients finite.", {1e-20, 1},
-               RM_FIELD(optimizer.eps)),
+               RM_FIELD(optimizer.eps))
+            .onlyWith(kAdam)
+            .alsoCalled({"adam_epsilon", "epsilon", "adam_eps"}),
         number("optimizer.momentum", "Momentum", "", "Share of the last update that sgd keeps.",
-               {0, 0.999999}, RM_FIELD(optimizer.momentum)),
+               {0, 0.999999}, RM_FIELD(optimizer.momentum))
+            .onlyWith(kSgd)
+            .alsoCalled({"sgd_momentum", "mu"}),
         plain("optimizer.nesterov", "Nesterov", "Momentum of sgd looks one update ahead.",
-              RM_FIELD(optimizer.nesterov)),
+              RM_FIELD(optimizer.nesterov))
+            .onlyWith(kSgd),
         number("optimizer.weight_decay", "Weight decay", "",
                "Decay of matrices, never of norms and biases; decoupled with adamw, added to the "
                "gradient else.",
-               {0, 10}, RM_FIELD(optimizer.weightDecay)),
+               {0, 10}, RM_FIELD(optimizer.weightDecay))
+            .alsoCalled({"wd", "l2", "decay", "weight_decay_rate"}),
         number("optimizer.clip", "Clip gradients", "",
                "Highest L2 norm of all gradients; 0: no clipping.", {0, 1e9},
-               RM_FIELD(optimizer.clip)),
+               RM_FIELD(optimizer.clip))
+            .alsoCalled({"grad_clip", "max_grad_norm", "clip_grad", "clip_norm",
+                         "gradient_clip_val", "gradient_clipping", "clip_grad_norm", "max_norm"}),
         number("optimizer.clip_value", "Clip by value", "",
                "Largest absolute value of any one gradient; 0: no clipping.", {0, 1e9},
-               RM_FIELD(optimizer.clipValue)),
+               RM_FIELD(optimizer.clipValue))
+            .alsoCalled({"clip_grad_value", "gradient_clip_value"}),
         plain("optimizer.sharded", "Sharded state",
               "Each rank keeps a share of the optimizer's state only (ZeRO-1).",
-              RM_FIELD(optimizer.sharded)),
+              RM_FIELD(optimizer.sharded))
+            .alsoCalled({"zero", "zero_stage", "zero1", "zero_redundancy", "fsdp", "shard"}),
     };
 }
 
@@ -199,22 +301,34 @@ Rows scheduleFields() {
     return {
         choice("schedule.type", "Schedule", "How the learning rate changes after warm-up.",
                {"constant", "step", "cosine", "inverse-sqrt", "linear", "wsd"},
-               RM_FIELD(schedule.type)),
+               RM_FIELD(schedule.type))
+            .alsoCalled({"scheduler", "lr_scheduler", "lr_schedule", "lr_scheduler_type",
+                         "lr_decay_style", "lr_policy"}),
         number("schedule.warmup_steps", "Warm-up", "steps",
                "Steps in which the learning rate rises from 0.", {0, kMaxSteps},
-               RM_FIELD(schedule.warmupSteps)),
+               RM_FIELD(schedule.warmupSteps))
+            .alsoCalled({"warmup", "warmup_iters", "lr_warmup_steps", "num_warmup_steps",
+                         "lr_warmup_iters", "warmup_updates"}),
         number("schedule.min_lr", "Lowest learning rate", "",
                "Where the cosine, linear and wsd schedules end.", {0, 1000},
-               RM_FIELD(schedule.minLr)),
+               RM_FIELD(schedule.minLr))
+            .onlyWith({"schedule.type", {"cosine", "linear", "wsd"}})
+            .alsoCalled({"min_learning_rate", "lr_min", "eta_min", "final_lr", "end_lr", "lr_end"}),
         number("schedule.step_every", "Step every", "steps",
                "step: steps from one drop of the learning rate to the next.", {1, kMaxSteps},
-               RM_FIELD(schedule.stepEvery)),
+               RM_FIELD(schedule.stepEvery))
+            .onlyWith({"schedule.type", {"step"}})
+            .alsoCalled({"step_lr", "milestones", "lr_step_size"}),
         number("schedule.step_factor", "Step factor", "",
                "step: what each drop multiplies the learning rate by.", {0, 1},
-               RM_FIELD(schedule.stepFactor)),
+               RM_FIELD(schedule.stepFactor))
+            .onlyWith({"schedule.type", {"step"}})
+            .alsoCalled({"gamma", "lr_gamma", "lr_factor"}),
         number("schedule.decay_steps", "Decay steps", "steps",
                "wsd: how many steps at the end the learning rate falls.", {0, kMaxSteps},
-               RM_FIELD(schedule.decaySteps)),
+               RM_FIELD(schedule.decaySteps))
+            .onlyWith({"schedule.type", {"wsd"}})
+            .alsoCalled({"lr_decay_iters", "lr_decay_steps", "cooldown", "cooldown_steps"}),
     };
 }
 
@@ -222,13 +336,15 @@ Rows distributionFields() {
     return {
         number("distribution.bucket_mb", "Bucket size", "MiB",
                "Gradients travel in buckets of at most this size.", {1, 4096},
-               RM_FIELD(distribution.bucketMb)),
+               RM_FIELD(distribution.bucketMb))
+            .alsoCalled({"bucket_cap_mb", "bucket_size", "bucket_size_mb"}),
         plain("distribution.static_graph", "Static graph",
               "Every step uses the same parameters in the same order.",
               RM_FIELD(distribution.staticGraph)),
         choice("distribution.compression", "Compression",
                "Number format in which gradients travel.", {"none", "bfloat16", "float16"},
-               RM_FIELD(distribution.compression)),
+               RM_FIELD(distribution.compression))
+            .alsoCalled({"gradient_compression", "compress", "comm_hook", "fp16_compress"}),
     };
 }
 
@@ -236,17 +352,34 @@ Rows validationFields() {
     return {
         number("validation.every", "Validate every", "steps",
                "Steps from one validation to the next; 0: never.", {0, kMaxSteps},
-               RM_FIELD(validation.every)),
+               RM_FIELD(validation.every))
+            .alsoCalled({"eval_interval", "eval_steps", "val_check_interval", "eval_every",
+                         "val_interval", "validation_steps", "eval_freq", "valid_steps"}),
         number("validation.batches", "Batches", "batches", "Batches of one validation.",
-               {1, 1000000}, RM_FIELD(validation.batches)),
+               {1, 1000000}, RM_FIELD(validation.batches))
+            .alsoCalled({"eval_iters", "limit_val_batches", "eval_batches", "val_batches"}),
         number("validation.sample_tokens", "Sample length", "tokens",
                "Length of the text generated at a validation; 0: none. Translation: how many "
                "tokens a sentence may get.",
-               {0, 65536}, RM_FIELD(validation.sampleTokens), kText),
+               {0, 65536}, RM_FIELD(validation.sampleTokens), kText)
+            .alsoCalled({"max_new_tokens", "max_gen_len", "gen_length"}),
         plain("validation.prompt", "Prompt", "Text that the sample continues.",
-              RM_FIELD(validation.prompt), kGpt),
+              RM_FIELD(validation.prompt), kGpt)
+            .alsoCalled({"start", "sample_prompt", "input_text"}),
+        number("validation.temperature", "Temperature", "",
+               "The sample's scores are divided by it: lower is plainer; 0: always the likeliest "
+               "token.",
+               {0, 100}, RM_FIELD(validation.temperature), kGpt),
+        number("validation.top_k", "Top-k", "tokens",
+               "The sample draws from this many of the likeliest tokens; 0: from all.",
+               {0, 1048576}, RM_FIELD(validation.topK), kGpt),
+        number("validation.top_p", "Top-p", "ratio",
+               "The sample draws from the likeliest tokens that together have this probability; "
+               "1: from all.",
+               {0, 1}, RM_FIELD(validation.topP), kGpt),
         number("validation.beams", "Beams", "", "Translation: width of the beam search; 1: greedy.",
-               {1, 64}, RM_FIELD(validation.beams), kTranslation),
+               {1, 64}, RM_FIELD(validation.beams), kTranslation)
+            .alsoCalled({"num_beams", "beam", "beam_size", "beam_width"}),
         number("validation.length_penalty", "Length penalty", "",
                "Translation: a hypothesis scores its log-probability over length to this power.",
                {0, 10}, RM_FIELD(validation.lengthPenalty), kTranslation),
@@ -257,53 +390,85 @@ Rows checkpointFields() {
     return {
         plain("checkpoint.directory", "Folder",
               "Absolute folder for checkpoints; empty: in the run's own folder.",
-              RM_FIELD(checkpoint.directory)),
+              RM_FIELD(checkpoint.directory))
+            .alsoCalled({"out_dir", "output_dir", "save_dir", "ckpt_dir", "checkpoint_dir",
+                         "save_path", "folder", "checkpoint_path"}),
         number("checkpoint.every", "Save every", "steps",
                "Steps from one checkpoint to the next; 0: only by command and at the end.",
-               {0, kMaxSteps}, RM_FIELD(checkpoint.every)),
+               {0, kMaxSteps}, RM_FIELD(checkpoint.every))
+            .alsoCalled({"save_steps", "save_interval", "checkpoint_interval", "ckpt_every",
+                         "save_every", "save_freq", "save_period"}),
         number("checkpoint.keep_last", "Keep newest", "checkpoints", "How many of the newest stay.",
-               {1, 1000000}, RM_FIELD(checkpoint.keepLast)),
+               {1, 1000000}, RM_FIELD(checkpoint.keepLast))
+            .alsoCalled({"save_total_limit", "keep", "max_checkpoints", "max_to_keep", "save_top_k",
+                         "keep_n"}),
         plain("checkpoint.keep_best", "Keep best",
               "The checkpoint with the best watched metric stays as well.",
-              RM_FIELD(checkpoint.keepBest)),
+              RM_FIELD(checkpoint.keepBest))
+            .alsoCalled({"load_best_model_at_end", "save_best", "best"}),
     };
 }
 
 Rows launchFields() {
     return {
         choice("launch.device", "Device", "What the ranks compute on; auto: GPUs where there are.",
-               {"auto", "cpu", "cuda"}, RM_FIELD(launch.device)),
+               {"auto", "cpu", "cuda"}, RM_FIELD(launch.device))
+            .alsoCalled({"accelerator", "gpu", "cuda", "use_gpu"}),
         number("launch.ranks", "Ranks per node", "ranks", "0: one for each GPU, else one.",
-               {0, 4096}, RM_FIELD(launch.ranks)),
+               {0, 4096}, RM_FIELD(launch.ranks))
+            .alsoCalled({"gpus", "n_gpus", "num_gpus", "devices", "nproc_per_node", "world_size",
+                         "num_processes", "processes", "ntasks_per_node"}),
         plain("launch.interface", "Network interface",
               "Interface between the nodes, such as eth0; empty: chosen by what they can reach.",
-              RM_FIELD(launch.interface)),
+              RM_FIELD(launch.interface))
+            .alsoCalled(
+                {"ifname", "nic", "nccl_socket_ifname", "gloo_socket_ifname", "network_interface"}),
         number("launch.master_port", "Master port", "",
                "TCP port of the rendezvous; 0: a free one.", {0, 65535},
-               RM_FIELD(launch.masterPort)),
+               RM_FIELD(launch.masterPort))
+            .alsoCalled({"port", "rdzv_port", "main_process_port"}),
         plain("launch.environment", "Environment",
               "NAME=value for every rank; NCCL_*, GLOO_*, TORCH_*, OMP_* and MKL_* only.",
-              RM_FIELD(launch.environment)),
+              RM_FIELD(launch.environment))
+            .alsoCalled({"env", "env_vars", "environment_variables"}),
     };
 }
 
 #undef RM_FIELD
 
-Rows makeSchema() {
-    Rows schema;
+std::vector<SchemaRow> makeRows() {
+    std::vector<SchemaRow> rows;
     for (const auto section :
          {runFields, modelFields, dataFields, trainFields, optimizerFields, scheduleFields,
           distributionFields, validationFields, checkpointFields, launchFields})
-        for (SpecField& field : section())
-            schema.push_back(std::move(field));
-    return schema;
+        for (Row& row : section())
+            rows.push_back(std::move(row));
+    return rows;
 }
 
 } // namespace
 
+std::span<const SchemaRow> schemaRows() {
+    static const std::vector<SchemaRow> rows = makeRows();
+    return rows;
+}
+
 std::span<const SpecField> specSchema() {
-    static const Rows schema = makeSchema();
-    return schema;
+    static const std::vector<SpecField> fields(schemaRows().begin(), schemaRows().end());
+    return fields;
+}
+
+bool usesField(const RunSpec& spec, const SchemaRow& field) {
+    const auto holds = [](const Names& names, const std::string& name) {
+        return names.empty() || std::ranges::find(names, name) != names.end();
+    };
+    if (!holds(field.models, spec.model.type))
+        return false;
+    if (field.only.key.empty())
+        return true;
+    const auto other = std::ranges::find(specSchema(), field.only.key, &SpecField::key);
+    RunSpec copy = spec;
+    return holds(field.only.values, *std::get<std::string*>(other->ref(copy)));
 }
 
 } // namespace rm

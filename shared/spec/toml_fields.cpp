@@ -7,9 +7,11 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <cstdint>
 #include <map>
 #include <numeric>
 #include <sstream>
+#include <utility>
 
 namespace rm {
 
@@ -17,19 +19,60 @@ namespace {
 
 constexpr size_t kMaxMistakes = 20;
 
+/// Letters added, left out, replaced, or swapped with the next (optimal string alignment).
 size_t editDistance(std::string_view a, std::string_view b) {
-    std::vector<size_t> row(b.size() + 1);
-    std::iota(row.begin(), row.end(), size_t{0});
+    std::vector<size_t> before, last(b.size() + 1), row(b.size() + 1);
+    std::iota(last.begin(), last.end(), size_t{0});
     for (size_t i = 0; i < a.size(); ++i) {
-        size_t diagonal = row[0];
         row[0] = i + 1;
         for (size_t j = 0; j < b.size(); ++j) {
-            const size_t replaced = diagonal + (a[i] != b[j]);
-            diagonal = row[j + 1];
-            row[j + 1] = std::min({replaced, row[j] + 1, diagonal + 1});
+            row[j + 1] = std::min({last[j] + (a[i] != b[j]), row[j] + 1, last[j + 1] + 1});
+            if (i > 0 && j > 0 && a[i] == b[j - 1] && a[i - 1] == b[j])
+                row[j + 1] = std::min(row[j + 1], before[j - 1] + 1);
         }
+        before = std::exchange(last, row);
     }
-    return row.back();
+    return last.back();
+}
+
+/// "optimizer.lr" -> "optimizer", "lr".
+std::pair<std::string_view, std::string_view> splitKey(std::string_view key) {
+    const size_t dot = key.find('.');
+    return dot == key.npos ? std::pair(std::string_view(), key)
+                           : std::pair(key.substr(0, dot), key.substr(dot + 1));
+}
+
+/// "Learning-Rate" -> "learning_rate"
+std::string plainKey(std::string_view key) {
+    std::string plain(key);
+    for (char& c : plain)
+        c = c == '-' || c == ' ' ? '_' : static_cast<char>(c >= 'A' && c <= 'Z' ? c + 32 : c);
+    return plain;
+}
+
+constexpr size_t kUnlike = SIZE_MAX;
+
+/// Edits between two names; kUnlike when one is no misspelling of the other.
+size_t misspelling(std::string_view name, std::string_view written) {
+    const size_t most = written.size() < 5 ? 1 : std::max<size_t>(2, written.size() / 3);
+    if (std::max(name.size(), written.size()) - std::min(name.size(), written.size()) > most)
+        return kUnlike;
+    const size_t edits = editDistance(name, written);
+    return edits <= most && edits < std::min(name.size(), written.size()) ? edits : kUnlike;
+}
+
+/// How far an unknown key, plain, is from that of a field: the name counts most, be it the field's
+/// own or one that it has elsewhere, and then the section. kUnlike: nobody means this field by it.
+size_t unlikeness(const TomlField& field, std::string_view key) {
+    constexpr size_t kEdit = 1000, kAlias = 300; // of a section's few letters
+    const auto [section, name] = splitKey(key);
+    const auto [itsSection, itsName] = splitKey(field.key);
+    size_t best = misspelling(itsName, name);
+    best = best == kUnlike ? best : best * kEdit;
+    for (const std::string_view alias : field.aliases)
+        if (const size_t edits = misspelling(alias, name); edits != kUnlike)
+            best = std::min(best, edits * kEdit + kAlias);
+    return best == kUnlike ? best : best + editDistance(itsSection, section);
 }
 
 std::string shown(const toml::node& node) {
@@ -116,11 +159,18 @@ public:
         std::vector<std::string> mistakes;
         for (const auto& [line, mistake] : m_mistakes)
             if (mistakes.size() < kMaxMistakes)
-                mistakes.push_back(mistake);
+                mistakes.push_back("read " + m_source + ": " + mistake.what + " (line " +
+                                   std::to_string(line) + ")" + mistake.cause +
+                                   suggestion(mistake.unknownKey));
         return failWithAll(mistakes);
     }
 
 private:
+    struct Mistake {
+        std::string what, cause;
+        std::string unknownKey; ///< empty: none
+    };
+
     bool isSection(const std::string& name) const {
         return std::ranges::any_of(
             m_fields, [&](const TomlField& f) { return f.key.starts_with(name + '.'); });
@@ -143,36 +193,38 @@ private:
             return unknown(key, node);
         if (!std::visit([&](auto* target) { return assign(target, node); }, field->ref))
             complain(node, "\"" + key + "\"",
-                     "is " + shown(node) + ", but must be " + allowed(field->ref));
+                     " is " + shown(node) + ", but must be " + allowed(field->ref));
     }
 
     void unknown(const std::string& key, const toml::node& node) {
         if (isSection(key))
             return complain(node, "\"" + key + "\"",
-                            "is a section; write [" + key + "] and its keys below");
-        complain(node, "unknown key \"" + key + "\"", suggestion(key));
+                            " is a section; write [" + key + "] and its keys below");
+        complain(node, "unknown key \"" + key + "\"", {}, key);
     }
 
-    std::string suggestion(const std::string& key) const {
-        constexpr size_t kAlwaysNear = 3;
-        const auto distance = [&](const TomlField& f) { return editDistance(f.key, key); };
-        const auto nearest = std::ranges::min_element(m_fields, {}, distance);
-        if (nearest == m_fields.end() || distance(*nearest) > std::max(kAlwaysNear, key.size() / 3))
+    // Looked for only when it is shown: a wrong file may have a thousand unknown keys.
+    std::string suggestion(const std::string& unknownKey) const {
+        if (unknownKey.empty())
+            return {};
+        const std::string key = plainKey(unknownKey);
+        const auto nearest = std::ranges::min_element(
+            m_fields, {}, [&](const TomlField& field) { return unlikeness(field, key); });
+        if (nearest == m_fields.end() || unlikeness(*nearest, key) == kUnlike)
             return {};
         return "; did you mean \"" + std::string(nearest->key) + "\"?";
     }
 
     // The parser keeps keys sorted by name; people read from the top.
-    void complain(const toml::node& node, const std::string& what, const std::string& cause) {
-        const size_t line = node.source().begin.line;
-        const bool joined = cause.empty() || cause.front() == ';';
-        m_mistakes.emplace(line, "read " + m_source + ": " + what + " (line " +
-                                     std::to_string(line) + ")" + (joined ? "" : " ") + cause);
+    void complain(const toml::node& node, std::string what, std::string cause,
+                  std::string unknownKey = {}) {
+        m_mistakes.emplace(node.source().begin.line,
+                           Mistake{std::move(what), std::move(cause), std::move(unknownKey)});
     }
 
     std::string m_source;
     std::span<const TomlField> m_fields;
-    std::multimap<size_t, std::string> m_mistakes;
+    std::multimap<size_t, Mistake> m_mistakes;
 };
 
 std::string tomlOf(const toml::node& node) {

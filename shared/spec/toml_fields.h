@@ -16,10 +16,11 @@ namespace rm {
 struct TomlField {
     std::string_view key;
     SpecFieldRef ref;
+    std::span<const std::string_view> aliases = {}; ///< its names elsewhere, in lower case
 };
 
 /// Sets the fields that `toml` names. kInvalid with every mistake, one per line, each with
-/// `source`, line, key, value and what is allowed.
+/// `source`, line, key, value and what is allowed; an unknown key with the likeliest known one.
 Result<void> readTomlFields(std::string_view toml, std::string_view source,
                             std::span<const TomlField> fields);
 

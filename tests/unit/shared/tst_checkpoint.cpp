@@ -41,6 +41,17 @@ CheckpointEntry entryOf(int64_t step, const char* reason = "every 500", double l
     return {"/c/" + checkpointName(step), manifestOf(step, reason, loss)};
 }
 
+using Paths = std::vector<std::string>;
+
+std::string pathOf(int64_t step) {
+    return "/c/" + checkpointName(step);
+}
+
+Paths removed(const std::vector<CheckpointEntry>& list, const CheckpointLine& line,
+              int64_t keepLast, bool keepBest) {
+    return checkpointsToRemove(list, line, keepLast, keepBest);
+}
+
 // The manifest with one member changed and its digest made right again.
 std::string withMember(const char* key, const Json& value) {
     Json json = Json::parse(toJson(example::manifest()));
@@ -130,7 +141,13 @@ private Q_SLOTS:
         row("negative step", withMember("step", -1));
         row("attempt 0", withMember("attempt", 0));
         row("world of none", withMember("world_size", 0));
+        row("attempt 2^40", withMember("attempt", int64_t(1) << 40));
         row("loss is a text", withMember("validation_loss", "low"));
+        row("best is a number", withMember("best", 1));
+        row("line is an object", withMember("line", Json::object()));
+        row("line of no attempt", withMember("line", Json::array({{{"step", 1}}})));
+        row("line of a negative step",
+            withMember("line", Json::array({{{"attempt", 1}, {"step", -1}}})));
         row("files are an object", withMember("files", Json::object()));
         row("file is a number", withFile(1));
         row("file without a hash", withFile({{"name", "a"}, {"size", 1}}));
@@ -161,6 +178,43 @@ private Q_SLOTS:
         QCOMPARE(list->front().manifest.bytes(), int64_t(9));
         RM_OK(verifyCheckpoint(*path));
         QCOMPARE(entries(), QStringList{"step-000001000"});
+    }
+
+    void whatTakesAPlaceIsKeptAsLong_data() {
+        QTest::addColumn<QString>("first");
+        QTest::addColumn<QString>("then");
+        QTest::addColumn<QString>("reason");
+        QTest::newRow("asked for, best") << "command"
+                                         << "best"
+                                         << "command";
+        QTest::newRow("paused, before set") << "pause"
+                                            << "before set"
+                                            << "pause";
+        QTest::newRow("every, best") << "every 5"
+                                     << "best"
+                                     << "every 5";
+        QTest::newRow("best, every") << "best"
+                                     << "every 5"
+                                     << "every 5";
+        QTest::newRow("every, asked for") << "every 5"
+                                          << "command"
+                                          << "command";
+    }
+    void whatTakesAPlaceIsKeptAsLong() {
+        QFETCH(QString, first);
+        QFETCH(QString, then);
+        QFETCH(QString, reason);
+        Manifest manifest = manifestOf(5);
+        manifest.line.emplace();
+        for (const QString& each : {first, then}) {
+            manifest.reason = each.toStdString();
+            manifest.best = each == "best";
+            RM_OK(publishCheckpoint(m_parent, manifest, filling("weights")));
+        }
+        const auto kept = readManifest(m_parent + "/step-000000005");
+        RM_OK(kept);
+        QCOMPARE(QString::fromStdString(kept->reason), reason);
+        QCOMPARE(kept->best, then == "best");
     }
 
     void failedFillLeavesNothing() {
@@ -323,20 +377,106 @@ private Q_SLOTS:
             entryOf(3, "every 1", 2.0), entryOf(1, "command"),    entryOf(6),
             entryOf(2, "every 1", 1.0), entryOf(4, "pause", 5.0), entryOf(5, "every 1", 3.0),
         };
-        using Paths = std::vector<std::string>;
-        const auto path = [](int64_t step) { return "/c/" + checkpointName(step); };
-        QCOMPARE(checkpointsToRemove(list, 2, true), Paths{path(3)});
-        QCOMPARE(checkpointsToRemove(list, 2, false), (Paths{path(3), path(2)}));
-        QCOMPARE(checkpointsToRemove(list, 10, false), Paths{});
-        QCOMPARE(checkpointsToRemove(list, 0, true), (Paths{path(6), path(5), path(3)}));
-        QCOMPARE(checkpointsToRemove({}, 1, true), Paths{});
+        QCOMPARE(removed(list, {}, 2, true), Paths{pathOf(3)});
+        QCOMPARE(removed(list, {}, 2, false), (Paths{pathOf(3), pathOf(2)}));
+        QCOMPARE(removed(list, {}, 10, false), Paths{});
+        QCOMPARE(removed(list, {}, 0, true), (Paths{pathOf(6), pathOf(5), pathOf(3)}));
+        QCOMPARE(removed({}, {}, 1, true), Paths{});
     }
 
     void nanIsNeverTheBest() {
         const std::vector<CheckpointEntry> list = {entryOf(1, "every 1", NAN),
                                                    entryOf(2, "every 1", 7.0), entryOf(3)};
-        QCOMPARE(checkpointsToRemove(list, 1, true),
-                 std::vector<std::string>{"/c/" + checkpointName(1)});
+        QCOMPARE(removed(list, {}, 1, true), Paths{pathOf(1)});
+    }
+
+    void validatedCheckpointCountsWhileItIsTheBest() {
+        std::vector<CheckpointEntry> list = {entryOf(100), entryOf(150, "best", 2.0), entryOf(200),
+                                             entryOf(250, "best", 1.5), entryOf(300)};
+        for (CheckpointEntry& entry : list) {
+            entry.manifest.line.emplace();
+            entry.manifest.best = entry.manifest.reason == "best";
+        }
+        QCOMPARE(bestOf(list, {})->manifest.step, int64_t(250));
+        QCOMPARE(removed(list, {}, 3, true), Paths{pathOf(150)});
+        QCOMPARE(removed(list, {}, 3, false), (Paths{pathOf(250), pathOf(150)}));
+        QCOMPARE(removed(list, {}, 2, true), (Paths{pathOf(150), pathOf(100)}));
+    }
+
+    // 60 and 76 are there, the run goes on from 60 and is paused at 62.
+    void attemptRetiresWhatEarlierOnesMadeAfterItsStart() {
+        std::vector<CheckpointEntry> list = {entryOf(60), entryOf(76, "pause")};
+        const CheckpointLine line = lineOf(list, 2, pathOf(60));
+        QCOMPARE(line.startedFrom, pathOf(60));
+        list.push_back(entryOf(62, "pause"));
+        list.back().manifest.attempt = 2;
+        list.back().manifest.line = line.behind;
+        QVERIFY(line.has(list[0].manifest) && line.has(list[2].manifest));
+        QVERIFY(!line.has(list[1].manifest));
+        QCOMPARE(removed(list, line, 2, true), Paths{});
+        QVERIFY(lineOf(list, 3, list[2].path).has(list[0].manifest));
+        QVERIFY(!lineOf(list, 3, list[2].path).has(list[1].manifest));
+        // A retired one that is restored lives again, and what was made instead is retired.
+        const CheckpointLine again = lineOf(list, 3, pathOf(76));
+        QVERIFY(again.has(list[0].manifest) && again.has(list[1].manifest));
+        QVERIFY(!again.has(list[2].manifest));
+    }
+
+    // 3000 of 10000 is restored, with keep_last 3.
+    void retiredOnesDoNotCountAgainstTheLine() {
+        std::vector<CheckpointEntry> list = {entryOf(3000, "command"), entryOf(8000), entryOf(9000),
+                                             entryOf(10000, "every 1000", 0.1)};
+        const CheckpointLine line = lineOf(list, 2, pathOf(3000));
+        for (const int64_t step : {4000, 5000, 6000, 7000}) {
+            list.push_back(entryOf(step));
+            list.back().manifest.attempt = 2;
+            list.back().manifest.line = line.behind;
+            QCOMPARE(removed(list, line, 3, true), step == 7000 ? Paths{pathOf(4000)} : Paths{});
+        }
+        QVERIFY(!bestOf(list, line));
+    }
+
+    void startStaysUntilTheAttemptHasEnoughOfItsOwn() {
+        std::vector<CheckpointEntry> list = {entryOf(100, "best", 1.0)};
+        list[0].manifest.line.emplace();
+        list[0].manifest.best = true;
+        const CheckpointLine line = lineOf(list, 2, pathOf(100));
+        for (const int64_t step : {150, 200}) {
+            list.push_back(entryOf(step, "every 50", 0.5));
+            list.back().manifest.attempt = 2;
+            list.back().manifest.line = line.behind;
+            list.back().manifest.best = true;
+            QCOMPARE(removed(list, line, 2, true), step == 200 ? Paths{pathOf(100)} : Paths{});
+        }
+    }
+
+    void lineSurvives() {
+        Manifest manifest = example::manifest();
+        manifest.line = {{1, 60}, {3, 90}};
+        manifest.best = true;
+        const auto read = parseManifest(toJson(manifest), "x");
+        RM_OK(read);
+        QVERIFY(read->line == manifest.line && read->best);
+        QVERIFY(!parseManifest(toJson(example::manifest()), "x")->line);
+    }
+
+    void checkpointOfAnotherAttemptIsNotReplaced() {
+        Manifest second = manifestOf(60);
+        second.attempt = 2;
+        RM_OK(publishCheckpoint(m_parent, manifestOf(60), filling("first")));
+        const auto path = publishCheckpoint(m_parent, second, filling("second"));
+        RM_OK(path);
+        QCOMPARE(*path, m_parent + "/step-000000060-attempt-2");
+        RM_OK(publishCheckpoint(m_parent, second, filling("anew")));
+        QCOMPARE(entries(), (QStringList{"step-000000060", "step-000000060-attempt-2"}));
+        QCOMPARE(*readFile(m_parent + "/step-000000060/model.safetensors"), std::string("first"));
+        QCOMPARE(*readFile(*path + "/model.safetensors"), std::string("anew"));
+        const auto list = listCheckpoints(m_parent);
+        QCOMPARE(list->size(), size_t(2));
+        QCOMPARE(list->back().path, *path);
+        rename("step-000000060-attempt-2", "old-step-000000060-attempt-2-77-0");
+        sweepUnpublished(m_parent);
+        RM_OK(verifyCheckpoint(*path));
     }
 
 private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "shared/spec/node_plan.h"
-#include "shared/spec/run_spec.h"
+#include "shared/spec/schema.h"
 #include "shared/spec/toml_fields.h"
 #include "tests/unit/shared/examples.h"
 #include "tests/unit/shared/shared_test.h"
@@ -10,6 +10,7 @@
 #include <cmath>
 #include <functional>
 #include <limits>
+#include <map>
 #include <set>
 
 using namespace rm;
@@ -54,6 +55,21 @@ const BrokenRule kBrokenRules[] = {
      "must be at most train.steps = 1000"},
     {"lowest rate", [](RunSpec& s) { s.schedule.minLr = 1; },
      "must be at most optimizer.lr = 0.0003"},
+    {"letters of a translation", [](RunSpec& s) { s.model.type = "translation"; },
+     R"(data.tokenizer is "bytes", but a translation needs "sentencepiece")"},
+    {"translations longer than the model",
+     [](RunSpec& s) {
+         s.model.type = "translation";
+         s.validation.sampleTokens = 257;
+     },
+     "validation.sample_tokens is 257, but must be at most model.context = 256"},
+    {"translations that are not measured",
+     [](RunSpec& s) {
+         s.model.type = "translation";
+         s.train.watch = "bleu";
+         s.validation.sampleTokens = 0;
+     },
+     "train.watch is \"bleu\", which validation.sample_tokens = 0 never measures"},
     {"folder", [](RunSpec& s) { s.checkpoint.directory = "here"; }, "absolute path"},
     {"no name", [](RunSpec& s) { s.name = ""; }, "name must be"},
     {"long name", [](RunSpec& s) { s.name = std::string(65, 'x'); }, "name must be"},
@@ -90,6 +106,55 @@ private Q_SLOTS:
         }
         QCOMPARE(keys.size(), specSchema().size());
         QCOMPARE(targets.size(), specSchema().size());
+    }
+
+    void noNameOfAnotherToolMeansTwoFields() {
+        std::map<std::string_view, std::string_view> owner;
+        for (const SchemaRow& field : schemaRows())
+            for (const std::string_view alias : field.aliases) {
+                QVERIFY2(owner.emplace(alias, field.key).second, std::string(alias).c_str());
+                QVERIFY2(parseError(std::string(alias) + " = 1")
+                                 .find("did you mean \"" + std::string(field.key)) !=
+                             std::string::npos,
+                         parseError(std::string(alias) + " = 1").c_str());
+            }
+    }
+
+    void aFieldIsUsedWhereItHasAnEffect_data() {
+        QTest::addColumn<QString>("model");
+        QTest::addColumn<QStringList>("used");
+        QTest::addColumn<QStringList>("unused");
+        QTest::newRow("gpt") << "gpt" << QStringList{"data.tokenizer", "train.batch_size"}
+                             << QStringList{"data.max_bad",       "train.batch_tokens",
+                                            "model.image_size",   "data.vocab_size",
+                                            "optimizer.momentum", "schedule.step_every"};
+        QTest::newRow("translation")
+            << "translation" << QStringList{"data.tokenizer", "train.batch_tokens", "data.max_bad"}
+            << QStringList{"train.batch_size", "train.rank_batch_sizes", "validation.prompt"};
+        QTest::newRow("resnet18") << "resnet18"
+                                  << QStringList{"train.batch_size", "model.image_size"}
+                                  << QStringList{"data.tokenizer", "model.layers",
+                                                 "validation.sample_tokens"};
+    }
+    void aFieldIsUsedWhereItHasAnEffect() {
+        QFETCH(QString, model);
+        QFETCH(QStringList, used);
+        QFETCH(QStringList, unused);
+        RunSpec spec;
+        spec.model.type = model.toStdString();
+        for (const SchemaRow& field : schemaRows()) {
+            const QString key = QString::fromUtf8(field.key.data(), qsizetype(field.key.size()));
+            QVERIFY2(!used.contains(key) || usesField(spec, field), qPrintable(key));
+            QVERIFY2(!unused.contains(key) || !usesField(spec, field), qPrintable(key));
+        }
+    }
+
+    void aChoiceBringsItsFields() {
+        const auto field = std::ranges::find(schemaRows(), "optimizer.momentum", &SchemaRow::key);
+        RunSpec spec;
+        QVERIFY(!usesField(spec, *field));
+        spec.optimizer.type = "sgd";
+        QVERIFY(usesField(spec, *field));
     }
 
     void defaultsAreWithinTheirBounds() {
@@ -156,7 +221,22 @@ private Q_SLOTS:
         row("section without keys", "[nonsense_and_more]",
             R"(unknown key "nonsense_and_more" (line 1))");
         row("missing section", "steps = 5",
-            R"(unknown key "steps" (line 1); did you mean "seed"?)");
+            R"(unknown key "steps" (line 1); did you mean "train.steps"?)");
+        row("other tool's name", "learning_rate = 1e-3",
+            R"(unknown key "learning_rate" (line 1); did you mean "optimizer.lr"?)");
+        row("the same, of the schedule", "schedule.min_learning_rate = 1e-5",
+            R"(unknown key "schedule.min_learning_rate" (line 1); did you mean "schedule.min_lr"?)");
+        row("other tool's name in a section", "[train]\nlearning_rate = 1e-3",
+            R"(unknown key "train.learning_rate" (line 2); did you mean "optimizer.lr"?)");
+        row("other tool's name misspelt", "[model]\nhiden-sise = 3",
+            R"(unknown key "model.hiden-sise" (line 2); did you mean "model.width"?)");
+        row("other tool's name in capitals", "[optimizer]\nMAX_GRAD_NORM = 3",
+            R"(unknown key "optimizer.MAX_GRAD_NORM" (line 2); did you mean "optimizer.clip"?)");
+        row("own name in another section", "[optimizer]\nwarmup_steps = 3",
+            R"(unknown key "optimizer.warmup_steps" (line 2); did you mean "schedule.warmup_steps"?)");
+        row("own section decides", "[validation]\nevry = 3",
+            R"(unknown key "validation.evry" (line 2); did you mean "validation.every"?)");
+        row("unlike any", "[train]\nx = 3\n", R"(unknown key "train.x" (line 2))");
         row("section as a value", "model = 3",
             R"("model" (line 1) is a section; write [model] and its keys below)");
         row("value as a section", "[name]\nx = 1", R"(unknown key "name.x" (line 2))");

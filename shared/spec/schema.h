@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "shared/spec/run_spec.h"
+
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace rm {
+
+/// A row of the schema with what helps a person to fill it in: for the form and for the answer to a
+/// key that does not exist.
+struct SchemaRow : SpecField {
+    /// The choice of another field without which this one has no effect.
+    struct Only {
+        std::string_view key; ///< of a field with choices; empty: it always has
+        std::vector<std::string_view> values;
+    } only = {};
+    bool isBasic = false; ///< what most people change from one run to the next
+    /// Its names in other tools, in lower case: who writes one of them is told the key.
+    std::vector<std::string_view> aliases = {};
+};
+
+/// The rows of specSchema(), in its order. Lives for ever.
+std::span<const SchemaRow> schemaRows();
+
+/// Whether the field has an effect on a run with this spec: its model has it, and so has the choice
+/// that it hangs on.
+bool usesField(const RunSpec& spec, const SchemaRow& field);
+
+} // namespace rm
