@@ -2,11 +2,16 @@
 #include "trainer/agent/checkpoints.h"
 
 #include "shared/checkpoint/manifest.h"
+#include "shared/io/clock.h"
+#include "shared/journal/journal.h"
 #include "shared/spec/run_spec.h"
+#include "trainer/agent/run_dir.h"
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <cmath>
+#include <filesystem>
 
 namespace rm {
 
@@ -25,6 +30,28 @@ Result<std::string> checkpointFolder(const std::string& runDir) {
     return runDir + "/" + (folder.empty() ? "checkpoints" : folder);
 }
 
+/// A run's checkpoints, and which of them its newest attempt goes on from.
+struct RunCheckpoints {
+    std::vector<CheckpointEntry> entries;
+    CheckpointLine line;
+
+    bool isRetired(const CheckpointEntry& entry) const { return !line.has(entry.manifest); }
+};
+
+Result<RunCheckpoints> readCheckpoints(const std::string& runDir) {
+    const Result<std::string> folder = checkpointFolder(runDir);
+    if (!folder)
+        return tl::unexpected(folder.error());
+    auto entries = listCheckpoints(*folder);
+    if (!entries)
+        return tl::unexpected(entries.error());
+    const Result<NodePlan> plan = loadPlan(runDir);
+    if (!plan)
+        return tl::unexpected(plan.error());
+    CheckpointLine line = lineOf(*entries, plan->attempt, plan->startFrom);
+    return RunCheckpoints{std::move(*entries), std::move(line)};
+}
+
 json describe(const CheckpointEntry& entry) {
     const Manifest& manifest = entry.manifest;
     const json loss =
@@ -40,6 +67,20 @@ json describe(const CheckpointEntry& entry) {
             {"bytes", manifest.bytes()}};
 }
 
+/// An agent that supervises the run writes its journal itself; the database is told by who asked.
+Result<void> noteRemoved(const std::string& runDir, const CheckpointEntry& entry) {
+    const Result<RunLock> lock = RunLock::take(runDir);
+    const Result<NodePlan> plan = loadPlan(runDir);
+    if (!lock || !plan)
+        return {};
+    auto journal = JournalWriter::open(runDir + "/journal/" +
+                                       nodeJournalName(static_cast<int32_t>(plan->nodeIndex)));
+    if (!journal)
+        return tl::unexpected(journal.error());
+    journal->append(CheckpointRemoved{entry.manifest.step, wallNowNs(), entry.path});
+    return journal->sync();
+}
+
 } // namespace
 
 Result<std::string> listRunCheckpoints(const Folders& folders, const std::string& runId,
@@ -47,15 +88,15 @@ Result<std::string> listRunCheckpoints(const Folders& folders, const std::string
     const Result<std::string> runDir = folders.existingRunDir(runId);
     if (!runDir)
         return runDir;
-    const Result<std::string> folder = checkpointFolder(*runDir);
-    if (!folder)
-        return failAs("list the checkpoints of " + runId, folder.error());
-    const Result<std::vector<CheckpointEntry>> entries = listCheckpoints(*folder);
-    if (!entries)
-        return failAs("list the checkpoints of " + runId, entries.error());
+    const Result<RunCheckpoints> found = readCheckpoints(*runDir);
+    if (!found)
+        return failAs("list the checkpoints of " + runId, found.error());
+    const CheckpointEntry* best = bestOf(found->entries, found->line);
     json list = json::array();
-    for (const CheckpointEntry& entry : *entries) {
+    for (const CheckpointEntry& entry : found->entries) {
         json item = describe(entry);
+        item["retired"] = found->isRetired(entry);
+        item["best"] = &entry == best;
         if (verify) {
             const Result<Manifest> verified = verifyCheckpoint(entry.path);
             item["valid"] = verified.has_value();
@@ -64,6 +105,33 @@ Result<std::string> listRunCheckpoints(const Folders& folders, const std::string
         list.push_back(std::move(item));
     }
     return list.dump(-1, ' ', false, json::error_handler_t::replace) + "\n";
+}
+
+Result<std::string> removeRetiredCheckpoint(const Folders& folders, const std::string& runId,
+                                            const std::string& name) {
+    const std::string attempt = "remove checkpoint " + name + " of " + runId;
+    const Result<std::string> runDir = folders.existingRunDir(runId);
+    if (!runDir)
+        return runDir;
+    const Result<RunCheckpoints> found = readCheckpoints(*runDir);
+    if (!found)
+        return failAs(attempt, found.error());
+    const auto entry =
+        std::find_if(found->entries.begin(), found->entries.end(), [&](const CheckpointEntry& e) {
+            return std::filesystem::path(e.path).filename() == name;
+        });
+    if (entry == found->entries.end())
+        return fail(ErrorCode::kNotFound, attempt + ": there is no such checkpoint");
+    if (!found->isRetired(*entry))
+        return fail(ErrorCode::kInvalid,
+                    attempt + ": the run goes on from it; only those of abandoned lines can be "
+                              "removed, and checkpoint.keep_last says how many others stay");
+    if (const Result<void> removed = removeCheckpoint(entry->path); !removed)
+        return failAs(attempt, removed.error());
+    if (const Result<void> noted = noteRemoved(*runDir, *entry); !noted)
+        return failAs(attempt, noted.error());
+    return json{{"removed", entry->path}}.dump(-1, ' ', false, json::error_handler_t::replace) +
+           "\n";
 }
 
 } // namespace rm

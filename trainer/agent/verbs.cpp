@@ -7,6 +7,7 @@
 #include "trainer/agent/folders.h"
 #include "trainer/agent/net/reach.h"
 #include "trainer/agent/posix/fd.h"
+#include "trainer/agent/probe/paths.h"
 #include "trainer/agent/probe/probe.h"
 #include "trainer/agent/receive/receiver.h"
 #include "trainer/agent/release.h"
@@ -40,6 +41,11 @@ Result<void> version(const Arguments&) {
 
 Result<void> probe(const Arguments&) {
     return print(probeNode(Folders::fromEnvironment(), SysRoot{}, *openNvmlGpus()));
+}
+
+Result<void> paths(const Arguments&) {
+    const Result<std::string> list = readToEnd(STDIN_FILENO, kMaxOrder, "stdin");
+    return list ? print(pathsReport(*list)) : tl::unexpected(list.error());
 }
 
 Result<void> start(const Arguments& arguments) {
@@ -85,6 +91,10 @@ Result<void> checkpoints(const Arguments& arguments) {
     return print(listRunCheckpoints(Folders::fromEnvironment(), arguments[0], *verify));
 }
 
+Result<void> removeCheckpoint(const Arguments& arguments) {
+    return print(removeRetiredCheckpoint(Folders::fromEnvironment(), arguments[0], arguments[1]));
+}
+
 // The value behind `name`, within bounds.
 Result<int> number(const Arguments& arguments, size_t at, const std::string& name, int least,
                    int most) {
@@ -122,12 +132,14 @@ const std::map<std::string, Verb>& verbs() {
     static const std::map<std::string, Verb> table = {
         {"--version", {0, 0, "--version", version}},
         {"probe", {0, 0, "probe", probe}},
+        {"paths", {0, 0, "paths < [\"PATH\", ...]", paths}},
         {"start", {1, 1, "start RUN_ID < {\"spec\", \"plan\"}", start}},
         {"attach", {1, 1, "attach RUN_ID", attach}},
         {"receive", {0, 0, "receive", receive}},
         {"stop", {1, 2, "stop RUN_ID [--kill]", stop}},
         {"remove", {1, 1, "remove RUN_ID", remove}},
         {"checkpoints", {1, 2, "checkpoints RUN_ID [--verify]", checkpoints}},
+        {"remove-checkpoint", {2, 2, "remove-checkpoint RUN_ID NAME", removeCheckpoint}},
         {"listen", {2, 4, "listen --seconds N [--port P]", listen}},
         {"dial", {1, 256, "dial ADDRESS:PORT...", dial}},
     };

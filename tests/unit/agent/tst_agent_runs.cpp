@@ -232,6 +232,51 @@ private Q_SLOTS:
         QVERIFY(!entry()["valid"].toBool());
     }
 
+    void onlyRetiredCheckpointIsRemoved() {
+        AgentFixture f;
+        f.script(0, "finish@1");
+        QCOMPARE(f.start(f.plan(1)).exitCode, 0);
+        QTRY_VERIFY_WITH_TIMEOUT(!f.nodeRecords<AttemptEnded>().empty(), kLongMs);
+        const std::string parent = f.runDir().toStdString() + "/checkpoints";
+        const auto publish = [&](int64_t step) {
+            Manifest manifest;
+            manifest.runId = "r1";
+            manifest.step = step;
+            manifest.reason = "every 20";
+            manifest.best = step == 76;
+            manifest.line.emplace();
+            return publishCheckpoint(parent, manifest, [](const std::string& dir) {
+                return writeFileAtomically(dir + "/state.json", "{}");
+            });
+        };
+        QDir().mkpath(QString::fromStdString(parent));
+        const auto start = publish(60);
+        QVERIFY(start && publish(76));
+        const auto listed = [&f] {
+            return QJsonDocument::fromJson(f.agent({"checkpoints", "r1"}).out).array();
+        };
+        QVERIFY(!listed()[1].toObject()["retired"].toBool());
+        QVERIFY(listed()[1].toObject()["best"].toBool());
+        NodePlan plan = f.plan(1);
+        plan.attempt = 2;
+        plan.startFrom = *start;
+        QCOMPARE(f.start(plan).exitCode, 0);
+        QTRY_COMPARE_WITH_TIMEOUT(f.nodeRecords<AttemptEnded>().size(), size_t(2), kLongMs);
+        QVERIFY(!listed()[0].toObject()["retired"].toBool());
+        QVERIFY(listed()[1].toObject()["retired"].toBool());
+        QVERIFY(!listed()[1].toObject()["best"].toBool());
+
+        f.agent({"stop", "r1"}); // an agent that has not gone yet keeps the journal to itself
+        QVERIFY(f.agent({"remove-checkpoint", "r1", "step-000000060"}).exitCode != 0);
+        QVERIFY(f.agent({"remove-checkpoint", "r1", "../checkpoints/step-000000076"}).exitCode !=
+                0);
+        QCOMPARE(f.agent({"remove-checkpoint", "r1", "step-000000076"}).exitCode, 0);
+        QCOMPARE(listed().size(), 1);
+        const auto removed = f.nodeRecords<CheckpointRemoved>();
+        QCOMPARE(removed.size(), size_t(1));
+        QCOMPARE(removed[0].path, parent + "/step-000000076");
+    }
+
     void nodeIsSampledEachSecond() {
         AgentFixture f;
         QCOMPARE(f.start(f.plan(2)).exitCode, 0);

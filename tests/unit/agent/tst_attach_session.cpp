@@ -294,6 +294,7 @@ private Q_SLOTS:
         f.take();
         QCOMPARE(f.all<CommandState>().at(0).progress, CommandProgress::kApplied);
         QCOMPARE(f.all<CommandState>().at(0).step, int64_t(7));
+        f.session.onCommandState({"id", CommandProgress::kAccepted, -1, {}}); // late
         f.pass(200 * kMs);
         QCOMPARE(f.all<CommandState>().size(), size_t(1));
     }

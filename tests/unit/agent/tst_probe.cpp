@@ -2,6 +2,7 @@
 #include "trainer/agent/net/reach.h"
 #include "trainer/agent/net/socket_address.h"
 #include "trainer/agent/probe/machine.h"
+#include "trainer/agent/probe/paths.h"
 #include "trainer/agent/probe/probe.h"
 #include "trainer/agent/supervisor/log_tail.h"
 #include "trainer/agent/supervisor/sampler.h"
@@ -138,6 +139,39 @@ private Q_SLOTS:
         QCOMPARE(report["home"].toString(), QString("/h"));
         QVERIFY(report["gpus"].toArray().isEmpty());
         QVERIFY(!report["interfaces"].toArray().isEmpty());
+    }
+
+    void pathsAreToldApart() {
+        QTemporaryDir dir;
+        QVERIFY(QDir(dir.path()).mkpath("empty"));
+        QVERIFY(QDir(dir.path()).mkpath("full of texts"));
+        QFile text(dir.filePath("full of texts/a \"b\".txt"));
+        QVERIFY(text.open(QIODevice::WriteOnly));
+        text.close();
+        QJsonArray asked{text.fileName(),          dir.filePath("full of texts"),
+                         dir.filePath("empty"),    dir.filePath("nowhere"),
+                         text.fileName() + "/sub", "/dev/null"};
+        const auto report = pathsReport(QJsonDocument(asked).toJson().toStdString());
+        QVERIFY2(report, report ? "" : report.error().message.c_str());
+        const QJsonArray answers =
+            QJsonDocument::fromJson(QByteArray::fromStdString(*report)).array();
+        QStringList kinds;
+        for (int at = 0; at < asked.size(); ++at) {
+            kinds << answers.at(at)["kind"].toString();
+            QCOMPARE(answers.at(at)["path"], asked.at(at));
+        }
+        QCOMPARE(kinds, QStringList({"file", "folder", "empty", "missing", "missing", "other"}));
+        QVERIFY(!answers.at(3)["error"].toString().isEmpty());
+    }
+
+    void whatIsNoListOfPathsIsAnError_data() {
+        QTest::addColumn<QString>("list");
+        for (const char* list : {"", "{}", "[1]", "[\"/a\"", "\"/a\"", "[[\"/a\"]]"})
+            QTest::newRow(*list ? list : "nothing") << list;
+    }
+    void whatIsNoListOfPathsIsAnError() {
+        QFETCH(QString, list);
+        QVERIFY(!pathsReport(list.toStdString()));
     }
 
     void missingDriverIsNoError() {

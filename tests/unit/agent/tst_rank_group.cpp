@@ -51,6 +51,8 @@ struct Group {
 
 } // namespace
 
+Q_DECLARE_METATYPE(std::string)
+
 class TestRankGroup : public QObject {
     Q_OBJECT
 private Q_SLOTS:
@@ -138,6 +140,35 @@ private Q_SLOTS:
         QCOMPARE(g.ended().firstFailedRank, 1);
     }
 
+    void theEndIsToldAsItWas_data() {
+        QTest::addColumn<int>("code");
+        QTest::addColumn<std::string>("message");
+        const auto row = [](const char* name, ExitCode code, const char* message) {
+            QTest::newRow(name) << static_cast<int>(code) << std::string(message);
+        };
+        row("finished", ExitCode::kOk, "all ranks of this node finished");
+        row("paused", ExitCode::kPaused, "paused on request");
+        row("stopped", ExitCode::kStopped, "stopped on request");
+        row("preempted", ExitCode::kPreempted, "asked to end by SIGTERM or SIGUSR1");
+    }
+    void theEndIsToldAsItWas() {
+        QFETCH(int, code);
+        QFETCH(std::string, message);
+        Group g(2);
+        g.exit(0, {code, 0, false});
+        g.exit(1, {code, 0, false});
+        QCOMPARE(g.ended().message, message);
+    }
+
+    void killedIsNotStopped() {
+        Group g(2);
+        g.group.kill(g.now);
+        g.signal(0, SIGKILL);
+        g.exit(1, ExitCode::kPeerLost);
+        QCOMPARE(g.ended().outcome, Outcome::kStopped);
+        QCOMPARE(g.ended().message, std::string("killed on request"));
+    }
+
     void outOfMemoryIsSaid() {
         Group g(1);
         g.exit(0, {0, SIGKILL, true});
@@ -148,6 +179,7 @@ private Q_SLOTS:
         QCOMPARE(describe({77, 0, false}), std::string("exited with status 77"));
         QCOMPARE(describe({0, 0, false}), std::string("finished"));
         QCOMPARE(describe({8, 0, false}), std::string("exited: out of space"));
+        QCOMPARE(describe({139, 0, false}), std::string("exited: killed by SIGSEGV"));
     }
 
     void stopGivesTimeForACheckpoint() {

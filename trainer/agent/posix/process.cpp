@@ -92,9 +92,4 @@ std::string bootId() {
     return id;
 }
 
-std::string signalName(int signal) {
-    const char* abbreviation = ::sigabbrev_np(signal);
-    return abbreviation ? std::string("SIG") + abbreviation : "signal " + std::to_string(signal);
-}
-
 } // namespace rm

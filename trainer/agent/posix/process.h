@@ -33,7 +33,4 @@ bool waitGone(const Descriptor& process, int64_t timeoutMs);
 /// Differs after each boot of the machine.
 std::string bootId();
 
-/// "SIGKILL"
-std::string signalName(int signal);
-
 } // namespace rm

@@ -62,7 +62,7 @@ std::vector<CommandState> CommandQueue::onEnded() {
 
 CommandState CommandQueue::killAll(const Command& command) {
     m_target.killAll();
-    return remember({command.id, CommandProgress::kApplied, -1, "all ranks of this node killed"});
+    return remember({command.id, CommandProgress::kApplied, -1, "killed"});
 }
 
 CommandState CommandQueue::remember(CommandState state) {

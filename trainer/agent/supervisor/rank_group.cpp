@@ -61,13 +61,13 @@ void RankGroup::onChildExit(int localRank, const ChildStatus& status, std::strin
 }
 
 void RankGroup::stop(Moment now) {
-    m_asked = true;
+    m_asked = std::max(m_asked, Asked::kStop);
     if (m_state == State::kRunning)
         beginEnding(now, m_config.stopGraceNs);
 }
 
 void RankGroup::kill(Moment now) {
-    m_asked = true;
+    m_asked = Asked::kKill;
     if (m_state == State::kEnded)
         return;
     m_state = State::kEnding;
@@ -146,7 +146,7 @@ int RankGroup::firstFailed() const {
 }
 
 Outcome RankGroup::outcome() const {
-    if (m_asked)
+    if (m_asked != Asked::kNothing)
         return Outcome::kStopped;
     const auto any = [this](ExitCode code) {
         return std::any_of(m_ranks.begin(), m_ranks.end(),
@@ -168,15 +168,24 @@ std::string RankGroup::explain(int localRank) const {
         return what + " by the agent, " +
                (rank.terminated ? "as it did not end when asked" : "as commanded");
     if (rank.terminated)
-        return what + (m_asked ? ", asked to stop" : ", ended because another rank failed");
+        return what + (m_asked != Asked::kNothing ? ", asked to stop"
+                                                  : ", ended because another rank failed");
     return what;
 }
 
 std::string RankGroup::endMessage(int failed) const {
-    if (m_asked)
-        return "stopped on request";
-    if (failed < 0)
-        return "all ranks of this node ended by themselves";
+    switch (outcome()) {
+    case Outcome::kStopped:
+        return m_asked == Asked::kKill ? "killed on request" : "stopped on request";
+    case Outcome::kPaused:
+        return "paused on request";
+    case Outcome::kPreempted:
+        return "asked to end by SIGTERM or SIGUSR1";
+    case Outcome::kFinished:
+        return "all ranks of this node finished";
+    case Outcome::kFailed:
+        break;
+    }
     return "rank " + std::to_string(m_config.firstRank + failed) + ": " + explain(failed);
 }
 

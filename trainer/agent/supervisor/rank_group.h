@@ -91,7 +91,8 @@ private:
     std::vector<Rank> m_ranks;
     std::vector<Record> m_records;
     std::optional<int64_t> m_deadlineNs;
-    bool m_asked = false; ///< to end, from outside
+    enum class Asked { kNothing, kStop, kKill };
+    Asked m_asked = Asked::kNothing; ///< from outside
     int m_exits = 0;
     AttemptEnded m_verdict;
 };
