@@ -20,6 +20,20 @@ using namespace rm::test;
 
 constexpr int64_t kVocabSize = 256; // of the tokenizer "bytes"
 
+/// Alone, together, and where each keeps one token only.
+constexpr rm::Sampling kSamplings[] = {{1, 0, 1},      {0.7, 0, 1},     {1, 5, 1}, {1, 0, 0.8},
+                                       {0.6, 20, 0.9}, {1.5, 500, 0.5}, {1, 1, 1}, {1, 0, 0}};
+
+/// Of the next token at each place of a text, under the settings' names.
+void addProbabilities(Named& dump, const at::Tensor& logits) {
+    for (const rm::Sampling& sampling : kSamplings) {
+        char name[64];
+        std::snprintf(name, sizeof name, "probabilities %g %lld %g", sampling.temperature,
+                      static_cast<long long>(sampling.topK), sampling.topP);
+        dump.emplace_back(name, rm::tokenProbabilities(logits.flatten(0, 1), sampling));
+    }
+}
+
 /// One step of the trainer's loop; returns the loss before it.
 at::Tensor step(rm::Model& model, rm::Optimizer& optimizer, const rm::RunSpec& spec,
                 const rm::Batch& batch, int64_t number) {
@@ -41,6 +55,7 @@ Named compute(rm::Gpt& model, const rm::RunSpec& spec) {
     Named dump{{"ids", ids}, {"targets", targets}};
 
     dump.emplace_back("logits", snapshot(model.logits(ids[0], true)));
+    addProbabilities(dump, dump.back().second);
     model.loss({{ids[0], targets[0]}, 0}, true).backward();
     addGradients(dump, model);
 

@@ -4,7 +4,9 @@
 Its jobs, as jobs.py takes them:
 
     compare FOLDER DUMP.safetensors
-        loads FOLDER by from_pretrained() and compares its logits with those of gpt_dump
+        loads FOLDER by from_pretrained() and compares its logits with those of gpt_dump, and the
+        probabilities of the next token with those that transformers' warpers make of gpt_dump's
+        logits: `sampling` is the largest difference by setting
     make FOLDER
         writes small random GPT-2s in every form in which people have them, under FOLDER, and
         gives the sum of each tensor
@@ -19,7 +21,14 @@ import zipfile
 
 import torch
 from safetensors.torch import load_file, save_file
-from transformers import GPT2Config, GPT2LMHeadModel
+from transformers import (
+    GPT2Config,
+    GPT2LMHeadModel,
+    LogitsProcessorList,
+    TemperatureLogitsWarper,
+    TopKLogitsWarper,
+    TopPLogitsWarper,
+)
 
 import jobs
 
@@ -36,11 +45,27 @@ def load(folder):
     return model.eval()
 
 
+def sampling_difference(probabilities, logits, setting):
+    temperature, top_k, top_p = map(float, setting)
+    warpers = LogitsProcessorList([TemperatureLogitsWarper(temperature)])
+    if top_k > 0:
+        warpers.append(TopKLogitsWarper(int(top_k)))
+    if top_p < 1:
+        warpers.append(TopPLogitsWarper(top_p))
+    expected = warpers(None, logits.flatten(0, 1)).softmax(-1)
+    return (probabilities - expected).abs().max().item()
+
+
 @torch.no_grad()
 def compare(folder, dump_file):
     dump = load_file(dump_file)
     logits = load(folder)(dump["ids"][0]).logits
-    return {"logits": relative(dump["logits"], logits)}
+    sampling = {
+        name: sampling_difference(tensor, dump["logits"], name.split()[1:])
+        for name, tensor in dump.items()
+        if name.startswith("probabilities ")
+    }
+    return {"logits": relative(dump["logits"], logits), "sampling": sampling}
 
 
 @torch.no_grad()
@@ -91,7 +116,7 @@ def make(folder):
     torch.manual_seed(11)
     config = GPT2Config(
         vocab_size=256, n_positions=32, n_embd=64, n_layer=2, n_head=4, n_inner=96,
-        bos_token_id=0, eos_token_id=0,
+        bos_token_id=0, eos_token_id=1,
     )
     model = GPT2LMHeadModel(config).eval()
     for parameter in model.parameters():  # biases too, so that a mix-up shows

@@ -101,6 +101,19 @@ private Q_SLOTS:
         for (const QString& name : jobs.keys())
             QVERIFY2(reports[name].toObject()["logits"].toDouble(1) < kTolerance, qPrintable(name));
         QVERIFY(reports["exported"].toObject()["weightsEqual"].toBool());
+        const QJsonObject sampling = reports["imported"].toObject()["sampling"].toObject();
+        QCOMPARE(sampling.size(), 8);
+        for (const QString& setting : sampling.keys())
+            QVERIFY2(sampling[setting].toDouble(1) < 1e-6, qPrintable(setting));
+    }
+
+    void importedModelKeepsWhereItsTextsBeginAndEnd() {
+        QVERIFY(trainer({"import", at("hf"), "--into", at("ends")}).exitCode == 0);
+        QFile config(at("ends") + kCheckpoint + "/config.json");
+        QVERIFY(config.open(QIODevice::ReadOnly));
+        const QJsonObject read = QJsonDocument::fromJson(config.readAll()).object();
+        QCOMPARE(read["bos_token_id"], QJsonValue(0));
+        QCOMPARE(read["eos_token_id"], QJsonValue(1));
     }
 
     void exportedFileHoldsTheWeightsInTheTypeAskedFor() {

@@ -3,6 +3,7 @@
 
 #include "shared/io/file.h"
 #include "trainer/train/cause.h"
+#include "trainer/train/dist/agree.h"
 
 #include <c10/util/Exception.h>
 #include <nlohmann/json.hpp>
@@ -35,6 +36,8 @@ Ending endingOf(const std::exception& error) {
 }
 
 Ending endingOf(const Error& error) {
+    if (isOfAnotherRank(error))
+        return {ExitCode::kPeerLost, error.message};
     return {exitCodeFor(error.code), error.message};
 }
 

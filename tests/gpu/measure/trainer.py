@@ -31,7 +31,7 @@ def spec_of(row, batches, steps, log_every, checkpoint_every):
         "optimizer": {"type": row["optimizer"], "lr": row["lr"], "clip": row["clip"],
                       "weight_decay": row["decay"]} | betas | pick(row, eps="eps", momentum="momentum"),
         "schedule": {"type": "constant"},
-        "validation": {"every": 0},
+        "validation": {"every": 0, "sample_tokens": 0},
         "checkpoint": {"every": checkpoint_every, "keep_last": 2, "keep_best": False},
     }
     if row["model"] == "translation":

@@ -45,7 +45,7 @@ public:
     /// One attempt. `extra` goes to every rank's command line.
     void start(const RunSpec& spec, int worldSize, const QStringList& extra = {});
     /// Exit codes by rank; kTimedOut for those that do not end. A signal is minus its number.
-    std::vector<int> finish(int timeoutMs = 60000);
+    std::vector<int> finish(int timeoutMs = 180000);
     static constexpr int kTimedOut = -1000;
     /// start() and finish().
     std::vector<int> run(const RunSpec& spec, int worldSize, const QStringList& extra = {});

@@ -95,9 +95,9 @@ private Q_SLOTS:
 
     void generatedTextIsAlikeWithEqualSeeds() {
         Gpt gpt = makeGpt();
-        const auto first = gpt.generate({1, 2}, 40, at::detail::createCPUGenerator(9));
-        const auto again = gpt.generate({1, 2}, 40, at::detail::createCPUGenerator(9));
-        const auto other = gpt.generate({1, 2}, 40, at::detail::createCPUGenerator(10));
+        const auto first = gpt.generate({1, 2}, 40, {}, at::detail::createCPUGenerator(9));
+        const auto again = gpt.generate({1, 2}, 40, {}, at::detail::createCPUGenerator(9));
+        const auto other = gpt.generate({1, 2}, 40, {}, at::detail::createCPUGenerator(10));
         QCOMPARE(first.size(), size_t{40}); // also beyond the context of 12
         QCOMPARE(first, again);
         QVERIFY(first != other);
@@ -111,7 +111,7 @@ private Q_SLOTS:
         // Sharp enough for the likeliest token to be drawn every time.
         at::Tensor(gpt.parameters().front().value).mul_(40);
         std::vector<int32_t> text{4, 8};
-        const auto made = gpt.generate(text, 9, at::detail::createCPUGenerator(1));
+        const auto made = gpt.generate(text, 9, {}, at::detail::createCPUGenerator(1));
         for (const int32_t id : made) {
             const std::vector<int64_t> wide(text.begin(), text.end());
             const at::Tensor ids = at::tensor(wide, at::kLong).unsqueeze(0);
@@ -125,7 +125,7 @@ private Q_SLOTS:
         at::manual_seed(1);
         auto generator = at::detail::getDefaultCPUGenerator();
         const at::Tensor before = generator.get_state();
-        gpt.generate({1}, 5, at::detail::createCPUGenerator(2));
+        gpt.generate({1}, 5, {}, at::detail::createCPUGenerator(2));
         QVERIFY(generator.get_state().equal(before));
     }
 
@@ -192,7 +192,7 @@ private Q_SLOTS:
     void promptLongerThanTheContextIsCut() {
         Gpt gpt = makeGpt();
         const std::vector<int32_t> prompt(100, 3);
-        QCOMPARE(gpt.generate(prompt, 3, at::detail::createCPUGenerator(1)).size(), size_t{3});
+        QCOMPARE(gpt.generate(prompt, 3, {}, at::detail::createCPUGenerator(1)).size(), size_t{3});
     }
 
     void configIsThatOfGpt2() {
@@ -202,6 +202,47 @@ private Q_SLOTS:
         QCOMPARE(config["model_type"].toString(), QString("gpt2"));
         QCOMPARE(config["n_positions"].toInt(), 12);
         QCOMPARE(config["activation_function"].toString(), QString("gelu_new"));
+    }
+
+    void textsHaveNoEndsButThoseThatAreNamed() {
+        Gpt gpt = makeGpt();
+        const auto read = [](const std::string& json) {
+            return QJsonDocument::fromJson(QByteArray::fromStdString(json)).object();
+        };
+        for (const QJsonObject& json :
+             {read(gpt.configJson()), read(gpt.generationJson(5, Sampling{}))}) {
+            QCOMPARE(json["bos_token_id"], QJsonValue(QJsonValue::Null));
+            QCOMPARE(json["eos_token_id"], QJsonValue(QJsonValue::Null));
+        }
+        const std::string config = R"({"bos_token_id": 3, "eos_token_id": 50256})";
+        const TextEnds ends = textEndsOf(config, kVocab);
+        QCOMPARE(ends.begin, std::optional<int64_t>(3));
+        QVERIFY(!ends.end); // the vocabulary has no such token
+        gpt.setTextEnds({3, 4});
+        QCOMPARE(read(gpt.configJson())["bos_token_id"], QJsonValue(3));
+        QCOMPARE(read(gpt.generationJson(5, Sampling{}))["eos_token_id"], QJsonValue(4));
+        QVERIFY(!textEndsOf("", kVocab).begin && !textEndsOf("[]", kVocab).end);
+    }
+
+    void likeliestTokenIsDrawnWhereNoOtherIsLeft() {
+        const at::Tensor scores = at::tensor({0.5, 2.0, 1.9, -1.0}).unsqueeze(0);
+        for (const Sampling& one : {Sampling{0, 0, 1}, Sampling{5, 1, 1}, Sampling{5, 0, 0}})
+            for (uint64_t seed = 0; seed < 20; ++seed)
+                QCOMPARE(drawToken(scores, one, at::detail::createCPUGenerator(seed)), 1);
+    }
+
+    void tokensThatTieStayTogether() {
+        const at::Tensor scores = at::tensor({1.0, 3.0, 1.0, 0.0}).unsqueeze(0);
+        const at::Tensor left = tokenProbabilities(scores, {1, 2, 1});
+        QCOMPARE(left[0][0].item<float>(), left[0][2].item<float>());
+        QVERIFY(left[0][0].item<float>() > 0);
+        QCOMPARE(left[0][3].item<float>(), 0.0f);
+    }
+
+    void moreTokensThanThereAreMeansAll() {
+        const at::Tensor scores = at::tensor({1.0, 3.0, 1.0, 0.0}).unsqueeze(0);
+        QVERIFY(
+            tokenProbabilities(scores, {0.7, 9, 1}).equal(tokenProbabilities(scores, {0.7, 0, 1})));
     }
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "shared/checkpoint/manifest.h"
-#include "shared/exit_code.h"
+#include "tests/unit/train/rank_ends.h"
 #include "tests/unit/train/trainer_run.h"
 
 #include <QElapsedTimer>
@@ -16,10 +16,6 @@ namespace {
 
 Command command(const char* id, CommandKind kind) {
     return {id, kind, {}};
-}
-
-std::vector<int> both(ExitCode code) {
-    return {static_cast<int>(code), static_cast<int>(code)};
 }
 
 /// A run that would go on for minutes.

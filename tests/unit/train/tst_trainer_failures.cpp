@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "shared/checkpoint/manifest.h"
-#include "shared/exit_code.h"
 #include "tests/support/requirement.h"
 #include "tests/unit/shared/small_disk.h"
+#include "tests/unit/train/rank_ends.h"
 #include "tests/unit/train/trainer_run.h"
 
 #include <QElapsedTimer>
 #include <QObject>
 #include <QTest>
 
+#include <csignal>
 #include <filesystem>
 
 using namespace rm;
@@ -20,10 +21,6 @@ namespace {
 std::vector<int> alone(ExitCode code) {
     return {static_cast<int>(code)};
 }
-std::vector<int> both(ExitCode code) {
-    return {static_cast<int>(code), static_cast<int>(code)};
-}
-
 } // namespace
 
 class TestTrainerFailures : public QObject {
@@ -69,14 +66,70 @@ private Q_SLOTS:
         QCOMPARE(run.finish(20000)[0], static_cast<int>(ExitCode::kPeerLost));
     }
 
+    void stepsOfACheckpointAreInEveryJournalBeforeIt() {
+        constexpr int kTrials = 6; // the steps of a journal's last 50 ms are at stake
+        constexpr int64_t kStep = 25;
+        for (int trial = 0; trial < kTrials; ++trial) {
+            RunSpec spec = tinySpec();
+            spec.train.steps = 1000000;
+            spec.train.logEvery = 1;
+            spec.checkpoint.every = kStep;
+            TrainerRun run;
+            run.start(spec, 2);
+            QElapsedTimer waited;
+            waited.start();
+            while (!fs::exists(run.checkpoint(kStep)) && waited.elapsed() < 60000) {
+            }
+            for (int rank = 0; rank < 2; ++rank)
+                ::kill(static_cast<pid_t>(run.rank(rank).processId()), SIGKILL);
+            QCOMPARE(run.finish(20000), (std::vector<int>{-SIGKILL, -SIGKILL}));
+            for (int rank = 0; rank < 2; ++rank) {
+                const auto losses = run.series(rank, metric::kTrainLoss);
+                for (int64_t step = 1; step <= kStep; ++step)
+                    QVERIFY2(losses.contains(step),
+                             qPrintable(QString("trial %1: rank %2 has no step %3")
+                                            .arg(trial)
+                                            .arg(rank)
+                                            .arg(step)));
+            }
+        }
+    }
+
     void missingDataEndsAllRanksWithTheReason() {
         RunSpec spec = tinySpec();
         spec.data.train = {"/nowhere/texts"};
         TrainerRun run;
-        QCOMPARE(run.run(spec, 2), both(ExitCode::kNotFound));
+        QCOMPARE(run.run(spec, 2), firstOf(ExitCode::kNotFound));
+        QVERIFY2(run.output(0).contains("error: read training data /nowhere/texts"),
+                 qPrintable(run.output(0)));
+        QVERIFY2(run.output(1).contains("error: another rank failed: rank 0: read training data "
+                                        "/nowhere/texts"),
+                 qPrintable(run.output(1)));
+    }
+
+    void aDamagedCheckpointIsTheFailureOfTheRankThatReadsIt() {
+        RunSpec spec = tinySpec();
+        spec.train.steps = 4;
+        TrainerRun before, after;
+        QCOMPARE(before.run(spec, 2), both(ExitCode::kOk));
+        const std::string checkpoint = before.checkpoint(4);
+        QVERIFY(QFile::resize(QString::fromStdString(checkpoint + "/model.safetensors"), 100));
+        spec.train.steps = 6;
+        const QStringList from = {"--start-from", QString::fromStdString(checkpoint)};
+        QCOMPARE(after.run(spec, 2, from), firstOf(ExitCode::kCorrupt));
+        QVERIFY2(!after.output(0).contains("another rank"), qPrintable(after.output(0)));
+        QVERIFY2(after.output(1).contains("another rank failed: rank 0: "),
+                 qPrintable(after.output(1)));
+    }
+
+    void meetingIsNoWarning() {
+        RunSpec spec = tinySpec();
+        spec.train.steps = 4;
+        TrainerRun run;
+        run.start(spec, 2);
+        QCOMPARE(run.finish(30000), both(ExitCode::kOk));
         for (int rank = 0; rank < 2; ++rank)
-            QVERIFY2(run.output(rank).contains("error: read training data /nowhere/texts"),
-                     qPrintable(run.output(rank)));
+            QVERIFY2(!run.output(rank).contains("socket"), qPrintable(run.output(rank)));
     }
 
     void emptyFolderIsRefused() {
@@ -161,7 +214,7 @@ private Q_SLOTS:
         spec.model.width = 128;
         spec.checkpoint.directory = disk.path();
         spec.checkpoint.every = 5;
-        QCOMPARE(run.run(spec, 2), both(ExitCode::kExhausted));
+        QCOMPARE(run.run(spec, 2), firstOf(ExitCode::kExhausted));
         QVERIFY2(run.output(0).contains("No space left") || run.output(0).contains("disk full"),
                  qPrintable(run.output(0)));
         QVERIFY(listCheckpoints(disk.path())->empty());

@@ -176,7 +176,8 @@ private Q_SLOTS:
     }
 
     /// With validation, and checkpoints beside the recipes' steps; the larger ones write theirs at
-    /// the end, as beside a long step it is chance whether one is still there at its worst moment.
+    /// the end, as beside a long step it is chance whether one is still there at its worst moment
+    /// (so they do not keep the best, either).
     void processTakesWhatIsTold() {
         QFETCH(RunSpec, spec);
         QFETCH(int, worldSize);
@@ -222,6 +223,20 @@ private Q_SLOTS:
         QCOMPARE(verb.code, static_cast<int>(ExitCode::kExhausted));
         QVERIFY2(verb.errors.contains("find a batch for 1.0 MiB") &&
                      verb.errors.contains("one alone needs") && verb.errors.count('\n') == 1,
+                 qPrintable(verb.errors));
+    }
+
+    void moreThanAProcessCanAddressIsOneClearError() {
+        RunSpec spec = smallGpt();
+        spec.model.width = 131072;
+        spec.model.feedForward = 1048576;
+        spec.model.layers = 1024; // 1.4 PB in all
+        const Verb verb = estimate(spec, {});
+        QCOMPARE(verb.code, static_cast<int>(ExitCode::kExhausted));
+        const QRegularExpression told(
+            "estimate: one tensor of \\d+.0 GiB is more than the addresses "
+            "that a process has left; a smaller model needs fewer\n$");
+        QVERIFY2(told.match(verb.errors).hasMatch() && verb.errors.count('\n') == 1,
                  qPrintable(verb.errors));
     }
 
@@ -281,6 +296,7 @@ private:
         spec.data.train = {"/usr/share/common-licenses"};
         spec.train.batchSize = 4;
         spec.train.steps = 4;
+        spec.checkpoint.keepBest = false;
         return spec;
     }
 
@@ -289,6 +305,7 @@ private:
         spec.model.imageSize = 128;
         spec.train.batchSize = 64;
         spec.train.steps = 4;
+        spec.checkpoint.keepBest = false;
         return spec;
     }
 
@@ -298,6 +315,7 @@ private:
         spec.model.heads = 8;
         spec.train.batchTokens = 4096;
         spec.train.steps = 12;
+        spec.checkpoint.keepBest = false;
         return spec;
     }
 

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "shared/checkpoint/manifest.h"
-#include "shared/exit_code.h"
+#include "tests/unit/train/rank_ends.h"
 #include "tests/unit/train/trainer_run.h"
 #include "tests/unit/train/translation_run.h"
 
 #include <QObject>
 #include <QTest>
 
+#include <algorithm>
+#include <cmath>
 #include <csignal>
 #include <filesystem>
+#include <set>
 
 using namespace rm;
 using namespace rm::test;
@@ -28,6 +31,24 @@ std::vector<std::map<int64_t, float>> losses(const TrainerRun& run, int worldSiz
     for (int rank = 0; rank < worldSize; ++rank)
         all.push_back(run.series(rank, metric::kTrainLoss));
     return all;
+}
+
+/// "60 of 1", by step and attempt: those that are there.
+QStringList checkpointsOf(const TrainerRun& run) {
+    QStringList all;
+    for (const CheckpointEntry& entry :
+         listCheckpoints(run.dir() + "/checkpoints").value_or(std::vector<CheckpointEntry>()))
+        all << QString("%1 of %2").arg(entry.manifest.step).arg(entry.manifest.attempt);
+    return all;
+}
+
+/// (step, text) of what was sampled after a step.
+std::vector<std::pair<int64_t, std::string>> sampleTexts(const TrainerRun& run, int64_t after) {
+    std::vector<std::pair<int64_t, std::string>> texts;
+    for (const SampleText& sample : run.recordsOf<SampleText>(0))
+        if (sample.step > after)
+            texts.emplace_back(sample.step, sample.text);
+    return texts;
 }
 
 } // namespace
@@ -62,6 +83,8 @@ private Q_SLOTS:
         TrainerRun resumed;
         QCOMPARE(resumed.run(spec, worldSize, from(whole.checkpoint(8))), ok);
 
+        QCOMPARE(sampleTexts(resumed, 8), sampleTexts(whole, 8));
+        QVERIFY(!sampleTexts(resumed, 8).empty());
         const auto expected = losses(whole, worldSize);
         const auto actual = losses(resumed, worldSize);
         for (int rank = 0; rank < worldSize; ++rank) {
@@ -79,6 +102,35 @@ private Q_SLOTS:
         };
         QVERIFY(!sha(whole).empty());
         QCOMPARE(sha(resumed), sha(whole));
+    }
+
+    /// Weights that do not move are equal bit by bit however many ranks hold them.
+    void samplesFollowFromWeightsSeedAndStep() {
+        RunSpec spec = tinySpec();
+        spec.train.steps = 3;
+        spec.optimizer.lr = 0;
+        spec.validation.every = 1;
+        spec.validation.sampleTokens = 60;
+        const auto made = [](const RunSpec& asked, int ranks) {
+            TrainerRun run;
+            run.run(asked, ranks);
+            return sampleTexts(run, 0);
+        };
+        const auto alone = made(spec, 1);
+        QCOMPARE(alone.size(), 3u);
+        QVERIFY(alone[0].second != alone[1].second);
+        QCOMPARE(made(spec, 2), alone);
+
+        RunSpec greedy = spec;
+        greedy.validation.temperature = 0;
+        const auto likeliest = made(greedy, 1);
+        QCOMPARE(likeliest[0].second, likeliest[1].second);
+        RunSpec oneOfOne = spec;
+        oneOfOne.validation.topK = 1;
+        QCOMPARE(made(oneOfOne, 1), likeliest);
+        RunSpec nucleus = spec;
+        nucleus.validation.topP = 0;
+        QCOMPARE(made(nucleus, 1), likeliest);
     }
 
     void killedRunGoesOnFromItsLastCheckpoint() {
@@ -164,9 +216,7 @@ private Q_SLOTS:
         model.write("x");
         model.close();
         TrainerRun resumed;
-        const int corrupt = static_cast<int>(ExitCode::kCorrupt);
-        QCOMPARE(resumed.run(spec, 2, from(whole.checkpoint(4))),
-                 (std::vector<int>{corrupt, corrupt}));
+        QCOMPARE(resumed.run(spec, 2, from(whole.checkpoint(4))), firstOf(ExitCode::kCorrupt));
         QVERIFY2(resumed.output(1).contains("model.safetensors"), qPrintable(resumed.output(1)));
     }
 
@@ -199,6 +249,113 @@ private Q_SLOTS:
         const auto removed = run.recordsOf<CheckpointRemoved>(0).size();
         QCOMPARE(saved, 7u);
         QCOMPARE(saved - removed, kept->size());
+    }
+
+    // 60 and 76 are there, the run goes on from 60 and ends at 62.
+    void restoredCheckpointIsKept() {
+        RunSpec spec = tinySpec();
+        spec.checkpoint.every = 20;
+        spec.checkpoint.keepLast = 2;
+        spec.train.steps = 76;
+        TrainerRun run;
+        QCOMPARE(run.run(spec, 1), kAlone);
+        QCOMPARE(checkpointsOf(run), (QStringList{"60 of 1", "76 of 1"}));
+        spec.train.steps = 62;
+        QCOMPARE(run.run(spec, 1, from(run.checkpoint(60))), kAlone);
+        QCOMPARE(checkpointsOf(run), (QStringList{"60 of 1", "62 of 2", "76 of 1"}));
+        // What comes next counts 60 and 62, and neither takes nor removes 76.
+        spec.train.steps = 100;
+        QCOMPARE(run.run(spec, 1, from(run.checkpoint(62))), kAlone);
+        QCOMPARE(checkpointsOf(run), (QStringList{"76 of 1", "80 of 3", "100 of 3"}));
+    }
+
+    void abandonedCheckpointIsNotOverwritten() {
+        RunSpec spec = tinySpec(); // keep_last 3, as a person has it
+        spec.checkpoint.every = 10;
+        spec.train.steps = 100;
+        TrainerRun run;
+        QCOMPARE(run.run(spec, 1), kAlone);
+        QCOMPARE(checkpointsOf(run), (QStringList{"80 of 1", "90 of 1", "100 of 1"}));
+        const auto before = readManifest(run.checkpoint(100));
+        spec.train.steps = 120;
+        QCOMPARE(run.run(spec, 1, from(run.checkpoint(80))), kAlone);
+        QCOMPARE(checkpointsOf(run),
+                 (QStringList{"90 of 1", "100 of 1", "100 of 2", "110 of 2", "120 of 2"}));
+        QVERIFY(verifyCheckpoint(run.checkpoint(100)));
+        QVERIFY(readManifest(run.checkpoint(100))->files == before->files);
+        const auto newer = readManifest(run.checkpoint(100) + "-attempt-2");
+        QVERIFY(newer && newer->line == std::vector<Manifest::Ancestor>({{1, 80}}));
+    }
+
+    void bestIsWhatWasValidated() {
+        RunSpec spec = tinySpec();
+        spec.checkpoint.every = 10;
+        spec.validation.every = 7;
+        spec.train.steps = 40;
+        TrainerRun run;
+        QCOMPARE(run.run(spec, 2), kBoth);
+        const auto validated = run.series(0, metric::kValidationLoss);
+        double best = INFINITY;
+        std::set<int64_t> bestSteps;
+        for (const auto& [step, loss] : validated)
+            if (loss < best) {
+                best = loss;
+                bestSteps.insert(step);
+            }
+        QVERIFY(bestSteps.size() > 1); // it learns
+        std::set<int64_t> markedSteps;
+        for (const CheckpointSaved& saved : run.recordsOf<CheckpointSaved>(0)) {
+            const auto loss = validated.find(saved.step);
+            QCOMPARE(std::isnan(saved.validationLoss), loss == validated.end());
+            QVERIFY(loss == validated.end() || float(saved.validationLoss) == loss->second);
+            QVERIFY(saved.reason != "best" || saved.best);
+            if (saved.best)
+                markedSteps.insert(saved.step);
+        }
+        QVERIFY(markedSteps == bestSteps);
+        const auto kept = listCheckpoints(run.dir() + "/checkpoints");
+        const CheckpointEntry* found = bestOf(*kept, lineOf(*kept, 1, {}));
+        QVERIFY(found);
+        QCOMPARE(found->manifest.step, *bestSteps.rbegin());
+        QCOMPARE(std::ranges::count(*kept, true,
+                                    [](const CheckpointEntry& each) {
+                                        return each.manifest.best && each.manifest.reason == "best";
+                                    }),
+                 std::ptrdiff_t(found->manifest.reason == "best"));
+    }
+
+    void bestOfAnAbandonedLineIsNotTheRunsBest() {
+        RunSpec spec = tinySpec();
+        spec.checkpoint.every = 10;
+        spec.validation.every = 10;
+        spec.train.steps = 30;
+        TrainerRun run;
+        QCOMPARE(run.run(spec, 1), kAlone);
+        spec.optimizer.lr = 0; // as good as at 10, never better
+        spec.train.steps = 21;
+        QCOMPARE(run.run(spec, 1, from(run.checkpoint(10))), kAlone);
+        const auto all = listCheckpoints(run.dir() + "/checkpoints");
+        const CheckpointEntry* best = bestOf(*all, lineOf(*all, 2, run.checkpoint(10)));
+        QVERIFY(best);
+        QCOMPARE(best->manifest.step, 10);
+    }
+
+    void commandedValidationIsSavedToo() {
+        RunSpec spec = tinySpec();
+        spec.train.steps = 100000;
+        TrainerRun run;
+        run.start(spec, 2);
+        QVERIFY(run.post({"v", CommandKind::kValidate, {}}));
+        const auto applied = run.applied("v");
+        QVERIFY(applied && applied->ok);
+        const auto isSaved = [&] {
+            const auto saved = run.recordsOf<CheckpointSaved>(0);
+            return !saved.empty() && saved[0].step == applied->step && saved[0].best &&
+                   saved[0].reason == "best";
+        };
+        QTRY_VERIFY_WITH_TIMEOUT(isSaved(), 20000);
+        QVERIFY(run.post({"stop", CommandKind::kStop, {}}));
+        run.finish();
     }
 };
 

@@ -24,7 +24,8 @@ struct Watched {
     double last = std::numeric_limits<double>::quiet_NaN();
     double best = std::numeric_limits<double>::quiet_NaN(); ///< of all validations
     int64_t sinceBest = 0;                                  ///< validations without a better one
-    double bestSaved = std::numeric_limits<double>::quiet_NaN(); ///< of all checkpoints
+    double bestSaved =
+        std::numeric_limits<double>::quiet_NaN(); ///< of those of the line that are there
     int64_t bestSavedStep = -1;
 };
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trainer/train/data/tokenizer.h"
+#include "trainer/train/data/tokenizer_json.h"
 
 #include <nlohmann/json.hpp>
 
@@ -27,8 +28,8 @@ public:
     std::string serialized() const override { return {}; }
 
     std::vector<std::pair<std::string, std::string>> files() const override {
-        const nlohmann::ordered_json config = {{"tokenizer", "bytes"}, {"vocab_size", kByteCount}};
-        return {{"tokenizer_config.json", config.dump(2) + "\n"}};
+        return {{"tokenizer.json", byteTokenizerJson()},
+                {"tokenizer_config.json", tokenizerConfigJson("bytes", kByteCount)}};
     }
 };
 

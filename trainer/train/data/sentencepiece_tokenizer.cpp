@@ -2,8 +2,8 @@
 #include "trainer/train/data/corpus.h"
 #include "trainer/train/data/fit_vocabulary.h"
 #include "trainer/train/data/tokenizer.h"
+#include "trainer/train/data/tokenizer_json.h"
 
-#include <nlohmann/json.hpp>
 #include <sentencepiece_processor.h>
 #include <sentencepiece_trainer.h>
 
@@ -23,6 +23,7 @@ namespace rm {
 namespace {
 
 constexpr size_t kMaxTrainingLines = 1'000'000;
+constexpr const char* kLineBreak = "\n";
 
 class SentencePieceTokenizer final : public Tokenizer {
 public:
@@ -49,12 +50,29 @@ public:
     std::string serialized() const override { return m_model; }
 
     std::vector<std::pair<std::string, std::string>> files() const override {
-        const nlohmann::ordered_json config = {{"tokenizer", "sentencepiece"},
-                                               {"vocab_size", vocabSize()}};
-        return {{"tokenizer.model", m_model}, {"tokenizer_config.json", config.dump(2) + "\n"}};
+        return {{"tokenizer.model", m_model},
+                {"tokenizer.json",
+                 bpeTokenizerJson(pieces(), m_processor.IdToPiece(m_processor.unk_id()))},
+                {"tokenizer_config.json", tokenizerConfigJson("sentencepiece", vocabSize())}};
     }
 
 private:
+    std::vector<BpePiece> pieces() const {
+        std::vector<BpePiece> pieces;
+        for (int id = 0; id < m_processor.GetPieceSize(); ++id)
+            pieces.push_back({m_processor.IdToPiece(id), m_processor.GetScore(id), kindOf(id)});
+        return pieces;
+    }
+
+    BpePiece::Kind kindOf(int id) const {
+        const bool isText = !m_processor.IsUnknown(id) && !m_processor.IsControl(id) &&
+                            !m_processor.IsByte(id) && !m_processor.IsUnused(id);
+        if (!isText)
+            return BpePiece::Kind::kOther;
+        return m_processor.IdToPiece(id) == kLineBreak ? BpePiece::Kind::kWhole
+                                                       : BpePiece::Kind::kMerged;
+    }
+
     sentencepiece::SentencePieceProcessor m_processor;
     std::string m_model;
 };
@@ -126,7 +144,7 @@ std::unordered_map<std::string, std::string> trainerOptions(int64_t vocabSize) {
         {"add_dummy_prefix", "false"},
         {"remove_extra_whitespaces", "false"},
         {"allow_whitespace_only_pieces", "true"},
-        {"user_defined_symbols", "\n"},
+        {"user_defined_symbols", kLineBreak},
         {"pad_id", "-1"},
         {"num_threads", "1"},
         {"minloglevel", "2"},

@@ -8,6 +8,11 @@
 
 namespace rm {
 
+// Where all end because one of them failed, the others' errors begin with "another rank failed:".
+
+/// It is such an error: the cause lies on another rank, and perhaps on another node.
+bool isOfAnotherRank(const Error& error);
+
 /// What rank 0 found, or why it failed, on every rank: so that all go on or all end alike. All
 /// ranks call it together; `mine` counts on rank 0 only.
 Result<std::string> agreeOnFirst(const World& world, const Result<std::string>& mine);

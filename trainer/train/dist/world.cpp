@@ -8,6 +8,7 @@
 #include <ATen/ops/empty.h>
 #include <ATen/ops/zeros.h>
 #include <c10/util/Exception.h>
+#include <c10/util/Logging.h>
 #include <torch/csrc/distributed/c10d/PrefixStore.hpp>
 #include <torch/csrc/distributed/c10d/TCPStore.hpp>
 #include <torch/csrc/distributed/c10d/comm.hpp>
@@ -23,6 +24,20 @@ constexpr std::chrono::minutes kMeetTimeout{5};
 /// Long enough for rank 0 to write any checkpoint while the others wait for it.
 constexpr std::chrono::minutes kCollectiveTimeout{30};
 constexpr size_t kBroadcastBytes = 25u << 20;
+
+/// While ranks meet, torch warns of every try to reach a store that does not listen yet, which is
+/// no news; a meeting that fails throws.
+class QuietMeeting {
+public:
+    QuietMeeting() { FLAGS_caffe2_log_level = std::max(m_before, kErrors); }
+    ~QuietMeeting() { FLAGS_caffe2_log_level = m_before; }
+    QuietMeeting(const QuietMeeting&) = delete;
+    QuietMeeting& operator=(const QuietMeeting&) = delete;
+
+private:
+    static constexpr int kErrors = 2;
+    const int m_before = FLAGS_caffe2_log_level;
+};
 
 c10::intrusive_ptr<c10d::Store> openStore(const Placement& placement) {
     c10d::TCPStoreOptions options;
@@ -66,6 +81,7 @@ World World::join(const Placement& placement, const Device& device) {
     world.m_localRank = placement.localRank;
     if (world.isAlone())
         return world;
+    const QuietMeeting quiet;
     world.m_store = openStore(placement);
     const int rank = placement.rank;
     const int size = placement.worldSize;

@@ -65,7 +65,7 @@ Result<std::string> importWeights(const Import& import) {
     const auto weights = withOurNames(std::move(*read), spec->model.type, import.source);
     if (!weights)
         return tl::unexpected(weights.error());
-    const auto model = modelOf(*spec, *weights, import.source);
+    const auto model = modelOf(*spec, *weights, textOf(texts, "config.json"), import.source);
     if (!model)
         return tl::unexpected(model.error());
     if (const auto filled = fillModel(**model, *weights, import.source); !filled)

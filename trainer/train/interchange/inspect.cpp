@@ -56,6 +56,8 @@ Result<void> addCheckpoint(Inspection& inspection) {
     if (!optimizer)
         return tl::unexpected(optimizer.error());
     inspection.state = *state;
+    inspection.attempt = manifest->attempt;
+    inspection.best = manifest->best;
     inspection.optimizer = reportsOf(*optimizer);
     inspection.spec = checkpointText(path, "spec.toml");
     for (const Manifest::File& file : manifest->files)
@@ -130,7 +132,8 @@ std::string toText(const Inspection& inspection) {
         text += "step " + std::to_string(inspection.state->step) + ", epoch " +
                 std::to_string(inspection.state->epoch) + ", saved by " +
                 std::to_string(inspection.state->worldSize) + " ranks on " +
-                inspection.state->device + "\n";
+                inspection.state->device + ", attempt " + std::to_string(inspection.attempt) +
+                (inspection.best ? ", best\n" : "\n");
     for (const auto& [name, size] : inspection.files)
         text += "  " + name + "  " + std::to_string(size) + " bytes\n";
     text += linesOf("weights", inspection.weights);
@@ -146,6 +149,8 @@ std::string toJson(const Inspection& inspection) {
                          {"weights", jsonOf(inspection.weights)}};
     if (inspection.state) {
         json["step"] = inspection.state->step;
+        json["attempt"] = inspection.attempt;
+        json["best"] = inspection.best;
         json["epoch"] = inspection.state->epoch;
         json["world_size"] = inspection.state->worldSize;
         json["device"] = inspection.state->device;

@@ -27,6 +27,8 @@ struct Inspection {
     std::vector<TensorReport> weights;
     std::vector<TensorReport> optimizer;                ///< of a checkpoint
     std::optional<TrainState> state;                    ///< of a checkpoint
+    int64_t attempt = 1;                                ///< that wrote the checkpoint
+    bool best = false;                                  ///< of its line, when it was saved
     std::string spec;                                   ///< TOML, of a checkpoint
     std::vector<std::pair<std::string, int64_t>> files; ///< of a checkpoint: bytes by name
 };

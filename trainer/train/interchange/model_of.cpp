@@ -19,11 +19,13 @@ Result<int64_t> rowsOf(const Weights& weights, const std::string& name, const st
 }
 
 Result<std::unique_ptr<Model>> gptOf(const RunSpec& spec, const Weights& weights,
-                                     const std::string& source) {
+                                     const std::string& config, const std::string& source) {
     const auto vocab = rowsOf(weights, "transformer.wte.weight", source);
     if (!vocab)
         return tl::unexpected(vocab.error());
-    return std::make_unique<Gpt>(spec.model, *vocab, spec.train);
+    auto model = std::make_unique<Gpt>(spec.model, *vocab, spec.train);
+    model->setTextEnds(textEndsOf(config, *vocab));
+    return model;
 }
 
 Result<std::unique_ptr<Model>> translationOf(const RunSpec& spec, const Weights& weights,
@@ -141,9 +143,9 @@ void readMarian(Config& config, RunSpec::Model& model) {
 } // namespace
 
 Result<std::unique_ptr<Model>> modelOf(const RunSpec& spec, const Weights& weights,
-                                       const std::string& source) {
+                                       const std::string& config, const std::string& source) {
     if (spec.model.type == "gpt")
-        return gptOf(spec, weights, source);
+        return gptOf(spec, weights, config, source);
     if (spec.model.type == "translation")
         return translationOf(spec, weights, source);
     return resNetOf(spec, weights, source);

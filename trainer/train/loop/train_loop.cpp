@@ -84,6 +84,17 @@ at::Tensor TrainLoop::updateWeights() {
     return gradNorm;
 }
 
+/// What GradientSync tells: then this rank waits for the sums of all, or goes on where it waited.
+void TrainLoop::onPhaseEnd(MetricId ended) {
+    m_report->lap(ended);
+    if (ended == metric::kPhaseAllreduceMs)
+        m_board.setPhase(Phase::kOptimizer);
+    else if (ended == metric::kPhaseOptimizerMs)
+        m_board.setPhase(Phase::kForward); // see Arrivals::await()
+    else
+        m_board.setPhase(Phase::kAllreduce);
+}
+
 Result<Batch> TrainLoop::nextBatch() {
     m_board.setPhase(Phase::kData);
     auto read = m_feed->next();
@@ -192,6 +203,8 @@ Result<std::optional<Ending>> TrainLoop::boundary() {
             return tl::unexpected(done.error());
     if (isCheckpointDue())
         save("every " + std::to_string(m_spec.checkpoint.every));
+    else if (m_spec.checkpoint.keepBest && isBestValidation())
+        save("best");
     return obeyOrders();
 }
 

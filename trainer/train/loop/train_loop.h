@@ -49,6 +49,7 @@ private:
     static Result<std::optional<TrainState>> readState(const World& world, const std::string& dir);
     Result<void> start(const std::optional<TrainState>& from);
     Result<void> loadTensors(const std::string& dir);
+    void findLine();
     std::unique_ptr<BatchFeed> makeFeed();
     std::unique_ptr<StepRecorder> makeRecorder();
     void resumeFrom(const TrainState& from);
@@ -59,6 +60,7 @@ private:
     // train_loop.cpp
     Result<void> trainStep();
     Result<at::Tensor> gradients(int64_t step);
+    void onPhaseEnd(MetricId ended);
     Result<Batch> nextBatch();
     Result<at::Tensor> microBatches();
     Result<at::Tensor> recordedBatches(int64_t step);
@@ -73,6 +75,9 @@ private:
     // train_validate.cpp
     std::optional<double> validate();
     Result<void> validateAndWatch();
+    void validateByCommand();
+    void noteFigure(double figure);
+    bool isBestValidation() const;
     void sample();
     bool isPatienceOver() const;
     Result<Ending> finishEarly();
@@ -100,7 +105,7 @@ private:
     TrainState stateNow();
     void noteBestSaved();
     Result<void> publish(const CheckpointContent& content);
-    void removeOldCheckpoints(int64_t bestStep);
+    void removeOldCheckpoints();
     void reportWritten(const CheckpointContent& content, const Result<void>& done,
                        const std::optional<Command>& command);
 
@@ -139,7 +144,8 @@ private:
     StepReport::Figures m_figures;   ///< of the last logged step
     double m_validationLoss = std::numeric_limits<double>::quiet_NaN();
     Watched m_watched;
-    int64_t m_validatedAt = -1;
+    int64_t m_validatedAt = -1; ///< step after which the weights were last validated
+    int64_t m_watchedAt = -1;   ///< likewise, and the figure noted
     int64_t m_loggedSteps = 0;
 
     int64_t m_lookedAt = 0;     ///< step after which the gate was last looked at
@@ -148,6 +154,7 @@ private:
     int64_t m_recoveredAt = -1; ///< step after which it was last dealt with
     int m_rollbacks = 0;        ///< one soon after the other
 
+    CheckpointLine m_line;     ///< rank 0: which of the folder's checkpoints are the run's
     std::string m_newest;      ///< folder of the newest good checkpoint; rank 0's writer sets it
     CheckpointWriter m_writer; ///< last: ends before what it reads
 };

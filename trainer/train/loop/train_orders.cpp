@@ -83,7 +83,7 @@ void TrainLoop::apply(const Order& order) {
     case CommandKind::kCheckpoint:
         return save("command", m_control->defer());
     case CommandKind::kValidate:
-        validate();
+        validateByCommand();
         break;
     case CommandKind::kSample:
         sample();

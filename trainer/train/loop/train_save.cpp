@@ -6,6 +6,7 @@
 #include "trainer/train/dist/agree.h"
 #include "trainer/train/loop/train_loop.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 
@@ -41,6 +42,9 @@ Result<void> TrainLoop::saveAndWait(const std::string& reason) {
 CheckpointContent TrainLoop::collect(const std::string& reason) {
     m_sync->settle();
     const std::vector<uint8_t> rng = m_session.device.plugin->rngState();
+    // Before the gathering that rank 0 needs all others for: a step that a checkpoint holds is then
+    // in every rank's journal, also when all are killed the moment it is published.
+    m_session.telemetry->flush();
     const auto rngStates = m_world.gather(std::string(rng.begin(), rng.end()));
     auto optimizerState = m_optimizer->collectState();
     if (!m_world.isFirst())
@@ -64,7 +68,10 @@ CheckpointContent TrainLoop::collect(const std::string& reason) {
     manifest.worldSize = m_world.size();
     manifest.createdNs = wallNowNs();
     manifest.reason = reason;
-    manifest.validationLoss = m_validationLoss;
+    if (m_validatedAt == m_step)
+        manifest.validationLoss = m_validationLoss;
+    manifest.line = m_line.behind;
+    manifest.best = m_watched.bestSavedStep == m_step;
     return content;
 }
 
@@ -97,13 +104,15 @@ TrainState TrainLoop::stateNow() {
     return state;
 }
 
-/// Rank 0: whether the checkpoint to be saved now is the best, by the last validation.
+/// Rank 0: whether the checkpoint to be saved now, whose weights were validated, is the best.
 void TrainLoop::noteBestSaved() {
-    const std::string best =
-        m_session.checkpointDir() + "/" + checkpointName(m_watched.bestSavedStep);
-    if (m_watched.bestSavedStep < 0 || !readManifest(best))
+    const auto entries = listCheckpoints(m_session.checkpointDir());
+    const auto isBest = [this](const CheckpointEntry& entry) {
+        return entry.manifest.step == m_watched.bestSavedStep && m_line.has(entry.manifest);
+    };
+    if (!entries || std::ranges::none_of(*entries, isBest))
         m_watched.bestSaved = std::numeric_limits<double>::quiet_NaN();
-    if (!m_watch.isBetter(m_watched.last, m_watched.bestSaved))
+    if (m_watchedAt != m_step || !m_watch.isBetter(m_watched.last, m_watched.bestSaved))
         return;
     m_watched.bestSaved = m_watched.last;
     m_watched.bestSavedStep = m_step;
@@ -116,29 +125,27 @@ Result<void> TrainLoop::publish(const CheckpointContent& content) {
     if (!path)
         return tl::unexpected(path.error());
     m_newest = *path;
-    const Manifest& manifest = content.manifest;
     const auto written = readManifest(*path);
+    const Manifest& manifest = written ? *written : content.manifest;
     const double ms = static_cast<double>(monotonicNowNs() - began) / 1e6;
     m_session.telemetry->append(CheckpointSaved{
-        manifest.step, wallNowNs(), std::filesystem::absolute(*path).string(),
-        written ? written->bytes() : 0, ms, manifest.reason, manifest.validationLoss,
-        content.state.watched.bestSavedStep == manifest.step});
+        manifest.step, wallNowNs(), std::filesystem::absolute(*path).string(), manifest.bytes(), ms,
+        manifest.reason, manifest.validationLoss, manifest.best});
     std::printf("checkpoint %s (%s, %.0f ms)\n", path->c_str(), manifest.reason.c_str(), ms);
     std::fflush(stdout);
-    removeOldCheckpoints(content.state.watched.bestSavedStep);
+    removeOldCheckpoints();
     return {};
 }
 
-void TrainLoop::removeOldCheckpoints(int64_t bestStep) {
+void TrainLoop::removeOldCheckpoints() {
     const auto entries = listCheckpoints(m_session.checkpointDir());
     if (!entries)
         return;
+    const RunSpec::Checkpoint& rule = m_spec.checkpoint;
     for (const std::string& path :
-         checkpointsToRemove(*entries, m_spec.checkpoint.keepLast, /*keepBest=*/false)) {
+         checkpointsToRemove(*entries, m_line, rule.keepLast, rule.keepBest)) {
         const auto manifest = readManifest(path);
         const int64_t step = manifest ? manifest->step : -1;
-        if (m_spec.checkpoint.keepBest && step == bestStep)
-            continue;
         if (const auto removed = removeCheckpoint(path); !removed)
             m_session.event(Severity::kWarning, "checkpoint-not-removed", removed.error().message,
                             step);

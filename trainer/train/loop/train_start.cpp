@@ -147,7 +147,7 @@ TrainLoop::TrainLoop(const Session& session, std::unique_ptr<Task> task, StepCut
     , m_report(std::make_unique<StepReport>(session))
     , m_sync(std::make_unique<GradientSync>(m_world, m_model, m_spec.distribution,
                                             m_spec.optimizer.sharded,
-                                            [this](MetricId phase) { m_report->lap(phase); }))
+                                            [this](MetricId ended) { onPhaseEnd(ended); }))
     , m_optimizer(makeOptimizer(m_model, m_spec.optimizer, m_world, m_sync.get()))
     , m_gate(makeGate(session))
     , m_control(std::make_unique<Control>(m_world, m_board, *session.telemetry))
@@ -169,12 +169,20 @@ Result<void> TrainLoop::start(const std::optional<TrainState>& from) {
         resumeFrom(*from);
     }
     if (m_world.isFirst())
-        sweepUnpublished(m_session.checkpointDir());
+        findLine();
     m_recorder = makeRecorder();
     m_feed = makeFeed();
     m_board.setStep(m_step);
     announce();
     return {};
+}
+
+/// Rank 0: tidies the folder and sees which of its checkpoints this attempt goes on from.
+void TrainLoop::findLine() {
+    sweepUnpublished(m_session.checkpointDir());
+    const auto entries = listCheckpoints(m_session.checkpointDir());
+    m_line = lineOf(entries.value_or(std::vector<CheckpointEntry>()), m_session.placement.attempt,
+                    m_session.options.startFrom);
 }
 
 /// Weights, averages and optimizer state of a checkpoint, to all ranks.
@@ -283,10 +291,9 @@ void TrainLoop::announce() const {
     if (!m_world.isFirst())
         return;
     std::printf(
-        "# effective spec\n%s\n# rank %d of %d on %s, %lld parameters, %s, %lld samples a step in "
-        "%lld batches a rank, from step %lld\n",
-        toToml(m_spec).c_str(), m_world.rank(), m_world.size(),
-        m_session.device.plugin->deviceName().c_str(),
+        "# rank %d of %d on %s, %lld parameters, %s, %lld samples a step in %lld batches a rank, "
+        "from step %lld\n",
+        m_world.rank(), m_world.size(), m_session.device.plugin->deviceName().c_str(),
         static_cast<long long>(parameterCount(m_model)), m_task->summary().c_str(),
         static_cast<long long>(m_cut.positionsPerStep()),
         static_cast<long long>(m_cut.accumulation()), static_cast<long long>(m_step));

@@ -36,11 +36,31 @@ std::optional<double> TrainLoop::validate() {
 Result<void> TrainLoop::validateAndWatch() {
     const auto figure = validate();
     if (figure)
-        m_watch.note(m_watched, *figure);
+        noteFigure(*figure);
     else if (m_spec.train.patience > 0)
         return fail(ErrorCode::kInvalid, "watch train.watch = \"" + m_spec.train.watch +
                                              "\": the validation gives no such figure");
     return {};
+}
+
+/// Does not count for train.patience, unless it is the best.
+void TrainLoop::validateByCommand() {
+    const auto figure = validate();
+    if (!figure || !m_watch.isBetter(*figure, m_watched.best))
+        return;
+    noteFigure(*figure);
+    if (m_spec.checkpoint.keepBest)
+        save("best");
+}
+
+void TrainLoop::noteFigure(double figure) {
+    m_watch.note(m_watched, figure);
+    m_watchedAt = m_step;
+}
+
+/// Whether the weights are those of the best validation so far.
+bool TrainLoop::isBestValidation() const {
+    return m_watchedAt == m_step && m_watched.sinceBest == 0;
 }
 
 void TrainLoop::sample() {
@@ -49,8 +69,8 @@ void TrainLoop::sample() {
     m_board.setPhase(Phase::kValidation);
     m_sync->settle();
     for (const SampleText& sample : m_task->samples(m_step)) {
-        std::printf("--- sample at step %lld\n%s\n---\n", static_cast<long long>(m_step),
-                    sample.text.c_str());
+        std::printf("--- sample at step %lld\n%s%s\n---\n", static_cast<long long>(m_step),
+                    sample.prompt.c_str(), sample.text.c_str());
         m_session.telemetry->append(sample);
     }
     std::fflush(stdout);

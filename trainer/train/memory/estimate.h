@@ -37,14 +37,15 @@ struct MemoryEstimate {
 MemoryEstimate leastMemory(const RunSpec& spec, const DataSizes& sizes, int ranks,
                            const Device& device);
 
-/// What a run would need, found out by a rehearsal with few samples (rehearsal.h) and arithmetic:
+/// What a run would need, found out by a rehearsal (rehearsal.h) and arithmetic:
 /// optimizer state, averages and copies for checkpoints are as large as the weights, exactly.
 class MemoryForecast {
 public:
-    /// `samples`: how many a micro-batch will have, about. The rehearsal goes as near to it as two
-    /// seconds or so of work allow, which small models reach; translations take some more for
-    /// sentences of other lengths. `earlier`: another one of this process, whose rehearsal left
-    /// gaps in the heap that a run has not. LibTorch's exceptions come through.
+    /// `samples`: how many a micro-batch will have, about. On a CPU the rehearsal has as many, as
+    /// it computes nothing; what libraries and gaps take beside the tensors is measured on a model
+    /// so small that a slow core does its few steps in seconds. On a GPU it goes as near to
+    /// `samples` as such a time allows. `earlier`: another one of this process, which has measured
+    /// that. LibTorch's exceptions come through.
     static MemoryForecast make(const RunSpec& spec, const DataSizes& sizes, int ranks,
                                const Device& device, int64_t samples,
                                const MemoryForecast* earlier = nullptr);
@@ -64,6 +65,7 @@ private:
     bool m_savesBeside = false; ///< checkpoints are written while training goes on
     int64_t m_heapBefore = 0;   ///< a CPU's, before a rehearsal
     int64_t m_heapGrowth = 0;   ///< of it by a rehearsal, beside tensors
+    double m_gaps = 0;          ///< for each byte of activations
     int64_t m_rest = 0;         ///< tensors between two steps
     int64_t m_batchBytes = 0;   ///< of one sample
     int64_t m_batchesHeld = 0;

@@ -13,9 +13,14 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
+#include <condition_variable>
 #include <cstdio>
 #include <iostream>
 #include <iterator>
+#include <mutex>
+#include <optional>
+#include <stop_token>
 #include <thread>
 #include <utility>
 
@@ -82,6 +87,29 @@ Result<RunSpec> specFrom(const std::string& path) {
         .and_then([](RunSpec spec) { return check(std::move(spec)); })
         .map([](const CheckedSpec& checked) { return *checked; });
 }
+
+/// Tells on stderr, every half second as long as it lives, what takes so long.
+class Patience {
+public:
+    explicit Patience(std::string what)
+        : m_thread([what = std::move(what)](const std::stop_token& stop) { tell(what, stop); }) {}
+
+private:
+    static void tell(const std::string& what, const std::stop_token& stop) {
+        constexpr std::chrono::milliseconds kInterval(500);
+        std::mutex mutex;
+        std::condition_variable_any stopped;
+        std::unique_lock lock(mutex);
+        for (auto passed = kInterval;; passed += kInterval) {
+            if (stopped.wait_for(lock, stop, kInterval, [&] { return stop.stop_requested(); }))
+                return;
+            std::fprintf(stderr, "%s: %.1f s\n", what.c_str(),
+                         std::chrono::duration<double>(passed).count());
+        }
+    }
+
+    std::jthread m_thread;
+};
 
 /// One estimate, from the spec to the report.
 class Estimation {
@@ -182,8 +210,9 @@ private:
 Result<void> estimateVerb(int argc, char** argv) {
     EstimateOptions options;
     CLI::App app("Says what one rank of a run needs in memory, without training: it rehearses a "
-                 "step with made-up data and few samples, so it needs room for the weights, the "
-                 "gradients and those. Data is not read.",
+                 "step with made-up data. On a CPU no more than a small model's is computed, and "
+                 "seconds suffice; on a GPU that needs room for the weights, the gradients and a "
+                 "few samples. Data is not read.",
                  "ringmaster-trainer estimate");
     addOptions(app, options);
     const auto goesOn = parseArguments(app, argc, argv);
@@ -195,7 +224,11 @@ Result<void> estimateVerb(int argc, char** argv) {
     if (options.json)
         endWithReader();
     keepFreedMemory(); // as a run does
+    std::optional<Patience> patience;
+    if (!options.json || isatty(STDERR_FILENO))
+        patience.emplace("estimate " + spec->name + ": rehearsing a step");
     const auto report = Estimation(*spec, options).run();
+    patience.reset();
     if (!report)
         return failAs("estimate " + options.spec, report.error());
     std::fputs((options.json ? toJson(*report) : toText(*report)).c_str(), stdout);

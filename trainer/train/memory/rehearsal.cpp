@@ -3,7 +3,10 @@
 
 #include "trainer/train/autocast.h"
 #include "trainer/train/dist/parameter_shards.h"
+#include "trainer/train/memory/address_memory.h"
+#include "trainer/train/model/skipped_work.h"
 
+#include <ATen/Context.h>
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/ones.h>
 
@@ -12,7 +15,7 @@
 namespace rm {
 namespace {
 
-constexpr double kAnyWeight = 0.01; ///< neither 0 nor so small that a CPU computes slowly
+constexpr double kAnyWeight = 0.01;
 
 int64_t bytesOf(const std::vector<at::Tensor>& tensors) {
     int64_t bytes = 0;
@@ -29,12 +32,21 @@ void fill(const Model& model) {
 
 } // namespace
 
-Rehearsal::Rehearsal(const RunSpec& spec, const DataSizes& sizes, int ranks, const Device& device)
+struct Rehearsal::Skipping {
+    AddressMemory memory;
+    SkippedWork work;
+};
+
+Rehearsal::Rehearsal(const RunSpec& spec, const DataSizes& sizes, int ranks, const Device& device,
+                     RehearsedWork work)
     : m_spec(spec)
     , m_device(device)
+    , m_skipping(work == RehearsedWork::kSkipped ? std::make_unique<Skipping>() : nullptr)
     , m_trace(device.at.type())
     , m_world(World::imagined(ranks, device))
     , m_model(makeModel(spec, sizes, m_world)) {
+    // Gradients of such weights get so small that processors compute many times as slowly.
+    at::globalContext().setFlushDenormal(true);
     fill(*m_model);
     m_model->moveTo(device.at);
     m_sync = std::make_unique<GradientSync>(m_world, *m_model, spec.distribution,
@@ -43,7 +55,9 @@ Rehearsal::Rehearsal(const RunSpec& spec, const DataSizes& sizes, int ranks, con
     run(imagineBatch(spec, 1), nullptr);
 }
 
-Rehearsal::~Rehearsal() = default;
+Rehearsal::~Rehearsal() {
+    at::globalContext().setFlushDenormal(false);
+}
 
 void Rehearsal::run(const Batch& onHost, MemoryTrace* trace) {
     const Batch batch = toDevice(onHost, m_device);

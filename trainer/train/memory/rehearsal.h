@@ -11,16 +11,22 @@
 
 namespace rm {
 
+/// Whether a rehearsal computes what its steps ask for, or only allocates for it: on a CPU, where
+/// that takes milliseconds and next to no memory however large model and samples are.
+enum class RehearsedWork { kDone, kSkipped };
+
 /// Steps of a run that never takes place: the model, GradientSync and the losses that training
 /// would have, one rank of as many, on the device itself, with data that nobody wrote; of the
-/// update only what travels for it. What they allocate is what training will. It needs memory for
-/// the weights, the gradients and the samples that it is asked for.
+/// update only what travels for it. What they allocate is what training will. Where the work is
+/// done it needs memory for the weights, the gradients and the samples that it is asked for.
 ///
-/// LibTorch's exceptions come through, when memory runs out among them. One thread. Changes the
-/// default generators.
+/// LibTorch's exceptions come through, when memory runs out among them. One thread, which has
+/// nothing else computed while a rehearsal lives that skips its work. Changes the default
+/// generators.
 class Rehearsal {
 public:
-    Rehearsal(const RunSpec& spec, const DataSizes& sizes, int ranks, const Device& device);
+    Rehearsal(const RunSpec& spec, const DataSizes& sizes, int ranks, const Device& device,
+              RehearsedWork work);
     ~Rehearsal();
     Rehearsal(const Rehearsal&) = delete;
     Rehearsal& operator=(const Rehearsal&) = delete;
@@ -44,7 +50,9 @@ private:
 
     RunSpec m_spec;
     Device m_device;
-    AllocationTrace m_trace; ///< before all that it counts
+    struct Skipping;
+    std::unique_ptr<Skipping> m_skipping; ///< null: the work is done
+    AllocationTrace m_trace;              ///< before all that it counts
     World m_world;
     std::unique_ptr<Model> m_model;
     std::unique_ptr<GradientSync> m_sync;

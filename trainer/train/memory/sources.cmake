@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 target_sources(rm_train PRIVATE
+    memory/address_memory.cpp
     memory/allocation_trace.cpp
     memory/batch_search.cpp
     memory/estimate.cpp

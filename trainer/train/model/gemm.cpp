@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trainer/train/model/gemm.h"
 
+#include "trainer/train/model/skipped_work.h"
+
 #include <ATen/autocast_mode.h>
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/addmm.h>
@@ -15,23 +17,31 @@ TORCH_API void mkldnn_matmul(const at::Tensor& a, const at::Tensor& b, const at:
                              float beta, float alpha);
 }
 
+// Exported by it as well: the instruction set whose code MKL runs here. Another LibTorch may have
+// another BLAS.
+extern "C" __attribute__((weak)) int mkl_serv_cpu_detect();
+
 namespace rm {
 namespace {
 
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
-bool oneDnnIsFaster() {
-    static const bool faster = !__builtin_cpu_is("intel") && __builtin_cpu_supports("avx512f") &&
-                               __builtin_cpu_supports("avx512bw") &&
-                               __builtin_cpu_supports("avx512vl") &&
-                               __builtin_cpu_supports("avx512dq");
-    return faster;
+/// Of the instruction sets that MKL has code for: AVX-512, and those above it.
+constexpr int kMklAvx512 = 7;
+
+bool mklUsesAvx512() {
+    return mkl_serv_cpu_detect && mkl_serv_cpu_detect() >= kMklAvx512;
+}
+
+bool processorHasAvx512() {
+    return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+           __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq");
 }
 
 bool isForOneDnn(const at::Tensor& tensor) {
-    return oneDnnIsFaster() && tensor.is_cpu() && tensor.scalar_type() == at::kFloat &&
-           tensor.numel() > 0;
+    return gemmLibrary() == GemmLibrary::kOneDnn && tensor.is_cpu() &&
+           tensor.scalar_type() == at::kFloat && tensor.numel() > 0;
 }
 
 /// How a weight lies in memory: (in, out), or (out, in).
@@ -104,11 +114,25 @@ bool goesToOneDnn(const at::Tensor& x, const at::Tensor& weight) {
 
 } // namespace
 
+// Told by the code that each runs and not by the clock: a run that is resumed has to choose the
+// same library again, or its sums differ.
+GemmLibrary gemmLibrary() {
+    static const GemmLibrary library =
+        processorHasAvx512() && !mklUsesAvx512() ? GemmLibrary::kOneDnn : GemmLibrary::kAten;
+    return library;
+}
+
 void gemm(const at::Tensor& a, const at::Tensor& b, const at::Tensor& out, double beta,
           double alpha) {
+    gemmBy(isForOneDnn(a) && !isWorkSkipped() ? GemmLibrary::kOneDnn : GemmLibrary::kAten, a, b,
+           out, beta, alpha);
+}
+
+void gemmBy(GemmLibrary library, const at::Tensor& a, const at::Tensor& b, const at::Tensor& out,
+            double beta, double alpha) {
     const at::NoGradGuard noGrad;
     at::Tensor result = out;
-    if (isForOneDnn(a))
+    if (library == GemmLibrary::kOneDnn)
         at::native::mkldnn_matmul(a, b, result, static_cast<float>(beta),
                                   static_cast<float>(alpha));
     else

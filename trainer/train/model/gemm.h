@@ -5,13 +5,24 @@
 
 namespace rm {
 
+/// Who multiplies matrices of float32 on a CPU. ATen calls MKL, which has AVX-512 for processors
+/// that it knows and not for others, an AMD EPYC say; oneDNN, which is in LibTorch as well, has it
+/// for all.
+enum class GemmLibrary { kAten, kOneDnn };
+
+/// The one that has the better code for this processor: oneDNN where it has AVX-512 and MKL leaves
+/// that unused (1.1 times as fast on Zen 4, 2.2 times on Zen 5), else ATen's. The same always on a
+/// machine. `packaging/bench G1` measures both.
+GemmLibrary gemmLibrary();
+
 /// out = alpha * a b + beta * out, for matrices of one dtype and device; a and b may be transposed
-/// views. Records no gradient.
-///
-/// On a CPU that is not Intel's, MKL, which ATen calls for float32, leaves AVX-512 unused: oneDNN's
-/// kernels, which are in LibTorch as well, are 2.2 times as fast there (AMD EPYC, Zen 5).
+/// views. Records no gradient. By gemmLibrary().
 void gemm(const at::Tensor& a, const at::Tensor& b, const at::Tensor& out, double beta = 0,
           double alpha = 1);
+
+/// gemm() of float32 on a CPU by that library.
+void gemmBy(GemmLibrary library, const at::Tensor& a, const at::Tensor& b, const at::Tensor& out,
+            double beta = 0, double alpha = 1);
 
 /// x (N, in) times weight (in, out) plus bias (out): at::addmm, its forward and backward by gemm()
 /// where that is faster. Follows autocast.

@@ -14,20 +14,13 @@
 #include <ATen/ops/gelu.h>
 #include <ATen/ops/layer_norm.h>
 #include <ATen/ops/matmul.h>
-#include <ATen/ops/multinomial.h>
 #include <ATen/ops/scaled_dot_product_attention.h>
-#include <ATen/ops/softmax.h>
 #include <ATen/ops/tensor.h>
-#include <nlohmann/json.hpp>
 
 #include <cmath>
 
 namespace rm {
 namespace {
-
-constexpr double kInitStd = 0.02;
-constexpr double kNormEps = 1e-5;
-constexpr double kTemperature = 0.8;
 
 bool endsWith(const std::string& text, std::string_view end) {
     return text.size() >= end.size() &&
@@ -212,19 +205,16 @@ Gpt::KeyValueCache Gpt::makeCache() const {
     return cache;
 }
 
-int32_t Gpt::draw(const std::vector<int32_t>& ids, KeyValueCache& cache,
-                  const at::Generator& generator) const {
+at::Tensor Gpt::nextScores(const std::vector<int32_t>& ids, KeyValueCache& cache) const {
     const at::Tensor& embedding = parameter(m_tokenEmbedding);
     const std::vector<int64_t> wide(ids.begin(), ids.end());
     const at::Tensor input = at::tensor(wide, at::kLong).unsqueeze(0).to(embedding.device());
     const at::Tensor last = forward(input, false, &cache).select(1, -1); // (1, C)
-    const at::Tensor scores = at::matmul(last, embedding.t());           // (1, V)
-    const at::Tensor chances = at::softmax(scores.to(at::kCPU, at::kFloat) / kTemperature, -1);
-    return static_cast<int32_t>(at::multinomial(chances, 1, false, generator).item<int64_t>());
+    return at::matmul(last, embedding.t());                              // (1, V)
 }
 
 std::vector<int32_t> Gpt::generate(std::vector<int32_t> prompt, int64_t count,
-                                   at::Generator generator) {
+                                   const Sampling& sampling, at::Generator generator) {
     const at::InferenceMode inference;
     KeyValueCache cache = makeCache();
     std::vector<int32_t> text = std::move(prompt);
@@ -239,35 +229,11 @@ std::vector<int32_t> Gpt::generate(std::vector<int32_t> prompt, int64_t count,
             seen = 0;
         }
         const auto fresh = text.begin() + static_cast<ptrdiff_t>(seen);
-        made.push_back(draw({fresh, text.end()}, cache, generator));
+        made.push_back(drawToken(nextScores({fresh, text.end()}, cache), sampling, generator));
         seen = text.size();
         text.push_back(made.back());
     }
     return made;
-}
-
-std::string Gpt::configJson() const {
-    nlohmann::ordered_json config = {
-        {"model_type", "gpt2"},
-        {"architectures", {"GPT2LMHeadModel"}},
-        {"vocab_size", m_vocabSize},
-        {"n_positions", m_shape.context},
-        {"n_ctx", m_shape.context},
-        {"n_embd", m_shape.width},
-        {"n_layer", m_shape.layers},
-        {"n_head", m_shape.heads},
-        {"activation_function", "gelu_new"},
-        {"embd_pdrop", m_shape.dropout},
-        {"attn_pdrop", m_shape.dropout},
-        {"resid_pdrop", m_shape.dropout},
-        {"layer_norm_epsilon", kNormEps},
-        {"initializer_range", kInitStd},
-        {"tie_word_embeddings", true},
-        {"torch_dtype", "float32"},
-    };
-    if (m_shape.feedForward > 0)
-        config["n_inner"] = m_shape.feedForward;
-    return config.dump(2) + "\n";
 }
 
 } // namespace rm

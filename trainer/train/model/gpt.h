@@ -3,13 +3,26 @@
 
 #include "shared/spec/run_spec.h"
 #include "trainer/train/model/model.h"
+#include "trainer/train/model/sampling.h"
+
+#include <optional>
 
 namespace rm {
+
+/// Tokens that mark the begin and the end of a text in the vocabulary of a model; none where it has
+/// no such token.
+struct TextEnds {
+    std::optional<int64_t> begin, end;
+};
+
+/// Those that a config.json of GPT-2 names, as far as a vocabulary of that size has them. What is
+/// no such file names none.
+TextEnds textEndsOf(const std::string& config, int64_t vocabSize);
 
 /// GPT-2 with the parameter names, layouts (Conv1D weights are (in, out)) and numerics of
 /// transformers.GPT2LMHeadModel: pre-norm, learned positions, tanh GELU, tied lm_head. Values in
 /// comments: B batch, T tokens, C width, H heads, F feed-forward width, V vocabulary.
-class Gpt final : public Model {
+class Gpt : public Model {
 public:
     /// Of `train` it obeys labelSmoothing and activationCheckpointing (of each block).
     Gpt(const RunSpec::Model& shape, int64_t vocabSize, const RunSpec::Train& train = {});
@@ -17,6 +30,10 @@ public:
     void initialize(at::Generator generator) override;
     at::Tensor loss(const Batch& batch, bool training) override;
     std::string configJson() const override;
+    /// generation_config.json: what GPT2LMHeadModel.generate() goes by.
+    std::string generationJson(int64_t maxTokens, const Sampling& sampling) const;
+    /// For configJson() and generationJson(): our own texts have neither begin nor end.
+    void setTextEnds(TextEnds ends) { m_textEnds = ends; }
 
     /// (B, T) token ids -> (B, T, V)
     at::Tensor logits(const at::Tensor& ids, bool training);
@@ -24,7 +41,7 @@ public:
     /// Continues `prompt` by `count` tokens drawn with `generator` alone; disturbs no other
     /// random state.
     std::vector<int32_t> generate(std::vector<int32_t> prompt, int64_t count,
-                                  at::Generator generator);
+                                  const Sampling& sampling, at::Generator generator);
 
 private:
     struct Block {
@@ -33,9 +50,12 @@ private:
     };
     struct KeyValueCache;
 
+    static constexpr double kInitStd = 0.02;
+    static constexpr double kNormEps = 1e-5;
+
     KeyValueCache makeCache() const;
-    int32_t draw(const std::vector<int32_t>& ids, KeyValueCache& cache,
-                 const at::Generator& generator) const;
+    /// Of the token after `ids`, which follow those in the cache: (1, V)
+    at::Tensor nextScores(const std::vector<int32_t>& ids, KeyValueCache& cache) const;
     Block addBlock(int64_t index);
     std::vector<at::Tensor> parametersOf(const Block& block) const;
     at::Tensor embed(const at::Tensor& ids, int64_t firstPosition, bool training) const;
@@ -59,6 +79,7 @@ private:
     int64_t m_vocabSize;
     double m_labelSmoothing;
     bool m_checkpointsActivations;
+    TextEnds m_textEnds;
     size_t m_tokenEmbedding = 0;
     size_t m_positionEmbedding = 0;
     std::vector<Block> m_blocks;

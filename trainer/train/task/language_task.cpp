@@ -14,11 +14,15 @@ namespace {
 
 constexpr uint64_t kSampleStream = 0x73616d70; // keeps samples apart from other seeds
 
-std::string tokenizerOfStart(const Session& session) {
-    const char* file = tokenizerModelFile(session.spec.data);
+/// A file of the checkpoint that the run goes on from; empty when there is none.
+std::string textOfStart(const Session& session, const char* file) {
     return file && !session.options.startFrom.empty()
                ? checkpointText(session.options.startFrom, file)
                : std::string();
+}
+
+Sampling samplingOf(const RunSpec::Validation& validation) {
+    return {validation.temperature, validation.topK, validation.topP};
 }
 
 /// This rank's share, in batches of the training size.
@@ -39,7 +43,7 @@ std::vector<std::vector<int64_t>> myBatches(const std::vector<int64_t>& starts,
 
 Result<std::unique_ptr<Task>> LanguageTask::create(const Session& session) {
     auto data = prepareTextData(session.spec, session.runDir + "/data", session.world,
-                                tokenizerOfStart(session));
+                                textOfStart(session, tokenizerModelFile(session.spec.data)));
     if (!data)
         return tl::unexpected(data.error());
     return std::unique_ptr<Task>(new LanguageTask(session, std::move(*data)));
@@ -49,7 +53,9 @@ LanguageTask::LanguageTask(const Session& session, TextData data)
     : Task(session)
     , m_data(std::move(data))
     , m_batches(m_data.train, session.spec.model.context, static_cast<uint64_t>(session.spec.seed))
-    , m_model(session.spec.model, m_data.vocabSize, session.spec.train) {}
+    , m_model(session.spec.model, m_data.vocabSize, session.spec.train) {
+    m_model.setTextEnds(textEndsOf(textOfStart(session, "config.json"), m_data.vocabSize));
+}
 
 std::vector<Figure> LanguageTask::validate() {
     const RunSpec& spec = m_session.spec;
@@ -81,8 +87,9 @@ std::vector<SampleText> LanguageTask::samples(int64_t step) {
                              prompt);
     const auto seed =
         mixSeed(static_cast<uint64_t>(spec.seed), static_cast<uint64_t>(step), kSampleStream);
-    const auto ids = m_model.generate(std::move(prompt), spec.validation.sampleTokens,
-                                      at::detail::createCPUGenerator(seed));
+    const auto ids =
+        m_model.generate(std::move(prompt), spec.validation.sampleTokens,
+                         samplingOf(spec.validation), at::detail::createCPUGenerator(seed));
     return {
         {step, wallNowNs(), spec.validation.prompt, toValidUtf8(m_data.tokenizer->decode(ids))}};
 }
@@ -94,7 +101,11 @@ std::string LanguageTask::summary() const {
 }
 
 TextFiles LanguageTask::files() const {
-    TextFiles files = {{"config.json", m_model.configJson()}};
+    const auto& validation = m_session.spec.validation;
+    TextFiles files = {{"config.json", m_model.configJson()},
+                       {"generation_config.json",
+                        m_model.generationJson(std::max<int64_t>(1, validation.sampleTokens),
+                                               samplingOf(validation))}};
     if (m_data.tokenizer)
         for (auto& file : m_data.tokenizer->files())
             files.push_back(std::move(file));

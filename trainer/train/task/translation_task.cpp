@@ -21,24 +21,6 @@ namespace {
 
 constexpr size_t kSamples = 3;
 
-Result<void> checkSpec(const RunSpec& spec) {
-    if (spec.data.tokenizer != "sentencepiece")
-        return fail(ErrorCode::kInvalid, "make a translation: data.tokenizer is \"" +
-                                             spec.data.tokenizer +
-                                             "\", but must be \"sentencepiece\"");
-    if (spec.validation.sampleTokens > spec.model.context)
-        return fail(ErrorCode::kInvalid, "make a translation: validation.sample_tokens is " +
-                                             std::to_string(spec.validation.sampleTokens) +
-                                             ", but must be at most model.context = " +
-                                             std::to_string(spec.model.context));
-    if (spec.validation.sampleTokens == 0 && spec.train.watch != "loss")
-        return fail(ErrorCode::kInvalid, "make a translation: train.watch is \"" +
-                                             spec.train.watch +
-                                             "\", which validation.sample_tokens = 0 never "
-                                             "measures");
-    return {};
-}
-
 Result<std::string> tokenizerOfStart(const Session& session) {
     const std::string& dir = session.options.startFrom;
     if (dir.empty() || !session.world.isFirst())
@@ -100,8 +82,6 @@ struct TranslationTask::Measured {
 };
 
 Result<std::unique_ptr<Task>> TranslationTask::create(const Session& session) {
-    if (const auto valid = checkSpec(session.spec); !valid)
-        return tl::unexpected(valid.error());
     const auto known = tokenizerOfStart(session);
     if (!known)
         return tl::unexpected(known.error());

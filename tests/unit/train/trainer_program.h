@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "trainer/train/failure.h"
+#include "trainer/train/loop/train_loop.h"
+#include "trainer/train/memory/host_heap.h"
+
+#include <cstdio>
+#include <cstdlib>
+
+namespace rm::test {
+
+/// Trains as ringmaster-trainer does with its command line and environment, on the workload that
+/// `maker` makes, and prints why it failed. The caller still has to end the process, by _exit().
+inline ExitCode trainAs(int argc, char** argv, const TrainLoop::TaskMaker& maker) {
+    const auto failed = [](const Ending& ending) {
+        std::fprintf(stderr, "error: %s\n", ending.message.c_str());
+        return ending.code;
+    };
+    const auto options = parseOptions(argc, argv);
+    const auto placement =
+        placementFrom([](const char* name) -> const char* { return std::getenv(name); });
+    if (!options || !*options || !placement)
+        return failed({ExitCode::kUsage, "read the command line and environment"});
+    keepFreedMemory();
+    auto session = openSession(**options, *placement);
+    if (!session)
+        return failed(endingOf(session.error()));
+    session->world = World::join(session->placement, session->device);
+    const auto loop = TrainLoop::create(*session, maker);
+    const auto ending = loop ? (*loop)->run() : tl::unexpected(loop.error());
+    session->telemetry->flush();
+    if (!ending)
+        return failed(endingOf(ending.error()));
+    return isFailure(ending->code) ? failed(*ending) : ending->code;
+}
+
+} // namespace rm::test

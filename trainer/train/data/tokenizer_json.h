@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace rm {
+
+/// tokenizer.json as Hugging Face's tokenizers library reads it, so that AutoTokenizer gives the
+/// ids that the model has learnt.
+
+/// Of one token a byte, its id being the byte.
+std::string byteTokenizerJson();
+
+/// A piece of a SentencePiece BPE model; its id is its place in the list.
+struct BpePiece {
+    enum class Kind {
+        kMerged, ///< found in text by merging
+        kWhole,  ///< found in text as it is, before any merging
+        kOther,  ///< <unk>, <s>, </s> and the bytes: never found in text
+    };
+    std::string text; ///< with U+2581 for each space
+    float score = 0;  ///< of two merges the one with the higher score comes first
+    Kind kind = Kind::kOther;
+};
+
+/// Of a SentencePiece BPE model that changes nothing but spaces and has all bytes. What
+/// SentencePiece makes of a text, it makes too.
+std::string bpeTokenizerJson(const std::vector<BpePiece>& pieces, const std::string& unknown);
+
+/// tokenizer_config.json beside it; `kind` is that of data.tokenizer.
+std::string tokenizerConfigJson(const std::string& kind, int64_t vocabSize);
+
+} // namespace rm
