@@ -51,4 +51,9 @@ Result<std::string> deployTree(HostSession& session, const std::string& agent,
                                const LocalTree& tree, const TransferProgress& progress,
                                std::stop_token stop);
 
+/// Bytes of what the node lacks of the tree, before compression; 0 where deployTree() would send
+/// nothing.
+Result<int64_t> missingBytes(HostSession& session, const std::string& agent, const LocalTree& tree,
+                             std::stop_token stop);
+
 } // namespace rm

@@ -16,13 +16,17 @@ Result<std::optional<std::string>> askForTree(HostSession& session, const std::s
     return (*sender)->publish(tree);
 }
 
+/// This program runs from the bundle that this computer needs.
+bool isThereAlready(const HostSession& session, const LocalTree& tree) {
+    return session.isLocal() && tree.kind == "bundles";
+}
+
 } // namespace
 
 Result<std::string> deployTree(HostSession& session, const std::string& agent,
                                const LocalTree& tree, const TransferProgress& progress,
                                std::stop_token stop) {
-    // This program runs from the bundle that this computer needs.
-    if (session.isLocal() && tree.kind == "bundles")
+    if (isThereAlready(session, tree))
         return installPrefix().toStdString();
     const auto hashed = hashTree(tree, stop);
     if (!hashed)
@@ -44,6 +48,17 @@ Result<std::string> deployTree(HostSession& session, const std::string& agent,
         return fail(ErrorCode::kCorrupt, "send files to " + session.where() +
                                              ": the node lost a file that it had confirmed");
     return **path;
+}
+
+Result<int64_t> missingBytes(HostSession& session, const std::string& agent, const LocalTree& tree,
+                             std::stop_token stop) {
+    if (isThereAlready(session, tree))
+        return 0;
+    const auto hashed = hashTree(tree, stop);
+    if (!hashed)
+        return tl::unexpected(hashed.error());
+    auto sender = TreeSender::open(session, agent, stop);
+    return sender ? (*sender)->missingBytes(*hashed) : tl::unexpected(sender.error());
 }
 
 } // namespace rm

@@ -139,6 +139,24 @@ Result<std::vector<MissingBlob>> TreeSender::offer(const std::vector<Blob>& blob
     return missing;
 }
 
+Result<int64_t> TreeSender::bytesOf(const std::vector<MissingBlob>& missing,
+                                    const HashedTree& tree) const {
+    int64_t bytes = 0;
+    for (const MissingBlob& blob : missing) {
+        const auto known = std::ranges::find(tree.blobs, blob.sha256, &Blob::sha256);
+        if (known == tree.blobs.end() || blob.offset < 0 || blob.offset > known->size)
+            return unexpected();
+        bytes += known->size - blob.offset;
+    }
+    return bytes;
+}
+
+Result<int64_t> TreeSender::missingBytes(const HashedTree& tree) {
+    return offer(tree.blobs).and_then([&](const std::vector<MissingBlob>& missing) {
+        return bytesOf(missing, tree);
+    });
+}
+
 Result<void> TreeSender::sendPiece(std::span<const std::byte> piece) {
     constexpr int kLevel = 1; // keeps a gigabit link busy from one core
     const size_t size =
@@ -190,13 +208,11 @@ Result<void> TreeSender::sendMissing(const HashedTree& tree, const TransferProgr
     const auto missing = offer(tree.blobs);
     if (!missing)
         return tl::unexpected(missing.error());
+    const auto total = bytesOf(*missing, tree);
+    if (!total)
+        return tl::unexpected(total.error());
     Transferred transferred;
-    for (const MissingBlob& blob : *missing) {
-        const auto known = std::ranges::find(tree.blobs, blob.sha256, &Blob::sha256);
-        if (known == tree.blobs.end() || blob.offset < 0 || blob.offset > known->size)
-            return unexpected();
-        transferred.total += known->size - blob.offset;
-    }
+    transferred.total = *total;
     m_onSent = [&](size_t piece, size_t packed) {
         transferred.done += static_cast<int64_t>(piece);
         transferred.sent += static_cast<int64_t>(packed);

@@ -29,6 +29,8 @@ public:
 
     /// The folder of the tree; nullopt: the node lacks a blob. Ends the conversation if it does.
     Result<std::optional<std::string>> publish(const Tree& tree);
+    /// What sendMissing() would send, before compression.
+    Result<int64_t> missingBytes(const HashedTree& tree);
     /// Sends what the node lacks of these.
     Result<void> sendMissing(const HashedTree& tree, const TransferProgress& progress);
 
@@ -39,6 +41,7 @@ private:
     Result<Transfer> receive(std::chrono::milliseconds timeout);
     Result<std::optional<Transfer>> poll(std::chrono::milliseconds timeout);
     Result<std::vector<MissingBlob>> offer(const std::vector<Blob>& blobs);
+    Result<int64_t> bytesOf(const std::vector<MissingBlob>& missing, const HashedTree& tree) const;
     Result<void> sendBlob(const MissingBlob& blob, const std::string& path);
     Result<void> sendPiece(std::span<const std::byte> piece);
     Result<void> confirm(size_t stored);

@@ -2,6 +2,7 @@
 #include "app/core/fleet/fleet.h"
 
 #include "app/core/answer.h"
+#include "app/core/fleet/checks_file.h"
 #include "app/core/fleet/node_check.h"
 #include "app/core/fleet/node_checker.h"
 #include "app/core/fleet/nodes_file.h"
@@ -21,7 +22,9 @@ namespace rm {
 
 struct Fleet::Impl {
     QString folder;
+    QString stateFolder;     ///< empty: checks are not kept
     std::vector<Node> nodes; ///< without the local one, by name
+    Checker checker;
     std::map<QString, NodeCheck> checks;
     /// Shared with the workers, which end before it does.
     std::shared_ptr<CredentialStore> granted = std::make_shared<CredentialStore>();
@@ -33,6 +36,15 @@ struct Fleet::Impl {
     Result<std::vector<Node>> read() const;
     Result<void> edit(const std::function<Result<void>(std::vector<Node>&)>& change);
     QThreadPool* workerOf(const QString& name);
+    QFuture<NodeCheck> startCheck(const Node& node, Credentials credentials);
+    void readChecks();
+    void keep(const Node& node, const NodeCheck& check);
+    /// What is known of a machine that the name does not stand for any more.
+    void forget(const std::string& node) {
+        checks.erase(QString::fromStdString(node));
+        granted->forget(node);
+    }
+    QString checksPath() const { return stateFolder + "/checks.json"; }
 };
 
 Result<std::vector<Node>> Fleet::Impl::read() const {
@@ -76,10 +88,39 @@ QThreadPool* Fleet::Impl::workerOf(const QString& name) {
     return worker.get();
 }
 
-Fleet::Fleet(QString configDir, QObject* parent)
+/// What cannot be read is not there: a check can be had again.
+void Fleet::Impl::readChecks() {
+    if (stateFolder.isEmpty())
+        return;
+    std::vector<Node> all = nodes;
+    all.push_back(localNode());
+    if (const auto text = readFile(checksPath().toStdString()))
+        for (NodeCheck& check : parseChecks(*text, all)) {
+            NodeCheck& known = checks[QString::fromStdString(check.node)];
+            if (known.checkedNs < check.checkedNs)
+                known = std::move(check);
+        }
+}
+
+/// Other Ringmasters keep checks of other nodes in the same file.
+void Fleet::Impl::keep(const Node& node, const NodeCheck& check) {
+    if (stateFolder.isEmpty() || !QDir().mkpath(stateFolder))
+        return;
+    QLockFile lock(checksPath() + ".lock");
+    if (!lock.tryLock(2000))
+        return;
+    const auto before = readFile(checksPath().toStdString());
+    const auto written = writeFileAtomically(
+        checksPath().toStdString(), withCheck(before ? *before : std::string(), node, check));
+    if (!written)
+        qWarning("%s", written.error().message.c_str());
+}
+
+Fleet::Fleet(QString configDir, QString stateDir, QObject* parent)
     : QObject(parent)
     , m_impl(std::make_unique<Impl>()) {
     m_impl->folder = std::move(configDir);
+    m_impl->stateFolder = std::move(stateDir);
     QDir().mkpath(m_impl->folder);
 }
 
@@ -91,8 +132,19 @@ Result<void> Fleet::load() {
     auto nodes = m_impl->read();
     if (!nodes)
         return tl::unexpected(nodes.error());
-    m_impl->nodes = std::move(*nodes);
-    Q_EMIT nodesChanged();
+    const bool isNews = *nodes != m_impl->nodes;
+    std::vector<std::string> edited;
+    for (const Node& before : std::exchange(m_impl->nodes, std::move(*nodes)))
+        if (const auto now = find(QString::fromStdString(before.name)); now != before) {
+            m_impl->forget(before.name);
+            if (now)
+                edited.push_back(before.name);
+        }
+    m_impl->readChecks();
+    if (isNews)
+        Q_EMIT nodesChanged();
+    for (const std::string& name : edited)
+        Q_EMIT nodeEdited(QString::fromStdString(name));
     return {};
 }
 
@@ -127,6 +179,25 @@ Result<void> Fleet::add(const Node& node) {
     return added;
 }
 
+Result<void> Fleet::change(const Node& node) {
+    if (auto good = checkNode(node); !good)
+        return good;
+    const auto changed = m_impl->edit([&node](std::vector<Node>& nodes) -> Result<void> {
+        const auto known = std::ranges::find(nodes, node.name, &Node::name);
+        if (known == nodes.end())
+            return fail(ErrorCode::kNotFound,
+                        "edit node " + node.name + ": there is none of that name to edit");
+        *known = node;
+        return {};
+    });
+    if (!changed)
+        return changed;
+    m_impl->forget(node.name);
+    Q_EMIT nodesChanged();
+    Q_EMIT nodeEdited(QString::fromStdString(node.name));
+    return {};
+}
+
 Result<void> Fleet::remove(const QString& name) {
     const auto removed = m_impl->edit([&name](std::vector<Node>& nodes) -> Result<void> {
         if (std::erase_if(nodes, [&](const Node& n) { return n.name == name.toStdString(); }) == 0)
@@ -136,8 +207,7 @@ Result<void> Fleet::remove(const QString& name) {
     });
     if (!removed)
         return removed;
-    m_impl->checks.erase(name);
-    m_impl->granted->forget(name.toStdString());
+    m_impl->forget(name.toStdString());
     Q_EMIT nodesChanged();
     return {};
 }
@@ -162,13 +232,17 @@ void remember(const NodeCheck& check, Credentials credentials, CredentialStore& 
     granted.grant(check.node, credentials);
 }
 
-NodeCheck checkWithGrants(const Node& node, Credentials credentials, CredentialStore& granted,
-                          const std::stop_token& stop) {
-    const Credentials known = granted.lookUp(node.name);
+Credentials withGrants(Credentials credentials, const Credentials& known) {
     if (!credentials.password)
         credentials.password = known.password;
     if (!credentials.passphrase)
         credentials.passphrase = known.passphrase;
+    return credentials;
+}
+
+NodeCheck checkWithGrants(const Node& node, Credentials credentials, CredentialStore& granted,
+                          const std::stop_token& stop) {
+    credentials = withGrants(std::move(credentials), granted.lookUp(node.name));
     NodeCheck check = checkNodeNow(node, credentials, stop);
     remember(check, credentials, granted);
     return check;
@@ -186,20 +260,36 @@ NodeCheck noSuchNode(const QString& name) {
 
 } // namespace
 
+QFuture<NodeCheck> Fleet::Impl::startCheck(const Node& node, Credentials credentials) {
+    const QString name = QString::fromStdString(node.name);
+    if (!checker)
+        return QtConcurrent::run(workerOf(name), [node, credentials = std::move(credentials),
+                                                  granted = granted, stop = stop.get_token()] {
+            return checkWithGrants(node, credentials, *granted, stop);
+        });
+    const Credentials all = withGrants(std::move(credentials), granted->lookUp(node.name));
+    // Kept here too: this process may have to open the node itself one day.
+    return checker(name, all).then([all, granted = granted](NodeCheck check) {
+        remember(check, all, *granted);
+        return check;
+    });
+}
+
+void Fleet::setChecker(Checker checker) {
+    m_impl->checker = std::move(checker);
+}
+
 QFuture<NodeCheck> Fleet::check(const QString& name, Credentials credentials) {
     const auto node = find(name);
     if (!node)
         return QtFuture::makeReadyFuture(noSuchNode(name));
-    auto answer = QtConcurrent::run(m_impl->workerOf(name),
-                                    [node = *node, credentials = std::move(credentials),
-                                     granted = m_impl->granted, stop = m_impl->stop.get_token()] {
-                                        return checkWithGrants(node, credentials, *granted, stop);
-                                    });
+    const auto answer = m_impl->startCheck(*node, std::move(credentials));
     Q_EMIT checkChanged(name);
     return passOn(answer, this, [this, name](const NodeCheck& check) {
         // A node that was removed meanwhile is not to come back.
-        if (find(name)) {
+        if (const auto known = find(name)) {
             m_impl->checks[name] = check;
+            m_impl->keep(*known, check);
             Q_EMIT checkChanged(name);
             if (!check.failure)
                 Q_EMIT nodeOpened(name);

@@ -8,6 +8,7 @@
 #include <QObject>
 #include <QString>
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <vector>
@@ -20,7 +21,7 @@ class CredentialStore;
 struct CheckRow {
     enum class Verdict { kGood, kWarning, kBad };
     Verdict verdict = Verdict::kGood;
-    std::string title;  ///< "SSH and host key"
+    std::string title;  ///< "SSH and host key"; of a failed connection causeTitle()
     std::string detail; ///< "ed25519, same fingerprint as last time"
     bool operator==(const CheckRow&) const = default;
 };
@@ -33,18 +34,21 @@ struct NodeCheck {
     std::optional<NodeReport> report;
     std::optional<ConnectFailure> failure; ///< no connection: what it needs
     int64_t roundTripUs = -1;
+    int64_t checkedNs = 0; ///< by this computer's clock
 };
 
 /// The nodes a person added, in `$XDG_CONFIG_HOME/ringmaster/nodes.toml`, plus the local one.
+/// Checks survive in `$XDG_STATE_HOME/ringmaster/checks.json`, until their node is edited.
 /// GUI thread; each node's blocking work runs on that node's own worker thread.
 class Fleet : public QObject {
     Q_OBJECT
 public:
-    /// `configDir` is made when missing.
-    explicit Fleet(QString configDir, QObject* parent = nullptr);
+    /// The folders are made when missing. Without `stateDir` no check outlives this object.
+    explicit Fleet(QString configDir, QString stateDir = {}, QObject* parent = nullptr);
     ~Fleet() override;
 
-    /// Reads nodes.toml; a broken file is an error that names it and is left as it is.
+    /// Reads nodes.toml; a broken file is an error that names it and is left as it is. Reads what
+    /// the last checks found. Again: takes over what another process wrote.
     Result<void> load();
 
     std::vector<Node> nodes() const; ///< local first, then by name
@@ -52,6 +56,8 @@ public:
 
     /// kInvalid: bad or taken name, bad host. Saved at once.
     Result<void> add(const Node& node);
+    /// Reaches the node of that name as `node` says from now on. kNotFound: there is none.
+    Result<void> change(const Node& node);
     Result<void> remove(const QString& name);
 
     /// Passwords and passphrases that opened a node in this session: check() uses and fills it, and
@@ -64,11 +70,17 @@ public:
     QFuture<NodeCheck> check(const QString& name, Credentials credentials = {});
     std::optional<NodeCheck> lastCheck(const QString& name) const;
 
+    /// Lets another process do what check() does, which still keeps and tells the answer; empty:
+    /// this one.
+    using Checker = std::function<QFuture<NodeCheck>(const QString&, const Credentials&)>;
+    void setChecker(Checker checker);
+
     /// Host aliases in ~/.ssh/config that are no patterns, for the import list.
     static std::vector<std::string> sshConfigAliases();
 
 Q_SIGNALS:
     void nodesChanged();
+    void nodeEdited(const QString& name);   ///< is reached in another way now
     void checkChanged(const QString& name); ///< started, or lastCheck() is new
     void nodeOpened(const QString& name);   ///< a check got in
 

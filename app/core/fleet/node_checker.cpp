@@ -53,7 +53,19 @@ CheckRow connectionRow(const HostSession& session, int64_t roundTripUs) {
 
 CheckRow refusedRow(const ConnectFailure& failure) {
     const bool canGoOn = failure.need != Need::kNothing;
-    return {canGoOn ? Verdict::kWarning : Verdict::kBad, "SSH and host key", failure.error.message};
+    return {canGoOn ? Verdict::kWarning : Verdict::kBad, causeTitle(failure.cause),
+            failure.error.message};
+}
+
+/// A server with too many logins under way is asked again; what else stands against a connection is
+/// the check's answer at once.
+tl::expected<std::unique_ptr<HostSession>, ConnectFailure>
+openUnlessBusy(const Node& node, const Credentials& credentials, const std::stop_token& stop) {
+    constexpr std::chrono::seconds kPatience{10};
+    auto session = openSession(node, credentials, stop);
+    if (session || session.error().cause != ConnectFailure::Cause::kTurnedAway)
+        return session;
+    return openSessionPatiently(node, credentials, stop, {}, kPatience);
 }
 
 /// Fills the check from a session; false ends it.
@@ -84,7 +96,8 @@ bool probe(NodeCheck& check, HostSession& session, const Node& node, const std::
 NodeCheck checkNodeNow(const Node& node, const Credentials& credentials, std::stop_token stop) {
     NodeCheck check;
     check.node = node.name;
-    auto session = openSession(node, credentials, stop);
+    check.checkedNs = wallNowNs();
+    auto session = openUnlessBusy(node, credentials, stop);
     if (!session) {
         check.failure = session.error();
         check.rows.push_back(refusedRow(session.error()));

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 target_sources(rm_core PRIVATE
     fleet/check_rows.cpp
+    fleet/checks_file.cpp
     fleet/fleet.cpp
     fleet/fleet.h
     fleet/node_check.cpp

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/remote/command_line.h"
 
+#include "app/core/remote/start_mark.h"
+
 #include <string_view>
 
 namespace rm {
@@ -35,16 +37,16 @@ Result<std::string> commandLine(const std::string& program,
                                 const std::vector<std::string>& arguments) {
     if (auto checked = checkWords(program, arguments); !checked)
         return tl::unexpected(checked.error());
-    std::string line = "exec " + program;
+    std::string script = "exec " + program;
     for (const std::string& argument : arguments)
-        line += ' ' + argument;
-    return line;
+        script += ' ' + argument;
+    return scriptLine(script);
 }
 
 Result<std::string> scriptLine(const std::string& fixedScript) {
     if (fixedScript.find('\'') != std::string::npos)
         return fail(ErrorCode::kInternal, "start a script: it holds a single quote");
-    return "exec sh -c '" + fixedScript + "'";
+    return "exec sh -c '" + StartMark::commands() + fixedScript + "'";
 }
 
 } // namespace rm

@@ -12,11 +12,12 @@ namespace rm {
 /// shell reads anything into them.
 Result<void> checkWords(const std::string& program, const std::vector<std::string>& arguments);
 
-/// The checked words as the command of an exec channel.
+/// The checked words as the command of an exec channel. Any login shell may read it; the program
+/// begins behind StartMark's line on stdout and stderr.
 Result<std::string> commandLine(const std::string& program,
                                 const std::vector<std::string>& arguments);
 
-/// A fixed script of ours as such a command; it must not hold a single quote.
+/// A fixed script of ours as such a command, likewise; it must not hold a single quote.
 Result<std::string> scriptLine(const std::string& fixedScript);
 
 } // namespace rm

@@ -6,6 +6,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -81,10 +82,29 @@ struct ConnectFailure {
         kPassword,     ///< ask, then Credentials::password
         kPassphrase,   ///< a key file is protected: ask, then Credentials::passphrase
     };
+    /// What stood against it, in the order in which a connection meets them.
+    enum class Cause {
+        kOther,
+        kName,       ///< it has no address
+        kRoute,      ///< no way leads there
+        kRefused,    ///< the host is there, and nobody listens
+        kNoAnswer,   ///< nobody answered in time
+        kTurnedAway, ///< the server hung up at once: it is busy, or does not speak SSH
+        kAlgorithms, ///< no way to speak was agreed on
+        kHostKey,
+        kLogin,
+    };
     Error error;
     Need need = Need::kNothing;
     std::string fingerprint; ///< "SHA256:..." of the key that the host showed
+    Cause cause = Cause::kOther;
+
+    /// A moment later it may be otherwise: a server that restarts or has too many logins under way.
+    bool mayPass() const { return cause == Cause::kRefused || cause == Cause::kTurnedAway; }
 };
+
+/// A heading of a few words for it: "No route", "Host key".
+const char* causeTitle(ConnectFailure::Cause cause);
 
 /// What a person decided or the keyring knew, for one attempt. Every copy is overwritten when it
 /// goes.
@@ -102,6 +122,22 @@ struct Credentials {
 /// Thread-safe.
 tl::expected<std::unique_ptr<HostSession>, ConnectFailure>
 openSession(const Node& node, const Credentials& credentials, std::stop_token stop);
+
+/// Before a pause between two attempts to connect.
+struct ConnectPause {
+    Error why;
+    std::chrono::milliseconds pause;
+    std::chrono::milliseconds left; ///< for further attempts
+};
+using OnConnectPause = std::function<void(const ConnectPause&)>;
+
+/// openSession(), repeated with jittered pauses while the failure may pass, for kLoginPatience at
+/// most. Thread-safe.
+inline constexpr std::chrono::seconds kLoginPatience{30};
+tl::expected<std::unique_ptr<HostSession>, ConnectFailure>
+openSessionPatiently(const Node& node, const Credentials& credentials, std::stop_token stop,
+                     const OnConnectPause& onPause = {},
+                     std::chrono::milliseconds patience = kLoginPatience);
 
 /// Runs a program to its end: `input` to stdin, stdout back (at most 16 MiB). A non-zero exit is
 /// an error that carries its stderr's last line and maps rm::ExitCode back to ErrorCode.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/remote/host_key.h"
 
+#include "app/core/remote/ssh_error.h"
 #include "shared/io/file.h"
 
 #include <memory>
@@ -65,8 +66,10 @@ std::optional<KnownKey> recordedKey(const SshLink& link, const std::string& file
 }
 
 Denial deny(std::string message) {
-    return Denial(ConnectFailure{
-        {ErrorCode::kDenied, std::move(message)}, ConnectFailure::Need::kNothing, {}});
+    return Denial(ConnectFailure{{ErrorCode::kDenied, std::move(message)},
+                                 ConnectFailure::Need::kNothing,
+                                 {},
+                                 ConnectFailure::Cause::kHostKey});
 }
 
 Denial denyChanged(const SshLink& link, const std::string& shown) {
@@ -93,15 +96,19 @@ tl::expected<void, ConnectFailure> meet(const SshLink& link, const std::string& 
     if (trusted && *trusted == fingerprint) {
         if (ssh_session_update_known_hosts(link.get()) == SSH_OK)
             return {};
-        return Denial(
-            ConnectFailure{sshError(link, "write " + link.option(SSH_OPTIONS_KNOWNHOSTS)), {}, {}});
+        return Denial(ConnectFailure{sshError(link, "write " + link.option(SSH_OPTIONS_KNOWNHOSTS)),
+                                     ConnectFailure::Need::kNothing,
+                                     {},
+                                     ConnectFailure::Cause::kHostKey});
     }
     std::string message = "connect to " + link.where() + ": its " + type + " key " + fingerprint +
                           " is not known on this computer";
     if (trusted)
         message += ", and it is not the key that you confirmed (" + *trusted + ')';
-    return Denial(ConnectFailure{
-        {ErrorCode::kDenied, message}, ConnectFailure::Need::kTrustHostKey, fingerprint});
+    return Denial(ConnectFailure{{ErrorCode::kDenied, message},
+                                 ConnectFailure::Need::kTrustHostKey,
+                                 fingerprint,
+                                 ConnectFailure::Cause::kHostKey});
 }
 
 } // namespace

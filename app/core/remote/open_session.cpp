@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/fleet/node_check.h"
+#include "app/core/remote/back_off.h"
 #include "app/core/remote/local_session.h"
 #include "app/core/remote/ssh_session.h"
 
@@ -8,6 +9,8 @@
 namespace rm {
 
 namespace {
+
+constexpr std::chrono::milliseconds kLongestPause{5000};
 
 // A host that hangs up while bytes are on their way to it is an error of the write, not the end of
 // the program. Sockets and pipes alike need this, and it holds for the whole process.
@@ -26,6 +29,52 @@ openSession(const Node& node, const Credentials& credentials, std::stop_token st
     if (auto good = checkNode(node); !good)
         return tl::unexpected(ConnectFailure{good.error(), ConnectFailure::Need::kNothing, {}});
     return SshSession::open(node, credentials, std::move(stop));
+}
+
+tl::expected<std::unique_ptr<HostSession>, ConnectFailure>
+openSessionPatiently(const Node& node, const Credentials& credentials, std::stop_token stop,
+                     const OnConnectPause& onPause, std::chrono::milliseconds patience) {
+    using Clock = std::chrono::steady_clock;
+    const auto deadline = Clock::now() + patience;
+    BackOff backOff(kLongestPause);
+    for (;;) {
+        auto session = openSession(node, credentials, stop);
+        if (session || !session.error().mayPass() || stop.stop_requested())
+            return session;
+        const auto pause = backOff.next();
+        const auto left =
+            std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now());
+        if (pause > left)
+            return session;
+        if (onPause)
+            onPause({session.error().error, pause, left});
+        waitUnlessStopped(stop, pause);
+    }
+}
+
+const char* causeTitle(ConnectFailure::Cause cause) {
+    using Cause = ConnectFailure::Cause;
+    switch (cause) {
+    case Cause::kName:
+        return "Name not found";
+    case Cause::kRoute:
+        return "No route";
+    case Cause::kRefused:
+        return "Connection refused";
+    case Cause::kNoAnswer:
+        return "No answer";
+    case Cause::kTurnedAway:
+        return "Turned away";
+    case Cause::kAlgorithms:
+        return "SSH algorithms";
+    case Cause::kHostKey:
+        return "Host key";
+    case Cause::kLogin:
+        return "Authentication";
+    case Cause::kOther:
+        break;
+    }
+    return "Connection";
 }
 
 } // namespace rm

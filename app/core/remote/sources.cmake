@@ -3,10 +3,12 @@ find_package(libssh 0.10 REQUIRED)
 find_package(Qt6Keychain REQUIRED)
 find_package(OpenSSL REQUIRED)
 target_sources(rm_core PRIVATE
+    remote/back_off.cpp
     remote/command_line.cpp
     remote/credential_store.cpp
     remote/credentials.cpp
     remote/error_tail.cpp
+    remote/handshake_gate.cpp
     remote/host_key.cpp
     remote/jump_host.cpp
     remote/keyring.cpp
@@ -18,8 +20,10 @@ target_sources(rm_core PRIVATE
     remote/resolver.cpp
     remote/run_to_end.cpp
     remote/ssh_auth.cpp
+    remote/ssh_error.cpp
     remote/ssh_link.cpp
     remote/ssh_process.cpp
     remote/ssh_session.cpp
+    remote/start_mark.cpp
     remote/waker.cpp)
 target_link_libraries(rm_core PRIVATE ssh Qt6Keychain::Qt6Keychain OpenSSL::Crypto)

@@ -2,6 +2,7 @@
 #include "app/core/remote/ssh_auth.h"
 
 #include "app/core/remote/error_tail.h"
+#include "app/core/remote/ssh_error.h"
 
 #include <QDir>
 
@@ -13,6 +14,7 @@ namespace {
 
 using Key = std::unique_ptr<ssh_key_struct, decltype(&ssh_key_free)>;
 using Need = ConnectFailure::Need;
+constexpr auto kLogin = ConnectFailure::Cause::kLogin;
 
 /// One login. Each way answers whether the host is content; it may ask for several in turn.
 class Login {
@@ -63,7 +65,7 @@ private:
     ConnectFailure refusal() const;
     ConnectFailure refusalOfKeys() const;
     ConnectFailure denied(const std::string& why, Need need) const {
-        return {{ErrorCode::kDenied, m_attempt + ": " + why}, need, {}};
+        return {{ErrorCode::kDenied, m_attempt + ": " + why}, need, {}, kLogin};
     }
 
     SshLink& m_link;
@@ -201,7 +203,7 @@ tl::expected<void, ConnectFailure> Login::run() {
     for (int stage = 0; content && !*content && m_nextStage && stage < kMostStages; ++stage)
         content = tryEachWay();
     if (!content)
-        return tl::unexpected(ConnectFailure{content.error(), Need::kNothing, {}});
+        return tl::unexpected(ConnectFailure{content.error(), Need::kNothing, {}, kLogin});
     if (!*content)
         return tl::unexpected(refusal());
     return {};

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/remote/ssh_link.h"
 
-#include "app/core/remote/error_tail.h"
-
 #include <poll.h>
 
 #include <algorithm>
@@ -95,25 +93,6 @@ std::string SshLink::where() const {
     const std::string user = option(SSH_OPTIONS_USER);
     return "ssh " + (user.empty() ? "" : user + '@') + option(SSH_OPTIONS_HOST) + ':' +
            std::to_string(port());
-}
-
-Error sshError(const SshLink& link, const std::string& attempt) {
-    std::string cause = lastLine(withoutEscapes(ssh_get_error(link.get())));
-    const auto holds = [&cause](const char* words) {
-        return cause.find(words) != std::string::npos;
-    };
-    if (cause.empty())
-        cause = "the connection ended";
-    if (holds("no match for method"))
-        return {ErrorCode::kDenied, attempt +
-                                        ": the server speaks no algorithm that is safe to "
-                                        "use (AES-GCM is required): " +
-                                        cause};
-    if (holds("Too many authentication failures"))
-        return {ErrorCode::kDenied, attempt + ": the server closed after too many keys were "
-                                              "offered; name the right key file for this node"};
-    const bool denied = ssh_get_error_code(link.get()) == SSH_REQUEST_DENIED;
-    return {denied ? ErrorCode::kDenied : ErrorCode::kUnavailable, attempt + ": " + cause};
 }
 
 } // namespace rm

@@ -80,7 +80,4 @@ private:
     ssh_callbacks_struct m_callbacks{}; ///< libssh keeps its address
 };
 
-/// The session's last failure, as an error of `attempt`. The one place that reads libssh's codes.
-Error sshError(const SshLink& link, const std::string& attempt);
-
 } // namespace rm

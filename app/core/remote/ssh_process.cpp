@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/remote/ssh_process.h"
 
+#include "app/core/remote/ssh_error.h"
+
 #include <poll.h>
 
 #include <algorithm>
@@ -15,6 +17,8 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 
 constexpr seconds kStartTimeout{15};
+/// The login shell's startup files take no longer.
+constexpr seconds kShellTimeout{15};
 /// A peer that takes no byte for so long is gone: TCP alone would tell after a quarter hour.
 constexpr seconds kStall{60};
 /// What a program prints while it is being written to.
@@ -82,7 +86,35 @@ Result<void> SshProcess::begin(const std::string& commandLine) {
         return tl::unexpected(answer.error());
     if (*answer != SSH_OK)
         return tl::unexpected(sshError(*m_link, what));
+    m_begunBy = Clock::now() + kShellTimeout;
     return {};
+}
+
+/// What the login shell said instead of starting the program.
+std::string SshProcess::shellWords() const {
+    const std::string said = lastLine(withoutEscapes(m_outputMark.before()));
+    const std::string complaint = lastLine(withoutEscapes(m_errorMark.before()));
+    const std::string& last = complaint.empty() ? said : complaint;
+    return last.empty() ? "" : "; the last it said: " + last;
+}
+
+/// To be asked when no byte of the program is there.
+Result<void> SshProcess::checkBegun() {
+    if (m_outputMark.isSeen())
+        return {};
+    if (m_ended)
+        return fail(ErrorCode::kUnavailable,
+                    attempt("start") + ": the login shell ended before it" + shellWords());
+    if (Clock::now() < m_begunBy)
+        return {};
+    return fail(ErrorCode::kUnavailable,
+                attempt("start") + ": the login shell has not come to it in " +
+                    std::to_string(kShellTimeout.count()) +
+                    " s; its startup files (~/.bashrc) may wait for something" + shellWords());
+}
+
+std::string SshProcess::errorText() const {
+    return m_errorMark.isSeen() ? m_tail.text() : withoutEscapes(m_errorMark.before());
 }
 
 /// Sleeps until something arrives, but never for long: a stop does not show on the socket.
@@ -106,13 +138,22 @@ Result<size_t> SshProcess::takePiece(bool ofErrors) {
     if (got <= 0)
         return 0u;
     const auto size = static_cast<size_t>(got);
-    if (ofErrors) {
-        m_tail.append({piece.data(), size});
-    } else {
-        const auto* bytes = reinterpret_cast<const std::byte*>(piece.data());
-        m_pending.insert(m_pending.end(), bytes, bytes + size);
-    }
+    if (auto kept = keep({piece.data(), size}, ofErrors); !kept)
+        return failAs(attempt("start"), kept.error());
     return size;
+}
+
+Result<void> SshProcess::keep(std::string_view piece, bool ofErrors) {
+    const auto own = (ofErrors ? m_errorMark : m_outputMark).skip(piece);
+    if (!own)
+        return tl::unexpected(own.error());
+    if (ofErrors) {
+        m_tail.append(*own);
+    } else {
+        const auto bytes = std::as_bytes(std::span(*own));
+        m_pending.insert(m_pending.end(), bytes.begin(), bytes.end());
+    }
+    return {};
 }
 
 Result<void> SshProcess::takeAll() {
@@ -139,20 +180,27 @@ Result<HostProcess::Bytes> SshProcess::read(milliseconds timeout, const Waker* w
             return Bytes{std::exchange(m_pending, {}), false};
         if (!taken)
             return tl::unexpected(taken.error());
+        if (auto begun = checkBegun(); !begun)
+            return tl::unexpected(begun.error());
         if (m_ended)
             return Bytes{{}, true};
         if (isRaised(waker) || Clock::now() >= deadline)
             return Bytes{};
-        m_link->wait(left(deadline), waker == nullptr ? -1 : waker->fd());
+        const auto until = m_outputMark.isSeen() ? deadline : std::min(deadline, m_begunBy);
+        m_link->wait(left(until), waker == nullptr ? -1 : waker->fd());
     }
 }
 
 /// 0: the window is closed or earlier bytes are still on their way out.
 Result<size_t> SshProcess::writePiece(std::span<const std::byte> bytes) {
     constexpr size_t kPiece = 32 * 1024;
-    if (ssh_channel_is_open(m_channel) == 0 || ssh_channel_is_eof(m_channel) != 0)
-        return fail(ErrorCode::kUnavailable, attempt("write to") + ": the program does not read "
-                                                                   "any more");
+    if (ssh_channel_is_open(m_channel) == 0 || ssh_channel_is_eof(m_channel) != 0) {
+        m_ended = true;
+        if (auto begun = checkBegun(); !begun)
+            return tl::unexpected(begun.error());
+        return fail(ErrorCode::kUnavailable,
+                    attempt("write to") + ": the program does not read any more");
+    }
     const size_t window = ssh_channel_window_size(m_channel);
     const size_t size = std::min({bytes.size(), window, kPiece});
     if (size == 0 || m_link->hasUnsentBytes())

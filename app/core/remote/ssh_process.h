@@ -4,6 +4,7 @@
 #include "app/core/remote/error_tail.h"
 #include "app/core/remote/host.h"
 #include "app/core/remote/ssh_link.h"
+#include "app/core/remote/start_mark.h"
 
 #include <libssh/callbacks.h>
 
@@ -11,7 +12,8 @@
 
 namespace rm {
 
-/// A program on an exec channel.
+/// A program on an exec channel. What the login shell prints before it is skipped; a shell that
+/// ends, prints without end or takes too long before the program begins is an error of read().
 class SshProcess : public HostProcess {
 public:
     SshProcess(std::shared_ptr<SshLink> link, std::string name, std::stop_token stop);
@@ -24,7 +26,7 @@ public:
     Result<void> write(std::span<const std::byte> bytes) override;
     Result<void> closeWrite() override;
     Result<int> exitCode(std::chrono::milliseconds timeout) override;
-    std::string errorText() const override { return m_tail.text(); }
+    std::string errorText() const override;
 
 private:
     static void onExitStatus(ssh_session, ssh_channel, int status, void* self);
@@ -33,6 +35,9 @@ private:
 
     Result<void> takeAll();
     Result<size_t> takePiece(bool ofErrors);
+    Result<void> keep(std::string_view piece, bool ofErrors);
+    Result<void> checkBegun();
+    std::string shellWords() const;
     Result<size_t> writePiece(std::span<const std::byte> bytes);
     Result<void> waitForTurn(std::chrono::steady_clock::time_point deadline, const char* verb);
     std::string attempt(const char* verb) const;
@@ -44,6 +49,9 @@ private:
     ssh_channel_callbacks_struct m_callbacks{};
     std::optional<int> m_exitStatus;
     std::string m_exitSignal;
+    std::chrono::steady_clock::time_point m_begunBy; ///< the login shell must have started it
+    StartMark m_outputMark;
+    StartMark m_errorMark;
     std::vector<std::byte> m_pending;
     bool m_ended = false;
     ErrorTail m_tail;

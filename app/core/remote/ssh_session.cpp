@@ -2,10 +2,12 @@
 #include "app/core/remote/ssh_session.h"
 
 #include "app/core/remote/command_line.h"
+#include "app/core/remote/handshake_gate.h"
 #include "app/core/remote/host_key.h"
 #include "app/core/remote/jump_host.h"
 #include "app/core/remote/resolver.h"
 #include "app/core/remote/ssh_auth.h"
+#include "app/core/remote/ssh_error.h"
 #include "app/core/remote/ssh_process.h"
 
 #include <QDir>
@@ -46,49 +48,62 @@ Result<void> configure(SshLink& link, const Node& node) {
     return {};
 }
 
-/// The error of a connection that did not come about. A server that finds no cipher in common
-/// may hang up before its own offer was read: then nothing but its banner is known.
-Error connectError(const SshLink& link, const std::string& attempt, JumpHost& jump) {
-    const Error error = sshError(link, attempt);
-    if (const std::string complaint = jump.complaint(); !complaint.empty())
-        return {ErrorCode::kUnavailable, attempt + ": " + complaint};
-    if (error.code != ErrorCode::kUnavailable || !ssh_get_serverbanner(link.get()))
-        return error;
-    return {error.code, attempt +
-                            ": the server answered and ended the connection before keys were "
-                            "agreed on; it may offer no AES-GCM cipher, which is required, or take "
-                            "no more connections now"};
+using Connected = tl::expected<void, ConnectFailure>;
+
+tl::unexpected<ConnectFailure> failed(const Error& error,
+                                      ConnectFailure::Cause cause = ConnectFailure::Cause::kOther) {
+    return tl::unexpected(ConnectFailure{error, ConnectFailure::Need::kNothing, {}, cause});
 }
 
-Result<void> connect(SshLink& link, const Patience& patience) {
+/// What servers are told apart by where logins at once are counted: a jump host has them all.
+std::string serverOf(const SshLink& link) {
+    const std::string proxy = link.option(SSH_OPTIONS_PROXYCOMMAND);
+    return proxy.empty() ? link.option(SSH_OPTIONS_HOST) + ':' + std::to_string(link.port())
+                         : proxy;
+}
+
+Connected connect(SshLink& link, const Patience& patience) {
+    using Cause = ConnectFailure::Cause;
     const std::string attempt = "connect to " + link.where();
+    const auto orElse = [&](Cause cause) {
+        return patience.stop.stop_requested() ? Cause::kOther : cause;
+    };
     // libssh asks the resolver without end; a proxy is asked in its place.
     if (link.option(SSH_OPTIONS_PROXYCOMMAND).empty())
         if (auto known = awaitResolved(link.option(SSH_OPTIONS_HOST), attempt, patience); !known)
-            return known;
+            return failed(known.error(), orElse(Cause::kName));
     JumpHost jump(link);
     const auto answer =
         link.drive([&] { return ssh_connect(link.get()); }, SSH_AGAIN, attempt, patience);
     if (!answer)
-        return tl::unexpected(answer.error());
-    if (*answer != SSH_OK)
-        return tl::unexpected(connectError(link, attempt, jump));
-    return {};
+        return failed(
+            {answer.error().code,
+             answer.error().message + (patience.stop.stop_requested()
+                                           ? ""
+                                           : "; the machine may be off, or a firewall is between")},
+            orElse(Cause::kNoAnswer));
+    if (*answer == SSH_OK)
+        return {};
+    if (const std::string complaint = jump.complaint(); !complaint.empty())
+        return failed({ErrorCode::kUnavailable, attempt + ": " + complaint}, Cause::kRoute);
+    return tl::unexpected(connectFailure(link, attempt));
 }
 
 } // namespace
 
 tl::expected<std::unique_ptr<HostSession>, ConnectFailure>
 SshSession::open(const Node& node, const Credentials& credentials, std::stop_token stop) {
-    const auto failure = [](const Error& error) {
-        return tl::unexpected(ConnectFailure{error, ConnectFailure::Need::kNothing, {}});
-    };
+    constexpr seconds kTurn{60}; // that others before may take
     auto link = std::make_shared<SshLink>();
     if (auto done = configure(*link, node); !done)
-        return failure(done.error());
+        return failed(done.error());
+    const auto turn = HandshakeGate::enter(serverOf(*link), "connect to " + link->where(),
+                                           {steady_clock::now() + kTurn, stop});
+    if (!turn)
+        return failed(turn.error());
     const auto now = steady_clock::now();
     if (auto done = connect(*link, {now + seconds(10), stop}); !done)
-        return failure(done.error());
+        return tl::unexpected(done.error());
     if (auto known = checkHostKey(*link, credentials.trustedFingerprint); !known)
         return tl::unexpected(known.error());
     if (auto in = authenticate(*link, node, credentials, {now + seconds(15), stop}); !in)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/fleet/check_rows.h"
+#include "app/core/fleet/checks_file.h"
 #include "app/core/fleet/fleet.h"
 #include "app/core/fleet/nodes_file.h"
 #include "app/core/fleet/ssh_aliases.h"
@@ -27,6 +28,11 @@ private Q_SLOTS:
     void badNodesAreNotAdded_data();
     void badNodesAreNotAdded();
     void removedNodeIsGone();
+    void editedNodeKeepsItsName();
+    void checkIsKeptWhileItsNodeIsReachedAsThen();
+    void checkThatWaitsForAPersonIsNotKept();
+    void brokenChecksAreLeftOut_data();
+    void brokenChecksAreLeftOut();
     void brokenFileIsLeftAsItIs();
     void twoFleetsDoNotLoseEachOthersNodes();
     void unknownNodeIsAnAnswerNotAFailure();
@@ -187,6 +193,89 @@ void FleetTest::removedNodeIsGone() {
     QCOMPARE(fleet.nodes().size(), size_t{1});
     QCOMPARE(fleet.remove("a").error().code, ErrorCode::kNotFound);
     QVERIFY(!fleet.remove(kLocalNodeName));
+}
+
+void FleetTest::editedNodeKeepsItsName() {
+    Fleet fleet(m_dir->filePath("config"));
+    QVERIFY(fleet.add(sample("a")));
+    QSignalSpy edited(&fleet, &Fleet::nodeEdited);
+    Node moved = sample("a");
+    moved.sshHost = "moved.example";
+    QVERIFY(fleet.change(moved));
+    QCOMPARE(edited.count(), 1);
+    QVERIFY(fleet.find("a") == moved);
+    Fleet next(m_dir->filePath("config"));
+    QVERIFY(next.load());
+    QVERIFY(next.find("a") == moved);
+    Fleet other(m_dir->filePath("config"));
+    QVERIFY(other.load());
+    moved.port = 22;
+    QVERIFY(fleet.change(moved));
+    QSignalSpy editedElsewhere(&other, &Fleet::nodeEdited);
+    QVERIFY(other.load());
+    QCOMPARE(editedElsewhere.count(), 1);
+    QCOMPARE(fleet.change(sample("b")).error().code, ErrorCode::kNotFound);
+    QCOMPARE(fleet.change(localNode()).error().code, ErrorCode::kNotFound);
+    moved.sshHost = "h;id";
+    QCOMPARE(fleet.change(moved).error().code, ErrorCode::kInvalid);
+}
+
+namespace {
+
+NodeCheck sampleCheck(const std::string& name) {
+    NodeCheck check;
+    check.node = name;
+    check.ready = true;
+    check.rows = {{CheckRow::Verdict::kWarning, "Disk", "4.2 GiB free"}};
+    check.report = NodeReport{};
+    check.report->gpus = {{"NVIDIA H200", 1 << 30, "GPU-1", 5}};
+    check.report->interfaces = {{"ens5", "10.0.0.7", 24, true, 1000}};
+    check.report->disks = {{"/", "ext4", 100, 50}};
+    check.report->home = "/home/me";
+    check.roundTripUs = 420;
+    check.checkedNs = 77;
+    return check;
+}
+
+} // namespace
+
+void FleetTest::checkIsKeptWhileItsNodeIsReachedAsThen() {
+    const NodeCheck check = sampleCheck("a");
+    const std::string text =
+        withCheck(withCheck("", sample("a"), check), sample("b"), sampleCheck("b"));
+    const auto kept = parseChecks(text, {sample("a")});
+    QCOMPARE(kept.size(), size_t{1});
+    QVERIFY(kept[0].rows == check.rows && kept[0].report == check.report);
+    QVERIFY(kept[0].ready);
+    QCOMPARE(kept[0].roundTripUs, int64_t{420});
+    QCOMPARE(kept[0].checkedNs, int64_t{77});
+    Node moved = sample("a");
+    moved.port = 23;
+    QVERIFY(parseChecks(text, {moved}).empty());
+}
+
+void FleetTest::checkThatWaitsForAPersonIsNotKept() {
+    NodeCheck asks = sampleCheck("a");
+    asks.failure = ConnectFailure{{}, ConnectFailure::Need::kPassword, {}};
+    const std::string before = withCheck("", sample("a"), sampleCheck("a"));
+    QVERIFY(parseChecks(withCheck(before, sample("a"), asks), {sample("a")}).empty());
+}
+
+void FleetTest::brokenChecksAreLeftOut_data() {
+    QTest::addColumn<QString>("text");
+    QTest::newRow("empty") << "";
+    QTest::newRow("no JSON") << "{";
+    QTest::newRow("no object") << "[1]";
+    QTest::newRow("no check") << "{\"a\": 3}";
+    QTest::newRow("of a later release") << "{\"a\": {\"version\": 2}}";
+    QTest::newRow("wrong types") << "{\"a\": {\"version\": 1, \"reached_by\": 3, \"rows\": {}}}";
+}
+
+void FleetTest::brokenChecksAreLeftOut() {
+    QFETCH(QString, text);
+    QVERIFY(parseChecks(text.toStdString(), {sample("a")}).empty());
+    const std::string mended = withCheck(text.toStdString(), sample("b"), sampleCheck("b"));
+    QCOMPARE(parseChecks(mended, {sample("b")}).size(), size_t{1});
 }
 
 void FleetTest::brokenFileIsLeftAsItIs() {

@@ -23,8 +23,10 @@ private Q_SLOTS:
     void thisComputerIsReady();
     void nodeIsTrustedOnceAndReadyThen();
     void changedKeyIsNoMatterOfChoice();
+    void faultOfTheNetworkHasItsOwnTitle();
     void passwordThatFailsIsForgotten();
     void oldNodeIsNamedInItsRow();
+    void checkOutlivesTheAppUntilTheNodeIsEdited();
     void fleetEndsInTheMiddleOfACheck();
 
 private:
@@ -113,6 +115,22 @@ void NodeCheckTest::changedKeyIsNoMatterOfChoice() {
     QVERIFY(check.rows.front().verdict == CheckRow::Verdict::kBad);
 }
 
+void NodeCheckTest::faultOfTheNetworkHasItsOwnTitle() {
+    Fleet fleet(m_home.path("config"));
+    add(fleet, m_home.server().port());
+    const auto titleOf = [](const NodeCheck& check) {
+        return check.rows.empty() ? QString() : QString::fromStdString(check.rows.front().title);
+    };
+    QCOMPARE(titleOf(checkOf(fleet, "node-a")), QString("Host key"));
+    m_home.server().stop();
+    QCOMPARE(titleOf(checkOf(fleet, "node-a")), QString("Connection refused"));
+    Node nameless;
+    nameless.name = "node-b";
+    nameless.sshHost = "no-such-machine.invalid";
+    QVERIFY(fleet.add(nameless));
+    QCOMPARE(titleOf(checkOf(fleet, "node-b")), QString("Name not found"));
+}
+
 void NodeCheckTest::passwordThatFailsIsForgotten() {
     QVERIFY(m_home.serve({}));
     Fleet fleet(m_home.path("config"));
@@ -139,6 +157,28 @@ void NodeCheckTest::oldNodeIsNamedInItsRow() {
     const NodeCheck check = checkOf(fleet, "node-a", trust);
     QVERIFY(!check.ready && !check.failure);
     QVERIFY2(words(check).contains("node-a has glibc 2.31"), words(check));
+}
+
+void NodeCheckTest::checkOutlivesTheAppUntilTheNodeIsEdited() {
+    const QString state = m_home.path("state");
+    {
+        Fleet fleet(m_home.path("config"), state);
+        QVERIFY2(checkOf(fleet, kLocalNodeName).ready, "this computer");
+    }
+    Fleet next(m_home.path("config"), state);
+    QVERIFY(next.load());
+    QVERIFY(next.lastCheck(kLocalNodeName) && next.lastCheck(kLocalNodeName)->ready);
+    QVERIFY(next.lastCheck(kLocalNodeName)->report->cores > 0);
+    add(next, 1); // where nobody listens
+    QVERIFY(!checkOf(next, "node-a").ready);
+    Node moved = *next.find("node-a");
+    moved.port = 2;
+    QVERIFY(next.change(moved));
+    QVERIFY(!next.lastCheck("node-a"));
+    Fleet last(m_home.path("config"), state);
+    QVERIFY(last.load());
+    QVERIFY(!last.lastCheck("node-a"));
+    QVERIFY(last.lastCheck(kLocalNodeName));
 }
 
 void NodeCheckTest::fleetEndsInTheMiddleOfACheck() {

@@ -28,6 +28,12 @@ private Q_SLOTS:
     void changedKeyIsRefusedBeforeAnyAuthentication();
     void keyOfAnotherTypeIsRefused();
     void closedPortIsUnavailable();
+    void unknownNameIsSaid();
+    void refusedLoginIsNoMatterOfTheNetwork();
+    void busyServerIsAskedAgainUntilItLetsUsIn();
+    void refusedPortIsAskedAgainForAWhile();
+    void whatCannotPassIsNotRepeated();
+    void atMostEightLoginsAreUnderWayAtOnce();
     void silentServerIsGivenUp();
     void wrongBannerIsUnavailable();
     void stopEndsAConnect();
@@ -120,6 +126,7 @@ void SshSessionTest::changedKeyIsRefusedBeforeAnyAuthentication() {
     QVERIFY(!opened);
     QCOMPARE(opened.error().need, ConnectFailure::Need::kNothing);
     QCOMPARE(opened.error().error.code, ErrorCode::kDenied);
+    QCOMPARE(opened.error().cause, ConnectFailure::Cause::kHostKey);
     for (const QString& word :
          {before, m_home.server().fingerprint(), m_home.path(".ssh/known_hosts") + " line 1",
           QStringLiteral("ssh-keygen -R")})
@@ -148,7 +155,104 @@ void SshSessionTest::closedPortIsUnavailable() {
     const auto opened = openSession(there, {}, {});
     QVERIFY(!opened);
     QCOMPARE(opened.error().error.code, ErrorCode::kUnavailable);
+    QCOMPARE(opened.error().cause, ConnectFailure::Cause::kRefused);
     QVERIFY2(messageOf(opened).contains("refused"), messageOf(opened));
+}
+
+void SshSessionTest::unknownNameIsSaid() {
+    Node there = node();
+    there.sshHost = "no-such-machine.invalid";
+    const auto opened = openSession(there, {}, {});
+    QVERIFY(!opened);
+    QCOMPARE(opened.error().cause, ConnectFailure::Cause::kName);
+}
+
+void SshSessionTest::refusedLoginIsNoMatterOfTheNetwork() {
+    QVERIFY(m_home.serve({.settings = {"AuthenticationMethods publickey"}}));
+    QVERIFY(m_home.know());
+    const auto opened = openSession(node(), {}, {});
+    QVERIFY(!opened);
+    QCOMPARE(opened.error().cause, ConnectFailure::Cause::kLogin);
+}
+
+void SshSessionTest::busyServerIsAskedAgainUntilItLetsUsIn() {
+    // Of two that knock and say nothing, sshd lets one wait and turns every other one away.
+    QVERIFY(
+        m_home.serve({.authorizedKey = m_home.publicKey(), .settings = {"MaxStartups 1:100:2"}}));
+    QVERIFY(m_home.know());
+    auto knock = std::make_unique<QTcpSocket>();
+    knock->connectToHost("127.0.0.1", static_cast<quint16>(m_home.server().port()));
+    QVERIFY(knock->waitForConnected(5000));
+    QTRY_VERIFY(knock->bytesAvailable() > 0); // its banner: sshd counts it as a login under way
+    const auto refused = openSession(node(), {}, {});
+    QVERIFY(!refused);
+    QCOMPARE(refused.error().cause, ConnectFailure::Cause::kTurnedAway);
+    QVERIFY2(messageOf(refused).contains("MaxStartups"), messageOf(refused));
+    int pauses = 0;
+    std::string why;
+    const auto opened = openSessionPatiently(node(), {}, {}, [&](const ConnectPause& pause) {
+        why = pause.why.message;
+        if (++pauses == 2)
+            knock->abort();
+    });
+    QVERIFY2(opened, messageOf(opened));
+    QVERIFY(pauses >= 2);
+    QVERIFY2(why.find("MaxStartups") != std::string::npos, why.c_str());
+}
+
+void SshSessionTest::refusedPortIsAskedAgainForAWhile() {
+    const Node there = node();
+    m_home.server().stop();
+    int pauses = 0;
+    std::chrono::milliseconds paused{0};
+    QElapsedTimer timer;
+    timer.start();
+    const auto opened = openSessionPatiently(
+        there, {}, {},
+        [&](const ConnectPause& pause) {
+            ++pauses;
+            paused += pause.pause;
+        },
+        3000ms);
+    QVERIFY(!opened);
+    QCOMPARE(opened.error().cause, ConnectFailure::Cause::kRefused);
+    QVERIFY2(pauses >= 2 && pauses <= 20, qPrintable(QString::number(pauses)));
+    QVERIFY(paused <= 3000ms);
+    QVERIFY(timer.elapsed() < 10000);
+}
+
+void SshSessionTest::whatCannotPassIsNotRepeated() {
+    const auto neverPaused = [](const ConnectPause& pause) { QFAIL(pause.why.message.c_str()); };
+    QVERIFY(m_home.server().changeHostKey());
+    QVERIFY(!openSessionPatiently(node(), {}, {}, neverPaused));
+    QVERIFY(m_home.serve({.authorizedKey = "", .settings = {"AuthenticationMethods publickey"}}));
+    QVERIFY(m_home.know());
+    QVERIFY(!openSessionPatiently(node(), {}, {}, neverPaused));
+    Node there = node();
+    there.sshHost = "no-such-machine.invalid";
+    QVERIFY(!openSessionPatiently(there, {}, {}, neverPaused));
+}
+
+void SshSessionTest::atMostEightLoginsAreUnderWayAtOnce() {
+    QTcpServer silent;
+    QVERIFY(silent.listen(QHostAddress::LocalHost));
+    Node there = node();
+    there.port = silent.serverPort();
+    std::stop_source stop;
+    std::vector<std::jthread> logins;
+    for (int i = 0; i < 12; ++i)
+        logins.emplace_back([&] { static_cast<void>(openSession(there, {}, stop.get_token())); });
+    std::vector<QTcpSocket*> knocking;
+    const auto takeAll = [&] {
+        while (QTcpSocket* one = silent.nextPendingConnection())
+            knocking.push_back(one);
+        return knocking.size();
+    };
+    QTRY_VERIFY_WITH_TIMEOUT(takeAll() >= 8, 5000);
+    QVERIFY(!QTest::qWaitFor([&] { return takeAll() > 8; }, 500));
+    knocking.front()->abort(); // one that failed makes room for the next
+    QTRY_COMPARE_WITH_TIMEOUT(takeAll(), 9u, 5000);
+    stop.request_stop();
 }
 
 void SshSessionTest::silentServerIsGivenUp() {
@@ -161,6 +265,7 @@ void SshSessionTest::silentServerIsGivenUp() {
     const auto opened = openSession(there, {}, {});
     QVERIFY(!opened);
     QCOMPARE(opened.error().error.code, ErrorCode::kUnavailable);
+    QCOMPARE(opened.error().cause, ConnectFailure::Cause::kNoAnswer);
     QVERIFY(timer.elapsed() < 13000);
 }
 
@@ -173,6 +278,7 @@ void SshSessionTest::wrongBannerIsUnavailable() {
         const auto opened = openSession(there, {}, {});
         QVERIFY(!opened);
         QCOMPARE(opened.error().error.code, ErrorCode::kUnavailable);
+        QCOMPARE(opened.error().cause, ConnectFailure::Cause::kTurnedAway);
     });
     QVERIFY(web.waitForNewConnection(5000));
     QTcpSocket* peer = web.nextPendingConnection();
@@ -201,6 +307,7 @@ void SshSessionTest::serverWithoutGcmIsRefused() {
     QVERIFY(m_home.know());
     const auto opened = openSession(node(), {}, {});
     QVERIFY(!opened);
+    QCOMPARE(opened.error().cause, ConnectFailure::Cause::kAlgorithms);
     QVERIFY2(messageOf(opened).contains("AES-GCM"), messageOf(opened));
 }
 

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/core/fleet/checks_file.h"
+
+#include "app/core/launch/agent_client.h"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+
+namespace rm {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr int kVersion = 1;
+
+std::string wayTo(const Node& node) {
+    return node.user + '@' + node.sshHost + ':' + std::to_string(node.port) + ' ' +
+           node.identityFile;
+}
+
+Json checkJson(const Node& node, const NodeCheck& check) {
+    Json rows = Json::array();
+    for (const CheckRow& row : check.rows)
+        rows.push_back({static_cast<int>(row.verdict), row.title, row.detail});
+    Json out = {{"version", kVersion},
+                {"reached_by", wayTo(node)},
+                {"checked_ns", check.checkedNs},
+                {"ready", check.ready},
+                {"round_trip_us", check.roundTripUs},
+                {"rows", rows}};
+    if (check.report)
+        out["report"] = Json::parse(toJson(*check.report));
+    return out;
+}
+
+CheckRow rowFrom(const Json& json) {
+    const int verdict = std::clamp(json.at(0).get<int>(), 0, 2);
+    return {static_cast<CheckRow::Verdict>(verdict), json.at(1).get<std::string>(),
+            json.at(2).get<std::string>()};
+}
+
+/// Throws on what is no check.
+std::optional<NodeCheck> checkFrom(const Json& json, const Node& node) {
+    if (json.at("version") != kVersion || json.at("reached_by") != wayTo(node))
+        return std::nullopt;
+    NodeCheck check;
+    check.node = node.name;
+    check.checkedNs = json.at("checked_ns").get<int64_t>();
+    check.ready = json.at("ready").get<bool>();
+    check.roundTripUs = json.at("round_trip_us").get<int64_t>();
+    for (const Json& row : json.at("rows"))
+        check.rows.push_back(rowFrom(row));
+    if (json.contains("report"))
+        if (auto report = parseNodeReport(json.at("report").dump()))
+            check.report = std::move(*report);
+    return check;
+}
+
+bool waitsForAPerson(const NodeCheck& check) {
+    return check.failure && check.failure->need != ConnectFailure::Need::kNothing;
+}
+
+} // namespace
+
+std::vector<NodeCheck> parseChecks(const std::string& json, const std::vector<Node>& nodes) {
+    const Json all = Json::parse(json, nullptr, false);
+    std::vector<NodeCheck> checks;
+    for (const Node& node : nodes) {
+        if (!all.is_object() || !all.contains(node.name))
+            continue;
+        try {
+            if (auto check = checkFrom(all.at(node.name), node))
+                checks.push_back(std::move(*check));
+        } catch (const Json::exception&) {
+            continue; // nothing of nlohmann leaves this function
+        }
+    }
+    return checks;
+}
+
+std::string withCheck(const std::string& json, const Node& node, const NodeCheck& check) {
+    Json all = Json::parse(json, nullptr, false);
+    if (!all.is_object())
+        all = Json::object();
+    if (waitsForAPerson(check))
+        all.erase(node.name);
+    else
+        all[node.name] = checkJson(node, check);
+    // A node may report a path that is not UTF-8.
+    return all.dump(1, ' ', false, Json::error_handler_t::replace) + '\n';
+}
+
+} // namespace rm

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "app/core/fleet/fleet.h"
+
+#include <string>
+#include <vector>
+
+namespace rm {
+
+/// The text of checks.json: by name of a node, how it was reached and what its last check found.
+/// What a person has to answer (a new host key, a password) is not kept: it is asked for anew.
+
+/// The checks of those of `nodes` that are still reached as they were then. What is broken, or of
+/// another release, is left out.
+std::vector<NodeCheck> parseChecks(const std::string& json, const std::vector<Node>& nodes);
+
+/// The text with `check` in place of what there is of the node.
+std::string withCheck(const std::string& json, const Node& node, const NodeCheck& check);
+
+} // namespace rm

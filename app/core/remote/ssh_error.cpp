@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/core/remote/ssh_error.h"
+
+#include "app/core/remote/error_tail.h"
+
+#include <array>
+
+namespace rm {
+
+namespace {
+
+using Cause = ConnectFailure::Cause;
+
+/// What libssh, or errno through it, says, and what a person is told.
+struct Saying {
+    const char* words; ///< part of what libssh says
+    ErrorCode code;
+    Cause cause; ///< of a connection that did not come about
+    const char* told;
+};
+
+constexpr const char* kNoRoute =
+    "there is no route to it from this computer; check the address, the network and the VPN";
+constexpr const char* kLost = "the connection was lost; check that the machine runs and can be "
+                              "reached, then try again";
+
+constexpr std::array kSayings{
+    Saying{"no match for method", ErrorCode::kDenied, Cause::kAlgorithms,
+           "the server speaks no algorithm that is safe to use (AES-GCM is required)"},
+    Saying{"Too many authentication failures", ErrorCode::kDenied, Cause::kLogin,
+           "the server closed after too many keys were offered; name the right key file for this "
+           "node"},
+    Saying{"Failed to resolve", ErrorCode::kUnavailable, Cause::kName,
+           "its name was not found; check how it is written, and the VPN"},
+    Saying{"Connection refused", ErrorCode::kUnavailable, Cause::kRefused,
+           "the connection was refused; check the port, and that sshd runs there"},
+    Saying{"No route to host", ErrorCode::kUnavailable, Cause::kRoute, kNoRoute},
+    Saying{"Network is unreachable", ErrorCode::kUnavailable, Cause::kRoute, kNoRoute},
+    // Linux says so of a blackhole route, and of a prohibited one.
+    Saying{"Failed to connect: Invalid argument", ErrorCode::kUnavailable, Cause::kRoute, kNoRoute},
+    Saying{"Failed to connect: Permission denied", ErrorCode::kUnavailable, Cause::kRoute,
+           "a route or firewall of this computer forbids it"},
+    Saying{"timed out", ErrorCode::kUnavailable, Cause::kNoAnswer,
+           "no answer in time; the machine may be off, or a firewall is between"},
+    Saying{"Timeout", ErrorCode::kUnavailable, Cause::kNoAnswer,
+           "no answer in time; the machine may be off, or a firewall is between"},
+    Saying{"Connection reset", ErrorCode::kUnavailable, Cause::kTurnedAway, kLost},
+    Saying{"Socket error: disconnected", ErrorCode::kUnavailable, Cause::kTurnedAway, kLost},
+    Saying{"Broken pipe", ErrorCode::kUnavailable, Cause::kTurnedAway, kLost},
+};
+
+const Saying* sayingOf(const std::string& said) {
+    for (const Saying& saying : kSayings)
+        if (said.find(saying.words) != std::string::npos)
+            return &saying;
+    return nullptr;
+}
+
+std::string saidBy(const SshLink& link) {
+    return lastLine(withoutEscapes(ssh_get_error(link.get())));
+}
+
+} // namespace
+
+Error sshError(const SshLink& link, const std::string& attempt) {
+    const std::string said = saidBy(link);
+    if (said.empty())
+        return {ErrorCode::kUnavailable, attempt + ": " + kLost};
+    if (const Saying* saying = sayingOf(said))
+        return {saying->code, attempt + ": " + saying->told};
+    const bool denied = ssh_get_error_code(link.get()) == SSH_REQUEST_DENIED;
+    return {denied ? ErrorCode::kDenied : ErrorCode::kUnavailable, attempt + ": " + said};
+}
+
+ConnectFailure connectFailure(const SshLink& link, const std::string& attempt) {
+    const Saying* saying = sayingOf(saidBy(link));
+    ConnectFailure failure{sshError(link, attempt), {}, {}};
+    failure.cause = saying == nullptr ? Cause::kOther : saying->cause;
+    if (failure.cause != Cause::kTurnedAway)
+        return failure;
+    // A server that finds no cipher in common may hang up before its own offer was read: then
+    // nothing but its banner is known. One that has too many logins under way hangs up before that.
+    const bool hasBanner = ssh_get_serverbanner(link.get()) != nullptr;
+    failure.cause = hasBanner ? Cause::kAlgorithms : Cause::kTurnedAway;
+    failure.error.message =
+        attempt +
+        (hasBanner ? ": the server answered and ended the connection before keys were agreed on; "
+                     "it may offer no AES-GCM cipher, which is required"
+                   : ": the server ended the connection at once; it takes no more logins at the "
+                     "moment (MaxStartups of its sshd), or is no SSH server");
+    return failure;
+}
+
+} // namespace rm
