@@ -5,49 +5,49 @@
 
 #include <algorithm>
 #include <array>
+#include <string_view>
 #include <tuple>
 
 namespace rm {
 
 namespace {
 
-/// The more it matters to a person, the less.
-int weight(Outcome outcome) {
-    switch (outcome) {
+/// The more it matters to a person, the less. A lost peer is the consequence of what another node
+/// tells: its failure, or that it was stopped, killed or preempted.
+int weight(const AttemptEnded& end) {
+    switch (end.outcome) {
     case Outcome::kFailed:
-        return 0;
+        return end.exitCode == static_cast<int>(ExitCode::kPeerLost) ? 3 : 0;
     case Outcome::kPreempted:
         return 1;
     case Outcome::kStopped:
         return 2;
     case Outcome::kPaused:
-        return 3;
-    case Outcome::kFinished:
         return 4;
+    case Outcome::kFinished:
+        return 5;
     }
     return 0;
 }
 
 auto orderOf(const NodeEnd& node) {
-    const bool isConsequence = node.end.exitCode == static_cast<int>(ExitCode::kPeerLost);
     const int64_t when = node.rankExitedNs ? node.rankExitedNs : node.end.wallNs;
-    return std::tuple(weight(node.end.outcome), isConsequence, when);
+    return std::tuple(weight(node.end), when);
 }
 
 std::string failureText(const NodeEnd& node) {
     if (node.end.firstFailedRank < 0)
         return node.nodeName + ": " + (node.end.message.empty() ? "failed" : node.end.message);
-    std::string text = "rank " + std::to_string(node.end.firstFailedRank) + " on " + node.nodeName;
-    text += ": ";
+    const std::string rank =
+        "rank " + std::to_string(node.end.firstFailedRank) + " on " + node.nodeName;
+    const std::string place = node.rankStep > 0 ? " at step " + std::to_string(node.rankStep) : "";
+    if (!node.rankWords.empty())
+        return rank + place + ": " + node.rankWords;
     if (!node.rankMessage.empty())
-        text += node.rankMessage;
-    else if (!node.end.message.empty())
-        text += node.end.message;
-    else
-        text += exitCodeName(node.end.exitCode);
-    if (node.rankStep > 0)
-        text += " at step " + std::to_string(node.rankStep);
-    return text;
+        return rank + ": " + node.rankMessage + place;
+    if (!node.end.message.empty())
+        return rank + ": " + node.end.message + place;
+    return rank + ": " + exitCodeName(node.end.exitCode) + place;
 }
 
 std::string textOf(const NodeEnd& node) {
@@ -78,11 +78,22 @@ AttemptEnded combined(std::span<const NodeEnd> ends) {
     return whole;
 }
 
+std::string lastWords(const std::string& logTail) {
+    static constexpr std::string_view kSign = "\nerror: ";
+    const std::string lines = '\n' + logTail;
+    const size_t at = lines.rfind(kSign);
+    if (at == std::string::npos)
+        return {};
+    const size_t begin = at + kSign.size();
+    return lines.substr(begin, lines.find('\n', begin) - begin);
+}
+
 std::optional<AttemptEnded> attemptEnd(Database& database, int64_t run, int attempt) {
     // An attempt without nodes of its own runs on those of the one before it.
     auto nodes = database.query(
         "SELECT node.name, node_end.outcome, node_end.first_failed_rank, node_end.exit_code, "
-        "node_end.wall_ns, node_end.message, rank.message, rank.step, rank.exited_ns "
+        "node_end.wall_ns, node_end.message, rank.message, rank.step, rank.exited_ns, "
+        "CASE WHEN rank.signal = 0 THEN rank.log_tail ELSE '' END "
         "FROM node LEFT JOIN node_end ON node_end.run = node.run AND node_end.attempt = ?2 "
         "AND node_end.node = node.node "
         "LEFT JOIN rank ON rank.run = node.run AND rank.attempt = ?2 "
@@ -98,7 +109,8 @@ std::optional<AttemptEnded> attemptEnd(Database& database, int64_t run, int atte
                          nodes.number(2),  nodes.number(3),
                          nodes.integer(4), nodes.text(5)};
         ends.push_back({nodes.text(0), std::move(end), nodes.isNull(6) ? "" : nodes.text(6),
-                        nodes.integer(7), nodes.integer(8)});
+                        nodes.isNull(9) ? "" : lastWords(nodes.text(9)), nodes.integer(7),
+                        nodes.integer(8)});
     }
     return ends.empty() ? std::nullopt : std::optional(combined(ends));
 }

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <fstream>
 #include <utility>
 
 namespace rm {
@@ -20,10 +21,10 @@ std::string holderOf(int descriptor) {
     return end == 0 || pid.empty() ? "unknown" : pid.substr(0, end);
 }
 
-Result<void> writePid(int descriptor, const std::string& path) {
-    const std::string pid = std::to_string(::getpid()) + "\n";
+Result<void> writeHolder(int descriptor, const std::string& path, const std::string& place) {
+    const std::string text = std::to_string(::getpid()) + "\n" + place + "\n";
     if (::ftruncate(descriptor, 0) != 0 ||
-        ::pwrite(descriptor, pid.data(), pid.size(), 0) != static_cast<ssize_t>(pid.size()))
+        ::pwrite(descriptor, text.data(), text.size(), 0) != static_cast<ssize_t>(text.size()))
         return failErrno("write " + path, errno);
     return {};
 }
@@ -34,7 +35,7 @@ Result<LockFile> LockFile::take(const std::string& path, const std::string& what
     const int descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     if (descriptor < 0)
         return failErrno("open " + path, errno);
-    LockFile lock(descriptor);
+    LockFile lock(descriptor, path);
     if (::flock(descriptor, LOCK_EX | LOCK_NB) != 0) {
         if (errno != EWOULDBLOCK)
             return failErrno("lock " + path, errno);
@@ -42,16 +43,31 @@ Result<LockFile> LockFile::take(const std::string& path, const std::string& what
                                                  ": in use by another Ringmaster (pid " +
                                                  holderOf(descriptor) + ")");
     }
-    if (const auto written = writePid(descriptor, path); !written)
+    if (const auto written = writeHolder(descriptor, path, {}); !written)
         return tl::unexpected<Error>(written.error());
     return lock;
 }
 
+Result<void> LockFile::announce(const std::string& place) const {
+    return writeHolder(m_descriptor, m_path, place);
+}
+
+std::string LockFile::announced(const std::string& path) {
+    std::ifstream file(path);
+    std::string pid;
+    std::string place;
+    std::getline(file, pid);
+    std::getline(file, place);
+    return place;
+}
+
 LockFile::LockFile(LockFile&& other) noexcept
-    : m_descriptor(std::exchange(other.m_descriptor, -1)) {}
+    : m_descriptor(std::exchange(other.m_descriptor, -1))
+    , m_path(std::move(other.m_path)) {}
 
 LockFile& LockFile::operator=(LockFile&& other) noexcept {
     std::swap(m_descriptor, other.m_descriptor);
+    std::swap(m_path, other.m_path);
     return *this;
 }
 

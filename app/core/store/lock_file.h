@@ -4,6 +4,7 @@
 #include "shared/result.h"
 
 #include <string>
+#include <utility>
 
 namespace rm {
 
@@ -13,15 +14,22 @@ public:
     /// kUnavailable with the holder's pid when another process has it. `what` is for the message.
     static Result<LockFile> take(const std::string& path, const std::string& what);
 
+    /// Writes where the holder can be reached behind its pid.
+    Result<void> announce(const std::string& place) const;
+    /// What the last holder announced; empty: nothing. It may be gone.
+    static std::string announced(const std::string& path);
+
     LockFile(LockFile&& other) noexcept;
     LockFile& operator=(LockFile&& other) noexcept;
     ~LockFile();
 
 private:
-    explicit LockFile(int descriptor)
-        : m_descriptor(descriptor) {}
+    LockFile(int descriptor, std::string path)
+        : m_descriptor(descriptor)
+        , m_path(std::move(path)) {}
 
     int m_descriptor;
+    std::string m_path;
 };
 
 } // namespace rm

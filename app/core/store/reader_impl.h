@@ -2,6 +2,7 @@
 #pragma once
 
 #include "app/core/store/lane_reader.h"
+#include "app/core/store/run_lines.h"
 #include "app/core/store/store.h"
 
 #include <unordered_map>
@@ -26,9 +27,13 @@ struct StoreReader::Impl {
     static void warn(const Error& error);
 
     std::optional<int64_t> runId(const QString& run);
-    /// The visible parts of a series, in order: one per attempt that has any of it.
+    RunLines lines(int64_t run);
+    /// The living parts of a series, in order: one per attempt that has any of it.
     std::vector<LaneRange> ranges(int64_t run, const SeriesKey& key, int64_t firstStep,
                                   int64_t lastStep);
+    /// What one attempt has of a series between two steps, living or not.
+    std::vector<LaneRange> rangesOf(int64_t run, int attempt, const SeriesKey& key,
+                                    int64_t firstStep, int64_t lastStep);
     std::optional<Point> lastPoint(const std::vector<LaneRange>& ranges);
     std::vector<Bucket> buckets(const std::vector<LaneRange>& ranges, int maxBuckets);
     std::optional<RunSummary> summary(int64_t run);
@@ -39,6 +44,8 @@ struct StoreReader::Impl {
 private:
     RunSummary summaryOf(int64_t run, Query& row);
     std::vector<RunNode> nodes(int64_t run);
+    bool isHeld(int64_t run, int attempt);
+    std::vector<LostNode> lostNodes(int64_t run, const std::vector<RunNode>& nodes);
 
     struct Known {
         int64_t revision;

@@ -23,4 +23,8 @@ const char* runStateName(RunStateKind state) {
     return "failed";
 }
 
+const char* runStateName(const RunSummary& run) {
+    return run.held ? "held" : runStateName(run.state);
+}
+
 } // namespace rm

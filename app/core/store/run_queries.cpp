@@ -4,7 +4,6 @@
 #include "app/core/store/reader_impl.h"
 
 #include <algorithm>
-#include <limits>
 
 namespace rm {
 
@@ -20,15 +19,11 @@ std::string likePattern(const QString& contains) {
     return pattern + "%";
 }
 
-double realOrNaN(const Query& row, int column) {
-    return row.isNull(column) ? std::numeric_limits<double>::quiet_NaN() : row.real(column);
-}
-
 const char* logQuery(int rank, int64_t afterId) {
-    if (afterId > 0 && rank >= 0)
+    if (afterId != 0 && rank >= 0)
         return "SELECT id, rank, wall_ns, text FROM log_line WHERE run = ?1 AND rank = ?2 "
                "AND id > ?3 AND text LIKE ?5 ESCAPE '\\' ORDER BY id LIMIT ?4";
-    if (afterId > 0)
+    if (afterId != 0)
         return "SELECT id, rank, wall_ns, text FROM log_line WHERE run = ?1 AND ?2 < 0 "
                "AND id > ?3 AND text LIKE ?5 ESCAPE '\\' ORDER BY id LIMIT ?4";
     if (rank >= 0)
@@ -97,24 +92,6 @@ std::vector<StoredEvent> StoreReader::events(const QString& run, int limit) {
     });
 }
 
-std::vector<StoredCheckpoint> StoreReader::checkpoints(const QString& run) {
-    return m_impl->read("list the checkpoints of a run", [&] {
-        std::vector<StoredCheckpoint> checkpoints;
-        const auto id = m_impl->runId(run);
-        auto rows = m_impl->database.query(
-            "SELECT step, wall_ns, path, bytes, duration_ms, reason, validation_loss, best, "
-            "attempt, removed FROM checkpoint WHERE run = ? ORDER BY step DESC, wall_ns DESC");
-        rows.with(id);
-        while (rows.next())
-            checkpoints.push_back(
-                {CheckpointSaved{rows.integer(0), rows.integer(1), rows.text(2), rows.integer(3),
-                                 realOrNaN(rows, 4), rows.text(5), realOrNaN(rows, 6),
-                                 rows.number(7) != 0},
-                 rows.number(8), rows.number(9) != 0});
-        return checkpoints;
-    });
-}
-
 std::vector<StoredCommand> StoreReader::commands(const QString& run) {
     return m_impl->read("list the commands of a run", [&] {
         std::vector<StoredCommand> commands;
@@ -131,19 +108,6 @@ std::vector<StoredCommand> StoreReader::commands(const QString& run) {
     });
 }
 
-std::vector<SampleText> StoreReader::samples(const QString& run) {
-    return m_impl->read("list the text samples of a run", [&] {
-        std::vector<SampleText> samples;
-        const auto id = m_impl->runId(run);
-        auto rows = m_impl->database.query("SELECT step, wall_ns, prompt, text FROM sample_text "
-                                           "WHERE run = ? ORDER BY id DESC");
-        rows.with(id);
-        while (rows.next())
-            samples.push_back({rows.integer(0), rows.integer(1), rows.text(2), rows.text(3)});
-        return samples;
-    });
-}
-
 std::vector<LogLine> StoreReader::log(const QString& run, int rank, int64_t afterId, int limit,
                                       const QString& contains) {
     return m_impl->read("read the log of a run", [&] {
@@ -153,7 +117,7 @@ std::vector<LogLine> StoreReader::log(const QString& run, int rank, int64_t afte
         rows.with(id, rank, afterId, limit, likePattern(contains));
         while (rows.next())
             lines.push_back({rows.integer(0), rows.number(1), rows.integer(2), rows.text(3)});
-        if (afterId <= 0)
+        if (afterId == 0)
             std::reverse(lines.begin(), lines.end());
         return lines;
     });

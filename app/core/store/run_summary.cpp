@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 namespace rm {
 
@@ -61,9 +62,15 @@ RunSummary StoreReader::Impl::summaryOf(int64_t run, Query& row) {
     summary.tags = tagsOf(row.text(10));
     summary.parentRun = row.string(11);
     summary.parentStep = row.integer(12);
+    auto parent = database.query("SELECT name FROM run WHERE uuid = ?");
+    if (parent.with(summary.parentRun).next())
+        summary.parentName = parent.string(0);
     summary.nodes = nodes(run);
     for (const RunNode& node : summary.nodes)
         summary.ranks += node.ranks;
+    summary.held = summary.state == RunStateKind::kRunning && isHeld(run, summary.attempt);
+    if (summary.state == RunStateKind::kPreparing || summary.state == RunStateKind::kRunning)
+        summary.lostNodes = lostNodes(run, summary.nodes);
     auto step = database.query("SELECT step FROM rank WHERE run = ? AND rank = 0 "
                                "AND step NOT NULL ORDER BY attempt DESC LIMIT 1");
     if (step.with(run).next())
@@ -75,6 +82,32 @@ RunSummary StoreReader::Impl::summaryOf(int64_t run, Query& row) {
     if (!all.empty() && !std::isnan(all[0].min))
         summary.validationLoss = all[0].min;
     return summary;
+}
+
+/// By the last command of the attempt that has to do with it.
+bool StoreReader::Impl::isHeld(int64_t run, int attempt) {
+    auto last = database.query("SELECT kind FROM command WHERE run = ? AND attempt = ? AND ok <> 0 "
+                               "AND kind IN ('hold', 'step', 'continue') "
+                               "ORDER BY wall_ns DESC, step DESC LIMIT 1");
+    return last.with(run, attempt).next() && last.text(0) != "continue";
+}
+
+std::vector<LostNode> StoreReader::Impl::lostNodes(int64_t run, const std::vector<RunNode>& nodes) {
+    std::map<int, std::optional<LostNode>> last;
+    auto rows = database.query("SELECT node, code, wall_ns, message FROM event WHERE run = ? AND "
+                               "code IN (?, ?) ORDER BY id");
+    rows.with(run, kNodeLostEvent, kNodeBackEvent);
+    while (rows.next()) {
+        std::optional<LostNode>& node = last[rows.number(0)];
+        node.reset();
+        if (rows.text(1) == kNodeLostEvent)
+            node = {{}, rows.integer(2), rows.text(3)};
+    }
+    std::vector<LostNode> lost;
+    for (const RunNode& node : nodes)
+        if (const auto& found = last[node.nodeIndex])
+            lost.push_back({node.nodeName, found->sinceNs, found->why});
+    return lost;
 }
 
 std::vector<RunSummary> StoreReader::runs(bool withDeleted) {

@@ -24,18 +24,22 @@ target_sources(rm_core PRIVATE
     store/column_codec.cpp
     store/database.cpp
     store/export_csv.cpp
+    store/export_log.cpp
     store/lane_reader.cpp
     store/lane_rows.cpp
     store/lane_writer.cpp
+    store/line_queries.cpp
     store/lock_file.cpp
     store/pyramid.cpp
     store/record_samples.cpp
     store/record_writer.cpp
+    store/run_lines.cpp
     store/run_metrics.cpp
     store/run_names.cpp
     store/run_queries.cpp
     store/run_summary.cpp
     store/schema.cpp
+    store/step_samples.cpp
     store/store_reader.cpp
     store/store_writer.cpp)
 target_link_libraries(rm_core PUBLIC SQLiteCpp PkgConfig::SQLITE3 PkgConfig::ZSTD)

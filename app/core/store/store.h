@@ -38,15 +38,29 @@ struct RunNode {
     bool operator==(const RunNode&) const = default;
 };
 
+/// Codes of the events that whoever follows a run stores when a node's link is down for longer than
+/// a moment, and when it is back.
+inline constexpr const char* kNodeLostEvent = "node-lost";
+inline constexpr const char* kNodeBackEvent = "node-back";
+
+struct LostNode {
+    std::string nodeName;
+    int64_t sinceNs = 0;
+    std::string why; ///< the event's words
+    bool operator==(const LostNode&) const = default;
+};
+
 struct RunSummary {
     QString id;
     QString name;
     RunStateKind state = RunStateKind::kPreparing;
     int attempt = 1;
+    bool held = false;      ///< it runs, and waits at a step by command
     int64_t step = 0;       ///< last step of rank 0
     int64_t totalSteps = 0; ///< of the spec
     int ranks = 0;
     std::vector<RunNode> nodes;
+    std::vector<LostNode> lostNodes; ///< of a run that has not ended, by the last word stored
     int64_t createdNs = 0;
     int64_t updatedNs = 0;
     std::optional<double> loss;           ///< last train/loss of rank 0
@@ -56,8 +70,11 @@ struct RunSummary {
     QStringList tags;
     QString parentRun; ///< branch of; empty: none
     int64_t parentStep = 0;
+    QString parentName; ///< empty: there is no such run any more
     bool operator==(const RunSummary&) const = default;
 };
+
+const char* runStateName(const RunSummary& run); ///< the same, or "held"
 
 struct NewRun {
     QString id;
@@ -99,14 +116,40 @@ struct StoredEvent {
 };
 
 struct StoredCheckpoint {
-    CheckpointSaved saved;
+    CheckpointSaved saved; ///< its `best`: it was the best when it was saved
     int attempt = 0;
     bool removed = false;
+    int retiredBy = 0;   ///< attempt that went on from an earlier step; 0: of the living line
+    bool isBest = false; ///< of those of the living line that are there
+};
+
+/// Steps that one attempt made and that are of one line: the living one, or one that was abandoned
+/// when a later attempt went on from an earlier step.
+struct StoredLine {
+    int attempt = 1;
+    int64_t firstStep = 0, lastStep = 0; ///< inclusive, as far as they were reported
+    int retiredBy = 0;                   ///< attempt; 0: of the living line
+    int64_t retiredAt = 0;               ///< step from which that attempt went on
+    bool operator==(const StoredLine&) const = default;
+};
+
+/// What going on from a checkpoint would retire of the living line.
+struct Retirement {
+    int64_t firstStep = 0, lastStep = -1; ///< inclusive; none when the last is the smaller
+    int checkpoints = 0;                  ///< that are there
+    bool isEmpty() const { return lastStep < firstStep && checkpoints == 0; }
+    bool operator==(const Retirement&) const = default;
 };
 
 struct StoredCommand {
     CommandApplied applied;
     int attempt = 0;
+};
+
+struct StoredSample {
+    SampleText sample;
+    int attempt = 0;
+    int retiredBy = 0; ///< attempt; 0: of the living line
 };
 
 struct StoredAttempt {
@@ -133,10 +176,12 @@ struct LogLine {
     std::string text;   ///< escapes stripped, at most 4 KiB
 };
 
-/// A later attempt that starts at step S supersedes earlier attempts' points of steps > S: they
-/// stay stored and are not given out, so every step of every rank appears exactly once. An attempt
-/// counts from its ranks' AttemptStarted on, not from when it was asked for. In turn nothing of it
-/// is given out from before S (for what agents sample by the clock) or up to S (for all else).
+/// An attempt that starts at step S retires what earlier attempts made after S: their points and
+/// checkpoints stay stored as those of an abandoned line (see lines()) and are given out as such
+/// only, so every step of every rank appears exactly once in the living line. An attempt that goes
+/// on from a retired checkpoint has the line of that one behind it again. An attempt counts from
+/// its ranks' AttemptStarted on, not from when it was asked for. In turn nothing of it is given
+/// out from before S (for what agents sample by the clock) or up to S (for all else).
 ///
 /// Nothing here throws; what cannot be read is logged and comes back empty.
 ///
@@ -165,6 +210,14 @@ public:
     bool visitPoints(const QString& run, const SeriesKey& key, int64_t firstStep, int64_t lastStep,
                      const std::function<void(std::span<const Point>)>& visitor);
 
+    /// What each attempt made and which line it is of, by attempt and step.
+    std::vector<StoredLine> lines(const QString& run);
+    Retirement retirementBy(const QString& run, const StoredCheckpoint& checkpoint);
+    /// As points() and buckets() above, of the steps of one line alone.
+    std::vector<Point> points(const QString& run, const StoredLine& line, const SeriesKey& key);
+    std::vector<Bucket> buckets(const QString& run, const StoredLine& line, const SeriesKey& key,
+                                int64_t firstStep, int64_t lastStep, int maxBuckets);
+
     /// While it lives, every method sees the one state of the database at its making. Not for
     /// long: the write-ahead log grows meanwhile. Must go before the reader does.
     [[nodiscard]] std::shared_ptr<void> snapshot();
@@ -174,8 +227,8 @@ public:
     std::vector<StoredEvent> events(const QString& run, int limit = 500); ///< newest first
     std::vector<StoredCheckpoint> checkpoints(const QString& run);        ///< by step, newest first
     std::vector<StoredCommand> commands(const QString& run);              ///< oldest first
-    std::vector<SampleText> samples(const QString& run);                  ///< newest first
-    /// Lines with id > afterId (0: the last `limit`); rank -1: all.
+    std::vector<StoredSample> samples(const QString& run);                ///< newest first
+    /// Lines with id > afterId (0: the last `limit`, -1: the first); rank -1: all.
     std::vector<LogLine> log(const QString& run, int rank, int64_t afterId, int limit,
                              const QString& contains = {});
     /// File -> offset, per node.
@@ -208,11 +261,18 @@ public:
     static Result<std::unique_ptr<StoreWriter>> open(const QString& path);
     ~StoreWriter();
 
+    /// Notes in the lock file where other processes reach this one.
+    Result<void> announce(const std::string& place);
+    /// What the last that opened `path` announced; empty: nothing. It may be gone.
+    static std::string announced(const QString& path);
+
     Result<void> createRun(const NewRun& run);
     Result<void> setState(const QString& run, RunStateKind state, const QString& message = {});
     /// Attempt `attempt` was asked for: known before the ranks say so. `startStep` -1: unknown.
     Result<void> beginAttempt(const QString& run, int attempt, int64_t startStep,
                               const std::string& startFrom, const std::vector<RunNode>& nodes);
+    /// The folder is gone, as its node said; nothing when it is not known.
+    Result<void> setCheckpointRemoved(const QString& run, const std::string& path);
     Result<void> setNotes(const QString& run, const QString& notes);
     Result<void> setTags(const QString& run, const QStringList& tags);
     Result<void> setName(const QString& run, const QString& name);

@@ -14,17 +14,6 @@ namespace {
 
 Q_LOGGING_CATEGORY(lcStore, "ringmaster.store", QtWarningMsg)
 
-/// Start steps of the attempts that came to run, by attempt.
-std::vector<std::pair<int, int64_t>> startsOf(Database& database, int64_t run) {
-    auto rows = database.query("SELECT attempt, start_step FROM attempt WHERE run = ? "
-                               "AND started_ns NOT NULL AND start_step NOT NULL ORDER BY attempt");
-    rows.with(run);
-    std::vector<std::pair<int, int64_t>> starts;
-    while (rows.next())
-        starts.emplace_back(rows.number(0), rows.integer(1));
-    return starts;
-}
-
 /// The coarsest level that still has `wanted` entries.
 int levelFor(int64_t points, int64_t chunks, int64_t wanted) {
     const auto fanOut = static_cast<int64_t>(kFanOut);
@@ -61,7 +50,7 @@ std::optional<int64_t> StoreReader::Impl::runId(const QString& run) {
 
 std::vector<LaneRange> StoreReader::Impl::ranges(int64_t run, const SeriesKey& key,
                                                  int64_t firstStep, int64_t lastStep) {
-    const auto starts = startsOf(database, run);
+    const RunLines lines = this->lines(run);
     auto rows = database.query(
         "SELECT lane.id, lane.attempt, lane.timed, metric.id FROM metric "
         "JOIN lane ON lane.run = metric.run AND lane.rank = ? "
@@ -70,20 +59,32 @@ std::vector<LaneRange> StoreReader::Impl::ranges(int64_t run, const SeriesKey& k
     rows.with(key.rank, run, key.metric);
     std::vector<LaneRange> ranges;
     while (rows.next()) {
-        LaneRange range{rows.integer(0), rows.integer(3), firstStep, lastStep};
         const int attempt = rows.number(1);
+        const auto last = lines.livingUntil(attempt);
+        if (!last)
+            continue;
+        LaneRange range{rows.integer(0), rows.integer(3), firstStep, std::min(lastStep, *last)};
         const int64_t behindStart = rows.number(2) ? 0 : 1;
-        bool isFirst = true;
-        for (const auto& [other, start] : starts) {
-            if (other > attempt)
-                range.last = std::min(range.last, start);
-            else if (other == attempt && !isFirst)
-                range.first = std::max(range.first, start + behindStart);
-            isFirst = false;
-        }
+        for (const RunLines::Start& start : lines.starts())
+            if (start.attempt == attempt && attempt != lines.starts().front().attempt)
+                range.first = std::max(range.first, start.step + behindStart);
         if (range.first <= range.last)
             ranges.push_back(range);
     }
+    return ranges;
+}
+
+std::vector<LaneRange> StoreReader::Impl::rangesOf(int64_t run, int attempt, const SeriesKey& key,
+                                                   int64_t firstStep, int64_t lastStep) {
+    auto rows = database.query("SELECT lane.id, metric.id FROM metric "
+                               "JOIN lane ON lane.run = metric.run AND lane.rank = ? "
+                               "AND lane.attempt = ? "
+                               "JOIN series ON series.lane = lane.id AND series.metric = metric.id "
+                               "WHERE metric.run = ? AND metric.name = ? ORDER BY lane.timed");
+    rows.with(key.rank, attempt, run, key.metric);
+    std::vector<LaneRange> ranges;
+    while (rows.next() && firstStep <= lastStep)
+        ranges.push_back({rows.integer(0), rows.integer(1), firstStep, lastStep});
     return ranges;
 }
 

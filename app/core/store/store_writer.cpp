@@ -93,6 +93,7 @@ struct StoreWriter::Impl {
     }
 
     void insertNodes(int64_t run, int attempt, const std::vector<RunNode>& nodes);
+    void noteBranch(int64_t id, const NewRun& run, int64_t wallNs);
     Result<void> checkCursors(int64_t run, const IngestBatch& batch);
     Result<void> apply(int64_t run, const IngestBatch& batch);
     uint64_t cursor(int64_t run, int node, const std::string& file);
@@ -166,11 +167,19 @@ Result<void> StoreWriter::Impl::apply(int64_t run, const IngestBatch& batch) {
 StoreWriter::StoreWriter() = default;
 StoreWriter::~StoreWriter() = default;
 
+namespace {
+
+std::string lockOf(const QString& path) {
+    return path.toStdString() + ".lock";
+}
+
+} // namespace
+
 Result<std::unique_ptr<StoreWriter>> StoreWriter::open(const QString& path) {
     const std::string file = path.toStdString();
     if (const auto made = makeFolders(QFileInfo(path).absolutePath().toStdString()); !made)
         return tl::unexpected<Error>(made.error());
-    auto lock = LockFile::take(file + ".lock", file);
+    auto lock = LockFile::take(lockOf(path), file);
     if (!lock)
         return tl::unexpected<Error>(lock.error());
     return guarded("open " + file, [&]() -> Result<std::unique_ptr<StoreWriter>> {
@@ -184,6 +193,27 @@ Result<std::unique_ptr<StoreWriter>> StoreWriter::open(const QString& path) {
             return tl::unexpected<Error>(configured.error());
         return writer;
     });
+}
+
+/// Its nodes do not know what it branched from.
+void StoreWriter::Impl::noteBranch(int64_t id, const NewRun& run, int64_t wallNs) {
+    auto parent = database.query("SELECT name FROM run WHERE uuid = ?");
+    const std::string name =
+        parent.with(run.parentRun).next() ? parent.text(0) : run.parentRun.toStdString();
+    database
+        .query("INSERT INTO event (run, attempt, node, rank, step, wall_ns, severity, code, "
+               "message) VALUES (?1, 1, 0, -1, ?2, ?3, ?4, 'branched', ?5)")
+        .with(id, run.parentStep, wallNs, static_cast<int>(Severity::kInfo),
+              "branched from " + name + " at " + std::to_string(run.parentStep))
+        .run();
+}
+
+Result<void> StoreWriter::announce(const std::string& place) {
+    return m_impl->lock.announce(place);
+}
+
+std::string StoreWriter::announced(const QString& path) {
+    return LockFile::announced(lockOf(path));
 }
 
 Result<void> StoreWriter::createRun(const NewRun& run) {
@@ -200,7 +230,10 @@ Result<void> StoreWriter::createRun(const NewRun& run) {
             .with(run.id, run.name, run.specToml, stepsOf(run.specToml), run.parentRun,
                   run.parentStep, now)
             .run();
-        m_impl->insertNodes(database.connection().getLastInsertRowid(), 1, run.nodes);
+        const int64_t id = database.connection().getLastInsertRowid();
+        m_impl->insertNodes(id, 1, run.nodes);
+        if (!run.parentRun.isEmpty())
+            m_impl->noteBranch(id, run, now);
         return {};
     });
 }
@@ -240,6 +273,10 @@ Result<void> StoreWriter::beginAttempt(const QString& run, int attempt, int64_t 
             .run();
         return m_impl->touch(*id);
     });
+}
+
+Result<void> StoreWriter::setCheckpointRemoved(const QString& run, const std::string& path) {
+    return m_impl->edit(run, "UPDATE checkpoint SET removed = 1 WHERE path = ? AND run = ?", path);
 }
 
 Result<void> StoreWriter::setNotes(const QString& run, const QString& notes) {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/core/store/step_samples.h"
 #include "shared/exit_code.h"
 #include "shared/io/clock.h"
 #include "tests/unit/core/store/store_fixture.h"
@@ -115,6 +116,56 @@ private Q_SLOTS:
         QCOMPARE(store.reader().attempts("a").size(), size_t(2));
     }
 
+    void heldFollowsTheCommandsOfTheAttempt() {
+        StoreFixture store;
+        store.createRun("a");
+        const auto command = [](const char* kind, int64_t step, bool ok = true) {
+            return CommandApplied{kind + std::to_string(step), kind, step, step, ok, ""};
+        };
+        const auto held = [&store] { return store.reader().run("a")->held; };
+        store.ingest("a", {started(1, 0, 0), command("checkpoint", 1)});
+        QVERIFY(!held());
+        store.ingest("a", {command("hold", 2)});
+        QVERIFY(held());
+        QCOMPARE(runStateName(*store.reader().run("a")), "held");
+        store.ingest("a", {command("continue", 3, false), command("set", 4)});
+        QVERIFY(held());
+        store.ingest("a", {command("continue", 5)});
+        QVERIFY(!held());
+        store.ingest("a", {command("step", 6)});
+        QVERIFY(held());
+        store.ingest("a", {ended(1, Outcome::kPaused)});
+        QVERIFY(!held());
+        store.ingest("a", {started(2, 0, 6)});
+        QCOMPARE(state(store), RunStateKind::kRunning);
+        QVERIFY(!held());
+    }
+
+    void peersLostToAStopDidNotFail_data() {
+        QTest::addColumn<int>("outcome");
+        QTest::addColumn<int>("state");
+        QTest::newRow("killed") << static_cast<int>(Outcome::kStopped)
+                                << static_cast<int>(RunStateKind::kStopped);
+        QTest::newRow("preempted")
+            << static_cast<int>(Outcome::kPreempted) << static_cast<int>(RunStateKind::kPreempted);
+        QTest::newRow("finished") << static_cast<int>(Outcome::kFinished)
+                                  << static_cast<int>(RunStateKind::kFailed);
+    }
+    void peersLostToAStopDidNotFail() {
+        QFETCH(int, outcome);
+        QFETCH(int, state);
+        StoreFixture store;
+        store.createRun("a", "run", 2);
+        store.ingest("a",
+                     {started(1, 2, 0), exited(1, 2, kPeerLost, 0, 400, "exited: peer lost"),
+                      ended(1, Outcome::kFailed, 2, kPeerLost)},
+                     1);
+        store.ingest("a", {started(1, 0, 0), ended(1, static_cast<Outcome>(outcome))});
+        const RunSummary run = *store.reader().run("a");
+        QCOMPARE(static_cast<int>(run.state), state);
+        QCOMPARE(run.message == "the agent's words", run.state != RunStateKind::kFailed);
+    }
+
     void firstFailureIsNamedNotItsConsequences() {
         StoreFixture store;
         store.createRun("a", "run", 2);
@@ -137,6 +188,27 @@ private Q_SLOTS:
         QCOMPARE(ranks[1].step, int64_t(120));
         QCOMPARE(ranks[1].exited->tail, std::string("last lines"));
         QCOMPARE(store.reader().attempts("a")[0].ended->firstFailedRank, 3);
+    }
+
+    void failureIsToldInTheRanksOwnWords() {
+        StoreFixture store;
+        store.createRun("a");
+        const std::string tail =
+            "step 3/10\nerror: an older one\nerror: train: out of memory\n  at";
+        store.ingest("a", {RankStarted{1, 0, 70, 1}, started(1, 0, 0), lossAt(3, 1),
+                           RankExited{1, 0, 8, 0, 500, "exited: out of space", tail},
+                           ended(1, Outcome::kFailed, 0, 8)});
+        QCOMPARE(store.reader().run("a")->message,
+                 "rank 0 on node-a at step 3: train: out of memory");
+    }
+
+    void whatEndedByASignalIsNotToldInOlderWords() {
+        StoreFixture store;
+        store.createRun("a");
+        store.ingest("a", {RankStarted{1, 0, 70, 1}, started(1, 0, 0), lossAt(3, 1),
+                           RankExited{1, 0, 137, 9, 500, "killed by SIGKILL", "error: a warning"},
+                           ended(1, Outcome::kFailed, 0, 137)});
+        QCOMPARE(store.reader().run("a")->message, "rank 0 on node-a: killed by SIGKILL at step 3");
     }
 
     void failureWithoutRankNamesTheNode() {
@@ -201,6 +273,65 @@ private Q_SLOTS:
         QCOMPARE(checkpoints[1].attempt, 2);
     }
 
+    void retiredCheckpointIsNeverBest() {
+        StoreFixture store;
+        store.createRun("a");
+        const auto saved = [](int64_t step, double loss, bool best) {
+            return CheckpointSaved{step, step, "/c/" + std::to_string(step), 1, 1, "every 20",
+                                   loss, best};
+        };
+        store.ingest("a", {started(1, 0, 0), saved(40, 3, true), saved(60, 2, true),
+                           saved(76, 1, true), started(2, 0, 60), saved(80, 2.5, false)});
+        const auto checkpoints = store.reader().checkpoints("a");
+        QCOMPARE(checkpoints.size(), size_t(4));
+        for (const StoredCheckpoint& each : checkpoints) {
+            QCOMPARE(each.retiredBy, each.saved.step == 76 ? 2 : 0);
+            QCOMPARE(each.isBest, each.saved.step == 60);
+        }
+        // Gone from the disk: the best of those that are left.
+        store.ingest("a", {CheckpointRemoved{60, 1, "/c/60"}});
+        for (const StoredCheckpoint& each : store.reader().checkpoints("a"))
+            QCOMPARE(each.isBest, each.saved.step == 40);
+    }
+
+    void retirementIsToldBefore() {
+        StoreFixture store;
+        store.createRun("a");
+        const auto saved = [](int64_t step, int attempt) {
+            return CheckpointSaved{
+                step, step, "/c/" + std::to_string(step) + "-" + std::to_string(attempt),
+                1,    1,    "every 20",
+                NAN,  false};
+        };
+        AttemptStarted second = started(2, 0, 60);
+        second.startFrom = saved(60, 1).path;
+        store.ingest("a", {started(1, 0, 0), saved(40, 1), saved(60, 1), saved(76, 1), second,
+                           saved(80, 2), lossAt(85, 1)});
+        const auto checkpoints = store.reader().checkpoints("a"); // 80, 76, 60, 40
+        const auto told = [&](size_t row) {
+            return store.reader().retirementBy("a", checkpoints[row]);
+        };
+        QCOMPARE(told(0), (Retirement{81, 85, 0}));
+        QCOMPARE(told(1), (Retirement{61, 85, 1})); // 76 lives again, 80 does not
+        QCOMPARE(told(2), (Retirement{61, 85, 1}));
+        QCOMPARE(told(3), (Retirement{41, 85, 2}));
+        store.ingest("a", {CheckpointRemoved{80, 1, saved(80, 2).path}});
+        QCOMPARE(told(3), (Retirement{41, 85, 1}));
+    }
+
+    void branchTellsItsParent() {
+        StoreFixture store;
+        store.createRun("p", "gpt-tiny");
+        StoreFixture::mustBeOk(
+            store.writer().createRun({"b", "child", "", {{0, "node-a", 1, 0}}, "p", 401}));
+        QCOMPARE(store.reader().run("b")->parentName, "gpt-tiny");
+        const auto events = store.reader().events("b");
+        QCOMPARE(events.size(), size_t(1));
+        QCOMPARE(events[0].event.message, std::string("branched from gpt-tiny at 401"));
+        QCOMPARE(events[0].event.step, int64_t(401));
+        QVERIFY(store.reader().events("p").empty());
+    }
+
     void eventsAndTextsComeNewestFirst() {
         StoreFixture store;
         store.createRun("a");
@@ -213,7 +344,33 @@ private Q_SLOTS:
         QCOMPARE(events[0].event, two);
         QCOMPARE(events[1].event, one);
         QCOMPARE(store.reader().events("a", 1).size(), size_t(1));
-        QCOMPARE(store.reader().samples("a")[0].text, std::string("second"));
+        QCOMPARE(store.reader().samples("a")[0].sample.text, std::string("second"));
+    }
+
+    void textsOfAStepStayTogetherInTheirOrder() {
+        StoreFixture store;
+        store.createRun("a");
+        store.ingest("a",
+                     {SampleText{10, 1, "s: 1\n", "t: eins"},
+                      SampleText{10, 2, "s: 2\n", "t: zwei"},
+                      SampleText{20, 3, "You may", " copy"}},
+                     0);
+        const std::vector<StepSample> expected{{20, 3, "You may copy", 1, 0},
+                                               {10, 2, "s: 1\nt: eins\n\ns: 2\nt: zwei", 1, 0}};
+        QCOMPARE(samplesByStep(store.reader().samples("a")), expected);
+        QVERIFY(samplesByStep({}).empty());
+    }
+
+    void textsOfAbandonedLinesSaySo() {
+        StoreFixture store;
+        store.createRun("a");
+        store.ingest("a", {started(1, 0, 0), SampleText{40, 1, "", "forty"},
+                           SampleText{50, 2, "", "fifty"}, ended(1, Outcome::kFailed)});
+        store.ingest("a", {started(2, 0, 45), SampleText{50, 3, "", "again"}});
+        const auto samples = samplesByStep(store.reader().samples("a"));
+        const std::vector<StepSample> expected{
+            {50, 3, "again", 2, 0}, {50, 2, "fifty", 1, 2}, {40, 1, "forty", 1, 0}};
+        QCOMPARE(samples, expected);
     }
 
     void idPrefixOrNewestNameFindsARun() {
@@ -287,6 +444,26 @@ private Q_SLOTS:
         store.ingest("a", {damage});
         store.ingest("a", {damage});
         QCOMPARE(store.reader().events("a").size(), size_t(1));
+    }
+
+    void nodeIsLostUntilItIsBack() {
+        const auto lost = [](int64_t wallNs) {
+            return Event{-1, -1, wallNs, Severity::kWarning, kNodeLostEvent, "no answer"};
+        };
+        const Event back{-1, -1, 9, Severity::kInfo, kNodeBackEvent, "back"};
+        StoreFixture store;
+        store.createRun("a", "run", 2);
+        store.ingest("a", {started(1, 0, 0)}, 0);
+        QVERIFY(store.reader().run("a")->lostNodes.empty());
+        store.ingest("a", {lost(5)}, 0);
+        store.ingest("a", {lost(7)}, 1);
+        QCOMPARE(store.reader().run("a")->lostNodes,
+                 (std::vector<LostNode>{{"node-a", 5, "no answer"}, {"node-b", 7, "no answer"}}));
+        store.ingest("a", {back}, 0);
+        QCOMPARE(store.reader().run("a")->lostNodes,
+                 (std::vector<LostNode>{{"node-b", 7, "no answer"}}));
+        StoreFixture::mustBeOk(store.writer().setState("a", RunStateKind::kStopped));
+        QVERIFY(store.reader().run("a")->lostNodes.empty());
     }
 
     void logIsReadFromTheEndOrOnwards() {

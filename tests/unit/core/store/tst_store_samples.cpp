@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tests/unit/core/store/store_fixture.h"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <limits>
@@ -82,6 +83,20 @@ private:
     std::mt19937_64 m_engine{42};
 };
 
+/// Each goes on from within the one before it: steps 1 to 150, 101 to 120, 51 to 60.
+std::vector<Record> threeAttempts() {
+    std::vector<Record> records{started(1, 0, 0)};
+    for (int64_t step = 1; step <= 150; ++step)
+        records.push_back(lossAt(step, 1));
+    records.push_back(started(2, 0, 100));
+    for (int64_t step = 101; step <= 120; ++step)
+        records.push_back(lossAt(step, 2));
+    records.push_back(started(3, 0, 50));
+    for (int64_t step = 51; step <= 60; ++step)
+        records.push_back(lossAt(step, 3));
+    return records;
+}
+
 } // namespace
 
 class TestStoreSamples : public QObject {
@@ -90,16 +105,7 @@ private Q_SLOTS:
     void laterAttemptHidesWhatItRepeats() {
         StoreFixture store;
         store.createRun("a");
-        std::vector<Record> records{started(1, 0, 0)};
-        for (int64_t step = 1; step <= 150; ++step)
-            records.push_back(lossAt(step, 1));
-        records.push_back(started(2, 0, 100));
-        for (int64_t step = 101; step <= 120; ++step)
-            records.push_back(lossAt(step, 2));
-        records.push_back(started(3, 0, 50));
-        for (int64_t step = 51; step <= 60; ++step)
-            records.push_back(lossAt(step, 3));
-        store.ingest("a", records);
+        store.ingest("a", threeAttempts());
 
         const auto points = store.reader().points("a", kLoss);
         QCOMPARE(points.size(), size_t(60));
@@ -111,6 +117,59 @@ private Q_SLOTS:
         QCOMPARE(store.reader().lastPoint("a", kLoss)->step, int64_t(60));
         QCOMPARE(store.reader().run("a")->step, int64_t(60));
         QCOMPARE(*store.reader().run("a")->loss, 3.0);
+    }
+
+    void abandonedLineIsReadApart() {
+        StoreFixture store;
+        store.createRun("a");
+        store.ingest("a", threeAttempts());
+
+        const std::vector<StoredLine> lines = store.reader().lines("a");
+        const std::vector<StoredLine> wanted{{1, 1, 50, 0, 0},
+                                             {1, 51, 100, 3, 50},
+                                             {1, 101, 150, 2, 100},
+                                             {2, 101, 120, 3, 50},
+                                             {3, 51, 60, 0, 0}};
+        QVERIFY(lines == wanted);
+        const auto points = store.reader().points("a", lines[2], kLoss);
+        QCOMPARE(points.size(), size_t(50));
+        QCOMPARE(points.front().step, int64_t(101));
+        QVERIFY(std::ranges::all_of(points, [](const Point& each) { return each.value == 1.f; }));
+        QVERIFY(agree(store.reader().buckets("a", lines[2], kLoss, 0, INT64_MAX, 7), points, 7));
+        QCOMPARE(store.reader().buckets("a", lines[3], kLoss, 110, 115, 100).size(), size_t(6));
+    }
+
+    void restoredAbandonedLineLivesAgain() {
+        StoreFixture store;
+        store.createRun("a");
+        const auto saved = [](int64_t step, const std::string& name) {
+            return CheckpointSaved{step, step, "/c/" + name, 1, 1, "every 50", NAN, false};
+        };
+        AttemptStarted second = started(2, 0, 50), third = started(3, 0, 150);
+        second.startFrom = "/c/step-000000050";
+        third.startFrom = "/c/step-000000150";
+        std::vector<Record> records{started(1, 0, 0)};
+        for (int64_t step = 1; step <= 160; ++step)
+            records.push_back(lossAt(step, 1));
+        records.push_back(saved(50, "step-000000050"));
+        records.push_back(saved(150, "step-000000150"));
+        records.push_back(second);
+        for (int64_t step = 51; step <= 100; ++step)
+            records.push_back(lossAt(step, 2));
+        records.push_back(saved(100, "step-000000100"));
+        records.push_back(third);
+        records.push_back(lossAt(151, 3));
+        store.ingest("a", records);
+
+        const std::vector<StoredLine> wanted{
+            {1, 1, 150, 0, 0}, {1, 151, 160, 2, 50}, {2, 51, 100, 3, 150}, {3, 151, 151, 0, 0}};
+        QVERIFY(store.reader().lines("a") == wanted);
+        const auto points = store.reader().points("a", kLoss);
+        QCOMPARE(points.size(), size_t(151));
+        for (size_t i = 0; i < points.size(); ++i)
+            QCOMPARE(points[i].value, i < 150 ? 1.f : 3.f);
+        for (const StoredCheckpoint& each : store.reader().checkpoints("a"))
+            QCOMPARE(each.retiredBy, each.saved.step == 100 ? 3 : 0);
     }
 
     void attemptThatNeverRanHidesNothing() {

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What StoreReader tells of the lines of a run and of the checkpoints on them.
+#include "app/core/store/reader_impl.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace rm {
+
+namespace {
+
+double realOrNaN(const Query& row, int column) {
+    return row.isNull(column) ? std::numeric_limits<double>::quiet_NaN() : row.real(column);
+}
+
+int retiredBy(const std::vector<RunLines::Part>& parts, int64_t step) {
+    const auto part =
+        std::ranges::find_if(parts, [&](const RunLines::Part& each) { return step <= each.last; });
+    return part == parts.end() ? 0 : part->retiredBy;
+}
+
+int64_t startOf(const RunLines& lines, int attempt) {
+    const auto start = std::ranges::find(lines.starts(), attempt, &RunLines::Start::attempt);
+    return start == lines.starts().end() ? 0 : start->step;
+}
+
+/// The newest of those that were the best when they were saved.
+void markBest(std::vector<StoredCheckpoint>& newestFirst) {
+    const auto best = std::ranges::find_if(newestFirst, [](const StoredCheckpoint& each) {
+        return each.saved.best && !each.removed && each.retiredBy == 0;
+    });
+    if (best != newestFirst.end())
+        best->isBest = true;
+}
+
+} // namespace
+
+RunLines StoreReader::Impl::lines(int64_t run) {
+    auto rows = database.query(
+        "SELECT attempt, start_step, coalesce((SELECT checkpoint.attempt FROM checkpoint "
+        "WHERE checkpoint.run = attempt.run AND path = start_from AND step = start_step), 0) "
+        "FROM attempt WHERE run = ? AND started_ns NOT NULL AND start_step NOT NULL "
+        "ORDER BY attempt");
+    rows.with(run);
+    std::vector<RunLines::Start> starts;
+    while (rows.next())
+        starts.push_back({rows.number(0), rows.integer(1), rows.number(2)});
+    return RunLines(std::move(starts));
+}
+
+std::vector<StoredLine> StoreReader::lines(const QString& run) {
+    return m_impl->read("list the lines of a run", [&] {
+        std::vector<StoredLine> stored;
+        const auto id = m_impl->runId(run);
+        if (!id)
+            return stored;
+        const RunLines lines = m_impl->lines(*id);
+        for (const auto& [attempt, parts] : lines.parts()) {
+            auto reported = m_impl->database.query(
+                "SELECT max(coalesce((SELECT max(step) FROM rank WHERE run = ?1 AND attempt = ?2), "
+                "0), coalesce((SELECT max(step) FROM checkpoint WHERE run = ?1 AND attempt = ?2), "
+                "0))");
+            reported.with(*id, attempt);
+            int64_t first = startOf(lines, attempt) + 1;
+            const int64_t end = reported.next() ? reported.integer(0) : 0;
+            for (const RunLines::Part& part : parts) {
+                const int64_t last = std::min(part.last, end);
+                if (first > last)
+                    continue;
+                stored.push_back({attempt, first, last, part.retiredBy,
+                                  part.retiredBy ? startOf(lines, part.retiredBy) : 0});
+                first = last + 1;
+            }
+        }
+        return stored;
+    });
+}
+
+Retirement StoreReader::retirementBy(const QString& run, const StoredCheckpoint& checkpoint) {
+    return m_impl->read("see what a checkpoint retires", [&] {
+        Retirement retired;
+        const auto id = m_impl->runId(run);
+        if (!id)
+            return retired;
+        auto starts = m_impl->lines(*id).starts();
+        const int next = starts.empty() ? 1 : starts.back().attempt + 1;
+        starts.push_back({next, checkpoint.saved.step, checkpoint.attempt});
+        const RunLines then(std::move(starts));
+        retired.firstStep = INT64_MAX;
+        for (const StoredLine& line : lines(run)) {
+            const int64_t stays = then.livingUntil(line.attempt).value_or(-1);
+            if (line.retiredBy != 0 || line.lastStep <= stays)
+                continue;
+            retired.firstStep = std::min(retired.firstStep, std::max(line.firstStep, stays + 1));
+            retired.lastStep = std::max(retired.lastStep, line.lastStep);
+        }
+        for (const StoredCheckpoint& each : checkpoints(run))
+            if (!each.removed && each.retiredBy == 0 &&
+                each.saved.step > then.livingUntil(each.attempt).value_or(-1))
+                ++retired.checkpoints;
+        if (retired.lastStep < retired.firstStep)
+            retired.firstStep = 0;
+        return retired;
+    });
+}
+
+std::vector<Point> StoreReader::points(const QString& run, const StoredLine& line,
+                                       const SeriesKey& key) {
+    return m_impl->read("read the samples of a line", [&] {
+        std::vector<Point> points;
+        const auto add = [&](std::span<const Point> more) {
+            points.insert(points.end(), more.begin(), more.end());
+        };
+        const auto id = m_impl->runId(run);
+        if (!id)
+            return points;
+        for (const LaneRange& range :
+             m_impl->rangesOf(*id, line.attempt, key, line.firstStep, line.lastStep))
+            if (const auto visited = m_impl->lanes.visit(range, add); !visited)
+                Impl::warn(visited.error());
+        return points;
+    });
+}
+
+std::vector<Bucket> StoreReader::buckets(const QString& run, const StoredLine& line,
+                                         const SeriesKey& key, int64_t firstStep, int64_t lastStep,
+                                         int maxBuckets) {
+    return m_impl->read("read the samples of a line", [&]() -> std::vector<Bucket> {
+        const auto id = m_impl->runId(run);
+        if (!id)
+            return {};
+        return m_impl->buckets(m_impl->rangesOf(*id, line.attempt, key,
+                                                std::max(firstStep, line.firstStep),
+                                                std::min(lastStep, line.lastStep)),
+                               maxBuckets);
+    });
+}
+
+std::vector<StoredCheckpoint> StoreReader::checkpoints(const QString& run) {
+    return m_impl->read("list the checkpoints of a run", [&] {
+        std::vector<StoredCheckpoint> checkpoints;
+        const auto id = m_impl->runId(run);
+        if (!id)
+            return checkpoints;
+        auto parts = m_impl->lines(*id).parts();
+        auto rows = m_impl->database.query(
+            "SELECT step, wall_ns, path, bytes, duration_ms, reason, validation_loss, best, "
+            "attempt, removed FROM checkpoint WHERE run = ? ORDER BY step DESC, wall_ns DESC");
+        rows.with(id);
+        while (rows.next()) {
+            CheckpointSaved saved{rows.integer(0),    rows.integer(1),    rows.text(2),
+                                  rows.integer(3),    realOrNaN(rows, 4), rows.text(5),
+                                  realOrNaN(rows, 6), rows.number(7) != 0};
+            const int attempt = rows.number(8);
+            const int retired = retiredBy(parts[attempt], saved.step);
+            checkpoints.push_back({std::move(saved), attempt, rows.number(9) != 0, retired});
+        }
+        markBest(checkpoints);
+        return checkpoints;
+    });
+}
+
+std::vector<StoredSample> StoreReader::samples(const QString& run) {
+    return m_impl->read("list the text samples of a run", [&] {
+        std::vector<StoredSample> samples;
+        const auto id = m_impl->runId(run);
+        if (!id)
+            return samples;
+        auto parts = m_impl->lines(*id).parts();
+        auto rows = m_impl->database.query("SELECT step, wall_ns, prompt, text, attempt "
+                                           "FROM sample_text WHERE run = ? ORDER BY id DESC");
+        rows.with(id);
+        while (rows.next()) {
+            SampleText sample{rows.integer(0), rows.integer(1), rows.text(2), rows.text(3)};
+            const int attempt = rows.number(4);
+            const int retired = retiredBy(parts[attempt], sample.step);
+            samples.push_back({std::move(sample), attempt, retired});
+        }
+        return samples;
+    });
+}
+
+} // namespace rm

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/core/store/step_samples.h"
+
+namespace rm {
+
+std::vector<StepSample> samplesByStep(const std::vector<StoredSample>& samples) {
+    std::vector<StepSample> steps;
+    for (const auto& [sample, attempt, retiredBy] : samples) {
+        const std::string whole = sample.prompt + sample.text;
+        const bool isMore =
+            !steps.empty() && steps.back().step == sample.step && steps.back().attempt == attempt;
+        if (isMore)
+            steps.back().text = whole + "\n\n" + steps.back().text;
+        else
+            steps.push_back({sample.step, sample.wallNs, whole, attempt, retiredBy});
+    }
+    return steps;
+}
+
+} // namespace rm
