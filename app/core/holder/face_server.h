@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "app/core/holder/messages.h"
+
+#include <QObject>
+#include <QString>
+
+#include <memory>
+#include <vector>
+
+class QLocalServer;
+class QLocalSocket;
+
+namespace rm {
+
+class FaceChannel;
+
+/// Serves the engine of this process to the other terminals and windows of the user. Everything
+/// happens in the thread of the engine, and nothing blocks it.
+class FaceServer : public QObject {
+    Q_OBJECT
+public:
+    FaceServer(Engine& engine, Fleet& fleet, const face::Hello& self, QObject* parent = nullptr);
+    ~FaceServer() override;
+
+    /// At this path, for the user alone. A socket that a dead process left there is replaced: only
+    /// who holds the database may call this.
+    Result<void> listen(const QString& path);
+
+    /// Ranks are being started for others: were this process to end now, they would not be. All
+    /// else that is asked of it the next holder takes over.
+    bool isBusy() const;
+
+Q_SIGNALS:
+    void idle(); ///< isBusy() no longer
+    /// A second window was started: show the one of this process.
+    void windowAsked(const QByteArray& activationToken);
+
+private:
+    struct Face;
+
+    void admit(QLocalSocket* socket);
+    void onMessage(Face& face, const face::Message& message);
+    void greet(Face& face, const face::Hello& hello);
+    void ask(Face& face, const face::Ask& ask);
+    void showWindow(Face& face, const face::Ask& ask);
+    void finish(FaceChannel* channel, int64_t number, const EngineReply& reply);
+    void follow(Face& face, const QString& run);
+    void drop(FaceChannel* channel);
+    Face* find(const FaceChannel* channel) const;
+    void tell(const face::Message& message);
+    void flush(Face& face);
+    void wireEngine();
+    template <class Change>
+    void changed(Change change);
+
+    Engine& m_engine;
+    Fleet& m_fleet;
+    face::Hello m_self;
+    QLocalServer* m_server;
+    std::vector<std::unique_ptr<Face>> m_faces;
+};
+
+} // namespace rm

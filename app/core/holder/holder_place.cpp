@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/core/holder/holder_place.h"
+
+#include <QCryptographicHash>
+#include <QDir>
+#include <QFileInfo>
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+namespace rm {
+
+namespace {
+
+constexpr int kNameDigits = 16; ///< a path of a socket has at most 107 bytes
+
+/// In a folder that everybody may write to, somebody else may have been there first.
+Result<void> makeOwn(const std::string& folder) {
+    if (::mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST)
+        return failErrno("make " + folder, errno);
+    struct stat status {};
+    if (::lstat(folder.c_str(), &status) != 0)
+        return failErrno("look at " + folder, errno);
+    if (!S_ISDIR(status.st_mode) || status.st_uid != ::geteuid())
+        return fail(ErrorCode::kDenied, "listen in " + folder + ": it is not a folder of yours");
+    if ((status.st_mode & 0777) != 0700 && ::chmod(folder.c_str(), 0700) != 0)
+        return failErrno("protect " + folder, errno);
+    return {};
+}
+
+Result<QString> folderOfUser() {
+    const QString runtime = qEnvironmentVariable("XDG_RUNTIME_DIR");
+    const QString own = QDir::cleanPath(runtime + "/ringmaster");
+    // Where that is somebody else's, as under sudo, the other will do.
+    if (QDir::isAbsolutePath(runtime) && makeOwn(own.toStdString()))
+        return own;
+    const QString temporary = QDir::tempPath() + "/ringmaster-" + QString::number(::geteuid());
+    if (const auto made = makeOwn(temporary.toStdString()); !made)
+        return tl::unexpected(made.error());
+    return temporary;
+}
+
+} // namespace
+
+Result<QString> socketFor(const QString& database) {
+    const auto folder = folderOfUser();
+    if (!folder)
+        return folder;
+    const QFileInfo file(database);
+    const QString place =
+        QFileInfo(file.absolutePath()).canonicalFilePath() + '/' + file.fileName();
+    const QByteArray digest =
+        QCryptographicHash::hash(place.toUtf8(), QCryptographicHash::Sha256).toHex();
+    return *folder + '/' + QString::fromLatin1(digest.left(kNameDigits)) + ".sock";
+}
+
+} // namespace rm

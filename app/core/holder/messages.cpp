@@ -1,0 +1,400 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/core/holder/messages.h"
+
+#include "app/core/holder/value_codec.h"
+
+#include <QCborParserError>
+
+namespace rm {
+
+// What follows names every member and every enumerator of what is sent, so that the compiler asks
+// here for one that is added.
+
+namespace {
+using codec::Like;
+}
+
+constexpr bool isKnown(ErrorCode code) {
+    switch (code) {
+    case ErrorCode::kInvalid:
+    case ErrorCode::kNotFound:
+    case ErrorCode::kCorrupt:
+    case ErrorCode::kTooNew:
+    case ErrorCode::kUnavailable:
+    case ErrorCode::kDenied:
+    case ErrorCode::kExhausted:
+    case ErrorCode::kInternal:
+        return true;
+    }
+    return false;
+}
+
+constexpr bool isKnown(CommandKind kind) {
+    switch (kind) {
+    case CommandKind::kHold:
+    case CommandKind::kContinue:
+    case CommandKind::kStep:
+    case CommandKind::kPause:
+    case CommandKind::kCheckpoint:
+    case CommandKind::kValidate:
+    case CommandKind::kSample:
+    case CommandKind::kSet:
+    case CommandKind::kStop:
+    case CommandKind::kKill:
+        return true;
+    }
+    return false;
+}
+
+constexpr bool isKnown(CommandProgress progress) {
+    switch (progress) {
+    case CommandProgress::kAccepted:
+    case CommandProgress::kApplied:
+    case CommandProgress::kRefused:
+        return true;
+    }
+    return false;
+}
+
+constexpr bool isKnown(LiveState::Link link) {
+    switch (link) {
+    case LiveState::Link::kNone:
+    case LiveState::Link::kConnecting:
+    case LiveState::Link::kLive:
+    case LiveState::Link::kLost:
+    case LiveState::Link::kRefused:
+        return true;
+    }
+    return false;
+}
+
+constexpr bool isKnown(IfTooLarge what) {
+    switch (what) {
+    case IfTooLarge::kRefuse:
+    case IfTooLarge::kLaunch:
+        return true;
+    }
+    return false;
+}
+
+constexpr bool isKnown(CheckRow::Verdict verdict) {
+    switch (verdict) {
+    case CheckRow::Verdict::kGood:
+    case CheckRow::Verdict::kWarning:
+    case CheckRow::Verdict::kBad:
+        return true;
+    }
+    return false;
+}
+
+constexpr bool isKnown(ConnectFailure::Cause cause) {
+    using Cause = ConnectFailure::Cause;
+    switch (cause) {
+    case Cause::kOther:
+    case Cause::kName:
+    case Cause::kRoute:
+    case Cause::kRefused:
+    case Cause::kNoAnswer:
+    case Cause::kTurnedAway:
+    case Cause::kAlgorithms:
+    case Cause::kHostKey:
+    case Cause::kLogin:
+        return true;
+    }
+    return false;
+}
+
+constexpr bool isKnown(ConnectFailure::Need need) {
+    switch (need) {
+    case ConnectFailure::Need::kNothing:
+    case ConnectFailure::Need::kTrustHostKey:
+    case ConnectFailure::Need::kPassword:
+    case ConnectFailure::Need::kPassphrase:
+        return true;
+    }
+    return false;
+}
+
+template <Like<Error> T>
+auto membersOf(T& value) {
+    auto& [code, message] = value;
+    return std::tie(code, message);
+}
+
+template <Like<Placement> T>
+auto membersOf(T& value) {
+    auto& [node, ranks] = value;
+    return std::tie(node, ranks);
+}
+
+template <Like<CommandState> T>
+auto membersOf(T& value) {
+    auto& [id, progress, step, message] = value;
+    return std::tie(id, progress, step, message);
+}
+
+template <Like<RankState> T>
+auto membersOf(T& value) {
+    auto& [rank, pid, step, phase, sinceMs, exitCode, signal] = value;
+    return std::tie(rank, pid, step, phase, sinceMs, exitCode, signal);
+}
+
+template <Like<RunState> T>
+auto membersOf(T& value) {
+    auto& [attempt, supervised, ended, outcome, wallNs, ranks] = value;
+    return std::tie(attempt, supervised, ended, outcome, wallNs, ranks);
+}
+
+template <Like<LiveState::NodeLink> T>
+auto membersOf(T& value) {
+    auto& [node, link, why, lostSinceNs, state, heardNs] = value;
+    return std::tie(node, link, why, lostSinceNs, state, heardNs);
+}
+
+template <Like<LiveState> T>
+auto membersOf(T& value) {
+    auto& [nodes, pending, pendingSinceNs, held, launching] = value;
+    return std::tie(nodes, pending, pendingSinceNs, held, launching);
+}
+
+template <Like<Progress> T>
+auto membersOf(T& value) {
+    auto& [stage, done, total, sent, bytesPerSec, secondsLeft, nodes] = value;
+    return std::tie(stage, done, total, sent, bytesPerSec, secondsLeft, nodes);
+}
+
+template <Like<GpuReport> T>
+auto membersOf(T& value) {
+    auto& [name, memoryBytes, uuid, freeBytes] = value;
+    return std::tie(name, memoryBytes, uuid, freeBytes);
+}
+
+template <Like<InterfaceReport> T>
+auto membersOf(T& value) {
+    auto& [name, address, prefix, up, speedMbit] = value;
+    return std::tie(name, address, prefix, up, speedMbit);
+}
+
+template <Like<DiskReport> T>
+auto membersOf(T& value) {
+    auto& [path, fileSystem, totalBytes, freeBytes] = value;
+    return std::tie(path, fileSystem, totalBytes, freeBytes);
+}
+
+template <Like<NodeReport> T>
+auto membersOf(T& value) {
+    auto& [os, kernel, glibc, cpuModel, cores, memoryBytes, freeMemoryBytes, driver, gpus,
+           interfaces, disks, home, stateDir, wallNs] = value;
+    return std::tie(os, kernel, glibc, cpuModel, cores, memoryBytes, freeMemoryBytes, driver, gpus,
+                    interfaces, disks, home, stateDir, wallNs);
+}
+
+template <Like<CheckRow> T>
+auto membersOf(T& value) {
+    auto& [verdict, title, detail] = value;
+    return std::tie(verdict, title, detail);
+}
+
+template <Like<ConnectFailure> T>
+auto membersOf(T& value) {
+    auto& [error, need, fingerprint, cause] = value;
+    return std::tie(error, need, fingerprint, cause);
+}
+
+template <Like<NodeCheck> T>
+auto membersOf(T& value) {
+    auto& [node, ready, rows, report, failure, roundTripUs, checkedNs] = value;
+    return std::tie(node, ready, rows, report, failure, roundTripUs, checkedNs);
+}
+
+template <Like<NodeOutlook> T>
+auto membersOf(T& value) {
+    auto& [report, problems, bytesToSend] = value;
+    return std::tie(report, problems, bytesToSend);
+}
+
+template <Like<LaunchRequest> T>
+auto membersOf(T& value) {
+    auto& [spec, nodes, run, ifTooLarge] = value;
+    return std::tie(spec, nodes, run, ifTooLarge);
+}
+
+template <Like<ResumeRequest> T>
+auto membersOf(T& value) {
+    auto& [run, checkpoint] = value;
+    return std::tie(run, checkpoint);
+}
+
+template <Like<BranchRequest> T>
+auto membersOf(T& value) {
+    auto& [parent, checkpoint, spec, run, ifTooLarge] = value;
+    return std::tie(parent, checkpoint, spec, run, ifTooLarge);
+}
+
+template <Like<CommandRequest> T>
+auto membersOf(T& value) {
+    auto& [run, kind, args, id] = value;
+    return std::tie(run, kind, args, id);
+}
+
+template <Like<CheckRequest> T>
+auto membersOf(T& value) {
+    auto& [node, password, passphrase, trustedFingerprint] = value;
+    return std::tie(node, password, passphrase, trustedFingerprint);
+}
+
+template <Like<NotesRequest> T>
+auto membersOf(T& value) {
+    auto& [run, notes] = value;
+    return std::tie(run, notes);
+}
+
+template <Like<TagsRequest> T>
+auto membersOf(T& value) {
+    auto& [run, tags] = value;
+    return std::tie(run, tags);
+}
+
+template <Like<DeletedRequest> T>
+auto membersOf(T& value) {
+    auto& [run, deleted] = value;
+    return std::tie(run, deleted);
+}
+
+template <Like<WindowRequest> T>
+auto membersOf(T& value) {
+    auto& [activationToken] = value;
+    return std::tie(activationToken);
+}
+
+template <Like<RemoveCheckpointRequest> T>
+auto membersOf(T& value) {
+    auto& [run, checkpoint] = value;
+    return std::tie(run, checkpoint);
+}
+
+template <Like<OutlookRequest> T>
+auto membersOf(T& value) {
+    auto& [spec, node] = value;
+    return std::tie(spec, node);
+}
+
+namespace face {
+
+constexpr bool isKnown(Kind kind) {
+    switch (kind) {
+    case Kind::kTerminal:
+    case Kind::kWindow:
+        return true;
+    }
+    return false;
+}
+
+template <Like<Hello> T>
+auto membersOf(T& value) {
+    auto& [magic, release, pid, kind] = value;
+    return std::tie(magic, release, pid, kind);
+}
+
+template <Like<Ask> T>
+auto membersOf(T& value) {
+    auto& [number, request] = value;
+    return std::tie(number, request);
+}
+
+template <Like<Follow> T>
+auto membersOf(T& value) {
+    auto& [run] = value;
+    return std::tie(run);
+}
+
+template <Like<Accepted> T>
+auto membersOf(T& value) {
+    auto& [number] = value;
+    return std::tie(number);
+}
+
+template <Like<Answer> T>
+auto membersOf(T& value) {
+    auto& [number, reply] = value;
+    return std::tie(number, reply);
+}
+
+template <class T>
+concept Empty = Like<T, RunsChanged> || Like<T, NodesChanged>;
+
+template <Empty T>
+auto membersOf(T&) {
+    return std::tuple<>();
+}
+
+template <Like<SamplesAppended> T>
+auto membersOf(T& value) {
+    auto& [run] = value;
+    return std::tie(run);
+}
+
+template <Like<Live> T>
+auto membersOf(T& value) {
+    auto& [run, state] = value;
+    return std::tie(run, state);
+}
+
+template <Like<Progressed> T>
+auto membersOf(T& value) {
+    auto& [run, progress] = value;
+    return std::tie(run, progress);
+}
+
+template <Like<AttemptEnded> T>
+auto membersOf(T& value) {
+    auto& [run] = value;
+    return std::tie(run);
+}
+
+template <Like<TooLarge> T>
+auto membersOf(T& value) {
+    auto& [run, why] = value;
+    return std::tie(run, why);
+}
+
+template <Like<LoginRefused> T>
+auto membersOf(T& value) {
+    auto& [node] = value;
+    return std::tie(node);
+}
+
+template <Like<Failed> T>
+auto membersOf(T& value) {
+    auto& [run, message] = value;
+    return std::tie(run, message);
+}
+
+template <Like<ShowWindow> T>
+auto membersOf(T& value) {
+    auto& [activationToken] = value;
+    return std::tie(activationToken);
+}
+
+} // namespace face
+
+QByteArray encodeFaceMessage(const face::Message& message) {
+    return codec::pack(message).toCbor();
+}
+
+Result<face::Message> decodeFaceMessage(std::span<const std::byte> payload) {
+    const auto bytes = QByteArray::fromRawData(reinterpret_cast<const char*>(payload.data()),
+                                               static_cast<qsizetype>(payload.size()));
+    QCborParserError problem;
+    const QCborValue value = QCborValue::fromCbor(bytes, &problem);
+    face::Message message;
+    if (problem.error != QCborError::NoError)
+        return fail(ErrorCode::kCorrupt,
+                    "read a message of another Ringmaster: " + problem.errorString().toStdString());
+    if (problem.offset != bytes.size() || !codec::unpack(value, message))
+        return fail(ErrorCode::kCorrupt,
+                    "read a message of another Ringmaster: it has no known shape");
+    return message;
+}
+
+} // namespace rm

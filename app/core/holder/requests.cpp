@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/core/holder/requests.h"
+
+#include "app/core/answer.h"
+
+namespace rm {
+
+namespace {
+
+using Done = std::function<void(const EngineReply&)>;
+
+Result<CheckedSpec> specOf(const std::string& toml, const QString& run) {
+    return parseRunSpec(toml, run.toStdString()).and_then([](RunSpec spec) {
+        return check(std::move(spec));
+    });
+}
+
+/// A future that ends without an answer belongs to an engine that was closed.
+template <class T>
+void answer(const QFuture<T>& future, QObject* context, const EngineRequest& request, Done done) {
+    whenFinished(future, context, [request, done = std::move(done)](const QFuture<T>& finished) {
+        if (finished.resultCount() > 0)
+            done(EngineReply(finished.result()));
+        else
+            done(failureOf(request, {ErrorCode::kUnavailable,
+                                     attemptOf(request) + ": this Ringmaster was closed"}));
+    });
+}
+
+/// Does each kind of request.
+struct Performer {
+    const EngineRequest& request;
+    Engine& engine;
+    Fleet& fleet;
+    QObject* context;
+    Done done;
+
+    void operator()(const LaunchRequest& r) {
+        const auto spec = specOf(r.spec, r.run);
+        if (!spec)
+            return done(Result<QString>(tl::unexpected(spec.error())));
+        answer(engine.launch(*spec, r.nodes, r.run, r.ifTooLarge), context, request, done);
+    }
+    void operator()(const ResumeRequest& r) {
+        answer(engine.resume(r.run, r.checkpoint), context, request, done);
+    }
+    void operator()(const BranchRequest& r) {
+        std::optional<CheckedSpec> spec;
+        if (r.spec) {
+            const auto checked = specOf(*r.spec, r.run);
+            if (!checked)
+                return done(Result<QString>(tl::unexpected(checked.error())));
+            spec = *checked;
+        }
+        answer(engine.branch(r.parent, r.checkpoint, std::move(spec), r.run, r.ifTooLarge), context,
+               request, done);
+    }
+    void operator()(const CommandRequest& r) {
+        answer(engine.command(r.run, r.kind, r.args, r.id), context, request, done);
+    }
+    void operator()(const CheckRequest& r) {
+        Credentials credentials;
+        credentials.password = r.password;
+        credentials.passphrase = r.passphrase;
+        credentials.trustedFingerprint = r.trustedFingerprint;
+        answer(fleet.check(r.node, std::move(credentials)), context, request, done);
+    }
+    void operator()(const NotesRequest& r) { done(engine.setNotes(r.run, r.notes)); }
+    void operator()(const TagsRequest& r) { done(engine.setTags(r.run, r.tags)); }
+    void operator()(const DeletedRequest& r) { done(engine.setDeleted(r.run, r.deleted)); }
+    void operator()(const WindowRequest&) { done(false); }
+    void operator()(const RemoveCheckpointRequest& r) {
+        answer(engine.removeCheckpoint(r.run, r.checkpoint), context, request, done);
+    }
+    void operator()(const OutlookRequest& r) {
+        const auto spec = parseRunSpec(r.spec, "the spec");
+        if (!spec)
+            return done(Result<NodeOutlook>(tl::unexpected(spec.error())));
+        answer(engine.outlook(*spec, r.node), context, request, done);
+    }
+};
+
+/// The words of each kind of request.
+struct Attempt {
+    std::string operator()(const LaunchRequest& r) { return "launch " + r.run.toStdString(); }
+    std::string operator()(const ResumeRequest& r) { return "resume " + r.run.toStdString(); }
+    std::string operator()(const BranchRequest& r) { return "branch " + r.parent.toStdString(); }
+    std::string operator()(const CommandRequest& r) {
+        return std::string(commandKindName(r.kind)) + " " + r.run.toStdString();
+    }
+    std::string operator()(const CheckRequest& r) { return "check node " + r.node.toStdString(); }
+    std::string operator()(const NotesRequest& r) { return "note on " + r.run.toStdString(); }
+    std::string operator()(const TagsRequest& r) { return "tag " + r.run.toStdString(); }
+    std::string operator()(const DeletedRequest& r) {
+        return (r.deleted ? "remove " : "bring back ") + r.run.toStdString();
+    }
+    std::string operator()(const WindowRequest&) { return "show the window"; }
+    std::string operator()(const RemoveCheckpointRequest& r) {
+        return "remove checkpoint " + r.checkpoint.toStdString() + " of " + r.run.toStdString();
+    }
+    std::string operator()(const OutlookRequest& r) { return "ask node " + r.node.toStdString(); }
+};
+
+struct Failure {
+    const Error& error;
+
+    EngineReply operator()(const LaunchRequest&) { return startFailed(); }
+    EngineReply operator()(const ResumeRequest&) { return startFailed(); }
+    EngineReply operator()(const BranchRequest&) { return startFailed(); }
+    EngineReply operator()(const CommandRequest&) {
+        return Result<CommandState>(tl::unexpected(error));
+    }
+    EngineReply operator()(const CheckRequest& r) {
+        NodeCheck check;
+        check.node = r.node.toStdString();
+        check.failure = ConnectFailure{error, ConnectFailure::Need::kNothing, {}};
+        return check;
+    }
+    EngineReply operator()(const NotesRequest&) { return editFailed(); }
+    EngineReply operator()(const TagsRequest&) { return editFailed(); }
+    EngineReply operator()(const DeletedRequest&) { return editFailed(); }
+    EngineReply operator()(const WindowRequest&) { return false; }
+    EngineReply operator()(const RemoveCheckpointRequest&) { return editFailed(); }
+    EngineReply operator()(const OutlookRequest&) {
+        return Result<NodeOutlook>(tl::unexpected(error));
+    }
+
+    EngineReply startFailed() const { return Result<QString>(tl::unexpected(error)); }
+    EngineReply editFailed() const { return Result<void>(tl::unexpected(error)); }
+};
+
+} // namespace
+
+std::optional<QString> runStartedBy(const EngineRequest& request) {
+    if (const auto* launch = std::get_if<LaunchRequest>(&request))
+        return launch->run;
+    if (const auto* resume = std::get_if<ResumeRequest>(&request))
+        return resume->run;
+    if (const auto* branch = std::get_if<BranchRequest>(&request))
+        return branch->run;
+    return std::nullopt;
+}
+
+std::string attemptOf(const EngineRequest& request) {
+    return std::visit(Attempt{}, request);
+}
+
+EngineReply failureOf(const EngineRequest& request, const Error& error) {
+    return std::visit(Failure{error}, request);
+}
+
+void perform(const EngineRequest& request, Engine& engine, Fleet& fleet, QObject* context,
+             Done done) {
+    std::visit(Performer{request, engine, fleet, context, std::move(done)}, request);
+}
+
+} // namespace rm

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "app/core/run/engine.h"
+
+#include <QByteArray>
+#include <QString>
+#include <QStringList>
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace rm {
+
+// What one process may ask of the one that holds the database: the calls of Engine that have an
+// answer, the check of a node, and the window. Values, so that they can be sent, kept, and
+// performed by whoever holds the database next.
+
+struct LaunchRequest {
+    std::string spec; ///< TOML
+    std::vector<Placement> nodes;
+    QString run; ///< the id that it shall have
+    IfTooLarge ifTooLarge = IfTooLarge::kRefuse;
+    bool operator==(const LaunchRequest&) const = default;
+};
+
+struct ResumeRequest {
+    QString run;
+    QString checkpoint; ///< a step or a name; empty: the newest
+    bool operator==(const ResumeRequest&) const = default;
+};
+
+struct BranchRequest {
+    QString parent;
+    QString checkpoint;              ///< a step or a name
+    std::optional<std::string> spec; ///< TOML; nullopt: the parent's
+    QString run;                     ///< the id that it shall have
+    IfTooLarge ifTooLarge = IfTooLarge::kRefuse;
+    bool operator==(const BranchRequest&) const = default;
+};
+
+struct CommandRequest {
+    QString run;
+    CommandKind kind = CommandKind::kHold;
+    std::vector<std::pair<std::string, std::string>> args;
+    std::string id; ///< of the command: performed again, it takes effect once
+    bool operator==(const CommandRequest&) const = default;
+};
+
+struct CheckRequest {
+    QString node;
+    std::optional<std::string> password;
+    std::optional<std::string> passphrase;
+    std::optional<std::string> trustedFingerprint;
+    bool operator==(const CheckRequest&) const = default;
+};
+
+struct NotesRequest {
+    QString run;
+    QString notes;
+    bool operator==(const NotesRequest&) const = default;
+};
+
+struct TagsRequest {
+    QString run;
+    QStringList tags;
+    bool operator==(const TagsRequest&) const = default;
+};
+
+struct DeletedRequest {
+    QString run;
+    bool deleted = false;
+    bool operator==(const DeletedRequest&) const = default;
+};
+
+struct RemoveCheckpointRequest {
+    QString run;
+    QString checkpoint; ///< a step or a name
+    bool operator==(const RemoveCheckpointRequest&) const = default;
+};
+
+struct OutlookRequest {
+    std::string spec; ///< TOML, perhaps out of bounds
+    QString node;
+    bool operator==(const OutlookRequest&) const = default;
+};
+
+/// Bring the window to the front.
+struct WindowRequest {
+    QByteArray activationToken; ///< of the desktop ($XDG_ACTIVATION_TOKEN), may be empty
+    bool operator==(const WindowRequest&) const = default;
+};
+
+/// Stored nowhere; the order is the number on the wire.
+using EngineRequest = std::variant<LaunchRequest, ResumeRequest, BranchRequest, CommandRequest,
+                                   CheckRequest, NotesRequest, TagsRequest, DeletedRequest,
+                                   WindowRequest, RemoveCheckpointRequest, OutlookRequest>;
+
+/// Of a launch, resume or branch: the run's id. Of a command: its state. Of a check: it. Of an
+/// edit: that it is queued. Of a checkpoint to be removed: that it is gone. Of a window: whether
+/// there is one. Of an outlook: it.
+using EngineReply = std::variant<Result<QString>, Result<CommandState>, NodeCheck, Result<void>,
+                                 bool, Result<NodeOutlook>>;
+
+/// The run whose ranks `request` starts; nullopt: it starts none.
+std::optional<QString> runStartedBy(const EngineRequest& request);
+
+/// "launch gpt-tiny-7f3a": for messages.
+std::string attemptOf(const EngineRequest& request);
+
+/// The reply that `request` gets when it fails with `error`.
+EngineReply failureOf(const EngineRequest& request, const Error& error);
+
+/// Lets `engine` and `fleet` do what is asked; `done` is called once in their thread, perhaps
+/// before this returns, and never after `context` is gone. A WindowRequest is not for them.
+void perform(const EngineRequest& request, Engine& engine, Fleet& fleet, QObject* context,
+             std::function<void(const EngineReply&)> done);
+
+} // namespace rm

@@ -1,0 +1,435 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/core/holder/shared_engine.h"
+
+#include "app/core/answer.h"
+#include "app/core/holder/face_channel.h"
+#include "app/core/holder/face_server.h"
+#include "app/core/holder/holder_place.h"
+#include "app/core/holder/holder_search.h"
+#include "app/core/launch/plan.h"
+#include "app/core/remote/credential_store.h"
+#include "app/core/run/local_engine.h"
+
+#include <QCoreApplication>
+#include <QDir>
+#include <QUuid>
+
+#include <map>
+#include <set>
+
+namespace rm {
+
+namespace {
+
+std::string absolute(const std::string& path) {
+    if (path.empty() || path.front() == '~')
+        return path;
+    return QDir::current().absoluteFilePath(QString::fromStdString(path)).toStdString();
+}
+
+/// What is on this computer is named so that a process in another folder finds it.
+std::string tomlOf(RunSpec spec) {
+    if (spec.data.stage)
+        for (auto* paths : {&spec.data.train, &spec.data.validation})
+            for (std::string& path : *paths)
+                path = absolute(path);
+    return toToml(spec);
+}
+
+/// Until the holder has said how it is.
+LiveState unheard() {
+    LiveState live;
+    live.nodes.push_back({{}, LiveState::Link::kConnecting, {}, 0, {}});
+    return live;
+}
+
+} // namespace
+
+struct SharedEngine::Impl {
+    /// kClosed (from the start, or after giving up) -> kSeeking -> kHolder, for good, or kServed;
+    /// kServed -> kSeeking when the holder ends.
+    enum class Role { kClosed, kSeeking, kHolder, kServed };
+
+    struct Pending {
+        EngineRequest request;
+        std::function<void(const EngineReply&)> done;
+        bool begun = false; ///< as far as is known
+    };
+
+    Impl(const Paths& where, Fleet& nodes)
+        : paths(where)
+        , fleet(nodes) {}
+
+    Paths paths;
+    Fleet& fleet;
+    face::Hello self;
+    Role role = Role::kClosed;
+    std::vector<std::shared_ptr<QPromise<Result<void>>>> openings;
+
+    std::map<int64_t, Pending> pending;
+    int64_t lastNumber = 0;
+    std::set<QString> followed; ///< attach() was called, and they have not ended
+    bool followsAll = false;
+
+    // kHolder
+    std::unique_ptr<LocalEngine> local;
+    std::unique_ptr<FaceServer> server; ///< ends first
+
+    HolderSearch* search = nullptr; ///< kSeeking
+
+    // kServed
+    std::unique_ptr<FaceChannel> channel;
+    int64_t holderPid = 0;
+    std::map<QString, LiveState> live; ///< as far as was heard
+};
+
+SharedEngine::SharedEngine(const Paths& paths, Fleet& fleet, face::Kind kind, QObject* parent)
+    : Engine(parent)
+    , m_impl(std::make_unique<Impl>(paths, fleet)) {
+    m_impl->self.release = RINGMASTER_RELEASE;
+    m_impl->self.pid = QCoreApplication::applicationPid();
+    m_impl->self.kind = kind;
+    connect(&fleet, &Fleet::nodesChanged, this, [this] {
+        if (m_impl->role == Impl::Role::kServed)
+            m_impl->channel->send(face::NodesChanged{});
+    });
+}
+
+SharedEngine::~SharedEngine() {
+    m_impl->fleet.setChecker({});
+}
+
+QFuture<Result<void>> SharedEngine::open() {
+    const auto promise = std::make_shared<QPromise<Result<void>>>();
+    promise->start();
+    m_impl->openings.push_back(promise);
+    seek();
+    return promise->future();
+}
+
+bool SharedEngine::isHolder() const {
+    return m_impl->role == Impl::Role::kHolder;
+}
+
+bool SharedEngine::isBusyForOthers() const {
+    return m_impl->server && m_impl->server->isBusy();
+}
+
+QFuture<bool> SharedEngine::showOtherWindow(const QByteArray& activationToken) {
+    return ask<bool>(WindowRequest{activationToken});
+}
+
+QString SharedEngine::databasePath() const {
+    return m_impl->paths.database();
+}
+
+// Requests
+
+template <class T>
+QFuture<T> SharedEngine::ask(EngineRequest request) {
+    const auto promise = std::make_shared<QPromise<T>>();
+    promise->start();
+    const int64_t number = ++m_impl->lastNumber;
+    const auto done = [promise](const EngineReply& reply) {
+        if (const T* answer = std::get_if<T>(&reply))
+            promise->addResult(*answer);
+        promise->finish();
+    };
+    m_impl->pending[number] = {std::move(request), done};
+    begin(number);
+    return promise->future();
+}
+
+/// Its problems come as failed().
+Result<void> SharedEngine::edit(EngineRequest request) {
+    const int64_t number = ++m_impl->lastNumber;
+    const auto done = [this](const EngineReply& reply) {
+        const auto* queued = std::get_if<Result<void>>(&reply);
+        if (queued && !*queued)
+            Q_EMIT failed({}, QString::fromStdString(queued->error().message));
+    };
+    m_impl->pending[number] = {std::move(request), done};
+    begin(number);
+    return {};
+}
+
+void SharedEngine::begin(int64_t number) {
+    const EngineRequest& request = m_impl->pending.at(number).request;
+    switch (m_impl->role) {
+    case Impl::Role::kClosed:
+        return seek();
+    case Impl::Role::kSeeking:
+        return;
+    case Impl::Role::kHolder:
+        return perform(EngineRequest(request), *m_impl->local, m_impl->fleet, this,
+                       [this, number](const EngineReply& reply) { settle(number, reply); });
+    case Impl::Role::kServed:
+        if (!m_impl->channel->send(face::Ask{number, request}))
+            settle(number, failureOf(request, {ErrorCode::kInvalid,
+                                               attemptOf(request) + ": longer than 1 MiB"}));
+    }
+}
+
+void SharedEngine::settle(int64_t number, const EngineReply& reply) {
+    const auto settled = m_impl->pending.extract(number);
+    if (settled.empty())
+        return;
+    const EngineRequest& request = settled.mapped().request;
+    const bool fits = reply.index() == failureOf(request, {}).index();
+    settled.mapped().done(
+        fits ? reply
+             : failureOf(request, {ErrorCode::kInternal,
+                                   attemptOf(request) + ": answered with something else"}));
+}
+
+QFuture<Result<QString>> SharedEngine::launch(const CheckedSpec& spec,
+                                              const std::vector<Placement>& nodes,
+                                              const QString& id, IfTooLarge ifTooLarge) {
+    const QString run = id.isEmpty() ? QString::fromStdString(newRunId(spec->name)) : id;
+    return ask<Result<QString>>(LaunchRequest{tomlOf(*spec), nodes, run, ifTooLarge});
+}
+
+QFuture<Result<QString>> SharedEngine::resume(const QString& run, const QString& checkpoint) {
+    return ask<Result<QString>>(ResumeRequest{run, checkpoint});
+}
+
+QFuture<Result<QString>> SharedEngine::branch(const QString& run, const QString& checkpoint,
+                                              std::optional<CheckedSpec> spec, const QString& id,
+                                              IfTooLarge ifTooLarge) {
+    BranchRequest request{run, checkpoint, {}, id, ifTooLarge};
+    if (spec)
+        request.spec = tomlOf(**spec);
+    return ask<Result<QString>>(std::move(request));
+}
+
+QFuture<Result<void>> SharedEngine::removeCheckpoint(const QString& run,
+                                                     const QString& checkpoint) {
+    return ask<Result<void>>(RemoveCheckpointRequest{run, checkpoint});
+}
+
+QFuture<Result<CommandState>>
+SharedEngine::command(const QString& run, CommandKind kind,
+                      std::vector<std::pair<std::string, std::string>> args,
+                      const std::string& id) {
+    const std::string once =
+        id.empty() ? QUuid::createUuid().toString(QUuid::WithoutBraces).toStdString() : id;
+    return ask<Result<CommandState>>(CommandRequest{run, kind, std::move(args), once});
+}
+
+QFuture<Result<NodeOutlook>> SharedEngine::outlook(const RunSpec& spec, const QString& node) {
+    return ask<Result<NodeOutlook>>(OutlookRequest{tomlOf(spec), node});
+}
+
+Result<void> SharedEngine::setNotes(const QString& run, const QString& notes) {
+    return edit(NotesRequest{run, notes});
+}
+
+Result<void> SharedEngine::setTags(const QString& run, const QStringList& tags) {
+    return edit(TagsRequest{run, tags});
+}
+
+Result<void> SharedEngine::setDeleted(const QString& run, bool deleted) {
+    return edit(DeletedRequest{run, deleted});
+}
+
+// Following
+
+void SharedEngine::attach(const QString& run) {
+    m_impl->followed.insert(run);
+    if (m_impl->local)
+        return m_impl->local->attach(run);
+    m_impl->live.try_emplace(run, unheard());
+    if (m_impl->role == Impl::Role::kServed)
+        m_impl->channel->send(face::Follow{run});
+}
+
+void SharedEngine::attachAll() {
+    m_impl->followsAll = true;
+    if (m_impl->local)
+        return m_impl->local->attachAll();
+    const auto reader = StoreReader::open(databasePath());
+    if (!reader)
+        return;
+    for (const RunSummary& run : (*reader)->runs())
+        if (run.state == RunStateKind::kPreparing || run.state == RunStateKind::kRunning)
+            attach(run.id);
+}
+
+LiveState SharedEngine::live(const QString& run) const {
+    if (m_impl->local)
+        return m_impl->local->live(run);
+    const auto known = m_impl->live.find(run);
+    return known == m_impl->live.end() ? LiveState() : known->second;
+}
+
+// Becoming the holder, or finding it
+
+void SharedEngine::seek() {
+    if (m_impl->role != Impl::Role::kClosed)
+        return;
+    m_impl->role = Impl::Role::kSeeking;
+    m_impl->fleet.setChecker([this](const QString& node, const Credentials& credentials) {
+        return ask<NodeCheck>(CheckRequest{node, credentials.password, credentials.passphrase,
+                                           credentials.trustedFingerprint});
+    });
+    m_impl->search = new HolderSearch(
+        databasePath(), m_impl->self,
+        [this](HolderSearch::Outcome outcome) {
+            std::exchange(m_impl->search, nullptr)->deleteLater();
+            if (auto* writer = std::get_if<std::unique_ptr<StoreWriter>>(&outcome))
+                hold(std::move(*writer));
+            else if (auto* holder = std::get_if<FoundHolder>(&outcome))
+                beServed(std::move(*holder));
+            else
+                giveUp(std::get<Error>(outcome));
+        },
+        this);
+}
+
+void SharedEngine::hold(std::unique_ptr<StoreWriter> writer) {
+    const auto socket = socketFor(databasePath());
+    const auto announced =
+        socket.and_then([&](const QString& path) { return writer->announce(path.toStdString()); });
+    m_impl->live.clear();
+    m_impl->fleet.setChecker({});
+    m_impl->local = std::make_unique<LocalEngine>(m_impl->paths, m_impl->fleet, std::move(writer));
+    m_impl->local->setCredentialSource([&fleet = m_impl->fleet](const Node& node) {
+        return fleet.credentials().lookUp(node.name);
+    });
+    passSignalsOn(*m_impl->local);
+    m_impl->server = std::make_unique<FaceServer>(*m_impl->local, m_impl->fleet, m_impl->self);
+    connect(m_impl->server.get(), &FaceServer::idle, this, &SharedEngine::idleForOthers);
+    connect(m_impl->server.get(), &FaceServer::windowAsked, this, &SharedEngine::windowAsked);
+    m_impl->role = Impl::Role::kHolder;
+    const auto listening =
+        announced ? m_impl->server->listen(*socket) : tl::unexpected(announced.error());
+    goOn();
+    if (!listening)
+        Q_EMIT failed({}, QString::fromStdString("other terminals and windows cannot join: " +
+                                                 listening.error().message));
+}
+
+void SharedEngine::beServed(FoundHolder holder) {
+    m_impl->role = Impl::Role::kServed;
+    m_impl->holderPid = holder.pid;
+    m_impl->channel = std::move(holder.channel);
+    connect(m_impl->channel.get(), &FaceChannel::received, this, &SharedEngine::onMessage);
+    // Not within a send(), which may be what finds the holder gone.
+    connect(m_impl->channel.get(), &FaceChannel::ended, this, &SharedEngine::onHolderGone,
+            Qt::QueuedConnection);
+    goOn();
+}
+
+/// All that is wanted and not begun, of whoever is the holder now.
+void SharedEngine::goOn() {
+    if (m_impl->followsAll)
+        attachAll();
+    for (const QString& run : std::set(m_impl->followed))
+        attach(run);
+    std::vector<int64_t> waiting;
+    for (const auto& [number, request] : m_impl->pending)
+        waiting.push_back(number);
+    for (const int64_t number : waiting)
+        if (m_impl->pending.contains(number))
+            begin(number);
+    for (const auto& opening : std::exchange(m_impl->openings, {})) {
+        opening->addResult(Result<void>());
+        opening->finish();
+    }
+}
+
+void SharedEngine::giveUp(const Error& error) {
+    m_impl->role = Impl::Role::kClosed;
+    for (const auto& opening : std::exchange(m_impl->openings, {})) {
+        opening->addResult(Result<void>(tl::unexpected(error)));
+        opening->finish();
+    }
+    for (auto& [number, asked] : std::exchange(m_impl->pending, {}))
+        asked.done(failureOf(asked.request, error));
+    m_impl->live.clear();
+    for (const QString& run : std::exchange(m_impl->followed, {}))
+        Q_EMIT failed(run, QString::fromStdString(error.message));
+}
+
+/// What takes effect once is asked again. A start that it had begun is not: whoever has the
+/// database next finds the run as it was left.
+void SharedEngine::onHolderGone() {
+    m_impl->channel.release()->deleteLater();
+    m_impl->role = Impl::Role::kClosed;
+    m_impl->live.clear();
+    for (const QString& run : m_impl->followed)
+        m_impl->live[run] = unheard();
+    std::vector<int64_t> lost;
+    for (auto& [number, asked] : m_impl->pending)
+        if (std::exchange(asked.begun, false) && runStartedBy(asked.request))
+            lost.push_back(number);
+    for (const int64_t number : lost) {
+        const EngineRequest& request = m_impl->pending.at(number).request;
+        settle(
+            number,
+            failureOf(request, {ErrorCode::kUnavailable,
+                                attemptOf(request) + ": the Ringmaster that was starting it (pid " +
+                                    std::to_string(m_impl->holderPid) +
+                                    ") has ended; `ringmaster runs` lists " +
+                                    runStartedBy(request)->toStdString() + " if it came so far"}));
+    }
+    seek();
+}
+
+// What the holder says
+
+void SharedEngine::passSignalsOn(const Engine& engine) {
+    connect(&engine, &Engine::runsChanged, this, &Engine::runsChanged);
+    connect(&engine, &Engine::samplesAppended, this, &Engine::samplesAppended);
+    connect(&engine, &Engine::liveChanged, this, &Engine::liveChanged);
+    connect(&engine, &Engine::progressed, this, &Engine::progressed);
+    connect(&engine, &Engine::attemptEnded, this, &Engine::attemptEnded);
+    connect(&engine, &Engine::tooLarge, this, &Engine::tooLarge);
+    connect(&engine, &Engine::loginRefused, this, &Engine::loginRefused);
+    connect(&engine, &Engine::failed, this, &Engine::failed);
+}
+
+/// Each kind of message of the holder.
+struct SharedEngine::Hearing {
+    SharedEngine& engine;
+    Impl& impl;
+
+    void operator()(const face::Accepted& m) {
+        if (const auto asked = impl.pending.find(m.number); asked != impl.pending.end())
+            asked->second.begun = true;
+    }
+    void operator()(const face::Answer& m) { engine.settle(m.number, m.reply); }
+    void operator()(const face::RunsChanged&) { Q_EMIT engine.runsChanged(); }
+    void operator()(const face::SamplesAppended& m) { Q_EMIT engine.samplesAppended(m.run); }
+    void operator()(const face::Live& m) {
+        impl.live[m.run] = m.state;
+        Q_EMIT engine.liveChanged(m.run);
+    }
+    void operator()(const face::Progressed& m) {
+        if (const auto live = impl.live.find(m.run);
+            live != impl.live.end() && live->second.launching)
+            live->second.launching = m.progress;
+        Q_EMIT engine.progressed(m.run, m.progress);
+    }
+    void operator()(const face::AttemptEnded& m) {
+        impl.followed.erase(m.run);
+        Q_EMIT engine.attemptEnded(m.run);
+    }
+    void operator()(const face::TooLarge& m) { Q_EMIT engine.tooLarge(m.run, m.why); }
+    void operator()(const face::LoginRefused& m) {
+        impl.fleet.credentials().forget(m.node.toStdString());
+        Q_EMIT engine.loginRefused(m.node);
+    }
+    void operator()(const face::Failed& m) { Q_EMIT engine.failed(m.run, m.message); }
+    void operator()(const face::ShowWindow& m) { Q_EMIT engine.windowAsked(m.activationToken); }
+    void operator()(const face::NodesChanged&) { (void)impl.fleet.load(); }
+    void operator()(const face::Hello&) {}
+    void operator()(const face::Ask&) {}
+    void operator()(const face::Follow&) {}
+};
+
+void SharedEngine::onMessage(const face::Message& message) {
+    std::visit(Hearing{*this, *m_impl}, message);
+}
+
+} // namespace rm

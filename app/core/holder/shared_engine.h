@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "app/core/holder/messages.h"
+#include "app/core/settings/paths.h"
+
+#include <memory>
+
+namespace rm {
+
+struct FoundHolder;
+
+/// The engine of every terminal and every window. One process of the user holds the database; in it
+/// this is a LocalEngine that also serves the others. In the others it asks that one, over a local
+/// socket (PROTOCOL.md). When the holder ends, the others go on: the first that gets the lock of
+/// the database is the next holder, and what was asked and not yet begun is asked again.
+///
+/// A launch that the holder had begun when it ended is kUnavailable; a command has its id and takes
+/// effect once.
+class SharedEngine : public Engine {
+    Q_OBJECT
+public:
+    /// `kind`: what this process is to the others.
+    SharedEngine(const Paths& paths, Fleet& fleet, face::Kind kind, QObject* parent = nullptr);
+    ~SharedEngine() override;
+
+    /// Becomes the holder or finds it. kUnavailable names the process that has the database and
+    /// does not answer, or is of another release. The rest may be called before the answer.
+    QFuture<Result<void>> open();
+    bool isHolder() const;
+
+    /// Ranks are being started here for others, so that this process should not end yet.
+    bool isBusyForOthers() const;
+    /// Shows the window that another process has; false: none has one.
+    QFuture<bool> showOtherWindow(const QByteArray& activationToken);
+
+    QString databasePath() const override;
+    QFuture<Result<QString>> launch(const CheckedSpec& spec, const std::vector<Placement>& nodes,
+                                    const QString& id, IfTooLarge ifTooLarge) override;
+    QFuture<Result<QString>> resume(const QString& run, const QString& checkpoint) override;
+    QFuture<Result<void>> removeCheckpoint(const QString& run, const QString& checkpoint) override;
+    QFuture<Result<NodeOutlook>> outlook(const RunSpec& spec, const QString& node) override;
+    QFuture<Result<QString>> branch(const QString& run, const QString& checkpoint,
+                                    std::optional<CheckedSpec> spec, const QString& id,
+                                    IfTooLarge ifTooLarge) override;
+    QFuture<Result<CommandState>> command(const QString& run, CommandKind kind,
+                                          std::vector<std::pair<std::string, std::string>> args,
+                                          const std::string& id) override;
+    void attach(const QString& run) override;
+    void attachAll() override;
+    LiveState live(const QString& run) const override;
+    Result<void> setNotes(const QString& run, const QString& notes) override;
+    Result<void> setTags(const QString& run, const QStringList& tags) override;
+    Result<void> setDeleted(const QString& run, bool deleted) override;
+
+Q_SIGNALS:
+    void idleForOthers(); ///< isBusyForOthers() no longer
+    /// A second window was started: show that of this process.
+    void windowAsked(const QByteArray& activationToken);
+
+private:
+    template <class T>
+    QFuture<T> ask(EngineRequest request);
+    Result<void> edit(EngineRequest request);
+    void begin(int64_t number);
+    void settle(int64_t number, const EngineReply& reply);
+
+    void seek();
+    void hold(std::unique_ptr<StoreWriter> writer);
+    void beServed(FoundHolder holder);
+    void goOn();
+    void giveUp(const Error& error);
+    void onHolderGone();
+    void passSignalsOn(const Engine& engine);
+    void onMessage(const face::Message& message);
+
+    struct Hearing;
+    struct Impl;
+    std::unique_ptr<Impl> m_impl;
+};
+
+} // namespace rm

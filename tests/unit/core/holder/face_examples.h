@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "app/core/holder/messages.h"
+
+#include <cmath>
+#include <limits>
+#include <vector>
+
+namespace rm::example {
+
+inline LiveState liveState() {
+    LiveState live;
+    live.nodes.push_back(
+        {"node-a", LiveState::Link::kLive, {}, 0, RunState{2, true, false, 0, 1700, {}}});
+    live.nodes[0].state->ranks = {{0, 4711, 20, 3, 1500, 0, 0}, {1, 0, 19, 2, -1, 137, 9}};
+    live.nodes.push_back({"node-b", LiveState::Link::kRefused, "no route ☃", 12, {}});
+    live.nodes[0].heardNs = 1600;
+    live.pending = CommandKind::kPause;
+    live.pendingSinceNs = 7;
+    live.held = true;
+    live.launching = Progress{"Send trainer", 1, 3LL << 40, 2, -1, 0.1};
+    live.launching->nodes = {Progress{"node-a", 1, 2, 1, -1, -1}};
+    return live;
+}
+
+inline NodeCheck nodeCheck() {
+    NodeReport report{"Debian", "6.1", "2.36", "EPYC", 2,    1LL << 34, 1LL << 33,
+                      "550",    {},    {},     {},     "/h", "/s",      5};
+    report.gpus = {{"H200", 1LL << 37, "GPU-1", 0}};
+    report.interfaces = {{"ens5", "10.0.0.1", 24, false, -1}};
+    report.disks = {{"/", "ext4", 100, 50}};
+    NodeCheck check;
+    check.node = "node-a";
+    check.ready = true;
+    check.rows = {{CheckRow::Verdict::kWarning, "SSH", "slow"}};
+    check.report = report;
+    check.failure = ConnectFailure{{ErrorCode::kDenied, "no"},
+                                   ConnectFailure::Need::kPassphrase,
+                                   "SHA256:x",
+                                   ConnectFailure::Cause::kLogin};
+    check.roundTripUs = 900;
+    check.checkedNs = 1700;
+    return check;
+}
+
+/// At least one of each type, request and reply.
+inline std::vector<face::Message> faceMessages() {
+    const Error error{ErrorCode::kExhausted, "write /x: disk full"};
+    return {
+        face::Hello{"ringmaster", "0.1.0", 42, face::Kind::kWindow},
+        face::Ask{
+            1,
+            LaunchRequest{"name = \"x\"", {{"node-a", 2}, {"b", 0}}, "x-1", IfTooLarge::kLaunch}},
+        face::Ask{2, ResumeRequest{"x-1", {}}},
+        face::Ask{3, ResumeRequest{"x-1", "60"}},
+        face::Ask{4, BranchRequest{"x-1", "60", "name = \"y\"", "y-2", IfTooLarge::kRefuse}},
+        face::Ask{5, CommandRequest{"x-1", CommandKind::kSet, {{"optimizer.lr", "0.1"}}, "id"}},
+        face::Ask{6, CheckRequest{"node-a", std::string("\xff\0secret", 8), {}, "SHA256:x"}},
+        face::Ask{7, NotesRequest{"x-1", "näher\nzwei"}},
+        face::Ask{8, TagsRequest{"x-1", {"a,b", "☃"}}},
+        face::Ask{9, DeletedRequest{"x-1", true}},
+        face::Ask{std::numeric_limits<int64_t>::max(), WindowRequest{"token"}},
+        face::Ask{10, RemoveCheckpointRequest{"x-1", "step-000000060"}},
+        face::Ask{11, OutlookRequest{"name = \"x\"", "node-a"}},
+        face::Follow{"x-1"},
+        face::Accepted{-1},
+        face::Answer{1, Result<QString>("x-1")},
+        face::Answer{2, Result<QString>(tl::unexpected(error))},
+        face::Answer{3,
+                     Result<CommandState>(CommandState{"id", CommandProgress::kRefused, -1, "no"})},
+        face::Answer{4, nodeCheck()},
+        face::Answer{5, Result<void>()},
+        face::Answer{6, Result<void>(tl::unexpected(error))},
+        face::Answer{7, true},
+        face::Answer{
+            8, Result<NodeOutlook>(NodeOutlook{*nodeCheck().report, {"no /data"}, 1LL << 33})},
+        face::RunsChanged{},
+        face::SamplesAppended{"x-1"},
+        face::Live{"x-1", liveState()},
+        face::Live{"x-2", {}},
+        face::Progressed{"x-1", {"Check nodes"}},
+        face::AttemptEnded{"x-1"},
+        face::TooLarge{"x-1", "too large"},
+        face::LoginRefused{"node-a"},
+        face::Failed{{}, "that"},
+        face::ShowWindow{{}},
+        face::NodesChanged{},
+    };
+}
+
+} // namespace rm::example

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "app/core/run/engine.h"
+
+#include <QPromise>
+
+#include <map>
+#include <memory>
+
+namespace rm::test {
+
+/// An engine without runs: it notes what it is asked, answers when it is told to, and signals what
+/// a test emits.
+class FakeEngine : public Engine {
+public:
+    QString databasePath() const override { return {}; }
+    QFuture<Result<QString>> launch(const CheckedSpec&, const std::vector<Placement>&,
+                                    const QString& id, IfTooLarge) override {
+        lives[id].launching = Progress{"Check nodes"};
+        return pendingStart();
+    }
+    QFuture<Result<QString>> resume(const QString&, const QString&) override {
+        return pendingStart();
+    }
+    QFuture<Result<QString>> branch(const QString&, const QString&, std::optional<CheckedSpec>,
+                                    const QString&, IfTooLarge) override {
+        return pendingStart();
+    }
+    QFuture<Result<void>> removeCheckpoint(const QString&, const QString&) override {
+        return QtFuture::makeReadyFuture(Result<void>());
+    }
+    QFuture<Result<NodeOutlook>> outlook(const RunSpec& spec, const QString&) override {
+        return QtFuture::makeReadyFuture(Result<NodeOutlook>(NodeOutlook{{}, {spec.name}, 0}));
+    }
+    QFuture<Result<CommandState>> command(const QString& run, CommandKind kind,
+                                          std::vector<std::pair<std::string, std::string>>,
+                                          const std::string&) override {
+        commands.emplace_back(run, kind);
+        return QtFuture::makeReadyFuture(
+            Result<CommandState>(CommandState{{}, CommandProgress::kApplied, 7, {}}));
+    }
+    void attach(const QString& run) override { attached << run; }
+    void attachAll() override {}
+    LiveState live(const QString& run) const override {
+        const auto found = lives.find(run);
+        return found == lives.end() ? LiveState() : found->second;
+    }
+    Result<void> setNotes(const QString& run, const QString& text) override {
+        notes[run] = text;
+        return {};
+    }
+    Result<void> setTags(const QString&, const QStringList&) override { return {}; }
+    Result<void> setDeleted(const QString&, bool) override { return {}; }
+
+    QStringList attached;
+    std::vector<std::pair<QString, CommandKind>> commands;
+    std::map<QString, QString> notes;
+    std::map<QString, LiveState> lives;
+    std::shared_ptr<QPromise<Result<QString>>> start; ///< of the newest launch
+
+private:
+    QFuture<Result<QString>> pendingStart() {
+        start = std::make_shared<QPromise<Result<QString>>>();
+        start->start();
+        return start->future();
+    }
+};
+
+} // namespace rm::test
