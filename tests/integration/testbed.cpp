@@ -27,7 +27,6 @@ batches = 2
 sample_tokens = 16
 [checkpoint]
 every = %3
-keep_last = 20
 [launch]
 master_port = %4
 )")

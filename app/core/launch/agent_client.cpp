@@ -66,9 +66,50 @@ NodeReport reportFrom(const json& j) {
     return report;
 }
 
+json jsonOf(const GpuReport& gpu) {
+    return {{"name", gpu.name},
+            {"memory_bytes", gpu.memoryBytes},
+            {"uuid", gpu.uuid},
+            {"free_bytes", gpu.freeBytes}};
+}
+
+json jsonOf(const InterfaceReport& interface) {
+    return {{"name", interface.name},
+            {"address", interface.address},
+            {"prefix", interface.prefix},
+            {"up", interface.up},
+            {"speed_mbit", interface.speedMbit}};
+}
+
+json jsonOf(const DiskReport& disk) {
+    return {{"path", disk.path},
+            {"file_system", disk.fileSystem},
+            {"total_bytes", disk.totalBytes},
+            {"free_bytes", disk.freeBytes}};
+}
+
+template <class T>
+json listOf(const std::vector<T>& items) {
+    json out = json::array();
+    for (const T& item : items)
+        out.push_back(jsonOf(item));
+    return out;
+}
+
 DialAnswer dialAnswerFrom(const std::string& address, const json& j) {
     return {address, j.value("reached", false), j.value("interface", ""),
             j.value("microseconds", int64_t{-1}), j.value("error", "")};
+}
+
+std::string whyUnreadable(const json& j) {
+    const std::string kind = j.value("kind", ""), error = j.value("error", "");
+    if (kind == "missing")
+        return "is not there";
+    if (kind == "denied")
+        return "cannot be read: " + error;
+    if (kind == "empty")
+        return "is an empty folder";
+    return kind == "other" ? "is neither a file nor a folder" : "";
 }
 
 /// Reads stdout up to the first newline.
@@ -103,6 +144,25 @@ Result<NodeReport> parseNodeReport(const std::string& text) {
     }
 }
 
+std::string toJson(const NodeReport& report) {
+    const json out = {{"os", report.os},
+                      {"kernel", report.kernel},
+                      {"glibc", report.glibc},
+                      {"cpu_model", report.cpuModel},
+                      {"cores", report.cores},
+                      {"memory_bytes", report.memoryBytes},
+                      {"memory_free_bytes", report.freeMemoryBytes},
+                      {"driver", report.driver},
+                      {"gpus", listOf(report.gpus)},
+                      {"interfaces", listOf(report.interfaces)},
+                      {"disks", listOf(report.disks)},
+                      {"home", report.home},
+                      {"state_dir", report.stateDir},
+                      {"wall_ns", report.wallNs}};
+    // A path that a node reported need not be UTF-8.
+    return out.dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
 Result<std::vector<DialAnswer>> parseDialAnswers(const std::string& text,
                                                  const std::vector<std::string>& addresses) {
     const auto answer = parseAnswer(text, "dial");
@@ -122,6 +182,29 @@ Result<NodeReport> probeNode(HostSession& session, const std::string& agent, std
     return runToEnd(session, agent, {"probe"}, "", kVerbTimeout, stop).and_then(parseNodeReport);
 }
 
+Result<std::vector<UnreadablePath>> parseUnreadablePaths(const std::string& text) {
+    const auto answer = parseAnswer(text, "paths");
+    if (!answer)
+        return tl::unexpected<Error>(answer.error());
+    std::vector<UnreadablePath> out;
+    try {
+        for (const json& item : *answer)
+            if (std::string why = whyUnreadable(item); !why.empty())
+                out.push_back({item.value("path", ""), std::move(why)});
+    } catch (const json::exception& e) {
+        return fail(ErrorCode::kCorrupt, std::string("paths: ") + e.what());
+    }
+    return out;
+}
+
+Result<std::vector<UnreadablePath>> unreadablePaths(HostSession& session, const std::string& agent,
+                                                    const std::vector<std::string>& paths,
+                                                    std::stop_token stop) {
+    const std::string list = json(paths).dump(-1, ' ', false, json::error_handler_t::replace);
+    return runToEnd(session, agent, {"paths"}, list, kVerbTimeout, stop)
+        .and_then(parseUnreadablePaths);
+}
+
 Result<void> startOnNode(HostSession& session, const std::string& agent,
                          const std::string& specToml, const NodePlan& plan, std::stop_token stop) {
     const json request = {{"spec", specToml}, {"plan", toToml(plan)}};
@@ -137,6 +220,13 @@ Result<void> stopOnNode(HostSession& session, const std::string& agent, const st
     if (!answer && answer.error().code != ErrorCode::kNotFound)
         return tl::unexpected<Error>(answer.error());
     return {};
+}
+
+Result<void> removeCheckpointOnNode(HostSession& session, const std::string& agent,
+                                    const std::string& runId, const std::string& name,
+                                    std::stop_token stop) {
+    return runToEnd(session, agent, {"remove-checkpoint", runId, name}, "", kStopTimeout, stop)
+        .map([](const std::string&) {});
 }
 
 Result<PortListener> PortListener::open(HostSession& session, const std::string& agent,

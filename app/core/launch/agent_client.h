@@ -17,6 +17,22 @@ Result<NodeReport> probeNode(HostSession& session, const std::string& agent, std
 
 /// JSON of `ringmaster-agent probe`. kCorrupt: not such a text.
 Result<NodeReport> parseNodeReport(const std::string& json);
+std::string toJson(const NodeReport& report);
+
+/// A path on a node that a rank could not read.
+struct UnreadablePath {
+    std::string path;
+    std::string why; ///< "is not there", "is an empty folder", ...
+    bool operator==(const UnreadablePath&) const = default;
+};
+
+/// Those of `paths` that the node's user cannot read, in their order.
+Result<std::vector<UnreadablePath>> unreadablePaths(HostSession& session, const std::string& agent,
+                                                    const std::vector<std::string>& paths,
+                                                    std::stop_token stop);
+
+/// JSON of `ringmaster-agent paths`. kCorrupt: not such a text.
+Result<std::vector<UnreadablePath>> parseUnreadablePaths(const std::string& json);
 
 /// Starts the node's ranks, detached; returns once they are forked.
 Result<void> startOnNode(HostSession& session, const std::string& agent,
@@ -25,6 +41,11 @@ Result<void> startOnNode(HostSession& session, const std::string& agent,
 /// Ends the run's ranks on this node; not running is fine.
 Result<void> stopOnNode(HostSession& session, const std::string& agent, const std::string& runId,
                         std::stop_token stop);
+
+/// Removes a retired checkpoint of the run there. kNotFound: there is none of that name.
+Result<void> removeCheckpointOnNode(HostSession& session, const std::string& agent,
+                                    const std::string& runId, const std::string& name,
+                                    std::stop_token stop);
 
 /// Holds a port open on every interface until it is destroyed (or 30 s).
 class PortListener {

@@ -50,18 +50,18 @@ void HostWorker::serve(Job& job, std::stop_token stop) {
     const std::stop_callback onUnwanted(job.unwanted, request);
     if (either.stop_requested())
         return job.refuse({ErrorCode::kUnavailable, "work on " + m_node.name + ": cancelled"});
-    if (const auto ready = ensureSession(either.get_token()); !ready)
+    if (const auto ready = ensureSession(either.get_token(), job.onPause); !ready)
         job.refuse(ready.error());
     else if (job.run(*m_session, m_agent, either.get_token()))
         m_session.reset();
     m_lastUse = std::chrono::steady_clock::now();
 }
 
-Result<void> HostWorker::ensureSession(std::stop_token stop) {
+Result<void> HostWorker::ensureSession(std::stop_token stop, const OnConnectPause& onPause) {
     if (m_session && std::chrono::steady_clock::now() - m_lastUse < kMaxIdle)
         return {};
     m_session.reset();
-    auto opened = openSession(m_node, m_credentials(m_node), stop);
+    auto opened = openSessionPatiently(m_node, m_credentials(m_node), stop, onPause);
     if (!opened)
         return tl::unexpected<Error>(opened.error().error);
     m_session = std::move(*opened);

@@ -31,10 +31,13 @@ public:
     using Task = std::function<Result<T>(HostSession&, const std::string&, std::stop_token)>;
 
     /// Runs `task(session, agent path, stop)` on this node's thread. The agent is deployed and the
-    /// session opened first; their failure is the answer then. After `unwanted`, or when this
-    /// worker ends, no time is spent on them any more and `stop` is requested. Thread-safe.
+    /// session opened first; their failure is the answer then. A server that turns us away for the
+    /// moment is asked again (openSessionPatiently), and `onPause` told of it on this worker's
+    /// thread. After `unwanted`, or when this worker ends, no time is spent on them any more and
+    /// `stop` is requested. Thread-safe.
     template <class T>
-    std::future<Result<T>> post(Task<T> task, std::stop_token unwanted = {}) {
+    std::future<Result<T>> post(Task<T> task, std::stop_token unwanted = {},
+                                OnConnectPause onPause = {}) {
         auto promise = std::make_shared<std::promise<Result<T>>>();
         std::future<Result<T>> answer = promise->get_future();
         enqueue(Job{
@@ -46,7 +49,7 @@ public:
                 return linkLost;
             },
             [promise](Error error) { promise->set_value(tl::unexpected<Error>(std::move(error))); },
-            std::move(unwanted)});
+            std::move(unwanted), std::move(onPause)});
         return answer;
     }
 
@@ -56,12 +59,13 @@ private:
         std::function<bool(HostSession&, const std::string&, std::stop_token)> run;
         std::function<void(Error)> refuse;
         std::stop_token unwanted;
+        OnConnectPause onPause;
     };
 
     void enqueue(Job job);
     void loop(std::stop_token stop);
     void serve(Job& job, std::stop_token stop);
-    Result<void> ensureSession(std::stop_token stop);
+    Result<void> ensureSession(std::stop_token stop, const OnConnectPause& onPause);
 
     Node m_node;
     CredentialSource m_credentials;

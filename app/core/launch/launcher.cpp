@@ -4,6 +4,7 @@
 #include "app/core/launch/agent_client.h"
 #include "app/core/launch/memory_ceiling.h"
 #include "app/core/launch/memory_estimate.h"
+#include "app/core/launch/node_outlook.h"
 #include "app/core/launch/rendezvous.h"
 #include "app/core/launch/transfer_rate.h"
 
@@ -25,12 +26,27 @@ Result<void> Launcher::checkStop() const {
     return {};
 }
 
+void Launcher::report(const QString& stage) {
+    m_stage = stage;
+    m_progress({stage});
+}
+
+/// A node that takes no connection for the moment is named in the stage that waits for it.
+OnConnectPause Launcher::pauseTeller() const {
+    return [stage = m_stage, progress = m_progress](const ConnectPause& pause) {
+        const auto seconds = std::chrono::round<std::chrono::seconds>(pause.left).count();
+        progress({stage + QStringLiteral(": %1; tried again for %2 s")
+                              .arg(QString::fromStdString(pause.why.message))
+                              .arg(seconds)});
+    };
+}
+
 template <class T>
 Result<std::vector<T>> Launcher::onEveryNode(const std::stop_token& unwanted,
                                              const std::function<Task<T>(size_t)>& taskOf) {
     std::vector<std::future<Result<T>>> answers;
     for (size_t i = 0; i < m_parties.size(); ++i)
-        answers.push_back(m_parties[i].worker->post<T>(taskOf(i), unwanted));
+        answers.push_back(m_parties[i].worker->post<T>(taskOf(i), unwanted, pauseTeller()));
     std::vector<T> out;
     std::optional<Error> error;
     for (auto& answer : answers) {
@@ -46,15 +62,20 @@ Result<std::vector<T>> Launcher::onEveryNode(const std::stop_token& unwanted,
 }
 
 Result<void> Launcher::check() {
-    m_progress({QStringLiteral("Check nodes")});
-    auto reports =
-        onEveryNode<NodeReport>(m_stop, [](size_t) -> Task<NodeReport> { return &probeNode; });
-    if (!reports)
-        return tl::unexpected<Error>(reports.error());
+    report(QStringLiteral("Check nodes"));
+    auto outlooks = onEveryNode<NodeOutlook>(m_stop, [this](size_t) -> Task<NodeOutlook> {
+        return [this](HostSession& session, const std::string& agent, std::stop_token stop) {
+            return lookAtNode(session, agent, m_spec, stop);
+        };
+    });
+    if (!outlooks)
+        return tl::unexpected<Error>(outlooks.error());
+    if (const auto good = refuseProblems(*outlooks); !good)
+        return good;
     m_nodes.clear();
     for (size_t i = 0; i < m_parties.size(); ++i)
         m_nodes.push_back(
-            {m_parties[i].worker->node(), std::move((*reports)[i]), m_parties[i].ranks});
+            {m_parties[i].worker->node(), std::move((*outlooks)[i].report), m_parties[i].ranks});
     auto device = chooseDevice(m_spec, m_nodes);
     if (!device)
         return tl::unexpected<Error>(device.error());
@@ -66,10 +87,21 @@ Result<void> Launcher::check() {
     return {};
 }
 
+Result<void> Launcher::refuseProblems(const std::vector<NodeOutlook>& outlooks) const {
+    std::string all;
+    for (size_t i = 0; i < outlooks.size(); ++i)
+        for (const std::string& problem : outlooks[i].problems)
+            all += (all.empty() ? "launch on " : "\nlaunch on ") + nodeName(i) + ": " + problem;
+    return all.empty() ? Result<void>() : fail(ErrorCode::kNotFound, all);
+}
+
 Result<std::vector<std::string>> Launcher::sendTree(const LocalTree& tree,
                                                     const std::string& what) {
-    const auto rate =
-        std::make_shared<TransferRate>(QString::fromStdString("Send " + what), m_progress);
+    m_stage = QString::fromStdString("Send " + what);
+    std::vector<std::string> names;
+    for (size_t i = 0; i < m_parties.size(); ++i)
+        names.push_back(nodeName(i));
+    const auto rate = std::make_shared<TransferRate>(m_stage, std::move(names), m_progress);
     return onEveryNode<std::string>(m_stop, [&tree, rate](size_t node) -> Task<std::string> {
         return [&tree, rate, node](HostSession& session, const std::string& agent,
                                    std::stop_token stop) {
@@ -131,7 +163,7 @@ bool Launcher::mayBeTooLarge() const {
 }
 
 std::string Launcher::whatIsTooLarge() {
-    m_progress({QStringLiteral("Estimate memory")});
+    report(QStringLiteral("Estimate memory"));
     const auto plans = makePlans(m_spec, m_nodes, m_ranks, m_device, {}, m_bundles, m_request);
     const auto estimates = onEveryNode<NodeMemory>(m_stop, [&](size_t node) -> Task<NodeMemory> {
         return [spec = specOn(node), &plan = plans[node]](HostSession& session, const std::string&,
@@ -153,14 +185,14 @@ std::string Launcher::specOn(size_t node) const {
 Result<void> Launcher::start() {
     if (const auto goesOn = checkStop(); !goesOn)
         return goesOn;
-    m_progress({QStringLiteral("Find where ranks meet")});
+    report(QStringLiteral("Find where ranks meet"));
     std::vector<HostWorker*> workers;
     for (const Party& party : m_parties)
         workers.push_back(party.worker.get());
     const auto rendezvous = findRendezvous(workers, m_nodes, m_spec, m_stop);
     if (!rendezvous)
         return tl::unexpected<Error>(rendezvous.error());
-    m_progress({QStringLiteral("Start ranks")});
+    report(QStringLiteral("Start ranks"));
     return startAll(
         makePlans(m_spec, m_nodes, m_ranks, m_device, *rendezvous, m_bundles, m_request));
 }

@@ -3,6 +3,7 @@
 
 #include "app/core/deploy/deploy.h"
 #include "app/core/launch/host_worker.h"
+#include "app/core/launch/node_outlook.h"
 #include "app/core/launch/plan.h"
 #include "app/core/launch/progress.h"
 
@@ -31,7 +32,8 @@ public:
     Launcher(RunSpec spec, std::vector<Party> nodes, PlanRequest request, ProgressSink progress,
              std::stop_token stop = {});
 
-    /// Connects to every node at once, probes it, and settles device and ranks.
+    /// Connects to every node at once, probes it, looks for its data (kNotFound names every node
+    /// and path where it lacks), and settles device and ranks.
     Result<void> check();
     /// After check(): ranks per node, in order.
     const std::vector<int>& ranks() const { return m_ranks; }
@@ -67,7 +69,10 @@ private:
     Result<LocalTree> stagedTree() const;
     std::string specOn(size_t node) const;
     Result<void> startAll(const std::vector<NodePlan>& plans);
+    Result<void> refuseProblems(const std::vector<NodeOutlook>& outlooks) const;
     Result<void> checkStop() const;
+    void report(const QString& stage);
+    OnConnectPause pauseTeller() const;
     std::string nodeName(size_t node) const { return m_parties[node].worker->node().name; }
 
     RunSpec m_spec;
@@ -78,6 +83,7 @@ private:
     std::vector<PlacedNode> m_nodes;
     std::vector<int> m_ranks;
     std::string m_device;
+    QString m_stage; ///< as reported last
     std::vector<std::string> m_bundles;
     bool m_isDeployed = false;
     std::vector<std::string> m_stagedData; ///< per node: the folder there, empty: not staged

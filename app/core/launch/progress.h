@@ -5,16 +5,19 @@
 #include <QString>
 
 #include <cstdint>
+#include <vector>
 
 namespace rm {
 
 /// How a procedure (launch, resume, restore) goes on.
 struct Progress {
-    QString stage;               ///< "Check nodes", "Send trainer to node-a", "Start ranks"
+    QString stage;               ///< "Check nodes", "Send trainer", "Start ranks"
     int64_t done = 0, total = 0; ///< bytes of files; total 0: not counted
     int64_t sent = 0;            ///< bytes on the wire for the done ones
     double bytesPerSec = -1;     ///< on the wire in the last seconds; -1: not known yet
     double secondsLeft = -1;     ///< at the pace of the last seconds; -1: not known yet
+    std::vector<Progress> nodes =
+        {}; ///< what it is the sum of: a stage each, which is the node's name
     bool operator==(const Progress&) const = default;
 };
 

@@ -2,6 +2,7 @@
 #include "app/core/launch/recipes.h"
 
 #include "app/core/settings/paths.h"
+#include "shared/io/json.h"
 
 #include <QDir>
 
@@ -13,6 +14,16 @@ namespace {
 
 bool isPath(const std::string& what) {
     return what.find('/') != std::string::npos || what.ends_with(".toml");
+}
+
+QString recipeFolder() {
+    return resourceDir() + "/recipes";
+}
+
+Error withAdvice(Error error) {
+    if (error.code == ErrorCode::kNotFound)
+        error.message += "; to begin with, copy a recipe from " + recipeFolder().toStdString();
+    return error;
 }
 
 Result<std::string> pathOfRecipe(const std::string& name) {
@@ -27,12 +38,17 @@ Result<std::string> pathOfRecipe(const std::string& name) {
                                           "; a file's name ends in .toml");
 }
 
+/// A basic string of TOML, whose escapes are JSON's.
+std::string quoted(const std::string& value) {
+    return Json(value).dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
 /// TOML of one override: a bare word is a string, everything else is TOML as it is.
 std::string overrideValue(const SpecField& field, const std::string& value) {
     RunSpec scratch;
     const bool isString = std::holds_alternative<std::string*>(field.ref(scratch));
     const bool isQuoted = !value.empty() && (value.front() == '"' || value.front() == '\'');
-    return isString && !isQuoted ? "'" + value + "'" : value;
+    return isString && !isQuoted ? quoted(value) : value;
 }
 
 Result<void> applyOverride(RunSpec& spec, const std::string& text) {
@@ -44,9 +60,14 @@ Result<void> applyOverride(RunSpec& spec, const std::string& text) {
                                     [&](const SpecField& f) { return f.key == key; });
     const bool isKnown = field != specSchema().end();
     const std::string value = text.substr(equals + 1);
+    const auto parse = [&](const std::string& toml) {
+        return parseRunSpec(key + " = " + toml, "--set " + text);
+    };
     // An unknown key goes to the parser too: it knows the nearest one.
-    const auto parsed = parseRunSpec(key + " = " + (isKnown ? overrideValue(*field, value) : value),
-                                     "--set " + text);
+    auto parsed = parse(isKnown ? overrideValue(*field, value) : "0");
+    if (!parsed && isKnown)
+        if (auto asWord = parse(quoted(value)); !asWord)
+            parsed = std::move(asWord); // says what the key wants instead of a word
     if (!parsed)
         return tl::unexpected<Error>(parsed.error());
     if (!isKnown)
@@ -60,11 +81,18 @@ Result<void> applyOverride(RunSpec& spec, const std::string& text) {
 } // namespace
 
 std::vector<Recipe> recipes() {
-    const QDir folder(resourceDir() + "/recipes");
+    const QDir folder(recipeFolder());
     std::vector<Recipe> out;
     for (const QString& file : folder.entryList({"*.toml"}, QDir::Files, QDir::Name))
         out.push_back({file.chopped(5).toStdString(), folder.filePath(file).toStdString()});
     return out;
+}
+
+Result<void> applyOverrides(RunSpec& spec, const std::vector<std::string>& overrides) {
+    for (const std::string& text : overrides)
+        if (const auto applied = applyOverride(spec, text); !applied)
+            return applied;
+    return {};
 }
 
 Result<CheckedSpec> loadSpecOrRecipe(const std::string& what,
@@ -74,10 +102,9 @@ Result<CheckedSpec> loadSpecOrRecipe(const std::string& what,
         return tl::unexpected<Error>(path.error());
     auto spec = loadRunSpec(*path);
     if (!spec)
-        return tl::unexpected<Error>(spec.error());
-    for (const std::string& text : overrides)
-        if (const auto applied = applyOverride(*spec, text); !applied)
-            return tl::unexpected<Error>(applied.error());
+        return tl::unexpected<Error>(withAdvice(spec.error()));
+    if (const auto applied = applyOverrides(*spec, overrides); !applied)
+        return tl::unexpected<Error>(applied.error());
     return check(std::move(*spec));
 }
 

@@ -22,4 +22,7 @@ std::vector<Recipe> recipes();
 Result<CheckedSpec> loadSpecOrRecipe(const std::string& what,
                                      const std::vector<std::string>& overrides);
 
+/// "section.key=value", each over what `spec` has. The spec is not checked.
+Result<void> applyOverrides(RunSpec& spec, const std::vector<std::string>& overrides);
+
 } // namespace rm

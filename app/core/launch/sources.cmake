@@ -6,6 +6,7 @@ target_sources(rm_core PRIVATE
     launch/launcher.cpp
     launch/memory_ceiling.cpp
     launch/memory_estimate.cpp
+    launch/node_outlook.cpp
     launch/plan.cpp
     launch/recipes.cpp
     launch/rendezvous.cpp

@@ -13,45 +13,52 @@ constexpr auto kShortest = 500ms; ///< less says nothing about a pace
 
 } // namespace
 
-TransferRate::TransferRate(QString stage, std::function<void(const Progress&)> sink,
-                           std::function<Clock::time_point()> now)
-    : m_stage(std::move(stage))
-    , m_sink(std::move(sink))
-    , m_now(std::move(now)) {}
-
-Transferred TransferRate::sum() const {
-    Transferred all;
-    for (const auto& [key, part] : m_parts) {
-        all.done += part.done;
-        all.total += part.total;
-        all.sent += part.sent;
-    }
-    return all;
-}
-
-void TransferRate::remember(const Moment& moment) {
-    m_moments.push_back(moment);
+void Pace::remember(Clock::time_point now, const Transferred& transferred) {
+    m_moments.push_back({now, transferred});
     // The first one is the last that is older than the window: so a stall counts in full.
-    while (m_moments.size() > 2 && moment.when - m_moments[1].when >= kWindow)
+    while (m_moments.size() > 2 && now - m_moments[1].when >= kWindow)
         m_moments.pop_front();
 }
 
-void TransferRate::update(size_t transfer, const Transferred& transferred) {
+Progress Pace::progress(const QString& stage) const {
+    const Moment& before = m_moments.front();
+    const auto& [when, last] = m_moments.back();
+    Progress progress{stage, last.done, last.total, last.sent};
+    const double seconds = std::chrono::duration<double>(when - before.when).count();
+    if (when - before.when >= kShortest && last.done > before.transferred.done) {
+        progress.bytesPerSec = static_cast<double>(last.sent - before.transferred.sent) / seconds;
+        progress.secondsLeft = static_cast<double>(last.total - last.done) * seconds /
+                               static_cast<double>(last.done - before.transferred.done);
+    }
+    return progress;
+}
+
+TransferRate::TransferRate(QString stage, std::vector<std::string> nodes,
+                           std::function<void(const Progress&)> sink,
+                           std::function<Clock::time_point()> now)
+    : m_stage(std::move(stage))
+    , m_nodes(std::move(nodes))
+    , m_sink(std::move(sink))
+    , m_now(std::move(now)) {}
+
+void TransferRate::update(size_t node, const Transferred& transferred) {
     const std::lock_guard lock(m_mutex);
-    m_parts[transfer] = transferred;
-    const Transferred all = sum();
+    m_parts[node].transferred = transferred;
+    Transferred all;
+    for (const auto& [index, part] : m_parts) {
+        all.done += part.transferred.done;
+        all.total += part.transferred.total;
+        all.sent += part.transferred.sent;
+    }
     const auto now = m_now();
     if (all.done < all.total && now - m_reported < kReportEvery)
         return;
     m_reported = now;
-    remember({now, all.done, all.sent});
-    Progress progress{m_stage, all.done, all.total, all.sent};
-    const Moment& before = m_moments.front();
-    const double seconds = std::chrono::duration<double>(now - before.when).count();
-    if (now - before.when >= kShortest && all.done > before.done) {
-        progress.bytesPerSec = static_cast<double>(all.sent - before.sent) / seconds;
-        progress.secondsLeft = static_cast<double>(all.total - all.done) * seconds /
-                               static_cast<double>(all.done - before.done);
+    m_pace.remember(now, all);
+    Progress progress = m_pace.progress(m_stage);
+    for (auto& [index, part] : m_parts) {
+        part.pace.remember(now, part.transferred);
+        progress.nodes.push_back(part.pace.progress(QString::fromStdString(m_nodes[index])));
     }
     m_sink(progress);
 }

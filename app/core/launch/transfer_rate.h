@@ -12,33 +12,49 @@
 
 namespace rm {
 
-/// Adds up several simultaneous transfers of one stage, and tells their pace over the last seconds:
-/// an average from the start would hide a link that slows down. Thread-safe; reports at most every
-/// 100 ms, and always the end.
-class TransferRate {
+/// How fast one transfer goes, by its last seconds: an average from the start would hide a link
+/// that slows down.
+class Pace {
 public:
     using Clock = std::chrono::steady_clock;
 
-    TransferRate(QString stage, std::function<void(const Progress&)> sink,
-                 std::function<Clock::time_point()> now = &Clock::now);
-
-    void update(size_t transfer, const Transferred& transferred);
+    void remember(Clock::time_point now, const Transferred& transferred);
+    Progress progress(const QString& stage) const;
 
 private:
     struct Moment {
         Clock::time_point when;
-        int64_t done = 0, sent = 0;
+        Transferred transferred;
+    };
+    std::deque<Moment> m_moments; ///< of the last seconds, oldest first
+};
+
+/// Adds up several simultaneous transfers of one stage, one to each node. Thread-safe; reports at
+/// most every 100 ms, and always the end.
+class TransferRate {
+public:
+    using Clock = Pace::Clock;
+
+    /// `nodes`: the names of the transfers' ends.
+    TransferRate(QString stage, std::vector<std::string> nodes,
+                 std::function<void(const Progress&)> sink,
+                 std::function<Clock::time_point()> now = &Clock::now);
+
+    void update(size_t node, const Transferred& transferred);
+
+private:
+    struct Part {
+        Transferred transferred;
+        Pace pace;
     };
 
-    Transferred sum() const;
-    void remember(const Moment& moment);
-
     QString m_stage;
+    std::vector<std::string> m_nodes;
     std::function<void(const Progress&)> m_sink;
     std::function<Clock::time_point()> m_now;
     std::mutex m_mutex;
-    std::map<size_t, Transferred> m_parts;
-    std::deque<Moment> m_moments; ///< of the last seconds, oldest first
+    std::map<size_t, Part> m_parts; ///< of those nodes that something is sent to
+    Pace m_pace;                    ///< of all together
     Clock::time_point m_reported{};
 };
 

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "app/core/fleet/fleet.h"
-#include "app/core/launch/host_worker.h"
 #include "app/core/launch/if_too_large.h"
+#include "app/core/launch/node_outlook.h"
 #include "app/core/launch/progress.h"
 #include "app/core/store/store.h"
 #include "shared/spec/run_spec.h"
@@ -12,20 +12,14 @@
 #include <QFuture>
 #include <QObject>
 #include <QString>
+#include <QStringList>
 
-#include <functional>
-#include <memory>
 #include <optional>
+#include <string>
+#include <utility>
 #include <vector>
 
 namespace rm {
-
-/// Where Ringmaster keeps things; from the XDG variables (see settings/paths.h).
-struct Paths;
-struct PlacedParty;
-struct ProcedureContext;
-class FollowedRun;
-class LaunchPermit;
 
 /// A node taking part, with the number of ranks on it (0: one per GPU, else 1).
 struct Placement {
@@ -49,67 +43,81 @@ struct LiveState {
         QString why;             ///< kLost, kRefused: the error in words
         int64_t lostSinceNs = 0; ///< kLost, kRefused
         std::optional<RunState> state;
+        int64_t heardNs = 0; ///< when something was heard of it last; 0: not yet
     };
     std::vector<NodeLink> nodes;
     /// Command in flight: "pausing, 3 of 4 ranks" is made of it and the ranks' phases. While
     /// `launching`: kStop once the launch is cancelled.
     std::optional<CommandKind> pending;
+    int64_t pendingSinceNs = 0; ///< by the clock that never jumps
     bool held = false;
     /// Set while its launch goes on here and its ranks do not train yet: how far it is.
     std::optional<Progress> launching;
 };
 
+/// The run is what the command would make of it: a pause of one that is paused has nothing to do.
+bool isAlready(CommandKind kind, RunStateKind state);
+
+/// Since when nothing was heard of a node that cannot be reached.
+int64_t unreachableSinceNs(const LiveState::NodeLink& link);
+
 /// The one engine behind the window and the terminal. Lives on the thread that made it (the GUI
-/// thread); every blocking step runs on worker threads; every answer comes back here.
+/// thread); its calls do not block, and every answer comes back there.
 ///
 /// Closing it leaves the runs alone: they go on on their nodes and are attached to again. A launch
 /// that is going on is cancelled.
 class Engine : public QObject {
     Q_OBJECT
 public:
-    /// `writer` null: a second instance holds the database; commands work, nothing is ingested.
-    Engine(const Paths& paths, Fleet& fleet, std::unique_ptr<StoreWriter> writer,
-           QObject* parent = nullptr);
-    ~Engine() override;
+    using QObject::QObject;
 
-    QString databasePath() const;
-
-    /// Where passwords and trusted fingerprints come from; none by default. Before any other call.
-    void setCredentialSource(CredentialSource source);
+    virtual QString databasePath() const = 0;
 
     /// Checks, deploys, plans, starts, attaches. The answer is the new run's id: `id`, or one that
     /// is made when that is empty (see newRunId()). Where a node has too little memory, as its
     /// trainer estimates, tooLarge() is followed by kExhausted, and nothing was begun. A failure
     /// after the run is listed leaves it as failed with the message, and nothing running.
-    QFuture<Result<QString>> launch(const CheckedSpec& spec, const std::vector<Placement>& nodes,
-                                    const QString& id = {},
-                                    IfTooLarge ifTooLarge = IfTooLarge::kRefuse);
-    /// Next attempt from the newest checkpoint (of any step, or exactly `step`).
-    QFuture<Result<QString>> resume(const QString& run, std::optional<int64_t> step = {});
+    virtual QFuture<Result<QString>> launch(const CheckedSpec& spec,
+                                            const std::vector<Placement>& nodes,
+                                            const QString& id = {},
+                                            IfTooLarge ifTooLarge = IfTooLarge::kRefuse) = 0;
+    /// Next attempt from a checkpoint: the newest one of the living line, or `checkpoint`, a step
+    /// or the name of a folder (see findCheckpoint()). What it retires stays as an abandoned line;
+    /// see StoreReader::retirementBy().
+    virtual QFuture<Result<QString>> resume(const QString& run, const QString& checkpoint = {}) = 0;
     /// A new run with its own checkpoints that starts from that checkpoint of `run`. `spec` null:
     /// the run's own spec. The rest as in launch().
-    QFuture<Result<QString>> branch(const QString& run, int64_t step,
-                                    std::optional<CheckedSpec> spec = {}, const QString& id = {},
-                                    IfTooLarge ifTooLarge = IfTooLarge::kRefuse);
+    virtual QFuture<Result<QString>> branch(const QString& run, const QString& checkpoint,
+                                            std::optional<CheckedSpec> spec = {},
+                                            const QString& id = {},
+                                            IfTooLarge ifTooLarge = IfTooLarge::kRefuse) = 0;
+    /// Removes a checkpoint of an abandoned line from its node, also while the run goes on.
+    virtual QFuture<Result<void>> removeCheckpoint(const QString& run,
+                                                   const QString& checkpoint) = 0;
     /// The answer is kApplied or kRefused; it waits as long as rank 0's node cannot be reached.
     /// kStop and kKill of a run whose ranks are not started yet cancel its launch, which then
-    /// leaves it as stopped, or a resume's run as it was.
-    QFuture<Result<CommandState>>
+    /// leaves it as stopped, or a resume's run as it was. Where isAlready(), it is applied at step
+    /// -1. The same `id` takes effect once; empty: one is made.
+    virtual QFuture<Result<CommandState>>
     command(const QString& run, CommandKind kind,
-            std::vector<std::pair<std::string, std::string>> args = {});
+            std::vector<std::pair<std::string, std::string>> args = {},
+            const std::string& id = {}) = 0;
 
     /// Attaches to every node of the run and follows it until it ends. Idempotent; while its ranks
-    /// are being started here it does nothing: that attaches at its end.
-    void attach(const QString& run);
+    /// are being started it does nothing: that attaches at its end.
+    virtual void attach(const QString& run) = 0;
     /// attach() for every run that has not ended.
-    void attachAll();
-    LiveState live(const QString& run) const;
+    virtual void attachAll() = 0;
+    virtual LiveState live(const QString& run) const = 0;
 
     // Edits of what a person wrote: queued for the writer, runsChanged() when they are in.
-    // kUnavailable at once when another instance holds the database.
-    Result<void> setNotes(const QString& run, const QString& notes);
-    Result<void> setTags(const QString& run, const QStringList& tags);
-    Result<void> setDeleted(const QString& run, bool deleted);
+    // An error at once: nothing is stored by this engine; one that comes later is failed().
+    virtual Result<void> setNotes(const QString& run, const QString& notes) = 0;
+    virtual Result<void> setTags(const QString& run, const QStringList& tags) = 0;
+    virtual Result<void> setDeleted(const QString& run, bool deleted) = 0;
+
+    /// What launch() would meet on this node, which is connected to for it; nothing is begun.
+    virtual QFuture<Result<NodeOutlook>> outlook(const RunSpec& spec, const QString& node) = 0;
 
 Q_SIGNALS:
     void runsChanged();                       ///< a run appeared, or its summary changed
@@ -126,25 +134,6 @@ Q_SIGNALS:
     /// Following is over without an end of the attempt (the run is unknown there, ...), or a
     /// queued edit failed. A sentence for a person.
     void failed(const QString& run, const QString& message);
-
-private:
-    Result<std::vector<PlacedParty>> place(const std::vector<Placement>& placements) const;
-    Result<std::vector<PlacedParty>> placeOf(const RunSummary& run) const;
-    Result<RunSummary> summary(const QString& run) const;
-    QFuture<Result<QString>>
-    startProcedure(const QString& run,
-                   std::function<Result<QString>(const ProcedureContext&)> procedure);
-    ProcedureContext procedureContext(std::shared_ptr<LaunchPermit> permit);
-    void onProgress(const QString& run, const Progress& progress);
-    void onProcedureEnded(const QString& run, const Result<QString>& started);
-    Result<void> follow(const QString& run);
-    void wireFollowed(const QString& run, FollowedRun& followed);
-    void onFollowingEnded(const QString& run, const QString& problem, bool lost);
-    std::optional<Result<CommandState>> commandToLaunch(const QString& run, CommandKind kind);
-    Result<void> postEdit(const QString& run, std::function<Result<void>(StoreWriter&)> edit);
-
-    struct Impl;
-    std::unique_ptr<Impl> m_impl;
 };
 
 } // namespace rm

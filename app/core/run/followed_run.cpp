@@ -2,6 +2,7 @@
 #include "app/core/run/followed_run.h"
 
 #include "shared/board/board.h"
+#include "shared/io/clock.h"
 
 #include <algorithm>
 
@@ -36,6 +37,7 @@ FollowedRun::FollowedRun(const RunSummary& run, std::vector<Node> nodes,
     : m_run(run.id)
     , m_nodes(std::move(nodes))
     , m_attempt(run.attempt)
+    , m_lostNodes(run.lostNodes)
     , m_writer(std::move(writer))
     , m_credentials(std::move(credentials))
     , m_database(std::move(database))
@@ -63,10 +65,13 @@ FollowedRun::~FollowedRun() {
 }
 
 void FollowedRun::start() {
-    for (size_t i = 0; i < m_nodes.size(); ++i)
+    for (size_t i = 0; i < m_nodes.size(); ++i) {
+        const bool wasLost = std::ranges::find(m_lostNodes, m_nodes[i].name, &LostNode::nodeName) !=
+                             m_lostNodes.end();
         m_followers.push_back(std::make_unique<NodeFollower>(
-            FollowTarget{m_nodes[i], m_run, static_cast<int>(i), m_attempt}, m_credentials,
+            FollowTarget{m_nodes[i], m_run, static_cast<int>(i), m_attempt, wasLost}, m_credentials,
             m_database, sinkFor(i)));
+    }
 }
 
 NodeFollower::Sink FollowedRun::sinkFor(size_t node) {
@@ -111,6 +116,7 @@ QFuture<Result<CommandState>> FollowedRun::send(Command command) {
     inFlight.kind = command.kind;
     inFlight.promise.start();
     m_live.pending = command.kind;
+    m_live.pendingSinceNs = monotonicNowNs();
     if (command.kind == CommandKind::kKill)
         for (size_t i = 1; i < m_followers.size(); ++i)
             m_followers[i]->send(command);

@@ -63,6 +63,7 @@ private:
     QString m_run;
     std::vector<Node> m_nodes;
     int m_attempt;
+    std::vector<LostNode> m_lostNodes; ///< as stored at the beginning
     std::shared_ptr<WriterThread> m_writer;
     CredentialSource m_credentials;
     QString m_database;

@@ -3,13 +3,12 @@
 
 #include "app/core/deploy/deploy.h"
 #include "app/core/ingest/node_ingest.h"
+#include "app/core/remote/back_off.h"
 #include "app/core/remote/program_end.h"
 #include "app/core/run/attach_stream.h"
 #include "shared/io/clock.h"
 
 #include <algorithm>
-#include <condition_variable>
-#include <random>
 
 namespace rm {
 
@@ -22,38 +21,19 @@ constexpr auto kReadTimeout = 250ms;
 constexpr auto kExitTimeout = 2000ms;
 constexpr auto kGather = 20ms; ///< bytes that arrive within it share a transaction
 constexpr size_t kGatherBytes = 4u << 20;
-constexpr auto kFirstDelay = 200ms;
-constexpr auto kLastDelay = 10000ms;
+constexpr auto kLongestPause = 10000ms;
+constexpr int64_t kBriefLossNs = 3'000'000'000;
 constexpr auto kGrace = 2500ms; ///< then an attempt without ranks and supervisor counts as lost
-
-/// Doubles from 0.2 to 10 s, with a random half, so that 64 nodes do not come back as one.
-class BackOff {
-public:
-    std::chrono::milliseconds next() {
-        std::uniform_int_distribution<int64_t> jitter(m_delay.count() / 2, m_delay.count());
-        const std::chrono::milliseconds delay(jitter(m_random));
-        m_delay = std::min<std::chrono::milliseconds>(m_delay * 2, kLastDelay);
-        return delay;
-    }
-    void reset() { m_delay = kFirstDelay; }
-
-private:
-    std::mt19937 m_random{std::random_device{}()};
-    std::chrono::milliseconds m_delay = kFirstDelay;
-};
-
-void waitUnlessStopped(std::stop_token stop, std::chrono::milliseconds delay) {
-    std::mutex mutex;
-    std::condition_variable_any wake;
-    std::unique_lock lock(mutex);
-    wake.wait_for(lock, stop, delay, [] { return false; });
-}
 
 bool isDown(LiveState::Link link) {
     return link == LiveState::Link::kLost || link == LiveState::Link::kRefused;
 }
 
 } // namespace
+
+int64_t unreachableSinceNs(const LiveState::NodeLink& link) {
+    return link.heardNs > 0 ? link.heardNs : link.lostSinceNs;
+}
 
 /// One connection from attach to its loss or the end of the attempt. The follower's thread.
 class NodeFollower::Connection {
@@ -156,6 +136,9 @@ void NodeFollower::Connection::onRunState(const RunState& state) {
     else if (!m_orphanedSince)
         m_orphanedSince = Clock::now();
     m_owner.m_link.state = state;
+    m_owner.m_link.heardNs = wallNowNs();
+    m_owner.m_downSinceNs = monotonicNowNs();
+    m_owner.noteBack();
     m_owner.report(LiveState::Link::kLive);
 }
 
@@ -236,6 +219,8 @@ NodeFollower::NodeFollower(FollowTarget target, CredentialSource credentials, QS
     , m_credentials(std::move(credentials))
     , m_database(std::move(database))
     , m_sink(std::move(sink))
+    , m_isStoredAsLost(m_target.wasLost)
+    , m_downSinceNs(monotonicNowNs())
     , m_thread([this](std::stop_token stop) { loop(stop); }) {}
 
 NodeFollower::~NodeFollower() {
@@ -279,6 +264,37 @@ void NodeFollower::report(LiveState::Link link, const QString& why) {
     m_sink.linkChanged(m_link);
 }
 
+/// Once for each loss that lasts: a link that breaks and is back at once is no news, nor is a login
+/// that a person is asked about.
+void NodeFollower::noteLost() {
+    const bool isRefused = m_refused == ConnectFailure::Need::kNothing;
+    const bool lasts = isRefused || (!m_refused && monotonicNowNs() - m_downSinceNs > kBriefLossNs);
+    if (m_isStoredAsLost || !lasts)
+        return;
+    m_isStoredAsLost = true;
+    storeEvent(Severity::kWarning, kNodeLostEvent, unreachableSinceNs(m_link),
+               m_link.node + (isRefused ? " refuses the login: " : " cannot be reached: ") +
+                   m_link.why.toStdString());
+}
+
+void NodeFollower::noteBack() {
+    if (std::exchange(m_isStoredAsLost, false))
+        storeEvent(Severity::kInfo, kNodeBackEvent, wallNowNs(),
+                   m_target.node.name + " can be reached again");
+}
+
+void NodeFollower::storeEvent(Severity severity, const char* code, int64_t wallNs,
+                              const std::string& message) {
+    if (!m_sink.commit)
+        return;
+    IngestBatch batch;
+    batch.run = m_target.run;
+    batch.nodeIndex = m_target.nodeIndex;
+    batch.records.emplace_back(Event{-1, -1, wallNs, severity, code, message});
+    // What keeps it from being stored keeps all else from it too, and is reported with that.
+    (void)m_sink.commit(std::move(batch));
+}
+
 void NodeFollower::retry() {
     {
         const std::lock_guard lock(m_mutex);
@@ -299,7 +315,7 @@ void NodeFollower::awaitRetry(std::stop_token stop) {
 }
 
 void NodeFollower::loop(std::stop_token stop) {
-    BackOff backOff;
+    BackOff backOff(kLongestPause);
     report(LiveState::Link::kConnecting);
     while (!stop.stop_requested()) {
         beginConnection();
@@ -316,6 +332,7 @@ void NodeFollower::loop(std::stop_token stop) {
         report(m_refused ? LiveState::Link::kRefused : LiveState::Link::kLost, why);
         if (m_isFinal)
             return m_sink.ended(tl::unexpected<Error>(over.error()));
+        noteLost();
         if (m_refused) {
             m_sink.loginRefused(*m_refused);
             awaitRetry(stop);

@@ -20,13 +20,15 @@ struct FollowTarget {
     Node node;
     QString run;
     int nodeIndex = 0;
-    int attempt = 1; ///< following ends when this attempt, or a later one, has ended here
+    int attempt = 1;      ///< following ends when this attempt, or a later one, has ended here
+    bool wasLost = false; ///< the database's last word of this node is that it is lost
 };
 
 /// Follows one node's part of one run on a thread and a connection of its own: attach from the
 /// cursors in the database, commit what comes, on a lost link connect again (0.2 to 10 s,
 /// jittered) and go on from the cursor. A refused login is not repeated until retry(): an account
-/// may be locked after a few.
+/// may be locked after a few. A link that was down for some seconds, and its coming back, are
+/// committed as events of the node.
 class NodeFollower {
 public:
     /// Called on the follower's thread.
@@ -63,6 +65,10 @@ private:
     void report(LiveState::Link link, const QString& why = {});
     void beginConnection();
     void awaitRetry(std::stop_token stop);
+    void noteLost();
+    void noteBack();
+    void storeEvent(Severity severity, const char* code, int64_t wallNs,
+                    const std::string& message);
     std::vector<Command> takeUnanswered();
     void onAnswer(const CommandState& state);
 
@@ -71,7 +77,9 @@ private:
     QString m_database;
     Sink m_sink;
     LiveState::NodeLink m_link;
-    bool m_isFinal = false; ///< the agent's own word: no run here, or another release's
+    bool m_isStoredAsLost;
+    int64_t m_downSinceNs = 0; ///< by the clock that never jumps
+    bool m_isFinal = false;    ///< the agent's own word: no run here, or another release's
     std::optional<ConnectFailure::Need> m_refused; ///< of this connection's login
     Waker m_waker;
     std::mutex m_mutex;

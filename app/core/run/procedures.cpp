@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/run/procedures.h"
 
+#include "app/core/launch/agent_client.h"
+#include "app/core/run/checkpoint_words.h"
+#include "app/core/run/steps_left.h"
+
 #include <algorithm>
+#include <charconv>
 
 namespace rm {
 
@@ -81,34 +86,87 @@ Result<void> refuseTooLarge(const ProcedureContext& context, const QString& run,
     return fail(ErrorCode::kExhausted, why);
 }
 
-std::string stepsThereAre(const std::vector<StoredCheckpoint>& checkpoints) {
+std::string stepsOf(const std::vector<StoredCheckpoint>& checkpoints, bool isRetired) {
     std::string steps;
     for (const StoredCheckpoint& checkpoint : checkpoints)
-        if (!checkpoint.removed)
+        if (!checkpoint.removed && (checkpoint.retiredBy != 0) == isRetired)
             steps += (steps.empty() ? "" : ", ") + std::to_string(checkpoint.saved.step);
-    return steps.empty() ? "it has no checkpoint" : "its checkpoints are at steps " + steps;
+    return steps;
+}
+
+std::string whatThereIs(const std::vector<StoredCheckpoint>& checkpoints) {
+    const std::string living = stepsOf(checkpoints, false);
+    const std::string retired = stepsOf(checkpoints, true);
+    std::string text =
+        living.empty() ? "it has no checkpoint" : "its checkpoints are at steps " + living;
+    if (!retired.empty())
+        text += "; of abandoned lines there are those of steps " + retired;
+    return text;
+}
+
+/// nullopt: it is no number of a step.
+std::optional<int64_t> stepIn(const std::string& text) {
+    int64_t step = 0;
+    const auto end = text.data() + text.size();
+    const auto read = std::from_chars(text.data(), end, step);
+    return read.ec == std::errc() && read.ptr == end && step >= 0 ? std::optional(step)
+                                                                  : std::nullopt;
+}
+
+/// A branch that came to no checkpoint of its own has its parent's to begin from once more.
+Error withOrigin(Error error, const RunSummary& run) {
+    if (error.code == ErrorCode::kNotFound && !run.parentRun.isEmpty())
+        error.message += "; it is a branch of " + run.parentRun.toStdString() + " at step " +
+                         std::to_string(run.parentStep) + ": branch from there again";
+    return error;
+}
+
+/// By step: that of the living line first; an abandoned one when no other has the step.
+Result<StoredCheckpoint> findByStep(const std::vector<StoredCheckpoint>& there, int64_t step,
+                                    const std::string& attempt) {
+    std::vector<StoredCheckpoint> found;
+    for (const StoredCheckpoint& each : there)
+        if (each.saved.step == step) {
+            if (each.retiredBy == 0)
+                return each;
+            found.push_back(each);
+        }
+    if (found.size() == 1)
+        return found.front();
+    if (found.empty())
+        return fail(ErrorCode::kNotFound, attempt + ": " + whatThereIs(there));
+    std::string names;
+    for (const StoredCheckpoint& each : found)
+        names += (names.empty() ? "" : ", ") + checkpointNameOf(each);
+    return fail(ErrorCode::kInvalid, attempt + ": several abandoned lines have one: name " + names);
 }
 
 } // namespace
 
 Result<StoredCheckpoint> findCheckpoint(StoreReader& reader, const QString& run,
-                                        std::optional<int64_t> step) {
-    const auto checkpoints = reader.checkpoints(run); // newest first
-    const auto found =
-        std::find_if(checkpoints.begin(), checkpoints.end(), [&](const StoredCheckpoint& c) {
-            return !c.removed && (!step || c.saved.step == *step);
-        });
-    if (found != checkpoints.end())
+                                        const std::string& which) {
+    auto there = reader.checkpoints(run); // newest first
+    std::erase_if(there, [](const StoredCheckpoint& each) { return each.removed; });
+    const auto step = stepIn(which);
+    const std::string what = which.empty() ? "a checkpoint"
+                             : step        ? "the checkpoint of step " + std::to_string(*step)
+                                           : "checkpoint " + which;
+    const std::string attempt = "find " + what + " of " + run.toStdString();
+    if (step)
+        return findByStep(there, *step, attempt);
+    const auto found = std::find_if(there.begin(), there.end(), [&](const StoredCheckpoint& each) {
+        return which.empty() ? each.retiredBy == 0 : checkpointNameOf(each) == which;
+    });
+    if (found != there.end())
         return *found;
-    const std::string what =
-        step ? "the checkpoint of step " + std::to_string(*step) : std::string("a checkpoint");
-    return fail(ErrorCode::kNotFound,
-                "find " + what + " of " + run.toStdString() + ": " + stepsThereAre(checkpoints));
+    return fail(ErrorCode::kNotFound, attempt + ": " + whatThereIs(there));
 }
 
 Result<QString> launchRun(const ProcedureContext& context, const QString& id,
                           const CheckedSpec& spec, const std::vector<PlacedParty>& nodes,
                           const Origin& origin, IfTooLarge ifTooLarge) {
+    if (const auto left = stepsLeft(*spec, origin.parentStep); !left)
+        return failAs("branch from " + origin.parentRun.toStdString(), left.error());
     Launcher launcher = makeLauncher(context, id, *spec, nodes, 1, origin.checkpoint);
     if (const auto checked = launcher.check(); !checked)
         return tl::unexpected<Error>(checked.error());
@@ -138,16 +196,19 @@ Result<QString> launchRun(const ProcedureContext& context, const QString& id,
 }
 
 Result<QString> resumeRun(const ProcedureContext& context, const RunSummary& run,
-                          const std::vector<PlacedParty>& nodes, std::optional<int64_t> step) {
+                          const std::vector<PlacedParty>& nodes, const std::string& which) {
     const auto reader = StoreReader::open(context.database);
     if (!reader)
         return tl::unexpected<Error>(reader.error());
-    const auto checkpoint = findCheckpoint(**reader, run.id, step);
+    const std::string what = (which.empty() ? "resume " : "restore ") + run.id.toStdString();
+    const auto checkpoint = findCheckpoint(**reader, run.id, which);
     if (!checkpoint)
-        return tl::unexpected<Error>(checkpoint.error());
+        return failAs(what, withOrigin(checkpoint.error(), run));
     auto spec = parseRunSpec((*reader)->specToml(run.id), run.id.toStdString());
     if (!spec)
         return tl::unexpected<Error>(spec.error());
+    if (const auto left = stepsLeft(*spec, checkpoint->saved.step); !left)
+        return failAs(what, left.error());
     const int attempt = run.attempt + 1;
     const std::string& from = checkpoint->saved.path;
     Launcher launcher = makeLauncher(context, run.id, std::move(*spec), nodes, attempt, from);
@@ -160,10 +221,56 @@ Result<QString> resumeRun(const ProcedureContext& context, const RunSummary& run
             {attempt, checkpoint->saved.step, from, runNodesOf(nodes, launcher.ranks())});
     if (!started) {
         (void)setState(context, run.id, run.state, run.message);
-        return failAs("resume " + run.id.toStdString(), started.error());
+        return failAs(what, started.error());
     }
     context.changed(run.id);
     return run.id;
+}
+
+namespace {
+
+bool isRemoved(StoreReader& reader, const QString& run, const std::string& which) {
+    return std::ranges::any_of(reader.checkpoints(run), [&](const StoredCheckpoint& each) {
+        const bool isMeant =
+            checkpointNameOf(each) == which || std::to_string(each.saved.step) == which;
+        return each.removed && isMeant;
+    });
+}
+
+} // namespace
+
+Result<void> removeCheckpoint(const ProcedureContext& context, const QString& run, const Node& node,
+                              const std::string& which) {
+    const auto reader = StoreReader::open(context.database);
+    if (!reader)
+        return tl::unexpected<Error>(reader.error());
+    const auto checkpoint = findCheckpoint(**reader, run, which);
+    if (!checkpoint && isRemoved(**reader, run, which))
+        return {}; // asked for again, as the answer was lost
+    if (!checkpoint)
+        return tl::unexpected<Error>(checkpoint.error());
+    const std::string name = checkpointNameOf(*checkpoint);
+    if (checkpoint->retiredBy == 0)
+        return fail(ErrorCode::kInvalid, "remove checkpoint " + name + " of " + run.toStdString() +
+                                             ": the run goes on from it; only those of abandoned "
+                                             "lines can be removed");
+    const auto removed =
+        context.hosts->worker(node)
+            ->post<bool>([run = run.toStdString(), name](
+                             HostSession& session, const std::string& agent, std::stop_token stop) {
+                return removeCheckpointOnNode(session, agent, run, name, stop).map([] {
+                    return true;
+                });
+            })
+            .get();
+    // Gone already, removed by another Ringmaster: that is what was asked for.
+    if (!removed && removed.error().code != ErrorCode::kNotFound)
+        return tl::unexpected<Error>(removed.error());
+    const auto noted = context.writer->call([&](StoreWriter& writer) {
+        return writer.setCheckpointRemoved(run, checkpoint->saved.path);
+    });
+    context.changed(run);
+    return noted;
 }
 
 } // namespace rm

@@ -51,15 +51,21 @@ Result<QString> launchRun(const ProcedureContext& context, const QString& id,
                           const CheckedSpec& spec, const std::vector<PlacedParty>& nodes,
                           const Origin& origin, IfTooLarge ifTooLarge);
 
-/// The next attempt of a run that has ended, from its newest checkpoint or that of exactly `step`,
-/// on the same nodes. On failure the run keeps the state that it had; the attempt's number is used
-/// up once a node may have seen it.
+/// The next attempt of a run that has ended, from the checkpoint that findCheckpoint() gives, on
+/// the same nodes. On failure the run keeps the state that it had; the attempt's number is used up
+/// once a node may have seen it.
 Result<QString> resumeRun(const ProcedureContext& context, const RunSummary& run,
-                          const std::vector<PlacedParty>& nodes, std::optional<int64_t> step);
+                          const std::vector<PlacedParty>& nodes, const std::string& which);
 
-/// The newest checkpoint of `run` that was not removed, or that of exactly `step`: kNotFound names
-/// the steps there are.
+/// Removes a checkpoint of an abandoned line from the node of rank 0. kInvalid: it is of the living
+/// line.
+Result<void> removeCheckpoint(const ProcedureContext& context, const QString& run, const Node& node,
+                              const std::string& which);
+
+/// A checkpoint of `run` that was not removed: the newest of the living line (`which` empty), that
+/// of a step (of the living line, else of the one abandoned line that has it: kInvalid when there
+/// are several) or that in a folder of this name. kNotFound names the steps there are.
 Result<StoredCheckpoint> findCheckpoint(StoreReader& reader, const QString& run,
-                                        std::optional<int64_t> step);
+                                        const std::string& which);
 
 } // namespace rm

@@ -1,9 +1,14 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 target_sources(rm_core PRIVATE
     run/attach_stream.cpp
-    run/engine.cpp
+    run/branch_name.cpp
+    run/checkpoint_words.cpp
+    run/engine.h
     run/followed_run.cpp
     run/host_pool.cpp
+    run/local_engine.cpp
     run/node_follower.cpp
     run/procedures.cpp
+    run/standstill.cpp
+    run/steps_left.cpp
     run/writer_thread.cpp)

@@ -24,6 +24,7 @@ RunSpec specOf(const char* model) {
     spec.model.imageSize = 64;
     spec.data.train = {"/data"};
     spec.data.tokenizer = spec.model.type == "gpt" ? "bytes" : "sentencepiece";
+    spec.validation.sampleTokens = spec.model.context;
     spec.launch.device = "cpu";
     return spec;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/launch/recipes.h"
 
+#include <QFileInfo>
 #include <QTemporaryDir>
 #include <QTest>
 
@@ -16,6 +17,9 @@ private Q_SLOTS:
     void anUnknownRecipeNamesTheKnownOnes();
     void badOverridesAreNamed_data();
     void badOverridesAreNamed();
+    void aBareWordIsToldWhatIsWanted_data();
+    void aBareWordIsToldWhatIsWanted();
+    void quotesInAWordAreOfTheWord();
     void aMissingFileIsNotFound();
 };
 
@@ -68,11 +72,40 @@ void TestRecipes::badOverridesAreNamed() {
              spec.error().message.c_str());
 }
 
+void TestRecipes::aBareWordIsToldWhatIsWanted_data() {
+    QTest::addColumn<QString>("text");
+    QTest::addColumn<QString>("told");
+    QTest::newRow("key with a typo") << "nmae=x"
+                                     << "did you mean \"name\"";
+    QTest::newRow("a word for a number") << "train.steps=abc"
+                                         << "but must be a whole number";
+    QTest::newRow("a word for a list") << "data.train=/nope"
+                                       << "but must be a list";
+}
+
+void TestRecipes::aBareWordIsToldWhatIsWanted() {
+    QFETCH(QString, text);
+    QFETCH(QString, told);
+    const auto spec = loadSpecOrRecipe("gpt-tiny", {text.toStdString()});
+    QVERIFY(!spec);
+    QVERIFY2(spec.error().message.find(told.toStdString()) != std::string::npos,
+             spec.error().message.c_str());
+}
+
+void TestRecipes::quotesInAWordAreOfTheWord() {
+    const auto spec = loadSpecOrRecipe("gpt-tiny", {"name=it's \"q\""});
+    QVERIFY2(spec, spec ? "" : spec.error().message.c_str());
+    QCOMPARE((*spec)->name, std::string("it's \"q\""));
+}
+
 void TestRecipes::aMissingFileIsNotFound() {
     const auto spec = loadSpecOrRecipe("/no/such/spec.toml", {});
     QVERIFY(!spec);
     QCOMPARE(spec.error().code, ErrorCode::kNotFound);
-    QVERIFY(spec.error().message.find("/no/such/spec.toml") != std::string::npos);
+    const QString said = QString::fromStdString(spec.error().message);
+    QVERIFY2(said.contains("/no/such/spec.toml"), qPrintable(said));
+    const QString folder = QFileInfo(QString::fromStdString(recipes().front().path)).path();
+    QVERIFY2(said.endsWith("copy a recipe from " + folder), qPrintable(said));
 }
 
 QTEST_GUILESS_MAIN(TestRecipes)

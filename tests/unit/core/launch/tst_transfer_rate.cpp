@@ -24,6 +24,7 @@ class TestTransferRate : public QObject {
 private Q_SLOTS:
     void init();
     void nodesAddUp();
+    void everyNodeHasAPaceOfItsOwn();
     void aPaceNeedsSomeTime();
     void paceAndTimeLeftAreOfTheLastSeconds();
     void aStallCountsInFull();
@@ -46,7 +47,7 @@ void TestTransferRate::init() {
     m_last = {};
     m_reports = 0;
     m_rate.emplace(
-        "Send trainer",
+        "Send trainer", std::vector<std::string>{"node-a", "node-b"},
         [this](const Progress& progress) {
             m_last = progress;
             ++m_reports;
@@ -62,6 +63,21 @@ void TestTransferRate::nodesAddUp() {
     QCOMPARE(m_last.done, 90 * kMB);
     QCOMPARE(m_last.total, 200 * kMB);
     QCOMPARE(m_last.sent, moved(50, 0).sent + moved(40, 0).sent);
+}
+
+void TestTransferRate::everyNodeHasAPaceOfItsOwn() {
+    for (int second = 0; second <= 4; ++second) {
+        m_now += 1s;
+        m_rate->update(0, moved(second * 20, 200));
+        m_now += 200ms;
+        m_rate->update(1, moved(second * 40, 200));
+    }
+    QCOMPARE(m_last.nodes.size(), 2u);
+    QCOMPARE(m_last.nodes[0].stage, QString("node-a"));
+    QCOMPARE(m_last.nodes[0].done, 80 * kMB);
+    QCOMPARE(m_last.nodes[1].stage, QString("node-b"));
+    QCOMPARE(m_last.nodes[1].done, 160 * kMB);
+    QVERIFY(m_last.nodes[0].secondsLeft > 2 * m_last.nodes[1].secondsLeft);
 }
 
 void TestTransferRate::aPaceNeedsSomeTime() {

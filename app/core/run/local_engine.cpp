@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "app/core/run/engine.h"
+#include "app/core/run/local_engine.h"
 
 #include "app/core/answer.h"
 #include "app/core/launch/plan.h"
@@ -32,7 +32,14 @@ bool hasEnded(RunStateKind state) {
 
 } // namespace
 
-struct Engine::Impl {
+bool isAlready(CommandKind kind, RunStateKind state) {
+    if (kind == CommandKind::kPause)
+        return state == RunStateKind::kPaused;
+    const bool ends = kind == CommandKind::kStop || kind == CommandKind::kKill;
+    return ends && state == RunStateKind::kStopped;
+}
+
+struct LocalEngine::Impl {
     QString database;
     Fleet* fleet = nullptr;
     std::shared_ptr<WriterThread> writer; ///< null: another instance writes
@@ -46,14 +53,15 @@ struct Engine::Impl {
         Progress progress;
     };
     std::map<QString, Launch> launches; ///< of runs whose ranks are being started here
+    std::stop_source closing;
     QThreadPool pool;
 
     Credentials credentialsFor(const Node& node) const { return credentials(node); }
 };
 
-Engine::Engine(const Paths& paths, Fleet& fleet, std::unique_ptr<StoreWriter> writer,
-               QObject* parent)
-    : QObject(parent)
+LocalEngine::LocalEngine(const Paths& paths, Fleet& fleet, std::unique_ptr<StoreWriter> writer,
+                         QObject* parent)
+    : Engine(parent)
     , m_impl(std::make_unique<Impl>()) {
     m_impl->database = paths.database();
     m_impl->fleet = &fleet;
@@ -67,9 +75,11 @@ Engine::Engine(const Paths& paths, Fleet& fleet, std::unique_ptr<StoreWriter> wr
         for (const auto& [run, followed] : m_impl->followed)
             followed->retry(node.toStdString());
     });
+    connect(&fleet, &Fleet::nodeEdited, this, &LocalEngine::followAnew);
 }
 
-Engine::~Engine() {
+LocalEngine::~LocalEngine() {
+    m_impl->closing.request_stop();
     for (const auto& [run, launch] : m_impl->launches)
         launch.permit->cancel();
     for (const auto& [run, followed] : m_impl->followed)
@@ -80,16 +90,17 @@ Engine::~Engine() {
     m_impl->pool.waitForDone();
 }
 
-QString Engine::databasePath() const {
+QString LocalEngine::databasePath() const {
     return m_impl->database;
 }
 
-void Engine::setCredentialSource(CredentialSource source) {
+void LocalEngine::setCredentialSource(CredentialSource source) {
     m_impl->credentials = std::move(source);
     m_impl->hosts = std::make_shared<HostPool>(m_impl->credentials);
 }
 
-Result<std::vector<PlacedParty>> Engine::place(const std::vector<Placement>& placements) const {
+Result<std::vector<PlacedParty>>
+LocalEngine::place(const std::vector<Placement>& placements) const {
     if (placements.empty())
         return fail(ErrorCode::kInvalid, "launch: no node was chosen");
     std::vector<PlacedParty> parties;
@@ -106,14 +117,14 @@ Result<std::vector<PlacedParty>> Engine::place(const std::vector<Placement>& pla
     return parties;
 }
 
-Result<std::vector<PlacedParty>> Engine::placeOf(const RunSummary& run) const {
+Result<std::vector<PlacedParty>> LocalEngine::placeOf(const RunSummary& run) const {
     std::vector<Placement> placements;
     for (const RunNode& node : run.nodes)
         placements.push_back({QString::fromStdString(node.nodeName), node.ranks});
     return place(placements);
 }
 
-Result<RunSummary> Engine::summary(const QString& run) const {
+Result<RunSummary> LocalEngine::summary(const QString& run) const {
     if (!m_impl->reader)
         return fail(ErrorCode::kUnavailable,
                     "open " + m_impl->database.toStdString() + ": no database there");
@@ -123,7 +134,7 @@ Result<RunSummary> Engine::summary(const QString& run) const {
     return *found;
 }
 
-ProcedureContext Engine::procedureContext(std::shared_ptr<LaunchPermit> permit) {
+ProcedureContext LocalEngine::procedureContext(std::shared_ptr<LaunchPermit> permit) {
     ProcedureContext context{
         m_impl->writer, m_impl->hosts, m_impl->database, std::move(permit), {}, {}, {}};
     context.progress = [this](const QString& run, const Progress& progress) {
@@ -139,8 +150,8 @@ ProcedureContext Engine::procedureContext(std::shared_ptr<LaunchPermit> permit) 
 }
 
 QFuture<Result<QString>>
-Engine::startProcedure(const QString& run,
-                       std::function<Result<QString>(const ProcedureContext&)> procedure) {
+LocalEngine::startProcedure(const QString& run,
+                            std::function<Result<QString>(const ProcedureContext&)> procedure) {
     if (m_impl->launches.contains(run))
         return readyFuture<QString>(fail(ErrorCode::kInvalid, "start " + run.toStdString() +
                                                                   ": it is being started already"));
@@ -158,22 +169,22 @@ Engine::startProcedure(const QString& run,
                   [this, run](const Result<QString>& answer) { onProcedureEnded(run, answer); });
 }
 
-void Engine::onProgress(const QString& run, const Progress& progress) {
+void LocalEngine::onProgress(const QString& run, const Progress& progress) {
     if (const auto launch = m_impl->launches.find(run); launch != m_impl->launches.end())
         launch->second.progress = progress;
     Q_EMIT progressed(run, progress);
 }
 
-void Engine::onProcedureEnded(const QString& run, const Result<QString>& started) {
+void LocalEngine::onProcedureEnded(const QString& run, const Result<QString>& started) {
     m_impl->launches.erase(run);
     if (started)
         attach(run);
     Q_EMIT liveChanged(run);
 }
 
-QFuture<Result<QString>> Engine::launch(const CheckedSpec& spec,
-                                        const std::vector<Placement>& nodes, const QString& wanted,
-                                        IfTooLarge ifTooLarge) {
+QFuture<Result<QString>> LocalEngine::launch(const CheckedSpec& spec,
+                                             const std::vector<Placement>& nodes,
+                                             const QString& wanted, IfTooLarge ifTooLarge) {
     auto parties = place(nodes);
     if (!parties)
         return readyFuture<QString>(tl::unexpected<Error>(parties.error()));
@@ -184,27 +195,43 @@ QFuture<Result<QString>> Engine::launch(const CheckedSpec& spec,
         });
 }
 
-QFuture<Result<QString>> Engine::resume(const QString& run, std::optional<int64_t> step) {
+QFuture<Result<NodeOutlook>> LocalEngine::outlook(const RunSpec& spec, const QString& name) {
+    const auto node = m_impl->fleet->find(name);
+    if (!node)
+        return readyFuture<NodeOutlook>(
+            fail(ErrorCode::kNotFound, "find node " + name.toStdString() + ": it is not there"));
+    const auto worker = m_impl->hosts->worker(*node);
+    return QtConcurrent::run(&m_impl->pool, [worker, spec, stop = m_impl->closing.get_token()] {
+        const auto look = [&spec](HostSession& session, const std::string& agent,
+                                  std::stop_token unwanted) {
+            return lookAtWhole(session, agent, spec, unwanted);
+        };
+        return worker->post<NodeOutlook>(look, stop).get();
+    });
+}
+
+QFuture<Result<QString>> LocalEngine::resume(const QString& run, const QString& checkpoint) {
     const auto found = summary(run);
     if (!found)
         return readyFuture<QString>(tl::unexpected<Error>(found.error()));
     if (!hasEnded(found->state))
         return readyFuture<QString>(
-            fail(ErrorCode::kInvalid, "resume " + run.toStdString() + ": it is " +
+            fail(ErrorCode::kInvalid, (checkpoint.isEmpty() ? "resume " : "restore ") +
+                                          run.toStdString() + ": it is " +
                                           runStateName(found->state) + "; pause or stop it first"));
     auto parties = placeOf(*found);
     if (!parties)
         return readyFuture<QString>(tl::unexpected<Error>(parties.error()));
     m_impl->followed.erase(run);
-    return startProcedure(
-        run, [found = *found, parties = *parties, step](const ProcedureContext& context) {
-            return resumeRun(context, found, parties, step);
-        });
+    return startProcedure(run, [found = *found, parties = *parties,
+                                which = checkpoint.toStdString()](const ProcedureContext& context) {
+        return resumeRun(context, found, parties, which);
+    });
 }
 
-QFuture<Result<QString>> Engine::branch(const QString& run, int64_t step,
-                                        std::optional<CheckedSpec> spec, const QString& wanted,
-                                        IfTooLarge ifTooLarge) {
+QFuture<Result<QString>> LocalEngine::branch(const QString& run, const QString& which,
+                                             std::optional<CheckedSpec> spec, const QString& wanted,
+                                             IfTooLarge ifTooLarge) {
     const auto found = summary(run);
     if (!found)
         return readyFuture<QString>(tl::unexpected<Error>(found.error()));
@@ -218,7 +245,7 @@ QFuture<Result<QString>> Engine::branch(const QString& run, int64_t step,
             const auto reader = StoreReader::open(context.database);
             if (!reader)
                 return tl::unexpected<Error>(reader.error());
-            const auto checkpoint = findCheckpoint(**reader, run, step);
+            const auto checkpoint = findCheckpoint(**reader, run, which.toStdString());
             if (!checkpoint)
                 return tl::unexpected<Error>(checkpoint.error());
             auto checked =
@@ -227,19 +254,41 @@ QFuture<Result<QString>> Engine::branch(const QString& run, int64_t step,
                            .and_then([](RunSpec parsed) { return check(std::move(parsed)); });
             if (!checked)
                 return tl::unexpected<Error>(checked.error());
-            return launchRun(context, id, *checked, parties, {run, step, checkpoint->saved.path},
-                             ifTooLarge);
+            return launchRun(context, id, *checked, parties,
+                             {run, checkpoint->saved.step, checkpoint->saved.path}, ifTooLarge);
         });
 }
 
+QFuture<Result<void>> LocalEngine::removeCheckpoint(const QString& run, const QString& checkpoint) {
+    const auto found = summary(run);
+    if (!found)
+        return readyFuture<void>(tl::unexpected<Error>(found.error()));
+    const auto parties = placeOf(*found);
+    if (!parties)
+        return readyFuture<void>(tl::unexpected<Error>(parties.error()));
+    if (!m_impl->writer)
+        return readyFuture<void>(
+            fail(ErrorCode::kUnavailable, "remove a checkpoint of " + run.toStdString() +
+                                              ": another Ringmaster has this database open"));
+    return QtConcurrent::run(&m_impl->pool,
+                             [run, which = checkpoint.toStdString(), node = parties->front().node,
+                              context = procedureContext(std::make_shared<LaunchPermit>())] {
+                                 return rm::removeCheckpoint(context, run, node, which);
+                             });
+}
+
 QFuture<Result<CommandState>>
-Engine::command(const QString& run, CommandKind kind,
-                std::vector<std::pair<std::string, std::string>> args) {
+LocalEngine::command(const QString& run, CommandKind kind,
+                     std::vector<std::pair<std::string, std::string>> args,
+                     const std::string& wanted) {
     if (const auto answer = commandToLaunch(run, kind))
         return readyFuture<CommandState>(*answer);
     const auto found = summary(run);
     if (!found)
         return readyFuture<CommandState>(tl::unexpected<Error>(found.error()));
+    if (isAlready(kind, found->state))
+        return readyFuture<CommandState>(CommandState{
+            {}, CommandProgress::kApplied, -1, std::string("it is ") + runStateName(found->state)});
     if (hasEnded(found->state))
         return readyFuture<CommandState>(
             fail(ErrorCode::kInvalid, std::string(commandKindName(kind)) + " " + run.toStdString() +
@@ -247,12 +296,14 @@ Engine::command(const QString& run, CommandKind kind,
                                           ", no rank is there to do it"));
     if (const auto following = follow(run); !following)
         return readyFuture<CommandState>(tl::unexpected<Error>(following.error()));
-    const std::string id = QUuid::createUuid().toString(QUuid::WithoutBraces).toStdString();
+    const std::string id =
+        wanted.empty() ? QUuid::createUuid().toString(QUuid::WithoutBraces).toStdString() : wanted;
     return m_impl->followed.at(run)->send({id, kind, std::move(args)});
 }
 
 /// The launch's answer; nullopt: the run has none any more, so its ranks have to be asked.
-std::optional<Result<CommandState>> Engine::commandToLaunch(const QString& run, CommandKind kind) {
+std::optional<Result<CommandState>> LocalEngine::commandToLaunch(const QString& run,
+                                                                 CommandKind kind) {
     const auto launch = m_impl->launches.find(run);
     if (launch == m_impl->launches.end())
         return std::nullopt;
@@ -270,12 +321,12 @@ std::optional<Result<CommandState>> Engine::commandToLaunch(const QString& run, 
     return std::nullopt;
 }
 
-void Engine::attach(const QString& run) {
+void LocalEngine::attach(const QString& run) {
     if (const auto following = follow(run); !following)
         Q_EMIT failed(run, QString::fromStdString(following.error().message));
 }
 
-Result<void> Engine::follow(const QString& run) {
+Result<void> LocalEngine::follow(const QString& run) {
     if (m_impl->followed.contains(run) || m_impl->launches.contains(run))
         return {};
     const auto found = summary(run);
@@ -296,7 +347,20 @@ Result<void> Engine::follow(const QString& run) {
     return {};
 }
 
-void Engine::wireFollowed(const QString& run, FollowedRun& followed) {
+/// The links of its runs still go where the node was before.
+void LocalEngine::followAnew(const QString& node) {
+    std::vector<QString> runs;
+    for (const auto& [run, followed] : m_impl->followed)
+        if (std::ranges::count(followed->live().nodes, node.toStdString(),
+                               &LiveState::NodeLink::node) > 0)
+            runs.push_back(run);
+    for (const QString& run : runs) {
+        m_impl->followed.erase(run);
+        attach(run);
+    }
+}
+
+void LocalEngine::wireFollowed(const QString& run, FollowedRun& followed) {
     connect(&followed, &FollowedRun::committed, this, [this, run] {
         Q_EMIT samplesAppended(run);
         Q_EMIT runsChanged();
@@ -312,7 +376,7 @@ void Engine::wireFollowed(const QString& run, FollowedRun& followed) {
     });
 }
 
-void Engine::onFollowingEnded(const QString& run, const QString& problem, bool lost) {
+void LocalEngine::onFollowingEnded(const QString& run, const QString& problem, bool lost) {
     // The sender is inside this call: it goes when the event loop is back.
     if (auto node = m_impl->followed.extract(run))
         m_impl->over.push_back(std::move(node.mapped()));
@@ -342,7 +406,7 @@ void Engine::onFollowingEnded(const QString& run, const QString& problem, bool l
     });
 }
 
-void Engine::attachAll() {
+void LocalEngine::attachAll() {
     if (!m_impl->reader)
         return;
     for (const RunSummary& run : m_impl->reader->runs())
@@ -350,7 +414,7 @@ void Engine::attachAll() {
             attach(run.id);
 }
 
-LiveState Engine::live(const QString& run) const {
+LiveState LocalEngine::live(const QString& run) const {
     const auto found = m_impl->followed.find(run);
     if (found != m_impl->followed.end())
         return found->second->live();
@@ -363,7 +427,8 @@ LiveState Engine::live(const QString& run) const {
     return live;
 }
 
-Result<void> Engine::postEdit(const QString& run, std::function<Result<void>(StoreWriter&)> edit) {
+Result<void> LocalEngine::postEdit(const QString& run,
+                                   std::function<Result<void>(StoreWriter&)> edit) {
     if (!m_impl->writer)
         return fail(ErrorCode::kUnavailable,
                     "change " + run.toStdString() + ": another Ringmaster has this database open");
@@ -380,15 +445,15 @@ Result<void> Engine::postEdit(const QString& run, std::function<Result<void>(Sto
     return {};
 }
 
-Result<void> Engine::setNotes(const QString& run, const QString& notes) {
+Result<void> LocalEngine::setNotes(const QString& run, const QString& notes) {
     return postEdit(run, [=](StoreWriter& writer) { return writer.setNotes(run, notes); });
 }
 
-Result<void> Engine::setTags(const QString& run, const QStringList& tags) {
+Result<void> LocalEngine::setTags(const QString& run, const QStringList& tags) {
     return postEdit(run, [=](StoreWriter& writer) { return writer.setTags(run, tags); });
 }
 
-Result<void> Engine::setDeleted(const QString& run, bool deleted) {
+Result<void> LocalEngine::setDeleted(const QString& run, bool deleted) {
     return postEdit(run, [=](StoreWriter& writer) { return writer.setDeleted(run, deleted); });
 }
 

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/core/launch/node_outlook.h"
+
+#include "app/core/deploy/deploy.h"
+#include "app/core/launch/agent_client.h"
+#include "app/core/launch/plan.h"
+
+#include <algorithm>
+
+namespace rm {
+
+namespace {
+
+std::vector<std::string> dataPaths(const RunSpec& spec) {
+    std::vector<std::string> paths = spec.data.train;
+    paths.insert(paths.end(), spec.data.validation.begin(), spec.data.validation.end());
+    return paths;
+}
+
+std::string problemOf(const RunSpec& spec, const UnreadablePath& path) {
+    const bool isTrain = std::ranges::find(spec.data.train, path.path) != spec.data.train.end();
+    return std::string(isTrain ? "data.train" : "data.validation") + " names " + path.path +
+           ", which " + path.why;
+}
+
+/// Of the data that is sent from here.
+std::vector<std::string> stagingProblems(const RunSpec& spec) {
+    const auto tree = dataTree(dataPaths(spec));
+    return tree ? std::vector<std::string>{} : std::vector{tree.error().message};
+}
+
+Result<int64_t> bytesToSend(HostSession& session, const std::string& agent, const RunSpec& spec,
+                            const NodeReport& report, std::stop_token stop) {
+    const auto bytesOf = [&](const Result<LocalTree>& tree) {
+        return tree ? missingBytes(session, agent, *tree, stop)
+                    : tl::unexpected<Error>(tree.error());
+    };
+    const auto device = chooseDevice(spec, {{{}, report, 0}});
+    const bool isCuda = device && *device == "cuda";
+    const auto trainer = session.isLocal() ? Result<int64_t>(0) : bytesOf(trainerBundle(isCuda));
+    if (!trainer || !spec.data.stage)
+        return trainer;
+    return bytesOf(dataTree(dataPaths(spec))).map([&](int64_t data) { return *trainer + data; });
+}
+
+} // namespace
+
+Result<NodeOutlook> lookAtNode(HostSession& session, const std::string& agent, const RunSpec& spec,
+                               std::stop_token stop) {
+    auto report = probeNode(session, agent, stop);
+    if (!report)
+        return tl::unexpected<Error>(report.error());
+    NodeOutlook outlook{std::move(*report), {}, 0};
+    if (spec.data.stage) {
+        outlook.problems = stagingProblems(spec);
+        return outlook;
+    }
+    const auto unreadable = unreadablePaths(session, agent, dataPaths(spec), stop);
+    if (!unreadable)
+        return tl::unexpected<Error>(unreadable.error());
+    for (const UnreadablePath& path : *unreadable)
+        outlook.problems.push_back(problemOf(spec, path));
+    return outlook;
+}
+
+Result<NodeOutlook> lookAtWhole(HostSession& session, const std::string& agent, const RunSpec& spec,
+                                std::stop_token stop) {
+    auto outlook = lookAtNode(session, agent, spec, stop);
+    if (!outlook || !outlook->problems.empty())
+        return outlook;
+    const auto bytes = bytesToSend(session, agent, spec, outlook->report, stop);
+    if (!bytes)
+        return tl::unexpected<Error>(bytes.error());
+    outlook->bytesToSend = *bytes;
+    return outlook;
+}
+
+} // namespace rm

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/core/run/checkpoint_words.h"
+
+namespace rm {
+
+std::string checkpointNameOf(const StoredCheckpoint& checkpoint) {
+    return checkpoint.saved.path.substr(checkpoint.saved.path.rfind('/') + 1);
+}
+
+std::string whyKept(const StoredCheckpoint& checkpoint) {
+    std::string text = checkpoint.saved.reason;
+    if (checkpoint.isBest && text != "best")
+        text += ", best";
+    if (!checkpoint.isBest && text == "best")
+        text = "was the best";
+    if (checkpoint.retiredBy == 0)
+        return text;
+    return text + "; abandoned by attempt " + std::to_string(checkpoint.retiredBy);
+}
+
+std::string retirementText(const Retirement& retired) {
+    std::string text;
+    if (retired.firstStep < retired.lastStep)
+        text = "steps " + std::to_string(retired.firstStep) + " to " +
+               std::to_string(retired.lastStep);
+    else if (retired.firstStep == retired.lastStep)
+        text = "step " + std::to_string(retired.lastStep);
+    if (retired.checkpoints == 0)
+        return text;
+    return text + (text.empty() ? "" : " and ") + std::to_string(retired.checkpoints) +
+           (retired.checkpoints == 1 ? " checkpoint" : " checkpoints");
+}
+
+} // namespace rm

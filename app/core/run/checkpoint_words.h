@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "app/core/store/store.h"
+
+#include <string>
+
+namespace rm {
+
+/// What window and terminal say of checkpoints alike.
+
+/// The last part of its path: "step-000001000", "step-000001000-attempt-2".
+std::string checkpointNameOf(const StoredCheckpoint& checkpoint);
+
+/// Why it is there, and of which line: "every 500, best", "pause; abandoned by attempt 2". As the
+/// trainer wrote it: not safe for a terminal.
+std::string whyKept(const StoredCheckpoint& checkpoint);
+
+/// "steps 251 to 405 and 3 checkpoints"
+std::string retirementText(const Retirement& retired);
+
+} // namespace rm

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "app/core/fleet/fleet.h"
+#include "app/core/launch/host_worker.h"
+#include "app/core/run/engine.h"
+#include "app/core/store/store.h"
+
+#include <functional>
+#include <memory>
+
+namespace rm {
+
+/// Where Ringmaster keeps things; from the XDG variables (see settings/paths.h).
+struct Paths;
+struct PlacedParty;
+struct ProcedureContext;
+class FollowedRun;
+class LaunchPermit;
+
+/// The engine of the process that holds the database: every blocking step runs on its worker
+/// threads.
+class LocalEngine : public Engine {
+    Q_OBJECT
+public:
+    /// `writer` null, for tests of what stands in a database: nothing is ingested, launched or
+    /// edited.
+    LocalEngine(const Paths& paths, Fleet& fleet, std::unique_ptr<StoreWriter> writer,
+                QObject* parent = nullptr);
+    ~LocalEngine() override;
+
+    /// Where passwords and trusted fingerprints come from; none by default. Before any other call.
+    void setCredentialSource(CredentialSource source);
+
+    QString databasePath() const override;
+    QFuture<Result<QString>> launch(const CheckedSpec& spec, const std::vector<Placement>& nodes,
+                                    const QString& id, IfTooLarge ifTooLarge) override;
+    QFuture<Result<NodeOutlook>> outlook(const RunSpec& spec, const QString& node) override;
+    QFuture<Result<QString>> resume(const QString& run, const QString& checkpoint) override;
+    QFuture<Result<void>> removeCheckpoint(const QString& run, const QString& checkpoint) override;
+    QFuture<Result<QString>> branch(const QString& run, const QString& checkpoint,
+                                    std::optional<CheckedSpec> spec, const QString& id,
+                                    IfTooLarge ifTooLarge) override;
+    QFuture<Result<CommandState>> command(const QString& run, CommandKind kind,
+                                          std::vector<std::pair<std::string, std::string>> args,
+                                          const std::string& id) override;
+    void attach(const QString& run) override;
+    void attachAll() override;
+    LiveState live(const QString& run) const override;
+    Result<void> setNotes(const QString& run, const QString& notes) override;
+    Result<void> setTags(const QString& run, const QStringList& tags) override;
+    Result<void> setDeleted(const QString& run, bool deleted) override;
+
+private:
+    Result<std::vector<PlacedParty>> place(const std::vector<Placement>& placements) const;
+    Result<std::vector<PlacedParty>> placeOf(const RunSummary& run) const;
+    Result<RunSummary> summary(const QString& run) const;
+    QFuture<Result<QString>>
+    startProcedure(const QString& run,
+                   std::function<Result<QString>(const ProcedureContext&)> procedure);
+    ProcedureContext procedureContext(std::shared_ptr<LaunchPermit> permit);
+    void onProgress(const QString& run, const Progress& progress);
+    void onProcedureEnded(const QString& run, const Result<QString>& started);
+    Result<void> follow(const QString& run);
+    void followAnew(const QString& node);
+    void wireFollowed(const QString& run, FollowedRun& followed);
+    void onFollowingEnded(const QString& run, const QString& problem, bool lost);
+    std::optional<Result<CommandState>> commandToLaunch(const QString& run, CommandKind kind);
+    Result<void> postEdit(const QString& run, std::function<Result<void>(StoreWriter&)> edit);
+
+    struct Impl;
+    std::unique_ptr<Impl> m_impl;
+};
+
+} // namespace rm

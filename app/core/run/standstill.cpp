@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/core/run/standstill.h"
+
+#include "shared/board/board.h"
+
+#include <algorithm>
+#include <tuple>
+
+namespace rm {
+
+namespace {
+
+struct SeenRank {
+    std::string node;
+    RankState state;
+};
+
+bool isDown(const LiveState::NodeLink& node) {
+    return node.link == LiveState::Link::kLost || node.link == LiveState::Link::kRefused;
+}
+
+/// The ranks that run, as far as their nodes tell.
+std::vector<SeenRank> ranksOf(const LiveState& live) {
+    std::vector<SeenRank> ranks;
+    for (const LiveState::NodeLink& node : live.nodes)
+        if (node.state)
+            for (const RankState& rank : node.state->ranks)
+                if (rank.pid != 0)
+                    ranks.push_back({node.node, rank});
+    return ranks;
+}
+
+/// Phases in the order of a step; what all ranks do together comes last: there they wait.
+int placeInStep(uint8_t phase) {
+    switch (static_cast<Phase>(phase)) {
+    case Phase::kStarting:
+    case Phase::kRendezvous:
+        return 0;
+    case Phase::kData:
+        return 1;
+    case Phase::kForward:
+        return 2;
+    case Phase::kBackward:
+        return 3;
+    case Phase::kAllreduce:
+        return 4;
+    case Phase::kOptimizer:
+        return 5;
+    case Phase::kValidation:
+    case Phase::kCheckpoint:
+    case Phase::kHeld:
+        return 6;
+    case Phase::kEnding:
+        break;
+    }
+    return 7;
+}
+
+std::string seconds(int64_t ms) {
+    return std::to_string(ms / 1000) + " s";
+}
+
+std::string placeOf(const RankState& rank) {
+    const std::string phase = phaseName(static_cast<Phase>(rank.phase));
+    return "in " + phase + (rank.step > 0 ? " after step " + std::to_string(rank.step) : "") +
+           " for " + seconds(rank.sinceMs);
+}
+
+} // namespace
+
+std::string whoIsBehind(const LiveState& live) {
+    const auto lost = std::ranges::find_if(live.nodes, &isDown);
+    if (lost != live.nodes.end())
+        return lost->node + " cannot be reached";
+    const auto ranks = ranksOf(live);
+    if (ranks.empty())
+        return {};
+    const auto progress = [](const SeenRank& rank) {
+        return std::tuple(rank.state.step, placeInStep(rank.state.phase));
+    };
+    const auto last = std::ranges::min_element(ranks, {}, progress);
+    const auto count = std::ranges::count(ranks, progress(*last), progress);
+    if (count == static_cast<std::ptrdiff_t>(ranks.size()) && count > 1)
+        return "all " + std::to_string(count) + " ranks that run are " + placeOf(last->state);
+    std::string words = "rank " + std::to_string(last->state.rank) + " on " + last->node;
+    if (count > 1)
+        words += " and " + std::to_string(count - 1) + " more";
+    return words + (count > 1 ? " are behind: " : " is behind: ") + placeOf(last->state);
+}
+
+std::string commandDelay(const LiveState& live, int64_t nowNs, std::optional<CommandKind> asked) {
+    if (!live.pending || live.launching || nowNs - live.pendingSinceNs < kCommandPatienceNs)
+        return {};
+    const std::string who = whoIsBehind(live);
+    return std::string(commandKindName(asked.value_or(*live.pending))) + " under way for " +
+           seconds((nowNs - live.pendingSinceNs) / 1'000'000) + (who.empty() ? "" : ": " + who);
+}
+
+bool standsStill(const LiveState& live, double stepMs) {
+    constexpr double kLongMs = 5000;
+    constexpr double kSteps = 5;
+    if (live.held || std::ranges::any_of(live.nodes, &isDown))
+        return true;
+    const auto ranks = ranksOf(live);
+    return std::ranges::any_of(ranks, [&](const SeenRank& rank) {
+        return static_cast<double>(rank.state.sinceMs) > std::max(kLongMs, kSteps * stepMs);
+    });
+}
+
+} // namespace rm

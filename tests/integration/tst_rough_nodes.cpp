@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "shared/io/clock.h"
+#include "tests/integration/run_facts.h"
+#include "tests/integration/testbed.h"
+#include "tests/support/requirement.h"
+
+#include <QElapsedTimer>
+#include <QFile>
+#include <QJsonArray>
+#include <QJsonObject>
+#include <QTest>
+
+#include <csignal>
+
+using namespace rm;
+
+namespace {
+
+const QStringList kBothNodes = {"--node", "node-a:1", "--node", "node-b:1"};
+
+/// Whether `process` has said `words` on stderr within the time. What it says is kept in `said`.
+bool says(QProcess& process, const QByteArray& words, QByteArray& said, int limitMs) {
+    return QTest::qWaitFor(
+        [&] {
+            said += process.readAllStandardError();
+            return said.contains(words);
+        },
+        limitMs);
+}
+
+} // namespace
+
+/// Nodes as a first week meets them: their shells talk, their sshd is away for a moment, a rank
+/// hangs, a link is cut, an address leads nowhere.
+class tst_rough_nodes : public QObject {
+    Q_OBJECT
+private Q_SLOTS:
+    void initTestCase();
+    void cleanup();
+    void talkativeLoginShellIsUsable();
+    void endlessBannerIsABoundedError();
+    void sshdThatIsAwayForAMomentIsAwaited();
+    void rankThatDoesNotAnswerIsToldAndKillEndsIt();
+    void lostNodeIsWrittenDownUntilItIsBack();
+    void addressWithoutARouteIsSaid();
+
+private:
+    const Cli& cli() const { return m_bed->laptop(); }
+    bool writeBashrc(int node, const QByteArray& text) const;
+    RunSummary summary(const QString& run) const {
+        return findRun(cli().database(), run).value_or(RunSummary{});
+    }
+    bool waitForStep(const QString& run, int64_t step) const {
+        return QTest::qWaitFor([&] { return summary(run).step >= step; }, 60000);
+    }
+    pid_t trainerOn(int node) const;
+
+    std::unique_ptr<Testbed> m_bed;
+};
+
+bool tst_rough_nodes::writeBashrc(int node, const QByteArray& text) const {
+    QFile file(m_bed->server(node).home() + "/.bashrc");
+    return file.open(QIODevice::WriteOnly) && file.write(text) == text.size();
+}
+
+pid_t tst_rough_nodes::trainerOn(int node) const {
+    for (const SeenProcess& process : NetworkLab::processesIn(m_bed->lab().node(node)))
+        if (process.command.section(' ', 0, 0).endsWith("/ringmaster-trainer"))
+            return process.pid;
+    return 0;
+}
+
+void tst_rough_nodes::initTestCase() {
+    const auto can = Testbed::canRun();
+    RM_NEEDS("netns", can, QString::fromStdString(can.error().message));
+    auto bed = Testbed::create("rough");
+    QVERIFY2(bed, bed ? "" : bed.error().message.c_str());
+    m_bed = std::move(*bed);
+    QVERIFY(writeBashrc(0, "echo '=== WELCOME ==='\necho 'take care' >&2\n"
+                           "trap 'echo goodbye' EXIT\ncd /tmp\nprintf 'no end of line'\n"
+                           "touch \"$HOME/bashrc-was-read\"\n"));
+    const auto added = m_bed->addNodes(cli());
+    QVERIFY2(added, added ? "" : added.error().message.c_str());
+}
+
+void tst_rough_nodes::cleanup() {
+    if (m_bed)
+        QTRY_COMPARE_WITH_TIMEOUT(m_bed->strayProcesses(), QString(), 10000);
+}
+
+void tst_rough_nodes::talkativeLoginShellIsUsable() {
+    const CliResult check = cli().run({"nodes", "check", "node-a"});
+    QVERIFY2(check.exitCode == 0, check.whole());
+    QVERIFY(QFile::exists(m_bed->server(0).home() + "/bashrc-was-read"));
+    const QString spec = m_bed->writeSpec("talkative", {.steps = 30});
+    const CliResult run = cli().run(QStringList{"run", spec, "--wait"} + kBothNodes, 120000);
+    QVERIFY2(run.exitCode == 0, run.whole());
+    const QString id = newestRun(cli().database())->id;
+    QCOMPARE(flawIn(stepsInStore(cli().database(), id, "train/loss"), 2, 1, 30), QByteArray());
+}
+
+void tst_rough_nodes::endlessBannerIsABoundedError() {
+    QVERIFY(writeBashrc(1, "while :; do echo a line of an endless message; done\n"));
+    const CliResult check = cli().run({"nodes", "check", "node-b"}, 60000);
+    QVERIFY(writeBashrc(1, ""));
+    QVERIFY2(check.exitCode > 0, check.whole());
+    QVERIFY2(check.whole().contains(".bashrc"), check.whole());
+}
+
+void tst_rough_nodes::sshdThatIsAwayForAMomentIsAwaited() {
+    m_bed->server(1).stop();
+    const QString spec = m_bed->writeSpec("awaited", {.steps = 10});
+    const auto launch = cli().start(QStringList{"run", spec, "--wait"} + kBothNodes);
+    QByteArray said;
+    const bool told = says(*launch, "tried again", said, 30000);
+    QVERIFY(m_bed->server(1).restart());
+    QVERIFY2(told, said);
+    QVERIFY2(said.contains("refused"), said);
+    QVERIFY(launch->waitForFinished(90000));
+    QVERIFY2(launch->exitCode() == 0, said + launch->readAllStandardError());
+}
+
+void tst_rough_nodes::rankThatDoesNotAnswerIsToldAndKillEndsIt() {
+    const QString spec = m_bed->writeSpec("hangs", {.steps = 1000000, .checkpointEvery = 0});
+    const CliResult started = cli().run(QStringList{"run", spec, "--json"} + kBothNodes);
+    QVERIFY2(started.exitCode == 0, started.whole());
+    const QString run = newestRun(cli().database())->id;
+    QVERIFY(trainerOn(1) > 0);
+    ::kill(trainerOn(1), SIGSTOP);
+    const auto pause = cli().start({"pause", run});
+    QByteArray said;
+    QElapsedTimer waited;
+    waited.start();
+    QVERIFY2(says(*pause, "pause under way for", said, 30000), said);
+    QVERIFY2(waited.elapsed() < 15000, qPrintable(QString::number(waited.elapsed())));
+    QVERIFY2(said.contains("ringmaster kill " + run.toUtf8()), said);
+    QVERIFY2(said.contains(" after step ") || said.contains(" in "), said);
+    CliResult shown;
+    const auto isShown = [&] {
+        shown = cli().run({"show", run});
+        return shown.out.contains("  waiting     ");
+    };
+    QVERIFY2(QTest::qWaitFor(isShown, 20000), shown.whole());
+    const CliResult killed = cli().run({"kill", run});
+    QVERIFY2(killed.exitCode == 0, killed.whole());
+    QVERIFY(pause->waitForFinished(20000));
+    QTRY_COMPARE_WITH_TIMEOUT(trainerOn(0) + trainerOn(1), 0, 10000);
+    const CliResult listed = cli().run({"runs"});
+    QVERIFY(summary(run).state != RunStateKind::kRunning);
+}
+
+void tst_rough_nodes::lostNodeIsWrittenDownUntilItIsBack() {
+    const QString spec = m_bed->writeSpec("lost", {.steps = 1000000, .checkpointEvery = 0});
+    const auto app = cli().start(QStringList{"run", spec, "--wait"} + kBothNodes);
+    QVERIFY(QTest::qWaitFor([&] { return newestRun(cli().database())->name == "lost"; }, 30000));
+    const QString run = newestRun(cli().database())->id;
+    QVERIFY(waitForStep(run, 5));
+    const int64_t cutNs = wallNowNs();
+    QVERIFY(m_bed->lab().setManagementLink(1, false));
+    const bool isWritten =
+        QTest::qWaitFor([&] { return summary(run).lostNodes.size() == 1; }, 60000);
+    const CliResult runs = cli().run({"runs"});
+    const CliResult shown = cli().run({"show", run});
+    const CliResult json = cli().run({"show", run, "--json"});
+    QVERIFY(m_bed->lab().setManagementLink(1, true));
+    QVERIFY(isWritten);
+    QVERIFY2(runs.out.contains("node-b unreachable"), runs.whole());
+    QVERIFY2(shown.out.contains("unreachable node-b"), shown.whole());
+    const QJsonObject unreachable =
+        json.json().object()["unreachable"].toArray().first().toObject();
+    QCOMPARE(unreachable["name"].toString(), QString("node-b"));
+    const double cut = static_cast<double>(cutNs) / 1e9;
+    QVERIFY2(qAbs(unreachable["since"].toDouble() - cut) < 5, json.whole());
+
+    QTRY_VERIFY_WITH_TIMEOUT(summary(run).lostNodes.empty(), 60000);
+    const CliResult stopped = cli().run({"stop", run});
+    QVERIFY2(stopped.exitCode == 0, stopped.whole());
+    QVERIFY(app->waitForFinished(20000));
+    QStringList codes;
+    for (const StoredEvent& event : StoreReader::open(cli().database()).value()->events(run))
+        if (event.nodeIndex == 1)
+            codes.prepend(QString::fromStdString(event.event.code));
+    QCOMPARE(codes.filter("node-"), (QStringList{kNodeLostEvent, kNodeBackEvent}));
+}
+
+void tst_rough_nodes::addressWithoutARouteIsSaid() {
+    QProcess ip;
+    ip.start("ip", {"-n", m_bed->lab().laptop(), "route", "add", "blackhole", "10.99.1.1/32"});
+    QVERIFY(ip.waitForFinished(5000) && ip.exitCode() == 0);
+    const CliResult added = cli().run({"nodes", "add", "nowhere", "--ssh", "root@10.99.1.1"});
+    QVERIFY(added.exitCode > 0);
+    QVERIFY2(added.err.contains("no route"), added.whole());
+    QVERIFY2(!added.err.contains("Invalid argument"), added.whole());
+}
+
+QTEST_GUILESS_MAIN(tst_rough_nodes)
+#include "tst_rough_nodes.moc"

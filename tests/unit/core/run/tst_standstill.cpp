@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/core/run/standstill.h"
+#include "shared/board/board.h"
+
+#include <QTest>
+
+using namespace rm;
+
+namespace {
+
+constexpr int64_t kSecondNs = 1'000'000'000;
+
+RankState rankAt(int rank, int64_t step, Phase phase, int64_t sinceMs) {
+    RankState state;
+    state.rank = rank;
+    state.pid = 100 + rank;
+    state.step = step;
+    state.phase = static_cast<uint8_t>(phase);
+    state.sinceMs = sinceMs;
+    return state;
+}
+
+/// A node a rank, both heard of.
+LiveState live(const std::vector<RankState>& ranks) {
+    LiveState state;
+    for (const RankState& rank : ranks) {
+        LiveState::NodeLink node;
+        node.node = "n" + std::to_string(rank.rank);
+        node.link = LiveState::Link::kLive;
+        node.state.emplace();
+        node.state->ranks = {rank};
+        state.nodes.push_back(node);
+    }
+    return state;
+}
+
+} // namespace
+
+class TestStandstill : public QObject {
+    Q_OBJECT
+private Q_SLOTS:
+    void rankWithFewerStepsIsBehind();
+    void earlierPhaseOfAStepIsBehind();
+    void ranksAtOnePlaceAreToldTogether();
+    void rankThatIsGoneIsNotWaitedFor();
+    void nodeOutOfReachComesFirst();
+    void delayIsToldAfterThreeSeconds();
+    void nothingIsToldWithoutACommand();
+    void paceSaysNothingOfARunThatStands_data();
+    void paceSaysNothingOfARunThatStands();
+};
+
+void TestStandstill::rankWithFewerStepsIsBehind() {
+    const LiveState state =
+        live({rankAt(0, 48, Phase::kBackward, 9000), rankAt(1, 47, Phase::kOptimizer, 9500)});
+    QCOMPARE(QString::fromStdString(whoIsBehind(state)),
+             QString("rank 1 on n1 is behind: in optimizer after step 47 for 9 s"));
+}
+
+void TestStandstill::earlierPhaseOfAStepIsBehind() {
+    const LiveState state =
+        live({rankAt(0, 47, Phase::kBackward, 9000), rankAt(1, 47, Phase::kForward, 9000),
+              rankAt(2, 47, Phase::kBackward, 9000)});
+    QCOMPARE(QString::fromStdString(whoIsBehind(state)),
+             QString("rank 1 on n1 is behind: in forward after step 47 for 9 s"));
+}
+
+void TestStandstill::ranksAtOnePlaceAreToldTogether() {
+    const LiveState state =
+        live({rankAt(0, 47, Phase::kBackward, 9000), rankAt(1, 47, Phase::kBackward, 9000)});
+    QCOMPARE(QString::fromStdString(whoIsBehind(state)),
+             QString("all 2 ranks that run are in backward after step 47 for 9 s"));
+    const LiveState three =
+        live({rankAt(0, 48, Phase::kForward, 900), rankAt(1, 47, Phase::kData, 9000),
+              rankAt(2, 47, Phase::kData, 9000)});
+    QCOMPARE(QString::fromStdString(whoIsBehind(three)),
+             QString("rank 1 on n1 and 1 more are behind: in data after step 47 for 9 s"));
+}
+
+void TestStandstill::rankThatIsGoneIsNotWaitedFor() {
+    RankState gone = rankAt(1, 3, Phase::kForward, 9000);
+    gone.pid = 0;
+    const LiveState state = live({rankAt(0, 47, Phase::kBackward, 9000), gone});
+    QCOMPARE(QString::fromStdString(whoIsBehind(state)),
+             QString("rank 0 on n0 is behind: in backward after step 47 for 9 s"));
+    QCOMPARE(whoIsBehind(LiveState()), std::string());
+}
+
+void TestStandstill::nodeOutOfReachComesFirst() {
+    LiveState state =
+        live({rankAt(0, 47, Phase::kBackward, 9000), rankAt(1, 47, Phase::kForward, 9000)});
+    state.nodes[0].link = LiveState::Link::kLost;
+    QCOMPARE(whoIsBehind(state), std::string("n0 cannot be reached"));
+}
+
+void TestStandstill::delayIsToldAfterThreeSeconds() {
+    LiveState state =
+        live({rankAt(0, 47, Phase::kBackward, 5000), rankAt(1, 46, Phase::kForward, 5000)});
+    state.pending = CommandKind::kPause;
+    state.pendingSinceNs = 100 * kSecondNs;
+    QCOMPARE(commandDelay(state, 102 * kSecondNs), std::string());
+    QCOMPARE(QString::fromStdString(commandDelay(state, 104 * kSecondNs)),
+             QString("pause under way for 4 s: rank 1 on n1 is behind: in forward after step 46 "
+                     "for 5 s"));
+}
+
+void TestStandstill::nothingIsToldWithoutACommand() {
+    LiveState state = live({rankAt(0, 47, Phase::kBackward, 5000)});
+    QCOMPARE(commandDelay(state, 1000 * kSecondNs), std::string());
+    state.pending = CommandKind::kStop;
+    state.launching.emplace(); // a launch that is cancelled has its own words
+    QCOMPARE(commandDelay(state, 1000 * kSecondNs), std::string());
+}
+
+void TestStandstill::paceSaysNothingOfARunThatStands_data() {
+    QTest::addColumn<qint64>("sinceMs");
+    QTest::addColumn<double>("stepMs");
+    QTest::addColumn<bool>("held");
+    QTest::addColumn<bool>("lost");
+    QTest::addColumn<bool>("stands");
+    QTest::newRow("runs") << qint64(80) << 100.0 << false << false << false;
+    QTest::newRow("a long step") << qint64(8000) << 3000.0 << false << false << false;
+    QTest::newRow("hangs") << qint64(8000) << 100.0 << false << false << true;
+    QTest::newRow("held") << qint64(80) << 100.0 << true << false << true;
+    QTest::newRow("lost") << qint64(80) << 100.0 << false << true << true;
+}
+
+void TestStandstill::paceSaysNothingOfARunThatStands() {
+    QFETCH(qint64, sinceMs);
+    QFETCH(double, stepMs);
+    QFETCH(bool, held);
+    QFETCH(bool, lost);
+    LiveState state =
+        live({rankAt(0, 47, Phase::kBackward, sinceMs), rankAt(1, 47, Phase::kForward, 5)});
+    state.held = held;
+    if (lost)
+        state.nodes[1].link = LiveState::Link::kLost;
+    QTEST(standsStill(state, stepMs), "stands");
+}
+
+QTEST_GUILESS_MAIN(TestStandstill)
+#include "tst_standstill.moc"
