@@ -26,11 +26,12 @@ struct Arguments {
     std::string output;
     std::string format = "csv";
     std::string setting;
-    int64_t step = 0;
+    LogOptions logs;
+    std::string checkpoint;
+    bool yes = false;
     int64_t steps = 1;
     bool wait = false;
     bool asNew = false;
-    bool mustWrite = false;
     std::function<int(Session&)> action;
 };
 
@@ -51,70 +52,76 @@ constexpr Control kControls[] = {
     {"kill", CommandKind::kKill, "End the ranks at once, whatever they do"},
 };
 
+constexpr const char* kCheckpoint = "A step or the name of a folder, of `checkpoints RUN`";
 constexpr const char* kAnyway = "Launch also where a node seems to have too little memory";
 
 CLI::App* addCommand(CLI::App& parser, Arguments& a, const char* name, const char* description,
-                     bool mustWrite, std::function<int(Session&)> action) {
+                     std::function<int(Session&)> action) {
     CLI::App* command = parser.add_subcommand(name, description);
     command->add_flag("--json", a.json, "Answer in JSON on standard output");
-    command->callback([&a, mustWrite, action = std::move(action)] {
-        a.mustWrite = mustWrite;
-        a.action = action;
-    });
+    command->callback([&a, action = std::move(action)] { a.action = action; });
     return command;
 }
 
 CLI::App* addRunCommand(CLI::App& parser, Arguments& a, const char* name, const char* description,
-                        bool mustWrite, std::function<int(Session&)> action) {
-    CLI::App* command = addCommand(parser, a, name, description, mustWrite, std::move(action));
+                        std::function<int(Session&)> action) {
+    CLI::App* command = addCommand(parser, a, name, description, std::move(action));
     command->add_option("RUN", a.id, "Id, start of an id, or name of a run")->required();
     return command;
 }
 
 void addLaunching(CLI::App& parser, Arguments& a) {
-    auto* run = addCommand(parser, a, "run", "Launch a run", true,
-                           [&a](Session& s) { return runRun(s, a.run); });
-    run->add_option("SPEC", a.run.spec, "A run spec (.toml) or the name of a recipe")->required();
-    run->add_option("--node", a.run.nodes, "NAME[:RANKS], once per node; default this-computer")
+    auto* run =
+        addCommand(parser, a, "run", "Launch a run", [&a](Session& s) { return runRun(s, a.run); });
+    auto* spec = run->add_option("SPEC", a.run.spec, "A run spec (.toml) or the name of a recipe");
+    run->add_option("--like", a.run.like, "Instead: with the spec of this run, and on its nodes")
+        ->excludes(spec);
+    run->add_option("--node", a.run.nodes,
+                    "NAME[:RANKS], once per node; default this-computer, or --like's")
         ->allow_extra_args(false);
     run->add_option("--set", a.run.overrides, "section.key=value over the spec")
         ->allow_extra_args(false);
     run->add_flag("--wait", a.run.wait, "Follow the run until it ends");
     run->add_flag("--anyway", a.run.anyway, kAnyway);
 
-    auto* resume = addRunCommand(parser, a, "resume", "Go on from the newest checkpoint", true,
+    auto* resume = addRunCommand(parser, a, "resume", "Go on from the newest checkpoint",
                                  [&a](Session& s) { return runResume(s, a.id, a.wait); });
     resume->add_flag("--wait", a.wait, "Follow the run until it ends");
 
-    auto* restore = addRunCommand(
-        parser, a, "restore", "Go on from the checkpoint of a step", true, [&a](Session& s) {
-            return runRestore(s, {a.id, a.step, a.asNew, a.wait, a.run.anyway});
+    auto* restore =
+        addRunCommand(parser, a, "restore", "Go on from an earlier checkpoint", [&a](Session& s) {
+            return runRestore(
+                s, {a.id, a.checkpoint, a.asNew, a.run.overrides, a.yes, a.wait, a.run.anyway});
         });
-    restore->add_option("STEP", a.step, "A step of `checkpoints RUN`")->required();
-    restore->add_flag("--as-new", a.asNew, "Branch: a new run that starts from there");
+    restore->add_option("CHECKPOINT", a.checkpoint, kCheckpoint)->required();
+    auto* asNew =
+        restore->add_flag("--as-new", a.asNew, "Branch: a new run that starts from there");
+    restore->add_option("--set", a.run.overrides, "section.key=value over the spec of the branch")
+        ->allow_extra_args(false)
+        ->needs(asNew);
+    restore->add_flag("--yes", a.yes, "Do not ask before later steps and checkpoints are retired");
     restore->add_flag("--wait", a.wait, "Follow the run until it ends");
     restore->add_flag("--anyway", a.run.anyway, kAnyway);
 
-    auto* attach = addRunCommand(parser, a, "attach", "Follow a run until it ends", true,
+    auto* attach = addRunCommand(parser, a, "attach", "Follow a run until it ends",
                                  [&a](Session& s) { return runAttach(s, a.id); });
     attach->add_flag("--wait", a.wait, "What attach does anyway");
 }
 
 void addControls(CLI::App& parser, Arguments& a) {
     for (const Control& control : kControls)
-        addRunCommand(parser, a, control.name, control.description, false,
+        addRunCommand(parser, a, control.name, control.description,
                       [&a, kind = control.kind](Session& s) { return runControl(s, a.id, kind); });
-    auto* step = addRunCommand(
-        parser, a, "step", "While held: do N steps and hold again", false, [&a](Session& s) {
+    auto* step =
+        addRunCommand(parser, a, "step", "While held: do N steps and hold again", [&a](Session& s) {
             return runControl(s, a.id, CommandKind::kStep, {{"steps", std::to_string(a.steps)}});
         });
     step->add_option("N", a.steps, "How many steps")->check(CLI::PositiveNumber);
-    auto* set =
-        addRunCommand(parser, a, "set", "Change a setting of a live run", false, [&a](Session& s) {
-            const size_t equals = a.setting.find('=');
-            return runControl(s, a.id, CommandKind::kSet,
-                              {{a.setting.substr(0, equals), a.setting.substr(equals + 1)}});
-        });
+    auto* set = addRunCommand(parser, a, "set", "Change a setting of a live run", [&a](Session& s) {
+        const size_t equals = a.setting.find('=');
+        return runControl(s, a.id, CommandKind::kSet,
+                          {{a.setting.substr(0, equals), a.setting.substr(equals + 1)}});
+    });
     set->add_option("KEY=VALUE", a.setting, "optimizer.lr, optimizer.clip or train.log_every")
         ->required()
         ->check([](const std::string& text) {
@@ -123,34 +130,51 @@ void addControls(CLI::App& parser, Arguments& a) {
 }
 
 void addLists(CLI::App& parser, Arguments& a) {
-    addCommand(parser, a, "runs", "List the runs, newest first", false, &runRuns);
-    addRunCommand(parser, a, "show", "Show one run", false,
-                  [&a](Session& s) { return runShow(s, a.id); });
-    addRunCommand(parser, a, "checkpoints", "List a run's checkpoints", false,
+    addCommand(parser, a, "runs", "List the runs, newest first", &runRuns);
+    addRunCommand(parser, a, "show", "Show one run", [&a](Session& s) { return runShow(s, a.id); });
+    addRunCommand(parser, a, "checkpoints", "List a run's checkpoints",
                   [&a](Session& s) { return runCheckpoints(s, a.id); });
-    auto* exporting = addRunCommand(parser, a, "export", "Write every sample of a run", false,
+    auto* remove =
+        addRunCommand(parser, a, "remove-checkpoint", "Remove a checkpoint of an abandoned line",
+                      [&a](Session& s) { return runRemoveCheckpoint(s, a.id, a.checkpoint); });
+    remove->add_option("CHECKPOINT", a.checkpoint, kCheckpoint)->required();
+    auto* exporting = addRunCommand(parser, a, "export", "Write every sample of a run",
                                     [&a](Session& s) { return runExport(s, a.id, a.output); });
     exporting->add_option("--format", a.format, "csv")->check(CLI::IsMember({"csv"}));
     exporting->add_option("--output", a.output, "A file; default: standard output");
+    auto* logs = addRunCommand(parser, a, "logs", "Print what the ranks wrote", [&a](Session& s) {
+        a.logs.run = a.id;
+        return runLogs(s, a.logs);
+    });
+    logs->add_option("--rank", a.logs.rank, "Of this rank alone")->check(CLI::NonNegativeNumber);
+    logs->add_option("--filter", a.logs.contains, "Lines that contain these words");
+    logs->add_option("--output", a.logs.output, "A file; default: standard output");
+}
+
+void addReaching(CLI::App& command, Arguments& a, const char* ssh) {
+    command.add_option("--ssh", a.node.ssh, ssh);
+    command.add_option("--key", a.node.key, "Private key file");
+    command.add_option("--fingerprint", a.node.fingerprint,
+                       "SHA256:... of the host key to trust at first contact");
+    command.add_flag("!--no-check", a.node.check, "Do it without connecting");
 }
 
 void addNodes(CLI::App& parser, Arguments& a) {
     CLI::App* nodes = parser.add_subcommand("nodes", "The machines that can train");
     nodes->require_subcommand(1);
-    auto* add = addCommand(*nodes, a, "add", "Add a machine that SSH reaches", false,
+    auto* add = addCommand(*nodes, a, "add", "Add a machine that SSH reaches",
                            [&a](Session& s) { return runNodesAdd(s, a.node); });
     add->add_option("NAME", a.node.name, "What to call it")->required();
-    add->add_option("--ssh", a.node.ssh,
-                    "[USER@]HOST[:PORT] or a name of ~/.ssh/config; default NAME");
-    add->add_option("--key", a.node.key, "Private key file");
-    add->add_option("--fingerprint", a.node.fingerprint,
-                    "SHA256:... of the host key to trust at first contact");
-    add->add_flag("!--no-check", a.node.check, "Add it without connecting");
-    addCommand(*nodes, a, "list", "List the machines", false, &runNodesList);
-    auto* check = addCommand(*nodes, a, "check", "Connect to machines and look at them", false,
+    addReaching(*add, a, "[USER@]HOST[:PORT] or a name of ~/.ssh/config; default NAME");
+    auto* edit = addCommand(*nodes, a, "edit", "Reach a machine in another way",
+                            [&a](Session& s) { return runNodesEdit(s, a.node); });
+    edit->add_option("NAME", a.node.name, "Which; its name stays")->required();
+    addReaching(*edit, a, "[USER@]HOST[:PORT] or a name of ~/.ssh/config; default as it is");
+    addCommand(*nodes, a, "list", "List the machines", &runNodesList);
+    auto* check = addCommand(*nodes, a, "check", "Connect to machines and look at them",
                              [&a](Session& s) { return runNodesCheck(s, a.names); });
     check->add_option("NAME", a.names, "Which; default: all");
-    auto* remove = addCommand(*nodes, a, "remove", "Forget a machine", false,
+    auto* remove = addCommand(*nodes, a, "remove", "Forget a machine",
                               [&a](Session& s) { return runNodesRemove(s, a.node.name); });
     remove->add_option("NAME", a.node.name, "Which")->required();
 }
@@ -170,14 +194,32 @@ bool asksForJson(int argc, char** argv) {
                        [](const char* word) { return std::strcmp(word, "--json") == 0; });
 }
 
+/// What tells of the command that was named, as far as it was.
+std::string helpOf(const CLI::App& parser) {
+    std::string words = "ringmaster";
+    const CLI::App* command = &parser;
+    while (!command->get_subcommands().empty()) {
+        command = command->get_subcommands().front();
+        words += ' ' + command->get_name();
+    }
+    return words + " --help";
+}
+
 int refuseWords(const CLI::App& parser, const CLI::ParseError& error, const std::string& word,
                 bool json) {
     if (error.get_exit_code() == 0)
         return parser.exit(error);
     const auto isCalledSo = [&](const CLI::App* command) { return command->check_name(word); };
+    // In the order of the line; CLI11's own message has them from its end.
+    std::string unexpected;
+    if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr)
+        for (const std::string& each : parser.remaining(true))
+            unexpected += (unexpected.empty() ? "" : " ") + each;
     const bool isKnown = !parser.get_subcommands(isCalledSo).empty();
-    const std::string why = isKnown ? error.what() : "there is no command " + word;
-    return printError(json, {ErrorCode::kInvalid, why + "; see ringmaster --help"});
+    const std::string why = !isKnown             ? "there is no command " + word
+                            : unexpected.empty() ? error.what()
+                                                 : "not understood: " + unexpected;
+    return printError(json, {ErrorCode::kInvalid, why + "; see " + helpOf(parser)});
 }
 
 } // namespace
@@ -203,9 +245,11 @@ int runTerminalCommand(int argc, char** argv) {
         return refuseWords(parser, error, argv[1], asksForJson(argc, argv));
     }
     Session session(arguments.json);
-    if (const auto opened = session.open(arguments.mustWrite); !opened)
+    if (const auto opened = session.open(); !opened)
         return printError(session, opened.error());
-    return arguments.action(session);
+    const int code = arguments.action(session);
+    session.finish();
+    return code;
 }
 
 } // namespace rm

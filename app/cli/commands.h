@@ -16,6 +16,7 @@ class Session;
 
 struct RunOptions {
     std::string spec;                   ///< path of a .toml, or the name of a recipe
+    std::string like;                   ///< instead: the run whose spec, and nodes unless given
     std::vector<std::string> nodes;     ///< NAME[:RANKS]
     std::vector<std::string> overrides; ///< section.key=value
     bool wait = false;
@@ -27,8 +28,10 @@ int runResume(Session& session, const std::string& run, bool wait);
 
 struct RestoreOptions {
     std::string run;
-    int64_t step = 0;
+    std::string checkpoint; ///< a step, or the name of a folder
     bool asNew = false;
+    std::vector<std::string> overrides; ///< as RunOptions', of the new run
+    bool yes = false;                   ///< do not ask whether to retire what came after
     bool wait = false;
     bool anyway = false; ///< as RunOptions'
 };
@@ -40,7 +43,16 @@ int runControl(Session& session, const std::string& run, CommandKind kind,
 int runRuns(Session& session);
 int runShow(Session& session, const std::string& run);
 int runCheckpoints(Session& session, const std::string& run);
+int runRemoveCheckpoint(Session& session, const std::string& run, const std::string& checkpoint);
 int runExport(Session& session, const std::string& run, const std::string& output);
+
+struct LogOptions {
+    std::string run;
+    int rank = -1;        ///< -1: all
+    std::string contains; ///< empty: all
+    std::string output;   ///< empty: standard output
+};
+int runLogs(Session& session, const LogOptions& options);
 
 struct NodeOptions {
     std::string name;
@@ -50,6 +62,8 @@ struct NodeOptions {
     bool check = true;
 };
 int runNodesAdd(Session& session, const NodeOptions& options);
+/// Of what is not given the node keeps what it has.
+int runNodesEdit(Session& session, const NodeOptions& options);
 int runNodesList(Session& session);
 int runNodesCheck(Session& session, const std::vector<std::string>& names);
 int runNodesRemove(Session& session, const std::string& name);

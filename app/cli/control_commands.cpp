@@ -4,6 +4,7 @@
 #include "app/cli/json_view.h"
 #include "app/cli/session.h"
 #include "app/cli/terminal.h"
+#include "app/core/run/standstill.h"
 #include "shared/io/clock.h"
 
 #include <iostream>
@@ -18,6 +19,7 @@ using namespace std::chrono_literals;
 /// After its answer a pause or stop is not yet over: the ranks end and free the devices.
 constexpr auto kEndDeadline = 5min;
 constexpr auto kAnswerDeadline = 5min;
+constexpr auto kSettleDeadline = 3s; ///< for an end that is known on the nodes to be known here
 constexpr int64_t kPatienceNs = 3'000'000'000; ///< with a node that cannot be reached
 
 bool endsTheRun(CommandKind kind) {
@@ -38,12 +40,46 @@ std::optional<Error> cutOff(const LiveState& live) {
                                               "; a command that got there before takes effect"};
 }
 
+/// Tells a person who waits for a command why it takes long.
+class DelayLine {
+public:
+    DelayLine(Session& session, QString run, CommandKind kind)
+        : m_session(session)
+        , m_run(std::move(run))
+        , m_kind(kind) {}
+
+    void refresh() {
+        const LiveState live = m_session.engine().live(m_run);
+        const std::string delay = commandDelay(live, monotonicNowNs(), m_kind);
+        if (delay.empty())
+            return;
+        if (!std::exchange(m_isSaid, true) && m_kind != CommandKind::kKill)
+            m_status.print("Ranks act together, and one is late. To end the run at once, without a "
+                           "checkpoint: ringmaster kill " +
+                           m_run.toStdString());
+        m_status.update(oneLine(delay));
+    }
+
+private:
+    Session& m_session;
+    QString m_run;
+    CommandKind m_kind;
+    StatusLine m_status;
+    bool m_isSaid = false;
+};
+
 Result<CommandState> sendAndWait(Session& session, const QString& run, CommandKind kind,
-                                 std::vector<std::pair<std::string, std::string>> args) {
+                                 std::vector<std::pair<std::string, std::string>> args,
+                                 DelayLine& delay) {
     auto answer = session.engine().command(run, kind, std::move(args));
     const auto problem = [&] { return cutOff(session.engine().live(run)); };
     const auto wait = [&] {
-        awaitUntil([&] { return answer.isFinished() || problem(); }, kAnswerDeadline);
+        awaitUntil(
+            [&] {
+                delay.refresh();
+                return answer.isFinished() || problem();
+            },
+            kAnswerDeadline);
         return answer.isFinished();
     };
     if (!wait() && problem() && problem()->code == ErrorCode::kDenied &&
@@ -51,8 +87,11 @@ Result<CommandState> sendAndWait(Session& session, const QString& run, CommandKi
         wait();
     if (answer.isFinished())
         return answer.result();
+    const std::string who = whoIsBehind(session.engine().live(run));
     return failAs(std::string(commandKindName(kind)) + " " + run.toStdString(),
-                  problem().value_or(Error{ErrorCode::kUnavailable, "no answer from rank 0"}));
+                  problem().value_or(Error{ErrorCode::kUnavailable,
+                                           "no answer in 5 min" + (who.empty() ? "" : ": " + who) +
+                                               "; it takes effect when every rank comes to it"}));
 }
 
 void printState(const Session& session, const QString& run, CommandKind kind,
@@ -65,10 +104,22 @@ void printState(const Session& session, const QString& run, CommandKind kind,
                    {"message", state.message}});
         return;
     }
-    std::cout << run.toStdString() << ": " << commandKindName(kind);
+    std::cout << run.toStdString() << ": ";
     if (state.step >= 0)
-        std::cout << " took effect on every rank after step " << state.step;
-    std::cout << (state.message.empty() ? "" : " (" + oneLine(state.message) + ")") << std::endl;
+        std::cout << commandKindName(kind) << " took effect on every rank after step " << state.step
+                  << (state.message.empty() ? "" : " (" + oneLine(state.message) + ")");
+    else
+        std::cout << oneLine(state.message);
+    std::cout << std::endl;
+}
+
+/// Another command may have done what this one was refused for.
+bool isDoneByAnother(const Session& session, const QString& run, CommandKind kind) {
+    const auto isSo = [&] {
+        const auto now = session.resolve(run.toStdString());
+        return now && isAlready(kind, now->state);
+    };
+    return endsTheRun(kind) && awaitUntil(isSo, kSettleDeadline);
 }
 
 } // namespace
@@ -78,17 +129,30 @@ int runControl(Session& session, const std::string& id, CommandKind kind,
     const auto run = session.caughtUp(id);
     if (!run)
         return printError(session, run.error());
-    bool ended = false;
-    QObject::connect(&session.engine(), &Engine::attemptEnded, &session.engine(),
+    bool ended = isAlready(kind, run->state);
+    QObject context; // the engine outlives what is captured
+    QObject::connect(&session.engine(), &Engine::attemptEnded, &context,
                      [&](const QString& which) { ended = ended || which == run->id; });
-    const auto state = sendAndWait(session, run->id, kind, std::move(args));
+    std::optional<DelayLine> delay(std::in_place, session, run->id, kind);
+    auto state = sendAndWait(session, run->id, kind, std::move(args), *delay);
+    const auto isRefused = [&] { return !state || state->progress == CommandProgress::kRefused; };
+    if (isRefused() && isDoneByAnother(session, run->id, kind)) {
+        state = await(session.engine().command(run->id, kind));
+        ended = true;
+    }
+    const auto isOver = [&] {
+        delay->refresh();
+        return ended;
+    };
+    const bool isDone = isRefused() || !endsTheRun(kind) || awaitUntil(isOver, kEndDeadline);
+    delay.reset();
     if (!state)
         return printError(session, state.error());
     if (state->progress == CommandProgress::kRefused)
         return printError(session,
                           {ErrorCode::kInvalid, std::string(commandKindName(kind)) + " " +
                                                     run->id.toStdString() + ": " + state->message});
-    if (endsTheRun(kind) && !awaitUntil([&] { return ended; }, kEndDeadline))
+    if (!isDone)
         return printError(session, {ErrorCode::kUnavailable, std::string(commandKindName(kind)) +
                                                                  " " + run->id.toStdString() +
                                                                  ": the ranks have not ended yet"});

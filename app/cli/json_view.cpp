@@ -59,6 +59,10 @@ Json toJson(const RunSummary& run) {
     Json nodes = Json::array();
     for (const RunNode& node : run.nodes)
         nodes.push_back({{"name", node.nodeName}, {"ranks", node.ranks}});
+    Json unreachable = Json::array();
+    for (const LostNode& node : run.lostNodes)
+        unreachable.push_back(
+            {{"name", node.nodeName}, {"since", secondsOf(node.sinceNs)}, {"message", node.why}});
     Json tags = Json::array();
     for (const QString& tag : run.tags)
         tags.push_back(tag.toStdString());
@@ -66,11 +70,13 @@ Json toJson(const RunSummary& run) {
         {"id", run.id.toStdString()},
         {"name", run.name.toStdString()},
         {"state", runStateName(run.state)},
+        {"held", run.held},
         {"steps", run.step},
         {"total_steps", run.totalSteps},
         {"ranks", run.ranks},
         {"attempt", run.attempt},
         {"nodes", nodes},
+        {"unreachable", unreachable},
         {"loss", orNull(run.loss)},
         {"validation_loss", orNull(run.validationLoss)},
         {"created", secondsOf(run.createdNs)},
@@ -89,9 +95,23 @@ Json toJson(const StoredCheckpoint& checkpoint) {
             {"bytes", saved.bytes},
             {"reason", saved.reason},
             {"validation_loss", orNull(saved.validationLoss)},
-            {"best", saved.best},
+            {"best", checkpoint.isBest},
             {"saved", secondsOf(saved.wallNs)},
-            {"attempt", checkpoint.attempt}};
+            {"attempt", checkpoint.attempt},
+            {"retired_by", checkpoint.retiredBy ? Json(checkpoint.retiredBy) : Json(nullptr)}};
+}
+
+Json toJson(const StoredLine& line) {
+    Json out = {{"attempt", line.attempt},
+                {"first_step", line.firstStep},
+                {"last_step", line.lastStep},
+                {"retired_by", nullptr},
+                {"retired_at", nullptr}};
+    if (line.retiredBy) {
+        out["retired_by"] = line.retiredBy;
+        out["retired_at"] = line.retiredAt;
+    }
+    return out;
 }
 
 Json toJson(const StoredAttempt& attempt) {
@@ -127,6 +147,7 @@ Json toJson(const StoredEvent& event) {
     return {{"time", secondsOf(event.event.wallNs)},
             {"severity", severityName(event.event.severity)},
             {"code", event.event.code},
+            {"attempt", event.attempt},
             {"rank", event.event.rank},
             {"step", event.event.step},
             {"message", event.event.message}};

@@ -11,6 +11,7 @@ namespace rm::cli {
 /// How `--json` shows things. Keys are stable: scripts read them.
 nlohmann::ordered_json toJson(const RunSummary& run);
 nlohmann::ordered_json toJson(const StoredCheckpoint& checkpoint);
+nlohmann::ordered_json toJson(const StoredLine& line);
 nlohmann::ordered_json toJson(const StoredAttempt& attempt);
 nlohmann::ordered_json toJson(const StoredRank& rank);
 nlohmann::ordered_json toJson(const StoredEvent& event);

@@ -4,8 +4,14 @@
 #include "app/cli/run_text.h"
 #include "app/cli/session.h"
 #include "app/cli/terminal.h"
+#include "app/core/run/checkpoint_words.h"
+#include "app/core/run/standstill.h"
+#include "app/core/store/export_log.h"
 #include "app/core/store/run_metrics.h"
 
+#include <QtConcurrent>
+
+#include <algorithm>
 #include <fstream>
 #include <iostream>
 
@@ -24,14 +30,37 @@ std::string nodesText(const RunSummary& run) {
     return text;
 }
 
+std::string stateText(const RunSummary& run) {
+    std::string text = runStateName(run);
+    for (const LostNode& node : run.lostNodes)
+        text += ", " + node.nodeName + " unreachable";
+    return text;
+}
+
 std::vector<std::string> row(const RunSummary& run) {
     return {run.id.toStdString(),
-            runStateName(run.state),
+            stateText(run),
             std::to_string(run.step) + "/" + std::to_string(run.totalSteps),
             lossText(run.loss),
             lossText(run.validationLoss),
             nodesText(run),
             formatAgo(run.createdNs)};
+}
+
+std::string parentText(const RunSummary& run) {
+    if (run.parentRun.isEmpty())
+        return {};
+    const QString& parent = run.parentName.isEmpty() ? run.parentRun : run.parentName;
+    return oneLine(parent.toStdString()) + " at " + std::to_string(run.parentStep);
+}
+
+/// A last column for branches, where there are any.
+void addParents(std::vector<std::vector<std::string>>& rows, const std::vector<RunSummary>& runs) {
+    if (std::ranges::all_of(runs, &QString::isEmpty, &RunSummary::parentRun))
+        return;
+    rows.front().push_back("BRANCH OF");
+    for (size_t i = 0; i < runs.size(); ++i)
+        rows[i + 1].push_back(parentText(runs[i]));
 }
 
 template <class T>
@@ -67,15 +96,33 @@ std::vector<std::string> row(const StoredCheckpoint& checkpoint) {
     const CheckpointSaved& saved = checkpoint.saved;
     const bool validated = saved.validationLoss == saved.validationLoss;
     return {std::to_string(saved.step),
+            std::to_string(checkpoint.attempt),
             validated ? formatNumber(saved.validationLoss) : "-",
             formatBytes(static_cast<double>(saved.bytes)),
-            oneLine(saved.reason) + (saved.best ? ", best" : ""),
+            oneLine(whyKept(checkpoint)),
             formatAgo(saved.wallNs),
             oneLine(saved.path)};
 }
 
-void printShow(const RunSummary& run, StoreReader& reader) {
-    std::cout << run.id.toStdString() << "  " << runStateName(run.state) << "\n"
+std::string countText(const std::vector<StoredCheckpoint>& checkpoints) {
+    const auto living = std::ranges::count(checkpoints, 0, &StoredCheckpoint::retiredBy);
+    const auto retired = static_cast<std::ptrdiff_t>(checkpoints.size()) - living;
+    return std::to_string(living) +
+           (retired > 0 ? ", and " + std::to_string(retired) + " of abandoned lines" : "");
+}
+
+/// What a run that does not get on waits for; empty: it gets on, or has ended.
+std::string standstillOf(Session& session, const RunSummary& run) {
+    const LiveState live = session.engine().live(run.id);
+    const bool isOpen =
+        run.state == RunStateKind::kRunning || run.state == RunStateKind::kPreparing;
+    if (!isOpen || live.held || !standsStill(live, 0))
+        return {};
+    return whoIsBehind(live);
+}
+
+void printShow(const RunSummary& run, StoreReader& reader, const std::string& standstill) {
+    std::cout << run.id.toStdString() << "  " << runStateName(run) << "\n"
               << "  step        " << run.step << " of " << run.totalSteps << ", attempt "
               << run.attempt << "\n"
               << "  loss        " << lossText(run.loss) << ", best validation "
@@ -83,10 +130,14 @@ void printShow(const RunSummary& run, StoreReader& reader) {
               << lastFigures(reader, run.id, validationMetrics(reader, run.id)) << "\n"
               << "  nodes       " << nodesText(run) << "\n"
               << "  created     " << formatAgo(run.createdNs) << "\n"
-              << "  checkpoints " << present(reader.checkpoints(run.id)).size() << "\n";
+              << "  checkpoints " << countText(present(reader.checkpoints(run.id))) << "\n";
     if (!run.parentRun.isEmpty())
-        std::cout << "  branch of   " << run.parentRun.toStdString() << " at step "
-                  << run.parentStep << "\n";
+        std::cout << "  branch of   " << parentText(run) << "\n";
+    if (!standstill.empty())
+        std::cout << "  waiting     " << oneLine(standstill) << "\n";
+    for (const LostNode& node : run.lostNodes)
+        std::cout << "  unreachable " << node.nodeName << ", last heard of "
+                  << formatAgo(node.sinceNs) << " (" << oneLine(node.why) << ")\n";
     if (!run.message.isEmpty())
         std::cout << "  message     " << oneLine(run.message.toStdString()) << "\n";
     for (const StoredRank& rank : reader.ranks(run.id)) {
@@ -104,7 +155,9 @@ int runRuns(Session& session) {
     const auto reader = session.reader();
     if (!reader)
         return printError(session, reader.error());
-    const auto runs = (*reader)->runs();
+    auto runs = (*reader)->runs();
+    for (RunSummary& run : runs)
+        session.noteLinks(run);
     if (session.json()) {
         printJson(arrayOf(runs));
         return 0;
@@ -118,6 +171,7 @@ int runRuns(Session& session) {
         {"RUN", "STATE", "STEP", "LOSS", "VALIDATION", "NODES", "CREATED"}};
     for (const RunSummary& run : runs)
         rows.push_back(row(run));
+    addParents(rows, runs);
     std::cout << formatTable(rows) << std::flush;
     return 0;
 }
@@ -128,12 +182,15 @@ int runShow(Session& session, const std::string& id) {
         return printError(session, read.error());
     const RunSummary& run = read->summary;
     StoreReader& reader = *read->reader;
+    const std::string standstill = standstillOf(session, run);
     if (!session.json()) {
-        printShow(run, reader);
+        printShow(run, reader, standstill);
         return 0;
     }
     auto out = toJson(run);
+    out["waiting"] = standstill;
     out["attempts"] = arrayOf(reader.attempts(run.id));
+    out["lines"] = arrayOf(reader.lines(run.id));
     out["rank_states"] = arrayOf(reader.ranks(run.id));
     out["events"] = arrayOf(reader.events(run.id));
     out["checkpoints"] = arrayOf(present(reader.checkpoints(run.id)));
@@ -152,7 +209,7 @@ int runCheckpoints(Session& session, const std::string& id) {
         return 0;
     }
     std::vector<std::vector<std::string>> rows = {
-        {"STEP", "VALIDATION", "SIZE", "KEPT BECAUSE", "SAVED", "WHERE"}};
+        {"STEP", "ATTEMPT", "VALIDATION", "SIZE", "KEPT BECAUSE", "SAVED", "WHERE"}};
     for (const StoredCheckpoint& checkpoint : checkpoints)
         rows.push_back(row(checkpoint));
     std::cout << (checkpoints.empty() ? "No checkpoints yet.\n" : formatTable(rows)) << std::flush;
@@ -173,8 +230,12 @@ int runExport(Session& session, const std::string& id, const std::string& output
     if (!output.empty() && !file)
         return printError(session, {ErrorCode::kDenied, "write " + output + ": cannot open it"});
     std::ostream& out = output.empty() ? std::cout : file;
-    const auto rows = exportCsv(*read->reader, read->summary.id, out);
-    out.flush();
+    // Not in this thread, which may be serving other terminals.
+    const auto rows = await(QtConcurrent::run([&] {
+        auto written = exportCsv(*read->reader, read->summary.id, out);
+        out.flush();
+        return written;
+    }));
     if (!rows)
         return printError(session, rows.error());
     if (!out)
@@ -185,6 +246,31 @@ int runExport(Session& session, const std::string& id, const std::string& output
         printJson({{"run", read->summary.id.toStdString()}, {"rows", *rows}, {"output", output}});
     else if (!output.empty())
         std::cerr << *rows << " rows written to " << output << std::endl;
+    return 0;
+}
+
+int runLogs(Session& session, const LogOptions& options) {
+    if (session.json() && options.output.empty())
+        return printError(session, {ErrorCode::kInvalid, "logs " + options.run +
+                                                             ": with --json name an --output: two "
+                                                             "answers do not fit into one stream"});
+    const auto read = readRun(session, options.run);
+    if (!read)
+        return printError(session, read.error());
+    const QString& run = read->summary.id;
+    const LogChoice choice{options.rank, QString::fromStdString(options.contains)};
+    // Not in this thread, which may be serving other terminals.
+    const auto lines = await(QtConcurrent::run([&] {
+        return options.output.empty()
+                   ? exportLog(*read->reader, run, choice, std::cout)
+                   : exportLog(*read->reader, run, choice, QString::fromStdString(options.output));
+    }));
+    if (!lines)
+        return printError(session, lines.error());
+    if (session.json())
+        printJson({{"run", run.toStdString()}, {"lines", *lines}, {"output", options.output}});
+    else if (!options.output.empty())
+        std::cerr << *lines << " lines written to " << options.output << std::endl;
     return 0;
 }
 

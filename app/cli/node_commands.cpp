@@ -13,12 +13,10 @@ namespace rm::cli {
 
 namespace {
 
-/// "[USER@]HOST[:PORT]"; IPv6 addresses stand in brackets.
-Result<Node> parseNode(const NodeOptions& options) {
-    Node node;
-    node.name = options.name;
-    node.identityFile = options.key;
-    std::string rest = options.ssh.empty() ? options.name : options.ssh;
+/// `node` reached by "[USER@]HOST[:PORT]"; IPv6 addresses stand in brackets.
+Result<Node> reachedBy(Node node, std::string rest) {
+    node.user.clear();
+    node.port = 0;
     if (const size_t at = rest.find('@'); at != std::string::npos) {
         node.user = rest.substr(0, at);
         rest = rest.substr(at + 1);
@@ -30,7 +28,7 @@ Result<Node> parseNode(const NodeOptions& options) {
         bool isNumber = false;
         node.port = QString::fromStdString(rest.substr(colon + 1)).toInt(&isNumber);
         if (!isNumber || node.port < 1 || node.port > 65535)
-            return fail(ErrorCode::kInvalid, "add node " + options.name + ": \"" +
+            return fail(ErrorCode::kInvalid, "read the address of " + node.name + ": \"" +
                                                  rest.substr(colon + 1) + "\" is no port");
         rest.resize(colon);
     }
@@ -52,10 +50,23 @@ void printCheck(const NodeCheck& check) {
     std::cout << std::flush;
 }
 
+int reportCheck(const Session& session, const NodeCheck& check) {
+    if (check.failure)
+        return printError(session, {check.failure->error.code, withAdvice(*check.failure)});
+    if (session.json())
+        printJson(toJson(check));
+    else
+        printCheck(check);
+    return 0;
+}
+
 } // namespace
 
 int runNodesAdd(Session& session, const NodeOptions& options) {
-    const auto node = parseNode(options);
+    Node wanted;
+    wanted.name = options.name;
+    wanted.identityFile = options.key;
+    const auto node = reachedBy(wanted, options.ssh.empty() ? options.name : options.ssh);
     if (!node)
         return printError(session, node.error());
     if (const auto added = session.fleet().add(*node); !added)
@@ -72,10 +83,30 @@ int runNodesAdd(Session& session, const NodeOptions& options) {
                                     withAdvice(*check.failure) +
                                         " (not added; --no-check adds it without connecting)"});
     }
+    return reportCheck(session, check);
+}
+
+int runNodesEdit(Session& session, const NodeOptions& options) {
+    const auto known = session.fleet().find(QString::fromStdString(options.name));
+    if (!known)
+        return printError(session, {ErrorCode::kNotFound,
+                                    "edit node " + options.name + ": it is not in the list"});
+    const auto node = options.ssh.empty() ? Result<Node>(*known) : reachedBy(*known, options.ssh);
+    if (!node)
+        return printError(session, node.error());
+    Node wanted = *node;
+    if (!options.key.empty())
+        wanted.identityFile = options.key;
+    if (const auto changed = session.fleet().change(wanted); !changed)
+        return printError(session, changed.error());
+    if (options.check) {
+        NodeCheck check = checkAsking(session, wanted, options.fingerprint);
+        if (check.failure)
+            check.failure->error.message += " (edited all the same)";
+        return reportCheck(session, check);
+    }
     if (session.json())
-        printJson(toJson(check));
-    else
-        printCheck(check);
+        printJson(toJson(wanted));
     return 0;
 }
 

@@ -3,6 +3,8 @@
 
 #include "app/cli/terminal.h"
 
+#include <algorithm>
+
 namespace rm::cli {
 
 std::string lastFigures(StoreReader& reader, const QString& run,
@@ -15,18 +17,55 @@ std::string lastFigures(StoreReader& reader, const QString& run,
     return text;
 }
 
-std::string progressText(const Progress& progress) {
-    std::string text = progress.stage.toStdString();
-    if (progress.total <= 0)
-        return text;
+namespace {
+
+std::string amountText(const Progress& progress) {
     const double share = static_cast<double>(progress.done) / static_cast<double>(progress.total);
-    text += "  " + progressBar(share, kBarWidth) + "  " +
-            formatBytes(static_cast<double>(progress.sent)) + " sent";
+    std::string text = progressBar(share, kBarWidth) + "  " +
+                       formatBytes(static_cast<double>(progress.done)) + " of " +
+                       formatBytes(static_cast<double>(progress.total)) + ", " +
+                       formatBytes(static_cast<double>(progress.sent)) + " sent";
+    if (progress.done >= progress.total)
+        return text + ", the node puts it in place";
     if (progress.bytesPerSec >= 0)
         text += ", " + formatBytes(progress.bytesPerSec) + "/s";
     if (progress.secondsLeft >= 0)
         text += ", " + formatDuration(progress.secondsLeft) + " left";
     return text;
+}
+
+std::string receiversText(const Progress& progress) {
+    if (progress.nodes.empty())
+        return {};
+    return " to " + (progress.nodes.size() == 1 ? progress.nodes[0].stage.toStdString()
+                                                : std::to_string(progress.nodes.size()) + " nodes");
+}
+
+} // namespace
+
+std::string progressText(const Progress& progress) {
+    const std::string stage = oneLine(progress.stage.toStdString()) + receiversText(progress);
+    return progress.total <= 0 ? stage : stage + "  " + amountText(progress);
+}
+
+std::vector<std::string> nodeProgressTexts(const Progress& progress) {
+    size_t widest = 0;
+    for (const Progress& node : progress.nodes)
+        widest = std::max(widest, node.stage.toStdString().size());
+    std::vector<std::string> lines;
+    for (const Progress& node : progress.nodes)
+        if (progress.nodes.size() > 1 && node.total > 0)
+            lines.push_back("  " +
+                            node.stage.leftJustified(static_cast<int>(widest)).toStdString() +
+                            "  " + amountText(node));
+    return lines;
+}
+
+std::string sentText(const Progress& progress, double seconds) {
+    const QString what = progress.stage.section(' ', 1);
+    return "Sent " + what.toStdString() + receiversText(progress) + ": " +
+           formatBytes(static_cast<double>(progress.done)) + " as " +
+           formatBytes(static_cast<double>(progress.sent)) + " in " + formatDuration(seconds);
 }
 
 } // namespace rm::cli

@@ -13,8 +13,12 @@ namespace rm::cli {
 
 inline constexpr int kBarWidth = 24; ///< of all progress bars, characters
 
-/// "Send trainer  [####----]  52 MB sent, 80 MB/s, 1 s left": what went over the wire
+/// "Send trainer to 3 nodes  [####----]  210 MB of 403 MB, 52 MB sent, 80 MB/s, 1 s left"
 std::string progressText(const Progress& progress);
+/// A line for each of several nodes that something is sent to, likewise.
+std::vector<std::string> nodeProgressTexts(const Progress& progress);
+/// "Sent trainer to 3 nodes: 1.2 GB as 329 MB in 24 s"
+std::string sentText(const Progress& progress, double seconds);
 
 /// "  bleu 27.4  chrf 55.1": the last of each of these metrics of a run.
 std::string lastFigures(StoreReader& reader, const QString& run,

@@ -2,16 +2,17 @@
 #include "app/cli/run_watch.h"
 
 #include "app/cli/access.h"
+#include "app/cli/interruption.h"
 #include "app/cli/json_view.h"
 #include "app/cli/run_text.h"
 #include "app/cli/session.h"
 #include "app/cli/terminal.h"
+#include "app/core/run/standstill.h"
 #include "app/core/store/run_metrics.h"
-
-#include <unistd.h>
+#include "app/core/store/step_samples.h"
 
 #include <algorithm>
-#include <csignal>
+#include <cmath>
 #include <iostream>
 #include <set>
 
@@ -22,13 +23,6 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto kRefresh = 200ms;
-
-/// Ctrl+C ends this terminal program only: what it followed trains on.
-void leaveRunAlone(int) {
-    static constexpr char kText[] = "\nThe run goes on. Come back with: ringmaster attach RUN\n";
-    [[maybe_unused]] const auto written = write(STDERR_FILENO, kText, sizeof kText - 1);
-    _exit(128 + SIGINT);
-}
 
 ExitCode exitCodeOf(RunStateKind state) {
     switch (state) {
@@ -87,11 +81,15 @@ public:
     /// there is no such node.
     bool askForLogin();
     int finish();
+    /// Ctrl+C ends what this terminal does, and not what it followed. Gives `exitCode` back.
+    int leave(int exitCode);
 
 private:
     std::string statusText(const RunSummary& run);
     std::string throughputText(int ranks);
-    void printNewEvents();
+    std::string paceText(const RunSummary& run, const LiveState& live);
+    void printNewEvents(int attempt);
+    double stepMs(const RunSummary& run);
 
     Session& m_session;
     QString m_run;
@@ -100,8 +98,6 @@ private:
     std::optional<Error> m_refusal; ///< the run goes on, where nobody lets us in
     std::set<std::string> m_asked;
     int64_t m_lastEvent = 0;
-    int64_t m_firstStep = -1;
-    std::chrono::steady_clock::time_point m_started = std::chrono::steady_clock::now();
     std::chrono::steady_clock::time_point m_refreshed{};
 };
 
@@ -133,25 +129,39 @@ std::string Watch::statusText(const RunSummary& run) {
     for (const LiveState::NodeLink& node : live.nodes)
         if (isGone(node))
             text += "  (" + node.node + " unreachable: " + oneLine(node.why.toStdString()) + ")";
-    if (m_firstStep < 0 && run.step > 0)
-        m_firstStep = run.step;
-    const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - m_started;
-    if (m_firstStep >= 0 && run.step > m_firstStep + 2)
-        text += "  " +
-                formatDuration(elapsed.count() / static_cast<double>(run.step - m_firstStep) *
-                               static_cast<double>(run.totalSteps - run.step)) +
-                " left";
-    return text;
+    return text + paceText(run, live);
 }
 
-void Watch::printNewEvents() {
+/// Mean of the last steps; 0: there are none.
+double Watch::stepMs(const RunSummary& run) {
+    constexpr int64_t kLast = 50;
+    const auto mean =
+        m_reader->buckets(m_run, {"train/step_ms", 0}, run.step - kLast + 1, run.step, 1);
+    return mean.empty() || std::isnan(mean[0].mean) ? 0 : mean[0].mean;
+}
+
+/// "  3 min left", or who the ranks wait for.
+std::string Watch::paceText(const RunSummary& run, const LiveState& live) {
+    const double ms = stepMs(run);
+    if (standsStill(live, ms))
+        return live.held ? "  held" : "  stands still: " + oneLine(whoIsBehind(live));
+    if (ms <= 0)
+        return {};
+    return "  " + formatDuration(ms / 1000 * static_cast<double>(run.totalSteps - run.step)) +
+           " left";
+}
+
+/// Not of attempts before this one: they are over.
+void Watch::printNewEvents(int attempt) {
     auto events = m_reader->events(m_run, 50);
     std::reverse(events.begin(), events.end());
     for (const StoredEvent& event : events) {
         if (event.id <= m_lastEvent)
             continue;
         m_lastEvent = event.id;
-        if (event.event.severity != Severity::kInfo)
+        if (event.attempt < attempt)
+            continue;
+        if (event.event.severity != Severity::kInfo || event.event.code == kNodeBackEvent)
             m_status.print("  " + oneLine(event.event.message));
     }
 }
@@ -164,7 +174,7 @@ bool Watch::refresh() {
     const auto run = m_reader->run(m_run);
     if (!run)
         return false;
-    printNewEvents();
+    printNewEvents(run->attempt);
     m_status.update(run->state == RunStateKind::kRunning ? statusText(*run)
                                                          : runStateName(run->state));
     const LiveState live = m_session.engine().live(m_run);
@@ -192,20 +202,27 @@ int Watch::finish() {
         return static_cast<int>(ExitCode::kNotFound);
     if (m_refusal)
         return printError(m_session, *m_refusal);
+    printNewEvents(run->attempt);
     m_status.print(statusText(*run));
     m_status.update("");
-    const auto samples = m_reader->samples(m_run);
+    auto samples = samplesByStep(m_reader->samples(m_run));
+    std::erase_if(samples, [](const StepSample& sample) { return sample.retiredBy != 0; });
     if (m_session.json()) {
         printJson(toJson(*run));
     } else {
         if (!samples.empty())
             std::cout << "Sample after step " << samples.front().step << ":\n"
-                      << safeText(samples.front().prompt + samples.front().text) << "\n\n";
+                      << safeText(samples.front().text) << "\n\n";
         std::cout << run->id.toStdString() << " " << runStateName(run->state)
                   << (run->message.isEmpty() ? "" : ": " + oneLine(run->message.toStdString()))
                   << std::endl;
     }
     return static_cast<int>(exitCodeOf(run->state));
+}
+
+int Watch::leave(int exitCode) {
+    m_status.print("The run goes on. Come back with: ringmaster attach " + m_run.toStdString());
+    return exitCode;
 }
 
 } // namespace
@@ -214,16 +231,17 @@ int watchRun(Session& session, const QString& run) {
     auto reader = session.reader();
     if (!reader)
         return printError(session, reader.error());
-    std::signal(SIGINT, &leaveRunAlone);
     Watch watch(session, run, std::move(*reader));
     Engine& engine = session.engine();
     bool ended = false;
     bool refused = false;
+    bool goesOn = true;
     QString problem;
-    QObject::connect(&engine, &Engine::loginRefused, &engine, [&] { refused = true; });
-    QObject::connect(&engine, &Engine::attemptEnded, &engine,
+    QObject context; // the engine outlives what is captured
+    QObject::connect(&engine, &Engine::loginRefused, &context, [&] { refused = true; });
+    QObject::connect(&engine, &Engine::attemptEnded, &context,
                      [&](const QString& which) { ended = ended || which == run; });
-    QObject::connect(&engine, &Engine::failed, &engine,
+    QObject::connect(&engine, &Engine::failed, &context,
                      [&](const QString& which, const QString& why) {
                          if (which == run)
                              problem = why;
@@ -231,8 +249,15 @@ int watchRun(Session& session, const QString& run) {
     engine.attach(run);
     do {
         refused = false;
-        awaitUntil([&] { return !watch.refresh() || ended || refused || !problem.isEmpty(); });
-    } while (problem.isEmpty() && watch.askForLogin());
+        const Interruption interruption;
+        awaitUntil([&] {
+            goesOn = watch.refresh();
+            return interruption.isAsked() || !goesOn || ended || refused || !problem.isEmpty();
+        });
+        if (interruption.isAsked())
+            return watch.leave(interruption.exitCode());
+        // A node of another run may have refused: this one goes on.
+    } while (problem.isEmpty() && (watch.askForLogin() || (goesOn && !ended)));
     if (!problem.isEmpty())
         std::cerr << "ringmaster: " << oneLine(problem.toStdString()) << std::endl;
     return watch.finish();

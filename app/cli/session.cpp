@@ -1,16 +1,21 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/session.h"
 
+#include "app/cli/interruption.h"
 #include "app/cli/json_view.h"
 #include "app/cli/terminal.h"
 #include "app/core/remote/credential_store.h"
 #include "shared/io/clock.h"
 
 #include <QDir>
+#include <QEventLoop>
 #include <QTimer>
+
+#include <unistd.h>
 
 #include <algorithm>
 #include <iostream>
+#include <map>
 
 namespace rm::cli {
 
@@ -19,8 +24,8 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto kCatchUp = 5s;
+constexpr auto kSamplesDue = 1s; ///< after its nodes were heard: a step may not be logged
 constexpr int64_t kLostForGoodNs = 1'000'000'000;
-constexpr auto kOthersList = 6s; ///< as long as another `ringmaster runs` may hold the database
 
 /// Every node of the run has said once what it holds, or cannot be reached.
 bool hasHeardFromAll(const LiveState& live) {
@@ -29,17 +34,12 @@ bool hasHeardFromAll(const LiveState& live) {
     });
 }
 
-Result<std::unique_ptr<StoreWriter>> openWriter(const QString& database, bool patient) {
-    auto writer = StoreWriter::open(database);
-    const auto isSettled = [&] { return writer || writer.error().code != ErrorCode::kUnavailable; };
-    if (patient && !isSettled())
-        awaitUntil(
-            [&] {
-                writer = StoreWriter::open(database);
-                return isSettled();
-            },
-            kOthersList);
-    return writer;
+int64_t stepOfRankZero(const LiveState& live) {
+    for (const LiveState::NodeLink& node : live.nodes)
+        for (const RankState& rank : node.state ? node.state->ranks : std::vector<RankState>())
+            if (rank.rank == 0)
+                return rank.step;
+    return 0;
 }
 
 } // namespace
@@ -50,21 +50,32 @@ Session::Session(bool json)
 
 Session::~Session() = default;
 
-Result<void> Session::open(bool mustWrite) {
-    m_fleet = std::make_unique<Fleet>(m_paths.config);
+Result<void> Session::open() {
+    m_fleet = std::make_unique<Fleet>(m_paths.config, m_paths.state);
     if (const auto loaded = m_fleet->load(); !loaded)
         return loaded;
     if (!QDir().mkpath(m_paths.data))
         return fail(ErrorCode::kDenied,
                     "make " + m_paths.data.toStdString() + ": check XDG_DATA_HOME and HOME");
-    auto writer = openWriter(m_paths.database(), mustWrite);
-    if (!writer && (mustWrite || writer.error().code != ErrorCode::kUnavailable))
-        return tl::unexpected<Error>(writer.error());
-    m_writes = writer.has_value();
-    m_engine = std::make_unique<Engine>(m_paths, *m_fleet, writer ? std::move(*writer) : nullptr);
-    m_engine->setCredentialSource(
-        [this](const Node& node) { return m_fleet->credentials().lookUp(node.name); });
-    return {};
+    m_engine = std::make_unique<SharedEngine>(m_paths, *m_fleet, face::Kind::kTerminal);
+    // What is said of no run concerns everybody.
+    QObject::connect(m_engine.get(), &Engine::failed, m_engine.get(),
+                     [](const QString& run, const QString& why) {
+                         if (run.isEmpty())
+                             std::cerr << "ringmaster: " << oneLine(why.toStdString()) << std::endl;
+                     });
+    return await(m_engine->open());
+}
+
+void Session::finish() {
+    const auto isDone = [this] { return !m_engine->isBusyForOthers(); };
+    if (isDone())
+        return;
+    if (isatty(STDERR_FILENO))
+        std::cerr << "Another terminal's launch goes on here until its ranks train; Ctrl+C ends it"
+                  << std::endl;
+    const Interruption interruption;
+    awaitUntil([&] { return interruption.isAsked() || isDone(); });
 }
 
 Result<std::unique_ptr<StoreReader>> Session::reader() const {
@@ -83,30 +94,50 @@ void Session::catchUp() {
         catchUpWith((*opened)->runs());
 }
 
-Result<RunSummary> Session::caughtUp(const std::string& run) {
-    const auto found = resolve(run);
+Result<RunSummary> Session::caughtUp(const std::string& text) {
+    const auto found = resolve(text);
     if (!found)
         return found;
     catchUpWith({*found});
-    return resolve(run);
+    auto run = resolve(text);
+    if (run)
+        noteLinks(*run);
+    return run;
+}
+
+void Session::noteLinks(RunSummary& run) const {
+    for (const LiveState::NodeLink& node : m_engine->live(run.id).nodes) {
+        const bool isKnown =
+            std::ranges::find(run.lostNodes, node.node, &LostNode::nodeName) != run.lostNodes.end();
+        if (isGone(node) && !isKnown)
+            run.lostNodes.push_back({node.node, unreachableSinceNs(node),
+                                     "cannot be reached: " + node.why.toStdString()});
+        if (node.link == LiveState::Link::kLive)
+            std::erase_if(run.lostNodes,
+                          [&](const LostNode& lost) { return lost.nodeName == node.node; });
+    }
 }
 
 void Session::catchUpWith(const std::vector<RunSummary>& runs) {
-    if (!m_writes)
-        return;
     std::vector<QString> live;
     for (const RunSummary& run : runs)
         if (run.state == RunStateKind::kPreparing || run.state == RunStateKind::kRunning)
             live.push_back(run.id);
     for (const QString& run : live)
         m_engine->attach(run);
-    awaitUntil(
-        [&] {
-            return std::all_of(live.begin(), live.end(), [this](const QString& run) {
-                return hasHeardFromAll(m_engine->live(run));
-            });
-        },
-        kCatchUp);
+    const auto allHave = [&](const std::function<bool(const QString&)>& done) {
+        return [&live, done] { return std::all_of(live.begin(), live.end(), done); };
+    };
+    awaitUntil(allHave([this](const QString& run) { return hasHeardFromAll(m_engine->live(run)); }),
+               kCatchUp);
+    std::map<QString, int64_t> steps;
+    for (const QString& run : live)
+        steps[run] = stepOfRankZero(m_engine->live(run));
+    const auto isStored = [&](const QString& run) {
+        const auto stored = resolve(run.toStdString());
+        return !stored || stored->step >= steps[run];
+    };
+    awaitUntil(allHave(isStored), kSamplesDue);
 }
 
 void Session::grant(const std::string& node, const Credentials& credentials) {
@@ -142,7 +173,8 @@ bool isGone(const LiveState::NodeLink& node) {
 int printError(bool json, const Error& error) {
     if (json)
         printJson(toJson(error));
-    std::cerr << "ringmaster: " << oneLine(error.message) << std::endl;
+    const QString lines = QString::fromStdString(error.message);
+    std::cerr << "ringmaster: " << oneLine(lines.split('\n').join("; ").toStdString()) << std::endl;
     return static_cast<int>(exitCodeFor(error.code));
 }
 

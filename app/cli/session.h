@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "app/core/run/engine.h"
+#include "app/core/await.h"
+#include "app/core/holder/shared_engine.h"
 #include "app/core/settings/paths.h"
+#include "app/core/store/store.h"
 #include "shared/exit_code.h"
 
 #include <QCoreApplication>
-#include <QEventLoop>
-#include <QFutureWatcher>
 
 #include <chrono>
 #include <functional>
@@ -24,13 +24,13 @@ public:
     explicit Session(bool json);
     ~Session();
 
-    /// Opens fleet, database and engine. `mustWrite`: kUnavailable when another instance holds the
-    /// database for longer than a list takes; otherwise commands still work then, and only the
-    /// other instance ingests.
-    Result<void> open(bool mustWrite);
+    /// Opens fleet and engine: this process holds the database then, or the one that does serves
+    /// it.
+    Result<void> open();
+    /// Stays for as long as ranks are being started here that other terminals asked for.
+    void finish();
 
     bool json() const { return m_json; }
-    bool writes() const { return m_writes; }
     Fleet& fleet() { return *m_fleet; }
     Engine& engine() { return *m_engine; }
     const Paths& paths() const { return m_paths; }
@@ -43,7 +43,10 @@ public:
     /// seconds: what is listed then is not yesterday's news.
     void catchUp();
     /// resolve() after the same for that run alone.
-    Result<RunSummary> caughtUp(const std::string& run);
+    Result<RunSummary> caughtUp(const std::string& text);
+
+    /// Brings lostNodes up to what this process itself knows of the links.
+    void noteLinks(RunSummary& run) const;
 
     /// Grants for this process, by node.
     void grant(const std::string& node, const Credentials& credentials);
@@ -52,23 +55,10 @@ private:
     void catchUpWith(const std::vector<RunSummary>& runs);
 
     bool m_json;
-    bool m_writes = false;
     Paths m_paths;
     std::unique_ptr<Fleet> m_fleet;
-    std::unique_ptr<Engine> m_engine;
+    std::unique_ptr<SharedEngine> m_engine;
 };
-
-/// Runs the event loop until the future has its answer.
-template <class T>
-T await(QFuture<T> future) {
-    QEventLoop loop;
-    QFutureWatcher<T> watcher;
-    QObject::connect(&watcher, &QFutureWatcher<T>::finished, &loop, &QEventLoop::quit);
-    watcher.setFuture(future);
-    if (!future.isFinished())
-        loop.exec();
-    return future.result();
-}
 
 /// Runs the event loop until `done()` (asked each 50 ms) or, if there is one, the deadline.
 bool awaitUntil(const std::function<bool()>& done,

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/terminal.h"
 
+#include "app/core/await.h"
 #include "shared/io/clock.h"
 #include "shared/io/descriptor.h"
 
 #include <QList>
 #include <QString>
+#include <QtConcurrent>
 
 #include <fcntl.h>
 #include <sys/ioctl.h>
@@ -51,6 +53,19 @@ std::string fitted(const std::string& text) {
     if (::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0)
         return text;
     return QString::fromStdString(text).left(size.ws_col - 1).toStdString();
+}
+
+/// Lines above the screen's first could not be drawn over.
+std::vector<std::string> withinScreen(std::vector<std::string> lines) {
+    winsize size{};
+    const size_t rows =
+        ::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_row > 3 ? size.ws_row - 3u : 3u;
+    if (lines.size() <= rows)
+        return lines;
+    const size_t more = lines.size() - rows + 1;
+    lines.resize(rows - 1);
+    lines.push_back("  and " + std::to_string(more) + " more");
+    return lines;
 }
 
 } // namespace
@@ -129,18 +144,29 @@ StatusLine::~StatusLine() {
 }
 
 void StatusLine::clear() {
-    if (m_isTerminal && !m_text.empty())
-        std::cerr << "\r\033[K";
+    if (!m_isTerminal || m_text.empty())
+        return;
+    for (size_t line = 0; line < m_details.size(); ++line)
+        std::cerr << "\r\033[K\033[A";
+    std::cerr << "\r\033[K";
 }
 
-void StatusLine::update(const std::string& text) {
-    if (text == m_text)
+void StatusLine::draw() const {
+    std::cerr << fitted(m_text);
+    for (const std::string& line : m_details)
+        std::cerr << '\n' << fitted(line);
+    std::cerr << std::flush;
+}
+
+void StatusLine::update(const std::string& text, const std::vector<std::string>& details) {
+    if (text == m_text && (details == m_details || !m_isTerminal))
         return;
     if (m_isTerminal) {
         clear();
-        std::cerr << fitted(text) << std::flush;
         m_text = text;
-    } else if (wallNowNs() - m_printedNs >= kPlainEveryNs) {
+        m_details = text.empty() ? std::vector<std::string>() : withinScreen(details);
+        draw();
+    } else if (!text.empty() && wallNowNs() - m_printedNs >= kPlainEveryNs) {
         std::cerr << text << std::endl;
         m_text = text;
         m_printedNs = wallNowNs();
@@ -151,16 +177,28 @@ void StatusLine::print(const std::string& text) {
     clear();
     std::cerr << text << std::endl;
     if (m_isTerminal)
-        std::cerr << fitted(m_text) << std::flush;
+        draw();
 }
+
+namespace {
+
+/// In a thread of its own: the event loop goes on, since other terminals may be served here.
+std::string readLine(std::fstream& terminal) {
+    return await(QtConcurrent::run([&terminal] {
+        std::string line;
+        std::getline(terminal, line);
+        return line;
+    }));
+}
+
+} // namespace
 
 bool askYesNo(const std::string& question) {
     std::fstream terminal("/dev/tty");
     if (!terminal)
         return false;
     terminal << question << " [yes/no] " << std::flush;
-    std::string answer;
-    std::getline(terminal, answer);
+    const std::string answer = readLine(terminal);
     return answer == "yes" || answer == "y";
 }
 
@@ -174,8 +212,7 @@ std::string askSecret(const std::string& question) {
     silent.c_lflag &= ~static_cast<tcflag_t>(ECHO);
     tcsetattr(settings.get(), TCSANOW, &silent);
     terminal << question << ": " << std::flush;
-    std::string answer;
-    std::getline(terminal, answer);
+    std::string answer = readLine(terminal);
     tcsetattr(settings.get(), TCSANOW, &before);
     std::cerr << std::endl;
     return answer;

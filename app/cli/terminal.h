@@ -22,30 +22,34 @@ std::string oneLine(const std::string& text);
 /// The same, but line breaks and tabs stay.
 std::string safeText(const std::string& text);
 
-/// A line at the bottom of the terminal that is drawn over, on stderr. Not a terminal: every
-/// `update` whose text differs is a line of its own, at most one each five seconds.
+/// A line at the bottom of the terminal that is drawn over, on stderr, and lines of details below
+/// it. Not a terminal: every `update` whose text differs is a line of its own without details, at
+/// most one each five seconds.
 class StatusLine {
 public:
     StatusLine();
     ~StatusLine(); ///< ends the line
-    void update(const std::string& text);
+    void update(const std::string& text, const std::vector<std::string>& details = {});
     /// Prints something that stays above the status line.
     void print(const std::string& text);
 
 private:
     void clear();
+    void draw() const;
 
     bool m_isTerminal;
     std::string m_text;
+    std::vector<std::string> m_details;
     int64_t m_printedNs = 0;
 };
 
 /// "[#####-----]" of `width` cells.
 std::string progressBar(double share, int width);
 
-/// Asks on the controlling terminal; false when there is none or the answer is not yes.
+/// Asks on the controlling terminal; false when there is none or the answer is not yes. The event
+/// loop goes on until then.
 bool askYesNo(const std::string& question);
-/// Asks without echo; empty when there is no terminal.
+/// The same without echo; empty when there is no terminal.
 std::string askSecret(const std::string& question);
 
 } // namespace rm::cli

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tests/cli/own_folders.h"
 
+#include <QDir>
+
 namespace rm {
 
 QByteArray Answer::whole() const {
@@ -12,6 +14,8 @@ OwnFolders::OwnFolders() {
     for (const char* kind : {"CONFIG", "DATA", "STATE", "CACHE"})
         qputenv(("XDG_" + QByteArray(kind) + "_HOME").constData(),
                 m_home.filePath(QString(kind).toLower()).toLocal8Bit());
+    QDir().mkpath(m_home.filePath("runtime"));
+    qputenv("XDG_RUNTIME_DIR", m_home.filePath("runtime").toLocal8Bit());
 }
 
 Answer OwnFolders::run(const QStringList& arguments, int limitMs) const {
@@ -30,6 +34,17 @@ std::unique_ptr<QProcess> OwnFolders::start(const QStringList& arguments) const 
     process->start(qEnvironmentVariable("RINGMASTER_BIN") + "/ringmaster", arguments);
     process->waitForStarted();
     return process;
+}
+
+QStringList longRunWords(const QString& name, int64_t steps, const QString& place) {
+    return {"run",    "gpt-tiny",
+            "--set",  "name=" + name,
+            "--set",  "train.steps=" + QString::number(steps),
+            "--set",  "validation.every=0",
+            "--set",  "model.layers=1",
+            "--set",  "train.batch_size=1",
+            "--set",  "checkpoint.every=0",
+            "--node", place};
 }
 
 } // namespace rm

@@ -38,4 +38,8 @@ private:
     QTemporaryDir m_home;
 };
 
+/// Words that launch a gpt-tiny of one layer: short steps, and neither validation nor checkpoints
+/// but by command. `place`: NODE:RANKS.
+QStringList longRunWords(const QString& name, int64_t steps, const QString& place);
+
 } // namespace rm

@@ -11,6 +11,14 @@ using namespace rm;
 namespace {
 const QStringList kTooLarge = {"run",   "gpt-tiny",   "--node", "this-computer:1",
                                "--set", "name=large", "--set",  "model.width=65536"};
+/// 1.4 PB of weights: more than the addresses that a process has, whatever memory a machine has, so
+/// that none of it is ever written to.
+const QStringList kTooLargeForAddresses = {"run",    "gpt-tiny",
+                                           "--node", "this-computer:1",
+                                           "--set",  "name=larger",
+                                           "--set",  "model.width=131072",
+                                           "--set",  "model.feed_forward=1048576",
+                                           "--set",  "model.layers=1024"};
 } // namespace
 
 /// What scripts rely on: the exit code, JSON alone on standard output, one line on standard error.
@@ -21,7 +29,10 @@ private Q_SLOTS:
     void errorsAreJsonWithACode();
     void listsOfNothingAreEmptyArrays();
     void nodesComeAndGo();
+    void wordsThatAreNotUnderstoodAreSaidInTheirOrder();
     void helpIsNoError();
+    void dataThatANodeLacksIsToldBeforeTheLaunch();
+    void aFarTypoIsMetWithTheKey();
     void tooLargeARunIsToldAndLeavesNoTrace();
     void tooLargeARunCanBeLaunchedAnyway();
 
@@ -56,6 +67,8 @@ void TestCliAnswers::errorsAreJsonWithACode_data() {
     row("export of no run", Words{"export", "nope", "--output", "x.csv"}, ExitCode::kNotFound);
     row("remove no node", Words{"nodes", "remove", "nope"}, ExitCode::kNotFound);
     row("check no node", Words{"nodes", "check", "nope"}, ExitCode::kNotFound);
+    row("edit no node", Words{"nodes", "edit", "nope", "--ssh", "x"}, ExitCode::kNotFound);
+    row("log and JSON in one stream", Words{"logs", "nope"}, ExitCode::kUsage);
     row("bad port", Words{"nodes", "add", "x", "--ssh", "host:99999"}, ExitCode::kUsage);
 }
 
@@ -69,7 +82,8 @@ void TestCliAnswers::errorsAreJsonWithACode() {
              answer.whole());
     QVERIFY2(!answer.err.isEmpty(), answer.whole());
     const Answer plain = m_own.run(words);
-    QVERIFY2(plain.exitCode == exitCode || words.first() == "export", plain.whole());
+    QVERIFY2(plain.exitCode == exitCode || words.first() == "export" || words.first() == "logs",
+             plain.whole());
     QVERIFY2(plain.out.isEmpty() && !plain.err.isEmpty(), plain.whole());
 }
 
@@ -87,15 +101,44 @@ void TestCliAnswers::nodesComeAndGo() {
     const Answer check = m_own.run({"nodes", "check", "far", "--json"});
     QVERIFY2(check.exitCode == static_cast<int>(ExitCode::kUnavailable), check.whole());
     QVERIFY2(!check.json().array().at(0).toObject()["ready"].toBool(true), check.whole());
+    const Answer edited =
+        m_own.run({"nodes", "edit", "far", "--ssh", "other.invalid", "--no-check", "--json"});
+    QVERIFY2(edited.exitCode == 0, edited.whole());
+    QCOMPARE(edited.json().object()["ssh_host"].toString(), QString("other.invalid"));
+    QCOMPARE(edited.json().object()["port"].toInt(), 0);
     const Answer removed = m_own.run({"nodes", "remove", "far", "--json"});
     QVERIFY2(removed.exitCode == 0 && removed.json().object()["removed"] == "far", removed.whole());
     const Answer list = m_own.run({"nodes", "list", "--json"});
     QVERIFY2(list.json().array().size() == 1, list.whole());
 }
 
+void TestCliAnswers::wordsThatAreNotUnderstoodAreSaidInTheirOrder() {
+    const Answer answer = m_own.run({"runs", "--name", "keep2", "more"});
+    QVERIFY2(answer.exitCode == static_cast<int>(ExitCode::kUsage), answer.whole());
+    QVERIFY2(answer.err.contains("--name keep2 more"), answer.whole());
+}
+
 void TestCliAnswers::helpIsNoError() {
+    const Answer half = m_own.run({"nodes"});
+    QVERIFY2(half.err.contains("; see ringmaster nodes --help"), half.whole());
     const Answer help = m_own.run({"run", "--help"});
     QVERIFY2(help.exitCode == 0 && help.out.contains("SPEC") && help.err.isEmpty(), help.whole());
+}
+
+void TestCliAnswers::dataThatANodeLacksIsToldBeforeTheLaunch() {
+    const Answer answer = m_own.run(
+        {"run", "gpt-tiny", "--json", "--set", R"(data.train=["/usr/share", "/no/such/folder"])"});
+    QVERIFY2(answer.exitCode == static_cast<int>(ExitCode::kNotFound), answer.whole());
+    const QString told = answer.json().object()["error"].toObject()["message"].toString();
+    QCOMPARE(told, QString("launch on this-computer: data.train names /no/such/folder, which is "
+                           "not there"));
+    QVERIFY(m_own.run({"runs", "--json"}).json().array().isEmpty());
+}
+
+void TestCliAnswers::aFarTypoIsMetWithTheKey() {
+    const Answer answer = m_own.run({"run", "gpt-tiny", "--set", "learning_rate=1e-3"});
+    QVERIFY2(answer.exitCode == static_cast<int>(ExitCode::kUsage), answer.whole());
+    QVERIFY2(answer.err.contains("did you mean \"optimizer.lr\"?"), answer.whole());
 }
 
 void TestCliAnswers::tooLargeARunIsToldAndLeavesNoTrace() {
@@ -110,7 +153,7 @@ void TestCliAnswers::tooLargeARunIsToldAndLeavesNoTrace() {
 }
 
 void TestCliAnswers::tooLargeARunCanBeLaunchedAnyway() {
-    const Answer answer = m_own.run(kTooLarge + QStringList{"--anyway", "--wait"});
+    const Answer answer = m_own.run(kTooLargeForAddresses + QStringList{"--anyway", "--wait"});
     QVERIFY2(answer.exitCode == static_cast<int>(ExitCode::kRunFailed), answer.whole());
     QVERIFY2(answer.err.contains("out of memory") || answer.out.contains("out of memory"),
              answer.whole());

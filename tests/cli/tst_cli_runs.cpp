@@ -6,6 +6,7 @@
 
 #include <QElapsedTimer>
 #include <QFile>
+#include <QJsonArray>
 #include <QJsonObject>
 #include <QTcpServer>
 #include <QTest>
@@ -20,10 +21,7 @@ constexpr int kDeadlineMs = 40000;
 const QString kRun = "shared-run";
 
 QStringList launchWords(const QString& name) {
-    return {"run",   "gpt-tiny",           "--set",  "name=" + name,
-            "--set", "train.steps=5000",   "--set",  "validation.every=0",
-            "--set", "model.layers=1",     "--set",  "train.batch_size=1",
-            "--set", "checkpoint.every=0", "--node", "this-computer:2"};
+    return longRunWords(name, 5000, "this-computer:2");
 }
 
 } // namespace
@@ -33,8 +31,13 @@ class TestCliRuns : public QObject {
     Q_OBJECT
 private Q_SLOTS:
     void aSecondInstanceCommandsWhatTheFirstFollows();
-    void aSecondInstanceCannotLaunch();
+    void aSecondTerminalLaunchesThroughTheFirst();
     void bothHearOfAPause();
+    void twoPausesAtOnceBothPause();
+    void errorsOfARestoreSayRestore();
+    void killedIsSaidAndNamed();
+    void aResumeThatEndsAtOnceIsAnError();
+    void theLogIsPrintedAndWrittenToAFile();
     void anInterruptedLaunchIsSettledByTheNextList();
     void ctrlCCancelsALaunchAtOnce();
     void ctrlCEndsWhatALaunchStarted();
@@ -65,15 +68,21 @@ void TestCliRuns::aSecondInstanceCommandsWhatTheFirstFollows() {
     QTRY_VERIFY2_WITH_TIMEOUT(trains(), m_first->readAllStandardError(), kDeadlineMs);
     const Answer hold = m_own.run({"hold", kRun, "--json"});
     QVERIFY2(hold.exitCode == 0 && hold.json().object()["step"].toInt() > 0, hold.whole());
+    const Answer list = m_own.run({"runs"});
+    QVERIFY2(list.out.contains("  held  "), list.whole());
+    QVERIFY(m_own.run({"show", kRun, "--json"}).json().object()["held"].toBool());
     const Answer going = m_own.run({"continue", kRun, "--json"});
     QVERIFY2(going.exitCode == 0, going.whole());
     QCOMPARE(going.json().object()["step"], hold.json().object()["step"]);
 }
 
-void TestCliRuns::aSecondInstanceCannotLaunch() {
-    const Answer launch = m_own.run(launchWords("another"));
-    QVERIFY2(launch.exitCode == static_cast<int>(ExitCode::kUnavailable), launch.whole());
-    QVERIFY2(launch.err.contains(QByteArray::number(m_first->processId())), launch.whole());
+void TestCliRuns::aSecondTerminalLaunchesThroughTheFirst() {
+    const Answer launch = m_own.run(launchWords("another") + QStringList{"--json"});
+    QVERIFY2(launch.exitCode == 0, launch.whole());
+    QCOMPARE(find("another")->id, launch.json().object()["id"].toString());
+    const Answer stop = m_own.run({"stop", "another", "--json"});
+    QVERIFY2(stop.exitCode == 0, stop.whole());
+    QCOMPARE(find(kRun)->state, RunStateKind::kRunning);
 }
 
 void TestCliRuns::bothHearOfAPause() {
@@ -84,7 +93,77 @@ void TestCliRuns::bothHearOfAPause() {
     const auto shown = QJsonDocument::fromJson(m_first->readAllStandardOutput()).object();
     QCOMPARE(shown["state"].toString(), QString("paused"));
     const Answer again = m_own.run({"pause", kRun, "--json"});
-    QVERIFY2(again.exitCode == static_cast<int>(ExitCode::kUsage), again.whole());
+    QVERIFY2(again.exitCode == 0, again.whole());
+    QCOMPARE(again.json().object()["message"].toString(), QString("it is paused"));
+    const Answer words = m_own.run({"pause", kRun});
+    QVERIFY2(words.exitCode == 0 && words.out.endsWith(": it is paused\n"), words.whole());
+    const Answer hold = m_own.run({"hold", kRun});
+    QVERIFY2(hold.exitCode == static_cast<int>(ExitCode::kUsage), hold.whole());
+}
+
+void TestCliRuns::twoPausesAtOnceBothPause() {
+    const Answer resumed = m_own.run({"resume", kRun, "--json"});
+    QVERIFY2(resumed.exitCode == 0, resumed.whole());
+    const auto first = m_own.start({"pause", kRun, "--json"});
+    const auto second = m_own.start({"pause", kRun, "--json"});
+    for (QProcess* pause : {first.get(), second.get()}) {
+        QVERIFY(pause->waitForFinished(kDeadlineMs));
+        QVERIFY2(pause->exitCode() == 0, pause->readAllStandardError());
+    }
+    QCOMPARE(find(kRun)->state, RunStateKind::kPaused);
+}
+
+void TestCliRuns::errorsOfARestoreSayRestore() {
+    const Answer restore = m_own.run({"restore", kRun, "3"});
+    QVERIFY2(restore.exitCode == static_cast<int>(ExitCode::kNotFound), restore.whole());
+    QVERIFY2(restore.err.contains("restore " + find(kRun)->id.toUtf8() + ": "), restore.whole());
+    QVERIFY2(!restore.err.contains("resume"), restore.whole());
+}
+
+void TestCliRuns::killedIsSaidAndNamed() {
+    const Answer resumed = m_own.run({"resume", kRun, "--json"});
+    QVERIFY2(resumed.exitCode == 0, resumed.whole());
+    const Answer kill = m_own.run({"kill", kRun});
+    QVERIFY2(kill.exitCode == 0 && kill.out.endsWith(": killed\n"), kill.whole());
+    const QJsonObject shown = m_own.run({"show", kRun, "--json"}).json().object();
+    QCOMPARE(shown["state"].toString(), QString("stopped"));
+    QCOMPARE(shown["message"].toString(), QString("killed on request"));
+    const QJsonArray ranks = shown["rank_states"].toArray();
+    QCOMPARE(ranks.size(), 2);
+    for (const QJsonValue& rank : ranks) {
+        const QJsonObject exit = rank.toObject()["exit"].toObject();
+        QCOMPARE(exit["code"].toInt(), 128 + SIGKILL);
+        QCOMPARE(exit["name"].toString(), QString("killed by SIGKILL"));
+    }
+    const Answer again = m_own.run({"kill", kRun, "--json"});
+    QVERIFY2(again.exitCode == 0, again.whole());
+    QCOMPARE(again.json().object()["message"].toString(), QString("it is stopped"));
+}
+
+void TestCliRuns::aResumeThatEndsAtOnceIsAnError() {
+    const auto reader = StoreReader::open(Paths::fromEnvironment().database());
+    QVERIFY(reader);
+    for (const StoredCheckpoint& checkpoint : (*reader)->checkpoints(find(kRun)->id))
+        QFile::resize(QString::fromStdString(checkpoint.saved.path + "/model.safetensors"), 100);
+    const Answer resume = m_own.run({"resume", kRun, "--json"});
+    QVERIFY2(resume.exitCode == static_cast<int>(ExitCode::kRunFailed), resume.whole());
+    const QString message = resume.json().object()["error"].toObject()["message"].toString();
+    QVERIFY2(message.contains(" failed: rank 0 on this-computer: "), resume.whole());
+    QCOMPARE(find(kRun)->state, RunStateKind::kFailed);
+}
+
+void TestCliRuns::theLogIsPrintedAndWrittenToAFile() {
+    const Answer all = m_own.run({"logs", kRun});
+    QVERIFY2(all.exitCode == 0 && all.out.contains("  r0  "), all.whole());
+    const Answer one = m_own.run({"logs", kRun, "--filter", "checkpoint"});
+    QVERIFY2(one.exitCode == 0 && one.out.count('\n') < all.out.count('\n'), one.whole());
+    const QString path = m_own.path("run.log");
+    const Answer written = m_own.run({"logs", kRun, "--output", path, "--json"});
+    QVERIFY2(written.exitCode == 0, written.whole());
+    QFile file(path);
+    QVERIFY(file.open(QIODevice::ReadOnly));
+    QCOMPARE(file.readAll(), all.out);
+    QCOMPARE(written.json().object()["lines"].toInt(), all.out.count('\n'));
 }
 
 /// With so much to send that it is still at it when it is given up.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/fleet/fleet.h"
 #include "app/core/launch/recipes.h"
-#include "app/core/run/engine.h"
 #include "app/core/run/followed_run.h"
+#include "app/core/run/local_engine.h"
 #include "app/core/settings/paths.h"
 #include "tests/cli/own_folders.h"
 
@@ -40,6 +40,8 @@ private Q_SLOTS:
     void closingDoesNotWaitForAConnection_data();
     void closingDoesNotWaitForAConnection();
     void aLaunchThatConnectsIsCancelledAtOnce();
+    void aNodeThatIsEditedIsFollowedAtItsNewAddress();
+    void whatIsAskedForAndIsSoIsDone();
     void aRunIsResumedOnceAtATime();
     void aFailedResumeKeepsTheState();
     void commandsThatTookEffectUnseenAreAnsweredFromTheStore();
@@ -71,7 +73,7 @@ void TestEngine::init() {
 void TestEngine::makeEngine() {
     auto writer = StoreWriter::open(m_paths.database());
     QVERIFY(writer);
-    m_engine = std::make_unique<Engine>(m_paths, *m_fleet, std::move(*writer));
+    m_engine = std::make_unique<LocalEngine>(m_paths, *m_fleet, std::move(*writer));
 }
 
 void TestEngine::storeRun(const QString& run, RunStateKind state, const std::string& node) {
@@ -204,6 +206,29 @@ void TestEngine::aLaunchThatConnectsIsCancelledAtOnce() {
     QVERIFY(!launched.result());
     QVERIFY(!m_engine->live(run).launching);
     QCOMPARE(stored(run).id, QString()); // it was not even listed
+}
+
+void TestEngine::aNodeThatIsEditedIsFollowedAtItsNewAddress() {
+    addSilentNode();
+    storeRun("moved-000001", RunStateKind::kRunning, "silent");
+    makeEngine();
+    m_engine->attach("moved-000001");
+    QTRY_VERIFY_WITH_TIMEOUT(m_silent.hasPendingConnections(), kDeadlineMs);
+    QTcpServer elsewhere;
+    QVERIFY(elsewhere.listen(QHostAddress::LocalHost));
+    QVERIFY(m_fleet->change({"silent", false, "127.0.0.1", {}, elsewhere.serverPort(), {}}));
+    QTRY_VERIFY_WITH_TIMEOUT(elsewhere.hasPendingConnections(), kDeadlineMs);
+}
+
+void TestEngine::whatIsAskedForAndIsSoIsDone() {
+    storeRun("quiet-000001", RunStateKind::kPaused);
+    makeEngine();
+    const auto again = m_engine->command("quiet-000001", CommandKind::kPause);
+    QVERIFY(again.isFinished() && again.result());
+    QCOMPARE(again.result()->progress, CommandProgress::kApplied);
+    QCOMPARE(again.result()->message, std::string("it is paused"));
+    const auto stop = m_engine->command("quiet-000001", CommandKind::kStop);
+    QVERIFY(stop.isFinished() && !stop.result());
 }
 
 void TestEngine::aRunIsResumedOnceAtATime() {

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/core/settings/paths.h"
+#include "app/core/store/store.h"
+#include "shared/exit_code.h"
+#include "tests/cli/own_folders.h"
+
+#include <QElapsedTimer>
+#include <QFileInfo>
+#include <QJsonArray>
+#include <QJsonObject>
+#include <QRegularExpression>
+#include <QTest>
+
+using namespace rm;
+
+namespace {
+
+constexpr int kDeadlineMs = 60000;
+/// Many times as long as a restored attempt trains until it is paused, so that it makes fewer steps
+/// than the first on any processor.
+constexpr int kFarMs = 10000;
+constexpr auto kParts = "train.accumulation=64"; // or checkpoints come at each blink
+const QString kRun = "lines";
+
+} // namespace
+
+/// An attempt that goes on from an earlier step, from the terminal, with real ranks. The functions
+/// build on one another, in order.
+class TestCliLines : public QObject {
+    Q_OBJECT
+private Q_SLOTS:
+    void restoreSaysWhatItRetires();
+    void restoredCheckpointAndAbandonedOnesStay();
+    void resumeTakesTheNewestOfTheLivingLine();
+    void abandonedCheckpointIsRestoredByName();
+    void onlyAnAbandonedCheckpointIsRemoved();
+    void branchTellsItsStory();
+    void anotherIsLaunchedLikeIt();
+    void cleanupTestCase();
+
+private:
+    int64_t pauseNow();
+    QJsonObject checkpoint(const QString& name) const;
+    QJsonObject lastAttempt() const;
+    int64_t stepNow() const;
+
+    OwnFolders m_own;
+    int64_t m_early = 0;  ///< checkpoint that attempt 2 starts from
+    int64_t m_first = 0;  ///< step at which attempt 1 paused
+    int64_t m_second = 0; ///< likewise attempt 2
+};
+
+namespace {
+
+QString nameOf(int64_t step) {
+    return QString("step-%1").arg(step, 9, 10, QChar('0'));
+}
+
+} // namespace
+
+int64_t TestCliLines::stepNow() const {
+    const auto reader = StoreReader::open(Paths::fromEnvironment().database());
+    const auto run = reader ? (*reader)->resolve(kRun) : fail(ErrorCode::kNotFound, "no database");
+    return run ? run->step : 0;
+}
+
+int64_t TestCliLines::pauseNow() {
+    const Answer paused = m_own.run({"pause", kRun, "--json"});
+    if (paused.exitCode != 0)
+        qWarning("%s", paused.whole().constData());
+    return paused.json().object()["step"].toInteger(-1);
+}
+
+QJsonObject TestCliLines::checkpoint(const QString& name) const {
+    for (const QJsonValue& each : m_own.run({"checkpoints", kRun, "--json"}).json().array())
+        if (QFileInfo(each["path"].toString()).fileName() == name)
+            return each.toObject();
+    return {};
+}
+
+QJsonObject TestCliLines::lastAttempt() const {
+    return m_own.run({"show", kRun, "--json"})
+        .json()
+        .object()["attempts"]
+        .toArray()
+        .last()
+        .toObject();
+}
+
+void TestCliLines::restoreSaysWhatItRetires() {
+    const auto watching = m_own.start({"run",    "gpt-tiny",
+                                       "--set",  "name=" + kRun,
+                                       "--set",  "train.steps=1000000",
+                                       "--set",  "validation.every=0",
+                                       "--set",  "model.layers=1",
+                                       "--set",  "model.width=32",
+                                       "--set",  "model.heads=2",
+                                       "--set",  "model.context=32",
+                                       "--set",  "train.batch_size=1",
+                                       "--set",  kParts,
+                                       "--set",  "data.tokenizer=bytes",
+                                       "--set",  "checkpoint.every=100",
+                                       "--set",  "checkpoint.keep_last=2",
+                                       "--node", "this-computer:1",
+                                       "--wait", "--json"});
+    QTRY_VERIFY2_WITH_TIMEOUT(stepNow() > 10, watching->readAllStandardError(), kDeadlineMs);
+    const Answer saved = m_own.run({"checkpoint", kRun, "--json"});
+    QVERIFY2(saved.exitCode == 0, saved.whole());
+    m_early = saved.json().object()["step"].toInteger();
+    QElapsedTimer since;
+    since.start();
+    QTRY_VERIFY_WITH_TIMEOUT(since.hasExpired(kFarMs) && stepNow() > m_early, kDeadlineMs);
+    m_first = pauseNow();
+    QVERIFY(watching->waitForFinished(kDeadlineMs));
+    QVERIFY(m_first > m_early);
+
+    const Answer restored = m_own.run({"restore", kRun, QString::number(m_early), "--json"});
+    QVERIFY2(restored.exitCode == 0, restored.whole());
+    const QRegularExpression told(
+        QString("Going on from step %1 retires steps %2 to %3 and \\d checkpoints? of lines-")
+            .arg(m_early)
+            .arg(m_early + 1)
+            .arg(m_first));
+    QVERIFY2(QString::fromUtf8(restored.err).contains(told), restored.whole());
+    m_second = pauseNow();
+    QVERIFY2(m_second > m_early && m_second < m_first, qPrintable(QString::number(m_second)));
+}
+
+void TestCliLines::restoredCheckpointAndAbandonedOnesStay() {
+    QVERIFY(checkpoint(nameOf(m_early))["retired_by"].isNull());
+    QVERIFY(checkpoint(nameOf(m_second))["retired_by"].isNull());
+    QCOMPARE(checkpoint(nameOf(m_second))["attempt"].toInt(), 2);
+    const QJsonObject abandoned = checkpoint(nameOf(m_first));
+    QCOMPARE(abandoned["retired_by"].toInt(), 2);
+    QCOMPARE(abandoned["attempt"].toInt(), 1);
+    QVERIFY(QFileInfo::exists(abandoned["path"].toString() + "/MANIFEST.json"));
+    const Answer table = m_own.run({"checkpoints", kRun});
+    QVERIFY2(table.out.contains("pause; abandoned by attempt 2"), table.whole());
+}
+
+void TestCliLines::resumeTakesTheNewestOfTheLivingLine() {
+    const Answer resumed = m_own.run({"resume", kRun});
+    QVERIFY2(resumed.exitCode == 0, resumed.whole());
+    QVERIFY(pauseNow() > m_second);
+    QCOMPARE(lastAttempt()["start_step"].toInteger(), m_second);
+    const auto reader = StoreReader::open(Paths::fromEnvironment().database());
+    QVERIFY(reader);
+    const auto points = (*reader)->points((*reader)->resolve(kRun)->id, {"train/loss", 0});
+    for (size_t i = 1; i < points.size(); ++i)
+        QVERIFY(points[i].step > points[i - 1].step);
+}
+
+void TestCliLines::abandonedCheckpointIsRestoredByName() {
+    const Answer restored = m_own.run({"restore", kRun, nameOf(m_first), "--yes"});
+    QVERIFY2(restored.exitCode == 0, restored.whole());
+    pauseNow();
+    QCOMPARE(lastAttempt()["start_step"].toInteger(), m_first);
+    QVERIFY(checkpoint(nameOf(m_first))["retired_by"].isNull());
+    QCOMPARE(checkpoint(nameOf(m_second))["retired_by"].toInt(), 4);
+}
+
+void TestCliLines::onlyAnAbandonedCheckpointIsRemoved() {
+    const QString path = checkpoint(nameOf(m_second))["path"].toString();
+    const Answer refused = m_own.run({"remove-checkpoint", kRun, nameOf(m_first)});
+    QVERIFY2(refused.exitCode != 0 && refused.err.contains("abandoned lines"), refused.whole());
+    const Answer removed = m_own.run({"remove-checkpoint", kRun, nameOf(m_second)});
+    QVERIFY2(removed.exitCode == 0, removed.whole());
+    QVERIFY(!QFileInfo::exists(path));
+    QVERIFY(checkpoint(nameOf(m_second)).isEmpty());
+}
+
+void TestCliLines::branchTellsItsStory() {
+    const QString none = "train.steps=" + QString::number(m_first);
+    const Answer idle =
+        m_own.run({"restore", kRun, QString::number(m_first), "--as-new", "--set", none});
+    QVERIFY2(idle.exitCode == static_cast<int>(ExitCode::kUsage), idle.whole());
+    QVERIFY2(idle.err.contains("nothing is left to train from step"), idle.whole());
+    const Answer branched = m_own.run({"restore", kRun, QString::number(m_first), "--as-new",
+                                       "--set", "optimizer.lr=5e-4", "--json"});
+    QVERIFY2(branched.exitCode == 0, branched.whole());
+    const QString branch = branched.json().object()["id"].toString();
+    m_own.run({"stop", branch});
+    const QJsonObject shown = m_own.run({"show", branch, "--json"}).json().object();
+    QCOMPARE(shown["name"].toString(), kRun + ", lr 5e-4");
+    QCOMPARE(shown["parent_step"].toInteger(), m_first);
+    const QString event = QString("branched from %1 at %2").arg(kRun).arg(m_first);
+    bool isTold = false;
+    for (const QJsonValue& each : shown["events"].toArray())
+        isTold = isTold || each["message"].toString() == event;
+    QVERIFY(isTold);
+    const Answer runs = m_own.run({"runs"});
+    QVERIFY2(runs.out.contains(QString("%1 at %2").arg(kRun).arg(m_first).toUtf8()), runs.whole());
+}
+
+void TestCliLines::anotherIsLaunchedLikeIt() {
+    const Answer ended =
+        m_own.run({"run", "--like", kRun, "--set", "name=like", "--set", "train.steps=3", "--set",
+                   "schedule.warmup_steps=1", "--wait", "--json"});
+    QVERIFY2(ended.exitCode == 0, ended.whole());
+    const auto shown = [&](const QString& run) {
+        return m_own.run({"show", run, "--json"}).json().object();
+    };
+    QCOMPARE(shown("like")["state"].toString(), QString("finished"));
+    QCOMPARE(shown("like")["nodes"], shown(kRun)["nodes"]);
+    const Answer both = m_own.run({"run", "gpt-tiny", "--like", kRun});
+    QVERIFY2(both.exitCode == static_cast<int>(ExitCode::kUsage), both.whole());
+    const Answer neither = m_own.run({"run"});
+    QVERIFY2(neither.exitCode == static_cast<int>(ExitCode::kUsage), neither.whole());
+    QVERIFY2(neither.err.contains("--like"), neither.whole());
+    const Answer unknown = m_own.run({"run", "--like", "nope"});
+    QVERIFY2(unknown.exitCode == static_cast<int>(ExitCode::kNotFound), unknown.whole());
+}
+
+/// What a failed function left running.
+void TestCliLines::cleanupTestCase() {
+    m_own.run({"kill", kRun});
+}
+
+QTEST_GUILESS_MAIN(TestCliLines)
+#include "tst_cli_lines.moc"
