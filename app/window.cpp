@@ -1,23 +1,45 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/window.h"
 
-#include "app/core/remote/credential_store.h"
-#include "app/core/run/engine.h"
+#include "app/core/await.h"
+#include "app/core/holder/shared_engine.h"
 #include "app/core/settings/paths.h"
 #include "app/ui/main_window.h"
+#include "app/ui/theme.h"
 #include "shared/exit_code.h"
 
 #include <QApplication>
 #include <QDir>
 #include <QMessageBox>
 
+#include <iostream>
+
 namespace rm {
 
 namespace {
 
 int refuse(const Error& error) {
+    std::cerr << "ringmaster: " << error.message << std::endl;
+    Theme::instance().install(*qApp);
     QMessageBox::critical(nullptr, "Ringmaster", QString::fromStdString(error.message));
     return static_cast<int>(exitCodeFor(error.code));
+}
+
+/// Shows the window until it is closed, and again when another start asks for it while this process
+/// still starts ranks for a terminal.
+int showUntilClosed(MainWindow& window, SharedEngine& engine) {
+    QObject::connect(&engine, &SharedEngine::windowAsked, &window, &MainWindow::comeToFront);
+    QObject::connect(&engine, &SharedEngine::idleForOthers, &window, [&window] {
+        if (!window.isVisible())
+            QApplication::quit();
+    });
+    window.show();
+    engine.attachAll();
+    int code = 0;
+    do
+        code = QApplication::exec();
+    while (!window.isVisible() && engine.isBusyForOthers());
+    return code;
 }
 
 } // namespace
@@ -29,19 +51,18 @@ int runWindow(int argc, char** argv) {
     QApplication::setDesktopFileName("io.github.ringmaster.Ringmaster");
     const Paths paths = Paths::fromEnvironment();
     QDir().mkpath(paths.data);
-    Fleet fleet(paths.config);
+    Fleet fleet(paths.config, paths.state);
     if (const auto loaded = fleet.load(); !loaded)
         return refuse(loaded.error());
-    auto writer = StoreWriter::open(paths.database());
-    if (!writer)
-        return refuse(writer.error());
-    Engine engine(paths, fleet, std::move(*writer));
-    engine.setCredentialSource(
-        [&](const Node& node) { return fleet.credentials().lookUp(node.name); });
+    SharedEngine engine(paths, fleet, face::Kind::kWindow);
+    if (const auto opened = await(engine.open()); !opened)
+        return refuse(opened.error());
+    if (!engine.isHolder() && await(engine.showOtherWindow(qgetenv("XDG_ACTIVATION_TOKEN")))) {
+        std::cerr << "Ringmaster's window is open already; it comes to the front" << std::endl;
+        return 0;
+    }
     MainWindow window(engine, fleet, paths);
-    window.show();
-    engine.attachAll();
-    return QApplication::exec();
+    return showUntilClosed(window, engine);
 }
 
 } // namespace rm

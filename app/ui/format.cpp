@@ -72,7 +72,9 @@ QString formatFigure(double value) {
         return value > 0 ? QStringLiteral("∞") : QStringLiteral("-∞");
     const double size = std::abs(value);
     if (size != 0 && (size < 0.001 || size >= 1e6))
-        return QString::number(value, 'e', 1);
+        return QString::number(value, 'e', 2);
+    if (size != 0 && size < 0.1)
+        return QString::number(value, 'g', 3);
     return QString::number(value, 'f', size >= 1000 ? 0 : size >= 100 ? 1 : size >= 10 ? 2 : 3);
 }
 
@@ -132,6 +134,10 @@ QString formatRelative(int64_t wallNs, int64_t nowNs) {
 
 QString formatClock(int64_t wallNs) {
     return dateTime(wallNs).toString("HH:mm");
+}
+
+QString formatTime(int64_t wallNs) {
+    return dateTime(wallNs).toString("HH:mm:ss");
 }
 
 QString formatExact(int64_t wallNs) {

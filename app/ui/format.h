@@ -11,7 +11,7 @@ namespace rm {
 
 QString formatCount(int64_t value);        ///< "38 412"
 QString formatCompact(double value);       ///< "412 k", "51.5 k", "0.81"
-QString formatFigure(double value);        ///< four significant digits: "2.184", "2.9e-04"
+QString formatFigure(double value);        ///< three digits or four: "2.184", "0.0016", "2.94e-04"
 QString formatBytes(double bytes);         ///< "743 MB"
 QString formatMemory(int64_t bytes);       ///< "16 GiB"
 QString formatBytesPerSec(double bytes);   ///< "12.4 MB/s"
@@ -24,6 +24,7 @@ QString counted(int64_t count, const QString& one, const QString& many);
 
 QString formatRelative(int64_t wallNs, int64_t nowNs); ///< "10 min ago"
 QString formatClock(int64_t wallNs);                   ///< "11:02" today's clock
+QString formatTime(int64_t wallNs);                    ///< "11:02:13"
 QString formatExact(int64_t wallNs);                   ///< "2026-11-21 11:02:13"
 
 extern const QString kAbsent;    ///< "–"

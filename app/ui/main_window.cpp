@@ -17,10 +17,14 @@
 #include "app/ui/theme.h"
 #include "app/ui/welcome_page.h"
 #include "app/ui/widgets/toast.h"
+#include "app/ui/widgets/wheel_guard.h"
 
 #include <QApplication>
 #include <QHBoxLayout>
 #include <QIcon>
+#include <QPointer>
+#include <QPushButton>
+#include <QScreen>
 #include <QSettings>
 #include <QShortcut>
 #include <QStackedWidget>
@@ -30,8 +34,9 @@ namespace rm {
 namespace {
 
 constexpr QSize kFirstSize(1440, 900);
-constexpr QSize kSmallest(720, 520);
+constexpr QSize kSmallest(640, 400); ///< a screen of 1440 x 900 at twice the size has 720 x 450
 constexpr int kRanksHere = 2;
+const QString kFirstRecipe = "gpt-tiny";
 
 QSettings settingsIn(const Paths& paths) {
     return {paths.config + "/settings.ini", QSettings::IniFormat};
@@ -58,6 +63,7 @@ MainWindow::~MainWindow() = default;
 
 void MainWindow::buildUi() {
     Theme::instance().install(*qApp);
+    WheelGuard::install(*qApp);
     setObjectName("mainWindow");
     setWindowTitle(tr("Ringmaster"));
     setWindowIcon(QIcon(":/icons/ringmaster.svg"));
@@ -109,6 +115,7 @@ void MainWindow::wirePages() {
     connect(m_rail, &Rail::runChosen, this, &MainWindow::showRun);
     connect(m_rail, &Rail::paletteAsked, this, &MainWindow::showPalette);
     connect(m_welcome, &WelcomePage::trainHereAsked, this, &MainWindow::trainHere);
+    connect(m_welcome, &WelcomePage::formAsked, this, &MainWindow::prepareHere);
     connect(m_welcome, &WelcomePage::runChosen, this, &MainWindow::showRun);
     connect(m_welcome, &WelcomePage::addNodeAsked, this, [this] {
         showNodes();
@@ -116,13 +123,25 @@ void MainWindow::wirePages() {
     });
     connect(m_runs, &RunsPage::runChosen, this, &MainWindow::showRun);
     connect(m_runs, &RunsPage::newRunAsked, this, &MainWindow::showNewRun);
-    connect(m_newRun, &NewRunPage::launched, this, &MainWindow::showRun);
-    connect(m_run, &RunPage::branchAsked, this,
-            [this](const QString& run, qint64 step, const QString& toml,
-                   const std::vector<Placement>& nodes) {
-                m_newRun->prepareBranch(run, step, toml, nodes);
+    connect(m_newRun, &NewRunPage::launched, this, [this](const QString& run) {
+        showRun(run);
+        m_run->showTab(RunPage::kCharts);
+    });
+    connect(m_newRun, &NewRunPage::notLaunched, this, [this](const QString& run) {
+        if (m_stack->currentWidget() == m_run && m_run->run() == run && !m_runsFeed->find(run))
+            showNewRun();
+    });
+    connect(m_run, &RunPage::editAsked, this,
+            [this](const QString& run, const QString& toml, const std::vector<Placement>& nodes) {
+                m_newRun->prepareAgain(run, toml, nodes);
                 showNewRun();
             });
+    connect(
+        m_run, &RunPage::branchAsked, this,
+        [this](const BranchPoint& from, const QString& toml, const std::vector<Placement>& nodes) {
+            m_newRun->prepareBranch(from, toml, nodes);
+            showNewRun();
+        });
 }
 
 void MainWindow::wireKeys() {
@@ -130,10 +149,16 @@ void MainWindow::wireKeys() {
         connect(new QShortcut(keys, this), &QShortcut::activated, this, action);
     };
     bind(Qt::CTRL | Qt::Key_K, [this] { showPalette(); });
-    bind(Qt::CTRL | Qt::Key_N, [this] { showNewRun(); });
-    bind(Qt::CTRL | Qt::Key_1, [this] { showRuns(); });
-    bind(Qt::CTRL | Qt::Key_2, [this] { showNewRun(); });
-    bind(Qt::CTRL | Qt::Key_3, [this] { showNodes(); });
+    const auto bindPage = [&](QKeySequence keys, void (MainWindow::*showPage)()) {
+        bind(std::move(keys), [this, showPage] {
+            (this->*showPage)();
+            focusPage();
+        });
+    };
+    bindPage(Qt::CTRL | Qt::Key_N, &MainWindow::showNewRun);
+    bindPage(Qt::CTRL | Qt::Key_1, &MainWindow::showRuns);
+    bindPage(Qt::CTRL | Qt::Key_2, &MainWindow::showNewRun);
+    bindPage(Qt::CTRL | Qt::Key_3, &MainWindow::showNodes);
     bind(Qt::CTRL | Qt::Key_F, [this] {
         if (m_stack->currentWidget() == m_run) {
             m_run->focusFilter();
@@ -146,7 +171,7 @@ void MainWindow::wireKeys() {
 
 void MainWindow::restore() {
     QSettings settings = settingsIn(m_paths);
-    resize(kFirstSize);
+    resize(kFirstSize.boundedTo(screen()->availableSize()));
     restoreGeometry(settings.value("window/geometry").toByteArray());
     if (settings.contains("theme"))
         Theme::instance().setMode(modeFromName(settings.value("theme").toString()));
@@ -194,17 +219,52 @@ void MainWindow::showNodes() {
     m_stack->setCurrentWidget(m_nodes);
 }
 
-void MainWindow::trainHere() {
-    m_newRun->prepare("gpt-tiny", {{kLocalNodeName, kRanksHere}});
+/// What Tab would come to first on the page.
+void MainWindow::focusPage() {
+    const QWidget* page = m_stack->currentWidget();
+    QWidget* widget = page->nextInFocusChain();
+    for (; widget != page; widget = widget->nextInFocusChain())
+        if (page->isAncestorOf(widget) && widget->isVisible() && widget->isEnabled() &&
+            (widget->focusPolicy() & Qt::TabFocus) == Qt::TabFocus) {
+            widget->setFocus(Qt::ShortcutFocusReason);
+            return;
+        }
+}
+
+void MainWindow::prepareHere() {
+    m_newRun->prepare(kFirstRecipe, {{kLocalNodeName, kRanksHere}});
     showNewRun();
 }
 
-std::vector<PaletteEntry> MainWindow::paletteEntries() {
-    std::vector<PaletteEntry> entries{
-        {tr("Runs"), tr("page"), [this] { showRuns(); }},
-        {tr("New run"), tr("page"), [this] { showNewRun(); }},
-        {tr("Nodes"), tr("page"), [this] { showNodes(); }},
-        {tr("Welcome"), tr("page"), [this] { showWelcome(); }},
+/// One click from nothing to a run: its page comes at once and says how its launch goes.
+void MainWindow::trainHere() {
+    m_newRun->prepare(kFirstRecipe, {{kLocalNodeName, kRanksHere}});
+    const QString run = m_newRun->launchNow();
+    if (run.isEmpty()) {
+        showNewRun();
+        return;
+    }
+    m_run->expect(run, kFirstRecipe);
+    showRun(run);
+}
+
+/// What can be done with the run that is on the screen.
+std::vector<PaletteEntry> MainWindow::runEntries() const {
+    std::vector<PaletteEntry> entries;
+    if (m_stack->currentWidget() != m_run)
+        return entries;
+    for (QPushButton* button : m_run->buttons())
+        entries.push_back(
+            {button->text(), tr("of %1").arg(m_run->name()), [button = QPointer(button)] {
+                 // It may have gone while the palette was open.
+                 if (button && button->isVisible())
+                     button->click();
+             }});
+    return entries;
+}
+
+std::vector<PaletteEntry> MainWindow::actionEntries() {
+    return {
         {tr("Train on this computer"), tr("action"), [this] { trainHere(); }},
         {tr("Add a node"), tr("action"),
          [this] {
@@ -220,6 +280,15 @@ std::vector<PaletteEntry> MainWindow::paletteEntries() {
         {tr("Dark theme"), tr("action"), [] { Theme::instance().setMode(Theme::Mode::kDark); }},
         {tr("Theme of the desktop"), tr("action"),
          [] { Theme::instance().setMode(Theme::Mode::kSystem); }}};
+}
+
+std::vector<PaletteEntry> MainWindow::paletteEntries() {
+    std::vector<PaletteEntry> entries{{tr("Runs"), tr("page"), [this] { showRuns(); }},
+                                      {tr("New run"), tr("page"), [this] { showNewRun(); }},
+                                      {tr("Nodes"), tr("page"), [this] { showNodes(); }},
+                                      {tr("Welcome"), tr("page"), [this] { showWelcome(); }}};
+    std::ranges::move(runEntries(), std::back_inserter(entries));
+    std::ranges::move(actionEntries(), std::back_inserter(entries));
     for (const RunSummary& run : m_runsFeed->runs())
         entries.push_back({run.name + ", " + stateWords(run).text, tr("run"),
                            [this, id = run.id] { showRun(id); }});
@@ -234,6 +303,15 @@ std::vector<PaletteEntry> MainWindow::paletteEntries() {
 
 void MainWindow::showPalette() {
     (new PaletteDialog(paletteEntries(), this))->show();
+}
+
+void MainWindow::comeToFront(const QByteArray& activationToken) {
+    if (!activationToken.isEmpty())
+        qputenv("XDG_ACTIVATION_TOKEN", activationToken);
+    setWindowState(windowState() & ~Qt::WindowMinimized);
+    show();
+    raise();
+    activateWindow();
 }
 
 } // namespace rm

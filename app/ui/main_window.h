@@ -38,6 +38,9 @@ public:
     void showNewRun();
     void showNodes();
     void showPalette();
+    /// Above the other windows, with the focus. The desktop grants that to who has the token of a
+    /// start of the app ($XDG_ACTIVATION_TOKEN).
+    void comeToFront(const QByteArray& activationToken);
 
     // For tests that look at one page.
     RunPage& runPage() const { return *m_run; }
@@ -54,9 +57,13 @@ private:
     void wirePages();
     void wireKeys();
     void restore();
+    void focusPage();
+    void prepareHere();
     void trainHere();
     void chooseFirstPage();
     std::vector<PaletteEntry> paletteEntries();
+    std::vector<PaletteEntry> runEntries() const;
+    std::vector<PaletteEntry> actionEntries();
 
     Engine& m_engine;
     Fleet& m_fleet;

@@ -3,7 +3,9 @@
 
 #include "app/core/run/engine.h"
 #include "app/ui/app_context.h"
+#include "app/ui/check_card.h"
 #include "app/ui/data/recipes.h"
+#include "app/ui/run/branch_point.h"
 
 #include <QTimer>
 #include <QWidget>
@@ -11,21 +13,24 @@
 #include <optional>
 #include <vector>
 
-class QButtonGroup;
-class QLabel;
-class QPlainTextEdit;
+class QBoxLayout;
 class QPushButton;
-class QVBoxLayout;
+class QScrollArea;
 
 namespace rm {
 
 class Banner;
+class LaunchBar;
+class LaunchOutlook;
 class LaunchProgress;
 class PageHeader;
 class PlacementList;
+class RecipeStrip;
 class SpecForm;
+class TomlDrawer;
+struct SpecField;
 
-/// Recipe, form with the TOML beside it, nodes, what is wrong, Launch.
+/// Recipes, the form, nodes and what they say beside it, the file behind it, Launch below.
 class NewRunPage : public QWidget {
     Q_OBJECT
 public:
@@ -33,54 +38,78 @@ public:
 
     /// Chooses a recipe and nodes; what is not there is left as it is.
     void prepare(const QString& recipe, const std::vector<Placement>& nodes);
-    /// Starts from another run's spec; `branchOf` and `step` make it a branch.
-    void prepareBranch(const QString& run, int64_t step, const QString& toml,
+    /// Starts from the spec of the run that `from` belongs to and makes a branch, with a name made
+    /// of what is changed until a person gives it another.
+    void prepareBranch(const BranchPoint& from, const QString& toml,
                        const std::vector<Placement>& nodes);
+    /// A new run with the spec of one that failed, to be mended.
+    void prepareAgain(const QString& run, const QString& toml, const std::vector<Placement>& nodes);
+    /// Launches what is prepared: the new run's id; empty: something holds it back, and the page
+    /// says what.
+    QString launchNow();
 
 Q_SIGNALS:
     void launched(const QString& run);
+    void notLaunched(const QString& run); ///< the page says why
+
+protected:
+    void resizeEvent(QResizeEvent* event) override;
+    void showEvent(QShowEvent* event) override;
+    void hideEvent(QHideEvent* event) override;
 
 private:
     void buildUi();
-    QWidget* buildLeft();
-    QWidget* buildEditor();
-    void buildRecipes(QVBoxLayout* column);
+    QWidget* buildBody();
+    QWidget* buildSide();
     void wire();
+    void wireLaunch();
     void restore();
-    void useToml(const QString& toml);
+    void chooseRecipe(int recipe);
+    void useToml(const QString& toml, const QString& baseName);
     void onFormEdited(const SpecField& field);
-    void showText(const QString& toml);
     void onTomlEdited();
     void enableForm();
+    void placeDrawer();
+    void openDrawer(bool open);
     void refreshChecks();
-    void addCheckLine(const QString& text, bool good);
+    std::vector<CheckLine> specLines() const;
+    std::vector<CheckLine> nodeLines() const;
+    QString branchCommand() const;
+    QString forecast() const;
+    void showPlan();
     void launch(IfTooLarge ifTooLarge);
     void cancel();
     void showLaunch(const QString& run);
-    void onLaunched(const Result<QString>& answer);
+    void onLaunched(const QString& run, const Result<QString>& answer);
     void askAboutTooLarge();
     void setLaunching(const QString& run);
     void endBranch();
+    void proposeName();
 
     struct Branch {
-        QString run;
-        int64_t step = 0;
+        BranchPoint from;
+        RunSpec parent;
+        std::string proposed; ///< name
     };
 
     AppContext m_context;
     std::vector<RecipeText> m_recipes;
     PageHeader* m_header;
-    QPushButton* m_launch;
-    QPushButton* m_cancel;
+    QPushButton* m_asFile;
     Banner* m_banner;
     LaunchProgress* m_progress;
-    QButtonGroup* m_recipeButtons;
+    QScrollArea* m_scroll;
+    RecipeStrip* m_strip;
+    QBoxLayout* m_columns;
+    QWidget* m_side;
     PlacementList* m_nodes;
-    QVBoxLayout* m_checks;
+    CheckCard* m_checks;
     SpecForm* m_form;
-    QPlainTextEdit* m_toml;
-    QLabel* m_tomlError;
+    TomlDrawer* m_drawer;
+    LaunchBar* m_bar;
+    LaunchOutlook* m_outlook;
     QTimer m_parseTimer;
+    QTimer m_ageTimer;
     std::optional<Error> m_parseError;
     std::optional<Branch> m_branch;
     QString m_launching; ///< the new run's id while its launch goes on

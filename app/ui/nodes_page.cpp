@@ -3,7 +3,8 @@
 
 #include "app/ui/data/node_connector.h"
 #include "app/ui/data/node_words.h"
-#include "app/ui/dialogs/add_node_dialog.h"
+#include "app/ui/dialogs/node_dialog.h"
+#include "app/ui/format.h"
 #include "app/ui/node_card.h"
 #include "app/ui/theme.h"
 #include "app/ui/widgets/card.h"
@@ -12,6 +13,7 @@
 #include "app/ui/widgets/page_header.h"
 #include "app/ui/widgets/reflow_grid.h"
 #include "app/ui/widgets/toast.h"
+#include "shared/io/clock.h"
 
 #include <QHBoxLayout>
 #include <QScrollArea>
@@ -90,11 +92,13 @@ QWidget* NodesPage::buildCheck() {
     m_checkTitle = makeLabel(tr("Check"), "cardTitle");
     m_checkSummary = makeLabel({}, "secondary");
     m_remove = makeButton(tr("Remove"), "quiet", "removeNode");
+    m_edit = makeButton(tr("Edit"), "quiet", "editNode");
     m_checkOne = makeButton(tr("Check again"), "quiet", "checkNode");
     head->addWidget(m_checkTitle);
     head->addStretch(1);
     head->addWidget(m_checkSummary);
     head->addWidget(m_checkOne);
+    head->addWidget(m_edit);
     head->addWidget(m_remove);
     card->body()->addLayout(head);
     card->body()->addSpacing(size::kGrid);
@@ -110,6 +114,7 @@ void NodesPage::wire() {
     connect(m_checkAll, &QPushButton::clicked, &m_context.connector, &NodeConnector::checkAll);
     connect(m_checkOne, &QPushButton::clicked, this,
             [this] { m_context.connector.check(m_selected); });
+    connect(m_edit, &QPushButton::clicked, this, &NodesPage::editSelected);
     connect(m_remove, &QPushButton::clicked, this, &NodesPage::removeSelected);
     connect(&m_context.fleet, &Fleet::nodesChanged, this, &NodesPage::rebuildCards);
     connect(&m_context.fleet, &Fleet::checkChanged, this, &NodesPage::refresh);
@@ -174,6 +179,7 @@ void NodesPage::showCheck() {
     const auto check = m_context.fleet.lastCheck(m_selected);
     m_checkTitle->setText(m_selected == kLocalNodeName ? tr("Check of this computer")
                                                        : tr("Check of %1").arg(m_selected));
+    m_edit->setVisible(m_selected != kLocalNodeName);
     m_remove->setVisible(m_selected != kLocalNodeName);
     m_checkOne->setEnabled(!checking);
     m_checkOne->setText(check ? tr("Check again") : tr("Check now"));
@@ -190,7 +196,9 @@ void NodesPage::showCheck() {
     }
     const std::vector<CheckRow> rows = checkRows(*check);
     const auto good = std::ranges::count(rows, CheckRow::Verdict::kGood, &CheckRow::verdict);
-    m_checkSummary->setText(tr("%1 of %2 passed").arg(good).arg(rows.size()));
+    m_checkSummary->setText(tr("%1 of %2 passed").arg(good).arg(rows.size()) + kSeparator +
+                            formatRelative(check->checkedNs, wallNowNs()));
+    m_checkSummary->setToolTip(formatExact(check->checkedNs));
     for (const CheckRow& row : rows)
         addRow(row);
 }
@@ -211,8 +219,16 @@ void NodesPage::addRow(const CheckRow& row) {
 }
 
 void NodesPage::addNode() {
-    auto* dialog = new AddNodeDialog(m_context.fleet, window());
-    connect(dialog, &AddNodeDialog::added, this, [this](const QString& name) {
+    openDialog(new NodeDialog(m_context.fleet, window()));
+}
+
+void NodesPage::editSelected() {
+    if (const auto node = m_context.fleet.find(m_selected))
+        openDialog(new NodeDialog(m_context.fleet, *node, window()));
+}
+
+void NodesPage::openDialog(NodeDialog* dialog) {
+    connect(dialog, &NodeDialog::saved, this, [this](const QString& name) {
         select(name);
         m_context.connector.check(name);
     });

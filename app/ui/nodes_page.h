@@ -16,6 +16,7 @@ namespace rm {
 
 class ElidedLabel;
 class NodeCard;
+class NodeDialog;
 class PageHeader;
 class ReflowGrid;
 
@@ -38,6 +39,8 @@ private:
     void showCheck();
     void addRow(const CheckRow& row);
     void clearRows();
+    void editSelected();
+    void openDialog(NodeDialog* dialog);
     void removeSelected();
 
     AppContext m_context;
@@ -50,6 +53,7 @@ private:
     QLabel* m_checkTitle;
     QLabel* m_checkSummary;
     QPushButton* m_checkOne;
+    QPushButton* m_edit;
     QPushButton* m_remove;
     QVBoxLayout* m_rows;
 };

@@ -110,7 +110,9 @@ void PaletteDialog::filter(const QString& typed) {
         item->setData(kKindRole, entry.kind);
         item->setData(Qt::AccessibleTextRole, entry.title + ", " + entry.kind);
     }
-    m_list->setCurrentRow(0);
+    if (scored.empty())
+        (new QListWidgetItem(tr("Nothing found"), m_list))->setFlags(Qt::NoItemFlags);
+    m_list->setCurrentRow(scored.empty() ? -1 : 0);
 }
 
 void PaletteDialog::run() {

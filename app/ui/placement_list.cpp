@@ -19,6 +19,7 @@ namespace rm {
 namespace {
 constexpr int kMostRanks = 64;
 constexpr int kRanksWidth = 60;
+constexpr int kBoxIndent = 26; ///< of a check box's text
 } // namespace
 
 PlacementList::PlacementList(const AppContext& context, QWidget* parent)
@@ -63,7 +64,14 @@ void PlacementList::addRow(const Node& node) {
     ranks->setSpecialValueText(tr("auto"));
     ranks->setFixedWidth(kRanksWidth);
     ranks->setToolTip(tr("Ranks on this node; auto: one per GPU, else one"));
-    row->addWidget(box, 1);
+    auto* facts = new ElidedLabel({}, "caption");
+    facts->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Fixed);
+    facts->setContentsMargins(kBoxIndent, 0, 0, 0);
+    auto* texts = new QVBoxLayout;
+    texts->setSpacing(0);
+    texts->addWidget(box);
+    texts->addWidget(facts);
+    row->addLayout(texts, 1);
     row->addWidget(chip);
     row->addWidget(ranks);
     m_column->addWidget(widget);
@@ -71,16 +79,21 @@ void PlacementList::addRow(const Node& node) {
     connect(box, &QCheckBox::toggled, this, &PlacementList::changed);
     connect(ranks, &QSpinBox::valueChanged, this, &PlacementList::changed);
     ranks->setEnabled(false);
-    m_rows.push_back({QString::fromStdString(node.name), box, ranks, chip});
+    m_rows.push_back({QString::fromStdString(node.name), box, ranks, facts, chip});
     refresh(m_rows.back().node);
 }
 
 void PlacementList::refresh(const QString& node) {
     for (const Row& row : m_rows)
         if (row.node == node) {
-            const StateWords words =
-                checkWords(m_context.fleet.lastCheck(node), m_context.connector.isChecking(node));
+            const auto check = m_context.fleet.lastCheck(node);
+            const StateWords words = checkWords(check, m_context.connector.isChecking(node));
             row.chip->show(words.text, words.tone);
+            const bool isKnown = check && check->report;
+            row.facts->setFullText(
+                isKnown ? reportWords(*check->report)[check->report->gpus.empty() ? 1 : 0]
+                        : QString());
+            row.facts->setVisible(isKnown);
         }
     Q_EMIT changed();
 }

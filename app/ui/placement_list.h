@@ -15,6 +15,7 @@ class QVBoxLayout;
 namespace rm {
 
 class Chip;
+class ElidedLabel;
 
 /// Which nodes take part, and with how many ranks (auto: one a GPU, else one).
 class PlacementList : public QWidget {
@@ -33,6 +34,7 @@ private:
         QString node;
         QCheckBox* box;
         QSpinBox* ranks;
+        ElidedLabel* facts;
         Chip* chip;
     };
     void rebuild();

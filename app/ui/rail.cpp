@@ -14,10 +14,6 @@ namespace rm {
 
 namespace {
 constexpr size_t kMostLive = 8;
-
-bool isLive(const RunSummary& run) {
-    return !hasEnded(run.state) || run.state == RunStateKind::kPaused;
-}
 } // namespace
 
 Rail::Rail(const RunsFeed& runs, QWidget* parent)
@@ -113,10 +109,11 @@ QPushButton* Rail::makeLiveButton(const RunSummary& run) {
 void Rail::showLive() {
     std::vector<RunSummary> live;
     for (const RunSummary& run : m_runs.runs())
-        if (isLive(run) && live.size() < kMostLive)
+        if (!hasEnded(run.state) && live.size() < kMostLive)
             live.push_back(run);
     const auto same = [](const RunSummary& a, const RunSummary& b) {
-        return a.id == b.id && a.name == b.name && a.state == b.state;
+        return a.id == b.id && a.name == b.name && a.state == b.state && a.held == b.held &&
+               a.lostNodes == b.lostNodes;
     };
     m_liveTitle->setVisible(!live.empty());
     if (std::ranges::equal(live, m_shown, same))

@@ -49,7 +49,7 @@ void RunsPage::buildUi() {
     m_table = new Table("runsTable", tr("Runs"));
     m_table->setModel(m_rows);
     m_table->setSortingEnabled(true);
-    m_table->setColumnWidths({184, 172, 128, 70, 70, 62, 128, 104, 120, 0});
+    m_table->setColumnWidths({184, 172, 128, 70, 70, 62, 128, 160, 104, 120, 0});
     m_empty = new EmptyState(tr("No runs yet"),
                              tr("A run is one training job on one or more machines. The recipe "
                                 "gpt-tiny finishes in under three minutes on this computer."),
@@ -101,7 +101,9 @@ void RunsPage::refresh() {
     const QString selected = selectedRun();
     const std::vector<RunSummary>& runs = m_context.runs.runs();
     m_model->setRuns(runs);
-    for (int row = 0; row < m_rows->rowCount() && !selected.isEmpty(); ++row)
+    m_table->setColumnHidden(RunsModel::kParent,
+                             std::ranges::all_of(runs, &QString::isEmpty, &RunSummary::parentRun));
+    for (int row = 0; row < m_rows->rowCount() && selectedRun() != selected; ++row)
         if (m_rows->index(row, 0).data(kIdRole).toString() == selected)
             m_table->selectRow(row);
     const auto live = std::ranges::count_if(

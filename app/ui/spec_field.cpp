@@ -2,6 +2,7 @@
 #include "app/ui/spec_field.h"
 
 #include "app/ui/format.h"
+#include "app/ui/path_rows.h"
 #include "app/ui/theme.h"
 #include "app/ui/widgets/label.h"
 
@@ -18,6 +19,30 @@ namespace {
 
 QString text(std::string_view view) {
     return QString::fromUtf8(view.data(), static_cast<qsizetype>(view.size()));
+}
+
+QString numberText(double number) {
+    return QString::number(number, 'g', 8);
+}
+
+/// Lists are separated by ";".
+QString written(const SpecFieldRef& ref) {
+    if (const auto* truth = std::get_if<bool*>(&ref))
+        return **truth ? SpecFieldEditor::tr("on") : SpecFieldEditor::tr("off");
+    if (const auto* number = std::get_if<int64_t*>(&ref))
+        return QString::number(**number);
+    if (const auto* number = std::get_if<double*>(&ref))
+        return numberText(**number);
+    if (const auto* string = std::get_if<std::string*>(&ref))
+        return QString::fromStdString(**string).replace('\n', "\\n");
+    QStringList parts;
+    if (const auto* numbers = std::get_if<std::vector<int64_t>*>(&ref))
+        for (const int64_t number : **numbers)
+            parts << QString::number(number);
+    else
+        for (const std::string& part : *std::get<std::vector<std::string>*>(ref))
+            parts << QString::fromStdString(part);
+    return parts.join("; ");
 }
 
 class BoolEditor : public SpecFieldEditor {
@@ -63,7 +88,46 @@ private:
     QComboBox* m_box;
 };
 
-/// Numbers, texts and lists of either (separated by ";", as paths may hold anything else).
+/// Lists of texts: paths, variables.
+class RowsEditor : public SpecFieldEditor {
+public:
+    RowsEditor(const SpecField& field, QWidget* parent)
+        : SpecFieldEditor(field, parent)
+        , m_rows(new PathRows(field.key.starts_with("data.") ? tr("+ add a path")
+                                                             : tr("+ add a variable"))) {
+        auto* column = new QVBoxLayout(this);
+        column->setContentsMargins(0, 0, 0, 0);
+        column->addWidget(m_rows);
+        connect(m_rows, &PathRows::rowAdded, this, [this](QWidget* row) { describe(row); });
+        connect(m_rows, &PathRows::edited, this, &SpecFieldEditor::edited);
+        describe(m_rows->firstRow());
+        setFocusProxy(m_rows->firstRow());
+    }
+    void load(RunSpec& spec) override {
+        QStringList texts;
+        for (const std::string& part : *list(spec))
+            texts << QString::fromStdString(part);
+        m_rows->setTexts(texts);
+    }
+    bool store(RunSpec& spec) override {
+        list(spec)->clear();
+        for (const QString& text : m_rows->texts())
+            list(spec)->push_back(text.toStdString());
+        return true;
+    }
+
+protected:
+    void frame(bool changed) override { m_rows->frame(changed); }
+
+private:
+    std::vector<std::string>* list(RunSpec& spec) const {
+        return std::get<std::vector<std::string>*>(m_field.ref(spec));
+    }
+
+    PathRows* m_rows;
+};
+
+/// Numbers, texts, and lists of numbers.
 class LineEditor : public SpecFieldEditor {
 public:
     LineEditor(const SpecField& field, QWidget* parent)
@@ -75,33 +139,27 @@ public:
 
     void load(RunSpec& spec) override {
         const QString shown = written(m_field.ref(spec));
-        setInvalid(m_edit, false);
+        setProblem(m_edit, {});
         if (shown != m_edit->text())
             m_edit->setText(shown);
     }
 
     bool store(RunSpec& spec) override {
-        const bool good = read(m_field.ref(spec), m_edit->text());
-        setInvalid(m_edit, !good);
+        const SpecFieldRef ref = m_field.ref(spec);
+        const bool good = read(ref, m_edit->text());
+        setProblem(m_edit, good ? QString() : refusal(ref, m_edit->text()));
         return good;
     }
 
 private:
-    static QString written(const SpecFieldRef& ref) {
-        if (const auto* number = std::get_if<int64_t*>(&ref))
-            return QString::number(**number);
-        if (const auto* number = std::get_if<double*>(&ref))
-            return QString::number(**number, 'g', 8);
-        if (const auto* string = std::get_if<std::string*>(&ref))
-            return QString::fromStdString(**string).replace('\n', "\\n");
-        QStringList parts;
-        if (const auto* numbers = std::get_if<std::vector<int64_t>*>(&ref))
-            for (const int64_t number : **numbers)
-                parts << QString::number(number);
-        else
-            for (const std::string& part : *std::get<std::vector<std::string>*>(ref))
-                parts << QString::fromStdString(part);
-        return parts.join("; ");
+    QString refusal(const SpecFieldRef& ref, const QString& typed) const {
+        const QString what = std::holds_alternative<double*>(ref)    ? tr("a number")
+                             : std::holds_alternative<int64_t*>(ref) ? tr("a whole number")
+                                                                     : tr("whole numbers");
+        const QString holds = typed.isEmpty() ? tr("is empty") : tr("holds \"%1\"").arg(typed);
+        return tr("%1 must be %2 from %3 to %4, but %5")
+            .arg(fieldLabel(m_field), what, numberText(m_field.min), numberText(m_field.max),
+                 holds);
     }
 
     bool readNumbers(std::vector<int64_t>& list, const QString& typed) const {
@@ -135,14 +193,7 @@ private:
             **string = QString(typed).replace("\\n", "\n").toStdString();
             return true;
         }
-        if (const auto* numbers = std::get_if<std::vector<int64_t>*>(&ref))
-            return readNumbers(**numbers, typed);
-        auto& list = *std::get<std::vector<std::string>*>(ref);
-        list.clear();
-        for (const QString& part : typed.split(';', Qt::SkipEmptyParts))
-            if (!part.trimmed().isEmpty())
-                list.push_back(part.trimmed().toStdString());
-        return true;
+        return readNumbers(*std::get<std::vector<int64_t>*>(ref), typed);
     }
 
     QLineEdit* m_edit;
@@ -151,11 +202,14 @@ private:
 QString boundsText(const SpecField& field) {
     if (field.min >= field.max)
         return {};
-    return SpecFieldEditor::tr("%1 to %2")
-        .arg(QString::number(field.min, 'g', 6), QString::number(field.max, 'g', 6));
+    return SpecFieldEditor::tr("%1 to %2").arg(numberText(field.min), numberText(field.max));
 }
 
 } // namespace
+
+QString fieldLabel(const SpecField& field) {
+    return text(field.label);
+}
 
 QString fieldToolTip(const SpecField& field) {
     QStringList lines{text(field.description)};
@@ -165,30 +219,62 @@ QString fieldToolTip(const SpecField& field) {
     return lines.join('\n');
 }
 
+QString fieldText(const SpecField& field, const RunSpec& spec) {
+    RunSpec copy = spec;
+    return written(field.ref(copy));
+}
+
 SpecFieldEditor::SpecFieldEditor(const SpecField& field, QWidget* parent)
     : QWidget(parent)
     , m_field(field) {}
 
-void SpecFieldEditor::finish(QWidget* control) {
-    control->setObjectName("field." + text(m_field.key));
-    control->setAccessibleName(text(m_field.label));
+void SpecFieldEditor::describe(QWidget* control) const {
+    if (control->objectName().isEmpty())
+        control->setObjectName("field." + text(m_field.key));
+    control->setAccessibleName(fieldLabel(m_field));
     control->setAccessibleDescription(text(m_field.description));
     control->setToolTip(fieldToolTip(m_field));
+}
+
+void SpecFieldEditor::finish(QWidget* control) {
+    describe(control);
+    m_control = control;
     setFocusProxy(control);
     auto* row = new QHBoxLayout(this);
     row->setContentsMargins(0, 0, 0, 0);
     row->setSpacing(2 * size::kGrid);
-    const bool sized = !m_field.choices.empty() || m_field.max > m_field.min;
-    if (sized)
-        control->setMaximumWidth(size::kFieldWidth);
-    row->addWidget(control, sized ? 2 : 1);
-    if (sized)
-        row->addWidget(new ElidedLabel(text(m_field.unit), "secondary"), 1);
+    const bool sized = !m_field.choices.empty() || m_field.max > m_field.min ||
+                       qobject_cast<QCheckBox*>(control) != nullptr;
+    row->addWidget(control);
+    if (!sized)
+        return;
+    control->setFixedWidth(qobject_cast<QCheckBox*>(control) ? control->sizeHint().width()
+                                                             : size::kFieldWidth);
+    m_aside = new ElidedLabel(text(m_field.unit), "secondary");
+    m_aside->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Fixed);
+    row->addWidget(m_aside, 1);
 }
 
-void SpecFieldEditor::setInvalid(QWidget* control, bool invalid) {
-    m_invalid = invalid;
-    setStyleProperty(control, "invalid", invalid);
+void SpecFieldEditor::setChanged(bool changed, const QString& before) {
+    frame(changed);
+    if (!m_aside)
+        return;
+    QStringList parts;
+    if (!m_field.unit.empty())
+        parts << text(m_field.unit);
+    if (changed)
+        parts << before;
+    m_aside->setFullText(parts.join(kSeparator));
+}
+
+void SpecFieldEditor::frame(bool changed) {
+    setStyleProperty(m_control, "changed", changed);
+}
+
+void SpecFieldEditor::setProblem(QWidget* control, const QString& problem) {
+    m_problem = problem;
+    setStyleProperty(control, "invalid", !problem.isEmpty());
+    control->setToolTip(problem.isEmpty() ? fieldToolTip(m_field) : problem);
 }
 
 SpecFieldEditor* SpecFieldEditor::make(const SpecField& field, QWidget* parent) {
@@ -198,6 +284,8 @@ SpecFieldEditor* SpecFieldEditor::make(const SpecField& field, QWidget* parent) 
         return new BoolEditor(field, parent);
     if (!field.choices.empty())
         return new ChoiceEditor(field, parent);
+    if (std::holds_alternative<std::vector<std::string>*>(ref))
+        return new RowsEditor(field, parent);
     return new LineEditor(field, parent);
 }
 

@@ -6,7 +6,11 @@
 #include <QString>
 #include <QWidget>
 
+class QHBoxLayout;
+
 namespace rm {
+
+class ElidedLabel;
 
 /// One row of the spec's form: the editor that fits the type of a schema field.
 class SpecFieldEditor : public QWidget {
@@ -19,7 +23,10 @@ public:
     virtual void load(RunSpec& spec) = 0;
     /// Writes the value into `spec`; false (and shown in red) when it is not one.
     virtual bool store(RunSpec& spec) = 0;
-    bool isInvalid() const { return m_invalid; }
+    /// Why what is shown is no value of the field: a sentence that names it; empty: it is one.
+    QString problem() const { return m_problem; }
+    /// Frames a value that a person has changed; `before` is what it was.
+    void setChanged(bool changed, const QString& before);
 
     static SpecFieldEditor* make(const SpecField& field, QWidget* parent);
 
@@ -27,16 +34,25 @@ Q_SIGNALS:
     void edited();
 
 protected:
-    /// Names, tooltip and unit; `control` is the widget that has the focus.
+    /// Names and tooltip for a control of this field.
+    void describe(QWidget* control) const;
+    /// describe(), and a line of it with the unit; `control` is the widget that has the focus.
     void finish(QWidget* control);
-    void setInvalid(QWidget* control, bool invalid);
+    void setProblem(QWidget* control, const QString& problem);
+    virtual void frame(bool changed);
 
     const SpecField& m_field;
 
 private:
-    bool m_invalid = false;
+    QWidget* m_control = nullptr;
+    ElidedLabel* m_aside = nullptr; ///< unit, and what the value was
+    QString m_problem;
 };
 
+QString fieldLabel(const SpecField& field);
 QString fieldToolTip(const SpecField& field);
+
+/// A field's value as the form shows it: "0.002", "cosine", "/a; /b".
+QString fieldText(const SpecField& field, const RunSpec& spec);
 
 } // namespace rm

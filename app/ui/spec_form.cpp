@@ -1,38 +1,20 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/ui/spec_form.h"
 
+#include "app/ui/data/spec_words.h"
 #include "app/ui/spec_field.h"
 #include "app/ui/theme.h"
 #include "app/ui/widgets/card.h"
+#include "app/ui/widgets/fold.h"
 #include "app/ui/widgets/label.h"
 
+#include <QCoreApplication>
 #include <QGridLayout>
 #include <QVBoxLayout>
 
 #include <algorithm>
 
 namespace rm {
-
-namespace {
-
-std::string_view sectionOf(std::string_view key) {
-    const size_t dot = key.find('.');
-    return dot == std::string_view::npos ? std::string_view() : key.substr(0, dot);
-}
-
-QString sectionTitle(std::string_view section) {
-    if (section.empty())
-        return SpecForm::tr("Run");
-    if (section == "train")
-        return SpecForm::tr("Training");
-    if (section == "checkpoint")
-        return SpecForm::tr("Checkpoints");
-    QString title = QString::fromUtf8(section.data(), static_cast<qsizetype>(section.size()));
-    title[0] = title[0].toUpper();
-    return title;
-}
-
-} // namespace
 
 SpecForm::SpecForm(QWidget* parent)
     : QWidget(parent) {
@@ -44,74 +26,104 @@ void SpecForm::buildUi() {
     auto* column = new QVBoxLayout(this);
     column->setContentsMargins(0, 0, 0, 0);
     column->setSpacing(size::kCardGap);
-    std::string_view section = "\n";
-    QGridLayout* grid = nullptr;
-    for (const SpecField& field : specSchema()) {
-        if (sectionOf(field.key) != section) {
-            section = sectionOf(field.key);
-            grid = addSection(sectionTitle(section));
-        }
-        addField(grid, field);
+    auto* most = new Card;
+    most->body()->addWidget(makeLabel(tr("What most people change"), "cardTitle"));
+    most->body()->addSpacing(2);
+    QGridLayout* basic = addGrid(most->body());
+    column->addWidget(most);
+    for (const SchemaRow& field : schemaRows())
+        if (field.isBasic)
+            addField(basic, field);
+    for (const SpecPart& part : specParts()) {
+        auto* fold = new Fold(QCoreApplication::translate("SpecWords", part.title),
+                              QStringLiteral("part.") + part.id);
+        QGridLayout* grid = addGrid(fold->content());
+        for (const SchemaRow& field : schemaRows())
+            if (!field.isBasic &&
+                std::ranges::find(part.sections, sectionOf(field.key)) != part.sections.end())
+                addField(grid, field);
+        m_folds.push_back(fold);
+        column->addWidget(fold);
     }
     column->addStretch(1);
 }
 
-QGridLayout* SpecForm::addSection(const QString& title) {
-    auto* card = new Card;
-    card->body()->addWidget(makeLabel(title, "cardTitle"));
+QGridLayout* SpecForm::addGrid(QVBoxLayout* column) {
     auto* grid = new QGridLayout;
     grid->setHorizontalSpacing(size::kCardGap);
     grid->setVerticalSpacing(6);
     grid->setColumnMinimumWidth(0, size::kFormLabel);
     grid->setColumnStretch(1, 1);
-    card->body()->addSpacing(2);
-    card->body()->addLayout(grid);
-    static_cast<QVBoxLayout*>(layout())->addWidget(card);
+    column->addLayout(grid);
     return grid;
 }
 
-void SpecForm::addField(QGridLayout* grid, const SpecField& field) {
+void SpecForm::addField(QGridLayout* grid, const SchemaRow& field) {
     SpecFieldEditor* editor = SpecFieldEditor::make(field, this);
-    auto* label = new ElidedLabel(
-        QString::fromUtf8(field.label.data(), static_cast<qsizetype>(field.label.size())),
-        "bodySecondary");
+    auto* label = new ElidedLabel(fieldLabel(field), "bodySecondary");
     label->setBuddy(editor);
     label->setToolTip(fieldToolTip(field));
-    label->setFixedWidth(size::kFormLabel);
+    label->setFixedSize(size::kFormLabel, size::kControlHeight);
     const int row = grid->rowCount();
-    grid->addWidget(label, row, 0);
+    grid->addWidget(label, row, 0, Qt::AlignTop);
     grid->addWidget(editor, row, 1);
-    connect(editor, &SpecFieldEditor::edited, this, [this, editor] {
-        if (!editor->store(m_spec)) {
-            Q_EMIT refused();
-            return;
-        }
-        showWhatTheModelUses();
-        Q_EMIT edited(editor->field());
-    });
-    m_editors.push_back(editor);
-    m_labels.push_back(label);
+    connect(editor, &SpecFieldEditor::edited, this, [this, editor] { onEdited(editor); });
+    m_rows.push_back({&field, editor, label});
 }
 
-void SpecForm::showWhatTheModelUses() {
-    for (size_t i = 0; i < m_editors.size(); ++i) {
-        const auto& models = m_editors[i]->field().models;
-        const bool used =
-            models.empty() || std::ranges::find(models, m_spec.model.type) != models.end();
-        m_editors[i]->setVisible(used);
-        m_labels[i]->setVisible(used);
+void SpecForm::onEdited(SpecFieldEditor* editor) {
+    if (!editor->store(m_spec)) {
+        Q_EMIT refused();
+        return;
+    }
+    showWhatIsUsed();
+    showWhatIsChanged();
+    Q_EMIT edited(editor->field());
+}
+
+void SpecForm::showWhatIsUsed() {
+    for (const Row& row : m_rows) {
+        const bool used = usesField(m_spec, *row.field);
+        row.editor->setVisible(used);
+        row.label->setVisible(used);
     }
 }
 
-bool SpecForm::hasRefused() const {
-    return std::ranges::any_of(m_editors, &SpecFieldEditor::isInvalid);
+void SpecForm::showWhatIsChanged() {
+    const auto changed = changedFields(m_spec, m_base);
+    for (const Row& row : m_rows) {
+        row.editor->setChanged(std::ranges::find(changed, row.field) != changed.end(),
+                               tr("%1: %2").arg(m_baseName, fieldText(*row.field, m_base)));
+    }
+    for (size_t at = 0; at < m_folds.size(); ++at)
+        m_folds[at]->setSummary(partSummary(specParts()[at], m_spec, m_base));
+}
+
+QStringList SpecForm::problems() const {
+    QStringList problems;
+    for (const Row& row : m_rows)
+        if (usesField(m_spec, *row.field) && !row.editor->problem().isEmpty())
+            problems << row.editor->problem();
+    return problems;
 }
 
 void SpecForm::setSpec(const RunSpec& spec) {
     m_spec = spec;
-    for (SpecFieldEditor* editor : m_editors)
-        editor->load(m_spec);
-    showWhatTheModelUses();
+    for (const Row& row : m_rows)
+        row.editor->load(m_spec);
+    showWhatIsUsed();
+    showWhatIsChanged();
+}
+
+void SpecForm::setBase(const RunSpec& base, const QString& name) {
+    m_base = base;
+    m_baseName = name;
+    showWhatIsChanged();
+}
+
+void SpecForm::unfoldAll() {
+    for (Fold* fold : m_folds)
+        fold->setOpen(true);
 }
 
 } // namespace rm

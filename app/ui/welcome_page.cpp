@@ -58,15 +58,17 @@ void WelcomePage::buildUi() {
     column->addSpacing(size::kGrid);
     auto* ways = new QHBoxLayout;
     ways->setSpacing(size::kCardGap);
-    ways->addWidget(buildWay(tr("Train on this computer"),
-                             tr("A small GPT learns to write from the texts that every Linux has. "
-                                "Two ranks, under three minutes."),
-                             tr("Start with gpt-tiny"), "primary", "welcomeTrain",
-                             &WelcomePage::trainHereAsked));
-    ways->addWidget(buildWay(tr("Add a node"),
-                             tr("By its name in your ssh config, or by address. Ringmaster looks "
-                                "at it and says whether it is ready to train."),
-                             tr("Add a node"), "", "welcomeAddNode", &WelcomePage::addNodeAsked));
+    QHBoxLayout* here = addWay(ways, tr("Train on this computer"),
+                               tr("A small GPT learns to write from the texts that every Linux "
+                                  "has. Two ranks, under three minutes."));
+    addAction(here, tr("Start with gpt-tiny"), "primary", "welcomeTrain",
+              &WelcomePage::trainHereAsked);
+    addAction(here, tr("Change it first"), "", "welcomeForm", &WelcomePage::formAsked);
+    QHBoxLayout* there =
+        addWay(ways, tr("Add a node"),
+               tr("By its name in your ssh config, or by address. Ringmaster looks at it and says "
+                  "whether it is ready to train."));
+    addAction(there, tr("Add a node"), "", "welcomeAddNode", &WelcomePage::addNodeAsked);
     column->addLayout(ways);
 
     auto* steps = new QHBoxLayout;
@@ -88,20 +90,28 @@ void WelcomePage::buildUi() {
     column->addStretch(3);
 }
 
-QWidget* WelcomePage::buildWay(const QString& title, const QString& text, const QString& action,
-                               const char* role, const char* objectName,
-                               void (WelcomePage::*signal)()) {
+/// The row for its actions.
+QHBoxLayout* WelcomePage::addWay(QHBoxLayout* ways, const QString& title, const QString& text) {
     auto* card = new Card;
     card->body()->setSpacing(2 * size::kGrid);
     card->body()->addWidget(makeLabel(title, "cardTitle"));
     card->body()->addWidget(makeText(text, "bodySecondary"));
     card->body()->addStretch(1);
-    QPushButton* button = makeButton(action, role, objectName);
-    card->body()->addWidget(button, 0, Qt::AlignLeft);
+    auto* actions = new QHBoxLayout;
+    actions->setSpacing(2 * size::kGrid);
+    actions->addStretch(1);
+    card->body()->addLayout(actions);
+    ways->addWidget(card);
+    return actions;
+}
+
+void WelcomePage::addAction(QHBoxLayout* row, const QString& text, const char* role,
+                            const char* objectName, void (WelcomePage::*signal)()) {
+    QPushButton* button = makeButton(text, role, objectName);
+    row->insertWidget(row->count() - 1, button); // before the stretch
     connect(button, &QPushButton::clicked, this, signal);
     if (!focusProxy())
         setFocusProxy(button);
-    return card;
 }
 
 void WelcomePage::wire() {

@@ -5,6 +5,7 @@
 
 #include <QWidget>
 
+class QHBoxLayout;
 class QVBoxLayout;
 
 namespace rm {
@@ -16,14 +17,16 @@ public:
     explicit WelcomePage(const AppContext& context, QWidget* parent = nullptr);
 
 Q_SIGNALS:
-    void trainHereAsked();
+    void trainHereAsked(); ///< at once
+    void formAsked();      ///< the same, to be looked at and changed first
     void addNodeAsked();
     void runChosen(const QString& run);
 
 private:
     void buildUi();
-    QWidget* buildWay(const QString& title, const QString& text, const QString& action,
-                      const char* role, const char* objectName, void (WelcomePage::*signal)());
+    QHBoxLayout* addWay(QHBoxLayout* ways, const QString& title, const QString& text);
+    void addAction(QHBoxLayout* row, const QString& text, const char* role, const char* objectName,
+                   void (WelcomePage::*signal)());
     void wire();
     void showRecent();
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "app/ui/dialogs/add_node_dialog.h"
 #include "app/ui/dialogs/connect_dialogs.h"
+#include "app/ui/dialogs/node_dialog.h"
 #include "app/ui/dialogs/too_large_dialog.h"
 #include "tests/gui/support/demo_store.h"
 #include "tests/gui/support/widget_audit.h"
@@ -52,7 +52,7 @@ void TestAccessibleNames::dialogsHaveNamesToo() {
     const Node node{"node-c", false, "node-c.lan", {}, 0, {}};
     HostKeyDialog trust(node, "SHA256:abc", &m_demo->window());
     PasswordDialog password(node, "it wants a password", &m_demo->window());
-    AddNodeDialog add(m_demo->fleet(), &m_demo->window());
+    NodeDialog add(m_demo->fleet(), &m_demo->window());
     TooLargeDialog tooLarge("node-c has too little memory", &m_demo->window());
     for (const QDialog* dialog : {static_cast<QDialog*>(&trust), static_cast<QDialog*>(&password),
                                   static_cast<QDialog*>(&add), static_cast<QDialog*>(&tooLarge)}) {

@@ -9,6 +9,7 @@
 #include <QAbstractItemView>
 #include <QComboBox>
 #include <QPushButton>
+#include <QSlider>
 #include <QTest>
 
 using namespace rm;
@@ -46,7 +47,9 @@ private Q_SLOTS:
     void anEventWithoutAStepIsFoundByItsTime();
     void returnChoosesAnEventToo();
     void theHeatMapShowsTheTimeOfTheCharts();
-    void theHeatMapOfAWholeRunBeginsWithIt();
+    void theHeatMapOfAWholeRunLeavesOutItsPause();
+    void theControlsStayWhereTheyAre();
+    void valuesUnderThePointerStayWhileChartsAreReadAnew();
     void whatARunIsMeasuredByFollowsFromItsWork_data();
     void whatARunIsMeasuredByFollowsFromItsWork();
 
@@ -84,7 +87,7 @@ void TestCharts::open(const QString& run) const {
     m_demo->window().showRun(run);
     m_demo->window().runPage().showTab(RunPage::kCharts);
     find<QComboBox>("xAxis")->setCurrentIndex(static_cast<int>(XAxis::kStep));
-    QTRY_VERIFY(isSettled() && heat().lastNs > 0);
+    QTRY_VERIFY(isSettled() && heat().endNs > 0);
 }
 
 /// The charts show what there is, up to its end.
@@ -207,27 +210,68 @@ void TestCharts::returnChoosesAnEventToo() {
 void TestCharts::theHeatMapShowsTheTimeOfTheCharts() {
     const HeatData whole = heat();
     drag(0.1, 0.4);
-    QTRY_VERIFY(heat().lastNs < whole.lastNs && widthOf(view()) < widthOf(m_whole));
-    const double seconds = static_cast<double>(heat().lastNs - heat().firstNs) / 1e9;
+    QTRY_VERIFY(heat().endNs < whole.endNs && widthOf(view()) < widthOf(m_whole));
+    const double seconds = static_cast<double>(lengthOf(heat().trained)) / 1e9;
     const double trained = widthOf(view()) * 0.085; // the demo's time of a step
     QVERIFY2(std::abs(seconds - trained) < 0.1 * trained, qPrintable(QString::number(seconds)));
     for (const std::vector<double>& row : heat().cells)
         QVERIFY(std::ranges::all_of(row, [](double cell) { return cell > 0.5 && cell <= 1; }));
     QTest::mouseClick(find<QPushButton>("follow"), Qt::LeftButton);
-    QTRY_COMPARE(heat().lastNs, whole.lastNs);
-    QCOMPARE(heat().firstNs, whole.firstNs);
+    QTRY_COMPARE(heat().endNs, whole.endNs);
+    QCOMPARE(heat().trained, whole.trained);
 }
 
-void TestCharts::theHeatMapOfAWholeRunBeginsWithIt() {
-    // 6 240 steps, six minutes without any, and those since.
-    const double seconds = static_cast<double>(heat().lastNs - heat().firstNs) / 1e9;
-    QVERIFY2(std::abs(seconds - (6240 + 3412) * 0.085 - 360) < 10,
-             qPrintable(QString::number(seconds)));
-    const auto unknown =
-        std::ranges::count_if(heat().cells.front(), [](double cell) { return std::isnan(cell); });
-    const double pause =
-        static_cast<double>(unknown) / static_cast<double>(heat().cells.front().size()) * seconds;
-    QVERIFY2(std::abs(pause - 360) < 40, qPrintable(QString::number(pause)));
+void TestCharts::theHeatMapOfAWholeRunLeavesOutItsPause() {
+    // 6 000 steps that count, six minutes and 240 steps that do not, and the steps since.
+    const double seconds = static_cast<double>(lengthOf(heat().trained)) / 1e9;
+    QVERIFY2(std::abs(seconds - (6000 + 3412) * 0.085) < 10, qPrintable(QString::number(seconds)));
+    QCOMPARE(find<HeatMap>("heatMap")->gapTexts().size(), 1);
+    QVERIFY(find<HeatMap>("heatMap")->gapTexts().front().contains("6 min"));
+    for (const std::vector<double>& row : heat().cells)
+        QVERIFY(std::ranges::none_of(row, [](double cell) { return std::isnan(cell); }));
+}
+
+void TestCharts::theControlsStayWhereTheyAre() {
+    const auto places = [this] {
+        QList<QRect> all;
+        for (const char* name : {"smoothing", "xAxis", "logScale", "follow"})
+            all << find<QWidget>(name)->geometry();
+        return all;
+    };
+    const QList<QRect> before = places();
+    QTest::mouseClick(find<QPushButton>("logScale"), Qt::LeftButton);
+    QTRY_VERIFY(view().logY);
+    QCOMPARE(places(), before);
+    find<QSlider>("smoothing")->setValue(0);
+    QTRY_VERIFY(find<LineChart>("chartLoss")->curves().front().window == 0);
+    QCOMPARE(places(), before);
+    find<QSlider>("smoothing")->setValue(93);
+    QTest::mouseClick(find<QPushButton>("logScale"), Qt::LeftButton);
+    QTRY_VERIFY(!view().logY);
+}
+
+/// As they come again and again while a run goes on.
+void TestCharts::valuesUnderThePointerStayWhileChartsAreReadAnew() {
+    const auto smooth = [this](int percent) {
+        const auto* loss = find<LineChart>("chartLoss");
+        const double before = loss->curves().front().window;
+        find<QSlider>("smoothing")->setValue(percent);
+        QTRY_VERIFY(loss->curves().front().window != before);
+    };
+    smooth(94);
+    auto* plot = find<LineChart>("chartLr")->findChild<QWidget*>("plot");
+    QTest::mouseMove(plot, QPoint(plot->width() / 3, plot->height() / 2));
+    const QStringList lossThere = find<LineChart>("chartLoss")->values();
+    const QStringList lrThere = find<LineChart>("chartLr")->values();
+    smooth(80);
+    QVERIFY(find<LineChart>("chartLoss")->values() != lossThere);
+    QCOMPARE(find<LineChart>("chartLr")->values(), lrThere);
+    smooth(94);
+    QCOMPARE(find<LineChart>("chartLoss")->values(), lossThere);
+    smooth(93);
+    QEvent leave(QEvent::Leave);
+    QApplication::sendEvent(plot, &leave);
+    QVERIFY(find<LineChart>("chartLr")->values() != lrThere);
 }
 
 void TestCharts::whatARunIsMeasuredByFollowsFromItsWork_data() {

@@ -59,11 +59,14 @@ private Q_SLOTS:
     void editsAreSignalsAndTagsAreTidied();
     void removedCheckpointsAreNotShown();
     void theBestCheckpointSaysSo();
+    void abandonedCheckpointSaysSo();
+    void attemptIsToldWithWhatItRetires();
     void slowRankIsNamedWithItsPhase();
     void waitingForOthersIsNotBeingSlow();
     void evenRanksHaveNoStraggler();
     void pausingCountsTheRanksThatHaveEnded();
     void heldIsSaidWithItsStep();
+    void lostNodeShowsInTheState();
     void aLaunchIsPreparedAndCancelled();
     void whatNeverTrainedSaysSo();
     void lostNodesAreNamed();
@@ -136,10 +139,43 @@ void TestModels::removedCheckpointsAreNotShown() {
 
 void TestModels::theBestCheckpointSaysSo() {
     CheckpointsModel model;
-    model.show({checkpointAt(1000, std::nan("")), checkpointAt(500, 3)}, "a");
+    StoredCheckpoint best = checkpointAt(500, 3);
+    best.isBest = true;
+    model.show({checkpointAt(1000, std::nan("")), best}, "a");
     QVERIFY(model.index(1, CheckpointsModel::kBecause).data().toString().contains("best"));
     QVERIFY(!model.index(0, CheckpointsModel::kBecause).data().toString().contains("best"));
     QCOMPARE(model.index(0, CheckpointsModel::kValidation).data().toString(), kAbsent);
+}
+
+void TestModels::abandonedCheckpointSaysSo() {
+    CheckpointsModel model;
+    StoredCheckpoint gone = checkpointAt(60, 1), again = checkpointAt(60, 2);
+    gone.attempt = 1;
+    gone.retiredBy = 2;
+    again.attempt = 2;
+    again.saved.path += "-attempt-2";
+    model.show({gone, again}, "a");
+    QCOMPARE(model.rowOfStep(60), 1);
+    QCOMPARE(model.rowOfPath(gone.saved.path), 0);
+    QCOMPARE(model.index(0, CheckpointsModel::kAttempt).data().toString(), "1");
+    QCOMPARE(model.index(0, CheckpointsModel::kBecause).data().toString(),
+             "every 500; abandoned by attempt 2");
+    QCOMPARE(model.index(1, CheckpointsModel::kBecause).data().toString(), "every 500");
+}
+
+void TestModels::attemptIsToldWithWhatItRetires() {
+    RunHistory history;
+    history.attempts = {{1, 0, 100, true, {}, {}}, {2, 60, 200, true, {}, {}}};
+    history.lines = {{1, 1, 60, 0, 0}, {1, 61, 76, 2, 60}};
+    StoredCheckpoint checkpoint = checkpointAt(76, 1);
+    checkpoint.attempt = 1;
+    checkpoint.retiredBy = 2;
+    checkpoint.saved.wallNs = 150;
+    history.checkpoints = {checkpoint};
+    const auto moments = timelineOf(runCalled("a", 60, {}), history);
+    QCOMPARE(moments.size(), size_t(3));
+    QCOMPARE(moments[0].text, "attempt 2 from step 60, retires steps 61 to 76");
+    QVERIFY2(moments[1].text.endsWith("(attempt 1)"), qPrintable(moments[1].text));
 }
 
 void TestModels::slowRankIsNamedWithItsPhase() {
@@ -181,6 +217,13 @@ void TestModels::heldIsSaidWithItsStep() {
     live.nodes = {{"node-a", LiveState::Link::kLive, {}, 0, ahead}};
     QCOMPARE(stateWords(runCalled("a", 412, RunStateKind::kRunning), live).text, "Held at 413");
     QCOMPARE(stateWords(runCalled("a", 412, RunStateKind::kPaused), live).text, "Paused at 412");
+}
+
+void TestModels::lostNodeShowsInTheState() {
+    RunSummary run = runCalled("a", 412, RunStateKind::kRunning);
+    run.lostNodes = {{"node-b", 1, "node-b cannot be reached"}};
+    QCOMPARE(stateWords(run).text, "Running, node-b unreachable");
+    QCOMPARE(stateWords(run).tone, Tone::kWarn);
 }
 
 void TestModels::aLaunchIsPreparedAndCancelled() {
@@ -239,6 +282,8 @@ void TestModels::figuresAreGroupedAndScaled() {
     QCOMPARE(formatCompact(412345), QString("412") + kThin + "k");
     QCOMPARE(formatBytes(743e6), QString("743") + kThin + "MB");
     QCOMPARE(formatFigure(2.1844), "2.184");
+    QCOMPARE(formatFigure(0.0016), "0.0016");
+    QCOMPARE(formatFigure(0.000294), "2.94e-04");
     QCOMPARE(formatFigure(std::nan("")), kAbsent);
     QCOMPARE(formatDuration(4320), "1 h 12 min");
     QCOMPARE(formatPercent(0.47), QString("47") + kThin + "%");

@@ -1,12 +1,23 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/ui/new_run_page.h"
+#include "app/ui/spec_form.h"
+#include "app/ui/theme.h"
+#include "tests/gui/support/demo_store.h"
 #include "tests/gui/support/window_fixture.h"
 
 #include <QAbstractButton>
+#include <QAbstractSpinBox>
+#include <QApplication>
 #include <QComboBox>
+#include <QLabel>
 #include <QLineEdit>
 #include <QPlainTextEdit>
+#include <QPushButton>
+#include <QScrollArea>
+#include <QScrollBar>
 #include <QTest>
+#include <QWheelEvent>
+#include <qtestspontaneevent.h>
 
 using namespace rm;
 using namespace rm::test;
@@ -38,7 +49,21 @@ private Q_SLOTS:
     void aFieldThatIsNotThereYetIsAdded();
     void theFormRestsWhileTheTextDoesNotParse();
     void aRefusedFieldHoldsTheLaunchBack();
+    void aRefusedFieldIsNamed();
     void theFormShowsWhatTheModelUses();
+    void listsOfPathsAreRows();
+    void foldedPartsSayWhatTheyHoldAndWhatIsChanged();
+    void aChangedFieldSaysWhatItWas();
+    void theWheelChangesNothingInPassing();
+    void theWheelNeverGivesTheFocus();
+    void launchIsInSightAtEverySize_data();
+    void launchIsInSightAtEverySize();
+    void theSideLiesBelowWhereItIsNarrow();
+    void recipesThatDoNotFitAreOneClickAway();
+    void theFileIsADrawerOverTheRight();
+    void dataThatIsNotThereIsRedBeforeTheLaunch();
+    void theForecastSaysWhereAndWhatIsSent();
+    void aRunThatFailedIsEditedAndLaunchedAgain();
 
 private:
     template <class T>
@@ -47,6 +72,9 @@ private:
     }
     QPlainTextEdit* text() const { return find<QPlainTextEdit>("specToml"); }
     bool canLaunch() const { return find<QAbstractButton>("launch")->isEnabled(); }
+    NewRunPage& page() const { return m_window->window().newRunPage(); }
+    QStringList checkLines() const;
+    void turnWheelOver(QWidget* widget) const;
     void type(const QString& field, const QString& value) const;
     void choose(const QString& field, const QString& value) const;
 
@@ -57,9 +85,11 @@ void TestNewRun::initTestCase() {
     m_window = std::make_unique<WindowFixture>(WindowFixture::Content::kEmpty);
     QVERIFY2(m_window->isGood(), qPrintable(m_window->problem()));
     m_window->window().showNewRun();
+    page().findChild<SpecForm*>()->unfoldAll();
 }
 
 void TestNewRun::init() {
+    m_window->window().resize(1440, 900);
     text()->setPlainText(kText);
     QTRY_COMPARE(find<QLineEdit>("field.name")->text(), QString("mine"));
     QTRY_COMPARE(find<QLineEdit>("field.optimizer.lr")->text(), QString("0.002"));
@@ -123,12 +153,202 @@ void TestNewRun::aRefusedFieldHoldsTheLaunchBack() {
     QVERIFY(text()->toPlainText().contains("steps = 20"));
 }
 
+QStringList TestNewRun::checkLines() const {
+    QStringList lines;
+    for (const auto* label : find<QWidget>("checkCard")->findChildren<QLabel*>())
+        if (label->isVisibleTo(find<QWidget>("checkCard")))
+            lines << label->text();
+    return lines;
+}
+
+void TestNewRun::aRefusedFieldIsNamed() {
+    type("train.steps", "many");
+    QTRY_VERIFY2(
+        checkLines().contains("Steps must be a whole number from 1 to 1e+12, but holds \"many\""),
+        qPrintable(checkLines().join('\n')));
+    type("train.steps", "20");
+    type("optimizer.lr", "-1");
+    QTRY_VERIFY2(
+        checkLines().contains("Learning rate must be a number from 0 to 1000, but holds \"-1\""),
+        qPrintable(checkLines().join('\n')));
+}
+
+void TestNewRun::listsOfPathsAreRows() {
+    auto* first = find<QLineEdit>("field.data.train");
+    QCOMPARE(first->text(), QString("/usr/share/common-licenses"));
+    QVERIFY(!find<QLineEdit>("field.data.train.1"));
+    auto* add = first->parentWidget()->parentWidget()->findChild<QPushButton*>("addRow");
+    QCOMPARE(add->text(), QString("+ add a path"));
+    add->click();
+    QTest::keyClicks(find<QLineEdit>("field.data.train.1"), "/usr/share/doc; and more");
+    QVERIFY2(text()->toPlainText().contains(R"("/usr/share/doc; and more")"),
+             qPrintable(text()->toPlainText()));
+    for (auto* remove : first->parentWidget()->findChildren<QPushButton*>("removeRow"))
+        remove->click();
+    QCOMPARE(first->text(), QString("/usr/share/doc; and more"));
+    QVERIFY(!text()->toPlainText().contains("common-licenses"));
+}
+
+void TestNewRun::foldedPartsSayWhatTheyHoldAndWhatIsChanged() {
+    page().prepare("gpt-tiny", {});
+    auto* head = find<QPushButton>("part.checkpoint.head");
+    QVERIFY(!head->accessibleDescription().contains("changed"));
+    type("checkpoint.every", "20");
+    type("checkpoint.keep_last", "2");
+    QCOMPARE(head->accessibleDescription(),
+             QString("every 20 steps, last 2 and best stay · 2 changed"));
+    head->click();
+    QVERIFY(!find<QLineEdit>("field.checkpoint.every")->isVisible());
+    head->click();
+    QVERIFY(find<QLineEdit>("field.checkpoint.every")->isVisible());
+}
+
+void TestNewRun::aChangedFieldSaysWhatItWas() {
+    page().prepare("gpt-tiny", {});
+    auto* lr = find<QLineEdit>("field.optimizer.lr");
+    const QString before = lr->text();
+    QVERIFY(!lr->property("changed").toBool());
+    type("optimizer.lr", "5e-4");
+    QVERIFY(lr->property("changed").toBool());
+    QVERIFY(lr->parentWidget()->findChild<QLabel*>()->text().contains("recipe: " + before));
+    type("optimizer.lr", before);
+    QVERIFY(!lr->property("changed").toBool());
+}
+
+/// As the platform delivers it, but for the pointer.
+void TestNewRun::turnWheelOver(QWidget* widget) const {
+    const QPointF at = widget->rect().center();
+    QWheelEvent down(at, widget->mapToGlobal(at), {}, {0, -240}, Qt::NoButton, Qt::NoModifier,
+                     Qt::NoScrollPhase, false);
+    QSpontaneKeyEvent::setSpontaneous(&down);
+    qApp->notify(widget, &down);
+}
+
+void TestNewRun::theWheelChangesNothingInPassing() {
+    m_window->window().resize(1000, 700);
+    auto* box = find<QComboBox>("field.model.type");
+    auto* bar = find<QScrollArea>("newRunScroll")->verticalScrollBar();
+    QTRY_VERIFY(bar->maximum() > 0);
+    bar->setValue(0);
+    const QString before = text()->toPlainText();
+    page().setFocus();
+    turnWheelOver(box);
+    QCOMPARE(box->currentText(), QString("gpt"));
+    QCOMPARE(text()->toPlainText(), before);
+    QTRY_VERIFY(bar->value() > 0); // it scrolls the page instead
+    box->setFocus();
+    QTRY_VERIFY(box->hasFocus());
+    turnWheelOver(box);
+    QCOMPARE(box->currentText(), QString("translation"));
+}
+
+void TestNewRun::theWheelNeverGivesTheFocus() {
+    for (const auto* widget : m_window->window().findChildren<QWidget*>())
+        if (qobject_cast<const QComboBox*>(widget) || qobject_cast<const QAbstractSpinBox*>(widget))
+            if (widget->isVisible())
+                QVERIFY2(widget->focusPolicy() != Qt::WheelFocus, qPrintable(widget->objectName()));
+}
+
+void TestNewRun::launchIsInSightAtEverySize_data() {
+    QTest::addColumn<QSize>("size");
+    for (const QSize size : {QSize(640, 400), QSize(720, 450), QSize(1000, 700), QSize(1440, 900),
+                             QSize(1600, 1000), QSize(3840, 2160)})
+        QTest::addRow("%d x %d", size.width(), size.height()) << size;
+}
+
+void TestNewRun::launchIsInSightAtEverySize() {
+    QFETCH(QSize, size);
+    m_window->window().resize(size);
+    auto* scroll = find<QScrollArea>("newRunScroll");
+    QTRY_COMPARE(m_window->window().size(), size);
+    const auto* launch = find<QPushButton>("launch");
+    QTRY_VERIFY(m_window->window().rect().contains(
+        QRect(launch->mapTo(&m_window->window(), QPoint()), launch->size())));
+    QTRY_VERIFY(scroll->widget()->width() <= scroll->viewport()->width());
+    for (const char* field : {"field.name", "field.optimizer.lr", "field.train.precision"}) {
+        const auto* control = find<QWidget>(field);
+        const int right = control->mapTo(scroll->widget(), QPoint(control->width(), 0)).x();
+        QVERIFY2(control->width() >= 100 && right <= scroll->viewport()->width(), field);
+    }
+}
+
+void TestNewRun::theSideLiesBelowWhereItIsNarrow() {
+    const auto topOf = [this](const char* name) {
+        auto* widget = find<QWidget>(name);
+        return widget->mapTo(&page(), QPoint()).y();
+    };
+    m_window->window().resize(1159, 776);
+    QTRY_VERIFY(topOf("checkCard") < topOf("part.model"));
+    m_window->window().resize(1000, 700);
+    QTRY_VERIFY(topOf("checkCard") > topOf("part.launch"));
+}
+
+void TestNewRun::recipesThatDoNotFitAreOneClickAway() {
+    m_window->window().resize(1440, 900);
+    QTRY_VERIFY(find<QWidget>("recipe.translation")->isVisible());
+    QVERIFY(!find<QWidget>("moreRecipes")->isVisible());
+    page().prepare("gpt-tiny", {});
+    m_window->window().resize(1000, 700);
+    QTRY_VERIFY(find<QWidget>("moreRecipes")->isVisible());
+    QVERIFY(!find<QWidget>("recipe.translation")->isVisible());
+    find<QPushButton>("moreRecipes")->click();
+    QVERIFY(find<QWidget>("recipe.translation")->isVisible());
+    find<QPushButton>("moreRecipes")->click();
+}
+
+void TestNewRun::theFileIsADrawerOverTheRight() {
+    QVERIFY(!text()->isVisible());
+    find<QPushButton>("asFile")->click();
+    QVERIFY(text()->isVisible());
+    const auto* drawer = find<QWidget>("tomlDrawer");
+    QVERIFY(drawer->x() > find<QWidget>("field.name")->mapTo(&page(), QPoint()).x());
+    QVERIFY(drawer->geometry().bottom() < find<QWidget>("launchBar")->y());
+    QTest::keyClick(text(), Qt::Key_Escape);
+    QVERIFY(!text()->isVisible() && !find<QPushButton>("asFile")->isChecked());
+}
+
+void TestNewRun::dataThatIsNotThereIsRedBeforeTheLaunch() {
+    QTRY_VERIFY2_WITH_TIMEOUT(checkLines().contains("This computer: the data is there"),
+                              qPrintable(checkLines().join('\n')), 20'000);
+    type("data.train", "/no/such/folder");
+    QTRY_VERIFY2_WITH_TIMEOUT(
+        checkLines().contains(
+            "This computer: data.train names /no/such/folder, which is not there"),
+        qPrintable(checkLines().join('\n')), 20'000);
+    QVERIFY(!canLaunch());
+    type("data.train", "/usr/share/common-licenses");
+    QTRY_VERIFY_WITH_TIMEOUT(checkLines().contains("This computer: the data is there"), 20'000);
+    QTRY_VERIFY(canLaunch());
+}
+
+void TestNewRun::theForecastSaysWhereAndWhatIsSent() {
+    const auto* forecast = find<QLabel>("forecast");
+    QTRY_VERIFY2_WITH_TIMEOUT(
+        forecast->text().startsWith("1 rank on This computer · nothing to send · "),
+        qPrintable(forecast->text()), 20'000);
+}
+
+void TestNewRun::aRunThatFailedIsEditedAndLaunchedAgain() {
+    WindowFixture demo(WindowFixture::Content::kDemo);
+    demo.window().showRun(kFailedRun);
+    auto* edit = demo.window().findChild<QPushButton*>("editAgain");
+    QTRY_VERIFY(edit->isVisible());
+    const auto* spec = demo.window().findChild<QPlainTextEdit*>("specText");
+    QTRY_VERIFY(!spec->toPlainText().isEmpty());
+    edit->click();
+    NewRunPage& page = demo.window().newRunPage();
+    QVERIFY(page.isVisible());
+    QCOMPARE(page.findChild<QPlainTextEdit*>("specToml")->toPlainText(), spec->toPlainText());
+}
+
 void TestNewRun::theFormShowsWhatTheModelUses() {
+    QVERIFY(find<QWidget>("field.data.tokenizer")->isVisible());
     QVERIFY(find<QLineEdit>("field.validation.prompt")->isVisible());
     QVERIFY(!find<QLineEdit>("field.model.image_size")->isVisible());
     choose("model.type", "resnet50");
     QVERIFY(!find<QLineEdit>("field.validation.prompt")->isVisible());
     QVERIFY(find<QLineEdit>("field.model.image_size")->isVisible());
+    QVERIFY(!find<QWidget>("field.data.tokenizer")->isVisible());
     choose("model.type", "translation");
     QVERIFY(find<QLineEdit>("field.validation.beams")->isVisible());
     QVERIFY(!find<QLineEdit>("field.model.image_size")->isVisible());

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/ui/data/runs_feed.h"
 #include "app/ui/models/runs_model.h"
+#include "app/ui/run/run_page.h"
 #include "tests/gui/support/demo_store.h"
 #include "tests/gui/support/window_fixture.h"
 
 #include <QAbstractItemView>
 #include <QLabel>
+#include <QLineEdit>
 #include <QPushButton>
+#include <QSignalSpy>
 #include <QTest>
 
 using namespace rm;
@@ -23,6 +26,11 @@ private Q_SLOTS:
     void theUndoIsOfTheRunThatTheToastNames();
     void aRunThatTrainsIsNotDeleted();
     void withoutTheDatabaseNothingIsDeleted();
+    void aDoubleClickEditsTagsAndNotes_data();
+    void aDoubleClickEditsTagsAndNotes();
+    void newsOfRunsLeavesAnEditorAlone();
+    void aDoubleClickElsewhereOpensTheRun();
+    void onlyRunsThatHaveNotEndedAreLive();
 
 private:
     template <class T>
@@ -36,6 +44,10 @@ private:
     bool isStored(const QString& run) const;
     QString toast() const { return find<QWidget>("toast")->accessibleName(); }
     void openWindow(WindowFixture::Access access);
+    void doubleClick(const QString& run, int column) const;
+    QLineEdit* editor() const {
+        return find<QAbstractItemView>("runsTable")->viewport()->findChild<QLineEdit*>();
+    }
 
     std::unique_ptr<WindowFixture> m_demo;
 };
@@ -119,6 +131,60 @@ void TestRunsPage::withoutTheDatabaseNothingIsDeleted() {
     click("deleteRun");
     QVERIFY2(toast().contains("another Ringmaster"), qPrintable(toast()));
     QCOMPARE(ids().size(), 6);
+}
+
+void TestRunsPage::doubleClick(const QString& run, int column) const {
+    auto* table = find<QAbstractItemView>("runsTable");
+    const auto cell = rows().index(static_cast<int>(ids().indexOf(run)), column);
+    table->scrollTo(cell);
+    const QPoint at = table->visualRect(cell).center();
+    QTest::mouseClick(table->viewport(), Qt::LeftButton, {}, at);
+    QTest::mouseDClick(table->viewport(), Qt::LeftButton, {}, at);
+}
+
+void TestRunsPage::aDoubleClickEditsTagsAndNotes_data() {
+    QTest::addColumn<int>("column");
+    QTest::newRow("tags") << static_cast<int>(RunsModel::kTags);
+    QTest::newRow("notes") << static_cast<int>(RunsModel::kNotes);
+}
+
+void TestRunsPage::aDoubleClickEditsTagsAndNotes() {
+    QFETCH(int, column);
+    for (const QString& run : {kFinishedRun, kPausedRun}) {
+        doubleClick(run, column);
+        QVERIFY(editor());
+        QVERIFY(!m_demo->window().runPage().isVisible());
+        editor()->setText("mine");
+        QTest::keyClick(editor(), Qt::Key_Return);
+        QTRY_COMPARE(rows().index(static_cast<int>(ids().indexOf(run)), column).data().toString(),
+                     QString("mine"));
+        QTRY_VERIFY(!editor());
+    }
+}
+
+void TestRunsPage::newsOfRunsLeavesAnEditorAlone() {
+    doubleClick(kFinishedRun, RunsModel::kNotes);
+    QVERIFY(editor());
+    editor()->setText("half a sent");
+    QSignalSpy changed(&m_demo->window().runs(), &RunsFeed::changed);
+    QVERIFY(m_demo->engine().setNotes(kRunningRun, "goes on"));
+    QVERIFY(changed.wait());
+    QVERIFY(editor());
+    QCOMPARE(editor()->text(), QString("half a sent"));
+}
+
+void TestRunsPage::aDoubleClickElsewhereOpensTheRun() {
+    doubleClick(kFinishedRun, RunsModel::kName);
+    QTRY_VERIFY(m_demo->window().runPage().isVisible());
+    QCOMPARE(m_demo->window().runPage().run(), kFinishedRun);
+}
+
+void TestRunsPage::onlyRunsThatHaveNotEndedAreLive() {
+    QStringList live;
+    for (const auto* button : m_demo->window().findChildren<QPushButton*>("railLiveRun"))
+        live << button->accessibleName();
+    QCOMPARE(live,
+             QStringList({"gpt-tiny seed 7, Preparing", "translation en–it, Running · attempt 2"}));
 }
 
 QTEST_MAIN(TestRunsPage)

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Renders every page in light and dark into build/screenshots, at the scale of QT_SCALE_FACTOR,
-// and fails on a page that is empty or clips its text.
+// Renders every page at three sizes, light and dark, into build/screenshots, at the scale of
+// QT_SCALE_FACTOR, and fails on a page that is empty, cuts a widget or a text, or scrolls sideways.
 #include "app/ui/data/run_words.h"
-#include "app/ui/dialogs/add_node_dialog.h"
 #include "app/ui/dialogs/connect_dialogs.h"
+#include "app/ui/dialogs/node_dialog.h"
 #include "app/ui/dialogs/too_large_dialog.h"
 #include "app/ui/new_run_page.h"
 #include "app/ui/nodes_page.h"
 #include "app/ui/plot/heat_map.h"
 #include "app/ui/plot/line_chart.h"
 #include "app/ui/run/run_page.h"
+#include "app/ui/spec_form.h"
 #include "app/ui/theme.h"
 #include "shared/io/clock.h"
 #include "tests/gui/support/demo_store.h"
@@ -19,8 +20,12 @@
 #include <QAbstractItemModel>
 #include <QAbstractItemView>
 #include <QDir>
+#include <QLabel>
+#include <QLineEdit>
 #include <QPlainTextEdit>
 #include <QPushButton>
+#include <QScrollArea>
+#include <QScrollBar>
 #include <QTest>
 
 #include <memory>
@@ -32,6 +37,7 @@ using namespace rm::test;
 namespace {
 
 constexpr int kSettleMs = 5000;
+constexpr QSize kUsualSize(1440, 900);
 
 /// The widget as it looks once nothing of it changes any more.
 QImage settledPicture(QWidget& widget) {
@@ -59,7 +65,6 @@ private Q_SLOTS:
     void runs();
     void runsEmpty();
     void runCharts();
-    void runChartsNarrow();
     void runPictures();
     void runRanks();
     void runLogs();
@@ -71,12 +76,16 @@ private Q_SLOTS:
     void runPreparing();
     void nodes();
     void newRun();
+    void newRunUnfolded();
     void newRunWithErrors();
     void dialogs();
     void palette();
 
 private:
+    /// A window at every size, a dialog at its own.
     void shoot(QWidget& widget, const QString& name);
+    void shootAt(QWidget& window, QSize size, const QString& name);
+    void shootNow(QWidget& widget, Theme::Mode mode, const QString& name);
     void openRun(const QString& run, RunPage::Tab tab);
     void waitForChart(const char* chart);
     void waitForCharts();
@@ -95,25 +104,44 @@ void TestScreenshots::initTestCase() {
 }
 
 void TestScreenshots::init() {
-    m_demo->window().resize(1440, 900);
+    m_demo->window().resize(kUsualSize);
 }
 
 void TestScreenshots::cleanupTestCase() {
     m_demo.reset();
 }
 
+void TestScreenshots::shootNow(QWidget& widget, Theme::Mode mode, const QString& name) {
+    constexpr int kFast = 80; // PNG's quality is how little time goes into making it small
+    Theme::instance().setMode(mode);
+    const QImage image = settledPicture(widget);
+    const int scale = qRound(image.devicePixelRatio());
+    const QString file = QString("%1/%2-%3@%4x.png").arg(m_folder, name, modeName(mode)).arg(scale);
+    QVERIFY2(image.save(file, "PNG", kFast), qPrintable(file));
+    QVERIFY2(colourCount(image) > 24 && inkOf(image) > 0.01, qPrintable(name + " is empty"));
+    // Some text may have changed since: what it asks of its layout comes first, as in the window.
+    QCoreApplication::sendPostedEvents(nullptr, QEvent::LayoutRequest);
+    const QStringList clipped = clippedTexts(widget);
+    QVERIFY2(clipped.isEmpty(), qPrintable(name + ":\n" + clipped.join('\n')));
+}
+
+void TestScreenshots::shootAt(QWidget& window, QSize size, const QString& name) {
+    window.resize(size);
+    QTRY_COMPARE(window.size(), size);
+    shootNow(window, Theme::Mode::kLight, name);
+}
+
 void TestScreenshots::shoot(QWidget& widget, const QString& name) {
-    for (const Theme::Mode mode : {Theme::Mode::kLight, Theme::Mode::kDark}) {
-        Theme::instance().setMode(mode);
-        const QImage image = settledPicture(widget);
-        const int scale = qRound(image.devicePixelRatio());
-        const QString file =
-            QString("%1/%2-%3@%4x.png").arg(m_folder, name, modeName(mode)).arg(scale);
-        QVERIFY2(image.save(file), qPrintable(file));
-        QVERIFY2(colourCount(image) > 24 && inkOf(image) > 0.01, qPrintable(name + " is empty"));
-        const QStringList clipped = clippedTexts(widget);
-        QVERIFY2(clipped.isEmpty(), qPrintable(name + ":\n" + clipped.join('\n')));
+    if (!qobject_cast<MainWindow*>(&widget)) {
+        shootNow(widget, Theme::Mode::kDark, name);
+        shootNow(widget, Theme::Mode::kLight, name);
+        return;
     }
+    for (const QSize size : {QSize(1000, 700), QSize(1600, 1000)})
+        shootAt(widget, size, name + QString("-%1").arg(size.width()));
+    shootAt(widget, kUsualSize, name);
+    if (qFuzzyCompare(widget.devicePixelRatio(), 1.0)) // colours are the same at any scale
+        shootNow(widget, Theme::Mode::kDark, name);
 }
 
 void TestScreenshots::openRun(const QString& run, RunPage::Tab tab) {
@@ -149,7 +177,6 @@ void TestScreenshots::waitForRows(const char* name) {
 
 void TestScreenshots::welcome() {
     WindowFixture empty(WindowFixture::Content::kEmpty);
-    empty.window().resize(1440, 900);
     shoot(empty.window(), "welcome");
 }
 
@@ -170,7 +197,6 @@ void TestScreenshots::runs() {
 
 void TestScreenshots::runsEmpty() {
     WindowFixture empty(WindowFixture::Content::kEmpty);
-    empty.window().resize(1440, 900);
     empty.window().showRuns();
     shoot(empty.window(), "runs-empty");
 }
@@ -179,13 +205,6 @@ void TestScreenshots::runCharts() {
     openRun(kRunningRun, RunPage::kCharts);
     waitForCharts();
     shoot(m_demo->window(), "run");
-}
-
-void TestScreenshots::runChartsNarrow() {
-    openRun(kRunningRun, RunPage::kCharts);
-    m_demo->window().resize(1000, 760);
-    waitForCharts();
-    shoot(m_demo->window(), "run-narrow");
 }
 
 void TestScreenshots::runPictures() {
@@ -274,17 +293,33 @@ void TestScreenshots::nodes() {
 
 void TestScreenshots::newRun() {
     m_demo->window().showNewRun();
+    auto* forecast = m_demo->window().findChild<QLabel*>("forecast");
+    QTRY_VERIFY_WITH_TIMEOUT(forecast->text().contains("nothing to send"), 20'000);
     shoot(m_demo->window(), "new-run");
+}
+
+void TestScreenshots::newRunUnfolded() {
+    m_demo->window().showNewRun();
+    NewRunPage& page = m_demo->window().newRunPage();
+    auto* scroll = page.findChild<QScrollArea*>("newRunScroll");
+    for (const char* recipe : {"translation-tiny", "resnet-tiny", "gpt-tiny"}) {
+        page.prepare(recipe, {});
+        page.findChild<SpecForm*>()->unfoldAll();
+        shootAt(m_demo->window(), {1000, 700}, QString("new-run-unfolded-") + recipe);
+        scroll->verticalScrollBar()->setValue(0);
+    }
 }
 
 void TestScreenshots::newRunWithErrors() {
     m_demo->window().showNewRun();
+    m_demo->window().findChild<QPushButton*>("asFile")->setChecked(true);
     auto* toml = m_demo->window().findChild<QPlainTextEdit*>("specToml");
     const QString before = toml->toPlainText();
     toml->setPlainText(QString(before).replace("lr = ", "learning_rate = "));
     QTRY_VERIFY(m_demo->window().findChild<QWidget*>("specError")->isVisible());
     shoot(m_demo->window(), "new-run-error");
     toml->setPlainText(before);
+    m_demo->window().findChild<QPushButton*>("asFile")->setChecked(false);
 }
 
 void TestScreenshots::dialogs() {
@@ -294,7 +329,7 @@ void TestScreenshots::dialogs() {
                         &m_demo->window());
     PasswordDialog password(node, "connect to ssh trainer@node-c.lan: it wants a password",
                             &m_demo->window());
-    AddNodeDialog add(m_demo->fleet(), &m_demo->window());
+    NodeDialog add(m_demo->fleet(), &m_demo->window());
     TooLargeDialog tooLarge(
         "node-a has too little memory for gpt2-124m: it needs about 31.4 GiB of its GPU's memory, "
         "and 22.9 GiB are free; train.batch_size = 7 would fit, with train.accumulation = 9 for a "

@@ -2,6 +2,7 @@
 #include "app/ui/data/node_words.h"
 
 #include "app/ui/format.h"
+#include "shared/io/clock.h"
 
 #include <QCoreApplication>
 #include <QMap>
@@ -11,6 +12,9 @@
 namespace rm {
 
 namespace {
+
+/// For so long a check that went well is taken for how the node is now.
+constexpr int64_t kFreshNs = 3600 * 1'000'000'000LL;
 
 struct Words {
     Q_DECLARE_TR_FUNCTIONS(NodeWords)
@@ -69,6 +73,9 @@ StateWords checkWords(const std::optional<NodeCheck>& check, bool checking) {
     if (problems > 0 || !check->ready)
         return {counted(std::max(1, problems), Words::tr("1 problem"), Words::tr("%1 problems")),
                 Tone::kBad};
+    if (wallNowNs() - check->checkedNs > kFreshNs)
+        return {Words::tr("Checked %1").arg(formatRelative(check->checkedNs, wallNowNs())),
+                Tone::kNeutral};
     return {Words::tr("Ready"), Tone::kGood};
 }
 

@@ -10,7 +10,7 @@
 
 namespace rm {
 
-/// "Ready", "2 problems", "Not checked", "Checking".
+/// "Ready", "2 problems", "Not checked", "Checking", "Checked 3 h ago".
 StateWords checkWords(const std::optional<NodeCheck>& check, bool checking);
 
 /// "ubuntu@10.0.0.4 · 0.4 ms", "no SSH"

@@ -11,16 +11,24 @@ namespace rm {
 
 namespace {
 
-QString descriptionOf(const QString& toml) {
+const QString kBrief = "In short: ";
+
+RecipeText read(const QString& name, const QString& toml) {
+    RecipeText text{name, {}, {}, toml};
     QStringList words;
     for (const QString& line : toml.split('\n')) {
+        const QString comment = line.mid(1).trimmed();
         if (line.contains("SPDX"))
             continue;
         if (!line.startsWith('#'))
             break;
-        words << line.mid(1).trimmed();
+        if (comment.startsWith(kBrief))
+            text.brief = comment.mid(kBrief.size());
+        else
+            words << comment;
     }
-    return words.join(' ').trimmed();
+    text.description = words.join(' ').trimmed();
+    return text;
 }
 
 } // namespace
@@ -31,9 +39,11 @@ std::vector<RecipeText> loadRecipes() {
         QFile file(QString::fromStdString(recipe.path));
         if (!file.open(QIODevice::ReadOnly))
             continue;
-        const QString toml = QString::fromUtf8(file.readAll());
-        texts.push_back({QString::fromStdString(recipe.name), descriptionOf(toml), toml});
+        texts.push_back(
+            read(QString::fromStdString(recipe.name), QString::fromUtf8(file.readAll())));
     }
+    std::ranges::stable_partition(
+        texts, [](const RecipeText& text) { return text.name.endsWith("-tiny"); });
     std::ranges::stable_partition(texts,
                                   [](const RecipeText& text) { return text.name == "gpt-tiny"; });
     return texts;

@@ -13,6 +13,7 @@ namespace {
 
 constexpr int64_t kLastSteps = 40;
 constexpr double kNoticeable = 0.10;
+constexpr int64_t kStepsToCompare = 20; ///< the first ones are of caches and of waiting for all
 
 double meanOf(StoreReader& reader, const QString& run, const std::string& metric, int rank,
               int64_t last) {
@@ -103,7 +104,8 @@ RunFigures readFigures(StoreReader& reader, const RunSummary& run) {
         allreduceMs += rank.phaseMs[kAllreducePhase] / run.ranks;
     }
     figures.allreduceShare = figures.stepMs > 0 ? allreduceMs / figures.stepMs : 0;
-    figures.straggler = findStraggler(figures.ranks);
+    if (run.step >= kStepsToCompare)
+        figures.straggler = findStraggler(figures.ranks);
     figures.bestStep = bestValidationStep(reader, run);
     return figures;
 }

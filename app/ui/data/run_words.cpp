@@ -74,15 +74,30 @@ QString attemptSuffix(const RunSummary& run) {
     return run.attempt > 1 ? kSeparator + Words::tr("attempt %1").arg(run.attempt) : QString();
 }
 
+QString lostNodeNames(const RunSummary& run) {
+    QStringList names;
+    for (const LostNode& node : run.lostNodes)
+        names << nodeTitle(node.nodeName);
+    return names.join(", ");
+}
+
 } // namespace
 
 StateWords stateWords(const RunSummary& run) {
+    if (!run.lostNodes.empty())
+        return {Words::tr("%1, %2 unreachable")
+                    .arg(run.state == RunStateKind::kRunning ? Words::tr("Running")
+                                                             : Words::tr("Preparing"),
+                         lostNodeNames(run)),
+                Tone::kWarn};
     const QString step = formatCount(run.step);
     const bool untrained = run.step == 0;
     switch (run.state) {
     case RunStateKind::kPreparing:
         return {Words::tr("Preparing"), Tone::kAccent};
     case RunStateKind::kRunning:
+        if (run.held)
+            return {Words::tr("Held at %1").arg(step), Tone::kWarn};
         return {Words::tr("Running") + attemptSuffix(run), Tone::kGood};
     case RunStateKind::kPaused:
         return {Words::tr("Paused at %1").arg(step), Tone::kWarn};
@@ -123,11 +138,11 @@ QString linkLostText(const LiveState& live) {
     for (const LiveState::NodeLink& node : live.nodes)
         if (node.link == LiveState::Link::kLost)
             lines << Words::tr("%1 unreachable since %2; training goes on there; retrying")
-                         .arg(nodeTitle(node.node), formatClock(node.lostSinceNs));
+                         .arg(nodeTitle(node.node), formatClock(unreachableSinceNs(node)));
         else if (node.link == LiveState::Link::kRefused)
             lines << Words::tr("%1 refuses the login since %2; training goes on there; check the "
                                "node to log in again")
-                         .arg(nodeTitle(node.node), formatClock(node.lostSinceNs));
+                         .arg(nodeTitle(node.node), formatClock(unreachableSinceNs(node)));
     return lines.join('\n');
 }
 
@@ -141,7 +156,17 @@ QString placeWords(const RunSummary& run) {
     const bool today = now - run.createdNs < kHalfDayNs;
     parts << Words::tr("started %1")
                  .arg(today ? formatClock(run.createdNs) : formatRelative(run.createdNs, now));
+    if (!run.parentRun.isEmpty())
+        parts << Words::tr("branch of %1").arg(parentWords(run));
     return parts.join(kSeparator);
+}
+
+QString parentWords(const RunSummary& run) {
+    if (run.parentRun.isEmpty())
+        return {};
+    return Words::tr("%1 at %2")
+        .arg(run.parentName.isEmpty() ? run.parentRun : run.parentName,
+             formatCount(run.parentStep));
 }
 
 bool hasEnded(RunStateKind state) {

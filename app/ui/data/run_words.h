@@ -17,7 +17,8 @@ struct StateWords {
     bool operator==(const StateWords&) const = default;
 };
 
-/// "Running · attempt 2", "Paused at 38 412", "Failed before step 1".
+/// "Running · attempt 2", "Running, node-b unreachable", "Paused at 38 412", "Failed before step
+/// 1".
 StateWords stateWords(const RunSummary& run);
 /// The same with what the links say: "Pausing, 3 of 4 ranks", "Held at 412", "Cancelling launch".
 StateWords stateWords(const RunSummary& run, const LiveState& live);
@@ -31,6 +32,8 @@ QString linkLostText(const LiveState& live);
 
 /// "2 nodes · 8 ranks · started 09:14"
 QString placeWords(const RunSummary& run);
+/// "gpt-tiny at 401", what it is a branch of; empty: of nothing.
+QString parentWords(const RunSummary& run);
 
 /// "Tokens/s", "Images/s"
 QString throughputWord(MetricId metric);

@@ -39,8 +39,8 @@ Moment momentOf(const StoredCheckpoint& stored) {
     const CheckpointSaved& saved = stored.saved;
     QString text = Words::tr("checkpoint %1, %2")
                        .arg(formatCount(saved.step), formatMilliseconds(saved.durationMs));
-    if (saved.best)
-        text += Words::tr(", best so far");
+    if (stored.isBest)
+        text += Words::tr(", best");
     return {saved.step, saved.wallNs, Tone::kAccent, text};
 }
 
@@ -68,18 +68,61 @@ Moment momentOf(const StoredCommand& stored) {
             commandText(applied)};
 }
 
-Moment startOf(const StoredAttempt& attempt) {
+/// ", retires steps 61 to 76"; empty: all went on.
+QString retiredText(const StoredAttempt& attempt, const std::vector<StoredLine>& lines) {
+    int64_t first = INT64_MAX, last = -1;
+    for (const StoredLine& line : lines)
+        if (line.retiredBy == attempt.attempt) {
+            first = std::min(first, line.firstStep);
+            last = std::max(last, line.lastStep);
+        }
+    if (last < first)
+        return {};
+    return first == last
+               ? Words::tr(", retires step %1").arg(formatCount(last))
+               : Words::tr(", retires steps %1 to %2").arg(formatCount(first), formatCount(last));
+}
+
+Moment startOf(const StoredAttempt& attempt, const std::vector<StoredLine>& lines) {
     const QString text = attempt.attempt == 1
                              ? Words::tr("started")
                              : Words::tr("attempt %1 from step %2")
-                                   .arg(attempt.attempt)
-                                   .arg(formatCount(std::max<int64_t>(0, attempt.startStep)));
+                                       .arg(attempt.attempt)
+                                       .arg(formatCount(std::max<int64_t>(0, attempt.startStep))) +
+                                   retiredText(attempt, lines);
     return {attempt.startStep, attempt.startedNs, Tone::kGood, text};
+}
+
+/// Once there are several attempts, everything says which one it is of.
+Moment ofAttempt(Moment moment, int attempt, const RunHistory& history) {
+    if (history.attempts.size() > 1 && attempt > 0)
+        moment.text += Words::tr(" (attempt %1)").arg(attempt);
+    return moment;
+}
+
+/// The moment, as one of an attempt: of the steps that the run goes on from, or of those it left.
+Mark markOf(Moment moment, int attempt, const RunHistory& history) {
+    moment.attempt = attempt;
+    moment.retired = std::ranges::any_of(history.lines, [&](const StoredLine& line) {
+        return line.attempt == attempt && line.retiredBy != 0 && line.firstStep <= moment.step &&
+               moment.step <= line.lastStep;
+    });
+    return moment;
 }
 
 /// A checkpoint command and the checkpoint it made are one moment.
 bool isToldElsewhere(const StoredCommand& command) {
     return command.applied.ok && command.applied.kind == "checkpoint";
+}
+
+/// By a kill, a signal or the terminal of its node: no rank wrote down a command.
+bool isEndedFromOutside(const StoredAttempt& attempt, const RunHistory& history) {
+    const Outcome how = attempt.ended->outcome;
+    const auto isStop = [&](const StoredCommand& command) {
+        return command.attempt == attempt.attempt && command.applied.kind == "stop";
+    };
+    return (how == Outcome::kStopped || how == Outcome::kPreempted) &&
+           std::ranges::none_of(history.commands, isStop);
 }
 
 } // namespace
@@ -88,21 +131,24 @@ std::vector<Moment> timelineOf(const RunSummary& run, const RunHistory& history)
     std::vector<Moment> moments;
     for (const StoredAttempt& attempt : history.attempts) {
         if (attempt.hasStarted)
-            moments.push_back(startOf(attempt));
+            moments.push_back(startOf(attempt, history.lines));
         if (attempt.ended && attempt.ended->outcome == Outcome::kFailed)
             moments.push_back({-1, attempt.ended->wallNs, Tone::kBad,
+                               QString::fromStdString(attempt.ended->message)});
+        if (attempt.ended && isEndedFromOutside(attempt, history))
+            moments.push_back({-1, attempt.ended->wallNs, Tone::kWarn,
                                QString::fromStdString(attempt.ended->message)});
         if (attempt.ended && attempt.ended->outcome == Outcome::kFinished)
             moments.push_back(
                 {run.totalSteps, attempt.ended->wallNs, Tone::kGood, Words::tr("finished")});
     }
     for (const StoredEvent& event : history.events)
-        moments.push_back(momentOf(event));
+        moments.push_back(ofAttempt(momentOf(event), event.attempt, history));
     for (const StoredCheckpoint& checkpoint : history.checkpoints)
-        moments.push_back(momentOf(checkpoint));
+        moments.push_back(ofAttempt(momentOf(checkpoint), checkpoint.attempt, history));
     for (const StoredCommand& command : history.commands)
         if (!isToldElsewhere(command))
-            moments.push_back(momentOf(command));
+            moments.push_back(ofAttempt(momentOf(command), command.attempt, history));
     std::ranges::stable_sort(moments, std::ranges::greater(), &Moment::wallNs);
     return moments;
 }
@@ -111,7 +157,7 @@ std::vector<Mark> checkpointMarks(const RunHistory& history) {
     std::vector<Mark> marks;
     for (const StoredCheckpoint& checkpoint : history.checkpoints)
         if (!checkpoint.removed)
-            marks.push_back(momentOf(checkpoint));
+            marks.push_back(markOf(momentOf(checkpoint), checkpoint.attempt, history));
     return marks;
 }
 
@@ -121,13 +167,13 @@ std::vector<Mark> chartMarks(const RunHistory& history) {
         mark.quiet = true;
     for (const StoredAttempt& attempt : history.attempts)
         if (attempt.attempt > 1 && attempt.hasStarted)
-            marks.push_back(startOf(attempt));
+            marks.push_back(startOf(attempt, history.lines));
     for (const StoredEvent& event : history.events)
         if (event.event.severity != Severity::kInfo && event.event.step >= 0)
-            marks.push_back(momentOf(event));
+            marks.push_back(markOf(momentOf(event), event.attempt, history));
     for (const StoredCommand& command : history.commands)
         if (!isToldElsewhere(command) && command.applied.kind != "pause")
-            marks.push_back(momentOf(command));
+            marks.push_back(markOf(momentOf(command), command.attempt, history));
     return marks;
 }
 

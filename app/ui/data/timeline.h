@@ -14,6 +14,7 @@ struct RunHistory {
     std::vector<StoredEvent> events;
     std::vector<StoredCheckpoint> checkpoints;
     std::vector<StoredCommand> commands;
+    std::vector<StoredLine> lines;
 };
 
 /// One moment; `step` -1: belongs to none.
@@ -22,7 +23,8 @@ using Moment = Mark;
 /// Everything worth telling, newest first.
 std::vector<Moment> timelineOf(const RunSummary& run, const RunHistory& history);
 
-/// What charts mark: commands, attempts, checkpoints that still exist, warnings and errors.
+/// What charts mark: commands, attempts, checkpoints that still exist, warnings and errors; what
+/// belongs to an abandoned line as retired.
 std::vector<Mark> chartMarks(const RunHistory& history);
 
 /// A mark for each checkpoint that still exists.

@@ -13,6 +13,17 @@ namespace {
 constexpr int kChipHeight = 22;
 constexpr int kChipPad = 12;
 constexpr int kCellPad = 2 * size::kGrid;
+
+void paintHint(QPainter& painter, const QStyleOptionViewItem& option, const QString& hint) {
+    painter.save();
+    painter.setFont(Theme::instance().font(FontRole::kSecondary));
+    painter.setPen(colours().secondary);
+    const QRect cell = option.rect.adjusted(kCellPad, 0, -kCellPad, 0);
+    painter.drawText(cell, Qt::AlignVCenter | Qt::AlignLeft,
+                     painter.fontMetrics().elidedText(hint, Qt::ElideRight, cell.width()));
+    painter.restore();
+}
+
 } // namespace
 
 void CellDelegate::initStyleOption(QStyleOptionViewItem* option, const QModelIndex& index) const {
@@ -24,8 +35,11 @@ void CellDelegate::initStyleOption(QStyleOptionViewItem* option, const QModelInd
 void CellDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option,
                          const QModelIndex& index) const {
     const QVariant tone = index.data(kToneRole);
+    const bool selected = option.state & QStyle::State_Selected;
     if (!tone.isValid()) {
         QStyledItemDelegate::paint(painter, option, index);
+        if (selected && index.data().toString().isEmpty())
+            paintHint(*painter, option, index.data(kHintRole).toString());
         return;
     }
     QStyleOptionViewItem empty = option;
@@ -44,7 +58,8 @@ void CellDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option,
     painter->save();
     painter->setRenderHint(QPainter::Antialiasing);
     painter->setPen(Qt::NoPen);
-    painter->setBrush(toneBack(static_cast<Tone>(tone.toInt())));
+    // The pale grounds of the tones are lost on that of a selected row.
+    painter->setBrush(selected ? colours().card : toneBack(static_cast<Tone>(tone.toInt())));
     painter->drawRoundedRect(chip, kChipHeight / 2.0, kChipHeight / 2.0);
     painter->setFont(font);
     painter->setPen(toneColour(static_cast<Tone>(tone.toInt())));

@@ -1,31 +1,20 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/ui/models/checkpoints_model.h"
 
+#include "app/core/run/checkpoint_words.h"
 #include "app/ui/format.h"
 #include "app/ui/theme.h"
 #include "shared/io/clock.h"
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
 
 namespace rm {
 
 namespace {
 
 bool isSame(const StoredCheckpoint& a, const StoredCheckpoint& b) {
-    return a.saved == b.saved && a.attempt == b.attempt;
-}
-
-int64_t bestStepOf(const std::vector<StoredCheckpoint>& checkpoints) {
-    double best = std::numeric_limits<double>::infinity();
-    int64_t step = -1;
-    for (const StoredCheckpoint& checkpoint : checkpoints)
-        if (checkpoint.saved.validationLoss < best) {
-            best = checkpoint.saved.validationLoss;
-            step = checkpoint.saved.step;
-        }
-    return step;
+    return a.saved == b.saved && a.attempt == b.attempt && a.retiredBy == b.retiredBy &&
+           a.isBest == b.isBest;
 }
 
 } // namespace
@@ -40,7 +29,6 @@ void CheckpointsModel::show(const std::vector<StoredCheckpoint>& checkpoints, co
     beginResetModel();
     m_checkpoints = std::move(kept);
     m_node = node;
-    m_bestStep = bestStepOf(m_checkpoints);
     endResetModel();
 }
 
@@ -49,9 +37,23 @@ const StoredCheckpoint* CheckpointsModel::at(int row) const {
 }
 
 int CheckpointsModel::rowOfStep(int64_t step) const {
+    int row = -1;
+    for (int at = rowCount() - 1; at >= 0; --at)
+        if (const auto& each = m_checkpoints[static_cast<size_t>(at)]; each.saved.step == step)
+            if (row < 0 || each.retiredBy == 0)
+                row = at;
+    return row;
+}
+
+int CheckpointsModel::rowOfPath(const std::string& path) const {
     const auto found = std::ranges::find_if(
-        m_checkpoints, [step](const auto& checkpoint) { return checkpoint.saved.step == step; });
+        m_checkpoints, [&](const auto& checkpoint) { return checkpoint.saved.path == path; });
     return found == m_checkpoints.end() ? -1 : static_cast<int>(found - m_checkpoints.begin());
+}
+
+int CheckpointsModel::rowOfNewest() const {
+    const auto living = std::ranges::find(m_checkpoints, 0, &StoredCheckpoint::retiredBy);
+    return living == m_checkpoints.end() ? 0 : static_cast<int>(living - m_checkpoints.begin());
 }
 
 int CheckpointsModel::rowCount(const QModelIndex& parent) const {
@@ -67,6 +69,8 @@ QString CheckpointsModel::text(const StoredCheckpoint& checkpoint, int column) c
     switch (column) {
     case kStep:
         return formatCount(saved.step);
+    case kAttempt:
+        return QString::number(checkpoint.attempt);
     case kValidation:
         return formatFigure(saved.validationLoss);
     case kSize:
@@ -74,9 +78,7 @@ QString CheckpointsModel::text(const StoredCheckpoint& checkpoint, int column) c
     case kWhere:
         return m_node + ' ' + QString::fromStdString(saved.path).section('/', 0, -2);
     case kBecause:
-        return saved.step == m_bestStep
-                   ? tr("best validation/loss, %1").arg(QString::fromStdString(saved.reason))
-                   : QString::fromStdString(saved.reason);
+        return QString::fromStdString(whyKept(checkpoint));
     case kSaved:
         return tr("%1, took %2")
             .arg(formatRelative(saved.wallNs, wallNowNs()), formatMilliseconds(saved.durationMs));
@@ -105,7 +107,9 @@ QVariant CheckpointsModel::data(const QModelIndex& index, int role) const {
     case Qt::FontRole:
         return column == kStep ? QVariant(Theme::instance().font(FontRole::kMono)) : QVariant();
     case Qt::ForegroundRole:
-        if (column == kValidation && checkpoint->saved.step == m_bestStep)
+        if (checkpoint->retiredBy != 0)
+            return colours().secondary;
+        if (column == kValidation && checkpoint->isBest)
             return colours().good;
         return column >= kSize ? QVariant(colours().secondary) : QVariant();
     }
@@ -119,8 +123,9 @@ QVariant CheckpointsModel::headerData(int section, Qt::Orientation orientation, 
         return QVariant(Qt::AlignVCenter | Qt::AlignLeft);
     if (role != Qt::DisplayRole)
         return {};
-    const QString titles[] = {tr("Step"),  tr("Validation loss"), tr("Size"),
-                              tr("Where"), tr("Kept because"),    tr("Saved")};
+    const QString titles[] = {tr("Step"), tr("Attempt"), tr("Validation loss"),
+                              tr("Size"), tr("Where"),   tr("Kept because"),
+                              tr("Saved")};
     return titles[section];
 }
 

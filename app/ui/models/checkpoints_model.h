@@ -9,17 +9,19 @@
 
 namespace rm {
 
-/// The checkpoints that still exist, newest first.
+/// The checkpoints that still exist, newest first; those of abandoned lines in a fainter colour.
 class CheckpointsModel : public QAbstractTableModel {
     Q_OBJECT
 public:
-    enum Column { kStep, kValidation, kSize, kWhere, kBecause, kSaved, kColumnCount };
+    enum Column { kStep, kAttempt, kValidation, kSize, kWhere, kBecause, kSaved, kColumnCount };
 
     using QAbstractTableModel::QAbstractTableModel;
 
     void show(const std::vector<StoredCheckpoint>& checkpoints, const QString& node);
     const StoredCheckpoint* at(int row) const;
-    int rowOfStep(int64_t step) const; ///< -1: none
+    int rowOfStep(int64_t step) const;            ///< of the living line before any other; -1: none
+    int rowOfPath(const std::string& path) const; ///< -1: none
+    int rowOfNewest() const;                      ///< of the living line, if it has any
 
     int rowCount(const QModelIndex& parent = {}) const override;
     int columnCount(const QModelIndex& parent = {}) const override;
@@ -32,7 +34,6 @@ private:
 
     std::vector<StoredCheckpoint> m_checkpoints;
     QString m_node;
-    int64_t m_bestStep = -1;
 };
 
 } // namespace rm

@@ -43,9 +43,15 @@ void RunsModel::setRuns(const std::vector<RunSummary>& runs) {
         endResetModel();
         return;
     }
-    m_runs = runs;
-    if (!m_runs.empty())
-        Q_EMIT dataChanged(index(0, 0), index(rowCount() - 1, kColumnCount - 1));
+    const std::vector<RunSummary> before = std::exchange(m_runs, runs);
+    if (m_runs.empty())
+        return;
+    Q_EMIT dataChanged(index(0, 0), index(rowCount() - 1, kCreated));
+    // A cell that is told of loses what is being typed into it.
+    for (int row = 0; row < rowCount(); ++row)
+        for (const int column : {kTags, kNotes})
+            if (text(before[static_cast<size_t>(row)], column) != text(*at(row), column))
+                Q_EMIT dataChanged(index(row, column), index(row, column));
 }
 
 const RunSummary* RunsModel::at(int row) const {
@@ -76,6 +82,8 @@ QVariant RunsModel::text(const RunSummary& run, int column) const {
         return run.ranks;
     case kNodes:
         return nodeList(run);
+    case kParent:
+        return parentWords(run);
     case kCreated:
         return formatRelative(run.createdNs, wallNowNs());
     case kTags:
@@ -133,6 +141,10 @@ QVariant RunsModel::data(const QModelIndex& index, int role) const {
                                         : QVariant();
     case kIdRole:
         return run->id;
+    case kHintRole:
+        return index.column() == kTags    ? tr("add tags")
+               : index.column() == kNotes ? tr("add a note")
+                                          : QVariant();
     }
     return {};
 }
@@ -144,8 +156,9 @@ QVariant RunsModel::headerData(int section, Qt::Orientation orientation, int rol
         return QVariant(Qt::AlignVCenter | (isNumeric(section) ? Qt::AlignRight : Qt::AlignLeft));
     if (role != Qt::DisplayRole)
         return {};
-    const QString titles[] = {tr("Name"),  tr("State"), tr("Step"),    tr("Loss"), tr("Best"),
-                              tr("Ranks"), tr("Nodes"), tr("Created"), tr("Tags"), tr("Notes")};
+    const QString titles[] = {tr("Name"),    tr("State"), tr("Step"),  tr("Loss"),
+                              tr("Best"),    tr("Ranks"), tr("Nodes"), tr("Branch of"),
+                              tr("Created"), tr("Tags"),  tr("Notes")};
     return titles[section];
 }
 
@@ -184,7 +197,7 @@ void RunsFilter::setWords(const QString& words) {
 bool RunsFilter::filterAcceptsRow(int row, const QModelIndex& parent) const {
     QString haystack;
     for (const int column : {RunsModel::kName, RunsModel::kState, RunsModel::kNodes,
-                             RunsModel::kTags, RunsModel::kNotes})
+                             RunsModel::kParent, RunsModel::kTags, RunsModel::kNotes})
         haystack += sourceModel()->index(row, column, parent).data().toString() + '\n';
     return std::ranges::all_of(
         m_words, [&](const QString& word) { return haystack.contains(word, Qt::CaseInsensitive); });

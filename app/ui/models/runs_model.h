@@ -15,6 +15,7 @@ enum ModelRole {
     kSortRole = Qt::UserRole + 1, ///< a number or text to sort by
     kToneRole,                    ///< int of Tone, for chips
     kIdRole,                      ///< QString: the run's id
+    kHintRole,                    ///< QString: what can be written into a cell that is empty
 };
 
 /// One run a row. Notes and tags are editable; an edit is a signal, the row changes when the
@@ -30,6 +31,7 @@ public:
         kBest,
         kRanks,
         kNodes,
+        kParent, ///< what it is a branch of
         kCreated,
         kTags,
         kNotes,

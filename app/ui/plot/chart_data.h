@@ -2,6 +2,7 @@
 #pragma once
 
 #include "app/core/store/store.h"
+#include "app/ui/plot/time_spans.h"
 #include "app/ui/widgets/chip.h"
 
 #include <QString>
@@ -14,15 +15,23 @@ namespace rm {
 
 enum class XAxis { kStep, kRelative, kWall };
 
+/// What a curve is of, where it is not of the steps that the run goes on from.
+enum class Past { kNone, kAbandoned, kParent };
+
 /// One line of a chart, ready to be drawn: x ascending in the unit of the axis.
 struct Curve {
-    QString name;
-    int colour = 0; ///< index of Colours::series
+    QString name;       ///< "train/loss"
+    QString brief = {}; ///< beside its values: "smoothed", "rank 3"
+    int colour = 0;     ///< index of Colours::series
     Qt::PenStyle dash = Qt::SolidLine;
     QVector<double> x = {}, y = {};
-    QVector<double> raw = {};            ///< faint under y; empty: none
-    QVector<double> low = {}, high = {}; ///< band around y; empty: none
-    QVector<double> steps = {};          ///< of each x, for the read-out
+    QVector<double> raw = {};                 ///< faint under y, which is smoothed; empty: none
+    QVector<double> low = {}, high = {};      ///< band around y; empty: none
+    QVector<int> lowRank = {}, highRank = {}; ///< whose low and high are; empty: of y itself
+    QVector<double> steps = {};               ///< of each x, for the read-out
+    double window = 0;                        ///< steps that y is smoothed over; 0: it is not
+    Past past = Past::kNone;
+    int attempt = 0; ///< whose abandoned line it is
 };
 
 /// A moment that a person should see on every chart.
@@ -31,7 +40,9 @@ struct Mark {
     int64_t wallNs = 0;
     Tone tone = Tone::kAccent;
     QString text;
-    bool quiet = false; ///< one of many: fainter
+    bool quiet = false;   ///< one of many: fainter
+    int attempt = 0;      ///< whose it is; 0: no attempt's
+    bool retired = false; ///< belongs to that attempt's abandoned line, is shown on it
     bool operator==(const Mark&) const = default;
 };
 
@@ -49,11 +60,12 @@ struct ChartQuery {
     int maxPoints = 1000;
     double smoothing = 0.9;
     std::vector<Panel> panels = {};
+    bool abandoned = true; ///< lines that the run left too
 };
 
 struct PanelCurves {
     Panel panel = Panel::kLoss;
-    std::vector<Curve> curves;
+    std::vector<Curve> curves; ///< of the past, if any, behind those of the run itself
 };
 
 /// What the heat map shows right now.
@@ -64,13 +76,16 @@ struct HeatQuery {
     std::optional<std::pair<double, double>> range = {}; ///< visible; none: the whole run
 };
 
-/// A rank x time picture of one metric over the visible time.
+/// A rank x time picture of one metric over the visible time of training: what lies between the
+/// spans (paused, held, lost) takes no room.
 struct HeatData {
     QString metric;                         ///< empty: neither is there
     std::vector<QString> labels;            ///< one a rank, "0 node-a:0"
     std::vector<std::vector<double>> cells; ///< [rank][bin], NaN: nothing known
     double top = 1;                         ///< of the scale
-    int64_t firstNs = 0, lastNs = 0;
+    TimeSpans trained;                      ///< the bins share them equally
+    int64_t beforeNs = 0;                   ///< length of what was trained before them
+    int64_t endNs = 0;                      ///< of the newest sample in sight
 };
 
 /// The curves of every panel asked for. Worker thread.

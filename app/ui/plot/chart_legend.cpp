@@ -15,7 +15,7 @@ constexpr int kLine = 12;
 constexpr int kDot = 6; ///< in place of a line where there are many
 constexpr int kGap = 4;
 constexpr int kBetween = 7;
-constexpr size_t kMany = 3;
+constexpr size_t kMany = 4;
 
 QFont legendFont() {
     return Theme::instance().font(FontRole::kCaption);
@@ -29,9 +29,11 @@ ChartLegend::ChartLegend(QWidget* parent)
     setFixedHeight(QFontMetrics(legendFont()).height() + 2);
 }
 
-void ChartLegend::setParts(std::vector<Part> parts) {
+void ChartLegend::setParts(std::vector<Part> parts, const QString& where) {
     m_parts = std::move(parts);
     QStringList texts;
+    if (!where.isEmpty())
+        texts << where;
     for (const Part& part : m_parts)
         texts << part.text;
     setAccessibleName(texts.join(", "));

@@ -21,7 +21,8 @@ public:
         Qt::PenStyle dash = Qt::SolidLine;
     };
     explicit ChartLegend(QWidget* parent = nullptr);
-    void setParts(std::vector<Part> parts);
+    /// `where` they are, for who cannot see it; empty: at the newest point.
+    void setParts(std::vector<Part> parts, const QString& where = {});
 
 protected:
     void paintEvent(QPaintEvent* event) override;

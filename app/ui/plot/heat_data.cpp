@@ -12,18 +12,15 @@ namespace {
 constexpr int kBins = 120;
 constexpr int kBuckets = 8 * kBins;
 constexpr int kIndexBuckets = 256;
-constexpr int64_t kSparseNs = 5'000'000'000; ///< samples further apart leave a gap between them
-
-struct Span {
-    int64_t firstNs = 0, lastNs = 0;
-};
+constexpr int64_t kSampleNs = 1'000'000'000; ///< an agent samples each second
+constexpr int64_t kSparseNs = 5 * kSampleNs; ///< samples further apart leave a gap between them
 
 struct Steps {
     int64_t first = 0, last = INT64_MAX;
 };
 
 /// The steps between which the samples of a span lie, and few others.
-Steps stepsOf(StoreReader& reader, const QString& run, const SeriesKey& key, const Span& span) {
+Steps stepsOf(StoreReader& reader, const QString& run, const SeriesKey& key, const TimeSpan& span) {
     Steps steps;
     for (const Bucket& b : reader.buckets(run, key, 0, INT64_MAX, kIndexBuckets)) {
         if (b.wallNs < span.firstNs)
@@ -36,23 +33,30 @@ Steps stepsOf(StoreReader& reader, const QString& run, const SeriesKey& key, con
     return steps;
 }
 
-/// Means by bin of time.
+/// When a bucket's samples were taken, that of the one before having ended at `afterNs`.
+TimeSpan spanOf(const Bucket& bucket, int64_t afterNs) {
+    const int64_t samples = std::max<int64_t>(1, bucket.count);
+    const bool isDense = bucket.wallNs - afterNs <= kSparseNs * samples;
+    return {isDense ? afterNs : bucket.wallNs - kSampleNs * samples, bucket.wallNs};
+}
+
+/// Means by bin of the time in which the run trained.
 class Cells {
 public:
-    explicit Cells(const Span& span)
-        : m_span(span)
+    explicit Cells(const TimeSpans& trained)
+        : m_trained(trained)
+        , m_length(std::max<int64_t>(1, lengthOf(trained)))
         , m_sums(kBins, 0)
         , m_counts(kBins, 0) {}
 
-    /// What was sampled between two moments, the first not included.
-    void add(int64_t afterNs, const Bucket& bucket) {
-        const int64_t elapsed = bucket.wallNs - afterNs;
-        const bool isDense = elapsed <= kSparseNs * std::max<int64_t>(1, bucket.count);
-        const int64_t last = binOf(bucket.wallNs);
-        const int64_t first = isDense ? std::min(binOf(afterNs) + 1, last) : last;
-        for (int64_t bin = std::max<int64_t>(0, first); bin <= std::min<int64_t>(last, kBins - 1);
-             ++bin) {
-            m_sums[static_cast<size_t>(bin)] += bucket.mean;
+    /// What was sampled in a span.
+    void add(const TimeSpan& span, double mean) {
+        if (within(m_trained, span).empty())
+            return;
+        const int last = binOf(span.lastNs);
+        const bool isFirst = span.firstNs <= m_trained.front().firstNs;
+        for (int bin = isFirst ? 0 : std::min(binOf(span.firstNs) + 1, last); bin <= last; ++bin) {
+            m_sums[static_cast<size_t>(bin)] += mean;
             m_counts[static_cast<size_t>(bin)] += 1;
         }
     }
@@ -65,29 +69,70 @@ public:
     }
 
 private:
-    /// Before the span: below 0; behind it: kBins or more.
-    int64_t binOf(int64_t wallNs) const {
-        const auto share =
-            static_cast<double>(wallNs - m_span.firstNs) /
-            static_cast<double>(std::max<int64_t>(1, m_span.lastNs - m_span.firstNs));
-        return static_cast<int64_t>(std::floor(share * (kBins - 1)));
+    int binOf(int64_t wallNs) const {
+        return static_cast<int>(static_cast<double>(passedAt(m_trained, wallNs)) /
+                                static_cast<double>(m_length) * (kBins - 1));
     }
 
-    Span m_span;
+    const TimeSpans& m_trained;
+    int64_t m_length;
     std::vector<double> m_sums, m_counts;
 };
 
-std::vector<double> cellsOf(StoreReader& reader, const QString& run, const SeriesKey& key,
-                            const Span& span) {
-    Cells cells(span);
-    const Steps steps = stepsOf(reader, run, key, span);
-    int64_t afterNs = span.firstNs;
-    for (const Bucket& bucket : reader.buckets(run, key, steps.first, steps.last, kBuckets)) {
-        if (std::isfinite(bucket.mean))
-            cells.add(afterNs, bucket);
-        afterNs = bucket.wallNs;
+template <class Use>
+void eachSpan(const std::vector<Bucket>& buckets, Use use) {
+    for (size_t i = 0; i < buckets.size(); ++i) {
+        const Bucket& bucket = buckets[i];
+        const int64_t afterNs =
+            i > 0 ? buckets[i - 1].wallNs : bucket.wallNs - kSampleNs * bucket.count;
+        use(spanOf(bucket, afterNs), bucket);
     }
+}
+
+/// In sight of `span`: the rest of the run is read no finer than it must.
+std::vector<double> cellsOf(StoreReader& reader, const QString& run, const SeriesKey& key,
+                            const TimeSpan& span, const TimeSpans& trained) {
+    Cells cells(trained);
+    const Steps steps = stepsOf(reader, run, key, span);
+    eachSpan(reader.buckets(run, key, steps.first, steps.last, kBuckets),
+             [&](const TimeSpan& sampled, const Bucket& bucket) {
+                 if (std::isfinite(bucket.mean))
+                     cells.add(sampled, bucket.mean);
+             });
     return cells.means();
+}
+
+/// While the ranks were held they were sampled, but did not train.
+TimeSpans heldTimes(StoreReader& reader, const QString& run, int64_t newestNs) {
+    const auto attempts = reader.attempts(run);
+    const auto endOf = [&](int attempt) {
+        for (const StoredAttempt& later : attempts)
+            if (later.attempt > attempt && later.hasStarted)
+                return later.startedNs;
+        return newestNs;
+    };
+    TimeSpans held;
+    int holding = 0; // the attempt that the last of `held` is of; 0: it went on
+    for (const auto& [applied, attempt] : reader.commands(run)) {
+        if (applied.ok && applied.kind == "hold" && holding != attempt) {
+            held.push_back({applied.wallNs, std::max(applied.wallNs, endOf(attempt))});
+            holding = attempt;
+        } else if (applied.ok && applied.kind == "continue" && holding == attempt) {
+            held.back().lastNs = applied.wallNs;
+            holding = 0;
+        }
+    }
+    return united(std::move(held), 0);
+}
+
+/// When any rank was sampled and not held.
+TimeSpans trainedTimes(StoreReader& reader, const RunSummary& run, const char* metric,
+                       int64_t newestNs) {
+    TimeSpans sampled;
+    for (int rank = 0; rank < run.ranks; ++rank)
+        eachSpan(reader.buckets(run.id, {metric, rank}, 0, INT64_MAX, kBuckets),
+                 [&](const TimeSpan& span, const Bucket&) { sampled.push_back(span); });
+    return without(united(std::move(sampled), kSparseNs), heldTimes(reader, run.id, newestNs));
 }
 
 QString labelOf(const RunSummary& run, int rank) {
@@ -110,13 +155,14 @@ int64_t lastSample(StoreReader& reader, const RunSummary& run, const char* metri
 }
 
 /// When the visible steps were done.
-std::optional<Span> spanOfSteps(StoreReader& reader, const QString& run, double low, double high) {
+std::optional<TimeSpan> spanOfSteps(StoreReader& reader, const QString& run, double low,
+                                    double high) {
     const auto buckets =
         reader.buckets(run, {"train/loss", 0}, static_cast<int64_t>(std::floor(low)),
                        static_cast<int64_t>(std::ceil(high)), kIndexBuckets);
     if (buckets.empty())
         return std::nullopt;
-    return Span{buckets.front().wallNs, buckets.back().wallNs};
+    return TimeSpan{buckets.front().wallNs, buckets.back().wallNs};
 }
 
 int64_t nsOf(double seconds) {
@@ -124,11 +170,11 @@ int64_t nsOf(double seconds) {
 }
 
 /// What is visible, within `all`.
-Span visibleSpan(StoreReader& reader, const HeatQuery& query, const Span& all) {
+TimeSpan visibleSpan(StoreReader& reader, const HeatQuery& query, const TimeSpan& all) {
     if (!query.range)
         return all;
     const auto [low, high] = *query.range;
-    Span span{nsOf(low), nsOf(high)};
+    TimeSpan span{nsOf(low), nsOf(high)};
     if (query.axis == XAxis::kRelative)
         span = {query.startNs + span.firstNs, query.startNs + span.lastNs};
     if (query.axis == XAxis::kStep)
@@ -156,13 +202,15 @@ HeatData readHeat(StoreReader& reader, const HeatQuery& query) {
         const int64_t newest = lastSample(reader, run, metric);
         if (newest == 0)
             continue;
-        const Span span = visibleSpan(reader, query, {std::min(query.startNs, newest), newest});
+        const TimeSpan span = visibleSpan(reader, query, {std::min(query.startNs, newest), newest});
+        const TimeSpans all = trainedTimes(reader, run, metric, newest);
         heat.metric = metric;
-        heat.firstNs = span.firstNs;
-        heat.lastNs = span.lastNs;
+        heat.trained = within(all, span);
+        heat.beforeNs = passedAt(all, span.firstNs);
+        heat.endNs = span.lastNs;
         for (int rank = 0; rank < run.ranks; ++rank) {
             heat.labels.push_back(labelOf(run, rank));
-            heat.cells.push_back(cellsOf(reader, run.id, {metric, rank}, span));
+            heat.cells.push_back(cellsOf(reader, run.id, {metric, rank}, span, heat.trained));
         }
         heat.top = topOf(heat);
         break;

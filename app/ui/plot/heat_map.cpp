@@ -7,6 +7,7 @@
 #include "app/ui/widgets/label.h"
 
 #include <QHBoxLayout>
+#include <QToolTip>
 #include <QVBoxLayout>
 #include <qcustomplot.h>
 
@@ -17,26 +18,49 @@ namespace {
 constexpr int kRight = 52;
 constexpr double kBehind = 0.75; ///< a rank under this share of the median is named in red
 constexpr int kMostLabels = 24;
+constexpr int kLatestBins = 12; ///< that the figure beside a rank is the mean of
+constexpr double kNearPixels = 5;
+constexpr int kGapLine = 5;
+constexpr int kGapMargin = 16;
 
 bool isRatio(const HeatData& data) {
     return data.metric == "gpu/utilization";
 }
 
-double lastKnown(const std::vector<double>& cells) {
-    const auto known =
-        std::find_if(cells.rbegin(), cells.rend(), [](double cell) { return std::isfinite(cell); });
-    return known == cells.rend() ? std::nan("") : *known;
+/// Mean of the newest cells that are known.
+double latest(const std::vector<double>& cells) {
+    double sum = 0;
+    int count = 0;
+    for (auto cell = cells.rbegin(); cell != cells.rend() && count < kLatestBins; ++cell)
+        if (std::isfinite(*cell)) {
+            sum += *cell;
+            ++count;
+        }
+    return count > 0 ? sum / count : std::nan("");
 }
 
-double medianLast(const HeatData& data) {
-    std::vector<double> last;
+double medianLatest(const HeatData& data) {
+    std::vector<double> known;
     for (const auto& row : data.cells)
-        if (const double value = lastKnown(row); std::isfinite(value))
-            last.push_back(value);
-    if (last.empty())
+        if (const double value = latest(row); std::isfinite(value))
+            known.push_back(value);
+    if (known.empty())
         return 0;
-    std::ranges::nth_element(last, last.begin() + static_cast<std::ptrdiff_t>(last.size() / 2));
-    return last[last.size() / 2];
+    std::ranges::nth_element(known, known.begin() + static_cast<std::ptrdiff_t>(known.size() / 2));
+    return known[known.size() / 2];
+}
+
+double seconds(int64_t ns) {
+    return static_cast<double>(ns) / 1e9;
+}
+
+double secondsOf(const TimeSpan& span) {
+    return seconds(span.lastNs - span.firstNs);
+}
+
+QString gapText(const TimeSpan& gap) {
+    return HeatMap::tr("no training for %1, %2 to %3")
+        .arg(formatDuration(secondsOf(gap)), formatClock(gap.firstNs), formatClock(gap.lastNs));
 }
 
 QString valueText(const HeatData& data, double value) {
@@ -76,6 +100,8 @@ void HeatMap::buildUi() {
     column->addWidget(m_plot, 1);
     m_plot->setAccessibleName(tr("Utilization, rank by time"));
     m_plot->hide();
+    connect(m_plot, &QCustomPlot::mouseMove, this,
+            [this](QMouseEvent* event) { tell(event->position()); });
 }
 
 void HeatMap::applyTheme() {
@@ -83,7 +109,7 @@ void HeatMap::applyTheme() {
     m_plot->yAxis->setTickLabelFont(Theme::instance().font(FontRole::kMono));
     m_plot->yAxis->grid()->setVisible(false);
     m_plot->yAxis->setRangeReversed(true);
-    m_plot->xAxis->setTicker(xTicker(XAxis::kWall));
+    m_plot->xAxis->setTicker(xTicker(XAxis::kRelative));
     rebuild();
 }
 
@@ -94,9 +120,8 @@ void HeatMap::show(const HeatData& heat) {
     m_empty->setVisible(!known);
     m_title->setText(known && !isRatio(heat) ? tr("CPU cores busy by rank")
                                              : tr("GPU utilization by rank"));
-    const double seconds = static_cast<double>(heat.lastNs - heat.firstNs) / 1e9;
-    const QString top = isRatio(heat) ? formatPercent(1) : formatFigure(heat.top);
-    m_scale->setFullText(known ? tr("%1   0 – %2").arg(formatDuration(seconds), top) : QString());
+    m_median = medianLatest(heat);
+    m_scale->setFullText(known ? figureNote() : QString());
     setMinimumHeight(std::max(size::kChartMin, 56 + 16 * static_cast<int>(heat.cells.size())));
     rebuild();
     describe();
@@ -109,15 +134,16 @@ void HeatMap::rebuild() {
         return;
     fillCells();
     labelRows();
-    addGaps();
+    separateRanks();
+    markGaps();
     m_plot->replot(QCustomPlot::rpQueuedReplot);
 }
 
 void HeatMap::fillCells() {
     const int ranks = static_cast<int>(m_data.cells.size());
     const int bins = static_cast<int>(m_data.cells.front().size());
-    const double first = static_cast<double>(m_data.firstNs) / 1e9;
-    const double last = static_cast<double>(m_data.lastNs) / 1e9;
+    const double first = seconds(m_data.beforeNs);
+    const double last = first + std::max(1e-3, seconds(lengthOf(m_data.trained)));
     m_map = new QCPColorMap(m_plot->xAxis, m_plot->yAxis);
     m_map->data()->setSize(bins, ranks);
     m_map->data()->setRange({first, last}, {0, std::max(1e-9, ranks - 1.0)});
@@ -144,13 +170,13 @@ void HeatMap::labelRows() {
     const QFontMetrics metrics(Theme::instance().font(FontRole::kMono));
     for (const QString& label : m_data.labels)
         widest = std::max(widest, metrics.horizontalAdvance(label));
-    m_plot->axisRect()->setMargins({widest + 6 * size::kGrid, 2 * size::kGrid, kRight, 20});
+    m_plot->axisRect()->setMargins(
+        {widest + 6 * size::kGrid, gaps().empty() ? 2 * size::kGrid : kGapMargin, kRight, 20});
     auto ticker = QSharedPointer<QCPAxisTickerText>::create();
-    const double median = medianLast(m_data);
     const size_t every = 1 + (m_data.labels.size() - 1) / kMostLabels;
     for (size_t rank = 0; rank < m_data.labels.size(); rank += every) {
         ticker->addTick(static_cast<double>(rank), m_data.labels[rank]);
-        const double value = lastKnown(m_data.cells[rank]);
+        const double value = latest(m_data.cells[rank]);
         auto* text = new QCPItemText(m_plot);
         text->position->setTypeX(QCPItemPosition::ptAxisRectRatio);
         text->position->setTypeY(QCPItemPosition::ptPlotCoords);
@@ -162,12 +188,12 @@ void HeatMap::labelRows() {
         text->setClipToAxisRect(false);
         text->setText(valueText(m_data, value));
         text->setFont(Theme::instance().font(FontRole::kSecondary));
-        text->setColor(value < kBehind * median ? colours().bad : colours().text);
+        text->setColor(isBehind(value) ? colours().bad : colours().text);
     }
     m_plot->yAxis->setTicker(ticker);
 }
 
-void HeatMap::addGaps() {
+void HeatMap::separateRanks() {
     for (size_t rank = 1; rank < m_data.cells.size(); ++rank) {
         auto* line = new QCPItemStraightLine(m_plot);
         const double y = static_cast<double>(rank) - 0.5;
@@ -177,10 +203,121 @@ void HeatMap::addGaps() {
     }
 }
 
+/// Between the spans, and behind the last one where the run stands still.
+std::vector<HeatMap::Gap> HeatMap::gaps() const {
+    constexpr double kLeastSeconds = 1;
+    std::vector<Gap> gaps;
+    double x = seconds(m_data.beforeNs);
+    for (size_t i = 0; i < m_data.trained.size(); ++i) {
+        const TimeSpan& span = m_data.trained[i];
+        const bool isLast = i + 1 == m_data.trained.size();
+        x += secondsOf(span);
+        const TimeSpan gap{span.lastNs, isLast ? m_data.endNs : m_data.trained[i + 1].firstNs};
+        if (secondsOf(gap) >= kLeastSeconds)
+            gaps.push_back({x, gap});
+    }
+    return gaps;
+}
+
+void HeatMap::markGaps() {
+    const double ranks = static_cast<double>(m_data.cells.size());
+    double free = -qInf(); // pixels right of the last words
+    for (const Gap& gap : gaps()) {
+        for (const auto& [colour, width] :
+             {std::pair(colours().card, kGapLine), std::pair(colours().secondary, 1)}) {
+            auto* line = new QCPItemLine(m_plot);
+            line->start->setCoords(gap.x, -0.5);
+            line->end->setCoords(gap.x, ranks - 0.5);
+            line->setClipToAxisRect(false);
+            line->setPen(
+                QPen(colour, width, width == 1 ? Qt::DashLine : Qt::SolidLine, Qt::FlatCap));
+        }
+        auto* text = new QCPItemText(m_plot);
+        text->setFont(Theme::instance().font(FontRole::kCaption));
+        text->setColor(colours().secondary);
+        text->setText(tr("%1 pause").arg(formatDuration(secondsOf(gap.clock))));
+        text->setClipToAxisRect(false);
+        text->setPositionAlignment(Qt::AlignHCenter | Qt::AlignBottom);
+        text->position->setCoords(gap.x, -0.5);
+        const double half = QFontMetricsF(text->font()).horizontalAdvance(text->text()) / 2;
+        const double middle = m_plot->xAxis->coordToPixel(gap.x);
+        if (middle - half < free)
+            m_plot->removeItem(text);
+        else
+            free = middle + half + size::kGrid;
+    }
+}
+
+bool HeatMap::isBehind(double latest) const {
+    return latest < kBehind * m_median;
+}
+
+/// What the colours mean, and the red figures where there are any.
+QString HeatMap::figureNote() const {
+    const bool anyBehind = std::ranges::any_of(
+        m_data.cells, [this](const auto& cells) { return isBehind(latest(cells)); });
+    const QString top = isRatio(m_data) ? formatPercent(1) : formatFigure(m_data.top);
+    const QString scale =
+        tr("%1 of training, 0 – %2").arg(formatDuration(seconds(lengthOf(m_data.trained))), top);
+    return anyBehind ? tr("red: under %1 of the median rank (%2)   %3")
+                           .arg(formatPercent(kBehind), valueText(m_data, m_median), scale)
+                     : scale;
+}
+
+QString HeatMap::figureText(size_t rank) const {
+    const double value = latest(m_data.cells[rank]);
+    const double span = seconds(lengthOf(m_data.trained)) /
+                        static_cast<double>(m_data.cells[rank].size()) * kLatestBins;
+    const QString mean = tr("rank %1: mean %2 over the last %3 of training")
+                             .arg(m_data.labels[rank].simplified(), valueText(m_data, value),
+                                  formatDuration(std::max(1.0, span)));
+    return isBehind(value) ? mean + '\n' +
+                                 tr("red: under %1 of the median rank, which has %2")
+                                     .arg(formatPercent(kBehind), valueText(m_data, m_median))
+                           : mean;
+}
+
+QString HeatMap::cellText(size_t rank, double x) const {
+    const std::vector<double>& cells = m_data.cells[rank];
+    const double length = std::max(1e-3, seconds(lengthOf(m_data.trained)));
+    const double share = (x - seconds(m_data.beforeNs)) / length;
+    const auto last = static_cast<double>(cells.size() - 1);
+    const double value =
+        cells[static_cast<size_t>(std::clamp(std::round(share * last), 0.0, last))];
+    const int64_t clock = clockAt(m_data.trained, static_cast<int64_t>(share * length * 1e9));
+    return tr("rank %1: %2 at %3")
+        .arg(m_data.labels[rank].simplified(), valueText(m_data, value), formatExact(clock));
+}
+
+QStringList HeatMap::gapTexts() const {
+    QStringList texts;
+    for (const Gap& gap : gaps())
+        texts << gapText(gap.clock);
+    return texts;
+}
+
+/// What is under the pointer.
+void HeatMap::tell(const QPointF& position) const {
+    const QRect area = m_plot->axisRect()->rect();
+    const double row = std::round(m_plot->yAxis->pixelToCoord(position.y()));
+    const double x = m_plot->xAxis->pixelToCoord(position.x());
+    QString text;
+    for (const Gap& gap : gaps())
+        if (std::abs(m_plot->xAxis->coordToPixel(gap.x) - position.x()) <= kNearPixels)
+            text = gapText(gap.clock);
+    const bool isRank = row >= 0 && row < static_cast<double>(m_data.cells.size());
+    if (text.isEmpty() && isRank && position.x() > area.right())
+        text = figureText(static_cast<size_t>(row));
+    else if (text.isEmpty() && isRank && position.x() >= area.left())
+        text = cellText(static_cast<size_t>(row), x);
+    QToolTip::showText(m_plot->mapToGlobal(position.toPoint()), text, m_plot);
+}
+
 void HeatMap::describe() {
     QStringList rows;
     for (size_t rank = 0; rank < m_data.labels.size(); ++rank)
-        rows << m_data.labels[rank] + ' ' + valueText(m_data, lastKnown(m_data.cells[rank]));
+        rows << figureText(rank).replace('\n', ", ");
+    rows << gapTexts();
     m_plot->setAccessibleDescription(rows.isEmpty() ? tr("no samples yet") : rows.join("; "));
     setAccessibleName(m_title->text());
 }

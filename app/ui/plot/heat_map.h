@@ -13,7 +13,8 @@ namespace rm {
 
 class ElidedLabel;
 
-/// Rank x time: how busy each rank was in the time that the charts show.
+/// Rank x time of training: how busy each rank was in the time that the charts show. Times without
+/// training are lines between; what is under the pointer is told.
 class HeatMap : public QFrame {
     Q_OBJECT
 public:
@@ -22,14 +23,27 @@ public:
     using QWidget::show;
     bool isFilled() const { return !m_data.metric.isEmpty(); }
     const HeatData& data() const { return m_data; }
+    /// What the figures beside a rank mean, and why one is red.
+    QString figureText(size_t rank) const;
+    QString cellText(size_t rank, double x) const; ///< x in seconds of training
+    QStringList gapTexts() const;                  ///< "no training for 17 min, 11:02 to 11:19"
 
 private:
+    struct Gap {
+        double x; ///< on the axis
+        TimeSpan clock;
+    };
+    std::vector<Gap> gaps() const;
+    bool isBehind(double latest) const;
+    QString figureNote() const;
     void buildUi();
     void applyTheme();
     void rebuild();
     void fillCells();
     void labelRows();
-    void addGaps();
+    void separateRanks();
+    void markGaps();
+    void tell(const QPointF& position) const;
     void describe();
 
     QLabel* m_title;
@@ -38,6 +52,7 @@ private:
     QCustomPlot* m_plot;
     QCPColorMap* m_map = nullptr;
     HeatData m_data;
+    double m_median = 0; ///< of the ranks' latest figures
 };
 
 } // namespace rm

@@ -2,7 +2,6 @@
 #include "app/ui/plot/line_chart.h"
 
 #include "app/ui/format.h"
-#include "app/ui/plot/chart_legend.h"
 #include "app/ui/plot/overlay.h"
 #include "app/ui/plot/plot_style.h"
 #include "app/ui/plot/table_twin.h"
@@ -20,7 +19,15 @@ namespace {
 
 constexpr double kRawAlpha = 0.27;
 constexpr double kBandAlpha = 0.15;
+constexpr double kPastAlpha = 0.5;
+constexpr double kPastPen = 1.2;
 constexpr double kHeadroom = 0.06;
+constexpr double kLeastRoom = 0.02; ///< of the value, where all are the same
+constexpr double kPointSize = 5;
+constexpr double kSamePlacePixels = 4;
+constexpr double kThinPen = 1;
+constexpr size_t kFew = 3;       ///< lines whose values are told in full
+constexpr size_t kMostNamed = 5; ///< of more, thin, lines only the lowest and the highest are named
 
 QColor faded(QColor colour, double alpha) {
     colour.setAlphaF(static_cast<float>(alpha));
@@ -41,16 +48,71 @@ struct Extent {
     }
 };
 
-/// Index of the last x that is not beyond `at`, or -1.
-qsizetype indexAt(const Curve& curve, double at) {
-    const auto after = std::upper_bound(curve.x.begin(), curve.x.end(), at);
+/// Index of the drawn point that is nearest to `x`, or -1.
+qsizetype nearestTo(const Curve& curve, double x) {
+    const auto after = std::lower_bound(curve.x.begin(), curve.x.end(), x);
+    if (after == curve.x.begin() || (after != curve.x.end() && *after - x < x - *(after - 1)))
+        return curve.x.isEmpty() ? -1 : after - curve.x.begin();
     return after - curve.x.begin() - 1;
+}
+
+std::optional<std::pair<const Curve*, qsizetype>> nearestPoint(const std::vector<Curve>& curves,
+                                                               double x) {
+    std::optional<std::pair<const Curve*, qsizetype>> best;
+    for (const Curve& curve : curves)
+        if (const qsizetype at = nearestTo(curve, x);
+            at >= 0 &&
+            (!best || std::abs(curve.x[at] - x) < std::abs(best->first->x[best->second] - x)))
+            best = {&curve, at};
+    return best;
+}
+
+QString stepText(double step) {
+    return LineChart::tr("step %1").arg(formatCount(static_cast<int64_t>(step)));
+}
+
+/// `y` where a line through it would show nothing: points without a neighbour.
+QVector<double> lonely(const QVector<double>& y) {
+    QVector<double> points(y.size(), qQNaN());
+    for (qsizetype i = 0; i < y.size(); ++i)
+        if ((i == 0 || std::isnan(y[i - 1])) && (i + 1 == y.size() || std::isnan(y[i + 1])))
+            points[i] = y[i];
+    return points;
+}
+
+bool isWithin(const Curve& curve, int64_t step) {
+    const auto at = static_cast<double>(step);
+    return !curve.steps.isEmpty() && curve.steps.front() <= at && at <= curve.steps.back();
+}
+
+QColor colourOf(const Curve& curve) {
+    const QColor colour = colours().series[static_cast<size_t>(curve.colour)];
+    return curve.past == Past::kNone ? colour : faded(colour, kPastAlpha);
+}
+
+QPen penOf(const Curve& curve) {
+    QPen pen(colourOf(curve), curve.past == Past::kNone ? size::kPen : kPastPen,
+             curve.past == Past::kParent ? Qt::DashLine : curve.dash);
+    pen.setJoinStyle(Qt::RoundJoin);
+    return pen;
+}
+
+QString valueWord(double value) {
+    return std::abs(value) >= 1000 ? formatCompact(value) : formatFigure(value);
+}
+
+/// Where there is little room.
+QString shortWord(double value) {
+    const double size = std::abs(value);
+    return size >= 1000 || size < 1 ? valueWord(value)
+                                    : QString::number(value, 'f', size >= 10 ? 0 : 1);
 }
 
 bool sameShape(const std::vector<Curve>& a, const std::vector<Curve>& b) {
     return std::ranges::equal(a, b, [](const Curve& one, const Curve& two) {
-        return one.name == two.name && one.colour == two.colour &&
-               one.raw.isEmpty() == two.raw.isEmpty() && one.low.isEmpty() == two.low.isEmpty();
+        return one.name == two.name && one.brief == two.brief && one.colour == two.colour &&
+               one.past == two.past && one.raw.isEmpty() == two.raw.isEmpty() &&
+               one.low.isEmpty() == two.low.isEmpty();
     });
 }
 
@@ -112,7 +174,7 @@ void LineChart::wire() {
                              m_plot->xAxis->pixelToCoord(rect.right()));
     });
     connect(m_plot, &QCustomPlot::mousePress, this, [this](QMouseEvent* event) {
-        if (const Mark* mark = m_marks->nearest(event->position().x()))
+        if (const Mark* mark = m_marks->nearest(event->position()))
             Q_EMIT markClicked(mark->step);
     });
     connect(&Theme::instance(), &Theme::changed, this, &LineChart::applyTheme);
@@ -126,7 +188,7 @@ void LineChart::applyTheme() {
     m_empty->setFont(Theme::instance().font(FontRole::kSecondary));
     m_empty->setColor(colours().secondary);
     rebuildGraphs();
-    showValues(std::nullopt);
+    showPointer();
 }
 
 void LineChart::rebuildGraphs() {
@@ -137,7 +199,7 @@ void LineChart::rebuildGraphs() {
 }
 
 void LineChart::addGraphs(const Curve& curve) {
-    const QColor colour = colours().series[static_cast<size_t>(curve.colour)];
+    const QColor colour = colourOf(curve);
     if (!curve.low.isEmpty()) {
         QCPGraph* low = m_plot->addGraph();
         QCPGraph* high = m_plot->addGraph();
@@ -148,9 +210,17 @@ void LineChart::addGraphs(const Curve& curve) {
     }
     if (!curve.raw.isEmpty())
         m_plot->addGraph()->setPen(QPen(faded(colour, kRawAlpha), 1));
-    QPen pen(colour, size::kPen, curve.dash);
-    pen.setJoinStyle(Qt::RoundJoin);
+    QPen pen = penOf(curve);
+    if (ownCurves() > kMostNamed)
+        pen.setWidthF(kThinPen);
     m_plot->addGraph()->setPen(pen);
+    QCPGraph* points = m_plot->addGraph();
+    points->setLineStyle(QCPGraph::lsNone);
+    points->setScatterStyle(QCPScatterStyle(QCPScatterStyle::ssDisc, colour, kPointSize));
+}
+
+size_t LineChart::ownCurves() const {
+    return static_cast<size_t>(std::ranges::count(m_curves, Past::kNone, &Curve::past));
 }
 
 void LineChart::fillGraphs() {
@@ -163,6 +233,7 @@ void LineChart::fillGraphs() {
         if (!curve.raw.isEmpty())
             m_plot->graph(at++)->setData(curve.x, curve.raw, true);
         m_plot->graph(at++)->setData(curve.x, curve.y, true);
+        m_plot->graph(at++)->setData(curve.x, lonely(curve.y), true);
     }
     m_plot->setPlottingHint(QCP::phFastPolylines);
     showEmptiness();
@@ -197,7 +268,7 @@ void LineChart::scaleY() {
     if (m_fromZero)
         extent.low = std::min(0.0, extent.low);
     const double room = std::max((extent.high - extent.low) * kHeadroom,
-                                 std::max(std::abs(extent.high), 1e-12) * 1e-3);
+                                 std::max(std::abs(extent.high), 1e-12) * kLeastRoom);
     m_plot->yAxis->setRange(m_fromZero && extent.low == 0 ? 0 : extent.low - room,
                             extent.high + room);
 }
@@ -205,6 +276,8 @@ void LineChart::scaleY() {
 void LineChart::show(std::vector<Curve> curves, const ChartView& view) {
     const bool same = sameShape(curves, m_curves);
     const bool axisChanged = view.axis != m_view.axis || view.logY != m_view.logY;
+    if (view.axis != m_view.axis)
+        m_pointer.reset();
     m_curves = std::move(curves);
     m_view = view;
     if (axisChanged) {
@@ -217,13 +290,39 @@ void LineChart::show(std::vector<Curve> curves, const ChartView& view) {
         fillGraphs();
     else
         rebuildGraphs();
-    showValues(std::nullopt);
+    placeMarks();
+    showPointer();
     describe();
 }
 
-void LineChart::setMarks(const std::vector<Mark>& marks, const ChartView& view) {
-    m_marks->setMarks(marks, view.axis, view.startNs);
+void LineChart::setMarks(const std::vector<Mark>& marks) {
+    m_allMarks = marks;
+    placeMarks();
+}
+
+void LineChart::placeMarks() {
+    m_lineMarks.clear();
+    m_curveMarks.clear();
+    for (const Mark& mark : m_allMarks) {
+        if (!mark.retired)
+            m_lineMarks.push_back(mark);
+        else if (const auto place = placeOf(mark))
+            m_curveMarks.emplace_back(*place, mark);
+    }
+    m_marks->setMarks(m_lineMarks, m_view.axis, m_view.startNs);
+    m_marks->setRings(m_curveMarks);
     m_plot->replot(QCustomPlot::rpQueuedReplot);
+}
+
+/// On the abandoned curve of its attempt.
+std::optional<QPointF> LineChart::placeOf(const Mark& mark) const {
+    const double x = xOf(m_view.axis, m_view.startNs, mark.step, mark.wallNs);
+    for (const Curve& curve : m_curves)
+        if (curve.past == Past::kAbandoned && curve.attempt == mark.attempt)
+            if (const qsizetype at = nearestTo(curve, x);
+                at >= 0 && isWithin(curve, mark.step) && std::isfinite(curve.y[at]))
+                return QPointF(curve.x[at], curve.y[at]);
+    return std::nullopt;
 }
 
 void LineChart::selectMark(std::optional<int64_t> step) {
@@ -231,50 +330,115 @@ void LineChart::selectMark(std::optional<int64_t> step) {
     m_plot->replot(QCustomPlot::rpQueuedReplot);
 }
 
+QPoint LineChart::pixelOf(double x, double y) const {
+    return {qRound(m_plot->xAxis->coordToPixel(x)), qRound(m_plot->yAxis->coordToPixel(y))};
+}
+
 int LineChart::plotWidth() const {
     return m_plot->axisRect()->width();
 }
 
 void LineChart::setPointer(std::optional<double> x) {
+    m_pointer = x;
+    showPointer();
+}
+
+void LineChart::showPointer() {
     std::vector<std::pair<QPointF, QColor>> dots;
-    if (x)
-        for (const Curve& curve : m_curves)
-            if (const qsizetype at = indexAt(curve, *x); at >= 0 && std::isfinite(curve.y[at]))
-                dots.push_back({{curve.x[at], curve.y[at]},
-                                colours().series[static_cast<size_t>(curve.colour)]});
-    m_crosshair->setX(x);
+    for (const Curve& curve : m_curves) {
+        const qsizetype at = m_pointer ? pointAt(curve) : -1;
+        if (at >= 0 && !curve.raw.isEmpty() && std::isfinite(curve.raw[at]))
+            dots.push_back({{curve.x[at], curve.raw[at]}, faded(colourOf(curve), kRawAlpha)});
+        if (at >= 0 && std::isfinite(curve.y[at]))
+            dots.push_back({{curve.x[at], curve.y[at]}, colourOf(curve)});
+    }
+    const auto step = pointedStep();
+    m_crosshair->setX(step ? m_pointer : std::nullopt, step ? stepText(*step) : QString());
     m_crosshair->setDots(std::move(dots));
     m_plot->layer("pointer")->replot();
-    showValues(x);
+    showValues();
 }
 
-QString LineChart::valueText(const Curve& curve, qsizetype at) const {
-    const auto word = [](double value) {
-        return std::abs(value) >= 1000 ? formatCompact(value) : formatFigure(value);
-    };
-    if (!curve.low.isEmpty())
-        return tr("min %1  median %2  max %3")
-            .arg(word(curve.low[at]), word(curve.y[at]), word(curve.high[at]));
-    if (m_curves.size() > 2)
-        return curve.name + ' ' + QString::number(qRound(curve.y[at]));
-    return word(curve.y[at]);
+/// The drawn point that is read of a curve: the newest, or the nearest to the pointer; -1: nothing
+/// is drawn there.
+qsizetype LineChart::pointAt(const Curve& curve) const {
+    if (!m_pointer || curve.x.isEmpty())
+        return curve.x.size() - 1;
+    const double near =
+        m_plot->xAxis->pixelToCoord(kSamePlacePixels) - m_plot->xAxis->pixelToCoord(0);
+    const bool isThere =
+        curve.x.front() - near <= *m_pointer && *m_pointer <= curve.x.back() + near;
+    return isThere ? nearestTo(curve, *m_pointer) : -1;
 }
 
-void LineChart::showValues(std::optional<double> x) {
+/// Of the drawn point that is nearest to the pointer.
+std::optional<double> LineChart::pointedStep() const {
+    if (!m_pointer)
+        return std::nullopt;
+    const auto nearest = nearestPoint(m_curves, *m_pointer);
+    return nearest ? std::optional(nearest->first->steps[nearest->second]) : std::nullopt;
+}
+
+/// Where a value is that does not stand under the pointer.
+QString LineChart::placeText(const Curve& curve, qsizetype at, std::optional<double> step) const {
+    const auto pixel = [this](double x) { return m_plot->xAxis->coordToPixel(x); };
+    if (!m_pointer || curve.steps[at] == step ||
+        std::abs(pixel(curve.x[at]) - pixel(*m_pointer)) < kSamePlacePixels)
+        return {};
+    return ' ' + tr("at %1").arg(formatCount(static_cast<int64_t>(curve.steps[at])));
+}
+
+std::vector<ChartLegend::Part> LineChart::partsOf(const Curve& curve, qsizetype at) const {
     std::vector<ChartLegend::Part> parts;
-    for (const Curve& curve : m_curves) {
-        const qsizetype at = x ? indexAt(curve, *x) : curve.y.size() - 1;
-        if (at < 0)
-            continue;
-        if (x && parts.empty())
-            parts.push_back(
-                {tr("step %1").arg(formatCount(static_cast<int64_t>(curve.steps[at]))), {}});
-        const bool several = m_curves.size() > 1;
-        parts.push_back({valueText(curve, at),
-                         several ? colours().series[static_cast<size_t>(curve.colour)] : QColor(),
-                         curve.dash});
+    const auto add = [&](const QString& name, double value, const QColor& colour) {
+        const bool isOneOfMany = ownCurves() > kFew;
+        parts.push_back({name + ' ' + (isOneOfMany ? shortWord(value) : valueWord(value)), colour,
+                         penOf(curve).style()});
+    };
+    const QColor colour = colourOf(curve);
+    if (!m_pointer && curve.past != Past::kNone) // its end is not what is newest
+        return {{curve.brief, colour, penOf(curve).style()}};
+    if (!curve.lowRank.isEmpty())
+        add(tr("rank %1").arg(curve.lowRank[at]), curve.low[at], {});
+    add(curve.brief, curve.y[at], colour);
+    if (!curve.raw.isEmpty())
+        add(tr("raw"), curve.raw[at], faded(colour, 2 * kRawAlpha));
+    if (!curve.highRank.isEmpty())
+        add(tr("rank %1").arg(curve.highRank[at]), curve.high[at], {});
+    return parts;
+}
+
+/// Those that the legend has room for, of the past first.
+std::vector<const Curve*> LineChart::namedCurves() const {
+    std::vector<const Curve*> past, own;
+    for (const Curve& curve : m_curves)
+        if (pointAt(curve) >= 0)
+            (curve.past == Past::kNone ? own : past).push_back(&curve);
+    if (own.size() > kMostNamed) {
+        const auto [low, high] = std::ranges::minmax_element(
+            own, {}, [this](const Curve* curve) { return curve->y[pointAt(*curve)]; });
+        own = {*low, *high};
     }
-    m_values->setParts(std::move(parts));
+    past.insert(past.end(), own.begin(), own.end());
+    return past;
+}
+
+void LineChart::showValues() {
+    std::vector<ChartLegend::Part> parts;
+    const auto step = pointedStep();
+    for (const Curve* curve : namedCurves()) {
+        const qsizetype at = pointAt(*curve);
+        for (ChartLegend::Part part : partsOf(*curve, at)) {
+            part.text += placeText(*curve, at, step);
+            parts.push_back(std::move(part));
+        }
+    }
+    if (parts.size() == 1)
+        parts.front().colour = QColor();
+    m_valueTexts.clear();
+    for (const ChartLegend::Part& part : parts)
+        m_valueTexts << part.text;
+    m_values->setParts(std::move(parts), step ? stepText(*step) : QString());
 }
 
 void LineChart::describe() {
@@ -284,20 +448,27 @@ void LineChart::describe() {
         extent.add(curve.x, curve.y, m_view);
         if (!curve.y.isEmpty())
             lines << tr("%1: last %2, between %3 and %4")
-                         .arg(curve.name, formatFigure(curve.y.back()), formatFigure(extent.low),
-                              formatFigure(extent.high));
+                         .arg(curve.name + ' ' + curve.brief, formatFigure(curve.y.back()),
+                              formatFigure(extent.low), formatFigure(extent.high));
     }
     m_plot->setAccessibleDescription(lines.isEmpty() ? tr("no points yet") : lines.join("; "));
 }
 
 void LineChart::onMouseMove(const QPointF& position) {
-    const Mark* mark = m_marks->nearest(position.x());
+    const Mark* mark = m_marks->nearest(position);
     if (mark)
         QToolTip::showText(m_plot->mapToGlobal(position.toPoint()), mark->text, m_plot);
     else if (m_overMark)
         QToolTip::hideText();
     m_overMark = mark != nullptr;
-    Q_EMIT pointed(m_plot->xAxis->pixelToCoord(position.x()));
+    Q_EMIT pointed(drawnX(m_plot->xAxis->pixelToCoord(position.x())));
+}
+
+/// Of the nearest drawn point in sight, so that the line goes through what is read.
+double LineChart::drawnX(double x) const {
+    const auto nearest = nearestPoint(m_curves, x);
+    const double drawn = nearest ? nearest->first->x[nearest->second] : x;
+    return drawn >= m_view.low && drawn <= m_view.high ? drawn : x;
 }
 
 bool LineChart::eventFilter(QObject* watched, QEvent* event) {

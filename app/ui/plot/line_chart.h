@@ -2,6 +2,7 @@
 #pragma once
 
 #include "app/ui/plot/chart_data.h"
+#include "app/ui/plot/chart_legend.h"
 
 #include <QFrame>
 
@@ -15,7 +16,6 @@ class QLabel;
 namespace rm {
 
 class Crosshair;
-class ChartLegend;
 class MarkLines;
 
 /// How all charts of a run are looked at.
@@ -39,12 +39,20 @@ public:
 
     void show(std::vector<Curve> curves, const ChartView& view);
     using QWidget::show;
-    void setMarks(const std::vector<Mark>& marks, const ChartView& view);
+    /// Retired ones stand on the curve of their attempt, where that is shown, and else nowhere.
+    void setMarks(const std::vector<Mark>& marks);
     void selectMark(std::optional<int64_t> step);
+    /// Shows the values at x until told otherwise, also while new curves come in.
     void setPointer(std::optional<double> x);
+    /// What the legend says: one value a line, named.
+    QStringList values() const { return m_valueTexts; }
     int plotWidth() const;
+    /// Of a value, in the child "plot".
+    QPoint pixelOf(double x, double y) const;
     const std::vector<Curve>& curves() const { return m_curves; }
     const ChartView& view() const { return m_view; }
+    const std::vector<Mark>& lineMarks() const { return m_lineMarks; }
+    const std::vector<std::pair<QPointF, Mark>>& curveMarks() const { return m_curveMarks; }
 
 Q_SIGNALS:
     void zoomAsked(double low, double high);
@@ -63,12 +71,21 @@ private:
     void rebuildGraphs();
     void addGraphs(const Curve& curve);
     void fillGraphs();
+    size_t ownCurves() const;
     void scaleY();
-    void showValues(std::optional<double> x);
-    QString valueText(const Curve& curve, qsizetype at) const;
+    void placeMarks();
+    std::optional<QPointF> placeOf(const Mark& mark) const;
+    void showPointer();
+    void showValues();
+    qsizetype pointAt(const Curve& curve) const;
+    std::optional<double> pointedStep() const;
+    QString placeText(const Curve& curve, qsizetype at, std::optional<double> step) const;
+    std::vector<ChartLegend::Part> partsOf(const Curve& curve, qsizetype at) const;
+    std::vector<const Curve*> namedCurves() const;
     void describe();
     void showEmptiness();
     void onMouseMove(const QPointF& position);
+    double drawnX(double x) const;
 
     QLabel* m_title;
     ChartLegend* m_values;
@@ -78,6 +95,11 @@ private:
     QCPItemText* m_empty; ///< instead of axes where there is nothing to measure
     std::vector<Curve> m_curves;
     ChartView m_view;
+    std::vector<Mark> m_allMarks;
+    std::vector<Mark> m_lineMarks;                      ///< of what the run goes on from
+    std::vector<std::pair<QPointF, Mark>> m_curveMarks; ///< on what it left, in plot coordinates
+    std::optional<double> m_pointer;                    ///< x
+    QStringList m_valueTexts;
     bool m_fromZero = false;
     bool m_overMark = false;
 };

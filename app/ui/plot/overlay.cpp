@@ -8,6 +8,7 @@ namespace rm {
 namespace {
 constexpr double kNearPixels = 5;
 constexpr double kTriangle = 4;
+constexpr double kRing = 3.5;
 constexpr float kQuiet = 0.4F;
 } // namespace
 
@@ -24,11 +25,19 @@ double MarkLines::pixelOf(const Mark& mark) const {
     return mParentPlot->xAxis->coordToPixel(xOf(m_axis, m_startNs, mark.step, mark.wallNs));
 }
 
-const Mark* MarkLines::nearest(double pixel) const {
+QPointF MarkLines::pixelOf(const QPointF& point) const {
+    return {mParentPlot->xAxis->coordToPixel(point.x()),
+            mParentPlot->yAxis->coordToPixel(point.y())};
+}
+
+const Mark* MarkLines::nearest(const QPointF& pixel) const {
+    for (const auto& [point, mark] : m_rings)
+        if (QLineF(pixelOf(point), pixel).length() <= kNearPixels)
+            return &mark;
     const Mark* best = nullptr;
     double distance = kNearPixels;
     for (const Mark& mark : m_marks)
-        if (const double away = std::abs(pixelOf(mark) - pixel); away <= distance) {
+        if (const double away = std::abs(pixelOf(mark) - pixel.x()); away <= distance) {
             distance = away;
             best = &mark;
         }
@@ -64,6 +73,18 @@ void MarkLines::draw(QCPPainter* painter) {
                                         {x + kTriangle, area.top() - kTriangle},
                                         {x, area.top() + kTriangle / 2}}));
     }
+    drawRings(painter);
+}
+
+void MarkLines::drawRings(QCPPainter* painter) const {
+    const QRectF area = mParentPlot->axisRect()->rect();
+    for (const auto& [point, mark] : m_rings) {
+        if (!area.contains(pixelOf(point)))
+            continue;
+        painter->setPen(QPen(toneColour(mark.tone), m_selected == mark.step ? size::kPen : 1));
+        painter->setBrush(colours().card);
+        painter->drawEllipse(pixelOf(point), kRing, kRing);
+    }
 }
 
 Crosshair::Crosshair(QCustomPlot* plot)
@@ -74,7 +95,7 @@ void Crosshair::applyDefaultAntialiasingHint(QCPPainter* painter) const {
 }
 
 QRect Crosshair::clipRect() const {
-    return mParentPlot->axisRect()->rect();
+    return mParentPlot->axisRect()->outerRect(); // the words stand in the margin
 }
 
 void Crosshair::draw(QCPPainter* painter) {
@@ -85,12 +106,30 @@ void Crosshair::draw(QCPPainter* painter) {
     painter->setPen(QPen(colours().secondary, 1));
     painter->drawLine(QPointF(x, area.top()), QPointF(x, area.bottom()));
     for (const auto& [point, colour] : m_dots) {
+        const QPointF pixel(mParentPlot->xAxis->coordToPixel(point.x()),
+                            mParentPlot->yAxis->coordToPixel(point.y()));
+        if (!QRectF(area).adjusted(-1, -1, 1, 1).contains(pixel))
+            continue;
         painter->setPen(QPen(colours().card, 1));
         painter->setBrush(colour);
-        painter->drawEllipse(QPointF(mParentPlot->xAxis->coordToPixel(point.x()),
-                                     mParentPlot->yAxis->coordToPixel(point.y())),
-                             3.5, 3.5);
+        painter->drawEllipse(pixel, 3.5, 3.5);
     }
+    drawWords(painter, x);
+}
+
+void Crosshair::drawWords(QCPPainter* painter, double x) const {
+    painter->setFont(Theme::instance().font(FontRole::kCaption));
+    const QRect outer = clipRect();
+    QRectF box = QFontMetricsF(painter->font()).boundingRect(m_words);
+    box.adjust(-size::kGrid, -1, size::kGrid, 1);
+    box.moveTop(mParentPlot->axisRect()->rect().bottom() + 3);
+    box.moveLeft(std::clamp(x - box.width() / 2, static_cast<double>(outer.left()),
+                            std::max<double>(outer.left(), outer.right() - box.width())));
+    painter->setPen(Qt::NoPen);
+    painter->setBrush(colours().text);
+    painter->drawRoundedRect(box, 3, 3);
+    painter->setPen(colours().card);
+    painter->drawText(box, Qt::AlignCenter, m_words);
 }
 
 ColumnSelection::ColumnSelection(QCustomPlot* plot)

@@ -9,16 +9,18 @@
 
 namespace rm {
 
-/// Vertical dashed lines with a triangle at the top.
+/// Vertical dashed lines with a triangle at the top; rings where a mark stands on a curve.
 class MarkLines : public QCPLayerable {
     Q_OBJECT
 public:
     explicit MarkLines(QCustomPlot* plot);
 
     void setMarks(std::vector<Mark> marks, XAxis axis, int64_t startNs);
+    /// Marks that stand at a point of a curve, in plot coordinates.
+    void setRings(std::vector<std::pair<QPointF, Mark>> rings) { m_rings = std::move(rings); }
     void setSelectedStep(std::optional<int64_t> step) { m_selected = step; }
-    /// The mark within a few pixels of `pixel`, nearest first.
-    const Mark* nearest(double pixel) const;
+    /// The mark within a few pixels: a ring first, then the nearest line.
+    const Mark* nearest(const QPointF& pixel) const;
 
 protected:
     void applyDefaultAntialiasingHint(QCPPainter* painter) const override;
@@ -27,20 +29,26 @@ protected:
 
 private:
     double pixelOf(const Mark& mark) const;
+    QPointF pixelOf(const QPointF& point) const;
+    void drawRings(QCPPainter* painter) const;
 
     std::vector<Mark> m_marks;
+    std::vector<std::pair<QPointF, Mark>> m_rings;
     XAxis m_axis = XAxis::kStep;
     int64_t m_startNs = 0;
     std::optional<int64_t> m_selected;
 };
 
-/// The vertical line under the pointer, shared by all charts, on a layer of its own so that moving
-/// it redraws nothing else.
+/// The vertical line under the pointer, shared by all charts, and where it stands in words at its
+/// foot, on a layer of its own so that moving it redraws nothing else.
 class Crosshair : public QCPLayerable {
     Q_OBJECT
 public:
     explicit Crosshair(QCustomPlot* plot);
-    void setX(std::optional<double> x) { m_x = x; }
+    void setX(std::optional<double> x, const QString& words) {
+        m_x = x;
+        m_words = words;
+    }
     void setDots(std::vector<std::pair<QPointF, QColor>> dots) { m_dots = std::move(dots); }
 
 protected:
@@ -49,7 +57,10 @@ protected:
     QRect clipRect() const override;
 
 private:
+    void drawWords(QCPPainter* painter, double x) const;
+
     std::optional<double> m_x;
+    QString m_words;
     std::vector<std::pair<QPointF, QColor>> m_dots; ///< in plot coordinates
 };
 

@@ -13,28 +13,80 @@ namespace {
 constexpr int kTicks = 4;
 constexpr int kLeftMargin = 46;
 constexpr int kBottomMargin = 22;
+constexpr int kMostDecimals = 4; ///< for which the left margin has room
 
-QString tickText(double value) {
+/// How many decimals tell apart ticks that are `step` from each other.
+int decimalsFor(double step) {
+    constexpr int kMost = 6;
+    int decimals = 0;
+    for (; decimals < kMost && std::abs(step - std::round(step)) > 1e-6 * step; ++decimals)
+        step *= 10;
+    return decimals;
+}
+
+/// As short as neighbours, `step` away, allow.
+QString tickText(double value, double step) {
     const double size = std::abs(value);
-    if (size != 0 && size < 0.001)
-        return QString::number(value, 'e', 1).replace("e-0", "e-").replace(".0e", "e");
-    if (size != 0 && size < 0.01)
-        return QString::number(value, 'g', 2);
-    return formatCompact(value).remove(QChar(0x202F));
+    if (size < 1e-6 * step)
+        return QStringLiteral("0");
+    if (size < 0.001 || (size < 0.1 && decimalsFor(step) > kMostDecimals)) {
+        const double unit = std::pow(10, std::floor(std::log10(size) + 1e-9));
+        const int decimals = decimalsFor(size / unit); // no zeros at the end
+        return QString::number(value, 'e', std::min(decimals, decimalsFor(step / unit)))
+            .replace("e-0", "e-");
+    }
+    for (const auto& [unit, name] : {std::pair(1e9, "G"), std::pair(1e6, "M"), std::pair(1e3, "k")})
+        if (size >= unit && decimalsFor(step / unit) <= 2)
+            return QString::number(value / unit, 'f', decimalsFor(step / unit)) + name;
+    return size < 1000 ? QString::number(value, 'f', decimalsFor(step))
+                       : formatCount(std::llround(value));
 }
 
 class FigureTicker : public QCPAxisTicker {
+public:
+    FigureTicker() { setTickCount(kTicks); }
+
 protected:
+    double getTickStep(const QCPRange& range) override {
+        m_step = QCPAxisTicker::getTickStep(range);
+        return m_step;
+    }
     QString getTickLabel(double tick, const QLocale&, QChar, int) override {
-        return tickText(tick);
+        return tickText(tick, m_step);
+    }
+
+    double m_step = 1;
+};
+
+/// There is no half a step.
+class StepTicker : public FigureTicker {
+protected:
+    double getTickStep(const QCPRange& range) override {
+        m_step = std::max(1.0, std::floor(FigureTicker::getTickStep(range)));
+        return m_step;
     }
 };
 
+/// Powers of ten; within two of them, where there would be none, round figures.
 class LogFigureTicker : public QCPAxisTickerLog {
+public:
+    void generate(const QCPRange& range, const QLocale& locale, QChar format, int precision,
+                  QVector<double>& ticks, QVector<double>* subTicks,
+                  QVector<QString>* labels) override {
+        if (range.lower > 0 && range.upper / range.lower < kFewDecades)
+            m_figures.generate(range, locale, format, precision, ticks, subTicks, labels);
+        else
+            QCPAxisTickerLog::generate(range, locale, format, precision, ticks, subTicks, labels);
+    }
+
 protected:
     QString getTickLabel(double tick, const QLocale&, QChar, int) override {
-        return tickText(tick);
+        return tickText(tick, tick);
     }
+
+private:
+    static constexpr double kFewDecades = 50;
+    FigureTicker m_figures;
 };
 
 class RelativeTicker : public QCPAxisTicker {
@@ -43,14 +95,23 @@ protected:
         static const double steps[] = {1,   2,   5,    10,   20,   30,    60,    120,  300,
                                        600, 900, 1800, 3600, 7200, 14400, 28800, 86400};
         const double wanted = range.size() / (mTickCount + 1e-10);
-        for (const double step : steps)
-            if (step >= wanted)
-                return step;
-        return getMantissa(wanted) * std::pow(10, std::floor(std::log10(wanted)));
+        const auto* const step = std::ranges::lower_bound(steps, wanted);
+        m_step = step != std::end(steps)
+                     ? *step
+                     : getMantissa(wanted) * std::pow(10, std::floor(std::log10(wanted)));
+        return m_step;
     }
     QString getTickLabel(double tick, const QLocale&, QChar, int) override {
-        return tick < 0 ? QString() : formatDuration(tick);
+        if (tick < 0)
+            return {};
+        const auto whole = static_cast<int>(std::lround(tick));
+        if (m_step < 60 && whole >= 60) // whole minutes would repeat
+            return QString("%1:%2").arg(whole / 60).arg(whole % 60, 2, 10, QChar('0'));
+        return formatDuration(tick);
     }
+
+private:
+    double m_step = 1;
 };
 
 /// A clock that shows seconds or days where minutes would repeat.
@@ -92,9 +153,7 @@ void stylePlot(QCustomPlot& plot) {
 }
 
 QSharedPointer<QCPAxisTicker> figureTicker() {
-    auto ticker = QSharedPointer<FigureTicker>::create();
-    ticker->setTickCount(kTicks);
-    return ticker;
+    return QSharedPointer<FigureTicker>::create();
 }
 
 QSharedPointer<QCPAxisTicker> logTicker() {
@@ -103,7 +162,7 @@ QSharedPointer<QCPAxisTicker> logTicker() {
 
 QSharedPointer<QCPAxisTicker> xTicker(XAxis axis) {
     if (axis == XAxis::kStep)
-        return figureTicker();
+        return QSharedPointer<StepTicker>::create();
     if (axis == XAxis::kRelative) {
         auto ticker = QSharedPointer<RelativeTicker>::create();
         ticker->setTickCount(kTicks);
@@ -112,6 +171,12 @@ QSharedPointer<QCPAxisTicker> xTicker(XAxis axis) {
     auto ticker = QSharedPointer<WallTicker>::create();
     ticker->setTickCount(kTicks);
     return ticker;
+}
+
+Ticks ticksBetween(QCPAxisTicker& ticker, double low, double high) {
+    Ticks ticks;
+    ticker.generate({low, high}, QLocale::c(), 'g', 6, ticks.at, nullptr, &ticks.labels);
+    return ticks;
 }
 
 } // namespace rm

@@ -4,6 +4,8 @@
 #include "app/ui/plot/chart_data.h"
 
 #include <QSharedPointer>
+#include <QString>
+#include <QVector>
 
 class QCPAxis;
 class QCPAxisTicker;
@@ -18,5 +20,13 @@ void stylePlot(QCustomPlot& plot);
 QSharedPointer<QCPAxisTicker> figureTicker();
 QSharedPointer<QCPAxisTicker> logTicker();
 QSharedPointer<QCPAxisTicker> xTicker(XAxis axis);
+
+struct Ticks {
+    QVector<double> at;
+    QVector<QString> labels; ///< as many
+};
+
+/// What `ticker` writes on an axis that shows from `low` to `high`.
+Ticks ticksBetween(QCPAxisTicker& ticker, double low, double high);
 
 } // namespace rm

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/ui/plot/smoothing.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace rm {
@@ -10,8 +11,8 @@ constexpr double kTicksPerSpan = 1000;
 }
 
 QVector<double> smoothed(const QVector<double>& x, const QVector<double>& y, double weight,
-                         double span) {
-    if (weight <= 0 || span <= 0)
+                         double tick) {
+    if (weight <= 0 || tick <= 0)
         return y;
     QVector<double> out(y.size());
     double sum = 0, mass = 0, before = x.isEmpty() ? 0 : x.front();
@@ -20,13 +21,21 @@ QVector<double> smoothed(const QVector<double>& x, const QVector<double>& y, dou
             out[i] = y[i];
             continue;
         }
-        const double keep = std::pow(weight, (x[i] - before) / span * kTicksPerSpan);
+        const double keep = std::pow(weight, (x[i] - before) / tick);
         sum = sum * keep + y[i];
         mass = mass * keep + 1;
         before = x[i];
         out[i] = sum / mass;
     }
     return out;
+}
+
+double smoothingTick(double span, double spacing) {
+    return std::max(span / kTicksPerSpan, spacing);
+}
+
+double smoothingWindow(double weight, double tick) {
+    return weight <= 0 ? 0 : tick / (1 - weight);
 }
 
 } // namespace rm

@@ -50,7 +50,10 @@ public:
     QVariant headerData(int section, Qt::Orientation orientation, int role) const override {
         if (orientation != Qt::Horizontal || role != Qt::DisplayRole)
             return {};
-        return section == 0 ? QObject::tr("Step") : m_curves[static_cast<size_t>(section - 1)].name;
+        if (section == 0)
+            return QObject::tr("Step");
+        const Curve& curve = m_curves[static_cast<size_t>(section - 1)];
+        return QString(curve.name + ' ' + curve.brief);
     }
 
 private:

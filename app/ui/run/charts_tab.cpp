@@ -19,6 +19,7 @@
 #include <QVBoxLayout>
 
 #include <algorithm>
+#include <cmath>
 
 namespace rm {
 
@@ -30,7 +31,8 @@ constexpr int kSliderTop = 99;
 constexpr int kSliderWidth = 110;
 constexpr int kPointsPerPixel = 2;
 constexpr double kRightRoom = 0.01;
-constexpr double kJumpShare = 0.1; ///< of the whole run, around an event
+constexpr int64_t kWidestWindow = 88'888; ///< steps, in words
+constexpr double kJumpShare = 0.1;        ///< of the whole run, around an event
 
 QSettings settingsOf(const AppContext& context) {
     return {context.paths.config + "/settings.ini", QSettings::IniFormat};
@@ -72,7 +74,7 @@ void ChartsTab::buildCharts() {
         m_grid->add(chart, span, stretch);
         return chart;
     };
-    add(Panel::kLoss, "train/loss · validation/loss", "chartLoss", 2, 6);
+    add(Panel::kLoss, "loss", "chartLoss", 2, 6);
     add(Panel::kQuality, {}, "chartQuality", 0, 6);
     add(Panel::kLr, "train/lr", "chartLr", 1, 6)->setFromZero(true);
     add(Panel::kGradNorm, "train/grad_norm", "chartGradNorm", 1, 4);
@@ -115,13 +117,19 @@ void ChartsTab::buildControls() {
     m_axis->setAccessibleName(tr("Horizontal axis"));
     m_axis->setProperty("role", "quiet");
     m_axis->addItems({tr("x: step"), tr("x: relative time"), tr("x: wall clock")});
-    m_log = makeButton(tr("linear"), "quiet", "logScale");
+    m_log = makeButton(tr("log"), "quiet", "logScale");
+    m_log->setAccessibleName(tr("Logarithmic vertical axis"));
+    m_log->setToolTip(m_log->accessibleName());
     m_log->setCheckable(true);
+    m_abandoned = makeButton(tr("abandoned"), "quiet", "abandonedLines");
+    m_abandoned->setCheckable(true);
+    m_abandoned->setToolTip(tr("Show what attempts made behind the step that a later one went on "
+                               "from: thin, with its marks on it"));
     m_follow = makeButton(tr("follow"), "quiet", "follow");
     m_follow->setCheckable(true);
     m_follow->setToolTip(tr("Show everything up to the newest step; drag over a chart to zoom"));
-    for (QWidget* widget :
-         std::initializer_list<QWidget*>{m_smoothingText, m_smoothing, m_axis, m_log, m_follow})
+    for (QWidget* widget : std::initializer_list<QWidget*>{m_smoothingText, m_smoothing, m_axis,
+                                                           m_abandoned, m_log, m_follow})
         row->addWidget(widget);
 }
 
@@ -143,12 +151,13 @@ void ChartsTab::wire() {
 void ChartsTab::wireControls() {
     connect(m_smoothing, &QSlider::valueChanged, this, [this](int value) {
         settingsOf(m_context).setValue("charts/smoothing", value);
-        nameControls();
+        nameSmoothing();
         m_puller.request();
     });
     connect(m_axis, &QComboBox::currentIndexChanged, this, &ChartsTab::resetZoom);
-    connect(m_log, &QPushButton::toggled, this, [this] {
-        nameControls();
+    connect(m_log, &QPushButton::toggled, &m_puller, &Puller::request);
+    connect(m_abandoned, &QPushButton::toggled, this, [this](bool shown) {
+        settingsOf(m_context).setValue("charts/abandoned", shown);
         m_puller.request();
     });
     connect(m_follow, &QPushButton::clicked, this, [this](bool follow) {
@@ -161,15 +170,23 @@ void ChartsTab::wireControls() {
 
 void ChartsTab::restore() {
     m_smoothing->setValue(settingsOf(m_context).value("charts/smoothing", 93).toInt());
+    m_abandoned->setChecked(settingsOf(m_context).value("charts/abandoned", true).toBool());
     m_follow->setChecked(true);
-    nameControls();
+    nameSmoothing();
 }
 
-void ChartsTab::nameControls() {
-    m_smoothingText->setText(tr("smoothing %1").arg(m_smoothing->value() / 100.0, 0, 'f', 2));
-    m_smoothing->setToolTip(m_smoothingText->text());
-    m_log->setText(m_log->isChecked() ? tr("log") : tr("linear"));
-    m_log->setAccessibleName(tr("Logarithmic vertical axis"));
+/// How strong it is, and how many steps that makes.
+void ChartsTab::nameSmoothing() {
+    const auto words = [](double weight, int64_t window) {
+        return window > 0
+                   ? tr("smoothing %1 · %2 steps").arg(weight, 0, 'f', 2).arg(formatCount(window))
+                   : tr("smoothing %1").arg(weight, 0, 'f', 2);
+    };
+    const QFontMetrics metrics(Theme::instance().font(FontRole::kSecondary));
+    m_smoothingText->setMinimumWidth(metrics.horizontalAdvance(words(0.88, kWidestWindow)));
+    m_smoothingText->setText(words(m_smoothing->value() / 100.0, std::llround(m_window)));
+    m_smoothing->setToolTip(
+        tr("%1: the average reaches back about that far").arg(m_smoothingText->text()));
 }
 
 void ChartsTab::setCompact(bool compact) {
@@ -180,6 +197,7 @@ void ChartsTab::setRun(const QString& run) {
     m_run = run;
     m_detail = {};
     m_dataEnd = 0;
+    m_parentBegin.reset();
     m_zoom.reset();
     m_chosen.reset();
     m_follow->setChecked(true);
@@ -201,7 +219,9 @@ void ChartsTab::show(const RunDetail& detail) {
     m_events->setVisible(!moments.empty());
     m_events->setMoments(std::move(moments));
     for (LineChart* chart : m_charts)
-        chart->setMarks(marks(), view());
+        chart->setMarks(marks());
+    m_abandoned->setVisible(std::ranges::any_of(
+        detail.history.lines, [](const StoredLine& line) { return line.retiredBy != 0; }));
     const bool first = !m_heat->isFilled();
     m_puller.request();
     if (first)
@@ -235,6 +255,7 @@ ChartQuery ChartsTab::query() const {
     query.range = m_zoom;
     query.maxPoints = kPointsPerPixel * std::max(200, m_charts.front()->plotWidth());
     query.smoothing = m_smoothing->value() / 100.0;
+    query.abandoned = m_abandoned->isChecked();
     query.panels = {Panel::kLoss,     Panel::kQuality,    Panel::kLr,
                     Panel::kGradNorm, Panel::kThroughput, Panel::kPhases};
     return query;
@@ -272,32 +293,48 @@ ChartView ChartsTab::view() const {
     return view;
 }
 
+/// From where the run began, or what it was branched from where that is drawn.
 std::pair<double, double> ChartsTab::wholeRange() const {
     const auto axis = static_cast<XAxis>(m_axis->currentIndex());
     double low = 0;
     if (axis == XAxis::kWall && m_detail.run)
         low = xOf(axis, 0, 0, m_detail.run->createdNs);
+    if (axis == XAxis::kStep && !m_detail.history.attempts.empty())
+        low =
+            static_cast<double>(std::max<int64_t>(0, m_detail.history.attempts.front().startStep));
+    low = std::min(low, m_parentBegin.value_or(low));
     const double high = std::max(m_dataEnd, low + 1);
     return {low, high + (high - low) * kRightRoom};
 }
 
 void ChartsTab::apply(const std::vector<PanelCurves>& panels) {
-    m_dataEnd = 0;
+    if (!m_zoom) { // else only a part of it is here
+        m_dataEnd = 0;
+        m_parentBegin.reset();
+    }
     for (const PanelCurves& panel : panels)
-        for (const Curve& curve : panel.curves)
-            if (!curve.x.isEmpty())
-                m_dataEnd = std::max(m_dataEnd, curve.x.back());
+        for (const Curve& curve : panel.curves) {
+            if (curve.x.isEmpty())
+                continue;
+            m_dataEnd = std::max(m_dataEnd, curve.x.back());
+            if (curve.past == Past::kParent) // its first sample is one step behind its begin
+                m_parentBegin =
+                    std::max(0.0, std::min(m_parentBegin.value_or(qInf()), curve.x.front() - 1));
+        }
     ChartView common = view();
     for (const PanelCurves& panel : panels) {
         LineChart* chart = m_charts[static_cast<size_t>(panel.panel)];
-        if (panel.panel == Panel::kThroughput)
+        if (panel.panel == Panel::kThroughput && !panel.curves.empty())
             chart->setTitle(tr("%1 per rank").arg(panel.curves.front().name.section('/', 1)));
+        if (panel.panel == Panel::kLoss)
+            m_window = panel.curves.front().window;
         if (panel.panel == Panel::kQuality)
             showQuality(panel.curves);
         common.logY = m_log->isChecked() && panel.panel != Panel::kLr;
         chart->show(panel.curves, common);
-        chart->setMarks(marks(), common);
+        chart->setMarks(marks());
     }
+    nameSmoothing();
 }
 
 /// Beside the loss, where validation has more to say.

@@ -58,7 +58,7 @@ private:
     void jumpTo(Moment moment);
     void zoomTo(double low, double high);
     void resetZoom();
-    void nameControls();
+    void nameSmoothing();
 
     AppContext m_context;
     QString m_run;
@@ -74,11 +74,14 @@ private:
     QLabel* m_smoothingText;
     QSlider* m_smoothing;
     QComboBox* m_axis;
+    QPushButton* m_abandoned;
     QPushButton* m_log;
     QPushButton* m_follow;
     std::optional<std::pair<double, double>> m_zoom;
-    std::optional<Moment> m_chosen; ///< in the event list
-    double m_dataEnd = 0;           ///< x of the newest point
+    std::optional<Moment> m_chosen;      ///< in the event list
+    double m_dataEnd = 0;                ///< x of the newest point
+    std::optional<double> m_parentBegin; ///< x of a parent's first point
+    double m_window = 0;                 ///< steps that the loss is smoothed over
 };
 
 } // namespace rm

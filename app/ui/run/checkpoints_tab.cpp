@@ -39,7 +39,8 @@ void CheckpointsTab::buildUi() {
     m_model = new CheckpointsModel(this);
     m_table = new Table("checkpointsTable", tr("Checkpoints"));
     m_table->setModel(m_model);
-    m_table->setColumnWidths({110, 140, 100, 0, 240, 190});
+    m_table->setTextElideMode(Qt::ElideMiddle); // a path's ends tell most
+    m_table->setColumnWidths({100, 80, 130, 90, 0, 220, 180});
     auto* card = new Card;
     card->body()->setContentsMargins(1, 1, 1, 1);
     card->body()->setSpacing(0);
@@ -72,8 +73,11 @@ QWidget* CheckpointsTab::buildActions() {
     row->setSpacing(2 * size::kGrid);
     m_selected = new ElidedLabel({}, "bodySecondary");
     m_branch = makeButton(tr("Branch a new run"), "", "branchRun");
-    m_restore = makeButton(tr("Restore and resume"), "primary", "restoreCheckpoint");
+    m_remove = makeButton(tr("Remove"), "danger", "removeCheckpoint");
+    m_remove->setToolTip(tr("Delete this checkpoint of an abandoned line from its node"));
+    m_restore = makeButton(tr("Restore and resume"), "", "restoreCheckpoint");
     row->addWidget(m_selected, 1);
+    row->addWidget(m_remove);
     row->addWidget(m_branch);
     row->addWidget(m_restore);
     return bar;
@@ -81,38 +85,60 @@ QWidget* CheckpointsTab::buildActions() {
 
 void CheckpointsTab::wire() {
     connect(&m_puller, &Puller::pull, this, &CheckpointsTab::pull);
-    connect(m_table, &Table::rowChosen, this, &CheckpointsTab::showSelection);
+    connect(m_table, &Table::rowChosen, this, [this](int row) {
+        if (const auto* checkpoint = m_model->at(row))
+            m_chosenPath = checkpoint->saved.path;
+        showSelection();
+    });
+    connect(m_chart, &LineChart::pointed, m_chart, &LineChart::setPointer);
     connect(m_chart, &LineChart::markClicked, this, &CheckpointsTab::selectStep);
     connect(m_restore, &QPushButton::clicked, this, [this] {
-        if (const auto* chosen = m_model->at(m_table->currentRow()))
-            Q_EMIT restoreAsked(chosen->saved.step);
+        if (const auto* checkpoint = chosen())
+            Q_EMIT restoreAsked(*checkpoint);
     });
     connect(m_branch, &QPushButton::clicked, this, [this] {
-        if (const auto* chosen = m_model->at(m_table->currentRow()))
-            Q_EMIT branchAsked(chosen->saved.step);
+        if (const auto* checkpoint = chosen())
+            Q_EMIT branchAsked(*checkpoint);
     });
+    connect(m_remove, &QPushButton::clicked, this, [this] {
+        if (const auto* checkpoint = chosen())
+            Q_EMIT removeAsked(*checkpoint);
+    });
+}
+
+const StoredCheckpoint* CheckpointsTab::chosen() const {
+    return m_model->at(m_table->currentRow());
 }
 
 void CheckpointsTab::setRun(const QString& run) {
     m_run = run;
     m_detail = {};
+    m_chosenPath.clear();
     m_model->show({}, {});
     m_puller.restart();
 }
 
 void CheckpointsTab::show(const RunDetail& detail) {
     m_detail = detail;
-    const auto* before = m_model->at(m_table->currentRow());
-    const int64_t selected = before ? before->saved.step : -1;
     const QString node = detail.run && !detail.run->nodes.empty()
                              ? nodeTitle(detail.run->nodes.front().nodeName)
                              : QString();
     m_model->show(detail.history.checkpoints, node);
     m_stack->setCurrentIndex(m_model->rowCount() > 0 ? 0 : 1);
-    if (m_table->currentRow() < 0 && m_model->rowCount() > 0)
-        m_table->selectRow(std::max(0, m_model->rowOfStep(selected)));
+    select();
     showSelection();
     refresh();
+}
+
+/// What a person chose, or else the newest of the living line.
+void CheckpointsTab::select() {
+    const QSignalBlocker quiet(m_table); // a row that is chosen here is not one that a person chose
+    const int kept = m_model->rowOfPath(m_chosenPath);
+    if (kept < 0)
+        m_chosenPath.clear();
+    const int row = kept < 0 ? m_model->rowOfNewest() : kept;
+    if (m_model->at(row) && m_table->currentRow() != row)
+        m_table->selectRow(row);
 }
 
 void CheckpointsTab::refresh() {
@@ -138,23 +164,39 @@ void CheckpointsTab::pull() {
             ChartView view;
             view.high =
                 m_detail.run ? std::max<double>(1, static_cast<double>(m_detail.run->step)) : 1;
-            view.high *= 1.01;
-            m_chart->show({panels.front().curves.front()}, view);
-            m_chart->setMarks(checkpointMarks(m_detail.history), view);
+            std::vector<Curve> curves = panels.front().curves;
+            std::erase_if(curves, [](const Curve& each) {
+                return each.name != "train/loss" || each.x.isEmpty();
+            });
+            view.low = curves.empty() ? 0 : view.high;
+            for (const Curve& curve : curves) {
+                view.low = std::clamp(curve.x.front() - 1, 0.0, view.low);
+                view.high = std::max(view.high, curve.x.back());
+            }
+            view.high += 0.01 * (view.high - view.low);
+            m_chart->show(std::move(curves), view);
+            m_chart->setMarks(checkpointMarks(m_detail.history));
         });
 }
 
 void CheckpointsTab::showSelection() {
-    const StoredCheckpoint* chosen = m_model->at(m_table->currentRow());
+    const StoredCheckpoint* checkpoint = chosen();
     const bool ended = m_detail.run && hasEnded(m_detail.run->state);
-    m_selected->setFullText(chosen ? tr("step %1 selected").arg(formatCount(chosen->saved.step))
-                                   : tr("select a checkpoint"));
-    m_restore->setEnabled(chosen && ended);
+    const bool retired = checkpoint && checkpoint->retiredBy != 0;
+    QString text = tr("select a checkpoint");
+    if (checkpoint)
+        text = (retired ? tr("step %1 selected, of a line that attempt %2 abandoned")
+                              .arg(formatCount(checkpoint->saved.step))
+                              .arg(checkpoint->retiredBy)
+                        : tr("step %1 selected").arg(formatCount(checkpoint->saved.step)));
+    m_selected->setFullText(text);
+    m_restore->setEnabled(checkpoint && ended);
     m_restore->setToolTip(ended ? tr("The next attempt of this run starts from here; later steps "
-                                     "stay stored but are superseded")
+                                     "and checkpoints stay as an abandoned line")
                                 : tr("Pause or stop the run first"));
-    m_branch->setEnabled(chosen);
-    m_chart->selectMark(chosen ? std::optional(chosen->saved.step) : std::nullopt);
+    m_branch->setEnabled(checkpoint);
+    m_remove->setVisible(retired);
+    m_chart->selectMark(checkpoint ? std::optional(checkpoint->saved.step) : std::nullopt);
 }
 
 void CheckpointsTab::selectStep(qint64 step) {

@@ -29,8 +29,9 @@ public:
     void refresh();
 
 Q_SIGNALS:
-    void restoreAsked(qint64 step);
-    void branchAsked(qint64 step);
+    void restoreAsked(const rm::StoredCheckpoint& checkpoint);
+    void branchAsked(const rm::StoredCheckpoint& checkpoint);
+    void removeAsked(const rm::StoredCheckpoint& checkpoint); ///< of an abandoned line
     void checkpointAsked();
 
 protected:
@@ -41,12 +42,15 @@ private:
     QWidget* buildActions();
     void wire();
     void pull();
+    void select();
     void showSelection();
     void selectStep(qint64 step);
+    const StoredCheckpoint* chosen() const;
 
     AppContext m_context;
     QString m_run;
     RunDetail m_detail;
+    std::string m_chosenPath; ///< of the checkpoint that a person selected
     Puller m_puller;
     LineChart* m_chart;
     CheckpointsModel* m_model;
@@ -54,6 +58,7 @@ private:
     ElidedLabel* m_selected;
     QPushButton* m_restore;
     QPushButton* m_branch;
+    QPushButton* m_remove;
     QStackedWidget* m_stack;
 };
 

@@ -1,19 +1,24 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/ui/run/logs_tab.h"
 
+#include "app/core/answer.h"
+#include "app/core/run/engine.h"
 #include "app/ui/data/store_thread.h"
 #include "app/ui/format.h"
 #include "app/ui/theme.h"
 #include "app/ui/widgets/card.h"
 #include "app/ui/widgets/label.h"
+#include "app/ui/widgets/toast.h"
 
 #include <QCheckBox>
 #include <QComboBox>
+#include <QFileDialog>
 #include <QHBoxLayout>
 #include <QLineEdit>
 #include <QPlainTextEdit>
 #include <QScrollBar>
 #include <QVBoxLayout>
+#include <QtConcurrent>
 
 namespace rm {
 
@@ -46,15 +51,22 @@ void LogsTab::buildUi() {
     m_filter = new QLineEdit;
     m_filter->setObjectName("logFilter");
     m_filter->setAccessibleName(tr("Filter the log"));
-    m_filter->setPlaceholderText(tr("Lines that hold…   Ctrl+F"));
+    m_filter->setPlaceholderText(tr("Filter the lines   Ctrl+F"));
     m_filter->setClearButtonEnabled(true);
     m_follow = new QCheckBox(tr("follow the end"));
     m_follow->setObjectName("logFollow");
     m_follow->setAccessibleName(m_follow->text());
     m_follow->setChecked(true);
+    m_wrap = new QCheckBox(tr("wrap long lines"));
+    m_wrap->setObjectName("logWrap");
+    m_wrap->setAccessibleName(m_wrap->text());
+    m_export = makeButton(tr("Export"), "quiet", "logExport");
+    m_export->setToolTip(tr("Write these lines to a file, all of them"));
     head->addWidget(m_rank);
     head->addWidget(m_filter, 1);
+    head->addWidget(m_wrap);
     head->addWidget(m_follow);
+    head->addWidget(m_export);
     card->body()->addLayout(head);
     m_empty = makeText(tr("No line yet."), "bodySecondary");
     card->body()->addWidget(m_empty);
@@ -74,6 +86,40 @@ void LogsTab::wire() {
     connect(&m_puller, &Puller::pull, this, &LogsTab::pull);
     connect(m_rank, &QComboBox::currentIndexChanged, this, &LogsTab::restart);
     connect(m_filter, &QLineEdit::textChanged, this, &LogsTab::restart);
+    connect(m_wrap, &QCheckBox::toggled, this, [this](bool wraps) {
+        m_text->setLineWrapMode(wraps ? QPlainTextEdit::WidgetWidth : QPlainTextEdit::NoWrap);
+    });
+    connect(m_export, &QPushButton::clicked, this, &LogsTab::askWhere);
+}
+
+void LogsTab::askWhere() {
+    auto* dialog = new QFileDialog(window(), tr("Export the log"));
+    dialog->setObjectName("logExportDialog");
+    dialog->setAttribute(Qt::WA_DeleteOnClose);
+    dialog->setAcceptMode(QFileDialog::AcceptSave);
+    dialog->selectFile(m_run + ".log");
+    connect(dialog, &QFileDialog::fileSelected, this, &LogsTab::exportTo);
+    dialog->open();
+}
+
+void LogsTab::exportTo(const QString& path) {
+    // Not by the store's thread: all that the window shows would wait for a long log.
+    const auto written = QtConcurrent::run(
+        [database = m_context.engine.databasePath(), run = m_run, choice = choice(), path] {
+            return StoreReader::open(database).and_then(
+                [&](const std::unique_ptr<StoreReader>& reader) {
+                    return exportLog(*reader, run, choice, path);
+                });
+        });
+    whenAnswered(written, this, [this, path](const Result<int64_t>& lines) {
+        m_context.toast.say(
+            lines ? tr("%1 written to %2").arg(counted(*lines, tr("1 line"), tr("%1 lines")), path)
+                  : QString::fromStdString(lines.error().message));
+    });
+}
+
+LogChoice LogsTab::choice() const {
+    return {m_rank->currentData().toInt(), m_filter->text()};
 }
 
 void LogsTab::setRun(const QString& run) {
@@ -123,10 +169,9 @@ void LogsTab::restart() {
 void LogsTab::pull() {
     if (m_run.isEmpty())
         return;
-    const int rank = m_rank->currentData().toInt();
-    m_puller.await(m_context.store.ask([run = m_run, rank, after = m_lastId,
-                                        words = m_filter->text()](StoreReader& reader) {
-        return reader.log(run, rank, after, kLinesAtOnce, words);
+    m_puller.await(m_context.store.ask([run = m_run, choice = choice(),
+                                        after = m_lastId](StoreReader& reader) {
+        return reader.log(run, choice.rank, after, kLinesAtOnce, choice.contains);
     }),
                    this, [this](const std::vector<LogLine>& lines) { append(lines); });
 }
@@ -135,7 +180,7 @@ void LogsTab::append(const std::vector<LogLine>& lines) {
     QStringList texts;
     for (const LogLine& line : lines) {
         texts << QString("%1  r%2  %3")
-                     .arg(formatClock(line.wallNs))
+                     .arg(formatTime(line.wallNs))
                      .arg(line.rank, -3)
                      .arg(QString::fromStdString(line.text));
         m_lastId = std::max(m_lastId, line.id);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "app/core/store/export_log.h"
 #include "app/ui/app_context.h"
 #include "app/ui/data/puller.h"
 #include "app/ui/run/run_detail.h"
@@ -12,10 +13,11 @@ class QComboBox;
 class QLabel;
 class QLineEdit;
 class QPlainTextEdit;
+class QPushButton;
 
 namespace rm {
 
-/// What the ranks wrote: all merged or one, filtered, following the end.
+/// What the ranks wrote: all merged or one, filtered, following the end, exported to a file.
 class LogsTab : public QWidget {
     Q_OBJECT
 public:
@@ -37,6 +39,9 @@ private:
     void restart();
     void pull();
     void append(const std::vector<LogLine>& lines);
+    void askWhere();
+    void exportTo(const QString& path);
+    LogChoice choice() const;
 
     AppContext m_context;
     QString m_run;
@@ -45,7 +50,9 @@ private:
     Puller m_puller;
     QComboBox* m_rank;
     QLineEdit* m_filter;
+    QCheckBox* m_wrap;
     QCheckBox* m_follow;
+    QPushButton* m_export;
     QPlainTextEdit* m_text;
     QLabel* m_empty;
 };

@@ -2,8 +2,10 @@
 #include "app/ui/run/run_actions.h"
 
 #include "app/core/answer.h"
+#include "app/core/run/checkpoint_words.h"
 #include "app/ui/data/run_words.h"
 #include "app/ui/data/runs_feed.h"
+#include "app/ui/data/store_thread.h"
 #include "app/ui/dialogs/sheet.h"
 #include "app/ui/format.h"
 #include "app/ui/widgets/page_header.h"
@@ -22,7 +24,8 @@ RunActions::RunActions(const AppContext& context, PageHeader& header, QWidget* p
     , m_pause(header.addAction(tr("Pause"), "", "pauseRun"))
     , m_resume(header.addAction(tr("Resume"), "primary", "resumeRun"))
     , m_cancel(header.addAction(tr("Cancel launch"), "", "cancelLaunch"))
-    , m_stop(header.addAction(tr("Stop"), "danger", "stopRun")) {
+    , m_stop(header.addAction(tr("Stop"), "danger", "stopRun"))
+    , m_all{m_hold, m_checkpoint, m_pause, m_resume, m_cancel, m_stop} {
     m_hold->setToolTip(tr("Wait at the next step with everything kept in memory"));
     m_checkpoint->setToolTip(tr("Save a checkpoint at the next step and go on"));
     m_pause->setToolTip(tr("Save a checkpoint, end the ranks and free the devices"));
@@ -33,15 +36,16 @@ RunActions::RunActions(const AppContext& context, PageHeader& header, QWidget* p
             [this] { send(m_live.held ? CommandKind::kContinue : CommandKind::kHold); });
     connect(m_checkpoint, &QPushButton::clicked, this, [this] { send(CommandKind::kCheckpoint); });
     connect(m_pause, &QPushButton::clicked, this, [this] { send(CommandKind::kPause); });
-    connect(m_resume, &QPushButton::clicked, this, [this] { resume({}); });
+    connect(m_resume, &QPushButton::clicked, this, [this] { resume(); });
     connect(m_cancel, &QPushButton::clicked, this, &RunActions::cancelLaunch);
     connect(m_stop, &QPushButton::clicked, this, &RunActions::askStop);
     hide();
 }
 
 void RunActions::hide() {
-    for (QPushButton* button : {m_hold, m_checkpoint, m_pause, m_resume, m_cancel, m_stop})
-        button->hide();
+    for (QPushButton* button : m_all)
+        offer(button, false, false);
+    m_focused = nullptr;
 }
 
 void RunActions::show(const RunSummary& run, const LiveState& live, bool hasCheckpoint) {
@@ -50,19 +54,39 @@ void RunActions::show(const RunSummary& run, const LiveState& live, bool hasChec
     const bool preparing = isPreparing(run, live);
     const bool running = run.state == RunStateKind::kRunning && !preparing;
     const bool free = running && !live.pending;
-    m_hold->setVisible(running);
     m_hold->setText(live.held ? tr("Continue") : tr("Hold"));
     m_hold->setAccessibleName(m_hold->text());
-    m_hold->setEnabled(free);
-    m_checkpoint->setVisible(running);
-    m_checkpoint->setEnabled(free && !live.held);
-    m_pause->setVisible(running);
-    m_pause->setEnabled(free);
-    m_cancel->setVisible(preparing);
-    m_cancel->setEnabled(!live.pending);
-    m_stop->setVisible(running);
-    m_resume->setVisible(canResume(run.state) && !preparing);
-    m_resume->setEnabled(hasCheckpoint);
+    offer(m_hold, running, free);
+    offer(m_checkpoint, running, free && !live.held);
+    offer(m_pause, running, free);
+    offer(m_cancel, preparing, !live.pending);
+    offer(m_stop, running, true);
+    offer(m_resume, canResume(run.state) && !preparing, hasCheckpoint);
+}
+
+// Qt gives the focus of a button that is disabled or hidden to the next one that is not, here to
+// Stop. The page keeps it until the button is back.
+void RunActions::offer(QPushButton* button, bool visible, bool enabled) {
+    const bool usable = visible && enabled;
+    if (!usable && button->hasFocus()) {
+        m_page->setFocus();
+        m_focused = button;
+    }
+    button->setVisible(visible);
+    button->setEnabled(enabled);
+    if (usable && m_focused == button) {
+        m_focused = nullptr;
+        if (m_page->hasFocus())
+            button->setFocus();
+    }
+}
+
+std::vector<QPushButton*> RunActions::offered() const {
+    std::vector<QPushButton*> usable;
+    for (QPushButton* button : m_all)
+        if (!button->isHidden() && button->isEnabled())
+            usable.push_back(button);
+    return usable;
 }
 
 void RunActions::send(CommandKind kind) {
@@ -77,10 +101,12 @@ void RunActions::onAnswer(CommandKind kind, const Result<CommandState>& answer) 
         m_context.toast.say(tr("%1 was refused: %2")
                                 .arg(QString::fromLatin1(commandKindName(kind)),
                                      QString::fromStdString(answer->message)));
+    else if (kind == CommandKind::kKill && m_cancelled != m_run.id)
+        m_context.toast.say(tr("%1 was killed: its ranks are ended").arg(m_run.name));
     m_context.runs.refresh();
 }
 
-void RunActions::resume(std::optional<int64_t> step) {
+void RunActions::resume(const QString& checkpoint) {
     const auto onResumed = [this, run = m_run.id](const Result<QString>& answer) {
         if (std::exchange(m_cancelled, {}) == run && !answer)
             m_context.toast.say(tr("Launch cancelled; the run is as it was"));
@@ -88,7 +114,56 @@ void RunActions::resume(std::optional<int64_t> step) {
             m_context.toast.say(QString::fromStdString(answer.error().message));
         m_context.runs.refresh();
     };
-    whenAnswered(m_context.engine.resume(m_run.id, step), this, onResumed);
+    whenAnswered(m_context.engine.resume(m_run.id, checkpoint), this, onResumed);
+}
+
+void RunActions::askRestore(const StoredCheckpoint& checkpoint) {
+    const QString run = m_run.id;
+    const auto retired = m_context.store.ask(
+        [=](StoreReader& reader) { return reader.retirementBy(run, checkpoint); });
+    whenAnswered(retired, this, [this, run, checkpoint](const Retirement& retirement) {
+        const QString name = QString::fromStdString(checkpointNameOf(checkpoint));
+        if (run != m_run.id)
+            return;
+        if (retirement.isEmpty())
+            return resume(name);
+        const QString step = formatCount(checkpoint.saved.step);
+        auto* sheet =
+            new Sheet(tr("Go on from step %1?").arg(step),
+                      tr("This retires %1 of %2. They stay as an abandoned line: its curve can be "
+                         "seen, its checkpoints restored, branched from or removed.")
+                          .arg(QString::fromStdString(retirementText(retirement)), m_run.name),
+                      "restoreDialog", m_page->window());
+        sheet->addCancel();
+        QPushButton* restore =
+            sheet->addButton(tr("Restore and resume"), "primary", "restoreConfirm");
+        connect(restore, &QPushButton::clicked, sheet, &QDialog::accept);
+        connect(restore, &QPushButton::clicked, this, [this, run, name] {
+            if (run == m_run.id)
+                resume(name);
+        });
+        sheet->open();
+    });
+}
+
+void RunActions::askRemove(const StoredCheckpoint& checkpoint) {
+    const QString name = QString::fromStdString(checkpointNameOf(checkpoint));
+    auto* sheet = new Sheet(
+        tr("Remove the checkpoint of step %1?").arg(formatCount(checkpoint.saved.step)),
+        tr("%1 of %2 is deleted from its node. Nothing can bring it back.").arg(name, m_run.name),
+        "removeDialog", m_page->window());
+    sheet->addCancel();
+    QPushButton* remove = sheet->addButton(tr("Remove"), "danger", "removeConfirm");
+    connect(remove, &QPushButton::clicked, sheet, &QDialog::accept);
+    connect(remove, &QPushButton::clicked, this, [this, name, run = m_run.id] {
+        whenAnswered(m_context.engine.removeCheckpoint(run, name), this,
+                     [this](const Result<void>& removed) {
+                         if (!removed)
+                             m_context.toast.say(QString::fromStdString(removed.error().message));
+                         m_context.runs.refresh();
+                     });
+    });
+    sheet->open();
 }
 
 // Nothing was trained yet, so nothing is lost by ending it at once.
@@ -110,6 +185,18 @@ void RunActions::askStop() {
     connect(stop, &QPushButton::clicked, sheet, &QDialog::accept);
     connect(pause, &QPushButton::clicked, this, [this] { send(CommandKind::kPause); });
     connect(stop, &QPushButton::clicked, this, [this] { send(CommandKind::kStop); });
+    sheet->open();
+}
+
+void RunActions::askKill() {
+    auto* sheet = new Sheet(tr("Kill %1?").arg(m_run.name),
+                            tr("Every rank ends at once, also one that hangs. Steps since the last "
+                               "checkpoint are lost; the run can be resumed from that."),
+                            "killDialog", m_page->window());
+    sheet->addCancel();
+    QPushButton* kill = sheet->addButton(tr("Kill now"), "danger", "killConfirm");
+    connect(kill, &QPushButton::clicked, sheet, &QDialog::accept);
+    connect(kill, &QPushButton::clicked, this, [this] { send(CommandKind::kKill); });
     sheet->open();
 }
 

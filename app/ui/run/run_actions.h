@@ -6,7 +6,8 @@
 
 #include <QObject>
 
-#include <optional>
+#include <array>
+#include <vector>
 
 class QPushButton;
 class QWidget;
@@ -23,10 +24,18 @@ public:
 
     void show(const RunSummary& run, const LiveState& live, bool hasCheckpoint);
     void hide();
-    void resume(std::optional<int64_t> step);
+    void resume(const QString& checkpoint = {}); ///< empty: the newest
+    /// resume() from it, once a person agreed to what that retires.
+    void askRestore(const StoredCheckpoint& checkpoint);
+    void askRemove(const StoredCheckpoint& checkpoint);
     void send(CommandKind kind);
+    void askKill();
+
+    /// Those that can be pressed now.
+    std::vector<QPushButton*> offered() const;
 
 private:
+    void offer(QPushButton* button, bool visible, bool enabled);
     void askStop();
     void cancelLaunch();
     void onAnswer(CommandKind kind, const Result<CommandState>& answer);
@@ -39,6 +48,8 @@ private:
     QPushButton* m_resume;
     QPushButton* m_cancel;
     QPushButton* m_stop;
+    std::array<QPushButton*, 6> m_all;
+    QPushButton* m_focused = nullptr; ///< had the focus when it could not be pressed any more
     RunSummary m_run;
     LiveState m_live;
     QString m_cancelled; ///< run whose launch a person gave up

@@ -44,7 +44,9 @@ QString lastLines(const std::string& text) {
 
 QString nextStep(const RunDetail& detail) {
     const auto& checkpoints = detail.history.checkpoints;
-    const auto kept = std::ranges::find(checkpoints, false, &StoredCheckpoint::removed);
+    const auto kept = std::ranges::find_if(checkpoints, [](const StoredCheckpoint& each) {
+        return !each.removed && each.retiredBy == 0;
+    });
     if (kept == checkpoints.end())
         return Words::tr("There is no checkpoint yet: mend the cause, then start it anew from "
                          "New run.");
@@ -64,6 +66,7 @@ RunDetail readDetail(StoreReader& reader, const QString& id) {
     detail.history.events = reader.events(id, kMostEvents);
     detail.history.checkpoints = reader.checkpoints(id);
     detail.history.commands = reader.commands(id);
+    detail.history.lines = reader.lines(id);
     detail.ranks = reader.ranks(id);
     return detail;
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/ui/run/run_page.h"
 
+#include "app/core/run/checkpoint_words.h"
+#include "app/core/run/standstill.h"
 #include "app/ui/data/run_words.h"
 #include "app/ui/data/runs_feed.h"
 #include "app/ui/data/store_thread.h"
@@ -19,6 +21,7 @@
 #include "app/ui/widgets/label.h"
 #include "app/ui/widgets/page_header.h"
 #include "app/ui/widgets/toast.h"
+#include "shared/io/clock.h"
 
 #include <QButtonGroup>
 #include <QClipboard>
@@ -37,9 +40,17 @@ constexpr int kPullMs = 250;
 constexpr int kCompactWidth = 920;
 enum Figure { kStep, kLoss, kThroughput, kStepTime, kSlowest };
 
+QString capitalized(const std::string& sentence) {
+    QString text = QString::fromStdString(sentence);
+    if (!text.isEmpty())
+        text[0] = text[0].toUpper();
+    return text;
+}
+
 bool hasCheckpoint(const RunDetail& detail) {
-    return std::ranges::any_of(detail.history.checkpoints,
-                               [](const StoredCheckpoint& each) { return !each.removed; });
+    return std::ranges::any_of(detail.history.checkpoints, [](const StoredCheckpoint& each) {
+        return !each.removed && each.retiredBy == 0;
+    });
 }
 
 } // namespace
@@ -62,7 +73,15 @@ void RunPage::buildUi() {
     column->addWidget(m_header);
     m_linkBanner = new Banner("linkBanner");
     column->addWidget(m_linkBanner);
+    m_delayBanner = new Banner("delayBanner");
+    QPushButton* kill = makeButton(tr("Kill"), "danger", "killRun");
+    m_delayBanner->addAction(kill);
+    connect(kill, &QPushButton::clicked, m_actions, &RunActions::askKill);
+    column->addWidget(m_delayBanner);
     m_failure = new Banner("failureBanner");
+    QPushButton* edit = makeButton(tr("Edit and launch again"), "", "editAgain");
+    m_failure->addAction(edit);
+    connect(edit, &QPushButton::clicked, this, &RunPage::askEdit);
     QPushButton* copy = makeButton(tr("Copy report"), "", "copyReport");
     m_failure->addAction(copy);
     connect(copy, &QPushButton::clicked, this, [this] {
@@ -85,7 +104,8 @@ QWidget* RunPage::buildFigures() {
     auto* row = new QHBoxLayout(figures);
     row->setContentsMargins(0, 0, 0, 0);
     row->setSpacing(size::kCardGap);
-    m_figures = {new KeyFigure(tr("Step"), "figureStep"), new KeyFigure(tr("Loss"), "figureLoss"),
+    m_figures = {new KeyFigure(tr("Step"), "figureStep"),
+                 new KeyFigure(tr("Loss, raw"), "figureLoss"),
                  new KeyFigure(throughputWord(metric::kTrainTokensPerS), "figureThroughput"),
                  new KeyFigure(tr("Step time"), "figureStepTime"),
                  new KeyFigure(tr("Slowest rank"), "figureSlowest")};
@@ -147,8 +167,8 @@ void RunPage::wireTabs() {
         m_logs->chooseRank(rank);
         showTab(kLogs);
     });
-    connect(m_checkpoints, &CheckpointsTab::restoreAsked, this,
-            [this](qint64 step) { m_actions->resume(step); });
+    connect(m_checkpoints, &CheckpointsTab::restoreAsked, m_actions, &RunActions::askRestore);
+    connect(m_checkpoints, &CheckpointsTab::removeAsked, m_actions, &RunActions::askRemove);
     connect(m_checkpoints, &CheckpointsTab::branchAsked, this, &RunPage::askBranch);
     connect(m_checkpoints, &CheckpointsTab::checkpointAsked, this,
             [this] { m_actions->send(CommandKind::kCheckpoint); });
@@ -178,10 +198,27 @@ void RunPage::setRun(const QString& run) {
     m_puller.restart();
 }
 
+void RunPage::expect(const QString& run, const QString& name) {
+    setRun(run);
+    RunSummary summary;
+    summary.id = run;
+    summary.name = name;
+    m_detail.run = summary;
+    showState();
+    showTab(kCharts);
+}
+
 void RunPage::showTab(Tab tab) {
     m_tabs->button(tab)->setChecked(true);
     m_stack->setCurrentIndex(tab);
     m_charts->controls()->setVisible(tab == kCharts);
+}
+
+std::vector<QPushButton*> RunPage::buttons() const {
+    std::vector<QPushButton*> buttons = m_actions->offered();
+    for (int tab = 0; tab < kTabCount; ++tab)
+        buttons.push_back(qobject_cast<QPushButton*>(m_tabs->button(tab)));
+    return buttons;
 }
 
 void RunPage::focusFilter() {
@@ -208,15 +245,16 @@ void RunPage::pull() {
 }
 
 void RunPage::apply(const RunDetail& detail) {
-    m_detail = detail;
     if (!detail.run)
         return;
+    m_detail = detail;
     showState();
     showFigures();
     m_charts->show(detail);
     m_ranks->show(detail, m_live);
     m_logs->show(detail);
     m_checkpoints->show(detail);
+    m_spec->refresh();
 }
 
 void RunPage::showLive(const LiveState& live) {
@@ -224,6 +262,7 @@ void RunPage::showLive(const LiveState& live) {
     if (!m_detail.run)
         return;
     showState();
+    showStepFigure(*m_detail.run);
     m_ranks->show(m_detail, m_live);
 }
 
@@ -241,6 +280,9 @@ void RunPage::showState() {
 void RunPage::showBanners() {
     const QString lost = linkLostText(m_live);
     m_linkBanner->show(Tone::kWarn, lost, {});
+    m_delayBanner->show(Tone::kWarn, capitalized(commandDelay(m_live, monotonicNowNs())),
+                        tr("Ranks act together, and one is late. Kill ends them all at once, "
+                           "without a checkpoint."));
     if (m_detail.run->state != RunStateKind::kFailed) {
         m_failure->hide();
         return;
@@ -275,7 +317,8 @@ void RunPage::showFigures() {
 void RunPage::showStepFigure(const RunSummary& run) {
     QString detail = tr("of %1").arg(formatCount(run.totalSteps));
     const double left = static_cast<double>(run.totalSteps - run.step) * m_detail.figures.stepMs;
-    if (run.state == RunStateKind::kRunning && left > 0)
+    if (run.state == RunStateKind::kRunning && left > 0 &&
+        !standsStill(m_live, m_detail.figures.stepMs))
         detail += kSeparator + tr("%1 left").arg(formatDuration(left / 1000));
     m_figures[kStep]->show(formatCount(run.step), detail);
 }
@@ -289,8 +332,10 @@ void RunPage::showSlowestFigure() {
         return;
     }
     QString node;
-    for (const RunNode& each : m_detail.run->nodes)
-        if (straggler->rank >= each.firstRank && straggler->rank < each.firstRank + each.ranks)
+    const auto& nodes = m_detail.run->nodes;
+    for (const RunNode& each : nodes)
+        if (nodes.size() > 1 && straggler->rank >= each.firstRank &&
+            straggler->rank < each.firstRank + each.ranks)
             node = nodeTitle(each.nodeName) + kSeparator;
     m_figures[kSlowest]->show(
         tr("rank %1").arg(straggler->rank),
@@ -299,12 +344,21 @@ void RunPage::showSlowestFigure() {
         "bad");
 }
 
-void RunPage::askBranch(qint64 step) {
+std::vector<Placement> RunPage::placements() const {
     std::vector<Placement> nodes;
     if (m_detail.run)
         for (const RunNode& node : m_detail.run->nodes)
             nodes.push_back({QString::fromStdString(node.nodeName), node.ranks});
-    Q_EMIT branchAsked(m_run, step, m_spec->toml(), nodes);
+    return nodes;
+}
+
+void RunPage::askEdit() {
+    Q_EMIT editAsked(m_run, m_spec->toml(), placements());
+}
+
+void RunPage::askBranch(const StoredCheckpoint& checkpoint) {
+    const QString name = QString::fromStdString(checkpointNameOf(checkpoint));
+    Q_EMIT branchAsked({m_run, name, checkpoint.saved.step}, m_spec->toml(), placements());
 }
 
 } // namespace rm

@@ -4,6 +4,7 @@
 #include "app/core/run/engine.h"
 #include "app/ui/app_context.h"
 #include "app/ui/data/puller.h"
+#include "app/ui/run/branch_point.h"
 #include "app/ui/run/run_detail.h"
 
 #include <QTimer>
@@ -40,14 +41,22 @@ public:
     explicit RunPage(const AppContext& context, QWidget* parent = nullptr);
 
     void setRun(const QString& run);
+    /// setRun() of a run that is being launched and that the database may not know yet.
+    void expect(const QString& run, const QString& name);
     QString run() const { return m_run; }
+    QString name() const { return m_detail.run ? m_detail.run->name : QString(); }
     void showTab(Tab tab);
     void focusFilter(); ///< of the log
+    /// The actions that its state allows, and its tabs.
+    std::vector<QPushButton*> buttons() const;
     /// What the links say; the engine's word arrives here.
     void showLive(const LiveState& live);
 
 Q_SIGNALS:
-    void branchAsked(const QString& run, qint64 step, const QString& toml,
+    /// The run failed, and its spec is to be mended and launched as a new run.
+    void editAsked(const QString& run, const QString& toml,
+                   const std::vector<rm::Placement>& nodes);
+    void branchAsked(const rm::BranchPoint& from, const QString& toml,
                      const std::vector<rm::Placement>& nodes);
 
 protected:
@@ -68,7 +77,9 @@ private:
     void showSlowestFigure();
     void showBanners();
     void refreshSeries(const QString& run);
-    void askBranch(qint64 step);
+    void askEdit();
+    void askBranch(const StoredCheckpoint& checkpoint);
+    std::vector<Placement> placements() const;
 
     AppContext m_context;
     QString m_run;
@@ -77,6 +88,7 @@ private:
     Puller m_puller;
     PageHeader* m_header;
     RunActions* m_actions;
+    Banner* m_delayBanner = nullptr;
     Banner* m_linkBanner;
     Banner* m_failure;
     LaunchProgress* m_progress;

@@ -90,22 +90,26 @@ void SamplesTab::showEvent(QShowEvent* event) {
 void SamplesTab::pull() {
     if (m_run.isEmpty())
         return;
-    m_puller.await(
-        m_context.store.ask([run = m_run](StoreReader& reader) { return reader.samples(run); }),
-        this, [this](const std::vector<SampleText>& samples) { apply(samples); });
+    m_puller.await(m_context.store.ask([run = m_run](StoreReader& reader) {
+        return samplesByStep(reader.samples(run));
+    }),
+                   this, [this](const std::vector<StepSample>& samples) { apply(samples); });
 }
 
-void SamplesTab::apply(const std::vector<SampleText>& samples) {
+void SamplesTab::apply(const std::vector<StepSample>& samples) {
     if (samples == m_samples)
         return;
     const bool atNewest = m_list->currentRow() <= 0;
     const int fromEnd = static_cast<int>(m_samples.size()) - m_list->currentRow();
     m_samples = samples;
     m_list->clear();
-    for (const SampleText& sample : samples)
+    for (const StepSample& sample : samples) {
         m_list->addItem(
             tr("step %1   %2")
                 .arg(formatCount(sample.step), formatRelative(sample.wallNs, wallNowNs())));
+        if (sample.retiredBy != 0)
+            m_list->item(m_list->count() - 1)->setForeground(colours().faint);
+    }
     m_stack->setCurrentIndex(samples.empty() ? 1 : 0);
     m_list->setCurrentRow(atNewest ? 0 : static_cast<int>(samples.size()) - fromEnd);
 }
@@ -113,9 +117,13 @@ void SamplesTab::apply(const std::vector<SampleText>& samples) {
 void SamplesTab::showChosen(int row) {
     if (row < 0 || row >= static_cast<int>(m_samples.size()))
         return;
-    const SampleText& sample = m_samples[static_cast<size_t>(row)];
-    m_title->setText(tr("Written at step %1").arg(formatCount(sample.step)));
-    m_text->setPlainText(QString::fromStdString(sample.prompt + sample.text));
+    const StepSample& sample = m_samples[static_cast<size_t>(row)];
+    const QString step = formatCount(sample.step);
+    m_title->setText(
+        sample.retiredBy == 0
+            ? tr("Written at step %1").arg(step)
+            : tr("Written at step %1; abandoned by attempt %2").arg(step).arg(sample.retiredBy));
+    m_text->setPlainText(QString::fromStdString(sample.text));
 }
 
 } // namespace rm

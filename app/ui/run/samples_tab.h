@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "app/core/store/store.h"
+#include "app/core/store/step_samples.h"
 #include "app/ui/app_context.h"
 #include "app/ui/data/puller.h"
 
@@ -29,13 +29,13 @@ private:
     void buildUi();
     void wire();
     void pull();
-    void apply(const std::vector<SampleText>& samples);
+    void apply(const std::vector<StepSample>& samples);
     void showChosen(int row);
 
     AppContext m_context;
     QString m_run;
     Puller m_puller;
-    std::vector<SampleText> m_samples;
+    std::vector<StepSample> m_samples;
     QListWidget* m_list;
     QLabel* m_title;
     QPlainTextEdit* m_text;

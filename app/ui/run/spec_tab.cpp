@@ -53,6 +53,11 @@ void SpecTab::setRun(const QString& run) {
     m_puller.restart();
 }
 
+void SpecTab::refresh() {
+    if (m_text->document()->isEmpty())
+        m_puller.request();
+}
+
 QString SpecTab::toml() const {
     return m_text->toPlainText();
 }

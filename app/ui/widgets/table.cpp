@@ -6,8 +6,16 @@
 
 #include <QHeaderView>
 #include <QKeyEvent>
+#include <QScopedValueRollback>
+
+#include <algorithm>
 
 namespace rm {
+
+namespace {
+constexpr int kLeastLeft = 110; ///< for the column that takes what is left
+constexpr double kNarrowest = 0.6;
+} // namespace
 
 Table::Table(const char* objectName, const QString& accessibleName, QWidget* parent)
     : QTableView(parent) {
@@ -31,16 +39,49 @@ Table::Table(const char* objectName, const QString& accessibleName, QWidget* par
         if (!(index.flags() & Qt::ItemIsEditable))
             Q_EMIT opened(index.row());
     });
+    connect(horizontalHeader(), &QHeaderView::sectionResized, this, &Table::onSectionResized);
 }
 
 void Table::setColumnWidths(const std::vector<int>& widths) {
-    for (size_t column = 0; column < widths.size(); ++column) {
-        const int section = static_cast<int>(column);
+    m_widths = widths;
+    for (size_t column = 0; column < widths.size(); ++column)
         if (widths[column] == 0)
-            horizontalHeader()->setSectionResizeMode(section, QHeaderView::Stretch);
-        else
-            horizontalHeader()->resizeSection(section, widths[column]);
-    }
+            horizontalHeader()->setSectionResizeMode(static_cast<int>(column),
+                                                     QHeaderView::Stretch);
+    fitColumns();
+}
+
+void Table::fitColumns() {
+    if (m_isDrawn)
+        return;
+    int wanted = 0, kept = 0;
+    for (size_t column = 0; column < m_widths.size(); ++column)
+        if (!isColumnHidden(static_cast<int>(column)))
+            (m_widths[column] == 0 ? kept : wanted) +=
+                m_widths[column] == 0 ? kLeastLeft : m_widths[column];
+    const double room = static_cast<double>(viewport()->width() - kept) / std::max(1, wanted);
+    const double share = std::clamp(room, kNarrowest, 1.0);
+    const QScopedValueRollback fitting(m_isFitting, true);
+    for (size_t column = 0; column < m_widths.size(); ++column)
+        if (m_widths[column] != 0)
+            horizontalHeader()->resizeSection(static_cast<int>(column),
+                                              static_cast<int>(share * m_widths[column]));
+}
+
+void Table::onSectionResized(int section, int before, int now) {
+    const bool isOurs =
+        m_isFitting || horizontalHeader()->sectionResizeMode(section) == QHeaderView::Stretch;
+    if (isOurs)
+        return;
+    if (before == 0 || now == 0)
+        fitColumns(); // it was hidden or shown
+    else
+        m_isDrawn = true;
+}
+
+void Table::resizeEvent(QResizeEvent* event) {
+    QTableView::resizeEvent(event);
+    fitColumns();
 }
 
 int Table::currentRow() const {

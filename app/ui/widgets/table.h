@@ -3,6 +3,8 @@
 
 #include <QTableView>
 
+#include <vector>
+
 namespace rm {
 
 /// A table as every page shows it: whole rows, no grid but hairlines between rows, Enter opens.
@@ -11,7 +13,8 @@ class Table : public QTableView {
 public:
     Table(const char* objectName, const QString& accessibleName, QWidget* parent = nullptr);
 
-    /// Column widths in pixels; 0 takes what is left.
+    /// Column widths in pixels; 0 takes what is left. Where there is no room for all they get
+    /// narrower, down to three fifths, until a person has drawn one.
     void setColumnWidths(const std::vector<int>& widths);
     int currentRow() const;
 
@@ -20,9 +23,18 @@ Q_SIGNALS:
     void rowChosen(int row);
 
 protected:
+    void resizeEvent(QResizeEvent* event) override;
     void keyPressEvent(QKeyEvent* event) override;
     void selectionChanged(const QItemSelection& selected,
                           const QItemSelection& deselected) override;
+
+private:
+    void fitColumns();
+    void onSectionResized(int section, int before, int now);
+
+    std::vector<int> m_widths; ///< wanted
+    bool m_isFitting = false;
+    bool m_isDrawn = false; ///< by a person
 };
 
 } // namespace rm

@@ -23,10 +23,10 @@ QString replaced(QString toml, const QString& key, const QString& value) {
 
 QString madeSmall(QString toml, const QString& name, int steps, const QString& width) {
     const std::pair<const char*, QString> changes[] = {
-        {"name", '"' + name + '"'}, {"layers", "2"},      {"heads", "2"},
-        {"width", width},           {"context", "32"},    {"steps", QString::number(steps)},
-        {"batch_size", "64"},       {"every", "50"},      {"batches", "2"},
-        {"sample_tokens", "16"},    {"keep_last", "100"}, {"warmup_steps", "10"}};
+        {"name", '"' + name + '"'}, {"layers", "2"},       {"heads", "2"},
+        {"width", width},           {"context", "32"},     {"steps", QString::number(steps)},
+        {"batch_size", "64"},       {"every", "50"},       {"batches", "2"},
+        {"sample_tokens", "16"},    {"warmup_steps", "10"}};
     for (const auto& [key, value] : changes)
         toml = replaced(toml, key, value);
     return toml;
@@ -136,10 +136,15 @@ qint64 Flow::newestStep() const {
 }
 
 Result<void> Flow::editSpec(const QString& name, int steps, const QString& width) {
+    if (auto opened = m_hand->click("asFile"); !opened)
+        return opened;
     const auto* editor = qobject_cast<QPlainTextEdit*>(m_hand->visible("specToml"));
     if (!editor)
         return late("edit the spec", "there is no text to edit");
-    return m_hand->paste("specToml", madeSmall(editor->toPlainText(), name, steps, width));
+    const QString toml = madeSmall(editor->toPlainText(), name, steps, width);
+    if (auto pasted = m_hand->paste("specToml", toml); !pasted)
+        return pasted;
+    return m_hand->click("closeFile");
 }
 
 Result<void> Flow::launch() {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tests/gui/flow/program.h"
 
-#include "app/core/remote/credential_store.h"
+#include "app/core/await.h"
 
 #include <QDir>
 
@@ -22,14 +22,14 @@ Result<void> Program::open() {
     QDir().mkpath(m_paths.data);
     if (auto loaded = m_fleet.load(); !loaded)
         return loaded;
-    auto writer = StoreWriter::open(m_paths.database());
-    if (!writer)
-        return tl::unexpected<Error>(writer.error());
-    m_engine = std::make_unique<Engine>(m_paths, m_fleet, std::move(*writer));
-    m_engine->setCredentialSource(
-        [this](const Node& node) { return m_fleet.credentials().lookUp(node.name); });
+    m_engine = std::make_unique<SharedEngine>(m_paths, m_fleet, face::Kind::kWindow);
+    if (auto opened = await(m_engine->open()); !opened)
+        return opened;
     m_window = std::make_unique<MainWindow>(*m_engine, m_fleet, m_paths);
+    QObject::connect(m_engine.get(), &SharedEngine::windowAsked, m_window.get(),
+                     &MainWindow::comeToFront);
     m_window->show();
+    m_window->activateWindow(); // there may be no window manager to do it
     m_engine->attachAll();
     return {};
 }

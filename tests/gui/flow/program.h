@@ -2,7 +2,7 @@
 #pragma once
 
 #include "app/core/fleet/fleet.h"
-#include "app/core/run/engine.h"
+#include "app/core/holder/shared_engine.h"
 #include "app/core/settings/paths.h"
 #include "app/ui/main_window.h"
 
@@ -16,7 +16,7 @@ public:
     static Result<std::unique_ptr<Program>> start();
 
     Fleet& fleet() { return m_fleet; }
-    Engine& engine() { return *m_engine; }
+    SharedEngine& engine() { return *m_engine; }
     MainWindow& window() { return *m_window; }
 
 private:
@@ -25,7 +25,7 @@ private:
 
     Paths m_paths;
     Fleet m_fleet;
-    std::unique_ptr<Engine> m_engine;
+    std::unique_ptr<SharedEngine> m_engine;
     std::unique_ptr<MainWindow> m_window;
 };
 

@@ -33,7 +33,7 @@ QList<qint64> lossSteps(const QWidget& runPage) {
     QList<qint64> steps;
     const auto* chart = runPage.findChild<LineChart*>("chartLoss");
     for (const Curve& curve : chart ? chart->curves() : std::vector<Curve>())
-        if (curve.name == "train/loss")
+        if (curve.name == "train/loss" && curve.past == Past::kNone)
             for (const double step : curve.steps)
                 steps << static_cast<qint64>(step);
     return steps;

@@ -14,6 +14,7 @@
 #include <QAbstractButton>
 #include <QApplication>
 #include <QElapsedTimer>
+#include <QPlainTextEdit>
 #include <QRegularExpression>
 #include <QSpinBox>
 #include <QTest>
@@ -45,7 +46,8 @@ private Q_SLOTS:
     void cleanupTestCase();
 
     void emptyDatabaseShowsWelcome();
-    void trainingHereStartsFromWelcome();
+    void oneClickTrainsHere();
+    void theFormIsTheSecondButton();
     void nodeIsReadyOnceItsKeyIsTrusted();
     void cancelledLaunchLeavesNothingRunning();
     void launchDeploysAndOpensTheRun();
@@ -56,10 +58,12 @@ private Q_SLOTS:
     void cancelledResumeLeavesTheRunPaused();
     void resumedRunFinishesWhole();
     void olderCheckpointIsRestored();
+    void abandonedCheckpointsStay();
     void branchIsASecondRun();
     void stopAsksFirst();
     void deletedRunComesBack();
     void tooLargeARunIsToldBeforeItStarts();
+    void aFailedRunIsEditedAndLaunchedAgain();
     void closedWindowLosesNoStep();
     void changedHostKeyIsRefused();
 
@@ -71,6 +75,7 @@ private:
     QStringList runNames() const {
         return columnOf(m_flow->window(), "runsTable", RunsModel::kName);
     }
+    QStringList abandoned() const;
     void pauseNow();
     void stopNow();
 
@@ -101,7 +106,14 @@ void TestMainJob::cleanup() {
     if (!m_flow)
         return;
     if (!QTest::currentTestFailed()) {
-        QTRY_COMPARE_WITH_TIMEOUT(m_flow->strays(m_ranks, m_ranksHere), QString(), kSoonMs);
+        QString strays;
+        const auto noneIsLeft = [&] {
+            const QString now = m_flow->strays(m_ranks, m_ranksHere);
+            strays = now.isEmpty() ? strays : now;
+            return now.isEmpty();
+        };
+        // Asked once more than needed, as QTRY does, it may meet a program that just starts.
+        QVERIFY2(QTest::qWaitFor(noneIsLeft, kSoonMs), qPrintable(strays));
         QVERIFY(m_flow->gaps().largestMs() <= kGapLimitMs);
     }
     qInfo("largest gap of the event loop: %lld ms", m_flow->gaps().largestSinceAskedMs());
@@ -124,8 +136,26 @@ void TestMainJob::emptyDatabaseShowsWelcome() {
     QVERIFY(!hand().visible("welcomeRun"));
 }
 
-void TestMainJob::trainingHereStartsFromWelcome() {
+void TestMainJob::oneClickTrainsHere() {
     RM_DO(hand().click("welcomeTrain"));
+    QVERIFY(page().isVisible());
+    QVERIFY(textsOn(page()).contains("gpt-tiny"));
+    m_ranksHere = kRanks;
+    QTRY_VERIFY_WITH_TIMEOUT(state().startsWith("Running"), kStartMs);
+    QTRY_VERIFY_WITH_TIMEOUT(newestStep() > 1, kSoonMs);
+    QVERIFY2(m_flow->hasStates("^Preparing$"), qPrintable(m_flow->seen()));
+    RM_DO(hand().click("tabSpec"));
+    const auto spec = [&] {
+        return qobject_cast<QPlainTextEdit*>(hand().visible("specText"))->toPlainText();
+    };
+    QTRY_VERIFY_WITH_TIMEOUT(spec().contains("[model]"), kSoonMs);
+    RM_DO(hand().click("tabCharts"));
+    stopNow();
+}
+
+void TestMainJob::theFormIsTheSecondButton() {
+    m_flow->window().showWelcome();
+    RM_DO(hand().click("welcomeForm"));
     const auto* ranks = qobject_cast<QSpinBox*>(hand().visible(QString("ranks.") + kLocalNodeName));
     QVERIFY(ranks);
     QCOMPARE(ranks->value(), kRanks);
@@ -195,8 +225,8 @@ void TestMainJob::pointsArriveLive() {
         QTRY_VERIFY_WITH_TIMEOUT(newestStep() > before, kSoonMs);
     }
     QTRY_VERIFY_WITH_TIMEOUT(figureOf(page(), "figureStep") != figure, kSoonMs);
-    QTRY_VERIFY_WITH_TIMEOUT(figureOf(page(), "figureLoss").startsWith("Loss: "), kSoonMs);
-    QVERIFY(!figureOf(page(), "figureLoss").startsWith("Loss: –"));
+    QTRY_VERIFY_WITH_TIMEOUT(figureOf(page(), "figureLoss").startsWith("Loss, raw: "), kSoonMs);
+    QVERIFY(!figureOf(page(), "figureLoss").startsWith("Loss, raw: –"));
     QCOMPARE(flawIn(lossSteps(page()), 1), QByteArray());
 }
 
@@ -259,31 +289,78 @@ void TestMainJob::resumedRunFinishesWhole() {
 
 void TestMainJob::olderCheckpointIsRestored() {
     RM_DO(hand().click("tabCheckpoints"));
-    RM_DO(hand().clickCell("checkpointsTable", CheckpointsModel::kStep, "100"));
+    const QString step = stepSavedByCommand(page()); // of those it stays for ever
+    const qint64 from = step.toLongLong();
+    QVERIFY(from > 0 && from < kSteps);
+    RM_DO(hand().clickCell("checkpointsTable", CheckpointsModel::kStep, step));
     RM_DO(hand().click("restoreCheckpoint"));
+    QTRY_VERIFY_WITH_TIMEOUT(hand().visible("restoreDialog"), kSoonMs);
+    const QString told = textsOn(*hand().visible("restoreDialog")).join('\n');
+    const QString retired = QString("retires steps %1 to %2").arg(from + 1).arg(kSteps);
+    QVERIFY2(told.contains(QRegularExpression(retired + " and [3-9] checkpoints of flow")),
+             qPrintable(told));
+    RM_DO(hand().click("cancel"));
+    QTRY_VERIFY(!hand().visible("restoreDialog"));
+    QCOMPARE(state(), QString("Finished"));
+    RM_DO(hand().click("restoreCheckpoint"));
+    QTRY_VERIFY_WITH_TIMEOUT(hand().visible("restoreDialog"), kSoonMs);
+    RM_DO(hand().click("restoreConfirm"));
     RM_DO(hand().click("tabCharts"));
-    QTRY_VERIFY_WITH_TIMEOUT(state().startsWith("Running"), kStartMs);
-    const QString attempt = state().section(" · ", 1);
-    QTRY_VERIFY_WITH_TIMEOUT(hasEvent(page(), '^' + attempt + " from step 100$"), kSoonMs);
-    QTRY_VERIFY_WITH_TIMEOUT(newestStep() > 100 && newestStep() < kSteps, kSoonMs);
-    pauseNow();
+    // To its end: how many steps it makes until an order reaches it is the processor's.
+    QTRY_VERIFY_WITH_TIMEOUT(m_flow->hasStates("^Running · attempt \\d$"), kStartMs);
+    QTRY_COMPARE_WITH_TIMEOUT(state(), QString("Finished"), kStartMs);
+    QTRY_VERIFY_WITH_TIMEOUT(
+        hasEvent(page(), "^attempt \\d from step " + step + ", " + retired + '$'), kSoonMs);
+    QTRY_COMPARE_WITH_TIMEOUT(newestStep(), kSteps, kSoonMs);
+    QCOMPARE(flawIn(lossSteps(page()), 1), QByteArray());
+}
+
+/// Why each checkpoint of abandoned lines is there, newest step first.
+QStringList TestMainJob::abandoned() const {
+    return columnOf(page(), "checkpointsTable", CheckpointsModel::kBecause)
+        .filter("; abandoned by attempt ");
+}
+
+/// What was made after the step from which the last attempt went on is there, and says so.
+void TestMainJob::abandonedCheckpointsStay() {
+    RM_DO(hand().click("tabCheckpoints"));
+    QTRY_VERIFY_WITH_TIMEOUT(abandoned().size() >= 3, kSoonMs);
+    const QStringList steps = columnOf(page(), "checkpointsTable", CheckpointsModel::kStep);
+    QCOMPARE(steps.count(QString::number(kSteps)), 2); // neither took the other's place
+    const qsizetype count = abandoned().size();
+    const QString kept = stepSavedByCommand(page());
+    QVERIFY(!kept.isEmpty());
+    RM_DO(hand().clickCell("checkpointsTable", CheckpointsModel::kBecause, abandoned().back()));
+    RM_DO(hand().click("removeCheckpoint"));
+    QTRY_VERIFY_WITH_TIMEOUT(hand().visible("removeDialog"), kSoonMs);
+    RM_DO(hand().click("removeConfirm"));
+    QTRY_COMPARE_WITH_TIMEOUT(abandoned().size(), count - 1, kSoonMs);
+    RM_DO(hand().clickCell("checkpointsTable", CheckpointsModel::kStep, kept));
+    QTRY_VERIFY(!hand().visible("removeCheckpoint"));
 }
 
 void TestMainJob::branchIsASecondRun() {
     const QString parent = page().run();
     RM_DO(hand().click("tabCheckpoints"));
-    RM_DO(hand().clickCell("checkpointsTable", CheckpointsModel::kStep, "50"));
+    RM_DO(hand().clickCell("checkpointsTable", CheckpointsModel::kBecause, abandoned().front()));
     RM_DO(hand().click("branchRun"));
     QVERIFY(textsOn(m_flow->window().newRunPage()).contains("Branch of flow"));
+    const QString why = textsOn(*hand().visible("launchBar")).join(' ');
+    QVERIFY2(why.contains("nothing is left to train from step 400"), qPrintable(why));
+    QVERIFY(!hand().visible("launch")->isEnabled());
     RM_DO(m_flow->editSpec("flow-branch", kForever));
     m_ranks = kRanks;
     RM_DO(m_flow->launch());
     QVERIFY(page().run() != parent);
     RM_DO(hand().click("tabCharts"));
-    QTRY_VERIFY_WITH_TIMEOUT(newestStep() > 50, kSoonMs);
-    QCOMPARE(flawIn(lossSteps(page()), 51), QByteArray());
+    QTRY_VERIFY_WITH_TIMEOUT(newestStep() > kSteps, kSoonMs);
+    QCOMPARE(flawIn(lossSteps(page()), kSteps + 1), QByteArray());
+    QTRY_VERIFY_WITH_TIMEOUT(hasEvent(page(), "^branched from flow at 400$"), kSoonMs);
+    QVERIFY(textsOn(page()).join('\n').contains("branch of flow at 400"));
     RM_DO(hand().click("railRuns"));
     QTRY_COMPARE(runNames().mid(0, 2), QStringList({"flow-branch", "flow"}));
+    QCOMPARE(columnOf(m_flow->window(), "runsTable", RunsModel::kParent).mid(0, 2),
+             QStringList({"flow at 400", ""}));
 }
 
 void TestMainJob::stopNow() {
@@ -336,6 +413,18 @@ void TestMainJob::tooLargeARunIsToldBeforeItStarts() {
     RM_DO(hand().click("launch"));
     RM_DO(hand().click("launchAnyway"));
     QTRY_VERIFY_WITH_TIMEOUT(page().isVisible() && state().startsWith("Failed"), kStartMs);
+}
+
+void TestMainJob::aFailedRunIsEditedAndLaunchedAgain() {
+    RM_DO(hand().click("editAgain"));
+    const auto& form = m_flow->window().newRunPage();
+    QVERIFY(form.isVisible());
+    QVERIFY2(!textsOn(form).filter("as flow-large, which failed").isEmpty(),
+             qPrintable(textsOn(form).join(" | ")));
+    RM_DO(m_flow->editSpec("flow-mended", kForever));
+    m_ranks = kRanks;
+    RM_DO(m_flow->launch());
+    stopNow();
 }
 
 void TestMainJob::closedWindowLosesNoStep() {

@@ -32,7 +32,7 @@ Result<void> writeRunning(StoreWriter& writer, int64_t nowNs) {
         .and_then(
             [&] { return run.command("set", 4'310, run.wallOf(4'310), "lr 0.0005 -> 0.0003"); })
         .and_then([&] {
-            return run.tell(Severity::kError, "node-lost", "node-b lost; the other ranks ended", -1,
+            return run.tell(Severity::kError, "peer-lost", "node-b lost; the other ranks ended", -1,
                             6'240, run.wallOf(6'240));
         })
         .and_then([&] { return run.train(2, 6'001, 9'412, second); })

@@ -8,8 +8,9 @@ class QWidget;
 
 namespace rm::test {
 
-/// What a person could not read: visible texts that are wider or higher than their widget and not
-/// elided on purpose, and children that stick out of their parent. One line each.
+/// What a person could not read or reach on this window or page, a line each: texts that are wider
+/// or higher than their widget; texts elided beside room for them; widgets that are cut by what
+/// they lie in, unless that scrolls there; pages that scroll sideways.
 QStringList clippedTexts(const QWidget& root);
 
 /// Visible controls without an accessible name.

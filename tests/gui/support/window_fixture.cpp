@@ -8,23 +8,41 @@
 
 namespace rm::test {
 
+namespace {
+
+Result<void> filled(const QString& database, const WindowFixture::Fill& fill) {
+    auto writer = StoreWriter::open(database);
+    return writer ? fill(**writer) : tl::unexpected<Error>(writer.error());
+}
+
+} // namespace
+
 WindowFixture::WindowFixture(Content content, Access access)
+    : WindowFixture(Write([content](const QString& database) {
+                        return content == Content::kDemo
+                                   ? writeDemoStore(database, wallNowNs())
+                                   : filled(database, [](StoreWriter&) { return Result<void>(); });
+                    }),
+                    access) {}
+
+WindowFixture::WindowFixture(const Fill& fill)
+    : WindowFixture(Write([&fill](const QString& database) { return filled(database, fill); }),
+                    Access::kRead) {}
+
+WindowFixture::WindowFixture(const Write& write, Access access)
     : m_paths{m_folder.filePath("config"), m_folder.filePath("data"), m_folder.filePath("state"),
               m_folder.filePath("cache")} {
     for (const QString& folder : {m_paths.config, m_paths.data, m_paths.state, m_paths.cache})
         QDir().mkpath(folder);
-    if (content == Content::kDemo) {
-        if (const auto written = writeDemoStore(m_paths.database(), wallNowNs()); !written)
-            m_problem = QString::fromStdString(written.error().message);
-    } else if (const auto writer = StoreWriter::open(m_paths.database()); !writer) {
-        m_problem = QString::fromStdString(writer.error().message);
-    }
-    m_fleet = std::make_unique<Fleet>(m_paths.config);
+    if (const auto written = write(m_paths.database()); !written)
+        m_problem = QString::fromStdString(written.error().message);
+    m_fleet = std::make_unique<Fleet>(m_paths.config, m_paths.state);
     if (const auto loaded = m_fleet->load(); !loaded)
         m_problem = QString::fromStdString(loaded.error().message);
     openEngine(access);
     m_window = std::make_unique<MainWindow>(*m_engine, *m_fleet, m_paths);
     m_window->show();
+    m_window->activateWindow(); // there may be no window manager to do it
 }
 
 WindowFixture::~WindowFixture() = default;
@@ -38,7 +56,7 @@ void WindowFixture::openEngine(Access access) {
         else
             m_problem = QString::fromStdString(opened.error().message);
     }
-    m_engine = std::make_unique<Engine>(m_paths, *m_fleet, std::move(writer));
+    m_engine = std::make_unique<LocalEngine>(m_paths, *m_fleet, std::move(writer));
 }
 
 } // namespace rm::test

@@ -11,24 +11,28 @@ class QSpinBox;
 
 namespace rm {
 
-/// By a name of ~/.ssh/config, or by hand. What is given here only overrides ssh_config.
-class AddNodeDialog : public Sheet {
+/// Adds a node, by a name of ~/.ssh/config or by hand, or edits one. What is given here only
+/// overrides ssh_config.
+class NodeDialog : public Sheet {
     Q_OBJECT
 public:
-    AddNodeDialog(Fleet& fleet, QWidget* parent);
+    NodeDialog(Fleet& fleet, QWidget* parent);
+    NodeDialog(Fleet& fleet, const Node& edited, QWidget* parent);
 
 Q_SIGNALS:
-    void added(const QString& name);
+    void saved(const QString& name);
 
 private:
     void buildUi();
     void wire();
     void restore();
+    void fill(const Node& node);
     void useAlias(const QString& alias);
     void submit();
     Node node() const;
 
     Fleet& m_fleet;
+    std::optional<Node> m_edited;
     QComboBox* m_alias;
     QLineEdit* m_name;
     QLineEdit* m_host;
@@ -36,7 +40,7 @@ private:
     QSpinBox* m_port;
     QLineEdit* m_key;
     QLabel* m_problem;
-    QPushButton* m_add;
+    QPushButton* m_confirm;
 };
 
 } // namespace rm

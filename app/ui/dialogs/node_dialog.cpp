@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "app/ui/dialogs/add_node_dialog.h"
+#include "app/ui/dialogs/node_dialog.h"
 
 #include "app/ui/theme.h"
 #include "app/ui/widgets/label.h"
@@ -29,9 +29,27 @@ void addRow(QGridLayout* grid, const QString& label, QWidget* field) {
     grid->addWidget(field, row, 1);
 }
 
+/// A port, or nothing: then it shows where the port comes from, as the other fields do.
+class PortBox : public QSpinBox {
+public:
+    explicit PortBox(const QString& placeholder) {
+        setRange(0, 65535);
+        lineEdit()->setPlaceholderText(placeholder);
+    }
+
+protected:
+    QString textFromValue(int value) const override {
+        return value == 0 ? QString() : QString::number(value);
+    }
+    int valueFromText(const QString& text) const override { return text.toInt(); }
+    QValidator::State validate(QString& text, int& at) const override {
+        return text.isEmpty() ? QValidator::Acceptable : QSpinBox::validate(text, at);
+    }
+};
+
 } // namespace
 
-AddNodeDialog::AddNodeDialog(Fleet& fleet, QWidget* parent)
+NodeDialog::NodeDialog(Fleet& fleet, QWidget* parent)
     : Sheet(tr("Add a node"),
             tr("Any machine that “ssh NAME” reaches. Nothing has to be installed there."),
             "addNodeDialog", parent)
@@ -41,18 +59,27 @@ AddNodeDialog::AddNodeDialog(Fleet& fleet, QWidget* parent)
     restore();
 }
 
-void AddNodeDialog::buildUi() {
-    m_alias = new QComboBox;
+NodeDialog::NodeDialog(Fleet& fleet, const Node& edited, QWidget* parent)
+    : Sheet(tr("Edit %1").arg(QString::fromStdString(edited.name)),
+            tr("How it is reached. Its runs know it by its name, which stays."), "editNodeDialog",
+            parent)
+    , m_fleet(fleet)
+    , m_edited(edited) {
+    buildUi();
+    wire();
+    fill(edited);
+}
+
+void NodeDialog::buildUi() {
+    m_alias = new QComboBox(this);
     m_alias->setObjectName("sshAlias");
     m_alias->setAccessibleName(tr("Name in ssh config"));
     m_host = makeEdit("nodeHost", tr("Host"), tr("name in ssh config, or an address"));
     m_name = makeEdit("nodeName", tr("Name"), tr("as the host"));
     m_user = makeEdit("nodeUser", tr("User"), tr("from ssh config, or yours"));
-    m_port = new QSpinBox;
+    m_port = new PortBox(tr("from ssh config, or 22"));
     m_port->setObjectName("nodePort");
     m_port->setAccessibleName(tr("Port"));
-    m_port->setRange(0, 65535);
-    m_port->setSpecialValueText(tr("from ssh config, or 22"));
     m_key = makeEdit("nodeKey", tr("Key file"), tr("from ssh agent and ssh config"));
     m_problem = makeText({}, "bad");
     m_problem->setObjectName("addNodeProblem");
@@ -61,7 +88,8 @@ void AddNodeDialog::buildUi() {
     grid->setHorizontalSpacing(size::kCardGap);
     grid->setVerticalSpacing(2 * size::kGrid);
     grid->setColumnStretch(1, 1);
-    addRow(grid, tr("From ssh config"), m_alias);
+    if (!m_edited)
+        addRow(grid, tr("From ssh config"), m_alias);
     addRow(grid, tr("Host"), m_host);
     addRow(grid, tr("Name"), m_name);
     addRow(grid, tr("User"), m_user);
@@ -70,22 +98,23 @@ void AddNodeDialog::buildUi() {
     content()->addLayout(grid);
     content()->addWidget(m_problem);
     addCancel();
-    m_add = addButton(tr("Add and check"), "primary", "addNodeConfirm");
-    m_add->setDefault(true);
+    m_confirm = m_edited ? addButton(tr("Save and check"), "primary", "editNodeConfirm")
+                         : addButton(tr("Add and check"), "primary", "addNodeConfirm");
+    m_confirm->setDefault(true);
 }
 
-void AddNodeDialog::wire() {
+void NodeDialog::wire() {
     connect(m_alias, &QComboBox::activated, this, [this](int index) {
         if (index > 0)
             useAlias(m_alias->itemText(index));
     });
     connect(m_host, &QLineEdit::textChanged, this,
-            [this](const QString& host) { m_add->setEnabled(!host.trimmed().isEmpty()); });
-    connect(m_add, &QPushButton::clicked, this, &AddNodeDialog::submit);
+            [this](const QString& host) { m_confirm->setEnabled(!host.trimmed().isEmpty()); });
+    connect(m_confirm, &QPushButton::clicked, this, &NodeDialog::submit);
 }
 
-void AddNodeDialog::restore() {
-    m_add->setEnabled(false);
+void NodeDialog::restore() {
+    m_confirm->setEnabled(false);
     m_alias->addItem(tr("choose a name"));
     for (const std::string& alias : Fleet::sshConfigAliases())
         if (!m_fleet.find(QString::fromStdString(alias)))
@@ -97,7 +126,18 @@ void AddNodeDialog::restore() {
     m_host->setFocus();
 }
 
-void AddNodeDialog::useAlias(const QString& alias) {
+void NodeDialog::fill(const Node& node) {
+    m_alias->hide();
+    m_name->setText(QString::fromStdString(node.name));
+    m_name->setEnabled(false);
+    m_host->setText(QString::fromStdString(node.sshHost));
+    m_user->setText(QString::fromStdString(node.user));
+    m_port->setValue(node.port);
+    m_key->setText(QString::fromStdString(node.identityFile));
+    m_host->setFocus();
+}
+
+void NodeDialog::useAlias(const QString& alias) {
     m_host->setText(alias);
     m_name->setText(alias);
     m_user->clear();
@@ -105,7 +145,7 @@ void AddNodeDialog::useAlias(const QString& alias) {
     m_key->clear();
 }
 
-Node AddNodeDialog::node() const {
+Node NodeDialog::node() const {
     const QString host = m_host->text().trimmed();
     const QString name = m_name->text().trimmed();
     Node node;
@@ -117,14 +157,14 @@ Node AddNodeDialog::node() const {
     return node;
 }
 
-void AddNodeDialog::submit() {
+void NodeDialog::submit() {
     const Node wanted = node();
-    if (const auto done = m_fleet.add(wanted); !done) {
+    if (const auto done = m_edited ? m_fleet.change(wanted) : m_fleet.add(wanted); !done) {
         m_problem->setText(QString::fromStdString(done.error().message));
         m_problem->show();
         return;
     }
-    Q_EMIT added(QString::fromStdString(wanted.name));
+    Q_EMIT saved(QString::fromStdString(wanted.name));
     accept();
 }
 

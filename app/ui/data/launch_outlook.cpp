@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/ui/data/launch_outlook.h"
+
+#include "app/core/answer.h"
+#include "app/core/launch/plan.h"
+#include "app/ui/data/run_time.h"
+#include "app/ui/data/store_thread.h"
+#include "app/ui/format.h"
+
+#include <algorithm>
+
+namespace rm {
+
+namespace {
+constexpr int kSoonMs = 300;
+constexpr qint64 kStaleMs = 10'000;
+} // namespace
+
+LaunchOutlook::LaunchOutlook(const AppContext& context, QObject* parent)
+    : QObject(parent)
+    , m_context(context) {
+    m_soon.setSingleShot(true);
+    m_soon.setInterval(kSoonMs);
+    connect(&m_soon, &QTimer::timeout, this, &LaunchOutlook::ask);
+    // A check that got in: the node may answer now what it did not.
+    connect(&m_context.fleet, &Fleet::nodeOpened, this, [this](const QString& node) {
+        m_asked.erase(node);
+        m_soon.start();
+    });
+}
+
+LaunchOutlook::Question LaunchOutlook::question() const {
+    return {m_spec.data.train, m_spec.data.validation, m_spec.data.stage, m_spec.launch.device};
+}
+
+void LaunchOutlook::set(const RunSpec& spec, const std::vector<Placement>& nodes) {
+    if (spec == m_spec && nodes == m_nodes)
+        return;
+    m_spec = spec;
+    m_nodes = nodes;
+    m_soon.start();
+}
+
+void LaunchOutlook::setActive(bool active) {
+    m_active = active;
+    if (!active)
+        return;
+    std::erase_if(m_asked, [](const auto& asked) {
+        return asked.second.answer && asked.second.since.hasExpired(kStaleMs);
+    });
+    m_soon.start();
+}
+
+void LaunchOutlook::askAgain() {
+    std::erase_if(m_asked, [](const auto& asked) { return !asked.second.isPending; });
+    ask();
+}
+
+void LaunchOutlook::ask() {
+    if (!m_active)
+        return;
+    for (const Placement& placement : m_nodes)
+        askNode(placement.node);
+    askHowLong();
+    Q_EMIT changed();
+}
+
+void LaunchOutlook::askNode(const QString& node) {
+    Asked& asked = m_asked[node];
+    const bool isKnown = asked.answer && asked.question == question();
+    if (asked.isPending || isKnown || m_spec.data.train.empty())
+        return;
+    asked = {question(), true, {}, {}};
+    const auto onAnswer = [this, node](const Result<NodeOutlook>& answer) {
+        Asked& answered = m_asked[node];
+        answered.isPending = false;
+        answered.answer = answer;
+        answered.since.start();
+        if (answered.question != question())
+            m_soon.start();
+        Q_EMIT changed();
+    };
+    whenAnswered(m_context.engine.outlook(m_spec, node), this, onAnswer);
+}
+
+void LaunchOutlook::askHowLong() {
+    const auto likely = m_context.store.ask([spec = m_spec, nodes = m_nodes](StoreReader& reader) {
+        return secondsLike(reader, spec, nodes);
+    });
+    const auto onAnswer = [this, generation = ++m_generation](std::optional<double> seconds) {
+        if (generation != m_generation || seconds == m_seconds)
+            return;
+        m_seconds = seconds;
+        Q_EMIT changed();
+    };
+    whenAnswered(likely, this, onAnswer);
+}
+
+std::optional<Result<NodeOutlook>> LaunchOutlook::of(const QString& node) const {
+    const auto asked = m_asked.find(node);
+    if (asked == m_asked.end() || asked->second.question != question())
+        return std::nullopt;
+    return asked->second.answer;
+}
+
+bool LaunchOutlook::isAsking() const {
+    return std::ranges::any_of(m_nodes, [this](const Placement& placement) {
+        const auto asked = m_asked.find(placement.node);
+        return asked != m_asked.end() && asked->second.isPending;
+    });
+}
+
+QString LaunchOutlook::age() const {
+    qint64 oldest = -1;
+    for (const Placement& placement : m_nodes)
+        if (const auto asked = m_asked.find(placement.node);
+            asked != m_asked.end() && asked->second.answer)
+            oldest = std::max(oldest, asked->second.since.elapsed());
+    return oldest < 0 ? QString()
+                      : tr("%1 ago").arg(formatDuration(static_cast<double>(oldest) / 1000));
+}
+
+Result<LaunchOutlook::Ranks> LaunchOutlook::ranks() const {
+    std::vector<PlacedNode> placed;
+    for (const Placement& placement : m_nodes) {
+        const auto answer = of(placement.node);
+        const auto node = m_context.fleet.find(placement.node);
+        if (!answer || !*answer || !node)
+            return fail(ErrorCode::kUnavailable,
+                        placement.node.toStdString() + " has not answered");
+        placed.push_back({*node, (*answer)->report, placement.ranks});
+    }
+    const auto device = chooseDevice(m_spec, placed);
+    if (!device)
+        return tl::unexpected<Error>(device.error());
+    return countRanks(m_spec, placed, *device).map([&](std::vector<int> ranks) {
+        return Ranks{std::move(ranks), *device};
+    });
+}
+
+} // namespace rm

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "app/core/run/engine.h"
+#include "app/ui/app_context.h"
+
+#include <QElapsedTimer>
+#include <QObject>
+#include <QTimer>
+
+#include <map>
+#include <optional>
+#include <vector>
+
+namespace rm {
+
+/// What the chosen nodes say about a run that is being made: asked again whenever something that
+/// they have a word in has changed, one question at a time a node. GUI thread.
+class LaunchOutlook : public QObject {
+    Q_OBJECT
+public:
+    explicit LaunchOutlook(const AppContext& context, QObject* parent = nullptr);
+
+    /// Of what launch is the question. Nodes are asked after a moment, while it isActive().
+    void set(const RunSpec& spec, const std::vector<Placement>& nodes);
+    void setActive(bool active); ///< someone looks at it; answers that are old are asked for anew
+    void askAgain();
+
+    /// The answer of a chosen node; nullopt: it has not come yet.
+    std::optional<Result<NodeOutlook>> of(const QString& node) const;
+    bool isAsking() const;
+    /// "12 s ago", of the oldest answer; empty: there is none.
+    QString age() const;
+
+    /// Ranks by chosen node and the device of all; kUnavailable while a node has not answered.
+    struct Ranks {
+        std::vector<int> byNode;
+        std::string device;
+    };
+    Result<Ranks> ranks() const;
+    /// How long its steps would take, from those of the newest run like it; nullopt: none was.
+    std::optional<double> seconds() const { return m_seconds; }
+
+Q_SIGNALS:
+    void changed();
+
+private:
+    struct Question {
+        std::vector<std::string> train, validation;
+        bool stage = false;
+        std::string device;
+        bool operator==(const Question&) const = default;
+    };
+    struct Asked {
+        Question question;
+        bool isPending = false;
+        std::optional<Result<NodeOutlook>> answer;
+        QElapsedTimer since; ///< the answer came
+    };
+    Question question() const;
+    void ask();
+    void askNode(const QString& node);
+    void askHowLong();
+
+    AppContext m_context;
+    RunSpec m_spec;
+    std::vector<Placement> m_nodes;
+    std::map<QString, Asked> m_asked;
+    std::optional<double> m_seconds;
+    QTimer m_soon;
+    bool m_active = false;
+    int m_generation = 0; ///< of askHowLong()
+};
+
+} // namespace rm

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/ui/data/run_time.h"
+
+#include "app/ui/data/run_figures.h"
+
+#include <algorithm>
+
+namespace rm {
+
+namespace {
+
+constexpr int kMostLookedAt = 30;
+
+bool isThere(const RunSummary& run, const RunSpec& spec, const std::vector<Placement>& nodes) {
+    return std::ranges::equal(run.nodes, nodes, [&](const RunNode& was, const Placement& now) {
+        const int64_t ranks = now.ranks > 0 ? now.ranks : spec.launch.ranks;
+        return QString::fromStdString(was.nodeName) == now.node &&
+               (ranks == 0 || was.ranks == ranks);
+    });
+}
+
+} // namespace
+
+bool isSameWork(const RunSpec& a, const RunSpec& b) {
+    const auto workOf = [](const RunSpec& spec) {
+        RunSpec work;
+        work.model = spec.model;
+        work.data.tokenizer = spec.data.tokenizer;
+        work.data.vocabSize = spec.data.vocabSize;
+        work.train = spec.train;
+        work.train.steps = 1;
+        work.train.patience = 0;
+        work.train.watch = {};
+        work.train.logEvery = 1;
+        work.optimizer.type = spec.optimizer.type;
+        work.launch.device = spec.launch.device;
+        return work;
+    };
+    return workOf(a) == workOf(b);
+}
+
+std::optional<double> secondsLike(StoreReader& reader, const RunSpec& spec,
+                                  const std::vector<Placement>& nodes) {
+    int lookedAt = 0;
+    for (const RunSummary& run : reader.runs()) {
+        if (run.step == 0 || !isThere(run, spec, nodes))
+            continue;
+        if (++lookedAt > kMostLookedAt)
+            break;
+        const auto its = parseRunSpec(reader.specToml(run.id), run.id.toStdString());
+        if (!its || !isSameWork(*its, spec))
+            continue;
+        const double stepMs = readFigures(reader, run).stepMs;
+        if (stepMs > 0)
+            return static_cast<double>(spec.train.steps) * stepMs / 1000;
+    }
+    return std::nullopt;
+}
+
+} // namespace rm

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/ui/data/spec_words.h"
+
+#include "app/ui/format.h"
+
+#include <QCoreApplication>
+#include <QStringList>
+
+#include <algorithm>
+
+namespace rm {
+
+namespace {
+
+struct Words {
+    Q_DECLARE_TR_FUNCTIONS(SpecWords)
+};
+
+QString number(double value) {
+    return QString::number(value, 'g', 6);
+}
+
+QString steps(int64_t count) {
+    return counted(count, Words::tr("1 step"), Words::tr("%1 steps"));
+}
+
+QString modelWords(const RunSpec& spec) {
+    const auto& model = spec.model;
+    if (model.type.starts_with("resnet"))
+        return Words::tr("%1, pictures of %2 × %2")
+            .arg(QString::fromStdString(model.type), QString::number(model.imageSize));
+    const QString layers = QString::number(model.layers);
+    return Words::tr("%1, %2 layers, width %3, %4 heads, context %5")
+        .arg(QString::fromStdString(model.type),
+             model.type == "translation" ? layers + " + " + layers : layers,
+             QString::number(model.width), QString::number(model.heads),
+             QString::number(model.context));
+}
+
+QString dataWords(const RunSpec& spec) {
+    QStringList parts;
+    if (spec.data.validation.empty())
+        parts << Words::tr("%1 held out").arg(formatPercent(spec.data.validationShare));
+    else
+        parts << Words::tr("validation data of its own");
+    if (spec.model.type == "gpt" || spec.model.type == "translation")
+        parts << QString::fromStdString(spec.data.tokenizer);
+    if (spec.data.stage)
+        parts << Words::tr("sent to the nodes");
+    return parts.join(", ");
+}
+
+QString trainWords(const RunSpec& spec) {
+    const auto& train = spec.train;
+    QStringList parts{Words::tr("seed %1").arg(spec.seed)};
+    if (train.globalBatch > 0)
+        parts << Words::tr("%1 samples a step").arg(train.globalBatch);
+    else if (train.accumulation > 1)
+        parts << Words::tr("%1 batches a step").arg(train.accumulation);
+    if (train.labelSmoothing > 0)
+        parts << Words::tr("label smoothing %1").arg(number(train.labelSmoothing));
+    if (train.ema > 0)
+        parts << Words::tr("weights averaged");
+    if (train.activationCheckpointing)
+        parts << Words::tr("activations computed again");
+    parts << (train.patience > 0 ? Words::tr("ends early by %1").arg(train.watch.c_str())
+                                 : Words::tr("best by %1").arg(train.watch.c_str()));
+    return parts.join(", ");
+}
+
+QString optimizerWords(const RunSpec& spec) {
+    const auto& schedule = spec.schedule;
+    QStringList parts{QString::fromStdString(spec.optimizer.type)};
+    if (spec.optimizer.weightDecay > 0)
+        parts << Words::tr("weight decay %1").arg(number(spec.optimizer.weightDecay));
+    if (spec.optimizer.clip > 0)
+        parts << Words::tr("clip %1").arg(number(spec.optimizer.clip));
+    if (schedule.warmupSteps > 0)
+        parts << Words::tr("%1 of warm-up").arg(steps(schedule.warmupSteps));
+    parts << QString::fromStdString(schedule.type);
+    return parts.join(", ");
+}
+
+QString validationWords(const RunSpec& spec) {
+    const auto& validation = spec.validation;
+    if (validation.every == 0)
+        return Words::tr("never");
+    QStringList parts{Words::tr("every %1").arg(steps(validation.every))};
+    parts << counted(validation.batches, Words::tr("1 batch"), Words::tr("%1 batches"));
+    if (spec.model.type == "translation")
+        parts << (validation.beams > 1 ? Words::tr("%1 beams").arg(validation.beams)
+                                       : Words::tr("greedy"));
+    if (spec.model.type == "gpt" && validation.sampleTokens > 0)
+        parts << Words::tr("a sample of %1 tokens").arg(validation.sampleTokens);
+    return parts.join(", ");
+}
+
+QString checkpointWords(const RunSpec& spec) {
+    const auto& checkpoint = spec.checkpoint;
+    const QString when = checkpoint.every == 0 ? Words::tr("at the end and by command")
+                                               : Words::tr("every %1").arg(steps(checkpoint.every));
+    return when + ", " +
+           (checkpoint.keepBest ? Words::tr("last %1 and best stay") : Words::tr("last %1 stay"))
+               .arg(checkpoint.keepLast);
+}
+
+QString launchWords(const RunSpec& spec) {
+    QStringList parts{spec.launch.device == "auto" ? Words::tr("GPUs where there are")
+                                                   : QString::fromStdString(spec.launch.device)};
+    parts << (spec.launch.interface.empty() ? Words::tr("network chosen by the check")
+                                            : QString::fromStdString(spec.launch.interface));
+    if (spec.distribution.compression != "none")
+        parts << Words::tr("gradients as %1").arg(spec.distribution.compression.c_str());
+    if (!spec.launch.environment.empty())
+        parts << counted(static_cast<int64_t>(spec.launch.environment.size()),
+                         Words::tr("1 variable"), Words::tr("%1 variables"));
+    return parts.join(", ");
+}
+
+} // namespace
+
+std::span<const SpecPart> specParts() {
+    static const std::vector<SpecPart> parts = {
+        {"model", QT_TRANSLATE_NOOP("SpecWords", "Model"), {"model"}, modelWords},
+        {"data", QT_TRANSLATE_NOOP("SpecWords", "Data"), {"data"}, dataWords},
+        {"train", QT_TRANSLATE_NOOP("SpecWords", "Training"), {"", "train"}, trainWords},
+        {"optimizer",
+         QT_TRANSLATE_NOOP("SpecWords", "Optimizer and schedule"),
+         {"optimizer", "schedule"},
+         optimizerWords},
+        {"validation",
+         QT_TRANSLATE_NOOP("SpecWords", "Validation and samples"),
+         {"validation"},
+         validationWords},
+        {"checkpoint",
+         QT_TRANSLATE_NOOP("SpecWords", "Checkpoints"),
+         {"checkpoint"},
+         checkpointWords},
+        {"launch",
+         QT_TRANSLATE_NOOP("SpecWords", "Distribution and environment"),
+         {"distribution", "launch"},
+         launchWords}};
+    return parts;
+}
+
+std::string_view sectionOf(std::string_view key) {
+    const size_t dot = key.find('.');
+    return dot == std::string_view::npos ? std::string_view() : key.substr(0, dot);
+}
+
+std::vector<const SchemaRow*> changedFields(const RunSpec& spec, const RunSpec& base) {
+    std::vector<const SchemaRow*> changed;
+    RunSpec a = spec, b = base;
+    for (const SchemaRow& field : schemaRows()) {
+        const bool same =
+            std::visit([&](auto* mine) { return *mine == *std::get<decltype(mine)>(field.ref(b)); },
+                       field.ref(a));
+        if (!same && usesField(spec, field))
+            changed.push_back(&field);
+    }
+    return changed;
+}
+
+QString partSummary(const SpecPart& part, const RunSpec& spec, const RunSpec& base) {
+    const auto fields = changedFields(spec, base);
+    const auto count = std::ranges::count_if(fields, [&](const SchemaRow* field) {
+        return !field->isBasic &&
+               std::ranges::find(part.sections, sectionOf(field->key)) != part.sections.end();
+    });
+    const QString words = part.summary(spec);
+    return count == 0 ? words : words + kSeparator + Words::tr("%1 changed").arg(count);
+}
+
+} // namespace rm

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/ui/dialogs/plan_dialog.h"
+
+#include <QPlainTextEdit>
+#include <QPushButton>
+#include <QVBoxLayout>
+
+namespace rm {
+
+namespace {
+constexpr int kTextHeight = 260;
+}
+
+PlanDialog::PlanDialog(const QString& plan, const QString& toml, QWidget* parent)
+    : Sheet(tr("What will run"), plan, "planDialog", parent) {
+    auto* text = new QPlainTextEdit(toml);
+    text->setReadOnly(true);
+    text->setFixedHeight(kTextHeight);
+    text->setAccessibleName(tr("The whole spec, with every default"));
+    content()->addWidget(text);
+    QPushButton* close = addButton(tr("Close"), "primary", "closePlan");
+    connect(close, &QPushButton::clicked, this, &QDialog::accept);
+}
+
+} // namespace rm

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <QStringList>
+#include <QWidget>
+
+#include <vector>
+
+class QLineEdit;
+class QPushButton;
+class QVBoxLayout;
+
+namespace rm {
+
+/// A list of texts, a row each, with a way to add one and to remove each. There is always a row.
+class PathRows : public QWidget {
+    Q_OBJECT
+public:
+    explicit PathRows(const QString& addText, QWidget* parent = nullptr);
+
+    void setTexts(const QStringList& texts); ///< does not emit edited()
+    QStringList texts() const;               ///< trimmed, without the empty ones
+    QLineEdit* firstRow() const { return m_rows.front().edit; }
+    void frame(bool changed); ///< as of a value that a person has changed
+
+Q_SIGNALS:
+    void edited();
+    void rowAdded(QWidget* edit);
+
+private:
+    struct Row {
+        QWidget* line;
+        QLineEdit* edit;
+        QPushButton* remove;
+    };
+    QLineEdit* addRow(const QString& text);
+    void removeRow(QWidget* line);
+    void dropLast();
+    void nameRows();
+
+    std::vector<Row> m_rows;
+    QVBoxLayout* m_column;
+    QPushButton* m_add;
+    bool m_changed = false;
+};
+
+} // namespace rm

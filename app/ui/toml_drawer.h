@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "app/ui/widgets/card.h"
+
+class QLabel;
+class QPlainTextEdit;
+
+namespace rm {
+
+/// The run spec as the file that it is, over the right side of the page.
+class TomlDrawer : public Card {
+    Q_OBJECT
+public:
+    explicit TomlDrawer(QWidget* page);
+
+    QString text() const;
+    void setText(const QString& toml); ///< forgets what could be undone
+    /// Changes what differs, so that it can be undone and the text does not jump; quietly.
+    void amend(const QString& toml);
+    void setProblem(const QString& problem);
+    void setReadOnly(bool readOnly);
+
+Q_SIGNALS:
+    void edited();
+    void closeAsked();
+
+protected:
+    void keyPressEvent(QKeyEvent* event) override;
+
+private:
+    QPlainTextEdit* m_text;
+    QLabel* m_problem;
+};
+
+} // namespace rm

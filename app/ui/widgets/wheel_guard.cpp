@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/ui/widgets/wheel_guard.h"
+
+#include <QAbstractSpinBox>
+#include <QApplication>
+#include <QComboBox>
+#include <QEvent>
+#include <QSlider>
+#include <QTabBar>
+
+namespace rm {
+
+namespace {
+
+bool changesByWheel(const QObject* object) {
+    return qobject_cast<const QComboBox*>(object) ||
+           qobject_cast<const QAbstractSpinBox*>(object) || qobject_cast<const QSlider*>(object) ||
+           qobject_cast<const QTabBar*>(object);
+}
+
+} // namespace
+
+void WheelGuard::install(QApplication& application) {
+    if (application.findChild<WheelGuard*>({}, Qt::FindDirectChildrenOnly))
+        return;
+    application.installEventFilter(new WheelGuard(&application));
+}
+
+bool WheelGuard::eventFilter(QObject* watched, QEvent* event) {
+    const bool isPolish = event->type() == QEvent::Polish;
+    if ((!isPolish && event->type() != QEvent::Wheel) || !changesByWheel(watched))
+        return false;
+    auto* control = static_cast<QWidget*>(watched);
+    if (isPolish) {
+        if (control->focusPolicy() == Qt::WheelFocus)
+            control->setFocusPolicy(Qt::StrongFocus);
+        return false;
+    }
+    if (control->hasFocus())
+        return false;
+    event->ignore(); // so it goes on to the parent
+    return true;
+}
+
+} // namespace rm

@@ -1,0 +1,409 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/ui/format.h"
+#include "app/ui/plot/heat_map.h"
+#include "app/ui/plot/line_chart.h"
+#include "app/ui/plot/plot_style.h"
+#include "app/ui/theme.h"
+#include "tests/gui/support/demo_run.h"
+
+#include <QTemporaryDir>
+#include <QTest>
+
+#include <numeric>
+
+using namespace rm;
+using namespace rm::test;
+
+namespace {
+
+constexpr int64_t kSecond = 1'000'000'000;
+constexpr int64_t kStart = 1'700'000'000 * kSecond;
+
+Curve curveOf(const QString& brief, const QVector<double>& x, const QVector<double>& y) {
+    return {.name = "train/loss", .brief = brief, .colour = 0, .x = x, .y = y, .steps = x};
+}
+
+QVector<double> upTo(int last) {
+    QVector<double> x(last);
+    std::iota(x.begin(), x.end(), 1);
+    return x;
+}
+
+ChartView viewTo(double high) {
+    ChartView view;
+    view.high = high;
+    return view;
+}
+
+/// How rough a line is: the mean of its jumps.
+double roughness(const QVector<double>& y) {
+    double sum = 0;
+    for (qsizetype i = 1; i < y.size(); ++i)
+        sum += std::abs(y[i] - y[i - 1]);
+    return sum / static_cast<double>(y.size() - 1);
+}
+
+} // namespace
+
+/// What charts read from the store, and what a person reads from charts.
+class TestCurves : public QObject {
+    Q_OBJECT
+private Q_SLOTS:
+    void init();
+    void cleanup();
+
+    void valuesStayWhileSamplesArrive();
+    void valuesAreThoseOfTheDrawnPoint();
+    void aValueThatStandsElsewhereSaysWhere();
+    void valuesOfTheNewestPointComeBackWhenThePointerLeaves();
+    void smoothedAndRawAreNamed();
+    void ofManyLinesTheLowestAndTheHighestAreNamed();
+    void oneSampleDrawsAPoint();
+    void ticksOfStepsAreWholeNumbers_data();
+    void ticksOfStepsAreWholeNumbers();
+    void ticksAreToldApart_data();
+    void ticksAreToldApart();
+
+    void elevenPointsAreSmoothed();
+    void smoothingSaysItsWindow();
+    void aBandSpansWhatABucketHolds();
+    void eachOfAFewRanksHasItsLine();
+    void theRibbonOfManyRanksNamesItsEnds();
+
+    void aPauseTakesNoRoomInTheHeatMap();
+    void aHoldTakesNoRoomInTheHeatMap();
+    void aRunThatIsHeldEndsWithAGap();
+    void aRedFigureSaysWhy();
+    void noFigureIsRedWhereRanksAreAlike();
+
+private:
+    void showChart(std::vector<Curve> curves, double high);
+    void pointAt(double x);
+    StoreReader& reader();
+    DemoRun demo(const DemoShape& shape);
+    void ingest(std::vector<Record> records);
+    void sampleCpu(int64_t step, int64_t fromNs, int64_t toNs, float value);
+    HeatData readHeatMap();
+    std::vector<Curve> readPanel(Panel panel, double smoothing, int maxPoints = 1000);
+
+    std::unique_ptr<LineChart> m_chart;
+    std::unique_ptr<QTemporaryDir> m_folder;
+    std::unique_ptr<StoreWriter> m_writer;
+    std::unique_ptr<StoreReader> m_reader;
+    DemoShape m_shape;
+};
+
+void TestCurves::init() {
+    m_chart = std::make_unique<LineChart>("loss", "chartLoss");
+    connect(m_chart.get(), &LineChart::pointed, m_chart.get(), &LineChart::setPointer);
+    m_chart->resize(800, 300);
+    m_folder = std::make_unique<QTemporaryDir>();
+    auto writer = StoreWriter::open(m_folder->filePath("runs.sqlite"));
+    QVERIFY(writer);
+    m_writer = std::move(*writer);
+    m_shape = {.id = "tiny-000001", .name = "tiny", .nodes = {{0, "this-computer", 2, 0}}};
+    m_shape.gpus = false;
+    m_shape.stepMs = 1000;
+    m_shape.totalSteps = 1000;
+}
+
+void TestCurves::cleanup() {
+    m_chart.reset();
+    m_reader.reset();
+    m_writer.reset();
+}
+
+void TestCurves::showChart(std::vector<Curve> curves, double high) {
+    m_chart->show(std::move(curves), viewTo(high));
+    m_chart->show();
+    QVERIFY(QTest::qWaitForWindowExposed(m_chart.get()));
+}
+
+/// With the mouse.
+void TestCurves::pointAt(double x) {
+    auto* plot = m_chart->findChild<QWidget*>("plot");
+    QTest::mouseMove(plot, {m_chart->pixelOf(x, 0).x(), plot->height() / 2});
+}
+
+StoreReader& TestCurves::reader() {
+    auto reader = StoreReader::open(m_folder->filePath("runs.sqlite"));
+    m_reader = std::move(reader.value());
+    return *m_reader;
+}
+
+DemoRun TestCurves::demo(const DemoShape& shape) {
+    return DemoRun(*m_writer, shape);
+}
+
+void TestCurves::ingest(std::vector<Record> records) {
+    IngestBatch batch;
+    batch.run = m_shape.id;
+    batch.records = std::move(records);
+    QVERIFY(m_writer->ingest(batch));
+}
+
+/// As an agent does: each second, whether steps are made or not.
+void TestCurves::sampleCpu(int64_t step, int64_t fromNs, int64_t toNs, float value) {
+    std::vector<Record> records;
+    for (int64_t wallNs = fromNs; wallNs <= toNs; wallNs += kSecond)
+        for (const int rank : {0, 1})
+            records.push_back(Samples{rank, step, wallNs, {metric::kRankCpu}, {value}});
+    ingest(std::move(records));
+}
+
+HeatData TestCurves::readHeatMap() {
+    const auto run = reader().run(m_shape.id);
+    return readHeat(*m_reader, {.run = run.value(), .startNs = kStart});
+}
+
+std::vector<Curve> TestCurves::readPanel(Panel panel, double smoothing, int maxPoints) {
+    const auto run = reader().run(m_shape.id);
+    ChartQuery query{.run = m_shape.id, .ranks = run->ranks, .lastStep = run->step};
+    query.smoothing = smoothing;
+    query.maxPoints = maxPoints;
+    query.panels = {panel};
+    return readPanels(*m_reader, query).front().curves;
+}
+
+void TestCurves::valuesStayWhileSamplesArrive() {
+    const auto lossTo = [](int last) {
+        QVector<double> y;
+        for (int step = 1; step <= last; ++step)
+            y << 10 - 0.5 * step;
+        return std::vector<Curve>{curveOf("smoothed", upTo(last), y)};
+    };
+    showChart(lossTo(8), 8);
+    pointAt(4);
+    QCOMPARE(m_chart->values(), QStringList("smoothed 8.000"));
+    for (int last = 9; last < 16; ++last)
+        m_chart->show(lossTo(last), viewTo(last));
+    QCOMPARE(m_chart->values(), QStringList("smoothed 8.000"));
+}
+
+void TestCurves::valuesAreThoseOfTheDrawnPoint() {
+    showChart({curveOf("lr", {100, 200, 300}, {0.002, 0.0016, 0.0011})}, 300);
+    pointAt(198);
+    QCOMPARE(m_chart->values(), QStringList("lr 0.0016"));
+    pointAt(170);
+    QCOMPARE(m_chart->values(), QStringList("lr 0.0016"));
+    pointAt(130);
+    QCOMPARE(m_chart->values(), QStringList("lr 0.002"));
+}
+
+void TestCurves::aValueThatStandsElsewhereSaysWhere() {
+    showChart({curveOf("smoothed", upTo(400), QVector<double>(400, 2)),
+               curveOf("validation", {100, 200, 300, 400}, {4, 3, 2.5, 2.25})},
+              400);
+    pointAt(220);
+    QCOMPARE(m_chart->values(), QStringList({"smoothed 2.000", "validation 3.000 at 200"}));
+    pointAt(300);
+    QCOMPARE(m_chart->values(), QStringList({"smoothed 2.000", "validation 2.500"}));
+}
+
+void TestCurves::valuesOfTheNewestPointComeBackWhenThePointerLeaves() {
+    showChart({curveOf("smoothed", upTo(3), {3, 2, 1})}, 3);
+    pointAt(1);
+    QCOMPARE(m_chart->values(), QStringList("smoothed 3.000"));
+    QEvent leave(QEvent::Leave);
+    QApplication::sendEvent(m_chart->findChild<QWidget*>("plot"), &leave);
+    QCOMPARE(m_chart->values(), QStringList("smoothed 1.000"));
+}
+
+void TestCurves::smoothedAndRawAreNamed() {
+    Curve curve = curveOf("smoothed", upTo(2), {2, 1.903});
+    curve.raw = {2, 1.81};
+    showChart({curve}, 2);
+    QCOMPARE(m_chart->values(), QStringList({"smoothed 1.903", "raw 1.810"}));
+}
+
+void TestCurves::ofManyLinesTheLowestAndTheHighestAreNamed() {
+    std::vector<Curve> ranks;
+    for (int rank = 0; rank < 8; ++rank)
+        ranks.push_back(
+            curveOf(QString("rank %1").arg(rank), {1}, {rank == 5 ? 1.0 : 10.0 + rank}));
+    showChart(ranks, 1);
+    QCOMPARE(m_chart->values(), QStringList({"rank 5 1.0", "rank 7 17"}));
+}
+
+void TestCurves::oneSampleDrawsAPoint() {
+    showChart({curveOf("smoothed", {1}, {5})}, 2);
+    const QImage image = m_chart->findChild<QWidget*>("plot")->grab().toImage();
+    QCOMPARE(image.pixelColor(m_chart->pixelOf(1, 5)).rgb(), colours().series[0].rgb());
+}
+
+void TestCurves::ticksOfStepsAreWholeNumbers_data() {
+    QTest::addColumn<double>("low");
+    QTest::addColumn<double>("high");
+    QTest::newRow("one step") << 0.0 << 1.01;
+    QTest::newRow("three steps") << 0.0 << 3.03;
+    QTest::newRow("eleven steps") << 0.0 << 11.1;
+    QTest::newRow("zoomed in far out") << 8412.0 << 8419.0;
+}
+
+void TestCurves::ticksOfStepsAreWholeNumbers() {
+    QFETCH(double, low);
+    QFETCH(double, high);
+    const auto [ticks, labels] = ticksBetween(*xTicker(XAxis::kStep), low, high);
+    for (const double tick : ticks)
+        QCOMPARE(tick, std::round(tick));
+    for (qsizetype i = 0; i < ticks.size(); ++i)
+        QCOMPARE(labels[i], formatCount(std::llround(ticks[i])));
+}
+
+void TestCurves::ticksAreToldApart_data() {
+    QTest::addColumn<double>("low");
+    QTest::addColumn<double>("high");
+    QTest::newRow("nearly constant") << 5.55 << 5.56;
+    QTest::newRow("thousands") << 51'480.0 << 51'510.0;
+    QTest::newRow("learning rates") << 0.0 << 0.002;
+    QTest::newRow("warm-up") << 0.0 << 0.00103;
+    QTest::newRow("small rates") << 2.0e-4 << 2.2e-4;
+}
+
+void TestCurves::ticksAreToldApart() {
+    QFETCH(double, low);
+    QFETCH(double, high);
+    const auto [ticks, labels] = ticksBetween(*figureTicker(), low, high);
+    QVERIFY(ticks.size() > 2);
+    QCOMPARE(QSet<QString>(labels.begin(), labels.end()).size(), labels.size());
+    for (const QString& label : labels)
+        QVERIFY2(label.size() <= 7, qPrintable(label)); // there is no room for more
+}
+
+void TestCurves::elevenPointsAreSmoothed() {
+    DemoRun run = demo(m_shape);
+    QVERIFY(run.create() && run.train(1, 1, 11, kStart));
+    const Curve loss = readPanel(Panel::kLoss, 0.93).front();
+    QCOMPARE(loss.y.size(), 11);
+    QVERIFY2(roughness(loss.y) < roughness(loss.raw) / 3,
+             qPrintable(QString("%1 of %2").arg(roughness(loss.y)).arg(roughness(loss.raw))));
+}
+
+void TestCurves::smoothingSaysItsWindow() {
+    m_shape.stepMs = 10;
+    DemoRun run = demo(m_shape);
+    QVERIFY(run.create() && run.train(1, 1, 500, kStart));
+    const Curve loss = readPanel(Panel::kLoss, 0.9).front();
+    QVERIFY2(std::abs(loss.window - 10) < 0.1, qPrintable(QString::number(loss.window)));
+    QCOMPARE(loss.brief, "smoothed");
+    QVERIFY(!loss.raw.isEmpty());
+    const Curve raw = readPanel(Panel::kLoss, 0).front();
+    QCOMPARE(raw.window, 0);
+    QCOMPARE(raw.brief, "raw");
+}
+
+void TestCurves::aBandSpansWhatABucketHolds() {
+    m_shape.stepMs = 10;
+    DemoRun run = demo(m_shape);
+    QVERIFY(run.create() && run.train(1, 1, 900, kStart));
+    ingest({Samples{0, 901, kStart + 10 * kSecond, {metric::kTrainLoss}, {77.0F}}});
+    ingest({Samples{0, 902, kStart + 10 * kSecond, {metric::kTrainLoss}, {2.0F}}});
+    const Curve loss = readPanel(Panel::kLoss, 0.9, 50).front();
+    QVERIFY(loss.x.size() <= 50);
+    QCOMPARE(*std::ranges::max_element(loss.high), 77.0);
+    QVERIFY(*std::ranges::max_element(loss.raw) < 10 || loss.raw.back() == 2.0);
+    const Curve fine = readPanel(Panel::kLoss, 0.9, 2000).front();
+    QVERIFY(fine.low.isEmpty()); // each point is one sample
+}
+
+void TestCurves::eachOfAFewRanksHasItsLine() {
+    DemoRun run = demo(m_shape);
+    QVERIFY(run.create() && run.train(1, 1, 20, kStart));
+    const std::vector<Curve> curves = readPanel(Panel::kThroughput, 0.9);
+    QCOMPARE(curves.size(), 2);
+    QCOMPARE(curves[0].brief, "rank 0");
+    QCOMPARE(curves[1].brief, "rank 1");
+    QCOMPARE(curves[1].y.size(), 20);
+    QVERIFY(curves[0].colour != curves[1].colour);
+}
+
+void TestCurves::theRibbonOfManyRanksNamesItsEnds() {
+    m_shape.nodes = {{0, "node-a", 8, 0}, {1, "node-b", 4, 8}};
+    DemoRun run = demo(m_shape);
+    QVERIFY(run.create() && run.train(1, 1, 20, kStart));
+    const std::vector<Curve> curves = readPanel(Panel::kThroughput, 0.9);
+    QCOMPARE(curves.size(), 1);
+    std::vector<float> last;
+    for (int rank = 0; rank < 12; ++rank)
+        last.push_back(m_reader->lastPoint(m_shape.id, {"train/tokens_per_s", rank})->value);
+    const auto slowest = std::ranges::min_element(last) - last.begin();
+    const auto fastest = std::ranges::max_element(last) - last.begin();
+    showChart(curves, 20);
+    QVERIFY2(m_chart->values().front().startsWith(QString("rank %1 ").arg(slowest)),
+             qPrintable(m_chart->values().join(',')));
+    QVERIFY2(m_chart->values().back().startsWith(QString("rank %1 ").arg(fastest)),
+             qPrintable(m_chart->values().join(',')));
+}
+
+void TestCurves::aPauseTakesNoRoomInTheHeatMap() {
+    DemoRun run = demo(m_shape);
+    QVERIFY(run.create() && run.train(1, 1, 100, kStart));
+    QVERIFY(run.end(Outcome::kPaused) && run.train(2, 101, 200, kStart + 1120 * kSecond));
+    const HeatData heat = readHeatMap();
+    const double trained = static_cast<double>(lengthOf(heat.trained)) / 1e9;
+    QVERIFY2(std::abs(trained - 200) < 6, qPrintable(QString::number(trained)));
+    for (const std::vector<double>& row : heat.cells)
+        QVERIFY(std::ranges::all_of(row, [](double cell) { return cell > 0.5; }));
+    HeatMap map;
+    map.show(heat);
+    QCOMPARE(map.gapTexts().size(), 1);
+    QVERIFY2(map.gapTexts().front().contains("17 min"), qPrintable(map.gapTexts().front()));
+}
+
+void TestCurves::aHoldTakesNoRoomInTheHeatMap() {
+    DemoRun run = demo(m_shape);
+    QVERIFY(run.create() && run.train(1, 1, 100, kStart));
+    const int64_t held = kStart + 100 * kSecond;
+    const int64_t goneOn = held + 1020 * kSecond;
+    QVERIFY(run.command("hold", 100, held));
+    sampleCpu(100, held + kSecond, goneOn - kSecond, 0.0F);
+    QVERIFY(run.command("continue", 100, goneOn));
+    sampleCpu(150, goneOn, goneOn + 100 * kSecond, 0.9F);
+    const HeatData heat = readHeatMap();
+    const double trained = static_cast<double>(lengthOf(heat.trained)) / 1e9;
+    QVERIFY2(std::abs(trained - 200) < 10, qPrintable(QString::number(trained)));
+    HeatMap map;
+    map.show(heat);
+    QCOMPARE(map.gapTexts().size(), 1);
+    QVERIFY2(map.gapTexts().front().contains("17 min"), qPrintable(map.gapTexts().front()));
+}
+
+void TestCurves::aRunThatIsHeldEndsWithAGap() {
+    DemoRun run = demo(m_shape);
+    QVERIFY(run.create() && run.train(1, 1, 100, kStart));
+    QVERIFY(run.command("hold", 100, kStart + 100 * kSecond));
+    sampleCpu(100, kStart + 101 * kSecond, kStart + 400 * kSecond, 0.0F);
+    HeatMap map;
+    map.show(readHeatMap());
+    QVERIFY(std::abs(static_cast<double>(lengthOf(map.data().trained)) / 1e9 - 100) < 6);
+    QCOMPARE(map.gapTexts().size(), 1);
+    QVERIFY2(map.gapTexts().front().contains("5 min"), qPrintable(map.gapTexts().front()));
+}
+
+void TestCurves::aRedFigureSaysWhy() {
+    m_shape.nodes = {{0, "this-computer", 3, 0}};
+    m_shape.lastStep = 100;
+    m_shape.slowRank = 2;
+    DemoRun run = demo(m_shape);
+    QVERIFY(run.create() && run.train(1, 1, 100, kStart));
+    HeatMap map;
+    map.show(readHeatMap());
+    QVERIFY2(map.figureText(2).contains("red: under 75"), qPrintable(map.figureText(2)));
+    QVERIFY(!map.figureText(1).contains("red"));
+    const auto labels = map.findChildren<QLabel*>();
+    QVERIFY(std::ranges::any_of(
+        labels, [](const QLabel* label) { return label->toolTip().contains("red: under 75"); }));
+}
+
+void TestCurves::noFigureIsRedWhereRanksAreAlike() {
+    DemoRun run = demo(m_shape);
+    QVERIFY(run.create() && run.train(1, 1, 100, kStart));
+    // The last second is not whole: one rank was asked before its step, one behind it.
+    ingest({Samples{0, 100, kStart + 101 * kSecond, {metric::kRankCpu}, {0.2F}}});
+    HeatMap map;
+    map.show(readHeatMap());
+    QVERIFY2(!map.figureText(0).contains("red"), qPrintable(map.figureText(0)));
+}
+
+QTEST_MAIN(TestCurves)
+#include "tst_curves.moc"

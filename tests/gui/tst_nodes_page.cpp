@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/ui/nodes_page.h"
+#include "tests/gui/support/window_fixture.h"
+
+#include <QDialog>
+#include <QLineEdit>
+#include <QPushButton>
+#include <QSignalSpy>
+#include <QSpinBox>
+#include <QTest>
+
+using namespace rm;
+using namespace rm::test;
+
+namespace {
+constexpr int kNobodyListens = 1;
+} // namespace
+
+/// A node is added and edited by a form.
+class TestNodesPage : public QObject {
+    Q_OBJECT
+private Q_SLOTS:
+    void init();
+    void cleanup() { m_demo.reset(); }
+
+    void aPortThatIsNotGivenIsAPlaceholder();
+    void aNodeIsEditedUnderItsName();
+    void thisComputerIsNotEdited();
+
+private:
+    template <class T>
+    T* find(const char* name) const {
+        return m_demo->window().findChild<T*>(name);
+    }
+    void click(const char* button) const;
+
+    std::unique_ptr<WindowFixture> m_demo;
+};
+
+void TestNodesPage::init() {
+    m_demo = std::make_unique<WindowFixture>(WindowFixture::Content::kEmpty);
+    QVERIFY2(m_demo->isGood(), qPrintable(m_demo->problem()));
+    m_demo->window().showNodes();
+}
+
+void TestNodesPage::click(const char* button) const {
+    auto* found = find<QPushButton>(button);
+    QTRY_VERIFY2(found->isVisible() && found->isEnabled(), button);
+    QTest::mouseClick(found, Qt::LeftButton);
+}
+
+void TestNodesPage::aPortThatIsNotGivenIsAPlaceholder() {
+    click("addNode");
+    auto* port = find<QSpinBox>("nodePort");
+    auto* text = port->findChild<QLineEdit*>();
+    QCOMPARE(text->text(), QString());
+    QVERIFY(text->placeholderText().contains("22"));
+    QTest::keyClicks(text, "2222");
+    QCOMPARE(port->value(), 2222);
+    text->selectAll();
+    QTest::keyClick(text, Qt::Key_Delete);
+    QCOMPARE(port->value(), 0);
+    QTest::keyClicks(text, "99999");
+    QVERIFY(port->value() <= 65535);
+}
+
+void TestNodesPage::aNodeIsEditedUnderItsName() {
+    QVERIFY(m_demo->fleet().add({"box", false, "old.example", "me", 0, {}}));
+    m_demo->window().nodesPage().select("box");
+    click("editNode");
+    QVERIFY(find<QDialog>("editNodeDialog"));
+    QCOMPARE(find<QLineEdit>("nodeHost")->text(), QString("old.example"));
+    QVERIFY(!find<QLineEdit>("nodeName")->isEnabled());
+    find<QLineEdit>("nodeHost")->setText("127.0.0.1");
+    find<QSpinBox>("nodePort")->setValue(kNobodyListens);
+    QSignalSpy checked(&m_demo->fleet(), &Fleet::checkChanged);
+    click("editNodeConfirm");
+    const Node expected{"box", false, "127.0.0.1", "me", kNobodyListens, {}};
+    QVERIFY(m_demo->fleet().find("box") == expected);
+    QTRY_VERIFY(!checked.isEmpty());
+    QCOMPARE(checked.front().front().toString(), QString("box"));
+    Fleet next(m_demo->paths().config);
+    QVERIFY(next.load());
+    QVERIFY(next.find("box") == expected);
+}
+
+void TestNodesPage::thisComputerIsNotEdited() {
+    m_demo->window().nodesPage().select(kLocalNodeName);
+    QVERIFY(!find<QPushButton>("editNode")->isVisible());
+}
+
+QTEST_MAIN(TestNodesPage)
+#include "tst_nodes_page.moc"

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/ui/run/run_page.h"
+#include "tests/gui/support/demo_store.h"
+#include "tests/gui/support/window_fixture.h"
+
+#include <QAbstractItemView>
+#include <QCheckBox>
+#include <QFileDialog>
+#include <QLineEdit>
+#include <QListWidget>
+#include <QPlainTextEdit>
+#include <QPushButton>
+#include <QRegularExpression>
+#include <QTest>
+#include <QTextBlock>
+
+using namespace rm;
+using namespace rm::test;
+
+/// A run's page under a hand: where the focus goes, what is selected by itself, what the palette
+/// offers, what can be done with the log.
+class TestRunPage : public QObject {
+    Q_OBJECT
+private Q_SLOTS:
+    void init();
+    void cleanup() { m_demo.reset(); }
+
+    void aCommandThatIsAwaitedDoesNotMoveTheFocusToStop();
+    void theNewestCheckpointIsSelectedAndAChosenOneStays();
+    void anAbandonedCheckpointIsNotSelectedByItself();
+    void restoringIsNotTheFirstThingOffered();
+    void thePaletteOffersWhatTheRunOnTheScreenAllows();
+    void thePaletteSaysThatNothingIsFound();
+    void linesOfTheLogHaveSecondsAndWrapWhenAsked();
+    void theLogIsExportedWhole();
+
+private:
+    template <class T>
+    T* find(const char* name) const {
+        return m_demo->window().findChild<T*>(name);
+    }
+    void open(const QString& run, RunPage::Tab tab) const;
+    int64_t selectedStep() const;
+    QStringList offered(const QString& typed) const;
+    void store(const Record& record) const;
+    void save(int64_t step) const;
+
+    std::unique_ptr<WindowFixture> m_demo;
+};
+
+void TestRunPage::init() {
+    m_demo = std::make_unique<WindowFixture>(WindowFixture::Content::kDemo);
+    QVERIFY2(m_demo->isGood(), qPrintable(m_demo->problem()));
+    m_demo->window().activateWindow();
+    QVERIFY(QTest::qWaitForWindowActive(&m_demo->window()));
+}
+
+void TestRunPage::open(const QString& run, RunPage::Tab tab) const {
+    m_demo->window().showRun(run);
+    m_demo->window().runPage().showTab(tab);
+    QTRY_VERIFY(find<QWidget>("figureStep")->accessibleName().contains("of"));
+}
+
+void TestRunPage::aCommandThatIsAwaitedDoesNotMoveTheFocusToStop() {
+    open(kRunningRun, RunPage::kCharts);
+    auto* hold = find<QPushButton>("holdRun");
+    QTRY_VERIFY(hold->isVisible() && hold->isEnabled());
+    hold->setFocus();
+    QVERIFY(hold->hasFocus());
+    LiveState live;
+    live.pending = CommandKind::kHold;
+    RunPage& page = m_demo->window().runPage();
+    page.showLive(live);
+    QVERIFY(!hold->isEnabled());
+    const auto* focused = qobject_cast<QPushButton*>(m_demo->window().focusWidget());
+    QVERIFY2(!focused, focused ? qPrintable(focused->text()) : "");
+    live.pending.reset();
+    live.held = true;
+    page.showLive(live);
+    QCOMPARE(hold->text(), QString("Continue"));
+    QVERIFY(hold->hasFocus());
+}
+
+int64_t TestRunPage::selectedStep() const {
+    const auto* table = find<QAbstractItemView>("checkpointsTable");
+    const QModelIndexList rows = table->selectionModel()->selectedRows();
+    QString digits = rows.isEmpty() ? "-1" : rows.front().data().toString();
+    return digits.remove(QChar(0x202F)).toLongLong();
+}
+
+void TestRunPage::store(const Record& record) const {
+    const auto writer = StoreWriter::open(m_demo->engine().databasePath());
+    QVERIFY(writer);
+    IngestBatch batch;
+    batch.run = kPausedRun;
+    batch.records = {record};
+    QVERIFY((*writer)->ingest(batch));
+    Q_EMIT m_demo->engine().runsChanged();
+}
+
+void TestRunPage::save(int64_t step) const {
+    CheckpointSaved saved;
+    saved.step = step;
+    saved.path = "/checkpoints/step-" + std::to_string(step);
+    store(saved);
+}
+
+void TestRunPage::theNewestCheckpointIsSelectedAndAChosenOneStays() {
+    open(kPausedRun, RunPage::kCheckpoints);
+    QTRY_COMPARE(selectedStep(), 2'400);
+    save(2'410);
+    QTRY_COMPARE(selectedStep(), 2'410);
+    auto* table = find<QAbstractItemView>("checkpointsTable");
+    QTest::mouseClick(table->viewport(), Qt::LeftButton, {},
+                      table->visualRect(table->model()->index(1, 0)).center());
+    QCOMPARE(selectedStep(), 2'400);
+    const int before = table->model()->rowCount();
+    save(2'412);
+    QTRY_COMPARE(table->model()->rowCount(), before + 1);
+    QCOMPARE(selectedStep(), 2'400);
+}
+
+void TestRunPage::anAbandonedCheckpointIsNotSelectedByItself() {
+    open(kPausedRun, RunPage::kCheckpoints);
+    QTRY_COMPARE(selectedStep(), 2'400);
+    store(AttemptStarted{2, 0, 8, 1'600, 1, {}});
+    QTRY_COMPARE(selectedStep(), 1'600);
+}
+
+void TestRunPage::restoringIsNotTheFirstThingOffered() {
+    open(kPausedRun, RunPage::kCheckpoints);
+    QVERIFY(find<QPushButton>("restoreCheckpoint")->property("role").toString() != "primary");
+}
+
+QStringList TestRunPage::offered(const QString& typed) const {
+    m_demo->window().showPalette();
+    find<QLineEdit>("paletteInput")->setText(typed);
+    const auto* list = find<QListWidget>("paletteList");
+    QStringList titles;
+    for (int row = 0; row < list->count(); ++row)
+        titles << list->item(row)->text();
+    return titles;
+}
+
+void TestRunPage::thePaletteOffersWhatTheRunOnTheScreenAllows() {
+    open(kRunningRun, RunPage::kCharts);
+    QTRY_VERIFY(find<QPushButton>("holdRun")->isVisible());
+    const QStringList all = offered({});
+    for (const char* action : {"Hold", "Checkpoint", "Pause", "Stop", "Logs", "Spec"})
+        QVERIFY2(all.contains(action), action);
+    QVERIFY(!all.contains("Resume"));
+    find<QLineEdit>("paletteInput")->setText("logs");
+    QTest::keyClick(find<QLineEdit>("paletteInput"), Qt::Key_Return);
+    QTRY_VERIFY(find<QPlainTextEdit>("logText")->isVisible());
+    QTRY_VERIFY(!find<QDialog>("palette"));
+    m_demo->window().showRuns();
+    QVERIFY(!offered({}).contains("Hold"));
+}
+
+void TestRunPage::thePaletteSaysThatNothingIsFound() {
+    QCOMPARE(offered("zzzq"), QStringList{"Nothing found"});
+    QTest::keyClick(find<QLineEdit>("paletteInput"), Qt::Key_Return);
+    QVERIFY(find<QDialog>("palette")->isVisible());
+}
+
+void TestRunPage::linesOfTheLogHaveSecondsAndWrapWhenAsked() {
+    open(kFinishedRun, RunPage::kLogs);
+    const auto* text = find<QPlainTextEdit>("logText");
+    QTRY_VERIFY(!text->document()->isEmpty());
+    const QString first = text->document()->firstBlock().text();
+    QVERIFY2(QRegularExpression("^\\d\\d:\\d\\d:\\d\\d  r0 ").match(first).hasMatch(),
+             qPrintable(first));
+    QCOMPARE(text->lineWrapMode(), QPlainTextEdit::NoWrap);
+    QTest::mouseClick(find<QCheckBox>("logWrap"), Qt::LeftButton, {}, {8, 8});
+    QCOMPARE(text->lineWrapMode(), QPlainTextEdit::WidgetWidth);
+}
+
+void TestRunPage::theLogIsExportedWhole() {
+    open(kFinishedRun, RunPage::kLogs);
+    find<QLineEdit>("logFilter")->setText("loss");
+    const auto* text = find<QPlainTextEdit>("logText");
+    QTRY_VERIFY(!text->document()->isEmpty());
+    QTest::mouseClick(find<QPushButton>("logExport"), Qt::LeftButton);
+    auto* dialog = find<QFileDialog>("logExportDialog");
+    QVERIFY(dialog);
+    QTemporaryDir folder;
+    const QString path = folder.filePath("run.log");
+    dialog->selectFile(path);
+    QVERIFY(QMetaObject::invokeMethod(dialog, "accept"));
+    QTRY_VERIFY(find<QWidget>("toast")->accessibleName().contains(path));
+    QFile file(path);
+    QVERIFY(file.open(QIODevice::ReadOnly));
+    const QList<QByteArray> lines = file.readAll().trimmed().split('\n');
+    QCOMPARE(lines.size(), text->document()->blockCount());
+    QVERIFY2(lines.front().contains("  r0  step "), lines.front());
+}
+
+QTEST_MAIN(TestRunPage)
+#include "tst_run_page.moc"
