@@ -4,6 +4,7 @@ import importlib.metadata
 import json
 import os
 import pathlib
+import re
 import statistics
 import subprocess
 import sys
@@ -90,7 +91,7 @@ def interleave(pairs, product_once, peer_once):
     for index in range(pairs):
         ours.append(product_once())
         theirs.append(peer_once())
-        print(f"  pair {index + 1}/{pairs}: {ours[-1]:.6g} : {theirs[-1]:.6g}", file=sys.stderr)
+        print(f"  pair {index + 1}/{pairs}: {ours[-1]} : {theirs[-1]}", file=sys.stderr)
     return ours, theirs
 
 
@@ -106,12 +107,36 @@ def spread(values):
     return {"median": statistics.median(values), "min": min(values), "max": max(values)}
 
 
-def report(row, unit, ours, theirs, ratios, floor, goal, better, **details):
-    """Prints the row as one line of JSON. `better`: "more" or "less" of the ratio is better."""
+def processor():
+    """Its name, and the vector units that decide which code libraries choose."""
+    text = pathlib.Path("/proc/cpuinfo").read_text()
+    fields = dict(re.findall(r"^(model name|flags)\s*: (.*)$", text, re.MULTILINE))
+    units = [unit for unit in ("avx2", "avx512f", "avx512_bf16", "amx_tile")
+             if unit in fields.get("flags", "").split()]
+    return f"{fields.get('model name', 'unknown')} ({', '.join(units)}), {os.cpu_count()} cores"
+
+
+def why_void(ratio, controls, margin, least):
+    """Why a row says nothing; None: it does."""
+    for name, ratios in controls.items():
+        if abs((against := statistics.median(ratios)) - 1) > margin:
+            return f"{name} against itself: {against:.4f}, where it may be {margin} from 1"
+    if least is not None and ratio < least:
+        return f"the ratio is {ratio:.4f}, and no less than {least} is possible: another effect"
+    return None
+
+
+def report(row, unit, ours, theirs, ratios, floor, goal, better, controls=None, margin=None,
+           least=None, **details):
+    """Prints the row as one line of JSON; whether it meets its floor. `better`: "more" or "less" of
+    the ratio is better. `controls`: ratios of the same against the same, by name; one whose median
+    is further than `margin` from 1 voids the row, as does a ratio below `least`."""
     ratio = statistics.median(ratios)
+    void = why_void(ratio, controls or {}, margin, least)
     meets = (lambda limit: ratio >= limit) if better == "more" else (lambda limit: ratio <= limit)
     line = {
         "row": row,
+        "processor": processor(),
         "unit": unit,
         "ours": spread(ours),
         "peer": spread(theirs),
@@ -119,8 +144,11 @@ def report(row, unit, ours, theirs, ratios, floor, goal, better, **details):
         "pairs": len(ratios),
         "floor": floor,
         "goal": goal,
-        "meetsFloor": meets(floor),
-        "meetsGoal": meets(goal),
+        "meetsFloor": void is None and meets(floor),
+        "meetsGoal": void is None and meets(goal),
+        **({"void": void} if void else {}),
+        **({"controls": {name: spread(ratios) for name, ratios in controls.items()}}
+           if controls else {}),
         "loadavg": pathlib.Path("/proc/loadavg").read_text().split()[:3],
         **details,
     }

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 include(CTest)
 
-# rm_add_test(NAME tst_x SOURCES a.cpp ... LIBRARIES t ... LABELS unit tsan ... [TIMEOUT s])
+# rm_add_test(NAME tst_x SOURCES a.cpp ... LIBRARIES t ... LABELS unit tsan ... [TIMEOUT s] [XVFB [FUNCTION...]])
+# XVFB: on an X server, as a person has it, these functions or all; else windows are drawn offscreen.
 # One Qt Test program (QTEST_GUILESS_MAIN or QTEST_MAIN in its source), one ctest entry.
 # The tests see RINGMASTER_BIN (programs), RINGMASTER_SOURCE and RINGMASTER_TORCH in their environment.
 function(rm_add_test)
-    cmake_parse_arguments(T "" "NAME;TIMEOUT" "SOURCES;LIBRARIES;LABELS" ${ARGN})
+    cmake_parse_arguments(T "" "NAME;TIMEOUT" "SOURCES;LIBRARIES;LABELS;XVFB" ${ARGN})
     if(NOT T_TIMEOUT)
         set(T_TIMEOUT 60)
     endif()
@@ -18,7 +19,11 @@ function(rm_add_test)
         RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
     target_link_libraries(${T_NAME} PRIVATE ${T_LIBRARIES} Qt6::Test)
     target_compile_definitions(${T_NAME} PRIVATE QT_NO_KEYWORDS)
-    add_test(NAME ${T_NAME} COMMAND ${T_NAME})
+    if(DEFINED T_XVFB OR "XVFB" IN_LIST T_KEYWORDS_MISSING_VALUES)
+        rm_add_xvfb_test(${T_NAME} ${T_NAME} ${T_XVFB})
+    else()
+        add_test(NAME ${T_NAME} COMMAND ${T_NAME})
+    endif()
     set_tests_properties(${T_NAME} PROPERTIES LABELS "${T_LABELS}" TIMEOUT ${T_TIMEOUT})
     # Real ranks and servers want the cores that they count on: their deadlines are a person's.
     if("integration" IN_LIST T_LABELS OR "gui" IN_LIST T_LABELS)
@@ -29,6 +34,14 @@ function(rm_add_test)
     if("unit" IN_LIST T_LABELS)
         set_property(TEST ${T_NAME} APPEND PROPERTY ENVIRONMENT OMP_NUM_THREADS=1)
     endif()
+endfunction()
+
+# rm_add_xvfb_test(tst_x program [FUNCTION...]): a ctest entry that runs these functions of a test
+# program, or all, on an X server of its own.
+function(rm_add_xvfb_test name program)
+    add_test(NAME ${name}
+        COMMAND ${CMAKE_SOURCE_DIR}/tests/support/with_xvfb $<TARGET_FILE:${program}> ${ARGN})
+    set_tests_properties(${name} PROPERTIES SKIP_RETURN_CODE 77)
 endfunction()
 
 # moc/tst_x.moc for a source that includes it. Not AUTOMOC, which reads torch's headers for 8 s a test.

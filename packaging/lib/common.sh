@@ -12,6 +12,14 @@ stage() {
     printf '[%4d s] %s\n' "$(($(date +%s) - RM_STARTED))" "$*"
 }
 
+# The processor, and the vector units that decide which code libraries choose.
+processorName() {
+    local name units
+    name=$(sed -n 's/^model name[^:]*: *//p' /proc/cpuinfo | head -n 1)
+    units=$(grep -m 1 '^flags' /proc/cpuinfo | tr ' ' '\n' | grep -xE 'avx2|avx512f|avx512_bf16|amx_tile' | paste -sd, || true)
+    printf '%s (%s), %s cores\n' "${name:-unknown}" "$units" "$(nproc)"
+}
+
 die() {
     printf '%s: %s\n' "${0##*/}" "$*" >&2
     exit 1

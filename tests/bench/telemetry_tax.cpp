@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// telemetry_tax PAIRS STEPS: steps of about 1 ms of one thread's arithmetic, in blocks of STEPS
-// with and without all that the trainer's loop does to be watched: phases on the board and by the
-// clock, ten scalars, the record's end. One line of JSON with the blocks' milliseconds.
+// telemetry_tax ROUNDS STEPS: steps of about 1 ms of one thread's arithmetic. In each round a block
+// of STEPS with all that the trainer's loop does to be watched (phases on the board and by the
+// clock, ten scalars, the record's end), one without, and for control one more without. One line of
+// JSON with the blocks' milliseconds.
 #include "shared/io/clock.h"
 #include "tests/bench/journal_rows.h"
 #include "trainer/train/loop/step_report.h"
@@ -11,6 +12,7 @@
 #include <ATen/ops/rand.h>
 #include <nlohmann/json.hpp>
 
+#include <array>
 #include <cstdio>
 #include <cstdlib>
 
@@ -61,39 +63,37 @@ constexpr LoopPhase kPhases[Work::kPhases] = {
     {rm::Phase::kAllreduce, rm::metric::kPhaseAllreduceMs},
     {rm::Phase::kOptimizer, rm::metric::kPhaseOptimizerMs}};
 
-double plainBlock(Work& work, int64_t steps) {
-    const int64_t begin = rm::monotonicNowNs();
-    for (int64_t step = 0; step < steps; ++step)
-        for (int phase = 0; phase < Work::kPhases; ++phase)
-            work.doPhase();
-    return millisecondsSince(begin);
-}
-
-/// The trainer's own reporting around the same work.
-class WatchedLoop {
+/// One loop for all blocks: code that lies elsewhere can be faster for that alone.
+class Loop {
 public:
-    explicit WatchedLoop(const rm::Session& session)
+    explicit Loop(const rm::Session& session)
         : m_session(session)
         , m_report(session) {}
 
-    double block(Work& work, int64_t steps) {
+    double block(bool isWatched, int64_t steps) {
         const int64_t begin = rm::monotonicNowNs();
         for (int64_t i = 0; i < steps; ++i)
-            step(work);
+            step(isWatched);
         const double milliseconds = millisecondsSince(begin);
-        // No step waits for this, but the plain block that follows shall not share its core.
+        // No step waits for this, but no other block shall share its core with what is left to
+        // write; all blocks wait, as a core that has slept begins slowly.
         m_session.telemetry->flush();
         return milliseconds;
     }
 
 private:
-    void step(Work& work) {
-        m_report.beginStep(++m_step, true);
+    void step(bool isWatched) {
+        if (isWatched)
+            m_report.beginStep(++m_step, true);
         for (const LoopPhase& phase : kPhases) {
-            m_session.board->setPhase(phase.phase);
-            work.doPhase();
-            m_report.lap(phase.metric);
+            if (isWatched)
+                m_session.board->setPhase(phase.phase);
+            m_work.doPhase();
+            if (isWatched)
+                m_report.lap(phase.metric);
         }
+        if (!isWatched)
+            return;
         m_report.endStep();
         m_report.publish({1.0, 1.0, 1.0, {}, {}}, 1, rm::metric::kTrainTokensPerS);
         m_session.board->setStep(m_step);
@@ -101,6 +101,7 @@ private:
 
     const rm::Session& m_session;
     rm::StepReport m_report;
+    Work m_work;
     int64_t m_step = 0;
 };
 
@@ -115,34 +116,37 @@ rm::Session openSession(const rm::ScratchJournal& scratch) {
     return session;
 }
 
-nlohmann::json measure(const rm::ScratchJournal& scratch, int64_t pairs, int64_t steps) {
+struct Block {
+    const char* name;
+    bool isWatched;
+};
+constexpr std::array<Block, 3> kBlocks = {
+    {{"watchedMs", true}, {"plainMs", false}, {"controlMs", false}}};
+/// Each follows each other as often: neither drift nor what went before favours one.
+constexpr size_t kOrders[6][3] = {{0, 1, 2}, {2, 1, 0}, {1, 2, 0}, {0, 2, 1}, {2, 0, 1}, {1, 0, 2}};
+
+nlohmann::json measure(const rm::ScratchJournal& scratch, int64_t rounds, int64_t steps) {
     const at::NoGradGuard noGrad;
     const rm::Session session = openSession(scratch);
-    Work work;
-    WatchedLoop watched(session);
+    Loop loop(session);
     nlohmann::json result;
-    // Which of the two comes first changes from pair to pair: a drift favours neither.
-    for (int64_t pair = 0; pair < pairs; ++pair) {
-        if (pair % 2)
-            result["plainMs"].push_back(plainBlock(work, steps));
-        result["watchedMs"].push_back(watched.block(work, steps));
-        if (pair % 2 == 0)
-            result["plainMs"].push_back(plainBlock(work, steps));
-    }
+    for (int64_t round = 0; round < rounds; ++round)
+        for (const size_t which : kOrders[round % 6])
+            result[kBlocks[which].name].push_back(loop.block(kBlocks[which].isWatched, steps));
     return result;
 }
 
 } // namespace
 
 int main(int argc, char** argv) {
-    const int64_t pairs = argc == 3 ? std::atoll(argv[1]) : 0;
+    const int64_t rounds = argc == 3 ? std::atoll(argv[1]) : 0;
     const int64_t steps = argc == 3 ? std::atoll(argv[2]) : 0;
-    if (pairs < 1 || steps < 1) {
-        std::fputs("usage: telemetry_tax PAIRS STEPS\n", stderr);
+    if (rounds < 1 || steps < 1) {
+        std::fputs("usage: telemetry_tax ROUNDS STEPS\n", stderr);
         return 2;
     }
     const rm::ScratchJournal scratch;
-    nlohmann::json result = measure(scratch, pairs, steps);
+    nlohmann::json result = measure(scratch, rounds, steps);
     result["rows"] = scratch.rows();
     std::printf("%s\n", result.dump().c_str());
     return 0;

@@ -2,6 +2,7 @@
 """G1: tokens a second of a GPT on two Gloo ranks, one thread each."""
 import tempfile
 
+import measure
 import specs
 import training
 
@@ -15,4 +16,5 @@ def measure_row(pairs):
             "G1", "tokens/s", training.Training(folder, specs.gpt(SHAPE, batch=4), RANKS, STEPS),
             "train_gpt.py", specs.gpt_peer(SHAPE), WARM, pairs or 5, floor=1, goal=1.15,
             peerName="GPT of nn.Linear and SDPA, torchrun DDP",
+            gemmGflops=measure.product("gemm_rates")[0],
         )

@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """M1: what one scalar costs the training thread, with whatever drains it running."""
+import statistics
+
 import measure
 
 PUSHES = 10_000_000
 STEPS, SCALARS = 20_000, 10
+MARGIN = 0.15  # of a side against itself
 
 
 def ours_once():
@@ -19,10 +22,15 @@ def peer_once(script):
 
 
 def measure_against(row, script, name, package, pairs, floor, goal):
-    ours, theirs = measure.interleave(pairs, ours_once, lambda: peer_once(script))
+    def twice(once):
+        return lambda: (once(), once())
+
+    ours, theirs = measure.interleave(pairs, twice(ours_once), twice(lambda: peer_once(script)))
+    controls = {"ours": [b / a for a, b in ours], "peer": [b / a for a, b in theirs]}
+    ours, theirs = ([statistics.fmean(both) for both in side] for side in (ours, theirs))
     return measure.report(
         row, "ns per scalar", ours, theirs, measure.per_ours(ours, theirs),
-        floor=floor, goal=goal, better="more",
+        floor=floor, goal=goal, better="more", controls=controls, margin=MARGIN,
         peerName=name, versions=measure.versions("torch", package),
         durability="journal: write(2) without fsync; peer: its file or database after close",
     )
