@@ -2,6 +2,7 @@
 #include "tests/unit/train/allocation_peak.h"
 #include "trainer/train/autocast.h"
 #include "trainer/train/model/classifier_loss.h"
+#include "trainer/train/model/fused_ops.h"
 #include "trainer/train/model/gemm.h"
 #include "trainer/train/model/recompute.h"
 
@@ -15,12 +16,20 @@
 #include <ATen/ops/addmm.h>
 #include <ATen/ops/cross_entropy_loss.h>
 #include <ATen/ops/dropout.h>
+#include <ATen/ops/full.h>
+#include <ATen/ops/gelu.h>
 #include <ATen/ops/linear.h>
+#include <ATen/ops/linspace.h>
 #include <ATen/ops/matmul.h>
 #include <ATen/ops/mm.h>
+#include <ATen/ops/ones.h>
 #include <ATen/ops/randint.h>
 #include <ATen/ops/randn.h>
 #include <ATen/ops/relu.h>
+#include <ATen/ops/zeros.h>
+
+#include <cmath>
+#include <limits>
 
 using namespace rm;
 
@@ -114,6 +123,66 @@ private Q_SLOTS:
         const at::Tensor weight = leaf({32, 48}, 2);
         QVERIFY(difference(affine(x, weight, bias), at::addmm(bias, x, weight)) < 1e-6);
         QVERIFY(bias.equal(before));
+    }
+
+    void productIsMmForwardAndBackward() {
+        const std::vector<at::Tensor> leaves{leaf({64, 32}, 1), leaf({32, 48}, 2)};
+        const at::Tensor ours = product(leaves[0], leaves[1]);
+        ours.pow(2).sum().backward();
+        const auto ourGradients = takeGradients(leaves);
+        const at::Tensor theirs = at::mm(leaves[0], leaves[1]);
+        theirs.pow(2).sum().backward();
+        const auto theirGradients = takeGradients(leaves);
+        QVERIFY(difference(ours, theirs) < 1e-6);
+        for (size_t i = 0; i < leaves.size(); ++i)
+            QVERIFY(difference(ourGradients[i], theirGradients[i]) < 1e-6);
+    }
+
+    void productGeluIsAtensForwardAndBackward_data() {
+        QTest::addColumn<int>("rows");
+        QTest::addColumn<int>("columns");
+        QTest::newRow("one number") << 1 << 1;
+        QTest::newRow("columns with a rest") << 5 << 43;
+        QTest::newRow("blocks of rows with a rest") << 200 << 48;
+        QTest::newRow("on several threads") << 1000 << 128;
+    }
+
+    void productGeluIsAtensForwardAndBackward() {
+        QFETCH(int, rows);
+        QFETCH(int, columns);
+        const std::vector<at::Tensor> leaves{leaf({rows, 32}, 1), leaf({32, columns}, 2),
+                                             leaf({columns}, 3)};
+        const at::Tensor ours = productGelu(leaves[0], leaves[1], leaves[2]);
+        ours.pow(2).sum().backward();
+        const auto ourGradients = takeGradients(leaves);
+        const at::Tensor theirs = at::gelu(at::addmm(leaves[2], leaves[0], leaves[1]), "tanh");
+        theirs.pow(2).sum().backward();
+        const auto theirGradients = takeGradients(leaves);
+        QVERIFY(difference(ours, theirs) < 1e-6);
+        for (size_t i = 0; i < leaves.size(); ++i)
+            QVERIFY(difference(ourGradients[i], theirGradients[i]) < 2e-6);
+    }
+
+    void geluKeepsItsDigitsFarFromZero() {
+        const at::NoGradGuard noGrad;
+        const at::Tensor one = at::ones({1, 1}), none = at::zeros({1});
+        const at::Tensor x = at::linspace(-12, 12, 10001).unsqueeze(1);
+        const at::Tensor wide = at::gelu(x.to(at::kDouble), "tanh");
+        const at::Tensor off = (productGelu(x, one, none) - wide).abs() / (1 + wide.abs());
+        QVERIFY2(off.max().item<double>() < 3e-7, std::to_string(off.max().item<double>()).c_str());
+    }
+
+    void geluHidesNoNumberThatIsNone() {
+        const double none = std::nan("");
+        for (const double bad : {none, std::numeric_limits<double>::infinity()}) {
+            const at::Tensor x = at::full({9, 1}, bad, at::kFloat).requires_grad_();
+            const at::Tensor y = productGelu(x, at::ones({1, 1}), at::zeros({1}));
+            QVERIFY(!y.isfinite().any().item<bool>());
+        }
+        const at::Tensor x = at::ones({9, 1}).requires_grad_();
+        const at::Tensor y = productGelu(x, at::ones({1, 1}), at::zeros({1}));
+        y.backward(at::full({9, 1}, none, at::kFloat));
+        QVERIFY(x.grad().isnan().all().item<bool>());
     }
 
     void lossInChunksIsCrossEntropy_data() {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trainer/train/model/fused_ops.h"
 
+#include "trainer/train/model/cpu/bias_gelu.h"
 #include "trainer/train/model/gemm.h"
 
 #include <ATen/ops/gelu.h>
@@ -40,6 +41,8 @@ at::Tensor productGelu(const at::Tensor& x, const at::Tensor& weight, const at::
         const at::Tensor fused = ops->biasGelu(product, bias);
         return fused.defined() ? fused : at::gelu(product + bias, "tanh");
     }
+    if (coversBiasGelu(x))
+        return biasGelu(product(x, weight), bias);
     return at::gelu(affine(x, weight, bias), "tanh");
 }
 

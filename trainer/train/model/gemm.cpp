@@ -8,8 +8,11 @@
 #include <ATen/ops/addmm.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/linear.h>
+#include <ATen/ops/mm.h>
 #include <ATen/ops/sum.h>
 #include <torch/csrc/autograd/custom_function.h>
+
+#include <optional>
 
 // Exported by libtorch_cpu 2.11; its own header is not in the wheel.
 namespace at::native {
@@ -26,6 +29,7 @@ namespace {
 
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
+using MaybeTensor = std::optional<at::Tensor>; // autograd takes no undefined ones
 
 /// Of the instruction sets that MKL has code for: AVX-512, and those above it.
 constexpr int kMklAvx512 = 7;
@@ -51,14 +55,16 @@ at::Tensor inOut(const at::Tensor& weight, WeightLayout layout) {
     return layout == WeightLayout::kOutIn ? weight.t() : weight;
 }
 
-/// x times weight plus bias, whose backward knows of x alone.
+/// x times weight, plus bias where there is one; its backward knows of x alone.
 struct AffineOfInput : torch::autograd::Function<AffineOfInput> {
     static at::Tensor forward(AutogradContext* ctx, const at::Tensor& x, const at::Tensor& weight,
-                              const at::Tensor& bias, WeightLayout layout) {
+                              const MaybeTensor& bias, WeightLayout layout) {
         const at::Tensor matrix = inOut(weight, layout);
         ctx->save_for_backward({matrix});
-        const at::Tensor out = at::empty({x.size(0), matrix.size(1)}, x.options()).copy_(bias);
-        gemm(x, matrix, out, 1);
+        const at::Tensor out = at::empty({x.size(0), matrix.size(1)}, x.options());
+        if (bias)
+            out.copy_(*bias);
+        gemm(x, matrix, out, bias ? 1 : 0);
         return out;
     }
 
@@ -74,11 +80,12 @@ struct AffineOfInput : torch::autograd::Function<AffineOfInput> {
 /// Lets `out`, made of `x`, through, and makes the gradients of weight and bias when its own comes.
 struct AffineOfWeight : torch::autograd::Function<AffineOfWeight> {
     static at::Tensor forward(AutogradContext* ctx, at::Tensor out, const at::Tensor& x,
-                              const at::Tensor& /*weight*/, const at::Tensor& /*bias*/,
+                              const at::Tensor& /*weight*/, const MaybeTensor& bias,
                               WeightLayout layout) {
         ctx->mark_dirty({out}); // or it would come out as a view
         ctx->save_for_backward({x});
         ctx->saved_data["isTurned"] = layout == WeightLayout::kOutIn;
+        ctx->saved_data["hasBias"] = bias.has_value();
         return out;
     }
 
@@ -94,7 +101,7 @@ struct AffineOfWeight : torch::autograd::Function<AffineOfWeight> {
             result[2] = at::empty({left.size(1), right.size(1)}, x.options());
             gemm(left.t(), right, result[2]);
         }
-        if (ctx->needs_input_grad(3))
+        if (ctx->saved_data["hasBias"].toBool() && ctx->needs_input_grad(3))
             result[3] = at::sum(gradient, 0);
         return result;
     }
@@ -102,9 +109,10 @@ struct AffineOfWeight : torch::autograd::Function<AffineOfWeight> {
 
 /// In two nodes, so that autograd has the weight's gradient, which has to travel, before it begins
 /// with the input's.
-at::Tensor affineInTwo(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias,
+at::Tensor affineInTwo(const at::Tensor& x, const at::Tensor& weight, const MaybeTensor& bias,
                        WeightLayout layout) {
-    const at::Tensor out = AffineOfInput::apply(x, weight.detach(), bias.detach(), layout);
+    const MaybeTensor addend = bias ? MaybeTensor(bias->detach()) : bias;
+    const at::Tensor out = AffineOfInput::apply(x, weight.detach(), addend, layout);
     return AffineOfWeight::apply(out, x.detach(), weight, bias, layout);
 }
 
@@ -137,6 +145,12 @@ void gemmBy(GemmLibrary library, const at::Tensor& a, const at::Tensor& b, const
                                   static_cast<float>(alpha));
     else
         at::addmm_out(result, result, a, b, beta, alpha);
+}
+
+at::Tensor product(const at::Tensor& x, const at::Tensor& weight) {
+    if (goesToOneDnn(x, weight))
+        return affineInTwo(x, weight, std::nullopt, WeightLayout::kInOut);
+    return at::mm(x, weight);
 }
 
 at::Tensor affine(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias) {

@@ -24,11 +24,14 @@ void gemm(const at::Tensor& a, const at::Tensor& b, const at::Tensor& out, doubl
 void gemmBy(GemmLibrary library, const at::Tensor& a, const at::Tensor& b, const at::Tensor& out,
             double beta = 0, double alpha = 1);
 
-/// x (N, in) times weight (in, out) plus bias (out): at::addmm, its forward and backward by gemm()
-/// where that is faster. Follows autocast.
+/// x (N, in) times weight (in, out): at::mm, its forward and backward by gemm() where that is
+/// faster. Follows autocast.
+at::Tensor product(const at::Tensor& x, const at::Tensor& weight);
+
+/// The same plus bias (out): at::addmm.
 at::Tensor affine(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias);
 
-/// The same of a weight (out, in): at::linear.
+/// affine() of a weight (out, in): at::linear.
 at::Tensor linear(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias);
 
 } // namespace rm
