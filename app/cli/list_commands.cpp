@@ -135,6 +135,10 @@ void printShow(const RunSummary& run, StoreReader& reader, const std::string& st
         std::cout << "  branch of   " << parentText(run) << "\n";
     if (!standstill.empty())
         std::cout << "  waiting     " << oneLine(standstill) << "\n";
+    std::vector<StoredEvent> events = reader.events(run.id);
+    std::erase_if(events, [](const StoredEvent& e) { return e.event.code == kNodeLostEvent; });
+    for (const std::string& warning : warningTexts(events, run.attempt))
+        std::cout << "  warned      " << warning << "\n";
     for (const LostNode& node : run.lostNodes)
         std::cout << "  unreachable " << node.nodeName << ", last heard of "
                   << formatAgo(node.sinceNs) << " (" << oneLine(node.why) << ")\n";

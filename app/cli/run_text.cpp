@@ -68,4 +68,25 @@ std::string sentText(const Progress& progress, double seconds) {
            formatBytes(static_cast<double>(progress.sent)) + " in " + formatDuration(seconds);
 }
 
+std::vector<std::string> warningTexts(const std::vector<StoredEvent>& events, int attempt) {
+    constexpr size_t kMost = 3;
+    std::vector<std::pair<const StoredEvent*, int>> newest; // of each kind, and how many there are
+    for (const StoredEvent& event : events) {
+        if (event.attempt != attempt || event.event.severity != Severity::kWarning)
+            continue;
+        const auto known = std::ranges::find_if(
+            newest, [&](const auto& each) { return each.first->event.code == event.event.code; });
+        if (known == newest.end())
+            newest.emplace_back(&event, 1);
+        else
+            known->second++;
+    }
+    std::vector<std::string> texts;
+    for (const auto& [event, count] : newest)
+        if (texts.size() < kMost)
+            texts.push_back(formatAgo(event->event.wallNs) + ": " + oneLine(event->event.message) +
+                            (count > 1 ? " (" + std::to_string(count) + " times)" : ""));
+    return texts;
+}
+
 } // namespace rm::cli

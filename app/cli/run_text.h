@@ -24,4 +24,9 @@ std::string sentText(const Progress& progress, double seconds);
 std::string lastFigures(StoreReader& reader, const QString& run,
                         const std::vector<const MetricDef*>& metrics);
 
+/// "3 min ago: checkpoint of step 200: ... (5 times)": the newest warning of each kind
+/// that this attempt met, newest first, at most three. `events` newest first, as the store has
+/// them.
+std::vector<std::string> warningTexts(const std::vector<StoredEvent>& events, int attempt);
+
 } // namespace rm::cli

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/json_view.h"
+#include "app/cli/run_text.h"
 #include "app/cli/terminal.h"
 
 #include <QTest>
@@ -18,6 +19,7 @@ private Q_SLOTS:
     void safeTextKeepsItsLines();
     void jsonSurvivesBytesThatAreNoText();
     void columnsAreAsWideAsTheirWidestCell();
+    void eachKindOfWarningIsToldOnce();
 };
 
 void TestTerminal::hostileTextBecomesOneHarmlessLine_data() {
@@ -48,6 +50,23 @@ void TestTerminal::hostileTextBecomesOneHarmlessLine() {
 
 void TestTerminal::safeTextKeepsItsLines() {
     QCOMPARE(safeText("one\n\ttwo\x07\r"), std::string("one\n\ttwo  "));
+}
+
+void TestTerminal::eachKindOfWarningIsToldOnce() {
+    const auto event = [](int attempt, Severity severity, const char* code, const char* message) {
+        return StoredEvent{.event = {-1, 7, 0, severity, code, message}, .attempt = attempt};
+    };
+    const std::vector<StoredEvent> events{
+        event(2, Severity::kWarning, "checkpoint-failed", "checkpoint of step 30: disk full"),
+        event(2, Severity::kInfo, "held", "held at step 25"),
+        event(2, Severity::kWarning, "pause-failed", "of rank 1:\nno"),
+        event(2, Severity::kWarning, "checkpoint-failed", "checkpoint of step 20: disk full"),
+        event(1, Severity::kWarning, "rolled-back", "of the attempt before"),
+    };
+    QCOMPARE(warningTexts(events, 2),
+             (std::vector<std::string>{"-: checkpoint of step 30: disk full (2 times)",
+                                       "-: of rank 1: no"}));
+    QVERIFY(warningTexts(events, 3).empty());
 }
 
 void TestTerminal::jsonSurvivesBytesThatAreNoText() {
