@@ -6,6 +6,7 @@
 #include "trainer/train/model/gemm.h"
 
 #include <ATen/ops/empty.h>
+#include <ATen/ops/empty_like.h>
 #include <ATen/ops/rand.h>
 
 #include <algorithm>
