@@ -151,11 +151,14 @@ private Q_SLOTS:
         RM_NEEDS("python", !peerPython().isEmpty(), "no RINGMASTER_PYTHON");
         const auto [code, output, errors] = run({"--rehearse", "--rounds", "1"});
         QMap<QString, QJsonObject> rows;
+        QByteArray failed;
         for (const QByteArray& line : output.trimmed().split('\n')) {
             const QJsonObject row = QJsonDocument::fromJson(line).object();
+            if (!row["ok"].toBool())
+                failed += line + '\n';
             rows[row.contains("row") ? row["row"].toString() : row["part"].toString()] = row;
         }
-        QVERIFY2(code == 0, (output + errors).constData());
+        QVERIFY2(code == 0, (failed + errors).constData());
         QCOMPARE(rows.keys(), (QStringList{"C2", "T1", "T2", "T2-files", "T3", "tests", "total"}));
         for (const char* name : {"T1", "T2", "T3"})
             QVERIFY2(rows[name]["lossesDiffer"].toDouble(1) < 1e-4, output.constData());
