@@ -41,7 +41,7 @@ at::Tensor productGelu(const at::Tensor& x, const at::Tensor& weight, const at::
         const at::Tensor fused = ops->biasGelu(product, bias);
         return fused.defined() ? fused : at::gelu(product + bias, "tanh");
     }
-    if (coversBiasGelu(x))
+    if (coversBiasGelu(x) && coversBiasGelu(weight) && bias.scalar_type() == at::kFloat)
         return biasGelu(product(x, weight), bias);
     return at::gelu(affine(x, weight, bias), "tanh");
 }

@@ -9,6 +9,7 @@
 #include <ATen/ops/empty_like.h>
 #include <ATen/ops/sum.h>
 #include <ATen/ops/zeros.h>
+#include <c10/util/Exception.h>
 #include <torch/csrc/autograd/custom_function.h>
 
 #include <algorithm>
@@ -57,7 +58,8 @@ struct BiasGelu : torch::autograd::Function<BiasGelu> {
         const float* in = dy.const_data_ptr<float>();
         float* out = dx.mutable_data_ptr<float>();
         float* biasGradients = sums.mutable_data_ptr<float>();
-        at::parallel_for(0, blocks, 1, [&](int64_t firstBlock, int64_t endBlock) {
+        const int64_t grain = std::max<int64_t>(1, kLeastPerThread / (kSummedRows * columns));
+        at::parallel_for(0, blocks, grain, [&](int64_t firstBlock, int64_t endBlock) {
             for (int64_t block = firstBlock; block < endBlock; ++block) {
                 const int64_t begin = block * kSummedRows;
                 geluBackward(rowsOf(x, bias, begin, std::min(rows, begin + kSummedRows)),
@@ -78,6 +80,9 @@ bool coversBiasGelu(const at::Tensor& x) {
 }
 
 at::Tensor biasGelu(const at::Tensor& x, const at::Tensor& bias) {
+    TORCH_CHECK(coversBiasGelu(x) && x.dim() == 2 && bias.scalar_type() == at::kFloat &&
+                    bias.numel() == x.size(1),
+                "biasGelu: x is ", x.sizes(), " and bias ", bias.sizes());
     return BiasGelu::apply(x.contiguous(), bias.contiguous());
 }
 

@@ -13,7 +13,8 @@ struct GeluRows {
 };
 
 /// y = gelu(x + bias), tanh form [Hendrycks & Gimpel, "Gaussian Error Linear Units", 2016], within
-/// 2e-7 of its value. For processors with AVX2 and FMA; the same sums on all of them.
+/// 2e-7 of the larger of 1 and |y|, for |x + bias| up to 1e6; not finite where that is not. For
+/// processors with AVX2 and FMA; the same sums on all of them.
 void geluForward(const GeluRows& in, float* y);
 
 /// dx from dy, and `biasGradient` += the sums of dx by column.
