@@ -153,6 +153,12 @@ Json toJson(const StoredEvent& event) {
             {"message", event.event.message}};
 }
 
+Json toJson(const Warned& warned) {
+    Json out = toJson(warned.newest);
+    out["count"] = warned.count;
+    return out;
+}
+
 Json toJson(const Node& node) {
     return {{"name", node.name}, {"local", node.isLocal}, {"ssh_host", node.sshHost},
             {"user", node.user}, {"port", node.port},     {"identity_file", node.identityFile}};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "app/cli/run_text.h"
 #include "app/core/fleet/fleet.h"
 #include "app/core/store/store.h"
 
@@ -15,6 +16,7 @@ nlohmann::ordered_json toJson(const StoredLine& line);
 nlohmann::ordered_json toJson(const StoredAttempt& attempt);
 nlohmann::ordered_json toJson(const StoredRank& rank);
 nlohmann::ordered_json toJson(const StoredEvent& event);
+nlohmann::ordered_json toJson(const Warned& warned); ///< the event, and "count"
 nlohmann::ordered_json toJson(const Node& node);
 nlohmann::ordered_json toJson(const NodeCheck& check);
 /// {"error": {"code": ..., "message": ...}}

@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <fstream>
 #include <iostream>
+#include <limits>
 
 namespace rm::cli {
 
@@ -121,6 +122,8 @@ std::string standstillOf(Session& session, const RunSummary& run) {
     return whoIsBehind(live);
 }
 
+constexpr int kAllEvents = std::numeric_limits<int>::max();
+
 void printShow(const RunSummary& run, StoreReader& reader, const std::string& standstill) {
     std::cout << run.id.toStdString() << "  " << runStateName(run) << "\n"
               << "  step        " << run.step << " of " << run.totalSteps << ", attempt "
@@ -135,10 +138,8 @@ void printShow(const RunSummary& run, StoreReader& reader, const std::string& st
         std::cout << "  branch of   " << parentText(run) << "\n";
     if (!standstill.empty())
         std::cout << "  waiting     " << oneLine(standstill) << "\n";
-    std::vector<StoredEvent> events = reader.events(run.id);
-    std::erase_if(events, [](const StoredEvent& e) { return e.event.code == kNodeLostEvent; });
-    for (const std::string& warning : warningTexts(events, run.attempt))
-        std::cout << "  warned      " << warning << "\n";
+    for (const Warned& warned : warningsOf(reader.events(run.id, kAllEvents), run.attempt))
+        std::cout << "  warned      " << warningText(warned) << "\n";
     for (const LostNode& node : run.lostNodes)
         std::cout << "  unreachable " << node.nodeName << ", last heard of "
                   << formatAgo(node.sinceNs) << " (" << oneLine(node.why) << ")\n";
@@ -196,6 +197,7 @@ int runShow(Session& session, const std::string& id) {
     out["attempts"] = arrayOf(reader.attempts(run.id));
     out["lines"] = arrayOf(reader.lines(run.id));
     out["rank_states"] = arrayOf(reader.ranks(run.id));
+    out["warnings"] = arrayOf(warningsOf(reader.events(run.id, kAllEvents), run.attempt));
     out["events"] = arrayOf(reader.events(run.id));
     out["checkpoints"] = arrayOf(present(reader.checkpoints(run.id)));
     out["spec"] = reader.specToml(run.id);

@@ -68,25 +68,28 @@ std::string sentText(const Progress& progress, double seconds) {
            formatBytes(static_cast<double>(progress.sent)) + " in " + formatDuration(seconds);
 }
 
-std::vector<std::string> warningTexts(const std::vector<StoredEvent>& events, int attempt) {
+std::vector<Warned> warningsOf(const std::vector<StoredEvent>& events, int attempt) {
     constexpr size_t kMost = 3;
-    std::vector<std::pair<const StoredEvent*, int>> newest; // of each kind, and how many there are
+    std::vector<Warned> kinds;
     for (const StoredEvent& event : events) {
-        if (event.attempt != attempt || event.event.severity != Severity::kWarning)
+        if (event.attempt != attempt || event.event.severity != Severity::kWarning ||
+            event.event.code == kNodeLostEvent)
             continue;
-        const auto known = std::ranges::find_if(
-            newest, [&](const auto& each) { return each.first->event.code == event.event.code; });
-        if (known == newest.end())
-            newest.emplace_back(&event, 1);
+        const auto known = std::ranges::find(
+            kinds, event.event.code, [](const Warned& warned) { return warned.newest.event.code; });
+        if (known == kinds.end())
+            kinds.push_back({event, 1});
         else
-            known->second++;
+            known->count++;
     }
-    std::vector<std::string> texts;
-    for (const auto& [event, count] : newest)
-        if (texts.size() < kMost)
-            texts.push_back(formatAgo(event->event.wallNs) + ": " + oneLine(event->event.message) +
-                            (count > 1 ? " (" + std::to_string(count) + " times)" : ""));
-    return texts;
+    kinds.resize(std::min(kinds.size(), kMost));
+    return kinds;
+}
+
+std::string warningText(const Warned& warned) {
+    const Event& event = warned.newest.event;
+    return formatAgo(event.wallNs) + ": " + oneLine(event.message) +
+           (warned.count > 1 ? " (" + std::to_string(warned.count) + " times)" : "");
 }
 
 } // namespace rm::cli

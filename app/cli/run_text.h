@@ -24,9 +24,16 @@ std::string sentText(const Progress& progress, double seconds);
 std::string lastFigures(StoreReader& reader, const QString& run,
                         const std::vector<const MetricDef*>& metrics);
 
-/// "3 min ago: checkpoint of step 200: ... (5 times)": the newest warning of each kind
-/// that this attempt met, newest first, at most three. `events` newest first, as the store has
-/// them.
-std::vector<std::string> warningTexts(const std::vector<StoredEvent>& events, int attempt);
+/// What an attempt warned of: the newest event of a kind (its code), and how many there were.
+struct Warned {
+    StoredEvent newest;
+    int count = 0;
+};
+
+/// The three kinds that came last, newest first; `events` likewise. Not of nodes that are out of
+/// reach: a run is shown with those.
+std::vector<Warned> warningsOf(const std::vector<StoredEvent>& events, int attempt);
+/// "3 min ago: checkpoint of step 200: ... (5 times)"
+std::string warningText(const Warned& warned);
 
 } // namespace rm::cli

@@ -20,6 +20,7 @@ private Q_SLOTS:
     void jsonSurvivesBytesThatAreNoText();
     void columnsAreAsWideAsTheirWidestCell();
     void eachKindOfWarningIsToldOnce();
+    void deploymentIsToldByNode();
 };
 
 void TestTerminal::hostileTextBecomesOneHarmlessLine_data() {
@@ -56,17 +57,54 @@ void TestTerminal::eachKindOfWarningIsToldOnce() {
     const auto event = [](int attempt, Severity severity, const char* code, const char* message) {
         return StoredEvent{.event = {-1, 7, 0, severity, code, message}, .attempt = attempt};
     };
-    const std::vector<StoredEvent> events{
-        event(2, Severity::kWarning, "checkpoint-failed", "checkpoint of step 30: disk full"),
-        event(2, Severity::kInfo, "held", "held at step 25"),
-        event(2, Severity::kWarning, "pause-failed", "of rank 1:\nno"),
-        event(2, Severity::kWarning, "checkpoint-failed", "checkpoint of step 20: disk full"),
-        event(1, Severity::kWarning, "rolled-back", "of the attempt before"),
-    };
-    QCOMPARE(warningTexts(events, 2),
-             (std::vector<std::string>{"-: checkpoint of step 30: disk full (2 times)",
-                                       "-: of rank 1: no"}));
-    QVERIFY(warningTexts(events, 3).empty());
+    std::vector<StoredEvent> events(1000, event(2, Severity::kWarning, "bad-sample", "no picture"));
+    events.push_back(event(2, Severity::kWarning, "checkpoint-failed", "step 30: disk full"));
+    events.push_back(event(2, Severity::kInfo, "held", "held at step 25"));
+    events.push_back(event(2, Severity::kError, "rank-failed", "rank 1 ended"));
+    events.push_back(event(2, Severity::kWarning, kNodeLostEvent, "gpu2 is out of reach"));
+    events.push_back(event(2, Severity::kWarning, "checkpoint-failed", "step 20: disk full"));
+    events.push_back(event(2, Severity::kWarning, "pause-failed", "of rank 1:\nno"));
+    events.push_back(event(2, Severity::kWarning, "steps-skipped", "a fourth kind"));
+    events.push_back(event(1, Severity::kWarning, "rolled-back", "of the attempt before"));
+    std::vector<std::string> texts;
+    for (const Warned& warned : warningsOf(events, 2))
+        texts.push_back(warningText(warned));
+    QCOMPARE(texts,
+             (std::vector<std::string>{"-: no picture (1000 times)",
+                                       "-: step 30: disk full (2 times)", "-: of rank 1: no"}));
+    QVERIFY(warningsOf(events, 3).empty());
+    QCOMPARE(toJson(warningsOf(events, 2)[1])["count"].get<int>(), 2);
+}
+
+void TestTerminal::deploymentIsToldByNode() {
+    Progress trainer{.stage = "Send trainer"};
+    QCOMPARE(progressText(trainer), std::string("Send trainer"));
+    for (const char* name : {"gpu1", "gpu10"}) {
+        Progress node{.stage = name};
+        node.total = 200'000'000;
+        node.done = 100'000'000;
+        node.sent = 40'000'000;
+        node.bytesPerSec = 20e6;
+        node.secondsLeft = 5;
+        trainer.nodes.push_back(node);
+    }
+    trainer.total = 400'000'000;
+    trainer.done = 200'000'000;
+    trainer.sent = 80'000'000;
+    const std::string whole = progressText(trainer);
+    QVERIFY2(whole.starts_with("Send trainer to 2 nodes  [") &&
+                 whole.ends_with("200 MB of 400 MB, 80.0 MB sent"),
+             whole.c_str());
+    const std::vector<std::string> each = nodeProgressTexts(trainer);
+    QCOMPARE(each.size(), size_t{2});
+    QVERIFY2(each[0].starts_with("  gpu1   [") && each[1].starts_with("  gpu10  [") &&
+                 each[0].ends_with("40.0 MB sent, 20.0 MB/s, 5 s left"),
+             each[0].c_str());
+    trainer.nodes[0].done = trainer.nodes[0].total;
+    QVERIFY(nodeProgressTexts(trainer)[0].ends_with("the node puts it in place"));
+    trainer.done = trainer.total;
+    const std::string sent = sentText(trainer, 24);
+    QVERIFY2(sent == "Sent trainer to 2 nodes: 400 MB as 80.0 MB in 24 s", sent.c_str());
 }
 
 void TestTerminal::jsonSurvivesBytesThatAreNoText() {
