@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/ui/run/run_page.h"
+#include "shared/board/board.h"
+#include "shared/io/clock.h"
 #include "tests/gui/support/demo_store.h"
 #include "tests/gui/support/window_fixture.h"
 
@@ -26,6 +28,7 @@ private Q_SLOTS:
     void cleanup() { m_demo.reset(); }
 
     void aCommandThatIsAwaitedDoesNotMoveTheFocusToStop();
+    void aLateCommandNamesTheRankAndOffersKill();
     void theNewestCheckpointIsSelectedAndAChosenOneStays();
     void anAbandonedCheckpointIsNotSelectedByItself();
     void restoringIsNotTheFirstThingOffered();
@@ -79,6 +82,46 @@ void TestRunPage::aCommandThatIsAwaitedDoesNotMoveTheFocusToStop() {
     page.showLive(live);
     QCOMPARE(hold->text(), QString("Continue"));
     QVERIFY(hold->hasFocus());
+}
+
+void TestRunPage::aLateCommandNamesTheRankAndOffersKill() {
+    open(kRunningRun, RunPage::kCharts);
+    LiveState live;
+    live.pending = CommandKind::kPause;
+    live.pendingSinceNs = monotonicNowNs() - 1'000'000'000;
+    for (const int rank : {0, 1}) {
+        RankState state;
+        state.rank = rank;
+        state.pid = 100 + rank;
+        state.step = 48 - rank;
+        state.phase = static_cast<uint8_t>(Phase::kBackward);
+        state.sinceMs = 9000;
+        LiveState::NodeLink& node = live.nodes.emplace_back();
+        node.node = "gpu" + std::to_string(rank);
+        node.link = LiveState::Link::kLive;
+        node.state.emplace();
+        node.state->ranks = {state};
+    }
+    RunPage& page = m_demo->window().runPage();
+    page.showLive(live);
+    auto* banner = find<QWidget>("delayBanner");
+    QVERIFY(!banner->isVisible()); // it may be obeyed yet
+    live.pendingSinceNs -= 4'000'000'000;
+    page.showLive(live);
+    QVERIFY(banner->isVisible());
+    QString said;
+    for (const QLabel* label : banner->findChildren<QLabel*>())
+        said += label->text() + '\n';
+    QVERIFY2(said.contains("Pause under way for 5 s") && said.contains("rank 1 on gpu1"),
+             qPrintable(said));
+    QVERIFY2(!find<QWidget>("figureStep")->accessibleName().contains("left"),
+             qPrintable(find<QWidget>("figureStep")->accessibleName()));
+    find<QPushButton>("killRun")->click();
+    QTRY_VERIFY(m_demo->window().findChild<QPushButton*>("killConfirm"));
+    auto* toast = find<QWidget>("toast");
+    QVERIFY(!toast->isVisible());
+    m_demo->window().findChild<QPushButton*>("killConfirm")->click();
+    QTRY_VERIFY(toast->isVisible()); // the demo has no ranks: it says so
 }
 
 int64_t TestRunPage::selectedStep() const {

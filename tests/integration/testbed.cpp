@@ -20,6 +20,7 @@ train = ["/usr/share/common-licenses"]
 [train]
 steps = %2
 batch_size = 2
+accumulation = 4  # or a fast processor is through before a test has paused it
 threads = 1
 [validation]
 every = 100

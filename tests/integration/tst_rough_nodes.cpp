@@ -146,7 +146,9 @@ void tst_rough_nodes::rankThatDoesNotAnswerIsToldAndKillEndsIt() {
     QVERIFY(pause->waitForFinished(20000));
     QTRY_COMPARE_WITH_TIMEOUT(trainerOn(0) + trainerOn(1), 0, 10000);
     const CliResult listed = cli().run({"runs"});
-    QVERIFY(summary(run).state != RunStateKind::kRunning);
+    QVERIFY2(!listed.out.contains("failed"), listed.whole());
+    QCOMPARE(summary(run).state, RunStateKind::kStopped);
+    QCOMPARE(summary(run).message, QString("killed on request"));
 }
 
 void tst_rough_nodes::lostNodeIsWrittenDownUntilItIsBack() {
