@@ -50,6 +50,7 @@ private Q_SLOTS:
     void theFormRestsWhileTheTextDoesNotParse();
     void aRefusedFieldHoldsTheLaunchBack();
     void aRefusedFieldIsNamed();
+    void aBranchIsNamedByWhatItChanges();
     void theFormShowsWhatTheModelUses();
     void listsOfPathsAreRows();
     void foldedPartsSayWhatTheyHoldAndWhatIsChanged();
@@ -339,6 +340,27 @@ void TestNewRun::aRunThatFailedIsEditedAndLaunchedAgain() {
     NewRunPage& page = demo.window().newRunPage();
     QVERIFY(page.isVisible());
     QCOMPARE(page.findChild<QPlainTextEdit*>("specToml")->toPlainText(), spec->toPlainText());
+}
+
+void TestNewRun::aBranchIsNamedByWhatItChanges() {
+    WindowFixture own(WindowFixture::Content::kEmpty);
+    own.window().showNewRun();
+    NewRunPage& branch = own.window().newRunPage();
+    branch.findChild<SpecForm*>()->unfoldAll();
+    branch.prepareBranch({.run = "parent", .checkpoint = "step-000000100", .step = 100}, kText, {});
+    auto* name = branch.findChild<QLineEdit*>("field.name");
+    auto* lr = branch.findChild<QLineEdit*>("field.optimizer.lr");
+    QTRY_COMPARE(lr->text(), QString("0.002"));
+    const auto typeInto = [](QLineEdit* edit, const QString& value) {
+        edit->selectAll();
+        QTest::keyClicks(edit, value);
+    };
+    typeInto(lr, "5e-4");
+    QTRY_COMPARE(name->text(), QString("mine, lr 5e-4"));
+    typeInto(name, "another");
+    typeInto(lr, "6e-4");
+    QTRY_VERIFY(branch.findChild<QPlainTextEdit*>("specToml")->toPlainText().contains("0.0006"));
+    QCOMPARE(name->text(), QString("another"));
 }
 
 void TestNewRun::theFormShowsWhatTheModelUses() {

@@ -5,6 +5,8 @@
 #include "tests/unit/train/picture_files.h"
 #include "tests/unit/train/trainer_run.h"
 
+#include <QDir>
+#include <QElapsedTimer>
 #include <QFileInfo>
 #include <QObject>
 #include <QTest>
@@ -192,6 +194,28 @@ private Q_SLOTS:
         const Verb told = estimate(spec, {"--ranks", QString::number(worldSize)});
         QVERIFY2(told.code == 0, qPrintable(told.errors));
         compare("process", told.bytes("total"), measured(spec, worldSize).process);
+    }
+
+    void everyRecipeIsEstimated_data() {
+        QTest::addColumn<QString>("name");
+        const QDir recipes(qEnvironmentVariable("RINGMASTER_SOURCE") + "/resources/recipes");
+        for (const QString& file : recipes.entryList({"*.toml"}))
+            QTest::newRow(qPrintable(file)) << file.chopped(5);
+    }
+
+    /// On a CPU, and also those whose data is not on this machine; the time is in the log.
+    void everyRecipeIsEstimated() {
+        QFETCH(QString, name);
+        RunSpec spec = recipe(qPrintable(name), 40);
+        spec.launch.device = "cpu";
+        if (spec.model.type == "resnet50")
+            spec.model.classes = 1000;
+        QElapsedTimer timer;
+        timer.start();
+        const Verb told = estimate(spec, {});
+        QVERIFY2(told.code == 0, qPrintable(told.errors));
+        QVERIFY(told.bytes("total") > told.bytes("program"));
+        qInfo("%lld ms", static_cast<long long>(timer.elapsed()));
     }
 
     void batchThatIsFoundFitsAndALargerOneDoesNot() {
