@@ -13,6 +13,8 @@
 namespace rm::test {
 namespace {
 
+constexpr int kDeadlineMs = 60000; ///< a loaded machine is slow
+
 QString trainerProgram() {
     return qEnvironmentVariable("RINGMASTER_BIN") + "/ringmaster-trainer";
 }
@@ -188,7 +190,7 @@ bool TrainerRun::post(const Command& command) const {
         auto board = Board::open(dir() + "/board/rank-00000");
         return board && board->postCommand(command).value_or(false);
     };
-    return QTest::qWaitFor(isPosted, 20000);
+    return QTest::qWaitFor(isPosted, kDeadlineMs);
 }
 
 std::optional<CommandApplied> TrainerRun::applied(const std::string& id) const {
@@ -199,7 +201,7 @@ std::optional<CommandApplied> TrainerRun::applied(const std::string& id) const {
                 found = one;
         return found.has_value();
     };
-    static_cast<void>(QTest::qWaitFor(isApplied, 20000));
+    static_cast<void>(QTest::qWaitFor(isApplied, kDeadlineMs));
     return found;
 }
 
