@@ -54,8 +54,9 @@ Named compute(rm::Gpt& model, const rm::RunSpec& spec) {
     const at::Tensor targets = snapshot(text.narrow(2, 1, spec.model.context));
     Named dump{{"ids", ids}, {"targets", targets}};
 
-    dump.emplace_back("logits", snapshot(model.logits(ids[0], true)));
-    addProbabilities(dump, dump.back().second);
+    const at::Tensor logits = snapshot(model.logits(ids[0], true));
+    dump.emplace_back("logits", logits);
+    addProbabilities(dump, logits);
     model.loss({{ids[0], targets[0]}, 0}, true).backward();
     addGradients(dump, model);
 
