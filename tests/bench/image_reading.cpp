@@ -38,7 +38,7 @@ rm::Result<nlohmann::json> measure(const char* path, int64_t size, int64_t batch
     if (!folder)
         return tl::unexpected(folder.error());
     rm::TrainingImages images(*folder, size, kSeed);
-    rm::BatchFeed feed(images, rm::StepCut({kBatch}, 1), 0, 0, {.readers = 1});
+    rm::BatchFeed feed(images, rm::BatchPartition({kBatch}, 1), 0, 0, {.readers = 1});
     double cpu = 0, wall = 0, sum = 0;
     int64_t labels = 0;
     for (int64_t i = 0; i <= batches; ++i) {

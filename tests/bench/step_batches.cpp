@@ -2,7 +2,7 @@
 // step_batches SPEC FOLDER RANKS STEPS: the batches of a run's first steps as the trainer reads
 // them, in FOLDER/rank-R.safetensors, each tensor as "STEP.INDEX". One line of JSON for each rank:
 // what each of its steps' losses is a mean over.
-#include "trainer/train/data/step_cut.h"
+#include "trainer/train/data/batch_partition.h"
 #include "trainer/train/interchange/weights.h"
 #include "trainer/train/task/task.h"
 
@@ -13,12 +13,13 @@
 
 namespace {
 
-rm::Result<void> writeRank(rm::BatchSource& source, const rm::StepCut& cut, int64_t rank,
-                           int64_t steps, const std::string& folder) {
+rm::Result<void> writeRank(rm::BatchSource& source, const rm::BatchPartition& partition,
+                           int64_t rank, int64_t steps, const std::string& folder) {
     rm::Weights tensors;
     std::vector<int64_t> targets;
     for (int64_t step = 0; step < steps; ++step) {
-        const rm::StepCut::Share share = cut.at(step * cut.positionsPerStep(), 0, rank);
+        const rm::BatchPartition::Share share =
+            partition.at(step * partition.positionsPerStep(), 0, rank);
         const auto batch = source.read(share.first, share.count);
         if (!batch)
             return tl::unexpected(batch.error());
@@ -43,11 +44,11 @@ rm::Result<void> writeAll(char** arguments) {
         return tl::unexpected(task.error());
     const auto ranks = std::atoll(arguments[3]);
     const std::vector<int64_t> sizes(static_cast<size_t>(ranks), (*task)->batchSizes().front());
-    const rm::StepCut cut(sizes, 1);
+    const rm::BatchPartition partition(sizes, 1);
     rm::Result<void> written;
     for (int64_t rank = 0; rank < ranks && written; ++rank)
-        written =
-            writeRank((*task)->training(), cut, rank, std::atoll(arguments[4]), session->runDir);
+        written = writeRank((*task)->training(), partition, rank, std::atoll(arguments[4]),
+                            session->runDir);
     return written;
 }
 

@@ -4,9 +4,9 @@
 // says which cases it holds.
 #include "tests/python/dump.h"
 #include "tests/unit/train/toy_model.h"
+#include "trainer/train/optim/grad_scaler.h"
 #include "trainer/train/optim/gradients.h"
 #include "trainer/train/optim/schedule.h"
-#include "trainer/train/optim/step_gate.h"
 #include "trainer/train/optim/weight_average.h"
 
 #include <ATen/ops/tensor.h>
@@ -101,14 +101,14 @@ void run(const Case& one, const std::vector<std::vector<at::Tensor>>& gradients,
     const rm::World alone;
     const auto model = rm::test::toyModel(kWeightSeed);
     const auto optimizer = rm::makeOptimizer(*model, one.settings, alone, nullptr);
-    rm::StepGate gate(at::kCPU, one.scalesLoss, rm::StepGate::Mode::kSkips);
+    rm::GradScaler scaler(at::kCPU, one.scalesLoss, rm::GradScaler::Mode::kSkips);
     rm::WeightAverage average(*model, kAverageDecay);
     std::vector<double> scales;
     for (int64_t step = 1; step <= kSteps; ++step) {
         const bool broken = std::ranges::count(one.brokenSteps, step) > 0;
-        scales.push_back(gate.lossScale());
+        scales.push_back(scaler.lossScale());
         setGradients(*model, gradients[static_cast<size_t>(step - 1)], scales.back(), broken);
-        gate.update(*optimizer, kLr, one.settings.clip, one.settings.clipValue);
+        scaler.update(*optimizer, kLr, one.settings.clip, one.settings.clipValue);
         average.update();
     }
     for (size_t i = 0; i < gradients[0].size(); ++i) {

@@ -6,11 +6,11 @@
 #include "trainer/train/data/pair_shape.h"
 #include "trainer/train/data/pair_tokenizer.h"
 #include "trainer/train/dist/gradient_sync.h"
-#include "trainer/train/loop/step_recorder.h"
+#include "trainer/train/loop/graphed_step.h"
 #include "trainer/train/model/gpt.h"
 #include "trainer/train/model/resnet.h"
 #include "trainer/train/model/translation.h"
-#include "trainer/train/optim/step_gate.h"
+#include "trainer/train/optim/grad_scaler.h"
 
 #include <ATen/CPUGeneratorImpl.h>
 #include <ATen/Parallel.h>
@@ -113,12 +113,12 @@ std::vector<double> train(const MakeModel& make, const std::vector<Batch>& data,
     const auto model = placed(make, device.at);
     GradientSync sync(world, *model, {}, false, [](MetricId) {});
     const auto optimizer = makeOptimizer(*model, spec.optimizer, world, nullptr);
-    StepGate gate(device.at, false, StepGate::Mode::kStaysShut);
+    GradScaler scaler(device.at, false, GradScaler::Mode::kStaysShut);
     int replays = 0;
     std::string obstacle;
     // Some processors have bfloat16 in slow code alone, and a rehearsal has nothing to compare.
     const char* precision = device.isCpu() ? "float32" : "bfloat16";
-    StepRecorder::Work work;
+    GraphedStep::Work work;
     work.begin = [&](bool inPlace) { inPlace ? sync.beginStepInPlace() : sync.beginStep(); };
     work.add = [&](const Batch& batch, const at::Tensor& weight) {
         const auto forward = [&] {
@@ -126,18 +126,18 @@ std::vector<double> train(const MakeModel& make, const std::vector<Batch>& data,
             return model->loss(batch, true);
         };
         const at::Tensor loss = forward();
-        sync.backward(loss, gate.seed(loss, weight), true);
+        sync.backward(loss, scaler.seed(loss, weight), true);
         return loss.detach();
     };
-    work.update = [&] { return gate.update(*optimizer, spec.optimizer.lr, 1.0, 0); };
+    work.update = [&] { return scaler.update(*optimizer, spec.optimizer.lr, 1.0, 0); };
     work.takeLaps = [] { return nullptr; };
     work.onReplay = [&](const RecordedLaps&) { ++replays; };
     work.onObstacle = [&](const std::string& why, int64_t) { obstacle = why; };
-    const auto recorder = recorded ? StepRecorder::make(*device.plugin, true, work) : nullptr;
+    const auto recorder = recorded ? GraphedStep::make(*device.plugin, true, work) : nullptr;
     const at::Tensor one = at::ones({}, at::TensorOptions(at::kFloat).device(device.at));
     std::vector<double> losses;
     for (int64_t step = 1; step <= 20; ++step) {
-        gate.setLr(spec.optimizer.lr);
+        scaler.setLr(spec.optimizer.lr);
         const Batch batch = toDevice(data[static_cast<size_t>(step) % data.size()], device);
         if (recorder) {
             losses.push_back(recorder->gradients({batch}, step).item<double>());

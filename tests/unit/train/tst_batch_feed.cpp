@@ -53,7 +53,7 @@ Order take(BatchFeed& feed, int count) {
     return order;
 }
 
-const StepCut kCut({3, 2}, 2);
+const BatchPartition kPartition({3, 2}, 2);
 
 size_t threadCount() {
     const std::filesystem::directory_iterator tasks("/proc/self/task");
@@ -99,7 +99,7 @@ private Q_SLOTS:
         settings.change = [](const Batch& batch) {
             return Batch{{batch.tensors[0] + 100}, batch.targets};
         };
-        BatchFeed feed(source, StepCut({2}, 1), 0, 0, settings);
+        BatchFeed feed(source, BatchPartition({2}, 1), 0, 0, settings);
         QCOMPARE(take(feed, 2), (Order{{100, 101}, {102, 103}}));
     }
 
@@ -113,8 +113,8 @@ private Q_SLOTS:
         QFETCH(int, readers);
         Positions source;
         for (const int64_t rank : {0, 1}) {
-            BatchFeed plain(source, kCut, rank, 40);
-            BatchFeed ahead(source, kCut, rank, 40, {.readers = readers});
+            BatchFeed plain(source, kPartition, rank, 40);
+            BatchFeed ahead(source, kPartition, rank, 40, {.readers = readers});
             QCOMPARE(take(ahead, 60), take(plain, 60));
         }
     }
@@ -122,7 +122,7 @@ private Q_SLOTS:
     void aSlowBatchKeepsItsPlace() {
         Positions source;
         Turnstile turnstile;
-        const StepCut cut({1}, 1);
+        const BatchPartition partition({1}, 1);
         // The first waits for the second, the third for the fourth.
         source.onRead = [&](int64_t first) {
             if (first % 2 == 0)
@@ -130,7 +130,7 @@ private Q_SLOTS:
             else
                 turnstile.open(first);
         };
-        BatchFeed feed(source, cut, 0, 0, {.readers = 2});
+        BatchFeed feed(source, partition, 0, 0, {.readers = 2});
         QCOMPARE(take(feed, 4), (Order{{0}, {1}, {2}, {3}}));
         turnstile.open(5); // for whoever reads ahead when the feed ends
         turnstile.open(7);
@@ -138,9 +138,9 @@ private Q_SLOTS:
 
     void whatWasReadAheadIsNotUsed() {
         Positions source;
-        BatchFeed first(source, kCut, 1, 0, {.readers = 3});
+        BatchFeed first(source, kPartition, 1, 0, {.readers = 3});
         take(first, 4); // two steps of two micro-batches
-        BatchFeed resumed(source, kCut, 1, 2 * kCut.positionsPerStep(), {.readers = 2});
+        BatchFeed resumed(source, kPartition, 1, 2 * kPartition.positionsPerStep(), {.readers = 2});
         QCOMPARE(take(resumed, 6), take(first, 6));
     }
 
@@ -149,8 +149,8 @@ private Q_SLOTS:
         QFETCH(int, readers);
         Positions source;
         source.failsAt = 3;
-        const StepCut cut({1}, 1);
-        BatchFeed feed(source, cut, 0, 0, {.readers = readers});
+        const BatchPartition partition({1}, 1);
+        BatchFeed feed(source, partition, 0, 0, {.readers = readers});
         QCOMPARE(take(feed, 3), (Order{{0}, {1}, {2}}));
         const auto failed = feed.next();
         QVERIFY(!failed);
@@ -164,9 +164,9 @@ private Q_SLOTS:
             if (first == 2)
                 throw std::runtime_error("no memory");
         };
-        const StepCut cut({1}, 1);
+        const BatchPartition partition({1}, 1);
         for (const int64_t readers : {0, 2}) {
-            BatchFeed feed(source, cut, 0, 0, {.readers = readers});
+            BatchFeed feed(source, partition, 0, 0, {.readers = readers});
             take(feed, 2);
             QVERIFY_EXCEPTION_THROWN(static_cast<void>(feed.next()), std::runtime_error);
         }
@@ -178,7 +178,7 @@ private Q_SLOTS:
         std::atomic<int64_t> furthest = 0;
         source.onRead = [&](int64_t first) { furthest = std::max<int64_t>(furthest, first); };
         for (const int taken : {0, 1, 7}) {
-            BatchFeed feed(source, kCut, 0, 0, {.readers = 4});
+            BatchFeed feed(source, kPartition, 0, 0, {.readers = 4});
             take(feed, taken);
             QTRY_COMPARE(threadCount(), before + 4);
         }
@@ -196,8 +196,8 @@ private Q_SLOTS:
         } source;
         std::vector<std::string> seen;
         BadSamples bad(0.75, 4, [&](const BadSample& one, int64_t) { seen.push_back(one.path); });
-        const StepCut cut({1}, 1);
-        BatchFeed feed(source, cut, 0, 0, {.readers = 3, .bad = bad});
+        const BatchPartition partition({1}, 1);
+        BatchFeed feed(source, partition, 0, 0, {.readers = 3, .bad = bad});
         for (int i = 0; i < 3; ++i)
             QVERIFY(feed.next());
         QVERIFY(!feed.next()); // 4 of 4

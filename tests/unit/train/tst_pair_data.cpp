@@ -49,7 +49,7 @@ std::set<std::string> sourcesOf(const PairFile& texts) {
 
 std::vector<Pair> harvested(const PairCorpus& corpus, HarvestState& state) {
     std::vector<Pair> pairs;
-    PairsSeen seen;
+    PairDeduplicator seen;
     static_cast<void>(harvestPairs(corpus, state, seen, [&](const Pair& pair) -> Result<void> {
         pairs.push_back(pair);
         return {};

@@ -2,7 +2,7 @@
 #include "shared/io/file.h"
 #include "tests/unit/train/data_folder.h"
 #include "trainer/train/data/corpus.h"
-#include "trainer/train/data/known_files.h"
+#include "trainer/train/data/file_hash_cache.h"
 
 #include <QObject>
 #include <QTest>
@@ -123,14 +123,14 @@ private Q_SLOTS:
     void fileSeenBeforeIsNotReadAgain() {
         const Folder folder;
         const std::string notebook = folder.path("known.json");
-        KnownFiles first(notebook);
+        FileHashCache first(notebook);
         const auto hash = first.sha256(kOldFile);
         QVERIFY(hash);
         QCOMPARE(*hash, *sha256HexOfFile(kOldFile));
         QVERIFY(first.once(kOldFile, "check", [] { return Result<void>(); }));
         QCOMPARE(first.filesRead(), int64_t{2});
         first.save();
-        KnownFiles second(notebook);
+        FileHashCache second(notebook);
         QCOMPARE(*second.sha256(kOldFile), *hash);
         QVERIFY(second.once(kOldFile, "check", [] { return fail(ErrorCode::kCorrupt, ""); }));
         QCOMPARE(second.filesRead(), int64_t{0});
@@ -140,10 +140,10 @@ private Q_SLOTS:
 
     void checkThatFailedIsMadeAgain() {
         const Folder folder;
-        KnownFiles first(folder.path("known.json"));
+        FileHashCache first(folder.path("known.json"));
         QVERIFY(!first.once(kOldFile, "check", [] { return fail(ErrorCode::kCorrupt, ""); }));
         first.save();
-        KnownFiles second(folder.path("known.json"));
+        FileHashCache second(folder.path("known.json"));
         QVERIFY(second.once(kOldFile, "check", [] { return Result<void>(); }));
         QCOMPARE(second.filesRead(), int64_t{1});
     }
@@ -152,11 +152,11 @@ private Q_SLOTS:
         const Folder folder;
         const QString link = QString::fromStdString(folder.path("link"));
         QVERIFY(QFile::link(QString::fromLatin1(kOldFile), link));
-        KnownFiles first(folder.path("known.json"));
+        FileHashCache first(folder.path("known.json"));
         const auto before = first.sha256(link.toStdString());
         first.save();
         QVERIFY(QFile::remove(link) && QFile::link(QString::fromLatin1(kOtherOldFile), link));
-        KnownFiles second(folder.path("known.json"));
+        FileHashCache second(folder.path("known.json"));
         QVERIFY(*second.sha256(link.toStdString()) != *before);
         QCOMPARE(second.filesRead(), int64_t{1});
     }
@@ -165,7 +165,7 @@ private Q_SLOTS:
         const Folder folder;
         const std::string file = folder.write("fresh.txt", "text");
         for (int start = 0; start < 2; ++start) {
-            KnownFiles known(folder.path("known.json"));
+            FileHashCache known(folder.path("known.json"));
             QVERIFY(known.sha256(file));
             QCOMPARE(known.filesRead(), int64_t{1});
             known.save();
@@ -176,7 +176,7 @@ private Q_SLOTS:
         const Folder folder;
         for (const char* text : {"", "{", "[1]", "{\"version\":2}",
                                  "{\"version\":1,\"files\":{\"/x\":{\"identity\":[1]}}}"}) {
-            KnownFiles known(folder.write("known.json", text));
+            FileHashCache known(folder.write("known.json", text));
             QVERIFY(known.sha256(kOldFile));
             QCOMPARE(known.filesRead(), int64_t{1});
         }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/unit/train/data_folder.h"
+#include "trainer/train/data/batch_partition.h"
 #include "trainer/train/data/corpus.h"
-#include "trainer/train/data/step_cut.h"
 #include "trainer/train/data/text_data.h"
 #include "trainer/train/dist/world.h"
 
@@ -152,12 +152,12 @@ private Q_SLOTS:
         QFETCH(int, accumulation);
         constexpr int64_t kBatch = 3;
         constexpr int64_t kCursor = 48;
-        const StepCut cut(std::vector<int64_t>(worldSize, kBatch), accumulation);
+        const BatchPartition partition(std::vector<int64_t>(worldSize, kBatch), accumulation);
         std::vector<int64_t> positions;
         for (int micro = 0; micro < accumulation; ++micro)
             for (int rank = 0; rank < worldSize; ++rank)
                 for (int64_t i = 0; i < kBatch; ++i)
-                    positions.push_back(cut.at(kCursor, micro, rank).first + i);
+                    positions.push_back(partition.at(kCursor, micro, rank).first + i);
         std::vector<int64_t> expected(24);
         std::iota(expected.begin(), expected.end(), kCursor);
         QCOMPARE(positions, expected);

@@ -6,10 +6,10 @@
 
 namespace rm {
 
-BatchFeed::BatchFeed(BatchSource& source, const StepCut& cut, int64_t rank, int64_t cursor,
-                     Settings settings)
+BatchFeed::BatchFeed(BatchSource& source, const BatchPartition& partition, int64_t rank,
+                     int64_t cursor, Settings settings)
     : m_source(source)
-    , m_cut(cut)
+    , m_partition(partition)
     , m_rank(rank)
     , m_cursor(cursor)
     , m_settings(std::move(settings)) {
@@ -30,15 +30,15 @@ BatchFeed::~BatchFeed() {
         reader.join();
 }
 
-StepCut::Share BatchFeed::shareOf(int64_t number) const {
-    const int64_t step = number / m_cut.accumulation();
-    return m_cut.at(m_cursor + step * m_cut.positionsPerStep(), number % m_cut.accumulation(),
-                    m_rank);
+BatchPartition::Share BatchFeed::shareOf(int64_t number) const {
+    const int64_t step = number / m_partition.accumulation();
+    return m_partition.at(m_cursor + step * m_partition.positionsPerStep(),
+                          number % m_partition.accumulation(), m_rank);
 }
 
 BatchFeed::Slot BatchFeed::read(int64_t number) {
     try {
-        const StepCut::Share share = shareOf(number);
+        const BatchPartition::Share share = shareOf(number);
         auto batch = m_source.read(share.first, share.count);
         if (batch && m_settings.change)
             *batch = m_settings.change(*batch);

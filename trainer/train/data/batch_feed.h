@@ -2,7 +2,7 @@
 #pragma once
 
 #include "trainer/train/data/bad_samples.h"
-#include "trainer/train/data/step_cut.h"
+#include "trainer/train/data/batch_partition.h"
 
 #include <condition_variable>
 #include <exception>
@@ -27,10 +27,10 @@ public:
         std::function<Batch(const Batch&)> change{};
     };
     /// `source` must outlive it.
-    BatchFeed(BatchSource& source, const StepCut& cut, int64_t rank, int64_t cursor,
+    BatchFeed(BatchSource& source, const BatchPartition& partition, int64_t rank, int64_t cursor,
               Settings settings);
-    BatchFeed(BatchSource& source, const StepCut& cut, int64_t rank, int64_t cursor)
-        : BatchFeed(source, cut, rank, cursor, Settings()) {}
+    BatchFeed(BatchSource& source, const BatchPartition& partition, int64_t rank, int64_t cursor)
+        : BatchFeed(source, partition, rank, cursor, Settings()) {}
     /// Waits for the batches that are being read just now.
     ~BatchFeed();
     BatchFeed(const BatchFeed&) = delete;
@@ -52,13 +52,13 @@ private:
         bool isReady() const { return batch || exception; }
     };
 
-    StepCut::Share shareOf(int64_t number) const;
+    BatchPartition::Share shareOf(int64_t number) const;
     Slot read(int64_t number);
     Slot take(int64_t number);
     void readAhead();
 
     BatchSource& m_source;
-    StepCut m_cut;
+    BatchPartition m_partition;
     int64_t m_rank;
     int64_t m_cursor;
     Settings m_settings;

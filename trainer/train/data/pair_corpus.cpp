@@ -141,7 +141,7 @@ Result<PairCorpus> findPairs(const std::vector<std::string>& paths, const std::s
     return corpus;
 }
 
-Result<void> harvestPairs(const PairCorpus& corpus, HarvestState& state, PairsSeen& seen,
+Result<void> harvestPairs(const PairCorpus& corpus, HarvestState& state, PairDeduplicator& seen,
                           const std::function<Result<void>(const Pair&)>& take,
                           const std::function<void(const HarvestState&)>& report) {
     const auto pieces = cutFiles(corpus.files);

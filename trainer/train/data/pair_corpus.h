@@ -2,7 +2,7 @@
 #pragma once
 
 #include "shared/result.h"
-#include "trainer/train/data/pairs_seen.h"
+#include "trainer/train/data/pair_deduplicator.h"
 
 #include <cstdint>
 #include <functional>
@@ -42,7 +42,7 @@ struct HarvestState {
 /// Reads the files in parallel and gives each pair once to `take`, on this thread, in the order of
 /// the files; what `state` counted before still counts. `report` follows each piece. Ends with
 /// the first error: a file that cannot be read or is damaged, or what `take` returns.
-Result<void> harvestPairs(const PairCorpus& corpus, HarvestState& state, PairsSeen& seen,
+Result<void> harvestPairs(const PairCorpus& corpus, HarvestState& state, PairDeduplicator& seen,
                           const std::function<Result<void>(const Pair&)>& take,
                           const std::function<void(const HarvestState&)>& report = {});
 

@@ -79,7 +79,7 @@ Result<HarvestState> writeTexts(const Corpora& corpora, const RunSpec::Data& dat
     if (!validation)
         return tl::unexpected(validation.error());
     HarvestState state;
-    PairsSeen seen; // validation first, so that training never sees its pairs
+    PairDeduplicator seen; // validation first, so that training never sees its pairs
     const double share = data.validation.empty() ? data.validationShare : 0;
     const auto done =
         harvestPairs(corpora.validation, state, seen,

@@ -3,7 +3,7 @@
 
 #include "shared/io/file.h"
 #include "trainer/train/data/corpus.h"
-#include "trainer/train/data/known_files.h"
+#include "trainer/train/data/file_hash_cache.h"
 #include "trainer/train/dist/agree.h"
 
 #include <algorithm>
@@ -47,7 +47,7 @@ Result<CorpusFiles> findFiles(const RunSpec::Data& data) {
 
 /// Identity of what the shards are made from.
 Result<std::string> contentKey(const CorpusFiles& corpus, const RunSpec::Data& data,
-                               const Tokenizer& tokenizer, KnownFiles& known) {
+                               const Tokenizer& tokenizer, FileHashCache& known) {
     std::string text = tokenizer.serialized() + "\n" + data.tokenizer;
     for (const auto* files : {&corpus.train, &corpus.validation}) {
         text += "\n--\n";
@@ -125,7 +125,7 @@ Result<std::string> cacheShards(const RunSpec::Data& data, const Tokenizer& toke
     const auto corpus = findFiles(data);
     if (!corpus)
         return tl::unexpected(corpus.error());
-    KnownFiles known(cacheDir + "/" + kNotebook);
+    FileHashCache known(cacheDir + "/" + kNotebook);
     const auto key = contentKey(*corpus, data, tokenizer, known);
     if (!key)
         return key;
@@ -190,7 +190,7 @@ Result<void> checkLength(const TextData& data, const RunSpec& spec) {
 
 /// Every token of the shards is one of their vocabulary; what shards they are, in short.
 Result<std::string> checkOwnShards(const RunSpec::Data& data, const std::string& cacheDir) {
-    KnownFiles known(cacheDir + "/" + kNotebook);
+    FileHashCache known(cacheDir + "/" + kNotebook);
     std::string summary;
     for (const auto* shards : {&data.train, &data.validation})
         for (const std::string& path : *shards) {

@@ -27,7 +27,7 @@ struct TextData {
 /// every rank; all ranks call it together and all get the same error. `tokenizerModel` is that of
 /// the checkpoint resumed from, on rank 0; empty: learnt from the texts where the kind needs it.
 /// Nodes whose texts differ are an error, as is a user's shard with a token beyond its vocabulary.
-/// Files are read whole once; `cacheDir` keeps what is known of them (KnownFiles).
+/// Files are read whole once; `cacheDir` keeps what is known of them (FileHashCache).
 Result<TextData> prepareTextData(const RunSpec& spec, const std::string& cacheDir,
                                  const World& world, const std::string& tokenizerModel);
 

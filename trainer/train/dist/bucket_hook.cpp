@@ -34,9 +34,10 @@ c10::intrusive_ptr<Future> BucketHook::runHook(c10d::GradBucket& given) {
     GradientBucket& bucket =
         m_buckets.all()[m_bucketOf.at(given.getParameters().front().unsafeGetTensorImpl())];
     bucket.sum = given.getBufferRef();
-    const BucketTravel& travel = m_buckets.travel();
-    bucket.mine = travel.partOf(bucket.sum);
-    m_transfers.push_back(bucket.comesWhole ? travel.sum(bucket.sum) : travel.sumParts(bucket.sum));
+    const BucketCollectives& collectives = m_buckets.collectives();
+    bucket.mine = collectives.partOf(bucket.sum);
+    m_transfers.push_back(bucket.comesWhole ? collectives.sum(bucket.sum)
+                                            : collectives.sumParts(bucket.sum));
     if (given.isLast())
         m_onLast();
     return doneWith(bucket.sum);

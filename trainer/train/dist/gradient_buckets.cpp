@@ -45,9 +45,10 @@ std::vector<std::vector<size_t>> gradientBuckets(const std::vector<at::Tensor>& 
     return buckets;
 }
 
-GradientBuckets::GradientBuckets(const BucketTravel& travel, const std::vector<at::Tensor>& values,
+GradientBuckets::GradientBuckets(const BucketCollectives& collectives,
+                                 const std::vector<at::Tensor>& values,
                                  const std::vector<std::vector<size_t>>& layout, bool inParts)
-    : m_travel(travel) {
+    : m_collectives(collectives) {
     const int64_t early = bytesOf(values) * 2 / 3;
     int64_t before = 0;
     for (const auto& indices : layout) {
@@ -74,13 +75,13 @@ at::Tensor GradientBuckets::norm(const World& world) const {
     return squares.sqrt_();
 }
 
-void GradientBuckets::gather(Arrivals& arrivals, const std::function<void(size_t)>& onWhole) {
+void GradientBuckets::gather(PendingBuckets& pending, const std::function<void(size_t)>& onWhole) {
     const at::NoGradGuard noGrad;
     for (size_t i = m_buckets.size(); i-- > 0;) { // as the forward pass needs them
         if (m_buckets[i].comesWhole)
             continue;
-        Transfer transfer = m_travel.gather(m_buckets[i].sum);
-        arrivals.expect(i, std::move(transfer.work), [unpack = transfer.unpack, onWhole, i] {
+        Transfer transfer = m_collectives.gather(m_buckets[i].sum);
+        pending.expect(i, std::move(transfer.work), [unpack = transfer.unpack, onWhole, i] {
             unpack();
             onWhole(i);
         });

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "trainer/train/dist/arrivals.h"
-#include "trainer/train/dist/bucket_travel.h"
+#include "trainer/train/dist/bucket_collectives.h"
+#include "trainer/train/dist/pending_buckets.h"
 
 #include <functional>
 #include <vector>
@@ -31,10 +31,10 @@ struct GradientBucket {
 class GradientBuckets {
 public:
     /// `inParts`: no bucket comes whole, since nobody needs more than its part (ZeRO-1).
-    GradientBuckets(const BucketTravel& travel, const std::vector<at::Tensor>& values,
+    GradientBuckets(const BucketCollectives& collectives, const std::vector<at::Tensor>& values,
                     const std::vector<std::vector<size_t>>& layout, bool inParts);
 
-    const BucketTravel& travel() const { return m_travel; }
+    const BucketCollectives& collectives() const { return m_collectives; }
     std::vector<GradientBucket>& all() { return m_buckets; }
     const std::vector<GradientBucket>& all() const { return m_buckets; }
 
@@ -46,10 +46,10 @@ public:
 
     /// Completes the buckets that did not come whole. `onWhole` is called with the index of every
     /// bucket when it is: at once, or when a forward pass needs it. All ranks call it together.
-    void gather(Arrivals& arrivals, const std::function<void(size_t)>& onWhole);
+    void gather(PendingBuckets& pending, const std::function<void(size_t)>& onWhole);
 
 private:
-    BucketTravel m_travel;
+    BucketCollectives m_collectives;
     std::vector<GradientBucket> m_buckets;
 };
 

@@ -14,7 +14,7 @@ namespace {
 
 constexpr int64_t kMiB = 1 << 20;
 
-std::optional<at::ScalarType> travelFormat(const std::string& compression) {
+std::optional<at::ScalarType> transferFormat(const std::string& compression) {
     if (compression == "bfloat16")
         return at::kBFloat16;
     if (compression == "float16")
@@ -34,12 +34,12 @@ GradientSync::GradientSync(const World& world, Model& model, const RunSpec::Dist
     if (m_world.isAlone())
         return;
     m_layout = gradientBuckets(m_values, settings.bucketMb * kMiB);
-    const BucketTravel travel(world, travelFormat(settings.compression));
-    m_buckets = std::make_unique<GradientBuckets>(travel, m_values, m_layout, sharded);
-    m_arrivals = std::make_unique<Arrivals>(m_values.size(), m_layout, m_onPhase);
+    const BucketCollectives collectives(world, transferFormat(settings.compression));
+    m_buckets = std::make_unique<GradientBuckets>(collectives, m_values, m_layout, sharded);
+    m_pending = std::make_unique<PendingBuckets>(m_values.size(), m_layout, m_onPhase);
     if (sharded)
         m_shards = std::make_unique<ParameterShards>(world, model, m_layout);
-    model.setBeforeUse([this](size_t parameter) { m_arrivals->await(parameter); });
+    model.setBeforeUse([this](size_t parameter) { m_pending->await(parameter); });
 }
 
 GradientSync::~GradientSync() {
@@ -108,8 +108,8 @@ void GradientSync::backward(const at::Tensor& loss, const at::Tensor& seed, bool
 }
 
 void GradientSync::settle() {
-    if (m_arrivals)
-        m_arrivals->awaitAll();
+    if (m_pending)
+        m_pending->awaitAll();
 }
 
 } // namespace rm

@@ -30,7 +30,7 @@ public:
     // Null alone.
     GradientBuckets* buckets() { return m_buckets.get(); }
     ParameterShards* shards() { return m_shards.get(); } ///< null when not sharded, too
-    Arrivals* arrivals() { return m_arrivals.get(); }
+    PendingBuckets* pending() { return m_pending.get(); }
 
     /// Drops the gradients of the step before.
     void beginStep();
@@ -58,7 +58,7 @@ private:
     std::vector<std::vector<size_t>> m_layout;
     std::unique_ptr<GradientBuckets> m_buckets;
     std::unique_ptr<ParameterShards> m_shards;
-    std::unique_ptr<Arrivals> m_arrivals;
+    std::unique_ptr<PendingBuckets> m_pending;
     std::shared_ptr<c10d::Reducer> m_reducer;
     BucketHook* m_hook = nullptr; ///< the Reducer's
     bool m_settled = false;

@@ -37,7 +37,7 @@ void moveInto(const at::Tensor& bucket, int64_t offset, at::Tensor parameter) {
 
 ParameterShards::ParameterShards(const World& world, const Model& model,
                                  const std::vector<std::vector<size_t>>& buckets)
-    : m_travel(world, std::nullopt) {
+    : m_collectives(world, std::nullopt) {
     const at::NoGradGuard noGrad;
     const std::vector<at::Tensor> parameters = parameterValues(model);
     for (const auto& indices : buckets) {
@@ -48,11 +48,11 @@ ParameterShards::ParameterShards(const World& world, const Model& model,
     }
 }
 
-void ParameterShards::gather(Arrivals& arrivals) {
+void ParameterShards::gather(PendingBuckets& pending) {
     const at::NoGradGuard noGrad;
     for (size_t i = m_buckets.size(); i-- > 0;) { // as the forward pass needs them
-        Transfer transfer = m_travel.gather(m_buckets[i].values);
-        arrivals.expect(i, std::move(transfer.work), std::move(transfer.unpack));
+        Transfer transfer = m_collectives.gather(m_buckets[i].values);
+        pending.expect(i, std::move(transfer.work), std::move(transfer.unpack));
     }
 }
 

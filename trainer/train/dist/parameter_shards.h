@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "trainer/train/dist/arrivals.h"
-#include "trainer/train/dist/bucket_travel.h"
+#include "trainer/train/dist/bucket_collectives.h"
+#include "trainer/train/dist/pending_buckets.h"
 #include "trainer/train/model/model.h"
 
 #include <vector>
@@ -30,10 +30,10 @@ public:
     const std::vector<Bucket>& buckets() const { return m_buckets; }
 
     /// Begins to bring every rank's shards to all ranks. All ranks call it together.
-    void gather(Arrivals& arrivals);
+    void gather(PendingBuckets& pending);
 
 private:
-    BucketTravel m_travel;
+    BucketCollectives m_collectives;
     std::vector<Bucket> m_buckets;
 };
 

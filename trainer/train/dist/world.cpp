@@ -2,8 +2,8 @@
 #include "trainer/train/dist/world.h"
 
 #include "trainer/train/device/device.h"
+#include "trainer/train/dist/fake_process_group.h"
 #include "trainer/train/dist/gloo.h"
-#include "trainer/train/dist/silent_group.h"
 
 #include <ATen/ops/empty.h>
 #include <ATen/ops/zeros.h>
@@ -106,7 +106,7 @@ World World::imagined(int size, const Device& device) {
     if (world.isAlone())
         return world;
     using Group = c10d::ProcessGroup;
-    world.m_side = makeSilentGroup(0, size);
+    world.m_side = makeFakeProcessGroup(0, size);
     world.m_group = c10::make_intrusive<Group>(0, size);
     world.m_group->setBackend(c10::DeviceType::CPU, Group::BackendType::CUSTOM, world.m_side);
     if (!device.isCpu())

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Losses and gradients that are not finite. The gate keeps them out of the weights on the device,
+// Losses and gradients that are not finite. The scaler keeps them out of the weights on the device,
 // at every step and on all ranks alike; here the host learns of it and does what the spec says.
 #include "trainer/train/dist/agree.h"
 #include "trainer/train/loop/train_loop.h"
@@ -13,7 +13,8 @@ constexpr int64_t kCalmSteps = 1000;
 
 } // namespace
 
-/// Where the host waits for the device anyway. Between them it hears of a shut gate by the orders.
+/// Where the host waits for the device anyway. Between them it hears of a shut scaler by the
+/// orders.
 bool TrainLoop::looksAtGate() const {
     return isLogged(m_step) || isValidationDue() || isCheckpointDue();
 }
@@ -21,9 +22,9 @@ bool TrainLoop::looksAtGate() const {
 Result<std::optional<Ending>> TrainLoop::guard() {
     if (!looksAtGate())
         return std::nullopt;
-    if (m_gate.isShut())
+    if (m_scaler.isShut())
         return recover();
-    if (m_gate.mode() == StepGate::Mode::kSkips && isHopeless())
+    if (m_scaler.mode() == GradScaler::Mode::kSkips && isHopeless())
         return recover();
     return std::nullopt;
 }
@@ -31,11 +32,11 @@ Result<std::optional<Ending>> TrainLoop::guard() {
 /// Whether updates were held back for so long that going on makes no sense.
 bool TrainLoop::isHopeless() {
     const int64_t steps = m_step - m_lookedAt;
-    const int64_t skips = m_gate.skipped() - m_lookedSkips;
+    const int64_t skips = m_scaler.skipped() - m_lookedSkips;
     m_lookedAt += steps;
     m_lookedSkips += skips;
     m_skipsOnEnd = skips == steps ? m_skipsOnEnd + skips : 0;
-    const bool isNews = skips > 0 && !m_gate.scalesLoss(); // float16 finds its scale this way
+    const bool isNews = skips > 0 && !m_scaler.scalesLoss(); // float16 finds its scale this way
     if (isNews && m_world.isFirst())
         m_session.event(Severity::kWarning, "steps-skipped",
                         "step " + std::to_string(m_step) + ": the last " + std::to_string(steps) +
@@ -47,7 +48,7 @@ bool TrainLoop::isHopeless() {
 
 Result<std::optional<Ending>> TrainLoop::recover() {
     const int64_t held =
-        m_gate.mode() == StepGate::Mode::kSkips ? m_skipsOnEnd : m_gate.heldSinceOpen();
+        m_scaler.mode() == GradScaler::Mode::kSkips ? m_skipsOnEnd : m_scaler.heldSinceOpen();
     const std::string cause = "train step " + std::to_string(m_step - held + 1) +
                               ": the loss or its gradients are not finite any more";
     const bool isCalm = m_recoveredAt < 0 || m_step - m_recoveredAt > kCalmSteps;
@@ -80,7 +81,7 @@ Result<bool> TrainLoop::rollBack(const std::string& cause) {
         return tl::unexpected(state.error());
     if (const auto loaded = loadTensors(*dir); !loaded)
         return tl::unexpected(loaded.error());
-    restoreGate(**state, m_gate.skipped());
+    restoreScaler(**state, m_scaler.skipped());
     seedFresh();
     if (m_world.isFirst())
         m_session.event(Severity::kWarning, "rolled-back",

@@ -34,7 +34,7 @@ Result<Ending> TrainLoop::run() {
         if (const auto saved = saveAndWait("initial"); !saved)
             return tl::unexpected(saved.error());
     while (!isLast()) {
-        m_control->begin(m_gate.seenShut());
+        m_control->begin(m_scaler.seenShut());
         if (const auto done = trainStep(); !done)
             return tl::unexpected(done.error());
         const auto ending = boundary();
@@ -58,9 +58,10 @@ Result<void> TrainLoop::trainStep() {
     if (m_writer.release())
         m_report->lap(metric::kPhaseCheckpointMs);
     m_figures.lr = learningRate(m_spec.schedule, lr(), step, m_spec.train.steps);
-    if (m_recorder)
-        m_gate.setLr(m_figures.lr);
-    const at::Tensor gradNorm = m_recorder ? m_recorder->update(clip(), step) : updateWeights();
+    if (m_graphedStep)
+        m_scaler.setLr(m_figures.lr);
+    const at::Tensor gradNorm =
+        m_graphedStep ? m_graphedStep->update(clip(), step) : updateWeights();
     m_report->lap(metric::kPhaseOptimizerMs);
     m_step = step;
     m_board.setStep(step);
@@ -76,7 +77,7 @@ at::Tensor TrainLoop::forward(const Batch& batch) {
 
 at::Tensor TrainLoop::updateWeights() {
     const at::Tensor gradNorm =
-        m_gate.update(*m_optimizer, m_figures.lr, clip(), m_spec.optimizer.clipValue);
+        m_scaler.update(*m_optimizer, m_figures.lr, clip(), m_spec.optimizer.clipValue);
     if (m_average) {
         m_sync->settle();
         m_average->update();
@@ -90,7 +91,7 @@ void TrainLoop::onPhaseEnd(MetricId ended) {
     if (ended == metric::kPhaseAllreduceMs)
         m_board.setPhase(Phase::kOptimizer);
     else if (ended == metric::kPhaseOptimizerMs)
-        m_board.setPhase(Phase::kForward); // see Arrivals::await()
+        m_board.setPhase(Phase::kForward); // see PendingBuckets::await()
     else
         m_board.setPhase(Phase::kAllreduce);
 }
@@ -108,28 +109,28 @@ Result<Batch> TrainLoop::nextBatch() {
 
 Result<at::Tensor> TrainLoop::gradients(int64_t step) {
     m_targets = 0;
-    Result<at::Tensor> loss = m_recorder ? recordedBatches(step) : microBatches();
-    m_cursor += m_cut.positionsPerStep();
+    Result<at::Tensor> loss = m_graphedStep ? recordedBatches(step) : microBatches();
+    m_cursor += m_partition.positionsPerStep();
     return loss;
 }
 
 Result<at::Tensor> TrainLoop::recordedBatches(int64_t step) {
     std::vector<Batch> batches;
-    for (int64_t micro = 0; micro < m_cut.accumulation(); ++micro) {
+    for (int64_t micro = 0; micro < m_partition.accumulation(); ++micro) {
         auto batch = nextBatch();
         if (!batch)
             return tl::unexpected(batch.error());
         batches.push_back(std::move(*batch));
     }
     m_board.setPhase(Phase::kForward);
-    return m_recorder->gradients(batches, step);
+    return m_graphedStep->gradients(batches, step);
 }
 
-/// Forward and backward of one batch as StepRecorder wants it: the batch's mean loss.
+/// Forward and backward of one batch as GraphedStep wants it: the batch's mean loss.
 at::Tensor TrainLoop::addGradients(const Batch& batch, const at::Tensor& weight) {
     const at::Tensor loss = forward(batch);
     m_report->lap(metric::kPhaseForwardMs);
-    m_sync->backward(loss, m_gate.seed(loss, weight), true);
+    m_sync->backward(loss, m_scaler.seed(loss, weight), true);
     m_report->lap(metric::kPhaseAllreduceMs);
     return loss.detach();
 }
@@ -139,10 +140,10 @@ at::Tensor TrainLoop::addGradients(const Batch& batch, const at::Tensor& weight)
 /// that of the mean over the step's targets however they are cut.
 Result<at::Tensor> TrainLoop::microBatches() {
     m_sync->beginStep();
-    const bool isOnly = m_world.isAlone() && m_cut.accumulation() == 1;
-    const int64_t allTargets = isOnly ? 0 : m_cut.targets(m_task->training(), m_cursor);
+    const bool isOnly = m_world.isAlone() && m_partition.accumulation() == 1;
+    const int64_t allTargets = isOnly ? 0 : m_partition.targets(m_task->training(), m_cursor);
     at::Tensor total;
-    for (int64_t micro = 0; micro < m_cut.accumulation(); ++micro) {
+    for (int64_t micro = 0; micro < m_partition.accumulation(); ++micro) {
         const auto given = nextBatch();
         if (!given)
             return tl::unexpected(given.error());
@@ -153,17 +154,17 @@ Result<at::Tensor> TrainLoop::microBatches() {
         m_board.setPhase(Phase::kBackward);
         const double weight =
             isOnly ? 1.0 : static_cast<double>(batch.targets) / static_cast<double>(allTargets);
-        const bool last = micro + 1 == m_cut.accumulation();
-        m_sync->backward(loss, m_gate.seed(loss, weight), last);
+        const bool last = micro + 1 == m_partition.accumulation();
+        m_sync->backward(loss, m_scaler.seed(loss, weight), last);
         m_report->lap(last ? metric::kPhaseAllreduceMs : metric::kPhaseBackwardMs);
-        if (m_cut.accumulation() == 1)
+        if (m_partition.accumulation() == 1)
             total = loss.detach();
         else if (const at::Tensor sum = loss.detach() * batch.targets; total.defined())
             total.add_(sum);
         else
             total = sum;
     }
-    return m_cut.accumulation() == 1 ? total : total.div_(m_targets);
+    return m_partition.accumulation() == 1 ? total : total.div_(m_targets);
 }
 
 void TrainLoop::publishStep(const at::Tensor& loss, const at::Tensor& gradNorm) {
@@ -173,10 +174,10 @@ void TrainLoop::publishStep(const at::Tensor& loss, const at::Tensor& gradNorm) 
     }
     m_figures.loss = loss.item<double>();
     m_figures.gradNorm = gradNorm.item<double>();
-    if (m_world.isFirst() && m_gate.scalesLoss())
-        m_figures.lossScale = m_gate.lossScale();
-    if (m_world.isFirst() && m_gate.mode() == StepGate::Mode::kSkips)
-        m_figures.skipped = m_gate.skipped();
+    if (m_world.isFirst() && m_scaler.scalesLoss())
+        m_figures.lossScale = m_scaler.lossScale();
+    if (m_world.isFirst() && m_scaler.mode() == GradScaler::Mode::kSkips)
+        m_figures.skipped = m_scaler.skipped();
     m_report->endStep();
     m_report->publish(m_figures, m_targets, m_task->throughputMetric());
     const bool prints = m_loggedSteps++ % kPrintEvery == 0 || isLast();

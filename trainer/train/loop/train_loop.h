@@ -6,11 +6,11 @@
 #include "trainer/train/control/control.h"
 #include "trainer/train/data/batch_feed.h"
 #include "trainer/train/dist/gradient_sync.h"
-#include "trainer/train/loop/step_recorder.h"
+#include "trainer/train/loop/graphed_step.h"
 #include "trainer/train/loop/step_report.h"
 #include "trainer/train/loop/watch.h"
+#include "trainer/train/optim/grad_scaler.h"
 #include "trainer/train/optim/optimizer.h"
-#include "trainer/train/optim/step_gate.h"
 #include "trainer/train/optim/weight_average.h"
 #include "trainer/train/task/task.h"
 
@@ -43,7 +43,7 @@ public:
     Result<Ending> run();
 
 private:
-    TrainLoop(const Session& session, std::unique_ptr<Task> task, StepCut cut);
+    TrainLoop(const Session& session, std::unique_ptr<Task> task, BatchPartition partition);
 
     // train_start.cpp
     static Result<std::optional<TrainState>> readState(const World& world, const std::string& dir);
@@ -51,9 +51,9 @@ private:
     Result<void> loadTensors(const std::string& dir);
     void findLine();
     std::unique_ptr<BatchFeed> makeFeed();
-    std::unique_ptr<StepRecorder> makeRecorder();
+    std::unique_ptr<GraphedStep> makeGraphedStep();
     void resumeFrom(const TrainState& from);
-    void restoreGate(const TrainState& from, int64_t skipped);
+    void restoreScaler(const TrainState& from, int64_t skipped);
     void seedFresh();
     void announce() const;
 
@@ -125,16 +125,16 @@ private:
     Board& m_board;
     std::unique_ptr<Task> m_task;
     Model& m_model;
-    StepCut m_cut;
+    BatchPartition m_partition;
     Watch m_watch;
     std::unique_ptr<StepReport> m_report;
     std::unique_ptr<GradientSync> m_sync;
     std::unique_ptr<Optimizer> m_optimizer;
-    StepGate m_gate;
+    GradScaler m_scaler;
     std::unique_ptr<WeightAverage> m_average; ///< null: train.ema is 0
     std::unique_ptr<Control> m_control;
     std::unique_ptr<BatchFeed> m_feed;
-    std::unique_ptr<StepRecorder> m_recorder; ///< null: steps run as they are written
+    std::unique_ptr<GraphedStep> m_graphedStep; ///< null: steps run as they are written
 
     int64_t m_step = 0;    ///< steps done
     int64_t m_cursor = 0;  ///< position at which the next step begins
@@ -148,7 +148,7 @@ private:
     int64_t m_watchedAt = -1;   ///< likewise, and the figure noted
     int64_t m_loggedSteps = 0;
 
-    int64_t m_lookedAt = 0;     ///< step after which the gate was last looked at
+    int64_t m_lookedAt = 0;     ///< step after which the scaler was last looked at
     int64_t m_lookedSkips = 0;  ///< updates held back until then
     int64_t m_skipsOnEnd = 0;   ///< no update between them, as far as was looked
     int64_t m_recoveredAt = -1; ///< step after which it was last dealt with

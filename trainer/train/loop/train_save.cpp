@@ -84,13 +84,13 @@ std::vector<NamedTensor> TrainLoop::averagedTensors() const {
 }
 
 TrainState TrainLoop::stateNow() {
-    const StepGate::State gate = m_gate.state();
+    const GradScaler::State scaler = m_scaler.state();
     TrainState state;
     state.step = m_step;
     state.cursor = m_cursor;
     state.epoch =
         static_cast<double>(m_cursor) / static_cast<double>(m_task->training().epochSize());
-    state.positionsPerStep = m_cut.positionsPerStep();
+    state.positionsPerStep = m_partition.positionsPerStep();
     state.worldSize = m_world.size();
     state.device = m_session.device.isCpu() ? "cpu" : "cuda";
     const std::string spec = toToml(m_spec);
@@ -98,9 +98,9 @@ TrainState TrainLoop::stateNow() {
     state.overrides = m_overrides;
     state.validationLoss = m_validationLoss;
     state.watched = m_watched;
-    state.lossScale = m_gate.scalesLoss() ? gate.lossScale : 0;
-    state.finiteSteps = gate.finiteSteps;
-    state.skippedSteps = gate.skipped;
+    state.lossScale = m_scaler.scalesLoss() ? scaler.lossScale : 0;
+    state.finiteSteps = scaler.finiteSteps;
+    state.skippedSteps = scaler.skipped;
     return state;
 }
 

@@ -78,11 +78,12 @@ void useTf32(bool on) {
     at::globalContext().setAllowTF32CuDNN(on);
 }
 
-StepGate makeGate(const Session& session) {
+GradScaler makeScaler(const Session& session) {
     const RunSpec::Train& train = session.spec.train;
     const bool scales = train.precision == "float16";
     const bool skips = scales || train.onNonFinite == "skip";
-    return {session.device.at, scales, skips ? StepGate::Mode::kSkips : StepGate::Mode::kStaysShut};
+    return {session.device.at, scales,
+            skips ? GradScaler::Mode::kSkips : GradScaler::Mode::kStaysShut};
 }
 
 } // namespace
@@ -129,27 +130,27 @@ Result<std::unique_ptr<TrainLoop>> TrainLoop::create(const Session& session,
     model.moveTo(session.device.at);
     useTf32(session.spec.train.tf32);
     std::unique_ptr<TrainLoop> loop(
-        new TrainLoop(session, std::move(*task), StepCut(sizes, *accumulation)));
+        new TrainLoop(session, std::move(*task), BatchPartition(sizes, *accumulation)));
     if (const auto started = loop->start(*from); !started)
         return tl::unexpected(started.error());
     return loop;
 }
 
-TrainLoop::TrainLoop(const Session& session, std::unique_ptr<Task> task, StepCut cut)
+TrainLoop::TrainLoop(const Session& session, std::unique_ptr<Task> task, BatchPartition partition)
     : m_session(session)
     , m_spec(session.spec)
     , m_world(session.world)
     , m_board(*session.board)
     , m_task(std::move(task))
     , m_model(m_task->model())
-    , m_cut(std::move(cut))
+    , m_partition(std::move(partition))
     , m_watch(m_spec.train.watch)
     , m_report(std::make_unique<StepReport>(session))
     , m_sync(std::make_unique<GradientSync>(m_world, m_model, m_spec.distribution,
                                             m_spec.optimizer.sharded,
                                             [this](MetricId ended) { onPhaseEnd(ended); }))
     , m_optimizer(makeOptimizer(m_model, m_spec.optimizer, m_world, m_sync.get()))
-    , m_gate(makeGate(session))
+    , m_scaler(makeScaler(session))
     , m_control(std::make_unique<Control>(m_world, m_board, *session.telemetry))
     , m_newest(session.options.startFrom)
     , m_writer(session.device.at) {}
@@ -170,7 +171,7 @@ Result<void> TrainLoop::start(const std::optional<TrainState>& from) {
     }
     if (m_world.isFirst())
         findLine();
-    m_recorder = makeRecorder();
+    m_graphedStep = makeGraphedStep();
     m_feed = makeFeed();
     m_board.setStep(m_step);
     announce();
@@ -219,14 +220,14 @@ std::unique_ptr<BatchFeed> TrainLoop::makeFeed() {
     BatchSource& source = m_task->training();
     BatchFeed::Settings settings{m_task->readers(), m_session.device.at,
                                  BadSamples::of(m_session, source.epochSize())};
-    if (m_recorder)
+    if (m_graphedStep)
         settings.change = [this](const Batch& batch) { return m_task->padded(batch); };
-    return std::make_unique<BatchFeed>(source, m_cut, m_world.rank(), m_cursor,
+    return std::make_unique<BatchFeed>(source, m_partition, m_world.rank(), m_cursor,
                                        std::move(settings));
 }
 
-std::unique_ptr<StepRecorder> TrainLoop::makeRecorder() {
-    StepRecorder::Work work;
+std::unique_ptr<GraphedStep> TrainLoop::makeGraphedStep() {
+    GraphedStep::Work work;
     work.begin = [this](bool inPlace) {
         if (inPlace)
             m_sync->beginStepInPlace();
@@ -244,7 +245,7 @@ std::unique_ptr<StepRecorder> TrainLoop::makeRecorder() {
                         "training steps that are not recorded are queued kernel by kernel: " + why,
                         step);
     };
-    return StepRecorder::make(*m_session.device.plugin, m_world.isAlone(), std::move(work));
+    return GraphedStep::make(*m_session.device.plugin, m_world.isAlone(), std::move(work));
 }
 
 void TrainLoop::resumeFrom(const TrainState& from) {
@@ -255,7 +256,7 @@ void TrainLoop::resumeFrom(const TrainState& from) {
     m_watched = from.watched;
     m_lookedAt = m_step;
     m_lookedSkips = from.skippedSteps;
-    restoreGate(from, from.skippedSteps);
+    restoreScaler(from, from.skippedSteps);
     const auto rank = static_cast<size_t>(m_world.rank());
     const bool sameWorld = from.worldSize == m_world.size() && rank < from.rngStates.size();
     if (sameWorld && from.device == m_session.device.at.str().substr(0, from.device.size())) {
@@ -272,14 +273,14 @@ void TrainLoop::resumeFrom(const TrainState& from) {
                         m_step);
 }
 
-void TrainLoop::restoreGate(const TrainState& from, int64_t skipped) {
-    StepGate::State state;
+void TrainLoop::restoreScaler(const TrainState& from, int64_t skipped) {
+    GradScaler::State state;
     state.skipped = skipped;
     if (from.lossScale > 0) {
         state.lossScale = from.lossScale;
         state.finiteSteps = from.finiteSteps;
     }
-    m_gate.restore(state);
+    m_scaler.restore(state);
 }
 
 void TrainLoop::seedFresh() {
@@ -295,8 +296,8 @@ void TrainLoop::announce() const {
         "from step %lld\n",
         m_world.rank(), m_world.size(), m_session.device.plugin->deviceName().c_str(),
         static_cast<long long>(parameterCount(m_model)), m_task->summary().c_str(),
-        static_cast<long long>(m_cut.positionsPerStep()),
-        static_cast<long long>(m_cut.accumulation()), static_cast<long long>(m_step));
+        static_cast<long long>(m_partition.positionsPerStep()),
+        static_cast<long long>(m_partition.accumulation()), static_cast<long long>(m_step));
 }
 
 } // namespace rm

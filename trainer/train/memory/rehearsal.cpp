@@ -76,7 +76,7 @@ void Rehearsal::run(const Batch& onHost, MemoryTrace* trace) {
         m_sync->backward(forward(), seed, last);
     }
     if (m_sync->buckets() && !m_sync->shards())
-        m_sync->buckets()->gather(*m_sync->arrivals(), [](size_t) {});
+        m_sync->buckets()->gather(*m_sync->pending(), [](size_t) {});
     if (trace)
         *trace = m_trace.take();
     m_sync->settle();

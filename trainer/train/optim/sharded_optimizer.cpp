@@ -66,7 +66,7 @@ at::Tensor ShardedOptimizer::gradientNorm() const {
 
 void ShardedOptimizer::step(double lr, const UpdateGate& gate) {
     m_updater.step(gradients(), lr, gate);
-    m_shards.gather(*m_sync.arrivals());
+    m_shards.gather(*m_sync.pending());
 }
 
 std::string ShardedOptimizer::nameOf(size_t parameter, size_t state) const {

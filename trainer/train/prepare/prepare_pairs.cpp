@@ -60,7 +60,7 @@ Result<void> preparePairs(const PrepareOptions& options) {
     if (!writer)
         return tl::unexpected(writer.error());
     HarvestState state;
-    PairsSeen seen;
+    PairDeduplicator seen;
     double seconds = 0;
     {
         ProgressLine progress;

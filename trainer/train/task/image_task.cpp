@@ -177,11 +177,11 @@ std::vector<Figure> ImageTask::validate() {
         return {};
     const at::NoGradGuard noGrad;
     shareBuffers();
-    const StepCut cut(batchSizes(), 1);
-    BatchFeed feed(*m_validation, cut, m_session.world.rank(), 0,
+    const BatchPartition partition(batchSizes(), 1);
+    BatchFeed feed(*m_validation, partition, m_session.world.rank(), 0,
                    {readers(), m_session.device.at, std::nullopt});
     Tally tally;
-    for (int64_t at = 0; at < m_validation->epochSize(); at += cut.positionsPerStep()) {
+    for (int64_t at = 0; at < m_validation->epochSize(); at += partition.positionsPerStep()) {
         auto read = feed.next();
         if (!read)
             continue;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/unit/train/toy_model.h"
 #include "trainer/train/loop/watch.h"
+#include "trainer/train/optim/grad_scaler.h"
 #include "trainer/train/optim/gradients.h"
-#include "trainer/train/optim/step_gate.h"
 #include "trainer/train/optim/weight_average.h"
 
 #include <QObject>
@@ -23,41 +23,42 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 const double kNan = std::numeric_limits<double>::quiet_NaN();
 
 const World kAlone;
-using Mode = StepGate::Mode;
+using Mode = GradScaler::Mode;
 
-/// A model, its optimizer and a gate before it.
+/// A model, its optimizer and a scaler before it.
 struct Bench {
     explicit Bench(bool scalesLoss, Mode mode)
-        : gate(at::kCPU, scalesLoss, mode) {}
+        : scaler(at::kCPU, scalesLoss, mode) {}
 
     double update(double gradients, double clip = 0, double clipValue = 0) {
         setGradients(*model, gradients);
-        return gate.update(*optimizer, kLr, clip, clipValue).item<double>();
+        return scaler.update(*optimizer, kLr, clip, clipValue).item<double>();
     }
 
     std::unique_ptr<ToyModel> model = toyModel(3);
     std::unique_ptr<Optimizer> optimizer =
         makeOptimizer(*model, RunSpec::Optimizer{}, kAlone, nullptr);
-    StepGate gate;
+    GradScaler scaler;
 };
 
 } // namespace
 
-class TestStepGate : public QObject {
+class TestGradScaler : public QObject {
     Q_OBJECT
 private Q_SLOTS:
     void seedIsWeightTimesScale() {
         QCOMPARE(
-            StepGate(at::kCPU, false, Mode::kSkips).seed(at::full({}, 3.0), 0.25).item<float>(),
+            GradScaler(at::kCPU, false, Mode::kSkips).seed(at::full({}, 3.0), 0.25).item<float>(),
             0.25f);
-        QCOMPARE(StepGate(at::kCPU, true, Mode::kSkips).seed(at::full({}, 3.0), 0.25).item<float>(),
-                 0.25f * 65536.0f);
+        QCOMPARE(
+            GradScaler(at::kCPU, true, Mode::kSkips).seed(at::full({}, 3.0), 0.25).item<float>(),
+            0.25f * 65536.0f);
     }
 
     void lossThatIsNotFiniteSpoilsEveryGradient() {
-        const StepGate gate(at::kCPU, false, Mode::kSkips);
+        const GradScaler scaler(at::kCPU, false, Mode::kSkips);
         for (const double loss : {kInfinity, -kInfinity, kNan})
-            QVERIFY(std::isnan(gate.seed(at::full({}, loss), 1.0).item<float>()));
+            QVERIFY(std::isnan(scaler.seed(at::full({}, loss), 1.0).item<float>()));
     }
 
     void skippingGateLetsTheNextStepThrough() {
@@ -65,11 +66,11 @@ private Q_SLOTS:
         const auto before = copyOf(parameterValues(*bench.model));
         QVERIFY(!std::isfinite(bench.update(kInfinity)));
         QVERIFY(areEqual(parameterValues(*bench.model), before));
-        QCOMPARE(bench.gate.skipped(), 1);
-        QVERIFY(!bench.gate.seenShut() && !bench.gate.isShut());
+        QCOMPARE(bench.scaler.skipped(), 1);
+        QVERIFY(!bench.scaler.seenShut() && !bench.scaler.isShut());
         bench.update(1.0);
         QVERIFY(!areEqual(parameterValues(*bench.model), before));
-        QCOMPARE(bench.gate.skipped(), 1);
+        QCOMPARE(bench.scaler.skipped(), 1);
     }
 
     void shutGateStaysShutUntilOpened() {
@@ -79,30 +80,30 @@ private Q_SLOTS:
         bench.update(kNan);
         bench.update(1.0);
         QVERIFY(areEqual(parameterValues(*bench.model), before));
-        QVERIFY(bench.gate.seenShut() && bench.gate.isShut());
-        QCOMPARE(bench.gate.heldSinceOpen(), 2);
-        bench.gate.open();
-        QVERIFY(!bench.gate.seenShut() && !bench.gate.isShut());
-        QCOMPARE(bench.gate.heldSinceOpen(), 0);
+        QVERIFY(bench.scaler.seenShut() && bench.scaler.isShut());
+        QCOMPARE(bench.scaler.heldSinceOpen(), 2);
+        bench.scaler.open();
+        QVERIFY(!bench.scaler.seenShut() && !bench.scaler.isShut());
+        QCOMPARE(bench.scaler.heldSinceOpen(), 0);
         bench.update(1.0);
         QVERIFY(!areEqual(parameterValues(*bench.model), before));
-        QCOMPARE(bench.gate.skipped(), 2);
+        QCOMPARE(bench.scaler.skipped(), 2);
     }
 
     // torch.amp.GradScaler: half after a step that is not finite, twice after 2000 that are.
     void lossScaleFollowsGradScaler() {
         Bench bench(true, Mode::kSkips);
-        QCOMPARE(bench.gate.lossScale(), 65536.0);
+        QCOMPARE(bench.scaler.lossScale(), 65536.0);
         bench.update(kInfinity);
         bench.update(kNan);
-        QCOMPARE(bench.gate.lossScale(), 16384.0);
+        QCOMPARE(bench.scaler.lossScale(), 16384.0);
         for (int step = 0; step < 1999; ++step)
             bench.update(1.0);
-        QCOMPARE(bench.gate.lossScale(), 16384.0);
-        QCOMPARE(bench.gate.state().finiteSteps, 1999);
+        QCOMPARE(bench.scaler.lossScale(), 16384.0);
+        QCOMPARE(bench.scaler.state().finiteSteps, 1999);
         bench.update(1.0);
-        QCOMPARE(bench.gate.lossScale(), 32768.0);
-        QCOMPARE(bench.gate.state().finiteSteps, 0);
+        QCOMPARE(bench.scaler.lossScale(), 32768.0);
+        QCOMPARE(bench.scaler.state().finiteSteps, 0);
     }
 
     void scaledGradientsMakeTheSameUpdate_data() {
@@ -123,8 +124,8 @@ private Q_SLOTS:
         for (size_t i = 0; i < plain.model->parameters().size(); ++i)
             scaled.model->parameters()[i].value.mutable_grad() =
                 plain.model->parameters()[i].value.grad() * 65536.0;
-        const at::Tensor one = plain.gate.update(*plain.optimizer, kLr, clip, clipValue);
-        const at::Tensor two = scaled.gate.update(*scaled.optimizer, kLr, clip, clipValue);
+        const at::Tensor one = plain.scaler.update(*plain.optimizer, kLr, clip, clipValue);
+        const at::Tensor two = scaled.scaler.update(*scaled.optimizer, kLr, clip, clipValue);
         QVERIFY(at::allclose(one, two, 1e-6));
         for (size_t i = 0; i < plain.model->parameters().size(); ++i)
             QVERIFY(at::allclose(plain.model->parameters()[i].value,
@@ -139,10 +140,10 @@ private Q_SLOTS:
     }
 
     void stateComesBack() {
-        StepGate gate(at::kCPU, true, Mode::kSkips);
-        const StepGate::State state{1024.0, 17, 5};
-        gate.restore(state);
-        QCOMPARE(gate.state(), state);
+        GradScaler scaler(at::kCPU, true, Mode::kSkips);
+        const GradScaler::State state{1024.0, 17, 5};
+        scaler.restore(state);
+        QCOMPARE(scaler.state(), state);
     }
 
     void averageFollowsTheFormula() {
@@ -203,5 +204,5 @@ private Q_SLOTS:
     }
 };
 
-QTEST_GUILESS_MAIN(TestStepGate)
-#include "tst_step_gate.moc"
+QTEST_GUILESS_MAIN(TestGradScaler)
+#include "tst_grad_scaler.moc"

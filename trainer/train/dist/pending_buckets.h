@@ -15,10 +15,11 @@ using PhaseEnd = std::function<void(MetricId)>;
 
 /// What a step leaves on its way, bucket by bucket, while the next forward pass computes: whoever
 /// reads a parameter awaits it first. One thread at a time; c10d's exceptions come through.
-class Arrivals {
+class PendingBuckets {
 public:
     /// `buckets`: indices of the parameters in each, of `parameters` in all.
-    Arrivals(size_t parameters, const std::vector<std::vector<size_t>>& buckets, PhaseEnd onPhase);
+    PendingBuckets(size_t parameters, const std::vector<std::vector<size_t>>& buckets,
+                   PhaseEnd onPhase);
 
     /// Of a bucket of which nothing else is expected: `finish` runs in await(), after `work`.
     void expect(size_t bucket, c10::intrusive_ptr<c10d::Work> work, std::function<void()> finish);

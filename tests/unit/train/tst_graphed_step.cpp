@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/support/fake_device.h"
 #include "trainer/train/device/device.h"
-#include "trainer/train/loop/step_recorder.h"
+#include "trainer/train/loop/graphed_step.h"
 
 #include <QTest>
 
@@ -17,7 +17,7 @@ Batch batchOf(int64_t size, double value) {
 
 } // namespace
 
-class TestStepRecorder : public QObject {
+class TestGraphedStep : public QObject {
     Q_OBJECT
 private Q_SLOTS:
     void init() {
@@ -101,7 +101,7 @@ private Q_SLOTS:
     }
 
     void furtherShapesRunAsTheyAreWritten() {
-        constexpr auto kShapes = static_cast<int64_t>(StepRecorder::kMostShapes);
+        constexpr auto kShapes = static_cast<int64_t>(GraphedStep::kMostShapes);
         const auto recorder = make();
         int64_t step = 0;
         for (int round = 1; round <= 3; ++round)
@@ -182,18 +182,18 @@ private Q_SLOTS:
     }
 
     void severalRanksAreAnObstacle() {
-        QVERIFY(!StepRecorder::make(m_device, false, work()));
+        QVERIFY(!GraphedStep::make(m_device, false, work()));
         QCOMPARE(m_obstacles, (std::vector<std::string>{"several ranks share a step at 0"}));
     }
 
     void cpuHasNothingToRecord() {
-        QVERIFY(!StepRecorder::make(*useCpu(1).plugin, true, work()));
+        QVERIFY(!GraphedStep::make(*useCpu(1).plugin, true, work()));
         QVERIFY(m_obstacles.empty());
     }
 
 private:
-    StepRecorder::Work work() {
-        StepRecorder::Work work;
+    GraphedStep::Work work() {
+        GraphedStep::Work work;
         work.begin = [this](bool inPlace) { m_inPlace.push_back(inPlace); };
         work.add = [this](const Batch& batch, const at::Tensor& weight) {
             if (m_failures > 0 && m_failures--)
@@ -218,7 +218,7 @@ private:
         };
         return work;
     }
-    std::unique_ptr<StepRecorder> make() { return StepRecorder::make(m_device, true, work()); }
+    std::unique_ptr<GraphedStep> make() { return GraphedStep::make(m_device, true, work()); }
 
     FakeDevice m_device;
     at::Tensor m_input; ///< a view of what the recording reads
@@ -232,5 +232,5 @@ private:
     int m_replays = 0;
 };
 
-QTEST_GUILESS_MAIN(TestStepRecorder)
-#include "tst_step_recorder.moc"
+QTEST_GUILESS_MAIN(TestGraphedStep)
+#include "tst_graphed_step.moc"

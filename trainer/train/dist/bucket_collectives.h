@@ -17,9 +17,9 @@ struct Transfer {
 /// How flat tensors ("buckets") travel: each is cut evenly by rank, the last rank's part being the
 /// shortest, and may have a narrower number format on the way. A sum over all ranks is what
 /// sumParts() and then gather() do, each with half of its traffic. c10d's exceptions come through.
-class BucketTravel {
+class BucketCollectives {
 public:
-    BucketTravel(const World& world, std::optional<at::ScalarType> format)
+    BucketCollectives(const World& world, std::optional<at::ScalarType> format)
         : m_world(world)
         , m_format(format) {}
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "trainer/train/dist/arrivals.h"
+#include "trainer/train/dist/pending_buckets.h"
 
 #include "shared/enforce.h"
 
@@ -7,8 +7,8 @@
 
 namespace rm {
 
-Arrivals::Arrivals(size_t parameters, const std::vector<std::vector<size_t>>& buckets,
-                   PhaseEnd onPhase)
+PendingBuckets::PendingBuckets(size_t parameters, const std::vector<std::vector<size_t>>& buckets,
+                               PhaseEnd onPhase)
     : m_bucketOf(parameters)
     , m_expected(buckets.size())
     , m_onPhase(std::move(onPhase)) {
@@ -17,13 +17,13 @@ Arrivals::Arrivals(size_t parameters, const std::vector<std::vector<size_t>>& bu
             m_bucketOf[parameter] = bucket;
 }
 
-void Arrivals::expect(size_t bucket, c10::intrusive_ptr<c10d::Work> work,
-                      std::function<void()> finish) {
+void PendingBuckets::expect(size_t bucket, c10::intrusive_ptr<c10d::Work> work,
+                            std::function<void()> finish) {
     RM_ENFORCE(!m_expected[bucket].work);
     m_expected[bucket] = {std::move(work), std::move(finish)};
 }
 
-void Arrivals::await(size_t parameter) {
+void PendingBuckets::await(size_t parameter) {
     Expected& expected = m_expected[m_bucketOf[parameter]];
     if (!expected.work)
         return;
@@ -35,7 +35,7 @@ void Arrivals::await(size_t parameter) {
     m_onPhase(metric::kPhaseOptimizerMs);
 }
 
-void Arrivals::awaitAll() {
+void PendingBuckets::awaitAll() {
     for (Expected& expected : m_expected) {
         if (!expected.work)
             continue;

@@ -53,7 +53,7 @@ public:
 } // namespace
 
 /// Gradients on their way between ranks, and what a forward pass waits for.
-class TestBucketTravel : public QObject {
+class TestBucketCollectives : public QObject {
     Q_OBJECT
 private Q_SLOTS:
     void partsAndGatheringGiveTheSum_data() {
@@ -71,14 +71,14 @@ private Q_SLOTS:
         std::vector<at::Tensor> parts(kRanks), inParts(kRanks), whole(kRanks);
         onRanks(kRanks, [&](const World& world) {
             const auto rank = static_cast<size_t>(world.rank());
-            const BucketTravel travel(world,
-                                      isNarrow ? std::optional(at::kBFloat16) : std::nullopt);
+            const BucketCollectives collectives(world, isNarrow ? std::optional(at::kBFloat16)
+                                                                : std::nullopt);
             inParts[rank] = valuesOf(world.rank(), size);
-            complete(travel.sumParts(inParts[rank]));
-            parts[rank] = travel.partOf(inParts[rank]).clone();
-            complete(travel.gather(inParts[rank]));
+            complete(collectives.sumParts(inParts[rank]));
+            parts[rank] = collectives.partOf(inParts[rank]).clone();
+            complete(collectives.gather(inParts[rank]));
             whole[rank] = valuesOf(world.rank(), size);
-            complete(travel.sum(whole[rank]));
+            complete(collectives.sum(whole[rank]));
         });
         const at::Tensor expected = sumOverRanks(size);
         QVERIFY(at::equal(at::cat(parts), expected));
@@ -92,11 +92,11 @@ private Q_SLOTS:
         std::vector<float> parts(kRanks), gathered(kRanks);
         onRanks(kRanks, [&](const World& world) {
             const auto rank = static_cast<size_t>(world.rank());
-            const BucketTravel travel(world, at::kHalf);
+            const BucketCollectives collectives(world, at::kHalf);
             const at::Tensor bucket = at::full({kRanks}, 30000.0F); // of 65504 at most
-            complete(travel.sumParts(bucket));
-            parts[rank] = travel.partOf(bucket).item<float>();
-            complete(travel.gather(bucket));
+            complete(collectives.sumParts(bucket));
+            parts[rank] = collectives.partOf(bucket).item<float>();
+            complete(collectives.gather(bucket));
             gathered[rank] = bucket[0].item<float>();
         });
         for (size_t rank = 0; rank < kRanks; ++rank) {
@@ -109,11 +109,11 @@ private Q_SLOTS:
         std::vector<at::Tensor> norms(kRanks);
         const std::vector<at::Tensor> values{at::empty({2}), at::empty({7}), at::empty({10})};
         onRanks(kRanks, [&](const World& world) {
-            const BucketTravel travel(world, std::nullopt);
-            GradientBuckets buckets(travel, values, {{2}, {1}, {0}}, false);
+            const BucketCollectives collectives(world, std::nullopt);
+            GradientBuckets buckets(collectives, values, {{2}, {1}, {0}}, false);
             for (GradientBucket& bucket : buckets.all()) {
                 bucket.sum = sumOverRanks(values[bucket.parameters[0]].numel());
-                bucket.mine = travel.partOf(bucket.sum);
+                bucket.mine = collectives.partOf(bucket.sum);
             }
             norms[static_cast<size_t>(world.rank())] = buckets.norm(world);
         });
@@ -126,26 +126,26 @@ private Q_SLOTS:
     void whatTheForwardPassNeedsFirstComesWhole() {
         const std::vector<at::Tensor> values{at::empty({5}), at::empty({7}), at::empty({10})};
         const World alone;
-        const BucketTravel travel(alone, std::nullopt);
-        const GradientBuckets buckets(travel, values, {{2}, {1}, {0}}, false);
+        const BucketCollectives collectives(alone, std::nullopt);
+        const GradientBuckets buckets(collectives, values, {{2}, {1}, {0}}, false);
         QVERIFY(!buckets.all()[0].comesWhole);
         QVERIFY(!buckets.all()[1].comesWhole);
         QVERIFY(buckets.all()[2].comesWhole);
-        const GradientBuckets inParts(travel, values, {{2}, {1}, {0}}, true);
+        const GradientBuckets inParts(collectives, values, {{2}, {1}, {0}}, true);
         QVERIFY(!inParts.all()[2].comesWhole);
     }
 
     void parametersAwaitTheirOwnBucketOnce() {
         std::vector<MetricId> phases;
-        Arrivals arrivals(3, {{2}, {0, 1}}, [&](MetricId phase) { phases.push_back(phase); });
+        PendingBuckets pending(3, {{2}, {0, 1}}, [&](MetricId phase) { phases.push_back(phase); });
         const auto work = c10::make_intrusive<Awaited>();
         int finished = 0;
-        arrivals.expect(1, work, [&] { ++finished; });
-        arrivals.await(2);
+        pending.expect(1, work, [&] { ++finished; });
+        pending.await(2);
         QCOMPARE(work->waits, 0);
         QVERIFY(phases.empty());
-        arrivals.await(0);
-        arrivals.await(1);
+        pending.await(0);
+        pending.await(1);
         QCOMPARE(work->waits, 1);
         QCOMPARE(finished, 1);
         const std::vector<MetricId> expected{metric::kPhaseForwardMs, metric::kPhaseAllreduceMs,
@@ -155,16 +155,16 @@ private Q_SLOTS:
 
     void settlingLeavesNothingToAwait() {
         int phases = 0, finished = 0;
-        Arrivals arrivals(2, {{1}, {0}}, [&](MetricId) { ++phases; });
+        PendingBuckets pending(2, {{1}, {0}}, [&](MetricId) { ++phases; });
         for (const size_t bucket : {0, 1})
-            arrivals.expect(bucket, c10::make_intrusive<Awaited>(), [&] { ++finished; });
-        arrivals.awaitAll();
+            pending.expect(bucket, c10::make_intrusive<Awaited>(), [&] { ++finished; });
+        pending.awaitAll();
         QCOMPARE(finished, 2);
-        arrivals.await(0);
+        pending.await(0);
         QCOMPARE(finished, 2);
         QCOMPARE(phases, 0);
     }
 };
 
-QTEST_GUILESS_MAIN(TestBucketTravel)
-#include "tst_bucket_travel.moc"
+QTEST_GUILESS_MAIN(TestBucketCollectives)
+#include "tst_bucket_collectives.moc"

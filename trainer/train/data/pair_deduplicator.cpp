@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "trainer/train/data/pairs_seen.h"
+#include "trainer/train/data/pair_deduplicator.h"
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
 namespace rm {
 
-bool PairsSeen::add(const Pair& pair) {
+bool PairDeduplicator::add(const Pair& pair) {
     const uint64_t source = XXH3_64bits(pair.source.data(), pair.source.size());
     return m_hashes.insert(XXH3_64bits_withSeed(pair.target.data(), pair.target.size(), source))
         .second;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "trainer/train/optim/step_gate.h"
+#include "trainer/train/optim/grad_scaler.h"
 
 #include "trainer/train/optim/gradients.h"
 
@@ -23,29 +23,29 @@ constexpr int64_t kGrowthSteps = 2000;
 
 } // namespace
 
-StepGate::StepGate(at::Device device, bool scalesLoss, Mode mode)
+GradScaler::GradScaler(at::Device device, bool scalesLoss, Mode mode)
     : m_scalesLoss(scalesLoss)
     , m_mode(mode) {
     const auto options = at::TensorOptions(at::kFloat).device(device);
     m_scale = at::full({}, scalesLoss ? kFirstScale : 1.0, options);
     m_inverse = m_scale.reciprocal();
     m_finiteSteps = at::zeros({}, options.dtype(at::kInt));
-    m_skip = at::zeros({}, options);
+    m_foundInf = at::zeros({}, options);
     m_skipped = at::zeros({}, options);
-    m_seen = device.is_cpu() ? m_skip : at::zeros({}, at::kFloat).pin_memory();
+    m_seen = device.is_cpu() ? m_foundInf : at::zeros({}, at::kFloat).pin_memory();
 }
 
-at::Tensor StepGate::seed(const at::Tensor& loss, double weight) const {
+at::Tensor GradScaler::seed(const at::Tensor& loss, double weight) const {
     const at::NoGradGuard noGrad;
     return at::sub(loss, loss).add_(m_scale, weight); // 0, or NaN of what is not finite
 }
 
-at::Tensor StepGate::seed(const at::Tensor& loss, const at::Tensor& weight) const {
+at::Tensor GradScaler::seed(const at::Tensor& loss, const at::Tensor& weight) const {
     const at::NoGradGuard noGrad;
     return at::sub(loss, loss).addcmul_(m_scale, weight);
 }
 
-void StepGate::setLr(double lr) {
+void GradScaler::setLr(double lr) {
     const at::NoGradGuard noGrad;
     if (!m_lr.defined())
         m_lr = at::zeros({}, m_scale.options());
@@ -53,23 +53,23 @@ void StepGate::setLr(double lr) {
 }
 
 /// Unscales the norm and finds out whether it is finite.
-void StepGate::judge(at::Tensor& norm) {
+void GradScaler::judge(at::Tensor& norm) {
     if (m_mode == Mode::kSkips)
-        m_skip.zero_();
-    at::_amp_foreach_non_finite_check_and_unscale_({norm}, m_skip, m_inverse);
-    m_skipped.add_(m_skip);
-    if (!m_seen.is_same(m_skip))
-        m_seen.copy_(m_skip, /*non_blocking=*/true);
+        m_foundInf.zero_();
+    at::_amp_foreach_non_finite_check_and_unscale_({norm}, m_foundInf, m_inverse);
+    m_skipped.add_(m_foundInf);
+    if (!m_seen.is_same(m_foundInf))
+        m_seen.copy_(m_foundInf, /*non_blocking=*/true);
 }
 
-at::Tensor StepGate::divisorFor(const at::Tensor& norm, double clip) const {
+at::Tensor GradScaler::divisorFor(const at::Tensor& norm, double clip) const {
     if (clip == 0)
         return m_scalesLoss ? m_scale : at::Tensor();
     at::Tensor divisor = clippingDivisor(norm, clip);
     return m_scalesLoss ? divisor.mul_(m_scale) : divisor;
 }
 
-at::Tensor StepGate::update(Optimizer& optimizer, double lr, double clip, double clipValue) {
+at::Tensor GradScaler::update(Optimizer& optimizer, double lr, double clip, double clipValue) {
     const at::NoGradGuard noGrad;
     at::Tensor norm = optimizer.gradientNorm();
     judge(norm);
@@ -83,50 +83,50 @@ at::Tensor StepGate::update(Optimizer& optimizer, double lr, double clip, double
     } else {
         gate.divisor = divisorFor(norm, clip);
     }
-    gate.skip = m_skip;
+    gate.skip = m_foundInf;
     gate.lr = m_lr;
     optimizer.step(lr, gate);
     if (!m_scalesLoss)
         return norm;
-    at::_amp_update_scale_(m_scale, m_finiteSteps, m_skip, kGrowth, kBackoff, kGrowthSteps);
+    at::_amp_update_scale_(m_scale, m_finiteSteps, m_foundInf, kGrowth, kBackoff, kGrowthSteps);
     at::reciprocal_out(m_inverse, m_scale);
     return norm;
 }
 
-bool StepGate::seenShut() const {
+bool GradScaler::seenShut() const {
     // The device may be writing it.
     auto* seen = static_cast<float*>(m_seen.data_ptr());
     return m_mode == Mode::kStaysShut && std::atomic_ref(*seen).load() != 0;
 }
 
-bool StepGate::isShut() const {
-    return m_mode == Mode::kStaysShut && m_skip.item<float>() != 0;
+bool GradScaler::isShut() const {
+    return m_mode == Mode::kStaysShut && m_foundInf.item<float>() != 0;
 }
 
-void StepGate::open() {
+void GradScaler::open() {
     const at::NoGradGuard noGrad;
     m_skippedAtOpen = skipped(); // waits: what is queued may still write m_seen
-    m_skip.zero_();
+    m_foundInf.zero_();
     m_seen.zero_();
 }
 
-int64_t StepGate::heldSinceOpen() const {
+int64_t GradScaler::heldSinceOpen() const {
     return skipped() - m_skippedAtOpen;
 }
 
-int64_t StepGate::skipped() const {
+int64_t GradScaler::skipped() const {
     return static_cast<int64_t>(m_skipped.item<float>());
 }
 
-double StepGate::lossScale() const {
+double GradScaler::lossScale() const {
     return m_scale.item<float>();
 }
 
-StepGate::State StepGate::state() const {
+GradScaler::State GradScaler::state() const {
     return {lossScale(), m_finiteSteps.item<int32_t>(), skipped()};
 }
 
-void StepGate::restore(const State& state) {
+void GradScaler::restore(const State& state) {
     const at::NoGradGuard noGrad;
     m_skipped.fill_(static_cast<double>(state.skipped));
     open();

@@ -10,11 +10,11 @@ class GradientBuckets;
 
 /// Every rank keeps the whole state and computes the same update from the same gradients: bucket by
 /// bucket, of some only when the next forward pass needs them and their gradients are there.
-class WholeOptimizer final : public Optimizer {
+class ReplicatedOptimizer final : public Optimizer {
 public:
     /// `sync`: null alone.
-    WholeOptimizer(const Model& model, const RunSpec::Optimizer& settings, const World& world,
-                   GradientSync* sync);
+    ReplicatedOptimizer(const Model& model, const RunSpec::Optimizer& settings, const World& world,
+                        GradientSync* sync);
 
     std::vector<at::Tensor> gradients() const override;
     at::Tensor gradientNorm() const override;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "trainer/train/data/known_files.h"
+#include "trainer/train/data/file_hash_cache.h"
 
 #include "shared/io/clock.h"
 #include "shared/io/file.h"
@@ -23,12 +23,12 @@ int64_t nanoseconds(const timespec& time) {
 
 } // namespace
 
-KnownFiles::KnownFiles(std::string path)
+FileHashCache::FileHashCache(std::string path)
     : m_path(std::move(path)) {
     load();
 }
 
-void KnownFiles::load() {
+void FileHashCache::load() {
     const auto text = readFile(m_path);
     if (!text)
         return;
@@ -50,7 +50,7 @@ void KnownFiles::load() {
     }
 }
 
-void KnownFiles::save() const {
+void FileHashCache::save() const {
     Json files = Json::object();
     for (const auto& [file, entry] : m_now) {
         if (!isUtf8(file) || !isSettled(entry.identity))
@@ -68,7 +68,7 @@ void KnownFiles::save() const {
             writeFileAtomically(m_path, dumpJson({{"version", kVersion}, {"files", files}})));
 }
 
-Result<KnownFiles::Identity> KnownFiles::identityOf(const std::string& file) {
+Result<FileHashCache::Identity> FileHashCache::identityOf(const std::string& file) {
     struct stat status {};
     if (::stat(file.c_str(), &status) != 0)
         return failErrno("read " + file, errno);
@@ -77,12 +77,12 @@ Result<KnownFiles::Identity> KnownFiles::identityOf(const std::string& file) {
 }
 
 /// Whether its last change lay far enough before now, when it has just been read.
-bool KnownFiles::isSettled(const Identity& identity) {
+bool FileHashCache::isSettled(const Identity& identity) {
     return std::max(identity.modifiedNs, identity.changedNs) + kSettledNs < wallNowNs();
 }
 
 /// What is known of the file as it is.
-Result<KnownFiles::Entry*> KnownFiles::entryOf(const std::string& file) {
+Result<FileHashCache::Entry*> FileHashCache::entryOf(const std::string& file) {
     const auto identity = identityOf(file);
     if (!identity)
         return tl::unexpected(identity.error());
@@ -97,7 +97,7 @@ Result<KnownFiles::Entry*> KnownFiles::entryOf(const std::string& file) {
     return &now->second;
 }
 
-Result<std::string> KnownFiles::sha256(const std::string& file) {
+Result<std::string> FileHashCache::sha256(const std::string& file) {
     const auto entry = entryOf(file);
     if (!entry)
         return tl::unexpected(entry.error());
@@ -110,8 +110,8 @@ Result<std::string> KnownFiles::sha256(const std::string& file) {
     return hash;
 }
 
-Result<void> KnownFiles::once(const std::string& file, const std::string& what,
-                              const std::function<Result<void>()>& check) {
+Result<void> FileHashCache::once(const std::string& file, const std::string& what,
+                                 const std::function<Result<void>()>& check) {
     const auto entry = entryOf(file);
     if (!entry)
         return tl::unexpected(entry.error());

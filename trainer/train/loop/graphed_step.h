@@ -22,7 +22,7 @@ namespace rm {
 /// recorded for itself: recordings of whole steps would be as many as there are lists of shapes.
 /// Beyond kMostShapes, and where a recording fails, batches run as it is written; what is recorded
 /// stays. Should memory run out beside it, all is given up, and the step begins anew.
-class StepRecorder {
+class GraphedStep {
 public:
     static constexpr size_t kMostShapes = 64;
 
@@ -40,7 +40,7 @@ public:
     };
     /// Null where steps cannot be recorded: on the CPU, and, which is an obstacle, with several
     /// ranks.
-    static std::unique_ptr<StepRecorder> make(DevicePlugin& device, bool isAlone, Work work);
+    static std::unique_ptr<GraphedStep> make(DevicePlugin& device, bool isAlone, Work work);
 
     /// The step's mean loss over all targets of its batches, until the next call.
     at::Tensor gradients(const std::vector<Batch>& batches, int64_t step);
@@ -56,7 +56,7 @@ private:
         RecordedLaps laps;
     };
 
-    StepRecorder(std::unique_ptr<StepGraphs> graphs, Work work);
+    GraphedStep(std::unique_ptr<StepGraphs> graphs, Work work);
 
     void sum(const std::vector<Batch>& batches, int64_t step);
     at::Tensor add(const Batch& batch, bool isWhole, int64_t step);

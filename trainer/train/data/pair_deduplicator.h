@@ -9,7 +9,7 @@ namespace rm {
 
 /// Tells pairs that were there before, by 64 bits of hash: among ten million, one is taken wrongly
 /// for another once in three hundred thousand corpora.
-class PairsSeen {
+class PairDeduplicator {
 public:
     /// Whether it is new; it is known from then on.
     bool add(const Pair& pair);

@@ -14,13 +14,13 @@ namespace rm {
 ///
 /// Loss scale as torch.amp.GradScaler's: 65536, twice after 2000 finite steps on end, half after
 /// one that is not.
-class StepGate {
+class GradScaler {
 public:
     enum class Mode {
         kSkips,     ///< leaves out the update of a step that is not finite
         kStaysShut, ///< and all updates from then on, until open()
     };
-    StepGate(at::Device device, bool scalesLoss, Mode mode);
+    GradScaler(at::Device device, bool scalesLoss, Mode mode);
 
     bool scalesLoss() const { return m_scalesLoss; }
     Mode mode() const { return m_mode; }
@@ -72,10 +72,10 @@ private:
     at::Tensor m_scale;       ///< float32 scalars, all of them
     at::Tensor m_inverse;     ///< of m_scale
     at::Tensor m_finiteSteps; ///< int32
-    at::Tensor m_skip;        ///< 1: this step's update is held back
+    at::Tensor m_foundInf;    ///< 1: this step's update is held back
     at::Tensor m_skipped;
     at::Tensor m_lr;   ///< undefined until setLr()
-    at::Tensor m_seen; ///< m_skip on the host, some time later
+    at::Tensor m_seen; ///< m_foundInf on the host, some time later
 };
 
 } // namespace rm

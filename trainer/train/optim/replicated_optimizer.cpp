@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "trainer/train/optim/whole_optimizer.h"
+#include "trainer/train/optim/replicated_optimizer.h"
 
 #include "trainer/train/dist/gradient_sync.h"
 #include "trainer/train/optim/gradients.h"
@@ -37,8 +37,8 @@ UpdateGate copyOf(const UpdateGate& gate) {
 
 } // namespace
 
-WholeOptimizer::WholeOptimizer(const Model& model, const RunSpec::Optimizer& settings,
-                               const World& world, GradientSync* sync)
+ReplicatedOptimizer::ReplicatedOptimizer(const Model& model, const RunSpec::Optimizer& settings,
+                                         const World& world, GradientSync* sync)
     : m_world(world)
     , m_sync(sync) {
     const at::Device device = model.parameters().front().value.device();
@@ -53,7 +53,7 @@ WholeOptimizer::WholeOptimizer(const Model& model, const RunSpec::Optimizer& set
 }
 
 /// Returns its state.
-std::vector<NamedTensor> WholeOptimizer::add(const Parameter& parameter, Part& part) {
+std::vector<NamedTensor> ReplicatedOptimizer::add(const Parameter& parameter, Part& part) {
     std::vector<NamedTensor> named;
     std::vector<at::Tensor> states;
     for (const std::string_view name : part.updater.stateNames()) {
@@ -67,42 +67,42 @@ std::vector<NamedTensor> WholeOptimizer::add(const Parameter& parameter, Part& p
     return named;
 }
 
-std::vector<at::Tensor> WholeOptimizer::gradients() const {
+std::vector<at::Tensor> ReplicatedOptimizer::gradients() const {
     return buckets() ? buckets()->sums() : gradientsOf(m_parts.front().values);
 }
 
-at::Tensor WholeOptimizer::gradientNorm() const {
+at::Tensor ReplicatedOptimizer::gradientNorm() const {
     return buckets() ? buckets()->norm(m_world) : normOf(gradients());
 }
 
-void WholeOptimizer::step(double lr, const UpdateGate& gate) {
+void ReplicatedOptimizer::step(double lr, const UpdateGate& gate) {
     if (!buckets())
         return m_parts.front().updater.step(gradients(), lr, gate);
     // beginStep() drops them before they are all there.
     const auto kept = std::make_shared<std::vector<std::vector<at::Tensor>>>();
     for (const Part& part : m_parts)
         kept->push_back(gradientsOf(part.values));
-    buckets()->gather(*m_sync->arrivals(), [this, kept, lr, gate = copyOf(gate)](size_t part) {
+    buckets()->gather(*m_sync->pending(), [this, kept, lr, gate = copyOf(gate)](size_t part) {
         m_parts[part].updater.step(std::exchange((*kept)[part], {}), lr, gate);
     });
 }
 
-GradientBuckets* WholeOptimizer::buckets() const {
+GradientBuckets* ReplicatedOptimizer::buckets() const {
     return m_sync ? m_sync->buckets() : nullptr;
 }
 
-std::vector<TensorShape> WholeOptimizer::stateShapes() const {
+std::vector<TensorShape> ReplicatedOptimizer::stateShapes() const {
     std::vector<TensorShape> shapes;
     for (const NamedTensor& state : m_state)
         shapes.push_back({state.name, state.tensor.sizes().vec()});
     return shapes;
 }
 
-std::vector<NamedTensor> WholeOptimizer::collectState() const {
+std::vector<NamedTensor> ReplicatedOptimizer::collectState() const {
     return m_world.isFirst() ? m_state : std::vector<NamedTensor>();
 }
 
-void WholeOptimizer::loadState(const TensorSource& source) {
+void ReplicatedOptimizer::loadState(const TensorSource& source) {
     const at::NoGradGuard noGrad;
     std::vector<at::Tensor> tensors;
     for (const NamedTensor& state : m_state) {

@@ -16,10 +16,10 @@ namespace rm {
 /// as they are the same: device, inode, size, time of change of content and of inode. A file
 /// changed within the last seconds before it was read is not remembered: its times could not tell
 /// another change soon after. One thread.
-class KnownFiles {
+class FileHashCache {
 public:
     /// Opens the notebook at `path`. One that is not there, or cannot be understood, is empty.
-    explicit KnownFiles(std::string path);
+    explicit FileHashCache(std::string path);
 
     /// Lower-case hex of the SHA-256 of `file`.
     Result<std::string> sha256(const std::string& file);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "trainer/train/dist/silent_group.h"
+#include "trainer/train/dist/fake_process_group.h"
 
 #include <torch/csrc/distributed/c10d/Work.hpp>
 
@@ -31,7 +31,7 @@ private:
     Tensors m_result;
 };
 
-class SilentGroup final : public c10d::Backend {
+class FakeProcessGroup final : public c10d::Backend {
 public:
     using Backend::Backend;
 
@@ -65,8 +65,8 @@ private:
 
 } // namespace
 
-c10::intrusive_ptr<c10d::Backend> makeSilentGroup(int rank, int worldSize) {
-    return c10::make_intrusive<SilentGroup>(rank, worldSize);
+c10::intrusive_ptr<c10d::Backend> makeFakeProcessGroup(int rank, int worldSize) {
+    return c10::make_intrusive<FakeProcessGroup>(rank, worldSize);
 }
 
 } // namespace rm

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "trainer/train/data/step_cut.h"
+#include "trainer/train/data/batch_partition.h"
 
 namespace rm {
 
-StepCut::StepCut(std::vector<int64_t> batchSizes, int64_t accumulation)
+BatchPartition::BatchPartition(std::vector<int64_t> batchSizes, int64_t accumulation)
     : m_sizes(std::move(batchSizes))
     , m_accumulation(accumulation) {
     for (const int64_t size : m_sizes) {
@@ -12,12 +12,12 @@ StepCut::StepCut(std::vector<int64_t> batchSizes, int64_t accumulation)
     }
 }
 
-StepCut::Share StepCut::at(int64_t cursor, int64_t micro, int64_t rank) const {
+BatchPartition::Share BatchPartition::at(int64_t cursor, int64_t micro, int64_t rank) const {
     const auto index = static_cast<size_t>(rank);
     return {cursor + micro * m_perMicro + m_offsets[index], m_sizes[index]};
 }
 
-int64_t StepCut::targets(const BatchSource& source, int64_t cursor) const {
+int64_t BatchPartition::targets(const BatchSource& source, int64_t cursor) const {
     int64_t sum = 0;
     for (int64_t micro = 0; micro < m_accumulation; ++micro)
         for (int64_t rank = 0; rank < worldSize(); ++rank) {

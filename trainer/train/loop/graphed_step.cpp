@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "trainer/train/loop/step_recorder.h"
+#include "trainer/train/loop/graphed_step.h"
 
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/ones.h>
@@ -21,21 +21,21 @@ std::vector<int64_t> keyOf(const Batch& batch, bool isWhole) {
 
 } // namespace
 
-std::unique_ptr<StepRecorder> StepRecorder::make(DevicePlugin& device, bool isAlone, Work work) {
+std::unique_ptr<GraphedStep> GraphedStep::make(DevicePlugin& device, bool isAlone, Work work) {
     auto graphs = device.makeStepGraphs();
     if (!graphs)
         return nullptr;
     if (isAlone)
-        return std::unique_ptr<StepRecorder>(new StepRecorder(std::move(graphs), std::move(work)));
+        return std::unique_ptr<GraphedStep>(new GraphedStep(std::move(graphs), std::move(work)));
     work.onObstacle("several ranks share a step", 0);
     return nullptr;
 }
 
-StepRecorder::StepRecorder(std::unique_ptr<StepGraphs> graphs, Work work)
+GraphedStep::GraphedStep(std::unique_ptr<StepGraphs> graphs, Work work)
     : m_graphs(std::move(graphs))
     , m_work(std::move(work)) {}
 
-at::Tensor StepRecorder::gradients(const std::vector<Batch>& batches, int64_t step) {
+at::Tensor GraphedStep::gradients(const std::vector<Batch>& batches, int64_t step) {
     const at::NoGradGuard noGrad;
     if (!m_loss.defined()) {
         const auto options = batches[0].tensors[0].options().dtype(at::kFloat);
@@ -57,7 +57,7 @@ at::Tensor StepRecorder::gradients(const std::vector<Batch>& batches, int64_t st
     return m_loss;
 }
 
-void StepRecorder::sum(const std::vector<Batch>& batches, int64_t step) {
+void GraphedStep::sum(const std::vector<Batch>& batches, int64_t step) {
     const bool isWhole = batches.size() == 1;
     if (!isWhole) {
         m_work.begin(true);
@@ -74,7 +74,7 @@ void StepRecorder::sum(const std::vector<Batch>& batches, int64_t step) {
     }
 }
 
-at::Tensor StepRecorder::add(const Batch& batch, bool isWhole, int64_t step) {
+at::Tensor GraphedStep::add(const Batch& batch, bool isWhole, int64_t step) {
     Recording* recording = recordingFor(batch, isWhole, step);
     if (!recording)
         return compute(batch, isWhole);
@@ -94,15 +94,14 @@ at::Tensor StepRecorder::add(const Batch& batch, bool isWhole, int64_t step) {
 }
 
 /// A batch as it is written; `isWhole`: it is all of the step.
-at::Tensor StepRecorder::compute(const Batch& batch, bool isWhole) {
+at::Tensor GraphedStep::compute(const Batch& batch, bool isWhole) {
     const at::AutoGradMode grad(true);
     if (isWhole)
         m_work.begin(m_settled);
     return m_work.add(batch, m_weight);
 }
 
-StepRecorder::Recording* StepRecorder::recordingFor(const Batch& batch, bool isWhole,
-                                                    int64_t step) {
+GraphedStep::Recording* GraphedStep::recordingFor(const Batch& batch, bool isWhole, int64_t step) {
     if (!m_graphs)
         return nullptr;
     Key key = keyOf(batch, isWhole);
@@ -117,7 +116,7 @@ StepRecorder::Recording* StepRecorder::recordingFor(const Batch& batch, bool isW
     return &recording;
 }
 
-void StepRecorder::begin(Recording& recording, const Batch& batch, bool isWhole) {
+void GraphedStep::begin(Recording& recording, const Batch& batch, bool isWhole) {
     recording.input = batch;
     for (at::Tensor& tensor : recording.input.tensors)
         tensor = tensor.clone();
@@ -125,12 +124,12 @@ void StepRecorder::begin(Recording& recording, const Batch& batch, bool isWhole)
         [this, &recording, isWhole] { recording.loss = compute(recording.input, isWhole); });
 }
 
-void StepRecorder::tell(const std::string& obstacle, int64_t step) {
+void GraphedStep::tell(const std::string& obstacle, int64_t step) {
     if (!obstacle.empty() && m_told.insert(obstacle).second)
         m_work.onObstacle(obstacle, step);
 }
 
-at::Tensor StepRecorder::update(double setting, int64_t step) {
+at::Tensor GraphedStep::update(double setting, int64_t step) {
     if (!m_settled || !m_graphs)
         return m_work.update();
     if (!m_update || setting != m_setting) {

@@ -11,10 +11,10 @@ namespace rm {
 /// How the positions of one optimizer step are cut: micro-batch after micro-batch over all ranks,
 /// and each by rank. The step's samples are the same however many ranks there are, as long as
 /// positionsPerStep() is.
-class StepCut {
+class BatchPartition {
 public:
     /// `batchSizes`: positions of a micro-batch, by rank.
-    StepCut(std::vector<int64_t> batchSizes, int64_t accumulation);
+    BatchPartition(std::vector<int64_t> batchSizes, int64_t accumulation);
 
     struct Share {
         int64_t first = 0;

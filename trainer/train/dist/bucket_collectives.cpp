@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "trainer/train/dist/bucket_travel.h"
+#include "trainer/train/dist/bucket_collectives.h"
 
 #include <ATen/ops/empty.h>
 #include <ATen/ops/empty_like.h>
@@ -9,18 +9,18 @@
 
 namespace rm {
 
-int64_t BucketTravel::partSize(const at::Tensor& bucket) const {
+int64_t BucketCollectives::partSize(const at::Tensor& bucket) const {
     return (bucket.numel() + m_world.size() - 1) / m_world.size();
 }
 
-at::Tensor BucketTravel::partOf(const at::Tensor& bucket) const {
+at::Tensor BucketCollectives::partOf(const at::Tensor& bucket) const {
     const int64_t size = partSize(bucket);
     const int64_t begin = std::min(size * m_world.rank(), bucket.numel());
     return bucket.narrow(0, begin, std::min(size, bucket.numel() - begin));
 }
 
 /// The bucket if it can travel as it is, else one that can, with its elements or as yet without.
-at::Tensor BucketTravel::evenly(const at::Tensor& bucket, bool filled) const {
+at::Tensor BucketCollectives::evenly(const at::Tensor& bucket, bool filled) const {
     const int64_t size = partSize(bucket) * m_world.size();
     const at::ScalarType format = m_format.value_or(bucket.scalar_type());
     if (bucket.numel() == size && bucket.scalar_type() == format)
@@ -32,7 +32,7 @@ at::Tensor BucketTravel::evenly(const at::Tensor& bucket, bool filled) const {
     return even;
 }
 
-Transfer BucketTravel::sum(const at::Tensor& bucket) const {
+Transfer BucketCollectives::sum(const at::Tensor& bucket) const {
     std::vector<at::Tensor> wire{m_format ? bucket.to(*m_format) : bucket};
     Transfer transfer{m_world.group()->allreduce(wire), [] {}};
     if (m_format)
@@ -42,7 +42,7 @@ Transfer BucketTravel::sum(const at::Tensor& bucket) const {
 
 // Gloo's reduce-scatter is its all-reduce of which most is thrown away: half as much again on the
 // wire with two ranks as what an exchange of parts needs.
-Transfer BucketTravel::sumParts(const at::Tensor& bucket) const {
+Transfer BucketCollectives::sumParts(const at::Tensor& bucket) const {
     at::Tensor wire = evenly(bucket, true);
     at::Tensor mine = partOf(bucket);
     if (!bucket.is_cpu()) {
@@ -65,7 +65,7 @@ Transfer BucketTravel::sumParts(const at::Tensor& bucket) const {
             }};
 }
 
-Transfer BucketTravel::gather(const at::Tensor& bucket) const {
+Transfer BucketCollectives::gather(const at::Tensor& bucket) const {
     at::Tensor wire = evenly(bucket, false);
     at::Tensor part = wire.narrow(0, partSize(bucket) * m_world.rank(), partSize(bucket));
     if (wire.is_same(bucket))
