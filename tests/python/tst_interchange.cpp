@@ -171,7 +171,7 @@ private:
     QString specFile() const { return at("spec.toml"); }
 
     Ended trainer(const QStringList& arguments) const {
-        return runVerb(arguments, m_scratch.path());
+        return runSubcommand(arguments, m_scratch.path());
     }
 
     QJsonObject inspect(const QString& path) {

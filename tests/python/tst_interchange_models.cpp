@@ -61,12 +61,12 @@ private Q_SLOTS:
         QStringList arguments{"import", at(shape) + "/" + form, "--into", into};
         if (form != "hf")
             arguments << "--spec" << at(shape + ".toml");
-        const Ended imported = runVerb(arguments);
+        const Ended imported = runSubcommand(arguments);
         QVERIFY2(imported.exitCode == 0, qPrintable(imported.err));
         compareLater(shape + " " + form, dumpOf(shape, into + kCheckpoint), at(shape) + "/hf");
         if (form != "hf")
             return;
-        const Ended exported = runVerb({"export", into + kCheckpoint, into + "-again"});
+        const Ended exported = runSubcommand({"export", into + kCheckpoint, into + "-again"});
         QVERIFY2(exported.exitCode == 0, qPrintable(exported.err));
         compareLater(shape + " exported", dumpOf(shape, into + kCheckpoint), into + "-again");
     }
@@ -96,10 +96,11 @@ private Q_SLOTS:
         const QString spec =
             write("resnet.toml", QByteArray::fromStdString(toToml(resNetSpec(at("pictures")))));
         runJobs("image_peers.py", {{"made", QJsonArray{"make_state_dict", "resnet18", made}}});
-        const Ended imported = runVerb({"import", made, "--into", at("resnet"), "--spec", spec});
+        const Ended imported =
+            runSubcommand({"import", made, "--into", at("resnet"), "--spec", spec});
         QVERIFY2(imported.exitCode == 0, qPrintable(imported.err));
         const QString checkpoint = at("resnet") + kCheckpoint;
-        QCOMPARE(runVerb({"export", checkpoint, at("resnet-again")}).exitCode, 0);
+        QCOMPARE(runSubcommand({"export", checkpoint, at("resnet-again")}).exitCode, 0);
         const QJsonObject jobs{
             {"same", QJsonArray{"compare_state_dicts", "resnet18", made, at("resnet-again")}}};
         QVERIFY(runJobs("image_peers.py", jobs)["same"].toBool());
@@ -118,7 +119,7 @@ private Q_SLOTS:
         const QString spec =
             write("other.toml", QByteArray::fromStdString(toToml(resNetSpec(at("pictures")))));
         const Ended refused =
-            runVerb({"import", at("separate/hf"), "--into", at("refused"), "--spec", spec});
+            runSubcommand({"import", at("separate/hf"), "--into", at("refused"), "--spec", spec});
         QCOMPARE(refused.exitCode, static_cast<int>(ExitCode::kUsage));
         QVERIFY2(refused.err.contains("it has no matrix fc.weight"), qPrintable(refused.err));
         QVERIFY(!QDir(at("refused")).exists());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "shared/exit_code.h"
-#include "trainer/agent/verbs.h"
+#include "trainer/agent/subcommands.h"
 
 #include <cstdio>
 #include <string>
@@ -8,7 +8,7 @@
 
 int main(int argc, char** argv) {
     const std::vector<std::string> arguments(argv + 1, argv + argc);
-    const rm::Result<void> done = rm::runVerb(arguments);
+    const rm::Result<void> done = rm::runSubcommand(arguments);
     if (done)
         return 0;
     std::fprintf(stderr, "ringmaster-agent: %s\n", done.error().message.c_str());

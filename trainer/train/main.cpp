@@ -2,7 +2,7 @@
 #include "trainer/train/failure.h"
 #include "trainer/train/memory/batch_search.h"
 #include "trainer/train/memory/host_heap.h"
-#include "trainer/train/verbs.h"
+#include "trainer/train/subcommands.h"
 
 #include <unistd.h>
 
@@ -62,7 +62,7 @@ int failEarly(const Error& error) {
 } // namespace
 
 int main(int argc, char** argv) {
-    if (const auto code = runVerb(argc, argv))
+    if (const auto code = runSubcommand(argc, argv))
         return *code;
     const auto options = parseOptions(argc, argv);
     if (!options)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trainer/train/options.h"
 
-#include "trainer/train/verbs.h"
+#include "trainer/train/subcommands.h"
 
 #include <CLI/CLI.hpp>
 
@@ -12,7 +12,7 @@ Result<std::optional<Options>> parseOptions(int argc, char** argv) {
     CLI::App app("One rank of a training run. Rank, world and master come from torchrun's "
                  "environment variables; without them it trains alone.",
                  "ringmaster-trainer");
-    app.footer(verbsHelp());
+    app.footer(subcommandsHelp());
     app.set_version_flag("--version", "ringmaster-trainer " RINGMASTER_VERSION);
     app.add_option("--spec", options.spec, "Run spec (TOML)")->required();
     app.add_option("--run-dir", options.runDir, "Where journal, board and checkpoints go")

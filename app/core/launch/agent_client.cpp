@@ -10,11 +10,11 @@ namespace {
 using nlohmann::json;
 using namespace std::chrono_literals;
 
-constexpr auto kVerbTimeout = 30s;
+constexpr auto kSubcommandTimeout = 30s;
 constexpr auto kStopTimeout = 60s;
 constexpr const char* kListenSeconds = "30";
 
-/// Parses what a verb printed; `what` names it in the error.
+/// Parses what a subcommand printed; `what` names it in the error.
 Result<json> parseAnswer(const std::string& text, const std::string& what) {
     json answer = json::parse(text, nullptr, false);
     if (answer.is_discarded())
@@ -179,7 +179,8 @@ Result<std::vector<DialAnswer>> parseDialAnswers(const std::string& text,
 }
 
 Result<NodeReport> probeNode(HostSession& session, const std::string& agent, std::stop_token stop) {
-    return runToEnd(session, agent, {"probe"}, "", kVerbTimeout, stop).and_then(parseNodeReport);
+    return runToEnd(session, agent, {"probe"}, "", kSubcommandTimeout, stop)
+        .and_then(parseNodeReport);
 }
 
 Result<std::vector<UnreadablePath>> parseUnreadablePaths(const std::string& text) {
@@ -201,7 +202,7 @@ Result<std::vector<UnreadablePath>> unreadablePaths(HostSession& session, const 
                                                     const std::vector<std::string>& paths,
                                                     std::stop_token stop) {
     const std::string list = json(paths).dump(-1, ' ', false, json::error_handler_t::replace);
-    return runToEnd(session, agent, {"paths"}, list, kVerbTimeout, stop)
+    return runToEnd(session, agent, {"paths"}, list, kSubcommandTimeout, stop)
         .and_then(parseUnreadablePaths);
 }
 
@@ -210,7 +211,7 @@ Result<void> startOnNode(HostSession& session, const std::string& agent,
     const json request = {{"spec", specToml}, {"plan", toToml(plan)}};
     // A path that a node reported need not be UTF-8; the agent then says which file is missing.
     const std::string text = request.dump(-1, ' ', false, json::error_handler_t::replace);
-    return runToEnd(session, agent, {"start", plan.runId}, text, kVerbTimeout, stop)
+    return runToEnd(session, agent, {"start", plan.runId}, text, kSubcommandTimeout, stop)
         .map([](const std::string&) {});
 }
 
@@ -238,7 +239,7 @@ Result<PortListener> PortListener::open(HostSession& session, const std::string&
     if (!process)
         return tl::unexpected<Error>(process.error());
     const std::string attempt = "open a rendezvous port on " + session.where();
-    auto line = readLine(**process, kVerbTimeout, stop);
+    auto line = readLine(**process, kSubcommandTimeout, stop);
     if (!line)
         return failAs(attempt, line.error());
     const json answer = json::parse(*line, nullptr, false);
@@ -265,7 +266,7 @@ Result<std::vector<DialAnswer>> dialFromNode(HostSession& session, const std::st
     // No brackets around IPv6: they are no characters of a command line, see HostSession::start.
     for (const std::string& address : addresses)
         arguments.push_back(address + ":" + std::to_string(port));
-    const auto text = runToEnd(session, agent, arguments, "", kVerbTimeout, stop);
+    const auto text = runToEnd(session, agent, arguments, "", kSubcommandTimeout, stop);
     if (!text)
         return tl::unexpected<Error>(text.error());
     auto answers = parseDialAnswers(*text, addresses);

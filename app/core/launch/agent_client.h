@@ -10,7 +10,7 @@
 
 namespace rm {
 
-/// The agent's verbs as calls. Each blocks for one short exchange on the session's thread.
+/// The agent's subcommands as calls. Each blocks for one short exchange on the session's thread.
 /// `agent` is what deployAgent() gave.
 
 Result<NodeReport> probeNode(HostSession& session, const std::string& agent, std::stop_token stop);

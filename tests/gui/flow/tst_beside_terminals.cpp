@@ -26,12 +26,12 @@ QStringList launchWords(const QString& name) {
 
 } // namespace
 
-/// Three terminals and a window at once: every verb works beside every other.
+/// Three terminals and a window at once: every subcommand works beside every other.
 class TestBesideTerminals : public QObject {
     Q_OBJECT
 private Q_SLOTS:
     void cleanup();
-    void everyVerbWorksBesideTheWindowAndIsSeenThere();
+    void everySubcommandWorksBesideTheWindowAndIsSeenThere();
     void aSecondStartShowsTheWindow();
     void terminalsGoOnWhenTheWindowIsClosed();
     void terminalsGoOnWhenTheWindowIsKilled();
@@ -113,7 +113,7 @@ std::unique_ptr<QProcess> TestBesideTerminals::startTraining(const QString& name
     return terminal;
 }
 
-void TestBesideTerminals::everyVerbWorksBesideTheWindowAndIsSeenThere() {
+void TestBesideTerminals::everySubcommandWorksBesideTheWindowAndIsSeenThere() {
     auto program = Program::start();
     QVERIFY2(program, program ? "" : program.error().message.c_str());
     m_program = std::move(*program);

@@ -95,8 +95,8 @@ private Q_SLOTS:
 
     void unknownRunIsNotFound() {
         AgentFixture f;
-        for (const char* verb : {"stop", "attach", "remove", "checkpoints"})
-            QCOMPARE(f.agent({verb, "r1"}).exitCode, static_cast<int>(ExitCode::kNotFound));
+        for (const char* subcommand : {"stop", "attach", "remove", "checkpoints"})
+            QCOMPARE(f.agent({subcommand, "r1"}).exitCode, static_cast<int>(ExitCode::kNotFound));
     }
 
     void removeIsRefusedWhileRunning() {

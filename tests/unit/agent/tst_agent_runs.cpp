@@ -174,14 +174,14 @@ private Q_SLOTS:
     }
 
     void badRunIdsAreRefused_data() {
-        QTest::addColumn<QString>("verb");
-        for (const char* verb : {"start", "attach", "stop", "remove", "checkpoints"})
-            QTest::newRow(verb) << QString(verb);
+        QTest::addColumn<QString>("subcommand");
+        for (const char* subcommand : {"start", "attach", "stop", "remove", "checkpoints"})
+            QTest::newRow(subcommand) << QString(subcommand);
     }
     void badRunIdsAreRefused() {
-        QFETCH(QString, verb);
+        QFETCH(QString, subcommand);
         AgentFixture f;
-        QCOMPARE(f.agent({verb, "../../etc"}).exitCode, static_cast<int>(ExitCode::kUsage));
+        QCOMPARE(f.agent({subcommand, "../../etc"}).exitCode, static_cast<int>(ExitCode::kUsage));
     }
 
     void startReturnsWhileOutputIsAPipe() {

@@ -86,7 +86,7 @@ RunSpec tinyImageSpec(const std::string& pictures) {
     return spec;
 }
 
-Ended runVerb(const QStringList& arguments, const QString& tmpDir) {
+Ended runSubcommand(const QStringList& arguments, const QString& tmpDir) {
     constexpr int kTimeoutMs = 60000;
     QProcess process;
     QProcessEnvironment environment = QProcessEnvironment::systemEnvironment();

@@ -27,8 +27,9 @@ struct Ended {
     QString out, err;
 };
 
-/// Runs a verb of ringmaster-trainer: {"prepare", "--kind", ...}. `tmpDir`: its TMPDIR, if any.
-Ended runVerb(const QStringList& arguments, const QString& tmpDir = {});
+/// Runs a subcommand of ringmaster-trainer: {"prepare", "--kind", ...}. `tmpDir`: its TMPDIR, if
+/// any.
+Ended runSubcommand(const QStringList& arguments, const QString& tmpDir = {});
 
 /// Starts real trainers as torchrun would, on loopback, in a run directory of its own. Whatever
 /// still runs when it dies is killed.

@@ -15,7 +15,7 @@ using namespace rm::test;
 namespace {
 
 Ended prepare(const QStringList& arguments) {
-    return runVerb(QStringList("prepare") + arguments);
+    return runSubcommand(QStringList("prepare") + arguments);
 }
 
 /// None: it is no shard.

@@ -28,7 +28,7 @@ constexpr bool kSanitized = false;
 #endif
 
 /// What `ringmaster-trainer estimate` says of a spec.
-struct Verb {
+struct Subcommand {
     int code = -1;
     QString output, errors;
     Json json;
@@ -45,21 +45,21 @@ QString writeSpec(const QTemporaryDir& dir, const RunSpec& spec) {
     return file.fileName();
 }
 
-Verb estimate(const QStringList& arguments) {
+Subcommand estimate(const QStringList& arguments) {
     QProcess process;
     process.start(qEnvironmentVariable("RINGMASTER_BIN") + "/ringmaster-trainer",
                   QStringList{"estimate"} + arguments);
-    Verb verb;
+    Subcommand subcommand;
     if (!process.waitForFinished(60000))
-        return verb;
-    verb.code = process.exitCode();
-    verb.output = process.readAllStandardOutput();
-    verb.errors = process.readAllStandardError();
-    verb.json = parseJson(verb.output.toStdString(), "estimate").value_or(Json());
-    return verb;
+        return subcommand;
+    subcommand.code = process.exitCode();
+    subcommand.output = process.readAllStandardOutput();
+    subcommand.errors = process.readAllStandardError();
+    subcommand.json = parseJson(subcommand.output.toStdString(), "estimate").value_or(Json());
+    return subcommand;
 }
 
-Verb estimate(const RunSpec& spec, const QStringList& more) {
+Subcommand estimate(const RunSpec& spec, const QStringList& more) {
     const QTemporaryDir dir;
     return estimate(QStringList{writeSpec(dir, spec), "--json"} + more);
 }
@@ -157,7 +157,7 @@ private Q_SLOTS:
     void estimateIsWithinATenthOfWhatIsUsed() {
         QFETCH(RunSpec, spec);
         QFETCH(int, worldSize);
-        const Verb told = estimate(spec, {"--ranks", QString::number(worldSize)});
+        const Subcommand told = estimate(spec, {"--ranks", QString::number(worldSize)});
         QVERIFY2(told.code == 0, qPrintable(told.errors));
         const Used used = measured(spec, worldSize);
         compare("tensors", told.tensors(), used.tensors);
@@ -191,7 +191,7 @@ private Q_SLOTS:
         spec.train.threads = 1;
         spec.launch.device = "cpu";
         spec.validation.every = spec.train.steps / 2;
-        const Verb told = estimate(spec, {"--ranks", QString::number(worldSize)});
+        const Subcommand told = estimate(spec, {"--ranks", QString::number(worldSize)});
         QVERIFY2(told.code == 0, qPrintable(told.errors));
         compare("process", told.bytes("total"), measured(spec, worldSize).process);
     }
@@ -212,7 +212,7 @@ private Q_SLOTS:
             spec.model.classes = 1000;
         QElapsedTimer timer;
         timer.start();
-        const Verb told = estimate(spec, {});
+        const Subcommand told = estimate(spec, {});
         QVERIFY2(told.code == 0, qPrintable(told.errors));
         QVERIFY(told.bytes("total") > told.bytes("program"));
         qInfo("%lld ms", static_cast<long long>(timer.elapsed()));
@@ -222,9 +222,10 @@ private Q_SLOTS:
         RM_NEEDS("plain-heap", !kSanitized, QStringLiteral("built with a sanitizer"));
         constexpr int64_t kMemory = 320 << 20;
         RunSpec spec = smallGpt();
-        const Verb verb = estimate(spec, {"--find-batch", "--memory", QString::number(kMemory)});
-        QVERIFY2(verb.code == 0, qPrintable(verb.errors));
-        const Json& found = verb.json.at("found");
+        const Subcommand subcommand =
+            estimate(spec, {"--find-batch", "--memory", QString::number(kMemory)});
+        QVERIFY2(subcommand.code == 0, qPrintable(subcommand.errors));
+        const Json& found = subcommand.json.at("found");
         QCOMPARE(textAt(found, "key").value(), std::string("train.batch_size"));
         spec.train.batchSize = intAt(found, "value").value();
         QVERIFY(spec.train.batchSize > smallGpt().train.batchSize);
@@ -235,19 +236,21 @@ private Q_SLOTS:
     }
 
     void tokensAreFoundForTranslations() {
-        const Verb verb = estimate(translationSpec(), {"--find-batch", "--memory", "1GiB"});
-        QVERIFY2(verb.code == 0, qPrintable(verb.errors));
-        const Json& found = verb.json.at("found");
+        const Subcommand subcommand =
+            estimate(translationSpec(), {"--find-batch", "--memory", "1GiB"});
+        QVERIFY2(subcommand.code == 0, qPrintable(subcommand.errors));
+        const Json& found = subcommand.json.at("found");
         QCOMPARE(textAt(found, "key").value(), std::string("train.batch_tokens"));
         QVERIFY(intAt(found, "value").value() > translationSpec().train.batchTokens);
     }
 
     void impossibleIsOneClearError() {
-        const Verb verb = estimate(smallGpt(), {"--find-batch", "--memory", "1MiB"});
-        QCOMPARE(verb.code, static_cast<int>(ExitCode::kExhausted));
-        QVERIFY2(verb.errors.contains("find a batch for 1.0 MiB") &&
-                     verb.errors.contains("one alone needs") && verb.errors.count('\n') == 1,
-                 qPrintable(verb.errors));
+        const Subcommand subcommand = estimate(smallGpt(), {"--find-batch", "--memory", "1MiB"});
+        QCOMPARE(subcommand.code, static_cast<int>(ExitCode::kExhausted));
+        QVERIFY2(subcommand.errors.contains("find a batch for 1.0 MiB") &&
+                     subcommand.errors.contains("one alone needs") &&
+                     subcommand.errors.count('\n') == 1,
+                 qPrintable(subcommand.errors));
     }
 
     void moreThanAProcessCanAddressIsOneClearError() {
@@ -255,13 +258,13 @@ private Q_SLOTS:
         spec.model.width = 131072;
         spec.model.feedForward = 1048576;
         spec.model.layers = 1024; // 1.4 PB in all
-        const Verb verb = estimate(spec, {});
-        QCOMPARE(verb.code, static_cast<int>(ExitCode::kExhausted));
+        const Subcommand subcommand = estimate(spec, {});
+        QCOMPARE(subcommand.code, static_cast<int>(ExitCode::kExhausted));
         const QRegularExpression told(
             "estimate: one tensor of \\d+.0 GiB is more than the addresses "
             "that a process has left; a smaller model needs fewer\n$");
-        QVERIFY2(told.match(verb.errors).hasMatch() && verb.errors.count('\n') == 1,
-                 qPrintable(verb.errors));
+        QVERIFY2(told.match(subcommand.errors).hasMatch() && subcommand.errors.count('\n') == 1,
+                 qPrintable(subcommand.errors));
     }
 
     void badInputIsNamed_data() {
@@ -280,10 +283,10 @@ private Q_SLOTS:
     void badInputIsNamed() {
         QFETCH(QStringList, arguments);
         QFETCH(QString, named);
-        const Verb verb = estimate(arguments);
-        QVERIFY(verb.code != 0);
-        QVERIFY2(verb.errors.contains(named), qPrintable(verb.errors));
-        QVERIFY(verb.output.isEmpty());
+        const Subcommand subcommand = estimate(arguments);
+        QVERIFY(subcommand.code != 0);
+        QVERIFY2(subcommand.errors.contains(named), qPrintable(subcommand.errors));
+        QVERIFY(subcommand.output.isEmpty());
     }
 
 private:

@@ -4,9 +4,9 @@
 #include "shared/io/file.h"
 #include "trainer/train/checkpoint/checkpoint.h"
 #include "trainer/train/interchange/folder_texts.h"
-#include "trainer/train/interchange/verbs.h"
+#include "trainer/train/interchange/subcommands.h"
 #include "trainer/train/interchange/weights.h"
-#include "trainer/train/verbs.h"
+#include "trainer/train/subcommands.h"
 
 #include <CLI/CLI.hpp>
 #include <unistd.h>
@@ -87,7 +87,7 @@ Result<Written> exportWeights(const Export& wanted) {
     return done ? Result<Written>(failErrno(attempt, error.value())) : tl::unexpected(done.error());
 }
 
-Result<void> exportVerb(int argc, char** argv) {
+Result<void> exportSubcommand(int argc, char** argv) {
     Export wanted;
     CLI::App app("Writes the weights of a checkpoint as a folder that Hugging Face's "
                  "from_pretrained() takes (for torchvision: its state dict), or as one "

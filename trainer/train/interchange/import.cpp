@@ -7,8 +7,8 @@
 #include "trainer/train/interchange/fit.h"
 #include "trainer/train/interchange/folder_texts.h"
 #include "trainer/train/interchange/model_of.h"
-#include "trainer/train/interchange/verbs.h"
-#include "trainer/train/verbs.h"
+#include "trainer/train/interchange/subcommands.h"
+#include "trainer/train/subcommands.h"
 
 #include <CLI/CLI.hpp>
 
@@ -75,7 +75,7 @@ Result<std::string> importWeights(const Import& import) {
     return saveCheckpoint(import.into, contentOf(**model, *spec, texts));
 }
 
-Result<void> importVerb(int argc, char** argv) {
+Result<void> importSubcommand(int argc, char** argv) {
     Import import;
     CLI::App app("Makes a checkpoint, for --start-from and for the app's restore, from weights of "
                  "elsewhere: a safetensors file, a folder of Hugging Face or torchvision, a "

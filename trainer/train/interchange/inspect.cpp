@@ -4,8 +4,8 @@
 #include "shared/checkpoint/manifest.h"
 #include "trainer/train/checkpoint/checkpoint.h"
 #include "trainer/train/interchange/dtypes.h"
-#include "trainer/train/interchange/verbs.h"
-#include "trainer/train/verbs.h"
+#include "trainer/train/interchange/subcommands.h"
+#include "trainer/train/subcommands.h"
 
 #include <ATen/ops/sum.h>
 #include <CLI/CLI.hpp>
@@ -163,7 +163,7 @@ std::string toJson(const Inspection& inspection) {
     return json.dump(1, ' ', false, ordered_json::error_handler_t::replace) + "\n";
 }
 
-Result<void> inspectVerb(int argc, char** argv) {
+Result<void> inspectSubcommand(int argc, char** argv) {
     std::string path;
     bool json = false;
     CLI::App app("Shows what a checkpoint, a folder or file of weights (safetensors, .pt, .pth) "

@@ -3,9 +3,9 @@
 
 #include "shared/io/descriptor.h"
 #include "trainer/train/interchange/own_process.h"
+#include "trainer/train/interchange/subcommands.h"
 #include "trainer/train/interchange/torch_archive.h"
-#include "trainer/train/interchange/verbs.h"
-#include "trainer/train/verbs.h"
+#include "trainer/train/subcommands.h"
 
 #include <CLI/CLI.hpp>
 #include <fcntl.h>
@@ -106,7 +106,7 @@ Result<Weights> readTorchFile(const std::string& path) {
 }
 
 // The process's side.
-Result<void> unpackVerb(int argc, char** argv) {
+Result<void> unpackSubcommand(int argc, char** argv) {
     std::string path;
     std::string out;
     CLI::App app("Reads a file of torch.save() and writes its state dict as safetensors.",

@@ -11,9 +11,9 @@ namespace rm {
 bool looksLikeTorchFile(const std::string& path);
 
 /// The state dict in a file of torch.save(), read by a process of its own (this program with the
-/// verb `unpack`) whose memory, output and time are limited: whatever is in the file, this process
-/// gets either tensors that our safetensors reader accepted or an error that names the file.
-/// Needs room for the weights in $TMPDIR (/tmp).
+/// subcommand `unpack`) whose memory, output and time are limited: whatever is in the file, this
+/// process gets either tensors that our safetensors reader accepted or an error that names the
+/// file. Needs room for the weights in $TMPDIR (/tmp).
 Result<Weights> readTorchFile(const std::string& path);
 
 } // namespace rm

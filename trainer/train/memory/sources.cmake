@@ -5,7 +5,7 @@ target_sources(rm_train PRIVATE
     memory/batch_search.cpp
     memory/estimate.cpp
     memory/estimate_report.cpp
-    memory/estimate_verb.cpp
+    memory/estimate_subcommand.cpp
     memory/host_heap.cpp
     memory/imagined_data.cpp
     memory/model_size.cpp

@@ -3,4 +3,4 @@ target_sources(rm_train PRIVATE
     prepare/prepare_pairs.cpp
     prepare/prepare_text.cpp
     prepare/progress_line.cpp
-    prepare/verb.cpp)
+    prepare/subcommand.cpp)

@@ -7,6 +7,6 @@ namespace rm {
 
 /// `prepare --kind text|pairs --out FILE PATH...`: token shards (.rmtok) from text, shards of pairs
 /// (.rmpairs) from TSV and gettext catalogues.
-Result<void> prepareVerb(int argc, char** argv);
+Result<void> prepareSubcommand(int argc, char** argv);
 
 } // namespace rm

@@ -13,17 +13,18 @@ class App;
 namespace rm {
 
 /// Something that `ringmaster-trainer NAME ...` does besides training.
-struct Verb {
+struct Subcommand {
     const char* name;
     const char* summary;                        ///< nullptr: not for people
     Result<void> (*run)(int argc, char** argv); ///< argv[0] is the name; may throw
 };
 
-/// Runs the verb that argv[1] names; the exit code, its error on stderr. nullopt: argv[1] is none.
-std::optional<int> runVerb(int argc, char** argv);
+/// Runs the subcommand that argv[1] names; the exit code, its error on stderr. nullopt: argv[1] is
+/// none.
+std::optional<int> runSubcommand(int argc, char** argv);
 
-/// The verbs for --help, one a line.
-std::string verbsHelp();
+/// The subcommands for --help, one a line.
+std::string subcommandsHelp();
 
 /// Parses a command line. false: help or version was printed and there is nothing more to do.
 /// kInvalid says what is wrong with it.

@@ -7,6 +7,6 @@ namespace rm {
 
 /// `ringmaster-trainer estimate`: what one rank of a spec's run needs in memory, and with
 /// --find-batch the largest micro-batch that there is room for.
-Result<void> estimateVerb(int argc, char** argv);
+Result<void> estimateSubcommand(int argc, char** argv);
 
 } // namespace rm

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "trainer/train/memory/estimate_verb.h"
+#include "trainer/train/memory/estimate_subcommand.h"
 
 #include "shared/exit_code.h"
 #include "trainer/train/failure.h"
 #include "trainer/train/memory/estimate_report.h"
 #include "trainer/train/memory/host_heap.h"
 #include "trainer/train/session.h"
-#include "trainer/train/verbs.h"
+#include "trainer/train/subcommands.h"
 
 #include <CLI/CLI.hpp>
 #include <poll.h>
@@ -207,7 +207,7 @@ private:
 
 } // namespace
 
-Result<void> estimateVerb(int argc, char** argv) {
+Result<void> estimateSubcommand(int argc, char** argv) {
     EstimateOptions options;
     CLI::App app("Says what one rank of a run needs in memory, without training: it rehearses a "
                  "step with made-up data. On a CPU no more than a small model's is computed, and "

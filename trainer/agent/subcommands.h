@@ -10,6 +10,6 @@ namespace rm {
 
 /// Does what the command line asks: a fixed word and fixed arguments; data comes over stdin, the
 /// answer goes to stdout as JSON. kInvalid with the usage when the words are wrong.
-Result<void> runVerb(const std::vector<std::string>& arguments);
+Result<void> runSubcommand(const std::vector<std::string>& arguments);
 
 } // namespace rm

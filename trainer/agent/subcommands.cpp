@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "trainer/agent/verbs.h"
+#include "trainer/agent/subcommands.h"
 
 #include "shared/wire/messages.h"
 #include "trainer/agent/attach/attach.h"
@@ -122,14 +122,14 @@ Result<void> dial(const Arguments& arguments) {
     return print(dialReport(arguments));
 }
 
-struct Verb {
+struct Subcommand {
     size_t least, most; ///< arguments
     const char* usage;
     Result<void> (*run)(const Arguments&);
 };
 
-const std::map<std::string, Verb>& verbs() {
-    static const std::map<std::string, Verb> table = {
+const std::map<std::string, Subcommand>& subcommands() {
+    static const std::map<std::string, Subcommand> table = {
         {"--version", {0, 0, "--version", version}},
         {"probe", {0, 0, "probe", probe}},
         {"paths", {0, 0, "paths < [\"PATH\", ...]", paths}},
@@ -148,23 +148,24 @@ const std::map<std::string, Verb>& verbs() {
 
 std::string usage() {
     std::string text = "usage: ringmaster-agent";
-    for (const auto& [name, verb] : verbs())
-        text += std::string(name == verbs().begin()->first ? " " : " | ") + verb.usage;
+    for (const auto& [name, subcommand] : subcommands())
+        text += std::string(name == subcommands().begin()->first ? " " : " | ") + subcommand.usage;
     return text;
 }
 
 } // namespace
 
-Result<void> runVerb(const Arguments& arguments) {
-    const auto verb = arguments.empty() ? verbs().end() : verbs().find(arguments[0]);
-    if (verb == verbs().end())
+Result<void> runSubcommand(const Arguments& arguments) {
+    const auto subcommand =
+        arguments.empty() ? subcommands().end() : subcommands().find(arguments[0]);
+    if (subcommand == subcommands().end())
         return fail(ErrorCode::kInvalid, usage());
     ::signal(SIGPIPE, SIG_IGN); // a link that broke is an error like others
     const Arguments rest(arguments.begin() + 1, arguments.end());
-    if (rest.size() < verb->second.least || rest.size() > verb->second.most)
+    if (rest.size() < subcommand->second.least || rest.size() > subcommand->second.most)
         return fail(ErrorCode::kInvalid,
-                    std::string("usage: ringmaster-agent ") + verb->second.usage);
-    return verb->second.run(rest);
+                    std::string("usage: ringmaster-agent ") + subcommand->second.usage);
+    return subcommand->second.run(rest);
 }
 
 } // namespace rm

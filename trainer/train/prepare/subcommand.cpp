@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "trainer/train/prepare/verb.h"
+#include "trainer/train/prepare/subcommand.h"
 
 #include "trainer/train/prepare/prepare.h"
-#include "trainer/train/verbs.h"
+#include "trainer/train/subcommands.h"
 
 #include <CLI/CLI.hpp>
 
@@ -61,7 +61,7 @@ void addOptions(CLI::App& app, PrepareOptions& options) {
 
 } // namespace
 
-Result<void> prepareVerb(int argc, char** argv) {
+Result<void> prepareSubcommand(int argc, char** argv) {
     PrepareOptions options;
     CLI::App app("Makes a shard that the trainer maps into memory.", "ringmaster-trainer prepare");
     addOptions(app, options);

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trainer/train/subcommands.h"
+
+#include "shared/exit_code.h"
+#include "trainer/train/cause.h"
+#include "trainer/train/failure.h"
+#include "trainer/train/interchange/subcommands.h"
+#include "trainer/train/memory/estimate_subcommand.h"
+#include "trainer/train/prepare/subcommand.h"
+
+#include <CLI/CLI.hpp>
+
+#include <cstdio>
+#include <new>
+
+namespace rm {
+namespace {
+
+constexpr Subcommand kSubcommands[] = {
+    {"estimate", "the memory that a run needs, and the batch that fits", estimateSubcommand},
+    {"export", "the weights of a checkpoint as other programs read them", exportSubcommand},
+    {"import", "a checkpoint from weights of other programs", importSubcommand},
+    {"inspect", "what a checkpoint or a file of weights holds", inspectSubcommand},
+    {"prepare", "makes shards from text, TSV pairs and gettext catalogues", prepareSubcommand},
+    {"unpack", nullptr, unpackSubcommand},
+};
+
+const Subcommand* findSubcommand(const std::string& name) {
+    for (const Subcommand& subcommand : kSubcommands)
+        if (name == subcommand.name)
+            return &subcommand;
+    return nullptr;
+}
+
+/// LibTorch reports by exception.
+Result<void> runCaught(const Subcommand& subcommand, int argc, char** argv) {
+    try {
+        return subcommand.run(argc, argv);
+    } catch (const std::exception& error) {
+        const Ending ending = endingOf(error);
+        const auto code =
+            ending.code == ExitCode::kExhausted ? ErrorCode::kExhausted : ErrorCode::kInternal;
+        return fail(code, std::string(subcommand.name) + ": " + causeOf(error));
+    }
+}
+
+} // namespace
+
+std::optional<int> runSubcommand(int argc, char** argv) {
+    const Subcommand* subcommand = argc > 1 ? findSubcommand(argv[1]) : nullptr;
+    if (!subcommand)
+        return std::nullopt;
+    const auto done = runCaught(*subcommand, argc - 1, argv + 1);
+    if (done)
+        return static_cast<int>(ExitCode::kOk);
+    std::fprintf(stderr, "error: %s\n", done.error().message.c_str());
+    return static_cast<int>(exitCodeFor(done.error().code));
+}
+
+std::string subcommandsHelp() {
+    std::string help = "Besides training:";
+    for (const Subcommand& subcommand : kSubcommands) {
+        if (!subcommand.summary)
+            continue;
+        std::string name = subcommand.name;
+        name.resize(12, ' ');
+        help += "\n  " + name + subcommand.summary;
+    }
+    return help + "\nringmaster-trainer SUBCOMMAND --help says more of each.";
+}
+
+Result<bool> parseArguments(CLI::App& app, int argc, char** argv) {
+    try {
+        app.parse(argc, argv);
+    } catch (const CLI::Success& wish) { // CLI11 reports by exception
+        app.exit(wish);
+        return false;
+    } catch (const CLI::ParseError& error) {
+        return fail(ErrorCode::kInvalid,
+                    std::string("read command line: ") + error.what() + " (see --help)");
+    }
+    return true;
+}
+
+} // namespace rm
