@@ -4,6 +4,7 @@
 #include "shared/io/file.h"
 #include "trainer/train/cause.h"
 #include "trainer/train/dist/agree.h"
+#include "trainer/train/session.h"
 
 #include <c10/util/Exception.h>
 #include <nlohmann/json.hpp>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trainer/train/failure.h"
+#include "trainer/train/loop/train_loop.h"
 #include "trainer/train/memory/batch_search.h"
 #include "trainer/train/memory/host_heap.h"
 #include "trainer/train/subcommands.h"

@@ -120,6 +120,7 @@ std::vector<double> train(const MakeModel& make, const std::vector<Batch>& data,
     const char* precision = device.isCpu() ? "float32" : "bfloat16";
     GraphedStep::Work work;
     work.begin = [&](bool inPlace) { inPlace ? sync.beginStepInPlace() : sync.beginStep(); };
+    work.weight = [](const Batch&) { return 1.0; }; // the only one of its step
     work.add = [&](const Batch& batch, const at::Tensor& weight) {
         const auto forward = [&] {
             const Autocast autocast(precision, device);

@@ -12,7 +12,7 @@ namespace rm::test {
 
 /// Trains as ringmaster-trainer does with its command line and environment, on the workload that
 /// `maker` makes, and prints why it failed. The caller still has to end the process, by _exit().
-inline ExitCode trainAs(int argc, char** argv, const TrainLoop::TaskMaker& maker) {
+inline ExitCode trainAs(int argc, char** argv, const TaskMaker& maker) {
     const auto failed = [](const Ending& ending) {
         std::fprintf(stderr, "error: %s\n", ending.message.c_str());
         return ending.code;

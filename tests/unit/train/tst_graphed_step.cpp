@@ -27,6 +27,7 @@ private Q_SLOTS:
         m_inPlace.clear();
         m_laps.clear();
         m_obstacles.clear();
+        m_targets.reset();
         m_updates = m_replays = m_failures = 0;
     }
 
@@ -130,10 +131,12 @@ private Q_SLOTS:
                                       batchOf(second, double(second))};
         };
         // Mean over 3 targets of loss 3 and 5 of loss 5.
+        m_targets = 8;
         QCOMPARE(recorder->gradients(stepOf(3, 5), 1).item<float>(), (9.0F + 25.0F) / 8.0F);
         QCOMPARE(m_weights, (std::vector<float>{3.0F / 8.0F, 5.0F / 8.0F}));
         QCOMPARE(m_inPlace, (std::vector<bool>{true}));
         recorder->gradients(stepOf(5, 3), 2);
+        m_targets = 6;
         QCOMPARE(recorder->gradients(stepOf(3, 3), 3).item<float>(), 3.0F);
         QCOMPARE(m_device.graphs, 2);
         QCOMPARE(m_replays, 2);                // both of the third step
@@ -195,6 +198,9 @@ private:
     GraphedStep::Work work() {
         GraphedStep::Work work;
         work.begin = [this](bool inPlace) { m_inPlace.push_back(inPlace); };
+        work.weight = [this](const Batch& batch) {
+            return double(batch.targets) / double(m_targets.value_or(batch.targets));
+        };
         work.add = [this](const Batch& batch, const at::Tensor& weight) {
             if (m_failures > 0 && m_failures--)
                 C10_THROW_ERROR(OutOfMemoryError, "full");
@@ -227,7 +233,8 @@ private:
     RecordedLaps m_recorded;
     std::vector<int64_t> m_laps;
     std::vector<std::string> m_obstacles;
-    int m_failures = 0; ///< steps to come for which there is no memory
+    std::optional<int64_t> m_targets; ///< of a step; nullopt: of its only batch
+    int m_failures = 0;               ///< steps to come for which there is no memory
     int m_updates = 0;
     int m_replays = 0;
 };

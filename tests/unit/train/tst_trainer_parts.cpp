@@ -3,6 +3,7 @@
 #include "trainer/train/control/order.h"
 #include "trainer/train/data/tokenizer.h"
 #include "trainer/train/dist/parameter_shards.h"
+#include "trainer/train/dist/gradient_buckets.h"
 #include "trainer/train/failure.h"
 
 #include <QObject>

@@ -63,12 +63,9 @@ void GraphedStep::sum(const std::vector<Batch>& batches, int64_t step) {
         m_work.begin(true);
         m_settled = true;
     }
-    int64_t targets = 0;
-    for (const Batch& batch : batches)
-        targets += batch.targets;
     m_loss.zero_();
     for (const Batch& batch : batches) {
-        m_weight.fill_(isWhole ? 1.0 : double(batch.targets) / double(targets));
+        m_weight.fill_(m_work.weight(batch));
         // At once: other recordings, the update's too, may write where this one leaves its loss.
         m_loss.addcmul_(add(batch, isWhole, step), m_weight);
     }

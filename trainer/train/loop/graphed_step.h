@@ -29,6 +29,8 @@ public:
     struct Work {
         /// Begins a step: drops the gradients of the one before or, in place, zeroes them.
         std::function<void(bool inPlace)> begin;
+        /// Of a step's batches, what each counts: its share of their targets.
+        std::function<double(const Batch&)> weight;
         /// Forward and backward pass over a batch on the device, which add its gradients times
         /// `weight`, a float32 scalar on the device, to those at hand: the batch's mean loss.
         std::function<at::Tensor(const Batch&, const at::Tensor& weight)> add;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trainer/train/loop/train_loop.h"
 
-#include "trainer/train/autocast.h"
+#include "shared/io/clock.h"
 #include "trainer/train/optim/schedule.h"
 
 #include <cstdio>
@@ -11,30 +11,86 @@ namespace {
 
 constexpr int64_t kPrintEvery = 10; ///< logged steps
 
-bool isDue(int64_t every, int64_t step) {
-    return every > 0 && step % every == 0;
-}
-
 } // namespace
 
-bool TrainLoop::isLogged(int64_t step) const {
-    return isDue(logEvery(), step) || step == 1 || step == m_spec.train.steps;
+Result<std::unique_ptr<TrainLoop>> TrainLoop::create(const Session& session,
+                                                     const TaskMaker& maker) {
+    session.board->setPhase(Phase::kData);
+    const auto from = readTrainState(session.world, session.options.startFrom);
+    if (!from)
+        return tl::unexpected(from.error());
+    session.telemetry->append(AttemptStarted{session.placement.attempt, session.world.rank(),
+                                             session.world.size(), *from ? (*from)->step : 0,
+                                             wallNowNs(), session.options.startFrom});
+    auto training = Training::make(session, maker, *from);
+    if (!training)
+        return tl::unexpected(training.error());
+    std::unique_ptr<TrainLoop> loop(new TrainLoop(std::move(*training)));
+    if (const auto started = loop->start(*from); !started)
+        return tl::unexpected(started.error());
+    return loop;
 }
 
-bool TrainLoop::isValidationDue() const {
-    return isDue(m_spec.validation.every, m_step) && !isLast();
+TrainLoop::TrainLoop(std::unique_ptr<Training> training)
+    : m_training(std::move(training))
+    , m_validator(*m_training)
+    , m_checkpointer(*m_training, m_validator)
+    , m_guard(*m_training, m_checkpointer)
+    , m_orders(*m_training, m_validator, m_checkpointer, m_guard) {}
+
+Result<void> TrainLoop::start(const std::optional<TrainState>& from) {
+    if (from) {
+        if (const auto loaded = m_checkpointer.load(m_training->session.options.startFrom); !loaded)
+            return loaded;
+        resumeFrom(*from);
+    }
+    if (m_training->world.isFirst())
+        m_checkpointer.findLine();
+    m_step = Step::make(*m_training);
+    m_training->board.setStep(m_training->step);
+    announce();
+    return {};
 }
 
-bool TrainLoop::isCheckpointDue() const {
-    return isDue(m_spec.checkpoint.every, m_step) && !isLast();
+void TrainLoop::resumeFrom(const TrainState& from) {
+    Training& t = *m_training;
+    t.step = from.step;
+    t.cursor = from.cursor;
+    t.overrides = from.overrides;
+    t.restoreScaler(from, from.skippedSteps);
+    m_validator.restore(from);
+    m_guard.resume(from.skippedSteps);
+    const auto rank = static_cast<size_t>(t.world.rank());
+    const std::string device = t.session.device.at.str();
+    const bool sameWorld = from.worldSize == t.world.size() && rank < from.rngStates.size();
+    if (sameWorld && device.starts_with(from.device))
+        return t.session.device.plugin->setRngState(from.rngStates[rank]);
+    t.seedFresh();
+    t.event(Severity::kInfo, "random-reseeded",
+            "resume step " + std::to_string(t.step) + " of " + std::to_string(from.worldSize) +
+                " ranks on " + from.device + " with " + std::to_string(t.world.size()) + " on " +
+                device + ": same data order, new random numbers for dropout");
+}
+
+void TrainLoop::announce() const {
+    const Training& t = *m_training;
+    if (!t.world.isFirst())
+        return;
+    std::printf(
+        "# rank %d of %d on %s, %lld parameters, %s, %lld samples a step in %lld batches a rank, "
+        "from step %lld\n",
+        t.world.rank(), t.world.size(), t.session.device.plugin->deviceName().c_str(),
+        static_cast<long long>(parameterCount(t.model)), t.task->summary().c_str(),
+        static_cast<long long>(t.partition.positionsPerStep()),
+        static_cast<long long>(t.partition.accumulation()), static_cast<long long>(t.step));
 }
 
 Result<Ending> TrainLoop::run() {
-    if (m_session.options.saveInitial && m_step == 0)
-        if (const auto saved = saveAndWait("initial"); !saved)
+    if (m_training->session.options.saveInitial && m_training->step == 0)
+        if (const auto saved = m_checkpointer.saveAndWait("initial"); !saved)
             return tl::unexpected(saved.error());
-    while (!isLast()) {
-        m_control->begin(m_scaler.seenShut());
+    while (!m_training->isLast()) {
+        m_orders.listen();
         if (const auto done = trainStep(); !done)
             return tl::unexpected(done.error());
         const auto ending = boundary();
@@ -42,181 +98,92 @@ Result<Ending> TrainLoop::run() {
             return tl::unexpected(ending.error());
         if (*ending)
             return **ending;
-        if (isPatienceOver())
-            return finishEarly();
+        if (m_validator.isPatienceOver()) {
+            m_training->event(Severity::kInfo, "stopped-early", m_validator.whyPatienceIsOver());
+            break;
+        }
     }
     return finish();
 }
 
 Result<void> TrainLoop::trainStep() {
-    const int64_t step = m_step + 1;
-    m_report->beginStep(step, isLogged(step));
-    const auto loss = gradients(step);
+    Training& t = *m_training;
+    const int64_t step = t.step + 1;
+    t.report.beginStep(step, t.isLogged(step));
+    const auto loss = m_step->gradients();
     if (!loss)
         return tl::unexpected(loss.error());
-    m_board.setPhase(Phase::kOptimizer);
-    if (m_writer.release())
-        m_report->lap(metric::kPhaseCheckpointMs);
-    m_figures.lr = learningRate(m_spec.schedule, lr(), step, m_spec.train.steps);
-    if (m_graphedStep)
-        m_scaler.setLr(m_figures.lr);
-    const at::Tensor gradNorm =
-        m_graphedStep ? m_graphedStep->update(clip(), step) : updateWeights();
-    m_report->lap(metric::kPhaseOptimizerMs);
-    m_step = step;
-    m_board.setStep(step);
-    m_control->setStep(step);
+    t.board.setPhase(Phase::kOptimizer);
+    if (m_checkpointer.release())
+        t.report.lap(metric::kPhaseCheckpointMs);
+    m_figures.lr = learningRate(t.spec.schedule, t.lr(), step, t.spec.train.steps);
+    const at::Tensor gradNorm = m_step->update(m_figures.lr);
+    t.report.lap(metric::kPhaseOptimizerMs);
+    t.step = step;
+    t.board.setStep(step);
     publishStep(*loss, gradNorm);
     return {};
 }
 
-at::Tensor TrainLoop::forward(const Batch& batch) {
-    const Autocast autocast(m_spec.train.precision, m_session.device);
-    return m_model.loss(batch, true);
-}
-
-at::Tensor TrainLoop::updateWeights() {
-    const at::Tensor gradNorm =
-        m_scaler.update(*m_optimizer, m_figures.lr, clip(), m_spec.optimizer.clipValue);
-    if (m_average) {
-        m_sync->settle();
-        m_average->update();
-    }
-    return gradNorm;
-}
-
-/// What GradientSync tells: then this rank waits for the sums of all, or goes on where it waited.
-void TrainLoop::onPhaseEnd(MetricId ended) {
-    m_report->lap(ended);
-    if (ended == metric::kPhaseAllreduceMs)
-        m_board.setPhase(Phase::kOptimizer);
-    else if (ended == metric::kPhaseOptimizerMs)
-        m_board.setPhase(Phase::kForward); // see PendingBuckets::await()
-    else
-        m_board.setPhase(Phase::kAllreduce);
-}
-
-Result<Batch> TrainLoop::nextBatch() {
-    m_board.setPhase(Phase::kData);
-    auto read = m_feed->next();
-    if (!read)
-        return read;
-    m_targets += read->targets;
-    Batch batch = toDevice(std::move(*read), m_session.device);
-    m_report->lap(metric::kPhaseDataMs);
-    return batch;
-}
-
-Result<at::Tensor> TrainLoop::gradients(int64_t step) {
-    m_targets = 0;
-    Result<at::Tensor> loss = m_graphedStep ? recordedBatches(step) : microBatches();
-    m_cursor += m_partition.positionsPerStep();
-    return loss;
-}
-
-Result<at::Tensor> TrainLoop::recordedBatches(int64_t step) {
-    std::vector<Batch> batches;
-    for (int64_t micro = 0; micro < m_partition.accumulation(); ++micro) {
-        auto batch = nextBatch();
-        if (!batch)
-            return tl::unexpected(batch.error());
-        batches.push_back(std::move(*batch));
-    }
-    m_board.setPhase(Phase::kForward);
-    return m_graphedStep->gradients(batches, step);
-}
-
-/// Forward and backward of one batch as GraphedStep wants it: the batch's mean loss.
-at::Tensor TrainLoop::addGradients(const Batch& batch, const at::Tensor& weight) {
-    const at::Tensor loss = forward(batch);
-    m_report->lap(metric::kPhaseForwardMs);
-    m_sync->backward(loss, m_scaler.seed(loss, weight), true);
-    m_report->lap(metric::kPhaseAllreduceMs);
-    return loss.detach();
-}
-
-/// Forward and backward of the whole step: the mean loss over this rank's targets, on the device.
-/// Each micro-batch counts by its share of all ranks' targets, so that the sum of the gradients is
-/// that of the mean over the step's targets however they are cut.
-Result<at::Tensor> TrainLoop::microBatches() {
-    m_sync->beginStep();
-    const bool isOnly = m_world.isAlone() && m_partition.accumulation() == 1;
-    const int64_t allTargets = isOnly ? 0 : m_partition.targets(m_task->training(), m_cursor);
-    at::Tensor total;
-    for (int64_t micro = 0; micro < m_partition.accumulation(); ++micro) {
-        const auto given = nextBatch();
-        if (!given)
-            return tl::unexpected(given.error());
-        const Batch& batch = *given;
-        m_board.setPhase(Phase::kForward);
-        const at::Tensor loss = forward(batch);
-        m_report->lap(metric::kPhaseForwardMs);
-        m_board.setPhase(Phase::kBackward);
-        const double weight =
-            isOnly ? 1.0 : static_cast<double>(batch.targets) / static_cast<double>(allTargets);
-        const bool last = micro + 1 == m_partition.accumulation();
-        m_sync->backward(loss, m_scaler.seed(loss, weight), last);
-        m_report->lap(last ? metric::kPhaseAllreduceMs : metric::kPhaseBackwardMs);
-        if (m_partition.accumulation() == 1)
-            total = loss.detach();
-        else if (const at::Tensor sum = loss.detach() * batch.targets; total.defined())
-            total.add_(sum);
-        else
-            total = sum;
-    }
-    return m_partition.accumulation() == 1 ? total : total.div_(m_targets);
-}
-
 void TrainLoop::publishStep(const at::Tensor& loss, const at::Tensor& gradNorm) {
-    if (!isLogged(m_step)) {
-        m_report->endStep();
+    Training& t = *m_training;
+    if (!t.isLogged(t.step)) {
+        t.report.endStep();
         return;
     }
     m_figures.loss = loss.item<double>();
     m_figures.gradNorm = gradNorm.item<double>();
-    if (m_world.isFirst() && m_scaler.scalesLoss())
-        m_figures.lossScale = m_scaler.lossScale();
-    if (m_world.isFirst() && m_scaler.mode() == GradScaler::Mode::kSkips)
-        m_figures.skipped = m_scaler.skipped();
-    m_report->endStep();
-    m_report->publish(m_figures, m_targets, m_task->throughputMetric());
-    const bool prints = m_loggedSteps++ % kPrintEvery == 0 || isLast();
-    if (m_world.isFirst() && prints)
+    if (t.world.isFirst() && t.scaler.scalesLoss())
+        m_figures.lossScale = t.scaler.lossScale();
+    if (t.world.isFirst() && t.scaler.mode() == GradScaler::Mode::kSkips)
+        m_figures.skipped = t.scaler.skipped();
+    t.report.endStep();
+    t.report.publish(m_figures, m_step->targets(), t.task->throughputMetric());
+    const bool prints = m_loggedSteps++ % kPrintEvery == 0 || t.isLast();
+    if (t.world.isFirst() && prints)
         printStep();
 }
 
-void TrainLoop::printStep() {
-    const char* unit = m_task->throughputMetric() == metric::kTrainImagesPerS ? "img" : "tok";
+void TrainLoop::printStep() const {
+    const Training& t = *m_training;
+    const char* unit = t.task->throughputMetric() == metric::kTrainImagesPerS ? "img" : "tok";
     std::printf(
-        "step %lld/%lld  loss %.4f  lr %.3g  %.0f %s/s  %.1f ms\n", static_cast<long long>(m_step),
-        static_cast<long long>(m_spec.train.steps), m_figures.loss, m_figures.lr,
-        m_report->targetsPerSec() * static_cast<double>(m_world.size()), unit, m_report->stepMs());
+        "step %lld/%lld  loss %.4f  lr %.3g  %.0f %s/s  %.1f ms\n", static_cast<long long>(t.step),
+        static_cast<long long>(t.spec.train.steps), m_figures.loss, m_figures.lr,
+        t.report.targetsPerSec() * static_cast<double>(t.world.size()), unit, t.report.stepMs());
     std::fflush(stdout);
 }
 
 /// Between two steps.
 Result<std::optional<Ending>> TrainLoop::boundary() {
-    auto ending = guard();
-    if (!ending || *ending)
-        return ending;
-    if (isValidationDue())
-        if (const auto done = validateAndWatch(); !done)
+    if (waitsForDevice())
+        if (auto ending = m_guard.look(); !ending || *ending)
+            return ending;
+    if (m_validator.isDue())
+        if (const auto done = m_validator.validate(); !done)
             return tl::unexpected(done.error());
-    if (isCheckpointDue())
-        save("every " + std::to_string(m_spec.checkpoint.every));
-    else if (m_spec.checkpoint.keepBest && isBestValidation())
-        save("best");
-    return obeyOrders();
+    const RunSpec::Checkpoint& rule = m_training->spec.checkpoint;
+    if (m_checkpointer.isDue())
+        m_checkpointer.save("every " + std::to_string(rule.every));
+    else if (rule.keepBest && m_validator.isBest())
+        m_checkpointer.save("best");
+    return m_orders.obey();
+}
+
+/// Where the host does so anyway, the guard looks. Between them it hears of a shut scaler by the
+/// orders.
+bool TrainLoop::waitsForDevice() const {
+    return m_training->isLogged(m_training->step) || m_validator.isDue() || m_checkpointer.isDue();
 }
 
 Result<Ending> TrainLoop::finish() {
-    if (m_spec.validation.every > 0 && m_validatedAt != m_step)
-        if (const auto done = validateAndWatch(); !done)
+    if (m_training->spec.validation.every > 0 && !m_validator.hasValidated())
+        if (const auto done = m_validator.validate(); !done)
             return tl::unexpected(done.error());
-    if (const auto saved = saveAndWait("end"); !saved)
+    if (const auto saved = m_checkpointer.saveAndWait("end"); !saved)
         return tl::unexpected(saved.error());
-    m_board.setPhase(Phase::kEnding);
-    m_world.barrier(); // rank 0 serves the store until all are done
+    m_training->board.setPhase(Phase::kEnding);
+    m_training->world.barrier(); // rank 0 serves the store until all are done
     return Ending{};
 }
 

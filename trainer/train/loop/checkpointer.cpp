@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trainer/train/loop/checkpointer.h"
+
+#include "shared/io/clock.h"
+#include "shared/io/file.h"
+#include "trainer/train/dist/agree.h"
+#include "trainer/train/loop/validator.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+
+namespace rm {
+namespace {
+
+/// The files of a checkpoint, on rank 0.
+struct LoadedFiles {
+    LoadedTensors model;
+    LoadedTensors optimizer;
+    std::optional<LoadedTensors> average;
+};
+
+Result<LoadedFiles> openFiles(const std::string& dir, const Model& model,
+                              const Optimizer& optimizer) {
+    auto weights = LoadedTensors::open(dir + "/" + kModelFile, modelShapes(model));
+    if (!weights)
+        return tl::unexpected(weights.error());
+    auto state = LoadedTensors::open(dir + "/" + kOptimizerFile, optimizer.stateShapes());
+    if (!state)
+        return tl::unexpected(state.error());
+    LoadedFiles files{std::move(*weights), std::move(*state), std::nullopt};
+    const std::string path = dir + "/" + kAverageFile;
+    if (!std::filesystem::exists(path))
+        return files;
+    auto average = LoadedTensors::open(path, modelShapes(model));
+    if (!average)
+        return tl::unexpected(average.error());
+    files.average = std::move(*average);
+    return files;
+}
+
+} // namespace
+
+Result<std::optional<TrainState>> readTrainState(const World& world, const std::string& dir) {
+    Result<std::string> mine;
+    if (world.isFirst() && !dir.empty()) {
+        const auto state = openCheckpoint(dir);
+        mine = state ? Result<std::string>(toJson(*state)) : tl::unexpected(state.error());
+    }
+    const auto agreed = agreeOnFirst(world, mine);
+    if (!agreed)
+        return tl::unexpected(agreed.error());
+    if (agreed->empty())
+        return std::nullopt;
+    auto state = parseTrainState(*agreed, dir);
+    if (!state)
+        return tl::unexpected(state.error());
+    return std::optional(std::move(*state));
+}
+
+Checkpointer::Checkpointer(Training& training, Validator& validator)
+    : m_training(training)
+    , m_validator(validator)
+    , m_session(training.session)
+    , m_newest(m_session.options.startFrom)
+    , m_writer(m_session.device.at) {}
+
+void Checkpointer::findLine() {
+    sweepUnpublished(m_session.checkpointDir());
+    const auto entries = listCheckpoints(m_session.checkpointDir());
+    m_line = lineOf(entries.value_or(std::vector<CheckpointEntry>()), m_session.placement.attempt,
+                    m_session.options.startFrom);
+}
+
+Result<void> Checkpointer::load(const std::string& dir) {
+    Training& t = m_training;
+    std::optional<LoadedFiles> files;
+    Result<std::string> mine;
+    if (t.world.isFirst()) {
+        auto opened = openFiles(dir, t.model, *t.optimizer);
+        mine = opened ? Result<std::string>() : tl::unexpected(opened.error());
+        if (opened)
+            files = std::move(*opened);
+    }
+    if (const auto agreed = agreeOnFirst(t.world, mine); !agreed)
+        return tl::unexpected(agreed.error());
+    t.sync.settle();
+    if (files)
+        loadModel(files->model, t.model);
+    t.world.broadcast(replicatedTensors(t.model));
+    t.optimizer->loadState([&](const std::string& name) { return files->optimizer.tensor(name); });
+    if (t.spec.train.ema == 0)
+        return {};
+    if (t.average) // a recording may know its tensors
+        t.average->restart();
+    else
+        t.average = std::make_unique<WeightAverage>(t.model, t.spec.train.ema);
+    if (files && files->average)
+        t.average->load([&](const std::string& name) { return files->average->tensor(name); });
+    t.world.broadcast(t.average->values());
+    return {};
+}
+
+void Checkpointer::save(const std::string& reason, const std::optional<Command>& command) {
+    m_training.board.setPhase(Phase::kCheckpoint);
+    const int64_t began = monotonicNowNs();
+    CheckpointContent content = collect(reason);
+    if (m_training.world.isFirst())
+        m_writer.start(std::move(content), [this, command](const CheckpointContent& staged) {
+            const auto done = publish(staged);
+            reportWritten(staged, done, command);
+            return done;
+        });
+    const double ms = static_cast<double>(monotonicNowNs() - began) / 1e6;
+    m_training.report.publishAlone(metric::kPhaseCheckpointMs, ms, m_training.step);
+}
+
+Result<void> Checkpointer::saveAndWait(const std::string& reason) {
+    save(reason);
+    Result<std::string> mine;
+    if (m_training.world.isFirst())
+        if (const auto done = m_writer.wait(); !done)
+            mine = tl::unexpected(done.error());
+    const auto agreed = agreeOnFirst(m_training.world, mine);
+    return agreed ? Result<void>() : tl::unexpected(agreed.error());
+}
+
+Result<std::string> Checkpointer::newest() {
+    m_writer.release();
+    static_cast<void>(m_writer.wait()); // sets m_newest
+    return agreeOnFirst(m_training.world, m_newest);
+}
+
+/// What rank 0 returns is to be written.
+CheckpointContent Checkpointer::collect(const std::string& reason) {
+    const Training& t = m_training;
+    m_training.sync.settle();
+    const std::vector<uint8_t> rng = m_session.device.plugin->rngState();
+    // Before the gathering that rank 0 needs all others for: a step that a checkpoint holds is then
+    // in every rank's journal, also when all are killed the moment it is published.
+    m_session.telemetry->flush();
+    const auto rngStates = t.world.gather(std::string(rng.begin(), rng.end()));
+    auto optimizerState = t.optimizer->collectState();
+    if (!t.world.isFirst())
+        return {};
+    static_cast<void>(m_writer.wait()); // its outcome decides which is best
+    CheckpointContent content;
+    Manifest& manifest = content.manifest;
+    manifest.best = noteSaving();
+    content.state = stateNow();
+    for (const std::string& bytes : rngStates)
+        content.state.rngStates.emplace_back(bytes.begin(), bytes.end());
+    content.tensorFiles = {{kModelFile, modelTensors(t.model)},
+                           {kOptimizerFile, std::move(optimizerState)}};
+    if (t.average)
+        content.tensorFiles.push_back({kAverageFile, averagedTensors()});
+    content.texts = t.task->files();
+    content.texts.emplace_back("spec.toml", toToml(t.spec));
+    manifest.runId = m_session.placement.runId;
+    manifest.attempt = m_session.placement.attempt;
+    manifest.step = t.step;
+    manifest.worldSize = t.world.size();
+    manifest.createdNs = wallNowNs();
+    manifest.reason = reason;
+    if (m_validator.hasValidated())
+        manifest.validationLoss = m_validator.loss();
+    manifest.line = m_line.behind;
+    return content;
+}
+
+/// A model as the Python libraries load it: buffers belong to it.
+std::vector<NamedTensor> Checkpointer::averagedTensors() const {
+    std::vector<NamedTensor> tensors = m_training.average->tensors();
+    for (NamedTensor& buffer : bufferTensors(m_training.model))
+        tensors.push_back(std::move(buffer));
+    return tensors;
+}
+
+TrainState Checkpointer::stateNow() const {
+    const Training& t = m_training;
+    const GradScaler::State scaler = t.scaler.state();
+    TrainState state;
+    state.step = t.step;
+    state.cursor = t.cursor;
+    state.epoch =
+        static_cast<double>(t.cursor) / static_cast<double>(t.task->training().epochSize());
+    state.positionsPerStep = t.partition.positionsPerStep();
+    state.worldSize = t.world.size();
+    state.device = m_session.device.isCpu() ? "cpu" : "cuda";
+    const std::string spec = toToml(t.spec);
+    state.specHash = sha256Hex(std::as_bytes(std::span<const char>(spec)));
+    state.overrides = t.overrides;
+    m_validator.store(state);
+    state.lossScale = t.scaler.scalesLoss() ? scaler.lossScale : 0;
+    state.finiteSteps = scaler.finiteSteps;
+    state.skippedSteps = scaler.skipped;
+    return state;
+}
+
+/// Rank 0: whether the weights to be saved now are the best that a checkpoint holds.
+bool Checkpointer::noteSaving() {
+    const auto entries = listCheckpoints(m_session.checkpointDir());
+    const auto isBest = [this](const CheckpointEntry& entry) {
+        return entry.manifest.step == m_validator.bestSavedStep() && m_line.has(entry.manifest);
+    };
+    return m_validator.noteSaving(entries && std::ranges::any_of(*entries, isBest));
+}
+
+/// The writer's thread: writes, journals, and removes what is not kept any more.
+Result<void> Checkpointer::publish(const CheckpointContent& content) {
+    const int64_t began = monotonicNowNs();
+    const auto path = saveCheckpoint(m_session.checkpointDir(), content);
+    if (!path)
+        return tl::unexpected(path.error());
+    m_newest = *path;
+    const auto written = readManifest(*path);
+    const Manifest& manifest = written ? *written : content.manifest;
+    const double ms = static_cast<double>(monotonicNowNs() - began) / 1e6;
+    m_session.telemetry->append(CheckpointSaved{
+        manifest.step, wallNowNs(), std::filesystem::absolute(*path).string(), manifest.bytes(), ms,
+        manifest.reason, manifest.validationLoss, manifest.best});
+    std::printf("checkpoint %s (%s, %.0f ms)\n", path->c_str(), manifest.reason.c_str(), ms);
+    std::fflush(stdout);
+    removeOldCheckpoints();
+    return {};
+}
+
+void Checkpointer::removeOldCheckpoints() {
+    const auto entries = listCheckpoints(m_session.checkpointDir());
+    if (!entries)
+        return;
+    const RunSpec::Checkpoint& rule = m_training.spec.checkpoint;
+    for (const std::string& path :
+         checkpointsToRemove(*entries, m_line, rule.keepLast, rule.keepBest)) {
+        const auto manifest = readManifest(path);
+        const int64_t step = manifest ? manifest->step : -1;
+        if (const auto removed = removeCheckpoint(path); !removed)
+            m_session.event(Severity::kWarning, "checkpoint-not-removed", removed.error().message,
+                            step);
+        else
+            m_session.telemetry->append(CheckpointRemoved{step, wallNowNs(), path});
+    }
+}
+
+/// The writer's thread. Training goes on without the checkpoint; whoever waits for it hears of it.
+void Checkpointer::reportWritten(const CheckpointContent& content, const Result<void>& done,
+                                 const std::optional<Command>& command) {
+    const int64_t step = content.manifest.step;
+    if (!done)
+        m_session.event(Severity::kWarning, "checkpoint-failed", done.error().message, step);
+    if (command)
+        m_session.telemetry->append(CommandApplied{command->id, commandKindName(command->kind),
+                                                   step, wallNowNs(), done.has_value(),
+                                                   done ? "" : done.error().message});
+}
+
+} // namespace rm

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "shared/wire/messages.h"
+#include "trainer/train/checkpoint/checkpoint_writer.h"
+#include "trainer/train/loop/training.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace rm {
+
+class Validator;
+
+/// How far a checkpoint's training was, as rank 0 reads it, on all ranks; nullopt when `dir` is
+/// empty. All ranks call it together.
+Result<std::optional<TrainState>> readTrainState(const World& world, const std::string& dir);
+
+/// Saves and loads what is trained. A checkpoint is collected by all ranks at a step's boundary and
+/// written by a thread of rank 0 while training goes on. All ranks call its methods together.
+class Checkpointer {
+public:
+    Checkpointer(Training& training, Validator& validator);
+
+    /// Rank 0: tidies the folder and sees which of its checkpoints this attempt goes on from.
+    void findLine();
+    /// Weights, averages and optimizer state of a checkpoint, to all ranks.
+    Result<void> load(const std::string& dir);
+
+    bool isDue() const { return m_training.isDue(m_training.spec.checkpoint.every); }
+    /// `command`: whose end is to be journaled with it.
+    void save(const std::string& reason, const std::optional<Command>& command = {});
+    /// Returns on all ranks when it is safe, or why it is not.
+    Result<void> saveAndWait(const std::string& reason);
+    /// Before anything that changes weights or optimizer state. False: nothing was being staged.
+    bool release() { return m_writer.release(); }
+    /// The folder of the newest good checkpoint, when none is being written any more; empty: none.
+    Result<std::string> newest();
+
+private:
+    CheckpointContent collect(const std::string& reason);
+    std::vector<NamedTensor> averagedTensors() const;
+    TrainState stateNow() const;
+    bool noteSaving();
+    Result<void> publish(const CheckpointContent& content);
+    void removeOldCheckpoints();
+    void reportWritten(const CheckpointContent& content, const Result<void>& done,
+                       const std::optional<Command>& command);
+
+    Training& m_training;
+    Validator& m_validator;
+    const Session& m_session;
+    CheckpointLine m_line;     ///< rank 0: which of the folder's checkpoints are the run's
+    std::string m_newest;      ///< rank 0's writer sets it
+    CheckpointWriter m_writer; ///< last: ends before what it reads
+};
+
+} // namespace rm

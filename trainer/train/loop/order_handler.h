@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "trainer/train/control/control.h"
+#include "trainer/train/loop/ending.h"
+#include "trainer/train/loop/training.h"
+
+#include <optional>
+#include <string>
+
+namespace rm {
+
+class Checkpointer;
+class NonFiniteGuard;
+class Validator;
+
+/// Does at a step's boundary what a person ordered: hold, pause, validate, another learning rate.
+/// All ranks call its methods together.
+class OrderHandler {
+public:
+    OrderHandler(Training& training, Validator& validator, Checkpointer& checkpointer,
+                 NonFiniteGuard& guard);
+
+    /// As a step begins: what was ordered until now is told while it computes.
+    void listen();
+    /// At its boundary. Returns when training shall go on (nullopt), or how it ends.
+    Result<std::optional<Ending>> obey();
+
+private:
+    Result<std::optional<Ending>> obey(const Order& order);
+    Result<std::optional<Ending>> saveAndEnd(const char* reason, ExitCode code);
+    void apply(const Order& order);
+    std::string set(const Order& order);
+    void validate();
+    bool isHeld() const { return m_holdAt && *m_holdAt <= m_training.step; }
+
+    Training& m_training;
+    Validator& m_validator;
+    Checkpointer& m_checkpointer;
+    NonFiniteGuard& m_guard;
+    Control m_control;
+    std::optional<int64_t> m_holdAt; ///< hold at the boundary after this step
+};
+
+} // namespace rm

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trainer/train/loop/training.h"
+
+#include "trainer/train/data/sample_order.h"
+
+#include <ATen/CPUGeneratorImpl.h>
+#include <ATen/Context.h>
+
+#include <numeric>
+
+namespace rm {
+namespace {
+
+/// Micro-batches of a step, from what a whole step shall hold: as the spec says, or when the number
+/// of ranks has changed as the checkpoint's steps did.
+Result<int64_t> accumulationFor(const Session& session, const std::vector<int64_t>& sizes,
+                                const std::optional<TrainState>& from) {
+    const RunSpec::Train& train = session.spec.train;
+    int64_t wanted = train.globalBatch;
+    std::string what = "of train.global_batch";
+    if (wanted == 0 && from && from->worldSize != session.world.size()) {
+        wanted = from->positionsPerStep;
+        what = "as those of the checkpoint, made by " + std::to_string(from->worldSize) + " ranks";
+    }
+    if (wanted == 0)
+        return train.accumulation;
+    const int64_t perMicro = std::accumulate(sizes.begin(), sizes.end(), int64_t{0});
+    if (wanted % perMicro == 0)
+        return wanted / perMicro;
+    return fail(ErrorCode::kInvalid,
+                "cut steps of " + std::to_string(wanted) + " samples " + what + ": the " +
+                    std::to_string(sizes.size()) + " ranks take " + std::to_string(perMicro) +
+                    " at once, which does not divide it; change train.batch_size, or set "
+                    "train.global_batch to train with another one");
+}
+
+Result<void> checkSizes(const Session& session, const std::vector<int64_t>& sizes) {
+    const auto ranks = static_cast<size_t>(session.world.size());
+    if (sizes.size() == ranks)
+        return {};
+    return fail(ErrorCode::kInvalid, "train.rank_batch_sizes names " +
+                                         std::to_string(sizes.size()) + " ranks, but the run has " +
+                                         std::to_string(ranks));
+}
+
+void useTf32(bool on) {
+    at::globalContext().setAllowTF32CuBLAS(on);
+    at::globalContext().setAllowTF32CuDNN(on);
+}
+
+GradScaler makeScaler(const Session& session) {
+    const RunSpec::Train& train = session.spec.train;
+    const bool scales = train.precision == "float16";
+    const bool skips = scales || train.onNonFinite == "skip";
+    return {session.device.at, scales,
+            skips ? GradScaler::Mode::kSkips : GradScaler::Mode::kStaysShut};
+}
+
+} // namespace
+
+Result<std::unique_ptr<Training>> Training::make(const Session& session, const TaskMaker& maker,
+                                                 const std::optional<TrainState>& from) {
+    auto task = maker(session);
+    if (!task)
+        return tl::unexpected(task.error());
+    const std::vector<int64_t> sizes = (*task)->batchSizes();
+    if (const auto checked = checkSizes(session, sizes); !checked)
+        return tl::unexpected(checked.error());
+    const auto accumulation = accumulationFor(session, sizes, from);
+    if (!accumulation)
+        return tl::unexpected(accumulation.error());
+    session.board->setPhase(Phase::kStarting);
+    Model& model = (*task)->model();
+    if (session.world.isFirst() && !from)
+        model.initialize(at::detail::createCPUGenerator(static_cast<uint64_t>(session.spec.seed)));
+    model.moveTo(session.device.at);
+    useTf32(session.spec.train.tf32);
+    std::unique_ptr<Training> training(
+        new Training(session, std::move(*task), BatchPartition(sizes, *accumulation)));
+    if (!from) {
+        session.world.broadcast(replicatedTensors(model));
+        training->seedFresh();
+        if (session.spec.train.ema > 0)
+            training->average = std::make_unique<WeightAverage>(model, session.spec.train.ema);
+    }
+    return training;
+}
+
+Training::Training(const Session& givenSession, std::unique_ptr<Task> givenTask,
+                   BatchPartition givenPartition)
+    : session(givenSession)
+    , spec(session.spec)
+    , world(session.world)
+    , board(*session.board)
+    , task(std::move(givenTask))
+    , model(task->model())
+    , partition(std::move(givenPartition))
+    , report(session)
+    , sync(world, model, spec.distribution, spec.optimizer.sharded,
+           [this](MetricId ended) { onPhaseEnd(ended); })
+    , optimizer(makeOptimizer(model, spec.optimizer, world, &sync))
+    , scaler(makeScaler(session)) {}
+
+bool Training::isLogged(int64_t someStep) const {
+    return (logEvery() > 0 && someStep % logEvery() == 0) || someStep == 1 ||
+           someStep == spec.train.steps;
+}
+
+void Training::event(Severity severity, const char* code, const std::string& message) const {
+    if (world.isFirst())
+        session.event(severity, code, message, step);
+}
+
+void Training::restoreScaler(const TrainState& from, int64_t skipped) {
+    GradScaler::State state;
+    state.skipped = skipped;
+    if (from.lossScale > 0) {
+        state.lossScale = from.lossScale;
+        state.finiteSteps = from.finiteSteps;
+    }
+    scaler.restore(state);
+}
+
+void Training::seedFresh() const {
+    at::manual_seed(mixSeed(static_cast<uint64_t>(spec.seed), static_cast<uint64_t>(world.rank()),
+                            static_cast<uint64_t>(step)));
+}
+
+/// What GradientSync tells: then this rank waits for the sums of all, or goes on where it waited.
+void Training::onPhaseEnd(MetricId ended) {
+    report.lap(ended);
+    if (ended == metric::kPhaseAllreduceMs)
+        board.setPhase(Phase::kOptimizer);
+    else if (ended == metric::kPhaseOptimizerMs)
+        board.setPhase(Phase::kForward); // see PendingBuckets::await()
+    else
+        board.setPhase(Phase::kAllreduce);
+}
+
+} // namespace rm
