@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "shared/io/descriptor.h"
 #include "trainer/train/checkpoint/train_state.h"
 #include "trainer/train/control/order.h"
 #include "trainer/train/data/tokenizer.h"
-#include "trainer/train/dist/parameter_shards.h"
 #include "trainer/train/dist/gradient_buckets.h"
+#include "trainer/train/dist/listener.h"
+#include "trainer/train/dist/parameter_shards.h"
 #include "trainer/train/failure.h"
 
 #include <QObject>
@@ -11,9 +13,13 @@
 
 #include <ATen/ops/empty.h>
 #include <c10/util/Exception.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
 
+#include <chrono>
 #include <cmath>
 #include <cstring>
+#include <future>
 #include <stdexcept>
 
 using namespace rm;
@@ -139,6 +145,26 @@ private Q_SLOTS:
                                              sized(2304)};
         const std::vector<std::vector<size_t>> expected{{4}, {2, 3}, {0, 1}};
         QCOMPARE(gradientBuckets(values, 25 << 20), expected);
+    }
+
+    void whoMeetsWaitsUntilSomebodyListens() {
+        sockaddr_in place{};
+        place.sin_family = AF_INET;
+        place.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+        socklen_t size = sizeof place;
+        const Descriptor listener(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+        QVERIFY(listener);
+        auto* address = reinterpret_cast<sockaddr*>(&place);
+        QCOMPARE(::bind(listener.get(), address, size), 0); // ours, and refused until listen()
+        QCOMPARE(::getsockname(listener.get(), address, &size), 0);
+        const int port = ntohs(place.sin_port);
+        awaitListener("127.0.0.1", port, std::chrono::milliseconds(20)); // gives up
+        auto waiting = std::async(std::launch::async, [port] {
+            awaitListener("127.0.0.1", port, std::chrono::minutes(5));
+        });
+        QVERIFY(waiting.wait_for(std::chrono::milliseconds(50)) == std::future_status::timeout);
+        QCOMPARE(::listen(listener.get(), 1), 0);
+        QVERIFY(waiting.wait_for(std::chrono::seconds(30)) == std::future_status::ready);
     }
 
     void ordersTravelAsASum() {

@@ -4,6 +4,7 @@
 #include "trainer/train/device/device.h"
 #include "trainer/train/dist/fake_process_group.h"
 #include "trainer/train/dist/gloo.h"
+#include "trainer/train/dist/listener.h"
 
 #include <ATen/ops/empty.h>
 #include <ATen/ops/zeros.h>
@@ -21,6 +22,7 @@ namespace rm {
 namespace {
 
 constexpr std::chrono::minutes kMeetTimeout{5};
+constexpr std::chrono::seconds kStartsTogether{2}; ///< or rank 0 starts much later
 /// Long enough for rank 0 to write any checkpoint while the others wait for it.
 constexpr std::chrono::minutes kCollectiveTimeout{30};
 constexpr size_t kBroadcastBytes = 25u << 20;
@@ -46,6 +48,8 @@ c10::intrusive_ptr<c10d::Store> openStore(const Placement& placement) {
     options.numWorkers = static_cast<size_t>(placement.worldSize);
     options.waitWorkers = false; // Gloo's own meeting waits
     options.timeout = kMeetTimeout;
+    if (!options.isServer)
+        awaitListener(placement.masterAddr, placement.masterPort, kStartsTogether);
     auto tcp = c10::make_intrusive<c10d::TCPStore>(placement.masterAddr, options);
     // Keys of an earlier attempt may live on in the launcher's store.
     const std::string prefix = "ringmaster/" + std::to_string(placement.attempt);
