@@ -141,6 +141,10 @@ void TestBesideTerminals::everySubcommandWorksBesideTheWindowAndIsSeenThere() {
     QTRY_VERIFY_WITH_TIMEOUT(m_program->fleet().find("far"), kDeadlineMs);
     QCOMPARE(run({"nodes", "check", "this-computer", "--json"}).exitCode, 0);
     QVERIFY(m_program->fleet().lastCheck(kLocalNodeName));
+    must({"nodes", "edit", "far", "--ssh", "farther.invalid", "--no-check"});
+    QTRY_VERIFY_WITH_TIMEOUT(m_program->fleet().find("far")->sshHost == "farther.invalid",
+                             kDeadlineMs);
+    QVERIFY(run({"nodes", "list"}).out.contains("farther.invalid"));
     must({"nodes", "remove", "far"});
     QTRY_VERIFY_WITH_TIMEOUT(!m_program->fleet().find("far"), kDeadlineMs);
 
@@ -153,6 +157,22 @@ void TestBesideTerminals::everySubcommandWorksBesideTheWindowAndIsSeenThere() {
     QVERIFY2(hasEnded(*first, ExitCode::kPaused), first->readAllStandardError());
     QVERIFY2(hasEnded(*second, ExitCode::kPaused), second->readAllStandardError());
     QTRY_COMPARE_WITH_TIMEOUT(seen("one")->state, RunStateKind::kPaused, kDeadlineMs);
+    QVERIFY(!run({"logs", "one"}).out.isEmpty());
+
+    const QJsonArray saved = run({"checkpoints", "one", "--json"}).json().array();
+    const QString newest = QString::number(saved.first()["step"].toInteger());
+    const QString oldest = QString::number(saved.last()["step"].toInteger());
+    QVERIFY(newest != oldest);
+    must({"restore", "one", oldest});
+    QTRY_VERIFY_WITH_TIMEOUT(
+        seen("one")->state == RunStateKind::kRunning && seen("one")->attempt == 2, kDeadlineMs);
+    must({"pause", "one"});
+    QTRY_COMPARE_WITH_TIMEOUT(seen("one")->state, RunStateKind::kPaused, kDeadlineMs);
+    must({"remove-checkpoint", "one", newest});
+    must({"restore", "one", oldest, "--as-new", "--set", "name=branch"});
+    QTRY_VERIFY_WITH_TIMEOUT(seen("branch") && seen("branch")->parentRun == seen("one")->id,
+                             kDeadlineMs);
+    must({"kill", "branch"});
     must({"resume", "one"});
     QTRY_COMPARE_WITH_TIMEOUT(seen("one")->state, RunStateKind::kRunning, kDeadlineMs);
     must({"kill", "one"});

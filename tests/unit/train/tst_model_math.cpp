@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "tests/support/requirement.h"
 #include "tests/unit/train/allocation_peak.h"
 #include "trainer/train/autocast.h"
 #include "trainer/train/model/classifier_loss.h"
@@ -37,12 +38,9 @@
 
 using namespace rm;
 
-/// The kernel's own tests; without it ATen would be compared with itself.
-#define RM_NEEDS_AVX2(x)                                                                           \
-    if (!coversBiasGelu(x))                                                                        \
-    QSKIP("the processor has no AVX2")
-
 namespace {
+
+const QString kAtenAlone = "without AVX2 ATen would be compared with itself";
 
 at::Tensor leaf(at::IntArrayRef shape, uint64_t seed) {
     return at::randn(shape, at::detail::createCPUGenerator(seed), at::kFloat)
@@ -174,7 +172,7 @@ private Q_SLOTS:
 
     void geluIsTheSameOnAnyNumberOfThreads() {
         const std::vector<at::Tensor> leaves{leaf({1000, 128}, 1), leaf({128}, 2)};
-        RM_NEEDS_AVX2(leaves[0]);
+        RM_NEEDS("avx2", coversBiasGelu(leaves[0]), kAtenAlone);
         const int before = at::get_num_threads();
         std::vector<at::Tensor> first;
         for (const int threads : {1, 2, 3, 5}) {
@@ -192,7 +190,7 @@ private Q_SLOTS:
 
     void geluUsesTheThreadsOfTheRank() {
         const at::Tensor x = leaf({4096, 256}, 1), bias = leaf({256}, 2);
-        RM_NEEDS_AVX2(x);
+        RM_NEEDS("avx2", coversBiasGelu(x), kAtenAlone);
         const int before = at::get_num_threads();
         at::set_num_threads(3);
         const auto tasks = [] {
@@ -213,7 +211,7 @@ private Q_SLOTS:
     void geluKeepsItsDigitsFarFromZero() {
         const at::NoGradGuard noGrad;
         const at::Tensor x = at::linspace(-12, 12, 43 * 300).view({300, 43});
-        RM_NEEDS_AVX2(x);
+        RM_NEEDS("avx2", coversBiasGelu(x), kAtenAlone);
         const at::Tensor wide = at::gelu(x.to(at::kDouble), "tanh");
         const at::Tensor off =
             (biasGelu(x, at::zeros({43})) - wide).abs() / wide.abs().clamp_min(1);
@@ -224,7 +222,7 @@ private Q_SLOTS:
     void geluHidesNoNumberThatIsNone() {
         const double none = std::nan(""), much = std::numeric_limits<double>::infinity();
         const at::Tensor bias = at::zeros({43}), ones = at::ones({9, 43});
-        RM_NEEDS_AVX2(ones);
+        RM_NEEDS("avx2", coversBiasGelu(ones), kAtenAlone);
         for (const double bad : {none, much, -much}) {
             const at::Tensor all = at::full({9, 43}, bad, at::kFloat);
             QVERIFY(!biasGelu(all, bias).isfinite().any().item<bool>());
