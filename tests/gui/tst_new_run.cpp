@@ -90,6 +90,8 @@ void TestNewRun::initTestCase() {
 }
 
 void TestNewRun::init() {
+    m_window->window().activateWindow(); // another test's own window may have come before
+    QVERIFY(QTest::qWaitForWindowActive(&m_window->window()));
     m_window->window().resize(1440, 900);
     text()->setPlainText(kText);
     QTRY_COMPARE(find<QLineEdit>("field.name")->text(), QString("mine"));
