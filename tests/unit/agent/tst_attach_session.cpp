@@ -165,6 +165,7 @@ private Q_SLOTS:
     void otherFilesStayHere() {
         Fixture f;
         f.append("log/core dump", "secret");
+        f.append("log/agent.log", "the disk is full");
         f.append("journal/.rank-00000.rmj", "secret");
         f.append("plan.toml", "secret");
         f.attach();

@@ -10,6 +10,12 @@
 #include <filesystem>
 
 namespace rm {
+namespace {
+
+/// What the supervisor complains of. It is no rank's, and the app refuses logs of anybody else.
+constexpr const char* kOwnLog = "log/agent.log";
+
+} // namespace
 
 FileTails::FileTails(std::string runDir)
     : m_runDir(std::move(runDir)) {}
@@ -43,7 +49,7 @@ void FileTails::findFiles(const std::string& folder) {
     std::filesystem::directory_iterator entries(m_runDir + "/" + folder, error), end;
     for (; !error && entries != end; entries.increment(error)) {
         const std::string file = folder + "/" + entries->path().filename().string();
-        if (isReplicatedFile(file))
+        if (isReplicatedFile(file) && file != kOwnLog)
             m_tails.try_emplace(file);
     }
 }
