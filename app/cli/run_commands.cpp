@@ -198,6 +198,14 @@ std::vector<std::string> nodesOf(const RunSummary& run) {
     return names;
 }
 
+Result<StoredCheckpoint> restoredCheckpoint(StoreReader& reader, const RunSummary& run,
+                                            const RestoreOptions& options) {
+    auto checkpoint = findCheckpoint(reader, run.id, options.checkpoint);
+    if (!checkpoint)
+        return failAs("restore " + run.id.toStdString(), checkpoint.error());
+    return checkpoint;
+}
+
 /// The parent's spec with what is asked for over it, and, unless that names it, a name made of
 /// that.
 Result<CheckedSpec> branchSpec(Session& session, const RunSummary& run,
@@ -205,9 +213,9 @@ Result<CheckedSpec> branchSpec(Session& session, const RunSummary& run,
     const auto reader = session.reader();
     if (!reader)
         return tl::unexpected<Error>(reader.error());
-    const auto checkpoint = findCheckpoint(**reader, run.id, options.checkpoint);
+    const auto checkpoint = restoredCheckpoint(**reader, run, options);
     if (!checkpoint)
-        return failAs("restore " + run.id.toStdString(), checkpoint.error());
+        return tl::unexpected<Error>(checkpoint.error());
     const auto parent = parseRunSpec((*reader)->specToml(run.id), run.id.toStdString());
     if (!parent)
         return tl::unexpected<Error>(parent.error());
@@ -241,9 +249,9 @@ Result<void> agreeToRetire(Session& session, const RunSummary& run, const Restor
     const auto reader = session.reader();
     if (!reader)
         return tl::unexpected<Error>(reader.error());
-    const auto checkpoint = findCheckpoint(**reader, run.id, options.checkpoint);
+    const auto checkpoint = restoredCheckpoint(**reader, run, options);
     if (!checkpoint)
-        return failAs("restore " + run.id.toStdString(), checkpoint.error());
+        return tl::unexpected<Error>(checkpoint.error());
     const Retirement retired = (*reader)->retirementBy(run.id, *checkpoint);
     if (retired.isEmpty())
         return {};
