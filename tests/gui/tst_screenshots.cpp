@@ -255,6 +255,7 @@ void TestScreenshots::runPausing() {
     openRun(kRunningRun, RunPage::kCharts);
     LiveState live;
     live.pending = CommandKind::kPause;
+    live.pendingSinceNs = monotonicNowNs() - 12'000'000'000;
     RunState state;
     state.supervised = true;
     for (int rank = 0; rank < 4; ++rank)
