@@ -22,9 +22,12 @@ Body build(Builder& b, const AttemptStarted& r) {
 }
 
 Body build(Builder& b, const MetricRegistered& r) {
-    return fb::CreateMetricRegistered(b, r.def.id, flatText(b, r.def.name), flatText(b, r.def.unit),
-                                      uint8_t(r.def.kind), uint8_t(r.def.scope),
-                                      flatText(b, r.def.description))
+    return fb::CreateMetricRegistered(
+               b, r.def.id, flatText(b, r.def.name), flatText(b, r.def.unit), uint8_t(r.def.kind),
+               uint8_t(r.def.scope), flatText(b, r.def.description), uint8_t(r.def.clock),
+               uint8_t(r.def.direction), uint8_t(r.def.format), uint8_t(r.def.ranks), r.def.smooth,
+               flatText(b, r.def.panel), r.def.place, flatText(b, r.def.label),
+               flatText(b, r.def.brief))
         .Union();
 }
 

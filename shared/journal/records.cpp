@@ -5,6 +5,7 @@
 #include "shared/journal/records_generated.h"
 
 #include <cmath>
+#include <tuple>
 
 namespace rm {
 
@@ -36,16 +37,42 @@ Result<Record> read(const fb::AttemptStarted& r) {
                           r.start_step(), r.wall_ns(), textOf(r.start_from())};
 }
 
+/// What a metric says of itself by numbers, each with the greatest that this release knows.
+Result<void> checkWords(const fb::MetricRegistered& r) {
+    const std::tuple<const char*, uint8_t, uint8_t> words[] = {
+        {"kind", r.kind(), uint8_t(MetricKind::kCounter)},
+        {"scope", r.scope(), uint8_t(MetricScope::kNode)},
+        {"clock", r.clock(), uint8_t(MetricClock::kWall)},
+        {"direction", r.direction(), uint8_t(MetricDirection::kHigher)},
+        {"format", r.format(), uint8_t(MetricFormat::kBytes)},
+        {"view of ranks", r.ranks(), uint8_t(MetricRanks::kMean)}};
+    for (const auto& [word, value, greatest] : words)
+        if (value > greatest)
+            return tooNew(std::string("metric ") + word, value);
+    return {};
+}
+
 Result<Record> read(const fb::MetricRegistered& r) {
-    if (r.kind() > uint8_t(MetricKind::kCounter))
-        return tooNew("metric kind", r.kind());
-    if (r.scope() > uint8_t(MetricScope::kNode))
-        return tooNew("metric scope", r.scope());
+    if (const auto known = checkWords(r); !known)
+        return tl::unexpected(known.error());
     const std::string name = textOf(r.name());
     if (r.id() < metric::kFirstUser || !isValidMetricName(name))
         return corrupt("impossible metric " + std::to_string(r.id()));
-    return MetricRegistered{{r.id(), name, textOf(r.unit()), MetricKind(r.kind()),
-                             MetricScope(r.scope()), textOf(r.description())}};
+    return MetricRegistered{{.id = r.id(),
+                             .name = name,
+                             .unit = textOf(r.unit()),
+                             .kind = MetricKind(r.kind()),
+                             .scope = MetricScope(r.scope()),
+                             .description = textOf(r.description()),
+                             .clock = MetricClock(r.clock()),
+                             .direction = MetricDirection(r.direction()),
+                             .format = MetricFormat(r.format()),
+                             .ranks = MetricRanks(r.ranks()),
+                             .smooth = r.smooth(),
+                             .panel = textOf(r.panel()),
+                             .place = r.place(),
+                             .label = textOf(r.label()),
+                             .brief = textOf(r.brief())}};
 }
 
 Result<Record> read(const fb::Samples& r) {

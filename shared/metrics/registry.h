@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace rm {
 
@@ -23,17 +24,68 @@ enum class MetricScope : uint8_t {
     kNode = 2, ///< one series a node, stored under the node's first rank
 };
 
+/// What orders its samples.
+enum class MetricClock : uint8_t {
+    kStep = 0, ///< emitted by the ranks at their steps
+    kWall = 1, ///< sampled meanwhile, each second or so
+};
+
+/// Which values are good news.
+enum class MetricDirection : uint8_t {
+    kNeither = 0,
+    kLower = 1,
+    kHigher = 2,
+};
+
+/// How a value reads.
+enum class MetricFormat : uint8_t {
+    kNumber = 0,
+    kPercent = 1, ///< a ratio, 0.47, as 47 %
+    kBytes = 2,   ///< with a prefix of 1024 each
+};
+
+/// How the series of several ranks share a chart.
+enum class MetricRanks : uint8_t {
+    kEach = 0,  ///< a line each; of many ranks the middle and the extremes
+    kFirst = 1, ///< that of the first rank: the others have the same
+    kMean = 2,  ///< one line of their mean
+};
+
 using MetricId = uint16_t;
 
+/// All that emitting, storing, watching and showing a metric takes.
 struct MetricDef {
     MetricId id = 0;
-    std::string name; ///< "train/loss": [a-z0-9_./-], at most 64, with one '/'
-    std::string unit; ///< "ms", "tokens/s", "ratio", "bytes", "" ...
+    std::string name = {}; ///< "train/loss": [a-z0-9_./-], at most 64, with one '/'
+    std::string unit = {}; ///< "ms", "tokens/s", "ratio", "bytes", "" ...
     MetricKind kind = MetricKind::kGauge;
     MetricScope scope = MetricScope::kRank;
-    std::string description; ///< one sentence
+    std::string description = {}; ///< one sentence
+    MetricClock clock = MetricClock::kStep;
+    MetricDirection direction = MetricDirection::kNeither;
+    MetricFormat format = MetricFormat::kNumber;
+    MetricRanks ranks = MetricRanks::kEach;
+    bool smooth = false; ///< noisy from step to step: charts smooth it
+    /// Key of the chart that it shares with others: of metricPanels(), or one of the run's own.
+    /// Empty: a chart of its own.
+    std::string panel = {};
+    uint8_t place = 0;      ///< in its chart, from 0
+    std::string label = {}; ///< in words: "all-reduce"; empty: what follows the '/' of the name
+    std::string brief = {}; ///< the same for a legend: "comm"; empty: the label
 
     bool operator==(const MetricDef&) const = default;
+};
+
+/// A chart of one or more metrics. Those of one panel whose units differ get a chart each.
+struct MetricPanel {
+    std::string key = {};   ///< "grad_norm"
+    std::string title = {}; ///< "%1" in it: the labels of what is in it
+    uint8_t colour = 0;     ///< of its first line, as an index of the theme's series colours
+    bool fromZero = false;
+    bool canBeLog = true;    ///< follows when charts are switched to a logarithmic axis
+    bool hasPast = true;     ///< shows what abandoned attempts and the parent made of it, too
+    bool isMain = false;     ///< of the part that a person looks at first
+    bool isStanding = false; ///< stands there before the first value, too
 };
 
 /// Ids of the metrics Ringmaster itself emits. Stored in journals: never renumber.
@@ -78,9 +130,27 @@ inline constexpr MetricId kFirstUser = 1000;            ///< ids from here on ar
 /// The metrics above, by ascending id: the one source for emitting, columns and axis labels.
 std::span<const MetricDef> builtinMetrics();
 
+/// The charts that the metrics above share, in the order in which they are shown.
+std::span<const MetricPanel> metricPanels();
+
 /// nullptr when there is none.
 const MetricDef* findBuiltinMetric(MetricId id);
 const MetricDef* findBuiltinMetric(std::string_view name);
+
+/// Of a metric above.
+const MetricDef& builtinMetric(MetricId id);
+const std::string& metricName(MetricId id);
+
+/// The metrics above of one panel, by place.
+std::vector<const MetricDef*> metricsOfPanel(std::string_view panel);
+
+/// MetricDef::label and MetricDef::brief, or what stands for them.
+std::string labelOf(const MetricDef& metric);
+std::string briefOf(const MetricDef& metric);
+
+/// Whether `value` is better than `than`; NaN is worse than anything. False where neither
+/// direction is better.
+bool isBetter(const MetricDef& metric, double value, double than);
 
 /// Whether a name obeys the rule at MetricDef::name.
 bool isValidMetricName(std::string_view name);

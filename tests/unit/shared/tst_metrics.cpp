@@ -3,6 +3,7 @@
 #include "tests/unit/shared/shared_test.h"
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 
 using namespace rm;
@@ -40,6 +41,45 @@ private Q_SLOTS:
             QCOMPARE(findBuiltinMetric(id), nullptr);
         QCOMPARE(findBuiltinMetric("train/lossy"), nullptr);
         QCOMPARE(findBuiltinMetric(""), nullptr);
+    }
+
+    void everyPanelIsARowAndEveryRowHasMetrics() {
+        std::set<std::string> keys;
+        for (const MetricPanel& panel : metricPanels()) {
+            QVERIFY2(keys.insert(panel.key).second, panel.key.c_str());
+            QVERIFY2(!metricsOfPanel(panel.key).empty(), panel.key.c_str());
+            QVERIFY2(!panel.title.empty(), panel.key.c_str());
+        }
+        for (const MetricDef& metric : builtinMetrics())
+            QVERIFY2(keys.contains(metric.panel), metric.name.c_str());
+    }
+
+    void metricsOfAPanelComeByPlace() {
+        const std::vector<const MetricDef*> loss = metricsOfPanel("loss");
+        QCOMPARE(loss.size(), size_t(2));
+        QCOMPARE(loss[0]->id, metric::kTrainLoss);
+        QCOMPARE(loss[1]->id, metric::kValidationLoss);
+        QVERIFY(metricsOfPanel("no such panel").empty());
+    }
+
+    void whatIsBetterFollowsFromTheDirection() {
+        const MetricDef& loss = builtinMetric(metric::kValidationLoss);
+        const MetricDef& bleu = builtinMetric(metric::kValidationBleu);
+        const double nan = std::nan("");
+        QVERIFY(isBetter(loss, 1, 2) && !isBetter(loss, 2, 1) && !isBetter(loss, 1, 1));
+        QVERIFY(isBetter(bleu, 2, 1) && !isBetter(bleu, 1, 2));
+        for (const MetricDef* metric : {&loss, &bleu})
+            QVERIFY(isBetter(*metric, 1, nan) && !isBetter(*metric, nan, 1) &&
+                    !isBetter(*metric, nan, nan));
+        const MetricDef& lr = builtinMetric(metric::kTrainLr);
+        QVERIFY(!isBetter(lr, 1, 2) && !isBetter(lr, 2, 1));
+    }
+
+    void labelsFollowFromTheName() {
+        QCOMPARE(labelOf(builtinMetric(metric::kTrainLr)), std::string("lr"));
+        QCOMPARE(briefOf(builtinMetric(metric::kTrainLr)), std::string("lr"));
+        QCOMPARE(labelOf(builtinMetric(metric::kPhaseAllreduceMs)), std::string("all-reduce"));
+        QCOMPARE(briefOf(builtinMetric(metric::kPhaseAllreduceMs)), std::string("comm"));
     }
 
     void badNamesAreRefused_data() {

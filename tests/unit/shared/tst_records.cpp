@@ -73,6 +73,43 @@ private Q_SLOTS:
                  ErrorCode::kTooNew, "metric kind 5");
     }
 
+    void wordsOfMetricsOfTheFutureAreTooNew() {
+        const MetricDef def{.id = 1000, .name = "a/b"};
+        std::vector<std::pair<MetricDef, const char*>> rows(4, {def, ""});
+        rows[0].first.clock = MetricClock(2);
+        rows[0].second = "metric clock 2";
+        rows[1].first.direction = MetricDirection(3);
+        rows[1].second = "metric direction 3";
+        rows[2].first.format = MetricFormat(3);
+        rows[2].second = "metric format 3";
+        rows[3].first.ranks = MetricRanks(3);
+        rows[3].second = "metric view of ranks 3";
+        for (const auto& [metric, words] : rows)
+            RM_FAILS(decodeRecord(encodeRecord(MetricRegistered{metric})), ErrorCode::kTooNew,
+                     words);
+    }
+
+    void allThatAMetricSaysOfItselfComesBack() {
+        const MetricDef def{.id = 65000,
+                            .name = "router/entropy",
+                            .unit = "nats",
+                            .kind = MetricKind::kCounter,
+                            .scope = MetricScope::kNode,
+                            .description = "How evenly tokens are routed.",
+                            .clock = MetricClock::kWall,
+                            .direction = MetricDirection::kHigher,
+                            .format = MetricFormat::kBytes,
+                            .ranks = MetricRanks::kMean,
+                            .smooth = true,
+                            .panel = "routing",
+                            .place = 200,
+                            .label = "entropy of routes",
+                            .brief = "H"};
+        const auto record = decodeRecord(encodeRecord(MetricRegistered{def}));
+        QVERIFY(record);
+        QVERIFY(std::get<MetricRegistered>(*record).def == def);
+    }
+
     void impossibleValuesAreCorrupt_data() {
         QTest::addColumn<int>("row");
         const char* names[] = {"negative rank",          "huge rank",

@@ -7,6 +7,7 @@
 #include <QTemporaryDir>
 #include <QTest>
 
+#include <map>
 #include <thread>
 
 using namespace rm;
@@ -106,6 +107,50 @@ private Q_SLOTS:
             }
         }
         QCOMPARE(applied, 200);
+    }
+
+    void aMetricOfOnesOwnIsRegisteredBeforeItsFirstValue() {
+        const MetricDef entropy{.name = "router/entropy", .unit = "nats", .smooth = true};
+        const MetricDef share{.name = "router/share", .panel = "routing", .place = 1};
+        {
+            Telemetry telemetry(std::move(*JournalWriter::open(path("own"))), 0);
+            for (int64_t step = 1; step <= 2000; ++step) {
+                telemetry.push(metric::kTrainLoss, 1.0f);
+                telemetry.log(entropy, static_cast<double>(step));
+                if (step >= 1000)
+                    telemetry.log(share, 0.5);
+                telemetry.endStep(step);
+            }
+        }
+        std::map<MetricId, MetricDef> known;
+        std::map<std::string, int> values;
+        for (const Record& record : recordsIn(path("own"))) {
+            if (const auto* registered = std::get_if<MetricRegistered>(&record))
+                QVERIFY(known.emplace(registered->def.id, registered->def).second);
+            if (const auto* samples = std::get_if<Samples>(&record))
+                for (const MetricId id : samples->metric)
+                    if (id != metric::kTrainLoss) {
+                        QVERIFY(known.contains(id));
+                        ++values[known.at(id).name];
+                    }
+        }
+        QCOMPARE(values, (std::map<std::string, int>{{entropy.name, 2000}, {share.name, 1001}}));
+        MetricDef expected = entropy;
+        expected.id = metric::kFirstUser;
+        QVERIFY(known.at(metric::kFirstUser) == expected);
+        QCOMPARE(known.at(metric::kFirstUser + 1).panel, share.panel);
+    }
+
+    void whatIsTheRunsIsKeptOfRankZeroAlone() {
+        for (const int rank : {0, 1}) {
+            {
+                Telemetry telemetry(std::move(*JournalWriter::open(path("scope"))), rank);
+                telemetry.log({.name = "a/of_run", .scope = MetricScope::kRun}, 1);
+                telemetry.endStep(1);
+            }
+            const auto records = recordsIn(path("scope"));
+            QCOMPARE(std::get<Samples>(records.back()).metric.size(), size_t(rank == 0 ? 1 : 0));
+        }
     }
 
     void valuesReachTheFileSoon() {

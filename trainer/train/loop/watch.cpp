@@ -3,18 +3,8 @@
 
 #include "shared/enforce.h"
 
-#include <cmath>
 
 namespace rm {
-namespace {
-
-bool isLowerBetter(MetricId metric) {
-    return metric == metric::kValidationLoss || metric == metric::kValidationCer ||
-           metric == metric::kValidationWer;
-}
-
-} // namespace
-
 Watch::Watch(const std::string& name) {
     const MetricDef* metric = findBuiltinMetric("validation/" + name);
     RM_ENFORCE(metric); // the spec's choices are metrics
@@ -22,9 +12,7 @@ Watch::Watch(const std::string& name) {
 }
 
 bool Watch::isBetter(double figure, double than) const {
-    if (std::isnan(figure) || std::isnan(than))
-        return !std::isnan(figure);
-    return isLowerBetter(m_metric) ? figure < than : figure > than;
+    return rm::isBetter(builtinMetric(m_metric), figure, than);
 }
 
 void Watch::note(Watched& watched, double figure) const {

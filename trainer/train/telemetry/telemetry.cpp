@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trainer/train/telemetry/telemetry.h"
 
+#include "shared/enforce.h"
 #include "shared/io/clock.h"
 
 #include <cstdio>
@@ -19,6 +20,30 @@ Telemetry::~Telemetry() {
     }
     m_wake.notify_one();
     m_thread.join();
+}
+
+void Telemetry::log(const MetricDef& own, double value) {
+    if (own.scope != MetricScope::kRun || m_rank == 0)
+        push(idOf(own), static_cast<float>(value));
+}
+
+MetricId Telemetry::idOf(const MetricDef& own) {
+    const auto known = m_ownIds.find(own.name);
+    if (known != m_ownIds.end())
+        return known->second;
+    RM_ENFORCE(isValidMetricName(own.name) && !findBuiltinMetric(own.name));
+    const size_t index = m_ownIds.size();
+    RM_ENFORCE(index < kRegistered - metric::kFirstUser);
+    const auto id = static_cast<MetricId>(metric::kFirstUser + index);
+    {
+        const std::scoped_lock lock(m_mutex);
+        m_own.push_back(own);
+        m_own.back().id = id;
+    }
+    // By the same way as its values, so that none comes before it.
+    put({static_cast<int64_t>(index), 0.0f, kRegistered});
+    m_ownIds.emplace(own.name, id);
+    return id;
 }
 
 void Telemetry::endStep(int64_t step) {
@@ -94,6 +119,9 @@ void Telemetry::drainOnce(std::vector<Record>& records) {
 void Telemetry::take(const Item& item) {
     if (item.metric == kWallTime) {
         m_open.wallNs = item.step;
+    } else if (item.metric == kRegistered) {
+        const std::scoped_lock lock(m_mutex);
+        m_journal.append(MetricRegistered{m_own[static_cast<size_t>(item.step)]});
     } else if (item.metric == kEndOfStep) {
         m_open.rank = m_rank;
         m_open.step = item.step;

@@ -7,6 +7,7 @@
 #include <atomic>
 #include <condition_variable>
 #include <cstdint>
+#include <map>
 #include <mutex>
 #include <string>
 #include <thread>
@@ -27,6 +28,11 @@ public:
     // The training thread alone.
     /// Adds a value to the record that endStep() closes. About 10 ns.
     void push(MetricId metric, float value) { put({0, value, metric}); }
+    /// The same for a metric of the run's own, which needs a name, and a description of how it is
+    /// to be shown, and nothing else anywhere: its first value registers it (`own.id` is not
+    /// looked at). The name must be valid and none of Ringmaster's own. Of a metric of run scope
+    /// only rank 0's values are kept.
+    void log(const MetricDef& own, double value);
     /// Closes the record of the values pushed since the last: one Samples.
     void endStep(int64_t step);
 
@@ -44,6 +50,7 @@ private:
     };
     static constexpr MetricId kEndOfStep = 0;
     static constexpr MetricId kWallTime = 0xffff;
+    static constexpr MetricId kRegistered = 0xfffe; ///< `step` is an index of m_own
     static constexpr size_t kRingItems = 1 << 16;
 
     void put(const Item& item);
@@ -51,16 +58,19 @@ private:
     void drainLoop();
     void drainOnce(std::vector<Record>& records);
     void take(const Item& item);
+    MetricId idOf(const MetricDef& own);
 
     JournalWriter m_journal;
     int m_rank;
     SpscRing<Item> m_ring{kRingItems};
-    Samples m_open; ///< the drain thread's
+    Samples m_open;                           ///< the drain thread's
+    std::map<std::string, MetricId> m_ownIds; ///< the training thread's; by name
 
     std::mutex m_mutex;
     std::condition_variable m_wake;
     std::condition_variable m_flushed;
     std::vector<Record> m_records;
+    std::vector<MetricDef> m_own; ///< registered, or about to be
     bool m_stop = false;
     bool m_hurry = false;
     uint64_t m_flushAsked = 0;
