@@ -8,12 +8,11 @@
 namespace rm::cli {
 
 std::string lastFigures(StoreReader& reader, const QString& run,
-                        const std::vector<const MetricDef*>& metrics) {
+                        const std::vector<MetricDef>& metrics) {
     std::string text;
-    for (const MetricDef* metric : metrics)
-        if (const auto last = reader.lastPoint(run, {metric->name, 0}))
-            text += "  " + metric->name.substr(metric->name.find('/') + 1) + " " +
-                    formatNumber(last->value);
+    for (const MetricDef& metric : metrics)
+        if (const auto last = reader.lastPoint(run, {metric.name, 0}))
+            text += "  " + labelOf(metric) + " " + formatNumber(last->value);
     return text;
 }
 

@@ -22,7 +22,7 @@ std::string sentText(const Progress& progress, double seconds);
 
 /// "  bleu 27.4  chrf 55.1": the last of each of these metrics of a run.
 std::string lastFigures(StoreReader& reader, const QString& run,
-                        const std::vector<const MetricDef*>& metrics);
+                        const std::vector<MetricDef>& metrics);
 
 /// What an attempt warned of: the newest event of a kind (its code), and how many there were.
 struct Warned {

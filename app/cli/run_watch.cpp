@@ -103,7 +103,7 @@ private:
 
 /// "  12.3k tokens/s"; empty before the first step.
 std::string Watch::throughputText(int ranks) {
-    const MetricDef& metric = throughputMetric(*m_reader, m_run);
+    const MetricDef metric = throughputMetric(*m_reader, m_run);
     double sum = 0;
     for (int rank = 0; rank < ranks; ++rank)
         if (const auto last = m_reader->lastPoint(m_run, {metric.name, rank}))
@@ -135,8 +135,8 @@ std::string Watch::statusText(const RunSummary& run) {
 /// Mean of the last steps; 0: there are none.
 double Watch::stepMs(const RunSummary& run) {
     constexpr int64_t kLast = 50;
-    const auto mean =
-        m_reader->buckets(m_run, {"train/step_ms", 0}, run.step - kLast + 1, run.step, 1);
+    const auto mean = m_reader->buckets(m_run, {metricName(metric::kTrainStepMs), 0},
+                                        run.step - kLast + 1, run.step, 1);
     return mean.empty() || std::isnan(mean[0].mean) ? 0 : mean[0].mean;
 }
 

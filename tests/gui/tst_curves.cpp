@@ -69,6 +69,11 @@ private Q_SLOTS:
     void aBandSpansWhatABucketHolds();
     void eachOfAFewRanksHasItsLine();
     void theRibbonOfManyRanksNamesItsEnds();
+    void whatTheClockSampledStandsAtItsStep();
+    void aMetricOfANodeIsNamedByIt();
+    void whatNobodyForesawHasAChartOfItsOwn();
+    void metricsOfOnePanelAndOtherUnitsAreParted();
+    void bytesAndRatiosReadAsSuch();
 
     void aPauseTakesNoRoomInTheHeatMap();
     void aHoldTakesNoRoomInTheHeatMap();
@@ -84,7 +89,7 @@ private:
     void ingest(std::vector<Record> records);
     void sampleCpu(int64_t step, int64_t fromNs, int64_t toNs, float value);
     HeatData readHeatMap();
-    std::vector<Curve> readPanel(Panel panel, double smoothing, int maxPoints = 1000);
+    std::vector<Curve> readPanel(const QString& panel, double smoothing = 0, int maxPoints = 1000);
 
     std::unique_ptr<LineChart> m_chart;
     std::unique_ptr<QTemporaryDir> m_folder;
@@ -156,13 +161,15 @@ HeatData TestCurves::readHeatMap() {
     return readHeat(*m_reader, {.run = run.value(), .startNs = kStart});
 }
 
-std::vector<Curve> TestCurves::readPanel(Panel panel, double smoothing, int maxPoints) {
-    const auto run = reader().run(m_shape.id);
-    ChartQuery query{.run = m_shape.id, .ranks = run->ranks, .lastStep = run->step};
+std::vector<Curve> TestCurves::readPanel(const QString& panel, double smoothing, int maxPoints) {
+    ChartQuery query = queryOf(reader().run(m_shape.id).value());
     query.smoothing = smoothing;
     query.maxPoints = maxPoints;
     query.panels = {panel};
-    return readPanels(*m_reader, query).front().curves;
+    for (const PanelCurves& each : readPanels(*m_reader, query))
+        if (each.panel.key == panel)
+            return each.curves;
+    return {};
 }
 
 void TestCurves::valuesStayWhileSamplesArrive() {
@@ -273,7 +280,7 @@ void TestCurves::ticksAreToldApart() {
 void TestCurves::elevenPointsAreSmoothed() {
     DemoRun run = demo(m_shape);
     QVERIFY(run.create() && run.train(1, 1, 11, kStart));
-    const Curve loss = readPanel(Panel::kLoss, 0.93).front();
+    const Curve loss = readPanel("loss", 0.93).front();
     QCOMPARE(loss.y.size(), 11);
     QVERIFY2(roughness(loss.y) < roughness(loss.raw) / 3,
              qPrintable(QString("%1 of %2").arg(roughness(loss.y)).arg(roughness(loss.raw))));
@@ -283,11 +290,11 @@ void TestCurves::smoothingSaysItsWindow() {
     m_shape.stepMs = 10;
     DemoRun run = demo(m_shape);
     QVERIFY(run.create() && run.train(1, 1, 500, kStart));
-    const Curve loss = readPanel(Panel::kLoss, 0.9).front();
+    const Curve loss = readPanel("loss", 0.9).front();
     QVERIFY2(std::abs(loss.window - 10) < 0.1, qPrintable(QString::number(loss.window)));
     QCOMPARE(loss.brief, "smoothed");
     QVERIFY(!loss.raw.isEmpty());
-    const Curve raw = readPanel(Panel::kLoss, 0).front();
+    const Curve raw = readPanel("loss", 0).front();
     QCOMPARE(raw.window, 0);
     QCOMPARE(raw.brief, "raw");
 }
@@ -298,18 +305,18 @@ void TestCurves::aBandSpansWhatABucketHolds() {
     QVERIFY(run.create() && run.train(1, 1, 900, kStart));
     ingest({Samples{0, 901, kStart + 10 * kSecond, {metric::kTrainLoss}, {77.0F}}});
     ingest({Samples{0, 902, kStart + 10 * kSecond, {metric::kTrainLoss}, {2.0F}}});
-    const Curve loss = readPanel(Panel::kLoss, 0.9, 50).front();
+    const Curve loss = readPanel("loss", 0.9, 50).front();
     QVERIFY(loss.x.size() <= 50);
     QCOMPARE(*std::ranges::max_element(loss.high), 77.0);
     QVERIFY(*std::ranges::max_element(loss.raw) < 10 || loss.raw.back() == 2.0);
-    const Curve fine = readPanel(Panel::kLoss, 0.9, 2000).front();
+    const Curve fine = readPanel("loss", 0.9, 2000).front();
     QVERIFY(fine.low.isEmpty()); // each point is one sample
 }
 
 void TestCurves::eachOfAFewRanksHasItsLine() {
     DemoRun run = demo(m_shape);
     QVERIFY(run.create() && run.train(1, 1, 20, kStart));
-    const std::vector<Curve> curves = readPanel(Panel::kThroughput, 0.9);
+    const std::vector<Curve> curves = readPanel("throughput", 0.9);
     QCOMPARE(curves.size(), 2);
     QCOMPARE(curves[0].brief, "rank 0");
     QCOMPARE(curves[1].brief, "rank 1");
@@ -321,7 +328,7 @@ void TestCurves::theRibbonOfManyRanksNamesItsEnds() {
     m_shape.nodes = {{0, "node-a", 8, 0}, {1, "node-b", 4, 8}};
     DemoRun run = demo(m_shape);
     QVERIFY(run.create() && run.train(1, 1, 20, kStart));
-    const std::vector<Curve> curves = readPanel(Panel::kThroughput, 0.9);
+    const std::vector<Curve> curves = readPanel("throughput", 0.9);
     QCOMPARE(curves.size(), 1);
     std::vector<float> last;
     for (int rank = 0; rank < 12; ++rank)
@@ -333,6 +340,94 @@ void TestCurves::theRibbonOfManyRanksNamesItsEnds() {
              qPrintable(m_chart->values().join(',')));
     QVERIFY2(m_chart->values().back().startsWith(QString("rank %1 ").arg(fastest)),
              qPrintable(m_chart->values().join(',')));
+}
+
+/// Three samples while one step lasted are one point; two of another step are another.
+void TestCurves::whatTheClockSampledStandsAtItsStep() {
+    QVERIFY(demo(m_shape).create());
+    std::vector<Record> records;
+    for (const auto& [step, value] :
+         {std::pair(5, 1.0F), {5, 2.0F}, {5, 6.0F}, {6, 4.0F}, {6, 4.0F}})
+        records.push_back(Samples{0,
+                                  step,
+                                  kStart + static_cast<int64_t>(records.size()) * kSecond,
+                                  {metric::kRankCpu},
+                                  {value}});
+    ingest(std::move(records));
+    const std::vector<Curve> curves = readPanel("rank_cpu");
+    QCOMPARE(curves.size(), size_t(2)); // one a rank
+    QCOMPARE(curves[0].x, QVector<double>({5, 6}));
+    QCOMPARE(curves[0].y, QVector<double>({3, 4}));
+    QVERIFY(curves[1].x.isEmpty());
+}
+
+void TestCurves::aMetricOfANodeIsNamedByIt() {
+    m_shape.nodes = {{0, "node-a", 2, 0}, {1, "node-b", 2, 2}};
+    QVERIFY(demo(m_shape).create());
+    const std::vector<MetricId> both{metric::kNodeRxBytesPerS, metric::kNodeTxBytesPerS};
+    ingest({Samples{0, 1, kStart, both, {1, 2}}, Samples{2, 1, kStart, both, {3, 4}}});
+    QStringList names;
+    QVector<double> values;
+    for (const Curve& curve : readPanel("network")) {
+        names << curve.brief;
+        values << curve.y.value(0);
+    }
+    QCOMPARE(names,
+             QStringList({"received node-a", "received node-b", "sent node-a", "sent node-b"}));
+    QCOMPARE(values, QVector<double>({1, 3, 2, 4}));
+}
+
+void TestCurves::whatNobodyForesawHasAChartOfItsOwn() {
+    QStringList keys;
+    for (const ChartPanel& panel :
+         panelsOf({builtinMetric(metric::kGpuPowerW),
+                   {.id = 1003, .name = "router/share", .panel = "routing", .place = 1},
+                   {.id = 1000, .name = "zeta/last", .unit = "ms"},
+                   {.id = 1001, .name = "alpha/first"},
+                   {.id = 1002, .name = "router/entropy", .panel = "routing"},
+                   {.id = 1004, .name = "mine/loss", .panel = "loss", .place = 9}})) {
+        keys << panel.key;
+        if (panel.key == "loss")
+            QCOMPARE(panel.metrics.size(), size_t(1)); // of the run's, once it has any
+        if (panel.key == "routing")
+            QCOMPARE(panel.metrics.front().name, std::string("router/entropy"));
+        if (panel.key == "zeta/last")
+            QCOMPARE(panel.title, QString("zeta/last (ms)"));
+    }
+    QCOMPARE(keys, QStringList({"loss", "lr", "grad_norm", "throughput", "phases", "gpu_power",
+                                "alpha/first", "routing", "zeta/last"}));
+}
+
+void TestCurves::metricsOfOnePanelAndOtherUnitsAreParted() {
+    std::vector<MetricDef> metrics;
+    for (const MetricId id : {metric::kValidationWer, metric::kValidationCer,
+                              metric::kValidationChrf, metric::kValidationBleu})
+        metrics.push_back(builtinMetric(id));
+    const std::vector<ChartPanel> panels = panelsOf(metrics);
+    const auto at = [&panels](const QString& key) {
+        return *std::ranges::find(panels, key, &ChartPanel::key);
+    };
+    QCOMPARE(at("quality").title, QString("validation/bleu · chrf"));
+    QVERIFY(at("quality").isMain);
+    QCOMPARE(at("quality:ratio").title, QString("validation/cer · wer"));
+    QVERIFY(!at("quality:ratio").isMain);
+}
+
+void TestCurves::bytesAndRatiosReadAsSuch() {
+    Curve memory = curveOf("rank 0", {1, 2}, {1.5 * (1 << 30), 2.0 * (1 << 30)});
+    memory.format = MetricFormat::kBytes;
+    showChart({memory}, 2);
+    QCOMPARE(m_chart->values(), QStringList("rank 0 " + formatMemory(int64_t(2) << 30)));
+    Curve busy = curveOf("rank 0", {1, 2}, {0.25, 0.5});
+    busy.format = MetricFormat::kPercent;
+    m_chart->show({busy}, viewTo(2));
+    QCOMPARE(m_chart->values(), QStringList("rank 0 " + formatPercent(0.5)));
+    const auto last = [](MetricFormat format, double high) {
+        return ticksBetween(*figureTicker(format), 0, high).labels.back();
+    };
+    QCOMPARE(last(MetricFormat::kBytes, 2.0 * (1 << 30)), QString("2.0 GiB"));
+    QCOMPARE(last(MetricFormat::kBytes, 600.0 * (1 << 20)), QString("600 MiB"));
+    QCOMPARE(last(MetricFormat::kPercent, 1), QString("100 %"));
 }
 
 void TestCurves::aPauseTakesNoRoomInTheHeatMap() {

@@ -65,6 +65,7 @@ private Q_SLOTS:
     void runs();
     void runsEmpty();
     void runCharts();
+    void runMoreCharts();
     void runPictures();
     void runRanks();
     void runLogs();
@@ -205,6 +206,21 @@ void TestScreenshots::runCharts() {
     openRun(kRunningRun, RunPage::kCharts);
     waitForCharts();
     shoot(m_demo->window(), "run");
+}
+
+/// What the run reports besides, below the main charts.
+void TestScreenshots::runMoreCharts() {
+    openRun(kRunningRun, RunPage::kCharts);
+    waitForCharts();
+    m_demo->window().resize(kUsualSize);
+    auto* bar = m_demo->window().findChild<QScrollArea*>("chartsScroll")->verticalScrollBar();
+    QTRY_VERIFY(bar->maximum() > 0);
+    bar->setValue(bar->maximum());
+    waitForChart("chartNodeMemory");
+    waitForChart("chartNetwork");
+    shootNow(m_demo->window(), Theme::Mode::kDark, "run-more");
+    shootNow(m_demo->window(), Theme::Mode::kLight, "run-more");
+    bar->setValue(0);
 }
 
 void TestScreenshots::runPictures() {

@@ -9,10 +9,6 @@ namespace rm {
 
 namespace {
 
-bool isTimed(MetricId id) {
-    return id >= metric::kGpuUtilization && id < metric::kFirstUser;
-}
-
 MetricDef definitionOf(MetricId id) {
     if (const MetricDef* builtin = findBuiltinMetric(id))
         return *builtin;
@@ -29,34 +25,40 @@ WriterMemory::Metric RecordWriter::metric(MetricId id) {
     const auto [known, isNew] = m_memory.metrics.try_emplace({m_run, id});
     if (!isNew)
         return known->second;
-    known->second.timed = isTimed(id);
-    auto stored = m_database.query("SELECT id FROM metric WHERE run = ? AND journal_id = ?");
-    if (stored.with(m_run, static_cast<int>(id)).next())
-        known->second.id = stored.integer(0);
+    auto stored = m_database.query("SELECT id, clock FROM metric WHERE run = ? AND journal_id = ?");
+    if (id >= metric::kFirstUser && stored.with(m_run, static_cast<int>(id)).next())
+        known->second = {stored.integer(0), MetricClock(stored.number(1))};
     else
-        known->second.id = storeMetric(definitionOf(id));
+        known->second = storeMetric(definitionOf(id));
     return known->second;
 }
 
-int64_t RecordWriter::storeMetric(const MetricDef& def) {
+WriterMemory::Metric RecordWriter::storeMetric(const MetricDef& def) {
     // The newest registration has the number: a resumed run may number its metrics anew.
     m_database
         .query("UPDATE metric SET journal_id = NULL WHERE run = ? AND journal_id = ? AND name <> ?")
         .with(m_run, static_cast<int>(def.id), def.name)
         .run();
     auto stored = m_database.query(
-        "INSERT INTO metric (run, journal_id, name, unit, kind, scope, description) "
-        "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) ON CONFLICT (run, name) DO UPDATE SET "
-        "journal_id = ?2, unit = ?4, kind = ?5, scope = ?6, description = ?7 RETURNING id");
+        "INSERT INTO metric (run, journal_id, name, unit, kind, scope, description, clock, "
+        "direction, format, ranks, smooth, panel, place, label, brief) "
+        "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16) "
+        "ON CONFLICT (run, name) DO UPDATE SET journal_id = ?2, unit = ?4, kind = ?5, scope = ?6, "
+        "description = ?7, clock = ?8, direction = ?9, format = ?10, ranks = ?11, smooth = ?12, "
+        "panel = ?13, place = ?14, label = ?15, brief = ?16 RETURNING id");
     stored.with(m_run, static_cast<int>(def.id), def.name, def.unit, static_cast<int>(def.kind),
-                static_cast<int>(def.scope), def.description);
+                static_cast<int>(def.scope), def.description, static_cast<int>(def.clock),
+                static_cast<int>(def.direction), static_cast<int>(def.format),
+                static_cast<int>(def.ranks), def.smooth, def.panel, static_cast<int>(def.place),
+                def.label, def.brief);
     int64_t id = 0;
     while (stored.next())
         id = stored.integer(0);
-    return id;
+    return {id, def.clock};
 }
 
-int64_t RecordWriter::laneOf(int32_t rank, bool timed) {
+int64_t RecordWriter::laneOf(int32_t rank, MetricClock clock) {
+    const bool timed = clock == MetricClock::kWall;
     const int32_t attempt = timed ? attemptOfNode() : attemptOfRank(rank);
     const auto [known, isNew] = m_memory.lanes.try_emplace({m_run, rank, timed, attempt}, 0);
     if (!isNew)
@@ -71,16 +73,19 @@ int64_t RecordWriter::laneOf(int32_t rank, bool timed) {
     return known->second;
 }
 
-void RecordWriter::addSamples(const Samples& record, bool timed) {
-    const auto belongs = [timed](MetricId id) { return isTimed(id) == timed; };
-    if (std::none_of(record.metric.begin(), record.metric.end(), belongs))
-        return;
-    LaneRows& rows = m_rows[laneOf(record.rank, timed)];
-    addRow(rows, record.step, record.wallNs);
-    for (size_t i = 0; i < record.metric.size(); ++i)
-        if (belongs(record.metric[i]))
-            set(rows, metric(record.metric[i]).id, record.value[i]);
-    if (!timed)
+/// One row in the lane of each clock that the record has values of.
+void RecordWriter::addSamples(const Samples& record) {
+    LaneRows* lanes[] = {nullptr, nullptr};
+    for (size_t i = 0; i < record.metric.size(); ++i) {
+        const WriterMemory::Metric known = metric(record.metric[i]);
+        LaneRows*& rows = lanes[static_cast<size_t>(known.clock)];
+        if (!rows) {
+            rows = &m_rows[laneOf(record.rank, known.clock)];
+            addRow(*rows, record.step, record.wallNs);
+        }
+        set(*rows, known.id, record.value[i]);
+    }
+    if (lanes[static_cast<size_t>(MetricClock::kStep)])
         m_rankSteps[{attemptOfRank(record.rank), record.rank}] = record.step;
 }
 

@@ -71,7 +71,7 @@ void RecordWriter::on(const MetricRegistered& record) {
     if (def.id < metric::kFirstUser || !isValidMetricName(def.name) || findBuiltinMetric(def.name))
         return refuse("metric " + std::to_string(def.id) + " with the name \"" +
                       def.name.substr(0, 64) + "\"");
-    m_memory.metrics[{m_run, def.id}] = {storeMetric(def), false};
+    m_memory.metrics[{m_run, def.id}] = storeMetric(def);
 }
 
 void RecordWriter::on(const Samples& record) {
@@ -80,8 +80,7 @@ void RecordWriter::on(const Samples& record) {
     if (record.metric.size() != record.value.size())
         return refuse("samples with " + std::to_string(record.metric.size()) + " metrics and " +
                       std::to_string(record.value.size()) + " values");
-    addSamples(record, false);
-    addSamples(record, true);
+    addSamples(record);
 }
 
 void RecordWriter::on(const Event& record) {

@@ -14,7 +14,7 @@ namespace rm {
 struct WriterMemory {
     struct Metric {
         int64_t id = 0;
-        bool timed = false; ///< sampled by the clock, by an agent
+        MetricClock clock = MetricClock::kStep;
     };
     std::map<std::pair<int64_t, MetricId>, Metric> metrics;      ///< by run, id in the journal
     std::map<std::pair<int64_t, int32_t>, int32_t> rankAttempts; ///< by run, rank
@@ -55,9 +55,9 @@ private:
     int32_t attemptOfRank(int32_t rank);
     int32_t attemptOfNode();
     WriterMemory::Metric metric(MetricId id);
-    int64_t storeMetric(const MetricDef& def);
-    int64_t laneOf(int32_t rank, bool timed);
-    void addSamples(const Samples& record, bool timed);
+    WriterMemory::Metric storeMetric(const MetricDef& def);
+    int64_t laneOf(int32_t rank, MetricClock clock);
+    void addSamples(const Samples& record);
     void storeRankSteps();
     Result<void> storeLanes();
     Result<void> closeLanes();

@@ -75,9 +75,11 @@ RunSummary StoreReader::Impl::summaryOf(int64_t run, Query& row) {
                                "AND step NOT NULL ORDER BY attempt DESC LIMIT 1");
     if (step.with(run).next())
         summary.step = step.integer(0);
-    if (const auto loss = lastPoint(ranges(run, {"train/loss", 0}, INT64_MIN, INT64_MAX)))
+    if (const auto loss =
+            lastPoint(ranges(run, {metricName(metric::kTrainLoss), 0}, INT64_MIN, INT64_MAX)))
         summary.loss = loss->value;
-    const auto validation = ranges(run, {"validation/loss", 0}, INT64_MIN, INT64_MAX);
+    const auto validation =
+        ranges(run, {metricName(metric::kValidationLoss), 0}, INT64_MIN, INT64_MAX);
     const auto all = buckets(validation, 1);
     if (!all.empty() && !std::isnan(all[0].min))
         summary.validationLoss = all[0].min;

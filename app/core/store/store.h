@@ -198,7 +198,9 @@ public:
     std::string specToml(const QString& run);
 
     std::vector<SeriesKey> series(const QString& run);
-    std::optional<MetricDef> metricDef(const QString& run, const std::string& metric);
+    /// What the run has reported so far, by name. Ringmaster's own metrics are as this release
+    /// knows them, a run's own as it registered them.
+    std::vector<MetricDef> metrics(const QString& run);
     /// Points with firstStep <= step <= lastStep, by step.
     std::vector<Point> points(const QString& run, const SeriesKey& key, int64_t firstStep = 0,
                               int64_t lastStep = INT64_MAX);

@@ -27,6 +27,28 @@ int levelFor(int64_t points, int64_t chunks, int64_t wanted) {
     return level;
 }
 
+/// Of a row of StoreReader::metrics().
+MetricDef metricOf(const Query& row) {
+    const std::string name = row.text(1);
+    if (const MetricDef* builtin = findBuiltinMetric(name))
+        return *builtin;
+    return {.id = static_cast<MetricId>(row.number(0)),
+            .name = name,
+            .unit = row.text(2),
+            .kind = static_cast<MetricKind>(row.number(3)),
+            .scope = static_cast<MetricScope>(row.number(4)),
+            .description = row.text(5),
+            .clock = static_cast<MetricClock>(row.number(6)),
+            .direction = static_cast<MetricDirection>(row.number(7)),
+            .format = static_cast<MetricFormat>(row.number(8)),
+            .ranks = static_cast<MetricRanks>(row.number(9)),
+            .smooth = row.number(10) != 0,
+            .panel = row.text(11),
+            .place = static_cast<uint8_t>(row.number(12)),
+            .label = row.text(13),
+            .brief = row.text(14)};
+}
+
 } // namespace
 
 StoreReader::Impl::Impl(const std::string& path)
@@ -166,19 +188,17 @@ std::vector<SeriesKey> StoreReader::series(const QString& run) {
     });
 }
 
-std::optional<MetricDef> StoreReader::metricDef(const QString& run, const std::string& metric) {
-    return m_impl->read("read a metric", [&]() -> std::optional<MetricDef> {
-        auto row = m_impl->database.query(
-            "SELECT coalesce(metric.journal_id, 0), metric.name, unit, kind, scope, description "
-            "FROM metric JOIN run ON run.id = metric.run WHERE run.uuid = ? AND metric.name = ?");
-        if (!row.with(run, metric).next())
-            return std::nullopt;
-        return MetricDef{static_cast<MetricId>(row.number(0)),
-                         row.text(1),
-                         row.text(2),
-                         static_cast<MetricKind>(row.number(3)),
-                         static_cast<MetricScope>(row.number(4)),
-                         row.text(5)};
+std::vector<MetricDef> StoreReader::metrics(const QString& run) {
+    return m_impl->read("list the metrics of a run", [&] {
+        std::vector<MetricDef> metrics;
+        auto rows = m_impl->database.query(
+            "SELECT coalesce(metric.journal_id, 0), metric.name, unit, kind, scope, description, "
+            "clock, direction, format, ranks, smooth, panel, place, label, brief "
+            "FROM metric JOIN run ON run.id = metric.run WHERE run.uuid = ? ORDER BY metric.name");
+        rows.with(run);
+        while (rows.next())
+            metrics.push_back(metricOf(rows));
+        return metrics;
     });
 }
 

@@ -37,22 +37,32 @@ double medianOf(std::vector<double> values) {
 RankMeans readRank(StoreReader& reader, const RunSummary& run, const MetricDef& throughput,
                    int rank) {
     RankMeans means{.rank = rank};
-    means.stepMs = meanOf(reader, run.id, "train/step_ms", rank, run.step);
+    means.stepMs = meanOf(reader, run.id, metricName(metric::kTrainStepMs), rank, run.step);
     means.throughput = meanOf(reader, run.id, throughput.name, rank, run.step);
-    for (size_t phase = 0; phase < kStepPhases.size(); ++phase)
-        means.phaseMs[phase] = meanOf(reader, run.id, kStepPhases[phase].metric, rank, run.step);
+    for (const MetricDef* phase : stepPhases())
+        means.phaseMs.push_back(meanOf(reader, run.id, phase->name, rank, run.step));
     return means;
+}
+
+/// Its index in stepPhases().
+size_t allreducePhase() {
+    static const size_t index = [] {
+        const auto found =
+            std::ranges::find(stepPhases(), metric::kPhaseAllreduceMs, &MetricDef::id);
+        return static_cast<size_t>(found - stepPhases().begin());
+    }();
+    return index;
 }
 
 size_t widestGap(const RankMeans& slow, const std::vector<RankMeans>& ranks) {
     size_t widest = 0;
     double gap = -INFINITY;
-    for (size_t phase = 0; phase < kStepPhases.size(); ++phase) {
+    for (size_t phase = 0; phase < stepPhases().size(); ++phase) {
         std::vector<double> others;
         for (const RankMeans& rank : ranks)
             others.push_back(rank.phaseMs[phase]);
         const double over = slow.phaseMs[phase] - medianOf(std::move(others));
-        if (phase != kAllreducePhase && over > gap) {
+        if (phase != allreducePhase() && over > gap) {
             gap = over;
             widest = phase;
         }
@@ -63,17 +73,28 @@ size_t widestGap(const RankMeans& slow, const std::vector<RankMeans>& ranks) {
 std::optional<int64_t> bestValidationStep(StoreReader& reader, const RunSummary& run) {
     if (!run.validationLoss)
         return std::nullopt;
+    const MetricDef& loss = builtinMetric(metric::kValidationLoss);
     std::optional<Point> best;
-    for (const Point& point : reader.points(run.id, {"validation/loss", 0}))
-        if (std::isfinite(point.value) && (!best || point.value < best->value))
+    for (const Point& point : reader.points(run.id, {loss.name, 0}))
+        if (std::isfinite(point.value) && (!best || isBetter(loss, point.value, best->value)))
             best = point;
     return best ? std::optional(best->step) : std::nullopt;
 }
 
 } // namespace
 
+const std::vector<const MetricDef*>& stepPhases() {
+    static const std::vector<const MetricDef*> phases =
+        metricsOfPanel(builtinMetric(metric::kPhaseDataMs).panel);
+    return phases;
+}
+
+double RankMeans::allreduceMs() const {
+    return phaseMs.empty() ? 0 : phaseMs[allreducePhase()];
+}
+
 double RankMeans::busyMs() const {
-    return std::accumulate(phaseMs.begin(), phaseMs.end(), 0.0) - phaseMs[kAllreducePhase];
+    return std::accumulate(phaseMs.begin(), phaseMs.end(), 0.0) - allreduceMs();
 }
 
 std::optional<Straggler> findStraggler(const std::vector<RankMeans>& ranks) {
@@ -93,15 +114,15 @@ std::optional<Straggler> findStraggler(const std::vector<RankMeans>& ranks) {
 
 RunFigures readFigures(StoreReader& reader, const RunSummary& run) {
     RunFigures figures;
-    const MetricDef& throughput = throughputMetric(reader, run.id);
-    figures.throughputMetric = throughput.id;
+    const MetricDef throughput = throughputMetric(reader, run.id);
+    figures.throughputMetric = throughput;
     for (int rank = 0; rank < run.ranks; ++rank)
         figures.ranks.push_back(readRank(reader, run, throughput, rank));
     double allreduceMs = 0;
     for (const RankMeans& rank : figures.ranks) {
         figures.throughput += rank.throughput;
         figures.stepMs = std::max(figures.stepMs, rank.stepMs);
-        allreduceMs += rank.phaseMs[kAllreducePhase] / run.ranks;
+        allreduceMs += rank.allreduceMs() / run.ranks;
     }
     figures.allreduceShare = figures.stepMs > 0 ? allreduceMs / figures.stepMs : 0;
     if (run.step >= kStepsToCompare)

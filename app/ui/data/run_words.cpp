@@ -177,8 +177,19 @@ bool canResume(RunStateKind state) {
     return hasEnded(state) && state != RunStateKind::kFinished;
 }
 
-QString throughputWord(MetricId metric) {
-    return metric == metric::kTrainImagesPerS ? Words::tr("Images/s") : Words::tr("Tokens/s");
+QString throughputWord(const MetricDef& metric) {
+    return capitalized(metric.unit);
+}
+
+QString phaseTitle(const MetricDef& phase) {
+    return capitalized(labelOf(phase));
+}
+
+QString capitalized(const std::string& text) {
+    QString with = QString::fromStdString(text);
+    if (!with.isEmpty())
+        with[0] = with[0].toUpper();
+    return with;
 }
 
 QString nodeTitle(const std::string& name) {

@@ -36,7 +36,11 @@ QString placeWords(const RunSummary& run);
 QString parentWords(const RunSummary& run);
 
 /// "Tokens/s", "Images/s"
-QString throughputWord(MetricId metric);
+QString throughputWord(const MetricDef& metric);
+QString phaseTitle(const MetricDef& phase); ///< "All-reduce"
+
+/// With a capital at its begin.
+QString capitalized(const std::string& text);
 
 bool hasEnded(RunStateKind state);
 bool canResume(RunStateKind state);

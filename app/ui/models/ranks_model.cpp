@@ -34,6 +34,10 @@ QString timeOrAbsent(double millis) {
     return millis > 0 ? formatMilliseconds(millis) : kAbsent;
 }
 
+int pidColumn() {
+    return RanksModel::kFirstPhase + static_cast<int>(stepPhases().size());
+}
+
 bool endedAsAsked(const RankExited& exited) {
     const auto code = static_cast<ExitCode>(exited.exitCode);
     return exited.signal == 0 && (code == ExitCode::kOk || code == ExitCode::kPaused ||
@@ -64,7 +68,7 @@ void RanksModel::show(const RunSummary& run, const std::vector<StoredRank>& rank
     if (reset)
         endResetModel();
     else if (!m_rows.empty())
-        Q_EMIT dataChanged(index(0, 0), index(rowCount() - 1, kColumnCount - 1));
+        Q_EMIT dataChanged(index(0, 0), index(rowCount() - 1, columnCount() - 1));
 }
 
 int RanksModel::rowCount(const QModelIndex& parent) const {
@@ -72,7 +76,7 @@ int RanksModel::rowCount(const QModelIndex& parent) const {
 }
 
 int RanksModel::columnCount(const QModelIndex& parent) const {
-    return parent.isValid() ? 0 : kColumnCount;
+    return parent.isValid() ? 0 : pidColumn() + 1;
 }
 
 QString RanksModel::stateText(const Row& row) const {
@@ -86,8 +90,10 @@ QString RanksModel::stateText(const Row& row) const {
 }
 
 QString RanksModel::text(const Row& row, int column) const {
-    if (column >= kFirstPhase && column < kPid)
-        return timeOrAbsent(row.means.phaseMs[static_cast<size_t>(column - kFirstPhase)]);
+    if (column == pidColumn())
+        return row.stored.pid > 0 ? QString::number(row.stored.pid) : kAbsent;
+    if (const auto phase = static_cast<size_t>(column - kFirstPhase); column >= kFirstPhase)
+        return phase < row.means.phaseMs.size() ? timeOrAbsent(row.means.phaseMs[phase]) : kAbsent;
     switch (column) {
     case kRank:
         return QString::number(row.stored.rank);
@@ -101,8 +107,6 @@ QString RanksModel::text(const Row& row, int column) const {
         return row.means.throughput > 0 ? formatCompact(row.means.throughput) : kAbsent;
     case kStepMs:
         return timeOrAbsent(row.means.stepMs);
-    case kPid:
-        return row.stored.pid > 0 ? QString::number(row.stored.pid) : kAbsent;
     }
     return {};
 }
@@ -137,11 +141,13 @@ QVariant RanksModel::headerData(int section, Qt::Orientation orientation, int ro
         return QVariant(Qt::AlignVCenter | (section >= kStep ? Qt::AlignRight : Qt::AlignLeft));
     if (role != Qt::DisplayRole)
         return {};
-    const QString titles[] = {
-        tr("Rank"),      tr("Node"),   tr("State"),   tr("Step"),     throughputWord(m_throughput),
-        tr("Step time"), tr("Data"),   tr("Forward"), tr("Backward"), tr("All-reduce"),
-        tr("Optimizer"), tr("Process")};
-    return titles[section];
+    QStringList titles = {
+        tr("Rank"),     tr("Node"), tr("State"), tr("Step"), throughputWord(m_throughput),
+        tr("Step time")};
+    for (const MetricDef* phase : stepPhases())
+        titles << phaseTitle(*phase);
+    titles << tr("Process");
+    return titles.value(section);
 }
 
 } // namespace rm

@@ -22,9 +22,7 @@ public:
         kStep,
         kThroughput,
         kStepMs,
-        kFirstPhase, ///< the first of the phase columns
-        kPid = kFirstPhase + static_cast<int>(kStepPhases.size()),
-        kColumnCount
+        kFirstPhase, ///< the first of stepPhases(); the process is behind the last
     };
 
     using QAbstractTableModel::QAbstractTableModel;
@@ -50,7 +48,7 @@ private:
     QVariant foreground(const Row& row, int column) const;
 
     std::vector<Row> m_rows;
-    MetricId m_throughput = metric::kTrainTokensPerS;
+    MetricDef m_throughput = builtinMetric(metric::kTrainTokensPerS);
 };
 
 } // namespace rm

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/ui/plot/chart_data.h"
 
-#include "app/core/store/run_metrics.h"
-#include "app/ui/data/run_figures.h"
+#include "app/ui/data/run_words.h"
 #include "app/ui/plot/past_lines.h"
 #include "app/ui/plot/smoothing.h"
 
@@ -19,13 +18,20 @@ namespace {
 constexpr int kIndexBuckets = 512;
 constexpr int kMaxMeanRanks = 16; ///< more add nothing to a mean that a person could see
 constexpr int kMaxRankCurves = 8; ///< more ranks are a ribbon
-constexpr double kRunUp = 0.25;   ///< of the visible range, so that smoothing has a past
+constexpr size_t kMaxNodeCurves = 16;
+constexpr int kByPlace = -1;    ///< colour of a curve that follows from its place in the chart
+constexpr double kRunUp = 0.25; ///< of the visible range, so that smoothing has a past
 
 struct Words {
     Q_DECLARE_TR_FUNCTIONS(Charts)
 };
 
 using Buckets = std::vector<Bucket>;
+
+/// Which step was when.
+SeriesKey indexSeries() {
+    return {metricName(metric::kTrainLoss), 0};
+}
 
 /// The visible range in steps.
 struct Window {
@@ -42,7 +48,7 @@ Window windowOf(StoreReader& reader, const ChartQuery& query) {
     } else {
         window = {query.lastStep, 0};
         for (const Bucket& b :
-             reader.buckets(query.run, {"train/loss", 0}, 0, INT64_MAX, kIndexBuckets)) {
+             reader.buckets(query.run, indexSeries(), 0, INT64_MAX, kIndexBuckets)) {
             const double x = xOf(query.axis, query.startNs, b.lastStep, b.wallNs);
             if (x >= low)
                 window.first = std::min(window.first, b.firstStep);
@@ -67,12 +73,15 @@ public:
             std::ranges::move(parentLines(reader, query.run), std::back_inserter(m_past));
     }
 
-    std::vector<Curve> curves(Panel panel) {
-        std::vector<Curve> curves = livingCurves(panel);
+    std::vector<Curve> curves(const ChartPanel& panel) {
+        std::vector<Curve> curves = ownCurves(panel, panel.metrics);
+        if (!panel.hasPast)
+            return curves;
+        const std::vector<MetricDef> metrics = pastMetrics(panel);
         for (const PastLine& line : m_past) {
             m_line = &line;
-            for (Curve& curve : pastCurves(panel))
-                if (makePast(curve, line, panel == Panel::kQuality); !curve.x.isEmpty())
+            for (Curve& curve : ownCurves(panel, metrics))
+                if (makePast(curve, line, metrics.size() > 1); !curve.x.isEmpty())
                     curves.push_back(std::move(curve));
         }
         m_line = nullptr;
@@ -80,38 +89,59 @@ public:
     }
 
 private:
-    std::vector<Curve> livingCurves(Panel panel) {
-        switch (panel) {
-        case Panel::kLoss:
-            return {smoothCurve("train/loss", 0, true), validation()};
-        case Panel::kQuality:
-            return quality();
-        case Panel::kLr:
-            return {lastSection("train/lr", 2)};
-        case Panel::kGradNorm:
-            return {smoothCurve("train/grad_norm", 4, false)};
-        case Panel::kThroughput:
-            return throughput();
-        case Panel::kPhases:
-            return phases();
-        }
-        Q_UNREACHABLE();
+    static bool hasSmooth(const ChartPanel& panel) {
+        return std::ranges::any_of(panel.metrics, &MetricDef::smooth);
     }
 
-    /// Only the one that matters of each chart: more would hide what the run does now.
-    std::vector<Curve> pastCurves(Panel panel) {
-        switch (panel) {
-        case Panel::kLoss:
-            return {smoothCurve("train/loss", 0, true)};
-        case Panel::kQuality:
-        case Panel::kLr:
-        case Panel::kGradNorm:
-            return livingCurves(panel);
-        case Panel::kThroughput:
-        case Panel::kPhases:
-            return {};
+    /// The one that matters where one is smoothed, and never a line a rank: more would hide what
+    /// the run does now.
+    static std::vector<MetricDef> pastMetrics(const ChartPanel& panel) {
+        std::vector<MetricDef> metrics = panel.metrics;
+        std::erase_if(metrics, [smoothAlone = hasSmooth(panel)](const MetricDef& metric) {
+            return metric.ranks == MetricRanks::kEach || (smoothAlone && !metric.smooth);
+        });
+        return metrics;
+    }
+
+    std::vector<Curve> ownCurves(const ChartPanel& panel, const std::vector<MetricDef>& metrics) {
+        const bool sharesSmoothing =
+            std::ranges::count(panel.metrics, true, &MetricDef::smooth) > 1;
+        std::vector<Curve> curves;
+        for (const MetricDef& metric : metrics) {
+            for (Curve& curve : curvesOf(metric, metrics.size() > 1)) {
+                if (metric.smooth && sharesSmoothing)
+                    nameOnly(curve, metric);
+                else if (!metric.smooth && hasSmooth(panel))
+                    curve.dash = Qt::DashLine;
+                if (curve.colour < 0)
+                    curve.colour = panel.colour + static_cast<int>(curves.size());
+                curve.format = metric.format;
+                curves.push_back(std::move(curve));
+            }
         }
-        Q_UNREACHABLE();
+        return curves;
+    }
+
+    /// Of several smoothed ones each is but a line with a name.
+    static void nameOnly(Curve& curve, const MetricDef& metric) {
+        curve.raw.clear();
+        curve.low.clear();
+        curve.high.clear();
+        curve.brief = briefText(metric);
+    }
+
+    static QString briefText(const MetricDef& metric) { return Words::tr(briefOf(metric).c_str()); }
+
+    std::vector<Curve> curvesOf(const MetricDef& metric, bool isOneOfSeveral) {
+        if (metric.scope == MetricScope::kNode)
+            return nodeCurves(metric, isOneOfSeveral);
+        if (metric.scope == MetricScope::kRank && metric.ranks == MetricRanks::kEach)
+            return rankCurves(metric, isOneOfSeveral);
+        if (metric.smooth)
+            return {smoothCurve(metric)};
+        return {metric.ranks == MetricRanks::kMean && metric.scope == MetricScope::kRank
+                    ? meanCurve(metric)
+                    : plainCurve(metric, briefText(metric))};
     }
 
     /// Makes a curve one of the past: thin, named by its line, from where it parted on.
@@ -130,27 +160,57 @@ private:
             *each = hasSteps ? each->mid(first) : QVector<double>();
     }
 
-    Buckets read(const char* metric, int rank) {
-        if (m_line) // by the clock it need not be where the run is
-            return m_query.axis == XAxis::kStep
-                       ? readBuckets(m_reader, *m_line, {metric, rank}, m_window.first,
-                                     m_window.last, m_query.maxPoints)
-                       : readBuckets(m_reader, *m_line, {metric, rank}, 0, INT64_MAX,
-                                     m_query.maxPoints);
-        return m_reader.buckets(m_query.run, {metric, rank}, m_window.first, m_window.last,
-                                m_query.maxPoints);
+    Buckets read(const MetricDef& metric, int rank) {
+        const SeriesKey key{metric.name, rank};
+        Buckets buckets;
+        if (!m_line)
+            buckets = m_reader.buckets(m_query.run, key, m_window.first, m_window.last,
+                                       m_query.maxPoints);
+        else if (m_query.axis == XAxis::kStep)
+            buckets = readBuckets(m_reader, *m_line, key, m_window.first, m_window.last,
+                                  m_query.maxPoints);
+        else // by the clock it need not be where the run is
+            buckets = readBuckets(m_reader, *m_line, key, 0, INT64_MAX, m_query.maxPoints);
+        return metric.clock == MetricClock::kWall && m_query.axis == XAxis::kStep
+                   ? onePerStep(buckets)
+                   : buckets;
     }
 
-    std::vector<Buckets> readRanks(const char* metric, int limit) {
+    /// What was sampled while a step lasted stands at that step.
+    static Buckets onePerStep(const Buckets& buckets) {
+        Buckets merged;
+        for (const Bucket& b : buckets) {
+            if (merged.empty() || merged.back().lastStep != b.lastStep) {
+                merged.push_back(b);
+                continue;
+            }
+            Bucket& last = merged.back();
+            const auto count = static_cast<float>(last.count + b.count);
+            if (b.count > 0 && last.count > 0)
+                last.mean = (last.mean * static_cast<float>(last.count) +
+                             b.mean * static_cast<float>(b.count)) /
+                            count;
+            else if (b.count > 0)
+                last.mean = b.mean;
+            last.min = std::fmin(last.min, b.min);
+            last.max = std::fmax(last.max, b.max);
+            last.last = b.last;
+            last.wallNs = b.wallNs;
+            last.count += b.count;
+        }
+        return merged;
+    }
+
+    std::vector<Buckets> readRanks(const MetricDef& metric, int limit) {
         std::vector<Buckets> all;
         for (int rank = 0; rank < std::min(m_query.ranks, limit); ++rank)
             all.push_back(read(metric, rank));
         return all;
     }
 
-    Curve axisOf(const char* metric, const QString& brief, int colour,
-                 const Buckets& buckets) const {
-        Curve curve{.name = metric, .brief = brief, .colour = colour};
+    Curve axisOf(const MetricDef& metric, const QString& brief, const Buckets& buckets) const {
+        Curve curve{
+            .name = QString::fromStdString(metric.name), .brief = brief, .colour = kByPlace};
         for (const Bucket& b : buckets) {
             curve.x << xOf(m_query.axis, m_query.startNs, b.lastStep, b.wallNs);
             curve.steps << static_cast<double>(b.lastStep);
@@ -168,17 +228,31 @@ private:
         }
     }
 
-    Curve plainCurve(const char* metric, const QString& brief, int colour, int rank = 0) {
+    Curve plainCurve(const MetricDef& metric, const QString& brief, int rank = 0) {
         const Buckets buckets = read(metric, rank);
-        Curve curve = axisOf(metric, brief, colour, buckets);
+        Curve curve = axisOf(metric, brief, buckets);
         for (const Bucket& b : buckets)
             curve.y << b.mean;
         addBand(curve, buckets);
         return curve;
     }
 
-    Curve lastSection(const char* metric, int colour) {
-        return plainCurve(metric, QString(metric).section('/', 1), colour);
+    /// Of several beside each other, whose bands would cover each other.
+    Curve thinCurve(const MetricDef& metric, const QString& whose, bool isOneOfSeveral, int rank) {
+        Curve curve =
+            plainCurve(metric, isOneOfSeveral ? briefText(metric) + ' ' + whose : whose, rank);
+        curve.low.clear();
+        curve.high.clear();
+        return curve;
+    }
+
+    Curve meanCurve(const MetricDef& metric) {
+        const std::vector<Buckets> ranks = readRanks(metric, kMaxMeanRanks);
+        if (ranks.empty())
+            return axisOf(metric, briefText(metric), {});
+        Curve curve = axisOf(metric, briefText(metric), ranks.front());
+        curve.y = meanOverRanks(ranks);
+        return curve;
     }
 
     /// Steps that one tick of the smoothing stands for.
@@ -193,13 +267,14 @@ private:
         return smoothingTick(static_cast<double>(m_query.lastStep), steps);
     }
 
-    Curve smoothCurve(const char* metric, int colour, bool overRanks) {
+    Curve smoothCurve(const MetricDef& metric) {
+        const bool overRanks = metric.ranks == MetricRanks::kMean;
         const std::vector<Buckets> ranks = readRanks(metric, overRanks ? kMaxMeanRanks : 1);
         if (ranks.empty())
-            return {.name = metric, .brief = {}, .colour = colour};
+            return axisOf(metric, {}, {});
         const bool isSmooth = m_query.smoothing > 0;
-        Curve curve = axisOf(metric, isSmooth ? Words::tr("smoothed") : Words::tr("raw"), colour,
-                             ranks.front());
+        Curve curve =
+            axisOf(metric, isSmooth ? Words::tr("smoothed") : Words::tr("raw"), ranks.front());
         const double tick = tickOf(ranks.front());
         curve.y = smoothed(curve.steps, meanOverRanks(ranks), m_query.smoothing, tick);
         curve.window = smoothingWindow(m_query.smoothing, tick);
@@ -210,44 +285,26 @@ private:
         return curve;
     }
 
-    Curve validation() {
-        Curve curve = plainCurve("validation/loss", Words::tr("validation"), 1);
-        curve.dash = Qt::DashLine;
-        return curve;
-    }
-
-    std::vector<Curve> quality() {
-        static constexpr int kColours[] = {3, 6};
-        std::vector<Curve> curves;
-        for (const MetricDef* metric : qualityMetrics(m_reader, m_query.run))
-            curves.push_back(lastSection(metric->name.c_str(), kColours[curves.size() % 2]));
-        return curves;
-    }
-
-    std::vector<Curve> throughput() {
-        const std::string& metric = throughputMetric(m_reader, m_query.run).name;
+    std::vector<Curve> rankCurves(const MetricDef& metric, bool isOneOfSeveral) {
         if (m_query.ranks > kMaxRankCurves)
-            return {ribbon(metric.c_str(), 5)};
+            return {ribbon(metric, isOneOfSeveral)};
         std::vector<Curve> curves;
         for (int rank = 0; rank < m_query.ranks; ++rank) {
-            Curve curve = plainCurve(metric.c_str(), Words::tr("rank %1").arg(rank), rank, rank);
-            curve.low.clear();
-            curve.high.clear();
-            curves.push_back(std::move(curve));
+            curves.push_back(
+                thinCurve(metric, Words::tr("rank %1").arg(rank), isOneOfSeveral, rank));
+            if (!isOneOfSeveral)
+                curves.back().colour = rank; // the same in all charts
         }
         return curves;
     }
 
-    std::vector<Curve> phases() {
+    /// A node's series stand under its first rank.
+    std::vector<Curve> nodeCurves(const MetricDef& metric, bool isOneOfSeveral) {
         std::vector<Curve> curves;
-        for (size_t phase = 0; phase < kStepPhases.size(); ++phase) {
-            Curve curve = smoothCurve(kStepPhases[phase].metric, static_cast<int>(phase), true);
-            curve.raw.clear();
-            curve.low.clear();
-            curve.high.clear();
-            curve.brief = Words::tr(kStepPhases[phase].brief);
-            curves.push_back(std::move(curve));
-        }
+        for (const RunNode& node : m_query.nodes)
+            if (node.ranks > 0 && curves.size() < kMaxNodeCurves)
+                curves.push_back(
+                    thinCurve(metric, nodeTitle(node.nodeName), isOneOfSeveral, node.firstRank));
         return curves;
     }
 
@@ -284,9 +341,11 @@ private:
         return means;
     }
 
-    Curve ribbon(const char* metric, int colour) {
+    Curve ribbon(const MetricDef& metric, bool isOneOfSeveral) {
         const std::vector<Buckets> ranks = readRanks(metric, m_query.ranks);
-        Curve curve = axisOf(metric, Words::tr("median"), colour, ranks.front());
+        const QString median = Words::tr("median");
+        Curve curve = axisOf(metric, isOneOfSeveral ? briefText(metric) + ' ' + median : median,
+                             ranks.front());
         std::vector<size_t> cursors(ranks.size(), 0);
         for (size_t at = 0; at < ranks.front().size(); ++at) {
             std::vector<RankValue> values = column(ranks, at, cursors);
@@ -325,17 +384,24 @@ double xOf(XAxis axis, int64_t startNs, int64_t step, int64_t wallNs) {
 
 std::optional<int64_t> stepAt(StoreReader& reader, const QString& run, int64_t wallNs) {
     std::optional<int64_t> step;
-    for (const Bucket& b : reader.buckets(run, {"train/loss", 0}, 0, INT64_MAX, kIndexBuckets))
+    for (const Bucket& b : reader.buckets(run, indexSeries(), 0, INT64_MAX, kIndexBuckets))
         if (!step || b.wallNs <= wallNs)
             step = b.lastStep;
     return step;
 }
 
+ChartQuery queryOf(const RunSummary& run) {
+    return {.run = run.id, .ranks = run.ranks, .nodes = run.nodes, .lastStep = run.step};
+}
+
 std::vector<PanelCurves> readPanels(StoreReader& reader, const ChartQuery& query) {
     std::vector<PanelCurves> answer;
-    PanelReader panels(reader, query);
-    for (const Panel panel : query.panels)
-        answer.push_back({panel, panels.curves(panel)});
+    PanelReader curves(reader, query);
+    for (ChartPanel& panel : panelsOf(reader.metrics(query.run))) {
+        const bool isRead = std::ranges::find(query.panels, panel.key) != query.panels.end();
+        std::vector<Curve> read = isRead ? curves.curves(panel) : std::vector<Curve>();
+        answer.push_back({std::move(panel), isRead, std::move(read)});
+    }
     return answer;
 }
 

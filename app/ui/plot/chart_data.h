@@ -2,6 +2,7 @@
 #pragma once
 
 #include "app/core/store/store.h"
+#include "app/ui/plot/chart_panels.h"
 #include "app/ui/plot/time_spans.h"
 #include "app/ui/widgets/chip.h"
 
@@ -32,6 +33,7 @@ struct Curve {
     double window = 0;                        ///< steps that y is smoothed over; 0: it is not
     Past past = Past::kNone;
     int attempt = 0; ///< whose abandoned line it is
+    MetricFormat format = MetricFormat::kNumber;
 };
 
 /// A moment that a person should see on every chart.
@@ -46,27 +48,29 @@ struct Mark {
     bool operator==(const Mark&) const = default;
 };
 
-enum class Panel { kLoss, kQuality, kLr, kGradNorm, kThroughput, kPhases };
-inline constexpr int kPanelCount = 6;
-
 /// What the charts show right now.
 struct ChartQuery {
     QString run;
     int ranks = 0;
+    std::vector<RunNode> nodes = {};
     int64_t lastStep = 0;
     int64_t startNs = 0; ///< zero of XAxis::kRelative
     XAxis axis = XAxis::kStep;
     std::optional<std::pair<double, double>> range = {}; ///< visible, in units of the axis
     int maxPoints = 1000;
     double smoothing = 0.9;
-    std::vector<Panel> panels = {};
-    bool abandoned = true; ///< lines that the run left too
+    std::vector<QString> panels = {}; ///< keys of those whose curves are read
+    bool abandoned = true;            ///< lines that the run left too
 };
 
 struct PanelCurves {
-    Panel panel = Panel::kLoss;
+    ChartPanel panel;
+    bool isRead = false;       ///< it was asked for
     std::vector<Curve> curves; ///< of the past, if any, behind those of the run itself
 };
+
+/// For all ranks and nodes of a run.
+ChartQuery queryOf(const RunSummary& run);
 
 /// What the heat map shows right now.
 struct HeatQuery {
@@ -79,7 +83,8 @@ struct HeatQuery {
 /// A rank x time picture of one metric over the visible time of training: what lies between the
 /// spans (paused, held, lost) takes no room.
 struct HeatData {
-    QString metric;                         ///< empty: neither is there
+    QString metric; ///< empty: neither is there
+    bool isRatio = false;
     std::vector<QString> labels;            ///< one a rank, "0 node-a:0"
     std::vector<std::vector<double>> cells; ///< [rank][bin], NaN: nothing known
     double top = 1;                         ///< of the scale
@@ -88,7 +93,8 @@ struct HeatData {
     int64_t endNs = 0;                      ///< of the newest sample in sight
 };
 
-/// The curves of every panel asked for. Worker thread.
+/// Every panel of the run as panelsOf() orders them, with the curves of those that were asked for.
+/// Worker thread.
 std::vector<PanelCurves> readPanels(StoreReader& reader, const ChartQuery& query);
 
 /// gpu/utilization, or rank/cpu where there is no GPU; cost by bins, not by samples. Worker thread.

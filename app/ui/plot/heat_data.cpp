@@ -126,7 +126,7 @@ TimeSpans heldTimes(StoreReader& reader, const QString& run, int64_t newestNs) {
 }
 
 /// When any rank was sampled and not held.
-TimeSpans trainedTimes(StoreReader& reader, const RunSummary& run, const char* metric,
+TimeSpans trainedTimes(StoreReader& reader, const RunSummary& run, const std::string& metric,
                        int64_t newestNs) {
     TimeSpans sampled;
     for (int rank = 0; rank < run.ranks; ++rank)
@@ -146,7 +146,7 @@ QString labelOf(const RunSummary& run, int rank) {
 }
 
 /// The newest sample of any rank; 0: there is none.
-int64_t lastSample(StoreReader& reader, const RunSummary& run, const char* metric) {
+int64_t lastSample(StoreReader& reader, const RunSummary& run, const std::string& metric) {
     int64_t newest = 0;
     for (int rank = 0; rank < run.ranks; ++rank)
         if (const auto last = reader.lastPoint(run.id, {metric, rank}))
@@ -157,9 +157,9 @@ int64_t lastSample(StoreReader& reader, const RunSummary& run, const char* metri
 /// When the visible steps were done.
 std::optional<TimeSpan> spanOfSteps(StoreReader& reader, const QString& run, double low,
                                     double high) {
-    const auto buckets =
-        reader.buckets(run, {"train/loss", 0}, static_cast<int64_t>(std::floor(low)),
-                       static_cast<int64_t>(std::ceil(high)), kIndexBuckets);
+    const auto buckets = reader.buckets(run, {metricName(metric::kTrainLoss), 0},
+                                        static_cast<int64_t>(std::floor(low)),
+                                        static_cast<int64_t>(std::ceil(high)), kIndexBuckets);
     if (buckets.empty())
         return std::nullopt;
     return TimeSpan{buckets.front().wallNs, buckets.back().wallNs};
@@ -198,13 +198,15 @@ double topOf(const HeatData& heat) {
 HeatData readHeat(StoreReader& reader, const HeatQuery& query) {
     HeatData heat;
     const RunSummary& run = query.run;
-    for (const char* metric : {"gpu/utilization", "rank/cpu"}) {
+    for (const MetricId id : {metric::kGpuUtilization, metric::kRankCpu}) {
+        const std::string& metric = metricName(id);
         const int64_t newest = lastSample(reader, run, metric);
         if (newest == 0)
             continue;
         const TimeSpan span = visibleSpan(reader, query, {std::min(query.startNs, newest), newest});
         const TimeSpans all = trainedTimes(reader, run, metric, newest);
-        heat.metric = metric;
+        heat.metric = QString::fromStdString(metric);
+        heat.isRatio = builtinMetric(id).format == MetricFormat::kPercent;
         heat.trained = within(all, span);
         heat.beforeNs = passedAt(all, span.firstNs);
         heat.endNs = span.lastNs;

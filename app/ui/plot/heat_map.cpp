@@ -23,10 +23,6 @@ constexpr double kNearPixels = 5;
 constexpr int kGapLine = 5;
 constexpr int kGapMargin = 16;
 
-bool isRatio(const HeatData& data) {
-    return data.metric == "gpu/utilization";
-}
-
 /// Mean of the newest cells that are known.
 double latest(const std::vector<double>& cells) {
     double sum = 0;
@@ -64,7 +60,7 @@ QString gapText(const TimeSpan& gap) {
 }
 
 QString valueText(const HeatData& data, double value) {
-    return isRatio(data) ? formatPercent(value) : formatFigure(value);
+    return data.isRatio ? formatPercent(value) : formatFigure(value);
 }
 
 } // namespace
@@ -118,8 +114,8 @@ void HeatMap::show(const HeatData& heat) {
     const bool known = !heat.metric.isEmpty();
     m_plot->setVisible(known);
     m_empty->setVisible(!known);
-    m_title->setText(known && !isRatio(heat) ? tr("CPU cores busy by rank")
-                                             : tr("GPU utilization by rank"));
+    m_title->setText(known && !heat.isRatio ? tr("CPU cores busy by rank")
+                                            : tr("GPU utilization by rank"));
     m_median = medianLatest(heat);
     m_scale->setFullText(known ? figureNote() : QString());
     setMinimumHeight(std::max(size::kChartMin, 56 + 16 * static_cast<int>(heat.cells.size())));
@@ -256,7 +252,7 @@ bool HeatMap::isBehind(double latest) const {
 QString HeatMap::figureNote() const {
     const bool anyBehind = std::ranges::any_of(
         m_data.cells, [this](const auto& cells) { return isBehind(latest(cells)); });
-    const QString top = isRatio(m_data) ? formatPercent(1) : formatFigure(m_data.top);
+    const QString top = m_data.isRatio ? formatPercent(1) : formatFigure(m_data.top);
     const QString scale =
         tr("%1 of training, 0 – %2").arg(formatDuration(seconds(lengthOf(m_data.trained))), top);
     return anyBehind ? tr("red: under %1 of the median rank (%2)   %3")

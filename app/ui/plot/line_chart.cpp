@@ -86,7 +86,8 @@ bool isWithin(const Curve& curve, int64_t step) {
 }
 
 QColor colourOf(const Curve& curve) {
-    const QColor colour = colours().series[static_cast<size_t>(curve.colour)];
+    const auto& series = colours().series;
+    const QColor colour = series[static_cast<size_t>(curve.colour) % series.size()];
     return curve.past == Past::kNone ? colour : faded(colour, kPastAlpha);
 }
 
@@ -97,15 +98,24 @@ QPen penOf(const Curve& curve) {
     return pen;
 }
 
-QString valueWord(double value) {
+QString valueWord(double value, MetricFormat format) {
+    switch (format) {
+    case MetricFormat::kPercent:
+        return formatPercent(value);
+    case MetricFormat::kBytes:
+        return std::isfinite(value) ? formatMemory(std::llround(value)) : kAbsent;
+    case MetricFormat::kNumber:
+        break;
+    }
     return std::abs(value) >= 1000 ? formatCompact(value) : formatFigure(value);
 }
 
 /// Where there is little room.
-QString shortWord(double value) {
+QString shortWord(double value, MetricFormat format) {
     const double size = std::abs(value);
-    return size >= 1000 || size < 1 ? valueWord(value)
-                                    : QString::number(value, 'f', size >= 10 ? 0 : 1);
+    return format != MetricFormat::kNumber || size >= 1000 || size < 1
+               ? valueWord(value, format)
+               : QString::number(value, 'f', size >= 10 ? 0 : 1);
 }
 
 bool sameShape(const std::vector<Curve>& a, const std::vector<Curve>& b) {
@@ -128,8 +138,9 @@ LineChart::LineChart(const QString& title, const char* objectName, QWidget* pare
     applyTheme();
 }
 
-void LineChart::setTitle(const QString& title) {
+void LineChart::setTitle(const QString& title, const QString& explanation) {
     m_title->setText(title);
+    m_title->setToolTip(explanation);
     m_plot->setAccessibleName(title);
     setAccessibleName(title);
 }
@@ -183,7 +194,7 @@ void LineChart::wire() {
 
 void LineChart::applyTheme() {
     stylePlot(*m_plot);
-    m_plot->yAxis->setTicker(m_view.logY ? logTicker() : figureTicker());
+    m_plot->yAxis->setTicker(yTicker());
     m_plot->xAxis->setTicker(xTicker(m_view.axis));
     m_empty->setFont(Theme::instance().font(FontRole::kSecondary));
     m_empty->setColor(colours().secondary);
@@ -275,14 +286,16 @@ void LineChart::scaleY() {
 
 void LineChart::show(std::vector<Curve> curves, const ChartView& view) {
     const bool same = sameShape(curves, m_curves);
-    const bool axisChanged = view.axis != m_view.axis || view.logY != m_view.logY;
+    const MetricFormat format = curves.empty() ? m_format : curves.front().format;
+    const bool axisChanged = view.axis != m_view.axis || view.logY != m_view.logY ||
+                             std::exchange(m_format, format) != format;
     if (view.axis != m_view.axis)
         m_pointer.reset();
     m_curves = std::move(curves);
     m_view = view;
     if (axisChanged) {
         m_plot->yAxis->setScaleType(view.logY ? QCPAxis::stLogarithmic : QCPAxis::stLinear);
-        m_plot->yAxis->setTicker(view.logY ? logTicker() : figureTicker());
+        m_plot->yAxis->setTicker(yTicker());
         m_plot->xAxis->setTicker(xTicker(view.axis));
     }
     m_plot->xAxis->setRange(view.low, view.high);
@@ -293,6 +306,10 @@ void LineChart::show(std::vector<Curve> curves, const ChartView& view) {
     placeMarks();
     showPointer();
     describe();
+}
+
+QSharedPointer<QCPAxisTicker> LineChart::yTicker() const {
+    return m_view.logY ? logTicker() : figureTicker(m_format);
 }
 
 void LineChart::setMarks(const std::vector<Mark>& marks) {
@@ -392,8 +409,10 @@ std::vector<ChartLegend::Part> LineChart::partsOf(const Curve& curve, qsizetype 
     std::vector<ChartLegend::Part> parts;
     const auto add = [&](const QString& name, double value, const QColor& colour) {
         const bool isOneOfMany = ownCurves() > kFew;
-        parts.push_back({name + ' ' + (isOneOfMany ? shortWord(value) : valueWord(value)), colour,
-                         penOf(curve).style()});
+        parts.push_back(
+            {name + ' ' +
+                 (isOneOfMany ? shortWord(value, curve.format) : valueWord(value, curve.format)),
+             colour, penOf(curve).style()});
     };
     const QColor colour = colourOf(curve);
     if (!m_pointer && curve.past != Past::kNone) // its end is not what is newest
@@ -448,8 +467,10 @@ void LineChart::describe() {
         extent.add(curve.x, curve.y, m_view);
         if (!curve.y.isEmpty())
             lines << tr("%1: last %2, between %3 and %4")
-                         .arg(curve.name + ' ' + curve.brief, formatFigure(curve.y.back()),
-                              formatFigure(extent.low), formatFigure(extent.high));
+                         .arg(curve.name + ' ' + curve.brief,
+                              valueWord(curve.y.back(), curve.format),
+                              valueWord(extent.low, curve.format),
+                              valueWord(extent.high, curve.format));
     }
     m_plot->setAccessibleDescription(lines.isEmpty() ? tr("no points yet") : lines.join("; "));
 }

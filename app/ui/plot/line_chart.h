@@ -5,9 +5,11 @@
 #include "app/ui/plot/chart_legend.h"
 
 #include <QFrame>
+#include <QSharedPointer>
 
 #include <optional>
 
+class QCPAxisTicker;
 class QCPGraph;
 class QCPItemText;
 class QCustomPlot;
@@ -34,7 +36,7 @@ class LineChart : public QFrame {
 public:
     LineChart(const QString& title, const char* objectName, QWidget* parent = nullptr);
 
-    void setTitle(const QString& title);
+    void setTitle(const QString& title, const QString& explanation = {});
     void setFromZero(bool fromZero) { m_fromZero = fromZero; }
 
     void show(std::vector<Curve> curves, const ChartView& view);
@@ -83,6 +85,7 @@ private:
     std::vector<ChartLegend::Part> partsOf(const Curve& curve, qsizetype at) const;
     std::vector<const Curve*> namedCurves() const;
     void describe();
+    QSharedPointer<QCPAxisTicker> yTicker() const;
     void showEmptiness();
     void onMouseMove(const QPointF& position);
     double drawnX(double x) const;
@@ -100,6 +103,7 @@ private:
     std::vector<std::pair<QPointF, Mark>> m_curveMarks; ///< on what it left, in plot coordinates
     std::optional<double> m_pointer;                    ///< x
     QStringList m_valueTexts;
+    MetricFormat m_format = MetricFormat::kNumber;
     bool m_fromZero = false;
     bool m_overMark = false;
 };

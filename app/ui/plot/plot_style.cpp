@@ -58,6 +58,36 @@ protected:
     double m_step = 1;
 };
 
+/// A hundred times the ratio.
+class PercentTicker : public FigureTicker {
+protected:
+    QString getTickLabel(double tick, const QLocale&, QChar, int) override {
+        return tickText(100 * tick, 100 * m_step) + QStringLiteral(" %");
+    }
+};
+
+/// Round figures of the prefix that the top of the axis has.
+class BytesTicker : public FigureTicker {
+protected:
+    double getTickStep(const QCPRange& range) override {
+        static const char* const names[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+        size_t prefix = 0;
+        for (m_unit = 1; range.upper >= kPrefix * m_unit && prefix + 1 < std::size(names); ++prefix)
+            m_unit *= kPrefix;
+        m_name = QLatin1String(names[prefix]);
+        m_step = QCPAxisTicker::getTickStep({range.lower / m_unit, range.upper / m_unit});
+        return m_step * m_unit;
+    }
+    QString getTickLabel(double tick, const QLocale&, QChar, int) override {
+        return tickText(tick / m_unit, m_step) + ' ' + m_name;
+    }
+
+private:
+    static constexpr double kPrefix = 1024;
+    double m_unit = 1;
+    QString m_name;
+};
+
 /// There is no half a step.
 class StepTicker : public FigureTicker {
 protected:
@@ -152,7 +182,11 @@ void stylePlot(QCustomPlot& plot) {
     plot.yAxis->setTickLabelPadding(2 * size::kGrid);
 }
 
-QSharedPointer<QCPAxisTicker> figureTicker() {
+QSharedPointer<QCPAxisTicker> figureTicker(MetricFormat format) {
+    if (format == MetricFormat::kPercent)
+        return QSharedPointer<PercentTicker>::create();
+    if (format == MetricFormat::kBytes)
+        return QSharedPointer<BytesTicker>::create();
     return QSharedPointer<FigureTicker>::create();
 }
 

@@ -17,7 +17,7 @@ namespace rm {
 void stylePlot(QCustomPlot& plot);
 
 /// Tick marks with labels as format.h writes figures.
-QSharedPointer<QCPAxisTicker> figureTicker();
+QSharedPointer<QCPAxisTicker> figureTicker(MetricFormat format = MetricFormat::kNumber);
 QSharedPointer<QCPAxisTicker> logTicker();
 QSharedPointer<QCPAxisTicker> xTicker(XAxis axis);
 

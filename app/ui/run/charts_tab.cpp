@@ -14,6 +14,7 @@
 #include <QComboBox>
 #include <QHBoxLayout>
 #include <QScrollArea>
+#include <QScrollBar>
 #include <QSettings>
 #include <QSlider>
 #include <QVBoxLayout>
@@ -33,6 +34,28 @@ constexpr int kPointsPerPixel = 2;
 constexpr double kRightRoom = 0.01;
 constexpr int64_t kWidestWindow = 88'888; ///< steps, in words
 constexpr double kJumpShare = 0.1;        ///< of the whole run, around an event
+constexpr int kColumns = 3;
+constexpr int kTallRow = 6, kMiddleRow = 5, kRow = 4; ///< shares of the height
+constexpr size_t kMostMore = 120;                     ///< charts besides the main ones
+
+/// "grad_norm" -> "chartGradNorm"
+QByteArray objectNameOf(const QString& panel) {
+    QString name = "chart";
+    bool begins = true;
+    for (const QChar c : panel) {
+        if (c.isLetterOrNumber())
+            name += begins ? c.toUpper() : c;
+        begins = !c.isLetterOrNumber();
+    }
+    return name.toUtf8();
+}
+
+QString explanationOf(const ChartPanel& panel) {
+    QStringList lines;
+    for (const MetricDef& metric : panel.metrics)
+        lines << QString::fromStdString(metric.name + ": " + metric.description);
+    return lines.join('\n');
+}
 
 QSettings settingsOf(const AppContext& context) {
     return {context.paths.config + "/settings.ini", QSettings::IniFormat};
@@ -53,36 +76,63 @@ ChartsTab::ChartsTab(const AppContext& context, QWidget* parent)
 void ChartsTab::buildUi() {
     auto* column = new QVBoxLayout(this);
     column->setContentsMargins(0, 0, 0, 0);
-    m_grid = new ReflowGrid(3, size::kColumnMin);
-    buildCharts();
-    auto* scroll = new QScrollArea;
-    scroll->setWidgetResizable(true);
-    scroll->setFrameShape(QFrame::NoFrame);
-    scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
-    scroll->setFocusPolicy(Qt::NoFocus);
-    scroll->setWidget(m_grid);
-    column->addWidget(scroll);
+    auto* page = new QWidget;
+    auto* parts = new QVBoxLayout(page);
+    parts->setContentsMargins(0, 0, 0, 0);
+    parts->setSpacing(size::kCardGap);
+    buildMain();
+    buildMore();
+    for (QWidget* part : std::initializer_list<QWidget*>{m_main, m_moreTitle, m_more})
+        parts->addWidget(part);
+    m_scroll = new QScrollArea;
+    m_scroll->setObjectName("chartsScroll");
+    m_scroll->setWidgetResizable(true);
+    m_scroll->setFrameShape(QFrame::NoFrame);
+    m_scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+    m_scroll->setFocusPolicy(Qt::NoFocus);
+    m_scroll->setWidget(page);
+    column->addWidget(m_scroll);
     buildControls();
 }
 
-void ChartsTab::buildCharts() {
-    const auto add = [this](Panel panel, const QString& title, const char* name, int span,
-                            int stretch) {
-        auto* chart = new LineChart(title, name);
-        chart->setMinimumHeight(size::kChartMin);
-        m_charts[static_cast<size_t>(panel)] = chart;
-        m_grid->add(chart, span, stretch);
-        return chart;
-    };
-    add(Panel::kLoss, "loss", "chartLoss", 2, 6);
-    add(Panel::kQuality, {}, "chartQuality", 0, 6);
-    add(Panel::kLr, "train/lr", "chartLr", 1, 6)->setFromZero(true);
-    add(Panel::kGradNorm, "train/grad_norm", "chartGradNorm", 1, 4);
-    add(Panel::kThroughput, {}, "chartThroughput", 1, 4)->setFromZero(true);
-    add(Panel::kPhases, tr("phases (ms)"), "chartPhases", 1, 4)->setFromZero(true);
+void ChartsTab::buildMain() {
+    m_main = new ReflowGrid(kColumns, size::kColumnMin);
+    for (const MetricPanel& row : metricPanels()) {
+        if (!row.isMain)
+            continue;
+        LineChart* chart = makeChart(QString::fromStdString(row.key));
+        m_main->add(chart, row.isStanding ? 1 : 0, m_charts.size() <= kColumns ? kTallRow : kRow);
+    }
     m_heat = new HeatMap;
-    m_grid->add(m_heat, 2, 5);
-    m_grid->add(buildEvents(), 1, 5);
+    m_main->add(m_heat, kColumns - 1, kMiddleRow);
+    m_main->add(buildEvents(), 1, kMiddleRow);
+    m_mainCharts = m_charts.size();
+}
+
+void ChartsTab::buildMore() {
+    m_moreTitle = makeLabel({}, "secondary");
+    m_moreTitle->setObjectName("moreCharts");
+    m_moreTitle->hide();
+    m_more = new ReflowGrid(kColumns, size::kColumnMin);
+    m_more->hide();
+}
+
+LineChart* ChartsTab::makeChart(const QString& panel) {
+    auto* chart = new LineChart({}, objectNameOf(panel).constData());
+    chart->setMinimumHeight(size::kChartMin);
+    connect(chart, &LineChart::zoomAsked, this, &ChartsTab::zoomTo);
+    connect(chart, &LineChart::resetAsked, this, &ChartsTab::resetZoom);
+    connect(chart, &LineChart::pointed, this, [this](std::optional<double> x) {
+        for (const Shown& each : m_charts)
+            each.chart->setPointer(x);
+    });
+    m_charts.push_back({panel, chart});
+    return chart;
+}
+
+LineChart* ChartsTab::chartOf(const QString& panel) const {
+    const auto found = std::ranges::find(m_charts, panel, &Shown::panel);
+    return found != m_charts.end() ? found->chart : nullptr;
 }
 
 QWidget* ChartsTab::buildEvents() {
@@ -136,14 +186,7 @@ void ChartsTab::buildControls() {
 void ChartsTab::wire() {
     connect(&m_puller, &Puller::pull, this, &ChartsTab::pull);
     connect(&m_heatPuller, &Puller::pull, this, &ChartsTab::pullHeat);
-    for (LineChart* chart : m_charts) {
-        connect(chart, &LineChart::zoomAsked, this, &ChartsTab::zoomTo);
-        connect(chart, &LineChart::resetAsked, this, &ChartsTab::resetZoom);
-        connect(chart, &LineChart::pointed, this, [this](std::optional<double> x) {
-            for (LineChart* each : m_charts)
-                each->setPointer(x);
-        });
-    }
+    connect(m_scroll->verticalScrollBar(), &QScrollBar::valueChanged, &m_puller, &Puller::request);
     connect(m_events, &TimelineView::momentChosen, this, &ChartsTab::jumpTo);
     wireControls();
 }
@@ -201,9 +244,10 @@ void ChartsTab::setRun(const QString& run) {
     m_zoom.reset();
     m_chosen.reset();
     m_follow->setChecked(true);
-    for (LineChart* chart : m_charts) {
-        chart->selectMark(std::nullopt);
-        chart->show({}, view());
+    showMore({}); // another run may report other things
+    for (const Shown& each : m_charts) {
+        each.chart->selectMark(std::nullopt);
+        each.chart->show({}, view());
     }
     m_heat->show({});
     m_puller.restart();
@@ -218,8 +262,8 @@ void ChartsTab::show(const RunDetail& detail) {
     m_noEvents->setVisible(moments.empty());
     m_events->setVisible(!moments.empty());
     m_events->setMoments(std::move(moments));
-    for (LineChart* chart : m_charts)
-        chart->setMarks(marks());
+    for (const Shown& each : m_charts)
+        each.chart->setMarks(marks());
     m_abandoned->setVisible(std::ranges::any_of(
         detail.history.lines, [](const StoredLine& line) { return line.retiredBy != 0; }));
     const bool first = !m_heat->isFilled();
@@ -244,20 +288,34 @@ void ChartsTab::showEvent(QShowEvent* event) {
 
 void ChartsTab::resizeEvent(QResizeEvent* event) {
     QWidget::resizeEvent(event);
+    fitMain();
     m_puller.request();
 }
 
+/// The main part fills what is seen without scrolling, but for the head of what is below it.
+void ChartsTab::fitMain() {
+    const int head = m_moreCharts.empty() ? 0 : m_moreTitle->sizeHint().height() + size::kCardGap;
+    m_main->setLeastHeight(std::max(0, m_scroll->viewport()->height() - head));
+}
+
+/// The main ones, and of the others, which can be many, those in sight.
+std::vector<QString> ChartsTab::panelsToRead() const {
+    std::vector<QString> panels;
+    for (size_t i = 0; i < m_charts.size(); ++i)
+        if (i < m_mainCharts || !m_charts[i].chart->visibleRegion().isEmpty())
+            panels.push_back(m_charts[i].panel);
+    return panels;
+}
+
 ChartQuery ChartsTab::query() const {
-    const RunSummary& run = *m_detail.run;
-    ChartQuery query{.run = m_run, .ranks = run.ranks, .lastStep = run.step};
+    ChartQuery query = queryOf(*m_detail.run);
     query.startNs = view().startNs;
     query.axis = static_cast<XAxis>(m_axis->currentIndex());
     query.range = m_zoom;
-    query.maxPoints = kPointsPerPixel * std::max(200, m_charts.front()->plotWidth());
+    query.maxPoints = kPointsPerPixel * std::max(200, m_charts.front().chart->plotWidth());
     query.smoothing = m_smoothing->value() / 100.0;
     query.abandoned = m_abandoned->isChecked();
-    query.panels = {Panel::kLoss,     Panel::kQuality,    Panel::kLr,
-                    Panel::kGradNorm, Panel::kThroughput, Panel::kPhases};
+    query.panels = panelsToRead();
     return query;
 }
 
@@ -321,31 +379,87 @@ void ChartsTab::apply(const std::vector<PanelCurves>& panels) {
                 m_parentBegin =
                     std::max(0.0, std::min(m_parentBegin.value_or(qInf()), curve.x.front() - 1));
         }
-    ChartView common = view();
-    for (const PanelCurves& panel : panels) {
-        LineChart* chart = m_charts[static_cast<size_t>(panel.panel)];
-        if (panel.panel == Panel::kThroughput && !panel.curves.empty())
-            chart->setTitle(tr("%1 per rank").arg(panel.curves.front().name.section('/', 1)));
-        if (panel.panel == Panel::kLoss)
-            m_window = panel.curves.front().window;
-        if (panel.panel == Panel::kQuality)
-            showQuality(panel.curves);
-        common.logY = m_log->isChecked() && panel.panel != Panel::kLr;
-        chart->show(panel.curves, common);
+    if (!panels.empty() && !panels.front().curves.empty())
+        m_window = panels.front().curves.front().window;
+    showMain(panels);
+    showMore(panels);
+    const ChartView common = view();
+    bool missing = false;
+    for (const PanelCurves& each : panels) {
+        LineChart* chart = chartOf(each.panel.key);
+        if (!chart)
+            continue;
+        chart->setTitle(each.panel.title, explanationOf(each.panel));
+        chart->setFromZero(each.panel.fromZero);
+        missing = missing || (!each.isRead && !chart->visibleRegion().isEmpty());
+        if (!each.isRead)
+            continue;
+        ChartView view = common;
+        view.logY = m_log->isChecked() && each.panel.canBeLog;
+        chart->show(each.curves, view);
         chart->setMarks(marks());
     }
+    if (missing) // charts that have come into sight meanwhile
+        m_puller.request();
     nameSmoothing();
 }
 
-/// Beside the loss, where validation has more to say.
-void ChartsTab::showQuality(const std::vector<Curve>& curves) {
-    QStringList names;
-    for (const Curve& curve : curves)
-        names << (names.isEmpty() ? curve.name : curve.name.section('/', 1));
-    LineChart* quality = m_charts[static_cast<size_t>(Panel::kQuality)];
-    quality->setTitle(names.join(kSeparator));
-    m_grid->setSpan(m_charts[static_cast<size_t>(Panel::kLoss)], curves.empty() ? 2 : 1);
-    m_grid->setSpan(quality, curves.empty() ? 0 : 1);
+/// The first chart has the room of those in its row that there is nothing for.
+void ChartsTab::showMain(const std::vector<PanelCurves>& panels) {
+    int room = kColumns;
+    for (size_t i = m_mainCharts; i-- > 1;) {
+        const bool isThere = std::ranges::any_of(
+            panels, [&](const PanelCurves& each) { return each.panel.key == m_charts[i].panel; });
+        m_main->setSpan(m_charts[i].chart, isThere ? 1 : 0);
+        if (!isThere) {
+            m_charts[i].chart->setTitle({});
+            m_charts[i].chart->show({}, view());
+        }
+        room -= isThere && i < kColumns ? 1 : 0;
+    }
+    m_main->setSpan(m_charts.front().chart, room);
+}
+
+/// Makes charts of what is reported but not of the main part, and removes those of what is not.
+void ChartsTab::showMore(const std::vector<PanelCurves>& panels) {
+    std::vector<QString> keys;
+    for (const PanelCurves& each : panels)
+        if (!each.panel.isMain)
+            keys.push_back(each.panel.key);
+    const size_t left = keys.size() - std::min(keys.size(), kMostMore);
+    keys.resize(keys.size() - left);
+    if (std::exchange(m_moreCharts, keys) != keys)
+        arrangeMore();
+    m_moreTitle->setText(
+        left == 0
+            ? tr("Everything else that the run reports")
+            : tr("Everything else that the run reports; %1 more: ringmaster export")
+                  .arg(counted(static_cast<int64_t>(left), tr("1 metric"), tr("%1 metrics"))));
+    m_moreTitle->setVisible(!m_moreCharts.empty());
+    m_more->setVisible(!m_moreCharts.empty());
+    fitMain();
+}
+
+void ChartsTab::arrangeMore() {
+    std::vector<Shown> before(m_charts.begin() + static_cast<std::ptrdiff_t>(m_mainCharts),
+                              m_charts.end());
+    m_charts.resize(m_mainCharts);
+    for (const Shown& each : before)
+        m_more->take(each.chart);
+    for (const QString& panel : m_moreCharts) {
+        const auto known = std::ranges::find(before, panel, &Shown::panel);
+        LineChart* chart = nullptr;
+        if (known != before.end()) {
+            chart = known->chart;
+            m_charts.push_back(*known);
+            before.erase(known);
+        } else {
+            chart = makeChart(panel);
+        }
+        m_more->add(chart, 1, kRow);
+    }
+    for (const Shown& gone : before)
+        gone.chart->deleteLater();
 }
 
 std::vector<Mark> ChartsTab::marks() const {
@@ -369,8 +483,8 @@ void ChartsTab::jumpTo(Moment moment) {
         return;
     }
     m_chosen = moment;
-    for (LineChart* chart : m_charts)
-        chart->selectMark(moment.step);
+    for (const Shown& each : m_charts)
+        each.chart->selectMark(moment.step);
     const auto [first, last] = wholeRange();
     const double width = m_zoom ? m_zoom->second - m_zoom->first : (last - first) * kJumpShare;
     const double x = xOf(view().axis, view().startNs, moment.step, moment.wallNs);

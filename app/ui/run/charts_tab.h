@@ -8,11 +8,12 @@
 
 #include <QWidget>
 
-#include <array>
+#include <vector>
 
 class QComboBox;
 class QLabel;
 class QPushButton;
+class QScrollArea;
 class QSlider;
 
 namespace rm {
@@ -21,7 +22,9 @@ class HeatMap;
 class ReflowGrid;
 class TimelineView;
 
-/// The charts of a run, moved and pointed at together.
+/// The charts of a run, moved and pointed at together: those of the metrics registry that a person
+/// looks at first with the heat map and the events, and below them one for whatever else the run
+/// reports; of these only those in sight are read.
 class ChartsTab : public QWidget {
     Q_OBJECT
 public:
@@ -41,7 +44,9 @@ protected:
 
 private:
     void buildUi();
-    void buildCharts();
+    void buildMain();
+    void buildMore();
+    LineChart* makeChart(const QString& panel);
     QWidget* buildEvents();
     void buildControls();
     void wire();
@@ -50,7 +55,12 @@ private:
     void pull();
     void pullHeat();
     void apply(const std::vector<PanelCurves>& panels);
-    void showQuality(const std::vector<Curve>& curves);
+    void showMain(const std::vector<PanelCurves>& panels);
+    void showMore(const std::vector<PanelCurves>& panels);
+    void arrangeMore();
+    void fitMain();
+    LineChart* chartOf(const QString& panel) const;
+    std::vector<QString> panelsToRead() const;
     ChartQuery query() const;
     ChartView view() const;
     std::pair<double, double> wholeRange() const;
@@ -65,11 +75,20 @@ private:
     RunDetail m_detail;
     Puller m_puller;
     Puller m_heatPuller;
-    std::array<LineChart*, kPanelCount> m_charts{};
+    struct Shown {
+        QString panel;
+        LineChart* chart;
+    };
+    std::vector<Shown> m_charts;       ///< the main ones first, of them the loss
+    size_t m_mainCharts = 0;           ///< how many these are
+    std::vector<QString> m_moreCharts; ///< panels of the others
+    QScrollArea* m_scroll;
     HeatMap* m_heat;
     TimelineView* m_events;
     QLabel* m_noEvents;
-    ReflowGrid* m_grid;
+    ReflowGrid* m_main;
+    ReflowGrid* m_more;
+    QLabel* m_moreTitle;
     QWidget* m_controls;
     QLabel* m_smoothingText;
     QSlider* m_smoothing;

@@ -34,7 +34,9 @@ CheckpointsTab::CheckpointsTab(const AppContext& context, QWidget* parent)
 }
 
 void CheckpointsTab::buildUi() {
-    m_chart = new LineChart(tr("train/loss, checkpoints marked"), "chartCheckpoints");
+    m_chart =
+        new LineChart(tr("%1, checkpoints marked").arg(metricName(metric::kTrainLoss).c_str()),
+                      "chartCheckpoints");
     m_chart->setFixedHeight(size::kChartMin + 20);
     m_model = new CheckpointsModel(this);
     m_table = new Table("checkpointsTable", tr("Checkpoints"));
@@ -154,20 +156,22 @@ void CheckpointsTab::showEvent(QShowEvent* event) {
 void CheckpointsTab::pull() {
     if (!m_detail.run)
         return;
-    ChartQuery query{.run = m_run, .ranks = m_detail.run->ranks, .lastStep = m_detail.run->step};
+    ChartQuery query = queryOf(*m_detail.run);
     query.maxPoints = kPoints;
     query.smoothing = kSmoothing;
-    query.panels = {Panel::kLoss};
+    query.panels = {QString::fromStdString(builtinMetric(metric::kTrainLoss).panel)};
     m_puller.await(
         m_context.store.ask([query](StoreReader& reader) { return readPanels(reader, query); }),
         this, [this](const std::vector<PanelCurves>& panels) {
             ChartView view;
             view.high =
                 m_detail.run ? std::max<double>(1, static_cast<double>(m_detail.run->step)) : 1;
-            std::vector<Curve> curves = panels.front().curves;
-            std::erase_if(curves, [](const Curve& each) {
-                return each.name != "train/loss" || each.x.isEmpty();
-            });
+            std::vector<Curve> curves;
+            const QString loss = QString::fromStdString(metricName(metric::kTrainLoss));
+            for (const PanelCurves& panel : panels)
+                std::ranges::copy_if(
+                    panel.curves, std::back_inserter(curves),
+                    [&loss](const Curve& each) { return each.name == loss && !each.x.isEmpty(); });
             view.low = curves.empty() ? 0 : view.high;
             for (const Curve& curve : curves) {
                 view.low = std::clamp(curve.x.front() - 1, 0.0, view.low);

@@ -40,13 +40,6 @@ constexpr int kPullMs = 250;
 constexpr int kCompactWidth = 920;
 enum Figure { kStep, kLoss, kThroughput, kStepTime, kSlowest };
 
-QString capitalized(const std::string& sentence) {
-    QString text = QString::fromStdString(sentence);
-    if (!text.isEmpty())
-        text[0] = text[0].toUpper();
-    return text;
-}
-
 bool hasCheckpoint(const RunDetail& detail) {
     return std::ranges::any_of(detail.history.checkpoints, [](const StoredCheckpoint& each) {
         return !each.removed && each.retiredBy == 0;
@@ -104,11 +97,11 @@ QWidget* RunPage::buildFigures() {
     auto* row = new QHBoxLayout(figures);
     row->setContentsMargins(0, 0, 0, 0);
     row->setSpacing(size::kCardGap);
-    m_figures = {new KeyFigure(tr("Step"), "figureStep"),
-                 new KeyFigure(tr("Loss, raw"), "figureLoss"),
-                 new KeyFigure(throughputWord(metric::kTrainTokensPerS), "figureThroughput"),
-                 new KeyFigure(tr("Step time"), "figureStepTime"),
-                 new KeyFigure(tr("Slowest rank"), "figureSlowest")};
+    m_figures = {
+        new KeyFigure(tr("Step"), "figureStep"), new KeyFigure(tr("Loss, raw"), "figureLoss"),
+        new KeyFigure(throughputWord(builtinMetric(metric::kTrainTokensPerS)), "figureThroughput"),
+        new KeyFigure(tr("Step time"), "figureStepTime"),
+        new KeyFigure(tr("Slowest rank"), "figureSlowest")};
     for (KeyFigure* figure : m_figures)
         row->addWidget(figure, 1);
     return figures;
@@ -340,7 +333,8 @@ void RunPage::showSlowestFigure() {
     m_figures[kSlowest]->show(
         tr("rank %1").arg(straggler->rank),
         node + tr("%1, %2 over the median")
-                   .arg(tr(kStepPhases[straggler->phase].word), formatPercent(straggler->overBy)),
+                   .arg(QString::fromStdString(labelOf(*stepPhases()[straggler->phase])),
+                        formatPercent(straggler->overBy)),
         "bad");
 }
 

@@ -7,6 +7,7 @@
 #include <QResizeEvent>
 
 #include <algorithm>
+#include <utility>
 
 namespace rm {
 
@@ -31,6 +32,21 @@ void ReflowGrid::setSpan(QWidget* child, int span) {
         return;
     item->span = span;
     arrange(m_columns);
+}
+
+void ReflowGrid::setLeastHeight(int height) {
+    if (std::exchange(m_leastHeight, height) != height)
+        updateGeometry();
+}
+
+QSize ReflowGrid::minimumSizeHint() const {
+    return QWidget::minimumSizeHint().expandedTo({0, m_leastHeight});
+}
+
+void ReflowGrid::take(QWidget* child) {
+    m_grid->removeWidget(child);
+    child->hide();
+    std::erase_if(m_items, [child](const Item& item) { return item.widget == child; });
 }
 
 void ReflowGrid::clear() {

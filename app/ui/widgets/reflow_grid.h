@@ -19,7 +19,11 @@ public:
     /// `rowStretch` counts for the row in which the child comes to lie.
     void add(QWidget* child, int span = 1, int rowStretch = 0);
     void setSpan(QWidget* child, int span);
-    void clear(); ///< deletes the children
+    /// Takes at least that height, and more where its children need it.
+    void setLeastHeight(int height);
+    QSize minimumSizeHint() const override;
+    void take(QWidget* child); ///< out of the grid; hidden and still a child
+    void clear();              ///< deletes the children
 
 protected:
     void resizeEvent(QResizeEvent* event) override;
@@ -36,6 +40,7 @@ private:
     int m_maxColumns;
     int m_minColumnWidth;
     int m_columns = 0;
+    int m_leastHeight = 0;
     std::vector<Item> m_items;
     QGridLayout* m_grid;
 };

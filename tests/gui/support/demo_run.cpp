@@ -4,6 +4,7 @@
 #include "shared/exit_code.h"
 #include "shared/spec/run_spec.h"
 
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 
@@ -114,6 +115,23 @@ Samples DemoRun::machineSamples(int rank, int64_t step, int64_t wallNs) {
     samples.metric = {m_shape.gpus ? metric::kGpuUtilization : metric::kRankCpu,
                       metric::kRankMemoryBytes};
     samples.value = {static_cast<float>(std::clamp(busy, 0.0, 1.0)), 3.1e9F};
+    const auto add = [&samples](MetricId id, double value) {
+        samples.metric.push_back(id);
+        samples.value.push_back(static_cast<float>(value));
+    };
+    if (m_shape.gpus) {
+        add(metric::kGpuMemoryBytes, 61e9 + 1e8 * noise(1));
+        add(metric::kGpuPowerW, 690 * busy);
+        add(metric::kGpuTemperatureC, 66 + noise(1));
+    }
+    const bool leads = std::ranges::any_of(
+        m_shape.nodes, [rank](const RunNode& node) { return node.firstRank == rank; });
+    if (leads) {
+        add(metric::kNodeCpu, 0.31 + noise(0.02));
+        add(metric::kNodeMemoryBytes, 212e9 + 1e9 * noise(1));
+        add(metric::kNodeRxBytesPerS, 1.1e9 * busy);
+        add(metric::kNodeTxBytesPerS, 1.1e9 * busy);
+    }
     return samples;
 }
 

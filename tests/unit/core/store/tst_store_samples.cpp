@@ -374,11 +374,22 @@ private Q_SLOTS:
     void runsOwnMetricsKeepNameAndUnit() {
         StoreFixture store;
         store.createRun("a");
-        const MetricDef def{1000,   "my/metric", "ms", MetricKind::kCounter, MetricScope::kRun,
-                            "Mine."};
+        const MetricDef def{.id = 1000,
+                            .name = "my/metric",
+                            .unit = "ms",
+                            .kind = MetricKind::kCounter,
+                            .scope = MetricScope::kRun,
+                            .description = "Mine.",
+                            .direction = MetricDirection::kLower,
+                            .format = MetricFormat::kPercent,
+                            .ranks = MetricRanks::kMean,
+                            .smooth = true,
+                            .panel = "mine",
+                            .place = 3,
+                            .label = "mine in words",
+                            .brief = "m"};
         store.ingest("a", {started(1, 0, 0), MetricRegistered{def}, Samples{0, 1, 1, {1000}, {5}}});
-        QCOMPARE(*store.reader().metricDef("a", "my/metric"), def);
-        QVERIFY(!store.reader().metricDef("a", "train/loss"));
+        QVERIFY(store.reader().metrics("a") == std::vector<MetricDef>{def});
         // A resumed run may use the number for something else.
         MetricDef other = def;
         other.name = "other/metric";
@@ -388,6 +399,29 @@ private Q_SLOTS:
         QCOMPARE(store.reader().points("a", {"other/metric", 0}).size(), size_t(1));
         const std::vector<SeriesKey> keys{{"my/metric", 0}, {"other/metric", 0}};
         QVERIFY(store.reader().series("a") == keys);
+    }
+
+    void ringmastersOwnMetricsAreAsThisReleaseKnowsThem() {
+        StoreFixture store;
+        store.createRun("a");
+        store.ingest("a", {started(1, 0, 0), lossAt(1, 1), Samples{0, 1, 1, {29}, {5}}});
+        const std::vector<MetricDef> metrics = store.reader().metrics("a");
+        QCOMPARE(metrics.size(), size_t(2));
+        QVERIFY(metrics[0] == builtinMetric(metric::kTrainLoss));
+        QCOMPARE(metrics[1].name, std::string("user/metric_29"));
+        QVERIFY(store.reader().metrics("no such run").empty());
+    }
+
+    void ownMetricsOfTheClockAreKeptApartFromSteps() {
+        StoreFixture store;
+        store.createRun("a");
+        const MetricDef watts{.id = 1000, .name = "wall/watts", .clock = MetricClock::kWall};
+        store.ingest("a", {started(1, 0, 0), MetricRegistered{watts}, lossAt(7, 7),
+                           Samples{0, 7, 8, {1000, metric::kTrainLr}, {400, 0.5F}},
+                           Samples{0, 7, 9, {1000}, {410}}});
+        QCOMPARE(store.reader().points("a", {"wall/watts", 0}).size(), size_t(2));
+        QCOMPARE(store.reader().points("a", {"train/lr", 0}).size(), size_t(1));
+        QCOMPARE(store.reader().run("a")->step, int64_t(7));
     }
 
     void absentThingsAreEmpty() {

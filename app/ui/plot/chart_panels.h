@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "shared/metrics/registry.h"
+
+#include <QString>
+
+#include <vector>
+
+namespace rm {
+
+/// One chart of a run, and the metrics that share it.
+struct ChartPanel {
+    QString key;                         ///< names it among the charts of the run
+    QString title;                       ///< with the unit, where there is one
+    std::vector<MetricDef> metrics = {}; ///< by place; of one unit
+    uint8_t colour = 0;
+    bool fromZero = false;
+    bool canBeLog = true;
+    bool hasPast = true;
+    bool isMain = false;
+    bool operator==(const ChartPanel&) const = default;
+};
+
+/// The charts for what a run reports: those of the registry first, in its order, those that stand
+/// there from the start even without a metric. Then those that the run names itself, and one for
+/// each metric that names none, by the prefix of their metrics.
+std::vector<ChartPanel> panelsOf(const std::vector<MetricDef>& metrics);
+
+} // namespace rm
