@@ -425,8 +425,8 @@ void TestCurves::bytesAndRatiosReadAsSuch() {
     const auto last = [](MetricFormat format, double high) {
         return ticksBetween(*figureTicker(format), 0, high).labels.back();
     };
-    QCOMPARE(last(MetricFormat::kBytes, 2.0 * (1 << 30)), QString("2.0 GiB"));
-    QCOMPARE(last(MetricFormat::kBytes, 600.0 * (1 << 20)), QString("600 MiB"));
+    QCOMPARE(last(MetricFormat::kBytes, 2.0 * (1 << 30)), QString("2.0 Gi"));
+    QCOMPARE(last(MetricFormat::kBytes, 600.0 * (1 << 20)), QString("600 Mi"));
     QCOMPARE(last(MetricFormat::kPercent, 1), QString("100 %"));
 }
 

@@ -70,7 +70,8 @@ protected:
 class BytesTicker : public FigureTicker {
 protected:
     double getTickStep(const QCPRange& range) override {
-        static const char* const names[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+        static const char* const names[] = {" B", " Ki", " Mi", " Gi",
+                                            " Ti"}; // the margin is narrow
         size_t prefix = 0;
         for (m_unit = 1; range.upper >= kPrefix * m_unit && prefix + 1 < std::size(names); ++prefix)
             m_unit *= kPrefix;
@@ -79,7 +80,7 @@ protected:
         return m_step * m_unit;
     }
     QString getTickLabel(double tick, const QLocale&, QChar, int) override {
-        return tickText(tick / m_unit, m_step) + ' ' + m_name;
+        return tick == 0 ? tickText(0, m_step) : tickText(tick / m_unit, m_step) + m_name;
     }
 
 private:
