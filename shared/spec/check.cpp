@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "shared/spec/run_spec.h"
+#include "shared/spec/model_family.h"
 #include "shared/spec/toml_fields.h"
 
 #include <algorithm>
@@ -53,18 +53,9 @@ void checkName(const RunSpec& spec, Mistakes& mistakes) {
         mistakes.push_back("name must be one line of 1 to 64 characters");
 }
 
-bool isImages(const RunSpec& spec) {
-    return spec.model.type.starts_with("resnet");
-}
-
 void checkModel(const RunSpec& spec, Mistakes& mistakes) {
-    const auto& model = spec.model;
-    if (isImages(spec))
-        return;
-    if (model.heads > 0 && model.width % model.heads != 0)
-        mistakes.push_back("model.width is " + std::to_string(model.width) +
-                           ", which model.heads = " + std::to_string(model.heads) +
-                           " does not divide");
+    if (const ModelFamily* family = findFamily(spec.model.type))
+        family->check(spec, mistakes);
 }
 
 void checkPaths(std::string_view key, const std::vector<std::string>& paths, bool stage,
@@ -106,39 +97,19 @@ void checkSchedule(const RunSpec& spec, Mistakes& mistakes) {
             ", but must be at most optimizer.lr = " + plainNumber(spec.optimizer.lr));
 }
 
-void checkTrain(const RunSpec& spec, Mistakes& mistakes) {
+bool measures(const ModelFamily& family, std::string_view watch) {
+    return std::ranges::find(family.figures, watch, watchNameOf) != family.figures.end();
+}
+
+void checkWatch(const RunSpec& spec, Mistakes& mistakes) {
     const auto& train = spec.train;
-    const bool translates = spec.model.type == "translation";
-    if (translates && !train.rankBatchSizes.empty())
-        mistakes.push_back("train.rank_batch_sizes is set, but a translation batches by tokens: "
-                           "set train.batch_tokens");
-    const auto isOneOf = [&](std::initializer_list<const char*> names) {
-        return std::ranges::find(names, train.watch) != names.end();
-    };
-    const bool forGpt = train.watch == "loss";
-    const bool forTranslation = isOneOf({"loss", "bleu", "chrf", "cer", "wer"});
-    const bool forImages = isOneOf({"loss", "top1", "top5"});
-    if (!(translates ? forTranslation : isImages(spec) ? forImages : forGpt))
+    const ModelFamily* family = findFamily(spec.model.type);
+    if (family && !measures(*family, train.watch))
         mistakes.push_back("train.watch is \"" + train.watch + "\", which a " + spec.model.type +
                            " model does not measure");
     if (train.patience > 0 && spec.validation.every == 0)
         mistakes.push_back("train.patience is " + std::to_string(train.patience) +
                            ", but validation.every = 0 never validates");
-}
-
-void checkTranslation(const RunSpec& spec, Mistakes& mistakes) {
-    if (spec.model.type != "translation")
-        return;
-    if (spec.data.tokenizer != "sentencepiece")
-        mistakes.push_back("data.tokenizer is \"" + spec.data.tokenizer +
-                           "\", but a translation needs \"sentencepiece\"");
-    if (spec.validation.sampleTokens > spec.model.context)
-        mistakes.push_back(
-            "validation.sample_tokens is " + std::to_string(spec.validation.sampleTokens) +
-            ", but must be at most model.context = " + std::to_string(spec.model.context));
-    if (spec.validation.sampleTokens == 0 && spec.train.watch != "loss")
-        mistakes.push_back("train.watch is \"" + spec.train.watch +
-                           "\", which validation.sample_tokens = 0 never measures");
 }
 
 void checkOptimizer(const RunSpec& spec, Mistakes& mistakes) {
@@ -191,8 +162,8 @@ Result<CheckedSpec> check(RunSpec spec) {
     Mistakes mistakes;
     for (const SpecField& field : specSchema())
         checkField(field, field.ref(spec), mistakes);
-    for (const auto rule : {checkName, checkModel, checkData, checkTrain, checkTranslation,
-                            checkOptimizer, checkSchedule, checkCheckpoint, checkLaunch})
+    for (const auto rule : {checkName, checkModel, checkData, checkWatch, checkOptimizer,
+                            checkSchedule, checkCheckpoint, checkLaunch})
         rule(spec, mistakes);
     if (auto valid = failWithAll(mistakes); !valid)
         return tl::unexpected(valid.error());

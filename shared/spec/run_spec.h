@@ -20,7 +20,7 @@ struct RunSpec {
     int64_t seed = 1337;
 
     struct Model {
-        std::string type = "gpt"; ///< "gpt" | "translation" | "resnet18" | "resnet50"
+        std::string type = "gpt"; ///< a type of modelFamilies()
         int64_t layers = 6;
         int64_t heads = 6;
         int64_t width = 384;     ///< n_embd / d_model
@@ -35,8 +35,8 @@ struct RunSpec {
     } model;
 
     struct Data {
-        /// gpt: text files, folders of text, token shards (.rmtok); translation: pairs (.tsv) or
-        /// their shards (.rmpairs); resnet: folders that hold one folder a class.
+        /// Files and folders of the family's DataKind, or shards of them: text, pairs of sentences
+        /// or pictures.
         std::vector<std::string> train;
         std::vector<std::string> validation; ///< empty: hold out `validationShare` of train
         double validationShare = 0.05;
@@ -106,9 +106,9 @@ struct RunSpec {
         int64_t batches = 10;
         int64_t sampleTokens = 120; ///< 0: no sample
         std::string prompt = "\n";
-        double temperature = 0.8; ///< gpt; 0: the likeliest token every time
-        int64_t topK = 50;        ///< gpt; 0: all tokens
-        double topP = 1.0;        ///< gpt; 1: all tokens
+        double temperature = 0.8; ///< of samples; 0: the likeliest token every time
+        int64_t topK = 50;        ///< of samples; 0: all tokens
+        double topP = 1.0;        ///< of samples; 1: all tokens
         int64_t beams = 1;        ///< translation; 1: greedy
         double lengthPenalty = 1.0;
         bool operator==(const Validation&) const = default;

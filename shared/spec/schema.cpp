@@ -1,64 +1,41 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "shared/spec/schema.h"
 
+#include "shared/spec/model_family.h"
+#include "shared/spec/schema_rows.h"
+
 #include <algorithm>
 
 namespace rm {
 namespace {
 
-using Names = std::vector<std::string_view>;
+bool holds(const Names& names, std::string_view name) {
+    return std::ranges::find(names, name) != names.end();
+}
 
 // Whole numbers stay exact in a double up to here.
 constexpr double kMaxExact = 9007199254740991.0;
 constexpr double kMaxSteps = 1e12;
 
-const Names kText = {"gpt", "translation"};
-const Names kGpt = {"gpt"};
-const Names kTranslation = {"translation"};
-const Names kImages = {"resnet18", "resnet50"};
-const Names kSamples = {"gpt", "resnet18", "resnet50"};         ///< a batch is so many samples
-const Names kUnequal = {"translation", "resnet18", "resnet50"}; ///< single samples can be bad
 const SchemaRow::Only kAdam = {"optimizer.type", {"adamw", "adam"}};
 const SchemaRow::Only kSgd = {"optimizer.type", {"sgd"}};
 
-struct Bounds {
-    double min, max;
-};
-
-struct Row : SchemaRow {
-    Row basic() && {
-        isBasic = true;
-        return std::move(*this);
-    }
-    Row onlyWith(Only condition) && {
-        only = std::move(condition);
-        return std::move(*this);
-    }
-    Row alsoCalled(Names names) && {
-        aliases = std::move(names);
-        return std::move(*this);
-    }
-};
-using Rows = std::vector<Row>;
-
-Row number(std::string_view key, std::string_view label, std::string_view unit,
-           std::string_view description, Bounds bounds, SpecFieldRef (*ref)(RunSpec&),
-           Names models = {}) {
-    return {{{key, label, unit, description, bounds.min, bounds.max, {}, ref, std::move(models)}}};
+/// What the validation of any family can measure, as train.watch names it.
+Names watchedNames() {
+    Names names;
+    for (const ModelFamily& family : modelFamilies())
+        for (const MetricId figure : family.figures)
+            if (const auto name = watchNameOf(figure); !holds(names, name))
+                names.push_back(name);
+    return names;
 }
 
-/// A text, a list of texts or a switch.
-Row plain(std::string_view key, std::string_view label, std::string_view description,
-          SpecFieldRef (*ref)(RunSpec&), Names models = {}) {
-    return {{{key, label, "", description, 0, 0, {}, ref, std::move(models)}}};
+Names modelTypes() {
+    Names types;
+    for (const ModelFamily& family : modelFamilies())
+        types.insert(types.end(), family.types.begin(), family.types.end());
+    return types;
 }
-
-Row choice(std::string_view key, std::string_view label, std::string_view description,
-           Names choices, SpecFieldRef (*ref)(RunSpec&), Names models = {}) {
-    return {{{key, label, "", description, 0, 0, std::move(choices), ref, std::move(models)}}};
-}
-
-#define RM_FIELD(member) [](RunSpec& spec) -> SpecFieldRef { return &spec.member; }
 
 Rows runFields() {
     return {
@@ -73,53 +50,35 @@ Rows runFields() {
 
 Rows modelFields() {
     return {
-        choice("model.type", "Model", "Kind of model.",
-               {"gpt", "translation", "resnet18", "resnet50"}, RM_FIELD(model.type))
+        choice("model.type", "Model", "Kind of model.", modelTypes(), RM_FIELD(model.type))
             .alsoCalled({"architecture", "arch", "model_type", "model_name"}),
         number("model.layers", "Layers", "",
                "Transformer blocks; translation: of the encoder, and as many of the decoder.",
-               {1, 1024}, RM_FIELD(model.layers), kText)
+               {1, 1024}, RM_FIELD(model.layers))
             .alsoCalled({"n_layer", "n_layers", "num_layers", "num_hidden_layers", "depth",
                          "encoder_layers", "decoder_layers"}),
         number("model.heads", "Heads", "", "Attention heads of a block; they divide the width.",
-               {1, 1024}, RM_FIELD(model.heads), kText)
+               {1, 1024}, RM_FIELD(model.heads))
             .alsoCalled(
                 {"n_head", "n_heads", "num_heads", "num_attention_heads", "attention_heads"}),
         number("model.width", "Width", "", "Size of a token's vector (n_embd, d_model).",
-               {1, 131072}, RM_FIELD(model.width), kText)
+               {1, 131072}, RM_FIELD(model.width))
             .alsoCalled({"n_embd", "d_model", "hidden_size", "embed_dim", "embedding_size", "dim",
                          "hidden_dim"}),
         number("model.feed_forward", "Feed-forward width", "",
                "Width inside a block (d_ff); 0: four times the width.", {0, 1048576},
-               RM_FIELD(model.feedForward), kText)
+               RM_FIELD(model.feedForward))
             .alsoCalled(
                 {"d_ff", "ffn_dim", "n_inner", "intermediate_size", "ffn_hidden_size", "mlp_dim"}),
         number("model.context", "Context", "tokens",
                "How many tokens the model sees at once; translation: of either language.",
-               {1, 1048576}, RM_FIELD(model.context), kText)
+               {1, 1048576}, RM_FIELD(model.context))
             .alsoCalled({"block_size", "seq_len", "seq_length", "sequence_length", "max_seq_len",
                          "max_length", "context_length", "n_ctx", "n_positions",
                          "max_position_embeddings"}),
         number("model.dropout", "Dropout", "ratio", "Share of activations dropped while training.",
-               {0, 0.99}, RM_FIELD(model.dropout), kText)
+               {0, 0.99}, RM_FIELD(model.dropout))
             .alsoCalled({"dropout_rate", "p_dropout", "resid_pdrop", "attention_dropout"}),
-        plain("model.share_embeddings", "Share embeddings",
-              "One vocabulary and one embedding for both languages.",
-              RM_FIELD(model.shareEmbeddings), kTranslation)
-            .alsoCalled({"tie_embeddings", "tied_embeddings", "share_all_embeddings",
-                         "tie_word_embeddings"}),
-        number("model.classes", "Classes", "",
-               "Kinds of pictures; 0: as many as the training folder has.", {0, 1048576},
-               RM_FIELD(model.classes), kImages)
-            .alsoCalled({"num_classes", "n_classes", "num_labels"}),
-        number("model.image_size", "Image size", "pixels",
-               "Height and width of the crop that the model sees.", {8, 4096},
-               RM_FIELD(model.imageSize), kImages)
-            .alsoCalled({"resolution", "img_size", "crop_size", "input_size"}),
-        plain("model.sync_batch_norm", "Synchronized batch norm",
-              "Batch statistics over all ranks, not over each alone.",
-              RM_FIELD(model.syncBatchNorm), kImages)
-            .alsoCalled({"sync_bn", "syncbn"}),
     };
 }
 
@@ -146,11 +105,11 @@ Rows dataFields() {
               RM_FIELD(data.stage))
             .alsoCalled({"upload", "send", "copy_data"}),
         choice("data.tokenizer", "Tokenizer", "How text becomes tokens.",
-               {"bytes", "sentencepiece"}, RM_FIELD(data.tokenizer), kText)
+               {"bytes", "sentencepiece"}, RM_FIELD(data.tokenizer))
             .alsoCalled({"tokenizer_type", "tokenizer_name", "vocab", "encoding"}),
         number("data.vocab_size", "Vocabulary", "tokens",
                "Size of the vocabulary of sentencepiece; translation: of each language.",
-               {16, 1048576}, RM_FIELD(data.vocabSize), kText)
+               {16, 1048576}, RM_FIELD(data.vocabSize))
             .onlyWith({"data.tokenizer", {"sentencepiece"}})
             .alsoCalled({"n_vocab", "vocabulary_size", "num_embeddings"}),
         number("data.workers", "Reader threads", "threads",
@@ -160,7 +119,7 @@ Rows dataFields() {
                 {"num_workers", "dataloader_num_workers", "data_workers", "loader_threads"}),
         number("data.max_bad", "Unreadable share", "ratio",
                "Share of unreadable pictures or lines above which the run ends.", {0, 1},
-               RM_FIELD(data.maxBad), kUnequal),
+               RM_FIELD(data.maxBad)),
     };
 }
 
@@ -174,19 +133,14 @@ Rows trainFields() {
                          "num_epochs", "num_train_epochs"}),
         number("train.batch_size", "Batch size", "samples",
                "Sequences or pictures a rank takes at once.", {1, 1048576},
-               RM_FIELD(train.batchSize), kSamples)
+               RM_FIELD(train.batchSize))
             .basic()
             .alsoCalled({"bs", "micro_batch_size", "per_device_train_batch_size",
                          "device_batch_size", "train_batch_size", "local_batch_size",
                          "minibatch_size", "batch"}),
         number("train.rank_batch_sizes", "Batch size by rank", "samples",
                "For unequal GPUs: batch size of rank 0, 1, ...; empty: the same on all.",
-               {1, 1048576}, RM_FIELD(train.rankBatchSizes), kSamples),
-        number("train.batch_tokens", "Tokens a batch", "tokens",
-               "Translation: pairs are batched up to this many padded tokens of the longer side.",
-               {16, 16777216}, RM_FIELD(train.batchTokens), kTranslation)
-            .basic()
-            .alsoCalled({"max_tokens", "tokens_per_batch", "batch_size_tokens"}),
+               {1, 1048576}, RM_FIELD(train.rankBatchSizes)),
         number("train.accumulation", "Accumulation", "batches",
                "Batches whose gradients make one optimizer step.", {1, 65536},
                RM_FIELD(train.accumulation))
@@ -227,7 +181,7 @@ Rows trainFields() {
             .alsoCalled({"detect_anomaly", "skip_nan", "on_nan", "nan_policy"}),
         choice("train.watch", "Watched metric",
                "Metric of validation that decides which checkpoint is best and when to stop early.",
-               {"loss", "bleu", "chrf", "cer", "wer", "top1", "top5"}, RM_FIELD(train.watch))
+               watchedNames(), RM_FIELD(train.watch))
             .alsoCalled({"monitor", "metric", "metric_for_best_model", "best_metric",
                          "early_stopping_metric"}),
         number("train.patience", "Patience", "validations",
@@ -361,28 +315,22 @@ Rows validationFields() {
         number("validation.sample_tokens", "Sample length", "tokens",
                "Length of the text generated at a validation; 0: none. Translation: how many "
                "tokens a sentence may get.",
-               {0, 65536}, RM_FIELD(validation.sampleTokens), kText)
+               {0, 65536}, RM_FIELD(validation.sampleTokens))
             .alsoCalled({"max_new_tokens", "max_gen_len", "gen_length"}),
         plain("validation.prompt", "Prompt", "Text that the sample continues.",
-              RM_FIELD(validation.prompt), kGpt)
+              RM_FIELD(validation.prompt))
             .alsoCalled({"start", "sample_prompt", "input_text"}),
         number("validation.temperature", "Temperature", "",
                "The sample's scores are divided by it: lower is plainer; 0: always the likeliest "
                "token.",
-               {0, 100}, RM_FIELD(validation.temperature), kGpt),
+               {0, 100}, RM_FIELD(validation.temperature)),
         number("validation.top_k", "Top-k", "tokens",
                "The sample draws from this many of the likeliest tokens; 0: from all.",
-               {0, 1048576}, RM_FIELD(validation.topK), kGpt),
+               {0, 1048576}, RM_FIELD(validation.topK)),
         number("validation.top_p", "Top-p", "ratio",
                "The sample draws from the likeliest tokens that together have this probability; "
                "1: from all.",
-               {0, 1}, RM_FIELD(validation.topP), kGpt),
-        number("validation.beams", "Beams", "", "Translation: width of the beam search; 1: greedy.",
-               {1, 64}, RM_FIELD(validation.beams), kTranslation)
-            .alsoCalled({"num_beams", "beam", "beam_size", "beam_width"}),
-        number("validation.length_penalty", "Length penalty", "",
-               "Translation: a hypothesis scores its log-probability over length to this power.",
-               {0, 10}, RM_FIELD(validation.lengthPenalty), kTranslation),
+               {0, 1}, RM_FIELD(validation.topP)),
     };
 }
 
@@ -434,7 +382,25 @@ Rows launchFields() {
     };
 }
 
-#undef RM_FIELD
+/// Where a family's own row goes: behind the one that it names, else last in its section.
+auto placeFor(const FamilyRow& own, std::vector<SchemaRow>& rows) {
+    const auto section = [](std::string_view key) { return key.substr(0, key.find('.')); };
+    const auto last = std::ranges::find_if(rows.rbegin(), rows.rend(), [&](const SchemaRow& row) {
+        return own.after.empty() ? section(row.key) == section(own.row.key) : row.key == own.after;
+    });
+    return last.base();
+}
+
+/// The values of model.type with which the field has an effect; empty: all.
+Names typesThatUse(std::string_view key) {
+    Names types;
+    for (const ModelFamily& family : modelFamilies())
+        if (holds(family.uses, key) || std::ranges::any_of(family.rows, [&](const FamilyRow& own) {
+                return own.row.key == key;
+            }))
+            types.insert(types.end(), family.types.begin(), family.types.end());
+    return types;
+}
 
 std::vector<SchemaRow> makeRows() {
     std::vector<SchemaRow> rows;
@@ -443,6 +409,11 @@ std::vector<SchemaRow> makeRows() {
           distributionFields, validationFields, checkpointFields, launchFields})
         for (Row& row : section())
             rows.push_back(std::move(row));
+    for (const ModelFamily& family : modelFamilies())
+        for (const FamilyRow& own : family.rows)
+            rows.insert(placeFor(own, rows), own.row);
+    for (SchemaRow& row : rows)
+        row.models = typesThatUse(row.key);
     return rows;
 }
 
@@ -459,16 +430,18 @@ std::span<const SpecField> specSchema() {
 }
 
 bool usesField(const RunSpec& spec, const SchemaRow& field) {
-    const auto holds = [](const Names& names, const std::string& name) {
-        return names.empty() || std::ranges::find(names, name) != names.end();
-    };
-    if (!holds(field.models, spec.model.type))
+    if (!field.models.empty() && !holds(field.models, spec.model.type))
         return false;
     if (field.only.key.empty())
         return true;
     const auto other = std::ranges::find(specSchema(), field.only.key, &SpecField::key);
     RunSpec copy = spec;
     return holds(field.only.values, *std::get<std::string*>(other->ref(copy)));
+}
+
+bool usesField(const RunSpec& spec, std::string_view key) {
+    const auto field = std::ranges::find(schemaRows(), key, &SchemaRow::key);
+    return field != schemaRows().end() && usesField(spec, *field);
 }
 
 } // namespace rm

@@ -28,5 +28,6 @@ std::span<const SchemaRow> schemaRows();
 /// Whether the field has an effect on a run with this spec: its model has it, and so has the choice
 /// that it hangs on.
 bool usesField(const RunSpec& spec, const SchemaRow& field);
+bool usesField(const RunSpec& spec, std::string_view key);
 
 } // namespace rm

@@ -2,6 +2,7 @@
 #include "app/ui/data/spec_words.h"
 
 #include "app/ui/format.h"
+#include "shared/spec/model_family.h"
 
 #include <QCoreApplication>
 #include <QStringList>
@@ -26,13 +27,15 @@ QString steps(int64_t count) {
 
 QString modelWords(const RunSpec& spec) {
     const auto& model = spec.model;
-    if (model.type.starts_with("resnet"))
+    const ModelFamily* family = findFamily(model.type);
+    const DataKind data = family ? family->data : DataKind::kText;
+    if (data == DataKind::kPictures)
         return Words::tr("%1, pictures of %2 × %2")
             .arg(QString::fromStdString(model.type), QString::number(model.imageSize));
     const QString layers = QString::number(model.layers);
     return Words::tr("%1, %2 layers, width %3, %4 heads, context %5")
         .arg(QString::fromStdString(model.type),
-             model.type == "translation" ? layers + " + " + layers : layers,
+             data == DataKind::kPairs ? layers + " + " + layers : layers,
              QString::number(model.width), QString::number(model.heads),
              QString::number(model.context));
 }
@@ -43,7 +46,7 @@ QString dataWords(const RunSpec& spec) {
         parts << Words::tr("%1 held out").arg(formatPercent(spec.data.validationShare));
     else
         parts << Words::tr("validation data of its own");
-    if (spec.model.type == "gpt" || spec.model.type == "translation")
+    if (usesField(spec, "data.tokenizer"))
         parts << QString::fromStdString(spec.data.tokenizer);
     if (spec.data.stage)
         parts << Words::tr("sent to the nodes");
@@ -87,10 +90,10 @@ QString validationWords(const RunSpec& spec) {
         return Words::tr("never");
     QStringList parts{Words::tr("every %1").arg(steps(validation.every))};
     parts << counted(validation.batches, Words::tr("1 batch"), Words::tr("%1 batches"));
-    if (spec.model.type == "translation")
+    if (usesField(spec, "validation.beams"))
         parts << (validation.beams > 1 ? Words::tr("%1 beams").arg(validation.beams)
                                        : Words::tr("greedy"));
-    if (spec.model.type == "gpt" && validation.sampleTokens > 0)
+    if (usesField(spec, "validation.prompt") && validation.sampleTokens > 0)
         parts << Words::tr("a sample of %1 tokens").arg(validation.sampleTokens);
     return parts.join(", ");
 }

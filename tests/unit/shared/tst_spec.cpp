@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "shared/spec/model_family.h"
 #include "shared/spec/node_plan.h"
 #include "shared/spec/schema.h"
 #include "shared/spec/toml_fields.h"
@@ -147,6 +148,40 @@ private Q_SLOTS:
             QVERIFY2(!used.contains(key) || usesField(spec, field), qPrintable(key));
             QVERIFY2(!unused.contains(key) || !usesField(spec, field), qPrintable(key));
         }
+    }
+
+    void everyFamilyOfModelsIsComplete_data() {
+        QTest::addColumn<QString>("type");
+        for (const ModelFamily& family : modelFamilies())
+            for (const std::string_view type : family.types)
+                QTest::newRow(std::string(type).c_str())
+                    << QString::fromStdString(std::string(type));
+    }
+    void everyFamilyOfModelsIsComplete() {
+        QFETCH(QString, type);
+        RunSpec spec;
+        spec.model.type = type.toStdString();
+        const ModelFamily& family = familyOf(spec);
+        QVERIFY(!family.name.empty() && family.check && family.bound);
+        for (const std::string_view key : family.uses)
+            QVERIFY2(std::ranges::count(schemaRows(), key, &SchemaRow::key) == 1,
+                     std::string(key).c_str());
+        for (const FamilyRow& own : family.rows) {
+            QVERIFY2(usesField(spec, own.row.key), std::string(own.row.key).c_str());
+            QVERIFY(own.after.empty() ||
+                    std::ranges::count(schemaRows(), own.after, &SchemaRow::key) == 1);
+        }
+        QCOMPARE(family.figures.at(0), metric::kValidationLoss);
+        for (const MetricId figure : family.figures)
+            QVERIFY(findBuiltinMetric("validation/" + std::string(watchNameOf(figure))));
+        QVERIFY(memoryBound(spec) > 0);
+    }
+
+    void aTypeBelongsToOneFamily() {
+        for (const ModelFamily& family : modelFamilies())
+            for (const std::string_view type : family.types)
+                QCOMPARE(findFamily(type), &family);
+        QVERIFY(!findFamily("perceptron"));
     }
 
     void aChoiceBringsItsFields() {
