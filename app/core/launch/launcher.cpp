@@ -2,15 +2,26 @@
 #include "app/core/launch/launcher.h"
 
 #include "app/core/launch/agent_client.h"
-#include "app/core/launch/memory_ceiling.h"
 #include "app/core/launch/memory_estimate.h"
 #include "app/core/launch/node_outlook.h"
 #include "app/core/launch/rendezvous.h"
 #include "app/core/launch/transfer_rate.h"
+#include "shared/spec/model_family.h"
 
+#include <algorithm>
 #include <optional>
 
 namespace rm {
+namespace {
+
+/// 0: the probe did not find out.
+int64_t leastFreeOf(const NodeReport& report, const std::string& device) {
+    if (device == "cpu" || report.gpus.empty())
+        return report.freeMemoryBytes;
+    return std::ranges::min_element(report.gpus, {}, &GpuReport::freeBytes)->freeBytes;
+}
+
+} // namespace
 
 Launcher::Launcher(RunSpec spec, std::vector<Party> nodes, PlanRequest request,
                    ProgressSink progress, std::stop_token stop)
@@ -159,7 +170,14 @@ Result<void> Launcher::deploy() {
 }
 
 bool Launcher::mayBeTooLarge() const {
-    return rm::mayBeTooLarge(m_spec, m_nodes, m_ranks, m_device);
+    const auto bound = static_cast<double>(memoryBound(m_spec));
+    for (size_t i = 0; i < m_nodes.size(); ++i) {
+        const int64_t free = leastFreeOf(m_nodes[i].report, m_device);
+        const double needed = m_device == "cpu" ? bound * m_ranks[i] : bound;
+        if (free > 0 && needed > static_cast<double>(free))
+            return true;
+    }
+    return false;
 }
 
 std::string Launcher::whatIsTooLarge() {

@@ -38,7 +38,9 @@ public:
     /// After check(): ranks per node, in order.
     const std::vector<int>& ranks() const { return m_ranks; }
 
-    /// After check(): memory could be short on a node, which whatIsTooLarge() finds out.
+    /// After check(): memoryBound() of its ranks is more than a node has free. What is below it on
+    /// every node need not be estimated, which takes longer than a small launch; else
+    /// whatIsTooLarge() finds out.
     bool mayBeTooLarge() const;
 
     /// Sends trainer and staged data to the nodes that lack them. Once is enough.

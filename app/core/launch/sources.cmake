@@ -4,7 +4,6 @@ target_sources(rm_core PRIVATE
     launch/agent_client.cpp
     launch/host_worker.cpp
     launch/launcher.cpp
-    launch/memory_ceiling.cpp
     launch/memory_estimate.cpp
     launch/node_outlook.cpp
     launch/plan.cpp

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "app/core/launch/memory_ceiling.h"
 #include "app/core/launch/memory_estimate.h"
+#include "shared/spec/model_family.h"
 
 #include <QObject>
 #include <QProcess>
@@ -78,14 +78,14 @@ std::string estimateOf(const RunSpec& spec) {
 class TestMemoryEstimate : public QObject {
     Q_OBJECT
 private Q_SLOTS:
-    void ceilingIsAboveWhatTheTrainerEstimates_data() {
+    void boundIsAboveWhatTheTrainerEstimates_data() {
         QTest::addColumn<size_t>("index");
         for (size_t i = 0; i < std::size(kVariants); ++i)
             QTest::newRow(kVariants[i].name) << i;
     }
 
     /// Or a launch would not ask the trainer, where it should.
-    void ceilingIsAboveWhatTheTrainerEstimates() {
+    void boundIsAboveWhatTheTrainerEstimates() {
         QFETCH(size_t, index);
         RunSpec spec = specOf(kVariants[index].model);
         kVariants[index].change(spec);
@@ -94,10 +94,10 @@ private Q_SLOTS:
         QVERIFY2(estimate, said.c_str());
         QVERIFY2(estimate->fits && !estimate->isLeast && estimate->advice.empty(), said.c_str());
         QVERIFY(estimate->needed > 0 && estimate->free > 0);
-        const int64_t ceiling = memoryCeiling(spec);
-        const QString figures = QString("%1 of %2").arg(estimate->needed).arg(ceiling);
+        const int64_t bound = memoryBound(spec);
+        const QString figures = QString("%1 of %2").arg(estimate->needed).arg(bound);
         qInfo("%s", qPrintable(figures));
-        QVERIFY2(estimate->needed < ceiling, qPrintable(figures));
+        QVERIFY2(estimate->needed < bound, qPrintable(figures));
     }
 
     void answerThatIsNoneIsRefused_data() {
