@@ -4,7 +4,7 @@
 // what each of its steps' losses is a mean over.
 #include "trainer/train/data/batch_partition.h"
 #include "trainer/train/interchange/weights.h"
-#include "trainer/train/task/task.h"
+#include "trainer/train/workloads/task.h"
 
 #include <nlohmann/json.hpp>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "trainer/train/data/catalogue.h"
+#include "trainer/train/workloads/translation/pairs/catalogue.h"
 
 #include "tests/fuzz/fuzz.h"
 #include "trainer/train/text_metrics/unicode_text.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "trainer/train/data/image.h"
+#include "trainer/train/workloads/resnet/image.h"
 
 #include "tests/fuzz/fuzz.h"
 

@@ -3,7 +3,7 @@
 // those of the formats in shared/.
 #include "shared/io/file.h"
 #include "tests/unit/train/catalogue_bytes.h"
-#include "trainer/train/data/pair_file.h"
+#include "trainer/train/workloads/translation/pairs/pair_file.h"
 
 #include <cstdio>
 

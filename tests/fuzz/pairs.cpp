@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "shared/io/bytes.h"
 #include "tests/fuzz/fuzz.h"
-#include "trainer/train/data/pair_file.h"
-#include "trainer/train/data/pair_header.h"
+#include "trainer/train/workloads/translation/pairs/pair_file.h"
+#include "trainer/train/workloads/translation/pairs/pair_header.h"
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/fuzz/fuzz.h"
-#include "trainer/train/data/token_file.h"
+#include "trainer/train/data/text/token_file.h"
 
 #include <vector>
 

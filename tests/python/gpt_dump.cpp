@@ -3,10 +3,10 @@
 // the CPU: logits, loss and gradients of the first, then train.steps steps; all into one
 // safetensors file for gpt_reference.py.
 #include "tests/python/dump.h"
-#include "trainer/train/model/gpt.h"
 #include "trainer/train/optim/gradients.h"
 #include "trainer/train/optim/optimizer.h"
 #include "trainer/train/optim/schedule.h"
+#include "trainer/train/workloads/gpt/gpt.h"
 
 #include <ATen/CPUGeneratorImpl.h>
 #include <ATen/ops/randint.h>

@@ -5,9 +5,9 @@
 // for marian_reference.py, with the greedy translations as texts in its metadata.
 #include "shared/io/file.h"
 #include "tests/python/dump.h"
-#include "trainer/train/data/pair_batches.h"
-#include "trainer/train/data/pair_tokenizer.h"
-#include "trainer/train/model/translation_search.h"
+#include "trainer/train/workloads/translation/pairs/pair_batches.h"
+#include "trainer/train/workloads/translation/pairs/pair_tokenizer.h"
+#include "trainer/train/workloads/translation/translation_search.h"
 
 #include <ATen/Parallel.h>
 #include <ATen/ops/tensor.h>

@@ -5,7 +5,7 @@
 // into one safetensors file: line n becomes tensor "n", uint8 (SIZE, SIZE, 3).
 #include "shared/io/file.h"
 #include "tests/python/dump.h"
-#include "trainer/train/data/image_view.h"
+#include "trainer/train/workloads/resnet/image_view.h"
 
 #include <ATen/ops/empty.h>
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/gpu/bench/fixed_task.h"
 
-#include "trainer/train/data/pair_shape.h"
 #include "trainer/train/interchange/weights.h"
-#include "trainer/train/model/gpt.h"
-#include "trainer/train/model/resnet.h"
-#include "trainer/train/model/translation.h"
+#include "trainer/train/workloads/gpt/gpt.h"
+#include "trainer/train/workloads/resnet/resnet.h"
+#include "trainer/train/workloads/translation/pairs/pair_shape.h"
+#include "trainer/train/workloads/translation/translation.h"
 
 #include <ATen/ops/empty.h>
 

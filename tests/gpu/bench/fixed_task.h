@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "trainer/train/task/task.h"
+#include "trainer/train/workloads/task.h"
 
 namespace rm {
 

@@ -2,15 +2,15 @@
 // Whole models on the GPU against the same on the CPU.
 #include "tests/gpu/tests/harness.h"
 #include "trainer/train/autocast.h"
-#include "trainer/train/data/pair_batches.h"
-#include "trainer/train/data/pair_shape.h"
-#include "trainer/train/data/pair_tokenizer.h"
 #include "trainer/train/dist/gradient_sync.h"
 #include "trainer/train/loop/graphed_step.h"
-#include "trainer/train/model/gpt.h"
-#include "trainer/train/model/resnet.h"
-#include "trainer/train/model/translation.h"
 #include "trainer/train/optim/grad_scaler.h"
+#include "trainer/train/workloads/gpt/gpt.h"
+#include "trainer/train/workloads/resnet/resnet.h"
+#include "trainer/train/workloads/translation/pairs/pair_batches.h"
+#include "trainer/train/workloads/translation/pairs/pair_shape.h"
+#include "trainer/train/workloads/translation/pairs/pair_tokenizer.h"
+#include "trainer/train/workloads/translation/translation.h"
 
 #include <ATen/CPUGeneratorImpl.h>
 #include <ATen/Parallel.h>

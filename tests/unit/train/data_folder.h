@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "trainer/train/data/token_file.h"
+#include "trainer/train/data/text/token_file.h"
 
 #include <QDir>
 #include <QFile>

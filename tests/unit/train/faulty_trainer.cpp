@@ -3,8 +3,8 @@
 // training steps FAULTY_FROM to FAULTY_TO, counted from this process' first, and whose last rank
 // stops in the backward pass of step STOPPED_AT.
 #include "tests/unit/train/trainer_program.h"
-#include "trainer/train/data/text_data.h"
-#include "trainer/train/model/gpt.h"
+#include "trainer/train/data/text/text_data.h"
+#include "trainer/train/workloads/gpt/gpt.h"
 
 #include <ATen/TensorOperators.h>
 #include <unistd.h>

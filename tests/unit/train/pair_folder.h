@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "trainer/train/data/pair_file.h"
+#include "trainer/train/workloads/translation/pairs/pair_file.h"
 
 #include <QDir>
 #include <QFile>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/unit/train/training_pass.h"
-#include "trainer/train/model/gpt.h"
+#include "trainer/train/workloads/gpt/gpt.h"
 
 #include <QJsonDocument>
 #include <QJsonObject>

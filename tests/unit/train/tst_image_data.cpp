@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/unit/train/picture_files.h"
 #include "trainer/train/data/bad_samples.h"
-#include "trainer/train/data/image_batches.h"
+#include "trainer/train/workloads/resnet/image_batches.h"
 
 #include <QDir>
 #include <QFile>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/unit/train/picture_files.h"
-#include "trainer/train/data/image_view.h"
+#include "trainer/train/workloads/resnet/image_view.h"
 
 #include <QObject>
 #include <QTest>

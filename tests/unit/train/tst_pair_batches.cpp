@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/unit/train/pair_folder.h"
-#include "trainer/train/data/pair_batches.h"
-#include "trainer/train/data/pair_tokenizer.h"
+#include "trainer/train/workloads/translation/pairs/pair_batches.h"
+#include "trainer/train/workloads/translation/pairs/pair_tokenizer.h"
 
 #include <QObject>
 #include <QTest>

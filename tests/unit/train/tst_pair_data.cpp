@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/unit/train/catalogue_bytes.h"
 #include "tests/unit/train/pair_folder.h"
-#include "trainer/train/data/pair_data.h"
 #include "trainer/train/dist/world.h"
+#include "trainer/train/workloads/translation/pairs/pair_data.h"
 
 #include <QObject>
 #include <QTest>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/unit/train/catalogue_bytes.h"
-#include "trainer/train/data/catalogue.h"
-#include "trainer/train/data/tsv.h"
+#include "trainer/train/workloads/translation/pairs/catalogue.h"
+#include "trainer/train/workloads/translation/pairs/tsv.h"
 
 #include <QObject>
 #include <QTest>

@@ -4,7 +4,7 @@
 #include "tests/unit/train/data_folder.h"
 #include "tests/unit/train/pair_folder.h"
 #include "tests/unit/train/trainer_run.h"
-#include "trainer/train/data/pair.h"
+#include "trainer/train/workloads/translation/pairs/pair.h"
 
 #include <QObject>
 #include <QTest>

@@ -2,8 +2,8 @@
 #include "tests/unit/train/ranks_on_threads.h"
 #include "tests/unit/train/training_pass.h"
 #include "trainer/train/device/device.h"
-#include "trainer/train/model/batch_norm.h"
-#include "trainer/train/model/resnet.h"
+#include "trainer/train/workloads/resnet/batch_norm.h"
+#include "trainer/train/workloads/resnet/resnet.h"
 
 #include <QJsonArray>
 #include <QJsonDocument>

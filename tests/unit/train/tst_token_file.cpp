@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "shared/io/file.h"
 #include "tests/unit/train/data_folder.h"
-#include "trainer/train/data/corpus.h"
 #include "trainer/train/data/file_hash_cache.h"
+#include "trainer/train/data/text/corpus.h"
 
 #include <QObject>
 #include <QTest>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/unit/train/data_folder.h"
 #include "trainer/train/data/batch_partition.h"
-#include "trainer/train/data/corpus.h"
-#include "trainer/train/data/text_data.h"
+#include "trainer/train/data/text/corpus.h"
+#include "trainer/train/data/text/text_data.h"
 #include "trainer/train/dist/world.h"
 
 #include <QDir>

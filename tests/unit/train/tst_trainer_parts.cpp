@@ -2,7 +2,7 @@
 #include "shared/io/descriptor.h"
 #include "trainer/train/checkpoint/train_state.h"
 #include "trainer/train/control/order.h"
-#include "trainer/train/data/tokenizer.h"
+#include "trainer/train/data/text/tokenizer.h"
 #include "trainer/train/dist/gradient_buckets.h"
 #include "trainer/train/dist/listener.h"
 #include "trainer/train/dist/parameter_shards.h"

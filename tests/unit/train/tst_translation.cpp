@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/unit/train/training_pass.h"
-#include "trainer/train/data/pair_batches.h"
-#include "trainer/train/data/pair_tokenizer.h"
-#include "trainer/train/model/translation_search.h"
+#include "trainer/train/workloads/translation/pairs/pair_batches.h"
+#include "trainer/train/workloads/translation/pairs/pair_tokenizer.h"
+#include "trainer/train/workloads/translation/translation_search.h"
 
 #include <QJsonDocument>
 #include <QJsonObject>

@@ -2,10 +2,10 @@
 #include "trainer/train/interchange/model_of.h"
 
 #include "shared/io/json.h"
-#include "trainer/train/data/pair_tokenizer.h"
-#include "trainer/train/model/gpt.h"
-#include "trainer/train/model/resnet.h"
-#include "trainer/train/model/translation.h"
+#include "trainer/train/workloads/gpt/gpt.h"
+#include "trainer/train/workloads/resnet/resnet.h"
+#include "trainer/train/workloads/translation/pairs/pair_tokenizer.h"
+#include "trainer/train/workloads/translation/translation.h"
 
 namespace rm {
 namespace {

@@ -8,7 +8,7 @@
 #include "trainer/train/optim/grad_scaler.h"
 #include "trainer/train/optim/optimizer.h"
 #include "trainer/train/optim/weight_average.h"
-#include "trainer/train/task/task.h"
+#include "trainer/train/workloads/task.h"
 
 #include <functional>
 #include <memory>

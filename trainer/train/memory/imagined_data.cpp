@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trainer/train/memory/imagined_data.h"
 
-#include "trainer/train/data/image_folder.h"
-#include "trainer/train/data/pair_batches.h"
-#include "trainer/train/data/token_file.h"
-#include "trainer/train/model/gpt.h"
-#include "trainer/train/model/resnet.h"
-#include "trainer/train/model/translation.h"
+#include "trainer/train/data/text/token_file.h"
+#include "trainer/train/workloads/gpt/gpt.h"
+#include "trainer/train/workloads/resnet/image_folder.h"
+#include "trainer/train/workloads/resnet/resnet.h"
+#include "trainer/train/workloads/translation/pairs/pair_batches.h"
+#include "trainer/train/workloads/translation/translation.h"
 
 #include <ATen/ops/ones.h>
 #include <ATen/ops/zeros.h>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "shared/io/file.h"
-#include "trainer/train/data/corpus.h"
-#include "trainer/train/data/file_pieces.h"
 #include "trainer/train/data/in_order.h"
-#include "trainer/train/data/token_file.h"
-#include "trainer/train/data/tokenizer.h"
+#include "trainer/train/data/text/corpus.h"
+#include "trainer/train/data/text/file_pieces.h"
+#include "trainer/train/data/text/token_file.h"
+#include "trainer/train/data/text/tokenizer.h"
 #include "trainer/train/prepare/prepare.h"
 #include "trainer/train/prepare/progress_line.h"
 

@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trainer/train/data/text/text_data.h"
+
+#include "shared/io/file.h"
+#include "trainer/train/data/file_hash_cache.h"
+#include "trainer/train/data/text/corpus.h"
+#include "trainer/train/dist/agree.h"
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+
+namespace rm {
+namespace {
+
+constexpr size_t kEncodeBytes = 1 << 20;
+constexpr const char* kNotebook = "known-files.json";
+
+bool isShard(const std::string& path) {
+    return path.ends_with(".rmtok");
+}
+
+struct Paths {
+    std::string train;
+    std::string validation;
+};
+
+Paths cachedPaths(const std::string& cacheDir, const std::string& key) {
+    const std::string stem = cacheDir + "/" + key.substr(0, 32);
+    return {stem + "-train.rmtok", stem + "-validation.rmtok"};
+}
+
+struct CorpusFiles {
+    std::vector<std::string> train;
+    std::vector<std::string> validation;
+};
+
+Result<CorpusFiles> findFiles(const RunSpec::Data& data) {
+    auto train = corpusFiles(data.train);
+    if (!train)
+        return tl::unexpected(train.error());
+    auto validation = corpusFiles(data.validation);
+    if (!validation)
+        return tl::unexpected(validation.error());
+    return CorpusFiles{std::move(*train), std::move(*validation)};
+}
+
+/// Identity of what the shards are made from.
+Result<std::string> contentKey(const CorpusFiles& corpus, const RunSpec::Data& data,
+                               const Tokenizer& tokenizer, FileHashCache& known) {
+    std::string text = tokenizer.serialized() + "\n" + data.tokenizer;
+    for (const auto* files : {&corpus.train, &corpus.validation}) {
+        text += "\n--\n";
+        for (const std::string& file : *files) {
+            const auto hash = known.sha256(file);
+            if (!hash)
+                return failAs("read training data", hash.error());
+            text += *hash + "\n";
+        }
+    }
+    if (corpus.validation.empty())
+        text += std::to_string(data.validationShare);
+    return sha256Hex(std::as_bytes(std::span<const char>(text)));
+}
+
+/// Encodes in pieces that end with a line, so that memory stays bounded.
+Result<void> encodeInto(TokenFileWriter& writer, const Tokenizer& tokenizer,
+                        std::string_view text) {
+    std::vector<int32_t> ids;
+    while (!text.empty()) {
+        size_t size = std::min(text.size(), kEncodeBytes);
+        if (size < text.size())
+            size = std::min(text.find('\n', size), text.size() - 1) + 1;
+        ids.clear();
+        tokenizer.encode(text.substr(0, size), ids);
+        if (const auto written = writer.append(ids.data(), ids.size()); !written)
+            return written;
+        text.remove_prefix(size);
+    }
+    return {};
+}
+
+/// Where the part of a text that is held out begins: its tail, from a line's start if possible.
+size_t holdOutFrom(std::string_view text, double share) {
+    const auto wanted =
+        static_cast<size_t>(std::llround(static_cast<double>(text.size()) * (1.0 - share)));
+    const size_t line = text.find('\n', std::min(wanted, text.size()));
+    return line == std::string_view::npos || line + 1 == text.size() ? wanted : line + 1;
+}
+
+Result<void> writeShards(const CorpusFiles& corpus, double share, const Tokenizer& tokenizer,
+                         const Paths& paths) {
+    auto train = TokenFileWriter::create(paths.train, tokenizer.vocabSize());
+    if (!train)
+        return tl::unexpected(train.error());
+    auto validation = TokenFileWriter::create(paths.validation, tokenizer.vocabSize());
+    if (!validation)
+        return tl::unexpected(validation.error());
+    const auto encodeFile = [&](const std::string& file, double heldOut,
+                                TokenFileWriter& head) -> Result<void> {
+        const auto text = readText(file);
+        if (!text)
+            return tl::unexpected(text.error());
+        const size_t cut = holdOutFrom(*text, heldOut);
+        if (const auto done = encodeInto(head, tokenizer, std::string_view(*text).substr(0, cut));
+            !done)
+            return done;
+        return encodeInto(*validation, tokenizer, std::string_view(*text).substr(cut));
+    };
+    for (const std::string& file : corpus.train)
+        if (const auto done = encodeFile(file, share, *train); !done)
+            return done;
+    for (const std::string& file : corpus.validation)
+        if (const auto done = encodeFile(file, 0.0, *validation); !done)
+            return done;
+    // Training data last: where it is, both are.
+    if (const auto done = validation->finish(); !done)
+        return done;
+    return train->finish();
+}
+
+/// The key of shards that are in `cacheDir` when this returns.
+Result<std::string> cacheShards(const RunSpec::Data& data, const Tokenizer& tokenizer,
+                                const std::string& cacheDir) {
+    const auto corpus = findFiles(data);
+    if (!corpus)
+        return tl::unexpected(corpus.error());
+    FileHashCache known(cacheDir + "/" + kNotebook);
+    const auto key = contentKey(*corpus, data, tokenizer, known);
+    if (!key)
+        return key;
+    known.save();
+    const Paths paths = cachedPaths(cacheDir, *key);
+    if (std::error_code ignored; std::filesystem::exists(paths.train, ignored))
+        return key;
+    if (const auto made = makeFolders(cacheDir); !made)
+        return tl::unexpected(made.error());
+    const double share = data.validation.empty() ? data.validationShare : 0.0;
+    if (const auto written = writeShards(*corpus, share, tokenizer, paths); !written)
+        return tl::unexpected(written.error());
+    return key;
+}
+
+Result<std::string> tokenizerModel(const RunSpec::Data& data, const World& world,
+                                   const std::string& known) {
+    if (!tokenizerModelFile(data))
+        return std::string();
+    if (!world.isFirst() || !known.empty())
+        return agreeOnFirst(world, known);
+    const auto files = corpusFiles(data.train);
+    if (!files)
+        return agreeOnFirst(world, tl::unexpected(files.error()));
+    return agreeOnFirst(world, trainSentencePiece(*files, data.vocabSize));
+}
+
+Result<TokenStream> openShards(const std::vector<std::string>& paths, int64_t& vocabSize) {
+    std::vector<TokenFile> files;
+    for (const std::string& path : paths) {
+        auto file = TokenFile::open(path);
+        if (!file)
+            return tl::unexpected(file.error());
+        vocabSize = std::max(vocabSize, file->vocabSize());
+        files.push_back(std::move(*file));
+    }
+    return TokenStream(std::move(files));
+}
+
+Result<TextData> openStreams(const std::vector<std::string>& train,
+                             const std::vector<std::string>& validation) {
+    TextData data;
+    auto trainStream = openShards(train, data.vocabSize);
+    if (!trainStream)
+        return tl::unexpected(trainStream.error());
+    auto validationStream = openShards(validation, data.vocabSize);
+    if (!validationStream)
+        return tl::unexpected(validationStream.error());
+    data.train = std::move(*trainStream);
+    data.validation = std::move(*validationStream);
+    return data;
+}
+
+Result<void> checkLength(const TextData& data, const RunSpec& spec) {
+    if (data.train.count() > spec.model.context)
+        return {};
+    return fail(ErrorCode::kInvalid,
+                "read training data: its " + std::to_string(data.train.count()) +
+                    " tokens do not fill one sample of model.context = " +
+                    std::to_string(spec.model.context) + " and the token that follows it");
+}
+
+/// Every token of the shards is one of their vocabulary; what shards they are, in short.
+Result<std::string> checkOwnShards(const RunSpec::Data& data, const std::string& cacheDir) {
+    FileHashCache known(cacheDir + "/" + kNotebook);
+    std::string summary;
+    for (const auto* shards : {&data.train, &data.validation})
+        for (const std::string& path : *shards) {
+            const auto checked = known.once(path, "tokens", [&] { return checkTokens(path); });
+            if (!checked)
+                return tl::unexpected(checked.error());
+            const auto file = TokenFile::open(path);
+            if (!file)
+                return tl::unexpected(file.error());
+            summary +=
+                std::to_string(file->count()) + " " + std::to_string(file->vocabSize()) + "\n";
+        }
+    known.save();
+    return summary;
+}
+
+Result<TextData> openOwnShards(const RunSpec& spec, const std::string& cacheDir,
+                               const World& world) {
+    Result<std::string> mine;
+    if (world.localRank() == 0)
+        mine = checkOwnShards(spec.data, cacheDir);
+    const auto agreed = agreeAcrossNodes(world, mine, "read training data: the token shards");
+    if (!agreed)
+        return tl::unexpected(agreed.error());
+    auto data = openStreams(spec.data.train, spec.data.validation);
+    if (data && spec.data.tokenizer == "bytes") {
+        auto bytes = makeByteTokenizer();
+        if (bytes->vocabSize() == data->vocabSize)
+            data->tokenizer = std::move(bytes);
+    }
+    return data;
+}
+
+Result<TextData> shardTexts(const RunSpec& spec, const std::string& cacheDir, const World& world,
+                            const std::string& knownModel) {
+    const auto model = tokenizerModel(spec.data, world, knownModel);
+    if (!model)
+        return tl::unexpected(model.error());
+    auto tokenizer = makeTokenizer(spec.data, *model);
+    if (!tokenizer)
+        return tl::unexpected(tokenizer.error());
+    Result<std::string> mine;
+    if (world.localRank() == 0)
+        mine = cacheShards(spec.data, **tokenizer, cacheDir);
+    const auto key = agreeAcrossNodes(world, mine, "read training data: the texts");
+    if (!key)
+        return tl::unexpected(key.error());
+    const Paths paths = cachedPaths(cacheDir, *key);
+    auto data = openStreams({paths.train}, {paths.validation});
+    if (data)
+        data->tokenizer = std::move(*tokenizer);
+    return data;
+}
+
+} // namespace
+
+Result<TextData> prepareTextData(const RunSpec& spec, const std::string& cacheDir,
+                                 const World& world, const std::string& tokenizerModel) {
+    const bool shards = std::all_of(spec.data.train.begin(), spec.data.train.end(), isShard);
+    auto data = shards ? openOwnShards(spec, cacheDir, world)
+                       : shardTexts(spec, cacheDir, world, tokenizerModel);
+    if (!data)
+        return data;
+    if (const auto enough = checkLength(*data, spec); !enough)
+        return tl::unexpected(enough.error());
+    return data;
+}
+
+} // namespace rm

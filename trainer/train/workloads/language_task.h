@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "trainer/train/data/text/text_data.h"
+#include "trainer/train/workloads/gpt/gpt.h"
+#include "trainer/train/workloads/task.h"
+
+namespace rm {
+
+/// A GPT that learns to go on with text.
+class LanguageTask final : public Task {
+public:
+    static Result<std::unique_ptr<Task>> create(const Session& session);
+
+    Model& model() override { return m_model; }
+    BatchSource& training() override { return m_batches; }
+    std::vector<Figure> validate() override;
+    std::vector<SampleText> samples(int64_t step) override;
+    std::string summary() const override;
+    TextFiles files() const override;
+
+private:
+    LanguageTask(const Session& session, TextData data);
+
+    TextData m_data;
+    TextBatches m_batches;
+    Gpt m_model;
+};
+
+} // namespace rm

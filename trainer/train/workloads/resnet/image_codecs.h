@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "trainer/train/workloads/resnet/image.h"
+
+namespace rm {
+
+Result<std::unique_ptr<ImageReader>> openJpeg(std::span<const std::byte> bytes);
+Result<std::unique_ptr<ImageReader>> openPng(std::span<const std::byte> bytes);
+
+/// Room for `region` shrunk by `reduction`, with `margin` bytes more before and after it.
+Pixels makePixels(const Region& region, int64_t reduction = 1, size_t margin = 0);
+
+} // namespace rm

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trainer/train/workloads/resnet/image_folder.h"
+
+#include "shared/io/file.h"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cmath>
+#include <cstring>
+#include <filesystem>
+#include <map>
+#include <span>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+namespace rm {
+namespace fs = std::filesystem;
+namespace {
+
+bool isHidden(const fs::path& path) {
+    return path.filename().native().starts_with('.');
+}
+
+bool isPicture(const fs::path& path) {
+    std::string extension = path.extension().string();
+    std::ranges::transform(extension, extension.begin(),
+                           [](char c) { return c >= 'A' && c <= 'Z' ? char(c + 32) : c; });
+    return extension == ".jpg" || extension == ".jpeg" || extension == ".png";
+}
+
+/// Whether a link leads to what is found below `root` anyway.
+bool leadsBelow(const fs::path& link, const std::string& root) {
+    std::error_code error;
+    const std::string target = fs::canonical(link, error).string();
+    return !error && target.starts_with(root);
+}
+
+std::string attempt(const fs::path& path) {
+    return "read pictures in " + path.string();
+}
+
+class Scan {
+public:
+    explicit Scan(std::string root)
+        : m_root(std::move(root)) {
+        std::error_code ignored;
+        m_canonical = fs::canonical(m_root, ignored).string() + "/";
+    }
+
+    /// Names below the root, "CLASS/.../FILE", by class.
+    Result<std::map<std::string, std::vector<std::string>>> classes() const {
+        std::map<std::string, std::vector<std::string>> found;
+        std::error_code error;
+        for (fs::directory_iterator entry(m_root, error), end; !error && entry != end;
+             entry.increment(error)) {
+            if (std::error_code gone; isHidden(entry->path()) || !entry->is_directory(gone))
+                continue;
+            auto names = picturesOf(entry->path());
+            if (!names)
+                return tl::unexpected(names.error());
+            if (!names->empty())
+                found[entry->path().filename().string()] = std::move(*names);
+        }
+        if (error)
+            return failErrno(attempt(m_root), error.value());
+        return found;
+    }
+
+private:
+    Result<std::vector<std::string>> picturesOf(const fs::path& folder) const {
+        std::vector<std::string> names;
+        std::error_code error;
+        fs::recursive_directory_iterator entry(folder, error);
+        while (!error && entry != fs::recursive_directory_iterator()) {
+            if (isHidden(entry->path()))
+                entry.disable_recursion_pending();
+            else if (counts(*entry))
+                names.push_back(entry->path().string().substr(m_root.size() + 1));
+            entry.increment(error);
+        }
+        if (error)
+            return failErrno(attempt(folder), error.value());
+        return names;
+    }
+
+    bool counts(const fs::directory_entry& entry) const {
+        std::error_code gone;
+        return isPicture(entry.path()) && entry.is_regular_file(gone) &&
+               !(entry.is_symlink(gone) && leadsBelow(entry.path(), m_canonical));
+    }
+
+    std::string m_root;
+    std::string m_canonical;
+};
+
+std::string withoutSlash(std::string path) {
+    while (path.size() > 1 && path.ends_with('/'))
+        path.pop_back();
+    return path;
+}
+
+} // namespace
+
+Result<ImageFolder> ImageFolder::scan(const std::vector<std::string>& roots) {
+    auto names = std::make_shared<Names>();
+    ImageFolder folder;
+    std::map<std::string, std::vector<Picture>> byClass;
+    for (const std::string& path : roots) {
+        const auto root = static_cast<uint32_t>(names->roots.size());
+        names->roots.push_back(withoutSlash(path));
+        const auto found = Scan(names->roots.back()).classes();
+        if (!found)
+            return tl::unexpected(found.error());
+        if (found->empty())
+            return fail(ErrorCode::kInvalid,
+                        attempt(path) +
+                            ": it has no folders (one a class) with .jpg, .jpeg or .png files");
+        for (const auto& [name, pictures] : *found)
+            for (const std::string& picture : pictures) {
+                byClass[name].push_back({root, 0, names->text.size()});
+                names->text.append(picture).push_back('\0');
+            }
+    }
+    for (auto& [name, pictures] : byClass) {
+        const auto label = static_cast<uint32_t>(names->classes.size());
+        names->classes.push_back(name);
+        for (Picture& picture : pictures) {
+            picture.label = label;
+            folder.m_pictures.push_back(picture);
+        }
+    }
+    folder.m_names = std::move(names);
+    std::ranges::sort(folder.m_pictures, [&](const Picture& a, const Picture& b) {
+        if (a.label != b.label)
+            return a.label < b.label;
+        const int order = std::strcmp(folder.name(a), folder.name(b));
+        return order != 0 ? order < 0 : a.root < b.root;
+    });
+    return folder;
+}
+
+std::string ImageFolder::path(int64_t index) const {
+    const Picture& picture = m_pictures[static_cast<size_t>(index)];
+    return m_names->roots[picture.root] + "/" + name(picture);
+}
+
+std::string ImageFolder::identity() const {
+    std::string text;
+    for (const std::string& name : classes())
+        text.append(name).push_back('\0');
+    for (const Picture& picture : m_pictures)
+        text.append(std::to_string(picture.root) + "/" + name(picture)).push_back('\0');
+    return sha256Hex(std::as_bytes(std::span<const char>(text)));
+}
+
+std::string_view ImageFolder::stem(const Picture& picture) const {
+    const std::string_view whole = name(picture);
+    return whole.substr(0, whole.rfind('.'));
+}
+
+std::pair<ImageFolder, ImageFolder> ImageFolder::split(double share) const {
+    const auto rank = [this](const Picture& picture) {
+        const std::string_view text = stem(picture);
+        return XXH3_64bits(text.data(), text.size());
+    };
+    std::vector<uint64_t> ranks;
+    for (const Picture& picture : m_pictures)
+        ranks.push_back(rank(picture));
+    std::ranges::sort(ranks);
+    const auto repeated = std::ranges::unique(ranks);
+    ranks.erase(repeated.begin(), repeated.end());
+    auto heldOut = static_cast<size_t>(std::llround(static_cast<double>(ranks.size()) * share));
+    heldOut = std::clamp<size_t>(heldOut, share > 0 ? 1 : 0, ranks.size() - 1);
+    const uint64_t limit = ranks[heldOut]; // the first that stays
+    std::pair<ImageFolder, ImageFolder> parts;
+    parts.first.m_names = parts.second.m_names = m_names;
+    for (const Picture& picture : m_pictures)
+        (rank(picture) < limit ? parts.second : parts.first).m_pictures.push_back(picture);
+    return parts;
+}
+
+Result<ImageFolder> ImageFolder::relabelled(const std::vector<std::string>& known) const {
+    std::vector<uint32_t> labels;
+    for (const std::string& name : classes()) {
+        const auto found = std::ranges::find(known, name);
+        if (found == known.end())
+            return fail(ErrorCode::kInvalid, attempt(m_names->roots.front()) + ": the class \"" +
+                                                 name + "\" is not among the training data's");
+        labels.push_back(static_cast<uint32_t>(found - known.begin()));
+    }
+    ImageFolder folder;
+    auto names = std::make_shared<Names>(*m_names);
+    names->classes = known;
+    folder.m_names = std::move(names);
+    for (Picture picture : m_pictures) {
+        picture.label = labels[picture.label];
+        folder.m_pictures.push_back(picture);
+    }
+    return folder;
+}
+
+} // namespace rm

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trainer/train/workloads/translation/pairs/pair.h"
+
+namespace rm {
+
+void PairHarvest::refuse(const std::string& path, int64_t number, std::string_view why) {
+    ++bad;
+    if (named.size() < kMaxNamed)
+        named.push_back(path + ":" + std::to_string(number) + ": " + std::string(why));
+}
+
+std::string tidyLine(std::string_view text) {
+    std::string line;
+    line.reserve(text.size());
+    bool apart = false;
+    for (const char c : text) {
+        const auto byte = static_cast<unsigned char>(c);
+        if (byte <= ' ' || byte == 0x7f) {
+            apart = !line.empty();
+            continue;
+        }
+        if (apart)
+            line.push_back(' ');
+        apart = false;
+        line.push_back(c);
+    }
+    return line;
+}
+
+} // namespace rm

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "trainer/train/data/batch_source.h"
+#include "trainer/train/workloads/translation/pairs/pair_file.h"
+
+#include <mutex>
+
+namespace rm {
+
+/// Pairs of about the same length: `width` bounds both sides of all of them.
+struct LengthBucket {
+    int64_t width = 0;
+    int64_t pairsPerBatch = 0;   ///< as many as batch_tokens holds at that width; one at least
+    std::vector<uint32_t> pairs; ///< rising
+    int64_t batchCount() const;
+};
+
+/// Sorts the pairs of a shard of ids into buckets whose widths grow by an eighth.
+std::vector<LengthBucket> lengthBuckets(const PairFile& ids, int64_t batchTokens);
+
+/// Batches of pairs in buckets of length; a position is one batch. Which pairs share a batch, and
+/// the order of the batches, follow from seed and epoch: within a bucket the pairs are shuffled and
+/// then sorted by length over a few batches at a time, so that little is padded.
+class PairBatches final : public BatchSource {
+public:
+    /// A shard of ids with kEndId behind every side.
+    PairBatches(PairFile ids, int64_t batchTokens, uint64_t seed);
+
+    int64_t epochSize() const override { return m_batchCount; }
+    Result<Batch> read(int64_t first, int64_t count) override;
+    int64_t targets(int64_t first, int64_t count) const override;
+
+private:
+    struct Epoch {
+        int64_t number = -1;
+        std::vector<uint32_t> pairs;  ///< batch after batch
+        std::vector<size_t> begins;   ///< of each batch and behind the last, in `pairs`
+        std::vector<int64_t> targets; ///< tokens, by batch
+    };
+    const Epoch& epoch(int64_t number) const; ///< with m_mutex held
+    void shuffle(Epoch& epoch) const;
+    void append(Epoch& epoch, const LengthBucket& bucket, std::vector<uint32_t> order) const;
+
+    PairFile m_ids;
+    uint64_t m_seed;
+    std::vector<LengthBucket> m_buckets;
+    int64_t m_batchCount = 0;
+    mutable std::mutex m_mutex;
+    mutable Epoch m_epochs[2]; ///< even and odd: readers ahead cross the border to the next
+};
+
+/// Token ids of a pair, each with kEndId behind.
+struct EncodedPair {
+    std::vector<int64_t> source;
+    std::vector<int64_t> target;
+};
+
+/// One batch of these pairs for Translation::loss().
+Batch makePairBatch(const std::vector<EncodedPair>& pairs);
+
+} // namespace rm

@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trainer/train/workloads/translation/pairs/pair_data.h"
+
+#include "shared/io/file.h"
+#include "trainer/train/data/in_order.h"
+#include "trainer/train/dist/agree.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <thread>
+
+namespace rm {
+namespace {
+
+constexpr int64_t kPairsAPiece = 4096;
+
+std::string hashOf(const std::string& text) {
+    return sha256Hex(std::as_bytes(std::span<const char>(text))).substr(0, 32);
+}
+
+bool exists(const std::string& path) {
+    std::error_code ignored;
+    return std::filesystem::exists(path, ignored);
+}
+
+struct Corpora {
+    PairCorpus train;
+    PairCorpus validation; ///< no files: held out of train
+};
+
+Result<Corpora> findCorpora(const RunSpec::Data& data) {
+    auto train = findPairs(data.train, {});
+    if (!train)
+        return tl::unexpected(train.error());
+    if (data.validation.empty())
+        return Corpora{std::move(*train), {}};
+    auto validation = findPairs(data.validation, {});
+    if (!validation)
+        return tl::unexpected(validation.error());
+    return Corpora{std::move(*train), std::move(*validation)};
+}
+
+/// Identity of the texts.
+Result<std::string> contentKey(const Corpora& corpora, const RunSpec::Data& data) {
+    std::string text = "pairs 1\n";
+    for (const PairCorpus* corpus : {&corpora.train, &corpora.validation}) {
+        text += "--\n";
+        for (const std::string& file : corpus->files) {
+            const auto hash = sha256HexOfFile(file);
+            if (!hash)
+                return failAs("read pairs", hash.error());
+            text += *hash + "\n";
+        }
+    }
+    if (corpora.validation.files.empty())
+        text += std::to_string(data.validationShare);
+    text += "\n" + std::to_string(data.maxBad); // what was good enough once may not be again
+    return hashOf(text);
+}
+
+/// Files of the cache.
+struct Names {
+    Names(const std::string& cacheDir, const std::string& key)
+        : train(cacheDir + "/" + key + "-texts.rmpairs")
+        , validation(cacheDir + "/" + key + "-validation.rmpairs") {}
+    std::string train;
+    std::string validation;
+};
+
+/// Reads everything once and deals it out.
+Result<HarvestState> writeTexts(const Corpora& corpora, const RunSpec::Data& data,
+                                const Names& names) {
+    const PairLanguages& languages = corpora.train.languages;
+    const PairFileInfo info{1, 0, 0, languages.source, languages.target};
+    auto train = PairFileWriter::create(names.train, info);
+    if (!train)
+        return tl::unexpected(train.error());
+    auto validation = PairFileWriter::create(names.validation, info);
+    if (!validation)
+        return tl::unexpected(validation.error());
+    HarvestState state;
+    PairDeduplicator seen; // validation first, so that training never sees its pairs
+    const double share = data.validation.empty() ? data.validationShare : 0;
+    const auto done =
+        harvestPairs(corpora.validation, state, seen,
+                     [&](const Pair& pair) { return validation->append(pair.source, pair.target); })
+            .and_then([&] {
+                return harvestPairs(corpora.train, state, seen, [&](const Pair& pair) {
+                    PairFileWriter& into = shareOf(pair.source) < share ? *validation : *train;
+                    return into.append(pair.source, pair.target);
+                });
+            })
+            .and_then([&] { return checkBad(state, data.maxBad, "data.max_bad"); })
+            .and_then([&] { return validation->finish(); })
+            .and_then([&] { return train->finish(); }); // last: where it is, both are
+    if (!done)
+        return tl::unexpected(done.error());
+    return state;
+}
+
+void noteBad(const HarvestState& state, PairData& into) {
+    into.bad = state.bad;
+    if (state.bad == 0)
+        return;
+    std::string text = std::to_string(state.bad) + " lines are no pairs and were left out:";
+    for (const std::string& name : state.named)
+        text += "\n  " + name;
+    into.warnings.push_back(std::move(text));
+}
+
+/// The key of texts that are in `cacheDir` when this returns.
+Result<std::string> cacheTexts(const RunSpec::Data& data, const std::string& cacheDir,
+                               PairData& into) {
+    const auto corpora = findCorpora(data);
+    if (!corpora)
+        return tl::unexpected(corpora.error());
+    const auto key = contentKey(*corpora, data);
+    if (!key || exists(Names(cacheDir, *key).train))
+        return key;
+    if (const auto made = makeFolders(cacheDir); !made)
+        return tl::unexpected(made.error());
+    const auto state = writeTexts(*corpora, data, Names(cacheDir, *key));
+    if (!state)
+        return tl::unexpected(state.error());
+    noteBad(*state, into);
+    return key;
+}
+
+Result<std::string> learnOn(const std::string& texts, const RunSpec& spec) {
+    const auto file = PairFile::open(texts);
+    if (!file)
+        return tl::unexpected(file.error());
+    return learnPairTokenizer(*file, spec.data.vocabSize, spec.model.shareEmbeddings)
+        .map([](const PairTokenizer& tokenizer) { return tokenizer.serialized(); });
+}
+
+struct Encoded {
+    std::vector<int32_t> source;
+    std::vector<int32_t> target;
+};
+
+std::vector<Encoded> encodePiece(const PairFile& texts, const PairTokenizer& tokenizer,
+                                 int64_t first) {
+    std::vector<Encoded> piece;
+    const int64_t end = std::min(texts.count(), first + kPairsAPiece);
+    for (int64_t i = first; i < end; ++i)
+        piece.push_back({tokenizer.encodeSource(texts.text(2 * i)),
+                         tokenizer.encodeTarget(texts.text(2 * i + 1))});
+    return piece;
+}
+
+/// The pairs of `texts` that fit into `context`, as ids.
+Result<void> writeIds(const PairFile& texts, const PairTokenizer& tokenizer, int64_t context,
+                      const std::string& path) {
+    const int64_t largest = std::max(tokenizer.sourceVocab(), tokenizer.targetVocab());
+    PairFileInfo info = texts.info();
+    info.itemBytes = largest <= 65536 ? 2 : 4;
+    info.sourceVocab = tokenizer.sourceVocab();
+    info.targetVocab = tokenizer.targetVocab();
+    auto writer = PairFileWriter::create(path, info);
+    if (!writer)
+        return tl::unexpected(writer.error());
+    const auto limit = static_cast<size_t>(context);
+    const auto write = [&](size_t, const std::vector<Encoded>& piece) -> Result<void> {
+        for (const Encoded& pair : piece)
+            if (pair.source.size() <= limit && pair.target.size() <= limit)
+                if (const auto done = writer->append(pair.source, pair.target); !done)
+                    return done;
+        return {};
+    };
+    const auto pieces = static_cast<size_t>((texts.count() + kPairsAPiece - 1) / kPairsAPiece);
+    return inOrder(
+               pieces, std::max(1u, std::thread::hardware_concurrency()),
+               [&](size_t i) {
+                   return encodePiece(texts, tokenizer, static_cast<int64_t>(i) * kPairsAPiece);
+               },
+               write)
+        .and_then([&] { return writer->finish(); });
+}
+
+std::string idsFile(const std::string& cacheDir, const std::string& key) {
+    return cacheDir + "/" + key + "-ids.rmpairs";
+}
+
+/// The key of ids that are in `cacheDir` when this returns.
+Result<std::string> cacheIds(const std::string& textsKey, const std::string& cacheDir,
+                             const PairTokenizer& tokenizer, int64_t context) {
+    const std::string key =
+        hashOf(textsKey + "\n" + tokenizer.serialized() + "\n" + std::to_string(context));
+    if (exists(idsFile(cacheDir, key)))
+        return key;
+    const auto texts = PairFile::open(Names(cacheDir, textsKey).train);
+    if (!texts)
+        return tl::unexpected(texts.error());
+    return writeIds(*texts, tokenizer, context, idsFile(cacheDir, key)).map([&] { return key; });
+}
+
+Result<void> noteLong(PairData& data, int64_t texts, int64_t context) {
+    const int64_t kept = data.train.count();
+    if (kept == 0)
+        return fail(ErrorCode::kInvalid,
+                    "read pairs: none of " + std::to_string(texts) +
+                        " fits into model.context = " + std::to_string(context));
+    if (kept < texts)
+        data.warnings.push_back(std::to_string(texts - kept) + " of " + std::to_string(texts) +
+                                " pairs are longer than model.context = " +
+                                std::to_string(context) + " tokens and were left out");
+    return {};
+}
+
+Result<void> openShards(PairData& data, const Names& names, const std::string& ids,
+                        int64_t context) {
+    auto texts = PairFile::open(names.train);
+    auto validation = PairFile::open(names.validation);
+    auto train = PairFile::open(ids);
+    for (const auto* file : {&texts, &validation, &train})
+        if (!*file)
+            return tl::unexpected(file->error());
+    data.train = std::move(*train);
+    data.validation = std::move(*validation);
+    data.languages = {texts->info().sourceLanguage, texts->info().targetLanguage};
+    return noteLong(data, texts->count(), context);
+}
+
+} // namespace
+
+Result<PairData> preparePairData(const RunSpec& spec, const std::string& cacheDir,
+                                 const World& world, const std::string& tokenizer) {
+    constexpr const char* kWhat = "read training data: the pairs";
+    const bool makesCache = world.localRank() == 0;
+    PairData data;
+    Result<std::string> mine;
+    if (makesCache)
+        mine = cacheTexts(spec.data, cacheDir, data);
+    const auto key = agreeAcrossNodes(world, mine, kWhat);
+    if (!key)
+        return tl::unexpected(key.error());
+    const Names names(cacheDir, *key);
+    if (world.isFirst())
+        mine = tokenizer.empty() ? learnOn(names.train, spec) : tokenizer;
+    const auto model = agreeOnFirst(world, mine);
+    if (!model)
+        return tl::unexpected(model.error());
+    auto loaded = PairTokenizer::parse(*model);
+    if (!loaded)
+        return tl::unexpected(loaded.error());
+    data.tokenizer = std::move(*loaded);
+    if (makesCache)
+        mine = cacheIds(*key, cacheDir, data.tokenizer, spec.model.context);
+    const auto ids = agreeAcrossNodes(world, mine, kWhat);
+    if (!ids)
+        return tl::unexpected(ids.error());
+    return openShards(data, names, idsFile(cacheDir, *ids), spec.model.context).map([&] {
+        return std::move(data);
+    });
+}
+
+} // namespace rm

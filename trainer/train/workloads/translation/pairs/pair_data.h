@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "shared/spec/run_spec.h"
+#include "trainer/train/workloads/translation/pairs/pair_tokenizer.h"
+
+namespace rm {
+
+class World;
+
+/// What a translation learns from, ready to be read.
+struct PairData {
+    PairFile train;      ///< ids; pairs that fit into model.context only
+    PairFile validation; ///< texts
+    PairTokenizer tokenizer;
+    PairLanguages languages;
+    int64_t bad = 0;                   ///< lines that were no pairs; on rank 0
+    std::vector<std::string> warnings; ///< for people, on rank 0
+};
+
+/// Turns the spec's pairs into shards cached in `cacheDir`, once per node, and opens them on every
+/// rank; all ranks call it together and all get the same error. `tokenizer` is that of the
+/// checkpoint resumed from, serialized, on rank 0; empty: learnt from the training pairs. Nodes
+/// whose pairs differ are an error.
+Result<PairData> preparePairData(const RunSpec& spec, const std::string& cacheDir,
+                                 const World& world, const std::string& tokenizer);
+
+} // namespace rm

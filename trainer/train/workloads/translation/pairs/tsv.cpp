@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trainer/train/workloads/translation/pairs/tsv.h"
+
+#include "trainer/train/text_metrics/unicode_text.h"
+
+#include <algorithm>
+
+namespace rm {
+namespace {
+
+constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
+
+void readLine(std::string_view line, const std::string& path, int64_t number, PairHarvest& into) {
+    const auto tabs = std::ranges::count(line, '\t');
+    if (tabs != 1) {
+        into.refuse(path, number,
+                    "source TAB target wanted, but it has " + std::to_string(tabs + 1) +
+                        (tabs == 0 ? " column" : " columns"));
+        return;
+    }
+    if (!isWholeUtf8(line)) {
+        into.refuse(path, number, "not UTF-8");
+        return;
+    }
+    const size_t tab = line.find('\t');
+    Pair pair{tidyLine(line.substr(0, tab)), tidyLine(line.substr(tab + 1))};
+    if (pair.source.empty() || pair.target.empty())
+        into.refuse(path, number, pair.source.empty() ? "no source" : "no target");
+    else
+        into.pairs.push_back(std::move(pair));
+}
+
+} // namespace
+
+PairHarvest readTsv(std::string_view text, const std::string& path, int64_t firstLine) {
+    PairHarvest found;
+    if (firstLine == 1 && text.starts_with(kByteOrderMark))
+        text.remove_prefix(kByteOrderMark.size());
+    for (int64_t number = firstLine; !text.empty(); ++number) {
+        const size_t end = std::min(text.find('\n'), text.size());
+        std::string_view line = text.substr(0, end);
+        text.remove_prefix(std::min(end + 1, text.size()));
+        if (line.ends_with('\r'))
+            line.remove_suffix(1);
+        if (!line.empty())
+            readLine(line, path, number, found);
+    }
+    return found;
+}
+
+} // namespace rm
