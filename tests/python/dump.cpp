@@ -3,7 +3,7 @@
 
 #include "shared/checkpoint/safetensors.h"
 #include "trainer/train/interchange/dtypes.h"
-#include "trainer/train/interchange/fit.h"
+#include "trainer/train/interchange/foreign_weights.h"
 
 #include <cstdio>
 

@@ -5,6 +5,7 @@
 #include "shared/io/file.h"
 #include "trainer/train/memory/host_heap.h"
 #include "trainer/train/model/fused_ops.h"
+#include "trainer/train/workloads/registry.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -51,12 +52,12 @@ Result<RunSpec> readSpec(const std::string& path) {
 }
 
 void configureDevice(const Device& device, const RunSpec& spec, const std::string& traceFolder) {
-    const bool pictures = spec.model.type.starts_with("resnet");
-    device.plugin->configure({.tryConvolutions = pictures, .traceFolder = traceFolder});
+    const Workload& workload = workloadOf(spec);
+    device.plugin->configure({.tryConvolutions = workload.convolves(), .traceFolder = traceFolder});
     setFusedOps(device.plugin->fusedOps());
     if (device.isCpu())
         keepOneHeap();
-    if (device.isCpu() && spec.model.type == "translation")
+    if (device.isCpu() && workload.hasManyShapes())
         keepFewPrograms();
 }
 

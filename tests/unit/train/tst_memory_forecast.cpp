@@ -3,6 +3,7 @@
 #include "shared/io/free_memory.h"
 #include "trainer/train/memory/batch_search.h"
 #include "trainer/train/memory/rehearsal.h"
+#include "trainer/train/workloads/registry.h"
 
 #include <QObject>
 #include <QRegularExpression>
@@ -238,13 +239,13 @@ private Q_SLOTS:
         RunSpec spec = gptSpec();
         spec.model.type = "resnet50";
         spec.data.train = {"/no/such/pictures"};
-        const auto sizes = dataSizesOf(spec);
+        const auto sizes = workloadOf(spec).dataSizes(spec);
         QVERIFY(!sizes);
         const QString message = QString::fromStdString(sizes.error().message);
         QVERIFY2(message.contains("/no/such/pictures") && message.contains("model.classes"),
                  qPrintable(message));
         spec.model.classes = 7;
-        QCOMPARE(dataSizesOf(spec)->classes, 7);
+        QCOMPARE(workloadOf(spec).dataSizes(spec)->classes, 7);
     }
 };
 

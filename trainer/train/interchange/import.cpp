@@ -4,11 +4,12 @@
 #include "shared/io/clock.h"
 #include "shared/io/file.h"
 #include "trainer/train/checkpoint/checkpoint.h"
-#include "trainer/train/interchange/fit.h"
 #include "trainer/train/interchange/folder_texts.h"
-#include "trainer/train/interchange/model_of.h"
+#include "trainer/train/interchange/foreign_config.h"
+#include "trainer/train/interchange/foreign_weights.h"
 #include "trainer/train/interchange/subcommands.h"
 #include "trainer/train/subcommands.h"
+#include "trainer/train/workloads/registry.h"
 
 #include <CLI/CLI.hpp>
 
@@ -59,13 +60,15 @@ Result<std::string> importWeights(const Import& import) {
     const auto spec = specFor(import, texts);
     if (!spec)
         return tl::unexpected(spec.error());
+    const Workload& workload = workloadOf(*spec);
     auto read = readWeights(import.source);
     if (!read)
         return tl::unexpected(read.error());
-    const auto weights = withOurNames(std::move(*read), spec->model.type, import.source);
+    const auto weights = workload.withOurNames(withoutWrappers(std::move(*read)), import.source);
     if (!weights)
         return tl::unexpected(weights.error());
-    const auto model = modelOf(*spec, *weights, textOf(texts, "config.json"), import.source);
+    const auto model =
+        workload.modelFor(*spec, *weights, textOf(texts, "config.json"), import.source);
     if (!model)
         return tl::unexpected(model.error());
     if (const auto filled = fillModel(**model, *weights, import.source); !filled)

@@ -2,11 +2,11 @@
 target_sources(rm_train PRIVATE
     interchange/dtypes.cpp
     interchange/export.cpp
-    interchange/fit.cpp
     interchange/folder_texts.cpp
+    interchange/foreign_config.cpp
+    interchange/foreign_weights.cpp
     interchange/import.cpp
     interchange/inspect.cpp
-    interchange/model_of.cpp
     interchange/own_process.cpp
     interchange/pickle_stack.cpp
     interchange/plain_pickle.cpp

@@ -2,6 +2,7 @@
 #include "trainer/train/memory/batch_search.h"
 
 #include "shared/io/free_memory.h"
+#include "trainer/train/workloads/registry.h"
 
 #include <algorithm>
 #include <array>
@@ -11,21 +12,22 @@
 namespace rm {
 namespace {
 
-bool isTranslation(const RunSpec& spec) {
-    return spec.model.type == "translation";
+MicroBatch microBatchOf(const RunSpec& spec) {
+    return workloadOf(spec).microBatch(spec);
 }
 
 /// The schema's bound, in samples.
 int64_t mostSamples(const RunSpec& spec) {
+    const MicroBatch batch = microBatchOf(spec);
     for (const SpecField& field : specSchema())
-        if (field.key == batchKeyOf(spec))
-            return static_cast<int64_t>(field.max) / (isTranslation(spec) ? spec.model.context : 1);
+        if (field.key == batch.key)
+            return static_cast<int64_t>(field.max) / batch.valueOfOne;
     return 1;
 }
 
 std::string advise(const RunSpec& spec, const DataSizes& sizes, int ranks, const Device& device,
                    int64_t freeBytes) {
-    const int64_t samples = samplesOf(spec);
+    const int64_t samples = microBatchOf(spec).samples;
     const auto forecast = MemoryForecast::make(spec, sizes, ranks, device, samples);
     const std::string text = "; this run needs about " + bytesText(forecast.at(samples).total()) +
                              " a rank, " + bytesText(freeBytes) + " are free";
@@ -34,37 +36,30 @@ std::string advise(const RunSpec& spec, const DataSizes& sizes, int ranks, const
 
 /// As many micro-batches of `samples` as make a step of what was asked for, about.
 int64_t accumulationFor(const RunSpec& spec, int64_t samples) {
-    const int64_t whole = samplesOf(spec) * spec.train.accumulation;
+    const int64_t whole = microBatchOf(spec).samples * spec.train.accumulation;
     return (whole + samples - 1) / samples;
 }
 
 } // namespace
 
-const char* batchKeyOf(const RunSpec& spec) {
-    return isTranslation(spec) ? "train.batch_tokens" : "train.batch_size";
-}
-
-int64_t batchValueOf(const RunSpec& spec, int64_t samples) {
-    return isTranslation(spec) ? samples * spec.model.context : samples;
-}
-
 Result<FoundBatch> findBatch(const RunSpec& spec, const DataSizes& sizes, int ranks,
                              const Device& device, MemoryForecast forecast, int64_t bytes) {
     constexpr int kRounds = 2; // a rehearsal nearer to the answer knows it better
+    const MicroBatch asked = microBatchOf(spec);
     int64_t samples = 0;
     for (int round = 0; round <= kRounds; ++round) {
         const int64_t before = std::exchange(samples, forecast.greatest(bytes, mostSamples(spec)));
         if (samples == 0)
             return fail(ErrorCode::kExhausted,
                         "find a batch for " + bytesText(bytes) + ": a micro-batch of " +
-                            (isTranslation(spec) ? "one pair of model.context tokens" : "one") +
-                            " alone needs " + bytesText(forecast.at(1).total()) + "; " +
-                            whatNeedsLess(spec, ranks));
+                            asked.oneSample + " alone needs " + bytesText(forecast.at(1).total()) +
+                            "; " + whatNeedsLess(spec, ranks));
         if (samples == before || round == kRounds)
             break;
         forecast = MemoryForecast::make(spec, sizes, ranks, device, samples, &forecast);
     }
-    return FoundBatch{batchKeyOf(spec), batchValueOf(spec, samples), bytes, forecast.at(samples)};
+    return FoundBatch{std::string(asked.key), samples * asked.valueOfOne, bytes,
+                      forecast.at(samples)};
 }
 
 std::string whatNeedsLess(const RunSpec& spec, int ranks, bool isModel) {
@@ -82,7 +77,7 @@ std::string whatWouldFit(const RunSpec& spec, const DataSizes& sizes, int ranks,
     if (!found)
         return "not even a micro-batch of one would fit; " + whatNeedsLess(spec, ranks);
     std::string text = found->key + " = " + std::to_string(found->value) + " would fit";
-    const int64_t samples = isTranslation(spec) ? found->value / spec.model.context : found->value;
+    const int64_t samples = found->value / microBatchOf(spec).valueOfOne;
     const int64_t accumulation = accumulationFor(spec, samples);
     if (accumulation > spec.train.accumulation && spec.train.globalBatch == 0)
         text +=
@@ -99,13 +94,13 @@ int64_t safeShare(int64_t freeBytes) {
 RunSpec withAccumulation(RunSpec spec, int ranks) {
     if (spec.train.globalBatch > 0)
         spec.train.accumulation =
-            std::max<int64_t>(1, spec.train.globalBatch / (samplesOf(spec) * ranks));
+            std::max<int64_t>(1, spec.train.globalBatch / (microBatchOf(spec).samples * ranks));
     return spec;
 }
 
 std::string memoryAdvice(const RunSpec& spec, int ranks, int localRanks, const Device& device) {
     try {
-        const auto sizes = dataSizesOf(spec);
+        const auto sizes = workloadOf(spec).dataSizes(spec);
         const int64_t all = device.plugin->memory().free;
         // What this rank had goes on belonging to it.
         const int64_t free = device.isCpu() ? all / localRanks + heapBytes() : all;

@@ -7,11 +7,6 @@
 
 namespace rm {
 
-/// The key of the spec that says how large a micro-batch is: train.batch_size or batch_tokens.
-const char* batchKeyOf(const RunSpec& spec);
-/// What that key is for so many samples.
-int64_t batchValueOf(const RunSpec& spec, int64_t samples);
-
 /// The largest micro-batch that fits.
 struct FoundBatch {
     std::string key; ///< of the spec

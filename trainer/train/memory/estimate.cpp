@@ -7,6 +7,7 @@
 #include "trainer/train/memory/model_size.h"
 #include "trainer/train/memory/rehearsal.h"
 #include "trainer/train/optim/update_rule.h"
+#include "trainer/train/workloads/registry.h"
 
 #include <algorithm>
 #include <cmath>
@@ -25,12 +26,6 @@ constexpr double kWorkForShapes = 6e10;
 constexpr int64_t kMostShapes = 24;
 /// Of weights, where work is done.
 constexpr int64_t kMostWeights = int64_t{128} << 20;
-/// Of a translation's vocabularies and texts; of 2,000 and of 40,000 pairs it was about as much.
-constexpr int64_t kPairTexts = 10 << 20;
-/// Of activations, on a CPU: gaps that a heap gets by batches of ever other lengths, besides those
-/// of the small twin. Runs of a larger translation took 3 to 12 % more than was told without it, on
-/// EPYC processors of three generations.
-constexpr double kGapsOfLengths = 0.1;
 constexpr int64_t kLeast = 4; ///< samples: with one alone some operations take another way
 
 int64_t bytesOf(const Batch& batch) {
@@ -40,21 +35,16 @@ int64_t bytesOf(const Batch& batch) {
     return bytes;
 }
 
-/// On a CPU.
-int64_t readersOf(const RunSpec& spec) {
-    const int64_t chosen = spec.model.type.starts_with("resnet") ? 1 : 0;
-    return spec.data.workers > 0 ? spec.data.workers : chosen;
-}
-
 /// Products of numbers in a step with one sample.
 double workOfOne(int64_t parameters, const RunSpec& spec) {
-    return kPasses * static_cast<double>(parameters) * static_cast<double>(usesPerSample(spec));
+    return kPasses * static_cast<double>(parameters) *
+           static_cast<double>(workloadOf(spec).usesPerSample(spec));
 }
 
 /// Of `samples` as many as a device has done with soon.
 int64_t affordable(int64_t samples, double workOfOne, const RunSpec& spec, const Device& device) {
     const double work = device.isCpu() ? kWorkOnCpu : kWorkOnGpu;
-    const auto most = std::max<int64_t>(kLeast, kMostUses / usesPerSample(spec));
+    const auto most = std::max<int64_t>(kLeast, kMostUses / workloadOf(spec).usesPerSample(spec));
     return std::clamp<int64_t>(samples, 2,
                                std::clamp(static_cast<int64_t>(work / workOfOne), kLeast, most));
 }
@@ -77,12 +67,11 @@ RunSpec smallTwin(RunSpec spec, const DataSizes& sizes, const Device& device) {
     return spec;
 }
 
-/// Copies of weights, state and averages, until they are written; pictures' weights, which are
-/// channels-last, are copied file by file once more.
+/// Copies of weights, state and averages, until they are written.
 int64_t checkpointBytes(const RunSpec& spec, const MemoryEstimate& fixed, int64_t stateBytes) {
     const int64_t copies = fixed.weights + stateBytes + fixed.average;
-    const bool reorders = spec.model.type.starts_with("resnet");
-    return copies + (reorders ? std::max(fixed.weights, stateBytes) : 0);
+    const bool copiesForFiles = workloadOf(spec).hostExtras().copiesForFiles;
+    return copies + (copiesForFiles ? std::max(fixed.weights, stateBytes) : 0);
 }
 
 int64_t statesOf(const RunSpec& spec) {
@@ -157,11 +146,10 @@ MemoryForecast MemoryForecast::make(const RunSpec& spec, const DataSizes& sizes,
     if (device.isCpu()) {
         forecast.m_heapBefore = heap;
         forecast.m_heapGrowth = growth;
-        fixed.program = programBytes() + forecast.m_heapBefore + forecast.m_heapGrowth;
-        if (spec.model.type == "translation") {
-            fixed.program += kPairTexts;
-            forecast.m_gaps = kGapsOfLengths;
-        }
+        const HostExtras extras = workloadOf(spec).hostExtras();
+        fixed.program =
+            programBytes() + forecast.m_heapBefore + forecast.m_heapGrowth + extras.bytes;
+        forecast.m_gaps = extras.gapsPerActivation;
     }
     fixed.weights = rehearsal.weightBytes();
     const int64_t states = statesOf(spec);
@@ -173,8 +161,8 @@ MemoryForecast MemoryForecast::make(const RunSpec& spec, const DataSizes& sizes,
     forecast.m_savesBeside =
         spec.checkpoint.every > 0 || (spec.checkpoint.keepBest && spec.validation.every > 0);
     forecast.m_rest = rehearsal.restBytes() + fixed.optimizer + fixed.average;
-    forecast.m_batchBytes = bytesOf(imagineBatch(spec, 1));
-    forecast.m_batchesHeld = device.isCpu() ? 1 + BatchFeed::heldBy(readersOf(spec)) : 1;
+    forecast.m_batchBytes = bytesOf(workloadOf(spec).imagineBatch(spec, 1));
+    forecast.m_batchesHeld = device.isCpu() ? 1 + BatchFeed::heldBy(readersOf(spec, device, 1)) : 1;
     return forecast;
 }
 

@@ -3,8 +3,8 @@
 
 #include "shared/spec/run_spec.h"
 #include "trainer/train/device/device.h"
-#include "trainer/train/memory/imagined_data.h"
 #include "trainer/train/memory/peak_line.h"
+#include "trainer/train/workloads/workload.h"
 
 #include <optional>
 

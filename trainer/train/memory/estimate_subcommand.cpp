@@ -7,6 +7,7 @@
 #include "trainer/train/memory/host_heap.h"
 #include "trainer/train/session.h"
 #include "trainer/train/subcommands.h"
+#include "trainer/train/workloads/registry.h"
 
 #include <CLI/CLI.hpp>
 #include <poll.h>
@@ -120,10 +121,10 @@ public:
                                     : std::max(1, static_cast<int>(spec.launch.ranks)))
         , m_localRanks(localRanksOf(spec))
         , m_spec(withAccumulation(std::move(spec), m_ranks))
-        , m_samples(samplesOf(m_spec)) {}
+        , m_batch(workloadOf(m_spec).microBatch(m_spec)) {}
 
     Result<EstimateReport> run() {
-        const auto sizes = dataSizesOf(m_spec);
+        const auto sizes = workloadOf(m_spec).dataSizes(m_spec);
         if (!sizes)
             return tl::unexpected(sizes.error());
         const auto device = openDevice(m_spec, m_options, m_localRanks);
@@ -160,8 +161,8 @@ private:
         m_report.device = m_device.plugin->deviceName();
         m_report.ranks = m_ranks;
         m_report.localRanks = m_device.isCpu() ? m_localRanks : 1;
-        m_report.batchKey = batchKeyOf(m_spec);
-        m_report.batchValue = batchValueOf(m_spec, m_samples);
+        m_report.batchKey = m_batch.key;
+        m_report.batchValue = m_batch.samples * m_batch.valueOfOne;
         m_report.assumed = m_sizes.assumed;
         m_report.freeBytes = free / m_report.localRanks;
     }
@@ -171,7 +172,7 @@ private:
         if (m_device.isCpu() && free > 0)
             limitMemory(free);
         try {
-            return MemoryForecast::make(m_spec, m_sizes, m_ranks, m_device, m_samples);
+            return MemoryForecast::make(m_spec, m_sizes, m_ranks, m_device, m_batch.samples);
         } catch (const std::exception& error) {
             if (endingOf(error).code != ExitCode::kExhausted)
                 throw;
@@ -180,7 +181,7 @@ private:
     }
 
     Result<EstimateReport> told(const MemoryForecast& forecast) {
-        m_report.estimate = forecast.at(m_samples);
+        m_report.estimate = forecast.at(m_batch.samples);
         if (m_options.advise && !m_report.fits())
             m_report.advice = whatWouldFit(m_spec, m_sizes, m_ranks, m_device, forecast,
                                            safeShare(m_report.freeBytes));
@@ -199,7 +200,7 @@ private:
     int m_ranks;
     int m_localRanks;
     RunSpec m_spec;
-    int64_t m_samples;
+    MicroBatch m_batch;
     DataSizes m_sizes;
     Device m_device;
     EstimateReport m_report;

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "shared/spec/run_spec.h"
-#include "trainer/train/memory/imagined_data.h"
+#include "trainer/train/workloads/workload.h"
 
 #include <cstdint>
 

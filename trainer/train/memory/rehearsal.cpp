@@ -5,6 +5,7 @@
 #include "trainer/train/dist/parameter_shards.h"
 #include "trainer/train/memory/address_memory.h"
 #include "trainer/train/model/skipped_work.h"
+#include "trainer/train/workloads/registry.h"
 
 #include <ATen/Context.h>
 #include <ATen/core/grad_mode.h>
@@ -44,7 +45,7 @@ Rehearsal::Rehearsal(const RunSpec& spec, const DataSizes& sizes, int ranks, con
     , m_skipping(work == RehearsedWork::kSkipped ? std::make_unique<Skipping>() : nullptr)
     , m_trace(device.at.type())
     , m_world(World::imagined(ranks, device))
-    , m_model(makeModel(spec, sizes, m_world)) {
+    , m_model(workloadOf(spec).makeModel(spec, sizes, m_world)) {
     // Gradients of such weights get so small that processors compute many times as slowly.
     at::globalContext().setFlushDenormal(true);
     fill(*m_model);
@@ -52,7 +53,7 @@ Rehearsal::Rehearsal(const RunSpec& spec, const DataSizes& sizes, int ranks, con
     m_sync = std::make_unique<GradientSync>(m_world, *m_model, spec.distribution,
                                             spec.optimizer.sharded, [](MetricId) {});
     // Makes what is made once: the Reducer's buckets, tables, kernels.
-    run(imagineBatch(spec, 1), nullptr);
+    run(workloadOf(m_spec).imagineBatch(spec, 1), nullptr);
 }
 
 Rehearsal::~Rehearsal() {
@@ -86,13 +87,13 @@ void Rehearsal::run(const Batch& onHost, MemoryTrace* trace) {
 MemoryTrace Rehearsal::step(int64_t samples) {
     MemoryTrace trace;
     if (!m_device.isCpu()) // its libraries try out what is fastest for each new size
-        run(imagineBatch(m_spec, samples), nullptr);
-    run(imagineBatch(m_spec, samples), &trace);
+        run(workloadOf(m_spec).imagineBatch(m_spec, samples), nullptr);
+    run(workloadOf(m_spec).imagineBatch(m_spec, samples), &trace);
     return trace;
 }
 
 void Rehearsal::varyShapes(int64_t samples, int64_t count) {
-    for (const Batch& batch : imagineOtherShapes(m_spec, samples, count))
+    for (const Batch& batch : workloadOf(m_spec).imagineOtherShapes(m_spec, samples, count))
         run(batch, nullptr);
 }
 

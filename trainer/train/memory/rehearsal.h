@@ -5,7 +5,7 @@
 #include "trainer/train/device/device.h"
 #include "trainer/train/dist/gradient_sync.h"
 #include "trainer/train/memory/allocation_trace.h"
-#include "trainer/train/memory/imagined_data.h"
+#include "trainer/train/workloads/workload.h"
 
 #include <memory>
 
@@ -34,7 +34,7 @@ public:
     /// The gradients of one step with `samples` a micro-batch.
     MemoryTrace step(int64_t samples);
 
-    /// Steps with imagineOtherShapes(): heap and libraries keep something for each.
+    /// Steps with Workload::imagineOtherShapes(): heap and libraries keep something for each.
     void varyShapes(int64_t samples, int64_t count);
 
     const Model& model() const { return *m_model; }

@@ -7,7 +7,6 @@ target_sources(rm_train PRIVATE
     memory/estimate_report.cpp
     memory/estimate_subcommand.cpp
     memory/host_heap.cpp
-    memory/imagined_data.cpp
     memory/model_size.cpp
     memory/peak_line.cpp
     memory/rehearsal.cpp

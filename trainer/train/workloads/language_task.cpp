@@ -41,21 +41,21 @@ std::vector<std::vector<int64_t>> myBatches(const std::vector<int64_t>& starts,
 
 } // namespace
 
-Result<std::unique_ptr<Task>> LanguageTask::create(const Session& session) {
+Result<std::unique_ptr<Task>> LanguageTask::create(const Session& session,
+                                                   const LanguageWorkload& workload) {
     auto data = prepareTextData(session.spec, session.runDir + "/data", session.world,
                                 textOfStart(session, tokenizerModelFile(session.spec.data)));
     if (!data)
         return tl::unexpected(data.error());
-    return std::unique_ptr<Task>(new LanguageTask(session, std::move(*data)));
+    return std::unique_ptr<Task>(new LanguageTask(session, std::move(*data), workload));
 }
 
-LanguageTask::LanguageTask(const Session& session, TextData data)
+LanguageTask::LanguageTask(const Session& session, TextData data, const LanguageWorkload& workload)
     : Task(session)
     , m_data(std::move(data))
     , m_batches(m_data.train, session.spec.model.context, static_cast<uint64_t>(session.spec.seed))
-    , m_model(session.spec.model, m_data.vocabSize, session.spec.train) {
-    m_model.setTextEnds(textEndsOf(textOfStart(session, "config.json"), m_data.vocabSize));
-}
+    , m_model(workload.languageModel(session.spec, m_data.vocabSize,
+                                     textOfStart(session, "config.json"))) {}
 
 std::vector<Figure> LanguageTask::validate() {
     const RunSpec& spec = m_session.spec;
@@ -70,7 +70,7 @@ std::vector<Figure> LanguageTask::validate() {
             toDevice(readWindows(m_data.validation, starts, windows.context), m_session.device);
         const Autocast autocast(spec.train.precision, m_session.device);
         const auto tokens = static_cast<double>(batch.targets);
-        total[0] += m_model.loss(batch, false).item<double>() * tokens;
+        total[0] += m_model->loss(batch, false).item<double>() * tokens;
         total[1] += tokens;
     }
     m_session.world.sum(total);
@@ -88,8 +88,8 @@ std::vector<SampleText> LanguageTask::samples(int64_t step) {
     const auto seed =
         mixSeed(static_cast<uint64_t>(spec.seed), static_cast<uint64_t>(step), kSampleStream);
     const auto ids =
-        m_model.generate(std::move(prompt), spec.validation.sampleTokens,
-                         samplingOf(spec.validation), at::detail::createCPUGenerator(seed));
+        m_model->generate(std::move(prompt), spec.validation.sampleTokens,
+                          samplingOf(spec.validation), at::detail::createCPUGenerator(seed));
     return {
         {step, wallNowNs(), spec.validation.prompt, toValidUtf8(m_data.tokenizer->decode(ids))}};
 }
@@ -102,10 +102,10 @@ std::string LanguageTask::summary() const {
 
 TextFiles LanguageTask::files() const {
     const auto& validation = m_session.spec.validation;
-    TextFiles files = {{"config.json", m_model.configJson()},
+    TextFiles files = {{"config.json", m_model->configJson()},
                        {"generation_config.json",
-                        m_model.generationJson(std::max<int64_t>(1, validation.sampleTokens),
-                                               samplingOf(validation))}};
+                        m_model->generationJson(std::max<int64_t>(1, validation.sampleTokens),
+                                                samplingOf(validation))}};
     if (m_data.tokenizer)
         for (auto& file : m_data.tokenizer->files())
             files.push_back(std::move(file));

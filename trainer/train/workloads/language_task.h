@@ -2,17 +2,18 @@
 #pragma once
 
 #include "trainer/train/data/text/text_data.h"
-#include "trainer/train/workloads/gpt/gpt.h"
+#include "trainer/train/workloads/language_workload.h"
 #include "trainer/train/workloads/task.h"
 
 namespace rm {
 
-/// A GPT that learns to go on with text.
+/// A model that learns to go on with text.
 class LanguageTask final : public Task {
 public:
-    static Result<std::unique_ptr<Task>> create(const Session& session);
+    static Result<std::unique_ptr<Task>> create(const Session& session,
+                                                const LanguageWorkload& workload);
 
-    Model& model() override { return m_model; }
+    Model& model() override { return *m_model; }
     BatchSource& training() override { return m_batches; }
     std::vector<Figure> validate() override;
     std::vector<SampleText> samples(int64_t step) override;
@@ -20,11 +21,11 @@ public:
     TextFiles files() const override;
 
 private:
-    LanguageTask(const Session& session, TextData data);
+    LanguageTask(const Session& session, TextData data, const LanguageWorkload& workload);
 
     TextData m_data;
     TextBatches m_batches;
-    Gpt m_model;
+    std::unique_ptr<LanguageModel> m_model;
 };
 
 } // namespace rm

@@ -2,7 +2,10 @@
 target_sources(rm_train PRIVATE
     workloads/gpt/gpt.cpp
     workloads/gpt/gpt_config.cpp
+    workloads/gpt/workload.cpp
     workloads/language_task.cpp
+    workloads/language_workload.cpp
+    workloads/registry.cpp
     workloads/resnet/batch_norm.cpp
     workloads/resnet/image.cpp
     workloads/resnet/image_batches.cpp
@@ -12,6 +15,7 @@ target_sources(rm_train PRIVATE
     workloads/resnet/image_task.cpp
     workloads/resnet/image_view.cpp
     workloads/resnet/resnet.cpp
+    workloads/resnet/workload.cpp
     workloads/task.cpp
     workloads/translation/beam_search.cpp
     workloads/translation/pairs/catalogue.cpp
@@ -33,4 +37,6 @@ target_sources(rm_train PRIVATE
     workloads/translation/translation_cache.cpp
     workloads/translation/translation_config.cpp
     workloads/translation/translation_search.cpp
-    workloads/translation/translation_task.cpp)
+    workloads/translation/translation_task.cpp
+    workloads/translation/workload.cpp
+    workloads/workload.cpp)

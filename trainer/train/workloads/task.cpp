@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trainer/train/workloads/task.h"
 
-#include "trainer/train/workloads/language_task.h"
-#include "trainer/train/workloads/resnet/image_task.h"
-#include "trainer/train/workloads/translation/translation_task.h"
+#include "trainer/train/workloads/registry.h"
 
 namespace rm {
 
@@ -15,16 +13,11 @@ std::vector<int64_t> Task::batchSizes() const {
 }
 
 int64_t Task::readers() const {
-    const int64_t wanted = m_session.spec.data.workers;
-    return wanted > 0 ? wanted : chosenReaders();
+    return readersOf(m_session.spec, m_session.device, m_session.placement.localWorldSize);
 }
 
 Result<std::unique_ptr<Task>> makeTask(const Session& session) {
-    if (session.spec.model.type.starts_with("resnet"))
-        return ImageTask::create(session);
-    if (session.spec.model.type == "translation")
-        return TranslationTask::create(session);
-    return LanguageTask::create(session);
+    return workloadOf(session.spec).makeTask(session);
 }
 
 } // namespace rm

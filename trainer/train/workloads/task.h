@@ -60,13 +60,10 @@ protected:
     explicit Task(const Session& session)
         : m_session(session) {}
 
-    virtual int64_t chosenReaders() const { return 0; }
-
     const Session& m_session;
 };
 
-/// Reads the data of session.spec and makes the model that it needs, uninitialised. All ranks call
-/// it together and all get the same error. `session` must outlive the task.
+/// Workload::makeTask() of the workload that session.spec names.
 Result<std::unique_ptr<Task>> makeTask(const Session& session);
 
 } // namespace rm

@@ -2,8 +2,7 @@
 #pragma once
 
 #include "shared/spec/run_spec.h"
-#include "trainer/train/model/model.h"
-#include "trainer/train/model/sampling.h"
+#include "trainer/train/workloads/language_model.h"
 
 #include <optional>
 
@@ -22,7 +21,7 @@ TextEnds textEndsOf(const std::string& config, int64_t vocabSize);
 /// GPT-2 with the parameter names, layouts (Conv1D weights are (in, out)) and numerics of
 /// transformers.GPT2LMHeadModel: pre-norm, learned positions, tanh GELU, tied lm_head. Values in
 /// comments: B batch, T tokens, C width, H heads, F feed-forward width, V vocabulary.
-class Gpt : public Model {
+class Gpt : public LanguageModel {
 public:
     /// Of `train` it obeys labelSmoothing and activationCheckpointing (of each block).
     Gpt(const RunSpec::Model& shape, int64_t vocabSize, const RunSpec::Train& train = {});
@@ -30,18 +29,15 @@ public:
     void initialize(at::Generator generator) override;
     at::Tensor loss(const Batch& batch, bool training) override;
     std::string configJson() const override;
-    /// generation_config.json: what GPT2LMHeadModel.generate() goes by.
-    std::string generationJson(int64_t maxTokens, const Sampling& sampling) const;
+    std::string generationJson(int64_t maxTokens, const Sampling& sampling) const override;
     /// For configJson() and generationJson(): our own texts have neither begin nor end.
     void setTextEnds(TextEnds ends) { m_textEnds = ends; }
 
     /// (B, T) token ids -> (B, T, V)
     at::Tensor logits(const at::Tensor& ids, bool training);
 
-    /// Continues `prompt` by `count` tokens drawn with `generator` alone; disturbs no other
-    /// random state.
     std::vector<int32_t> generate(std::vector<int32_t> prompt, int64_t count,
-                                  const Sampling& sampling, at::Generator generator);
+                                  const Sampling& sampling, at::Generator generator) override;
 
 private:
     struct Block {

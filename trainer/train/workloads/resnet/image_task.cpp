@@ -14,7 +14,6 @@
 #include <ATen/ops/zeros.h>
 
 #include <algorithm>
-#include <thread>
 
 namespace rm {
 namespace {
@@ -146,14 +145,6 @@ ImageTask::ImageTask(const Session& session, Folders folders)
     if (folders.validation.count() > 0)
         m_validation.emplace(std::move(folders.validation), spec.model.imageSize,
                              spec.validation.batches * spec.train.batchSize);
-}
-
-/// On the CPU the model needs the cores; a GPU eats several readers' pictures.
-int64_t ImageTask::chosenReaders() const {
-    constexpr int64_t kMost = 16;
-    const auto cores = static_cast<int64_t>(std::thread::hardware_concurrency());
-    const int64_t share = cores / std::max(1, m_session.placement.localWorldSize);
-    return m_session.device.isCpu() ? 1 : std::clamp<int64_t>(share, 1, kMost);
 }
 
 /// As DistributedDataParallel does before each forward pass: rank 0's are the model's. No rank's

@@ -25,9 +25,6 @@ public:
     std::string summary() const override;
     TextFiles files() const override { return {{"config.json", m_model.configJson()}}; }
 
-protected:
-    int64_t chosenReaders() const override;
-
 private:
     struct Folders;
 

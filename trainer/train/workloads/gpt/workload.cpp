@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trainer/train/interchange/foreign_config.h"
+#include "trainer/train/interchange/foreign_weights.h"
+#include "trainer/train/workloads/gpt/gpt.h"
+#include "trainer/train/workloads/language_workload.h"
+#include "trainer/train/workloads/registry.h"
+
+namespace rm {
+namespace {
+
+constexpr const char* kEmbedding = "transformer.wte.weight";
+
+/// Whether these are linear layers: c_attn makes three vectors of one.
+bool isLinearLayout(Weights& weights) {
+    const Weight* attention = findWeight(weights, "transformer.h.0.attn.c_attn.weight");
+    return attention && attention->tensor.dim() == 2 &&
+           attention->tensor.size(0) > attention->tensor.size(1);
+}
+
+class GptWorkload final : public LanguageWorkload {
+public:
+    std::string_view family() const override { return "gpt"; }
+
+    std::unique_ptr<LanguageModel> languageModel(const RunSpec& spec, int64_t vocabSize,
+                                                 const std::string& config) const override {
+        auto model = std::make_unique<Gpt>(spec.model, vocabSize, spec.train);
+        model->setTextEnds(textEndsOf(config, vocabSize));
+        return model;
+    }
+
+    /// With `transformer.`; GPT-2's causal masks left out; linear layers, whose weights are
+    /// (out, in), turned into Conv1D's (in, out).
+    Result<Weights> withOurNames(Weights weights, const std::string& source) const override {
+        if (findWeight(weights, "wte.weight"))
+            for (Weight& weight : weights)
+                if (!weight.name.starts_with("lm_head."))
+                    weight.name = "transformer." + weight.name;
+        dropEndings(weights, {".attn.bias", ".attn.masked_bias"});
+        if (const auto done = untie(weights, kEmbedding, "lm_head.weight", source); !done)
+            return tl::unexpected(done.error());
+        if (!isLinearLayout(weights))
+            return weights;
+        for (Weight& weight : weights)
+            for (const char* layer : {".c_attn.weight", ".c_proj.weight", ".c_fc.weight"})
+                if (weight.name.ends_with(layer) && weight.tensor.dim() == 2)
+                    weight.tensor = weight.tensor.t();
+        return weights;
+    }
+
+    Result<std::unique_ptr<Model>> modelFor(const RunSpec& spec, const Weights& weights,
+                                            const std::string& config,
+                                            const std::string& source) const override {
+        const auto vocab = rowsOf(weights, kEmbedding, source);
+        if (!vocab)
+            return tl::unexpected(vocab.error());
+        return languageModel(spec, *vocab, config);
+    }
+
+    std::string_view configType() const override { return "gpt2"; }
+
+    void readConfig(ForeignConfig& config, RunSpec::Model& model) const override {
+        model.type = "gpt";
+        model.layers = config.number("n_layer");
+        model.heads = config.number("n_head");
+        model.width = config.number("n_embd");
+        model.context = config.number("n_positions");
+        model.feedForward = config.number("n_inner", 0);
+        model.dropout = config.real("resid_pdrop", model.dropout);
+        config.demandText("activation_function", {"gelu_new", "gelu_pytorch_tanh"});
+        config.demand(config.real("layer_norm_epsilon", 1e-5) == 1e-5,
+                      "layer_norm_epsilon is not 1e-5");
+        config.demand(!config.isTrue("scale_attn_by_inverse_layer_idx"),
+                      "it scales attention by layer");
+    }
+};
+
+} // namespace
+
+const Workload& gptWorkload() {
+    static const GptWorkload workload;
+    return workload;
+}
+
+} // namespace rm

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trainer/train/workloads/language_workload.h"
+
+#include "trainer/train/data/text/token_file.h"
+#include "trainer/train/workloads/language_task.h"
+
+#include <ATen/ops/ones.h>
+
+namespace rm {
+
+Result<std::unique_ptr<Task>> LanguageWorkload::makeTask(const Session& session) const {
+    return LanguageTask::create(session, *this);
+}
+
+Result<DataSizes> LanguageWorkload::dataSizes(const RunSpec& spec) const {
+    constexpr int64_t kBytes = 256; // the vocabulary of data.tokenizer = "bytes"
+    const auto& train = spec.data.train;
+    DataSizes sizes;
+    if (!train.empty() && train.front().ends_with(".rmtok")) {
+        const auto shard = TokenFile::open(train.front());
+        if (!shard)
+            return fail(shard.error().code, "read the vocabulary's size: " + shard.error().message);
+        sizes.vocab = shard->vocabSize();
+        return sizes;
+    }
+    if (spec.data.tokenizer != "bytes")
+        return learntVocabulary(spec);
+    sizes.vocab = kBytes;
+    return sizes;
+}
+
+std::unique_ptr<Model> LanguageWorkload::makeModel(const RunSpec& spec, const DataSizes& sizes,
+                                                   const World&) const {
+    return languageModel(spec, sizes.vocab, {});
+}
+
+/// Sequences of model.context tokens.
+Batch LanguageWorkload::imagineBatch(const RunSpec& spec, int64_t samples) const {
+    const at::Tensor ids = at::ones({samples, spec.model.context}, at::kLong);
+    return {{ids, ids.clone()}, samples * spec.model.context};
+}
+
+int64_t LanguageWorkload::usesPerSample(const RunSpec& spec) const {
+    return spec.model.context;
+}
+
+} // namespace rm

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "trainer/train/workloads/language_model.h"
+#include "trainer/train/workloads/workload.h"
+
+namespace rm {
+
+/// What models have in common that go on with text: data, task, sizes and made-up batches.
+class LanguageWorkload : public Workload {
+public:
+    Result<std::unique_ptr<Task>> makeTask(const Session& session) const override;
+    Result<DataSizes> dataSizes(const RunSpec& spec) const override;
+    std::unique_ptr<Model> makeModel(const RunSpec& spec, const DataSizes& sizes,
+                                     const World& world) const override;
+    Batch imagineBatch(const RunSpec& spec, int64_t samples) const override;
+    int64_t usesPerSample(const RunSpec& spec) const override;
+
+    /// Uninitialised. `config`: config.json of the weights that it will get; empty: none.
+    virtual std::unique_ptr<LanguageModel> languageModel(const RunSpec& spec, int64_t vocabSize,
+                                                         const std::string& config) const = 0;
+};
+
+} // namespace rm

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trainer/train/interchange/foreign_weights.h"
+#include "trainer/train/workloads/registry.h"
+#include "trainer/train/workloads/resnet/image_folder.h"
+#include "trainer/train/workloads/resnet/image_task.h"
+#include "trainer/train/workloads/resnet/resnet.h"
+
+#include <ATen/ops/ones.h>
+#include <ATen/ops/zeros.h>
+
+#include <algorithm>
+#include <thread>
+
+namespace rm {
+namespace {
+
+class ResNetWorkload final : public Workload {
+public:
+    std::string_view family() const override { return "resnet"; }
+
+    Result<std::unique_ptr<Task>> makeTask(const Session& session) const override {
+        return ImageTask::create(session);
+    }
+
+    /// On the CPU the model needs the cores; a GPU eats several readers' pictures.
+    int64_t readers(const Device& device, int localRanks) const override {
+        constexpr int64_t kMost = 16;
+        const auto cores = static_cast<int64_t>(std::thread::hardware_concurrency());
+        const int64_t share = cores / std::max(1, localRanks);
+        return device.isCpu() ? 1 : std::clamp<int64_t>(share, 1, kMost);
+    }
+
+    bool convolves() const override { return true; }
+
+    Result<DataSizes> dataSizes(const RunSpec& spec) const override {
+        DataSizes sizes;
+        sizes.classes = spec.model.classes;
+        if (sizes.classes > 0)
+            return sizes;
+        const auto folder = ImageFolder::scan(spec.data.train);
+        if (!folder)
+            return fail(folder.error().code,
+                        "count the classes: " + folder.error().message +
+                            "; where the pictures are not at hand, set model.classes");
+        sizes.classes = static_cast<int64_t>(folder->classes().size());
+        return sizes;
+    }
+
+    std::unique_ptr<Model> makeModel(const RunSpec& spec, const DataSizes& sizes,
+                                     const World& world) const override {
+        return std::make_unique<ResNet>(ResNet::Settings{spec.model.type,
+                                                         sizes.classes,
+                                                         {},
+                                                         spec.model.imageSize,
+                                                         spec.train.labelSmoothing,
+                                                         spec.model.syncBatchNorm,
+                                                         spec.train.activationCheckpointing},
+                                        world);
+    }
+
+    /// Pictures of model.image_size.
+    Batch imagineBatch(const RunSpec& spec, int64_t samples) const override {
+        const int64_t size = spec.model.imageSize;
+        const at::Tensor pixels = at::ones({samples, 3, size, size}, at::kByte)
+                                      .contiguous(at::MemoryFormat::ChannelsLast);
+        return {{pixels, at::zeros({samples}, at::kLong)}, samples};
+    }
+
+    /// Its convolutions slide over pictures: 4.1e9 products for 25.6e6 weights at 224 pixels.
+    int64_t usesPerSample(const RunSpec& spec) const override {
+        constexpr int64_t kUsesPerPicture = 160;
+        constexpr int64_t kUsual = 224 * 224;
+        return std::max<int64_t>(1, kUsesPerPicture * spec.model.imageSize * spec.model.imageSize /
+                                        kUsual);
+    }
+
+    /// Its weights are channels-last, those of a file are not.
+    HostExtras hostExtras() const override { return {.copiesForFiles = true}; }
+
+    Result<std::unique_ptr<Model>> modelFor(const RunSpec& spec, const Weights& weights,
+                                            const std::string&,
+                                            const std::string& source) const override {
+        static const World alone;
+        const auto classes = rowsOf(weights, "fc.weight", source);
+        if (!classes)
+            return tl::unexpected(classes.error());
+        ResNet::Settings settings;
+        settings.type = spec.model.type;
+        settings.classes = *classes;
+        settings.imageSize = spec.model.imageSize;
+        return std::make_unique<ResNet>(settings, alone);
+    }
+};
+
+} // namespace
+
+const Workload& resnetWorkload() {
+    static const ResNetWorkload workload;
+    return workload;
+}
+
+} // namespace rm

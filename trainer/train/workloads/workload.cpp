@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trainer/train/workloads/workload.h"
+
+#include <algorithm>
+
+namespace rm {
+
+int64_t Workload::readers(const Device&, int) const {
+    return 0;
+}
+
+std::vector<Batch> Workload::imagineOtherShapes(const RunSpec&, int64_t, int64_t) const {
+    return {};
+}
+
+MicroBatch Workload::microBatch(const RunSpec& spec) const {
+    const auto& sizes = spec.train.rankBatchSizes;
+    return {"train.batch_size",
+            sizes.empty() ? spec.train.batchSize : *std::ranges::max_element(sizes)};
+}
+
+Result<Weights> Workload::withOurNames(Weights weights, const std::string&) const {
+    return weights;
+}
+
+void Workload::readConfig(ForeignConfig&, RunSpec::Model&) const {}
+
+DataSizes learntVocabulary(const RunSpec& spec) {
+    DataSizes sizes;
+    sizes.vocab = spec.data.vocabSize;
+    sizes.assumed = "a vocabulary of data.vocab_size = " + std::to_string(sizes.vocab) +
+                    "; a small text gets fewer";
+    return sizes;
+}
+
+} // namespace rm
