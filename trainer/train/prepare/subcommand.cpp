@@ -11,6 +11,19 @@
 namespace rm {
 namespace {
 
+/// A kind of shard.
+struct Kind {
+    const char* name;
+    const char* ending; ///< of its files
+    Result<void> (*make)(const PrepareOptions& options);
+};
+constexpr Kind kKinds[] = {{"text", ".rmtok", prepareText}, {"pairs", ".rmpairs", preparePairs}};
+
+/// Of one that CLI11 has let through.
+const Kind& kindOf(const PrepareOptions& options) {
+    return *std::ranges::find(kKinds, options.kind, &Kind::name);
+}
+
 /// Fits the shard's header, and is no path or option.
 bool isLanguage(const std::string& name) {
     constexpr size_t kMost = 16;
@@ -20,8 +33,8 @@ bool isLanguage(const std::string& name) {
            });
 }
 
-Result<void> check(const PrepareOptions& options) {
-    const std::string ending = options.kind == "text" ? ".rmtok" : ".rmpairs";
+Result<void> check(const PrepareOptions& options, const Kind& kind) {
+    const std::string ending = kind.ending;
     if (!options.out.ends_with(ending))
         return fail(ErrorCode::kInvalid, "prepare " + options.kind + ": --out is " + options.out +
                                              ", but the trainer knows shards of " + options.kind +
@@ -33,12 +46,19 @@ Result<void> check(const PrepareOptions& options) {
     return {};
 }
 
+std::vector<std::string> kindNames() {
+    std::vector<std::string> names;
+    for (const Kind& kind : kKinds)
+        names.emplace_back(kind.name);
+    return names;
+}
+
 void addOptions(CLI::App& app, PrepareOptions& options) {
     app.add_option("--kind", options.kind,
                    "text: tokens for a language model; pairs: sentences "
                    "and their translations")
         ->required()
-        ->check(CLI::IsMember({"text", "pairs"}));
+        ->check(CLI::IsMember(kindNames()));
     app.add_option("--out", options.out, "The shard to write: .rmtok or .rmpairs")->required();
     app.add_option("--source", options.source, "pairs: language of the source, such as en");
     app.add_option("--target", options.target,
@@ -68,9 +88,10 @@ Result<void> prepareSubcommand(int argc, char** argv) {
     const auto goesOn = parseArguments(app, argc, argv);
     if (!goesOn || !*goesOn)
         return goesOn.map([](bool) {});
-    if (const auto valid = check(options); !valid)
+    const Kind& kind = kindOf(options);
+    if (const auto valid = check(options, kind); !valid)
         return valid;
-    return options.kind == "text" ? prepareText(options) : preparePairs(options);
+    return kind.make(options);
 }
 
 } // namespace rm
