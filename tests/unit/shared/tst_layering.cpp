@@ -45,6 +45,10 @@ auto below(const char* prefix) {
     return [prefix](const QString& include) { return include.startsWith(prefix); };
 }
 
+bool isTrainerBeyondDevice(const QString& include) {
+    return QRegularExpression("^trainer/train/(?!device/|model/)").match(include).hasMatch();
+}
+
 const std::vector<Rule>& rules() {
     static const std::vector<Rule> all = {
         {"shared/", isQt, "shared has no Qt"},
@@ -60,6 +64,7 @@ const std::vector<Rule>& rules() {
         {"trainer/train/", below("trainer/agent/"), "the trainer knows no agent"},
         {"trainer/train/", below("trainer/cuda/"), "the plugin is loaded, not included"},
         {"trainer/cuda/", below("trainer/agent/"), "the plugin knows no agent"},
+        {"trainer/cuda/", isTrainerBeyondDevice, "the plugin knows device and model alone"},
         {"app/", below("trainer/"), "app and trainer meet in shared"},
         {"app/", isTorch, "the app has no torch"},
         {"app/core/", isWidgets, "app/core has no Widgets"},
@@ -73,6 +78,12 @@ const std::vector<Rule>& rules() {
     return all;
 }
 
+/// The workload in whose folder a file is; empty: in none.
+QString workloadOf(const QString& file) {
+    static const QRegularExpression pattern("^trainer/train/workloads/([^/]+)/");
+    return pattern.match(file).captured(1);
+}
+
 QStringList violations(const QString& file, const QString& text) {
     static const QRegularExpression pattern("^\\s*#\\s*include\\s*[<\"]([^>\"]+)[>\"]",
                                             QRegularExpression::MultilineOption);
@@ -82,10 +93,25 @@ QStringList violations(const QString& file, const QString& text) {
         for (const Rule& rule : rules())
             if (file.startsWith(rule.folder) && rule.forbids(include))
                 found << file + " includes " + include + ": " + rule.why;
+        if (const QString workload = workloadOf(include); file.startsWith("trainer/train/") &&
+                                                          !workload.isEmpty() &&
+                                                          workload != workloadOf(file))
+            found << file + " includes " + include +
+                         ": a workload is reached by workloads/registry.h";
         if (include == "qcustomplot.h" && !file.startsWith("app/ui/plot/"))
             found << file + " includes " + include + ": QCustomPlot stays in app/ui/plot";
     }
     return found;
+}
+
+/// What asks for a family of models by its type, where it is not that family's own: everybody else
+/// asks modelFamilies() and workloads().
+bool decidesByType(const QString& file, const QString& text) {
+    static const QRegularExpression pattern(
+        R"(model\.type\s*(==|!=|\.starts_with|\.find|\.compare))");
+    const bool product = file.startsWith("app/") || file.startsWith("trainer/") ||
+                         (file.startsWith("shared/") && !file.startsWith("shared/spec/families/"));
+    return product && workloadOf(file).isEmpty() && pattern.match(text).hasMatch();
 }
 
 bool isSource(const QString& name) {
@@ -141,6 +167,17 @@ private Q_SLOTS:
         QVERIFY2(found.isEmpty(), qPrintable(found.join('\n')));
     }
 
+    void noOneElseDecidesByTheTypeOfAModel() {
+        QStringList found;
+        for (const auto& [file, text] : m_files)
+            if (decidesByType(file, text))
+                found << file + " compares model.type; ask its ModelFamily or Workload";
+        QVERIFY2(found.isEmpty(), qPrintable(found.join('\n')));
+        const QString question = "if (spec.model.type == \"gpt\")";
+        QVERIFY(decidesByType("trainer/train/session.cpp", question));
+        QVERIFY(!decidesByType("trainer/train/workloads/gpt/gpt.cpp", question));
+    }
+
     void everyFileNamesItsLicence() {
         QStringList found;
         for (const auto& [file, text] : m_files)
@@ -179,6 +216,10 @@ private Q_SLOTS:
         row("trainer/train/x.cpp", "#include \"app/core/fleet/node.h\"");
         row("trainer/agent/x.cpp", "#include <ATen/ATen.h>");
         row("trainer/agent/x.cpp", "#include \"trainer/train/x.h\"");
+        row("trainer/cuda/x.cpp", "#include \"trainer/train/loop/step.h\"");
+        row("trainer/train/x.cpp", "#include \"trainer/train/workloads/gpt/gpt.h\"");
+        row("trainer/train/workloads/gpt/x.cpp",
+            "#include \"trainer/train/workloads/resnet/resnet.h\"");
         row("app/core/x.cpp", "#include <QWidget>");
         row("app/core/x.cpp", "#include <QtWidgets/QLabel>");
         row("app/core/x.cpp", "#include \"app/ui/x.h\"");
@@ -196,6 +237,10 @@ private Q_SLOTS:
     void usualIncludesAreFine() {
         QVERIFY(violations("app/ui/plot/x.cpp", "#include <qcustomplot.h>\n").isEmpty());
         QVERIFY(violations("app/core/x.cpp", "#include <QString>\n").isEmpty());
+        QVERIFY(violations("trainer/cuda/x.cpp", "#include \"trainer/train/model/x.h\"").isEmpty());
+        QVERIFY(violations("trainer/train/workloads/gpt/x.cpp",
+                           "#include \"trainer/train/workloads/gpt/gpt.h\"")
+                    .isEmpty());
         QVERIFY(violations("app/core/run/x.cpp", "#include \"app/core/store/store.h\"").isEmpty());
         QVERIFY(violations("shared/x.cpp", "#include <queue>\n#include <quuid>").isEmpty());
         QVERIFY(violations("shared/x.cpp", "// #include <QString>\n").isEmpty());
