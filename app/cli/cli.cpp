@@ -4,6 +4,7 @@
 #include "app/cli/commands.h"
 #include "app/cli/json_view.h"
 #include "app/cli/session.h"
+#include "shared/spec/live_settings.h"
 
 #include <CLI/CLI.hpp>
 
@@ -122,11 +123,12 @@ void addControls(CLI::App& parser, Arguments& a) {
         return runControl(s, a.id, CommandKind::kSet,
                           {{a.setting.substr(0, equals), a.setting.substr(equals + 1)}});
     });
-    set->add_option("KEY=VALUE", a.setting, "optimizer.lr, optimizer.clip or train.log_every")
-        ->required()
-        ->check([](const std::string& text) {
-            return text.find('=') == std::string::npos ? "write KEY=VALUE" : "";
-        });
+    std::string keys;
+    for (const std::string_view key : liveKeys())
+        keys.append(keys.empty() ? "one of " : ", ").append(key);
+    set->add_option("KEY=VALUE", a.setting, keys)->required()->check([](const std::string& text) {
+        return text.find('=') == std::string::npos ? "write KEY=VALUE" : "";
+    });
 }
 
 void addLists(CLI::App& parser, Arguments& a) {

@@ -195,6 +195,7 @@ Rows trainFields() {
                 {"num_threads", "omp_num_threads", "cpu_threads", "n_threads", "intraop_threads"}),
         number("train.log_every", "Log every", "steps", "Steps from one logged step to the next.",
                {1, 1e9}, RM_FIELD(train.logEvery))
+            .live()
             .alsoCalled(
                 {"log_interval", "logging_steps", "log_every_n_steps", "log_freq", "print_freq"}),
     };
@@ -208,6 +209,7 @@ Rows optimizerFields() {
         number("optimizer.lr", "Learning rate", "", "Highest learning rate, reached after warm-up.",
                {0, 1000}, RM_FIELD(optimizer.lr))
             .basic()
+            .live()
             .alsoCalled(
                 {"learning_rate", "max_lr", "peak_lr", "base_lr", "step_size", "eta", "alpha"}),
         number("optimizer.beta1", "Beta 1", "", "Decay of the running mean of gradients.",
@@ -238,6 +240,7 @@ Rows optimizerFields() {
         number("optimizer.clip", "Clip gradients", "",
                "Highest L2 norm of all gradients; 0: no clipping.", {0, 1e9},
                RM_FIELD(optimizer.clip))
+            .live()
             .alsoCalled({"grad_clip", "max_grad_norm", "clip_grad", "clip_norm",
                          "gradient_clip_val", "gradient_clipping", "clip_grad_norm", "max_norm"}),
         number("optimizer.clip_value", "Clip by value", "",

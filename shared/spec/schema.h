@@ -18,6 +18,7 @@ struct SchemaRow : SpecField {
         std::vector<std::string_view> values;
     } only = {};
     bool isBasic = false; ///< what most people change from one run to the next
+    bool isLive = false;  ///< a number that the command `set` changes while a run trains
     /// Its names in other tools, in lower case: who writes one of them is told the key.
     std::vector<std::string_view> aliases = {};
 };

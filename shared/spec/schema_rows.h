@@ -20,6 +20,10 @@ struct Row : SchemaRow {
         isBasic = true;
         return std::move(*this);
     }
+    Row live() && {
+        isLive = true;
+        return std::move(*this);
+    }
     Row onlyWith(Only condition) && {
         only = std::move(condition);
         return std::move(*this);

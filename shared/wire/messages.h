@@ -58,7 +58,7 @@ enum class CommandKind : uint8_t {
     kCheckpoint = 4,
     kValidate = 5,
     kSample = 6,
-    kSet = 7,  ///< args: "optimizer.lr" | "optimizer.clip" | "train.log_every" = value
+    kSet = 7,  ///< args: live keys of the spec (shared/spec/live_settings.h) = value
     kStop = 8, ///< end at the next boundary, without a checkpoint
     kKill = 9, ///< SIGKILL by each node's agent
 };

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "shared/spec/live_settings.h"
 #include "shared/spec/model_family.h"
 #include "shared/spec/node_plan.h"
 #include "shared/spec/schema.h"
@@ -454,6 +455,33 @@ private Q_SLOTS:
             QVERIFY2(!isValidRunId(id), id);
         QVERIFY(isValidRunId(std::string(64, 'a')));
         QVERIFY(!isValidRunId(std::string(65, 'a')));
+    }
+
+    void settingsOfALiveRunAreRowsOfTheSchema() {
+        QVERIFY(!liveKeys().empty());
+        RunSpec spec;
+        for (const std::string_view key : liveKeys()) {
+            const std::string name(key);
+            const auto parsed = parseLiveSetting(name, "7");
+            QVERIFY2(parsed, name.c_str());
+            apply({{name, *parsed}}, spec);
+            QCOMPARE(liveValue(spec, key), 7.0);
+        }
+        QCOMPARE(spec.optimizer.lr, 7.0);
+        QCOMPARE(spec.train.logEvery, int64_t(7));
+    }
+
+    void settingsThatCannotBeMadeAreNamed() {
+        const std::tuple<const char*, const char*, const char*> rows[] = {
+            {"model.width", "8", "cannot be set while a run trains; possible are"},
+            {"no.such", "8", "cannot be set while a run trains"},
+            {"optimizer.lr", "fast", "not a number"},
+            {"optimizer.lr", "", "not a number"},
+            {"optimizer.lr", "nan", "allowed is 0 to 1000"},
+            {"optimizer.lr", "-1", "allowed is 0 to 1000"},
+            {"train.log_every", "2.5", "not a whole number"}};
+        for (const auto& [key, value, words] : rows)
+            RM_FAILS(parseLiveSetting(key, value), ErrorCode::kInvalid, words);
     }
 };
 

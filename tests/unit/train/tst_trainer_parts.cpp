@@ -40,7 +40,7 @@ TrainState someState() {
     state.cursor = 384;
     state.worldSize = 2;
     state.specHash = "abc";
-    state.overrides.lr = 0.1 + 0.2;
+    state.settings = {{"optimizer.lr", 0.1 + 0.2}, {"train.log_every", 7}};
     state.validationLoss = 1.25;
     state.positionsPerStep = 32;
     state.watched.best = 0.75;
@@ -167,27 +167,6 @@ private Q_SLOTS:
         QVERIFY(waiting.wait_for(std::chrono::seconds(30)) == std::future_status::ready);
     }
 
-    void ordersTravelAsASum() {
-        Order order;
-        order.kind = CommandKind::kSet;
-        order.lr = 3.5e-4;
-        order.clip = 0.0;
-        order.logEvery = 7;
-        OrderWords words = packOrder(order);
-        Order signalled;
-        signalled.preempt = true;
-        signalled.shut = true;
-        for (const Order& other : {Order{}, signalled}) {
-            const OrderWords more = packOrder(other);
-            for (size_t i = 0; i < words.size(); ++i)
-                words[i] += more[i];
-        }
-        order.preempt = true;
-        order.shut = true;
-        QCOMPARE(unpackOrder(words), order);
-        QVERIFY(unpackOrder(packOrder({})).isEmpty());
-    }
-
     void everyKindButKillIsAnOrder() {
         for (int kind = 0; kind <= static_cast<int>(CommandKind::kKill); ++kind) {
             Command command{"id", static_cast<CommandKind>(kind), {}};
@@ -206,7 +185,7 @@ private Q_SLOTS:
         QVERIFY2(back, back ? "" : back.error().message.c_str());
         QCOMPARE(back->step, state.step);
         QCOMPARE(back->cursor, state.cursor);
-        QCOMPARE(back->overrides, state.overrides);
+        QCOMPARE(back->settings, state.settings);
         QCOMPARE(back->rngStates, state.rngStates);
         QCOMPARE(back->validationLoss, 1.25);
         QCOMPARE(back->positionsPerStep, 32);
@@ -217,6 +196,21 @@ private Q_SLOTS:
         QCOMPARE(back->lossScale, 1024.0);
         QCOMPARE(back->finiteSteps, 11);
         QCOMPARE(back->skippedSteps, 2);
+    }
+
+    void stateOfAReleaseWithFewerSettingsIsRead() {
+        std::string text = toJson(someState());
+        const size_t at = text.find("\n  \"optimizer.clip\": null,");
+        QVERIFY(at != text.npos);
+        text.erase(at, text.find('\n', at + 1) - at);
+        QCOMPARE(parseTrainState(text, "s")->settings, someState().settings);
+    }
+
+    void stateWithAnUnknownSettingIsRefusedByName() {
+        std::string text = toJson(someState());
+        text.replace(text.find("optimizer.clip"), 14, "optimizer.spin");
+        const auto state = parseTrainState(text, "s");
+        QVERIFY(!state && state.error().message.find("optimizer.spin") != std::string::npos);
     }
 
     void stateCutAnywhereIsRefused() {

@@ -3,6 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 
@@ -45,14 +46,31 @@ double numberOrNan(const json& value) {
     return value.is_null() ? std::numeric_limits<double>::quiet_NaN() : value.get<double>();
 }
 
-template <class T>
-ordered_json orNull(const std::optional<T>& value) {
-    return value ? ordered_json(*value) : ordered_json();
+ordered_json settingsToJson(const LiveSettings& settings) {
+    ordered_json out = ordered_json::object();
+    for (const std::string_view key : liveKeys()) {
+        ordered_json& value = out[std::string(key)];
+        if (const auto found = settings.find(key); found == settings.end())
+            value = nullptr;
+        else if (isWhole(key))
+            value = static_cast<int64_t>(found->second);
+        else
+            value = found->second;
+    }
+    return out;
 }
 
-template <class T>
-std::optional<T> optionalOf(const json& value) {
-    return value.is_null() ? std::nullopt : std::optional(value.get<T>());
+/// A checkpoint of an older release has fewer of them.
+LiveSettings readSettings(const json& from) {
+    LiveSettings settings;
+    const std::vector<std::string_view> known = liveKeys();
+    for (const auto& [key, value] : from.items()) {
+        if (std::ranges::find(known, key) == known.end())
+            throw std::invalid_argument(key + " was set, which this release cannot");
+        if (!value.is_null())
+            settings[key] = value.get<double>();
+    }
+    return settings;
 }
 
 ordered_json toJson(const Watched& watched) {
@@ -77,10 +95,7 @@ TrainState read(const json& from) {
     state.worldSize = from.at("world_size").get<int64_t>();
     state.device = from.at("device").get<std::string>();
     state.specHash = from.at("spec_sha256").get<std::string>();
-    const json& overrides = from.at("overrides");
-    state.overrides.lr = optionalOf<double>(overrides.at("optimizer.lr"));
-    state.overrides.clip = optionalOf<double>(overrides.at("optimizer.clip"));
-    state.overrides.logEvery = optionalOf<int64_t>(overrides.at("train.log_every"));
+    state.settings = readSettings(from.at("overrides"));
     state.validationLoss = numberOrNan(from.at("validation_loss"));
     state.positionsPerStep = from.value("positions_per_step", int64_t{0});
     if (const auto watched = from.find("watched"); watched != from.end())
@@ -110,10 +125,7 @@ std::string toJson(const TrainState& state) {
         {"world_size", state.worldSize},
         {"device", state.device},
         {"spec_sha256", state.specHash},
-        {"overrides",
-         {{"optimizer.lr", orNull(state.overrides.lr)},
-          {"optimizer.clip", orNull(state.overrides.clip)},
-          {"train.log_every", orNull(state.overrides.logEvery)}}},
+        {"overrides", settingsToJson(state.settings)},
         {"validation_loss", numberOrNull(state.validationLoss)},
         {"watched", toJson(state.watched)},
         {"loss_scale",

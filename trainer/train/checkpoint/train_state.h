@@ -2,22 +2,14 @@
 #pragma once
 
 #include "shared/result.h"
+#include "shared/spec/live_settings.h"
 
 #include <cstdint>
 #include <limits>
-#include <optional>
 #include <string>
 #include <vector>
 
 namespace rm {
-
-/// What `set` changed; absent: as the spec says.
-struct Overrides {
-    std::optional<double> lr;
-    std::optional<double> clip;
-    std::optional<int64_t> logEvery;
-    bool operator==(const Overrides&) const = default;
-};
 
 /// How the validation figure that train.watch names fared. NaN: none yet.
 struct Watched {
@@ -37,7 +29,7 @@ struct TrainState {
     int64_t worldSize = 1;
     std::string device = "cpu"; ///< what kind the random states are of
     std::string specHash;
-    Overrides overrides;
+    LiveSettings settings;        ///< what `set` changed; the rest is as the spec says
     int64_t positionsPerStep = 0; ///< over all ranks; 0: not known
     double validationLoss = std::numeric_limits<double>::quiet_NaN(); ///< last
     Watched watched;

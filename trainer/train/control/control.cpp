@@ -1,23 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trainer/train/control/control.h"
 
+#include "shared/enforce.h"
 #include "shared/io/clock.h"
 
 #include <ATen/ops/zeros.h>
 
-#include <algorithm>
 #include <atomic>
 #include <csignal>
+#include <span>
 #include <thread>
 #include <utility>
 
 namespace rm {
 namespace {
 
+enum Flag : size_t { kPreempts, kShut, kSize, kFlagCount };
+
 volatile std::sig_atomic_t preempted = 0;
 
 void notePreemption(int) {
     preempted = 1;
+}
+
+/// Rank 0 has parsed the same before it sent it.
+Order orderIn(const std::string& encoded) {
+    const auto message = decodeMessage(std::as_bytes(std::span(encoded)));
+    const auto* command = message ? std::get_if<Command>(&*message) : nullptr;
+    RM_ENFORCE(command);
+    const auto order = parseOrder(*command);
+    RM_ENFORCE(order);
+    return *order;
 }
 
 } // namespace
@@ -34,42 +47,46 @@ Control::Control(const World& world, Board& board, Telemetry& telemetry)
     : m_world(world)
     , m_board(board)
     , m_telemetry(telemetry)
-    , m_words(at::zeros({static_cast<int64_t>(OrderWords{}.size())}, at::kLong)) {}
+    , m_flags(at::zeros({kFlagCount}, at::kLong)) {}
 
-Order Control::nextOrder() {
-    Order order;
-    if (m_world.isFirst() && !m_current)
+/// Rank 0: the next command that all can obey.
+void Control::takeCommand() {
+    m_encoded.clear();
+    if (!m_current)
         m_current = m_board.pendingCommand();
     if (m_current && m_done.contains(m_current->id)) {
         m_board.commandDone();
         m_current.reset();
     }
-    if (m_current) {
-        const auto parsed = parseOrder(*m_current);
-        if (parsed)
-            order = *parsed;
-        else
-            report(m_step, false, parsed.error().message);
-    }
-    order.preempt = preempted != 0;
-    return order;
+    if (!m_current)
+        return;
+    if (const auto order = parseOrder(*m_current); !order)
+        return report(m_step, false, order.error().message);
+    const std::vector<std::byte> message = encodeMessage(*m_current);
+    m_encoded.assign(reinterpret_cast<const char*>(message.data()), message.size());
 }
 
 void Control::begin(bool shut) {
-    Order order = nextOrder();
-    order.shut = shut;
-    const OrderWords words = packOrder(order);
-    std::copy(words.begin(), words.end(), m_words.mutable_data_ptr<int64_t>());
-    m_work = m_world.sumAside(m_words);
+    if (m_world.isFirst())
+        takeCommand();
+    auto* flags = m_flags.mutable_data_ptr<int64_t>();
+    flags[kPreempts] = preempted != 0 ? 1 : 0;
+    flags[kShut] = shut ? 1 : 0;
+    flags[kSize] = static_cast<int64_t>(m_encoded.size());
+    m_work = m_world.sumAside(m_flags);
 }
 
 Order Control::end() {
     if (m_work)
         m_work->wait();
     m_work.reset();
-    OrderWords words;
-    std::copy_n(m_words.const_data_ptr<int64_t>(), words.size(), words.begin());
-    return unpackOrder(words);
+    const auto* flags = m_flags.const_data_ptr<int64_t>();
+    Order order;
+    if (flags[kSize] > 0)
+        order = orderIn(m_world.broadcastAside(m_encoded, flags[kSize]));
+    order.preempt = flags[kPreempts] > 0;
+    order.shut = flags[kShut] > 0;
+    return order;
 }
 
 Order Control::endHeld() {

@@ -6,8 +6,8 @@
 #include "trainer/train/dist/world.h"
 #include "trainer/train/telemetry/telemetry.h"
 
-#include <array>
 #include <set>
+#include <string>
 
 namespace rm {
 
@@ -15,8 +15,9 @@ namespace rm {
 void catchPreemption();
 
 /// Carries commands from rank 0's board to all ranks, so that all act at the same boundary. One
-/// exchange a step, which overlaps it: begin() as the step starts, end() at its boundary. The
-/// training thread alone.
+/// small sum a step, which overlaps it: begin() as the step starts, end() at its boundary. Where
+/// it says that there is a command, the command itself follows in a broadcast. The training thread
+/// alone.
 class Control {
 public:
     Control(const World& world, Board& board, Telemetry& telemetry);
@@ -41,16 +42,17 @@ public:
 private:
     static constexpr int64_t kHeldPollMs = 20;
 
-    Order nextOrder();
+    void takeCommand();
     void waitForCommand();
 
     const World& m_world;
     Board& m_board;
     Telemetry& m_telemetry;
     int64_t m_step = 0;
-    at::Tensor m_words;
+    at::Tensor m_flags; ///< preempt, shut, and the size of what m_current is as a message
     c10::intrusive_ptr<c10d::Work> m_work;
     std::optional<Command> m_current; ///< rank 0: the command under way
+    std::string m_encoded;            ///< rank 0: the same as a message, checked
     std::set<std::string> m_done;     ///< ids: the same id twice is one command
 };
 

@@ -182,6 +182,15 @@ c10::intrusive_ptr<c10d::Work> World::sumAside(at::Tensor& hostTensor) const {
     return m_side->allreduce(tensors);
 }
 
+std::string World::broadcastAside(std::string text, int64_t size) const {
+    text.resize(static_cast<size_t>(size));
+    if (isAlone())
+        return text;
+    std::vector<at::Tensor> tensors{at::from_blob(text.data(), {size}, at::kByte)};
+    m_side->broadcast(tensors)->wait();
+    return text;
+}
+
 bool isPeerLost(const std::exception& error) {
     if (dynamic_cast<const c10::DistError*>(&error))
         return true;

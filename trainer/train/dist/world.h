@@ -66,6 +66,8 @@ public:
     /// Starts to sum `hostTensor` over all ranks beside whatever else goes on; wait() on the
     /// result. Null when alone.
     c10::intrusive_ptr<c10d::Work> sumAside(at::Tensor& hostTensor) const;
+    /// Rank 0's text, of `size` bytes as all ranks know, to all by the same way.
+    std::string broadcastAside(std::string text, int64_t size) const;
 
 private:
     int m_rank = 0;

@@ -189,7 +189,7 @@ TrainState Checkpointer::stateNow() const {
     state.device = m_session.device.isCpu() ? "cpu" : "cuda";
     const std::string spec = toToml(t.spec);
     state.specHash = sha256Hex(std::as_bytes(std::span<const char>(spec)));
-    state.overrides = t.overrides;
+    state.settings = t.settings;
     m_validator.store(state);
     state.lossScale = t.scaler.scalesLoss() ? scaler.lossScale : 0;
     state.finiteSteps = scaler.finiteSteps;

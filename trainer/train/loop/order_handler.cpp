@@ -10,14 +10,11 @@
 namespace rm {
 namespace {
 
-std::string change(const char* name, double from, double to) {
+/// "lr 0.0005 -> 0.0003"
+std::string change(const std::string& key, double from, double to) {
     char text[96];
-    std::snprintf(text, sizeof text, "%s %g -> %g", name, from, to);
-    return text;
-}
-
-void addLine(std::string& text, const std::string& line) {
-    text += (text.empty() ? "" : ", ") + line;
+    std::snprintf(text, sizeof text, " %g -> %g", from, to);
+    return key.substr(key.find('.') + 1) + text;
 }
 
 } // namespace
@@ -108,7 +105,7 @@ void OrderHandler::apply(const Order& order) {
     case CommandKind::kSet:
         done = m_checkpointer.saveAndWait("before set");
         if (done)
-            message = set(order);
+            message = set(order.set);
         break;
     default:
         break; // pause and stop ended the loop, kill never gets here
@@ -124,21 +121,12 @@ void OrderHandler::validate() {
 }
 
 /// Returns what changed, for the audit log.
-std::string OrderHandler::set(const Order& order) {
+std::string OrderHandler::set(const LiveSettings& settings) {
     std::string message;
-    if (order.lr) {
-        addLine(message, change("lr", m_training.lr(), *order.lr));
-        m_training.overrides.lr = order.lr;
-    }
-    if (order.clip) {
-        addLine(message, change("clip", m_training.clip(), *order.clip));
-        m_training.overrides.clip = order.clip;
-    }
-    if (order.logEvery) {
-        addLine(message, change("log_every", static_cast<double>(m_training.logEvery()),
-                                static_cast<double>(*order.logEvery)));
-        m_training.overrides.logEvery = order.logEvery;
-    }
+    for (const auto& [key, value] : settings)
+        message +=
+            (message.empty() ? "" : ", ") + change(key, liveValue(m_training.live, key), value);
+    m_training.set(settings);
     return message;
 }
 

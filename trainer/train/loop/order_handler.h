@@ -30,7 +30,7 @@ private:
     Result<std::optional<Ending>> obey(const Order& order);
     Result<std::optional<Ending>> saveAndEnd(const char* reason, ExitCode code);
     void apply(const Order& order);
-    std::string set(const Order& order);
+    std::string set(const LiveSettings& settings);
     void validate();
     bool isHeld() const { return m_holdAt && *m_holdAt <= m_training.step; }
 

@@ -57,7 +57,7 @@ public:
     at::Tensor update(double lr) override {
         m_lr = lr;
         m_training.scaler.setLr(lr);
-        return m_graph->update(m_training.clip(), m_training.step + 1);
+        return m_graph->update(m_training.live.optimizer.clip, m_training.step + 1);
     }
 
 protected:
@@ -171,7 +171,7 @@ double Step::weightOf(const Batch& batch) const {
 at::Tensor Step::updateWeights(double lr) {
     Training& t = m_training;
     const at::Tensor gradNorm =
-        t.scaler.update(*t.optimizer, lr, t.clip(), t.spec.optimizer.clipValue);
+        t.scaler.update(*t.optimizer, lr, t.live.optimizer.clip, t.spec.optimizer.clipValue);
     if (t.average) {
         t.sync.settle();
         t.average->update();

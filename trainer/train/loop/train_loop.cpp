@@ -56,7 +56,7 @@ void TrainLoop::resumeFrom(const TrainState& from) {
     Training& t = *m_training;
     t.step = from.step;
     t.cursor = from.cursor;
-    t.overrides = from.overrides;
+    t.set(from.settings);
     t.restoreScaler(from, from.skippedSteps);
     m_validator.restore(from);
     m_guard.resume(from.skippedSteps);
@@ -116,7 +116,7 @@ Result<void> TrainLoop::trainStep() {
     t.board.setPhase(Phase::kOptimizer);
     if (m_checkpointer.release())
         t.report.lap(metric::kPhaseCheckpointMs);
-    m_figures.lr = learningRate(t.spec.schedule, t.lr(), step, t.spec.train.steps);
+    m_figures.lr = learningRate(t.spec.schedule, t.live.optimizer.lr, step, t.spec.train.steps);
     const at::Tensor gradNorm = m_step->update(m_figures.lr);
     t.report.lap(metric::kPhaseOptimizerMs);
     t.step = step;

@@ -90,6 +90,7 @@ Training::Training(const Session& givenSession, std::unique_ptr<Task> givenTask,
                    BatchPartition givenPartition)
     : session(givenSession)
     , spec(session.spec)
+    , live(spec)
     , world(session.world)
     , board(*session.board)
     , task(std::move(givenTask))
@@ -101,8 +102,14 @@ Training::Training(const Session& givenSession, std::unique_ptr<Task> givenTask,
     , optimizer(makeOptimizer(model, spec.optimizer, world, &sync))
     , scaler(makeScaler(session)) {}
 
+void Training::set(const LiveSettings& changed) {
+    for (const auto& [key, value] : changed)
+        settings[key] = value;
+    apply(changed, live);
+}
+
 bool Training::isLogged(int64_t someStep) const {
-    return (logEvery() > 0 && someStep % logEvery() == 0) || someStep == 1 ||
+    return (live.train.logEvery > 0 && someStep % live.train.logEvery == 0) || someStep == 1 ||
            someStep == spec.train.steps;
 }
 

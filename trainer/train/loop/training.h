@@ -27,10 +27,8 @@ struct Training {
     static Result<std::unique_ptr<Training>> make(const Session& session, const TaskMaker& maker,
                                                   const std::optional<TrainState>& from);
 
-    /// What a command set, else what the spec says.
-    double lr() const { return overrides.lr.value_or(spec.optimizer.lr); }
-    double clip() const { return overrides.clip.value_or(spec.optimizer.clip); }
-    int64_t logEvery() const { return overrides.logEvery.value_or(spec.train.logEvery); }
+    /// Changes `live`, and what checkpoints keep of it.
+    void set(const LiveSettings& settings);
 
     bool isLogged(int64_t someStep) const;
     bool isLast() const { return step == spec.train.steps; }
@@ -46,7 +44,8 @@ struct Training {
     void seedFresh() const;
 
     const Session& session;
-    const RunSpec& spec;
+    const RunSpec& spec; ///< as the run was started
+    RunSpec live;        ///< the same with what was set since: ask this one for whatever can be set
     const World& world;
     Board& board;
     std::unique_ptr<Task> task;
@@ -58,9 +57,9 @@ struct Training {
     GradScaler scaler;
     std::unique_ptr<WeightAverage> average; ///< null: train.ema is 0
 
-    int64_t step = 0;   ///< steps done
-    int64_t cursor = 0; ///< position at which the next step begins
-    Overrides overrides;
+    int64_t step = 0;      ///< steps done
+    int64_t cursor = 0;    ///< position at which the next step begins
+    LiveSettings settings; ///< what `live` has and `spec` has not
 
 private:
     Training(const Session& session, std::unique_ptr<Task> task, BatchPartition partition);

@@ -3,7 +3,6 @@
 
 #include "shared/enforce.h"
 
-
 namespace rm {
 Watch::Watch(const std::string& name) {
     const MetricDef* metric = findBuiltinMetric("validation/" + name);

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "shared/spec/run_spec.h"
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace rm {
+
+/// What the command `set` changed of a run that trains, by key of the spec. Each is a number;
+/// whole ones up to 2^53 are exact.
+using LiveSettings = std::map<std::string, double, std::less<>>;
+
+/// The keys that can be set, in the order of the schema: its rows that are live().
+std::vector<std::string_view> liveKeys();
+
+/// Reads the value of a key. kInvalid: it is no live key, no number (no whole one where the field
+/// is one), or outside the field's bounds.
+Result<double> parseLiveSetting(const std::string& key, const std::string& value);
+
+/// Of a live key; aborts for any other.
+double liveValue(const RunSpec& spec, std::string_view key);
+bool isWhole(std::string_view key);
+
+/// Makes every setting, of live keys, in the spec.
+void apply(const LiveSettings& settings, RunSpec& spec);
+
+} // namespace rm
