@@ -109,6 +109,19 @@ private Q_SLOTS:
             QVERIFY(difference(ourGradients[i], theirGradients[i]) < 1e-6);
     }
 
+    void linearWithoutBiasIsAtensForwardAndBackward() {
+        const std::vector<at::Tensor> leaves{leaf({64, 32}, 1), leaf({48, 32}, 2)};
+        const at::Tensor ours = rm::linear(leaves[0], leaves[1]);
+        ours.pow(2).sum().backward();
+        const auto ourGradients = takeGradients(leaves);
+        const at::Tensor theirs = at::linear(leaves[0], leaves[1]);
+        theirs.pow(2).sum().backward();
+        const auto theirGradients = takeGradients(leaves);
+        QVERIFY(difference(ours, theirs) < 1e-6);
+        for (size_t i = 0; i < leaves.size(); ++i)
+            QVERIFY(difference(ourGradients[i], theirGradients[i]) < 1e-6);
+    }
+
     void linearIsAtensForwardAndBackward() {
         const std::vector<at::Tensor> leaves{leaf({64, 32}, 1), leaf({48, 32}, 2), leaf({48}, 3)};
         const at::Tensor ours = rm::linear(leaves[0], leaves[1], leaves[2]);

@@ -159,6 +159,12 @@ at::Tensor affine(const at::Tensor& x, const at::Tensor& weight, const at::Tenso
     return at::addmm(bias, x, weight);
 }
 
+at::Tensor linear(const at::Tensor& x, const at::Tensor& weight) {
+    if (goesToOneDnn(x, weight))
+        return affineInTwo(x, weight, std::nullopt, WeightLayout::kOutIn);
+    return at::linear(x, weight);
+}
+
 at::Tensor linear(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias) {
     if (goesToOneDnn(x, weight))
         return affineInTwo(x, weight, bias, WeightLayout::kOutIn);

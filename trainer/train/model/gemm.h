@@ -31,6 +31,9 @@ at::Tensor product(const at::Tensor& x, const at::Tensor& weight);
 /// The same plus bias (out): at::addmm.
 at::Tensor affine(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias);
 
+/// product() of a weight (out, in): at::linear.
+at::Tensor linear(const at::Tensor& x, const at::Tensor& weight);
+
 /// affine() of a weight (out, in): at::linear.
 at::Tensor linear(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias);
 
