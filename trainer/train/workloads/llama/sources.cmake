@@ -1,0 +1,3 @@
+# SPDX-License-Identifier: Apache-2.0
+target_sources(rm_train PRIVATE
+    workloads/llama/settings.cpp)
