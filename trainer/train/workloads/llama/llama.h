@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "shared/spec/run_spec.h"
+#include "trainer/train/model/fused_ops.h"
+#include "trainer/train/model/model.h"
+#include "trainer/train/model/sampling.h"
+#include "trainer/train/workloads/llama/rotary.h"
+#include "trainer/train/workloads/llama/settings.h"
+
+namespace rm {
+
+/// Llama with the parameter names, layouts (weights are (out, in)) and numerics of
+/// transformers.LlamaForCausalLM: pre-norm by RMSNorm, rotary embeddings, grouped-query attention,
+/// SwiGLU, no biases, tied or separate embeddings. Weight decay is for all matrices, those of the
+/// embeddings among them as in our GPT, and not for norms. Values in comments: B batch, T tokens,
+/// N = B T, C width, H heads, K heads of keys and values, D width of a head, F feed-forward width,
+/// V vocabulary.
+class Llama : public Model {
+public:
+    /// Of `train` it obeys labelSmoothing and activationCheckpointing (of each block).
+    explicit Llama(const LlamaSettings& settings, const RunSpec::Train& train = {});
+
+    void initialize(at::Generator generator) override;
+    at::Tensor loss(const Batch& batch, bool training) override;
+    std::string configJson() const override { return llamaConfig(m_settings); }
+    /// generation_config.json: what LlamaForCausalLM.generate() goes by.
+    std::string generationJson(int64_t maxTokens, const Sampling& sampling) const;
+
+    /// (B, T) token ids -> (B, T, V)
+    at::Tensor logits(const at::Tensor& ids, bool training);
+
+    /// Continues `prompt` by `count` tokens drawn with `generator` alone; disturbs no other
+    /// random state.
+    std::vector<int32_t> generate(const std::vector<int32_t>& prompt, int64_t count,
+                                  const Sampling& sampling, const at::Generator& generator);
+
+private:
+    struct Block {
+        size_t attentionNorm, query, key, value, attentionOut;
+        size_t feedForwardNorm, gate, up, down;
+    };
+    struct KeyValueCache;
+    /// What the blocks of one forward pass have in common.
+    struct Pass {
+        int64_t rows; ///< B
+        RotaryAngles angles;
+        bool training;
+        KeyValueCache* cache;
+    };
+    /// What comes into the next norm: (sum, what is still to be added), or out of it: (sum,
+    /// normed sum). Kept apart so that addition and norm can be one operation.
+    struct Stream {
+        at::Tensor sum, delta; ///< (N, C)
+    };
+
+    Block addBlock(int64_t index);
+    std::vector<at::Tensor> parametersOf(const Block& block) const;
+    KeyValueCache makeCache(int64_t capacity) const;
+    /// (N, in) -> (N, out)
+    at::Tensor project(const at::Tensor& x, size_t weight) const;
+    Stream enter(const Stream& stream, size_t weight) const;
+    at::Tensor attention(size_t layer, const at::Tensor& x, const Pass& pass) const;
+    at::Tensor feedForward(const Block& block, const at::Tensor& x) const;
+    Stream runBlock(size_t layer, const Stream& in, const Pass& pass) const;
+    at::Tensor runBlockAgainLater(size_t layer, const at::Tensor& x, const Pass& pass) const;
+    /// (B, T) -> (N, C)
+    at::Tensor forward(const at::Tensor& ids, bool training, KeyValueCache* cache);
+    /// Of the token after `ids`, which follow those in the cache: (1, V)
+    at::Tensor nextScores(const std::vector<int32_t>& ids, KeyValueCache& cache);
+
+    LlamaSettings m_settings;
+    double m_labelSmoothing;
+    bool m_checkpointsActivations;
+    RotaryTable m_rotary;
+    size_t m_tokenEmbedding = 0;
+    std::vector<Block> m_blocks;
+    size_t m_finalNorm = 0;
+    size_t m_output = 0; ///< the embedding, where they are tied
+};
+
+} // namespace rm
