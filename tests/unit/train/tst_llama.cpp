@@ -9,6 +9,7 @@
 #include <QTest>
 
 #include <ATen/CPUGeneratorImpl.h>
+#include <ATen/Parallel.h>
 #include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/allclose.h>
@@ -252,6 +253,7 @@ private Q_SLOTS:
             QTest::newRow(kOperations[i].name) << static_cast<int>(i);
     }
 
+    /// In float32 by kernels, where the processor has what they need; in float64 by ATen.
     void operationsHaveTheGradientsOfTheirFormulas() {
         QFETCH(int, operation);
         const Operation& tried = kOperations[operation];
@@ -262,6 +264,18 @@ private Q_SLOTS:
             for (size_t i = 0; i < ours.size(); ++i)
                 QVERIFY((ours[i] - exact[i]).norm().item<double>() <
                         3e-6 * exact[i].norm().item<double>());
+        }
+    }
+
+    void operationsGiveTheSameForAnyNumberOfThreads() {
+        const int threads = at::get_num_threads();
+        for (const Operation& tried : kOperations) {
+            at::set_num_threads(1);
+            const auto alone = resultAndGradients(tried, 512, at::kFloat);
+            at::set_num_threads(3);
+            const auto together = resultAndGradients(tried, 512, at::kFloat);
+            at::set_num_threads(threads);
+            QVERIFY2(test::areEqual(alone, together), tried.name);
         }
     }
 

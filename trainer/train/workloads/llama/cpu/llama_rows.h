@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+namespace rm {
+
+// Loops over rows of float32, one behind the other, for processors with AVX2 and FMA; the same sums
+// on all of them. What they compute is in llama_kernels.h.
+
+/// What is normed, and by what.
+struct NormRows {
+    int64_t rows = 0, columns = 0;
+    const float* x = nullptr;
+    const float* weight = nullptr; ///< of as many columns
+};
+
+/// sum = x + delta; without `delta` nothing is written there and x is the sum. `scales` are the
+/// inverse root mean squares of the rows.
+void normForward(const NormRows& in, const float* delta, float eps, float* sum, float* normed,
+                 float* scales);
+
+/// Of normForward(), whose sum is in.x. `ofSum` is what else came back to it; nullptr: nothing.
+/// `weightGradient` += its part, by column.
+void normBackward(const NormRows& in, const float* scales, const float* dNormed, const float* ofSum,
+                  float* dx, float* weightGradient);
+
+/// y = silu(gate) up
+void swiGluForward(int64_t count, const float* gate, const float* up, float* y);
+void swiGluBackward(int64_t count, const float* gate, const float* up, const float* dy,
+                    float* dGate, float* dUp);
+
+/// Heads of one position, one behind the other, and the angles by which they turn.
+struct HeadsOfPosition {
+    int64_t heads = 0, halfDim = 0;
+    const float* cosine = nullptr; ///< halfDim
+    const float* sine = nullptr;   ///< halfDim
+    bool backwards = false;        ///< by minus the angles
+};
+
+/// Turns heads; `to` may be `from`.
+void turnHeads(const HeadsOfPosition& position, const float* from, float* to);
+
+} // namespace rm
