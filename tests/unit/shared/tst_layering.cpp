@@ -30,7 +30,7 @@ bool isWidgets(const QString& include) {
 
 bool isLibraryOfOthers(const QString& include) {
     return QRegularExpression("^(asio|libssh|SQLiteCpp|sqlite3|zstd|archive|spdlog|gloo|cuda|nccl|"
-                              "sentencepiece|turbojpeg|CLI/)")
+                              "sentencepiece|turbojpeg|oniguruma|utf8proc|CLI/)")
         .match(include)
         .hasMatch();
 }

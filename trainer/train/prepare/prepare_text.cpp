@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "shared/io/file.h"
 #include "trainer/train/data/in_order.h"
+#include "trainer/train/data/text/bpe_tokenizer.h"
 #include "trainer/train/data/text/corpus.h"
 #include "trainer/train/data/text/file_pieces.h"
 #include "trainer/train/data/text/token_file.h"
@@ -32,6 +33,8 @@ Result<std::unique_ptr<Tokenizer>> tokenizerFor(const PrepareOptions& options,
                                                 const std::vector<std::string>& files) {
     if (options.tokenizer == "bytes")
         return makeByteTokenizer();
+    if (options.tokenizer.ends_with(".json"))
+        return readFile(options.tokenizer).and_then(makeBpeTokenizer);
     if (options.tokenizer != "sentencepiece")
         return readFile(options.tokenizer).and_then(makeSentencePieceTokenizer);
     const auto model = trainSentencePiece(files, options.vocabSize);
@@ -54,10 +57,9 @@ Result<std::vector<FilePiece>> cutAll(const std::vector<std::string>& files) {
 }
 
 Result<std::vector<int32_t>> encodePiece(const FilePiece& piece, const Tokenizer& tokenizer) {
-    return readPiece(piece).map([&](const std::string& text) {
+    return readPiece(piece).and_then([&](const std::string& text) {
         std::vector<int32_t> ids;
-        tokenizer.encode(text, ids);
-        return ids;
+        return tokenizer.encode(text, ids).map([&] { return std::move(ids); });
     });
 }
 

@@ -64,8 +64,8 @@ void addOptions(CLI::App& app, PrepareOptions& options) {
     app.add_option("--target", options.target,
                    "pairs: language of the target; catalogues of others are left out");
     app.add_option("--tokenizer", options.tokenizer,
-                   "text: bytes, sentencepiece (learnt, kept as OUT.model) or the file of a "
-                   "SentencePiece model")
+                   "text: bytes, sentencepiece (learnt, kept as OUT.model), the file of a "
+                   "SentencePiece model or a tokenizer.json of Hugging Face")
         ->capture_default_str();
     app.add_option("--vocab-size", options.vocabSize, "text: of a sentencepiece that is learnt")
         ->capture_default_str()

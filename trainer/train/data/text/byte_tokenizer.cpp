@@ -13,9 +13,10 @@ class ByteTokenizer final : public Tokenizer {
 public:
     int64_t vocabSize() const override { return kByteCount; }
 
-    void encode(std::string_view text, std::vector<int32_t>& ids) const override {
+    Result<void> encode(std::string_view text, std::vector<int32_t>& ids) const override {
         for (const char c : text)
             ids.push_back(static_cast<uint8_t>(c));
+        return {};
     }
 
     std::string decode(const std::vector<int32_t>& ids) const override {

@@ -37,10 +37,11 @@ public:
 
     int64_t vocabSize() const override { return m_processor.GetPieceSize(); }
 
-    void encode(std::string_view text, std::vector<int32_t>& ids) const override {
+    Result<void> encode(std::string_view text, std::vector<int32_t>& ids) const override {
         const std::vector<int> pieces =
             m_processor.EncodeAsIds(absl::string_view(text.data(), text.size()));
         ids.insert(ids.end(), pieces.begin(), pieces.end());
+        return {};
     }
 
     std::string decode(const std::vector<int32_t>& ids) const override {

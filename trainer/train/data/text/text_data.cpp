@@ -72,7 +72,8 @@ Result<void> encodeInto(TokenFileWriter& writer, const Tokenizer& tokenizer,
         if (size < text.size())
             size = std::min(text.find('\n', size), text.size() - 1) + 1;
         ids.clear();
-        tokenizer.encode(text.substr(0, size), ids);
+        if (const auto encoded = tokenizer.encode(text.substr(0, size), ids); !encoded)
+            return encoded;
         if (const auto written = writer.append(ids.data(), ids.size()); !written)
             return written;
         text.remove_prefix(size);

@@ -19,8 +19,9 @@ public:
     virtual ~Tokenizer() = default;
 
     virtual int64_t vocabSize() const = 0;
-    /// Appends to `ids`.
-    virtual void encode(std::string_view text, std::vector<int32_t>& ids) const = 0;
+    /// Appends to `ids`. Any thread. Fails only where the tokenizer's own rules take a text too
+    /// far.
+    virtual Result<void> encode(std::string_view text, std::vector<int32_t>& ids) const = 0;
     virtual std::string decode(const std::vector<int32_t>& ids) const = 0;
 
     /// All that makes it up: what rank 0 sends to the others, and the identity in cache keys.

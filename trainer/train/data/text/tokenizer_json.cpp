@@ -21,18 +21,6 @@ std::string utf8(int codePoint) { // below U+0800
             static_cast<char>(0x80 | (codePoint & 0x3f))};
 }
 
-/// GPT-2's visible character for each byte: itself where it prints, else the next from U+0100 on.
-std::vector<std::string> byteLevelCharacters() {
-    std::vector<std::string> characters;
-    int next = 0x100;
-    for (int byte = 0; byte < kBytes; ++byte) {
-        const bool prints = (byte >= '!' && byte <= '~') || (byte >= 0xa1 && byte <= 0xac) ||
-                            (byte >= 0xae && byte <= 0xff);
-        characters.push_back(utf8(prints ? byte : next++));
-    }
-    return characters;
-}
-
 Json byteLevel() {
     return {{"type", "ByteLevel"},
             {"add_prefix_space", false},
@@ -98,6 +86,17 @@ Json wholeToken(size_t id, const std::string& text) {
 }
 
 } // namespace
+
+std::vector<std::string> byteLevelCharacters() {
+    std::vector<std::string> characters;
+    int next = 0x100;
+    for (int byte = 0; byte < kBytes; ++byte) {
+        const bool prints = (byte >= '!' && byte <= '~') || (byte >= 0xa1 && byte <= 0xac) ||
+                            (byte >= 0xae && byte <= 0xff);
+        characters.push_back(utf8(prints ? byte : next++));
+    }
+    return characters;
+}
 
 std::string byteTokenizerJson() {
     const auto characters = byteLevelCharacters();

@@ -10,6 +10,9 @@ namespace rm {
 /// tokenizer.json as Hugging Face's tokenizers library reads it, so that AutoTokenizer gives the
 /// ids that the model has learnt.
 
+/// GPT-2's visible character for each byte: itself where it prints, else the next from U+0100 on.
+std::vector<std::string> byteLevelCharacters();
+
 /// Of one token a byte, its id being the byte.
 std::string byteTokenizerJson();
 
