@@ -53,11 +53,6 @@ void checkName(const RunSpec& spec, Mistakes& mistakes) {
         mistakes.push_back("name must be one line of 1 to 64 characters");
 }
 
-void checkModel(const RunSpec& spec, Mistakes& mistakes) {
-    if (const ModelFamily* family = findFamily(spec.model.type))
-        family->check(spec, mistakes);
-}
-
 void checkPaths(std::string_view key, const std::vector<std::string>& paths, bool stage,
                 Mistakes& mistakes) {
     for (const std::string& path : paths) {
@@ -68,6 +63,27 @@ void checkPaths(std::string_view key, const std::vector<std::string>& paths, boo
                                "\", but paths on the nodes must be absolute; to send files of "
                                "this computer set data.stage = true");
     }
+}
+
+/// Of a key that may be empty.
+void checkPath(std::string_view key, const std::string& path, bool stage, Mistakes& mistakes) {
+    if (!path.empty())
+        checkPaths(key, {path}, stage, mistakes);
+}
+
+void checkModel(const RunSpec& spec, Mistakes& mistakes) {
+    checkPath("model.start_from", spec.model.startFrom, spec.data.stage, mistakes);
+    if (const ModelFamily* family = findFamily(spec.model.type))
+        family->check(spec, mistakes);
+}
+
+void checkTokenizer(const RunSpec& spec, Mistakes& mistakes) {
+    const auto& data = spec.data;
+    checkPath("data.tokenizer_file", data.tokenizerFile, data.stage, mistakes);
+    if (usesField(spec, "data.tokenizer_file") && data.tokenizer == "tokenizer.json" &&
+        data.tokenizerFile.empty() && spec.model.startFrom.empty())
+        mistakes.push_back("data.tokenizer is \"tokenizer.json\", but neither "
+                           "data.tokenizer_file nor model.start_from says where it is");
 }
 
 void checkData(const RunSpec& spec, Mistakes& mistakes) {
@@ -162,8 +178,8 @@ Result<CheckedSpec> check(RunSpec spec) {
     Mistakes mistakes;
     for (const SpecField& field : specSchema())
         checkField(field, field.ref(spec), mistakes);
-    for (const auto rule : {checkName, checkModel, checkData, checkWatch, checkOptimizer,
-                            checkSchedule, checkCheckpoint, checkLaunch})
+    for (const auto rule : {checkName, checkModel, checkData, checkTokenizer, checkWatch,
+                            checkOptimizer, checkSchedule, checkCheckpoint, checkLaunch})
         rule(spec, mistakes);
     if (auto valid = failWithAll(mistakes); !valid)
         return tl::unexpected(valid.error());

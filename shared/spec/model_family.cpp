@@ -16,8 +16,8 @@ constexpr double kProgram = 600.0 * (1 << 20); ///< of a process: libraries, hea
 } // namespace
 
 std::span<const ModelFamily> modelFamilies() {
-    static const std::vector<ModelFamily> families = {gptFamily(), translationFamily(),
-                                                      resnetFamily()};
+    static const std::vector<ModelFamily> families = {gptFamily(), llamaFamily(),
+                                                      translationFamily(), resnetFamily()};
     return families;
 }
 

@@ -21,15 +21,25 @@ struct RunSpec {
 
     struct Model {
         std::string type = "gpt"; ///< a type of modelFamilies()
+        std::string startFrom;    ///< folder or file of weights for step 0; empty: drawn
         int64_t layers = 6;
         int64_t heads = 6;
         int64_t width = 384;     ///< n_embd / d_model
-        int64_t feedForward = 0; ///< 0: 4 * width
+        int64_t feedForward = 0; ///< 0: 4 * width; llama: 8 / 3 of it
         int64_t context = 256;   ///< tokens
         double dropout = 0.0;
         bool shareEmbeddings = false; ///< translation: of the two languages
-        int64_t classes = 0;          ///< 0: as many as the training folder has
-        int64_t imageSize = 224;      ///< pixels
+        int64_t kvHeads = 0;          ///< llama, as all up to ropeOriginalContext; 0: heads
+        int64_t headDim = 0;          ///< 0: width / heads
+        bool tieEmbeddings = false;
+        double normEps = 1e-5;
+        double ropeBase = 10000;
+        std::string ropeScaling = "none"; ///< "none" | "linear" | "llama3"
+        double ropeFactor = 1;
+        double ropeLowFrequency = 1, ropeHighFrequency = 4;
+        int64_t ropeOriginalContext = 0; ///< 0: context
+        int64_t classes = 0;             ///< 0: as many as the training folder has
+        int64_t imageSize = 224;         ///< pixels
         bool syncBatchNorm = false;
         bool operator==(const Model&) const = default;
     } model;
@@ -41,7 +51,8 @@ struct RunSpec {
         std::vector<std::string> validation; ///< empty: hold out `validationShare` of train
         double validationShare = 0.05;
         bool stage = false; ///< paths are on the launching computer; send them by content hash
-        std::string tokenizer = "bytes"; ///< "bytes" | "sentencepiece"
+        std::string tokenizer = "bytes"; ///< "bytes" | "sentencepiece" | "tokenizer.json"
+        std::string tokenizerFile;       ///< or its folder; empty: of model.startFrom, else learnt
         int64_t vocabSize = 8000;        ///< sentencepiece only; translation: per language
         int64_t workers = 0;             ///< threads that read ahead; 0: chosen
         double maxBad = 0.01;            ///< share of unreadable samples above which a run ends

@@ -52,6 +52,14 @@ Rows modelFields() {
     return {
         choice("model.type", "Model", "Kind of model.", modelTypes(), RM_FIELD(model.type))
             .alsoCalled({"architecture", "arch", "model_type", "model_name"}),
+        plain(
+            "model.start_from", "Start from",
+            "Weights for step 0: a folder of Hugging Face or torchvision, a checkpoint, or a file; "
+            "absolute unless data.stage sends it; empty: drawn at random.",
+            RM_FIELD(model.startFrom))
+            .alsoCalled({"pretrained", "init_from", "init_checkpoint", "model_name_or_path",
+                         "pretrained_model_name_or_path", "finetune_from", "load_weights",
+                         "pretrained_path", "base_model"}),
         number("model.layers", "Layers", "",
                "Transformer blocks; translation: of the encoder, and as many of the decoder.",
                {1, 1024}, RM_FIELD(model.layers))
@@ -105,8 +113,15 @@ Rows dataFields() {
               RM_FIELD(data.stage))
             .alsoCalled({"upload", "send", "copy_data"}),
         choice("data.tokenizer", "Tokenizer", "How text becomes tokens.",
-               {"bytes", "sentencepiece"}, RM_FIELD(data.tokenizer))
+               {"bytes", "sentencepiece", "tokenizer.json"}, RM_FIELD(data.tokenizer))
             .alsoCalled({"tokenizer_type", "tokenizer_name", "vocab", "encoding"}),
+        plain("data.tokenizer_file", "Tokenizer file",
+              "A tokenizer.json or tokenizer.model, or its folder; absolute unless staged; empty: "
+              "that of model.start_from, else sentencepiece learns one.",
+              RM_FIELD(data.tokenizerFile))
+            .onlyWith({"data.tokenizer", {"sentencepiece", "tokenizer.json"}})
+            .alsoCalled({"tokenizer_path", "tokenizer_name_or_path", "tokenizer_model",
+                         "vocab_file", "spm_model"}),
         number("data.vocab_size", "Vocabulary", "tokens",
                "Size of the vocabulary of sentencepiece; translation: of each language.",
                {16, 1048576}, RM_FIELD(data.vocabSize))

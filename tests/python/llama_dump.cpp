@@ -5,12 +5,13 @@
 // model after them goes into the folder SAVED.
 #include "shared/io/file.h"
 #include "tests/python/dump.h"
-#include "trainer/train/interchange/fit.h"
+#include "trainer/train/interchange/foreign_config.h"
+#include "trainer/train/interchange/foreign_weights.h"
 #include "trainer/train/optim/gradients.h"
 #include "trainer/train/optim/optimizer.h"
 #include "trainer/train/optim/schedule.h"
 #include "trainer/train/workloads/llama/llama.h"
-#include "trainer/train/workloads/llama/llama_weights.h"
+#include "trainer/train/workloads/registry.h"
 
 #include <ATen/CPUGeneratorImpl.h>
 #include <ATen/core/grad_mode.h>
@@ -27,21 +28,28 @@ using namespace rm::test;
 constexpr int64_t kGenerated = 32;
 constexpr int64_t kPrompt = 5;
 
+/// By the way of an import: through the spec that the config.json stands for.
 rm::Result<std::unique_ptr<rm::Llama>> load(const std::string& folder) {
     const auto config = rm::readFile(folder + "/config.json");
     if (!config)
         return tl::unexpected(config.error());
-    const auto settings = rm::llamaSettings(*config, folder);
-    if (!settings)
-        return tl::unexpected(settings.error());
-    auto model = std::make_unique<rm::Llama>(*settings);
+    const auto spec = rm::specOfConfig(*config, {}, folder);
+    if (!spec)
+        return tl::unexpected(spec.error());
+    const rm::Workload& workload = rm::workloadOf(*spec);
+    std::unique_ptr<rm::Model> model;
     return rm::readWeights(folder)
         .and_then([&](rm::Weights weights) {
-            return rm::llamaWeights(std::move(weights), *settings, folder);
+            return workload.withOurNames(*spec, std::move(weights), folder);
         })
-        .and_then(
-            [&](const rm::Weights& weights) { return rm::fillModel(*model, weights, folder); })
-        .map([&] { return std::move(model); });
+        .and_then([&](const rm::Weights& weights) -> rm::Result<void> {
+            auto made = workload.modelFor(*spec, weights, *config, folder);
+            if (!made)
+                return tl::unexpected(made.error());
+            model = std::move(*made);
+            return rm::fillModel(*model, weights, folder);
+        })
+        .map([&] { return std::unique_ptr<rm::Llama>(dynamic_cast<rm::Llama*>(model.release())); });
 }
 
 rm::Result<void> saveModel(const rm::Llama& model, const std::string& folder) {

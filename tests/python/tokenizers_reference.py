@@ -6,12 +6,16 @@ Its jobs, as jobs.py takes them:
     make FOLDER
         learns tokenizers on the texts of Debian's licences and writes FOLDER/KIND/tokenizer.json,
         and texts into FOLDER/texts; FOLDER/ids.json is {KIND: {TEXT: ids}}
+    load FOLDER TEXT
+        the ids that AutoTokenizer gives for the file TEXT with the tokenizer in FOLDER, and whether
+        they decode to the text
 """
 import json
 import pathlib
 import random
 import unicodedata
 
+import transformers
 from tokenizers import (
     AddedToken,
     Regex,
@@ -151,4 +155,11 @@ def make(folder):
     return sorted(ids)
 
 
-jobs.run(make=make)
+def load(folder, file):
+    text = pathlib.Path(file).read_bytes().decode()
+    tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
+    ids = tokenizer(text, add_special_tokens=False)["input_ids"]
+    return {"ids": ids, "again": tokenizer.decode(ids) == text}
+
+
+jobs.run(make=make, load=load)

@@ -138,6 +138,21 @@ private Q_SLOTS:
         QCOMPARE(run.lastStep(0), int64_t{2});
     }
 
+    void aRunStartsFromEveryFormWithoutImport() {
+        for (const char* form : {"hf", "sharded", "nested.pt", "plain.safetensors"}) {
+            RunSpec spec = gptSpec();
+            spec.model.startFrom = at(form).toStdString();
+            TrainerRun run;
+            QCOMPARE(run.run(spec, 1, {"--save-initial"}), std::vector<int>{0});
+            const QJsonObject seen = inspect(QString::fromStdString(run.checkpoint(0)));
+            QCOMPARE(seen["weights"].toArray().size(), m_sums.size());
+            for (const QJsonValue& weight : seen["weights"].toArray())
+                QVERIFY2(std::abs(weight["sum"].toDouble() -
+                                  m_sums[weight["name"].toString()].toDouble(1e30)) < 1e-9,
+                         qPrintable(QString(form) + " " + weight["name"].toString()));
+        }
+    }
+
     void whatDoesNotFitIsNamedInFull() {
         const Ended outcome =
             trainer({"import", at("broken.pt"), "--into", at("broken"), "--spec", specFile()});

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/python/peer_process.h"
 #include "tests/support/requirement.h"
+#include "tests/unit/train/trainer_run.h"
 
 #include <QFile>
 #include <QJsonArray>
@@ -50,6 +51,23 @@ private Q_SLOTS:
             QVERIFY2(ours[i].toObject()["ids"].toArray() == theirs, qPrintable(text));
             QVERIFY2(!comesBack || ours[i].toObject()["again"].toBool(), qPrintable(text));
         }
+    }
+
+    void transformersLoadsThatOfAnExportedFolder() {
+        RunSpec spec = tinySpec();
+        spec.train.steps = 2;
+        spec.schedule.warmupSteps = 0;
+        spec.data.tokenizer = "tokenizer.json";
+        spec.data.tokenizerFile = at("gpt2").toStdString();
+        TrainerRun run;
+        QCOMPARE(run.run(spec, 1), std::vector<int>{0});
+        const Ended exported =
+            runSubcommand({"export", QString::fromStdString(run.checkpoint(2)), at("exported")});
+        QVERIFY2(exported.exitCode == 0, qPrintable(exported.err));
+        const QJsonObject jobs{{"auto", QJsonArray{"load", at("exported"), at("texts/noise")}}};
+        const QJsonObject loaded = runJobs("tokenizers_reference.py", jobs)["auto"].toObject();
+        QVERIFY(loaded["ids"].toArray() == m_expected["gpt2"].toObject()["noise"].toArray());
+        QVERIFY(loaded["again"].toBool());
     }
 
 private:

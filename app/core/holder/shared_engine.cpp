@@ -29,10 +29,13 @@ std::string absolute(const std::string& path) {
 
 /// What is on this computer is named so that a process in another folder finds it.
 std::string tomlOf(RunSpec spec) {
-    if (spec.data.stage)
+    if (spec.data.stage) {
         for (auto* paths : {&spec.data.train, &spec.data.validation})
             for (std::string& path : *paths)
                 path = absolute(path);
+        for (std::string* path : {&spec.data.tokenizerFile, &spec.model.startFrom})
+            *path = absolute(*path);
+    }
     return toToml(spec);
 }
 

@@ -74,9 +74,10 @@ Result<std::vector<T>> Launcher::onEveryNode(const std::stop_token& unwanted,
 
 Result<void> Launcher::check() {
     report(QStringLiteral("Check nodes"));
-    auto outlooks = onEveryNode<NodeOutlook>(m_stop, [this](size_t) -> Task<NodeOutlook> {
-        return [this](HostSession& session, const std::string& agent, std::stop_token stop) {
-            return lookAtNode(session, agent, m_spec, stop);
+    auto outlooks = onEveryNode<NodeOutlook>(m_stop, [this](size_t node) -> Task<NodeOutlook> {
+        return [spec = specToLookFor(m_spec, node == 0)](
+                   HostSession& session, const std::string& agent, std::stop_token stop) {
+            return lookAtNode(session, agent, spec, stop);
         };
     });
     if (!outlooks)
@@ -137,11 +138,30 @@ Result<LocalTree> Launcher::stagedTree() const {
     };
     if (const auto added = append(m_spec.data.train, "train"); !added)
         return tl::unexpected<Error>(added.error());
-    if (m_spec.data.validation.empty())
-        return staged;
-    if (const auto added = append(m_spec.data.validation, "validation"); !added)
-        return tl::unexpected<Error>(added.error());
-    return staged;
+    if (!m_spec.data.validation.empty())
+        if (const auto added = append(m_spec.data.validation, "validation"); !added)
+            return tl::unexpected<Error>(added.error());
+    // What stands in a folder of one name becomes this folder: specForNode() knows no other name.
+    const auto appendOne = [&staged](const std::string& path, const std::string& folder,
+                                     const std::string& nameOfFile) -> Result<void> {
+        if (path.empty())
+            return {};
+        auto tree = dataTree({path});
+        if (!tree)
+            return tl::unexpected<Error>(tree.error());
+        for (LocalTree::File& file : tree->files) {
+            const size_t slash = file.path.find('/');
+            const std::string own = nameOfFile.empty() ? file.path : nameOfFile;
+            const std::string name = slash == file.path.npos ? own : file.path.substr(slash + 1);
+            staged.files.push_back({folder + "/" + name, file.local, false});
+        }
+        return {};
+    };
+    const std::string tokenizer =
+        m_spec.data.tokenizer == "tokenizer.json" ? "tokenizer.json" : "tokenizer.model";
+    return appendOne(m_spec.data.tokenizerFile, "tokenizer", tokenizer)
+        .and_then([&] { return appendOne(m_spec.model.startFrom, "start_from", ""); })
+        .map([&] { return std::move(staged); });
 }
 
 Result<void> Launcher::deploy() {

@@ -14,13 +14,22 @@ namespace {
 std::vector<std::string> dataPaths(const RunSpec& spec) {
     std::vector<std::string> paths = spec.data.train;
     paths.insert(paths.end(), spec.data.validation.begin(), spec.data.validation.end());
+    for (const std::string* path : {&spec.data.tokenizerFile, &spec.model.startFrom})
+        if (!path->empty())
+            paths.push_back(*path);
     return paths;
 }
 
+std::string keyOf(const RunSpec& spec, const std::string& path) {
+    if (std::ranges::find(spec.data.train, path) != spec.data.train.end())
+        return "data.train";
+    if (path == spec.data.tokenizerFile)
+        return "data.tokenizer_file";
+    return path == spec.model.startFrom ? "model.start_from" : "data.validation";
+}
+
 std::string problemOf(const RunSpec& spec, const UnreadablePath& path) {
-    const bool isTrain = std::ranges::find(spec.data.train, path.path) != spec.data.train.end();
-    return std::string(isTrain ? "data.train" : "data.validation") + " names " + path.path +
-           ", which " + path.why;
+    return keyOf(spec, path.path) + " names " + path.path + ", which " + path.why;
 }
 
 /// Of the data that is sent from here.
@@ -44,6 +53,12 @@ Result<int64_t> bytesToSend(HostSession& session, const std::string& agent, cons
 }
 
 } // namespace
+
+RunSpec specToLookFor(RunSpec spec, bool isFirstNode) {
+    if (!isFirstNode && !spec.data.stage)
+        spec.data.tokenizerFile = spec.model.startFrom = {};
+    return spec;
+}
 
 Result<NodeOutlook> lookAtNode(HostSession& session, const std::string& agent, const RunSpec& spec,
                                std::stop_token stop) {

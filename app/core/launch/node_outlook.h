@@ -18,6 +18,10 @@ struct NodeOutlook {
     bool operator==(const NodeOutlook&) const = default;
 };
 
+/// `spec` less what this node need not have: weights and tokenizer are read by rank 0, on the first
+/// node, and sent to the other ranks.
+RunSpec specToLookFor(RunSpec spec, bool isFirstNode);
+
 /// Asks the node: probes it, looks for the data that its ranks would read there. In this order the
 /// quick answers; nothing is sent. Data that is staged is looked for on this computer.
 Result<NodeOutlook> lookAtNode(HostSession& session, const std::string& agent, const RunSpec& spec,

@@ -111,6 +111,10 @@ RunSpec specForNode(RunSpec spec, const std::string& runId, const std::string& s
         spec.data.train = {stagedData + "/train"};
         if (!spec.data.validation.empty())
             spec.data.validation = {stagedData + "/validation"};
+        if (!spec.data.tokenizerFile.empty())
+            spec.data.tokenizerFile = stagedData + "/tokenizer";
+        if (!spec.model.startFrom.empty())
+            spec.model.startFrom = stagedData + "/start_from";
         spec.data.stage = false;
     }
     if (!spec.checkpoint.directory.empty())

@@ -2,6 +2,7 @@
 #include "app/ui/data/launch_outlook.h"
 
 #include "app/core/answer.h"
+#include "app/core/launch/node_outlook.h"
 #include "app/core/launch/plan.h"
 #include "app/ui/data/run_time.h"
 #include "app/ui/data/store_thread.h"
@@ -29,8 +30,14 @@ LaunchOutlook::LaunchOutlook(const AppContext& context, QObject* parent)
     });
 }
 
-LaunchOutlook::Question LaunchOutlook::question() const {
-    return {m_spec.data.train, m_spec.data.validation, m_spec.data.stage, m_spec.launch.device};
+RunSpec LaunchOutlook::specFor(const QString& node) const {
+    return specToLookFor(m_spec, !m_nodes.empty() && m_nodes.front().node == node);
+}
+
+LaunchOutlook::Question LaunchOutlook::question(const QString& node) const {
+    const RunSpec spec = specFor(node);
+    return {spec.data.train,      spec.data.validation, spec.data.tokenizerFile,
+            spec.model.startFrom, spec.data.stage,      spec.launch.device};
 }
 
 void LaunchOutlook::set(const RunSpec& spec, const std::vector<Placement>& nodes) {
@@ -67,20 +74,20 @@ void LaunchOutlook::ask() {
 
 void LaunchOutlook::askNode(const QString& node) {
     Asked& asked = m_asked[node];
-    const bool isKnown = asked.answer && asked.question == question();
+    const bool isKnown = asked.answer && asked.question == question(node);
     if (asked.isPending || isKnown || m_spec.data.train.empty())
         return;
-    asked = {question(), true, {}, {}};
+    asked = {question(node), true, {}, {}};
     const auto onAnswer = [this, node](const Result<NodeOutlook>& answer) {
         Asked& answered = m_asked[node];
         answered.isPending = false;
         answered.answer = answer;
         answered.since.start();
-        if (answered.question != question())
+        if (answered.question != question(node))
             m_soon.start();
         Q_EMIT changed();
     };
-    whenAnswered(m_context.engine.outlook(m_spec, node), this, onAnswer);
+    whenAnswered(m_context.engine.outlook(specFor(node), node), this, onAnswer);
 }
 
 void LaunchOutlook::askHowLong() {
@@ -98,7 +105,7 @@ void LaunchOutlook::askHowLong() {
 
 std::optional<Result<NodeOutlook>> LaunchOutlook::of(const QString& node) const {
     const auto asked = m_asked.find(node);
-    if (asked == m_asked.end() || asked->second.question != question())
+    if (asked == m_asked.end() || asked->second.question != question(node))
         return std::nullopt;
     return asked->second.answer;
 }

@@ -47,6 +47,7 @@ Q_SIGNALS:
 private:
     struct Question {
         std::vector<std::string> train, validation;
+        std::string tokenizerFile, startFrom;
         bool stage = false;
         std::string device;
         bool operator==(const Question&) const = default;
@@ -57,7 +58,8 @@ private:
         std::optional<Result<NodeOutlook>> answer;
         QElapsedTimer since; ///< the answer came
     };
-    Question question() const;
+    RunSpec specFor(const QString& node) const;
+    Question question(const QString& node) const;
     void ask();
     void askNode(const QString& node);
     void askHowLong();

@@ -25,6 +25,7 @@ bool isSameWork(const RunSpec& a, const RunSpec& b) {
     const auto workOf = [](const RunSpec& spec) {
         RunSpec work;
         work.model = spec.model;
+        work.model.startFrom = {};
         work.data.tokenizer = spec.data.tokenizer;
         work.data.vocabSize = spec.data.vocabSize;
         work.train = spec.train;

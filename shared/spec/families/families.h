@@ -9,6 +9,7 @@ namespace rm {
 ModelFamily gptFamily();
 ModelFamily translationFamily();
 ModelFamily resnetFamily();
+ModelFamily llamaFamily();
 
 /// Keys that every transformer of text uses.
 std::vector<std::string_view> transformerKeys();

@@ -8,9 +8,10 @@ namespace {
 
 double vocabularyBound(const RunSpec& spec) {
     constexpr double kBytes = 256;
-    constexpr double kMostVocab = 1 << 18; // of a shard that was not read yet
+    constexpr double kMostVocab = 1 << 18; // of what was not read yet
     const auto& train = spec.data.train;
-    if (!train.empty() && train.front().ends_with(".rmtok"))
+    const bool isUnread = !train.empty() && train.front().ends_with(".rmtok");
+    if (isUnread || spec.data.tokenizer == "tokenizer.json")
         return kMostVocab;
     return std::max(kBytes, static_cast<double>(spec.data.vocabSize));
 }
@@ -26,7 +27,8 @@ std::vector<std::string_view> transformerKeys() {
 std::vector<std::string_view> generatorKeys() {
     auto keys = transformerKeys();
     keys.insert(keys.end(), {"train.batch_size", "train.rank_batch_sizes", "validation.prompt",
-                             "validation.temperature", "validation.top_k", "validation.top_p"});
+                             "validation.temperature", "validation.top_k", "validation.top_p",
+                             "data.tokenizer_file"});
     return keys;
 }
 

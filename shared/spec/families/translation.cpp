@@ -10,8 +10,7 @@ std::vector<FamilyRow> translationRows() {
         {plain("model.share_embeddings", "Share embeddings",
                "One vocabulary and one embedding for both languages.",
                RM_FIELD(model.shareEmbeddings))
-             .alsoCalled({"tie_embeddings", "tied_embeddings", "share_all_embeddings",
-                          "tie_word_embeddings"})},
+             .alsoCalled({"share_all_embeddings", "joint_vocabulary"})},
         {number("train.batch_tokens", "Tokens a batch", "tokens",
                 "Translation: pairs are batched up to this many padded tokens of the longer side.",
                 {16, 16777216}, RM_FIELD(train.batchTokens))

@@ -52,6 +52,19 @@ const BrokenRule kBrokenRules[] = {
     {"no data", [](RunSpec& s) { s.data.train.clear(); }, "data.train is empty"},
     {"relative", [](RunSpec& s) { s.data.train = {"data"}; }, "must be absolute"},
     {"empty path", [](RunSpec& s) { s.data.validation = {""}; }, "empty path"},
+    {"relative weights", [](RunSpec& s) { s.model.startFrom = "gpt2"; },
+     "model.start_from holds \"gpt2\", but paths on the nodes must be absolute"},
+    {"relative tokenizer", [](RunSpec& s) { s.data.tokenizerFile = "gpt2"; },
+     "data.tokenizer_file holds \"gpt2\""},
+    {"no tokenizer", [](RunSpec& s) { s.data.tokenizer = "tokenizer.json"; },
+     "neither data.tokenizer_file nor model.start_from says where it is"},
+    {"tokenizer of a translation",
+     [](RunSpec& s) {
+         s.model.type = "translation";
+         s.data.tokenizer = "tokenizer.json";
+         s.data.tokenizerFile = "/t";
+     },
+     "but a translation needs \"sentencepiece\""},
     {"no validation", [](RunSpec& s) { s.data.validationShare = 0; }, "data.validation_share is 0"},
     {"warm-up", [](RunSpec& s) { s.schedule.warmupSteps = 1001; },
      "must be at most train.steps = 1000"},

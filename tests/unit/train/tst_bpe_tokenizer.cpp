@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/unit/train/bpe_json.h"
+#include "tests/unit/train/data_folder.h"
 #include "trainer/train/data/text/bpe_tokenizer.h"
+#include "trainer/train/data/text/text_data.h"
+#include "trainer/train/workloads/registry.h"
 
 #include <QTest>
+
+#include <functional>
 
 using namespace rm;
 using namespace rm::test;
@@ -251,6 +256,66 @@ private Q_SLOTS:
         QCOMPARE((*tokenizer)->serialized(), json);
         QCOMPARE((*tokenizer)->files()[0].first, std::string("tokenizer.json"));
         QCOMPARE((*tokenizer)->files()[0].second, json);
+    }
+
+    void textsBecomeItsTokens() {
+        const Folder folder;
+        RunSpec spec;
+        spec.model.context = 4;
+        spec.data.train = {folder.write("a.txt", QByteArray("abc ab<|endoftext|>\n").repeated(9))};
+        spec.data.validationShare = 0;
+        spec.data.tokenizer = "tokenizer.json";
+        const std::string file =
+            folder.write("tokenizer.json", QByteArray::fromStdString(letters().dump()));
+        World world;
+        for (const std::string& path : {file, folder.path()}) {
+            spec.data.tokenizerFile = path;
+            const auto data = prepareTextData(spec, folder.path("cache"), world, "");
+            QVERIFY2(data, data ? "" : data.error().message.c_str());
+            QCOMPARE(data->vocabSize, int64_t{kEnd + 1});
+            QCOMPARE(readAll(data->train).at(4), int64_t{kEnd});
+        }
+        spec.data.tokenizerFile = folder.path("none.json");
+        const auto none = prepareTextData(spec, folder.path("cache"), world, "");
+        QVERIFY(!none);
+        QVERIFY2(none.error().message.find("data.tokenizer_file") != std::string::npos,
+                 none.error().message.c_str());
+    }
+
+    void theEstimateKnowsItsSize() {
+        const Folder folder;
+        RunSpec spec;
+        spec.data.tokenizer = "tokenizer.json";
+        spec.data.tokenizerFile =
+            folder.write("start/tokenizer.json", QByteArray::fromStdString(letters().dump()));
+        QVERIFY(workloadOf(spec).dataSizes(spec));
+        QCOMPARE(workloadOf(spec).dataSizes(spec)->vocab, int64_t{kEnd + 1});
+        spec.data.tokenizerFile = {};
+        spec.model.startFrom = folder.path("start");
+        QVERIFY(workloadOf(spec).dataSizes(spec));
+        QCOMPARE(workloadOf(spec).dataSizes(spec)->vocab, int64_t{kEnd + 1});
+        folder.write("start/config.json", R"({"vocab_size": 320})"); // padded
+        QCOMPARE(workloadOf(spec).dataSizes(spec)->vocab, int64_t{320});
+        spec.model.startFrom = folder.path("nowhere");
+        QVERIFY(!workloadOf(spec).dataSizes(spec));
+    }
+
+    void shardsOfItsTokensKnowIt() {
+        const Folder folder;
+        RunSpec spec;
+        spec.model.context = 4;
+        spec.data.train = {shard(folder, "x.rmtok", Ids(50, kEnd), kEnd + 1)};
+        spec.data.tokenizer = "tokenizer.json";
+        spec.data.tokenizerFile =
+            folder.write("t.json", QByteArray::fromStdString(letters().dump()));
+        World world;
+        const auto data = prepareTextData(spec, folder.path("cache"), world, "");
+        QVERIFY2(data, data ? "" : data.error().message.c_str());
+        QVERIFY(data->tokenizer);
+        spec.data.train = {shard(folder, "y.rmtok", Ids(50, 3), 77)};
+        const auto other = prepareTextData(spec, folder.path("cache"), world, "");
+        QVERIFY(!other);
+        QVERIFY(other.error().message.find("a vocabulary of 77 tokens") != std::string::npos);
     }
 };
 

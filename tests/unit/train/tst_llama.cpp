@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/unit/train/training_pass.h"
-#include "trainer/train/interchange/fit.h"
+#include "trainer/train/interchange/foreign_weights.h"
 #include "trainer/train/workloads/llama/llama.h"
 #include "trainer/train/workloads/llama/llama_ops.h"
-#include "trainer/train/workloads/llama/llama_weights.h"
+#include "trainer/train/workloads/registry.h"
 
 #include <QObject>
 #include <QTest>
@@ -377,8 +377,12 @@ private Q_SLOTS:
     }
 
     void tiedOutputMayBeAbsentOrEqualOrAlone() {
-        LlamaSettings tied = shape();
-        tied.tiesEmbeddings = true;
+        RunSpec tied, separate;
+        tied.model.type = separate.model.type = "llama";
+        tied.model.tieEmbeddings = true;
+        const auto taken = [](const RunSpec& spec, Weights weights) {
+            return workloadOf(spec).withOurNames(spec, std::move(weights), "a folder");
+        };
         const at::Tensor x = normal({3, 2}, 1);
         const char* embedding = "model.embed_tokens.weight";
         const char* output = "lm_head.weight";
@@ -386,16 +390,16 @@ private Q_SLOTS:
              {Weights{{embedding, x}}, Weights{{output, x}},
               Weights{{output, x.clone()}, {embedding, x}},
               Weights{{embedding, x}, {"model.layers.0.self_attn.rotary_emb.inv_freq", x}}}) {
-            const auto taken = llamaWeights(weights, tied, "a folder");
-            QVERIFY(taken);
-            QCOMPARE(taken->size(), size_t{1});
-            QCOMPARE(taken->front().name, std::string(embedding));
+            const auto ours = taken(tied, weights);
+            QVERIFY(ours);
+            QCOMPARE(ours->size(), size_t{1});
+            QCOMPARE(ours->front().name, std::string(embedding));
         }
-        const auto differs = llamaWeights({{embedding, x}, {output, 2 * x}}, tied, "a folder");
+        const auto differs = taken(tied, {{embedding, x}, {output, 2 * x}});
         QVERIFY(!differs);
-        QVERIFY(differs.error().message.find("a folder: lm_head.weight differs") !=
-                std::string::npos);
-        QCOMPARE(llamaWeights({{embedding, x}, {output, 2 * x}}, shape(), "it")->size(), size_t{2});
+        QVERIFY(differs.error().message.find("a folder") != std::string::npos &&
+                differs.error().message.find("lm_head.weight") != std::string::npos);
+        QCOMPARE(taken(separate, {{embedding, x}, {output, 2 * x}})->size(), size_t{2});
     }
 
     void weightsThatDoNotFitAreNamed() {

@@ -104,6 +104,9 @@ private Q_SLOTS:
         QTest::newRow("gpt, activations computed again") << "gpt" << 64 << "float32" << true;
         QTest::newRow("gpt, bfloat16") << "gpt" << 64 << "bfloat16" << false;
         QTest::newRow("gpt, loss in many chunks") << "gpt" << 16384 << "float32" << false;
+        QTest::newRow("llama") << "llama" << 64 << "float32" << false;
+        QTest::newRow("llama, activations computed again") << "llama" << 64 << "float32" << true;
+        QTest::newRow("llama, bfloat16") << "llama" << 64 << "bfloat16" << false;
         QTest::newRow("translation") << "translation" << 64 << "float32" << false;
         QTest::newRow("resnet18") << "resnet18" << 0 << "float32" << false;
         QTest::newRow("resnet18, activations computed again")

@@ -149,6 +149,10 @@ private Q_SLOTS:
         spec.model.dropout = 0.1;
         spec.train.activationCheckpointing = true;
         QTest::newRow("activations computed again") << spec << 1;
+        spec = smallGpt();
+        spec.model.type = "llama";
+        spec.model.kvHeads = 1;
+        QTest::newRow("llama") << spec << 1;
         QTest::newRow("pictures") << imageSpec() << 1;
         QTest::newRow("translation") << translationSpec() << 1;
         QTest::newRow("translation on two ranks") << translationSpec() << 2;
@@ -168,7 +172,7 @@ private Q_SLOTS:
     void processTakesWhatIsTold_data() {
         QTest::addColumn<RunSpec>("spec");
         QTest::addColumn<int>("worldSize");
-        for (const char* name : {"gpt-tiny", "resnet-tiny", "translation-tiny"})
+        for (const char* name : {"gpt-tiny", "llama-tiny", "resnet-tiny", "translation-tiny"})
             QTest::newRow(name) << recipe(name, 40) << 2;
         for (const int ranks : {1, 2}) {
             QTest::addRow("larger gpt, ranks: %d", ranks) << largerGpt() << ranks;

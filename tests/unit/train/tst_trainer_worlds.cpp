@@ -80,7 +80,7 @@ std::vector<int> allOk(int worldSize) {
 std::vector<MetricId> validated(const QString& type) {
     if (type == "adamw")
         return {};
-    if (type == "sgd")
+    if (type == "sgd" || type == "llama")
         return {metric::kValidationLoss};
     return {metric::kValidationLoss, metric::kValidationBleu, metric::kValidationChrf,
             metric::kValidationCer, metric::kValidationWer};
@@ -97,7 +97,7 @@ class TestTrainerWorlds : public QObject {
     Q_OBJECT
 private Q_SLOTS:
     void initTestCase() {
-        for (const char* type : {"adamw", "sgd", "translation"}) {
+        for (const char* type : {"adamw", "sgd", "llama", "translation"}) {
             TrainerRun& alone = m_alone[type];
             QCOMPARE(alone.run(specOf(type, 8, false, false), 1), allOk(1));
         }
@@ -122,6 +122,8 @@ private Q_SLOTS:
         QTest::newRow("4 ranks, sharded, accumulated") << "adamw" << 4 << 1 << true << false;
         QTest::newRow("2 ranks, sgd, averaged") << "sgd" << 2 << 4 << false << false;
         QTest::newRow("2 ranks, sgd, averaged, sharded") << "sgd" << 2 << 4 << true << false;
+        QTest::newRow("2 ranks, llama") << "llama" << 2 << 4 << false << false;
+        QTest::newRow("4 ranks, llama, sharded, recomputed") << "llama" << 4 << 2 << true << false;
         QTest::newRow("2 ranks, translation") << "translation" << 2 << 1 << false << false;
         QTest::newRow("4 ranks, translation, sharded, recomputed")
             << "translation" << 4 << 1 << true << false;
@@ -201,6 +203,7 @@ private Q_SLOTS:
         QTest::newRow("from sharded, 1 rank") << "adamw" << true << 1 << false;
         QTest::newRow("from sharded, 2 ranks, not sharded now") << "adamw" << true << 2 << false;
         QTest::newRow("from sharded, 4 ranks") << "adamw" << true << 4 << true;
+        QTest::newRow("llama, 4 ranks") << "llama" << false << 4 << false;
         QTest::newRow("translation, 1 rank") << "translation" << false << 1 << false;
     }
 
@@ -258,22 +261,27 @@ private Q_SLOTS:
     }
 
 private:
-    /// `type`: an optimizer of a GPT, or "translation", where `batchSize` is of no matter and
-    /// `sharded` has activations computed again, too.
+    /// `type`: an optimizer of a GPT, "llama", or "translation", where `batchSize` is of no matter.
+    /// Of these two `sharded` has activations computed again, too.
     RunSpec specOf(const QString& type, int64_t batchSize, bool sharded, bool staticGraph) const {
         const bool translates = type == "translation";
         RunSpec spec = translates ? translationSpec(m_folder.filePath("pairs.tsv")) : worldSpec();
         spec.train.globalBatch = kGlobalBatch;
         if (type != "adamw")
             spec.validation.every = 6;
-        if (!translates)
+        if (type == "llama") {
+            spec.model.type = "llama";
+            spec.model.kvHeads = spec.model.heads / 2;
+            spec.validation.batches = 2 * kGlobalBatch / batchSize;
+        } else if (!translates) {
             spec.optimizer.type = type.toStdString();
+        }
         if (type == "sgd") {
             spec.train.ema = 0.9; // which is what it validates
             spec.optimizer.clipValue = 0.01;
             spec.validation.batches = 2 * kGlobalBatch / batchSize;
         }
-        spec.train.activationCheckpointing = translates && sharded;
+        spec.train.activationCheckpointing = (translates || type == "llama") && sharded;
         spec.optimizer.lr = type == "sgd" ? 0.1 : 3e-3;
         spec.optimizer.sharded = sharded;
         spec.train.batchSize = batchSize;

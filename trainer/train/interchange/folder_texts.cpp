@@ -27,19 +27,25 @@ bool isOfAFolder(const fs::path& path) {
 } // namespace
 
 TextFiles textsBeside(const std::string& path) {
+    TextFiles texts;
+    for (const char* name : kNames)
+        if (auto text = textBeside(path, name))
+            texts.emplace_back(name, std::move(*text));
+    return texts;
+}
+
+std::optional<std::string> textBeside(const std::string& path, const std::string& name) {
     std::error_code ignored;
     fs::path folder = path;
-    TextFiles texts;
     if (!fs::is_directory(folder, ignored)) {
         if (!isOfAFolder(folder))
-            return texts;
+            return std::nullopt;
         folder = folder.parent_path();
     }
-    for (const char* name : kNames)
-        if (fs::is_regular_file(folder / name, ignored))
-            if (auto text = readFile((folder / name).string()))
-                texts.emplace_back(name, std::move(*text));
-    return texts;
+    if (!fs::is_regular_file(folder / name, ignored))
+        return std::nullopt;
+    auto text = readFile((folder / name).string());
+    return text ? std::optional(std::move(*text)) : std::nullopt;
 }
 
 std::string textOf(const TextFiles& texts, const std::string& name) {

@@ -64,7 +64,8 @@ Result<std::string> importWeights(const Import& import) {
     auto read = readWeights(import.source);
     if (!read)
         return tl::unexpected(read.error());
-    const auto weights = workload.withOurNames(withoutWrappers(std::move(*read)), import.source);
+    const auto weights =
+        workload.withOurNames(*spec, withoutWrappers(std::move(*read)), import.source);
     if (!weights)
         return tl::unexpected(weights.error());
     const auto model =

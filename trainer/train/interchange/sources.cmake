@@ -10,6 +10,7 @@ target_sources(rm_train PRIVATE
     interchange/own_process.cpp
     interchange/pickle_stack.cpp
     interchange/plain_pickle.cpp
+    interchange/start_weights.cpp
     interchange/torch_archive.cpp
     interchange/torch_file.cpp
     interchange/unpickle.cpp

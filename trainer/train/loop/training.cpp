@@ -2,6 +2,8 @@
 #include "trainer/train/loop/training.h"
 
 #include "trainer/train/data/sample_order.h"
+#include "trainer/train/dist/agree.h"
+#include "trainer/train/interchange/start_weights.h"
 
 #include <ATen/CPUGeneratorImpl.h>
 #include <ATen/Context.h>
@@ -43,6 +45,14 @@ Result<void> checkSizes(const Session& session, const std::vector<int64_t>& size
                                          std::to_string(ranks));
 }
 
+Result<void> checkStartOnFirst(const Session& session) {
+    Result<std::string> mine;
+    if (session.world.isFirst())
+        if (const auto fits = checkStart(session.spec); !fits)
+            mine = tl::unexpected(fits.error());
+    return agreeOnFirst(session.world, mine).map([](const std::string&) {});
+}
+
 void useTf32(bool on) {
     at::globalContext().setAllowTF32CuBLAS(on);
     at::globalContext().setAllowTF32CuDNN(on);
@@ -60,6 +70,10 @@ GradScaler makeScaler(const Session& session) {
 
 Result<std::unique_ptr<Training>> Training::make(const Session& session, const TaskMaker& maker,
                                                  const std::optional<TrainState>& from) {
+    const bool startsFromWeights = !from && !session.spec.model.startFrom.empty();
+    if (startsFromWeights)
+        if (const auto fits = checkStartOnFirst(session); !fits)
+            return tl::unexpected(fits.error());
     auto task = maker(session);
     if (!task)
         return tl::unexpected(task.error());
@@ -71,8 +85,11 @@ Result<std::unique_ptr<Training>> Training::make(const Session& session, const T
         return tl::unexpected(accumulation.error());
     session.board->setPhase(Phase::kStarting);
     Model& model = (*task)->model();
-    if (session.world.isFirst() && !from)
+    if (session.world.isFirst() && !from && !startsFromWeights)
         model.initialize(at::detail::createCPUGenerator(static_cast<uint64_t>(session.spec.seed)));
+    if (startsFromWeights)
+        if (const auto loaded = loadStart(session.world, session.spec, model); !loaded)
+            return tl::unexpected(loaded.error());
     model.moveTo(session.device.at);
     useTf32(session.spec.train.tf32);
     std::unique_ptr<Training> training(

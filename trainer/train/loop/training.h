@@ -22,8 +22,8 @@ using TaskMaker = std::function<Result<std::unique_ptr<Task>>(const Session&)>;
 /// What is trained and how far it is: what the parts of the training loop work on together. The
 /// training thread's; the session must outlive it.
 struct Training {
-    /// Reads the data and makes the model, with its first weights unless it goes on `from` a
-    /// checkpoint. All ranks call it together.
+    /// Reads the data and makes the model, with its first weights (random, or those of
+    /// model.start_from) unless it goes on `from` a checkpoint. All ranks call it together.
     static Result<std::unique_ptr<Training>> make(const Session& session, const TaskMaker& maker,
                                                   const std::optional<TrainState>& from);
 

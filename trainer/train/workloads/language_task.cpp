@@ -4,21 +4,66 @@
 #include "shared/io/clock.h"
 #include "trainer/train/autocast.h"
 #include "trainer/train/checkpoint/checkpoint.h"
+#include "trainer/train/data/text/tokenizer_file.h"
+#include "trainer/train/dist/agree.h"
+#include "trainer/train/interchange/folder_texts.h"
+#include "trainer/train/interchange/start_weights.h"
 
 #include <ATen/CPUGeneratorImpl.h>
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/zeros.h>
+
+#include <filesystem>
 
 namespace rm {
 namespace {
 
 constexpr uint64_t kSampleStream = 0x73616d70; // keeps samples apart from other seeds
 
-/// A file of the checkpoint that the run goes on from; empty when there is none.
+/// A file of the checkpoint that the run goes on from, else of model.start_from; empty when there
+/// is none. Rank 0's counts.
 std::string textOfStart(const Session& session, const char* file) {
-    return file && !session.options.startFrom.empty()
-               ? checkpointText(session.options.startFrom, file)
-               : std::string();
+    const std::string& checkpoint = session.options.startFrom;
+    if (!checkpoint.empty())
+        return checkpointText(checkpoint, file);
+    return session.world.isFirst() ? startText(session.spec, file) : std::string();
+}
+
+/// What makes up the tokenizer, where a checkpoint or model.start_from decides it; rank 0's counts.
+std::string knownTokenizer(const Session& session) {
+    const char* file = tokenizerModelFile(session.spec.data);
+    const bool isNamed =
+        session.options.startFrom.empty() && !session.spec.data.tokenizerFile.empty();
+    return file && !isNamed ? textOfStart(session, file) : std::string();
+}
+
+/// What lay beside the tokenizer.json that the run's is; none on other ranks than the first.
+TextFiles besideTokenizer(const Session& session) {
+    const RunSpec& spec = session.spec;
+    if (spec.data.tokenizer != "tokenizer.json" || !session.world.isFirst())
+        return {};
+    for (const std::string* source :
+         {&session.options.startFrom, &spec.data.tokenizerFile, &spec.model.startFrom})
+        if (!source->empty()) {
+            std::error_code ignored;
+            const std::filesystem::path path = *source;
+            const bool isFolder = std::filesystem::is_directory(path, ignored);
+            return filesBesideTokenizer((isFolder ? path : path.parent_path()).string());
+        }
+    return {};
+}
+
+/// The embedding's rows: the weights that a run starts from may have some for padding.
+Result<int64_t> rowsOf(const Session& session, int64_t vocabSize) {
+    if (session.spec.model.startFrom.empty())
+        return vocabSize;
+    Result<std::string> mine;
+    if (session.world.isFirst())
+        mine = embeddingRows(vocabSize, vocabOfConfig(textOfStart(session, "config.json")))
+                   .map([](int64_t rows) { return std::to_string(rows); });
+    return agreeOnFirst(session.world, mine).map([](const std::string& rows) {
+        return int64_t{std::stoll(rows)};
+    });
 }
 
 Sampling samplingOf(const RunSpec::Validation& validation) {
@@ -44,15 +89,20 @@ std::vector<std::vector<int64_t>> myBatches(const std::vector<int64_t>& starts,
 Result<std::unique_ptr<Task>> LanguageTask::create(const Session& session,
                                                    const LanguageWorkload& workload) {
     auto data = prepareTextData(session.spec, session.runDir + "/data", session.world,
-                                textOfStart(session, tokenizerModelFile(session.spec.data)));
+                                knownTokenizer(session));
     if (!data)
         return tl::unexpected(data.error());
+    const auto rows = rowsOf(session, data->vocabSize);
+    if (!rows)
+        return tl::unexpected(rows.error());
+    data->vocabSize = *rows;
     return std::unique_ptr<Task>(new LanguageTask(session, std::move(*data), workload));
 }
 
 LanguageTask::LanguageTask(const Session& session, TextData data, const LanguageWorkload& workload)
     : Task(session)
     , m_data(std::move(data))
+    , m_besideTokenizer(besideTokenizer(session))
     , m_batches(m_data.train, session.spec.model.context, static_cast<uint64_t>(session.spec.seed))
     , m_model(workload.languageModel(session.spec, m_data.vocabSize,
                                      textOfStart(session, "config.json"))) {}
@@ -83,8 +133,9 @@ std::vector<SampleText> LanguageTask::samples(int64_t step) {
     if (!m_data.tokenizer)
         return {};
     std::vector<int32_t> prompt;
-    m_data.tokenizer->encode(spec.validation.prompt.empty() ? "\n" : spec.validation.prompt,
-                             prompt);
+    const std::string& text = spec.validation.prompt;
+    if (!m_data.tokenizer->encode(text.empty() ? "\n" : text, prompt) || prompt.empty())
+        return {};
     const auto seed =
         mixSeed(static_cast<uint64_t>(spec.seed), static_cast<uint64_t>(step), kSampleStream);
     const auto ids =
@@ -109,6 +160,8 @@ TextFiles LanguageTask::files() const {
     if (m_data.tokenizer)
         for (auto& file : m_data.tokenizer->files())
             files.push_back(std::move(file));
+    for (const auto& [name, text] : m_besideTokenizer)
+        setText(files, name, text);
     return files;
 }
 

@@ -24,6 +24,7 @@ private:
     LanguageTask(const Session& session, TextData data, const LanguageWorkload& workload);
 
     TextData m_data;
+    TextFiles m_besideTokenizer; ///< of a tokenizer.json that came with others, on rank 0
     TextBatches m_batches;
     std::unique_ptr<LanguageModel> m_model;
 };

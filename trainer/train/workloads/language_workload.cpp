@@ -2,11 +2,31 @@
 #include "trainer/train/workloads/language_workload.h"
 
 #include "trainer/train/data/text/token_file.h"
+#include "trainer/train/data/text/tokenizer.h"
+#include "trainer/train/data/text/tokenizer_file.h"
+#include "trainer/train/interchange/start_weights.h"
 #include "trainer/train/workloads/language_task.h"
 
 #include <ATen/ops/ones.h>
 
 namespace rm {
+
+namespace {
+
+/// Of a tokenizer that is not learnt from the texts.
+Result<DataSizes> sizesOfTokenizer(const RunSpec& spec) {
+    const char* name = tokenizerModelFile(spec.data);
+    const auto model = spec.data.tokenizerFile.empty() ? Result<std::string>(startText(spec, name))
+                                                       : readTokenizerFile(spec.data);
+    return model.and_then([&](const std::string& text) { return makeTokenizer(spec.data, text); })
+        .map([](const std::unique_ptr<Tokenizer>& tokenizer) {
+            DataSizes sizes;
+            sizes.vocab = tokenizer->vocabSize();
+            return sizes;
+        });
+}
+
+} // namespace
 
 Result<std::unique_ptr<Task>> LanguageWorkload::makeTask(const Session& session) const {
     return LanguageTask::create(session, *this);
@@ -16,6 +36,12 @@ Result<DataSizes> LanguageWorkload::dataSizes(const RunSpec& spec) const {
     constexpr int64_t kBytes = 256; // the vocabulary of data.tokenizer = "bytes"
     const auto& train = spec.data.train;
     DataSizes sizes;
+    sizes.vocab = vocabOfConfig(startText(spec, "config.json"));
+    if (sizes.vocab > 0)
+        return sizes;
+    const bool isKnown = !(spec.data.tokenizerFile.empty() && spec.model.startFrom.empty());
+    if (tokenizerModelFile(spec.data) && isKnown)
+        return sizesOfTokenizer(spec);
     if (!train.empty() && train.front().ends_with(".rmtok")) {
         const auto shard = TokenFile::open(train.front());
         if (!shard)

@@ -9,7 +9,7 @@
 namespace rm {
 
 std::span<const Workload* const> workloads() {
-    static const Workload* const all[] = {&gptWorkload(), &translationWorkload(),
+    static const Workload* const all[] = {&gptWorkload(), &llamaWorkload(), &translationWorkload(),
                                           &resnetWorkload()};
     return all;
 }

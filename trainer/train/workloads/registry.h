@@ -9,6 +9,7 @@ namespace rm {
 
 // One for each folder beside this file; the row that it is listed with is in registry.cpp.
 const Workload& gptWorkload();
+const Workload& llamaWorkload();
 const Workload& translationWorkload();
 const Workload& resnetWorkload();
 

@@ -5,6 +5,13 @@ target_sources(rm_train PRIVATE
     workloads/gpt/workload.cpp
     workloads/language_task.cpp
     workloads/language_workload.cpp
+    workloads/llama/cpu/llama_kernels.cpp
+    workloads/llama/cpu/llama_rows.cpp
+    workloads/llama/llama.cpp
+    workloads/llama/llama_ops.cpp
+    workloads/llama/rotary.cpp
+    workloads/llama/settings.cpp
+    workloads/llama/workload.cpp
     workloads/registry.cpp
     workloads/resnet/batch_norm.cpp
     workloads/resnet/image.cpp
@@ -40,3 +47,8 @@ target_sources(rm_train PRIVATE
     workloads/translation/translation_task.cpp
     workloads/translation/workload.cpp
     workloads/workload.cpp)
+# As model/cpu/gelu_rows.cpp.
+set_source_files_properties(workloads/llama/cpu/llama_rows.cpp PROPERTIES SKIP_PRECOMPILE_HEADERS ON
+    COMPILE_OPTIONS "-O3;-mavx2;-mfma;-ffinite-math-only;-fno-signed-zeros")
+set_source_files_properties(workloads/llama/cpu/llama_kernels.cpp PROPERTIES
+    SKIP_PRECOMPILE_HEADERS ON COMPILE_OPTIONS -fopenmp)

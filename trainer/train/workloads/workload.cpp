@@ -19,7 +19,13 @@ MicroBatch Workload::microBatch(const RunSpec& spec) const {
             sizes.empty() ? spec.train.batchSize : *std::ranges::max_element(sizes)};
 }
 
-Result<Weights> Workload::withOurNames(Weights weights, const std::string&) const {
+RunSpec::Model Workload::spelledOut(RunSpec::Model model) const {
+    if (model.feedForward == 0)
+        model.feedForward = 4 * model.width;
+    return model;
+}
+
+Result<Weights> Workload::withOurNames(const RunSpec&, Weights weights, const std::string&) const {
     return weights;
 }
 

@@ -78,9 +78,15 @@ public:
     virtual int64_t usesPerSample(const RunSpec& spec) const = 0;
     virtual HostExtras hostExtras() const { return {}; }
 
+    /// With what 0 stands for in sizes.
+    virtual RunSpec::Model spelledOut(RunSpec::Model model) const;
+    /// Whether there are weights for each of model.context positions.
+    virtual bool hasPositionWeights() const { return false; }
+
     /// Gives weights from elsewhere the names and layouts of our models; tied copies become one.
     /// kInvalid when copies that are tied here differ.
-    virtual Result<Weights> withOurNames(Weights weights, const std::string& source) const;
+    virtual Result<Weights> withOurNames(const RunSpec& spec, Weights weights,
+                                         const std::string& source) const;
     /// The model of `spec`, uninitialised, with as many tokens or classes as the weights are for.
     /// `config`: the config.json beside them; empty: none. kInvalid when the tensor that tells is
     /// not there.

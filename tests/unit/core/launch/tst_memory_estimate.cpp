@@ -23,7 +23,7 @@ RunSpec specOf(const char* model) {
     spec.model.classes = 10;
     spec.model.imageSize = 64;
     spec.data.train = {"/data"};
-    spec.data.tokenizer = spec.model.type == "gpt" ? "bytes" : "sentencepiece";
+    spec.data.tokenizer = familyOf(spec).data == DataKind::kText ? "bytes" : "sentencepiece";
     spec.validation.sampleTokens = spec.model.context;
     spec.launch.device = "cpu";
     return spec;
@@ -49,6 +49,18 @@ const Variant kVariants[] = {
          s.model.width = 1024;
          s.train.ema = 0.99;
          s.train.precision = "bfloat16";
+     }},
+    {"llama", "llama", [](RunSpec&) {}},
+    {"llama, wide in a block", "llama",
+     [](RunSpec& s) {
+         s.model.width = 512;
+         s.model.feedForward = 4096;
+         s.model.headDim = 256;
+     }},
+    {"llama, many words", "llama",
+     [](RunSpec& s) {
+         s.data.tokenizer = "sentencepiece";
+         s.data.vocabSize = 50000;
      }},
     {"translation", "translation", [](RunSpec&) {}},
     {"translation, large batches", "translation",

@@ -121,6 +121,12 @@ void TestPlan::stagedDataReplacesPaths() {
     QCOMPARE(there.data.train, std::vector<std::string>{"/node/data/abc/train"});
     QVERIFY(there.data.validation.empty());
     QVERIFY(!there.data.stage);
+    QVERIFY(there.data.tokenizerFile.empty() && there.model.startFrom.empty());
+    spec.data.tokenizerFile = "/home/me/gpt2/tokenizer.json";
+    spec.model.startFrom = "/home/me/gpt2";
+    const RunSpec named = specForNode(spec, "run-1", "/node/data/abc");
+    QCOMPARE(named.data.tokenizerFile, std::string("/node/data/abc/tokenizer"));
+    QCOMPARE(named.model.startFrom, std::string("/node/data/abc/start_from"));
 }
 
 void TestPlan::newIdsAreValidAndDiffer_data() {

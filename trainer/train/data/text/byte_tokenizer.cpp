@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "trainer/train/data/text/bpe_tokenizer.h"
 #include "trainer/train/data/text/tokenizer.h"
 #include "trainer/train/data/text/tokenizer_json.h"
 
@@ -44,11 +45,15 @@ Result<std::unique_ptr<Tokenizer>> makeTokenizer(const RunSpec::Data& data,
                                                  const std::string& serialized) {
     if (data.tokenizer == "bytes")
         return makeByteTokenizer();
+    if (data.tokenizer == "tokenizer.json")
+        return makeBpeTokenizer(serialized);
     return makeSentencePieceTokenizer(serialized);
 }
 
 const char* tokenizerModelFile(const RunSpec::Data& data) {
-    return data.tokenizer == "bytes" ? nullptr : "tokenizer.model";
+    if (data.tokenizer == "bytes")
+        return nullptr;
+    return data.tokenizer == "tokenizer.json" ? "tokenizer.json" : "tokenizer.model";
 }
 
 std::string toValidUtf8(std::string_view text) {

@@ -4,6 +4,7 @@
 #include "shared/io/file.h"
 #include "trainer/train/data/file_hash_cache.h"
 #include "trainer/train/data/text/corpus.h"
+#include "trainer/train/data/text/tokenizer_file.h"
 #include "trainer/train/dist/agree.h"
 
 #include <algorithm>
@@ -142,16 +143,33 @@ Result<std::string> cacheShards(const RunSpec::Data& data, const Tokenizer& toke
     return key;
 }
 
-Result<std::string> tokenizerModel(const RunSpec::Data& data, const World& world,
-                                   const std::string& known) {
-    if (!tokenizerModelFile(data))
-        return std::string();
-    if (!world.isFirst() || !known.empty())
-        return agreeOnFirst(world, known);
-    const auto files = corpusFiles(data.train);
+/// What makes up the tokenizer, on rank 0.
+Result<std::string> findTokenizer(const RunSpec& spec, const std::string& known) {
+    if (!known.empty())
+        return known;
+    if (!spec.data.tokenizerFile.empty())
+        return readTokenizerFile(spec.data);
+    if (!spec.model.startFrom.empty())
+        return fail(ErrorCode::kNotFound,
+                    "find the tokenizer: model.start_from = " + spec.model.startFrom + " has no " +
+                        tokenizerModelFile(spec.data) + "; name one with data.tokenizer_file");
+    const auto files = corpusFiles(spec.data.train);
     if (!files)
-        return agreeOnFirst(world, tl::unexpected(files.error()));
-    return agreeOnFirst(world, trainSentencePiece(*files, data.vocabSize));
+        return tl::unexpected(files.error());
+    return trainSentencePiece(*files, spec.data.vocabSize);
+}
+
+/// The same tokenizer on all ranks.
+Result<std::unique_ptr<Tokenizer>> agreedTokenizer(const RunSpec& spec, const World& world,
+                                                   const std::string& known) {
+    if (!tokenizerModelFile(spec.data))
+        return makeByteTokenizer();
+    Result<std::string> mine;
+    if (world.isFirst())
+        mine = findTokenizer(spec, known);
+    return agreeOnFirst(world, mine).and_then([&](const std::string& model) {
+        return makeTokenizer(spec.data, model);
+    });
 }
 
 Result<TokenStream> openShards(const std::vector<std::string>& paths, int64_t& vocabSize) {
@@ -208,8 +226,25 @@ Result<std::string> checkOwnShards(const RunSpec::Data& data, const std::string&
     return summary;
 }
 
-Result<TextData> openOwnShards(const RunSpec& spec, const std::string& cacheDir,
-                               const World& world) {
+/// The tokenizer of shards of the user's own; nullptr: it is not known.
+Result<std::unique_ptr<Tokenizer>> tokenizerOfShards(const RunSpec& spec, const World& world,
+                                                     const std::string& known, int64_t vocabSize) {
+    const bool isNamed = !spec.data.tokenizerFile.empty() || !spec.model.startFrom.empty();
+    const bool isBytes = spec.data.tokenizer == "bytes";
+    if (!isNamed && !isBytes)
+        return nullptr;
+    auto tokenizer = agreedTokenizer(spec, world, known);
+    if (!tokenizer || (*tokenizer)->vocabSize() == vocabSize)
+        return tokenizer;
+    if (isBytes)
+        return nullptr;
+    return fail(ErrorCode::kInvalid, "read training data: the shards are of a vocabulary of " +
+                                         std::to_string(vocabSize) + " tokens, the tokenizer has " +
+                                         std::to_string((*tokenizer)->vocabSize()));
+}
+
+Result<TextData> openOwnShards(const RunSpec& spec, const std::string& cacheDir, const World& world,
+                               const std::string& knownModel) {
     Result<std::string> mine;
     if (world.localRank() == 0)
         mine = checkOwnShards(spec.data, cacheDir);
@@ -217,20 +252,18 @@ Result<TextData> openOwnShards(const RunSpec& spec, const std::string& cacheDir,
     if (!agreed)
         return tl::unexpected(agreed.error());
     auto data = openStreams(spec.data.train, spec.data.validation);
-    if (data && spec.data.tokenizer == "bytes") {
-        auto bytes = makeByteTokenizer();
-        if (bytes->vocabSize() == data->vocabSize)
-            data->tokenizer = std::move(bytes);
-    }
+    if (!data)
+        return data;
+    auto tokenizer = tokenizerOfShards(spec, world, knownModel, data->vocabSize);
+    if (!tokenizer)
+        return tl::unexpected(tokenizer.error());
+    data->tokenizer = std::move(*tokenizer);
     return data;
 }
 
 Result<TextData> shardTexts(const RunSpec& spec, const std::string& cacheDir, const World& world,
                             const std::string& knownModel) {
-    const auto model = tokenizerModel(spec.data, world, knownModel);
-    if (!model)
-        return tl::unexpected(model.error());
-    auto tokenizer = makeTokenizer(spec.data, *model);
+    auto tokenizer = agreedTokenizer(spec, world, knownModel);
     if (!tokenizer)
         return tl::unexpected(tokenizer.error());
     Result<std::string> mine;
@@ -251,7 +284,7 @@ Result<TextData> shardTexts(const RunSpec& spec, const std::string& cacheDir, co
 Result<TextData> prepareTextData(const RunSpec& spec, const std::string& cacheDir,
                                  const World& world, const std::string& tokenizerModel) {
     const bool shards = std::all_of(spec.data.train.begin(), spec.data.train.end(), isShard);
-    auto data = shards ? openOwnShards(spec, cacheDir, world)
+    auto data = shards ? openOwnShards(spec, cacheDir, world, tokenizerModel)
                        : shardTexts(spec, cacheDir, world, tokenizerModel);
     if (!data)
         return data;

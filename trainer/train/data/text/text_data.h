@@ -25,7 +25,8 @@ struct TextData {
 
 /// Turns the spec's texts into token shards cached in `cacheDir`, once per node, and opens them on
 /// every rank; all ranks call it together and all get the same error. `tokenizerModel` is that of
-/// the checkpoint resumed from, on rank 0; empty: learnt from the texts where the kind needs it.
+/// the checkpoint resumed from or of model.start_from, on rank 0; empty: that of
+/// data.tokenizer_file, else learnt from the texts where the kind needs it.
 /// Nodes whose texts differ are an error, as is a user's shard with a token beyond its vocabulary.
 /// Files are read whole once; `cacheDir` keeps what is known of them (FileHashCache).
 Result<TextData> prepareTextData(const RunSpec& spec, const std::string& cacheDir,

@@ -20,6 +20,7 @@ bool isLinearLayout(Weights& weights) {
 class GptWorkload final : public LanguageWorkload {
 public:
     std::string_view family() const override { return "gpt"; }
+    bool hasPositionWeights() const override { return true; }
 
     std::unique_ptr<LanguageModel> languageModel(const RunSpec& spec, int64_t vocabSize,
                                                  const std::string& config) const override {
@@ -30,7 +31,8 @@ public:
 
     /// With `transformer.`; GPT-2's causal masks left out; linear layers, whose weights are
     /// (out, in), turned into Conv1D's (in, out).
-    Result<Weights> withOurNames(Weights weights, const std::string& source) const override {
+    Result<Weights> withOurNames(const RunSpec&, Weights weights,
+                                 const std::string& source) const override {
         if (findWeight(weights, "wte.weight"))
             for (Weight& weight : weights)
                 if (!weight.name.starts_with("lm_head."))

@@ -177,8 +177,8 @@ at::Tensor Llama::nextScores(const std::vector<int32_t>& ids, KeyValueCache& cac
     return at::matmul(last, output.t()); // (1, V)
 }
 
-std::vector<int32_t> Llama::generate(const std::vector<int32_t>& prompt, int64_t count,
-                                     const Sampling& sampling, const at::Generator& generator) {
+std::vector<int32_t> Llama::generate(std::vector<int32_t> prompt, int64_t count,
+                                     const Sampling& sampling, at::Generator generator) {
     const at::InferenceMode inference;
     const auto wanted = static_cast<int64_t>(prompt.size()) + count;
     KeyValueCache cache = makeCache(std::min(wanted, m_settings.context));

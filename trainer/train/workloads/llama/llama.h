@@ -3,8 +3,7 @@
 
 #include "shared/spec/run_spec.h"
 #include "trainer/train/model/fused_ops.h"
-#include "trainer/train/model/model.h"
-#include "trainer/train/model/sampling.h"
+#include "trainer/train/workloads/language_model.h"
 #include "trainer/train/workloads/llama/rotary.h"
 #include "trainer/train/workloads/llama/settings.h"
 
@@ -16,7 +15,7 @@ namespace rm {
 /// embeddings among them as in our GPT, and not for norms. Values in comments: B batch, T tokens,
 /// N = B T, C width, H heads, K heads of keys and values, D width of a head, F feed-forward width,
 /// V vocabulary.
-class Llama : public Model {
+class Llama : public LanguageModel {
 public:
     /// Of `train` it obeys labelSmoothing and activationCheckpointing (of each block).
     explicit Llama(const LlamaSettings& settings, const RunSpec::Train& train = {});
@@ -24,16 +23,13 @@ public:
     void initialize(at::Generator generator) override;
     at::Tensor loss(const Batch& batch, bool training) override;
     std::string configJson() const override { return llamaConfig(m_settings); }
-    /// generation_config.json: what LlamaForCausalLM.generate() goes by.
-    std::string generationJson(int64_t maxTokens, const Sampling& sampling) const;
+    std::string generationJson(int64_t maxTokens, const Sampling& sampling) const override;
 
     /// (B, T) token ids -> (B, T, V)
     at::Tensor logits(const at::Tensor& ids, bool training);
 
-    /// Continues `prompt` by `count` tokens drawn with `generator` alone; disturbs no other
-    /// random state.
-    std::vector<int32_t> generate(const std::vector<int32_t>& prompt, int64_t count,
-                                  const Sampling& sampling, const at::Generator& generator);
+    std::vector<int32_t> generate(std::vector<int32_t> prompt, int64_t count,
+                                  const Sampling& sampling, at::Generator generator) override;
 
 private:
     struct Block {

@@ -2,8 +2,11 @@
 #include "trainer/train/workloads/translation/translation_task.h"
 
 #include "shared/io/clock.h"
+#include "shared/io/json.h"
 #include "trainer/train/autocast.h"
 #include "trainer/train/checkpoint/checkpoint.h"
+#include "trainer/train/dist/agree.h"
+#include "trainer/train/interchange/start_weights.h"
 #include "trainer/train/text_metrics/bleu.h"
 #include "trainer/train/text_metrics/chrf.h"
 #include "trainer/train/text_metrics/edit_rate.h"
@@ -21,12 +24,34 @@ namespace {
 
 constexpr size_t kSamples = 3;
 
+/// The vocabularies of model.start_from must number pieces as their SentencePiece models do, which
+/// those of Marian's own folders do not.
+Result<PairTokenizer> tokenizerOfWeights(const RunSpec& spec) {
+    const std::string attempt =
+        "take the vocabularies of model.start_from = " + spec.model.startFrom;
+    auto loaded = PairTokenizer::load(startText(spec, "source.spm"), startText(spec, "target.spm"));
+    if (!loaded)
+        return failAs(attempt, loaded.error());
+    for (const auto& [name, text] : loaded->files(spec.model.context, {}))
+        if (name.ends_with("vocab.json"))
+            if (parseJson(startText(spec, name), name) != parseJson(text, name))
+                return fail(ErrorCode::kInvalid,
+                            attempt + ": its " + name +
+                                " gives pieces other numbers than its SentencePiece model does; "
+                                "only folders that Ringmaster exported can be started from");
+    return loaded;
+}
+
+/// Of the checkpoint that the run goes on from, else of model.start_from; empty: to be learnt. On
+/// rank 0.
 Result<std::string> tokenizerOfStart(const Session& session) {
     const std::string& dir = session.options.startFrom;
-    if (dir.empty() || !session.world.isFirst())
+    if (!session.world.isFirst() || (dir.empty() && session.spec.model.startFrom.empty()))
         return std::string();
-    return PairTokenizer::load(checkpointText(dir, "source.spm"), checkpointText(dir, "target.spm"))
-        .map([](const PairTokenizer& tokenizer) { return tokenizer.serialized(); });
+    const auto loaded = dir.empty() ? tokenizerOfWeights(session.spec)
+                                    : PairTokenizer::load(checkpointText(dir, "source.spm"),
+                                                          checkpointText(dir, "target.spm"));
+    return loaded.map([](const PairTokenizer& tokenizer) { return tokenizer.serialized(); });
 }
 
 std::vector<int64_t> wide(const std::vector<int32_t>& ids) {
@@ -82,7 +107,7 @@ struct TranslationTask::Measured {
 };
 
 Result<std::unique_ptr<Task>> TranslationTask::create(const Session& session) {
-    const auto known = tokenizerOfStart(session);
+    const auto known = agreeOnFirst(session.world, tokenizerOfStart(session));
     if (!known)
         return tl::unexpected(known.error());
     auto data = preparePairData(session.spec, session.runDir + "/data", session.world, *known);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trainer/train/interchange/foreign_config.h"
 #include "trainer/train/interchange/foreign_weights.h"
+#include "trainer/train/interchange/start_weights.h"
 #include "trainer/train/workloads/registry.h"
 #include "trainer/train/workloads/translation/pairs/pair_batches.h"
 #include "trainer/train/workloads/translation/pairs/pair_tokenizer.h"
@@ -44,7 +45,9 @@ public:
     bool hasManyShapes() const override { return true; }
 
     Result<DataSizes> dataSizes(const RunSpec& spec) const override {
-        return learntVocabulary(spec);
+        DataSizes sizes;
+        sizes.vocab = vocabOfConfig(startText(spec, "config.json"));
+        return sizes.vocab > 0 ? sizes : learntVocabulary(spec);
     }
 
     std::unique_ptr<Model> makeModel(const RunSpec& spec, const DataSizes& sizes,
@@ -83,7 +86,8 @@ public:
     }
 
     /// Position tables, which are computed, are left out.
-    Result<Weights> withOurNames(Weights weights, const std::string& source) const override {
+    Result<Weights> withOurNames(const RunSpec&, Weights weights,
+                                 const std::string& source) const override {
         dropEndings(weights, {".embed_positions.weight"});
         std::vector<std::pair<const char*, const char*>> ties{{kDecoder, "lm_head.weight"}};
         if (findWeight(weights, kShared))

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trainer/train/data/text/tokenizer_file.h"
+
+#include "shared/io/file.h"
+#include "trainer/train/data/text/tokenizer.h"
+
+#include <filesystem>
+
+namespace rm {
+namespace fs = std::filesystem;
+
+Result<std::string> readTokenizerFile(const RunSpec::Data& data) {
+    fs::path path = data.tokenizerFile;
+    std::error_code ignored;
+    if (const char* name = tokenizerModelFile(data); name && fs::is_directory(path, ignored))
+        path /= name;
+    auto text = readFile(path.string());
+    if (!text)
+        return failAs("read the tokenizer of data.tokenizer_file", text.error());
+    return text;
+}
+
+TextFiles filesBesideTokenizer(const std::string& folder) {
+    TextFiles files;
+    for (const char* name : {"tokenizer_config.json", "special_tokens_map.json"})
+        if (auto text = readFile(folder + "/" + name))
+            files.emplace_back(name, std::move(*text));
+    return files;
+}
+
+} // namespace rm
