@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The trainer's specs, as sections of keys, and what the GPT's peer needs to know of the same."""
+"""The trainer's specs, as sections of keys, and what the peers of language models need to know of the same."""
 import json
 
 LICENCES = "/usr/share/common-licenses"
@@ -31,11 +31,11 @@ def text(spec, steps):
     return "\n".join(lines) + "\n"
 
 
-def gpt(shape, batch, data=LICENCES):
-    return {"model": {"type": "gpt", **shape}, "data": {"train": [data]},
+def language(kind, shape, batch, data=LICENCES):
+    return {"model": {"type": kind, **shape}, "data": {"train": [data]},
             "train": {"batch_size": batch}}
 
 
-def gpt_peer(shape):
-    """Settings of peers/train_gpt.py; the vocabulary is that of bytes."""
+def language_peer(shape):
+    """Settings of the peers of language models; the vocabulary is that of bytes."""
     return {"shape": {**shape, "vocabulary": 256}, "lr": LR}

@@ -14,7 +14,7 @@ import specs
 
 TEXT = "/usr/share/common-licenses/GPL-3"
 SHAPE = {"layers": 1, "heads": 2, "width": 64, "context": 64}
-SPEC = specs.gpt(SHAPE, batch=8, data=TEXT)
+SPEC = specs.language("gpt", SHAPE, batch=8, data=TEXT)
 RANKS = 2
 
 

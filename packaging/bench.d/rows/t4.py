@@ -15,7 +15,7 @@ import training
 MBIT = 200
 STEPS, WARM = 4, 2  # DistributedDataParallel has its final buckets from the second step on
 SHAPE = {"layers": 6, "heads": 6, "width": 384, "context": 256}  # 10.8 million parameters
-SPEC = specs.gpt(SHAPE, batch=24)
+SPEC = specs.language("gpt", SHAPE, batch=24)
 OURS = "ours"
 PEERS = {  # DistributedDataParallel's buckets: 1 MiB and then 25, or all of at most so many
     "default": {}, "3 MiB": {"bucketMb": 3}, "1 MiB": {"bucketMb": 1},
@@ -36,7 +36,7 @@ class Race:
                                       shaped_link.ADDRESSES[0])
 
         def peer(where, more):
-            settings = {**specs.gpt_peer(SHAPE), **more}
+            settings = {**specs.language_peer(SHAPE), **more}
             return stack.enter_context(where.peer("train_gpt.py", "eager", settings))
 
         self.lone_peer = peer(self.alone, {})
