@@ -4,8 +4,8 @@
 #include "app/core/await.h"
 #include "app/core/holder/shared_engine.h"
 #include "app/core/settings/paths.h"
+#include "app/ui/look/theme.h"
 #include "app/ui/main_window.h"
-#include "app/ui/theme.h"
 #include "shared/exit_code.h"
 
 #include <QApplication>

@@ -3,7 +3,7 @@
 
 #include "app/ui/data/run_words.h"
 #include "app/ui/data/runs_feed.h"
-#include "app/ui/theme.h"
+#include "app/ui/look/theme.h"
 #include "app/ui/widgets/chip.h"
 #include "app/ui/widgets/label.h"
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "app/ui/format.h"
+#include "app/ui/look/format.h"
+#include "app/ui/look/theme.h"
 #include "app/ui/plot/heat_map.h"
 #include "app/ui/plot/line_chart.h"
 #include "app/ui/plot/plot_style.h"
-#include "app/ui/theme.h"
 #include "tests/gui/support/demo_run.h"
 
 #include <QTemporaryDir>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "app/ui/launch_progress.h"
+#include "app/ui/run/launch_progress.h"
 
 #include <QLabel>
 #include <QTest>

@@ -2,12 +2,12 @@
 #include "app/ui/data/run_figures.h"
 #include "app/ui/data/run_words.h"
 #include "app/ui/data/timeline.h"
-#include "app/ui/format.h"
+#include "app/ui/look/format.h"
 #include "app/ui/models/checkpoints_model.h"
 #include "app/ui/models/runs_model.h"
+#include "app/ui/new_run/spec_form.h"
 #include "app/ui/palette_dialog.h"
 #include "app/ui/plot/smoothing.h"
-#include "app/ui/spec_form.h"
 #include "shared/board/board.h"
 
 #include <QAbstractItemModelTester>

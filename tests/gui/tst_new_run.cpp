@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "app/ui/new_run_page.h"
-#include "app/ui/spec_form.h"
-#include "app/ui/theme.h"
+#include "app/ui/look/theme.h"
+#include "app/ui/new_run/new_run_page.h"
+#include "app/ui/new_run/spec_form.h"
 #include "tests/gui/support/demo_store.h"
 #include "tests/gui/support/window_fixture.h"
 

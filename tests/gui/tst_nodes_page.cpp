@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "app/ui/nodes_page.h"
+#include "app/ui/nodes/nodes_page.h"
 #include "tests/gui/support/window_fixture.h"
 
 #include <QDialog>

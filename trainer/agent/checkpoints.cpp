@@ -5,7 +5,7 @@
 #include "shared/io/clock.h"
 #include "shared/journal/journal.h"
 #include "shared/spec/run_spec.h"
-#include "trainer/agent/run_dir.h"
+#include "trainer/agent/run_dir/run_dir.h"
 
 #include <nlohmann/json.hpp>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/fleet/checks_file.h"
 
-#include "app/core/launch/agent_client.h"
+#include "app/core/agent/agent_client.h"
 
 #include <nlohmann/json.hpp>
 

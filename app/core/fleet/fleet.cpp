@@ -3,10 +3,10 @@
 
 #include "app/core/answer.h"
 #include "app/core/fleet/checks_file.h"
-#include "app/core/fleet/node_check.h"
 #include "app/core/fleet/node_checker.h"
 #include "app/core/fleet/nodes_file.h"
 #include "app/core/fleet/ssh_aliases.h"
+#include "app/core/node/node_check.h"
 #include "app/core/remote/credential_store.h"
 #include "shared/io/file.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "app/core/fleet/node.h"
+#include "app/core/node/node.h"
 #include "app/core/remote/host.h"
 
 #include <QFuture>

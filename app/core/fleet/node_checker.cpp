@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/fleet/node_checker.h"
 
+#include "app/core/agent/agent_client.h"
 #include "app/core/deploy/deploy.h"
 #include "app/core/fleet/check_rows.h"
-#include "app/core/launch/agent_client.h"
 #include "shared/io/clock.h"
 
 #include <QString>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/fleet/nodes_file.h"
 
-#include "app/core/fleet/node_check.h"
+#include "app/core/node/node_check.h"
 
 #define TOML_EXCEPTIONS 0
 #define TOML_HEADER_ONLY 1

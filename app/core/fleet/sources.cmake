@@ -4,7 +4,6 @@ target_sources(rm_core PRIVATE
     fleet/checks_file.cpp
     fleet/fleet.cpp
     fleet/fleet.h
-    fleet/node_check.cpp
     fleet/node_checker.cpp
     fleet/nodes_file.cpp
     fleet/ssh_aliases.cpp)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/fleet/ssh_aliases.h"
 
-#include "app/core/fleet/node_check.h"
+#include "app/core/node/node_check.h"
 #include "shared/io/file.h"
 
 #include <QDir>

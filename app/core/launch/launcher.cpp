@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/launch/launcher.h"
 
-#include "app/core/launch/agent_client.h"
+#include "app/core/agent/agent_client.h"
 #include "app/core/launch/memory_estimate.h"
 #include "app/core/launch/node_outlook.h"
 #include "app/core/launch/rendezvous.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/launch/node_outlook.h"
 
+#include "app/core/agent/agent_client.h"
 #include "app/core/deploy/deploy.h"
-#include "app/core/launch/agent_client.h"
 #include "app/core/launch/plan.h"
 
 #include <algorithm>

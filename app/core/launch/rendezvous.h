@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "app/core/launch/agent_client.h"
+#include "app/core/agent/agent_client.h"
 #include "app/core/launch/host_worker.h"
 #include "app/core/launch/plan.h"
 

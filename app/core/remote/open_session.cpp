@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "app/core/fleet/node_check.h"
+#include "app/core/node/node_check.h"
 #include "app/core/remote/back_off.h"
 #include "app/core/remote/local_session.h"
 #include "app/core/remote/ssh_session.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/run/procedures.h"
 
-#include "app/core/launch/agent_client.h"
+#include "app/core/agent/agent_client.h"
 #include "app/core/run/checkpoint_words.h"
 #include "app/core/run/steps_left.h"
 

@@ -6,7 +6,7 @@
 #include "app/core/launch/plan.h"
 #include "app/ui/data/run_time.h"
 #include "app/ui/data/store_thread.h"
-#include "app/ui/format.h"
+#include "app/ui/look/format.h"
 
 #include <algorithm>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/ui/data/spec_words.h"
 
-#include "app/ui/format.h"
+#include "app/ui/look/format.h"
 #include "shared/spec/model_family.h"
 
 #include <QCoreApplication>

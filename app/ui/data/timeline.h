@@ -2,11 +2,23 @@
 #pragma once
 
 #include "app/core/store/store.h"
-#include "app/ui/plot/chart_data.h"
+#include "app/ui/widgets/chip.h"
 
 #include <vector>
 
 namespace rm {
+
+/// A moment that a person should see on every chart.
+struct Mark {
+    int64_t step = 0;
+    int64_t wallNs = 0;
+    Tone tone = Tone::kAccent;
+    QString text;
+    bool quiet = false;   ///< one of many: fainter
+    int attempt = 0;      ///< whose it is; 0: no attempt's
+    bool retired = false; ///< belongs to that attempt's abandoned line, is shown on it
+    bool operator==(const Mark&) const = default;
+};
 
 /// What happened to a run, from all that was stored about it.
 struct RunHistory {

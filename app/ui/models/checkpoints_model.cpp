@@ -2,8 +2,8 @@
 #include "app/ui/models/checkpoints_model.h"
 
 #include "app/core/run/checkpoint_words.h"
-#include "app/ui/format.h"
-#include "app/ui/theme.h"
+#include "app/ui/look/format.h"
+#include "app/ui/look/theme.h"
 #include "shared/io/clock.h"
 
 #include <algorithm>

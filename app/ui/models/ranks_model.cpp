@@ -2,8 +2,8 @@
 #include "app/ui/models/ranks_model.h"
 
 #include "app/ui/data/run_words.h"
-#include "app/ui/format.h"
-#include "app/ui/theme.h"
+#include "app/ui/look/format.h"
+#include "app/ui/look/theme.h"
 #include "shared/board/board.h"
 #include "shared/exit_code.h"
 

@@ -2,7 +2,7 @@
 #include "app/ui/models/runs_model.h"
 
 #include "app/ui/data/run_words.h"
-#include "app/ui/format.h"
+#include "app/ui/look/format.h"
 #include "shared/io/clock.h"
 
 #include <cmath>

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "app/core/store/store.h"
+#include "app/ui/widgets/cell_delegate.h"
 
 #include <QAbstractTableModel>
 #include <QSortFilterProxyModel>
@@ -9,14 +10,6 @@
 #include <vector>
 
 namespace rm {
-
-/// Roles that delegates and proxies use.
-enum ModelRole {
-    kSortRole = Qt::UserRole + 1, ///< a number or text to sort by
-    kToneRole,                    ///< int of Tone, for chips
-    kIdRole,                      ///< QString: the run's id
-    kHintRole,                    ///< QString: what can be written into a cell that is empty
-};
 
 /// One run a row. Notes and tags are editable; an edit is a signal, the row changes when the
 /// store has it.

@@ -2,9 +2,9 @@
 #pragma once
 
 #include "app/core/store/store.h"
+#include "app/ui/data/timeline.h"
 #include "app/ui/plot/chart_panels.h"
 #include "app/ui/plot/time_spans.h"
-#include "app/ui/widgets/chip.h"
 
 #include <QString>
 #include <QVector>
@@ -34,18 +34,6 @@ struct Curve {
     Past past = Past::kNone;
     int attempt = 0; ///< whose abandoned line it is
     MetricFormat format = MetricFormat::kNumber;
-};
-
-/// A moment that a person should see on every chart.
-struct Mark {
-    int64_t step = 0;
-    int64_t wallNs = 0;
-    Tone tone = Tone::kAccent;
-    QString text;
-    bool quiet = false;   ///< one of many: fainter
-    int attempt = 0;      ///< whose it is; 0: no attempt's
-    bool retired = false; ///< belongs to that attempt's abandoned line, is shown on it
-    bool operator==(const Mark&) const = default;
 };
 
 /// What the charts show right now.

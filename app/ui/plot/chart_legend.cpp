@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/ui/plot/chart_legend.h"
 
-#include "app/ui/theme.h"
+#include "app/ui/look/theme.h"
 
 #include <QFontMetrics>
 #include <QPainter>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/ui/plot/chart_panels.h"
 
-#include "app/ui/format.h"
+#include "app/ui/look/format.h"
 
 #include <QStringList>
 

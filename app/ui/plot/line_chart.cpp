@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/ui/plot/line_chart.h"
 
-#include "app/ui/format.h"
+#include "app/ui/look/format.h"
+#include "app/ui/look/theme.h"
 #include "app/ui/plot/overlay.h"
 #include "app/ui/plot/plot_style.h"
 #include "app/ui/plot/table_twin.h"
-#include "app/ui/theme.h"
 #include "app/ui/widgets/label.h"
 
 #include <QHBoxLayout>

@@ -3,10 +3,10 @@
 
 #include "app/core/settings/paths.h"
 #include "app/ui/data/store_thread.h"
-#include "app/ui/format.h"
-#include "app/ui/models/timeline_view.h"
+#include "app/ui/look/format.h"
+#include "app/ui/look/theme.h"
 #include "app/ui/plot/heat_map.h"
-#include "app/ui/theme.h"
+#include "app/ui/run/timeline_view.h"
 #include "app/ui/widgets/card.h"
 #include "app/ui/widgets/label.h"
 #include "app/ui/widgets/reflow_grid.h"

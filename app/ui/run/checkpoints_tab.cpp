@@ -3,10 +3,10 @@
 
 #include "app/ui/data/run_words.h"
 #include "app/ui/data/store_thread.h"
-#include "app/ui/format.h"
+#include "app/ui/look/format.h"
+#include "app/ui/look/theme.h"
 #include "app/ui/models/checkpoints_model.h"
 #include "app/ui/plot/line_chart.h"
-#include "app/ui/theme.h"
 #include "app/ui/widgets/card.h"
 #include "app/ui/widgets/empty_state.h"
 #include "app/ui/widgets/label.h"

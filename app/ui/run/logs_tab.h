@@ -2,7 +2,7 @@
 #pragma once
 
 #include "app/core/store/export_log.h"
-#include "app/ui/app_context.h"
+#include "app/ui/data/app_context.h"
 #include "app/ui/data/puller.h"
 #include "app/ui/run/run_detail.h"
 

@@ -7,7 +7,7 @@
 #include "app/ui/data/runs_feed.h"
 #include "app/ui/data/store_thread.h"
 #include "app/ui/dialogs/sheet.h"
-#include "app/ui/format.h"
+#include "app/ui/look/format.h"
 #include "app/ui/widgets/page_header.h"
 #include "app/ui/widgets/toast.h"
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "app/core/run/engine.h"
-#include "app/ui/app_context.h"
+#include "app/ui/data/app_context.h"
 
 #include <QObject>
 

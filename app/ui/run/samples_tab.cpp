@@ -2,8 +2,8 @@
 #include "app/ui/run/samples_tab.h"
 
 #include "app/ui/data/store_thread.h"
-#include "app/ui/format.h"
-#include "app/ui/theme.h"
+#include "app/ui/look/format.h"
+#include "app/ui/look/theme.h"
 #include "app/ui/widgets/card.h"
 #include "app/ui/widgets/empty_state.h"
 #include "app/ui/widgets/label.h"

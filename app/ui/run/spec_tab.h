@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "app/ui/app_context.h"
+#include "app/ui/data/app_context.h"
 #include "app/ui/data/puller.h"
 
 #include <QWidget>

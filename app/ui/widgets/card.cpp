@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/ui/widgets/card.h"
 
-#include "app/ui/format.h"
-#include "app/ui/theme.h"
+#include "app/ui/look/format.h"
+#include "app/ui/look/theme.h"
 #include "app/ui/widgets/label.h"
 
 #include <QVBoxLayout>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/ui/widgets/table.h"
 
-#include "app/ui/models/cell_delegate.h"
-#include "app/ui/theme.h"
+#include "app/ui/look/theme.h"
+#include "app/ui/widgets/cell_delegate.h"
 
 #include <QHeaderView>
 #include <QKeyEvent>

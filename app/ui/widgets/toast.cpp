@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/ui/widgets/toast.h"
 
-#include "app/ui/theme.h"
+#include "app/ui/look/theme.h"
 #include "app/ui/widgets/label.h"
 
 #include <QEvent>

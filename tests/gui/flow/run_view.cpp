@@ -2,7 +2,7 @@
 #include "tests/gui/flow/run_view.h"
 
 #include "app/ui/models/checkpoints_model.h"
-#include "app/ui/node_card.h"
+#include "app/ui/nodes/node_card.h"
 #include "app/ui/plot/line_chart.h"
 #include "app/ui/widgets/chip.h"
 #include "app/ui/widgets/page_header.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/ui/main_window.h"
-#include "app/ui/nodes_page.h"
+#include "app/ui/nodes/nodes_page.h"
 #include "tests/gui/flow/flow.h"
 #include "tests/gui/flow/node_processes.h"
 #include "tests/gui/flow/run_view.h"

@@ -78,6 +78,52 @@ const std::vector<Rule>& rules() {
     return all;
 }
 
+/// Folders below one, each of which may include those before it and none behind it; what lies in
+/// the parent itself comes last.
+struct Order {
+    const char* parent;
+    QStringList folders;
+};
+
+const std::vector<Order>& orders() {
+    static const std::vector<Order> all = {
+        {"shared/", {"io", "metrics", "spec", "journal", "wire", "checkpoint", "board"}},
+        {"app/core/",
+         {"settings", "node", "remote", "agent", "deploy", "fleet", "launch", "store", "ingest",
+          "run", "holder"}},
+        {"app/ui/",
+         {"look", "widgets", "data", "plot", "models", "dialogs", "nodes", "runs", "run",
+          "new_run"}},
+        {"trainer/agent/", {"posix", "net", "run_dir", "probe", "receive", "supervisor", "attach"}},
+    };
+    return all;
+}
+
+/// The folder of `order` in which a file is; empty: it is in none.
+QString folderIn(const Order& order, const QString& file) {
+    return file.startsWith(order.parent) ? file.mid(static_cast<int>(qstrlen(order.parent)))
+                                               .section('/', 0, -2)
+                                               .section('/', 0, 0)
+                                         : QString();
+}
+
+/// Empty, or the rule that `file` breaks by including `include`.
+QString orderFault(const QString& file, const QString& include) {
+    for (const Order& order : orders()) {
+        const QString from = folderIn(order, file), to = folderIn(order, include);
+        if (from.isEmpty() || to.isEmpty() || from == to)
+            continue;
+        for (const QString& folder : {from, to})
+            if (!order.folders.contains(folder))
+                return QString("%1%2 has no place in the order of folders")
+                    .arg(order.parent, folder);
+        if (order.folders.indexOf(to) > order.folders.indexOf(from))
+            return QString("in %1 a folder includes those before it: %2")
+                .arg(order.parent, order.folders.join(", "));
+    }
+    return {};
+}
+
 /// The workload in whose folder a file is; empty: in none.
 QString workloadOf(const QString& file) {
     static const QRegularExpression pattern("^trainer/train/workloads/([^/]+)/");
@@ -93,6 +139,8 @@ QStringList violations(const QString& file, const QString& text) {
         for (const Rule& rule : rules())
             if (file.startsWith(rule.folder) && rule.forbids(include))
                 found << file + " includes " + include + ": " + rule.why;
+        if (const QString fault = orderFault(file, include); !fault.isEmpty())
+            found << file + " includes " + include + ": " + fault;
         if (const QString workload = workloadOf(include); file.startsWith("trainer/train/") &&
                                                           !workload.isEmpty() &&
                                                           workload != workloadOf(file))
@@ -213,7 +261,7 @@ private Q_SLOTS:
         row("shared/io/x.cpp", "  #  include \"app/core/x.h\"");
         row("shared/io/x.cpp", "#include <zstd.h>");
         row("trainer/train/x.cpp", "#include <QtCore/QString>");
-        row("trainer/train/x.cpp", "#include \"app/core/fleet/node.h\"");
+        row("trainer/train/x.cpp", "#include \"app/core/node/node.h\"");
         row("trainer/agent/x.cpp", "#include <ATen/ATen.h>");
         row("trainer/agent/x.cpp", "#include \"trainer/train/x.h\"");
         row("trainer/cuda/x.cpp", "#include \"trainer/train/loop/step.h\"");
@@ -227,6 +275,10 @@ private Q_SLOTS:
         row("app/core/remote/x.cpp", "#include \"app/core/store/store.h\"");
         row("app/core/store/x.cpp", "#include \"app/core/remote/host.h\"");
         row("app/ui/run/x.cpp", "#include <qcustomplot.h>");
+        row("app/core/remote/x.cpp", "#include \"app/core/fleet/fleet.h\"");
+        row("app/ui/widgets/x.cpp", "#include \"app/ui/run/run_page.h\"");
+        row("app/core/unheard_of/x.cpp", "#include \"app/core/node/node.h\"");
+        row("trainer/agent/probe/x.cpp", "#include \"trainer/agent/supervisor/stop.h\"");
     }
     void forbiddenIncludesAreSeen() {
         QFETCH(QString, file);

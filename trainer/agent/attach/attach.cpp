@@ -4,7 +4,7 @@
 #include "shared/io/clock.h"
 #include "trainer/agent/attach/attach_session.h"
 #include "trainer/agent/attach/run_state.h"
-#include "trainer/agent/run_dir.h"
+#include "trainer/agent/run_dir/run_dir.h"
 
 #include <asio/buffer.hpp>
 #include <asio/io_context.hpp>

@@ -3,7 +3,7 @@
 
 #include "shared/journal/journal.h"
 #include "trainer/agent/attach/run_state.h"
-#include "trainer/agent/release.h"
+#include "trainer/agent/run_dir/release.h"
 
 #include <algorithm>
 

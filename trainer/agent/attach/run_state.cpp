@@ -4,7 +4,7 @@
 #include "shared/board/board.h"
 #include "shared/io/clock.h"
 #include "shared/journal/journal.h"
-#include "trainer/agent/run_dir.h"
+#include "trainer/agent/run_dir/run_dir.h"
 
 #include <algorithm>
 

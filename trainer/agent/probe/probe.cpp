@@ -5,7 +5,7 @@
 #include "shared/io/free_memory.h"
 #include "shared/wire/messages.h"
 #include "trainer/agent/probe/machine.h"
-#include "trainer/agent/release.h"
+#include "trainer/agent/run_dir/release.h"
 
 #include <gnu/libc-version.h>
 #include <nlohmann/json.hpp>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "trainer/agent/folders.h"
 #include "trainer/agent/probe/gpus.h"
 #include "trainer/agent/probe/sys_root.h"
+#include "trainer/agent/run_dir/folders.h"
 
 #include <string>
 

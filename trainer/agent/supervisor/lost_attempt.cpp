@@ -3,7 +3,7 @@
 
 #include "shared/io/clock.h"
 #include "shared/journal/journal.h"
-#include "trainer/agent/run_dir.h"
+#include "trainer/agent/run_dir/run_dir.h"
 
 namespace rm {
 

@@ -4,7 +4,7 @@
 #include "shared/io/clock.h"
 #include "shared/io/file.h"
 #include "shared/spec/run_spec.h"
-#include "trainer/agent/run_dir.h"
+#include "trainer/agent/run_dir/run_dir.h"
 #include "trainer/agent/supervisor/lost_attempt.h"
 #include "trainer/agent/supervisor/supervisor.h"
 

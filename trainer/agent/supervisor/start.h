@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "trainer/agent/folders.h"
+#include "trainer/agent/run_dir/folders.h"
 
 #include <string>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trainer/agent/supervisor/stop.h"
 
-#include "trainer/agent/run_dir.h"
+#include "trainer/agent/run_dir/run_dir.h"
 #include "trainer/agent/supervisor/lost_attempt.h"
 
 #include <nlohmann/json.hpp>

@@ -3,7 +3,7 @@
 
 #include "shared/board/board.h"
 #include "shared/journal/journal.h"
-#include "trainer/agent/run_dir.h"
+#include "trainer/agent/run_dir/run_dir.h"
 #include "trainer/agent/supervisor/command_queue.h"
 #include "trainer/agent/supervisor/command_server.h"
 #include "trainer/agent/supervisor/rank_group.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "app/core/launch/agent_client.h"
+#include "app/core/agent/agent_client.h"
 #include "app/core/launch/plan.h"
 
 #include <QTest>

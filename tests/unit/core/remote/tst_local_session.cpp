@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "app/core/fleet/node_check.h"
+#include "app/core/node/node_check.h"
 #include "app/core/remote/command_line.h"
 #include "app/core/remote/error_tail.h"
 #include "app/core/remote/host.h"

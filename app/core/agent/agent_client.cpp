@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/core/agent/agent_client.h"
+
+#include <nlohmann/json.hpp>
+
+namespace rm {
+
+namespace {
+
+using nlohmann::json;
+using namespace std::chrono_literals;
+
+constexpr auto kSubcommandTimeout = 30s;
+constexpr auto kStopTimeout = 60s;
+constexpr const char* kListenSeconds = "30";
+
+/// Parses what a subcommand printed; `what` names it in the error.
+Result<json> parseAnswer(const std::string& text, const std::string& what) {
+    json answer = json::parse(text, nullptr, false);
+    if (answer.is_discarded())
+        return fail(ErrorCode::kCorrupt, what + ": the agent's answer is not JSON");
+    return answer;
+}
+
+GpuReport gpuFrom(const json& j) {
+    return {j.value("name", ""), j.value("memory_bytes", int64_t{0}), j.value("uuid", ""),
+            j.value("free_bytes", int64_t{0})};
+}
+
+InterfaceReport interfaceFrom(const json& j) {
+    return {j.value("name", ""), j.value("address", ""), j.value("prefix", 0), j.value("up", true),
+            j.value("speed_mbit", int64_t{-1})};
+}
+
+DiskReport diskFrom(const json& j) {
+    return {j.value("path", ""), j.value("file_system", ""), j.value("total_bytes", int64_t{0}),
+            j.value("free_bytes", int64_t{0})};
+}
+
+template <class T>
+std::vector<T> listFrom(const json& j, const char* key, T (*convert)(const json&)) {
+    std::vector<T> out;
+    if (!j.contains(key))
+        return out;
+    for (const json& item : j.at(key))
+        out.push_back(convert(item));
+    return out;
+}
+
+NodeReport reportFrom(const json& j) {
+    NodeReport report;
+    report.os = j.value("os", "");
+    report.kernel = j.value("kernel", "");
+    report.glibc = j.value("glibc", "");
+    report.cpuModel = j.value("cpu_model", "");
+    report.cores = j.value("cores", 0);
+    report.memoryBytes = j.value("memory_bytes", int64_t{0});
+    report.freeMemoryBytes = j.value("memory_free_bytes", int64_t{0});
+    report.driver = j.value("driver", "");
+    report.gpus = listFrom<GpuReport>(j, "gpus", gpuFrom);
+    report.interfaces = listFrom<InterfaceReport>(j, "interfaces", interfaceFrom);
+    report.disks = listFrom<DiskReport>(j, "disks", diskFrom);
+    report.home = j.value("home", "");
+    report.stateDir = j.value("state_dir", "");
+    report.wallNs = j.value("wall_ns", int64_t{0});
+    return report;
+}
+
+json jsonOf(const GpuReport& gpu) {
+    return {{"name", gpu.name},
+            {"memory_bytes", gpu.memoryBytes},
+            {"uuid", gpu.uuid},
+            {"free_bytes", gpu.freeBytes}};
+}
+
+json jsonOf(const InterfaceReport& interface) {
+    return {{"name", interface.name},
+            {"address", interface.address},
+            {"prefix", interface.prefix},
+            {"up", interface.up},
+            {"speed_mbit", interface.speedMbit}};
+}
+
+json jsonOf(const DiskReport& disk) {
+    return {{"path", disk.path},
+            {"file_system", disk.fileSystem},
+            {"total_bytes", disk.totalBytes},
+            {"free_bytes", disk.freeBytes}};
+}
+
+template <class T>
+json listOf(const std::vector<T>& items) {
+    json out = json::array();
+    for (const T& item : items)
+        out.push_back(jsonOf(item));
+    return out;
+}
+
+DialAnswer dialAnswerFrom(const std::string& address, const json& j) {
+    return {address, j.value("reached", false), j.value("interface", ""),
+            j.value("microseconds", int64_t{-1}), j.value("error", "")};
+}
+
+std::string whyUnreadable(const json& j) {
+    const std::string kind = j.value("kind", ""), error = j.value("error", "");
+    if (kind == "missing")
+        return "is not there";
+    if (kind == "denied")
+        return "cannot be read: " + error;
+    if (kind == "empty")
+        return "is an empty folder";
+    return kind == "other" ? "is neither a file nor a folder" : "";
+}
+
+/// Reads stdout up to the first newline.
+Result<std::string> readLine(HostProcess& process, std::chrono::milliseconds timeout,
+                             std::stop_token stop) {
+    std::string line;
+    const auto deadline = std::chrono::steady_clock::now() + timeout;
+    while (line.find('\n') == std::string::npos) {
+        auto bytes = process.read(200ms);
+        if (!bytes)
+            return tl::unexpected<Error>(bytes.error());
+        line.append(reinterpret_cast<const char*>(bytes->data.data()), bytes->data.size());
+        if (bytes->ended)
+            return line;
+        if (stop.stop_requested() || std::chrono::steady_clock::now() > deadline)
+            return fail(ErrorCode::kUnavailable, "no answer");
+    }
+    return line;
+}
+
+} // namespace
+
+Result<NodeReport> parseNodeReport(const std::string& text) {
+    const auto answer = parseAnswer(text, "probe");
+    if (!answer)
+        return tl::unexpected<Error>(answer.error());
+    // A field of another type throws inside nlohmann; nothing of it leaves this function.
+    try {
+        return reportFrom(*answer);
+    } catch (const json::exception& e) {
+        return fail(ErrorCode::kCorrupt, std::string("probe: ") + e.what());
+    }
+}
+
+std::string toJson(const NodeReport& report) {
+    const json out = {{"os", report.os},
+                      {"kernel", report.kernel},
+                      {"glibc", report.glibc},
+                      {"cpu_model", report.cpuModel},
+                      {"cores", report.cores},
+                      {"memory_bytes", report.memoryBytes},
+                      {"memory_free_bytes", report.freeMemoryBytes},
+                      {"driver", report.driver},
+                      {"gpus", listOf(report.gpus)},
+                      {"interfaces", listOf(report.interfaces)},
+                      {"disks", listOf(report.disks)},
+                      {"home", report.home},
+                      {"state_dir", report.stateDir},
+                      {"wall_ns", report.wallNs}};
+    // A path that a node reported need not be UTF-8.
+    return out.dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+Result<std::vector<DialAnswer>> parseDialAnswers(const std::string& text,
+                                                 const std::vector<std::string>& addresses) {
+    const auto answer = parseAnswer(text, "dial");
+    if (!answer)
+        return tl::unexpected<Error>(answer.error());
+    std::vector<DialAnswer> out;
+    try {
+        for (size_t i = 0; i < answer->size() && i < addresses.size(); ++i)
+            out.push_back(dialAnswerFrom(addresses[i], answer->at(i)));
+    } catch (const json::exception& e) {
+        return fail(ErrorCode::kCorrupt, std::string("dial: ") + e.what());
+    }
+    return out;
+}
+
+Result<NodeReport> probeNode(HostSession& session, const std::string& agent, std::stop_token stop) {
+    return runToEnd(session, agent, {"probe"}, "", kSubcommandTimeout, stop)
+        .and_then(parseNodeReport);
+}
+
+Result<std::vector<UnreadablePath>> parseUnreadablePaths(const std::string& text) {
+    const auto answer = parseAnswer(text, "paths");
+    if (!answer)
+        return tl::unexpected<Error>(answer.error());
+    std::vector<UnreadablePath> out;
+    try {
+        for (const json& item : *answer)
+            if (std::string why = whyUnreadable(item); !why.empty())
+                out.push_back({item.value("path", ""), std::move(why)});
+    } catch (const json::exception& e) {
+        return fail(ErrorCode::kCorrupt, std::string("paths: ") + e.what());
+    }
+    return out;
+}
+
+Result<std::vector<UnreadablePath>> unreadablePaths(HostSession& session, const std::string& agent,
+                                                    const std::vector<std::string>& paths,
+                                                    std::stop_token stop) {
+    const std::string list = json(paths).dump(-1, ' ', false, json::error_handler_t::replace);
+    return runToEnd(session, agent, {"paths"}, list, kSubcommandTimeout, stop)
+        .and_then(parseUnreadablePaths);
+}
+
+Result<void> startOnNode(HostSession& session, const std::string& agent,
+                         const std::string& specToml, const NodePlan& plan, std::stop_token stop) {
+    const json request = {{"spec", specToml}, {"plan", toToml(plan)}};
+    // A path that a node reported need not be UTF-8; the agent then says which file is missing.
+    const std::string text = request.dump(-1, ' ', false, json::error_handler_t::replace);
+    return runToEnd(session, agent, {"start", plan.runId}, text, kSubcommandTimeout, stop)
+        .map([](const std::string&) {});
+}
+
+Result<void> stopOnNode(HostSession& session, const std::string& agent, const std::string& runId,
+                        std::stop_token stop) {
+    const auto answer = runToEnd(session, agent, {"stop", runId, "--kill"}, "", kStopTimeout, stop);
+    if (!answer && answer.error().code != ErrorCode::kNotFound)
+        return tl::unexpected<Error>(answer.error());
+    return {};
+}
+
+Result<void> removeCheckpointOnNode(HostSession& session, const std::string& agent,
+                                    const std::string& runId, const std::string& name,
+                                    std::stop_token stop) {
+    return runToEnd(session, agent, {"remove-checkpoint", runId, name}, "", kStopTimeout, stop)
+        .map([](const std::string&) {});
+}
+
+Result<PortListener> PortListener::open(HostSession& session, const std::string& agent,
+                                        int64_t port, std::stop_token stop) {
+    std::vector<std::string> arguments = {"listen", "--seconds", kListenSeconds};
+    if (port)
+        arguments.insert(arguments.end(), {"--port", std::to_string(port)});
+    auto process = session.start(agent, arguments, stop);
+    if (!process)
+        return tl::unexpected<Error>(process.error());
+    const std::string attempt = "open a rendezvous port on " + session.where();
+    auto line = readLine(**process, kSubcommandTimeout, stop);
+    if (!line)
+        return failAs(attempt, line.error());
+    const json answer = json::parse(*line, nullptr, false);
+    if (!answer.is_object() || !answer.contains("port") || !answer["port"].is_number_integer()) {
+        const std::string why = (*process)->errorText();
+        return fail(ErrorCode::kUnavailable, attempt + ": " + (why.empty() ? "no answer" : why));
+    }
+    PortListener listener;
+    listener.m_process = std::move(*process);
+    listener.m_port = answer["port"].get<int64_t>();
+    return listener;
+}
+
+Result<void> PortListener::close() {
+    if (const auto closed = m_process->closeWrite(); !closed)
+        return closed;
+    return m_process->exitCode(5s).map([](int) {});
+}
+
+Result<std::vector<DialAnswer>> dialFromNode(HostSession& session, const std::string& agent,
+                                             const std::vector<std::string>& addresses,
+                                             int64_t port, std::stop_token stop) {
+    std::vector<std::string> arguments = {"dial"};
+    // No brackets around IPv6: they are no characters of a command line, see HostSession::start.
+    for (const std::string& address : addresses)
+        arguments.push_back(address + ":" + std::to_string(port));
+    const auto text = runToEnd(session, agent, arguments, "", kSubcommandTimeout, stop);
+    if (!text)
+        return tl::unexpected<Error>(text.error());
+    auto answers = parseDialAnswers(*text, addresses);
+    return answers ? answers : failAs("dial from " + session.where(), answers.error());
+}
+
+} // namespace rm

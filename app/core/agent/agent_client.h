@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "app/core/node/node.h"
+#include "app/core/remote/host.h"
+#include "shared/spec/node_plan.h"
+
+#include <string>
+#include <vector>
+
+namespace rm {
+
+/// The agent's subcommands as calls. Each blocks for one short exchange on the session's thread.
+/// `agent` is what deployAgent() gave.
+
+Result<NodeReport> probeNode(HostSession& session, const std::string& agent, std::stop_token stop);
+
+/// JSON of `ringmaster-agent probe`. kCorrupt: not such a text.
+Result<NodeReport> parseNodeReport(const std::string& json);
+std::string toJson(const NodeReport& report);
+
+/// A path on a node that a rank could not read.
+struct UnreadablePath {
+    std::string path;
+    std::string why; ///< "is not there", "is an empty folder", ...
+    bool operator==(const UnreadablePath&) const = default;
+};
+
+/// Those of `paths` that the node's user cannot read, in their order.
+Result<std::vector<UnreadablePath>> unreadablePaths(HostSession& session, const std::string& agent,
+                                                    const std::vector<std::string>& paths,
+                                                    std::stop_token stop);
+
+/// JSON of `ringmaster-agent paths`. kCorrupt: not such a text.
+Result<std::vector<UnreadablePath>> parseUnreadablePaths(const std::string& json);
+
+/// Starts the node's ranks, detached; returns once they are forked.
+Result<void> startOnNode(HostSession& session, const std::string& agent,
+                         const std::string& specToml, const NodePlan& plan, std::stop_token stop);
+
+/// Ends the run's ranks on this node; not running is fine.
+Result<void> stopOnNode(HostSession& session, const std::string& agent, const std::string& runId,
+                        std::stop_token stop);
+
+/// Removes a retired checkpoint of the run there. kNotFound: there is none of that name.
+Result<void> removeCheckpointOnNode(HostSession& session, const std::string& agent,
+                                    const std::string& runId, const std::string& name,
+                                    std::stop_token stop);
+
+/// Holds a port open on every interface until it is destroyed (or 30 s).
+class PortListener {
+public:
+    /// `port` 0: a free one. kUnavailable: the port is taken.
+    static Result<PortListener> open(HostSession& session, const std::string& agent, int64_t port,
+                                     std::stop_token stop);
+    int64_t port() const { return m_port; }
+
+    /// Frees the port and waits until it is free.
+    Result<void> close();
+
+private:
+    std::unique_ptr<HostProcess> m_process;
+    int64_t m_port = 0;
+};
+
+struct DialAnswer {
+    std::string address; ///< as asked
+    bool reached = false;
+    std::string interface; ///< local one that it left by
+    int64_t microseconds = -1;
+    std::string error;
+};
+
+/// JSON of `ringmaster-agent dial ADDRESS...`, in the order of `addresses`. kCorrupt: not such a
+/// text.
+Result<std::vector<DialAnswer>> parseDialAnswers(const std::string& json,
+                                                 const std::vector<std::string>& addresses);
+
+/// Tries each address at `port` from this node.
+Result<std::vector<DialAnswer>> dialFromNode(HostSession& session, const std::string& agent,
+                                             const std::vector<std::string>& addresses,
+                                             int64_t port, std::stop_token stop);
+
+} // namespace rm

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/ui/dialogs/node_connector.h"
+
+#include "app/core/answer.h"
+#include "app/core/remote/credential_store.h"
+#include "app/core/remote/keyring.h"
+#include "app/ui/dialogs/connect_dialogs.h"
+
+namespace rm {
+
+NodeConnector::NodeConnector(Fleet& fleet, QWidget* window)
+    : QObject(window)
+    , m_fleet(fleet)
+    , m_keyring(new Keyring(this))
+    , m_window(window) {}
+
+void NodeConnector::check(const QString& name) {
+    const auto node = m_fleet.find(name);
+    if (node && !m_checking.contains(name) && !m_asking.contains(name))
+        start(name, {});
+}
+
+void NodeConnector::checkAll() {
+    for (const Node& node : m_fleet.nodes())
+        check(QString::fromStdString(node.name));
+}
+
+void NodeConnector::forget(const Node& node) {
+    m_lookedUp.remove(QString::fromStdString(node.name));
+    if (!node.isLocal)
+        m_keyring->remove(node);
+    m_fleet.credentials().forget(node.name);
+}
+
+void NodeConnector::start(const QString& name, const Credentials& credentials) {
+    m_checking.insert(name);
+    whenAnswered(m_fleet.check(name, credentials), this,
+                 [this](const NodeCheck& answer) { finish(answer); });
+    Q_EMIT checkingChanged(name);
+}
+
+void NodeConnector::finish(const NodeCheck& answer) {
+    const QString name = QString::fromStdString(answer.node);
+    m_checking.remove(name);
+    Q_EMIT checkingChanged(name);
+    const auto node = m_fleet.find(name);
+    if (!node || !answer.failure)
+        return;
+    if (answer.failure->need == ConnectFailure::Need::kTrustHostKey)
+        askForTrust(*node, *answer.failure);
+    else if (answer.failure->need == ConnectFailure::Need::kPassword)
+        lookForPassword(*node, *answer.failure);
+    else if (answer.failure->need == ConnectFailure::Need::kPassphrase)
+        askForPassphrase(*node, *answer.failure);
+}
+
+void NodeConnector::askForTrust(const Node& node, const ConnectFailure& failure) {
+    auto* dialog = new HostKeyDialog(node, QString::fromStdString(failure.fingerprint), m_window);
+    connect(dialog, &QDialog::accepted, this, [this, node, failure] {
+        Credentials credentials;
+        credentials.trustedFingerprint = failure.fingerprint;
+        start(QString::fromStdString(node.name), credentials);
+    });
+    ask(node, dialog);
+}
+
+void NodeConnector::lookForPassword(const Node& node, const ConnectFailure& failure) {
+    const QString name = QString::fromStdString(node.name);
+    if (m_lookedUp.contains(name)) {
+        askForPassword(node, failure);
+        return;
+    }
+    m_lookedUp.insert(name);
+    m_keyring->read(node, [this, node, failure](const std::optional<QString>& password) {
+        if (password)
+            usePassword(node, *password);
+        else
+            askForPassword(node, failure);
+    });
+}
+
+void NodeConnector::usePassword(const Node& node, const QString& password) {
+    Credentials credentials;
+    credentials.password = password.toStdString();
+    start(QString::fromStdString(node.name), credentials);
+}
+
+void NodeConnector::askForPassword(const Node& node, const ConnectFailure& failure) {
+    auto* dialog =
+        new PasswordDialog(node, QString::fromStdString(failure.error.message), m_window);
+    connect(dialog, &QDialog::accepted, this, [this, node, dialog] {
+        if (dialog->keepInKeyring())
+            m_keyring->write(node, dialog->password(), [this, node](const Result<void>& kept) {
+                if (!kept)
+                    Q_EMIT problem(QString::fromStdString(kept.error().message));
+            });
+        usePassword(node, dialog->password());
+    });
+    ask(node, dialog);
+}
+
+void NodeConnector::askForPassphrase(const Node& node, const ConnectFailure& failure) {
+    auto* dialog = new PasswordDialog(node, QString::fromStdString(failure.error.message), m_window,
+                                      PasswordDialog::Asked::kPassphrase);
+    connect(dialog, &QDialog::accepted, this, [this, node, dialog] {
+        Credentials credentials;
+        credentials.passphrase = dialog->password().toStdString();
+        start(QString::fromStdString(node.name), credentials);
+    });
+    ask(node, dialog);
+}
+
+void NodeConnector::ask(const Node& node, QDialog* dialog) {
+    const QString name = QString::fromStdString(node.name);
+    m_asking.insert(name);
+    connect(dialog, &QDialog::finished, this, [this, name] { m_asking.remove(name); });
+    dialog->open();
+}
+
+} // namespace rm

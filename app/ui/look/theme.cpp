@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/ui/look/theme.h"
+
+#include "app/ui/look/style_sheet.h"
+
+#include <QApplication>
+#include <QFontDatabase>
+#include <QPalette>
+#include <QStyleFactory>
+
+#include <utility>
+
+// A static library's resources are not registered by themselves; the macro wants no namespace.
+static void registerResources() {
+    Q_INIT_RESOURCE(ui);
+}
+
+namespace rm {
+
+namespace {
+
+const Colours kLightColours = {
+    .page = "#F6F7F9",
+    .card = "#FFFFFF",
+    .rail = "#FFFFFF",
+    .hairline = "#E3E6EB",
+    .grid = "#EDF0F3",
+    .text = "#1B1F24",
+    .secondary = "#5E6875",
+    .faint = "#8A94A1",
+    .accent = "#2F6FEB",
+    .accentBack = "#E6EEFD",
+    .accentHover = "#245CCB",
+    .onAccent = "#FFFFFF",
+    .good = "#1A7F4B",
+    .goodBack = "#E3F4EA",
+    .warn = "#8A5C00",
+    .warnBack = "#FBF0D6",
+    .bad = "#C0322F",
+    .badBack = "#FBE6E6",
+    .neutralBack = "#EDF0F3",
+    .hover = "#F1F3F6",
+    .input = "#FFFFFF",
+    .series = {"#2F6FEB", "#D9730D", "#2A9D6F", "#B23A8E", "#7A5AF8", "#0E94A8", "#9C7B16",
+               "#C93A3A"},
+};
+
+const Colours kDarkColours = {
+    .page = "#14171B",
+    .card = "#1B1F24",
+    .rail = "#171A1F",
+    .hairline = "#2A3038",
+    .grid = "#242A31",
+    .text = "#E6E9ED",
+    .secondary = "#9AA4B0",
+    .faint = "#6C7683",
+    .accent = "#6EA0FF",
+    .accentBack = "#1B2A45",
+    .accentHover = "#8CB4FF",
+    .onAccent = "#10141A",
+    .good = "#4CC38A",
+    .goodBack = "#17301F",
+    .warn = "#E0B341",
+    .warnBack = "#332911",
+    .bad = "#FF7B72",
+    .badBack = "#3A1D1D",
+    .neutralBack = "#262C34",
+    .hover = "#20252B",
+    .input = "#171A1F",
+    .series = {"#6EA0FF", "#F0954A", "#4CC38A", "#E27BC4", "#A48BFF", "#3CC4D6", "#D2B04C",
+               "#FF7B72"},
+};
+
+QString firstInstalled(std::initializer_list<const char*> families,
+                       QFontDatabase::SystemFont otherwise) {
+    const QStringList installed = QFontDatabase::families();
+    for (const char* family : families)
+        if (installed.contains(QLatin1String(family)))
+            return QLatin1String(family);
+    return QFontDatabase::systemFont(otherwise).family();
+}
+
+QPalette paletteOf(const Colours& c) {
+    QPalette palette;
+    palette.setColor(QPalette::Window, c.page);
+    palette.setColor(QPalette::WindowText, c.text);
+    palette.setColor(QPalette::Base, c.card);
+    palette.setColor(QPalette::AlternateBase, c.hover);
+    palette.setColor(QPalette::Text, c.text);
+    palette.setColor(QPalette::PlaceholderText, c.secondary);
+    palette.setColor(QPalette::Button, c.card);
+    palette.setColor(QPalette::ButtonText, c.text);
+    palette.setColor(QPalette::ToolTipBase, c.card);
+    palette.setColor(QPalette::ToolTipText, c.text);
+    palette.setColor(QPalette::Highlight, c.accentBack);
+    palette.setColor(QPalette::HighlightedText, c.text);
+    palette.setColor(QPalette::Link, c.accent);
+    return palette;
+}
+
+struct FontShape {
+    int pixels;
+    QFont::Weight weight;
+};
+
+FontShape shapeOf(FontRole role) {
+    switch (role) {
+    case FontRole::kTitle:
+        return {20, QFont::Bold};
+    case FontRole::kFigure:
+        return {20, QFont::DemiBold};
+    case FontRole::kCardTitle:
+        return {14, QFont::DemiBold};
+    case FontRole::kBody:
+        return {13, QFont::Normal};
+    case FontRole::kBodyStrong:
+        return {13, QFont::DemiBold};
+    case FontRole::kSecondary:
+    case FontRole::kMono:
+        return {12, QFont::Normal};
+    case FontRole::kCaption:
+        return {11, QFont::Normal};
+    }
+    Q_UNREACHABLE();
+}
+
+} // namespace
+
+Theme& Theme::instance() {
+    static Theme theme;
+    return theme;
+}
+
+void Theme::install(QApplication& application) {
+    if (std::exchange(m_installed, true))
+        return;
+    registerResources();
+    m_sans = firstInstalled({"Inter", "Inter Variable", "Noto Sans", "Cantarell"},
+                            QFontDatabase::GeneralFont);
+    m_mono = firstInstalled({"JetBrains Mono", "DejaVu Sans Mono"}, QFontDatabase::FixedFont);
+    // 6.4 has no colour-scheme property: a dark window colour is what a dark desktop shows.
+    m_systemDark = application.palette().color(QPalette::Window).lightness() < 128;
+    application.setStyle(QStyleFactory::create("Fusion"));
+    apply();
+}
+
+void Theme::setMode(Mode mode) {
+    m_mode = mode;
+    apply();
+}
+
+void Theme::apply() {
+    m_dark = m_mode == Mode::kDark || (m_mode == Mode::kSystem && m_systemDark);
+    qApp->setPalette(paletteOf(colours()));
+    qApp->setFont(font(FontRole::kBody));
+    qApp->setStyleSheet(styleSheet(*this));
+    Q_EMIT changed();
+}
+
+const Colours& Theme::colours() const {
+    return m_dark ? kDarkColours : kLightColours;
+}
+
+QFont Theme::font(FontRole role) const {
+    const FontShape shape = shapeOf(role);
+    QFont font(role == FontRole::kMono ? m_mono : m_sans);
+    font.setPixelSize(shape.pixels);
+    font.setWeight(shape.weight);
+    if (role == FontRole::kMono)
+        font.setStyleHint(QFont::Monospace);
+    return font;
+}
+
+QString modeName(Theme::Mode mode) {
+    switch (mode) {
+    case Theme::Mode::kSystem:
+        return "system";
+    case Theme::Mode::kLight:
+        return "light";
+    case Theme::Mode::kDark:
+        return "dark";
+    }
+    Q_UNREACHABLE();
+}
+
+Theme::Mode modeFromName(const QString& name) {
+    if (name == "light")
+        return Theme::Mode::kLight;
+    return name == "dark" ? Theme::Mode::kDark : Theme::Mode::kSystem;
+}
+
+} // namespace rm

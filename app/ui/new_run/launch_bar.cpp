@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/ui/new_run/launch_bar.h"
+
+#include "app/ui/look/theme.h"
+#include "app/ui/widgets/label.h"
+
+#include <QHBoxLayout>
+
+namespace rm {
+
+LaunchBar::LaunchBar(QWidget* parent)
+    : QFrame(parent)
+    , m_forecast(makeText({}, "bodySecondary"))
+    , m_plan(makeButton(tr("What will run"), "", "whatWillRun"))
+    , m_cancel(makeButton(tr("Cancel launch"), "", "cancelLaunch"))
+    , m_launch(makeButton(tr("Launch"), "primary", "launch")) {
+    setProperty("role", "bar");
+    setObjectName("launchBar");
+    m_forecast->setObjectName("forecast");
+    m_launch->setToolTip(tr("Ctrl+Return"));
+    m_cancel->setToolTip(
+        tr("End what was started on the nodes; what was sent to them stays there"));
+    m_cancel->hide();
+    auto* row = new QHBoxLayout(this);
+    row->setContentsMargins(size::kPageX, 10, size::kPageX, 10);
+    row->setSpacing(2 * size::kGrid);
+    row->addWidget(m_forecast, 1);
+    for (QPushButton* button : {m_plan, m_cancel, m_launch})
+        row->addWidget(button);
+    connect(m_plan, &QPushButton::clicked, this, &LaunchBar::planAsked);
+    connect(m_cancel, &QPushButton::clicked, this, &LaunchBar::cancelAsked);
+    connect(m_launch, &QPushButton::clicked, this, &LaunchBar::launchAsked);
+}
+
+void LaunchBar::setForecast(const QString& forecast) {
+    m_forecast->setText(forecast);
+}
+
+void LaunchBar::setReady(bool ready) {
+    m_launch->setEnabled(ready);
+    m_plan->setEnabled(ready);
+}
+
+bool LaunchBar::isReady() const {
+    return m_launch->isEnabled();
+}
+
+void LaunchBar::setLaunching(bool launching, bool cancelled) {
+    m_launch->setVisible(!launching);
+    m_plan->setVisible(!launching);
+    m_cancel->setVisible(launching);
+    m_cancel->setEnabled(!cancelled);
+}
+
+} // namespace rm

@@ -1,0 +1,522 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/ui/new_run/new_run_page.h"
+
+#include "app/core/answer.h"
+#include "app/core/launch/plan.h"
+#include "app/core/run/branch_name.h"
+#include "app/core/run/steps_left.h"
+#include "app/ui/data/launch_outlook.h"
+#include "app/ui/data/run_words.h"
+#include "app/ui/data/runs_feed.h"
+#include "app/ui/data/spec_words.h"
+#include "app/ui/dialogs/plan_dialog.h"
+#include "app/ui/dialogs/too_large_dialog.h"
+#include "app/ui/look/format.h"
+#include "app/ui/look/theme.h"
+#include "app/ui/new_run/launch_bar.h"
+#include "app/ui/new_run/placement_list.h"
+#include "app/ui/new_run/recipe_strip.h"
+#include "app/ui/new_run/spec_form.h"
+#include "app/ui/new_run/toml_drawer.h"
+#include "app/ui/run/launch_progress.h"
+#include "app/ui/widgets/banner.h"
+#include "app/ui/widgets/label.h"
+#include "app/ui/widgets/page_header.h"
+#include "app/ui/widgets/toast.h"
+#include "shared/spec/toml_edit.h"
+
+#include <QBoxLayout>
+#include <QScrollArea>
+#include <QShortcut>
+
+#include <algorithm>
+
+namespace rm {
+
+namespace {
+
+constexpr int kTwoColumns = 900; ///< of the page; below it the side lies under the form
+constexpr int kFormMost = 1100;
+constexpr int kSideMost = 640;
+constexpr int kDrawerLeast = 460;
+constexpr int kParseMs = 150;
+constexpr int kAgeMs = 1000;
+
+} // namespace
+
+NewRunPage::NewRunPage(const AppContext& context, QWidget* parent)
+    : QWidget(parent)
+    , m_context(context)
+    , m_recipes(loadRecipes())
+    , m_outlook(new LaunchOutlook(context, this)) {
+    buildUi();
+    wire();
+    wireLaunch();
+    restore();
+}
+
+void NewRunPage::buildUi() {
+    auto* column = new QVBoxLayout(this);
+    column->setContentsMargins(0, size::kPageY, 0, 0);
+    column->setSpacing(size::kCardGap);
+    auto* top = new QVBoxLayout;
+    top->setContentsMargins(size::kPageX, 0, size::kPageX, 0);
+    top->setSpacing(size::kCardGap);
+    m_header = new PageHeader(tr("New run"));
+    m_asFile = m_header->addAction(tr("As a file"), "", "asFile");
+    m_asFile->setCheckable(true);
+    m_asFile->setToolTip(tr("The run spec as TOML"));
+    top->addWidget(m_header);
+    m_banner = new Banner("launchBanner");
+    top->addWidget(m_banner);
+    m_progress = new LaunchProgress;
+    m_progress->hide();
+    top->addWidget(m_progress);
+    column->addLayout(top);
+    m_scroll = new QScrollArea;
+    m_scroll->setObjectName("newRunScroll");
+    m_scroll->setWidgetResizable(true);
+    m_scroll->setFrameShape(QFrame::NoFrame);
+    m_scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+    m_scroll->setWidget(buildBody());
+    column->addWidget(m_scroll, 1);
+    m_bar = new LaunchBar;
+    column->addWidget(m_bar);
+    m_drawer = new TomlDrawer(this);
+}
+
+QWidget* NewRunPage::buildBody() {
+    auto* body = new QWidget;
+    auto* column = new QVBoxLayout(body);
+    column->setContentsMargins(size::kPageX, 0, size::kPageX, size::kPageY);
+    column->setSpacing(size::kCardGap);
+    m_strip = new RecipeStrip(m_recipes);
+    if (m_recipes.empty())
+        column->addWidget(makeText(tr("No recipes came with this program; the form starts from "
+                                      "the defaults."),
+                                   "bodySecondary"));
+    column->addWidget(m_strip);
+    m_columns = new QBoxLayout(QBoxLayout::LeftToRight);
+    m_columns->setSpacing(size::kCardGap);
+    m_form = new SpecForm;
+    m_form->setMaximumWidth(kFormMost);
+    m_columns->addWidget(m_form, 3);
+    m_side = buildSide();
+    m_columns->addWidget(m_side, 2);
+    column->addLayout(m_columns, 1);
+    return body;
+}
+
+QWidget* NewRunPage::buildSide() {
+    auto* side = new QWidget;
+    side->setMaximumWidth(kSideMost);
+    auto* column = new QVBoxLayout(side);
+    column->setContentsMargins(0, 0, 0, 0);
+    column->setSpacing(size::kCardGap);
+    auto* nodes = new Card;
+    nodes->body()->addWidget(makeLabel(tr("Nodes and ranks"), "cardTitle"));
+    nodes->body()->addSpacing(2);
+    m_nodes = new PlacementList(m_context);
+    nodes->body()->addWidget(m_nodes);
+    column->addWidget(nodes);
+    m_checks = new CheckCard;
+    column->addWidget(m_checks);
+    column->addStretch(1);
+    return side;
+}
+
+void NewRunPage::wire() {
+    m_parseTimer.setSingleShot(true);
+    m_parseTimer.setInterval(kParseMs);
+    m_ageTimer.setInterval(kAgeMs);
+    connect(m_strip, &RecipeStrip::chosen, this, &NewRunPage::chooseRecipe);
+    connect(m_form, &SpecForm::edited, this, &NewRunPage::onFormEdited);
+    connect(m_form, &SpecForm::refused, this, &NewRunPage::refreshChecks);
+    connect(m_asFile, &QPushButton::toggled, this, &NewRunPage::openDrawer);
+    connect(m_drawer, &TomlDrawer::edited, &m_parseTimer, qOverload<>(&QTimer::start));
+    connect(m_drawer, &TomlDrawer::closeAsked, m_asFile, [this] { m_asFile->setChecked(false); });
+    connect(&m_parseTimer, &QTimer::timeout, this, &NewRunPage::onTomlEdited);
+    connect(m_nodes, &PlacementList::changed, this, &NewRunPage::refreshChecks);
+    connect(m_checks, &CheckCard::againAsked, m_outlook, &LaunchOutlook::askAgain);
+    connect(m_outlook, &LaunchOutlook::changed, this, &NewRunPage::refreshChecks);
+    connect(&m_ageTimer, &QTimer::timeout, this, &NewRunPage::refreshChecks);
+}
+
+void NewRunPage::wireLaunch() {
+    const auto launchIfItFits = [this] { launch(IfTooLarge::kRefuse); };
+    connect(m_bar, &LaunchBar::launchAsked, this, launchIfItFits);
+    connect(m_bar, &LaunchBar::cancelAsked, this, &NewRunPage::cancel);
+    connect(m_bar, &LaunchBar::planAsked, this, &NewRunPage::showPlan);
+    connect(&m_context.engine, &Engine::progressed, this, &NewRunPage::showLaunch);
+    connect(&m_context.engine, &Engine::liveChanged, this, &NewRunPage::showLaunch);
+    auto* shortcut = new QShortcut(QKeySequence(Qt::CTRL | Qt::Key_Return), this);
+    shortcut->setContext(Qt::WidgetWithChildrenShortcut);
+    connect(shortcut, &QShortcut::activated, this, launchIfItFits);
+    connect(&m_context.engine, &Engine::tooLarge, this,
+            [this](const QString& run, const QString& why) {
+                if (run == m_launching)
+                    m_tooLarge = why;
+            });
+}
+
+void NewRunPage::restore() {
+    if (m_recipes.empty())
+        useToml(QString::fromStdString(toToml(RunSpec())), tr("default"));
+    else
+        prepare(m_recipes.front().name, {});
+}
+
+void NewRunPage::resizeEvent(QResizeEvent* event) {
+    QWidget::resizeEvent(event);
+    m_columns->setDirection(width() < kTwoColumns ? QBoxLayout::TopToBottom
+                                                  : QBoxLayout::LeftToRight);
+    placeDrawer();
+}
+
+void NewRunPage::showEvent(QShowEvent* event) {
+    QWidget::showEvent(event);
+    m_outlook->setActive(true);
+    m_ageTimer.start();
+    placeDrawer();
+}
+
+void NewRunPage::hideEvent(QHideEvent* event) {
+    QWidget::hideEvent(event);
+    m_outlook->setActive(false);
+    m_ageTimer.stop();
+}
+
+void NewRunPage::openDrawer(bool open) {
+    placeDrawer();
+    m_drawer->setVisible(open);
+    m_drawer->raise();
+}
+
+/// Over the right column; where there is none, over as much of the page as the text needs.
+void NewRunPage::placeDrawer() {
+    layout()->activate();
+    const QRect room =
+        m_scroll->geometry().adjusted(size::kPageX, 0, -size::kPageX, -size::kCardGap);
+    const bool hasSide = width() >= kTwoColumns;
+    const int side = hasSide ? room.width() * 2 / 5 : room.width();
+    const int wanted = std::min(room.width(), std::max(side, kDrawerLeast));
+    m_drawer->setGeometry(room.right() + 1 - wanted, room.top(), wanted, room.height());
+}
+
+void NewRunPage::chooseRecipe(int recipe) {
+    const RecipeText& chosen = m_recipes[static_cast<size_t>(recipe)];
+    endBranch();
+    m_header->setFacts(tr("from the recipe %1").arg(chosen.name));
+    useToml(chosen.toml, tr("recipe"));
+}
+
+void NewRunPage::prepare(const QString& recipe, const std::vector<Placement>& nodes) {
+    for (size_t at = 0; at < m_recipes.size(); ++at)
+        if (m_recipes[at].name == recipe) {
+            m_strip->choose(static_cast<int>(at));
+            chooseRecipe(static_cast<int>(at));
+        }
+    if (!nodes.empty())
+        m_nodes->choose(nodes);
+}
+
+void NewRunPage::prepareBranch(const BranchPoint& from, const QString& toml,
+                               const std::vector<Placement>& nodes) {
+    endBranch();
+    const RunSpec spec = parseRunSpec(toml.toStdString(), "spec").value_or(RunSpec());
+    m_branch = Branch{from, spec, spec.name};
+    const RunSummary* parent = m_context.runs.find(from.run);
+    m_header->setTitle(tr("Branch of %1").arg(parent ? parent->name : from.run));
+    m_header->setFacts(tr("starts from step %1, on the same nodes").arg(formatCount(from.step)));
+    m_nodes->choose(nodes);
+    m_nodes->setEnabled(false);
+    m_strip->choose(-1);
+    useToml(toml, tr("parent"));
+}
+
+void NewRunPage::prepareAgain(const QString& run, const QString& toml,
+                              const std::vector<Placement>& nodes) {
+    endBranch();
+    const RunSummary* failed = m_context.runs.find(run);
+    m_header->setFacts(tr("as %1, which failed").arg(failed ? failed->name : run));
+    m_nodes->choose(nodes);
+    m_strip->choose(-1);
+    useToml(toml, tr("then"));
+}
+
+void NewRunPage::endBranch() {
+    m_branch.reset();
+    m_banner->hide();
+    m_nodes->setEnabled(true);
+    m_header->setTitle(tr("New run"));
+    m_header->setFacts({});
+}
+
+/// A name that a person gave stays.
+void NewRunPage::proposeName() {
+    RunSpec spec = m_form->spec();
+    if (!m_branch || m_parseError || spec.name != m_branch->proposed)
+        return;
+    m_branch->proposed = branchName(m_branch->parent, spec, m_branch->from.step);
+    if (spec.name == m_branch->proposed)
+        return;
+    const auto toml =
+        setTomlField(m_drawer->text().toStdString(), "spec", {"name", &m_branch->proposed});
+    if (!toml)
+        return;
+    m_drawer->amend(QString::fromStdString(*toml));
+    onTomlEdited();
+}
+
+void NewRunPage::useToml(const QString& toml, const QString& baseName) {
+    if (const auto base = parseRunSpec(toml.toStdString(), "spec"))
+        m_form->setBase(*base, baseName);
+    m_drawer->setText(toml);
+    m_parseTimer.stop();
+    onTomlEdited();
+}
+
+// What a person wrote around the value stays: comments, order, layout.
+void NewRunPage::onFormEdited(const SpecField& field) {
+    RunSpec spec = m_form->spec();
+    const auto toml =
+        setTomlField(m_drawer->text().toStdString(), "spec", {field.key, field.ref(spec)});
+    if (!toml) {
+        onTomlEdited();
+        return;
+    }
+    m_drawer->amend(QString::fromStdString(*toml));
+    m_parseTimer.stop();
+    proposeName();
+    refreshChecks();
+}
+
+void NewRunPage::onTomlEdited() {
+    const auto spec = parseRunSpec(m_drawer->text().toStdString(), "spec");
+    m_parseError.reset();
+    if (spec)
+        m_form->setSpec(*spec);
+    else
+        m_parseError = spec.error();
+    enableForm();
+    proposeName();
+    refreshChecks();
+}
+
+/// A form beside a text that does not parse would show what the text does not say.
+void NewRunPage::enableForm() {
+    m_form->setEnabled(!m_parseError && m_launching.isEmpty());
+}
+
+std::vector<CheckLine> NewRunPage::specLines() const {
+    QStringList problems = m_form->problems();
+    const auto checked = check(m_form->spec());
+    if (m_parseError)
+        problems = QString::fromStdString(m_parseError->message).split('\n');
+    else if (problems.isEmpty() && !checked)
+        problems = QString::fromStdString(checked.error().message).split('\n');
+    else if (problems.isEmpty() && m_branch)
+        if (const auto left = stepsLeft(**checked, m_branch->from.step); !left)
+            problems << QString::fromStdString(left.error().message);
+    std::vector<CheckLine> lines;
+    for (const QString& problem : problems)
+        lines.push_back({Tone::kBad, problem});
+    if (lines.empty())
+        lines.push_back({Tone::kGood, tr("The spec is complete and within bounds")});
+    return lines;
+}
+
+std::vector<CheckLine> NewRunPage::nodeLines() const {
+    std::vector<CheckLine> lines;
+    const std::vector<Placement> placements = m_nodes->placements();
+    if (placements.empty())
+        lines.push_back({Tone::kBad, tr("Choose at least one node")});
+    bool haveAnswered = !placements.empty();
+    for (const Placement& placement : placements) {
+        const QString title = nodeTitle(placement.node.toStdString());
+        const auto answer = m_outlook->of(placement.node);
+        haveAnswered = haveAnswered && answer && *answer;
+        if (!answer)
+            lines.push_back({Tone::kNeutral, tr("Asking %1 about its data").arg(title)});
+        else if (!*answer)
+            lines.push_back(
+                {Tone::kWarn, tr("%1 did not answer: %2")
+                                  .arg(title, QString::fromStdString(answer->error().message))});
+        else if ((*answer)->problems.empty())
+            lines.push_back({Tone::kGood, tr("%1: the data is there").arg(title)});
+        else
+            for (const std::string& problem : (*answer)->problems)
+                lines.push_back({Tone::kBad, title + ": " + QString::fromStdString(problem)});
+    }
+    const auto ranks = m_outlook->ranks();
+    if (haveAnswered && !ranks)
+        lines.push_back({Tone::kBad, QString::fromStdString(ranks.error().message)});
+    return lines;
+}
+
+void NewRunPage::refreshChecks() {
+    m_drawer->setProblem(m_parseError ? QString::fromStdString(m_parseError->message) : QString());
+    m_outlook->set(m_form->spec(), m_nodes->placements());
+    std::vector<CheckLine> lines = specLines();
+    for (CheckLine& line : nodeLines())
+        lines.push_back(std::move(line));
+    m_checks->show(lines, m_outlook->isAsking() ? tr("asking") : m_outlook->age());
+    const auto bad = std::ranges::find(lines, Tone::kBad, &CheckLine::tone);
+    const bool good = bad == lines.end();
+    m_bar->setReady(good && m_launching.isEmpty());
+    m_bar->setForecast(good ? forecast() : bad->text);
+}
+
+/// "4 ranks on node-a, node-b · sends 3 MB · about 9 min"
+QString NewRunPage::forecast() const {
+    QStringList names, parts;
+    int64_t bytes = 0;
+    bool haveAnswered = true;
+    for (const Placement& placement : m_nodes->placements()) {
+        names << nodeTitle(placement.node.toStdString());
+        const auto answer = m_outlook->of(placement.node);
+        haveAnswered = haveAnswered && answer && *answer;
+        bytes += haveAnswered ? (*answer)->bytesToSend : 0;
+    }
+    int count = 0;
+    if (const auto ranks = m_outlook->ranks())
+        for (const int each : ranks->byNode)
+            count += each;
+    const QString where = names.join(", ");
+    parts << (count > 0 ? tr("%1 on %2").arg(counted(count, tr("1 rank"), tr("%1 ranks")), where)
+                        : tr("On %1").arg(where));
+    if (haveAnswered)
+        parts << (bytes > 0 ? tr("sends up to %1").arg(formatBytes(static_cast<double>(bytes)))
+                            : tr("nothing to send"));
+    const int64_t all = m_form->spec().train.steps;
+    const int64_t steps = all - (m_branch ? m_branch->from.step : 0);
+    const double share = all > 0 ? static_cast<double>(steps) / static_cast<double>(all) : 0;
+    if (const auto seconds = m_outlook->seconds())
+        parts << tr("about %1, as the last one like it").arg(formatDuration(*seconds * share));
+    else
+        parts << tr("%1 steps; how long is known after the first").arg(formatCount(steps));
+    return parts.join(kSeparator);
+}
+
+/// What does the same in a terminal.
+QString NewRunPage::branchCommand() const {
+    QString command = QString("ringmaster restore %1 %2 --as-new")
+                          .arg(m_branch->from.run, m_branch->from.checkpoint);
+    RunSpec spec = m_form->spec();
+    for (const SchemaRow* row : changedFields(spec, m_branch->parent)) {
+        const auto line = setTomlField({}, "spec", {row->key, row->ref(spec)});
+        if (!line)
+            continue;
+        QString value = QString::fromStdString(*line).section(" = ", 1).trimmed();
+        command += " --set '" + QString::fromStdString(std::string(row->key)) + '=' +
+                   value.replace('\'', "'\\''") + '\'';
+    }
+    return command;
+}
+
+void NewRunPage::showPlan() {
+    QStringList lines;
+    const auto ranks = m_outlook->ranks();
+    const std::vector<Placement> placements = m_nodes->placements();
+    QString command = QStringLiteral("ringmaster run SPEC.toml");
+    for (size_t at = 0; at < placements.size(); ++at) {
+        const int count = ranks ? ranks->byNode[at] : placements[at].ranks;
+        command +=
+            " --node " + placements[at].node + (count > 0 ? ':' + QString::number(count) : "");
+    }
+    lines << forecast();
+    if (m_branch)
+        lines << tr("It goes on from step %1 of %2.")
+                     .arg(formatCount(m_branch->from.step), m_branch->from.run)
+              << tr("In a terminal: %1").arg(branchCommand());
+    else
+        lines << tr("In a terminal, with the text below in SPEC.toml: %1").arg(command);
+    (new PlanDialog(lines.join('\n'), QString::fromStdString(toToml(m_form->spec())), window()))
+        ->open();
+}
+
+QString NewRunPage::launchNow() {
+    launch(IfTooLarge::kRefuse);
+    return m_launching;
+}
+
+void NewRunPage::launch(IfTooLarge ifTooLarge) {
+    if (!m_bar->isReady())
+        return;
+    m_parseTimer.stop();
+    onTomlEdited();
+    const auto checked = check(m_form->spec());
+    if (m_parseError || !checked)
+        return;
+    const QString run = QString::fromStdString(newRunId((*checked)->name));
+    setLaunching(run);
+    m_cancelled = false;
+    m_tooLarge.clear();
+    Engine& engine = m_context.engine;
+    const auto answer = m_branch ? engine.branch(m_branch->from.run, m_branch->from.checkpoint,
+                                                 *checked, run, ifTooLarge)
+                                 : engine.launch(*checked, m_nodes->placements(), run, ifTooLarge);
+    whenAnswered(answer, this,
+                 [this, run](const Result<QString>& started) { onLaunched(run, started); });
+}
+
+// Nothing was trained yet, so nothing is lost by ending it at once.
+void NewRunPage::cancel() {
+    m_context.engine.command(m_launching, CommandKind::kKill);
+}
+
+void NewRunPage::showLaunch(const QString& run) {
+    const LiveState live = m_context.engine.live(run);
+    if (run != m_launching || !live.launching)
+        return;
+    m_cancelled = live.pending.has_value();
+    m_bar->setLaunching(true, m_cancelled);
+    m_header->setChip(m_cancelled ? tr("Cancelling launch") : tr("Preparing"),
+                      m_cancelled ? Tone::kWarn : Tone::kAccent);
+    m_progress->show(live);
+}
+
+void NewRunPage::onLaunched(const QString& run, const Result<QString>& answer) {
+    setLaunching({});
+    m_context.runs.refresh();
+    if (answer) {
+        if (m_branch)
+            endBranch();
+        Q_EMIT launched(*answer);
+        return;
+    }
+    if (m_cancelled) {
+        m_context.toast.say(tr("Launch cancelled; nothing of it runs any more"));
+    } else if (!m_tooLarge.isEmpty()) {
+        askAboutTooLarge();
+    } else {
+        m_banner->show(Tone::kBad,
+                       tr("The run did not start; change what is wrong and launch again"),
+                       QString::fromStdString(answer.error().message));
+        m_outlook->askAgain();
+    }
+    Q_EMIT notLaunched(run);
+}
+
+void NewRunPage::askAboutTooLarge() {
+    auto* dialog = new TooLargeDialog(m_tooLarge, window());
+    connect(dialog, &QDialog::accepted, this, [this] { launch(IfTooLarge::kLaunch); });
+    dialog->open();
+}
+
+void NewRunPage::setLaunching(const QString& run) {
+    m_launching = run;
+    const bool busy = !run.isEmpty();
+    m_bar->setLaunching(busy);
+    if (busy) {
+        m_banner->hide();
+    } else {
+        m_progress->hide();
+        m_header->setChip({}, Tone::kNeutral);
+    }
+    enableForm();
+    m_drawer->setReadOnly(busy);
+    refreshChecks();
+}
+
+} // namespace rm

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "app/core/run/engine.h"
+#include "app/ui/data/app_context.h"
+#include "app/ui/data/recipes.h"
+#include "app/ui/nodes/check_card.h"
+#include "app/ui/run/branch_point.h"
+
+#include <QTimer>
+#include <QWidget>
+
+#include <optional>
+#include <vector>
+
+class QBoxLayout;
+class QPushButton;
+class QScrollArea;
+
+namespace rm {
+
+class Banner;
+class LaunchBar;
+class LaunchOutlook;
+class LaunchProgress;
+class PageHeader;
+class PlacementList;
+class RecipeStrip;
+class SpecForm;
+class TomlDrawer;
+struct SpecField;
+
+/// Recipes, the form, nodes and what they say beside it, the file behind it, Launch below.
+class NewRunPage : public QWidget {
+    Q_OBJECT
+public:
+    explicit NewRunPage(const AppContext& context, QWidget* parent = nullptr);
+
+    /// Chooses a recipe and nodes; what is not there is left as it is.
+    void prepare(const QString& recipe, const std::vector<Placement>& nodes);
+    /// Starts from the spec of the run that `from` belongs to and makes a branch, with a name made
+    /// of what is changed until a person gives it another.
+    void prepareBranch(const BranchPoint& from, const QString& toml,
+                       const std::vector<Placement>& nodes);
+    /// A new run with the spec of one that failed, to be mended.
+    void prepareAgain(const QString& run, const QString& toml, const std::vector<Placement>& nodes);
+    /// Launches what is prepared: the new run's id; empty: something holds it back, and the page
+    /// says what.
+    QString launchNow();
+
+Q_SIGNALS:
+    void launched(const QString& run);
+    void notLaunched(const QString& run); ///< the page says why
+
+protected:
+    void resizeEvent(QResizeEvent* event) override;
+    void showEvent(QShowEvent* event) override;
+    void hideEvent(QHideEvent* event) override;
+
+private:
+    void buildUi();
+    QWidget* buildBody();
+    QWidget* buildSide();
+    void wire();
+    void wireLaunch();
+    void restore();
+    void chooseRecipe(int recipe);
+    void useToml(const QString& toml, const QString& baseName);
+    void onFormEdited(const SpecField& field);
+    void onTomlEdited();
+    void enableForm();
+    void placeDrawer();
+    void openDrawer(bool open);
+    void refreshChecks();
+    std::vector<CheckLine> specLines() const;
+    std::vector<CheckLine> nodeLines() const;
+    QString branchCommand() const;
+    QString forecast() const;
+    void showPlan();
+    void launch(IfTooLarge ifTooLarge);
+    void cancel();
+    void showLaunch(const QString& run);
+    void onLaunched(const QString& run, const Result<QString>& answer);
+    void askAboutTooLarge();
+    void setLaunching(const QString& run);
+    void endBranch();
+    void proposeName();
+
+    struct Branch {
+        BranchPoint from;
+        RunSpec parent;
+        std::string proposed; ///< name
+    };
+
+    AppContext m_context;
+    std::vector<RecipeText> m_recipes;
+    PageHeader* m_header;
+    QPushButton* m_asFile;
+    Banner* m_banner;
+    LaunchProgress* m_progress;
+    QScrollArea* m_scroll;
+    RecipeStrip* m_strip;
+    QBoxLayout* m_columns;
+    QWidget* m_side;
+    PlacementList* m_nodes;
+    CheckCard* m_checks;
+    SpecForm* m_form;
+    TomlDrawer* m_drawer;
+    LaunchBar* m_bar;
+    LaunchOutlook* m_outlook;
+    QTimer m_parseTimer;
+    QTimer m_ageTimer;
+    std::optional<Error> m_parseError;
+    std::optional<Branch> m_branch;
+    QString m_launching; ///< the new run's id while its launch goes on
+    bool m_cancelled = false;
+    QString m_tooLarge; ///< why this launch is refused; empty: it is not
+};
+
+} // namespace rm

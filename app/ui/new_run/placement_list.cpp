@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/ui/new_run/placement_list.h"
+
+#include "app/ui/data/node_words.h"
+#include "app/ui/dialogs/node_connector.h"
+#include "app/ui/look/theme.h"
+#include "app/ui/widgets/chip.h"
+#include "app/ui/widgets/label.h"
+
+#include <QCheckBox>
+#include <QHBoxLayout>
+#include <QSpinBox>
+#include <QVBoxLayout>
+
+#include <algorithm>
+
+namespace rm {
+
+namespace {
+constexpr int kMostRanks = 64;
+constexpr int kRanksWidth = 60;
+constexpr int kBoxIndent = 26; ///< of a check box's text
+} // namespace
+
+PlacementList::PlacementList(const AppContext& context, QWidget* parent)
+    : QWidget(parent)
+    , m_context(context)
+    , m_column(new QVBoxLayout(this)) {
+    m_column->setContentsMargins(0, 0, 0, 0);
+    m_column->setSpacing(2 * size::kGrid);
+    connect(&m_context.fleet, &Fleet::nodesChanged, this, &PlacementList::rebuild);
+    connect(&m_context.fleet, &Fleet::checkChanged, this, &PlacementList::refresh);
+    connect(&m_context.connector, &NodeConnector::checkingChanged, this, &PlacementList::refresh);
+    rebuild();
+}
+
+void PlacementList::rebuild() {
+    const std::vector<Placement> before = placements();
+    while (QLayoutItem* item = m_column->takeAt(0)) {
+        item->widget()->hide();
+        item->widget()->deleteLater();
+        delete item;
+    }
+    m_rows.clear();
+    for (const Node& node : m_context.fleet.nodes())
+        addRow(node);
+    choose(before.empty() ? std::vector<Placement>{{kLocalNodeName, 0}} : before);
+}
+
+void PlacementList::addRow(const Node& node) {
+    auto* widget = new QWidget;
+    auto* row = new QHBoxLayout(widget);
+    row->setContentsMargins(0, 0, 0, 0);
+    row->setSpacing(2 * size::kGrid);
+    const QString title = nodeTitle(node.name);
+    auto* box = new QCheckBox(title);
+    box->setObjectName("place." + QString::fromStdString(node.name));
+    box->setAccessibleName(tr("Train on %1").arg(title));
+    auto* chip = new Chip;
+    auto* ranks = new QSpinBox;
+    ranks->setObjectName("ranks." + QString::fromStdString(node.name));
+    ranks->setAccessibleName(tr("Ranks on %1").arg(title));
+    ranks->setRange(0, kMostRanks);
+    ranks->setSpecialValueText(tr("auto"));
+    ranks->setFixedWidth(kRanksWidth);
+    ranks->setToolTip(tr("Ranks on this node; auto: one per GPU, else one"));
+    auto* facts = new ElidedLabel({}, "caption");
+    facts->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Fixed);
+    facts->setContentsMargins(kBoxIndent, 0, 0, 0);
+    auto* texts = new QVBoxLayout;
+    texts->setSpacing(0);
+    texts->addWidget(box);
+    texts->addWidget(facts);
+    row->addLayout(texts, 1);
+    row->addWidget(chip);
+    row->addWidget(ranks);
+    m_column->addWidget(widget);
+    connect(box, &QCheckBox::toggled, ranks, &QWidget::setEnabled);
+    connect(box, &QCheckBox::toggled, this, &PlacementList::changed);
+    connect(ranks, &QSpinBox::valueChanged, this, &PlacementList::changed);
+    ranks->setEnabled(false);
+    m_rows.push_back({QString::fromStdString(node.name), box, ranks, facts, chip});
+    refresh(m_rows.back().node);
+}
+
+void PlacementList::refresh(const QString& node) {
+    for (const Row& row : m_rows)
+        if (row.node == node) {
+            const auto check = m_context.fleet.lastCheck(node);
+            const StateWords words = checkWords(check, m_context.connector.isChecking(node));
+            row.chip->show(words.text, words.tone);
+            const bool isKnown = check && check->report;
+            row.facts->setFullText(
+                isKnown ? reportWords(*check->report)[check->report->gpus.empty() ? 1 : 0]
+                        : QString());
+            row.facts->setVisible(isKnown);
+        }
+    Q_EMIT changed();
+}
+
+std::vector<Placement> PlacementList::placements() const {
+    std::vector<Placement> chosen;
+    for (const Row& row : m_rows)
+        if (row.box->isChecked())
+            chosen.push_back({row.node, row.ranks->value()});
+    return chosen;
+}
+
+void PlacementList::choose(const std::vector<Placement>& placements) {
+    for (const Row& row : m_rows) {
+        const auto wanted = std::ranges::find(placements, row.node, &Placement::node);
+        row.box->setChecked(wanted != placements.end());
+        row.ranks->setValue(wanted != placements.end() ? wanted->ranks : 0);
+    }
+    Q_EMIT changed();
+}
+
+} // namespace rm

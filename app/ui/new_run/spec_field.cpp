@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/ui/new_run/spec_field.h"
+
+#include "app/ui/look/format.h"
+#include "app/ui/look/theme.h"
+#include "app/ui/new_run/path_rows.h"
+#include "app/ui/widgets/label.h"
+
+#include <QCheckBox>
+#include <QComboBox>
+#include <QHBoxLayout>
+#include <QLineEdit>
+
+#include <cmath>
+
+namespace rm {
+
+namespace {
+
+QString text(std::string_view view) {
+    return QString::fromUtf8(view.data(), static_cast<qsizetype>(view.size()));
+}
+
+QString numberText(double number) {
+    return QString::number(number, 'g', 8);
+}
+
+/// Lists are separated by ";".
+QString written(const SpecFieldRef& ref) {
+    if (const auto* truth = std::get_if<bool*>(&ref))
+        return **truth ? SpecFieldEditor::tr("on") : SpecFieldEditor::tr("off");
+    if (const auto* number = std::get_if<int64_t*>(&ref))
+        return QString::number(**number);
+    if (const auto* number = std::get_if<double*>(&ref))
+        return numberText(**number);
+    if (const auto* string = std::get_if<std::string*>(&ref))
+        return QString::fromStdString(**string).replace('\n', "\\n");
+    QStringList parts;
+    if (const auto* numbers = std::get_if<std::vector<int64_t>*>(&ref))
+        for (const int64_t number : **numbers)
+            parts << QString::number(number);
+    else
+        for (const std::string& part : *std::get<std::vector<std::string>*>(ref))
+            parts << QString::fromStdString(part);
+    return parts.join("; ");
+}
+
+class BoolEditor : public SpecFieldEditor {
+public:
+    BoolEditor(const SpecField& field, QWidget* parent)
+        : SpecFieldEditor(field, parent)
+        , m_box(new QCheckBox) {
+        finish(m_box);
+        connect(m_box, &QCheckBox::clicked, this, &SpecFieldEditor::edited);
+    }
+    void load(RunSpec& spec) override { m_box->setChecked(*std::get<bool*>(m_field.ref(spec))); }
+    bool store(RunSpec& spec) override {
+        *std::get<bool*>(m_field.ref(spec)) = m_box->isChecked();
+        return true;
+    }
+
+private:
+    QCheckBox* m_box;
+};
+
+class ChoiceEditor : public SpecFieldEditor {
+public:
+    ChoiceEditor(const SpecField& field, QWidget* parent)
+        : SpecFieldEditor(field, parent)
+        , m_box(new QComboBox) {
+        for (const std::string_view choice : field.choices)
+            m_box->addItem(text(choice));
+        finish(m_box);
+        connect(m_box, &QComboBox::activated, this, &SpecFieldEditor::edited);
+    }
+    void load(RunSpec& spec) override {
+        const QString value = QString::fromStdString(*std::get<std::string*>(m_field.ref(spec)));
+        if (m_box->findText(value) < 0)
+            m_box->addItem(value);
+        m_box->setCurrentText(value);
+    }
+    bool store(RunSpec& spec) override {
+        *std::get<std::string*>(m_field.ref(spec)) = m_box->currentText().toStdString();
+        return true;
+    }
+
+private:
+    QComboBox* m_box;
+};
+
+/// Lists of texts: paths, variables.
+class RowsEditor : public SpecFieldEditor {
+public:
+    RowsEditor(const SpecField& field, QWidget* parent)
+        : SpecFieldEditor(field, parent)
+        , m_rows(new PathRows(field.key.starts_with("data.") ? tr("+ add a path")
+                                                             : tr("+ add a variable"))) {
+        auto* column = new QVBoxLayout(this);
+        column->setContentsMargins(0, 0, 0, 0);
+        column->addWidget(m_rows);
+        connect(m_rows, &PathRows::rowAdded, this, [this](QWidget* row) { describe(row); });
+        connect(m_rows, &PathRows::edited, this, &SpecFieldEditor::edited);
+        describe(m_rows->firstRow());
+        setFocusProxy(m_rows->firstRow());
+    }
+    void load(RunSpec& spec) override {
+        QStringList texts;
+        for (const std::string& part : *list(spec))
+            texts << QString::fromStdString(part);
+        m_rows->setTexts(texts);
+    }
+    bool store(RunSpec& spec) override {
+        list(spec)->clear();
+        for (const QString& text : m_rows->texts())
+            list(spec)->push_back(text.toStdString());
+        return true;
+    }
+
+protected:
+    void frame(bool changed) override { m_rows->frame(changed); }
+
+private:
+    std::vector<std::string>* list(RunSpec& spec) const {
+        return std::get<std::vector<std::string>*>(m_field.ref(spec));
+    }
+
+    PathRows* m_rows;
+};
+
+/// Numbers, texts, and lists of numbers.
+class LineEditor : public SpecFieldEditor {
+public:
+    LineEditor(const SpecField& field, QWidget* parent)
+        : SpecFieldEditor(field, parent)
+        , m_edit(new QLineEdit) {
+        finish(m_edit);
+        connect(m_edit, &QLineEdit::textEdited, this, &SpecFieldEditor::edited);
+    }
+
+    void load(RunSpec& spec) override {
+        const QString shown = written(m_field.ref(spec));
+        setProblem(m_edit, {});
+        if (shown != m_edit->text())
+            m_edit->setText(shown);
+    }
+
+    bool store(RunSpec& spec) override {
+        const SpecFieldRef ref = m_field.ref(spec);
+        const bool good = read(ref, m_edit->text());
+        setProblem(m_edit, good ? QString() : refusal(ref, m_edit->text()));
+        return good;
+    }
+
+private:
+    QString refusal(const SpecFieldRef& ref, const QString& typed) const {
+        const QString what = std::holds_alternative<double*>(ref)    ? tr("a number")
+                             : std::holds_alternative<int64_t*>(ref) ? tr("a whole number")
+                                                                     : tr("whole numbers");
+        const QString holds = typed.isEmpty() ? tr("is empty") : tr("holds \"%1\"").arg(typed);
+        return tr("%1 must be %2 from %3 to %4, but %5")
+            .arg(fieldLabel(m_field), what, numberText(m_field.min), numberText(m_field.max),
+                 holds);
+    }
+
+    bool readNumbers(std::vector<int64_t>& list, const QString& typed) const {
+        list.clear();
+        for (const QString& part : typed.split(';', Qt::SkipEmptyParts)) {
+            bool good = true;
+            list.push_back(part.trimmed().toLongLong(&good));
+            if (!good || !inBounds(static_cast<double>(list.back())))
+                return false;
+        }
+        return true;
+    }
+
+    bool inBounds(double value) const { return value >= m_field.min && value <= m_field.max; }
+
+    bool read(const SpecFieldRef& ref, const QString& typed) const {
+        bool good = true;
+        if (const auto* number = std::get_if<int64_t*>(&ref)) {
+            const qlonglong value = typed.trimmed().toLongLong(&good);
+            if (good)
+                **number = value;
+            return good && inBounds(static_cast<double>(value));
+        }
+        if (const auto* number = std::get_if<double*>(&ref)) {
+            const double value = typed.trimmed().toDouble(&good);
+            if (good)
+                **number = value;
+            return good && inBounds(value);
+        }
+        if (const auto* string = std::get_if<std::string*>(&ref)) {
+            **string = QString(typed).replace("\\n", "\n").toStdString();
+            return true;
+        }
+        return readNumbers(*std::get<std::vector<int64_t>*>(ref), typed);
+    }
+
+    QLineEdit* m_edit;
+};
+
+QString boundsText(const SpecField& field) {
+    if (field.min >= field.max)
+        return {};
+    return SpecFieldEditor::tr("%1 to %2").arg(numberText(field.min), numberText(field.max));
+}
+
+} // namespace
+
+QString fieldLabel(const SpecField& field) {
+    return text(field.label);
+}
+
+QString fieldToolTip(const SpecField& field) {
+    QStringList lines{text(field.description)};
+    if (const QString bounds = boundsText(field); !bounds.isEmpty())
+        lines << bounds + (field.unit.empty() ? QString() : ' ' + text(field.unit));
+    lines << text(field.key);
+    return lines.join('\n');
+}
+
+QString fieldText(const SpecField& field, const RunSpec& spec) {
+    RunSpec copy = spec;
+    return written(field.ref(copy));
+}
+
+SpecFieldEditor::SpecFieldEditor(const SpecField& field, QWidget* parent)
+    : QWidget(parent)
+    , m_field(field) {}
+
+void SpecFieldEditor::describe(QWidget* control) const {
+    if (control->objectName().isEmpty())
+        control->setObjectName("field." + text(m_field.key));
+    control->setAccessibleName(fieldLabel(m_field));
+    control->setAccessibleDescription(text(m_field.description));
+    control->setToolTip(fieldToolTip(m_field));
+}
+
+void SpecFieldEditor::finish(QWidget* control) {
+    describe(control);
+    m_control = control;
+    setFocusProxy(control);
+    auto* row = new QHBoxLayout(this);
+    row->setContentsMargins(0, 0, 0, 0);
+    row->setSpacing(2 * size::kGrid);
+    const bool sized = !m_field.choices.empty() || m_field.max > m_field.min ||
+                       qobject_cast<QCheckBox*>(control) != nullptr;
+    row->addWidget(control);
+    if (!sized)
+        return;
+    control->setFixedWidth(qobject_cast<QCheckBox*>(control) ? control->sizeHint().width()
+                                                             : size::kFieldWidth);
+    m_aside = new ElidedLabel(text(m_field.unit), "secondary");
+    m_aside->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Fixed);
+    row->addWidget(m_aside, 1);
+}
+
+void SpecFieldEditor::setChanged(bool changed, const QString& before) {
+    frame(changed);
+    if (!m_aside)
+        return;
+    QStringList parts;
+    if (!m_field.unit.empty())
+        parts << text(m_field.unit);
+    if (changed)
+        parts << before;
+    m_aside->setFullText(parts.join(kSeparator));
+}
+
+void SpecFieldEditor::frame(bool changed) {
+    setStyleProperty(m_control, "changed", changed);
+}
+
+void SpecFieldEditor::setProblem(QWidget* control, const QString& problem) {
+    m_problem = problem;
+    setStyleProperty(control, "invalid", !problem.isEmpty());
+    control->setToolTip(problem.isEmpty() ? fieldToolTip(m_field) : problem);
+}
+
+SpecFieldEditor* SpecFieldEditor::make(const SpecField& field, QWidget* parent) {
+    RunSpec probe;
+    const SpecFieldRef ref = field.ref(probe);
+    if (std::holds_alternative<bool*>(ref))
+        return new BoolEditor(field, parent);
+    if (!field.choices.empty())
+        return new ChoiceEditor(field, parent);
+    if (std::holds_alternative<std::vector<std::string>*>(ref))
+        return new RowsEditor(field, parent);
+    return new LineEditor(field, parent);
+}
+
+} // namespace rm

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/ui/new_run/toml_drawer.h"
+
+#include "app/ui/widgets/label.h"
+
+#include <QHBoxLayout>
+#include <QKeyEvent>
+#include <QPlainTextEdit>
+#include <QTextCursor>
+#include <QVBoxLayout>
+
+namespace rm {
+
+TomlDrawer::TomlDrawer(QWidget* page)
+    : Card(page)
+    , m_text(new QPlainTextEdit)
+    , m_problem(makeText({}, "bad")) {
+    setObjectName("tomlDrawer");
+    auto* head = new QHBoxLayout;
+    head->addWidget(makeLabel(tr("As a file"), "cardTitle"));
+    auto* hint = new ElidedLabel(tr("form and text follow each other"), "caption");
+    hint->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
+    hint->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Fixed);
+    head->addWidget(hint, 1);
+    QPushButton* close = makeButton(tr("Close"), "quiet", "closeFile");
+    head->addWidget(close);
+    body()->addLayout(head);
+    m_text->setObjectName("specToml");
+    m_text->setAccessibleName(tr("Run spec as TOML"));
+    m_text->setLineWrapMode(QPlainTextEdit::WidgetWidth);
+    m_text->setTabChangesFocus(true);
+    body()->addWidget(m_text, 1);
+    m_problem->setObjectName("specError");
+    m_problem->hide();
+    body()->addWidget(m_problem);
+    connect(m_text, &QPlainTextEdit::textChanged, this, &TomlDrawer::edited);
+    connect(close, &QPushButton::clicked, this, &TomlDrawer::closeAsked);
+    hide();
+}
+
+void TomlDrawer::keyPressEvent(QKeyEvent* event) {
+    if (event->key() == Qt::Key_Escape)
+        Q_EMIT closeAsked();
+    else
+        Card::keyPressEvent(event);
+}
+
+QString TomlDrawer::text() const {
+    return m_text->toPlainText();
+}
+
+void TomlDrawer::setText(const QString& toml) {
+    m_text->setPlainText(toml);
+}
+
+void TomlDrawer::amend(const QString& toml) {
+    const QSignalBlocker quiet(this);
+    const QString before = text();
+    const auto shorter = std::min(before.size(), toml.size());
+    qsizetype head = 0, tail = 0;
+    while (head < shorter && before[head] == toml[head])
+        ++head;
+    while (tail < shorter - head &&
+           before[before.size() - 1 - tail] == toml[toml.size() - 1 - tail])
+        ++tail;
+    QTextCursor cursor(m_text->document());
+    cursor.setPosition(static_cast<int>(head));
+    cursor.setPosition(static_cast<int>(before.size() - tail), QTextCursor::KeepAnchor);
+    cursor.insertText(toml.mid(head, toml.size() - tail - head));
+}
+
+void TomlDrawer::setProblem(const QString& problem) {
+    m_problem->setText(problem);
+    m_problem->setVisible(!problem.isEmpty());
+    setStyleProperty(m_text, "invalid", !problem.isEmpty());
+}
+
+void TomlDrawer::setReadOnly(bool readOnly) {
+    m_text->setReadOnly(readOnly);
+}
+
+} // namespace rm

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/ui/nodes/node_card.h"
+
+#include "app/ui/data/node_words.h"
+#include "app/ui/look/theme.h"
+#include "app/ui/widgets/chip.h"
+#include "app/ui/widgets/label.h"
+
+#include <QKeyEvent>
+#include <QVBoxLayout>
+
+namespace rm {
+
+namespace {
+
+/// The beginning of the cause in "attempt object: cause. advice"; the row below the cards has the
+/// whole.
+QString causeOf(const CheckRow& row) {
+    const QString detail = QString::fromStdString(row.detail);
+    const QString cause = detail.contains(": ") ? detail.section(": ", 1) : detail;
+    return QString::fromStdString(row.title) + ": " + cause.section(". ", 0, 0).section("; ", 0, 0);
+}
+
+/// What stands where the report would, and what is wrong with a machine that has one.
+QStringList linesOf(const std::optional<NodeCheck>& check, bool checking) {
+    if (checking && !(check && check->report))
+        return {NodeCard::tr("connecting and looking around…")};
+    if (!check)
+        return {NodeCard::tr("check it to see what it has")};
+    QStringList lines;
+    if (check->report)
+        lines = reportWords(*check->report);
+    for (const CheckRow& row : checkRows(*check))
+        if (row.verdict == CheckRow::Verdict::kBad && lines.size() < 4)
+            lines << causeOf(row);
+    return lines;
+}
+
+bool isBad(const std::optional<NodeCheck>& check, qsizetype line) {
+    return check && line >= (check->report ? reportWords(*check->report).size() : 0);
+}
+
+} // namespace
+
+NodeCard::NodeCard(const Node& node, QWidget* parent)
+    : QFrame(parent)
+    , m_node(node) {
+    buildUi();
+    show(std::nullopt, false);
+}
+
+void NodeCard::buildUi() {
+    setObjectName("nodeCard");
+    setProperty("role", "card");
+    setProperty("node", QString::fromStdString(m_node.name));
+    setFocusPolicy(Qt::StrongFocus);
+    setCursor(Qt::PointingHandCursor);
+    auto* column = new QVBoxLayout(this);
+    column->setContentsMargins(16, 14, 16, 14);
+    column->setSpacing(size::kGrid);
+    auto* head = new QHBoxLayout;
+    head->addWidget(new ElidedLabel(nodeTitle(m_node.name), "cardTitle"), 1);
+    m_chip = new Chip;
+    head->addWidget(m_chip);
+    column->addLayout(head);
+    m_address = new ElidedLabel({}, "mono");
+    column->addWidget(m_address);
+    for (ElidedLabel*& line : m_lines) {
+        line = new ElidedLabel({}, "body");
+        column->addWidget(line);
+    }
+}
+
+void NodeCard::show(const std::optional<NodeCheck>& check, bool checking) {
+    const StateWords words = checkWords(check, checking);
+    m_chip->show(words.text, words.tone);
+    m_address->setFullText(addressWords(m_node, check));
+    QStringList lines = linesOf(check, checking);
+    // The last line is the one that matters when something is wrong.
+    while (lines.size() > static_cast<qsizetype>(m_lines.size()))
+        lines.removeAt(static_cast<qsizetype>(m_lines.size()) - 1);
+    for (size_t at = 0; at < m_lines.size(); ++at) {
+        const auto line = static_cast<qsizetype>(at);
+        m_lines[at]->setFullText(lines.value(line));
+        const bool bad = line == lines.size() - 1 && words.tone == Tone::kBad && isBad(check, line);
+        setStyleProperty(m_lines[at], "role",
+                         bad ? "bad" : (check && check->report ? "body" : "bodySecondary"));
+    }
+    setAccessibleName(nodeTitle(m_node.name) + ", " + words.text);
+    setAccessibleDescription(lines.join("; "));
+}
+
+void NodeCard::setSelected(bool selected) {
+    setStyleProperty(this, "selected", selected);
+}
+
+void NodeCard::mousePressEvent(QMouseEvent*) {
+    Q_EMIT selected();
+}
+
+void NodeCard::keyPressEvent(QKeyEvent* event) {
+    if (event->key() == Qt::Key_Return || event->key() == Qt::Key_Space)
+        Q_EMIT selected();
+    else
+        QFrame::keyPressEvent(event);
+}
+
+void NodeCard::focusInEvent(QFocusEvent* event) {
+    QFrame::focusInEvent(event);
+    if (event->reason() == Qt::TabFocusReason || event->reason() == Qt::BacktabFocusReason)
+        Q_EMIT selected();
+}
+
+} // namespace rm

@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/ui/nodes/nodes_page.h"
+
+#include "app/ui/data/node_words.h"
+#include "app/ui/dialogs/node_connector.h"
+#include "app/ui/dialogs/node_dialog.h"
+#include "app/ui/look/format.h"
+#include "app/ui/look/theme.h"
+#include "app/ui/nodes/node_card.h"
+#include "app/ui/widgets/card.h"
+#include "app/ui/widgets/chip.h"
+#include "app/ui/widgets/label.h"
+#include "app/ui/widgets/page_header.h"
+#include "app/ui/widgets/reflow_grid.h"
+#include "app/ui/widgets/toast.h"
+#include "shared/io/clock.h"
+
+#include <QHBoxLayout>
+#include <QScrollArea>
+#include <QVBoxLayout>
+
+#include <algorithm>
+
+namespace rm {
+
+namespace {
+
+constexpr int kTitleColumn = 170;
+
+Tone toneOf(CheckRow::Verdict verdict) {
+    switch (verdict) {
+    case CheckRow::Verdict::kGood:
+        return Tone::kGood;
+    case CheckRow::Verdict::kWarning:
+        return Tone::kWarn;
+    case CheckRow::Verdict::kBad:
+        return Tone::kBad;
+    }
+    Q_UNREACHABLE();
+}
+
+QString verdictWord(CheckRow::Verdict verdict) {
+    switch (verdict) {
+    case CheckRow::Verdict::kGood:
+        return NodesPage::tr("good");
+    case CheckRow::Verdict::kWarning:
+        return NodesPage::tr("warning");
+    case CheckRow::Verdict::kBad:
+        return NodesPage::tr("problem");
+    }
+    Q_UNREACHABLE();
+}
+
+} // namespace
+
+NodesPage::NodesPage(const AppContext& context, QWidget* parent)
+    : QWidget(parent)
+    , m_context(context) {
+    buildUi();
+    wire();
+    restore();
+}
+
+void NodesPage::buildUi() {
+    auto* column = new QVBoxLayout(this);
+    column->setContentsMargins(size::kPageX, size::kPageY, size::kPageX, size::kPageY);
+    column->setSpacing(size::kCardGap);
+    m_header = new PageHeader(tr("Nodes"));
+    m_add = m_header->addAction(tr("Add node"), "", "addNode");
+    m_checkAll = m_header->addAction(tr("Check all"), "primary", "checkAll");
+    column->addWidget(m_header);
+    m_grid = new ReflowGrid(3, size::kNodeCardMin);
+    auto* content = new QWidget;
+    auto* inner = new QVBoxLayout(content);
+    inner->setContentsMargins(0, 0, 0, 0);
+    inner->setSpacing(size::kCardGap);
+    inner->addWidget(m_grid);
+    inner->addWidget(buildCheck());
+    inner->addStretch(1);
+    auto* scroll = new QScrollArea;
+    scroll->setWidgetResizable(true);
+    scroll->setFrameShape(QFrame::NoFrame);
+    scroll->setWidget(content);
+    column->addWidget(scroll, 1);
+}
+
+QWidget* NodesPage::buildCheck() {
+    auto* card = new Card;
+    card->body()->setContentsMargins(16, 10, 16, 14);
+    card->body()->setSpacing(0);
+    auto* head = new QHBoxLayout;
+    m_checkTitle = makeLabel(tr("Check"), "cardTitle");
+    m_checkSummary = makeLabel({}, "secondary");
+    m_remove = makeButton(tr("Remove"), "quiet", "removeNode");
+    m_edit = makeButton(tr("Edit"), "quiet", "editNode");
+    m_checkOne = makeButton(tr("Check again"), "quiet", "checkNode");
+    head->addWidget(m_checkTitle);
+    head->addStretch(1);
+    head->addWidget(m_checkSummary);
+    head->addWidget(m_checkOne);
+    head->addWidget(m_edit);
+    head->addWidget(m_remove);
+    card->body()->addLayout(head);
+    card->body()->addSpacing(size::kGrid);
+    m_rows = new QVBoxLayout;
+    m_rows->setSpacing(0);
+    card->body()->addLayout(m_rows);
+    card->body()->addStretch(1);
+    return card;
+}
+
+void NodesPage::wire() {
+    connect(m_add, &QPushButton::clicked, this, &NodesPage::addNode);
+    connect(m_checkAll, &QPushButton::clicked, &m_context.connector, &NodeConnector::checkAll);
+    connect(m_checkOne, &QPushButton::clicked, this,
+            [this] { m_context.connector.check(m_selected); });
+    connect(m_edit, &QPushButton::clicked, this, &NodesPage::editSelected);
+    connect(m_remove, &QPushButton::clicked, this, &NodesPage::removeSelected);
+    connect(&m_context.fleet, &Fleet::nodesChanged, this, &NodesPage::rebuildCards);
+    connect(&m_context.fleet, &Fleet::checkChanged, this, &NodesPage::refresh);
+    connect(&m_context.connector, &NodeConnector::checkingChanged, this, &NodesPage::refresh);
+}
+
+void NodesPage::restore() {
+    m_selected = kLocalNodeName;
+    rebuildCards();
+}
+
+void NodesPage::rebuildCards() {
+    m_grid->clear();
+    m_cards.clear();
+    for (const Node& node : m_context.fleet.nodes()) {
+        auto* card = new NodeCard(node);
+        const QString name = QString::fromStdString(node.name);
+        connect(card, &NodeCard::selected, this, [this, name] { select(name); });
+        m_cards.push_back(card);
+        m_grid->add(card);
+        refresh(name);
+    }
+    select(m_context.fleet.find(m_selected) ? m_selected : QString(kLocalNodeName));
+}
+
+void NodesPage::refresh(const QString& name) {
+    for (NodeCard* card : m_cards)
+        if (card->node().name == name.toStdString())
+            card->show(m_context.fleet.lastCheck(name), m_context.connector.isChecking(name));
+    refreshHeader();
+    if (name == m_selected)
+        showCheck();
+}
+
+void NodesPage::refreshHeader() {
+    const std::vector<Node> nodes = m_context.fleet.nodes();
+    m_header->setFacts(fleetWords(nodes, m_context.fleet));
+    m_checkAll->setText(nodes.size() == 1 ? tr("Check this computer")
+                                          : tr("Check %1 nodes").arg(nodes.size()));
+}
+
+void NodesPage::select(const QString& name) {
+    m_selected = name;
+    for (NodeCard* card : m_cards)
+        card->setSelected(m_cards.size() > 1 && card->node().name == name.toStdString());
+    showCheck();
+}
+
+void NodesPage::clearRows() {
+    while (QLayoutItem* item = m_rows->takeAt(0)) {
+        if (QWidget* widget = item->widget()) {
+            widget->hide();
+            widget->deleteLater();
+        }
+        delete item;
+    }
+}
+
+void NodesPage::showCheck() {
+    clearRows();
+    const bool checking = m_context.connector.isChecking(m_selected);
+    const auto check = m_context.fleet.lastCheck(m_selected);
+    m_checkTitle->setText(m_selected == kLocalNodeName ? tr("Check of this computer")
+                                                       : tr("Check of %1").arg(m_selected));
+    m_edit->setVisible(m_selected != kLocalNodeName);
+    m_remove->setVisible(m_selected != kLocalNodeName);
+    m_checkOne->setEnabled(!checking);
+    m_checkOne->setText(check ? tr("Check again") : tr("Check now"));
+    m_checkSummary->setText({});
+    if (checking || !check) {
+        m_rows->addWidget(makeLine());
+        m_rows->addSpacing(size::kCardGap);
+        m_rows->addWidget(makeText(checking ? tr("Connecting, then looking at system, memory, "
+                                                 "disks, network and GPUs…")
+                                            : tr("Not checked yet. A check connects, sends the "
+                                                 "agent (a few MB, once) and lists what it found."),
+                                   "bodySecondary"));
+        return;
+    }
+    const std::vector<CheckRow> rows = checkRows(*check);
+    const auto good = std::ranges::count(rows, CheckRow::Verdict::kGood, &CheckRow::verdict);
+    m_checkSummary->setText(tr("%1 of %2 passed").arg(good).arg(rows.size()) + kSeparator +
+                            formatRelative(check->checkedNs, wallNowNs()));
+    m_checkSummary->setToolTip(formatExact(check->checkedNs));
+    for (const CheckRow& row : rows)
+        addRow(row);
+}
+
+void NodesPage::addRow(const CheckRow& row) {
+    m_rows->addWidget(makeLine());
+    auto* line = new QWidget;
+    line->setMinimumHeight(size::kRowHeight);
+    auto* columns = new QHBoxLayout(line);
+    columns->setContentsMargins(0, 2 * size::kGrid, 0, 2 * size::kGrid);
+    columns->setSpacing(size::kCardGap);
+    columns->addWidget(new VerdictMark(toneOf(row.verdict), verdictWord(row.verdict)));
+    auto* title = new ElidedLabel(QString::fromStdString(row.title), "strong");
+    title->setFixedWidth(kTitleColumn);
+    columns->addWidget(title);
+    columns->addWidget(makeText(QString::fromStdString(row.detail), "bodySecondary"), 1);
+    m_rows->addWidget(line);
+}
+
+void NodesPage::addNode() {
+    openDialog(new NodeDialog(m_context.fleet, window()));
+}
+
+void NodesPage::editSelected() {
+    if (const auto node = m_context.fleet.find(m_selected))
+        openDialog(new NodeDialog(m_context.fleet, *node, window()));
+}
+
+void NodesPage::openDialog(NodeDialog* dialog) {
+    connect(dialog, &NodeDialog::saved, this, [this](const QString& name) {
+        select(name);
+        m_context.connector.check(name);
+    });
+    dialog->open();
+}
+
+void NodesPage::removeSelected() {
+    const auto node = m_context.fleet.find(m_selected);
+    if (!node)
+        return;
+    if (const auto done = m_context.fleet.remove(m_selected); !done) {
+        m_context.toast.say(QString::fromStdString(done.error().message));
+        return;
+    }
+    m_context.toast.offer(tr("%1 removed from the list").arg(nodeTitle(node->name)), tr("Undo"),
+                          [this, node = *node] {
+                              if (m_context.fleet.add(node))
+                                  select(QString::fromStdString(node.name));
+                          });
+}
+
+} // namespace rm

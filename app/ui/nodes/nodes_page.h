@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "app/core/fleet/fleet.h"
+#include "app/ui/data/app_context.h"
+
+#include <QWidget>
+
+#include <vector>
+
+class QLabel;
+class QPushButton;
+class QVBoxLayout;
+
+namespace rm {
+
+class ElidedLabel;
+class NodeCard;
+class NodeDialog;
+class PageHeader;
+class ReflowGrid;
+
+/// The machines: a card each, and the check of the selected one below.
+class NodesPage : public QWidget {
+    Q_OBJECT
+public:
+    explicit NodesPage(const AppContext& context, QWidget* parent = nullptr);
+    void addNode(); ///< opens the dialog
+    void select(const QString& name);
+
+private:
+    void buildUi();
+    QWidget* buildCheck();
+    void wire();
+    void restore();
+    void rebuildCards();
+    void refresh(const QString& name);
+    void refreshHeader();
+    void showCheck();
+    void addRow(const CheckRow& row);
+    void clearRows();
+    void editSelected();
+    void openDialog(NodeDialog* dialog);
+    void removeSelected();
+
+    AppContext m_context;
+    PageHeader* m_header;
+    QPushButton* m_add;
+    QPushButton* m_checkAll;
+    ReflowGrid* m_grid;
+    std::vector<NodeCard*> m_cards;
+    QString m_selected;
+    QLabel* m_checkTitle;
+    QLabel* m_checkSummary;
+    QPushButton* m_checkOne;
+    QPushButton* m_edit;
+    QPushButton* m_remove;
+    QVBoxLayout* m_rows;
+};
+
+} // namespace rm

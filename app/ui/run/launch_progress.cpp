@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/ui/run/launch_progress.h"
+
+#include "app/ui/look/format.h"
+#include "app/ui/widgets/label.h"
+
+#include <QHBoxLayout>
+#include <QProgressBar>
+#include <QVBoxLayout>
+
+namespace rm {
+
+namespace {
+constexpr int kPatienceMs = 3000; ///< without a byte, then each time it is told again
+}
+
+LaunchProgress::LaunchProgress(QWidget* parent)
+    : Card(parent)
+    , m_stage(makeLabel(tr("Starting"), "strong"))
+    , m_amount(makeLabel({}, "secondary"))
+    , m_bar(new QProgressBar) {
+    setObjectName("launchProgress");
+    auto* head = new QHBoxLayout;
+    head->addWidget(m_stage, 1);
+    head->addWidget(m_amount);
+    body()->addLayout(head);
+    m_bar->setTextVisible(false);
+    m_bar->setRange(0, 0);
+    m_bar->setAccessibleName(tr("Progress of the launch"));
+    body()->addWidget(m_bar);
+    m_patience.setInterval(kPatienceMs);
+    connect(&m_patience, &QTimer::timeout, this, &LaunchProgress::admitStall);
+}
+
+void LaunchProgress::show(const LiveState& live) {
+    if (live.launching)
+        show(live.pending ? Progress{tr("Cancelling: ending what was started")} : *live.launching);
+    if (!live.launching)
+        m_patience.stop();
+    setVisible(live.launching.has_value());
+}
+
+void LaunchProgress::show(const Progress& progress) {
+    constexpr int kScale = 1000;
+    if (progress == m_shown)
+        return;
+    m_shown = progress;
+    m_sinceMoved.start();
+    m_stage->setText(progress.stage);
+    if (progress.total <= 0) {
+        m_bar->setRange(0, 0);
+        m_amount->setText({});
+        m_patience.stop();
+        return;
+    }
+    m_bar->setRange(0, kScale);
+    m_bar->setValue(static_cast<int>(progress.done * kScale / progress.total));
+    showAmount(progress);
+    m_patience.start();
+}
+
+void LaunchProgress::showAmount(const Progress& progress) {
+    QStringList parts{tr("%1 sent").arg(formatBytes(static_cast<double>(progress.sent)))};
+    if (progress.done >= progress.total)
+        parts << tr("the node puts it in place");
+    else if (progress.bytesPerSec >= 0)
+        parts << formatBytesPerSec(progress.bytesPerSec);
+    if (progress.done < progress.total && progress.secondsLeft >= 0)
+        parts << tr("%1 left").arg(formatDuration(progress.secondsLeft));
+    m_amount->setText(parts.join(kSeparator));
+}
+
+// The pace that was told last is no longer true.
+void LaunchProgress::admitStall() {
+    if (m_shown.done >= m_shown.total)
+        return;
+    const double seconds = static_cast<double>(m_sinceMoved.elapsed()) / 1000;
+    m_amount->setText(tr("%1 sent").arg(formatBytes(static_cast<double>(m_shown.sent))) +
+                      kSeparator + tr("nothing moves for %1").arg(formatDuration(seconds)));
+}
+
+} // namespace rm

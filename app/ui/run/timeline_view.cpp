@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/ui/run/timeline_view.h"
+
+#include "app/ui/look/format.h"
+#include "app/ui/look/theme.h"
+#include "app/ui/models/runs_model.h"
+
+#include <QPainter>
+#include <QStyledItemDelegate>
+
+namespace rm {
+
+namespace {
+
+constexpr int kLine = 22;
+constexpr int kPad = 14;
+constexpr int kTimeWidth = 42;
+
+class MomentDelegate : public QStyledItemDelegate {
+public:
+    using QStyledItemDelegate::QStyledItemDelegate;
+
+    QSize sizeHint(const QStyleOptionViewItem&, const QModelIndex&) const override {
+        return {0, kLine};
+    }
+
+    void paint(QPainter* painter, const QStyleOptionViewItem& option,
+               const QModelIndex& index) const override {
+        const Theme& theme = Theme::instance();
+        painter->save();
+        painter->setRenderHint(QPainter::Antialiasing);
+        if (option.state & QStyle::State_Selected)
+            painter->fillRect(option.rect, colours().accentBack);
+        QRect rest = option.rect.adjusted(kPad, 0, -kPad, 0);
+        painter->setFont(theme.font(FontRole::kMono));
+        painter->setPen(colours().secondary);
+        painter->drawText(rest, Qt::AlignVCenter | Qt::AlignLeft, index.data(kSortRole).toString());
+        rest.setLeft(rest.left() + kTimeWidth);
+        painter->setPen(Qt::NoPen);
+        painter->setBrush(toneColour(static_cast<Tone>(index.data(kToneRole).toInt())));
+        painter->drawEllipse(QRectF(rest.left(), rest.center().y() - 3.0, 7, 7));
+        rest.setLeft(rest.left() + kPad);
+        painter->setFont(theme.font(FontRole::kSecondary));
+        painter->setPen(colours().text);
+        const QString text = painter->fontMetrics().elidedText(index.data().toString(),
+                                                               Qt::ElideRight, rest.width());
+        painter->drawText(rest, Qt::AlignVCenter | Qt::AlignLeft, text);
+        painter->restore();
+    }
+};
+
+} // namespace
+
+void TimelineModel::setMoments(std::vector<Moment> moments) {
+    if (moments == m_moments)
+        return;
+    beginResetModel();
+    m_moments = std::move(moments);
+    endResetModel();
+}
+
+const Moment* TimelineModel::at(int row) const {
+    return row >= 0 && row < rowCount() ? &m_moments[static_cast<size_t>(row)] : nullptr;
+}
+
+int TimelineModel::rowCount(const QModelIndex& parent) const {
+    return parent.isValid() ? 0 : static_cast<int>(m_moments.size());
+}
+
+QVariant TimelineModel::data(const QModelIndex& index, int role) const {
+    const Moment* moment = at(index.row());
+    if (!moment)
+        return {};
+    switch (role) {
+    case Qt::DisplayRole:
+        return moment->text;
+    case Qt::AccessibleTextRole:
+        return formatClock(moment->wallNs) + ' ' + moment->text;
+    case Qt::ToolTipRole:
+        return formatExact(moment->wallNs) + '\n' + moment->text;
+    case kSortRole:
+        return formatClock(moment->wallNs);
+    case kToneRole:
+        return static_cast<int>(moment->tone);
+    }
+    return {};
+}
+
+TimelineView::TimelineView(QWidget* parent)
+    : QListView(parent)
+    , m_model(new TimelineModel(this)) {
+    setObjectName("events");
+    setAccessibleName(tr("Events"));
+    setModel(m_model);
+    setItemDelegate(new MomentDelegate(this));
+    setFrameShape(QFrame::NoFrame);
+    setUniformItemSizes(true);
+    setVerticalScrollMode(QAbstractItemView::ScrollPerPixel);
+    setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+    connect(this, &QListView::clicked, this, &TimelineView::choose);
+    connect(this, &QListView::activated, this, &TimelineView::choose);
+}
+
+void TimelineView::setMoments(std::vector<Moment> moments) {
+    const Moment* chosen = m_model->at(currentIndex().row());
+    const std::optional<Moment> before = chosen ? std::optional(*chosen) : std::nullopt;
+    m_model->setMoments(std::move(moments));
+    for (int row = 0; before && row < m_model->rowCount(); ++row)
+        if (*m_model->at(row) == *before)
+            setCurrentIndex(m_model->index(row));
+}
+
+void TimelineView::choose(const QModelIndex& index) {
+    if (const Moment* moment = m_model->at(index.row()))
+        Q_EMIT momentChosen(Moment(*moment));
+}
+
+} // namespace rm

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/ui/runs/runs_page.h"
+
+#include "app/core/run/engine.h"
+#include "app/ui/data/runs_feed.h"
+#include "app/ui/look/format.h"
+#include "app/ui/look/theme.h"
+#include "app/ui/models/runs_model.h"
+#include "app/ui/widgets/card.h"
+#include "app/ui/widgets/empty_state.h"
+#include "app/ui/widgets/label.h"
+#include "app/ui/widgets/page_header.h"
+#include "app/ui/widgets/table.h"
+#include "app/ui/widgets/toast.h"
+
+#include <QHeaderView>
+#include <QLineEdit>
+#include <QStackedWidget>
+#include <QVBoxLayout>
+
+namespace rm {
+
+RunsPage::RunsPage(const AppContext& context, QWidget* parent)
+    : QWidget(parent)
+    , m_context(context) {
+    buildUi();
+    wire();
+    restore();
+}
+
+void RunsPage::buildUi() {
+    auto* column = new QVBoxLayout(this);
+    column->setContentsMargins(size::kPageX, size::kPageY, size::kPageX, size::kPageY);
+    column->setSpacing(size::kCardGap);
+    m_header = new PageHeader(tr("Runs"));
+    m_delete = m_header->addAction(tr("Delete"), "", "deleteRun");
+    m_new = m_header->addAction(tr("New run"), "primary", "newRun");
+    column->addWidget(m_header);
+    m_filter = new QLineEdit;
+    m_filter->setObjectName("runsFilter");
+    m_filter->setAccessibleName(tr("Filter runs"));
+    m_filter->setPlaceholderText(tr("Filter by name, state, node, tag or note   Ctrl+F"));
+    m_filter->setClearButtonEnabled(true);
+    column->addWidget(m_filter);
+
+    m_model = new RunsModel(this);
+    m_rows = new RunsFilter(this);
+    m_rows->setSourceModel(m_model);
+    m_table = new Table("runsTable", tr("Runs"));
+    m_table->setModel(m_rows);
+    m_table->setSortingEnabled(true);
+    m_table->setColumnWidths({184, 172, 128, 70, 70, 62, 128, 160, 104, 120, 0});
+    m_empty = new EmptyState(tr("No runs yet"),
+                             tr("A run is one training job on one or more machines. The recipe "
+                                "gpt-tiny finishes in under three minutes on this computer."),
+                             tr("New run"));
+    m_nothingFound = new EmptyState(tr("No run matches"), tr("No run holds all of these words."),
+                                    tr("Clear the filter"));
+    m_stack = new QStackedWidget;
+    m_stack->addWidget(m_table);
+    m_stack->addWidget(m_empty);
+    m_stack->addWidget(m_nothingFound);
+    auto* card = new Card;
+    card->body()->setContentsMargins(1, 1, 1, 1);
+    card->body()->addWidget(m_stack);
+    column->addWidget(card, 1);
+}
+
+void RunsPage::wire() {
+    connect(m_new, &QPushButton::clicked, this, &RunsPage::newRunAsked);
+    connect(m_empty, &EmptyState::acted, this, &RunsPage::newRunAsked);
+    connect(m_nothingFound, &EmptyState::acted, m_filter, &QLineEdit::clear);
+    connect(m_delete, &QPushButton::clicked, this, &RunsPage::deleteSelected);
+    connect(m_filter, &QLineEdit::textChanged, this, [this](const QString& words) {
+        m_rows->setWords(words);
+        showRows();
+    });
+    connect(m_table, &Table::opened, this,
+            [this](int row) { Q_EMIT runChosen(m_rows->index(row, 0).data(kIdRole).toString()); });
+    connect(m_table, &Table::rowChosen, this, [this](int row) { m_delete->setEnabled(row >= 0); });
+    connect(m_model, &RunsModel::notesEdited, this,
+            [this](const QString& run, const QString& notes) {
+                if (const auto done = m_context.engine.setNotes(run, notes); !done)
+                    report(QString::fromStdString(done.error().message));
+            });
+    connect(m_model, &RunsModel::tagsEdited, this,
+            [this](const QString& run, const QStringList& tags) {
+                if (const auto done = m_context.engine.setTags(run, tags); !done)
+                    report(QString::fromStdString(done.error().message));
+            });
+    connect(&m_context.runs, &RunsFeed::changed, this, &RunsPage::refresh);
+}
+
+void RunsPage::restore() {
+    m_delete->setEnabled(false);
+    m_table->sortByColumn(RunsModel::kCreated, Qt::DescendingOrder);
+    refresh();
+}
+
+void RunsPage::refresh() {
+    const QString selected = selectedRun();
+    const std::vector<RunSummary>& runs = m_context.runs.runs();
+    m_model->setRuns(runs);
+    m_table->setColumnHidden(RunsModel::kParent,
+                             std::ranges::all_of(runs, &QString::isEmpty, &RunSummary::parentRun));
+    for (int row = 0; row < m_rows->rowCount() && selectedRun() != selected; ++row)
+        if (m_rows->index(row, 0).data(kIdRole).toString() == selected)
+            m_table->selectRow(row);
+    const auto live = std::ranges::count_if(
+        runs, [](const RunSummary& run) { return run.state == RunStateKind::kRunning; });
+    QString facts = counted(static_cast<int64_t>(runs.size()), tr("1 run"), tr("%1 runs"));
+    if (live > 0)
+        facts += kSeparator + tr("%1 running").arg(live);
+    m_header->setFacts(runs.empty() ? QString() : facts);
+    showRows();
+}
+
+void RunsPage::showRows() {
+    if (m_model->rowCount() == 0)
+        m_stack->setCurrentWidget(m_empty);
+    else if (m_rows->rowCount() == 0)
+        m_stack->setCurrentWidget(m_nothingFound);
+    else
+        m_stack->setCurrentWidget(m_table);
+    m_filter->setVisible(m_model->rowCount() > 0);
+    m_delete->setVisible(m_model->rowCount() > 0);
+    m_new->setVisible(m_model->rowCount() > 0); // the empty page has its own
+}
+
+QString RunsPage::selectedRun() const {
+    const int row = m_table->currentRow();
+    return row < 0 ? QString() : m_rows->index(row, 0).data(kIdRole).toString();
+}
+
+void RunsPage::deleteSelected() {
+    const QString id = selectedRun();
+    const RunSummary* run = m_context.runs.find(id);
+    if (!run)
+        return;
+    if (run->state == RunStateKind::kRunning || run->state == RunStateKind::kPreparing) {
+        report(tr("%1 is training: stop or pause it before deleting it").arg(run->name));
+        return;
+    }
+    if (const auto done = m_context.engine.setDeleted(id, true); !done) {
+        report(QString::fromStdString(done.error().message));
+        return;
+    }
+    m_context.toast.offer(tr("%1 deleted").arg(run->name), tr("Undo"), [this, id] {
+        if (const auto done = m_context.engine.setDeleted(id, false); !done)
+            report(QString::fromStdString(done.error().message));
+    });
+}
+
+void RunsPage::report(const QString& problem) {
+    m_context.toast.say(problem);
+}
+
+void RunsPage::focusFilter() {
+    m_filter->setFocus();
+    m_filter->selectAll();
+}
+
+} // namespace rm

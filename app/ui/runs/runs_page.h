@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "app/ui/data/app_context.h"
+
+#include <QWidget>
+
+class QLineEdit;
+class QPushButton;
+class QStackedWidget;
+
+namespace rm {
+
+class EmptyState;
+class PageHeader;
+class RunsFilter;
+class RunsModel;
+class Table;
+
+/// All runs in a table: filter, sort, edit tags and notes, delete with undo, open.
+class RunsPage : public QWidget {
+    Q_OBJECT
+public:
+    explicit RunsPage(const AppContext& context, QWidget* parent = nullptr);
+    void focusFilter();
+
+Q_SIGNALS:
+    void runChosen(const QString& run);
+    void newRunAsked();
+
+private:
+    void buildUi();
+    void wire();
+    void restore();
+    void refresh();
+    void showRows();
+    void deleteSelected();
+    QString selectedRun() const;
+    void report(const QString& problem);
+
+    AppContext m_context;
+    PageHeader* m_header;
+    QLineEdit* m_filter;
+    QPushButton* m_delete;
+    QPushButton* m_new;
+    QStackedWidget* m_stack;
+    Table* m_table;
+    EmptyState* m_empty;
+    EmptyState* m_nothingFound;
+    RunsModel* m_model;
+    RunsFilter* m_rows;
+};
+
+} // namespace rm

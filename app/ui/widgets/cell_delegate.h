@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <QStyledItemDelegate>
+
+namespace rm {
+
+/// Roles that delegates and proxies use.
+enum ModelRole {
+    kSortRole = Qt::UserRole + 1, ///< a number or text to sort by
+    kToneRole,                    ///< int of Tone, for chips
+    kIdRole,                      ///< QString: the run's id
+    kHintRole,                    ///< QString: what can be written into a cell that is empty
+};
+
+/// Cells as the style sheet's tables show them; one with kToneRole is drawn as a chip.
+class CellDelegate : public QStyledItemDelegate {
+    Q_OBJECT
+public:
+    using QStyledItemDelegate::QStyledItemDelegate;
+    void paint(QPainter* painter, const QStyleOptionViewItem& option,
+               const QModelIndex& index) const override;
+
+protected:
+    void initStyleOption(QStyleOptionViewItem* option, const QModelIndex& index) const override;
+};
+
+} // namespace rm
