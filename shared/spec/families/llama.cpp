@@ -25,7 +25,7 @@ std::vector<FamilyRow> llamaRows() {
              .alsoCalled({"tied_embeddings", "tie_word_embeddings", "weight_tying"})},
         {number("model.norm_eps", "Epsilon of norms", "", "Added to the mean square in RMSNorm.",
                 {0, 1}, RM_FIELD(model.normEps))
-             .alsoCalled({"rms_norm_eps", "layernorm_epsilon", "eps"})},
+             .alsoCalled({"rms_norm_eps", "layernorm_epsilon"})},
         {number("model.rope_base", "Rotary base", "",
                 "Base of the frequencies of rotary embeddings.", {1, 1e12},
                 RM_FIELD(model.ropeBase))

@@ -200,9 +200,10 @@ private Q_SLOTS:
 
     void stateOfAReleaseWithFewerSettingsIsRead() {
         std::string text = toJson(someState());
-        const size_t at = text.find("\n  \"optimizer.clip\": null,");
+        const std::string clip = ",\n  \"optimizer.clip\": null";
+        const size_t at = text.find(clip);
         QVERIFY(at != text.npos);
-        text.erase(at, text.find('\n', at + 1) - at);
+        text.erase(at, clip.size());
         QCOMPARE(parseTrainState(text, "s")->settings, someState().settings);
     }
 
