@@ -3,7 +3,9 @@
 #include "tests/unit/train/rank_ends.h"
 #include "tests/unit/train/trainer_run.h"
 
+#include <QDir>
 #include <QElapsedTimer>
+#include <QFile>
 #include <QObject>
 #include <QTest>
 
@@ -23,6 +25,18 @@ RunSpec endlessSpec() {
     RunSpec spec = tinySpec();
     spec.train.steps = 1000000;
     return spec;
+}
+
+/// Whether the set of signals `name` ("SigBlk", ...) in the kernel's status of a thread has one.
+bool hasSignal(const QString& statusPath, const QByteArray& name, int signal) {
+    QFile file(statusPath);
+    if (!file.open(QIODevice::ReadOnly))
+        return false;
+    for (const QByteArray& line : file.readAll().split('\n'))
+        if (line.startsWith(name + ':'))
+            return (line.mid(name.size() + 1).trimmed().toULongLong(nullptr, 16) >> (signal - 1)) &
+                   1U;
+    return false;
 }
 
 } // namespace
@@ -196,6 +210,23 @@ private Q_SLOTS:
         QCOMPARE(saved.size(), 1u);
         QCOMPARE(saved[0].reason, "preempted");
         QCOMPARE(saved[0].step, run.lastStep(1));
+    }
+
+    // A handler's frame on top of oneDNN's matrix products may overwrite the heap.
+    void signalsInterruptNoThread() {
+        TrainerRun run;
+        run.start(endlessSpec(), 2);
+        QTRY_VERIFY_WITH_TIMEOUT(run.lastStep(0) > 2, 30000);
+        const QString tasks = QString::asprintf("/proc/%lld/task", run.rank(0).processId());
+        const QStringList threads = QDir(tasks).entryList({"[0-9]*"}, QDir::Dirs);
+        QVERIFY(threads.size() > 1); // gloo's
+        for (const QString& thread : threads) {
+            const QString status = tasks + '/' + thread + "/status";
+            for (const int signal : {SIGTERM, SIGUSR1}) {
+                QVERIFY(!hasSignal(status, "SigCgt", signal));
+                QVERIFY2(hasSignal(status, "SigBlk", signal), qPrintable(thread));
+            }
+        }
     }
 };
 

@@ -6,7 +6,7 @@
 
 #include <ATen/ops/zeros.h>
 
-#include <atomic>
+#include <algorithm>
 #include <csignal>
 #include <span>
 #include <thread>
@@ -17,10 +17,14 @@ namespace {
 
 enum Flag : size_t { kPreempts, kShut, kSize, kFlagCount };
 
-volatile std::sig_atomic_t preempted = 0;
+constexpr int kPreemptionSignals[] = {SIGTERM, SIGUSR1};
 
-void notePreemption(int) {
-    preempted = 1;
+bool isPreempted() {
+    sigset_t pending;
+    sigemptyset(&pending);
+    sigpending(&pending);
+    return std::ranges::any_of(
+        kPreemptionSignals, [&pending](int signal) { return sigismember(&pending, signal) == 1; });
 }
 
 /// Rank 0 has parsed the same before it sent it.
@@ -35,12 +39,14 @@ Order orderIn(const std::string& encoded) {
 
 } // namespace
 
+// No handler: the kernel writes a handler's frame below the stack pointer, and matrix products of
+// oneDNN before 3.11.2 let it point into the heap (uxlfoundation/oneDNN, issue 4845).
 void catchPreemption() {
-    struct sigaction action {};
-    action.sa_handler = notePreemption;
-    action.sa_flags = SA_RESTART;
-    sigaction(SIGTERM, &action, nullptr);
-    sigaction(SIGUSR1, &action, nullptr);
+    sigset_t signals;
+    sigemptyset(&signals);
+    for (const int signal : kPreemptionSignals)
+        sigaddset(&signals, signal);
+    pthread_sigmask(SIG_BLOCK, &signals, nullptr);
 }
 
 Control::Control(const World& world, Board& board, Telemetry& telemetry)
@@ -70,7 +76,7 @@ void Control::begin(bool shut) {
     if (m_world.isFirst())
         takeCommand();
     auto* flags = m_flags.mutable_data_ptr<int64_t>();
-    flags[kPreempts] = preempted != 0 ? 1 : 0;
+    flags[kPreempts] = isPreempted() ? 1 : 0;
     flags[kShut] = shut ? 1 : 0;
     flags[kSize] = static_cast<int64_t>(m_encoded.size());
     m_work = m_world.sumAside(m_flags);
@@ -99,7 +105,7 @@ Order Control::endHeld() {
 void Control::waitForCommand() {
     constexpr int64_t kPollMs = 2;
     const int64_t deadline = monotonicNowNs() + kHeldPollMs * 1'000'000;
-    while (monotonicNowNs() < deadline && !m_board.pendingCommand() && preempted == 0)
+    while (monotonicNowNs() < deadline && !m_board.pendingCommand() && !isPreempted())
         std::this_thread::sleep_for(std::chrono::milliseconds(kPollMs));
 }
 

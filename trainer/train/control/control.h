@@ -11,7 +11,8 @@
 
 namespace rm {
 
-/// Makes SIGTERM and SIGUSR1 a wish to end that the next exchange carries to all ranks.
+/// Makes SIGTERM and SIGUSR1 a wish to end that the next exchange carries to all ranks. They stay
+/// pending and interrupt nothing. Call before there are threads: those made later block them, too.
 void catchPreemption();
 
 /// Carries commands from rank 0's board to all ranks, so that all act at the same boundary. One

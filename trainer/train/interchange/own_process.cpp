@@ -43,8 +43,17 @@ Result<pid_t> spawn(const std::vector<std::string>& arguments, int errors,
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_adddup2(&actions, errors, STDERR_FILENO);
     posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    // Signals that this process blocks shall end that one.
+    posix_spawnattr_t attributes;
+    posix_spawnattr_init(&attributes);
+    sigset_t none;
+    sigemptyset(&none);
+    posix_spawnattr_setsigmask(&attributes, &none);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
     pid_t child = -1;
-    const int error = posix_spawn(&child, kOwnProgram, &actions, nullptr, words.data(), environ);
+    const int error =
+        posix_spawn(&child, kOwnProgram, &actions, &attributes, words.data(), environ);
+    posix_spawnattr_destroy(&attributes);
     posix_spawn_file_actions_destroy(&actions);
     if (error != 0)
         return failErrno(attempt + ": start a process for it", error);
