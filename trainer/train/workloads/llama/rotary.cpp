@@ -30,8 +30,10 @@ at::Tensor llama3Frequencies(const at::Tensor& frequencies, const RopeScaling& s
 } // namespace
 
 at::Tensor rotaryFrequencies(int64_t headDim, double base, const RopeScaling& scaling) {
+    // Whole numbers first: a rehearsal skips whatever writes fractions, and arange finds its size
+    // as it writes.
     const at::Tensor exponents =
-        at::arange(0, headDim, 2, at::kFloat) / static_cast<double>(headDim);
+        at::arange(0, headDim, 2, at::kLong).to(at::kFloat) / static_cast<double>(headDim);
     const at::Tensor frequencies = 1.0 / at::pow(base, exponents);
     switch (scaling.kind) {
     case RopeScaling::Kind::kLinear:
@@ -53,7 +55,7 @@ RotaryAngles RotaryTable::at(int64_t first, int64_t count, at::Device device) {
 
 void RotaryTable::fill(int64_t count, at::Device device) {
     const c10::InferenceMode notInference(false); // or training could not use it afterwards
-    const at::Tensor positions = at::arange(count, at::kFloat);
+    const at::Tensor positions = at::arange(count, at::kLong).to(at::kFloat);
     const at::Tensor angles = at::outer(positions, m_frequencies);
     m_angles = {at::cos(angles).to(device), at::sin(angles).to(device)};
 }
