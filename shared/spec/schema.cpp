@@ -74,8 +74,8 @@ Rows modelFields() {
             .alsoCalled({"n_embd", "d_model", "hidden_size", "embed_dim", "embedding_size", "dim",
                          "hidden_dim"}),
         number("model.feed_forward", "Feed-forward width", "",
-               "Width inside a block (d_ff); 0: four times the width; llama: 8/3 of it.", {0, 1048576},
-               RM_FIELD(model.feedForward))
+               "Width inside a block (d_ff); 0: four times the width; llama: 8/3 of it.",
+               {0, 1048576}, RM_FIELD(model.feedForward))
             .alsoCalled(
                 {"d_ff", "ffn_dim", "n_inner", "intermediate_size", "ffn_hidden_size", "mlp_dim"}),
         number("model.context", "Context", "tokens",

@@ -242,7 +242,7 @@ void TestNewRun::theWheelChangesNothingInPassing() {
     box->setFocus();
     QTRY_VERIFY(box->hasFocus());
     turnWheelOver(box);
-    QCOMPARE(box->currentText(), QString("translation"));
+    QCOMPARE(box->currentIndex(), 1);
 }
 
 void TestNewRun::theWheelNeverGivesTheFocus() {
@@ -287,7 +287,7 @@ void TestNewRun::theSideLiesBelowWhereItIsNarrow() {
 }
 
 void TestNewRun::recipesThatDoNotFitAreOneClickAway() {
-    m_window->window().resize(1440, 900);
+    m_window->window().resize(2400, 900);
     QTRY_VERIFY(find<QWidget>("recipe.translation")->isVisible());
     QVERIFY(!find<QWidget>("moreRecipes")->isVisible());
     page().prepare("gpt-tiny", {});

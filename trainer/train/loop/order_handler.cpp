@@ -123,9 +123,10 @@ void OrderHandler::validate() {
 /// Returns what changed, for the audit log.
 std::string OrderHandler::set(const LiveSettings& settings) {
     std::string message;
-    for (const auto& [key, value] : settings)
-        message +=
-            (message.empty() ? "" : ", ") + change(key, liveValue(m_training.live, key), value);
+    for (const std::string_view key : liveKeys())
+        if (const auto set = settings.find(key); set != settings.end())
+            message += (message.empty() ? "" : ", ") +
+                       change(set->first, liveValue(m_training.live, key), set->second);
     m_training.set(settings);
     return message;
 }
