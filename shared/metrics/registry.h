@@ -48,7 +48,7 @@ enum class MetricFormat : uint8_t {
 enum class MetricRanks : uint8_t {
     kEach = 0,  ///< a line each; of many ranks the middle and the extremes
     kFirst = 1, ///< that of the first rank: the others have the same
-    kMean = 2,  ///< one line of their mean
+    kMean = 2,  ///< one line of their mean at the steps of rank 0
 };
 
 using MetricId = uint16_t;

@@ -8,6 +8,7 @@
 #include <QTest>
 
 #include <map>
+#include <set>
 #include <thread>
 
 using namespace rm;
@@ -135,10 +136,48 @@ private Q_SLOTS:
                     }
         }
         QCOMPARE(values, (std::map<std::string, int>{{entropy.name, 2000}, {share.name, 1001}}));
-        MetricDef expected = entropy;
-        expected.id = metric::kFirstUser;
-        QVERIFY(known.at(metric::kFirstUser) == expected);
-        QCOMPARE(known.at(metric::kFirstUser + 1).panel, share.panel);
+        QCOMPARE(known.size(), size_t{2});
+        for (const auto& [id, def] : known) {
+            MetricDef expected = def.name == entropy.name ? entropy : share;
+            expected.id = id;
+            QVERIFY(id >= metric::kFirstUser && def == expected);
+        }
+    }
+
+    void allRanksNumberAMetricAlike() {
+        std::set<MetricId> ids;
+        for (const int rank : {0, 1}) {
+            const std::string file = path(rank == 0 ? "alike-0" : "alike-1");
+            {
+                Telemetry telemetry(std::move(*JournalWriter::open(file)), rank);
+                telemetry.log({.name = "a/of_run", .scope = MetricScope::kRun}, 1);
+                if (rank == 1)
+                    telemetry.log({.name = "c/of_rank_one"}, 1);
+                telemetry.log({.name = "b/entropy"}, 1);
+                telemetry.endStep(1);
+            }
+            for (const Record& record : recordsIn(file))
+                if (const auto* registered = std::get_if<MetricRegistered>(&record))
+                    if (registered->def.name == "b/entropy")
+                        ids.insert(registered->def.id);
+        }
+        QCOMPARE(ids.size(), size_t{1});
+    }
+
+    void ofWhatIsLoggedBetweenTwoRecordsTheNewestCounts() {
+        {
+            Telemetry telemetry(std::move(*JournalWriter::open(path("newest"))), 0);
+            for (int64_t step = 1; step <= 10; ++step)
+                telemetry.log({.name = "a/b"}, static_cast<double>(step));
+            telemetry.push(metric::kPhaseDataMs, 1);
+            telemetry.endStep(9, false); // of an earlier step
+            telemetry.push(metric::kTrainLoss, 1);
+            telemetry.endStep(10);
+        }
+        const auto records = recordsIn(path("newest"));
+        QCOMPARE(records.size(), size_t{3}); // the registration is the first
+        QCOMPARE(std::get<Samples>(records[1]).metric.size(), size_t{1});
+        QCOMPARE(std::get<Samples>(records[2]).value, (std::vector<float>{1, 10}));
     }
 
     void whatIsTheRunsIsKeptOfRankZeroAlone() {

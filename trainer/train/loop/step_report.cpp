@@ -59,7 +59,7 @@ void StepReport::pushFinishedLaps() {
     for (const StepLaps& laps : m_clock->takeFinished()) {
         pushSums(laps);
         if (laps.step != m_step)
-            m_telemetry.endStep(laps.step);
+            m_telemetry.endStep(laps.step, false);
     }
 }
 

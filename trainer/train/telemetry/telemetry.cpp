@@ -4,6 +4,10 @@
 #include "shared/enforce.h"
 #include "shared/io/clock.h"
 
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include <algorithm>
 #include <cstdio>
 
 namespace rm {
@@ -24,21 +28,31 @@ Telemetry::~Telemetry() {
 
 void Telemetry::log(const MetricDef& own, double value) {
     if (own.scope != MetricScope::kRun || m_rank == 0)
-        push(idOf(own), static_cast<float>(value));
+        m_ownValues[idOf(own)] = static_cast<float>(value);
 }
 
+/// Made of the name, so that all ranks number a metric alike, whatever each logs and in which
+/// order.
 MetricId Telemetry::idOf(const MetricDef& own) {
     const auto known = m_ownIds.find(own.name);
     if (known != m_ownIds.end())
         return known->second;
     RM_ENFORCE(isValidMetricName(own.name) && !findBuiltinMetric(own.name));
-    const size_t index = m_ownIds.size();
-    RM_ENFORCE(index < kRegistered - metric::kFirstUser);
-    const auto id = static_cast<MetricId>(metric::kFirstUser + index);
+    constexpr uint64_t kIds = kRegistered - metric::kFirstUser;
+    RM_ENFORCE(m_ownIds.size() < kIds);
+    uint64_t place = XXH3_64bits(own.name.data(), own.name.size()) % kIds;
+    const auto idAt = [](uint64_t at) { return static_cast<MetricId>(metric::kFirstUser + at); };
+    while (std::ranges::any_of(m_ownIds,
+                               [&](const auto& other) { return other.second == idAt(place); }))
+        place = (place + 1) % kIds;
+    const MetricId id = idAt(place);
+    size_t index = 0;
     {
         const std::scoped_lock lock(m_mutex);
+        index = m_own.size();
         m_own.push_back(own);
         m_own.back().id = id;
+        m_own.back().clock = MetricClock::kStep;
     }
     // By the same way as its values, so that none comes before it.
     put({static_cast<int64_t>(index), 0.0f, kRegistered});
@@ -46,7 +60,12 @@ MetricId Telemetry::idOf(const MetricDef& own) {
     return id;
 }
 
-void Telemetry::endStep(int64_t step) {
+void Telemetry::endStep(int64_t step, bool withOwn) {
+    if (withOwn) {
+        for (const auto& [id, value] : m_ownValues)
+            push(id, value);
+        m_ownValues.clear();
+    }
     // The time rides in an item of its own, so that items stay at 16 bytes.
     put({wallNowNs(), 0.0f, kWallTime});
     put({step, 0.0f, kEndOfStep});

@@ -29,12 +29,14 @@ public:
     /// Adds a value to the record that endStep() closes. About 10 ns.
     void push(MetricId metric, float value) { put({0, value, metric}); }
     /// The same for a metric of the run's own, which needs a name, and a description of how it is
-    /// to be shown, and nothing else anywhere: its first value registers it (`own.id` is not
-    /// looked at). The name must be valid and none of Ringmaster's own. Of a metric of run scope
-    /// only rank 0's values are kept.
+    /// to be shown, and nothing else anywhere: its first value registers it (`own.id` and
+    /// `own.clock` are not looked at: a rank's values stand at its steps). The name must be valid
+    /// and none of Ringmaster's own. Of the values since the last logged step the newest is kept,
+    /// and of a metric of run scope those of rank 0 alone.
     void log(const MetricDef& own, double value);
-    /// Closes the record of the values pushed since the last: one Samples.
-    void endStep(int64_t step);
+    /// Closes the record of the values pushed since the last: one Samples. `withOwn`: with what
+    /// was logged, which belongs to the step that is under way and to no earlier one.
+    void endStep(int64_t step, bool withOwn = true);
 
     /// Any thread. Records keep their order among each other.
     void append(Record record);
@@ -63,8 +65,10 @@ private:
     JournalWriter m_journal;
     int m_rank;
     SpscRing<Item> m_ring{kRingItems};
-    Samples m_open;                           ///< the drain thread's
-    std::map<std::string, MetricId> m_ownIds; ///< the training thread's; by name
+    Samples m_open; ///< the drain thread's
+    // The training thread's.
+    std::map<std::string, MetricId> m_ownIds; ///< by name
+    std::map<MetricId, float> m_ownValues;    ///< since the last record that has them
 
     std::mutex m_mutex;
     std::condition_variable m_wake;
