@@ -12,7 +12,7 @@ std::string lastFigures(StoreReader& reader, const QString& run,
     std::string text;
     for (const MetricDef& metric : metrics)
         if (const auto last = reader.lastPoint(run, {metric.name, 0}))
-            text += "  " + labelOf(metric) + " " + formatNumber(last->value);
+            text += "  " + oneLine(labelOf(metric)) + " " + formatNumber(last->value);
     return text;
 }
 

@@ -385,17 +385,18 @@ void TestCurves::whatNobodyForesawHasAChartOfItsOwn() {
                    {.id = 1000, .name = "zeta/last", .unit = "ms"},
                    {.id = 1001, .name = "alpha/first"},
                    {.id = 1002, .name = "router/entropy", .panel = "routing"},
-                   {.id = 1004, .name = "mine/loss", .panel = "loss", .place = 9}})) {
+                   builtinMetric(metric::kTrainLoss),
+                   {.id = 1004, .name = "aux/loss", .unit = "nats", .panel = "loss"}})) {
         keys << panel.key;
         if (panel.key == "loss")
-            QCOMPARE(panel.metrics.size(), size_t(1)); // of the run's, once it has any
+            QCOMPARE(panel.metrics.front().name, std::string("train/loss"));
         if (panel.key == "routing")
             QCOMPARE(panel.metrics.front().name, std::string("router/entropy"));
         if (panel.key == "zeta/last")
             QCOMPARE(panel.title, QString("zeta/last (ms)"));
     }
-    QCOMPARE(keys, QStringList({"loss", "lr", "grad_norm", "throughput", "phases", "gpu_power",
-                                "alpha/first", "routing", "zeta/last"}));
+    QCOMPARE(keys, QStringList({"loss", "loss:nats", "lr", "grad_norm", "throughput", "phases",
+                                "gpu_power", "alpha/first", "routing", "zeta/last"}));
 }
 
 void TestCurves::metricsOfOnePanelAndOtherUnitsAreParted() {

@@ -79,6 +79,7 @@ private Q_SLOTS:
     void whatARunLogsHasAChart();
     void itsChartsAreGoneWithTheRun();
     void chartsOutOfSightAreReadWhenTheyComeIntoIt();
+    void chartsInSightFromTheStartAreRead();
 
 private:
     LineChart* chart(const char* name) const {
@@ -125,7 +126,19 @@ void TestOwnMetrics::chartsOutOfSightAreReadWhenTheyComeIntoIt() {
     QTRY_VERIFY(!chart("chartLoss")->curves().empty());
     QVERIFY(chart("chartRouterEntropy")->visibleRegion().isEmpty());
     QVERIFY(chart("chartRouterEntropy")->curves().empty());
-    scroll->verticalScrollBar()->setValue(scroll->verticalScrollBar()->maximum());
+    const auto isRead = [&] { // the page may be laid out anew meanwhile
+        scroll->ensureWidgetVisible(chart("chartRouterEntropy"));
+        return chart("chartRouterEntropy")->curves().size() == 2;
+    };
+    QTRY_VERIFY(isRead());
+}
+
+void TestOwnMetrics::chartsInSightFromTheStartAreRead() {
+    m_demo->window().resize(1440, 2600);
+    m_demo->window().showRun("plain-000002");
+    QTRY_VERIFY(!chart("chartRouterEntropy"));
+    m_demo->window().showRun(kRun);
+    QTRY_VERIFY(chart("chartRouterEntropy"));
     QTRY_COMPARE(chart("chartRouterEntropy")->curves().size(), size_t(2));
 }
 

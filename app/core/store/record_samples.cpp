@@ -16,6 +16,8 @@ MetricDef definitionOf(MetricId id) {
     unknown.id = id;
     unknown.name = "user/metric_" + std::to_string(id);
     unknown.description = "A metric that the run did not describe.";
+    if (id >= metric::kGpuUtilization && id < metric::kFirstUser)
+        unknown.clock = MetricClock::kWall; // what a newer agent samples
     return unknown;
 }
 

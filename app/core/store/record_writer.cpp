@@ -10,6 +10,9 @@ namespace {
 
 constexpr int32_t kMaxRanks = 1 << 16;
 constexpr int32_t kMaxAttempts = 1 << 20;
+constexpr int64_t kMaxOwnMetrics = 2000; ///< of a run
+constexpr size_t kMaxWords = 64;         ///< bytes of a metric's unit, label and the like
+constexpr size_t kMaxDescription = 1024;
 constexpr int64_t kMaxStep = int64_t(1) << 53;
 
 RunStateKind stateOf(Outcome outcome) {
@@ -26,6 +29,16 @@ RunStateKind stateOf(Outcome outcome) {
         return RunStateKind::kFailed;
     }
     return RunStateKind::kFailed;
+}
+
+/// What a node says of a metric is shown on one line.
+MetricDef shortened(MetricDef def) {
+    for (std::string* text : {&def.unit, &def.panel, &def.label, &def.brief})
+        text->resize(std::min(text->size(), kMaxWords));
+    def.description.resize(std::min(def.description.size(), kMaxDescription));
+    for (std::string* text : {&def.unit, &def.panel, &def.label, &def.brief, &def.description})
+        std::erase_if(*text, [](unsigned char c) { return c < ' ' || c == 0x7f; });
+    return def;
 }
 
 std::optional<int64_t> firstInteger(Query& query) {
@@ -71,7 +84,17 @@ void RecordWriter::on(const MetricRegistered& record) {
     if (def.id < metric::kFirstUser || !isValidMetricName(def.name) || findBuiltinMetric(def.name))
         return refuse("metric " + std::to_string(def.id) + " with the name \"" +
                       def.name.substr(0, 64) + "\"");
-    m_memory.metrics[{m_run, def.id}] = storeMetric(def);
+    if (!hasRoomFor(def.name))
+        return refuse("more than " + std::to_string(kMaxOwnMetrics) + " metrics, \"" + def.name +
+                      "\" and others");
+    m_memory.metrics[{m_run, def.id}] = storeMetric(shortened(def));
+}
+
+/// A name that is known takes no more.
+bool RecordWriter::hasRoomFor(const std::string& metric) {
+    auto known = m_database.query("SELECT count(*), sum(name = ?2) FROM metric WHERE run = ?1");
+    return known.with(m_run, metric).next() &&
+           (known.integer(0) < kMaxOwnMetrics || known.integer(1) > 0);
 }
 
 void RecordWriter::on(const Samples& record) {

@@ -55,6 +55,7 @@ private:
     int32_t attemptOfRank(int32_t rank);
     int32_t attemptOfNode();
     WriterMemory::Metric metric(MetricId id);
+    bool hasRoomFor(const std::string& metric);
     WriterMemory::Metric storeMetric(const MetricDef& def);
     int64_t laneOf(int32_t rank, MetricClock clock);
     void addSamples(const Samples& record);

@@ -8,7 +8,7 @@ namespace rm {
 MetricDef throughputMetric(StoreReader& reader, const QString& run) {
     const std::string& panel = builtinMetric(metric::kTrainTokensPerS).panel;
     for (const MetricDef& metric : reader.metrics(run))
-        if (metric.panel == panel)
+        if (metric.panel == panel && findBuiltinMetric(metric.name))
             return metric;
     return builtinMetric(metric::kTrainTokensPerS);
 }
@@ -18,7 +18,9 @@ std::vector<MetricDef> validationMetrics(StoreReader& reader, const QString& run
     std::erase_if(metrics, [](const MetricDef& metric) {
         return !metric.name.starts_with("validation/") || metric.id == metric::kValidationLoss;
     });
-    std::ranges::stable_sort(metrics, {}, &MetricDef::place);
+    std::ranges::stable_sort(metrics, {}, [](const MetricDef& metric) {
+        return std::pair(!findBuiltinMetric(metric.name), metric.place);
+    });
     return metrics;
 }
 

@@ -8,7 +8,7 @@
 
 namespace rm {
 
-/// What a run's speed is counted in: the metric of the panel "throughput" that its ranks report;
+/// What a run's speed is counted in: the metric of ours in the panel "throughput" that it reports;
 /// before the first step, train/tokens_per_s.
 MetricDef throughputMetric(StoreReader& reader, const QString& run);
 

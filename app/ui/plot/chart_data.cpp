@@ -19,8 +19,9 @@ constexpr int kIndexBuckets = 512;
 constexpr int kMaxMeanRanks = 16; ///< more add nothing to a mean that a person could see
 constexpr int kMaxRankCurves = 8; ///< more ranks are a ribbon
 constexpr size_t kMaxNodeCurves = 16;
-constexpr int kByPlace = -1;    ///< colour of a curve that follows from its place in the chart
-constexpr double kRunUp = 0.25; ///< of the visible range, so that smoothing has a past
+constexpr size_t kMaxCurves = 32; ///< of one chart, or a few more
+constexpr int kByPlace = -1;      ///< colour of a curve that follows from its place in the chart
+constexpr double kRunUp = 0.25;   ///< of the visible range, so that smoothing has a past
 
 struct Words {
     Q_DECLARE_TR_FUNCTIONS(Charts)
@@ -108,6 +109,8 @@ private:
             std::ranges::count(panel.metrics, true, &MetricDef::smooth) > 1;
         std::vector<Curve> curves;
         for (const MetricDef& metric : metrics) {
+            if (curves.size() >= kMaxCurves)
+                break;
             for (Curve& curve : curvesOf(metric, metrics.size() > 1)) {
                 if (metric.smooth && sharesSmoothing)
                     nameOnly(curve, metric);

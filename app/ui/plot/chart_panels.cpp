@@ -18,9 +18,15 @@ QString text(const std::string& utf8) {
     return QString::fromStdString(utf8);
 }
 
+bool isOurs(const MetricDef& metric) {
+    return findBuiltinMetric(metric.name) != nullptr;
+}
+
 /// Metrics of one panel by their units, in the order of their places.
 std::vector<Metrics> byUnit(Metrics metrics) {
-    std::ranges::stable_sort(metrics, {}, &MetricDef::place);
+    std::ranges::stable_sort(metrics, {}, [](const MetricDef& metric) {
+        return std::pair(!isOurs(metric), metric.place); // a run's own come behind Ringmaster's
+    });
     std::vector<Metrics> groups;
     for (MetricDef& metric : metrics) {
         const auto group = std::ranges::find_if(

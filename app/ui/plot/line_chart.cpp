@@ -26,6 +26,7 @@ constexpr double kLeastRoom = 0.02; ///< of the value, where all are the same
 constexpr double kPointSize = 5;
 constexpr double kSamePlacePixels = 4;
 constexpr double kThinPen = 1;
+constexpr int kMostTitle = 40;   ///< characters
 constexpr size_t kFew = 3;       ///< lines whose values are told in full
 constexpr size_t kMostNamed = 5; ///< of more, thin, lines only the lowest and the highest are named
 
@@ -139,7 +140,9 @@ LineChart::LineChart(const QString& title, const char* objectName, QWidget* pare
 }
 
 void LineChart::setTitle(const QString& title, const QString& explanation) {
-    m_title->setText(title);
+    // A run may name its metrics at length; the whole stands where it takes no room.
+    m_title->setText(title.size() > kMostTitle ? title.left(kMostTitle - 1) + QChar(0x2026)
+                                               : title);
     m_title->setToolTip(explanation);
     m_plot->setAccessibleName(title);
     setAccessibleName(title);
@@ -501,7 +504,7 @@ bool LineChart::eventFilter(QObject* watched, QEvent* event) {
 void LineChart::contextMenuEvent(QContextMenuEvent* event) {
     QMenu menu(this);
     menu.addAction(tr("Show as table"), this,
-                   [this] { showTableTwin(m_title->text(), m_curves, this); });
+                   [this] { showTableTwin(accessibleName(), m_curves, this); });
     menu.addAction(tr("Reset zoom"), this, &LineChart::resetAsked);
     menu.exec(event->globalPos());
 }

@@ -53,8 +53,8 @@ QByteArray objectNameOf(const QString& panel) {
 QString explanationOf(const ChartPanel& panel) {
     QStringList lines;
     for (const MetricDef& metric : panel.metrics)
-        lines << QString::fromStdString(metric.name + ": " + metric.description);
-    return lines.join('\n');
+        lines << QString::fromStdString(metric.name + ": " + metric.description).toHtmlEscaped();
+    return "<qt>" + lines.join("<br>") + "</qt>";
 }
 
 QSettings settingsOf(const AppContext& context) {
@@ -428,13 +428,14 @@ void ChartsTab::showMore(const std::vector<PanelCurves>& panels) {
             keys.push_back(each.panel.key);
     const size_t left = keys.size() - std::min(keys.size(), kMostMore);
     keys.resize(keys.size() - left);
-    if (std::exchange(m_moreCharts, keys) != keys)
+    if (std::exchange(m_moreCharts, keys) != keys) {
         arrangeMore();
+        m_puller.request(); // those that come to lie in sight have not been read
+    }
     m_moreTitle->setText(
-        left == 0
-            ? tr("Everything else that the run reports")
-            : tr("Everything else that the run reports; %1 more: ringmaster export")
-                  .arg(counted(static_cast<int64_t>(left), tr("1 metric"), tr("%1 metrics"))));
+        left == 0 ? tr("Everything else that the run reports")
+                  : tr("Everything else that the run reports; %1 more: ringmaster export")
+                        .arg(counted(static_cast<int64_t>(left), tr("1 chart"), tr("%1 charts"))));
     m_moreTitle->setVisible(!m_moreCharts.empty());
     m_more->setVisible(!m_moreCharts.empty());
     fitMain();
