@@ -12,9 +12,31 @@ const Json* memberOf(const Json& object, const char* key) {
     return found != object.end() ? &*found : nullptr;
 }
 
+/// Whether objects and lists stand in each other so often that walking through them, which nlohmann
+/// does by recursion, could use up the stack.
+bool isTooDeep(std::string_view text) {
+    constexpr int kMostDeep = 200;
+    int depth = 0;
+    bool isInText = false;
+    for (size_t i = 0; i < text.size(); ++i) {
+        const char c = text[i];
+        if (isInText && c == '\\')
+            ++i;
+        else if (c == '"')
+            isInText = !isInText;
+        else if (!isInText && (c == '[' || c == '{') && ++depth > kMostDeep)
+            return true;
+        else if (!isInText && (c == ']' || c == '}'))
+            --depth;
+    }
+    return false;
+}
+
 } // namespace
 
 Result<Json> parseJson(std::string_view text, const std::string& source) {
+    if (isTooDeep(text))
+        return fail(ErrorCode::kCorrupt, "read " + source + ": JSON more than 200 levels deep");
     Json json = Json::parse(text, nullptr, false);
     if (json.is_discarded())
         return fail(ErrorCode::kCorrupt, "read " + source + ": not JSON");

@@ -84,8 +84,9 @@ Rows modelFields() {
             .alsoCalled({"block_size", "seq_len", "seq_length", "sequence_length", "max_seq_len",
                          "max_length", "context_length", "n_ctx", "n_positions",
                          "max_position_embeddings"}),
-        number("model.dropout", "Dropout", "ratio", "Share of activations dropped while training.",
-               {0, 0.99}, RM_FIELD(model.dropout))
+        number("model.dropout", "Dropout", "ratio",
+               "Share of activations dropped while training; llama: of attention alone.", {0, 0.99},
+               RM_FIELD(model.dropout))
             .alsoCalled({"dropout_rate", "p_dropout", "resid_pdrop", "attention_dropout"}),
     };
 }

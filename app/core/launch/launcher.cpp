@@ -75,7 +75,7 @@ Result<std::vector<T>> Launcher::onEveryNode(const std::stop_token& unwanted,
 Result<void> Launcher::check() {
     report(QStringLiteral("Check nodes"));
     auto outlooks = onEveryNode<NodeOutlook>(m_stop, [this](size_t node) -> Task<NodeOutlook> {
-        return [spec = specToLookFor(m_spec, node == 0)](
+        return [spec = specToLookFor(neededSpec(), node == 0)](
                    HostSession& session, const std::string& agent, std::stop_token stop) {
             return lookAtNode(session, agent, spec, stop);
         };
@@ -125,7 +125,16 @@ Result<std::vector<std::string>> Launcher::sendTree(const LocalTree& tree,
     });
 }
 
+/// A run that goes on from a checkpoint has weights and tokenizer there.
+RunSpec Launcher::neededSpec() const {
+    RunSpec spec = m_spec;
+    if (!m_request.startFrom.empty())
+        spec.data.tokenizerFile = spec.model.startFrom = {};
+    return spec;
+}
+
 Result<LocalTree> Launcher::stagedTree() const {
+    const RunSpec spec = neededSpec();
     LocalTree staged{"data", {}};
     const auto append = [&staged](const std::vector<std::string>& paths,
                                   const std::string& folder) -> Result<void> {
@@ -136,10 +145,10 @@ Result<LocalTree> Launcher::stagedTree() const {
             staged.files.push_back({folder + "/" + file.path, file.local, false});
         return {};
     };
-    if (const auto added = append(m_spec.data.train, "train"); !added)
+    if (const auto added = append(spec.data.train, "train"); !added)
         return tl::unexpected<Error>(added.error());
-    if (!m_spec.data.validation.empty())
-        if (const auto added = append(m_spec.data.validation, "validation"); !added)
+    if (!spec.data.validation.empty())
+        if (const auto added = append(spec.data.validation, "validation"); !added)
             return tl::unexpected<Error>(added.error());
     // What stands in a folder of one name becomes this folder: specForNode() knows no other name.
     const auto appendOne = [&staged](const std::string& path, const std::string& folder,
@@ -158,9 +167,9 @@ Result<LocalTree> Launcher::stagedTree() const {
         return {};
     };
     const std::string tokenizer =
-        m_spec.data.tokenizer == "tokenizer.json" ? "tokenizer.json" : "tokenizer.model";
-    return appendOne(m_spec.data.tokenizerFile, "tokenizer", tokenizer)
-        .and_then([&] { return appendOne(m_spec.model.startFrom, "start_from", ""); })
+        spec.data.tokenizer == "tokenizer.json" ? "tokenizer.json" : "tokenizer.model";
+    return appendOne(spec.data.tokenizerFile, "tokenizer", tokenizer)
+        .and_then([&] { return appendOne(spec.model.startFrom, "start_from", ""); })
         .map([&] { return std::move(staged); });
 }
 

@@ -68,6 +68,7 @@ private:
                                        const std::function<Task<T>(size_t)>& taskOf);
     /// Sends one tree to every node: the folder's path on each.
     Result<std::vector<std::string>> sendTree(const LocalTree& tree, const std::string& what);
+    RunSpec neededSpec() const;
     Result<LocalTree> stagedTree() const;
     std::string specOn(size_t node) const;
     Result<void> startAll(const std::vector<NodePlan>& plans);

@@ -11,7 +11,7 @@ double vocabularyBound(const RunSpec& spec) {
     constexpr double kMostVocab = 1 << 18; // of what was not read yet
     const auto& train = spec.data.train;
     const bool isUnread = !train.empty() && train.front().ends_with(".rmtok");
-    if (isUnread || spec.data.tokenizer == "tokenizer.json")
+    if (isUnread || !spec.data.tokenizerFile.empty() || !spec.model.startFrom.empty())
         return kMostVocab;
     return std::max(kBytes, static_cast<double>(spec.data.vocabSize));
 }

@@ -82,7 +82,8 @@ Result<void> untie(Weights& weights, const std::string& kept, const std::string&
         second->name = kept;
         return {};
     }
-    if (!second->tensor.equal(first->tensor))
+    if (second->tensor.scalar_type() != first->tensor.scalar_type() ||
+        !second->tensor.equal(first->tensor))
         return fail(ErrorCode::kInvalid, "import " + source + ": " + copy + " differs from " +
                                              kept + ", to which it is tied here");
     std::erase_if(weights, [&](const Weight& weight) { return weight.name == copy; });

@@ -2,6 +2,7 @@
 #include "trainer/train/interchange/start_weights.h"
 
 #include "shared/io/json.h"
+#include "shared/spec/model_family.h"
 #include "shared/spec/schema.h"
 #include "shared/spec/toml_fields.h"
 #include "trainer/train/dist/agree.h"
@@ -16,8 +17,10 @@
 namespace rm {
 namespace {
 
-/// Rows that pad an embedding to a size that computes faster, at most.
+/// Rows that pad an embedding to a size that computes faster, or that were kept for tokens to come:
+/// at most so many, or this share of all.
 constexpr int64_t kMostPadding = 1024;
+constexpr int64_t kPaddingShare = 16;
 
 std::string attemptOf(const RunSpec& spec) {
     return "start from " + spec.model.startFrom + " (model.start_from)";
@@ -58,6 +61,9 @@ Result<RunSpec> specThere(const RunSpec& spec, const std::string& config) {
     const auto architecture = json->is_object() ? textAt(*json, "architecture") : std::nullopt;
     if (!architecture)
         return specOfConfig(config, spec, spec.model.startFrom);
+    if (!findFamily(*architecture))
+        return fail(ErrorCode::kInvalid, "its config.json describes a \"" + *architecture +
+                                             "\", which is no model.type here");
     RunSpec there = spec;
     there.model.type = *architecture;
     return there;
@@ -107,7 +113,7 @@ int64_t vocabOfConfig(const std::string& config) {
 Result<int64_t> embeddingRows(int64_t vocabSize, int64_t told) {
     if (told == 0)
         return vocabSize;
-    if (told >= vocabSize && told - vocabSize < kMostPadding)
+    if (told >= vocabSize && told - vocabSize < std::max(kMostPadding, told / kPaddingShare))
         return told;
     return fail(ErrorCode::kInvalid,
                 "start from weights (model.start_from): they are for " + std::to_string(told) +

@@ -55,7 +55,7 @@ TextFiles besideTokenizer(const Session& session) {
 
 /// The embedding's rows: the weights that a run starts from may have some for padding.
 Result<int64_t> rowsOf(const Session& session, int64_t vocabSize) {
-    if (session.spec.model.startFrom.empty())
+    if (session.spec.model.startFrom.empty() && session.options.startFrom.empty())
         return vocabSize;
     Result<std::string> mine;
     if (session.world.isFirst())

@@ -149,10 +149,15 @@ Result<std::string> findTokenizer(const RunSpec& spec, const std::string& known)
         return known;
     if (!spec.data.tokenizerFile.empty())
         return readTokenizerFile(spec.data);
-    if (!spec.model.startFrom.empty())
+    if (!spec.model.startFrom.empty()) {
+        const bool wantsJson = spec.data.tokenizer == "tokenizer.json";
         return fail(ErrorCode::kNotFound,
                     "find the tokenizer: model.start_from = " + spec.model.startFrom + " has no " +
-                        tokenizerModelFile(spec.data) + "; name one with data.tokenizer_file");
+                        tokenizerModelFile(spec.data) + "; where it has a " +
+                        (wantsJson ? "tokenizer.model, set data.tokenizer = \"sentencepiece\""
+                                   : "tokenizer.json, set data.tokenizer = \"tokenizer.json\"") +
+                        ", else name a file with data.tokenizer_file");
+    }
     const auto files = corpusFiles(spec.data.train);
     if (!files)
         return tl::unexpected(files.error());

@@ -44,6 +44,8 @@ LlamaSettings settingsOf(const RunSpec::Model& model, int64_t vocab, const std::
                            .begin = {},
                            .ends = {}};
     if (const auto there = llamaSettings(config, "config.json")) {
+        // Its positions need no weights: whoever trains on shorter texts takes none away.
+        settings.context = std::max(settings.context, there->context);
         settings.begin = there->begin;
         settings.ends = there->ends;
     }
