@@ -4,6 +4,11 @@
 #include "shared/checkpoint/safetensors.h"
 #include "trainer/train/interchange/dtypes.h"
 #include "trainer/train/interchange/foreign_weights.h"
+#include "trainer/train/optim/gradients.h"
+#include "trainer/train/optim/optimizer.h"
+#include "trainer/train/optim/schedule.h"
+
+#include <ATen/ops/stack.h>
 
 #include <cstdio>
 
@@ -26,6 +31,23 @@ void clearGradients(const Model& model) {
 void addGradients(Named& dump, const Model& model) {
     for (const Parameter& parameter : model.parameters())
         dump.emplace_back("gradient." + parameter.name, snapshot(parameter.value.grad()));
+}
+
+at::Tensor trainingLosses(Model& model, const RunSpec& spec, const at::Tensor& ids,
+                          const at::Tensor& targets) {
+    const World alone;
+    const auto optimizer = makeOptimizer(model, spec.optimizer, alone, nullptr);
+    std::vector<at::Tensor> losses;
+    for (int64_t step = 0; step < spec.train.steps; ++step) {
+        clearGradients(model);
+        const at::Tensor loss = model.loss({{ids[step], targets[step]}, 0}, true);
+        loss.backward();
+        const double lr =
+            learningRate(spec.schedule, spec.optimizer.lr, step + 1, spec.train.steps);
+        optimizer->step(lr, {clippingDivisor(optimizer->gradientNorm(), spec.optimizer.clip), {}});
+        losses.push_back(snapshot(loss));
+    }
+    return at::stack(losses);
 }
 
 Result<void> save(const std::string& path, const Named& dump,

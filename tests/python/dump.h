@@ -2,6 +2,7 @@
 #pragma once
 
 #include "shared/result.h"
+#include "shared/spec/run_spec.h"
 #include "trainer/train/model/model.h"
 
 #include <map>
@@ -24,6 +25,11 @@ void clearGradients(const Model& model);
 
 /// Under "gradient." and the parameter's name.
 void addGradients(Named& dump, const Model& model);
+
+/// Trains train.steps steps as the trainer's loop does on `ids` and `targets`, both (steps, B, T);
+/// the loss before each step.
+at::Tensor trainingLosses(Model& model, const RunSpec& spec, const at::Tensor& ids,
+                          const at::Tensor& targets);
 
 /// Into a safetensors file.
 Result<void> save(const std::string& path, const Named& dump,

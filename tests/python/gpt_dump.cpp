@@ -3,14 +3,10 @@
 // the CPU: logits, loss and gradients of the first, then train.steps steps; all into one
 // safetensors file for gpt_reference.py.
 #include "tests/python/dump.h"
-#include "trainer/train/optim/gradients.h"
-#include "trainer/train/optim/optimizer.h"
-#include "trainer/train/optim/schedule.h"
 #include "trainer/train/workloads/gpt/gpt.h"
 
 #include <ATen/CPUGeneratorImpl.h>
 #include <ATen/ops/randint.h>
-#include <ATen/ops/stack.h>
 
 #include <cstdio>
 
@@ -34,17 +30,6 @@ void addProbabilities(Named& dump, const at::Tensor& logits) {
     }
 }
 
-/// One step of the trainer's loop; returns the loss before it.
-at::Tensor step(rm::Model& model, rm::Optimizer& optimizer, const rm::RunSpec& spec,
-                const rm::Batch& batch, int64_t number) {
-    clearGradients(model);
-    const at::Tensor loss = model.loss(batch, true);
-    loss.backward();
-    const double lr = rm::learningRate(spec.schedule, spec.optimizer.lr, number, spec.train.steps);
-    optimizer.step(lr, {rm::clippingDivisor(optimizer.gradientNorm(), spec.optimizer.clip), {}});
-    return snapshot(loss);
-}
-
 Named compute(rm::Gpt& model, const rm::RunSpec& spec) {
     const std::vector<int64_t> shape{spec.train.steps, spec.train.batchSize,
                                      spec.model.context + 1};
@@ -60,12 +45,7 @@ Named compute(rm::Gpt& model, const rm::RunSpec& spec) {
     model.loss({{ids[0], targets[0]}, 0}, true).backward();
     addGradients(dump, model);
 
-    const rm::World alone;
-    const auto optimizer = rm::makeOptimizer(model, spec.optimizer, alone, nullptr);
-    std::vector<at::Tensor> losses;
-    for (int64_t i = 0; i < spec.train.steps; ++i)
-        losses.push_back(step(model, *optimizer, spec, {{ids[i], targets[i]}, 0}, i + 1));
-    dump.emplace_back("losses", at::stack(losses));
+    dump.emplace_back("losses", trainingLosses(model, spec, ids, targets));
     for (const rm::Parameter& parameter : model.parameters())
         dump.emplace_back("after." + parameter.name, snapshot(parameter.value));
     return dump;

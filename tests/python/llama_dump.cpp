@@ -7,16 +7,12 @@
 #include "tests/python/dump.h"
 #include "trainer/train/interchange/foreign_config.h"
 #include "trainer/train/interchange/foreign_weights.h"
-#include "trainer/train/optim/gradients.h"
-#include "trainer/train/optim/optimizer.h"
-#include "trainer/train/optim/schedule.h"
 #include "trainer/train/workloads/llama/llama.h"
 #include "trainer/train/workloads/registry.h"
 
 #include <ATen/CPUGeneratorImpl.h>
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/randint.h>
-#include <ATen/ops/stack.h>
 #include <ATen/ops/tensor.h>
 
 #include <cstdio>
@@ -75,27 +71,6 @@ at::Tensor greedy(rm::Llama& model, const at::Tensor& text) {
     return at::tensor(std::vector<int64_t>(made.begin(), made.end()), at::kLong);
 }
 
-/// One step of the trainer's loop; returns the loss before it.
-at::Tensor step(rm::Model& model, rm::Optimizer& optimizer, const rm::RunSpec& spec,
-                const rm::Batch& batch, int64_t number) {
-    clearGradients(model);
-    const at::Tensor loss = model.loss(batch, true);
-    loss.backward();
-    const double lr = rm::learningRate(spec.schedule, spec.optimizer.lr, number, spec.train.steps);
-    optimizer.step(lr, {rm::clippingDivisor(optimizer.gradientNorm(), spec.optimizer.clip), {}});
-    return snapshot(loss);
-}
-
-at::Tensor train(rm::Llama& model, const rm::RunSpec& spec, const at::Tensor& ids,
-                 const at::Tensor& targets) {
-    const rm::World alone;
-    const auto optimizer = rm::makeOptimizer(model, spec.optimizer, alone, nullptr);
-    std::vector<at::Tensor> losses;
-    for (int64_t i = 0; i < spec.train.steps; ++i)
-        losses.push_back(step(model, *optimizer, spec, {{ids[i], targets[i]}, 0}, i + 1));
-    return at::stack(losses);
-}
-
 Named compute(rm::Llama& model, const rm::RunSpec& spec, int64_t vocab) {
     const std::vector<int64_t> shape{spec.train.steps, spec.train.batchSize,
                                      spec.model.context + 1};
@@ -108,7 +83,7 @@ Named compute(rm::Llama& model, const rm::RunSpec& spec, int64_t vocab) {
     dump.emplace_back("greedy", greedy(model, ids[0][0]));
     model.loss({{ids[0], targets[0]}, 0}, true).backward();
     addGradients(dump, model);
-    dump.emplace_back("losses", train(model, spec, ids, targets));
+    dump.emplace_back("losses", trainingLosses(model, spec, ids, targets));
     for (const rm::Parameter& parameter : model.parameters())
         dump.emplace_back("after." + parameter.name, snapshot(parameter.value));
     dump.emplace_back("logits after", snapshot(model.logits(ids[0], false)));

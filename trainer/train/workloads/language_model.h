@@ -4,6 +4,8 @@
 #include "trainer/train/model/model.h"
 #include "trainer/train/model/sampling.h"
 
+#include <nlohmann/json_fwd.hpp>
+
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -22,5 +24,9 @@ public:
     virtual std::vector<int32_t> generate(std::vector<int32_t> prompt, int64_t count,
                                           const Sampling& sampling, at::Generator generator) = 0;
 };
+
+/// generation_config.json: `textEnds` (bos_token_id, eos_token_id) and how tokens are drawn.
+std::string generationConfig(nlohmann::ordered_json textEnds, int64_t maxTokens,
+                             const Sampling& sampling);
 
 } // namespace rm

@@ -4,6 +4,7 @@
 #include "trainer/train/data/text/token_file.h"
 #include "trainer/train/data/text/tokenizer.h"
 #include "trainer/train/data/text/tokenizer_file.h"
+#include "trainer/train/interchange/foreign_weights.h"
 #include "trainer/train/interchange/start_weights.h"
 #include "trainer/train/workloads/language_task.h"
 
@@ -64,6 +65,16 @@ std::unique_ptr<Model> LanguageWorkload::makeModel(const RunSpec& spec, const Da
 Batch LanguageWorkload::imagineBatch(const RunSpec& spec, int64_t samples) const {
     const at::Tensor ids = at::ones({samples, spec.model.context}, at::kLong);
     return {{ids, ids.clone()}, samples * spec.model.context};
+}
+
+Result<std::unique_ptr<Model>> LanguageWorkload::modelFor(const RunSpec& spec,
+                                                          const Weights& weights,
+                                                          const std::string& config,
+                                                          const std::string& source) const {
+    const auto vocab = rowsOf(weights, embeddingName(), source);
+    if (!vocab)
+        return tl::unexpected(vocab.error());
+    return languageModel(spec, *vocab, config);
 }
 
 int64_t LanguageWorkload::usesPerSample(const RunSpec& spec) const {

@@ -15,10 +15,15 @@ public:
                                      const World& world) const override;
     Batch imagineBatch(const RunSpec& spec, int64_t samples) const override;
     int64_t usesPerSample(const RunSpec& spec) const override;
+    Result<std::unique_ptr<Model>> modelFor(const RunSpec& spec, const Weights& weights,
+                                            const std::string& config,
+                                            const std::string& source) const override;
 
     /// Uninitialised. `config`: config.json of the weights that it will get; empty: none.
     virtual std::unique_ptr<LanguageModel> languageModel(const RunSpec& spec, int64_t vocabSize,
                                                          const std::string& config) const = 0;
+    /// The tensor with a row for each token.
+    virtual const char* embeddingName() const = 0;
 };
 
 } // namespace rm

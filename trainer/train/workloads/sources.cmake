@@ -3,6 +3,7 @@ target_sources(rm_train PRIVATE
     workloads/gpt/gpt.cpp
     workloads/gpt/gpt_config.cpp
     workloads/gpt/workload.cpp
+    workloads/language_model.cpp
     workloads/language_task.cpp
     workloads/language_workload.cpp
     workloads/llama/cpu/llama_kernels.cpp

@@ -2,6 +2,7 @@
 #include "trainer/train/workloads/gpt/gpt.h"
 
 #include "trainer/train/model/classifier_loss.h"
+#include "trainer/train/model/continuation.h"
 #include "trainer/train/model/fused_ops.h"
 #include "trainer/train/model/gemm.h"
 #include "trainer/train/model/recompute.h"
@@ -217,23 +218,12 @@ std::vector<int32_t> Gpt::generate(std::vector<int32_t> prompt, int64_t count,
                                    const Sampling& sampling, at::Generator generator) {
     const at::InferenceMode inference;
     KeyValueCache cache = makeCache();
-    std::vector<int32_t> text = std::move(prompt);
-    std::vector<int32_t> made;
-    size_t seen = 0; // tokens of `text` that the cache holds
-    while (static_cast<int64_t>(made.size()) < count) {
-        if (cache.length + static_cast<int64_t>(text.size() - seen) > m_shape.context) {
-            // The window is full: go on with its later half.
-            const int64_t keep = std::max<int64_t>(1, m_shape.context / 2);
-            text.erase(text.begin(), text.end() - keep);
-            cache.length = 0;
-            seen = 0;
-        }
-        const auto fresh = text.begin() + static_cast<ptrdiff_t>(seen);
-        made.push_back(drawToken(nextScores({fresh, text.end()}, cache), sampling, generator));
-        seen = text.size();
-        text.push_back(made.back());
-    }
-    return made;
+    return continuation(prompt, count, m_shape.context, sampling, generator,
+                        [&](const std::vector<int32_t>& ids, bool anew) {
+                            if (anew)
+                                cache.length = 0;
+                            return nextScores(ids, cache);
+                        });
 }
 
 } // namespace rm

@@ -53,19 +53,9 @@ std::string Gpt::configJson() const {
 }
 
 std::string Gpt::generationJson(int64_t maxTokens, const Sampling& sampling) const {
-    const bool draws = sampling.temperature > 0;
-    nlohmann::ordered_json config = {
-        {kBeginKey, idOrNull(m_textEnds.begin)},
-        {kEndKey, idOrNull(m_textEnds.end)},
-        {"max_new_tokens", maxTokens},
-        {"do_sample", draws},
-    };
-    if (draws) {
-        config["temperature"] = sampling.temperature;
-        config["top_k"] = sampling.topK;
-        config["top_p"] = sampling.topP;
-    }
-    return config.dump(2) + "\n";
+    return generationConfig(
+        {{kBeginKey, idOrNull(m_textEnds.begin)}, {kEndKey, idOrNull(m_textEnds.end)}}, maxTokens,
+        sampling);
 }
 
 } // namespace rm

@@ -191,16 +191,7 @@ std::vector<int32_t> Llama::generate(std::vector<int32_t> prompt, int64_t count,
 }
 
 std::string Llama::generationJson(int64_t maxTokens, const Sampling& sampling) const {
-    const bool draws = sampling.temperature > 0;
-    nlohmann::ordered_json config = llamaTextEnds(m_settings);
-    config["max_new_tokens"] = maxTokens;
-    config["do_sample"] = draws;
-    if (draws) {
-        config["temperature"] = sampling.temperature;
-        config["top_k"] = sampling.topK;
-        config["top_p"] = sampling.topP;
-    }
-    return config.dump(2) + "\n";
+    return generationConfig(llamaTextEnds(m_settings), maxTokens, sampling);
 }
 
 } // namespace rm

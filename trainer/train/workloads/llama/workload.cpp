@@ -86,14 +86,7 @@ public:
         return weights;
     }
 
-    Result<std::unique_ptr<Model>> modelFor(const RunSpec& spec, const Weights& weights,
-                                            const std::string& config,
-                                            const std::string& source) const override {
-        const auto vocab = rowsOf(weights, kEmbedding, source);
-        if (!vocab)
-            return tl::unexpected(vocab.error());
-        return languageModel(spec, *vocab, config);
-    }
+    const char* embeddingName() const override { return kEmbedding; }
 
     std::string_view configType() const override { return "llama"; }
 
