@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "shared/io/file.h"
 #include "tests/unit/train/data_folder.h"
 #include "trainer/train/data/batch_partition.h"
 #include "trainer/train/data/text/corpus.h"
@@ -11,6 +12,7 @@
 #include <QTemporaryDir>
 #include <QTest>
 
+#include <sentencepiece_trainer.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -101,6 +103,37 @@ private Q_SLOTS:
         const auto model = trainSentencePiece({path}, 32000);
         QVERIFY2(model, model ? "" : model.error().message.c_str());
         QVERIFY((*makeSentencePieceTokenizer(*model))->vocabSize() < 32000);
+    }
+
+    void aSentencePieceModelOfElsewhereGetsNoTokenizerJson_data() {
+        QTest::addColumn<QByteArray>("options");
+        QTest::addColumn<int>("files");
+        const QByteArray asOurs = "--model_type=bpe --add_dummy_prefix=false --byte_fallback=true "
+                                  "--remove_extra_whitespaces=false "
+                                  "--normalization_rule_name=identity";
+        QTest::newRow("as ours") << asOurs << 3;
+        QTest::newRow("a space before the text")
+            << QByteArray(asOurs).replace("prefix=false", "prefix=true") << 1;
+        QTest::newRow("spaces joined")
+            << QByteArray(asOurs).replace("whitespaces=false", "whitespaces=true") << 1;
+        QTest::newRow("normalised") << QByteArray(asOurs).replace("identity", "nfkc") << 1;
+        QTest::newRow("unigram") << QByteArray(asOurs).replace("bpe", "unigram") << 1;
+    }
+    void aSentencePieceModelOfElsewhereGetsNoTokenizerJson() {
+        QFETCH(QByteArray, options);
+        QFETCH(int, files);
+        const QTemporaryDir folder;
+        const std::string prefix = folder.filePath("elsewhere").toStdString();
+        const auto trained = sentencepiece::SentencePieceTrainer::Train(
+            options.toStdString() + " --vocab_size=400 --minloglevel=2 --model_prefix=" + prefix +
+            " --input=/usr/share/common-licenses/BSD");
+        QVERIFY2(trained.ok(), trained.ToString().c_str());
+        const auto model = readFile(prefix + ".model");
+        QVERIFY(model);
+        const auto tokenizer = makeSentencePieceTokenizer(*model);
+        QVERIFY(tokenizer);
+        QCOMPARE((*tokenizer)->files().size(), static_cast<size_t>(files));
+        QCOMPARE((*tokenizer)->files().front().second, *model);
     }
 
     void damagedSentencePieceModelIsRefused() {

@@ -37,10 +37,11 @@ std::string knownTokenizer(const Session& session) {
     return file && !isNamed ? textOfStart(session, file) : std::string();
 }
 
-/// What lay beside the tokenizer.json that the run's is; none on other ranks than the first.
+/// What lay beside the run's tokenizer where that is of elsewhere; none on other ranks than the
+/// first.
 TextFiles besideTokenizer(const Session& session) {
     const RunSpec& spec = session.spec;
-    if (spec.data.tokenizer != "tokenizer.json" || !session.world.isFirst())
+    if (!tokenizerModelFile(spec.data) || !session.world.isFirst())
         return {};
     for (const std::string* source :
          {&session.options.startFrom, &spec.data.tokenizerFile, &spec.model.startFrom})
@@ -48,6 +49,9 @@ TextFiles besideTokenizer(const Session& session) {
             std::error_code ignored;
             const std::filesystem::path path = *source;
             const bool isFolder = std::filesystem::is_directory(path, ignored);
+            const bool isTokenizer = source == &spec.data.tokenizerFile && !isFolder;
+            if (isTokenizer && path.filename() != tokenizerModelFile(spec.data))
+                return {}; // of another name, it may lie beside another one's files
             return filesBesideTokenizer((isFolder ? path : path.parent_path()).string());
         }
     return {};
@@ -160,8 +164,10 @@ TextFiles LanguageTask::files() const {
     if (m_data.tokenizer)
         for (auto& file : m_data.tokenizer->files())
             files.push_back(std::move(file));
+    const char* own = tokenizerModelFile(m_session.spec.data);
     for (const auto& [name, text] : m_besideTokenizer)
-        setText(files, name, text);
+        if (name != own)
+            setText(files, name, text);
     return files;
 }
 

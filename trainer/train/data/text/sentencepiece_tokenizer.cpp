@@ -7,6 +7,7 @@
 #include <sentencepiece_processor.h>
 #include <sentencepiece_trainer.h>
 
+#include <cmath>
 #include <optional>
 #include <unordered_map>
 
@@ -51,13 +52,33 @@ public:
     std::string serialized() const override { return m_model; }
 
     std::vector<std::pair<std::string, std::string>> files() const override {
-        return {{"tokenizer.model", m_model},
+        if (!isPlainBpe())
+            return {{kModelFile, m_model}};
+        return {{kModelFile, m_model},
                 {"tokenizer.json",
                  bpeTokenizerJson(pieces(), m_processor.IdToPiece(m_processor.unk_id()))},
                 {"tokenizer_config.json", tokenizerConfigJson("sentencepiece", vocabSize())}};
     }
 
 private:
+    static constexpr const char* kModelFile = "tokenizer.model";
+
+    /// Whether it is of the kind that is learnt here, which alone our tokenizer.json describes: BPE
+    /// over the text as it is. Others put a space before it, normalise it, or weigh pieces by their
+    /// probability (Unigram), where BPE has their ranks.
+    bool isPlainBpe() const {
+        const std::string probe = " a  \uFB01"; // of two spaces and a ligature nothing may be lost
+        std::vector<int> ids;
+        std::vector<std::string> begin;
+        if (!m_processor.Encode(probe, &ids).ok() || m_processor.DecodeIds(ids) != probe ||
+            !m_processor.Encode("a", &begin).ok() || begin.front().starts_with("\u2581"))
+            return false;
+        for (int id = 0; id < m_processor.GetPieceSize(); ++id)
+            if (m_processor.GetScore(id) != std::floor(m_processor.GetScore(id)))
+                return false;
+        return true;
+    }
+
     std::vector<BpePiece> pieces() const {
         std::vector<BpePiece> pieces;
         for (int id = 0; id < m_processor.GetPieceSize(); ++id)

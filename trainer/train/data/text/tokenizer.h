@@ -13,7 +13,8 @@
 
 namespace rm {
 
-/// Text to token ids and back; decode(encode(text)) == text for every text in UTF-8.
+/// Text to token ids and back; decode(encode(text)) == text for every text in UTF-8 and every
+/// tokenizer made here. One of elsewhere may normalise the text first.
 class Tokenizer {
 public:
     virtual ~Tokenizer() = default;
@@ -26,7 +27,8 @@ public:
 
     /// All that makes it up: what rank 0 sends to the others, and the identity in cache keys.
     virtual std::string serialized() const = 0;
-    /// (name, content) of its files in a checkpoint.
+    /// (name, content) of its files in a checkpoint: what it is, and a tokenizer.json where we know
+    /// how to say the same in one.
     virtual std::vector<std::pair<std::string, std::string>> files() const = 0;
 };
 

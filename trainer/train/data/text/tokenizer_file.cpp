@@ -22,7 +22,7 @@ Result<std::string> readTokenizerFile(const RunSpec::Data& data) {
 
 TextFiles filesBesideTokenizer(const std::string& folder) {
     TextFiles files;
-    for (const char* name : {"tokenizer_config.json", "special_tokens_map.json"})
+    for (const char* name : {"tokenizer.json", "tokenizer_config.json", "special_tokens_map.json"})
         if (auto text = readFile(folder + "/" + name))
             files.emplace_back(name, std::move(*text));
     return files;
