@@ -319,7 +319,7 @@ void TestScreenshots::newRunUnfolded() {
     m_demo->window().showNewRun();
     NewRunPage& page = m_demo->window().newRunPage();
     auto* scroll = page.findChild<QScrollArea*>("newRunScroll");
-    for (const char* recipe : {"translation-tiny", "resnet-tiny", "gpt-tiny"}) {
+    for (const char* recipe : {"translation-tiny", "resnet-tiny", "llama-tiny", "gpt-tiny"}) {
         page.prepare(recipe, {});
         page.findChild<SpecForm*>()->unfoldAll();
         shootAt(m_demo->window(), {1000, 700}, QString("new-run-unfolded-") + recipe);

@@ -294,7 +294,7 @@ void ChartsTab::resizeEvent(QResizeEvent* event) {
 
 /// The main part fills what is seen without scrolling, but for the head of what is below it.
 void ChartsTab::fitMain() {
-    const int head = m_moreCharts.empty() ? 0 : m_moreTitle->sizeHint().height() + size::kCardGap;
+    const int head = morePanels().empty() ? 0 : m_moreTitle->sizeHint().height() + size::kCardGap;
     m_main->setLeastHeight(std::max(0, m_scroll->viewport()->height() - head));
 }
 
@@ -428,26 +428,34 @@ void ChartsTab::showMore(const std::vector<PanelCurves>& panels) {
             keys.push_back(each.panel.key);
     const size_t left = keys.size() - std::min(keys.size(), kMostMore);
     keys.resize(keys.size() - left);
-    if (std::exchange(m_moreCharts, keys) != keys) {
-        arrangeMore();
+    if (keys != morePanels()) {
+        arrangeMore(keys);
         m_puller.request(); // those that come to lie in sight have not been read
     }
     m_moreTitle->setText(
         left == 0 ? tr("Everything else that the run reports")
                   : tr("Everything else that the run reports; %1 more: ringmaster export")
                         .arg(counted(static_cast<int64_t>(left), tr("1 chart"), tr("%1 charts"))));
-    m_moreTitle->setVisible(!m_moreCharts.empty());
-    m_more->setVisible(!m_moreCharts.empty());
+    m_moreTitle->setVisible(!keys.empty());
+    m_more->setVisible(!keys.empty());
     fitMain();
 }
 
-void ChartsTab::arrangeMore() {
+/// Of the charts that are not main ones, in their order.
+std::vector<QString> ChartsTab::morePanels() const {
+    std::vector<QString> panels;
+    for (size_t i = m_mainCharts; i < m_charts.size(); ++i)
+        panels.push_back(m_charts[i].panel);
+    return panels;
+}
+
+void ChartsTab::arrangeMore(const std::vector<QString>& panels) {
     std::vector<Shown> before(m_charts.begin() + static_cast<std::ptrdiff_t>(m_mainCharts),
                               m_charts.end());
     m_charts.resize(m_mainCharts);
     for (const Shown& each : before)
         m_more->take(each.chart);
-    for (const QString& panel : m_moreCharts) {
+    for (const QString& panel : panels) {
         const auto known = std::ranges::find(before, panel, &Shown::panel);
         LineChart* chart = nullptr;
         if (known != before.end()) {

@@ -57,7 +57,8 @@ private:
     void apply(const std::vector<PanelCurves>& panels);
     void showMain(const std::vector<PanelCurves>& panels);
     void showMore(const std::vector<PanelCurves>& panels);
-    void arrangeMore();
+    void arrangeMore(const std::vector<QString>& panels);
+    std::vector<QString> morePanels() const;
     void fitMain();
     LineChart* chartOf(const QString& panel) const;
     std::vector<QString> panelsToRead() const;
@@ -79,9 +80,8 @@ private:
         QString panel;
         LineChart* chart;
     };
-    std::vector<Shown> m_charts;       ///< the main ones first, of them the loss
-    size_t m_mainCharts = 0;           ///< how many these are
-    std::vector<QString> m_moreCharts; ///< panels of the others
+    std::vector<Shown> m_charts; ///< the main ones first, of them the loss
+    size_t m_mainCharts = 0;     ///< how many these are
     QScrollArea* m_scroll;
     HeatMap* m_heat;
     TimelineView* m_events;

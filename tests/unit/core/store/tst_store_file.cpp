@@ -137,7 +137,7 @@ private Q_SLOTS:
         auto steps = schemaSteps();
         const int newest = steps.back().version;
         QVERIFY(StoreWriter::open(path)); // the golden one is of the first version
-        QVERIFY(newest == 1 || QFile::exists(path + ".v1.backup"));
+        QVERIFY(QFile::exists(path + ".v1.backup"));
         steps.push_back({newest + 1, "CREATE TABLE later (x); INSERT INTO later VALUES (5);"});
         {
             Database database(path.toStdString(), SQLite::OPEN_READWRITE);
