@@ -72,7 +72,11 @@ void checkPath(std::string_view key, const std::string& path, bool stage, Mistak
 }
 
 void checkModel(const RunSpec& spec, Mistakes& mistakes) {
+    const size_t before = mistakes.size();
     checkPath("model.start_from", spec.model.startFrom, spec.data.stage, mistakes);
+    if (mistakes.size() > before)
+        mistakes.back() +=
+            "; nothing is downloaded, so that a name on the Hugging Face Hub is none";
     if (const ModelFamily* family = findFamily(spec.model.type))
         family->check(spec, mistakes);
 }

@@ -127,7 +127,7 @@ Result<std::vector<std::string>> Launcher::sendTree(const LocalTree& tree,
 
 /// A run that goes on from a checkpoint has weights and tokenizer there.
 RunSpec Launcher::neededSpec() const {
-    RunSpec spec = m_spec;
+    RunSpec spec = specToLookFor(m_spec, true);
     if (!m_request.startFrom.empty())
         spec.data.tokenizerFile = spec.model.startFrom = {};
     return spec;

@@ -4,6 +4,7 @@
 #include "app/core/agent/agent_client.h"
 #include "app/core/deploy/deploy.h"
 #include "app/core/launch/plan.h"
+#include "shared/spec/schema.h"
 
 #include <algorithm>
 
@@ -57,6 +58,8 @@ Result<int64_t> bytesToSend(HostSession& session, const std::string& agent, cons
 RunSpec specToLookFor(RunSpec spec, bool isFirstNode) {
     if (!isFirstNode && !spec.data.stage)
         spec.data.tokenizerFile = spec.model.startFrom = {};
+    if (!usesField(spec, "data.tokenizer_file"))
+        spec.data.tokenizerFile = {};
     return spec;
 }
 

@@ -88,21 +88,23 @@ Result<void> checkStart(const RunSpec& spec) {
         return failAs(attemptOf(spec), read.error());
     RunSpec here = spelledOut(spec);
     RunSpec there = spelledOut(*read);
-    std::string differences, lines;
+    std::string settings, differences, lines;
     for (const SchemaRow& row : schemaRows()) {
         const std::string mine = valueOf(row.ref(here));
         const std::string theirs = valueOf(row.ref(there));
         if (!isOfTensors(row, there) || mine == theirs)
             continue;
         const std::string key(row.key);
+        settings += (settings.empty() ? "" : ", ") + key + " = " + theirs;
         differences += "\n" + key + " is " + mine + ", but " + theirs + " in its config.json";
         lines += "\n" + key.substr(key.find('.') + 1) + " = " + theirs;
     }
     if (differences.empty())
         return {};
     return fail(ErrorCode::kInvalid,
-                attemptOf(spec) + ": the spec describes another model:" + differences +
-                    "\nput into the spec, or name other weights:" + "\n[model]" + lines);
+                attemptOf(spec) +
+                    ": the spec describes another model; name other weights, or set " + settings +
+                    differences + "\nas lines of the spec:\n[model]" + lines);
 }
 
 int64_t vocabOfConfig(const std::string& config) {
