@@ -12,7 +12,6 @@ namespace rm {
 namespace {
 
 constexpr char kMagic[] = "RMJOURNL";
-constexpr size_t kReadBlock = 256 * 1024;
 // Bounds the search for frames in a tail; an accidental candidate costs at most kMaxRecord.
 constexpr size_t kSearchBudget = 64 * kMaxRecord;
 
@@ -131,7 +130,7 @@ bool isTornTail(std::span<const std::byte> rest) {
 }
 
 Result<uint64_t> findJournalEnd(int fd, const std::string& path) {
-    std::vector<std::byte> block(kReadBlock);
+    std::vector<std::byte> block(kJournalReadBlock);
     auto got = readSome(fd, std::span(block).first(kJournalHeader), path);
     if (!got)
         return tl::unexpected(got.error());

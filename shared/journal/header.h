@@ -11,6 +11,9 @@
 
 namespace rm {
 
+/// Bytes that a journal is read in.
+inline constexpr size_t kJournalReadBlock = 256 * 1024;
+
 /// The 16 bytes with which a journal begins.
 std::vector<std::byte> journalHeader();
 

@@ -12,8 +12,6 @@ namespace rm {
 
 namespace {
 
-constexpr size_t kReadBlock = 256 * 1024;
-
 std::string numbered(const char* format, int number) {
     char text[64];
     std::snprintf(text, sizeof text, format, number);
@@ -81,7 +79,7 @@ Result<std::vector<Record>> readJournal(const std::string& path) {
         return tl::unexpected(file.error());
     JournalScanner scanner(path, 0);
     std::vector<Record> records;
-    std::vector<std::byte> block(kReadBlock);
+    std::vector<std::byte> block(kJournalReadBlock);
     for (;;) {
         const auto got = readSome(file->get(), block, path);
         if (!got)

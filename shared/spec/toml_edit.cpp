@@ -12,12 +12,6 @@ namespace {
 constexpr std::string_view kBlank = " \t";
 
 /// "optimizer.lr" -> "optimizer", "lr".
-std::pair<std::string_view, std::string_view> splitKey(std::string_view key) {
-    const size_t dot = key.find('.');
-    return dot == key.npos ? std::pair(std::string_view(), key)
-                           : std::pair(key.substr(0, dot), key.substr(dot + 1));
-}
-
 std::string valueText(const TomlField& field) {
     constexpr std::string_view kEquals = " = ";
     const std::string written = writeTomlFields({&field, 1});

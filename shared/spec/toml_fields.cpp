@@ -36,12 +36,6 @@ size_t editDistance(std::string_view a, std::string_view b) {
 }
 
 /// "optimizer.lr" -> "optimizer", "lr".
-std::pair<std::string_view, std::string_view> splitKey(std::string_view key) {
-    const size_t dot = key.find('.');
-    return dot == key.npos ? std::pair(std::string_view(), key)
-                           : std::pair(key.substr(0, dot), key.substr(dot + 1));
-}
-
 /// "Learning-Rate" -> "learning_rate"
 std::string plainKey(std::string_view key) {
     std::string plain(key);
@@ -268,6 +262,12 @@ std::string tomlOf(const SpecFieldRef& ref) {
 }
 
 } // namespace
+
+std::pair<std::string_view, std::string_view> splitKey(std::string_view key) {
+    const size_t dot = key.find('.');
+    return dot == key.npos ? std::pair(std::string_view(), key)
+                           : std::pair(key.substr(0, dot), key.substr(dot + 1));
+}
 
 Result<void> readTomlFields(std::string_view toml, std::string_view source,
                             std::span<const TomlField> fields) {

@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace rm {
@@ -23,6 +24,9 @@ struct TomlField {
 /// `source`, line, key, value and what is allowed; an unknown key with the likeliest known one.
 Result<void> readTomlFields(std::string_view toml, std::string_view source,
                             std::span<const TomlField> fields);
+
+/// "train.steps" -> {"train", "steps"}, "name" -> {"", "name"}.
+std::pair<std::string_view, std::string_view> splitKey(std::string_view key);
 
 std::string writeTomlFields(std::span<const TomlField> fields);
 

@@ -15,7 +15,7 @@ namespace {
 constexpr std::byte kJsonType{'J'};
 constexpr std::byte kChunkType{'D'};
 
-tl::unexpected<Error> corrupt(const std::string& cause) {
+tl::unexpected<Error> corruptTransfer(const std::string& cause) {
     return fail(ErrorCode::kCorrupt, "read transfer: " + cause);
 }
 
@@ -74,7 +74,7 @@ std::vector<std::byte> payloadOf(std::byte type, std::span<const std::byte> byte
 Result<std::string> shaAt(const Json& json) {
     auto sha256 = textAt(json, "sha256");
     if (!sha256 || !isSha256(*sha256))
-        return corrupt("no SHA-256 where one belongs");
+        return corruptTransfer("no SHA-256 where one belongs");
     return std::move(*sha256);
 }
 
@@ -84,7 +84,7 @@ Result<Blob> readBlob(const Json& json) {
     if (!sha256)
         return tl::unexpected(sha256.error());
     if (!size || *size < 0)
-        return corrupt("impossible size of a blob");
+        return corruptTransfer("impossible size of a blob");
     return Blob{std::move(*sha256), *size};
 }
 
@@ -94,7 +94,7 @@ Result<MissingBlob> readMissing(const Json& json) {
     if (!sha256)
         return tl::unexpected(sha256.error());
     if (!offset || *offset < 0)
-        return corrupt("impossible offset of a blob");
+        return corruptTransfer("impossible offset of a blob");
     return MissingBlob{std::move(*sha256), *offset};
 }
 
@@ -105,9 +105,9 @@ Result<TreeEntry> readEntry(const Json& json) {
     if (!sha256)
         return tl::unexpected(sha256.error());
     if (!path || !isTreePath(*path))
-        return corrupt("impossible path in a tree");
+        return corruptTransfer("impossible path in a tree");
     if (!executable)
-        return corrupt("no mode of " + *path);
+        return corruptTransfer("no mode of " + *path);
     return TreeEntry{std::move(*path), std::move(*sha256), *executable};
 }
 
@@ -116,7 +116,7 @@ Result<std::vector<T>> readList(const Json& json, const char* key,
                                 Result<T> (*readOne)(const Json&)) {
     const Json* list = arrayAt(json, key);
     if (!list)
-        return corrupt(std::string("no list of ") + key);
+        return corruptTransfer(std::string("no list of ") + key);
     std::vector<T> values;
     for (const Json& element : *list) {
         auto value = readOne(element);
@@ -131,7 +131,7 @@ Result<Transfer> readTree(const Json& json) {
     auto kind = textAt(json, "kind");
     auto id = textAt(json, "id");
     if (!kind || (*kind != "bundles" && *kind != "data") || !id || !isSha256(*id))
-        return corrupt("impossible kind or id of a tree");
+        return corruptTransfer("impossible kind or id of a tree");
     auto entries = readList<TreeEntry>(json, "entries", readEntry);
     if (!entries)
         return tl::unexpected(entries.error());
@@ -143,21 +143,21 @@ Result<Transfer> readFailed(const Json& json) {
     const auto code = intAt(json, "code");
     auto message = textAt(json, "message");
     if (!code || *code < 0 || *code > UINT8_MAX || !message)
-        return corrupt("a failure without code or message");
+        return corruptTransfer("a failure without code or message");
     return Failed{uint8_t(*code), std::move(*message)};
 }
 
 Result<Transfer> readReady(const Json& json) {
     auto path = textAt(json, "path");
     if (!path || path->empty() || path->front() != '/')
-        return corrupt("impossible path of a tree");
+        return corruptTransfer("impossible path of a tree");
     return TreeReady{std::move(*path)};
 }
 
 Result<Transfer> readJson(const Json& json) {
     const auto type = textAt(json, "type");
     if (!type)
-        return corrupt("no type");
+        return corruptTransfer("no type");
     if (*type == "offer")
         return readList<Blob>(json, "blobs", readBlob).map([](auto b) -> Transfer {
             return Offer{std::move(b)};
@@ -203,7 +203,7 @@ std::vector<std::byte> frameTransfer(const Transfer& transfer) {
 
 Result<Transfer> decodeTransfer(std::span<const std::byte> payload) {
     if (payload.size() < 2)
-        return corrupt("empty");
+        return corruptTransfer("empty");
     const auto rest = payload.subspan(1);
     if (payload[0] == kChunkType)
         return Chunk{{rest.begin(), rest.end()}};
