@@ -2,7 +2,7 @@
 #include "shared/spec/model_family.h"
 
 #include "shared/enforce.h"
-#include "shared/spec/families/families.h"
+#include "shared/spec/families.h"
 
 #include <algorithm>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "shared/spec/families/families.h"
+#include "shared/spec/families.h"
 #include "shared/spec/schema_rows.h"
 
 namespace rm {

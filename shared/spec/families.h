@@ -3,7 +3,8 @@
 
 #include "shared/spec/model_family.h"
 
-// The rows of modelFamilies(), each in a file of its name, and what those of text share.
+// The rows of modelFamilies(), each in a file of its name in families/, and what those of text
+// share.
 namespace rm {
 
 ModelFamily gptFamily();
