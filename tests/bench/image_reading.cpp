@@ -2,7 +2,7 @@
 // image_reading FOLDER SIZE BATCHES: random views of a folder's pictures, in normalized batches as
 // a model takes them, through one reader thread. One line of JSON; the first batch is not timed.
 #include "trainer/train/data/batch_feed.h"
-#include "trainer/train/memory/host_heap.h"
+#include "trainer/train/device/host_heap.h"
 #include "trainer/train/workloads/resnet/image_batches.h"
 #include "trainer/train/workloads/resnet/resnet.h"
 

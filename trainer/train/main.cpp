@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "trainer/train/device/host_heap.h"
 #include "trainer/train/failure.h"
 #include "trainer/train/loop/train_loop.h"
 #include "trainer/train/memory/batch_search.h"
-#include "trainer/train/memory/host_heap.h"
 #include "trainer/train/subcommands.h"
 
 #include <unistd.h>

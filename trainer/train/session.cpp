@@ -3,7 +3,7 @@
 
 #include "shared/io/clock.h"
 #include "shared/io/file.h"
-#include "trainer/train/memory/host_heap.h"
+#include "trainer/train/device/host_heap.h"
 #include "trainer/train/model/fused_ops.h"
 #include "trainer/train/workloads/registry.h"
 

@@ -7,9 +7,9 @@
 #include "tests/gpu/bench/fixed_task.h"
 #include "tests/gpu/bench/journal_figures.h"
 #include "tests/gpu/bench/picture_maker.h"
+#include "trainer/train/device/host_heap.h"
 #include "trainer/train/failure.h"
 #include "trainer/train/loop/train_loop.h"
-#include "trainer/train/memory/host_heap.h"
 
 #include <unistd.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Whole models on the GPU against the same on the CPU.
 #include "tests/gpu/tests/harness.h"
-#include "trainer/train/autocast.h"
+#include "trainer/train/device/autocast.h"
 #include "trainer/train/dist/gradient_sync.h"
 #include "trainer/train/loop/graphed_step.h"
 #include "trainer/train/optim/grad_scaler.h"

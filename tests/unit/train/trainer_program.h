@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "trainer/train/device/host_heap.h"
 #include "trainer/train/failure.h"
 #include "trainer/train/loop/train_loop.h"
-#include "trainer/train/memory/host_heap.h"
 
 #include <cstdio>
 #include <cstdlib>

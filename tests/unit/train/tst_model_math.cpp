@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/support/requirement.h"
 #include "tests/unit/train/allocation_peak.h"
-#include "trainer/train/autocast.h"
+#include "trainer/train/device/autocast.h"
 #include "trainer/train/model/classifier_loss.h"
 #include "trainer/train/model/cpu/bias_gelu.h"
 #include "trainer/train/model/fused_ops.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trainer/train/loop/step.h"
 
-#include "trainer/train/autocast.h"
 #include "trainer/train/data/bad_samples.h"
+#include "trainer/train/device/autocast.h"
 #include "trainer/train/loop/graphed_step.h"
 
 namespace rm {

@@ -3,7 +3,7 @@
 
 #include "shared/io/free_memory.h"
 #include "trainer/train/data/batch_feed.h"
-#include "trainer/train/memory/host_heap.h"
+#include "trainer/train/device/host_heap.h"
 #include "trainer/train/memory/model_size.h"
 #include "trainer/train/memory/rehearsal.h"
 #include "trainer/train/optim/update_rule.h"

@@ -2,9 +2,9 @@
 #include "trainer/train/memory/estimate_subcommand.h"
 
 #include "shared/exit_code.h"
+#include "trainer/train/device/host_heap.h"
 #include "trainer/train/failure.h"
 #include "trainer/train/memory/estimate_report.h"
-#include "trainer/train/memory/host_heap.h"
 #include "trainer/train/session.h"
 #include "trainer/train/subcommands.h"
 #include "trainer/train/workloads/registry.h"

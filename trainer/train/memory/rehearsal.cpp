@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trainer/train/memory/rehearsal.h"
 
-#include "trainer/train/autocast.h"
+#include "trainer/train/device/autocast.h"
+#include "trainer/train/device/skipped_work.h"
 #include "trainer/train/dist/parameter_shards.h"
 #include "trainer/train/memory/address_memory.h"
-#include "trainer/train/model/skipped_work.h"
 #include "trainer/train/workloads/registry.h"
 
 #include <ATen/Context.h>

@@ -6,8 +6,6 @@ target_sources(rm_train PRIVATE
     memory/estimate.cpp
     memory/estimate_report.cpp
     memory/estimate_subcommand.cpp
-    memory/host_heap.cpp
     memory/model_size.cpp
     memory/peak_line.cpp
-    memory/rehearsal.cpp
-    memory/tensor_heap.cpp)
+    memory/rehearsal.cpp)

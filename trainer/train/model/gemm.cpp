@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trainer/train/model/gemm.h"
 
-#include "trainer/train/model/skipped_work.h"
+#include "trainer/train/device/skipped_work.h"
 
 #include <ATen/autocast_mode.h>
 #include <ATen/core/grad_mode.h>

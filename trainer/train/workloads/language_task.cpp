@@ -2,9 +2,9 @@
 #include "trainer/train/workloads/language_task.h"
 
 #include "shared/io/clock.h"
-#include "trainer/train/autocast.h"
 #include "trainer/train/checkpoint/checkpoint.h"
 #include "trainer/train/data/text/tokenizer_file.h"
+#include "trainer/train/device/autocast.h"
 #include "trainer/train/dist/agree.h"
 #include "trainer/train/interchange/folder_texts.h"
 #include "trainer/train/interchange/start_weights.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trainer/train/model/cpu/bias_gelu.h"
 
+#include "trainer/train/device/skipped_work.h"
 #include "trainer/train/model/cpu/gelu_rows.h"
-#include "trainer/train/model/skipped_work.h"
 
 #include <ATen/Parallel.h>
 #include <ATen/autocast_mode.h>

@@ -2,10 +2,10 @@
 #include "trainer/train/workloads/resnet/image_task.h"
 
 #include "shared/io/json.h"
-#include "trainer/train/autocast.h"
 #include "trainer/train/checkpoint/checkpoint.h"
 #include "trainer/train/data/batch_feed.h"
 #include "trainer/train/data/text/tokenizer.h"
+#include "trainer/train/device/autocast.h"
 #include "trainer/train/dist/agree.h"
 
 #include <ATen/core/grad_mode.h>

@@ -3,8 +3,8 @@
 
 #include "shared/io/clock.h"
 #include "shared/io/json.h"
-#include "trainer/train/autocast.h"
 #include "trainer/train/checkpoint/checkpoint.h"
+#include "trainer/train/device/autocast.h"
 #include "trainer/train/dist/agree.h"
 #include "trainer/train/interchange/start_weights.h"
 #include "trainer/train/text_metrics/bleu.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "trainer/train/memory/host_heap.h"
+#include "trainer/train/device/host_heap.h"
 
 #include "shared/io/free_memory.h"
-#include "trainer/train/memory/tensor_heap.h"
+#include "trainer/train/device/tensor_heap.h"
 
 #include <malloc.h>
 #include <sys/resource.h>

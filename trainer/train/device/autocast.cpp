@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "trainer/train/autocast.h"
+#include "trainer/train/device/autocast.h"
 
 #include <ATen/autocast_mode.h>
 

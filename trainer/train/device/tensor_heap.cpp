@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "trainer/train/memory/tensor_heap.h"
+#include "trainer/train/device/tensor_heap.h"
 
 #include <c10/core/CPUAllocator.h>
 #include <c10/core/alignment.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "trainer/train/model/skipped_work.h"
+#include "trainer/train/device/skipped_work.h"
 
 #include <ATen/OpMathType.h>
 #include <ATen/WrapDimUtils.h>
