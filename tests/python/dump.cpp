@@ -4,7 +4,7 @@
 #include "shared/checkpoint/safetensors.h"
 #include "trainer/train/interchange/dtypes.h"
 #include "trainer/train/interchange/foreign_weights.h"
-#include "trainer/train/optim/gradients.h"
+#include "trainer/train/model/gradients.h"
 #include "trainer/train/optim/optimizer.h"
 #include "trainer/train/optim/schedule.h"
 

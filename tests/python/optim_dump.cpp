@@ -4,8 +4,8 @@
 // says which cases it holds.
 #include "tests/python/dump.h"
 #include "tests/unit/train/toy_model.h"
+#include "trainer/train/model/gradients.h"
 #include "trainer/train/optim/grad_scaler.h"
-#include "trainer/train/optim/gradients.h"
 #include "trainer/train/optim/schedule.h"
 #include "trainer/train/optim/weight_average.h"
 

@@ -4,7 +4,7 @@
 // some steps of SGD; all into one safetensors file, in which "after." is the whole model.
 #include "tests/python/dump.h"
 #include "trainer/train/checkpoint/checkpoint.h"
-#include "trainer/train/optim/gradients.h"
+#include "trainer/train/model/gradients.h"
 #include "trainer/train/workloads/resnet/resnet.h"
 
 #include <ATen/Parallel.h>

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Synthetic batches, laid out as the trainer's are: see trainer/train/data/batch.h."""
+"""Synthetic batches, laid out as the trainer's are: see trainer/train/model/batch.h."""
 import math
 
 import torch

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/unit/train/toy_model.h"
 #include "trainer/train/loop/watch.h"
+#include "trainer/train/model/gradients.h"
 #include "trainer/train/optim/grad_scaler.h"
-#include "trainer/train/optim/gradients.h"
 #include "trainer/train/optim/weight_average.h"
 
 #include <QObject>

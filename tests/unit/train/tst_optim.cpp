@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/unit/train/toy_model.h"
-#include "trainer/train/optim/gradients.h"
+#include "trainer/train/model/gradients.h"
 #include "trainer/train/optim/optimizer.h"
 #include "trainer/train/optim/schedule.h"
 #include "trainer/train/optim/updater.h"

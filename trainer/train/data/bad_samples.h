@@ -2,7 +2,7 @@
 #pragma once
 
 #include "shared/result.h"
-#include "trainer/train/data/batch.h"
+#include "trainer/train/model/batch.h"
 
 #include <functional>
 #include <set>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trainer/train/dist/gradient_buckets.h"
 
-#include "trainer/train/optim/gradients.h"
+#include "trainer/train/model/gradients.h"
 
 #include <ATen/core/grad_mode.h>
 #include <torch/csrc/distributed/c10d/reducer.hpp>

@@ -2,7 +2,7 @@
 #include "trainer/train/dist/gradient_sync.h"
 
 #include "trainer/train/dist/bucket_hook.h"
-#include "trainer/train/optim/gradients.h"
+#include "trainer/train/model/gradients.h"
 
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/_foreach_zero.h>

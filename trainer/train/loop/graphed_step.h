@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "trainer/train/data/batch.h"
 #include "trainer/train/device/plugin.h"
+#include "trainer/train/model/batch.h"
 
 #include <functional>
 #include <map>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trainer/train/optim/grad_scaler.h"
 
-#include "trainer/train/optim/gradients.h"
+#include "trainer/train/model/gradients.h"
 
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/_amp_foreach_non_finite_check_and_unscale.h>

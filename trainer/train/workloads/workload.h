@@ -2,10 +2,10 @@
 #pragma once
 
 #include "shared/spec/run_spec.h"
-#include "trainer/train/data/batch.h"
 #include "trainer/train/device/device.h"
 #include "trainer/train/dist/world.h"
 #include "trainer/train/interchange/weights.h"
+#include "trainer/train/model/batch.h"
 #include "trainer/train/model/model.h"
 
 #include <memory>

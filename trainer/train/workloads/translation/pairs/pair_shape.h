@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "trainer/train/data/batch.h"
+#include "trainer/train/model/batch.h"
 
 namespace rm {
 

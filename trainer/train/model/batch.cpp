@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "trainer/train/data/batch.h"
+#include "trainer/train/model/batch.h"
 
 namespace rm {
 
