@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trainer/train/data/bad_samples.h"
 
-#include "shared/metrics/registry.h"
-#include "trainer/train/session.h"
-
 #include <algorithm>
 
 namespace rm {
@@ -13,15 +10,6 @@ BadSamples::BadSamples(double maxShare, int64_t epochSize,
     : m_maxShare(maxShare)
     , m_atLeast(std::min(epochSize, kPatience))
     , m_report(std::move(report)) {}
-
-BadSamples BadSamples::of(const Session& session, int64_t epochSize) {
-    return {session.spec.data.maxBad, epochSize, [&session](const BadSample& bad, int64_t total) {
-                session.telemetry->push(metric::kDataBadSamples, static_cast<float>(total));
-                if (total <= kMostEvents)
-                    session.event(Severity::kWarning, "bad-sample",
-                                  "read " + bad.path + ": " + bad.cause + "; left out", -1);
-            }};
-}
 
 Result<void> BadSamples::add(int64_t used, const Batch& batch) {
     m_used += used;

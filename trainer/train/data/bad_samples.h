@@ -10,8 +10,6 @@
 
 namespace rm {
 
-struct Session;
-
 /// Keeps account of what could not be read, in the order in which batches are used, so that
 /// readers ahead change nothing. One thread.
 class BadSamples {
@@ -21,15 +19,11 @@ public:
     BadSamples(double maxShare, int64_t epochSize,
                std::function<void(const BadSample&, int64_t total)> report);
 
-    /// As data.max_bad says; each path becomes an event and their number data/bad_samples.
-    static BadSamples of(const Session& session, int64_t epochSize);
-
     /// Counts a batch for which `used` samples were drawn. kCorrupt once there are too many.
     Result<void> add(int64_t used, const Batch& batch);
 
 private:
     static constexpr int64_t kPatience = 1000;
-    static constexpr int64_t kMostEvents = 1000;
 
     double m_maxShare;
     int64_t m_atLeast;

@@ -114,6 +114,17 @@ private:
     double m_lr = 0;
 };
 
+/// As data.max_bad says; each path becomes an event and their number data/bad_samples.
+BadSamples badSamplesOf(const Session& session, int64_t epochSize) {
+    constexpr int64_t kMostEvents = 1000;
+    return {session.spec.data.maxBad, epochSize, [&session](const BadSample& bad, int64_t total) {
+                session.telemetry->push(metric::kDataBadSamples, static_cast<float>(total));
+                if (total <= kMostEvents)
+                    session.event(Severity::kWarning, "bad-sample",
+                                  "read " + bad.path + ": " + bad.cause + "; left out", -1);
+            }};
+}
+
 } // namespace
 
 std::unique_ptr<Step> Step::make(Training& training) {
@@ -129,7 +140,7 @@ std::unique_ptr<Step> Step::make(Training& training) {
 void Step::startReading() {
     BatchSource& source = m_training.task->training();
     BatchFeed::Settings settings{m_training.task->readers(), m_training.session.device.at,
-                                 BadSamples::of(m_training.session, source.epochSize())};
+                                 badSamplesOf(m_training.session, source.epochSize())};
     settings.change = change();
     m_feed = std::make_unique<BatchFeed>(source, m_training.partition, m_training.world.rank(),
                                          m_training.cursor, std::move(settings));
