@@ -32,7 +32,7 @@ at::Tensor swiGlu(const at::Tensor& gate, const at::Tensor& up) {
 
 at::Tensor rotated(const at::Tensor& x, const RotaryAngles& angles) {
     if (coverLlamaKernels(x) && angles.cosine.is_contiguous())
-        return rotateKernel(x, angles);
+        return rotateKernel(x, angles.cosine, angles.sine);
     const int64_t tokens = angles.cosine.size(0), half = angles.cosine.size(1);
     const at::Tensor cosine = angles.cosine.unsqueeze(1), sine = angles.sine.unsqueeze(1);
     const auto halves = x.view({-1, tokens, x.size(1) / (2 * half), 2 * half}).chunk(2, -1);

@@ -118,15 +118,15 @@ struct SwiGlu : torch::autograd::Function<SwiGlu> {
 
 /// Turns the heads of `from` (N, H D), whose rows go over the T positions again and again, into
 /// `to`, which may be the same.
-void turn(const at::Tensor& from, at::Tensor& to, const RotaryAngles& angles, bool backwards) {
-    const int64_t tokens = angles.cosine.size(0), half = angles.cosine.size(1);
+void turn(const at::Tensor& from, at::Tensor& to, const at::Tensor& cosine, const at::Tensor& sine,
+          bool backwards) {
+    const int64_t tokens = cosine.size(0), half = cosine.size(1);
     const int64_t heads = from.size(1) / (2 * half);
     forRows(from.size(0), from.size(1), [&](int64_t begin, int64_t end) {
         for (int64_t row = begin; row < end; ++row) {
             const int64_t token = row % tokens;
-            turnHeads(
-                {heads, half, rowAt(angles.cosine, token), rowAt(angles.sine, token), backwards},
-                rowAt(from, row), rowAt(to, row));
+            turnHeads({heads, half, rowAt(cosine, token), rowAt(sine, token), backwards},
+                      rowAt(from, row), rowAt(to, row));
         }
     });
 }
@@ -136,7 +136,7 @@ struct Rotate : torch::autograd::Function<Rotate> {
                               const at::Tensor& sine) {
         ctx->mark_dirty({x});
         ctx->save_for_backward({cosine, sine});
-        turn(x, x, {cosine, sine}, false);
+        turn(x, x, cosine, sine, false);
         return x;
     }
 
@@ -144,7 +144,7 @@ struct Rotate : torch::autograd::Function<Rotate> {
         const variable_list saved = ctx->get_saved_variables();
         const at::Tensor dy = gradients[0].contiguous();
         at::Tensor dx = at::empty_like(dy);
-        turn(dy, dx, {saved[0], saved[1]}, true);
+        turn(dy, dx, saved[0], saved[1], true);
         return {dx, {}, {}};
     }
 };
@@ -166,8 +166,8 @@ at::Tensor swiGluKernel(const at::Tensor& gate, const at::Tensor& up) {
     return SwiGlu::apply(gate, up);
 }
 
-at::Tensor rotateKernel(const at::Tensor& x, const RotaryAngles& angles) {
-    return Rotate::apply(x, angles.cosine, angles.sine);
+at::Tensor rotateKernel(const at::Tensor& x, const at::Tensor& cosine, const at::Tensor& sine) {
+    return Rotate::apply(x, cosine, sine);
 }
 
 } // namespace rm

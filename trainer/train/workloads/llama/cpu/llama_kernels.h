@@ -2,7 +2,6 @@
 #pragma once
 
 #include "trainer/train/model/fused_ops.h"
-#include "trainer/train/workloads/llama/rotary.h"
 
 namespace rm {
 
@@ -21,7 +20,7 @@ NormedSum addRmsNormKernel(const at::Tensor& residual, const at::Tensor& delta,
 /// As swiGlu() of llama_ops.h.
 at::Tensor swiGluKernel(const at::Tensor& gate, const at::Tensor& up);
 
-/// As rotated() of llama_ops.h; x is written over.
-at::Tensor rotateKernel(const at::Tensor& x, const RotaryAngles& angles);
+/// As rotated() of llama_ops.h, by the cosines and sines of its angles; x is written over.
+at::Tensor rotateKernel(const at::Tensor& x, const at::Tensor& cosine, const at::Tensor& sine);
 
 } // namespace rm
