@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trainer/train/device/host_heap.h"
-#include "trainer/train/failure.h"
 #include "trainer/train/loop/train_loop.h"
 #include "trainer/train/memory/batch_search.h"
+#include "trainer/train/session/failure.h"
 #include "trainer/train/subcommands.h"
+#include "trainer/train/workloads/registry.h"
 
 #include <unistd.h>
 
@@ -15,6 +16,7 @@ namespace {
 using namespace rm;
 
 Result<Ending> train(Session& session) {
+    configureDevice(session.device, session.spec, session.runDir + "/log");
     session.board->setPhase(Phase::kRendezvous);
     session.world = World::join(session.placement, session.device);
     const auto loop = TrainLoop::create(session);
@@ -65,7 +67,7 @@ int failEarly(const Error& error) {
 int main(int argc, char** argv) {
     if (const auto code = runSubcommand(argc, argv))
         return *code;
-    const auto options = parseOptions(argc, argv);
+    const auto options = parseOptions(argc, argv, subcommandsHelp());
     if (!options)
         return failEarly(options.error());
     if (!*options)

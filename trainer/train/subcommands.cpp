@@ -2,13 +2,11 @@
 #include "trainer/train/subcommands.h"
 
 #include "shared/exit_code.h"
-#include "trainer/train/cause.h"
-#include "trainer/train/failure.h"
 #include "trainer/train/interchange/subcommands.h"
 #include "trainer/train/memory/estimate_subcommand.h"
 #include "trainer/train/prepare/subcommand.h"
-
-#include <CLI/CLI.hpp>
+#include "trainer/train/session/cause.h"
+#include "trainer/train/session/failure.h"
 
 #include <cstdio>
 #include <new>
@@ -67,19 +65,6 @@ std::string subcommandsHelp() {
         help += "\n  " + name + subcommand.summary;
     }
     return help + "\nringmaster-trainer SUBCOMMAND --help says more of each.";
-}
-
-Result<bool> parseArguments(CLI::App& app, int argc, char** argv) {
-    try {
-        app.parse(argc, argv);
-    } catch (const CLI::Success& wish) { // CLI11 reports by exception
-        app.exit(wish);
-        return false;
-    } catch (const CLI::ParseError& error) {
-        return fail(ErrorCode::kInvalid,
-                    std::string("read command line: ") + error.what() + " (see --help)");
-    }
-    return true;
 }
 
 } // namespace rm

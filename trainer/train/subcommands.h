@@ -6,10 +6,6 @@
 #include <optional>
 #include <string>
 
-namespace CLI {
-class App;
-}
-
 namespace rm {
 
 /// Something that `ringmaster-trainer NAME ...` does besides training.
@@ -25,9 +21,5 @@ std::optional<int> runSubcommand(int argc, char** argv);
 
 /// The subcommands for --help, one a line.
 std::string subcommandsHelp();
-
-/// Parses a command line. false: help or version was printed and there is nothing more to do.
-/// kInvalid says what is wrong with it.
-Result<bool> parseArguments(CLI::App& app, int argc, char** argv);
 
 } // namespace rm

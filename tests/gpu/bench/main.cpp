@@ -8,8 +8,9 @@
 #include "tests/gpu/bench/journal_figures.h"
 #include "tests/gpu/bench/picture_maker.h"
 #include "trainer/train/device/host_heap.h"
-#include "trainer/train/failure.h"
 #include "trainer/train/loop/train_loop.h"
+#include "trainer/train/session/failure.h"
+#include "trainer/train/workloads/registry.h"
 
 #include <unistd.h>
 
@@ -28,6 +29,7 @@ Result<std::unique_ptr<Task>> makeEitherTask(const Session& session) {
 }
 
 Result<Ending> train(Session& session) {
+    configureDevice(session.device, session.spec, session.runDir + "/log");
     session.world = World::join(session.placement, session.device);
     const auto loop = TrainLoop::create(session, makeEitherTask);
     if (!loop)
@@ -49,7 +51,7 @@ Result<std::string> measure(const Options& options, const Placement& placement) 
 }
 
 Result<std::string> figures(int argc, char** argv) {
-    const auto options = parseOptions(argc, argv);
+    const auto options = parseOptions(argc, argv, "");
     if (!options)
         return tl::unexpected(options.error());
     if (!*options)

@@ -222,7 +222,7 @@ private Q_SLOTS:
                 found << file + " compares model.type; ask its ModelFamily or Workload";
         QVERIFY2(found.isEmpty(), qPrintable(found.join('\n')));
         const QString question = "if (spec.model.type == \"gpt\")";
-        QVERIFY(decidesByType("trainer/train/session.cpp", question));
+        QVERIFY(decidesByType("trainer/train/session/session.cpp", question));
         QVERIFY(!decidesByType("trainer/train/workloads/gpt/gpt.cpp", question));
     }
 

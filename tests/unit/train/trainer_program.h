@@ -2,8 +2,9 @@
 #pragma once
 
 #include "trainer/train/device/host_heap.h"
-#include "trainer/train/failure.h"
 #include "trainer/train/loop/train_loop.h"
+#include "trainer/train/session/failure.h"
+#include "trainer/train/workloads/registry.h"
 
 #include <cstdio>
 #include <cstdlib>
@@ -17,7 +18,7 @@ inline ExitCode trainAs(int argc, char** argv, const TaskMaker& maker) {
         std::fprintf(stderr, "error: %s\n", ending.message.c_str());
         return ending.code;
     };
-    const auto options = parseOptions(argc, argv);
+    const auto options = parseOptions(argc, argv, "");
     const auto placement =
         placementFrom([](const char* name) -> const char* { return std::getenv(name); });
     if (!options || !*options || !placement)
@@ -26,6 +27,7 @@ inline ExitCode trainAs(int argc, char** argv, const TaskMaker& maker) {
     auto session = openSession(**options, *placement);
     if (!session)
         return failed(endingOf(session.error()));
+    configureDevice(session->device, session->spec, session->runDir + "/log");
     session->world = World::join(session->placement, session->device);
     const auto loop = TrainLoop::create(*session, maker);
     const auto ending = loop ? (*loop)->run() : tl::unexpected(loop.error());

@@ -6,7 +6,7 @@
 #include "trainer/train/dist/gradient_buckets.h"
 #include "trainer/train/dist/listener.h"
 #include "trainer/train/dist/parameter_shards.h"
-#include "trainer/train/failure.h"
+#include "trainer/train/session/failure.h"
 
 #include <QObject>
 #include <QTest>

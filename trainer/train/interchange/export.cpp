@@ -6,7 +6,7 @@
 #include "trainer/train/interchange/folder_texts.h"
 #include "trainer/train/interchange/subcommands.h"
 #include "trainer/train/interchange/weights.h"
-#include "trainer/train/subcommands.h"
+#include "trainer/train/session/options.h"
 
 #include <CLI/CLI.hpp>
 #include <unistd.h>

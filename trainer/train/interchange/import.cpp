@@ -8,7 +8,7 @@
 #include "trainer/train/interchange/foreign_config.h"
 #include "trainer/train/interchange/foreign_weights.h"
 #include "trainer/train/interchange/subcommands.h"
-#include "trainer/train/subcommands.h"
+#include "trainer/train/session/options.h"
 #include "trainer/train/workloads/registry.h"
 
 #include <CLI/CLI.hpp>

@@ -5,7 +5,7 @@
 #include "trainer/train/checkpoint/checkpoint.h"
 #include "trainer/train/interchange/dtypes.h"
 #include "trainer/train/interchange/subcommands.h"
-#include "trainer/train/subcommands.h"
+#include "trainer/train/session/options.h"
 
 #include <ATen/ops/sum.h>
 #include <CLI/CLI.hpp>

@@ -2,8 +2,8 @@
 #include "trainer/train/interchange/torch_archive.h"
 
 #include "shared/io/bytes.h"
-#include "trainer/train/cause.h"
 #include "trainer/train/interchange/unpickle.h"
+#include "trainer/train/session/cause.h"
 
 #include <caffe2/serialize/inline_container.h>
 

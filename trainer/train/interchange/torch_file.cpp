@@ -5,7 +5,7 @@
 #include "trainer/train/interchange/own_process.h"
 #include "trainer/train/interchange/subcommands.h"
 #include "trainer/train/interchange/torch_archive.h"
-#include "trainer/train/subcommands.h"
+#include "trainer/train/session/options.h"
 
 #include <CLI/CLI.hpp>
 #include <fcntl.h>

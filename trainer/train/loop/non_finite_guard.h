@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "trainer/train/loop/ending.h"
 #include "trainer/train/loop/training.h"
+#include "trainer/train/session/ending.h"
 
 #include <optional>
 #include <string>

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "trainer/train/control/control.h"
-#include "trainer/train/loop/ending.h"
 #include "trainer/train/loop/training.h"
+#include "trainer/train/session/ending.h"
 
 #include <optional>
 #include <string>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "trainer/train/session.h"
+#include "trainer/train/session/session.h"
 
 #include <ATen/core/Tensor.h>
 

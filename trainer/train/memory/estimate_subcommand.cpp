@@ -3,10 +3,10 @@
 
 #include "shared/exit_code.h"
 #include "trainer/train/device/host_heap.h"
-#include "trainer/train/failure.h"
 #include "trainer/train/memory/estimate_report.h"
-#include "trainer/train/session.h"
-#include "trainer/train/subcommands.h"
+#include "trainer/train/session/failure.h"
+#include "trainer/train/session/options.h"
+#include "trainer/train/session/session.h"
 #include "trainer/train/workloads/registry.h"
 
 #include <CLI/CLI.hpp>

@@ -2,7 +2,7 @@
 #include "trainer/train/prepare/subcommand.h"
 
 #include "trainer/train/prepare/prepare.h"
-#include "trainer/train/subcommands.h"
+#include "trainer/train/session/options.h"
 
 #include <CLI/CLI.hpp>
 

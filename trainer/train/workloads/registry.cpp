@@ -3,6 +3,8 @@
 
 #include "shared/enforce.h"
 #include "shared/spec/model_family.h"
+#include "trainer/train/device/host_heap.h"
+#include "trainer/train/model/fused_ops.h"
 
 #include <algorithm>
 
@@ -23,6 +25,16 @@ const Workload& workloadOf(const RunSpec& spec) {
 int64_t readersOf(const RunSpec& spec, const Device& device, int localRanks) {
     const int64_t wanted = spec.data.workers;
     return wanted > 0 ? wanted : workloadOf(spec).readers(device, localRanks);
+}
+
+void configureDevice(const Device& device, const RunSpec& spec, const std::string& traceFolder) {
+    const Workload& workload = workloadOf(spec);
+    device.plugin->configure({.tryConvolutions = workload.convolves(), .traceFolder = traceFolder});
+    setFusedOps(device.plugin->fusedOps());
+    if (device.isCpu())
+        keepOneHeap();
+    if (device.isCpu() && workload.hasManyShapes())
+        keepFewPrograms();
 }
 
 } // namespace rm

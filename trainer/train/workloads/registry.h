@@ -22,4 +22,8 @@ const Workload& workloadOf(const RunSpec& spec);
 /// Threads of a rank that read ahead: data.workers, or what suits the kind of data.
 int64_t readersOf(const RunSpec& spec, const Device& device, int localRanks);
 
+/// Tells the device, and whoever asks for its fused operations, how this spec wants to compute.
+/// Before the ranks meet.
+void configureDevice(const Device& device, const RunSpec& spec, const std::string& traceFolder);
+
 } // namespace rm

@@ -6,7 +6,7 @@
 #include "trainer/train/checkpoint/text_files.h"
 #include "trainer/train/data/batch_source.h"
 #include "trainer/train/model/model.h"
-#include "trainer/train/session.h"
+#include "trainer/train/session/session.h"
 
 #include <memory>
 #include <vector>

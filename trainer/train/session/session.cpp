@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "trainer/train/session.h"
+#include "trainer/train/session/session.h"
 
 #include "shared/io/clock.h"
 #include "shared/io/file.h"
-#include "trainer/train/device/host_heap.h"
-#include "trainer/train/model/fused_ops.h"
-#include "trainer/train/workloads/registry.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -51,16 +48,6 @@ Result<RunSpec> readSpec(const std::string& path) {
     return **checked;
 }
 
-void configureDevice(const Device& device, const RunSpec& spec, const std::string& traceFolder) {
-    const Workload& workload = workloadOf(spec);
-    device.plugin->configure({.tryConvolutions = workload.convolves(), .traceFolder = traceFolder});
-    setFusedOps(device.plugin->fusedOps());
-    if (device.isCpu())
-        keepOneHeap();
-    if (device.isCpu() && workload.hasManyShapes())
-        keepFewPrograms();
-}
-
 std::string rankName(int rank) {
     char name[24];
     std::snprintf(name, sizeof name, "rank-%05d", rank);
@@ -99,7 +86,6 @@ Result<Session> openSession(Options options, Placement placement) {
     if (!device)
         return tl::unexpected(device.error());
     session.device = *device;
-    configureDevice(session.device, session.spec, session.runDir + "/log");
     return session;
 }
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "trainer/train/dist/world.h"
-#include "trainer/train/loop/ending.h"
+#include "trainer/train/session/ending.h"
 
 #include <exception>
 #include <string>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "trainer/train/failure.h"
+#include "trainer/train/session/failure.h"
 
 #include "shared/io/file.h"
-#include "trainer/train/cause.h"
 #include "trainer/train/dist/agree.h"
-#include "trainer/train/session.h"
+#include "trainer/train/session/cause.h"
+#include "trainer/train/session/session.h"
 
 #include <c10/util/Exception.h>
 #include <nlohmann/json.hpp>

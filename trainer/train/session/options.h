@@ -6,6 +6,10 @@
 #include <optional>
 #include <string>
 
+namespace CLI {
+class App;
+}
+
 namespace rm {
 
 /// The trainer's command line.
@@ -17,7 +21,11 @@ struct Options {
     bool saveInitial = false; ///< a checkpoint before the first step
 };
 
-/// nullopt: help or version was printed.
-Result<std::optional<Options>> parseOptions(int argc, char** argv);
+/// nullopt: help or version was printed. `footer`: what --help says last.
+Result<std::optional<Options>> parseOptions(int argc, char** argv, const std::string& footer);
+
+/// Parses a command line, this one or that of a subcommand. false: help or version was printed and
+/// there is nothing more to do. kInvalid says what is wrong with it.
+Result<bool> parseArguments(CLI::App& app, int argc, char** argv);
 
 } // namespace rm

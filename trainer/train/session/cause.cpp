@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "trainer/train/cause.h"
+#include "trainer/train/session/cause.h"
 
 #include <c10/util/Exception.h>
 

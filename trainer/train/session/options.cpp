@@ -1,18 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "trainer/train/options.h"
-
-#include "trainer/train/subcommands.h"
+#include "trainer/train/session/options.h"
 
 #include <CLI/CLI.hpp>
 
 namespace rm {
 
-Result<std::optional<Options>> parseOptions(int argc, char** argv) {
+Result<std::optional<Options>> parseOptions(int argc, char** argv, const std::string& footer) {
     Options options;
     CLI::App app("One rank of a training run. Rank, world and master come from torchrun's "
                  "environment variables; without them it trains alone.",
                  "ringmaster-trainer");
-    app.footer(subcommandsHelp());
+    app.footer(footer);
     app.set_version_flag("--version", "ringmaster-trainer " RINGMASTER_VERSION);
     app.add_option("--spec", options.spec, "Run spec (TOML)")->required();
     app.add_option("--run-dir", options.runDir, "Where journal, board and checkpoints go")
@@ -27,6 +25,19 @@ Result<std::optional<Options>> parseOptions(int argc, char** argv) {
     if (!*goesOn)
         return std::nullopt;
     return options;
+}
+
+Result<bool> parseArguments(CLI::App& app, int argc, char** argv) {
+    try {
+        app.parse(argc, argv);
+    } catch (const CLI::Success& wish) { // CLI11 reports by exception
+        app.exit(wish);
+        return false;
+    } catch (const CLI::ParseError& error) {
+        return fail(ErrorCode::kInvalid,
+                    std::string("read command line: ") + error.what() + " (see --help)");
+    }
+    return true;
 }
 
 } // namespace rm

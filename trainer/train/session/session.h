@@ -5,7 +5,7 @@
 #include "shared/spec/run_spec.h"
 #include "trainer/train/device/device.h"
 #include "trainer/train/dist/world.h"
-#include "trainer/train/options.h"
+#include "trainer/train/session/options.h"
 #include "trainer/train/telemetry/telemetry.h"
 
 #include <memory>
@@ -29,8 +29,8 @@ struct Session {
     void event(Severity severity, const char* code, const std::string& message, int64_t step) const;
 };
 
-/// Reads the spec, opens journal and board, picks the device. Does not wait for other ranks:
-/// `world` is joined by the caller.
+/// Reads the spec, opens journal and board, picks the device. The caller then tells the device how
+/// the spec wants to compute (configureDevice()) and joins `world`, which waits for other ranks.
 Result<Session> openSession(Options options, Placement placement);
 
 /// The spec in a file, checked.
@@ -38,9 +38,6 @@ Result<RunSpec> readSpec(const std::string& path);
 
 /// Threads for ATen in each of so many ranks on this machine.
 int threadsPerRank(const RunSpec& spec, int localRanks);
-
-/// Tells the device, and whoever asks for its fused operations, how this spec wants to compute.
-void configureDevice(const Device& device, const RunSpec& spec, const std::string& traceFolder);
 
 /// "rank-00003"
 std::string rankName(int rank);
