@@ -3,7 +3,7 @@
 // them, in FOLDER/rank-R.safetensors, each tensor as "STEP.INDEX". One line of JSON for each rank:
 // what each of its steps' losses is a mean over.
 #include "trainer/train/data/batch_partition.h"
-#include "trainer/train/interchange/weights.h"
+#include "trainer/train/formats/weights.h"
 #include "trainer/train/workloads/task.h"
 
 #include <nlohmann/json.hpp>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/fuzz/fuzz.h"
-#include "trainer/train/interchange/plain_pickle.h"
+#include "trainer/train/formats/plain_pickle.h"
 
 using namespace rm;
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A whole file of torch.save(), in either form.
 #include "tests/fuzz/fuzz.h"
-#include "trainer/train/interchange/torch_archive.h"
+#include "trainer/train/formats/torch_archive.h"
 
 #include <sstream>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A pickle through LibTorch's Unpickler, with storages of a few bytes each.
-#include "trainer/train/interchange/unpickle.h"
+#include "trainer/train/formats/unpickle.h"
 
 #include "tests/fuzz/fuzz.h"
 

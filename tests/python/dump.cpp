@@ -2,11 +2,11 @@
 #include "tests/python/dump.h"
 
 #include "shared/checkpoint/safetensors.h"
-#include "trainer/train/interchange/dtypes.h"
-#include "trainer/train/interchange/foreign_weights.h"
+#include "trainer/train/formats/dtypes.h"
 #include "trainer/train/model/gradients.h"
 #include "trainer/train/optim/optimizer.h"
 #include "trainer/train/optim/schedule.h"
+#include "trainer/train/workloads/foreign_weights.h"
 
 #include <ATen/ops/stack.h>
 

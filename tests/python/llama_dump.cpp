@@ -5,8 +5,8 @@
 // model after them goes into the folder SAVED.
 #include "shared/io/file.h"
 #include "tests/python/dump.h"
-#include "trainer/train/interchange/foreign_config.h"
-#include "trainer/train/interchange/foreign_weights.h"
+#include "trainer/train/workloads/foreign_config.h"
+#include "trainer/train/workloads/foreign_weights.h"
 #include "trainer/train/workloads/llama/llama.h"
 #include "trainer/train/workloads/registry.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/gpu/bench/fixed_task.h"
 
-#include "trainer/train/interchange/weights.h"
+#include "trainer/train/formats/weights.h"
 #include "trainer/train/workloads/gpt/gpt.h"
 #include "trainer/train/workloads/resnet/resnet.h"
 #include "trainer/train/workloads/translation/pairs/pair_shape.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/unit/train/training_pass.h"
-#include "trainer/train/interchange/foreign_weights.h"
+#include "trainer/train/workloads/foreign_weights.h"
 #include "trainer/train/workloads/llama/llama.h"
 #include "trainer/train/workloads/llama/llama_ops.h"
 #include "trainer/train/workloads/registry.h"

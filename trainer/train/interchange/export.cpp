@@ -3,9 +3,9 @@
 
 #include "shared/io/file.h"
 #include "trainer/train/checkpoint/checkpoint.h"
-#include "trainer/train/interchange/folder_texts.h"
+#include "trainer/train/formats/folder_texts.h"
+#include "trainer/train/formats/weights.h"
 #include "trainer/train/interchange/subcommands.h"
-#include "trainer/train/interchange/weights.h"
 #include "trainer/train/session/options.h"
 
 #include <CLI/CLI.hpp>

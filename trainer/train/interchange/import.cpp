@@ -4,11 +4,11 @@
 #include "shared/io/clock.h"
 #include "shared/io/file.h"
 #include "trainer/train/checkpoint/checkpoint.h"
-#include "trainer/train/interchange/folder_texts.h"
-#include "trainer/train/interchange/foreign_config.h"
-#include "trainer/train/interchange/foreign_weights.h"
+#include "trainer/train/formats/folder_texts.h"
 #include "trainer/train/interchange/subcommands.h"
 #include "trainer/train/session/options.h"
+#include "trainer/train/workloads/foreign_config.h"
+#include "trainer/train/workloads/foreign_weights.h"
 #include "trainer/train/workloads/registry.h"
 
 #include <CLI/CLI.hpp>

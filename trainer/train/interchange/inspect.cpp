@@ -3,7 +3,7 @@
 
 #include "shared/checkpoint/manifest.h"
 #include "trainer/train/checkpoint/checkpoint.h"
-#include "trainer/train/interchange/dtypes.h"
+#include "trainer/train/formats/dtypes.h"
 #include "trainer/train/interchange/subcommands.h"
 #include "trainer/train/session/options.h"
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "trainer/train/checkpoint/train_state.h"
-#include "trainer/train/interchange/weights.h"
+#include "trainer/train/formats/weights.h"
 
 #include <cstdint>
 #include <optional>

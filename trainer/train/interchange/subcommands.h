@@ -9,6 +9,6 @@ namespace rm {
 Result<void> exportSubcommand(int argc, char** argv);
 Result<void> importSubcommand(int argc, char** argv);
 Result<void> inspectSubcommand(int argc, char** argv);
-Result<void> unpackSubcommand(int argc, char** argv); ///< see torch_file.h
+Result<void> unpackSubcommand(int argc, char** argv); ///< see formats/torch_file.h
 
 } // namespace rm

@@ -3,7 +3,7 @@
 
 #include "trainer/train/data/sample_order.h"
 #include "trainer/train/dist/agree.h"
-#include "trainer/train/interchange/start_weights.h"
+#include "trainer/train/workloads/start_weights.h"
 
 #include <ATen/CPUGeneratorImpl.h>
 #include <ATen/Context.h>

@@ -6,8 +6,8 @@
 #include "trainer/train/data/text/tokenizer_file.h"
 #include "trainer/train/device/autocast.h"
 #include "trainer/train/dist/agree.h"
-#include "trainer/train/interchange/folder_texts.h"
-#include "trainer/train/interchange/start_weights.h"
+#include "trainer/train/formats/folder_texts.h"
+#include "trainer/train/workloads/start_weights.h"
 
 #include <ATen/CPUGeneratorImpl.h>
 #include <ATen/core/grad_mode.h>

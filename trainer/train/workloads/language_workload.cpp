@@ -4,9 +4,9 @@
 #include "trainer/train/data/text/token_file.h"
 #include "trainer/train/data/text/tokenizer.h"
 #include "trainer/train/data/text/tokenizer_file.h"
-#include "trainer/train/interchange/foreign_weights.h"
-#include "trainer/train/interchange/start_weights.h"
+#include "trainer/train/workloads/foreign_weights.h"
 #include "trainer/train/workloads/language_task.h"
+#include "trainer/train/workloads/start_weights.h"
 
 #include <ATen/ops/ones.h>
 

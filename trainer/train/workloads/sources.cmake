@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 target_sources(rm_train PRIVATE
+    workloads/foreign_config.cpp
+    workloads/foreign_weights.cpp
     workloads/gpt/gpt.cpp
     workloads/gpt/gpt_config.cpp
     workloads/gpt/workload.cpp
@@ -24,6 +26,7 @@ target_sources(rm_train PRIVATE
     workloads/resnet/image_view.cpp
     workloads/resnet/resnet.cpp
     workloads/resnet/workload.cpp
+    workloads/start_weights.cpp
     workloads/task.cpp
     workloads/translation/beam_search.cpp
     workloads/translation/pairs/catalogue.cpp

@@ -4,7 +4,7 @@
 #include "shared/spec/run_spec.h"
 #include "trainer/train/device/device.h"
 #include "trainer/train/dist/world.h"
-#include "trainer/train/interchange/weights.h"
+#include "trainer/train/formats/weights.h"
 #include "trainer/train/model/batch.h"
 #include "trainer/train/model/model.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "trainer/train/interchange/foreign_config.h"
-#include "trainer/train/interchange/foreign_weights.h"
+#include "trainer/train/workloads/foreign_config.h"
+#include "trainer/train/workloads/foreign_weights.h"
 #include "trainer/train/workloads/language_workload.h"
 #include "trainer/train/workloads/llama/llama.h"
 #include "trainer/train/workloads/registry.h"

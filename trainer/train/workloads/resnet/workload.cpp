@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "trainer/train/interchange/foreign_weights.h"
+#include "trainer/train/workloads/foreign_weights.h"
 #include "trainer/train/workloads/registry.h"
 #include "trainer/train/workloads/resnet/image_folder.h"
 #include "trainer/train/workloads/resnet/image_task.h"

@@ -6,10 +6,10 @@
 #include "trainer/train/checkpoint/checkpoint.h"
 #include "trainer/train/device/autocast.h"
 #include "trainer/train/dist/agree.h"
-#include "trainer/train/interchange/start_weights.h"
 #include "trainer/train/text_metrics/bleu.h"
 #include "trainer/train/text_metrics/chrf.h"
 #include "trainer/train/text_metrics/edit_rate.h"
+#include "trainer/train/workloads/start_weights.h"
 #include "trainer/train/workloads/translation/pairs/pair_shape.h"
 #include "trainer/train/workloads/translation/translation_search.h"
 

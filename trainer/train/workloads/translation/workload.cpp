@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "trainer/train/interchange/foreign_config.h"
-#include "trainer/train/interchange/foreign_weights.h"
-#include "trainer/train/interchange/start_weights.h"
+#include "trainer/train/workloads/foreign_config.h"
+#include "trainer/train/workloads/foreign_weights.h"
 #include "trainer/train/workloads/registry.h"
+#include "trainer/train/workloads/start_weights.h"
 #include "trainer/train/workloads/translation/pairs/pair_batches.h"
 #include "trainer/train/workloads/translation/pairs/pair_tokenizer.h"
 #include "trainer/train/workloads/translation/translation.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "trainer/train/interchange/pickle_stack.h"
+#include "trainer/train/formats/pickle_stack.h"
 
 #include <algorithm>
 #include <iterator>

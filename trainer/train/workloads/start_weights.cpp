@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "trainer/train/interchange/start_weights.h"
+#include "trainer/train/workloads/start_weights.h"
 
 #include "shared/io/json.h"
 #include "shared/spec/model_family.h"
 #include "shared/spec/schema.h"
 #include "shared/spec/toml_fields.h"
 #include "trainer/train/dist/agree.h"
-#include "trainer/train/interchange/folder_texts.h"
-#include "trainer/train/interchange/foreign_config.h"
-#include "trainer/train/interchange/foreign_weights.h"
+#include "trainer/train/formats/folder_texts.h"
+#include "trainer/train/workloads/foreign_config.h"
+#include "trainer/train/workloads/foreign_weights.h"
 #include "trainer/train/workloads/registry.h"
 
 #include <algorithm>

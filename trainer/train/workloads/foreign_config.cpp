@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "trainer/train/interchange/foreign_config.h"
+#include "trainer/train/workloads/foreign_config.h"
 
 #include "trainer/train/workloads/registry.h"
 

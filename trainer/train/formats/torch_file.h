@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "trainer/train/interchange/weights.h"
+#include "trainer/train/formats/weights.h"
 
 #include <string>
 
@@ -15,5 +15,9 @@ bool looksLikeTorchFile(const std::string& path);
 /// process gets either tensors that our safetensors reader accepted or an error that names the
 /// file. Needs room for the weights in $TMPDIR (/tmp).
 Result<Weights> readTorchFile(const std::string& path);
+
+/// That other process's side: limits what this process can take from now on, and writes the state
+/// dict in `path` to `out` as safetensors.
+Result<void> unpackTorchFile(const std::string& path, const std::string& out);
 
 } // namespace rm

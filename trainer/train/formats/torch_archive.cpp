@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "trainer/train/interchange/torch_archive.h"
+#include "trainer/train/formats/torch_archive.h"
 
 #include "shared/io/bytes.h"
-#include "trainer/train/interchange/unpickle.h"
+#include "trainer/train/formats/unpickle.h"
 #include "trainer/train/session/cause.h"
 
 #include <caffe2/serialize/inline_container.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "trainer/train/interchange/foreign_weights.h"
+#include "trainer/train/workloads/foreign_weights.h"
 
 #include <ATen/core/grad_mode.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "trainer/train/interchange/folder_texts.h"
+#include "trainer/train/formats/folder_texts.h"
 
 #include "shared/io/file.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "trainer/train/interchange/plain_pickle.h"
-#include "trainer/train/interchange/weights.h"
+#include "trainer/train/formats/plain_pickle.h"
+#include "trainer/train/formats/weights.h"
 
 #include <ATen/core/ivalue.h>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "trainer/train/interchange/plain_pickle.h"
+#include "trainer/train/formats/plain_pickle.h"
 
 #include "shared/io/bytes.h"
-#include "trainer/train/interchange/pickle_stack.h"
+#include "trainer/train/formats/pickle_stack.h"
 
 #include <algorithm>
 #include <array>

@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "trainer/train/interchange/torch_file.h"
+#include "trainer/train/formats/torch_file.h"
 
 #include "shared/io/descriptor.h"
-#include "trainer/train/interchange/own_process.h"
-#include "trainer/train/interchange/subcommands.h"
-#include "trainer/train/interchange/torch_archive.h"
-#include "trainer/train/session/options.h"
+#include "trainer/train/formats/own_process.h"
+#include "trainer/train/formats/torch_archive.h"
 
-#include <CLI/CLI.hpp>
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -105,17 +102,7 @@ Result<Weights> readTorchFile(const std::string& path) {
     return readSafetensors(unpacked.path());
 }
 
-// The process's side.
-Result<void> unpackSubcommand(int argc, char** argv) {
-    std::string path;
-    std::string out;
-    CLI::App app("Reads a file of torch.save() and writes its state dict as safetensors.",
-                 "ringmaster-trainer unpack");
-    app.add_option("file", path)->required();
-    app.add_option("out", out)->required();
-    const auto goesOn = parseArguments(app, argc, argv);
-    if (!goesOn || !*goesOn)
-        return goesOn ? Result<void>() : tl::unexpected(goesOn.error());
+Result<void> unpackTorchFile(const std::string& path, const std::string& out) {
     std::error_code error;
     const uint64_t size = fs::file_size(path, error);
     if (error)

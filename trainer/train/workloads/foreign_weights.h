@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "trainer/train/interchange/weights.h"
+#include "trainer/train/formats/weights.h"
 #include "trainer/train/model/model.h"
 
 #include <initializer_list>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "trainer/train/interchange/dtypes.h"
+#include "trainer/train/formats/dtypes.h"
 
 namespace rm {
 namespace {

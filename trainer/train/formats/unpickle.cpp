@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "trainer/train/interchange/unpickle.h"
+#include "trainer/train/formats/unpickle.h"
 
 #include <ATen/core/Dict.h>
 #include <ATen/ops/empty.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "trainer/train/interchange/own_process.h"
+#include "trainer/train/formats/own_process.h"
 
 #include "shared/exit_code.h"
 #include "shared/io/descriptor.h"

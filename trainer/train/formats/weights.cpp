@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "trainer/train/interchange/weights.h"
+#include "trainer/train/formats/weights.h"
 
 #include "shared/checkpoint/manifest.h"
 #include "shared/checkpoint/safetensors.h"
 #include "shared/io/file.h"
 #include "shared/io/json.h"
-#include "trainer/train/interchange/dtypes.h"
-#include "trainer/train/interchange/torch_file.h"
+#include "trainer/train/formats/dtypes.h"
+#include "trainer/train/formats/torch_file.h"
 
 #include <ATen/ops/from_blob.h>
 
