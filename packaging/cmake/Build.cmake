@@ -42,3 +42,21 @@ endif()
 include_directories(${CMAKE_SOURCE_DIR})
 find_package(Threads REQUIRED)
 find_package(PkgConfig REQUIRED)
+
+# rm_unity(TARGET): with RINGMASTER_UNITY the sources of a folder are compiled as one, since most of
+# the time goes into headers. A source with options of its own stays alone. So names in unnamed
+# namespaces are unique in a folder.
+function(rm_unity target)
+    if(NOT RINGMASTER_UNITY)
+        return()
+    endif()
+    get_target_property(_sources ${target} SOURCES)
+    foreach(_source ${_sources})
+        get_filename_component(_folder ${_source} DIRECTORY)
+        string(MAKE_C_IDENTIFIER "in_${_folder}" _group)
+        set_source_files_properties(${_source} PROPERTIES UNITY_GROUP ${_group})
+    endforeach()
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
+    # GCC takes a source that is included for a header.
+    target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
+endfunction()

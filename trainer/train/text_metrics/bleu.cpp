@@ -10,7 +10,7 @@
 namespace rm {
 namespace {
 
-using NgramCounts = std::unordered_map<std::u32string, int64_t>;
+using WordNgrams = std::unordered_map<std::u32string, int64_t>;
 
 void replaceAll(std::u32string& text, std::u32string_view from, std::u32string_view to) {
     for (size_t at = text.find(from); at != text.npos; at = text.find(from, at + to.size()))
@@ -68,8 +68,8 @@ std::u32string joined(const std::vector<std::u32string_view>& words, size_t firs
     return text;
 }
 
-NgramCounts ngramsOf(const std::vector<std::u32string_view>& words, size_t order) {
-    NgramCounts ngrams;
+WordNgrams ngramsOf(const std::vector<std::u32string_view>& words, size_t order) {
+    WordNgrams ngrams;
     for (size_t i = 0; i + order <= words.size(); ++i)
         ++ngrams[joined(words, i, order)];
     return ngrams;
@@ -123,7 +123,7 @@ void addSentence(BleuCounts& counts, std::string_view hypothesis, std::string_vi
     counts.hypothesisWords += static_cast<int64_t>(ourWords.size());
     counts.referenceWords += static_cast<int64_t>(theirWords.size());
     for (size_t order = 1; order <= kBleuOrder; ++order) {
-        const NgramCounts known = ngramsOf(theirWords, order);
+        const WordNgrams known = ngramsOf(theirWords, order);
         for (const auto& [ngram, count] : ngramsOf(ourWords, order)) {
             counts.totals[order - 1] += count;
             if (const auto found = known.find(ngram); found != known.end())

@@ -9,7 +9,7 @@
 namespace rm {
 namespace {
 
-using NgramCounts = std::unordered_map<std::u32string_view, int64_t>;
+using CharacterNgrams = std::unordered_map<std::u32string_view, int64_t>;
 
 std::u32string withoutSpace(std::string_view text) {
     std::u32string points = codePoints(text);
@@ -17,8 +17,8 @@ std::u32string withoutSpace(std::string_view text) {
     return points;
 }
 
-NgramCounts ngramsOf(std::u32string_view text, size_t order) {
-    NgramCounts ngrams;
+CharacterNgrams ngramsOf(std::u32string_view text, size_t order) {
+    CharacterNgrams ngrams;
     for (size_t i = 0; i + order <= text.size(); ++i)
         ++ngrams[text.substr(i, order)];
     return ngrams;
@@ -38,7 +38,7 @@ void addSentence(ChrfCounts& counts, std::string_view hypothesis, std::string_vi
         // n-grams longer than the reference are not held against the hypothesis.
         counts.hypothesis[order - 1] += possible > 0 ? countOf(ours, order) : 0;
         counts.reference[order - 1] += possible;
-        const NgramCounts known = ngramsOf(theirs, order);
+        const CharacterNgrams known = ngramsOf(theirs, order);
         for (const auto& [ngram, count] : ngramsOf(ours, order))
             if (const auto found = known.find(ngram); found != known.end())
                 counts.matches[order - 1] += std::min(count, found->second);

@@ -122,7 +122,7 @@ Result<void> demandPostProcessor(const Json& json) {
     return unsupported("post_processor", json, "null, ByteLevel, TemplateProcessing or a Sequence");
 }
 
-Result<void> demandPlain(const Json& json) {
+Result<void> demandPlainFile(const Json& json) {
     if (const auto known =
             demandKeys(json, "its content",
                        {"version", "truncation", "padding", "added_tokens", "normalizer",
@@ -139,7 +139,7 @@ Result<void> demandPlain(const Json& json) {
 }
 
 Result<Parts> readParts(const Json& json) {
-    if (const auto plain = demandPlain(json); !plain)
+    if (const auto plain = demandPlainFile(json); !plain)
         return tl::unexpected(plain.error());
     const auto composes = readNormalizer(fieldOf(json, "normalizer"));
     if (!composes)

@@ -29,7 +29,7 @@ struct Candidate {
 };
 
 /// What would change the ids if it were set.
-Result<void> demandPlain(const Json& model) {
+Result<void> demandPlainModel(const Json& model) {
     if (const auto known = demandKeys(model, "model",
                                       {"type", "dropout", "unk_token", "continuing_subword_prefix",
                                        "end_of_word_suffix", "fuse_unk", "byte_fallback",
@@ -53,7 +53,7 @@ Result<void> demandPlain(const Json& model) {
 } // namespace
 
 Result<BytePairs> BytePairs::parse(const Json& model) {
-    if (const auto plain = demandPlain(model); !plain)
+    if (const auto plain = demandPlainModel(model); !plain)
         return tl::unexpected(plain.error());
     BytePairs pairs;
     const auto ignores = switchOf(model, "model", "ignore_merges", false);

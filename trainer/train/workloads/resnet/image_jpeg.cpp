@@ -48,7 +48,7 @@ void limitScans(j_common_ptr common) {
     std::longjmp(exit->jump, 1);
 }
 
-bool hasEnd(std::span<const std::byte> bytes) {
+bool hasEndMarker(std::span<const std::byte> bytes) {
     const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
     return text.rfind("\xff\xd9") != text.npos;
 }
@@ -118,7 +118,7 @@ Result<void> JpegReader::readHeader() {
     });
     if (!read)
         return failure();
-    if (!hasEnd(m_bytes))
+    if (!hasEndMarker(m_bytes))
         return fail(ErrorCode::kCorrupt, "it ends too early");
     return setSize(m_info.image_width, m_info.image_height);
 }

@@ -14,7 +14,7 @@ namespace {
 constexpr png_alloc_size_t kMaxChunkBytes = 8u << 20; ///< of profiles and texts, unpacked
 constexpr png_uint_32 kMaxSide = 1u << 27;            ///< their product is judged after the header
 
-bool hasEnd(std::span<const std::byte> bytes) {
+bool hasEndChunk(std::span<const std::byte> bytes) {
     const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
     return text.rfind("IEND") != text.npos;
 }
@@ -84,7 +84,7 @@ Result<void> PngReader::readHeader() {
     });
     if (!read)
         return failure();
-    if (!hasEnd(m_bytes))
+    if (!hasEndChunk(m_bytes))
         return fail(ErrorCode::kCorrupt, "it ends too early");
     return setSize(png_get_image_width(m_png, m_info), png_get_image_height(m_png, m_info));
 }
