@@ -18,7 +18,7 @@ using namespace rm;
 Result<Ending> train(Session& session) {
     configureDevice(session.device, session.spec, session.runDir + "/log");
     session.board->setPhase(Phase::kRendezvous);
-    session.world = World::join(session.placement, session.device);
+    session.world = World::join(session.environment, session.device);
     const auto loop = TrainLoop::create(session);
     if (!loop)
         return tl::unexpected(loop.error());
@@ -33,8 +33,8 @@ Ending trainToEnd(Session& session) {
     } catch (const std::exception& error) {
         Ending ending = endingOf(error);
         if (ending.code == ExitCode::kExhausted)
-            ending.message += memoryAdvice(session.spec, session.placement.worldSize,
-                                           session.placement.localWorldSize, session.device);
+            ending.message += memoryAdvice(session.spec, session.environment.worldSize,
+                                           session.environment.localWorldSize, session.device);
         return ending;
     }
 }
@@ -48,7 +48,7 @@ Ending trainToEnd(Session& session) {
 ExitCode runSession(Session& session) {
     const Ending ending = trainToEnd(session);
     if (isFailure(ending.code)) {
-        reportFailure(ending, session.placement, session.runDir);
+        reportFailure(ending, session.environment, session.runDir);
         session.event(Severity::kError, "rank-failed", ending.message, -1);
     } else if (!ending.message.empty() && session.world.isFirst()) {
         std::printf("%s\n", ending.message.c_str());
@@ -72,15 +72,15 @@ int main(int argc, char** argv) {
         return failEarly(options.error());
     if (!*options)
         return static_cast<int>(ExitCode::kOk);
-    const auto placement =
-        placementFrom([](const char* name) -> const char* { return std::getenv(name); });
-    if (!placement)
-        return failEarly(placement.error());
+    const auto environment =
+        torchrunEnvironmentFrom([](const char* name) -> const char* { return std::getenv(name); });
+    if (!environment)
+        return failEarly(environment.error());
     keepFreedMemory();
     catchPreemption();
-    auto session = openSession(**options, *placement);
+    auto session = openSession(**options, *environment);
     if (!session) {
-        reportFailure(endingOf(session.error()), *placement, (*options)->runDir);
+        reportFailure(endingOf(session.error()), *environment, (*options)->runDir);
         return static_cast<int>(exitCodeFor(session.error().code));
     }
     leave(runSession(*session));

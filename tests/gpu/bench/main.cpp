@@ -30,15 +30,15 @@ Result<std::unique_ptr<Task>> makeEitherTask(const Session& session) {
 
 Result<Ending> train(Session& session) {
     configureDevice(session.device, session.spec, session.runDir + "/log");
-    session.world = World::join(session.placement, session.device);
+    session.world = World::join(session.environment, session.device);
     const auto loop = TrainLoop::create(session, makeEitherTask);
     if (!loop)
         return tl::unexpected(loop.error());
     return (*loop)->run();
 }
 
-Result<std::string> measure(const Options& options, const Placement& placement) {
-    auto session = openSession(options, placement);
+Result<std::string> measure(const Options& options, const TorchrunEnvironment& environment) {
+    auto session = openSession(options, environment);
     if (!session)
         return tl::unexpected(session.error());
     const auto ending = train(*session);
@@ -47,7 +47,7 @@ Result<std::string> measure(const Options& options, const Placement& placement) 
     if (ending->code != ExitCode::kOk)
         return fail(ErrorCode::kInternal, ending->message);
     session->telemetry->flush();
-    return journalFigures(session->runDir + "/journal/" + rankJournalName(placement.rank));
+    return journalFigures(session->runDir + "/journal/" + rankJournalName(environment.rank));
 }
 
 Result<std::string> figures(int argc, char** argv) {
@@ -56,13 +56,13 @@ Result<std::string> figures(int argc, char** argv) {
         return tl::unexpected(options.error());
     if (!*options)
         return std::string();
-    const auto placement =
-        placementFrom([](const char* name) -> const char* { return std::getenv(name); });
-    if (!placement)
-        return tl::unexpected(placement.error());
+    const auto environment =
+        torchrunEnvironmentFrom([](const char* name) -> const char* { return std::getenv(name); });
+    if (!environment)
+        return tl::unexpected(environment.error());
     keepFreedMemory();
     try {
-        return measure(**options, *placement);
+        return measure(**options, *environment);
     } catch (const std::exception& error) { // LibTorch's
         return fail(ErrorCode::kInternal, endingOf(error).message);
     }

@@ -19,12 +19,12 @@ inline void onRanks(int count, const std::function<void(const World&)>& work) {
     std::vector<std::thread> threads;
     for (int rank = 0; rank < count; ++rank)
         threads.emplace_back([&, rank] {
-            Placement placement;
-            placement.rank = placement.localRank = rank;
-            placement.worldSize = placement.localWorldSize = count;
-            placement.masterAddr = "127.0.0.1";
-            placement.masterPort = port;
-            const World world = World::join(placement, useCpu(1));
+            TorchrunEnvironment environment;
+            environment.rank = environment.localRank = rank;
+            environment.worldSize = environment.localWorldSize = count;
+            environment.masterAddr = "127.0.0.1";
+            environment.masterPort = port;
+            const World world = World::join(environment, useCpu(1));
             work(world);
             world.barrier(); // nobody leaves while another still needs it
         });

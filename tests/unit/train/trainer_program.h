@@ -19,16 +19,16 @@ inline ExitCode trainAs(int argc, char** argv, const TaskMaker& maker) {
         return ending.code;
     };
     const auto options = parseOptions(argc, argv, "");
-    const auto placement =
-        placementFrom([](const char* name) -> const char* { return std::getenv(name); });
-    if (!options || !*options || !placement)
+    const auto environment =
+        torchrunEnvironmentFrom([](const char* name) -> const char* { return std::getenv(name); });
+    if (!options || !*options || !environment)
         return failed({ExitCode::kUsage, "read the command line and environment"});
     keepFreedMemory();
-    auto session = openSession(**options, *placement);
+    auto session = openSession(**options, *environment);
     if (!session)
         return failed(endingOf(session.error()));
     configureDevice(session->device, session->spec, session->runDir + "/log");
-    session->world = World::join(session->placement, session->device);
+    session->world = World::join(session->environment, session->device);
     const auto loop = TrainLoop::create(*session, maker);
     const auto ending = loop ? (*loop)->run() : tl::unexpected(loop.error());
     session->telemetry->flush();

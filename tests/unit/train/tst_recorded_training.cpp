@@ -57,7 +57,7 @@ Trained train(const RunSpec& spec, FakeDevice* device) {
         qFatal("%s", session.error().message.c_str());
     if (device)
         session->device.plugin = device;
-    session->world = World::join(session->placement, session->device);
+    session->world = World::join(session->environment, session->device);
     {
         const auto loop = TrainLoop::create(*session);
         if (!loop)

@@ -65,9 +65,9 @@ private Q_SLOTS:
 
     void noEnvironmentIsAWorldOfOne() {
         environment.clear();
-        const auto placement = placementFrom(lookUp);
-        QVERIFY(placement);
-        QCOMPARE(*placement, Placement{});
+        const auto read = torchrunEnvironmentFrom(lookUp);
+        QVERIFY(read);
+        QCOMPARE(*read, TorchrunEnvironment{});
     }
 
     void torchrunsVariablesAreRead() {
@@ -79,9 +79,9 @@ private Q_SLOTS:
                        {"MASTER_PORT", "29500"},
                        {"TORCHELASTIC_RESTART_COUNT", "2"},
                        {"TORCHELASTIC_RUN_ID", "r"}};
-        const auto placement = placementFrom(lookUp);
-        QVERIFY(placement);
-        QCOMPARE(*placement, (Placement{3, 1, 4, 2, "10.0.0.1", 29500, 3, "r", false}));
+        const auto read = torchrunEnvironmentFrom(lookUp);
+        QVERIFY(read);
+        QCOMPARE(*read, (TorchrunEnvironment{3, 1, 4, 2, "10.0.0.1", 29500, 3, "r", false}));
     }
 
     void wrongEnvironmentIsNamed_data() {
@@ -109,10 +109,10 @@ private Q_SLOTS:
                        {"MASTER_ADDR", "10.0.0.1"},
                        {"MASTER_PORT", "29500"}};
         environment[name.toStdString()] = value.toStdString();
-        const auto placement = placementFrom(lookUp);
-        QVERIFY(!placement);
-        QVERIFY2(placement.error().message.find(name.toStdString()) != std::string::npos,
-                 placement.error().message.c_str());
+        const auto read = torchrunEnvironmentFrom(lookUp);
+        QVERIFY(!read);
+        QVERIFY2(read.error().message.find(name.toStdString()) != std::string::npos,
+                 read.error().message.c_str());
     }
 
     void gradientsOfASmallModelTravelInManyBuckets() {

@@ -25,34 +25,34 @@ using nlohmann::json;
 
 constexpr int64_t kLastThingsMs = 5000;
 
-struct Order {
+struct StartRequest {
     std::string specToml, planToml;
     RunSpec spec;
     NodePlan plan;
 };
 
-Result<Order> parseOrder(const std::string& runId, const std::string& text) {
-    Order order;
+Result<StartRequest> parseStartRequest(const std::string& runId, const std::string& text) {
+    StartRequest request;
     try {
         const json value = json::parse(text);
-        order.specToml = value.at("spec").get<std::string>();
-        order.planToml = value.at("plan").get<std::string>();
+        request.specToml = value.at("spec").get<std::string>();
+        request.planToml = value.at("plan").get<std::string>();
     } catch (const json::exception& error) {
         return fail(ErrorCode::kInvalid,
                     "start " + runId + ": stdin must be {\"spec\", \"plan\"}: " + error.what());
     }
-    const Result<RunSpec> spec = parseRunSpec(order.specToml, "spec.toml");
+    const Result<RunSpec> spec = parseRunSpec(request.specToml, "spec.toml");
     if (!spec)
         return failAs("start " + runId, spec.error());
-    const Result<NodePlan> plan = parseNodePlan(order.planToml, "plan.toml");
+    const Result<NodePlan> plan = parseNodePlan(request.planToml, "plan.toml");
     if (!plan)
         return failAs("start " + runId, plan.error());
     if (plan->runId != runId)
         return fail(ErrorCode::kInvalid,
                     "start " + runId + ": plan.toml is of the run " + plan->runId);
-    order.spec = *spec;
-    order.plan = *plan;
-    return order;
+    request.spec = *spec;
+    request.plan = *plan;
+    return request;
 }
 
 Result<void> refuseLiving(const std::string& runId, const std::string& runDir) {
@@ -86,14 +86,14 @@ Result<RunLock> takeLock(const std::string& runDir) {
     return RunLock::take(runDir);
 }
 
-Result<void> makeRunDir(const std::string& runDir, const Order& order) {
+Result<void> makeRunDir(const std::string& runDir, const StartRequest& request) {
     for (const char* folder : {"", "/journal", "/log", "/board"})
         if (const Result<void> made = makeFolders(runDir + folder); !made)
             return made;
-    if (const Result<void> written = writeFileAtomically(runDir + "/spec.toml", order.specToml);
+    if (const Result<void> written = writeFileAtomically(runDir + "/spec.toml", request.specToml);
         !written)
         return written;
-    return writeFileAtomically(runDir + "/plan.toml", order.planToml);
+    return writeFileAtomically(runDir + "/plan.toml", request.planToml);
 }
 
 void redirectStdio() {
@@ -122,15 +122,15 @@ std::string reportOf(const Result<void>& launched) {
 }
 
 // The detached process: launches, reports through the pipe, then lives as long as the ranks.
-[[noreturn]] void supervise(const std::string& runDir, const Order& order, const RunLock& lock,
-                            Descriptor report) {
+[[noreturn]] void supervise(const std::string& runDir, const StartRequest& request,
+                            const RunLock& lock, Descriptor report) {
     ::signal(SIGPIPE, SIG_IGN);
     ::signal(SIGHUP, SIG_IGN);
     redirectStdio();
     lock.writePid();
     int code = 0;
     {
-        Supervisor supervisor(runDir, order.plan, order.spec);
+        Supervisor supervisor(runDir, request.plan, request.spec);
         const Result<void> launched = supervisor.launch();
         if (launched)
             sparedByOutOfMemoryKiller();
@@ -158,8 +158,8 @@ Result<std::string> awaitReport(const std::string& runId, const std::string& run
 }
 
 // Twice, so that the supervisor is neither a session leader nor our child.
-Result<std::string> detach(const std::string& runId, const std::string& runDir, const Order& order,
-                           const RunLock& lock) {
+Result<std::string> detach(const std::string& runId, const std::string& runDir,
+                           const StartRequest& request, const RunLock& lock) {
     int ends[2];
     if (::pipe2(ends, O_CLOEXEC) != 0)
         return failErrno("start " + runId, errno);
@@ -172,7 +172,7 @@ Result<std::string> detach(const std::string& runId, const std::string& runDir, 
         if (::fork() != 0)
             ::_exit(0);
         readEnd = Descriptor();
-        supervise(runDir, order, lock, std::move(writeEnd));
+        supervise(runDir, request, lock, std::move(writeEnd));
     }
     writeEnd = Descriptor();
     ::waitpid(child, nullptr, 0);
@@ -186,9 +186,9 @@ Result<std::string> startRun(const Folders& folders, const std::string& runId,
     const Result<std::string> runDir = folders.runDir(runId);
     if (!runDir)
         return runDir;
-    const Result<Order> order = parseOrder(runId, text);
-    if (!order)
-        return tl::unexpected(order.error());
+    const Result<StartRequest> request = parseStartRequest(runId, text);
+    if (!request)
+        return tl::unexpected(request.error());
     if (const Result<void> made = makeFolders(*runDir); !made)
         return tl::unexpected(made.error());
     const Result<RunLock> lock = takeLock(*runDir);
@@ -198,11 +198,11 @@ Result<std::string> startRun(const Folders& folders, const std::string& runId,
         return tl::unexpected(free.error());
     if (const Result<void> closed = closeLostAttempt(*runDir); !closed)
         return failAs("start " + runId, closed.error());
-    if (const Result<void> made = makeRunDir(*runDir, *order); !made)
+    if (const Result<void> made = makeRunDir(*runDir, *request); !made)
         return failAs("start " + runId, made.error());
     if (::chdir(runDir->c_str()) != 0)
         return failErrno("enter " + *runDir, errno);
-    return detach(runId, *runDir, *order, *lock);
+    return detach(runId, *runDir, *request, *lock);
 }
 
 } // namespace rm

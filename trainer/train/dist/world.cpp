@@ -41,18 +41,18 @@ private:
     const int m_before = FLAGS_caffe2_log_level;
 };
 
-c10::intrusive_ptr<c10d::Store> openStore(const Placement& placement) {
+c10::intrusive_ptr<c10d::Store> openStore(const TorchrunEnvironment& environment) {
     c10d::TCPStoreOptions options;
-    options.port = static_cast<uint16_t>(placement.masterPort);
-    options.isServer = placement.rank == 0 && !placement.launcherHasStore;
-    options.numWorkers = static_cast<size_t>(placement.worldSize);
+    options.port = static_cast<uint16_t>(environment.masterPort);
+    options.isServer = environment.rank == 0 && !environment.launcherHasStore;
+    options.numWorkers = static_cast<size_t>(environment.worldSize);
     options.waitWorkers = false; // Gloo's own meeting waits
     options.timeout = kMeetTimeout;
     if (!options.isServer)
-        awaitListener(placement.masterAddr, placement.masterPort, kStartsTogether);
-    auto tcp = c10::make_intrusive<c10d::TCPStore>(placement.masterAddr, options);
+        awaitListener(environment.masterAddr, environment.masterPort, kStartsTogether);
+    auto tcp = c10::make_intrusive<c10d::TCPStore>(environment.masterAddr, options);
     // Keys of an earlier attempt may live on in the launcher's store.
-    const std::string prefix = "ringmaster/" + std::to_string(placement.attempt);
+    const std::string prefix = "ringmaster/" + std::to_string(environment.attempt);
     return c10::make_intrusive<c10d::PrefixStore>(prefix, std::move(tcp));
 }
 
@@ -78,19 +78,19 @@ at::Tensor numberTensor(int64_t number) {
 
 } // namespace
 
-World World::join(const Placement& placement, const Device& device) {
+World World::join(const TorchrunEnvironment& environment, const Device& device) {
     World world;
-    world.m_rank = placement.rank;
-    world.m_size = placement.worldSize;
-    world.m_localRank = placement.localRank;
+    world.m_rank = environment.rank;
+    world.m_size = environment.worldSize;
+    world.m_localRank = environment.localRank;
     if (world.isAlone())
         return world;
     const QuietMeeting quiet;
-    world.m_store = openStore(placement);
-    const int rank = placement.rank;
-    const int size = placement.worldSize;
+    world.m_store = openStore(environment);
+    const int rank = environment.rank;
+    const int size = environment.worldSize;
     const auto gloo = [&](const char* name) {
-        return makeGloo(subStore(name, world.m_store), rank, size, placement.masterAddr,
+        return makeGloo(subStore(name, world.m_store), rank, size, environment.masterAddr,
                         kCollectiveTimeout);
     };
     using Group = c10d::ProcessGroup;

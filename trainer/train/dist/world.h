@@ -17,7 +17,7 @@ namespace rm {
 struct Device;
 
 /// torchrun's variables: the trainer's whole environment contract.
-struct Placement {
+struct TorchrunEnvironment {
     int rank = 0;
     int localRank = 0;
     int worldSize = 1;
@@ -28,11 +28,11 @@ struct Placement {
     std::string runId;
     bool launcherHasStore = false; ///< torchrun serves the store itself
 
-    bool operator==(const Placement&) const = default;
+    bool operator==(const TorchrunEnvironment&) const = default;
 };
 
 /// Reads them through `get` (as getenv()). None set: a world of one. kInvalid names the variable.
-Result<Placement> placementFrom(const char* (*get)(const char*));
+Result<TorchrunEnvironment> torchrunEnvironmentFrom(const char* (*get)(const char*));
 
 /// The ranks of this run as one of them sees them. Alone it has no network and every collective is
 /// a no-op. A failed collective throws; the process must end then (see isPeerLost()).
@@ -42,7 +42,7 @@ public:
     World() = default;
 
     /// Meets the other ranks: blocks until all are there, throws when they do not come.
-    static World join(const Placement& placement, const Device& device);
+    static World join(const TorchrunEnvironment& environment, const Device& device);
 
     /// Rank 0 of `size` ranks of which the others do not exist: collectives move nothing, but take
     /// the memory that real ones take.

@@ -68,7 +68,7 @@ Checkpointer::Checkpointer(Training& training, Validator& validator)
 void Checkpointer::findLine() {
     sweepUnpublished(m_session.checkpointDir());
     const auto entries = listCheckpoints(m_session.checkpointDir());
-    m_line = lineOf(entries.value_or(std::vector<CheckpointEntry>()), m_session.placement.attempt,
+    m_line = lineOf(entries.value_or(std::vector<CheckpointEntry>()), m_session.environment.attempt,
                     m_session.options.startFrom);
 }
 
@@ -156,8 +156,8 @@ CheckpointContent Checkpointer::collect(const std::string& reason) {
         content.tensorFiles.push_back({kAverageFile, averagedTensors()});
     content.texts = t.task->files();
     content.texts.emplace_back("spec.toml", toToml(t.spec));
-    manifest.runId = m_session.placement.runId;
-    manifest.attempt = m_session.placement.attempt;
+    manifest.runId = m_session.environment.runId;
+    manifest.attempt = m_session.environment.attempt;
     manifest.step = t.step;
     manifest.worldSize = t.world.size();
     manifest.createdNs = wallNowNs();

@@ -19,7 +19,7 @@ Result<std::unique_ptr<TrainLoop>> TrainLoop::create(const Session& session,
     const auto from = readTrainState(session.world, session.options.startFrom);
     if (!from)
         return tl::unexpected(from.error());
-    session.telemetry->append(AttemptStarted{session.placement.attempt, session.world.rank(),
+    session.telemetry->append(AttemptStarted{session.environment.attempt, session.world.rank(),
                                              session.world.size(), *from ? (*from)->step : 0,
                                              wallNowNs(), session.options.startFrom});
     auto training = Training::make(session, maker, *from);

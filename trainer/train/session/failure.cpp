@@ -54,18 +54,19 @@ bool isFailure(ExitCode code) {
     }
 }
 
-void reportFailure(const Ending& ending, const Placement& placement, const std::string& runDir) {
+void reportFailure(const Ending& ending, const TorchrunEnvironment& environment,
+                   const std::string& runDir) {
     std::fprintf(stderr, "error: %s\n", ending.message.c_str());
     const auto code = static_cast<int>(ending.code);
     const nlohmann::ordered_json report = {
-        {"rank", placement.rank},       {"attempt", placement.attempt}, {"exit_code", code},
+        {"rank", environment.rank},     {"attempt", environment.attempt}, {"exit_code", code},
         {"ending", exitCodeName(code)}, {"message", ending.message},
     };
     const std::string text =
         report.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
     // Best effort: the disk may be what failed. stderr has said it already.
     static_cast<void>(
-        writeFileAtomically(runDir + "/failure-" + rankName(placement.rank) + ".json", text));
+        writeFileAtomically(runDir + "/failure-" + rankName(environment.rank) + ".json", text));
 }
 
 } // namespace rm

@@ -14,7 +14,8 @@ Ending endingOf(const std::exception& error);
 Ending endingOf(const Error& error);
 
 /// Says on stderr and in `runDir`/failure-rank-NNNNN.json why this rank failed.
-void reportFailure(const Ending& ending, const Placement& placement, const std::string& runDir);
+void reportFailure(const Ending& ending, const TorchrunEnvironment& environment,
+                   const std::string& runDir);
 
 /// Whether the agent shall take it as a failure rather than as an ending that was asked for.
 bool isFailure(ExitCode code);

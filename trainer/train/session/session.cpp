@@ -16,13 +16,13 @@ Result<void> openReports(Session& session) {
     for (const char* folder : {"/journal", "/board", "/log"})
         if (const auto made = makeFolders(session.runDir + folder); !made)
             return made;
-    const int rank = session.placement.rank;
+    const int rank = session.environment.rank;
     auto journal = JournalWriter::open(session.runDir + "/journal/" + rankName(rank) + ".rmj");
     if (!journal)
         return tl::unexpected(journal.error());
     session.telemetry = std::make_unique<Telemetry>(std::move(*journal), rank);
-    auto board =
-        Board::create(session.runDir + "/board/" + rankName(rank), rank, session.placement.attempt);
+    auto board = Board::create(session.runDir + "/board/" + rankName(rank), rank,
+                               session.environment.attempt);
     if (!board)
         return tl::unexpected(board.error());
     session.board = std::make_unique<Board>(std::move(*board));
@@ -65,12 +65,12 @@ void Session::event(Severity severity, const char* code, const std::string& mess
     const char* prefix = severity == Severity::kInfo ? "" : "warning: ";
     if (severity != Severity::kError) // main prints errors
         std::fprintf(stream, "%s%s\n", prefix, message.c_str());
-    telemetry->append(Event{placement.rank, step, wallNowNs(), severity, code, message});
+    telemetry->append(Event{environment.rank, step, wallNowNs(), severity, code, message});
 }
 
-Result<Session> openSession(Options options, Placement placement) {
+Result<Session> openSession(Options options, TorchrunEnvironment environment) {
     Session session;
-    session.placement = std::move(placement);
+    session.environment = std::move(environment);
     session.options = std::move(options);
     auto spec = readSpec(session.options.spec);
     if (!spec)
@@ -81,8 +81,8 @@ Result<Session> openSession(Options options, Placement placement) {
     session.runDir = std::filesystem::weakly_canonical(session.options.runDir).string();
     if (const auto opened = openReports(session); !opened)
         return tl::unexpected(opened.error());
-    auto device = useDevice(session.spec.launch.device, session.placement.localRank,
-                            threadsPerRank(session.spec, session.placement.localWorldSize));
+    auto device = useDevice(session.spec.launch.device, session.environment.localRank,
+                            threadsPerRank(session.spec, session.environment.localWorldSize));
     if (!device)
         return tl::unexpected(device.error());
     session.device = *device;

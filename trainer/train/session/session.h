@@ -17,7 +17,7 @@ namespace rm {
 /// process; made by openSession().
 struct Session {
     Options options;
-    Placement placement;
+    TorchrunEnvironment environment;
     RunSpec spec;       ///< checked
     std::string runDir; ///< absolute
     std::unique_ptr<Telemetry> telemetry;
@@ -31,7 +31,7 @@ struct Session {
 
 /// Reads the spec, opens journal and board, picks the device. The caller then tells the device how
 /// the spec wants to compute (configureDevice()) and joins `world`, which waits for other ranks.
-Result<Session> openSession(Options options, Placement placement);
+Result<Session> openSession(Options options, TorchrunEnvironment environment);
 
 /// The spec in a file, checked.
 Result<RunSpec> readSpec(const std::string& path);

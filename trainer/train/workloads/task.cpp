@@ -13,7 +13,7 @@ std::vector<int64_t> Task::batchSizes() const {
 }
 
 int64_t Task::readers() const {
-    return readersOf(m_session.spec, m_session.device, m_session.placement.localWorldSize);
+    return readersOf(m_session.spec, m_session.device, m_session.environment.localWorldSize);
 }
 
 Result<std::unique_ptr<Task>> makeTask(const Session& session) {

@@ -43,25 +43,26 @@ constexpr int kMaxRanks = 1 << 20;
 
 } // namespace
 
-Result<Placement> placementFrom(const char* (*get)(const char*)) {
+Result<TorchrunEnvironment> torchrunEnvironmentFrom(const char* (*get)(const char*)) {
     Reader env(get);
-    Placement placement;
-    placement.worldSize = env.number("WORLD_SIZE", 1, 1, kMaxRanks);
-    placement.rank = env.number("RANK", 0, 0, placement.worldSize - 1);
-    placement.localWorldSize = env.number("LOCAL_WORLD_SIZE", 1, 1, placement.worldSize);
-    placement.localRank = env.number("LOCAL_RANK", 0, 0, placement.localWorldSize - 1);
-    placement.masterPort = env.number("MASTER_PORT", 0, 0, 65535);
-    placement.masterAddr = env.text("MASTER_ADDR");
-    placement.attempt = env.number("TORCHELASTIC_RESTART_COUNT", 0, 0, kMaxRanks) + 1;
-    placement.runId = env.text("TORCHELASTIC_RUN_ID");
-    placement.launcherHasStore = env.text("TORCHELASTIC_USE_AGENT_STORE") == "True";
+    TorchrunEnvironment environment;
+    environment.worldSize = env.number("WORLD_SIZE", 1, 1, kMaxRanks);
+    environment.rank = env.number("RANK", 0, 0, environment.worldSize - 1);
+    environment.localWorldSize = env.number("LOCAL_WORLD_SIZE", 1, 1, environment.worldSize);
+    environment.localRank = env.number("LOCAL_RANK", 0, 0, environment.localWorldSize - 1);
+    environment.masterPort = env.number("MASTER_PORT", 0, 0, 65535);
+    environment.masterAddr = env.text("MASTER_ADDR");
+    environment.attempt = env.number("TORCHELASTIC_RESTART_COUNT", 0, 0, kMaxRanks) + 1;
+    environment.runId = env.text("TORCHELASTIC_RUN_ID");
+    environment.launcherHasStore = env.text("TORCHELASTIC_USE_AGENT_STORE") == "True";
     if (!env.problem().empty())
         return fail(ErrorCode::kInvalid, env.problem());
-    if (placement.worldSize > 1 && (placement.masterAddr.empty() || placement.masterPort == 0))
+    if (environment.worldSize > 1 &&
+        (environment.masterAddr.empty() || environment.masterPort == 0))
         return fail(ErrorCode::kInvalid, "read environment: WORLD_SIZE is " +
-                                             std::to_string(placement.worldSize) +
+                                             std::to_string(environment.worldSize) +
                                              " but MASTER_ADDR or MASTER_PORT is not set");
-    return placement;
+    return environment;
 }
 
 } // namespace rm
