@@ -14,7 +14,8 @@ checkFormat() {
 sanitizedTests() {
     local build=$RM_ROOT/build/$1 programs
     stage "sanitizers, preset $1: configure and build the tests of shared, agent and store"
-    (cd "$RM_ROOT" && logged "configure-$1" cmake --preset "$1" "-DRINGMASTER_TORCH=$(torchFolder cpu)")
+    (cd "$RM_ROOT" && logged "configure-$1" cmake --preset "$1" \
+        "-DRINGMASTER_TORCH=$(torchFolder cpu)" -DRINGMASTER_UNITY=ON)
     mapfile -t programs < <(ctest --test-dir "$build" -N -L '^tsan$' |
         awk '$1 == "Test" && $2 ~ /^#/ { print $NF }')
     cmake --build "$build" --target ringmaster-agent "${programs[@]}"

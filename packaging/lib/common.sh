@@ -50,7 +50,7 @@ buildRelease() {
     shift
     stage "configure build/release"
     (cd "$RM_ROOT" && logged configure cmake --preset release "-DRINGMASTER_TORCH=$torch" \
-        "-DRINGMASTER_CUDA=$plugin")
+        "-DRINGMASTER_CUDA=$plugin" -DRINGMASTER_UNITY=ON)
     grep --text 'is NOT built' "$RM_CACHE/log/configure.log" || true
     stage "build build/release${*:+: $*}"
     local targets=()
