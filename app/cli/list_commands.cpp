@@ -115,9 +115,7 @@ std::string countText(const std::vector<StoredCheckpoint>& checkpoints) {
 /// What a run that does not get on waits for; empty: it gets on, or has ended.
 std::string standstillOf(Session& session, const RunSummary& run) {
     const LiveState live = session.engine().live(run.id);
-    const bool isOpen =
-        run.state == RunStateKind::kRunning || run.state == RunStateKind::kPreparing;
-    if (!isOpen || live.held || !standsStill(live, 0))
+    if (hasEnded(run.state) || live.held || !standsStill(live, 0))
         return {};
     return whoIsBehind(live);
 }

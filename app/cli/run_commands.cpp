@@ -244,7 +244,7 @@ int runBranch(Session& session, const RunSummary& run, const RestoreOptions& opt
 /// Says what going on from there retires. On a terminal a person is asked, unless --yes was given;
 /// a script has named the checkpoint, which is enough.
 Result<void> agreeToRetire(Session& session, const RunSummary& run, const RestoreOptions& options) {
-    if (run.state == RunStateKind::kPreparing || run.state == RunStateKind::kRunning)
+    if (!hasEnded(run.state))
         return {}; // it is refused
     const auto reader = session.reader();
     if (!reader)

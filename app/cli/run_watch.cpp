@@ -178,7 +178,7 @@ bool Watch::refresh() {
     m_status.update(run->state == RunStateKind::kRunning ? statusText(*run)
                                                          : runStateName(run->state));
     const LiveState live = m_session.engine().live(m_run);
-    const bool open = exitCodeOf(run->state) == ExitCode::kUnavailable;
+    const bool open = !hasEnded(run->state);
     m_refusal = open ? refusalOf(live) : std::nullopt;
     return open ? !m_refusal : !isOutOfReach(live);
 }

@@ -121,7 +121,7 @@ void Session::noteLinks(RunSummary& run) const {
 void Session::catchUpWith(const std::vector<RunSummary>& runs) {
     std::vector<QString> live;
     for (const RunSummary& run : runs)
-        if (run.state == RunStateKind::kPreparing || run.state == RunStateKind::kRunning)
+        if (!hasEnded(run.state))
             live.push_back(run.id);
     for (const QString& run : live)
         m_engine->attach(run);

@@ -254,7 +254,7 @@ void SharedEngine::attachAll() {
     if (!reader)
         return;
     for (const RunSummary& run : (*reader)->runs())
-        if (run.state == RunStateKind::kPreparing || run.state == RunStateKind::kRunning)
+        if (!hasEnded(run.state))
             attach(run.id);
 }
 

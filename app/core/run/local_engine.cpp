@@ -26,10 +26,6 @@ QFuture<Result<T>> readyFuture(Result<T> result) {
     return QtFuture::makeReadyFuture(std::move(result));
 }
 
-bool hasEnded(RunStateKind state) {
-    return state != RunStateKind::kPreparing && state != RunStateKind::kRunning;
-}
-
 } // namespace
 
 bool isAlready(CommandKind kind, RunStateKind state) {

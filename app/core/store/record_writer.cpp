@@ -266,9 +266,8 @@ void RecordWriter::followAttempt() {
     const auto stored =
         firstInteger(m_database.query("SELECT state FROM run WHERE id = ?").with(m_run));
     const auto state = static_cast<RunStateKind>(stored.value_or(0));
-    const bool isOpen = state == RunStateKind::kPreparing || state == RunStateKind::kRunning;
     if (const auto end = attemptEnd(m_database, m_run, attempt)) {
-        if (isOpen)
+        if (!hasEnded(state))
             setState(stateOf(end->outcome), end->message);
         return;
     }

@@ -22,6 +22,34 @@ QStringList tagsOf(const std::string& json) {
 
 } // namespace
 
+const char* runStateName(RunStateKind state) {
+    switch (state) {
+    case RunStateKind::kPreparing:
+        return "preparing";
+    case RunStateKind::kRunning:
+        return "running";
+    case RunStateKind::kPaused:
+        return "paused";
+    case RunStateKind::kFinished:
+        return "finished";
+    case RunStateKind::kStopped:
+        return "stopped";
+    case RunStateKind::kFailed:
+        return "failed";
+    case RunStateKind::kPreempted:
+        return "preempted";
+    }
+    return "failed";
+}
+
+bool hasEnded(RunStateKind state) {
+    return state != RunStateKind::kPreparing && state != RunStateKind::kRunning;
+}
+
+const char* runStateName(const RunSummary& run) {
+    return run.held ? "held" : runStateName(run.state);
+}
+
 std::vector<RunNode> StoreReader::Impl::nodes(int64_t run) {
     auto rows = database.query("SELECT node, name, ranks, first_rank FROM node WHERE run = ?1 AND "
                                "attempt = (SELECT max(attempt) FROM node WHERE run = ?1) "
@@ -69,7 +97,7 @@ RunSummary StoreReader::Impl::summaryOf(int64_t run, Query& row) {
     for (const RunNode& node : summary.nodes)
         summary.ranks += node.ranks;
     summary.held = summary.state == RunStateKind::kRunning && isHeld(run, summary.attempt);
-    if (summary.state == RunStateKind::kPreparing || summary.state == RunStateKind::kRunning)
+    if (!hasEnded(summary.state))
         summary.lostNodes = lostNodes(run, summary.nodes);
     auto step = database.query("SELECT step FROM rank WHERE run = ? AND rank = 0 "
                                "AND step NOT NULL ORDER BY attempt DESC LIMIT 1");

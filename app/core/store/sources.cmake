@@ -35,7 +35,6 @@ target_sources(rm_core PRIVATE
     store/record_writer.cpp
     store/run_lines.cpp
     store/run_metrics.cpp
-    store/run_names.cpp
     store/run_queries.cpp
     store/run_summary.cpp
     store/schema.cpp

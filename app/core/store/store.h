@@ -29,6 +29,7 @@ enum class RunStateKind : uint8_t {
     kPreempted = 6,
 };
 const char* runStateName(RunStateKind state); ///< "preparing", "running", ...
+bool hasEnded(RunStateKind state);            ///< neither preparing nor running
 
 struct RunNode {
     int nodeIndex = 0;

@@ -169,10 +169,6 @@ QString parentWords(const RunSummary& run) {
              formatCount(run.parentStep));
 }
 
-bool hasEnded(RunStateKind state) {
-    return state != RunStateKind::kPreparing && state != RunStateKind::kRunning;
-}
-
 bool canResume(RunStateKind state) {
     return hasEnded(state) && state != RunStateKind::kFinished;
 }

@@ -42,7 +42,6 @@ QString phaseTitle(const MetricDef& phase); ///< "All-reduce"
 /// With a capital at its begin.
 QString capitalized(const std::string& text);
 
-bool hasEnded(RunStateKind state);
 bool canResume(RunStateKind state);
 
 /// The node's name for people: "This computer" for the local one.

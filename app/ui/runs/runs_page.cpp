@@ -137,7 +137,7 @@ void RunsPage::deleteSelected() {
     const RunSummary* run = m_context.runs.find(id);
     if (!run)
         return;
-    if (run->state == RunStateKind::kRunning || run->state == RunStateKind::kPreparing) {
+    if (!hasEnded(run->state)) {
         report(tr("%1 is training: stop or pause it before deleting it").arg(run->name));
         return;
     }
