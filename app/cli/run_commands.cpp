@@ -269,13 +269,6 @@ Result<void> agreeToRetire(Session& session, const RunSummary& run, const Restor
                 "restore " + run.id.toStdString() + ": not agreed to; nothing was changed");
 }
 
-Result<std::vector<Placement>> placementsOf(const RunSummary& run) {
-    std::vector<Placement> placements;
-    for (const RunNode& node : run.nodes)
-        placements.push_back({QString::fromStdString(node.nodeName), node.ranks});
-    return placements;
-}
-
 /// What to run, and where.
 struct Order {
     CheckedSpec spec;

@@ -41,6 +41,7 @@ private Q_SLOTS:
     void closingDoesNotWaitForAConnection();
     void aLaunchThatConnectsIsCancelledAtOnce();
     void aNodeThatIsEditedIsFollowedAtItsNewAddress();
+    void everyPartOfARunOnOneNodeIsFollowed();
     void whatIsAskedForAndIsSoIsDone();
     void aRunIsResumedOnceAtATime();
     void aFailedResumeKeepsTheState();
@@ -48,7 +49,8 @@ private Q_SLOTS:
 
 private:
     void makeEngine();
-    void storeRun(const QString& run, RunStateKind state, const std::string& node = kLocalNodeName);
+    void storeRun(const QString& run, RunStateKind state,
+                  const std::vector<std::string>& nodes = {kLocalNodeName});
     Result<void> ingest(const QString& run, std::vector<Record> records);
     RunSummary stored(const QString& run);
     CheckedSpec slowToSend();
@@ -76,12 +78,17 @@ void TestEngine::makeEngine() {
     m_engine = std::make_unique<LocalEngine>(m_paths, *m_fleet, std::move(*writer));
 }
 
-void TestEngine::storeRun(const QString& run, RunStateKind state, const std::string& node) {
+/// With one rank on each of these nodes.
+void TestEngine::storeRun(const QString& run, RunStateKind state,
+                          const std::vector<std::string>& nodes) {
     const auto spec = loadSpecOrRecipe("gpt-tiny", {});
     QVERIFY(spec);
     const auto writer = StoreWriter::open(m_paths.database());
     QVERIFY(writer);
-    QVERIFY((*writer)->createRun({run, "stored", toToml(**spec), {RunNode{0, node, 1, 0}}, {}, 0}));
+    std::vector<RunNode> parts;
+    for (int i = 0; i < static_cast<int>(nodes.size()); ++i)
+        parts.push_back({i, nodes[static_cast<size_t>(i)], 1, i});
+    QVERIFY((*writer)->createRun({run, "stored", toToml(**spec), parts, {}, 0}));
     QVERIFY((*writer)->setState(run, state));
 }
 
@@ -173,7 +180,7 @@ void TestEngine::closingDoesNotWaitForAConnection_data() {
 void TestEngine::closingDoesNotWaitForAConnection() {
     QFETCH(QString, work);
     addSilentNode();
-    storeRun("far-000001", RunStateKind::kRunning, "silent");
+    storeRun("far-000001", RunStateKind::kRunning, {"silent"});
     makeEngine();
     if (work == "launch")
         m_engine->launch(*loadSpecOrRecipe("gpt-tiny", {}), {{"this-computer", 1}, {"silent", 1}});
@@ -210,7 +217,7 @@ void TestEngine::aLaunchThatConnectsIsCancelledAtOnce() {
 
 void TestEngine::aNodeThatIsEditedIsFollowedAtItsNewAddress() {
     addSilentNode();
-    storeRun("moved-000001", RunStateKind::kRunning, "silent");
+    storeRun("moved-000001", RunStateKind::kRunning, {"silent"});
     makeEngine();
     m_engine->attach("moved-000001");
     QTRY_VERIFY_WITH_TIMEOUT(m_silent.hasPendingConnections(), kDeadlineMs);
@@ -218,6 +225,16 @@ void TestEngine::aNodeThatIsEditedIsFollowedAtItsNewAddress() {
     QVERIFY(elsewhere.listen(QHostAddress::LocalHost));
     QVERIFY(m_fleet->change({"silent", false, "127.0.0.1", {}, elsewhere.serverPort(), {}}));
     QTRY_VERIFY_WITH_TIMEOUT(elsewhere.hasPendingConnections(), kDeadlineMs);
+}
+
+// A launcher may answer for several parts with one node, at which all of them are reached.
+void TestEngine::everyPartOfARunOnOneNodeIsFollowed() {
+    const QString run = "parts-000001";
+    storeRun(run, RunStateKind::kRunning, {kLocalNodeName, kLocalNodeName});
+    makeEngine();
+    m_engine->attach(run);
+    QCOMPARE(m_engine->live(run).nodes.size(), size_t(2));
+    QCOMPARE(placementsOf(stored(run)), (std::vector<Placement>{{kLocalNodeName, 2}}));
 }
 
 void TestEngine::whatIsAskedForAndIsSoIsDone() {

@@ -28,6 +28,9 @@ struct Placement {
     bool operator==(const Placement&) const = default;
 };
 
+/// Where a run is, as launch() is asked for it.
+std::vector<Placement> placementsOf(const RunSummary& run);
+
 /// The live side of a run: what the links say right now. Never stored.
 struct LiveState {
     enum class Link {

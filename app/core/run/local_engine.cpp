@@ -35,6 +35,18 @@ bool isAlready(CommandKind kind, RunStateKind state) {
     return ends && state == RunStateKind::kStopped;
 }
 
+std::vector<Placement> placementsOf(const RunSummary& run) {
+    std::vector<Placement> placements;
+    for (const RunNode& part : run.nodes) {
+        const QString node = QString::fromStdString(part.nodeName);
+        if (!placements.empty() && placements.back().node == node)
+            placements.back().ranks += part.ranks;
+        else
+            placements.push_back({node, part.ranks});
+    }
+    return placements;
+}
+
 struct LocalEngine::Impl {
     QString database;
     Fleet* fleet = nullptr;
@@ -101,10 +113,9 @@ LocalEngine::place(const std::vector<Placement>& placements) const {
         return fail(ErrorCode::kInvalid, "launch: no node was chosen");
     std::vector<PlacedParty> parties;
     for (const Placement& placement : placements) {
-        const auto node = m_impl->fleet->find(placement.node);
+        const auto node = find(placement.node);
         if (!node)
-            return fail(ErrorCode::kNotFound, "find node " + placement.node.toStdString() +
-                                                  ": it is not in the list; add it first");
+            return tl::unexpected<Error>(node.error());
         for (const PlacedParty& other : parties)
             if (other.node.name == node->name)
                 return fail(ErrorCode::kInvalid, "launch: node " + node->name + " is named twice");
@@ -113,11 +124,15 @@ LocalEngine::place(const std::vector<Placement>& placements) const {
     return parties;
 }
 
+Result<Node> LocalEngine::find(const QString& node) const {
+    const auto found = m_impl->fleet->find(node);
+    return found ? Result<Node>(*found)
+                 : fail(ErrorCode::kNotFound, "find node " + node.toStdString() +
+                                                  ": it is not in the list; add it first");
+}
+
 Result<std::vector<PlacedParty>> LocalEngine::placeOf(const RunSummary& run) const {
-    std::vector<Placement> placements;
-    for (const RunNode& node : run.nodes)
-        placements.push_back({QString::fromStdString(node.nodeName), node.ranks});
-    return place(placements);
+    return place(placementsOf(run));
 }
 
 Result<RunSummary> LocalEngine::summary(const QString& run) const {
@@ -192,10 +207,9 @@ QFuture<Result<QString>> LocalEngine::launch(const CheckedSpec& spec,
 }
 
 QFuture<Result<NodeOutlook>> LocalEngine::outlook(const RunSpec& spec, const QString& name) {
-    const auto node = m_impl->fleet->find(name);
+    const auto node = find(name);
     if (!node)
-        return readyFuture<NodeOutlook>(
-            fail(ErrorCode::kNotFound, "find node " + name.toStdString() + ": it is not there"));
+        return readyFuture<NodeOutlook>(tl::unexpected<Error>(node.error()));
     const auto worker = m_impl->hosts->worker(*node);
     return QtConcurrent::run(&m_impl->pool, [worker, spec, stop = m_impl->closing.get_token()] {
         const auto look = [&spec](HostSession& session, const std::string& agent,
@@ -328,12 +342,15 @@ Result<void> LocalEngine::follow(const QString& run) {
     const auto found = summary(run);
     if (!found)
         return tl::unexpected<Error>(found.error());
-    const auto parties = placeOf(*found);
-    if (!parties)
-        return tl::unexpected<Error>(parties.error());
+    if (found->nodes.empty())
+        return fail(ErrorCode::kInvalid, "follow " + run.toStdString() + ": it is on no node");
     std::vector<Node> nodes;
-    for (const PlacedParty& party : *parties)
-        nodes.push_back(party.node);
+    for (const RunNode& part : found->nodes) {
+        const auto node = find(QString::fromStdString(part.nodeName));
+        if (!node)
+            return tl::unexpected<Error>(node.error());
+        nodes.push_back(*node);
+    }
     auto followed = std::make_unique<FollowedRun>(*found, std::move(nodes), m_impl->writer,
                                                   m_impl->credentials, m_impl->database);
     wireFollowed(run, *followed);

@@ -52,6 +52,7 @@ public:
     Result<void> setDeleted(const QString& run, bool deleted) override;
 
 private:
+    Result<Node> find(const QString& node) const;
     Result<std::vector<PlacedParty>> place(const std::vector<Placement>& placements) const;
     Result<std::vector<PlacedParty>> placeOf(const RunSummary& run) const;
     Result<RunSummary> summary(const QString& run) const;

@@ -12,11 +12,11 @@ namespace {
 constexpr int kMostLookedAt = 30;
 
 bool isThere(const RunSummary& run, const RunSpec& spec, const std::vector<Placement>& nodes) {
-    return std::ranges::equal(run.nodes, nodes, [&](const RunNode& was, const Placement& now) {
+    const auto isSame = [&spec](const Placement& was, const Placement& now) {
         const int64_t ranks = now.ranks > 0 ? now.ranks : spec.launch.ranks;
-        return QString::fromStdString(was.nodeName) == now.node &&
-               (ranks == 0 || was.ranks == ranks);
-    });
+        return was.node == now.node && (ranks == 0 || was.ranks == ranks);
+    };
+    return std::ranges::equal(placementsOf(run), nodes, isSame);
 }
 
 } // namespace

@@ -339,11 +339,7 @@ void RunPage::showSlowestFigure() {
 }
 
 std::vector<Placement> RunPage::placements() const {
-    std::vector<Placement> nodes;
-    if (m_detail.run)
-        for (const RunNode& node : m_detail.run->nodes)
-            nodes.push_back({QString::fromStdString(node.nodeName), node.ranks});
-    return nodes;
+    return m_detail.run ? placementsOf(*m_detail.run) : std::vector<Placement>();
 }
 
 void RunPage::askEdit() {
