@@ -74,4 +74,12 @@ Result<void> HostWorker::ensureSession(std::stop_token stop, const OnConnectPaus
     return {};
 }
 
+std::shared_ptr<HostWorker> HostPool::worker(const Node& node) {
+    const std::lock_guard lock(m_mutex);
+    std::shared_ptr<HostWorker>& worker = m_workers[node.name];
+    if (!worker || worker->node() != node)
+        worker = std::make_shared<HostWorker>(node, m_credentials);
+    return worker;
+}
+
 } // namespace rm

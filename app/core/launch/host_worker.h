@@ -8,6 +8,7 @@
 #include <deque>
 #include <functional>
 #include <future>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <thread>
@@ -76,6 +77,22 @@ private:
     std::string m_agent;                             ///< the worker thread's
     std::chrono::steady_clock::time_point m_lastUse; ///< of the session; the worker thread's
     std::jthread m_thread;                           ///< last: starts when all the rest exists
+};
+
+/// One worker a node, kept between launches so that the next one finds the session open.
+/// Thread-safe.
+class HostPool {
+public:
+    explicit HostPool(CredentialSource credentials)
+        : m_credentials(std::move(credentials)) {}
+
+    /// The worker of this node; a new one when the node's settings have changed.
+    std::shared_ptr<HostWorker> worker(const Node& node);
+
+private:
+    CredentialSource m_credentials;
+    std::mutex m_mutex;
+    std::map<std::string, std::shared_ptr<HostWorker>> m_workers;
 };
 
 } // namespace rm

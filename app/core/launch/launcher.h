@@ -1,95 +1,83 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "app/core/deploy/deploy.h"
-#include "app/core/launch/host_worker.h"
 #include "app/core/launch/node_outlook.h"
 #include "app/core/launch/plan.h"
 #include "app/core/launch/progress.h"
 
 #include <functional>
 #include <memory>
+#include <stop_token>
 #include <string>
 #include <vector>
 
 namespace rm {
 
+class HostPool;
+
 using ProgressSink = std::function<void(const Progress&)>;
 
-/// One launch of one attempt, as linear blocking steps in this order: check(), deploy(), where it
-/// may be too large whatIsTooLarge(), start().
-/// Used by one thread that is no host's worker.
+/// A node of the list, chosen for a launch.
+struct PlacedParty {
+    Node node;
+    int ranks = 0; ///< asked for; 0: see PlacedNode
+};
+
+/// How the ranks of one attempt come to run on the nodes that were chosen for it. The engine and
+/// its procedures know a launch by this interface alone.
+///
+/// A launch is check(), whatIsTooLarge() where that is to be refused, deploy(), start(), in this
+/// order; abandon() takes it back. All calls come from one thread, which is neither the GUI's nor
+/// a HostWorker's, and block: the checks for seconds, deploy() for as long as files travel.
+///
+/// start() returns when the attempt needs this program no longer: its ranks run, or something on
+/// the nodes will start them without us. From then on it is followed and commanded by the agent
+/// alone: on each node that check() named, `ringmaster-agent attach RUN_ID` serves the journals of
+/// that part's ranks and takes their commands (shared/wire/PROTOCOL.md), for this Ringmaster or
+/// the next. While ranks are still waited for, it says that they are supervised; else the part
+/// counts as lost.
+///
+/// Errors name the node, the cause and what to do. kDenied of check(): a node lets nobody in; a
+/// person is asked, and the launch begins again. After a stop was requested each call ends soon
+/// with kUnavailable, save that ranks are never half started.
 class Launcher {
 public:
-    struct Party {
-        std::shared_ptr<HostWorker> worker;
-        int ranks = 0; ///< asked for; 0: see PlacedNode
+    /// One attempt of a run that is to be launched.
+    struct Request {
+        RunSpec spec;
+        std::vector<PlacedParty> nodes; ///< not empty; ranks are numbered in this order
+        PlanRequest attempt;
     };
 
-    /// `nodes` is not empty; its first is the node of rank 0. `progress` is called on any thread.
-    /// After `stop` each step ends soon with kUnavailable, save that ranks are never half started:
-    /// what start() has begun on a node is awaited, and ended there.
-    Launcher(RunSpec spec, std::vector<Party> nodes, PlanRequest request, ProgressSink progress,
-             std::stop_token stop = {});
+    virtual ~Launcher() = default;
 
-    /// Connects to every node at once, probes it, looks for its data (kNotFound names every node
-    /// and path where it lacks), and settles device and ranks.
-    Result<void> check();
-    /// After check(): ranks per node, in order.
-    const std::vector<int>& ranks() const { return m_ranks; }
+    /// What check() would meet on each node of the request, and how much deploy() would send.
+    /// Nothing is begun.
+    virtual Result<std::vector<NodeOutlook>> outlook() = 0;
 
-    /// After check(): memoryBound() of its ranks is more than a node has free. What is below it on
-    /// every node need not be estimated, which takes longer than a small launch; else
-    /// whatIsTooLarge() finds out.
-    bool mayBeTooLarge() const;
+    /// Whether the nodes can be reached and have what the spec names (kNotFound says all that is
+    /// missing), and on which device they compute. The answer: the run's parts in the order of
+    /// their ranks, which are counted now. A node of the request may stand for several parts.
+    /// Leaves no trace of the run.
+    virtual Result<std::vector<Placement>> check() = 0;
 
-    /// Sends trainer and staged data to the nodes that lack them. Once is enough.
-    Result<void> deploy();
+    /// After check(): a sentence that names the first node with too little memory, what is needed,
+    /// what is free and what to do. Empty: all fits, as far as can be told. May deploy() for it.
+    virtual std::string whatIsTooLarge() = 0;
 
-    /// After deploy(): lets all nodes' trainers estimate the memory that their ranks need, which
-    /// takes some seconds. For the first node where that is not free a sentence that names it, what
-    /// is needed, what is free and what to do. Empty: all fits, as far as can be told.
-    std::string whatIsTooLarge();
+    /// After check(): brings trainer and staged data to where the ranks will find them. What is
+    /// there already is not sent again.
+    virtual Result<void> deploy() = 0;
 
-    /// Finds where the ranks meet and starts them. When one node fails, the started ones are ended.
-    Result<void> start();
+    /// After deploy(). When it fails, nothing of the attempt runs.
+    virtual Result<void> start() = 0;
 
-    /// Ends the ranks that start() has started, on every node that answers.
-    void abandon();
-
-private:
-    template <class T>
-    using Task = HostWorker::Task<T>;
-
-    /// Runs `taskOf(node index)` on every node at once; the answers by node, or the first error
-    /// by node order once all have answered.
-    template <class T>
-    Result<std::vector<T>> onEveryNode(const std::stop_token& unwanted,
-                                       const std::function<Task<T>(size_t)>& taskOf);
-    /// Sends one tree to every node: the folder's path on each.
-    Result<std::vector<std::string>> sendTree(const LocalTree& tree, const std::string& what);
-    RunSpec neededSpec() const;
-    Result<LocalTree> stagedTree() const;
-    std::string specOn(size_t node) const;
-    Result<void> startAll(const std::vector<NodePlan>& plans);
-    Result<void> refuseProblems(const std::vector<NodeOutlook>& outlooks) const;
-    Result<void> checkStop() const;
-    void report(const QString& stage);
-    OnConnectPause pauseTeller() const;
-    std::string nodeName(size_t node) const { return m_parties[node].worker->node().name; }
-
-    RunSpec m_spec;
-    std::vector<Party> m_parties;
-    PlanRequest m_request;
-    ProgressSink m_progress;
-    std::stop_token m_stop;
-    std::vector<PlacedNode> m_nodes;
-    std::vector<int> m_ranks;
-    std::string m_device;
-    QString m_stage; ///< as reported last
-    std::vector<std::string> m_bundles;
-    bool m_isDeployed = false;
-    std::vector<std::string> m_stagedData; ///< per node: the folder there, empty: not staged
+    /// After start(): ends what it began, wherever that can be reached.
+    virtual void abandon() = 0;
 };
+
+/// The one place that decides which launcher serves a request. `progress` is called on any thread.
+std::unique_ptr<Launcher> makeLauncher(Launcher::Request request, HostPool& hosts,
+                                       ProgressSink progress, std::stop_token stop);
 
 } // namespace rm

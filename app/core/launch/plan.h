@@ -5,10 +5,19 @@
 #include "shared/spec/node_plan.h"
 #include "shared/spec/run_spec.h"
 
+#include <QString>
+
 #include <string>
 #include <vector>
 
 namespace rm {
+
+/// A node taking part, with the number of ranks on it (0: one per GPU, else 1).
+struct Placement {
+    QString node;
+    int ranks = 0;
+    bool operator==(const Placement&) const = default;
+};
 
 /// A node that takes part, as asked for.
 struct PlacedNode {

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 target_sources(rm_core PRIVATE
+    launch/direct_launcher.cpp
     launch/host_worker.cpp
     launch/launcher.cpp
     launch/memory_estimate.cpp

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "app/core/fleet/fleet.h"
-#include "app/core/launch/if_too_large.h"
 #include "app/core/launch/node_outlook.h"
+#include "app/core/launch/plan.h"
 #include "app/core/launch/progress.h"
 #include "app/core/store/store.h"
 #include "shared/spec/run_spec.h"
@@ -21,12 +21,8 @@
 
 namespace rm {
 
-/// A node taking part, with the number of ranks on it (0: one per GPU, else 1).
-struct Placement {
-    QString node;
-    int ranks = 0;
-    bool operator==(const Placement&) const = default;
-};
+/// What becomes of a launch for which a node seems to have too little memory.
+enum class IfTooLarge { kRefuse, kLaunch };
 
 /// Where a run is, as launch() is asked for it.
 std::vector<Placement> placementsOf(const RunSummary& run);

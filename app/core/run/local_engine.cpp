@@ -210,14 +210,14 @@ QFuture<Result<NodeOutlook>> LocalEngine::outlook(const RunSpec& spec, const QSt
     const auto node = find(name);
     if (!node)
         return readyFuture<NodeOutlook>(tl::unexpected<Error>(node.error()));
-    const auto worker = m_impl->hosts->worker(*node);
-    return QtConcurrent::run(&m_impl->pool, [worker, spec, stop = m_impl->closing.get_token()] {
-        const auto look = [&spec](HostSession& session, const std::string& agent,
-                                  std::stop_token unwanted) {
-            return lookAtWhole(session, agent, spec, unwanted);
-        };
-        return worker->post<NodeOutlook>(look, stop).get();
-    });
+    const Launcher::Request request{spec, {{*node, 0}}, {}};
+    return QtConcurrent::run(
+        &m_impl->pool, [request, hosts = m_impl->hosts, stop = m_impl->closing.get_token()] {
+            const auto launcher = makeLauncher(
+                request, *hosts, [](const Progress&) {}, stop);
+            return launcher->outlook().map(
+                [](const std::vector<NodeOutlook>& outlooks) { return outlooks.front(); });
+        });
 }
 
 QFuture<Result<QString>> LocalEngine::resume(const QString& run, const QString& checkpoint) {

@@ -12,30 +12,22 @@ namespace rm {
 
 namespace {
 
-std::vector<Launcher::Party> partiesOf(HostPool& hosts, const std::vector<PlacedParty>& nodes) {
-    std::vector<Launcher::Party> parties;
-    for (const PlacedParty& placed : nodes)
-        parties.push_back({hosts.worker(placed.node), placed.ranks});
-    return parties;
-}
-
-std::vector<RunNode> runNodesOf(const std::vector<PlacedParty>& nodes,
-                                const std::vector<int>& ranks) {
+std::vector<RunNode> runNodesOf(const std::vector<Placement>& parts) {
     std::vector<RunNode> out;
     int firstRank = 0;
-    for (size_t i = 0; i < nodes.size(); ++i) {
-        out.push_back({static_cast<int>(i), nodes[i].node.name, ranks[i], firstRank});
-        firstRank += ranks[i];
+    for (const auto& [node, ranks] : parts) {
+        out.push_back({static_cast<int>(out.size()), node.toStdString(), ranks, firstRank});
+        firstRank += ranks;
     }
     return out;
 }
 
-Launcher makeLauncher(const ProcedureContext& context, const QString& run, RunSpec spec,
-                      const std::vector<PlacedParty>& nodes, int64_t attempt,
-                      const std::string& startFrom) {
+std::unique_ptr<Launcher> launcherOf(const ProcedureContext& context, const QString& run,
+                                     RunSpec spec, const std::vector<PlacedParty>& nodes,
+                                     int64_t attempt, const std::string& startFrom) {
     PlanRequest request{run.toStdString(), spec.name, attempt, startFrom};
-    return Launcher(
-        std::move(spec), partiesOf(*context.hosts, nodes), std::move(request),
+    return makeLauncher(
+        {std::move(spec), nodes, std::move(request)}, *context.hosts,
         [progress = context.progress, run](const Progress& p) { progress(run, p); },
         context.permit->stop());
 }
@@ -74,11 +66,8 @@ Result<void> deployAndStart(const ProcedureContext& context, const QString& run,
     return fail(ErrorCode::kUnavailable, "launch " + run.toStdString() + ": cancelled");
 }
 
-/// A failure to send what estimates is left to the launch itself, which meets and reports it.
 Result<void> refuseTooLarge(const ProcedureContext& context, const QString& run,
                             Launcher& launcher) {
-    if (!launcher.mayBeTooLarge() || !launcher.deploy())
-        return {};
     const std::string why = launcher.whatIsTooLarge();
     if (why.empty() || context.permit->isCancelled())
         return {};
@@ -167,13 +156,14 @@ Result<QString> launchRun(const ProcedureContext& context, const QString& id,
                           const Origin& origin, IfTooLarge ifTooLarge) {
     if (const auto left = stepsLeft(*spec, origin.parentStep); !left)
         return failAs("branch from " + origin.parentRun.toStdString(), left.error());
-    Launcher launcher = makeLauncher(context, id, *spec, nodes, 1, origin.checkpoint);
-    if (const auto checked = launcher.check(); !checked)
-        return tl::unexpected<Error>(checked.error());
+    const auto launcher = launcherOf(context, id, *spec, nodes, 1, origin.checkpoint);
+    const auto parts = launcher->check();
+    if (!parts)
+        return tl::unexpected<Error>(parts.error());
     if (ifTooLarge == IfTooLarge::kRefuse)
-        if (const auto fits = refuseTooLarge(context, id, launcher); !fits)
+        if (const auto fits = refuseTooLarge(context, id, *launcher); !fits)
             return tl::unexpected<Error>(fits.error());
-    const auto runNodes = runNodesOf(nodes, launcher.ranks());
+    const auto runNodes = runNodesOf(*parts);
     const auto created = context.writer->call([&](StoreWriter& writer) {
         return writer.createRun({id, QString::fromStdString(spec->name), toToml(*spec), runNodes,
                                  origin.parentRun, origin.parentStep});
@@ -182,7 +172,7 @@ Result<QString> launchRun(const ProcedureContext& context, const QString& id,
         return tl::unexpected<Error>(created.error());
     context.changed(id);
     const auto started =
-        deployAndStart(context, id, launcher, {1, origin.parentStep, origin.checkpoint, runNodes});
+        deployAndStart(context, id, *launcher, {1, origin.parentStep, origin.checkpoint, runNodes});
     if (!started) {
         if (context.permit->isCancelled())
             (void)setState(context, id, RunStateKind::kStopped, "its launch was cancelled");
@@ -211,14 +201,14 @@ Result<QString> resumeRun(const ProcedureContext& context, const RunSummary& run
         return failAs(what, left.error());
     const int attempt = run.attempt + 1;
     const std::string& from = checkpoint->saved.path;
-    Launcher launcher = makeLauncher(context, run.id, std::move(*spec), nodes, attempt, from);
-    auto started = launcher.check();
-    if (started)
-        started = setState(context, run.id, RunStateKind::kPreparing, {});
-    if (started)
-        started = deployAndStart(
-            context, run.id, launcher,
-            {attempt, checkpoint->saved.step, from, runNodesOf(nodes, launcher.ranks())});
+    const auto launcher = launcherOf(context, run.id, std::move(*spec), nodes, attempt, from);
+    const auto begin = [&](const std::vector<Placement>& parts) {
+        return setState(context, run.id, RunStateKind::kPreparing, {}).and_then([&] {
+            return deployAndStart(context, run.id, *launcher,
+                                  {attempt, checkpoint->saved.step, from, runNodesOf(parts)});
+        });
+    };
+    const auto started = launcher->check().and_then(begin);
     if (!started) {
         (void)setState(context, run.id, run.state, run.message);
         return failAs(what, started.error());

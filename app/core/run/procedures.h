@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "app/core/launch/if_too_large.h"
+#include "app/core/launch/host_worker.h"
 #include "app/core/launch/launcher.h"
-#include "app/core/run/host_pool.h"
+#include "app/core/run/engine.h"
 #include "app/core/run/launch_permit.h"
 #include "app/core/run/writer_thread.h"
 #include "shared/spec/run_spec.h"
@@ -29,12 +29,6 @@ struct ProcedureContext {
     std::function<void(const QString& run, const QString& why)> tooLarge;
 };
 
-/// Nodes in the order of their ranks.
-struct PlacedParty {
-    Node node;
-    int ranks = 0;
-};
-
 /// Where a new run starts from; default: from scratch.
 struct Origin {
     QString parentRun;
@@ -42,11 +36,11 @@ struct Origin {
     std::string checkpoint; ///< folder on the node of rank 0
 };
 
-/// Checks, records the run under `id` (see newRunId()), deploys and starts it: its id. Where memory
-/// may be short (see mayBeTooLarge()) and that is to be refused, the nodes estimate what is needed
-/// before the run is recorded: kExhausted, and `tooLarge` says the same. A failure of the check and
-/// of that leaves no trace; a later one leaves the run as failed with the message, or as
-/// stopped when the permit was cancelled, and nothing running.
+/// Checks, records the run under `id` (see newRunId()), deploys and starts it: its id. Where a
+/// node has too little memory (see Launcher::whatIsTooLarge()) and that is to be refused, the run
+/// is not recorded: kExhausted, and `tooLarge` says the same. A failure of the check and of that
+/// leaves no trace; a later one leaves the run as failed with the message, or as stopped when the
+/// permit was cancelled, and nothing running.
 Result<QString> launchRun(const ProcedureContext& context, const QString& id,
                           const CheckedSpec& spec, const std::vector<PlacedParty>& nodes,
                           const Origin& origin, IfTooLarge ifTooLarge);

@@ -5,7 +5,6 @@ target_sources(rm_core PRIVATE
     run/checkpoint_words.cpp
     run/engine.h
     run/followed_run.cpp
-    run/host_pool.cpp
     run/local_engine.cpp
     run/node_follower.cpp
     run/procedures.cpp

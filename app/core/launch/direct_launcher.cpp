@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/core/launch/direct_launcher.h"
+
+#include "app/core/agent/agent_client.h"
+#include "app/core/launch/memory_estimate.h"
+#include "app/core/launch/rendezvous.h"
+#include "app/core/launch/transfer_rate.h"
+#include "shared/spec/model_family.h"
+
+#include <algorithm>
+#include <optional>
+
+namespace rm {
+namespace {
+
+/// 0: the probe did not find out.
+int64_t leastFreeOf(const NodeReport& report, const std::string& device) {
+    if (device == "cpu" || report.gpus.empty())
+        return report.freeMemoryBytes;
+    return std::ranges::min_element(report.gpus, {}, &GpuReport::freeBytes)->freeBytes;
+}
+
+} // namespace
+
+DirectLauncher::DirectLauncher(Request request, HostPool& hosts, ProgressSink progress,
+                               std::stop_token stop)
+    : m_request(std::move(request))
+    , m_progress(std::move(progress))
+    , m_stop(std::move(stop)) {
+    for (const PlacedParty& party : m_request.nodes)
+        m_workers.push_back(hosts.worker(party.node));
+}
+
+Result<void> DirectLauncher::checkStop() const {
+    if (m_stop.stop_requested())
+        return fail(ErrorCode::kUnavailable, "launch " + m_request.attempt.runId + ": cancelled");
+    return {};
+}
+
+void DirectLauncher::report(const QString& stage) {
+    m_stage = stage;
+    m_progress({stage});
+}
+
+/// A node that takes no connection for the moment is named in the stage that waits for it.
+OnConnectPause DirectLauncher::pauseTeller() const {
+    return [stage = m_stage, progress = m_progress](const ConnectPause& pause) {
+        const auto seconds = std::chrono::round<std::chrono::seconds>(pause.left).count();
+        progress({stage + QStringLiteral(": %1; tried again for %2 s")
+                              .arg(QString::fromStdString(pause.why.message))
+                              .arg(seconds)});
+    };
+}
+
+template <class T>
+Result<std::vector<T>> DirectLauncher::onEveryNode(const std::stop_token& unwanted,
+                                                   const std::function<Task<T>(size_t)>& taskOf) {
+    std::vector<std::future<Result<T>>> answers;
+    for (size_t i = 0; i < m_workers.size(); ++i)
+        answers.push_back(m_workers[i]->post<T>(taskOf(i), unwanted, pauseTeller()));
+    std::vector<T> out;
+    std::optional<Error> error;
+    for (auto& answer : answers) {
+        Result<T> result = answer.get();
+        if (result)
+            out.push_back(std::move(*result));
+        else if (!error)
+            error = result.error();
+    }
+    if (error)
+        return tl::unexpected<Error>(std::move(*error));
+    return out;
+}
+
+Result<std::vector<NodeOutlook>> DirectLauncher::lookWith(decltype(&lookAtNode) look) {
+    return onEveryNode<NodeOutlook>(m_stop, [this, look](size_t node) -> Task<NodeOutlook> {
+        return [look, spec = specToLookFor(neededSpec(), node == 0)](
+                   HostSession& session, const std::string& agent, std::stop_token stop) {
+            return look(session, agent, spec, stop);
+        };
+    });
+}
+
+Result<std::vector<NodeOutlook>> DirectLauncher::outlook() {
+    return lookWith(&lookAtWhole);
+}
+
+Result<std::vector<Placement>> DirectLauncher::check() {
+    report(QStringLiteral("Check nodes"));
+    auto outlooks = lookWith(&lookAtNode);
+    if (!outlooks)
+        return tl::unexpected<Error>(outlooks.error());
+    if (const auto good = refuseProblems(*outlooks); !good)
+        return tl::unexpected<Error>(good.error());
+    m_nodes.clear();
+    for (size_t i = 0; i < m_request.nodes.size(); ++i)
+        m_nodes.push_back(
+            {m_request.nodes[i].node, std::move((*outlooks)[i].report), m_request.nodes[i].ranks});
+    auto device = chooseDevice(m_request.spec, m_nodes);
+    if (!device)
+        return tl::unexpected<Error>(device.error());
+    m_device = *device;
+    auto ranks = countRanks(m_request.spec, m_nodes, m_device);
+    if (!ranks)
+        return tl::unexpected<Error>(ranks.error());
+    m_ranks = std::move(*ranks);
+    std::vector<Placement> parts;
+    for (size_t i = 0; i < m_ranks.size(); ++i)
+        parts.push_back({QString::fromStdString(nodeName(i)), m_ranks[i]});
+    return parts;
+}
+
+Result<void> DirectLauncher::refuseProblems(const std::vector<NodeOutlook>& outlooks) const {
+    std::string all;
+    for (size_t i = 0; i < outlooks.size(); ++i)
+        for (const std::string& problem : outlooks[i].problems)
+            all += (all.empty() ? "launch on " : "\nlaunch on ") + nodeName(i) + ": " + problem;
+    return all.empty() ? Result<void>() : fail(ErrorCode::kNotFound, all);
+}
+
+Result<std::vector<std::string>> DirectLauncher::sendTree(const LocalTree& tree,
+                                                          const std::string& what) {
+    m_stage = QString::fromStdString("Send " + what);
+    std::vector<std::string> names;
+    for (size_t i = 0; i < m_workers.size(); ++i)
+        names.push_back(nodeName(i));
+    const auto rate = std::make_shared<TransferRate>(m_stage, std::move(names), m_progress);
+    return onEveryNode<std::string>(m_stop, [&tree, rate](size_t node) -> Task<std::string> {
+        return [&tree, rate, node](HostSession& session, const std::string& agent,
+                                   std::stop_token stop) {
+            const auto report = [rate, node](const Transferred& transferred) {
+                rate->update(node, transferred);
+            };
+            return deployTree(session, agent, tree, report, stop);
+        };
+    });
+}
+
+/// A run that goes on from a checkpoint has weights and tokenizer there.
+RunSpec DirectLauncher::neededSpec() const {
+    RunSpec spec = specToLookFor(m_request.spec, true);
+    if (!m_request.attempt.startFrom.empty())
+        spec.data.tokenizerFile = spec.model.startFrom = {};
+    return spec;
+}
+
+Result<LocalTree> DirectLauncher::stagedTree() const {
+    const RunSpec spec = neededSpec();
+    LocalTree staged{"data", {}};
+    const auto append = [&staged](const std::vector<std::string>& paths,
+                                  const std::string& folder) -> Result<void> {
+        auto tree = dataTree(paths);
+        if (!tree)
+            return tl::unexpected<Error>(tree.error());
+        for (LocalTree::File& file : tree->files)
+            staged.files.push_back({folder + "/" + file.path, file.local, false});
+        return {};
+    };
+    if (const auto added = append(spec.data.train, "train"); !added)
+        return tl::unexpected<Error>(added.error());
+    if (!spec.data.validation.empty())
+        if (const auto added = append(spec.data.validation, "validation"); !added)
+            return tl::unexpected<Error>(added.error());
+    // What stands in a folder of one name becomes this folder: specForNode() knows no other name.
+    const auto appendOne = [&staged](const std::string& path, const std::string& folder,
+                                     const std::string& nameOfFile) -> Result<void> {
+        if (path.empty())
+            return {};
+        auto tree = dataTree({path});
+        if (!tree)
+            return tl::unexpected<Error>(tree.error());
+        for (LocalTree::File& file : tree->files) {
+            const size_t slash = file.path.find('/');
+            const std::string own = nameOfFile.empty() ? file.path : nameOfFile;
+            const std::string name = slash == file.path.npos ? own : file.path.substr(slash + 1);
+            staged.files.push_back({folder + "/" + name, file.local, false});
+        }
+        return {};
+    };
+    const std::string tokenizer =
+        spec.data.tokenizer == "tokenizer.json" ? "tokenizer.json" : "tokenizer.model";
+    return appendOne(spec.data.tokenizerFile, "tokenizer", tokenizer)
+        .and_then([&] { return appendOne(spec.model.startFrom, "start_from", ""); })
+        .map([&] { return std::move(staged); });
+}
+
+Result<void> DirectLauncher::deploy() {
+    if (const auto goesOn = checkStop(); !goesOn || m_isDeployed)
+        return goesOn;
+    const auto bundle = trainerBundle(m_device == "cuda");
+    if (!bundle)
+        return tl::unexpected<Error>(bundle.error());
+    auto bundles = sendTree(*bundle, "trainer");
+    if (!bundles)
+        return tl::unexpected<Error>(bundles.error());
+    m_bundles = std::move(*bundles);
+    m_stagedData.assign(m_workers.size(), {});
+    m_isDeployed = !m_request.spec.data.stage;
+    if (m_isDeployed)
+        return {};
+    const auto data = stagedTree();
+    if (!data)
+        return tl::unexpected<Error>(data.error());
+    auto staged = sendTree(*data, "data");
+    if (!staged)
+        return tl::unexpected<Error>(staged.error());
+    m_stagedData = std::move(*staged);
+    m_isDeployed = true;
+    return {};
+}
+
+bool DirectLauncher::mayBeTooLarge() const {
+    const auto bound = static_cast<double>(memoryBound(m_request.spec));
+    for (size_t i = 0; i < m_nodes.size(); ++i) {
+        const int64_t free = leastFreeOf(m_nodes[i].report, m_device);
+        const double needed = m_device == "cpu" ? bound * m_ranks[i] : bound;
+        if (free > 0 && needed > static_cast<double>(free))
+            return true;
+    }
+    return false;
+}
+
+std::string DirectLauncher::whatIsTooLarge() {
+    // A failure to send what estimates is left to the launch itself, which meets and reports it.
+    if (!mayBeTooLarge() || !deploy())
+        return {};
+    report(QStringLiteral("Estimate memory"));
+    const auto plans =
+        makePlans(m_request.spec, m_nodes, m_ranks, m_device, {}, m_bundles, m_request.attempt);
+    const auto estimates = onEveryNode<NodeMemory>(m_stop, [&](size_t node) -> Task<NodeMemory> {
+        return [spec = specOn(node), &plan = plans[node]](HostSession& session, const std::string&,
+                                                          std::stop_token stop) {
+            // What cannot be told, for whatever reason, holds no launch back.
+            return estimateOnNode(session, spec, plan, stop).value_or(NodeMemory());
+        };
+    });
+    for (size_t i = 0; estimates && i < estimates->size(); ++i)
+        if (!(*estimates)[i].fits)
+            return tooLargeText(m_request.attempt.runName, nodeName(i), plans[i], (*estimates)[i]);
+    return {};
+}
+
+std::string DirectLauncher::specOn(size_t node) const {
+    return toToml(specForNode(m_request.spec, m_request.attempt.runId, m_stagedData[node]));
+}
+
+Result<void> DirectLauncher::start() {
+    if (const auto goesOn = checkStop(); !goesOn)
+        return goesOn;
+    report(QStringLiteral("Find where ranks meet"));
+    std::vector<HostWorker*> workers;
+    for (const auto& worker : m_workers)
+        workers.push_back(worker.get());
+    const auto rendezvous = findRendezvous(workers, m_nodes, m_request.spec, m_stop);
+    if (!rendezvous)
+        return tl::unexpected<Error>(rendezvous.error());
+    report(QStringLiteral("Start ranks"));
+    return startAll(makePlans(m_request.spec, m_nodes, m_ranks, m_device, *rendezvous, m_bundles,
+                              m_request.attempt));
+}
+
+Result<void> DirectLauncher::startAll(const std::vector<NodePlan>& plans) {
+    // A start that was cut off half way could still make ranks once they had been looked for.
+    const auto started = onEveryNode<bool>(m_stop, [this, &plans](size_t node) -> Task<bool> {
+        return [spec = specOn(node), &plan = plans[node]](
+                   HostSession& session, const std::string& agent, std::stop_token) {
+            return startOnNode(session, agent, spec, plan, {}).map([] { return true; });
+        };
+    });
+    if (started)
+        return {};
+    abandon();
+    return tl::unexpected<Error>(started.error());
+}
+
+void DirectLauncher::abandon() {
+    // The launch has failed already and its error is the one to tell; a node that does not answer
+    // here either is the one that it names.
+    (void)onEveryNode<bool>({}, [this](size_t) -> Task<bool> {
+        return [id = m_request.attempt.runId](HostSession& session, const std::string& agent,
+                                              std::stop_token stop) {
+            return stopOnNode(session, agent, id, stop).map([] { return true; });
+        };
+    });
+}
+
+} // namespace rm

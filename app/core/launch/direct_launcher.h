@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "app/core/deploy/deploy.h"
+#include "app/core/launch/host_worker.h"
+#include "app/core/launch/launcher.h"
+
+namespace rm {
+
+/// Goes to each node itself, over SSH or on this computer, as its HostSession is, and lets the
+/// agent there start the ranks. Every node of the request is one part of the run; the two kinds
+/// may be mixed.
+class DirectLauncher final : public Launcher {
+public:
+    DirectLauncher(Request request, HostPool& hosts, ProgressSink progress, std::stop_token stop);
+
+    Result<std::vector<NodeOutlook>> outlook() override;
+    Result<std::vector<Placement>> check() override;
+    /// Takes no time where memoryBound() of the ranks is below what is free on every node.
+    std::string whatIsTooLarge() override;
+    Result<void> deploy() override;
+    Result<void> start() override;
+    void abandon() override;
+
+private:
+    template <class T>
+    using Task = HostWorker::Task<T>;
+
+    /// Runs `taskOf(node index)` on every node at once; the answers by node, or the first error
+    /// by node order once all have answered.
+    template <class T>
+    Result<std::vector<T>> onEveryNode(const std::stop_token& unwanted,
+                                       const std::function<Task<T>(size_t)>& taskOf);
+    Result<std::vector<NodeOutlook>> lookWith(decltype(&lookAtNode) look);
+    /// Sends one tree to every node: the folder's path on each.
+    Result<std::vector<std::string>> sendTree(const LocalTree& tree, const std::string& what);
+    RunSpec neededSpec() const;
+    Result<LocalTree> stagedTree() const;
+    bool mayBeTooLarge() const;
+    std::string specOn(size_t node) const;
+    Result<void> startAll(const std::vector<NodePlan>& plans);
+    Result<void> refuseProblems(const std::vector<NodeOutlook>& outlooks) const;
+    Result<void> checkStop() const;
+    void report(const QString& stage);
+    OnConnectPause pauseTeller() const;
+    const std::string& nodeName(size_t node) const { return m_request.nodes[node].node.name; }
+
+    Request m_request;
+    std::vector<std::shared_ptr<HostWorker>> m_workers; ///< of its nodes
+    ProgressSink m_progress;
+    std::stop_token m_stop;
+    std::vector<PlacedNode> m_nodes;
+    std::vector<int> m_ranks; ///< per node
+    std::string m_device;
+    QString m_stage; ///< as reported last
+    std::vector<std::string> m_bundles;
+    bool m_isDeployed = false;
+    std::vector<std::string> m_stagedData; ///< per node: the folder there, empty: not staged
+};
+
+} // namespace rm
