@@ -6,7 +6,7 @@
 #include "app/cli/terminal.h"
 #include "app/core/run/checkpoint_words.h"
 #include "app/core/run/standstill.h"
-#include "app/core/store/export_log.h"
+#include "app/core/store/export.h"
 #include "app/core/store/run_metrics.h"
 
 #include <QtConcurrent>

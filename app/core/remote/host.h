@@ -139,10 +139,16 @@ openSessionPatiently(const Node& node, const Credentials& credentials, std::stop
                      const OnConnectPause& onPause = {},
                      std::chrono::milliseconds patience = kLoginPatience);
 
-/// Runs a program to its end: `input` to stdin, stdout back (at most 16 MiB). A non-zero exit is
-/// an error that carries its stderr's last line and maps rm::ExitCode back to ErrorCode.
+/// Runs a program to its end: `input` to stdin, stdout back (at most 16 MiB). Its end as in
+/// checkEnd().
 Result<std::string> runToEnd(HostSession& session, const std::string& program,
                              const std::vector<std::string>& arguments, const std::string& input,
                              std::chrono::milliseconds timeout, std::stop_token stop = {});
+
+/// After the end of stdout: fine when the program exits with 0. Otherwise an error of `attempt`
+/// with the last line of its stderr as the cause and the ErrorCode that its rm::ExitCode stands
+/// for.
+Result<void> checkEnd(HostProcess& process, const std::string& attempt,
+                      std::chrono::milliseconds timeout);
 
 } // namespace rm

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/remote/process_reader.h"
 
-#include "app/core/remote/program_end.h"
-
 namespace rm {
 
 using std::chrono::milliseconds;

@@ -6,7 +6,6 @@ target_sources(rm_core PRIVATE
     remote/back_off.cpp
     remote/command_line.cpp
     remote/credential_store.cpp
-    remote/credentials.cpp
     remote/error_tail.cpp
     remote/handshake_gate.cpp
     remote/host_key.cpp
@@ -16,7 +15,6 @@ target_sources(rm_core PRIVATE
     remote/local_session.cpp
     remote/open_session.cpp
     remote/process_reader.cpp
-    remote/program_end.cpp
     remote/resolver.cpp
     remote/run_to_end.cpp
     remote/ssh_auth.cpp

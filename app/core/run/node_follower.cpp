@@ -4,7 +4,6 @@
 #include "app/core/deploy/deploy.h"
 #include "app/core/ingest/node_ingest.h"
 #include "app/core/remote/back_off.h"
-#include "app/core/remote/program_end.h"
 #include "app/core/run/attach_stream.h"
 #include "shared/io/clock.h"
 

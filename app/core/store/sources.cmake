@@ -23,15 +23,13 @@ target_sources(rm_core PRIVATE
     store/attempt_outcome.cpp
     store/column_codec.cpp
     store/database.cpp
-    store/export_csv.cpp
-    store/export_log.cpp
+    store/export.cpp
     store/lane_reader.cpp
     store/lane_rows.cpp
     store/lane_writer.cpp
     store/line_queries.cpp
     store/lock_file.cpp
     store/pyramid.cpp
-    store/record_samples.cpp
     store/record_writer.cpp
     store/run_lines.cpp
     store/run_metrics.cpp

@@ -9,7 +9,6 @@
 
 #include <cstdint>
 #include <functional>
-#include <iosfwd>
 #include <memory>
 #include <optional>
 #include <span>
@@ -297,9 +296,5 @@ private:
     struct Impl;
     std::unique_ptr<Impl> m_impl;
 };
-
-/// `metric,rank,step,wall_time,value` of every visible point; wall_time in Unix seconds with
-/// microseconds. Returns the number of rows.
-Result<int64_t> exportCsv(StoreReader& reader, const QString& run, std::ostream& out);
 
 } // namespace rm

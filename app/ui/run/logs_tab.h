@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "app/core/store/export_log.h"
+#include "app/core/store/export.h"
 #include "app/ui/data/app_context.h"
 #include "app/ui/data/puller.h"
 #include "app/ui/run/run_detail.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/core/store/export.h"
 #include "tests/unit/core/store/store_fixture.h"
 
 #include <algorithm>

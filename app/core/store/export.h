@@ -7,6 +7,10 @@
 
 namespace rm {
 
+/// `metric,rank,step,wall_time,value` of every visible point; wall_time in Unix seconds with
+/// microseconds. Returns the number of rows.
+Result<int64_t> exportCsv(StoreReader& reader, const QString& run, std::ostream& out);
+
 /// Which lines of a run's log.
 struct LogChoice {
     int rank = -1;    ///< -1: of all ranks, merged

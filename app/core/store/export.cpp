@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "app/core/store/store.h"
+#include "app/core/store/export.h"
+
+#include <QDateTime>
 
 #include <cerrno>
 #include <charconv>
 #include <cmath>
 #include <cstdio>
-#include <ostream>
+#include <fstream>
 
 namespace rm {
 
 namespace {
+
+constexpr int kLinesAtOnce = 10'000; ///< of a log
 
 /// Unix seconds with microseconds, rounded down, without a detour over floating point.
 std::string secondsText(int64_t wallNs) {
@@ -35,6 +39,12 @@ std::string valueText(float value) {
     char text[32];
     const auto end = std::to_chars(text, text + sizeof text, value).ptr;
     return {text, end};
+}
+
+std::string timeText(int64_t wallNs) {
+    return QDateTime::fromMSecsSinceEpoch(wallNs / 1'000'000)
+        .toString("yyyy-MM-dd HH:mm:ss")
+        .toStdString();
 }
 
 } // namespace
@@ -63,6 +73,35 @@ Result<int64_t> exportCsv(StoreReader& reader, const QString& run, std::ostream&
     if (!out)
         return failErrno(attempt + ": write", errno);
     return rows;
+}
+
+Result<int64_t> exportLog(StoreReader& reader, const QString& run, const LogChoice& choice,
+                          std::ostream& out) {
+    const std::string attempt = "export the log of " + run.toStdString();
+    if (!reader.run(run))
+        return fail(ErrorCode::kNotFound, attempt + ": there is no such run");
+    int64_t count = 0;
+    int64_t last = -1;
+    for (;;) {
+        const auto lines = reader.log(run, choice.rank, last, kLinesAtOnce, choice.contains);
+        for (const LogLine& line : lines)
+            out << timeText(line.wallNs) << "  r" << line.rank << "  " << line.text << '\n';
+        out.flush();
+        if (!out)
+            return failErrno(attempt + ": write", errno);
+        count += static_cast<int64_t>(lines.size());
+        if (lines.size() < static_cast<size_t>(kLinesAtOnce))
+            return count;
+        last = lines.back().id;
+    }
+}
+
+Result<int64_t> exportLog(StoreReader& reader, const QString& run, const LogChoice& choice,
+                          const QString& path) {
+    std::ofstream file(path.toStdString(), std::ios::binary | std::ios::trunc);
+    if (!file)
+        return failErrno("write " + path.toStdString(), errno);
+    return exportLog(reader, run, choice, file);
 }
 
 } // namespace rm
