@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "shared/io/clock.h"
 
+#include <algorithm>
 #include <ctime>
 
 namespace rm {
@@ -29,6 +30,12 @@ int64_t coarseMonotonicNowNs() {
 #else
     return monotonicNowNs();
 #endif
+}
+
+std::chrono::milliseconds timeLeft(std::chrono::steady_clock::time_point deadline) {
+    using std::chrono::milliseconds;
+    const auto rest = std::chrono::ceil<milliseconds>(deadline - std::chrono::steady_clock::now());
+    return std::max(rest, milliseconds(0));
 }
 
 } // namespace rm

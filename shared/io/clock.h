@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 
 namespace rm {
@@ -10,5 +11,8 @@ int64_t monotonicNowNs(); ///< CLOCK_MONOTONIC: for durations
 /// The same clock, read from the last kernel tick where the system has such a one: some 10 ms
 /// behind at most and many times cheaper.
 int64_t coarseMonotonicNowNs();
+
+/// Until `deadline`, rounded up; 0 once it has passed.
+std::chrono::milliseconds timeLeft(std::chrono::steady_clock::time_point deadline);
 
 } // namespace rm

@@ -25,6 +25,7 @@ public:
     Waker& operator=(const Waker&) = delete;
     void wake();
     void clear();
+    bool isRaised() const; ///< by wake(), not cleared since
     int fd() const { return m_readFd; }
 
 private:

@@ -4,6 +4,7 @@
 
 #include "app/core/remote/command_line.h"
 #include "app/core/remote/error_tail.h"
+#include "shared/io/clock.h"
 #include "shared/io/descriptor.h"
 
 #include <fcntl.h>
@@ -64,11 +65,6 @@ private:
 Orphans& orphans() {
     static Orphans instance;
     return instance;
-}
-
-milliseconds left(Clock::time_point deadline) {
-    const auto rest = std::chrono::ceil<milliseconds>(deadline - Clock::now());
-    return std::max(rest, milliseconds(0));
 }
 
 class LocalProcess : public HostProcess {
@@ -154,13 +150,6 @@ void LocalProcess::wait(milliseconds timeout, const Waker* waker, bool alsoInput
     ::poll(fds.data(), fds.size(), static_cast<int>(timeout.count()));
 }
 
-bool isRaised(const Waker* waker) {
-    if (waker == nullptr)
-        return false;
-    pollfd fd{waker->fd(), POLLIN, 0};
-    return ::poll(&fd, 1, 0) > 0;
-}
-
 Result<HostProcess::Bytes> LocalProcess::read(milliseconds timeout, const Waker* waker) {
     m_owner.enforce();
     const auto deadline = Clock::now() + timeout;
@@ -171,9 +160,9 @@ Result<HostProcess::Bytes> LocalProcess::read(milliseconds timeout, const Waker*
             return Bytes{std::exchange(m_pending, {}), false};
         if (!more)
             return Bytes{{}, true};
-        if (isRaised(waker) || Clock::now() >= deadline)
+        if ((waker && waker->isRaised()) || Clock::now() >= deadline)
             return Bytes{};
-        wait(left(deadline), waker, false);
+        wait(timeLeft(deadline), waker, false);
     }
 }
 
@@ -219,7 +208,8 @@ Result<int> LocalProcess::exitCode(milliseconds timeout) {
         if (m_stop.stop_requested())
             return fail(ErrorCode::kUnavailable, "wait for " + m_name + ": cancelled");
         std::array<pollfd, 2> fds{{{pidFd.get(), POLLIN, 0}, {m_err.get(), POLLIN, 0}}};
-        ::poll(fds.data(), fds.size(), static_cast<int>(std::min(left(deadline), kLook).count()));
+        ::poll(fds.data(), fds.size(),
+               static_cast<int>(std::min(timeLeft(deadline), kLook).count()));
     }
     if (WIFEXITED(*m_status))
         return WEXITSTATUS(*m_status);

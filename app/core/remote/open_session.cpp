@@ -12,6 +12,8 @@ namespace rm {
 
 namespace {
 
+using Cause = ConnectFailure::Cause;
+
 constexpr std::chrono::milliseconds kLongestPause{5000};
 
 // A host that hangs up while bytes are on their way to it is an error of the write, not the end of
@@ -61,7 +63,6 @@ Credentials::~Credentials() {
 }
 
 const char* causeTitle(ConnectFailure::Cause cause) {
-    using Cause = ConnectFailure::Cause;
     switch (cause) {
     case Cause::kName:
         return "Name not found";

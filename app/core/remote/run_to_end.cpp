@@ -2,6 +2,7 @@
 #include "app/core/remote/error_tail.h"
 #include "app/core/remote/host.h"
 #include "shared/exit_code.h"
+#include "shared/io/clock.h"
 
 namespace rm {
 
@@ -12,17 +13,13 @@ using std::chrono::milliseconds;
 
 constexpr size_t kMostOutput = 16u << 20;
 
-milliseconds left(Clock::time_point deadline) {
-    return std::max(std::chrono::ceil<milliseconds>(deadline - Clock::now()), milliseconds(0));
-}
-
 Result<std::string> readToEnd(HostProcess& process, const std::string& attempt,
                               Clock::time_point deadline, const std::stop_token& stop) {
     Waker waker;
     const std::stop_callback wake(stop, [&waker] { waker.wake(); });
     std::string output;
     for (;;) {
-        const auto bytes = process.read(left(deadline), &waker);
+        const auto bytes = process.read(timeLeft(deadline), &waker);
         if (!bytes)
             return tl::unexpected(bytes.error());
         if (bytes->ended)
@@ -82,7 +79,7 @@ Result<std::string> runToEnd(HostSession& session, const std::string& program,
     auto output = readToEnd(**process, attempt, deadline, stop);
     if (!output)
         return output;
-    if (auto end = checkEnd(**process, attempt, left(deadline) + milliseconds(1000)); !end)
+    if (auto end = checkEnd(**process, attempt, timeLeft(deadline) + milliseconds(1000)); !end)
         return tl::unexpected(end.error());
     if (!fed)
         return tl::unexpected(fed.error());

@@ -2,6 +2,7 @@
 #include "app/core/remote/ssh_process.h"
 
 #include "app/core/remote/ssh_error.h"
+#include "shared/io/clock.h"
 
 #include <poll.h>
 
@@ -23,18 +24,6 @@ constexpr seconds kShellTimeout{15};
 constexpr seconds kStall{60};
 /// What a program prints while it is being written to.
 constexpr size_t kMostPending = 64u << 20;
-
-bool isRaised(const Waker* waker) {
-    if (waker == nullptr)
-        return false;
-    pollfd fd{waker->fd(), POLLIN, 0};
-    return ::poll(&fd, 1, 0) > 0;
-}
-
-milliseconds left(Clock::time_point deadline) {
-    const auto rest = std::chrono::ceil<milliseconds>(deadline - Clock::now());
-    return std::clamp(rest, milliseconds(0), milliseconds(60'000));
-}
 
 } // namespace
 
@@ -122,7 +111,7 @@ Result<void> SshProcess::waitForTurn(Clock::time_point deadline, const char* ver
     constexpr milliseconds kLook{50};
     if (m_stop.stop_requested())
         return fail(ErrorCode::kUnavailable, attempt(verb) + ": cancelled");
-    m_link->wait(std::min(left(deadline), kLook));
+    m_link->wait(std::min(timeLeft(deadline), kLook));
     return {};
 }
 
@@ -184,10 +173,11 @@ Result<HostProcess::Bytes> SshProcess::read(milliseconds timeout, const Waker* w
             return tl::unexpected(begun.error());
         if (m_ended)
             return Bytes{{}, true};
-        if (isRaised(waker) || Clock::now() >= deadline)
+        if ((waker && waker->isRaised()) || Clock::now() >= deadline)
             return Bytes{};
         const auto until = m_outputMark.isSeen() ? deadline : std::min(deadline, m_begunBy);
-        m_link->wait(left(until), waker == nullptr ? -1 : waker->fd());
+        m_link->wait(std::min(timeLeft(until), milliseconds(60'000)),
+                     waker == nullptr ? -1 : waker->fd());
     }
 }
 

@@ -16,6 +16,8 @@ namespace rm {
 
 namespace {
 
+using Cause = ConnectFailure::Cause;
+
 using std::chrono::seconds;
 using std::chrono::steady_clock;
 
@@ -63,7 +65,6 @@ std::string serverOf(const SshLink& link) {
 }
 
 Connected connect(SshLink& link, const Patience& patience) {
-    using Cause = ConnectFailure::Cause;
     const std::string attempt = "connect to " + link.where();
     const auto orElse = [&](Cause cause) {
         return patience.stop.stop_requested() ? Cause::kOther : cause;

@@ -4,6 +4,7 @@
 #include <QtGlobal>
 
 #include <fcntl.h>
+#include <poll.h>
 #include <unistd.h>
 
 #include <array>
@@ -34,6 +35,11 @@ void Waker::wake() {
     // A full pipe already wakes.
     while (::write(m_writeFd, &byte, 1) < 0 && errno == EINTR) {
     }
+}
+
+bool Waker::isRaised() const {
+    pollfd fd{m_readFd, POLLIN, 0};
+    return ::poll(&fd, 1, 0) > 0;
 }
 
 void Waker::clear() {

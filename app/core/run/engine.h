@@ -54,6 +54,11 @@ struct LiveState {
     std::optional<Progress> launching;
 };
 
+/// Nothing is heard of a node with such a link.
+inline bool isDown(LiveState::Link link) {
+    return link == LiveState::Link::kLost || link == LiveState::Link::kRefused;
+}
+
 /// The run is what the command would make of it: a pause of one that is paused has nothing to do.
 bool isAlready(CommandKind kind, RunStateKind state);
 

@@ -24,10 +24,6 @@ constexpr auto kLongestPause = 10000ms;
 constexpr int64_t kBriefLossNs = 3'000'000'000;
 constexpr auto kGrace = 2500ms; ///< then an attempt without ranks and supervisor counts as lost
 
-bool isDown(LiveState::Link link) {
-    return link == LiveState::Link::kLost || link == LiveState::Link::kRefused;
-}
-
 } // namespace
 
 int64_t unreachableSinceNs(const LiveState::NodeLink& link) {

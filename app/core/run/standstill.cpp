@@ -15,10 +15,6 @@ struct SeenRank {
     RankState state;
 };
 
-bool isDown(const LiveState::NodeLink& node) {
-    return node.link == LiveState::Link::kLost || node.link == LiveState::Link::kRefused;
-}
-
 /// The ranks that run, as far as their nodes tell.
 std::vector<SeenRank> ranksOf(const LiveState& live) {
     std::vector<SeenRank> ranks;
@@ -69,7 +65,7 @@ std::string placeOf(const RankState& rank) {
 } // namespace
 
 std::string whoIsBehind(const LiveState& live) {
-    const auto lost = std::ranges::find_if(live.nodes, &isDown);
+    const auto lost = std::ranges::find_if(live.nodes, &isDown, &LiveState::NodeLink::link);
     if (lost != live.nodes.end())
         return lost->node + " cannot be reached";
     const auto ranks = ranksOf(live);
@@ -99,7 +95,7 @@ std::string commandDelay(const LiveState& live, int64_t nowNs, std::optional<Com
 bool standsStill(const LiveState& live, double stepMs) {
     constexpr double kLongMs = 5000;
     constexpr double kSteps = 5;
-    if (live.held || std::ranges::any_of(live.nodes, &isDown))
+    if (live.held || std::ranges::any_of(live.nodes, &isDown, &LiveState::NodeLink::link))
         return true;
     const auto ranks = ranksOf(live);
     return std::ranges::any_of(ranks, [&](const SeenRank& rank) {

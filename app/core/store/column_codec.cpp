@@ -102,7 +102,7 @@ std::vector<std::byte> pack(Method method, std::vector<Word> words) {
     return out;
 }
 
-tl::unexpected<Error> damaged() {
+tl::unexpected<Error> damagedColumn() {
     return fail(ErrorCode::kCorrupt, "read a column of samples: damaged");
 }
 
@@ -110,12 +110,12 @@ template <class Word>
 Result<std::vector<Word>> unpack(std::span<const std::byte> bytes, size_t count) {
     if (bytes.empty() || bytes[0] > static_cast<std::byte>(Method::kDeltaOfDelta) ||
         count > kMaxCount)
-        return damaged();
+        return damagedColumn();
     std::vector<std::byte> planes(count * sizeof(Word));
     const size_t size = ZSTD_decompressDCtx(decompressor(), planes.data(), planes.size(),
                                             bytes.data() + 1, bytes.size() - 1);
     if (ZSTD_isError(size) || size != planes.size())
-        return damaged();
+        return damagedColumn();
     std::vector<Word> words = fromPlanes<Word>(planes);
     const auto method = static_cast<Method>(bytes[0]);
     if (method == Method::kPlain)

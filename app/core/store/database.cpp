@@ -5,6 +5,8 @@
 
 namespace rm {
 
+Q_LOGGING_CATEGORY(lcStore, "ringmaster.store", QtWarningMsg)
+
 namespace {
 
 ErrorCode codeOf(int sqliteCode) {

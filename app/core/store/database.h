@@ -3,6 +3,7 @@
 
 #include "shared/result.h"
 
+#include <QLoggingCategory>
 #include <QString>
 
 #include <SQLiteCpp/SQLiteCpp.h>
@@ -17,6 +18,8 @@
 #include <unordered_map>
 
 namespace rm {
+
+Q_DECLARE_LOGGING_CATEGORY(lcStore)
 
 /// A prepared statement being used; resets it at the end so that no read lock stays behind.
 /// Columns count from 0. Throws SQLite::Exception.

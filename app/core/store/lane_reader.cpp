@@ -21,7 +21,7 @@ std::span<const Point> within(std::span<const Point> points, const LaneRange& ra
     return {begin, end};
 }
 
-tl::unexpected<Error> damaged() {
+tl::unexpected<Error> damagedChunk() {
     return fail(ErrorCode::kCorrupt, "read stored samples: damaged");
 }
 
@@ -96,7 +96,7 @@ Result<void> LaneReader::visitChunks(const LaneRange& range, int64_t begin, int6
         const auto steps = decodeIntegers(chunks.blob(2), count);
         const auto walls = decodeIntegers(chunks.blob(3), count);
         if (!values || !steps || !walls)
-            return damaged();
+            return damagedChunk();
         points.clear();
         for (size_t i = 0; i < count; ++i)
             points.push_back({(*steps)[i], (*walls)[i], (*values)[i]});

@@ -66,7 +66,7 @@ private:
     bool m_failed = false;
 };
 
-tl::unexpected<Error> damaged() {
+tl::unexpected<Error> damagedTail() {
     return fail(ErrorCode::kCorrupt, "read the newest samples: damaged");
 }
 
@@ -206,15 +206,15 @@ Result<LaneRows> decodeRows(std::span<const std::byte> bytes) {
     rows.walls = Taker(opened.walls).values<int64_t>(opened.walls.size() / sizeof(int64_t));
     for (const ColumnHead& head : opened.heads) {
         if (opened.taker.failed() || head.count > opened.rowCount)
-            return damaged();
+            return damagedTail();
         LaneRows::Column& column = rows.columns[head.metric];
         column.rows = rowsOf(opened.taker, head.count, opened.rowCount);
         column.values = opened.taker.values<float>(head.count);
         if (!areRowIndices(column.rows, opened.rowCount))
-            return damaged();
+            return damagedTail();
     }
     if (opened.taker.failed())
-        return damaged();
+        return damagedTail();
     return rows;
 }
 
@@ -223,7 +223,7 @@ Result<void> decodePoints(std::span<const std::byte> bytes, int64_t metric,
     Opened opened = open(bytes);
     for (const ColumnHead& head : opened.heads) {
         if (opened.taker.failed() || head.count > opened.rowCount)
-            return damaged();
+            return damagedTail();
         if (head.metric != metric) {
             const size_t width = head.count < opened.rowCount ? 8 : 4;
             opened.taker.bytes(head.count, width);
@@ -232,12 +232,12 @@ Result<void> decodePoints(std::span<const std::byte> bytes, int64_t metric,
         const auto rows = rowsOf(opened.taker, head.count, opened.rowCount);
         const auto values = opened.taker.values<float>(head.count);
         if (opened.taker.failed() || !areRowIndices(rows, opened.rowCount))
-            return damaged();
+            return damagedTail();
         for (size_t i = 0; i < values.size(); ++i)
             points.push_back({at(opened.steps, rows[i]), at(opened.walls, rows[i]), values[i]});
         return {};
     }
-    return opened.taker.failed() ? Result<void>(damaged()) : Result<void>{};
+    return opened.taker.failed() ? Result<void>(damagedTail()) : Result<void>{};
 }
 
 } // namespace rm

@@ -2,8 +2,6 @@
 #include "app/core/store/reader_impl.h"
 #include "app/core/store/schema.h"
 
-#include <QLoggingCategory>
-
 #include <sqlite3.h>
 
 #include <algorithm>
@@ -11,8 +9,6 @@
 namespace rm {
 
 namespace {
-
-Q_LOGGING_CATEGORY(lcStore, "ringmaster.store", QtWarningMsg)
 
 /// The coarsest level that still has `wanted` entries.
 int levelFor(int64_t points, int64_t chunks, int64_t wanted) {

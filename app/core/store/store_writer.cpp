@@ -11,15 +11,12 @@
 #include <QFileInfo>
 #include <QJsonArray>
 #include <QJsonDocument>
-#include <QLoggingCategory>
 
 #include <algorithm>
 
 namespace rm {
 
 namespace {
-
-Q_LOGGING_CATEGORY(lcStore, "ringmaster.store", QtWarningMsg)
 
 constexpr int kWalPages = 8192; ///< 32 MiB, then SQLite folds the WAL into the file
 

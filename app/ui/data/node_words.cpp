@@ -16,7 +16,7 @@ namespace {
 /// For so long a check that went well is taken for how the node is now.
 constexpr int64_t kFreshNs = 3600 * 1'000'000'000LL;
 
-struct Words {
+struct NodeWords {
     Q_DECLARE_TR_FUNCTIONS(NodeWords)
 };
 
@@ -27,7 +27,7 @@ int problemsOf(const NodeCheck& check) {
 
 QString gpuWords(const NodeReport& report) {
     if (report.gpus.empty())
-        return Words::tr("no GPU: trains on the CPU");
+        return NodeWords::tr("no GPU: trains on the CPU");
     QMap<QString, int> kinds;
     for (const GpuReport& gpu : report.gpus)
         ++kinds[QString::fromStdString(gpu.name).remove("NVIDIA ") + ' ' +
@@ -35,14 +35,14 @@ QString gpuWords(const NodeReport& report) {
     QStringList parts;
     for (auto kind = kinds.begin(); kind != kinds.end(); ++kind)
         parts << QString("%1 × %2").arg(kind.value()).arg(kind.key());
-    parts << Words::tr("driver %1").arg(QString::fromStdString(report.driver));
+    parts << NodeWords::tr("driver %1").arg(QString::fromStdString(report.driver));
     return parts.join(kSeparator);
 }
 
 QString systemWords(const NodeReport& report) {
     // "Debian GNU/Linux 12 (bookworm)" -> "Debian GNU/Linux 12"
     const QString os = QString::fromStdString(report.os).section(" (", 0, 0);
-    return counted(report.cores, Words::tr("1 core"), Words::tr("%1 cores")) + kSeparator +
+    return counted(report.cores, NodeWords::tr("1 core"), NodeWords::tr("%1 cores")) + kSeparator +
            formatMemory(report.memoryBytes) + kSeparator + os;
 }
 
@@ -51,7 +51,7 @@ QString diskWords(const NodeReport& report) {
     for (const DiskReport& disk : report.disks)
         if (report.home.starts_with(disk.path) && (!best || disk.path.size() > best->path.size()))
             best = &disk;
-    return best ? Words::tr("%1 free on %2")
+    return best ? NodeWords::tr("%1 free on %2")
                       .arg(formatMemory(best->freeBytes), QString::fromStdString(best->path))
                 : QString();
 }
@@ -60,28 +60,29 @@ QString diskWords(const NodeReport& report) {
 
 StateWords checkWords(const std::optional<NodeCheck>& check, bool checking) {
     if (checking)
-        return {Words::tr("Checking"), Tone::kAccent};
+        return {NodeWords::tr("Checking"), Tone::kAccent};
     if (!check)
-        return {Words::tr("Not checked"), Tone::kNeutral};
+        return {NodeWords::tr("Not checked"), Tone::kNeutral};
     const int problems = problemsOf(*check);
     if (check->failure && check->failure->need == ConnectFailure::Need::kTrustHostKey)
-        return {Words::tr("New host key"), Tone::kWarn};
+        return {NodeWords::tr("New host key"), Tone::kWarn};
     if (check->failure && check->failure->need == ConnectFailure::Need::kPassword)
-        return {Words::tr("Needs a password"), Tone::kWarn};
+        return {NodeWords::tr("Needs a password"), Tone::kWarn};
     if (check->failure && check->failure->need == ConnectFailure::Need::kPassphrase)
-        return {Words::tr("Needs a passphrase"), Tone::kWarn};
+        return {NodeWords::tr("Needs a passphrase"), Tone::kWarn};
     if (problems > 0 || !check->ready)
-        return {counted(std::max(1, problems), Words::tr("1 problem"), Words::tr("%1 problems")),
+        return {counted(std::max(1, problems), NodeWords::tr("1 problem"),
+                        NodeWords::tr("%1 problems")),
                 Tone::kBad};
     if (wallNowNs() - check->checkedNs > kFreshNs)
-        return {Words::tr("Checked %1").arg(formatRelative(check->checkedNs, wallNowNs())),
+        return {NodeWords::tr("Checked %1").arg(formatRelative(check->checkedNs, wallNowNs())),
                 Tone::kNeutral};
-    return {Words::tr("Ready"), Tone::kGood};
+    return {NodeWords::tr("Ready"), Tone::kGood};
 }
 
 QString addressWords(const Node& node, const std::optional<NodeCheck>& check) {
     if (node.isLocal)
-        return Words::tr("no SSH");
+        return NodeWords::tr("no SSH");
     QString address = QString::fromStdString(node.sshHost);
     if (!node.user.empty())
         address.prepend(QString::fromStdString(node.user) + '@');
@@ -106,12 +107,13 @@ QString fleetWords(const std::vector<Node>& nodes, const Fleet& fleet) {
         troubled += check && !check->ready;
         gpus += check && check->report ? static_cast<int>(check->report->gpus.size()) : 0;
     }
-    QStringList parts{counted(static_cast<int64_t>(nodes.size()), Words::tr("1 machine"),
-                              Words::tr("%1 machines"))};
+    QStringList parts{counted(static_cast<int64_t>(nodes.size()), NodeWords::tr("1 machine"),
+                              NodeWords::tr("%1 machines"))};
     if (gpus > 0)
-        parts << counted(gpus, Words::tr("1 GPU"), Words::tr("%1 GPUs"));
+        parts << counted(gpus, NodeWords::tr("1 GPU"), NodeWords::tr("%1 GPUs"));
     if (troubled > 0)
-        parts << counted(troubled, Words::tr("1 needs attention"), Words::tr("%1 need attention"));
+        parts << counted(troubled, NodeWords::tr("1 needs attention"),
+                         NodeWords::tr("%1 need attention"));
     return parts.join(kSeparator);
 }
 
@@ -120,8 +122,9 @@ std::vector<CheckRow> checkRows(const NodeCheck& check) {
     const bool told = std::ranges::any_of(
         rows, [](const CheckRow& row) { return row.verdict != CheckRow::Verdict::kGood; });
     if (check.failure && !told)
-        rows.insert(rows.begin(), {CheckRow::Verdict::kBad, Words::tr("Connection").toStdString(),
-                                   check.failure->error.message});
+        rows.insert(rows.begin(),
+                    {CheckRow::Verdict::kBad, NodeWords::tr("Connection").toStdString(),
+                     check.failure->error.message});
     return rows;
 }
 

@@ -16,30 +16,30 @@ namespace {
 
 constexpr int64_t kHalfDayNs = 12 * 3600 * 1'000'000'000LL;
 
-struct Words {
+struct RunWords {
     Q_DECLARE_TR_FUNCTIONS(RunWords)
 };
 
 StateWords pendingWords(CommandKind kind, const QString& counted) {
     switch (kind) {
     case CommandKind::kPause:
-        return {Words::tr("Pausing%1").arg(counted), Tone::kWarn};
+        return {RunWords::tr("Pausing%1").arg(counted), Tone::kWarn};
     case CommandKind::kHold:
     case CommandKind::kStep:
-        return {Words::tr("Holding%1").arg(counted), Tone::kWarn};
+        return {RunWords::tr("Holding%1").arg(counted), Tone::kWarn};
     case CommandKind::kContinue:
-        return {Words::tr("Continuing"), Tone::kGood};
+        return {RunWords::tr("Continuing"), Tone::kGood};
     case CommandKind::kCheckpoint:
-        return {Words::tr("Saving a checkpoint"), Tone::kGood};
+        return {RunWords::tr("Saving a checkpoint"), Tone::kGood};
     case CommandKind::kValidate:
-        return {Words::tr("Validating"), Tone::kGood};
+        return {RunWords::tr("Validating"), Tone::kGood};
     case CommandKind::kSample:
-        return {Words::tr("Sampling"), Tone::kGood};
+        return {RunWords::tr("Sampling"), Tone::kGood};
     case CommandKind::kSet:
-        return {Words::tr("Changing a setting"), Tone::kGood};
+        return {RunWords::tr("Changing a setting"), Tone::kGood};
     case CommandKind::kStop:
     case CommandKind::kKill:
-        return {Words::tr("Stopping%1").arg(counted), Tone::kWarn};
+        return {RunWords::tr("Stopping%1").arg(counted), Tone::kWarn};
     }
     Q_UNREACHABLE();
 }
@@ -58,7 +58,7 @@ QString countedRanks(const RunSummary& run, const LiveState& live, CommandKind k
             ++seen;
             done += hasFollowed(rank, kind);
         }
-    return seen == 0 ? QString() : Words::tr(", %1 of %2 ranks").arg(done).arg(run.ranks);
+    return seen == 0 ? QString() : RunWords::tr(", %1 of %2 ranks").arg(done).arg(run.ranks);
 }
 
 /// As the ranks say it: their samples may still be on the way.
@@ -71,7 +71,7 @@ int64_t heldStep(const RunSummary& run, const LiveState& live) {
 }
 
 QString attemptSuffix(const RunSummary& run) {
-    return run.attempt > 1 ? kSeparator + Words::tr("attempt %1").arg(run.attempt) : QString();
+    return run.attempt > 1 ? kSeparator + RunWords::tr("attempt %1").arg(run.attempt) : QString();
 }
 
 QString lostNodeNames(const RunSummary& run) {
@@ -85,33 +85,34 @@ QString lostNodeNames(const RunSummary& run) {
 
 StateWords stateWords(const RunSummary& run) {
     if (!run.lostNodes.empty())
-        return {Words::tr("%1, %2 unreachable")
-                    .arg(run.state == RunStateKind::kRunning ? Words::tr("Running")
-                                                             : Words::tr("Preparing"),
+        return {RunWords::tr("%1, %2 unreachable")
+                    .arg(run.state == RunStateKind::kRunning ? RunWords::tr("Running")
+                                                             : RunWords::tr("Preparing"),
                          lostNodeNames(run)),
                 Tone::kWarn};
     const QString step = formatCount(run.step);
     const bool untrained = run.step == 0;
     switch (run.state) {
     case RunStateKind::kPreparing:
-        return {Words::tr("Preparing"), Tone::kAccent};
+        return {RunWords::tr("Preparing"), Tone::kAccent};
     case RunStateKind::kRunning:
         if (run.held)
-            return {Words::tr("Held at %1").arg(step), Tone::kWarn};
-        return {Words::tr("Running") + attemptSuffix(run), Tone::kGood};
+            return {RunWords::tr("Held at %1").arg(step), Tone::kWarn};
+        return {RunWords::tr("Running") + attemptSuffix(run), Tone::kGood};
     case RunStateKind::kPaused:
-        return {Words::tr("Paused at %1").arg(step), Tone::kWarn};
+        return {RunWords::tr("Paused at %1").arg(step), Tone::kWarn};
     case RunStateKind::kFinished:
-        return {Words::tr("Finished"), Tone::kNeutral};
+        return {RunWords::tr("Finished"), Tone::kNeutral};
     case RunStateKind::kStopped:
-        return {untrained ? Words::tr("Stopped before step 1")
-                          : Words::tr("Stopped at %1").arg(step),
+        return {untrained ? RunWords::tr("Stopped before step 1")
+                          : RunWords::tr("Stopped at %1").arg(step),
                 Tone::kNeutral};
     case RunStateKind::kFailed:
-        return {untrained ? Words::tr("Failed before step 1") : Words::tr("Failed at %1").arg(step),
+        return {untrained ? RunWords::tr("Failed before step 1")
+                          : RunWords::tr("Failed at %1").arg(step),
                 Tone::kBad};
     case RunStateKind::kPreempted:
-        return {Words::tr("Preempted at %1").arg(step), Tone::kWarn};
+        return {RunWords::tr("Preempted at %1").arg(step), Tone::kWarn};
     }
     Q_UNREACHABLE();
 }
@@ -122,14 +123,14 @@ bool isPreparing(const RunSummary& run, const LiveState& live) {
 
 StateWords stateWords(const RunSummary& run, const LiveState& live) {
     if (isPreparing(run, live))
-        return live.pending ? StateWords{Words::tr("Cancelling launch"), Tone::kWarn}
-                            : StateWords{Words::tr("Preparing"), Tone::kAccent};
+        return live.pending ? StateWords{RunWords::tr("Cancelling launch"), Tone::kWarn}
+                            : StateWords{RunWords::tr("Preparing"), Tone::kAccent};
     if (hasEnded(run.state))
         return stateWords(run);
     if (live.pending)
         return pendingWords(*live.pending, countedRanks(run, live, *live.pending));
     if (live.held)
-        return {Words::tr("Held at %1").arg(formatCount(heldStep(run, live))), Tone::kWarn};
+        return {RunWords::tr("Held at %1").arg(formatCount(heldStep(run, live))), Tone::kWarn};
     return stateWords(run);
 }
 
@@ -137,11 +138,12 @@ QString linkLostText(const LiveState& live) {
     QStringList lines;
     for (const LiveState::NodeLink& node : live.nodes)
         if (node.link == LiveState::Link::kLost)
-            lines << Words::tr("%1 unreachable since %2; training goes on there; retrying")
+            lines << RunWords::tr("%1 unreachable since %2; training goes on there; retrying")
                          .arg(nodeTitle(node.node), formatClock(unreachableSinceNs(node)));
         else if (node.link == LiveState::Link::kRefused)
-            lines << Words::tr("%1 refuses the login since %2; training goes on there; check the "
-                               "node to log in again")
+            lines << RunWords::tr(
+                         "%1 refuses the login since %2; training goes on there; check the "
+                         "node to log in again")
                          .arg(nodeTitle(node.node), formatClock(unreachableSinceNs(node)));
     return lines.join('\n');
 }
@@ -150,21 +152,21 @@ QString placeWords(const RunSummary& run) {
     QStringList parts;
     parts << (run.nodes.size() == 1 ? nodeTitle(run.nodes.front().nodeName)
                                     : counted(static_cast<int64_t>(run.nodes.size()),
-                                              Words::tr("1 node"), Words::tr("%1 nodes")));
-    parts << counted(run.ranks, Words::tr("1 rank"), Words::tr("%1 ranks"));
+                                              RunWords::tr("1 node"), RunWords::tr("%1 nodes")));
+    parts << counted(run.ranks, RunWords::tr("1 rank"), RunWords::tr("%1 ranks"));
     const int64_t now = wallNowNs();
     const bool today = now - run.createdNs < kHalfDayNs;
-    parts << Words::tr("started %1")
+    parts << RunWords::tr("started %1")
                  .arg(today ? formatClock(run.createdNs) : formatRelative(run.createdNs, now));
     if (!run.parentRun.isEmpty())
-        parts << Words::tr("branch of %1").arg(parentWords(run));
+        parts << RunWords::tr("branch of %1").arg(parentWords(run));
     return parts.join(kSeparator);
 }
 
 QString parentWords(const RunSummary& run) {
     if (run.parentRun.isEmpty())
         return {};
-    return Words::tr("%1 at %2")
+    return RunWords::tr("%1 at %2")
         .arg(run.parentName.isEmpty() ? run.parentRun : run.parentName,
              formatCount(run.parentStep));
 }
@@ -189,7 +191,7 @@ QString capitalized(const std::string& text) {
 }
 
 QString nodeTitle(const std::string& name) {
-    return name == kLocalNodeName ? Words::tr("This computer") : QString::fromStdString(name);
+    return name == kLocalNodeName ? RunWords::tr("This computer") : QString::fromStdString(name);
 }
 
 } // namespace rm

@@ -8,10 +8,6 @@
 
 namespace rm {
 
-namespace {
-constexpr int kPullMs = 150;
-}
-
 RunsFeed::RunsFeed(Engine& engine, StoreThread& store, QObject* parent)
     : QObject(parent)
     , m_store(store)

@@ -31,6 +31,7 @@ private:
     void pull();
 
     StoreThread& m_store;
+    static constexpr int kPullMs = 150;
     Puller m_puller;
     std::vector<RunSummary> m_runs;
     bool m_loaded = false;

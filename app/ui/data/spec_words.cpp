@@ -13,7 +13,7 @@ namespace rm {
 
 namespace {
 
-struct Words {
+struct SpecWords {
     Q_DECLARE_TR_FUNCTIONS(SpecWords)
 };
 
@@ -22,7 +22,7 @@ QString number(double value) {
 }
 
 QString steps(int64_t count) {
-    return counted(count, Words::tr("1 step"), Words::tr("%1 steps"));
+    return counted(count, SpecWords::tr("1 step"), SpecWords::tr("%1 steps"));
 }
 
 QString modelWords(const RunSpec& spec) {
@@ -30,10 +30,10 @@ QString modelWords(const RunSpec& spec) {
     const ModelFamily* family = findFamily(model.type);
     const DataKind data = family ? family->data : DataKind::kText;
     if (data == DataKind::kPictures)
-        return Words::tr("%1, pictures of %2 × %2")
+        return SpecWords::tr("%1, pictures of %2 × %2")
             .arg(QString::fromStdString(model.type), QString::number(model.imageSize));
     const QString layers = QString::number(model.layers);
-    return Words::tr("%1, %2 layers, width %3, %4 heads, context %5")
+    return SpecWords::tr("%1, %2 layers, width %3, %4 heads, context %5")
         .arg(QString::fromStdString(model.type),
              data == DataKind::kPairs ? layers + " + " + layers : layers,
              QString::number(model.width), QString::number(model.heads),
@@ -43,31 +43,31 @@ QString modelWords(const RunSpec& spec) {
 QString dataWords(const RunSpec& spec) {
     QStringList parts;
     if (spec.data.validation.empty())
-        parts << Words::tr("%1 held out").arg(formatPercent(spec.data.validationShare));
+        parts << SpecWords::tr("%1 held out").arg(formatPercent(spec.data.validationShare));
     else
-        parts << Words::tr("validation data of its own");
+        parts << SpecWords::tr("validation data of its own");
     if (usesField(spec, "data.tokenizer"))
         parts << QString::fromStdString(spec.data.tokenizer);
     if (spec.data.stage)
-        parts << Words::tr("sent to the nodes");
+        parts << SpecWords::tr("sent to the nodes");
     return parts.join(", ");
 }
 
 QString trainWords(const RunSpec& spec) {
     const auto& train = spec.train;
-    QStringList parts{Words::tr("seed %1").arg(spec.seed)};
+    QStringList parts{SpecWords::tr("seed %1").arg(spec.seed)};
     if (train.globalBatch > 0)
-        parts << Words::tr("%1 samples a step").arg(train.globalBatch);
+        parts << SpecWords::tr("%1 samples a step").arg(train.globalBatch);
     else if (train.accumulation > 1)
-        parts << Words::tr("%1 batches a step").arg(train.accumulation);
+        parts << SpecWords::tr("%1 batches a step").arg(train.accumulation);
     if (train.labelSmoothing > 0)
-        parts << Words::tr("label smoothing %1").arg(number(train.labelSmoothing));
+        parts << SpecWords::tr("label smoothing %1").arg(number(train.labelSmoothing));
     if (train.ema > 0)
-        parts << Words::tr("weights averaged");
+        parts << SpecWords::tr("weights averaged");
     if (train.activationCheckpointing)
-        parts << Words::tr("activations computed again");
-    parts << (train.patience > 0 ? Words::tr("ends early by %1").arg(train.watch.c_str())
-                                 : Words::tr("best by %1").arg(train.watch.c_str()));
+        parts << SpecWords::tr("activations computed again");
+    parts << (train.patience > 0 ? SpecWords::tr("ends early by %1").arg(train.watch.c_str())
+                                 : SpecWords::tr("best by %1").arg(train.watch.c_str()));
     return parts.join(", ");
 }
 
@@ -75,11 +75,11 @@ QString optimizerWords(const RunSpec& spec) {
     const auto& schedule = spec.schedule;
     QStringList parts{QString::fromStdString(spec.optimizer.type)};
     if (spec.optimizer.weightDecay > 0)
-        parts << Words::tr("weight decay %1").arg(number(spec.optimizer.weightDecay));
+        parts << SpecWords::tr("weight decay %1").arg(number(spec.optimizer.weightDecay));
     if (spec.optimizer.clip > 0)
-        parts << Words::tr("clip %1").arg(number(spec.optimizer.clip));
+        parts << SpecWords::tr("clip %1").arg(number(spec.optimizer.clip));
     if (schedule.warmupSteps > 0)
-        parts << Words::tr("%1 of warm-up").arg(steps(schedule.warmupSteps));
+        parts << SpecWords::tr("%1 of warm-up").arg(steps(schedule.warmupSteps));
     parts << QString::fromStdString(schedule.type);
     return parts.join(", ");
 }
@@ -87,36 +87,38 @@ QString optimizerWords(const RunSpec& spec) {
 QString validationWords(const RunSpec& spec) {
     const auto& validation = spec.validation;
     if (validation.every == 0)
-        return Words::tr("never");
-    QStringList parts{Words::tr("every %1").arg(steps(validation.every))};
-    parts << counted(validation.batches, Words::tr("1 batch"), Words::tr("%1 batches"));
+        return SpecWords::tr("never");
+    QStringList parts{SpecWords::tr("every %1").arg(steps(validation.every))};
+    parts << counted(validation.batches, SpecWords::tr("1 batch"), SpecWords::tr("%1 batches"));
     if (usesField(spec, "validation.beams"))
-        parts << (validation.beams > 1 ? Words::tr("%1 beams").arg(validation.beams)
-                                       : Words::tr("greedy"));
+        parts << (validation.beams > 1 ? SpecWords::tr("%1 beams").arg(validation.beams)
+                                       : SpecWords::tr("greedy"));
     if (usesField(spec, "validation.prompt") && validation.sampleTokens > 0)
-        parts << Words::tr("a sample of %1 tokens").arg(validation.sampleTokens);
+        parts << SpecWords::tr("a sample of %1 tokens").arg(validation.sampleTokens);
     return parts.join(", ");
 }
 
 QString checkpointWords(const RunSpec& spec) {
     const auto& checkpoint = spec.checkpoint;
-    const QString when = checkpoint.every == 0 ? Words::tr("at the end and by command")
-                                               : Words::tr("every %1").arg(steps(checkpoint.every));
+    const QString when = checkpoint.every == 0
+                             ? SpecWords::tr("at the end and by command")
+                             : SpecWords::tr("every %1").arg(steps(checkpoint.every));
     return when + ", " +
-           (checkpoint.keepBest ? Words::tr("last %1 and best stay") : Words::tr("last %1 stay"))
+           (checkpoint.keepBest ? SpecWords::tr("last %1 and best stay")
+                                : SpecWords::tr("last %1 stay"))
                .arg(checkpoint.keepLast);
 }
 
 QString launchWords(const RunSpec& spec) {
-    QStringList parts{spec.launch.device == "auto" ? Words::tr("GPUs where there are")
+    QStringList parts{spec.launch.device == "auto" ? SpecWords::tr("GPUs where there are")
                                                    : QString::fromStdString(spec.launch.device)};
-    parts << (spec.launch.interface.empty() ? Words::tr("network chosen by the check")
+    parts << (spec.launch.interface.empty() ? SpecWords::tr("network chosen by the check")
                                             : QString::fromStdString(spec.launch.interface));
     if (spec.distribution.compression != "none")
-        parts << Words::tr("gradients as %1").arg(spec.distribution.compression.c_str());
+        parts << SpecWords::tr("gradients as %1").arg(spec.distribution.compression.c_str());
     if (!spec.launch.environment.empty())
         parts << counted(static_cast<int64_t>(spec.launch.environment.size()),
-                         Words::tr("1 variable"), Words::tr("%1 variables"));
+                         SpecWords::tr("1 variable"), SpecWords::tr("%1 variables"));
     return parts.join(", ");
 }
 
@@ -171,7 +173,7 @@ QString partSummary(const SpecPart& part, const RunSpec& spec, const RunSpec& ba
                std::ranges::find(part.sections, sectionOf(field->key)) != part.sections.end();
     });
     const QString words = part.summary(spec);
-    return count == 0 ? words : words + kSeparator + Words::tr("%1 changed").arg(count);
+    return count == 0 ? words : words + kSeparator + SpecWords::tr("%1 changed").arg(count);
 }
 
 } // namespace rm

@@ -11,7 +11,7 @@ namespace rm {
 
 namespace {
 
-struct Words {
+struct TimelineWords {
     Q_DECLARE_TR_FUNCTIONS(Timeline)
 };
 
@@ -31,35 +31,35 @@ Moment momentOf(const StoredEvent& stored) {
     const Event& event = stored.event;
     QString text = QString::fromStdString(event.message);
     if (event.rank >= 0)
-        text.prepend(Words::tr("rank %1: ").arg(event.rank));
+        text.prepend(TimelineWords::tr("rank %1: ").arg(event.rank));
     return {event.step, event.wallNs, toneOf(event.severity), text};
 }
 
 Moment momentOf(const StoredCheckpoint& stored) {
     const CheckpointSaved& saved = stored.saved;
-    QString text = Words::tr("checkpoint %1, %2")
+    QString text = TimelineWords::tr("checkpoint %1, %2")
                        .arg(formatCount(saved.step), formatMilliseconds(saved.durationMs));
     if (stored.isBest)
-        text += Words::tr(", best");
+        text += TimelineWords::tr(", best");
     return {saved.step, saved.wallNs, Tone::kAccent, text};
 }
 
 QString commandText(const CommandApplied& applied) {
     const QString at = formatCount(applied.step);
     if (!applied.ok)
-        return Words::tr("%1 refused: %2")
+        return TimelineWords::tr("%1 refused: %2")
             .arg(QString::fromStdString(applied.kind), QString::fromStdString(applied.message));
     if (applied.kind == "set")
-        return Words::tr("%1 at step %2").arg(QString::fromStdString(applied.message), at);
+        return TimelineWords::tr("%1 at step %2").arg(QString::fromStdString(applied.message), at);
     if (applied.kind == "pause")
-        return Words::tr("paused at step %1, devices freed").arg(at);
+        return TimelineWords::tr("paused at step %1, devices freed").arg(at);
     if (applied.kind == "hold")
-        return Words::tr("held at step %1").arg(at);
+        return TimelineWords::tr("held at step %1").arg(at);
     if (applied.kind == "continue")
-        return Words::tr("went on at step %1").arg(at);
+        return TimelineWords::tr("went on at step %1").arg(at);
     if (applied.kind == "stop")
-        return Words::tr("stopped at step %1").arg(at);
-    return Words::tr("%1 at step %2").arg(QString::fromStdString(applied.kind), at);
+        return TimelineWords::tr("stopped at step %1").arg(at);
+    return TimelineWords::tr("%1 at step %2").arg(QString::fromStdString(applied.kind), at);
 }
 
 Moment momentOf(const StoredCommand& stored) {
@@ -78,15 +78,15 @@ QString retiredText(const StoredAttempt& attempt, const std::vector<StoredLine>&
         }
     if (last < first)
         return {};
-    return first == last
-               ? Words::tr(", retires step %1").arg(formatCount(last))
-               : Words::tr(", retires steps %1 to %2").arg(formatCount(first), formatCount(last));
+    return first == last ? TimelineWords::tr(", retires step %1").arg(formatCount(last))
+                         : TimelineWords::tr(", retires steps %1 to %2")
+                               .arg(formatCount(first), formatCount(last));
 }
 
 Moment startOf(const StoredAttempt& attempt, const std::vector<StoredLine>& lines) {
     const QString text = attempt.attempt == 1
-                             ? Words::tr("started")
-                             : Words::tr("attempt %1 from step %2")
+                             ? TimelineWords::tr("started")
+                             : TimelineWords::tr("attempt %1 from step %2")
                                        .arg(attempt.attempt)
                                        .arg(formatCount(std::max<int64_t>(0, attempt.startStep))) +
                                    retiredText(attempt, lines);
@@ -96,7 +96,7 @@ Moment startOf(const StoredAttempt& attempt, const std::vector<StoredLine>& line
 /// Once there are several attempts, everything says which one it is of.
 Moment ofAttempt(Moment moment, int attempt, const RunHistory& history) {
     if (history.attempts.size() > 1 && attempt > 0)
-        moment.text += Words::tr(" (attempt %1)").arg(attempt);
+        moment.text += TimelineWords::tr(" (attempt %1)").arg(attempt);
     return moment;
 }
 
@@ -139,8 +139,8 @@ std::vector<Moment> timelineOf(const RunSummary& run, const RunHistory& history)
             moments.push_back({-1, attempt.ended->wallNs, Tone::kWarn,
                                QString::fromStdString(attempt.ended->message)});
         if (attempt.ended && attempt.ended->outcome == Outcome::kFinished)
-            moments.push_back(
-                {run.totalSteps, attempt.ended->wallNs, Tone::kGood, Words::tr("finished")});
+            moments.push_back({run.totalSteps, attempt.ended->wallNs, Tone::kGood,
+                               TimelineWords::tr("finished")});
     }
     for (const StoredEvent& event : history.events)
         moments.push_back(ofAttempt(momentOf(event), event.attempt, history));

@@ -23,7 +23,7 @@ constexpr size_t kMaxCurves = 32; ///< of one chart, or a few more
 constexpr int kByPlace = -1;      ///< colour of a curve that follows from its place in the chart
 constexpr double kRunUp = 0.25;   ///< of the visible range, so that smoothing has a past
 
-struct Words {
+struct ChartWords {
     Q_DECLARE_TR_FUNCTIONS(Charts)
 };
 
@@ -133,7 +133,9 @@ private:
         curve.brief = briefText(metric);
     }
 
-    static QString briefText(const MetricDef& metric) { return Words::tr(briefOf(metric).c_str()); }
+    static QString briefText(const MetricDef& metric) {
+        return ChartWords::tr(briefOf(metric).c_str());
+    }
 
     std::vector<Curve> curvesOf(const MetricDef& metric, bool isOneOfSeveral) {
         if (metric.scope == MetricScope::kNode)
@@ -276,8 +278,8 @@ private:
         if (ranks.empty())
             return axisOf(metric, {}, {});
         const bool isSmooth = m_query.smoothing > 0;
-        Curve curve =
-            axisOf(metric, isSmooth ? Words::tr("smoothed") : Words::tr("raw"), ranks.front());
+        Curve curve = axisOf(metric, isSmooth ? ChartWords::tr("smoothed") : ChartWords::tr("raw"),
+                             ranks.front());
         const double tick = tickOf(ranks.front());
         curve.y = smoothed(curve.steps, meanOverRanks(ranks), m_query.smoothing, tick);
         curve.window = smoothingWindow(m_query.smoothing, tick);
@@ -294,7 +296,7 @@ private:
         std::vector<Curve> curves;
         for (int rank = 0; rank < m_query.ranks; ++rank) {
             curves.push_back(
-                thinCurve(metric, Words::tr("rank %1").arg(rank), isOneOfSeveral, rank));
+                thinCurve(metric, ChartWords::tr("rank %1").arg(rank), isOneOfSeveral, rank));
             if (!isOneOfSeveral)
                 curves.back().colour = rank; // the same in all charts
         }
@@ -346,7 +348,7 @@ private:
 
     Curve ribbon(const MetricDef& metric, bool isOneOfSeveral) {
         const std::vector<Buckets> ranks = readRanks(metric, m_query.ranks);
-        const QString median = Words::tr("median");
+        const QString median = ChartWords::tr("median");
         Curve curve = axisOf(metric, isOneOfSeveral ? briefText(metric) + ' ' + median : median,
                              ranks.front());
         std::vector<size_t> cursors(ranks.size(), 0);

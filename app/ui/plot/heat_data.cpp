@@ -11,7 +11,7 @@ namespace {
 
 constexpr int kBins = 120;
 constexpr int kBuckets = 8 * kBins;
-constexpr int kIndexBuckets = 256;
+constexpr int kHeatIndexBuckets = 256;
 constexpr int64_t kSampleNs = 1'000'000'000; ///< an agent samples each second
 constexpr int64_t kSparseNs = 5 * kSampleNs; ///< samples further apart leave a gap between them
 
@@ -22,7 +22,7 @@ struct Steps {
 /// The steps between which the samples of a span lie, and few others.
 Steps stepsOf(StoreReader& reader, const QString& run, const SeriesKey& key, const TimeSpan& span) {
     Steps steps;
-    for (const Bucket& b : reader.buckets(run, key, 0, INT64_MAX, kIndexBuckets)) {
+    for (const Bucket& b : reader.buckets(run, key, 0, INT64_MAX, kHeatIndexBuckets)) {
         if (b.wallNs < span.firstNs)
             steps.first = b.firstStep;
         if (b.wallNs >= span.lastNs) {
@@ -159,7 +159,7 @@ std::optional<TimeSpan> spanOfSteps(StoreReader& reader, const QString& run, dou
                                     double high) {
     const auto buckets = reader.buckets(run, {metricName(metric::kTrainLoss), 0},
                                         static_cast<int64_t>(std::floor(low)),
-                                        static_cast<int64_t>(std::ceil(high)), kIndexBuckets);
+                                        static_cast<int64_t>(std::ceil(high)), kHeatIndexBuckets);
     if (buckets.empty())
         return std::nullopt;
     return TimeSpan{buckets.front().wallNs, buckets.back().wallNs};

@@ -19,7 +19,6 @@ constexpr int kRight = 52;
 constexpr double kBehind = 0.75; ///< a rank under this share of the median is named in red
 constexpr int kMostLabels = 24;
 constexpr int kLatestBins = 12; ///< that the figure beside a rank is the mean of
-constexpr double kNearPixels = 5;
 constexpr int kGapLine = 5;
 constexpr int kGapMargin = 16;
 

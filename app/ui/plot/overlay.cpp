@@ -2,11 +2,11 @@
 #include "app/ui/plot/overlay.h"
 
 #include "app/ui/look/theme.h"
+#include "app/ui/plot/plot_style.h"
 
 namespace rm {
 
 namespace {
-constexpr double kNearPixels = 5;
 constexpr double kTriangle = 4;
 constexpr double kRing = 3.5;
 constexpr float kQuiet = 0.4F;

@@ -13,6 +13,9 @@ class QCustomPlot;
 
 namespace rm {
 
+/// The pointer is at a thing when it is that near.
+inline constexpr double kNearPixels = 5;
+
 /// Colours, fonts and margins of the theme for a plot: horizontal hairlines, no boxes.
 void stylePlot(QCustomPlot& plot);
 

@@ -26,7 +26,6 @@ namespace rm {
 
 namespace {
 
-constexpr int kPullMs = 40;
 constexpr int kHeatPullMs = 1000;
 constexpr int kSliderTop = 99;
 constexpr int kSliderWidth = 110;

@@ -74,6 +74,7 @@ private:
     AppContext m_context;
     QString m_run;
     RunDetail m_detail;
+    static constexpr int kPullMs = 40;
     Puller m_puller;
     Puller m_heatPuller;
     struct Shown {

@@ -19,7 +19,6 @@
 namespace rm {
 
 namespace {
-constexpr int kPullMs = 200;
 constexpr int kPoints = 1500;
 constexpr double kSmoothing = 0.93;
 } // namespace

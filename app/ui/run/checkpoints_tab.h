@@ -51,6 +51,7 @@ private:
     QString m_run;
     RunDetail m_detail;
     std::string m_chosenPath; ///< of the checkpoint that a person selected
+    static constexpr int kPullMs = 200;
     Puller m_puller;
     LineChart* m_chart;
     CheckpointsModel* m_model;

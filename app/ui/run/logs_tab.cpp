@@ -23,7 +23,6 @@
 namespace rm {
 
 namespace {
-constexpr int kPullMs = 120;
 constexpr int kLinesAtOnce = 5000;
 constexpr int kMostLines = 50000;
 constexpr int kRankWidth = 140;

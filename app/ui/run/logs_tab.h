@@ -47,6 +47,7 @@ private:
     QString m_run;
     int m_ranks = 0;
     int64_t m_lastId = 0;
+    static constexpr int kPullMs = 120;
     Puller m_puller;
     QComboBox* m_rank;
     QLineEdit* m_filter;

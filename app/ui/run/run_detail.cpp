@@ -15,7 +15,7 @@ namespace {
 constexpr int kMostEvents = 300;
 constexpr int kTailLines = 6;
 
-struct Words {
+struct RunDetailWords {
     Q_DECLARE_TR_FUNCTIONS(RunDetail)
 };
 
@@ -48,9 +48,10 @@ QString nextStep(const RunDetail& detail) {
         return !each.removed && each.retiredBy == 0;
     });
     if (kept == checkpoints.end())
-        return Words::tr("There is no checkpoint yet: mend the cause, then start it anew from "
-                         "New run.");
-    return Words::tr("Mend the cause, then Resume goes on from the checkpoint of step %1.")
+        return RunDetailWords::tr(
+            "There is no checkpoint yet: mend the cause, then start it anew from "
+            "New run.");
+    return RunDetailWords::tr("Mend the cause, then Resume goes on from the checkpoint of step %1.")
         .arg(formatCount(kept->saved.step));
 }
 
@@ -76,13 +77,13 @@ FailureReport failureReport(const RunDetail& detail) {
     report.what = detail.run ? detail.run->message : QString();
     if (const StoredRank* rank = firstFailed(detail); rank && rank->exited) {
         if (report.what.isEmpty())
-            report.what = Words::tr("rank %1: %2")
+            report.what = RunDetailWords::tr("rank %1: %2")
                               .arg(rank->rank)
                               .arg(QString::fromStdString(rank->exited->message));
         report.why = lastLines(rank->exited->tail);
     }
     if (report.what.isEmpty())
-        report.what = Words::tr("The run failed and nothing says why; its log may.");
+        report.what = RunDetailWords::tr("The run failed and nothing says why; its log may.");
     report.next = nextStep(detail);
     return report;
 }

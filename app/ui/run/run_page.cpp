@@ -36,7 +36,6 @@ namespace rm {
 
 namespace {
 
-constexpr int kPullMs = 250;
 constexpr int kCompactWidth = 920;
 enum Figure { kStep, kLoss, kThroughput, kStepTime, kSlowest };
 

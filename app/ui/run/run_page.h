@@ -85,6 +85,7 @@ private:
     QString m_run;
     RunDetail m_detail;
     LiveState m_live;
+    static constexpr int kPullMs = 250;
     Puller m_puller;
     PageHeader* m_header;
     RunActions* m_actions;

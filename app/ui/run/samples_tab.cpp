@@ -18,7 +18,6 @@
 namespace rm {
 
 namespace {
-constexpr int kPullMs = 300;
 constexpr int kListWidth = 220;
 } // namespace
 

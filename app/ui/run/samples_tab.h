@@ -34,6 +34,7 @@ private:
 
     AppContext m_context;
     QString m_run;
+    static constexpr int kPullMs = 300;
     Puller m_puller;
     std::vector<StepSample> m_samples;
     QListWidget* m_list;

@@ -13,10 +13,6 @@
 
 namespace rm {
 
-namespace {
-constexpr int kPullMs = 300;
-}
-
 SpecTab::SpecTab(const AppContext& context, QWidget* parent)
     : QWidget(parent)
     , m_context(context)

@@ -25,6 +25,7 @@ private:
 
     AppContext m_context;
     QString m_run;
+    static constexpr int kPullMs = 300;
     Puller m_puller;
     QPlainTextEdit* m_text;
 };
