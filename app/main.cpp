@@ -2,7 +2,7 @@
 #include "app/cli/cli.h"
 #include "app/window.h"
 
-/// With a subcommand a terminal program, else the window.
+/// Given a subcommand, runs in the terminal; otherwise opens the window.
 int main(int argc, char** argv) {
     if (rm::isTerminalCommand(argc, argv))
         return rm::runTerminalCommand(argc, argv);

@@ -50,7 +50,7 @@ constexpr int kLastSignal = 64;
 } // namespace
 
 std::string signalName(int signal) {
-    // Of Linux, where ranks run.
+    // Linux's numbers, since ranks run on Linux.
     static constexpr std::array kNames = {
         "HUP",  "INT",  "QUIT", "ILL",    "TRAP",   "ABRT",  "BUS",  "FPE",  "KILL", "USR1", "SEGV",
         "USR2", "PIPE", "ALRM", "TERM",   "STKFLT", "CHLD",  "CONT", "STOP", "TSTP", "TTIN", "TTOU",

@@ -28,11 +28,11 @@ enum class ExitCode : int {
     kRunFailed = 25, ///< `ringmaster run --wait`: the run ended as failed
 };
 
-/// "ok", "peer lost", ... for people; "exit code N" has no place in the UI. 128 + N is "killed by
-/// SIG...", as shells and our records have it. Unknown values give "unknown".
+/// The name that the UI shows instead of the number: "ok", "peer lost", ... 128 + N is "killed by
+/// SIG...", as in shells and our records. Unknown values give "unknown".
 std::string exitCodeName(int code);
 
-/// "SIGKILL"; "signal 34" of one that has no name. By the numbers of Linux.
+/// "SIGKILL", or "signal 34" if it has no name, by Linux's numbers.
 std::string signalName(int signal);
 
 /// The exit code with which a program reports `error`.

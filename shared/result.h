@@ -8,15 +8,15 @@
 
 namespace rm {
 
-/// Why something failed, as far as a caller can act on it. Eight at most; the message says the
-/// rest.
+/// Why something failed, as far as callers act on it; the message says the rest. At most eight
+/// codes.
 enum class ErrorCode {
     kInvalid,     ///< the input is wrong; trying again unchanged cannot help
     kNotFound,    ///< the named thing does not exist
     kCorrupt,     ///< bytes are there but are not what they claim to be
     kTooNew,      ///< written by a newer release than this one
     kUnavailable, ///< a peer, link, port or service does not answer (now)
-    kDenied,      ///< permission, authentication or a host key stands against it
+    kDenied,      ///< permission, authentication or a host key forbids it
     kExhausted,   ///< disk, memory or descriptors are used up
     kInternal,    ///< a fault of ours
 };
@@ -39,7 +39,7 @@ inline tl::unexpected<Error> fail(ErrorCode code, std::string message) {
     return tl::unexpected<Error>(Error{code, std::move(message)});
 }
 
-/// Hands an error on under what this caller attempted: "attempt: cause".
+/// Passes an error on, prefixed with what this caller attempted: "attempt: cause".
 inline tl::unexpected<Error> failAs(const std::string& attempt, const Error& cause) {
     return fail(cause.code, attempt + ": " + cause.message);
 }

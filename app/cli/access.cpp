@@ -17,7 +17,7 @@ bool trusts(const Node& node, const std::string& fingerprint, const std::string&
                     "\nTrust it?");
 }
 
-/// False when nothing was given, or was given before: once is enough to ask for a secret.
+/// Asks for a secret once: false when it was asked for before or nothing was entered.
 bool askInto(std::optional<std::string>& secret, const std::string& question) {
     if (secret)
         return false;
@@ -28,7 +28,8 @@ bool askInto(std::optional<std::string>& secret, const std::string& question) {
     return true;
 }
 
-/// Adds what a person decides about a connection that wants something; false: nothing.
+/// Asks the person for what the failed connection needs and adds it to `credentials`. False:
+/// nothing was added.
 bool decide(const Node& node, const ConnectFailure& failure, const std::string& trusted,
             Credentials& credentials) {
     switch (failure.need) {

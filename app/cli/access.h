@@ -10,17 +10,17 @@ namespace rm::cli {
 
 class Session;
 
-/// Checks a node and asks on the terminal what only a person can decide, until there is an answer
-/// that no person can change. What was given serves every later connection of `session`. Without
-/// a terminal nothing is asked. A key seen for the first time is trusted unasked when it is
-/// exactly `trusted`, and asked about only when that is empty.
+/// Checks a node. Asks on the terminal for whatever only a person can decide and checks again,
+/// until the check succeeds or nothing is left to ask. Later connections of `session` use the
+/// answers. Without a terminal nothing is asked. A host key seen for the first time is trusted when
+/// it equals `trusted`; only when `trusted` is empty is the person asked about it.
 NodeCheck checkAsking(Session& session, const Node& node, const std::string& trusted);
 
-/// Checks these nodes so, this computer aside. True: each of them lets us in now, and something
-/// had to be asked for that.
+/// Does the same for these nodes, except this computer. True: all of them accept the login now, and
+/// the person had to be asked for it.
 bool openAsking(Session& session, const std::vector<std::string>& nodes);
 
-/// The failure in words, with what a script would have to pass.
+/// The failure in words, with the option that a script would have to pass.
 std::string withAdvice(const ConnectFailure& failure);
 
 } // namespace rm::cli

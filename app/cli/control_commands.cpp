@@ -16,17 +16,18 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// After its answer a pause or stop is not yet over: the ranks end and free the devices.
+/// A pause or stop goes on after its answer: the ranks still have to end and free the devices.
 constexpr auto kEndDeadline = 5min;
 constexpr auto kAnswerDeadline = 5min;
-constexpr auto kSettleDeadline = 3s; ///< for an end that is known on the nodes to be known here
+constexpr auto kSettleDeadline = 3s; ///< for an end that the nodes know of to reach the database
 constexpr int64_t kPatienceNs = 3'000'000'000; ///< with a node that cannot be reached
 
 bool endsTheRun(CommandKind kind) {
     return kind == CommandKind::kPause || kind == CommandKind::kStop || kind == CommandKind::kKill;
 }
 
-/// Why the node of rank 0, the first one, through which commands go, takes none; nullopt: it does.
+/// Why the first node, which has rank 0 and receives the commands, cannot take one. nullopt: it
+/// can.
 std::optional<Error> cutOff(const LiveState& live) {
     if (live.nodes.empty())
         return std::nullopt;
@@ -113,7 +114,7 @@ void printState(const Session& session, const QString& run, CommandKind kind,
     std::cout << std::endl;
 }
 
-/// Another command may have done what this one was refused for.
+/// Another command may already have done what this one asks for.
 bool isDoneByAnother(const Session& session, const QString& run, CommandKind kind) {
     const auto isSo = [&] {
         const auto now = session.resolve(run.toStdString());

@@ -3,8 +3,8 @@
 
 namespace rm::cli {
 
-/// While it lives, Ctrl+C, SIGTERM and a closed terminal ask the program to give up what it does
-/// instead of ending it; a second one ends it at once. One at a time.
+/// While it lives, Ctrl+C, SIGTERM and a closed terminal do not end the program but ask it to
+/// cancel what it is doing; the second such signal ends it at once. Only one may exist at a time.
 class Interruption {
 public:
     Interruption();

@@ -22,8 +22,8 @@ nlohmann::ordered_json toJson(const NodeCheck& check);
 /// {"error": {"code": ..., "message": ...}}
 nlohmann::ordered_json toJson(const Error& error);
 
-/// To standard output. Bytes that are no UTF-8 are replaced: the answer is JSON whatever a node or
-/// a file's name holds.
+/// To standard output. Invalid UTF-8 in what nodes or file names hold is replaced, so that the
+/// answer is always JSON.
 void printJson(const nlohmann::ordered_json& json);
 
 } // namespace rm::cli

@@ -11,11 +11,11 @@
 
 namespace rm::cli {
 
-inline constexpr int kBarWidth = 24; ///< of all progress bars, characters
+inline constexpr int kBarWidth = 24; ///< characters of every progress bar
 
 /// "Send trainer to 3 nodes  [####----]  210 MB of 403 MB, 52 MB sent, 80 MB/s, 1 s left"
 std::string progressText(const Progress& progress);
-/// A line for each of several nodes that something is sent to, likewise.
+/// The same as one line for each node, if there are several.
 std::vector<std::string> nodeProgressTexts(const Progress& progress);
 /// "Sent trainer to 3 nodes: 1.2 GB as 329 MB in 24 s"
 std::string sentText(const Progress& progress, double seconds);
@@ -24,14 +24,14 @@ std::string sentText(const Progress& progress, double seconds);
 std::string lastFigures(StoreReader& reader, const QString& run,
                         const std::vector<MetricDef>& metrics);
 
-/// What an attempt warned of: the newest event of a kind (its code), and how many there were.
+/// Warnings of one kind (event code) in an attempt: the newest, and how many there were.
 struct Warned {
     StoredEvent newest;
     int count = 0;
 };
 
-/// The three kinds that came last, newest first; `events` likewise. Not of nodes that are out of
-/// reach: a run is shown with those.
+/// The three most recent kinds, newest first; `events` is sorted likewise. Warnings about
+/// unreachable nodes are left out, as a run is shown with those anyway.
 std::vector<Warned> warningsOf(const std::vector<StoredEvent>& events, int attempt);
 /// "3 min ago: checkpoint of step 200: ... (5 times)"
 std::string warningText(const Warned& warned);

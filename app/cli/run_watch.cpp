@@ -43,7 +43,7 @@ ExitCode exitCodeOf(RunStateKind state) {
     return ExitCode::kOk;
 }
 
-/// No node that has more to tell can be expected to.
+/// True when every node that has not finished is out of reach.
 bool isOutOfReach(const LiveState& live) {
     bool anyGone = false;
     for (const LiveState::NodeLink& node : live.nodes) {
@@ -54,7 +54,8 @@ bool isOutOfReach(const LiveState& live) {
     return anyGone;
 }
 
-/// Why nothing of a run can be followed: every node that has not ended it refuses the login.
+/// Set when nothing of the run can be followed, because every node that has not ended it refuses
+/// the login.
 std::optional<Error> refusalOf(const LiveState& live) {
     std::optional<Error> refusal;
     for (const LiveState::NodeLink& node : live.nodes) {
@@ -74,14 +75,14 @@ public:
         , m_run(std::move(run))
         , m_reader(std::move(reader)) {}
 
-    /// False when nothing more can come: the run has ended, and none of its nodes can be reached
-    /// for what is missing, or no node lets us in.
+    /// False when nothing more can come: the run has ended and no node with missing data can be
+    /// reached, or all nodes refuse the login.
     bool refresh();
-    /// Asks a person for what a node wants that refuses the login, once unless it helped. False:
-    /// there is no such node.
+    /// Asks the person for what a node that refuses the login needs; asks again only if that
+    /// helped. False: there is no such node.
     bool askForLogin();
     int finish();
-    /// Ctrl+C ends what this terminal does, and not what it followed. Gives `exitCode` back.
+    /// Ctrl+C ends the watching and not the run. Returns `exitCode`.
     int leave(int exitCode);
 
 private:
@@ -95,7 +96,7 @@ private:
     QString m_run;
     std::unique_ptr<StoreReader> m_reader;
     StatusLine m_status;
-    std::optional<Error> m_refusal; ///< the run goes on, where nobody lets us in
+    std::optional<Error> m_refusal; ///< all nodes refuse the login; the run goes on there
     std::set<std::string> m_asked;
     int64_t m_lastEvent = 0;
     std::chrono::steady_clock::time_point m_refreshed{};
@@ -151,7 +152,7 @@ std::string Watch::paceText(const RunSummary& run, const LiveState& live) {
            " left";
 }
 
-/// Not of attempts before this one: they are over.
+/// Skips events of earlier attempts.
 void Watch::printNewEvents(int attempt) {
     auto events = m_reader->events(m_run, 50);
     std::reverse(events.begin(), events.end());
@@ -256,7 +257,7 @@ int watchRun(Session& session, const QString& run) {
         });
         if (interruption.isAsked())
             return watch.leave(interruption.exitCode());
-        // A node of another run may have refused: this one goes on.
+        // The refusal may concern a node of another run: this one can still be followed.
     } while (problem.isEmpty() && (watch.askForLogin() || (goesOn && !ended)));
     if (!problem.isEmpty())
         std::cerr << "ringmaster: " << oneLine(problem.toStdString()) << std::endl;

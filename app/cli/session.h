@@ -24,10 +24,10 @@ public:
     explicit Session(bool json);
     ~Session();
 
-    /// Opens fleet and engine: this process holds the database then, or the one that does serves
-    /// it.
+    /// Opens fleet and engine: this process then holds the database, or is served by the one that
+    /// does.
     Result<void> open();
-    /// Stays for as long as ranks are being started here that other terminals asked for.
+    /// Keeps the process running while it starts ranks for other terminals.
     void finish();
 
     bool json() const { return m_json; }
@@ -39,13 +39,13 @@ public:
     /// The run that a person means.
     Result<RunSummary> resolve(const std::string& run) const;
 
-    /// Follows every run that has not ended until its nodes have said how it goes, at most a few
-    /// seconds: what is listed then is not yesterday's news.
+    /// Follows every run that has not ended until its nodes have reported, for a few seconds at
+    /// most, so that what is listed is up to date.
     void catchUp();
-    /// resolve() after the same for that run alone.
+    /// catchUp() for this run alone, then resolve().
     Result<RunSummary> caughtUp(const std::string& text);
 
-    /// Brings lostNodes up to what this process itself knows of the links.
+    /// Updates lostNodes from the links of this process.
     void noteLinks(RunSummary& run) const;
 
     /// Grants for this process, by node.
@@ -64,12 +64,12 @@ private:
 bool awaitUntil(const std::function<bool()>& done,
                 std::optional<std::chrono::milliseconds> deadline = {});
 
-/// Nothing is to be expected of this node soon: it is lost for longer than a moment, or refuses
-/// the login.
+/// The node will not answer soon: its link has been lost for over a second, or it refuses the
+/// login.
 bool isGone(const LiveState::NodeLink& node);
 
-/// Prints an error as one line on stderr, with --json also as {"error": ...} on stdout: its exit
-/// code.
+/// Prints an error as one line on stderr, with --json also as {"error": ...} on stdout. Returns its
+/// exit code.
 int printError(bool json, const Error& error);
 int printError(const Session& session, const Error& error);
 

@@ -47,7 +47,7 @@ std::string printable(const std::string& text, std::u32string_view kept) {
     return QString::fromUcs4(data, points.size()).toStdString();
 }
 
-/// What of `text` fits into one line of the terminal; a longer one could not be drawn over.
+/// The part of `text` that fits into one terminal line; a wrapped line could not be overwritten.
 std::string fitted(const std::string& text) {
     winsize size{};
     if (::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0)
@@ -55,7 +55,7 @@ std::string fitted(const std::string& text) {
     return QString::fromStdString(text).left(size.ws_col - 1).toStdString();
 }
 
-/// Lines above the screen's first could not be drawn over.
+/// Lines that scrolled off the screen could not be overwritten.
 std::vector<std::string> withinScreen(std::vector<std::string> lines) {
     winsize size{};
     const size_t rows =
@@ -182,7 +182,7 @@ void StatusLine::print(const std::string& text) {
 
 namespace {
 
-/// In a thread of its own: the event loop goes on, since other terminals may be served here.
+/// Reads in a thread of its own: the event loop must run on, as it may be serving other terminals.
 std::string readLine(std::fstream& terminal) {
     return await(QtConcurrent::run([&terminal] {
         std::string line;

@@ -16,15 +16,15 @@ std::string formatDuration(double seconds); ///< "3 min 12 s"
 std::string formatAgo(int64_t wallNs);      ///< "5 min ago"
 std::string formatNumber(double value);     ///< four significant digits
 
-/// Text that came from elsewhere (a remote program, a model, a file's name) as one safe line: valid
-/// UTF-8 without control characters, C1 and those that turn the direction of writing included.
+/// Untrusted text (of a remote program, a model, a file name) as one safe line: valid UTF-8 without
+/// control characters, including C1 and the bidirectional ones.
 std::string oneLine(const std::string& text);
 /// The same, but line breaks and tabs stay.
 std::string safeText(const std::string& text);
 
-/// A line at the bottom of the terminal that is drawn over, on stderr, and lines of details below
-/// it. Not a terminal: every `update` whose text differs is a line of its own without details, at
-/// most one each five seconds.
+/// A status line on stderr that is overwritten in place, with lines of details below it. If stderr
+/// is not a terminal, every update with a new text prints a line without details, at most one in
+/// five seconds.
 class StatusLine {
 public:
     StatusLine();

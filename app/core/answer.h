@@ -10,10 +10,10 @@
 
 namespace rm {
 
-/// Calls `use(future)` in the thread of `context`, once `future` has finished with or without an
-/// answer; never, when `context` is gone by then. To be called in that thread. In place of
-/// QFuture::then(context, ...), which in Qt 6.4 looks at the context from the thread that answers,
-/// and whose onCanceled() runs on what is half destroyed.
+/// Calls `use(future)` in the thread of `context` once `future` has finished or was canceled,
+/// unless `context` has been destroyed by then. Call it in that thread. It replaces
+/// QFuture::then(context, ...), which in Qt 6.4 accesses the context from the answering thread and
+/// whose onCanceled() can run on a half-destroyed object.
 template <class T, class Use>
 void whenFinished(const QFuture<T>& future, QObject* context, Use use) {
     auto* watcher = new QFutureWatcher<T>(context);
@@ -34,8 +34,8 @@ void whenAnswered(const QFuture<T>& future, QObject* context, Use use) {
     });
 }
 
-/// The same answer for someone else, after `use(answer)` was called; canceled when `context` went
-/// before.
+/// A future with the same answer, which finishes after `use(answer)` was called. Canceled when
+/// `context` was destroyed before that.
 template <class T, class Use>
 QFuture<T> passOn(const QFuture<T>& future, QObject* context, Use use) {
     const auto promise = std::make_shared<QPromise<T>>();

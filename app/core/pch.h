@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Precompiled: what most files of the engine and of the terminal's commands include of the standard
-// library and Qt, which takes half of the time to compile one. Files name what they need all the
-// same.
+// Precompiled: the headers of the standard library and Qt that most files of the engine and the
+// terminal commands include; parsing them is half of a file's compile time. Every file still
+// includes what it needs.
 #pragma once
 
 #include <QFuture>

@@ -34,7 +34,7 @@ namespace rm {
 namespace {
 
 constexpr QSize kFirstSize(1440, 900);
-constexpr QSize kSmallest(640, 400); ///< a screen of 1440 x 900 at twice the size has 720 x 450
+constexpr QSize kSmallest(640, 400); ///< fits a 1440 x 900 screen at scale factor 2
 constexpr int kRanksHere = 2;
 const QString kFirstRecipe = "gpt-tiny";
 
@@ -219,7 +219,7 @@ void MainWindow::showNodes() {
     m_stack->setCurrentWidget(m_nodes);
 }
 
-/// What Tab would come to first on the page.
+/// The first widget in the page's tab order.
 void MainWindow::focusPage() {
     const QWidget* page = m_stack->currentWidget();
     QWidget* widget = page->nextInFocusChain();
@@ -236,7 +236,7 @@ void MainWindow::prepareHere() {
     showNewRun();
 }
 
-/// One click from nothing to a run: its page comes at once and says how its launch goes.
+/// Launches with one click. The run's page is shown at once and reports how the launch goes.
 void MainWindow::trainHere() {
     m_newRun->prepare(kFirstRecipe, {{kLocalNodeName, kRanksHere}});
     const QString run = m_newRun->launchNow();
@@ -256,7 +256,7 @@ std::vector<PaletteEntry> MainWindow::runEntries() const {
     for (QPushButton* button : m_run->buttons())
         entries.push_back(
             {button->text(), tr("of %1").arg(m_run->name()), [button = QPointer(button)] {
-                 // It may have gone while the palette was open.
+                 // The run may have been deleted while the palette was open.
                  if (button && button->isVisible())
                      button->click();
              }});

@@ -38,8 +38,8 @@ public:
     void showNewRun();
     void showNodes();
     void showPalette();
-    /// Above the other windows, with the focus. The desktop grants that to who has the token of a
-    /// start of the app ($XDG_ACTIVATION_TOKEN).
+    /// Raises the window and gives it the focus, which the desktop allows with the token that it
+    /// gave to the start of the app ($XDG_ACTIVATION_TOKEN).
     void comeToFront(const QByteArray& activationToken);
 
     // For tests that look at one page.

@@ -19,7 +19,7 @@ constexpr int kHeight = 380;
 constexpr int kTop = 90;
 constexpr int kKindRole = Qt::UserRole + 1;
 
-/// The title, and what kind of thing it is at the right.
+/// Draws the title, and its kind at the right.
 class EntryDelegate : public QStyledItemDelegate {
 public:
     using QStyledItemDelegate::QStyledItemDelegate;

@@ -50,7 +50,7 @@ void Rail::buildUi() {
 void Rail::addPlace(const QString& text, const char* objectName, Place place, QVBoxLayout* column) {
     QPushButton* button = makeButton(text, "nav", objectName);
     button->setCheckable(true);
-    // No button group: it would take the Tab key from all but one.
+    // No QButtonGroup: Tab would reach only one button of it.
     m_places.emplace_back(place, button);
     connect(button, &QPushButton::clicked, this, [this, place] { Q_EMIT placeChosen(place); });
     column->addWidget(button);

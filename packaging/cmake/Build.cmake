@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# How everything is compiled: the options of the presets become flags here and nowhere else.
+# Compiler flags: the options of the presets are turned into flags only here.
 set(CMAKE_CXX_STANDARD 20)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)
 set(CMAKE_CXX_EXTENSIONS OFF)
@@ -35,7 +35,7 @@ if(RINGMASTER_SANITIZE)
     add_link_options(-fsanitize=${RINGMASTER_SANITIZE})
 endif()
 if(RINGMASTER_SANITIZE STREQUAL "thread")
-    # Asio's fences, which TSan does not model; its loops have one thread.
+    # TSan does not support Asio's fences; its loops have one thread anyway.
     rm_add_cxx_options($<$<CXX_COMPILER_ID:GNU>:-Wno-tsan>)
 endif()
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# The language of the plugin's own kernels, where a CUDA 13 toolkit is installed: sets RINGMASTER_NVCC
-# then. Without it the plugin is built all the same and uses torch's kernels alone.
+# Enables the CUDA language for the plugin's own kernels if a CUDA 13 toolkit is installed, and sets
+# RINGMASTER_NVCC. Without one the plugin is built with torch's kernels only.
 set(RINGMASTER_NVCC "")
 if(NOT TARGET rm::torch_cuda)
     return()
@@ -21,13 +21,13 @@ set(RINGMASTER_NVCC ${RINGMASTER_NVCC_PROGRAM})
 
 set(CMAKE_CUDA_COMPILER ${RINGMASTER_NVCC_PROGRAM})
 set(CMAKE_CUDA_HOST_COMPILER ${CMAKE_CXX_COMPILER})
-# Ampere and Hopper as they are; what comes after compiles the last one's PTX when it is loaded.
+# Machine code for Ampere and Hopper; later GPUs compile the PTX of the last one when it is loaded.
 set(RINGMASTER_CUDA_ARCHITECTURES "80-real;90" CACHE STRING "GPUs that the kernels are built for")
 set(CMAKE_CUDA_ARCHITECTURES ${RINGMASTER_CUDA_ARCHITECTURES})
-set(CMAKE_CUDA_RUNTIME_LIBRARY None) # torch's, which the plugin is linked to
+set(CMAKE_CUDA_RUNTIME_LIBRARY None) # the plugin is linked to torch's
 set(CMAKE_CUDA_FLAGS_RELWITHDEBINFO "-O3 -DNDEBUG")
 enable_language(CUDA)
-set(CMAKE_CUDA_STANDARD 17) # all that CMake 3.25 knows a flag for
+set(CMAKE_CUDA_STANDARD 17) # the latest that CMake 3.25 has a flag for
 set(CMAKE_CUDA_VISIBILITY_PRESET hidden)
 if(CCACHE)
     set(CMAKE_CUDA_COMPILER_LAUNCHER ${CMAKE_CXX_COMPILER_LAUNCHER})

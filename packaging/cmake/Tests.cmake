@@ -2,9 +2,9 @@
 include(CTest)
 
 # rm_add_test(NAME tst_x SOURCES a.cpp ... LIBRARIES t ... LABELS unit tsan ... [TIMEOUT s] [XVFB [FUNCTION...]])
-# XVFB: on an X server, as a person has it, these functions or all; else windows are drawn offscreen.
-# One Qt Test program (QTEST_GUILESS_MAIN or QTEST_MAIN in its source), one ctest entry.
-# The tests see RINGMASTER_BIN (programs), RINGMASTER_SOURCE and RINGMASTER_TORCH in their environment.
+# XVFB: runs these functions, or all, on an X server, as for a person; otherwise windows are drawn offscreen.
+# One Qt Test program (QTEST_GUILESS_MAIN or QTEST_MAIN in its source), one ctest entry. The tests see
+# RINGMASTER_BIN (programs), RINGMASTER_SOURCE and RINGMASTER_TORCH in their environment.
 function(rm_add_test)
     cmake_parse_arguments(T "" "NAME;TIMEOUT" "SOURCES;LIBRARIES;LABELS;XVFB" ${ARGN})
     if(NOT T_TIMEOUT)
@@ -28,12 +28,12 @@ function(rm_add_test)
         add_test(NAME ${T_NAME} COMMAND ${T_NAME})
     endif()
     set_tests_properties(${T_NAME} PROPERTIES LABELS "${T_LABELS}" TIMEOUT ${T_TIMEOUT})
-    # Real ranks and servers want the cores that they count on: their deadlines are a person's.
+    # Tests with real ranks and servers need their cores, as their deadlines are those of normal use.
     if("integration" IN_LIST T_LABELS OR "gui" IN_LIST T_LABELS)
         set_tests_properties(${T_NAME} PROPERTIES RUN_SERIAL ON)
     endif()
     rm_test_environment(${T_NAME})
-    # Threads that spin while they wait would take the cores of the tests beside them.
+    # Threads that spin while they wait would take cores from other tests.
     if("unit" IN_LIST T_LABELS)
         set_property(TEST ${T_NAME} APPEND PROPERTY ENVIRONMENT OMP_NUM_THREADS=1)
     endif()

@@ -13,13 +13,13 @@ if(NOT EXISTS "${RINGMASTER_TORCH}/lib/libtorch_cpu.so")
 endif()
 get_filename_component(_site "${RINGMASTER_TORCH}" DIRECTORY)
 
-# No project-wide default of a compiler's: a header of another CUDA must not slip in between.
+# Without default paths, so that no header of another CUDA is found.
 function(rm_find_header variable header)
     find_path(${variable} ${header} PATHS ${ARGN} NO_DEFAULT_PATH)
     mark_as_advanced(${variable})
 endfunction()
-# The wheels' own headers, else a toolkit's. The CPU set of wheels has the runtime's header but
-# not the libraries' on top of it, whose header finds the right runtime beside itself.
+# The wheels' own headers, else a toolkit's. The CPU set of wheels has the headers of the CUDA
+# runtime but not of the CUDA libraries; those of a toolkit come with their own runtime headers.
 rm_find_header(RINGMASTER_CUDA_INCLUDE cuda_runtime_api.h
     ${_site}/nvidia/cu13/include /usr/local/cuda/include)
 rm_find_header(RINGMASTER_CUDA_MATH_INCLUDE cusolverDn.h
@@ -67,7 +67,8 @@ function(rm_add_torch_cuda)
     target_include_directories(rm_torch_cuda SYSTEM INTERFACE ${RINGMASTER_CUDA_MATH_INCLUDE}
         ${RINGMASTER_CUDA_INCLUDE} ${RINGMASTER_NCCL_INCLUDE})
     target_compile_definitions(rm_torch_cuda INTERFACE USE_C10D_NCCL)
-    # libtorch_cuda registers its kernels when it is loaded: needed even where no symbol is.
+    # libtorch_cuda registers its kernels when it is loaded, so it is needed even if no symbol of it
+    # is.
     target_link_options(rm_torch_cuda INTERFACE -Wl,--no-as-needed)
     target_link_libraries(rm_torch_cuda INTERFACE
         torch_cuda c10_cuda ${RINGMASTER_CUDART} rm_torch)

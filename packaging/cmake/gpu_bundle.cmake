@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # cmake -DBUILD=FOLDER -DTORCH=FOLDER -DOUT=FOLDER -P gpu_bundle.cmake
-# Packs what a machine with a GPU and torch, and nothing else, needs to test and measure the trainer:
-# bin/ and lib/ of the build, the small libraries that they load and that neither torch's wheel nor
-# every node has, and gpu/, which is tests/gpu. One line says what is missing.
+# Packs what a machine that has only a GPU and torch needs to test and measure the trainer: bin/ and
+# lib/ of the build, the small libraries that they load and that are neither in torch's wheel nor on
+# every node, and gpu/, which is tests/gpu. One line says what is missing.
 cmake_minimum_required(VERSION 3.25)
 set(limit 67108864) # bytes: what can be taken along
 get_filename_component(source "${CMAKE_CURRENT_LIST_DIR}/../.." ABSOLUTE)
@@ -17,7 +17,7 @@ foreach(file IN LISTS programs plugin)
     endif()
 endforeach()
 
-# Kernels there are only where nvcc of CUDA 13 was; their GPUs are a setting of the build.
+# The plugin has kernels only if it was built with nvcc of CUDA 13, for the GPUs set in the build.
 execute_process(COMMAND readelf --sections --wide ${plugin} OUTPUT_VARIABLE sections)
 if(NOT sections MATCHES "\\.nv_fatbin")
     message(FATAL_ERROR "pack ${OUT}: ${plugin} has no kernels: it was built without nvcc of CUDA 13")
@@ -56,7 +56,7 @@ if(EXISTS ${OUT} AND NOT EXISTS ${OUT}/gpu/run)
 endif()
 file(REMOVE_RECURSE ${OUT})
 
-# rm_pack(FOLDER FILE...): without debug information and without paths of this machine.
+# rm_pack(FOLDER FILE...): copies files without debug information and paths of this machine.
 function(rm_pack folder)
     file(MAKE_DIRECTORY ${OUT}/${folder})
     foreach(file IN LISTS ARGN)

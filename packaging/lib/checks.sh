@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # The stages of packaging/test after the build. Sourced by it after common.sh.
 
-# Every C++ file is as clang-format 14 writes it.
+# Checks that every C++ file is formatted by clang-format 14.
 checkFormat() {
     stage "check the format of every C++ file"
     (cd "$RM_ROOT" && find app shared trainer tests \
@@ -30,8 +30,8 @@ listSkips() {
     grep -a '^SKIP   : ' "$log" | sed 's/^SKIP   : /  /' | sort -u || printf '  none\n'
 }
 
-# holdSummary COMMAND...: passes ctest's lines on and runs COMMAND before its summary, which so
-# stays at the end.
+# holdSummary COMMAND...: passes ctest's output through and runs COMMAND before the summary, so that
+# the summary stays at the end.
 holdSummary() {
     local line summary=()
     while IFS= read -r line; do

@@ -4,7 +4,7 @@
 
 RM_ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 RM_CACHE=${XDG_CACHE_HOME:-$HOME/.cache}/ringmaster
-# Inherited, so that a script called by another goes on counting.
+# Exported, so that a script called by another continues the time.
 export RM_STARTED=${RM_STARTED:-$(date +%s)}
 
 # One line for each thing that is done, with the seconds since the start.
@@ -12,7 +12,7 @@ stage() {
     printf '[%4d s] %s\n' "$(($(date +%s) - RM_STARTED))" "$*"
 }
 
-# The processor, and the vector units that decide which code libraries choose.
+# The processor, and its vector extensions, which decide what code libraries run.
 processorName() {
     local name units
     name=$(sed -n 's/^model name[^:]*: *//p' /proc/cpuinfo | head -n 1)

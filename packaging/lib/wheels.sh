@@ -3,11 +3,11 @@
 # Pinned wheels: fetched with their hashes checked, unpacked beside the final place, renamed.
 # Sourced by packaging/setup after common.sh.
 
-# Debian's own: another python3 earlier in PATH may lack pip.
+# Debian's python3, as another one earlier in PATH may lack pip.
 PYTHON=/usr/bin/python3
 RM_STAMP=.requirements.sha256
 
-# stampOf FILE...: identity of what is asked for.
+# stampOf FILE...: a hash that identifies the requested packages.
 stampOf() {
     cat "$@" | sha256sum | cut -d' ' -f1
 }
@@ -17,7 +17,7 @@ isStamped() {
     [[ -f $1/$RM_STAMP && $(<"$1/$RM_STAMP") == "$2" ]]
 }
 
-# The wheels are for CPython 3.11 on x86-64 whatever Python runs here: only the files are wanted.
+# Always wheels for CPython 3.11 on x86-64, whatever Python runs here, as only the files are used.
 wheelTags() {
     local minor
     printf -- '--python-version 3.11 --implementation cp --abi cp311 --abi abi3 --abi none'
@@ -46,7 +46,7 @@ unpackWheels() {
     chmod -f +x "$2"/torch/bin/* || true # zipfile drops the mode
 }
 
-# installWheels REQUIREMENTS TARGET: TARGET is as it was, or whole.
+# installWheels REQUIREMENTS TARGET: replaces TARGET atomically.
 installWheels() {
     local stamp downloads
     stamp=$(stampOf "$1")
@@ -56,7 +56,7 @@ installWheels() {
     fi
     downloads=$RM_CACHE/wheels-${stamp:0:16}
     stage "pinned wheels: fetch ${1##*/} (hashes checked) into $2"
-    rm -rf "$2".new "$2".old # of an interrupted run: the lock is ours
+    rm -rf "$2".new "$2".old # left by an interrupted run; we hold the lock
     downloadWheels "$1" "$downloads"
     unpackWheels "$downloads" "$2.new"
     printf '%s\n' "$stamp" >"$2.new/$RM_STAMP"

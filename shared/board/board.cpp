@@ -22,7 +22,7 @@ namespace {
 
 constexpr int64_t kNsPerMs = 1'000'000;
 
-// Written through write(2), so that a full disk is an error here and no SIGBUS later.
+// Written with write(2), so that a full disk is an error here instead of a SIGBUS later.
 Result<void> writeFreshPage(const std::string& path) {
     auto file = openFile(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
     if (!file)
@@ -86,7 +86,7 @@ struct Board::Impl {
     BoardPage* page;
 };
 
-// The page may hold anything: what does not decode to a command is none.
+// The page may hold anything; what does not decode as a command is ignored.
 std::optional<Command> Board::Impl::command() const {
     if (page->slot.load(std::memory_order_acquire) != kSlotFull)
         return std::nullopt;

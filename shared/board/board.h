@@ -27,14 +27,14 @@ enum class Phase : uint8_t {
 };
 const char* phaseName(Phase phase);
 
-/// One rank's page in shared memory (`board/rank-00003`, 4096 bytes, LAYOUT.md): the
-/// rank writes its status, the agent writes the command slot. Both sides only load and store;
-/// nobody waits, nobody locks. A page written by another layout version is refused.
+/// One rank's page in shared memory (`board/rank-00003`, 4096 bytes, LAYOUT.md). The rank writes
+/// its status, the agent writes the command slot. Both sides only load and store, without waits and
+/// locks. A page of another layout version is refused.
 class Board {
 public:
-    /// The rank's side: creates or takes over the page. A command that waits for this very
-    /// attempt of this rank stays; one for another attempt is dropped. A page of another layout
-    /// is replaced, so the agent opens a page anew when an attempt starts.
+    /// The rank's side: creates or takes over the page. A command that waits for this attempt of
+    /// this rank stays; one for another attempt is dropped. A page of another layout is replaced,
+    /// so the agent has to reopen the page when an attempt starts.
     static Result<Board> create(const std::string& path, int rank, int attempt);
     /// The agent's side. kNotFound until the rank created it.
     static Result<Board> open(const std::string& path);

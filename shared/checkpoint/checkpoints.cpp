@@ -71,10 +71,10 @@ bool isSameFolder(const std::string& a, const std::string& b) {
     return fs::weakly_canonical(a, error) == fs::weakly_canonical(b, error);
 }
 
-/// What an attempt has behind it that goes on from a checkpoint.
+/// The ancestors of an attempt that resumes from the checkpoint.
 std::vector<Manifest::Ancestor> behindOf(const Manifest& from) {
     auto behind = from.line.value_or(std::vector<Manifest::Ancestor>());
-    if (!from.line) // what was retired before is not known: all that may be behind it
+    if (!from.line) // what was retired is not known, so all earlier attempts
         for (int64_t attempt = 1; attempt < from.attempt; ++attempt)
             behind.push_back({attempt, from.step});
     behind.push_back({from.attempt, from.step});

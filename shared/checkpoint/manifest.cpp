@@ -174,7 +174,7 @@ Result<Manifest> parseManifest(const std::string& text, const std::string& sourc
                                             " is of a newer release; this one reads up to " +
                                             std::to_string(kManifestVersion));
     if (textAt(*json, "digest") != digestOf(*json))
-        return corrupt(source, "its digest does not fit what it says; it was changed");
+        return corrupt(source, "its digest does not match; it was changed");
     return readMembers(*json, source);
 }
 

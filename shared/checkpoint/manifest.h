@@ -12,8 +12,8 @@
 
 namespace rm {
 
-/// A checkpoint is a folder `step-000001000/` with a valid MANIFEST.json, written last
-/// (FORMAT.md beside this). A folder without one does not exist as far as readers go.
+/// A checkpoint is a folder `step-000001000/` with a valid MANIFEST.json, which is written last
+/// (FORMAT.md beside this). Readers ignore a folder without one.
 struct Manifest {
     int64_t version = 1;
     std::string runId;
@@ -22,7 +22,7 @@ struct Manifest {
     int64_t worldSize = 1;
     int64_t createdNs = 0; ///< Unix epoch
     std::string reason;    ///< as CheckpointSaved::reason
-    /// Of the weights in it; JSON null when NaN: they were not validated.
+    /// The loss of these weights; NaN (JSON null): they were not validated.
     double validationLoss = std::numeric_limits<double>::quiet_NaN();
     struct File {
         std::string name; ///< no '/', not "." or ".."
@@ -31,13 +31,13 @@ struct Manifest {
         bool operator==(const File&) const = default;
     };
     std::vector<File> files;
-    /// An earlier attempt whose steps up to `step` are behind this checkpoint.
+    /// An earlier attempt whose steps up to `step` belong to this checkpoint's line.
     struct Ancestor {
         int64_t attempt = 1;
         int64_t step = 0;
         bool operator==(const Ancestor&) const = default;
     };
-    /// By attempt; nullopt: release 0.1.0, which did not say, wrote it.
+    /// Sorted by attempt; nullopt: written by release 0.1.0, which did not record it.
     std::optional<std::vector<Ancestor>> line = std::nullopt;
     bool best = false; ///< when it was saved, of all checkpoints of its line
 
@@ -50,14 +50,14 @@ Result<Manifest> parseManifest(const std::string& json, const std::string& sourc
 
 /// "step-000001000"
 std::string checkpointName(int64_t step);
-/// "step-000001000-attempt-2": where another attempt has a checkpoint of that step already.
+/// "step-000001000-attempt-2", used if another attempt already has a checkpoint of that step.
 std::string checkpointName(int64_t step, int64_t attempt);
 
 /// Writes a checkpoint atomically: `fill(tempDir)` writes the files, then they are hashed and
-/// fsynced, MANIFEST.json is written last, the folder renamed into `parent` and `parent` fsynced.
-/// `manifest.files` is filled in. A checkpoint of the same step and attempt that exists already is
-/// replaced, only after the new one is complete; one of another attempt stays, and the new one gets
-/// the longer name. On failure nothing is left behind. Returns the final folder.
+/// fsynced, MANIFEST.json is written, the folder renamed into `parent` and `parent` fsynced.
+/// `manifest.files` is filled in. An existing checkpoint of the same step and attempt is replaced
+/// once the new one is complete; one of another attempt stays, and the new one gets the longer
+/// name. On failure nothing is left behind. Returns the final folder.
 Result<std::string> publishCheckpoint(const std::string& parent, Manifest manifest,
                                       const std::function<Result<void>(const std::string&)>& fill);
 
@@ -73,45 +73,47 @@ Result<std::vector<CheckpointEntry>> listCheckpoints(const std::string& parent);
 /// Reads the manifest of one folder: kNotFound when there is none.
 Result<Manifest> readManifest(const std::string& dir);
 
-/// Every byte against the manifest: kCorrupt names the first wrong file.
+/// Checks every byte against the manifest. kCorrupt names the first wrong file.
 Result<Manifest> verifyCheckpoint(const std::string& dir);
 
-/// Removes a checkpoint so that a crash half way leaves no half: manifest first.
+/// Removes a checkpoint, its manifest first, so that a crash half-way leaves no partial checkpoint.
 Result<void> removeCheckpoint(const std::string& dir);
 
-/// Whether a person's command made it: it is removed by a person only.
+/// Whether a person's command made it; then only a person removes it.
 bool wasAskedFor(const Manifest& manifest);
 
-/// Removes what an interrupted publishCheckpoint() left (`tmp-*`) in `parent`.
+/// Cleans `parent` up after an interrupted publishCheckpoint(): removes `tmp-*`, and renames
+/// `old-*` back if their checkpoint is missing.
 void sweepUnpublished(const std::string& parent);
 
-/// The living line of a run: its newest attempt, and of the earlier ones what that attempt has
-/// behind it. All other checkpoints of the run are retired: those of abandoned lines.
+/// The living line of a run: its newest attempt and the parts of earlier attempts that it
+/// continues. All other checkpoints of the run are on abandoned lines and hence retired.
 struct CheckpointLine {
     int64_t attempt = 1; ///< the newest
     std::vector<Manifest::Ancestor> behind;
-    std::string startedFrom; ///< the entry's path; empty: from none of the run's own checkpoints
+    std::string startedFrom; ///< the entry's path; empty: none of the run's own checkpoints
 
     bool has(const Manifest& manifest) const;
     bool operator==(const CheckpointLine&) const = default;
 };
 
 /// The line of an attempt that starts, or started, from the checkpoint folder `startFrom` (empty:
-/// none), which need not be one of `entries`: all checkpoints of the run that are there.
+/// none). `entries` are all existing checkpoints of the run; `startFrom` need not be one of them.
 CheckpointLine lineOf(const std::vector<CheckpointEntry>& entries, int64_t attempt,
                       const std::string& startFrom);
 
-/// The best of a line: of those that were it when they were saved, the newest. Release 0.1.0 did
-/// not say it: of its checkpoints the one with the lowest validation loss. nullptr: there is none.
+/// The best checkpoint of a line: the newest of those that were the best when saved. Release 0.1.0
+/// did not record that; of its checkpoints it is the one with the lowest validation loss. nullptr:
+/// none.
 const CheckpointEntry* bestOf(const std::vector<CheckpointEntry>& entries,
                               const CheckpointLine& line);
 
-/// Which of `entries` (any order) the rule removes: those of the line but
+/// Paths of the `entries` (in any order) that retention removes: all of the line except
 /// - its `keepLast` newest, not counting those with the reason "best",
 /// - the best if `keepBest`,
 /// - those saved by "command" or "pause",
 /// - the one that the attempt started from, until the attempt has `keepLast` of its own.
-/// Retired ones are a person's to remove. Returns paths.
+/// Retired ones are only removed by a person.
 std::vector<std::string> checkpointsToRemove(const std::vector<CheckpointEntry>& entries,
                                              const CheckpointLine& line, int64_t keepLast,
                                              bool keepBest);

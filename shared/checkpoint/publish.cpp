@@ -74,7 +74,7 @@ Result<void> writeAllBut(const std::string& dir, Manifest& manifest,
     return writeFileAtomically(dir + "/" + kManifestName, toJson(manifest));
 }
 
-// One step on Linux's own file systems.
+// Atomic on Linux's own file systems.
 bool exchange(const std::string& a, const std::string& b) {
 #ifdef RENAME_EXCHANGE
     return ::renameat2(AT_FDCWD, a.c_str(), AT_FDCWD, b.c_str(), RENAME_EXCHANGE) == 0;
@@ -90,7 +90,8 @@ Result<void> moveFolder(const std::string& from, const std::string& to) {
     return {};
 }
 
-// Where folders cannot be exchanged (NFS), sweepUnpublished() heals a crash between the renames.
+// For file systems that cannot exchange folders (NFS). sweepUnpublished() repairs a crash between
+// the two renames.
 Result<std::string> replaceInTwoSteps(const std::string& temporary, const std::string& final) {
     const fs::path target(final);
     const std::string old = target.parent_path() /
@@ -104,7 +105,7 @@ Result<std::string> replaceInTwoSteps(const std::string& temporary, const std::s
     return old;
 }
 
-// The folder that was there before, to be removed once the new one is safe; empty: none.
+// Returns the folder that was there before, to be removed once the new one is durable; empty: none.
 Result<std::string> moveIntoPlace(const std::string& temporary, const std::string& final) {
     std::error_code ignored;
     if (fs::exists(fs::symlink_status(final, ignored)))
@@ -121,7 +122,7 @@ std::string nameBeforeReplacing(const std::string& name) {
     return rest.substr(0, rest.rfind('-', lastDash - 1));
 }
 
-// A checkpoint of another attempt, or of a later release, is not ours to replace.
+// A checkpoint of another attempt or of a later release is never replaced.
 std::string finalName(const std::string& parent, const Manifest& manifest) {
     const std::string name = checkpointName(manifest.step);
     const auto there = readManifest(parent + "/" + name);
@@ -130,7 +131,7 @@ std::string finalName(const std::string& parent, const Manifest& manifest) {
     return isFree ? name : checkpointName(manifest.step, manifest.attempt);
 }
 
-// What takes a checkpoint's place is kept for as long as that one would have been.
+// A checkpoint that replaces another is kept for at least as long as the other would have been.
 std::string reasonInPlaceOf(const std::string& replaced, const Manifest& manifest) {
     const auto there = readManifest(replaced);
     if (!there || wasAskedFor(manifest))

@@ -20,7 +20,7 @@ namespace {
 
 using OrderedJson = nlohmann::ordered_json;
 
-// The format wants the tensors' bytes at a multiple of 8; spaces fill the header up.
+// The format aligns the tensors' bytes to 8; spaces pad the header.
 constexpr size_t kHeaderAlignment = 8;
 
 bool fitsItsBytes(const TensorView& tensor) {

@@ -53,7 +53,7 @@ private:
     std::unique_ptr<Impl> m_impl;
 };
 
-/// The header alone, for SafetensorsFile and the fuzzer: views into `file`.
+/// Parses the header, for SafetensorsFile and the fuzzer. The views point into `file`.
 Result<std::pair<std::vector<TensorView>, TensorMetadata>>
 parseSafetensors(std::span<const std::byte> file, const std::string& source);
 

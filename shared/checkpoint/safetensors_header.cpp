@@ -22,8 +22,8 @@ struct Entry {
     std::vector<uint64_t> offsets;
 };
 
-/// Reads the header as it is parsed, so that a hostile one never becomes a tree in memory: what
-/// does not belong ends the parsing where it stands.
+/// Reads the header as a stream of parser events, so that a hostile one is never built as a tree in
+/// memory: parsing ends at the first thing that does not belong there.
 class HeaderReader : public nlohmann::json_sax<Json> {
 public:
     std::vector<Entry> entries;
@@ -152,7 +152,7 @@ std::string faultOf(const Entry& entry, uint64_t expectedBegin, uint64_t dataByt
     return {};
 }
 
-// Sets the views; what is wrong otherwise.
+// Sets the views; returns what is wrong, if anything.
 std::string placeTensors(std::vector<Entry>& entries, std::span<const std::byte> data) {
     std::ranges::sort(entries, {}, &Entry::offsets);
     uint64_t end = 0;

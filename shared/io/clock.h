@@ -8,8 +8,8 @@ namespace rm {
 
 int64_t wallNowNs();      ///< nanoseconds since the Unix epoch
 int64_t monotonicNowNs(); ///< CLOCK_MONOTONIC: for durations
-/// The same clock, read from the last kernel tick where the system has such a one: some 10 ms
-/// behind at most and many times cheaper.
+/// The same clock as of the last kernel tick, if the system has such a clock: up to some 10 ms
+/// behind, but many times cheaper.
 int64_t coarseMonotonicNowNs();
 
 /// Until `deadline`, rounded up; 0 once it has passed.

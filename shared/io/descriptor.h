@@ -34,7 +34,7 @@ private:
 /// open(2) with O_CLOEXEC; the error reads "open PATH: cause".
 Result<Descriptor> openFile(const std::string& path, int flags, unsigned mode = 0666);
 
-/// Fills as much of `buffer` as there is; 0 at the end of the file.
+/// Reads until `buffer` is full or the file ends; 0 at the end of the file.
 Result<size_t> readSome(int fd, std::span<std::byte> buffer, const std::string& path);
 
 /// Writes until all is written or an error comes; `written` says how far in either case.

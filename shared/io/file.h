@@ -13,7 +13,8 @@ namespace rm {
 /// Whole small files. Errors name the path and the errno's text.
 Result<std::string> readFile(const std::string& path, size_t maxBytes = 64u << 20);
 
-/// temp file beside it, write, fsync, rename, fsync folder: readers see the old or the new text.
+/// Writes a temporary file beside it, fsyncs, renames, fsyncs the folder: readers see the old or
+/// the new text.
 Result<void> writeFileAtomically(const std::string& path, std::string_view text);
 
 /// mkdir -p with mode 0700.

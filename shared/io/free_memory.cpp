@@ -56,7 +56,7 @@ std::optional<Group> groupOf(const std::string& root) {
     return found;
 }
 
-/// What the groups, each within the one above it, leave; none: they set no limit.
+/// What the limits of the group and those above it leave; none: there is no limit.
 std::optional<int64_t> leftByGroups(const std::string& root) {
     auto group = groupOf(root);
     std::optional<int64_t> least;
@@ -65,7 +65,7 @@ std::optional<int64_t> leftByGroups(const std::string& root) {
         const auto limit = numberIn(readFile(folder + group->limit).value_or(""));
         const auto usage = numberIn(readFile(folder + group->usage).value_or(""));
         if (limit && usage) {
-            // Pages of files are given up when memory is short.
+            // The kernel drops cached file pages when memory is short.
             const int64_t cached = numberOf(folder + "memory.stat", "inactive_file ").value_or(0);
             const int64_t left = std::max<int64_t>(0, *limit - (*usage - cached));
             least = std::min(least.value_or(left), left);

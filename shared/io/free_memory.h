@@ -6,15 +6,14 @@
 
 namespace rm {
 
-/// Bytes of this machine's memory that processes can still have: what the kernel calls available,
-/// or less where a control group (a container, a batch system's job) leaves less. `root`: what
-/// stands for "/", for tests. 0: the kernel does not tell.
+/// Bytes of memory that processes can still allocate: MemAvailable, or less if a control group (a
+/// container, a Slurm job) leaves less. `root` replaces "/" in tests. 0: the kernel does not say.
 int64_t freeHostBytes(const std::string& root = "");
 
-/// Of this process, in memory now: programs and libraries, and what it allocated.
+/// Resident memory of this process: programs and libraries, and what it allocated.
 int64_t programBytes();
 int64_t heapBytes();
-/// Of this process, in memory or not yet: what RLIMIT_DATA counts.
+/// Data memory of this process, resident or not, as RLIMIT_DATA counts it.
 int64_t dataBytes();
 
 } // namespace rm

@@ -12,8 +12,8 @@ const Json* memberOf(const Json& object, const char* key) {
     return found != object.end() ? &*found : nullptr;
 }
 
-/// Whether objects and lists stand in each other so often that walking through them, which nlohmann
-/// does by recursion, could use up the stack.
+/// Whether objects and lists are nested so deeply that nlohmann's recursion over them could
+/// overflow the stack.
 bool isTooDeep(std::string_view text) {
     constexpr int kMostDeep = 200;
     int depth = 0;

@@ -20,7 +20,7 @@ Result<Json> parseJson(std::string_view text, const std::string& source);
 /// Compact, keys sorted; bytes that are not UTF-8 become U+FFFD.
 std::string dumpJson(const Json& json);
 
-/// What `object` (which may be anything) holds under `key`, if it is of that type.
+/// The value of `key` in `object` if it has that type; `object` may be any JSON value.
 std::optional<int64_t> intAt(const Json& object, const char* key);
 std::optional<std::string> textAt(const Json& object, const char* key);
 std::optional<bool> boolAt(const Json& object, const char* key);

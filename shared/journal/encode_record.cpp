@@ -81,7 +81,7 @@ Body build(Builder& b, const AttemptEnded& r) {
         .Union();
 }
 
-// The variant's order is the union's: one list, kept equal here and at decoding.
+// The variant's order must be the union's; encoding and decoding both rely on it.
 fb::RecordBody typeOf(const Record& record) {
     static_assert(std::variant_size_v<Record> == size_t(fb::RecordBody::MAX));
     return fb::RecordBody(record.index() + 1);

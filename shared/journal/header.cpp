@@ -55,7 +55,7 @@ Result<uint64_t> endOfShortFile(std::span<const std::byte> bytes, const std::str
     return fail(ErrorCode::kCorrupt, "read " + path + ": not a journal");
 }
 
-// Keeps the bytes not yet in whole frames beside the scanner, to judge them at the end.
+// Keeps the bytes that are not in whole frames yet, to judge them at the end.
 class EndFinder {
 public:
     Result<void> feed(std::span<const std::byte> bytes) {

@@ -16,8 +16,8 @@ inline constexpr uint32_t kJournalVersion = 1;
 /// Appends records to one file; the only writer of that file. Not thread-safe.
 class JournalWriter {
 public:
-    /// Creates the file or goes on behind its last whole record (a torn tail is cut off).
-    /// A damaged middle gives kCorrupt with file and offset; nothing is changed then.
+    /// Creates the file or continues after its last whole record (a torn tail is cut off). kCorrupt
+    /// with file and offset if it is damaged before the end; the file is then not changed.
     /// kUnavailable while another process writes the file.
     static Result<JournalWriter> open(const std::string& path);
 
@@ -28,9 +28,9 @@ public:
     /// Buffers a record. Infallible.
     void append(const Record& record);
 
-    /// Hands what is buffered to the kernel with one write (survives our death, not the
-    /// machine's). On error what was not written stays buffered and a later flush() retries,
-    /// so a full disk heals by itself.
+    /// Hands the buffer to the kernel with one write: it then survives a crash of this process, not
+    /// of the machine. On error the unwritten rest stays buffered for the next flush(), so that
+    /// writing resumes when a full disk has room again.
     Result<void> flush();
 
     /// flush() and fdatasync().
@@ -54,7 +54,7 @@ public:
     /// An error is final.
     Result<std::optional<Record>> next();
 
-    /// Where to go on: start of the first byte not yet returned by next(), within the file.
+    /// Where to continue: offset of the first byte not yet returned by next(), within the file.
     uint64_t cursor() const;
     uint64_t skipped() const { return m_skipped; }
 

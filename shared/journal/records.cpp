@@ -37,7 +37,7 @@ Result<Record> read(const fb::AttemptStarted& r) {
                           r.start_step(), r.wall_ns(), textOf(r.start_from())};
 }
 
-/// What a metric says of itself by numbers, each with the greatest that this release knows.
+/// The enum fields of a metric's description, each with the greatest value that this release knows.
 Result<void> checkWords(const fb::MetricRegistered& r) {
     const std::tuple<const char*, uint8_t, uint8_t> words[] = {
         {"kind", r.kind(), uint8_t(MetricKind::kCounter)},

@@ -14,7 +14,7 @@
 
 namespace rm {
 
-/// Values of what journals hold; `records.fbs` is their form on disk (FORMAT.md beside it).
+/// The records of a journal as values; `records.fbs` is their form on disk (FORMAT.md beside it).
 /// Times: `wallNs` is nanoseconds since the Unix epoch, for people and for skew; order within
 /// one file is the file's own.
 
@@ -58,7 +58,7 @@ struct Event {
     bool operator==(const Event&) const = default;
 };
 
-/// Rank 0's word that all ranks acted on a command at the boundary after `step`.
+/// Rank 0's report that all ranks acted on a command at the boundary after `step`.
 struct CommandApplied {
     std::string id;
     std::string kind; ///< commandKindName()

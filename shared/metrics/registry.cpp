@@ -198,7 +198,7 @@ std::vector<MetricDef> runMetrics() {
     };
 }
 
-/// What is sampled of the machines meanwhile.
+/// What the agents sample on the machines.
 std::vector<MetricDef> machineMetrics() {
     using namespace metric;
     return {

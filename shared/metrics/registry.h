@@ -17,7 +17,7 @@ enum class MetricKind : uint8_t {
     kCounter = 1, ///< only grows
 };
 
-/// Who has one series of it.
+/// What has one series each.
 enum class MetricScope : uint8_t {
     kRun = 0,  ///< one series a run, emitted by rank 0
     kRank = 1, ///< one series a rank
@@ -27,10 +27,10 @@ enum class MetricScope : uint8_t {
 /// What orders its samples.
 enum class MetricClock : uint8_t {
     kStep = 0, ///< emitted by the ranks at their steps
-    kWall = 1, ///< sampled meanwhile, each second or so
+    kWall = 1, ///< sampled about every second
 };
 
-/// Which values are good news.
+/// Which values are better.
 enum class MetricDirection : uint8_t {
     kNeither = 0,
     kLower = 1,
@@ -46,14 +46,14 @@ enum class MetricFormat : uint8_t {
 
 /// How the series of several ranks share a chart.
 enum class MetricRanks : uint8_t {
-    kEach = 0,  ///< a line each; of many ranks the middle and the extremes
+    kEach = 0,  ///< a line each; of many ranks the median and the extremes
     kFirst = 1, ///< that of the first rank: the others have the same
     kMean = 2,  ///< one line of their mean at the steps of rank 0
 };
 
 using MetricId = uint16_t;
 
-/// All that emitting, storing, watching and showing a metric takes.
+/// Everything that is needed to emit, store, watch and show a metric.
 struct MetricDef {
     MetricId id = 0;
     std::string name = {}; ///< "train/loss": [a-z0-9_./-], at most 64, with one '/'
@@ -66,8 +66,8 @@ struct MetricDef {
     MetricFormat format = MetricFormat::kNumber;
     MetricRanks ranks = MetricRanks::kEach;
     bool smooth = false; ///< noisy from step to step: charts smooth it
-    /// Key of the chart that it shares with others: of metricPanels(), or one of the run's own.
-    /// Empty: a chart of its own.
+    /// Key of the chart that it shares with others, of metricPanels() or the run's own. Empty: a
+    /// chart for this metric alone.
     std::string panel = {};
     uint8_t place = 0;      ///< in its chart, from 0
     std::string label = {}; ///< in words: "all-reduce"; empty: what follows the '/' of the name
@@ -83,9 +83,9 @@ struct MetricPanel {
     uint8_t colour = 0;     ///< of its first line, as an index of the theme's series colours
     bool fromZero = false;
     bool canBeLog = true;    ///< follows when charts are switched to a logarithmic axis
-    bool hasPast = true;     ///< shows what abandoned attempts and the parent made of it, too
+    bool hasPast = true;     ///< also shows curves of abandoned lines and the parent
     bool isMain = false;     ///< of the part that a person looks at first
-    bool isStanding = false; ///< stands there before the first value, too
+    bool isStanding = false; ///< shown before the first value, too
 };
 
 /// Ids of the metrics Ringmaster itself emits. Stored in journals: never renumber.
@@ -133,18 +133,18 @@ std::span<const MetricDef> builtinMetrics();
 /// The charts that the metrics above share, in the order in which they are shown.
 std::span<const MetricPanel> metricPanels();
 
-/// nullptr when there is none.
+/// nullptr when there is no metric of this id or name.
 const MetricDef* findBuiltinMetric(MetricId id);
 const MetricDef* findBuiltinMetric(std::string_view name);
 
-/// Of a metric above.
+/// The definition of one of the ids above.
 const MetricDef& builtinMetric(MetricId id);
 const std::string& metricName(MetricId id);
 
 /// The metrics above of one panel, by place.
 std::vector<const MetricDef*> metricsOfPanel(std::string_view panel);
 
-/// MetricDef::label and MetricDef::brief, or what stands for them.
+/// MetricDef::label and MetricDef::brief, or their defaults if empty.
 std::string labelOf(const MetricDef& metric);
 std::string briefOf(const MetricDef& metric);
 

@@ -20,8 +20,8 @@ std::vector<std::string_view> generatorKeys();
 /// Adds that model.heads must divide model.width, where it does not.
 void checkHeads(const RunSpec& spec, std::vector<std::string>& mistakes);
 
-/// Of `layers` blocks with attention and a feed-forward net of model.feed_forward, and embeddings
-/// for `vocabularies` of data.vocab_size tokens, in sequences of model.context.
+/// The bound of `layers` blocks with attention and a feed-forward net of model.feed_forward, with
+/// embeddings for `vocabularies` of data.vocab_size tokens, on sequences of model.context.
 ModelBound transformerBound(const RunSpec& spec, int64_t layers, int vocabularies);
 
 } // namespace rm

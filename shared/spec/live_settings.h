@@ -17,15 +17,15 @@ using LiveSettings = std::map<std::string, double, std::less<>>;
 /// The keys that can be set, in the order of the schema: its rows that are live().
 std::vector<std::string_view> liveKeys();
 
-/// Reads the value of a key. kInvalid: it is no live key, no number (no whole one where the field
-/// is one), or outside the field's bounds.
+/// Reads the value of a key. kInvalid: the key is not live, or the value is not a number (for
+/// integer fields a whole one) within the field's bounds.
 Result<double> parseLiveSetting(const std::string& key, const std::string& value);
 
 /// Of a live key; aborts for any other.
 double liveValue(const RunSpec& spec, std::string_view key);
 bool isWhole(std::string_view key);
 
-/// Makes every setting, of live keys, in the spec.
+/// Applies the settings, all of live keys, to the spec.
 void apply(const LiveSettings& settings, RunSpec& spec);
 
 } // namespace rm

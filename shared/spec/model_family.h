@@ -23,26 +23,26 @@ enum class DataKind {
 struct FamilyRow {
     SchemaRow row;
     std::string_view after =
-        {}; ///< key of the row behind which it stands; empty: last of its section
+        {}; ///< key of the row after which it stands; empty: last of its section
 };
 
-/// Upper bounds of what a model takes, in numbers of float32.
+/// Upper bounds of a model's memory, counted in float32 values.
 struct ModelBound {
     double parameters = 0;
-    double perSample = 0; ///< kept for the backward pass, and what it makes at once
+    double perSample = 0; ///< kept for the backward pass, and temporary tensors
     double samples = 1;   ///< of a micro-batch
 };
 
-/// Models that share fields, data and code: all that spec, form and app know of model.type. The
+/// Models that share fields, data and code. Spec, form and app know models only by these. The
 /// trainer has a Workload of the same name (trainer/train/workloads).
 struct ModelFamily {
     std::string_view name;
     std::vector<std::string_view> types; ///< values of model.type
     DataKind data = DataKind::kText;
     std::vector<FamilyRow> rows = {}; ///< fields of its own
-    /// Keys of other fields that have an effect with it and not with every family.
+    /// Keys of shared fields that have an effect with this family but not with every one.
     std::vector<std::string_view> uses;
-    /// What its validation can measure, the loss first; what train.watch may be.
+    /// What its validation can measure, the loss first, and hence what train.watch may name.
     std::vector<MetricId> figures;
     /// Adds every rule across fields that `spec` breaks.
     void (*check)(const RunSpec& spec, std::vector<std::string>& mistakes) = nullptr;
@@ -54,14 +54,14 @@ std::span<const ModelFamily> modelFamilies();
 
 /// The family that has this value of model.type; nullptr: none.
 const ModelFamily* findFamily(std::string_view type);
-/// Of a spec that was checked.
+/// The family of a checked spec.
 const ModelFamily& familyOf(const RunSpec& spec);
 
 /// How train.watch names a metric of validation: "bleu" of validation/bleu.
 std::string_view watchNameOf(MetricId figure);
 
-/// Bytes that a rank of this run certainly does not need: several times what it does need, made of
-/// the spec alone in no time. What the trainer estimates is always less.
+/// A rough upper bound of the bytes that a rank of this run needs, several times too high, computed
+/// at once from the spec alone. The trainer's estimate is always lower.
 int64_t memoryBound(const RunSpec& spec);
 
 } // namespace rm

@@ -39,7 +39,7 @@ bool isPath(std::string_view path) {
     return path.empty() || (path.front() == '/' && path.find('\n') == path.npos);
 }
 
-// Counts first: what is behind them may then add without overflow.
+// Checks the counts first, so that the sums below cannot overflow.
 bool hasSaneCounts(const NodePlan& plan) {
     const auto within = [](int64_t value, int64_t low, int64_t high) {
         return value >= low && value <= high;

@@ -50,7 +50,7 @@ struct RunSpec {
         std::vector<std::string> train;
         std::vector<std::string> validation; ///< empty: hold out `validationShare` of train
         double validationShare = 0.05;
-        bool stage = false; ///< paths are on the launching computer; send them by content hash
+        bool stage = false; ///< paths are on the launching computer and are sent to the nodes
         std::string tokenizer = "bytes"; ///< "bytes" | "sentencepiece" | "tokenizer.json"
         std::string tokenizerFile;       ///< or its folder; empty: of model.startFrom, else learnt
         int64_t vocabSize = 8000;        ///< sentencepiece only; translation: per language
@@ -165,8 +165,8 @@ struct SpecField {
 /// Every field in the order in which it is written and shown. Lives for ever.
 std::span<const SpecField> specSchema();
 
-/// Reads TOML. Fails with kInvalid naming `source`, line, key, value and what is allowed: bad
-/// syntax, unknown key (with the nearest known one), wrong type. Does not check bounds.
+/// Reads TOML. kInvalid for bad syntax, an unknown key (naming the nearest known one) or a wrong
+/// type, with `source`, line, key, value and what is allowed. Does not check bounds.
 Result<RunSpec> parseRunSpec(std::string_view toml, std::string_view source);
 
 /// parseRunSpec() of a file of at most 1 MiB.

@@ -401,7 +401,7 @@ Rows launchFields() {
     };
 }
 
-/// Where a family's own row goes: behind the one that it names, else last in its section.
+/// Where a family's own row goes: after the row that it names, else last in its section.
 auto placeFor(const FamilyRow& own, std::vector<SchemaRow>& rows) {
     const auto section = [](std::string_view key) { return key.substr(0, key.find('.')); };
     const auto last = std::ranges::find_if(rows.rbegin(), rows.rend(), [&](const SchemaRow& row) {

@@ -14,7 +14,7 @@ struct Bounds {
     double min, max;
 };
 
-/// A row and what is said of it behind its call: number(...).basic().alsoCalled({...}).
+/// A row whose properties are set by chained calls: number(...).basic().alsoCalled({...}).
 struct Row : SchemaRow {
     Row basic() && {
         isBasic = true;

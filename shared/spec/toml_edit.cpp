@@ -19,7 +19,7 @@ std::string valueText(const TomlField& field) {
     return written.substr(begin, written.size() - begin - 1);
 }
 
-/// The place of a line's column: the parser counts both from 1, columns in code points.
+/// The byte offset of a line and column, both counted from 1, columns in code points.
 size_t offsetOf(std::string_view text, toml::source_position position) {
     size_t at = 0;
     for (toml::source_index line = 1; line < position.line; ++line)
@@ -43,7 +43,7 @@ size_t nextLine(std::string_view text, size_t at) {
     return end == text.npos ? text.size() : end + 1;
 }
 
-/// A comment behind the value stays in its column while there is room before it.
+/// Keeps a comment after the value in its column as long as there is room before it.
 void keepColumn(std::string& text, size_t behindValue, ptrdiff_t growth) {
     const size_t comment = text.find_first_not_of(kBlank, behindValue);
     if (comment == text.npos || text[comment] != '#' || text[behindValue] != ' ')
@@ -64,7 +64,7 @@ std::string replaceValue(std::string text, const toml::source_region& where,
     return text;
 }
 
-/// The last value of a table that is no table with a header of its own; null: there is none.
+/// The last value of a table that is not a sub-table with its own header; null: there is none.
 const toml::node* lastValue(const toml::table& table) {
     const toml::node* last = nullptr;
     for (const auto& [key, node] : table) {
@@ -81,7 +81,7 @@ std::string insertLine(std::string text, size_t at, const std::string& line) {
     return text.insert(at, line + '\n');
 }
 
-/// Below `above`, as far to the right as it.
+/// Inserts below `above`, with the same indentation.
 std::string insertBelow(const std::string& text, toml::source_position above,
                         const std::string& line) {
     const size_t at = offsetOf(text, above), start = lineStart(text, at);
@@ -89,7 +89,7 @@ std::string insertBelow(const std::string& text, toml::source_position above,
     return insertLine(text, nextLine(text, at), text.substr(start, indent) + line);
 }
 
-/// Behind the comments that a file begins with.
+/// Inserts after the comments at the beginning of the file.
 std::string insertOnTop(const std::string& text, const std::string& line) {
     size_t at = 0;
     while (at < text.size() && text[at] == '#')

@@ -9,11 +9,10 @@
 
 namespace rm {
 
-/// `toml` with the value of one key as `field` has it and all else as a person wrote it: comments,
-/// order, blank lines, and the column of a comment behind the value where that can be kept. A key
-/// that is not there is added behind the others of its section, a section at the end.
-/// kInvalid: `toml` is none (with `source`, line and column), or holds the key in a form that is
-/// not a value.
+/// Sets one key of `toml` to the value of `field` and keeps everything else: comments, order, blank
+/// lines and, if possible, the column of a comment after the value. A missing key is added at the
+/// end of its section, a missing section at the end. kInvalid: `toml` cannot be parsed (with
+/// `source`, line and column), or has the key in a form that is not a value.
 Result<std::string> setTomlField(std::string_view toml, std::string_view source,
                                  const TomlField& field);
 

@@ -19,7 +19,8 @@ namespace {
 
 constexpr size_t kMaxMistakes = 20;
 
-/// Letters added, left out, replaced, or swapped with the next (optimal string alignment).
+/// Number of insertions, deletions, replacements and swaps of neighbours (optimal string
+/// alignment).
 size_t editDistance(std::string_view a, std::string_view b) {
     std::vector<size_t> before, last(b.size() + 1), row(b.size() + 1);
     std::iota(last.begin(), last.end(), size_t{0});
@@ -46,7 +47,7 @@ std::string plainKey(std::string_view key) {
 
 constexpr size_t kUnlike = SIZE_MAX;
 
-/// Edits between two names; kUnlike when one is no misspelling of the other.
+/// Edit distance of two names; kUnlike when it is too large for a misspelling.
 size_t misspelling(std::string_view name, std::string_view written) {
     const size_t most = written.size() < 5 ? 1 : std::max<size_t>(2, written.size() / 3);
     if (std::max(name.size(), written.size()) - std::min(name.size(), written.size()) > most)
@@ -55,10 +56,10 @@ size_t misspelling(std::string_view name, std::string_view written) {
     return edits <= most && edits < std::min(name.size(), written.size()) ? edits : kUnlike;
 }
 
-/// How far an unknown key, plain, is from that of a field: the name counts most, be it the field's
-/// own or one that it has elsewhere, and then the section. kUnlike: nobody means this field by it.
+/// How far an unknown key (as plainKey()) is from a field. The distance to its name or one of its
+/// aliases counts most, then that of the section. kUnlike: the key does not mean this field.
 size_t unlikeness(const TomlField& field, std::string_view key) {
-    constexpr size_t kEdit = 1000, kAlias = 300; // of a section's few letters
+    constexpr size_t kEdit = 1000, kAlias = 300; // in units of a section's letters
     const auto [section, name] = splitKey(key);
     const auto [itsSection, itsName] = splitKey(field.key);
     size_t best = misspelling(itsName, name);
@@ -135,7 +136,7 @@ public:
         : m_source(source)
         , m_fields(fields) {}
 
-    // At most two levels hold keys of ours, so deeper tables are mistakes and no recursion.
+    // Our keys have at most two levels; deeper tables are mistakes, so no recursion is needed.
     void readRoot(const toml::table& root) {
         for (const auto& [key, node] : root) {
             const std::string name(key.str());
@@ -197,7 +198,7 @@ private:
         complain(node, "unknown key \"" + key + "\"", {}, key);
     }
 
-    // Looked for only when it is shown: a wrong file may have a thousand unknown keys.
+    // Searched only when it is shown, as a wrong file may have a thousand unknown keys.
     std::string suggestion(const std::string& unknownKey) const {
         if (unknownKey.empty())
             return {};

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one way in which toml++ is included, for the files of this folder that read TOML: without
-// exceptions (toml::parse answers a parse_result that is asked with operator bool) and whole in
-// each file, so only .cpp files include it. No bytes of a document end the program.
+// Includes toml++ for the files of this folder that read TOML: without exceptions (toml::parse
+// returns a parse_result with an operator bool) and header-only, so only .cpp files include this.
+// No document, however malformed, can end the program.
 #pragma once
 
 #define TOML_EXCEPTIONS 0
 #define TOML_HEADER_ONLY 1
-// toml++ 3.3 reaches its "unreachable" at letters such as U+00E9 in a bare key. No is what the
-// tables there mean.
+// toml++ 3.3 reaches TOML_UNREACHABLE at letters such as U+00E9 in a bare key, where its tables
+// should return false.
 #include <toml++/impl/preprocessor.h>
 #undef TOML_UNREACHABLE
 #define TOML_UNREACHABLE return false

@@ -67,7 +67,7 @@ Body build(Builder& b, const Refusal& m) {
     return fb::CreateRefusal(b, m.code, flatText(b, m.message)).Union();
 }
 
-// The variant's order is the union's: one list, kept equal here and at decoding.
+// The variant's order must be the union's; encoding and decoding both rely on it.
 fb::MessageBody typeOf(const Message& message) {
     static_assert(std::variant_size_v<Message> == size_t(fb::MessageBody::MAX));
     return fb::MessageBody(message.index() + 1);

@@ -28,7 +28,7 @@ size_t sizeOf(const flatbuffers::Vector<T>* vector) {
 Result<std::string> replicatedFile(const flatbuffers::String* file) {
     constexpr size_t kMaxFile = 80;
     if (!file || file->size() > kMaxFile || !isReplicatedFile(file->str()))
-        return corrupt("a file that no run directory replicates");
+        return corrupt("a file that is not replicated");
     return file->str();
 }
 

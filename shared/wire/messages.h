@@ -64,7 +64,7 @@ enum class CommandKind : uint8_t {
 };
 const char* commandKindName(CommandKind kind); ///< "hold", "continue", ...
 
-/// App -> agent. Sending the same id again asks for its state and does nothing twice.
+/// App -> agent. Sending an id again only asks for its state; a command takes effect once.
 struct Command {
     std::string id; ///< UUID
     CommandKind kind = CommandKind::kHold;
@@ -74,7 +74,7 @@ struct Command {
 
 enum class CommandProgress : uint8_t {
     kAccepted = 0, ///< on the board of rank 0 (or, kill, being done)
-    kApplied = 1,  ///< all ranks acted; `step` says where
+    kApplied = 1,  ///< all ranks acted; `step` says after which step
     kRefused = 2,  ///< will not happen; `message` says why
 };
 

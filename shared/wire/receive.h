@@ -15,7 +15,7 @@ namespace rm {
 
 /// The transfer stream of `ringmaster-agent receive` (RECEIVE.md beside this): frames as in
 /// shared/io/frame.h; a payload's first byte is its type, then JSON ('J') or, for Chunk ('D'),
-/// one whole zstd frame. Both sides are passive codecs here; files are the agent's business.
+/// one whole zstd frame. Only the codec is here, for both sides; the agent handles the files.
 ///
 ///   app   -> Offer{blobs}                   agent -> Missing{blobs with the offset to go on from}
 ///   app   -> Chunk... BlobEnd{sha}          agent -> Stored{sha} | Failed{message}

@@ -8,8 +8,8 @@
 
 namespace rm {
 
-/// A device without hardware, the CPU otherwise, whose graphs replay from their third run on: then
-/// the step is not called any more, as a recording would not, unless replays shall compute.
+/// A fake device that computes on the CPU and whose graphs replay from their third run on. A replay
+/// does not call the step, like a real recording, unless `computes` is set.
 class FakeDevice final : public DevicePlugin {
 public:
     class Graph final : public StepGraph {
@@ -51,8 +51,8 @@ public:
     };
     static constexpr int kWarmUps = 2;
 
-    std::string obstacle;  ///< to every recording
-    bool computes = false; ///< replays do
+    std::string obstacle;  ///< of every recording; empty: none
+    bool computes = false; ///< replays call the step
     int graphs = 0;        ///< made
     int replays = 0;
 

@@ -22,9 +22,9 @@ struct SeenProcess {
     QString command; ///< its arguments joined by spaces
 };
 
-/// A small network of its own, unseen by the machine's: the laptop and two nodes, each a network
-/// namespace. Interfaces on a node: `mgmt0` to the laptop, `data0` to the other node; the laptop
-/// cannot reach the data network and nothing is forwarded.
+/// A small network in namespaces, isolated from the machine's: the laptop and two nodes, each a
+/// network namespace. Interfaces on a node: `mgmt0` to the laptop, `data0` to the other node; the
+/// laptop cannot reach the data network and nothing is forwarded.
 ///
 ///     laptop 10.231.1.1 -- 10.231.1.2 node 0 10.231.3.1 --.
 ///     laptop 10.231.2.1 -- 10.231.2.2 node 1 10.231.3.2 --'
@@ -45,7 +45,7 @@ public:
     static QString managementAddress(int index); ///< of the node
     static QString dataAddress(int index);
 
-    /// Cuts or heals the link between the laptop and a node; silent, as a pulled cable is.
+    /// Cuts or restores the link between the laptop and a node, silently like a pulled cable.
     Result<void> setManagementLink(int index, bool up);
 
     /// Bytes that came in over the management link so far; -1: unknown.

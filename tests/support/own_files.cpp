@@ -27,7 +27,7 @@ Result<void> canMountOwnFiles() {
                 "make a mount namespace: " + probe.readAllStandardError().trimmed().toStdString());
 }
 
-// In place, because a mount holds on to the file and not to its name.
+// In place, as a mount refers to the file and not to its name.
 Result<void> rewriteOwnFile(const OwnFile& file, const QString& folder) {
     QFile out(placeIn(folder, file.path));
     if (!out.open(QIODevice::WriteOnly) || out.write(file.content) != file.content.size())

@@ -11,7 +11,7 @@
 
 namespace rm {
 
-/// A file that a program is to see in the place of the machine's own.
+/// A file that a program sees instead of the machine's own.
 struct OwnFile {
     QString path; ///< must exist on the machine
     QByteArray content;
@@ -21,12 +21,12 @@ struct OwnFile {
 /// Whether this process may give a program a mount namespace of its own; else why not.
 Result<void> canMountOwnFiles();
 
-/// Argument list that runs `command`, and all that it starts, in a mount namespace where these
-/// files lie over the machine's, of which nothing changes. Their contents are kept in `folder`.
+/// Argument list that runs `command`, and everything that it starts, in a mount namespace where
+/// these files replace the machine's, which are not changed. Their contents are kept in `folder`.
 Result<QStringList> commandSeeing(const std::vector<OwnFile>& files, const QString& folder,
                                   const QStringList& command);
 
-/// Another content for one of them, seen at once by a program that was started with `folder`.
+/// Changes the content of one of them; a program that was started with `folder` sees it at once.
 Result<void> rewriteOwnFile(const OwnFile& file, const QString& folder);
 
 /// An /etc/shadow with one account, root, that has this password. `mustChange`: at its next login.

@@ -12,9 +12,9 @@ inline bool isRequired(const char* name) {
 
 } // namespace rm
 
-/// In a test function: `condition` is missing on this machine. Skips, or fails when
+/// For test functions that need `condition`: if it is false, skips, or fails when
 /// RINGMASTER_REQUIRE names `name` ("netns", "sshd", "root", "python", "torch", "no-gpu"). The only
-/// way to skip: tst_layering knows QSKIP in no other file.
+/// way to skip: tst_layering allows QSKIP in no other file.
 #define RM_NEEDS(name, condition, why)                                                             \
     do {                                                                                           \
         if (!(condition)) {                                                                        \

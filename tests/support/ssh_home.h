@@ -10,8 +10,8 @@
 
 namespace rm {
 
-/// A person's home as this process sees it, with a ~/.ssh of its own, and the server that the
-/// person reaches on loopback. One in a process, one thread.
+/// A temporary home folder with its own ~/.ssh, and a server on loopback. Only one per process, in
+/// one thread.
 class SshHome {
 public:
     /// Sets HOME and XDG_*_HOME to a temporary folder, makes the key ~/.ssh/id_ed25519 and
@@ -20,7 +20,7 @@ public:
     QString path(const QString& name) const { return m_dir.filePath(name); }
     QString publicKey() const { return m_publicKey; }
 
-    /// Ends the server before and starts one with these options.
+    /// Stops the current server and starts one with these options.
     Result<void> serve(const SshServer::Options& options);
     SshServer& server() { return *m_server; }
     /// The server as a node.

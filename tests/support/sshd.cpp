@@ -50,7 +50,7 @@ std::vector<pid_t> childrenOf(pid_t parent) {
     return children;
 }
 
-/// sshd and its children that belong to connections: never what a session started and left.
+/// sshd and its child processes for connections, but not what a session has left running.
 void killSessionsOf(pid_t parent) {
     for (const pid_t child : childrenOf(parent)) {
         const QString name = readText(QStringLiteral("/proc/%1/comm").arg(child));

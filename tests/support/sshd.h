@@ -55,9 +55,10 @@ public:
     /// All that the server said so far, at DEBUG1.
     QString log() const;
 
-    /// Of root, from the next login on; one of the options' files must be a shadowWith().
+    /// Sets root's password from the next login on; one of the options' files must be a
+    /// shadowWith().
     Result<void> changePassword(const QString& password);
-    /// Another host key from now on, same port.
+    /// Changes the host key; the port stays.
     Result<void> changeHostKey();
     /// SIGKILLs the processes that serve connections: the links die, the server stays.
     void cutSessions();

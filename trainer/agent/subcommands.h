@@ -8,8 +8,8 @@
 
 namespace rm {
 
-/// Does what the command line asks: a fixed word and fixed arguments; data comes over stdin, the
-/// answer goes to stdout as JSON. kInvalid with the usage when the words are wrong.
+/// Runs the subcommand on the command line. Data comes over stdin, the answer goes to stdout as
+/// JSON. kInvalid with the usage when the arguments are wrong.
 Result<void> runSubcommand(const std::vector<std::string>& arguments);
 
 } // namespace rm

@@ -7,8 +7,8 @@
 namespace rm {
 namespace {
 
-/// Pictures, (N, C, H, W), come with their channels last, as tensor cores want them; the conversion
-/// runs on the device where the host has not done it.
+/// Converts pictures (N, C, H, W) to channels-last, which tensor cores need, if the host has not
+/// done so. Runs on the device.
 at::Tensor laidOut(const at::Tensor& tensor) {
     return tensor.dim() == 4 ? tensor.contiguous(at::MemoryFormat::ChannelsLast) : tensor;
 }
@@ -31,7 +31,7 @@ std::vector<at::Tensor> BatchCopies::start(const std::vector<at::Tensor>& host) 
     }
     const c10::cuda::CUDAStream user = c10::cuda::getCurrentCUDAStream();
     m_copied.block(user);
-    for (const at::Tensor& tensor : here) // else its memory is used again while `user` still reads
+    for (const at::Tensor& tensor : here) // or its memory may be reused while `user` reads
         c10::cuda::CUDACachingAllocator::recordStream(tensor.storage().data_ptr(), user);
     return here;
 }

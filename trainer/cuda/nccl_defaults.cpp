@@ -7,7 +7,7 @@ namespace rm {
 
 std::vector<std::pair<std::string, std::string>> ncclDefaults(const std::string& traceFolder) {
     std::vector<std::pair<std::string, std::string>> defaults = {
-        // 3: end the process and clean up nothing. Otherwise the recorder is gone before its dump.
+        // 3: end the process without cleanup, which would destroy the recorder before its dump.
         {"TORCH_NCCL_ASYNC_ERROR_HANDLING", "3"},
         {"TORCH_NCCL_ENABLE_MONITORING", "1"},
         {"TORCH_FR_BUFFER_SIZE", "2000"}, // collectives; a few hundred kilobytes

@@ -27,7 +27,7 @@ c10::DeviceIndex current() {
     return c10::cuda::current_device();
 }
 
-/// What cudaGetDeviceCount() has against this machine, in words.
+/// Why cudaGetDeviceCount() found no device, in words.
 std::string whyNoDevice(cudaError_t error) {
     switch (error) {
     case cudaSuccess:
@@ -40,11 +40,11 @@ std::string whyNoDevice(cudaError_t error) {
     }
 }
 
-/// NVRTC, which compiles kernels for cuDNN and torch at run time, looks for its second half in the
-/// linker's folders alone. Ours is beside this library, if not in those.
+/// NVRTC, which compiles kernels for cuDNN and torch at run time, searches its builtins library
+/// only in the linker's folders. Loads the one beside this library in advance.
 void loadNvrtcBuiltins() {
     static constexpr const char* kName = "libnvrtc-builtins.so.13.0";
-    dlopen(kName, RTLD_LAZY | RTLD_GLOBAL); // where it is not, NVRTC says so when it is needed
+    dlopen(kName, RTLD_LAZY | RTLD_GLOBAL); // if it is missing, NVRTC reports that when needed
 }
 
 class CudaPlugin final : public DevicePlugin {
@@ -156,7 +156,7 @@ extern "C" __attribute__((visibility("default"))) int ringmaster_plugin_version(
 }
 
 extern "C" __attribute__((visibility("default"))) rm::DevicePlugin* ringmaster_plugin() {
-    // Never destroyed: at the end of a process CUDA may be gone before static objects.
+    // Never destroyed: CUDA may be shut down before static objects are destroyed.
     static auto* plugin = new rm::CudaPlugin;
     return plugin;
 }

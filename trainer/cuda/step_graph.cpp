@@ -12,25 +12,25 @@
 namespace rm {
 namespace {
 
-/// The first line: torch appends where in its source it threw.
+/// The first line only: torch appends the place in its source.
 std::string firstLine(const std::exception& error) {
     const std::string text = error.what();
     return text.substr(0, text.find('\n'));
 }
 
-/// What follows on `later` waits for what is queued on `earlier`.
+/// Makes further work on `later` wait for what is queued on `earlier`.
 void waitFor(c10::cuda::CUDAStream earlier, c10::cuda::CUDAStream later) {
     at::cuda::CUDAEvent event;
     event.record(earlier);
     event.block(later);
 }
 
-/// Does what may turn out to be done already.
+/// Runs a clean-up step that may have been done already.
 template <class Step>
 void attempt(const Step& step) {
     try {
         step();
-    } catch (const std::exception&) { // it was
+    } catch (const std::exception&) { // done before
     }
 }
 
@@ -39,7 +39,7 @@ void attempt(const Step& step) {
 void CudaGraph::capture(at::cuda::MempoolId_t pool, const std::function<void()>& step) {
     try {
         register_generator_state(at::cuda::detail::getDefaultCUDAGenerator());
-        // Other threads read ahead and watch collectives meanwhile: they are none of its business.
+        // Thread-local: other threads read ahead and watch collectives meanwhile.
         capture_begin(pool, cudaStreamCaptureModeThreadLocal);
         step();
         capture_end();
@@ -49,13 +49,13 @@ void CudaGraph::capture(at::cuda::MempoolId_t pool, const std::function<void()>&
     }
 }
 
-/// torch leaves both allocators and the generators in the state of capturing when a capture breaks.
-/// Pools are counted by those who use them: each is released if it was being used, and only then.
+/// When a capture fails, torch leaves both allocators and the generators in capturing mode. Pools
+/// are reference-counted, so each is released only if this capture was using it.
 void CudaGraph::abandon(at::cuda::MempoolId_t pool) {
     if (!capture_ended_)
-        attempt([&] { capture_end(); }); // it says again that the capture is broken
-    (void)cudaGetLastError();            // else the next CUDA call of torch would report this one
-    if (!capture_ended_) {               // else the destructor releases
+        attempt([&] { capture_end(); }); // throws again: the capture failed
+    (void)cudaGetLastError();            // or torch's next CUDA call would report it
+    if (!capture_ended_) {               // else the destructor releases the pool
         const c10::DeviceIndex device = c10::cuda::current_device();
         attempt([&] {
             c10::cuda::CUDACachingAllocator::endAllocateToPool(device, pool);
@@ -66,7 +66,7 @@ void CudaGraph::abandon(at::cuda::MempoolId_t pool) {
             at::getHostAllocator(at::kCUDA)->release_pool(pool);
         });
     }
-    // The graphs recorded before share this state, so it must stay the generator's.
+    // Earlier graphs share this state, so the generator must keep it.
     for (auto& captured : captured_generator_states_)
         captured.first->capturing_ = false;
 }
@@ -87,7 +87,7 @@ void CudaGraphHome::run(const std::function<void()>& work) {
 }
 
 std::unique_ptr<CudaGraph> CudaGraphHome::capture(const std::function<void()>& step) {
-    // While it is made the allocator gives nothing back of what the steps before left with it.
+    // Frees what earlier steps left cached, as the allocator cannot free it during a capture.
     c10::cuda::CUDACachingAllocator::emptyCache();
     waitFor(c10::cuda::getCurrentCUDAStream(), m_stream);
     const c10::cuda::CUDAStreamGuard guard(m_stream);

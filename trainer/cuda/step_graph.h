@@ -8,7 +8,7 @@
 
 namespace rm {
 
-/// at::cuda::CUDAGraph with what it does not have: a way out of a capture that broke.
+/// at::cuda::CUDAGraph that can also recover from a failed capture.
 class CudaGraph final : public at::cuda::CUDAGraph {
 public:
     /// Captures what `step` queues on the current stream, which must be a side stream, into `pool`.
@@ -19,21 +19,22 @@ private:
     void abandon(at::cuda::MempoolId_t pool);
 };
 
-/// What the graphs of a set have in common. One stream: torch's allocator gives memory back to the
-/// stream only that had it. One private memory pool, which serves the next capture with all that
-/// the captures before do not hold any more: as much as the largest step takes, not the sum of all.
-/// torch shares a pool among graphs that never run at the same time, as long as nobody reads what
-/// one of them left after another ran; it dies with its last graph, so a small one keeps it.
+/// What the graphs of a set share. One stream, since torch's allocator reuses memory only on the
+/// stream that it was allocated on. One private memory pool, where a capture reuses everything that
+/// earlier captures have freed, so that it grows to the need of the largest step and not to the
+/// sum. torch allows that for graphs that never run at the same time, as long as the outputs of one
+/// are not read after another ran. The pool is freed with its last graph, so a small one keeps it
+/// alive.
 class CudaGraphHome {
 public:
     CudaGraphHome();
 
-    /// Runs `work` on the side stream, in the order of the current one.
+    /// Runs `work` on the side stream, ordered with the current stream.
     void run(const std::function<void()>& work);
 
     std::unique_ptr<CudaGraph> capture(const std::function<void()>& step);
 
-    /// cuBLAS, cuDNN and the allocator have settled.
+    /// Enough runs for cuBLAS, cuDNN and the allocator to be set up.
     bool isWarm() const { return m_runs >= kWarmUps; }
 
 private:
@@ -41,13 +42,13 @@ private:
 
     c10::cuda::CUDAStream m_stream;
     at::cuda::MempoolId_t m_pool;
-    std::unique_ptr<CudaGraph> m_keeper; ///< of the pool
+    std::unique_ptr<CudaGraph> m_keeper; ///< keeps the pool
     int m_runs = 0;
 };
 
-/// StepGraph by a CUDA graph. Its first run is as it is written, on the side stream, so that
-/// libraries load and choose what they need for its sizes; the next one is captured, once three
-/// runs of any graph of the set have set the libraries up, and from then on the graph is launched.
+/// StepGraph by a CUDA graph. The first run executes the step eagerly on the side stream, so that
+/// libraries load and choose algorithms for its sizes. The next one is captured, once the graphs of
+/// the set have had three runs in all. From then on the graph is launched.
 class CudaStepGraph final : public StepGraph {
 public:
     CudaStepGraph(std::shared_ptr<CudaGraphHome> home, std::function<void()> step);

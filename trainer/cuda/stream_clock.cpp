@@ -67,8 +67,8 @@ const CudaStreamClock::Event& CudaStreamClock::beginOf(const OpenStep& step, siz
     return lap == 0 ? step.begin : step.laps[lap - 1].end;
 }
 
-/// The run of a graph by its phases. Its events are of the last run in the step, which began where
-/// the lap before it ended.
+/// Divides the time of a graph's run among its phases. Its events are those of the last run in the
+/// step, which began when the lap before it ended.
 void CudaStreamClock::divide(const OpenStep& step, size_t run, StepLaps& laps) {
     const auto& mine = step.laps[run];
     size_t last = run;

@@ -9,9 +9,9 @@
 
 namespace rm {
 
-/// StreamClock by CUDA events on the current stream. Events are used again, so a long run has as
-/// many as the device lags behind the host. Those that are recorded into a graph stay with it: each
-/// launch of the graph records them anew, so they tell of the last one.
+/// StreamClock by CUDA events on the current stream. Events are reused, so their number is limited
+/// by how far the device lags behind the host. Events recorded into a graph stay with it; each
+/// launch records them again, so they time the last one.
 class CudaStreamClock final : public StreamClock {
 public:
     void start(int64_t step) override;
@@ -28,7 +28,7 @@ private:
     struct Lap {
         int phase = 0;
         Event end;
-        RecordedLaps graph; ///< a run of the graph with these, and of several phases
+        RecordedLaps graph; ///< set: a run of this graph, of several phases
     };
     struct OpenStep {
         int64_t step = 0;

@@ -25,7 +25,7 @@ Result<Ending> train(Session& session) {
     return (*loop)->run();
 }
 
-/// The one place that catches: LibTorch reports by exception.
+/// The one place that catches LibTorch's exceptions.
 Ending trainToEnd(Session& session) {
     try {
         const auto ending = train(session);
@@ -39,7 +39,8 @@ Ending trainToEnd(Session& session) {
     }
 }
 
-/// Process groups that saw a failure cannot be taken down in order: leave without destructors.
+/// A process group cannot be shut down cleanly after a failure, so exit without running
+/// destructors.
 [[noreturn]] void leave(ExitCode code) {
     std::fflush(nullptr);
     _exit(static_cast<int>(code));

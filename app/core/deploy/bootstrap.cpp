@@ -6,7 +6,7 @@
 
 namespace rm {
 
-// Exit codes are rm::ExitCode's. No single quote may stand in it.
+// Exit codes are those of rm::ExitCode. The script must not contain a single quote.
 const char* const kBootstrapScript = R"sh(umask 077
 read -r sha || exit 2
 case $sha in *[!0-9a-f]*|"") echo "that is no SHA-256" >&2; exit 2;; esac

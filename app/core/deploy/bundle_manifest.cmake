@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # cmake -DOUTPUT=FILE -DTRAINER=FILE [-DPLUGIN=FILE] -DTORCH=FOLDER -P bundle_manifest.cmake
-# Writes what a node needs to train, one "PATH IN THE BUNDLE<tab>FILE HERE" a line: the trainer, the
-# plugin, and every library that they load but those of glibc and of the GPU driver. libstdc++ and
-# libgcc_s are the node's own too: every distribution with a recent enough glibc has them, and those
-# of the build machine may want its newer glibc (Debian 12's want 2.36 where we promise 2.34).
+# Writes what a node needs to train, one "PATH IN THE BUNDLE<tab>FILE HERE" per line: the trainer,
+# the plugin, and every library that they load except those of glibc and the GPU driver. libstdc++
+# and libgcc_s are the node's own too: every distribution with a recent enough glibc has them, and
+# the build machine's may need a newer glibc (Debian 12's need 2.36, we promise 2.34).
 cmake_minimum_required(VERSION 3.25)
 get_filename_component(site "${TORCH}" DIRECTORY)
 file(GLOB nvidia_folders "${site}/nvidia/*/lib")

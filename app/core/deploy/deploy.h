@@ -41,8 +41,8 @@ struct LocalTree {
 /// driver's).
 Result<LocalTree> trainerBundle(bool cuda);
 
-/// Every file of these files and folders, for `data.stage = true`. Paths that appear are reported
-/// by name; nothing readable is kInvalid.
+/// Every file below these paths, for `data.stage = true`. kInvalid, naming the path: nothing there
+/// can be read.
 Result<LocalTree> dataTree(const std::vector<std::string>& paths);
 
 /// Sends what the node lacks and gives the folder's path there. What was sent before is never

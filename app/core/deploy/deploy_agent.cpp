@@ -41,7 +41,7 @@ Result<std::string> sendAgent(HostProcess& process, ProcessReader& reader, const
     if (sent)
         sent = process.closeWrite();
     auto path = installed(reader, attempt);
-    // Why the script ended says more than that it reads no longer.
+    // The script's own error says more than a failed write to it.
     if (!path && !sent && path.error().code == ErrorCode::kUnavailable)
         return failAs(attempt, sent.error());
     return path;

@@ -6,8 +6,7 @@ namespace rm {
 
 namespace {
 
-/// One exchange when the node has the tree already, which is the case of every launch but the
-/// first.
+/// A single exchange if the node has the tree already, as in every launch but the first.
 Result<std::optional<std::string>> askForTree(HostSession& session, const std::string& agent,
                                               const Tree& tree, const std::stop_token& stop) {
     auto sender = TreeSender::open(session, agent, stop);
@@ -16,7 +15,7 @@ Result<std::optional<std::string>> askForTree(HostSession& session, const std::s
     return (*sender)->publish(tree);
 }
 
-/// This program runs from the bundle that this computer needs.
+/// This computer needs no copy: the program already runs from its bundle.
 bool isThereAlready(const HostSession& session, const LocalTree& tree) {
     return session.isLocal() && tree.kind == "bundles";
 }

@@ -21,14 +21,14 @@ struct FileHash {
 /// is hashed at a time, so that four nodes that need the same bundle hash it once.
 class HashCache {
 public:
-    /// `file` need not exist and may be damaged: it saves work and nothing else.
+    /// `file` may be missing or damaged: it only saves work.
     explicit HashCache(std::string file);
 
     /// The one of this process, in Paths::cache.
     static HashCache& instance();
 
     Result<FileHash> hashOf(const std::string& path);
-    /// Writes what is new. Losing it costs time, so there is no error.
+    /// Writes new entries to the file. Losing them only costs time, so a failure is not reported.
     void save();
 
     int64_t computed() const; ///< files that were read

@@ -59,7 +59,7 @@ Result<std::unique_ptr<TreeSender>> TreeSender::open(HostSession& session, const
 }
 
 tl::unexpected<Error> TreeSender::unexpected() const {
-    return fail(ErrorCode::kCorrupt, m_attempt + ": the agent gave an answer out of turn");
+    return fail(ErrorCode::kCorrupt, m_attempt + ": the agent gave an unexpected answer");
 }
 
 Result<void> TreeSender::send(const Transfer& transfer) {
@@ -158,7 +158,7 @@ Result<int64_t> TreeSender::missingBytes(const HashedTree& tree) {
 }
 
 Result<void> TreeSender::sendPiece(std::span<const std::byte> piece) {
-    constexpr int kLevel = 1; // keeps a gigabit link busy from one core
+    constexpr int kLevel = 1; // one core can then saturate a gigabit link
     const size_t size =
         ZSTD_compress(m_packed.data(), m_packed.size(), piece.data(), piece.size(), kLevel);
     if (ZSTD_isError(size) != 0)
@@ -189,7 +189,7 @@ Result<void> TreeSender::sendBlob(const MissingBlob& blob, const std::string& pa
     }
 }
 
-/// Takes the node's answers: those that are there, and more until `stored` blobs are confirmed.
+/// Reads the answers that have arrived, then waits for more until `stored` blobs are confirmed.
 Result<void> TreeSender::confirm(size_t stored) {
     for (;;) {
         const auto answer = poll(m_stored < stored ? milliseconds(kPatience) : milliseconds(0));

@@ -5,8 +5,8 @@
 
 namespace rm {
 
-/// What a probe found, judged and in words: operating system, CPU and memory, GPUs, disk, clock,
-/// network. `aheadNs`: by how much the node's clock is ahead of ours, known to `uncertainNs`.
+/// Judges what a probe found, one row each for operating system, CPU and memory, GPUs, disk, clock
+/// and network. `aheadNs`: how far the node's clock is ahead of ours, within `uncertainNs`.
 std::vector<CheckRow> rowsOf(const NodeReport& report, int64_t aheadNs, int64_t uncertainNs);
 
 } // namespace rm

@@ -11,11 +11,11 @@ namespace rm {
 /// The text of checks.json: by name of a node, how it was reached and what its last check found.
 /// What a person has to answer (a new host key, a password) is not kept: it is asked for anew.
 
-/// The checks of those of `nodes` that are still reached as they were then. What is broken, or of
-/// another release, is left out.
+/// The checks of those `nodes` whose connection settings have not changed since. Entries that are
+/// damaged or written by another release are left out.
 std::vector<NodeCheck> parseChecks(const std::string& json, const std::vector<Node>& nodes);
 
-/// The text with `check` in place of what there is of the node.
+/// The text with the node's entry added or replaced by `check`.
 std::string withCheck(const std::string& json, const Node& node, const NodeCheck& check);
 
 } // namespace rm

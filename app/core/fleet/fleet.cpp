@@ -39,7 +39,7 @@ struct Fleet::Impl {
     QFuture<NodeCheck> startCheck(const Node& node, Credentials credentials);
     void readChecks();
     void keep(const Node& node, const NodeCheck& check);
-    /// What is known of a machine that the name does not stand for any more.
+    /// Drops what is known about the machine that the name used to stand for.
     void forget(const std::string& node) {
         checks.erase(QString::fromStdString(node));
         granted->forget(node);
@@ -59,7 +59,7 @@ Result<std::vector<Node>> Fleet::Impl::read() const {
     return parsed;
 }
 
-/// Reads, changes and writes the file as one step: the window and a terminal may both be at it.
+/// Reads, changes and writes the file under a lock: a window and a terminal may both be editing it.
 Result<void> Fleet::Impl::edit(const std::function<Result<void>(std::vector<Node>&)>& change) {
     if (!QDir().mkpath(folder))
         return fail(ErrorCode::kDenied, "make " + folder.toStdString() + ": not allowed");
@@ -88,7 +88,7 @@ QThreadPool* Fleet::Impl::workerOf(const QString& name) {
     return worker.get();
 }
 
-/// What cannot be read is not there: a check can be had again.
+/// Ignores what cannot be read: the check can be repeated.
 void Fleet::Impl::readChecks() {
     if (stateFolder.isEmpty())
         return;
@@ -218,7 +218,7 @@ CredentialStore& Fleet::credentials() const {
 
 namespace {
 
-/// Keeps what opened the node, or got as far as to the next question.
+/// Keeps the credentials that were accepted, also if the host then asked for another one.
 void remember(const NodeCheck& check, Credentials credentials, CredentialStore& granted) {
     using Need = ConnectFailure::Need;
     const Need need = check.failure ? check.failure->need : Need::kNothing;
@@ -268,7 +268,7 @@ QFuture<NodeCheck> Fleet::Impl::startCheck(const Node& node, Credentials credent
             return checkWithGrants(node, credentials, *granted, stop);
         });
     const Credentials all = withGrants(std::move(credentials), granted->lookUp(node.name));
-    // Kept here too: this process may have to open the node itself one day.
+    // Kept here too: this process has to open the node itself if it becomes the holder.
     return checker(name, all).then([all, granted = granted](NodeCheck check) {
         remember(check, all, *granted);
         return check;
@@ -286,7 +286,7 @@ QFuture<NodeCheck> Fleet::check(const QString& name, Credentials credentials) {
     const auto answer = m_impl->startCheck(*node, std::move(credentials));
     Q_EMIT checkChanged(name);
     return passOn(answer, this, [this, name](const NodeCheck& check) {
-        // A node that was removed meanwhile is not to come back.
+        // A node that was removed meanwhile must not come back.
         if (const auto known = find(name)) {
             m_impl->checks[name] = check;
             m_impl->keep(*known, check);

@@ -21,7 +21,7 @@ class CredentialStore;
 struct CheckRow {
     enum class Verdict { kGood, kWarning, kBad };
     Verdict verdict = Verdict::kGood;
-    std::string title;  ///< "SSH and host key"; of a failed connection causeTitle()
+    std::string title;  ///< "SSH and host key"; causeTitle() if the connection failed
     std::string detail; ///< "ed25519, same fingerprint as last time"
     bool operator==(const CheckRow&) const = default;
 };
@@ -47,8 +47,8 @@ public:
     explicit Fleet(QString configDir, QString stateDir = {}, QObject* parent = nullptr);
     ~Fleet() override;
 
-    /// Reads nodes.toml; a broken file is an error that names it and is left as it is. Reads what
-    /// the last checks found. Again: takes over what another process wrote.
+    /// Reads nodes.toml and the last checks. A broken file is an error that names it; it is not
+    /// changed. Called again, it takes over what another process wrote.
     Result<void> load();
 
     std::vector<Node> nodes() const; ///< local first, then by name
@@ -56,7 +56,7 @@ public:
 
     /// kInvalid: bad or taken name, bad host. Saved at once.
     Result<void> add(const Node& node);
-    /// Reaches the node of that name as `node` says from now on. kNotFound: there is none.
+    /// From now on the node of that name is reached as `node` says. kNotFound: there is none.
     Result<void> change(const Node& node);
     Result<void> remove(const QString& name);
 
@@ -70,8 +70,8 @@ public:
     QFuture<NodeCheck> check(const QString& name, Credentials credentials = {});
     std::optional<NodeCheck> lastCheck(const QString& name) const;
 
-    /// Lets another process do what check() does, which still keeps and tells the answer; empty:
-    /// this one.
+    /// Lets another process do the work of check(), which still stores and announces the answer.
+    /// Empty: this process does it.
     using Checker = std::function<QFuture<NodeCheck>(const QString&, const Credentials&)>;
     void setChecker(Checker checker);
 

@@ -17,7 +17,8 @@ namespace {
 using Verdict = CheckRow::Verdict;
 using Need = ConnectFailure::Need;
 
-/// The fastest of a few bytes that a program of the node echoes; -1: none came back.
+/// Microseconds of the fastest round trip of a byte that `cat` on the node echoes; -1: none came
+/// back.
 int64_t measureRoundTripUs(HostSession& session, const std::stop_token& stop) {
     constexpr int kRounds = 5;
     auto echo = session.start("cat", {}, stop);
@@ -57,8 +58,8 @@ CheckRow refusedRow(const ConnectFailure& failure) {
             failure.error.message};
 }
 
-/// A server with too many logins under way is asked again; what else stands against a connection is
-/// the check's answer at once.
+/// Tries again only while the server has too many logins in progress; any other failure is the
+/// check's answer at once.
 tl::expected<std::unique_ptr<HostSession>, ConnectFailure>
 openUnlessBusy(const Node& node, const Credentials& credentials, const std::stop_token& stop) {
     constexpr std::chrono::seconds kPatience{10};
@@ -83,7 +84,7 @@ bool probe(NodeCheck& check, HostSession& session, const Node& node, const std::
         return false;
     }
     check.rows.push_back({Verdict::kGood, "Agent", "runs as " + *agent});
-    // The node looked at its clock at some moment between.
+    // The node read its clock at some moment between the two.
     const int64_t middle = before + (after - before) / 2;
     const auto rows = rowsOf(*report, report->wallNs - middle, (after - before) / 2);
     check.rows.insert(check.rows.end(), rows.begin(), rows.end());

@@ -15,7 +15,7 @@ namespace rm {
 
 namespace {
 
-constexpr int kDeepest = 8; // files that include each other
+constexpr int kDeepest = 8; // levels of Include
 
 class AliasList {
 public:

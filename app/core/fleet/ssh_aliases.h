@@ -7,8 +7,8 @@
 namespace rm {
 
 /// The names after `Host` in an ssh_config and the files that it includes, in their order, each
-/// once; no patterns, and no name that a node could not have as its host. Only for a list to pick
-/// from: libssh reads the file when it connects. A missing file has none.
+/// once, without patterns and names that are not valid as a node's host. They only fill a list to
+/// choose from; libssh itself reads the file when it connects. A missing file gives an empty list.
 std::vector<std::string> sshAliasesOf(const std::string& configFile);
 
 } // namespace rm

@@ -29,7 +29,7 @@ bool FaceChannel::send(const face::Message& message) {
     if (m_ended)
         return true;
     m_socket->write(reinterpret_cast<const char*>(frame.data()), static_cast<qint64>(frame.size()));
-    // At once, for a process that ends with its next line.
+    // Written at once, as the process may exit right afterwards.
     m_socket->flush();
     return true;
 }
@@ -45,7 +45,7 @@ void FaceChannel::close() {
 
 void FaceChannel::read() {
     if (m_ended || m_socket->bytesAvailable() == 0)
-        return; // a socket that ended says so, and warns whoever reads
+        return; // reading a closed socket prints a warning
     const QByteArray bytes = m_socket->readAll();
     m_scanner.feed(std::as_bytes(std::span(bytes.constData(), static_cast<size_t>(bytes.size()))));
     const QPointer<FaceChannel> self(this);

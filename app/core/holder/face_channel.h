@@ -17,17 +17,17 @@ public:
     /// Takes the socket over.
     explicit FaceChannel(QLocalSocket* socket, QObject* parent = nullptr);
 
-    /// False: it does not fit into a frame, and nothing was sent. After the end it goes nowhere.
+    /// False: the message does not fit into a frame and was not sent. After the end it is dropped.
     bool send(const face::Message& message);
     /// Bytes that the other side has not taken yet.
     int64_t backlog() const;
-    /// Ends it, without ended(). What was sent before is still delivered.
+    /// Closes the connection without emitting ended(). What was sent before is still delivered.
     void close();
 
 Q_SIGNALS:
     void received(const rm::face::Message& message);
     void written(); ///< backlog() is less
-    /// The other side is gone, or said what is no message. Once, and nothing after it.
+    /// The other side is gone or sent something invalid. Emitted once, as the last signal.
     void ended();
 
 private:

@@ -21,8 +21,8 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto kGreetingDeadline = 10s;
-/// A terminal that was suspended takes nothing: what it would be told again anyway is kept as "this
-/// has changed", and when even the rest gets too much, it is cut off.
+/// A suspended terminal reads nothing. News that only say "this has changed" are merged until it
+/// reads again; if the other messages exceed this limit, it is disconnected.
 constexpr int64_t kMaxBacklog = 4 << 20;
 
 } // namespace
@@ -78,7 +78,7 @@ void FaceServer::admit(QLocalSocket* socket) {
     connect(channel, &FaceChannel::received, this,
             [this, &face](const face::Message& message) { onMessage(face, message); });
     connect(channel, &FaceChannel::written, this, [this, &face] { flush(face); });
-    // Not within a send(), which may be what finds the other side gone.
+    // Queued, as a send() may be what detects that the other side is gone.
     connect(
         channel, &FaceChannel::ended, this, [this, channel] { drop(channel); },
         Qt::QueuedConnection);
@@ -104,7 +104,7 @@ void FaceServer::onMessage(Face& face, const face::Message& message) {
         drop(face.channel);
 }
 
-/// Another release knows from our own Hello why it is not served.
+/// Another release learns from our own Hello why it is not served.
 void FaceServer::greet(Face& face, const face::Hello& hello) {
     if (hello.magic != m_self.magic || hello.release != m_self.release)
         return drop(face.channel);
@@ -119,7 +119,7 @@ void FaceServer::ask(Face& face, const face::Ask& ask) {
         return showWindow(face, ask);
     if (const auto run = runStartedBy(ask.request))
         face.starts[ask.number] = *run;
-    // A node that the asker added a moment ago, in a process that is gone already.
+    // The request may name a node that was added a moment ago by a process that is gone already.
     (void)m_fleet.load();
     perform(ask.request, m_engine, m_fleet, this,
             [this, channel = QPointer(channel), number = ask.number](const EngineReply& reply) {
@@ -181,11 +181,11 @@ void FaceServer::drop(FaceChannel* channel) {
             m_engine.command(run, CommandKind::kKill);
     if (!starts.empty() && !isBusy())
         Q_EMIT idle();
-    // A last word that nodes.toml was written is lost where we wrote to the socket after its end.
+    // A final NodesChanged is lost if we wrote to the socket after its end.
     (void)m_fleet.load();
 }
 
-/// To everybody, after what has changed before.
+/// Sends `message` to everybody, after the changes that are still pending.
 void FaceServer::tell(const face::Message& message) {
     std::vector<FaceChannel*> overfull;
     for (const auto& face : m_faces) {

@@ -24,12 +24,12 @@ public:
     FaceServer(Engine& engine, Fleet& fleet, const face::Hello& self, QObject* parent = nullptr);
     ~FaceServer() override;
 
-    /// At this path, for the user alone. A socket that a dead process left there is replaced: only
-    /// who holds the database may call this.
+    /// Listens at this path, for this user alone. Replaces a socket that a dead process left there,
+    /// so only the holder of the database may call it.
     Result<void> listen(const QString& path);
 
-    /// Ranks are being started for others: were this process to end now, they would not be. All
-    /// else that is asked of it the next holder takes over.
+    /// Ranks are being started for others, which would fail if this process ended now. Every other
+    /// request can be taken over by the next holder.
     bool isBusy() const;
 
 Q_SIGNALS:

@@ -16,7 +16,7 @@ namespace {
 
 constexpr int kNameDigits = 16; ///< a path of a socket has at most 107 bytes
 
-/// In a folder that everybody may write to, somebody else may have been there first.
+/// In a folder that is writable for everybody, another user may have created it first.
 Result<void> makeOwn(const std::string& folder) {
     if (::mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST)
         return failErrno("make " + folder, errno);
@@ -33,7 +33,7 @@ Result<void> makeOwn(const std::string& folder) {
 Result<QString> folderOfUser() {
     const QString runtime = qEnvironmentVariable("XDG_RUNTIME_DIR");
     const QString own = QDir::cleanPath(runtime + "/ringmaster");
-    // Where that is somebody else's, as under sudo, the other will do.
+    // It may belong to another user, as under sudo; then the folder for temporary files is used.
     if (QDir::isAbsolutePath(runtime) && makeOwn(own.toStdString()))
         return own;
     const QString temporary = QDir::tempPath() + "/ringmaster-" + QString::number(::geteuid());

@@ -7,10 +7,10 @@
 
 namespace rm {
 
-/// Where the process that holds `database` listens: a socket of its own for each database in
-/// $XDG_RUNTIME_DIR/ringmaster, or, where that cannot be, in ringmaster-UID below the folder for
-/// temporary files. Makes the folder, for its owner alone; kDenied when that is somebody else's.
-/// Those who connect do not ask this: the lock file says where (see StoreWriter::announce()).
+/// Where the holder of `database` listens: one socket per database, in $XDG_RUNTIME_DIR/ringmaster
+/// or, if that cannot be used, in ringmaster-UID below the folder for temporary files. Makes the
+/// folder, accessible to its owner only; kDenied when it belongs to another user. Clients read the
+/// path from the lock file instead (see StoreWriter::announce()).
 Result<QString> socketFor(const QString& database);
 
 } // namespace rm

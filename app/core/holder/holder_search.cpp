@@ -13,7 +13,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// As long as a process that starts, or ends, may have the database without serving it.
+/// A process that is starting or ending may have the database for this long without serving it.
 constexpr qint64 kPatienceMs = 10'000;
 constexpr auto kLookAgain = 50ms;
 
@@ -25,7 +25,7 @@ Error otherRelease(const QString& database, const face::Hello& other, const face
 }
 
 Error noAnswer(const Error& refusal) {
-    return {refusal.code, refusal.message + ", which does not answer; go on with it if it is "
+    return {refusal.code, refusal.message + ", which does not answer; continue it if it is "
                                             "suspended (fg), or end it"};
 }
 

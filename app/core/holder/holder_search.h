@@ -29,7 +29,8 @@ struct FoundHolder {
 class HolderSearch : public QObject {
     Q_OBJECT
 public:
-    /// kUnavailable: who has the database and does not answer, or is of another release.
+    /// kUnavailable names the process that has the database and does not answer, or is of another
+    /// release.
     using Outcome = std::variant<std::unique_ptr<StoreWriter>, FoundHolder, Error>;
 
     /// Begins with the next turn of the event loop. `done` is called once, at most ~10 s later.

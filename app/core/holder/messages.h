@@ -44,8 +44,8 @@ struct Follow {
 
 // To those that it serves.
 
-/// The request is begun: were the holder to end now, it must not be asked again unless it takes
-/// effect once.
+/// The request has begun. If the holder ends now, only requests that take effect once however often
+/// they are sent may be repeated.
 struct Accepted {
     int64_t number = 0;
     bool operator==(const Accepted&) const = default;
@@ -105,7 +105,7 @@ struct NodesChanged {
     bool operator==(const NodesChanged&) const = default;
 };
 
-/// The order is the number on the wire; Hello is 0 in every release.
+/// A message's position is its number on the wire; Hello is 0 in every release.
 using Message = std::variant<Hello, Ask, Follow, Accepted, Answer, RunsChanged, SamplesAppended,
                              Live, Progressed, AttemptEnded, TooLarge, LoginRefused, Failed,
                              ShowWindow, NodesChanged>;

@@ -22,9 +22,10 @@
 
 namespace rm::codec {
 
-// Values as CBOR (RFC 8949) and back. A struct is the array of its members, which a function
-// `membersOf(value)` ties together; an enum is known to a function `isKnown(value)`; both are found
-// by argument or in this namespace. What does not have exactly the expected shape is refused.
+// Encodes values as CBOR (RFC 8949) and decodes them. A struct becomes the array of its members,
+// which a function `membersOf(value)` ties together; enum values are checked by a function
+// `isKnown(value)`. Both are found by argument-dependent lookup or in this namespace. Anything that
+// does not have exactly the expected shape is refused.
 
 template <class Type, class Struct>
 concept Like = std::same_as<std::remove_const_t<Type>, Struct>;

@@ -19,9 +19,9 @@ public:
         : m_cursor(cursor) {}
 
     void feed(std::span<const std::byte> bytes);
-    /// Whole lines since the last call; a last one without its end is held back.
+    /// Complete lines since the last call; an incomplete last one is held back.
     std::vector<std::string> take();
-    /// The one held back, too: the log ends here.
+    /// The same including the incomplete one: the log has ended.
     std::vector<std::string> takeAll();
 
     /// Offset of the first byte that is in no line given out.
@@ -32,8 +32,8 @@ private:
     uint64_t m_cursor;
 };
 
-/// A raw line as text: terminal escapes and control characters stripped, of parts overwritten by
-/// carriage returns the last, invalid UTF-8 replaced, at most kMaxLine bytes.
+/// A raw line as text of at most kMaxLine bytes: without terminal escapes and control characters,
+/// of parts overwritten by carriage returns only the last, invalid UTF-8 replaced.
 std::string cleanLine(std::string_view raw);
 
 } // namespace rm

@@ -15,8 +15,8 @@
 
 namespace rm {
 
-/// Turns the replicated bytes of one node's files into batches for the store, whose cursors go
-/// exactly as far as what was decoded. One instance a connection; not thread-safe.
+/// Turns the replicated bytes of one node's files into batches for the store. A batch's cursors
+/// point exactly behind what was decoded. One instance per connection; not thread-safe.
 class NodeIngest {
 public:
     /// `cursors` are those stored: where the node was asked to go on.
@@ -26,9 +26,9 @@ public:
     NodeIngest(NodeIngest&&) noexcept;
     NodeIngest& operator=(NodeIngest&&) noexcept;
 
-    /// Takes bytes that follow the last ones of their file. kCorrupt, nothing taken: a gap or an
-    /// overlap, or a file that is none of ours; attach anew from the cursors then. A damaged
-    /// journal is no error here: it becomes an event, and its file stays at its cursor.
+    /// Takes bytes that follow the last ones of their file. kCorrupt, with nothing taken: there is
+    /// a gap or an overlap, or the file is unknown; attach again from the cursors. A damaged
+    /// journal is not an error: it becomes an event, and the file stays at its cursor.
     Result<void> onSlice(const Slice& slice);
 
     /// What was decoded since the last call. nullopt: nothing new.

@@ -42,7 +42,7 @@ void DirectLauncher::report(const QString& stage) {
     m_progress({stage});
 }
 
-/// A node that takes no connection for the moment is named in the stage that waits for it.
+/// The stage names a node that it waits for because the node takes no connection at the moment.
 OnConnectPause DirectLauncher::pauseTeller() const {
     return [stage = m_stage, progress = m_progress](const ConnectPause& pause) {
         const auto seconds = std::chrono::round<std::chrono::seconds>(pause.left).count();
@@ -136,7 +136,7 @@ Result<std::vector<std::string>> DirectLauncher::sendTree(const LocalTree& tree,
     });
 }
 
-/// A run that goes on from a checkpoint has weights and tokenizer there.
+/// A run that resumes from a checkpoint reads weights and tokenizer from it.
 RunSpec DirectLauncher::neededSpec() const {
     RunSpec spec = specToLookFor(m_request.spec, true);
     if (!m_request.attempt.startFrom.empty())
@@ -161,7 +161,8 @@ Result<LocalTree> DirectLauncher::stagedTree() const {
     if (!spec.data.validation.empty())
         if (const auto added = append(spec.data.validation, "validation"); !added)
             return tl::unexpected<Error>(added.error());
-    // What stands in a folder of one name becomes this folder: specForNode() knows no other name.
+    // Whatever its original name, the file or folder is staged under `folder`, where specForNode()
+    // expects it.
     const auto appendOne = [&staged](const std::string& path, const std::string& folder,
                                      const std::string& nameOfFile) -> Result<void> {
         if (path.empty())
@@ -230,7 +231,7 @@ std::string DirectLauncher::whatIsTooLarge() {
     const auto estimates = onEveryNode<NodeMemory>(m_stop, [&](size_t node) -> Task<NodeMemory> {
         return [spec = specOn(node), &plan = plans[node]](HostSession& session, const std::string&,
                                                           std::stop_token stop) {
-            // What cannot be told, for whatever reason, holds no launch back.
+            // A failed estimate never prevents a launch.
             return estimateOnNode(session, spec, plan, stop).value_or(NodeMemory());
         };
     });
@@ -260,7 +261,7 @@ Result<void> DirectLauncher::start() {
 }
 
 Result<void> DirectLauncher::startAll(const std::vector<NodePlan>& plans) {
-    // A start that was cut off half way could still make ranks once they had been looked for.
+    // No stop token: a start that is interrupted half-way could still spawn ranks after abandon().
     const auto started = onEveryNode<bool>(m_stop, [this, &plans](size_t node) -> Task<bool> {
         return [spec = specOn(node), &plan = plans[node]](
                    HostSession& session, const std::string& agent, std::stop_token) {
@@ -274,8 +275,7 @@ Result<void> DirectLauncher::startAll(const std::vector<NodePlan>& plans) {
 }
 
 void DirectLauncher::abandon() {
-    // The launch has failed already and its error is the one to tell; a node that does not answer
-    // here either is the one that it names.
+    // Errors are ignored: the launch has failed already, and its error names the node.
     (void)onEveryNode<bool>({}, [this](size_t) -> Task<bool> {
         return [id = m_request.attempt.runId](HostSession& session, const std::string& agent,
                                               std::stop_token stop) {

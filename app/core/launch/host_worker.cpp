@@ -6,7 +6,7 @@
 namespace rm {
 
 namespace {
-/// A laptop that slept or a router that forgot leaves a session that looks open and is dead.
+/// After the laptop slept or a router dropped the connection, a dead session still looks open.
 constexpr auto kMaxIdle = std::chrono::seconds(30);
 } // namespace
 

@@ -31,11 +31,11 @@ public:
     template <class T>
     using Task = std::function<Result<T>(HostSession&, const std::string&, std::stop_token)>;
 
-    /// Runs `task(session, agent path, stop)` on this node's thread. The agent is deployed and the
-    /// session opened first; their failure is the answer then. A server that turns us away for the
-    /// moment is asked again (openSessionPatiently), and `onPause` told of it on this worker's
-    /// thread. After `unwanted`, or when this worker ends, no time is spent on them any more and
-    /// `stop` is requested. Thread-safe.
+    /// Runs `task(session, agent path, stop)` on this node's thread, after opening the session and
+    /// deploying the agent; if these fail, their error is the answer. A server that refuses a
+    /// connection for the moment is tried again (openSessionPatiently()), which `onPause` reports
+    /// on this worker's thread. Once `unwanted` is requested or this worker ends, these tries stop
+    /// and `stop` is requested. Thread-safe.
     template <class T>
     std::future<Result<T>> post(Task<T> task, std::stop_token unwanted = {},
                                 OnConnectPause onPause = {}) {

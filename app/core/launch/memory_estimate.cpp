@@ -32,7 +32,7 @@ NodeMemory estimateFrom(const json& j) {
 } // namespace
 
 Result<NodeMemory> parseNodeMemory(const std::string& text) {
-    // A field that is missing or of another type throws inside nlohmann.
+    // nlohmann throws if a field is missing or of the wrong type.
     try {
         return estimateFrom(json::parse(text));
     } catch (const json::exception& error) {

@@ -18,7 +18,7 @@ struct NodeMemory {
     bool operator==(const NodeMemory&) const = default;
 };
 
-/// JSON of `ringmaster-trainer estimate`. kCorrupt: not such a text.
+/// Parses the JSON of `ringmaster-trainer estimate`. kCorrupt: it is something else.
 Result<NodeMemory> parseNodeMemory(const std::string& json);
 
 /// Lets the trainer of `plan.bundle` rehearse a step on the node: some seconds, at most 20.

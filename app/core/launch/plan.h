@@ -27,7 +27,7 @@ struct PlacedNode {
     bool operator==(const PlacedNode&) const = default;
 };
 
-/// Where all ranks meet: the address of the first node that every other one reached.
+/// Where all ranks meet: an address of the first node that every other node reached.
 struct Rendezvous {
     std::string masterAddr = "127.0.0.1";
     int64_t masterPort = 0;
@@ -59,7 +59,7 @@ std::vector<NodePlan> makePlans(const RunSpec& spec, const std::vector<PlacedNod
                                 const PlanRequest& request);
 
 /// The spec as the nodes get it: staged data replaced by its folder there, and a checkpoint
-/// directory of this run's own, so that no run ever overwrites another's.
+/// directory that belongs to this run, so that no run overwrites another's checkpoints.
 RunSpec specForNode(RunSpec spec, const std::string& runId, const std::string& stagedData);
 
 /// "gpt tiny!" -> "gpt-tiny-3f9a1c": a new, valid run id.

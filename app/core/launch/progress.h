@@ -17,7 +17,7 @@ struct Progress {
     double bytesPerSec = -1;     ///< on the wire in the last seconds; -1: not known yet
     double secondsLeft = -1;     ///< at the pace of the last seconds; -1: not known yet
     std::vector<Progress> nodes =
-        {}; ///< what it is the sum of: a stage each, which is the node's name
+        {}; ///< what it is the sum of: one part per node, whose `stage` is its name
     bool operator==(const Progress&) const = default;
 };
 

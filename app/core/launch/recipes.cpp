@@ -63,7 +63,7 @@ Result<void> applyOverride(RunSpec& spec, const std::string& text) {
     const auto parse = [&](const std::string& toml) {
         return parseRunSpec(key + " = " + toml, "--set " + text);
     };
-    // An unknown key goes to the parser too: it knows the nearest one.
+    // An unknown key goes to the parser too, whose error suggests the nearest known one.
     auto parsed = parse(isKnown ? overrideValue(*field, value) : "0");
     if (!parsed && isKnown)
         if (auto asWord = parse(quoted(value)); !asWord)

@@ -86,8 +86,9 @@ Result<int64_t> openPort(HostWorker& worker, int64_t port, const SharedListener&
 }
 
 void closePort(HostWorker& worker, SharedListener&& listener) {
-    // A port that stays taken shows when the trainer binds it: its error names the port. The task
-    // takes the last reference: when it is refused, the listener still dies on its own thread.
+    // A failure is ignored: if the port stays taken, the trainer's bind fails with an error that
+    // names it. The task owns the last reference, so that even if it is dropped the listener is
+    // destroyed on the worker's thread.
     (void)worker
         .post<bool>([listener = std::move(listener)](HostSession&, const std::string&,
                                                      std::stop_token) -> Result<bool> {

@@ -16,8 +16,8 @@ struct AddressTrial {
     std::vector<DialAnswer> answers; ///< per other node
 };
 
-/// The addresses of the first node at which ranks could meet: up, no loopback, no link-local;
-/// `interface` non-empty: only that one's.
+/// The addresses of the first node at which ranks could meet: of interfaces that are up, without
+/// loopback and link-local ones. If `interface` is not empty, only those of that interface.
 std::vector<InterfaceReport> rendezvousCandidates(const NodeReport& report,
                                                   const std::string& interface);
 
@@ -26,9 +26,9 @@ std::vector<InterfaceReport> rendezvousCandidates(const NodeReport& report,
 Result<Rendezvous> chooseRendezvous(const std::vector<AddressTrial>& trials, int64_t port,
                                     const std::vector<std::string>& otherNodes);
 
-/// Opens a port on the first node, lets every other node dial each candidate, and chooses. A
-/// single node meets on its loopback. Blocks, but not for long after `unwanted`; on any thread but
-/// the workers'.
+/// Opens a port on the first node, lets every other node dial each candidate, and chooses one. A
+/// single node uses its loopback. Blocks, but returns soon after `unwanted` is requested. Must not
+/// be called on a worker's thread.
 Result<Rendezvous> findRendezvous(const std::vector<HostWorker*>& workers,
                                   const std::vector<PlacedNode>& nodes, const RunSpec& spec,
                                   const std::stop_token& unwanted);

@@ -9,13 +9,13 @@ using namespace std::chrono_literals;
 
 constexpr auto kReportEvery = 100ms;
 constexpr auto kWindow = 5s;
-constexpr auto kShortest = 500ms; ///< less says nothing about a pace
+constexpr auto kShortest = 500ms; ///< a shorter one gives no useful rate
 
 } // namespace
 
 void Pace::remember(Clock::time_point now, const Transferred& transferred) {
     m_moments.push_back({now, transferred});
-    // The first one is the last that is older than the window: so a stall counts in full.
+    // Keeps one moment that is older than the window, so that a stall counts in full.
     while (m_moments.size() > 2 && now - m_moments[1].when >= kWindow)
         m_moments.pop_front();
 }

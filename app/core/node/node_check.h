@@ -6,8 +6,8 @@
 
 namespace rm {
 
-/// kInvalid, naming the field: a name, host, user or port that must not reach libssh, ssh(1) or a
-/// proxy command. Letters, digits and ._:%- alone, and no leading '-'.
+/// kInvalid names a field that must not reach libssh, ssh(1) or a proxy command: only letters,
+/// digits and ._:%- are allowed, without a leading '-'.
 Result<void> checkNode(const Node& node);
 
 } // namespace rm

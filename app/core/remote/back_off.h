@@ -7,8 +7,8 @@
 
 namespace rm {
 
-/// Pauses between attempts to reach a host: they double from 0.2 s up to `longest`, with a random
-/// half, so that 64 nodes do not come back as one.
+/// Pauses between attempts to reach a host. They double from 0.2 s up to `longest`; half of each is
+/// random, so that 64 nodes do not reconnect at the same moment.
 class BackOff {
 public:
     explicit BackOff(std::chrono::milliseconds longest)

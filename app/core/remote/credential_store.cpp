@@ -12,7 +12,7 @@ void CredentialStore::grant(const std::string& node, const Credentials& credenti
         merged.passphrase = credentials.passphrase;
     if (credentials.trustedFingerprint)
         merged.trustedFingerprint = credentials.trustedFingerprint;
-    m_granted.erase(node); // overwritten as a whole, not in part by a shorter one
+    m_granted.erase(node); // wipes all of the old secret; assigning a shorter one would not
     m_granted.emplace(node, merged);
 }
 

@@ -20,8 +20,8 @@ private:
     std::string m_bytes;
 };
 
-/// Drops escape sequences and every control character but newline and tab: what a host sent is
-/// never to move a terminal's cursor or a reader's eye.
+/// Drops escape sequences and every control character but newline and tab, so that text from a host
+/// cannot move the cursor of a terminal or disguise what it says.
 std::string withoutEscapes(std::string_view text);
 
 /// The last line that is not empty, at most 500 bytes of it.

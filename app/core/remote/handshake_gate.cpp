@@ -12,7 +12,7 @@ namespace {
 struct Gate {
     std::mutex mutex;
     std::condition_variable_any left;
-    std::map<std::string, int> inside; ///< by server; none: not in it
+    std::map<std::string, int> inside; ///< logins in progress, by server
 };
 
 Gate& gate() {

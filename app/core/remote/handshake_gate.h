@@ -8,14 +8,14 @@
 
 namespace rm {
 
-/// At most eight logins of this process are under way at once on one server, or through one jump
-/// host: sshd turns further ones away (MaxStartups 10:30:100), and 64 nodes are many.
+/// Limits this process to eight simultaneous logins on one server or through one jump host: sshd
+/// drops further ones (MaxStartups 10:30:100), and a run may have 64 nodes.
 class HandshakeGate {
 public:
     static constexpr int kAtOnce = 8;
 
-    /// Waits for a turn on `server` (any text that tells servers apart), which lasts as long as the
-    /// answer lives. kUnavailable: out of patience. Any thread.
+    /// Waits for a turn on `server` (any text that identifies it). The turn ends when the returned
+    /// object is destroyed. kUnavailable: the deadline passed or a stop was requested. Any thread.
     static Result<std::shared_ptr<void>>
     enter(const std::string& server, const std::string& attempt, const Patience& patience);
 };

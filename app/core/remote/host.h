@@ -58,10 +58,10 @@ class HostSession {
 public:
     virtual ~HostSession() = default;
 
-    /// Starts `program` with `arguments`; both are validated against [A-Za-z0-9._:/=,@%+-] (no
-    /// shell word ever depends on data; anything else goes over stdin). On this computer, where
-    /// no shell is between, the program may be any path. After `stop` nothing waits for the
-    /// program any longer: its start, write() and exitCode() end soon with kUnavailable.
+    /// Starts `program` with `arguments`. Both may hold only [A-Za-z0-9._:/=,@%+-], so that a shell
+    /// cannot misread them; other data goes over stdin. On this computer no shell is involved, so
+    /// the program may be any path. After `stop` start, write() and exitCode() end soon with
+    /// kUnavailable.
     virtual Result<std::unique_ptr<HostProcess>> start(const std::string& program,
                                                        const std::vector<std::string>& arguments,
                                                        std::stop_token stop = {}) = 0;
@@ -78,20 +78,20 @@ public:
 /// Why a connection was not made, and what a person could decide.
 struct ConnectFailure {
     enum class Need {
-        kNothing,      ///< nothing here helps: see the error
+        kNothing,      ///< nothing that a person could enter helps: see the error
         kTrustHostKey, ///< first contact: show `fingerprint`, then Credentials::trustedFingerprint
         kPassword,     ///< ask, then Credentials::password
         kPassphrase,   ///< a key file is protected: ask, then Credentials::passphrase
     };
-    /// What stood against it, in the order in which a connection meets them.
+    /// Causes of a failed connection, in the order in which they can occur.
     enum class Cause {
         kOther,
         kName,       ///< it has no address
         kRoute,      ///< no way leads there
-        kRefused,    ///< the host is there, and nobody listens
+        kRefused,    ///< the host answers, but no server listens
         kNoAnswer,   ///< nobody answered in time
         kTurnedAway, ///< the server hung up at once: it is busy, or does not speak SSH
-        kAlgorithms, ///< no way to speak was agreed on
+        kAlgorithms, ///< no common algorithms
         kHostKey,
         kLogin,
     };
@@ -100,15 +100,15 @@ struct ConnectFailure {
     std::string fingerprint; ///< "SHA256:..." of the key that the host showed
     Cause cause = Cause::kOther;
 
-    /// A moment later it may be otherwise: a server that restarts or has too many logins under way.
+    /// It may succeed a moment later: the server is restarting or has too many logins in progress.
     bool mayPass() const { return cause == Cause::kRefused || cause == Cause::kTurnedAway; }
 };
 
 /// A heading of a few words for it: "No route", "Host key".
 const char* causeTitle(ConnectFailure::Cause cause);
 
-/// What a person decided or the keyring knew, for one attempt. Every copy is overwritten when it
-/// goes.
+/// What a person entered or the keyring had, for one attempt. Copies are overwritten when
+/// destroyed.
 struct Credentials {
     ~Credentials();
 
@@ -146,9 +146,8 @@ Result<std::string> runToEnd(HostSession& session, const std::string& program,
                              const std::vector<std::string>& arguments, const std::string& input,
                              std::chrono::milliseconds timeout, std::stop_token stop = {});
 
-/// After the end of stdout: fine when the program exits with 0. Otherwise an error of `attempt`
-/// with the last line of its stderr as the cause and the ErrorCode that its rm::ExitCode stands
-/// for.
+/// Call it after the end of stdout. Success if the program exits with 0. Otherwise an error of
+/// `attempt` with the last line of its stderr as the cause and the ErrorCode of its rm::ExitCode.
 Result<void> checkEnd(HostProcess& process, const std::string& attempt,
                       std::chrono::milliseconds timeout);
 

@@ -6,8 +6,8 @@
 
 namespace rm {
 
-/// Judges the key that a connected host showed, before anything is sent to it. Unknown keys are
-/// written to known_hosts only when they are exactly `trustedFingerprint`; a changed key is final.
+/// Checks the key of a connected host before anything is sent to it. An unknown key is written to
+/// known_hosts only if it equals `trustedFingerprint`; a changed key is always refused.
 tl::expected<void, ConnectFailure> checkHostKey(SshLink& link,
                                                 const std::optional<std::string>& trusted);
 

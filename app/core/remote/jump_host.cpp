@@ -10,14 +10,14 @@ namespace rm {
 
 JumpHost::JumpHost(SshLink& link)
     : m_log(QDir::tempPath() + "/ringmaster-jump-XXXXXX") {
-    // The words that libssh 0.10 makes of a ProxyJump.
+    // Recognizes the command that libssh 0.10 makes of a ProxyJump.
     static const std::string program = "ssh ";
     const std::string command = link.option(SSH_OPTIONS_PROXYCOMMAND);
     if (!command.starts_with(program) || command.find(" -W '[%h]:%p' ") == std::string::npos)
         return;
     if (!m_log.open() || m_log.fileName().contains(QRegularExpression("[^A-Za-z0-9._/+-]")))
         return;
-    // exec, so that the end of the link ends ssh and not a shell before it.
+    // exec, so that closing the link ends ssh itself and not only the shell that started it.
     const std::string quiet = "exec ssh -o BatchMode=yes -E " + m_log.fileName().toStdString() +
                               ' ' + command.substr(program.size());
     ssh_options_set(link.get(), SSH_OPTIONS_PROXYCOMMAND, quiet.c_str());

@@ -7,14 +7,16 @@
 
 namespace rm {
 
-/// The ssh(1) that libssh starts to pass a ProxyJump of ssh_config, made to ask nothing, since
-/// nobody could answer, and to leave its complaints here. Any other proxy command stays as it is.
-/// To be made between the reading of ssh_config and ssh_connect(), and kept until that answered.
+/// Changes the ssh(1) command that libssh starts for a ProxyJump of ssh_config: it must not ask
+/// questions, which nobody could answer, and it writes its errors to a file that complaint() reads.
+/// Any other proxy command is not changed. Create it after ssh_config was read and before
+/// ssh_connect(), and keep it until that returned.
 class JumpHost {
 public:
     explicit JumpHost(SshLink& link);
 
-    /// Why the way through failed, and what helps; empty: there is no such host, or no complaint.
+    /// Why the jump host could not be passed, and what helps. Empty: no jump host, or no error from
+    /// it.
     std::string complaint();
 
 private:

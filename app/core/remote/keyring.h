@@ -13,9 +13,9 @@
 namespace rm {
 
 /// Passwords of nodes in the desktop's keyring (Secret Service, KWallet, Keychain), by the host's
-/// address: a node that is pointed at another host does not get this one's. Never in a file of
-/// ours: without a keyring there is none, and a person is asked each time. Thread of the object,
-/// with an event loop; answers come later, unless the object is gone by then.
+/// address, so that a node that is changed to another host does not get the old password. They are
+/// never in a file of ours: without a keyring the person is asked each time. Used in the object's
+/// thread, which has an event loop; answers come later, unless the object is gone by then.
 class Keyring : public QObject {
     Q_OBJECT
 public:

@@ -44,8 +44,8 @@ struct Pipe {
     }
 };
 
-// Children whose HostProcess went away before they ended are waited for when the next one starts
-// or goes, so that none stays a zombie for long.
+// Children that outlive their HostProcess are reaped when the next one is started or destroyed, so
+// that none stays a zombie for long.
 class Orphans {
 public:
     void add(pid_t pid) {
@@ -112,7 +112,7 @@ private:
 };
 
 constexpr size_t kPiece = 64 * 1024;
-constexpr milliseconds kLook{50}; // a stop shows on no descriptor
+constexpr milliseconds kLook{50}; // no descriptor becomes readable on a stop
 
 /// False when nothing more can come.
 bool LocalProcess::takeOutput() {
@@ -176,10 +176,10 @@ Result<void> LocalProcess::write(std::span<const std::byte> bytes) {
         }
         if (errno == EPIPE || errno == EBADF)
             return fail(ErrorCode::kUnavailable,
-                        "write to " + m_name + ": the program does not read any more");
+                        "write to " + m_name + ": the program no longer reads its input");
         if (errno != EAGAIN && errno != EINTR)
             return failErrno("write to " + m_name, errno);
-        // Both pipes may be full: what it prints is taken before it can read.
+        // Both pipes may be full: the program reads no input until its output was taken.
         takeErrors();
         if (m_pending.size() < (64u << 20))
             takeOutput();
@@ -217,7 +217,7 @@ Result<int> LocalProcess::exitCode(milliseconds timeout) {
                 m_name + " was killed by signal " + std::to_string(WTERMSIG(*m_status)));
 }
 
-/// Signals as a program expects them at its start, whatever this process did to them.
+/// Starts the child with no blocked signals and the default SIGPIPE, whatever this process has set.
 class SpawnAttributes {
 public:
     SpawnAttributes() {

@@ -7,8 +7,8 @@
 
 namespace rm {
 
-/// Waits for what a program says, with a deadline and a stop. The end of the program is an error
-/// that carries its last words.
+/// Reads a program's output, with a deadline and a stop. The end of the program is an error with
+/// the last line of its stderr.
 class ProcessReader {
 public:
     ProcessReader(HostProcess& process, std::string attempt, std::stop_token stop);

@@ -13,7 +13,7 @@ namespace rm {
 
 namespace {
 
-/// A question that may outlive the one who asked it.
+/// A lookup that may outlive its caller.
 struct Question {
     std::mutex mutex;
     std::condition_variable_any answered;

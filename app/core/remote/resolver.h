@@ -8,15 +8,13 @@
 
 namespace rm {
 
-/// Asks for the addresses of a host: 0 or an EAI_ code of getaddrinfo(). Blocks as long as it
-/// likes.
+/// Looks up the addresses of a host: 0 or an EAI_ code of getaddrinfo(). Blocks without a limit.
 using HostLookup = std::function<int(const std::string& host)>;
 
 int lookUpHost(const std::string& host);
 
-/// Waits until the system's resolver knows `host`. kUnavailable: it does not, or out of patience:
-/// the resolver itself cannot be hurried, so the question is then left to end on a thread of its
-/// own.
+/// Waits until the system's resolver has found `host`. kUnavailable: it did not, or the deadline
+/// passed. getaddrinfo() cannot be cancelled, so the lookup then ends on a thread of its own.
 Result<void> awaitResolved(const std::string& host, const std::string& attempt,
                            const Patience& patience, const HostLookup& lookUp = &lookUpHost);
 

@@ -74,7 +74,7 @@ Result<std::string> runToEnd(HostSession& session, const std::string& program,
     if (!process)
         return tl::unexpected(process.error());
     const std::string attempt = "run " + program + " on " + session.where();
-    // A program that does not want its input has the better reason in its stderr.
+    // If the program did not read its input, its stderr says why.
     const auto fed = feed(**process, input);
     auto output = readToEnd(**process, attempt, deadline, stop);
     if (!output)

@@ -16,7 +16,7 @@ using Key = std::unique_ptr<ssh_key_struct, decltype(&ssh_key_free)>;
 using Need = ConnectFailure::Need;
 constexpr auto kLogin = ConnectFailure::Cause::kLogin;
 
-/// One login. Each way answers whether the host is content; it may ask for several in turn.
+/// One login. Each method returns whether the host accepted it; the host may require several.
 class Login {
 public:
     Login(SshLink& link, const Node& node, const Credentials& credentials, const Patience& patience)
@@ -36,7 +36,7 @@ public:
 private:
     using Way = Result<bool> (Login::*)();
 
-    /// libssh's answer once it is more than "again".
+    /// Repeats the call until libssh returns something other than SSH_AUTH_AGAIN.
     template <class Step>
     Result<int> drive(Step step) {
         const auto answer = m_link.drive(step, SSH_AUTH_AGAIN, m_attempt, m_patience);
@@ -76,8 +76,8 @@ private:
     std::string m_tried;
     std::string m_hint;
     std::string m_locked;     ///< key file that no passphrase has opened
-    bool m_halfWay = false;   ///< the host was content with one way and asks for another
-    bool m_nextStage = false; ///< which it did in this stage
+    bool m_halfWay = false;   ///< one method was accepted and the host requires another
+    bool m_nextStage = false; ///< that happened in this stage
     bool m_passwordSent = false;
     bool m_passwordRefused = false;
 };
@@ -197,7 +197,7 @@ Result<bool> Login::tryEachWay() {
 }
 
 tl::expected<void, ConnectFailure> Login::run() {
-    constexpr int kMostStages = 4; // that one host wants in turn
+    constexpr int kMostStages = 4; // methods that a host may require
     Result<bool> content = none();
     m_nextStage = true;
     for (int stage = 0; content && !*content && m_nextStage && stage < kMostStages; ++stage)

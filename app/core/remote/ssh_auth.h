@@ -6,13 +6,13 @@
 
 namespace rm {
 
-/// Logs in on a link whose host key was checked: the node's key file, the agent and the other
-/// key files, then the password if there is one.
+/// Logs in on a link whose host key was checked. Tries the node's key file, the SSH agent and the
+/// other key files, then the password if there is one.
 tl::expected<void, ConnectFailure> authenticate(SshLink& link, const Node& node,
                                                 const Credentials& credentials,
                                                 const Patience& patience);
 
-/// "~/..." under $HOME, as everything of ours is.
+/// Expands "~/..." to $HOME, like all our paths.
 std::string underHome(const std::string& path);
 
 } // namespace rm

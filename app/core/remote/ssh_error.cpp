@@ -11,11 +11,11 @@ namespace {
 
 using Cause = ConnectFailure::Cause;
 
-/// What libssh, or errno through it, says, and what a person is told.
+/// Maps a text of libssh, or of errno within it, to what a person is told.
 struct Saying {
     const char* words; ///< part of what libssh says
     ErrorCode code;
-    Cause cause; ///< of a connection that did not come about
+    Cause cause; ///< of a failed connection
     const char* told;
 };
 
@@ -36,7 +36,7 @@ constexpr std::array kSayings{
            "the connection was refused; check the port, and that sshd runs there"},
     Saying{"No route to host", ErrorCode::kUnavailable, Cause::kRoute, kNoRoute},
     Saying{"Network is unreachable", ErrorCode::kUnavailable, Cause::kRoute, kNoRoute},
-    // Linux says so of a blackhole route, and of a prohibited one.
+    // What Linux reports for a blackhole route, and for a prohibited one.
     Saying{"Failed to connect: Invalid argument", ErrorCode::kUnavailable, Cause::kRoute, kNoRoute},
     Saying{"Failed to connect: Permission denied", ErrorCode::kUnavailable, Cause::kRoute,
            "a route or firewall of this computer forbids it"},
@@ -78,8 +78,8 @@ ConnectFailure connectFailure(const SshLink& link, const std::string& attempt) {
     failure.cause = saying == nullptr ? Cause::kOther : saying->cause;
     if (failure.cause != Cause::kTurnedAway)
         return failure;
-    // A server that finds no cipher in common may hang up before its own offer was read: then
-    // nothing but its banner is known. One that has too many logins under way hangs up before that.
+    // A server without a common cipher may hang up before its offer was read, when only its banner
+    // is known. A server with too many logins in progress hangs up before the banner.
     const bool hasBanner = ssh_get_serverbanner(link.get()) != nullptr;
     failure.cause = hasBanner ? Cause::kAlgorithms : Cause::kTurnedAway;
     failure.error.message =

@@ -8,12 +8,12 @@
 
 namespace rm {
 
-// The one place that reads libssh's codes and words.
+// The one place that interprets libssh's codes and messages.
 
-/// The session's last failure, as an error of `attempt`, once keys are agreed on.
+/// The session's last failure after the key exchange, as an error of `attempt`.
 Error sshError(const SshLink& link, const std::string& attempt);
 
-/// The same for a connection that did not come about.
+/// The same for a connection that failed before.
 ConnectFailure connectFailure(const SshLink& link, const std::string& attempt);
 
 } // namespace rm

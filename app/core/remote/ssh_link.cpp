@@ -64,7 +64,7 @@ void SshLink::wait(milliseconds timeout, int wakeFd) {
 }
 
 Result<void> SshLink::waitForTurn(const std::string& attempt, const Patience& patience) {
-    // A connect in progress and a stop do not show as readable: look again soon.
+    // A connect in progress and a stop make no descriptor readable, so wait only briefly.
     constexpr milliseconds kLook{20};
     if (patience.stop.stop_requested())
         return fail(ErrorCode::kUnavailable, attempt + ": cancelled");

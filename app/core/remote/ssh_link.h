@@ -15,18 +15,18 @@
 
 namespace rm {
 
-/// When a person waits no longer: a deadline and a stop button.
+/// How long to wait: a deadline, and a stop that the person may request.
 struct Patience {
     std::chrono::steady_clock::time_point deadline;
     std::stop_token stop;
 };
 
-/// What opens protected key files, and whether one was met.
+/// The passphrase for protected key files, and whether one was needed.
 struct KeyLock {
     const std::string* passphrase = nullptr; ///< null: a person was not asked yet
     bool met = false;
 
-    /// libssh's way to ask for the passphrase of a key file; `lock` is a KeyLock.
+    /// libssh's callback for the passphrase of a key file; `lock` is a KeyLock.
     static int answer(const char* prompt, char* buffer, size_t size, int echo, int verify,
                       void* lock);
 };
@@ -59,7 +59,7 @@ public:
     /// Handles all that has arrived and sends what can be sent; to be called once connected.
     /// Failures show in the session's state.
     void pump();
-    /// Sleeps until the socket, `wakeFd` (-1: none) or the timeout has something.
+    /// Sleeps until the socket or `wakeFd` (-1: none) is ready, or the timeout has passed.
     void wait(std::chrono::milliseconds timeout, int wakeFd = -1);
     bool hasUnsentBytes() const;
 

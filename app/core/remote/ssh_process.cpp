@@ -18,11 +18,11 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 
 constexpr seconds kStartTimeout{15};
-/// The login shell's startup files take no longer.
+/// Limit for the startup files of the login shell.
 constexpr seconds kShellTimeout{15};
-/// A peer that takes no byte for so long is gone: TCP alone would tell after a quarter hour.
+/// A peer that takes no byte for so long is considered gone; TCP would notice after 15 minutes.
 constexpr seconds kStall{60};
-/// What a program prints while it is being written to.
+/// Limit for what a program prints while it is being written to.
 constexpr size_t kMostPending = 64u << 20;
 
 } // namespace
@@ -79,7 +79,7 @@ Result<void> SshProcess::begin(const std::string& commandLine) {
     return {};
 }
 
-/// What the login shell said instead of starting the program.
+/// The login shell's output, if it did not start the program.
 std::string SshProcess::shellWords() const {
     const std::string said = lastLine(withoutEscapes(m_outputMark.before()));
     const std::string complaint = lastLine(withoutEscapes(m_errorMark.before()));
@@ -87,7 +87,7 @@ std::string SshProcess::shellWords() const {
     return last.empty() ? "" : "; the last it said: " + last;
 }
 
-/// To be asked when no byte of the program is there.
+/// Call it when no byte of the program has arrived.
 Result<void> SshProcess::checkBegun() {
     if (m_outputMark.isSeen())
         return {};
@@ -106,7 +106,7 @@ std::string SshProcess::errorText() const {
     return m_errorMark.isSeen() ? m_tail.text() : withoutEscapes(m_errorMark.before());
 }
 
-/// Sleeps until something arrives, but never for long: a stop does not show on the socket.
+/// Sleeps until something arrives, but only briefly, as a stop does not wake the socket.
 Result<void> SshProcess::waitForTurn(Clock::time_point deadline, const char* verb) {
     constexpr milliseconds kLook{50};
     if (m_stop.stop_requested())
@@ -115,7 +115,7 @@ Result<void> SshProcess::waitForTurn(Clock::time_point deadline, const char* ver
     return {};
 }
 
-/// Moves what has arrived out of libssh, which lets the peer go on sending.
+/// Takes what has arrived out of libssh, which reopens the window for the peer.
 Result<size_t> SshProcess::takePiece(bool ofErrors) {
     std::array<char, 32 * 1024> piece;
     const int got =
@@ -189,7 +189,7 @@ Result<size_t> SshProcess::writePiece(std::span<const std::byte> bytes) {
         if (auto begun = checkBegun(); !begun)
             return tl::unexpected(begun.error());
         return fail(ErrorCode::kUnavailable,
-                    attempt("write to") + ": the program does not read any more");
+                    attempt("write to") + ": the program no longer reads its input");
     }
     const size_t window = ssh_channel_window_size(m_channel);
     const size_t size = std::min({bytes.size(), window, kPiece});
@@ -205,7 +205,7 @@ Result<void> SshProcess::write(std::span<const std::byte> bytes) {
     m_link->enforceThread();
     auto deadline = Clock::now() + kStall;
     while (!bytes.empty() || m_link->hasUnsentBytes()) {
-        // What it prints meanwhile is taken, or both sides would wait for each other.
+        // Takes what the program prints meanwhile; otherwise both sides could wait for each other.
         if (const auto taken = takeAll(); !taken)
             return tl::unexpected(taken.error());
         if (m_pending.size() > kMostPending)
@@ -216,7 +216,7 @@ Result<void> SshProcess::write(std::span<const std::byte> bytes) {
             return tl::unexpected(sent.error());
         bytes = bytes.subspan(*sent);
         if (bytes.empty() && !m_link->hasUnsentBytes())
-            break; // the last of them left above: nothing need ever come back
+            break; // all is sent; do not wait for an answer that may never come
         if (*sent > 0)
             deadline = Clock::now() + kStall;
         else if (Clock::now() >= deadline)

@@ -21,9 +21,9 @@ using Cause = ConnectFailure::Cause;
 using std::chrono::seconds;
 using std::chrono::steady_clock;
 
-// AES-GCM alone: it is not open to the Terrapin attack, so it is safe with and without strict key
-// exchange. libssh 0.10 negotiates strict key exchange when the server offers it but cannot tell
-// us before the ciphers are chosen, hence nothing else is ever offered.
+// AES-GCM only: the Terrapin attack does not affect it, so it is safe with and without strict key
+// exchange. libssh 0.10 negotiates strict key exchange if the server offers it, but cannot tell us
+// before the ciphers are chosen; hence no other cipher is offered.
 constexpr const char* kCiphers = "aes256-gcm@openssh.com,aes128-gcm@openssh.com";
 
 bool set(SshLink& link, ssh_options_e option, const void* value) {
@@ -36,7 +36,7 @@ Result<void> configure(SshLink& link, const Node& node) {
     const int yes = 1;
     bool good = set(link, SSH_OPTIONS_SSH_DIR, folder.c_str()) &&
                 set(link, SSH_OPTIONS_HOST, node.sshHost.c_str());
-    // What the person wrote in ssh_config first; then the node's own words, which win.
+    // First ssh_config, then the node's own settings, which override it.
     good = good && ssh_options_parse_config(link.get(), nullptr) == SSH_OK;
     if (!node.user.empty())
         good = good && set(link, SSH_OPTIONS_USER, node.user.c_str());
@@ -57,7 +57,8 @@ tl::unexpected<ConnectFailure> failed(const Error& error,
     return tl::unexpected(ConnectFailure{error, ConnectFailure::Need::kNothing, {}, cause});
 }
 
-/// What servers are told apart by where logins at once are counted: a jump host has them all.
+/// The key by which HandshakeGate counts logins; all logins through a jump host count as one
+/// server's.
 std::string serverOf(const SshLink& link) {
     const std::string proxy = link.option(SSH_OPTIONS_PROXYCOMMAND);
     return proxy.empty() ? link.option(SSH_OPTIONS_HOST) + ':' + std::to_string(link.port())
@@ -69,7 +70,7 @@ Connected connect(SshLink& link, const Patience& patience) {
     const auto orElse = [&](Cause cause) {
         return patience.stop.stop_requested() ? Cause::kOther : cause;
     };
-    // libssh asks the resolver without end; a proxy is asked in its place.
+    // libssh would wait for the resolver without a limit. With a proxy, that resolves the name.
     if (link.option(SSH_OPTIONS_PROXYCOMMAND).empty())
         if (auto known = awaitResolved(link.option(SSH_OPTIONS_HOST), attempt, patience); !known)
             return failed(known.error(), orElse(Cause::kName));
@@ -94,7 +95,7 @@ Connected connect(SshLink& link, const Patience& patience) {
 
 tl::expected<std::unique_ptr<HostSession>, ConnectFailure>
 SshSession::open(const Node& node, const Credentials& credentials, std::stop_token stop) {
-    constexpr seconds kTurn{60}; // that others before may take
+    constexpr seconds kTurn{60}; // for logins before this one
     auto link = std::make_shared<SshLink>();
     if (auto done = configure(*link, node); !done)
         return failed(done.error());

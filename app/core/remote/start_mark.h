@@ -9,8 +9,8 @@
 
 namespace rm {
 
-/// Finds in one stream of a program where it begins. A login shell reads its startup files first
-/// (~/.bashrc), and what those print is not the program's.
+/// Finds where a program's own output begins in one of its streams. A login shell first runs its
+/// startup files (~/.bashrc), and what they print is skipped.
 class StartMark {
 public:
     static constexpr size_t kMostBefore = 64 * 1024;
@@ -22,7 +22,7 @@ public:
     Result<std::string_view> skip(std::string_view bytes);
 
     bool isSeen() const { return m_isSeen; }
-    /// What came before the mark as far as it is known, or all while there is none.
+    /// What came before the mark, or everything so far while the mark has not come.
     const std::string& before() const { return m_before; }
 
 private:

@@ -7,7 +7,7 @@
 
 namespace rm {
 
-/// Remembers the thread that made it; anything else that calls is a fault of ours.
+/// Remembers the thread that made it and aborts when another thread uses it.
 class ThreadOwner {
 public:
     void enforce() const {

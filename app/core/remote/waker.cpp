@@ -32,7 +32,7 @@ Waker::~Waker() {
 
 void Waker::wake() {
     const char byte = 1;
-    // A full pipe already wakes.
+    // A failed write is fine: a full pipe is readable already.
     while (::write(m_writeFd, &byte, 1) < 0 && errno == EINTR) {
     }
 }

@@ -58,7 +58,7 @@ std::string_view lastPart(std::string_view key) {
     return key.substr(key.rfind('.') + 1);
 }
 
-/// "lr" of "optimizer.lr", but all of "checkpoint.every", as there is "validation.every".
+/// "lr" for "optimizer.lr", but "checkpoint.every" in full, as there is also "validation.every".
 std::string shortKey(const SpecField& field) {
     const auto same = std::ranges::count_if(specSchema(), [&](const SpecField& other) {
         return lastPart(other.key) == lastPart(field.key);
@@ -66,7 +66,7 @@ std::string shortKey(const SpecField& field) {
     return std::string(same == 1 ? lastPart(field.key) : field.key);
 }
 
-/// "lr 5e-4"; empty: both have the same.
+/// "lr 5e-4"; empty: the field did not change.
 std::string change(const SpecField& field, RunSpec& from, RunSpec& to) {
     return std::visit(
         [&](auto* value) {

@@ -8,8 +8,8 @@
 
 namespace rm {
 
-/// The name proposed for a branch of a run: the parent's and what its spec changes, "gpt-tiny, lr
-/// 5e-4"; where it changes nothing "gpt-tiny, from 401".
+/// The name proposed for a branch: the parent's name and the changed settings, "gpt-tiny, lr 5e-4";
+/// without changes "gpt-tiny, from 401".
 std::string branchName(const RunSpec& parent, const RunSpec& branch, int64_t step);
 
 } // namespace rm

@@ -10,7 +10,7 @@ namespace rm {
 
 namespace {
 
-/// What a command in flight turns the live state into until it is applied or the ranks are gone.
+/// Whether the command stays LiveState::pending after it was applied, until the ranks are gone.
 bool lastsUntilTheEnd(CommandKind kind) {
     return kind == CommandKind::kPause || kind == CommandKind::kStop || kind == CommandKind::kKill;
 }
@@ -158,7 +158,8 @@ void FollowedRun::onNodeEnded(size_t node, const Result<void>& how) {
 }
 
 void FollowedRun::finish() {
-    // Whoever hears of the end may let go of this object: the answers are out of it by then.
+    // A receiver of ended() may destroy this object, so the pending answers are moved out of it
+    // first.
     auto inFlight = std::move(m_inFlight);
     m_inFlight.clear();
     m_live.pending.reset();
@@ -174,7 +175,7 @@ void FollowedRun::finish() {
     }
 }
 
-// The link may have been lost between the effect and its report; the journal has both.
+// The link may have been lost before the result of a command arrived; the journal has recorded it.
 std::map<std::string, CommandState> FollowedRun::storedAnswers() const {
     const auto reader = StoreReader::open(m_database);
     if (!reader)

@@ -30,7 +30,7 @@ public:
     void hangUp(); ///< so that the destructor has less to wait for
     const LiveState& live() const { return m_live; }
 
-    /// This node may let us in now.
+    /// The node may accept the login now.
     void retry(const std::string& node);
 
     /// The answer is kApplied or kRefused, or kUnavailable when the run ended before.
@@ -40,8 +40,8 @@ Q_SIGNALS:
     void committed(); ///< new samples or events are in the database
     void liveChanged();
     void loginRefused(const QString& node); ///< see Engine
-    /// Of all nodes. `problem` empty: as it should. `lost`: the ranks of a node are gone without
-    /// a report; otherwise they may well train on, out of sight.
+    /// Following has ended on all nodes. `problem` is empty if nothing went wrong. `lost`: the
+    /// ranks of a node are gone without a report; otherwise they may still be training.
     void ended(const QString& problem, bool lost);
 
 private:

@@ -6,22 +6,22 @@
 
 namespace rm {
 
-/// Whether a launch may end in ranks that train: cancel() takes that away, begin() uses it up,
-/// whichever comes first. Thread-safe.
+/// Decides whether a launch succeeds or is cancelled: the first call of cancel() or begin() wins.
+/// Thread-safe.
 class LaunchPermit {
 public:
-    /// For the waits of the launch.
+    /// Stops the waits of the launch.
     std::stop_token stop() const { return m_stop.get_token(); }
     bool isCancelled() const { return m_stop.stop_requested(); }
 
-    /// False: too late, its ranks train.
+    /// False: too late, begin() was called before.
     bool cancel() {
         if (!settle(Is::kCancelled))
             return false;
         m_stop.request_stop();
         return true;
     }
-    /// To be called when all ranks are started. False: they are not wanted any more.
+    /// Call it when all ranks are started. False: the launch was cancelled before.
     bool begin() { return settle(Is::kBegun); }
 
 private:

@@ -18,11 +18,11 @@ using Clock = AttachStream::Clock;
 
 constexpr auto kReadTimeout = 250ms;
 constexpr auto kExitTimeout = 2000ms;
-constexpr auto kGather = 20ms; ///< bytes that arrive within it share a transaction
+constexpr auto kGather = 20ms; ///< bytes that arrive within this time share a transaction
 constexpr size_t kGatherBytes = 4u << 20;
 constexpr auto kLongestPause = 10000ms;
 constexpr int64_t kBriefLossNs = 3'000'000'000;
-constexpr auto kGrace = 2500ms; ///< then an attempt without ranks and supervisor counts as lost
+constexpr auto kGrace = 2500ms; ///< after it an attempt without ranks and supervisor is lost
 
 } // namespace
 
@@ -99,7 +99,8 @@ Result<void> NodeFollower::Connection::open(std::stop_token stop) {
     handlers.runState = [this](const RunState& state) { onRunState(state); };
     handlers.commandState = [this](const CommandState& state) { m_owner.onAnswer(state); };
     m_stream.emplace(run, std::move(*cursors), std::move(handlers), Clock::now());
-    // In one write: of a run that has ended meanwhile the agent would say so before it reads them.
+    // In one write: if the run has ended, the agent would otherwise report that before it reads
+    // them.
     auto bytes = m_stream->opening();
     for (const Command& command : m_owner.takeUnanswered()) {
         const auto more = frameMessage(command);
@@ -125,7 +126,8 @@ void NodeFollower::Connection::onRunState(const RunState& state) {
     m_ended = m_ended || ended;
     const bool anyAlive = std::any_of(state.ranks.begin(), state.ranks.end(),
                                       [](const RankState& rank) { return rank.pid != 0; });
-    // Nothing more may be said of an attempt that was never started here, so the clock counts.
+    // The agent may have nothing more to report about an attempt that never started, so time
+    // decides.
     if (ended || state.supervised || anyAlive)
         m_orphanedSince.reset();
     else if (!m_orphanedSince)
@@ -259,8 +261,8 @@ void NodeFollower::report(LiveState::Link link, const QString& why) {
     m_sink.linkChanged(m_link);
 }
 
-/// Once for each loss that lasts: a link that breaks and is back at once is no news, nor is a login
-/// that a person is asked about.
+/// Stores one event per loss. Brief losses are not stored, nor are logins that a person is asked
+/// about.
 void NodeFollower::noteLost() {
     const bool isRefused = m_refused == ConnectFailure::Need::kNothing;
     const bool lasts = isRefused || (!m_refused && monotonicNowNs() - m_downSinceNs > kBriefLossNs);
@@ -286,7 +288,7 @@ void NodeFollower::storeEvent(Severity severity, const char* code, int64_t wallN
     batch.run = m_target.run;
     batch.nodeIndex = m_target.nodeIndex;
     batch.records.emplace_back(Event{-1, -1, wallNs, severity, code, message});
-    // What keeps it from being stored keeps all else from it too, and is reported with that.
+    // A failure to store it is not handled here: the next commit fails likewise and reports it.
     (void)m_sink.commit(std::move(batch));
 }
 

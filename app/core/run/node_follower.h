@@ -20,28 +20,29 @@ struct FollowTarget {
     Node node;
     QString run;
     int nodeIndex = 0;
-    int attempt = 1;      ///< following ends when this attempt, or a later one, has ended here
-    bool wasLost = false; ///< the database's last word of this node is that it is lost
+    int attempt = 1;      ///< following ends once this or a later attempt has ended
+    bool wasLost = false; ///< the database has it as unreachable
 };
 
-/// Follows one node's part of one run on a thread and a connection of its own: attach from the
-/// cursors in the database, commit what comes, on a lost link connect again (0.2 to 10 s,
-/// jittered) and go on from the cursor. A refused login is not repeated until retry(): an account
-/// may be locked after a few. A link that was down for some seconds, and its coming back, are
-/// committed as events of the node.
+/// Follows one node's part of one run on its own thread and connection: attaches from the cursors
+/// in the database, commits what arrives, and after a lost link reconnects (after 0.2 to 10 s,
+/// jittered) and continues from the cursors. A refused login is repeated only after retry(), as
+/// accounts may be locked after a few failures. A link that is down for some seconds and its return
+/// are stored as events of the node.
 class NodeFollower {
 public:
     /// Called on the follower's thread.
     struct Sink {
-        /// Commits a batch and blocks until it is durable. Null: nothing is ingested here, the
-        /// stream is read for its states alone.
+        /// Commits a batch and blocks until it is durable. Null: nothing is ingested; only the
+        /// states in the stream are used.
         std::function<Result<void>(IngestBatch)> commit;
         std::function<void(const LiveState::NodeLink&)> linkChanged;
-        /// The login was refused, and this is what a person could give or decide.
+        /// The login was refused; the argument says what a person could enter or decide.
         std::function<void(ConnectFailure::Need)> loginRefused;
         std::function<void(const CommandState&)> commandState;
-        /// Last call: the attempt ended here and all its bytes are in; or why following is over:
-        /// kNotFound when its ranks are gone, kTooNew when this release cannot read what they say.
+        /// The last call. Success: the attempt ended and all its bytes are stored. Otherwise why
+        /// following ended: kNotFound when the ranks are gone, kTooNew when this release cannot
+        /// read the stream.
         std::function<void(Result<void>)> ended;
     };
 
@@ -51,7 +52,7 @@ public:
     /// Ends the following soon. Thread-safe.
     void hangUp();
 
-    /// After a refused login: the credentials may be others now. Thread-safe.
+    /// Tries again after a refused login, as the credentials may have changed. Thread-safe.
     void retry();
 
     /// Sends a command, now or as soon as the link is there, and again after a lost link until
@@ -78,8 +79,8 @@ private:
     Sink m_sink;
     LiveState::NodeLink m_link;
     bool m_isStoredAsLost;
-    int64_t m_downSinceNs = 0; ///< by the clock that never jumps
-    bool m_isFinal = false;    ///< the agent's own word: no run here, or another release's
+    int64_t m_downSinceNs = 0; ///< CLOCK_MONOTONIC
+    bool m_isFinal = false;    ///< the agent refused: unknown run, or other release
     std::optional<ConnectFailure::Need> m_refused; ///< of this connection's login
     Waker m_waker;
     std::mutex m_mutex;

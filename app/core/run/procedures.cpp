@@ -40,7 +40,7 @@ Result<void> setState(const ProcedureContext& context, const QString& run, RunSt
     return done;
 }
 
-/// An attempt as the database is told of it.
+/// An attempt as it is stored in the database.
 struct NewAttempt {
     int attempt = 1;
     int64_t startStep = 0;
@@ -48,8 +48,8 @@ struct NewAttempt {
     std::vector<RunNode> nodes;
 };
 
-/// The attempt is written down before any of its ranks starts: a node may have seen its number even
-/// if the start then fails elsewhere, and must never see it again.
+/// Stores the attempt before any of its ranks starts. Even if the start fails on another node, some
+/// node may have seen the attempt's number, which must then never be used again.
 Result<void> deployAndStart(const ProcedureContext& context, const QString& run, Launcher& launcher,
                             const NewAttempt& begun) {
     const auto record = [&] {
@@ -102,7 +102,7 @@ std::optional<int64_t> stepIn(const std::string& text) {
                                                                   : std::nullopt;
 }
 
-/// A branch that came to no checkpoint of its own has its parent's to begin from once more.
+/// A branch without a checkpoint of its own can only start from its parent's again.
 Error withOrigin(Error error, const RunSummary& run) {
     if (error.code == ErrorCode::kNotFound && !run.parentRun.isEmpty())
         error.message += "; it is a branch of " + run.parentRun.toStdString() + " at step " +
@@ -110,7 +110,8 @@ Error withOrigin(Error error, const RunSummary& run) {
     return error;
 }
 
-/// By step: that of the living line first; an abandoned one when no other has the step.
+/// The checkpoint of the living line at this step, else the one of the only abandoned line that has
+/// one.
 Result<StoredCheckpoint> findByStep(const std::vector<StoredCheckpoint>& there, int64_t step,
                                     const std::string& attempt) {
     std::vector<StoredCheckpoint> found;
@@ -236,7 +237,7 @@ Result<void> removeCheckpoint(const ProcedureContext& context, const QString& ru
         return tl::unexpected<Error>(reader.error());
     const auto checkpoint = findCheckpoint(**reader, run, which);
     if (!checkpoint && isRemoved(**reader, run, which))
-        return {}; // asked for again, as the answer was lost
+        return {}; // a repeated request whose answer was lost
     if (!checkpoint)
         return tl::unexpected<Error>(checkpoint.error());
     const std::string name = checkpointNameOf(*checkpoint);
@@ -253,7 +254,7 @@ Result<void> removeCheckpoint(const ProcedureContext& context, const QString& ru
                 });
             })
             .get();
-    // Gone already, removed by another Ringmaster: that is what was asked for.
+    // Not there any more (another Ringmaster removed it), which is what was asked for.
     if (!removed && removed.error().code != ErrorCode::kNotFound)
         return tl::unexpected<Error>(removed.error());
     const auto noted = context.writer->call([&](StoreWriter& writer) {

@@ -25,7 +25,8 @@ struct ProcedureContext {
     std::shared_ptr<LaunchPermit> permit;
     std::function<void(const QString& run, const Progress&)> progress; ///< any thread
     std::function<void(const QString& run)> changed; ///< the run's summary changed; any thread
-    /// A new run was not launched as a node has too little memory, in a sentence; any thread.
+    /// A sentence that says why a new run was not launched: a node has too little memory. Any
+    /// thread.
     std::function<void(const QString& run, const QString& why)> tooLarge;
 };
 

@@ -15,7 +15,7 @@ struct SeenRank {
     RankState state;
 };
 
-/// The ranks that run, as far as their nodes tell.
+/// The ranks that are running, as their nodes report.
 std::vector<SeenRank> ranksOf(const LiveState& live) {
     std::vector<SeenRank> ranks;
     for (const LiveState::NodeLink& node : live.nodes)
@@ -26,7 +26,7 @@ std::vector<SeenRank> ranksOf(const LiveState& live) {
     return ranks;
 }
 
-/// Phases in the order of a step; what all ranks do together comes last: there they wait.
+/// Phases in the order of a step. Collective phases come last, as ranks wait for each other there.
 int placeInStep(uint8_t phase) {
     switch (static_cast<Phase>(phase)) {
     case Phase::kStarting:

@@ -9,7 +9,7 @@ namespace rm {
 
 namespace {
 
-// The specification: unset, empty or relative values count as absent.
+// The XDG specification: unset, empty and relative values are ignored.
 QString baseFolder(const char* variable, const QString& fallbackBelowHome) {
     const QString value = qEnvironmentVariable(variable);
     const QString base =

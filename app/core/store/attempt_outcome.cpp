@@ -12,8 +12,8 @@ namespace rm {
 
 namespace {
 
-/// The more it matters to a person, the less. A lost peer is the consequence of what another node
-/// tells: its failure, or that it was stopped, killed or preempted.
+/// Lower means more important to a person. A lost peer is only the consequence of what happened on
+/// another node, which failed or was stopped, killed or preempted.
 int weight(const AttemptEnded& end) {
     switch (end.outcome) {
     case Outcome::kFailed:

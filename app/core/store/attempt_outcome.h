@@ -16,18 +16,18 @@ struct NodeEnd {
     std::string nodeName;
     AttemptEnded end;
     std::string rankMessage; ///< "killed by SIGKILL"; empty: unknown
-    std::string rankWords;   ///< its own, of why it ended by itself; empty: it left none
+    std::string rankWords;   ///< the rank's own words of why it exited; empty: none
     int64_t rankStep = 0;    ///< 0: unknown
     int64_t rankExitedNs = 0;
 };
 
-/// The end of a whole attempt from those of all its nodes; at least one. The failure that is named
-/// is the first one that is not another's consequence (a lost peer); a node that only lost its
-/// peers to a stop or kill elsewhere did not fail.
+/// Combines the ends of an attempt on all its nodes, of which there is at least one. The failure
+/// that it names is the first that is not a mere consequence (a lost peer). A node that only lost
+/// its peers to a stop or kill elsewhere did not fail.
 AttemptEnded combined(std::span<const NodeEnd> ends);
 
-/// What a rank that ended by itself says of why, of the last lines that it wrote: behind the last
-/// "error: " at the start of one. Empty: nothing.
+/// Why a rank exited, from the last lines of its log: the text after the last "error: " at the
+/// start of a line. Empty: there is none.
 std::string lastWords(const std::string& logTail);
 
 /// nullopt while a node of the attempt has not ended.

@@ -21,7 +21,7 @@ enum class Method : uint8_t {
 };
 
 constexpr int kZstdLevel = 3;
-constexpr size_t kMaxCount = 1u << 24; ///< no chunk is as long
+constexpr size_t kMaxCount = 1u << 24; ///< above the length of any chunk
 
 ZSTD_CCtx* compressor() {
     thread_local const std::unique_ptr<ZSTD_CCtx, decltype(&ZSTD_freeCCtx)> owner(ZSTD_createCCtx(),
@@ -35,7 +35,7 @@ ZSTD_DCtx* decompressor() {
     return owner.get();
 }
 
-/// Byte k of every value together: what varies little sits beside its like.
+/// Groups byte k of all values, so that bytes that vary little are neighbours.
 template <class Word>
 std::vector<std::byte> toPlanes(const std::vector<Word>& words) {
     std::vector<std::byte> planes(words.size() * sizeof(Word));

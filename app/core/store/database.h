@@ -80,7 +80,8 @@ private:
     std::unordered_map<const char*, std::unique_ptr<SQLite::Statement>> m_statements;
 };
 
-/// One state of the database for all queries in a scope; nests.
+/// A read transaction: all queries in its scope see the same state of the database. Scopes can
+/// nest.
 class ReadScope {
 public:
     explicit ReadScope(Database& database);
@@ -91,7 +92,7 @@ private:
     Database* m_database;
 };
 
-/// What an exception of SQLite's means to a person: "attempt: disk full".
+/// Turns an SQLite exception into an error for people: "attempt: disk full".
 Error errorOf(const std::string& attempt, const SQLite::Exception& exception);
 
 /// Runs `body` and turns SQLite's exceptions into errors. `body` returns a Result.

@@ -15,7 +15,7 @@ namespace {
 
 constexpr int kLinesAtOnce = 10'000; ///< of a log
 
-/// Unix seconds with microseconds, rounded down, without a detour over floating point.
+/// Unix seconds with microseconds, rounded down, in integer arithmetic.
 std::string secondsText(int64_t wallNs) {
     constexpr int64_t kMicrosPerSecond = 1'000'000;
     const int64_t micros = wallNs / 1000 - (wallNs % 1000 < 0);

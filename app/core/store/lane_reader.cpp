@@ -138,7 +138,7 @@ Result<std::optional<Point>> LaneReader::lastPoint(const LaneRange& range) {
     if (last)
         return last;
     const Extent extent = this->extent(range);
-    // Several chunks may end in one step; only the last of them has the last point.
+    // Several chunks may end at the same step; the last of them has the last point.
     if (extent.begin < extent.end)
         if (const auto visited = visitChunks(range, extent.end - 1, extent.end, keepLast); !visited)
             return tl::unexpected<Error>(visited.error());
@@ -178,7 +178,8 @@ Result<void> LaneReader::collectChunks(const LaneRange& range, int level, int64_
         return collectFirstLevel(range, begin, end, summaries);
     if (level <= 3)
         return collectRows(range, level, begin, end, summaries);
-    // Blocks of a level are aligned: what sticks out at either end is left to the level below.
+    // Entries of a level are aligned; the parts before the first and after the last whole one are
+    // read from the level below.
     const int64_t size = chunksPerEntry(level);
     const int64_t firstBlock = (begin + size - 1) / size;
     const int64_t endBlock = end / size;
@@ -212,7 +213,8 @@ Result<void> LaneReader::collectFirstLevel(const LaneRange& range, int64_t begin
 
 Result<void> LaneReader::collectRows(const LaneRange& range, int level, int64_t begin, int64_t end,
                                      Summaries& summaries) {
-    // A row of the table holds the entries below it: all of a chunk's at level 2, else sixteen.
+    // A row of the table holds the entries of the level below: all of a chunk for level 2, else
+    // sixteen.
     const auto perRow = static_cast<int64_t>(level == 2 ? 1 : kFanOut);
     auto rows = m_database.query("SELECT seq, data FROM pyramid WHERE lane = ? AND metric = ? "
                                  "AND level = ? AND seq >= ? AND seq <= ? ORDER BY seq");

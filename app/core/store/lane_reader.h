@@ -9,7 +9,7 @@
 
 namespace rm {
 
-/// One metric of one lane, as far as it is visible: steps from `first` to `last`, inclusive.
+/// The visible part of one metric of one lane: steps from `first` to `last`, inclusive.
 struct LaneRange {
     int64_t lane = 0;
     int64_t metric = 0;
@@ -29,7 +29,7 @@ public:
     Result<void> visit(const LaneRange& range, const PointVisitor& visitor);
     Result<std::optional<Point>> lastPoint(const LaneRange& range);
 
-    /// Chunks that lie in a range, and about how many points that makes.
+    /// Which chunks lie in a range, and about how many points they have.
     struct Extent {
         int64_t begin = 0, end = 0;           ///< chunks that touch the range
         int64_t wholeBegin = 0, wholeEnd = 0; ///< chunks that lie in it

@@ -36,7 +36,7 @@ void set(LaneRows& rows, int64_t metric, float value);
 
 void append(LaneRows& rows, const LaneRows& more);
 void sortBySteps(LaneRows& rows); ///< stable: equal steps keep their order
-/// What remains when each column loses its first `firstKept[metric]` values; empty rows vanish.
+/// The rows without the first `firstKept[metric]` values of each column; empty rows are removed.
 LaneRows rest(const LaneRows& rows, const std::map<int64_t, size_t>& firstKept);
 
 /// The uncompressed form of a tail row (resources/schema/SCHEMA.md).

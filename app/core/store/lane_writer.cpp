@@ -14,12 +14,13 @@ Point pointOf(const LaneRows& rows, const LaneRows::Column& column, size_t index
     return {rows.steps[row], rows.walls[row], column.values[index]};
 }
 
-/// Lanes that grow alike are not to be folded all in the same commit, so lengths differ a little.
+/// The length differs between lanes, so that lanes growing at the same rate are not all folded in
+/// one commit.
 size_t chunkPointsOf(int64_t lane) {
     return LaneWriter::kChunkPoints - 128 * static_cast<size_t>(lane % 16);
 }
 
-/// How many of a metric's `count` points leave the tail now.
+/// How many of a metric's `count` points move from the tail into chunks now.
 size_t takenOf(size_t count, size_t chunkPoints, bool all) {
     if (all || count < LaneWriter::kMinChunkPoints)
         return all ? count : 0;

@@ -22,10 +22,10 @@ public:
         : m_database(database) {}
 
     Result<void> append(int64_t lane, LaneRows rows);
-    /// Folds the whole tail, however short: nothing more is expected.
+    /// Folds the whole tail, however short, as no more samples are expected.
     Result<void> close(int64_t lane);
 
-    /// After a rollback: what is known of the lanes may be wrong.
+    /// Call it after a rollback, when the cached state of the lanes may be wrong.
     void forget() { m_lanes.clear(); }
 
 private:

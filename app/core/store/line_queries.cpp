@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What StoreReader tells of the lines of a run and of the checkpoints on them.
+// StoreReader's queries about the lines of a run and the checkpoints on them.
 #include "app/core/store/reader_impl.h"
 
 #include <algorithm>

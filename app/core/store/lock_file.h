@@ -14,9 +14,9 @@ public:
     /// kUnavailable with the holder's pid when another process has it. `what` is for the message.
     static Result<LockFile> take(const std::string& path, const std::string& what);
 
-    /// Writes where the holder can be reached behind its pid.
+    /// Writes, after the pid, where the holder can be reached.
     Result<void> announce(const std::string& place) const;
-    /// What the last holder announced; empty: nothing. It may be gone.
+    /// What the last holder announced; empty: nothing. That process may be gone.
     static std::string announced(const std::string& path);
 
     LockFile(LockFile&& other) noexcept;

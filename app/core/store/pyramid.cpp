@@ -94,7 +94,7 @@ constexpr int64_t Summary::*kAxisFields[] = {&Summary::firstStep, &Summary::last
 constexpr float Summary::*kValueFields[] = {&Summary::min, &Summary::max, &Summary::mean,
                                             &Summary::last};
 
-/// Counts are left out where no value is NaN: the rule.
+/// Counts are left out if no value is NaN, which is the usual case.
 std::vector<std::byte> encodeCounts(std::span<const Summary> level) {
     std::vector<std::byte> counts;
     bool isNeeded = false;

@@ -11,9 +11,9 @@
 
 namespace rm {
 
-inline constexpr size_t kFanOut = 16; ///< entries of a level that one of the next stands for
+inline constexpr size_t kFanOut = 16; ///< entries of a level that one entry of the next summarizes
 
-/// Consecutive points of a series in short. Stored as it is: 48 bytes, little-endian.
+/// A summary of consecutive points of a series. Stored as it is: 48 bytes, little-endian.
 struct Summary {
     int64_t firstStep = 0, lastStep = 0;
     int64_t wallNs = 0;                         ///< of the last point
@@ -24,9 +24,9 @@ struct Summary {
 static_assert(sizeof(Summary) == 48);
 
 Summary summaryOf(const Point& point);
-/// Of neighbours, in order. At least one.
+/// Combines neighbouring summaries, in order; at least one.
 Summary merged(std::span<const Summary> neighbours);
-/// Of points, in order. At least one.
+/// Summarizes points, in order; at least one.
 Summary summaryOf(std::span<const Point> points);
 /// The next level: one for kFanOut, the last for what is left.
 std::vector<Summary> coarser(std::span<const Summary> level);
@@ -35,7 +35,7 @@ std::vector<Summary> firstLevel(std::span<const Point> points);
 /// At most maxBuckets with about equally many points each.
 std::vector<Bucket> toBuckets(std::span<const Summary> summaries, size_t maxBuckets);
 
-/// Level 1 of a chunk: what depends on the axis alone is stored with the axis, the rest with each
+/// Level 1 of a chunk. What depends only on the axis is stored with the axis, the rest with each
 /// metric's values.
 std::vector<std::byte> encodeAxisLevel(std::span<const Summary> level);
 std::vector<std::byte> encodeValueLevel(std::span<const Summary> level);

@@ -46,7 +46,7 @@ MetricDef definitionOf(MetricId id) {
     return unknown;
 }
 
-/// What a node says of a metric is shown on one line.
+/// Texts that describe a metric are shown on one line.
 MetricDef shortened(MetricDef def) {
     for (std::string* text : {&def.unit, &def.panel, &def.label, &def.brief})
         text->resize(std::min(text->size(), kMaxWords));
@@ -105,7 +105,7 @@ void RecordWriter::on(const MetricRegistered& record) {
     m_memory.metrics[{m_run, def.id}] = storeMetric(shortened(def));
 }
 
-/// A name that is known takes no more.
+/// A metric whose name is known needs no more room.
 bool RecordWriter::hasRoomFor(const std::string& metric) {
     auto known = m_database.query("SELECT count(*), sum(name = ?2) FROM metric WHERE run = ?1");
     return known.with(m_run, metric).next() &&
@@ -122,7 +122,7 @@ void RecordWriter::on(const Samples& record) {
 }
 
 void RecordWriter::on(const Event& record) {
-    // A damaged file is met again at each attach, and reported once.
+    // A damaged file is found again at each attach, but reported only once.
     m_database
         .query("INSERT INTO event (run, attempt, node, rank, step, wall_ns, severity, code, "
                "message) SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9 WHERE ?8 <> 'journal-damaged' "
@@ -245,7 +245,7 @@ WriterMemory::Metric RecordWriter::metric(MetricId id) {
 }
 
 WriterMemory::Metric RecordWriter::storeMetric(const MetricDef& def) {
-    // The newest registration has the number: a resumed run may number its metrics anew.
+    // The newest registration of an id counts: a resumed run may number its metrics differently.
     m_database
         .query("UPDATE metric SET journal_id = NULL WHERE run = ? AND journal_id = ? AND name <> ?")
         .with(m_run, static_cast<int>(def.id), def.name)

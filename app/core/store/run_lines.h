@@ -8,10 +8,10 @@
 
 namespace rm {
 
-/// Which attempt goes on from which, and so which of their steps are the run's and which were given
-/// up. An attempt that starts at step S of another has that one's steps up to S behind it, and
-/// retires what all earlier attempts made besides. The living line is what the newest attempt has
-/// behind it, and its own.
+/// Which attempt continues which, and hence which steps belong to the run's living line and which
+/// to abandoned ones. An attempt that starts at step S of another inherits that attempt's line up
+/// to S and retires all other steps of earlier attempts. The living line is the newest attempt's
+/// inherited and own steps.
 class RunLines {
 public:
     struct Start {
@@ -19,7 +19,7 @@ public:
         int64_t step = 0;
         int from = 0; ///< attempt that made the checkpoint; 0: not known, of the line before
     };
-    /// Part of an attempt's steps, up to and with `last`, behind the part before it.
+    /// Part of an attempt's steps: from the end of the part before it up to and including `last`.
     struct Part {
         int64_t last = INT64_MAX;
         int retiredBy = 0; ///< 0: of the living line
@@ -30,8 +30,9 @@ public:
     explicit RunLines(std::vector<Start> starts);
 
     const std::vector<Start>& starts() const { return m_starts; }
-    /// The last of the attempt's steps that is of the living line; nullopt: none is. Of an attempt
-    /// whose ranks never came to run, which has at most what an agent saw, what later ones left.
+    /// The attempt's last step on the living line; nullopt: none is. For an attempt whose ranks
+    /// never ran, and which has at most samples of an agent, the last step that later ones did not
+    /// retire.
     std::optional<int64_t> livingUntil(int attempt) const;
     /// All steps of every attempt, by step.
     std::map<int, std::vector<Part>> parts() const;

@@ -8,14 +8,14 @@
 
 namespace rm {
 
-/// What a run's speed is counted in: the metric of ours in the panel "throughput" that it reports;
-/// before the first step, train/tokens_per_s.
+/// The metric of a run's speed: the one of Ringmaster's panel "throughput" that the run reports;
+/// before the first step train/tokens_per_s.
 MetricDef throughputMetric(StoreReader& reader, const QString& run);
 
-/// What validation measured besides the loss, by place.
+/// Validation metrics other than the loss, by place.
 std::vector<MetricDef> validationMetrics(StoreReader& reader, const QString& run);
 
-/// The first of them and those of its unit.
+/// The first of them and the others with the same unit.
 std::vector<MetricDef> qualityMetrics(StoreReader& reader, const QString& run);
 
 } // namespace rm

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What StoreReader tells of a run beside its samples.
+// StoreReader's queries about a run other than its samples.
 #include "app/core/store/attempt_outcome.h"
 #include "app/core/store/reader_impl.h"
 

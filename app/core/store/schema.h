@@ -25,7 +25,8 @@ std::vector<SchemaStep> schemaSteps();
 Result<void> upgradeSchema(Database& database, const std::string& path,
                            std::span<const SchemaStep> steps);
 
-/// For readers: kTooNew, kInvalid as above; kNotFound while the writer has not made the tables.
+/// The check for readers: kTooNew and kInvalid as above; kNotFound while no writer has made the
+/// tables.
 Result<void> checkSchema(Database& database, const std::string& path, int newest);
 
 } // namespace rm

@@ -40,6 +40,6 @@ target_sources(rm_core PRIVATE
     store/store_reader.cpp
     store/store_writer.cpp)
 target_link_libraries(rm_core PUBLIC SQLiteCpp PkgConfig::SQLITE3 PkgConfig::ZSTD)
-# The byte planes want vector instructions; -O2 does not make them for loops of unknown length.
+# The loops over byte planes need vectorizing, which -O2 does not do for loops of unknown length.
 set_source_files_properties(store/column_codec.cpp PROPERTIES COMPILE_OPTIONS
     $<$<NOT:$<CONFIG:Debug>>:-O3>)

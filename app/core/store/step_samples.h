@@ -9,8 +9,8 @@
 
 namespace rm {
 
-/// What a model wrote after a step, with what it was asked: one text of a GPT, several of a
-/// translation, in the order in which they were written and a blank line between them.
+/// What a model generated after a step, with its prompt: one text of a GPT, or several translations
+/// in order, separated by blank lines.
 struct StepSample {
     int64_t step = 0;
     int64_t wallNs = 0; ///< of the last
@@ -20,7 +20,7 @@ struct StepSample {
     bool operator==(const StepSample&) const = default;
 };
 
-/// Of samples newest first, as StoreReader::samples() gives them; newest first.
+/// Groups samples, which are newest first as StoreReader::samples() gives them; newest first.
 std::vector<StepSample> samplesByStep(const std::vector<StoredSample>& samples);
 
 } // namespace rm

@@ -23,7 +23,7 @@ int levelFor(int64_t points, int64_t chunks, int64_t wanted) {
     return level;
 }
 
-/// Of a row of StoreReader::metrics().
+/// Reads a row of StoreReader::metrics().
 MetricDef metricOf(const Query& row) {
     const std::string name = row.text(1);
     if (const MetricDef* builtin = findBuiltinMetric(name))
@@ -50,7 +50,8 @@ MetricDef metricOf(const Query& row) {
 StoreReader::Impl::Impl(const std::string& path)
     : database(path, SQLite::OPEN_READONLY)
     , lanes(database) {
-    // The writer's connection alone checkpoints (a bug of this SQLite: TRAPS, WAL reset).
+    // Only the writer's connection may checkpoint, because of the WAL-reset bug of this SQLite
+    // release.
     sqlite3_db_config(database.connection().getHandle(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1,
                       nullptr);
     database.connection().exec("PRAGMA query_only = ON");
@@ -154,7 +155,7 @@ Result<std::unique_ptr<StoreReader>> StoreReader::open(const QString& path) {
 std::shared_ptr<void> StoreReader::snapshot() {
     try {
         auto scope = std::make_shared<ReadScope>(m_impl->database);
-        // A transaction sees the state of its first read.
+        // A transaction sees the database as of its first read.
         (void)m_impl->database.query("SELECT count(*) FROM about").next();
         return scope;
     } catch (const SQLite::Exception& exception) {

@@ -23,7 +23,7 @@ LaunchOutlook::LaunchOutlook(const AppContext& context, QObject* parent)
     m_soon.setSingleShot(true);
     m_soon.setInterval(kSoonMs);
     connect(&m_soon, &QTimer::timeout, this, &LaunchOutlook::ask);
-    // A check that got in: the node may answer now what it did not.
+    // After a successful check the node may answer what it could not before.
     connect(&m_context.fleet, &Fleet::nodeOpened, this, [this](const QString& node) {
         m_asked.erase(node);
         m_soon.start();

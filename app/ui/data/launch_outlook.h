@@ -14,16 +14,16 @@
 
 namespace rm {
 
-/// What the chosen nodes say about a run that is being made: asked again whenever something that
-/// they have a word in has changed, one question at a time a node. GUI thread.
+/// What the chosen nodes report about the run that is being edited. A node is asked again whenever
+/// a setting that its answer depends on changes; one request at a time per node. GUI thread.
 class LaunchOutlook : public QObject {
     Q_OBJECT
 public:
     explicit LaunchOutlook(const AppContext& context, QObject* parent = nullptr);
 
-    /// Of what launch is the question. Nodes are asked after a moment, while it isActive().
+    /// Sets the launch to ask about. Nodes are asked after a short delay, while this is active.
     void set(const RunSpec& spec, const std::vector<Placement>& nodes);
-    void setActive(bool active); ///< someone looks at it; answers that are old are asked for anew
+    void setActive(bool active); ///< while it is visible; old answers are requested again
     void askAgain();
 
     /// The answer of a chosen node; nullopt: it has not come yet.
@@ -38,7 +38,7 @@ public:
         std::string device;
     };
     Result<Ranks> ranks() const;
-    /// How long its steps would take, from those of the newest run like it; nullopt: none was.
+    /// How long its steps would take, by the newest similar run; nullopt: there is none.
     std::optional<double> seconds() const { return m_seconds; }
 
 Q_SIGNALS:

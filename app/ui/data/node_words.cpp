@@ -13,7 +13,7 @@ namespace rm {
 
 namespace {
 
-/// For so long a check that went well is taken for how the node is now.
+/// For this long a successful check counts as the current state of the node.
 constexpr int64_t kFreshNs = 3600 * 1'000'000'000LL;
 
 struct NodeWords {

@@ -9,8 +9,8 @@
 
 namespace rm {
 
-/// Turns "something is new" into at most one question every `intervalMs`, never two at a time,
-/// and drops the answer to a question that was overtaken by restart(). GUI thread.
+/// Turns "something is new" into at most one query every `intervalMs`, never two at a time. Drops
+/// the answers of queries that restart() made obsolete. GUI thread.
 class Puller : public QObject {
     Q_OBJECT
 public:

@@ -13,7 +13,7 @@ namespace {
 
 constexpr int64_t kLastSteps = 40;
 constexpr double kNoticeable = 0.10;
-constexpr int64_t kStepsToCompare = 20; ///< the first ones are of caches and of waiting for all
+constexpr int64_t kStepsToCompare = 20; ///< skips the first: they warm caches and await all ranks
 
 double meanOf(StoreReader& reader, const QString& run, const std::string& metric, int rank,
               int64_t last) {
@@ -104,7 +104,7 @@ std::optional<Straggler> findStraggler(const std::vector<RankMeans>& ranks) {
     for (const RankMeans& rank : ranks)
         busy.push_back(rank.busyMs());
     const auto slowest = std::ranges::max_element(ranks, {}, &RankMeans::busyMs);
-    // Of two ranks the upper median would be the slow one itself.
+    // With two ranks the upper median would be the slow rank itself.
     const double usual = ranks.size() == 2 ? std::min(busy[0], busy[1]) : medianOf(busy);
     const double overBy = usual > 0 ? slowest->busyMs() / usual - 1 : 0;
     if (overBy < kNoticeable)

@@ -26,7 +26,7 @@ struct RankMeans {
 
 struct Straggler {
     int rank = 0;
-    size_t phase = 0;  ///< index in stepPhases() of what it spends the time on
+    size_t phase = 0;  ///< in stepPhases(): where it loses the most time
     double overBy = 0; ///< 0.21: its busy time is 21 % over the median
 };
 

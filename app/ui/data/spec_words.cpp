@@ -45,7 +45,7 @@ QString dataWords(const RunSpec& spec) {
     if (spec.data.validation.empty())
         parts << SpecWords::tr("%1 held out").arg(formatPercent(spec.data.validationShare));
     else
-        parts << SpecWords::tr("validation data of its own");
+        parts << SpecWords::tr("separate validation data");
     if (usesField(spec, "data.tokenizer"))
         parts << QString::fromStdString(spec.data.tokenizer);
     if (spec.data.stage)
@@ -110,7 +110,7 @@ QString checkpointWords(const RunSpec& spec) {
 }
 
 QString launchWords(const RunSpec& spec) {
-    QStringList parts{spec.launch.device == "auto" ? SpecWords::tr("GPUs where there are")
+    QStringList parts{spec.launch.device == "auto" ? SpecWords::tr("GPUs if available")
                                                    : QString::fromStdString(spec.launch.device)};
     parts << (spec.launch.interface.empty() ? SpecWords::tr("network chosen by the check")
                                             : QString::fromStdString(spec.launch.interface));

@@ -10,7 +10,7 @@
 
 namespace rm {
 
-/// A part of the form that is folded until someone wants it.
+/// A part of the form that is folded until a person opens it.
 struct SpecPart {
     const char* id;                         ///< "model": part of object names
     const char* title;                      ///< translated where shown
@@ -21,7 +21,7 @@ struct SpecPart {
 /// Every section of the schema is in one of them.
 std::span<const SpecPart> specParts();
 
-/// The fields of the schema whose value is another than in `base` and that `spec` uses.
+/// The fields that `spec` uses and whose values differ from those in `base`.
 std::vector<const SchemaRow*> changedFields(const RunSpec& spec, const RunSpec& base);
 
 /// "every 250 steps, last 3 and best · 1 changed"

@@ -68,7 +68,7 @@ Moment momentOf(const StoredCommand& stored) {
             commandText(applied)};
 }
 
-/// ", retires steps 61 to 76"; empty: all went on.
+/// ", retires steps 61 to 76"; empty: the attempt retires none.
 QString retiredText(const StoredAttempt& attempt, const std::vector<StoredLine>& lines) {
     int64_t first = INT64_MAX, last = -1;
     for (const StoredLine& line : lines)
@@ -93,14 +93,14 @@ Moment startOf(const StoredAttempt& attempt, const std::vector<StoredLine>& line
     return {attempt.startStep, attempt.startedNs, Tone::kGood, text};
 }
 
-/// Once there are several attempts, everything says which one it is of.
+/// Adds the attempt's number to the text once the run has several attempts.
 Moment ofAttempt(Moment moment, int attempt, const RunHistory& history) {
     if (history.attempts.size() > 1 && attempt > 0)
         moment.text += TimelineWords::tr(" (attempt %1)").arg(attempt);
     return moment;
 }
 
-/// The moment, as one of an attempt: of the steps that the run goes on from, or of those it left.
+/// Assigns the moment to an attempt, and marks it as retired if its step is on an abandoned line.
 Mark markOf(Moment moment, int attempt, const RunHistory& history) {
     moment.attempt = attempt;
     moment.retired = std::ranges::any_of(history.lines, [&](const StoredLine& line) {
@@ -110,12 +110,12 @@ Mark markOf(Moment moment, int attempt, const RunHistory& history) {
     return moment;
 }
 
-/// A checkpoint command and the checkpoint it made are one moment.
+/// A successful checkpoint command is shown by the checkpoint that it made.
 bool isToldElsewhere(const StoredCommand& command) {
     return command.applied.ok && command.applied.kind == "checkpoint";
 }
 
-/// By a kill, a signal or the terminal of its node: no rank wrote down a command.
+/// Ended by a kill, by a signal or on the node itself, so that no rank journaled a command.
 bool isEndedFromOutside(const StoredAttempt& attempt, const RunHistory& history) {
     const Outcome how = attempt.ended->outcome;
     const auto isStop = [&](const StoredCommand& command) {

@@ -16,8 +16,8 @@ public:
     HostKeyDialog(const Node& node, const QString& fingerprint, QWidget* parent);
 };
 
-/// Asks for a password, or for the passphrase of a key file, which the keyring is not to keep;
-/// `problem` is what became of the attempt without.
+/// Asks for a password, or for the passphrase of a key file, which is never stored in the keyring.
+/// `problem`: why the attempt without it failed.
 class PasswordDialog : public Sheet {
     Q_OBJECT
 public:

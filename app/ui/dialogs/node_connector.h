@@ -19,8 +19,7 @@ class NodeConnector : public QObject {
 public:
     NodeConnector(Fleet& fleet, QWidget* window);
 
-    /// One check at a time a node; a second call while one runs, or a person is asked, does
-    /// nothing.
+    /// Checks one node at a time; does nothing while a check of it runs or its dialog is open.
     void check(const QString& name);
     void checkAll();
     bool isChecking(const QString& name) const { return m_checking.contains(name); }
@@ -28,7 +27,7 @@ public:
 
 Q_SIGNALS:
     void checkingChanged(const QString& name);
-    void problem(const QString& message); ///< a sentence; nothing hangs on it
+    void problem(const QString& message); ///< a sentence to show, nothing more
 
 private:
     void start(const QString& name, const Credentials& credentials);
@@ -45,7 +44,7 @@ private:
     QWidget* m_window;
     QSet<QString> m_checking;
     QSet<QString> m_asking;   ///< a dialog about them is open
-    QSet<QString> m_lookedUp; ///< in the keyring; asking twice would not help
+    QSet<QString> m_lookedUp; ///< the keyring was already asked for these
 };
 
 } // namespace rm

@@ -29,7 +29,7 @@ void addRow(QGridLayout* grid, const QString& label, QWidget* field) {
     grid->addWidget(field, row, 1);
 }
 
-/// A port, or nothing: then it shows where the port comes from, as the other fields do.
+/// A spin box for a port. When empty, it shows where the port comes from, as the other fields do.
 class PortBox : public QSpinBox {
 public:
     explicit PortBox(const QString& placeholder) {

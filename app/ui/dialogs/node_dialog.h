@@ -11,8 +11,8 @@ class QSpinBox;
 
 namespace rm {
 
-/// Adds a node, by a name of ~/.ssh/config or by hand, or edits one. What is given here only
-/// overrides ssh_config.
+/// Adds a node, by a name of ~/.ssh/config or by hand, or edits one. Its fields only override
+/// ssh_config.
 class NodeDialog : public Sheet {
     Q_OBJECT
 public:

@@ -5,7 +5,7 @@
 
 namespace rm {
 
-/// What a launch would run: who does what, and the whole spec with every default.
+/// What a launch would run: the ranks of each node, and the whole spec with every default.
 class PlanDialog : public Sheet {
     Q_OBJECT
 public:

@@ -5,8 +5,8 @@
 
 namespace rm {
 
-/// A node seems to have too little memory for a run that was not launched therefore; accepted()
-/// means "launch it all the same".
+/// Says that a run was not launched because a node seems to have too little memory for it.
+/// accepted() means "launch it all the same".
 class TooLargeDialog : public Sheet {
     Q_OBJECT
 public:

@@ -10,7 +10,7 @@
 
 #include <utility>
 
-// A static library's resources are not registered by themselves; the macro wants no namespace.
+// Resources of a static library have to be registered; the macro does not work in a namespace.
 static void registerResources() {
     Q_INIT_RESOURCE(ui);
 }
@@ -138,7 +138,7 @@ void Theme::install(QApplication& application) {
     m_sans = firstInstalled({"Inter", "Inter Variable", "Noto Sans", "Cantarell"},
                             QFontDatabase::GeneralFont);
     m_mono = firstInstalled({"JetBrains Mono", "DejaVu Sans Mono"}, QFontDatabase::FixedFont);
-    // 6.4 has no colour-scheme property: a dark window colour is what a dark desktop shows.
+    // Qt 6.4 has no colour-scheme property, so a dark palette is taken as a dark desktop.
     m_systemDark = application.palette().color(QPalette::Window).lightness() < 128;
     application.setStyle(QStyleFactory::create("Fusion"));
     apply();

@@ -11,7 +11,7 @@ class QApplication;
 
 namespace rm {
 
-/// Colours by role. Green, amber and red say a state and nothing else.
+/// Colours by role. Green, amber and red are used for states only.
 struct Colours {
     QColor page, card, rail, hairline, grid;
     QColor text, secondary, faint;

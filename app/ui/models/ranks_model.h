@@ -22,7 +22,7 @@ public:
         kStep,
         kThroughput,
         kStepMs,
-        kFirstPhase, ///< the first of stepPhases(); the process is behind the last
+        kFirstPhase, ///< the first of stepPhases(); the process column follows the last
     };
 
     using QAbstractTableModel::QAbstractTableModel;

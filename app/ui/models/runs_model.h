@@ -11,8 +11,8 @@
 
 namespace rm {
 
-/// One run a row. Notes and tags are editable; an edit is a signal, the row changes when the
-/// store has it.
+/// One run per row. Notes and tags are editable: an edit emits a signal, and the row changes once
+/// the store has it.
 class RunsModel : public QAbstractTableModel {
     Q_OBJECT
 public:

@@ -8,7 +8,7 @@ class QPushButton;
 
 namespace rm {
 
-/// The foot of New run, always in sight: what Launch will do, and Launch.
+/// The bar at the foot of New run, always visible: what a launch will do, and the Launch button.
 class LaunchBar : public QFrame {
     Q_OBJECT
 public:

@@ -35,7 +35,7 @@ namespace rm {
 
 namespace {
 
-constexpr int kTwoColumns = 900; ///< of the page; below it the side lies under the form
+constexpr int kTwoColumns = 900; ///< page width; if narrower, the side column moves below the form
 constexpr int kFormMost = 1100;
 constexpr int kSideMost = 640;
 constexpr int kDrawerLeast = 460;
@@ -192,7 +192,8 @@ void NewRunPage::openDrawer(bool open) {
     m_drawer->raise();
 }
 
-/// Over the right column; where there is none, over as much of the page as the text needs.
+/// Places the drawer over the right column or, if there is none, over as much of the page as the
+/// text needs.
 void NewRunPage::placeDrawer() {
     layout()->activate();
     const QRect room =
@@ -252,7 +253,7 @@ void NewRunPage::endBranch() {
     m_header->setFacts({});
 }
 
-/// A name that a person gave stays.
+/// Updates the name of a branch unless a person has changed it.
 void NewRunPage::proposeName() {
     RunSpec spec = m_form->spec();
     if (!m_branch || m_parseError || spec.name != m_branch->proposed)
@@ -276,7 +277,7 @@ void NewRunPage::useToml(const QString& toml, const QString& baseName) {
     onTomlEdited();
 }
 
-// What a person wrote around the value stays: comments, order, layout.
+// Changes only the value in the text; comments, order and layout stay.
 void NewRunPage::onFormEdited(const SpecField& field) {
     RunSpec spec = m_form->spec();
     const auto toml =
@@ -303,7 +304,7 @@ void NewRunPage::onTomlEdited() {
     refreshChecks();
 }
 
-/// A form beside a text that does not parse would show what the text does not say.
+/// Disables the form while the text does not parse, as the two would not agree.
 void NewRunPage::enableForm() {
     m_form->setEnabled(!m_parseError && m_launching.isEmpty());
 }
@@ -398,7 +399,7 @@ QString NewRunPage::forecast() const {
     return parts.join(kSeparator);
 }
 
-/// What does the same in a terminal.
+/// The terminal command for the same launch.
 QString NewRunPage::branchCommand() const {
     QString command = QString("ringmaster restore %1 %2 --as-new")
                           .arg(m_branch->from.run, m_branch->from.checkpoint);

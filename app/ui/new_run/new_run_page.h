@@ -30,22 +30,22 @@ class SpecForm;
 class TomlDrawer;
 struct SpecField;
 
-/// Recipes, the form, nodes and what they say beside it, the file behind it, Launch below.
+/// The page with the recipes, the form, the nodes and their checks, the spec as a file, and Launch.
 class NewRunPage : public QWidget {
     Q_OBJECT
 public:
     explicit NewRunPage(const AppContext& context, QWidget* parent = nullptr);
 
-    /// Chooses a recipe and nodes; what is not there is left as it is.
+    /// Chooses a recipe and nodes; unknown ones change nothing.
     void prepare(const QString& recipe, const std::vector<Placement>& nodes);
-    /// Starts from the spec of the run that `from` belongs to and makes a branch, with a name made
-    /// of what is changed until a person gives it another.
+    /// Prepares a branch with the spec of the run that `from` belongs to. Its name follows the
+    /// changed settings until a person enters another.
     void prepareBranch(const BranchPoint& from, const QString& toml,
                        const std::vector<Placement>& nodes);
-    /// A new run with the spec of one that failed, to be mended.
+    /// Prepares a new run with the spec of a failed one, to be corrected.
     void prepareAgain(const QString& run, const QString& toml, const std::vector<Placement>& nodes);
-    /// Launches what is prepared: the new run's id; empty: something holds it back, and the page
-    /// says what.
+    /// Launches the prepared run and returns its id. Empty: something prevents the launch, and the
+    /// page says what.
     QString launchNow();
 
 Q_SIGNALS:

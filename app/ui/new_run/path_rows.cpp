@@ -48,7 +48,8 @@ QLineEdit* PathRows::addRow(const QString& text) {
     return edit;
 }
 
-/// The texts behind it move up, so that the first row, the field's own control, stays.
+/// Moves the following texts up and drops the last row, so that the first, the field's own control,
+/// stays.
 void PathRows::removeRow(QWidget* line) {
     for (auto row = std::ranges::find(m_rows, line, &Row::line); row + 1 != m_rows.end(); ++row)
         row->edit->setText((row + 1)->edit->text());

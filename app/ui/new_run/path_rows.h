@@ -12,7 +12,8 @@ class QVBoxLayout;
 
 namespace rm {
 
-/// A list of texts, a row each, with a way to add one and to remove each. There is always a row.
+/// A list of texts, one per row, with buttons to add and to remove rows. There is always at least
+/// one row.
 class PathRows : public QWidget {
     Q_OBJECT
 public:
@@ -21,7 +22,7 @@ public:
     void setTexts(const QStringList& texts); ///< does not emit edited()
     QStringList texts() const;               ///< trimmed, without the empty ones
     QLineEdit* firstRow() const { return m_rows.front().edit; }
-    void frame(bool changed); ///< as of a value that a person has changed
+    void frame(bool changed); ///< marks a value that a person has changed
 
 Q_SIGNALS:
     void edited();

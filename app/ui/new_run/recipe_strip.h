@@ -13,7 +13,7 @@ class QPushButton;
 
 namespace rm {
 
-/// The recipes side by side; where they do not all fit, as many as do, and a way to the others.
+/// The recipes side by side: as many as fit, and a button for the others.
 class RecipeStrip : public QWidget {
     Q_OBJECT
 public:

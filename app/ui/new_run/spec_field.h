@@ -21,11 +21,11 @@ public:
     const SpecField& field() const { return m_field; }
     /// Shows the field's value of `spec` without emitting edited().
     virtual void load(RunSpec& spec) = 0;
-    /// Writes the value into `spec`; false (and shown in red) when it is not one.
+    /// Writes the value into `spec`. False, and shown in red, when it is not valid.
     virtual bool store(RunSpec& spec) = 0;
-    /// Why what is shown is no value of the field: a sentence that names it; empty: it is one.
+    /// A sentence that says why the shown text is not valid for the field; empty: it is valid.
     QString problem() const { return m_problem; }
-    /// Frames a value that a person has changed; `before` is what it was.
+    /// Marks a value that a person has changed; `before` is the previous one.
     void setChanged(bool changed, const QString& before);
 
     static SpecFieldEditor* make(const SpecField& field, QWidget* parent);

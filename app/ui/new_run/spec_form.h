@@ -16,25 +16,26 @@ namespace rm {
 class Fold;
 class SpecFieldEditor;
 
-/// The run spec as a form made from specSchema(): a card of what most people change, and the rest
-/// folded. Fields that have no effect on the run are not there.
+/// The run spec as a form made from specSchema(): a card with what most people change, and the rest
+/// folded. Fields without an effect on the run are hidden.
 class SpecForm : public QWidget {
     Q_OBJECT
 public:
     explicit SpecForm(QWidget* parent = nullptr);
 
     void setSpec(const RunSpec& spec); ///< does not emit
-    /// What the spec started as, called so ("recipe"): fields tell where they differ from it.
+    /// The spec that this one started from, and what to call it ("recipe"). Fields that differ from
+    /// it show so.
     void setBase(const RunSpec& base, const QString& name);
     const RunSpec& spec() const { return m_spec; }
-    /// For each field that shows what is no value of it, a sentence that names it.
+    /// One sentence for each field that shows an invalid value.
     QStringList problems() const;
     void unfoldAll();
 
 Q_SIGNALS:
-    /// A person changed a field to a value that is one.
+    /// A person changed a field to a valid value.
     void edited(const rm::SpecField& field);
-    /// ... to something that is no value of it: spec() may say otherwise than the form shows.
+    /// A person changed a field to an invalid one, which the form shows but spec() does not have.
     void refused();
 
 private:

@@ -16,7 +16,8 @@ public:
 
     QString text() const;
     void setText(const QString& toml); ///< forgets what could be undone
-    /// Changes what differs, so that it can be undone and the text does not jump; quietly.
+    /// Changes only what differs, without a signal, so that it can be undone and the view does not
+    /// scroll.
     void amend(const QString& toml);
     void setProblem(const QString& problem);
     void setReadOnly(bool readOnly);

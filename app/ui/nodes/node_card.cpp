@@ -13,18 +13,18 @@ namespace rm {
 
 namespace {
 
-/// The beginning of the cause in "attempt object: cause. advice"; the row below the cards has the
-/// whole.
+/// The first sentence of the cause in "attempt object: cause. advice"; the row below the cards
+/// shows all of it.
 QString causeOf(const CheckRow& row) {
     const QString detail = QString::fromStdString(row.detail);
     const QString cause = detail.contains(": ") ? detail.section(": ", 1) : detail;
     return QString::fromStdString(row.title) + ": " + cause.section(". ", 0, 0).section("; ", 0, 0);
 }
 
-/// What stands where the report would, and what is wrong with a machine that has one.
+/// The lines of the card: the report, or what is shown while there is none, and failed checks.
 QStringList linesOf(const std::optional<NodeCheck>& check, bool checking) {
     if (checking && !(check && check->report))
-        return {NodeCard::tr("connecting and looking around…")};
+        return {NodeCard::tr("connecting and checking…")};
     if (!check)
         return {NodeCard::tr("check it to see what it has")};
     QStringList lines;

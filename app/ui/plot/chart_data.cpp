@@ -16,12 +16,12 @@ namespace rm {
 namespace {
 
 constexpr int kIndexBuckets = 512;
-constexpr int kMaxMeanRanks = 16; ///< more add nothing to a mean that a person could see
-constexpr int kMaxRankCurves = 8; ///< more ranks are a ribbon
+constexpr int kMaxMeanRanks = 16; ///< more would not visibly change the mean
+constexpr int kMaxRankCurves = 8; ///< more ranks are drawn as a ribbon
 constexpr size_t kMaxNodeCurves = 16;
 constexpr size_t kMaxCurves = 32; ///< of one chart, or a few more
 constexpr int kByPlace = -1;      ///< colour of a curve that follows from its place in the chart
-constexpr double kRunUp = 0.25;   ///< of the visible range, so that smoothing has a past
+constexpr double kRunUp = 0.25;   ///< share of the range read before it, for the smoothing
 
 struct ChartWords {
     Q_DECLARE_TR_FUNCTIONS(Charts)
@@ -29,7 +29,7 @@ struct ChartWords {
 
 using Buckets = std::vector<Bucket>;
 
-/// Which step was when.
+/// The series from which times of steps are read.
 SeriesKey indexSeries() {
     return {metricName(metric::kTrainLoss), 0};
 }
@@ -94,8 +94,8 @@ private:
         return std::ranges::any_of(panel.metrics, &MetricDef::smooth);
     }
 
-    /// The one that matters where one is smoothed, and never a line a rank: more would hide what
-    /// the run does now.
+    /// Past lines show only the smoothed metric, if there is one, and never one line per rank: more
+    /// would hide the current curves.
     static std::vector<MetricDef> pastMetrics(const ChartPanel& panel) {
         std::vector<MetricDef> metrics = panel.metrics;
         std::erase_if(metrics, [smoothAlone = hasSmooth(panel)](const MetricDef& metric) {
@@ -125,7 +125,8 @@ private:
         return curves;
     }
 
-    /// Of several smoothed ones each is but a line with a name.
+    /// If a chart has several smoothed metrics, each is only a named line, without raw values and
+    /// band.
     static void nameOnly(Curve& curve, const MetricDef& metric) {
         curve.raw.clear();
         curve.low.clear();
@@ -149,7 +150,8 @@ private:
                     : plainCurve(metric, briefText(metric))};
     }
 
-    /// Makes a curve one of the past: thin, named by its line, from where it parted on.
+    /// Turns the curve into one of a past line: thin, named by the line, starting where the line
+    /// diverged.
     static void makePast(Curve& curve, const PastLine& line, bool isOneOfSeveral) {
         curve.past = line.past;
         curve.attempt = line.attempt;
@@ -174,14 +176,14 @@ private:
         else if (m_query.axis == XAxis::kStep)
             buckets = readBuckets(m_reader, *m_line, key, m_window.first, m_window.last,
                                   m_query.maxPoints);
-        else // by the clock it need not be where the run is
+        else // on a time axis the past line may lie elsewhere
             buckets = readBuckets(m_reader, *m_line, key, 0, INT64_MAX, m_query.maxPoints);
         return metric.clock == MetricClock::kWall && m_query.axis == XAxis::kStep
                    ? onePerStep(buckets)
                    : buckets;
     }
 
-    /// What was sampled while a step lasted stands at that step.
+    /// Merges what was sampled during one step into one point.
     static Buckets onePerStep(const Buckets& buckets) {
         Buckets merged;
         for (const Bucket& b : buckets) {
@@ -223,7 +225,7 @@ private:
         return curve;
     }
 
-    /// Between the least and the greatest of each bucket, where there is more than one value in it.
+    /// Adds a band from the minimum to the maximum of each bucket, if any has more than one value.
     static void addBand(Curve& curve, const Buckets& buckets) {
         if (std::ranges::none_of(buckets, [](const Bucket& b) { return b.count > 1; }))
             return;
@@ -242,7 +244,7 @@ private:
         return curve;
     }
 
-    /// Of several beside each other, whose bands would cover each other.
+    /// A curve without a band, for charts of several curves, whose bands would overlap.
     Curve thinCurve(const MetricDef& metric, const QString& whose, bool isOneOfSeveral, int rank) {
         Curve curve =
             plainCurve(metric, isOneOfSeveral ? briefText(metric) + ' ' + whose : whose, rank);
@@ -303,7 +305,7 @@ private:
         return curves;
     }
 
-    /// A node's series stand under its first rank.
+    /// A node's series are stored under its first rank.
     std::vector<Curve> nodeCurves(const MetricDef& metric, bool isOneOfSeveral) {
         std::vector<Curve> curves;
         for (const RunNode& node : m_query.nodes)
@@ -318,7 +320,7 @@ private:
         int rank;
     };
 
-    /// Values of the other ranks in the bucket that ends where this one of rank 0 does.
+    /// The values of all ranks in the buckets at the end step of rank 0's bucket `at`.
     static std::vector<RankValue> column(const std::vector<Buckets>& ranks, size_t at,
                                          std::vector<size_t>& cursors) {
         std::vector<RankValue> values;
@@ -370,7 +372,7 @@ private:
     const ChartQuery& m_query;
     Window m_window;
     std::vector<PastLine> m_past;
-    const PastLine* m_line = nullptr; ///< that is read; null: the living one
+    const PastLine* m_line = nullptr; ///< the line being read; null: the living one
 };
 
 } // namespace

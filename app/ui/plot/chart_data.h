@@ -16,7 +16,7 @@ namespace rm {
 
 enum class XAxis { kStep, kRelative, kWall };
 
-/// What a curve is of, where it is not of the steps that the run goes on from.
+/// Which past line a curve belongs to, if it is not the run's living one.
 enum class Past { kNone, kAbandoned, kParent };
 
 /// One line of a chart, ready to be drawn: x ascending in the unit of the axis.
@@ -28,7 +28,7 @@ struct Curve {
     QVector<double> x = {}, y = {};
     QVector<double> raw = {};                 ///< faint under y, which is smoothed; empty: none
     QVector<double> low = {}, high = {};      ///< band around y; empty: none
-    QVector<int> lowRank = {}, highRank = {}; ///< whose low and high are; empty: of y itself
+    QVector<int> lowRank = {}, highRank = {}; ///< the ranks of low and high; empty: of y itself
     QVector<double> steps = {};               ///< of each x, for the read-out
     double window = 0;                        ///< steps that y is smoothed over; 0: it is not
     Past past = Past::kNone;
@@ -42,19 +42,19 @@ struct ChartQuery {
     int ranks = 0;
     std::vector<RunNode> nodes = {};
     int64_t lastStep = 0;
-    int64_t startNs = 0; ///< zero of XAxis::kRelative
+    int64_t startNs = 0; ///< where XAxis::kRelative is 0
     XAxis axis = XAxis::kStep;
     std::optional<std::pair<double, double>> range = {}; ///< visible, in units of the axis
     int maxPoints = 1000;
     double smoothing = 0.9;
-    std::vector<QString> panels = {}; ///< keys of those whose curves are read
-    bool abandoned = true;            ///< lines that the run left too
+    std::vector<QString> panels = {}; ///< keys of the panels to read
+    bool abandoned = true;            ///< also read abandoned lines
 };
 
 struct PanelCurves {
     ChartPanel panel;
     bool isRead = false;       ///< it was asked for
-    std::vector<Curve> curves; ///< of the past, if any, behind those of the run itself
+    std::vector<Curve> curves; ///< the run's own, then those of past lines
 };
 
 /// For all ranks and nodes of a run.
@@ -68,10 +68,10 @@ struct HeatQuery {
     std::optional<std::pair<double, double>> range = {}; ///< visible; none: the whole run
 };
 
-/// A rank x time picture of one metric over the visible time of training: what lies between the
-/// spans (paused, held, lost) takes no room.
+/// One metric by rank and time, over the visible time of training. Times between the spans (paused,
+/// held, lost) take no room.
 struct HeatData {
-    QString metric; ///< empty: neither is there
+    QString metric; ///< empty: no GPU or CPU samples
     bool isRatio = false;
     std::vector<QString> labels;            ///< one a rank, "0 node-a:0"
     std::vector<std::vector<double>> cells; ///< [rank][bin], NaN: nothing known

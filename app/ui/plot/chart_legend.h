@@ -10,8 +10,8 @@ class QPainter;
 
 namespace rm {
 
-/// Values at the right of a chart's title, each with a piece of its line; what has no room is left
-/// out from the front.
+/// Values at the right of a chart's title, each with a piece of its line. Without room for all, the
+/// first ones are left out.
 class ChartLegend : public QWidget {
     Q_OBJECT
 public:
@@ -21,7 +21,7 @@ public:
         Qt::PenStyle dash = Qt::SolidLine;
     };
     explicit ChartLegend(QWidget* parent = nullptr);
-    /// `where` they are, for who cannot see it; empty: at the newest point.
+    /// `where`: the values' step, for screen readers; empty: the newest point.
     void setParts(std::vector<Part> parts, const QString& where = {});
 
 protected:

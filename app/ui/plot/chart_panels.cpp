@@ -25,7 +25,7 @@ bool isOurs(const MetricDef& metric) {
 /// Metrics of one panel by their units, in the order of their places.
 std::vector<Metrics> byUnit(Metrics metrics) {
     std::ranges::stable_sort(metrics, {}, [](const MetricDef& metric) {
-        return std::pair(!isOurs(metric), metric.place); // a run's own come behind Ringmaster's
+        return std::pair(!isOurs(metric), metric.place); // Ringmaster's first, then the run's own
     });
     std::vector<Metrics> groups;
     for (MetricDef& metric : metrics) {
@@ -39,7 +39,7 @@ std::vector<Metrics> byUnit(Metrics metrics) {
     return groups;
 }
 
-/// The first group has the panel's own key, so that a chart stays where it is when others come.
+/// The first group keeps the panel's key, so that its chart does not move when others are added.
 QString keyOf(const QString& panel, const Metrics& group, bool isFirst) {
     return isFirst ? panel : panel + ':' + text(group.front().unit);
 }
@@ -73,7 +73,7 @@ ChartPanel own(const QString& name, Metrics group, bool isFirst) {
     return panel;
 }
 
-/// Before its first value a chart is of what Ringmaster itself would report.
+/// Before its first value a chart is made for Ringmaster's own metrics of the panel.
 Metrics expected(const MetricPanel& row) {
     const std::vector<const MetricDef*> metrics = metricsOfPanel(row.key);
     return {*metrics.front()};

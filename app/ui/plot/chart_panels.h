@@ -22,9 +22,9 @@ struct ChartPanel {
     bool operator==(const ChartPanel&) const = default;
 };
 
-/// The charts for what a run reports: those of the registry first, in its order, those that stand
-/// there from the start even without a metric. Then those that the run names itself, and one for
-/// each metric that names none, by the prefix of their metrics.
+/// The charts for what a run reports. First those of the registry, in its order; standing ones even
+/// without a metric. Then the panels that the run itself names, and one for each metric without a
+/// panel, by the prefix of the metric's name.
 std::vector<ChartPanel> panelsOf(const std::vector<MetricDef>& metrics);
 
 } // namespace rm

@@ -19,7 +19,7 @@ struct Steps {
     int64_t first = 0, last = INT64_MAX;
 };
 
-/// The steps between which the samples of a span lie, and few others.
+/// A range of steps that covers the samples of a span and few others.
 Steps stepsOf(StoreReader& reader, const QString& run, const SeriesKey& key, const TimeSpan& span) {
     Steps steps;
     for (const Bucket& b : reader.buckets(run, key, 0, INT64_MAX, kHeatIndexBuckets)) {
@@ -33,7 +33,7 @@ Steps stepsOf(StoreReader& reader, const QString& run, const SeriesKey& key, con
     return steps;
 }
 
-/// When a bucket's samples were taken, that of the one before having ended at `afterNs`.
+/// The time in which a bucket's samples were taken; the bucket before it ended at `afterNs`.
 TimeSpan spanOf(const Bucket& bucket, int64_t afterNs) {
     const int64_t samples = std::max<int64_t>(1, bucket.count);
     const bool isDense = bucket.wallNs - afterNs <= kSparseNs * samples;
@@ -89,7 +89,7 @@ void eachSpan(const std::vector<Bucket>& buckets, Use use) {
     }
 }
 
-/// In sight of `span`: the rest of the run is read no finer than it must.
+/// Reads only the samples around `span` in detail.
 std::vector<double> cellsOf(StoreReader& reader, const QString& run, const SeriesKey& key,
                             const TimeSpan& span, const TimeSpans& trained) {
     Cells cells(trained);
@@ -102,7 +102,7 @@ std::vector<double> cellsOf(StoreReader& reader, const QString& run, const Serie
     return cells.means();
 }
 
-/// While the ranks were held they were sampled, but did not train.
+/// The times in which the ranks were held: they were sampled, but did not train.
 TimeSpans heldTimes(StoreReader& reader, const QString& run, int64_t newestNs) {
     const auto attempts = reader.attempts(run);
     const auto endOf = [&](int attempt) {
@@ -112,7 +112,7 @@ TimeSpans heldTimes(StoreReader& reader, const QString& run, int64_t newestNs) {
         return newestNs;
     };
     TimeSpans held;
-    int holding = 0; // the attempt that the last of `held` is of; 0: it went on
+    int holding = 0; // the attempt that is held; 0: none
     for (const auto& [applied, attempt] : reader.commands(run)) {
         if (applied.ok && applied.kind == "hold" && holding != attempt) {
             held.push_back({applied.wallNs, std::max(applied.wallNs, endOf(attempt))});
@@ -125,7 +125,7 @@ TimeSpans heldTimes(StoreReader& reader, const QString& run, int64_t newestNs) {
     return united(std::move(held), 0);
 }
 
-/// When any rank was sampled and not held.
+/// The times in which any rank was sampled and the run was not held.
 TimeSpans trainedTimes(StoreReader& reader, const RunSummary& run, const std::string& metric,
                        int64_t newestNs) {
     TimeSpans sampled;

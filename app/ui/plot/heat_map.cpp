@@ -18,7 +18,7 @@ namespace {
 constexpr int kRight = 52;
 constexpr double kBehind = 0.75; ///< a rank under this share of the median is named in red
 constexpr int kMostLabels = 24;
-constexpr int kLatestBins = 12; ///< that the figure beside a rank is the mean of
+constexpr int kLatestBins = 12; ///< averaged for the figure beside a rank
 constexpr int kGapLine = 5;
 constexpr int kGapMargin = 16;
 
@@ -198,7 +198,7 @@ void HeatMap::separateRanks() {
     }
 }
 
-/// Between the spans, and behind the last one where the run stands still.
+/// The gaps between the spans, and after the last one if the run stands still.
 std::vector<HeatMap::Gap> HeatMap::gaps() const {
     constexpr double kLeastSeconds = 1;
     std::vector<Gap> gaps;

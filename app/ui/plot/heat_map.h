@@ -13,8 +13,8 @@ namespace rm {
 
 class ElidedLabel;
 
-/// Rank x time of training: how busy each rank was in the time that the charts show. Times without
-/// training are lines between; what is under the pointer is told.
+/// A heat map of ranks over training time: how busy each rank was in the range that the charts
+/// show. Times without training are drawn as lines. A tooltip describes what is under the pointer.
 class HeatMap : public QFrame {
     Q_OBJECT
 public:

@@ -22,13 +22,13 @@ constexpr double kBandAlpha = 0.15;
 constexpr double kPastAlpha = 0.5;
 constexpr double kPastPen = 1.2;
 constexpr double kHeadroom = 0.06;
-constexpr double kLeastRoom = 0.02; ///< of the value, where all are the same
+constexpr double kLeastRoom = 0.02; ///< share of the value, if all are equal
 constexpr double kPointSize = 5;
 constexpr double kSamePlacePixels = 4;
 constexpr double kThinPen = 1;
 constexpr int kMostTitle = 40;   ///< characters
-constexpr size_t kFew = 3;       ///< lines whose values are told in full
-constexpr size_t kMostNamed = 5; ///< of more, thin, lines only the lowest and the highest are named
+constexpr size_t kFew = 3;       ///< lines whose values are written in full
+constexpr size_t kMostNamed = 5; ///< of more lines only the lowest and the highest are named
 
 QColor faded(QColor colour, double alpha) {
     colour.setAlphaF(static_cast<float>(alpha));
@@ -72,7 +72,7 @@ QString stepText(double step) {
     return LineChart::tr("step %1").arg(formatCount(static_cast<int64_t>(step)));
 }
 
-/// `y` where a line through it would show nothing: points without a neighbour.
+/// Only the points of `y` without a neighbour, which a line would not show.
 QVector<double> lonely(const QVector<double>& y) {
     QVector<double> points(y.size(), qQNaN());
     for (qsizetype i = 0; i < y.size(); ++i)
@@ -111,7 +111,7 @@ QString valueWord(double value, MetricFormat format) {
     return std::abs(value) >= 1000 ? formatCompact(value) : formatFigure(value);
 }
 
-/// Where there is little room.
+/// A shorter text, if room is scarce.
 QString shortWord(double value, MetricFormat format) {
     const double size = std::abs(value);
     return format != MetricFormat::kNumber || size >= 1000 || size < 1
@@ -140,7 +140,7 @@ LineChart::LineChart(const QString& title, const char* objectName, QWidget* pare
 }
 
 void LineChart::setTitle(const QString& title, const QString& explanation) {
-    // A run may name its metrics at length; the whole stands where it takes no room.
+    // A run may give its metrics long names; the accessible name has them in full.
     m_title->setText(title.size() > kMostTitle ? title.left(kMostTitle - 1) + QChar(0x2026)
                                                : title);
     m_title->setToolTip(explanation);
@@ -334,7 +334,7 @@ void LineChart::placeMarks() {
     m_plot->replot(QCustomPlot::rpQueuedReplot);
 }
 
-/// On the abandoned curve of its attempt.
+/// The mark's place on the abandoned curve of its attempt.
 std::optional<QPointF> LineChart::placeOf(const Mark& mark) const {
     const double x = xOf(m_view.axis, m_view.startNs, mark.step, mark.wallNs);
     for (const Curve& curve : m_curves)
@@ -379,8 +379,8 @@ void LineChart::showPointer() {
     showValues();
 }
 
-/// The drawn point that is read of a curve: the newest, or the nearest to the pointer; -1: nothing
-/// is drawn there.
+/// The point of a curve whose value is shown: the newest, or the nearest to the pointer; -1:
+/// nothing is drawn there.
 qsizetype LineChart::pointAt(const Curve& curve) const {
     if (!m_pointer || curve.x.isEmpty())
         return curve.x.size() - 1;
@@ -391,7 +391,7 @@ qsizetype LineChart::pointAt(const Curve& curve) const {
     return isThere ? nearestTo(curve, *m_pointer) : -1;
 }
 
-/// Of the drawn point that is nearest to the pointer.
+/// The step of the drawn point that is nearest to the pointer.
 std::optional<double> LineChart::pointedStep() const {
     if (!m_pointer)
         return std::nullopt;
@@ -399,7 +399,7 @@ std::optional<double> LineChart::pointedStep() const {
     return nearest ? std::optional(nearest->first->steps[nearest->second]) : std::nullopt;
 }
 
-/// Where a value is that does not stand under the pointer.
+/// The step of a value that is not directly under the pointer.
 QString LineChart::placeText(const Curve& curve, qsizetype at, std::optional<double> step) const {
     const auto pixel = [this](double x) { return m_plot->xAxis->coordToPixel(x); };
     if (!m_pointer || curve.steps[at] == step ||
@@ -418,7 +418,7 @@ std::vector<ChartLegend::Part> LineChart::partsOf(const Curve& curve, qsizetype 
              colour, penOf(curve).style()});
     };
     const QColor colour = colourOf(curve);
-    if (!m_pointer && curve.past != Past::kNone) // its end is not what is newest
+    if (!m_pointer && curve.past != Past::kNone) // its end is not the newest value
         return {{curve.brief, colour, penOf(curve).style()}};
     if (!curve.lowRank.isEmpty())
         add(tr("rank %1").arg(curve.lowRank[at]), curve.low[at], {});
@@ -430,7 +430,7 @@ std::vector<ChartLegend::Part> LineChart::partsOf(const Curve& curve, qsizetype 
     return parts;
 }
 
-/// Those that the legend has room for, of the past first.
+/// The curves that the legend names, past ones first.
 std::vector<const Curve*> LineChart::namedCurves() const {
     std::vector<const Curve*> past, own;
     for (const Curve& curve : m_curves)
@@ -488,7 +488,7 @@ void LineChart::onMouseMove(const QPointF& position) {
     Q_EMIT pointed(drawnX(m_plot->xAxis->pixelToCoord(position.x())));
 }
 
-/// Of the nearest drawn point in sight, so that the line goes through what is read.
+/// The x of the nearest visible point, so that the crosshair goes through the value that is shown.
 double LineChart::drawnX(double x) const {
     const auto nearest = nearestPoint(m_curves, x);
     const double drawn = nearest ? nearest->first->x[nearest->second] : x;

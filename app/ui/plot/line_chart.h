@@ -20,7 +20,7 @@ namespace rm {
 class Crosshair;
 class MarkLines;
 
-/// How all charts of a run are looked at.
+/// The view that all charts of a run share.
 struct ChartView {
     XAxis axis = XAxis::kStep;
     int64_t startNs = 0;
@@ -29,8 +29,8 @@ struct ChartView {
     bool operator==(const ChartView&) const = default;
 };
 
-/// A card with one plot. Drag zooms x, double click resets; both are asked of the owner, who
-/// moves all charts together.
+/// A card with one plot. Dragging zooms x, a double click resets it. Both are signals to the owner,
+/// who changes all charts together.
 class LineChart : public QFrame {
     Q_OBJECT
 public:
@@ -41,12 +41,12 @@ public:
 
     void show(std::vector<Curve> curves, const ChartView& view);
     using QWidget::show;
-    /// Retired ones stand on the curve of their attempt, where that is shown, and else nowhere.
+    /// Retired marks are drawn on their attempt's curve, and only if that is shown.
     void setMarks(const std::vector<Mark>& marks);
     void selectMark(std::optional<int64_t> step);
     /// Shows the values at x until told otherwise, also while new curves come in.
     void setPointer(std::optional<double> x);
-    /// What the legend says: one value a line, named.
+    /// The legend's texts: one named value each.
     QStringList values() const { return m_valueTexts; }
     int plotWidth() const;
     /// Of a value, in the child "plot".
@@ -99,8 +99,8 @@ private:
     std::vector<Curve> m_curves;
     ChartView m_view;
     std::vector<Mark> m_allMarks;
-    std::vector<Mark> m_lineMarks;                      ///< of what the run goes on from
-    std::vector<std::pair<QPointF, Mark>> m_curveMarks; ///< on what it left, in plot coordinates
+    std::vector<Mark> m_lineMarks;                      ///< of the living line
+    std::vector<std::pair<QPointF, Mark>> m_curveMarks; ///< on abandoned curves, in plot units
     std::optional<double> m_pointer;                    ///< x
     QStringList m_valueTexts;
     MetricFormat m_format = MetricFormat::kNumber;

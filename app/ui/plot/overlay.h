@@ -39,8 +39,8 @@ private:
     std::optional<int64_t> m_selected;
 };
 
-/// The vertical line under the pointer, shared by all charts, and where it stands in words at its
-/// foot, on a layer of its own so that moving it redraws nothing else.
+/// The vertical line under the pointer, shared by all charts, with its step written at its foot. It
+/// has its own layer, so that moving it redraws nothing else.
 class Crosshair : public QCPLayerable {
     Q_OBJECT
 public:

@@ -19,7 +19,7 @@ bool contains(const StoredLine& line, int64_t step) {
     return line.firstStep <= step && step <= line.lastStep;
 }
 
-/// The line that held `step` when `child` was made.
+/// The line that had `step` when `child` was created.
 std::optional<StoredLine> lineThen(StoreReader& reader, const QString& run, int64_t step,
                                    const RunSummary& child) {
     int newest = 0;

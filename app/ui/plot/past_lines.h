@@ -5,7 +5,7 @@
 
 namespace rm {
 
-/// Steps that a run no longer goes on from, or that its parent made: where they are stored.
+/// An abandoned line of a run, or the line of its parent, and where its steps are stored.
 struct PastLine {
     struct Piece {
         QString run;
@@ -15,7 +15,7 @@ struct PastLine {
     Past past = Past::kAbandoned;
     QString brief;
     int attempt = 0;
-    std::vector<Piece> pieces; ///< by step; what lies before firstStep is the way to there
+    std::vector<Piece> pieces; ///< by step; those before firstStep lead up to the line
     int64_t firstStep = 0;
 };
 

@@ -13,9 +13,9 @@ namespace {
 constexpr int kTicks = 4;
 constexpr int kLeftMargin = 46;
 constexpr int kBottomMargin = 22;
-constexpr int kMostDecimals = 4; ///< for which the left margin has room
+constexpr int kMostDecimals = 4; ///< that fit into the left margin
 
-/// How many decimals tell apart ticks that are `step` from each other.
+/// How many decimals ticks need that are `step` apart.
 int decimalsFor(double step) {
     constexpr int kMost = 6;
     int decimals = 0;
@@ -24,7 +24,7 @@ int decimalsFor(double step) {
     return decimals;
 }
 
-/// As short as neighbours, `step` away, allow.
+/// The shortest text that differs from the neighbouring ticks, which are `step` away.
 QString tickText(double value, double step) {
     const double size = std::abs(value);
     if (size < 1e-6 * step)
@@ -58,7 +58,7 @@ protected:
     double m_step = 1;
 };
 
-/// A hundred times the ratio.
+/// Ratios, shown in percent.
 class PercentTicker : public FigureTicker {
 protected:
     QString getTickLabel(double tick, const QLocale&, QChar, int) override {
@@ -66,7 +66,7 @@ protected:
     }
 };
 
-/// Round figures of the prefix that the top of the axis has.
+/// Round numbers in the binary prefix of the axis' upper end.
 class BytesTicker : public FigureTicker {
 protected:
     double getTickStep(const QCPRange& range) override {
@@ -89,7 +89,7 @@ private:
     QString m_name;
 };
 
-/// There is no half a step.
+/// Ticks at whole steps only.
 class StepTicker : public FigureTicker {
 protected:
     double getTickStep(const QCPRange& range) override {
@@ -98,7 +98,7 @@ protected:
     }
 };
 
-/// Powers of ten; within two of them, where there would be none, round figures.
+/// Powers of ten, or round numbers if the range holds too few of them.
 class LogFigureTicker : public QCPAxisTickerLog {
 public:
     void generate(const QCPRange& range, const QLocale& locale, QChar format, int precision,
@@ -145,7 +145,7 @@ private:
     double m_step = 1;
 };
 
-/// A clock that shows seconds or days where minutes would repeat.
+/// Clock times; with seconds or dates if hours and minutes alone would repeat.
 class WallTicker : public QCPAxisTickerDateTime {
 protected:
     double getTickStep(const QCPRange& range) override {
@@ -157,7 +157,7 @@ protected:
 
 void styleAxis(QCPAxis& axis) {
     const Colours& c = colours();
-    axis.setNumberFormat("g"); // no powers with superscripts: the text is ours
+    axis.setNumberFormat("g"); // no superscripts: we format the text
     axis.setBasePen(Qt::NoPen);
     axis.setTickPen(Qt::NoPen);
     axis.setSubTickPen(Qt::NoPen);

@@ -19,7 +19,7 @@ inline constexpr double kNearPixels = 5;
 /// Colours, fonts and margins of the theme for a plot: horizontal hairlines, no boxes.
 void stylePlot(QCustomPlot& plot);
 
-/// Tick marks with labels as format.h writes figures.
+/// Ticks with labels formatted as in format.h.
 QSharedPointer<QCPAxisTicker> figureTicker(MetricFormat format = MetricFormat::kNumber);
 QSharedPointer<QCPAxisTicker> logTicker();
 QSharedPointer<QCPAxisTicker> xTicker(XAxis axis);

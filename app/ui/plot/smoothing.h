@@ -5,16 +5,16 @@
 
 namespace rm {
 
-/// Exponential moving average, debiased, weighted by distance: `tick` between two points counts as
-/// one tick of `weight` (0: none, towards 1: more). NaN is passed over.
+/// Debiased exponential moving average that takes the points' distance into account: a distance of
+/// `tick` decays by `weight` once (0: no smoothing, towards 1: more). NaN is skipped.
 QVector<double> smoothed(const QVector<double>& x, const QVector<double>& y, double weight,
                          double tick);
 
-/// The tick of a run that is `span` long and has a sample every `spacing`: a thousandth of it, so
-/// that all lengths look alike, but never less than what lies between two samples.
+/// The tick of a run of length `span` with a sample every `spacing`: a thousandth of the span, so
+/// that runs of all lengths look alike, but never less than `spacing`.
 double smoothingTick(double span, double spacing);
 
-/// How far the average reaches back: where its weights would end if they were equal.
+/// How far the average reaches back: the sum of its weights, times `tick`.
 double smoothingWindow(double weight, double tick);
 
 } // namespace rm

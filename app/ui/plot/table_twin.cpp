@@ -15,7 +15,7 @@ namespace rm {
 
 namespace {
 
-/// A step and one value a curve in each row: all x of all curves.
+/// A row for every x of any curve: its step and one value per curve.
 class CurvesModel : public QAbstractTableModel {
 public:
     CurvesModel(const std::vector<Curve>& curves, QObject* parent)

@@ -7,7 +7,7 @@ class QWidget;
 
 namespace rm {
 
-/// Opens what a plot shows as a table of figures, for those who read better than they see.
+/// Opens the data of a plot as a table of numbers, which screen readers can read.
 void showTableTwin(const QString& title, const std::vector<Curve>& curves, QWidget* parent);
 
 } // namespace rm

@@ -15,15 +15,15 @@ struct TimeSpan {
 /// Times in order that do not touch.
 using TimeSpans = std::vector<TimeSpan>;
 
-/// What any of `spans` covers; what is no more than `joinNs` apart counts as one.
+/// The union of `spans`, with those at most `joinNs` apart joined.
 TimeSpans united(TimeSpans spans, int64_t joinNs);
-/// What of `spans` is in none of `holes`. Both as united() gives them.
+/// `spans` without `holes`. Both must be results of united().
 TimeSpans without(const TimeSpans& spans, const TimeSpans& holes);
-/// What of `spans` is in `window`.
+/// The parts of `spans` in `window`.
 TimeSpans within(const TimeSpans& spans, const TimeSpan& window);
 
 int64_t lengthOf(const TimeSpans& spans);
-/// How much of `spans` has passed at a moment, and the first moment at which that much has.
+/// How much of `spans` has passed at a time, and the earliest time at which that much has passed.
 int64_t passedAt(const TimeSpans& spans, int64_t wallNs);
 int64_t clockAt(const TimeSpans& spans, int64_t passedNs);
 

@@ -217,7 +217,7 @@ void ChartsTab::restore() {
     nameSmoothing();
 }
 
-/// How strong it is, and how many steps that makes.
+/// Shows the strength of the smoothing and its window in steps.
 void ChartsTab::nameSmoothing() {
     const auto words = [](double weight, int64_t window) {
         return window > 0
@@ -243,7 +243,7 @@ void ChartsTab::setRun(const QString& run) {
     m_zoom.reset();
     m_chosen.reset();
     m_follow->setChecked(true);
-    showMore({}); // another run may report other things
+    showMore({}); // another run may report other metrics
     for (const Shown& each : m_charts) {
         each.chart->selectMark(std::nullopt);
         each.chart->show({}, view());
@@ -291,13 +291,13 @@ void ChartsTab::resizeEvent(QResizeEvent* event) {
     m_puller.request();
 }
 
-/// The main part fills what is seen without scrolling, but for the head of what is below it.
+/// The main charts fill the visible height, except for the heading of the charts below.
 void ChartsTab::fitMain() {
     const int head = morePanels().empty() ? 0 : m_moreTitle->sizeHint().height() + size::kCardGap;
     m_main->setLeastHeight(std::max(0, m_scroll->viewport()->height() - head));
 }
 
-/// The main ones, and of the others, which can be many, those in sight.
+/// The main charts, and the visible ones of the others, which can be many.
 std::vector<QString> ChartsTab::panelsToRead() const {
     std::vector<QString> panels;
     for (size_t i = 0; i < m_charts.size(); ++i)
@@ -350,7 +350,7 @@ ChartView ChartsTab::view() const {
     return view;
 }
 
-/// From where the run began, or what it was branched from where that is drawn.
+/// From the start of the run, or of its parent if that is drawn, to the newest point.
 std::pair<double, double> ChartsTab::wholeRange() const {
     const auto axis = static_cast<XAxis>(m_axis->currentIndex());
     double low = 0;
@@ -365,7 +365,7 @@ std::pair<double, double> ChartsTab::wholeRange() const {
 }
 
 void ChartsTab::apply(const std::vector<PanelCurves>& panels) {
-    if (!m_zoom) { // else only a part of it is here
+    if (!m_zoom) { // when zoomed, only a part was read
         m_dataEnd = 0;
         m_parentBegin.reset();
     }
@@ -374,7 +374,7 @@ void ChartsTab::apply(const std::vector<PanelCurves>& panels) {
             if (curve.x.isEmpty())
                 continue;
             m_dataEnd = std::max(m_dataEnd, curve.x.back());
-            if (curve.past == Past::kParent) // its first sample is one step behind its begin
+            if (curve.past == Past::kParent) // its first sample is of the step after its begin
                 m_parentBegin =
                     std::max(0.0, std::min(m_parentBegin.value_or(qInf()), curve.x.front() - 1));
         }
@@ -403,7 +403,7 @@ void ChartsTab::apply(const std::vector<PanelCurves>& panels) {
     nameSmoothing();
 }
 
-/// The first chart has the room of those in its row that there is nothing for.
+/// The first chart takes the room of charts in its row that have no data.
 void ChartsTab::showMain(const std::vector<PanelCurves>& panels) {
     int room = kColumns;
     for (size_t i = m_mainCharts; i-- > 1;) {
@@ -419,7 +419,7 @@ void ChartsTab::showMain(const std::vector<PanelCurves>& panels) {
     m_main->setSpan(m_charts.front().chart, room);
 }
 
-/// Makes charts of what is reported but not of the main part, and removes those of what is not.
+/// Adds charts for reported metrics outside the main part, and removes those without any.
 void ChartsTab::showMore(const std::vector<PanelCurves>& panels) {
     std::vector<QString> keys;
     for (const PanelCurves& each : panels)
@@ -429,7 +429,7 @@ void ChartsTab::showMore(const std::vector<PanelCurves>& panels) {
     keys.resize(keys.size() - left);
     if (keys != morePanels()) {
         arrangeMore(keys);
-        m_puller.request(); // those that come to lie in sight have not been read
+        m_puller.request(); // charts that are now visible have not been read
     }
     m_moreTitle->setText(
         left == 0 ? tr("Everything else that the run reports")
@@ -477,7 +477,7 @@ std::vector<Mark> ChartsTab::marks() const {
     return marks;
 }
 
-/// Moves all charts to where it happened, no closer than they are.
+/// Moves all charts to the event, with their zoom or, without one, showing a tenth of the run.
 void ChartsTab::jumpTo(Moment moment) {
     if (moment.step < 0) {
         const auto step = m_context.store.ask([run = m_run, ns = moment.wallNs](StoreReader& r) {

@@ -22,9 +22,9 @@ class HeatMap;
 class ReflowGrid;
 class TimelineView;
 
-/// The charts of a run, moved and pointed at together: those of the metrics registry that a person
-/// looks at first with the heat map and the events, and below them one for whatever else the run
-/// reports; of these only those in sight are read.
+/// The charts of a run, which share zoom and crosshair: the main ones of the metrics registry with
+/// the heat map and the events, and below them one for everything else that the run reports. Of the
+/// latter only visible ones are read.
 class ChartsTab : public QWidget {
     Q_OBJECT
 public:
@@ -81,7 +81,7 @@ private:
         QString panel;
         LineChart* chart;
     };
-    std::vector<Shown> m_charts; ///< the main ones first, of them the loss
+    std::vector<Shown> m_charts; ///< the main ones first, the loss at the front
     size_t m_mainCharts = 0;     ///< how many these are
     QScrollArea* m_scroll;
     HeatMap* m_heat;

@@ -11,7 +11,7 @@
 namespace rm {
 
 namespace {
-constexpr int kPatienceMs = 3000; ///< without a byte, then each time it is told again
+constexpr int kPatienceMs = 3000; ///< time without a byte until a stall is shown, then updated
 }
 
 LaunchProgress::LaunchProgress(QWidget* parent)
@@ -70,13 +70,13 @@ void LaunchProgress::showAmount(const Progress& progress) {
     m_amount->setText(parts.join(kSeparator));
 }
 
-// The pace that was told last is no longer true.
+// The rate that was reported last no longer holds.
 void LaunchProgress::admitStall() {
     if (m_shown.done >= m_shown.total)
         return;
     const double seconds = static_cast<double>(m_sinceMoved.elapsed()) / 1000;
     m_amount->setText(tr("%1 sent").arg(formatBytes(static_cast<double>(m_shown.sent))) +
-                      kSeparator + tr("nothing moves for %1").arg(formatDuration(seconds)));
+                      kSeparator + tr("no progress for %1").arg(formatDuration(seconds)));
 }
 
 } // namespace rm

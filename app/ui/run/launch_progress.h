@@ -12,8 +12,8 @@ class QProgressBar;
 
 namespace rm {
 
-/// What a launch is doing: stage, how much went over the wire, how fast, how long, and when nothing
-/// moves that it does not.
+/// What a launch is doing: stage, bytes sent, rate, time left, and whether the transfer has
+/// stalled.
 class LaunchProgress : public Card {
     Q_OBJECT
 public:

@@ -102,7 +102,7 @@ void LogsTab::askWhere() {
 }
 
 void LogsTab::exportTo(const QString& path) {
-    // Not by the store's thread: all that the window shows would wait for a long log.
+    // Not in the store's thread, where the whole window would wait for a long log.
     const auto written = QtConcurrent::run(
         [database = m_context.engine.databasePath(), run = m_run, choice = choice(), path] {
             return StoreReader::open(database).and_then(

@@ -17,7 +17,7 @@ class QPushButton;
 
 namespace rm {
 
-/// What the ranks wrote: all merged or one, filtered, following the end, exported to a file.
+/// The ranks' logs: of one rank or all merged; can be filtered, followed and exported to a file.
 class LogsTab : public QWidget {
     Q_OBJECT
 public:

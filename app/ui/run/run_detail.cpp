@@ -51,7 +51,7 @@ QString nextStep(const RunDetail& detail) {
         return RunDetailWords::tr(
             "There is no checkpoint yet: mend the cause, then start it anew from "
             "New run.");
-    return RunDetailWords::tr("Mend the cause, then Resume goes on from the checkpoint of step %1.")
+    return RunDetailWords::tr("Fix the cause, then Resume goes on from the checkpoint of step %1.")
         .arg(formatCount(kept->saved.step));
 }
 

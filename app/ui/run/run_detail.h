@@ -8,7 +8,7 @@
 
 namespace rm {
 
-/// All that the tabs of a run show but its series, log and samples. Read in one go.
+/// Everything that the tabs of a run show except its series, log and samples, read at once.
 struct RunDetail {
     std::optional<RunSummary> run;
     RunFigures figures;

@@ -49,7 +49,7 @@ public:
     void focusFilter(); ///< of the log
     /// The actions that its state allows, and its tabs.
     std::vector<QPushButton*> buttons() const;
-    /// What the links say; the engine's word arrives here.
+    /// Takes the live state of the engine.
     void showLive(const LiveState& live);
 
 Q_SIGNALS:

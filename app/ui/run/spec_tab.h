@@ -16,7 +16,7 @@ class SpecTab : public QWidget {
 public:
     explicit SpecTab(const AppContext& context, QWidget* parent = nullptr);
     void setRun(const QString& run);
-    void refresh(); ///< of a run that was not stored yet when it was set
+    void refresh(); ///< if the run was not stored yet at setRun()
     QString toml() const;
 
 private:

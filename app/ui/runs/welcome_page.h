@@ -10,7 +10,7 @@ class QVBoxLayout;
 
 namespace rm {
 
-/// The first page: two ways in, and the runs of late.
+/// The first page: two ways to start, and recent runs.
 class WelcomePage : public QWidget {
     Q_OBJECT
 public:
@@ -18,7 +18,7 @@ public:
 
 Q_SIGNALS:
     void trainHereAsked(); ///< at once
-    void formAsked();      ///< the same, to be looked at and changed first
+    void formAsked();      ///< the same, but edited in the form first
     void addNodeAsked();
     void runChosen(const QString& run);
 

@@ -10,7 +10,7 @@ class QPushButton;
 
 namespace rm {
 
-/// A line across a page about something that lasts: a lost link, a failure.
+/// A banner about a lasting condition, such as a lost link or a failure.
 class Banner : public QFrame {
     Q_OBJECT
 public:

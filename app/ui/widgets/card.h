@@ -22,12 +22,12 @@ private:
     QVBoxLayout* m_body;
 };
 
-/// One of the figures at the head of a run: caption, figure, what puts it in proportion.
+/// A figure at the head of a run: caption, value, and a comparison.
 class KeyFigure : public Card {
     Q_OBJECT
 public:
     KeyFigure(const QString& caption, const char* objectName, QWidget* parent = nullptr);
-    void setCaption(const QString& caption); ///< takes effect for the reader's aids with show()
+    void setCaption(const QString& caption); ///< screen readers see it after show()
     /// `tone` as in the style sheet: "", "bad", "warn".
     void show(const QString& figure, const QString& detail, const char* tone = "");
     using QWidget::show;

@@ -57,7 +57,7 @@ void CellDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option,
     painter->save();
     painter->setRenderHint(QPainter::Antialiasing);
     painter->setPen(Qt::NoPen);
-    // The pale grounds of the tones are lost on that of a selected row.
+    // The pale backgrounds of the tones do not stand out in a selected row.
     painter->setBrush(selected ? colours().card : toneBack(static_cast<Tone>(tone.toInt())));
     painter->drawRoundedRect(chip, kChipHeight / 2.0, kChipHeight / 2.0);
     painter->setFont(font);

@@ -13,7 +13,7 @@ enum ModelRole {
     kHintRole,                    ///< QString: what can be written into a cell that is empty
 };
 
-/// Cells as the style sheet's tables show them; one with kToneRole is drawn as a chip.
+/// Draws cells as the style sheet wants them; cells with kToneRole are drawn as chips.
 class CellDelegate : public QStyledItemDelegate {
     Q_OBJECT
 public:

@@ -7,7 +7,7 @@ class QPushButton;
 
 namespace rm {
 
-/// A card that is one line, a title with what is inside in short, until it is unfolded.
+/// A card that shows one line, a title and a summary of its content, until it is unfolded.
 class Fold : public Card {
     Q_OBJECT
 public:

@@ -9,20 +9,20 @@ class QGridLayout;
 
 namespace rm {
 
-/// Children in rows of as many equal columns as fit (at most `maxColumns`), in order; a child may
-/// span several, or none: then it is not shown.
+/// Lays out children in order, in rows of as many equal columns as fit (at most `maxColumns`). A
+/// child may span several columns; with a span of 0 it is hidden.
 class ReflowGrid : public QWidget {
     Q_OBJECT
 public:
     ReflowGrid(int maxColumns, int minColumnWidth, QWidget* parent = nullptr);
 
-    /// `rowStretch` counts for the row in which the child comes to lie.
+    /// `rowStretch` applies to the row in which the child is placed.
     void add(QWidget* child, int span = 1, int rowStretch = 0);
     void setSpan(QWidget* child, int span);
     /// Takes at least that height, and more where its children need it.
     void setLeastHeight(int height);
     QSize minimumSizeHint() const override;
-    void take(QWidget* child); ///< out of the grid; hidden and still a child
+    void take(QWidget* child); ///< removes it from the grid; hidden, still a child
     void clear();              ///< deletes the children
 
 protected:

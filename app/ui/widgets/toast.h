@@ -11,7 +11,7 @@ class QPushButton;
 
 namespace rm {
 
-/// A line over the foot of a window that says what happened and offers one way back. It goes
+/// A message over the foot of a window that says what happened and offers to undo it. It disappears
 /// after ten seconds unless the pointer or the focus is on it.
 class Toast : public QFrame {
     Q_OBJECT

@@ -7,9 +7,9 @@ class QApplication;
 
 namespace rm {
 
-/// Keeps the mouse wheel from changing values in passing: everywhere in the program, a combo box, a
-/// number or a slider takes it only while it has the focus, which the wheel never gives. What it
-/// does not take scrolls what it lies in.
+/// Keeps the mouse wheel from changing values by accident. In the whole program a combo box, spin
+/// box or slider reacts to the wheel only while it has the focus, which the wheel does not give it.
+/// Otherwise the wheel scrolls the surrounding area.
 class WheelGuard : public QObject {
     Q_OBJECT
 public:

@@ -61,7 +61,7 @@ def bells():
 def wrapped(model, dynamic):
     """As it is trained: compiled, replicated."""
     if ORDER["mode"] == "compile":
-        torch._dynamo.config.optimize_ddp = not dynamic  # it cuts graphs at buckets, of fixed shapes
+        torch._dynamo.config.optimize_ddp = not dynamic  # it splits graphs at buckets, for fixed shapes only
         model = torch.compile(model, dynamic=dynamic)
     if int(os.environ["WORLD_SIZE"]) == 1:
         return model
@@ -96,7 +96,7 @@ def train(model, data, optimizer, clip=None, dynamic=None):
         model.load_state_dict(first)
         optimizer.state.clear()
         line = json.dumps(make_steps(trained, data, optimizer, clip))
-        sys.stdout.write(line + "\n")  # at once: ranks share the pipe
+        sys.stdout.write(line + "\n")  # one write, as ranks share the pipe
         sys.stdout.flush()
     if dist.is_initialized():
         dist.destroy_process_group()

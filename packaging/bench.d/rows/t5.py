@@ -3,7 +3,7 @@
 import measure
 
 STEPS, SCALARS = 25, 10
-MARGIN = 0.002  # telemetry's floor: where the same loop differs more from itself, nothing is known
+MARGIN = 0.002  # telemetry's floor: if the control differs by more, the row says nothing
 
 
 def measure_row(pairs):

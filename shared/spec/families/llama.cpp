@@ -72,7 +72,7 @@ void checkLlama(const RunSpec& spec, std::vector<std::string>& mistakes) {
         mistakes.push_back("model.rope_low_frequency must be below model.rope_high_frequency");
 }
 
-/// With both embeddings, and three matrices in a feed-forward net instead of two.
+/// Counts both embeddings, and three matrices per feed-forward net instead of two.
 ModelBound llamaBound(const RunSpec& spec) {
     RunSpec wider = spec;
     const int64_t head = spec.model.headDim * spec.model.heads;

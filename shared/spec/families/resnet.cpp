@@ -25,7 +25,7 @@ std::vector<FamilyRow> resnetRows() {
 }
 
 ModelBound resnetBound(const RunSpec& spec) {
-    constexpr double kMostClasses = 1 << 14; // of folders that were not read yet
+    constexpr double kMostClasses = 1 << 14; // the folders were not read yet
     const bool is50 = spec.model.type == kResNet50;
     const double classes =
         spec.model.classes > 0 ? static_cast<double>(spec.model.classes) : kMostClasses;

@@ -8,7 +8,7 @@ namespace {
 
 double vocabularyBound(const RunSpec& spec) {
     constexpr double kBytes = 256;
-    constexpr double kMostVocab = 1 << 18; // of what was not read yet
+    constexpr double kMostVocab = 1 << 18; // a vocabulary not read yet
     const auto& train = spec.data.train;
     const bool isUnread = !train.empty() && train.front().ends_with(".rmtok");
     if (isUnread || !spec.data.tokenizerFile.empty() || !spec.model.startFrom.empty())

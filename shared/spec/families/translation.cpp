@@ -50,7 +50,7 @@ void checkTranslation(const RunSpec& spec, std::vector<std::string>& mistakes) {
                            "\", which validation.sample_tokens = 0 never measures");
 }
 
-/// The decoder has half as much again as the encoder.
+/// A decoder layer also has cross-attention and counts as two here.
 ModelBound translationBound(const RunSpec& spec) {
     ModelBound bound = transformerBound(spec, 3 * spec.model.layers, 2);
     bound.samples =

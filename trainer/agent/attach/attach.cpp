@@ -30,7 +30,7 @@ using Local = asio::local::stream_protocol;
 
 constexpr std::chrono::seconds kFarewell(2);
 
-/// The loop around one AttachSession; this process's folder is the run directory.
+/// The loop around one AttachSession. The working directory is the run directory.
 class AttachLoop {
 public:
     AttachLoop(const std::string& runId, int32_t nodeIndex)
@@ -153,7 +153,7 @@ void AttachLoop::dropSupervisor() {
     pump();
 }
 
-// Only a hint: without inotify the session's own look each 200 ms finds the same.
+// Only speeds things up: without inotify the session still looks every 200 ms.
 void AttachLoop::watchFiles() {
     const int fd = ::inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
     if (fd < 0)
@@ -186,7 +186,7 @@ void AttachLoop::armTimer() {
     });
 }
 
-// A peer that does not read its refusal must not keep us.
+// A peer that does not read its refusal must not keep this process alive.
 void AttachLoop::armEnd() {
     if (std::exchange(m_isEnding, true))
         return;

@@ -14,7 +14,7 @@ namespace {
 constexpr int64_t kMs = 1'000'000;
 constexpr int64_t kHeartbeatNs = kHeartbeatMs * kMs / 2;
 constexpr int64_t kSilenceNs = kSilenceMs * kMs;
-constexpr int64_t kLookNs = 200 * kMs; // where inotify says nothing (NFS, mmap)
+constexpr int64_t kLookNs = 200 * kMs; // for changes that inotify misses (NFS, mmap)
 constexpr int64_t kStateNs = 1000 * kMs;
 
 } // namespace

@@ -16,9 +16,9 @@
 
 namespace rm {
 
-/// The agent's side of one attach stream. Passive: bytes and time go in, frames come out one at a
-/// time when the link can take one, so a slow link makes this read files later and holds nothing.
-/// Answers and heartbeats go before file bytes.
+/// The agent's side of one attach stream. Passive: bytes and time go in; frames come out one at a
+/// time, when the link can take one. With a slow link files are simply read later, and nothing is
+/// buffered. Answers and heartbeats go before file bytes.
 ///
 ///   waiting for Hello -> waiting for Attach -> streaming -> ended
 class AttachSession {
@@ -36,7 +36,8 @@ public:
     void onBytes(std::span<const std::byte> bytes, int64_t nowNs);
     void onFilesChanged();
     void onCommandState(const CommandState& state);
-    /// The link to the supervisor broke: what it was to answer is asked of the journal, or refused.
+    /// The link to the supervisor broke: commands that wait for it are looked up in the journal, or
+    /// refused.
     void onSupervisorGone();
     void tick(int64_t nowNs);
     int64_t nextDeadline() const; ///< CLOCK_MONOTONIC, for tick()
@@ -44,7 +45,7 @@ public:
     /// What to write next; nullopt: nothing now.
     std::optional<std::vector<std::byte>> nextFrame();
 
-    /// Why the stream is to end once nextFrame() has no more.
+    /// Set when the stream has to end, after the last nextFrame().
     const std::optional<Error>& failure() const { return m_failure; }
 
 private:
@@ -67,9 +68,9 @@ private:
     FileTails m_tails;
     AppliedCommands m_applied;
     std::deque<std::vector<std::byte>> m_answers;
-    std::set<std::string> m_pending; ///< commands without a last word
+    std::set<std::string> m_pending; ///< commands without a final answer
     std::optional<RunState> m_sentState;
-    std::optional<RunState> m_endState; ///< goes out behind the last byte of every file
+    std::optional<RunState> m_endState; ///< sent after the last byte of every file
     std::optional<Error> m_failure;
     int64_t m_lastHeardNs;
     int64_t m_nextHeartbeatNs;

@@ -12,7 +12,7 @@
 namespace rm {
 namespace {
 
-/// What the supervisor complains of. It is no rank's, and the app refuses logs of anybody else.
+/// The supervisor's own log. It belongs to no rank, and the app accepts only logs of ranks.
 constexpr const char* kOwnLog = "log/agent.log";
 
 } // namespace

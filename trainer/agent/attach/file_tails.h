@@ -25,8 +25,8 @@ public:
     /// Looks for new files and new bytes. kCorrupt: a file became shorter than what was sent.
     Result<void> refresh();
 
-    /// The next bytes of some file, journals first, each file in its turn; nullopt: all is sent
-    /// that refresh() saw.
+    /// The next bytes of some file, journals first, in a round robin; nullopt: everything that
+    /// refresh() found has been returned.
     Result<std::optional<Slice>> next(size_t maxBytes);
 
 private:

@@ -24,7 +24,7 @@ void addBoard(const std::string& runDir, int attempt, RankState& state) {
     state.sinceMs = status.sinceMs;
 }
 
-// The phases of an ordinary step look alike from outside.
+// Phases of an ordinary step count as the same.
 uint8_t visiblePhase(uint8_t phase) {
     switch (static_cast<Phase>(phase)) {
     case Phase::kForward:

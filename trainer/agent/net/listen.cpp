@@ -15,7 +15,7 @@ namespace rm {
 
 namespace {
 
-constexpr int kTries = 16; // a port that is free on one address may be taken on another
+constexpr int kTries = 16; // a port may be free on one address only
 
 // errno when the address cannot be bound; 0 otherwise.
 int bindOne(const SocketAddress& address, std::vector<Descriptor>& sockets) {
@@ -38,8 +38,8 @@ int portOf(const Descriptor& socket) {
     return ::getsockname(socket.get(), address.get(), &address.size) == 0 ? address.port() : 0;
 }
 
-// One port on every address. A port taken on any of them is no use; an address that cannot be
-// bound for another reason (still being negotiated, gone) is left out.
+// Binds one port on every address. Fails if it is taken on any of them; an address that cannot be
+// bound for another reason (still tentative, gone) is left out.
 Result<int> bindAll(int port, std::vector<Descriptor>& sockets) {
     int error = 0;
     for (InterfaceAddress item : interfaceAddresses()) {

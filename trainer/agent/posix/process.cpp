@@ -60,7 +60,7 @@ Descriptor openProcess(const ProcessId& process) {
     if (process.pid <= 0)
         return {};
     Descriptor fd(static_cast<int>(::syscall(SYS_pidfd_open, process.pid, 0)));
-    // Looked at behind the open: from here on the descriptor means this process and no other.
+    // Checked after opening: from then on the descriptor cannot refer to another process.
     if (!fd || !isAlive(process))
         return {};
     return fd;

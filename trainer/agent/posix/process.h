@@ -8,7 +8,7 @@
 
 namespace rm {
 
-/// A process for as long as the machine is up: a pid alone may come to mean another program.
+/// Identifies a process until the next boot; a pid alone may be reused.
 struct ProcessId {
     int64_t pid = 0;        ///< 0: none
     int64_t startTicks = 0; ///< field 22 of /proc/PID/stat

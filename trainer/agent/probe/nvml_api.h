@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// The few functions and types of the NVIDIA Management Library that the agent calls, declared
-/// after its documentation (https://docs.nvidia.com/deploy/nvml-api/, release 580: "Initialization
-/// and Cleanup", "System Queries", "Device Queries"). The library keeps this binary interface:
+/// The functions and types of the NVIDIA Management Library that the agent calls, declared from its
+/// documentation (https://docs.nvidia.com/deploy/nvml-api/, release 580: "Initialization and
+/// Cleanup", "System Queries", "Device Queries"). The library's binary interface is stable:
 /// incompatible changes get a new suffix (_v2).
 namespace rm::nvml {
 

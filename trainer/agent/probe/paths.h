@@ -9,7 +9,7 @@ namespace rm {
 
 /// `paths`: what lies at each path of `list`, a JSON array of texts, as a JSON array in its order
 /// of {"path", "kind", "error"}. Kinds: "file" and "folder", which this user may read, "empty" (a
-/// folder), "other", "missing" and "denied"; `error` is the system's word for the last two.
+/// folder), "other", "missing" and "denied"; `error` is the system's message for the last two.
 /// kInvalid: `list` is something else.
 Result<std::string> pathsReport(const std::string& list);
 

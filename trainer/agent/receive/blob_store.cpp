@@ -29,7 +29,7 @@ bool tryLock(const Descriptor& fd) {
     return ::flock(fd.get(), LOCK_EX | LOCK_NB) == 0;
 }
 
-// "SHA.XXXXXX.part": of one receiver alone, unlike "SHA.part".
+// "SHA.XXXXXX.part" belongs to one receiver, unlike "SHA.part".
 bool isOwnPartial(const std::string& name) {
     return name.ends_with(".part") && std::count(name.begin(), name.end(), '.') == 2;
 }
@@ -146,7 +146,7 @@ Result<void> IncomingBlob::openShared(int64_t offset) {
     Result<Descriptor> fd = openFile(m_sharedPath, O_RDWR | O_CREAT | O_NOFOLLOW, 0600);
     if (!fd)
         return tl::unexpected(fd.error());
-    // Between open and lock another receiver may have published and removed that very file.
+    // Between open and lock another receiver may have published and removed the file.
     struct stat opened = {}, named = {};
     const bool isOurs = tryLock(*fd) && ::fstat(fd->get(), &opened) == 0 &&
                         ::stat(m_sharedPath.c_str(), &named) == 0 && opened.st_ino == named.st_ino;
@@ -173,7 +173,7 @@ Result<void> IncomingBlob::openOwn(int64_t offset) {
         m_fd = Descriptor(::mkostemps(m_path.data(), 5, O_CLOEXEC));
         if (!m_fd)
             return failErrno("create " + m_path, errno);
-        // Until the lock a sweeper may take it for a dead one's.
+        // Until it is locked, another process may take it for a leftover and remove it.
     } while (!tryLock(m_fd) || ::fstat(m_fd.get(), &info) != 0 || info.st_nlink == 0);
     if (offset == 0)
         return {};

@@ -16,7 +16,7 @@ class BlobStore {
 public:
     explicit BlobStore(std::string folder);
 
-    /// Makes the folder and removes what dead receivers of their own left.
+    /// Makes the folder and removes partial files (`SHA.XXXXXX.part`) of dead receivers.
     Result<void> prepare();
 
     bool has(const Blob& blob) const;
@@ -30,11 +30,11 @@ private:
     std::string m_folder;
 };
 
-/// One blob on its way in. What is under the final name is always whole and verified.
+/// A blob that is being received. A file under the final name is always whole and verified.
 class IncomingBlob {
 public:
-    /// Goes on at `offset`, which partialSize() gave. When another receiver has the same blob in
-    /// work, this one writes a partial file of its own.
+    /// Continues at `offset`, which partialSize() returned. If another receiver is writing the same
+    /// blob, this one writes its own partial file.
     static Result<IncomingBlob> open(const BlobStore& store, const Blob& blob, int64_t offset);
 
     /// kInvalid when it becomes longer than announced.
@@ -53,7 +53,7 @@ private:
     std::string m_finalPath;
     std::string m_sharedPath; ///< the partial file that a later transfer resumes
     std::string m_path;       ///< the partial file that this one writes
-    Descriptor m_fd;          ///< none: the blob came to be there meanwhile
+    Descriptor m_fd;          ///< none: the blob was published meanwhile
     int64_t m_size = 0;
 };
 

@@ -49,14 +49,14 @@ Result<Answer> Receiver::onTransfer(const Transfer& transfer) {
         const Result<void> written = onChunk(*chunk);
         if (written)
             return std::nullopt;
-        // A full disk stays full as long as the half that fitted lies on it.
+        // Discarded, as the part that was written would keep the disk full.
         if (m_incoming && written.error().code == ErrorCode::kExhausted)
             m_incoming->discard();
         return tl::unexpected(written.error());
     }
     if (const auto* tree = std::get_if<Tree>(&transfer))
         return onTree(*tree);
-    return fail(ErrorCode::kInvalid, "receive: a message came that only an agent sends");
+    return fail(ErrorCode::kInvalid, "receive: unexpected message, which only an agent sends");
 }
 
 /// A tree may come in several messages; the last one is answered.
@@ -64,7 +64,7 @@ Result<Answer> Receiver::onTree(const Tree& part) {
     if (m_tree.entries.empty()) {
         m_tree = part;
     } else if (m_tree.kind != part.kind || m_tree.id != part.id) {
-        return fail(ErrorCode::kInvalid, "receive: two trees came at once");
+        return fail(ErrorCode::kInvalid, "receive: a tree came within another one");
     } else {
         m_tree.entries.insert(m_tree.entries.end(), part.entries.begin(), part.entries.end());
     }
@@ -127,7 +127,7 @@ Result<Answer> Receiver::onBlobEnd(const BlobEnd& end) {
 
 Result<IncomingBlob*> Receiver::current() {
     if (m_expected.empty())
-        return fail(ErrorCode::kInvalid, "receive: bytes came that nobody asked for");
+        return fail(ErrorCode::kInvalid, "receive: bytes came that were not requested");
     if (!m_incoming) {
         const Expected& expected = m_expected.front();
         Result<IncomingBlob> opened = IncomingBlob::open(m_blobs, expected.blob, expected.offset);

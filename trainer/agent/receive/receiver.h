@@ -33,8 +33,8 @@ private:
 
     std::string m_home;
     BlobStore m_blobs;
-    Tree m_tree;                            ///< parts of a tree that has more to come
-    std::deque<Expected> m_expected;        ///< what Missing named and has not ended
+    Tree m_tree;                            ///< the tree so far, if more parts follow
+    std::deque<Expected> m_expected;        ///< blobs of Missing that have not ended
     std::optional<IncomingBlob> m_incoming; ///< of the first of them
     std::vector<std::byte> m_plain;
 };

@@ -62,7 +62,7 @@ bool isIntact(const std::string& folder, const BlobStore& blobs, const Tree& tre
 
 Result<void> placeFile(const BlobStore& blobs, const TreeEntry& entry, const std::string& to) {
     const std::string from = blobs.pathOf(entry.sha256);
-    // Links share the mode with the blob; a tree that needs less is not hurt by the x bit.
+    // Hard links share the mode of the blob; an x bit does no harm in a tree that does not need it.
     if (entry.executable && ::chmod(from.c_str(), 0700) != 0)
         return failErrno("make " + from + " executable", errno);
     if (::link(from.c_str(), to.c_str()) == 0)

@@ -7,9 +7,9 @@
 
 namespace rm {
 
-/// Makes HOME/KIND/ID of stored blobs: staged, then renamed, so that a tree under its final name
-/// is whole. Gives its path; a tree that is there and intact is left as it is. kInvalid: a kind, id
-/// or path that is not ours to write. kNotFound: a blob is missing.
+/// Makes HOME/KIND/ID of stored blobs in a temporary folder and renames it, so that a tree under
+/// its final name is whole. Returns its path; an existing intact tree is not changed. kInvalid: a
+/// kind, id or path that is not allowed. kNotFound: a blob is missing.
 Result<std::string> publishTree(const std::string& home, const BlobStore& blobs, const Tree& tree);
 
 } // namespace rm

@@ -50,7 +50,7 @@ AgentState stateFrom(const json& value) {
     return state;
 }
 
-// Locks the whole file for its open file description, which forked children share.
+// Locks the whole file by open file description, which forked children share.
 struct flock wholeFile() {
     struct flock lock = {};
     lock.l_type = F_WRLCK;

@@ -11,8 +11,8 @@
 
 namespace rm {
 
-/// `agent.json` in a run directory: what the supervisor knows of its processes, for those who
-/// come later (stop, attach, the next start). The journals stay the record of what happened.
+/// `agent.json` in a run directory: the supervisor's processes, for later commands (stop, attach,
+/// the next start). What happened is recorded in the journals only.
 struct AgentState {
     ProcessId supervisor;
     std::string boot; ///< bootId() when it was written: pids mean nothing after another boot
@@ -42,8 +42,8 @@ Result<AgentState> loadAgentState(const std::string& runDir);
 /// plan.toml of the run directory.
 Result<NodePlan> loadPlan(const std::string& runDir);
 
-/// The right to supervise a run: an open-file-description lock on `agent.pid`, which lives as long
-/// as the supervisor does and cannot be left behind.
+/// The right to supervise a run: an open-file-description lock on `agent.pid`. The kernel releases
+/// it when the supervisor ends, however that happens.
 class RunLock {
 public:
     /// kUnavailable when another process holds it.

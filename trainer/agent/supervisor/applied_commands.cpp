@@ -37,7 +37,7 @@ void AppliedCommands::catchUp() {
     }
 }
 
-// A damaged journal ends the search: the app, which reads it too, reports the damage.
+// Damage only ends the search; the app, which reads the journal too, reports it.
 void AppliedCommands::drain() {
     while (true) {
         const Result<std::optional<Record>> record = m_scanner.next();

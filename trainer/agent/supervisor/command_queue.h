@@ -20,17 +20,17 @@ public:
     virtual void killAll() = 0;
 };
 
-/// The way of commands through the agent of one attempt. Passive; every id acts once, in order of
-/// arrival, however often it is sent.
+/// The commands of one attempt on their way through the agent. Passive. Commands act in order of
+/// arrival; each id acts once, however often it is sent.
 class CommandQueue {
 public:
     CommandQueue(bool hostsRankZero, CommandTarget& target, AppliedCommands& applied);
 
     /// What to answer at once; empty while the command waits for the slot.
     std::vector<CommandState> onCommand(const Command& command);
-    /// Tries again to post what waits; states that changed.
+    /// Tries again to post waiting commands; returns the states that changed.
     std::vector<CommandState> tick();
-    /// The ranks are gone: the last word on every command that has none.
+    /// The ranks are gone: returns a final state for every command without one.
     std::vector<CommandState> onEnded();
     bool isWaiting() const { return !m_waiting.empty(); }
 
@@ -42,7 +42,7 @@ private:
     CommandTarget& m_target;
     AppliedCommands& m_applied;
     std::deque<Command> m_waiting;
-    std::map<std::string, CommandState> m_states; ///< of this attempt; kAccepted until known better
+    std::map<std::string, CommandState> m_states; ///< of this attempt; kAccepted until it is final
 };
 
 } // namespace rm

@@ -15,7 +15,7 @@
 namespace rm {
 
 /// `agent.sock`: takes framed Commands from attach processes of the same user and answers with
-/// CommandStates. What is no frame, or no Command, ends that connection alone.
+/// CommandStates. An invalid frame or message ends only its connection.
 class CommandServer {
 public:
     using Handler = std::function<std::vector<CommandState>(const Command&)>;
@@ -23,9 +23,10 @@ public:
     CommandServer(asio::io_context& io, Handler handler);
     ~CommandServer();
 
-    /// Binds; `path` is relative to this process's folder, for a socket's path is short.
+    /// Binds to `path`, relative to the working directory because a socket's path is limited to 107
+    /// bytes.
     Result<void> listen(const std::string& path);
-    /// To every connection.
+    /// Sends a state to every connection.
     void broadcast(const std::vector<CommandState>& states);
     /// Whether anything still has to be written.
     bool isFlushed() const;

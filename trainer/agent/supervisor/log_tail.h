@@ -11,7 +11,7 @@ namespace rm {
 /// there is none.
 std::string logTail(const std::string& path, uint64_t from = 0);
 
-/// That clean-up alone.
+/// Only removes escapes, control characters and invalid UTF-8.
 std::string plainText(const std::string& text);
 
 } // namespace rm

@@ -7,9 +7,9 @@
 
 namespace rm {
 
-/// When the last attempt's agent died before it could report the end (and all ranks are gone),
-/// writes AttemptEnded{outcome kFailed or, `asked`, kStopped} in its stead. The caller holds the
-/// RunLock. Does nothing when the end is on record or nothing was ever started.
+/// If the last attempt's supervisor died before it recorded the end, and all ranks are gone, writes
+/// AttemptEnded in its place, with kStopped if `asked`, else kFailed. The caller holds the RunLock.
+/// Does nothing when the end is recorded or no attempt was started.
 Result<void> closeLostAttempt(const std::string& runDir, bool asked = false);
 
 } // namespace rm

@@ -15,9 +15,9 @@ using Environment = std::map<std::string, std::string>;
 /// This process's own.
 Environment currentEnvironment();
 
-/// The environment of one rank: torchrun's variables, the plan's, and of `inherited` only what a
-/// login may rightly decide (who, language, time zone, temporary folder, visible devices). Search
-/// paths for programs and libraries never come from a login's profile.
+/// The environment of one rank: torchrun's variables, the plan's, and from `inherited` only user,
+/// language, time zone, temporary folder and visible devices. Search paths for programs and
+/// libraries are never taken from the login.
 Environment rankEnvironment(const Environment& inherited, const NodePlan& plan, const RunSpec& spec,
                             int localRank);
 

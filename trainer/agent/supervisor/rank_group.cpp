@@ -126,7 +126,7 @@ bool RankGroup::isFailure(const ChildStatus& status) const {
              exitedWith(status, ExitCode::kStopped) || exitedWith(status, ExitCode::kPreempted));
 }
 
-// How far an exit is from being the cause of the others: 0 is a cause, 2 a mere consequence.
+// How unlikely an exit is to be the cause of the others: 0 is a cause, 3 ended by our own signal.
 int RankGroup::suspicion(const Rank& rank) const {
     const ChildStatus& status = *rank.exit;
     if (exitedWith(status, ExitCode::kPeerLost))

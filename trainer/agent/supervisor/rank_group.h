@@ -10,7 +10,7 @@
 
 namespace rm {
 
-/// One moment on both clocks; given in, so that tests own time.
+/// A time on both clocks; passed in, so that tests control it.
 struct Moment {
     int64_t monotonicNs = 0;
     int64_t wallNs = 0;
@@ -24,7 +24,7 @@ struct ChildStatus {
     bool outOfMemory = false; ///< the kernel's out-of-memory killer ran meanwhile
 };
 
-/// How the group acts on its ranks. Both are infallible: a rank may be gone already.
+/// How the group signals its ranks. Never fails, as a rank may be gone already.
 class RankControl {
 public:
     virtual ~RankControl() = default;
@@ -61,10 +61,10 @@ public:
     std::optional<int64_t> nextDeadline() const { return m_deadlineNs; }
     State state() const { return m_state; }
     bool hasExited(int localRank) const { return m_ranks[localRank].exit.has_value(); }
-    /// Of an ended group.
+    /// Only valid once the group has ended.
     const AttemptEnded& verdict() const { return m_verdict; }
 
-    /// RankExited and AttemptEnded that came up since the last call, in order.
+    /// New RankExited and AttemptEnded records since the last call, in order.
     std::vector<Record> takeRecords();
 
 private:
@@ -100,7 +100,7 @@ private:
 /// "killed by SIGKILL", "exited: peer lost", "exited with status 77", "finished".
 std::string describe(const ChildStatus& status);
 
-/// What the records hold: the exit code, or 128 + signal as a shell has it.
+/// The value in the records: the exit code, or 128 + signal as in a shell.
 int recordedCode(const ChildStatus& status);
 
 } // namespace rm

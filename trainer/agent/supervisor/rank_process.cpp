@@ -85,7 +85,7 @@ void RankProcess::terminate() const {
     sendSignal(m_pidfd, SIGTERM);
 }
 
-// Safe against a recycled number: until reap() the leader holds its pid, alive or a zombie.
+// The pid cannot have been reused: until reap() the leader holds it, alive or as a zombie.
 void RankProcess::killGroup() const {
     ::kill(static_cast<pid_t>(-m_id.pid), SIGKILL);
 }

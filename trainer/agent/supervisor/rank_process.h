@@ -13,8 +13,8 @@ namespace rm {
 /// A child that runs one rank, leader of a process group of its own.
 class RankProcess {
 public:
-    /// Starts it in this process's folder with stdout and stderr appended to `logPath`. What
-    /// keeps the program from being run is an error here.
+    /// Starts it in the working directory with stdout and stderr appended to `logPath`. An error if
+    /// the program cannot be executed.
     static Result<RankProcess> spawn(const std::vector<std::string>& command,
                                      const Environment& environment, const std::string& logPath);
 
@@ -23,8 +23,8 @@ public:
     int pidfd() const { return m_pidfd.get(); }
     void terminate() const;
     void killGroup() const;
-    /// Takes the exit status of an ended process, after killing what it left in its group.
-    /// nullopt: it has not ended.
+    /// Kills what an ended process left in its group, then returns its exit status. nullopt: it has
+    /// not ended.
     std::optional<ChildStatus> reap();
 
 private:

@@ -11,7 +11,7 @@ namespace rm {
 
 namespace {
 
-constexpr double kSectorBytes = 512; // the unit of /proc/diskstats whatever the disk's own
+constexpr double kSectorBytes = 512; // /proc/diskstats' unit for every disk
 constexpr double kNsPerS = 1e9;
 
 void add(Samples& samples, MetricId metric, double value) {
@@ -29,7 +29,7 @@ void readCpu(const SysRoot& root, NodeCounters& counters) {
     std::string name;
     fields >> name;
     double value = 0;
-    // user nice system idle iowait irq softirq steal; what follows is part of user already.
+    // user nice system idle iowait irq softirq steal; the fields after them are included in user.
     for (int field = 0; field < 8 && fields >> value; ++field) {
         counters.allTicks += value;
         if (field != 3 && field != 4)
@@ -70,7 +70,7 @@ void readNetwork(const SysRoot& root, NodeCounters& counters) {
     }
 }
 
-// Whole disks alone: a partition's and a mapper's traffic would count twice.
+// Whole disks only: the traffic of partitions and device mappers would be counted twice.
 bool isDisk(const SysRoot& root, const std::string& name) {
     std::error_code error;
     return std::filesystem::exists(root.path("/sys/block/" + name + "/device"), error);
@@ -155,7 +155,7 @@ void Sampler::addNode(Samples& samples, Moment now) {
         const double ticks = counters.allTicks - last.allTicks;
         if (ticks > 0)
             add(samples, metric::kNodeCpu, (counters.busyTicks - last.busyTicks) / ticks);
-        // An interface or disk that went away takes its counters along.
+        // A sum falls when an interface or disk disappears with its counters.
         const auto rate = [seconds](double then, double present) {
             return std::max(0.0, present - then) / seconds;
         };

@@ -37,13 +37,13 @@ struct RankCounters {
 };
 std::optional<RankCounters> readRankCounters(const SysRoot& root, int64_t pid);
 
-/// Turns what /proc and the GPU driver show into the metrics of the node and its ranks. Rates
-/// need two looks, so the first one yields only what is a state.
+/// Turns what /proc and the GPU driver show into the metrics of the node and its ranks. Rates need
+/// two samples, so the first call returns gauges only.
 class Sampler {
 public:
     Sampler(SysRoot root, const Gpus* gpus, std::string visibleDevices);
 
-    /// One Samples record a rank; the node's metrics stand in the first.
+    /// One Samples record per rank; the first also has the node's metrics.
     std::vector<Record> sample(const std::vector<SampledRank>& ranks, Moment now);
 
 private:

@@ -73,8 +73,8 @@ Result<void> refuseLiving(const std::string& runId, const std::string& runDir) {
                                              "; stop the run first");
 }
 
-// An attempt whose ranks have ended holds the lock for the moments in which its supervisor writes
-// the last things down; whoever resumes at once waits for that.
+// After its ranks have ended, a supervisor still holds the lock while it writes its last records. A
+// resume waits for that.
 Result<RunLock> takeLock(const std::string& runDir) {
     Result<RunLock> lock = RunLock::take(runDir);
     if (lock || lock.error().code != ErrorCode::kUnavailable)
@@ -106,7 +106,7 @@ void redirectStdio() {
     ::close(log);
 }
 
-// Where the machine's memory runs out the ranks should go before the one who reports it.
+// If memory runs out, the kernel should kill ranks rather than the supervisor, which reports it.
 void sparedByOutOfMemoryKiller() {
     const Descriptor file(::open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC));
     if (file)
@@ -121,7 +121,7 @@ std::string reportOf(const Result<void>& launched) {
         .dump();
 }
 
-// The detached process: launches, reports through the pipe, then lives as long as the ranks.
+// The detached process: launches the ranks, reports through the pipe, and lives as long as they do.
 [[noreturn]] void supervise(const std::string& runDir, const StartRequest& request,
                             const RunLock& lock, Descriptor report) {
     ::signal(SIGPIPE, SIG_IGN);
@@ -157,7 +157,7 @@ Result<std::string> awaitReport(const std::string& runId, const std::string& run
                 "start " + runId + ": the supervisor died; see " + runDir + "/log/agent.log");
 }
 
-// Twice, so that the supervisor is neither a session leader nor our child.
+// Forks twice, so that the supervisor is neither a session leader nor our child.
 Result<std::string> detach(const std::string& runId, const std::string& runDir,
                            const StartRequest& request, const RunLock& lock) {
     int ends[2];

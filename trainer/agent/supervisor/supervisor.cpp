@@ -78,7 +78,7 @@ Result<void> Supervisor::launch() {
     m_journal = std::move(*journal);
     if (const Result<void> listening = m_server.listen("agent.sock"); !listening)
         return listening;
-    // Before anyone can know of us: a signal that comes early waits for run().
+    // Before anyone knows our pid, so that an early signal waits for run().
     watchSignals();
     if (const Result<void> spawned = spawnRanks(); !spawned) {
         abandonRanks();
@@ -126,7 +126,7 @@ Result<void> Supervisor::spawnRanks() {
     const std::vector<std::string> command = rankCommand(m_plan, m_runDir);
     for (int i = 0; i < m_plan.localRanks; ++i) {
         const int rank = static_cast<int>(m_plan.firstRank) + i;
-        // A page of an earlier attempt would show steps that are not done.
+        // Removes the page of an earlier attempt, whose step would be wrong.
         ::unlink(boardPath(rank).c_str());
         m_logStarts.push_back(sizeOf(logPath(rank)));
         Result<RankProcess> process = RankProcess::spawn(
@@ -162,7 +162,7 @@ void Supervisor::recordStart() {
 }
 
 void Supervisor::watchRank(int localRank) {
-    // Asio owns and closes what it watches; the process keeps its own.
+    // Duplicated, as Asio owns and closes the descriptors that it watches.
     const int copy = ::fcntl(m_processes[localRank].pidfd(), F_DUPFD_CLOEXEC, 3);
     m_watches.push_back(std::make_unique<asio::posix::stream_descriptor>(m_io, copy));
     m_watches.back()->async_wait(asio::posix::descriptor_base::wait_read,
@@ -201,7 +201,7 @@ void Supervisor::watchSignals() {
     });
 }
 
-// Everything that time or an event may have made due; then sleeps until the next moment.
+// Does everything that is due and sets the timer for the next deadline.
 void Supervisor::pump() {
     const Moment now = Moment::now();
     m_group.tick(now);

@@ -23,8 +23,8 @@
 
 namespace rm {
 
-/// Runs the ranks of one attempt on this node and writes the node's journal: the one Asio loop
-/// that drives RankGroup, Sampler and CommandQueue. This process's folder is the run directory.
+/// Runs the ranks of one attempt on this node and writes the node's journal. Its Asio loop drives
+/// RankGroup, Sampler and CommandQueue. The working directory is the run directory.
 ///
 /// SIGTERM and SIGINT end the ranks with a grace, SIGQUIT at once.
 class Supervisor : private RankControl, private CommandTarget {

@@ -105,8 +105,8 @@ struct AddLayerNormFunction : torch::autograd::Function<AddLayerNormFunction<Ker
     }
 };
 
-/// FusedOps::addLayerNorm by these kernels. Both tensors undefined where they do not cover the
-/// types or the row is too long for a team's registers: the caller then uses ATen's ops.
+/// FusedOps::addLayerNorm by these kernels. Both tensors are undefined if the kernels do not cover
+/// the types or the row is too long for a team's registers; the caller then uses ATen's ops.
 template <class Kernels>
 NormedSum addLayerNorm(const at::Tensor& residual, const at::Tensor& delta,
                        const at::Tensor& weight, const at::Tensor& bias, double eps,

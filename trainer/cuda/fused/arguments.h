@@ -3,8 +3,8 @@
 
 #include <cstdint>
 
-/// What the kernels are called with. Arrays are dense and row-major; a null pointer stands for an
-/// array that is not wanted. `Wide` arrays are of type number(), the rest as said.
+/// Arguments of the kernels. Arrays are dense and row-major; a null pointer means that an array is
+/// not wanted. Their types are those of the Number fields.
 namespace rm::fused {
 
 enum class Number { kFloat, kBFloat16, kHalf, kDouble };

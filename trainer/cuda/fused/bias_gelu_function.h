@@ -49,7 +49,7 @@ struct BiasGeluFunction : torch::autograd::Function<BiasGeluFunction<Kernels>> {
 };
 
 /// FusedOps::biasGelu by these kernels: x (..., columns), bias (columns) in x's wide type.
-/// Undefined where they do not cover the types or x is empty: the caller then uses ATen's ops.
+/// Undefined if the kernels do not cover the types or x is empty; the caller then uses ATen's ops.
 template <class Kernels>
 at::Tensor biasGelu(const at::Tensor& x, const at::Tensor& bias) {
     const at::ScalarType type = x.scalar_type();

@@ -16,8 +16,8 @@
 
 namespace rm::fused {
 
-/// The layer's product and its cross-entropy, some rows at a time. The gradients of both
-/// factors follow from the logits while these are there, so the backward pass only scales them.
+/// The layer's product and its cross-entropy, some rows at a time. The gradients of both factors
+/// are computed while a chunk's logits exist, so the backward pass only scales them.
 template <class Kernels>
 class ChunkedLoss {
 public:
@@ -49,7 +49,7 @@ public:
             m_weightSum = at::zeros(m_weight.sizes(), m_wide);
     }
 
-    /// The mean loss; afterwards the wanted gradients, for a loss that counts once, are there.
+    /// Returns the mean loss and computes the wanted gradients, for an upstream gradient of 1.
     at::Tensor run() {
         const int64_t rows = m_hidden.size(0);
         const int64_t most = rowsPerChunk(rows);
@@ -65,7 +65,7 @@ public:
     at::Tensor weightGradient; ///< (V, C), wide
 
 private:
-    static constexpr int64_t kPadTo = 64;      ///< classes: whole tiles of a matrix product
+    static constexpr int64_t kPadTo = 64;      ///< classes, to whole tiles of a matrix product
     static constexpr int64_t kRowsRound = 128; ///< rows likewise
 
     static at::Tensor padded(const at::Tensor& weight, at::ScalarType type) {
@@ -79,7 +79,7 @@ private:
         return wider;
     }
 
-    /// Chunks of about one size, so that the last is not a small one.
+    /// Chunks of nearly equal size, so that the last is not small.
     int64_t rowsPerChunk(int64_t rows) const {
         const int64_t rowBytes = m_arguments.rowLength * m_hidden.element_size();
         const int64_t most = std::max<int64_t>(1, Kernels::kChunkBytes / rowBytes);
@@ -113,7 +113,7 @@ private:
     at::Tensor m_targets;
     at::TensorOptions m_wide;
     at::Tensor m_losses; ///< (N)
-    at::Tensor m_scale;  ///< one by how many targets count
+    at::Tensor m_scale;  ///< 1 / number of targets that count
     at::Tensor m_weightSum;
     Wanted m_wanted;
 };
@@ -126,7 +126,7 @@ struct ClassifierLossFunction : torch::autograd::Function<ClassifierLossFunction
     static at::Tensor forward(Context* context, const at::Tensor& hidden, const at::Tensor& weight,
                               const std::optional<at::Tensor>& bias, const at::Tensor& targets,
                               const LossRule& rule, at::ScalarType type, bool differentiable) {
-        // The products below have the type that they shall have.
+        // The products below already have their types.
         const c10::impl::ExcludeDispatchKeyGuard noAutocast(c10::autocast_dispatch_keyset);
         ChunkedLoss<Kernels> loss(
             hidden, {weight, bias.value_or(at::Tensor())}, targets, rule, type,
@@ -157,7 +157,8 @@ at::Tensor classifierLoss(const at::Tensor& hidden, const OutputLayer& layer,
     const at::Tensor& bias = layer.bias;
     const bool knowsBias =
         !bias.defined() || (bias.scalar_type() == wideTypeOf(type) && !bias.requires_grad());
-    // Float16 loses gradients that the backward pass' loss scale, unknown here, would have kept.
+    // Not in float16: without the loss scale, which is known only in the backward pass, gradients
+    // would underflow.
     if (!Kernels::covers(type) || type == at::kHalf || !knowsBias ||
         layer.weight.scalar_type() != wideTypeOf(type) || hidden.dim() != 2 || hidden.numel() == 0)
         return {};

@@ -5,7 +5,7 @@
 #include "trainer/cuda/fused/host_device.h"
 
 /// The second half of a sum over rows: partial sums (groups, columns) become totals (columns).
-/// Every addition has its place, so the result is the same every time.
+/// The order of additions is fixed, so the result is deterministic.
 namespace rm::fused {
 
 /// Lanes that share the groups of one column.

@@ -10,16 +10,16 @@
 /// Cross-entropy of one row of logits z with the class t, smoothed by e (Szegedy et al., 2016):
 ///   loss = lse(z) - (1 - e) * z[t] - e / V * sum(z)
 ///   dz[v] = scale * (exp(z[v] - lse) - (1 - e) * [v == t] - e / V)
-/// which is torch.nn.functional.cross_entropy's label_smoothing. A constant bias may be added to z.
-/// dz replaces z where it lies.
+/// as in torch.nn.functional.cross_entropy with label_smoothing. A constant bias may be added to z.
+/// dz overwrites z.
 namespace rm::fused {
 
 /// Columns that one lane reads at once: 16 bytes.
 template <class T>
 inline constexpr int kLogitWidth = 16 / static_cast<int>(sizeof(T));
 
-/// exp(x - peak) summed, so that nothing overflows. The peak starts at a finite number: -inf less
-/// -inf would be no number.
+/// The sum of exp(x - peak), which cannot overflow. The peak starts at a finite number, as -inf -
+/// -inf is NaN.
 template <class Acc>
 struct Exponentials {
     Acc peak = std::numeric_limits<Acc>::lowest();
@@ -42,7 +42,7 @@ RM_HD void forEachPiece(const Team& team, int64_t columns, const Body& body) {
         body(at, columns - at < kWidth ? static_cast<int>(columns - at) : kWidth);
 }
 
-/// What the lanes found out together about a row of logits.
+/// Sums over a row of logits, combined over all lanes.
 template <class Acc>
 struct LogitSums {
     Acc logSumExp;
@@ -76,7 +76,7 @@ RM_HD LogitSums<Accumulator<T>> sumLogits(const Team& team, const CrossEntropy& 
     return {peak + std::log(exponentials), team.sum(total)};
 }
 
-/// dz; columns past `classes`, which only pad the matrix, get 0.
+/// Stores dz; columns past `classes`, which only pad the matrix, get 0.
 template <class T, class Team>
 RM_HD void storeLogitGradients(const Team& team, const CrossEntropy& a, T* logits, int64_t target,
                                Accumulator<T> logSumExp) {
@@ -100,8 +100,8 @@ RM_HD void storeLogitGradients(const Team& team, const CrossEntropy& a, T* logit
     });
 }
 
-/// One row. Rows of ignored targets have loss 0 and gradient 0; a target that is no class has the
-/// loss NaN, which the training loop reports.
+/// Computes one row. A row with an ignored target has loss 0 and gradient 0; an invalid target
+/// gives the loss NaN, which the training loop reports.
 template <class T, class Team>
 RM_HD void crossEntropyRow(const Team& team, const CrossEntropy& a, int64_t row) {
     using Acc = Accumulator<T>;

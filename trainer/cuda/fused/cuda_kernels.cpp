@@ -48,7 +48,7 @@ struct CudaKernels {
         if (a.scalar_type() == c.scalar_type())
             at::addmm_out(c, c, a, b);
         else
-            at::addmm_out(c, c, a, b, c.scalar_type()); // products narrow, sums wide
+            at::addmm_out(c, c, a, b, c.scalar_type()); // narrow inputs, wide sums
     }
 };
 

@@ -5,9 +5,9 @@
 
 namespace rm {
 
-/// The plugin's own kernels; null where this build or the current GPU (before sm_80) has none.
-/// Valid as long as the plugin is loaded. Every op of it is queued on the current stream of its
-/// tensors' device and waits for nothing, so that it can be captured into a graph; any thread.
+/// The plugin's own kernels; null if this build or the current GPU (before sm_80) has none. Valid
+/// as long as the plugin is loaded. Its ops are only queued on the current stream of their tensors'
+/// device, so they can be captured into a graph. Any thread.
 const FusedOps* cudaFusedOps();
 
 } // namespace rm

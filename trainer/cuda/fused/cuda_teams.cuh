@@ -3,7 +3,7 @@
 
 #include "trainer/cuda/fused/row_slice.h"
 
-/// Threads that work on one row together, as the row functions want them.
+/// Teams of threads that work on one row together, as used by the row functions.
 namespace rm::fused {
 
 struct Add {

@@ -43,8 +43,8 @@ RM_HD void biasGeluColumns(const BiasGelu& a, int64_t column, int64_t first, int
     }
 }
 
-/// dx = dy * slope(x + bias). Row `first` of the partial sums, (groups, columns), gets the sum of
-/// these rows' dx, before it is rounded: this group's share of the bias' gradient.
+/// dx = dy * slope(x + bias). Row `first` of the partial sums (groups, columns) gets the sum of
+/// these rows' dx before rounding: this group's share of the bias gradient.
 template <int kWidth, class T, class Bias>
 RM_HD void biasGeluBackwardColumns(const BiasGeluBackward& a, int64_t column, int64_t first,
                                    int64_t stride) {

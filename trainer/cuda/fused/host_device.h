@@ -3,8 +3,8 @@
 
 #include <cstdint>
 
-/// The arithmetic of the kernels is written once, for nvcc and for the host's compiler: a host test
-/// runs the very lines that the GPU runs, in float64 if it likes.
+/// The arithmetic of the kernels is written once, for nvcc and the host's compiler, so that a test
+/// on the host runs the same code as the GPU, also in float64.
 #if defined(__CUDACC__)
 #define RM_HD __host__ __device__ __forceinline__
 #define RM_MAY_ALIAS
@@ -20,7 +20,7 @@
 
 namespace rm::fused {
 
-/// In what numbers of type T are summed: float for everything up to float, double for double.
+/// The type in which values of type T are summed: double for double, else float.
 template <class T>
 struct AccumulatorOf {
     using Type = float;
@@ -32,8 +32,8 @@ struct AccumulatorOf<double> {
 template <class T>
 using Accumulator = typename AccumulatorOf<T>::Type;
 
-/// kWidth neighbours in memory, moved by one instruction where the hardware has it. On the host too
-/// it may lie over any T (may_alias).
+/// kWidth neighbours in memory, moved by one instruction if the hardware has one. may_alias: on the
+/// host it may overlay any T.
 template <class T, int kWidth>
 struct RM_MAY_ALIAS Pack {
     alignas(sizeof(T) * kWidth) T values[kWidth];

@@ -12,7 +12,7 @@ namespace rm::fused {
 namespace {
 
 constexpr int kWarpsPerBlock = 4;
-/// Teams that a multiprocessor works on at a time in the backward pass; more make longer sums.
+/// Teams per multiprocessor in the backward pass; more would make the final sums longer.
 constexpr int kWarpTeamsPerProcessor = 16;
 constexpr int kBlockTeamsPerProcessor = 2;
 

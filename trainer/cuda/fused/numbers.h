@@ -24,12 +24,12 @@ inline Number numberOf(at::ScalarType type) {
     }
 }
 
-/// In what is summed: float32, or float64 for float64.
+/// The type of sums: float64 for float64, else float32.
 inline at::ScalarType wideTypeOf(at::ScalarType type) {
     return type == at::kDouble ? at::kDouble : at::kFloat;
 }
 
-/// Autocast's type where it is on for this tensor's device, else the tensor's own.
+/// Autocast's type if enabled for this tensor's device, else the tensor's own.
 inline at::ScalarType computeTypeOf(const at::Tensor& tensor) {
     const auto device = tensor.device().type();
     if (at::autocast::is_autocast_enabled(device) && tensor.scalar_type() != at::kDouble)

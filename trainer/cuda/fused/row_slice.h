@@ -5,8 +5,8 @@
 
 namespace rm::fused {
 
-/// How a row is dealt out to the lanes of a team: every lane holds kItems of its columns, in packs
-/// of kWidth, and owns the same columns in every row.
+/// How a row is divided among the lanes of a team: every lane holds kItems of its columns, in packs
+/// of kWidth, and has the same columns in every row.
 struct RowPlan {
     int lanes = 0; ///< 32: a warp, else a whole block
     int items = 0; ///< per lane; 0: the row is too long

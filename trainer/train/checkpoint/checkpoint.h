@@ -28,31 +28,31 @@ struct CheckpointContent {
     TextFiles texts;
 };
 
-/// Parameters and buffers under the names of the Python libraries. Parameters share storage,
-/// buffers, which the next forward pass changes, are copies on the host.
+/// Parameters and buffers under the names of the Python libraries. Parameters share storage with
+/// the model; buffers, which the next forward pass changes, are copied to the host.
 std::vector<NamedTensor> modelTensors(const Model& model);
 std::vector<NamedTensor> bufferTensors(const Model& model);
-/// What a file must have to be loaded into `model`.
+/// The tensors that a file must have to be loaded into `model`.
 std::vector<TensorShape> modelShapes(const Model& model);
 
 /// Publishes `parent`/step-NNNNNNNNN. All tensors must be on the host: floats become float32, whole
 /// numbers int64. Returns the folder.
 Result<std::string> saveCheckpoint(const std::string& parent, const CheckpointContent& content);
 
-/// state.json of a checkpoint all of whose bytes agree with its manifest.
+/// Reads state.json of a checkpoint after checking all its bytes against the manifest.
 Result<TrainState> openCheckpoint(const std::string& dir);
 
 /// Content of one of its files; empty when there is none.
 std::string checkpointText(const std::string& dir, const std::string& name);
 
-/// A file of tensors of which all that is needed is there.
+/// A file that has all the tensors that are needed.
 class LoadedTensors {
 public:
     /// kInvalid names the first tensor of `needed` that is missing or has another shape.
     static Result<LoadedTensors> open(const std::string& path,
                                       const std::vector<TensorShape>& needed);
 
-    /// Shows the file's bytes as long as this lives.
+    /// A view of the file's bytes, valid as long as this lives.
     at::Tensor tensor(const std::string& name) const;
 
 private:

@@ -9,8 +9,8 @@
 namespace rm {
 namespace {
 
-/// Of the calling thread alone: hashing and writing shall take what training leaves, and get all
-/// of a core when training waits for them.
+/// Lowers the priority of the calling thread only: hashing and writing use the time that training
+/// leaves, and a whole core when training waits for them.
 void yieldToTraining() {
     constexpr int kNiceness = 10;
     static_cast<void>(setpriority(PRIO_PROCESS, static_cast<id_t>(gettid()), kNiceness));

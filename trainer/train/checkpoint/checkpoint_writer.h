@@ -11,18 +11,19 @@ namespace rm {
 /// Writes checkpoints beside training, one at a time. Called from the training thread.
 class CheckpointWriter {
 public:
-    /// What becomes of the content once it is on the host; runs on a thread of the writer's.
+    /// Called with the content once it is on the host, on the writer's thread.
     using Publish = std::function<Result<void>(const CheckpointContent&)>;
 
     explicit CheckpointWriter(at::Device device);
     ~CheckpointWriter(); ///< waits for what is under way
 
-    /// Begins; waits for the one before. The tensors that are live must not change until release().
+    /// Waits for the previous checkpoint and starts this one. Tensors that are `isLive` must not
+    /// change until release().
     void start(CheckpointContent content, Publish publish);
-    /// Before anything that changes weights or optimizer state. False: nothing was being staged.
+    /// Call it before weights or optimizer state change. False: nothing was being copied.
     bool release();
 
-    /// Waits for the end of the last one: how it went. Success when there was none.
+    /// Waits for the last checkpoint and returns its result. Success when there was none.
     Result<void> wait();
 
 private:

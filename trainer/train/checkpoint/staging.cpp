@@ -54,7 +54,7 @@ private:
         HostStaging& m_staging;
     };
 
-    /// By one thread: ATen's own copy would start as many as training has.
+    /// Copies with one thread; ATen's copy would use as many as training.
     static at::Tensor copied(const at::Tensor& live) {
         at::Tensor copy = at::empty_like(live);
         if (live.is_non_overlapping_and_dense() && copy.strides() == live.strides())

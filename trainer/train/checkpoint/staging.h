@@ -13,16 +13,16 @@ class Staging {
 public:
     virtual ~Staging() = default;
 
-    /// On the training thread, once what `content` shows is queued on the device.
+    /// On the training thread, after all work that produces `content` is queued on the device.
     virtual void begin(CheckpointContent& content) = 0;
-    /// On the writer's thread: does the rest and waits. Nothing of `content` is live afterwards.
+    /// On the writer's thread: completes the copies. Afterwards no tensor of `content` is live.
     virtual void finish(CheckpointContent& content) = 0;
-    /// On the training thread: what is queued from now on may change the tensors. Waits for
-    /// finish() where the host copies.
+    /// On the training thread: work queued after this may change the tensors. Waits for finish() if
+    /// the host copies.
     virtual void release() = 0;
 };
 
-/// On the CPU finish() copies; on an accelerator a stream of its own does, into pinned memory.
+/// On the CPU finish() copies; on an accelerator a separate stream copies into pinned memory.
 std::unique_ptr<Staging> makeStaging(at::Device device);
 
 } // namespace rm

@@ -11,25 +11,25 @@
 
 namespace rm {
 
-/// How the validation figure that train.watch names fared. NaN: none yet.
+/// Best and latest values of the metric that train.watch names. NaN: none yet.
 struct Watched {
     double last = std::numeric_limits<double>::quiet_NaN();
     double best = std::numeric_limits<double>::quiet_NaN(); ///< of all validations
     int64_t sinceBest = 0;                                  ///< validations without a better one
     double bestSaved =
-        std::numeric_limits<double>::quiet_NaN(); ///< of those of the line that are there
+        std::numeric_limits<double>::quiet_NaN(); ///< of the line's existing checkpoints
     int64_t bestSavedStep = -1;
 };
 
-/// All of a run but its tensors: `state.json` of a checkpoint.
+/// The state of a run except its tensors: `state.json` of a checkpoint.
 struct TrainState {
     int64_t step = 0;
     double epoch = 0;   ///< for people; follows from the cursor
     int64_t cursor = 0; ///< next position in the run's sample order
     int64_t worldSize = 1;
-    std::string device = "cpu"; ///< what kind the random states are of
+    std::string device = "cpu"; ///< kind of device of the random states
     std::string specHash;
-    LiveSettings settings;        ///< what `set` changed; the rest is as the spec says
+    LiveSettings settings;        ///< what `set` changed; all else is as in the spec
     int64_t positionsPerStep = 0; ///< over all ranks; 0: not known
     double validationLoss = std::numeric_limits<double>::quiet_NaN(); ///< last
     Watched watched;

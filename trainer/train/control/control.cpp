@@ -39,8 +39,8 @@ Order orderIn(const std::string& encoded) {
 
 } // namespace
 
-// No handler: the kernel writes a handler's frame below the stack pointer, and matrix products of
-// oneDNN before 3.11.2 let it point into the heap (uxlfoundation/oneDNN, issue 4845).
+// No handler: the kernel writes its frame below the stack pointer, which points into the heap
+// during matrix products of oneDNN before 3.11.2 (uxlfoundation/oneDNN, issue 4845).
 void catchPreemption() {
     sigset_t signals;
     sigemptyset(&signals);
@@ -55,7 +55,7 @@ Control::Control(const World& world, Board& board, Telemetry& telemetry)
     , m_telemetry(telemetry)
     , m_flags(at::zeros({kFlagCount}, at::kLong)) {}
 
-/// Rank 0: the next command that all can obey.
+/// Rank 0: the next valid command. Invalid ones are refused.
 void Control::takeCommand() {
     m_encoded.clear();
     if (!m_current)

@@ -11,30 +11,29 @@
 
 namespace rm {
 
-/// Makes SIGTERM and SIGUSR1 a wish to end that the next exchange carries to all ranks. They stay
-/// pending and interrupt nothing. Call before there are threads: those made later block them, too.
+/// Blocks SIGTERM and SIGUSR1: they stay pending, and the next exchange tells all ranks that one
+/// was asked to end. Call it before threads are created, which inherit the mask.
 void catchPreemption();
 
-/// Carries commands from rank 0's board to all ranks, so that all act at the same boundary. One
-/// small sum a step, which overlaps it: begin() as the step starts, end() at its boundary. Where
-/// it says that there is a command, the command itself follows in a broadcast. The training thread
-/// alone.
+/// Carries commands from rank 0's board to all ranks, so that all act at the same step boundary. It
+/// costs one small all-reduce per step, which overlaps the step: begin() at the start of the step,
+/// end() at its boundary. If there is a command, it follows in a broadcast. Training thread only.
 class Control {
 public:
     Control(const World& world, Board& board, Telemetry& telemetry);
 
-    /// `shut`: this rank saw that updates are held back.
+    /// `shut`: this rank saw that the scaler holds updates back.
     void begin(bool shut = false);
-    /// What to do now; the same on every rank.
+    /// The order to obey now; the same on every rank.
     Order end();
-    /// begin() and end() for a held run: takes at most kHeldPollMs longer than the slowest rank.
+    /// begin() and end() for a held run: returns at most kHeldPollMs after the slowest rank.
     Order endHeld();
 
-    /// Rank 0: journals how the command of the last order went and frees the slot.
+    /// Rank 0: journals the result of the last order's command and frees the slot.
     void report(int64_t step, bool ok, const std::string& message);
 
-    /// Rank 0: the command of the last order, which is no longer under way for the board and is
-    /// journaled by the caller when it is done. nullopt: there is none.
+    /// Rank 0: takes the last order's command and frees the slot; the caller journals it when done.
+    /// nullopt: there is none.
     std::optional<Command> defer();
 
     /// Refusals are journaled with it.

@@ -56,7 +56,7 @@ Result<Order> parseOrder(const Command& command) {
         return order;
     }
     case CommandKind::kKill:
-        break; // the agents' business
+        break; // done by the agents
     }
     return fail(ErrorCode::kInvalid,
                 std::string(commandKindName(command.kind)) + ": not a command for ranks");

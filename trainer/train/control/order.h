@@ -10,8 +10,7 @@
 
 namespace rm {
 
-/// What all ranks shall do at one step boundary: what rank 0's command asks for, and what any rank
-/// has seen.
+/// What all ranks do at a step boundary: rank 0's command, and what any rank has noticed.
 struct Order {
     std::optional<CommandKind> kind;
     int64_t steps = 0;    ///< of kStep

@@ -10,16 +10,16 @@
 
 namespace rm {
 
-/// Keeps account of what could not be read, in the order in which batches are used, so that
-/// readers ahead change nothing. One thread.
+/// Counts unreadable samples in the order in which batches are used, so that reading ahead does not
+/// affect the result. One thread.
 class BadSamples {
 public:
-    /// `report` hears of each path once, and how many there were. `maxShare`: of the samples
-    /// used so far, or of the first kPatience of them if those are more.
+    /// `report` is called once per path, with the number so far. `maxShare`: of the samples used so
+    /// far, or of kPatience samples if that is more.
     BadSamples(double maxShare, int64_t epochSize,
                std::function<void(const BadSample&, int64_t total)> report);
 
-    /// Counts a batch for which `used` samples were drawn. kCorrupt once there are too many.
+    /// Counts a batch for which `used` samples were drawn. kCorrupt once too many were bad.
     Result<void> add(int64_t used, const Batch& batch);
 
 private:

@@ -52,7 +52,7 @@ BatchFeed::Slot BatchFeed::read(int64_t number) {
 
 void BatchFeed::readAhead() {
     const at::NoGradGuard noGrad;
-    std::optional<c10::DeviceGuard> guard; // else pinning would wake the first device for all
+    std::optional<c10::DeviceGuard> guard; // or pinning would initialize device 0 in all ranks
     if (!m_settings.device.is_cpu())
         guard.emplace(m_settings.device);
     const auto slots = static_cast<int64_t>(m_slots.size());

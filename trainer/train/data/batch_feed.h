@@ -13,16 +13,16 @@
 
 namespace rm {
 
-/// This rank's micro-batches one after the other, from a cursor on, in an order that readers ahead
-/// do not change. What next() has not given yet was not used: a run that ends and goes on from
-/// the cursor of its last step sees the same. One thread calls it.
+/// This rank's micro-batches in order, from a cursor on. Reading ahead does not change the order,
+/// and batches that next() has not returned do not count as used: a run that resumes from the
+/// cursor of its last step sees the same batches. Called by one thread.
 class BatchFeed {
 public:
     struct Settings {
         int64_t readers = 0;             ///< threads that read ahead; 0: next() reads
         at::Device device = at::kCPU;    ///< for which readers pin what they read
-        std::optional<BadSamples> bad{}; ///< judges what could not be read
-        /// What readers make of each batch before they pin it, on any of their threads; may be
+        std::optional<BadSamples> bad{}; ///< counts unreadable samples
+        /// Applied by the readers to each batch before pinning, on any of their threads; may be
         /// null.
         std::function<Batch(const Batch&)> change{};
     };
@@ -36,10 +36,10 @@ public:
     BatchFeed(const BatchFeed&) = delete;
     BatchFeed& operator=(const BatchFeed&) = delete;
 
-    /// Batches that so many readers hold at once, those being read among them.
+    /// Batches that this number of readers hold at once, including those being read.
     static int64_t heldBy(int64_t readers) { return readers == 0 ? 0 : readers + kReady; }
 
-    /// An error, or an exception of a reader, comes with the batch to which it belongs.
+    /// An error or exception of a reader is reported with the batch that it belongs to.
     Result<Batch> next();
 
 private:

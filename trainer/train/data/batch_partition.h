@@ -8,9 +8,9 @@
 
 namespace rm {
 
-/// How the positions of one optimizer step are cut: micro-batch after micro-batch over all ranks,
-/// and each by rank. The step's samples are the same however many ranks there are, as long as
-/// positionsPerStep() is.
+/// How the positions of one optimizer step are divided: first into micro-batches over all ranks,
+/// then by rank. With the same positionsPerStep() a step has the same samples for any number of
+/// ranks.
 class BatchPartition {
 public:
     /// `batchSizes`: positions of a micro-batch, by rank.

@@ -6,20 +6,20 @@
 
 namespace rm {
 
-/// The samples of a run in its one global order, which follows from the data and the seed alone:
-/// position p lies in epoch p / epochSize(). What a position is, a sample or, where batches are cut
-/// by tokens, a whole batch, is the source's own business. All calls may come from any thread.
+/// The samples of a run in its global order, which depends only on the data and the seed: position
+/// p lies in epoch p / epochSize(). A position is a sample or, if batches are sized by tokens, a
+/// whole batch. Thread-safe.
 class BatchSource {
 public:
     virtual ~BatchSource() = default;
 
     virtual int64_t epochSize() const = 0;
 
-    /// The samples at positions [first, first + count), on the host. Any random change to them
-    /// follows from seed and position.
+    /// The samples at positions [first, first + count), on the host. Random augmentation depends
+    /// only on seed and position.
     virtual Result<Batch> read(int64_t first, int64_t count) = 0;
 
-    /// Batch::targets of that batch, without reading it: every rank knows every rank's.
+    /// Batch::targets of that batch without reading it, so that every rank knows it for all ranks.
     virtual int64_t targets(int64_t first, int64_t count) const = 0;
 };
 

@@ -15,7 +15,7 @@ namespace rm {
 namespace {
 
 constexpr int kVersion = 1;
-constexpr int64_t kSettledNs = 2'000'000'000; ///< longer than any file system's clock ticks
+constexpr int64_t kSettledNs = 2'000'000'000; ///< above the granularity of file times
 
 int64_t nanoseconds(const timespec& time) {
     return static_cast<int64_t>(time.tv_sec) * 1'000'000'000 + time.tv_nsec;
@@ -76,12 +76,13 @@ Result<FileHashCache::Identity> FileHashCache::identityOf(const std::string& fil
                     nanoseconds(status.st_ctim)};
 }
 
-/// Whether its last change lay far enough before now, when it has just been read.
+/// Whether a file that was just read was last changed long enough ago for its times to show a later
+/// change.
 bool FileHashCache::isSettled(const Identity& identity) {
     return std::max(identity.modifiedNs, identity.changedNs) + kSettledNs < wallNowNs();
 }
 
-/// What is known of the file as it is.
+/// The entry for the current state of the file.
 Result<FileHashCache::Entry*> FileHashCache::entryOf(const std::string& file) {
     const auto identity = identityOf(file);
     if (!identity)

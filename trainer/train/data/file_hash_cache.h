@@ -12,13 +12,12 @@
 
 namespace rm {
 
-/// Remembers from start to start what was found out about files by reading them whole, for as long
-/// as they are the same: device, inode, size, time of change of content and of inode. A file
-/// changed within the last seconds before it was read is not remembered: its times could not tell
-/// another change soon after. One thread.
+/// Keeps, between starts of the trainer, what was found by reading whole files, as long as a file's
+/// device, inode, size, mtime and ctime stay the same. A file that was changed within seconds
+/// before it was read is not kept, as its times might not show another change. One thread.
 class FileHashCache {
 public:
-    /// Opens the notebook at `path`. One that is not there, or cannot be understood, is empty.
+    /// Opens the cache file at `path`. A missing or unreadable one counts as empty.
     explicit FileHashCache(std::string path);
 
     /// Lower-case hex of the SHA-256 of `file`.
@@ -28,7 +27,7 @@ public:
     Result<void> once(const std::string& file, const std::string& what,
                       const std::function<Result<void>()>& check);
 
-    /// Writes the notebook, with the files seen since it was opened alone. Best effort: without it
+    /// Writes the cache file, with only the files seen since it was opened. Best effort: without it
     /// the next start takes longer.
     void save() const;
 

@@ -8,9 +8,9 @@
 
 namespace rm {
 
-/// The one order in which a run sees its samples, whatever its world size. Position p of the run
-/// is the (p mod count)-th sample of the p / count-th epoch's permutation, which follows from
-/// seed and epoch alone. From any thread.
+/// The order in which a run sees its samples, for any world size. Position p of the run is sample p
+/// mod count of the permutation of epoch p / count, which depends only on seed and epoch.
+/// Thread-safe.
 class SampleOrder {
 public:
     SampleOrder(uint64_t seed, int64_t sampleCount);
@@ -20,7 +20,7 @@ public:
         int64_t sample = 0;
         bool operator==(const Place&) const = default;
     };
-    /// Cheap within an epoch and the one before; the first of another epoch costs a shuffle.
+    /// Cheap within the current and the previous epoch; the first call in another epoch shuffles.
     Place at(int64_t position);
 
     int64_t sampleCount() const { return m_count; }
@@ -35,7 +35,7 @@ private:
     uint64_t m_seed;
     int64_t m_count;
     std::mutex m_mutex;
-    Epoch m_epochs[2]; ///< even and odd: readers ahead cross the border to the next
+    Epoch m_epochs[2]; ///< even and odd, as readers may be in the next epoch already
 };
 
 /// A well-mixed seed from several numbers.

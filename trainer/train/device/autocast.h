@@ -7,7 +7,7 @@
 
 namespace rm {
 
-/// Runs what follows in the number format that `precision` names, where that is safe.
+/// Autocast for the current scope, in the number format that `precision` names.
 class Autocast {
 public:
     Autocast(const std::string& precision, const Device& device);

@@ -14,7 +14,7 @@
 namespace rm {
 namespace {
 
-/// On the CPU work is done when its call returns: the host's clock says all.
+/// On the CPU work is done when its call returns, so the host's clock suffices.
 class HostClock final : public StreamClock {
 public:
     void start(int64_t step) override {

@@ -23,7 +23,7 @@ std::string pluginFile() {
 }
 
 Result<DevicePlugin*> loadPlugin(const std::string& file) {
-    // Global: torch_cuda registers its kernels with the libtorch that is here already.
+    // RTLD_GLOBAL: torch_cuda registers its kernels with the libtorch that is already loaded.
     void* library = dlopen(file.c_str(), RTLD_NOW | RTLD_GLOBAL);
     if (!library)
         return fail(ErrorCode::kNotFound, "load " + file + ": " + dlerrorText());
@@ -40,7 +40,7 @@ Result<DevicePlugin*> loadPlugin(const std::string& file) {
     return make();
 }
 
-/// A node without a driver shall not even load gigabytes of torch_cuda to find that out.
+/// Avoids loading gigabytes of torch_cuda on a node without a driver.
 bool hasDriver() {
     void* driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL);
     if (!driver)
@@ -77,7 +77,7 @@ Result<Device> useDevice(const std::string& kind, int localRank, int threads) {
     if (!device && kind == "auto" && device.error().code == ErrorCode::kNotFound)
         return useCpu(threads);
     if (device)
-        useCpu(threads); // what stays on the host keeps to its cores
+        useCpu(threads); // work on the host stays on its share of cores
     return device;
 }
 

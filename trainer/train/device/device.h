@@ -10,7 +10,7 @@
 
 namespace rm {
 
-/// The device this rank computes on. The CPU stands behind the same door as a plugin.
+/// The device this rank computes on. The CPU implements the same interface as a plugin.
 struct Device {
     DevicePlugin* plugin = nullptr; ///< lives as long as the process
     at::Device at = at::kCPU;

@@ -16,7 +16,7 @@ namespace rm {
 
 void keepFreedMemory() {
     constexpr int kGrowBy = 64 << 20;
-    mallopt(M_MMAP_MAX, 0); // mappings of their own go back at once
+    mallopt(M_MMAP_MAX, 0); // mmapped blocks would be returned at once
     mallopt(M_TRIM_THRESHOLD, std::numeric_limits<int>::max());
     mallopt(M_TOP_PAD, kGrowBy);
     useTensorHeap();

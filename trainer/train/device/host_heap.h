@@ -5,27 +5,27 @@
 
 namespace rm {
 
-/// Makes malloc keep what is freed, blocks of any size. Every step asks for the same large tensors
-/// again; otherwise the kernel takes their pages back and clears them anew each time (4 % of a
-/// GPT's step on a CPU). Tensors come from useTensorHeap() then, so that what is kept is used
-/// again. Call once, before tensors are made.
+/// Makes malloc keep freed blocks of any size. Every step allocates the same large tensors again;
+/// without this the kernel would take their pages back and clear them each time (4 % of a GPT's
+/// step on a CPU). It also calls useTensorHeap(), so that kept blocks are reused. Call once, before
+/// tensors are made.
 void keepFreedMemory();
 
-/// Lets all threads allocate from one heap. With more, what one thread freed (the one that copied
-/// for a checkpoint, say) lies there while another asks for new memory.
+/// Makes all threads allocate from one heap. Otherwise memory freed by one thread (such as the one
+/// that copies for a checkpoint) stays in its heap while another thread asks for more.
 void keepOneHeap();
 
-/// Lets go of what was kept, once.
+/// Returns the kept memory to the kernel, once.
 void giveFreedMemoryBack();
 
-/// Makes oneDNN, and ATen's way to it, keep fewer of the programs that they made, one for each
-/// shape of an operation: of sentences of all lengths there are so many shapes that what they keep
-/// by default grew to ten times a small model's tensors, and few were used again. What the
-/// environment says wins. Call before the first operation.
+/// Limits the primitive caches of oneDNN and of ATen's interface to it, which have an entry for
+/// each shape of an operation. Sentences of all lengths have so many shapes that by default these
+/// caches grew to ten times a small model's tensors, and few entries were reused. Environment
+/// variables take precedence. Call before the first operation.
 void keepFewPrograms();
 
-/// Lets this process allocate no more than so many bytes from now on: allocations fail then, where
-/// otherwise the kernel would end a process, and first of all this one, not a neighbour's.
+/// Limits what this process can allocate from now on, so that an allocation fails instead of the
+/// kernel killing a process; and makes this process the first that the kernel would kill.
 void limitMemory(int64_t bytes);
 
 } // namespace rm

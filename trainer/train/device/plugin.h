@@ -21,14 +21,14 @@ namespace rm {
 
 struct FusedOps;
 
-/// Bytes of one device, as torch's caching allocator and the driver see them. Of the CPU only what
-/// is free is known.
+/// Memory of one device in bytes, by torch's caching allocator and the driver. For the CPU only
+/// `free` is known.
 struct DeviceMemory {
     int64_t allocated = 0;     ///< in tensors now
     int64_t peakAllocated = 0; ///< most since resetPeakMemory()
     int64_t reserved = 0;      ///< held by the allocator
     int64_t total = 0;         ///< of the device
-    int64_t free = 0;          ///< that tensors could still have, the allocator's reserve included
+    int64_t free = 0;          ///< available to tensors, including the allocator's cache
     bool operator==(const DeviceMemory&) const = default;
 };
 
@@ -38,70 +38,69 @@ struct StepLaps {
     std::vector<std::pair<int, float>> ms; ///< (phase, milliseconds) in the order of lap()
 };
 
-/// What a clock's lap() made parts of one recording; only that clock looks into it.
+/// The laps that a clock recorded into a graph; opaque to everybody else.
 using RecordedLaps = std::shared_ptr<const void>;
 
-/// Times what runs on the current stream by events. The host never waits. One thread.
+/// Times work on the current stream with events. The host never waits. One thread.
 class StreamClock {
 public:
     virtual ~StreamClock() = default;
-    /// Opens a step; one that was opened before and has no laps is dropped.
+    /// Opens a step; drops an open one without laps.
     virtual void start(int64_t step) = 0;
     /// Ends `phase`, which began at the previous lap() or at start().
     virtual void lap(int phase) = 0;
-    /// The steps that the device has finished, oldest first; each is given once. The newest
-    /// counts as open, hence is kept back, until the next start() or close().
+    /// The steps that the device has finished, oldest first, each once. The newest step is not
+    /// returned before the next start() or close(), as it may get more laps.
     virtual std::vector<StepLaps> takeFinished() = 0;
     /// No further lap of the newest step will come.
     virtual void close() = 0;
 
-    /// Whether a StepGraph is being recorded: lap() then becomes a part of the graph, also outside
-    /// of start() and close(), and takes no time yet.
+    /// Whether a StepGraph is being recorded. Then lap() becomes part of the graph, also outside of
+    /// start() and close(), and measures nothing yet.
     virtual bool isRecording() const = 0;
     /// The laps that were recorded since the last call; null: none.
     virtual RecordedLaps takeRecorded() = 0;
-    /// The graph with these laps ran once more as a part of the open step. The time of each of its
-    /// runs in a step is divided among the laps as that of the last. Take the step's times before
-    /// it runs in another.
+    /// The graph with these laps ran once as a part of the open step. If it runs several times in a
+    /// step, the time of each run is divided among the laps in the proportions of the last run.
+    /// Take the step's times before the graph runs in another step.
     virtual void replayed(const RecordedLaps& laps) = 0;
 };
 
-/// A training step, or a part of one, that always does the same work in the same memory: recorded
-/// once, it costs the host one call. One thread.
+/// A training step, or a part of one, that always does the same work in the same memory. Once
+/// recorded, the host starts it with one call. One thread.
 class StepGraph {
 public:
     virtual ~StepGraph() = default;
 
-    /// Does the step once, in the order of the current stream; true: by the recording. What the
-    /// step throws outside of a recording comes through.
+    /// Runs the step once, in order with the current stream. True: by replaying the recording.
+    /// Exceptions of the step outside of a recording are passed on.
     virtual bool run() = 0;
 
-    /// Why the step cannot be recorded, so that it runs as it is written; empty otherwise.
+    /// Why the step cannot be recorded and hence runs eagerly; empty otherwise.
     virtual std::string obstacle() const = 0;
 };
 
-/// Recordings that share one memory, as they never run at the same time. A run of one of them may
-/// overwrite what the runs of the others left behind, except for tensors that were still there when
-/// it was recorded. One thread.
+/// Recordings that share memory, as they never run at the same time. A run of one may overwrite the
+/// outputs of others, except tensors that still existed when it was recorded. One thread.
 class StepGraphs {
 public:
     virtual ~StepGraphs() = default;
 
-    /// `step` computes on the device alone: it waits for nothing, reads and writes the same tensors
-    /// every time and changes nothing on the host, since it runs fewer times than the graph does.
-    /// The graph may outlive this.
+    /// `step` must compute on the device only, never wait, and always read and write the same
+    /// tensors. It must not change state on the host, as it runs less often than the graph. The
+    /// graph may outlive this.
     virtual std::unique_ptr<StepGraph> make(std::function<void()> step) = 0;
 };
 
-/// How a device shall compute, and where it reports.
+/// How a device computes, and where it writes traces.
 struct DeviceSettings {
-    bool tryConvolutions = false; ///< sizes stay the same: choose algorithms by timing them
-    std::string traceFolder;      ///< where hanging collectives are written down; empty: nowhere
+    bool tryConvolutions = false; ///< for constant sizes: choose algorithms by timing them
+    std::string traceFolder;      ///< for traces of hanging collectives; empty: none
 };
 
-/// The one door to a kind of accelerator: `lib/libringmaster-cuda.so`, loaded with dlopen() when
-/// the spec asks for it or the node has a driver. Only probe() may be called before select().
-/// Errors of the others are LibTorch's exceptions. One thread, the training thread.
+/// The interface to a kind of accelerator: `lib/libringmaster-cuda.so` is loaded with dlopen() when
+/// the spec asks for it or the node has a driver. Only probe() may be called before select(). The
+/// other calls throw LibTorch's exceptions. Training thread only.
 class DevicePlugin {
 public:
     virtual ~DevicePlugin() = default;
@@ -119,9 +118,9 @@ public:
     virtual void configure(const DeviceSettings& settings) = 0;
     virtual std::string deviceName() = 0; ///< "NVIDIA H200"
 
-    /// The process group for the device selected; collectives that outlast `timeout`, and errors
-    /// of peers, end the process. Each rank's last collectives are then in the trace folder.
-    /// Torch's environment variables that say otherwise are obeyed.
+    /// The process group for the selected device. Collectives that exceed `timeout` and errors of
+    /// peers end the process; each rank's last collectives are then in the trace folder. Torch's
+    /// environment variables take precedence.
     virtual c10::intrusive_ptr<c10d::Backend>
     makeBackend(const c10::intrusive_ptr<c10d::Store>& store, int rank, int worldSize,
                 std::chrono::milliseconds timeout) = 0;
@@ -130,12 +129,12 @@ public:
 
     virtual std::unique_ptr<StepGraphs> makeStepGraphs() = 0; ///< null: the device has no graphs
 
-    /// The tensors of a batch on the device; they may be used on the current stream at once. The
-    /// host waits for no copy, and none waits for the current stream. Pictures (4 dimensions) come
-    /// channels-last.
+    /// Copies the tensors of a batch to the device; they can be used on the current stream at once.
+    /// The host does not wait for the copies, and these do not wait for the current stream.
+    /// Pictures (4 dimensions) become channels-last.
     virtual std::vector<at::Tensor> copyHere(std::vector<at::Tensor> host) = 0;
 
-    /// What the device has kernels of its own for; null: nothing.
+    /// Operations for which the plugin has its own kernels; null: none.
     virtual const FusedOps* fusedOps() = 0;
 
     virtual DeviceMemory memory() = 0; ///< no synchronisation
@@ -148,7 +147,7 @@ public:
     virtual void synchronize() = 0; ///< waits for all that was queued
 };
 
-/// Raised with every change above: a plugin of another version is refused.
+/// To be raised with every change above; a plugin of another version is refused.
 inline constexpr int kDevicePluginVersion = 4;
 
 /// What a plugin exports, as C names: `int ringmaster_plugin_version()` and

@@ -21,7 +21,8 @@ namespace {
 
 using torch::jit::Stack;
 
-// Below autograd, and used by nobody in LibTorch itself (torchdistx had its fake tensors there).
+// A dispatch key below autograd that LibTorch itself does not use (torchdistx used it for fake
+// tensors).
 constexpr auto kKey = c10::DispatchKey::Fake;
 
 /// What an operation returns, made of its arguments.
@@ -94,7 +95,7 @@ std::vector<at::Tensor> convolution(at::ArrayRef<at::IValue> in) {
     return {at::empty(sizes, x.options(), weight.suggest_memory_format())};
 }
 
-/// oneDNN's, which ATen makes contiguous and then channels-last: all three are there at once.
+/// oneDNN's result, which ATen makes contiguous and then channels-last; all three exist at once.
 at::Tensor convolutionWeightGradient(const at::Tensor& weight) {
     const at::Tensor given = at::empty_like(weight);
     const at::Tensor contiguous = at::empty(weight.sizes(), weight.options());
@@ -184,7 +185,7 @@ bool touchesFloating(at::ArrayRef<at::IValue> arguments) {
     });
 }
 
-/// How an operation's results lie to its arguments.
+/// How an operation's results relate to its arguments.
 enum class Kind { kMakes, kWrites, kOther };
 
 Kind kindOf(const c10::FunctionSchema& schema) {

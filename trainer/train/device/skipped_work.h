@@ -5,11 +5,10 @@
 
 namespace rm {
 
-/// As long as it lives, operations on floating-point tensors that this thread asks of ATen on the
-/// CPU, and autograd on its behalf, make tensors as always and compute nothing: their values are
-/// whatever lies in memory, and a step of any model takes milliseconds. Operations on whole numbers
-/// are done, as what others allocate hangs on their values. So are those that have no rule here:
-/// which is slow, but no fault.
+/// While it lives, ATen's operations on floating-point CPU tensors in this thread, and in autograd
+/// on its behalf, allocate their results as usual but compute nothing: values are uninitialized,
+/// and a step of any model takes milliseconds. Integer operations are computed, as allocations may
+/// depend on their values. So are operations without a rule here, which is only slower.
 class SkippedWork {
 public:
     SkippedWork();
@@ -18,7 +17,7 @@ private:
     c10::impl::IncludeDispatchKeyGuard m_key;
 };
 
-/// Whether a SkippedWork lives on this thread: for code that calls a library around ATen.
+/// Whether a SkippedWork lives on this thread, for code that calls libraries directly.
 bool isWorkSkipped();
 
 } // namespace rm

@@ -8,7 +8,7 @@ constexpr std::string_view kOk = "ok:";
 constexpr size_t kVerdictHead = 3;
 constexpr std::string_view kElsewhere = "another rank failed: ";
 
-/// What all ranks hear: a text, or why the rank `of` failed.
+/// What is sent to all ranks: a text, or why rank `of` failed.
 struct Verdict {
     Result<std::string> result;
     int of = 0;
@@ -30,7 +30,7 @@ Result<std::string> unpackVerdict(const std::string& packed) {
     return fail(static_cast<ErrorCode>(packed[1] - '0'), std::move(text));
 }
 
-/// What rank 0 decided, on every rank; a rank that failed itself has its own word.
+/// Rank 0's result on every rank; a rank that failed itself returns its own error.
 Result<std::string> spread(const World& world, const Verdict& decided,
                            const Result<std::string>& mine) {
     const std::string text = std::to_string(decided.of) + ' ' + packVerdict(decided.result);

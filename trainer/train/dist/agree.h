@@ -8,21 +8,21 @@
 
 namespace rm {
 
-// Where all end because one of them failed, the others' errors begin with "another rank failed:".
+// When one rank fails, all end; the errors of the others begin with "another rank failed:".
 
-/// It is such an error: the cause lies on another rank, and perhaps on another node.
+/// Whether it is such an error, whose cause is on another rank and perhaps another node.
 bool isOfAnotherRank(const Error& error);
 
-/// What rank 0 found, or why it failed, on every rank: so that all go on or all end alike. All
-/// ranks call it together; `mine` counts on rank 0 only.
+/// Returns rank 0's result or error on every rank, so that all continue or all end. All ranks call
+/// it together; only rank 0's `mine` counts.
 Result<std::string> agreeOnFirst(const World& world, const Result<std::string>& mine);
 
-/// What the first rank of each node found, which must be the same on all nodes. `mine` counts on
-/// those ranks only. `what` is for the error: "read training data: the texts".
+/// Returns the results of the first rank of each node, which must be the same on all nodes. `mine`
+/// counts on those ranks only. `what` is for the error: "read training data: the texts".
 Result<std::string> agreeAcrossNodes(const World& world, const Result<std::string>& mine,
                                      const std::string& what);
 
-/// What every rank found, which must be the same on all.
+/// The same for the results of all ranks.
 Result<std::string> agreeAmongAll(const World& world, const Result<std::string>& mine,
                                   const std::string& what);
 

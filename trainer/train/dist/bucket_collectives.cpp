@@ -19,7 +19,8 @@ at::Tensor BucketCollectives::partOf(const at::Tensor& bucket) const {
     return bucket.narrow(0, begin, std::min(size, bucket.numel() - begin));
 }
 
-/// The bucket if it can travel as it is, else one that can, with its elements or as yet without.
+/// The bucket itself if it can be sent as it is, else a buffer that can; `filled`: with its
+/// elements.
 at::Tensor BucketCollectives::evenly(const at::Tensor& bucket, bool filled) const {
     const int64_t size = partSize(bucket) * m_world.size();
     const at::ScalarType format = m_format.value_or(bucket.scalar_type());
@@ -40,8 +41,8 @@ Transfer BucketCollectives::sum(const at::Tensor& bucket) const {
     return transfer;
 }
 
-// Gloo's reduce-scatter is its all-reduce of which most is thrown away: half as much again on the
-// wire with two ranks as what an exchange of parts needs.
+// Gloo's reduce-scatter is an all-reduce that discards most of the result. With two ranks it sends
+// 1.5 times as much as the all-to-all used here.
 Transfer BucketCollectives::sumParts(const at::Tensor& bucket) const {
     at::Tensor wire = evenly(bucket, true);
     at::Tensor mine = partOf(bucket);
@@ -53,14 +54,14 @@ Transfer BucketCollectives::sumParts(const at::Tensor& bucket) const {
                         at::Tensor(mine).copy_(part.narrow(0, 0, mine.numel()));
                 }};
     }
-    at::Tensor parts = at::empty_like(wire); // of all ranks, each its own of what is mine
+    at::Tensor parts = at::empty_like(wire); // every rank's values of my part
     std::vector<int64_t> evenSizes;
     auto work = m_world.group()->alltoall_base(parts, wire, evenSizes, evenSizes);
     return {std::move(work),
             [parts, wire, mine, ranks = m_world.size(), format = m_format]() mutable {
                 const at::Tensor rows = parts.view({ranks, -1}).narrow(1, 0, mine.numel());
                 at::sum_out(mine, rows, 0, /*keepdim=*/false, mine.scalar_type());
-                if (format) // what is too large for it has to show before it is gathered
+                if (format) // overflow of this format must show before the gather
                     mine.copy_(mine.to(*format));
             }};
 }

@@ -8,15 +8,16 @@
 
 namespace rm {
 
-/// A flat tensor on its way between the ranks.
+/// A collective on a flat tensor that is in progress.
 struct Transfer {
     c10::intrusive_ptr<c10d::Work> work;
     std::function<void()> unpack; ///< to be called after work->wait(), on the same thread
 };
 
-/// How flat tensors ("buckets") travel: each is cut evenly by rank, the last rank's part being the
-/// shortest, and may have a narrower number format on the way. A sum over all ranks is what
-/// sumParts() and then gather() do, each with half of its traffic. c10d's exceptions come through.
+/// Collectives on flat tensors ("buckets"). Each is divided evenly by rank, with the shortest part
+/// for the last rank, and may be sent in a narrower number format. sumParts() (reduce-scatter) and
+/// gather() (all-gather) together do what sum() (all-reduce) does, each with half of the traffic.
+/// Passes on c10d's exceptions.
 class BucketCollectives {
 public:
     BucketCollectives(const World& world, std::optional<at::ScalarType> format)
@@ -25,8 +26,8 @@ public:
 
     at::Tensor partOf(const at::Tensor& bucket) const; ///< this rank's; may be empty
 
-    // All ranks start the same transfers of contiguous buckets in the same order. Until they are
-    // unpacked nobody touches the bucket.
+    // All ranks must start the same transfers of contiguous buckets in the same order. A bucket
+    // must not be used until its transfer was unpacked.
     Transfer sum(const at::Tensor& bucket) const;      ///< over all ranks, to all ranks
     Transfer sumParts(const at::Tensor& bucket) const; ///< each part over all ranks, to its rank
     Transfer gather(const at::Tensor& bucket) const;   ///< each part from its rank to all

@@ -10,17 +10,17 @@
 
 namespace rm {
 
-/// Sends c10d::Reducer's buckets as they fill during a backward pass, whole ones to all ranks,
-/// others each part to its rank. The Reducer itself waits for nothing.
+/// Starts the collectives of c10d::Reducer's buckets as they fill during a backward pass: an
+/// all-reduce for whole ones, else a reduce-scatter. The Reducer itself does not wait for them.
 class BucketHook final : public c10d::CppCommHookInterface<c10::intrusive_ptr<c10d::ProcessGroup>> {
 public:
-    /// `onLast` is called when the last bucket of a step sets out. `parameters`: the model's.
+    /// `onLast` is called when the last bucket of a step is sent. `parameters`: the model's.
     BucketHook(const World& world, GradientBuckets& buckets,
                const std::vector<at::Tensor>& parameters, std::function<void()> onLast);
 
     c10::intrusive_ptr<c10::ivalue::Future> runHook(c10d::GradBucket& bucket) override;
 
-    /// After the backward pass: returns when all is there.
+    /// Call it after the backward pass. Returns when all buckets are complete.
     void finish();
 
 private:

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one file that sees gloo's headers. Debian's are older than the gloo inside libtorch_cpu:
-// they name types for ProcessGroupGloo's constructor and nothing here may call through them.
+// The one file that includes gloo's headers. Debian's are older than the gloo inside libtorch_cpu.
+// They are only used to name types for ProcessGroupGloo's constructor; nothing here may call gloo
+// through them.
 #include "trainer/train/dist/gloo.h"
 
 #include <netdb.h>
@@ -14,7 +15,7 @@
 namespace rm {
 namespace {
 
-/// Collectives that are under way at once: while one waits for the other end, others fill the line.
+/// Simultaneous collectives: while one waits for its peer, others can use the network.
 constexpr int kThreads = 4;
 
 /// The address from which this machine would talk to `host`; empty when it cannot.

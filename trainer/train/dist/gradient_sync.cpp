@@ -76,11 +76,11 @@ void GradientSync::beginStepInPlace() {
     at::_foreach_zero_(gradientsOf(m_values));
 }
 
-// The Reducer notes every step's arrival order until it was asked to rebuild its buckets. We go
-// back to the first layout at once: a resumed run must sum in the same order.
+// The Reducer records the order in which gradients arrive until it has rebuilt its buckets. So let
+// it rebuild them, then restore our layout: a resumed run must sum in the same order.
 void GradientSync::settleBuckets() {
     settle();
-    for (GradientBucket& bucket : m_buckets->all()) // or the first step's stay beside the new ones
+    for (GradientBucket& bucket : m_buckets->all()) // or the first step's buckets stay allocated
         bucket.sum = bucket.mine = at::Tensor();
     m_reducer->rebuild_buckets();
     m_reducer->initialize_buckets(m_layout);
@@ -94,8 +94,9 @@ void GradientSync::backward(const at::Tensor& loss, const at::Tensor& seed, bool
             m_onPhase(metric::kPhaseBackwardMs);
         return;
     }
-    settle(); // parameters that no forward pass read
-    // Not before: a static graph counts the passes of its first step, and only one may reduce.
+    settle(); // buckets that no forward pass has awaited
+    // Made here, not earlier: with a static graph the first step must have exactly one reducing
+    // pass.
     const bool isFirst = !m_reducer;
     if (isFirst)
         makeReducer();
@@ -103,7 +104,7 @@ void GradientSync::backward(const at::Tensor& loss, const at::Tensor& seed, bool
     m_reducer->prepare_for_backward({loss});
     loss.backward(seed);
     if (isFirst && m_settings.staticGraph)
-        m_reducer->delay_all_reduce(); // which the first pass over a static graph leaves to us
+        m_reducer->delay_all_reduce(); // not done by the first pass of a static graph
     m_hook->finish();
 }
 

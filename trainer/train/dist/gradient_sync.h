@@ -15,35 +15,35 @@ namespace rm {
 
 class BucketHook;
 
-/// Sums gradients over the ranks by c10d::Reducer, in buckets that travel while the rest of the
-/// backward pass, and then the next forward pass, still compute. Alone it does nothing.
+/// Sums gradients over the ranks with c10d::Reducer, in buckets whose communication overlaps the
+/// backward pass and then the next forward pass. With one rank it does nothing.
 class GradientSync {
 public:
-    /// `onPhase`: inside backward(), on autograd's thread, when this rank's last bucket is handed
-    /// over; what follows until backward() returns is exposed communication. And inside the
-    /// model's forward passes, where they wait for values. `sharded` moves the parameters'
-    /// storage, to which nothing may refer yet. The model must outlive it.
+    /// `onPhase` is called inside backward(), on autograd's thread, when this rank's last bucket is
+    /// sent (the rest of backward() is exposed communication), and inside forward passes that wait
+    /// for values. `sharded` moves the parameters' storage, so nothing may refer to it yet. The
+    /// model must outlive this.
     GradientSync(const World& world, Model& model, const RunSpec::Distribution& settings,
                  bool sharded, PhaseEnd onPhase);
     ~GradientSync();
 
-    // Null alone.
+    // Null with one rank.
     GradientBuckets* buckets() { return m_buckets.get(); }
     ParameterShards* shards() { return m_shards.get(); } ///< null when not sharded, too
     PendingBuckets* pending() { return m_pending.get(); }
 
-    /// Drops the gradients of the step before.
+    /// Drops the gradients of the previous step.
     void beginStep();
 
-    /// Instead of beginStep(), alone: gradients become zero, and stay where they lie in memory.
+    /// Instead of beginStep(), with one rank: zeroes the gradients without moving them in memory.
     void beginStepInPlace();
 
-    /// loss.backward(seed). Gradients are summed over the ranks when `last`; else they only
-    /// accumulate here, as the micro-batches before the last of a step do.
+    /// loss.backward(seed). Sums the gradients over the ranks if `last`, the last micro-batch of a
+    /// step; else they only accumulate on this rank.
     void backward(const at::Tensor& loss, const at::Tensor& seed, bool last);
 
-    /// Waits for what the last update left on its way to the weights. Forward passes of the model
-    /// do so by themselves; whoever else reads or writes weights or optimizer state comes here.
+    /// Waits until the last update of the weights is complete. Forward passes wait by themselves;
+    /// call it before any other access to weights or optimizer state.
     void settle();
 
 private:

@@ -18,7 +18,7 @@ using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
 constexpr milliseconds kPause{5};
-constexpr int kAnswerMs = 200; ///< of a host; else it is tried again
+constexpr int kAnswerMs = 200; ///< wait for an answer, then try again
 
 bool listens(const addrinfo& address) {
     const Descriptor socket(::socket(address.ai_family,
@@ -43,7 +43,7 @@ void awaitListener(const std::string& host, int port, milliseconds patience) {
     hints.ai_socktype = SOCK_STREAM;
     addrinfo* found = nullptr;
     if (::getaddrinfo(host.c_str(), std::to_string(port).c_str(), &hints, &found) != 0)
-        return; // whoever connects next says why
+        return; // the next connect reports the error
     const std::unique_ptr<addrinfo, decltype(&freeaddrinfo)> addresses(found, &freeaddrinfo);
     for (const auto end = steady_clock::now() + patience; steady_clock::now() < end;
          std::this_thread::sleep_for(kPause))

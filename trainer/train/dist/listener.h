@@ -6,9 +6,9 @@
 
 namespace rm {
 
-/// Returns once somebody listens at this port of the host, or after `patience` all the same. A
-/// c10d::TCPStore that is refused once waits for half a second and more before it tries again, and
-/// ranks that start together are often a few milliseconds ahead of rank 0.
+/// Returns once a server listens at this port of the host, or after `patience`. A c10d::TCPStore
+/// that is refused waits half a second or more before it tries again, and ranks that start together
+/// are often a few milliseconds ahead of rank 0.
 void awaitListener(const std::string& host, int port, std::chrono::milliseconds patience);
 
 } // namespace rm

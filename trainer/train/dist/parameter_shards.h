@@ -9,10 +9,9 @@
 
 namespace rm {
 
-/// The parameters of a model laid end to end, bucket by bucket, each bucket cut evenly by rank:
-/// what a rank updates when the optimizer's state is sharded (ZeRO-1, arXiv 1910.02054). The
-/// parameters become views of the buckets; their gradients lie in GradientBuckets in the same
-/// order.
+/// The parameters of a model in flat buckets, each divided evenly by rank, for sharded optimizer
+/// state (ZeRO-1, arXiv 1910.02054). The parameters become views of the buckets; GradientBuckets
+/// has their gradients in the same order.
 class ParameterShards {
 public:
     struct Bucket {
@@ -29,7 +28,7 @@ public:
     std::vector<Bucket>& buckets() { return m_buckets; }
     const std::vector<Bucket>& buckets() const { return m_buckets; }
 
-    /// Begins to bring every rank's shards to all ranks. All ranks call it together.
+    /// Starts the all-gather of the shards. All ranks call it together.
     void gather(PendingBuckets& pending);
 
 private:

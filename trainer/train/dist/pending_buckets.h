@@ -10,25 +10,25 @@
 
 namespace rm {
 
-/// Told when a phase of a step (StepReport) ends, by its metric; what it may do is little.
+/// Called when a phase of a step (StepReport) ends, with its metric. Must be fast.
 using PhaseEnd = std::function<void(MetricId)>;
 
-/// What a step leaves on its way, bucket by bucket, while the next forward pass computes: whoever
-/// reads a parameter awaits it first. One thread at a time; c10d's exceptions come through.
+/// Buckets whose update or communication continues during the next forward pass, which awaits each
+/// parameter before reading it. One thread at a time; passes on c10d's exceptions.
 class PendingBuckets {
 public:
     /// `buckets`: indices of the parameters in each, of `parameters` in all.
     PendingBuckets(size_t parameters, const std::vector<std::vector<size_t>>& buckets,
                    PhaseEnd onPhase);
 
-    /// Of a bucket of which nothing else is expected: `finish` runs in await(), after `work`.
+    /// Adds a bucket that is not pending yet; await() waits for `work`, then calls `finish`.
     void expect(size_t bucket, c10::intrusive_ptr<c10d::Work> work, std::function<void()> finish);
 
-    /// Within a forward pass: returns when the bucket of this parameter is there and finished. What
-    /// a device has not done yet, its stream waits for.
+    /// For forward passes: returns when the parameter's bucket is finished. On an accelerator the
+    /// stream waits instead of the host.
     void await(size_t parameter);
 
-    /// Between two steps: returns when everything is.
+    /// Between two steps: returns when all buckets are finished.
     void awaitAll();
 
 private:

@@ -25,7 +25,7 @@ public:
         const auto parsed = std::from_chars(value.data(), end, number);
         if (parsed.ec == std::errc() && parsed.ptr == end && number >= min && number <= max)
             return number;
-        if (m_problem.empty()) // the first: later bounds may follow from it
+        if (m_problem.empty()) // keeps the first: others may follow from it
             m_problem = "read environment: " + std::string(name) + " is \"" + value +
                         "\", allowed are whole numbers from " + std::to_string(min) + " to " +
                         std::to_string(max);

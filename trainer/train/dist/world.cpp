@@ -22,13 +22,13 @@ namespace rm {
 namespace {
 
 constexpr std::chrono::minutes kMeetTimeout{5};
-constexpr std::chrono::seconds kStartsTogether{2}; ///< or rank 0 starts much later
+constexpr std::chrono::seconds kStartsTogether{2}; ///< else rank 0 starts much later
 /// Long enough for rank 0 to write any checkpoint while the others wait for it.
 constexpr std::chrono::minutes kCollectiveTimeout{30};
 constexpr size_t kBroadcastBytes = 25u << 20;
 
-/// While ranks meet, torch warns of every try to reach a store that does not listen yet, which is
-/// no news; a meeting that fails throws.
+/// Silences torch's warnings about a store that does not listen yet. A rendezvous that fails throws
+/// anyway.
 class QuietMeeting {
 public:
     QuietMeeting() { FLAGS_caffe2_log_level = std::max(m_before, kErrors); }
@@ -46,7 +46,7 @@ c10::intrusive_ptr<c10d::Store> openStore(const TorchrunEnvironment& environment
     options.port = static_cast<uint16_t>(environment.masterPort);
     options.isServer = environment.rank == 0 && !environment.launcherHasStore;
     options.numWorkers = static_cast<size_t>(environment.worldSize);
-    options.waitWorkers = false; // Gloo's own meeting waits
+    options.waitWorkers = false; // Gloo's rendezvous waits instead
     options.timeout = kMeetTimeout;
     if (!options.isServer)
         awaitListener(environment.masterAddr, environment.masterPort, kStartsTogether);

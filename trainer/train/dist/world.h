@@ -16,7 +16,7 @@ namespace rm {
 
 struct Device;
 
-/// torchrun's variables: the trainer's whole environment contract.
+/// torchrun's variables, the only environment that the trainer needs.
 struct TorchrunEnvironment {
     int rank = 0;
     int localRank = 0;
@@ -41,11 +41,11 @@ public:
     /// A world of one, on `device`.
     World() = default;
 
-    /// Meets the other ranks: blocks until all are there, throws when they do not come.
+    /// The rendezvous: blocks until all ranks have joined, throws when they do not.
     static World join(const TorchrunEnvironment& environment, const Device& device);
 
-    /// Rank 0 of `size` ranks of which the others do not exist: collectives move nothing, but take
-    /// the memory that real ones take.
+    /// Rank 0 of `size` ranks, without the others: collectives transfer nothing, but take as much
+    /// memory as real ones.
     static World imagined(int size, const Device& device);
 
     int rank() const { return m_rank; }
@@ -54,7 +54,7 @@ public:
     bool isFirst() const { return m_rank == 0; }
     bool isAlone() const { return m_size == 1; }
 
-    /// For gradients and parameters, on the device. Null when alone.
+    /// The process group for gradients and parameters, on the device. Null with one rank.
     const c10::intrusive_ptr<c10d::ProcessGroup>& group() const { return m_group; }
 
     void broadcast(std::vector<at::Tensor> tensors) const;          ///< from rank 0, in place
@@ -63,10 +63,10 @@ public:
     void sum(at::Tensor& tensor) const;                             ///< in place, to all
     void barrier() const;
 
-    /// Starts to sum `hostTensor` over all ranks beside whatever else goes on; wait() on the
-    /// result. Null when alone.
+    /// Starts to sum `hostTensor` over all ranks on a separate group, concurrently with other
+    /// collectives; wait() on the result. Null with one rank.
     c10::intrusive_ptr<c10d::Work> sumAside(at::Tensor& hostTensor) const;
-    /// Rank 0's text, of `size` bytes as all ranks know, to all by the same way.
+    /// Broadcasts rank 0's text on the same group; all ranks know its `size` in bytes.
     std::string broadcastAside(std::string text, int64_t size) const;
 
 private:

@@ -8,11 +8,11 @@
 
 namespace rm {
 
-/// The small files that Hugging Face's loaders want beside weights: config.json and those of
-/// tokenizers, as far as they are in the folder `path`, or beside it if it is a file with the name
-/// that such a folder gives its weights.
+/// The small files that Hugging Face's loaders expect beside weights: config.json and tokenizer
+/// files, if they exist in the folder `path`, or beside the file `path` if it has the name of a
+/// weights file of such a folder.
 TextFiles textsBeside(const std::string& path);
-/// One file there, of whatever name.
+/// The content of a file there, of any name.
 std::optional<std::string> textBeside(const std::string& path, const std::string& name);
 
 /// Content of one of them; empty: not there.

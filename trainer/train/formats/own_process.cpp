@@ -43,7 +43,7 @@ Result<pid_t> spawn(const std::vector<std::string>& arguments, int errors,
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_adddup2(&actions, errors, STDERR_FILENO);
     posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-    // Signals that this process blocks shall end that one.
+    // The child must not inherit the blocked signals, which have to end it.
     posix_spawnattr_t attributes;
     posix_spawnattr_init(&attributes);
     sigset_t none;
@@ -60,7 +60,7 @@ Result<pid_t> spawn(const std::vector<std::string>& arguments, int errors,
     return child;
 }
 
-/// All that comes until the other end is closed; what is too much is dropped.
+/// Reads until the other end is closed; drops what exceeds the limit.
 std::string readWords(int fd) {
     std::string words;
     std::array<std::byte, 4096> buffer;

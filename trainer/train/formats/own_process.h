@@ -8,9 +8,9 @@
 
 namespace rm {
 
-/// Runs this program again with `arguments` and waits for it. Its failure is the error: its last
-/// line on stderr (without "error: ") under the code that its exit code stands for, or the signal
-/// that ended it, as kCorrupt.
+/// Runs this program again with `arguments` and waits for it. If it fails, the error is the last
+/// line of its stderr (without "error: ") with the code of its exit code, or kCorrupt with the
+/// signal that ended it.
 Result<void> runOwnProgram(const std::vector<std::string>& arguments, const std::string& attempt);
 
 } // namespace rm

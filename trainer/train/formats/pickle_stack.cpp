@@ -69,7 +69,7 @@ std::optional<uint32_t> PickleStack::put(uint32_t name) {
 std::optional<uint32_t> PickleStack::get(uint32_t name) {
     const auto found = m_memo.find(name);
     if (found == m_memo.end()) {
-        wrong("it refers to what was not there before");
+        wrong("it refers to a memo that was not set");
         return std::nullopt;
     }
     push(found->second.value);

@@ -10,7 +10,7 @@
 
 namespace rm {
 
-/// What lies on a pickle's stack, as far as it matters for what may be done with it.
+/// The kinds of values on a pickle's stack that have to be told apart.
 enum class PickleKind {
     kOther,
     kText,
@@ -18,7 +18,7 @@ enum class PickleKind {
     kTuple,
     kDict,
     kList,
-    kOrderedDict,    ///< the class: nothing of it is written
+    kOrderedDict,    ///< the class itself, which is not written
     kTensorFunction, ///< an index into the Unpickler's functions
     kStorageType,
 };
@@ -31,19 +31,19 @@ struct PickleValue {
 
     bool isClass() const { return kind == PickleKind::kOrderedDict; }
     bool canBeKey() const { return kind == PickleKind::kText || kind == PickleKind::kNumber; }
-    /// ("storage", type, key, where, count, ...): the one thing that torch gives persistent ids.
+    /// ("storage", type, key, location, count, ...): the only persistent ids that torch writes.
     bool isStorageId() const;
 };
 
-/// The stack, marks and memo of a pickle that is followed without being run. The first mistake
-/// stays; from then on everything answers with empty values.
+/// The stack, marks and memo of a pickle that is interpreted by kinds only, without running it.
+/// After the first mistake, which is kept, all calls return empty values.
 class PickleStack {
 public:
     void push(PickleKind kind) { m_values.push_back({kind, {}}); }
     void push(PickleValue value) { m_values.push_back(std::move(value)); }
     void pushTuple(const std::vector<PickleValue>& parts);
     PickleValue pop();       ///< not from below a mark
-    PickleValue popObject(); ///< what is a class is a mistake
+    PickleValue popObject(); ///< a class is a mistake
 
     void mark() { m_marks.push_back(m_values.size()); }
     std::vector<PickleValue> popToMark();
@@ -51,9 +51,10 @@ public:
     /// Whether exactly one object is left.
     bool isDone() const { return m_values.size() == 1 && m_marks.empty(); }
 
-    /// Remembers the top; its number among what is written, nullopt for what is not.
+    /// Memoizes the top of the stack. Returns its memo number in the output; nullopt if it is not
+    /// written.
     std::optional<uint32_t> put(uint32_t name);
-    /// Pushes what was remembered; as put().
+    /// Pushes a memoized value; returns as put().
     std::optional<uint32_t> get(uint32_t name);
 
     void wrong(const std::string& cause);

@@ -65,7 +65,7 @@ PickleKind kindOfGlobal(std::string_view module, std::string_view name) {
     return PickleKind::kOther;
 }
 
-/// A key before each value, and nothing that the Unpickler's dicts do not take as a key.
+/// Whether keys and values alternate, with only keys that the Unpickler's dicts accept.
 bool areItems(const std::vector<PickleValue>& values) {
     bool keys = values.size() % 2 == 0;
     for (size_t i = 0; i < values.size(); i += 2)
@@ -136,7 +136,7 @@ private:
     void persistentId(uint8_t op);
     void stop(uint8_t op);
 
-    /// Instead of a call: its last two or three values together.
+    /// Replaces a call by a tuple of its last two or three values.
     void join(uint8_t tupleOp) {
         write(tupleOp);
         m_stack.push(PickleKind::kOther);
@@ -185,7 +185,7 @@ void Rewriter::get(uint8_t) {
         write(kLongBinGet, *number);
 }
 
-// The Unpickler wants eight bytes, Python writes as few as it can. What needs more becomes 0.
+// The Unpickler expects eight bytes, Python writes as few as possible. Longer numbers become 0.
 void Rewriter::longInteger(uint8_t op) {
     const std::string_view digits = take(number<uint8_t>());
     int64_t value = 0;
@@ -266,7 +266,7 @@ void Rewriter::setItem(uint8_t op) {
 void Rewriter::newObject(uint8_t) {
     m_stack.popObject();
     if (m_stack.pop().isClass())
-        m_stack.push(PickleKind::kOther); // what it is made with stands for it
+        m_stack.push(PickleKind::kOther); // its arguments stand for the object
     else
         join(kTuple2);
 }
@@ -310,7 +310,7 @@ void Rewriter::persistentId(uint8_t op) {
 
 void Rewriter::stop(uint8_t op) {
     if (!m_stack.isDone())
-        m_stack.wrong("it leaves more or less than one object");
+        m_stack.wrong("it does not end with exactly one object");
     m_stack.popObject();
     write(op);
 }

@@ -10,8 +10,8 @@
 
 namespace rm {
 
-/// A pickle of which nothing is left but data: what torch::jit::Unpickler understands, and what it
-/// may safely be given. See toPlainPickle().
+/// A pickle reduced to plain data, which torch::jit::Unpickler understands and can safely read. See
+/// toPlainPickle().
 struct PlainPickle {
     std::string bytes;
     size_t consumed = 0;            ///< bytes of the original up to its end
@@ -19,16 +19,16 @@ struct PlainPickle {
 };
 
 /// Rewrites a pickle of protocol 2 (torch.save's;
-/// https://docs.python.org/3/library/pickletools.html) opcode by opcode, following its stack by
-/// kinds:
+/// https://docs.python.org/3/library/pickletools.html) opcode by opcode, tracking the kinds of
+/// values on its stack:
 ///
 ///   collections.OrderedDict     becomes a dict; its attributes are set aside
 ///   torch._utils._rebuild_tensor_v2, _rebuild_parameter, torch.XxxStorage   stay
 ///   every other class           becomes None, and what is made with it a tuple of its parts
 ///   memo numbers                are dealt out anew, without gaps
 ///
-/// so that nothing is called but what builds tensors. kCorrupt: a stack that underflows, an unknown
-/// opcode, a text that leaves the file; kInvalid: another protocol. Errors name `source`.
+/// so that only functions that build tensors are called. kCorrupt: a stack underflow, an unknown
+/// opcode, a string beyond the end of the file; kInvalid: another protocol. Errors name `source`.
 Result<PlainPickle> toPlainPickle(std::span<const std::byte> pickle, const std::string& source);
 
 } // namespace rm

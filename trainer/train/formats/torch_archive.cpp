@@ -21,19 +21,19 @@ constexpr std::string_view kBegin{"\x80\x02\x8a\x0al\xfc\x9c"
                                   "F\xf9 j\xa8P\x19.\x80\x02M\xe9\x03.",
                                   21};
 
-/// LibTorch reports by exception; here that is the file's fault.
+/// Turns LibTorch's exceptions into errors about the file.
 template <class Read>
 Result<Weights> readCaught(const std::string& source, Read&& read) {
     try {
         return read();
     } catch (const std::bad_alloc&) {
-        throw; // not the file's alone
+        throw; // not the file's fault
     } catch (const std::exception& error) {
         return fail(ErrorCode::kCorrupt, "read " + source + ": " + causeOf(error));
     }
 }
 
-/// The records of an archive, as long as there is room for them. Their checksums are checked.
+/// Reads the records of an archive up to a limit of bytes, and checks their checksums.
 class Records {
 public:
     Records(std::istream& in, std::string source, uint64_t maxBytes)
@@ -159,7 +159,7 @@ Result<Weights> readPickles(std::span<const std::byte> file, const std::string& 
         return at->second;
     };
     auto weights = stateDictOf(unpickled, find, source);
-    if (weights) // the file need not outlive them, nor do its items lie aligned
+    if (weights) // copied: the file may go, and items are not aligned
         for (Weight& tensor : *weights)
             tensor.tensor = tensor.tensor.clone();
     return weights;

@@ -20,7 +20,7 @@ namespace rm {
 namespace fs = std::filesystem;
 namespace {
 
-// What reading a file may take beside a multiple of its size.
+// Memory that reading may take in addition to a multiple of the file's size.
 constexpr uint64_t kSpareMemory = uint64_t{1} << 30;
 constexpr uint64_t kMaxSeconds = 1800;
 
@@ -31,7 +31,7 @@ std::string beginOf(const std::string& path) {
     return {begin.data(), static_cast<size_t>(file.gcount())};
 }
 
-/// A file that goes away with this; the process beside it writes to it by name.
+/// A temporary file, removed with this object; the other process writes to it by name.
 class TemporaryFile {
 public:
     TemporaryFile() = default;
@@ -64,7 +64,7 @@ void limit(__rlimit_resource what, uint64_t to) {
     static_cast<void>(::setrlimit(what, &value)); // best effort: it may be lower already
 }
 
-/// From here on this process can take no more than the file may need.
+/// Limits this process to the resources that reading the file may need.
 void confineMyself(uint64_t fileSize) {
     limit(RLIMIT_DATA, kSpareMemory + 3 * fileSize);
     limit(RLIMIT_FSIZE, kSpareMemory + fileSize);

@@ -44,7 +44,7 @@ std::optional<GenericDict> findStateDict(const c10::IValue& value, int nesting =
     return holdsTensors(*dict) ? dict : std::nullopt;
 }
 
-/// Bytes from the storage's first to behind the tensor's last; nullopt: they cannot be counted.
+/// Bytes from the start of the storage to the end of the tensor; nullopt: the count overflows.
 std::optional<size_t> extentOf(const at::Tensor& shell) {
     size_t numel = 1;
     size_t last = 0;
@@ -133,7 +133,7 @@ Unpickled unpickle(const PlainPickle& pickle) {
     const auto noTypes = [](const c10::QualifiedName& name) -> c10::StrongTypePtr {
         TORCH_CHECK(false, "it holds objects of ", name.qualifiedName());
     };
-    // Each storage is an address of its own for now: none of its data is touched.
+    // For now each storage is just a distinct address; its data is not touched.
     const auto placeholder = [&](const std::string& key) {
         auto* mark = new char;
         result.keys[mark] = key;

@@ -23,15 +23,13 @@ struct StorageBytes {
 /// Finds the storage of that key.
 using FindStorage = std::function<Result<StorageBytes>(const std::string& key)>;
 
-/// What a pickle holds; its tensors are shells without data as long as `keys` is all that is known
-/// of their storages.
+/// The content of a pickle. Its tensors have no data yet; `keys` names their storages.
 struct Unpickled {
     c10::IValue root;
     std::map<const void*, std::string> keys; ///< by address of the shells' storages
 };
 
-/// Runs torch::jit::Unpickler over a pickle from which everything but data was taken. Throws what
-/// LibTorch throws.
+/// Runs torch::jit::Unpickler over a plain pickle. Passes on LibTorch's exceptions.
 Unpickled unpickle(const PlainPickle& pickle);
 
 /// Bytes of an item of each storage that a tensor of `pickle` has, by key.

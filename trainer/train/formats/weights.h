@@ -10,15 +10,15 @@
 
 namespace rm {
 
-/// A tensor as a file holds it: on the CPU, in the file's dtype, read-only (it may be a view of a
-/// mapped file, which lives as long as it does).
+/// A tensor of a file: on the CPU, in the file's dtype, read-only (it may be a view of a mapped
+/// file, which it keeps alive).
 struct Weight {
     std::string name;
     at::Tensor tensor;
 };
 using Weights = std::vector<Weight>;
 
-/// Where weights may lie.
+/// Kinds of places that hold weights.
 enum class WeightsKind {
     kCheckpoint,  ///< a folder of ours, with a manifest
     kFolder,      ///< of Hugging Face or torchvision, also cut into several files
@@ -26,7 +26,7 @@ enum class WeightsKind {
     kTorch,       ///< one file by torch.save(): a state dict, or a dict that holds one
 };
 
-/// The kind of what is at `path`, by content. kNotFound, or kInvalid for what holds no weights.
+/// The kind of `path`, by its content. kNotFound, or kInvalid if it holds no weights.
 Result<WeightsKind> weightsKindOf(const std::string& path);
 
 /// The weights at `path`. A checkpoint's bytes are checked against its manifest, a file of

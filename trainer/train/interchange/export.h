@@ -17,9 +17,10 @@ struct Export {
     bool average = false;              ///< the moving average of the weights instead of them
 };
 
-/// Writes a checkpoint's weights alone: as one safetensors file, or as a folder that
-/// transformers.from_pretrained() takes (torchvision: its state dict), with config.json and the
-/// tokenizer's files. What was written: (file, bytes). Nothing is left behind on failure.
+/// Writes only the weights of a checkpoint: as one safetensors file, or as a folder for
+/// transformers' from_pretrained() (torchvision: its state dict) with config.json and the
+/// tokenizer's files. Returns the written files as (file, bytes). On failure nothing is left
+/// behind.
 Result<std::vector<std::pair<std::string, int64_t>>> exportWeights(const Export& wanted);
 
 } // namespace rm

@@ -91,7 +91,7 @@ Result<void> Checkpointer::load(const std::string& dir) {
     t.optimizer->loadState([&](const std::string& name) { return files->optimizer.tensor(name); });
     if (t.spec.train.ema == 0)
         return {};
-    if (t.average) // a recording may know its tensors
+    if (t.average) // a recorded step may use its tensors
         t.average->restart();
     else
         t.average = std::make_unique<WeightAverage>(t.model, t.spec.train.ema);
@@ -131,13 +131,13 @@ Result<std::string> Checkpointer::newest() {
     return agreeOnFirst(m_training.world, m_newest);
 }
 
-/// What rank 0 returns is to be written.
+/// Collects what is to be written; only rank 0's result is used.
 CheckpointContent Checkpointer::collect(const std::string& reason) {
     const Training& t = m_training;
     m_training.sync.settle();
     const std::vector<uint8_t> rng = m_session.device.plugin->rngState();
-    // Before the gathering that rank 0 needs all others for: a step that a checkpoint holds is then
-    // in every rank's journal, also when all are killed the moment it is published.
+    // Flushed before the gather, for which rank 0 needs all ranks: then every rank's journal has
+    // the steps of a published checkpoint, even if all ranks are killed right afterwards.
     m_session.telemetry->flush();
     const auto rngStates = t.world.gather(std::string(rng.begin(), rng.end()));
     auto optimizerState = t.optimizer->collectState();
@@ -168,7 +168,7 @@ CheckpointContent Checkpointer::collect(const std::string& reason) {
     return content;
 }
 
-/// A model as the Python libraries load it: buffers belong to it.
+/// The averaged model as the Python libraries load it, including the buffers.
 std::vector<NamedTensor> Checkpointer::averagedTensors() const {
     std::vector<NamedTensor> tensors = m_training.average->tensors();
     for (NamedTensor& buffer : bufferTensors(m_training.model))
@@ -206,7 +206,8 @@ bool Checkpointer::noteSaving() {
     return m_validator.noteSaving(entries && std::ranges::any_of(*entries, isBest));
 }
 
-/// The writer's thread: writes, journals, and removes what is not kept any more.
+/// On the writer's thread: writes and journals the checkpoint and removes those that retention
+/// drops.
 Result<void> Checkpointer::publish(const CheckpointContent& content) {
     const int64_t began = monotonicNowNs();
     const auto path = saveCheckpoint(m_session.checkpointDir(), content);
@@ -242,7 +243,8 @@ void Checkpointer::removeOldCheckpoints() {
     }
 }
 
-/// The writer's thread. Training goes on without the checkpoint; whoever waits for it hears of it.
+/// On the writer's thread. A failure does not end training; it is reported to whoever waits for the
+/// checkpoint.
 void Checkpointer::reportWritten(const CheckpointContent& content, const Result<void>& done,
                                  const std::optional<Command>& command) {
     const int64_t step = content.manifest.step;

@@ -13,29 +13,30 @@ namespace rm {
 
 class Validator;
 
-/// How far a checkpoint's training was, as rank 0 reads it, on all ranks; nullopt when `dir` is
+/// The training state of a checkpoint, read by rank 0 and sent to all ranks; nullopt when `dir` is
 /// empty. All ranks call it together.
 Result<std::optional<TrainState>> readTrainState(const World& world, const std::string& dir);
 
-/// Saves and loads what is trained. A checkpoint is collected by all ranks at a step's boundary and
-/// written by a thread of rank 0 while training goes on. All ranks call its methods together.
+/// Saves and loads checkpoints. All ranks collect one at a step boundary, and a thread of rank 0
+/// writes it while training continues. All ranks call the methods together.
 class Checkpointer {
 public:
     Checkpointer(Training& training, Validator& validator);
 
-    /// Rank 0: tidies the folder and sees which of its checkpoints this attempt goes on from.
+    /// Rank 0: cleans up the folder and finds this attempt's line among its checkpoints.
     void findLine();
     /// Weights, averages and optimizer state of a checkpoint, to all ranks.
     Result<void> load(const std::string& dir);
 
     bool isDue() const { return m_training.isDue(m_training.spec.checkpoint.every); }
-    /// `command`: whose end is to be journaled with it.
+    /// `command`: the command whose result is journaled with it.
     void save(const std::string& reason, const std::optional<Command>& command = {});
-    /// Returns on all ranks when it is safe, or why it is not.
+    /// Returns on all ranks once the checkpoint is durable, or why it is not.
     Result<void> saveAndWait(const std::string& reason);
     /// Before anything that changes weights or optimizer state. False: nothing was being staged.
     bool release() { return m_writer.release(); }
-    /// The folder of the newest good checkpoint, when none is being written any more; empty: none.
+    /// Waits for the writer, then returns the folder of the newest complete checkpoint; empty:
+    /// none.
     Result<std::string> newest();
 
 private:

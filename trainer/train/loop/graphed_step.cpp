@@ -66,7 +66,7 @@ void GraphedStep::sum(const std::vector<Batch>& batches, int64_t step) {
     m_loss.zero_();
     for (const Batch& batch : batches) {
         m_weight.fill_(m_work.weight(batch));
-        // At once: other recordings, the update's too, may write where this one leaves its loss.
+        // Read at once, as other recordings, such as the update, may overwrite this one's loss.
         m_loss.addcmul_(add(batch, isWhole, step), m_weight);
     }
 }
@@ -78,7 +78,7 @@ at::Tensor GraphedStep::add(const Batch& batch, bool isWhole, int64_t step) {
     for (size_t i = 0; i < batch.tensors.size(); ++i)
         recording->input.tensors[i].copy_(batch.tensors[i]);
     const bool replayed = recording->graph->run();
-    const RecordedLaps laps = m_work.takeLaps(); // those of a recording that broke are dropped
+    const RecordedLaps laps = m_work.takeLaps(); // laps of a failed recording are dropped
     if (!replayed) {
         tell(recording->graph->obstacle(), step);
         return recording->loss;
@@ -90,7 +90,7 @@ at::Tensor GraphedStep::add(const Batch& batch, bool isWhole, int64_t step) {
     return recording->loss;
 }
 
-/// A batch as it is written; `isWhole`: it is all of the step.
+/// Computes a batch eagerly; `isWhole`: the step has no other batch.
 at::Tensor GraphedStep::compute(const Batch& batch, bool isWhole) {
     const at::AutoGradMode grad(true);
     if (isWhole)

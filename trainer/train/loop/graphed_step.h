@@ -14,39 +14,40 @@
 namespace rm {
 
 /// Runs the parts of a training step as recordings of the device (see StepGraph), so that the host
-/// queues each by one call: for every shape of batch the gradients, and once for all the update.
-/// Between the two it is the host's turn: a checkpoint may still be reading the weights.
+/// starts each with one call: the gradients, recorded for every shape of batch, and the update,
+/// recorded once. The two are separate because the host may have to wait in between for a
+/// checkpoint that is still reading the weights.
 ///
-/// All recordings share one memory. The gradients lie where the first of them has put them; every
-/// other batch, recorded or not, adds to zeros there. Where a step has several batches, each is
-/// recorded for itself: recordings of whole steps would be as many as there are lists of shapes.
-/// Beyond kMostShapes, and where a recording fails, batches run as it is written; what is recorded
-/// stays. Should memory run out beside it, all is given up, and the step begins anew.
+/// All recordings share memory. The gradients stay where the first recording allocated them; every
+/// other batch, recorded or not, accumulates there. If a step has several batches, each is recorded
+/// separately, since whole steps would come in too many combinations of shapes. Beyond kMostShapes,
+/// and when a recording fails, batches run eagerly; existing recordings stay. If memory runs out,
+/// all recordings are dropped and the step is repeated.
 class GraphedStep {
 public:
     static constexpr size_t kMostShapes = 64;
 
     struct Work {
-        /// Begins a step: drops the gradients of the one before or, in place, zeroes them.
+        /// Begins a step: drops the previous gradients or, `inPlace`, zeroes them.
         std::function<void(bool inPlace)> begin;
-        /// Of a step's batches, what each counts: its share of their targets.
+        /// The weight of one of the step's batches: its share of their targets.
         std::function<double(const Batch&)> weight;
-        /// Forward and backward pass over a batch on the device, which add its gradients times
-        /// `weight`, a float32 scalar on the device, to those at hand: the batch's mean loss.
+        /// Forward and backward pass over a batch on the device. Adds its gradients times `weight`,
+        /// a float32 scalar on the device, to the current ones. Returns the batch's mean loss.
         std::function<at::Tensor(const Batch&, const at::Tensor& weight)> add;
         std::function<at::Tensor()> update;                ///< the gradients' norm
         std::function<RecordedLaps()> takeLaps;            ///< of what was recorded just now
         std::function<void(const RecordedLaps&)> onReplay; ///< a recording of add() ran
-        /// Something is not recorded from now on; called once for each cause.
+        /// Called once for each cause that prevents recording from now on.
         std::function<void(const std::string& why, int64_t step)> onObstacle;
     };
-    /// Null where steps cannot be recorded: on the CPU, and, which is an obstacle, with several
+    /// Null if steps cannot be recorded: on the CPU and, reported as an obstacle, with several
     /// ranks.
     static std::unique_ptr<GraphedStep> make(DevicePlugin& device, bool isAlone, Work work);
 
     /// The step's mean loss over all targets of its batches, until the next call.
     at::Tensor gradients(const std::vector<Batch>& batches, int64_t step);
-    /// `setting`: what of the update may change from step to step and is not on the device.
+    /// `setting`: a value of the update that can change between steps and is not on the device.
     at::Tensor update(double setting, int64_t step);
 
 private:
@@ -71,9 +72,9 @@ private:
     Work m_work;
     std::map<Key, Recording> m_recordings; ///< by the batch's shapes
     std::set<std::string> m_told;          ///< obstacles
-    at::Tensor m_loss;                     ///< these two are on the device, and of no recording
+    at::Tensor m_loss;                     ///< these two are on the device, in no recording
     at::Tensor m_weight;
-    bool m_settled = false; ///< the gradients have their place for good
+    bool m_settled = false; ///< the gradients no longer move
     std::unique_ptr<StepGraph> m_update;
     at::Tensor m_norm;
     double m_setting = 0;

@@ -29,7 +29,7 @@ Result<std::optional<Ending>> NonFiniteGuard::look() {
     return std::nullopt;
 }
 
-/// Whether updates were held back for so long that going on makes no sense.
+/// Whether so many consecutive updates were skipped that training should not continue.
 bool NonFiniteGuard::isHopeless() {
     const GradScaler& scaler = m_training.scaler;
     const int64_t steps = m_training.step - m_lookedAt;
@@ -37,7 +37,7 @@ bool NonFiniteGuard::isHopeless() {
     m_lookedAt += steps;
     m_lookedSkips += skips;
     m_skipsOnEnd = skips == steps ? m_skipsOnEnd + skips : 0;
-    if (skips > 0 && !scaler.scalesLoss()) // float16 finds its scale this way
+    if (skips > 0 && !scaler.scalesLoss()) // normal while float16 adapts its loss scale
         m_training.event(
             Severity::kWarning, "steps-skipped",
             "step " + std::to_string(m_training.step) + ": the last " + std::to_string(steps) +
@@ -68,8 +68,8 @@ Result<std::optional<Ending>> NonFiniteGuard::recover() {
                           "more schedule.warmup_steps"};
 }
 
-/// Weights, averages and optimizer as in the newest checkpoint. Steps and samples go on: the
-/// samples since that checkpoint are those that broke the run. False when there is none.
+/// Loads weights, averages and optimizer of the newest checkpoint. Steps and samples continue from
+/// here, as repeating the samples would break the run again. False when there is no checkpoint.
 Result<bool> NonFiniteGuard::rollBack(const std::string& cause) {
     const auto dir = m_checkpointer.newest();
     if (!dir)

@@ -44,7 +44,7 @@ Result<std::optional<Ending>> OrderHandler::obey() {
 
 Result<std::optional<Ending>> OrderHandler::obey(const Order& order) {
     const int64_t step = m_training.step;
-    if (order.shut && !m_guard.hasRecovered()) // else it was said before this rank looked
+    if (order.shut && !m_guard.hasRecovered()) // else this was reported before recovering
         if (auto ending = m_guard.recover(); !ending || *ending)
             return ending;
     if (order.preempt) {

@@ -14,16 +14,17 @@ class Checkpointer;
 class NonFiniteGuard;
 class Validator;
 
-/// Does at a step's boundary what a person ordered: hold, pause, validate, another learning rate.
+/// Carries out a person's commands at a step boundary: hold, pause, validate, set a learning rate.
 /// All ranks call its methods together.
 class OrderHandler {
 public:
     OrderHandler(Training& training, Validator& validator, Checkpointer& checkpointer,
                  NonFiniteGuard& guard);
 
-    /// As a step begins: what was ordered until now is told while it computes.
+    /// At the start of a step: exchanges the commands given so far while the step computes.
     void listen();
-    /// At its boundary. Returns when training shall go on (nullopt), or how it ends.
+    /// At the step's boundary: obeys them. Returns how the run ends, or nullopt once training
+    /// continues.
     Result<std::optional<Ending>> obey();
 
 private:

@@ -8,7 +8,7 @@
 namespace rm {
 namespace {
 
-/// Operation by operation, micro-batch by micro-batch.
+/// Runs eagerly, one micro-batch after the other.
 class PlainStep final : public Step {
 public:
     explicit PlainStep(Training& training)
@@ -44,7 +44,7 @@ protected:
     }
 };
 
-/// By recordings of the device.
+/// Runs recordings of the device.
 class RecordedStep final : public Step {
 public:
     explicit RecordedStep(Training& training)
@@ -73,7 +73,7 @@ protected:
         return m_graph->gradients(batches, m_training.step + 1);
     }
 
-    // Batches that come in few shapes need few recordings.
+    // Padded, as few shapes need few recordings.
     std::function<Batch(const Batch&)> change() override {
         return [task = m_training.task.get()](const Batch& batch) { return task->padded(batch); };
     }

@@ -12,19 +12,20 @@ namespace rm {
 
 /// How a training step is computed: its gradients, then the update of the weights.
 ///
-/// Each micro-batch counts by its share of the targets of all ranks, so that the sum of the
-/// gradients is that of the mean over the step's targets however they are cut.
+/// Each micro-batch is weighted by its share of the targets of all ranks. So the gradients add up
+/// to those of the mean over the step's targets, however these are divided.
 class Step {
 public:
-    /// Recorded where the device can and this rank is alone, else as it is written.
+    /// Recorded if the device supports it and there is one rank, else eager.
     static std::unique_ptr<Step> make(Training& training);
     virtual ~Step() = default;
 
-    /// Reads this rank's batches of the next step, forward and backward; gradients are summed over
-    /// the ranks. The mean loss over this rank's targets, on the device, until the next call.
+    /// Reads this rank's batches of the next step and runs forward and backward; sums gradients
+    /// over the ranks. Returns the mean loss over this rank's targets, on the device, valid until
+    /// the next call.
     Result<at::Tensor> gradients();
 
-    /// Clips and updates the weights. The gradients' norm before clipping, on the device.
+    /// Clips and updates the weights. Returns the gradients' norm before clipping, on the device.
     virtual at::Tensor update(double lr) = 0;
 
     int64_t targets() const { return m_targets; } ///< of this rank in the last step
@@ -49,7 +50,7 @@ private:
 
     std::unique_ptr<BatchFeed> m_feed;
     int64_t m_targets = 0;               ///< of this rank, as far as its batches were read
-    std::optional<int64_t> m_allTargets; ///< of all ranks; nullopt: of the only batch there is
+    std::optional<int64_t> m_allTargets; ///< of all ranks; nullopt: of the only batch
 };
 
 } // namespace rm

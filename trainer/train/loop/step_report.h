@@ -12,7 +12,7 @@
 
 namespace rm {
 
-/// Times the steps that are logged and puts their figures into the journal. What the phases are:
+/// Times the logged steps and writes their figures to the journal. The phases:
 ///
 ///   phase/data_ms       batches read and on the device, over all micro-batches
 ///   phase/forward_ms    model and loss, over all micro-batches
@@ -24,8 +24,8 @@ namespace rm {
 ///   phase/optimizer_ms  clipping and update, also what of it a forward pass does; with train.ema
 ///                       also waiting for what an update needs
 ///
-/// On an accelerator these are times of its stream, taken without waiting; those of a step may
-/// come a few steps later, as a second record of that step. train/step_ms is the host's time per
+/// On an accelerator these are times on its stream, measured without waiting. They may arrive a few
+/// steps later and are then a second record of their step. train/step_ms is the host's time per
 /// step since the last logged one, without validation, checkpoints and holding.
 class StepReport {
 public:
@@ -34,9 +34,9 @@ public:
     void beginStep(int64_t step, bool logged);
     /// Ends a phase, whose metric is `id`, that began at the last lap. Nothing unless logged.
     void lap(MetricId id);
-    /// The laps that became parts of a recording just now; null: none.
+    /// The laps that were just recorded into a graph; null: none.
     RecordedLaps takeRecorded();
-    /// A recording with these laps ran.
+    /// Call it when a recording with these laps ran.
     void replayed(const RecordedLaps& laps);
     void endStep();
 
@@ -49,7 +49,7 @@ public:
     };
     /// For a logged step, after endStep(). `targets` are those of the step on this rank.
     void publish(const Figures& figures, int64_t targets, MetricId throughput);
-    /// A value beside the steps' own: validation, checkpoint.
+    /// Publishes a value that is not a step's own: of a validation or checkpoint.
     void publishAlone(MetricId id, double value, int64_t step);
 
     double targetsPerSec() const { return m_targetsPerSec; } ///< as last published

@@ -154,7 +154,7 @@ void TrainLoop::printStep() const {
     std::fflush(stdout);
 }
 
-/// Between two steps.
+/// Everything that happens between two steps.
 Result<std::optional<Ending>> TrainLoop::boundary() {
     if (waitsForDevice())
         if (auto ending = m_guard.look(); !ending || *ending)
@@ -170,8 +170,8 @@ Result<std::optional<Ending>> TrainLoop::boundary() {
     return m_orders.obey();
 }
 
-/// Where the host does so anyway, the guard looks. Between them it hears of a shut scaler by the
-/// orders.
+/// The guard looks when the host waits for the device anyway. In between, the orders report
+/// held-back updates.
 bool TrainLoop::waitsForDevice() const {
     return m_training->isLogged(m_training->step) || m_validator.isDue() || m_checkpointer.isDue();
 }
@@ -183,7 +183,7 @@ Result<Ending> TrainLoop::finish() {
     if (const auto saved = m_checkpointer.saveAndWait("end"); !saved)
         return tl::unexpected(saved.error());
     m_training->board.setPhase(Phase::kEnding);
-    m_training->world.barrier(); // rank 0 serves the store until all are done
+    m_training->world.barrier(); // rank 0 serves the TCPStore until all are done
     return Ending{};
 }
 

@@ -9,8 +9,8 @@
 
 namespace rm {
 
-/// One rank of one run from its first step to its last. All ranks run the same code in step; every
-/// decision that needs all of them is made from what all of them know.
+/// One rank of a run from its first step to its last. All ranks execute the same code; collective
+/// decisions depend only on what all ranks know.
 class TrainLoop {
 public:
     /// Reads data, makes the model or loads the checkpoint. All ranks call it together. The

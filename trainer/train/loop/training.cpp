@@ -13,8 +13,8 @@
 namespace rm {
 namespace {
 
-/// Micro-batches of a step, from what a whole step shall hold: as the spec says, or when the number
-/// of ranks has changed as the checkpoint's steps did.
+/// Micro-batches per step, so that a step has as many samples as the spec says or, if the number of
+/// ranks has changed, as the checkpoint's steps had.
 Result<int64_t> accumulationFor(const Session& session, const std::vector<int64_t>& sizes,
                                 const std::optional<TrainState>& from) {
     const RunSpec::Train& train = session.spec.train;
@@ -150,7 +150,8 @@ void Training::seedFresh() const {
                             static_cast<uint64_t>(step)));
 }
 
-/// What GradientSync tells: then this rank waits for the sums of all, or goes on where it waited.
+/// Called by GradientSync when this rank starts to wait for the sums of all ranks, or continues
+/// after waiting.
 void Training::onPhaseEnd(MetricId ended) {
     report.lap(ended);
     if (ended == metric::kPhaseAllreduceMs)

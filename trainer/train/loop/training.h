@@ -16,36 +16,36 @@
 
 namespace rm {
 
-/// How a session gets its workload; see makeTask().
+/// Makes the task of a session; see makeTask().
 using TaskMaker = std::function<Result<std::unique_ptr<Task>>(const Session&)>;
 
-/// What is trained and how far it is: what the parts of the training loop work on together. The
-/// training thread's; the session must outlive it.
+/// The state that the parts of the training loop share. Training thread only; the session must
+/// outlive it.
 struct Training {
-    /// Reads the data and makes the model, with its first weights (random, or those of
-    /// model.start_from) unless it goes on `from` a checkpoint. All ranks call it together.
+    /// Reads the data and makes the model. Unless it resumes `from` a checkpoint, initializes the
+    /// weights (at random, or from model.start_from). All ranks call it together.
     static Result<std::unique_ptr<Training>> make(const Session& session, const TaskMaker& maker,
                                                   const std::optional<TrainState>& from);
 
-    /// Changes `live`, and what checkpoints keep of it.
+    /// Applies settings to `live`, and records them for checkpoints.
     void set(const LiveSettings& settings);
 
     bool isLogged(int64_t someStep) const;
     bool isLast() const { return step == spec.train.steps; }
-    /// Whether something is to be done now that is done every so many steps (0: never) and anyway
-    /// behind the last one.
+    /// Whether something that is done at this interval (0: never) is due now. False after the last
+    /// step, when it is done anyway.
     bool isDue(int64_t every) const { return every > 0 && step % every == 0 && !isLast(); }
 
     void event(Severity severity, const char* code, const std::string& message) const; ///< rank 0's
 
     /// `skipped`: updates held back so far.
     void restoreScaler(const TrainState& from, int64_t skipped);
-    /// Random numbers that no other rank and no other step begins with.
+    /// Seeds the generators with a seed that no other rank or step uses.
     void seedFresh() const;
 
     const Session& session;
     const RunSpec& spec; ///< as the run was started
-    RunSpec live;        ///< the same with what was set since: ask this one for whatever can be set
+    RunSpec live;        ///< with later settings; read settable values here
     const World& world;
     Board& board;
     std::unique_ptr<Task> task;
@@ -59,7 +59,7 @@ struct Training {
 
     int64_t step = 0;      ///< steps done
     int64_t cursor = 0;    ///< position at which the next step begins
-    LiveSettings settings; ///< what `live` has and `spec` has not
+    LiveSettings settings; ///< the differences between `live` and `spec`
 
 private:
     Training(const Session& session, std::unique_ptr<Task> task, BatchPartition partition);

@@ -10,31 +10,32 @@
 
 namespace rm {
 
-/// Measures the weights on what is held out, and remembers how good they were. All ranks call its
-/// methods together.
+/// Measures the weights on held-out data and keeps the results. All ranks call its methods
+/// together.
 class Validator {
 public:
     explicit Validator(Training& training);
 
     bool isDue() const { return m_training.isDue(m_training.spec.validation.every); }
-    /// Measures with the averaged weights where there are any; counts for train.patience.
+    /// Measures with the averaged weights, if any; counts for train.patience.
     Result<void> validate();
-    /// Does not count for train.patience, unless it is the best: then true.
+    /// The same by command. Counts for train.patience only if it is the best; returns whether it
+    /// is.
     bool validateByCommand();
-    /// Rank 0: what the model makes of its prompts now.
+    /// Rank 0: generates a sample.
     void sample();
 
     bool hasValidated() const {
         return m_validatedAt == m_training.step;
     }                    ///< the weights as they are
-    bool isBest() const; ///< the weights as they are, of all that were validated
+    bool isBest() const; ///< the current weights, of all validations
     bool isPatienceOver() const;
     std::string whyPatienceIsOver() const;
 
-    // What checkpoints hold of it.
+    // For checkpoints.
     double loss() const { return m_loss; } ///< of the last validation
-    /// Rank 0: the weights are being saved; whether they are the best that a checkpoint holds.
-    /// `bestIsThere`: so is the one that bestSavedStep() names.
+    /// Rank 0: call it when the weights are saved. Returns whether they are the best of all saved
+    /// ones. `bestIsThere`: the checkpoint of bestSavedStep() still exists.
     bool noteSaving(bool bestIsThere);
     int64_t bestSavedStep() const { return m_watched.bestSavedStep; }
     void store(TrainState& state) const;

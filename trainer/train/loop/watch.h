@@ -8,8 +8,8 @@
 
 namespace rm {
 
-/// The figure of a validation that train.watch names. A lower loss or error rate is better, a
-/// higher anything else.
+/// The validation metric that train.watch names. For losses and error rates lower is better,
+/// otherwise higher.
 class Watch {
 public:
     explicit Watch(const std::string& name);

@@ -5,9 +5,9 @@
 
 namespace rm {
 
-/// As long as it lives, ATen's tensors on the CPU get addresses, and memory only where they are
-/// written to: however large they are, and whatever memory there is. What is written then reads as
-/// 0 before. No other thread may make tensors meanwhile; those that are made may outlive it.
+/// While it lives, ATen's tensors on the CPU get address space only; pages are allocated, as zeros,
+/// when they are first written. So tensors may be larger than the machine's memory. No other thread
+/// may make tensors meanwhile; tensors made here may outlive it.
 class AddressMemory {
 public:
     AddressMemory();

@@ -13,10 +13,9 @@ namespace rm {
 /// counts them.
 using MemoryTrace = std::vector<int64_t>;
 
-/// Follows ATen's allocators by the hook that torch's profiler uses, on the CPU and on a GPU alike:
-/// all that the thread that made it does, and autograd's threads on its behalf, as long as it
-/// lives. Libraries' own memory (oneDNN's, cuBLAS', the driver's) does not pass there. One at a
-/// time.
+/// Traces ATen's allocators with the hook of torch's profiler, on CPU and GPU: what its own thread
+/// allocates, and autograd's threads on its behalf, while it lives. Memory of libraries (oneDNN,
+/// cuBLAS, the driver) is not included. Only one at a time.
 class AllocationTrace {
 public:
     explicit AllocationTrace(at::DeviceType device);
@@ -26,7 +25,7 @@ public:
 
     /// Bytes that are allocated now and were not when it was made.
     int64_t level() const;
-    /// What happened since the last take().
+    /// The allocations since the last take().
     MemoryTrace take();
 
 private:

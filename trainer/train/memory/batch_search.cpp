@@ -34,7 +34,7 @@ std::string advise(const RunSpec& spec, const DataSizes& sizes, int ranks, const
     return text + "; " + whatWouldFit(spec, sizes, ranks, device, forecast, safeShare(freeBytes));
 }
 
-/// As many micro-batches of `samples` as make a step of what was asked for, about.
+/// The accumulation with which micro-batches of `samples` make about the requested step.
 int64_t accumulationFor(const RunSpec& spec, int64_t samples) {
     const int64_t whole = microBatchOf(spec).samples * spec.train.accumulation;
     return (whole + samples - 1) / samples;
@@ -44,7 +44,7 @@ int64_t accumulationFor(const RunSpec& spec, int64_t samples) {
 
 Result<FoundBatch> findBatch(const RunSpec& spec, const DataSizes& sizes, int ranks,
                              const Device& device, MemoryForecast forecast, int64_t bytes) {
-    constexpr int kRounds = 2; // a rehearsal nearer to the answer knows it better
+    constexpr int kRounds = 2; // a rehearsal closer to the answer is more accurate
     const MicroBatch asked = microBatchOf(spec);
     int64_t samples = 0;
     for (int round = 0; round <= kRounds; ++round) {
@@ -102,11 +102,11 @@ std::string memoryAdvice(const RunSpec& spec, int ranks, int localRanks, const D
     try {
         const auto sizes = workloadOf(spec).dataSizes(spec);
         const int64_t all = device.plugin->memory().free;
-        // What this rank had goes on belonging to it.
+        // The heap that this process has grown stays available to it.
         const int64_t free = device.isCpu() ? all / localRanks + heapBytes() : all;
         return sizes ? advise(withAccumulation(spec, ranks), *sizes, ranks, device, free)
                      : std::string();
-    } catch (const std::exception&) { // not even a rehearsal has room
+    } catch (const std::exception&) { // no room for a rehearsal either
         return {};
     }
 }

@@ -15,28 +15,27 @@ struct FoundBatch {
     MemoryEstimate estimate;
 };
 
-/// The largest micro-batch whose rank needs no more than `bytes`, from `forecast` on. kExhausted:
-/// one sample alone needs more. LibTorch's exceptions come through.
+/// The largest micro-batch with which a rank needs at most `bytes`; the search starts at
+/// `forecast`. kExhausted: a single sample needs more. Passes on LibTorch's exceptions.
 Result<FoundBatch> findBatch(const RunSpec& spec, const DataSizes& sizes, int ranks,
                              const Device& device, MemoryForecast forecast, int64_t bytes);
 
-/// What of so much free memory is to be planned with: the estimate is within a tenth.
+/// The part of the free memory to plan with, as the estimate is accurate to a tenth.
 int64_t safeShare(int64_t freeBytes);
 
-/// The spec with the accumulation that train.global_batch asks for on so many ranks.
+/// The spec with the accumulation that train.global_batch needs on this number of ranks.
 RunSpec withAccumulation(RunSpec spec, int ranks);
 
-/// What a person can change so that a rank needs no more than `bytes`: the micro-batch that would
-/// fit, by findBatch(), or that none does. LibTorch's exceptions come through.
+/// Advice on how a rank can need at most `bytes`: the micro-batch that would fit, by findBatch(),
+/// or that none does. Passes on LibTorch's exceptions.
 std::string whatWouldFit(const RunSpec& spec, const DataSizes& sizes, int ranks,
                          const Device& device, MemoryForecast forecast, int64_t bytes);
 
-/// The same where no micro-batch would. `isModel`: as weights, gradients and optimizer alone need
-/// more.
+/// The advice if no micro-batch fits. `isModel`: weights, gradients and optimizer alone need more.
 std::string whatNeedsLess(const RunSpec& spec, int ranks, bool isModel = false);
 
-/// For a rank that ran out of memory and let go of it: what it needs, what is free, and what fits.
-/// Empty when that cannot be told. Never throws.
+/// For a rank that ran out of memory and has freed it: what it needs, what is free, and what would
+/// fit. Empty when that cannot be estimated. Never throws.
 std::string memoryAdvice(const RunSpec& spec, int ranks, int localRanks, const Device& device);
 
 /// "3.1 MiB"

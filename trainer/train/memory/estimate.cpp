@@ -15,18 +15,19 @@
 namespace rm {
 namespace {
 
-/// Products of numbers that a step may make which is done to see what libraries take.
+/// Limit of multiplications in a rehearsed step that computes, to measure the memory of libraries.
 constexpr double kWorkOnCpu = 3e10;
 constexpr double kWorkOnGpu = 1e14;
 constexpr double kPasses = 3; ///< forward, and backward for inputs and for weights
-/// Tokens, say, that a rehearsal may have at once: small models have much memory for little work.
+/// Limit of tokens (or the like) in a rehearsed batch, as small models need much memory for little
+/// work.
 constexpr int64_t kMostUses = 32768;
-/// Products that may go into micro-batches of other shapes, and how many suffice.
+/// Limit of multiplications for micro-batches of other shapes, and the largest number of these.
 constexpr double kWorkForShapes = 6e10;
 constexpr int64_t kMostShapes = 24;
-/// Of weights, where work is done.
+/// Bytes of weights in a rehearsal that computes.
 constexpr int64_t kMostWeights = int64_t{128} << 20;
-constexpr int64_t kLeast = 4; ///< samples: with one alone some operations take another way
+constexpr int64_t kLeast = 4; ///< samples: with one, some operations use other code
 
 int64_t bytesOf(const Batch& batch) {
     int64_t bytes = 0;
@@ -35,13 +36,13 @@ int64_t bytesOf(const Batch& batch) {
     return bytes;
 }
 
-/// Products of numbers in a step with one sample.
+/// Multiplications in a step with one sample.
 double workOfOne(int64_t parameters, const RunSpec& spec) {
     return kPasses * static_cast<double>(parameters) *
            static_cast<double>(workloadOf(spec).usesPerSample(spec));
 }
 
-/// Of `samples` as many as a device has done with soon.
+/// As many of the `samples` as the device computes quickly.
 int64_t affordable(int64_t samples, double workOfOne, const RunSpec& spec, const Device& device) {
     const double work = device.isCpu() ? kWorkOnCpu : kWorkOnGpu;
     const auto most = std::max<int64_t>(kLeast, kMostUses / workloadOf(spec).usesPerSample(spec));
@@ -49,8 +50,8 @@ int64_t affordable(int64_t samples, double workOfOne, const RunSpec& spec, const
                                std::clamp(static_cast<int64_t>(work / workOfOne), kLeast, most));
 }
 
-/// A model of few layers, short texts and small pictures, whose step is soon done and asks for the
-/// same operations of libraries as the spec's.
+/// A smaller version of the spec, with fewer layers, shorter texts and smaller pictures. Its steps
+/// are fast and call the same library operations.
 RunSpec smallTwin(RunSpec spec, const DataSizes& sizes, const Device& device) {
     constexpr int64_t kFewLayers = 2, kShort = 16, kSmall = 64;
     const auto parameters = [&] {
@@ -67,7 +68,7 @@ RunSpec smallTwin(RunSpec spec, const DataSizes& sizes, const Device& device) {
     return spec;
 }
 
-/// Copies of weights, state and averages, until they are written.
+/// The copies of weights, state and averages until they are written.
 int64_t checkpointBytes(const RunSpec& spec, const MemoryEstimate& fixed, int64_t stateBytes) {
     const int64_t copies = fixed.weights + stateBytes + fixed.average;
     const bool copiesForFiles = workloadOf(spec).hostExtras().copiesForFiles;
@@ -91,9 +92,9 @@ int64_t peakOf(const MemoryTrace& trace) {
     return peak;
 }
 
-/// By how much a CPU's heap grows in steps above their tensors: what libraries allocate for
-/// themselves, and gaps. Such a heap keeps what is freed (see keepFreedMemory()): it is as large
-/// after the steps as in them. It was `before` bytes.
+/// How much a CPU's heap of `before` bytes grows in steps in addition to their tensors, by what
+/// libraries allocate and by gaps. The heap keeps what is freed (see keepFreedMemory()), so its
+/// size after the steps is its peak.
 int64_t growthBeside(const RunSpec& spec, const DataSizes& sizes, int ranks, const Device& device,
                      int64_t samples, int64_t before) {
     const RunSpec twin = smallTwin(spec, sizes, device);
@@ -107,7 +108,7 @@ int64_t growthBeside(const RunSpec& spec, const DataSizes& sizes, int ranks, con
     return std::max<int64_t>(0, heapBytes() - before - rehearsal.restBytes() - peak);
 }
 
-/// Of a rehearsal for so many samples.
+/// The number of samples to rehearse for this many.
 int64_t rehearsedOf(int64_t samples, const Rehearsal& rehearsal, const RunSpec& spec,
                     const Device& device) {
     if (device.isCpu())
@@ -134,7 +135,7 @@ MemoryForecast MemoryForecast::make(const RunSpec& spec, const DataSizes& sizes,
                                     const Device& device, int64_t samples,
                                     const MemoryForecast* earlier) {
     if (device.isCpu() && !earlier)
-        giveFreedMemoryBack(); // what is there after the rehearsal is the rehearsal's
+        giveFreedMemoryBack(); // so that the growth is only the rehearsal's
     const int64_t heap = earlier ? earlier->m_heapBefore : heapBytes();
     const int64_t growth = !device.isCpu() ? 0
                            : earlier       ? earlier->m_heapGrowth
@@ -173,7 +174,7 @@ MemoryEstimate MemoryForecast::at(int64_t samples) const {
     const int64_t idle = m_fixed.step();
     estimate.activations = tensors - idle;
     estimate.program += static_cast<int64_t>(m_gaps * static_cast<double>(estimate.activations));
-    // The last one is written when no step runs any more.
+    // The only checkpoint is then written after the last step.
     if (!m_savesBeside)
         estimate.checkpoint = std::max<int64_t>(0, idle + m_fixed.checkpoint - estimate.step());
     return estimate;

@@ -46,12 +46,12 @@ void addOptions(CLI::App& app, EstimateOptions& options) {
     app.add_option("--ranks", options.ranks, "Ranks of the run; else launch.ranks, or one")
         ->check(CLI::Range(1, kMostRanks));
     app.add_option("--local-ranks", options.localRanks,
-                   "How many of them share this machine; else launch.ranks, or all")
+                   "Ranks on this machine; else launch.ranks, or all")
         ->check(CLI::Range(1, kMostRanks));
     app.add_option("--device", options.device, "auto, cpu or cuda, instead of the spec's")
         ->check(CLI::IsMember({"auto", "cpu", "cuda"}));
     app.add_flag("--json", options.json, "One JSON object");
-    app.add_flag("--advise", options.advise, "When it does not fit, also what would");
+    app.add_flag("--advise", options.advise, "If it does not fit, say what would");
     auto* find = app.add_flag("--find-batch", options.findBatch,
                               "Also the largest train.batch_size or batch_tokens that fits");
     app.add_option("--memory", options.memory,
@@ -69,8 +69,8 @@ Result<Device> openDevice(const RunSpec& spec, const EstimateOptions& options, i
     return device;
 }
 
-/// Ends this process when the other end of the pipe that stdout is was closed: a launch that was
-/// cancelled, or a link that was lost, leaves nothing running.
+/// Ends this process when the reader of its stdout closes the pipe, so that nothing is left running
+/// after a cancelled launch or a lost link.
 void endWithReader() {
     std::thread([] {
         pollfd out{STDOUT_FILENO, 0, 0};
@@ -89,7 +89,7 @@ Result<RunSpec> specFrom(const std::string& path) {
         .map([](const CheckedSpec& checked) { return *checked; });
 }
 
-/// Tells on stderr, every half second as long as it lives, what takes so long.
+/// Shows on stderr, every half second while it lives, what is being done.
 class Patience {
 public:
     explicit Patience(std::string what)
@@ -167,7 +167,7 @@ private:
         m_report.freeBytes = free / m_report.localRanks;
     }
 
-    /// nullopt: there is no room for it.
+    /// nullopt: there is not enough memory for it.
     std::optional<MemoryForecast> rehearse(int64_t free) const {
         if (m_device.isCpu() && free > 0)
             limitMemory(free);

@@ -15,8 +15,8 @@ struct ModelSize {
     bool operator==(const ModelSize&) const = default;
 };
 
-/// Of the model that training would make, found out without memory for it: however large it is.
-/// LibTorch's exceptions come through. No other thread may make tensors meanwhile.
+/// The size of the model that training would make, computed without allocating its memory. Passes
+/// on LibTorch's exceptions. No other thread may make tensors meanwhile.
 ModelSize modelSizeOf(const RunSpec& spec, const DataSizes& sizes, const Device& device);
 
 } // namespace rm

@@ -7,13 +7,13 @@
 namespace rm {
 namespace {
 
-/// So many changes that go together are no coincidence.
+/// Matching changes in a row that prove that two places correspond.
 constexpr size_t kSure = 16;
-/// A loop of one trace may be longer by so many changes.
+/// Changes by which a loop of one trace may be longer.
 constexpr size_t kLongest = 8192;
-/// Both traces may have something of their own at one place, of so many changes.
+/// Changes that both traces may have on their own at one place.
 constexpr size_t kBoth = 48;
-/// Rounded up by allocators.
+/// Allocators round sizes up to this.
 constexpr int64_t kRounding = 512;
 
 /// Where two traces are.
@@ -31,7 +31,7 @@ public:
 
     bool isEnd(Place at) const { return at.few == m_few.size() || at.more == m_more.size(); }
 
-    /// Whether the next change of both can be the same one.
+    /// Whether the next changes of both traces can correspond.
     bool goesTogether(Place at) const {
         const int64_t a = m_few[at.few];
         const int64_t b = m_more[at.more];
@@ -43,7 +43,7 @@ public:
         return least <= size && size <= most;
     }
 
-    /// The next place from which on they agree; the ends when there is none.
+    /// The next place from which the traces agree; their ends when there is none.
     Place meet(Place from) const {
         for (size_t step = 1; step <= kLongest; ++step) {
             const size_t mixed = step <= kBoth ? step : 1;
@@ -74,7 +74,7 @@ private:
     double m_ratio;
 };
 
-/// Goes on to `end`; the highest rise on the way above `level`, which moves along.
+/// Advances `at` to `end` and updates `level`; returns the highest rise above the initial level.
 int64_t riseUntil(size_t end, const MemoryTrace& trace, size_t& at, int64_t& level) {
     const int64_t before = level;
     int64_t highest = level;
@@ -107,7 +107,7 @@ PeakLine::PeakLine(const MemoryTrace& traceOfFew, int64_t few, const MemoryTrace
         const bool onlyFew = next.more == at.more;
         int64_t riseOfFew = riseUntil(next.few, traceOfFew, at.few, now.few);
         int64_t riseOfMore = riseUntil(next.more, traceOfMore, at.more, now.more);
-        if (onlyMore) // one more round of what both do: it is as large in both
+        if (onlyMore) // an extra iteration, as large in the other trace
             riseOfFew = riseOfMore;
         else if (onlyFew)
             riseOfMore = riseOfFew;

@@ -5,15 +5,14 @@
 
 namespace rm {
 
-/// The most memory that a step takes at once, for any number of samples, from its traces at two
-/// numbers.
+/// The peak memory of a step for any number of samples, from its traces at two numbers.
 ///
-/// A step does the same things in the same order whatever it is given, and each block that it
-/// allocates is either as large always or grows in proportion. So the memory at each *moment* of
-/// the step is a straight line over the samples, while the peak, the highest of many such lines, is
-/// not: with few samples it lies where all gradients are there, with many where all activations
-/// are. Hence the two traces are laid side by side, moment by moment. Where one of them does more
-/// (a loop over chunks that goes on for longer) both are followed to where they agree again.
+/// A step does the same things in the same order for any number of samples, and each block that it
+/// allocates has either a constant size or one proportional to the samples. So the memory at each
+/// moment of the step is linear in the samples. The peak, the maximum over all moments, is not:
+/// with few samples it is when all gradients exist, with many when all activations do. Hence the
+/// two traces are aligned moment by moment. If one of them does more (a loop over more chunks),
+/// both are followed to where they agree again.
 class PeakLine {
 public:
     /// `more` > `few` samples.

@@ -46,13 +46,13 @@ Rehearsal::Rehearsal(const RunSpec& spec, const DataSizes& sizes, int ranks, con
     , m_trace(device.at.type())
     , m_world(World::imagined(ranks, device))
     , m_model(workloadOf(spec).makeModel(spec, sizes, m_world)) {
-    // Gradients of such weights get so small that processors compute many times as slowly.
+    // Their gradients would become denormal, with which processors are many times slower.
     at::globalContext().setFlushDenormal(true);
     fill(*m_model);
     m_model->moveTo(device.at);
     m_sync = std::make_unique<GradientSync>(m_world, *m_model, spec.distribution,
                                             spec.optimizer.sharded, [](MetricId) {});
-    // Makes what is made once: the Reducer's buckets, tables, kernels.
+    // Creates what is only created once: the Reducer's buckets, tables, kernels.
     run(workloadOf(m_spec).imagineBatch(spec, 1), nullptr);
 }
 
@@ -65,7 +65,7 @@ void Rehearsal::run(const Batch& onHost, MemoryTrace* trace) {
     const at::Tensor seed = at::ones({}, at::TensorOptions(at::kFloat).device(m_device.at));
     m_sync->beginStep();
     m_trace.take();
-    // The second of several micro-batches finds the gradients of the first; others are as it.
+    // The second micro-batch adds to the gradients of the first; further ones are the same.
     const bool accumulates = m_spec.train.accumulation > 1;
     for (const bool last : {false, true}) {
         if (!last && !accumulates)
@@ -86,7 +86,7 @@ void Rehearsal::run(const Batch& onHost, MemoryTrace* trace) {
 
 MemoryTrace Rehearsal::step(int64_t samples) {
     MemoryTrace trace;
-    if (!m_device.isCpu()) // its libraries try out what is fastest for each new size
+    if (!m_device.isCpu()) // its libraries benchmark algorithms for each new size
         run(workloadOf(m_spec).imagineBatch(m_spec, samples), nullptr);
     run(workloadOf(m_spec).imagineBatch(m_spec, samples), &trace);
     return trace;

@@ -11,17 +11,17 @@
 
 namespace rm {
 
-/// Whether a rehearsal computes what its steps ask for, or only allocates for it: on a CPU, where
-/// that takes milliseconds and next to no memory however large model and samples are.
+/// Whether a rehearsal really computes its steps, or only allocates their tensors. The latter, on a
+/// CPU, takes milliseconds and hardly any memory for any model and number of samples.
 enum class RehearsedWork { kDone, kSkipped };
 
-/// Steps of a run that never takes place: the model, GradientSync and the losses that training
-/// would have, one rank of as many, on the device itself, with data that nobody wrote; of the
-/// update only what travels for it. What they allocate is what training will. Where the work is
-/// done it needs memory for the weights, the gradients and the samples that it is asked for.
+/// Runs steps to find out what training will allocate: with the model, GradientSync and loss of
+/// training, as one of its ranks, on the device itself, with made-up data; of the update only the
+/// communication. If the work is done, it needs memory for weights, gradients and the given
+/// samples.
 ///
-/// LibTorch's exceptions come through, when memory runs out among them. One thread, which has
-/// nothing else computed while a rehearsal lives that skips its work. Changes the default
+/// Passes on LibTorch's exceptions, also when memory runs out. One thread. While a rehearsal that
+/// skips its work lives, this thread must not compute anything else. Changes the default
 /// generators.
 class Rehearsal {
 public:
@@ -31,10 +31,11 @@ public:
     Rehearsal(const Rehearsal&) = delete;
     Rehearsal& operator=(const Rehearsal&) = delete;
 
-    /// The gradients of one step with `samples` a micro-batch.
+    /// Traces the gradients of one step with micro-batches of `samples`.
     MemoryTrace step(int64_t samples);
 
-    /// Steps with Workload::imagineOtherShapes(): heap and libraries keep something for each.
+    /// Runs steps with Workload::imagineOtherShapes(), as heap and libraries keep memory for each
+    /// shape.
     void varyShapes(int64_t samples, int64_t count);
 
     const Model& model() const { return *m_model; }
@@ -42,7 +43,7 @@ public:
     int64_t weightBytes() const; ///< parameters and buffers
     /// All that is there between two steps.
     int64_t restBytes() const { return m_trace.level(); }
-    /// Of what an optimizer keeps one of for every weight that is this rank's to update.
+    /// Bytes of one optimizer state tensor for all weights that this rank updates.
     int64_t stateBytes() const;
 
 private:

@@ -21,23 +21,23 @@ struct BadSample {
     bool operator==(const BadSample&) const = default;
 };
 
-/// What one micro-batch consists of; which tensors it has is between data and model.
+/// One micro-batch. Which tensors it has depends on the workload:
 struct Batch {
     /// gpt: inputs and targets, both int64 (B, T).
-    /// translation: source ids (B, S); which of them are real, bool (B, 1, 1, S); what the decoder
-    /// sees (B, T); its targets without padding (N); their places in B x T (N). An empty mask or
-    /// list of places says that there is no padding; instead of places, targets of all B x T may
-    /// have kIgnoredTarget where there is padding.
+    /// translation: source ids (B, S); a mask of the real ones, bool (B, 1, 1, S); the decoder's
+    /// input (B, T); targets without padding (N); their positions in B x T (N). An empty mask or
+    /// list of positions means that there is no padding. Instead of positions there may be targets
+    /// for all B x T, with kIgnoredTarget for padding.
     /// resnet: pictures as uint8 (B, 3, H, W), channels-last, and classes as int64 (B).
     std::vector<at::Tensor> tensors;
     int64_t targets = 0; ///< what the loss is a mean over: tokens without padding, or pictures
-    std::vector<BadSample> bad{}; ///< left out while it was made
+    std::vector<BadSample> bad{}; ///< samples that were skipped
 };
 
-/// Pins a batch so that its copy to the device waits for nothing; as it is for the CPU.
+/// Pins a batch so that its copy to the device is asynchronous; for the CPU returns it unchanged.
 Batch pinned(Batch batch, at::Device device);
 
-/// Starts the copy of a batch to the device; returns it as it is on the CPU.
+/// Starts the copy of a batch to the device; for the CPU returns it unchanged.
 Batch toDevice(Batch batch, const Device& device);
 
 } // namespace rm

@@ -63,7 +63,7 @@ void Chunks::add(int64_t first, int64_t count) {
         addGradients(logProbabilities, target, first);
 }
 
-/// Softmax minus what was wanted: the gradient of the logits.
+/// The gradient of the logits: softmax minus the target distribution.
 void Chunks::addGradients(const at::Tensor& logProbabilities, const at::Tensor& target,
                           int64_t first) {
     at::Tensor gradient = logProbabilities.exp_();

@@ -13,8 +13,8 @@ struct NormedSum {
     at::Tensor normed;
 };
 
-/// Who reads a NormedSum's `normed`: products of matrices, to which it may come in autocast's
-/// number format at once, or also the residual stream, which stays as wide as it is.
+/// What reads a NormedSum's `normed`: only matrix products, so that it may already have autocast's
+/// dtype, or also the residual stream, whose dtype it then keeps.
 enum class NormedFor { kProducts, kResidual };
 
 /// The last layer: hidden (N, C) -> logits (N, V).
@@ -23,14 +23,14 @@ struct OutputLayer {
     at::Tensor bias;   ///< (V), or undefined; not trained
 };
 
-/// Which targets count in a classifier's loss, and how sure it shall be of them.
+/// Which targets count in a classifier's loss, and its label smoothing.
 struct LossRule {
     int64_t ignoreIndex = -100; ///< targets that count nothing
     double labelSmoothing = 0.0;
 };
 
-/// Operations that a device has in one kernel, with their gradients. Each may return undefined
-/// tensors where it does not cover types or sizes; then ATen's ops are used.
+/// Operations with their gradients that a device has as one kernel. They may return undefined
+/// tensors for types or sizes that they do not cover; then ATen's ops are used.
 struct FusedOps {
     NormedSum (*addLayerNorm)(const at::Tensor& residual, const at::Tensor& delta,
                               const at::Tensor& weight, const at::Tensor& bias, double eps,

@@ -20,8 +20,8 @@ TORCH_API void mkldnn_matmul(const at::Tensor& a, const at::Tensor& b, const at:
                              float beta, float alpha);
 }
 
-// Exported by it as well: the instruction set whose code MKL runs here. Another LibTorch may have
-// another BLAS.
+// Exported by it as well: the instruction set for which MKL runs code here. Weak, as another
+// LibTorch may have another BLAS.
 extern "C" __attribute__((weak)) int mkl_serv_cpu_detect();
 
 namespace rm {
@@ -31,7 +31,7 @@ using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 using MaybeTensor = std::optional<at::Tensor>; // autograd takes no undefined ones
 
-/// Of the instruction sets that MKL has code for: AVX-512, and those above it.
+/// The number of AVX-512 in MKL's list of instruction sets; higher ones include it.
 constexpr int kMklAvx512 = 7;
 
 bool mklUsesAvx512() {
@@ -55,7 +55,7 @@ at::Tensor inOut(const at::Tensor& weight, WeightLayout layout) {
     return layout == WeightLayout::kOutIn ? weight.t() : weight;
 }
 
-/// x times weight, plus bias where there is one; its backward knows of x alone.
+/// x times weight, plus an optional bias; its backward pass computes the gradient of x only.
 struct AffineOfInput : torch::autograd::Function<AffineOfInput> {
     static at::Tensor forward(AutogradContext* ctx, const at::Tensor& x, const at::Tensor& weight,
                               const MaybeTensor& bias, WeightLayout layout) {
@@ -77,7 +77,8 @@ struct AffineOfInput : torch::autograd::Function<AffineOfInput> {
     }
 };
 
-/// Lets `out`, made of `x`, through, and makes the gradients of weight and bias when its own comes.
+/// Passes `out`, made of `x`, on unchanged; its backward pass computes the gradients of weight and
+/// bias.
 struct AffineOfWeight : torch::autograd::Function<AffineOfWeight> {
     static at::Tensor forward(AutogradContext* ctx, at::Tensor out, const at::Tensor& x,
                               const at::Tensor& /*weight*/, const MaybeTensor& bias,
@@ -107,8 +108,8 @@ struct AffineOfWeight : torch::autograd::Function<AffineOfWeight> {
     }
 };
 
-/// In two nodes, so that autograd has the weight's gradient, which has to travel, before it begins
-/// with the input's.
+/// Two autograd nodes, so that the weight's gradient, which has to be communicated, is computed
+/// before the input's.
 at::Tensor affineInTwo(const at::Tensor& x, const at::Tensor& weight, const MaybeTensor& bias,
                        WeightLayout layout) {
     const MaybeTensor addend = bias ? MaybeTensor(bias->detach()) : bias;
@@ -122,8 +123,8 @@ bool goesToOneDnn(const at::Tensor& x, const at::Tensor& weight) {
 
 } // namespace
 
-// Told by the code that each runs and not by the clock: a run that is resumed has to choose the
-// same library again, or its sums differ.
+// Decided by the instruction sets and not by timing, as a resumed run has to use the same library,
+// or its sums would differ.
 GemmLibrary gemmLibrary() {
     static const GemmLibrary library =
         processorHasAvx512() && !mklUsesAvx512() ? GemmLibrary::kOneDnn : GemmLibrary::kAten;

@@ -5,13 +5,13 @@
 
 namespace rm {
 
-/// Who multiplies matrices of float32 on a CPU. ATen calls MKL, which has AVX-512 for processors
-/// that it knows and not for others, an AMD EPYC say; oneDNN, which is in LibTorch as well, has it
-/// for all.
+/// The library for float32 matrix products on a CPU. ATen calls MKL, which uses AVX-512 only on
+/// processors that it knows (not on an AMD EPYC); oneDNN, which is also in LibTorch, uses it on
+/// all.
 enum class GemmLibrary { kAten, kOneDnn };
 
-/// The one that has the better code for this processor: oneDNN where it has AVX-512 and MKL leaves
-/// that unused (1.1 times as fast on Zen 4, 2.2 times on Zen 5), else ATen's. The same always on a
+/// The library with the better code for this processor: oneDNN if it has AVX-512 and MKL does not
+/// use it (1.1 times as fast on Zen 4, 2.2 times on Zen 5), else ATen's. Always the same on a
 /// machine. `packaging/bench G1` measures both.
 GemmLibrary gemmLibrary();
 

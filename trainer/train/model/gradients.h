@@ -13,8 +13,8 @@ std::vector<at::Tensor> gradientsOf(const std::vector<at::Tensor>& values);
 /// L2 norm of all elements of all tensors, a scalar on their device: no wait.
 at::Tensor normOf(const std::vector<at::Tensor>& tensors);
 
-/// What gradients of L2 norm `norm` are to be divided by so that it becomes `clip` at most:
-/// max(1, (norm + 1e-6) / clip), the inverse of the factor of torch.nn.utils.clip_grad_norm_.
+/// The divisor that reduces gradients with L2 norm `norm` to at most `clip`: max(1, (norm + 1e-6) /
+/// clip), the inverse of the factor of torch.nn.utils.clip_grad_norm_.
 at::Tensor clippingDivisor(const at::Tensor& norm, double clip);
 
 /// Holds every element between -limit and limit, as torch.nn.utils.clip_grad_value_.

@@ -26,12 +26,12 @@ struct Buffer {
     at::Tensor value;
 };
 
-/// A network that can be trained: all that the loop, the optimizer and checkpoints know of it.
+/// The interface of a trainable network for the loop, the optimizer and checkpoints.
 class Model {
 public:
     virtual ~Model() = default;
 
-    /// In order of use in the forward pass, so that gradients arrive in reverse order.
+    /// In the order of their use in the forward pass; gradients arrive in reverse order.
     const std::vector<Parameter>& parameters() const { return m_parameters; }
 
     /// Saved and broadcast with the parameters.
@@ -48,7 +48,7 @@ public:
     virtual at::Tensor loss(const Batch& batch, bool training) = 0;
 
     /// `ask` is called with a parameter's index before a forward pass reads its value, and may
-    /// change it; empty: nobody is asked. Whoever reads parameters() does not ask.
+    /// change the value; empty: no call. parameters() does not call it.
     void setBeforeUse(std::function<void(size_t)> ask) { m_beforeUse = std::move(ask); }
 
     /// config.json as the Python libraries read it.

@@ -28,7 +28,7 @@ void setRandomState(at::Device device, const at::Tensor& state) {
     generator.set_state(state);
 }
 
-/// The random numbers of an earlier time, for as long as this lives.
+/// Restores an earlier state of the generator while it lives.
 class Replayed {
 public:
     Replayed(at::Device device, const at::Tensor& state)
@@ -50,7 +50,7 @@ private:
     at::Tensor m_now;
 };
 
-/// Autocast as it was at an earlier time. The backward pass runs outside of the forward's scope,
+/// Restores an earlier autocast state, as the backward pass runs outside of the forward's scope,
 /// and for a GPU on another thread.
 class AutocastAgain {
 public:

@@ -8,8 +8,9 @@
 
 namespace rm {
 
-/// block(x), without keeping what lies inside: the backward pass runs `block` once more, with the
-/// same random numbers and under the same autocast, so that gradients are those of block(x).
+/// Activation checkpointing: block(x) without keeping its activations. The backward pass runs
+/// `block` again with the same random numbers and autocast state, so that gradients are those of
+/// block(x).
 ///
 /// `parameters` are all tensors with gradients that `block` reads besides x: leaves, or results of
 /// earlier operations. `block` must be a function of these and of the device's default generator

@@ -37,7 +37,7 @@ GradScaler::GradScaler(at::Device device, bool scalesLoss, Mode mode)
 
 at::Tensor GradScaler::seed(const at::Tensor& loss, double weight) const {
     const at::NoGradGuard noGrad;
-    return at::sub(loss, loss).add_(m_scale, weight); // 0, or NaN of what is not finite
+    return at::sub(loss, loss).add_(m_scale, weight); // 0, or NaN if `loss` is not finite
 }
 
 at::Tensor GradScaler::seed(const at::Tensor& loss, const at::Tensor& weight) const {
@@ -94,7 +94,7 @@ at::Tensor GradScaler::update(Optimizer& optimizer, double lr, double clip, doub
 }
 
 bool GradScaler::seenShut() const {
-    // The device may be writing it.
+    // Atomic, as the device may be writing it.
     auto* seen = static_cast<float*>(m_seen.data_ptr());
     return m_mode == Mode::kStaysShut && std::atomic_ref(*seen).load() != 0;
 }
@@ -105,7 +105,7 @@ bool GradScaler::isShut() const {
 
 void GradScaler::open() {
     const at::NoGradGuard noGrad;
-    m_skippedAtOpen = skipped(); // waits: what is queued may still write m_seen
+    m_skippedAtOpen = skipped(); // waits, as queued work may still write m_seen
     m_foundInf.zero_();
     m_seen.zero_();
 }

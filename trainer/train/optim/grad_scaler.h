@@ -8,16 +8,16 @@
 
 namespace rm {
 
-/// Keeps updates from being made of numbers that are not finite, and with float16 the loss scaled
-/// so that its gradients are. It decides on the device, the host waits for nothing; and from the
-/// global gradient norm, so that all ranks decide alike without a word to each other.
+/// Prevents updates with non-finite gradients and, with float16, scales the loss to fit them into
+/// its range. It decides on the device, so the host never waits, and by the global gradient norm,
+/// so that all ranks decide alike without communication.
 ///
-/// Loss scale as torch.amp.GradScaler's: 65536, twice after 2000 finite steps on end, half after
-/// one that is not.
+/// The loss scale is as in torch.amp.GradScaler: 65536 at first, doubled after 2000 consecutive
+/// finite steps, halved after one that is not.
 class GradScaler {
 public:
     enum class Mode {
-        kSkips,     ///< leaves out the update of a step that is not finite
+        kSkips,     ///< skips the update of a non-finite step
         kStaysShut, ///< and all updates from then on, until open()
     };
     GradScaler(at::Device device, bool scalesLoss, Mode mode);
@@ -25,18 +25,18 @@ public:
     bool scalesLoss() const { return m_scalesLoss; }
     Mode mode() const { return m_mode; }
 
-    /// The gradient of `loss` with which backward() begins: `weight` times the loss scale; NaN when
-    /// the loss is not finite, which then no rank's gradients are after they were summed.
+    /// The seed for backward(): `weight` times the loss scale. NaN when the loss is not finite, so
+    /// that the summed gradients of all ranks are not finite either.
     at::Tensor seed(const at::Tensor& loss, double weight) const;
     /// The same with a weight on the device, a float32 scalar.
     at::Tensor seed(const at::Tensor& loss, const at::Tensor& weight) const;
 
-    /// The learning rate of the updates from now on, on the device, where a recorded update() finds
-    /// it; that one's own does not count any more.
+    /// Sets the learning rate of further updates on the device, for recorded updates. The `lr` of
+    /// update() is then ignored.
     void setLr(double lr);
 
-    /// One step: norm, clipping by value and by norm (each 0: off), update. Returns the norm before
-    /// clipping, a float32 scalar on the device.
+    /// One step: computes the norm, clips by value and by norm (each 0: off), updates. Returns the
+    /// norm before clipping, a float32 scalar on the device.
     at::Tensor update(Optimizer& optimizer, double lr, double clip, double clipValue);
 
     /// Whether an update was held back since open(), as far as the host knows without waiting: the
@@ -53,7 +53,7 @@ public:
     /// What a checkpoint keeps.
     struct State {
         double lossScale = kFirstScale;
-        int64_t finiteSteps = 0; ///< on end, towards the next growth
+        int64_t finiteSteps = 0; ///< consecutive, until the scale grows
         int64_t skipped = 0;
         bool operator==(const State&) const = default;
     };
@@ -72,7 +72,7 @@ private:
     at::Tensor m_scale;       ///< float32 scalars, all of them
     at::Tensor m_inverse;     ///< of m_scale
     at::Tensor m_finiteSteps; ///< int32
-    at::Tensor m_foundInf;    ///< 1: this step's update is held back
+    at::Tensor m_foundInf;    ///< 1: skip this step's update
     at::Tensor m_skipped;
     at::Tensor m_lr;   ///< undefined until setLr()
     at::Tensor m_seen; ///< m_foundInf on the host, some time later

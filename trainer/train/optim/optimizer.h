@@ -20,7 +20,7 @@ class GradientSync;
 struct NamedTensor {
     std::string name;
     at::Tensor tensor;
-    bool isLive = true; ///< the next step changes it; else nobody but the holder knows it
+    bool isLive = true; ///< shared with training, changed by the next step
 };
 
 /// What a file must have to be loaded.
@@ -39,14 +39,14 @@ class Optimizer {
 public:
     virtual ~Optimizer() = default;
 
-    /// Of the gradients that step() will take what this rank has. They share storage.
+    /// This rank's part of the gradients that step() will use. They share storage.
     virtual std::vector<at::Tensor> gradients() const = 0;
 
     /// Global L2 norm of the gradients, a float32 scalar on the device. Waits for no device.
     virtual at::Tensor gradientNorm() const = 0;
 
-    /// One update, of which a part may remain to be done by the model's next forward pass, or
-    /// GradientSync::settle(). Waits for no device.
+    /// One update. Parts of it may be completed only by the model's next forward pass or
+    /// GradientSync::settle(). Does not wait for the device.
     virtual void step(double lr, const UpdateGate& gate = {}) = 0;
 
     /// Its tensors in the model's order, as "PARAMETER.exp_avg" and the like: torch.optim's names,
@@ -58,8 +58,8 @@ public:
     virtual void loadState(const TensorSource& source) = 0;
 };
 
-/// The one that the spec names. The model must be on its device. `sync` brings the gradients; null
-/// alone, when they are where autograd leaves them. All that is referred to must outlive it.
+/// Makes the optimizer that the spec names. The model must be on its device. `sync` provides the
+/// gradients; null with one rank, which uses autograd's. Everything referred to must outlive it.
 std::unique_ptr<Optimizer> makeOptimizer(const Model& model, const RunSpec::Optimizer& settings,
                                          const World& world, GradientSync* sync);
 

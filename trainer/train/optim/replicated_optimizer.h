@@ -8,8 +8,9 @@ namespace rm {
 
 class GradientBuckets;
 
-/// Every rank keeps the whole state and computes the same update from the same gradients: bucket by
-/// bucket, of some only when the next forward pass needs them and their gradients are there.
+/// Every rank keeps the whole state and computes the same update from the same gradients, bucket by
+/// bucket. Some buckets are updated only when the next forward pass needs them and their gradients
+/// have arrived.
 class ReplicatedOptimizer final : public Optimizer {
 public:
     /// `sync`: null alone.

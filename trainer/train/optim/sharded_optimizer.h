@@ -22,7 +22,7 @@ public:
     void loadState(const TensorSource& source) override;
 
 private:
-    /// What of a parameter lies in this rank's shard of a bucket.
+    /// The part of a parameter that lies in this rank's shard of a bucket.
     struct Piece {
         size_t bucket;
         int64_t offset, size; ///< in the shard, elements

@@ -11,12 +11,12 @@
 
 namespace rm {
 
-/// How a step's update is changed on the device, without the host knowing. Float32 scalars; one
-/// that is undefined changes nothing.
+/// Changes to a step's update that are decided on the device. Float32 scalars; an undefined one
+/// changes nothing.
 struct UpdateGate {
     at::Tensor divisor; ///< gradients are divided by it first
     at::Tensor skip;    ///< 1: no update at all
-    at::Tensor lr{};    ///< instead of the host's: a recorded update reads it anew each time
+    at::Tensor lr{};    ///< replaces the host's; read again at each replay
 };
 
 /// Tensors that are updated alike. Lists of equal length.
@@ -31,7 +31,7 @@ struct UpdateGroup {
 ///   adamw  torch.optim.AdamW: decoupled weight decay
 ///   adam   torch.optim.Adam: weight decay added to the gradient
 ///   sgd    torch.optim.SGD, dampening 0: momentum, plain or Nesterov's; weight decay added to the
-///          gradient. A buffer of zeros does at its first update what torch's first one does.
+///          gradient. A zero buffer gives the same first update as torch's.
 class UpdateRule {
 public:
     virtual ~UpdateRule() = default;

@@ -11,8 +11,8 @@
 namespace rm {
 namespace {
 
-/// The elements of a dense tensor as they lie in memory. ATen's fused kernels take four times as
-/// long for a channels-last tensor on a CPU: they copy it to and fro.
+/// A flat view of a dense tensor in memory order. ATen's fused kernels take four times as long for
+/// a channels-last tensor on a CPU, as they copy it back and forth.
 at::Tensor asLine(const at::Tensor& dense) {
     return dense.detach().as_strided({dense.numel()}, {1});
 }

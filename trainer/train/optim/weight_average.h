@@ -6,9 +6,9 @@
 namespace rm {
 
 /// Exponential moving average of the weights: after every step average += (1 - decay) * (weight -
-/// average), from the weights before the first step on. As torch.optim.swa_utils.AveragedModel with
-/// get_ema_multi_avg_fn(decay) that was also updated once before the first step. Buffers are not
-/// averaged. Every rank keeps the same.
+/// average), starting with the weights before the first step. Equal to
+/// torch.optim.swa_utils.AveragedModel with get_ema_multi_avg_fn(decay) that was also updated once
+/// before the first step. Buffers are not averaged. Every rank keeps the same average.
 class WeightAverage {
 public:
     /// Begins with the weights as they are, on their device.
@@ -16,7 +16,7 @@ public:
 
     /// Waits for no device.
     void update();
-    /// As if made now, in the same tensors.
+    /// Starts again with the current weights, in the same tensors.
     void restart();
 
     /// The averages under the parameters' names, sharing storage.

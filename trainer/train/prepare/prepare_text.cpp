@@ -28,7 +28,7 @@ Result<std::vector<std::string>> findInputs(const PrepareOptions& options) {
     return files;
 }
 
-/// A model that is learnt here is kept beside the shard, for whoever reads it.
+/// A tokenizer that is learnt here is saved beside the shard.
 Result<std::unique_ptr<Tokenizer>> tokenizerFor(const PrepareOptions& options,
                                                 const std::vector<std::string>& files) {
     if (options.tokenizer == "bytes")

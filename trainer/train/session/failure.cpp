@@ -64,7 +64,7 @@ void reportFailure(const Ending& ending, const TorchrunEnvironment& environment,
     };
     const std::string text =
         report.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
-    // Best effort: the disk may be what failed. stderr has said it already.
+    // Best effort, as the disk may be what failed. The error is on stderr already.
     static_cast<void>(
         writeFileAtomically(runDir + "/failure-" + rankName(environment.rank) + ".json", text));
 }

@@ -9,7 +9,7 @@
 
 namespace rm {
 
-/// How a rank ends on an exception: peer lost, out of memory, or a fault of ours.
+/// The exit code for an exception: peer lost, out of memory, or an internal error.
 Ending endingOf(const std::exception& error);
 Ending endingOf(const Error& error);
 
@@ -17,7 +17,7 @@ Ending endingOf(const Error& error);
 void reportFailure(const Ending& ending, const TorchrunEnvironment& environment,
                    const std::string& runDir);
 
-/// Whether the agent shall take it as a failure rather than as an ending that was asked for.
+/// Whether the exit code is a failure, and not an ending that was requested.
 bool isFailure(ExitCode code);
 
 } // namespace rm

@@ -13,7 +13,7 @@
 
 namespace rm {
 
-/// What a rank has before it can train: who it is, what it shall do, where it reports. One per
+/// What a rank needs before it can train: its placement, the spec, and where it reports. One per
 /// process; made by openSession().
 struct Session {
     Options options;
@@ -29,14 +29,14 @@ struct Session {
     void event(Severity severity, const char* code, const std::string& message, int64_t step) const;
 };
 
-/// Reads the spec, opens journal and board, picks the device. The caller then tells the device how
-/// the spec wants to compute (configureDevice()) and joins `world`, which waits for other ranks.
+/// Reads the spec, opens journal and board, chooses the device. The caller then sets the device's
+/// numerics (configureDevice()) and joins `world`, which waits for the other ranks.
 Result<Session> openSession(Options options, TorchrunEnvironment environment);
 
-/// The spec in a file, checked.
+/// Reads and checks the spec in a file.
 Result<RunSpec> readSpec(const std::string& path);
 
-/// Threads for ATen in each of so many ranks on this machine.
+/// ATen's number of threads in a rank, for this number of ranks on the machine.
 int threadsPerRank(const RunSpec& spec, int localRanks);
 
 /// "rank-00003"

@@ -47,7 +47,7 @@ private:
 
     const size_t m_mask;
     const std::unique_ptr<T[]> m_slots;
-    // Each thread's own things on lines of their own, with what it last saw of the other's.
+    // Each thread's index and its cached copy of the other's are on their own cache line.
     alignas(kCacheLine) std::atomic<size_t> m_tail{0};
     size_t m_knownHead = 0;
     alignas(kCacheLine) std::atomic<size_t> m_head{0};

@@ -31,7 +31,7 @@ void Telemetry::log(const MetricDef& own, double value) {
         m_ownValues[idOf(own)] = static_cast<float>(value);
 }
 
-/// Made of the name, so that all ranks number a metric alike, whatever each logs and in which
+/// Derived from the name, so that all ranks give a metric the same id, whatever they log in which
 /// order.
 MetricId Telemetry::idOf(const MetricDef& own) {
     const auto known = m_ownIds.find(own.name);
@@ -54,7 +54,7 @@ MetricId Telemetry::idOf(const MetricDef& own) {
         m_own.back().id = id;
         m_own.back().clock = MetricClock::kStep;
     }
-    // By the same way as its values, so that none comes before it.
+    // Through the same ring as its values, so that none is written before it.
     put({static_cast<int64_t>(index), 0.0f, kRegistered});
     m_ownIds.emplace(own.name, id);
     return id;
@@ -66,7 +66,7 @@ void Telemetry::endStep(int64_t step, bool withOwn) {
             push(id, value);
         m_ownValues.clear();
     }
-    // The time rides in an item of its own, so that items stay at 16 bytes.
+    // The time is a separate item, so that items stay at 16 bytes.
     put({wallNowNs(), 0.0f, kWallTime});
     put({step, 0.0f, kEndOfStep});
 }
@@ -128,7 +128,7 @@ void Telemetry::drainLoop() {
 }
 
 void Telemetry::drainOnce(std::vector<Record>& records) {
-    // Values first: a command's record then follows the step at whose end it took effect.
+    // Values first, so that a command's record follows the step after which it took effect.
     for (Item item; m_ring.pop(item);)
         take(item);
     for (const Record& record : records)

@@ -15,9 +15,9 @@
 
 namespace rm {
 
-/// A rank's way into its journal. The training thread pushes; a thread of its own encodes and
-/// writes, so that neither disk nor encoder ever delays a step. What was pushed is handed to the
-/// kernel within kFlushMs; nothing is dropped, also not when the disk is full for a while.
+/// Writes a rank's journal. The training thread pushes; a separate thread encodes and writes, so
+/// that neither disk nor encoder delays a step. Pushed values reach the kernel within kFlushMs;
+/// nothing is dropped, even when the disk is full for a while.
 class Telemetry {
 public:
     static constexpr int64_t kFlushMs = 50;
@@ -28,14 +28,13 @@ public:
     // The training thread alone.
     /// Adds a value to the record that endStep() closes. About 10 ns.
     void push(MetricId metric, float value) { put({0, value, metric}); }
-    /// The same for a metric of the run's own, which needs a name, and a description of how it is
-    /// to be shown, and nothing else anywhere: its first value registers it (`own.id` and
-    /// `own.clock` are not looked at: a rank's values stand at its steps). The name must be valid
-    /// and none of Ringmaster's own. Of the values since the last logged step the newest is kept,
-    /// and of a metric of run scope those of rank 0 alone.
+    /// The same for a metric of the run's own, which only needs a name and a description of how to
+    /// show it; its first value registers it. `own.id` and `own.clock` are ignored, as a rank's
+    /// values belong to its steps. The name must be valid and not one of Ringmaster's own. Only the
+    /// newest value since the last logged step is kept, and for run scope only rank 0's.
     void log(const MetricDef& own, double value);
-    /// Closes the record of the values pushed since the last: one Samples. `withOwn`: with what
-    /// was logged, which belongs to the step that is under way and to no earlier one.
+    /// Closes a Samples record with the values pushed since the last one. `withOwn`: include the
+    /// run's own metrics, which belong to the current step and not to an earlier one.
     void endStep(int64_t step, bool withOwn = true);
 
     /// Any thread. Records keep their order among each other.

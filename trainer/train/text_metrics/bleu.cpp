@@ -44,8 +44,8 @@ std::u32string partPunctuation(std::u32string_view text) {
     return out;
 }
 
-/// Where `matches(a, b)` holds for neighbours: `before`, a, a space, b, `after`; goes on behind b,
-/// as a regular expression of two characters does.
+/// Replaces neighbours for which `matches(a, b)` holds by `before`, a, a space, b, `after`, and
+/// continues after b, as a regular expression of two characters does.
 template <class Matches>
 std::u32string partPairs(std::u32string_view text, std::u32string_view before,
                          std::u32string_view after, Matches matches) {

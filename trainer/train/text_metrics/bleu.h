@@ -10,8 +10,8 @@ namespace rm {
 
 inline constexpr size_t kBleuOrder = 4;
 
-/// What BLEU of a corpus follows from (Papineni et al. 2002). Counts of parts of a corpus add up
-/// to those of the whole.
+/// The counts from which BLEU of a corpus is computed (Papineni et al. 2002). The counts of parts
+/// of a corpus can be added.
 struct BleuCounts {
     int64_t hypothesisWords = 0;
     int64_t referenceWords = 0;

@@ -35,7 +35,7 @@ void addSentence(ChrfCounts& counts, std::string_view hypothesis, std::string_vi
     const std::u32string theirs = withoutSpace(reference);
     for (size_t order = 1; order <= kChrfOrder; ++order) {
         const int64_t possible = countOf(theirs, order);
-        // n-grams longer than the reference are not held against the hypothesis.
+        // n-grams longer than the reference do not count against the hypothesis.
         counts.hypothesis[order - 1] += possible > 0 ? countOf(ours, order) : 0;
         counts.reference[order - 1] += possible;
         const CharacterNgrams known = ngramsOf(theirs, order);

@@ -9,8 +9,8 @@ namespace rm {
 
 inline constexpr size_t kChrfOrder = 6;
 
-/// What chrF of a corpus follows from (Popović 2015), by length of the n-gram of characters, white
-/// space left out. Counts of parts of a corpus add up to those of the whole.
+/// The counts from which chrF of a corpus is computed (Popović 2015), by length of the character
+/// n-gram, without white space. The counts of parts of a corpus can be added.
 struct ChrfCounts {
     std::array<int64_t, kChrfOrder> hypothesis{};
     std::array<int64_t, kChrfOrder> reference{};

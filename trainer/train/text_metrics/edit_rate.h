@@ -6,9 +6,9 @@
 
 namespace rm {
 
-/// What an error rate of a corpus follows from: the insertions, deletions and substitutions between
-/// hypotheses and references (Levenshtein 1966). Counts of parts of a corpus add up to those of
-/// the whole.
+/// The counts from which an error rate of a corpus is computed: insertions, deletions and
+/// substitutions between hypotheses and references (Levenshtein 1966). The counts of parts of a
+/// corpus can be added.
 struct EditCounts {
     int64_t edits = 0;
     int64_t reference = 0; ///< words or characters
@@ -22,8 +22,8 @@ void addWords(EditCounts& counts, std::string_view hypothesis, std::string_view 
 /// The same by code points.
 void addCharacters(EditCounts& counts, std::string_view hypothesis, std::string_view reference);
 
-/// Edits by the length of the references, 0 and up: WER of words, CER of characters. Against
-/// nothing, each edit counts as one of one.
+/// Edits divided by the length of the references, 0 and up: WER of words, CER of characters. An
+/// empty reference counts as length 1.
 double errorRate(const EditCounts& counts);
 
 } // namespace rm

@@ -10,7 +10,7 @@
 
 namespace rm {
 
-/// A Hugging Face config.json that is being read, and all that our models cannot be of it.
+/// Reads a Hugging Face config.json and collects everything that our models do not support.
 class ForeignConfig {
 public:
     ForeignConfig(const Json& json, std::string source)
@@ -23,12 +23,12 @@ public:
     double real(const char* key, double ifAbsent) const;
     bool isTrue(const char* key) const;
 
-    /// Notes `what` unless it holds.
+    /// Notes `what` as unsupported unless the condition holds.
     void demand(bool holds, const std::string& what);
-    /// Of a text that, when it is there, must be one of these; ours is the first.
+    /// Checks a string that, if present, must be one of these; the first is ours.
     void demandText(const char* key, std::initializer_list<const char*> allowed);
 
-    /// All of it, for what has another form.
+    /// The whole document, for values of another form.
     const Json& json() const { return m_json; }
     const std::string& source() const { return m_source; }
 
@@ -41,9 +41,8 @@ private:
     std::string m_wrong;
 };
 
-/// A spec for what a Hugging Face config.json describes (that of a Workload with its configType()),
-/// everything else as it stands in `spec`. kInvalid names `source` and what it asks for that our
-/// models do not have.
+/// `spec` with the model that a Hugging Face config.json describes (of a Workload with its
+/// configType()). kInvalid names `source` and what our models do not support.
 Result<RunSpec> specOfConfig(const std::string& config, RunSpec spec, const std::string& source);
 
 } // namespace rm

@@ -34,7 +34,7 @@ std::string joined(const char* words, const std::vector<std::string>& names) {
     return text;
 }
 
-/// Everything that keeps `weights` from being the model's, in words; empty: nothing.
+/// A text that lists why `weights` do not fit the model; empty: they do.
 std::string mismatches(const std::map<std::string, at::Tensor>& targets, const Weights& weights) {
     std::vector<std::string> missing, extra, misshapen;
     std::set<std::string> known;

@@ -7,29 +7,29 @@
 #include <initializer_list>
 #include <string>
 
-// What makes weights from elsewhere those of a model; what is special to a family of models is in
-// its Workload.
+// Converts weights of other programs to a model's. What is special to a family of models is in its
+// Workload.
 namespace rm {
 
 /// nullptr: there is none.
 Weight* findWeight(Weights& weights, const std::string& name);
 
-/// Removes weights whose names end so.
+/// Removes weights whose names have this ending.
 void dropEndings(Weights& weights, std::initializer_list<const char*> endings);
 
-/// Makes `copy` and `kept` one tensor called `kept`; either may be missing. kInvalid when they
-/// differ.
+/// Merges the tied tensors `copy` and `kept` into one called `kept`; either may be missing.
+/// kInvalid when they differ.
 Result<void> untie(Weights& weights, const std::string& kept, const std::string& copy,
                    const std::string& source);
 
 /// Rows of the tensor called `name`; kInvalid when there is none.
 Result<int64_t> rowsOf(const Weights& weights, const std::string& name, const std::string& source);
 
-/// Without `module.` (DataParallel) and `_orig_mod.` (torch.compile) before all names.
+/// Strips the prefixes `module.` (DataParallel) and `_orig_mod.` (torch.compile) from all names.
 Weights withoutWrappers(Weights weights);
 
-/// Copies `weights` into the model, converting number formats. kInvalid names every tensor that is
-/// missing, not the model's, or of another shape; the model is then as it was.
+/// Copies `weights` into the model, converting dtypes. kInvalid names every tensor that is missing,
+/// unknown or of another shape; the model is then unchanged.
 Result<void> fillModel(const Model& model, const Weights& weights, const std::string& source);
 
 } // namespace rm

@@ -12,15 +12,14 @@
 
 namespace rm {
 
-/// A model that learns to go on with text. A batch is token ids and the tokens that follow them,
-/// both (B, T).
+/// A causal language model. A batch is token ids and the tokens that follow them, both (B, T).
 class LanguageModel : public Model {
 public:
-    /// generation_config.json: what generate() of transformers goes by.
+    /// generation_config.json: the settings for transformers' generate().
     virtual std::string generationJson(int64_t maxTokens, const Sampling& sampling) const = 0;
 
-    /// Continues `prompt` by `count` tokens drawn with `generator` alone; disturbs no other
-    /// random state.
+    /// Continues `prompt` by `count` tokens drawn with `generator` alone; changes no other random
+    /// state.
     virtual std::vector<int32_t> generate(std::vector<int32_t> prompt, int64_t count,
                                           const Sampling& sampling, at::Generator generator) = 0;
 };

@@ -20,8 +20,8 @@ namespace {
 
 constexpr uint64_t kSampleStream = 0x73616d70; // keeps samples apart from other seeds
 
-/// A file of the checkpoint that the run goes on from, else of model.start_from; empty when there
-/// is none. Rank 0's counts.
+/// A file of the checkpoint that the run resumes from, else of model.start_from; empty when there
+/// is none. Only rank 0's result is used.
 std::string textOfStart(const Session& session, const char* file) {
     const std::string& checkpoint = session.options.startFrom;
     if (!checkpoint.empty())
@@ -29,7 +29,8 @@ std::string textOfStart(const Session& session, const char* file) {
     return session.world.isFirst() ? startText(session.spec, file) : std::string();
 }
 
-/// What makes up the tokenizer, where a checkpoint or model.start_from decides it; rank 0's counts.
+/// The serialized tokenizer, if a checkpoint or model.start_from determines it. Only rank 0's
+/// result is used.
 std::string knownTokenizer(const Session& session) {
     const char* file = tokenizerModelFile(session.spec.data);
     const bool isNamed =
@@ -37,8 +38,7 @@ std::string knownTokenizer(const Session& session) {
     return file && !isNamed ? textOfStart(session, file) : std::string();
 }
 
-/// What lay beside the run's tokenizer where that is of elsewhere; none on other ranks than the
-/// first.
+/// The files beside the tokenizer if it comes from elsewhere. Only on rank 0.
 TextFiles besideTokenizer(const Session& session) {
     const RunSpec& spec = session.spec;
     if (!tokenizerModelFile(spec.data) || !session.world.isFirst())
@@ -51,13 +51,13 @@ TextFiles besideTokenizer(const Session& session) {
             const bool isFolder = std::filesystem::is_directory(path, ignored);
             const bool isTokenizer = source == &spec.data.tokenizerFile && !isFolder;
             if (isTokenizer && path.filename() != tokenizerModelFile(spec.data))
-                return {}; // of another name, it may lie beside another one's files
+                return {}; // with another name, files beside it may not be its own
             return filesBesideTokenizer((isFolder ? path : path.parent_path()).string());
         }
     return {};
 }
 
-/// The embedding's rows: the weights that a run starts from may have some for padding.
+/// Rows of the embedding. The weights that a run starts from may have rows of padding.
 Result<int64_t> rowsOf(const Session& session, int64_t vocabSize) {
     if (session.spec.model.startFrom.empty() && session.options.startFrom.empty())
         return vocabSize;

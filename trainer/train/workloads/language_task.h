@@ -7,7 +7,7 @@
 
 namespace rm {
 
-/// A model that learns to go on with text.
+/// Trains a causal language model.
 class LanguageTask final : public Task {
 public:
     static Result<std::unique_ptr<Task>> create(const Session& session,
@@ -24,7 +24,7 @@ private:
     LanguageTask(const Session& session, TextData data, const LanguageWorkload& workload);
 
     TextData m_data;
-    TextFiles m_besideTokenizer; ///< of a tokenizer.json that came with others, on rank 0
+    TextFiles m_besideTokenizer; ///< files that came with a tokenizer.json, on rank 0
     TextBatches m_batches;
     std::unique_ptr<LanguageModel> m_model;
 };

@@ -14,7 +14,7 @@ namespace rm {
 
 namespace {
 
-/// Of a tokenizer that is not learnt from the texts.
+/// The vocabulary of a tokenizer that is not learnt from the texts.
 Result<DataSizes> sizesOfTokenizer(const RunSpec& spec) {
     const char* name = tokenizerModelFile(spec.data);
     const auto model = spec.data.tokenizerFile.empty() ? Result<std::string>(startText(spec, name))

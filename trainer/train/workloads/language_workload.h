@@ -6,7 +6,7 @@
 
 namespace rm {
 
-/// What models have in common that go on with text: data, task, sizes and made-up batches.
+/// What the workloads of causal language models share: data, task, sizes and made-up batches.
 class LanguageWorkload : public Workload {
 public:
     Result<std::unique_ptr<Task>> makeTask(const Session& session) const override;

@@ -7,7 +7,7 @@
 
 namespace rm {
 
-// One for each folder beside this file; the row that it is listed with is in registry.cpp.
+// One for each folder beside this file, listed in registry.cpp.
 const Workload& gptWorkload();
 const Workload& llamaWorkload();
 const Workload& translationWorkload();
@@ -22,8 +22,8 @@ const Workload& workloadOf(const RunSpec& spec);
 /// Threads of a rank that read ahead: data.workers, or what suits the kind of data.
 int64_t readersOf(const RunSpec& spec, const Device& device, int localRanks);
 
-/// Tells the device, and whoever asks for its fused operations, how this spec wants to compute.
-/// Before the ranks meet.
+/// Sets the device's numerics and the fused operations to what the spec asks for. Before the ranks
+/// meet.
 void configureDevice(const Device& device, const RunSpec& spec, const std::string& traceFolder);
 
 } // namespace rm

@@ -51,7 +51,7 @@ target_sources(rm_train PRIVATE
     workloads/translation/translation_task.cpp
     workloads/translation/workload.cpp
     workloads/workload.cpp)
-# As model/cpu/gelu_rows.cpp.
+# Compiled like model/cpu/gelu_rows.cpp.
 set_source_files_properties(workloads/llama/cpu/llama_rows.cpp PROPERTIES SKIP_PRECOMPILE_HEADERS ON
     COMPILE_OPTIONS "-O3;-mavx2;-mfma;-ffinite-math-only;-fno-signed-zeros")
 set_source_files_properties(workloads/llama/cpu/llama_kernels.cpp PROPERTIES

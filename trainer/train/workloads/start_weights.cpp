@@ -17,8 +17,8 @@
 namespace rm {
 namespace {
 
-/// Rows that pad an embedding to a size that computes faster, or that were kept for tokens to come:
-/// at most so many, or this share of all.
+/// Limits for extra rows of an embedding, which pad it to a faster size or are reserved for new
+/// tokens: this number, or this share of all rows.
 constexpr int64_t kMostPadding = 1024;
 constexpr int64_t kPaddingShare = 16;
 
@@ -38,8 +38,7 @@ std::string valueOf(const SpecFieldRef& ref) {
     return text ? "\"" + **text + "\"" : std::string();
 }
 
-/// Fields of [model] that say what tensors there are; the others may differ from one run to the
-/// next.
+/// Fields of [model] that determine the tensors; the others may differ between runs.
 bool isOfTensors(const SchemaRow& row, const RunSpec& spec) {
     constexpr std::array<std::string_view, 3> kOthers = {"model.start_from", "model.dropout",
                                                          "model.context"};
@@ -53,7 +52,7 @@ RunSpec spelledOut(RunSpec spec) {
     return spec;
 }
 
-/// A folder of torchvision's or timm's has no sizes to compare but its name.
+/// Folders of torchvision and timm have no sizes to compare, only the model's name.
 Result<RunSpec> specThere(const RunSpec& spec, const std::string& config) {
     const auto json = parseJson(config, "config.json");
     if (!json)

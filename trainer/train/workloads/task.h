@@ -20,8 +20,8 @@ struct Figure {
     bool operator==(const Figure&) const = default;
 };
 
-/// A workload: what is learnt, from what, and how it is judged. All that the loop knows of the kind
-/// of work that `model.type` names. Made on every rank.
+/// The training task of a model: its data, loss and metrics. This is all that the loop knows about
+/// `model.type`. Made on every rank.
 class Task {
 public:
     virtual ~Task() = default;
@@ -32,22 +32,21 @@ public:
     /// Positions of one micro-batch, by rank.
     virtual std::vector<int64_t> batchSizes() const;
 
-    /// For a device that records its steps, once for each shape of batch: a batch of training(),
-    /// with padding wherever it comes in many shapes. Loss, gradients and Batch::targets are those
-    /// of the batch as it was. Any thread.
+    /// Pads a batch of training() to one of few shapes, for devices that record a step for each
+    /// shape. Loss, gradients and Batch::targets stay those of the original batch. Any thread.
     virtual Batch padded(const Batch& batch) const { return batch; }
 
     /// Threads of this rank that read ahead: data.workers, or what suits the kind of data.
     int64_t readers() const;
 
-    /// What a step's throughput is counted in: targets (tokens, pictures) a second.
+    /// The metric of the throughput: targets (tokens, pictures) a second.
     virtual MetricId throughputMetric() const { return metric::kTrainTokensPerS; }
 
-    /// Measures on what is held out. All ranks call it together and all get the same figures, the
-    /// loss among them; none when nothing is held out.
+    /// Measures on the held-out data. All ranks call it together and get the same figures,
+    /// including the loss; none when nothing is held out.
     virtual std::vector<Figure> validate() = 0;
 
-    /// What the model makes of its prompts now, for people. Rank 0 only; disturbs no generator.
+    /// Text that the model generates from its prompts. Rank 0 only; changes no generator.
     virtual std::vector<SampleText> samples(int64_t step) = 0;
 
     /// The data in words: "vocabulary 256, 1200 training and 60 validation tokens".

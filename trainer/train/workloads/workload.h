@@ -19,8 +19,8 @@ class ForeignConfig;
 class Task;
 struct Session;
 
-/// What a model's size takes from the data, found out without reading it: from the spec, the header
-/// of a shard, or the names of folders.
+/// The sizes of a model that depend on the data, determined without reading it: from the spec, the
+/// header of a shard, or the names of folders.
 struct DataSizes {
     int64_t vocab = 0;   ///< tokens; of pairs: of each language
     int64_t classes = 0; ///< of pictures
@@ -36,16 +36,16 @@ struct MicroBatch {
     const char* oneSample = "one"; ///< in words
 };
 
-/// What training keeps on a CPU beside a model's tensors.
+/// Memory that training needs on a CPU in addition to tensors.
 struct HostExtras {
     int64_t bytes = 0;            ///< of texts, vocabularies and the like
     double gapsPerActivation = 0; ///< bytes that a heap loses for each byte of activations
-    bool copiesForFiles = false;  ///< a checkpoint's tensors are brought into order file by file
+    bool copiesForFiles = false;  ///< a checkpoint's tensors are made contiguous per file
 };
 
-/// All that the trainer knows of a family of models (shared/spec/model_family.h) beside its Task
-/// and Model, which it makes: how large they are, how to rehearse them, and how to read their
-/// weights. Stateless; any thread.
+/// What the trainer knows about a family of models (shared/spec/model_family.h): it makes their
+/// Task and Model, and knows their size, how to rehearse them, and how to read their weights.
+/// Stateless; any thread.
 class Workload {
 public:
     virtual ~Workload() = default;
@@ -56,29 +56,29 @@ public:
     /// Reads the data of session.spec and makes the model that it needs, uninitialised. All ranks
     /// call it together and all get the same error. `session` must outlive the task.
     virtual Result<std::unique_ptr<Task>> makeTask(const Session& session) const = 0;
-    /// Threads of a rank that read ahead where data.workers does not say it.
+    /// Threads of a rank that read ahead if data.workers is 0.
     virtual int64_t readers(const Device& device, int localRanks) const;
-    /// Whether the device shall try out which way of convolving is fastest.
+    /// Whether the device should benchmark convolution algorithms.
     virtual bool convolves() const { return false; }
-    /// Whether hardly two batches have the same shape.
+    /// Whether almost every batch has another shape.
     virtual bool hasManyShapes() const { return false; }
 
-    /// kNotFound and the like name the path that would have told, and the key that tells instead.
+    /// kNotFound and the like name the path that was needed, and the key to set instead.
     virtual Result<DataSizes> dataSizes(const RunSpec& spec) const = 0;
     /// The model that training would make, uninitialised. `world` must outlive it.
     virtual std::unique_ptr<Model> makeModel(const RunSpec& spec, const DataSizes& sizes,
                                              const World& world) const = 0;
-    /// A micro-batch of so many samples that nobody wrote, on the host, as large as they can be.
+    /// A made-up micro-batch of this many samples of the largest size, on the host.
     virtual Batch imagineBatch(const RunSpec& spec, int64_t samples) const = 0;
-    /// `count` micro-batches about as large in other shapes, where training has such; else none.
+    /// `count` micro-batches of about that size in other shapes, if training has such; else none.
     virtual std::vector<Batch> imagineOtherShapes(const RunSpec& spec, int64_t samples,
                                                   int64_t count) const;
     virtual MicroBatch microBatch(const RunSpec& spec) const;
-    /// How often a sample makes use of each weight, roughly.
+    /// Roughly how often a sample uses each weight.
     virtual int64_t usesPerSample(const RunSpec& spec) const = 0;
     virtual HostExtras hostExtras() const { return {}; }
 
-    /// With what 0 stands for in sizes.
+    /// The spec with 0 in sizes replaced by its meaning.
     virtual RunSpec::Model spelledOut(RunSpec::Model model) const;
     /// Whether there are weights for each of model.context positions.
     virtual bool hasPositionWeights() const { return false; }
@@ -87,19 +87,20 @@ public:
     /// kInvalid when copies that are tied here differ.
     virtual Result<Weights> withOurNames(const RunSpec& spec, Weights weights,
                                          const std::string& source) const;
-    /// The model of `spec`, uninitialised, with as many tokens or classes as the weights are for.
-    /// `config`: the config.json beside them; empty: none. kInvalid when the tensor that tells is
-    /// not there.
+    /// The model of `spec`, uninitialised, with the number of tokens or classes that the weights
+    /// have. `config`: the config.json beside them; empty: none. kInvalid when the tensor that has
+    /// that number is missing.
     virtual Result<std::unique_ptr<Model>> modelFor(const RunSpec& spec, const Weights& weights,
                                                     const std::string& config,
                                                     const std::string& source) const = 0;
     /// model_type of a Hugging Face config.json that describes such a model; empty: there is none.
     virtual std::string_view configType() const { return {}; }
-    /// Notes in `model` what such a config.json says, and in `config` what our models cannot be.
+    /// Fills `model` from such a config.json, and notes in `config` what our models do not support.
     virtual void readConfig(ForeignConfig& config, RunSpec::Model& model) const;
 };
 
-/// DataSizes of a vocabulary that is learnt first: as large as data.vocab_size allows.
+/// DataSizes for a vocabulary that has yet to be learnt, assumed to be as large as data.vocab_size
+/// allows.
 DataSizes learntVocabulary(const RunSpec& spec);
 
 } // namespace rm

@@ -10,7 +10,7 @@
 namespace rm {
 namespace {
 
-constexpr size_t kMostContent = 256; ///< bytes; so many steps may be taken at each byte of a text
+constexpr size_t kMostContent = 256; ///< bytes; limits the search at each byte of a text
 
 Result<AddedToken> readToken(const Json& json, const std::string& path) {
     if (const auto known = demandKeys(
@@ -82,7 +82,7 @@ const AddedToken* TokenFinder::longestAt(std::string_view text) const {
     auto first = m_tokens.begin();
     auto last = m_tokens.end();
     for (size_t depth = 0; first != last; ++depth) {
-        if (first->content.size() == depth) // of equal beginnings the shortest comes first
+        if (first->content.size() == depth) // of a common prefix the shortest is first
             longest = &*first++;
         if (depth == text.size())
             break;

@@ -13,16 +13,16 @@
 
 namespace rm {
 
-/// A token that is looked for in a text as it is, before anything is merged.
+/// A token that is searched for literally, before anything is merged.
 struct AddedToken {
     std::string content;
     int32_t id = 0;
-    bool isNormalized = false; ///< is looked for when the text has been normalised
+    bool isNormalized = false; ///< searched for in the normalized text
 };
 
-/// The added_tokens of a tokenizer.json. kInvalid for those that take white space beside them or
-/// stand alone only (lstrip, rstrip, single_word), and for ids other than `tokenizers` would give:
-/// that of the model's token of this text, else the next behind the model's.
+/// The added_tokens of a tokenizer.json. kInvalid for lstrip, rstrip and single_word, and for ids
+/// that `tokenizers` would not assign: the id of the model's token with this text, else the next
+/// after the model's.
 Result<std::vector<AddedToken>>
 readAddedTokens(const Json& list, const std::unordered_map<std::string, int32_t>& vocab);
 
@@ -32,7 +32,7 @@ public:
     explicit TokenFinder(std::vector<AddedToken> tokens);
 
     using Part = std::function<Result<void>(std::string_view text, const AddedToken* token)>;
-    /// Hands all parts of `text` to `each`, in order; `token` is nullptr for what lies between
+    /// Calls `each` with all parts of `text`, in order; `token` is nullptr for the text between
     /// tokens, which is never empty.
     Result<void> forEachPart(std::string_view text, const Part& each) const;
 

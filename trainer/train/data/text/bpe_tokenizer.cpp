@@ -48,7 +48,7 @@ std::unordered_map<std::string, char> bytesByCharacter() {
     return bytes;
 }
 
-/// The bytes that a token stands for; its own where it is not spelt in such characters.
+/// The bytes of a token; its own text if that is not spelt in these characters.
 std::string bytesOf(const std::string& token, const std::unordered_map<std::string, char>& bytes) {
     std::string text;
     for (size_t at = 0; at < token.size();) {
@@ -108,7 +108,7 @@ Result<bool> readNormalizer(const Json& normalizer) {
     return unsupported("normalizer", normalizer, R"(null or {"type": "NFC"})");
 }
 
-/// What adds tokens of its own, all of which are left out.
+/// Post-processors add only special tokens, which are left out.
 Result<void> demandPostProcessor(const Json& json) {
     const std::string type = json.is_object() ? textAt(json, "type").value_or("") : "";
     bool isKnown = json.is_null() || type == "ByteLevel" || type == "TemplateProcessing";

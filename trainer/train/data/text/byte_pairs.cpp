@@ -12,13 +12,13 @@
 namespace rm {
 namespace {
 
-/// A token of a word in the making; a list in both directions.
+/// A token while a word is being merged; part of a doubly linked list.
 struct Symbol {
     int32_t id;             ///< -1: merged into the one before
     int64_t previous, next; ///< -1: none
 };
 
-/// A merge that could be made when it was noted.
+/// A merge that was possible when it was queued.
 struct Candidate {
     uint32_t rank;
     int64_t at; ///< of the left one
@@ -28,7 +28,7 @@ struct Candidate {
     }
 };
 
-/// What would change the ids if it were set.
+/// Refuses options that would change the ids.
 Result<void> demandPlainModel(const Json& model) {
     if (const auto known = demandKeys(model, "model",
                                       {"type", "dropout", "unk_token", "continuing_subword_prefix",
@@ -124,7 +124,7 @@ Result<void> BytePairs::readMerge(const Json& merge, uint32_t rank) {
         both == m_ids.end())
         return unsupported("model.merges[" + std::to_string(rank) + "]", merge,
                            "two tokens of the vocabulary whose texts together are a third");
-    // Of a pair that stands twice the second counts, as for `tokenizers`.
+    // If a pair is listed twice, the second counts, as in `tokenizers`.
     m_merges[uint64_t(uint32_t(first->second)) << 32 | uint32_t(second->second)] = {rank,
                                                                                     both->second};
     return {};
@@ -171,7 +171,7 @@ void BytePairs::encode(std::string_view word, std::vector<int32_t>& ids) const {
     while (!candidates.empty()) {
         const Candidate best = candidates.top();
         candidates.pop();
-        // Its neighbours may have changed since it was noted.
+        // Its neighbours may have changed since it was queued.
         const Merge* still = symbol(best.at).id < 0 ? nullptr : mergeAt(best.at);
         if (!still || still->id != best.id)
             continue;

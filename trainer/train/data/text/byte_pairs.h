@@ -13,7 +13,7 @@
 
 namespace rm {
 
-/// Ids that a vocabulary may have.
+/// Upper limit of a vocabulary's ids.
 inline constexpr int64_t kMostTokens = 1 << 20;
 
 /// The `model` of a tokenizer.json of type BPE whose smallest tokens are bytes, each spelt as
@@ -25,9 +25,9 @@ public:
     /// Token texts, spelt as in the file, and their ids.
     const std::unordered_map<std::string, int32_t>& vocab() const { return m_ids; }
 
-    /// Appends the tokens of one word: of all merges of two neighbours the one that stands first in
-    /// the file is made first, the leftmost of several. In n log n steps. A byte for which the
-    /// vocabulary has no token is left out, as `tokenizers` does.
+    /// Appends the tokens of one word. Of all possible merges of neighbours the one that is first
+    /// in the file is made first, from left to right; this takes O(n log n). A byte without a token
+    /// in the vocabulary is left out, as in `tokenizers`.
     void encode(std::string_view word, std::vector<int32_t>& ids) const;
 
 private:
@@ -44,7 +44,7 @@ private:
     std::unordered_map<std::string, int32_t> m_ids;
     std::unordered_map<uint64_t, Merge> m_merges; ///< by both ids
     std::array<int32_t, 256> m_bytes{};           ///< their ids; -1: none
-    bool m_ignoresMerges = false;                 ///< for a word that is a token
+    bool m_ignoresMerges = false;                 ///< a word that is a token stays whole
 };
 
 } // namespace rm

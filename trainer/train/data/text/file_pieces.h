@@ -17,8 +17,8 @@ struct FilePiece {
     int64_t firstLine = 1; ///< its number in the file
 };
 
-/// Cuts a file into pieces of some megabytes, each known by where it lies: for as many threads as
-/// there are. The error names the path.
+/// Cuts a file into pieces of some megabytes, given by their positions, so that threads can share
+/// the work. The error names the path.
 Result<std::vector<FilePiece>> cutFile(const std::string& path);
 
 Result<std::string> readPiece(const FilePiece& piece);

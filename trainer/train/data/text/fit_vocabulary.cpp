@@ -6,7 +6,7 @@
 namespace rm {
 namespace {
 
-/// 0: something else is wrong.
+/// The size that SentencePiece suggests; 0: the error is another one.
 int64_t supportedSize(const std::string& message, int64_t tried) {
     constexpr std::string_view kBeforeSize = "Please set it to a value <= ";
     const size_t at = message.find(kBeforeSize);

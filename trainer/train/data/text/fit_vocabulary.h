@@ -9,9 +9,9 @@
 
 namespace rm {
 
-/// A small text cannot fill a large vocabulary, which SentencePiece takes for an error whose
-/// message ends with the size that would do: tries `vocabSize`, then what `learn` said, and returns
-/// its model or its last error.
+/// SentencePiece fails if a text is too small for the vocabulary, with a message that ends with the
+/// largest possible size. Tries `vocabSize`, then that size, and returns the model or the last
+/// error.
 Result<std::string> fitVocabulary(int64_t vocabSize,
                                   const std::function<Result<std::string>(int64_t size)>& learn);
 

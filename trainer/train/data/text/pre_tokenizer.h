@@ -11,15 +11,15 @@
 
 namespace rm {
 
-/// Cuts a text into words, across whose borders no tokens are merged, as the pre_tokenizer of a
-/// tokenizer.json says: ByteLevel, alone or as the last of a Sequence behind Split and Digits.
+/// Cuts a text into words, as the pre_tokenizer of a tokenizer.json says; tokens are never merged
+/// across words. Supported: ByteLevel, alone or at the end of a Sequence of Split and Digits.
 class PreTokenizer {
 public:
     static Result<PreTokenizer> parse(const Json& json);
 
     using Word = std::function<void(std::string_view word)>;
-    /// Hands every word of `text`, which is valid UTF-8, to `each`, in order. A word lives as long
-    /// as the call of `each`.
+    /// Calls `each` with every word of `text`, which must be valid UTF-8, in order. A word is valid
+    /// during the call only.
     Result<void> forEachWord(std::string_view text, const Word& each) const;
 
 private:
@@ -35,9 +35,9 @@ private:
     Result<void> cut(size_t step, std::string_view text, const Word& each) const;
 
     std::vector<Split> m_splits;
-    bool m_addsSpace = false; ///< in front of each part that ByteLevel gets
+    bool m_addsSpace = false; ///< before each part that ByteLevel gets
     bool m_isByteLevel = false;
-    size_t m_spaceBefore = 0; ///< the step in front of which that is
+    size_t m_spaceBefore = 0; ///< index of the step before which it is added
 };
 
 } // namespace rm

@@ -49,8 +49,7 @@ public:
     struct Match {
         size_t begin, end;
     };
-    /// Of two empty matches at one place, and of an empty one behind another match, only the first
-    /// counts.
+    /// Skips an empty match directly after another match.
     Result<std::optional<Match>> next() {
         while (m_from <= m_text.size()) {
             const OnigUChar* begin = bytesOf(m_text);
@@ -74,7 +73,7 @@ public:
     }
 
 private:
-    /// Where the character behind the one at `at` begins.
+    /// Where the character after the one at `at` begins.
     size_t behind(size_t at) const {
         do
             ++at;

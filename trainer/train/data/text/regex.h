@@ -12,18 +12,18 @@ struct re_pattern_buffer;
 
 namespace rm {
 
-/// A regular expression over UTF-8 by Oniguruma, with which `tokenizers` searches too: the same
-/// syntax and the same matches. Its Unicode tables are of Unicode 14: a letter or digit that is
-/// younger counts as neither. Any thread.
+/// A regular expression over UTF-8 by Oniguruma, which `tokenizers` uses too, so that syntax and
+/// matches are the same. Its tables are of Unicode 14; newer letters and digits are not recognized
+/// as such. Any thread.
 class Regex {
 public:
-    /// kInvalid says what is wrong with the pattern. `isPlain`: it stands for itself.
+    /// kInvalid says what is wrong with the pattern. `isPlain`: it is a literal text.
     static Result<Regex> compile(const std::string& pattern, bool isPlain);
 
     using Span = std::function<Result<void>(std::string_view part, bool isMatch)>;
-    /// Hands every match and what lies between two of them to `each`, in order; together they are
-    /// `text`, which is valid UTF-8. Ends with the error of `each`, or with kInvalid where the
-    /// pattern goes back and forth too often.
+    /// Calls `each` with every match and every text between matches, in order; together they make
+    /// up `text`, which must be valid UTF-8. Returns the error of `each`, or kInvalid when the
+    /// pattern backtracks too often.
     Result<void> forEachSpan(std::string_view text, const Span& each) const;
 
 private:

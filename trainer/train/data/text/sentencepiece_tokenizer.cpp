@@ -11,10 +11,11 @@
 #include <optional>
 #include <unordered_map>
 
-// Debian's libsentencepiece and libc10 each define a global of this name: a flag object of 32 bytes
-// and an int, which the dynamic linker takes for one. Without this room for both, which comes
-// before them, SentencePiece's constructor writes over libc10's neighbours, the switch that turns
-// errors into aborts among them. libc10 reads its own only for command lines that nobody gives it.
+// Debian's libsentencepiece and libc10 each define a global of this name, a flag object of 32 bytes
+// and an int, which the dynamic linker resolves to one symbol. This definition comes before both
+// and has room for either; without it SentencePiece's constructor would overwrite libc10's
+// neighbouring variables, among them the switch that turns errors into aborts. libc10 reads its own
+// only for command lines that nobody passes to it.
 extern "C" {
 extern char FLAGS_minloglevel[64];
 __attribute__((visibility("default"))) alignas(16) char FLAGS_minloglevel[64] = {};
@@ -63,11 +64,11 @@ public:
 private:
     static constexpr const char* kModelFile = "tokenizer.model";
 
-    /// Whether it is of the kind that is learnt here, which alone our tokenizer.json describes: BPE
-    /// over the text as it is. Others put a space before it, normalise it, or weigh pieces by their
-    /// probability (Unigram), where BPE has their ranks.
+    /// Whether the model is of the kind that is learnt here, BPE over the unchanged text; our
+    /// tokenizer.json can describe only that. Other models add a space in front, normalize the
+    /// text, or are Unigram models, which weigh pieces by probability instead of rank.
     bool isPlainBpe() const {
-        const std::string probe = " a  \uFB01"; // of two spaces and a ligature nothing may be lost
+        const std::string probe = " a  \uFB01"; // the spaces and the ligature must survive
         std::vector<int> ids;
         std::vector<std::string> begin;
         if (!m_processor.Encode(probe, &ids).ok() || m_processor.DecodeIds(ids) != probe ||
@@ -161,7 +162,7 @@ std::unordered_map<std::string, std::string> trainerOptions(int64_t vocabSize) {
         {"vocab_size", std::to_string(vocabSize)},
         {"byte_fallback", "true"},
         {"character_coverage", "0.9995"},
-        // Text comes back as it went in.
+        // Decoding returns the text unchanged.
         {"normalization_rule_name", "identity"},
         {"add_dummy_prefix", "false"},
         {"remove_extra_whitespaces", "false"},

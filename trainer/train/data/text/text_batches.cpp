@@ -6,8 +6,8 @@
 namespace rm {
 namespace {
 
-/// Windows start at a new shift each epoch, so that a small text is not always cut alike. One
-/// window is given up for that room where there are two.
+/// Windows start at a new offset each epoch, so that a small text is not always cut at the same
+/// places. If there are two windows or more, one is given up to make room for the offset.
 int64_t windowCount(int64_t tokens, int64_t context) {
     const int64_t whole = (tokens - 1) / context;
     return whole > 1 ? (tokens - context) / context : whole;

@@ -46,7 +46,7 @@ Result<CorpusFiles> findFiles(const RunSpec::Data& data) {
     return CorpusFiles{std::move(*train), std::move(*validation)};
 }
 
-/// Identity of what the shards are made from.
+/// The cache key of the data that the shards are made from.
 Result<std::string> contentKey(const CorpusFiles& corpus, const RunSpec::Data& data,
                                const Tokenizer& tokenizer, FileHashCache& known) {
     std::string text = tokenizer.serialized() + "\n" + data.tokenizer;
@@ -82,7 +82,7 @@ Result<void> encodeInto(TokenFileWriter& writer, const Tokenizer& tokenizer,
     return {};
 }
 
-/// Where the part of a text that is held out begins: its tail, from a line's start if possible.
+/// Where the held-out part of a text begins: its tail, from the start of a line if possible.
 size_t holdOutFrom(std::string_view text, double share) {
     const auto wanted =
         static_cast<size_t>(std::llround(static_cast<double>(text.size()) * (1.0 - share)));
@@ -115,13 +115,13 @@ Result<void> writeShards(const CorpusFiles& corpus, double share, const Tokenize
     for (const std::string& file : corpus.validation)
         if (const auto done = encodeFile(file, 0.0, *validation); !done)
             return done;
-    // Training data last: where it is, both are.
+    // The training shard is published last: if it exists, both do.
     if (const auto done = validation->finish(); !done)
         return done;
     return train->finish();
 }
 
-/// The key of shards that are in `cacheDir` when this returns.
+/// Makes sure that the shards are in `cacheDir` and returns their key.
 Result<std::string> cacheShards(const RunSpec::Data& data, const Tokenizer& tokenizer,
                                 const std::string& cacheDir) {
     const auto corpus = findFiles(data);
@@ -143,7 +143,7 @@ Result<std::string> cacheShards(const RunSpec::Data& data, const Tokenizer& toke
     return key;
 }
 
-/// What makes up the tokenizer, on rank 0.
+/// The serialized tokenizer, on rank 0.
 Result<std::string> findTokenizer(const RunSpec& spec, const std::string& known) {
     if (!known.empty())
         return known;
@@ -212,7 +212,8 @@ Result<void> checkLength(const TextData& data, const RunSpec& spec) {
                     std::to_string(spec.model.context) + " and the token that follows it");
 }
 
-/// Every token of the shards is one of their vocabulary; what shards they are, in short.
+/// Checks that every token of the shards is in their vocabulary; returns a short identity of the
+/// shards.
 Result<std::string> checkOwnShards(const RunSpec::Data& data, const std::string& cacheDir) {
     FileHashCache known(cacheDir + "/" + kNotebook);
     std::string summary;

@@ -15,20 +15,20 @@ namespace rm {
 
 class World;
 
-/// What a language model learns from, ready to be read.
+/// The prepared data of a language model.
 struct TextData {
     TokenStream train;
     TokenStream validation;
     int64_t vocabSize = 0;
-    std::unique_ptr<Tokenizer> tokenizer; ///< nullptr: shards of a vocabulary not known here
+    std::unique_ptr<Tokenizer> tokenizer; ///< nullptr: shards with an unknown vocabulary
 };
 
 /// Turns the spec's texts into token shards cached in `cacheDir`, once per node, and opens them on
-/// every rank; all ranks call it together and all get the same error. `tokenizerModel` is that of
-/// the checkpoint resumed from or of model.start_from, on rank 0; empty: that of
-/// data.tokenizer_file, else learnt from the texts where the kind needs it.
-/// Nodes whose texts differ are an error, as is a user's shard with a token beyond its vocabulary.
-/// Files are read whole once; `cacheDir` keeps what is known of them (FileHashCache).
+/// every rank; all ranks call it together and all get the same error. `tokenizerModel` (on rank 0)
+/// is that of the checkpoint or of model.start_from; empty: that of data.tokenizer_file, else one
+/// is learnt from the texts if its kind needs that. It is an error if the texts differ between
+/// nodes, or if a user's shard has a token beyond its vocabulary. Whole files are read only once;
+/// `cacheDir` keeps the results (FileHashCache).
 Result<TextData> prepareTextData(const RunSpec& spec, const std::string& cacheDir,
                                  const World& world, const std::string& tokenizerModel);
 
@@ -49,9 +49,8 @@ private:
     SampleOrder m_order;
 };
 
-/// The windows with which every validation of a run measures, spread evenly over the stream:
-/// `limit` at most, none when the stream is too short for one of two tokens. A stream shorter
-/// than a window gives one short window.
+/// The windows used by every validation of a run, spread evenly over the stream: at most `limit`. A
+/// stream shorter than a window gives one short window; with fewer than two tokens there is none.
 struct ValidationWindows {
     std::vector<int64_t> starts;
     int64_t context = 0;

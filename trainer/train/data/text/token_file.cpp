@@ -54,7 +54,7 @@ Result<void> checkHeader(const Header& header, size_t fileSize, const std::strin
     return {};
 }
 
-/// Calls visit(pointer to the first token) with the type that tokens have.
+/// Calls visit(pointer to the first token) with the tokens' type.
 template <class Visit>
 auto withTokens(const TokenFileView& view, const Visit& visit) {
     if (view.bytesPerToken == 2)
@@ -73,7 +73,7 @@ std::optional<int64_t> findBadIn(const TokenFileView& view, int64_t first, int64
     });
 }
 
-/// The greatest token of a part. Without an early end, so that it is vector code.
+/// The greatest token of a part. Has no early exit, so that the loop is vectorized.
 uint32_t greatestIn(const TokenFileView& view, int64_t first, int64_t count) {
     return withTokens(view, [&](const auto* tokens) {
         auto greatest = tokens[first];
@@ -106,7 +106,7 @@ void TokenFileView::read(int64_t first, int64_t count, int64_t* out) const {
 
 std::optional<int64_t> TokenFileView::findBad() const {
     if (bytesPerToken == 2 && vocabSize == kMaxShortVocab)
-        return std::nullopt; // every value is one
+        return std::nullopt; // every value is valid
     std::atomic<int64_t> next{0};
     std::atomic<int64_t> badPart{count()}; // where the first part with a bad one begins
     const auto work = [&] {

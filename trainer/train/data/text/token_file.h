@@ -22,11 +22,12 @@ struct TokenFileView {
     int64_t count() const { return static_cast<int64_t>(tokens.size()) / bytesPerToken; }
     /// Copies tokens [first, first + count) to `out`; the range must lie in the shard.
     void read(int64_t first, int64_t count, int64_t* out) const;
-    /// Position of the first token that is not below vocabSize. Reads all, in several threads.
+    /// Position of the first token that is not below vocabSize. Reads the whole shard, in several
+    /// threads.
     std::optional<int64_t> findBad() const;
 };
 
-/// Everything that the header promises but the tokens themselves; for TokenFile and the fuzzer.
+/// Parses and checks everything except the values of the tokens; for TokenFile and the fuzzer.
 /// kCorrupt / kTooNew name `source`.
 Result<TokenFileView> parseTokenFile(std::span<const std::byte> file, const std::string& source);
 

@@ -13,22 +13,21 @@
 
 namespace rm {
 
-/// Text to token ids and back; decode(encode(text)) == text for every text in UTF-8 and every
-/// tokenizer made here. One of elsewhere may normalise the text first.
+/// Converts text to token ids and back. For tokenizers made here decode(encode(text)) == text for
+/// every text in UTF-8; others may normalize the text first.
 class Tokenizer {
 public:
     virtual ~Tokenizer() = default;
 
     virtual int64_t vocabSize() const = 0;
-    /// Appends to `ids`. Any thread. Fails only where the tokenizer's own rules take a text too
-    /// far.
+    /// Appends to `ids`. Any thread. Fails only if a pattern of the tokenizer backtracks too often.
     virtual Result<void> encode(std::string_view text, std::vector<int32_t>& ids) const = 0;
     virtual std::string decode(const std::vector<int32_t>& ids) const = 0;
 
-    /// All that makes it up: what rank 0 sends to the others, and the identity in cache keys.
+    /// Everything that defines it: what rank 0 sends to the others, and part of cache keys.
     virtual std::string serialized() const = 0;
-    /// (name, content) of its files in a checkpoint: what it is, and a tokenizer.json where we know
-    /// how to say the same in one.
+    /// (name, content) of its files in a checkpoint: its own, and an equivalent tokenizer.json if
+    /// we can make one.
     virtual std::vector<std::pair<std::string, std::string>> files() const = 0;
 };
 
@@ -42,7 +41,8 @@ Result<std::unique_ptr<Tokenizer>> makeSentencePieceTokenizer(const std::string&
 /// supports), with bytes for what it does not know. Deterministic.
 Result<std::string> trainSentencePiece(const std::vector<std::string>& files, int64_t vocabSize);
 
-/// Of the kind that `data.tokenizer` names, from serialized(); empty for bytes.
+/// Makes a tokenizer of the kind that `data.tokenizer` names from serialized(), which is empty for
+/// bytes.
 Result<std::unique_ptr<Tokenizer>> makeTokenizer(const RunSpec::Data& data,
                                                  const std::string& serialized);
 

@@ -13,9 +13,9 @@ namespace rm {
 /// calls for.
 Result<std::string> readTokenizerFile(const RunSpec::Data& data);
 
-/// The files in `folder` that say how the tokenizer there is to be used (tokenizer_config.json,
-/// special_tokens_map.json; beside a SentencePiece model its tokenizer.json too), so that a
-/// checkpoint carries them on.
+/// The files in `folder` that accompany the tokenizer there (tokenizer_config.json,
+/// special_tokens_map.json; for a SentencePiece model also its tokenizer.json), so that checkpoints
+/// can keep them.
 TextFiles filesBesideTokenizer(const std::string& folder);
 
 } // namespace rm

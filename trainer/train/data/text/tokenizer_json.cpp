@@ -52,7 +52,7 @@ Json tokenizer(Json model) {
             {"model", std::move(model)}};
 }
 
-/// Every way in which a piece comes out of two others, the merges to be tried first in front.
+/// All ways to merge two pieces into another, in the order in which they are tried.
 Json mergesOf(const std::vector<BpePiece>& pieces) {
     std::unordered_map<std::string_view, size_t> ids;
     for (size_t id = 0; id < pieces.size(); ++id)
@@ -79,7 +79,7 @@ Json mergesOf(const std::vector<BpePiece>& pieces) {
     return json;
 }
 
-/// Looked for in a text before anything else.
+/// A token that is searched for in a text before anything else.
 Json wholeToken(size_t id, const std::string& text) {
     return {{"id", id},        {"content", text},     {"single_word", false}, {"lstrip", false},
             {"rstrip", false}, {"normalized", false}, {"special", false}};

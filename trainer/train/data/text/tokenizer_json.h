@@ -13,23 +13,23 @@ namespace rm {
 /// GPT-2's visible character for each byte: itself where it prints, else the next from U+0100 on.
 std::vector<std::string> byteLevelCharacters();
 
-/// Of one token a byte, its id being the byte.
+/// For one token per byte, with the byte as its id.
 std::string byteTokenizerJson();
 
 /// A piece of a SentencePiece BPE model; its id is its place in the list.
 struct BpePiece {
     enum class Kind {
-        kMerged, ///< found in text by merging
-        kWhole,  ///< found in text as it is, before any merging
+        kMerged, ///< made by merging
+        kWhole,  ///< found literally, before any merging
         kOther,  ///< <unk>, <s>, </s> and the bytes: never found in text
     };
     std::string text; ///< with U+2581 for each space
-    float score = 0;  ///< of two merges the one with the higher score comes first
+    float score = 0;  ///< merges with a higher score come first
     Kind kind = Kind::kOther;
 };
 
-/// Of a SentencePiece BPE model that changes nothing but spaces and has all bytes. What
-/// SentencePiece makes of a text, it makes too.
+/// For a SentencePiece BPE model that changes only spaces and has all bytes. Gives the same ids as
+/// SentencePiece.
 std::string bpeTokenizerJson(const std::vector<BpePiece>& pieces, const std::string& unknown);
 
 /// tokenizer_config.json beside it; `kind` is that of data.tokenizer.

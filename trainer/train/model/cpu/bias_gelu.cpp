@@ -20,7 +20,8 @@ namespace {
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
-/// A float32 sum of so many rows of like size keeps its digits; those of all blocks are added next.
+/// Rows per block: float32 sums of this many rows keep their precision; the blocks' sums are then
+/// added.
 constexpr int64_t kSummedRows = 64;
 constexpr int64_t kLeastPerThread = 32768; ///< numbers: fewer are not worth another thread
 
@@ -45,7 +46,7 @@ struct BiasGelu : torch::autograd::Function<BiasGelu> {
         return y;
     }
 
-    // Blocks are the same for any number of threads, and so are the sums.
+    // The blocks, and hence the sums, are the same for any number of threads.
     static variable_list backward(AutogradContext* ctx, const variable_list& gradients) {
         const variable_list saved = ctx->get_saved_variables();
         const at::Tensor &x = saved[0], &bias = saved[1];

@@ -10,8 +10,8 @@ bool coversBiasGelu(const at::Tensor& x);
 
 /// gelu(x + bias) in its tanh form and its gradients: x (N, F) that coversBiasGelu() takes, bias
 /// (F)
-/// -> (N, F). One pass each way, the bias's gradient with it, where ATen takes two and three. The
-/// same sums for any number of threads. Its gradients have none of their own.
+/// -> (N, F). One pass each way, including the bias gradient, where ATen takes two and three. The
+/// sums are the same for any number of threads. Not twice differentiable.
 at::Tensor biasGelu(const at::Tensor& x, const at::Tensor& bias);
 
 } // namespace rm

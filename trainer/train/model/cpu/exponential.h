@@ -7,8 +7,8 @@ namespace rm {
 
 constexpr float kMostExponent = 87.0F; // e^88.8 is more than a float holds
 
-/// e^z for |z| <= kMostExponent, for loops that the compiler turns into vector instructions. Of its
-/// own in every file, as files that are compiled for different processors may include it.
+/// e^z for |z| <= kMostExponent, for loops that the compiler vectorizes. Static, so that files
+/// compiled for different processors do not share it.
 // z = n ln 2 + r with |r| <= ln 2 / 2; e^r by its Taylor series, 2^n put together from its bits.
 static inline float exponential(float z) {
     constexpr float kLog2E = 1.44269504F, kLn2High = 0.693359375F, kLn2Low = -2.12194440e-4F;

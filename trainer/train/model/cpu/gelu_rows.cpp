@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compiled for AVX2 (CMakeLists.txt), which the compiler makes of these loops. So nothing of the
-// standard library is used here: the linker would share its inline functions with code that has to
-// run on any processor.
+// Compiled for AVX2 (CMakeLists.txt), with which the compiler vectorizes these loops. Nothing of
+// the standard library is used here, as the linker could merge its inline functions with those of
+// code that has to run on any processor.
 #include "trainer/train/model/cpu/gelu_rows.h"
 
 #include "trainer/train/model/cpu/exponential.h"

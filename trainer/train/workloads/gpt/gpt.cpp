@@ -132,7 +132,7 @@ at::Tensor Gpt::attention(const Block& block, const at::Tensor& x, bool training
         value = cache->values[layer].narrow(2, 0, cache->length + t);
     }
     const double dropout = training ? m_shape.dropout : 0.0;
-    // One query at the end sees every key: only several need the causal mask.
+    // A single query at the end sees every key, so only several queries need the causal mask.
     const at::Tensor mixed =
         at::scaled_dot_product_attention(query, key, value, {}, dropout, /*is_causal=*/t > 1);
     const at::Tensor joined = mixed.transpose(1, 2).reshape({b, t, m_shape.width});

@@ -8,14 +8,12 @@
 
 namespace rm {
 
-/// Tokens that mark the begin and the end of a text in the vocabulary of a model; none where it has
-/// no such token.
+/// The tokens that mark the begin and the end of a text; none if the vocabulary has no such token.
 struct TextEnds {
     std::optional<int64_t> begin, end;
 };
 
-/// Those that a config.json of GPT-2 names, as far as a vocabulary of that size has them. What is
-/// no such file names none.
+/// Those in a config.json of GPT-2 that are within the vocabulary. Any other text gives none.
 TextEnds textEndsOf(const std::string& config, int64_t vocabSize);
 
 /// GPT-2 with the parameter names, layouts (Conv1D weights are (in, out)) and numerics of
@@ -23,14 +21,15 @@ TextEnds textEndsOf(const std::string& config, int64_t vocabSize);
 /// comments: B batch, T tokens, C width, H heads, F feed-forward width, V vocabulary.
 class Gpt : public LanguageModel {
 public:
-    /// Of `train` it obeys labelSmoothing and activationCheckpointing (of each block).
+    /// From `train` it uses labelSmoothing and activationCheckpointing (of each block).
     Gpt(const RunSpec::Model& shape, int64_t vocabSize, const RunSpec::Train& train = {});
 
     void initialize(at::Generator generator) override;
     at::Tensor loss(const Batch& batch, bool training) override;
     std::string configJson() const override;
     std::string generationJson(int64_t maxTokens, const Sampling& sampling) const override;
-    /// For configJson() and generationJson(): our own texts have neither begin nor end.
+    /// For configJson() and generationJson(); texts that we tokenize have neither begin nor end
+    /// tokens.
     void setTextEnds(TextEnds ends) { m_textEnds = ends; }
 
     /// (B, T) token ids -> (B, T, V)
@@ -58,8 +57,8 @@ private:
     at::Tensor attention(const Block& block, const at::Tensor& x, bool training,
                          KeyValueCache* cache, size_t layer) const;
     at::Tensor feedForward(const Block& block, const at::Tensor& x, bool training) const;
-    /// What comes into the next norm: (sum, what is still to be added), or out of it: (sum,
-    /// normed sum). Kept apart so that addition and norm can be one operation.
+    /// The input of a norm: (sum, what is still to be added), or its output: (sum, normed sum).
+    /// Separate, so that addition and norm can be one operation.
     struct Stream {
         at::Tensor sum, delta;
     };

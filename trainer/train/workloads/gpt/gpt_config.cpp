@@ -42,7 +42,7 @@ std::string Gpt::configJson() const {
         {"layer_norm_epsilon", kNormEps},
         {"initializer_range", kInitStd},
         {"tie_word_embeddings", true},
-        // Left out, they would be those of GPT-2's own vocabulary.
+        // Written even if null: by default they would be those of GPT-2's vocabulary.
         {kBeginKey, idOrNull(m_textEnds.begin)},
         {kEndKey, idOrNull(m_textEnds.end)},
         {"torch_dtype", "float32"},

@@ -10,7 +10,8 @@ namespace {
 
 constexpr const char* kEmbedding = "transformer.wte.weight";
 
-/// Whether these are linear layers: c_attn makes three vectors of one.
+/// Whether the weights are of linear layers, by the shape of c_attn, which makes three vectors of
+/// one.
 bool isLinearLayout(Weights& weights) {
     const Weight* attention = findWeight(weights, "transformer.h.0.attn.c_attn.weight");
     return attention && attention->tensor.dim() == 2 &&
@@ -29,8 +30,8 @@ public:
         return model;
     }
 
-    /// With `transformer.`; GPT-2's causal masks left out; linear layers, whose weights are
-    /// (out, in), turned into Conv1D's (in, out).
+    /// Adds the prefix `transformer.`, drops GPT-2's causal masks, and transposes weights of linear
+    /// layers (out, in) to those of Conv1D (in, out).
     Result<Weights> withOurNames(const RunSpec&, Weights weights,
                                  const std::string& source) const override {
         if (findWeight(weights, "wte.weight"))

@@ -23,7 +23,8 @@ struct Llama::KeyValueCache {
     std::vector<at::Tensor> values;
     int64_t length = 0;
 
-    /// Adds those of the next tokens; they become those of all.
+    /// Appends keys and values of the next tokens; afterwards the arguments are those of all
+    /// tokens.
     void extend(size_t layer, at::Tensor& key, at::Tensor& value) const {
         const int64_t count = key.size(1);
         keys[layer].narrow(1, length, count).copy_(key);
@@ -98,7 +99,7 @@ at::Tensor Llama::attention(size_t layer, const at::Tensor& x, const Pass& pass)
     at::Tensor value = byHead(project(x, block.value));
     if (pass.cache)
         pass.cache->extend(layer, key, value);
-    // One query at the end sees every key: only several need the causal mask.
+    // A single query at the end sees every key, so only several queries need the causal mask.
     const at::Tensor mixed = at::scaled_dot_product_attention(
         query.transpose(1, 2), key.transpose(1, 2), value.transpose(1, 2), {},
         pass.training ? m_settings.attentionDropout : 0.0, /*is_causal=*/query.size(1) > 1, {},

@@ -11,13 +11,13 @@ namespace rm {
 
 /// Llama with the parameter names, layouts (weights are (out, in)) and numerics of
 /// transformers.LlamaForCausalLM: pre-norm by RMSNorm, rotary embeddings, grouped-query attention,
-/// SwiGLU, no biases, tied or separate embeddings. Weight decay is for all matrices, those of the
-/// embeddings among them as in our GPT, and not for norms. Values in comments: B batch, T tokens,
+/// SwiGLU, no biases, tied or separate embeddings. Weight decay applies to all matrices, including
+/// the embeddings as in our GPT, but not to norms. Values in comments: B batch, T tokens,
 /// N = B T, C width, H heads, K heads of keys and values, D width of a head, F feed-forward width,
 /// V vocabulary.
 class Llama : public LanguageModel {
 public:
-    /// Of `train` it obeys labelSmoothing and activationCheckpointing (of each block).
+    /// From `train` it uses labelSmoothing and activationCheckpointing (of each block).
     explicit Llama(const LlamaSettings& settings, const RunSpec::Train& train = {});
 
     void initialize(at::Generator generator) override;
@@ -44,8 +44,8 @@ private:
         bool training;
         KeyValueCache* cache;
     };
-    /// What comes into the next norm: (sum, what is still to be added), or out of it: (sum,
-    /// normed sum). Kept apart so that addition and norm can be one operation.
+    /// The input of a norm: (sum, what is still to be added), or its output: (sum, normed sum).
+    /// Separate, so that addition and norm can be one operation.
     struct Stream {
         at::Tensor sum, delta; ///< (N, C)
     };

@@ -17,9 +17,9 @@ NormedSum addRmsNorm(const at::Tensor& residual, const at::Tensor& delta, const 
 /// silu(gate) * up, both (N, F) [Shazeer, "GLU Variants Improve Transformer", 2020].
 at::Tensor swiGlu(const at::Tensor& gate, const at::Tensor& up);
 
-/// Turns every head of x (N, H D) by its position's angles, of which there are T: row n is at
-/// position n % T. The pairs are (i, i + D / 2), as Hugging Face has them. In the wider of x's
-/// dtype and float32; `x` may be written over.
+/// Rotates every head of x (N, H D) by the angles of its position; row n is at position n % T. The
+/// pairs are (i, i + D / 2), as in Hugging Face's code. Computed in the wider of x's dtype and
+/// float32; `x` may be overwritten.
 at::Tensor rotated(const at::Tensor& x, const RotaryAngles& angles);
 
 } // namespace rm

@@ -30,8 +30,8 @@ at::Tensor llama3Frequencies(const at::Tensor& frequencies, const RopeScaling& s
 } // namespace
 
 at::Tensor rotaryFrequencies(int64_t headDim, double base, const RopeScaling& scaling) {
-    // Whole numbers first: a rehearsal skips whatever writes fractions, and arange finds its size
-    // as it writes.
+    // Integers first: a rehearsal skips floating-point operations, but arange determines its size
+    // while writing.
     const at::Tensor exponents =
         at::arange(0, headDim, 2, at::kLong).to(at::kFloat) / static_cast<double>(headDim);
     const at::Tensor frequencies = 1.0 / at::pow(base, exponents);
@@ -54,7 +54,7 @@ RotaryAngles RotaryTable::at(int64_t first, int64_t count, at::Device device) {
 }
 
 void RotaryTable::fill(int64_t count, at::Device device) {
-    const c10::InferenceMode notInference(false); // or training could not use it afterwards
+    const c10::InferenceMode notInference(false); // or training could not use the tensors
     const at::Tensor positions = at::arange(count, at::kLong).to(at::kFloat);
     const at::Tensor angles = at::outer(positions, m_frequencies);
     m_angles = {at::cos(angles).to(device), at::sin(angles).to(device)};

@@ -53,7 +53,7 @@ public:
 
     void wrong(const std::string& what) { m_wrongs += (m_wrongs.empty() ? "" : "; ") + what; }
 
-    /// Within `bounds`; without `ifAbsent` it has to be there.
+    /// A number within `bounds`. Without `ifAbsent` it must be present.
     int64_t whole(const Json& object, const char* key, Whole bounds,
                   std::optional<int64_t> ifAbsent = {}) {
         if (isAbsent(object, key) && ifAbsent)
@@ -112,7 +112,7 @@ public:
                   ", ours is \"" + wanted + "\"");
     }
 
-    /// The object of that name; nullptr: none, or an empty one.
+    /// The object with that name; nullptr: it is missing or empty.
     const Json* object(const char* key) {
         if (isAbsent(m_json, key))
             return nullptr;
@@ -204,7 +204,7 @@ void readSizes(Reader& reader, LlamaSettings& settings) {
     settings.vocab = reader.whole("vocab_size", kVocab);
     settings.headDim = reader.whole("head_dim", kHeadDim, settings.width / settings.heads);
     if (!reader.wrongs().empty())
-        return; // the rules would speak of what is not there
+        return; // the rules need values that are missing
     if (settings.width % settings.heads != 0)
         reader.wrong("num_attention_heads does not divide hidden_size");
     if (settings.heads % settings.kvHeads != 0)

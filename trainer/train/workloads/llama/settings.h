@@ -12,13 +12,13 @@
 
 namespace rm {
 
-/// How rotary embeddings are stretched over more tokens than a model first learned with. Names and
-/// meaning are those of `rope_parameters` in a config.json of transformers.
+/// How rotary embeddings are stretched to a longer context than the model was first trained with.
+/// Names and meaning are those of `rope_parameters` in a config.json of transformers.
 struct RopeScaling {
     enum class Kind {
         kNone,
         kLinear, ///< every frequency is divided by `factor`
-        kLlama3, ///< low ones are, high ones are not, those between partly
+        kLlama3, ///< low ones fully, high ones not, those between partly
     };
 
     Kind kind = Kind::kNone;
@@ -29,7 +29,7 @@ struct RopeScaling {
     bool operator==(const RopeScaling&) const = default;
 };
 
-/// All that makes a Llama the one that it is, besides its weights.
+/// Everything that defines a Llama besides its weights.
 struct LlamaSettings {
     int64_t layers = 0;
     int64_t width = 0; ///< of a token's vector; a multiple of `heads`
@@ -42,26 +42,26 @@ struct LlamaSettings {
     double ropeBase = 10000;
     RopeScaling ropeScaling;
     double normEps = 1e-6;
-    bool tiesEmbeddings = false;  ///< one matrix for the tokens that come and that go
+    bool tiesEmbeddings = false;  ///< input and output embeddings are one matrix
     double attentionDropout = 0;  ///< share of the attention weights dropped while training
     std::optional<int64_t> begin; ///< token that begins a text; none: there is none
     std::vector<int64_t> ends;    ///< tokens that end a text
     bool operator==(const LlamaSettings&) const = default;
 };
 
-/// Those of a Hugging Face config.json of a LlamaForCausalLM, in the form of transformers 5
-/// (`rope_parameters`) or of earlier ones (`rope_theta`, `rope_scaling`). What may be absent there
-/// has the default of transformers. kInvalid names `source` and all that is missing, out of bounds
-/// or not ours (biases, other activations and scalings); the result can be built without overflow.
+/// Reads a Hugging Face config.json of a LlamaForCausalLM, of transformers 5 (`rope_parameters`) or
+/// earlier (`rope_theta`, `rope_scaling`). Optional values have the defaults of transformers.
+/// kInvalid names `source` and everything that is missing, out of bounds or not supported (biases,
+/// other activations and scalings). A model can be built from the result without overflow.
 Result<LlamaSettings> llamaSettings(const std::string& config, const std::string& source);
 
-/// config.json of a LlamaForCausalLM in float32. Rotary embeddings stand in it in both forms.
+/// config.json of a LlamaForCausalLM in float32, with rotary embeddings in both forms.
 std::string llamaConfig(const LlamaSettings& settings);
 
 /// bos_token_id and eos_token_id as configuration files have them: null, a number or a list.
 nlohmann::ordered_json llamaTextEnds(const LlamaSettings& settings);
 
-/// What transformers initializes matrices with.
+/// The standard deviation with which transformers initializes matrices.
 inline constexpr double kLlamaInitStd = 0.02;
 
 } // namespace rm

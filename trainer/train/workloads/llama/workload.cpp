@@ -44,7 +44,7 @@ LlamaSettings settingsOf(const RunSpec::Model& model, int64_t vocab, const std::
                            .begin = {},
                            .ends = {}};
     if (const auto there = llamaSettings(config, "config.json")) {
-        // Its positions need no weights: whoever trains on shorter texts takes none away.
+        // Positions have no weights, so training with a shorter context loses none.
         settings.context = std::max(settings.context, there->context);
         settings.begin = there->begin;
         settings.ends = there->ends;
@@ -63,7 +63,7 @@ public:
     }
 
     RunSpec::Model spelledOut(RunSpec::Model model) const override {
-        constexpr int64_t kMultiple = 64; // of what a feed-forward net's width is rounded up to
+        constexpr int64_t kMultiple = 64; // the default feed-forward width is rounded up to it
         if (model.kvHeads == 0)
             model.kvHeads = model.heads;
         if (model.headDim == 0)

@@ -38,7 +38,7 @@ struct Statistics {
 
 Statistics statisticsOver(const Group& group, const at::Tensor& x) {
     const bool narrow = x.is_cpu() && at::isReducedFloatingType(x.scalar_type());
-    const at::Tensor wide = narrow ? x.to(at::kFloat) : x; // other kernels sum in float32 anyway
+    const at::Tensor wide = narrow ? x.to(at::kFloat) : x; // ATen's kernels also sum in float32
     const auto [mean, variance] = at::batch_norm_update_stats(wide, {}, {}, kMomentum);
     const at::Tensor count =
         at::full({1}, static_cast<double>(x.numel() / x.size(1)), mean.options());
@@ -53,7 +53,7 @@ Statistics statisticsOver(const Group& group, const at::Tensor& x) {
     const at::Tensor shares = counts / counts.sum();
     const at::Tensor means = all.narrow(1, 0, channels);
     const at::Tensor together = (means * shares).sum(0);
-    // Each rank's spread about its own mean, and that of the means.
+    // The variance within the ranks plus the variance of their means.
     const at::Tensor spread = all.narrow(1, channels, channels) + (means - together).square();
     return {together, (spread * shares).sum(0), counts.flatten()};
 }

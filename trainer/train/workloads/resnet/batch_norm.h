@@ -11,12 +11,13 @@ namespace rm {
 struct NormTensors {
     at::Tensor weight, bias;
     at::Tensor mean, variance; ///< running ones, which training changes
-    at::Tensor batches;        ///< how often; undefined, like those: training leaves no trace
+    at::Tensor batches;        ///< count; if all three are undefined, they are not updated
 };
 
-/// torch.nn.BatchNorm2d of `x` (B, C, H, W) with its default eps and momentum. `training`: by the
-/// statistics of this batch, or, unless `over` is null, of the batches of all its ranks together,
-/// as torch.nn.SyncBatchNorm; then all ranks call it together, and so does their backward pass.
+/// torch.nn.BatchNorm2d of `x` (B, C, H, W) with its default eps and momentum. `training`: uses the
+/// statistics of this batch or, unless `over` is null, of all ranks' batches together, as
+/// torch.nn.SyncBatchNorm. Then all ranks must call it together, and run its backward pass
+/// together.
 at::Tensor batchNorm(const at::Tensor& x, const NormTensors& norm, bool training,
                      const World* over);
 

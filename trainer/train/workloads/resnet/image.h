@@ -26,15 +26,15 @@ struct Pixels {
     size_t bytes() const { return static_cast<size_t>(width * height) * 3; }
 };
 
-/// More pixels than this are refused before anything is decoded: no photograph has them, and a
-/// file of a few bytes can claim any number.
+/// More pixels than this are refused before decoding: no photograph has as many, and a file of a
+/// few bytes can claim any number.
 inline constexpr int64_t kMaxImagePixels = int64_t{1} << 27;
 
 /// An encoded picture whose header has been read. The colours are those of Pillow's
 /// Image.open(...).convert("RGB"): grey and palettes become RGB, alpha and colour profiles are
-/// left out, CMYK is taken as Adobe inverts it; but greys of 16 bits keep their high byte, where
-/// Pillow clips them to white. Whatever the bytes are, reading them ends in bounded time and
-/// memory with pixels or an error.
+/// ignored, CMYK is inverted as Adobe writes it. Only 16-bit greys differ: they keep their high
+/// byte, where Pillow clips them to white. Any input ends in bounded time and memory with pixels or
+/// an error.
 class ImageReader {
 public:
     virtual ~ImageReader() = default;
@@ -46,16 +46,16 @@ public:
     int64_t width() const { return m_width; }
     int64_t height() const { return m_height; }
 
-    /// Whether read() can shrink by 2, 4 or 8, and well.
+    /// Whether read() can shrink by 2, 4 or 8 with good quality.
     virtual bool canReduce() const { return false; }
 
-    /// Decodes no more than it must for `region`, exactly as if the whole were decoded.
-    /// `reduction`: 1, 2, 4 or 8 pixels become one by a smaller inverse cosine transform; the
-    /// region's corner and size are then multiples of it. Once per reader.
+    /// Decodes only what `region` needs, with the same result as decoding all. `reduction`: 1, 2, 4
+    /// or 8 pixels per side become one by a smaller inverse cosine transform; the region's corner
+    /// and size must be multiples of it. Call once per reader.
     virtual Result<Pixels> read(const Region& region, int64_t reduction) = 0;
 
 protected:
-    /// The size as the header says it, or why it is refused.
+    /// The size in the header, or why it is refused.
     Result<void> setSize(int64_t width, int64_t height);
 
 private:

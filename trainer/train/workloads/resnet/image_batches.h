@@ -8,9 +8,8 @@
 namespace rm {
 
 /// Random views of the pictures of a folder, in the run's order. Batches are (B, 3, size, size)
-/// uint8, channels-last, and (B) classes. What a sample shows follows from seed, epoch and picture;
-/// a picture that cannot be read is named in Batch::bad and the next one in the folder that can be
-/// stands in for it.
+/// uint8, channels-last, and (B) classes. A view depends only on seed, epoch and picture. A picture
+/// that cannot be read is named in Batch::bad and replaced by the next readable one in the folder.
 class TrainingImages final : public BatchSource {
 public:
     TrainingImages(ImageFolder folder, int64_t size, uint64_t seed);
@@ -28,9 +27,9 @@ private:
     SampleOrder m_order;
 };
 
-/// The middle of pictures, each once: `limit` of them at most, spread evenly over the folder.
-/// Positions beyond give nothing, nor do pictures that cannot be read: batches may be smaller than
-/// asked for, or empty.
+/// Center crops of at most `limit` pictures, each once, spread evenly over the folder. Positions
+/// beyond them and unreadable pictures give no sample, so batches may be smaller than requested, or
+/// empty.
 class ValidationImages final : public BatchSource {
 public:
     ValidationImages(ImageFolder folder, int64_t size, int64_t limit);

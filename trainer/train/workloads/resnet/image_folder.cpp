@@ -30,7 +30,7 @@ bool isPicture(const fs::path& path) {
     return extension == ".jpg" || extension == ".jpeg" || extension == ".png";
 }
 
-/// Whether a link leads to what is found below `root` anyway.
+/// Whether a link leads to something below `root`, which is found anyway.
 bool leadsBelow(const fs::path& link, const std::string& root) {
     std::error_code error;
     const std::string target = fs::canonical(link, error).string();

@@ -11,10 +11,10 @@
 
 namespace rm {
 
-/// Pictures sorted into classes by the folder they lie in, ROOT/CLASS/**/*.{jpg,jpeg,png} in any
-/// case, as torchvision.datasets.ImageFolder reads them. Of several roots, folders of one name are
-/// one class. Hidden files and folders do not count, nor does a symbolic link to a picture below
-/// the same root: it would be there twice. Copies share the names.
+/// Pictures in classes by folder, ROOT/CLASS/**/*.{jpg,jpeg,png} in any case, as
+/// torchvision.datasets.ImageFolder reads them. Folders of the same name in several roots are one
+/// class. Ignores hidden files and folders, and symbolic links to pictures below the same root,
+/// which would count twice. Copies of this object share the names.
 class ImageFolder {
 public:
     /// kNotFound / kDenied / kInvalid (no pictures in folders there) name the path.
@@ -27,19 +27,19 @@ public:
     std::string path(int64_t index) const;
     int64_t label(int64_t index) const { return m_pictures[static_cast<size_t>(index)].label; }
 
-    /// The same on every machine that has the same classes and names below its roots.
+    /// A hash that is the same on every machine with the same classes and names below its roots.
     std::string identity() const;
 
-    /// Holds out `share` of the pictures, by their names alone: those of one name, but for root
-    /// and extension, stay together. At least one stays; at least one is held out unless share is
-    /// 0 or there is but one name. {rest, held out}
+    /// Splits off `share` of the pictures by name alone: pictures whose names differ only in root
+    /// and extension stay together. At least one remains; at least one is held out unless share is
+    /// 0 or there is only one name. Returns {rest, held out}.
     std::pair<ImageFolder, ImageFolder> split(double share) const;
 
     /// The same pictures, labelled by these classes. kInvalid names a class that is not among them.
     Result<ImageFolder> relabelled(const std::vector<std::string>& classes) const;
 
 private:
-    /// 1.3 million pictures take 60 MB so.
+    /// So 1.3 million pictures take 60 MB.
     struct Picture {
         uint32_t root = 0;
         uint32_t label = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// By the classic interface of libjpeg-turbo: that of TurboJPEG 2 cannot decode a part of a picture.
+// Uses the libjpeg API of libjpeg-turbo, as the TurboJPEG 2 API cannot decode a part of a picture.
 #include "trainer/train/workloads/resnet/image_codecs.h"
 
 #include <jerror.h>
@@ -17,10 +17,10 @@ namespace {
 
 constexpr int kMaxScans = 500; ///< a progressive picture has about ten
 constexpr int kInkChannels = 4;
-/// Upsampling of colour looks at a neighbour, which stands for up to four columns.
+/// Chroma upsampling reads a neighbouring sample, which covers up to four columns.
 constexpr int64_t kMargin = 4;
 
-/// Where libjpeg's errors go, which must not return.
+/// libjpeg's error handler, which must not return.
 struct ErrorExit {
     jpeg_error_mgr manager{};
     std::jmp_buf jump{};
@@ -33,7 +33,7 @@ struct ErrorExit {
     std::longjmp(exit->jump, 1);
 }
 
-/// libjpeg goes on with grey where data is missing: no picture to learn from.
+/// An error, as libjpeg would fill missing data with grey.
 void judgeWarning(j_common_ptr common, int level) {
     if (level < 0 && common->err->msg_code == JWRN_JPEG_EOF)
         leave(common);
@@ -73,12 +73,12 @@ public:
     JpegReader& operator=(const JpegReader&) = delete;
 
     Result<void> readHeader();
-    /// Colour that is coarser in one direction only would be blurred in that one.
+    /// Reduction would blur colour that is subsampled in one direction only.
     bool canReduce() const override { return m_info.max_h_samp_factor == m_info.max_v_samp_factor; }
     Result<Pixels> read(const Region& region, int64_t reduction) override;
 
 private:
-    /// False when libjpeg left `work` by its error exit: no object in it may have a destructor.
+    /// False when libjpeg left `work` by longjmp; so no object in it may have a destructor.
     template <class Work>
     bool guarded(const Work& work) {
         if (setjmp(m_error.jump) != 0)
@@ -135,9 +135,10 @@ void JpegReader::begin(const Region& scaled, int64_t reduction) {
     jpeg_skip_scanlines(&m_info, static_cast<JDIMENSION>(scaled.y));
 }
 
-/// Each row of libjpeg's goes where its part in the region belongs, and so sticks out on both
-/// sides: on the right into the place of the next, on the left over the end of the last, which is
-/// given back. Copying the rows would cost 5 % of all reading.
+/// Decodes each row directly into its place in the region. The row is wider than the region: on the
+/// right it extends into the next row, which is written later; on the left it overwrites the end of
+/// the previous row, which is then restored. Copying rows instead would cost 5 % of the reading
+/// time.
 void JpegReader::readRgb(size_t left, uint8_t* last, Pixels& out) {
     const auto rowBytes = static_cast<size_t>(out.width) * 3;
     uint8_t* row = out.rgb - left;

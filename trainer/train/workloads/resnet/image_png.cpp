@@ -12,7 +12,7 @@ namespace rm {
 namespace {
 
 constexpr png_alloc_size_t kMaxChunkBytes = 8u << 20; ///< of profiles and texts, unpacked
-constexpr png_uint_32 kMaxSide = 1u << 27;            ///< their product is judged after the header
+constexpr png_uint_32 kMaxSide = 1u << 27;            ///< the product is checked after the header
 
 bool hasEndChunk(std::span<const std::byte> bytes) {
     const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
@@ -32,7 +32,7 @@ public:
     Result<Pixels> read(const Region& region, int64_t reduction) override;
 
 private:
-    /// False when libpng left `work` by its error exit: no object in it may have a destructor.
+    /// False when libpng left `work` by longjmp; so no object in it may have a destructor.
     template <class Work>
     bool guarded(const Work& work) {
         if (setjmp(png_jmpbuf(m_png)) != 0)

@@ -54,7 +54,7 @@ std::vector<std::string> classesOf(const std::string& checkpoint) {
     return names;
 }
 
-/// A checkpoint's classifier must mean by each number what the folder does.
+/// The class numbers of a checkpoint must mean the same classes as the folder's.
 Result<void> checkClasses(const std::string& checkpoint, const std::vector<std::string>& here) {
     const std::vector<std::string> there = classesOf(checkpoint);
     if (there.empty() || there == here)
@@ -147,8 +147,8 @@ ImageTask::ImageTask(const Session& session, Folders folders)
                              spec.validation.batches * spec.train.batchSize);
 }
 
-/// As DistributedDataParallel does before each forward pass: rank 0's are the model's. No rank's
-/// training reads them, so that once before they count is enough.
+/// Broadcasts rank 0's buffers, as DistributedDataParallel does before each forward pass. Training
+/// does not read them, so once before they are used is enough.
 void ImageTask::shareBuffers() {
     std::vector<at::Tensor> buffers;
     for (const Buffer& buffer : m_model.buffers())

@@ -10,7 +10,7 @@
 
 namespace rm {
 
-/// A ResNet that learns to tell pictures apart.
+/// Trains a ResNet to classify pictures.
 class ImageTask final : public Task {
 public:
     static Result<std::unique_ptr<Task>> create(const Session& session);
@@ -19,7 +19,7 @@ public:
     BatchSource& training() override { return m_training; }
     MetricId throughputMetric() const override { return metric::kTrainImagesPerS; }
 
-    /// Loss, top-1 and top-5. The running statistics are rank 0's, on all ranks, from then on.
+    /// Loss, top-1 and top-5. Afterwards all ranks have rank 0's running statistics.
     std::vector<Figure> validate() override;
     std::vector<SampleText> samples(int64_t) override { return {}; }
     std::string summary() const override;

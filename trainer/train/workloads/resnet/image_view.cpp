@@ -18,11 +18,11 @@ constexpr int kAttempts = 10;
 constexpr double kMinScale = 0.08;
 constexpr double kMinRatio = 3.0 / 4.0;
 constexpr double kMaxRatio = 4.0 / 3.0;
-/// How many decoded pixels must become one, at least, where decoding shrinks: then the difference
-/// is lost in the averaging (99.9 % of bytes within 1, measured).
+/// How many decoded pixels must become one, at least, after a shrinking decode; averaging then
+/// hides the difference (99.9 % of bytes within 1, measured).
 constexpr int64_t kMinShrink = 6;
 
-/// [0, 1), the same with every standard library.
+/// A number in [0, 1), the same with every standard library.
 double uniform(std::mt19937_64& engine) {
     return std::ldexp(static_cast<double>(engine() >> 11), -53);
 }
@@ -87,8 +87,8 @@ void resizeInto(const at::Tensor& out, const Pixels& pixels) {
 constexpr int64_t kPixelBytes = 3;
 using Pixel = std::array<uint8_t, kPixelBytes>;
 
-/// The first pixels of a row of `width` that is `from` the other way round, five at a time. How
-/// many: the last few are left, since it writes, and reads, a byte more than they have.
+/// Writes the first pixels of a row of `width` that is `from` mirrored, five at a time, and returns
+/// how many. The last few are left, as it reads and writes a byte too many.
 __attribute__((target("ssse3"))) int64_t mirrorByFives(const uint8_t* from, uint8_t* to,
                                                        int64_t width) {
     using Bytes = uint8_t __attribute__((vector_size(16)));

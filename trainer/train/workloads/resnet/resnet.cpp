@@ -40,7 +40,7 @@ bool isBottleneck(const std::string& type) {
     return type == "resnet50";
 }
 
-// Filled where it lies: a copy would wait for the device, and no recorded step may.
+// Filled in place: a copy would wait for the device, which a recorded step must not do.
 at::Tensor perChannel(const std::array<double, 3>& values, at::Device device) {
     const at::Tensor tensor = at::empty({1, 3, 1, 1}, at::TensorOptions(at::kFloat).device(device));
     for (size_t i = 0; i < values.size(); ++i)
@@ -48,7 +48,7 @@ at::Tensor perChannel(const std::array<double, 3>& values, at::Device device) {
     return tensor;
 }
 
-// In the order of torchvision's ToTensor and Normalize, so that every bit is theirs.
+// The operations of torchvision's ToTensor and Normalize in the same order, for bit-equal results.
 at::Tensor normalizeStepByStep(const at::Tensor& bytes) {
     constexpr double kWhite = 255.0;
     return bytes.to(at::kFloat)
@@ -57,7 +57,7 @@ at::Tensor normalizeStepByStep(const at::Tensor& bytes) {
         .div_(perChannel(kDeviation, bytes.device()));
 }
 
-/// What becomes of each byte in each channel: [byte][channel].
+/// The normalized value of each byte in each channel: [byte][channel].
 using PixelTable = std::array<std::array<float, kChannels>, kByteValues>;
 
 PixelTable makePixelTable() {
@@ -71,8 +71,8 @@ PixelTable makePixelTable() {
 
 constexpr int64_t kAtOnce = 8 * kChannels;
 
-/// The steps' own arithmetic for whole runs of `kAtOnce` bytes, which the lookups of a table cannot
-/// keep up with. How many bytes it did.
+/// The same arithmetic for whole runs of `kAtOnce` bytes, faster than table lookups. Returns the
+/// number of bytes done.
 __attribute__((target("avx2"))) int64_t normalizeRuns(const uint8_t* from, float* to,
                                                       int64_t count) {
     using Bytes = uint8_t __attribute__((vector_size(8)));
@@ -94,7 +94,7 @@ __attribute__((target("avx2"))) int64_t normalizeRuns(const uint8_t* from, float
     return done;
 }
 
-/// The steps would go over the floats four times.
+/// One pass; the separate operations would make four over the floats.
 at::Tensor normalizeInOnePass(const at::Tensor& bytes) {
     static const PixelTable table = makePixelTable();
     static const bool wide = __builtin_cpu_supports("avx2");
@@ -177,7 +177,7 @@ ResNet::Block ResNet::addBlock(const std::string& name, int64_t in, int64_t widt
     return block;
 }
 
-// The draws are into contiguous memory: what they are does not depend on the layout.
+// Drawn into contiguous memory, so that the values do not depend on the layout.
 void ResNet::initialize(at::Generator generator) {
     const at::NoGradGuard noGrad;
     for (const Parameter& one : parameters()) {
@@ -259,7 +259,7 @@ at::Tensor ResNet::loss(const Batch& batch, bool training) {
                                   training ? m_settings.labelSmoothing : 0.0);
 }
 
-// timm's keys, for which these names are its own; the labels as transformers spells them, too.
+// timm's keys, as these are timm's tensor names; the labels also in transformers' form.
 std::string ResNet::configJson() const {
     nlohmann::ordered_json config = {{"architecture", m_settings.type},
                                      {"num_classes", m_settings.classes}};

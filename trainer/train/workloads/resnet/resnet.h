@@ -23,7 +23,7 @@ public:
         bool syncBatchNorm = false;
         bool activationCheckpointing = false; ///< of each residual block
     };
-    /// `world` must outlive it; only synchronized batch norm speaks to it.
+    /// `world` must outlive it; only synchronized batch norm uses it.
     ResNet(Settings settings, const World& world);
 
     void initialize(at::Generator generator) override;
@@ -51,7 +51,7 @@ private:
     enum class Pass {
         kInference,
         kTraining,
-        kTrainingAgain, ///< in the backward pass: the running statistics know this batch already
+        kTrainingAgain, ///< recomputed: the running statistics have this batch already
     };
 
     Convolution addConvolution(const std::string& name, const std::string& norm, Shape shape);
@@ -62,15 +62,15 @@ private:
     std::vector<at::Tensor> parametersOf(const Block& block) const;
 
     Settings m_settings;
-    const World* m_over; ///< null: each rank's batch norm for itself
+    const World* m_over; ///< null: batch norm of each rank alone
     Convolution m_stem;
     std::vector<Block> m_blocks;
     size_t m_classifierWeight = 0;
     size_t m_classifierBias = 0;
 };
 
-/// Bytes (B, 3, H, W) -> float32 with ImageNet's mean and deviation taken out, by channel, as
-/// torchvision's models expect them. On any device; channels-last on the CPU.
+/// Bytes (B, 3, H, W) -> float32, normalized by ImageNet's mean and standard deviation per channel,
+/// as torchvision's models expect. On any device; channels-last on the CPU.
 at::Tensor normalizePictures(const at::Tensor& bytes);
 
 } // namespace rm

@@ -22,7 +22,7 @@ public:
         return ImageTask::create(session);
     }
 
-    /// On the CPU the model needs the cores; a GPU eats several readers' pictures.
+    /// On the CPU the model needs the cores; a GPU is faster than one reader.
     int64_t readers(const Device& device, int localRanks) const override {
         constexpr int64_t kMost = 16;
         const auto cores = static_cast<int64_t>(std::thread::hardware_concurrency());
@@ -66,7 +66,7 @@ public:
         return {{pixels, at::zeros({samples}, at::kLong)}, samples};
     }
 
-    /// Its convolutions slide over pictures: 4.1e9 products for 25.6e6 weights at 224 pixels.
+    /// Convolutions use a weight many times: 4.1e9 products for 25.6e6 weights at 224 pixels.
     int64_t usesPerSample(const RunSpec& spec) const override {
         constexpr int64_t kUsesPerPicture = 160;
         constexpr int64_t kUsual = 224 * 224;
@@ -74,7 +74,7 @@ public:
                                         kUsual);
     }
 
-    /// Its weights are channels-last, those of a file are not.
+    /// The weights are channels-last in memory, but not in files.
     HostExtras hostExtras() const override { return {.copiesForFiles = true}; }
 
     Result<std::unique_ptr<Model>> modelFor(const RunSpec& spec, const Weights& weights,

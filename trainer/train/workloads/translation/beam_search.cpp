@@ -14,7 +14,7 @@
 namespace rm {
 namespace {
 
-constexpr double kUnlikely = -1e9; ///< of copies of the one first hypothesis
+constexpr double kUnlikely = -1e9; ///< score of copies of the first hypothesis
 
 std::vector<double> scoresOf(const at::Tensor& tensor) {
     const at::Tensor host = tensor.to(at::kCPU, at::kDouble).contiguous();
@@ -87,7 +87,7 @@ BeamSearch::Next BeamSearch::advance(const at::Tensor& logits) {
             at::tensor(tokens, at::kLong).to(logits.device())};
 }
 
-/// Splits the candidates, likeliest first, into what is finished and what goes on.
+/// Splits the candidates, likeliest first, into finished and running hypotheses.
 void BeamSearch::advance(Sentence& sentence, const std::vector<Candidate>& candidates,
                          std::vector<int64_t>& parents) {
     const auto beams = static_cast<size_t>(m_settings.beams);

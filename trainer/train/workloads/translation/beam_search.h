@@ -5,12 +5,12 @@
 
 namespace rm {
 
-/// The hypotheses of a beam search over several sentences at once. A row is a hypothesis that goes
-/// on; a sentence has SearchSettings::beams rows until it is done.
+/// The hypotheses of a beam search over several sentences at once. A row is a running hypothesis; a
+/// sentence has SearchSettings::beams rows until it is done.
 ///
-/// Of the 2 x beams likeliest continuations of a sentence those that end, and are among the first
-/// `beams`, are finished; the likeliest others go on. A sentence is done when as many finished ones
-/// are known as there are beams and the likeliest that goes on scores below all of them.
+/// Of the 2 x beams likeliest continuations of a sentence, those among the first `beams` that end
+/// become finished hypotheses; the likeliest others keep running. A sentence is done when it has as
+/// many finished hypotheses as beams and the likeliest running one scores below all of them.
 class BeamSearch {
 public:
     BeamSearch(int64_t sentences, const SearchSettings& settings);

@@ -105,7 +105,7 @@ Translation::DecoderLayer Translation::addDecoderLayer(int64_t index) {
     return layer;
 }
 
-/// Glorot and Bengio's uniform for the matrices; embeddings so that, scaled, they have variance 1.
+/// Glorot (Xavier) uniform for the matrices; embeddings such that they have variance 1 once scaled.
 void Translation::initialize(at::Generator generator) {
     const at::NoGradGuard noGrad;
     const double embeddingStd = 1 / std::sqrt(static_cast<double>(m_shape.width));
@@ -182,7 +182,7 @@ at::Tensor Translation::runLayer(const EncoderLayer& layer, const at::Tensor& x,
     return normOfSum(layer.norm, y, feedForward(layer.rise, layer.fall, y, training));
 }
 
-// Padding stands behind the real tokens, where the causal mask already hides it from them.
+// Padding follows the real tokens, so the causal mask already hides it.
 at::Tensor Translation::runLayer(const DecoderLayer& layer, const at::Tensor& x,
                                  const at::Tensor& memory, const at::Tensor& mask,
                                  bool training) const {
@@ -232,8 +232,8 @@ at::Tensor Translation::decode(const at::Tensor& memory, const at::Tensor& mask,
                                const at::Tensor& input, bool training) const {
     at::Tensor x = embed(m_targetEmbedding, input, 0, training);
     for (const DecoderLayer& layer : m_decoder) {
-        // An alias for each layer: the memory's gradients are summed in one order, be layers
-        // computed again or not.
+        // An alias for each layer, so that the memory's gradients are summed in the same order with
+        // and without activation checkpointing.
         const at::Tensor seen = memory.view_as(memory);
         const auto run = [this, &layer, seen, mask, training](const at::Tensor& in) {
             return runLayer(layer, in, seen, mask, training);

@@ -25,14 +25,14 @@ public:
     at::Tensor loss(const Batch& batch, bool training) override;
     std::string configJson() const override;
 
-    /// What MarianMTModel.generate() goes by.
+    /// The settings for MarianMTModel.generate().
     std::string generationJson(int64_t maxTokens, int64_t beams, double lengthPenalty) const;
 
-    /// The encoder's answer to source ids (B, S), of which `mask` (bool (B, 1, 1, S) or empty)
-    /// tells the real ones: (B, S, C).
+    /// The encoder's output (B, S, C) for source ids (B, S); `mask` (bool (B, 1, 1, S), or empty)
+    /// marks the real ones.
     at::Tensor encode(const at::Tensor& source, const at::Tensor& mask, bool training) const;
 
-    /// What follows each token of `input` (B, T): (B, T, V).
+    /// Logits (B, T, V) of what follows each token of `input` (B, T).
     at::Tensor logits(const at::Tensor& memory, const at::Tensor& mask, const at::Tensor& input,
                       bool training) const;
 
@@ -41,7 +41,7 @@ public:
     struct LayerCache {
         at::Tensor keys, values, sourceKeys, sourceValues;
     };
-    /// What the decoder remembers between the tokens of a translation.
+    /// The decoder's cache between the tokens of a translation.
     struct Cache {
         std::vector<LayerCache> layers;
         at::Tensor mask;    ///< of the source, (R, 1, 1, S) or empty

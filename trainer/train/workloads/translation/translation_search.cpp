@@ -17,7 +17,7 @@ namespace {
 using Translations = std::vector<std::vector<int32_t>>;
 
 constexpr double kNever = -std::numeric_limits<double>::infinity();
-/// Rows that ended are computed along until so few are left that copying the cache pays.
+/// Finished rows are still computed until so few others are left that copying the cache pays off.
 constexpr double kWorthCopying = 0.75;
 
 std::vector<int64_t> toHost(const at::Tensor& tensor) {

@@ -5,7 +5,7 @@
 
 namespace rm {
 
-/// How a translation is looked for.
+/// Settings of the search for a translation.
 struct SearchSettings {
     int64_t maxTokens = 1; ///< </s> among them; at most Translation::longest()
     int64_t beams = 1;     ///< 1: the likeliest token every time
@@ -14,8 +14,8 @@ struct SearchSettings {
 };
 
 /// Translates source ids (B, S), with a mask as Translation::encode() has it, to target ids without
-/// kEndId, by row. Finds what transformers' generate() finds with the same settings (no sampling,
-/// early_stopping off). Disturbs no generator.
+/// kEndId, by row. Gives the result of transformers' generate() with the same settings (no
+/// sampling, early_stopping off). Changes no generator.
 std::vector<std::vector<int32_t>> translate(const Translation& model, const at::Tensor& source,
                                             const at::Tensor& mask, const SearchSettings& settings);
 

@@ -24,8 +24,8 @@ namespace {
 
 constexpr size_t kSamples = 3;
 
-/// The vocabularies of model.start_from must number pieces as their SentencePiece models do, which
-/// those of Marian's own folders do not.
+/// The vocabularies of model.start_from must have the ids of their SentencePiece models, unlike
+/// those in Marian's own folders.
 Result<PairTokenizer> tokenizerOfWeights(const RunSpec& spec) {
     const std::string attempt =
         "take the vocabularies of model.start_from = " + spec.model.startFrom;
@@ -42,8 +42,8 @@ Result<PairTokenizer> tokenizerOfWeights(const RunSpec& spec) {
     return loaded;
 }
 
-/// Of the checkpoint that the run goes on from, else of model.start_from; empty: to be learnt. On
-/// rank 0.
+/// The tokenizer of the checkpoint that the run resumes from, else of model.start_from; empty: to
+/// be learnt. On rank 0.
 Result<std::string> tokenizerOfStart(const Session& session) {
     const std::string& dir = session.options.startFrom;
     if (!session.world.isFirst() || (dir.empty() && session.spec.model.startFrom.empty()))
@@ -64,7 +64,7 @@ int64_t widthOf(const EncodedPair& pair) {
 
 } // namespace
 
-/// Every field adds up.
+/// All fields can be summed.
 struct TranslationTask::Measured {
     double loss = 0; ///< times tokens
     int64_t tokens = 0;
@@ -140,8 +140,8 @@ Batch TranslationTask::padded(const Batch& batch) const {
                     batch);
 }
 
-/// As many held-out pairs as validation.batches hold, from the front of their shard, then in
-/// batches of like lengths. The same on every rank, whatever their number.
+/// The first held-out pairs of the shard, as many as validation.batches hold, in batches of similar
+/// lengths. The same for any number of ranks.
 void TranslationTask::chooseValidation() {
     const RunSpec& spec = m_session.spec;
     const int64_t budget = spec.validation.batches * spec.train.batchTokens;

@@ -8,14 +8,14 @@
 
 namespace rm {
 
-/// A translation model that learns from pairs of sentences.
+/// Trains a translation model on pairs of sentences.
 class TranslationTask final : public Task {
 public:
     static Result<std::unique_ptr<Task>> create(const Session& session);
 
     Model& model() override { return m_model; }
     BatchSource& training() override { return m_batches; }
-    /// One each: a position is a batch that is already as large as train.batch_tokens says.
+    /// One for each rank: a position is a whole batch of train.batch_tokens.
     std::vector<int64_t> batchSizes() const override;
     Batch padded(const Batch& batch) const override;
     /// Loss, and BLEU, chrF, CER and WER of the decoded pairs.

@@ -13,11 +13,11 @@
 namespace rm {
 namespace {
 
-/// Of a translation's vocabularies and texts; of 2,000 and of 40,000 pairs it was about as much.
+/// Host memory for vocabularies and texts; about the same with 2,000 and with 40,000 pairs.
 constexpr int64_t kPairTexts = 10 << 20;
-/// Of activations, on a CPU: gaps that a heap gets by batches of ever other lengths, besides those
-/// of the small twin that is rehearsed. Runs of a larger translation took 3 to 12 % more than was
-/// told without it, on EPYC processors of three generations.
+/// Share of the activations lost in gaps of a CPU's heap, because batches have many different
+/// lengths, beyond those of the small rehearsed model. Without it, runs of a larger translation
+/// took 3 to 12 % more than estimated, on EPYC processors of three generations.
 constexpr double kGapsOfLengths = 0.1;
 
 constexpr const char* kShared = "model.shared.weight";
@@ -85,7 +85,7 @@ public:
         return {.bytes = kPairTexts, .gapsPerActivation = kGapsOfLengths};
     }
 
-    /// Position tables, which are computed, are left out.
+    /// Drops position tables, which are computed.
     Result<Weights> withOurNames(const RunSpec&, Weights weights,
                                  const std::string& source) const override {
         dropEndings(weights, {".embed_positions.weight"});

@@ -22,7 +22,8 @@ using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 using MaybeTensor = std::optional<at::Tensor>; // autograd takes no undefined ones
 
-/// A float32 sum of so many rows of like size keeps its digits; those of all blocks are added next.
+/// Rows per block: float32 sums of this many rows keep their precision; the blocks' sums are then
+/// added.
 constexpr int64_t kSummedRows = 64;
 constexpr int64_t kLeastPerThread = 32768; ///< numbers: fewer are not worth another thread
 
@@ -64,7 +65,7 @@ struct AddRmsNorm : torch::autograd::Function<AddRmsNorm> {
         return delta ? variable_list{normed, sum} : variable_list{normed};
     }
 
-    // Blocks are the same for any number of threads, and so are the sums.
+    // The blocks, and hence the sums, are the same for any number of threads.
     static variable_list backward(AutogradContext* ctx, const variable_list& gradients) {
         const variable_list saved = ctx->get_saved_variables();
         const at::Tensor &x = saved[0], &weight = saved[1], &scales = saved[2];
@@ -116,8 +117,8 @@ struct SwiGlu : torch::autograd::Function<SwiGlu> {
     }
 };
 
-/// Turns the heads of `from` (N, H D), whose rows go over the T positions again and again, into
-/// `to`, which may be the same.
+/// Rotates the heads of `from` (N, H D), whose row n is at position n % T, into `to`, which may be
+/// `from`.
 void turn(const at::Tensor& from, at::Tensor& to, const at::Tensor& cosine, const at::Tensor& sine,
           bool backwards) {
     const int64_t tokens = cosine.size(0), half = cosine.size(1);

@@ -6,7 +6,7 @@
 namespace rm {
 namespace {
 
-/// Sums are kept in so many parts, so that they can be added up by vectors and in one order.
+/// Number of partial sums, so that additions can be vectorized in a fixed order.
 constexpr int64_t kLanes = 32;
 
 struct Sum {
@@ -33,7 +33,7 @@ inline float sumOf(int64_t columns, Addend addend) {
     return sum.total();
 }
 
-/// Below that silu() is nothing, and e^-g more than a float holds.
+/// Below it silu() is 0 in float32, and e^-g would overflow.
 inline float notTooSmall(float g) {
     return __builtin_fmaxf(g, -kMostExponent);
 }
@@ -125,7 +125,7 @@ void turnHeads(const HeadsOfPosition& position, const float* from, float* to) {
     for (int64_t head = 0; head < position.heads; ++head) {
         const float* in = from + 2 * head * half;
         float* out = to + 2 * head * half;
-#pragma GCC ivdep // where both are the same, every number is read before it is written over
+#pragma GCC ivdep // in place, every number is read before it is overwritten
         for (int64_t i = 0; i < half; ++i) {
             const float a = in[i], b = in[i + half], s = sign * sine[i];
             out[i] = a * cosine[i] - b * s;

@@ -8,20 +8,20 @@ namespace rm {
 // Loops over rows of float32, one behind the other, for processors with AVX2 and FMA; the same sums
 // on all of them. What they compute is in llama_kernels.h.
 
-/// What is normed, and by what.
+/// The input of the norm.
 struct NormRows {
     int64_t rows = 0, columns = 0;
     const float* x = nullptr;
     const float* weight = nullptr; ///< of as many columns
 };
 
-/// sum = x + delta; without `delta` nothing is written there and x is the sum. `scales` are the
+/// sum = x + delta; without `delta` x is the sum and nothing is written to `sum`. `scales` are the
 /// inverse root mean squares of the rows.
 void normForward(const NormRows& in, const float* delta, float eps, float* sum, float* normed,
                  float* scales);
 
-/// Of normForward(), whose sum is in.x. `ofSum` is what else came back to it; nullptr: nothing.
-/// `weightGradient` += its part, by column.
+/// The backward pass of normForward(), whose sum is in.x. `ofSum`: a further gradient of the sum,
+/// or nullptr. Adds to `weightGradient`, by column.
 void normBackward(const NormRows& in, const float* scales, const float* dNormed, const float* ofSum,
                   float* dx, float* weightGradient);
 
@@ -30,7 +30,7 @@ void swiGluForward(int64_t count, const float* gate, const float* up, float* y);
 void swiGluBackward(int64_t count, const float* gate, const float* up, const float* dy,
                     float* dGate, float* dUp);
 
-/// Heads of one position, one behind the other, and the angles by which they turn.
+/// The consecutive heads of one position, and the angles of their rotation.
 struct HeadsOfPosition {
     int64_t heads = 0, halfDim = 0;
     const float* cosine = nullptr; ///< halfDim

@@ -12,7 +12,7 @@ constexpr uint32_t kMagic = 0x950412de;
 constexpr size_t kHeader = 28;
 constexpr size_t kRow = 8; ///< length, offset
 
-/// Numbers of a file in the byte order that its magic tells.
+/// Reads numbers of a file in the byte order of its magic number.
 class Numbers {
 public:
     Numbers(std::span<const std::byte> file, bool swapped)

@@ -22,11 +22,11 @@ struct CatalogueMessage {
 Result<std::vector<CatalogueMessage>> parseCatalogue(std::span<const std::byte> file,
                                                      const std::string& source);
 
-/// The translations in a catalogue as pairs: contexts go, singular and plural make a pair each (the
-/// first and the last of the forms), marks of access keys ("_File", "&File") go where both sides
-/// have one. Left out without being bad: the header, what is not translated or stays as it is,
-/// what has no letters, and translators' names. A message that is not in the catalogue's character
-/// set is bad. kInvalid: a character set that is not known here.
+/// The translations in a catalogue as pairs. Contexts are dropped; singular and plural are a pair
+/// each (with the first and the last form); marks of access keys ("_File", "&File") are removed if
+/// both sides have one. Skipped without counting as bad: the header, untranslated and unchanged
+/// messages, messages without letters, and translators' names. A message that is not in the
+/// catalogue's character set is bad. kInvalid: an unknown character set.
 Result<PairHarvest> readCatalogue(std::span<const std::byte> file, const std::string& source);
 
 } // namespace rm

@@ -92,7 +92,7 @@ std::string_view wordAround(std::string_view text, size_t at) {
     return text.substr(begin, std::min(text.find(' ', at), text.size()) - begin);
 }
 
-/// An identifier ("the_file") has its mark inside of a word that stays as it is.
+/// In an identifier ("the_file") the mark is inside a word, which is not changed.
 void dropAccessMark(Pair& pair, char mark) {
     const size_t source = accessMark(pair.source, mark);
     const size_t target = accessMark(pair.target, mark);

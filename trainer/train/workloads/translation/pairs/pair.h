@@ -15,7 +15,7 @@ struct Pair {
     bool operator==(const Pair&) const = default;
 };
 
-/// What a file, or a piece of one, gave.
+/// The pairs of a file or a piece of one.
 struct PairHarvest {
     std::vector<Pair> pairs;
     int64_t bad = 0;                ///< lines or messages that are no pair

@@ -8,7 +8,7 @@
 
 namespace rm {
 
-/// Pairs of about the same length: `width` bounds both sides of all of them.
+/// Pairs of about the same length; no side is longer than `width`.
 struct LengthBucket {
     int64_t width = 0;
     int64_t pairsPerBatch = 0;   ///< as many as batch_tokens holds at that width; one at least
@@ -47,7 +47,7 @@ private:
     std::vector<LengthBucket> m_buckets;
     int64_t m_batchCount = 0;
     mutable std::mutex m_mutex;
-    mutable Epoch m_epochs[2]; ///< even and odd: readers ahead cross the border to the next
+    mutable Epoch m_epochs[2]; ///< even and odd, as readers may be in the next epoch already
 };
 
 /// Token ids of a pair, each with kEndId behind.

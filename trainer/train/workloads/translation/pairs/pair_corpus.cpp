@@ -35,7 +35,7 @@ std::string languageOfCatalogue(const fs::path& file) {
     return folder.filename() == "LC_MESSAGES" ? folder.parent_path().filename().string() : "";
 }
 
-/// What one thread reads; of shards and catalogues always the whole file.
+/// A piece that one thread reads; for shards and catalogues the whole file.
 Result<std::vector<FilePiece>> cutFiles(const std::vector<std::string>& files) {
     std::vector<FilePiece> pieces;
     for (const std::string& file : files) {
@@ -98,7 +98,7 @@ void learnLanguages(PairLanguages& known, const PairLanguages& told) {
         known.target = told.target;
 }
 
-/// Less the catalogues of other languages than `target`, if that is one.
+/// Without catalogues of languages other than `target`, unless that is empty.
 Result<std::vector<std::string>> pairFilesAt(const std::string& path, const std::string& target) {
     auto files = corpusFiles({path});
     if (!files)

@@ -29,7 +29,7 @@ struct PairCorpus {
 /// are an error. kNotFound / kDenied / kInvalid (of no such kind, nothing there) name the path.
 Result<PairCorpus> findPairs(const std::vector<std::string>& paths, const std::string& target);
 
-/// How a harvest stands.
+/// Progress and counts of reading a corpus.
 struct HarvestState {
     size_t pieces = 0; ///< of files
     size_t piecesDone = 0;
@@ -39,15 +39,15 @@ struct HarvestState {
     std::vector<std::string> named; ///< the first of the bad ones: "PATH:12: why"
 };
 
-/// Reads the files in parallel and gives each pair once to `take`, on this thread, in the order of
-/// the files; what `state` counted before still counts. `report` follows each piece. Ends with
-/// the first error: a file that cannot be read or is damaged, or what `take` returns.
+/// Reads the files in parallel and calls `take` with each distinct pair, on this thread, in the
+/// order of the files; adds to the counts in `state`. Calls `report` after each piece. Returns the
+/// first error: a file that is unreadable or damaged, or an error of `take`.
 Result<void> harvestPairs(const PairCorpus& corpus, HarvestState& state, PairDeduplicator& seen,
                           const std::function<Result<void>(const Pair&)>& take,
                           const std::function<void(const HarvestState&)>& report = {});
 
-/// kCorrupt when more than the share `maxBad`, which `setting` names to people, of all that was
-/// read is bad; names the first ones.
+/// kCorrupt when more than the share `maxBad` of all lines is bad; names the first ones. `setting`
+/// is the name of the limit in the error.
 Result<void> checkBad(const HarvestState& state, double maxBad, const std::string& setting);
 
 } // namespace rm

@@ -25,7 +25,7 @@ bool exists(const std::string& path) {
 
 struct Corpora {
     PairCorpus train;
-    PairCorpus validation; ///< no files: held out of train
+    PairCorpus validation; ///< no files: split off from train
 };
 
 Result<Corpora> findCorpora(const RunSpec::Data& data) {
@@ -40,7 +40,7 @@ Result<Corpora> findCorpora(const RunSpec::Data& data) {
     return Corpora{std::move(*train), std::move(*validation)};
 }
 
-/// Identity of the texts.
+/// The cache key of the texts.
 Result<std::string> contentKey(const Corpora& corpora, const RunSpec::Data& data) {
     std::string text = "pairs 1\n";
     for (const PairCorpus* corpus : {&corpora.train, &corpora.validation}) {
@@ -54,7 +54,7 @@ Result<std::string> contentKey(const Corpora& corpora, const RunSpec::Data& data
     }
     if (corpora.validation.files.empty())
         text += std::to_string(data.validationShare);
-    text += "\n" + std::to_string(data.maxBad); // what was good enough once may not be again
+    text += "\n" + std::to_string(data.maxBad); // a stricter limit must be checked again
     return hashOf(text);
 }
 
@@ -67,7 +67,7 @@ struct Names {
     std::string validation;
 };
 
-/// Reads everything once and deals it out.
+/// Reads everything once and splits it into training and validation.
 Result<HarvestState> writeTexts(const Corpora& corpora, const RunSpec::Data& data,
                                 const Names& names) {
     const PairLanguages& languages = corpora.train.languages;
@@ -92,7 +92,7 @@ Result<HarvestState> writeTexts(const Corpora& corpora, const RunSpec::Data& dat
             })
             .and_then([&] { return checkBad(state, data.maxBad, "data.max_bad"); })
             .and_then([&] { return validation->finish(); })
-            .and_then([&] { return train->finish(); }); // last: where it is, both are
+            .and_then([&] { return train->finish(); }); // last: if it exists, both do
     if (!done)
         return tl::unexpected(done.error());
     return state;
@@ -108,7 +108,7 @@ void noteBad(const HarvestState& state, PairData& into) {
     into.warnings.push_back(std::move(text));
 }
 
-/// The key of texts that are in `cacheDir` when this returns.
+/// Makes sure that the texts are in `cacheDir` and returns their key.
 Result<std::string> cacheTexts(const RunSpec::Data& data, const std::string& cacheDir,
                                PairData& into) {
     const auto corpora = findCorpora(data);
@@ -149,7 +149,7 @@ std::vector<Encoded> encodePiece(const PairFile& texts, const PairTokenizer& tok
     return piece;
 }
 
-/// The pairs of `texts` that fit into `context`, as ids.
+/// Encodes the pairs of `texts` that fit into `context`.
 Result<void> writeIds(const PairFile& texts, const PairTokenizer& tokenizer, int64_t context,
                       const std::string& path) {
     const int64_t largest = std::max(tokenizer.sourceVocab(), tokenizer.targetVocab());
@@ -182,7 +182,7 @@ std::string idsFile(const std::string& cacheDir, const std::string& key) {
     return cacheDir + "/" + key + "-ids.rmpairs";
 }
 
-/// The key of ids that are in `cacheDir` when this returns.
+/// Makes sure that the ids are in `cacheDir` and returns their key.
 Result<std::string> cacheIds(const std::string& textsKey, const std::string& cacheDir,
                              const PairTokenizer& tokenizer, int64_t context) {
     const std::string key =

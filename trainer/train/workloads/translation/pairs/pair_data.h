@@ -8,7 +8,7 @@ namespace rm {
 
 class World;
 
-/// What a translation learns from, ready to be read.
+/// The prepared data of a translation.
 struct PairData {
     PairFile train;      ///< ids; pairs that fit into model.context only
     PairFile validation; ///< texts
@@ -19,9 +19,9 @@ struct PairData {
 };
 
 /// Turns the spec's pairs into shards cached in `cacheDir`, once per node, and opens them on every
-/// rank; all ranks call it together and all get the same error. `tokenizer` is that of the
-/// checkpoint resumed from, serialized, on rank 0; empty: learnt from the training pairs. Nodes
-/// whose pairs differ are an error.
+/// rank; all ranks call it together and all get the same error. `tokenizer` (on rank 0) is that of
+/// the checkpoint, serialized; empty: one is learnt from the training pairs. It is an error if the
+/// pairs differ between nodes.
 Result<PairData> preparePairData(const RunSpec& spec, const std::string& cacheDir,
                                  const World& world, const std::string& tokenizer);
 

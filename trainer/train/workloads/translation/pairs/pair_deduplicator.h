@@ -7,19 +7,19 @@
 
 namespace rm {
 
-/// Tells pairs that were there before, by 64 bits of hash: among ten million, one is taken wrongly
-/// for another once in three hundred thousand corpora.
+/// Recognizes repeated pairs by a 64-bit hash. With ten million pairs a false match occurs in one
+/// of three hundred thousand corpora.
 class PairDeduplicator {
 public:
-    /// Whether it is new; it is known from then on.
+    /// Adds the pair; returns whether it is new.
     bool add(const Pair& pair);
 
 private:
     std::unordered_set<uint64_t> m_hashes;
 };
 
-/// 0 to 1, evenly spread, from the source alone: the same sentence never lands on both sides of a
-/// cut through a corpus, whatever its translation.
+/// A number from 0 to 1, uniformly distributed, that depends on the source only, so that a split of
+/// a corpus never has the same source sentence on both sides.
 double shareOf(std::string_view source);
 
 } // namespace rm

@@ -32,7 +32,7 @@ public:
     /// Checks everything but the ids. kCorrupt / kTooNew / kNotFound name the path.
     static Result<PairFile> open(const std::string& path);
 
-    /// What the header alone says, which costs nothing.
+    /// Reads only the header, which is cheap.
     static Result<PairFileInfo> peek(const std::string& path);
 
     const PairFileInfo& info() const;
@@ -57,7 +57,7 @@ struct PairFileView {
     std::span<const std::byte> offsets; ///< u64 each, not aligned
 };
 
-/// Everything open() checks, for it and the fuzzer.
+/// Parses and checks a shard, for open() and the fuzzer.
 Result<PairFileView> parsePairFile(std::span<const std::byte> file, const std::string& source);
 
 /// Writes a shard pair by pair; it appears under its name only with finish().

@@ -12,8 +12,8 @@ namespace {
 
 constexpr int64_t kMaxLines = 1'000'000;
 
-/// The source sides of a shard (0), the target sides (1) or both (2) as SentencePiece reads them;
-/// of more than kMaxLines, evenly spread ones.
+/// The source sides of a shard (0), the target sides (1) or both (2), as input for SentencePiece;
+/// at most kMaxLines, evenly spread.
 class Sides final : public sentencepiece::SentenceIterator {
 public:
     Sides(const PairFile& texts, int which)

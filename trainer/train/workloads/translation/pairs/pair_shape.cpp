@@ -15,13 +15,13 @@ namespace {
 constexpr int64_t kNarrowest = 8;
 constexpr int64_t kParts = 4; ///< of rows and widths
 
-/// `size` in whole parts of `whole`, which it is at most.
+/// `size`, which is at most `whole`, rounded up to a multiple of a part of `whole`.
 int64_t inParts(int64_t size, int64_t whole) {
     const int64_t part = (whole + kParts - 1) / kParts;
     return std::min(whole, (size + part - 1) / part * part);
 }
 
-/// (rows, width): `ids` with kPadId behind and below.
+/// `ids` padded to (rows, width) with kPadId.
 at::Tensor paddedIds(const at::Tensor& ids, int64_t rows, int64_t width) {
     at::Tensor wide = at::full({rows, width}, kPadId, at::kLong);
     wide.narrow(0, 0, ids.size(0)).narrow(1, 0, ids.size(1)).copy_(ids);

@@ -5,11 +5,11 @@
 
 namespace rm {
 
-/// Width of the bucket for pairs of which no side is longer: 8, 9, ..., 16, 18, ..., each an eighth
-/// wider than the one before.
+/// The width of the bucket for pairs whose longer side has this length: 8, 9, ..., 16, 18, ...,
+/// each an eighth wider than the one before.
 int64_t bucketWidth(int64_t length);
 
-/// As many pairs as `batchTokens` hold in a bucket; one at least.
+/// How many pairs of a bucket fit into `batchTokens`; at least one.
 int64_t pairsPerBatch(int64_t bucketWidth, int64_t batchTokens);
 
 /// Sizes of a batch of pairs: rows, and tokens of either side in each, padding included.
@@ -22,15 +22,15 @@ struct PairShape {
 
 PairShape shapeOf(const Batch& pairs);
 
-/// A shape that holds `least` and is one of few: sides of quarters of the bucket's width, and not
-/// wider than `longest`; quarters of its rows. Of every bucket two or three come up with sentences
-/// of two languages, which are of about one length. Batches of more rows than their bucket has keep
-/// them.
+/// The smallest of few shapes that holds `least`: sides are multiples of a quarter of the bucket's
+/// width, at most `longest`; rows are multiples of a quarter of the bucket's. As sentences of two
+/// languages have similar lengths, two or three shapes occur per bucket. Batches with more rows
+/// than their bucket keep their rows.
 PairShape recordedShape(const PairShape& least, int64_t batchTokens, int64_t longest);
 
-/// A batch of makePairBatch() with padding up to `shape`, which holds it. It has a mask always,
-/// targets for all positions, kIgnoredTarget among them, and hence no places. A row of padding has
-/// one token that may be looked at, since a softmax over nothing is no number.
+/// A batch of makePairBatch(), padded to `shape`. It always has a mask, and targets for all
+/// positions (kIgnoredTarget for padding) instead of a list of positions. In a padding row one
+/// token is unmasked, as a softmax over nothing is NaN.
 Batch paddedTo(const PairShape& shape, const Batch& pairs);
 
 } // namespace rm

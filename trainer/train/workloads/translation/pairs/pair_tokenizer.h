@@ -18,7 +18,7 @@ inline constexpr int32_t kPadId = 2; ///< also what a translation begins with
 /// thread.
 class PairTokenizer {
 public:
-    /// From SentencePiece models whose ids are those above; equal models are one vocabulary.
+    /// Makes it from SentencePiece models with the ids above; equal models become one vocabulary.
     static Result<PairTokenizer> load(const std::string& source, const std::string& target);
 
     /// From serialized().
@@ -33,7 +33,7 @@ public:
     std::vector<int32_t> encodeTarget(std::string_view text) const;
     std::string decodeTarget(const std::vector<int32_t>& ids) const;
 
-    /// All that makes it up, for other ranks and keys of caches.
+    /// Everything that defines it, for other ranks and cache keys.
     std::string serialized() const;
 
     /// What transformers.MarianTokenizer reads. `longest` is the most tokens of a sentence.

@@ -16,7 +16,7 @@ std::string howFar(const HarvestState& state) {
            " pieces read, " + std::to_string(state.pairs) + " pairs";
 }
 
-/// The files, less the one that is about to be written over.
+/// The files without the output file, which is about to be overwritten.
 Result<PairCorpus> findInputs(const PrepareOptions& options) {
     auto corpus = findPairs(options.paths, options.target);
     if (!corpus)

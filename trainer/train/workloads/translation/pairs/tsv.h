@@ -5,9 +5,9 @@
 
 namespace rm {
 
-/// Reads whole lines "source TAB target", no header; either end of line, a byte order mark at the
-/// front and empty lines are fine. `firstLine` is the number of the first one in `path`. A line
-/// with another number of columns, an empty one of them or bytes that are not UTF-8 is bad.
+/// Reads whole lines "source TAB target" without a header. LF and CRLF, a byte order mark at the
+/// front and empty lines are accepted. `firstLine` is the number of the first one in `path`. A line
+/// is bad if it has another number of columns, an empty column or invalid UTF-8.
 PairHarvest readTsv(std::string_view text, const std::string& path, int64_t firstLine);
 
 } // namespace rm
