@@ -5,6 +5,7 @@
 #include "shared/enforce.h"
 #include "shared/io/clock.h"
 #include "shared/io/descriptor.h"
+#include "shared/return_if_error.h"
 
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -24,11 +25,9 @@ constexpr int64_t kNsPerMs = 1'000'000;
 
 // Written with write(2), so that a full disk is an error here instead of a SIGBUS later.
 Result<void> writeFreshPage(const std::string& path) {
-    auto file = openFile(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
-    if (!file)
-        return tl::unexpected(file.error());
+    RM_ASSIGN_OR_RETURN(auto file, openFile(path, O_WRONLY | O_CREAT | O_TRUNC, 0600));
     const BoardPage page;
-    return writeAll(file->get(), std::as_bytes(std::span(&page, 1)), path);
+    return writeAll(file.get(), std::as_bytes(std::span(&page, 1)), path);
 }
 
 Result<void> replaceWithFreshPage(const std::string& path) {
@@ -42,16 +41,14 @@ Result<void> replaceWithFreshPage(const std::string& path) {
 }
 
 Result<BoardPage*> mapPage(const std::string& path) {
-    auto file = openFile(path, O_RDWR);
-    if (!file)
-        return tl::unexpected(file.error());
+    RM_ASSIGN_OR_RETURN(auto file, openFile(path, O_RDWR));
     struct stat info {};
-    if (::fstat(file->get(), &info) != 0)
+    if (::fstat(file.get(), &info) != 0)
         return failErrno("open " + path, errno);
     if (!S_ISREG(info.st_mode) || info.st_size != off_t(sizeof(BoardPage)))
         return fail(ErrorCode::kCorrupt, "open " + path + ": not a board page");
     void* memory =
-        ::mmap(nullptr, sizeof(BoardPage), PROT_READ | PROT_WRITE, MAP_SHARED, file->get(), 0);
+        ::mmap(nullptr, sizeof(BoardPage), PROT_READ | PROT_WRITE, MAP_SHARED, file.get(), 0);
     if (memory == MAP_FAILED)
         return failErrno("map " + path, errno);
     return static_cast<BoardPage*>(memory);
@@ -103,21 +100,17 @@ Board& Board::operator=(Board&&) noexcept = default;
 Board::~Board() = default;
 
 Result<Board> Board::open(const std::string& path) {
-    auto page = mapPage(path);
-    if (!page)
-        return tl::unexpected(page.error());
+    RM_ASSIGN_OR_RETURN(auto page, mapPage(path));
     Board board;
-    board.m_impl = std::make_unique<Impl>(*page);
-    if (auto known = checkLayout(**page, path); !known)
-        return tl::unexpected(known.error());
+    board.m_impl = std::make_unique<Impl>(page);
+    RM_RETURN_IF_ERROR(checkLayout(*page, path));
     return board;
 }
 
 Result<Board> Board::create(const std::string& path, int rank, int attempt) {
     auto board = open(path);
     if (!board) {
-        if (auto fresh = replaceWithFreshPage(path); !fresh)
-            return tl::unexpected(fresh.error());
+        RM_RETURN_IF_ERROR(replaceWithFreshPage(path));
         board = open(path);
     }
     if (!board)

@@ -2,6 +2,7 @@
 #include "shared/checkpoint/file_name.h"
 #include "shared/checkpoint/manifest.h"
 #include "shared/io/file.h"
+#include "shared/return_if_error.h"
 
 #include <sys/stat.h>
 
@@ -41,10 +42,8 @@ Result<void> checkSize(const std::string& path, const Manifest::File& file) {
 Result<void> checkContent(const std::string& path, const Manifest::File& file) {
     if (auto sized = checkSize(path, file); !sized)
         return sized;
-    const auto sha256 = sha256HexOfFile(path);
-    if (!sha256)
-        return tl::unexpected(sha256.error());
-    if (*sha256 != file.sha256)
+    RM_ASSIGN_OR_RETURN(const auto sha256, sha256HexOfFile(path));
+    if (sha256 != file.sha256)
         return fail(ErrorCode::kCorrupt,
                     "read " + path + ": its SHA-256 is not the one in the manifest");
     return {};
@@ -115,8 +114,7 @@ Result<Manifest> verifyCheckpoint(const std::string& dir) {
     if (!manifest)
         return manifest;
     for (const Manifest::File& file : manifest->files)
-        if (auto right = checkContent(dir + "/" + file.name, file); !right)
-            return tl::unexpected(right.error());
+        RM_RETURN_IF_ERROR(checkContent(dir + "/" + file.name, file));
     return manifest;
 }
 

@@ -4,6 +4,7 @@
 #include "shared/checkpoint/file_name.h"
 #include "shared/io/file.h"
 #include "shared/io/json.h"
+#include "shared/return_if_error.h"
 
 #include <algorithm>
 #include <cmath>
@@ -47,14 +48,12 @@ Result<std::vector<Manifest::File>> readEntries(const Json* entries, const std::
     std::set<std::string> names;
     int64_t total = 0;
     for (const Json& entry : *entries) {
-        auto file = readEntry(entry, source);
-        if (!file)
-            return tl::unexpected(file.error());
-        if (!names.insert(file->name).second)
-            return corrupt(source, file->name + " is listed twice");
-        if (__builtin_add_overflow(total, file->size, &total))
+        RM_ASSIGN_OR_RETURN(auto file, readEntry(entry, source));
+        if (!names.insert(file.name).second)
+            return corrupt(source, file.name + " is listed twice");
+        if (__builtin_add_overflow(total, file.size, &total))
             return corrupt(source, "impossible sizes");
-        files.push_back(std::move(*file));
+        files.push_back(std::move(file));
     }
     return files;
 }
@@ -82,10 +81,8 @@ Result<std::optional<std::vector<Manifest::Ancestor>>> readLine(const Json& json
         return corrupt(source, "the line is no list");
     std::vector<Manifest::Ancestor> line;
     for (const Json& entry : *entries) {
-        const auto ancestor = readAncestor(entry, source);
-        if (!ancestor)
-            return tl::unexpected(ancestor.error());
-        line.push_back(*ancestor);
+        RM_ASSIGN_OR_RETURN(const auto ancestor, readAncestor(entry, source));
+        line.push_back(ancestor);
     }
     return line;
 }
@@ -108,15 +105,11 @@ Result<Manifest> readMembers(const Json& json, const std::string& source) {
         return corrupt(source, "a member is missing or of a wrong type");
     if (*step < 0 || *attempt < 1 || *attempt > kMaxAttempt || *worldSize < 1)
         return corrupt(source, "impossible step, attempt or world size");
-    auto files = readEntries(arrayAt(json, "files"), source);
-    if (!files)
-        return tl::unexpected(files.error());
-    auto line = readLine(json, source);
-    if (!line)
-        return tl::unexpected(line.error());
-    return Manifest{kManifestVersion,  *runId,           *attempt, *step,
-                    *worldSize,        *createdNs,       *reason,  *loss,
-                    std::move(*files), std::move(*line), *best};
+    RM_ASSIGN_OR_RETURN(auto files, readEntries(arrayAt(json, "files"), source));
+    RM_ASSIGN_OR_RETURN(auto line, readLine(json, source));
+    return Manifest{kManifestVersion, *runId,          *attempt, *step,
+                    *worldSize,       *createdNs,      *reason,  *loss,
+                    std::move(files), std::move(line), *best};
 }
 
 Json membersOf(const Manifest& manifest) {
@@ -162,10 +155,8 @@ std::string toJson(const Manifest& manifest) {
 }
 
 Result<Manifest> parseManifest(const std::string& text, const std::string& source) {
-    auto json = parseJson(text, source);
-    if (!json)
-        return tl::unexpected(json.error());
-    const auto version = intAt(*json, "version");
+    RM_ASSIGN_OR_RETURN(auto json, parseJson(text, source));
+    const auto version = intAt(json, "version");
     if (!version || *version < 1)
         return corrupt(source, "no version");
     if (*version > kManifestVersion)
@@ -173,17 +164,15 @@ Result<Manifest> parseManifest(const std::string& text, const std::string& sourc
                                             std::to_string(*version) +
                                             " is of a newer release; this one reads up to " +
                                             std::to_string(kManifestVersion));
-    if (textAt(*json, "digest") != digestOf(*json))
+    if (textAt(json, "digest") != digestOf(json))
         return corrupt(source, "its digest does not match; it was changed");
-    return readMembers(*json, source);
+    return readMembers(json, source);
 }
 
 Result<Manifest> readManifest(const std::string& dir) {
     const std::string path = dir + "/" + kManifestName;
-    auto text = readFile(path, kMaxManifest);
-    if (!text)
-        return tl::unexpected(text.error());
-    return parseManifest(*text, path);
+    RM_ASSIGN_OR_RETURN(auto text, readFile(path, kMaxManifest));
+    return parseManifest(text, path);
 }
 
 std::string checkpointName(int64_t step) {

@@ -2,6 +2,7 @@
 #include "shared/checkpoint/file_name.h"
 #include "shared/checkpoint/manifest.h"
 #include "shared/io/file.h"
+#include "shared/return_if_error.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -40,22 +41,17 @@ Result<Manifest::File> sealFile(const fs::path& path) {
     if (!S_ISREG(info.st_mode) || !isCheckpointFileName(name))
         return fail(ErrorCode::kInvalid,
                     "save " + path.string() + ": a checkpoint holds plain files only");
-    if (auto synced = syncFile(path.string()); !synced)
-        return tl::unexpected(synced.error());
-    auto sha256 = sha256HexOfFile(path.string());
-    if (!sha256)
-        return tl::unexpected(sha256.error());
-    return Manifest::File{name, info.st_size, std::move(*sha256)};
+    RM_RETURN_IF_ERROR(syncFile(path.string()));
+    RM_ASSIGN_OR_RETURN(auto sha256, sha256HexOfFile(path.string()));
+    return Manifest::File{name, info.st_size, std::move(sha256)};
 }
 
 Result<std::vector<Manifest::File>> sealFiles(const std::string& dir) {
     std::error_code error;
     std::vector<Manifest::File> files;
     for (fs::directory_iterator it(dir, error), end; !error && it != end; it.increment(error)) {
-        auto file = sealFile(it->path());
-        if (!file)
-            return tl::unexpected(file.error());
-        files.push_back(std::move(*file));
+        RM_ASSIGN_OR_RETURN(auto file, sealFile(it->path()));
+        files.push_back(std::move(file));
     }
     if (error)
         return failErrno("list " + dir, error.value());
@@ -67,10 +63,8 @@ Result<void> writeAllBut(const std::string& dir, Manifest& manifest,
                          const std::function<Result<void>(const std::string&)>& fill) {
     if (auto filled = fill(dir); !filled)
         return filled;
-    auto files = sealFiles(dir);
-    if (!files)
-        return tl::unexpected(files.error());
-    manifest.files = std::move(*files);
+    RM_ASSIGN_OR_RETURN(auto files, sealFiles(dir));
+    manifest.files = std::move(files);
     return writeFileAtomically(dir + "/" + kManifestName, toJson(manifest));
 }
 
@@ -96,8 +90,7 @@ Result<std::string> replaceInTwoSteps(const std::string& temporary, const std::s
     const fs::path target(final);
     const std::string old = target.parent_path() /
                             (std::string(kReplaced) + target.filename().string() + uniqueSuffix());
-    if (auto aside = moveFolder(final, old); !aside)
-        return tl::unexpected(aside.error());
+    RM_RETURN_IF_ERROR(moveFolder(final, old));
     if (auto moved = moveFolder(temporary, final); !moved) {
         (void)moveFolder(old, final);
         return tl::unexpected(moved.error());
@@ -110,8 +103,7 @@ Result<std::string> moveIntoPlace(const std::string& temporary, const std::strin
     std::error_code ignored;
     if (fs::exists(fs::symlink_status(final, ignored)))
         return exchange(temporary, final) ? temporary : replaceInTwoSteps(temporary, final);
-    if (auto moved = moveFolder(temporary, final); !moved)
-        return tl::unexpected(moved.error());
+    RM_RETURN_IF_ERROR(moveFolder(temporary, final));
     return std::string();
 }
 

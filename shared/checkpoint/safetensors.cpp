@@ -3,6 +3,7 @@
 
 #include "shared/io/bytes.h"
 #include "shared/io/descriptor.h"
+#include "shared/return_if_error.h"
 
 #include <fcntl.h>
 #include <nlohmann/json.hpp>
@@ -71,13 +72,11 @@ std::vector<std::byte> headerOf(const std::vector<TensorView>& tensors,
 
 Result<void> writeParts(const std::string& path, const std::vector<TensorView>& tensors,
                         const TensorMetadata& metadata) {
-    auto file = openFile(path, O_WRONLY | O_CREAT | O_TRUNC);
-    if (!file)
-        return tl::unexpected(file.error());
-    auto done = writeAll(file->get(), headerOf(tensors, metadata), path);
+    RM_ASSIGN_OR_RETURN(auto file, openFile(path, O_WRONLY | O_CREAT | O_TRUNC));
+    auto done = writeAll(file.get(), headerOf(tensors, metadata), path);
     for (size_t i = 0; done && i < tensors.size(); ++i)
-        done = writeAll(file->get(), tensors[i].data, path);
-    if (done && ::fsync(file->get()) != 0)
+        done = writeAll(file.get(), tensors[i].data, path);
+    if (done && ::fsync(file.get()) != 0)
         done = failErrno("sync " + path, errno);
     return done;
 }
@@ -113,15 +112,13 @@ struct SafetensorsFile::Impl {
 };
 
 Result<void> SafetensorsFile::Impl::map(const std::string& path) {
-    auto file = openFile(path, O_RDONLY);
-    if (!file)
-        return tl::unexpected(file.error());
+    RM_ASSIGN_OR_RETURN(auto file, openFile(path, O_RDONLY));
     struct stat info {};
-    if (::fstat(file->get(), &info) != 0)
+    if (::fstat(file.get(), &info) != 0)
         return failErrno("open " + path, errno);
     if (!S_ISREG(info.st_mode) || info.st_size == 0)
         return fail(ErrorCode::kCorrupt, "read " + path + ": not a safetensors file");
-    void* mapped = ::mmap(nullptr, size_t(info.st_size), PROT_READ, MAP_PRIVATE, file->get(), 0);
+    void* mapped = ::mmap(nullptr, size_t(info.st_size), PROT_READ, MAP_PRIVATE, file.get(), 0);
     if (mapped == MAP_FAILED)
         return failErrno("map " + path, errno);
     memory = mapped;
@@ -138,12 +135,11 @@ SafetensorsFile::~SafetensorsFile() = default;
 Result<SafetensorsFile> SafetensorsFile::open(const std::string& path) {
     SafetensorsFile file;
     Impl& impl = *file.m_impl;
-    if (auto mapped = impl.map(path); !mapped)
-        return tl::unexpected(mapped.error());
-    auto parsed = parseSafetensors({static_cast<const std::byte*>(impl.memory), impl.size}, path);
-    if (!parsed)
-        return tl::unexpected(parsed.error());
-    std::tie(impl.tensors, impl.metadata) = std::move(*parsed);
+    RM_RETURN_IF_ERROR(impl.map(path));
+    RM_ASSIGN_OR_RETURN(
+        auto parsed,
+        parseSafetensors({static_cast<const std::byte*>(impl.memory), impl.size}, path));
+    std::tie(impl.tensors, impl.metadata) = std::move(parsed);
     for (size_t i = 0; i < impl.tensors.size(); ++i)
         impl.byName.emplace(impl.tensors[i].name, i);
     return file;

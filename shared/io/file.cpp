@@ -3,6 +3,7 @@
 
 #include "shared/enforce.h"
 #include "shared/io/descriptor.h"
+#include "shared/return_if_error.h"
 
 #include <fcntl.h>
 #include <openssl/crypto.h>
@@ -48,10 +49,8 @@ Result<void> writeAndSync(const std::string& temporary, const std::string& path,
 }
 
 Result<void> syncPath(const std::string& path, int flags) {
-    auto file = openFile(path, flags);
-    if (!file)
-        return tl::unexpected(file.error());
-    if (::fsync(file->get()) != 0)
+    RM_ASSIGN_OR_RETURN(auto file, openFile(path, flags));
+    if (::fsync(file.get()) != 0)
         return failErrno("sync " + path, errno);
     return {};
 }
@@ -98,23 +97,20 @@ private:
 } // namespace
 
 Result<std::string> readFile(const std::string& path, size_t maxBytes) {
-    auto file = openFile(path, O_RDONLY);
-    if (!file)
-        return tl::unexpected(file.error());
+    RM_ASSIGN_OR_RETURN(auto file, openFile(path, O_RDONLY));
     std::string text;
     for (;;) {
         const size_t done = text.size();
         const size_t block = std::min<size_t>(64 << 10, maxBytes - done + 1);
         text.resize(done + block);
-        auto got =
-            readSome(file->get(), std::as_writable_bytes(std::span(text)).subspan(done), path);
-        if (!got)
-            return tl::unexpected(got.error());
-        text.resize(done + *got);
+        RM_ASSIGN_OR_RETURN(
+            auto got,
+            readSome(file.get(), std::as_writable_bytes(std::span(text)).subspan(done), path));
+        text.resize(done + got);
         if (text.size() > maxBytes)
             return fail(ErrorCode::kInvalid,
                         "read " + path + ": larger than " + std::to_string(maxBytes) + " bytes");
-        if (*got < block)
+        if (got < block)
             return text;
     }
 }
@@ -157,17 +153,13 @@ std::string sha256Hex(std::span<const std::byte> bytes) {
 }
 
 Result<std::string> sha256HexOfFile(const std::string& path) {
-    auto file = openFile(path, O_RDONLY);
-    if (!file)
-        return tl::unexpected(file.error());
+    RM_ASSIGN_OR_RETURN(auto file, openFile(path, O_RDONLY));
     std::vector<std::byte> block(kReadBlock);
     Sha256 hash;
     for (;;) {
-        const auto got = readSome(file->get(), block, path);
-        if (!got)
-            return tl::unexpected(got.error());
-        hash.add(std::span(block).first(*got));
-        if (*got < block.size())
+        RM_ASSIGN_OR_RETURN(const auto got, readSome(file.get(), block, path));
+        hash.add(std::span(block).first(got));
+        if (got < block.size())
             return hash.hex();
     }
 }

@@ -4,6 +4,7 @@
 #include "shared/io/bytes.h"
 #include "shared/io/descriptor.h"
 #include "shared/journal/journal.h"
+#include "shared/return_if_error.h"
 
 #include <algorithm>
 
@@ -137,8 +138,7 @@ Result<uint64_t> findJournalEnd(int fd, const std::string& path) {
     const auto header = std::span<const std::byte>(block).first(*got);
     if (*got < kJournalHeader || allZero(header))
         return endOfShortFile(header, path);
-    if (auto known = checkJournalHeader(header, path); !known)
-        return tl::unexpected(known.error());
+    RM_RETURN_IF_ERROR(checkJournalHeader(header, path));
     EndFinder finder;
     for (;;) {
         got = readSome(fd, block, path);

@@ -3,6 +3,7 @@
 
 #include "shared/io/descriptor.h"
 #include "shared/journal/header.h"
+#include "shared/return_if_error.h"
 
 #include <fcntl.h>
 
@@ -74,23 +75,19 @@ uint64_t JournalScanner::cursor() const {
 }
 
 Result<std::vector<Record>> readJournal(const std::string& path) {
-    auto file = openFile(path, O_RDONLY);
-    if (!file)
-        return tl::unexpected(file.error());
+    RM_ASSIGN_OR_RETURN(auto file, openFile(path, O_RDONLY));
     JournalScanner scanner(path, 0);
     std::vector<Record> records;
     std::vector<std::byte> block(kJournalReadBlock);
     for (;;) {
-        const auto got = readSome(file->get(), block, path);
-        if (!got)
-            return tl::unexpected(got.error());
-        scanner.feed(std::span(block).first(*got));
+        RM_ASSIGN_OR_RETURN(const auto got, readSome(file.get(), block, path));
+        scanner.feed(std::span(block).first(got));
         auto record = scanner.next();
         for (; record && *record; record = scanner.next())
             records.push_back(std::move(**record));
         if (!record)
             return tl::unexpected(record.error());
-        if (*got < block.size())
+        if (got < block.size())
             return records;
     }
 }

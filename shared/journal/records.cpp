@@ -3,6 +3,7 @@
 
 #include "shared/io/flat.h"
 #include "shared/journal/records_generated.h"
+#include "shared/return_if_error.h"
 
 #include <cmath>
 #include <tuple>
@@ -53,8 +54,7 @@ Result<void> checkWords(const fb::MetricRegistered& r) {
 }
 
 Result<Record> read(const fb::MetricRegistered& r) {
-    if (const auto known = checkWords(r); !known)
-        return tl::unexpected(known.error());
+    RM_RETURN_IF_ERROR(checkWords(r));
     const std::string name = textOf(r.name());
     if (r.id() < metric::kFirstUser || !isValidMetricName(name))
         return corrupt("impossible metric " + std::to_string(r.id()));

@@ -3,6 +3,7 @@
 #include "shared/io/descriptor.h"
 #include "shared/journal/header.h"
 #include "shared/journal/journal.h"
+#include "shared/return_if_error.h"
 
 #include <fcntl.h>
 #include <sys/file.h>
@@ -45,25 +46,19 @@ Result<void> JournalWriter::Impl::cutAt(uint64_t offset) {
 }
 
 Result<void> JournalWriter::Impl::continueBehindLastRecord() {
-    auto end = findJournalEnd(file.get(), path);
-    if (!end)
-        return tl::unexpected(end.error());
-    if (*end == 0)
+    RM_ASSIGN_OR_RETURN(auto end, findJournalEnd(file.get(), path));
+    if (end == 0)
         pending = journalHeader();
-    return cutAt(*end);
+    return cutAt(end);
 }
 
 Result<JournalWriter> JournalWriter::open(const std::string& path) {
-    auto file = openFile(path, O_RDWR | O_CREAT);
-    if (!file)
-        return tl::unexpected(file.error());
-    if (auto locked = lockAgainstOthers(*file, path); !locked)
-        return tl::unexpected(locked.error());
+    RM_ASSIGN_OR_RETURN(auto file, openFile(path, O_RDWR | O_CREAT));
+    RM_RETURN_IF_ERROR(lockAgainstOthers(file, path));
     JournalWriter writer;
     writer.m_impl->path = path;
-    writer.m_impl->file = std::move(*file);
-    if (auto ready = writer.m_impl->continueBehindLastRecord(); !ready)
-        return tl::unexpected(ready.error());
+    writer.m_impl->file = std::move(file);
+    RM_RETURN_IF_ERROR(writer.m_impl->continueBehindLastRecord());
     return writer;
 }
 

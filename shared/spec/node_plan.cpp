@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "shared/spec/node_plan.h"
 
+#include "shared/return_if_error.h"
 #include "shared/spec/toml_fields.h"
 
 #include <algorithm>
@@ -74,13 +75,11 @@ std::vector<std::string> mistakesOf(const NodePlan& plan) {
 
 Result<NodePlan> parseNodePlan(std::string_view toml, std::string_view source) {
     NodePlan plan;
-    if (auto done = readTomlFields(toml, source, fieldsOf(plan)); !done)
-        return tl::unexpected(done.error());
+    RM_RETURN_IF_ERROR(readTomlFields(toml, source, fieldsOf(plan)));
     auto mistakes = mistakesOf(plan);
     for (std::string& mistake : mistakes)
         mistake = "read " + std::string(source) + ": " + mistake;
-    if (auto valid = failWithAll(mistakes); !valid)
-        return tl::unexpected(valid.error());
+    RM_RETURN_IF_ERROR(failWithAll(mistakes));
     return plan;
 }
 

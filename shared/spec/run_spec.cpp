@@ -2,6 +2,7 @@
 #include "shared/spec/run_spec.h"
 
 #include "shared/io/file.h"
+#include "shared/return_if_error.h"
 #include "shared/spec/schema.h"
 #include "shared/spec/toml_fields.h"
 
@@ -22,16 +23,13 @@ std::vector<TomlField> fieldsOf(RunSpec& spec) {
 
 Result<RunSpec> parseRunSpec(std::string_view toml, std::string_view source) {
     RunSpec spec;
-    if (auto done = readTomlFields(toml, source, fieldsOf(spec)); !done)
-        return tl::unexpected(done.error());
+    RM_RETURN_IF_ERROR(readTomlFields(toml, source, fieldsOf(spec)));
     return spec;
 }
 
 Result<RunSpec> loadRunSpec(const std::string& path) {
-    auto text = readFile(path, kMaxSpecFile);
-    if (!text)
-        return tl::unexpected(text.error());
-    return parseRunSpec(*text, path);
+    RM_ASSIGN_OR_RETURN(auto text, readFile(path, kMaxSpecFile));
+    return parseRunSpec(text, path);
 }
 
 std::string toToml(const RunSpec& spec) {

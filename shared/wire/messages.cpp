@@ -2,6 +2,7 @@
 #include "shared/wire/messages.h"
 
 #include "shared/io/flat.h"
+#include "shared/return_if_error.h"
 #include "shared/wire/limits.h"
 #include "shared/wire/wire_generated.h"
 
@@ -42,10 +43,8 @@ Result<Message> read(const fb::Attach& m) {
     Attach attach;
     for (size_t i = 0; i < sizeOf(m.cursors()); ++i) {
         const auto* cursor = m.cursors()->Get(flatbuffers::uoffset_t(i));
-        auto file = replicatedFile(cursor->file());
-        if (!file)
-            return tl::unexpected(file.error());
-        attach.cursors.push_back({std::move(*file), cursor->offset()});
+        RM_ASSIGN_OR_RETURN(auto file, replicatedFile(cursor->file()));
+        attach.cursors.push_back({std::move(file), cursor->offset()});
     }
     return attach;
 }
@@ -55,10 +54,8 @@ Result<Message> read(const fb::Slice& m) {
         return corrupt("too large a slice");
     if (m.offset() > uint64_t(INT64_MAX) - kMaxSlice)
         return corrupt("impossible offset of a slice");
-    auto file = replicatedFile(m.file());
-    if (!file)
-        return tl::unexpected(file.error());
-    Slice slice{std::move(*file), m.offset(), {}};
+    RM_ASSIGN_OR_RETURN(auto file, replicatedFile(m.file()));
+    Slice slice{std::move(file), m.offset(), {}};
     if (m.bytes()) {
         const auto bytes = std::as_bytes(std::span(m.bytes()->data(), m.bytes()->size()));
         slice.bytes.assign(bytes.begin(), bytes.end());

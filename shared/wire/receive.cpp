@@ -4,6 +4,7 @@
 #include "shared/io/file.h"
 #include "shared/io/frame.h"
 #include "shared/io/json.h"
+#include "shared/return_if_error.h"
 
 #include <algorithm>
 #include <set>
@@ -119,10 +120,8 @@ Result<std::vector<T>> readList(const Json& json, const char* key,
         return corruptTransfer(std::string("no list of ") + key);
     std::vector<T> values;
     for (const Json& element : *list) {
-        auto value = readOne(element);
-        if (!value)
-            return tl::unexpected(value.error());
-        values.push_back(std::move(*value));
+        RM_ASSIGN_OR_RETURN(auto value, readOne(element));
+        values.push_back(std::move(value));
     }
     return values;
 }
@@ -132,10 +131,8 @@ Result<Transfer> readTree(const Json& json) {
     auto id = textAt(json, "id");
     if (!kind || (*kind != "bundles" && *kind != "data") || !id || !isSha256(*id))
         return corruptTransfer("impossible kind or id of a tree");
-    auto entries = readList<TreeEntry>(json, "entries", readEntry);
-    if (!entries)
-        return tl::unexpected(entries.error());
-    return Tree{std::move(*kind), std::move(*id), std::move(*entries),
+    RM_ASSIGN_OR_RETURN(auto entries, readList<TreeEntry>(json, "entries", readEntry));
+    return Tree{std::move(*kind), std::move(*id), std::move(entries),
                 boolAt(json, "more").value_or(false)};
 }
 

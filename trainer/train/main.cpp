@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "shared/return_if_error.h"
 #include "trainer/train/device/host_heap.h"
 #include "trainer/train/loop/train_loop.h"
 #include "trainer/train/memory/batch_search.h"
@@ -19,10 +20,8 @@ Result<Ending> train(Session& session) {
     configureDevice(session.device, session.spec, session.runDir + "/log");
     session.board->setPhase(Phase::kRendezvous);
     session.world = World::join(session.environment, session.device);
-    const auto loop = TrainLoop::create(session);
-    if (!loop)
-        return tl::unexpected(loop.error());
-    return (*loop)->run();
+    RM_ASSIGN_OR_RETURN(const auto loop, TrainLoop::create(session));
+    return loop->run();
 }
 
 /// The one place that catches LibTorch's exceptions.

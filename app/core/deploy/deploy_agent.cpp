@@ -5,6 +5,7 @@
 #include "app/core/remote/process_reader.h"
 #include "app/core/settings/paths.h"
 #include "shared/io/file.h"
+#include "shared/return_if_error.h"
 
 #include <algorithm>
 
@@ -63,10 +64,8 @@ Result<std::string> bootstrap(HostSession& session, const Node& node, const std:
     const auto libc = answer(reader, "libc", attempt);
     if (!libc)
         return libc;
-    if (auto good = checkPlatform(node.name, *platform); !good)
-        return tl::unexpected(good.error());
-    if (auto good = checkLibc(node.name, *libc); !good)
-        return tl::unexpected(good.error());
+    RM_RETURN_IF_ERROR(checkPlatform(node.name, *platform));
+    RM_RETURN_IF_ERROR(checkLibc(node.name, *libc));
     auto verdict = reader.line(seconds(20));
     if (!verdict || *verdict == "need")
         return verdict ? sendAgent(**process, reader, agent, attempt) : verdict;

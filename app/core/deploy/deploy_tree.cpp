@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/deploy/tree_sender.h"
 #include "app/core/settings/paths.h"
+#include "shared/return_if_error.h"
 
 namespace rm {
 
@@ -9,10 +10,8 @@ namespace {
 /// A single exchange if the node has the tree already, as in every launch but the first.
 Result<std::optional<std::string>> askForTree(HostSession& session, const std::string& agent,
                                               const Tree& tree, const std::stop_token& stop) {
-    auto sender = TreeSender::open(session, agent, stop);
-    if (!sender)
-        return tl::unexpected(sender.error());
-    return (*sender)->publish(tree);
+    RM_ASSIGN_OR_RETURN(auto sender, TreeSender::open(session, agent, stop));
+    return sender->publish(tree);
 }
 
 /// This computer needs no copy: the program already runs from its bundle.
@@ -27,37 +26,26 @@ Result<std::string> deployTree(HostSession& session, const std::string& agent,
                                std::stop_token stop) {
     if (isThereAlready(session, tree))
         return installPrefix().toStdString();
-    const auto hashed = hashTree(tree, stop);
-    if (!hashed)
-        return tl::unexpected(hashed.error());
-    auto path = askForTree(session, agent, hashed->tree, stop);
+    RM_ASSIGN_OR_RETURN(const auto hashed, hashTree(tree, stop));
+    RM_ASSIGN_OR_RETURN(auto path, askForTree(session, agent, hashed.tree, stop));
+    if (path)
+        return *path;
+    RM_ASSIGN_OR_RETURN(auto sender, TreeSender::open(session, agent, stop));
+    RM_RETURN_IF_ERROR(sender->sendMissing(hashed, progress));
+    RM_ASSIGN_OR_RETURN(path, sender->publish(hashed.tree));
     if (!path)
-        return tl::unexpected(path.error());
-    if (*path)
-        return **path;
-    auto sender = TreeSender::open(session, agent, stop);
-    if (!sender)
-        return tl::unexpected(sender.error());
-    if (auto sent = (*sender)->sendMissing(*hashed, progress); !sent)
-        return tl::unexpected(sent.error());
-    path = (*sender)->publish(hashed->tree);
-    if (!path)
-        return tl::unexpected(path.error());
-    if (!*path)
         return fail(ErrorCode::kCorrupt, "send files to " + session.where() +
                                              ": the node lost a file that it had confirmed");
-    return **path;
+    return *path;
 }
 
 Result<int64_t> missingBytes(HostSession& session, const std::string& agent, const LocalTree& tree,
                              std::stop_token stop) {
     if (isThereAlready(session, tree))
         return 0;
-    const auto hashed = hashTree(tree, stop);
-    if (!hashed)
-        return tl::unexpected(hashed.error());
+    RM_ASSIGN_OR_RETURN(const auto hashed, hashTree(tree, stop));
     auto sender = TreeSender::open(session, agent, stop);
-    return sender ? (*sender)->missingBytes(*hashed) : tl::unexpected(sender.error());
+    return sender ? (*sender)->missingBytes(hashed) : tl::unexpected(sender.error());
 }
 
 } // namespace rm

@@ -5,6 +5,7 @@
 #include "shared/io/clock.h"
 #include "shared/io/file.h"
 #include "shared/io/json.h"
+#include "shared/return_if_error.h"
 
 #include <sys/stat.h>
 
@@ -41,17 +42,15 @@ Result<FileHash> HashCache::hashOf(const std::string& path) {
     if (const auto known = m_entries.find(path);
         known != m_entries.end() && known->second.state == *state)
         return FileHash{known->second.sha256, state->size};
-    auto sha256 = sha256HexOfFile(path);
-    if (!sha256)
-        return tl::unexpected(sha256.error());
+    RM_ASSIGN_OR_RETURN(auto sha256, sha256HexOfFile(path));
     ++m_computed;
     // A file that changed a moment ago may change again within the same tick of its clock.
     constexpr int64_t kSettledNs = 2'000'000'000;
     if (stateOf(path) == state && wallNowNs() - state->changedNs > kSettledNs) {
-        m_entries[path] = {*state, *sha256};
+        m_entries[path] = {*state, sha256};
         m_changed = true;
     }
-    return FileHash{*sha256, state->size};
+    return FileHash{sha256, state->size};
 }
 
 int64_t HashCache::computed() const {

@@ -2,6 +2,7 @@
 #include "app/core/deploy/deploy.h"
 #include "app/core/settings/paths.h"
 #include "shared/io/file.h"
+#include "shared/return_if_error.h"
 #include "shared/wire/receive.h"
 
 #include <QDir>
@@ -78,8 +79,7 @@ Result<LocalTree> dataTree(const std::vector<std::string>& paths) {
     LocalTree tree{"data", {}};
     std::set<std::string> taken;
     for (const std::string& path : paths) {
-        if (auto added = appendPath(tree, taken, path); !added)
-            return tl::unexpected(added.error());
+        RM_RETURN_IF_ERROR(appendPath(tree, taken, path));
     }
     if (tree.files.empty()) {
         std::string names;

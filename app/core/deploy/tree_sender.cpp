@@ -3,6 +3,7 @@
 
 #include "app/core/deploy/hash_cache.h"
 #include "shared/io/descriptor.h"
+#include "shared/return_if_error.h"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -29,12 +30,10 @@ Result<HashedTree> hashTree(const LocalTree& tree, const std::stop_token& stop) 
     for (const LocalTree::File& file : tree.files) {
         if (stop.stop_requested())
             return fail(ErrorCode::kUnavailable, "read " + file.local + ": cancelled");
-        const auto hash = HashCache::instance().hashOf(file.local);
-        if (!hash)
-            return tl::unexpected(hash.error());
-        hashed.tree.entries.push_back({file.path, hash->sha256, file.executable});
-        if (hashed.local.emplace(hash->sha256, file.local).second)
-            hashed.blobs.push_back({hash->sha256, hash->size});
+        RM_ASSIGN_OR_RETURN(const auto hash, HashCache::instance().hashOf(file.local));
+        hashed.tree.entries.push_back({file.path, hash.sha256, file.executable});
+        if (hashed.local.emplace(hash.sha256, file.local).second)
+            hashed.blobs.push_back({hash.sha256, hash.size});
     }
     HashCache::instance().save();
     hashed.tree.id = treeId(hashed.tree.entries);
@@ -51,11 +50,9 @@ TreeSender::TreeSender(std::unique_ptr<HostProcess> process, std::string attempt
 
 Result<std::unique_ptr<TreeSender>> TreeSender::open(HostSession& session, const std::string& agent,
                                                      std::stop_token stop) {
-    auto process = session.start(agent, {"receive"}, stop);
-    if (!process)
-        return tl::unexpected(process.error());
+    RM_ASSIGN_OR_RETURN(auto process, session.start(agent, {"receive"}, stop));
     return std::unique_ptr<TreeSender>(
-        new TreeSender(std::move(*process), "send files to " + session.where(), std::move(stop)));
+        new TreeSender(std::move(process), "send files to " + session.where(), std::move(stop)));
 }
 
 tl::unexpected<Error> TreeSender::unexpected() const {
@@ -90,28 +87,23 @@ Result<std::optional<Transfer>> TreeSender::poll(milliseconds timeout) {
                             m_attempt + ": " + failed->message);
             return std::move(*transfer);
         }
-        const auto bytes = m_reader.bytes(timeout);
-        if (!bytes)
-            return tl::unexpected(bytes.error());
-        if (bytes->empty())
+        RM_ASSIGN_OR_RETURN(const auto bytes, m_reader.bytes(timeout));
+        if (bytes.empty())
             return std::nullopt;
-        m_frames.feed(*bytes);
+        m_frames.feed(bytes);
     }
 }
 
 Result<Transfer> TreeSender::receive(milliseconds timeout) {
-    auto transfer = poll(timeout);
+    RM_ASSIGN_OR_RETURN(auto transfer, poll(timeout));
     if (!transfer)
-        return tl::unexpected(transfer.error());
-    if (!*transfer)
         return fail(ErrorCode::kUnavailable, m_attempt + ": no answer in time");
-    return std::move(**transfer);
+    return std::move(*transfer);
 }
 
 Result<std::optional<std::string>> TreeSender::publish(const Tree& tree) {
     for (const Tree& part : splitTree(tree)) {
-        if (auto sent = send(part); !sent)
-            return tl::unexpected(sent.error());
+        RM_RETURN_IF_ERROR(send(part));
     }
     const auto answer = receive(kPatience);
     if (!answer && answer.error().code == ErrorCode::kNotFound)
@@ -126,12 +118,9 @@ Result<std::optional<std::string>> TreeSender::publish(const Tree& tree) {
 Result<std::vector<MissingBlob>> TreeSender::offer(const std::vector<Blob>& blobs) {
     std::vector<MissingBlob> missing;
     for (const Offer& part : splitOffer(blobs)) {
-        if (auto sent = send(part); !sent)
-            return tl::unexpected(sent.error());
-        const auto answer = receive(kPatience);
-        if (!answer)
-            return tl::unexpected(answer.error());
-        const auto* lacking = std::get_if<Missing>(&*answer);
+        RM_RETURN_IF_ERROR(send(part));
+        RM_ASSIGN_OR_RETURN(const auto answer, receive(kPatience));
+        const auto* lacking = std::get_if<Missing>(&answer);
         if (lacking == nullptr)
             return unexpected();
         missing.insert(missing.end(), lacking->blobs.begin(), lacking->blobs.end());
@@ -170,19 +159,15 @@ Result<void> TreeSender::sendPiece(std::span<const std::byte> piece) {
 }
 
 Result<void> TreeSender::sendBlob(const MissingBlob& blob, const std::string& path) {
-    const auto file = openFile(path, O_RDONLY);
-    if (!file)
-        return tl::unexpected(file.error());
-    if (::lseek(file->get(), blob.offset, SEEK_SET) < 0)
+    RM_ASSIGN_OR_RETURN(const auto file, openFile(path, O_RDONLY));
+    if (::lseek(file.get(), blob.offset, SEEK_SET) < 0)
         return failErrno("read " + path, errno);
     std::vector<std::byte> piece(kMaxChunk);
     for (;;) {
-        const auto size = readSome(file->get(), piece, path);
-        if (!size)
-            return tl::unexpected(size.error());
-        if (*size == 0)
+        RM_ASSIGN_OR_RETURN(const auto size, readSome(file.get(), piece, path));
+        if (size == 0)
             return send(BlobEnd{blob.sha256});
-        if (auto sent = sendPiece(std::span(piece).first(*size)); !sent)
+        if (auto sent = sendPiece(std::span(piece).first(size)); !sent)
             return sent;
         if (auto heard = confirm(0); !heard)
             return heard;
@@ -192,12 +177,11 @@ Result<void> TreeSender::sendBlob(const MissingBlob& blob, const std::string& pa
 /// Reads the answers that have arrived, then waits for more until `stored` blobs are confirmed.
 Result<void> TreeSender::confirm(size_t stored) {
     for (;;) {
-        const auto answer = poll(m_stored < stored ? milliseconds(kPatience) : milliseconds(0));
+        RM_ASSIGN_OR_RETURN(const auto answer,
+                            poll(m_stored < stored ? milliseconds(kPatience) : milliseconds(0)));
         if (!answer)
-            return tl::unexpected(answer.error());
-        if (!*answer)
             return {};
-        if (!std::holds_alternative<Stored>(**answer))
+        if (!std::holds_alternative<Stored>(*answer))
             return unexpected();
         if (++m_stored == stored)
             return {};
@@ -205,14 +189,10 @@ Result<void> TreeSender::confirm(size_t stored) {
 }
 
 Result<void> TreeSender::sendMissing(const HashedTree& tree, const TransferProgress& progress) {
-    const auto missing = offer(tree.blobs);
-    if (!missing)
-        return tl::unexpected(missing.error());
-    const auto total = bytesOf(*missing, tree);
-    if (!total)
-        return tl::unexpected(total.error());
+    RM_ASSIGN_OR_RETURN(const auto missing, offer(tree.blobs));
+    RM_ASSIGN_OR_RETURN(const auto total, bytesOf(missing, tree));
     Transferred transferred;
-    transferred.total = *total;
+    transferred.total = total;
     m_onSent = [&](size_t piece, size_t packed) {
         transferred.done += static_cast<int64_t>(piece);
         transferred.sent += static_cast<int64_t>(packed);
@@ -220,11 +200,11 @@ Result<void> TreeSender::sendMissing(const HashedTree& tree, const TransferProgr
             progress(transferred);
     };
     m_stored = 0;
-    for (const MissingBlob& blob : *missing) {
+    for (const MissingBlob& blob : missing) {
         if (auto sent = sendBlob(blob, tree.local.at(blob.sha256)); !sent)
             return sent;
     }
-    return missing->empty() ? Result<void>() : confirm(missing->size());
+    return missing.empty() ? Result<void>() : confirm(missing.size());
 }
 
 } // namespace rm

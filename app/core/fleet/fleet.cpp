@@ -9,6 +9,7 @@
 #include "app/core/node/node_check.h"
 #include "app/core/remote/credential_store.h"
 #include "shared/io/file.h"
+#include "shared/return_if_error.h"
 
 #include <QDir>
 #include <QFile>
@@ -50,10 +51,8 @@ struct Fleet::Impl {
 Result<std::vector<Node>> Fleet::Impl::read() const {
     if (!QFile::exists(path()))
         return std::vector<Node>();
-    const auto text = readFile(path().toStdString());
-    if (!text)
-        return tl::unexpected(text.error());
-    auto parsed = parseNodes(*text, path().toStdString());
+    RM_ASSIGN_OR_RETURN(const auto text, readFile(path().toStdString()));
+    auto parsed = parseNodes(text, path().toStdString());
     if (parsed)
         std::ranges::sort(*parsed, {}, &Node::name);
     return parsed;
@@ -129,12 +128,10 @@ Fleet::~Fleet() {
 }
 
 Result<void> Fleet::load() {
-    auto nodes = m_impl->read();
-    if (!nodes)
-        return tl::unexpected(nodes.error());
-    const bool isNews = *nodes != m_impl->nodes;
+    RM_ASSIGN_OR_RETURN(auto nodes, m_impl->read());
+    const bool isNews = nodes != m_impl->nodes;
     std::vector<std::string> edited;
-    for (const Node& before : std::exchange(m_impl->nodes, std::move(*nodes)))
+    for (const Node& before : std::exchange(m_impl->nodes, std::move(nodes)))
         if (const auto now = find(QString::fromStdString(before.name)); now != before) {
             m_impl->forget(before.name);
             if (now)

@@ -2,6 +2,7 @@
 #include "app/core/fleet/nodes_file.h"
 
 #include "app/core/node/node_check.h"
+#include "shared/return_if_error.h"
 
 #define TOML_EXCEPTIONS 0
 #define TOML_HEADER_ONLY 1
@@ -53,8 +54,7 @@ Result<void> readField(const std::string& key, const toml::node& value, const st
 Result<Node> readNode(const toml::table& table, const std::string& source) {
     Node node;
     for (const auto& [key, value] : table) {
-        if (auto read = readField(std::string(key.str()), value, source, node); !read)
-            return tl::unexpected(read.error());
+        RM_RETURN_IF_ERROR(readField(std::string(key.str()), value, source, node));
     }
     if (auto good = checkNode(node); !good)
         return bad(source, table.source(), good.error().message);
@@ -81,13 +81,11 @@ Result<std::vector<Node>> parseNodes(std::string_view toml, const std::string& s
         for (const toml::node& item : *list) {
             if (!item.is_table())
                 return bad(source, item.source(), "nodes are [[node]] tables");
-            auto node = readNode(*item.as_table(), source);
-            if (!node)
-                return tl::unexpected(node.error());
-            if (std::ranges::any_of(nodes, [&](const Node& n) { return n.name == node->name; }) ||
-                node->name == kLocalNodeName)
-                return bad(source, item.source(), "there is already a node " + node->name);
-            nodes.push_back(std::move(*node));
+            RM_ASSIGN_OR_RETURN(auto node, readNode(*item.as_table(), source));
+            if (std::ranges::any_of(nodes, [&](const Node& n) { return n.name == node.name; }) ||
+                node.name == kLocalNodeName)
+                return bad(source, item.source(), "there is already a node " + node.name);
+            nodes.push_back(std::move(node));
         }
     }
     return nodes;

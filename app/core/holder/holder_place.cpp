@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/holder/holder_place.h"
 
+#include "shared/return_if_error.h"
+
 #include <QCryptographicHash>
 #include <QDir>
 #include <QFileInfo>
@@ -37,8 +39,7 @@ Result<QString> folderOfUser() {
     if (QDir::isAbsolutePath(runtime) && makeOwn(own.toStdString()))
         return own;
     const QString temporary = QDir::tempPath() + "/ringmaster-" + QString::number(::geteuid());
-    if (const auto made = makeOwn(temporary.toStdString()); !made)
-        return tl::unexpected(made.error());
+    RM_RETURN_IF_ERROR(makeOwn(temporary.toStdString()));
     return temporary;
 }
 

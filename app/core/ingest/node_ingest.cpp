@@ -4,6 +4,7 @@
 #include "app/core/ingest/log_lines.h"
 #include "shared/io/clock.h"
 #include "shared/journal/journal.h"
+#include "shared/return_if_error.h"
 
 #include <charconv>
 
@@ -68,10 +69,8 @@ Result<NodeIngest::File*> NodeIngest::fileOf(const std::string& name) {
 }
 
 Result<void> NodeIngest::onSlice(const Slice& slice) {
-    const auto file = fileOf(slice.file);
-    if (!file)
-        return tl::unexpected<Error>(file.error());
-    File& target = **file;
+    RM_ASSIGN_OR_RETURN(const auto file, fileOf(slice.file));
+    File& target = *file;
     if (slice.offset != target.received)
         return fail(ErrorCode::kCorrupt, "receive " + slice.file + ": bytes from " +
                                              std::to_string(slice.offset) + " came, from " +

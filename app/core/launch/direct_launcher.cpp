@@ -5,6 +5,7 @@
 #include "app/core/launch/memory_estimate.h"
 #include "app/core/launch/rendezvous.h"
 #include "app/core/launch/transfer_rate.h"
+#include "shared/return_if_error.h"
 #include "shared/spec/model_family.h"
 
 #include <algorithm>
@@ -87,23 +88,16 @@ Result<std::vector<NodeOutlook>> DirectLauncher::outlook() {
 
 Result<std::vector<Placement>> DirectLauncher::check() {
     report(QStringLiteral("Check nodes"));
-    auto outlooks = lookWith(&lookAtNode);
-    if (!outlooks)
-        return tl::unexpected<Error>(outlooks.error());
-    if (const auto good = refuseProblems(*outlooks); !good)
-        return tl::unexpected<Error>(good.error());
+    RM_ASSIGN_OR_RETURN(auto outlooks, lookWith(&lookAtNode));
+    RM_RETURN_IF_ERROR(refuseProblems(outlooks));
     m_nodes.clear();
     for (size_t i = 0; i < m_request.nodes.size(); ++i)
         m_nodes.push_back(
-            {m_request.nodes[i].node, std::move((*outlooks)[i].report), m_request.nodes[i].ranks});
-    auto device = chooseDevice(m_request.spec, m_nodes);
-    if (!device)
-        return tl::unexpected<Error>(device.error());
-    m_device = *device;
-    auto ranks = countRanks(m_request.spec, m_nodes, m_device);
-    if (!ranks)
-        return tl::unexpected<Error>(ranks.error());
-    m_ranks = std::move(*ranks);
+            {m_request.nodes[i].node, std::move(outlooks[i].report), m_request.nodes[i].ranks});
+    RM_ASSIGN_OR_RETURN(auto device, chooseDevice(m_request.spec, m_nodes));
+    m_device = device;
+    RM_ASSIGN_OR_RETURN(auto ranks, countRanks(m_request.spec, m_nodes, m_device));
+    m_ranks = std::move(ranks);
     std::vector<Placement> parts;
     for (size_t i = 0; i < m_ranks.size(); ++i)
         parts.push_back({QString::fromStdString(nodeName(i)), m_ranks[i]});
@@ -149,28 +143,22 @@ Result<LocalTree> DirectLauncher::stagedTree() const {
     LocalTree staged{"data", {}};
     const auto append = [&staged](const std::vector<std::string>& paths,
                                   const std::string& folder) -> Result<void> {
-        auto tree = dataTree(paths);
-        if (!tree)
-            return tl::unexpected<Error>(tree.error());
-        for (LocalTree::File& file : tree->files)
+        RM_ASSIGN_OR_RETURN(auto tree, dataTree(paths));
+        for (LocalTree::File& file : tree.files)
             staged.files.push_back({folder + "/" + file.path, file.local, false});
         return {};
     };
-    if (const auto added = append(spec.data.train, "train"); !added)
-        return tl::unexpected<Error>(added.error());
+    RM_RETURN_IF_ERROR(append(spec.data.train, "train"));
     if (!spec.data.validation.empty())
-        if (const auto added = append(spec.data.validation, "validation"); !added)
-            return tl::unexpected<Error>(added.error());
+        RM_RETURN_IF_ERROR(append(spec.data.validation, "validation"));
     // Whatever its original name, the file or folder is staged under `folder`, where specForNode()
     // expects it.
     const auto appendOne = [&staged](const std::string& path, const std::string& folder,
                                      const std::string& nameOfFile) -> Result<void> {
         if (path.empty())
             return {};
-        auto tree = dataTree({path});
-        if (!tree)
-            return tl::unexpected<Error>(tree.error());
-        for (LocalTree::File& file : tree->files) {
+        RM_ASSIGN_OR_RETURN(auto tree, dataTree({path}));
+        for (LocalTree::File& file : tree.files) {
             const size_t slash = file.path.find('/');
             const std::string own = nameOfFile.empty() ? file.path : nameOfFile;
             const std::string name = slash == file.path.npos ? own : file.path.substr(slash + 1);
@@ -188,24 +176,16 @@ Result<LocalTree> DirectLauncher::stagedTree() const {
 Result<void> DirectLauncher::deploy() {
     if (const auto goesOn = checkStop(); !goesOn || m_isDeployed)
         return goesOn;
-    const auto bundle = trainerBundle(m_device == "cuda");
-    if (!bundle)
-        return tl::unexpected<Error>(bundle.error());
-    auto bundles = sendTree(*bundle, "trainer");
-    if (!bundles)
-        return tl::unexpected<Error>(bundles.error());
-    m_bundles = std::move(*bundles);
+    RM_ASSIGN_OR_RETURN(const auto bundle, trainerBundle(m_device == "cuda"));
+    RM_ASSIGN_OR_RETURN(auto bundles, sendTree(bundle, "trainer"));
+    m_bundles = std::move(bundles);
     m_stagedData.assign(m_workers.size(), {});
     m_isDeployed = !m_request.spec.data.stage;
     if (m_isDeployed)
         return {};
-    const auto data = stagedTree();
-    if (!data)
-        return tl::unexpected<Error>(data.error());
-    auto staged = sendTree(*data, "data");
-    if (!staged)
-        return tl::unexpected<Error>(staged.error());
-    m_stagedData = std::move(*staged);
+    RM_ASSIGN_OR_RETURN(const auto data, stagedTree());
+    RM_ASSIGN_OR_RETURN(auto staged, sendTree(data, "data"));
+    m_stagedData = std::move(staged);
     m_isDeployed = true;
     return {};
 }
@@ -252,11 +232,10 @@ Result<void> DirectLauncher::start() {
     std::vector<HostWorker*> workers;
     for (const auto& worker : m_workers)
         workers.push_back(worker.get());
-    const auto rendezvous = findRendezvous(workers, m_nodes, m_request.spec, m_stop);
-    if (!rendezvous)
-        return tl::unexpected<Error>(rendezvous.error());
+    RM_ASSIGN_OR_RETURN(const auto rendezvous,
+                        findRendezvous(workers, m_nodes, m_request.spec, m_stop));
     report(QStringLiteral("Start ranks"));
-    return startAll(makePlans(m_request.spec, m_nodes, m_ranks, m_device, *rendezvous, m_bundles,
+    return startAll(makePlans(m_request.spec, m_nodes, m_ranks, m_device, rendezvous, m_bundles,
                               m_request.attempt));
 }
 

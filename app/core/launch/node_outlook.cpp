@@ -4,6 +4,7 @@
 #include "app/core/agent/agent_client.h"
 #include "app/core/deploy/deploy.h"
 #include "app/core/launch/plan.h"
+#include "shared/return_if_error.h"
 #include "shared/spec/schema.h"
 
 #include <algorithm>
@@ -65,18 +66,15 @@ RunSpec specToLookFor(RunSpec spec, bool isFirstNode) {
 
 Result<NodeOutlook> lookAtNode(HostSession& session, const std::string& agent, const RunSpec& spec,
                                std::stop_token stop) {
-    auto report = probeNode(session, agent, stop);
-    if (!report)
-        return tl::unexpected<Error>(report.error());
-    NodeOutlook outlook{std::move(*report), {}, 0};
+    RM_ASSIGN_OR_RETURN(auto report, probeNode(session, agent, stop));
+    NodeOutlook outlook{std::move(report), {}, 0};
     if (spec.data.stage) {
         outlook.problems = stagingProblems(spec);
         return outlook;
     }
-    const auto unreadable = unreadablePaths(session, agent, dataPaths(spec), stop);
-    if (!unreadable)
-        return tl::unexpected<Error>(unreadable.error());
-    for (const UnreadablePath& path : *unreadable)
+    RM_ASSIGN_OR_RETURN(const auto unreadable,
+                        unreadablePaths(session, agent, dataPaths(spec), stop));
+    for (const UnreadablePath& path : unreadable)
         outlook.problems.push_back(problemOf(spec, path));
     return outlook;
 }
@@ -86,10 +84,8 @@ Result<NodeOutlook> lookAtWhole(HostSession& session, const std::string& agent, 
     auto outlook = lookAtNode(session, agent, spec, stop);
     if (!outlook || !outlook->problems.empty())
         return outlook;
-    const auto bytes = bytesToSend(session, agent, spec, outlook->report, stop);
-    if (!bytes)
-        return tl::unexpected<Error>(bytes.error());
-    outlook->bytesToSend = *bytes;
+    RM_ASSIGN_OR_RETURN(const auto bytes, bytesToSend(session, agent, spec, outlook->report, stop));
+    outlook->bytesToSend = bytes;
     return outlook;
 }
 

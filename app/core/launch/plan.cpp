@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/launch/plan.h"
 
+#include "shared/return_if_error.h"
+
 #include <algorithm>
 #include <random>
 
@@ -65,10 +67,8 @@ Result<std::vector<int>> countRanks(const RunSpec& spec, const std::vector<Place
                                     const std::string& device) {
     std::vector<int> ranks;
     for (const PlacedNode& placed : nodes) {
-        const auto count = countRanksOf(spec, placed, device);
-        if (!count)
-            return tl::unexpected<Error>(count.error());
-        ranks.push_back(*count);
+        RM_ASSIGN_OR_RETURN(const auto count, countRanksOf(spec, placed, device));
+        ranks.push_back(count);
     }
     return ranks;
 }

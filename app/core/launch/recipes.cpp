@@ -3,6 +3,7 @@
 
 #include "app/core/settings/paths.h"
 #include "shared/io/json.h"
+#include "shared/return_if_error.h"
 
 #include <QDir>
 
@@ -97,14 +98,12 @@ Result<void> applyOverrides(RunSpec& spec, const std::vector<std::string>& overr
 
 Result<CheckedSpec> loadSpecOrRecipe(const std::string& what,
                                      const std::vector<std::string>& overrides) {
-    const auto path = isPath(what) ? Result<std::string>(what) : pathOfRecipe(what);
-    if (!path)
-        return tl::unexpected<Error>(path.error());
-    auto spec = loadRunSpec(*path);
+    RM_ASSIGN_OR_RETURN(const auto path,
+                        isPath(what) ? Result<std::string>(what) : pathOfRecipe(what));
+    auto spec = loadRunSpec(path);
     if (!spec)
         return tl::unexpected<Error>(withAdvice(spec.error()));
-    if (const auto applied = applyOverrides(*spec, overrides); !applied)
-        return tl::unexpected<Error>(applied.error());
+    RM_RETURN_IF_ERROR(applyOverrides(*spec, overrides));
     return check(std::move(*spec));
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/launch/rendezvous.h"
 
+#include "shared/return_if_error.h"
+
 #include <algorithm>
 #include <memory>
 #include <optional>
@@ -76,10 +78,8 @@ Result<int64_t> openPort(HostWorker& worker, int64_t port, const SharedListener&
                          const std::stop_token& unwanted) {
     const auto open = [port, listener](HostSession& session, const std::string& agent,
                                        std::stop_token stop) -> Result<int64_t> {
-        auto opened = PortListener::open(session, agent, port, stop);
-        if (!opened)
-            return tl::unexpected<Error>(opened.error());
-        listener->emplace(std::move(*opened));
+        RM_ASSIGN_OR_RETURN(auto opened, PortListener::open(session, agent, port, stop));
+        listener->emplace(std::move(opened));
         return (*listener)->port();
     };
     return worker.post<int64_t>(open, unwanted).get();
@@ -157,24 +157,23 @@ Result<Rendezvous> findRendezvous(const std::vector<HostWorker*>& workers,
     if (workers.size() > 1 && candidates.empty())
         return tl::unexpected<Error>(noCandidate(nodes.front().node.name, spec.launch.interface));
     auto listener = std::make_shared<std::optional<PortListener>>();
-    const auto port = openPort(*workers.front(), spec.launch.masterPort, listener, unwanted);
-    if (!port)
-        return tl::unexpected<Error>(port.error());
+    RM_ASSIGN_OR_RETURN(const auto port,
+                        openPort(*workers.front(), spec.launch.masterPort, listener, unwanted));
     if (workers.size() == 1) {
         closePort(*workers.front(), std::move(listener));
-        return Rendezvous{"127.0.0.1", *port, {""}};
+        return Rendezvous{"127.0.0.1", port, {""}};
     }
     std::vector<std::string> addresses;
     for (const InterfaceReport& candidate : candidates)
         addresses.push_back(candidate.address);
-    const auto dialled = dialFromOthers(workers, addresses, *port, unwanted);
+    const auto dialled = dialFromOthers(workers, addresses, port, unwanted);
     closePort(*workers.front(), std::move(listener));
     if (!dialled)
         return tl::unexpected<Error>(dialled.error());
     std::vector<std::string> others;
     for (size_t i = 1; i < nodes.size(); ++i)
         others.push_back(nodes[i].node.name);
-    return chooseRendezvous(arrange(candidates, *dialled), *port, others);
+    return chooseRendezvous(arrange(candidates, *dialled), port, others);
 }
 
 } // namespace rm

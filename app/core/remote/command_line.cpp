@@ -2,6 +2,7 @@
 #include "app/core/remote/command_line.h"
 
 #include "app/core/remote/start_mark.h"
+#include "shared/return_if_error.h"
 
 #include <string_view>
 
@@ -35,8 +36,7 @@ Result<void> checkWords(const std::string& program, const std::vector<std::strin
 
 Result<std::string> commandLine(const std::string& program,
                                 const std::vector<std::string>& arguments) {
-    if (auto checked = checkWords(program, arguments); !checked)
-        return tl::unexpected(checked.error());
+    RM_RETURN_IF_ERROR(checkWords(program, arguments));
     std::string script = "exec " + program;
     for (const std::string& argument : arguments)
         script += ' ' + argument;

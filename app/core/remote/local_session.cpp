@@ -6,6 +6,7 @@
 #include "app/core/remote/error_tail.h"
 #include "shared/io/clock.h"
 #include "shared/io/descriptor.h"
+#include "shared/return_if_error.h"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -271,8 +272,7 @@ Result<std::unique_ptr<HostProcess>> LocalSession::start(const std::string& prog
                                                          std::stop_token stop) {
     m_owner.enforce();
     // No shell reads the program's path here, and a person may have installed it below any folder.
-    if (auto checked = checkWords("program", arguments); !checked)
-        return tl::unexpected(checked.error());
+    RM_RETURN_IF_ERROR(checkWords("program", arguments));
     std::vector<std::string> words{program};
     words.insert(words.end(), arguments.begin(), arguments.end());
     return spawn(words, std::move(stop));

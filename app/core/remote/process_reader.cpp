@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/remote/process_reader.h"
 
+#include "shared/return_if_error.h"
+
 namespace rm {
 
 using std::chrono::milliseconds;
@@ -19,8 +21,7 @@ Result<std::vector<std::byte>> ProcessReader::bytes(milliseconds timeout) {
     if (!read)
         return failAs(m_attempt, read.error());
     if (read->ended) {
-        if (auto end = checkEnd(m_process, m_attempt, milliseconds(5000)); !end)
-            return tl::unexpected(end.error());
+        RM_RETURN_IF_ERROR(checkEnd(m_process, m_attempt, milliseconds(5000)));
         return fail(ErrorCode::kUnavailable, m_attempt + ": the program ended early");
     }
     if (read->data.empty() && timeout > milliseconds(0))
@@ -40,10 +41,8 @@ Result<std::string> ProcessReader::line(milliseconds timeout) {
         if (m_text.size() > kLongest)
             return fail(ErrorCode::kCorrupt, m_attempt + ": the host does not answer in lines");
         const auto left = std::chrono::ceil<milliseconds>(deadline - Clock::now());
-        const auto more = bytes(std::max(left, milliseconds(1)));
-        if (!more)
-            return tl::unexpected(more.error());
-        m_text.append(reinterpret_cast<const char*>(more->data()), more->size());
+        RM_ASSIGN_OR_RETURN(const auto more, bytes(std::max(left, milliseconds(1))));
+        m_text.append(reinterpret_cast<const char*>(more.data()), more.size());
     }
 }
 

@@ -3,6 +3,7 @@
 #include "app/core/remote/host.h"
 #include "shared/exit_code.h"
 #include "shared/io/clock.h"
+#include "shared/return_if_error.h"
 
 namespace rm {
 
@@ -19,16 +20,14 @@ Result<std::string> readToEnd(HostProcess& process, const std::string& attempt,
     const std::stop_callback wake(stop, [&waker] { waker.wake(); });
     std::string output;
     for (;;) {
-        const auto bytes = process.read(timeLeft(deadline), &waker);
-        if (!bytes)
-            return tl::unexpected(bytes.error());
-        if (bytes->ended)
+        RM_ASSIGN_OR_RETURN(const auto bytes, process.read(timeLeft(deadline), &waker));
+        if (bytes.ended)
             return output;
         if (stop.stop_requested())
             return fail(ErrorCode::kUnavailable, attempt + ": cancelled");
         if (Clock::now() >= deadline)
             return fail(ErrorCode::kUnavailable, attempt + ": it did not end in time");
-        output.append(reinterpret_cast<const char*>(bytes->data.data()), bytes->data.size());
+        output.append(reinterpret_cast<const char*>(bytes.data.data()), bytes.data.size());
         if (output.size() > kMostOutput)
             return fail(ErrorCode::kExhausted, attempt + ": it prints more than 16 MiB");
     }
@@ -70,17 +69,14 @@ Result<std::string> runToEnd(HostSession& session, const std::string& program,
                              const std::vector<std::string>& arguments, const std::string& input,
                              milliseconds timeout, std::stop_token stop) {
     const auto deadline = Clock::now() + timeout;
-    auto process = session.start(program, arguments, stop);
-    if (!process)
-        return tl::unexpected(process.error());
+    RM_ASSIGN_OR_RETURN(auto process, session.start(program, arguments, stop));
     const std::string attempt = "run " + program + " on " + session.where();
     // If the program did not read its input, its stderr says why.
-    const auto fed = feed(**process, input);
-    auto output = readToEnd(**process, attempt, deadline, stop);
+    const auto fed = feed(*process, input);
+    auto output = readToEnd(*process, attempt, deadline, stop);
     if (!output)
         return output;
-    if (auto end = checkEnd(**process, attempt, timeLeft(deadline) + milliseconds(1000)); !end)
-        return tl::unexpected(end.error());
+    RM_RETURN_IF_ERROR(checkEnd(*process, attempt, timeLeft(deadline) + milliseconds(1000)));
     if (!fed)
         return tl::unexpected(fed.error());
     return output;

@@ -3,6 +3,7 @@
 
 #include "app/core/remote/error_tail.h"
 #include "app/core/remote/ssh_error.h"
+#include "shared/return_if_error.h"
 
 #include <QDir>
 
@@ -140,8 +141,7 @@ Result<bool> Login::dialogue() {
             return tl::unexpected(answer.error());
         if (*answer != SSH_AUTH_INFO)
             return *answer == SSH_AUTH_SUCCESS;
-        if (auto answered = answerPrompts(); !answered)
-            return tl::unexpected(answered.error());
+        RM_RETURN_IF_ERROR(answerPrompts());
     }
 }
 

@@ -4,6 +4,7 @@
 #include "app/core/node/node.h"
 #include "app/core/remote/thread_owner.h"
 #include "shared/result.h"
+#include "shared/return_if_error.h"
 
 #include <libssh/callbacks.h>
 #include <libssh/libssh.h>
@@ -51,8 +52,7 @@ public:
             const int answer = step();
             if (answer != again)
                 return answer;
-            if (auto waited = waitForTurn(attempt, patience); !waited)
-                return tl::unexpected(waited.error());
+            RM_RETURN_IF_ERROR(waitForTurn(attempt, patience));
         }
     }
 

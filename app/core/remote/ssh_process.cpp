@@ -3,6 +3,7 @@
 
 #include "app/core/remote/ssh_error.h"
 #include "shared/io/clock.h"
+#include "shared/return_if_error.h"
 
 #include <poll.h>
 
@@ -133,13 +134,11 @@ Result<size_t> SshProcess::takePiece(bool ofErrors) {
 }
 
 Result<void> SshProcess::keep(std::string_view piece, bool ofErrors) {
-    const auto own = (ofErrors ? m_errorMark : m_outputMark).skip(piece);
-    if (!own)
-        return tl::unexpected(own.error());
+    RM_ASSIGN_OR_RETURN(const auto own, (ofErrors ? m_errorMark : m_outputMark).skip(piece));
     if (ofErrors) {
-        m_tail.append(*own);
+        m_tail.append(own);
     } else {
-        const auto bytes = std::as_bytes(std::span(*own));
+        const auto bytes = std::as_bytes(std::span(own));
         m_pending.insert(m_pending.end(), bytes.begin(), bytes.end());
     }
     return {};
@@ -150,12 +149,10 @@ Result<void> SshProcess::takeAll() {
     m_link->pump();
     for (size_t taken = 0; taken < kEnough;) {
         const auto errors = takePiece(true);
-        const auto output = errors ? takePiece(false) : errors;
-        if (!output)
-            return tl::unexpected(output.error());
-        if (*errors + *output == 0)
+        RM_ASSIGN_OR_RETURN(const auto output, errors ? takePiece(false) : errors);
+        if (*errors + output == 0)
             return {};
-        taken += *errors + *output;
+        taken += *errors + output;
     }
     return {};
 }
@@ -169,8 +166,7 @@ Result<HostProcess::Bytes> SshProcess::read(milliseconds timeout, const Waker* w
             return Bytes{std::exchange(m_pending, {}), false};
         if (!taken)
             return tl::unexpected(taken.error());
-        if (auto begun = checkBegun(); !begun)
-            return tl::unexpected(begun.error());
+        RM_RETURN_IF_ERROR(checkBegun());
         if (m_ended)
             return Bytes{{}, true};
         if ((waker && waker->isRaised()) || Clock::now() >= deadline)
@@ -186,8 +182,7 @@ Result<size_t> SshProcess::writePiece(std::span<const std::byte> bytes) {
     constexpr size_t kPiece = 32 * 1024;
     if (ssh_channel_is_open(m_channel) == 0 || ssh_channel_is_eof(m_channel) != 0) {
         m_ended = true;
-        if (auto begun = checkBegun(); !begun)
-            return tl::unexpected(begun.error());
+        RM_RETURN_IF_ERROR(checkBegun());
         return fail(ErrorCode::kUnavailable,
                     attempt("write to") + ": the program no longer reads its input");
     }
@@ -206,18 +201,16 @@ Result<void> SshProcess::write(std::span<const std::byte> bytes) {
     auto deadline = Clock::now() + kStall;
     while (!bytes.empty() || m_link->hasUnsentBytes()) {
         // Takes what the program prints meanwhile; otherwise both sides could wait for each other.
-        if (const auto taken = takeAll(); !taken)
-            return tl::unexpected(taken.error());
+        RM_RETURN_IF_ERROR(takeAll());
         if (m_pending.size() > kMostPending)
             return fail(ErrorCode::kExhausted,
                         attempt("write to") + ": it prints more than it reads");
-        const auto sent = bytes.empty() ? Result<size_t>(0u) : writePiece(bytes);
-        if (!sent)
-            return tl::unexpected(sent.error());
-        bytes = bytes.subspan(*sent);
+        RM_ASSIGN_OR_RETURN(const auto sent,
+                            bytes.empty() ? Result<size_t>(0u) : writePiece(bytes));
+        bytes = bytes.subspan(sent);
         if (bytes.empty() && !m_link->hasUnsentBytes())
             break; // all is sent; do not wait for an answer that may never come
-        if (*sent > 0)
+        if (sent > 0)
             deadline = Clock::now() + kStall;
         else if (Clock::now() >= deadline)
             return fail(ErrorCode::kUnavailable,
@@ -252,8 +245,7 @@ Result<int> SshProcess::exitCode(milliseconds timeout) {
             return fail(ErrorCode::kUnavailable, attempt("run") + ": it ended without exit code");
         if (Clock::now() >= deadline)
             return fail(ErrorCode::kUnavailable, attempt("run") + ": it did not end in time");
-        if (auto waited = waitForTurn(deadline, "run"); !waited)
-            return tl::unexpected(waited.error());
+        RM_RETURN_IF_ERROR(waitForTurn(deadline, "run"));
     }
 }
 

@@ -9,6 +9,7 @@
 #include "app/core/remote/ssh_auth.h"
 #include "app/core/remote/ssh_error.h"
 #include "app/core/remote/ssh_process.h"
+#include "shared/return_if_error.h"
 
 #include <QDir>
 
@@ -104,20 +105,16 @@ SshSession::open(const Node& node, const Credentials& credentials, std::stop_tok
     if (!turn)
         return failed(turn.error());
     const auto now = steady_clock::now();
-    if (auto done = connect(*link, {now + seconds(10), stop}); !done)
-        return tl::unexpected(done.error());
-    if (auto known = checkHostKey(*link, credentials.trustedFingerprint); !known)
-        return tl::unexpected(known.error());
-    if (auto in = authenticate(*link, node, credentials, {now + seconds(15), stop}); !in)
-        return tl::unexpected(in.error());
+    RM_RETURN_IF_ERROR(connect(*link, {now + seconds(10), stop}));
+    RM_RETURN_IF_ERROR(checkHostKey(*link, credentials.trustedFingerprint));
+    RM_RETURN_IF_ERROR(authenticate(*link, node, credentials, {now + seconds(15), stop}));
     return std::make_unique<SshSession>(std::move(link));
 }
 
 Result<std::unique_ptr<HostProcess>>
 SshSession::exec(const std::string& name, const std::string& line, std::stop_token stop) {
     auto process = std::make_unique<SshProcess>(m_link, name, std::move(stop));
-    if (auto begun = process->begin(line); !begun)
-        return tl::unexpected(begun.error());
+    RM_RETURN_IF_ERROR(process->begin(line));
     return process;
 }
 
@@ -125,19 +122,15 @@ Result<std::unique_ptr<HostProcess>> SshSession::start(const std::string& progra
                                                        const std::vector<std::string>& arguments,
                                                        std::stop_token stop) {
     m_link->enforceThread();
-    const auto line = commandLine(program, arguments);
-    if (!line)
-        return tl::unexpected(line.error());
-    return exec(program, *line, std::move(stop));
+    RM_ASSIGN_OR_RETURN(const auto line, commandLine(program, arguments));
+    return exec(program, line, std::move(stop));
 }
 
 Result<std::unique_ptr<HostProcess>> SshSession::startScript(const std::string& fixedScript,
                                                              std::stop_token stop) {
     m_link->enforceThread();
-    const auto line = scriptLine(fixedScript);
-    if (!line)
-        return tl::unexpected(line.error());
-    return exec("script", *line, std::move(stop));
+    RM_ASSIGN_OR_RETURN(const auto line, scriptLine(fixedScript));
+    return exec("script", line, std::move(stop));
 }
 
 } // namespace rm

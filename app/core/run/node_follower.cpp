@@ -6,6 +6,7 @@
 #include "app/core/remote/back_off.h"
 #include "app/core/run/attach_stream.h"
 #include "shared/io/clock.h"
+#include "shared/return_if_error.h"
 
 #include <algorithm>
 
@@ -59,11 +60,9 @@ private:
 };
 
 Result<std::vector<FileCursor>> NodeFollower::Connection::readCursors() {
-    const auto reader = StoreReader::open(m_owner.m_database);
-    if (!reader)
-        return tl::unexpected<Error>(reader.error());
+    RM_ASSIGN_OR_RETURN(const auto reader, StoreReader::open(m_owner.m_database));
     const FollowTarget& target = m_owner.m_target;
-    const auto stored = (*reader)->cursors(target.run, target.nodeIndex);
+    const auto stored = reader->cursors(target.run, target.nodeIndex);
     if (m_owner.m_sink.commit)
         m_ingest.emplace(target.run, target.nodeIndex, stored);
     std::vector<FileCursor> cursors;
@@ -81,24 +80,18 @@ Result<void> NodeFollower::Connection::open(std::stop_token stop) {
         return tl::unexpected<Error>(session.error().error);
     }
     m_session = std::move(*session);
-    const auto agent = deployAgent(*m_session, node, stop);
-    if (!agent)
-        return tl::unexpected<Error>(agent.error());
-    auto cursors = readCursors();
-    if (!cursors)
-        return tl::unexpected<Error>(cursors.error());
+    RM_ASSIGN_OR_RETURN(const auto agent, deployAgent(*m_session, node, stop));
+    RM_ASSIGN_OR_RETURN(auto cursors, readCursors());
     const std::string run = m_owner.m_target.run.toStdString();
-    auto process = m_session->start(*agent, {"attach", run}, stop);
-    if (!process)
-        return tl::unexpected<Error>(process.error());
-    m_process = std::move(*process);
+    RM_ASSIGN_OR_RETURN(auto process, m_session->start(agent, {"attach", run}, stop));
+    m_process = std::move(process);
     AttachStream::Handlers handlers;
     handlers.slice = [this](const Slice& slice) {
         return m_ingest ? m_ingest->onSlice(slice) : Result<void>{};
     };
     handlers.runState = [this](const RunState& state) { onRunState(state); };
     handlers.commandState = [this](const CommandState& state) { m_owner.onAnswer(state); };
-    m_stream.emplace(run, std::move(*cursors), std::move(handlers), Clock::now());
+    m_stream.emplace(run, std::move(cursors), std::move(handlers), Clock::now());
     // In one write: if the run has ended, the agent would otherwise report that before it reads
     // them.
     auto bytes = m_stream->opening();
@@ -151,20 +144,18 @@ Result<bool> NodeFollower::Connection::readOnce() {
     size_t gathered = 0;
     auto timeout = std::chrono::duration_cast<std::chrono::milliseconds>(kReadTimeout);
     for (;;) {
-        const auto bytes = m_process->read(timeout, &m_owner.m_waker);
-        if (!bytes)
-            return tl::unexpected<Error>(bytes.error());
-        if (const auto handled = m_stream->onBytes(bytes->data, Clock::now()); !handled) {
+        RM_ASSIGN_OR_RETURN(const auto bytes, m_process->read(timeout, &m_owner.m_waker));
+        if (const auto handled = m_stream->onBytes(bytes.data, Clock::now()); !handled) {
             // What came before the damage is whole and stays.
             (void)commit();
             return verdict(handled.error());
         }
-        if (bytes->ended)
+        if (bytes.ended)
             return true;
-        gathered += bytes->data.size();
+        gathered += bytes.data.size();
         const auto left =
             std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now());
-        if (bytes->data.empty() || left <= 0ms || gathered > kGatherBytes)
+        if (bytes.data.empty() || left <= 0ms || gathered > kGatherBytes)
             return false;
         timeout = left;
     }
@@ -187,14 +178,10 @@ Result<void> NodeFollower::Connection::sendDue() {
 }
 
 Result<bool> NodeFollower::Connection::run(std::stop_token stop) {
-    if (const auto opened = open(stop); !opened)
-        return tl::unexpected<Error>(opened.error());
+    RM_RETURN_IF_ERROR(open(stop));
     while (!stop.stop_requested()) {
-        const auto closed = readOnce();
-        if (!closed)
-            return tl::unexpected<Error>(closed.error());
-        if (const auto committed = commit(); !committed)
-            return tl::unexpected<Error>(committed.error());
+        RM_ASSIGN_OR_RETURN(const auto closed, readOnce());
+        RM_RETURN_IF_ERROR(commit());
         if (m_ended)
             return true;
         if (m_orphanedSince && Clock::now() - *m_orphanedSince >= kGrace)
@@ -202,10 +189,9 @@ Result<bool> NodeFollower::Connection::run(std::stop_token stop) {
                             "the ranks on " + m_owner.m_target.node.name +
                                 " and the agent that supervised them are gone without a report "
                                 "(machine restarted, or killed from outside?)"});
-        if (*closed)
+        if (closed)
             return whyClosed();
-        if (const auto sent = sendDue(); !sent)
-            return tl::unexpected<Error>(sent.error());
+        RM_RETURN_IF_ERROR(sendDue());
     }
     return false;
 }

@@ -4,6 +4,7 @@
 #include "app/core/agent/agent_client.h"
 #include "app/core/run/checkpoint_words.h"
 #include "app/core/run/steps_left.h"
+#include "shared/return_if_error.h"
 
 #include <algorithm>
 #include <charconv>
@@ -158,13 +159,10 @@ Result<QString> launchRun(const ProcedureContext& context, const QString& id,
     if (const auto left = stepsLeft(*spec, origin.parentStep); !left)
         return failAs("branch from " + origin.parentRun.toStdString(), left.error());
     const auto launcher = launcherOf(context, id, *spec, nodes, 1, origin.checkpoint);
-    const auto parts = launcher->check();
-    if (!parts)
-        return tl::unexpected<Error>(parts.error());
+    RM_ASSIGN_OR_RETURN(const auto parts, launcher->check());
     if (ifTooLarge == IfTooLarge::kRefuse)
-        if (const auto fits = refuseTooLarge(context, id, *launcher); !fits)
-            return tl::unexpected<Error>(fits.error());
-    const auto runNodes = runNodesOf(*parts);
+        RM_RETURN_IF_ERROR(refuseTooLarge(context, id, *launcher));
+    const auto runNodes = runNodesOf(parts);
     const auto created = context.writer->call([&](StoreWriter& writer) {
         return writer.createRun({id, QString::fromStdString(spec->name), toToml(*spec), runNodes,
                                  origin.parentRun, origin.parentStep});
@@ -188,21 +186,17 @@ Result<QString> launchRun(const ProcedureContext& context, const QString& id,
 
 Result<QString> resumeRun(const ProcedureContext& context, const RunSummary& run,
                           const std::vector<PlacedParty>& nodes, const std::string& which) {
-    const auto reader = StoreReader::open(context.database);
-    if (!reader)
-        return tl::unexpected<Error>(reader.error());
+    RM_ASSIGN_OR_RETURN(const auto reader, StoreReader::open(context.database));
     const std::string what = (which.empty() ? "resume " : "restore ") + run.id.toStdString();
-    const auto checkpoint = findCheckpoint(**reader, run.id, which);
+    const auto checkpoint = findCheckpoint(*reader, run.id, which);
     if (!checkpoint)
         return failAs(what, withOrigin(checkpoint.error(), run));
-    auto spec = parseRunSpec((*reader)->specToml(run.id), run.id.toStdString());
-    if (!spec)
-        return tl::unexpected<Error>(spec.error());
-    if (const auto left = stepsLeft(*spec, checkpoint->saved.step); !left)
+    RM_ASSIGN_OR_RETURN(auto spec, parseRunSpec(reader->specToml(run.id), run.id.toStdString()));
+    if (const auto left = stepsLeft(spec, checkpoint->saved.step); !left)
         return failAs(what, left.error());
     const int attempt = run.attempt + 1;
     const std::string& from = checkpoint->saved.path;
-    const auto launcher = launcherOf(context, run.id, std::move(*spec), nodes, attempt, from);
+    const auto launcher = launcherOf(context, run.id, std::move(spec), nodes, attempt, from);
     const auto begin = [&](const std::vector<Placement>& parts) {
         return setState(context, run.id, RunStateKind::kPreparing, {}).and_then([&] {
             return deployAndStart(context, run.id, *launcher,
@@ -232,11 +226,9 @@ bool isRemoved(StoreReader& reader, const QString& run, const std::string& which
 
 Result<void> removeCheckpoint(const ProcedureContext& context, const QString& run, const Node& node,
                               const std::string& which) {
-    const auto reader = StoreReader::open(context.database);
-    if (!reader)
-        return tl::unexpected<Error>(reader.error());
-    const auto checkpoint = findCheckpoint(**reader, run, which);
-    if (!checkpoint && isRemoved(**reader, run, which))
+    RM_ASSIGN_OR_RETURN(const auto reader, StoreReader::open(context.database));
+    const auto checkpoint = findCheckpoint(*reader, run, which);
+    if (!checkpoint && isRemoved(*reader, run, which))
         return {}; // a repeated request whose answer was lost
     if (!checkpoint)
         return tl::unexpected<Error>(checkpoint.error());

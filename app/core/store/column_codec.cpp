@@ -2,6 +2,7 @@
 #include "app/core/store/column_codec.h"
 
 #include "shared/enforce.h"
+#include "shared/return_if_error.h"
 
 #include <zstd.h>
 
@@ -148,19 +149,15 @@ std::vector<std::byte> encodeColumn(std::span<const float> values) {
 }
 
 Result<std::vector<int64_t>> decodeIntegers(std::span<const std::byte> bytes, size_t count) {
-    const auto words = unpack<uint64_t>(bytes, count);
-    if (!words)
-        return tl::unexpected<Error>(words.error());
-    return std::vector<int64_t>(words->begin(), words->end());
+    RM_ASSIGN_OR_RETURN(const auto words, unpack<uint64_t>(bytes, count));
+    return std::vector<int64_t>(words.begin(), words.end());
 }
 
 Result<std::vector<float>> decodeFloats(std::span<const std::byte> bytes, size_t count) {
-    const auto words = unpack<uint32_t>(bytes, count);
-    if (!words)
-        return tl::unexpected<Error>(words.error());
+    RM_ASSIGN_OR_RETURN(const auto words, unpack<uint32_t>(bytes, count));
     std::vector<float> values(count);
     for (size_t i = 0; i < count; ++i)
-        values[i] = std::bit_cast<float>((*words)[i]);
+        values[i] = std::bit_cast<float>(words[i]);
     return values;
 }
 

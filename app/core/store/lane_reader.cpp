@@ -3,6 +3,7 @@
 
 #include "app/core/store/column_codec.h"
 #include "app/core/store/lane_rows.h"
+#include "shared/return_if_error.h"
 
 #include <sqlite3.h>
 
@@ -133,15 +134,13 @@ Result<std::optional<Point>> LaneReader::lastPoint(const LaneRange& range) {
     const auto keepLast = [&](std::span<const Point> points) { last = points.back(); };
     if (range.first > range.last)
         return last;
-    if (const auto visited = visitTail(range, keepLast); !visited)
-        return tl::unexpected<Error>(visited.error());
+    RM_RETURN_IF_ERROR(visitTail(range, keepLast));
     if (last)
         return last;
     const Extent extent = this->extent(range);
     // Several chunks may end at the same step; the last of them has the last point.
     if (extent.begin < extent.end)
-        if (const auto visited = visitChunks(range, extent.end - 1, extent.end, keepLast); !visited)
-            return tl::unexpected<Error>(visited.error());
+        RM_RETURN_IF_ERROR(visitChunks(range, extent.end - 1, extent.end, keepLast));
     return last;
 }
 
@@ -202,11 +201,9 @@ Result<void> LaneReader::collectFirstLevel(const LaneRange& range, int64_t begin
         "ORDER BY chunk.seq");
     chunks.with(range.lane, range.metric, begin, end);
     while (chunks.next()) {
-        const auto level =
-            decodeLevel(chunks.blob(1), chunks.blob(2), static_cast<size_t>(chunks.integer(0)));
-        if (!level)
-            return tl::unexpected<Error>(level.error());
-        summaries.insert(summaries.end(), level->begin(), level->end());
+        RM_ASSIGN_OR_RETURN(const auto level, decodeLevel(chunks.blob(1), chunks.blob(2),
+                                                          static_cast<size_t>(chunks.integer(0))));
+        summaries.insert(summaries.end(), level.begin(), level.end());
     }
     return {};
 }
@@ -220,17 +217,15 @@ Result<void> LaneReader::collectRows(const LaneRange& range, int level, int64_t 
                                  "AND level = ? AND seq >= ? AND seq <= ? ORDER BY seq");
     rows.with(range.lane, range.metric, level + 1, begin / perRow, (end - 1) / perRow);
     while (rows.next()) {
-        const auto entries = decodeSummaries(rows.blob(1));
-        if (!entries)
-            return tl::unexpected<Error>(entries.error());
+        RM_ASSIGN_OR_RETURN(const auto entries, decodeSummaries(rows.blob(1)));
         if (level == 2) {
-            summaries.insert(summaries.end(), entries->begin(), entries->end());
+            summaries.insert(summaries.end(), entries.begin(), entries.end());
             continue;
         }
         const int64_t first = rows.integer(0) * perRow;
-        for (int64_t i = 0; i < static_cast<int64_t>(entries->size()); ++i)
+        for (int64_t i = 0; i < static_cast<int64_t>(entries.size()); ++i)
             if (first + i >= begin && first + i < end)
-                summaries.push_back((*entries)[static_cast<size_t>(i)]);
+                summaries.push_back(entries[static_cast<size_t>(i)]);
     }
     return {};
 }

@@ -2,6 +2,7 @@
 #include "app/core/store/lane_writer.h"
 
 #include "app/core/store/column_codec.h"
+#include "shared/return_if_error.h"
 
 #include <algorithm>
 
@@ -82,10 +83,8 @@ Result<LaneRows> LaneWriter::takeTail(int64_t id, Lane& lane, Tier highest) {
                                  "WHERE lane = ? AND tier <= ? ORDER BY seq");
     tail.with(id, static_cast<int>(highest));
     while (tail.next()) {
-        const auto more = decodeRows(tail.blob(0));
-        if (!more)
-            return tl::unexpected<Error>(more.error());
-        rm::append(rows, *more);
+        RM_ASSIGN_OR_RETURN(const auto more, decodeRows(tail.blob(0)));
+        rm::append(rows, more);
         if (tail.number(1) != kCarried)
             lane.tailPoints -= tail.integer(2);
     }
@@ -98,10 +97,8 @@ Result<LaneRows> LaneWriter::takeTail(int64_t id, Lane& lane, Tier highest) {
 
 Result<void> LaneWriter::mergeSmallRows(int64_t id, Lane& lane) {
     // The small rows are the newest ones, so the merged row may stand at the end.
-    const auto rows = takeTail(id, lane, kSmall);
-    if (!rows)
-        return tl::unexpected<Error>(rows.error());
-    insertTail(id, lane, kLarge, *rows);
+    RM_ASSIGN_OR_RETURN(const auto rows, takeTail(id, lane, kSmall));
+    insertTail(id, lane, kLarge, rows);
     return {};
 }
 
@@ -130,24 +127,22 @@ Result<void> LaneWriter::close(int64_t id) {
 }
 
 Result<void> LaneWriter::compact(int64_t id, Lane& state, bool all) {
-    const auto rows = takeTail(id, state, kCarried);
-    if (!rows)
-        return tl::unexpected<Error>(rows.error());
+    RM_ASSIGN_OR_RETURN(const auto rows, takeTail(id, state, kCarried));
     // Metrics that are in the same rows share one axis.
     std::map<std::vector<uint32_t>, std::vector<int64_t>> groups;
-    for (const auto& [metric, column] : rows->columns)
+    for (const auto& [metric, column] : rows.columns)
         groups[column.rows].push_back(metric);
     std::map<int64_t, size_t> firstKept;
     for (const auto& [group, metrics] : groups) {
         const size_t taken = takenOf(group.size(), chunkPointsOf(id), all);
-        if (const auto stored = storeChunks(id, *rows, metrics, taken); !stored)
+        if (const auto stored = storeChunks(id, rows, metrics, taken); !stored)
             return stored;
         if (taken < group.size())
             for (const int64_t metric : metrics)
                 firstKept[metric] = taken;
     }
     if (!firstKept.empty())
-        insertTail(id, state, kCarried, rest(*rows, firstKept));
+        insertTail(id, state, kCarried, rest(rows, firstKept));
     return {};
 }
 
@@ -236,10 +231,8 @@ Result<void> LaneWriter::addToLevel(int64_t id, int64_t metric, int level, int64
         auto stored = m_database.query("SELECT data FROM pyramid WHERE lane = ? AND metric = ? "
                                        "AND level = ? AND seq = ?");
         if (stored.with(id, metric, level, index / fanOut).next()) {
-            auto summaries = decodeSummaries(stored.blob(0));
-            if (!summaries)
-                return tl::unexpected<Error>(summaries.error());
-            row = std::move(*summaries);
+            RM_ASSIGN_OR_RETURN(auto summaries, decodeSummaries(stored.blob(0)));
+            row = std::move(summaries);
         }
     }
     row.push_back(summary);
@@ -258,10 +251,8 @@ Result<void> LaneWriter::appendOutOfOrder(int64_t id, Lane& state, LaneRows rows
     LaneRows all;
     if (const auto taken = takeChunksBehind(id, rows.steps.front(), all); !taken)
         return taken;
-    const auto tail = takeTail(id, state, kCarried);
-    if (!tail)
-        return tl::unexpected<Error>(tail.error());
-    rm::append(all, *tail);
+    RM_ASSIGN_OR_RETURN(const auto tail, takeTail(id, state, kCarried));
+    rm::append(all, tail);
     rm::append(all, rows);
     sortBySteps(all);
     insertTail(id, state, kLarge, all);
@@ -331,10 +322,8 @@ Result<void> LaneWriter::truncateLevel(int64_t id, int64_t metric, int level, in
         auto stored = m_database.query("SELECT data FROM pyramid WHERE lane = ? AND metric = ? "
                                        "AND level = ? AND seq = ?");
         if (stored.with(id, metric, level, entries / fanOut).next()) {
-            auto summaries = decodeSummaries(stored.blob(0));
-            if (!summaries)
-                return tl::unexpected<Error>(summaries.error());
-            row = std::move(*summaries);
+            RM_ASSIGN_OR_RETURN(auto summaries, decodeSummaries(stored.blob(0)));
+            row = std::move(summaries);
         }
     }
     const int deleted = m_database

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/store/lock_file.h"
 
+#include "shared/return_if_error.h"
+
 #include <fcntl.h>
 #include <sys/file.h>
 #include <unistd.h>
@@ -43,8 +45,7 @@ Result<LockFile> LockFile::take(const std::string& path, const std::string& what
                                                  ": in use by another Ringmaster (pid " +
                                                  holderOf(descriptor) + ")");
     }
-    if (const auto written = writeHolder(descriptor, path, {}); !written)
-        return tl::unexpected<Error>(written.error());
+    RM_RETURN_IF_ERROR(writeHolder(descriptor, path, {}));
     return lock;
 }
 

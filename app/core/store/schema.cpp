@@ -2,6 +2,7 @@
 #include "app/core/store/schema.h"
 
 #include "shared/io/file.h"
+#include "shared/return_if_error.h"
 
 #include <cstdio>
 
@@ -66,26 +67,22 @@ Result<void> upgradeSchema(Database& database, const std::string& path,
                            std::span<const SchemaStep> steps) {
     const int newest = steps.back().version;
     return guarded("upgrade " + path, [&]() -> Result<void> {
-        const Result<int> version = versionOf(database, path, newest);
-        if (!version)
-            return tl::unexpected<Error>(version.error());
-        if (*version > 0 && *version < newest)
-            if (const auto copied = backUp(database, path, *version); !copied)
+        RM_ASSIGN_OR_RETURN(const int version, versionOf(database, path, newest));
+        if (version > 0 && version < newest)
+            if (const auto copied = backUp(database, path, version); !copied)
                 return copied;
         for (const SchemaStep& step : steps)
-            if (step.version > *version)
+            if (step.version > version)
                 apply(database, step);
         return {};
     });
 }
 
 Result<void> checkSchema(Database& database, const std::string& path, int newest) {
-    const Result<int> version = versionOf(database, path, newest);
-    if (!version)
-        return tl::unexpected<Error>(version.error());
-    if (*version == 0)
+    RM_ASSIGN_OR_RETURN(const int version, versionOf(database, path, newest));
+    if (version == 0)
         return fail(ErrorCode::kNotFound, "open " + path + ": nothing is stored yet");
-    if (*version < newest)
+    if (version < newest)
         return fail(ErrorCode::kUnavailable, "open " + path +
                                                  ": made by an older release; start Ringmaster "
                                                  "once to upgrade it");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/store/reader_impl.h"
 #include "app/core/store/schema.h"
+#include "shared/return_if_error.h"
 
 #include <sqlite3.h>
 
@@ -146,8 +147,7 @@ Result<std::unique_ptr<StoreReader>> StoreReader::open(const QString& path) {
         std::unique_ptr<StoreReader> reader(new StoreReader);
         reader->m_impl = std::make_unique<Impl>(file);
         const int newest = schemaSteps().back().version;
-        if (const auto checked = checkSchema(reader->m_impl->database, file, newest); !checked)
-            return tl::unexpected<Error>(checked.error());
+        RM_RETURN_IF_ERROR(checkSchema(reader->m_impl->database, file, newest));
         return reader;
     });
 }

@@ -7,6 +7,7 @@
 #include "app/ui/data/run_time.h"
 #include "app/ui/data/store_thread.h"
 #include "app/ui/look/format.h"
+#include "shared/return_if_error.h"
 
 #include <algorithm>
 
@@ -137,11 +138,9 @@ Result<LaunchOutlook::Ranks> LaunchOutlook::ranks() const {
                         placement.node.toStdString() + " has not answered");
         placed.push_back({*node, (*answer)->report, placement.ranks});
     }
-    const auto device = chooseDevice(m_spec, placed);
-    if (!device)
-        return tl::unexpected<Error>(device.error());
-    return countRanks(m_spec, placed, *device).map([&](std::vector<int> ranks) {
-        return Ranks{std::move(ranks), *device};
+    RM_ASSIGN_OR_RETURN(const auto device, chooseDevice(m_spec, placed));
+    return countRanks(m_spec, placed, device).map([&](std::vector<int> ranks) {
+        return Ranks{std::move(ranks), device};
     });
 }
 

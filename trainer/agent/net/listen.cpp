@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "shared/io/clock.h"
+#include "shared/return_if_error.h"
 #include "trainer/agent/net/reach.h"
 #include "trainer/agent/net/socket_address.h"
 #include "trainer/agent/posix/fd.h"
@@ -74,10 +75,8 @@ bool isClosed(int fd) {
 
 Result<void> listenForDials(int seconds, int port, int inputFd, int outputFd) {
     std::vector<Descriptor> sockets;
-    const Result<int> bound = bindSomePort(port, sockets);
-    if (!bound)
-        return tl::unexpected(bound.error());
-    const std::string text = "{\"port\":" + std::to_string(*bound) + "}\n";
+    RM_ASSIGN_OR_RETURN(const int bound, bindSomePort(port, sockets));
+    const std::string text = "{\"port\":" + std::to_string(bound) + "}\n";
     if (const Result<void> written = writeText(outputFd, text, "stdout"); !written)
         return written;
     std::vector<pollfd> polls = {{inputFd, POLLIN, 0}};

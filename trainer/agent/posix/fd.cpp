@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trainer/agent/posix/fd.h"
 
+#include "shared/return_if_error.h"
+
 #include <unistd.h>
 
 #include <array>
@@ -22,12 +24,10 @@ Result<std::string> readToEnd(int fd, size_t maxBytes, const std::string& what) 
     std::string text;
     std::array<std::byte, 64 * 1024> buffer;
     while (true) {
-        const Result<size_t> count = readSome(fd, buffer, what);
-        if (!count)
-            return tl::unexpected(count.error());
-        if (*count == 0)
+        RM_ASSIGN_OR_RETURN(const size_t count, readSome(fd, buffer, what));
+        if (count == 0)
             return text;
-        text.append(reinterpret_cast<const char*>(buffer.data()), *count);
+        text.append(reinterpret_cast<const char*>(buffer.data()), count);
         if (text.size() > maxBytes)
             return fail(ErrorCode::kInvalid,
                         "read " + what + ": more than " + std::to_string(maxBytes) + " bytes");

@@ -2,6 +2,7 @@
 #include "trainer/agent/probe/paths.h"
 
 #include "shared/io/json.h"
+#include "shared/return_if_error.h"
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -41,13 +42,11 @@ Found lookAt(const std::string& path) {
 } // namespace
 
 Result<std::string> pathsReport(const std::string& list) {
-    const Result<Json> paths = parseJson(list, "stdin");
-    if (!paths)
-        return tl::unexpected(paths.error());
-    if (!paths->is_array())
+    RM_ASSIGN_OR_RETURN(const Json paths, parseJson(list, "stdin"));
+    if (!paths.is_array())
         return fail(ErrorCode::kInvalid, "paths: stdin must hold a list of paths");
     Json report = Json::array();
-    for (const Json& path : *paths) {
+    for (const Json& path : paths) {
         if (!path.is_string())
             return fail(ErrorCode::kInvalid, "paths: a path must be a text");
         const Found found = lookAt(path.get<std::string>());

@@ -2,6 +2,7 @@
 #include "trainer/agent/receive/blob_store.h"
 
 #include "shared/io/file.h"
+#include "shared/return_if_error.h"
 
 #include <fcntl.h>
 #include <sys/file.h>
@@ -35,21 +36,18 @@ bool isOwnPartial(const std::string& name) {
 }
 
 Result<void> copyBytes(const std::string& from, int to, int64_t count, const std::string& toPath) {
-    const Result<Descriptor> source = openFile(from, O_RDONLY | O_NOFOLLOW);
-    if (!source)
-        return tl::unexpected(source.error());
+    RM_ASSIGN_OR_RETURN(const Descriptor source, openFile(from, O_RDONLY | O_NOFOLLOW));
     std::vector<std::byte> buffer(1 << 20);
     while (count > 0) {
         const auto wanted = std::min<int64_t>(count, static_cast<int64_t>(buffer.size()));
-        const Result<size_t> got =
-            readSome(source->get(), std::span(buffer).first(static_cast<size_t>(wanted)), from);
-        if (!got)
-            return tl::unexpected(got.error());
-        if (*got == 0)
+        RM_ASSIGN_OR_RETURN(
+            const size_t got,
+            readSome(source.get(), std::span(buffer).first(static_cast<size_t>(wanted)), from));
+        if (got == 0)
             return fail(ErrorCode::kUnavailable, "read " + from + ": it became shorter; try again");
-        if (auto written = writeAll(to, std::span(buffer).first(*got), toPath); !written)
+        if (auto written = writeAll(to, std::span(buffer).first(got), toPath); !written)
             return written;
-        count -= static_cast<int64_t>(*got);
+        count -= static_cast<int64_t>(got);
     }
     return {};
 }
@@ -101,9 +99,7 @@ Result<IncomingBlob> IncomingBlob::open(const BlobStore& store, const Blob& blob
     incoming.m_sharedPath = incoming.m_finalPath + ".part";
     if (store.has(blob))
         return incoming;
-    const Result<void> opened = incoming.openShared(offset);
-    if (!opened)
-        return tl::unexpected(opened.error());
+    RM_RETURN_IF_ERROR(incoming.openShared(offset));
     return incoming;
 }
 
@@ -118,15 +114,13 @@ Result<void> IncomingBlob::append(std::span<const std::byte> bytes) {
 Result<void> IncomingBlob::finish() {
     if (!m_fd)
         return {};
-    const Result<std::string> sha256 = sha256HexOfFile(m_path);
-    if (!sha256)
-        return tl::unexpected(sha256.error());
-    if (m_size != m_blob.size || *sha256 != m_blob.sha256) {
+    RM_ASSIGN_OR_RETURN(const std::string sha256, sha256HexOfFile(m_path));
+    if (m_size != m_blob.size || sha256 != m_blob.sha256) {
         discard();
         return fail(ErrorCode::kCorrupt, "receive " + m_blob.sha256 + ": got " +
                                              std::to_string(m_size) + " of " +
                                              std::to_string(m_blob.size) + " bytes with SHA-256 " +
-                                             *sha256 + "; send it again");
+                                             sha256 + "; send it again");
     }
     if (::fsync(m_fd.get()) != 0)
         return failErrno("sync " + m_path, errno);
@@ -143,12 +137,10 @@ void IncomingBlob::discard() {
 }
 
 Result<void> IncomingBlob::openShared(int64_t offset) {
-    Result<Descriptor> fd = openFile(m_sharedPath, O_RDWR | O_CREAT | O_NOFOLLOW, 0600);
-    if (!fd)
-        return tl::unexpected(fd.error());
+    RM_ASSIGN_OR_RETURN(Descriptor fd, openFile(m_sharedPath, O_RDWR | O_CREAT | O_NOFOLLOW, 0600));
     // Between open and lock another receiver may have published and removed the file.
     struct stat opened = {}, named = {};
-    const bool isOurs = tryLock(*fd) && ::fstat(fd->get(), &opened) == 0 &&
+    const bool isOurs = tryLock(fd) && ::fstat(fd.get(), &opened) == 0 &&
                         ::stat(m_sharedPath.c_str(), &named) == 0 && opened.st_ino == named.st_ino;
     if (!isOurs)
         return openOwn(offset);
@@ -159,10 +151,10 @@ Result<void> IncomingBlob::openShared(int64_t offset) {
     if (opened.st_size < offset)
         return fail(ErrorCode::kUnavailable,
                     "receive " + m_blob.sha256 + ": its partial file is gone; try again");
-    if (::ftruncate(fd->get(), offset) != 0 || ::lseek(fd->get(), offset, SEEK_SET) < 0)
+    if (::ftruncate(fd.get(), offset) != 0 || ::lseek(fd.get(), offset, SEEK_SET) < 0)
         return failErrno("go on with " + m_sharedPath, errno);
     m_path = m_sharedPath;
-    m_fd = std::move(*fd);
+    m_fd = std::move(fd);
     return {};
 }
 

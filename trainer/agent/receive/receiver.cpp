@@ -2,6 +2,7 @@
 #include "trainer/agent/receive/receiver.h"
 
 #include "shared/io/frame.h"
+#include "shared/return_if_error.h"
 #include "trainer/agent/posix/fd.h"
 #include "trainer/agent/receive/tree_store.h"
 
@@ -71,10 +72,9 @@ Result<Answer> Receiver::onTree(const Tree& part) {
     if (part.more)
         return std::nullopt;
     m_tree.more = false;
-    const Result<std::string> path = publishTree(m_home, m_blobs, std::exchange(m_tree, {}));
-    if (!path)
-        return tl::unexpected(path.error());
-    return TreeReady{*path};
+    RM_ASSIGN_OR_RETURN(const std::string path,
+                        publishTree(m_home, m_blobs, std::exchange(m_tree, {})));
+    return TreeReady{path};
 }
 
 Result<Answer> Receiver::onOffer(const Offer& offer) {
@@ -82,8 +82,7 @@ Result<Answer> Receiver::onOffer(const Offer& offer) {
     std::set<std::string> named;
     int64_t needed = 0;
     for (const Blob& blob : offer.blobs) {
-        if (const Result<void> checked = checkBlob(blob); !checked)
-            return tl::unexpected(checked.error());
+        RM_RETURN_IF_ERROR(checkBlob(blob));
         if (!named.insert(blob.sha256).second || m_blobs.has(blob))
             continue;
         const int64_t offset = m_blobs.partialSize(blob);
@@ -99,25 +98,21 @@ Result<Answer> Receiver::onOffer(const Offer& offer) {
 }
 
 Result<void> Receiver::onChunk(const Chunk& chunk) {
-    const Result<IncomingBlob*> blob = current();
-    if (!blob)
-        return tl::unexpected(blob.error());
+    RM_ASSIGN_OR_RETURN(IncomingBlob* const blob, current());
     const size_t size =
         ZSTD_decompress(m_plain.data(), m_plain.size(), chunk.zstd.data(), chunk.zstd.size());
     if (ZSTD_isError(size))
         return fail(ErrorCode::kCorrupt, "receive " + m_expected.front().blob.sha256 +
                                              ": unpack a chunk: " + ZSTD_getErrorName(size));
-    return (*blob)->append(std::span(m_plain).first(size));
+    return blob->append(std::span(m_plain).first(size));
 }
 
 Result<Answer> Receiver::onBlobEnd(const BlobEnd& end) {
-    const Result<IncomingBlob*> blob = current();
-    if (!blob)
-        return tl::unexpected(blob.error());
+    RM_ASSIGN_OR_RETURN(IncomingBlob* const blob, current());
     if (end.sha256 != m_expected.front().blob.sha256)
         return fail(ErrorCode::kInvalid, "receive " + m_expected.front().blob.sha256 +
                                              ": the end of '" + end.sha256 + "' came");
-    const Result<void> finished = (*blob)->finish();
+    const Result<void> finished = blob->finish();
     m_incoming.reset();
     m_expected.pop_front();
     if (!finished)
@@ -130,10 +125,9 @@ Result<IncomingBlob*> Receiver::current() {
         return fail(ErrorCode::kInvalid, "receive: bytes came that were not requested");
     if (!m_incoming) {
         const Expected& expected = m_expected.front();
-        Result<IncomingBlob> opened = IncomingBlob::open(m_blobs, expected.blob, expected.offset);
-        if (!opened)
-            return tl::unexpected(opened.error());
-        m_incoming = std::move(*opened);
+        RM_ASSIGN_OR_RETURN(IncomingBlob opened,
+                            IncomingBlob::open(m_blobs, expected.blob, expected.offset));
+        m_incoming = std::move(opened);
     }
     return &*m_incoming;
 }
@@ -148,21 +142,14 @@ Result<bool> serveSome(Receiver& receiver, FrameScanner& frames, int inputFd, in
         return tl::unexpected(count.error());
     frames.feed(buffer.first(*count));
     while (true) {
-        const auto payload = frames.next();
+        RM_ASSIGN_OR_RETURN(const auto payload, frames.next());
         if (!payload)
-            return tl::unexpected(payload.error());
-        if (!*payload)
             return *count > 0;
-        const Result<Transfer> transfer = decodeTransfer(**payload);
-        if (!transfer)
-            return tl::unexpected(transfer.error());
-        const Result<Answer> answer = receiver.onTransfer(*transfer);
+        RM_ASSIGN_OR_RETURN(const Transfer transfer, decodeTransfer(*payload));
+        RM_ASSIGN_OR_RETURN(const Answer answer, receiver.onTransfer(transfer));
         if (!answer)
-            return tl::unexpected(answer.error());
-        if (!*answer)
             continue;
-        if (const auto written = writeAll(outputFd, frameTransfer(**answer), "stdout"); !written)
-            return tl::unexpected(written.error());
+        RM_RETURN_IF_ERROR(writeAll(outputFd, frameTransfer(*answer), "stdout"));
     }
 }
 

@@ -2,6 +2,7 @@
 #include "trainer/agent/receive/tree_store.h"
 
 #include "shared/io/file.h"
+#include "shared/return_if_error.h"
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -102,8 +103,7 @@ Result<void> publish(const std::string& staging, const std::string& folder) {
 } // namespace
 
 Result<std::string> publishTree(const std::string& home, const BlobStore& blobs, const Tree& tree) {
-    if (const Result<void> checked = checkTree(tree); !checked)
-        return tl::unexpected(checked.error());
+    RM_RETURN_IF_ERROR(checkTree(tree));
     const std::string parent = home + "/" + tree.kind;
     const std::string folder = parent + "/" + tree.id;
     std::error_code error;
@@ -114,14 +114,12 @@ Result<std::string> publishTree(const std::string& home, const BlobStore& blobs,
     }
     const std::string staging = parent + "/.staging-" + std::to_string(::getpid());
     fs::remove_all(staging, error);
-    if (const Result<void> made = makeFolders(staging); !made)
-        return tl::unexpected(made.error());
+    RM_RETURN_IF_ERROR(makeFolders(staging));
     if (const Result<void> filled = fill(staging, blobs, tree); !filled) {
         fs::remove_all(staging, error);
         return tl::unexpected(filled.error());
     }
-    if (const Result<void> published = publish(staging, folder); !published)
-        return tl::unexpected(published.error());
+    RM_RETURN_IF_ERROR(publish(staging, folder));
     return folder;
 }
 

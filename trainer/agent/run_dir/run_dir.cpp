@@ -2,6 +2,7 @@
 #include "trainer/agent/run_dir/run_dir.h"
 
 #include "shared/io/file.h"
+#include "shared/return_if_error.h"
 
 #include <fcntl.h>
 #include <nlohmann/json.hpp>
@@ -86,11 +87,9 @@ Result<void> saveAgentState(const std::string& runDir, const AgentState& state) 
 
 Result<AgentState> loadAgentState(const std::string& runDir) {
     const std::string path = runDir + "/agent.json";
-    const Result<std::string> text = readFile(path, 1 << 20);
-    if (!text)
-        return tl::unexpected(text.error());
+    RM_ASSIGN_OR_RETURN(const std::string text, readFile(path, 1 << 20));
     try {
-        return stateFrom(json::parse(*text));
+        return stateFrom(json::parse(text));
     } catch (const json::exception& error) {
         return fail(ErrorCode::kCorrupt, "read " + path + ": " + error.what());
     }
@@ -98,20 +97,16 @@ Result<AgentState> loadAgentState(const std::string& runDir) {
 
 Result<NodePlan> loadPlan(const std::string& runDir) {
     const std::string path = runDir + "/plan.toml";
-    const Result<std::string> text = readFile(path, 1 << 20);
-    if (!text)
-        return tl::unexpected(text.error());
-    return parseNodePlan(*text, path);
+    RM_ASSIGN_OR_RETURN(const std::string text, readFile(path, 1 << 20));
+    return parseNodePlan(text, path);
 }
 
 Result<RunLock> RunLock::take(const std::string& runDir) {
     const std::string path = runDir + "/agent.pid";
-    Result<Descriptor> fd = openFile(path, O_RDWR | O_CREAT, 0600);
-    if (!fd)
-        return tl::unexpected(fd.error());
+    RM_ASSIGN_OR_RETURN(Descriptor fd, openFile(path, O_RDWR | O_CREAT, 0600));
     struct flock lock = wholeFile();
-    if (::fcntl(fd->get(), F_OFD_SETLK, &lock) == 0)
-        return RunLock(std::move(*fd));
+    if (::fcntl(fd.get(), F_OFD_SETLK, &lock) == 0)
+        return RunLock(std::move(fd));
     if (errno == EAGAIN || errno == EACCES)
         return fail(ErrorCode::kUnavailable, "lock " + path + ": an agent supervises this run");
     return failErrno("lock " + path, errno);

@@ -3,6 +3,7 @@
 
 #include "shared/io/clock.h"
 #include "shared/journal/journal.h"
+#include "shared/return_if_error.h"
 #include "trainer/agent/run_dir/run_dir.h"
 
 namespace rm {
@@ -14,17 +15,16 @@ Result<void> closeLostAttempt(const std::string& runDir, bool asked) {
                                                           : tl::unexpected(state.error());
     if (state->ended)
         return {};
-    auto journal = JournalWriter::open(runDir + "/journal/" + nodeJournalName(state->nodeIndex));
-    if (!journal)
-        return tl::unexpected(journal.error());
+    RM_ASSIGN_OR_RETURN(auto journal, JournalWriter::open(runDir + "/journal/" +
+                                                          nodeJournalName(state->nodeIndex)));
     AttemptEnded ended;
     ended.attempt = state->attempt;
     ended.outcome = asked ? Outcome::kStopped : Outcome::kFailed;
     ended.wallNs = wallNowNs();
     ended.message = asked ? "stopped on request, after its agent was gone"
                           : "the node's agent ended without a word (killed, or the node restarted)";
-    journal->append(ended);
-    if (const Result<void> synced = journal->sync(); !synced)
+    journal.append(ended);
+    if (const Result<void> synced = journal.sync(); !synced)
         return synced;
     state->ended = true;
     state->outcome = ended.outcome;

@@ -3,6 +3,7 @@
 
 #include "shared/io/clock.h"
 #include "shared/io/file.h"
+#include "shared/return_if_error.h"
 #include "shared/spec/run_spec.h"
 #include "trainer/agent/run_dir/run_dir.h"
 #include "trainer/agent/supervisor/lost_attempt.h"
@@ -144,10 +145,9 @@ std::string reportOf(const Result<void>& launched) {
 }
 
 Result<std::string> awaitReport(const std::string& runId, const std::string& runDir, int fd) {
-    const Result<std::string> text = readToEnd(fd, 64 * 1024, "the supervisor's report");
-    if (!text)
-        return tl::unexpected(text.error());
-    const json report = json::parse(*text, nullptr, false);
+    RM_ASSIGN_OR_RETURN(const std::string text,
+                        readToEnd(fd, 64 * 1024, "the supervisor's report"));
+    const json report = json::parse(text, nullptr, false);
     if (report.contains("pid"))
         return json{{"run_dir", runDir}, {"pid", report.at("pid")}}.dump() + "\n";
     if (report.contains("message"))
@@ -186,23 +186,19 @@ Result<std::string> startRun(const Folders& folders, const std::string& runId,
     const Result<std::string> runDir = folders.runDir(runId);
     if (!runDir)
         return runDir;
-    const Result<StartRequest> request = parseStartRequest(runId, text);
-    if (!request)
-        return tl::unexpected(request.error());
-    if (const Result<void> made = makeFolders(*runDir); !made)
-        return tl::unexpected(made.error());
+    RM_ASSIGN_OR_RETURN(const StartRequest request, parseStartRequest(runId, text));
+    RM_RETURN_IF_ERROR(makeFolders(*runDir));
     const Result<RunLock> lock = takeLock(*runDir);
     if (!lock)
         return failAs("start " + runId, lock.error());
-    if (const Result<void> free = refuseLiving(runId, *runDir); !free)
-        return tl::unexpected(free.error());
+    RM_RETURN_IF_ERROR(refuseLiving(runId, *runDir));
     if (const Result<void> closed = closeLostAttempt(*runDir); !closed)
         return failAs("start " + runId, closed.error());
-    if (const Result<void> made = makeRunDir(*runDir, *request); !made)
+    if (const Result<void> made = makeRunDir(*runDir, request); !made)
         return failAs("start " + runId, made.error());
     if (::chdir(runDir->c_str()) != 0)
         return failErrno("enter " + *runDir, errno);
-    return detach(runId, *runDir, *request, *lock);
+    return detach(runId, *runDir, request, *lock);
 }
 
 } // namespace rm

@@ -2,6 +2,7 @@
 #include "trainer/agent/supervisor/supervisor.h"
 
 #include "shared/io/clock.h"
+#include "shared/return_if_error.h"
 #include "trainer/agent/supervisor/log_tail.h"
 
 #include <fcntl.h>
@@ -71,11 +72,10 @@ Supervisor::Supervisor(std::string runDir, NodePlan plan, RunSpec spec)
 Supervisor::~Supervisor() = default;
 
 Result<void> Supervisor::launch() {
-    auto journal =
-        JournalWriter::open("journal/" + nodeJournalName(static_cast<int>(m_plan.nodeIndex)));
-    if (!journal)
-        return tl::unexpected(journal.error());
-    m_journal = std::move(*journal);
+    RM_ASSIGN_OR_RETURN(
+        auto journal,
+        JournalWriter::open("journal/" + nodeJournalName(static_cast<int>(m_plan.nodeIndex))));
+    m_journal = std::move(journal);
     if (const Result<void> listening = m_server.listen("agent.sock"); !listening)
         return listening;
     // Before anyone knows our pid, so that an early signal waits for run().

@@ -3,6 +3,7 @@
 
 #include "shared/enforce.h"
 #include "shared/io/file.h"
+#include "shared/return_if_error.h"
 
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/from_blob.h>
@@ -88,8 +89,7 @@ std::vector<TensorShape> modelShapes(const Model& model) {
 }
 
 Result<std::string> saveCheckpoint(const std::string& parent, const CheckpointContent& content) {
-    if (const auto made = makeFolders(parent); !made)
-        return tl::unexpected(made.error());
+    RM_RETURN_IF_ERROR(makeFolders(parent));
     const at::NoGradGuard noGrad;
     return publishCheckpoint(parent, content.manifest, [&](const std::string& dir) -> Result<void> {
         for (const auto& [name, tensors] : content.tensorFiles)
@@ -103,13 +103,10 @@ Result<std::string> saveCheckpoint(const std::string& parent, const CheckpointCo
 }
 
 Result<TrainState> openCheckpoint(const std::string& dir) {
-    if (const auto manifest = verifyCheckpoint(dir); !manifest)
-        return tl::unexpected(manifest.error());
+    RM_RETURN_IF_ERROR(verifyCheckpoint(dir));
     const std::string path = dir + "/" + kStateFile;
-    const auto text = readFile(path, size_t{1} << 30);
-    if (!text)
-        return tl::unexpected(text.error());
-    return parseTrainState(*text, path);
+    RM_ASSIGN_OR_RETURN(const auto text, readFile(path, size_t{1} << 30));
+    return parseTrainState(text, path);
 }
 
 std::string checkpointText(const std::string& dir, const std::string& name) {
@@ -122,13 +119,10 @@ std::string checkpointText(const std::string& dir, const std::string& name) {
 
 Result<LoadedTensors> LoadedTensors::open(const std::string& path,
                                           const std::vector<TensorShape>& needed) {
-    auto file = SafetensorsFile::open(path);
-    if (!file)
-        return tl::unexpected(file.error());
+    RM_ASSIGN_OR_RETURN(auto file, SafetensorsFile::open(path));
     for (const TensorShape& one : needed)
-        if (const auto checked = checkTensor(path, *file, one); !checked)
-            return tl::unexpected(checked.error());
-    return LoadedTensors(std::move(*file));
+        RM_RETURN_IF_ERROR(checkTensor(path, file, one));
+    return LoadedTensors(std::move(file));
 }
 
 at::Tensor LoadedTensors::tensor(const std::string& name) const {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trainer/train/control/order.h"
 
+#include "shared/return_if_error.h"
+
 #include <charconv>
 
 namespace rm {
@@ -10,10 +12,8 @@ Result<Order> parseSet(const Command& command) {
     Order order;
     order.kind = CommandKind::kSet;
     for (const auto& [key, value] : command.args) {
-        const auto number = parseLiveSetting(key, value);
-        if (!number)
-            return tl::unexpected(number.error());
-        order.set[key] = *number;
+        RM_ASSIGN_OR_RETURN(const auto number, parseLiveSetting(key, value));
+        order.set[key] = number;
     }
     if (command.args.empty())
         return fail(ErrorCode::kInvalid, "nothing to set");

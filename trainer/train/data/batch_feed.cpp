@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trainer/train/data/batch_feed.h"
 
+#include "shared/return_if_error.h"
+
 #include <ATen/core/grad_mode.h>
 #include <c10/core/DeviceGuard.h>
 
@@ -89,8 +91,7 @@ Result<Batch> BatchFeed::next() {
     if (slot.exception)
         std::rethrow_exception(slot.exception);
     if (*slot.batch && m_settings.bad)
-        if (const auto few = m_settings.bad->add(shareOf(number).count, **slot.batch); !few)
-            return tl::unexpected(few.error());
+        RM_RETURN_IF_ERROR(m_settings.bad->add(shareOf(number).count, **slot.batch));
     return std::move(*slot.batch);
 }
 

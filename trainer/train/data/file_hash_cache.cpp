@@ -4,6 +4,7 @@
 #include "shared/io/clock.h"
 #include "shared/io/file.h"
 #include "shared/io/json.h"
+#include "shared/return_if_error.h"
 
 #include <sys/stat.h>
 
@@ -84,44 +85,38 @@ bool FileHashCache::isSettled(const Identity& identity) {
 
 /// The entry for the current state of the file.
 Result<FileHashCache::Entry*> FileHashCache::entryOf(const std::string& file) {
-    const auto identity = identityOf(file);
-    if (!identity)
-        return tl::unexpected(identity.error());
+    RM_ASSIGN_OR_RETURN(const auto identity, identityOf(file));
     auto now = m_now.find(file);
     if (now == m_now.end()) {
         const auto before = m_before.find(file);
-        const bool same = before != m_before.end() && before->second.identity == *identity;
-        now = m_now.emplace(file, same ? before->second : Entry{*identity, {}, {}}).first;
-    } else if (now->second.identity != *identity) {
-        now->second = {*identity, {}, {}};
+        const bool same = before != m_before.end() && before->second.identity == identity;
+        now = m_now.emplace(file, same ? before->second : Entry{identity, {}, {}}).first;
+    } else if (now->second.identity != identity) {
+        now->second = {identity, {}, {}};
     }
     return &now->second;
 }
 
 Result<std::string> FileHashCache::sha256(const std::string& file) {
-    const auto entry = entryOf(file);
-    if (!entry)
-        return tl::unexpected(entry.error());
-    if (!(*entry)->sha256.empty())
-        return (*entry)->sha256;
+    RM_ASSIGN_OR_RETURN(const auto entry, entryOf(file));
+    if (!entry->sha256.empty())
+        return entry->sha256;
     ++m_filesRead;
     auto hash = sha256HexOfFile(file);
     if (hash)
-        (*entry)->sha256 = *hash;
+        entry->sha256 = *hash;
     return hash;
 }
 
 Result<void> FileHashCache::once(const std::string& file, const std::string& what,
                                  const std::function<Result<void>()>& check) {
-    const auto entry = entryOf(file);
-    if (!entry)
-        return tl::unexpected(entry.error());
-    if ((*entry)->passed.contains(what))
+    RM_ASSIGN_OR_RETURN(const auto entry, entryOf(file));
+    if (entry->passed.contains(what))
         return {};
     ++m_filesRead;
     const auto passed = check();
     if (passed)
-        (*entry)->passed.insert(what);
+        entry->passed.insert(what);
     return passed;
 }
 

@@ -3,6 +3,7 @@
 
 #include "shared/exit_code.h"
 #include "shared/io/descriptor.h"
+#include "shared/return_if_error.h"
 
 #include <fcntl.h>
 #include <spawn.h>
@@ -94,16 +95,12 @@ ErrorCode codeOf(int exitCode) {
 } // namespace
 
 Result<void> runOwnProgram(const std::vector<std::string>& arguments, const std::string& attempt) {
-    auto pipe = makePipe();
-    if (!pipe)
-        return tl::unexpected(pipe.error());
-    const auto child = spawn(arguments, pipe->write.get(), attempt);
-    if (!child)
-        return tl::unexpected(child.error());
-    pipe->write = Descriptor();
-    const std::string words = readWords(pipe->read.get());
+    RM_ASSIGN_OR_RETURN(auto pipe, makePipe());
+    RM_ASSIGN_OR_RETURN(const auto child, spawn(arguments, pipe.write.get(), attempt));
+    pipe.write = Descriptor();
+    const std::string words = readWords(pipe.read.get());
     int status = 0;
-    while (waitpid(*child, &status, 0) < 0)
+    while (waitpid(child, &status, 0) < 0)
         if (errno != EINTR)
             return failErrno(attempt + ": wait for its process", errno);
     if (WIFSIGNALED(status))

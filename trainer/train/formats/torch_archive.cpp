@@ -2,6 +2,7 @@
 #include "trainer/train/formats/torch_archive.h"
 
 #include "shared/io/bytes.h"
+#include "shared/return_if_error.h"
 #include "trainer/train/formats/unpickle.h"
 #include "trainer/train/session/cause.h"
 
@@ -83,17 +84,13 @@ Result<PlainPickle> pickleOf(Records& records, const std::string& source) {
                                              ": a TorchScript module; save its state_dict() "
                                              "with torch.save() instead");
     if (records.has("byteorder")) {
-        const auto order = records.read("byteorder");
-        if (!order)
-            return tl::unexpected(order.error());
-        if (textOf(*order) != "little")
+        RM_ASSIGN_OR_RETURN(const auto order, records.read("byteorder"));
+        if (textOf(order) != "little")
             return fail(ErrorCode::kInvalid,
                         "read " + source + ": written on a big-endian machine");
     }
-    const auto pickle = records.read("data.pkl");
-    if (!pickle)
-        return tl::unexpected(pickle.error());
-    return toPlainPickle({pickle->data, pickle->size}, source);
+    RM_ASSIGN_OR_RETURN(const auto pickle, records.read("data.pkl"));
+    return toPlainPickle({pickle.data, pickle.size}, source);
 }
 
 /// Every text in a list, in order.
@@ -138,23 +135,16 @@ Result<PlainPickle> nextPickle(std::span<const std::byte>& file, const std::stri
 
 Result<Weights> readPickles(std::span<const std::byte> file, const std::string& source) {
     file = file.subspan(kBegin.size());
-    if (const auto system = nextPickle(file, source); !system)
-        return tl::unexpected(system.error());
-    const auto object = nextPickle(file, source);
-    if (!object)
-        return tl::unexpected(object.error());
-    const auto order = nextPickle(file, source);
-    if (!order)
-        return tl::unexpected(order.error());
-    const Unpickled unpickled = unpickle(*object);
+    RM_RETURN_IF_ERROR(nextPickle(file, source));
+    RM_ASSIGN_OR_RETURN(const auto object, nextPickle(file, source));
+    RM_ASSIGN_OR_RETURN(const auto order, nextPickle(file, source));
+    const Unpickled unpickled = unpickle(object);
     std::vector<std::string> keys;
-    collectTexts(unpickle(*order).root, keys);
-    const auto storages = cutStorages(file, keys, itemSizes(unpickled), source);
-    if (!storages)
-        return tl::unexpected(storages.error());
+    collectTexts(unpickle(order).root, keys);
+    RM_ASSIGN_OR_RETURN(const auto storages, cutStorages(file, keys, itemSizes(unpickled), source));
     const auto find = [&](const std::string& key) -> Result<StorageBytes> {
-        const auto at = storages->find(key);
-        if (at == storages->end())
+        const auto at = storages.find(key);
+        if (at == storages.end())
             return fail(ErrorCode::kCorrupt, "read " + source + ": it has no storage " + key);
         return at->second;
     };
@@ -166,11 +156,9 @@ Result<Weights> readPickles(std::span<const std::byte> file, const std::string& 
 }
 
 Result<Weights> readArchive(Records& records, const std::string& source) {
-    const auto pickle = pickleOf(records, source);
-    if (!pickle)
-        return tl::unexpected(pickle.error());
+    RM_ASSIGN_OR_RETURN(const auto pickle, pickleOf(records, source));
     return stateDictOf(
-        unpickle(*pickle), [&](const std::string& key) { return records.storage(key); }, source);
+        unpickle(pickle), [&](const std::string& key) { return records.storage(key); }, source);
 }
 
 } // namespace

@@ -2,6 +2,7 @@
 #include "trainer/train/formats/torch_file.h"
 
 #include "shared/io/descriptor.h"
+#include "shared/return_if_error.h"
 #include "trainer/train/formats/own_process.h"
 #include "trainer/train/formats/torch_archive.h"
 
@@ -77,10 +78,8 @@ Result<Weights> readHere(const std::string& path, uint64_t size) {
         std::ifstream file(path, std::ios::binary);
         return readTorchArchive(file, path, kSpareMemory / 2 + size);
     }
-    const auto file = openFile(path, O_RDONLY);
-    if (!file)
-        return tl::unexpected(file.error());
-    void* mapped = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file->get(), 0);
+    RM_ASSIGN_OR_RETURN(const auto file, openFile(path, O_RDONLY));
+    void* mapped = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.get(), 0);
     if (mapped == MAP_FAILED)
         return failErrno("map " + path, errno);
     return readTorchPickles({static_cast<const std::byte*>(mapped), size}, path);
@@ -95,10 +94,8 @@ bool looksLikeTorchFile(const std::string& path) {
 
 Result<Weights> readTorchFile(const std::string& path) {
     TemporaryFile unpacked;
-    if (const auto made = unpacked.make(); !made)
-        return tl::unexpected(made.error());
-    if (const auto done = runOwnProgram({"unpack", path, unpacked.path()}, "read " + path); !done)
-        return tl::unexpected(done.error());
+    RM_RETURN_IF_ERROR(unpacked.make());
+    RM_RETURN_IF_ERROR(runOwnProgram({"unpack", path, unpacked.path()}, "read " + path));
     return readSafetensors(unpacked.path());
 }
 

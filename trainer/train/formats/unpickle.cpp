@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trainer/train/formats/unpickle.h"
 
+#include "shared/return_if_error.h"
+
 #include <ATen/core/Dict.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/from_blob.h>
@@ -79,17 +81,15 @@ Result<at::Tensor> fill(const at::Tensor& shell, const Unpickled& pickle, const 
     const auto key = pickle.keys.find(shell.storage().data());
     if (key == pickle.keys.end())
         return fail(ErrorCode::kCorrupt, attempt + ": it has no storage");
-    auto bytes = find(key->second);
-    if (!bytes)
-        return tl::unexpected(bytes.error());
-    if (bytes->size < *extent)
+    RM_ASSIGN_OR_RETURN(auto bytes, find(key->second));
+    if (bytes.size < *extent)
         return fail(ErrorCode::kCorrupt, attempt + ": it reaches beyond the " +
-                                             std::to_string(bytes->size) + " bytes of its storage");
+                                             std::to_string(bytes.size) + " bytes of its storage");
     const std::byte* first =
-        bytes->data + static_cast<size_t>(shell.storage_offset()) * shell.itemsize();
+        bytes.data + static_cast<size_t>(shell.storage_offset()) * shell.itemsize();
     return at::from_blob(
         const_cast<std::byte*>(first), shell.sizes(), shell.strides(),
-        [owner = bytes->owner](void*) {}, shell.scalar_type());
+        [owner = bytes.owner](void*) {}, shell.scalar_type());
 }
 
 } // namespace
@@ -158,10 +158,9 @@ Result<Weights> stateDictOf(const Unpickled& pickle, const FindStorage& find,
         if (!entry.key().isString() || !entry.value().isTensor())
             continue;
         const std::string& name = entry.key().toStringRef();
-        auto tensor = fill(entry.value().toTensor(), pickle, find, "read " + source + ": " + name);
-        if (!tensor)
-            return tl::unexpected(tensor.error());
-        weights.push_back({name, std::move(*tensor)});
+        RM_ASSIGN_OR_RETURN(auto tensor, fill(entry.value().toTensor(), pickle, find,
+                                              "read " + source + ": " + name));
+        weights.push_back({name, std::move(tensor)});
     }
     return weights;
 }

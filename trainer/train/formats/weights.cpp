@@ -5,6 +5,7 @@
 #include "shared/checkpoint/safetensors.h"
 #include "shared/io/file.h"
 #include "shared/io/json.h"
+#include "shared/return_if_error.h"
 #include "trainer/train/formats/dtypes.h"
 #include "trainer/train/formats/torch_file.h"
 
@@ -45,14 +46,10 @@ std::string onlyFile(const std::string& folder, const char* ending) {
 
 /// The files of an index: {"weight_map": {"tensor": "file beside the index"}}.
 Result<std::vector<std::string>> filesOfIndex(const std::string& index) {
-    const auto text = readFile(index);
-    if (!text)
-        return tl::unexpected(text.error());
-    const auto json = parseJson(*text, index);
-    if (!json)
-        return tl::unexpected(json.error());
-    const auto map = json->is_object() ? json->find("weight_map") : json->end();
-    if (map == json->end() || !map->is_object() || map->empty())
+    RM_ASSIGN_OR_RETURN(const auto text, readFile(index));
+    RM_ASSIGN_OR_RETURN(const auto json, parseJson(text, index));
+    const auto map = json.is_object() ? json.find("weight_map") : json.end();
+    if (map == json.end() || !map->is_object() || map->empty())
         return fail(ErrorCode::kCorrupt, "read " + index + ": it has no weight_map");
     std::set<std::string> names;
     for (const auto& file : *map) {
@@ -93,12 +90,10 @@ Result<Weights> readFileOfWeights(const std::string& path) {
 }
 
 Result<Weights> readFolder(const std::string& folder) {
-    const auto files = filesOfFolder(folder);
-    if (!files)
-        return tl::unexpected(files.error());
+    RM_ASSIGN_OR_RETURN(const auto files, filesOfFolder(folder));
     Weights all;
     std::set<std::string> names;
-    for (const std::string& file : *files) {
+    for (const std::string& file : files) {
         auto weights = readFileOfWeights(file);
         if (!weights)
             return weights;
@@ -113,8 +108,7 @@ Result<Weights> readFolder(const std::string& folder) {
 }
 
 Result<Weights> readCheckpoint(const std::string& folder) {
-    if (const auto manifest = verifyCheckpoint(folder); !manifest)
-        return tl::unexpected(manifest.error());
+    RM_RETURN_IF_ERROR(verifyCheckpoint(folder));
     return readSafetensors(folder + "/" + kModelFile);
 }
 
@@ -134,10 +128,8 @@ Result<WeightsKind> weightsKindOf(const std::string& path) {
 }
 
 Result<Weights> readWeights(const std::string& path) {
-    const auto kind = weightsKindOf(path);
-    if (!kind)
-        return tl::unexpected(kind.error());
-    switch (*kind) {
+    RM_ASSIGN_OR_RETURN(const auto kind, weightsKindOf(path));
+    switch (kind) {
     case WeightsKind::kCheckpoint:
         return readCheckpoint(path);
     case WeightsKind::kFolder:
@@ -148,10 +140,8 @@ Result<Weights> readWeights(const std::string& path) {
 }
 
 Result<Weights> readSafetensors(const std::string& path) {
-    auto opened = SafetensorsFile::open(path);
-    if (!opened)
-        return tl::unexpected(opened.error());
-    const auto file = std::make_shared<const SafetensorsFile>(std::move(*opened));
+    RM_ASSIGN_OR_RETURN(auto opened, SafetensorsFile::open(path));
+    const auto file = std::make_shared<const SafetensorsFile>(std::move(opened));
     Weights weights;
     for (const TensorView& view : file->tensors()) {
         const auto type = scalarTypeOf(view.dtype);

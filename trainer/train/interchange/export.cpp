@@ -2,6 +2,7 @@
 #include "trainer/train/interchange/export.h"
 
 #include "shared/io/file.h"
+#include "shared/return_if_error.h"
 #include "trainer/train/checkpoint/checkpoint.h"
 #include "trainer/train/formats/folder_texts.h"
 #include "trainer/train/formats/weights.h"
@@ -28,8 +29,7 @@ at::ScalarType typeOf(const std::string& precision) {
 }
 
 Result<Weights> weightsOf(const Export& wanted) {
-    if (const auto manifest = verifyCheckpoint(wanted.checkpoint); !manifest)
-        return tl::unexpected(manifest.error());
+    RM_RETURN_IF_ERROR(verifyCheckpoint(wanted.checkpoint));
     const std::string path = wanted.checkpoint + "/" + (wanted.average ? kAverageFile : kModelFile);
     std::error_code ignored;
     if (wanted.average && !fs::exists(path, ignored))
@@ -71,13 +71,11 @@ Result<Written> exportWeights(const Export& wanted) {
     std::error_code error;
     if (fs::exists(wanted.to, error))
         return fail(ErrorCode::kInvalid, attempt + ": that exists already");
-    const auto weights = weightsOf(wanted);
-    if (!weights)
-        return tl::unexpected(weights.error());
+    RM_ASSIGN_OR_RETURN(const auto weights, weightsOf(wanted));
     const std::string unfinished = wanted.to + ".tmp-" + std::to_string(getpid());
     const auto done = wanted.to.ends_with(".safetensors")
-                          ? writeWeights(unfinished, *weights)
-                          : writeFolder(unfinished, *weights, textsBeside(wanted.checkpoint));
+                          ? writeWeights(unfinished, weights)
+                          : writeFolder(unfinished, weights, textsBeside(wanted.checkpoint));
     if (done)
         fs::rename(unfinished, wanted.to, error);
     if (done && !error)
@@ -102,10 +100,8 @@ Result<void> exportSubcommand(int argc, char** argv) {
     const auto goesOn = parseArguments(app, argc, argv);
     if (!goesOn || !*goesOn)
         return goesOn ? Result<void>() : tl::unexpected(goesOn.error());
-    const auto written = exportWeights(wanted);
-    if (!written)
-        return tl::unexpected(written.error());
-    for (const auto& [file, bytes] : *written)
+    RM_ASSIGN_OR_RETURN(const auto written, exportWeights(wanted));
+    for (const auto& [file, bytes] : written)
         std::printf("%s  %lld bytes\n", file.c_str(), static_cast<long long>(bytes));
     return {};
 }

@@ -3,6 +3,7 @@
 
 #include "shared/io/clock.h"
 #include "shared/io/file.h"
+#include "shared/return_if_error.h"
 #include "trainer/train/checkpoint/checkpoint.h"
 #include "trainer/train/formats/folder_texts.h"
 #include "trainer/train/interchange/subcommands.h"
@@ -57,26 +58,18 @@ CheckpointContent contentOf(const Model& model, const RunSpec& spec, TextFiles t
 
 Result<std::string> importWeights(const Import& import) {
     const TextFiles texts = textsBeside(import.source);
-    const auto spec = specFor(import, texts);
-    if (!spec)
-        return tl::unexpected(spec.error());
-    const Workload& workload = workloadOf(*spec);
-    auto read = readWeights(import.source);
-    if (!read)
-        return tl::unexpected(read.error());
-    const auto weights =
-        workload.withOurNames(*spec, withoutWrappers(std::move(*read)), import.source);
-    if (!weights)
-        return tl::unexpected(weights.error());
-    const auto model =
-        workload.modelFor(*spec, *weights, textOf(texts, "config.json"), import.source);
-    if (!model)
-        return tl::unexpected(model.error());
-    if (const auto filled = fillModel(**model, *weights, import.source); !filled)
-        return tl::unexpected(filled.error());
-    if (const auto made = makeFolders(import.into); !made)
-        return tl::unexpected(made.error());
-    return saveCheckpoint(import.into, contentOf(**model, *spec, texts));
+    RM_ASSIGN_OR_RETURN(const auto spec, specFor(import, texts));
+    const Workload& workload = workloadOf(spec);
+    RM_ASSIGN_OR_RETURN(auto read, readWeights(import.source));
+    RM_ASSIGN_OR_RETURN(
+        const auto weights,
+        workload.withOurNames(spec, withoutWrappers(std::move(read)), import.source));
+    RM_ASSIGN_OR_RETURN(
+        const auto model,
+        workload.modelFor(spec, weights, textOf(texts, "config.json"), import.source));
+    RM_RETURN_IF_ERROR(fillModel(*model, weights, import.source));
+    RM_RETURN_IF_ERROR(makeFolders(import.into));
+    return saveCheckpoint(import.into, contentOf(*model, spec, texts));
 }
 
 Result<void> importSubcommand(int argc, char** argv) {
@@ -93,10 +86,8 @@ Result<void> importSubcommand(int argc, char** argv) {
     const auto goesOn = parseArguments(app, argc, argv);
     if (!goesOn || !*goesOn)
         return goesOn ? Result<void>() : tl::unexpected(goesOn.error());
-    const auto path = importWeights(import);
-    if (!path)
-        return tl::unexpected(path.error());
-    std::printf("%s\n", path->c_str());
+    RM_ASSIGN_OR_RETURN(const auto path, importWeights(import));
+    std::printf("%s\n", path.c_str());
     return {};
 }
 

@@ -2,6 +2,7 @@
 #include "trainer/train/interchange/inspect.h"
 
 #include "shared/checkpoint/manifest.h"
+#include "shared/return_if_error.h"
 #include "trainer/train/checkpoint/checkpoint.h"
 #include "trainer/train/formats/dtypes.h"
 #include "trainer/train/interchange/subcommands.h"
@@ -46,21 +47,15 @@ std::vector<TensorReport> reportsOf(const Weights& weights) {
 
 Result<void> addCheckpoint(Inspection& inspection) {
     const std::string& path = inspection.path;
-    const auto state = openCheckpoint(path);
-    if (!state)
-        return tl::unexpected(state.error());
-    const auto manifest = readManifest(path);
-    if (!manifest)
-        return tl::unexpected(manifest.error());
-    const auto optimizer = readSafetensors(path + "/optimizer.safetensors");
-    if (!optimizer)
-        return tl::unexpected(optimizer.error());
-    inspection.state = *state;
-    inspection.attempt = manifest->attempt;
-    inspection.best = manifest->best;
-    inspection.optimizer = reportsOf(*optimizer);
+    RM_ASSIGN_OR_RETURN(const auto state, openCheckpoint(path));
+    RM_ASSIGN_OR_RETURN(const auto manifest, readManifest(path));
+    RM_ASSIGN_OR_RETURN(const auto optimizer, readSafetensors(path + "/optimizer.safetensors"));
+    inspection.state = state;
+    inspection.attempt = manifest.attempt;
+    inspection.best = manifest.best;
+    inspection.optimizer = reportsOf(optimizer);
     inspection.spec = checkpointText(path, "spec.toml");
-    for (const Manifest::File& file : manifest->files)
+    for (const Manifest::File& file : manifest.files)
         inspection.files.emplace_back(file.name, file.size);
     return {};
 }
@@ -112,17 +107,12 @@ int64_t itemsOf(const TensorReport& tensor) {
 Result<Inspection> inspect(const std::string& path) {
     Inspection inspection;
     inspection.path = path;
-    const auto kind = weightsKindOf(path);
-    if (!kind)
-        return tl::unexpected(kind.error());
-    inspection.kind = *kind;
-    const auto weights = readWeights(path);
-    if (!weights)
-        return tl::unexpected(weights.error());
-    inspection.weights = reportsOf(*weights);
-    if (*kind == WeightsKind::kCheckpoint)
-        if (const auto added = addCheckpoint(inspection); !added)
-            return tl::unexpected(added.error());
+    RM_ASSIGN_OR_RETURN(const auto kind, weightsKindOf(path));
+    inspection.kind = kind;
+    RM_ASSIGN_OR_RETURN(const auto weights, readWeights(path));
+    inspection.weights = reportsOf(weights);
+    if (kind == WeightsKind::kCheckpoint)
+        RM_RETURN_IF_ERROR(addCheckpoint(inspection));
     return inspection;
 }
 
@@ -174,10 +164,8 @@ Result<void> inspectSubcommand(int argc, char** argv) {
     const auto goesOn = parseArguments(app, argc, argv);
     if (!goesOn || !*goesOn)
         return goesOn ? Result<void>() : tl::unexpected(goesOn.error());
-    const auto inspection = inspect(path);
-    if (!inspection)
-        return tl::unexpected(inspection.error());
-    std::fputs((json ? toJson(*inspection) : toText(*inspection)).c_str(), stdout);
+    RM_ASSIGN_OR_RETURN(const auto inspection, inspect(path));
+    std::fputs((json ? toJson(inspection) : toText(inspection)).c_str(), stdout);
     return {};
 }
 

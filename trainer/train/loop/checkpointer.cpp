@@ -3,6 +3,7 @@
 
 #include "shared/io/clock.h"
 #include "shared/io/file.h"
+#include "shared/return_if_error.h"
 #include "trainer/train/dist/agree.h"
 #include "trainer/train/loop/validator.h"
 
@@ -22,20 +23,16 @@ struct LoadedFiles {
 
 Result<LoadedFiles> openFiles(const std::string& dir, const Model& model,
                               const Optimizer& optimizer) {
-    auto weights = LoadedTensors::open(dir + "/" + kModelFile, modelShapes(model));
-    if (!weights)
-        return tl::unexpected(weights.error());
-    auto state = LoadedTensors::open(dir + "/" + kOptimizerFile, optimizer.stateShapes());
-    if (!state)
-        return tl::unexpected(state.error());
-    LoadedFiles files{std::move(*weights), std::move(*state), std::nullopt};
+    RM_ASSIGN_OR_RETURN(auto weights,
+                        LoadedTensors::open(dir + "/" + kModelFile, modelShapes(model)));
+    RM_ASSIGN_OR_RETURN(auto state,
+                        LoadedTensors::open(dir + "/" + kOptimizerFile, optimizer.stateShapes()));
+    LoadedFiles files{std::move(weights), std::move(state), std::nullopt};
     const std::string path = dir + "/" + kAverageFile;
     if (!std::filesystem::exists(path))
         return files;
-    auto average = LoadedTensors::open(path, modelShapes(model));
-    if (!average)
-        return tl::unexpected(average.error());
-    files.average = std::move(*average);
+    RM_ASSIGN_OR_RETURN(auto average, LoadedTensors::open(path, modelShapes(model)));
+    files.average = std::move(average);
     return files;
 }
 
@@ -47,15 +44,11 @@ Result<std::optional<TrainState>> readTrainState(const World& world, const std::
         const auto state = openCheckpoint(dir);
         mine = state ? Result<std::string>(toJson(*state)) : tl::unexpected(state.error());
     }
-    const auto agreed = agreeOnFirst(world, mine);
-    if (!agreed)
-        return tl::unexpected(agreed.error());
-    if (agreed->empty())
+    RM_ASSIGN_OR_RETURN(const auto agreed, agreeOnFirst(world, mine));
+    if (agreed.empty())
         return std::nullopt;
-    auto state = parseTrainState(*agreed, dir);
-    if (!state)
-        return tl::unexpected(state.error());
-    return std::optional(std::move(*state));
+    RM_ASSIGN_OR_RETURN(auto state, parseTrainState(agreed, dir));
+    return std::optional(std::move(state));
 }
 
 Checkpointer::Checkpointer(Training& training, Validator& validator)
@@ -82,8 +75,7 @@ Result<void> Checkpointer::load(const std::string& dir) {
         if (opened)
             files = std::move(*opened);
     }
-    if (const auto agreed = agreeOnFirst(t.world, mine); !agreed)
-        return tl::unexpected(agreed.error());
+    RM_RETURN_IF_ERROR(agreeOnFirst(t.world, mine));
     t.sync.settle();
     if (files)
         loadModel(files->model, t.model);
@@ -210,17 +202,15 @@ bool Checkpointer::noteSaving() {
 /// drops.
 Result<void> Checkpointer::publish(const CheckpointContent& content) {
     const int64_t began = monotonicNowNs();
-    const auto path = saveCheckpoint(m_session.checkpointDir(), content);
-    if (!path)
-        return tl::unexpected(path.error());
-    m_newest = *path;
-    const auto written = readManifest(*path);
+    RM_ASSIGN_OR_RETURN(const auto path, saveCheckpoint(m_session.checkpointDir(), content));
+    m_newest = path;
+    const auto written = readManifest(path);
     const Manifest& manifest = written ? *written : content.manifest;
     const double ms = static_cast<double>(monotonicNowNs() - began) / 1e6;
     m_session.telemetry->append(CheckpointSaved{
-        manifest.step, wallNowNs(), std::filesystem::absolute(*path).string(), manifest.bytes(), ms,
+        manifest.step, wallNowNs(), std::filesystem::absolute(path).string(), manifest.bytes(), ms,
         manifest.reason, manifest.validationLoss, manifest.best});
-    std::printf("checkpoint %s (%s, %.0f ms)\n", path->c_str(), manifest.reason.c_str(), ms);
+    std::printf("checkpoint %s (%s, %.0f ms)\n", path.c_str(), manifest.reason.c_str(), ms);
     std::fflush(stdout);
     removeOldCheckpoints();
     return {};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trainer/train/loop/non_finite_guard.h"
 
+#include "shared/return_if_error.h"
 #include "trainer/train/loop/checkpointer.h"
 
 namespace rm {
@@ -57,10 +58,8 @@ Result<std::optional<Ending>> NonFiniteGuard::recover() {
     m_rollbacks = isCalm ? 1 : m_rollbacks + 1;
     m_recoveredAt = step;
     if (m_training.spec.train.onNonFinite == "rollback" && m_rollbacks <= kMaxRollbacks) {
-        const auto done = rollBack(cause);
-        if (!done)
-            return tl::unexpected(done.error());
-        if (*done)
+        RM_ASSIGN_OR_RETURN(const auto done, rollBack(cause));
+        if (done)
             return std::nullopt;
     }
     return Ending{ExitCode::kNonFinite,
@@ -71,21 +70,16 @@ Result<std::optional<Ending>> NonFiniteGuard::recover() {
 /// Loads weights, averages and optimizer of the newest checkpoint. Steps and samples continue from
 /// here, as repeating the samples would break the run again. False when there is no checkpoint.
 Result<bool> NonFiniteGuard::rollBack(const std::string& cause) {
-    const auto dir = m_checkpointer.newest();
-    if (!dir)
-        return tl::unexpected(dir.error());
-    if (dir->empty())
+    RM_ASSIGN_OR_RETURN(const auto dir, m_checkpointer.newest());
+    if (dir.empty())
         return false;
-    const auto state = readTrainState(m_training.world, *dir);
-    if (!state)
-        return tl::unexpected(state.error());
-    if (const auto loaded = m_checkpointer.load(*dir); !loaded)
-        return tl::unexpected(loaded.error());
-    m_training.restoreScaler(**state, m_training.scaler.skipped());
+    RM_ASSIGN_OR_RETURN(const auto state, readTrainState(m_training.world, dir));
+    RM_RETURN_IF_ERROR(m_checkpointer.load(dir));
+    m_training.restoreScaler(*state, m_training.scaler.skipped());
     m_training.seedFresh();
     m_training.event(Severity::kWarning, "rolled-back",
                      cause + ": weights and optimizer are those of step " +
-                         std::to_string((*state)->step) + " again, training goes on with step " +
+                         std::to_string(state->step) + " again, training goes on with step " +
                          std::to_string(m_training.step + 1) + " and the samples from position " +
                          std::to_string(m_training.cursor) + " on");
     return true;

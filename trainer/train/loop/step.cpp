@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trainer/train/loop/step.h"
 
+#include "shared/return_if_error.h"
 #include "trainer/train/data/bad_samples.h"
 #include "trainer/train/device/autocast.h"
 #include "trainer/train/loop/graphed_step.h"
@@ -23,19 +24,17 @@ protected:
         const int64_t count = t.partition.accumulation();
         at::Tensor total;
         for (int64_t micro = 0; micro < count; ++micro) {
-            const auto batch = nextBatch();
-            if (!batch)
-                return tl::unexpected(batch.error());
+            RM_ASSIGN_OR_RETURN(const auto batch, nextBatch());
             t.board.setPhase(Phase::kForward);
-            const at::Tensor loss = forward(*batch);
+            const at::Tensor loss = forward(batch);
             t.report.lap(metric::kPhaseForwardMs);
             t.board.setPhase(Phase::kBackward);
             const bool last = micro + 1 == count;
-            t.sync.backward(loss, t.scaler.seed(loss, weightOf(*batch)), last);
+            t.sync.backward(loss, t.scaler.seed(loss, weightOf(batch)), last);
             t.report.lap(last ? metric::kPhaseAllreduceMs : metric::kPhaseBackwardMs);
             if (count == 1)
                 return loss.detach();
-            if (const at::Tensor sum = loss.detach() * batch->targets; total.defined())
+            if (const at::Tensor sum = loss.detach() * batch.targets; total.defined())
                 total.add_(sum);
             else
                 total = sum;
@@ -64,10 +63,8 @@ protected:
     Result<at::Tensor> computeGradients() override {
         std::vector<Batch> batches;
         for (int64_t micro = 0; micro < m_training.partition.accumulation(); ++micro) {
-            auto batch = nextBatch();
-            if (!batch)
-                return tl::unexpected(batch.error());
-            batches.push_back(std::move(*batch));
+            RM_ASSIGN_OR_RETURN(auto batch, nextBatch());
+            batches.push_back(std::move(batch));
         }
         m_training.board.setPhase(Phase::kForward);
         return m_graph->gradients(batches, m_training.step + 1);

@@ -2,6 +2,7 @@
 #include "trainer/train/loop/train_loop.h"
 
 #include "shared/io/clock.h"
+#include "shared/return_if_error.h"
 #include "trainer/train/optim/schedule.h"
 
 #include <cstdio>
@@ -16,18 +17,13 @@ constexpr int64_t kPrintEvery = 10; ///< logged steps
 Result<std::unique_ptr<TrainLoop>> TrainLoop::create(const Session& session,
                                                      const TaskMaker& maker) {
     session.board->setPhase(Phase::kData);
-    const auto from = readTrainState(session.world, session.options.startFrom);
-    if (!from)
-        return tl::unexpected(from.error());
+    RM_ASSIGN_OR_RETURN(const auto from, readTrainState(session.world, session.options.startFrom));
     session.telemetry->append(AttemptStarted{session.environment.attempt, session.world.rank(),
-                                             session.world.size(), *from ? (*from)->step : 0,
+                                             session.world.size(), from ? from->step : 0,
                                              wallNowNs(), session.options.startFrom});
-    auto training = Training::make(session, maker, *from);
-    if (!training)
-        return tl::unexpected(training.error());
-    std::unique_ptr<TrainLoop> loop(new TrainLoop(std::move(*training)));
-    if (const auto started = loop->start(*from); !started)
-        return tl::unexpected(started.error());
+    RM_ASSIGN_OR_RETURN(auto training, Training::make(session, maker, from));
+    std::unique_ptr<TrainLoop> loop(new TrainLoop(std::move(training)));
+    RM_RETURN_IF_ERROR(loop->start(from));
     return loop;
 }
 
@@ -87,17 +83,13 @@ void TrainLoop::announce() const {
 
 Result<Ending> TrainLoop::run() {
     if (m_training->session.options.saveInitial && m_training->step == 0)
-        if (const auto saved = m_checkpointer.saveAndWait("initial"); !saved)
-            return tl::unexpected(saved.error());
+        RM_RETURN_IF_ERROR(m_checkpointer.saveAndWait("initial"));
     while (!m_training->isLast()) {
         m_orders.listen();
-        if (const auto done = trainStep(); !done)
-            return tl::unexpected(done.error());
-        const auto ending = boundary();
-        if (!ending)
-            return tl::unexpected(ending.error());
-        if (*ending)
-            return **ending;
+        RM_RETURN_IF_ERROR(trainStep());
+        RM_ASSIGN_OR_RETURN(const auto ending, boundary());
+        if (ending)
+            return *ending;
         if (m_validator.isPatienceOver()) {
             m_training->event(Severity::kInfo, "stopped-early", m_validator.whyPatienceIsOver());
             break;
@@ -110,9 +102,7 @@ Result<void> TrainLoop::trainStep() {
     Training& t = *m_training;
     const int64_t step = t.step + 1;
     t.report.beginStep(step, t.isLogged(step));
-    const auto loss = m_step->gradients();
-    if (!loss)
-        return tl::unexpected(loss.error());
+    RM_ASSIGN_OR_RETURN(const auto loss, m_step->gradients());
     t.board.setPhase(Phase::kOptimizer);
     if (m_checkpointer.release())
         t.report.lap(metric::kPhaseCheckpointMs);
@@ -121,7 +111,7 @@ Result<void> TrainLoop::trainStep() {
     t.report.lap(metric::kPhaseOptimizerMs);
     t.step = step;
     t.board.setStep(step);
-    publishStep(*loss, gradNorm);
+    publishStep(loss, gradNorm);
     return {};
 }
 
@@ -160,8 +150,7 @@ Result<std::optional<Ending>> TrainLoop::boundary() {
         if (auto ending = m_guard.look(); !ending || *ending)
             return ending;
     if (m_validator.isDue())
-        if (const auto done = m_validator.validate(); !done)
-            return tl::unexpected(done.error());
+        RM_RETURN_IF_ERROR(m_validator.validate());
     const RunSpec::Checkpoint& rule = m_training->spec.checkpoint;
     if (m_checkpointer.isDue())
         m_checkpointer.save("every " + std::to_string(rule.every));
@@ -178,10 +167,8 @@ bool TrainLoop::waitsForDevice() const {
 
 Result<Ending> TrainLoop::finish() {
     if (m_training->spec.validation.every > 0 && !m_validator.hasValidated())
-        if (const auto done = m_validator.validate(); !done)
-            return tl::unexpected(done.error());
-    if (const auto saved = m_checkpointer.saveAndWait("end"); !saved)
-        return tl::unexpected(saved.error());
+        RM_RETURN_IF_ERROR(m_validator.validate());
+    RM_RETURN_IF_ERROR(m_checkpointer.saveAndWait("end"));
     m_training->board.setPhase(Phase::kEnding);
     m_training->world.barrier(); // rank 0 serves the TCPStore until all are done
     return Ending{};

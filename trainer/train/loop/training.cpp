@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trainer/train/loop/training.h"
 
+#include "shared/return_if_error.h"
 #include "trainer/train/data/sample_order.h"
 #include "trainer/train/dist/agree.h"
 #include "trainer/train/workloads/start_weights.h"
@@ -72,28 +73,21 @@ Result<std::unique_ptr<Training>> Training::make(const Session& session, const T
                                                  const std::optional<TrainState>& from) {
     const bool startsFromWeights = !from && !session.spec.model.startFrom.empty();
     if (startsFromWeights)
-        if (const auto fits = checkStartOnFirst(session); !fits)
-            return tl::unexpected(fits.error());
-    auto task = maker(session);
-    if (!task)
-        return tl::unexpected(task.error());
-    const std::vector<int64_t> sizes = (*task)->batchSizes();
-    if (const auto checked = checkSizes(session, sizes); !checked)
-        return tl::unexpected(checked.error());
-    const auto accumulation = accumulationFor(session, sizes, from);
-    if (!accumulation)
-        return tl::unexpected(accumulation.error());
+        RM_RETURN_IF_ERROR(checkStartOnFirst(session));
+    RM_ASSIGN_OR_RETURN(auto task, maker(session));
+    const std::vector<int64_t> sizes = task->batchSizes();
+    RM_RETURN_IF_ERROR(checkSizes(session, sizes));
+    RM_ASSIGN_OR_RETURN(const auto accumulation, accumulationFor(session, sizes, from));
     session.board->setPhase(Phase::kStarting);
-    Model& model = (*task)->model();
+    Model& model = task->model();
     if (session.world.isFirst() && !from && !startsFromWeights)
         model.initialize(at::detail::createCPUGenerator(static_cast<uint64_t>(session.spec.seed)));
     if (startsFromWeights)
-        if (const auto loaded = loadStart(session.world, session.spec, model); !loaded)
-            return tl::unexpected(loaded.error());
+        RM_RETURN_IF_ERROR(loadStart(session.world, session.spec, model));
     model.moveTo(session.device.at);
     useTf32(session.spec.train.tf32);
     std::unique_ptr<Training> training(
-        new Training(session, std::move(*task), BatchPartition(sizes, *accumulation)));
+        new Training(session, std::move(task), BatchPartition(sizes, accumulation)));
     if (!from) {
         session.world.broadcast(replicatedTensors(model));
         training->seedFresh();

@@ -2,6 +2,7 @@
 #include "trainer/train/memory/estimate_subcommand.h"
 
 #include "shared/exit_code.h"
+#include "shared/return_if_error.h"
 #include "trainer/train/device/host_heap.h"
 #include "trainer/train/memory/estimate_report.h"
 #include "trainer/train/session/failure.h"
@@ -124,14 +125,10 @@ public:
         , m_batch(workloadOf(m_spec).microBatch(m_spec)) {}
 
     Result<EstimateReport> run() {
-        const auto sizes = workloadOf(m_spec).dataSizes(m_spec);
-        if (!sizes)
-            return tl::unexpected(sizes.error());
-        const auto device = openDevice(m_spec, m_options, m_localRanks);
-        if (!device)
-            return tl::unexpected(device.error());
-        m_sizes = *sizes;
-        m_device = *device;
+        RM_ASSIGN_OR_RETURN(const auto sizes, workloadOf(m_spec).dataSizes(m_spec));
+        RM_ASSIGN_OR_RETURN(const auto device, openDevice(m_spec, m_options, m_localRanks));
+        m_sizes = sizes;
+        m_device = device;
         const int64_t free = m_device.plugin->memory().free;
         describe(free);
         const MemoryEstimate least = leastMemory(m_spec, m_sizes, m_ranks, m_device);
@@ -187,12 +184,11 @@ private:
                                            safeShare(m_report.freeBytes));
         if (!m_options.findBatch)
             return m_report;
-        const auto found =
+        RM_ASSIGN_OR_RETURN(
+            const auto found,
             findBatch(m_spec, m_sizes, m_ranks, m_device, forecast,
-                      m_options.memory > 0 ? m_options.memory : safeShare(m_report.freeBytes));
-        if (!found)
-            return tl::unexpected(found.error());
-        m_report.found = *found;
+                      m_options.memory > 0 ? m_options.memory : safeShare(m_report.freeBytes)));
+        m_report.found = found;
         return m_report;
     }
 
@@ -219,16 +215,14 @@ Result<void> estimateSubcommand(int argc, char** argv) {
     const auto goesOn = parseArguments(app, argc, argv);
     if (!goesOn || !*goesOn)
         return goesOn.map([](bool) {});
-    const auto spec = specFrom(options.spec);
-    if (!spec)
-        return tl::unexpected(spec.error());
+    RM_ASSIGN_OR_RETURN(const auto spec, specFrom(options.spec));
     if (options.json)
         endWithReader();
     keepFreedMemory(); // as a run does
     std::optional<Patience> patience;
     if (!options.json || isatty(STDERR_FILENO))
-        patience.emplace("estimate " + spec->name + ": rehearsing a step");
-    const auto report = Estimation(*spec, options).run();
+        patience.emplace("estimate " + spec.name + ": rehearsing a step");
+    const auto report = Estimation(spec, options).run();
     patience.reset();
     if (!report)
         return failAs("estimate " + options.spec, report.error());

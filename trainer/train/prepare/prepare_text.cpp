@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "shared/io/file.h"
+#include "shared/return_if_error.h"
 #include "trainer/train/data/in_order.h"
 #include "trainer/train/data/text/bpe_tokenizer.h"
 #include "trainer/train/data/text/corpus.h"
@@ -37,21 +38,17 @@ Result<std::unique_ptr<Tokenizer>> tokenizerFor(const PrepareOptions& options,
         return readFile(options.tokenizer).and_then(makeBpeTokenizer);
     if (options.tokenizer != "sentencepiece")
         return readFile(options.tokenizer).and_then(makeSentencePieceTokenizer);
-    const auto model = trainSentencePiece(files, options.vocabSize);
-    if (!model)
-        return tl::unexpected(model.error());
-    return writeFileAtomically(options.out + ".model", *model).and_then([&] {
-        return makeSentencePieceTokenizer(*model);
+    RM_ASSIGN_OR_RETURN(const auto model, trainSentencePiece(files, options.vocabSize));
+    return writeFileAtomically(options.out + ".model", model).and_then([&] {
+        return makeSentencePieceTokenizer(model);
     });
 }
 
 Result<std::vector<FilePiece>> cutAll(const std::vector<std::string>& files) {
     std::vector<FilePiece> pieces;
     for (const std::string& file : files) {
-        const auto cut = cutFile(file);
-        if (!cut)
-            return tl::unexpected(cut.error());
-        pieces.insert(pieces.end(), cut->begin(), cut->end());
+        RM_ASSIGN_OR_RETURN(const auto cut, cutFile(file));
+        pieces.insert(pieces.end(), cut.begin(), cut.end());
     }
     return pieces;
 }
@@ -65,9 +62,7 @@ Result<std::vector<int32_t>> encodePiece(const FilePiece& piece, const Tokenizer
 
 Result<int64_t> writeTokens(const std::vector<FilePiece>& pieces, const Tokenizer& tokenizer,
                             const std::string& out, ProgressLine& progress) {
-    auto writer = TokenFileWriter::create(out, tokenizer.vocabSize());
-    if (!writer)
-        return tl::unexpected(writer.error());
+    RM_ASSIGN_OR_RETURN(auto writer, TokenFileWriter::create(out, tokenizer.vocabSize()));
     int64_t tokens = 0;
     const auto write = [&](size_t i, const Result<std::vector<int32_t>>& ids) -> Result<void> {
         if (!ids)
@@ -75,41 +70,35 @@ Result<int64_t> writeTokens(const std::vector<FilePiece>& pieces, const Tokenize
         tokens += static_cast<int64_t>(ids->size());
         progress.show(std::to_string(i + 1) + " of " + std::to_string(pieces.size()) +
                       " pieces read, " + std::to_string(tokens) + " tokens");
-        return writer->append(ids->data(), ids->size());
+        return writer.append(ids->data(), ids->size());
     };
     return inOrder(
                pieces.size(), std::max(1u, std::thread::hardware_concurrency()),
                [&](size_t i) { return encodePiece(pieces[i], tokenizer); }, write)
-        .and_then([&] { return writer->finish(); })
+        .and_then([&] { return writer.finish(); })
         .map([&] { return tokens; });
 }
 
 } // namespace
 
 Result<void> prepareText(const PrepareOptions& options) {
-    const auto files = findInputs(options);
-    if (!files)
-        return tl::unexpected(files.error());
+    RM_ASSIGN_OR_RETURN(const auto files, findInputs(options));
     Result<int64_t> tokens;
     int64_t vocabSize = 0;
     double seconds = 0;
     {
         ProgressLine progress;
-        const auto tokenizer = tokenizerFor(options, *files);
-        if (!tokenizer)
-            return tl::unexpected(tokenizer.error());
-        const auto pieces = cutAll(*files);
-        if (!pieces)
-            return tl::unexpected(pieces.error());
-        vocabSize = (*tokenizer)->vocabSize();
-        tokens = writeTokens(*pieces, **tokenizer, options.out, progress);
+        RM_ASSIGN_OR_RETURN(const auto tokenizer, tokenizerFor(options, files));
+        RM_ASSIGN_OR_RETURN(const auto pieces, cutAll(files));
+        vocabSize = tokenizer->vocabSize();
+        tokens = writeTokens(pieces, *tokenizer, options.out, progress);
         seconds = progress.seconds();
     }
     if (!tokens)
         return tl::unexpected(tokens.error());
     std::printf("%s: %lld tokens of a vocabulary of %lld from %s, %.1f s\n", options.out.c_str(),
                 static_cast<long long>(*tokens), static_cast<long long>(vocabSize),
-                counted(files->size(), "file").c_str(), seconds);
+                counted(files.size(), "file").c_str(), seconds);
     return {};
 }
 

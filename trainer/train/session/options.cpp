@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trainer/train/session/options.h"
 
+#include "shared/return_if_error.h"
+
 #include <CLI/CLI.hpp>
 
 namespace rm {
@@ -19,10 +21,8 @@ Result<std::optional<Options>> parseOptions(int argc, char** argv, const std::st
     app.add_option("--device", options.device, "auto, cpu or cuda, instead of the spec's")
         ->check(CLI::IsMember({"auto", "cpu", "cuda"}));
     app.add_flag("--save-initial", options.saveInitial, "Checkpoint before the first step");
-    const auto goesOn = parseArguments(app, argc, argv);
+    RM_ASSIGN_OR_RETURN(const auto goesOn, parseArguments(app, argc, argv));
     if (!goesOn)
-        return tl::unexpected(goesOn.error());
-    if (!*goesOn)
         return std::nullopt;
     return options;
 }

@@ -3,6 +3,7 @@
 
 #include "shared/io/clock.h"
 #include "shared/io/file.h"
+#include "shared/return_if_error.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -17,15 +18,12 @@ Result<void> openReports(Session& session) {
         if (const auto made = makeFolders(session.runDir + folder); !made)
             return made;
     const int rank = session.environment.rank;
-    auto journal = JournalWriter::open(session.runDir + "/journal/" + rankName(rank) + ".rmj");
-    if (!journal)
-        return tl::unexpected(journal.error());
-    session.telemetry = std::make_unique<Telemetry>(std::move(*journal), rank);
-    auto board = Board::create(session.runDir + "/board/" + rankName(rank), rank,
-                               session.environment.attempt);
-    if (!board)
-        return tl::unexpected(board.error());
-    session.board = std::make_unique<Board>(std::move(*board));
+    RM_ASSIGN_OR_RETURN(
+        auto journal, JournalWriter::open(session.runDir + "/journal/" + rankName(rank) + ".rmj"));
+    session.telemetry = std::make_unique<Telemetry>(std::move(journal), rank);
+    RM_ASSIGN_OR_RETURN(auto board, Board::create(session.runDir + "/board/" + rankName(rank), rank,
+                                                  session.environment.attempt));
+    session.board = std::make_unique<Board>(std::move(board));
     return {};
 }
 
@@ -72,20 +70,16 @@ Result<Session> openSession(Options options, TorchrunEnvironment environment) {
     Session session;
     session.environment = std::move(environment);
     session.options = std::move(options);
-    auto spec = readSpec(session.options.spec);
-    if (!spec)
-        return tl::unexpected(spec.error());
-    session.spec = std::move(*spec);
+    RM_ASSIGN_OR_RETURN(auto spec, readSpec(session.options.spec));
+    session.spec = std::move(spec);
     if (!session.options.device.empty())
         session.spec.launch.device = session.options.device;
     session.runDir = std::filesystem::weakly_canonical(session.options.runDir).string();
-    if (const auto opened = openReports(session); !opened)
-        return tl::unexpected(opened.error());
-    auto device = useDevice(session.spec.launch.device, session.environment.localRank,
-                            threadsPerRank(session.spec, session.environment.localWorldSize));
-    if (!device)
-        return tl::unexpected(device.error());
-    session.device = *device;
+    RM_RETURN_IF_ERROR(openReports(session));
+    RM_ASSIGN_OR_RETURN(
+        auto device, useDevice(session.spec.launch.device, session.environment.localRank,
+                               threadsPerRank(session.spec, session.environment.localWorldSize)));
+    session.device = device;
     return session;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trainer/train/workloads/foreign_config.h"
 
+#include "shared/return_if_error.h"
 #include "trainer/train/workloads/registry.h"
 
 namespace rm {
@@ -70,17 +71,14 @@ Result<void> ForeignConfig::outcome() const {
 }
 
 Result<RunSpec> specOfConfig(const std::string& text, RunSpec spec, const std::string& source) {
-    const auto json = parseJson(text, source);
-    if (!json)
-        return tl::unexpected(json.error());
-    ForeignConfig config(*json, source);
-    const std::string type = textAt(*json, "model_type").value_or("");
+    RM_ASSIGN_OR_RETURN(const auto json, parseJson(text, source));
+    ForeignConfig config(json, source);
+    const std::string type = textAt(json, "model_type").value_or("");
     if (const Workload* workload = workloadFor(type))
         workload->readConfig(config, spec.model);
     else
         config.demand(false, "its model_type is \"" + type + "\", we have " + knownTypes());
-    if (const auto done = config.outcome(); !done)
-        return tl::unexpected(done.error());
+    RM_RETURN_IF_ERROR(config.outcome());
     return spec;
 }
 

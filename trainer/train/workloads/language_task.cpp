@@ -2,6 +2,7 @@
 #include "trainer/train/workloads/language_task.h"
 
 #include "shared/io/clock.h"
+#include "shared/return_if_error.h"
 #include "trainer/train/checkpoint/checkpoint.h"
 #include "trainer/train/data/text/tokenizer_file.h"
 #include "trainer/train/device/autocast.h"
@@ -92,15 +93,11 @@ std::vector<std::vector<int64_t>> myBatches(const std::vector<int64_t>& starts,
 
 Result<std::unique_ptr<Task>> LanguageTask::create(const Session& session,
                                                    const LanguageWorkload& workload) {
-    auto data = prepareTextData(session.spec, session.runDir + "/data", session.world,
-                                knownTokenizer(session));
-    if (!data)
-        return tl::unexpected(data.error());
-    const auto rows = rowsOf(session, data->vocabSize);
-    if (!rows)
-        return tl::unexpected(rows.error());
-    data->vocabSize = *rows;
-    return std::unique_ptr<Task>(new LanguageTask(session, std::move(*data), workload));
+    RM_ASSIGN_OR_RETURN(auto data, prepareTextData(session.spec, session.runDir + "/data",
+                                                   session.world, knownTokenizer(session)));
+    RM_ASSIGN_OR_RETURN(const auto rows, rowsOf(session, data.vocabSize));
+    data.vocabSize = rows;
+    return std::unique_ptr<Task>(new LanguageTask(session, std::move(data), workload));
 }
 
 LanguageTask::LanguageTask(const Session& session, TextData data, const LanguageWorkload& workload)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trainer/train/workloads/language_workload.h"
 
+#include "shared/return_if_error.h"
 #include "trainer/train/data/text/token_file.h"
 #include "trainer/train/data/text/tokenizer.h"
 #include "trainer/train/data/text/tokenizer_file.h"
@@ -71,10 +72,8 @@ Result<std::unique_ptr<Model>> LanguageWorkload::modelFor(const RunSpec& spec,
                                                           const Weights& weights,
                                                           const std::string& config,
                                                           const std::string& source) const {
-    const auto vocab = rowsOf(weights, embeddingName(), source);
-    if (!vocab)
-        return tl::unexpected(vocab.error());
-    return languageModel(spec, *vocab, config);
+    RM_ASSIGN_OR_RETURN(const auto vocab, rowsOf(weights, embeddingName(), source));
+    return languageModel(spec, vocab, config);
 }
 
 int64_t LanguageWorkload::usesPerSample(const RunSpec& spec) const {

@@ -2,6 +2,7 @@
 #include "trainer/train/workloads/start_weights.h"
 
 #include "shared/io/json.h"
+#include "shared/return_if_error.h"
 #include "shared/spec/model_family.h"
 #include "shared/spec/schema.h"
 #include "shared/spec/toml_fields.h"
@@ -54,10 +55,8 @@ RunSpec spelledOut(RunSpec spec) {
 
 /// Folders of torchvision and timm have no sizes to compare, only the model's name.
 Result<RunSpec> specThere(const RunSpec& spec, const std::string& config) {
-    const auto json = parseJson(config, "config.json");
-    if (!json)
-        return tl::unexpected(json.error());
-    const auto architecture = json->is_object() ? textAt(*json, "architecture") : std::nullopt;
+    RM_ASSIGN_OR_RETURN(const auto json, parseJson(config, "config.json"));
+    const auto architecture = json.is_object() ? textAt(json, "architecture") : std::nullopt;
     if (!architecture)
         return specOfConfig(config, spec, spec.model.startFrom);
     if (!findFamily(*architecture))

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trainer/train/data/text/added_tokens.h"
 
+#include "shared/return_if_error.h"
 #include "trainer/train/data/text/byte_pairs.h"
 #include "trainer/train/data/text/tokenizer_fields.h"
 
@@ -13,11 +14,8 @@ namespace {
 constexpr size_t kMostContent = 256; ///< bytes; limits the search at each byte of a text
 
 Result<AddedToken> readToken(const Json& json, const std::string& path) {
-    if (const auto known = demandKeys(
-            json, path,
-            {"id", "content", "single_word", "lstrip", "rstrip", "normalized", "special"});
-        !known)
-        return tl::unexpected(known.error());
+    RM_RETURN_IF_ERROR(demandKeys(
+        json, path, {"id", "content", "single_word", "lstrip", "rstrip", "normalized", "special"}));
     AddedToken token;
     token.content = textAt(json, "content").value_or("");
     if (token.content.empty() || token.content.size() > kMostContent)
@@ -32,10 +30,9 @@ Result<AddedToken> readToken(const Json& json, const std::string& path) {
         if (const auto set = switchOf(json, path, key, false); !set || *set)
             return unsupported(path + "." + key, fieldOf(json, key), "false");
     const auto special = switchOf(json, path, "special", false);
-    const auto normalized = special ? switchOf(json, path, "normalized", !*special) : special;
-    if (!normalized)
-        return tl::unexpected(normalized.error());
-    token.isNormalized = *normalized;
+    RM_ASSIGN_OR_RETURN(const auto normalized,
+                        special ? switchOf(json, path, "normalized", !*special) : special);
+    token.isNormalized = normalized;
     return token;
 }
 
@@ -52,19 +49,17 @@ readAddedTokens(const Json& list, const std::unordered_map<std::string, int32_t>
     std::set<std::string> known;
     for (const Json& json : list) {
         const std::string path = "added_tokens[" + std::to_string(tokens.size()) + "]";
-        auto token = readToken(json, path);
-        if (!token)
-            return tl::unexpected(token.error());
-        if (!known.insert(token->content).second)
-            return unsupported(path + ".content", token->content, "a text that stands there once");
-        const auto ofModel = vocab.find(token->content);
+        RM_ASSIGN_OR_RETURN(auto token, readToken(json, path));
+        if (!known.insert(token.content).second)
+            return unsupported(path + ".content", token.content, "a text that stands there once");
+        const auto ofModel = vocab.find(token.content);
         const int64_t expected = ofModel == vocab.end() ? next : ofModel->second;
-        if (token->id != expected)
-            return unsupported(path + ".id", token->id,
-                               std::to_string(expected) + " for " + token->content +
+        if (token.id != expected)
+            return unsupported(path + ".id", token.id,
+                               std::to_string(expected) + " for " + token.content +
                                    ": the model's id of this text, else the next one");
-        next = std::max<int64_t>(next, token->id + 1);
-        tokens.push_back(std::move(*token));
+        next = std::max<int64_t>(next, token.id + 1);
+        tokens.push_back(std::move(token));
     }
     return tokens;
 }

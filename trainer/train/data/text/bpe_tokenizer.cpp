@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trainer/train/data/text/bpe_tokenizer.h"
 
+#include "shared/return_if_error.h"
 #include "trainer/train/data/text/added_tokens.h"
 #include "trainer/train/data/text/byte_pairs.h"
 #include "trainer/train/data/text/pre_tokenizer.h"
@@ -139,28 +140,19 @@ Result<void> demandPlainFile(const Json& json) {
 }
 
 Result<Parts> readParts(const Json& json) {
-    if (const auto plain = demandPlainFile(json); !plain)
-        return tl::unexpected(plain.error());
-    const auto composes = readNormalizer(fieldOf(json, "normalizer"));
-    if (!composes)
-        return tl::unexpected(composes.error());
-    auto preTokenizer = PreTokenizer::parse(fieldOf(json, "pre_tokenizer"));
-    if (!preTokenizer)
-        return tl::unexpected(preTokenizer.error());
+    RM_RETURN_IF_ERROR(demandPlainFile(json));
+    RM_ASSIGN_OR_RETURN(const auto composes, readNormalizer(fieldOf(json, "normalizer")));
+    RM_ASSIGN_OR_RETURN(auto preTokenizer, PreTokenizer::parse(fieldOf(json, "pre_tokenizer")));
     const Json& model = fieldOf(json, "model");
     if (!model.is_object())
         return unsupported("model", model, "an object of type BPE");
-    auto pairs = BytePairs::parse(model);
-    if (!pairs)
-        return tl::unexpected(pairs.error());
-    auto added = readAddedTokens(fieldOf(json, "added_tokens"), pairs->vocab());
-    if (!added)
-        return tl::unexpected(added.error());
-    if (*composes)
-        for (AddedToken& token : *added)
+    RM_ASSIGN_OR_RETURN(auto pairs, BytePairs::parse(model));
+    RM_ASSIGN_OR_RETURN(auto added, readAddedTokens(fieldOf(json, "added_tokens"), pairs.vocab()));
+    if (composes)
+        for (AddedToken& token : added)
             if (token.isNormalized)
                 token.content = composed(token.content);
-    return Parts{std::move(*pairs), std::move(*preTokenizer), std::move(*added), *composes};
+    return Parts{std::move(pairs), std::move(preTokenizer), std::move(added), composes};
 }
 
 std::vector<AddedToken> tokensWhere(const std::vector<AddedToken>& tokens, bool isNormalized) {
@@ -247,13 +239,9 @@ Result<std::unique_ptr<Tokenizer>> makeBpeTokenizer(const std::string& json) {
         return fail(ErrorCode::kInvalid, "read tokenizer.json: it has " +
                                              std::to_string(json.size()) +
                                              " bytes; supported are " + std::to_string(kMostFile));
-    const auto parsed = parseJson(json, "tokenizer.json");
-    if (!parsed)
-        return tl::unexpected(parsed.error());
-    auto parts = readParts(*parsed);
-    if (!parts)
-        return tl::unexpected(parts.error());
-    return std::make_unique<BpeTokenizer>(json, std::move(*parts));
+    RM_ASSIGN_OR_RETURN(const auto parsed, parseJson(json, "tokenizer.json"));
+    RM_ASSIGN_OR_RETURN(auto parts, readParts(parsed));
+    return std::make_unique<BpeTokenizer>(json, std::move(parts));
 }
 
 } // namespace rm

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trainer/train/data/text/byte_pairs.h"
 
+#include "shared/return_if_error.h"
 #include "trainer/train/data/text/tokenizer_fields.h"
 #include "trainer/train/data/text/tokenizer_json.h"
 
@@ -53,17 +54,12 @@ Result<void> demandPlainModel(const Json& model) {
 } // namespace
 
 Result<BytePairs> BytePairs::parse(const Json& model) {
-    if (const auto plain = demandPlainModel(model); !plain)
-        return tl::unexpected(plain.error());
+    RM_RETURN_IF_ERROR(demandPlainModel(model));
     BytePairs pairs;
-    const auto ignores = switchOf(model, "model", "ignore_merges", false);
-    if (!ignores)
-        return tl::unexpected(ignores.error());
-    pairs.m_ignoresMerges = *ignores;
-    if (const auto read = pairs.readVocab(fieldOf(model, "vocab")); !read)
-        return tl::unexpected(read.error());
-    if (const auto read = pairs.readMerges(fieldOf(model, "merges")); !read)
-        return tl::unexpected(read.error());
+    RM_ASSIGN_OR_RETURN(const auto ignores, switchOf(model, "model", "ignore_merges", false));
+    pairs.m_ignoresMerges = ignores;
+    RM_RETURN_IF_ERROR(pairs.readVocab(fieldOf(model, "vocab")));
+    RM_RETURN_IF_ERROR(pairs.readMerges(fieldOf(model, "merges")));
     const bool hasAll = std::ranges::find(pairs.m_bytes, -1) == pairs.m_bytes.end();
     if (const Json& unknown = fieldOf(model, "unk_token"); !unknown.is_null() && !hasAll)
         return unsupported("model.unk_token", unknown,

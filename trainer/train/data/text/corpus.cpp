@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trainer/train/data/text/corpus.h"
 
+#include "shared/return_if_error.h"
+
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
@@ -52,12 +54,10 @@ Result<std::vector<std::string>> corpusFiles(const std::vector<std::string>& pat
     std::vector<std::string> files;
     std::set<std::string> known;
     for (const std::string& path : paths) {
-        const auto found = filesAt(path);
-        if (!found)
-            return tl::unexpected(found.error());
-        if (found->empty())
+        RM_ASSIGN_OR_RETURN(const auto found, filesAt(path));
+        if (found.empty())
             return fail(ErrorCode::kInvalid, "read training data " + path + ": no files in it");
-        for (const std::string& file : *found) {
+        for (const std::string& file : found) {
             std::error_code ignored;
             if (known.insert(fs::canonical(file, ignored).string()).second)
                 files.push_back(file);

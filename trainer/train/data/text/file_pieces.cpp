@@ -2,6 +2,7 @@
 #include "trainer/train/data/text/file_pieces.h"
 
 #include "shared/io/descriptor.h"
+#include "shared/return_if_error.h"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -36,19 +37,17 @@ Result<std::vector<FilePiece>> cutFile(const std::string& path) {
     size_t offset = 0;
     int64_t line = 1;
     for (size_t wanted = kPieceBytes;;) {
-        const auto text = readRange(path, offset, wanted);
-        if (!text)
-            return tl::unexpected(text.error());
-        if (text->empty())
+        RM_ASSIGN_OR_RETURN(const auto text, readRange(path, offset, wanted));
+        if (text.empty())
             return pieces;
-        const bool atEnd = text->size() < wanted;
-        const size_t size = atEnd ? text->size() : text->rfind('\n') + 1;
+        const bool atEnd = text.size() < wanted;
+        const size_t size = atEnd ? text.size() : text.rfind('\n') + 1;
         if (size == 0) { // a line longer than that
             wanted *= 2;
             continue;
         }
         pieces.push_back({path, offset, size, line});
-        line += std::count(text->begin(), text->begin() + static_cast<ptrdiff_t>(size), '\n');
+        line += std::count(text.begin(), text.begin() + static_cast<ptrdiff_t>(size), '\n');
         offset += size;
         wanted = kPieceBytes;
     }

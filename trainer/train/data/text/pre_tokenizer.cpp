@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trainer/train/data/text/pre_tokenizer.h"
 
+#include "shared/return_if_error.h"
 #include "trainer/train/data/text/tokenizer_fields.h"
 
 namespace rm {
@@ -19,8 +20,7 @@ constexpr const char* kKinds =
 
 Result<PreTokenizer> PreTokenizer::parse(const Json& json) {
     PreTokenizer made;
-    if (const auto added = made.add(json, "pre_tokenizer"); !added)
-        return tl::unexpected(added.error());
+    RM_RETURN_IF_ERROR(made.add(json, "pre_tokenizer"));
     if (!made.m_isByteLevel)
         return unsupported("pre_tokenizer", json, kKinds);
     return made;
@@ -60,30 +60,23 @@ Result<void> PreTokenizer::addSplit(const Json& json, const std::string& path) {
     const auto plain = isOne ? textAt(pattern, "String") : std::nullopt;
     if (!regex && !plain)
         return unsupported(path + ".pattern", pattern, R"({"Regex": text} or {"String": text})");
-    const auto inverted = switchOf(json, path, "invert", false);
-    if (!inverted)
-        return tl::unexpected(inverted.error());
+    RM_ASSIGN_OR_RETURN(const auto inverted, switchOf(json, path, "invert", false));
     const Json& behavior = fieldOf(json, "behavior");
     if (behavior != "Isolated" && behavior != "Removed")
         return unsupported(path + ".behavior", behavior, R"("Isolated" or "Removed")");
-    auto compiled = Regex::compile(regex ? *regex : *plain, plain.has_value());
-    if (!compiled)
-        return tl::unexpected(compiled.error());
-    const auto removed = behavior == "Removed" ? std::optional(!*inverted) : std::nullopt;
-    m_splits.push_back({std::move(*compiled), removed});
+    RM_ASSIGN_OR_RETURN(auto compiled, Regex::compile(regex ? *regex : *plain, plain.has_value()));
+    const auto removed = behavior == "Removed" ? std::optional(!inverted) : std::nullopt;
+    m_splits.push_back({std::move(compiled), removed});
     return {};
 }
 
 Result<void> PreTokenizer::addDigits(const Json& json, const std::string& path) {
     if (const auto known = demandKeys(json, path, {"type", "individual_digits"}); !known)
         return known;
-    const auto individual = switchOf(json, path, "individual_digits", false);
-    if (!individual)
-        return tl::unexpected(individual.error());
-    auto compiled = Regex::compile(*individual ? R"(\p{N})" : R"(\p{N}+)", false);
-    if (!compiled)
-        return tl::unexpected(compiled.error());
-    m_splits.push_back({std::move(*compiled), std::nullopt});
+    RM_ASSIGN_OR_RETURN(const auto individual, switchOf(json, path, "individual_digits", false));
+    RM_ASSIGN_OR_RETURN(auto compiled,
+                        Regex::compile(individual ? R"(\p{N})" : R"(\p{N}+)", false));
+    m_splits.push_back({std::move(compiled), std::nullopt});
     return {};
 }
 
@@ -101,10 +94,8 @@ Result<void> PreTokenizer::addByteLevel(const Json& json, const std::string& pat
     m_spaceBefore = m_splits.size();
     if (!*usesRegex)
         return {};
-    auto compiled = Regex::compile(kGpt2, false);
-    if (!compiled)
-        return tl::unexpected(compiled.error());
-    m_splits.push_back({std::move(*compiled), std::nullopt});
+    RM_ASSIGN_OR_RETURN(auto compiled, Regex::compile(kGpt2, false));
+    m_splits.push_back({std::move(compiled), std::nullopt});
     return {};
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trainer/train/data/text/regex.h"
 
+#include "shared/return_if_error.h"
+
 #include <oniguruma.h>
 
 #include <mutex>
@@ -118,14 +120,12 @@ Result<void> Regex::forEachSpan(std::string_view text, const Span& each) const {
         return part.empty() ? Result<void>() : each(part, isMatch);
     };
     for (;;) {
-        const auto match = search.next();
+        RM_ASSIGN_OR_RETURN(const auto match, search.next());
         if (!match)
-            return tl::unexpected(match.error());
-        if (!*match)
             return hand(text.size(), false);
-        if (auto before = hand((*match)->begin, false); !before)
+        if (auto before = hand(match->begin, false); !before)
             return before;
-        if (auto matched = hand((*match)->end, true); !matched)
+        if (auto matched = hand(match->end, true); !matched)
             return matched;
     }
 }

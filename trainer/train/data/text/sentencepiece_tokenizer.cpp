@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "shared/return_if_error.h"
 #include "trainer/train/data/text/corpus.h"
 #include "trainer/train/data/text/fit_vocabulary.h"
 #include "trainer/train/data/text/tokenizer.h"
@@ -178,8 +179,7 @@ std::unordered_map<std::string, std::string> trainerOptions(int64_t vocabSize) {
 
 Result<std::unique_ptr<Tokenizer>> makeSentencePieceTokenizer(const std::string& model) {
     auto tokenizer = std::make_unique<SentencePieceTokenizer>();
-    if (const auto loaded = tokenizer->load(model); !loaded)
-        return tl::unexpected(loaded.error());
+    RM_RETURN_IF_ERROR(tokenizer->load(model));
     return tokenizer;
 }
 

@@ -2,6 +2,7 @@
 #include "trainer/train/data/text/text_data.h"
 
 #include "shared/io/file.h"
+#include "shared/return_if_error.h"
 #include "trainer/train/data/file_hash_cache.h"
 #include "trainer/train/data/text/corpus.h"
 #include "trainer/train/data/text/tokenizer_file.h"
@@ -37,13 +38,9 @@ struct CorpusFiles {
 };
 
 Result<CorpusFiles> findFiles(const RunSpec::Data& data) {
-    auto train = corpusFiles(data.train);
-    if (!train)
-        return tl::unexpected(train.error());
-    auto validation = corpusFiles(data.validation);
-    if (!validation)
-        return tl::unexpected(validation.error());
-    return CorpusFiles{std::move(*train), std::move(*validation)};
+    RM_ASSIGN_OR_RETURN(auto train, corpusFiles(data.train));
+    RM_ASSIGN_OR_RETURN(auto validation, corpusFiles(data.validation));
+    return CorpusFiles{std::move(train), std::move(validation)};
 }
 
 /// The cache key of the data that the shards are made from.
@@ -92,54 +89,45 @@ size_t holdOutFrom(std::string_view text, double share) {
 
 Result<void> writeShards(const CorpusFiles& corpus, double share, const Tokenizer& tokenizer,
                          const Paths& paths) {
-    auto train = TokenFileWriter::create(paths.train, tokenizer.vocabSize());
-    if (!train)
-        return tl::unexpected(train.error());
-    auto validation = TokenFileWriter::create(paths.validation, tokenizer.vocabSize());
-    if (!validation)
-        return tl::unexpected(validation.error());
+    RM_ASSIGN_OR_RETURN(auto train, TokenFileWriter::create(paths.train, tokenizer.vocabSize()));
+    RM_ASSIGN_OR_RETURN(auto validation,
+                        TokenFileWriter::create(paths.validation, tokenizer.vocabSize()));
     const auto encodeFile = [&](const std::string& file, double heldOut,
                                 TokenFileWriter& head) -> Result<void> {
-        const auto text = readText(file);
-        if (!text)
-            return tl::unexpected(text.error());
-        const size_t cut = holdOutFrom(*text, heldOut);
-        if (const auto done = encodeInto(head, tokenizer, std::string_view(*text).substr(0, cut));
+        RM_ASSIGN_OR_RETURN(const auto text, readText(file));
+        const size_t cut = holdOutFrom(text, heldOut);
+        if (const auto done = encodeInto(head, tokenizer, std::string_view(text).substr(0, cut));
             !done)
             return done;
-        return encodeInto(*validation, tokenizer, std::string_view(*text).substr(cut));
+        return encodeInto(validation, tokenizer, std::string_view(text).substr(cut));
     };
     for (const std::string& file : corpus.train)
-        if (const auto done = encodeFile(file, share, *train); !done)
+        if (const auto done = encodeFile(file, share, train); !done)
             return done;
     for (const std::string& file : corpus.validation)
-        if (const auto done = encodeFile(file, 0.0, *validation); !done)
+        if (const auto done = encodeFile(file, 0.0, validation); !done)
             return done;
     // The training shard is published last: if it exists, both do.
-    if (const auto done = validation->finish(); !done)
+    if (const auto done = validation.finish(); !done)
         return done;
-    return train->finish();
+    return train.finish();
 }
 
 /// Makes sure that the shards are in `cacheDir` and returns their key.
 Result<std::string> cacheShards(const RunSpec::Data& data, const Tokenizer& tokenizer,
                                 const std::string& cacheDir) {
-    const auto corpus = findFiles(data);
-    if (!corpus)
-        return tl::unexpected(corpus.error());
+    RM_ASSIGN_OR_RETURN(const auto corpus, findFiles(data));
     FileHashCache known(cacheDir + "/" + kNotebook);
-    const auto key = contentKey(*corpus, data, tokenizer, known);
+    const auto key = contentKey(corpus, data, tokenizer, known);
     if (!key)
         return key;
     known.save();
     const Paths paths = cachedPaths(cacheDir, *key);
     if (std::error_code ignored; std::filesystem::exists(paths.train, ignored))
         return key;
-    if (const auto made = makeFolders(cacheDir); !made)
-        return tl::unexpected(made.error());
+    RM_RETURN_IF_ERROR(makeFolders(cacheDir));
     const double share = data.validation.empty() ? data.validationShare : 0.0;
-    if (const auto written = writeShards(*corpus, share, tokenizer, paths); !written)
-        return tl::unexpected(written.error());
+    RM_RETURN_IF_ERROR(writeShards(corpus, share, tokenizer, paths));
     return key;
 }
 
@@ -158,10 +146,8 @@ Result<std::string> findTokenizer(const RunSpec& spec, const std::string& known)
                                    : "tokenizer.json, set data.tokenizer = \"tokenizer.json\"") +
                         ", else name a file with data.tokenizer_file");
     }
-    const auto files = corpusFiles(spec.data.train);
-    if (!files)
-        return tl::unexpected(files.error());
-    return trainSentencePiece(*files, spec.data.vocabSize);
+    RM_ASSIGN_OR_RETURN(const auto files, corpusFiles(spec.data.train));
+    return trainSentencePiece(files, spec.data.vocabSize);
 }
 
 /// The same tokenizer on all ranks.
@@ -180,11 +166,9 @@ Result<std::unique_ptr<Tokenizer>> agreedTokenizer(const RunSpec& spec, const Wo
 Result<TokenStream> openShards(const std::vector<std::string>& paths, int64_t& vocabSize) {
     std::vector<TokenFile> files;
     for (const std::string& path : paths) {
-        auto file = TokenFile::open(path);
-        if (!file)
-            return tl::unexpected(file.error());
-        vocabSize = std::max(vocabSize, file->vocabSize());
-        files.push_back(std::move(*file));
+        RM_ASSIGN_OR_RETURN(auto file, TokenFile::open(path));
+        vocabSize = std::max(vocabSize, file.vocabSize());
+        files.push_back(std::move(file));
     }
     return TokenStream(std::move(files));
 }
@@ -192,14 +176,10 @@ Result<TokenStream> openShards(const std::vector<std::string>& paths, int64_t& v
 Result<TextData> openStreams(const std::vector<std::string>& train,
                              const std::vector<std::string>& validation) {
     TextData data;
-    auto trainStream = openShards(train, data.vocabSize);
-    if (!trainStream)
-        return tl::unexpected(trainStream.error());
-    auto validationStream = openShards(validation, data.vocabSize);
-    if (!validationStream)
-        return tl::unexpected(validationStream.error());
-    data.train = std::move(*trainStream);
-    data.validation = std::move(*validationStream);
+    RM_ASSIGN_OR_RETURN(auto trainStream, openShards(train, data.vocabSize));
+    RM_ASSIGN_OR_RETURN(auto validationStream, openShards(validation, data.vocabSize));
+    data.train = std::move(trainStream);
+    data.validation = std::move(validationStream);
     return data;
 }
 
@@ -222,11 +202,8 @@ Result<std::string> checkOwnShards(const RunSpec::Data& data, const std::string&
             const auto checked = known.once(path, "tokens", [&] { return checkTokens(path); });
             if (!checked)
                 return tl::unexpected(checked.error());
-            const auto file = TokenFile::open(path);
-            if (!file)
-                return tl::unexpected(file.error());
-            summary +=
-                std::to_string(file->count()) + " " + std::to_string(file->vocabSize()) + "\n";
+            RM_ASSIGN_OR_RETURN(const auto file, TokenFile::open(path));
+            summary += std::to_string(file.count()) + " " + std::to_string(file.vocabSize()) + "\n";
         }
     known.save();
     return summary;
@@ -254,34 +231,28 @@ Result<TextData> openOwnShards(const RunSpec& spec, const std::string& cacheDir,
     Result<std::string> mine;
     if (world.localRank() == 0)
         mine = checkOwnShards(spec.data, cacheDir);
-    const auto agreed = agreeAcrossNodes(world, mine, "read training data: the token shards");
-    if (!agreed)
-        return tl::unexpected(agreed.error());
+    RM_RETURN_IF_ERROR(agreeAcrossNodes(world, mine, "read training data: the token shards"));
     auto data = openStreams(spec.data.train, spec.data.validation);
     if (!data)
         return data;
-    auto tokenizer = tokenizerOfShards(spec, world, knownModel, data->vocabSize);
-    if (!tokenizer)
-        return tl::unexpected(tokenizer.error());
-    data->tokenizer = std::move(*tokenizer);
+    RM_ASSIGN_OR_RETURN(auto tokenizer,
+                        tokenizerOfShards(spec, world, knownModel, data->vocabSize));
+    data->tokenizer = std::move(tokenizer);
     return data;
 }
 
 Result<TextData> shardTexts(const RunSpec& spec, const std::string& cacheDir, const World& world,
                             const std::string& knownModel) {
-    auto tokenizer = agreedTokenizer(spec, world, knownModel);
-    if (!tokenizer)
-        return tl::unexpected(tokenizer.error());
+    RM_ASSIGN_OR_RETURN(auto tokenizer, agreedTokenizer(spec, world, knownModel));
     Result<std::string> mine;
     if (world.localRank() == 0)
-        mine = cacheShards(spec.data, **tokenizer, cacheDir);
-    const auto key = agreeAcrossNodes(world, mine, "read training data: the texts");
-    if (!key)
-        return tl::unexpected(key.error());
-    const Paths paths = cachedPaths(cacheDir, *key);
+        mine = cacheShards(spec.data, *tokenizer, cacheDir);
+    RM_ASSIGN_OR_RETURN(const auto key,
+                        agreeAcrossNodes(world, mine, "read training data: the texts"));
+    const Paths paths = cachedPaths(cacheDir, key);
     auto data = openStreams({paths.train}, {paths.validation});
     if (data)
-        data->tokenizer = std::move(*tokenizer);
+        data->tokenizer = std::move(tokenizer);
     return data;
 }
 
@@ -294,8 +265,7 @@ Result<TextData> prepareTextData(const RunSpec& spec, const std::string& cacheDi
                        : shardTexts(spec, cacheDir, world, tokenizerModel);
     if (!data)
         return data;
-    if (const auto enough = checkLength(*data, spec); !enough)
-        return tl::unexpected(enough.error());
+    RM_RETURN_IF_ERROR(checkLength(*data, spec));
     return data;
 }
 

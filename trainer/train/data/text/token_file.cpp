@@ -3,6 +3,7 @@
 
 #include "shared/io/descriptor.h"
 #include "shared/io/file.h"
+#include "shared/return_if_error.h"
 
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -91,8 +92,7 @@ Result<TokenFileView> parseTokenFile(std::span<const std::byte> file, const std:
     if (file.size() < sizeof header)
         return fail(ErrorCode::kCorrupt, attempt + ": not a token shard");
     std::memcpy(&header, file.data(), sizeof header);
-    if (const auto valid = checkHeader(header, file.size(), attempt); !valid)
-        return tl::unexpected(valid.error());
+    RM_RETURN_IF_ERROR(checkHeader(header, file.size(), attempt));
     return TokenFileView{static_cast<int64_t>(header.vocabSize), header.bytesPerToken,
                          file.subspan(sizeof header)};
 }
@@ -163,28 +163,26 @@ Result<TokenFile> TokenFile::open(const std::string& path) {
             return failErrno(attempt, errno);
         mapping->base = base;
     }
-    auto view = parseTokenFile({static_cast<const std::byte*>(mapping->base), mapping->size}, path);
-    if (!view)
-        return tl::unexpected(view.error());
-    mapping->view = *view;
+    RM_ASSIGN_OR_RETURN(
+        auto view,
+        parseTokenFile({static_cast<const std::byte*>(mapping->base), mapping->size}, path));
+    mapping->view = view;
     TokenFile opened;
     opened.m_mapping = std::move(mapping);
     return opened;
 }
 
 Result<void> checkTokens(const std::string& path) {
-    const auto file = TokenFile::open(path);
-    if (!file)
-        return tl::unexpected(file.error());
-    const auto bad = file->view().findBad();
+    RM_ASSIGN_OR_RETURN(const auto file, TokenFile::open(path));
+    const auto bad = file.view().findBad();
     if (!bad)
         return {};
     int64_t token = 0;
-    file->read(*bad, 1, &token);
+    file.read(*bad, 1, &token);
     return fail(ErrorCode::kCorrupt, "read training data " + path + ": token " +
                                          std::to_string(token) + " at position " +
                                          std::to_string(*bad) + " is not below its vocabulary of " +
-                                         std::to_string(file->vocabSize()));
+                                         std::to_string(file.vocabSize()));
 }
 
 struct TokenFileWriter::Impl {
@@ -231,8 +229,7 @@ Result<TokenFileWriter> TokenFileWriter::create(const std::string& path, int64_t
     impl.header.version = kVersion;
     impl.header.bytesPerToken = vocabSize <= kMaxShortVocab ? 2 : 4;
     impl.header.vocabSize = static_cast<uint64_t>(vocabSize);
-    if (const auto written = impl.writeHeader(); !written)
-        return tl::unexpected(written.error());
+    RM_RETURN_IF_ERROR(impl.writeHeader());
     return writer;
 }
 

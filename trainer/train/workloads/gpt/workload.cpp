@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "shared/return_if_error.h"
 #include "trainer/train/workloads/foreign_config.h"
 #include "trainer/train/workloads/foreign_weights.h"
 #include "trainer/train/workloads/gpt/gpt.h"
@@ -39,8 +40,7 @@ public:
                 if (!weight.name.starts_with("lm_head."))
                     weight.name = "transformer." + weight.name;
         dropEndings(weights, {".attn.bias", ".attn.masked_bias"});
-        if (const auto done = untie(weights, kEmbedding, "lm_head.weight", source); !done)
-            return tl::unexpected(done.error());
+        RM_RETURN_IF_ERROR(untie(weights, kEmbedding, "lm_head.weight", source));
         if (!isLinearLayout(weights))
             return weights;
         for (Weight& weight : weights)

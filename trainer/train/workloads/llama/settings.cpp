@@ -2,6 +2,7 @@
 #include "trainer/train/workloads/llama/settings.h"
 
 #include "shared/io/json.h"
+#include "shared/return_if_error.h"
 
 #include <algorithm>
 #include <cmath>
@@ -252,13 +253,11 @@ nlohmann::ordered_json ropeParameters(const LlamaSettings& settings) {
 } // namespace
 
 Result<LlamaSettings> llamaSettings(const std::string& config, const std::string& source) {
-    const auto json = parseJson(config, source);
-    if (!json)
-        return tl::unexpected(json.error());
+    RM_ASSIGN_OR_RETURN(const auto json, parseJson(config, source));
     const std::string attempt = "read the config.json of " + source + ": ";
-    if (!json->is_object())
+    if (!json.is_object())
         return fail(ErrorCode::kInvalid, attempt + "it is no object");
-    Reader reader(*json);
+    Reader reader(json);
     reader.demandText("model_type", "llama");
     LlamaSettings settings = read(reader);
     if (!reader.wrongs().empty())

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "shared/return_if_error.h"
 #include "trainer/train/workloads/foreign_config.h"
 #include "trainer/train/workloads/foreign_weights.h"
 #include "trainer/train/workloads/language_workload.h"
@@ -81,8 +82,7 @@ public:
                                  const std::string& source) const override {
         dropEndings(weights, {".rotary_emb.inv_freq"});
         if (spec.model.tieEmbeddings)
-            if (const auto tied = untie(weights, kEmbedding, "lm_head.weight", source); !tied)
-                return tl::unexpected(tied.error());
+            RM_RETURN_IF_ERROR(untie(weights, kEmbedding, "lm_head.weight", source));
         return weights;
     }
 

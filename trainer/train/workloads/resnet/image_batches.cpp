@@ -2,6 +2,7 @@
 #include "trainer/train/workloads/resnet/image_batches.h"
 
 #include "shared/io/file.h"
+#include "shared/return_if_error.h"
 #include "trainer/train/workloads/resnet/image_view.h"
 
 #include <ATen/ops/empty.h>
@@ -18,13 +19,10 @@ constexpr int64_t kMostStandIns = 100;
 /// Calls `use` with the picture, opened. The error does not name the path.
 template <class Use>
 Result<void> withReader(const std::string& path, const Use& use) {
-    const auto bytes = readFile(path, kMaxFileBytes);
-    if (!bytes)
-        return tl::unexpected(bytes.error());
-    const auto reader = ImageReader::open(std::as_bytes(std::span<const char>(*bytes)));
-    if (!reader)
-        return tl::unexpected(reader.error());
-    return use(**reader);
+    RM_ASSIGN_OR_RETURN(const auto bytes, readFile(path, kMaxFileBytes));
+    RM_ASSIGN_OR_RETURN(const auto reader,
+                        ImageReader::open(std::as_bytes(std::span<const char>(bytes))));
+    return use(*reader);
 }
 
 Batch emptyBatch(int64_t count, int64_t size) {

@@ -2,6 +2,7 @@
 #include "trainer/train/workloads/resnet/image_folder.h"
 
 #include "shared/io/file.h"
+#include "shared/return_if_error.h"
 
 #include <algorithm>
 #include <array>
@@ -57,11 +58,9 @@ public:
              entry.increment(error)) {
             if (std::error_code gone; isHidden(entry->path()) || !entry->is_directory(gone))
                 continue;
-            auto names = picturesOf(entry->path());
-            if (!names)
-                return tl::unexpected(names.error());
-            if (!names->empty())
-                found[entry->path().filename().string()] = std::move(*names);
+            RM_ASSIGN_OR_RETURN(auto names, picturesOf(entry->path()));
+            if (!names.empty())
+                found[entry->path().filename().string()] = std::move(names);
         }
         if (error)
             return failErrno(attempt(m_root), error.value());
@@ -110,14 +109,12 @@ Result<ImageFolder> ImageFolder::scan(const std::vector<std::string>& roots) {
     for (const std::string& path : roots) {
         const auto root = static_cast<uint32_t>(names->roots.size());
         names->roots.push_back(withoutSlash(path));
-        const auto found = Scan(names->roots.back()).classes();
-        if (!found)
-            return tl::unexpected(found.error());
-        if (found->empty())
+        RM_ASSIGN_OR_RETURN(const auto found, Scan(names->roots.back()).classes());
+        if (found.empty())
             return fail(ErrorCode::kInvalid,
                         attempt(path) +
                             ": it has no folders (one a class) with .jpg, .jpeg or .png files");
-        for (const auto& [name, pictures] : *found)
+        for (const auto& [name, pictures] : found)
             for (const std::string& picture : pictures) {
                 byClass[name].push_back({root, 0, names->text.size()});
                 names->text.append(picture).push_back('\0');

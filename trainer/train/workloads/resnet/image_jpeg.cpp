@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Uses the libjpeg API of libjpeg-turbo, as the TurboJPEG 2 API cannot decode a part of a picture.
+#include "shared/return_if_error.h"
 #include "trainer/train/workloads/resnet/image_codecs.h"
 
 #include <jerror.h>
@@ -180,8 +181,7 @@ Result<Pixels> JpegReader::read(const Region& region, int64_t reduction) {
 
 Result<std::unique_ptr<ImageReader>> openJpeg(std::span<const std::byte> bytes) {
     auto reader = std::make_unique<JpegReader>(bytes);
-    if (const auto read = reader->readHeader(); !read)
-        return tl::unexpected(read.error());
+    RM_RETURN_IF_ERROR(reader->readHeader());
     return reader;
 }
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "shared/return_if_error.h"
 #include "trainer/train/workloads/resnet/image_codecs.h"
 
 #include <png.h>
@@ -143,8 +144,7 @@ Result<Pixels> PngReader::read(const Region& region, int64_t) {
 
 Result<std::unique_ptr<ImageReader>> openPng(std::span<const std::byte> bytes) {
     auto reader = std::make_unique<PngReader>(bytes);
-    if (const auto read = reader->readHeader(); !read)
-        return tl::unexpected(read.error());
+    RM_RETURN_IF_ERROR(reader->readHeader());
     return reader;
 }
 

@@ -2,6 +2,7 @@
 #include "trainer/train/workloads/resnet/image_task.h"
 
 #include "shared/io/json.h"
+#include "shared/return_if_error.h"
 #include "trainer/train/checkpoint/checkpoint.h"
 #include "trainer/train/data/batch_feed.h"
 #include "trainer/train/data/text/tokenizer.h"
@@ -101,38 +102,29 @@ struct ImageTask::Folders {
 /// This rank's view of the folders, checked against the spec.
 Result<ImageTask::Folders> ImageTask::scan(const Session& session) {
     const RunSpec& spec = session.spec;
-    auto training = ImageFolder::scan(spec.data.train);
-    if (!training)
-        return tl::unexpected(training.error());
+    RM_ASSIGN_OR_RETURN(auto training, ImageFolder::scan(spec.data.train));
     const std::string& start = session.options.startFrom;
     if (session.world.isFirst() && !start.empty())
-        if (const auto same = checkClasses(start, readableNames(training->classes())); !same)
-            return tl::unexpected(same.error());
-    const auto found = static_cast<int64_t>(training->classes().size());
-    if (classCount(spec, *training) < found)
+        RM_RETURN_IF_ERROR(checkClasses(start, readableNames(training.classes())));
+    const auto found = static_cast<int64_t>(training.classes().size());
+    if (classCount(spec, training) < found)
         return fail(ErrorCode::kInvalid, "read training data: it has " + std::to_string(found) +
                                              " classes, model.classes is " +
                                              std::to_string(spec.model.classes));
     if (spec.data.validation.empty()) {
-        auto [rest, heldOut] = training->split(spec.data.validationShare);
+        auto [rest, heldOut] = training.split(spec.data.validationShare);
         return Folders{std::move(rest), std::move(heldOut)};
     }
-    auto validation = ImageFolder::scan(spec.data.validation);
-    if (!validation)
-        return tl::unexpected(validation.error());
-    auto relabelled = validation->relabelled(training->classes());
-    if (!relabelled)
-        return tl::unexpected(relabelled.error());
-    return Folders{std::move(*training), std::move(*relabelled)};
+    RM_ASSIGN_OR_RETURN(auto validation, ImageFolder::scan(spec.data.validation));
+    RM_ASSIGN_OR_RETURN(auto relabelled, validation.relabelled(training.classes()));
+    return Folders{std::move(training), std::move(relabelled)};
 }
 
 Result<std::unique_ptr<Task>> ImageTask::create(const Session& session) {
     auto folders = scan(session);
     const auto mine =
         folders ? Result<std::string>(folders->identity()) : tl::unexpected(folders.error());
-    const auto agreed = agreeAmongAll(session.world, mine, "read training data: the pictures");
-    if (!agreed)
-        return tl::unexpected(agreed.error());
+    RM_RETURN_IF_ERROR(agreeAmongAll(session.world, mine, "read training data: the pictures"));
     return std::unique_ptr<Task>(new ImageTask(session, std::move(*folders)));
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trainer/train/workloads/resnet/image_view.h"
 
+#include "shared/return_if_error.h"
+
 #include <ATen/ops/_upsample_bilinear2d_aa.h>
 #include <ATen/ops/from_blob.h>
 
@@ -133,10 +135,8 @@ TrainingView drawView(const ImageReader& reader, int64_t size, std::mt19937_64& 
 }
 
 Result<void> readView(ImageReader& reader, const TrainingView& view, const at::Tensor& out) {
-    const auto pixels = reader.read(view.crop, view.reduction);
-    if (!pixels)
-        return tl::unexpected(pixels.error());
-    resizeInto(out, *pixels);
+    RM_ASSIGN_OR_RETURN(const auto pixels, reader.read(view.crop, view.reduction));
+    resizeInto(out, pixels);
     if (view.flip)
         flipRows(out);
     return {};
@@ -152,10 +152,8 @@ Result<void> readCentre(ImageReader& reader, const at::Tensor& out) {
         return fail(ErrorCode::kCorrupt,
                     "its sides are too unequal: " + std::to_string(reader.width()) + " x " +
                         std::to_string(reader.height()) + " pixels");
-    const auto pixels = reader.read({0, 0, reader.width(), reader.height()}, 1);
-    if (!pixels)
-        return tl::unexpected(pixels.error());
-    const at::Tensor whole = at::_upsample_bilinear2d_aa(tensorOf(*pixels), {height, width}, false);
+    RM_ASSIGN_OR_RETURN(const auto pixels, reader.read({0, 0, reader.width(), reader.height()}, 1));
+    const at::Tensor whole = at::_upsample_bilinear2d_aa(tensorOf(pixels), {height, width}, false);
     const int64_t top = rounded(static_cast<double>(height - size) / 2);
     const int64_t left = rounded(static_cast<double>(width - size) / 2);
     at::Tensor(out).copy_(whole[0].narrow(1, top, size).narrow(2, left, size));

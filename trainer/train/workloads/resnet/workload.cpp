@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "shared/return_if_error.h"
 #include "trainer/train/workloads/foreign_weights.h"
 #include "trainer/train/workloads/registry.h"
 #include "trainer/train/workloads/resnet/image_folder.h"
@@ -81,12 +82,10 @@ public:
                                             const std::string&,
                                             const std::string& source) const override {
         static const World alone;
-        const auto classes = rowsOf(weights, "fc.weight", source);
-        if (!classes)
-            return tl::unexpected(classes.error());
+        RM_ASSIGN_OR_RETURN(const auto classes, rowsOf(weights, "fc.weight", source));
         ResNet::Settings settings;
         settings.type = spec.model.type;
-        settings.classes = *classes;
+        settings.classes = classes;
         settings.imageSize = spec.model.imageSize;
         return std::make_unique<ResNet>(settings, alone);
     }

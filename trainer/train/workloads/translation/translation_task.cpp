@@ -3,6 +3,7 @@
 
 #include "shared/io/clock.h"
 #include "shared/io/json.h"
+#include "shared/return_if_error.h"
 #include "trainer/train/checkpoint/checkpoint.h"
 #include "trainer/train/device/autocast.h"
 #include "trainer/train/dist/agree.h"
@@ -107,18 +108,15 @@ struct TranslationTask::Measured {
 };
 
 Result<std::unique_ptr<Task>> TranslationTask::create(const Session& session) {
-    const auto known = agreeOnFirst(session.world, tokenizerOfStart(session));
-    if (!known)
-        return tl::unexpected(known.error());
-    auto data = preparePairData(session.spec, session.runDir + "/data", session.world, *known);
-    if (!data)
-        return tl::unexpected(data.error());
+    RM_ASSIGN_OR_RETURN(const auto known, agreeOnFirst(session.world, tokenizerOfStart(session)));
+    RM_ASSIGN_OR_RETURN(
+        auto data, preparePairData(session.spec, session.runDir + "/data", session.world, known));
     if (session.world.isFirst())
-        for (const std::string& warning : data->warnings)
+        for (const std::string& warning : data.warnings)
             session.event(Severity::kWarning, "pairs-left-out", warning, 0);
-    if (data->bad > 0 && session.world.isFirst())
-        session.telemetry->push(metric::kDataBadSamples, static_cast<float>(data->bad));
-    return std::unique_ptr<Task>(new TranslationTask(session, std::move(*data)));
+    if (data.bad > 0 && session.world.isFirst())
+        session.telemetry->push(metric::kDataBadSamples, static_cast<float>(data.bad));
+    return std::unique_ptr<Task>(new TranslationTask(session, std::move(data)));
 }
 
 TranslationTask::TranslationTask(const Session& session, PairData data)

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "shared/return_if_error.h"
 #include "trainer/train/workloads/foreign_config.h"
 #include "trainer/train/workloads/foreign_weights.h"
 #include "trainer/train/workloads/registry.h"
@@ -93,8 +94,7 @@ public:
         if (findWeight(weights, kShared))
             ties = {{kShared, kEncoder}, {kShared, kDecoder}, {kShared, "lm_head.weight"}};
         for (const auto& [kept, copy] : ties)
-            if (const auto done = untie(weights, kept, copy, source); !done)
-                return tl::unexpected(done.error());
+            RM_RETURN_IF_ERROR(untie(weights, kept, copy, source));
         return weights;
     }
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "shared/return_if_error.h"
 #include "trainer/train/text_metrics/unicode_text.h"
 #include "trainer/train/workloads/translation/pairs/catalogue.h"
 
@@ -167,17 +168,15 @@ private:
 } // namespace
 
 Result<PairHarvest> readCatalogue(std::span<const std::byte> file, const std::string& source) {
-    const auto messages = parseCatalogue(file, source);
-    if (!messages)
-        return tl::unexpected(messages.error());
-    const std::string charset = charsetOf(*messages);
+    RM_ASSIGN_OR_RETURN(const auto messages, parseCatalogue(file, source));
+    const std::string charset = charsetOf(messages);
     const ToUtf8 toUtf8(charset == "CHARSET" ? std::string() : charset);
     if (!toUtf8.isKnown())
         return fail(ErrorCode::kInvalid, "read catalogue " + source + ": its character set \"" +
                                              charset + "\" is not known on this machine");
     Reader reader(source, toUtf8);
     int64_t number = 0;
-    for (const CatalogueMessage& message : *messages)
+    for (const CatalogueMessage& message : messages)
         reader.take(message, ++number);
     return std::move(reader.found);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trainer/train/workloads/translation/pairs/pair_corpus.h"
 
+#include "shared/return_if_error.h"
 #include "trainer/train/data/in_order.h"
 #include "trainer/train/data/text/corpus.h"
 #include "trainer/train/data/text/file_pieces.h"
@@ -43,25 +44,21 @@ Result<std::vector<FilePiece>> cutFiles(const std::vector<std::string>& files) {
             pieces.push_back({file});
             continue;
         }
-        const auto cut = cutFile(file);
-        if (!cut)
-            return tl::unexpected(cut.error());
-        pieces.insert(pieces.end(), cut->begin(), cut->end());
+        RM_ASSIGN_OR_RETURN(const auto cut, cutFile(file));
+        pieces.insert(pieces.end(), cut.begin(), cut.end());
     }
     return pieces;
 }
 
 Result<PairHarvest> readShard(const std::string& path) {
-    const auto shard = PairFile::open(path);
-    if (!shard)
-        return tl::unexpected(shard.error());
-    if (!shard->info().isText())
+    RM_ASSIGN_OR_RETURN(const auto shard, PairFile::open(path));
+    if (!shard.info().isText())
         return fail(ErrorCode::kInvalid,
                     "read pairs " + path + ": it holds token ids, but texts are wanted");
     PairHarvest harvest;
-    for (int64_t i = 0; i < shard->count(); ++i)
+    for (int64_t i = 0; i < shard.count(); ++i)
         harvest.pairs.push_back(
-            {std::string(shard->text(2 * i)), std::string(shard->text(2 * i + 1))});
+            {std::string(shard.text(2 * i)), std::string(shard.text(2 * i + 1))});
     return harvest;
 }
 
@@ -120,16 +117,12 @@ Result<PairCorpus> findPairs(const std::vector<std::string>& paths, const std::s
     PairCorpus corpus;
     std::set<std::string> languages;
     for (const std::string& path : paths) {
-        auto files = pairFilesAt(path, target);
-        if (!files)
-            return tl::unexpected(files.error());
-        for (std::string& file : *files) {
+        RM_ASSIGN_OR_RETURN(auto files, pairFilesAt(path, target));
+        for (std::string& file : files) {
             if (isCatalogue(file))
                 languages.insert(languageOfCatalogue(file));
-            const auto told = languagesOf(file);
-            if (!told)
-                return tl::unexpected(told.error());
-            learnLanguages(corpus.languages, *told);
+            RM_ASSIGN_OR_RETURN(const auto told, languagesOf(file));
+            learnLanguages(corpus.languages, told);
             corpus.files.push_back(std::move(file));
         }
     }
@@ -144,10 +137,8 @@ Result<PairCorpus> findPairs(const std::vector<std::string>& paths, const std::s
 Result<void> harvestPairs(const PairCorpus& corpus, HarvestState& state, PairDeduplicator& seen,
                           const std::function<Result<void>(const Pair&)>& take,
                           const std::function<void(const HarvestState&)>& report) {
-    const auto pieces = cutFiles(corpus.files);
-    if (!pieces)
-        return tl::unexpected(pieces.error());
-    state.pieces += pieces->size();
+    RM_ASSIGN_OR_RETURN(const auto pieces, cutFiles(corpus.files));
+    state.pieces += pieces.size();
     const auto use = [&](size_t, Result<PairHarvest> read) -> Result<void> {
         if (!read)
             return tl::unexpected(read.error());
@@ -166,8 +157,8 @@ Result<void> harvestPairs(const PairCorpus& corpus, HarvestState& state, PairDed
         return {};
     };
     return inOrder(
-        pieces->size(), std::max(1u, std::thread::hardware_concurrency()),
-        [&](size_t i) { return readPairs((*pieces)[i]); }, use);
+        pieces.size(), std::max(1u, std::thread::hardware_concurrency()),
+        [&](size_t i) { return readPairs(pieces[i]); }, use);
 }
 
 Result<void> checkBad(const HarvestState& state, double maxBad, const std::string& setting) {

@@ -2,6 +2,7 @@
 #include "trainer/train/workloads/translation/pairs/pair_data.h"
 
 #include "shared/io/file.h"
+#include "shared/return_if_error.h"
 #include "trainer/train/data/in_order.h"
 #include "trainer/train/dist/agree.h"
 
@@ -29,15 +30,11 @@ struct Corpora {
 };
 
 Result<Corpora> findCorpora(const RunSpec::Data& data) {
-    auto train = findPairs(data.train, {});
-    if (!train)
-        return tl::unexpected(train.error());
+    RM_ASSIGN_OR_RETURN(auto train, findPairs(data.train, {}));
     if (data.validation.empty())
-        return Corpora{std::move(*train), {}};
-    auto validation = findPairs(data.validation, {});
-    if (!validation)
-        return tl::unexpected(validation.error());
-    return Corpora{std::move(*train), std::move(*validation)};
+        return Corpora{std::move(train), {}};
+    RM_ASSIGN_OR_RETURN(auto validation, findPairs(data.validation, {}));
+    return Corpora{std::move(train), std::move(validation)};
 }
 
 /// The cache key of the texts.
@@ -72,27 +69,23 @@ Result<HarvestState> writeTexts(const Corpora& corpora, const RunSpec::Data& dat
                                 const Names& names) {
     const PairLanguages& languages = corpora.train.languages;
     const PairFileInfo info{1, 0, 0, languages.source, languages.target};
-    auto train = PairFileWriter::create(names.train, info);
-    if (!train)
-        return tl::unexpected(train.error());
-    auto validation = PairFileWriter::create(names.validation, info);
-    if (!validation)
-        return tl::unexpected(validation.error());
+    RM_ASSIGN_OR_RETURN(auto train, PairFileWriter::create(names.train, info));
+    RM_ASSIGN_OR_RETURN(auto validation, PairFileWriter::create(names.validation, info));
     HarvestState state;
     PairDeduplicator seen; // validation first, so that training never sees its pairs
     const double share = data.validation.empty() ? data.validationShare : 0;
     const auto done =
         harvestPairs(corpora.validation, state, seen,
-                     [&](const Pair& pair) { return validation->append(pair.source, pair.target); })
+                     [&](const Pair& pair) { return validation.append(pair.source, pair.target); })
             .and_then([&] {
                 return harvestPairs(corpora.train, state, seen, [&](const Pair& pair) {
-                    PairFileWriter& into = shareOf(pair.source) < share ? *validation : *train;
+                    PairFileWriter& into = shareOf(pair.source) < share ? validation : train;
                     return into.append(pair.source, pair.target);
                 });
             })
             .and_then([&] { return checkBad(state, data.maxBad, "data.max_bad"); })
-            .and_then([&] { return validation->finish(); })
-            .and_then([&] { return train->finish(); }); // last: if it exists, both do
+            .and_then([&] { return validation.finish(); })
+            .and_then([&] { return train.finish(); }); // last: if it exists, both do
     if (!done)
         return tl::unexpected(done.error());
     return state;
@@ -111,26 +104,19 @@ void noteBad(const HarvestState& state, PairData& into) {
 /// Makes sure that the texts are in `cacheDir` and returns their key.
 Result<std::string> cacheTexts(const RunSpec::Data& data, const std::string& cacheDir,
                                PairData& into) {
-    const auto corpora = findCorpora(data);
-    if (!corpora)
-        return tl::unexpected(corpora.error());
-    const auto key = contentKey(*corpora, data);
+    RM_ASSIGN_OR_RETURN(const auto corpora, findCorpora(data));
+    const auto key = contentKey(corpora, data);
     if (!key || exists(Names(cacheDir, *key).train))
         return key;
-    if (const auto made = makeFolders(cacheDir); !made)
-        return tl::unexpected(made.error());
-    const auto state = writeTexts(*corpora, data, Names(cacheDir, *key));
-    if (!state)
-        return tl::unexpected(state.error());
-    noteBad(*state, into);
+    RM_RETURN_IF_ERROR(makeFolders(cacheDir));
+    RM_ASSIGN_OR_RETURN(const auto state, writeTexts(corpora, data, Names(cacheDir, *key)));
+    noteBad(state, into);
     return key;
 }
 
 Result<std::string> learnOn(const std::string& texts, const RunSpec& spec) {
-    const auto file = PairFile::open(texts);
-    if (!file)
-        return tl::unexpected(file.error());
-    return learnPairTokenizer(*file, spec.data.vocabSize, spec.model.shareEmbeddings)
+    RM_ASSIGN_OR_RETURN(const auto file, PairFile::open(texts));
+    return learnPairTokenizer(file, spec.data.vocabSize, spec.model.shareEmbeddings)
         .map([](const PairTokenizer& tokenizer) { return tokenizer.serialized(); });
 }
 
@@ -157,14 +143,12 @@ Result<void> writeIds(const PairFile& texts, const PairTokenizer& tokenizer, int
     info.itemBytes = largest <= 65536 ? 2 : 4;
     info.sourceVocab = tokenizer.sourceVocab();
     info.targetVocab = tokenizer.targetVocab();
-    auto writer = PairFileWriter::create(path, info);
-    if (!writer)
-        return tl::unexpected(writer.error());
+    RM_ASSIGN_OR_RETURN(auto writer, PairFileWriter::create(path, info));
     const auto limit = static_cast<size_t>(context);
     const auto write = [&](size_t, const std::vector<Encoded>& piece) -> Result<void> {
         for (const Encoded& pair : piece)
             if (pair.source.size() <= limit && pair.target.size() <= limit)
-                if (const auto done = writer->append(pair.source, pair.target); !done)
+                if (const auto done = writer.append(pair.source, pair.target); !done)
                     return done;
         return {};
     };
@@ -175,7 +159,7 @@ Result<void> writeIds(const PairFile& texts, const PairTokenizer& tokenizer, int
                    return encodePiece(texts, tokenizer, static_cast<int64_t>(i) * kPairsAPiece);
                },
                write)
-        .and_then([&] { return writer->finish(); });
+        .and_then([&] { return writer.finish(); });
 }
 
 std::string idsFile(const std::string& cacheDir, const std::string& key) {
@@ -189,10 +173,8 @@ Result<std::string> cacheIds(const std::string& textsKey, const std::string& cac
         hashOf(textsKey + "\n" + tokenizer.serialized() + "\n" + std::to_string(context));
     if (exists(idsFile(cacheDir, key)))
         return key;
-    const auto texts = PairFile::open(Names(cacheDir, textsKey).train);
-    if (!texts)
-        return tl::unexpected(texts.error());
-    return writeIds(*texts, tokenizer, context, idsFile(cacheDir, key)).map([&] { return key; });
+    RM_ASSIGN_OR_RETURN(const auto texts, PairFile::open(Names(cacheDir, textsKey).train));
+    return writeIds(texts, tokenizer, context, idsFile(cacheDir, key)).map([&] { return key; });
 }
 
 Result<void> noteLong(PairData& data, int64_t texts, int64_t context) {
@@ -232,25 +214,17 @@ Result<PairData> preparePairData(const RunSpec& spec, const std::string& cacheDi
     Result<std::string> mine;
     if (makesCache)
         mine = cacheTexts(spec.data, cacheDir, data);
-    const auto key = agreeAcrossNodes(world, mine, kWhat);
-    if (!key)
-        return tl::unexpected(key.error());
-    const Names names(cacheDir, *key);
+    RM_ASSIGN_OR_RETURN(const auto key, agreeAcrossNodes(world, mine, kWhat));
+    const Names names(cacheDir, key);
     if (world.isFirst())
         mine = tokenizer.empty() ? learnOn(names.train, spec) : tokenizer;
-    const auto model = agreeOnFirst(world, mine);
-    if (!model)
-        return tl::unexpected(model.error());
-    auto loaded = PairTokenizer::parse(*model);
-    if (!loaded)
-        return tl::unexpected(loaded.error());
-    data.tokenizer = std::move(*loaded);
+    RM_ASSIGN_OR_RETURN(const auto model, agreeOnFirst(world, mine));
+    RM_ASSIGN_OR_RETURN(auto loaded, PairTokenizer::parse(model));
+    data.tokenizer = std::move(loaded);
     if (makesCache)
-        mine = cacheIds(*key, cacheDir, data.tokenizer, spec.model.context);
-    const auto ids = agreeAcrossNodes(world, mine, kWhat);
-    if (!ids)
-        return tl::unexpected(ids.error());
-    return openShards(data, names, idsFile(cacheDir, *ids), spec.model.context).map([&] {
+        mine = cacheIds(key, cacheDir, data.tokenizer, spec.model.context);
+    RM_ASSIGN_OR_RETURN(const auto ids, agreeAcrossNodes(world, mine, kWhat));
+    return openShards(data, names, idsFile(cacheDir, ids), spec.model.context).map([&] {
         return std::move(data);
     });
 }

@@ -3,6 +3,7 @@
 
 #include "shared/io/bytes.h"
 #include "shared/io/descriptor.h"
+#include "shared/return_if_error.h"
 #include "trainer/train/workloads/translation/pairs/pair_header.h"
 
 #include <fcntl.h>
@@ -162,12 +163,9 @@ struct PairFile::Impl {
 Result<PairFile> PairFile::open(const std::string& path) {
     auto impl = std::make_shared<Impl>();
     impl->path = path;
-    if (const auto mapped = mapFile(path, impl->mapping); !mapped)
-        return tl::unexpected(mapped.error());
-    auto view = parsePairFile(impl->mapping.bytes(), path);
-    if (!view)
-        return tl::unexpected(view.error());
-    impl->view = std::move(*view);
+    RM_RETURN_IF_ERROR(mapFile(path, impl->mapping));
+    RM_ASSIGN_OR_RETURN(auto view, parsePairFile(impl->mapping.bytes(), path));
+    impl->view = std::move(view);
     PairFile file;
     file.m_impl = std::move(impl);
     return file;

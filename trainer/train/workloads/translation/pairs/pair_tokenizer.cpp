@@ -2,6 +2,7 @@
 #include "trainer/train/workloads/translation/pairs/pair_tokenizer.h"
 
 #include "shared/io/json.h"
+#include "shared/return_if_error.h"
 
 #include <sentencepiece_processor.h>
 
@@ -37,8 +38,7 @@ Result<PairTokenizer> PairTokenizer::load(const std::string& source, const std::
     for (const auto& [member, model] :
          {std::pair(&tokenizer.m_source, &source), {&tokenizer.m_target, &target}}) {
         auto vocabulary = std::make_shared<Vocabulary>();
-        if (const auto loaded = vocabulary->load(*model); !loaded)
-            return tl::unexpected(loaded.error());
+        RM_RETURN_IF_ERROR(vocabulary->load(*model));
         *member = std::move(vocabulary);
     }
     if (source == target)

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "shared/return_if_error.h"
 #include "trainer/train/prepare/prepare.h"
 #include "trainer/train/prepare/progress_line.h"
 #include "trainer/train/workloads/translation/pairs/pair_corpus.h"
@@ -52,13 +53,9 @@ void report(const PrepareOptions& options, const PairCorpus& corpus, const Harve
 } // namespace
 
 Result<void> preparePairs(const PrepareOptions& options) {
-    const auto corpus = findInputs(options);
-    if (!corpus)
-        return tl::unexpected(corpus.error());
-    const PairFileInfo info{1, 0, 0, corpus->languages.source, corpus->languages.target};
-    auto writer = PairFileWriter::create(options.out, info);
-    if (!writer)
-        return tl::unexpected(writer.error());
+    RM_ASSIGN_OR_RETURN(const auto corpus, findInputs(options));
+    const PairFileInfo info{1, 0, 0, corpus.languages.source, corpus.languages.target};
+    RM_ASSIGN_OR_RETURN(auto writer, PairFileWriter::create(options.out, info));
     HarvestState state;
     PairDeduplicator seen;
     double seconds = 0;
@@ -66,16 +63,16 @@ Result<void> preparePairs(const PrepareOptions& options) {
         ProgressLine progress;
         const auto done =
             harvestPairs(
-                *corpus, state, seen,
-                [&](const Pair& pair) { return writer->append(pair.source, pair.target); },
+                corpus, state, seen,
+                [&](const Pair& pair) { return writer.append(pair.source, pair.target); },
                 [&](const HarvestState& now) { progress.show(howFar(now)); })
                 .and_then([&] { return checkBad(state, options.maxBad, "--max-bad"); })
-                .and_then([&] { return writer->finish(); });
+                .and_then([&] { return writer.finish(); });
         if (!done)
             return done;
         seconds = progress.seconds();
     }
-    report(options, *corpus, state, seconds);
+    report(options, corpus, state, seconds);
     return {};
 }
 
