@@ -44,15 +44,6 @@ const char* severityName(Severity severity) {
     return "info";
 }
 
-Json reportJson(const NodeReport& report) {
-    Json gpus = Json::array();
-    for (const GpuReport& gpu : report.gpus)
-        gpus.push_back({{"name", gpu.name}, {"memory_bytes", gpu.memoryBytes}});
-    return {{"os", report.os},         {"glibc", report.glibc},
-            {"cores", report.cores},   {"memory_bytes", report.memoryBytes},
-            {"driver", report.driver}, {"gpus", gpus}};
-}
-
 } // namespace
 
 Json toJson(const RunSummary& run) {
@@ -170,7 +161,7 @@ Json toJson(const NodeCheck& check) {
         rows.push_back(
             {{"verdict", verdictName(row.verdict)}, {"title", row.title}, {"detail", row.detail}});
     Json out = {{"name", check.node}, {"ready", check.ready}, {"rows", rows}};
-    out["report"] = check.report ? reportJson(*check.report) : Json(nullptr);
+    out["report"] = check.report ? Json::parse(rm::toJson(*check.report)) : Json(nullptr);
     return out;
 }
 

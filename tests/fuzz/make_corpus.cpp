@@ -75,6 +75,10 @@ void addTexts(Corpus& corpus) {
     corpus.add("spec", "mistakes", "seed = 1.5\n[optimiser]\nlrr = 'x'\n[[data]]\ntrain = [1]\n");
     corpus.add("node_plan", "whole", toToml(example::plan()));
     corpus.add("node_plan", "impossible", "run_id = 'a'\nworld_size = 9223372036854775807\n");
+    corpus.add("node_report", "whole", toJson(example::nodeReport()));
+    corpus.add("node_report", "empty", toJson(NodeReport{}));
+    corpus.add("node_report", "mistakes",
+               std::string(R"({"cores":1e300,"gpus":[{"memory_bytes":-1},[]],"at_logout":"x"})"));
     corpus.add("manifest", "whole", toJson(example::manifest()));
     corpus.add("manifest", "newer", std::string("{\"version\":2}"));
 }

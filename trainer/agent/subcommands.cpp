@@ -40,7 +40,7 @@ Result<void> version(const Arguments&) {
 }
 
 Result<void> probe(const Arguments&) {
-    return print(probeNode(Folders::fromEnvironment(), SysRoot{}, *openNvmlGpus()));
+    return print(toJson(probeNode(Folders::fromEnvironment(), SysRoot{}, *openNvmlGpus())) + "\n");
 }
 
 Result<void> paths(const Arguments&) {

@@ -22,80 +22,6 @@ Result<json> parseAnswer(const std::string& text, const std::string& what) {
     return answer;
 }
 
-GpuReport gpuFrom(const json& j) {
-    return {j.value("name", ""), j.value("memory_bytes", int64_t{0}), j.value("uuid", ""),
-            j.value("free_bytes", int64_t{0})};
-}
-
-InterfaceReport interfaceFrom(const json& j) {
-    return {j.value("name", ""), j.value("address", ""), j.value("prefix", 0), j.value("up", true),
-            j.value("speed_mbit", int64_t{-1})};
-}
-
-DiskReport diskFrom(const json& j) {
-    return {j.value("path", ""), j.value("file_system", ""), j.value("total_bytes", int64_t{0}),
-            j.value("free_bytes", int64_t{0})};
-}
-
-template <class T>
-std::vector<T> listFrom(const json& j, const char* key, T (*convert)(const json&)) {
-    std::vector<T> out;
-    if (!j.contains(key))
-        return out;
-    for (const json& item : j.at(key))
-        out.push_back(convert(item));
-    return out;
-}
-
-NodeReport reportFrom(const json& j) {
-    NodeReport report;
-    report.os = j.value("os", "");
-    report.kernel = j.value("kernel", "");
-    report.glibc = j.value("glibc", "");
-    report.cpuModel = j.value("cpu_model", "");
-    report.cores = j.value("cores", 0);
-    report.memoryBytes = j.value("memory_bytes", int64_t{0});
-    report.freeMemoryBytes = j.value("memory_free_bytes", int64_t{0});
-    report.driver = j.value("driver", "");
-    report.gpus = listFrom<GpuReport>(j, "gpus", gpuFrom);
-    report.interfaces = listFrom<InterfaceReport>(j, "interfaces", interfaceFrom);
-    report.disks = listFrom<DiskReport>(j, "disks", diskFrom);
-    report.home = j.value("home", "");
-    report.stateDir = j.value("state_dir", "");
-    report.wallNs = j.value("wall_ns", int64_t{0});
-    return report;
-}
-
-json jsonOf(const GpuReport& gpu) {
-    return {{"name", gpu.name},
-            {"memory_bytes", gpu.memoryBytes},
-            {"uuid", gpu.uuid},
-            {"free_bytes", gpu.freeBytes}};
-}
-
-json jsonOf(const InterfaceReport& interface) {
-    return {{"name", interface.name},
-            {"address", interface.address},
-            {"prefix", interface.prefix},
-            {"up", interface.up},
-            {"speed_mbit", interface.speedMbit}};
-}
-
-json jsonOf(const DiskReport& disk) {
-    return {{"path", disk.path},
-            {"file_system", disk.fileSystem},
-            {"total_bytes", disk.totalBytes},
-            {"free_bytes", disk.freeBytes}};
-}
-
-template <class T>
-json listOf(const std::vector<T>& items) {
-    json out = json::array();
-    for (const T& item : items)
-        out.push_back(jsonOf(item));
-    return out;
-}
-
 DialAnswer dialAnswerFrom(const std::string& address, const json& j) {
     return {address, j.value("reached", false), j.value("interface", ""),
             j.value("microseconds", int64_t{-1}), j.value("error", "")};
@@ -131,37 +57,6 @@ Result<std::string> readLine(HostProcess& process, std::chrono::milliseconds tim
 }
 
 } // namespace
-
-Result<NodeReport> parseNodeReport(const std::string& text) {
-    const auto answer = parseAnswer(text, "probe");
-    if (!answer)
-        return tl::unexpected<Error>(answer.error());
-    // A field of another type throws inside nlohmann; nothing of it leaves this function.
-    try {
-        return reportFrom(*answer);
-    } catch (const json::exception& e) {
-        return fail(ErrorCode::kCorrupt, std::string("probe: ") + e.what());
-    }
-}
-
-std::string toJson(const NodeReport& report) {
-    const json out = {{"os", report.os},
-                      {"kernel", report.kernel},
-                      {"glibc", report.glibc},
-                      {"cpu_model", report.cpuModel},
-                      {"cores", report.cores},
-                      {"memory_bytes", report.memoryBytes},
-                      {"memory_free_bytes", report.freeMemoryBytes},
-                      {"driver", report.driver},
-                      {"gpus", listOf(report.gpus)},
-                      {"interfaces", listOf(report.interfaces)},
-                      {"disks", listOf(report.disks)},
-                      {"home", report.home},
-                      {"state_dir", report.stateDir},
-                      {"wall_ns", report.wallNs}};
-    // A path that a node reported need not be UTF-8.
-    return out.dump(-1, ' ', false, json::error_handler_t::replace);
-}
 
 Result<std::vector<DialAnswer>> parseDialAnswers(const std::string& text,
                                                  const std::vector<std::string>& addresses) {

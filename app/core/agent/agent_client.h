@@ -15,10 +15,6 @@ namespace rm {
 
 Result<NodeReport> probeNode(HostSession& session, const std::string& agent, std::stop_token stop);
 
-/// JSON of `ringmaster-agent probe`. kCorrupt: not such a text.
-Result<NodeReport> parseNodeReport(const std::string& json);
-std::string toJson(const NodeReport& report);
-
 /// A path on a node that a rank could not read.
 struct UnreadablePath {
     std::string path;

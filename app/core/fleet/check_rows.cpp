@@ -124,14 +124,35 @@ CheckRow networkRow(const NodeReport& report) {
     return {Verdict::kGood, "Network", words};
 }
 
+CheckRow logoutRow(const NodeReport& report) {
+    const std::string& user = report.user;
+    switch (report.atLogout) {
+    case AtLogout::kEndWithSession:
+        return {Verdict::kWarning, "Logout",
+                "a run ends there when " + user +
+                    " logs out, as when the connection is closed: systemd-logind kills what is "
+                    "left behind; as root add \"KillExcludeUsers=" +
+                    user +
+                    "\" to [Login] in /etc/systemd/logind.conf, then run systemctl restart "
+                    "systemd-logind"};
+    case AtLogout::kEndWithUserManager:
+        return {Verdict::kWarning, "Logout",
+                "a run ends there with the last login of " + user +
+                    ", as it belongs to the user's own systemd; run loginctl enable-linger " +
+                    user};
+    case AtLogout::kUnknown:
+        return {Verdict::kGood, "Logout", "what happens to a run at a logout was not found out"};
+    case AtLogout::kGoOn:
+        break;
+    }
+    return {Verdict::kGood, "Logout", "a run goes on when " + user + " logs out"};
+}
+
 } // namespace
 
 std::vector<CheckRow> rowsOf(const NodeReport& report, int64_t aheadNs, int64_t uncertainNs) {
-    return {systemRow(report),
-            machineRow(report),
-            gpuRow(report),
-            diskRow(report),
-            clockRow(aheadNs, uncertainNs),
+    return {systemRow(report), machineRow(report), gpuRow(report),
+            diskRow(report),   logoutRow(report),  clockRow(aheadNs, uncertainNs),
             networkRow(report)};
 }
 

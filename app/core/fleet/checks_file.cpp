@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/fleet/checks_file.h"
 
-#include "app/core/agent/agent_client.h"
-
 #include <nlohmann/json.hpp>
 
 #include <algorithm>

@@ -115,6 +115,17 @@ constexpr bool isKnown(ConnectFailure::Need need) {
     return false;
 }
 
+constexpr bool isKnown(AtLogout what) {
+    switch (what) {
+    case AtLogout::kUnknown:
+    case AtLogout::kGoOn:
+    case AtLogout::kEndWithSession:
+    case AtLogout::kEndWithUserManager:
+        return true;
+    }
+    return false;
+}
+
 template <Like<Error> T>
 auto membersOf(T& value) {
     auto& [code, message] = value;
@@ -184,9 +195,9 @@ auto membersOf(T& value) {
 template <Like<NodeReport> T>
 auto membersOf(T& value) {
     auto& [os, kernel, glibc, cpuModel, cores, memoryBytes, freeMemoryBytes, driver, gpus,
-           interfaces, disks, home, stateDir, wallNs] = value;
+           interfaces, disks, home, stateDir, wallNs, user, atLogout] = value;
     return std::tie(os, kernel, glibc, cpuModel, cores, memoryBytes, freeMemoryBytes, driver, gpus,
-                    interfaces, disks, home, stateDir, wallNs);
+                    interfaces, disks, home, stateDir, wallNs, user, atLogout);
 }
 
 template <Like<CheckRow> T>

@@ -16,7 +16,7 @@ GPU_TEST(nvml, driverNamesTheDevice) {
     require(!gpus->driver().empty(), "NVML knows no version of the driver");
     const auto index = deviceOfRank(*gpus, "", 0);
     require(index.has_value(), "rank 0 has no device");
-    const GpuInfo& info = gpus->list()[*index];
+    const GpuReport& info = gpus->list()[*index];
     require(info.name == device.plugin->deviceName(), info.name + " is another device");
     require(info.memoryBytes >= device.plugin->memory().total, "NVML sees less memory than CUDA");
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trainer/agent/net/reach.h"
 #include "trainer/agent/net/socket_address.h"
+#include "trainer/agent/probe/logout.h"
 #include "trainer/agent/probe/machine.h"
 #include "trainer/agent/probe/paths.h"
 #include "trainer/agent/probe/probe.h"
@@ -42,9 +43,9 @@ private:
 };
 
 struct NoGpus : Gpus {
-    std::vector<GpuInfo> none;
+    std::vector<GpuReport> none;
     std::string driver() const override { return {}; }
-    const std::vector<GpuInfo>& list() const override { return none; }
+    const std::vector<GpuReport>& list() const override { return none; }
     GpuReading read(size_t) const override { return {}; }
 };
 
@@ -81,10 +82,8 @@ private Q_SLOTS:
         fake.put("/etc/os-release", "NAME=x\nPRETTY_NAME=\"Debian GNU/Linux 12 (bookworm)\"\n");
         fake.put("/proc/cpuinfo", "processor\t: 0\nmodel name\t: EPYC: 9 \nprocessor\t: 1\n");
         fake.put("/proc/meminfo", "MemTotal:       24684084 kB\nMemFree: 1 kB\n");
-        fake.put("/etc/systemd/logind.conf", "[Login]\n#KillUserProcesses=no\n"
-                                             "KillUserProcesses=yes\n");
         QCOMPARE(readMachine(fake.root()), (Machine{"Debian GNU/Linux 12 (bookworm)", "EPYC: 9", 2,
-                                                    24684084 * INT64_C(1024), true}));
+                                                    24684084 * INT64_C(1024)}));
     }
 
     void emptyMachineIsNoError() {
@@ -129,16 +128,76 @@ private Q_SLOTS:
     void probeAnswersWhateverTheMachine() {
         FakeSysRoot fake;
         fake.put("/etc/os-release", "PRETTY_NAME=\"caf\xe9\"\n");
-        const std::string text = probeNode({"/h", "/s"}, fake.root(), NoGpus());
-        const auto report = QJsonDocument::fromJson(QByteArray::fromStdString(text)).object();
-        for (const char* key :
-             {"os", "kernel", "glibc", "cpu_model", "cores", "memory_bytes", "memory_free_bytes",
-              "driver", "gpus", "interfaces", "disks", "home", "state_dir", "wall_ns",
-              "kills_user_processes", "slurm", "agent", "wire"})
-            QVERIFY2(report.contains(key), key);
-        QCOMPARE(report["home"].toString(), QString("/h"));
-        QVERIFY(report["gpus"].toArray().isEmpty());
-        QVERIFY(!report["interfaces"].toArray().isEmpty());
+        const NodeReport report = probeNode({"/h", "/s"}, fake.root(), NoGpus());
+        QCOMPARE(report.home, std::string("/h"));
+        QCOMPARE(report.stateDir, std::string("/s"));
+        QVERIFY(!report.kernel.empty() && !report.glibc.empty() && !report.user.empty());
+        QVERIFY(report.gpus.empty() && !report.interfaces.empty() && report.wallNs > 0);
+        QVERIFY(report.atLogout == AtLogout::kUnknown);
+        const auto again = parseNodeReport(toJson(report));
+        QVERIFY2(again, again ? "" : again.error().message.c_str());
+        QCOMPARE(again->os, std::string("caf\xef\xbf\xbd"));
+        QVERIFY(again->interfaces == report.interfaces);
+    }
+
+    void logoutsAreForetold_data() {
+        using Files = QMap<QString, QByteArray>;
+        QTest::addColumn<Files>("files");
+        QTest::addColumn<AtLogout>("expected");
+        const QString group = "/proc/self/cgroup", main = "/etc/systemd/logind.conf";
+        const QByteArray session = "0::/user.slice/user-7.slice/session-3.scope\n";
+        const QByteArray old = "1:name=systemd:/user.slice/user-7.slice/session-3.scope\n";
+        const QByteArray manager = "0::/user.slice/user-7.slice/user@7.service/app.slice/x.scope\n";
+        const QByteArray kill = "[Login]\n#KillUserProcesses=no\nKillUserProcesses = yes\n";
+        const auto row = [](const char* name, const Files& files, AtLogout expected) {
+            QTest::newRow(name) << files << expected;
+        };
+        row("nothing is known", {}, AtLogout::kUnknown);
+        row("a service", {{group, "0::/system.slice/ssh.service\n"}, {main, kill}},
+            AtLogout::kGoOn);
+        row("a session", {{group, session}}, AtLogout::kGoOn);
+        row("a session is killed", {{group, session}, {main, kill}}, AtLogout::kEndWithSession);
+        row("of an older hierarchy", {{group, old}, {main, kill}}, AtLogout::kEndWithSession);
+        row("lingering does not help",
+            {{group, session}, {main, kill}, {"/var/lib/systemd/linger/me", ""}},
+            AtLogout::kEndWithSession);
+        row("another section", {{group, session}, {main, "[Other]\nKillUserProcesses=yes\n"}},
+            AtLogout::kGoOn);
+        row("the user is excluded", {{group, session}, {main, kill + "KillExcludeUsers=you me\n"}},
+            AtLogout::kGoOn);
+        row("others alone", {{group, session}, {main, kill + "KillOnlyUsers=you\n"}},
+            AtLogout::kGoOn);
+        row("the user alone", {{group, session}, {main, "[Login]\nKillOnlyUsers=me\n"}},
+            AtLogout::kEndWithSession);
+        row("a drop-in says no",
+            {{group, session},
+             {main, kill},
+             {main + ".d/50-no.conf", "[Login]\nKillUserProcesses=no\n"}},
+            AtLogout::kGoOn);
+        row("the last drop-in decides",
+            {{group, session},
+             {"/usr/lib/systemd/logind.conf.d/10.conf", "[Login]\nKillUserProcesses=no\n"},
+             {"/run/systemd/logind.conf.d/20.conf", "[Login]\nKillUserProcesses=1\n"}},
+            AtLogout::kEndWithSession);
+        row("one in /etc hides its namesake",
+            {{group, session},
+             {"/usr/lib/systemd/logind.conf.d/20.conf", "[Login]\nKillUserProcesses=yes\n"},
+             {main + ".d/20.conf", ""}},
+            AtLogout::kGoOn);
+        row("what is no drop-in", {{group, session}, {main + ".d/20.conf.bak", kill}},
+            AtLogout::kGoOn);
+        row("the user's systemd", {{group, manager}}, AtLogout::kEndWithUserManager);
+        row("the user lingers", {{group, manager}, {"/var/lib/systemd/linger/me", ""}},
+            AtLogout::kGoOn);
+    }
+    void logoutsAreForetold() {
+        using Files = QMap<QString, QByteArray>;
+        QFETCH(Files, files);
+        QFETCH(AtLogout, expected);
+        FakeSysRoot fake;
+        for (auto file = files.begin(); file != files.end(); ++file)
+            fake.put(file.key(), file.value());
+        QVERIFY(readAtLogout(fake.root(), "me") == expected);
     }
 
     void pathsAreToldApart() {
@@ -182,8 +241,8 @@ private Q_SLOTS:
     void gpusAreReadAsFarAsTheyTell() {
         const auto gpus = fakeGpus();
         QCOMPARE(gpus->driver(), std::string("580.65.06"));
-        QCOMPARE(gpus->list(), (std::vector<GpuInfo>{{"Fake H200", 1000, "GPU-aaaa", 600},
-                                                     {"Fake H200", 1000, "GPU-bbbb", 600}}));
+        QCOMPARE(gpus->list(), (std::vector<GpuReport>{{"Fake H200", 1000, "GPU-aaaa", 600},
+                                                       {"Fake H200", 1000, "GPU-bbbb", 600}}));
         QCOMPARE(*gpus->read(0).powerW, 350.5f);
         QCOMPARE(*gpus->read(0).temperatureC, 61.0f);
         QCOMPARE(*gpus->read(1).utilization, 0.75f);

@@ -38,6 +38,28 @@ std::vector<Record> records() {
     };
 }
 
+NodeReport nodeReport() {
+    NodeReport report;
+    report.os = "Debian GNU/Linux 12 (bookworm)";
+    report.kernel = "6.1.0-18-amd64";
+    report.glibc = "2.36";
+    report.cpuModel = "AMD EPYC 9";
+    report.cores = 96;
+    report.memoryBytes = 1LL << 40;
+    report.freeMemoryBytes = 1LL << 39;
+    report.driver = "580.65.06";
+    report.gpus = {{"NVIDIA H200", 150'000'000'000, "GPU-a", 149'000'000'000},
+                   {"NVIDIA H200", 150'000'000'000, "GPU-b", 0}};
+    report.interfaces = {{"lo", "127.0.0.1", 8, true, -1}, {"ens5", "fd00::1", 64, false, 100'000}};
+    report.disks = {{"/", "ext4", 2'000'000'000'000, 1'000'000'000'000}};
+    report.home = "/home/m\u00e9/.local/share/ringmaster";
+    report.stateDir = "/home/me/.local/state/ringmaster";
+    report.wallNs = 1'700'000'000'000'000'001;
+    report.user = "me";
+    report.atLogout = AtLogout::kEndWithUserManager;
+    return report;
+}
+
 Command command() {
     return {"0b0e7e1c-8f5a-4d53-9f0c-000000000001",
             CommandKind::kSet,

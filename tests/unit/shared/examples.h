@@ -6,6 +6,7 @@
 #include "shared/spec/node_plan.h"
 #include "shared/spec/run_spec.h"
 #include "shared/wire/messages.h"
+#include "shared/wire/node_report.h"
 #include "shared/wire/receive.h"
 
 #include <cstddef>
@@ -22,6 +23,7 @@ std::vector<Transfer> transfers();
 RunSpec spec();
 NodePlan plan();
 Manifest manifest();
+NodeReport nodeReport();
 Command command();
 
 /// The values above as whole files.

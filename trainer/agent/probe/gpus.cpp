@@ -51,12 +51,12 @@ public:
     }
 
     std::string driver() const override { return m_driver; }
-    const std::vector<GpuInfo>& list() const override { return m_list; }
+    const std::vector<GpuReport>& list() const override { return m_list; }
     GpuReading read(size_t index) const override;
 
 private:
     void enumerate();
-    GpuInfo describe(nvml::Device device) const;
+    GpuReport describe(nvml::Device device) const;
     std::string text(const char* function, nvml::Device device) const;
 
     Library m_library;
@@ -67,7 +67,7 @@ private:
     bool m_isUp = false;
     std::string m_driver;
     std::vector<nvml::Device> m_devices;
-    std::vector<GpuInfo> m_list;
+    std::vector<GpuReport> m_list;
 };
 
 void NvmlGpus::enumerate() {
@@ -89,8 +89,8 @@ void NvmlGpus::enumerate() {
     }
 }
 
-GpuInfo NvmlGpus::describe(nvml::Device device) const {
-    GpuInfo info{text("nvmlDeviceGetName", device), 0, text("nvmlDeviceGetUUID", device)};
+GpuReport NvmlGpus::describe(nvml::Device device) const {
+    GpuReport info{text("nvmlDeviceGetName", device), 0, text("nvmlDeviceGetUUID", device)};
     nvml::Memory memory = {};
     if (m_memory && m_memory(device, &memory) == 0) {
         info.memoryBytes = static_cast<int64_t>(memory.total);
@@ -141,7 +141,7 @@ std::optional<size_t> deviceOfRank(const Gpus& gpus, const std::string& visibleD
         if (index >= names.size())
             return std::nullopt;
         const std::string& name = names[index];
-        const auto isNamed = [&name](const GpuInfo& gpu) { return gpu.uuid.starts_with(name); };
+        const auto isNamed = [&name](const GpuReport& gpu) { return gpu.uuid.starts_with(name); };
         const auto parsed = std::from_chars(name.data(), name.data() + name.size(), index);
         if (parsed.ec != std::errc() || parsed.ptr != name.data() + name.size())
             index =

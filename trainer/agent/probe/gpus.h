@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstdint>
+#include "shared/wire/node_report.h"
+
 #include <memory>
 #include <optional>
 #include <string>
@@ -17,20 +18,12 @@ struct GpuReading {
     std::optional<float> temperatureC;
 };
 
-struct GpuInfo {
-    std::string name;
-    int64_t memoryBytes = 0;
-    std::string uuid;
-    int64_t freeBytes = 0; ///< when it was found
-    bool operator==(const GpuInfo&) const = default;
-};
-
 /// The node's GPUs. A node without any, or without a driver, is an empty list.
 class Gpus {
 public:
     virtual ~Gpus() = default;
     virtual std::string driver() const = 0; ///< version, empty: none
-    virtual const std::vector<GpuInfo>& list() const = 0;
+    virtual const std::vector<GpuReport>& list() const = 0;
     virtual GpuReading read(size_t index) const = 0;
 };
 

@@ -128,13 +128,11 @@ Machine readMachine(const SysRoot& root) {
     machine.cpuModel = readCpuModel(root, cpuinfo);
     machine.cores = countCores(cpuinfo);
     machine.memoryBytes = readMemory(root);
-    machine.killsUserProcesses =
-        valueOf(root.text("/etc/systemd/logind.conf"), "KillUserProcesses", '=') == "yes";
     return machine;
 }
 
-std::vector<NetInterface> readInterfaces(const SysRoot& root) {
-    std::vector<NetInterface> found;
+std::vector<InterfaceReport> readInterfaces(const SysRoot& root) {
+    std::vector<InterfaceReport> found;
     ifaddrs* list = nullptr;
     if (::getifaddrs(&list) != 0)
         return found;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "shared/wire/node_report.h"
 #include "trainer/agent/probe/sys_root.h"
 
 #include <cstdint>
@@ -16,21 +17,12 @@ struct Machine {
     std::string cpuModel;
     int cores = 0;
     int64_t memoryBytes = 0;
-    bool killsUserProcesses = false; ///< logind ends what a login leaves behind
     bool operator==(const Machine&) const = default;
 };
 Machine readMachine(const SysRoot& root);
 
-struct NetInterface {
-    std::string name;
-    std::string address; ///< IPv4, or IPv6 without zone
-    int prefix = 0;
-    bool up = true;
-    int64_t speedMbit = -1; ///< -1: unknown
-    bool operator==(const NetInterface&) const = default;
-};
 /// Of this machine (getifaddrs), one entry an address; speeds from `root`.
-std::vector<NetInterface> readInterfaces(const SysRoot& root);
+std::vector<InterfaceReport> readInterfaces(const SysRoot& root);
 /// /sys/class/net/NAME/speed; -1 where the driver says nothing sensible.
 int64_t readSpeedMbit(const SysRoot& root, const std::string& name);
 

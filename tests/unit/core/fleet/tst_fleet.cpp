@@ -44,6 +44,8 @@ private Q_SLOTS:
     void clockSkewIsJudgedWithinItsUncertainty();
     void diskOfTheHomeIsJudged();
     void oldDriverIsBad();
+    void aLogoutThatEndsRunsIsToldWithItsCure();
+    void checksOfEarlierReleasesAreRead();
     void withoutKeyringNothingIsKept();
     void pathsFollowTheEnvironment();
 
@@ -80,6 +82,8 @@ NodeReport soundReport() {
     report.interfaces = {{"lo", "127.0.0.1", 8, true, -1}, {"ens5", "10.0.0.2", 24, true, 10000}};
     report.disks = {{"/", "ext4", 100LL << 30, 50LL << 30}};
     report.home = "/home/me/.local/share/ringmaster";
+    report.user = "me";
+    report.atLogout = AtLogout::kGoOn;
     return report;
 }
 
@@ -341,7 +345,7 @@ void FleetTest::missingConfigHasNoAliases() {
 
 void FleetTest::reportIsJudged() {
     const auto rows = rowsOf(soundReport(), 0, 1'000'000);
-    QCOMPARE(rows.size(), size_t{6});
+    QCOMPARE(rows.size(), size_t{7});
     for (const CheckRow& row : rows)
         QVERIFY2(row.verdict == CheckRow::Verdict::kGood, row.title.c_str());
     QCOMPARE(rowOf(rows, "Network")->detail, std::string("ens5 10.0.0.2/24, 10000 Mbit/s"));
@@ -377,6 +381,53 @@ void FleetTest::oldDriverIsBad() {
              std::string("2 x NVIDIA H200, 140.0 GiB; driver 580.65.06"));
     report.driver = "550.54";
     QVERIFY(rowOf(rowsOf(report, 0, 0), "GPUs and driver")->verdict == CheckRow::Verdict::kBad);
+}
+
+void FleetTest::aLogoutThatEndsRunsIsToldWithItsCure() {
+    NodeReport report = soundReport();
+    const auto row = [&report] { return *rowOf(rowsOf(report, 0, 0), "Logout"); };
+    QCOMPARE(row().detail, std::string("a run goes on when me logs out"));
+    report.atLogout = AtLogout::kEndWithUserManager;
+    QVERIFY(row().verdict == CheckRow::Verdict::kWarning);
+    QVERIFY(row().detail.ends_with("run loginctl enable-linger me"));
+    report.atLogout = AtLogout::kEndWithSession;
+    QVERIFY(row().verdict == CheckRow::Verdict::kWarning);
+    // Lingering does not keep systemd-logind from killing what is in a session.
+    QVERIFY(row().detail.find("KillExcludeUsers=me") != std::string::npos);
+    QVERIFY(row().detail.find("linger") == std::string::npos);
+}
+
+/// A checks.json as it was written before reports said who ranks belong to.
+void FleetTest::checksOfEarlierReleasesAreRead() {
+    const std::string text =
+        R"({"a":{"version":1,"reached_by":"me@gpu-box.example:2222 )"
+        R"(~/.ssh/with \"quotes\" and space","checked_ns":77,"ready":true,"round_trip_us":420,)"
+        R"("rows":[[0,"Disk","50 GiB free"]],"report":{"cores":8,"cpu_model":"Some CPU",)"
+        R"("disks":[{"file_system":"ext4","free_bytes":50,"path":"/","total_bytes":100}],)"
+        R"("driver":"580.65.06","glibc":"2.36","gpus":[{"free_bytes":5,"memory_bytes":10,)"
+        R"("name":"NVIDIA H200","uuid":"GPU-1"}],"home":"/home/me","interfaces":[{"address":)"
+        R"("10.0.0.7","name":"ens5","prefix":24,"speed_mbit":1000,"up":true}],"kernel":"6.1",)"
+        R"("memory_bytes":64,"memory_free_bytes":32,"os":"Debian","state_dir":"/s","wall_ns":5}}})";
+    const auto kept = parseChecks(text, {sample("a")});
+    QCOMPARE(kept.size(), size_t{1});
+    QVERIFY(kept[0].report.has_value());
+    NodeReport wanted;
+    wanted.os = "Debian";
+    wanted.kernel = "6.1";
+    wanted.glibc = "2.36";
+    wanted.cpuModel = "Some CPU";
+    wanted.cores = 8;
+    wanted.memoryBytes = 64;
+    wanted.freeMemoryBytes = 32;
+    wanted.driver = "580.65.06";
+    wanted.gpus = {{"NVIDIA H200", 10, "GPU-1", 5}};
+    wanted.interfaces = {{"ens5", "10.0.0.7", 24, true, 1000}};
+    wanted.disks = {{"/", "ext4", 100, 50}};
+    wanted.home = "/home/me";
+    wanted.stateDir = "/s";
+    wanted.wallNs = 5;
+    QVERIFY(*kept[0].report == wanted);
+    QVERIFY(wanted.atLogout == AtLogout::kUnknown);
 }
 
 void FleetTest::withoutKeyringNothingIsKept() {

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "app/core/agent/agent_client.h"
 #include "app/core/launch/plan.h"
 
 #include <QTest>
@@ -33,8 +32,6 @@ private Q_SLOTS:
     void stagedDataReplacesPaths();
     void newIdsAreValidAndDiffer_data();
     void newIdsAreValidAndDiffer();
-    void hostileProbeAnswersAreErrors_data();
-    void hostileProbeAnswersAreErrors();
 };
 
 void TestPlan::ranksAreNumberedNodeByNode() {
@@ -143,22 +140,6 @@ void TestPlan::newIdsAreValidAndDiffer() {
     const std::string first = newRunId(name.toStdString());
     QVERIFY2(isValidRunId(first), first.c_str());
     QVERIFY(first != newRunId(name.toStdString()));
-}
-
-void TestPlan::hostileProbeAnswersAreErrors_data() {
-    QTest::addColumn<QByteArray>("answer");
-    QTest::newRow("empty") << QByteArray();
-    QTest::newRow("no JSON") << QByteArray("Welcome to Ubuntu\n{}");
-    QTest::newRow("wrong type") << QByteArray(R"({"cores": "many"})");
-    QTest::newRow("list of wrong type") << QByteArray(R"({"gpus": [1, 2]})");
-    QTest::newRow("not an object") << QByteArray("[1]");
-}
-
-void TestPlan::hostileProbeAnswersAreErrors() {
-    QFETCH(QByteArray, answer);
-    const auto report = parseNodeReport(answer.toStdString());
-    QVERIFY(!report);
-    QCOMPARE(report.error().code, ErrorCode::kCorrupt);
 }
 
 QTEST_GUILESS_MAIN(TestPlan)

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "shared/wire/node_report.h"
+
+#include "tests/fuzz/fuzz.h"
+
+using namespace rm;
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+    const auto report = parseNodeReport(std::string(fuzz::text(data, size)));
+    if (!report)
+        return 0;
+    const auto again = parseNodeReport(toJson(*report));
+    RM_HOLDS(again.has_value() && *again == *report);
+    return 0;
+}
