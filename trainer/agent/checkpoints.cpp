@@ -10,7 +10,6 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <cmath>
 #include <filesystem>
 
 namespace rm {
@@ -52,21 +51,6 @@ Result<RunCheckpoints> readCheckpoints(const std::string& runDir) {
     return RunCheckpoints{std::move(*entries), std::move(line)};
 }
 
-json describe(const CheckpointEntry& entry) {
-    const Manifest& manifest = entry.manifest;
-    const json loss =
-        std::isnan(manifest.validationLoss) ? json(nullptr) : json(manifest.validationLoss);
-    return {{"path", entry.path},
-            {"run_id", manifest.runId},
-            {"attempt", manifest.attempt},
-            {"step", manifest.step},
-            {"world_size", manifest.worldSize},
-            {"created_ns", manifest.createdNs},
-            {"reason", manifest.reason},
-            {"validation_loss", loss},
-            {"bytes", manifest.bytes()}};
-}
-
 /// An agent that supervises the run writes its journal itself; the database is told by who asked.
 Result<void> noteRemoved(const std::string& runDir, const CheckpointEntry& entry) {
     const Result<RunLock> lock = RunLock::take(runDir);
@@ -83,28 +67,15 @@ Result<void> noteRemoved(const std::string& runDir, const CheckpointEntry& entry
 
 } // namespace
 
-Result<std::string> listRunCheckpoints(const Folders& folders, const std::string& runId,
-                                       bool verify) {
-    const Result<std::string> runDir = folders.existingRunDir(runId);
-    if (!runDir)
-        return runDir;
-    const Result<RunCheckpoints> found = readCheckpoints(*runDir);
-    if (!found)
-        return failAs("list the checkpoints of " + runId, found.error());
-    const CheckpointEntry* best = bestOf(found->entries, found->line);
-    json list = json::array();
-    for (const CheckpointEntry& entry : found->entries) {
-        json item = describe(entry);
-        item["retired"] = found->isRetired(entry);
-        item["best"] = &entry == best;
-        if (verify) {
-            const Result<Manifest> verified = verifyCheckpoint(entry.path);
-            item["valid"] = verified.has_value();
-            item["error"] = verified ? "" : verified.error().message;
-        }
-        list.push_back(std::move(item));
-    }
-    return list.dump(-1, ' ', false, json::error_handler_t::replace) + "\n";
+Result<std::string> verifyCheckpointAt(const std::string& path) {
+    const Result<Manifest> verified = verifyCheckpoint(path);
+    const bool isVerdict = verified || verified.error().code == ErrorCode::kCorrupt ||
+                           verified.error().code == ErrorCode::kNotFound;
+    if (!isVerdict)
+        return tl::unexpected(verified.error());
+    const json verdict = {{"whole", verified.has_value()},
+                          {"problem", verified ? "" : verified.error().message}};
+    return verdict.dump(-1, ' ', false, json::error_handler_t::replace) + "\n";
 }
 
 Result<std::string> removeRetiredCheckpoint(const Folders& folders, const std::string& runId,

@@ -81,14 +81,15 @@ Result<void> stop(const Arguments& arguments) {
 }
 
 Result<void> remove(const Arguments& arguments) {
-    return print(removeRun(Folders::fromEnvironment(), arguments[0]));
+    const Result<bool> preview = hasFlag(arguments, "--preview");
+    if (!preview)
+        return tl::unexpected(preview.error());
+    return print(removeRun(Folders::fromEnvironment(), arguments[0], *preview));
 }
 
-Result<void> checkpoints(const Arguments& arguments) {
-    const Result<bool> verify = hasFlag(arguments, "--verify");
-    if (!verify)
-        return tl::unexpected(verify.error());
-    return print(listRunCheckpoints(Folders::fromEnvironment(), arguments[0], *verify));
+Result<void> verifyCheckpoint(const Arguments&) {
+    const Result<std::string> path = readToEnd(STDIN_FILENO, kMaxOrder, "stdin");
+    return path ? print(verifyCheckpointAt(*path)) : tl::unexpected(path.error());
 }
 
 Result<void> removeCheckpoint(const Arguments& arguments) {
@@ -137,8 +138,8 @@ const std::map<std::string, Subcommand>& subcommands() {
         {"attach", {1, 1, "attach RUN_ID", attach}},
         {"receive", {0, 0, "receive", receive}},
         {"stop", {1, 2, "stop RUN_ID [--kill]", stop}},
-        {"remove", {1, 1, "remove RUN_ID", remove}},
-        {"checkpoints", {1, 2, "checkpoints RUN_ID [--verify]", checkpoints}},
+        {"remove", {1, 2, "remove RUN_ID [--preview]", remove}},
+        {"verify-checkpoint", {0, 0, "verify-checkpoint < PATH", verifyCheckpoint}},
         {"remove-checkpoint", {2, 2, "remove-checkpoint RUN_ID NAME", removeCheckpoint}},
         {"listen", {2, 4, "listen --seconds N [--port P]", listen}},
         {"dial", {1, 256, "dial ADDRESS:PORT...", dial}},

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/agent/agent_client.h"
 
-#include <nlohmann/json.hpp>
+#include "shared/io/json.h"
+
+#include <utility>
 
 namespace rm {
 
@@ -12,6 +14,8 @@ using namespace std::chrono_literals;
 
 constexpr auto kSubcommandTimeout = 30s;
 constexpr auto kStopTimeout = 60s;
+constexpr auto kRemoveTimeout = 10min; ///< of many files on a slow disk
+constexpr auto kVerifyTimeout = 2h;    ///< of a large model on a slow disk
 constexpr const char* kListenSeconds = "30";
 
 /// Parses what a subcommand printed; `what` names it in the error.
@@ -123,6 +127,42 @@ Result<void> removeCheckpointOnNode(HostSession& session, const std::string& age
                                     std::stop_token stop) {
     return runToEnd(session, agent, {"remove-checkpoint", runId, name}, "", kStopTimeout, stop)
         .map([](const std::string&) {});
+}
+
+Result<void> verifyCheckpointOnNode(HostSession& session, const std::string& agent,
+                                    const std::string& path, std::stop_token stop) {
+    return runToEnd(session, agent, {"verify-checkpoint"}, path, kVerifyTimeout, stop)
+        .and_then(parseVerdict);
+}
+
+Result<void> parseVerdict(const std::string& text) {
+    // Not kCorrupt, which is said of the checkpoint.
+    const auto answer = parseAnswer(text, "verify-checkpoint");
+    const auto isWhole = answer ? boolAt(*answer, "whole") : std::nullopt;
+    const auto problem = answer ? textAt(*answer, "problem") : std::nullopt;
+    if (!isWhole || !problem)
+        return fail(ErrorCode::kInternal, "verify-checkpoint: the agent's answer is no verdict");
+    return *isWhole ? Result<void>() : fail(ErrorCode::kCorrupt, *problem);
+}
+
+Result<RunFolder> parseRunFolder(const std::string& text) {
+    const auto answer = parseAnswer(text, "remove");
+    if (!answer)
+        return tl::unexpected<Error>(answer.error());
+    const auto path = textAt(*answer, "folder");
+    const auto bytes = intAt(*answer, "bytes"), checkpoints = intAt(*answer, "checkpoints");
+    if (!path || !bytes || !checkpoints || *bytes < 0 || !std::in_range<int>(*checkpoints))
+        return fail(ErrorCode::kCorrupt, "remove: the agent's answer names no folder");
+    return RunFolder{{}, *path, *bytes, static_cast<int>(*checkpoints)};
+}
+
+Result<RunFolder> runFolderOnNode(HostSession& session, const std::string& agent,
+                                  const std::string& runId, FolderOrder order,
+                                  std::stop_token stop) {
+    std::vector<std::string> arguments = {"remove", runId};
+    if (order == FolderOrder::kPreview)
+        arguments.emplace_back("--preview");
+    return runToEnd(session, agent, arguments, "", kRemoveTimeout, stop).and_then(parseRunFolder);
 }
 
 Result<PortListener> PortListener::open(HostSession& session, const std::string& agent,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "app/core/agent/run_folder.h"
 #include "app/core/node/node.h"
 #include "app/core/remote/host.h"
 #include "shared/spec/node_plan.h"
@@ -42,6 +43,23 @@ Result<void> stopOnNode(HostSession& session, const std::string& agent, const st
 Result<void> removeCheckpointOnNode(HostSession& session, const std::string& agent,
                                     const std::string& runId, const std::string& name,
                                     std::stop_token stop);
+
+/// Compares every byte of the checkpoint in that folder with its manifest. kCorrupt: what is wrong.
+Result<void> verifyCheckpointOnNode(HostSession& session, const std::string& agent,
+                                    const std::string& path, std::stop_token stop);
+
+/// JSON of `ringmaster-agent verify-checkpoint`. kInternal: not such a text.
+Result<void> parseVerdict(const std::string& json);
+
+enum class FolderOrder { kPreview, kRemove };
+
+/// The run's folder there, which is removed by kRemove. kUnavailable: something of it runs.
+Result<RunFolder> runFolderOnNode(HostSession& session, const std::string& agent,
+                                  const std::string& runId, FolderOrder order,
+                                  std::stop_token stop);
+
+/// JSON of `ringmaster-agent remove`. kCorrupt: not such a text.
+Result<RunFolder> parseRunFolder(const std::string& json);
 
 /// Holds a port open on every interface until it is destroyed (or 30 s).
 class PortListener {

@@ -18,6 +18,13 @@ std::string whyKept(const StoredCheckpoint& checkpoint) {
     return text + "; abandoned by attempt " + std::to_string(checkpoint.retiredBy);
 }
 
+std::string verdictText(const Result<void>& verified) {
+    if (verified)
+        return "whole";
+    const bool isDamaged = verified.error().code == ErrorCode::kCorrupt;
+    return (isDamaged ? "damaged: " : "not verified: ") + verified.error().message;
+}
+
 std::string retirementText(const Retirement& retired) {
     std::string text;
     if (retired.firstStep < retired.lastStep)

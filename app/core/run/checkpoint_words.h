@@ -16,6 +16,10 @@ std::string checkpointNameOf(const StoredCheckpoint& checkpoint);
 /// trainer wrote it: not safe for a terminal.
 std::string whyKept(const StoredCheckpoint& checkpoint);
 
+/// What Engine::verifyCheckpoint() says of it: "whole", "damaged: read .../model.safetensors: its
+/// SHA-256 ...", or why it could not be verified. As a node wrote it: not safe for a terminal.
+std::string verdictText(const Result<void>& verified);
+
 /// "steps 251 to 405 and 3 checkpoints"
 std::string retirementText(const Retirement& retired);
 

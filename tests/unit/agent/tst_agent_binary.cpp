@@ -58,7 +58,7 @@ private Q_SLOTS:
                                          {"listen", "--seconds", "1", "--port", "x"},
                                          {"dial"},
                                          {"dial", "localhost:80"},
-                                         {"checkpoints", "r1", "--all"}}) {
+                                         {"remove", "r1", "--all"}}) {
             QProcess process;
             process.start(agent(), words);
             QVERIFY(process.waitForFinished(10'000));

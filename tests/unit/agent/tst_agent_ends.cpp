@@ -95,17 +95,43 @@ private Q_SLOTS:
 
     void unknownRunIsNotFound() {
         AgentFixture f;
-        for (const char* subcommand : {"stop", "attach", "remove", "checkpoints"})
+        for (const char* subcommand : {"stop", "attach"})
             QCOMPARE(f.agent({subcommand, "r1"}).exitCode, static_cast<int>(ExitCode::kNotFound));
     }
 
     void removeIsRefusedWhileRunning() {
         AgentFixture f;
         QCOMPARE(f.start(f.plan(1)).exitCode, 0);
-        QCOMPARE(f.agent({"remove", "r1"}).exitCode, static_cast<int>(ExitCode::kUnavailable));
+        for (const QStringList& words :
+             {QStringList{"remove", "r1"}, {"remove", "r1", "--preview"}})
+            QCOMPARE(f.agent(words).exitCode, static_cast<int>(ExitCode::kUnavailable));
         QCOMPARE(f.agent({"stop", "r1"}).exitCode, 0);
         QCOMPARE(f.agent({"remove", "r1"}).exitCode, 0);
         QVERIFY(!QFile::exists(f.runDir()));
+    }
+
+    void removalIsForetoldAndComesOnce() {
+        AgentFixture f;
+        f.script(0, "finish@1");
+        QCOMPARE(f.start(f.plan(1)).exitCode, 0);
+        QTRY_VERIFY_WITH_TIMEOUT(!f.nodeRecords<AttemptEnded>().empty(), kLongMs);
+        f.agent({"stop", "r1"}); // an agent that has not gone yet keeps the folder
+        const QString checkpoint = f.runDir() + "/checkpoints/step-000000020";
+        QVERIFY(QDir().mkpath(checkpoint));
+        QFile manifest(checkpoint + "/MANIFEST.json");
+        QVERIFY(manifest.open(QIODevice::WriteOnly));
+        manifest.write(QByteArray(5000, ' '));
+        manifest.close();
+        const QJsonObject preview = f.agent({"remove", "r1", "--preview"}).json();
+        QCOMPARE(preview["folder"].toString(), f.runDir());
+        QCOMPARE(preview["checkpoints"].toInt(), 1);
+        QVERIFY(preview["bytes"].toInt() > 5000);
+        QVERIFY(QFile::exists(manifest.fileName()));
+        QCOMPARE(f.agent({"remove", "r1"}).json()["checkpoints"].toInt(), 1);
+        QVERIFY(!QFile::exists(f.runDir()));
+        const auto again = f.agent({"remove", "r1"});
+        QCOMPARE(again.exitCode, 0);
+        QCOMPARE(again.json()["bytes"].toInt(-1), 0);
     }
 
     void killedAgentLeavesRanksTraining() {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trainer/agent/supervisor/stop.h"
 
+#include "shared/checkpoint/file_name.h"
 #include "trainer/agent/run_dir/run_dir.h"
 #include "trainer/agent/supervisor/lost_attempt.h"
 
@@ -88,22 +89,60 @@ Result<std::string> stopRun(const Folders& folders, const std::string& runId, bo
     return answer(wasHeld || !orphans.empty() ? "stopped" : "not-running", *state, before);
 }
 
-Result<std::string> removeRun(const Folders& folders, const std::string& runId) {
-    const Result<std::string> runDir = folders.existingRunDir(runId);
+namespace {
+
+/// The run directory and what lies in it.
+struct Holding {
+    std::string folder;
+    int64_t bytes = 0;
+    int64_t checkpoints = 0; ///< folders with a manifest
+};
+
+Result<Holding> holdingOf(const std::string& folder) {
+    Holding holding{folder};
+    std::error_code error;
+    for (std::filesystem::recursive_directory_iterator at(folder, error), end; !error && at != end;
+         at.increment(error)) {
+        std::error_code unread; // a file that goes meanwhile
+        if (at->is_regular_file(unread) && !at->is_symlink(unread))
+            holding.bytes += static_cast<int64_t>(at->file_size(unread));
+        holding.checkpoints += at->path().filename() == kManifestName ? 1 : 0;
+    }
+    if (error)
+        return failErrno("read " + folder, error.value());
+    return holding;
+}
+
+std::string answer(const Holding& holding) {
+    const json what = {
+        {"folder", holding.folder}, {"bytes", holding.bytes}, {"checkpoints", holding.checkpoints}};
+    return what.dump(-1, ' ', false, json::error_handler_t::replace) + "\n";
+}
+
+} // namespace
+
+Result<std::string> removeRun(const Folders& folders, const std::string& runId, bool preview) {
+    const std::string attempt = "remove " + runId;
+    const Result<std::string> runDir = folders.runDir(runId);
     if (!runDir)
         return runDir;
-    const Result<RunLock> lock = RunLock::take(*runDir);
+    std::error_code error;
+    if (!std::filesystem::exists(*runDir, error))
+        return answer(Holding{*runDir});
+    const Result<RunLock> lock = RunLock::take(*runDir); // nobody may start it meanwhile
     if (!lock)
-        return failAs("remove " + runId, lock.error());
+        return failAs(attempt, lock.error());
     const Result<AgentState> state = loadAgentState(*runDir);
     if (state && !state->living().empty())
-        return fail(ErrorCode::kUnavailable,
-                    "remove " + runId + ": its ranks still run; stop it first");
-    std::error_code error;
-    std::filesystem::remove_all(*runDir, error);
+        return fail(ErrorCode::kUnavailable, attempt + ": its ranks still run; stop it first");
+    const Result<Holding> holding = holdingOf(*runDir);
+    if (!holding)
+        return failAs(attempt, holding.error());
+    if (!preview)
+        std::filesystem::remove_all(*runDir, error);
     if (error)
         return failErrno("remove " + *runDir, error.value());
-    return json{{"removed", *runDir}}.dump() + "\n";
+    return answer(*holding);
 }
 
 } // namespace rm

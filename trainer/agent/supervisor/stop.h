@@ -20,7 +20,9 @@ struct StopPatience {
 Result<std::string> stopRun(const Folders& folders, const std::string& runId, bool kill,
                             const StopPatience& patience = {});
 
-/// `remove RUN_ID`: deletes the run directory. kUnavailable while anything of it runs.
-Result<std::string> removeRun(const Folders& folders, const std::string& runId);
+/// `remove RUN_ID [--preview]`: deletes the run directory, unless it is a preview, and says what it
+/// held: {"folder", "bytes", "checkpoints"}. What is not there holds nothing. kUnavailable while
+/// anything of it runs.
+Result<std::string> removeRun(const Folders& folders, const std::string& runId, bool preview);
 
 } // namespace rm

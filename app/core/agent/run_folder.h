@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace rm {
+
+/// What a run has on a node.
+struct RunFolder {
+    std::string node;
+    std::string path;
+    int64_t bytes = 0;   ///< 0: there is none
+    int checkpoints = 0; ///< in it
+    bool operator==(const RunFolder&) const = default;
+};
+
+} // namespace rm
