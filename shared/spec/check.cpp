@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "shared/spec/model_family.h"
+#include "shared/spec/schema.h"
 #include "shared/spec/toml_fields.h"
 
 #include <algorithm>
@@ -46,10 +47,13 @@ void checkField(const SpecField& field, const SpecFieldRef& ref, Mistakes& mista
             checkBounds(field, " holds ", std::to_string(element), double(element), mistakes);
 }
 
-void checkName(const RunSpec& spec, Mistakes& mistakes) {
+bool isName(const std::string& text) {
     constexpr size_t kMaxName = 64;
-    if (spec.name.empty() || spec.name.size() > kMaxName ||
-        spec.name.find_first_of("\n\t") != spec.name.npos)
+    return !text.empty() && text.size() <= kMaxName && text.find_first_of("\n\t") == text.npos;
+}
+
+void checkName(const RunSpec& spec, Mistakes& mistakes) {
+    if (!isName(spec.name))
         mistakes.push_back("name must be one line of 1 to 64 characters");
 }
 
@@ -177,6 +181,13 @@ void checkLaunch(const RunSpec& spec, Mistakes& mistakes) {
 }
 
 } // namespace
+
+Result<void> checkRunName(const std::string& name) {
+    if (!isName(name) || !isPlainText(name))
+        return fail(ErrorCode::kInvalid,
+                    "a name must be one line of 1 to 64 characters, without control characters");
+    return {};
+}
 
 Result<CheckedSpec> check(RunSpec spec) {
     Mistakes mistakes;

@@ -4,6 +4,7 @@
 #include "shared/spec/run_spec.h"
 
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -30,5 +31,8 @@ std::span<const SchemaRow> schemaRows();
 /// that it hangs on.
 bool usesField(const RunSpec& spec, const SchemaRow& field);
 bool usesField(const RunSpec& spec, std::string_view key);
+
+/// kInvalid: no run can be called so.
+Result<void> checkRunName(const std::string& name);
 
 } // namespace rm

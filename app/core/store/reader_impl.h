@@ -37,6 +37,7 @@ struct StoreReader::Impl {
     std::optional<Point> lastPoint(const std::vector<LaneRange>& ranges);
     std::vector<Bucket> buckets(const std::vector<LaneRange>& ranges, int maxBuckets);
     std::optional<RunSummary> summary(int64_t run);
+    std::vector<RunSummary> summaries(const char* query); ///< a literal whose rows are runs' ids
 
     Database database;
     LaneReader lanes;

@@ -64,7 +64,8 @@ std::vector<RunNode> StoreReader::Impl::nodes(int64_t run) {
 std::optional<RunSummary> StoreReader::Impl::summary(int64_t run) {
     auto row = database.query("SELECT revision, uuid, name, state, attempt, total_steps, "
                               "created_ns, updated_ns, message, "
-                              "notes, tags, parent_run, parent_step FROM run WHERE id = ?");
+                              "notes, tags, parent_run, parent_step, coalesce(deleted_ns, 0) "
+                              "FROM run WHERE id = ?");
     if (!row.with(run).next())
         return std::nullopt;
     const int64_t revision = row.integer(0);
@@ -90,6 +91,7 @@ RunSummary StoreReader::Impl::summaryOf(int64_t run, Query& row) {
     summary.tags = tagsOf(row.text(10));
     summary.parentRun = row.string(11);
     summary.parentStep = row.integer(12);
+    summary.deletedNs = row.integer(13);
     auto parent = database.query("SELECT name FROM run WHERE uuid = ?");
     if (parent.with(summary.parentRun).next())
         summary.parentName = parent.string(0);
@@ -140,21 +142,31 @@ std::vector<LostNode> StoreReader::Impl::lostNodes(int64_t run, const std::vecto
     return lost;
 }
 
-std::vector<RunSummary> StoreReader::runs(bool withDeleted) {
+std::vector<RunSummary> StoreReader::Impl::summaries(const char* query) {
+    std::vector<int64_t> ids;
+    {
+        auto rows = database.query(query);
+        while (rows.next())
+            ids.push_back(rows.integer(0));
+    }
+    std::vector<RunSummary> runs;
+    for (const int64_t id : ids)
+        if (auto found = summary(id))
+            runs.push_back(std::move(*found));
+    return runs;
+}
+
+std::vector<RunSummary> StoreReader::runs() {
     return m_impl->read("list the runs", [&] {
-        std::vector<int64_t> ids;
-        {
-            auto rows = m_impl->database.query("SELECT id FROM run WHERE ? OR deleted_ns IS NULL "
-                                               "ORDER BY created_ns DESC, id DESC");
-            rows.with(withDeleted);
-            while (rows.next())
-                ids.push_back(rows.integer(0));
-        }
-        std::vector<RunSummary> runs;
-        for (const int64_t id : ids)
-            if (auto summary = m_impl->summary(id))
-                runs.push_back(std::move(*summary));
-        return runs;
+        return m_impl->summaries("SELECT id FROM run WHERE deleted_ns IS NULL "
+                                 "ORDER BY created_ns DESC, id DESC");
+    });
+}
+
+std::vector<RunSummary> StoreReader::trash() {
+    return m_impl->read("list the trash", [&] {
+        return m_impl->summaries("SELECT id FROM run WHERE deleted_ns IS NOT NULL "
+                                 "ORDER BY deleted_ns DESC, id DESC");
     });
 }
 
@@ -165,29 +177,44 @@ std::optional<RunSummary> StoreReader::run(const QString& id) {
     });
 }
 
-Result<RunSummary> StoreReader::resolve(const QString& text) {
-    const std::string attempt = "find run \"" + text.toStdString() + "\"";
-    if (const auto whole = run(text))
-        return *whole;
+namespace {
+
+/// By name or by the start of an id.
+Result<RunSummary> chosen(const QString& text, const std::vector<RunSummary>& among,
+                          const std::string& attempt) {
     if (text.isEmpty())
         return fail(ErrorCode::kInvalid, attempt + ": give its id, the start of it, or its name");
-    QStringList starting;
-    QString named;
-    for (const RunSummary& summary : runs()) {
-        if (summary.id.startsWith(text))
-            starting.append(summary.id);
-        if (named.isEmpty() && summary.name == text)
-            named = summary.id;
-    }
-    if (starting.size() != 1 && named.isEmpty()) {
-        if (starting.isEmpty())
-            return fail(ErrorCode::kNotFound, attempt + ": no run has such an id or name");
-        return fail(ErrorCode::kInvalid,
-                    attempt + ": several begin so: " + starting.join(", ").toStdString());
-    }
-    const auto found = run(starting.size() == 1 ? starting.first() : named);
-    return found ? Result<RunSummary>(*found)
-                 : fail(ErrorCode::kNotFound, attempt + ": it was deleted just now");
+    if (const auto named = std::ranges::find(among, text, &RunSummary::name); named != among.end())
+        return *named;
+    std::vector<const RunSummary*> starting;
+    for (const RunSummary& run : among)
+        if (run.id.startsWith(text))
+            starting.push_back(&run);
+    if (starting.size() == 1)
+        return *starting.front();
+    if (starting.empty())
+        return fail(ErrorCode::kNotFound, attempt + ": no run has such an id or name");
+    QStringList ids;
+    for (const RunSummary* run : starting)
+        ids.append(run->id);
+    return fail(ErrorCode::kInvalid,
+                attempt + ": several begin so: " + ids.join(", ").toStdString());
+}
+
+} // namespace
+
+Result<RunSummary> StoreReader::resolve(const QString& text) {
+    if (const auto whole = run(text))
+        return *whole;
+    return chosen(text, runs(), "find run \"" + text.toStdString() + "\"");
+}
+
+Result<RunSummary> StoreReader::resolveDeleted(const QString& text) {
+    const auto deleted = trash();
+    if (const auto whole = std::ranges::find(deleted, text, &RunSummary::id);
+        whole != deleted.end())
+        return *whole;
+    return chosen(text, deleted, "find run \"" + text.toStdString() + "\" in the trash");
 }
 
 } // namespace rm

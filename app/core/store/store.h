@@ -70,7 +70,8 @@ struct RunSummary {
     QStringList tags;
     QString parentRun; ///< branch of; empty: none
     int64_t parentStep = 0;
-    QString parentName; ///< empty: there is no such run any more
+    QString parentName;    ///< empty: there is no such run any more
+    int64_t deletedNs = 0; ///< when it was moved to the trash; 0: it is not there
     bool operator==(const RunSummary&) const = default;
 };
 
@@ -191,10 +192,13 @@ public:
     static Result<std::unique_ptr<StoreReader>> open(const QString& path);
     ~StoreReader();
 
-    std::vector<RunSummary> runs(bool withDeleted = false); ///< newest first
+    std::vector<RunSummary> runs();  ///< those that are not in the trash, newest first
+    std::vector<RunSummary> trash(); ///< what was deleted last first
     std::optional<RunSummary> run(const QString& id);
-    /// The whole id, or an unambiguous prefix, or the name of the newest run called so.
-    Result<RunSummary> resolve(const QString& idOrPrefixOrName);
+    /// The whole id, or the name of the newest run called so, or an unambiguous start of an id.
+    Result<RunSummary> resolve(const QString& idOrNameOrPrefix);
+    /// The same among the runs in the trash, of the one that was deleted last.
+    Result<RunSummary> resolveDeleted(const QString& idOrNameOrPrefix);
     std::string specToml(const QString& run);
 
     std::vector<SeriesKey> series(const QString& run);
@@ -277,9 +281,13 @@ public:
     Result<void> setCheckpointRemoved(const QString& run, const std::string& path);
     Result<void> setNotes(const QString& run, const QString& notes);
     Result<void> setTags(const QString& run, const QStringList& tags);
+    /// In its spec as well, so that what is made of that is called so. kInvalid: it is no name of a
+    /// run (checkRunName()), or another run that is not in the trash is called so or has that id.
     Result<void> setName(const QString& run, const QString& name);
     Result<void> setDeleted(const QString& run, bool deleted); ///< to the trash, and back
-    Result<void> updateSpec(const QString& run, const std::string& specToml);
+    /// The run's folder on that node is gone: its files begin anew when there are some again. With
+    /// the node of rank 0, which has index 0, the checkpoints in `folder` are removed.
+    Result<void> setFolderRemoved(const QString& run, int nodeIndex, const std::string& folder);
     /// Forgets for good what was moved to the trash before that moment. The number of runs.
     Result<int> purgeDeleted(int64_t deletedBeforeNs);
 

@@ -7,6 +7,8 @@
 #include "shared/io/clock.h"
 #include "shared/io/file.h"
 #include "shared/spec/run_spec.h"
+#include "shared/spec/schema.h"
+#include "shared/spec/toml_edit.h"
 
 #include <QFileInfo>
 #include <QJsonArray>
@@ -94,6 +96,8 @@ struct StoreWriter::Impl {
     Result<void> checkCursors(int64_t run, const IngestBatch& batch);
     Result<void> apply(int64_t run, const IngestBatch& batch);
     uint64_t cursor(int64_t run, int node, const std::string& file);
+    std::string takenBy(int64_t run, const QString& name);
+    std::string specCalled(int64_t run, std::string name);
 
     LockFile lock; ///< first: freed last
     Database database;
@@ -286,8 +290,40 @@ Result<void> StoreWriter::setTags(const QString& run, const QStringList& tags) {
     return m_impl->edit(run, "UPDATE run SET tags = ? WHERE id = ?", json.toStdString());
 }
 
+/// Empty, or who is meant by this name already.
+std::string StoreWriter::Impl::takenBy(int64_t run, const QString& name) {
+    auto other = database.query("SELECT uuid FROM run WHERE id <> ?1 AND deleted_ns IS NULL AND "
+                                "(name = ?2 OR uuid = ?2) ORDER BY created_ns DESC LIMIT 1");
+    return other.with(run, name).next() ? other.text(0) : std::string();
+}
+
+/// The spec as it is but for its name; a text that is no TOML any more stays.
+std::string StoreWriter::Impl::specCalled(int64_t run, std::string name) {
+    auto row = database.query("SELECT spec FROM run WHERE id = ?");
+    const std::string spec = row.with(run).next() ? row.text(0) : std::string();
+    return setTomlField(spec, "spec.toml", {"name", &name}).value_or(spec);
+}
+
 Result<void> StoreWriter::setName(const QString& run, const QString& name) {
-    return m_impl->edit(run, "UPDATE run SET name = ? WHERE id = ?", name);
+    const std::string attempt = "rename run " + run.toStdString();
+    return m_impl->transact(attempt, [&]() -> Result<void> {
+        if (const auto checked = checkRunName(name.toStdString()); !checked)
+            return failAs(attempt, checked.error());
+        const auto id = m_impl->findRun(run);
+        if (!id)
+            return tl::unexpected<Error>(id.error());
+        if (const std::string other = m_impl->takenBy(*id, name); !other.empty())
+            return fail(ErrorCode::kInvalid, attempt + ": \"" + name.toStdString() + "\" is run " +
+                                                 other + " already; choose another name");
+        m_impl->database.query("UPDATE run SET name = ?, spec = ? WHERE id = ?")
+            .with(name, m_impl->specCalled(*id, name.toStdString()), *id)
+            .run();
+        // Its branches are told whose they are.
+        m_impl->database.query("UPDATE run SET revision = revision + 1 WHERE parent_run = ?")
+            .with(run)
+            .run();
+        return m_impl->touch(*id);
+    });
 }
 
 Result<void> StoreWriter::setDeleted(const QString& run, bool deleted) {
@@ -295,14 +331,20 @@ Result<void> StoreWriter::setDeleted(const QString& run, bool deleted) {
     return m_impl->edit(run, "UPDATE run SET deleted_ns = ? WHERE id = ?", when);
 }
 
-Result<void> StoreWriter::updateSpec(const QString& run, const std::string& specToml) {
+Result<void> StoreWriter::setFolderRemoved(const QString& run, int nodeIndex,
+                                           const std::string& folder) {
     return m_impl->transact("edit run " + run.toStdString(), [&]() -> Result<void> {
         const auto id = m_impl->findRun(run);
         if (!id)
             return tl::unexpected<Error>(id.error());
-        m_impl->database.query("UPDATE run SET spec = ?, total_steps = ? WHERE id = ?")
-            .with(specToml, stepsOf(specToml), *id)
-            .run();
+        Database& database = m_impl->database;
+        database.query("DELETE FROM cursor WHERE run = ? AND node = ?").with(*id, nodeIndex).run();
+        if (nodeIndex == 0)
+            database
+                .query("UPDATE checkpoint SET removed = 1 WHERE run = ?1 AND "
+                       "substr(path, 1, length(?2)) = ?2")
+                .with(*id, folder + '/')
+                .run();
         return m_impl->touch(*id);
     });
 }
@@ -310,9 +352,13 @@ Result<void> StoreWriter::updateSpec(const QString& run, const std::string& spec
 Result<int> StoreWriter::purgeDeleted(int64_t deletedBeforeNs) {
     int purged = 0;
     const auto done = m_impl->transact("empty the trash", [&]() -> Result<void> {
-        purged = m_impl->database.query("DELETE FROM run WHERE deleted_ns < ?")
-                     .with(deletedBeforeNs)
-                     .run();
+        Database& database = m_impl->database;
+        database
+            .query("UPDATE run SET revision = revision + 1 WHERE parent_run IN "
+                   "(SELECT uuid FROM run WHERE deleted_ns < ?)")
+            .with(deletedBeforeNs)
+            .run();
+        purged = database.query("DELETE FROM run WHERE deleted_ns < ?").with(deletedBeforeNs).run();
         return {};
     });
     if (!done)

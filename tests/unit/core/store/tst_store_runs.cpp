@@ -2,6 +2,7 @@
 #include "app/core/store/step_samples.h"
 #include "shared/exit_code.h"
 #include "shared/io/clock.h"
+#include "shared/spec/run_spec.h"
 #include "tests/unit/core/store/store_fixture.h"
 
 #include <cmath>
@@ -46,8 +47,6 @@ private Q_SLOTS:
         QCOMPARE(run.parentStep, int64_t(40));
         QVERIFY(!run.loss && !run.validationLoss);
         QCOMPARE(store.reader().specToml("a"), asked.specToml);
-        StoreFixture::mustBeOk(store.writer().updateSpec("a", "[train]\nsteps = 9\n"));
-        QCOMPARE(store.reader().run("a")->totalSteps, int64_t(9));
     }
 
     void editsAreSeen() {
@@ -55,12 +54,88 @@ private Q_SLOTS:
         store.createRun("a");
         StoreFixture::mustBeOk(store.writer().setNotes("a", "näher\nzwei"));
         StoreFixture::mustBeOk(store.writer().setTags("a", {"x,y", "\"quoted\"", "☃"}));
-        StoreFixture::mustBeOk(store.writer().setName("a", "other"));
         const RunSummary run = *store.reader().run("a");
         QCOMPARE(run.notes, "näher\nzwei");
         QCOMPARE(run.tags, QStringList({"x,y", "\"quoted\"", "☃"}));
-        QCOMPARE(run.name, "other");
         QCOMPARE(store.writer().setNotes("b", "").error().code, ErrorCode::kNotFound);
+    }
+
+    void renamedRunIsCalledSoEverywhere() {
+        StoreFixture store;
+        StoreFixture::mustBeOk(store.writer().createRun(
+            {"a", "first", "# mine\nname = \"first\"  # so\n", {}, {}, 0}));
+        StoreFixture::mustBeOk(store.writer().createRun({"b", "branch", "", {}, "a", 5}));
+        QCOMPARE(store.reader().run("b")->parentName, "first");
+        StoreFixture::mustBeOk(store.writer().setName("a", "näher, lr 5e-4"));
+        QCOMPARE(store.reader().run("a")->name, "näher, lr 5e-4");
+        QCOMPARE(store.reader().run("b")->parentName, "näher, lr 5e-4");
+        QCOMPARE(store.reader().resolve("näher, lr 5e-4")->id, "a");
+        QVERIFY(!store.reader().resolve("first"));
+        const auto spec = parseRunSpec(store.reader().specToml("a"), "spec.toml");
+        QCOMPARE(spec->name, std::string("näher, lr 5e-4"));
+        QVERIFY(store.reader().specToml("a").starts_with("# mine\n"));
+        // To what it is called already, and to a name that became free.
+        StoreFixture::mustBeOk(store.writer().setName("a", "näher, lr 5e-4"));
+        StoreFixture::mustBeOk(store.writer().setDeleted("a", true));
+        StoreFixture::mustBeOk(store.writer().setName("b", "näher, lr 5e-4"));
+    }
+
+    void nameThatIsNoneOrTakenIsRefused_data() {
+        QTest::addColumn<QString>("name");
+        QTest::newRow("empty") << QString();
+        QTest::newRow("two lines") << "one\ntwo";
+        QTest::newRow("too long") << QString(65, 'x');
+        QTest::newRow("control character") << "bell\a";
+        QTest::newRow("taken") << "other";
+        QTest::newRow("another's id") << "b-1";
+    }
+    void nameThatIsNoneOrTakenIsRefused() {
+        QFETCH(QString, name);
+        StoreFixture store;
+        store.createRun("a-1", "mine");
+        store.createRun("b-1", "other");
+        const auto renamed = store.writer().setName("a-1", name);
+        QVERIFY(!renamed);
+        QCOMPARE(renamed.error().code, ErrorCode::kInvalid);
+        QVERIFY(renamed.error().message.starts_with("rename run a-1: "));
+        QCOMPARE(store.reader().run("a-1")->name, "mine");
+    }
+
+    void nameComesBeforeTheStartOfAnId() {
+        StoreFixture store;
+        store.createRun("gpt-1", "old");
+        store.createRun("x-2", "gpt");
+        QCOMPARE(store.reader().resolve("gpt")->id, "x-2");
+        QCOMPARE(store.reader().resolve("gpt-")->id, "gpt-1");
+    }
+
+    void runWhoseFolderIsGoneBeginsItsFilesAnew() {
+        StoreFixture store;
+        store.createRun("a");
+        const auto saved = [](int64_t step, const std::string& path) {
+            CheckpointSaved checkpoint;
+            checkpoint.step = step;
+            checkpoint.path = path;
+            return checkpoint;
+        };
+        IngestBatch batch = StoreFixture::batch(
+            "a", {started(1, 0, 0), saved(10, "/s/runs/a/checkpoints/step-000000010"),
+                  saved(20, "/s/runs/ab/step-000000020")});
+        batch.cursors = {{"journal/rank-00000.rmj", 100}};
+        StoreFixture::mustBeOk(store.writer().ingest(batch));
+        IngestBatch elsewhere = StoreFixture::batch("a", {}, 1);
+        elsewhere.cursors = {{"journal/rank-00001.rmj", 50}};
+        StoreFixture::mustBeOk(store.writer().ingest(elsewhere));
+        StoreFixture::mustBeOk(store.writer().setFolderRemoved("a", 2, "/s/runs/a"));
+        QVERIFY(std::ranges::none_of(store.reader().checkpoints("a"), &StoredCheckpoint::removed));
+        StoreFixture::mustBeOk(store.writer().setFolderRemoved("a", 0, "/s/runs/a"));
+        QVERIFY(store.reader().cursors("a", 0).empty());
+        QCOMPARE(store.reader().cursors("a", 1).size(), size_t(1));
+        for (const StoredCheckpoint& each : store.reader().checkpoints("a"))
+            QCOMPARE(each.removed, each.saved.step == 10);
+        batch.records = {started(2, 0, 10)};
+        batch.previous = {{"journal/rank-00000.rmj", 0}};
+        StoreFixture::mustBeOk(store.writer().ingest(batch));
     }
 
     void runFollowsItsRanks() {
@@ -393,20 +468,25 @@ private Q_SLOTS:
 
     void trashGivesBackUntilItIsEmptied() {
         StoreFixture store;
-        store.createRun("a");
+        store.createRun("a", "run a");
         store.createRun("b");
         store.ingest("a", {started(1, 0, 0), lossAt(1, 1)});
         StoreFixture::mustBeOk(store.writer().setDeleted("a", true));
         QCOMPARE(store.reader().runs().size(), size_t(1));
-        QCOMPARE(store.reader().runs(true).size(), size_t(2));
-        QVERIFY(!store.reader().resolve("name-that-is-not"));
+        QCOMPARE(store.reader().trash().size(), size_t(1));
+        QVERIFY(store.reader().trash()[0].deletedNs > 0);
+        QVERIFY(!store.reader().resolve("run a"));
+        QCOMPARE(store.reader().resolveDeleted("run a")->id, "a");
+        QCOMPARE(store.reader().resolveDeleted("a")->id, "a");
+        QCOMPARE(store.reader().resolveDeleted("b").error().code, ErrorCode::kNotFound);
         StoreFixture::mustBeOk(store.writer().setDeleted("a", false));
         QCOMPARE(store.reader().runs().size(), size_t(2));
         QCOMPARE(store.reader().points("a", {"train/loss", 0}).size(), size_t(1));
         StoreFixture::mustBeOk(store.writer().setDeleted("a", true));
         QCOMPARE(*store.writer().purgeDeleted(1), 0);
         QCOMPARE(*store.writer().purgeDeleted(wallNowNs() + 1), 1);
-        QCOMPARE(store.reader().runs(true).size(), size_t(1));
+        QVERIFY(store.reader().trash().empty());
+        QCOMPARE(store.reader().runs().size(), size_t(1));
         QVERIFY(store.reader().points("a", {"train/loss", 0}).empty());
         store.createRun("a");
         store.ingest("a", {started(1, 0, 0), lossAt(7, 1)});
