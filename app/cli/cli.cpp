@@ -29,6 +29,9 @@ struct Arguments {
     std::string setting;
     LogOptions logs;
     std::string checkpoint;
+    std::string name;
+    bool verify = false;
+    bool preview = false;
     bool yes = false;
     int64_t steps = 1;
     bool wait = false;
@@ -134,8 +137,10 @@ void addControls(CLI::App& parser, Arguments& a) {
 void addLists(CLI::App& parser, Arguments& a) {
     addCommand(parser, a, "runs", "List the runs, newest first", &runRuns);
     addRunCommand(parser, a, "show", "Show one run", [&a](Session& s) { return runShow(s, a.id); });
-    addRunCommand(parser, a, "checkpoints", "List a run's checkpoints",
-                  [&a](Session& s) { return runCheckpoints(s, a.id); });
+    auto* checkpoints =
+        addRunCommand(parser, a, "checkpoints", "List a run's checkpoints",
+                      [&a](Session& s) { return runCheckpoints(s, a.id, a.verify); });
+    checkpoints->add_flag("--verify", a.verify, "Read every byte of them and say which are whole");
     auto* remove =
         addRunCommand(parser, a, "remove-checkpoint", "Remove a checkpoint of an abandoned line",
                       [&a](Session& s) { return runRemoveCheckpoint(s, a.id, a.checkpoint); });
@@ -151,6 +156,38 @@ void addLists(CLI::App& parser, Arguments& a) {
     logs->add_option("--rank", a.logs.rank, "Of this rank alone")->check(CLI::NonNegativeNumber);
     logs->add_option("--filter", a.logs.contains, "Lines that contain these words");
     logs->add_option("--output", a.logs.output, "A file; default: standard output");
+}
+
+void addTrash(CLI::App& parser, Arguments& a) {
+    CLI::App* trash = parser.add_subcommand("trash", "List the runs that were deleted");
+    trash->require_subcommand(0, 1);
+    trash->add_flag("--json", a.json, "Answer in JSON on standard output");
+    // CLI11 calls this after that of a subcommand.
+    trash->callback([&a] {
+        if (!a.action)
+            a.action = &runTrash;
+    });
+    addRunCommand(*trash, a, "restore", "Bring a deleted run back",
+                  [&a](Session& s) { return runTrashRestore(s, a.id); });
+    auto* empty = addCommand(*trash, a, "empty", "Forget the deleted runs for good",
+                             [&a](Session& s) { return runTrashEmpty(s, a.yes); });
+    empty->add_flag("--yes", a.yes, "Do not ask");
+}
+
+void addKeeping(CLI::App& parser, Arguments& a) {
+    auto* rename = addRunCommand(parser, a, "rename", "Call a run something else",
+                                 [&a](Session& s) { return runRename(s, a.id, a.name); });
+    rename->add_option("NAME", a.name, "What no other run is called")->required();
+    addRunCommand(parser, a, "delete", "Move a run to the trash",
+                  [&a](Session& s) { return runDelete(s, a.id); });
+    addTrash(parser, a);
+    auto* clean =
+        addRunCommand(parser, a, "clean", "Delete what a run has on its nodes, checkpoints too",
+                      [&a](Session& s) {
+                          return runClean(s, {a.id, a.preview, a.yes});
+                      });
+    clean->add_flag("--preview", a.preview, "Only say what that is");
+    clean->add_flag("--yes", a.yes, "Do not ask");
 }
 
 void addReaching(CLI::App& command, Arguments& a, const char* ssh) {
@@ -187,6 +224,7 @@ void describe(CLI::App& parser, Arguments& arguments) {
     addLaunching(parser, arguments);
     addControls(parser, arguments);
     addLists(parser, arguments);
+    addKeeping(parser, arguments);
     addNodes(parser, arguments);
 }
 

@@ -42,9 +42,25 @@ int runControl(Session& session, const std::string& run, CommandKind kind,
 
 int runRuns(Session& session);
 int runShow(Session& session, const std::string& run);
-int runCheckpoints(Session& session, const std::string& run);
+/// With `verify` every byte of them is read on their node; the exit code says whether all are
+/// whole.
+int runCheckpoints(Session& session, const std::string& run, bool verify);
 int runRemoveCheckpoint(Session& session, const std::string& run, const std::string& checkpoint);
 int runExport(Session& session, const std::string& run, const std::string& output);
+
+int runRename(Session& session, const std::string& run, const std::string& name);
+int runDelete(Session& session, const std::string& run); ///< to the trash
+int runTrash(Session& session);
+int runTrashRestore(Session& session, const std::string& run);
+int runTrashEmpty(Session& session, bool yes);
+
+struct CleanOptions {
+    std::string run;
+    bool preview = false; ///< only say what would go
+    bool yes = false;     ///< do not ask
+};
+/// Deletes the folders of a run on its nodes.
+int runClean(Session& session, const CleanOptions& options);
 
 struct LogOptions {
     std::string run;

@@ -72,6 +72,7 @@ Json toJson(const RunSummary& run) {
         {"validation_loss", orNull(run.validationLoss)},
         {"created", secondsOf(run.createdNs)},
         {"updated", secondsOf(run.updatedNs)},
+        {"deleted", run.deletedNs > 0 ? Json(secondsOf(run.deletedNs)) : Json(nullptr)},
         {"message", run.message.toStdString()},
         {"tags", tags},
         {"notes", run.notes.toStdString()},

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/cli/access.h"
 #include "app/cli/commands.h"
 #include "app/cli/json_view.h"
 #include "app/cli/run_text.h"
@@ -203,21 +204,70 @@ int runShow(Session& session, const std::string& id) {
     return 0;
 }
 
-int runCheckpoints(Session& session, const std::string& id) {
+namespace {
+
+/// What each checkpoint is worth, in their order. The node is asked for one after another, so that
+/// other work of its comes between.
+std::vector<Result<void>> verify(Session& session, const RunSummary& run,
+                                 const std::vector<StoredCheckpoint>& checkpoints) {
+    std::vector<Result<void>> verdicts;
+    StatusLine status;
+    for (const StoredCheckpoint& checkpoint : checkpoints) {
+        const std::string name = checkpointNameOf(checkpoint);
+        status.update("Verifying " + oneLine(name) + ", " + std::to_string(verdicts.size() + 1) +
+                      " of " + std::to_string(checkpoints.size()));
+        const auto ask = [&] {
+            return await(session.engine().verifyCheckpoint(run.id, QString::fromStdString(name)));
+        };
+        auto verdict = ask();
+        const bool denied = !verdict && verdict.error().code == ErrorCode::kDenied;
+        if (denied && openAsking(session, {run.nodes.front().nodeName}))
+            verdict = ask();
+        verdicts.push_back(std::move(verdict));
+    }
+    return verdicts;
+}
+
+/// 0, or that of the first that is not whole.
+int exitCodeOf(const std::vector<Result<void>>& verdicts) {
+    const auto bad = std::ranges::find(verdicts, false, &Result<void>::has_value);
+    return bad == verdicts.end() ? 0 : static_cast<int>(exitCodeFor(bad->error().code));
+}
+
+nlohmann::ordered_json toJson(const StoredCheckpoint& checkpoint, const Result<void>& verdict) {
+    auto out = rm::cli::toJson(checkpoint);
+    const bool isVerdict = verdict || verdict.error().code == ErrorCode::kCorrupt;
+    out["whole"] = isVerdict ? nlohmann::ordered_json(verdict.has_value()) : nullptr;
+    out["problem"] = verdict ? "" : verdict.error().message;
+    return out;
+}
+
+} // namespace
+
+int runCheckpoints(Session& session, const std::string& id, bool verified) {
     const auto read = readRun(session, id);
     if (!read)
         return printError(session, read.error());
     const auto checkpoints = present(read->reader->checkpoints(read->summary.id));
+    const auto verdicts =
+        verified ? verify(session, read->summary, checkpoints) : std::vector<Result<void>>();
     if (session.json()) {
-        printJson(arrayOf(checkpoints));
-        return 0;
+        auto out = arrayOf(checkpoints);
+        for (size_t at = 0; at < verdicts.size(); ++at)
+            out[at] = toJson(checkpoints[at], verdicts[at]);
+        printJson(out);
+        return exitCodeOf(verdicts);
     }
     std::vector<std::vector<std::string>> rows = {
         {"STEP", "ATTEMPT", "VALIDATION", "SIZE", "KEPT BECAUSE", "SAVED", "WHERE"}};
     for (const StoredCheckpoint& checkpoint : checkpoints)
         rows.push_back(row(checkpoint));
+    if (verified)
+        rows.front().push_back("VERIFIED");
+    for (size_t at = 0; at < verdicts.size(); ++at)
+        rows[at + 1].push_back(oneLine(verdictText(verdicts[at])));
     std::cout << (checkpoints.empty() ? "No checkpoints yet.\n" : formatTable(rows)) << std::flush;
-    return 0;
+    return exitCodeOf(verdicts);
 }
 
 int runExport(Session& session, const std::string& id, const std::string& output) {

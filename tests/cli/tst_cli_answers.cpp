@@ -68,6 +68,10 @@ void TestCliAnswers::errorsAreJsonWithACode_data() {
     row("remove no node", Words{"nodes", "remove", "nope"}, ExitCode::kNotFound);
     row("check no node", Words{"nodes", "check", "nope"}, ExitCode::kNotFound);
     row("edit no node", Words{"nodes", "edit", "nope", "--ssh", "x"}, ExitCode::kNotFound);
+    row("rename no run", Words{"rename", "nope", "x"}, ExitCode::kNotFound);
+    row("delete no run", Words{"delete", "nope"}, ExitCode::kNotFound);
+    row("restore no run", Words{"trash", "restore", "nope"}, ExitCode::kNotFound);
+    row("clean no run", Words{"clean", "nope"}, ExitCode::kNotFound);
     row("log and JSON in one stream", Words{"logs", "nope"}, ExitCode::kUsage);
     row("bad port", Words{"nodes", "add", "x", "--ssh", "host:99999"}, ExitCode::kUsage);
 }

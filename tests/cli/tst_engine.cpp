@@ -4,6 +4,7 @@
 #include "app/core/run/followed_run.h"
 #include "app/core/run/local_engine.h"
 #include "app/core/settings/paths.h"
+#include "shared/io/clock.h"
 #include "tests/cli/own_folders.h"
 
 #include <QDir>
@@ -12,6 +13,8 @@
 #include <QSignalSpy>
 #include <QTcpServer>
 #include <QTest>
+
+#include <SQLiteCpp/SQLiteCpp.h>
 
 using namespace rm;
 
@@ -46,6 +49,7 @@ private Q_SLOTS:
     void aRunIsResumedOnceAtATime();
     void aFailedResumeKeepsTheState();
     void commandsThatTookEffectUnseenAreAnsweredFromTheStore();
+    void whatIsInTheTrashForThirtyDaysIsForgotten();
 
 private:
     void makeEngine();
@@ -90,6 +94,27 @@ void TestEngine::storeRun(const QString& run, RunStateKind state,
         parts.push_back({i, nodes[static_cast<size_t>(i)], 1, i});
     QVERIFY((*writer)->createRun({run, "stored", toToml(**spec), parts, {}, 0}));
     QVERIFY((*writer)->setState(run, state));
+}
+
+void TestEngine::whatIsInTheTrashForThirtyDaysIsForgotten() {
+    constexpr int64_t kHourNs = 3600 * int64_t{1'000'000'000};
+    for (const char* run : {"older-1", "younger-1", "kept-1"})
+        storeRun(run, RunStateKind::kFinished);
+    {
+        SQLite::Database database(m_paths.database().toStdString(), SQLite::OPEN_READWRITE);
+        SQLite::Statement update(database, "UPDATE run SET deleted_ns = ? WHERE uuid = ?");
+        for (const auto& [run, hours] :
+             {std::pair("older-1", 30 * 24 + 1), {"younger-1", 29 * 24}}) {
+            update.bind(1, static_cast<int64_t>(wallNowNs() - hours * kHourNs));
+            update.bind(2, run);
+            update.exec();
+            update.reset();
+        }
+    }
+    makeEngine();
+    QTRY_VERIFY_WITH_TIMEOUT(stored("older-1").id.isEmpty(), kDeadlineMs);
+    QCOMPARE(stored("younger-1").id, QString("younger-1"));
+    QCOMPARE(stored("kept-1").id, QString("kept-1"));
 }
 
 Result<void> TestEngine::ingest(const QString& run, std::vector<Record> records) {

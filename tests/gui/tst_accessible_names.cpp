@@ -60,6 +60,17 @@ void TestAccessibleNames::dialogsHaveNamesToo() {
         QVERIFY2(nameless.isEmpty(), qPrintable(nameless.join('\n')));
         QVERIFY(!dialog->accessibleName().isEmpty());
     }
+    for (const auto& [button, name] :
+         {std::pair("renameRun", "renameDialog"), {"showTrash", "trashDialog"}}) {
+        m_demo->window().findChild<QPushButton*>(button)->click();
+        auto* dialog = m_demo->window().findChild<QDialog*>(name);
+        QVERIFY(dialog);
+        const QStringList nameless = namelessControls(*dialog);
+        QVERIFY2(nameless.isEmpty(), qPrintable(nameless.join('\n')));
+        QVERIFY(!dialog->accessibleName().isEmpty());
+        dialog->close();
+        QTRY_VERIFY(!m_demo->window().findChild<QDialog*>(name));
+    }
 }
 
 QTEST_MAIN(TestAccessibleNames)

@@ -1,18 +1,26 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/ui/models/checkpoints_model.h"
 #include "app/ui/run/run_page.h"
+#include "app/ui/widgets/cell_delegate.h"
 #include "shared/board/board.h"
+#include "shared/checkpoint/manifest.h"
 #include "shared/io/clock.h"
+#include "shared/io/file.h"
 #include "tests/gui/support/demo_store.h"
 #include "tests/gui/support/window_fixture.h"
 
 #include <QAbstractItemView>
 #include <QCheckBox>
+#include <QDir>
 #include <QFileDialog>
+#include <QLabel>
 #include <QLineEdit>
 #include <QListWidget>
 #include <QPlainTextEdit>
 #include <QPushButton>
 #include <QRegularExpression>
+#include <QTableView>
+#include <QTemporaryDir>
 #include <QTest>
 #include <QTextBlock>
 
@@ -36,6 +44,9 @@ private Q_SLOTS:
     void thePaletteSaysThatNothingIsFound();
     void linesOfTheLogHaveSecondsAndWrapWhenAsked();
     void theLogIsExportedWhole();
+    void eachCheckpointIsVerified();
+    void nodesAreCleanedOnceAPersonAgrees();
+    void aRunThatTrainsCannotBeCleaned();
 
 private:
     template <class T>
@@ -45,7 +56,7 @@ private:
     void open(const QString& run, RunPage::Tab tab) const;
     int64_t selectedStep() const;
     QStringList offered(const QString& typed) const;
-    void store(const Record& record) const;
+    void store(const QString& run, const Record& record) const;
     void save(int64_t step) const;
 
     std::unique_ptr<WindowFixture> m_demo;
@@ -131,11 +142,11 @@ int64_t TestRunPage::selectedStep() const {
     return digits.remove(QChar(0x202F)).toLongLong();
 }
 
-void TestRunPage::store(const Record& record) const {
+void TestRunPage::store(const QString& run, const Record& record) const {
     const auto writer = StoreWriter::open(m_demo->engine().databasePath());
     QVERIFY(writer);
     IngestBatch batch;
-    batch.run = kPausedRun;
+    batch.run = run;
     batch.records = {record};
     QVERIFY((*writer)->ingest(batch));
     Q_EMIT m_demo->engine().runsChanged();
@@ -145,7 +156,7 @@ void TestRunPage::save(int64_t step) const {
     CheckpointSaved saved;
     saved.step = step;
     saved.path = "/checkpoints/step-" + std::to_string(step);
-    store(saved);
+    store(kPausedRun, saved);
 }
 
 void TestRunPage::theNewestCheckpointIsSelectedAndAChosenOneStays() {
@@ -166,7 +177,7 @@ void TestRunPage::theNewestCheckpointIsSelectedAndAChosenOneStays() {
 void TestRunPage::anAbandonedCheckpointIsNotSelectedByItself() {
     open(kPausedRun, RunPage::kCheckpoints);
     QTRY_COMPARE(selectedStep(), 2'400);
-    store(AttemptStarted{2, 0, 8, 1'600, 1, {}});
+    store(kPausedRun, AttemptStarted{2, 0, 8, 1'600, 1, {}});
     QTRY_COMPARE(selectedStep(), 1'600);
 }
 
@@ -236,6 +247,81 @@ void TestRunPage::theLogIsExportedWhole() {
     const QList<QByteArray> lines = file.readAll().trimmed().split('\n');
     QCOMPARE(lines.size(), text->document()->blockCount());
     QVERIFY2(lines.front().contains("  r0  step "), lines.front());
+}
+
+void TestRunPage::eachCheckpointIsVerified() {
+    QTemporaryDir folder;
+    Manifest manifest;
+    manifest.runId = kFinishedRun.toStdString();
+    manifest.step = 590;
+    manifest.reason = "command";
+    const auto published =
+        publishCheckpoint(folder.path().toStdString(), manifest, [](const std::string& dir) {
+            return writeFileAtomically(dir + "/state.json", "{}");
+        });
+    QVERIFY(published);
+    CheckpointSaved saved;
+    saved.step = 590;
+    saved.path = *published;
+    saved.reason = "command";
+    store(kFinishedRun, saved);
+    open(kFinishedRun, RunPage::kCheckpoints);
+    auto* table = find<QTableView>("checkpointsTable");
+    QTRY_COMPARE(table->model()->rowCount(), 4);
+    QVERIFY(table->isColumnHidden(CheckpointsModel::kVerified));
+    auto* verify = find<QPushButton>("verifyCheckpoints");
+    QTRY_VERIFY(verify->isVisible());
+    verify->click();
+    QVERIFY(!verify->isEnabled());
+    QTRY_VERIFY_WITH_TIMEOUT(verify->isEnabled(), 60'000);
+    QVERIFY(!table->isColumnHidden(CheckpointsModel::kVerified));
+    for (int row = 0; row < table->model()->rowCount(); ++row) {
+        const auto cell = table->model()->index(row, CheckpointsModel::kVerified);
+        const bool isThere = table->model()->index(row, CheckpointsModel::kStep).data() == "590";
+        // What the demo tells of was never written.
+        QCOMPARE(cell.data().toString(), isThere ? QString("Whole") : QString("Damaged"));
+        QCOMPARE(cell.data(kToneRole).toInt(),
+                 static_cast<int>(isThere ? Tone::kGood : Tone::kBad));
+        QVERIFY(isThere || cell.data(Qt::ToolTipRole).toString().contains("/step-"));
+    }
+    open(kPausedRun, RunPage::kCheckpoints);
+    QVERIFY(table->isColumnHidden(CheckpointsModel::kVerified));
+}
+
+void TestRunPage::nodesAreCleanedOnceAPersonAgrees() {
+    QTemporaryDir state;
+    qputenv("XDG_STATE_HOME", state.path().toLocal8Bit());
+    const QString folder = state.filePath("ringmaster/runs/" + kFinishedRun);
+    QVERIFY(QDir().mkpath(folder + "/checkpoints/step-000000600"));
+    QFile manifest(folder + "/checkpoints/step-000000600/MANIFEST.json");
+    QVERIFY(manifest.open(QIODevice::WriteOnly));
+    manifest.write(QByteArray(3'000'000, ' '));
+    manifest.close();
+    m_demo = std::make_unique<WindowFixture>(WindowFixture::Content::kDemo,
+                                             WindowFixture::Access::kWrite);
+    QVERIFY2(m_demo->isGood(), qPrintable(m_demo->problem()));
+    open(kFinishedRun, RunPage::kCharts);
+    QTRY_VERIFY(find<QPushButton>("cleanRun")->isVisible());
+    find<QPushButton>("cleanRun")->click();
+    QTRY_VERIFY(find<QPushButton>("cleanConfirm"));
+    auto* confirm = find<QPushButton>("cleanConfirm");
+    QVERIFY(!confirm->isEnabled());
+    QTRY_VERIFY_WITH_TIMEOUT(confirm->isEnabled(), 60'000);
+    const QString text = find<QLabel>("cleanText")->text();
+    for (const char* said : {"3", "MB", "1 checkpoint", "This computer", "deleted for good"})
+        QVERIFY2(text.contains(said), qPrintable(text));
+    QVERIFY(QFile::exists(folder));
+    confirm->click();
+    QTRY_VERIFY_WITH_TIMEOUT(!QFile::exists(folder), 60'000);
+    QTRY_VERIFY_WITH_TIMEOUT(
+        find<QWidget>("toast")->accessibleName().contains("Nothing of gpt-tiny"), 60'000);
+    qunsetenv("XDG_STATE_HOME");
+}
+
+void TestRunPage::aRunThatTrainsCannotBeCleaned() {
+    open(kRunningRun, RunPage::kCharts);
+    QTRY_VERIFY(find<QPushButton>("renameRun")->isVisible());
+    QVERIFY(!find<QPushButton>("cleanRun")->isVisible());
 }
 
 QTEST_MAIN(TestRunPage)

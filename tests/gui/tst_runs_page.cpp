@@ -8,6 +8,7 @@
 #include <QAbstractItemView>
 #include <QLabel>
 #include <QLineEdit>
+#include <QMenu>
 #include <QPushButton>
 #include <QSignalSpy>
 #include <QTest>
@@ -15,7 +16,7 @@
 using namespace rm;
 using namespace rm::test;
 
-/// Runs are deleted with a way back, unless they train.
+/// Runs are renamed, and deleted with a way back, unless they train.
 class TestRunsPage : public QObject {
     Q_OBJECT
 private Q_SLOTS:
@@ -31,6 +32,11 @@ private Q_SLOTS:
     void newsOfRunsLeavesAnEditorAlone();
     void aDoubleClickElsewhereOpensTheRun();
     void onlyRunsThatHaveNotEndedAreLive();
+    void f2RenamesTheRun();
+    void aNameThatIsTakenIsToldInTheDialog();
+    void theMenuOffersWhatTheRunAllows();
+    void theTrashBringsBackARun();
+    void theTrashIsEmptiedOnceAPersonAgrees();
 
 private:
     template <class T>
@@ -95,7 +101,7 @@ void TestRunsPage::aDeletedRunIsGoneAndUndoBringsItBack() {
     QTRY_VERIFY(!ids().contains(kFinishedRun));
     QCOMPARE(ids().size(), 5);
     QVERIFY(!isStored(kFinishedRun));
-    QCOMPARE(toast(), QString("gpt-tiny deleted"));
+    QTRY_COMPARE(toast(), QString("gpt-tiny deleted"));
     click("toastAction");
     QTRY_COMPARE(ids(), before);
     QVERIFY(isStored(kFinishedRun));
@@ -109,6 +115,7 @@ void TestRunsPage::theUndoIsOfTheRunThatTheToastNames() {
     choose(kFailedRun);
     click("deleteRun");
     QTRY_COMPARE(ids().size(), 4);
+    QTRY_COMPARE(toast(), QString("gpt 2×8 wide deleted"));
     click("toastAction");
     QTRY_VERIFY(ids().contains(kFailedRun));
     QVERIFY(!ids().contains(kFinishedRun));
@@ -118,7 +125,8 @@ void TestRunsPage::aRunThatTrainsIsNotDeleted() {
     for (const QString& run : {kRunningRun, kPreparingRun}) {
         choose(run);
         click("deleteRun");
-        QVERIFY2(toast().contains("stop or pause it"), qPrintable(toast()));
+        QTRY_VERIFY2(toast().contains(run) && toast().contains("stop or pause it"),
+                     qPrintable(toast()));
         QVERIFY(!find<QWidget>("toastAction")->isVisible());
         QVERIFY(isStored(run));
     }
@@ -129,7 +137,7 @@ void TestRunsPage::withoutTheDatabaseNothingIsDeleted() {
     openWindow(WindowFixture::Access::kRead);
     choose(kFinishedRun);
     click("deleteRun");
-    QVERIFY2(toast().contains("another Ringmaster"), qPrintable(toast()));
+    QTRY_VERIFY2(toast().contains("another Ringmaster"), qPrintable(toast()));
     QCOMPARE(ids().size(), 6);
 }
 
@@ -185,6 +193,93 @@ void TestRunsPage::onlyRunsThatHaveNotEndedAreLive() {
         live << button->accessibleName();
     QCOMPARE(live,
              QStringList({"gpt-tiny seed 7, Preparing", "translation en–it, Running · attempt 2"}));
+}
+
+void TestRunsPage::f2RenamesTheRun() {
+    choose(kFinishedRun);
+    QTest::keyClick(find<QWidget>("runsTable"), Qt::Key_F2);
+    QTRY_VERIFY(find<QLineEdit>("newName"));
+    auto* name = find<QLineEdit>("newName");
+    QCOMPARE(name->text(), QString("gpt-tiny"));
+    name->clear();
+    QVERIFY(!find<QPushButton>("renameConfirm")->isEnabled());
+    name->setText(" baseline, lr 5e-4 ");
+    QTest::keyClick(name, Qt::Key_Return);
+    const auto shown = [&] {
+        return rows().index(static_cast<int>(ids().indexOf(kFinishedRun)), 0).data().toString();
+    };
+    QTRY_COMPARE(shown(), QString("baseline, lr 5e-4"));
+    QTRY_VERIFY(!find<QLineEdit>("newName"));
+}
+
+void TestRunsPage::aNameThatIsTakenIsToldInTheDialog() {
+    m_demo->window().showRun(kFinishedRun);
+    click("renameRun");
+    QTRY_VERIFY(find<QLineEdit>("newName"));
+    find<QLineEdit>("newName")->setText("gpt 16×512");
+    click("renameConfirm");
+    auto* problem = find<QLabel>("renameProblem");
+    QTRY_VERIFY(problem->isVisible());
+    QVERIFY2(problem->text().contains(kPausedRun), qPrintable(problem->text()));
+    QVERIFY(find<QPushButton>("renameConfirm")->isEnabled());
+    find<QLineEdit>("newName")->setText("gpt 16×512, again");
+    click("renameConfirm");
+    QTRY_COMPARE(m_demo->window().runPage().name(), QString("gpt 16×512, again"));
+}
+
+void TestRunsPage::theMenuOffersWhatTheRunAllows() {
+    auto* table = find<QAbstractItemView>("runsTable");
+    for (const QString& run : {kFinishedRun, kRunningRun}) {
+        const auto cell = rows().index(static_cast<int>(ids().indexOf(run)), 0);
+        Q_EMIT table->customContextMenuRequested(table->visualRect(cell).center());
+        QTRY_VERIFY(find<QMenu>("runMenu"));
+        QStringList offered;
+        for (const QAction* action : find<QMenu>("runMenu")->actions())
+            if (action->isEnabled() && !action->isSeparator())
+                offered << action->text().section('\t', 0, 0);
+        QCOMPARE(offered, run == kFinishedRun
+                              ? QStringList({"Open", "Rename", "Clean nodes", "Delete"})
+                              : QStringList({"Open", "Rename", "Delete"}));
+        find<QMenu>("runMenu")->close();
+        QTRY_VERIFY(!find<QMenu>("runMenu"));
+    }
+}
+
+void TestRunsPage::theTrashBringsBackARun() {
+    QVERIFY(!find<QPushButton>("showTrash")->isVisible());
+    choose(kFinishedRun);
+    click("deleteRun");
+    QTRY_COMPARE(ids().size(), 5);
+    click("showTrash");
+    QTRY_VERIFY(find<QAbstractItemView>("trashTable"));
+    const auto& trash = *find<QAbstractItemView>("trashTable")->model();
+    QCOMPARE(trash.rowCount(), 1);
+    QCOMPARE(trash.index(0, 0).data().toString(), QString("gpt-tiny"));
+    click("restoreRun");
+    QTRY_COMPARE(ids().size(), 6);
+    QTRY_VERIFY(find<QLabel>("trashEmpty")->isVisible());
+    QVERIFY(!find<QPushButton>("emptyTrash")->isEnabled());
+    click("closeTrash");
+    QTRY_VERIFY(!find<QWidget>("trashDialog"));
+    QVERIFY(!find<QPushButton>("showTrash")->isVisible());
+}
+
+void TestRunsPage::theTrashIsEmptiedOnceAPersonAgrees() {
+    for (const QString& run : {kFinishedRun, kFailedRun}) {
+        const auto before = ids().size();
+        choose(run);
+        click("deleteRun");
+        QTRY_COMPARE(ids().size(), before - 1);
+    }
+    click("showTrash");
+    click("emptyTrash");
+    QTRY_VERIFY(find<QWidget>("emptyTrashDialog"));
+    QCOMPARE(find<QWidget>("emptyTrashDialog")->windowTitle(), QString("Forget 2 runs for good?"));
+    QVERIFY(StoreReader::open(m_demo->engine().databasePath()).value()->run(kFailedRun));
+    click("emptyTrashConfirm");
+    QTRY_VERIFY(find<QLabel>("trashEmpty")->isVisible());
+    QVERIFY(!StoreReader::open(m_demo->engine().databasePath()).value()->run(kFailedRun));
+    QCOMPARE(ids().size(), 4);
 }
 
 QTEST_MAIN(TestRunsPage)

@@ -13,6 +13,7 @@
 #include "app/ui/plot/line_chart.h"
 #include "app/ui/run/run_page.h"
 #include "shared/io/clock.h"
+#include "shared/io/file.h"
 #include "tests/gui/support/demo_store.h"
 #include "tests/gui/support/widget_audit.h"
 #include "tests/gui/support/window_fixture.h"
@@ -26,6 +27,7 @@
 #include <QPushButton>
 #include <QScrollArea>
 #include <QScrollBar>
+#include <QTemporaryDir>
 #include <QTest>
 
 #include <memory>
@@ -80,6 +82,7 @@ private Q_SLOTS:
     void newRunUnfolded();
     void newRunWithErrors();
     void dialogs();
+    void keeping();
     void palette();
 
 private:
@@ -246,6 +249,14 @@ void TestScreenshots::runCheckpoints() {
     waitForRows("checkpointsTable");
     waitForChart("chartCheckpoints");
     shoot(m_demo->window(), "checkpoints");
+    // What the demo tells of is on no disk.
+    openRun(kFinishedRun, RunPage::kCheckpoints);
+    waitForRows("checkpointsTable");
+    auto* verify = m_demo->window().findChild<QPushButton*>("verifyCheckpoints");
+    verify->click();
+    QTRY_VERIFY_WITH_TIMEOUT(verify->isEnabled(), 20'000);
+    waitForChart("chartCheckpoints");
+    shoot(m_demo->window(), "checkpoints-verified");
 }
 
 void TestScreenshots::runSamples() {
@@ -362,6 +373,46 @@ void TestScreenshots::dialogs() {
         shoot(*dialog, name);
         dialog->hide();
     }
+}
+
+/// What is asked and told before a run is renamed, cleaned from its nodes or forgotten.
+void TestScreenshots::keeping() {
+    QTemporaryDir state;
+    qputenv("XDG_STATE_HOME", state.path().toLocal8Bit());
+    const QString folder = state.filePath("ringmaster/runs/" + kFinishedRun + "/step-000000600");
+    QVERIFY(QDir().mkpath(folder));
+    QVERIFY(writeFileAtomically((folder + "/MANIFEST.json").toStdString(),
+                                std::string(3'000'000, ' ')));
+    const auto edit = [this](const QString& run, bool deleted) {
+        const auto writer = StoreWriter::open(m_demo->engine().databasePath());
+        QVERIFY(writer && (*writer)->setDeleted(run, deleted));
+        Q_EMIT m_demo->engine().runsChanged();
+    };
+    MainWindow& window = m_demo->window();
+    const auto shootDialog = [&](const char* button, const char* dialog, const char* ready) {
+        window.findChild<QPushButton*>(button)->click();
+        QTRY_VERIFY_WITH_TIMEOUT(window.findChild<QPushButton*>(ready) &&
+                                     window.findChild<QPushButton*>(ready)->isEnabled(),
+                                 20'000);
+        auto* sheet = window.findChild<QDialog*>(dialog);
+        shoot(*sheet, dialog);
+        sheet->close();
+        QTRY_VERIFY(!window.findChild<QDialog*>(dialog));
+    };
+    openRun(kFinishedRun, RunPage::kCharts);
+    QTRY_VERIFY(window.findChild<QPushButton*>("cleanRun")->isVisible());
+    shootDialog("renameRun", "renameDialog", "renameConfirm");
+    shootDialog("cleanRun", "cleanDialog", "cleanConfirm");
+    for (const QString& run : {kFailedRun, kPicturesRun})
+        edit(run, true);
+    window.showRuns();
+    QTRY_VERIFY(window.findChild<QPushButton*>("showTrash")->isVisible());
+    shootDialog("showTrash", "trashDialog", "emptyTrash");
+    shootAt(window, kUsualSize, "runs-with-trash");
+    for (const QString& run : {kFailedRun, kPicturesRun})
+        edit(run, false);
+    QTRY_VERIFY(!window.findChild<QPushButton*>("showTrash")->isVisible());
+    qunsetenv("XDG_STATE_HOME");
 }
 
 void TestScreenshots::palette() {

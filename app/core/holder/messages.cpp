@@ -284,6 +284,42 @@ auto membersOf(T& value) {
     return std::tie(run, checkpoint);
 }
 
+template <Like<RunFolder> T>
+auto membersOf(T& value) {
+    auto& [node, path, bytes, checkpoints] = value;
+    return std::tie(node, path, bytes, checkpoints);
+}
+
+template <Like<RenameRequest> T>
+auto membersOf(T& value) {
+    auto& [run, name] = value;
+    return std::tie(run, name);
+}
+
+template <Like<EmptyTrashRequest> T>
+auto membersOf(T& value) {
+    auto& [deletedBeforeNs] = value;
+    return std::tie(deletedBeforeNs);
+}
+
+template <Like<VerifyCheckpointRequest> T>
+auto membersOf(T& value) {
+    auto& [run, checkpoint] = value;
+    return std::tie(run, checkpoint);
+}
+
+template <Like<OnNodesRequest> T>
+auto membersOf(T& value) {
+    auto& [run] = value;
+    return std::tie(run);
+}
+
+template <Like<RemoveFromNodesRequest> T>
+auto membersOf(T& value) {
+    auto& [run] = value;
+    return std::tie(run);
+}
+
 template <Like<OutlookRequest> T>
 auto membersOf(T& value) {
     auto& [spec, node] = value;

@@ -67,7 +67,24 @@ struct Performer {
     }
     void operator()(const NotesRequest& r) { done(engine.setNotes(r.run, r.notes)); }
     void operator()(const TagsRequest& r) { done(engine.setTags(r.run, r.tags)); }
-    void operator()(const DeletedRequest& r) { done(engine.setDeleted(r.run, r.deleted)); }
+    void operator()(const DeletedRequest& r) {
+        answer(engine.setDeleted(r.run, r.deleted), context, request, done);
+    }
+    void operator()(const RenameRequest& r) {
+        answer(engine.rename(r.run, r.name), context, request, done);
+    }
+    void operator()(const EmptyTrashRequest& r) {
+        answer(engine.emptyTrash(r.deletedBeforeNs), context, request, done);
+    }
+    void operator()(const VerifyCheckpointRequest& r) {
+        answer(engine.verifyCheckpoint(r.run, r.checkpoint), context, request, done);
+    }
+    void operator()(const OnNodesRequest& r) {
+        answer(engine.onNodes(r.run), context, request, done);
+    }
+    void operator()(const RemoveFromNodesRequest& r) {
+        answer(engine.removeFromNodes(r.run), context, request, done);
+    }
     void operator()(const WindowRequest&) { done(false); }
     void operator()(const RemoveCheckpointRequest& r) {
         answer(engine.removeCheckpoint(r.run, r.checkpoint), context, request, done);
@@ -92,7 +109,18 @@ struct Attempt {
     std::string operator()(const NotesRequest& r) { return "note on " + r.run.toStdString(); }
     std::string operator()(const TagsRequest& r) { return "tag " + r.run.toStdString(); }
     std::string operator()(const DeletedRequest& r) {
-        return (r.deleted ? "remove " : "bring back ") + r.run.toStdString();
+        return (r.deleted ? "delete " : "bring back ") + r.run.toStdString();
+    }
+    std::string operator()(const RenameRequest& r) { return "rename " + r.run.toStdString(); }
+    std::string operator()(const EmptyTrashRequest&) { return "empty the trash"; }
+    std::string operator()(const VerifyCheckpointRequest& r) {
+        return "verify checkpoint " + r.checkpoint.toStdString() + " of " + r.run.toStdString();
+    }
+    std::string operator()(const OnNodesRequest& r) {
+        return "look for " + r.run.toStdString() + " on its nodes";
+    }
+    std::string operator()(const RemoveFromNodesRequest& r) {
+        return "clean " + r.run.toStdString();
     }
     std::string operator()(const WindowRequest&) { return "show the window"; }
     std::string operator()(const RemoveCheckpointRequest& r) {
@@ -119,6 +147,13 @@ struct Failure {
     EngineReply operator()(const NotesRequest&) { return editFailed(); }
     EngineReply operator()(const TagsRequest&) { return editFailed(); }
     EngineReply operator()(const DeletedRequest&) { return editFailed(); }
+    EngineReply operator()(const RenameRequest&) { return editFailed(); }
+    EngineReply operator()(const EmptyTrashRequest&) { return editFailed(); }
+    EngineReply operator()(const VerifyCheckpointRequest&) { return editFailed(); }
+    EngineReply operator()(const OnNodesRequest&) {
+        return Result<std::vector<RunFolder>>(tl::unexpected(error));
+    }
+    EngineReply operator()(const RemoveFromNodesRequest&) { return editFailed(); }
     EngineReply operator()(const WindowRequest&) { return false; }
     EngineReply operator()(const RemoveCheckpointRequest&) { return editFailed(); }
     EngineReply operator()(const OutlookRequest&) {

@@ -83,6 +83,33 @@ struct RemoveCheckpointRequest {
     bool operator==(const RemoveCheckpointRequest&) const = default;
 };
 
+struct RenameRequest {
+    QString run;
+    QString name;
+    bool operator==(const RenameRequest&) const = default;
+};
+
+struct EmptyTrashRequest {
+    int64_t deletedBeforeNs = 0;
+    bool operator==(const EmptyTrashRequest&) const = default;
+};
+
+struct VerifyCheckpointRequest {
+    QString run;
+    QString checkpoint; ///< a step or a name
+    bool operator==(const VerifyCheckpointRequest&) const = default;
+};
+
+struct OnNodesRequest {
+    QString run;
+    bool operator==(const OnNodesRequest&) const = default;
+};
+
+struct RemoveFromNodesRequest {
+    QString run;
+    bool operator==(const RemoveFromNodesRequest&) const = default;
+};
+
 struct OutlookRequest {
     std::string spec; ///< TOML, perhaps out of bounds
     QString node;
@@ -96,15 +123,17 @@ struct WindowRequest {
 };
 
 /// Stored nowhere; the order is the number on the wire.
-using EngineRequest = std::variant<LaunchRequest, ResumeRequest, BranchRequest, CommandRequest,
-                                   CheckRequest, NotesRequest, TagsRequest, DeletedRequest,
-                                   WindowRequest, RemoveCheckpointRequest, OutlookRequest>;
+using EngineRequest =
+    std::variant<LaunchRequest, ResumeRequest, BranchRequest, CommandRequest, CheckRequest,
+                 NotesRequest, TagsRequest, DeletedRequest, WindowRequest, RemoveCheckpointRequest,
+                 OutlookRequest, RenameRequest, EmptyTrashRequest, VerifyCheckpointRequest,
+                 OnNodesRequest, RemoveFromNodesRequest>;
 
-/// Of a launch, resume or branch: the run's id. Of a command: its state. Of a check: it. Of an
-/// edit: that it is queued. Of a checkpoint to be removed: that it is gone. Of a window: whether
-/// there is one. Of an outlook: it.
+/// Of a launch, resume or branch: the run's id. Of a command: its state. Of a check: it. Of notes
+/// and tags: that they are queued. Of other edits and of what is to be removed or verified: that it
+/// is so. Of a window: whether there is one. Of an outlook, and of what is on nodes: it.
 using EngineReply = std::variant<Result<QString>, Result<CommandState>, NodeCheck, Result<void>,
-                                 bool, Result<NodeOutlook>>;
+                                 bool, Result<NodeOutlook>, Result<std::vector<RunFolder>>>;
 
 /// The run whose ranks `request` starts; nullopt: it starts none.
 std::optional<QString> runStartedBy(const EngineRequest& request);

@@ -210,6 +210,19 @@ QFuture<Result<void>> SharedEngine::removeCheckpoint(const QString& run,
     return ask<Result<void>>(RemoveCheckpointRequest{run, checkpoint});
 }
 
+QFuture<Result<void>> SharedEngine::verifyCheckpoint(const QString& run,
+                                                     const QString& checkpoint) {
+    return ask<Result<void>>(VerifyCheckpointRequest{run, checkpoint});
+}
+
+QFuture<Result<std::vector<RunFolder>>> SharedEngine::onNodes(const QString& run) {
+    return ask<Result<std::vector<RunFolder>>>(OnNodesRequest{run});
+}
+
+QFuture<Result<void>> SharedEngine::removeFromNodes(const QString& run) {
+    return ask<Result<void>>(RemoveFromNodesRequest{run});
+}
+
 QFuture<Result<CommandState>>
 SharedEngine::command(const QString& run, CommandKind kind,
                       std::vector<std::pair<std::string, std::string>> args,
@@ -231,8 +244,16 @@ Result<void> SharedEngine::setTags(const QString& run, const QStringList& tags) 
     return edit(TagsRequest{run, tags});
 }
 
-Result<void> SharedEngine::setDeleted(const QString& run, bool deleted) {
-    return edit(DeletedRequest{run, deleted});
+QFuture<Result<void>> SharedEngine::rename(const QString& run, const QString& name) {
+    return ask<Result<void>>(RenameRequest{run, name});
+}
+
+QFuture<Result<void>> SharedEngine::setDeleted(const QString& run, bool deleted) {
+    return ask<Result<void>>(DeletedRequest{run, deleted});
+}
+
+QFuture<Result<void>> SharedEngine::emptyTrash(int64_t deletedBeforeNs) {
+    return ask<Result<void>>(EmptyTrashRequest{deletedBeforeNs});
 }
 
 // Following

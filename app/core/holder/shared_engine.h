@@ -39,6 +39,9 @@ public:
                                     const QString& id, IfTooLarge ifTooLarge) override;
     QFuture<Result<QString>> resume(const QString& run, const QString& checkpoint) override;
     QFuture<Result<void>> removeCheckpoint(const QString& run, const QString& checkpoint) override;
+    QFuture<Result<void>> verifyCheckpoint(const QString& run, const QString& checkpoint) override;
+    QFuture<Result<std::vector<RunFolder>>> onNodes(const QString& run) override;
+    QFuture<Result<void>> removeFromNodes(const QString& run) override;
     QFuture<Result<NodeOutlook>> outlook(const RunSpec& spec, const QString& node) override;
     QFuture<Result<QString>> branch(const QString& run, const QString& checkpoint,
                                     std::optional<CheckedSpec> spec, const QString& id,
@@ -51,7 +54,9 @@ public:
     LiveState live(const QString& run) const override;
     Result<void> setNotes(const QString& run, const QString& notes) override;
     Result<void> setTags(const QString& run, const QStringList& tags) override;
-    Result<void> setDeleted(const QString& run, bool deleted) override;
+    QFuture<Result<void>> rename(const QString& run, const QString& name) override;
+    QFuture<Result<void>> setDeleted(const QString& run, bool deleted) override;
+    QFuture<Result<void>> emptyTrash(int64_t deletedBeforeNs) override;
 
 Q_SIGNALS:
     void idleForOthers(); ///< isBusyForOthers() no longer

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "app/core/agent/run_folder.h"
 #include "app/core/fleet/fleet.h"
 #include "app/core/launch/node_outlook.h"
 #include "app/core/launch/plan.h"
@@ -62,6 +63,9 @@ inline bool isDown(LiveState::Link link) {
 /// The run is what the command would make of it: a pause of one that is paused has nothing to do.
 bool isAlready(CommandKind kind, RunStateKind state);
 
+/// How long a run stays in the trash.
+inline constexpr int kTrashDays = 30;
+
 /// Since when nothing was heard of a node that cannot be reached.
 int64_t unreachableSinceNs(const LiveState::NodeLink& link);
 
@@ -98,6 +102,15 @@ public:
     /// Removes a checkpoint of an abandoned line from its node, also while the run goes on.
     virtual QFuture<Result<void>> removeCheckpoint(const QString& run,
                                                    const QString& checkpoint) = 0;
+    /// Compares every byte of a checkpoint on its node with its manifest. kCorrupt: what is wrong,
+    /// or that it is not there any more.
+    virtual QFuture<Result<void>> verifyCheckpoint(const QString& run,
+                                                   const QString& checkpoint) = 0;
+    /// What the run has on its nodes (see RunFolder): what removeFromNodes() would delete.
+    virtual QFuture<Result<std::vector<RunFolder>>> onNodes(const QString& run) = 0;
+    /// Deletes the run's folder on each of its nodes, with the checkpoints in it; what is stored of
+    /// the run stays. kInvalid: it has not ended.
+    virtual QFuture<Result<void>> removeFromNodes(const QString& run) = 0;
     /// The answer is kApplied or kRefused; it waits as long as rank 0's node cannot be reached.
     /// kStop and kKill of a run whose ranks are not started yet cancel its launch, which then
     /// leaves it as stopped, or a resume's run as it was. Where isAlready(), it is applied at step
@@ -118,7 +131,15 @@ public:
     // An error at once: nothing is stored by this engine; one that comes later is failed().
     virtual Result<void> setNotes(const QString& run, const QString& notes) = 0;
     virtual Result<void> setTags(const QString& run, const QStringList& tags) = 0;
-    virtual Result<void> setDeleted(const QString& run, bool deleted) = 0;
+
+    /// See StoreWriter::setName().
+    virtual QFuture<Result<void>> rename(const QString& run, const QString& name) = 0;
+    /// To the trash, and back. kInvalid: it has not ended. What is in the trash for kTrashDays is
+    /// forgotten by the next engine that can write.
+    virtual QFuture<Result<void>> setDeleted(const QString& run, bool deleted) = 0;
+    /// Forgets for good what was moved to the trash before that moment; what it has on its nodes
+    /// stays there.
+    virtual QFuture<Result<void>> emptyTrash(int64_t deletedBeforeNs) = 0;
 
     /// What launch() would meet on this node, which is connected to for it; nothing is begun.
     virtual QFuture<Result<NodeOutlook>> outlook(const RunSpec& spec, const QString& node) = 0;

@@ -6,7 +6,9 @@
 #include "app/core/remote/credential_store.h"
 #include "app/core/run/followed_run.h"
 #include "app/core/run/procedures.h"
+#include "app/core/run/run_folders.h"
 #include "app/core/settings/paths.h"
+#include "shared/io/clock.h"
 
 #include <QThreadPool>
 #include <QUuid>
@@ -19,6 +21,7 @@ namespace rm {
 namespace {
 
 constexpr int kProcedureThreads = 8;
+constexpr int64_t kDayNs = 24 * 3600 * int64_t{1'000'000'000};
 
 /// A future that is there already.
 template <class T>
@@ -84,6 +87,8 @@ LocalEngine::LocalEngine(const Paths& paths, Fleet& fleet, std::unique_ptr<Store
             followed->retry(node.toStdString());
     });
     connect(&fleet, &Fleet::nodeEdited, this, &LocalEngine::followAnew);
+    if (m_impl->writer)
+        forgetOldTrash();
 }
 
 LocalEngine::~LocalEngine() {
@@ -96,6 +101,15 @@ LocalEngine::~LocalEngine() {
     m_impl->followed.clear();
     m_impl->over.clear();
     m_impl->pool.waitForDone();
+}
+
+void LocalEngine::forgetOldTrash() {
+    m_impl->writer->post([this](StoreWriter& writer) {
+        return writer.purgeDeleted(wallNowNs() - kTrashDays * kDayNs).map([this](int runs) {
+            if (runs > 0)
+                QMetaObject::invokeMethod(this, [this] { Q_EMIT runsChanged(); });
+        });
+    });
 }
 
 QString LocalEngine::databasePath() const {
@@ -287,6 +301,62 @@ QFuture<Result<void>> LocalEngine::removeCheckpoint(const QString& run, const QS
                              });
 }
 
+QFuture<Result<void>> LocalEngine::verifyCheckpoint(const QString& run, const QString& checkpoint) {
+    const auto found = summary(run);
+    if (!found)
+        return readyFuture<void>(tl::unexpected<Error>(found.error()));
+    const auto parties = placeOf(*found);
+    if (!parties)
+        return readyFuture<void>(tl::unexpected<Error>(parties.error()));
+    return QtConcurrent::run(&m_impl->pool,
+                             [run, which = checkpoint.toStdString(), node = parties->front().node,
+                              context = procedureContext(std::make_shared<LaunchPermit>()),
+                              stop = m_impl->closing.get_token()] {
+                                 return rm::verifyCheckpoint(context, run, node, which, stop);
+                             });
+}
+
+/// The nodes of a run that has ended.
+Result<std::vector<PlacedParty>> LocalEngine::placeToClean(const QString& run) const {
+    const auto found = summary(run);
+    if (!found)
+        return tl::unexpected<Error>(found.error());
+    if (!hasEnded(found->state) || m_impl->launches.contains(run))
+        return fail(ErrorCode::kInvalid, "clean " + run.toStdString() + ": it is " +
+                                             runStateName(found->state) +
+                                             "; stop or pause it first");
+    return placeOf(*found);
+}
+
+QFuture<Result<std::vector<RunFolder>>> LocalEngine::onNodes(const QString& run) {
+    const auto parties = placeToClean(run);
+    if (!parties)
+        return readyFuture<std::vector<RunFolder>>(tl::unexpected<Error>(parties.error()));
+    return QtConcurrent::run(&m_impl->pool,
+                             [run, parties = *parties,
+                              context = procedureContext(std::make_shared<LaunchPermit>()),
+                              stop = m_impl->closing.get_token()] {
+                                 return readRunFolders(context, run, parties, stop);
+                             });
+}
+
+QFuture<Result<void>> LocalEngine::removeFromNodes(const QString& run) {
+    const auto parties = placeToClean(run);
+    if (!parties)
+        return readyFuture<void>(tl::unexpected<Error>(parties.error()));
+    if (!m_impl->writer)
+        return readyFuture<void>(
+            fail(ErrorCode::kUnavailable,
+                 "clean " + run.toStdString() + ": another Ringmaster has this database open"));
+    m_impl->followed.erase(run);
+    return QtConcurrent::run(&m_impl->pool,
+                             [run, parties = *parties,
+                              context = procedureContext(std::make_shared<LaunchPermit>()),
+                              stop = m_impl->closing.get_token()] {
+                                 return removeRunFolders(context, run, parties, stop);
+                             });
+}
+
 QFuture<Result<CommandState>>
 LocalEngine::command(const QString& run, CommandKind kind,
                      std::vector<std::pair<std::string, std::string>> args,
@@ -466,8 +536,43 @@ Result<void> LocalEngine::setTags(const QString& run, const QStringList& tags) {
     return postEdit(run, [=](StoreWriter& writer) { return writer.setTags(run, tags); });
 }
 
-Result<void> LocalEngine::setDeleted(const QString& run, bool deleted) {
-    return postEdit(run, [=](StoreWriter& writer) { return writer.setDeleted(run, deleted); });
+/// The answer comes when the database has it.
+QFuture<Result<void>> LocalEngine::edit(const std::string& attempt,
+                                        std::function<Result<void>(StoreWriter&)> edit) {
+    if (!m_impl->writer)
+        return readyFuture<void>(
+            fail(ErrorCode::kUnavailable, attempt + ": another Ringmaster has this database open"));
+    const auto promise = std::make_shared<QPromise<Result<void>>>();
+    promise->start();
+    m_impl->writer->post([this, promise, edit = std::move(edit)](StoreWriter& writer) {
+        auto done = edit(writer);
+        QMetaObject::invokeMethod(this, [this] { Q_EMIT runsChanged(); });
+        promise->addResult(done);
+        promise->finish();
+        return done;
+    });
+    return promise->future();
+}
+
+QFuture<Result<void>> LocalEngine::rename(const QString& run, const QString& name) {
+    return edit("rename " + run.toStdString(),
+                [=](StoreWriter& writer) { return writer.setName(run, name); });
+}
+
+QFuture<Result<void>> LocalEngine::setDeleted(const QString& run, bool deleted) {
+    const std::string attempt = (deleted ? "delete " : "bring back ") + run.toStdString();
+    const auto found = summary(run);
+    if (deleted && found && !hasEnded(found->state))
+        return readyFuture<void>(
+            fail(ErrorCode::kInvalid,
+                 attempt + ": it is " + runStateName(found->state) + "; stop or pause it first"));
+    return edit(attempt, [=](StoreWriter& writer) { return writer.setDeleted(run, deleted); });
+}
+
+QFuture<Result<void>> LocalEngine::emptyTrash(int64_t deletedBeforeNs) {
+    return edit("empty the trash", [=](StoreWriter& writer) {
+        return writer.purgeDeleted(deletedBeforeNs).map([](int) {});
+    });
 }
 
 } // namespace rm

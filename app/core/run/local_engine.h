@@ -38,6 +38,9 @@ public:
     QFuture<Result<NodeOutlook>> outlook(const RunSpec& spec, const QString& node) override;
     QFuture<Result<QString>> resume(const QString& run, const QString& checkpoint) override;
     QFuture<Result<void>> removeCheckpoint(const QString& run, const QString& checkpoint) override;
+    QFuture<Result<void>> verifyCheckpoint(const QString& run, const QString& checkpoint) override;
+    QFuture<Result<std::vector<RunFolder>>> onNodes(const QString& run) override;
+    QFuture<Result<void>> removeFromNodes(const QString& run) override;
     QFuture<Result<QString>> branch(const QString& run, const QString& checkpoint,
                                     std::optional<CheckedSpec> spec, const QString& id,
                                     IfTooLarge ifTooLarge) override;
@@ -49,12 +52,15 @@ public:
     LiveState live(const QString& run) const override;
     Result<void> setNotes(const QString& run, const QString& notes) override;
     Result<void> setTags(const QString& run, const QStringList& tags) override;
-    Result<void> setDeleted(const QString& run, bool deleted) override;
+    QFuture<Result<void>> rename(const QString& run, const QString& name) override;
+    QFuture<Result<void>> setDeleted(const QString& run, bool deleted) override;
+    QFuture<Result<void>> emptyTrash(int64_t deletedBeforeNs) override;
 
 private:
     Result<Node> find(const QString& node) const;
     Result<std::vector<PlacedParty>> place(const std::vector<Placement>& placements) const;
     Result<std::vector<PlacedParty>> placeOf(const RunSummary& run) const;
+    Result<std::vector<PlacedParty>> placeToClean(const QString& run) const;
     Result<RunSummary> summary(const QString& run) const;
     QFuture<Result<QString>>
     startProcedure(const QString& run,
@@ -63,10 +69,13 @@ private:
     void onProgress(const QString& run, const Progress& progress);
     void onProcedureEnded(const QString& run, const Result<QString>& started);
     Result<void> follow(const QString& run);
+    void forgetOldTrash();
     void followAnew(const QString& node);
     void wireFollowed(const QString& run, FollowedRun& followed);
     void onFollowingEnded(const QString& run, const QString& problem, bool lost);
     std::optional<Result<CommandState>> commandToLaunch(const QString& run, CommandKind kind);
+    QFuture<Result<void>> edit(const std::string& attempt,
+                               std::function<Result<void>(StoreWriter&)> edit);
     Result<void> postEdit(const QString& run, std::function<Result<void>(StoreWriter&)> edit);
 
     struct Impl;

@@ -8,6 +8,7 @@ target_sources(rm_core PRIVATE
     run/local_engine.cpp
     run/node_follower.cpp
     run/procedures.cpp
+    run/run_folders.cpp
     run/standstill.cpp
     run/steps_left.cpp
     run/writer_thread.cpp)

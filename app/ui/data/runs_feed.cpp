@@ -19,20 +19,23 @@ RunsFeed::RunsFeed(Engine& engine, StoreThread& store, QObject* parent)
 }
 
 const RunSummary* RunsFeed::find(const QString& id) const {
-    const auto found = std::ranges::find(m_runs, id, &RunSummary::id);
-    return found == m_runs.end() ? nullptr : &*found;
+    const auto found = std::ranges::find(m_lists.runs, id, &RunSummary::id);
+    return found == m_lists.runs.end() ? nullptr : &*found;
 }
 
 void RunsFeed::pull() {
-    m_puller.await(m_store.ask([](StoreReader& reader) { return reader.runs(); }), this,
-                   [this](const std::vector<RunSummary>& runs) {
-                       const bool first = !m_loaded;
-                       m_loaded = true;
-                       if (!first && runs == m_runs)
-                           return;
-                       m_runs = runs;
-                       Q_EMIT changed();
-                   });
+    const auto read = [](StoreReader& reader) {
+        const auto whole = reader.snapshot();
+        return Lists{reader.runs(), reader.trash()};
+    };
+    m_puller.await(m_store.ask(read), this, [this](const Lists& lists) {
+        const bool first = !m_loaded;
+        m_loaded = true;
+        if (!first && lists == m_lists)
+            return;
+        m_lists = lists;
+        Q_EMIT changed();
+    });
 }
 
 } // namespace rm

@@ -13,13 +13,15 @@ namespace rm {
 class Engine;
 class StoreThread;
 
-/// The list of all runs, kept fresh; every page that shows runs reads this one copy.
+/// The lists of all runs and of those in the trash, kept fresh; every page that shows runs reads
+/// this one copy.
 class RunsFeed : public QObject {
     Q_OBJECT
 public:
     RunsFeed(Engine& engine, StoreThread& store, QObject* parent = nullptr);
 
-    const std::vector<RunSummary>& runs() const { return m_runs; }
+    const std::vector<RunSummary>& runs() const { return m_lists.runs; }
+    const std::vector<RunSummary>& trash() const { return m_lists.trash; } ///< deleted last first
     const RunSummary* find(const QString& id) const;
     bool isLoaded() const { return m_loaded; }
     void refresh() { m_puller.restart(); }
@@ -28,12 +30,16 @@ Q_SIGNALS:
     void changed();
 
 private:
+    struct Lists {
+        std::vector<RunSummary> runs, trash;
+        bool operator==(const Lists&) const = default;
+    };
     void pull();
 
     StoreThread& m_store;
     static constexpr int kPullMs = 150;
     Puller m_puller;
-    std::vector<RunSummary> m_runs;
+    Lists m_lists;
     bool m_loaded = false;
 };
 

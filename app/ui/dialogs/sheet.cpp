@@ -4,6 +4,7 @@
 #include "app/ui/look/theme.h"
 #include "app/ui/widgets/label.h"
 
+#include <QEvent>
 #include <QVBoxLayout>
 
 namespace rm {
@@ -35,6 +36,13 @@ QSize Sheet::sizeHint() const {
     const int width = size::kDialogWidth;
     const bool wraps = layout()->hasHeightForWidth();
     return {width, wraps ? layout()->totalHeightForWidth(width) : QDialog::sizeHint().height()};
+}
+
+bool Sheet::event(QEvent* event) {
+    const bool isDone = QDialog::event(event);
+    if (event->type() == QEvent::LayoutRequest && isVisible())
+        resize(sizeHint());
+    return isDone;
 }
 
 QPushButton* Sheet::addButton(const QString& text, const char* role, const char* objectName) {

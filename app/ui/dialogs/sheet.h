@@ -23,6 +23,9 @@ public:
 
     QSize sizeHint() const override; ///< as high as the texts are at the sheet's width
 
+protected:
+    bool event(QEvent* event) override; ///< keeps to that when they change
+
 private:
     QVBoxLayout* m_content;
     QHBoxLayout* m_buttons;

@@ -4,6 +4,7 @@
 #include "app/core/run/checkpoint_words.h"
 #include "app/ui/look/format.h"
 #include "app/ui/look/theme.h"
+#include "app/ui/widgets/cell_delegate.h"
 #include "shared/io/clock.h"
 
 #include <algorithm>
@@ -30,6 +31,18 @@ void CheckpointsModel::show(const std::vector<StoredCheckpoint>& checkpoints, co
     m_checkpoints = std::move(kept);
     m_node = node;
     endResetModel();
+}
+
+void CheckpointsModel::setVerdicts(const std::map<std::string, StateWords>& verdicts) {
+    m_verdicts = verdicts;
+    if (rowCount() > 0)
+        Q_EMIT dataChanged(index(0, kVerified), index(rowCount() - 1, kVerified));
+}
+
+/// Empty: it was not verified.
+StateWords CheckpointsModel::verdict(const StoredCheckpoint& checkpoint) const {
+    const auto found = m_verdicts.find(checkpoint.saved.path);
+    return found == m_verdicts.end() ? StateWords() : found->second;
 }
 
 const StoredCheckpoint* CheckpointsModel::at(int row) const {
@@ -82,6 +95,8 @@ QString CheckpointsModel::text(const StoredCheckpoint& checkpoint, int column) c
     case kSaved:
         return tr("%1, took %2")
             .arg(formatRelative(saved.wallNs, wallNowNs()), formatMilliseconds(saved.durationMs));
+    case kVerified:
+        return verdict(checkpoint).text.section(':', 0, 0);
     }
     return {};
 }
@@ -91,6 +106,8 @@ QVariant CheckpointsModel::toolTip(const StoredCheckpoint& checkpoint, int colum
         return formatExact(checkpoint.saved.wallNs);
     if (column == kWhere)
         return QString::fromStdString(checkpoint.saved.path);
+    if (column == kVerified)
+        return verdict(checkpoint).text;
     return text(checkpoint, column);
 }
 
@@ -102,6 +119,10 @@ QVariant CheckpointsModel::data(const QModelIndex& index, int role) const {
     switch (role) {
     case Qt::DisplayRole:
         return text(*checkpoint, column);
+    case kToneRole:
+        return column == kVerified && !text(*checkpoint, column).isEmpty()
+                   ? QVariant(static_cast<int>(verdict(*checkpoint).tone))
+                   : QVariant();
     case Qt::ToolTipRole:
         return toolTip(*checkpoint, column);
     case Qt::FontRole:
@@ -123,9 +144,9 @@ QVariant CheckpointsModel::headerData(int section, Qt::Orientation orientation, 
         return QVariant(Qt::AlignVCenter | Qt::AlignLeft);
     if (role != Qt::DisplayRole)
         return {};
-    const QString titles[] = {tr("Step"), tr("Attempt"), tr("Validation loss"),
-                              tr("Size"), tr("Where"),   tr("Kept because"),
-                              tr("Saved")};
+    const QString titles[] = {tr("Step"),  tr("Attempt"), tr("Validation loss"),
+                              tr("Size"),  tr("Where"),   tr("Kept because"),
+                              tr("Saved"), tr("Verified")};
     return titles[section];
 }
 

@@ -2,9 +2,11 @@
 #pragma once
 
 #include "app/core/store/store.h"
+#include "app/ui/data/run_words.h"
 
 #include <QAbstractTableModel>
 
+#include <map>
 #include <vector>
 
 namespace rm {
@@ -13,11 +15,23 @@ namespace rm {
 class CheckpointsModel : public QAbstractTableModel {
     Q_OBJECT
 public:
-    enum Column { kStep, kAttempt, kValidation, kSize, kWhere, kBecause, kSaved, kColumnCount };
+    enum Column {
+        kStep,
+        kAttempt,
+        kValidation,
+        kSize,
+        kWhere,
+        kBecause,
+        kSaved,
+        kVerified,
+        kColumnCount
+    };
 
     using QAbstractTableModel::QAbstractTableModel;
 
     void show(const std::vector<StoredCheckpoint>& checkpoints, const QString& node);
+    /// What verifying says of the checkpoints with these paths.
+    void setVerdicts(const std::map<std::string, StateWords>& verdicts);
     const StoredCheckpoint* at(int row) const;
     int rowOfStep(int64_t step) const;            ///< of the living line before any other; -1: none
     int rowOfPath(const std::string& path) const; ///< -1: none
@@ -29,11 +43,13 @@ public:
     QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
 
 private:
+    StateWords verdict(const StoredCheckpoint& checkpoint) const;
     QString text(const StoredCheckpoint& checkpoint, int column) const;
     QVariant toolTip(const StoredCheckpoint& checkpoint, int column) const;
 
     std::vector<StoredCheckpoint> m_checkpoints;
     QString m_node;
+    std::map<std::string, StateWords> m_verdicts;
 };
 
 } // namespace rm

@@ -118,6 +118,8 @@ QVariant RunsModel::toolTip(const RunSummary& run, int column) const {
         return run.message;
     if (column == kTags || column == kNotes)
         return tr("Double click or F2 to edit");
+    if (column == kName)
+        return tr("%1; F2 renames it").arg(run.name);
     return text(run, column);
 }
 

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/ui/run/checkpoints_tab.h"
 
-#include "app/ui/data/run_words.h"
+#include "app/core/answer.h"
+#include "app/core/run/checkpoint_words.h"
+#include "app/core/run/engine.h"
 #include "app/ui/data/store_thread.h"
 #include "app/ui/look/format.h"
 #include "app/ui/look/theme.h"
@@ -29,7 +31,7 @@ CheckpointsTab::CheckpointsTab(const AppContext& context, QWidget* parent)
     , m_puller(kPullMs, this) {
     buildUi();
     wire();
-    showSelection();
+    showVerdicts();
 }
 
 void CheckpointsTab::buildUi() {
@@ -41,7 +43,7 @@ void CheckpointsTab::buildUi() {
     m_table = new Table("checkpointsTable", tr("Checkpoints"));
     m_table->setModel(m_model);
     m_table->setTextElideMode(Qt::ElideMiddle); // a path's ends tell most
-    m_table->setColumnWidths({100, 80, 130, 90, 0, 220, 180});
+    m_table->setColumnWidths({90, 80, 130, 100, 0, 180, 180, 160});
     auto* card = new Card;
     card->body()->setContentsMargins(1, 1, 1, 1);
     card->body()->setSpacing(0);
@@ -73,11 +75,15 @@ QWidget* CheckpointsTab::buildActions() {
     row->setContentsMargins(16, 10, 16, 10);
     row->setSpacing(2 * size::kGrid);
     m_selected = new ElidedLabel({}, "bodySecondary");
+    m_verify = makeButton(tr("Verify all"), "", "verifyCheckpoints");
+    m_verify->setToolTip(
+        tr("Read every byte of every checkpoint and compare it with what was saved"));
     m_branch = makeButton(tr("Branch a new run"), "", "branchRun");
     m_remove = makeButton(tr("Remove"), "danger", "removeCheckpoint");
     m_remove->setToolTip(tr("Delete this checkpoint of an abandoned line from its node"));
     m_restore = makeButton(tr("Restore and resume"), "", "restoreCheckpoint");
     row->addWidget(m_selected, 1);
+    row->addWidget(m_verify);
     row->addWidget(m_remove);
     row->addWidget(m_branch);
     row->addWidget(m_restore);
@@ -93,6 +99,7 @@ void CheckpointsTab::wire() {
     });
     connect(m_chart, &LineChart::pointed, m_chart, &LineChart::setPointer);
     connect(m_chart, &LineChart::markClicked, this, &CheckpointsTab::selectStep);
+    connect(m_verify, &QPushButton::clicked, this, &CheckpointsTab::verifyAll);
     connect(m_restore, &QPushButton::clicked, this, [this] {
         if (const auto* checkpoint = chosen())
             Q_EMIT restoreAsked(*checkpoint);
@@ -115,7 +122,10 @@ void CheckpointsTab::setRun(const QString& run) {
     m_run = run;
     m_detail = {};
     m_chosenPath.clear();
+    m_verdicts.clear();
+    m_unverified.clear();
     m_model->show({}, {});
+    showVerdicts();
     m_puller.restart();
 }
 
@@ -182,6 +192,47 @@ void CheckpointsTab::pull() {
         });
 }
 
+void CheckpointsTab::verifyAll() {
+    m_verdicts.clear();
+    for (int row = 0; row < m_model->rowCount(); ++row)
+        m_unverified.push_back(*m_model->at(row));
+    verifyNext();
+}
+
+/// One after another, so that other work of the node comes between.
+void CheckpointsTab::verifyNext() {
+    if (!m_unverified.empty()) {
+        const StoredCheckpoint& next = m_unverified.front();
+        m_verdicts[next.saved.path] = {tr("Verifying"), Tone::kAccent};
+        const QString name = QString::fromStdString(checkpointNameOf(next));
+        whenAnswered(m_context.engine.verifyCheckpoint(m_run, name), this,
+                     [this, run = m_run, path = next.saved.path](const Result<void>& verified) {
+                         if (run == m_run)
+                             onVerified(path, verified);
+                     });
+    }
+    showVerdicts();
+}
+
+void CheckpointsTab::onVerified(const std::string& path, const Result<void>& verified) {
+    // Another answer, from before the person went to another run and back.
+    if (m_unverified.empty() || m_unverified.front().saved.path != path)
+        return;
+    const bool isDamaged = !verified && verified.error().code == ErrorCode::kCorrupt;
+    m_verdicts[path] = {capitalized(verdictText(verified)), verified    ? Tone::kGood
+                                                            : isDamaged ? Tone::kBad
+                                                                        : Tone::kWarn};
+    m_unverified.pop_front();
+    verifyNext();
+}
+
+void CheckpointsTab::showVerdicts() {
+    m_model->setVerdicts(m_verdicts);
+    m_table->setColumnHidden(CheckpointsModel::kVerified, m_verdicts.empty());
+    m_verify->setEnabled(m_unverified.empty());
+    showSelection();
+}
+
 void CheckpointsTab::showSelection() {
     const StoredCheckpoint* checkpoint = chosen();
     const bool ended = m_detail.run && hasEnded(m_detail.run->state);
@@ -192,6 +243,9 @@ void CheckpointsTab::showSelection() {
                               .arg(formatCount(checkpoint->saved.step))
                               .arg(checkpoint->retiredBy)
                         : tr("step %1 selected").arg(formatCount(checkpoint->saved.step)));
+    const auto verdict = checkpoint ? m_verdicts.find(checkpoint->saved.path) : m_verdicts.end();
+    if (verdict != m_verdicts.end())
+        text += kSeparator + verdict->second.text;
     m_selected->setFullText(text);
     m_restore->setEnabled(checkpoint && ended);
     m_restore->setToolTip(ended ? tr("The next attempt of this run starts from here; later steps "

@@ -3,9 +3,13 @@
 
 #include "app/ui/data/app_context.h"
 #include "app/ui/data/puller.h"
+#include "app/ui/data/run_words.h"
 #include "app/ui/run/run_detail.h"
 
 #include <QWidget>
+
+#include <deque>
+#include <map>
 
 class QPushButton;
 class QStackedWidget;
@@ -42,6 +46,10 @@ private:
     QWidget* buildActions();
     void wire();
     void pull();
+    void verifyAll();
+    void verifyNext();
+    void onVerified(const std::string& path, const Result<void>& verified);
+    void showVerdicts();
     void select();
     void showSelection();
     void selectStep(qint64 step);
@@ -50,13 +58,16 @@ private:
     AppContext m_context;
     QString m_run;
     RunDetail m_detail;
-    std::string m_chosenPath; ///< of the checkpoint that a person selected
+    std::string m_chosenPath;                     ///< of the checkpoint that a person selected
+    std::map<std::string, StateWords> m_verdicts; ///< by path
+    std::deque<StoredCheckpoint> m_unverified;    ///< still to be asked for; the first is
     static constexpr int kPullMs = 200;
     Puller m_puller;
     LineChart* m_chart;
     CheckpointsModel* m_model;
     Table* m_table;
     ElidedLabel* m_selected;
+    QPushButton* m_verify;
     QPushButton* m_restore;
     QPushButton* m_branch;
     QPushButton* m_remove;

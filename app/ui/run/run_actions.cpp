@@ -6,7 +6,7 @@
 #include "app/ui/data/run_words.h"
 #include "app/ui/data/runs_feed.h"
 #include "app/ui/data/store_thread.h"
-#include "app/ui/dialogs/sheet.h"
+#include "app/ui/dialogs/run_dialogs.h"
 #include "app/ui/look/format.h"
 #include "app/ui/widgets/page_header.h"
 #include "app/ui/widgets/toast.h"
@@ -19,13 +19,16 @@ RunActions::RunActions(const AppContext& context, PageHeader& header, QWidget* p
     : QObject(page)
     , m_context(context)
     , m_page(page)
+    , m_rename(header.addAction(tr("Rename"), "quiet", "renameRun"))
+    , m_clean(header.addAction(tr("Clean nodes"), "quiet", "cleanRun"))
     , m_hold(header.addAction(tr("Hold"), "", "holdRun"))
     , m_checkpoint(header.addAction(tr("Checkpoint"), "", "checkpointRun"))
     , m_pause(header.addAction(tr("Pause"), "", "pauseRun"))
     , m_resume(header.addAction(tr("Resume"), "primary", "resumeRun"))
     , m_cancel(header.addAction(tr("Cancel launch"), "", "cancelLaunch"))
     , m_stop(header.addAction(tr("Stop"), "danger", "stopRun"))
-    , m_all{m_hold, m_checkpoint, m_pause, m_resume, m_cancel, m_stop} {
+    , m_all{m_hold, m_checkpoint, m_pause, m_resume, m_cancel, m_stop, m_clean, m_rename} {
+    m_clean->setToolTip(tr("Delete what this run has on its nodes, its checkpoints too"));
     m_hold->setToolTip(tr("Wait at the next step with everything kept in memory"));
     m_checkpoint->setToolTip(tr("Save a checkpoint at the next step and go on"));
     m_pause->setToolTip(tr("Save a checkpoint, end the ranks and free the devices"));
@@ -39,6 +42,10 @@ RunActions::RunActions(const AppContext& context, PageHeader& header, QWidget* p
     connect(m_resume, &QPushButton::clicked, this, [this] { resume(); });
     connect(m_cancel, &QPushButton::clicked, this, &RunActions::cancelLaunch);
     connect(m_stop, &QPushButton::clicked, this, &RunActions::askStop);
+    connect(m_rename, &QPushButton::clicked, this,
+            [this] { (new RenameDialog(m_context, m_run, m_page->window()))->open(); });
+    connect(m_clean, &QPushButton::clicked, this,
+            [this] { (new CleanDialog(m_context, m_run, m_page->window()))->open(); });
     hide();
 }
 
@@ -62,6 +69,8 @@ void RunActions::show(const RunSummary& run, const LiveState& live, bool hasChec
     offer(m_cancel, preparing, !live.pending);
     offer(m_stop, running, true);
     offer(m_resume, canResume(run.state) && !preparing, hasCheckpoint);
+    offer(m_rename, true, true);
+    offer(m_clean, hasEnded(run.state) && !preparing, true);
 }
 
 // Qt gives the focus of a button that is disabled or hidden to the next one that is not, here to

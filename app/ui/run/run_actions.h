@@ -42,13 +42,15 @@ private:
 
     AppContext m_context;
     QWidget* m_page;
+    QPushButton* m_rename;
+    QPushButton* m_clean;
     QPushButton* m_hold;
     QPushButton* m_checkpoint;
     QPushButton* m_pause;
     QPushButton* m_resume;
     QPushButton* m_cancel;
     QPushButton* m_stop;
-    std::array<QPushButton*, 6> m_all;
+    std::array<QPushButton*, 8> m_all;
     QPushButton* m_focused = nullptr; ///< had the focus when it could not be pressed any more
     RunSummary m_run;
     LiveState m_live;

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/ui/runs/runs_page.h"
 
+#include "app/core/answer.h"
 #include "app/core/run/engine.h"
 #include "app/ui/data/runs_feed.h"
+#include "app/ui/dialogs/run_dialogs.h"
 #include "app/ui/look/format.h"
 #include "app/ui/look/theme.h"
 #include "app/ui/models/runs_model.h"
@@ -15,6 +17,7 @@
 
 #include <QHeaderView>
 #include <QLineEdit>
+#include <QMenu>
 #include <QStackedWidget>
 #include <QVBoxLayout>
 
@@ -33,6 +36,7 @@ void RunsPage::buildUi() {
     column->setContentsMargins(size::kPageX, size::kPageY, size::kPageX, size::kPageY);
     column->setSpacing(size::kCardGap);
     m_header = new PageHeader(tr("Runs"));
+    m_trash = m_header->addAction(tr("Trash"), "quiet", "showTrash");
     m_delete = m_header->addAction(tr("Delete"), "", "deleteRun");
     m_new = m_header->addAction(tr("New run"), "primary", "newRun");
     column->addWidget(m_header);
@@ -71,6 +75,11 @@ void RunsPage::wire() {
     connect(m_empty, &EmptyState::acted, this, &RunsPage::newRunAsked);
     connect(m_nothingFound, &EmptyState::acted, m_filter, &QLineEdit::clear);
     connect(m_delete, &QPushButton::clicked, this, &RunsPage::deleteSelected);
+    connect(m_trash, &QPushButton::clicked, this,
+            [this] { (new TrashDialog(m_context, window()))->open(); });
+    m_table->setContextMenuPolicy(Qt::CustomContextMenu);
+    connect(m_table, &QWidget::customContextMenuRequested, this, &RunsPage::showMenu);
+    connect(m_table, &Table::editAsked, this, &RunsPage::renameSelected);
     connect(m_filter, &QLineEdit::textChanged, this, [this](const QString& words) {
         m_rows->setWords(words);
         showRows();
@@ -124,6 +133,7 @@ void RunsPage::showRows() {
         m_stack->setCurrentWidget(m_table);
     m_filter->setVisible(m_model->rowCount() > 0);
     m_delete->setVisible(m_model->rowCount() > 0);
+    m_trash->setVisible(!m_context.runs.trash().empty());
     m_new->setVisible(m_model->rowCount() > 0); // the empty page has its own
 }
 
@@ -132,23 +142,54 @@ QString RunsPage::selectedRun() const {
     return row < 0 ? QString() : m_rows->index(row, 0).data(kIdRole).toString();
 }
 
+const RunSummary* RunsPage::selected() const {
+    return m_context.runs.find(selectedRun());
+}
+
+/// What can be done with the run under the pointer.
+void RunsPage::showMenu(const QPoint& at) {
+    const int row = m_table->rowAt(at.y());
+    if (row < 0)
+        return;
+    m_table->selectRow(row);
+    auto* menu = new QMenu(this);
+    menu->setObjectName("runMenu");
+    menu->setAttribute(Qt::WA_DeleteOnClose);
+    menu->addAction(tr("Open"), this, [this] { Q_EMIT runChosen(selectedRun()); });
+    menu->addAction(tr("Rename") + "\tF2", this, &RunsPage::renameSelected);
+    QAction* clean = menu->addAction(tr("Clean nodes"), this, &RunsPage::cleanSelected);
+    clean->setEnabled(selected() && hasEnded(selected()->state));
+    menu->addSeparator();
+    menu->addAction(tr("Delete"), this, &RunsPage::deleteSelected);
+    menu->popup(m_table->viewport()->mapToGlobal(at));
+}
+
+void RunsPage::renameSelected() {
+    if (const RunSummary* run = selected())
+        (new RenameDialog(m_context, *run, window()))->open();
+}
+
+void RunsPage::cleanSelected() {
+    if (const RunSummary* run = selected())
+        (new CleanDialog(m_context, *run, window()))->open();
+}
+
 void RunsPage::deleteSelected() {
-    const QString id = selectedRun();
-    const RunSummary* run = m_context.runs.find(id);
+    const RunSummary* run = selected();
     if (!run)
         return;
-    if (!hasEnded(run->state)) {
-        report(tr("%1 is training: stop or pause it before deleting it").arg(run->name));
-        return;
-    }
-    if (const auto done = m_context.engine.setDeleted(id, true); !done) {
-        report(QString::fromStdString(done.error().message));
-        return;
-    }
-    m_context.toast.offer(tr("%1 deleted").arg(run->name), tr("Undo"), [this, id] {
-        if (const auto done = m_context.engine.setDeleted(id, false); !done)
-            report(QString::fromStdString(done.error().message));
-    });
+    const auto onDeleted = [this, id = run->id, name = run->name](const Result<void>& deleted) {
+        if (!deleted)
+            return report(QString::fromStdString(deleted.error().message));
+        m_context.toast.offer(tr("%1 deleted").arg(name), tr("Undo"), [this, id] {
+            whenAnswered(m_context.engine.setDeleted(id, false), this,
+                         [this](const Result<void>& restored) {
+                             if (!restored)
+                                 report(QString::fromStdString(restored.error().message));
+                         });
+        });
+    };
+    whenAnswered(m_context.engine.setDeleted(run->id, true), this, onDeleted);
 }
 
 void RunsPage::report(const QString& problem) {

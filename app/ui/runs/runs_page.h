@@ -16,8 +16,10 @@ class PageHeader;
 class RunsFilter;
 class RunsModel;
 class Table;
+struct RunSummary;
 
-/// All runs in a table: filter, sort, edit tags and notes, delete with undo, open.
+/// All runs in a table: filter, sort, edit names, tags and notes, delete with undo, open; the
+/// trash.
 class RunsPage : public QWidget {
     Q_OBJECT
 public:
@@ -34,13 +36,18 @@ private:
     void restore();
     void refresh();
     void showRows();
+    void showMenu(const QPoint& at);
+    void renameSelected();
+    void cleanSelected();
     void deleteSelected();
     QString selectedRun() const;
+    const RunSummary* selected() const;
     void report(const QString& problem);
 
     AppContext m_context;
     PageHeader* m_header;
     QLineEdit* m_filter;
+    QPushButton* m_trash;
     QPushButton* m_delete;
     QPushButton* m_new;
     QStackedWidget* m_stack;

@@ -92,8 +92,11 @@ int Table::currentRow() const {
 
 void Table::keyPressEvent(QKeyEvent* event) {
     const bool enter = event->key() == Qt::Key_Return || event->key() == Qt::Key_Enter;
+    const bool edits = event->key() == Qt::Key_F2 && !(currentIndex().flags() & Qt::ItemIsEditable);
     if (enter && state() != EditingState && currentRow() >= 0)
         Q_EMIT opened(currentRow());
+    else if (edits && currentRow() >= 0)
+        Q_EMIT editAsked(currentRow());
     else
         QTableView::keyPressEvent(event);
 }

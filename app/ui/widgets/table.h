@@ -7,7 +7,8 @@
 
 namespace rm {
 
-/// A table as every page shows it: whole rows, no grid but hairlines between rows, Enter opens.
+/// A table as every page shows it: whole rows, no grid but hairlines between rows, Enter opens, F2
+/// edits.
 class Table : public QTableView {
     Q_OBJECT
 public:
@@ -21,6 +22,7 @@ public:
 Q_SIGNALS:
     void opened(int row);
     void rowChosen(int row);
+    void editAsked(int row); ///< F2, in a cell that cannot be edited itself
 
 protected:
     void resizeEvent(QResizeEvent* event) override;

@@ -168,6 +168,7 @@ void TestBesideTerminals::everySubcommandWorksBesideTheWindowAndIsSeenThere() {
         seen("one")->state == RunStateKind::kRunning && seen("one")->attempt == 2, kDeadlineMs);
     must({"pause", "one"});
     QTRY_COMPARE_WITH_TIMEOUT(seen("one")->state, RunStateKind::kPaused, kDeadlineMs);
+    QCOMPARE(run({"checkpoints", "one", "--verify", "--json"}).exitCode, 0);
     must({"remove-checkpoint", "one", newest});
     must({"restore", "one", oldest, "--as-new", "--set", "name=branch"});
     QTRY_VERIFY_WITH_TIMEOUT(seen("branch") && seen("branch")->parentRun == seen("one")->id,
@@ -176,6 +177,19 @@ void TestBesideTerminals::everySubcommandWorksBesideTheWindowAndIsSeenThere() {
     must({"resume", "one"});
     QTRY_COMPARE_WITH_TIMEOUT(seen("one")->state, RunStateKind::kRunning, kDeadlineMs);
     must({"kill", "one"});
+
+    must({"rename", "two", "second"});
+    QTRY_VERIFY_WITH_TIMEOUT(seen("second") && !seen("two"), kDeadlineMs);
+    must({"clean", "second", "--yes"});
+    must({"delete", "second"});
+    QTRY_VERIFY_WITH_TIMEOUT(!seen("second"), kDeadlineMs);
+    QCOMPARE(run({"trash", "--json"}).json().array().size(), 1);
+    must({"trash", "restore", "second"});
+    QTRY_VERIFY_WITH_TIMEOUT(seen("second"), kDeadlineMs);
+    must({"delete", "second"});
+    must({"trash", "empty", "--yes"});
+    QTRY_VERIFY_WITH_TIMEOUT(m_program->window().runs().trash().empty(), kDeadlineMs);
+    QVERIFY(!stored("second"));
 }
 
 void TestBesideTerminals::aSecondStartShowsTheWindow() {

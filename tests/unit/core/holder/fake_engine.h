@@ -28,7 +28,7 @@ public:
         return pendingStart();
     }
     QFuture<Result<void>> removeCheckpoint(const QString&, const QString&) override {
-        return QtFuture::makeReadyFuture(Result<void>());
+        return done();
     }
     QFuture<Result<NodeOutlook>> outlook(const RunSpec& spec, const QString&) override {
         return QtFuture::makeReadyFuture(Result<NodeOutlook>(NodeOutlook{{}, {spec.name}, 0}));
@@ -51,7 +51,16 @@ public:
         return {};
     }
     Result<void> setTags(const QString&, const QStringList&) override { return {}; }
-    Result<void> setDeleted(const QString&, bool) override { return {}; }
+    QFuture<Result<void>> rename(const QString&, const QString&) override { return done(); }
+    QFuture<Result<void>> setDeleted(const QString&, bool) override { return done(); }
+    QFuture<Result<void>> emptyTrash(int64_t) override { return done(); }
+    QFuture<Result<void>> verifyCheckpoint(const QString&, const QString&) override {
+        return done();
+    }
+    QFuture<Result<std::vector<RunFolder>>> onNodes(const QString&) override {
+        return QtFuture::makeReadyFuture(Result<std::vector<RunFolder>>());
+    }
+    QFuture<Result<void>> removeFromNodes(const QString&) override { return done(); }
 
     QStringList attached;
     std::vector<std::pair<QString, CommandKind>> commands;
@@ -60,6 +69,7 @@ public:
     std::shared_ptr<QPromise<Result<QString>>> start; ///< of the newest launch
 
 private:
+    static QFuture<Result<void>> done() { return QtFuture::makeReadyFuture(Result<void>()); }
     QFuture<Result<QString>> pendingStart() {
         start = std::make_shared<QPromise<Result<QString>>>();
         start->start();

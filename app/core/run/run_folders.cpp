@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/core/run/run_folders.h"
+
+namespace rm {
+
+namespace {
+
+/// Of each node what its agent says, in their order.
+std::vector<Result<RunFolder>> order(const ProcedureContext& context, const QString& run,
+                                     const std::vector<PlacedParty>& nodes, FolderOrder what,
+                                     const std::stop_token& unwanted) {
+    std::vector<std::future<Result<RunFolder>>> asked;
+    for (const PlacedParty& party : nodes)
+        asked.push_back(
+            context.hosts->worker(party.node)
+                ->post<RunFolder>(
+                    [id = run.toStdString(), what](HostSession& session, const std::string& agent,
+                                                   std::stop_token stop) {
+                        return runFolderOnNode(session, agent, id, what, stop);
+                    },
+                    unwanted));
+    std::vector<Result<RunFolder>> answers;
+    for (size_t at = 0; at < nodes.size(); ++at) {
+        answers.push_back(asked[at].get());
+        if (answers.back())
+            answers.back()->node = nodes[at].node.name;
+    }
+    return answers;
+}
+
+} // namespace
+
+Result<std::vector<RunFolder>> readRunFolders(const ProcedureContext& context, const QString& run,
+                                              const std::vector<PlacedParty>& nodes,
+                                              std::stop_token unwanted) {
+    std::vector<RunFolder> folders;
+    for (auto& answer : order(context, run, nodes, FolderOrder::kPreview, unwanted)) {
+        if (!answer)
+            return tl::unexpected<Error>(answer.error());
+        folders.push_back(std::move(*answer));
+    }
+    return folders;
+}
+
+Result<void> removeRunFolders(const ProcedureContext& context, const QString& run,
+                              const std::vector<PlacedParty>& nodes, std::stop_token unwanted) {
+    Result<void> done;
+    const auto answers = order(context, run, nodes, FolderOrder::kRemove, unwanted);
+    for (size_t at = 0; at < answers.size(); ++at) {
+        const auto& answer = answers[at];
+        const auto noted = answer.and_then([&](const RunFolder& folder) {
+            return context.writer->call([&](StoreWriter& writer) {
+                return writer.setFolderRemoved(run, static_cast<int>(at), folder.path);
+            });
+        });
+        if (!noted && done)
+            done = failAs("clean " + nodes[at].node.name, noted.error());
+        else if (!noted)
+            done.error().message += "; clean " + nodes[at].node.name + ": " + noted.error().message;
+    }
+    context.changed(run);
+    return done;
+}
+
+Result<void> verifyCheckpoint(const ProcedureContext& context, const QString& run, const Node& node,
+                              const std::string& which, std::stop_token unwanted) {
+    const auto reader = StoreReader::open(context.database);
+    if (!reader)
+        return tl::unexpected<Error>(reader.error());
+    const auto checkpoint = findCheckpoint(**reader, run, which);
+    if (!checkpoint)
+        return tl::unexpected<Error>(checkpoint.error());
+    return context.hosts->worker(node)
+        ->post<bool>(
+            [path = checkpoint->saved.path](HostSession& session, const std::string& agent,
+                                            std::stop_token stop) {
+                return verifyCheckpointOnNode(session, agent, path, stop).map([] { return true; });
+            },
+            unwanted)
+        .get()
+        .map([](bool) {});
+}
+
+} // namespace rm

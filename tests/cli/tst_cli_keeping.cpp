@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/core/settings/paths.h"
+#include "app/core/store/store.h"
+#include "shared/exit_code.h"
+#include "tests/cli/own_folders.h"
+
+#include <QDir>
+#include <QFile>
+#include <QFileInfo>
+#include <QJsonArray>
+#include <QJsonObject>
+#include <QTest>
+
+using namespace rm;
+
+namespace {
+
+constexpr int kDeadlineMs = 60000;
+
+int codeOf(ExitCode code) {
+    return static_cast<int>(code);
+}
+
+} // namespace
+
+/// What is kept of runs, from the terminal, with a run of real ranks: their names, their
+/// checkpoints, the trash, what lies on the nodes. The functions build on one another, in order.
+class TestCliKeeping : public QObject {
+    Q_OBJECT
+private Q_SLOTS:
+    void initTestCase();
+    void aRunThatTrainsIsNeitherDeletedNorCleaned();
+    void aRenamedRunIsCalledSoEverywhere();
+    void aNameThatIsTakenIsRefused();
+    void checkpointsAreVerifiedByteByByte();
+    void theTrashGivesBackWhatWasDeleted();
+    void nodesAreCleanedOnceItIsAgreedTo();
+    void theTrashIsEmptiedOnceItIsAgreedTo();
+
+private:
+    QStringList namesIn(const QStringList& words) const;
+    QJsonArray verified(int exitCode) const;
+
+    OwnFolders m_own;
+};
+
+/// Checkpoints at 2 and 4, which a run of minutes has as well.
+void TestCliKeeping::initTestCase() {
+    const Answer ended =
+        m_own.run({"run", "gpt-tiny", "--set", "name=first", "--set", "train.steps=4", "--set",
+                   "schedule.warmup_steps=1", "--set", "checkpoint.every=2", "--node",
+                   "this-computer:1", "--wait", "--json"},
+                  2 * kDeadlineMs);
+    QVERIFY2(ended.exitCode == 0, ended.whole());
+}
+
+QStringList TestCliKeeping::namesIn(const QStringList& words) const {
+    QStringList names;
+    for (const QJsonValue& each : m_own.run(words + QStringList{"--json"}).json().array())
+        names << each["name"].toString();
+    return names;
+}
+
+void TestCliKeeping::aRunThatTrainsIsNeitherDeletedNorCleaned() {
+    const Answer started = m_own.run(longRunWords("busy", 500000, "this-computer:1"));
+    QVERIFY2(started.exitCode == 0, started.whole());
+    for (const char* command : {"delete", "clean"}) {
+        const Answer refused = m_own.run({command, "busy", "--json"});
+        QVERIFY2(refused.exitCode == codeOf(ExitCode::kUsage), refused.whole());
+        QVERIFY2(refused.err.contains("it is running; stop or pause it first"), refused.whole());
+    }
+    QCOMPARE(m_own.run({"kill", "busy"}).exitCode, 0);
+    QCOMPARE(m_own.run({"delete", "busy"}).exitCode, 0);
+}
+
+void TestCliKeeping::aRenamedRunIsCalledSoEverywhere() {
+    const Answer renamed = m_own.run({"rename", "first", "kept, lr 5e-4"});
+    QVERIFY2(renamed.exitCode == 0, renamed.whole());
+    QVERIFY2(renamed.out.contains("is called kept, lr 5e-4"), renamed.whole());
+    QCOMPARE(namesIn({"runs"}), QStringList("kept, lr 5e-4"));
+    const QJsonObject shown = m_own.run({"show", "kept, lr 5e-4", "--json"}).json().object();
+    QVERIFY2(shown["spec"].toString().contains("name = \"kept, lr 5e-4\""),
+             qPrintable(shown["spec"].toString()));
+    QCOMPARE(m_own.run({"rename", shown["id"].toString(), "kept"}).exitCode, 0);
+    // What is launched with its spec is called after it.
+    const Answer like = m_own.run({"run", "--like", "kept", "--wait", "--json"}, 2 * kDeadlineMs);
+    QVERIFY2(like.exitCode == 0, like.whole());
+    QCOMPARE(namesIn({"runs"}), QStringList({"kept", "kept"}));
+    QCOMPARE(m_own.run({"rename", "kept", "other"}).exitCode, 0); // the newest called so
+    QCOMPARE(namesIn({"runs"}), QStringList({"other", "kept"}));
+}
+
+void TestCliKeeping::aNameThatIsTakenIsRefused() {
+    for (const char* name : {"kept", "", "one\ntwo"}) {
+        const Answer refused = m_own.run({"rename", "other", name, "--json"});
+        QVERIFY2(refused.exitCode == codeOf(ExitCode::kUsage), refused.whole());
+        QCOMPARE(refused.err.count('\n'), 1);
+    }
+    QVERIFY(m_own.run({"rename", "other", "kept"}).err.contains("choose another name"));
+    QCOMPARE(m_own.run({"rename", "nope", "x"}).exitCode, codeOf(ExitCode::kNotFound));
+}
+
+QJsonArray TestCliKeeping::verified(int exitCode) const {
+    const Answer answer = m_own.run({"checkpoints", "kept", "--verify", "--json"});
+    if (answer.exitCode != exitCode)
+        QTest::qFail(answer.whole().constData(), __FILE__, __LINE__);
+    return answer.json().array();
+}
+
+void TestCliKeeping::checkpointsAreVerifiedByteByByte() {
+    const QJsonArray whole = verified(0);
+    QCOMPARE(whole.size(), 2);
+    for (const QJsonValue& each : whole)
+        QVERIFY(each["whole"].toBool() && each["problem"].toString().isEmpty());
+    const QString damaged = whole.at(1)["path"].toString() + "/model.safetensors";
+    QFile file(damaged);
+    QVERIFY(file.open(QIODevice::ReadWrite));
+    QVERIFY(file.seek(file.size() - 1));
+    char last = 0;
+    QVERIFY(file.peek(&last, 1) == 1);
+    last = static_cast<char>(last ^ 1);
+    QVERIFY(file.write(&last, 1) == 1);
+    file.close();
+    const QJsonArray flipped = verified(codeOf(ExitCode::kCorrupt));
+    QVERIFY(flipped.at(0)["whole"].toBool());
+    QVERIFY(!flipped.at(1)["whole"].toBool(true));
+    QVERIFY2(flipped.at(1)["problem"].toString().contains(damaged),
+             qPrintable(flipped.at(1)["problem"].toString()));
+    const Answer table = m_own.run({"checkpoints", "kept", "--verify"});
+    QVERIFY2(table.out.contains("VERIFIED") && table.out.contains("whole\n") &&
+                 table.out.contains("damaged: read "),
+             table.whole());
+    QVERIFY(!m_own.run({"checkpoints", "kept"}).out.contains("VERIFIED"));
+}
+
+void TestCliKeeping::theTrashGivesBackWhatWasDeleted() {
+    const Answer deleted = m_own.run({"delete", "kept"});
+    QVERIFY2(deleted.exitCode == 0 && deleted.out.contains("trash for 30 days"), deleted.whole());
+    QCOMPARE(namesIn({"runs"}), QStringList("other"));
+    QCOMPARE(namesIn({"trash"}), QStringList({"kept", "busy"}));
+    QVERIFY(m_own.run({"trash"}).out.contains("busy"));
+    QCOMPARE(m_own.run({"trash", "restore", "other"}).exitCode, codeOf(ExitCode::kNotFound));
+    const Answer restored = m_own.run({"trash", "restore", "kept", "--json"});
+    QVERIFY2(restored.exitCode == 0, restored.whole());
+    QCOMPARE(namesIn({"runs"}), QStringList({"other", "kept"}));
+    QCOMPARE(m_own.run({"checkpoints", "kept", "--json"}).json().array().size(), 2);
+}
+
+void TestCliKeeping::nodesAreCleanedOnceItIsAgreedTo() {
+    const Answer preview = m_own.run({"clean", "kept", "--preview", "--json"});
+    QVERIFY2(preview.exitCode == 0, preview.whole());
+    const QJsonObject there = preview.json()["folders"].toArray().at(0).toObject();
+    const QString folder = there["folder"].toString();
+    QCOMPARE(there["node"].toString(), QString("this-computer"));
+    QCOMPARE(there["checkpoints"].toInt(), 2);
+    QVERIFY(there["bytes"].toInteger() > 1'000'000);
+    const Answer refused = m_own.run({"clean", "kept"});
+    QVERIFY2(refused.exitCode == codeOf(ExitCode::kUsage), refused.whole());
+    QVERIFY2(refused.err.contains("2 checkpoints") && refused.err.contains("--yes"),
+             refused.whole());
+    QVERIFY(QFileInfo::exists(folder));
+    const Answer cleaned = m_own.run({"clean", "kept", "--yes"});
+    QVERIFY2(cleaned.exitCode == 0, cleaned.whole());
+    QVERIFY(!QFileInfo::exists(folder));
+    QVERIFY(m_own.run({"checkpoints", "kept", "--json"}).json().array().isEmpty());
+    const Answer resumed = m_own.run({"resume", "kept"});
+    QVERIFY2(resumed.exitCode == codeOf(ExitCode::kNotFound), resumed.whole());
+    QVERIFY2(resumed.err.contains("it has no checkpoint"), resumed.whole());
+    const Answer again = m_own.run({"clean", "kept"});
+    QVERIFY2(again.exitCode == 0 && again.out.contains("nothing of it"), again.whole());
+    QCOMPARE(m_own.run({"show", "kept", "--json"}).json()["steps"].toInt(), 4);
+}
+
+void TestCliKeeping::theTrashIsEmptiedOnceItIsAgreedTo() {
+    const Answer deleted = m_own.run({"delete", "kept", "--json"});
+    QVERIFY2(deleted.exitCode == 0, deleted.whole());
+    const Answer refused = m_own.run({"trash", "empty"});
+    QVERIFY2(refused.exitCode == codeOf(ExitCode::kUsage), refused.whole());
+    QVERIFY2(refused.err.contains("forgets 2 runs for good"), refused.whole());
+    QCOMPARE(namesIn({"trash"}).size(), 2);
+    const Answer emptied = m_own.run({"trash", "empty", "--yes", "--json"});
+    QVERIFY2(emptied.exitCode == 0, emptied.whole());
+    QCOMPARE(emptied.json()["forgotten"].toArray().size(), 2);
+    QVERIFY(m_own.run({"trash"}).out.contains("The trash is empty."));
+    QCOMPARE(m_own.run({"show", deleted.json()["run"].toString()}).exitCode,
+             codeOf(ExitCode::kNotFound));
+    QCOMPARE(namesIn({"runs"}), QStringList("other"));
+    QCOMPARE(m_own.run({"trash", "empty"}).exitCode, 0);
+}
+
+QTEST_GUILESS_MAIN(TestCliKeeping)
+#include "tst_cli_keeping.moc"
