@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/ui/models/checkpoints_model.h"
+#include "app/ui/plot/line_chart.h"
 #include "app/ui/run/run_page.h"
 #include "app/ui/widgets/cell_delegate.h"
 #include "shared/board/board.h"
@@ -44,6 +45,7 @@ private Q_SLOTS:
     void thePaletteSaysThatNothingIsFound();
     void linesOfTheLogHaveSecondsAndWrapWhenAsked();
     void theLogIsExportedWhole();
+    void anotherRunShowsNoCurveOfTheOneBefore();
     void eachCheckpointIsVerified();
     void nodesAreCleanedOnceAPersonAgrees();
     void aRunThatTrainsCannotBeCleaned();
@@ -247,6 +249,15 @@ void TestRunPage::theLogIsExportedWhole() {
     const QList<QByteArray> lines = file.readAll().trimmed().split('\n');
     QCOMPARE(lines.size(), text->document()->blockCount());
     QVERIFY2(lines.front().contains("  r0  step "), lines.front());
+}
+
+void TestRunPage::anotherRunShowsNoCurveOfTheOneBefore() {
+    open(kPausedRun, RunPage::kCheckpoints);
+    const auto* chart = find<LineChart>("chartCheckpoints");
+    QTRY_VERIFY(!chart->curves().empty());
+    m_demo->window().showRun(kFinishedRun);
+    QVERIFY(chart->curves().empty());
+    QTRY_VERIFY(!chart->curves().empty());
 }
 
 void TestRunPage::eachCheckpointIsVerified() {

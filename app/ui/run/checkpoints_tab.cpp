@@ -125,6 +125,8 @@ void CheckpointsTab::setRun(const QString& run) {
     m_verdicts.clear();
     m_unverified.clear();
     m_model->show({}, {});
+    m_chart->show({}, {});
+    m_chart->setMarks({});
     showVerdicts();
     m_puller.restart();
 }
