@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/access.h"
 
-#include "app/cli/session.h"
+#include "app/cli/command_context.h"
 #include "app/cli/terminal.h"
 
 namespace rm::cli {
@@ -50,6 +50,13 @@ bool decide(const Node& node, const ConnectFailure& failure, const std::string& 
 
 } // namespace
 
+std::vector<std::string> nodesOf(const RunSummary& run) {
+    std::vector<std::string> names;
+    for (const RunNode& node : run.nodes)
+        names.push_back(node.nodeName);
+    return names;
+}
+
 std::string withAdvice(const ConnectFailure& failure) {
     if (failure.need == Need::kTrustHostKey)
         return failure.error.message + "; compare " + failure.fingerprint +
@@ -59,13 +66,14 @@ std::string withAdvice(const ConnectFailure& failure) {
 
 namespace {
 
-NodeCheck checkAsking(Session& session, const Node& node, const std::string& trusted, bool& asked) {
+NodeCheck checkAsking(CommandContext& context, const Node& node, const std::string& trusted,
+                      bool& asked) {
     Credentials credentials;
     const QString name = QString::fromStdString(node.name);
     for (;;) {
-        NodeCheck check = await(session.fleet().check(name, credentials));
+        NodeCheck check = await(context.fleet().check(name, credentials));
         if (!check.failure) {
-            session.grant(node.name, credentials);
+            context.grant(node.name, credentials);
             return check;
         }
         if (!decide(node, *check.failure, trusted, credentials))
@@ -76,16 +84,16 @@ NodeCheck checkAsking(Session& session, const Node& node, const std::string& tru
 
 } // namespace
 
-NodeCheck checkAsking(Session& session, const Node& node, const std::string& trusted) {
+NodeCheck checkAsking(CommandContext& context, const Node& node, const std::string& trusted) {
     bool asked = false;
-    return checkAsking(session, node, trusted, asked);
+    return checkAsking(context, node, trusted, asked);
 }
 
-bool openAsking(Session& session, const std::vector<std::string>& nodes) {
+bool openAsking(CommandContext& context, const std::vector<std::string>& nodes) {
     bool asked = false;
     for (const std::string& name : nodes) {
-        const auto node = session.fleet().find(QString::fromStdString(name));
-        if (!node || (!node->isLocal && checkAsking(session, *node, {}, asked).failure))
+        const auto node = context.fleet().find(QString::fromStdString(name));
+        if (!node || (!node->isLocal && checkAsking(context, *node, {}, asked).failure))
             return false;
     }
     return asked;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/cli.h"
 
+#include "app/cli/command_context.h"
 #include "app/cli/commands.h"
 #include "app/cli/json_view.h"
-#include "app/cli/session.h"
 #include "shared/spec/live_settings.h"
 
 #include <CLI/CLI.hpp>
@@ -36,7 +36,7 @@ struct Arguments {
     int64_t steps = 1;
     bool wait = false;
     bool asNew = false;
-    std::function<int(Session&)> action;
+    std::function<int(CommandContext&)> action;
 };
 
 struct Control {
@@ -53,14 +53,14 @@ constexpr Control kControls[] = {
     {"validate", CommandKind::kValidate, "Validate at the next step"},
     {"sample", CommandKind::kSample, "Generate a sample at the next step"},
     {"stop", CommandKind::kStop, "End the run at the next step, without a checkpoint"},
-    {"kill", CommandKind::kKill, "End the ranks at once, whatever they do"},
+    {"kill", CommandKind::kKill, "End the ranks at once, also hanging ones"},
 };
 
 constexpr const char* kCheckpoint = "A step or the name of a folder, of `checkpoints RUN`";
-constexpr const char* kAnyway = "Launch also where a node seems to have too little memory";
+constexpr const char* kAnyway = "Launch even if a node seems to have too little memory";
 
 CLI::App* addCommand(CLI::App& parser, Arguments& a, const char* name, const char* description,
-                     std::function<int(Session&)> action) {
+                     std::function<int(CommandContext&)> action) {
     CLI::App* command = parser.add_subcommand(name, description);
     command->add_flag("--json", a.json, "Answer in JSON on standard output");
     command->callback([&a, action = std::move(action)] { a.action = action; });
@@ -68,39 +68,39 @@ CLI::App* addCommand(CLI::App& parser, Arguments& a, const char* name, const cha
 }
 
 CLI::App* addRunCommand(CLI::App& parser, Arguments& a, const char* name, const char* description,
-                        std::function<int(Session&)> action) {
+                        std::function<int(CommandContext&)> action) {
     CLI::App* command = addCommand(parser, a, name, description, std::move(action));
     command->add_option("RUN", a.id, "Id, start of an id, or name of a run")->required();
     return command;
 }
 
 void addLaunching(CLI::App& parser, Arguments& a) {
-    auto* run =
-        addCommand(parser, a, "run", "Launch a run", [&a](Session& s) { return runRun(s, a.run); });
+    auto* run = addCommand(parser, a, "run", "Launch a run",
+                           [&a](CommandContext& s) { return runRun(s, a.run); });
     auto* spec = run->add_option("SPEC", a.run.spec, "A run spec (.toml) or the name of a recipe");
-    run->add_option("--like", a.run.like, "Instead: with the spec of this run, and on its nodes")
+    run->add_option("--like", a.run.like, "Use the spec and the nodes of this run instead")
         ->excludes(spec);
     run->add_option("--node", a.run.nodes,
                     "NAME[:RANKS], once per node; default this-computer, or --like's")
         ->allow_extra_args(false);
-    run->add_option("--set", a.run.overrides, "section.key=value over the spec")
+    run->add_option("--set", a.run.overrides, "section.key=value, overrides the spec")
         ->allow_extra_args(false);
     run->add_flag("--wait", a.run.wait, "Follow the run until it ends");
     run->add_flag("--anyway", a.run.anyway, kAnyway);
 
     auto* resume = addRunCommand(parser, a, "resume", "Go on from the newest checkpoint",
-                                 [&a](Session& s) { return runResume(s, a.id, a.wait); });
+                                 [&a](CommandContext& s) { return runResume(s, a.id, a.wait); });
     resume->add_flag("--wait", a.wait, "Follow the run until it ends");
 
-    auto* restore =
-        addRunCommand(parser, a, "restore", "Go on from an earlier checkpoint", [&a](Session& s) {
+    auto* restore = addRunCommand(
+        parser, a, "restore", "Go on from an earlier checkpoint", [&a](CommandContext& s) {
             return runRestore(
                 s, {a.id, a.checkpoint, a.asNew, a.run.overrides, a.yes, a.wait, a.run.anyway});
         });
     restore->add_option("CHECKPOINT", a.checkpoint, kCheckpoint)->required();
     auto* asNew =
         restore->add_flag("--as-new", a.asNew, "Branch: a new run that starts from there");
-    restore->add_option("--set", a.run.overrides, "section.key=value over the spec of the branch")
+    restore->add_option("--set", a.run.overrides, "section.key=value, overrides the branch's spec")
         ->allow_extra_args(false)
         ->needs(asNew);
     restore->add_flag("--yes", a.yes, "Do not ask before later steps and checkpoints are retired");
@@ -108,24 +108,26 @@ void addLaunching(CLI::App& parser, Arguments& a) {
     restore->add_flag("--anyway", a.run.anyway, kAnyway);
 
     auto* attach = addRunCommand(parser, a, "attach", "Follow a run until it ends",
-                                 [&a](Session& s) { return runAttach(s, a.id); });
-    attach->add_flag("--wait", a.wait, "What attach does anyway");
+                                 [&a](CommandContext& s) { return runAttach(s, a.id); });
+    attach->add_flag("--wait", a.wait, "No effect: attach always waits");
 }
 
 void addControls(CLI::App& parser, Arguments& a) {
     for (const Control& control : kControls)
-        addRunCommand(parser, a, control.name, control.description,
-                      [&a, kind = control.kind](Session& s) { return runControl(s, a.id, kind); });
-    auto* step =
-        addRunCommand(parser, a, "step", "While held: do N steps and hold again", [&a](Session& s) {
+        addRunCommand(
+            parser, a, control.name, control.description,
+            [&a, kind = control.kind](CommandContext& s) { return runControl(s, a.id, kind); });
+    auto* step = addRunCommand(
+        parser, a, "step", "While held: do N steps and hold again", [&a](CommandContext& s) {
             return runControl(s, a.id, CommandKind::kStep, {{"steps", std::to_string(a.steps)}});
         });
     step->add_option("N", a.steps, "How many steps")->check(CLI::PositiveNumber);
-    auto* set = addRunCommand(parser, a, "set", "Change a setting of a live run", [&a](Session& s) {
-        const size_t equals = a.setting.find('=');
-        return runControl(s, a.id, CommandKind::kSet,
-                          {{a.setting.substr(0, equals), a.setting.substr(equals + 1)}});
-    });
+    auto* set =
+        addRunCommand(parser, a, "set", "Change a setting of a live run", [&a](CommandContext& s) {
+            const size_t equals = a.setting.find('=');
+            return runControl(s, a.id, CommandKind::kSet,
+                              {{a.setting.substr(0, equals), a.setting.substr(equals + 1)}});
+        });
     std::string keys;
     for (const std::string_view key : liveKeys())
         keys.append(keys.empty() ? "one of " : ", ").append(key);
@@ -136,24 +138,27 @@ void addControls(CLI::App& parser, Arguments& a) {
 
 void addLists(CLI::App& parser, Arguments& a) {
     addCommand(parser, a, "runs", "List the runs, newest first", &runRuns);
-    addRunCommand(parser, a, "show", "Show one run", [&a](Session& s) { return runShow(s, a.id); });
+    addRunCommand(parser, a, "show", "Show one run",
+                  [&a](CommandContext& s) { return runShow(s, a.id); });
     auto* checkpoints =
         addRunCommand(parser, a, "checkpoints", "List a run's checkpoints",
-                      [&a](Session& s) { return runCheckpoints(s, a.id, a.verify); });
+                      [&a](CommandContext& s) { return runCheckpoints(s, a.id, a.verify); });
     checkpoints->add_flag("--verify", a.verify, "Read every byte of them and say which are whole");
-    auto* remove =
-        addRunCommand(parser, a, "remove-checkpoint", "Remove a checkpoint of an abandoned line",
-                      [&a](Session& s) { return runRemoveCheckpoint(s, a.id, a.checkpoint); });
+    auto* remove = addRunCommand(
+        parser, a, "remove-checkpoint", "Remove a checkpoint of an abandoned line",
+        [&a](CommandContext& s) { return runRemoveCheckpoint(s, a.id, a.checkpoint); });
     remove->add_option("CHECKPOINT", a.checkpoint, kCheckpoint)->required();
-    auto* exporting = addRunCommand(parser, a, "export", "Write every sample of a run",
-                                    [&a](Session& s) { return runExport(s, a.id, a.output); });
+    auto* exporting =
+        addRunCommand(parser, a, "export", "Write every sample of a run",
+                      [&a](CommandContext& s) { return runExport(s, a.id, a.output); });
     exporting->add_option("--format", a.format, "csv")->check(CLI::IsMember({"csv"}));
     exporting->add_option("--output", a.output, "A file; default: standard output");
-    auto* logs = addRunCommand(parser, a, "logs", "Print what the ranks wrote", [&a](Session& s) {
-        a.logs.run = a.id;
-        return runLogs(s, a.logs);
-    });
-    logs->add_option("--rank", a.logs.rank, "Of this rank alone")->check(CLI::NonNegativeNumber);
+    auto* logs =
+        addRunCommand(parser, a, "logs", "Print what the ranks wrote", [&a](CommandContext& s) {
+            a.logs.run = a.id;
+            return runLogs(s, a.logs);
+        });
+    logs->add_option("--rank", a.logs.rank, "Only of this rank")->check(CLI::NonNegativeNumber);
     logs->add_option("--filter", a.logs.contains, "Lines that contain these words");
     logs->add_option("--output", a.logs.output, "A file; default: standard output");
 }
@@ -168,22 +173,22 @@ void addTrash(CLI::App& parser, Arguments& a) {
             a.action = &runTrash;
     });
     addRunCommand(*trash, a, "restore", "Bring a deleted run back",
-                  [&a](Session& s) { return runTrashRestore(s, a.id); });
+                  [&a](CommandContext& s) { return runTrashRestore(s, a.id); });
     auto* empty = addCommand(*trash, a, "empty", "Forget the deleted runs for good",
-                             [&a](Session& s) { return runTrashEmpty(s, a.yes); });
+                             [&a](CommandContext& s) { return runTrashEmpty(s, a.yes); });
     empty->add_flag("--yes", a.yes, "Do not ask");
 }
 
 void addKeeping(CLI::App& parser, Arguments& a) {
     auto* rename = addRunCommand(parser, a, "rename", "Call a run something else",
-                                 [&a](Session& s) { return runRename(s, a.id, a.name); });
+                                 [&a](CommandContext& s) { return runRename(s, a.id, a.name); });
     rename->add_option("NAME", a.name, "What no other run is called")->required();
     addRunCommand(parser, a, "delete", "Move a run to the trash",
-                  [&a](Session& s) { return runDelete(s, a.id); });
+                  [&a](CommandContext& s) { return runDelete(s, a.id); });
     addTrash(parser, a);
     auto* clean =
         addRunCommand(parser, a, "clean", "Delete what a run has on its nodes, checkpoints too",
-                      [&a](Session& s) {
+                      [&a](CommandContext& s) {
                           return runClean(s, {a.id, a.preview, a.yes});
                       });
     clean->add_flag("--preview", a.preview, "Only say what that is");
@@ -195,26 +200,26 @@ void addReaching(CLI::App& command, Arguments& a, const char* ssh) {
     command.add_option("--key", a.node.key, "Private key file");
     command.add_option("--fingerprint", a.node.fingerprint,
                        "SHA256:... of the host key to trust at first contact");
-    command.add_flag("!--no-check", a.node.check, "Do it without connecting");
+    command.add_flag("!--no-check", a.node.check, "Do not connect to it");
 }
 
 void addNodes(CLI::App& parser, Arguments& a) {
     CLI::App* nodes = parser.add_subcommand("nodes", "The machines that can train");
     nodes->require_subcommand(1);
     auto* add = addCommand(*nodes, a, "add", "Add a machine that SSH reaches",
-                           [&a](Session& s) { return runNodesAdd(s, a.node); });
+                           [&a](CommandContext& s) { return runNodesAdd(s, a.node); });
     add->add_option("NAME", a.node.name, "What to call it")->required();
     addReaching(*add, a, "[USER@]HOST[:PORT] or a name of ~/.ssh/config; default NAME");
-    auto* edit = addCommand(*nodes, a, "edit", "Reach a machine in another way",
-                            [&a](Session& s) { return runNodesEdit(s, a.node); });
-    edit->add_option("NAME", a.node.name, "Which; its name stays")->required();
+    auto* edit = addCommand(*nodes, a, "edit", "Change how a machine is reached",
+                            [&a](CommandContext& s) { return runNodesEdit(s, a.node); });
+    edit->add_option("NAME", a.node.name, "Its name, which stays the same")->required();
     addReaching(*edit, a, "[USER@]HOST[:PORT] or a name of ~/.ssh/config; default as it is");
     addCommand(*nodes, a, "list", "List the machines", &runNodesList);
-    auto* check = addCommand(*nodes, a, "check", "Connect to machines and look at them",
-                             [&a](Session& s) { return runNodesCheck(s, a.names); });
-    check->add_option("NAME", a.names, "Which; default: all");
+    auto* check = addCommand(*nodes, a, "check", "Connect to machines and check them",
+                             [&a](CommandContext& s) { return runNodesCheck(s, a.names); });
+    check->add_option("NAME", a.names, "Names; default: all");
     auto* remove = addCommand(*nodes, a, "remove", "Forget a machine",
-                              [&a](Session& s) { return runNodesRemove(s, a.node.name); });
+                              [&a](CommandContext& s) { return runNodesRemove(s, a.node.name); });
     remove->add_option("NAME", a.node.name, "Which")->required();
 }
 
@@ -228,13 +233,13 @@ void describe(CLI::App& parser, Arguments& arguments) {
     addNodes(parser, arguments);
 }
 
-/// Before anything was parsed: what a script reads must be JSON also when its words are wrong.
+/// Looked up before parsing: a script gets its error as JSON even when its arguments are wrong.
 bool asksForJson(int argc, char** argv) {
     return std::any_of(argv, argv + argc,
                        [](const char* word) { return std::strcmp(word, "--json") == 0; });
 }
 
-/// What tells of the command that was named, as far as it was.
+/// The command line that prints the help of the subcommand named so far.
 std::string helpOf(const CLI::App& parser) {
     std::string words = "ringmaster";
     const CLI::App* command = &parser;
@@ -250,7 +255,7 @@ int refuseWords(const CLI::App& parser, const CLI::ParseError& error, const std:
     if (error.get_exit_code() == 0)
         return parser.exit(error);
     const auto isCalledSo = [&](const CLI::App* command) { return command->check_name(word); };
-    // In the order of the line; CLI11's own message has them from its end.
+    // In the order in which they were typed; CLI11's own message lists them in reverse.
     std::string unexpected;
     if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr)
         for (const std::string& each : parser.remaining(true))
@@ -284,11 +289,11 @@ int runTerminalCommand(int argc, char** argv) {
     } catch (const CLI::ParseError& error) {
         return refuseWords(parser, error, argv[1], asksForJson(argc, argv));
     }
-    Session session(arguments.json);
-    if (const auto opened = session.open(); !opened)
-        return printError(session, opened.error());
-    const int code = arguments.action(session);
-    session.finish();
+    CommandContext context(arguments.json);
+    if (const auto opened = context.open(); !opened)
+        return printError(context, opened.error());
+    const int code = arguments.action(context);
+    context.finish();
     return code;
 }
 

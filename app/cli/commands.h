@@ -10,21 +10,21 @@
 
 namespace rm::cli {
 
-class Session;
+class CommandContext;
 
-/// Each function is one subcommand; the options are what CLI11 read. The value is the exit code.
+/// Each function is one subcommand. It gets the options that CLI11 read and returns the exit code.
 
 struct RunOptions {
     std::string spec;                   ///< path of a .toml, or the name of a recipe
-    std::string like;                   ///< instead: the run whose spec, and nodes unless given
+    std::string like;                   ///< instead of `spec`: a run whose spec (and nodes) to use
     std::vector<std::string> nodes;     ///< NAME[:RANKS]
     std::vector<std::string> overrides; ///< section.key=value
     bool wait = false;
-    bool anyway = false; ///< also where memory seems to be too little
+    bool anyway = false; ///< launch even if memory seems too small
 };
-int runRun(Session& session, const RunOptions& options);
-int runAttach(Session& session, const std::string& run);
-int runResume(Session& session, const std::string& run, bool wait);
+int runRun(CommandContext& context, const RunOptions& options);
+int runAttach(CommandContext& context, const std::string& run);
+int runResume(CommandContext& context, const std::string& run, bool wait);
 
 struct RestoreOptions {
     std::string run;
@@ -35,24 +35,25 @@ struct RestoreOptions {
     bool wait = false;
     bool anyway = false; ///< as RunOptions'
 };
-int runRestore(Session& session, const RestoreOptions& options);
+int runRestore(CommandContext& context, const RestoreOptions& options);
 
-int runControl(Session& session, const std::string& run, CommandKind kind,
+int runControl(CommandContext& context, const std::string& run, CommandKind kind,
                std::vector<std::pair<std::string, std::string>> args = {});
 
-int runRuns(Session& session);
-int runShow(Session& session, const std::string& run);
+int runRuns(CommandContext& context);
+int runShow(CommandContext& context, const std::string& run);
 /// With `verify` every byte of them is read on their node; the exit code says whether all are
 /// whole.
-int runCheckpoints(Session& session, const std::string& run, bool verify);
-int runRemoveCheckpoint(Session& session, const std::string& run, const std::string& checkpoint);
-int runExport(Session& session, const std::string& run, const std::string& output);
+int runCheckpoints(CommandContext& context, const std::string& run, bool verify);
+int runRemoveCheckpoint(CommandContext& context, const std::string& run,
+                        const std::string& checkpoint);
+int runExport(CommandContext& context, const std::string& run, const std::string& output);
 
-int runRename(Session& session, const std::string& run, const std::string& name);
-int runDelete(Session& session, const std::string& run); ///< to the trash
-int runTrash(Session& session);
-int runTrashRestore(Session& session, const std::string& run);
-int runTrashEmpty(Session& session, bool yes);
+int runRename(CommandContext& context, const std::string& run, const std::string& name);
+int runDelete(CommandContext& context, const std::string& run); ///< to the trash
+int runTrash(CommandContext& context);
+int runTrashRestore(CommandContext& context, const std::string& run);
+int runTrashEmpty(CommandContext& context, bool yes);
 
 struct CleanOptions {
     std::string run;
@@ -60,7 +61,7 @@ struct CleanOptions {
     bool yes = false;     ///< do not ask
 };
 /// Deletes the folders of a run on its nodes.
-int runClean(Session& session, const CleanOptions& options);
+int runClean(CommandContext& context, const CleanOptions& options);
 
 struct LogOptions {
     std::string run;
@@ -68,7 +69,7 @@ struct LogOptions {
     std::string contains; ///< empty: all
     std::string output;   ///< empty: standard output
 };
-int runLogs(Session& session, const LogOptions& options);
+int runLogs(CommandContext& context, const LogOptions& options);
 
 struct NodeOptions {
     std::string name;
@@ -77,11 +78,11 @@ struct NodeOptions {
     std::string fingerprint;
     bool check = true;
 };
-int runNodesAdd(Session& session, const NodeOptions& options);
-/// Of what is not given the node keeps what it has.
-int runNodesEdit(Session& session, const NodeOptions& options);
-int runNodesList(Session& session);
-int runNodesCheck(Session& session, const std::vector<std::string>& names);
-int runNodesRemove(Session& session, const std::string& name);
+int runNodesAdd(CommandContext& context, const NodeOptions& options);
+/// The node keeps its own value for every option that is not given.
+int runNodesEdit(CommandContext& context, const NodeOptions& options);
+int runNodesList(CommandContext& context);
+int runNodesCheck(CommandContext& context, const std::vector<std::string>& names);
+int runNodesRemove(CommandContext& context, const std::string& name);
 
 } // namespace rm::cli

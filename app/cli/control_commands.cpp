@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/access.h"
+#include "app/cli/command_context.h"
 #include "app/cli/commands.h"
 #include "app/cli/json_view.h"
-#include "app/cli/session.h"
 #include "app/cli/terminal.h"
 #include "app/core/run/standstill.h"
 #include "shared/io/clock.h"
@@ -44,8 +44,8 @@ std::optional<Error> cutOff(const LiveState& live) {
 /// Tells a person who waits for a command why it takes long.
 class DelayLine {
 public:
-    DelayLine(Session& session, QString run, CommandKind kind)
-        : m_session(session)
+    DelayLine(CommandContext& context, QString run, CommandKind kind)
+        : m_session(context)
         , m_run(std::move(run))
         , m_kind(kind) {}
 
@@ -62,18 +62,18 @@ public:
     }
 
 private:
-    Session& m_session;
+    CommandContext& m_session;
     QString m_run;
     CommandKind m_kind;
     StatusLine m_status;
     bool m_isSaid = false;
 };
 
-Result<CommandState> sendAndWait(Session& session, const QString& run, CommandKind kind,
+Result<CommandState> sendAndWait(CommandContext& context, const QString& run, CommandKind kind,
                                  std::vector<std::pair<std::string, std::string>> args,
                                  DelayLine& delay) {
-    auto answer = session.engine().command(run, kind, std::move(args));
-    const auto problem = [&] { return cutOff(session.engine().live(run)); };
+    auto answer = context.engine().command(run, kind, std::move(args));
+    const auto problem = [&] { return cutOff(context.engine().live(run)); };
     const auto wait = [&] {
         awaitUntil(
             [&] {
@@ -84,20 +84,20 @@ Result<CommandState> sendAndWait(Session& session, const QString& run, CommandKi
         return answer.isFinished();
     };
     if (!wait() && problem() && problem()->code == ErrorCode::kDenied &&
-        openAsking(session, {session.engine().live(run).nodes.front().node}))
+        openAsking(context, {context.engine().live(run).nodes.front().node}))
         wait();
     if (answer.isFinished())
         return answer.result();
-    const std::string who = whoIsBehind(session.engine().live(run));
+    const std::string who = whoIsBehind(context.engine().live(run));
     return failAs(std::string(commandKindName(kind)) + " " + run.toStdString(),
                   problem().value_or(Error{ErrorCode::kUnavailable,
                                            "no answer in 5 min" + (who.empty() ? "" : ": " + who) +
                                                "; it takes effect when every rank comes to it"}));
 }
 
-void printState(const Session& session, const QString& run, CommandKind kind,
+void printState(const CommandContext& context, const QString& run, CommandKind kind,
                 const CommandState& state) {
-    if (session.json()) {
+    if (context.json()) {
         printJson({{"run", run.toStdString()},
                    {"command", commandKindName(kind)},
                    {"applied", true},
@@ -115,9 +115,9 @@ void printState(const Session& session, const QString& run, CommandKind kind,
 }
 
 /// Another command may already have done what this one asks for.
-bool isDoneByAnother(const Session& session, const QString& run, CommandKind kind) {
+bool isDoneByAnother(const CommandContext& context, const QString& run, CommandKind kind) {
     const auto isSo = [&] {
-        const auto now = session.resolve(run.toStdString());
+        const auto now = context.resolve(run.toStdString());
         return now && isAlready(kind, now->state);
     };
     return endsTheRun(kind) && awaitUntil(isSo, kSettleDeadline);
@@ -125,20 +125,20 @@ bool isDoneByAnother(const Session& session, const QString& run, CommandKind kin
 
 } // namespace
 
-int runControl(Session& session, const std::string& id, CommandKind kind,
+int runControl(CommandContext& context, const std::string& id, CommandKind kind,
                std::vector<std::pair<std::string, std::string>> args) {
-    const auto run = session.caughtUp(id);
+    const auto run = context.caughtUp(id);
     if (!run)
-        return printError(session, run.error());
+        return printError(context, run.error());
     bool ended = isAlready(kind, run->state);
-    QObject context; // the engine outlives what is captured
-    QObject::connect(&session.engine(), &Engine::attemptEnded, &context,
+    QObject receiver; // the engine outlives what is captured
+    QObject::connect(&context.engine(), &Engine::attemptEnded, &receiver,
                      [&](const QString& which) { ended = ended || which == run->id; });
-    std::optional<DelayLine> delay(std::in_place, session, run->id, kind);
-    auto state = sendAndWait(session, run->id, kind, std::move(args), *delay);
+    std::optional<DelayLine> delay(std::in_place, context, run->id, kind);
+    auto state = sendAndWait(context, run->id, kind, std::move(args), *delay);
     const auto isRefused = [&] { return !state || state->progress == CommandProgress::kRefused; };
-    if (isRefused() && isDoneByAnother(session, run->id, kind)) {
-        state = await(session.engine().command(run->id, kind));
+    if (isRefused() && isDoneByAnother(context, run->id, kind)) {
+        state = await(context.engine().command(run->id, kind));
         ended = true;
     }
     const auto isOver = [&] {
@@ -148,16 +148,16 @@ int runControl(Session& session, const std::string& id, CommandKind kind,
     const bool isDone = isRefused() || !endsTheRun(kind) || awaitUntil(isOver, kEndDeadline);
     delay.reset();
     if (!state)
-        return printError(session, state.error());
+        return printError(context, state.error());
     if (state->progress == CommandProgress::kRefused)
-        return printError(session,
+        return printError(context,
                           {ErrorCode::kInvalid, std::string(commandKindName(kind)) + " " +
                                                     run->id.toStdString() + ": " + state->message});
     if (!isDone)
-        return printError(session, {ErrorCode::kUnavailable, std::string(commandKindName(kind)) +
+        return printError(context, {ErrorCode::kUnavailable, std::string(commandKindName(kind)) +
                                                                  " " + run->id.toStdString() +
                                                                  ": the ranks have not ended yet"});
-    printState(session, run->id, kind, *state);
+    printState(context, run->id, kind, *state);
     return 0;
 }
 

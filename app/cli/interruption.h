@@ -4,7 +4,7 @@
 namespace rm::cli {
 
 /// While it lives, Ctrl+C, SIGTERM and a closed terminal do not end the program but ask it to
-/// cancel what it is doing; the second such signal ends it at once. Only one may exist at a time.
+/// cancel what it is doing; the same signal again ends it at once. Only one may exist at a time.
 class Interruption {
 public:
     Interruption();

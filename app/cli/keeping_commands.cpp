@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What is kept of runs: their names, the trash, what lies on the nodes.
 #include "app/cli/access.h"
+#include "app/cli/command_context.h"
 #include "app/cli/commands.h"
 #include "app/cli/json_view.h"
-#include "app/cli/session.h"
 #include "app/cli/terminal.h"
 
 #include <unistd.h>
@@ -18,11 +18,11 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 /// Before what cannot be undone: a person is asked, a script has to say --yes.
-Result<void> agree(const Session& session, const std::string& attempt, const std::string& what,
-                   bool yes) {
+Result<void> agree(const CommandContext& context, const std::string& attempt,
+                   const std::string& what, bool yes) {
     if (yes)
         return {};
-    if (session.json() || !::isatty(STDIN_FILENO))
+    if (context.json() || !::isatty(STDIN_FILENO))
         return fail(ErrorCode::kInvalid, attempt + ": " + what + "; --yes agrees to that");
     if (askYesNo(what + "\nGo on?"))
         return {};
@@ -31,13 +31,6 @@ Result<void> agree(const Session& session, const std::string& attempt, const std
 
 std::string counted(size_t number, const char* one, const char* many) {
     return std::to_string(number) + " " + (number == 1 ? one : many);
-}
-
-std::vector<std::string> nodesOf(const RunSummary& run) {
-    std::vector<std::string> nodes;
-    for (const RunNode& node : run.nodes)
-        nodes.push_back(node.nodeName);
-    return nodes;
 }
 
 Json jsonOf(const std::vector<RunFolder>& folders) {
@@ -59,18 +52,18 @@ std::string tableOf(const std::vector<RunFolder>& folders) {
 }
 
 /// What its nodes say, after their logins were asked for if that is needed.
-Result<std::vector<RunFolder>> foldersOf(Session& session, const RunSummary& run) {
-    auto folders = await(session.engine().onNodes(run.id));
+Result<std::vector<RunFolder>> foldersOf(CommandContext& context, const RunSummary& run) {
+    auto folders = await(context.engine().onNodes(run.id));
     const bool denied = !folders && folders.error().code == ErrorCode::kDenied;
-    if (denied && openAsking(session, nodesOf(run)))
-        folders = await(session.engine().onNodes(run.id));
+    if (denied && openAsking(context, nodesOf(run)))
+        folders = await(context.engine().onNodes(run.id));
     return folders;
 }
 
-int printCleaned(const Session& session, const RunSummary& run,
+int printCleaned(const CommandContext& context, const RunSummary& run,
                  const std::vector<RunFolder>& folders, bool isPreview) {
     const std::string id = run.id.toStdString();
-    if (session.json())
+    if (context.json())
         printJson({{"run", id}, {"removed", !isPreview}, {"folders", jsonOf(folders)}});
     else if (isPreview)
         std::cout << tableOf(folders) << std::flush;
@@ -81,27 +74,27 @@ int printCleaned(const Session& session, const RunSummary& run,
 
 } // namespace
 
-int runRename(Session& session, const std::string& id, const std::string& name) {
-    const auto run = session.resolve(id);
+int runRename(CommandContext& context, const std::string& id, const std::string& name) {
+    const auto run = context.resolve(id);
     if (!run)
-        return printError(session, run.error());
-    const auto renamed = await(session.engine().rename(run->id, QString::fromStdString(name)));
+        return printError(context, run.error());
+    const auto renamed = await(context.engine().rename(run->id, QString::fromStdString(name)));
     if (!renamed)
-        return printError(session, renamed.error());
-    if (session.json())
+        return printError(context, renamed.error());
+    if (context.json())
         printJson({{"run", run->id.toStdString()}, {"name", name}});
     else
         std::cout << run->id.toStdString() << " is called " << oneLine(name) << std::endl;
     return 0;
 }
 
-int runDelete(Session& session, const std::string& id) {
-    const auto run = session.caughtUp(id);
+int runDelete(CommandContext& context, const std::string& id) {
+    const auto run = context.caughtUp(id);
     if (!run)
-        return printError(session, run.error());
-    if (const auto deleted = await(session.engine().setDeleted(run->id, true)); !deleted)
-        return printError(session, deleted.error());
-    if (session.json())
+        return printError(context, run.error());
+    if (const auto deleted = await(context.engine().setDeleted(run->id, true)); !deleted)
+        return printError(context, deleted.error());
+    if (context.json())
         printJson({{"run", run->id.toStdString()}, {"deleted", true}});
     else
         std::cout << run->id.toStdString() << " is in the trash for " << kTrashDays
@@ -109,10 +102,10 @@ int runDelete(Session& session, const std::string& id) {
     return 0;
 }
 
-int runTrash(Session& session) {
-    const auto reader = session.reader();
+int runTrash(CommandContext& context) {
+    const auto reader = context.reader();
     if (!reader)
-        return printError(session, reader.error());
+        return printError(context, reader.error());
     const auto runs = (*reader)->trash();
     auto list = Json::array();
     std::vector<std::vector<std::string>> rows = {{"RUN", "NAME", "STATE", "STEP", "DELETED"}};
@@ -122,33 +115,33 @@ int runTrash(Session& session) {
                         std::to_string(run.step) + "/" + std::to_string(run.totalSteps),
                         formatAgo(run.deletedNs)});
     }
-    if (session.json())
+    if (context.json())
         printJson(list);
     else
         std::cout << (runs.empty() ? "The trash is empty.\n" : formatTable(rows)) << std::flush;
     return 0;
 }
 
-int runTrashRestore(Session& session, const std::string& id) {
-    const auto reader = session.reader();
+int runTrashRestore(CommandContext& context, const std::string& id) {
+    const auto reader = context.reader();
     if (!reader)
-        return printError(session, reader.error());
+        return printError(context, reader.error());
     const auto run = (*reader)->resolveDeleted(QString::fromStdString(id));
     if (!run)
-        return printError(session, run.error());
-    if (const auto restored = await(session.engine().setDeleted(run->id, false)); !restored)
-        return printError(session, restored.error());
-    if (session.json())
+        return printError(context, run.error());
+    if (const auto restored = await(context.engine().setDeleted(run->id, false)); !restored)
+        return printError(context, restored.error());
+    if (context.json())
         printJson({{"run", run->id.toStdString()}, {"deleted", false}});
     else
         std::cout << run->id.toStdString() << " is back" << std::endl;
     return 0;
 }
 
-int runTrashEmpty(Session& session, bool yes) {
-    const auto reader = session.reader();
+int runTrashEmpty(CommandContext& context, bool yes) {
+    const auto reader = context.reader();
     if (!reader)
-        return printError(session, reader.error());
+        return printError(context, reader.error());
     const auto runs = (*reader)->trash();
     auto forgotten = Json::array();
     for (const RunSummary& run : runs)
@@ -157,14 +150,14 @@ int runTrashEmpty(Session& session, bool yes) {
         const std::string what = "this forgets " + counted(runs.size(), "run", "runs") +
                                  " for good, with all their samples and logs; what is on the "
                                  "nodes stays there";
-        if (const auto agreed = agree(session, "empty the trash", what, yes); !agreed)
-            return printError(session, agreed.error());
+        if (const auto agreed = agree(context, "empty the trash", what, yes); !agreed)
+            return printError(context, agreed.error());
         // Not what is deleted while a person thinks about it.
-        const auto done = await(session.engine().emptyTrash(runs.front().deletedNs + 1));
+        const auto done = await(context.engine().emptyTrash(runs.front().deletedNs + 1));
         if (!done)
-            return printError(session, done.error());
+            return printError(context, done.error());
     }
-    if (session.json())
+    if (context.json())
         printJson({{"forgotten", forgotten}});
     else
         std::cout << (runs.empty() ? "The trash is empty."
@@ -173,13 +166,13 @@ int runTrashEmpty(Session& session, bool yes) {
     return 0;
 }
 
-int runClean(Session& session, const CleanOptions& options) {
-    const auto run = session.caughtUp(options.run);
+int runClean(CommandContext& context, const CleanOptions& options) {
+    const auto run = context.caughtUp(options.run);
     if (!run)
-        return printError(session, run.error());
-    const auto folders = foldersOf(session, *run);
+        return printError(context, run.error());
+    const auto folders = foldersOf(context, *run);
     if (!folders)
-        return printError(session, folders.error());
+        return printError(context, folders.error());
     int64_t bytes = 0;
     size_t checkpoints = 0;
     for (const RunFolder& folder : *folders) {
@@ -187,20 +180,20 @@ int runClean(Session& session, const CleanOptions& options) {
         checkpoints += static_cast<size_t>(std::max(0, folder.checkpoints));
     }
     if (options.preview || bytes == 0)
-        return printCleaned(session, *run, *folders, options.preview);
-    if (!session.json())
+        return printCleaned(context, *run, *folders, options.preview);
+    if (!context.json())
         std::cout << tableOf(*folders) << std::flush;
     const std::string what =
         "this deletes " + formatBytes(static_cast<double>(bytes)) + " with " +
         counted(checkpoints, "checkpoint", "checkpoints") + " on " +
         counted(folders->size(), "node", "nodes") + " for good" +
         (checkpoints > 0 ? ", and the run cannot go on from what is deleted" : "");
-    if (const auto agreed = agree(session, "clean " + run->id.toStdString(), what, options.yes);
+    if (const auto agreed = agree(context, "clean " + run->id.toStdString(), what, options.yes);
         !agreed)
-        return printError(session, agreed.error());
-    if (const auto removed = await(session.engine().removeFromNodes(run->id)); !removed)
-        return printError(session, removed.error());
-    return printCleaned(session, *run, *folders, false);
+        return printError(context, agreed.error());
+    if (const auto removed = await(context.engine().removeFromNodes(run->id)); !removed)
+        return printError(context, removed.error());
+    return printCleaned(context, *run, *folders, false);
 }
 
 } // namespace rm::cli

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/access.h"
+#include "app/cli/command_context.h"
 #include "app/cli/commands.h"
 #include "app/cli/json_view.h"
 #include "app/cli/run_text.h"
-#include "app/cli/session.h"
 #include "app/cli/terminal.h"
 #include "app/core/run/checkpoint_words.h"
 #include "app/core/run/standstill.h"
 #include "app/core/store/export.h"
 #include "app/core/store/run_metrics.h"
+#include "shared/return_if_error.h"
 
 #include <QtConcurrent>
 
@@ -56,7 +57,7 @@ std::string parentText(const RunSummary& run) {
     return oneLine(parent.toStdString()) + " at " + std::to_string(run.parentStep);
 }
 
-/// A last column for branches, where there are any.
+/// Adds a last column that names the parents, if any run is a branch.
 void addParents(std::vector<std::vector<std::string>>& rows, const std::vector<RunSummary>& runs) {
     if (std::ranges::all_of(runs, &QString::isEmpty, &RunSummary::parentRun))
         return;
@@ -78,20 +79,16 @@ std::vector<StoredCheckpoint> present(std::vector<StoredCheckpoint> checkpoints)
     return checkpoints;
 }
 
-/// A run as its nodes tell of it now, and what is stored of it.
+/// A run, brought up to date from its nodes, and a reader of what is stored about it.
 struct ReadRun {
     RunSummary summary;
     std::unique_ptr<StoreReader> reader;
 };
 
-Result<ReadRun> readRun(Session& session, const std::string& id) {
-    auto run = session.caughtUp(id);
-    if (!run)
-        return tl::unexpected(run.error());
-    auto reader = session.reader();
-    if (!reader)
-        return tl::unexpected(reader.error());
-    return ReadRun{std::move(*run), std::move(*reader)};
+Result<ReadRun> readRun(CommandContext& context, const std::string& id) {
+    RM_ASSIGN_OR_RETURN(auto run, context.caughtUp(id));
+    RM_ASSIGN_OR_RETURN(auto reader, context.reader());
+    return ReadRun{std::move(run), std::move(reader)};
 }
 
 std::vector<std::string> row(const StoredCheckpoint& checkpoint) {
@@ -113,9 +110,9 @@ std::string countText(const std::vector<StoredCheckpoint>& checkpoints) {
            (retired > 0 ? ", and " + std::to_string(retired) + " of abandoned lines" : "");
 }
 
-/// What a run that does not get on waits for; empty: it gets on, or has ended.
-std::string standstillOf(Session& session, const RunSummary& run) {
-    const LiveState live = session.engine().live(run.id);
+/// What a stalled run waits for. Empty: it makes progress, or has ended.
+std::string standstillOf(CommandContext& context, const RunSummary& run) {
+    const LiveState live = context.engine().live(run.id);
     if (hasEnded(run.state) || live.held || !standsStill(live, 0))
         return {};
     return whoIsBehind(live);
@@ -154,15 +151,15 @@ void printShow(const RunSummary& run, StoreReader& reader, const std::string& st
 
 } // namespace
 
-int runRuns(Session& session) {
-    session.catchUp();
-    const auto reader = session.reader();
+int runRuns(CommandContext& context) {
+    context.catchUp();
+    const auto reader = context.reader();
     if (!reader)
-        return printError(session, reader.error());
+        return printError(context, reader.error());
     auto runs = (*reader)->runs();
     for (RunSummary& run : runs)
-        session.noteLinks(run);
-    if (session.json()) {
+        context.noteLinks(run);
+    if (context.json()) {
         printJson(arrayOf(runs));
         return 0;
     }
@@ -180,14 +177,14 @@ int runRuns(Session& session) {
     return 0;
 }
 
-int runShow(Session& session, const std::string& id) {
-    const auto read = readRun(session, id);
+int runShow(CommandContext& context, const std::string& id) {
+    const auto read = readRun(context, id);
     if (!read)
-        return printError(session, read.error());
+        return printError(context, read.error());
     const RunSummary& run = read->summary;
     StoreReader& reader = *read->reader;
-    const std::string standstill = standstillOf(session, run);
-    if (!session.json()) {
+    const std::string standstill = standstillOf(context, run);
+    if (!context.json()) {
         printShow(run, reader, standstill);
         return 0;
     }
@@ -208,7 +205,7 @@ namespace {
 
 /// What each checkpoint is worth, in their order. The node is asked for one after another, so that
 /// other work of its comes between.
-std::vector<Result<void>> verify(Session& session, const RunSummary& run,
+std::vector<Result<void>> verify(CommandContext& context, const RunSummary& run,
                                  const std::vector<StoredCheckpoint>& checkpoints) {
     std::vector<Result<void>> verdicts;
     StatusLine status;
@@ -217,11 +214,11 @@ std::vector<Result<void>> verify(Session& session, const RunSummary& run,
         status.update("Verifying " + oneLine(name) + ", " + std::to_string(verdicts.size() + 1) +
                       " of " + std::to_string(checkpoints.size()));
         const auto ask = [&] {
-            return await(session.engine().verifyCheckpoint(run.id, QString::fromStdString(name)));
+            return await(context.engine().verifyCheckpoint(run.id, QString::fromStdString(name)));
         };
         auto verdict = ask();
         const bool denied = !verdict && verdict.error().code == ErrorCode::kDenied;
-        if (denied && openAsking(session, {run.nodes.front().nodeName}))
+        if (denied && openAsking(context, {run.nodes.front().nodeName}))
             verdict = ask();
         verdicts.push_back(std::move(verdict));
     }
@@ -234,8 +231,9 @@ int exitCodeOf(const std::vector<Result<void>>& verdicts) {
     return bad == verdicts.end() ? 0 : static_cast<int>(exitCodeFor(bad->error().code));
 }
 
-nlohmann::ordered_json toJson(const StoredCheckpoint& checkpoint, const Result<void>& verdict) {
-    auto out = rm::cli::toJson(checkpoint);
+nlohmann::ordered_json verifiedJson(const StoredCheckpoint& checkpoint,
+                                    const Result<void>& verdict) {
+    auto out = toJson(checkpoint);
     const bool isVerdict = verdict || verdict.error().code == ErrorCode::kCorrupt;
     out["whole"] = isVerdict ? nlohmann::ordered_json(verdict.has_value()) : nullptr;
     out["problem"] = verdict ? "" : verdict.error().message;
@@ -244,17 +242,17 @@ nlohmann::ordered_json toJson(const StoredCheckpoint& checkpoint, const Result<v
 
 } // namespace
 
-int runCheckpoints(Session& session, const std::string& id, bool verified) {
-    const auto read = readRun(session, id);
+int runCheckpoints(CommandContext& context, const std::string& id, bool verified) {
+    const auto read = readRun(context, id);
     if (!read)
-        return printError(session, read.error());
+        return printError(context, read.error());
     const auto checkpoints = present(read->reader->checkpoints(read->summary.id));
     const auto verdicts =
-        verified ? verify(session, read->summary, checkpoints) : std::vector<Result<void>>();
-    if (session.json()) {
+        verified ? verify(context, read->summary, checkpoints) : std::vector<Result<void>>();
+    if (context.json()) {
         auto out = arrayOf(checkpoints);
         for (size_t at = 0; at < verdicts.size(); ++at)
-            out[at] = toJson(checkpoints[at], verdicts[at]);
+            out[at] = verifiedJson(checkpoints[at], verdicts[at]);
         printJson(out);
         return exitCodeOf(verdicts);
     }
@@ -270,19 +268,19 @@ int runCheckpoints(Session& session, const std::string& id, bool verified) {
     return exitCodeOf(verdicts);
 }
 
-int runExport(Session& session, const std::string& id, const std::string& output) {
-    if (session.json() && output.empty())
-        return printError(session, {ErrorCode::kInvalid, "export " + id +
+int runExport(CommandContext& context, const std::string& id, const std::string& output) {
+    if (context.json() && output.empty())
+        return printError(context, {ErrorCode::kInvalid, "export " + id +
                                                              ": with --json name an --output: two "
                                                              "answers do not fit into one stream"});
-    const auto read = readRun(session, id);
+    const auto read = readRun(context, id);
     if (!read)
-        return printError(session, read.error());
+        return printError(context, read.error());
     std::ofstream file;
     if (!output.empty())
         file.open(output);
     if (!output.empty() && !file)
-        return printError(session, {ErrorCode::kDenied, "write " + output + ": cannot open it"});
+        return printError(context, {ErrorCode::kDenied, "write " + output + ": cannot open it"});
     std::ostream& out = output.empty() ? std::cout : file;
     // Not in this thread, which may be serving other terminals.
     const auto rows = await(QtConcurrent::run([&] {
@@ -291,26 +289,26 @@ int runExport(Session& session, const std::string& id, const std::string& output
         return written;
     }));
     if (!rows)
-        return printError(session, rows.error());
+        return printError(context, rows.error());
     if (!out)
-        return printError(session, {ErrorCode::kExhausted,
+        return printError(context, {ErrorCode::kExhausted,
                                     "write " + (output.empty() ? "standard output" : output) +
                                         ": not all was written"});
-    if (session.json())
+    if (context.json())
         printJson({{"run", read->summary.id.toStdString()}, {"rows", *rows}, {"output", output}});
     else if (!output.empty())
         std::cerr << *rows << " rows written to " << output << std::endl;
     return 0;
 }
 
-int runLogs(Session& session, const LogOptions& options) {
-    if (session.json() && options.output.empty())
-        return printError(session, {ErrorCode::kInvalid, "logs " + options.run +
+int runLogs(CommandContext& context, const LogOptions& options) {
+    if (context.json() && options.output.empty())
+        return printError(context, {ErrorCode::kInvalid, "logs " + options.run +
                                                              ": with --json name an --output: two "
                                                              "answers do not fit into one stream"});
-    const auto read = readRun(session, options.run);
+    const auto read = readRun(context, options.run);
     if (!read)
-        return printError(session, read.error());
+        return printError(context, read.error());
     const QString& run = read->summary.id;
     const LogChoice choice{options.rank, QString::fromStdString(options.contains)};
     // Not in this thread, which may be serving other terminals.
@@ -320,8 +318,8 @@ int runLogs(Session& session, const LogOptions& options) {
                    : exportLog(*read->reader, run, choice, QString::fromStdString(options.output));
     }));
     if (!lines)
-        return printError(session, lines.error());
-    if (session.json())
+        return printError(context, lines.error());
+    if (context.json())
         printJson({{"run", run.toStdString()}, {"lines", *lines}, {"output", options.output}});
     else if (!options.output.empty())
         std::cerr << *lines << " lines written to " << options.output << std::endl;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/access.h"
+#include "app/cli/command_context.h"
 #include "app/cli/commands.h"
 #include "app/cli/json_view.h"
-#include "app/cli/session.h"
 #include "app/cli/terminal.h"
 
 #include <QString>
@@ -50,10 +50,10 @@ void printCheck(const NodeCheck& check) {
     std::cout << std::flush;
 }
 
-int reportCheck(const Session& session, const NodeCheck& check) {
+int reportCheck(const CommandContext& context, const NodeCheck& check) {
     if (check.failure)
-        return printError(session, {check.failure->error.code, withAdvice(*check.failure)});
-    if (session.json())
+        return printError(context, {check.failure->error.code, withAdvice(*check.failure)});
+    if (context.json())
         printJson(toJson(check));
     else
         printCheck(check);
@@ -62,57 +62,57 @@ int reportCheck(const Session& session, const NodeCheck& check) {
 
 } // namespace
 
-int runNodesAdd(Session& session, const NodeOptions& options) {
+int runNodesAdd(CommandContext& context, const NodeOptions& options) {
     Node wanted;
     wanted.name = options.name;
     wanted.identityFile = options.key;
     const auto node = reachedBy(wanted, options.ssh.empty() ? options.name : options.ssh);
     if (!node)
-        return printError(session, node.error());
-    if (const auto added = session.fleet().add(*node); !added)
-        return printError(session, added.error());
+        return printError(context, node.error());
+    if (const auto added = context.fleet().add(*node); !added)
+        return printError(context, added.error());
     if (!options.check) {
-        if (session.json())
+        if (context.json())
             printJson(toJson(*node));
         return 0;
     }
-    const NodeCheck check = checkAsking(session, *node, options.fingerprint);
+    const NodeCheck check = checkAsking(context, *node, options.fingerprint);
     if (check.failure) {
-        (void)session.fleet().remove(QString::fromStdString(node->name));
-        return printError(session, {check.failure->error.code,
+        (void)context.fleet().remove(QString::fromStdString(node->name));
+        return printError(context, {check.failure->error.code,
                                     withAdvice(*check.failure) +
                                         " (not added; --no-check adds it without connecting)"});
     }
-    return reportCheck(session, check);
+    return reportCheck(context, check);
 }
 
-int runNodesEdit(Session& session, const NodeOptions& options) {
-    const auto known = session.fleet().find(QString::fromStdString(options.name));
+int runNodesEdit(CommandContext& context, const NodeOptions& options) {
+    const auto known = context.fleet().find(QString::fromStdString(options.name));
     if (!known)
-        return printError(session, {ErrorCode::kNotFound,
+        return printError(context, {ErrorCode::kNotFound,
                                     "edit node " + options.name + ": it is not in the list"});
     const auto node = options.ssh.empty() ? Result<Node>(*known) : reachedBy(*known, options.ssh);
     if (!node)
-        return printError(session, node.error());
+        return printError(context, node.error());
     Node wanted = *node;
     if (!options.key.empty())
         wanted.identityFile = options.key;
-    if (const auto changed = session.fleet().change(wanted); !changed)
-        return printError(session, changed.error());
+    if (const auto changed = context.fleet().change(wanted); !changed)
+        return printError(context, changed.error());
     if (options.check) {
-        NodeCheck check = checkAsking(session, wanted, options.fingerprint);
+        NodeCheck check = checkAsking(context, wanted, options.fingerprint);
         if (check.failure)
             check.failure->error.message += " (edited all the same)";
-        return reportCheck(session, check);
+        return reportCheck(context, check);
     }
-    if (session.json())
+    if (context.json())
         printJson(toJson(wanted));
     return 0;
 }
 
-int runNodesList(Session& session) {
-    const auto nodes = session.fleet().nodes();
-    if (session.json()) {
+int runNodesList(CommandContext& context) {
+    const auto nodes = context.fleet().nodes();
+    if (context.json()) {
         auto out = nlohmann::ordered_json::array();
         for (const Node& node : nodes)
             out.push_back(toJson(node));
@@ -129,41 +129,41 @@ int runNodesList(Session& session) {
     return 0;
 }
 
-int runNodesCheck(Session& session, const std::vector<std::string>& names) {
+int runNodesCheck(CommandContext& context, const std::vector<std::string>& names) {
     std::vector<Node> nodes;
     for (const std::string& name : names) {
-        const auto node = session.fleet().find(QString::fromStdString(name));
+        const auto node = context.fleet().find(QString::fromStdString(name));
         if (!node)
             return printError(
-                session, {ErrorCode::kNotFound, "check node " + name + ": it is not in the list"});
+                context, {ErrorCode::kNotFound, "check node " + name + ": it is not in the list"});
         nodes.push_back(*node);
     }
     if (names.empty())
-        nodes = session.fleet().nodes();
+        nodes = context.fleet().nodes();
     auto out = nlohmann::ordered_json::array();
     int code = 0;
     for (const Node& node : nodes) {
-        const NodeCheck check = checkAsking(session, node, {});
+        const NodeCheck check = checkAsking(context, node, {});
         if (!check.ready && code == 0)
             code = static_cast<int>(check.failure ? exitCodeFor(check.failure->error.code)
                                                   : ExitCode::kFailed);
         if (check.failure)
             std::cerr << "ringmaster: " << oneLine(withAdvice(*check.failure)) << std::endl;
-        if (session.json())
+        if (context.json())
             out.push_back(toJson(check));
         else
             printCheck(check);
     }
-    if (session.json())
+    if (context.json())
         printJson(out);
     return code;
 }
 
-int runNodesRemove(Session& session, const std::string& name) {
-    const auto removed = session.fleet().remove(QString::fromStdString(name));
+int runNodesRemove(CommandContext& context, const std::string& name) {
+    const auto removed = context.fleet().remove(QString::fromStdString(name));
     if (!removed)
-        return printError(session, removed.error());
-    if (session.json())
+        return printError(context, removed.error());
+    if (context.json())
         printJson({{"removed", name}});
     return 0;
 }

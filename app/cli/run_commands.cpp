@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/access.h"
+#include "app/cli/command_context.h"
 #include "app/cli/commands.h"
 #include "app/cli/interruption.h"
 #include "app/cli/json_view.h"
 #include "app/cli/run_text.h"
 #include "app/cli/run_watch.h"
-#include "app/cli/session.h"
 #include "app/cli/terminal.h"
 #include "app/core/launch/plan.h"
 #include "app/core/launch/recipes.h"
 #include "app/core/run/branch_name.h"
 #include "app/core/run/checkpoint_words.h"
 #include "app/core/run/procedures.h"
+#include "shared/return_if_error.h"
 
 #include <QTimer>
 
@@ -48,10 +49,8 @@ Result<std::vector<Placement>> parsePlacements(const std::vector<std::string>& n
         return std::vector<Placement>{{kLocalNodeName, 0}};
     std::vector<Placement> placements;
     for (const std::string& text : nodes) {
-        const auto placement = parsePlacement(text);
-        if (!placement)
-            return tl::unexpected<Error>(placement.error());
-        placements.push_back(*placement);
+        RM_ASSIGN_OR_RETURN(const auto placement, parsePlacement(text));
+        placements.push_back(placement);
     }
     return placements;
 }
@@ -60,7 +59,7 @@ QString newId(const std::string& name) {
     return QString::fromStdString(newRunId(name));
 }
 
-/// The stages of a launch, one over the other; what was sent stays to be read.
+/// Prints the stages of a launch below each other; finished transfers stay on the screen.
 class LaunchLines {
 public:
     ~LaunchLines() { show({}); }
@@ -84,24 +83,24 @@ private:
 };
 
 /// Shows the stages of a launch until it is over, and cancels it when that is asked for.
-Result<QString> awaitLaunch(Session& session, const QString& run, QFuture<Result<QString>> started,
-                            const Interruption& interruption) {
+Result<QString> awaitLaunch(CommandContext& context, const QString& run,
+                            QFuture<Result<QString>> started, const Interruption& interruption) {
     LaunchLines lines;
-    QObject context;
+    QObject receiver;
     bool isTooLarge = false;
-    QObject::connect(&session.engine(), &Engine::tooLarge, &context,
+    QObject::connect(&context.engine(), &Engine::tooLarge, &receiver,
                      [&](const QString& which) { isTooLarge = isTooLarge || which == run; });
-    QObject::connect(&session.engine(), &Engine::progressed, &context,
+    QObject::connect(&context.engine(), &Engine::progressed, &receiver,
                      [&](const QString& which, const Progress& progress) {
                          if (which == run)
                              lines.show(progress);
                      });
     QTimer look;
-    QObject::connect(&look, &QTimer::timeout, &context, [&] {
+    QObject::connect(&look, &QTimer::timeout, &receiver, [&] {
         if (!interruption.isAsked())
             return;
         look.stop();
-        session.engine().command(run, CommandKind::kKill);
+        context.engine().command(run, CommandKind::kKill);
     });
     look.start(kLookForInterruption);
     auto answer = await(started);
@@ -120,24 +119,24 @@ struct Start {
     std::vector<std::string> nodes;
 };
 
-/// A node that does not let us in has refused before anything was begun, so that, once a person
-/// gave what it asks for, the launch can simply begin again.
-Result<QString> launchAsking(Session& session, const QString& run, const Start& start,
+/// A node refuses a login before anything was started. So the launch can simply be repeated once
+/// the person has entered what the node asks for.
+Result<QString> launchAsking(CommandContext& context, const QString& run, const Start& start,
                              const Interruption& interruption) {
-    auto id = awaitLaunch(session, run, start.begin(), interruption);
+    auto id = awaitLaunch(context, run, start.begin(), interruption);
     const bool denied = !id && id.error().code == ErrorCode::kDenied;
-    if (denied && !interruption.isAsked() && openAsking(session, start.nodes))
-        id = awaitLaunch(session, run, start.begin(), interruption);
+    if (denied && !interruption.isAsked() && openAsking(context, start.nodes))
+        id = awaitLaunch(context, run, start.begin(), interruption);
     return id;
 }
 
-/// Whether the ranks that were started live through their first moments; why not, if they do not.
-std::optional<Error> earlyEnd(Session& session, const QString& run) {
+/// The error of a run that fails within its first seconds; nullopt: it did not.
+std::optional<Error> earlyEnd(CommandContext& context, const QString& run) {
     bool ended = false;
-    QObject context;
-    QObject::connect(&session.engine(), &Engine::attemptEnded, &context,
+    QObject receiver;
+    QObject::connect(&context.engine(), &Engine::attemptEnded, &receiver,
                      [&](const QString& which) { ended = ended || which == run; });
-    const auto stored = [&] { return session.resolve(run.toStdString()); };
+    const auto stored = [&] { return context.resolve(run.toStdString()); };
     const auto trains = [&] {
         const auto now = stored();
         return now && now->state == RunStateKind::kRunning;
@@ -151,8 +150,8 @@ std::optional<Error> earlyEnd(Session& session, const QString& run) {
                  run.toStdString() + " failed: " + now->message.toStdString()};
 }
 
-std::string howItGoes(const Session& session, const std::string& id) {
-    const auto run = session.resolve(id);
+std::string howItGoes(const CommandContext& context, const std::string& id) {
+    const auto run = context.resolve(id);
     if (run && run->state == RunStateKind::kRunning)
         return "It trains on its nodes now";
     if (run && run->state != RunStateKind::kPreparing)
@@ -161,41 +160,34 @@ std::string howItGoes(const Session& session, const std::string& id) {
 }
 
 /// Shows a launch while it goes on, then the run's id. Ctrl+C cancels it.
-int reportStarted(Session& session, const QString& run, const Start& start, bool wait) {
+int reportStarted(CommandContext& context, const QString& run, const Start& start, bool wait) {
     bool isAsked = false;
     {
         const Interruption interruption;
-        const Result<QString> id = launchAsking(session, run, start, interruption);
+        const Result<QString> id = launchAsking(context, run, start, interruption);
         isAsked = interruption.isAsked();
         if (!id && isAsked) {
-            printError(session, {ErrorCode::kUnavailable, "launch " + run.toStdString() +
+            printError(context, {ErrorCode::kUnavailable, "launch " + run.toStdString() +
                                                               ": cancelled; nothing of it runs"});
             return interruption.exitCode();
         }
         if (!id)
-            return printError(session, id.error());
+            return printError(context, id.error());
     }
-    // Asked too late, it ends as any run that is killed.
+    // A Ctrl+C that came too late to cancel the launch kills the run, which is watched to its end.
     if (wait || isAsked)
-        return watchRun(session, run);
-    if (const auto end = earlyEnd(session, run)) {
-        printError(session, *end);
+        return watchRun(context, run);
+    if (const auto end = earlyEnd(context, run)) {
+        printError(context, *end);
         return static_cast<int>(ExitCode::kRunFailed);
     }
-    if (session.json())
+    if (context.json())
         printJson({{"id", run.toStdString()}});
     else
         std::cout << run.toStdString() << "\n"
-                  << howItGoes(session, run.toStdString()) << "; follow it with: ringmaster attach "
+                  << howItGoes(context, run.toStdString()) << "; follow it with: ringmaster attach "
                   << run.toStdString() << std::endl;
     return 0;
-}
-
-std::vector<std::string> nodesOf(const RunSummary& run) {
-    std::vector<std::string> names;
-    for (const RunNode& node : run.nodes)
-        names.push_back(node.nodeName);
-    return names;
 }
 
 Result<StoredCheckpoint> restoredCheckpoint(StoreReader& reader, const RunSummary& run,
@@ -206,60 +198,50 @@ Result<StoredCheckpoint> restoredCheckpoint(StoreReader& reader, const RunSummar
     return checkpoint;
 }
 
-/// The parent's spec with what is asked for over it, and, unless that names it, a name made of
-/// that.
-Result<CheckedSpec> branchSpec(Session& session, const RunSummary& run,
+/// The parent's spec with the overrides applied. If they do not set a name, one is made from them.
+Result<CheckedSpec> branchSpec(CommandContext& context, const RunSummary& run,
                                const RestoreOptions& options) {
-    const auto reader = session.reader();
-    if (!reader)
-        return tl::unexpected<Error>(reader.error());
-    const auto checkpoint = restoredCheckpoint(**reader, run, options);
-    if (!checkpoint)
-        return tl::unexpected<Error>(checkpoint.error());
-    const auto parent = parseRunSpec((*reader)->specToml(run.id), run.id.toStdString());
-    if (!parent)
-        return tl::unexpected<Error>(parent.error());
-    RunSpec spec = *parent;
-    spec.name = branchName(*parent, spec, checkpoint->saved.step);
+    RM_ASSIGN_OR_RETURN(const auto reader, context.reader());
+    RM_ASSIGN_OR_RETURN(const auto checkpoint, restoredCheckpoint(*reader, run, options));
+    RM_ASSIGN_OR_RETURN(const auto parent,
+                        parseRunSpec(reader->specToml(run.id), run.id.toStdString()));
+    RunSpec spec = parent;
+    spec.name = branchName(parent, spec, checkpoint.saved.step);
     const std::string unchanged = spec.name;
-    if (const auto applied = applyOverrides(spec, options.overrides); !applied)
-        return tl::unexpected<Error>(applied.error());
+    RM_RETURN_IF_ERROR(applyOverrides(spec, options.overrides));
     if (spec.name == unchanged)
-        spec.name = branchName(*parent, spec, checkpoint->saved.step);
+        spec.name = branchName(parent, spec, checkpoint.saved.step);
     return check(std::move(spec));
 }
 
-int runBranch(Session& session, const RunSummary& run, const RestoreOptions& options) {
-    const auto spec = branchSpec(session, run, options);
+int runBranch(CommandContext& context, const RunSummary& run, const RestoreOptions& options) {
+    const auto spec = branchSpec(context, run, options);
     if (!spec)
-        return printError(session, spec.error());
+        return printError(context, spec.error());
     const QString started = newId((*spec)->name);
     const auto begin = [&] {
-        return session.engine().branch(run.id, QString::fromStdString(options.checkpoint), *spec,
+        return context.engine().branch(run.id, QString::fromStdString(options.checkpoint), *spec,
                                        started, ifTooLarge(options.anyway));
     };
-    return reportStarted(session, started, {begin, nodesOf(run)}, options.wait);
+    return reportStarted(context, started, {begin, nodesOf(run)}, options.wait);
 }
 
-/// Says what going on from there retires. On a terminal a person is asked, unless --yes was given;
-/// a script has named the checkpoint, which is enough.
-Result<void> agreeToRetire(Session& session, const RunSummary& run, const RestoreOptions& options) {
+/// Says what resuming from there retires. On a terminal the person has to agree, unless --yes was
+/// given; scripts are not asked.
+Result<void> agreeToRetire(CommandContext& context, const RunSummary& run,
+                           const RestoreOptions& options) {
     if (!hasEnded(run.state))
-        return {}; // it is refused
-    const auto reader = session.reader();
-    if (!reader)
-        return tl::unexpected<Error>(reader.error());
-    const auto checkpoint = restoredCheckpoint(**reader, run, options);
-    if (!checkpoint)
-        return tl::unexpected<Error>(checkpoint.error());
-    const Retirement retired = (*reader)->retirementBy(run.id, *checkpoint);
+        return {}; // the engine will refuse it
+    RM_ASSIGN_OR_RETURN(const auto reader, context.reader());
+    RM_ASSIGN_OR_RETURN(const auto checkpoint, restoredCheckpoint(*reader, run, options));
+    const Retirement retired = reader->retirementBy(run.id, checkpoint);
     if (retired.isEmpty())
         return {};
     const std::string text =
-        "Going on from step " + std::to_string(checkpoint->saved.step) + " retires " +
+        "Going on from step " + std::to_string(checkpoint.saved.step) + " retires " +
         retirementText(retired) + " of " + run.id.toStdString() +
         ": they stay, as an abandoned line, and can be restored or branched from.";
-    if (options.yes || session.json() || !::isatty(STDIN_FILENO)) {
+    if (options.yes || context.json() || !::isatty(STDIN_FILENO)) {
         std::cerr << text << std::endl;
         return {};
     }
@@ -270,108 +252,95 @@ Result<void> agreeToRetire(Session& session, const RunSummary& run, const Restor
 }
 
 /// What to run, and where.
-struct Order {
+struct RunRequest {
     CheckedSpec spec;
     std::vector<Placement> placements;
 };
 
-/// As an earlier run, with what is asked for over it.
-Result<Order> orderLike(Session& session, const RunOptions& options) {
-    const auto run = session.resolve(options.like);
-    if (!run)
-        return tl::unexpected<Error>(run.error());
-    const auto reader = session.reader();
-    if (!reader)
-        return tl::unexpected<Error>(reader.error());
-    auto spec = parseRunSpec((*reader)->specToml(run->id), run->id.toStdString());
-    if (!spec)
-        return tl::unexpected<Error>(spec.error());
-    if (const auto applied = applyOverrides(*spec, options.overrides); !applied)
-        return tl::unexpected<Error>(applied.error());
-    auto checked = check(std::move(*spec));
-    if (!checked)
-        return tl::unexpected<Error>(checked.error());
-    auto placements = options.nodes.empty() ? placementsOf(*run) : parsePlacements(options.nodes);
-    if (!placements)
-        return tl::unexpected<Error>(placements.error());
-    return Order{std::move(*checked), std::move(*placements)};
+/// What an earlier run did, with the overrides applied.
+Result<RunRequest> requestLike(CommandContext& context, const RunOptions& options) {
+    RM_ASSIGN_OR_RETURN(const auto run, context.resolve(options.like));
+    RM_ASSIGN_OR_RETURN(const auto reader, context.reader());
+    RM_ASSIGN_OR_RETURN(auto spec, parseRunSpec(reader->specToml(run.id), run.id.toStdString()));
+    RM_RETURN_IF_ERROR(applyOverrides(spec, options.overrides));
+    RM_ASSIGN_OR_RETURN(auto checked, check(std::move(spec)));
+    RM_ASSIGN_OR_RETURN(auto placements,
+                        options.nodes.empty() ? placementsOf(run) : parsePlacements(options.nodes));
+    return RunRequest{std::move(checked), std::move(placements)};
 }
 
-Result<Order> orderOf(Session& session, const RunOptions& options) {
+Result<RunRequest> requestOf(CommandContext& context, const RunOptions& options) {
     if (!options.like.empty())
-        return orderLike(session, options);
+        return requestLike(context, options);
     if (options.spec.empty())
         return fail(ErrorCode::kInvalid,
                     "run: name a SPEC, a recipe or a .toml file, or a run by --like");
-    auto spec = loadSpecOrRecipe(options.spec, options.overrides);
-    if (!spec)
-        return tl::unexpected<Error>(spec.error());
-    auto placements = parsePlacements(options.nodes);
-    if (!placements)
-        return tl::unexpected<Error>(placements.error());
-    return Order{std::move(*spec), std::move(*placements)};
+    RM_ASSIGN_OR_RETURN(auto spec, loadSpecOrRecipe(options.spec, options.overrides));
+    RM_ASSIGN_OR_RETURN(auto placements, parsePlacements(options.nodes));
+    return RunRequest{std::move(spec), std::move(placements)};
 }
 
 } // namespace
 
-int runRun(Session& session, const RunOptions& options) {
-    const auto order = orderOf(session, options);
-    if (!order)
-        return printError(session, order.error());
-    const auto& [spec, placements] = *order;
+int runRun(CommandContext& context, const RunOptions& options) {
+    const auto request = requestOf(context, options);
+    if (!request)
+        return printError(context, request.error());
+    const auto& [spec, placements] = *request;
     const QString run = newId(spec->name);
     std::vector<std::string> nodes;
     for (const Placement& placement : placements)
         nodes.push_back(placement.node.toStdString());
     const auto begin = [&] {
-        return session.engine().launch(order->spec, order->placements, run,
+        return context.engine().launch(request->spec, request->placements, run,
                                        ifTooLarge(options.anyway));
     };
-    return reportStarted(session, run, {begin, nodes}, options.wait);
+    return reportStarted(context, run, {begin, nodes}, options.wait);
 }
 
-int runAttach(Session& session, const std::string& id) {
-    const auto run = session.resolve(id);
-    return run ? watchRun(session, run->id) : printError(session, run.error());
+int runAttach(CommandContext& context, const std::string& id) {
+    const auto run = context.resolve(id);
+    return run ? watchRun(context, run->id) : printError(context, run.error());
 }
 
-int runResume(Session& session, const std::string& id, bool wait) {
-    const auto run = session.caughtUp(id);
+int runResume(CommandContext& context, const std::string& id, bool wait) {
+    const auto run = context.caughtUp(id);
     if (!run)
-        return printError(session, run.error());
-    const auto begin = [&] { return session.engine().resume(run->id); };
-    return reportStarted(session, run->id, {begin, nodesOf(*run)}, wait);
+        return printError(context, run.error());
+    const auto begin = [&] { return context.engine().resume(run->id); };
+    return reportStarted(context, run->id, {begin, nodesOf(*run)}, wait);
 }
 
-int runRestore(Session& session, const RestoreOptions& options) {
-    const auto run = session.caughtUp(options.run);
+int runRestore(CommandContext& context, const RestoreOptions& options) {
+    const auto run = context.caughtUp(options.run);
     if (!run)
-        return printError(session, run.error());
+        return printError(context, run.error());
     if (options.asNew)
-        return runBranch(session, *run, options);
-    if (const auto agreed = agreeToRetire(session, *run, options); !agreed)
-        return printError(session, agreed.error());
+        return runBranch(context, *run, options);
+    if (const auto agreed = agreeToRetire(context, *run, options); !agreed)
+        return printError(context, agreed.error());
     const auto begin = [&] {
-        return session.engine().resume(run->id, QString::fromStdString(options.checkpoint));
+        return context.engine().resume(run->id, QString::fromStdString(options.checkpoint));
     };
-    return reportStarted(session, run->id, {begin, nodesOf(*run)}, options.wait);
+    return reportStarted(context, run->id, {begin, nodesOf(*run)}, options.wait);
 }
 
-int runRemoveCheckpoint(Session& session, const std::string& id, const std::string& checkpoint) {
-    const auto run = session.caughtUp(id);
+int runRemoveCheckpoint(CommandContext& context, const std::string& id,
+                        const std::string& checkpoint) {
+    const auto run = context.caughtUp(id);
     if (!run)
-        return printError(session, run.error());
+        return printError(context, run.error());
     const auto remove = [&] {
         return await(
-            session.engine().removeCheckpoint(run->id, QString::fromStdString(checkpoint)));
+            context.engine().removeCheckpoint(run->id, QString::fromStdString(checkpoint)));
     };
     auto removed = remove();
     const bool denied = !removed && removed.error().code == ErrorCode::kDenied;
-    if (denied && openAsking(session, {nodesOf(*run).front()}))
+    if (denied && openAsking(context, {nodesOf(*run).front()}))
         removed = remove();
     if (!removed)
-        return printError(session, removed.error());
-    if (session.json())
+        return printError(context, removed.error());
+    if (context.json())
         printJson({{"run", run->id.toStdString()}, {"removed", checkpoint}});
     else
         std::cout << run->id.toStdString() << ": checkpoint " << oneLine(checkpoint)

@@ -2,10 +2,10 @@
 #include "app/cli/run_watch.h"
 
 #include "app/cli/access.h"
+#include "app/cli/command_context.h"
 #include "app/cli/interruption.h"
 #include "app/cli/json_view.h"
 #include "app/cli/run_text.h"
-#include "app/cli/session.h"
 #include "app/cli/terminal.h"
 #include "app/core/run/standstill.h"
 #include "app/core/store/run_metrics.h"
@@ -70,8 +70,8 @@ std::optional<Error> refusalOf(const LiveState& live) {
 /// Everything that the watch prints, from one reader.
 class Watch {
 public:
-    Watch(Session& session, QString run, std::unique_ptr<StoreReader> reader)
-        : m_session(session)
+    Watch(CommandContext& context, QString run, std::unique_ptr<StoreReader> reader)
+        : m_session(context)
         , m_run(std::move(run))
         , m_reader(std::move(reader)) {}
 
@@ -92,7 +92,7 @@ private:
     void printNewEvents(int attempt);
     double stepMs(const RunSummary& run);
 
-    Session& m_session;
+    CommandContext& m_session;
     QString m_run;
     std::unique_ptr<StoreReader> m_reader;
     StatusLine m_status;
@@ -228,21 +228,21 @@ int Watch::leave(int exitCode) {
 
 } // namespace
 
-int watchRun(Session& session, const QString& run) {
-    auto reader = session.reader();
+int watchRun(CommandContext& context, const QString& run) {
+    auto reader = context.reader();
     if (!reader)
-        return printError(session, reader.error());
-    Watch watch(session, run, std::move(*reader));
-    Engine& engine = session.engine();
+        return printError(context, reader.error());
+    Watch watch(context, run, std::move(*reader));
+    Engine& engine = context.engine();
     bool ended = false;
     bool refused = false;
     bool goesOn = true;
     QString problem;
-    QObject context; // the engine outlives what is captured
-    QObject::connect(&engine, &Engine::loginRefused, &context, [&] { refused = true; });
-    QObject::connect(&engine, &Engine::attemptEnded, &context,
+    QObject receiver; // the engine outlives what is captured
+    QObject::connect(&engine, &Engine::loginRefused, &receiver, [&] { refused = true; });
+    QObject::connect(&engine, &Engine::attemptEnded, &receiver,
                      [&](const QString& which) { ended = ended || which == run; });
-    QObject::connect(&engine, &Engine::failed, &context,
+    QObject::connect(&engine, &Engine::failed, &receiver,
                      [&](const QString& which, const QString& why) {
                          if (which == run)
                              problem = why;

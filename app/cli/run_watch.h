@@ -5,11 +5,11 @@
 
 namespace rm::cli {
 
-class Session;
+class CommandContext;
 
 /// Follows a run until it ends: a status line with bar, loss and speed, events as they come, the
 /// last sample of text at the end. Ctrl+C leaves the run alone. The exit code says how it ended:
 /// 0 finished, else ExitCode::kRunFailed, kPaused, kStopped or kPreempted.
-int watchRun(Session& session, const QString& run);
+int watchRun(CommandContext& context, const QString& run);
 
 } // namespace rm::cli

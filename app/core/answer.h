@@ -10,8 +10,8 @@
 
 namespace rm {
 
-/// Calls `use(future)` in the thread of `context` once `future` has finished or was canceled,
-/// unless `context` has been destroyed by then. Call it in that thread. It replaces
+/// Calls `use(future)` in the thread of `context` once `future` has finished, with an answer or
+/// canceled, unless `context` has been destroyed by then. Call it in that thread. It replaces
 /// QFuture::then(context, ...), which in Qt 6.4 accesses the context from the answering thread and
 /// whose onCanceled() can run on a half-destroyed object.
 template <class T, class Use>

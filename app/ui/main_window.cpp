@@ -256,7 +256,7 @@ std::vector<PaletteEntry> MainWindow::runEntries() const {
     for (QPushButton* button : m_run->buttons())
         entries.push_back(
             {button->text(), tr("of %1").arg(m_run->name()), [button = QPointer(button)] {
-                 // The run may have been deleted while the palette was open.
+                 // The button may have been hidden while the palette was open.
                  if (button && button->isVisible())
                      button->click();
              }});

@@ -46,7 +46,8 @@ unpackWheels() {
     chmod -f +x "$2"/torch/bin/* || true # zipfile drops the mode
 }
 
-# installWheels REQUIREMENTS TARGET: replaces TARGET atomically.
+# installWheels REQUIREMENTS TARGET: replaces TARGET, which is never incomplete but is missing
+# between two renames.
 installWheels() {
     local stamp downloads
     stamp=$(stampOf "$1")

@@ -82,8 +82,8 @@ Result<void> removeCheckpoint(const std::string& dir);
 /// Whether a person's command made it; then only a person removes it.
 bool wasAskedFor(const Manifest& manifest);
 
-/// Cleans `parent` up after an interrupted publishCheckpoint(): removes `tmp-*`, and renames
-/// `old-*` back if their checkpoint is missing.
+/// Cleans `parent` up after an interrupted publishCheckpoint(): removes `tmp-*`; renames `old-*`
+/// back if their checkpoint is missing, else removes them too.
 void sweepUnpublished(const std::string& parent);
 
 /// The living line of a run: its newest attempt and the parts of earlier attempts that it

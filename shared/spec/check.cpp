@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "shared/return_if_error.h"
 #include "shared/spec/model_family.h"
 #include "shared/spec/schema.h"
 #include "shared/spec/toml_fields.h"
@@ -69,7 +70,7 @@ void checkPaths(std::string_view key, const std::vector<std::string>& paths, boo
     }
 }
 
-/// Of a key that may be empty.
+/// For a key that may be empty.
 void checkPath(std::string_view key, const std::string& path, bool stage, Mistakes& mistakes) {
     if (!path.empty())
         checkPaths(key, {path}, stage, mistakes);
@@ -196,8 +197,7 @@ Result<CheckedSpec> check(RunSpec spec) {
     for (const auto rule : {checkName, checkModel, checkData, checkTokenizer, checkWatch,
                             checkOptimizer, checkSchedule, checkCheckpoint, checkLaunch})
         rule(spec, mistakes);
-    if (auto valid = failWithAll(mistakes); !valid)
-        return tl::unexpected(valid.error());
+    RM_RETURN_IF_ERROR(failWithAll(mistakes));
     return CheckedSpec(std::move(spec));
 }
 

@@ -10,8 +10,7 @@
 
 namespace rm {
 
-/// A row of the schema with what helps a person to fill it in: for the form and for the answer to a
-/// key that does not exist.
+/// A row of the schema with hints for people, used by the form and in errors about unknown keys.
 struct SchemaRow : SpecField {
     /// The choice of another field without which this one has no effect.
     struct Only {
@@ -20,15 +19,15 @@ struct SchemaRow : SpecField {
     } only = {};
     bool isBasic = false; ///< what most people change from one run to the next
     bool isLive = false;  ///< a number that the command `set` changes while a run trains
-    /// Its names in other tools, in lower case: who writes one of them is told the key.
+    /// Its names in other tools, in lower case; an error about such a key names this one.
     std::vector<std::string_view> aliases = {};
 };
 
 /// The rows of specSchema(), in its order. Lives for ever.
 std::span<const SchemaRow> schemaRows();
 
-/// Whether the field has an effect on a run with this spec: its model has it, and so has the choice
-/// that it hangs on.
+/// Whether the field has an effect on a run with this spec: the model uses it, and the choice that
+/// it depends on is set.
 bool usesField(const RunSpec& spec, const SchemaRow& field);
 bool usesField(const RunSpec& spec, std::string_view key);
 

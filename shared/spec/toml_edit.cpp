@@ -11,7 +11,6 @@ namespace {
 
 constexpr std::string_view kBlank = " \t";
 
-/// "optimizer.lr" -> "optimizer", "lr".
 std::string valueText(const TomlField& field) {
     constexpr std::string_view kEquals = " = ";
     const std::string written = writeTomlFields({&field, 1});

@@ -36,7 +36,6 @@ size_t editDistance(std::string_view a, std::string_view b) {
     return last.back();
 }
 
-/// "optimizer.lr" -> "optimizer", "lr".
 /// "Learning-Rate" -> "learning_rate"
 std::string plainKey(std::string_view key) {
     std::string plain(key);

@@ -2,6 +2,7 @@
 #include "shared/wire/node_report.h"
 
 #include "shared/io/json.h"
+#include "shared/return_if_error.h"
 
 #include <array>
 #include <concepts>
@@ -171,13 +172,11 @@ std::string toJson(const NodeReport& report) {
 
 Result<NodeReport> parseNodeReport(const std::string& json) {
     constexpr const char* kSource = "what a node reports of itself";
-    const auto object = parseJson(json, kSource);
-    if (!object)
-        return tl::unexpected(object.error());
-    if (!object->is_object())
+    RM_ASSIGN_OR_RETURN(const auto object, parseJson(json, kSource));
+    if (!object.is_object())
         return fail(ErrorCode::kCorrupt, std::string("read ") + kSource + ": it is no JSON object");
     NodeReport report;
-    if (const std::string fault = faultIn(*object, report); !fault.empty())
+    if (const std::string fault = faultIn(object, report); !fault.empty())
         return fail(ErrorCode::kCorrupt, std::string("read ") + kSource + ": " + fault +
                                              " holds something of another type or size");
     return report;

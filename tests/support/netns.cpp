@@ -73,7 +73,7 @@ void removeNamespace(const QString& space) {
     while (!running.empty() && !deadline.hasExpired()) {
         for (const SeenProcess& process : running)
             ::kill(process.pid, SIGKILL);
-        QThread::msleep(5); // only the end of a child process could be waited for
+        QThread::msleep(5); // polled, as these need not be our children
         running = NetworkLab::processesIn(space);
     }
     if (auto done = ip(QStringLiteral("netns del ") + space); !done)

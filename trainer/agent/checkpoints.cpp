@@ -4,6 +4,7 @@
 #include "shared/checkpoint/manifest.h"
 #include "shared/io/clock.h"
 #include "shared/journal/journal.h"
+#include "shared/return_if_error.h"
 #include "shared/spec/run_spec.h"
 #include "trainer/agent/run_dir/run_dir.h"
 
@@ -20,16 +21,14 @@ using nlohmann::json;
 
 // Relative to the run directory, which is the folder that a rank works in.
 Result<std::string> checkpointFolder(const std::string& runDir) {
-    const Result<RunSpec> spec = loadRunSpec(runDir + "/spec.toml");
-    if (!spec)
-        return tl::unexpected(spec.error());
-    const std::string& folder = spec->checkpoint.directory;
+    RM_ASSIGN_OR_RETURN(const RunSpec spec, loadRunSpec(runDir + "/spec.toml"));
+    const std::string& folder = spec.checkpoint.directory;
     if (folder.starts_with('/'))
         return folder;
     return runDir + "/" + (folder.empty() ? "checkpoints" : folder);
 }
 
-/// A run's checkpoints, and which of them its newest attempt goes on from.
+/// A run's checkpoints, and the line of its newest attempt.
 struct RunCheckpoints {
     std::vector<CheckpointEntry> entries;
     CheckpointLine line;
@@ -38,31 +37,25 @@ struct RunCheckpoints {
 };
 
 Result<RunCheckpoints> readCheckpoints(const std::string& runDir) {
-    const Result<std::string> folder = checkpointFolder(runDir);
-    if (!folder)
-        return tl::unexpected(folder.error());
-    auto entries = listCheckpoints(*folder);
-    if (!entries)
-        return tl::unexpected(entries.error());
-    const Result<NodePlan> plan = loadPlan(runDir);
-    if (!plan)
-        return tl::unexpected(plan.error());
-    CheckpointLine line = lineOf(*entries, plan->attempt, plan->startFrom);
-    return RunCheckpoints{std::move(*entries), std::move(line)};
+    RM_ASSIGN_OR_RETURN(const std::string folder, checkpointFolder(runDir));
+    RM_ASSIGN_OR_RETURN(auto entries, listCheckpoints(folder));
+    RM_ASSIGN_OR_RETURN(const NodePlan plan, loadPlan(runDir));
+    CheckpointLine line = lineOf(entries, plan.attempt, plan.startFrom);
+    return RunCheckpoints{std::move(entries), std::move(line)};
 }
 
-/// An agent that supervises the run writes its journal itself; the database is told by who asked.
+/// Journals the removal, except while a supervisor writes the journal; then only the caller stores
+/// it.
 Result<void> noteRemoved(const std::string& runDir, const CheckpointEntry& entry) {
     const Result<RunLock> lock = RunLock::take(runDir);
     const Result<NodePlan> plan = loadPlan(runDir);
     if (!lock || !plan)
         return {};
-    auto journal = JournalWriter::open(runDir + "/journal/" +
-                                       nodeJournalName(static_cast<int32_t>(plan->nodeIndex)));
-    if (!journal)
-        return tl::unexpected(journal.error());
-    journal->append(CheckpointRemoved{entry.manifest.step, wallNowNs(), entry.path});
-    return journal->sync();
+    RM_ASSIGN_OR_RETURN(
+        auto journal, JournalWriter::open(runDir + "/journal/" +
+                                          nodeJournalName(static_cast<int32_t>(plan->nodeIndex))));
+    journal.append(CheckpointRemoved{entry.manifest.step, wallNowNs(), entry.path});
+    return journal.sync();
 }
 
 } // namespace

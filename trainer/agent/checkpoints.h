@@ -12,8 +12,8 @@ namespace rm {
 /// {"whole", "problem"}. The problem is the first wrong file and why, or that there is none.
 Result<std::string> verifyCheckpointAt(const std::string& path);
 
-/// `remove-checkpoint RUN_ID NAME`: removes the checkpoint in the folder NAME, which must be of an
-/// abandoned line (kInvalid), also while the run goes on. kNotFound: there is none.
+/// `remove-checkpoint RUN_ID NAME`: removes the checkpoint in the folder NAME, also while the run
+/// goes on. kInvalid: it is not on an abandoned line. kNotFound: there is none.
 Result<std::string> removeRetiredCheckpoint(const Folders& folders, const std::string& runId,
                                             const std::string& name);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trainer/agent/subcommands.h"
 
+#include "shared/return_if_error.h"
 #include "shared/wire/messages.h"
 #include "trainer/agent/attach/attach.h"
 #include "trainer/agent/checkpoints.h"
@@ -49,10 +50,8 @@ Result<void> paths(const Arguments&) {
 }
 
 Result<void> start(const Arguments& arguments) {
-    const Result<std::string> order = readToEnd(STDIN_FILENO, kMaxOrder, "stdin");
-    if (!order)
-        return tl::unexpected(order.error());
-    return print(startRun(Folders::fromEnvironment(), arguments[0], *order));
+    RM_ASSIGN_OR_RETURN(const std::string order, readToEnd(STDIN_FILENO, kMaxOrder, "stdin"));
+    return print(startRun(Folders::fromEnvironment(), arguments[0], order));
 }
 
 Result<void> attach(const Arguments& arguments) {
@@ -63,7 +62,7 @@ Result<void> receive(const Arguments&) {
     return receiveAll(Folders::fromEnvironment().home, STDIN_FILENO, STDOUT_FILENO);
 }
 
-// Whether the optional second argument is there; anything else in its place is an error.
+// Whether the optional second argument was given. An error if another one is in its place.
 Result<bool> hasFlag(const Arguments& arguments, const std::string& flag) {
     if (arguments.size() < 2)
         return false;
@@ -74,17 +73,13 @@ Result<bool> hasFlag(const Arguments& arguments, const std::string& flag) {
 }
 
 Result<void> stop(const Arguments& arguments) {
-    const Result<bool> kill = hasFlag(arguments, "--kill");
-    if (!kill)
-        return tl::unexpected(kill.error());
-    return print(stopRun(Folders::fromEnvironment(), arguments[0], *kill));
+    RM_ASSIGN_OR_RETURN(const bool kill, hasFlag(arguments, "--kill"));
+    return print(stopRun(Folders::fromEnvironment(), arguments[0], kill));
 }
 
 Result<void> remove(const Arguments& arguments) {
-    const Result<bool> preview = hasFlag(arguments, "--preview");
-    if (!preview)
-        return tl::unexpected(preview.error());
-    return print(removeRun(Folders::fromEnvironment(), arguments[0], *preview));
+    RM_ASSIGN_OR_RETURN(const bool preview, hasFlag(arguments, "--preview"));
+    return print(removeRun(Folders::fromEnvironment(), arguments[0], preview));
 }
 
 Result<void> verifyCheckpoint(const Arguments&) {
@@ -161,7 +156,7 @@ Result<void> runSubcommand(const Arguments& arguments) {
         arguments.empty() ? subcommands().end() : subcommands().find(arguments[0]);
     if (subcommand == subcommands().end())
         return fail(ErrorCode::kInvalid, usage());
-    ::signal(SIGPIPE, SIG_IGN); // a link that broke is an error like others
+    ::signal(SIGPIPE, SIG_IGN); // a broken link is then an ordinary error
     const Arguments rest(arguments.begin() + 1, arguments.end());
     if (rest.size() < subcommand->second.least || rest.size() > subcommand->second.most)
         return fail(ErrorCode::kInvalid,

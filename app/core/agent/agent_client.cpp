@@ -2,6 +2,7 @@
 #include "app/core/agent/agent_client.h"
 
 #include "shared/io/json.h"
+#include "shared/return_if_error.h"
 
 #include <utility>
 
@@ -48,11 +49,9 @@ Result<std::string> readLine(HostProcess& process, std::chrono::milliseconds tim
     std::string line;
     const auto deadline = std::chrono::steady_clock::now() + timeout;
     while (line.find('\n') == std::string::npos) {
-        auto bytes = process.read(200ms);
-        if (!bytes)
-            return tl::unexpected<Error>(bytes.error());
-        line.append(reinterpret_cast<const char*>(bytes->data.data()), bytes->data.size());
-        if (bytes->ended)
+        RM_ASSIGN_OR_RETURN(auto bytes, process.read(200ms));
+        line.append(reinterpret_cast<const char*>(bytes.data.data()), bytes.data.size());
+        if (bytes.ended)
             return line;
         if (stop.stop_requested() || std::chrono::steady_clock::now() > deadline)
             return fail(ErrorCode::kUnavailable, "no answer");
@@ -64,13 +63,11 @@ Result<std::string> readLine(HostProcess& process, std::chrono::milliseconds tim
 
 Result<std::vector<DialAnswer>> parseDialAnswers(const std::string& text,
                                                  const std::vector<std::string>& addresses) {
-    const auto answer = parseAnswer(text, "dial");
-    if (!answer)
-        return tl::unexpected<Error>(answer.error());
+    RM_ASSIGN_OR_RETURN(const auto answer, parseAnswer(text, "dial"));
     std::vector<DialAnswer> out;
     try {
-        for (size_t i = 0; i < answer->size() && i < addresses.size(); ++i)
-            out.push_back(dialAnswerFrom(addresses[i], answer->at(i)));
+        for (size_t i = 0; i < answer.size() && i < addresses.size(); ++i)
+            out.push_back(dialAnswerFrom(addresses[i], answer.at(i)));
     } catch (const json::exception& e) {
         return fail(ErrorCode::kCorrupt, std::string("dial: ") + e.what());
     }
@@ -83,12 +80,10 @@ Result<NodeReport> probeNode(HostSession& session, const std::string& agent, std
 }
 
 Result<std::vector<UnreadablePath>> parseUnreadablePaths(const std::string& text) {
-    const auto answer = parseAnswer(text, "paths");
-    if (!answer)
-        return tl::unexpected<Error>(answer.error());
+    RM_ASSIGN_OR_RETURN(const auto answer, parseAnswer(text, "paths"));
     std::vector<UnreadablePath> out;
     try {
-        for (const json& item : *answer)
+        for (const json& item : answer)
             if (std::string why = whyUnreadable(item); !why.empty())
                 out.push_back({item.value("path", ""), std::move(why)});
     } catch (const json::exception& e) {
@@ -118,7 +113,7 @@ Result<void> stopOnNode(HostSession& session, const std::string& agent, const st
                         std::stop_token stop) {
     const auto answer = runToEnd(session, agent, {"stop", runId, "--kill"}, "", kStopTimeout, stop);
     if (!answer && answer.error().code != ErrorCode::kNotFound)
-        return tl::unexpected<Error>(answer.error());
+        return tl::unexpected(answer.error());
     return {};
 }
 
@@ -146,11 +141,9 @@ Result<void> parseVerdict(const std::string& text) {
 }
 
 Result<RunFolder> parseRunFolder(const std::string& text) {
-    const auto answer = parseAnswer(text, "remove");
-    if (!answer)
-        return tl::unexpected<Error>(answer.error());
-    const auto path = textAt(*answer, "folder");
-    const auto bytes = intAt(*answer, "bytes"), checkpoints = intAt(*answer, "checkpoints");
+    RM_ASSIGN_OR_RETURN(const auto answer, parseAnswer(text, "remove"));
+    const auto path = textAt(answer, "folder");
+    const auto bytes = intAt(answer, "bytes"), checkpoints = intAt(answer, "checkpoints");
     if (!path || !bytes || !checkpoints || *bytes < 0 || !std::in_range<int>(*checkpoints))
         return fail(ErrorCode::kCorrupt, "remove: the agent's answer names no folder");
     return RunFolder{{}, *path, *bytes, static_cast<int>(*checkpoints)};
@@ -170,20 +163,18 @@ Result<PortListener> PortListener::open(HostSession& session, const std::string&
     std::vector<std::string> arguments = {"listen", "--seconds", kListenSeconds};
     if (port)
         arguments.insert(arguments.end(), {"--port", std::to_string(port)});
-    auto process = session.start(agent, arguments, stop);
-    if (!process)
-        return tl::unexpected<Error>(process.error());
+    RM_ASSIGN_OR_RETURN(auto process, session.start(agent, arguments, stop));
     const std::string attempt = "open a rendezvous port on " + session.where();
-    auto line = readLine(**process, kSubcommandTimeout, stop);
+    auto line = readLine(*process, kSubcommandTimeout, stop);
     if (!line)
         return failAs(attempt, line.error());
     const json answer = json::parse(*line, nullptr, false);
     if (!answer.is_object() || !answer.contains("port") || !answer["port"].is_number_integer()) {
-        const std::string why = (*process)->errorText();
+        const std::string why = process->errorText();
         return fail(ErrorCode::kUnavailable, attempt + ": " + (why.empty() ? "no answer" : why));
     }
     PortListener listener;
-    listener.m_process = std::move(*process);
+    listener.m_process = std::move(process);
     listener.m_port = answer["port"].get<int64_t>();
     return listener;
 }
@@ -198,13 +189,12 @@ Result<std::vector<DialAnswer>> dialFromNode(HostSession& session, const std::st
                                              const std::vector<std::string>& addresses,
                                              int64_t port, std::stop_token stop) {
     std::vector<std::string> arguments = {"dial"};
-    // No brackets around IPv6: they are no characters of a command line, see HostSession::start.
+    // IPv6 addresses get no brackets, which HostSession::start() does not allow in a command line.
     for (const std::string& address : addresses)
         arguments.push_back(address + ":" + std::to_string(port));
-    const auto text = runToEnd(session, agent, arguments, "", kSubcommandTimeout, stop);
-    if (!text)
-        return tl::unexpected<Error>(text.error());
-    auto answers = parseDialAnswers(*text, addresses);
+    RM_ASSIGN_OR_RETURN(const auto text,
+                        runToEnd(session, agent, arguments, "", kSubcommandTimeout, stop));
+    auto answers = parseDialAnswers(text, addresses);
     return answers ? answers : failAs("dial from " + session.where(), answers.error());
 }
 

@@ -28,7 +28,7 @@ Result<std::vector<UnreadablePath>> unreadablePaths(HostSession& session, const 
                                                     const std::vector<std::string>& paths,
                                                     std::stop_token stop);
 
-/// JSON of `ringmaster-agent paths`. kCorrupt: not such a text.
+/// Parses the JSON of `ringmaster-agent paths`. kCorrupt: it is something else.
 Result<std::vector<UnreadablePath>> parseUnreadablePaths(const std::string& json);
 
 /// Starts the node's ranks, detached; returns once they are forked.
@@ -85,8 +85,8 @@ struct DialAnswer {
     std::string error;
 };
 
-/// JSON of `ringmaster-agent dial ADDRESS...`, in the order of `addresses`. kCorrupt: not such a
-/// text.
+/// Parses the JSON of `ringmaster-agent dial ADDRESS...`, in the order of `addresses`. kCorrupt: it
+/// is something else.
 Result<std::vector<DialAnswer>> parseDialAnswers(const std::string& json,
                                                  const std::vector<std::string>& addresses);
 

@@ -41,8 +41,8 @@ struct LocalTree {
 /// driver's).
 Result<LocalTree> trainerBundle(bool cuda);
 
-/// Every file below these paths, for `data.stage = true`. kInvalid, naming the path: nothing there
-/// can be read.
+/// Every file of these files and folders, for `data.stage = true`. An error names the path that
+/// cannot be read or staged. kInvalid, naming all of them: there is no file at all.
 Result<LocalTree> dataTree(const std::vector<std::string>& paths);
 
 /// Sends what the node lacks and gives the folder's path there. What was sent before is never

@@ -39,7 +39,7 @@ CheckRow rowFrom(const Json& json) {
             json.at(2).get<std::string>()};
 }
 
-/// Throws on what is no check.
+/// nullopt: of another version, or the node was reached another way. Throws if it is no check.
 std::optional<NodeCheck> checkFrom(const Json& json, const Node& node) {
     if (json.at("version") != kVersion || json.at("reached_by") != wayTo(node))
         return std::nullopt;
@@ -72,7 +72,7 @@ std::vector<NodeCheck> parseChecks(const std::string& json, const std::vector<No
             if (auto check = checkFrom(all.at(node.name), node))
                 checks.push_back(std::move(*check));
         } catch (const Json::exception&) {
-            continue; // nothing of nlohmann leaves this function
+            continue; // no exception of nlohmann leaves this function
         }
     }
     return checks;

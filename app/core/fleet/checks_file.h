@@ -12,7 +12,7 @@ namespace rm {
 /// What a person has to answer (a new host key, a password) is not kept: it is asked for anew.
 
 /// The checks of those `nodes` whose connection settings have not changed since. Entries that are
-/// damaged or written by another release are left out.
+/// damaged or of another format version are left out.
 std::vector<NodeCheck> parseChecks(const std::string& json, const std::vector<Node>& nodes);
 
 /// The text with the node's entry added or replaced by `check`.

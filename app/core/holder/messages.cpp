@@ -7,8 +7,8 @@
 
 namespace rm {
 
-// What follows names every member and every enumerator of what is sent, so that the compiler asks
-// here for one that is added.
+// The functions below name every member and enumerator that is sent, so that adding one without
+// extending them does not compile.
 
 namespace {
 using codec::Like;
@@ -440,7 +440,7 @@ Result<face::Message> decodeFaceMessage(std::span<const std::byte> payload) {
                     "read a message of another Ringmaster: " + problem.errorString().toStdString());
     if (problem.offset != bytes.size() || !codec::unpack(value, message))
         return fail(ErrorCode::kCorrupt,
-                    "read a message of another Ringmaster: it has no known shape");
+                    "read a message of another Ringmaster: its form is unknown");
     return message;
 }
 

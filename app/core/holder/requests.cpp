@@ -97,7 +97,7 @@ struct Performer {
     }
 };
 
-/// The words of each kind of request.
+/// Describes each kind of request for messages.
 struct Attempt {
     std::string operator()(const LaunchRequest& r) { return "launch " + r.run.toStdString(); }
     std::string operator()(const ResumeRequest& r) { return "resume " + r.run.toStdString(); }

@@ -16,9 +16,9 @@
 
 namespace rm {
 
-// What one process may ask of the one that holds the database: the calls of Engine that have an
-// answer, the check of a node, and the window. Values, so that they can be sent, kept, and
-// performed by whoever holds the database next.
+// What a process may ask of the holder of the database: the calls of Engine that have an answer,
+// the check of a node, and showing the window. They are plain values, so that they can be sent,
+// kept, and performed by the next holder.
 
 struct LaunchRequest {
     std::string spec; ///< TOML
@@ -122,7 +122,7 @@ struct WindowRequest {
     bool operator==(const WindowRequest&) const = default;
 };
 
-/// Stored nowhere; the order is the number on the wire.
+/// Never stored; a request's position is its number on the wire.
 using EngineRequest =
     std::variant<LaunchRequest, ResumeRequest, BranchRequest, CommandRequest, CheckRequest,
                  NotesRequest, TagsRequest, DeletedRequest, WindowRequest, RemoveCheckpointRequest,
@@ -144,8 +144,8 @@ std::string attemptOf(const EngineRequest& request);
 /// The reply that `request` gets when it fails with `error`.
 EngineReply failureOf(const EngineRequest& request, const Error& error);
 
-/// Lets `engine` and `fleet` do what is asked; `done` is called once in their thread, perhaps
-/// before this returns, and never after `context` is gone. A WindowRequest is not for them.
+/// Performs the request with `engine` and `fleet`. `done` is called once in their thread, possibly
+/// before this returns, and never after `context` is gone. `request` is no WindowRequest.
 void perform(const EngineRequest& request, Engine& engine, Fleet& fleet, QObject* context,
              std::function<void(const EngineReply&)> done);
 

@@ -27,7 +27,7 @@ std::string absolute(const std::string& path) {
     return QDir::current().absoluteFilePath(QString::fromStdString(path)).toStdString();
 }
 
-/// What is on this computer is named so that a process in another folder finds it.
+/// Makes paths on this computer absolute: the holder may have another working directory.
 std::string tomlOf(RunSpec spec) {
     if (spec.data.stage) {
         for (auto* paths : {&spec.data.train, &spec.data.validation})
@@ -39,7 +39,7 @@ std::string tomlOf(RunSpec spec) {
     return toToml(spec);
 }
 
-/// Until the holder has said how it is.
+/// The state of a run that the holder has not reported yet.
 LiveState unheard() {
     LiveState live;
     live.nodes.push_back({{}, LiveState::Link::kConnecting, {}, 0, {}});
@@ -338,13 +338,13 @@ void SharedEngine::beServed(FoundHolder holder) {
     m_impl->holderPid = holder.pid;
     m_impl->channel = std::move(holder.channel);
     connect(m_impl->channel.get(), &FaceChannel::received, this, &SharedEngine::onMessage);
-    // Not within a send(), which may be what finds the holder gone.
+    // Queued, as a send() may be what detects that the holder is gone.
     connect(m_impl->channel.get(), &FaceChannel::ended, this, &SharedEngine::onHolderGone,
             Qt::QueuedConnection);
     goOn();
 }
 
-/// All that is wanted and not begun, of whoever is the holder now.
+/// Sends everything that is wanted and has not begun to the current holder.
 void SharedEngine::goOn() {
     if (m_impl->followsAll)
         attachAll();
@@ -375,8 +375,8 @@ void SharedEngine::giveUp(const Error& error) {
         Q_EMIT failed(run, QString::fromStdString(error.message));
 }
 
-/// What takes effect once is asked again. A start that it had begun is not: whoever has the
-/// database next finds the run as it was left.
+/// Requests that take effect only once are repeated. A start that the old holder had begun fails:
+/// the next holder finds the run as it was left.
 void SharedEngine::onHolderGone() {
     m_impl->channel.release()->deleteLater();
     m_impl->role = Impl::Role::kClosed;
@@ -395,7 +395,7 @@ void SharedEngine::onHolderGone() {
                                 attemptOf(request) + ": the Ringmaster that was starting it (pid " +
                                     std::to_string(m_impl->holderPid) +
                                     ") has ended; `ringmaster runs` lists " +
-                                    runStartedBy(request)->toStdString() + " if it came so far"}));
+                                    runStartedBy(request)->toStdString() + " if it was created"}));
     }
     seek();
 }

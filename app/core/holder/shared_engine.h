@@ -10,17 +10,17 @@ namespace rm {
 
 struct FoundHolder;
 
-/// The engine of every terminal and every window. One process of the user holds the database; in it
-/// this is a LocalEngine that also serves the others. In the others it asks that one, over a local
-/// socket (PROTOCOL.md). When the holder ends, the others go on: the first that gets the lock of
-/// the database is the next holder, and what was asked and not yet begun is asked again.
+/// The engine of every terminal and window. One process of the user holds the database; there this
+/// is a LocalEngine that also serves the others. The others send their requests to it over a local
+/// socket (PROTOCOL.md). When the holder ends, the first process that gets the lock of the database
+/// becomes the next holder, and requests that had not begun are sent again.
 ///
 /// A launch that the holder had begun when it ended is kUnavailable; a command has its id and takes
 /// effect once.
 class SharedEngine : public Engine {
     Q_OBJECT
 public:
-    /// `kind`: what this process is to the others.
+    /// `kind`: whether this process is a terminal or a window.
     SharedEngine(const Paths& paths, Fleet& fleet, face::Kind kind, QObject* parent = nullptr);
     ~SharedEngine() override;
 

@@ -250,7 +250,7 @@ Result<void> DirectLauncher::startAll(const std::vector<NodePlan>& plans) {
     if (started)
         return {};
     abandon();
-    return tl::unexpected<Error>(started.error());
+    return tl::unexpected(started.error());
 }
 
 void DirectLauncher::abandon() {

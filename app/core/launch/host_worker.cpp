@@ -63,12 +63,12 @@ Result<void> HostWorker::ensureSession(std::stop_token stop, const OnConnectPaus
     m_session.reset();
     auto opened = openSessionPatiently(m_node, m_credentials(m_node), stop, onPause);
     if (!opened)
-        return tl::unexpected<Error>(opened.error().error);
+        return tl::unexpected(opened.error().error);
     m_session = std::move(*opened);
     auto agent = deployAgent(*m_session, m_node, stop);
     if (!agent) {
         m_session.reset();
-        return tl::unexpected<Error>(agent.error());
+        return tl::unexpected(agent.error());
     }
     m_agent = std::move(*agent);
     return {};

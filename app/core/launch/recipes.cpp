@@ -70,7 +70,7 @@ Result<void> applyOverride(RunSpec& spec, const std::string& text) {
         if (auto asWord = parse(quoted(value)); !asWord)
             parsed = std::move(asWord); // says what the key wants instead of a word
     if (!parsed)
-        return tl::unexpected<Error>(parsed.error());
+        return tl::unexpected(parsed.error());
     if (!isKnown)
         return fail(ErrorCode::kInvalid, "apply \"" + text + "\": there is no key " + key);
     RunSpec from = *parsed;

@@ -169,7 +169,7 @@ Result<Rendezvous> findRendezvous(const std::vector<HostWorker*>& workers,
     const auto dialled = dialFromOthers(workers, addresses, port, unwanted);
     closePort(*workers.front(), std::move(listener));
     if (!dialled)
-        return tl::unexpected<Error>(dialled.error());
+        return tl::unexpected(dialled.error());
     std::vector<std::string> others;
     for (size_t i = 1; i < nodes.size(); ++i)
         others.push_back(nodes[i].node.name);

@@ -9,8 +9,8 @@ namespace rm {
 
 /// Changes the ssh(1) command that libssh starts for a ProxyJump of ssh_config: it must not ask
 /// questions, which nobody could answer, and it writes its errors to a file that complaint() reads.
-/// Any other proxy command is not changed. Create it after ssh_config was read and before
-/// ssh_connect(), and keep it until that returned.
+/// Any other proxy command is not changed. Create it after ssh_config was read and before the first
+/// ssh_connect(), and keep it until the connection is made or has failed.
 class JumpHost {
 public:
     explicit JumpHost(SshLink& link);

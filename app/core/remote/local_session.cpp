@@ -45,8 +45,8 @@ struct Pipe {
     }
 };
 
-// Children that outlive their HostProcess are reaped when the next one is started or destroyed, so
-// that none stays a zombie for long.
+// Children that outlive their HostProcess are reaped when the next such HostProcess is destroyed,
+// so that none stays a zombie for long.
 class Orphans {
 public:
     void add(pid_t pid) {

@@ -13,8 +13,9 @@ using HostLookup = std::function<int(const std::string& host)>;
 
 int lookUpHost(const std::string& host);
 
-/// Waits until the system's resolver has found `host`. kUnavailable: it did not, or the deadline
-/// passed. getaddrinfo() cannot be cancelled, so the lookup then ends on a thread of its own.
+/// Waits until the system's resolver has found `host`. kUnavailable: it did not, the deadline
+/// passed, or a stop was requested. getaddrinfo() cannot be cancelled, so the lookup then ends on a
+/// thread of its own.
 Result<void> awaitResolved(const std::string& host, const std::string& attempt,
                            const Patience& patience, const HostLookup& lookUp = &lookUpHost);
 

@@ -7,13 +7,13 @@
 
 namespace rm {
 
-/// What window and terminal say of checkpoints alike.
+/// Texts about checkpoints that the window and the terminal share.
 
 /// The last part of its path: "step-000001000", "step-000001000-attempt-2".
 std::string checkpointNameOf(const StoredCheckpoint& checkpoint);
 
-/// Why it is there, and of which line: "every 500, best", "pause; abandoned by attempt 2". As the
-/// trainer wrote it: not safe for a terminal.
+/// Why it was kept, and whether its line was abandoned: "every 500, best", "pause; abandoned by
+/// attempt 2". Contains text of the trainer, which is not safe to print on a terminal.
 std::string whyKept(const StoredCheckpoint& checkpoint);
 
 /// What Engine::verifyCheckpoint() says of it: "whole", "damaged: read .../model.safetensors: its

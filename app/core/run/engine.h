@@ -34,8 +34,8 @@ struct LiveState {
         kNone,
         kConnecting,
         kLive,
-        kLost,    ///< tried again and again
-        kRefused, ///< the host let us not in: tried again when a check of the node got in
+        kLost,    ///< being retried
+        kRefused, ///< login refused: retried once a check of the node succeeds
     };
     struct NodeLink {
         std::string node;
@@ -43,15 +43,15 @@ struct LiveState {
         QString why;             ///< kLost, kRefused: the error in words
         int64_t lostSinceNs = 0; ///< kLost, kRefused
         std::optional<RunState> state;
-        int64_t heardNs = 0; ///< when something was heard of it last; 0: not yet
+        int64_t heardNs = 0; ///< when it was last heard from; 0: never
     };
     std::vector<NodeLink> nodes;
     /// Command in flight: "pausing, 3 of 4 ranks" is made of it and the ranks' phases. While
     /// `launching`: kStop once the launch is cancelled.
     std::optional<CommandKind> pending;
-    int64_t pendingSinceNs = 0; ///< by the clock that never jumps
+    int64_t pendingSinceNs = 0; ///< CLOCK_MONOTONIC
     bool held = false;
-    /// Set while its launch goes on here and its ranks do not train yet: how far it is.
+    /// How far its launch is; set while this process launches it and its ranks do not train yet.
     std::optional<Progress> launching;
 };
 
@@ -60,20 +60,20 @@ inline bool isDown(LiveState::Link link) {
     return link == LiveState::Link::kLost || link == LiveState::Link::kRefused;
 }
 
-/// The run is what the command would make of it: a pause of one that is paused has nothing to do.
+/// The run is already in the state that the command leads to, such as a pause of a paused run.
 bool isAlready(CommandKind kind, RunStateKind state);
 
 /// How long a run stays in the trash.
 inline constexpr int kTrashDays = 30;
 
-/// Since when nothing was heard of a node that cannot be reached.
+/// Since when an unreachable node has not been heard from.
 int64_t unreachableSinceNs(const LiveState::NodeLink& link);
 
 /// The one engine behind the window and the terminal. Lives on the thread that made it (the GUI
 /// thread); its calls do not block, and every answer comes back there.
 ///
-/// Closing it leaves the runs alone: they go on on their nodes and are attached to again. A launch
-/// that is going on is cancelled.
+/// Closing it does not affect the runs: they continue on their nodes, and a later engine attaches
+/// to them again. A launch in progress is cancelled.
 class Engine : public QObject {
     Q_OBJECT
 public:
@@ -81,10 +81,10 @@ public:
 
     virtual QString databasePath() const = 0;
 
-    /// Checks, deploys, plans, starts, attaches. The answer is the new run's id: `id`, or one that
-    /// is made when that is empty (see newRunId()). Where a node has too little memory, as its
-    /// trainer estimates, tooLarge() is followed by kExhausted, and nothing was begun. A failure
-    /// after the run is listed leaves it as failed with the message, and nothing running.
+    /// Checks, deploys, plans, starts, attaches. The answer is the new run's id: `id`, or a
+    /// generated one when that is empty (see newRunId()). If a node has too little memory by its
+    /// trainer's estimate, tooLarge() is emitted and the answer is kExhausted; nothing was started.
+    /// A later failure marks the listed run as failed with the message and leaves nothing running.
     virtual QFuture<Result<QString>> launch(const CheckedSpec& spec,
                                             const std::vector<Placement>& nodes,
                                             const QString& id = {},
@@ -93,8 +93,8 @@ public:
     /// or the name of a folder (see findCheckpoint()). What it retires stays as an abandoned line;
     /// see StoreReader::retirementBy().
     virtual QFuture<Result<QString>> resume(const QString& run, const QString& checkpoint = {}) = 0;
-    /// A new run with its own checkpoints that starts from that checkpoint of `run`. `spec` null:
-    /// the run's own spec. The rest as in launch().
+    /// Launches a new run, with its own checkpoints, from that checkpoint of `run`. `spec` null:
+    /// the parent's spec. Otherwise as launch().
     virtual QFuture<Result<QString>> branch(const QString& run, const QString& checkpoint,
                                             std::optional<CheckedSpec> spec = {},
                                             const QString& id = {},
@@ -111,24 +111,24 @@ public:
     /// Deletes the run's folder on each of its nodes, with the checkpoints in it; what is stored of
     /// the run stays. kInvalid: it has not ended.
     virtual QFuture<Result<void>> removeFromNodes(const QString& run) = 0;
-    /// The answer is kApplied or kRefused; it waits as long as rank 0's node cannot be reached.
-    /// kStop and kKill of a run whose ranks are not started yet cancel its launch, which then
-    /// leaves it as stopped, or a resume's run as it was. Where isAlready(), it is applied at step
-    /// -1. The same `id` takes effect once; empty: one is made.
+    /// The answer is kApplied or kRefused; it waits while rank 0's node cannot be reached. kStop
+    /// and kKill of a run whose ranks have not started cancel its launch: a new run is then
+    /// stopped, a resumed run stays as it was. If isAlready(), the answer is kApplied at step -1. A
+    /// command with the same `id` takes effect once; empty: an id is generated.
     virtual QFuture<Result<CommandState>>
     command(const QString& run, CommandKind kind,
             std::vector<std::pair<std::string, std::string>> args = {},
             const std::string& id = {}) = 0;
 
-    /// Attaches to every node of the run and follows it until it ends. Idempotent; while its ranks
-    /// are being started it does nothing: that attaches at its end.
+    /// Attaches to every node of the run and follows it until it ends. Idempotent. Does nothing
+    /// while the ranks are being started; the launch attaches at its end.
     virtual void attach(const QString& run) = 0;
     /// attach() for every run that has not ended.
     virtual void attachAll() = 0;
     virtual LiveState live(const QString& run) const = 0;
 
-    // Edits of what a person wrote: queued for the writer, runsChanged() when they are in.
-    // An error at once: nothing is stored by this engine; one that comes later is failed().
+    // Edits by a person: queued for the writer, then runsChanged(). An error that is returned means
+    // that this engine cannot store anything; a later one is reported by failed().
     virtual Result<void> setNotes(const QString& run, const QString& notes) = 0;
     virtual Result<void> setTags(const QString& run, const QStringList& tags) = 0;
 
@@ -141,23 +141,24 @@ public:
     /// stays there.
     virtual QFuture<Result<void>> emptyTrash(int64_t deletedBeforeNs) = 0;
 
-    /// What launch() would meet on this node, which is connected to for it; nothing is begun.
+    /// Connects to the node to find out what launch() would find there; nothing is started.
     virtual QFuture<Result<NodeOutlook>> outlook(const RunSpec& spec, const QString& node) = 0;
 
 Q_SIGNALS:
     void runsChanged();                       ///< a run appeared, or its summary changed
-    void samplesAppended(const QString& run); ///< say that, not what: pull from a StoreReader
+    void samplesAppended(const QString& run); ///< carries no data: query a StoreReader
     void liveChanged(const QString& run);
     void progressed(const QString& run, const rm::Progress& progress);
     void attemptEnded(const QString& run);
-    /// Why a launch is about to be refused: a sentence with what is needed, what is free and what
-    /// to do. It can be asked for all the same.
+    /// Why a launch is about to be refused: what memory is needed, what is free and what to do. The
+    /// caller can launch it all the same with IfTooLarge.
     void tooLarge(const QString& run, const QString& why);
-    /// A node of a run that is followed asks for what a person has to give or decide; once for
-    /// each login that it refused. Fleet::check() it: a check that gets in lets following go on.
+    /// A node of a followed run refused the login; a person has to enter or decide something.
+    /// Emitted once per refused login. Following continues after a successful Fleet::check() of the
+    /// node.
     void loginRefused(const QString& node);
-    /// Following is over without an end of the attempt (the run is unknown there, ...), or a
-    /// queued edit failed. A sentence for a person.
+    /// Following ended although the attempt did not (the run is unknown there, ...), or a queued
+    /// edit failed. `message` is for people.
     void failed(const QString& run, const QString& message);
 };
 

@@ -9,6 +9,7 @@
 #include "app/core/run/run_folders.h"
 #include "app/core/settings/paths.h"
 #include "shared/io/clock.h"
+#include "shared/return_if_error.h"
 
 #include <QThreadPool>
 #include <QUuid>
@@ -127,13 +128,11 @@ LocalEngine::place(const std::vector<Placement>& placements) const {
         return fail(ErrorCode::kInvalid, "launch: no node was chosen");
     std::vector<PlacedParty> parties;
     for (const Placement& placement : placements) {
-        const auto node = find(placement.node);
-        if (!node)
-            return tl::unexpected<Error>(node.error());
+        RM_ASSIGN_OR_RETURN(const auto node, find(placement.node));
         for (const PlacedParty& other : parties)
-            if (other.node.name == node->name)
-                return fail(ErrorCode::kInvalid, "launch: node " + node->name + " is named twice");
-        parties.push_back({*node, placement.ranks});
+            if (other.node.name == node.name)
+                return fail(ErrorCode::kInvalid, "launch: node " + node.name + " is named twice");
+        parties.push_back({node, placement.ranks});
     }
     return parties;
 }
@@ -266,20 +265,17 @@ QFuture<Result<QString>> LocalEngine::branch(const QString& run, const QString& 
     const QString id = wanted.isEmpty() ? QString::fromStdString(newRunId(name)) : wanted;
     return startProcedure(
         id, [=, parties = *parties](const ProcedureContext& context) -> Result<QString> {
-            const auto reader = StoreReader::open(context.database);
-            if (!reader)
-                return tl::unexpected<Error>(reader.error());
-            const auto checkpoint = findCheckpoint(**reader, run, which.toStdString());
-            if (!checkpoint)
-                return tl::unexpected<Error>(checkpoint.error());
+            RM_ASSIGN_OR_RETURN(const auto reader, StoreReader::open(context.database));
+            RM_ASSIGN_OR_RETURN(const auto checkpoint,
+                                findCheckpoint(*reader, run, which.toStdString()));
             auto checked =
                 spec ? Result<CheckedSpec>(*spec)
-                     : parseRunSpec((*reader)->specToml(run), run.toStdString())
+                     : parseRunSpec(reader->specToml(run), run.toStdString())
                            .and_then([](RunSpec parsed) { return check(std::move(parsed)); });
             if (!checked)
-                return tl::unexpected<Error>(checked.error());
+                return tl::unexpected(checked.error());
             return launchRun(context, id, *checked, parties,
-                             {run, checkpoint->saved.step, checkpoint->saved.path}, ifTooLarge);
+                             {run, checkpoint.saved.step, checkpoint.saved.path}, ifTooLarge);
         });
 }
 
@@ -318,14 +314,12 @@ QFuture<Result<void>> LocalEngine::verifyCheckpoint(const QString& run, const QS
 
 /// The nodes of a run that has ended.
 Result<std::vector<PlacedParty>> LocalEngine::placeToClean(const QString& run) const {
-    const auto found = summary(run);
-    if (!found)
-        return tl::unexpected<Error>(found.error());
-    if (!hasEnded(found->state) || m_impl->launches.contains(run))
+    RM_ASSIGN_OR_RETURN(const auto found, summary(run));
+    if (!hasEnded(found.state) || m_impl->launches.contains(run))
         return fail(ErrorCode::kInvalid, "clean " + run.toStdString() + ": it is " +
-                                             runStateName(found->state) +
+                                             runStateName(found.state) +
                                              "; stop or pause it first");
-    return placeOf(*found);
+    return placeOf(found);
 }
 
 QFuture<Result<std::vector<RunFolder>>> LocalEngine::onNodes(const QString& run) {
@@ -373,7 +367,7 @@ LocalEngine::command(const QString& run, CommandKind kind,
         return readyFuture<CommandState>(
             fail(ErrorCode::kInvalid, std::string(commandKindName(kind)) + " " + run.toStdString() +
                                           ": it is " + runStateName(found->state) +
-                                          ", no rank is there to do it"));
+                                          ", so no rank can do it"));
     if (const auto following = follow(run); !following)
         return readyFuture<CommandState>(tl::unexpected<Error>(following.error()));
     const std::string id =
@@ -381,7 +375,8 @@ LocalEngine::command(const QString& run, CommandKind kind,
     return m_impl->followed.at(run)->send({id, kind, std::move(args)});
 }
 
-/// The launch's answer; nullopt: the run has none any more, so its ranks have to be asked.
+/// The answer of the run's launch; nullopt: no launch is going on, so the command goes to the
+/// ranks.
 std::optional<Result<CommandState>> LocalEngine::commandToLaunch(const QString& run,
                                                                  CommandKind kind) {
     const auto launch = m_impl->launches.find(run);
@@ -409,19 +404,15 @@ void LocalEngine::attach(const QString& run) {
 Result<void> LocalEngine::follow(const QString& run) {
     if (m_impl->followed.contains(run) || m_impl->launches.contains(run))
         return {};
-    const auto found = summary(run);
-    if (!found)
-        return tl::unexpected<Error>(found.error());
-    if (found->nodes.empty())
+    RM_ASSIGN_OR_RETURN(const auto found, summary(run));
+    if (found.nodes.empty())
         return fail(ErrorCode::kInvalid, "follow " + run.toStdString() + ": it is on no node");
     std::vector<Node> nodes;
-    for (const RunNode& part : found->nodes) {
-        const auto node = find(QString::fromStdString(part.nodeName));
-        if (!node)
-            return tl::unexpected<Error>(node.error());
-        nodes.push_back(*node);
+    for (const RunNode& part : found.nodes) {
+        RM_ASSIGN_OR_RETURN(const auto node, find(QString::fromStdString(part.nodeName)));
+        nodes.push_back(node);
     }
-    auto followed = std::make_unique<FollowedRun>(*found, std::move(nodes), m_impl->writer,
+    auto followed = std::make_unique<FollowedRun>(found, std::move(nodes), m_impl->writer,
                                                   m_impl->credentials, m_impl->database);
     wireFollowed(run, *followed);
     followed->start();
@@ -430,7 +421,7 @@ Result<void> LocalEngine::follow(const QString& run) {
     return {};
 }
 
-/// The links of its runs still go where the node was before.
+/// Follows the node's runs again, as their links still use its old settings.
 void LocalEngine::followAnew(const QString& node) {
     std::vector<QString> runs;
     for (const auto& [run, followed] : m_impl->followed)
@@ -450,7 +441,8 @@ void LocalEngine::wireFollowed(const QString& run, FollowedRun& followed) {
     });
     connect(&followed, &FollowedRun::liveChanged, this, [this, run] { Q_EMIT liveChanged(run); });
     connect(&followed, &FollowedRun::loginRefused, this, [this](const QString& node) {
-        // The check that asks a person must not begin with what was refused just now.
+        // The check that asks the person must not start with the credentials that were just
+        // refused.
         m_impl->fleet->credentials().forget(node.toStdString());
         Q_EMIT loginRefused(node);
     });
@@ -460,7 +452,8 @@ void LocalEngine::wireFollowed(const QString& run, FollowedRun& followed) {
 }
 
 void LocalEngine::onFollowingEnded(const QString& run, const QString& problem, bool lost) {
-    // The sender is inside this call: it goes when the event loop is back.
+    // The sender's signal is still being handled, so it is destroyed in the next turn of the event
+    // loop.
     if (auto node = m_impl->followed.extract(run))
         m_impl->over.push_back(std::move(node.mapped()));
     QMetaObject::invokeMethod(
@@ -477,8 +470,8 @@ void LocalEngine::onFollowingEnded(const QString& run, const QString& problem, b
     const bool interrupted = open && found->state == RunStateKind::kPreparing;
     if (!m_impl->writer || !open || !(lost || (interrupted && problem.isEmpty())))
         return announce();
-    // Its journals will not say how it ended: the ranks are gone, or never were, because the
-    // Ringmaster that launched it was killed in between.
+    // The journals have no end of the attempt: its ranks vanished, or were never started because
+    // the Ringmaster that launched it was killed.
     const QString why = interrupted
                             ? QStringLiteral("the launch was interrupted before its ranks trained")
                             : problem;

@@ -23,7 +23,7 @@ class LaunchPermit;
 class LocalEngine : public Engine {
     Q_OBJECT
 public:
-    /// `writer` null, for tests of what stands in a database: nothing is ingested, launched or
+    /// `writer` null (for tests that only read a database): nothing is ingested, launched or
     /// edited.
     LocalEngine(const Paths& paths, Fleet& fleet, std::unique_ptr<StoreWriter> writer,
                 QObject* parent = nullptr);

@@ -77,7 +77,7 @@ Result<void> NodeFollower::Connection::open(std::stop_token stop) {
     if (!session) {
         if (session.error().error.code == ErrorCode::kDenied)
             m_owner.m_refused = session.error().need;
-        return tl::unexpected<Error>(session.error().error);
+        return tl::unexpected(session.error().error);
     }
     m_session = std::move(*session);
     RM_ASSIGN_OR_RETURN(const auto agent, deployAgent(*m_session, node, stop));
@@ -173,7 +173,7 @@ Result<void> NodeFollower::Connection::sendDue() {
             return sent;
     const auto beat = m_stream->tick(Clock::now());
     if (!beat)
-        return tl::unexpected<Error>(beat.error());
+        return tl::unexpected(beat.error());
     return *beat ? m_process->write(**beat) : Result<void>{};
 }
 

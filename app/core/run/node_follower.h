@@ -20,7 +20,7 @@ struct FollowTarget {
     Node node;
     QString run;
     int nodeIndex = 0;
-    int attempt = 1;      ///< following ends once this or a later attempt has ended
+    int attempt = 1;      ///< following ends once this or a later one has ended there
     bool wasLost = false; ///< the database has it as unreachable
 };
 
@@ -40,9 +40,9 @@ public:
         /// The login was refused; the argument says what a person could enter or decide.
         std::function<void(ConnectFailure::Need)> loginRefused;
         std::function<void(const CommandState&)> commandState;
-        /// The last call. Success: the attempt ended and all its bytes are stored. Otherwise why
-        /// following ended: kNotFound when the ranks are gone, kTooNew when this release cannot
-        /// read the stream.
+        /// The last call. Success: the attempt ended on this node and all its bytes were received
+        /// and, with `commit`, stored. Otherwise why following ended: kNotFound when the run or its
+        /// ranks are gone, kTooNew when this release cannot read the stream.
         std::function<void(Result<void>)> ended;
     };
 
@@ -79,8 +79,8 @@ private:
     Sink m_sink;
     LiveState::NodeLink m_link;
     bool m_isStoredAsLost;
-    int64_t m_downSinceNs = 0; ///< CLOCK_MONOTONIC
-    bool m_isFinal = false;    ///< the agent refused: unknown run, or other release
+    int64_t m_downSinceNs = 0;                     ///< CLOCK_MONOTONIC
+    bool m_isFinal = false;                        ///< kNotFound or kTooNew: no reconnecting
     std::optional<ConnectFailure::Need> m_refused; ///< of this connection's login
     Waker m_waker;
     std::mutex m_mutex;

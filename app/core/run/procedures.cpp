@@ -168,7 +168,7 @@ Result<QString> launchRun(const ProcedureContext& context, const QString& id,
                                  origin.parentRun, origin.parentStep});
     });
     if (!created)
-        return tl::unexpected<Error>(created.error());
+        return tl::unexpected(created.error());
     context.changed(id);
     const auto started =
         deployAndStart(context, id, *launcher, {1, origin.parentStep, origin.checkpoint, runNodes});
@@ -178,7 +178,7 @@ Result<QString> launchRun(const ProcedureContext& context, const QString& id,
         else
             (void)setState(context, id, RunStateKind::kFailed,
                            QString::fromStdString(started.error().message));
-        return tl::unexpected<Error>(started.error());
+        return tl::unexpected(started.error());
     }
     context.changed(id);
     return id;
@@ -231,7 +231,7 @@ Result<void> removeCheckpoint(const ProcedureContext& context, const QString& ru
     if (!checkpoint && isRemoved(*reader, run, which))
         return {}; // a repeated request whose answer was lost
     if (!checkpoint)
-        return tl::unexpected<Error>(checkpoint.error());
+        return tl::unexpected(checkpoint.error());
     const std::string name = checkpointNameOf(*checkpoint);
     if (checkpoint->retiredBy == 0)
         return fail(ErrorCode::kInvalid, "remove checkpoint " + name + " of " + run.toStdString() +
@@ -248,7 +248,7 @@ Result<void> removeCheckpoint(const ProcedureContext& context, const QString& ru
             .get();
     // Not there any more (another Ringmaster removed it), which is what was asked for.
     if (!removed && removed.error().code != ErrorCode::kNotFound)
-        return tl::unexpected<Error>(removed.error());
+        return tl::unexpected(removed.error());
     const auto noted = context.writer->call([&](StoreWriter& writer) {
         return writer.setCheckpointRemoved(run, checkpoint->saved.path);
     });

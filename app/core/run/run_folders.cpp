@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/run/run_folders.h"
 
+#include "shared/return_if_error.h"
+
 namespace rm {
 
 namespace {
@@ -36,7 +38,7 @@ Result<std::vector<RunFolder>> readRunFolders(const ProcedureContext& context, c
     std::vector<RunFolder> folders;
     for (auto& answer : order(context, run, nodes, FolderOrder::kPreview, unwanted)) {
         if (!answer)
-            return tl::unexpected<Error>(answer.error());
+            return tl::unexpected(answer.error());
         folders.push_back(std::move(*answer));
     }
     return folders;
@@ -64,16 +66,12 @@ Result<void> removeRunFolders(const ProcedureContext& context, const QString& ru
 
 Result<void> verifyCheckpoint(const ProcedureContext& context, const QString& run, const Node& node,
                               const std::string& which, std::stop_token unwanted) {
-    const auto reader = StoreReader::open(context.database);
-    if (!reader)
-        return tl::unexpected<Error>(reader.error());
-    const auto checkpoint = findCheckpoint(**reader, run, which);
-    if (!checkpoint)
-        return tl::unexpected<Error>(checkpoint.error());
+    RM_ASSIGN_OR_RETURN(const auto reader, StoreReader::open(context.database));
+    RM_ASSIGN_OR_RETURN(const auto checkpoint, findCheckpoint(*reader, run, which));
     return context.hosts->worker(node)
         ->post<bool>(
-            [path = checkpoint->saved.path](HostSession& session, const std::string& agent,
-                                            std::stop_token stop) {
+            [path = checkpoint.saved.path](HostSession& session, const std::string& agent,
+                                           std::stop_token stop) {
                 return verifyCheckpointOnNode(session, agent, path, stop).map([] { return true; });
             },
             unwanted)

@@ -26,7 +26,8 @@ std::vector<SeenRank> ranksOf(const LiveState& live) {
     return ranks;
 }
 
-/// Phases in the order of a step. Collective phases come last, as ranks wait for each other there.
+/// Phases in the order of a step; then those between steps, in which ranks wait for each other, and
+/// the end.
 int placeInStep(uint8_t phase) {
     switch (static_cast<Phase>(phase)) {
     case Phase::kStarting:

@@ -9,7 +9,7 @@
 
 namespace rm {
 
-/// What stands behind StoreReader. Its methods expect a ReadScope and throw SQLite::Exception.
+/// The implementation of StoreReader. Its methods expect a ReadScope and throw SQLite::Exception.
 struct StoreReader::Impl {
     explicit Impl(const std::string& path);
 
@@ -52,7 +52,7 @@ private:
         int64_t revision;
         RunSummary summary;
     };
-    std::unordered_map<int64_t, Known> m_known; ///< by run: those of an unchanged revision hold
+    std::unordered_map<int64_t, Known> m_known; ///< by run; valid while its revision is unchanged
 };
 
 } // namespace rm

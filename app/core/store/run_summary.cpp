@@ -116,7 +116,7 @@ RunSummary StoreReader::Impl::summaryOf(int64_t run, Query& row) {
     return summary;
 }
 
-/// By the last command of the attempt that has to do with it.
+/// Decided by the attempt's last hold, step or continue.
 bool StoreReader::Impl::isHeld(int64_t run, int attempt) {
     auto last = database.query("SELECT kind FROM command WHERE run = ? AND attempt = ? AND ok <> 0 "
                                "AND kind IN ('hold', 'step', 'continue') "

@@ -38,7 +38,7 @@ struct RunNode {
     bool operator==(const RunNode&) const = default;
 };
 
-/// Codes of the events that whoever follows a run stores when a node's link is down for longer than
+/// Codes of the events that the app itself stores when a node's link has been down for longer than
 /// a moment, and when it is back.
 inline constexpr const char* kNodeLostEvent = "node-lost";
 inline constexpr const char* kNodeBackEvent = "node-back";
@@ -55,12 +55,12 @@ struct RunSummary {
     QString name;
     RunStateKind state = RunStateKind::kPreparing;
     int attempt = 1;
-    bool held = false;      ///< it runs, and waits at a step by command
+    bool held = false;      ///< it runs, and a command holds it at a step
     int64_t step = 0;       ///< last step of rank 0
     int64_t totalSteps = 0; ///< of the spec
     int ranks = 0;
     std::vector<RunNode> nodes;
-    std::vector<LostNode> lostNodes; ///< of a run that has not ended, by the last word stored
+    std::vector<LostNode> lostNodes; ///< of a run that has not ended, by the last stored event
     int64_t createdNs = 0;
     int64_t updatedNs = 0;
     std::optional<double> loss;           ///< last train/loss of rank 0
@@ -70,7 +70,7 @@ struct RunSummary {
     QStringList tags;
     QString parentRun; ///< branch of; empty: none
     int64_t parentStep = 0;
-    QString parentName;    ///< empty: there is no such run any more
+    QString parentName;    ///< empty: the parent was deleted
     int64_t deletedNs = 0; ///< when it was moved to the trash; 0: it is not there
     bool operator==(const RunSummary&) const = default;
 };
@@ -117,15 +117,15 @@ struct StoredEvent {
 };
 
 struct StoredCheckpoint {
-    CheckpointSaved saved; ///< its `best`: it was the best when it was saved
+    CheckpointSaved saved; ///< `saved.best`: it was the best when it was saved
     int attempt = 0;
     bool removed = false;
     int retiredBy = 0;   ///< attempt that went on from an earlier step; 0: of the living line
     bool isBest = false; ///< of those of the living line that are there
 };
 
-/// Steps that one attempt made and that are of one line: the living one, or one that was abandoned
-/// when a later attempt went on from an earlier step.
+/// Consecutive steps of one attempt that are on the same line: the living one, or one that was
+/// abandoned when a later attempt resumed from an earlier step.
 struct StoredLine {
     int attempt = 1;
     int64_t firstStep = 0, lastStep = 0; ///< inclusive, as far as they were reported
@@ -134,7 +134,7 @@ struct StoredLine {
     bool operator==(const StoredLine&) const = default;
 };
 
-/// What going on from a checkpoint would retire of the living line.
+/// What resuming from a checkpoint would retire of the living line.
 struct Retirement {
     int64_t firstStep = 0, lastStep = -1; ///< inclusive; none when the last is the smaller
     int checkpoints = 0;                  ///< that are there
@@ -156,7 +156,7 @@ struct StoredSample {
 struct StoredAttempt {
     int attempt = 1;
     int64_t startStep = 0;
-    int64_t startedNs = 0;             ///< by its ranks; before they say so, when it was asked for
+    int64_t startedNs = 0;             ///< when its ranks started; before that, when requested
     bool hasStarted = false;           ///< its ranks said so
     std::optional<AttemptEnded> ended; ///< of the whole run, first failure first
     std::string startFrom;
@@ -178,11 +178,11 @@ struct LogLine {
 };
 
 /// An attempt that starts at step S retires what earlier attempts made after S: their points and
-/// checkpoints stay stored as those of an abandoned line (see lines()) and are given out as such
-/// only, so every step of every rank appears exactly once in the living line. An attempt that goes
-/// on from a retired checkpoint has the line of that one behind it again. An attempt counts from
-/// its ranks' AttemptStarted on, not from when it was asked for. In turn nothing of it is given
-/// out from before S (for what agents sample by the clock) or up to S (for all else).
+/// checkpoints stay stored as an abandoned line (see lines()) and are returned only as such, so
+/// that the living line has every step of every rank exactly once. An attempt that resumes from a
+/// retired checkpoint brings that checkpoint's line back. An attempt counts once its ranks have
+/// written AttemptStarted, not when it is requested. Of its own data, samples by the clock before S
+/// and all other samples up to S are never returned.
 ///
 /// Nothing here throws; what cannot be read is logged and comes back empty.
 ///
@@ -202,8 +202,8 @@ public:
     std::string specToml(const QString& run);
 
     std::vector<SeriesKey> series(const QString& run);
-    /// What the run has reported so far, by name. Ringmaster's own metrics are as this release
-    /// knows them, a run's own as it registered them.
+    /// The metrics that the run has reported so far, by name. Ringmaster's own are described as
+    /// this release knows them, the run's own as it registered them.
     std::vector<MetricDef> metrics(const QString& run);
     /// Points with firstStep <= step <= lastStep, by step.
     std::vector<Point> points(const QString& run, const SeriesKey& key, int64_t firstStep = 0,
@@ -212,20 +212,21 @@ public:
     std::vector<Bucket> buckets(const QString& run, const SeriesKey& key, int64_t firstStep,
                                 int64_t lastStep, int maxBuckets);
     std::optional<Point> lastPoint(const QString& run, const SeriesKey& key);
-    /// points() in pieces, so that length costs no memory. False: the visitor saw not all of them.
+    /// points() in pieces, so that memory does not grow with the length. False: not all could be
+    /// read.
     bool visitPoints(const QString& run, const SeriesKey& key, int64_t firstStep, int64_t lastStep,
                      const std::function<void(std::span<const Point>)>& visitor);
 
     /// What each attempt made and which line it is of, by attempt and step.
     std::vector<StoredLine> lines(const QString& run);
     Retirement retirementBy(const QString& run, const StoredCheckpoint& checkpoint);
-    /// As points() and buckets() above, of the steps of one line alone.
+    /// points() and buckets() restricted to one line.
     std::vector<Point> points(const QString& run, const StoredLine& line, const SeriesKey& key);
     std::vector<Bucket> buckets(const QString& run, const StoredLine& line, const SeriesKey& key,
                                 int64_t firstStep, int64_t lastStep, int maxBuckets);
 
-    /// While it lives, every method sees the one state of the database at its making. Not for
-    /// long: the write-ahead log grows meanwhile. Must go before the reader does.
+    /// While it lives, every method sees the database as it was when this was made. Keep it short,
+    /// as the write-ahead log grows meanwhile. Must be destroyed before the reader.
     [[nodiscard]] std::shared_ptr<void> snapshot();
 
     std::vector<StoredAttempt> attempts(const QString& run);
@@ -246,7 +247,8 @@ private:
     std::unique_ptr<Impl> m_impl;
 };
 
-/// Decoded news of one node of one run, committed with its cursors in one transaction.
+/// New decoded records and log lines of one node of one run, committed with the cursors in one
+/// transaction.
 struct IngestBatch {
     QString run;
     int nodeIndex = 0;
@@ -254,8 +256,8 @@ struct IngestBatch {
     /// Log bytes: file name and new whole lines.
     std::vector<std::pair<int, std::string>> logLines; ///< rank, line
     std::vector<std::pair<std::string, uint64_t>> cursors;
-    /// Where the bytes of this batch began, for the same files: what must be stored as their
-    /// cursors (0: none), or the batch is refused. Empty: not checked.
+    /// Where the bytes of this batch began, for the same files. The batch is refused unless these
+    /// are the stored cursors (0: none stored). Empty: not checked.
     std::vector<std::pair<std::string, uint64_t>> previous;
 };
 
@@ -269,15 +271,16 @@ public:
 
     /// Notes in the lock file where other processes reach this one.
     Result<void> announce(const std::string& place);
-    /// What the last that opened `path` announced; empty: nothing. It may be gone.
+    /// What the last process that opened `path` announced; empty: nothing. That process may be
+    /// gone.
     static std::string announced(const QString& path);
 
     Result<void> createRun(const NewRun& run);
     Result<void> setState(const QString& run, RunStateKind state, const QString& message = {});
-    /// Attempt `attempt` was asked for: known before the ranks say so. `startStep` -1: unknown.
+    /// Stores an attempt when it is requested, before its ranks report it. `startStep` -1: unknown.
     Result<void> beginAttempt(const QString& run, int attempt, int64_t startStep,
                               const std::string& startFrom, const std::vector<RunNode>& nodes);
-    /// The folder is gone, as its node said; nothing when it is not known.
+    /// Marks the checkpoint as removed, as its node reported. Does nothing if it is not stored.
     Result<void> setCheckpointRemoved(const QString& run, const std::string& path);
     Result<void> setNotes(const QString& run, const QString& notes);
     Result<void> setTags(const QString& run, const QStringList& tags);
@@ -288,7 +291,8 @@ public:
     /// The run's folder on that node is gone: its files begin anew when there are some again. With
     /// the node of rank 0, which has index 0, the checkpoints in `folder` are removed.
     Result<void> setFolderRemoved(const QString& run, int nodeIndex, const std::string& folder);
-    /// Forgets for good what was moved to the trash before that moment. The number of runs.
+    /// Deletes for good the runs that were moved to the trash before that time. Returns their
+    /// number.
     Result<int> purgeDeleted(int64_t deletedBeforeNs);
 
     /// All or nothing. Run state follows AttemptStarted / AttemptEnded records. kInternal and

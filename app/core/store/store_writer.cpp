@@ -6,6 +6,7 @@
 #include "app/core/store/store.h"
 #include "shared/io/clock.h"
 #include "shared/io/file.h"
+#include "shared/return_if_error.h"
 #include "shared/spec/run_spec.h"
 #include "shared/spec/schema.h"
 #include "shared/spec/toml_edit.h"
@@ -83,11 +84,9 @@ struct StoreWriter::Impl {
     template <class Value>
     Result<void> edit(const QString& run, const char* sql, const Value& value) {
         return transact("edit run " + run.toStdString(), [&]() -> Result<void> {
-            const auto id = findRun(run);
-            if (!id)
-                return tl::unexpected<Error>(id.error());
-            database.query(sql).with(value, *id).run();
-            return touch(*id);
+            RM_ASSIGN_OR_RETURN(const auto id, findRun(run));
+            database.query(sql).with(value, id).run();
+            return touch(id);
         });
     }
 
@@ -136,7 +135,7 @@ Result<void> StoreWriter::Impl::checkCursors(int64_t run, const IngestBatch& bat
             return refuse(file, stored, offset);
         advances = advances || offset > stored;
     }
-    // A damaged file's report comes without a byte of progress.
+    // The report of a damaged file comes without new bytes.
     const auto isEvent = [](const Record& record) { return std::holds_alternative<Event>(record); };
     const bool eventsOnly =
         batch.logLines.empty() && std::all_of(batch.records.begin(), batch.records.end(), isEvent);
@@ -178,25 +177,20 @@ std::string lockOf(const QString& path) {
 
 Result<std::unique_ptr<StoreWriter>> StoreWriter::open(const QString& path) {
     const std::string file = path.toStdString();
-    if (const auto made = makeFolders(QFileInfo(path).absolutePath().toStdString()); !made)
-        return tl::unexpected<Error>(made.error());
-    auto lock = LockFile::take(lockOf(path), file);
-    if (!lock)
-        return tl::unexpected<Error>(lock.error());
+    RM_RETURN_IF_ERROR(makeFolders(QFileInfo(path).absolutePath().toStdString()));
+    RM_ASSIGN_OR_RETURN(auto lock, LockFile::take(lockOf(path), file));
     return guarded("open " + file, [&]() -> Result<std::unique_ptr<StoreWriter>> {
         std::unique_ptr<StoreWriter> writer(new StoreWriter);
-        writer->m_impl = std::make_unique<Impl>(std::move(*lock), file);
+        writer->m_impl = std::make_unique<Impl>(std::move(lock), file);
         Database& database = writer->m_impl->database;
         const auto steps = schemaSteps();
-        if (const auto upgraded = upgradeSchema(database, file, steps); !upgraded)
-            return tl::unexpected<Error>(upgraded.error());
-        if (const auto configured = configure(database, file); !configured)
-            return tl::unexpected<Error>(configured.error());
+        RM_RETURN_IF_ERROR(upgradeSchema(database, file, steps));
+        RM_RETURN_IF_ERROR(configure(database, file));
         return writer;
     });
 }
 
-/// Its nodes do not know what it branched from.
+/// Stores the branch event here, as the run's nodes do not know its parent.
 void StoreWriter::Impl::noteBranch(int64_t id, const NewRun& run, int64_t wallNs) {
     auto parent = database.query("SELECT name FROM run WHERE uuid = ?");
     const std::string name =
@@ -241,13 +235,11 @@ Result<void> StoreWriter::createRun(const NewRun& run) {
 
 Result<void> StoreWriter::setState(const QString& run, RunStateKind state, const QString& message) {
     return m_impl->transact("edit run " + run.toStdString(), [&]() -> Result<void> {
-        const auto id = m_impl->findRun(run);
-        if (!id)
-            return tl::unexpected<Error>(id.error());
+        RM_ASSIGN_OR_RETURN(const auto id, m_impl->findRun(run));
         m_impl->database.query("UPDATE run SET state = ?, message = ? WHERE id = ?")
-            .with(static_cast<int>(state), message, *id)
+            .with(static_cast<int>(state), message, id)
             .run();
-        return m_impl->touch(*id);
+        return m_impl->touch(id);
     });
 }
 
@@ -255,24 +247,22 @@ Result<void> StoreWriter::beginAttempt(const QString& run, int attempt, int64_t 
                                        const std::string& startFrom,
                                        const std::vector<RunNode>& nodes) {
     return m_impl->transact("begin attempt of " + run.toStdString(), [&]() -> Result<void> {
-        const auto id = m_impl->findRun(run);
-        if (!id)
-            return tl::unexpected<Error>(id.error());
+        RM_ASSIGN_OR_RETURN(const auto id, m_impl->findRun(run));
         Database& database = m_impl->database;
         const auto start = startStep < 0 ? std::nullopt : std::optional<int64_t>(startStep);
         database
             .query("INSERT INTO attempt (run, attempt, start_step, start_from, asked_ns) "
                    "VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT (run, attempt) DO UPDATE SET "
                    "asked_ns = ?5")
-            .with(*id, attempt, start, startFrom, wallNowNs())
+            .with(id, attempt, start, startFrom, wallNowNs())
             .run();
-        m_impl->insertNodes(*id, attempt, nodes);
+        m_impl->insertNodes(id, attempt, nodes);
         database
             .query("UPDATE run SET attempt = ?1, state = 0, message = '' WHERE id = ?2 "
                    "AND attempt <= ?1")
-            .with(attempt, *id)
+            .with(attempt, id)
             .run();
-        return m_impl->touch(*id);
+        return m_impl->touch(id);
     });
 }
 
@@ -309,20 +299,18 @@ Result<void> StoreWriter::setName(const QString& run, const QString& name) {
     return m_impl->transact(attempt, [&]() -> Result<void> {
         if (const auto checked = checkRunName(name.toStdString()); !checked)
             return failAs(attempt, checked.error());
-        const auto id = m_impl->findRun(run);
-        if (!id)
-            return tl::unexpected<Error>(id.error());
-        if (const std::string other = m_impl->takenBy(*id, name); !other.empty())
+        RM_ASSIGN_OR_RETURN(const auto id, m_impl->findRun(run));
+        if (const std::string other = m_impl->takenBy(id, name); !other.empty())
             return fail(ErrorCode::kInvalid, attempt + ": \"" + name.toStdString() + "\" is run " +
                                                  other + " already; choose another name");
         m_impl->database.query("UPDATE run SET name = ?, spec = ? WHERE id = ?")
-            .with(name, m_impl->specCalled(*id, name.toStdString()), *id)
+            .with(name, m_impl->specCalled(id, name.toStdString()), id)
             .run();
         // Its branches are told whose they are.
         m_impl->database.query("UPDATE run SET revision = revision + 1 WHERE parent_run = ?")
             .with(run)
             .run();
-        return m_impl->touch(*id);
+        return m_impl->touch(id);
     });
 }
 
@@ -334,18 +322,16 @@ Result<void> StoreWriter::setDeleted(const QString& run, bool deleted) {
 Result<void> StoreWriter::setFolderRemoved(const QString& run, int nodeIndex,
                                            const std::string& folder) {
     return m_impl->transact("edit run " + run.toStdString(), [&]() -> Result<void> {
-        const auto id = m_impl->findRun(run);
-        if (!id)
-            return tl::unexpected<Error>(id.error());
+        RM_ASSIGN_OR_RETURN(const auto id, m_impl->findRun(run));
         Database& database = m_impl->database;
-        database.query("DELETE FROM cursor WHERE run = ? AND node = ?").with(*id, nodeIndex).run();
+        database.query("DELETE FROM cursor WHERE run = ? AND node = ?").with(id, nodeIndex).run();
         if (nodeIndex == 0)
             database
                 .query("UPDATE checkpoint SET removed = 1 WHERE run = ?1 AND "
                        "substr(path, 1, length(?2)) = ?2")
-                .with(*id, folder + '/')
+                .with(id, folder + '/')
                 .run();
-        return m_impl->touch(*id);
+        return m_impl->touch(id);
     });
 }
 
@@ -362,7 +348,7 @@ Result<int> StoreWriter::purgeDeleted(int64_t deletedBeforeNs) {
         return {};
     });
     if (!done)
-        return tl::unexpected<Error>(done.error());
+        return tl::unexpected(done.error());
     m_impl->lanes.forget();
     m_impl->memory = {};
     return purged;

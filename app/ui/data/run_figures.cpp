@@ -13,7 +13,7 @@ namespace {
 
 constexpr int64_t kLastSteps = 40;
 constexpr double kNoticeable = 0.10;
-constexpr int64_t kStepsToCompare = 20; ///< skips the first: they warm caches and await all ranks
+constexpr int64_t kStepsToCompare = 20; ///< at least; the first warm caches and await all ranks
 
 double meanOf(StoreReader& reader, const QString& run, const std::string& metric, int rank,
               int64_t last) {

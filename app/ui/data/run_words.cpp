@@ -61,7 +61,7 @@ QString countedRanks(const RunSummary& run, const LiveState& live, CommandKind k
     return seen == 0 ? QString() : RunWords::tr(", %1 of %2 ranks").arg(done).arg(run.ranks);
 }
 
-/// As the ranks say it: their samples may still be on the way.
+/// As the ranks report it; their samples may still be on their way.
 int64_t heldStep(const RunSummary& run, const LiveState& live) {
     int64_t step = run.step;
     for (const LiveState::NodeLink& node : live.nodes)

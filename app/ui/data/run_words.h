@@ -20,7 +20,7 @@ struct StateWords {
 /// "Running · attempt 2", "Running, node-b unreachable", "Paused at 38 412", "Failed before step
 /// 1".
 StateWords stateWords(const RunSummary& run);
-/// The same with what the links say: "Pausing, 3 of 4 ranks", "Held at 412", "Cancelling launch".
+/// The same with the live state: "Pausing, 3 of 4 ranks", "Held at 412", "Cancelling launch".
 StateWords stateWords(const RunSummary& run, const LiveState& live);
 
 /// Its ranks do not train yet, and the launch can be cancelled.
@@ -32,7 +32,7 @@ QString linkLostText(const LiveState& live);
 
 /// "2 nodes · 8 ranks · started 09:14"
 QString placeWords(const RunSummary& run);
-/// "gpt-tiny at 401", what it is a branch of; empty: of nothing.
+/// "gpt-tiny at 401": the origin of a branch; empty: the run is not a branch.
 QString parentWords(const RunSummary& run);
 
 /// "Tokens/s", "Images/s"

@@ -19,7 +19,8 @@ class NodeConnector : public QObject {
 public:
     NodeConnector(Fleet& fleet, QWidget* window);
 
-    /// Checks one node at a time; does nothing while a check of it runs or its dialog is open.
+    /// Checks this node; several nodes may be checked at once. Does nothing while a check of this
+    /// node runs or a dialog about it is open.
     void check(const QString& name);
     void checkAll();
     bool isChecking(const QString& name) const { return m_checking.contains(name); }

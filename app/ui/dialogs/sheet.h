@@ -9,8 +9,8 @@ class QVBoxLayout;
 
 namespace rm {
 
-/// A window-modal dialog: title, what it is about, content, buttons at the right. It never runs an
-/// event loop of its own: open() it and connect to its signals; it deletes itself.
+/// A window-modal dialog: title, explanation, content, buttons at the right. It never runs a nested
+/// event loop: open() it and connect to its signals. It deletes itself.
 class Sheet : public QDialog {
     Q_OBJECT
 public:

@@ -47,7 +47,7 @@ void RunsModel::setRuns(const std::vector<RunSummary>& runs) {
     if (m_runs.empty())
         return;
     Q_EMIT dataChanged(index(0, 0), index(rowCount() - 1, kCreated));
-    // A cell that is told of loses what is being typed into it.
+    // dataChanged() for a cell that is being edited would discard what was typed.
     for (int row = 0; row < rowCount(); ++row)
         for (const int column : {kTags, kNotes})
             if (text(before[static_cast<size_t>(row)], column) != text(*at(row), column))

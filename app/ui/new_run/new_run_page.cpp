@@ -192,8 +192,8 @@ void NewRunPage::openDrawer(bool open) {
     m_drawer->raise();
 }
 
-/// Places the drawer over the right column or, if there is none, over as much of the page as the
-/// text needs.
+/// Places the drawer over the right column, but at least kDrawerLeast wide; over the whole width if
+/// there is no such column.
 void NewRunPage::placeDrawer() {
     layout()->activate();
     const QRect room =

@@ -35,7 +35,7 @@ public:
 Q_SIGNALS:
     /// A person changed a field to a valid value.
     void edited(const rm::SpecField& field);
-    /// A person changed a field to an invalid one, which the form shows but spec() does not have.
+    /// A person entered an invalid value, which the form shows but spec() does not have.
     void refused();
 
 private:

@@ -73,7 +73,7 @@ ChartPanel own(const QString& name, Metrics group, bool isFirst) {
     return panel;
 }
 
-/// Before its first value a chart is made for Ringmaster's own metrics of the panel.
+/// Before its first value a chart is made for the first of Ringmaster's own metrics of the panel.
 Metrics expected(const MetricPanel& row) {
     const std::vector<const MetricDef*> metrics = metricsOfPanel(row.key);
     return {*metrics.front()};

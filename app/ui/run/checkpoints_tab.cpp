@@ -145,7 +145,7 @@ void CheckpointsTab::show(const RunDetail& detail) {
 
 /// What a person chose, or else the newest of the living line.
 void CheckpointsTab::select() {
-    const QSignalBlocker quiet(m_table); // a row that is chosen here is not one that a person chose
+    const QSignalBlocker quiet(m_table); // not chosen by a person
     const int kept = m_model->rowOfPath(m_chosenPath);
     if (kept < 0)
         m_chosenPath.clear();

@@ -21,7 +21,8 @@ class ElidedLabel;
 class LineChart;
 class Table;
 
-/// The loss with a mark a checkpoint, the checkpoints in a table, what can be done with one.
+/// The loss with a mark for each checkpoint, a table of the checkpoints, and actions for the
+/// selected one.
 class CheckpointsTab : public QWidget {
     Q_OBJECT
 public:

@@ -11,7 +11,7 @@
 namespace rm {
 
 namespace {
-constexpr int kPatienceMs = 3000; ///< time without a byte until a stall is shown, then updated
+constexpr int kPatienceMs = 3000; ///< without news until a stall is shown, and between updates
 }
 
 LaunchProgress::LaunchProgress(QWidget* parent)

@@ -73,8 +73,8 @@ void RunActions::show(const RunSummary& run, const LiveState& live, bool hasChec
     offer(m_clean, hasEnded(run.state) && !preparing, true);
 }
 
-// Qt gives the focus of a button that is disabled or hidden to the next one that is not, here to
-// Stop. The page keeps it until the button is back.
+// When a button is disabled or hidden, Qt moves its focus to the next enabled one, here Stop. The
+// page keeps the focus instead until the button is back.
 void RunActions::offer(QPushButton* button, bool visible, bool enabled) {
     const bool usable = visible && enabled;
     if (!usable && button->hasFocus()) {

@@ -25,7 +25,7 @@ public:
     void show(const RunSummary& run, const LiveState& live, bool hasCheckpoint);
     void hide();
     void resume(const QString& checkpoint = {}); ///< empty: the newest
-    /// resume() from it, once a person agreed to what that retires.
+    /// resume() from it, once the person has confirmed what that retires.
     void askRestore(const StoredCheckpoint& checkpoint);
     void askRemove(const StoredCheckpoint& checkpoint);
     void send(CommandKind kind);

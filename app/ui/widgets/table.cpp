@@ -74,7 +74,7 @@ void Table::onSectionResized(int section, int before, int now) {
     if (isOurs)
         return;
     if (before == 0 || now == 0)
-        fitColumns(); // it was hidden or shown
+        fitColumns(); // the column was hidden or shown
     else
         m_isDrawn = true;
 }

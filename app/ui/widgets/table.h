@@ -14,8 +14,8 @@ class Table : public QTableView {
 public:
     Table(const char* objectName, const QString& accessibleName, QWidget* parent = nullptr);
 
-    /// Column widths in pixels; 0 takes what is left. Where there is no room for all they get
-    /// narrower, down to three fifths, until a person has drawn one.
+    /// Column widths in pixels; 0 takes what is left. If they do not fit, they shrink, down to
+    /// three fifths, unless a person has resized a column.
     void setColumnWidths(const std::vector<int>& widths);
     int currentRow() const;
 

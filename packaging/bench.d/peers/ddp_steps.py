@@ -61,7 +61,7 @@ def bells():
 def wrapped(model, dynamic):
     """As it is trained: compiled, replicated."""
     if ORDER["mode"] == "compile":
-        torch._dynamo.config.optimize_ddp = not dynamic  # it splits graphs at buckets, for fixed shapes only
+        torch._dynamo.config.optimize_ddp = not dynamic  # for fixed shapes only
         model = torch.compile(model, dynamic=dynamic)
     if int(os.environ["WORLD_SIZE"]) == 1:
         return model

@@ -45,7 +45,7 @@ public:
     /// What to write next; nullopt: nothing now.
     std::optional<std::vector<std::byte>> nextFrame();
 
-    /// Set when the stream has to end, after the last nextFrame().
+    /// Why the stream has to end once nextFrame() returns nullopt; nullopt: it need not end.
     const std::optional<Error>& failure() const { return m_failure; }
 
 private:

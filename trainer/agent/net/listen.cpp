@@ -39,8 +39,8 @@ int portOf(const Descriptor& socket) {
     return ::getsockname(socket.get(), address.get(), &address.size) == 0 ? address.port() : 0;
 }
 
-// Binds one port on every address. Fails if it is taken on any of them; an address that cannot be
-// bound for another reason (still tentative, gone) is left out.
+// Binds one port on every address. Fails if it is taken or forbidden on any of them, or if none can
+// be bound; an address that fails for another reason (still tentative, gone) is left out.
 Result<int> bindAll(int port, std::vector<Descriptor>& sockets) {
     int error = 0;
     for (InterfaceAddress item : interfaceAddresses()) {

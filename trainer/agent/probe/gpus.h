@@ -10,7 +10,7 @@
 
 namespace rm {
 
-/// What a driver says about one device at this moment; what it does not know is empty.
+/// What the driver reports about one device now; unknown values are empty.
 struct GpuReading {
     std::optional<float> utilization; ///< 0..1
     std::optional<float> memoryBytes; ///< used
@@ -30,7 +30,7 @@ public:
 /// Through libnvidia-ml.so.1, loaded here; absent is not an error.
 std::unique_ptr<Gpus> openNvmlGpus(const char* library = "libnvidia-ml.so.1");
 
-/// Index into list() of a rank's device, as CUDA_VISIBLE_DEVICES (may be empty) maps it.
+/// Index into list() of a rank's device, by CUDA_VISIBLE_DEVICES (which may be empty).
 std::optional<size_t> deviceOfRank(const Gpus& gpus, const std::string& visibleDevices,
                                    int localRank);
 

@@ -17,7 +17,7 @@ namespace rm {
 
 namespace {
 
-std::string trimmed(const std::string& text) {
+std::string unquoted(const std::string& text) {
     const size_t begin = text.find_first_not_of(" \t\"'");
     const size_t end = text.find_last_not_of(" \t\"'");
     return begin == std::string::npos ? "" : text.substr(begin, end - begin + 1);
@@ -29,8 +29,8 @@ std::string valueOf(const std::string& text, const std::string& name, char separ
     std::string line;
     while (std::getline(lines, line)) {
         const size_t at = line.find(separator);
-        if (at != std::string::npos && trimmed(line.substr(0, at)) == name)
-            return trimmed(line.substr(at + 1));
+        if (at != std::string::npos && unquoted(line.substr(0, at)) == name)
+            return unquoted(line.substr(at + 1));
     }
     return {};
 }
@@ -83,7 +83,7 @@ std::string addressOf(const sockaddr* address) {
     return ::inet_ntop(address->sa_family, bytes, text, sizeof text) ? text : "";
 }
 
-// As the kernel escapes blanks in mount points (fstab(5)).
+// Undoes the kernel's octal escapes in mount points (fstab(5)).
 std::string unescaped(const std::string& text) {
     std::string plain;
     for (size_t i = 0; i < text.size(); ++i) {
@@ -111,7 +111,7 @@ bool holdsFiles(const std::string& device, const std::string& fileSystem) {
            std::find(kOthers.begin(), kOthers.end(), fileSystem) != kOthers.end();
 }
 
-// Memory that the system uses for itself.
+// Mounts that the system uses for itself.
 bool isSystemFolder(const std::string& path) {
     constexpr std::array kSystem = {"/run", "/dev", "/sys", "/proc", "/boot"};
     return std::any_of(kSystem.begin(), kSystem.end(), [&path](const std::string& folder) {
@@ -152,7 +152,7 @@ int64_t readSpeedMbit(const SysRoot& root, const std::string& name) {
     const std::string text = root.line("/sys/class/net/" + name + "/speed");
     int64_t speed = -1;
     std::from_chars(text.data(), text.data() + text.size(), speed);
-    // Drivers without a link say -1 or its unsigned twin.
+    // Without a link drivers report -1, or the same as an unsigned number.
     return speed > 0 && speed < 4'294'967'295 ? speed : -1;
 }
 
@@ -168,7 +168,7 @@ std::vector<Mount> readMounts(const SysRoot& root) {
         path = unescaped(path);
         if (!holdsFiles(device, fileSystem) || isSystemFolder(path))
             continue;
-        // A bind mount shows a device again; a mount over a mount shows a path again.
+        // Bind mounts list a device twice, stacked mounts a path.
         const bool isAgain = (device.starts_with("/dev/") && !devices.insert(device).second) ||
                              !paths.insert(path).second;
         if (isAgain)

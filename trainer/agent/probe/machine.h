@@ -10,8 +10,8 @@
 
 namespace rm {
 
-/// The parts of a probe's answer, as shown by /proc, /sys and /etc. What cannot be found out stays
-/// empty: a probe always answers.
+/// The parts of a probe's answer, read from /proc, /sys and /etc. What cannot be found out stays
+/// empty, so a probe never fails.
 struct Machine {
     std::string os; ///< PRETTY_NAME of os-release
     std::string cpuModel;
@@ -23,7 +23,7 @@ Machine readMachine(const SysRoot& root);
 
 /// Of this machine (getifaddrs), one entry an address; speeds from `root`.
 std::vector<InterfaceReport> readInterfaces(const SysRoot& root);
-/// /sys/class/net/NAME/speed; -1 where the driver says nothing sensible.
+/// /sys/class/net/NAME/speed; -1 if the driver reports nothing useful.
 int64_t readSpeedMbit(const SysRoot& root, const std::string& name);
 
 struct Mount {

@@ -11,7 +11,8 @@ namespace rm {
 /// there is none.
 std::string logTail(const std::string& path, uint64_t from = 0);
 
-/// Only removes escapes, control characters and invalid UTF-8.
+/// `text` as logTail() cleans it: without terminal escapes and control characters but newline and
+/// tab, and with '?' for each byte that is not UTF-8.
 std::string plainText(const std::string& text);
 
 } // namespace rm

@@ -15,8 +15,9 @@ using Environment = std::map<std::string, std::string>;
 /// This process's own.
 Environment currentEnvironment();
 
-/// The environment of one rank: torchrun's variables, the plan's, and from `inherited` only user,
-/// language, time zone, temporary folder and visible devices. Search paths for programs and
+/// The environment of one rank: torchrun's variables, the plan's, and from `inherited` only what a
+/// login may decide: user, locale, time zone, temporary folder, visible devices, and the variables
+/// of XDG, Slurm, NVIDIA, NCCL, Ringmaster and the sanitizers. Search paths for programs and
 /// libraries are never taken from the login.
 Environment rankEnvironment(const Environment& inherited, const NodePlan& plan, const RunSpec& spec,
                             int localRank);

@@ -17,8 +17,8 @@ namespace {
 using nlohmann::json;
 using Ranks = std::vector<AgentState::Rank>;
 
-// What a dead leader's group still holds cannot be told from a stranger's once its pid is free, so
-// the group goes first.
+// Kills the group while its leader still holds the pid: afterwards the group's id may belong to
+// other processes.
 void killGroup(const ProcessId& process) {
     if (isAlive(process))
         ::kill(static_cast<pid_t>(-process.pid), SIGKILL);
@@ -33,7 +33,7 @@ bool endSupervisor(const ProcessId& supervisor, bool kill, int64_t timeoutMs) {
     return false;
 }
 
-// False: a rank outlived even SIGKILL (it hangs in the kernel).
+// False: a rank survived even SIGKILL, as it hangs in the kernel.
 bool endRanks(const Ranks& ranks, bool kill, int64_t timeoutMs) {
     for (const AgentState::Rank& rank : ranks)
         sendSignal(openProcess(rank.process), kill ? SIGKILL : SIGTERM);
@@ -47,7 +47,7 @@ bool endRanks(const Ranks& ranks, bool kill, int64_t timeoutMs) {
     return areGone;
 }
 
-// A supervisor that could not write the end down (killed, or asked before it could listen).
+// Writes the end of the attempt if its supervisor could not (killed, or signalled too early).
 Result<void> closeIfLost(const std::string& runDir) {
     const Result<AgentState> state = loadAgentState(runDir);
     if (!state || state->ended)

@@ -14,8 +14,8 @@ namespace rm {
 /// affect the result. One thread.
 class BadSamples {
 public:
-    /// `report` is called once per path, with the number so far. `maxShare`: of the samples used so
-    /// far, or of kPatience samples if that is more.
+    /// `report` is called once per path, with the number of paths so far. `maxShare`: of the
+    /// samples used so far, but at least of kPatience samples or of one epoch, whichever is less.
     BadSamples(double maxShare, int64_t epochSize,
                std::function<void(const BadSample&, int64_t total)> report);
 

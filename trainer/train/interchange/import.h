@@ -13,9 +13,9 @@ struct Import {
     std::string spec;   ///< of the future run; empty: made from the source's config.json
 };
 
-/// Makes a checkpoint of step 0 from weights of other programs, for --start-from, which starts with
-/// a fresh optimizer. Tokenizer files beside the weights are included. Returns the checkpoint's
-/// folder.
+/// Makes a checkpoint of step 0, with a fresh optimizer state, from weights of other programs, so
+/// that --start-from can continue from it. Tokenizer files beside the weights are included. Returns
+/// the checkpoint's folder.
 Result<std::string> importWeights(const Import& import);
 
 } // namespace rm

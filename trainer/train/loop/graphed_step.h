@@ -72,7 +72,7 @@ private:
     Work m_work;
     std::map<Key, Recording> m_recordings; ///< by the batch's shapes
     std::set<std::string> m_told;          ///< obstacles
-    at::Tensor m_loss;                     ///< these two are on the device, in no recording
+    at::Tensor m_loss;                     ///< these two: on the device, not in a graph's memory
     at::Tensor m_weight;
     bool m_settled = false; ///< the gradients no longer move
     std::unique_ptr<StepGraph> m_update;

@@ -22,7 +22,7 @@ public:
     /// The same by command. Counts for train.patience only if it is the best; returns whether it
     /// is.
     bool validateByCommand();
-    /// Rank 0: generates a sample.
+    /// Rank 0: prints and journals the texts that the model generates from its prompts now.
     void sample();
 
     bool hasValidated() const {

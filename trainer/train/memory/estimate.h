@@ -21,7 +21,7 @@ struct MemoryEstimate {
     int64_t gradients = 0;   ///< with the Reducer's buckets
     int64_t optimizer = 0;   ///< Adam's or SGD's state, this rank's shard of it with ZeRO-1
     int64_t average = 0;     ///< train.ema
-    int64_t activations = 0; ///< everything else that a micro-batch needs
+    int64_t activations = 0; ///< everything else that a micro-batch needs at once
     int64_t data = 0;        ///< its samples; on the CPU also those that are read ahead
     int64_t checkpoint = 0;  ///< rank 0's copies while it writes; 0 for a GPU
     int64_t program = 0;     ///< on the CPU: the trainer, its libraries, and gaps in the heap

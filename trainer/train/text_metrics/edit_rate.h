@@ -22,8 +22,8 @@ void addWords(EditCounts& counts, std::string_view hypothesis, std::string_view 
 /// The same by code points.
 void addCharacters(EditCounts& counts, std::string_view hypothesis, std::string_view reference);
 
-/// Edits divided by the length of the references, 0 and up: WER of words, CER of characters. An
-/// empty reference counts as length 1.
+/// Edits divided by the total length of the references, 0 and up: WER of words, CER of characters.
+/// A total of 0 counts as 1.
 double errorRate(const EditCounts& counts);
 
 } // namespace rm

@@ -13,7 +13,7 @@
 
 namespace rm {
 
-/// Upper limit of a vocabulary's ids.
+/// All ids of a vocabulary must be below this.
 inline constexpr int64_t kMostTokens = 1 << 20;
 
 /// The `model` of a tokenizer.json of type BPE whose smallest tokens are bytes, each spelt as

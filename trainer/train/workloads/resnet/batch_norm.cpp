@@ -38,7 +38,7 @@ struct Statistics {
 
 Statistics statisticsOver(const Group& group, const at::Tensor& x) {
     const bool narrow = x.is_cpu() && at::isReducedFloatingType(x.scalar_type());
-    const at::Tensor wide = narrow ? x.to(at::kFloat) : x; // ATen's kernels also sum in float32
+    const at::Tensor wide = narrow ? x.to(at::kFloat) : x; // other kernels sum in float32 anyway
     const auto [mean, variance] = at::batch_norm_update_stats(wide, {}, {}, kMomentum);
     const at::Tensor count =
         at::full({1}, static_cast<double>(x.numel() / x.size(1)), mean.options());

@@ -32,7 +32,7 @@ inline constexpr int64_t kMaxImagePixels = int64_t{1} << 27;
 
 /// An encoded picture whose header has been read. The colours are those of Pillow's
 /// Image.open(...).convert("RGB"): grey and palettes become RGB, alpha and colour profiles are
-/// ignored, CMYK is inverted as Adobe writes it. Only 16-bit greys differ: they keep their high
+/// ignored, CMYK is taken to be inverted, as Adobe writes it; but 16-bit greys keep their high
 /// byte, where Pillow clips them to white. Any input ends in bounded time and memory with pixels or
 /// an error.
 class ImageReader {

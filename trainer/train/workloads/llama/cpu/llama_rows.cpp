@@ -33,7 +33,7 @@ inline float sumOf(int64_t columns, Addend addend) {
     return sum.total();
 }
 
-/// Below it silu() is 0 in float32, and e^-g would overflow.
+/// g, but at least -kMostExponent: below that silu() is as good as 0, and e^-g soon overflows.
 inline float notTooSmall(float g) {
     return __builtin_fmaxf(g, -kMostExponent);
 }

@@ -36,7 +36,7 @@ std::string languageOfCatalogue(const fs::path& file) {
     return folder.filename() == "LC_MESSAGES" ? folder.parent_path().filename().string() : "";
 }
 
-/// A piece that one thread reads; for shards and catalogues the whole file.
+/// Cuts the files into pieces that one thread reads each; shards and catalogues stay whole.
 Result<std::vector<FilePiece>> cutFiles(const std::vector<std::string>& files) {
     std::vector<FilePiece> pieces;
     for (const std::string& file : files) {
@@ -95,7 +95,8 @@ void learnLanguages(PairLanguages& known, const PairLanguages& told) {
         known.target = told.target;
 }
 
-/// Without catalogues of languages other than `target`, unless that is empty.
+/// The files of pairs at `path`, without catalogues of languages other than `target`, unless that
+/// is empty. kInvalid when none is left.
 Result<std::vector<std::string>> pairFilesAt(const std::string& path, const std::string& target) {
     auto files = corpusFiles({path});
     if (!files)

@@ -46,8 +46,8 @@ Result<void> harvestPairs(const PairCorpus& corpus, HarvestState& state, PairDed
                           const std::function<Result<void>(const Pair&)>& take,
                           const std::function<void(const HarvestState&)>& report = {});
 
-/// kCorrupt when more than the share `maxBad` of all lines is bad; names the first ones. `setting`
-/// is the name of the limit in the error.
+/// kCorrupt when more than the share `maxBad` of all that was read (pairs, duplicates, bad lines
+/// and messages) is bad; names the first bad ones. `setting` is the name of the limit in the error.
 Result<void> checkBad(const HarvestState& state, double maxBad, const std::string& setting);
 
 } // namespace rm

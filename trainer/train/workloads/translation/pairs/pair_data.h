@@ -20,8 +20,8 @@ struct PairData {
 
 /// Turns the spec's pairs into shards cached in `cacheDir`, once per node, and opens them on every
 /// rank; all ranks call it together and all get the same error. `tokenizer` (on rank 0) is that of
-/// the checkpoint, serialized; empty: one is learnt from the training pairs. It is an error if the
-/// pairs differ between nodes.
+/// the checkpoint or of model.start_from, serialized; empty: one is learnt from the training pairs.
+/// It is an error if the pairs differ between nodes.
 Result<PairData> preparePairData(const RunSpec& spec, const std::string& cacheDir,
                                  const World& world, const std::string& tokenizer);
 

@@ -15,7 +15,8 @@ namespace {
 constexpr int64_t kNarrowest = 8;
 constexpr int64_t kParts = 4; ///< of rows and widths
 
-/// `size`, which is at most `whole`, rounded up to a multiple of a part of `whole`.
+/// `size`, which is at most `whole`, rounded up to a multiple of whole / kParts (itself rounded
+/// up), but to `whole` at most.
 int64_t inParts(int64_t size, int64_t whole) {
     const int64_t part = (whole + kParts - 1) / kParts;
     return std::min(whole, (size + part - 1) / part * part);

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "app/cli/session.h"
+#include "app/cli/command_context.h"
 
 #include "app/cli/interruption.h"
 #include "app/cli/json_view.h"
 #include "app/cli/terminal.h"
 #include "app/core/remote/credential_store.h"
 #include "shared/io/clock.h"
+#include "shared/return_if_error.h"
 
 #include <QDir>
 #include <QEventLoop>
@@ -24,10 +25,10 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto kCatchUp = 5s;
-constexpr auto kSamplesDue = 1s; ///< after its nodes were heard: a step may not be logged
+constexpr auto kSamplesDue = 1s; ///< after all nodes answered; not every step is logged
 constexpr int64_t kLostForGoodNs = 1'000'000'000;
 
-/// Every node of the run has said once what it holds, or cannot be reached.
+/// Every node of the run has reported its state, or cannot be reached.
 bool hasHeardFromAll(const LiveState& live) {
     return std::all_of(live.nodes.begin(), live.nodes.end(), [](const LiveState::NodeLink& node) {
         return node.state.has_value() || isGone(node);
@@ -44,13 +45,13 @@ int64_t stepOfRankZero(const LiveState& live) {
 
 } // namespace
 
-Session::Session(bool json)
+CommandContext::CommandContext(bool json)
     : m_json(json)
     , m_paths(Paths::fromEnvironment()) {}
 
-Session::~Session() = default;
+CommandContext::~CommandContext() = default;
 
-Result<void> Session::open() {
+Result<void> CommandContext::open() {
     m_fleet = std::make_unique<Fleet>(m_paths.config, m_paths.state);
     if (const auto loaded = m_fleet->load(); !loaded)
         return loaded;
@@ -58,7 +59,7 @@ Result<void> Session::open() {
         return fail(ErrorCode::kDenied,
                     "make " + m_paths.data.toStdString() + ": check XDG_DATA_HOME and HOME");
     m_engine = std::make_unique<SharedEngine>(m_paths, *m_fleet, face::Kind::kTerminal);
-    // What is said of no run concerns everybody.
+    // A failure that names no run concerns every command.
     QObject::connect(m_engine.get(), &Engine::failed, m_engine.get(),
                      [](const QString& run, const QString& why) {
                          if (run.isEmpty())
@@ -67,7 +68,7 @@ Result<void> Session::open() {
     return await(m_engine->open());
 }
 
-void Session::finish() {
+void CommandContext::finish() {
     const auto isDone = [this] { return !m_engine->isBusyForOthers(); };
     if (isDone())
         return;
@@ -78,23 +79,21 @@ void Session::finish() {
     awaitUntil([&] { return interruption.isAsked() || isDone(); });
 }
 
-Result<std::unique_ptr<StoreReader>> Session::reader() const {
+Result<std::unique_ptr<StoreReader>> CommandContext::reader() const {
     return StoreReader::open(m_paths.database());
 }
 
-Result<RunSummary> Session::resolve(const std::string& run) const {
-    const auto opened = reader();
-    if (!opened)
-        return tl::unexpected<Error>(opened.error());
-    return (*opened)->resolve(QString::fromStdString(run));
+Result<RunSummary> CommandContext::resolve(const std::string& run) const {
+    RM_ASSIGN_OR_RETURN(const auto opened, reader());
+    return opened->resolve(QString::fromStdString(run));
 }
 
-void Session::catchUp() {
+void CommandContext::catchUp() {
     if (const auto opened = reader())
         catchUpWith((*opened)->runs());
 }
 
-Result<RunSummary> Session::caughtUp(const std::string& text) {
+Result<RunSummary> CommandContext::caughtUp(const std::string& text) {
     const auto found = resolve(text);
     if (!found)
         return found;
@@ -105,7 +104,7 @@ Result<RunSummary> Session::caughtUp(const std::string& text) {
     return run;
 }
 
-void Session::noteLinks(RunSummary& run) const {
+void CommandContext::noteLinks(RunSummary& run) const {
     for (const LiveState::NodeLink& node : m_engine->live(run.id).nodes) {
         const bool isKnown =
             std::ranges::find(run.lostNodes, node.node, &LostNode::nodeName) != run.lostNodes.end();
@@ -118,7 +117,7 @@ void Session::noteLinks(RunSummary& run) const {
     }
 }
 
-void Session::catchUpWith(const std::vector<RunSummary>& runs) {
+void CommandContext::catchUpWith(const std::vector<RunSummary>& runs) {
     std::vector<QString> live;
     for (const RunSummary& run : runs)
         if (!hasEnded(run.state))
@@ -140,7 +139,7 @@ void Session::catchUpWith(const std::vector<RunSummary>& runs) {
     awaitUntil(allHave(isStored), kSamplesDue);
 }
 
-void Session::grant(const std::string& node, const Credentials& credentials) {
+void CommandContext::grant(const std::string& node, const Credentials& credentials) {
     m_fleet->credentials().grant(node, credentials);
 }
 
@@ -166,7 +165,7 @@ bool awaitUntil(const std::function<bool()>& done,
 bool isGone(const LiveState::NodeLink& node) {
     if (node.link == LiveState::Link::kRefused)
         return true;
-    // A link that was lost just now may be back, or be the end of the run, in a moment.
+    // A link that was lost just now may return in a moment, or turn out to be the end of the run.
     return node.link == LiveState::Link::kLost && wallNowNs() - node.lostSinceNs > kLostForGoodNs;
 }
 
@@ -178,8 +177,8 @@ int printError(bool json, const Error& error) {
     return static_cast<int>(exitCodeFor(error.code));
 }
 
-int printError(const Session& session, const Error& error) {
-    return printError(session.json(), error);
+int printError(const CommandContext& context, const Error& error) {
+    return printError(context.json(), error);
 }
 
 } // namespace rm::cli

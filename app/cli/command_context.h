@@ -19,10 +19,10 @@
 namespace rm::cli {
 
 /// What every subcommand works with: the engine of this terminal and how it prints.
-class Session {
+class CommandContext {
 public:
-    explicit Session(bool json);
-    ~Session();
+    explicit CommandContext(bool json);
+    ~CommandContext();
 
     /// Opens fleet and engine: this process then holds the database, or is served by the one that
     /// does.
@@ -71,6 +71,6 @@ bool isGone(const LiveState::NodeLink& node);
 /// Prints an error as one line on stderr, with --json also as {"error": ...} on stdout. Returns its
 /// exit code.
 int printError(bool json, const Error& error);
-int printError(const Session& session, const Error& error);
+int printError(const CommandContext& context, const Error& error);
 
 } // namespace rm::cli
