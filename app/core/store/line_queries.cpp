@@ -114,9 +114,9 @@ std::vector<Point> StoreReader::points(const QString& run, const StoredLine& lin
         const auto id = m_impl->runId(run);
         if (!id)
             return points;
-        for (const LaneRange& range :
+        for (const StreamRange& range :
              m_impl->rangesOf(*id, line.attempt, key, line.firstStep, line.lastStep))
-            if (const auto visited = m_impl->lanes.visit(range, add); !visited)
+            if (const auto visited = m_impl->streams.visit(range, add); !visited)
                 Impl::warn(visited.error());
         return points;
     });

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "app/core/store/lane_reader.h"
 #include "app/core/store/run_lines.h"
 #include "app/core/store/store.h"
+#include "app/core/store/stream_reader.h"
 
 #include <unordered_map>
 
@@ -29,18 +29,18 @@ struct StoreReader::Impl {
     std::optional<int64_t> runId(const QString& run);
     RunLines lines(int64_t run);
     /// The living parts of a series, in order: one per attempt that has any of it.
-    std::vector<LaneRange> ranges(int64_t run, const SeriesKey& key, int64_t firstStep,
-                                  int64_t lastStep);
+    std::vector<StreamRange> ranges(int64_t run, const SeriesKey& key, int64_t firstStep,
+                                    int64_t lastStep);
     /// What one attempt has of a series between two steps, living or not.
-    std::vector<LaneRange> rangesOf(int64_t run, int attempt, const SeriesKey& key,
-                                    int64_t firstStep, int64_t lastStep);
-    std::optional<Point> lastPoint(const std::vector<LaneRange>& ranges);
-    std::vector<Bucket> buckets(const std::vector<LaneRange>& ranges, int maxBuckets);
+    std::vector<StreamRange> rangesOf(int64_t run, int attempt, const SeriesKey& key,
+                                      int64_t firstStep, int64_t lastStep);
+    std::optional<Point> lastPoint(const std::vector<StreamRange>& ranges);
+    std::vector<Bucket> buckets(const std::vector<StreamRange>& ranges, int maxBuckets);
     std::optional<RunSummary> summary(int64_t run);
     std::vector<RunSummary> summaries(const char* query); ///< a literal whose rows are runs' ids
 
     Database database;
-    LaneReader lanes;
+    StreamReader streams;
 
 private:
     RunSummary summaryOf(int64_t run, Query& row);

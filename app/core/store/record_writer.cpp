@@ -62,10 +62,10 @@ std::optional<int64_t> firstInteger(Query& query) {
 
 } // namespace
 
-RecordWriter::RecordWriter(Database& database, LaneWriter& lanes, WriterMemory& memory, int64_t run,
-                           int node)
+RecordWriter::RecordWriter(Database& database, StreamWriter& streams, WriterMemory& memory,
+                           int64_t run, int node)
     : m_database(database)
-    , m_lanes(lanes)
+    , m_streams(streams)
     , m_memory(memory)
     , m_run(run)
     , m_node(node) {}
@@ -268,35 +268,35 @@ WriterMemory::Metric RecordWriter::storeMetric(const MetricDef& def) {
     return {id, def.clock};
 }
 
-int64_t RecordWriter::laneOf(int32_t rank, MetricClock clock) {
+int64_t RecordWriter::streamOf(int32_t rank, MetricClock clock) {
     const bool timed = clock == MetricClock::kWall;
     const int32_t attempt = timed ? attemptOfNode() : attemptOfRank(rank);
-    const auto [known, isNew] = m_memory.lanes.try_emplace({m_run, rank, timed, attempt}, 0);
+    const auto [known, isNew] = m_memory.streams.try_emplace({m_run, rank, timed, attempt}, 0);
     if (!isNew)
         return known->second;
-    m_database.query("INSERT OR IGNORE INTO lane (run, rank, timed, attempt) VALUES (?, ?, ?, ?)")
+    m_database.query("INSERT OR IGNORE INTO stream (run, rank, timed, attempt) VALUES (?, ?, ?, ?)")
         .with(m_run, rank, timed, attempt)
         .run();
     auto stored = m_database.query(
-        "SELECT id FROM lane WHERE run = ? AND rank = ? AND timed = ? AND attempt = ?");
+        "SELECT id FROM stream WHERE run = ? AND rank = ? AND timed = ? AND attempt = ?");
     if (stored.with(m_run, rank, timed, attempt).next())
         known->second = stored.integer(0);
     return known->second;
 }
 
-/// One row in the lane of each clock that the record has values of.
+/// One row in the stream of each clock that the record has values of.
 void RecordWriter::addSamples(const Samples& record) {
-    LaneRows* lanes[] = {nullptr, nullptr};
+    StreamRows* streams[] = {nullptr, nullptr};
     for (size_t i = 0; i < record.metric.size(); ++i) {
         const WriterMemory::Metric known = metric(record.metric[i]);
-        LaneRows*& rows = lanes[static_cast<size_t>(known.clock)];
+        StreamRows*& rows = streams[static_cast<size_t>(known.clock)];
         if (!rows) {
-            rows = &m_rows[laneOf(record.rank, known.clock)];
+            rows = &m_rows[streamOf(record.rank, known.clock)];
             addRow(*rows, record.step, record.wallNs);
         }
         set(*rows, known.id, record.value[i]);
     }
-    if (lanes[static_cast<size_t>(MetricClock::kStep)])
+    if (streams[static_cast<size_t>(MetricClock::kStep)])
         m_rankSteps[{attemptOfRank(record.rank), record.rank}] = record.step;
 }
 
@@ -309,26 +309,27 @@ void RecordWriter::storeRankSteps() {
             .run();
 }
 
-Result<void> RecordWriter::storeLanes() {
-    for (auto& [lane, rows] : m_rows)
-        if (const auto stored = m_lanes.append(lane, std::move(rows)); !stored)
+Result<void> RecordWriter::storeStreams() {
+    for (auto& [stream, rows] : m_rows)
+        if (const auto stored = m_streams.append(stream, std::move(rows)); !stored)
             return stored;
     return {};
 }
 
-Result<void> RecordWriter::closeLanes() {
-    std::vector<int64_t> lanes;
+Result<void> RecordWriter::closeStreams() {
+    std::vector<int64_t> streams;
     for (const int32_t attempt : m_endedAttempts) {
         auto open = m_database.query(
-            "SELECT lane.id FROM lane JOIN rank ON rank.run = lane.run AND rank.rank = lane.rank "
-            "AND rank.attempt = lane.attempt WHERE lane.run = ? AND lane.attempt <= ? "
-            "AND rank.node = ? AND EXISTS (SELECT 1 FROM tail WHERE tail.lane = lane.id)");
+            "SELECT stream.id FROM stream JOIN rank ON rank.run = stream.run AND rank.rank = "
+            "stream.rank "
+            "AND rank.attempt = stream.attempt WHERE stream.run = ? AND stream.attempt <= ? "
+            "AND rank.node = ? AND EXISTS (SELECT 1 FROM tail WHERE tail.stream = stream.id)");
         open.with(m_run, attempt, m_node);
         while (open.next())
-            lanes.push_back(open.integer(0));
+            streams.push_back(open.integer(0));
     }
-    for (const int64_t lane : lanes)
-        if (const auto closed = m_lanes.close(lane); !closed)
+    for (const int64_t stream : streams)
+        if (const auto closed = m_streams.close(stream); !closed)
             return closed;
     return {};
 }
@@ -397,9 +398,9 @@ Result<void> RecordWriter::finish() {
                  std::to_string(m_refused) +
                      " records of this node make no sense, first: " + m_whyRefused});
     storeRankSteps();
-    if (const auto stored = storeLanes(); !stored)
+    if (const auto stored = storeStreams(); !stored)
         return stored;
-    if (const auto closed = closeLanes(); !closed)
+    if (const auto closed = closeStreams(); !closed)
         return closed;
     if (m_lifecycleChanged)
         followAttempt();

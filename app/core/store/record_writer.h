@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "app/core/store/lane_writer.h"
 #include "app/core/store/store.h"
+#include "app/core/store/stream_writer.h"
 #include "shared/journal/records.h"
 
 #include <map>
@@ -19,14 +19,14 @@ struct WriterMemory {
     std::map<std::pair<int64_t, MetricId>, Metric> metrics;      ///< by run, id in the journal
     std::map<std::pair<int64_t, int32_t>, int32_t> rankAttempts; ///< by run, rank
     std::map<std::pair<int64_t, int>, int32_t> nodeAttempts;     ///< by run, node
-    std::map<std::tuple<int64_t, int32_t, bool, int32_t>, int64_t> lanes;
+    std::map<std::tuple<int64_t, int32_t, bool, int32_t>, int64_t> streams;
 };
 
 /// Applies the records of one batch, in order, inside the caller's transaction. Throws
 /// SQLite::Exception.
 class RecordWriter {
 public:
-    RecordWriter(Database& database, LaneWriter& lanes, WriterMemory& memory, int64_t run,
+    RecordWriter(Database& database, StreamWriter& streams, WriterMemory& memory, int64_t run,
                  int node);
 
     void apply(const Record& record);
@@ -57,20 +57,20 @@ private:
     WriterMemory::Metric metric(MetricId id);
     bool hasRoomFor(const std::string& metric);
     WriterMemory::Metric storeMetric(const MetricDef& def);
-    int64_t laneOf(int32_t rank, MetricClock clock);
+    int64_t streamOf(int32_t rank, MetricClock clock);
     void addSamples(const Samples& record);
     void storeRankSteps();
-    Result<void> storeLanes();
-    Result<void> closeLanes();
+    Result<void> storeStreams();
+    Result<void> closeStreams();
     void followAttempt();
     void setState(RunStateKind state, const std::string& message);
 
     Database& m_database;
-    LaneWriter& m_lanes;
+    StreamWriter& m_streams;
     WriterMemory& m_memory;
     int64_t m_run;
     int m_node;
-    std::map<int64_t, LaneRows> m_rows;                         ///< by lane
+    std::map<int64_t, StreamRows> m_rows;                       ///< by stream
     std::map<std::pair<int32_t, int32_t>, int64_t> m_rankSteps; ///< by attempt, rank
     std::vector<int32_t> m_endedAttempts;
     bool m_lifecycleChanged = false;

@@ -24,9 +24,6 @@ target_sources(rm_core PRIVATE
     store/column_codec.cpp
     store/database.cpp
     store/export.cpp
-    store/lane_reader.cpp
-    store/lane_rows.cpp
-    store/lane_writer.cpp
     store/line_queries.cpp
     store/lock_file.cpp
     store/pyramid.cpp
@@ -38,7 +35,10 @@ target_sources(rm_core PRIVATE
     store/schema.cpp
     store/step_samples.cpp
     store/store_reader.cpp
-    store/store_writer.cpp)
+    store/store_writer.cpp
+    store/stream_reader.cpp
+    store/stream_rows.cpp
+    store/stream_writer.cpp)
 target_link_libraries(rm_core PUBLIC SQLiteCpp PkgConfig::SQLITE3 PkgConfig::ZSTD)
 # The loops over byte planes need vectorizing, which -O2 does not do for loops of unknown length.
 set_source_files_properties(store/column_codec.cpp PROPERTIES COMPILE_OPTIONS

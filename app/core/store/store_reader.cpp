@@ -50,7 +50,7 @@ MetricDef metricOf(const Query& row) {
 
 StoreReader::Impl::Impl(const std::string& path)
     : database(path, SQLite::OPEN_READONLY)
-    , lanes(database) {
+    , streams(database) {
     // Only the writer's connection may checkpoint, because of the WAL-reset bug of this SQLite
     // release.
     sqlite3_db_config(database.connection().getHandle(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1,
@@ -68,22 +68,22 @@ std::optional<int64_t> StoreReader::Impl::runId(const QString& run) {
     return query.with(run).next() ? std::optional(query.integer(0)) : std::nullopt;
 }
 
-std::vector<LaneRange> StoreReader::Impl::ranges(int64_t run, const SeriesKey& key,
-                                                 int64_t firstStep, int64_t lastStep) {
+std::vector<StreamRange> StoreReader::Impl::ranges(int64_t run, const SeriesKey& key,
+                                                   int64_t firstStep, int64_t lastStep) {
     const RunLines lines = this->lines(run);
     auto rows = database.query(
-        "SELECT lane.id, lane.attempt, lane.timed, metric.id FROM metric "
-        "JOIN lane ON lane.run = metric.run AND lane.rank = ? "
-        "JOIN series ON series.lane = lane.id AND series.metric = metric.id "
-        "WHERE metric.run = ? AND metric.name = ? ORDER BY lane.attempt, lane.timed");
+        "SELECT stream.id, stream.attempt, stream.timed, metric.id FROM metric "
+        "JOIN stream ON stream.run = metric.run AND stream.rank = ? "
+        "JOIN series ON series.stream = stream.id AND series.metric = metric.id "
+        "WHERE metric.run = ? AND metric.name = ? ORDER BY stream.attempt, stream.timed");
     rows.with(key.rank, run, key.metric);
-    std::vector<LaneRange> ranges;
+    std::vector<StreamRange> ranges;
     while (rows.next()) {
         const int attempt = rows.number(1);
         const auto last = lines.livingUntil(attempt);
         if (!last)
             continue;
-        LaneRange range{rows.integer(0), rows.integer(3), firstStep, std::min(lastStep, *last)};
+        StreamRange range{rows.integer(0), rows.integer(3), firstStep, std::min(lastStep, *last)};
         const int64_t behindStart = rows.number(2) ? 0 : 1;
         for (const RunLines::Start& start : lines.starts())
             if (start.attempt == attempt && attempt != lines.starts().front().attempt)
@@ -94,23 +94,24 @@ std::vector<LaneRange> StoreReader::Impl::ranges(int64_t run, const SeriesKey& k
     return ranges;
 }
 
-std::vector<LaneRange> StoreReader::Impl::rangesOf(int64_t run, int attempt, const SeriesKey& key,
-                                                   int64_t firstStep, int64_t lastStep) {
-    auto rows = database.query("SELECT lane.id, metric.id FROM metric "
-                               "JOIN lane ON lane.run = metric.run AND lane.rank = ? "
-                               "AND lane.attempt = ? "
-                               "JOIN series ON series.lane = lane.id AND series.metric = metric.id "
-                               "WHERE metric.run = ? AND metric.name = ? ORDER BY lane.timed");
+std::vector<StreamRange> StoreReader::Impl::rangesOf(int64_t run, int attempt, const SeriesKey& key,
+                                                     int64_t firstStep, int64_t lastStep) {
+    auto rows =
+        database.query("SELECT stream.id, metric.id FROM metric "
+                       "JOIN stream ON stream.run = metric.run AND stream.rank = ? "
+                       "AND stream.attempt = ? "
+                       "JOIN series ON series.stream = stream.id AND series.metric = metric.id "
+                       "WHERE metric.run = ? AND metric.name = ? ORDER BY stream.timed");
     rows.with(key.rank, attempt, run, key.metric);
-    std::vector<LaneRange> ranges;
+    std::vector<StreamRange> ranges;
     while (rows.next() && firstStep <= lastStep)
         ranges.push_back({rows.integer(0), rows.integer(1), firstStep, lastStep});
     return ranges;
 }
 
-std::optional<Point> StoreReader::Impl::lastPoint(const std::vector<LaneRange>& ranges) {
+std::optional<Point> StoreReader::Impl::lastPoint(const std::vector<StreamRange>& ranges) {
     for (auto range = ranges.rbegin(); range != ranges.rend(); ++range) {
-        const auto last = lanes.lastPoint(*range);
+        const auto last = streams.lastPoint(*range);
         if (!last)
             warn(last.error());
         else if (*last)
@@ -119,21 +120,21 @@ std::optional<Point> StoreReader::Impl::lastPoint(const std::vector<LaneRange>& 
     return std::nullopt;
 }
 
-std::vector<Bucket> StoreReader::Impl::buckets(const std::vector<LaneRange>& ranges,
+std::vector<Bucket> StoreReader::Impl::buckets(const std::vector<StreamRange>& ranges,
                                                int maxBuckets) {
     if (maxBuckets < 1)
         return {};
-    std::vector<LaneReader::Extent> extents;
+    std::vector<StreamReader::Extent> extents;
     int64_t points = 0, chunks = 0;
-    for (const LaneRange& range : ranges) {
-        extents.push_back(lanes.extent(range));
+    for (const StreamRange& range : ranges) {
+        extents.push_back(streams.extent(range));
         points += extents.back().points;
         chunks += extents.back().wholeEnd - extents.back().wholeBegin;
     }
     const int level = levelFor(points, chunks, maxBuckets);
     std::vector<Summary> summaries;
     for (size_t i = 0; i < ranges.size(); ++i)
-        if (const auto done = lanes.collect(ranges[i], extents[i], level, summaries); !done)
+        if (const auto done = streams.collect(ranges[i], extents[i], level, summaries); !done)
             warn(done.error());
     return toBuckets(summaries, static_cast<size_t>(maxBuckets));
 }
@@ -175,9 +176,9 @@ std::vector<SeriesKey> StoreReader::series(const QString& run) {
     return m_impl->read("list the series of a run", [&] {
         std::vector<SeriesKey> keys;
         auto rows = m_impl->database.query(
-            "SELECT DISTINCT metric.name, lane.rank FROM run JOIN lane ON lane.run = run.id "
-            "JOIN series ON series.lane = lane.id JOIN metric ON metric.id = series.metric "
-            "WHERE run.uuid = ? ORDER BY metric.name, lane.rank");
+            "SELECT DISTINCT metric.name, stream.rank FROM run JOIN stream ON stream.run = run.id "
+            "JOIN series ON series.stream = stream.id JOIN metric ON metric.id = series.metric "
+            "WHERE run.uuid = ? ORDER BY metric.name, stream.rank");
         rows.with(run);
         while (rows.next())
             keys.push_back({rows.text(0), rows.number(1)});
@@ -206,8 +207,8 @@ bool StoreReader::visitPoints(const QString& run, const SeriesKey& key, int64_t 
         const auto id = m_impl->runId(run);
         if (!id)
             return true;
-        for (const LaneRange& range : m_impl->ranges(*id, key, firstStep, lastStep)) {
-            const auto visited = m_impl->lanes.visit(range, visitor);
+        for (const StreamRange& range : m_impl->ranges(*id, key, firstStep, lastStep)) {
+            const auto visited = m_impl->streams.visit(range, visitor);
             if (visited)
                 continue;
             Impl::warn(visited.error());

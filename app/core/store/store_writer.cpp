@@ -47,7 +47,7 @@ struct StoreWriter::Impl {
     Impl(LockFile held, const std::string& path)
         : lock(std::move(held))
         , database(path, SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE)
-        , lanes(database) {}
+        , streams(database) {}
 
     /// Runs `body` in a transaction: committed when it gives a value, else rolled back.
     Result<void> transact(const std::string& attempt, const std::function<Result<void>()>& body) {
@@ -60,7 +60,7 @@ struct StoreWriter::Impl {
             return {};
         });
         if (!done) {
-            lanes.forget();
+            streams.forget();
             memory = {};
         }
         return done;
@@ -100,7 +100,7 @@ struct StoreWriter::Impl {
 
     LockFile lock; ///< first: freed last
     Database database;
-    LaneWriter lanes;
+    StreamWriter streams;
     WriterMemory memory;
 };
 
@@ -145,7 +145,7 @@ Result<void> StoreWriter::Impl::checkCursors(int64_t run, const IngestBatch& bat
 }
 
 Result<void> StoreWriter::Impl::apply(int64_t run, const IngestBatch& batch) {
-    RecordWriter records(database, lanes, memory, run, batch.nodeIndex);
+    RecordWriter records(database, streams, memory, run, batch.nodeIndex);
     for (const Record& record : batch.records)
         records.apply(record);
     if (const auto finished = records.finish(); !finished)
@@ -349,7 +349,7 @@ Result<int> StoreWriter::purgeDeleted(int64_t deletedBeforeNs) {
     });
     if (!done)
         return tl::unexpected(done.error());
-    m_impl->lanes.forget();
+    m_impl->streams.forget();
     m_impl->memory = {};
     return purged;
 }

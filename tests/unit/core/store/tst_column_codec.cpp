@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/store/column_codec.h"
-#include "app/core/store/lane_rows.h"
+#include "app/core/store/stream_rows.h"
 
 #include <QTest>
 
@@ -58,7 +58,7 @@ private Q_SLOTS:
     }
 
     void damagedRowsAreRefused() {
-        LaneRows rows;
+        StreamRows rows;
         for (int i = 0; i < 5; ++i) {
             addRow(rows, i, 10 * i);
             set(rows, 1, float(i));

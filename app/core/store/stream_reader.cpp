@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "app/core/store/lane_reader.h"
+#include "app/core/store/stream_reader.h"
 
 #include "app/core/store/column_codec.h"
-#include "app/core/store/lane_rows.h"
+#include "app/core/store/stream_rows.h"
 #include "shared/return_if_error.h"
 
 #include <sqlite3.h>
@@ -14,7 +14,7 @@ namespace rm {
 namespace {
 
 /// The part of sorted points that lies in the range.
-std::span<const Point> within(std::span<const Point> points, const LaneRange& range) {
+std::span<const Point> within(std::span<const Point> points, const StreamRange& range) {
     const auto begin = std::partition_point(
         points.begin(), points.end(), [&](const Point& point) { return point.step < range.first; });
     const auto end = std::partition_point(
@@ -32,16 +32,16 @@ int64_t chunksPerEntry(int level) {
 
 } // namespace
 
-LaneReader::Steps LaneReader::stepsOf(const LaneRange& range, int64_t chunk) {
+StreamReader::Steps StreamReader::stepsOf(const StreamRange& range, int64_t chunk) {
     auto steps = m_database.query("SELECT first_step, last_step FROM chunk "
-                                  "WHERE lane = ? AND metric = ? AND seq = ?");
-    if (!steps.with(range.lane, range.metric, chunk).next())
+                                  "WHERE stream = ? AND metric = ? AND seq = ?");
+    if (!steps.with(range.stream, range.metric, chunk).next())
         throw SQLite::Exception("a chunk of samples is missing", SQLITE_CORRUPT);
     return {steps.integer(0), steps.integer(1)};
 }
 
-int64_t LaneReader::firstChunkWhere(const LaneRange& range, int64_t count,
-                                    const std::function<bool(const Steps&)>& condition) {
+int64_t StreamReader::firstChunkWhere(const StreamRange& range, int64_t count,
+                                      const std::function<bool(const Steps&)>& condition) {
     int64_t low = 0, high = count;
     while (low < high) {
         const int64_t middle = low + (high - low) / 2;
@@ -53,13 +53,13 @@ int64_t LaneReader::firstChunkWhere(const LaneRange& range, int64_t count,
     return low;
 }
 
-LaneReader::Extent LaneReader::extent(const LaneRange& range) {
+StreamReader::Extent StreamReader::extent(const StreamRange& range) {
     Extent extent;
     int64_t count = 0, points = 0;
     {
         auto series = m_database.query("SELECT chunks, chunk_points FROM series "
-                                       "WHERE lane = ? AND metric = ?");
-        if (series.with(range.lane, range.metric).next()) {
+                                       "WHERE stream = ? AND metric = ?");
+        if (series.with(range.stream, range.metric).next()) {
             count = series.integer(0);
             points = series.integer(1);
         }
@@ -82,14 +82,14 @@ LaneReader::Extent LaneReader::extent(const LaneRange& range) {
     return extent;
 }
 
-Result<void> LaneReader::visitChunks(const LaneRange& range, int64_t begin, int64_t end,
-                                     const PointVisitor& visitor) {
+Result<void> StreamReader::visitChunks(const StreamRange& range, int64_t begin, int64_t end,
+                                       const PointVisitor& visitor) {
     auto chunks = m_database.query(
         "SELECT chunk.points, chunk.data, axis.steps, axis.walls FROM chunk JOIN axis "
-        "ON axis.lane = chunk.lane AND axis.seq = chunk.axis "
-        "WHERE chunk.lane = ? AND chunk.metric = ? AND chunk.seq >= ? AND chunk.seq < ? "
+        "ON axis.stream = chunk.stream AND axis.seq = chunk.axis "
+        "WHERE chunk.stream = ? AND chunk.metric = ? AND chunk.seq >= ? AND chunk.seq < ? "
         "ORDER BY chunk.seq");
-    chunks.with(range.lane, range.metric, begin, end);
+    chunks.with(range.stream, range.metric, begin, end);
     std::vector<Point> points;
     while (chunks.next()) {
         const auto count = static_cast<size_t>(chunks.integer(0));
@@ -107,10 +107,10 @@ Result<void> LaneReader::visitChunks(const LaneRange& range, int64_t begin, int6
     return {};
 }
 
-Result<void> LaneReader::visitTail(const LaneRange& range, const PointVisitor& visitor) {
-    auto tail = m_database.query("SELECT data FROM tail WHERE lane = ? AND last_step >= ? "
+Result<void> StreamReader::visitTail(const StreamRange& range, const PointVisitor& visitor) {
+    auto tail = m_database.query("SELECT data FROM tail WHERE stream = ? AND last_step >= ? "
                                  "AND first_step <= ? ORDER BY seq");
-    tail.with(range.lane, range.first, range.last);
+    tail.with(range.stream, range.first, range.last);
     std::vector<Point> points;
     while (tail.next())
         if (const auto decoded = decodePoints(tail.blob(0), range.metric, points); !decoded)
@@ -120,7 +120,7 @@ Result<void> LaneReader::visitTail(const LaneRange& range, const PointVisitor& v
     return {};
 }
 
-Result<void> LaneReader::visit(const LaneRange& range, const PointVisitor& visitor) {
+Result<void> StreamReader::visit(const StreamRange& range, const PointVisitor& visitor) {
     if (range.first > range.last)
         return {};
     const Extent extent = this->extent(range);
@@ -129,7 +129,7 @@ Result<void> LaneReader::visit(const LaneRange& range, const PointVisitor& visit
     return visitTail(range, visitor);
 }
 
-Result<std::optional<Point>> LaneReader::lastPoint(const LaneRange& range) {
+Result<std::optional<Point>> StreamReader::lastPoint(const StreamRange& range) {
     std::optional<Point> last;
     const auto keepLast = [&](std::span<const Point> points) { last = points.back(); };
     if (range.first > range.last)
@@ -144,8 +144,8 @@ Result<std::optional<Point>> LaneReader::lastPoint(const LaneRange& range) {
     return last;
 }
 
-Result<void> LaneReader::collect(const LaneRange& range, const Extent& extent, int level,
-                                 std::vector<Summary>& summaries) {
+Result<void> StreamReader::collect(const StreamRange& range, const Extent& extent, int level,
+                                   std::vector<Summary>& summaries) {
     if (range.first > range.last)
         return {};
     const auto addPoints = [&](std::span<const Point> points) {
@@ -169,8 +169,8 @@ Result<void> LaneReader::collect(const LaneRange& range, const Extent& extent, i
     return visitTail(range, addPoints);
 }
 
-Result<void> LaneReader::collectChunks(const LaneRange& range, int level, int64_t begin,
-                                       int64_t end, Summaries& summaries) {
+Result<void> StreamReader::collectChunks(const StreamRange& range, int level, int64_t begin,
+                                         int64_t end, Summaries& summaries) {
     if (begin >= end)
         return {};
     if (level == 1)
@@ -192,14 +192,14 @@ Result<void> LaneReader::collectChunks(const LaneRange& range, int level, int64_
     return collectChunks(range, level - 1, endBlock * size, end, summaries);
 }
 
-Result<void> LaneReader::collectFirstLevel(const LaneRange& range, int64_t begin, int64_t end,
-                                           Summaries& summaries) {
+Result<void> StreamReader::collectFirstLevel(const StreamRange& range, int64_t begin, int64_t end,
+                                             Summaries& summaries) {
     auto chunks = m_database.query(
         "SELECT chunk.points, axis.pyramid, chunk.pyramid FROM chunk JOIN axis "
-        "ON axis.lane = chunk.lane AND axis.seq = chunk.axis "
-        "WHERE chunk.lane = ? AND chunk.metric = ? AND chunk.seq >= ? AND chunk.seq < ? "
+        "ON axis.stream = chunk.stream AND axis.seq = chunk.axis "
+        "WHERE chunk.stream = ? AND chunk.metric = ? AND chunk.seq >= ? AND chunk.seq < ? "
         "ORDER BY chunk.seq");
-    chunks.with(range.lane, range.metric, begin, end);
+    chunks.with(range.stream, range.metric, begin, end);
     while (chunks.next()) {
         RM_ASSIGN_OR_RETURN(const auto level, decodeLevel(chunks.blob(1), chunks.blob(2),
                                                           static_cast<size_t>(chunks.integer(0))));
@@ -208,14 +208,14 @@ Result<void> LaneReader::collectFirstLevel(const LaneRange& range, int64_t begin
     return {};
 }
 
-Result<void> LaneReader::collectRows(const LaneRange& range, int level, int64_t begin, int64_t end,
-                                     Summaries& summaries) {
+Result<void> StreamReader::collectRows(const StreamRange& range, int level, int64_t begin,
+                                       int64_t end, Summaries& summaries) {
     // A row of the table holds the entries of the level below: all of a chunk for level 2, else
     // sixteen.
     const auto perRow = static_cast<int64_t>(level == 2 ? 1 : kFanOut);
-    auto rows = m_database.query("SELECT seq, data FROM pyramid WHERE lane = ? AND metric = ? "
+    auto rows = m_database.query("SELECT seq, data FROM pyramid WHERE stream = ? AND metric = ? "
                                  "AND level = ? AND seq >= ? AND seq <= ? ORDER BY seq");
-    rows.with(range.lane, range.metric, level + 1, begin / perRow, (end - 1) / perRow);
+    rows.with(range.stream, range.metric, level + 1, begin / perRow, (end - 1) / perRow);
     while (rows.next()) {
         RM_ASSIGN_OR_RETURN(const auto entries, decodeSummaries(rows.blob(1)));
         if (level == 2) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "app/core/store/lane_rows.h"
+#include "app/core/store/stream_rows.h"
 
 #include <algorithm>
 #include <bit>
@@ -108,13 +108,13 @@ int64_t at(std::span<const std::byte> integers, size_t index) {
 
 } // namespace
 
-void addRow(LaneRows& rows, int64_t step, int64_t wallNs) {
+void addRow(StreamRows& rows, int64_t step, int64_t wallNs) {
     rows.steps.push_back(step);
     rows.walls.push_back(wallNs);
 }
 
-void set(LaneRows& rows, int64_t metric, float value) {
-    LaneRows::Column& column = rows.columns[metric];
+void set(StreamRows& rows, int64_t metric, float value) {
+    StreamRows::Column& column = rows.columns[metric];
     const auto row = static_cast<uint32_t>(rows.size() - 1);
     if (!column.rows.empty() && column.rows.back() == row)
         return;
@@ -122,26 +122,26 @@ void set(LaneRows& rows, int64_t metric, float value) {
     column.values.push_back(value);
 }
 
-void append(LaneRows& rows, const LaneRows& more) {
+void append(StreamRows& rows, const StreamRows& more) {
     const auto offset = static_cast<uint32_t>(rows.size());
     rows.steps.insert(rows.steps.end(), more.steps.begin(), more.steps.end());
     rows.walls.insert(rows.walls.end(), more.walls.begin(), more.walls.end());
     for (const auto& [metric, source] : more.columns) {
-        LaneRows::Column& column = rows.columns[metric];
+        StreamRows::Column& column = rows.columns[metric];
         for (const uint32_t row : source.rows)
             column.rows.push_back(offset + row);
         column.values.insert(column.values.end(), source.values.begin(), source.values.end());
     }
 }
 
-void sortBySteps(LaneRows& rows) {
+void sortBySteps(StreamRows& rows) {
     if (std::is_sorted(rows.steps.begin(), rows.steps.end()))
         return;
     std::vector<uint32_t> order(rows.size());
     std::iota(order.begin(), order.end(), 0u);
     std::stable_sort(order.begin(), order.end(),
                      [&](uint32_t a, uint32_t b) { return rows.steps[a] < rows.steps[b]; });
-    LaneRows sorted;
+    StreamRows sorted;
     std::vector<uint32_t> placeOf(rows.size());
     for (uint32_t place = 0; place < order.size(); ++place) {
         placeOf[order[place]] = place;
@@ -161,12 +161,12 @@ void sortBySteps(LaneRows& rows) {
     rows = std::move(sorted);
 }
 
-LaneRows rest(const LaneRows& rows, const std::map<int64_t, size_t>& firstKept) {
+StreamRows rest(const StreamRows& rows, const std::map<int64_t, size_t>& firstKept) {
     std::vector<bool> used(rows.size());
     for (const auto& [metric, first] : firstKept)
         for (size_t i = first; i < rows.columns.at(metric).rows.size(); ++i)
             used[rows.columns.at(metric).rows[i]] = true;
-    LaneRows kept;
+    StreamRows kept;
     std::vector<uint32_t> placeOf(rows.size());
     for (size_t row = 0; row < rows.size(); ++row) {
         placeOf[row] = static_cast<uint32_t>(kept.size());
@@ -174,7 +174,7 @@ LaneRows rest(const LaneRows& rows, const std::map<int64_t, size_t>& firstKept) 
             addRow(kept, rows.steps[row], rows.walls[row]);
     }
     for (const auto& [metric, first] : firstKept) {
-        const LaneRows::Column& source = rows.columns.at(metric);
+        const StreamRows::Column& source = rows.columns.at(metric);
         for (size_t i = first; i < source.rows.size(); ++i) {
             kept.columns[metric].rows.push_back(placeOf[source.rows[i]]);
             kept.columns[metric].values.push_back(source.values[i]);
@@ -183,7 +183,7 @@ LaneRows rest(const LaneRows& rows, const std::map<int64_t, size_t>& firstKept) 
     return kept;
 }
 
-std::vector<std::byte> encodeRows(const LaneRows& rows) {
+std::vector<std::byte> encodeRows(const StreamRows& rows) {
     std::vector<std::byte> out;
     putOne(out, static_cast<uint32_t>(rows.size()));
     putOne(out, static_cast<uint32_t>(rows.columns.size()));
@@ -199,15 +199,15 @@ std::vector<std::byte> encodeRows(const LaneRows& rows) {
     return out;
 }
 
-Result<LaneRows> decodeRows(std::span<const std::byte> bytes) {
+Result<StreamRows> decodeRows(std::span<const std::byte> bytes) {
     Opened opened = open(bytes);
-    LaneRows rows;
+    StreamRows rows;
     rows.steps = Taker(opened.steps).values<int64_t>(opened.steps.size() / sizeof(int64_t));
     rows.walls = Taker(opened.walls).values<int64_t>(opened.walls.size() / sizeof(int64_t));
     for (const ColumnHead& head : opened.heads) {
         if (opened.taker.failed() || head.count > opened.rowCount)
             return damagedTail();
-        LaneRows::Column& column = rows.columns[head.metric];
+        StreamRows::Column& column = rows.columns[head.metric];
         column.rows = rowsOf(opened.taker, head.count, opened.rowCount);
         column.values = opened.taker.values<float>(head.count);
         if (!areRowIndices(column.rows, opened.rowCount))

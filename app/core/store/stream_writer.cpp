@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "app/core/store/lane_writer.h"
+#include "app/core/store/stream_writer.h"
 
 #include "app/core/store/column_codec.h"
 #include "shared/return_if_error.h"
@@ -10,102 +10,102 @@ namespace rm {
 
 namespace {
 
-Point pointOf(const LaneRows& rows, const LaneRows::Column& column, size_t index) {
+Point pointOf(const StreamRows& rows, const StreamRows::Column& column, size_t index) {
     const uint32_t row = column.rows[index];
     return {rows.steps[row], rows.walls[row], column.values[index]};
 }
 
-/// The length differs between lanes, so that lanes growing at the same rate are not all folded in
-/// one commit.
-size_t chunkPointsOf(int64_t lane) {
-    return LaneWriter::kChunkPoints - 128 * static_cast<size_t>(lane % 16);
+/// The length differs between streams, so that streams growing at the same rate are not all folded
+/// in one commit.
+size_t chunkPointsOf(int64_t stream) {
+    return StreamWriter::kChunkPoints - 128 * static_cast<size_t>(stream % 16);
 }
 
 /// How many of a metric's `count` points move from the tail into chunks now.
 size_t takenOf(size_t count, size_t chunkPoints, bool all) {
-    if (all || count < LaneWriter::kMinChunkPoints)
+    if (all || count < StreamWriter::kMinChunkPoints)
         return all ? count : 0;
     return count < chunkPoints ? count : count - count % chunkPoints;
 }
 
 } // namespace
 
-LaneWriter::Lane& LaneWriter::lane(int64_t id) {
-    const auto [entry, isNew] = m_lanes.try_emplace(id);
-    Lane& lane = entry->second;
+StreamWriter::Stream& StreamWriter::stream(int64_t id) {
+    const auto [entry, isNew] = m_streams.try_emplace(id);
+    Stream& stream = entry->second;
     if (!isNew)
-        return lane;
+        return stream;
     auto tail = m_database.query("SELECT coalesce(max(seq) + 1, 0), total(tier = 0), "
                                  "total(iif(tier < 2, points, 0)), max(last_step) FROM tail "
-                                 "WHERE lane = ?");
+                                 "WHERE stream = ?");
     if (tail.with(id).next()) {
-        lane.nextSeq = tail.integer(0);
-        lane.smallRows = tail.number(1);
-        lane.tailPoints = tail.integer(2);
+        stream.nextSeq = tail.integer(0);
+        stream.smallRows = tail.number(1);
+        stream.tailPoints = tail.integer(2);
         if (!tail.isNull(3))
-            lane.lastStep = tail.integer(3);
+            stream.lastStep = tail.integer(3);
     }
-    auto chunks = m_database.query("SELECT max(last_step) FROM chunk WHERE lane = ?");
+    auto chunks = m_database.query("SELECT max(last_step) FROM chunk WHERE stream = ?");
     if (chunks.with(id).next() && !chunks.isNull(0))
-        lane.lastStep = std::max(lane.lastStep, chunks.integer(0));
-    auto series = m_database.query("SELECT metric FROM series WHERE lane = ?");
+        stream.lastStep = std::max(stream.lastStep, chunks.integer(0));
+    auto series = m_database.query("SELECT metric FROM series WHERE stream = ?");
     series.with(id);
     while (series.next())
-        lane.metrics.insert(series.integer(0));
-    return lane;
+        stream.metrics.insert(series.integer(0));
+    return stream;
 }
 
-void LaneWriter::noteMetrics(int64_t id, Lane& lane, const LaneRows& rows) {
+void StreamWriter::noteMetrics(int64_t id, Stream& stream, const StreamRows& rows) {
     for (const auto& [metric, column] : rows.columns)
-        if (lane.metrics.insert(metric).second)
-            m_database.query("INSERT INTO series (lane, metric) VALUES (?, ?)")
+        if (stream.metrics.insert(metric).second)
+            m_database.query("INSERT INTO series (stream, metric) VALUES (?, ?)")
                 .with(id, metric)
                 .run();
 }
 
-void LaneWriter::insertTail(int64_t id, Lane& lane, Tier tier, const LaneRows& rows) {
+void StreamWriter::insertTail(int64_t id, Stream& stream, Tier tier, const StreamRows& rows) {
     const auto data = encodeRows(rows);
     m_database
-        .query("INSERT INTO tail (lane, seq, tier, first_step, last_step, points, data) "
+        .query("INSERT INTO tail (stream, seq, tier, first_step, last_step, points, data) "
                "VALUES (?, ?, ?, ?, ?, ?, ?)")
-        .with(id, lane.nextSeq++, static_cast<int>(tier), rows.steps.front(), rows.steps.back(),
+        .with(id, stream.nextSeq++, static_cast<int>(tier), rows.steps.front(), rows.steps.back(),
               static_cast<int64_t>(rows.size()), std::span<const std::byte>(data))
         .run();
-    lane.smallRows += tier == kSmall;
+    stream.smallRows += tier == kSmall;
     if (tier != kCarried)
-        lane.tailPoints += static_cast<int64_t>(rows.size());
-    lane.lastStep = std::max(lane.lastStep, rows.steps.back());
+        stream.tailPoints += static_cast<int64_t>(rows.size());
+    stream.lastStep = std::max(stream.lastStep, rows.steps.back());
 }
 
-Result<LaneRows> LaneWriter::takeTail(int64_t id, Lane& lane, Tier highest) {
-    LaneRows rows;
+Result<StreamRows> StreamWriter::takeTail(int64_t id, Stream& stream, Tier highest) {
+    StreamRows rows;
     auto tail = m_database.query("SELECT data, tier, points FROM tail "
-                                 "WHERE lane = ? AND tier <= ? ORDER BY seq");
+                                 "WHERE stream = ? AND tier <= ? ORDER BY seq");
     tail.with(id, static_cast<int>(highest));
     while (tail.next()) {
         RM_ASSIGN_OR_RETURN(const auto more, decodeRows(tail.blob(0)));
         rm::append(rows, more);
         if (tail.number(1) != kCarried)
-            lane.tailPoints -= tail.integer(2);
+            stream.tailPoints -= tail.integer(2);
     }
-    m_database.query("DELETE FROM tail WHERE lane = ? AND tier <= ?")
+    m_database.query("DELETE FROM tail WHERE stream = ? AND tier <= ?")
         .with(id, static_cast<int>(highest))
         .run();
-    lane.smallRows = 0;
+    stream.smallRows = 0;
     return rows;
 }
 
-Result<void> LaneWriter::mergeSmallRows(int64_t id, Lane& lane) {
+Result<void> StreamWriter::mergeSmallRows(int64_t id, Stream& stream) {
     // The small rows are the newest ones, so the merged row may stand at the end.
-    RM_ASSIGN_OR_RETURN(const auto rows, takeTail(id, lane, kSmall));
-    insertTail(id, lane, kLarge, rows);
+    RM_ASSIGN_OR_RETURN(const auto rows, takeTail(id, stream, kSmall));
+    insertTail(id, stream, kLarge, rows);
     return {};
 }
 
-Result<void> LaneWriter::append(int64_t id, LaneRows rows) {
+Result<void> StreamWriter::append(int64_t id, StreamRows rows) {
     if (rows.size() == 0)
         return {};
-    Lane& state = lane(id);
+    Stream& state = stream(id);
     noteMetrics(id, state, rows);
     sortBySteps(rows);
     if (rows.steps.front() < state.lastStep)
@@ -122,11 +122,11 @@ Result<void> LaneWriter::append(int64_t id, LaneRows rows) {
     return {};
 }
 
-Result<void> LaneWriter::close(int64_t id) {
-    return compact(id, lane(id), true);
+Result<void> StreamWriter::close(int64_t id) {
+    return compact(id, stream(id), true);
 }
 
-Result<void> LaneWriter::compact(int64_t id, Lane& state, bool all) {
+Result<void> StreamWriter::compact(int64_t id, Stream& state, bool all) {
     RM_ASSIGN_OR_RETURN(const auto rows, takeTail(id, state, kCarried));
     // Metrics that are in the same rows share one axis.
     std::map<std::vector<uint32_t>, std::vector<int64_t>> groups;
@@ -146,8 +146,8 @@ Result<void> LaneWriter::compact(int64_t id, Lane& state, bool all) {
     return {};
 }
 
-Result<void> LaneWriter::storeChunks(int64_t id, const LaneRows& rows,
-                                     const std::vector<int64_t>& metrics, size_t count) {
+Result<void> StreamWriter::storeChunks(int64_t id, const StreamRows& rows,
+                                       const std::vector<int64_t>& metrics, size_t count) {
     const size_t length = chunkPointsOf(id);
     for (size_t begin = 0; begin < count; begin += length) {
         const size_t end = std::min(count, begin + length);
@@ -165,7 +165,7 @@ Result<void> LaneWriter::storeChunks(int64_t id, const LaneRows& rows,
     return {};
 }
 
-int64_t LaneWriter::storeAxis(int64_t id, std::span<const Point> points) {
+int64_t StreamWriter::storeAxis(int64_t id, std::span<const Point> points) {
     std::vector<int64_t> steps, walls;
     for (const Point& point : points) {
         steps.push_back(point.step);
@@ -173,7 +173,7 @@ int64_t LaneWriter::storeAxis(int64_t id, std::span<const Point> points) {
     }
     int64_t seq = 0;
     {
-        auto last = m_database.query("SELECT coalesce(max(seq) + 1, 0) FROM axis WHERE lane = ?");
+        auto last = m_database.query("SELECT coalesce(max(seq) + 1, 0) FROM axis WHERE stream = ?");
         if (last.with(id).next())
             seq = last.integer(0);
     }
@@ -181,7 +181,7 @@ int64_t LaneWriter::storeAxis(int64_t id, std::span<const Point> points) {
     const auto wallBytes = encodeColumn(std::span<const int64_t>(walls));
     const auto pyramid = encodeAxisLevel(firstLevel(points));
     m_database
-        .query("INSERT INTO axis (lane, seq, points, steps, walls, pyramid) "
+        .query("INSERT INTO axis (stream, seq, points, steps, walls, pyramid) "
                "VALUES (?, ?, ?, ?, ?, ?)")
         .with(id, seq, static_cast<int64_t>(points.size()), std::span(stepBytes),
               std::span(wallBytes), std::span(pyramid))
@@ -189,8 +189,8 @@ int64_t LaneWriter::storeAxis(int64_t id, std::span<const Point> points) {
     return seq;
 }
 
-Result<void> LaneWriter::storeChunk(int64_t id, int64_t metric, int64_t axis,
-                                    std::span<const Point> points) {
+Result<void> StreamWriter::storeChunk(int64_t id, int64_t metric, int64_t axis,
+                                      std::span<const Point> points) {
     std::vector<float> values;
     for (const Point& point : points)
         values.push_back(point.value);
@@ -198,7 +198,7 @@ Result<void> LaneWriter::storeChunk(int64_t id, int64_t metric, int64_t axis,
     const auto second = coarser(first);
     int64_t seq = 0;
     {
-        auto series = m_database.query("SELECT chunks FROM series WHERE lane = ? AND metric = ?");
+        auto series = m_database.query("SELECT chunks FROM series WHERE stream = ? AND metric = ?");
         if (series.with(id, metric).next())
             seq = series.integer(0);
     }
@@ -206,29 +206,30 @@ Result<void> LaneWriter::storeChunk(int64_t id, int64_t metric, int64_t axis,
     const auto firstBytes = encodeValueLevel(first);
     const auto count = static_cast<int64_t>(points.size());
     m_database
-        .query("INSERT INTO chunk (lane, metric, seq, axis, first_step, last_step, points, data, "
+        .query("INSERT INTO chunk (stream, metric, seq, axis, first_step, last_step, points, data, "
                "pyramid) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)")
         .with(id, metric, seq, axis, points.front().step, points.back().step, count,
               std::span(data), std::span(firstBytes))
         .run();
     m_database
         .query("UPDATE series SET chunks = chunks + 1, chunk_points = chunk_points + ? "
-               "WHERE lane = ? AND metric = ?")
+               "WHERE stream = ? AND metric = ?")
         .with(count, id, metric)
         .run();
     const auto secondBytes = encodeSummaries(second);
-    m_database.query("INSERT INTO pyramid (lane, metric, level, seq, data) VALUES (?, ?, 3, ?, ?)")
+    m_database
+        .query("INSERT INTO pyramid (stream, metric, level, seq, data) VALUES (?, ?, 3, ?, ?)")
         .with(id, metric, seq, std::span(secondBytes))
         .run();
     return addToLevel(id, metric, 4, seq, merged(second));
 }
 
-Result<void> LaneWriter::addToLevel(int64_t id, int64_t metric, int level, int64_t index,
-                                    const Summary& summary) {
+Result<void> StreamWriter::addToLevel(int64_t id, int64_t metric, int level, int64_t index,
+                                      const Summary& summary) {
     const auto fanOut = static_cast<int64_t>(kFanOut);
     std::vector<Summary> row;
     {
-        auto stored = m_database.query("SELECT data FROM pyramid WHERE lane = ? AND metric = ? "
+        auto stored = m_database.query("SELECT data FROM pyramid WHERE stream = ? AND metric = ? "
                                        "AND level = ? AND seq = ?");
         if (stored.with(id, metric, level, index / fanOut).next()) {
             RM_ASSIGN_OR_RETURN(auto summaries, decodeSummaries(stored.blob(0)));
@@ -238,8 +239,8 @@ Result<void> LaneWriter::addToLevel(int64_t id, int64_t metric, int level, int64
     row.push_back(summary);
     const auto bytes = encodeSummaries(row);
     m_database
-        .query("INSERT INTO pyramid (lane, metric, level, seq, data) VALUES (?1, ?2, ?3, ?4, ?5) "
-               "ON CONFLICT (lane, metric, level, seq) DO UPDATE SET data = ?5")
+        .query("INSERT INTO pyramid (stream, metric, level, seq, data) VALUES (?1, ?2, ?3, ?4, ?5) "
+               "ON CONFLICT (stream, metric, level, seq) DO UPDATE SET data = ?5")
         .with(id, metric, level, index / fanOut, std::span(bytes))
         .run();
     if (row.size() < kFanOut)
@@ -247,8 +248,8 @@ Result<void> LaneWriter::addToLevel(int64_t id, int64_t metric, int level, int64
     return addToLevel(id, metric, level + 1, index / fanOut, merged(row));
 }
 
-Result<void> LaneWriter::appendOutOfOrder(int64_t id, Lane& state, LaneRows rows) {
-    LaneRows all;
+Result<void> StreamWriter::appendOutOfOrder(int64_t id, Stream& state, StreamRows rows) {
+    StreamRows all;
     if (const auto taken = takeChunksBehind(id, rows.steps.front(), all); !taken)
         return taken;
     RM_ASSIGN_OR_RETURN(const auto tail, takeTail(id, state, kCarried));
@@ -261,14 +262,15 @@ Result<void> LaneWriter::appendOutOfOrder(int64_t id, Lane& state, LaneRows rows
     return {};
 }
 
-Result<void> LaneWriter::takeChunksBehind(int64_t id, int64_t step, LaneRows& rows) {
-    std::map<int64_t, LaneRows> byAxis;
+Result<void> StreamWriter::takeChunksBehind(int64_t id, int64_t step, StreamRows& rows) {
+    std::map<int64_t, StreamRows> byAxis;
     std::map<int64_t, int64_t> firstTaken;
     {
         auto chunks = m_database.query(
             "SELECT chunk.metric, chunk.seq, chunk.axis, chunk.points, chunk.data, axis.steps, "
-            "axis.walls FROM chunk JOIN axis ON axis.lane = chunk.lane AND axis.seq = chunk.axis "
-            "WHERE chunk.lane = ? AND chunk.last_step > ? ORDER BY chunk.metric, chunk.seq");
+            "axis.walls FROM chunk JOIN axis ON axis.stream = chunk.stream AND axis.seq = "
+            "chunk.axis "
+            "WHERE chunk.stream = ? AND chunk.last_step > ? ORDER BY chunk.metric, chunk.seq");
         chunks.with(id, step);
         while (chunks.next()) {
             const auto count = static_cast<size_t>(chunks.integer(3));
@@ -277,10 +279,10 @@ Result<void> LaneWriter::takeChunksBehind(int64_t id, int64_t step, LaneRows& ro
             const auto walls = decodeIntegers(chunks.blob(6), count);
             if (!values || !steps || !walls)
                 return fail(ErrorCode::kCorrupt, "read stored samples: damaged");
-            LaneRows& axis = byAxis[chunks.integer(2)];
+            StreamRows& axis = byAxis[chunks.integer(2)];
             axis.steps = *steps;
             axis.walls = *walls;
-            LaneRows::Column& column = axis.columns[chunks.integer(0)];
+            StreamRows::Column& column = axis.columns[chunks.integer(0)];
             column.values = *values;
             for (uint32_t row = 0; row < count; ++row)
                 column.rows.push_back(row);
@@ -293,33 +295,34 @@ Result<void> LaneWriter::takeChunksBehind(int64_t id, int64_t step, LaneRows& ro
         if (const auto cut = truncateChunks(id, metric, seq); !cut)
             return cut;
     m_database
-        .query("DELETE FROM axis WHERE lane = ?1 AND NOT EXISTS "
-               "(SELECT 1 FROM chunk WHERE chunk.lane = ?1 AND chunk.axis = axis.seq)")
+        .query("DELETE FROM axis WHERE stream = ?1 AND NOT EXISTS "
+               "(SELECT 1 FROM chunk WHERE chunk.stream = ?1 AND chunk.axis = axis.seq)")
         .with(id)
         .run();
     return {};
 }
 
-Result<void> LaneWriter::truncateChunks(int64_t id, int64_t metric, int64_t chunks) {
-    m_database.query("DELETE FROM chunk WHERE lane = ? AND metric = ? AND seq >= ?")
+Result<void> StreamWriter::truncateChunks(int64_t id, int64_t metric, int64_t chunks) {
+    m_database.query("DELETE FROM chunk WHERE stream = ? AND metric = ? AND seq >= ?")
         .with(id, metric, chunks)
         .run();
     m_database
         .query("UPDATE series SET chunks = ?3, chunk_points = (SELECT total(points) FROM chunk "
-               "WHERE lane = ?1 AND metric = ?2) WHERE lane = ?1 AND metric = ?2")
+               "WHERE stream = ?1 AND metric = ?2) WHERE stream = ?1 AND metric = ?2")
         .with(id, metric, chunks)
         .run();
-    m_database.query("DELETE FROM pyramid WHERE lane = ? AND metric = ? AND level = 3 AND seq >= ?")
+    m_database
+        .query("DELETE FROM pyramid WHERE stream = ? AND metric = ? AND level = 3 AND seq >= ?")
         .with(id, metric, chunks)
         .run();
     return truncateLevel(id, metric, 4, chunks);
 }
 
-Result<void> LaneWriter::truncateLevel(int64_t id, int64_t metric, int level, int64_t entries) {
+Result<void> StreamWriter::truncateLevel(int64_t id, int64_t metric, int level, int64_t entries) {
     const auto fanOut = static_cast<int64_t>(kFanOut);
     std::optional<std::vector<Summary>> row;
     {
-        auto stored = m_database.query("SELECT data FROM pyramid WHERE lane = ? AND metric = ? "
+        auto stored = m_database.query("SELECT data FROM pyramid WHERE stream = ? AND metric = ? "
                                        "AND level = ? AND seq = ?");
         if (stored.with(id, metric, level, entries / fanOut).next()) {
             RM_ASSIGN_OR_RETURN(auto summaries, decodeSummaries(stored.blob(0)));
@@ -327,7 +330,7 @@ Result<void> LaneWriter::truncateLevel(int64_t id, int64_t metric, int level, in
         }
     }
     const int deleted = m_database
-                            .query("DELETE FROM pyramid WHERE lane = ? AND metric = ? "
+                            .query("DELETE FROM pyramid WHERE stream = ? AND metric = ? "
                                    "AND level = ? AND seq >= ?")
                             .with(id, metric, level, entries / fanOut)
                             .run();
@@ -335,7 +338,7 @@ Result<void> LaneWriter::truncateLevel(int64_t id, int64_t metric, int level, in
         row->resize(std::min(row->size(), static_cast<size_t>(entries % fanOut)));
         const auto bytes = encodeSummaries(*row);
         m_database
-            .query("INSERT INTO pyramid (lane, metric, level, seq, data) VALUES (?, ?, ?, ?, ?)")
+            .query("INSERT INTO pyramid (stream, metric, level, seq, data) VALUES (?, ?, ?, ?, ?)")
             .with(id, metric, level, entries / fanOut, std::span(bytes))
             .run();
     }
