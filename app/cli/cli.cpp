@@ -186,11 +186,11 @@ void addKeeping(CLI::App& parser, Arguments& a) {
     addRunCommand(parser, a, "delete", "Move a run to the trash",
                   [&a](CommandContext& s) { return runDelete(s, a.id); });
     addTrash(parser, a);
-    auto* clean =
-        addRunCommand(parser, a, "clean", "Delete what a run has on its nodes, checkpoints too",
-                      [&a](CommandContext& s) {
-                          return runClean(s, {a.id, a.preview, a.yes});
-                      });
+    auto* clean = addRunCommand(parser, a, "clean",
+                                "Delete a run's folder on its nodes, with the checkpoints in it",
+                                [&a](CommandContext& s) {
+                                    return runClean(s, {a.id, a.preview, a.yes});
+                                });
     clean->add_flag("--preview", a.preview, "Only say what that is");
     clean->add_flag("--yes", a.yes, "Do not ask");
 }

@@ -68,7 +68,7 @@ int printCleaned(const CommandContext& context, const RunSummary& run,
     else if (isPreview)
         std::cout << tableOf(folders) << std::flush;
     else
-        std::cout << id << ": nothing of it is on its nodes any more" << std::endl;
+        std::cout << id << ": its folders are gone from its nodes" << std::endl;
     return 0;
 }
 
@@ -179,8 +179,8 @@ int runClean(CommandContext& context, const CleanOptions& options) {
         bytes += folder.bytes;
         checkpoints += static_cast<size_t>(std::max(0, folder.checkpoints));
     }
-    if (options.preview || bytes == 0)
-        return printCleaned(context, *run, *folders, options.preview);
+    if (options.preview)
+        return printCleaned(context, *run, *folders, true);
     if (!context.json())
         std::cout << tableOf(*folders) << std::flush;
     const std::string what =
@@ -188,7 +188,10 @@ int runClean(CommandContext& context, const CleanOptions& options) {
         counted(checkpoints, "checkpoint", "checkpoints") + " on " +
         counted(folders->size(), "node", "nodes") + " for good" +
         (checkpoints > 0 ? ", and the run cannot go on from what is deleted" : "");
-    if (const auto agreed = agree(context, "clean " + run->id.toStdString(), what, options.yes);
+    // Nothing may be left of a deletion whose answer was lost: it is asked for again all the same,
+    // as what went with it is noted then.
+    const bool isAgreed = options.yes || bytes == 0;
+    if (const auto agreed = agree(context, "clean " + run->id.toStdString(), what, isAgreed);
         !agreed)
         return printError(context, agreed.error());
     if (const auto removed = await(context.engine().removeFromNodes(run->id)); !removed)

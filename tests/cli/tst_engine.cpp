@@ -50,6 +50,7 @@ private Q_SLOTS:
     void aFailedResumeKeepsTheState();
     void commandsThatTookEffectUnseenAreAnsweredFromTheStore();
     void whatIsInTheTrashForThirtyDaysIsForgotten();
+    void whatIsInTheTrashIsNotResumed();
 
 private:
     void makeEngine();
@@ -115,6 +116,18 @@ void TestEngine::whatIsInTheTrashForThirtyDaysIsForgotten() {
     QTRY_VERIFY_WITH_TIMEOUT(stored("older-1").id.isEmpty(), kDeadlineMs);
     QCOMPARE(stored("younger-1").id, QString("younger-1"));
     QCOMPARE(stored("kept-1").id, QString("kept-1"));
+}
+
+void TestEngine::whatIsInTheTrashIsNotResumed() {
+    storeRun("gone-1", RunStateKind::kPaused);
+    makeEngine();
+    const auto deleted = m_engine->setDeleted("gone-1", true);
+    QTRY_VERIFY_WITH_TIMEOUT(deleted.isFinished(), kDeadlineMs);
+    QVERIFY(deleted.result());
+    const auto resumed = m_engine->resume("gone-1", {});
+    QTRY_VERIFY_WITH_TIMEOUT(resumed.isFinished(), kDeadlineMs);
+    QVERIFY(!resumed.result());
+    QVERIFY(resumed.result().error().message.find("in the trash") != std::string::npos);
 }
 
 Result<void> TestEngine::ingest(const QString& run, std::vector<Record> records) {

@@ -36,6 +36,7 @@ private Q_SLOTS:
     void aNameThatIsTakenIsToldInTheDialog();
     void theMenuOffersWhatTheRunAllows();
     void theTrashBringsBackARun();
+    void theTrashKeepsWhatIsChosen();
     void theTrashIsEmptiedOnceAPersonAgrees();
 
 private:
@@ -262,6 +263,27 @@ void TestRunsPage::theTrashBringsBackARun() {
     click("closeTrash");
     QTRY_VERIFY(!find<QWidget>("trashDialog"));
     QVERIFY(!find<QPushButton>("showTrash")->isVisible());
+}
+
+void TestRunsPage::theTrashKeepsWhatIsChosen() {
+    for (const QString& run : {kFinishedRun, kFailedRun}) {
+        const auto before = ids().size();
+        choose(run);
+        click("deleteRun");
+        QTRY_COMPARE(ids().size(), before - 1);
+    }
+    click("showTrash");
+    QTRY_VERIFY(find<QAbstractItemView>("trashTable"));
+    auto* trash = find<QAbstractItemView>("trashTable");
+    QCOMPARE(trash->model()->rowCount(), 2);
+    trash->setCurrentIndex(trash->model()->index(1, 0));
+    const QString chosen = trash->currentIndex().data(kIdRole).toString();
+    // Another run goes to the trash meanwhile, above the chosen one.
+    const auto deleted = m_demo->engine().setDeleted(kPausedRun, true);
+    QTRY_VERIFY(deleted.isFinished());
+    QVERIFY(deleted.result());
+    QTRY_COMPARE(trash->model()->rowCount(), 3);
+    QCOMPARE(trash->currentIndex().data(kIdRole).toString(), chosen);
 }
 
 void TestRunsPage::theTrashIsEmptiedOnceAPersonAgrees() {

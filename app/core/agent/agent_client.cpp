@@ -126,8 +126,11 @@ Result<void> removeCheckpointOnNode(HostSession& session, const std::string& age
 
 Result<void> verifyCheckpointOnNode(HostSession& session, const std::string& agent,
                                     const std::string& path, std::stop_token stop) {
-    return runToEnd(session, agent, {"verify-checkpoint"}, path, kVerifyTimeout, stop)
-        .and_then(parseVerdict);
+    auto text = runToEnd(session, agent, {"verify-checkpoint"}, path, kVerifyTimeout, stop);
+    // kCorrupt is said of the checkpoint alone, not of what the login shell printed.
+    if (!text && text.error().code == ErrorCode::kCorrupt)
+        return fail(ErrorCode::kInternal, text.error().message);
+    return text.and_then(parseVerdict);
 }
 
 Result<void> parseVerdict(const std::string& text) {

@@ -131,7 +131,7 @@ CheckRow logoutRow(const NodeReport& report) {
         return {Verdict::kWarning, "Logout",
                 "a run ends there when " + user +
                     " logs out, as when the connection is closed: systemd-logind kills what is "
-                    "left behind; as root add \"KillExcludeUsers=" +
+                    "left behind; as root add \"KillExcludeUsers=root " +
                     user +
                     "\" to [Login] in /etc/systemd/logind.conf, then run systemctl restart "
                     "systemd-logind"};

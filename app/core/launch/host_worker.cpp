@@ -82,4 +82,8 @@ std::shared_ptr<HostWorker> HostPool::worker(const Node& node) {
     return worker;
 }
 
+std::unique_ptr<HostWorker> HostPool::ownWorker(const Node& node) const {
+    return std::make_unique<HostWorker>(node, m_credentials);
+}
+
 } // namespace rm

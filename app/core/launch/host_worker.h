@@ -88,6 +88,8 @@ public:
 
     /// The worker of this node; a new one when the node's settings have changed.
     std::shared_ptr<HostWorker> worker(const Node& node);
+    /// A worker for one long task, so that launches need not wait for its end.
+    std::unique_ptr<HostWorker> ownWorker(const Node& node) const;
 
 private:
     CredentialSource m_credentials;

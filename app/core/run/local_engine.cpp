@@ -242,6 +242,11 @@ QFuture<Result<QString>> LocalEngine::resume(const QString& run, const QString& 
             fail(ErrorCode::kInvalid, (checkpoint.isEmpty() ? "resume " : "restore ") +
                                           run.toStdString() + ": it is " +
                                           runStateName(found->state) + "; pause or stop it first"));
+    if (found->deletedNs > 0)
+        return readyFuture<QString>(
+            fail(ErrorCode::kInvalid, (checkpoint.isEmpty() ? "resume " : "restore ") +
+                                          run.toStdString() +
+                                          ": it is in the trash; bring it back first"));
     auto parties = placeOf(*found);
     if (!parties)
         return readyFuture<QString>(tl::unexpected<Error>(parties.error()));
@@ -555,6 +560,9 @@ QFuture<Result<void>> LocalEngine::rename(const QString& run, const QString& nam
 QFuture<Result<void>> LocalEngine::setDeleted(const QString& run, bool deleted) {
     const std::string attempt = (deleted ? "delete " : "bring back ") + run.toStdString();
     const auto found = summary(run);
+    if (deleted && m_impl->launches.contains(run))
+        return readyFuture<void>(
+            fail(ErrorCode::kInvalid, attempt + ": it is being started; stop it first"));
     if (deleted && found && !hasEnded(found->state))
         return readyFuture<void>(
             fail(ErrorCode::kInvalid,

@@ -68,7 +68,8 @@ Result<void> verifyCheckpoint(const ProcedureContext& context, const QString& ru
                               const std::string& which, std::stop_token unwanted) {
     RM_ASSIGN_OR_RETURN(const auto reader, StoreReader::open(context.database));
     RM_ASSIGN_OR_RETURN(const auto checkpoint, findCheckpoint(*reader, run, which));
-    return context.hosts->worker(node)
+    // It reads every byte, which may take long.
+    return context.hosts->ownWorker(node)
         ->post<bool>(
             [path = checkpoint.saved.path](HostSession& session, const std::string& agent,
                                            std::stop_token stop) {

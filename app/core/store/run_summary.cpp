@@ -70,7 +70,9 @@ std::optional<RunSummary> StoreReader::Impl::summary(int64_t run) {
         return std::nullopt;
     const int64_t revision = row.integer(0);
     const auto known = m_known.find(run);
-    if (known != m_known.end() && known->second.revision == revision)
+    // A purged run's number may be another's now.
+    if (known != m_known.end() && known->second.revision == revision &&
+        known->second.summary.id == row.string(1))
         return known->second.summary;
     RunSummary summary = summaryOf(run, row);
     m_known.insert_or_assign(run, Known{revision, summary});

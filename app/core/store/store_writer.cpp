@@ -341,10 +341,13 @@ Result<int> StoreWriter::purgeDeleted(int64_t deletedBeforeNs) {
         Database& database = m_impl->database;
         database
             .query("UPDATE run SET revision = revision + 1 WHERE parent_run IN "
-                   "(SELECT uuid FROM run WHERE deleted_ns < ?)")
+                   "(SELECT uuid FROM run WHERE deleted_ns < ? AND state NOT IN (0, 1))")
             .with(deletedBeforeNs)
             .run();
-        purged = database.query("DELETE FROM run WHERE deleted_ns < ?").with(deletedBeforeNs).run();
+        // One that trains all the same is not forgotten: states 0 and 1 have not ended.
+        purged = database.query("DELETE FROM run WHERE deleted_ns < ? AND state NOT IN (0, 1)")
+                     .with(deletedBeforeNs)
+                     .run();
         return {};
     });
     if (!done)

@@ -110,7 +110,8 @@ void CleanDialog::tell(const Result<std::vector<RunFolder>>& folders) {
     if (checkpoints > 0)
         text += ' ' + tr("The run cannot go on from these checkpoints any more.");
     m_text->setText(text.trimmed());
-    m_confirm->setEnabled(bytes > 0);
+    // Nothing may be left of a deletion whose answer was lost: then this notes what went with it.
+    m_confirm->setEnabled(folders.has_value());
 }
 
 void CleanDialog::submit() {
@@ -119,7 +120,7 @@ void CleanDialog::submit() {
     Toast& toast = m_context.toast;
     whenAnswered(m_context.engine.removeFromNodes(m_run.id), &toast,
                  [&toast, name = m_run.name](const Result<void>& removed) {
-                     toast.say(removed ? tr("Nothing of %1 is on its nodes any more").arg(name)
+                     toast.say(removed ? tr("The folders of %1 are gone from its nodes").arg(name)
                                        : wordsOf(removed.error()));
                  });
     accept();
@@ -157,7 +158,15 @@ TrashDialog::TrashDialog(const AppContext& context, QWidget* parent)
 }
 
 void TrashDialog::refresh() {
+    std::vector<QString> shown;
+    for (const RunSummary& run : m_context.runs.trash())
+        shown.push_back(run.id + run.name + QString::number(run.deletedNs));
+    if (m_shown && shown == *m_shown)
+        return; // the feed tells of every run, many times a second
+    m_shown = std::move(shown);
+    const QString chosen = m_rows->index(m_table->currentRow(), 0).data(kIdRole).toString();
     m_rows->setRowCount(0);
+    int chosenRow = 0;
     for (const RunSummary& run : m_context.runs.trash()) {
         const StateWords state = stateWords(run);
         const QStringList texts = {run.name, state.text,
@@ -171,6 +180,8 @@ void TrashDialog::refresh() {
         }
         row[1]->setData(static_cast<int>(state.tone), kToneRole);
         row[2]->setToolTip(formatExact(run.deletedNs));
+        if (run.id == chosen)
+            chosenRow = m_rows->rowCount();
         m_rows->appendRow(row);
     }
     const bool any = m_rows->rowCount() > 0;
@@ -179,7 +190,7 @@ void TrashDialog::refresh() {
     m_forget->setEnabled(any);
     m_restore->setEnabled(any);
     if (any)
-        m_table->selectRow(0);
+        m_table->selectRow(chosenRow);
 }
 
 void TrashDialog::restoreSelected() {

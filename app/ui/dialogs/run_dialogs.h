@@ -58,6 +58,7 @@ private:
     void askEmpty();
 
     AppContext m_context;
+    std::optional<std::vector<QString>> m_shown; ///< what the rows were made of
     QStandardItemModel* m_rows;
     Table* m_table;
     QLabel* m_empty;

@@ -28,7 +28,7 @@ RunActions::RunActions(const AppContext& context, PageHeader& header, QWidget* p
     , m_cancel(header.addAction(tr("Cancel launch"), "", "cancelLaunch"))
     , m_stop(header.addAction(tr("Stop"), "danger", "stopRun"))
     , m_all{m_hold, m_checkpoint, m_pause, m_resume, m_cancel, m_stop, m_clean, m_rename} {
-    m_clean->setToolTip(tr("Delete what this run has on its nodes, its checkpoints too"));
+    m_clean->setToolTip(tr("Delete this run's folder on its nodes, with the checkpoints in it"));
     m_hold->setToolTip(tr("Wait at the next step with everything kept in memory"));
     m_checkpoint->setToolTip(tr("Save a checkpoint at the next step and go on"));
     m_pause->setToolTip(tr("Save a checkpoint, end the ranks and free the devices"));

@@ -134,6 +134,34 @@ private Q_SLOTS:
         QCOMPARE(again.json()["bytes"].toInt(-1), 0);
     }
 
+    void removalNamesTheFolderAsRanksDo() {
+        AgentFixture f;
+        f.script(0, "finish@1");
+        QCOMPARE(f.start(f.plan(1)).exitCode, 0);
+        QTRY_VERIFY_WITH_TIMEOUT(!f.nodeRecords<AttemptEnded>().empty(), kLongMs);
+        f.agent({"stop", "r1"});
+        const QString runs = QFileInfo(f.runDir()).path();
+        QVERIFY(QDir().rename(runs, runs + "-elsewhere"));
+        QVERIFY(QFile::link(runs + "-elsewhere", runs));
+        QCOMPARE(f.agent({"remove", "r1"}).json()["folder"].toString(), runs + "-elsewhere/r1");
+        QVERIFY(!QFile::exists(f.runDir()));
+        QVERIFY(QDir(runs).entryList(QDir::Dirs | QDir::Hidden | QDir::NoDotAndDotDot).isEmpty());
+    }
+
+    void nothingIsRemovedWhereRanksMayLive() {
+        AgentFixture f;
+        f.script(0, "finish@1");
+        QCOMPARE(f.start(f.plan(1)).exitCode, 0);
+        QTRY_VERIFY_WITH_TIMEOUT(!f.nodeRecords<AttemptEnded>().empty(), kLongMs);
+        f.agent({"stop", "r1"});
+        QFile state(f.runDir() + "/agent.json");
+        QVERIFY(state.open(QIODevice::WriteOnly | QIODevice::Truncate));
+        state.write("{");
+        state.close();
+        QVERIFY(f.agent({"remove", "r1"}).exitCode != 0);
+        QVERIFY(QFile::exists(f.runDir() + "/journal"));
+    }
+
     void killedAgentLeavesRanksTraining() {
         AgentFixture f;
         QCOMPARE(f.start(f.plan(2)).exitCode, 0);

@@ -165,6 +165,9 @@ private Q_SLOTS:
             AtLogout::kGoOn);
         row("the user is excluded", {{group, session}, {main, kill + "KillExcludeUsers=you me\n"}},
             AtLogout::kGoOn);
+        row("a set list leaves root out, to which this user is like any other",
+            {{group, session}, {main, kill + "KillExcludeUsers=root\nKillExcludeUsers=you\n"}},
+            AtLogout::kEndWithSession);
         row("others alone", {{group, session}, {main, kill + "KillOnlyUsers=you\n"}},
             AtLogout::kGoOn);
         row("the user alone", {{group, session}, {main, "[Login]\nKillOnlyUsers=me\n"}},

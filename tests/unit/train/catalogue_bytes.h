@@ -12,8 +12,8 @@ namespace rm::test {
 class CatalogueBytes {
 public:
     /// "" is the header; contexts end with \4, plural forms have \0 between.
-    CatalogueBytes& add(std::string id, std::string text) {
-        m_messages.emplace_back(std::move(id), std::move(text));
+    CatalogueBytes& add(const std::string& id, const std::string& text) {
+        m_messages.emplace_back(id, text);
         return *this;
     }
 

@@ -16,10 +16,10 @@ namespace {
 struct LogindRules {
     bool killsProcesses = false;
     std::vector<std::string> only;
-    std::vector<std::string> except = {"root"};
+    std::vector<std::string> except; ///< empty: root
 
     bool killsThoseOf(const std::string& user) const {
-        if (std::ranges::count(except, user) > 0)
+        if (except.empty() ? user == "root" : std::ranges::count(except, user) > 0)
             return false;
         return only.empty() ? killsProcesses : std::ranges::count(only, user) > 0;
     }

@@ -105,7 +105,8 @@ Result<Holding> holdingOf(const std::string& folder) {
          at.increment(error)) {
         std::error_code unread; // a file that goes meanwhile
         if (at->is_regular_file(unread) && !at->is_symlink(unread))
-            holding.bytes += static_cast<int64_t>(at->file_size(unread));
+            if (const auto size = at->file_size(unread); !unread)
+                holding.bytes += static_cast<int64_t>(size);
         holding.checkpoints += at->path().filename() == kManifestName ? 1 : 0;
     }
     if (error)
@@ -127,21 +128,34 @@ Result<std::string> removeRun(const Folders& folders, const std::string& runId, 
     if (!runDir)
         return runDir;
     std::error_code error;
+    // As ranks name their checkpoints, whatever links lead here.
+    const std::string named = std::filesystem::weakly_canonical(*runDir, error);
+    // What a removal that was cut off has left.
+    const std::filesystem::path aside =
+        std::filesystem::path(*runDir).parent_path() / (".removed-" + runId);
+    if (!preview)
+        std::filesystem::remove_all(aside, error);
     if (!std::filesystem::exists(*runDir, error))
-        return answer(Holding{*runDir});
-    const Result<RunLock> lock = RunLock::take(*runDir); // nobody may start it meanwhile
+        return answer(Holding{named});
+    const Result<RunLock> lock = RunLock::take(*runDir);
     if (!lock)
         return failAs(attempt, lock.error());
     const Result<AgentState> state = loadAgentState(*runDir);
+    if (!state && state.error().code != ErrorCode::kNotFound)
+        return failAs(attempt, state.error());
     if (state && !state->living().empty())
         return fail(ErrorCode::kUnavailable, attempt + ": its ranks still run; stop it first");
-    const Result<Holding> holding = holdingOf(*runDir);
+    Result<Holding> holding = holdingOf(*runDir);
     if (!holding)
         return failAs(attempt, holding.error());
+    // Out of the way first: who starts the run meanwhile begins with a folder of its own.
     if (!preview)
-        std::filesystem::remove_all(*runDir, error);
+        std::filesystem::rename(*runDir, aside, error);
+    if (!preview && !error)
+        std::filesystem::remove_all(aside, error);
     if (error)
         return failErrno("remove " + *runDir, error.value());
+    holding->folder = named;
     return answer(*holding);
 }
 

@@ -393,7 +393,7 @@ void FleetTest::aLogoutThatEndsRunsIsToldWithItsCure() {
     report.atLogout = AtLogout::kEndWithSession;
     QVERIFY(row().verdict == CheckRow::Verdict::kWarning);
     // Lingering does not keep systemd-logind from killing what is in a session.
-    QVERIFY(row().detail.find("KillExcludeUsers=me") != std::string::npos);
+    QVERIFY(row().detail.find("KillExcludeUsers=root me") != std::string::npos);
     QVERIFY(row().detail.find("linger") == std::string::npos);
 }
 

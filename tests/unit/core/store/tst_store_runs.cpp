@@ -466,6 +466,19 @@ private Q_SLOTS:
         QCOMPARE(store.reader().resolve("%").error().code, ErrorCode::kNotFound);
     }
 
+    void aRunIsNotTakenForAPurgedOneOfTheSameNumber() {
+        StoreFixture store;
+        store.createRun("old", "the same");
+        StoreFixture::mustBeOk(store.writer().setState("old", RunStateKind::kFailed));
+        StoreFixture::mustBeOk(store.writer().setDeleted("old", true));
+        QCOMPARE(store.reader().trash().front().id, QString("old")); // the reader knows it now
+        QCOMPARE(*store.writer().purgeDeleted(wallNowNs() + 1), 1);
+        store.createRun("new", "the same");
+        StoreFixture::mustBeOk(store.writer().setState("new", RunStateKind::kFailed));
+        StoreFixture::mustBeOk(store.writer().setNotes("new", "as many changes as the old one"));
+        QCOMPARE(store.reader().run("new")->id, QString("new"));
+    }
+
     void trashGivesBackUntilItIsEmptied() {
         StoreFixture store;
         store.createRun("a", "run a");
@@ -483,6 +496,8 @@ private Q_SLOTS:
         QCOMPARE(store.reader().runs().size(), size_t(2));
         QCOMPARE(store.reader().points("a", {"train/loss", 0}).size(), size_t(1));
         StoreFixture::mustBeOk(store.writer().setDeleted("a", true));
+        QCOMPARE(*store.writer().purgeDeleted(wallNowNs() + 1), 0); // it trains
+        StoreFixture::mustBeOk(store.writer().setState("a", RunStateKind::kPaused));
         QCOMPARE(*store.writer().purgeDeleted(1), 0);
         QCOMPARE(*store.writer().purgeDeleted(wallNowNs() + 1), 1);
         QVERIFY(store.reader().trash().empty());
