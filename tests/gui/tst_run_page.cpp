@@ -325,13 +325,13 @@ void TestRunPage::nodesAreCleanedOnceAPersonAgrees() {
     confirm->click();
     QTRY_VERIFY_WITH_TIMEOUT(!QFile::exists(folder), 60'000);
     QTRY_VERIFY_WITH_TIMEOUT(
-        find<QWidget>("toast")->accessibleName().contains("Nothing of gpt-tiny"), 60'000);
+        find<QWidget>("toast")->accessibleName().contains("folders of gpt-tiny are gone"), 60'000);
     qunsetenv("XDG_STATE_HOME");
 }
 
 void TestRunPage::aRunThatTrainsCannotBeCleaned() {
     open(kRunningRun, RunPage::kCharts);
-    QTRY_VERIFY(find<QPushButton>("renameRun")->isVisible());
+    QTRY_VERIFY(find<QPushButton>("pauseRun")->isVisible());
     QVERIFY(!find<QPushButton>("cleanRun")->isVisible());
 }
 

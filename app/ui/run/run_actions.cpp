@@ -69,7 +69,7 @@ void RunActions::show(const RunSummary& run, const LiveState& live, bool hasChec
     offer(m_cancel, preparing, !live.pending);
     offer(m_stop, running, true);
     offer(m_resume, canResume(run.state) && !preparing, hasCheckpoint);
-    offer(m_rename, true, true);
+    offer(m_rename, hasEnded(run.state), true); // what is live needs the room; F2 renames it
     offer(m_clean, hasEnded(run.state) && !preparing, true);
 }
 

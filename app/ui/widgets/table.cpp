@@ -15,6 +15,7 @@ namespace rm {
 namespace {
 constexpr int kLeastLeft = 110; ///< for the column that takes what is left
 constexpr double kNarrowest = 0.6;
+constexpr int kFigure = 80; ///< so narrow a column has a figure, which is of no use when it is cut
 } // namespace
 
 Table::Table(const char* objectName, const QString& accessibleName, QWidget* parent)
@@ -57,15 +58,16 @@ void Table::fitColumns() {
     int wanted = 0, kept = 0;
     for (size_t column = 0; column < m_widths.size(); ++column)
         if (!isColumnHidden(static_cast<int>(column)))
-            (m_widths[column] == 0 ? kept : wanted) +=
+            (m_widths[column] <= kFigure ? kept : wanted) +=
                 m_widths[column] == 0 ? kLeastLeft : m_widths[column];
     const double room = static_cast<double>(viewport()->width() - kept) / std::max(1, wanted);
     const double share = std::clamp(room, kNarrowest, 1.0);
     const QScopedValueRollback fitting(m_isFitting, true);
     for (size_t column = 0; column < m_widths.size(); ++column)
         if (m_widths[column] != 0)
-            horizontalHeader()->resizeSection(static_cast<int>(column),
-                                              static_cast<int>(share * m_widths[column]));
+            horizontalHeader()->resizeSection(
+                static_cast<int>(column),
+                static_cast<int>((m_widths[column] <= kFigure ? 1 : share) * m_widths[column]));
 }
 
 void Table::onSectionResized(int section, int before, int now) {

@@ -14,8 +14,8 @@ class Table : public QTableView {
 public:
     Table(const char* objectName, const QString& accessibleName, QWidget* parent = nullptr);
 
-    /// Column widths in pixels; 0 takes what is left. If they do not fit, they shrink, down to
-    /// three fifths, unless a person has resized a column.
+    /// Column widths in pixels; 0 takes what is left. If they do not fit, all but
+    /// those of up to 80 shrink, down to three fifths, unless a person has resized a column.
     void setColumnWidths(const std::vector<int>& widths);
     int currentRow() const;
 
