@@ -148,8 +148,9 @@ int runTrashEmpty(CommandContext& context, bool yes) {
         forgotten.push_back(run.id.toStdString());
     if (!runs.empty()) {
         const std::string what = "this forgets " + counted(runs.size(), "run", "runs") +
-                                 " for good, with all their samples and logs; what is on the "
-                                 "nodes stays there";
+                                 " for good, with all samples and logs; what is on the nodes "
+                                 "stays there (`ringmaster clean RUN` deletes it, while the run is "
+                                 "known)";
         if (const auto agreed = agree(context, "empty the trash", what, yes); !agreed)
             return printError(context, agreed.error());
         // Not what is deleted while a person thinks about it.

@@ -41,13 +41,10 @@ std::string stateText(const RunSummary& run) {
 }
 
 std::vector<std::string> row(const RunSummary& run) {
-    return {run.id.toStdString(),
-            stateText(run),
-            std::to_string(run.step) + "/" + std::to_string(run.totalSteps),
-            lossText(run.loss),
-            lossText(run.validationLoss),
-            nodesText(run),
-            formatAgo(run.createdNs)};
+    return {run.id.toStdString(), oneLine(run.name.toStdString()),
+            stateText(run),       std::to_string(run.step) + "/" + std::to_string(run.totalSteps),
+            lossText(run.loss),   lossText(run.validationLoss),
+            nodesText(run),       formatAgo(run.createdNs)};
 }
 
 std::string parentText(const RunSummary& run) {
@@ -122,6 +119,7 @@ constexpr int kAllEvents = std::numeric_limits<int>::max();
 
 void printShow(const RunSummary& run, StoreReader& reader, const std::string& standstill) {
     std::cout << run.id.toStdString() << "  " << runStateName(run) << "\n"
+              << "  name        " << oneLine(run.name.toStdString()) << "\n"
               << "  step        " << run.step << " of " << run.totalSteps << ", attempt "
               << run.attempt << "\n"
               << "  loss        " << lossText(run.loss) << ", best validation "
@@ -169,7 +167,7 @@ int runRuns(CommandContext& context) {
         return 0;
     }
     std::vector<std::vector<std::string>> rows = {
-        {"RUN", "STATE", "STEP", "LOSS", "VALIDATION", "NODES", "CREATED"}};
+        {"RUN", "NAME", "STATE", "STEP", "LOSS", "VALIDATION", "NODES", "CREATED"}};
     for (const RunSummary& run : runs)
         rows.push_back(row(run));
     addParents(rows, runs);

@@ -50,7 +50,11 @@ void checkField(const SpecField& field, const SpecFieldRef& ref, Mistakes& mista
 
 bool isName(const std::string& text) {
     constexpr size_t kMaxName = 64;
-    return !text.empty() && text.size() <= kMaxName && text.find_first_of("\n\t") == text.npos;
+    const auto isBegin = [](char byte) {
+        return (static_cast<unsigned char>(byte) & 0xc0) != 0x80;
+    };
+    const auto characters = static_cast<size_t>(std::ranges::count_if(text, isBegin)); // of UTF-8
+    return characters > 0 && characters <= kMaxName && text.find_first_of("\n\t") == text.npos;
 }
 
 void checkName(const RunSpec& spec, Mistakes& mistakes) {
@@ -184,9 +188,10 @@ void checkLaunch(const RunSpec& spec, Mistakes& mistakes) {
 } // namespace
 
 Result<void> checkRunName(const std::string& name) {
-    if (!isName(name) || !isPlainText(name))
-        return fail(ErrorCode::kInvalid,
-                    "a name must be one line of 1 to 64 characters, without control characters");
+    const bool hasBlankEnd = name.starts_with(' ') || name.ends_with(' ');
+    if (!isName(name) || !isPlainText(name) || hasBlankEnd)
+        return fail(ErrorCode::kInvalid, "a name must be one line of 1 to 64 characters, without "
+                                         "control characters and without blanks at its ends");
     return {};
 }
 

@@ -208,7 +208,11 @@ Result<RunSummary> chosen(const QString& text, const std::vector<RunSummary>& am
 Result<RunSummary> StoreReader::resolve(const QString& text) {
     if (const auto whole = run(text))
         return *whole;
-    return chosen(text, runs(), "find run \"" + text.toStdString() + "\"");
+    const std::string attempt = "find run \"" + text.toStdString() + "\"";
+    auto found = chosen(text, runs(), attempt);
+    if (!found && found.error().code == ErrorCode::kNotFound && resolveDeleted(text))
+        return fail(ErrorCode::kNotFound, attempt + ": it is in the trash; bring it back first");
+    return found;
 }
 
 Result<RunSummary> StoreReader::resolveDeleted(const QString& text) {

@@ -316,7 +316,11 @@ Result<void> StoreWriter::setName(const QString& run, const QString& name) {
 
 Result<void> StoreWriter::setDeleted(const QString& run, bool deleted) {
     const auto when = deleted ? std::optional(wallNowNs()) : std::nullopt;
-    return m_impl->edit(run, "UPDATE run SET deleted_ns = ? WHERE id = ?", when);
+    return m_impl->edit(run,
+                        // One that is there already does not stay longer.
+                        "UPDATE run SET deleted_ns = CASE WHEN ?1 IS NULL THEN NULL "
+                        "ELSE coalesce(deleted_ns, ?1) END WHERE id = ?2",
+                        when);
 }
 
 Result<void> StoreWriter::setFolderRemoved(const QString& run, int nodeIndex,

@@ -207,10 +207,12 @@ void TrashDialog::askEmpty() {
     if (trash.empty())
         return;
     const QString runs = counted(static_cast<int64_t>(trash.size()), tr("1 run"), tr("%1 runs"));
-    auto* sheet = new Sheet(tr("Forget %1 for good?").arg(runs),
-                            tr("All their samples, logs and notes go, and nothing can bring them "
-                               "back. What they have on their nodes stays there."),
-                            "emptyTrashDialog", this);
+    auto* sheet =
+        new Sheet(tr("Forget %1 for good?").arg(runs),
+                  tr("All their samples, logs and notes go, and nothing can bring them "
+                     "back. What they have on their nodes stays there, and can be cleaned "
+                     "only while they are known."),
+                  "emptyTrashDialog", this);
     sheet->addCancel();
     QPushButton* forget = sheet->addButton(tr("Forget them"), "danger", "emptyTrashConfirm");
     connect(forget, &QPushButton::clicked, sheet, &QDialog::accept);

@@ -95,6 +95,8 @@ QPalette paletteOf(const Colours& c) {
     palette.setColor(QPalette::Highlight, c.accentBack);
     palette.setColor(QPalette::HighlightedText, c.text);
     palette.setColor(QPalette::Link, c.accent);
+    for (const auto role : {QPalette::WindowText, QPalette::Text, QPalette::ButtonText})
+        palette.setColor(QPalette::Disabled, role, c.secondary);
     return palette;
 }
 

@@ -231,6 +231,8 @@ void CheckpointsTab::onVerified(const std::string& path, const Result<void>& ver
 void CheckpointsTab::showVerdicts() {
     m_model->setVerdicts(m_verdicts);
     m_table->setColumnHidden(CheckpointsModel::kVerified, m_verdicts.empty());
+    if (!m_unverified.empty() && m_verify->hasFocus())
+        m_table->setFocus(); // else Qt moves it to the next button, which branches
     m_verify->setEnabled(m_unverified.empty());
     showSelection();
 }

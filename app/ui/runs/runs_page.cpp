@@ -133,6 +133,7 @@ void RunsPage::showRows() {
         m_stack->setCurrentWidget(m_table);
     m_filter->setVisible(m_model->rowCount() > 0);
     m_delete->setVisible(m_model->rowCount() > 0);
+    m_delete->setEnabled(!selectedRun().isEmpty());
     m_trash->setVisible(!m_context.runs.trash().empty());
     m_new->setVisible(m_model->rowCount() > 0); // the empty page has its own
 }

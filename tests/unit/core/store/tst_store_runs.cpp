@@ -66,6 +66,7 @@ private Q_SLOTS:
             {"a", "first", "# mine\nname = \"first\"  # so\n", {}, {}, 0}));
         StoreFixture::mustBeOk(store.writer().createRun({"b", "branch", "", {}, "a", 5}));
         QCOMPARE(store.reader().run("b")->parentName, "first");
+        StoreFixture::mustBeOk(store.writer().setName("a", QString(64, QChar(0xe9)))); // in UTF-8 128 bytes
         StoreFixture::mustBeOk(store.writer().setName("a", "näher, lr 5e-4"));
         QCOMPARE(store.reader().run("a")->name, "näher, lr 5e-4");
         QCOMPARE(store.reader().run("b")->parentName, "näher, lr 5e-4");
@@ -86,6 +87,7 @@ private Q_SLOTS:
         QTest::newRow("two lines") << "one\ntwo";
         QTest::newRow("too long") << QString(65, 'x');
         QTest::newRow("control character") << "bell\a";
+        QTest::newRow("blank ends") << " mine ";
         QTest::newRow("taken") << "other";
         QTest::newRow("another's id") << "b-1";
     }
@@ -488,7 +490,11 @@ private Q_SLOTS:
         QCOMPARE(store.reader().runs().size(), size_t(1));
         QCOMPARE(store.reader().trash().size(), size_t(1));
         QVERIFY(store.reader().trash()[0].deletedNs > 0);
-        QVERIFY(!store.reader().resolve("run a"));
+        QVERIFY(store.reader().resolve("run a").error().message.find("in the trash") !=
+                std::string::npos);
+        const int64_t deletedNs = store.reader().trash()[0].deletedNs;
+        StoreFixture::mustBeOk(store.writer().setDeleted("a", true));
+        QCOMPARE(store.reader().trash()[0].deletedNs, deletedNs);
         QCOMPARE(store.reader().resolveDeleted("run a")->id, "a");
         QCOMPARE(store.reader().resolveDeleted("a")->id, "a");
         QCOMPARE(store.reader().resolveDeleted("b").error().code, ErrorCode::kNotFound);
