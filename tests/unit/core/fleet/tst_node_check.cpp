@@ -97,7 +97,7 @@ void NodeCheckTest::nodeIsTrustedOnceAndReadyThen() {
     trust.trustedFingerprint = first.failure->fingerprint;
     const NodeCheck second = checkOf(fleet, "node-a", trust);
     QVERIFY2(second.ready, words(second));
-    QCOMPARE(second.rows.size(), size_t{8});
+    QCOMPARE(second.rows.size(), size_t(9));
     QVERIFY(second.roundTripUs > 0 && second.roundTripUs < 1'000'000);
     QCOMPARE(QString::fromStdString(second.report->home),
              m_home.server().home() + "/data/ringmaster");
