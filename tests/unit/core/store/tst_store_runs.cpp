@@ -66,7 +66,7 @@ private Q_SLOTS:
             {"a", "first", "# mine\nname = \"first\"  # so\n", {}, {}, 0}));
         StoreFixture::mustBeOk(store.writer().createRun({"b", "branch", "", {}, "a", 5}));
         QCOMPARE(store.reader().run("b")->parentName, "first");
-        StoreFixture::mustBeOk(store.writer().setName("a", QString(64, QChar(0xe9)))); // in UTF-8 128 bytes
+        StoreFixture::mustBeOk(store.writer().setName("a", QString(64, QChar(0xe9))));
         StoreFixture::mustBeOk(store.writer().setName("a", "näher, lr 5e-4"));
         QCOMPARE(store.reader().run("a")->name, "näher, lr 5e-4");
         QCOMPARE(store.reader().run("b")->parentName, "näher, lr 5e-4");
