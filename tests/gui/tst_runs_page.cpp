@@ -48,6 +48,7 @@ private:
     QStringList ids() const;
     void choose(const QString& run) const;
     void click(const char* button) const;
+    void openTrashOfTwo() const; ///< of kFinishedRun and kFailedRun
     bool isStored(const QString& run) const;
     QString toast() const { return find<QWidget>("toast")->accessibleName(); }
     void openWindow(WindowFixture::Access access);
@@ -265,7 +266,7 @@ void TestRunsPage::theTrashBringsBackARun() {
     QVERIFY(!find<QPushButton>("showTrash")->isVisible());
 }
 
-void TestRunsPage::theTrashKeepsWhatIsChosen() {
+void TestRunsPage::openTrashOfTwo() const {
     for (const QString& run : {kFinishedRun, kFailedRun}) {
         const auto before = ids().size();
         choose(run);
@@ -273,6 +274,10 @@ void TestRunsPage::theTrashKeepsWhatIsChosen() {
         QTRY_COMPARE(ids().size(), before - 1);
     }
     click("showTrash");
+}
+
+void TestRunsPage::theTrashKeepsWhatIsChosen() {
+    openTrashOfTwo();
     QTRY_VERIFY(find<QAbstractItemView>("trashTable"));
     auto* trash = find<QAbstractItemView>("trashTable");
     QCOMPARE(trash->model()->rowCount(), 2);
@@ -287,13 +292,7 @@ void TestRunsPage::theTrashKeepsWhatIsChosen() {
 }
 
 void TestRunsPage::theTrashIsEmptiedOnceAPersonAgrees() {
-    for (const QString& run : {kFinishedRun, kFailedRun}) {
-        const auto before = ids().size();
-        choose(run);
-        click("deleteRun");
-        QTRY_COMPARE(ids().size(), before - 1);
-    }
-    click("showTrash");
+    openTrashOfTwo();
     click("emptyTrash");
     QTRY_VERIFY(find<QWidget>("emptyTrashDialog"));
     QCOMPARE(find<QWidget>("emptyTrashDialog")->windowTitle(), QString("Forget 2 runs for good?"));

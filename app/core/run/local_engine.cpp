@@ -285,10 +285,8 @@ QFuture<Result<QString>> LocalEngine::branch(const QString& run, const QString& 
 }
 
 QFuture<Result<void>> LocalEngine::removeCheckpoint(const QString& run, const QString& checkpoint) {
-    const auto found = summary(run);
-    if (!found)
-        return readyFuture<void>(tl::unexpected<Error>(found.error()));
-    const auto parties = placeOf(*found);
+    const auto parties =
+        summary(run).and_then([this](const auto& found) { return placeOf(found); });
     if (!parties)
         return readyFuture<void>(tl::unexpected<Error>(parties.error()));
     if (!m_impl->writer)
@@ -303,10 +301,8 @@ QFuture<Result<void>> LocalEngine::removeCheckpoint(const QString& run, const QS
 }
 
 QFuture<Result<void>> LocalEngine::verifyCheckpoint(const QString& run, const QString& checkpoint) {
-    const auto found = summary(run);
-    if (!found)
-        return readyFuture<void>(tl::unexpected<Error>(found.error()));
-    const auto parties = placeOf(*found);
+    const auto parties =
+        summary(run).and_then([this](const auto& found) { return placeOf(found); });
     if (!parties)
         return readyFuture<void>(tl::unexpected<Error>(parties.error()));
     return QtConcurrent::run(&m_impl->pool,
