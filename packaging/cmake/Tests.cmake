@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 include(CTest)
 
-# rm_add_test(NAME tst_x SOURCES a.cpp ... LIBRARIES t ... LABELS unit tsan ... [TIMEOUT s] [PARALLEL]
+# rm_add_test(NAME tst_x SOURCES a.cpp ... LIBRARIES t ... LABELS unit tsan ... [TIMEOUT s] [ALONE]
 #             [XVFB [FUNCTION...]])
-# PARALLEL: a test labelled gui or integration that needs one core and may share the machine.
+# ALONE: no other test runs meanwhile, as its deadlines are those of normal use.
 # XVFB: runs these functions, or all, on an X server, as for a person; otherwise windows are drawn offscreen.
 # One Qt Test program (QTEST_GUILESS_MAIN or QTEST_MAIN in its source), one ctest entry. The tests see
 # RINGMASTER_BIN (programs), RINGMASTER_SOURCE and RINGMASTER_TORCH in their environment.
 function(rm_add_test)
-    cmake_parse_arguments(T "PARALLEL" "NAME;TIMEOUT" "SOURCES;LIBRARIES;LABELS;XVFB" ${ARGN})
+    cmake_parse_arguments(T "ALONE" "NAME;TIMEOUT" "SOURCES;LIBRARIES;LABELS;XVFB" ${ARGN})
     if(NOT T_TIMEOUT)
-        set(T_TIMEOUT 60)
+        set(T_TIMEOUT 180)
     endif()
     add_executable(${T_NAME} ${T_SOURCES})
     foreach(_source ${T_SOURCES})
@@ -30,8 +30,7 @@ function(rm_add_test)
         add_test(NAME ${T_NAME} COMMAND ${T_NAME})
     endif()
     set_tests_properties(${T_NAME} PROPERTIES LABELS "${T_LABELS}" TIMEOUT ${T_TIMEOUT})
-    # Tests with real ranks and servers need their cores, as their deadlines are those of normal use.
-    if(NOT T_PARALLEL AND ("integration" IN_LIST T_LABELS OR "gui" IN_LIST T_LABELS))
+    if(T_ALONE)
         set_tests_properties(${T_NAME} PROPERTIES RUN_SERIAL ON)
     endif()
     rm_test_environment(${T_NAME})
