@@ -57,6 +57,9 @@ constexpr Control kControls[] = {
 };
 
 constexpr const char* kCheckpoint = "A step or the name of a folder, of `checkpoints RUN`";
+constexpr const char* kElsewhere =
+    "NAME[:RANKS], once per node; default those of the last attempt. Elsewhere the checkpoint must "
+    "be in a folder that the first of them reads";
 constexpr const char* kAnyway = "Launch even if a node seems to have too little memory";
 
 CLI::App* addCommand(CLI::App& parser, Arguments& a, const char* name, const char* description,
@@ -89,13 +92,16 @@ void addLaunching(CLI::App& parser, Arguments& a) {
     run->add_flag("--anyway", a.run.anyway, kAnyway);
 
     auto* resume = addRunCommand(parser, a, "resume", "Go on from the newest checkpoint",
-                                 [&a](CommandContext& s) { return runResume(s, a.id, a.wait); });
+                                 [&a](CommandContext& s) {
+                                     return runResume(s, {a.id, a.run.nodes, a.wait});
+                                 });
+    resume->add_option("--node", a.run.nodes, kElsewhere)->allow_extra_args(false);
     resume->add_flag("--wait", a.wait, "Follow the run until it ends");
 
     auto* restore = addRunCommand(
         parser, a, "restore", "Go on from an earlier checkpoint", [&a](CommandContext& s) {
-            return runRestore(
-                s, {a.id, a.checkpoint, a.asNew, a.run.overrides, a.yes, a.wait, a.run.anyway});
+            return runRestore(s, {a.id, a.checkpoint, a.asNew, a.run.overrides, a.run.nodes, a.yes,
+                                  a.wait, a.run.anyway});
         });
     restore->add_option("CHECKPOINT", a.checkpoint, kCheckpoint)->required();
     auto* asNew =
@@ -103,6 +109,9 @@ void addLaunching(CLI::App& parser, Arguments& a) {
     restore->add_option("--set", a.run.overrides, "section.key=value, overrides the branch's spec")
         ->allow_extra_args(false)
         ->needs(asNew);
+    restore->add_option("--node", a.run.nodes, kElsewhere)
+        ->allow_extra_args(false)
+        ->excludes(asNew);
     restore->add_flag("--yes", a.yes, "Do not ask before later steps and checkpoints are retired");
     restore->add_flag("--wait", a.wait, "Follow the run until it ends");
     restore->add_flag("--anyway", a.run.anyway, kAnyway);
@@ -117,6 +126,10 @@ void addControls(CLI::App& parser, Arguments& a) {
         addRunCommand(
             parser, a, control.name, control.description,
             [&a, kind = control.kind](CommandContext& s) { return runControl(s, a.id, kind); });
+    auto* lost =
+        addRunCommand(parser, a, "declare-lost", "End a run without a node that cannot be reached",
+                      [&a](CommandContext& s) { return runDeclareLost(s, a.id, a.node.name); });
+    lost->add_option("NODE", a.node.name, "The node to give up")->required();
     auto* step = addRunCommand(
         parser, a, "step", "While held: do N steps and hold again", [&a](CommandContext& s) {
             return runControl(s, a.id, CommandKind::kStep, {{"steps", std::to_string(a.steps)}});

@@ -24,13 +24,22 @@ struct RunOptions {
 };
 int runRun(CommandContext& context, const RunOptions& options);
 int runAttach(CommandContext& context, const std::string& run);
-int runResume(CommandContext& context, const std::string& run, bool wait);
+
+struct ResumeOptions {
+    std::string run;
+    std::vector<std::string> nodes; ///< NAME[:RANKS]; none: those of the last attempt
+    bool wait = false;
+};
+int runResume(CommandContext& context, const ResumeOptions& options);
+/// Ends a run without a node of its that nothing is heard of.
+int runDeclareLost(CommandContext& context, const std::string& run, const std::string& node);
 
 struct RestoreOptions {
     std::string run;
     std::string checkpoint; ///< a step, or the name of a folder
     bool asNew = false;
     std::vector<std::string> overrides; ///< as RunOptions', of the new run
+    std::vector<std::string> nodes;     ///< as ResumeOptions'
     bool yes = false;                   ///< do not ask whether to retire what came after
     bool wait = false;
     bool anyway = false; ///< as RunOptions'

@@ -55,6 +55,19 @@ Result<std::vector<Placement>> parsePlacements(const std::vector<std::string>& n
     return placements;
 }
 
+/// The nodes that were named, else those of the run's last attempt.
+Result<std::vector<Placement>> placementsFor(const RunSummary& run,
+                                             const std::vector<std::string>& nodes) {
+    return nodes.empty() ? placementsOf(run) : parsePlacements(nodes);
+}
+
+std::vector<std::string> namesOf(const std::vector<Placement>& placements) {
+    std::vector<std::string> names;
+    for (const Placement& placement : placements)
+        names.push_back(placement.node.toStdString());
+    return names;
+}
+
 QString newId(const std::string& name) {
     return QString::fromStdString(newRunId(name));
 }
@@ -264,8 +277,7 @@ Result<RunRequest> requestLike(CommandContext& context, const RunOptions& option
     RM_ASSIGN_OR_RETURN(auto spec, parseRunSpec(reader->specToml(run.id), run.id.toStdString()));
     RM_RETURN_IF_ERROR(applyOverrides(spec, options.overrides));
     RM_ASSIGN_OR_RETURN(auto checked, check(std::move(spec)));
-    RM_ASSIGN_OR_RETURN(auto placements,
-                        options.nodes.empty() ? placementsOf(run) : parsePlacements(options.nodes));
+    RM_ASSIGN_OR_RETURN(auto placements, placementsFor(run, options.nodes));
     return RunRequest{std::move(checked), std::move(placements)};
 }
 
@@ -288,14 +300,11 @@ int runRun(CommandContext& context, const RunOptions& options) {
         return printError(context, request.error());
     const auto& [spec, placements] = *request;
     const QString run = newId(spec->name);
-    std::vector<std::string> nodes;
-    for (const Placement& placement : placements)
-        nodes.push_back(placement.node.toStdString());
     const auto begin = [&] {
         return context.engine().launch(request->spec, request->placements, run,
                                        ifTooLarge(options.anyway));
     };
-    return reportStarted(context, run, {begin, nodes}, options.wait);
+    return reportStarted(context, run, {begin, namesOf(placements)}, options.wait);
 }
 
 int runAttach(CommandContext& context, const std::string& id) {
@@ -303,12 +312,31 @@ int runAttach(CommandContext& context, const std::string& id) {
     return run ? watchRun(context, run->id) : printError(context, run.error());
 }
 
-int runResume(CommandContext& context, const std::string& id, bool wait) {
-    const auto run = context.caughtUp(id);
+int runResume(CommandContext& context, const ResumeOptions& options) {
+    const auto run = context.caughtUp(options.run);
     if (!run)
         return printError(context, run.error());
-    const auto begin = [&] { return context.engine().resume(run->id); };
-    return reportStarted(context, run->id, {begin, nodesOf(*run)}, wait);
+    const auto placements = placementsFor(*run, options.nodes);
+    if (!placements)
+        return printError(context, placements.error());
+    const auto begin = [&] { return context.engine().resume(run->id, {}, *placements); };
+    return reportStarted(context, run->id, {begin, namesOf(*placements)}, options.wait);
+}
+
+int runDeclareLost(CommandContext& context, const std::string& id, const std::string& node) {
+    const auto run = context.resolve(id);
+    if (!run)
+        return printError(context, run.error());
+    const auto declared =
+        await(context.engine().declareLost(run->id, QString::fromStdString(node)));
+    if (!declared)
+        return printError(context, declared.error());
+    if (context.json())
+        printJson({{"run", run->id.toStdString()}, {"lost", node}});
+    else
+        std::cout << node << " is given up; the ranks of " << run->id.toStdString()
+                  << " elsewhere are being killed" << std::endl;
+    return 0;
 }
 
 int runRestore(CommandContext& context, const RestoreOptions& options) {
@@ -317,12 +345,16 @@ int runRestore(CommandContext& context, const RestoreOptions& options) {
         return printError(context, run.error());
     if (options.asNew)
         return runBranch(context, *run, options);
+    const auto placements = placementsFor(*run, options.nodes);
+    if (!placements)
+        return printError(context, placements.error());
     if (const auto agreed = agreeToRetire(context, *run, options); !agreed)
         return printError(context, agreed.error());
     const auto begin = [&] {
-        return context.engine().resume(run->id, QString::fromStdString(options.checkpoint));
+        return context.engine().resume(run->id, QString::fromStdString(options.checkpoint),
+                                       *placements);
     };
-    return reportStarted(context, run->id, {begin, nodesOf(*run)}, options.wait);
+    return reportStarted(context, run->id, {begin, namesOf(*placements)}, options.wait);
 }
 
 int runRemoveCheckpoint(CommandContext& context, const std::string& id,

@@ -122,6 +122,7 @@ Result<Board> Board::create(const std::string& path, int rank, int attempt) {
     page.rank = rank;
     page.attempt = attempt;
     page.step = 0;
+    page.lastWord = 0;
     board->setPhase(Phase::kStarting);
     page.pid = ::getpid();
     return board;
@@ -136,6 +137,10 @@ void Board::setPhase(Phase phase) {
                               std::memory_order_relaxed);
 }
 
+void Board::setLastWord(int exitCode) {
+    m_impl->page->lastWord.store(uint32_t(exitCode) + 1, std::memory_order_release);
+}
+
 std::optional<Command> Board::pendingCommand() const {
     return m_impl->command();
 }
@@ -148,8 +153,14 @@ Board::Status Board::status() const {
     const BoardPage& page = *m_impl->page;
     const uint64_t packed = page.phase.load(std::memory_order_relaxed);
     const int64_t elapsedMs = coarseMonotonicNowNs() / kNsPerMs - int64_t(packed >> 8);
-    return {page.rank.load(), page.attempt.load(),    page.pid.load(),
-            page.step.load(), Phase(uint8_t(packed)), std::max<int64_t>(elapsedMs, 0)};
+    const uint32_t lastWord = page.lastWord.load(std::memory_order_acquire);
+    return {page.rank.load(),
+            page.attempt.load(),
+            page.pid.load(),
+            page.step.load(),
+            Phase(uint8_t(packed)),
+            std::max<int64_t>(elapsedMs, 0),
+            lastWord ? std::optional(int(lastWord - 1)) : std::nullopt};
 }
 
 Result<bool> Board::postCommand(const Command& command) {

@@ -46,9 +46,12 @@ public:
     // The rank's side, one thread.
     void setStep(int64_t step);
     void setPhase(Phase phase); ///< stamps the coarse monotonic clock
-    /// The command waiting, if any; it stays until commandDone().
+    /// The command waiting, if any; it stays until commandDone(). The agent may ask, too.
     std::optional<Command> pendingCommand() const;
     void commandDone(); ///< frees the slot
+    /// The last call before the process exits, so that its end is known to those who are not its
+    /// parent.
+    void setLastWord(int exitCode);
 
     // The agent's side.
     struct Status {
@@ -57,7 +60,8 @@ public:
         int64_t pid = 0;
         int64_t step = 0;
         Phase phase = Phase::kStarting;
-        int64_t sinceMs = 0; ///< in this phase
+        int64_t sinceMs = 0;         ///< in this phase
+        std::optional<int> lastWord; ///< the exit code, once the rank has named it
     };
     Status status() const;
     /// False while the slot is taken; try again. kInvalid when the command does not fit (1 KiB).

@@ -22,6 +22,7 @@ struct alignas(64) BoardPage {
     std::atomic<int64_t> pid{0};
     std::atomic<int64_t> step{0};
     std::atomic<uint64_t> phase{0}; ///< CLOCK_MONOTONIC ms << 8 | rm::Phase, so both are one word
+    std::atomic<uint32_t> lastWord{0}; ///< exit code + 1; 0: not ending
 
     /// On its own cache line: the rank polls it, and the agent seldom writes it.
     alignas(64) std::atomic<uint32_t> slot{kSlotFree};

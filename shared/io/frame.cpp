@@ -7,6 +7,9 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include <algorithm>
+#include <utility>
+
 namespace rm {
 
 namespace {
@@ -19,6 +22,20 @@ Error corruptFrame(uint64_t offset, const std::string& cause) {
     return {ErrorCode::kCorrupt, "frame at byte " + std::to_string(offset) + ": " + cause};
 }
 
+// Bounds the search for frames behind all damage of a file, as a hostile one may be made of
+// lengths.
+constexpr size_t kSearchBudget = 256 * kMaxRecord;
+
+/// The length in the frame that begins `bytes`; nullopt: no frame has such a length.
+std::optional<size_t> payloadLength(std::span<const std::byte> bytes) {
+    const auto length = loadInt<uint32_t>(bytes);
+    return length > 0 && length <= kMaxRecord ? std::optional<size_t>(length) : std::nullopt;
+}
+
+bool isWholeFrame(std::span<const std::byte> bytes, size_t length) {
+    return loadInt<uint64_t>(bytes.subspan(4)) == checksum(bytes.subspan(kFrameHeader, length));
+}
+
 } // namespace
 
 void appendFrame(std::vector<std::byte>& out, std::span<const std::byte> payload) {
@@ -29,7 +46,7 @@ void appendFrame(std::vector<std::byte>& out, std::span<const std::byte> payload
 }
 
 void FrameScanner::feed(std::span<const std::byte> bytes) {
-    if (m_error)
+    if (m_error && m_onDamage == OnDamage::kEnd)
         return;
     m_buffer.erase(m_buffer.begin(), m_buffer.begin() + std::ptrdiff_t(m_head));
     m_head = 0;
@@ -37,23 +54,73 @@ void FrameScanner::feed(std::span<const std::byte> bytes) {
 }
 
 Result<std::optional<std::span<const std::byte>>> FrameScanner::next() {
-    if (m_error)
-        return tl::unexpected(*m_error);
+    for (;;) {
+        if (m_error && m_onDamage == OnDamage::kEnd)
+            return tl::unexpected(*m_error);
+        if (m_error && !findNextFrame())
+            return std::nullopt;
+        const auto rest = std::span<const std::byte>(m_buffer).subspan(m_head);
+        if (rest.size() < sizeof(uint32_t))
+            return std::nullopt;
+        const std::optional<size_t> length = payloadLength(rest);
+        if (length && rest.size() < kFrameHeader + *length)
+            return std::nullopt;
+        if (length && isWholeFrame(rest, *length)) {
+            m_head += kFrameHeader + *length;
+            m_consumed += kFrameHeader + *length;
+            return rest.subspan(kFrameHeader, *length);
+        }
+        m_error = corruptFrame(m_consumed, length ? "wrong checksum"
+                                                  : "impossible length " +
+                                                        std::to_string(loadInt<uint32_t>(rest)));
+    }
+}
+
+void FrameScanner::finish() {
     const auto rest = std::span<const std::byte>(m_buffer).subspan(m_head);
-    if (rest.size() < sizeof(uint32_t))
-        return std::nullopt;
-    const auto length = loadInt<uint32_t>(rest);
-    if (length == 0 || length > kMaxRecord)
-        m_error = corruptFrame(m_consumed, "impossible length " + std::to_string(length));
-    else if (rest.size() < kFrameHeader + length)
-        return std::nullopt;
-    else if (loadInt<uint64_t>(rest.subspan(4)) != checksum(rest.subspan(kFrameHeader, length)))
-        m_error = corruptFrame(m_consumed, "wrong checksum");
-    if (m_error)
-        return tl::unexpected(*m_error);
-    m_head += kFrameHeader + length;
-    m_consumed += kFrameHeader + length;
-    return rest.subspan(kFrameHeader, length);
+    const bool isTornOff = !m_error;
+    // Zeros are what a power cut leaves of bytes that never reached the disk.
+    const bool areZeros =
+        m_dropped == 0 && std::ranges::all_of(rest, [](std::byte b) { return b == std::byte{0}; });
+    if (m_onDamage == OnDamage::kEnd || rest.empty())
+        return;
+    if (isTornOff)
+        m_error = corruptFrame(m_consumed, "its end is missing");
+    if (!findNextFrame() && (isTornOff || areZeros))
+        m_error.reset();
+}
+
+std::vector<LostBytes> FrameScanner::takeLost() {
+    return std::exchange(m_lost, {});
+}
+
+/// Moves to the next whole frame in the buffer. A frame of which only a part has come is not taken
+/// for one, but stays in the buffer.
+bool FrameScanner::findNextFrame() {
+    const auto rest = std::span<const std::byte>(m_buffer).subspan(m_head);
+    for (size_t at = m_dropped ? 0 : 1; at + kFrameHeader < rest.size(); ++at) {
+        const auto candidate = rest.subspan(at);
+        const std::optional<size_t> length = payloadLength(candidate);
+        if (!length || kFrameHeader + *length > candidate.size())
+            continue;
+        m_hashed += *length;
+        if (m_hashed > kSearchBudget)
+            break;
+        if (!isWholeFrame(candidate, *length))
+            continue;
+        m_lost.push_back({m_consumed, m_dropped + at, m_error->message});
+        m_consumed += m_dropped + at;
+        m_head += at;
+        m_dropped = 0;
+        m_error.reset();
+        return true;
+    }
+    const size_t keep = kFrameHeader + kMaxRecord;
+    if (rest.size() > keep) {
+        m_dropped += rest.size() - keep;
+        m_head += rest.size() - keep;
+    }
+    return false;
 }
 
 } // namespace rm

@@ -3,27 +3,19 @@
 
 #include "shared/io/descriptor.h"
 #include "shared/journal/header.h"
+#include "shared/journal/segment.h"
 #include "shared/return_if_error.h"
 
 #include <fcntl.h>
 
-#include <cstdio>
+#include <algorithm>
+#include <iterator>
 
 namespace rm {
 
-namespace {
-
-std::string numbered(const char* format, int number) {
-    char text[64];
-    std::snprintf(text, sizeof text, format, number);
-    return text;
-}
-
-} // namespace
-
 JournalScanner::JournalScanner(std::string name, uint64_t cursor)
     : m_name(std::move(name))
-    , m_frames(std::max<uint64_t>(cursor, kJournalHeader))
+    , m_frames(std::max<uint64_t>(cursor, kJournalHeader), OnDamage::kSkip)
     , m_headerSeen(cursor >= kJournalHeader) {
     if (cursor > 0 && !m_headerSeen)
         m_error =
@@ -54,55 +46,77 @@ void JournalScanner::takeHeader() {
 
 Result<std::optional<Record>> JournalScanner::next() {
     while (!m_error) {
-        auto payload = m_frames.next();
-        if (payload && !*payload)
+        const uint64_t begin = cursor();
+        const auto payload = m_frames.next();
+        if (!payload)
+            return tl::unexpected(payload.error());
+        if (!*payload)
             return std::nullopt;
-        auto record = payload.and_then([](const auto& bytes) { return decodeRecord(*bytes); });
+        auto record = decodeRecord(**payload);
         if (record)
             return std::move(*record);
         if (record.error().code == ErrorCode::kTooNew)
             ++m_skipped;
         else
-            m_error = Error{record.error().code, "read " + m_name + " before byte " +
-                                                     std::to_string(cursor()) + ": " +
-                                                     record.error().message};
+            m_refused.push_back({begin, cursor() - begin, record.error().message});
     }
     return tl::unexpected(*m_error);
+}
+
+std::vector<LostBytes> JournalScanner::takeLost() {
+    std::vector<LostBytes> lost = m_frames.takeLost();
+    lost.insert(lost.end(), m_refused.begin(), m_refused.end());
+    m_refused.clear();
+    return lost;
 }
 
 uint64_t JournalScanner::cursor() const {
     return m_headerSeen ? m_frames.consumed() : 0;
 }
 
+namespace {
+
+Result<void> readTo(std::vector<Record>& records, JournalScanner& scanner,
+                    const std::string& path) {
+    auto record = scanner.next();
+    for (; record && *record; record = scanner.next())
+        records.push_back(std::move(**record));
+    if (!record)
+        return tl::unexpected(record.error());
+    const std::vector<LostBytes> lost = scanner.takeLost();
+    return lost.empty() ? Result<void>()
+                        : fail(ErrorCode::kCorrupt, "read " + path + " at byte " +
+                                                        std::to_string(lost.front().offset) + ": " +
+                                                        lost.front().why);
+}
+
+} // namespace
+
 Result<std::vector<Record>> readJournal(const std::string& path) {
     RM_ASSIGN_OR_RETURN(auto file, openFile(path, O_RDONLY));
     JournalScanner scanner(path, 0);
     std::vector<Record> records;
     std::vector<std::byte> block(kJournalReadBlock);
-    for (;;) {
-        RM_ASSIGN_OR_RETURN(const auto got, readSome(file.get(), block, path));
+    for (size_t got = block.size(); got == block.size();) {
+        RM_ASSIGN_OR_RETURN(got, readSome(file.get(), block, path));
         scanner.feed(std::span(block).first(got));
-        auto record = scanner.next();
-        for (; record && *record; record = scanner.next())
-            records.push_back(std::move(**record));
-        if (!record)
-            return tl::unexpected(record.error());
-        if (got < block.size())
-            return records;
+        RM_RETURN_IF_ERROR(readTo(records, scanner, path));
     }
+    scanner.finish();
+    RM_RETURN_IF_ERROR(readTo(records, scanner, path));
+    if (scanner.damage())
+        return failAs("read " + path, *scanner.damage());
+    return records;
 }
 
-std::string rankJournalName(int rank) {
-    return numbered("rank-%05d.rmj", rank);
-}
-std::string nodeJournalName(int nodeIndex) {
-    return numbered("node-%05d.rmj", nodeIndex);
-}
-std::string rankLogName(int rank) {
-    return numbered("rank-%05d.log", rank);
-}
-std::string boardName(int rank) {
-    return numbered("rank-%05d", rank);
+Result<std::vector<Record>> readSegments(const std::string& folder, const std::string& source) {
+    std::vector<Record> records;
+    for (const Segment& segment : listSegments(folder, source)) {
+        RM_ASSIGN_OR_RETURN(auto more, readJournal(folder + "/" + segment.fileName()));
+        records.insert(records.end(), std::make_move_iterator(more.begin()),
+                       std::make_move_iterator(more.end()));
+    }
+    return records;
 }
 
 } // namespace rm

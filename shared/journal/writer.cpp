@@ -3,6 +3,7 @@
 #include "shared/io/descriptor.h"
 #include "shared/journal/header.h"
 #include "shared/journal/journal.h"
+#include "shared/journal/segment.h"
 #include "shared/return_if_error.h"
 
 #include <fcntl.h>
@@ -10,16 +11,66 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
+#include <condition_variable>
+#include <limits>
+#include <mutex>
+#include <random>
+#include <thread>
+#include <utility>
 
 namespace rm {
 
+namespace {
+
+/// Syncs a file every now and then, on a thread of its own.
+class Syncer {
+public:
+    Syncer()
+        : m_thread([this](std::stop_token stop) { loop(stop); }) {}
+
+    /// Something was written to `file`, which stays open until it is synced.
+    void onWritten(const std::shared_ptr<Descriptor>& file) {
+        const std::scoped_lock lock(m_mutex);
+        m_written = file;
+    }
+
+private:
+    void loop(std::stop_token stop) {
+        std::unique_lock lock(m_mutex);
+        while (!m_wake.wait_for(lock, stop, std::chrono::milliseconds(JournalWriter::kSyncMs),
+                                [&stop] { return stop.stop_requested(); })) {
+            const std::shared_ptr<Descriptor> file = std::exchange(m_written, nullptr);
+            lock.unlock();
+            // Whoever needs to know whether it worked calls JournalWriter::sync().
+            if (file)
+                (void)!::fdatasync(file->get());
+            lock.lock();
+        }
+    }
+
+    std::mutex m_mutex;
+    std::condition_variable_any m_wake;
+    std::shared_ptr<Descriptor> m_written;
+    std::jthread m_thread; ///< last: starts when all the rest exists
+};
+
+} // namespace
+
 struct JournalWriter::Impl {
     std::string path;
-    Descriptor file;
+    std::shared_ptr<Descriptor> file;
     std::vector<std::byte> pending;
+    std::unique_ptr<Syncer> syncer;
+    // Of a journal in segments:
+    std::string folder;
+    Segment segment;
+    uint64_t segmentBytes = std::numeric_limits<uint64_t>::max();
+    uint64_t written = 0; ///< to this segment
 
     Result<void> continueBehindLastRecord();
     Result<void> cutAt(uint64_t offset);
+    Result<void> beginSegment(int number);
 };
 
 namespace {
@@ -38,15 +89,15 @@ Result<void> lockAgainstOthers(const Descriptor& file, const std::string& path) 
 } // namespace
 
 Result<void> JournalWriter::Impl::cutAt(uint64_t offset) {
-    if (::ftruncate(file.get(), off_t(offset)) != 0)
+    if (::ftruncate(file->get(), off_t(offset)) != 0)
         return failErrno("truncate " + path, errno);
-    if (::lseek(file.get(), off_t(offset), SEEK_SET) < 0)
+    if (::lseek(file->get(), off_t(offset), SEEK_SET) < 0)
         return failErrno("seek " + path, errno);
     return {};
 }
 
 Result<void> JournalWriter::Impl::continueBehindLastRecord() {
-    RM_ASSIGN_OR_RETURN(auto end, findJournalEnd(file.get(), path));
+    RM_ASSIGN_OR_RETURN(auto end, findJournalEnd(file->get(), path));
     if (end == 0)
         pending = journalHeader();
     return cutAt(end);
@@ -57,8 +108,42 @@ Result<JournalWriter> JournalWriter::open(const std::string& path) {
     RM_RETURN_IF_ERROR(lockAgainstOthers(file, path));
     JournalWriter writer;
     writer.m_impl->path = path;
-    writer.m_impl->file = std::move(file);
+    writer.m_impl->file = std::make_shared<Descriptor>(std::move(file));
     RM_RETURN_IF_ERROR(writer.m_impl->continueBehindLastRecord());
+    return writer;
+}
+
+/// The journal then goes on there; until it succeeds, in the file before.
+Result<void> JournalWriter::Impl::beginSegment(int number) {
+    Segment next = segment;
+    next.number = number;
+    next.epoch = std::random_device()();
+    const std::string name = folder + "/" + next.fileName();
+    RM_ASSIGN_OR_RETURN(auto fresh, openFile(name, O_RDWR | O_CREAT | O_EXCL));
+    RM_RETURN_IF_ERROR(lockAgainstOthers(fresh, name));
+    path = name;
+    segment = next;
+    file = std::make_shared<Descriptor>(std::move(fresh));
+    pending = journalHeader();
+    written = 0;
+    return {};
+}
+
+Result<JournalWriter> JournalWriter::begin(const std::string& folder, const std::string& source,
+                                           int attempt, uint64_t segmentBytes) {
+    int number = 1;
+    for (const Segment& earlier : listSegments(folder, source)) {
+        const std::string path = folder + "/" + earlier.fileName();
+        RM_ASSIGN_OR_RETURN(const auto file, openFile(path, O_RDONLY));
+        RM_RETURN_IF_ERROR(lockAgainstOthers(file, path));
+        if (earlier.attempt == attempt)
+            number = earlier.number + 1;
+    }
+    JournalWriter writer;
+    writer.m_impl->folder = folder;
+    writer.m_impl->segment = {source, attempt, 0, 0};
+    writer.m_impl->segmentBytes = segmentBytes;
+    RM_RETURN_IF_ERROR(writer.m_impl->beginSegment(number));
     return writer;
 }
 
@@ -76,19 +161,30 @@ void JournalWriter::append(const Record& record) {
 }
 
 Result<void> JournalWriter::flush() {
+    Impl& impl = *m_impl;
     size_t written = 0;
-    auto done = writeAll(m_impl->file.get(), m_impl->pending, m_impl->path, &written);
-    m_impl->pending.erase(m_impl->pending.begin(),
-                          m_impl->pending.begin() + std::ptrdiff_t(written));
+    auto done = writeAll(impl.file->get(), impl.pending, impl.path, &written);
+    impl.pending.erase(impl.pending.begin(), impl.pending.begin() + std::ptrdiff_t(written));
+    impl.written += written;
+    if (written > 0 && impl.syncer)
+        impl.syncer->onWritten(impl.file);
+    // Where there is no room for another file, this one grows.
+    if (done && impl.written > impl.segmentBytes)
+        (void)impl.beginSegment(impl.segment.number + 1);
     return done;
 }
 
 Result<void> JournalWriter::sync() {
     if (auto done = flush(); !done)
         return done;
-    if (::fdatasync(m_impl->file.get()) != 0)
+    if (::fdatasync(m_impl->file->get()) != 0)
         return failErrno("sync " + m_impl->path, errno);
     return {};
+}
+
+void JournalWriter::keepSynced() {
+    if (!m_impl->syncer)
+        m_impl->syncer = std::make_unique<Syncer>();
 }
 
 } // namespace rm

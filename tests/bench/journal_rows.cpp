@@ -16,7 +16,7 @@ ScratchJournal::ScratchJournal() {
     m_folder = std::filesystem::temp_directory_path() / "rm-bench-XXXXXX";
     if (!mkdtemp(m_folder.data()))
         giveUp("make " + m_folder + ": not possible");
-    m_file = m_folder + "/" + rankJournalName(0);
+    m_file = m_folder + "/rank-00000.rmj";
 }
 
 ScratchJournal::~ScratchJournal() {

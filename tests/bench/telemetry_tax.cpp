@@ -107,7 +107,7 @@ private:
 
 rm::Session openSession(const rm::ScratchJournal& scratch) {
     rm::Session session;
-    auto board = rm::Board::create(scratch.folder() + "/" + rm::boardName(0), 0, 1);
+    auto board = rm::Board::create(scratch.folder() + "/" + rm::rankName(0), 0, 1);
     if (!board)
         rm::giveUp(board.error().message);
     session.board = std::make_unique<rm::Board>(std::move(*board));

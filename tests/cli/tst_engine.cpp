@@ -314,7 +314,8 @@ void TestEngine::commandsThatTookEffectUnseenAreAnsweredFromTheStore() {
     storeRun("unseen-000001", RunStateKind::kRunning);
     QVERIFY(ingest("unseen-000001", {CommandApplied{"known", "pause", 7, 1, true, ""}}));
     FollowedRun followed(
-        stored("unseen-000001"), {*m_fleet->find(kLocalNodeName)}, nullptr,
+        stored("unseen-000001"),
+        {{kLocalNodeName, m_fleet->find(kLocalNodeName)}}, nullptr,
         [](const Node&) { return Credentials{}; }, m_paths.database());
     followed.start();
     auto known = followed.send({"known", CommandKind::kPause, {}});

@@ -55,7 +55,7 @@ Result<void> train(StoreWriter& store) {
         !made)
         return made;
     const QTemporaryDir folder;
-    NodeIngest ingest(kRun, 0, {});
+    NodeIngest ingest(kRun, 0, {{0, 2}}, {});
     for (const int rank : {0, 1}) {
         const auto journal = journalOf(folder, rank);
         if (!journal)

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "shared/journal/segment.h"
 #include "tests/integration/run_facts.h"
 #include "tests/integration/testbed.h"
 #include "tests/support/requirement.h"
@@ -62,7 +63,8 @@ private:
 };
 
 QString tst_attempts::agentFile(int node, const QString& run) const {
-    return m_bed->server(node).home() + "/state/ringmaster/runs/" + run + "/agent.json";
+    return m_bed->server(node).home() + "/state/ringmaster/runs/" + run + "/" +
+           QString::fromStdString(rm::nodeName(node)) + "/agent.json";
 }
 
 int tst_attempts::attemptOn(int node, const QString& run) const {

@@ -171,6 +171,15 @@ Result<void> NetworkLab::setManagementLink(int index, bool up) {
     return ip("-n " + node(index) + " link set mgmt0 " + (up ? "up" : "down"));
 }
 
+Result<void> NetworkLab::setDataLink(bool up) {
+    return ip("-n " + node(0) + " link set data0 " + (up ? "up" : "down"));
+}
+
+void NetworkLab::killAllOn(int index) {
+    for (const SeenProcess& process : processesIn(node(index)))
+        ::kill(process.pid, SIGKILL);
+}
+
 int64_t NetworkLab::managementBytesTo(int index) const {
     const auto text = ipOutput("-n " + node(index) + " -s -j link show mgmt0");
     if (!text)

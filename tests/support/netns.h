@@ -48,6 +48,12 @@ public:
     /// Cuts or restores the link between the laptop and a node, silently like a pulled cable.
     Result<void> setManagementLink(int index, bool up);
 
+    /// The same for the link between the nodes.
+    Result<void> setDataLink(bool up);
+
+    /// SIGKILLs all that runs on a node, its sshd as well, as if the power failed.
+    void killAllOn(int index);
+
     /// Bytes that came in over the management link so far; -1: unknown.
     int64_t managementBytesTo(int index) const;
 

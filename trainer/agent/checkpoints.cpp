@@ -3,10 +3,10 @@
 
 #include "shared/checkpoint/manifest.h"
 #include "shared/io/clock.h"
-#include "shared/journal/journal.h"
 #include "shared/return_if_error.h"
 #include "shared/spec/run_spec.h"
 #include "trainer/agent/run_dir/run_dir.h"
+#include "trainer/agent/supervisor/lost_attempt.h"
 
 #include <nlohmann/json.hpp>
 
@@ -51,9 +51,7 @@ Result<void> noteRemoved(const std::string& runDir, const CheckpointEntry& entry
     const Result<NodePlan> plan = loadPlan(runDir);
     if (!lock || !plan)
         return {};
-    RM_ASSIGN_OR_RETURN(
-        auto journal, JournalWriter::open(runDir + "/journal/" +
-                                          nodeJournalName(static_cast<int32_t>(plan->nodeIndex))));
+    RM_ASSIGN_OR_RETURN(auto journal, beginNodeJournal(runDir, plan->nodeIndex, plan->attempt));
     journal.append(CheckpointRemoved{entry.manifest.step, wallNowNs(), entry.path});
     return journal.sync();
 }
@@ -74,7 +72,8 @@ Result<std::string> verifyCheckpointAt(const std::string& path) {
 Result<std::string> removeRetiredCheckpoint(const Folders& folders, const std::string& runId,
                                             const std::string& name) {
     const std::string attempt = "remove checkpoint " + name + " of " + runId;
-    const Result<std::string> runDir = folders.existingRunDir(runId);
+    // Rank 0, whose checkpoints they are, is on the first node.
+    const Result<std::string> runDir = folders.existingPartDir(runId, 0);
     if (!runDir)
         return runDir;
     const Result<RunCheckpoints> found = readCheckpoints(*runDir);

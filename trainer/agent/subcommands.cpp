@@ -28,6 +28,7 @@ namespace {
 
 using Arguments = std::vector<std::string>;
 constexpr size_t kMaxOrder = 4 << 20;
+constexpr int kMostNodes = 1 << 16;
 
 Result<void> print(const Result<std::string>& text) {
     if (!text)
@@ -54,8 +55,30 @@ Result<void> start(const Arguments& arguments) {
     return print(startRun(Folders::fromEnvironment(), arguments[0], order));
 }
 
+// The value of an argument, within bounds; `name` is for the error.
+Result<int> number(const std::string& text, const std::string& name, int least, int most) {
+    int value = 0;
+    const auto parsed = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (parsed.ec != std::errc() || parsed.ptr != text.data() + text.size() || value < least ||
+        value > most)
+        return fail(ErrorCode::kInvalid, name + " takes a number from " + std::to_string(least) +
+                                             " to " + std::to_string(most) + ", not '" + text +
+                                             "'");
+    return value;
+}
+
+Result<int> nodeIndex(const Arguments& arguments) {
+    return number(arguments[1], "NODE", 0, kMostNodes);
+}
+
 Result<void> attach(const Arguments& arguments) {
-    return attachRun(Folders::fromEnvironment(), arguments[0]);
+    RM_ASSIGN_OR_RETURN(const int node, nodeIndex(arguments));
+    return attachRun(Folders::fromEnvironment(), arguments[0], node);
+}
+
+Result<void> adopt(const Arguments& arguments) {
+    RM_ASSIGN_OR_RETURN(const int node, nodeIndex(arguments));
+    return print(adoptRun(Folders::fromEnvironment(), arguments[0], node));
 }
 
 Result<void> receive(const Arguments&) {
@@ -92,23 +115,16 @@ Result<void> removeCheckpoint(const Arguments& arguments) {
 }
 
 // The value behind `name`, within bounds.
-Result<int> number(const Arguments& arguments, size_t at, const std::string& name, int least,
+Result<int> option(const Arguments& arguments, size_t at, const std::string& name, int least,
                    int most) {
-    int value = 0;
     const bool isNamed = arguments.size() > at + 1 && arguments[at] == name;
-    const std::string text = isNamed ? arguments[at + 1] : "";
-    const auto parsed = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (parsed.ec != std::errc() || parsed.ptr != text.data() + text.size() || value < least ||
-        value > most)
-        return fail(ErrorCode::kInvalid, "listen: " + name + " takes a number from " +
-                                             std::to_string(least) + " to " + std::to_string(most));
-    return value;
+    return number(isNamed ? arguments[at + 1] : "", "listen: " + name, least, most);
 }
 
 Result<void> listen(const Arguments& arguments) {
-    const Result<int> seconds = number(arguments, 0, "--seconds", 1, 3600);
+    const Result<int> seconds = option(arguments, 0, "--seconds", 1, 3600);
     const Result<int> port =
-        arguments.size() > 2 ? number(arguments, 2, "--port", 1, 65535) : Result<int>(0);
+        arguments.size() > 2 ? option(arguments, 2, "--port", 1, 65535) : Result<int>(0);
     if (!seconds || !port)
         return tl::unexpected((seconds ? port : seconds).error());
     return listenForDials(*seconds, *port, STDIN_FILENO, STDOUT_FILENO);
@@ -130,7 +146,8 @@ const std::map<std::string, Subcommand>& subcommands() {
         {"probe", {0, 0, "probe", probe}},
         {"paths", {0, 0, "paths < [\"PATH\", ...]", paths}},
         {"start", {1, 1, "start RUN_ID < {\"spec\", \"plan\"}", start}},
-        {"attach", {1, 1, "attach RUN_ID", attach}},
+        {"attach", {2, 2, "attach RUN_ID NODE", attach}},
+        {"adopt", {2, 2, "adopt RUN_ID NODE", adopt}},
         {"receive", {0, 0, "receive", receive}},
         {"stop", {1, 2, "stop RUN_ID [--kill]", stop}},
         {"remove", {1, 2, "remove RUN_ID [--preview]", remove}},

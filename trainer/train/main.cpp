@@ -54,6 +54,7 @@ ExitCode runSession(Session& session) {
         std::printf("%s\n", ending.message.c_str());
     }
     session.telemetry->flush();
+    session.board->setLastWord(static_cast<int>(ending.code));
     return ending.code;
 }
 

@@ -232,8 +232,14 @@ auto membersOf(T& value) {
 
 template <Like<ResumeRequest> T>
 auto membersOf(T& value) {
-    auto& [run, checkpoint] = value;
-    return std::tie(run, checkpoint);
+    auto& [run, checkpoint, nodes] = value;
+    return std::tie(run, checkpoint, nodes);
+}
+
+template <Like<DeclareLostRequest> T>
+auto membersOf(T& value) {
+    auto& [run, node] = value;
+    return std::tie(run, node);
 }
 
 template <Like<BranchRequest> T>

@@ -42,7 +42,10 @@ struct Performer {
         answer(engine.launch(*spec, r.nodes, r.run, r.ifTooLarge), context, request, done);
     }
     void operator()(const ResumeRequest& r) {
-        answer(engine.resume(r.run, r.checkpoint), context, request, done);
+        answer(engine.resume(r.run, r.checkpoint, r.nodes), context, request, done);
+    }
+    void operator()(const DeclareLostRequest& r) {
+        answer(engine.declareLost(r.run, r.node), context, request, done);
     }
     void operator()(const BranchRequest& r) {
         std::optional<CheckedSpec> spec;
@@ -101,6 +104,9 @@ struct Performer {
 struct Attempt {
     std::string operator()(const LaunchRequest& r) { return "launch " + r.run.toStdString(); }
     std::string operator()(const ResumeRequest& r) { return "resume " + r.run.toStdString(); }
+    std::string operator()(const DeclareLostRequest& r) {
+        return "declare " + r.node.toStdString() + " of " + r.run.toStdString() + " lost";
+    }
     std::string operator()(const BranchRequest& r) { return "branch " + r.parent.toStdString(); }
     std::string operator()(const CommandRequest& r) {
         return std::string(commandKindName(r.kind)) + " " + r.run.toStdString();
@@ -144,6 +150,7 @@ struct Failure {
         check.failure = ConnectFailure{error, ConnectFailure::Need::kNothing, {}};
         return check;
     }
+    EngineReply operator()(const DeclareLostRequest&) { return editFailed(); }
     EngineReply operator()(const NotesRequest&) { return editFailed(); }
     EngineReply operator()(const TagsRequest&) { return editFailed(); }
     EngineReply operator()(const DeletedRequest&) { return editFailed(); }

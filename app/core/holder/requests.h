@@ -30,8 +30,15 @@ struct LaunchRequest {
 
 struct ResumeRequest {
     QString run;
-    QString checkpoint; ///< a step or a name; empty: the newest
+    QString checkpoint;           ///< a step or a name; empty: the newest
+    std::vector<Placement> nodes; ///< empty: those of the last attempt
     bool operator==(const ResumeRequest&) const = default;
+};
+
+struct DeclareLostRequest {
+    QString run;
+    QString node;
+    bool operator==(const DeclareLostRequest&) const = default;
 };
 
 struct BranchRequest {
@@ -127,11 +134,12 @@ using EngineRequest =
     std::variant<LaunchRequest, ResumeRequest, BranchRequest, CommandRequest, CheckRequest,
                  NotesRequest, TagsRequest, DeletedRequest, WindowRequest, RemoveCheckpointRequest,
                  OutlookRequest, RenameRequest, EmptyTrashRequest, VerifyCheckpointRequest,
-                 OnNodesRequest, RemoveFromNodesRequest>;
+                 OnNodesRequest, RemoveFromNodesRequest, DeclareLostRequest>;
 
 /// Of a launch, resume or branch: the run's id. Of a command: its state. Of a check: it. Of notes
-/// and tags: that they are queued. Of other edits and of what is to be removed or verified: that it
-/// is so. Of a window: whether there is one. Of an outlook, and of what is on nodes: it.
+/// and tags: that they are queued. Of other edits, of a lost node and of what is to be removed or
+/// verified: that it is so. Of a window: whether there is one. Of an outlook, and of what is on
+/// nodes: it.
 using EngineReply = std::variant<Result<QString>, Result<CommandState>, NodeCheck, Result<void>,
                                  bool, Result<NodeOutlook>, Result<std::vector<RunFolder>>>;
 

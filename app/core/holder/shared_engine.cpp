@@ -192,8 +192,13 @@ QFuture<Result<QString>> SharedEngine::launch(const CheckedSpec& spec,
     return ask<Result<QString>>(LaunchRequest{tomlOf(*spec), nodes, run, ifTooLarge});
 }
 
-QFuture<Result<QString>> SharedEngine::resume(const QString& run, const QString& checkpoint) {
-    return ask<Result<QString>>(ResumeRequest{run, checkpoint});
+QFuture<Result<QString>> SharedEngine::resume(const QString& run, const QString& checkpoint,
+                                              const std::vector<Placement>& nodes) {
+    return ask<Result<QString>>(ResumeRequest{run, checkpoint, nodes});
+}
+
+QFuture<Result<void>> SharedEngine::declareLost(const QString& run, const QString& node) {
+    return ask<Result<void>>(DeclareLostRequest{run, node});
 }
 
 QFuture<Result<QString>> SharedEngine::branch(const QString& run, const QString& checkpoint,

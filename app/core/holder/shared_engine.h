@@ -37,7 +37,9 @@ public:
     QString databasePath() const override;
     QFuture<Result<QString>> launch(const CheckedSpec& spec, const std::vector<Placement>& nodes,
                                     const QString& id, IfTooLarge ifTooLarge) override;
-    QFuture<Result<QString>> resume(const QString& run, const QString& checkpoint) override;
+    QFuture<Result<QString>> resume(const QString& run, const QString& checkpoint,
+                                    const std::vector<Placement>& nodes) override;
+    QFuture<Result<void>> declareLost(const QString& run, const QString& node) override;
     QFuture<Result<void>> removeCheckpoint(const QString& run, const QString& checkpoint) override;
     QFuture<Result<void>> verifyCheckpoint(const QString& run, const QString& checkpoint) override;
     QFuture<Result<std::vector<RunFolder>>> onNodes(const QString& run) override;

@@ -6,6 +6,7 @@
 #include "shared/journal/journal.h"
 #include "shared/return_if_error.h"
 
+#include <algorithm>
 #include <charconv>
 
 namespace rm {
@@ -13,49 +14,91 @@ namespace rm {
 namespace {
 
 constexpr std::string_view kRankLog = "log/rank-";
-constexpr std::string_view kRankJournal = "journal/rank-";
+constexpr std::string_view kRankSource = "rank-";
+constexpr std::string_view kJournals = "journal/";
+constexpr int kMostReports = 16;       ///< of damage in one file
+constexpr size_t kMostFiles = 1 << 16; ///< of one node
 
-/// The number in "log/rank-00003.log"; nullopt for other files.
-std::optional<int> rankIn(std::string_view file, std::string_view head) {
-    if (!file.starts_with(head))
+/// The number in "log/rank-00003.log" or "rank-00003"; nullopt for others.
+std::optional<int> rankIn(std::string_view name, std::string_view head) {
+    if (!name.starts_with(head))
         return std::nullopt;
     int rank = 0;
-    const char* begin = file.data() + head.size();
-    const auto [end, error] = std::from_chars(begin, file.data() + file.size(), rank);
-    const bool isNumber = error == std::errc() && *end == '.' && rank >= 0;
+    const char* end = name.data() + name.size();
+    const auto [stop, error] = std::from_chars(name.data() + head.size(), end, rank);
+    const bool isNumber = error == std::errc() && rank >= 0 && (stop == end || *stop == '.');
     return isNumber ? std::optional(rank) : std::nullopt;
+}
+
+std::optional<Segment> segmentOf(const std::string& file) {
+    return file.starts_with(kJournals)
+               ? parseSegment(std::string_view(file).substr(kJournals.size()))
+               : std::nullopt;
 }
 
 } // namespace
 
+std::vector<FileCursor> cursorsToSend(const std::vector<std::pair<std::string, uint64_t>>& stored) {
+    std::vector<FileCursor> cursors;
+    std::map<std::string, std::pair<Segment, uint64_t>> newest; // by source
+    for (const auto& [file, offset] : stored) {
+        const auto segment = segmentOf(file);
+        if (!segment) {
+            cursors.push_back({file, offset});
+            continue;
+        }
+        auto& known = newest[segment->source];
+        if (known.first < *segment)
+            known = {*segment, offset};
+    }
+    for (const auto& [source, at] : newest)
+        cursors.push_back({std::string(kJournals) + at.first.fileName(), at.second});
+    return cursors;
+}
+
 struct NodeIngest::File {
     uint64_t received = 0; ///< offset behind the last byte taken
     std::optional<JournalScanner> journal;
+    Segment segment; ///< of a journal
     std::optional<LogLines> log;
     int logRank = -1;
-    bool damaged = false;
+    bool isOver = false; ///< nothing more will be read of it
+    int reports = 0;
 
     uint64_t cursor() const { return journal ? journal->cursor() : log->cursor(); }
 };
 
-NodeIngest::NodeIngest(QString run, int nodeIndex,
+NodeIngest::NodeIngest(QString run, int nodeIndex, std::vector<RankRange> ranks,
                        const std::vector<std::pair<std::string, uint64_t>>& cursors)
     : m_run(std::move(run))
     , m_nodeIndex(nodeIndex)
+    , m_ranks(std::move(ranks))
     , m_committed(cursors.begin(), cursors.end()) {}
 
 NodeIngest::~NodeIngest() = default;
 NodeIngest::NodeIngest(NodeIngest&&) noexcept = default;
 NodeIngest& NodeIngest::operator=(NodeIngest&&) noexcept = default;
 
+bool NodeIngest::mayHave(const std::string& file) const {
+    const auto segment = segmentOf(file);
+    if (segment && segment->source == nodeName(m_nodeIndex))
+        return true;
+    const auto rank = segment ? rankIn(segment->source, kRankSource) : rankIn(file, kRankLog);
+    return isReplicatedFile(file) && rank &&
+           std::ranges::any_of(m_ranks, [rank](const RankRange& range) {
+               return *rank >= range.first && *rank - range.first < range.count;
+           });
+}
+
 Result<NodeIngest::File*> NodeIngest::fileOf(const std::string& name) {
     if (const auto known = m_files.find(name); known != m_files.end())
         return known->second.get();
-    const auto logRank = rankIn(name, kRankLog);
-    if (!isReplicatedFile(name) || (name.starts_with("log/") && !logRank))
+    if (!mayHave(name) || m_files.size() >= kMostFiles)
         return fail(ErrorCode::kCorrupt, "receive a file of run " + m_run.toStdString() +
                                              ": its name is \"" + name.substr(0, 100) +
-                                             "\", which no run has");
+                                             "\", which the run does not have there");
+    const auto logRank = rankIn(name, kRankLog);
+    const auto segment = segmentOf(name);
     auto file = std::make_unique<File>();
     const auto stored = m_committed.try_emplace(name, 0).first;
     file->received = stored->second;
@@ -63,14 +106,34 @@ Result<NodeIngest::File*> NodeIngest::fileOf(const std::string& name) {
         file->log.emplace(stored->second);
         file->logRank = *logRank;
     } else {
+        file->segment = *segment;
         file->journal.emplace(name, stored->second);
+        closeSegmentsBefore(*segment);
     }
     return m_files.emplace(name, std::move(file)).first->second.get();
+}
+
+/// Their writer has gone on to this one, so what is incomplete in them will remain so.
+void NodeIngest::closeSegmentsBefore(const Segment& segment) {
+    for (auto& [name, file] : m_files) {
+        if (!file->journal || file->isOver || file->segment.source != segment.source)
+            continue;
+        file->journal->finish();
+        decodeJournal(name, *file);
+        if (!file->isOver && file->journal->damage())
+            reportDamage(name, *file, file->journal->damage()->message + ", up to its end");
+        file->isOver = true;
+    }
 }
 
 Result<void> NodeIngest::onSlice(const Slice& slice) {
     RM_ASSIGN_OR_RETURN(const auto file, fileOf(slice.file));
     File& target = *file;
+    if (target.log && slice.offset < target.received) {
+        target.log.emplace(slice.offset);
+        target.received = slice.offset;
+        reportDamage(slice.file, target, "it was cut off at byte " + std::to_string(slice.offset));
+    }
     if (slice.offset != target.received)
         return fail(ErrorCode::kCorrupt, "receive " + slice.file + ": bytes from " +
                                              std::to_string(slice.offset) + " came, from " +
@@ -78,7 +141,7 @@ Result<void> NodeIngest::onSlice(const Slice& slice) {
     target.received += slice.bytes.size();
     if (target.log)
         target.log->feed(slice.bytes);
-    if (target.journal && !target.damaged) {
+    if (target.journal && !target.isOver) {
         target.journal->feed(slice.bytes);
         decodeJournal(slice.file, target);
     }
@@ -88,10 +151,13 @@ Result<void> NodeIngest::onSlice(const Slice& slice) {
 void NodeIngest::decodeJournal(const std::string& name, File& file) {
     for (;;) {
         auto record = file.journal->next();
+        for (const LostBytes& lost : file.journal->takeLost())
+            reportDamage(name, file,
+                         std::to_string(lost.bytes) + " bytes from byte " +
+                             std::to_string(lost.offset) + " on are lost: " + lost.why);
         if (!record) {
-            file.damaged = true;
-            m_records.push_back(Event{rankIn(name, kRankJournal).value_or(-1), -1, wallNowNs(),
-                                      Severity::kError, "journal-damaged", record.error().message});
+            file.isOver = true;
+            reportDamage(name, file, record.error().message);
             return;
         }
         if (!*record)
@@ -99,6 +165,15 @@ void NodeIngest::decodeJournal(const std::string& name, File& file) {
         note(**record);
         m_records.push_back(std::move(**record));
     }
+}
+
+void NodeIngest::reportDamage(const std::string& name, File& file, const std::string& what) {
+    if (file.reports++ >= kMostReports)
+        return;
+    const int rank =
+        file.log ? file.logRank : rankIn(file.segment.source, kRankSource).value_or(-1);
+    m_records.push_back(Event{rank, -1, wallNowNs(), Severity::kError, "journal-damaged",
+                              name + " on its node: " + what});
 }
 
 void NodeIngest::note(const Record& record) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "app/core/store/store.h"
+#include "shared/journal/segment.h"
 #include "shared/wire/messages.h"
 
 #include <QString>
@@ -15,20 +16,25 @@
 
 namespace rm {
 
+/// What to name in an Attach: of each journal and log the newest file that is stored.
+std::vector<FileCursor> cursorsToSend(const std::vector<std::pair<std::string, uint64_t>>& stored);
+
 /// Turns the replicated bytes of one node's files into batches for the store. A batch's cursors
 /// point exactly behind what was decoded. One instance per connection; not thread-safe.
 class NodeIngest {
 public:
-    /// `cursors` are those stored: where the node was asked to go on.
-    NodeIngest(QString run, int nodeIndex,
+    /// `cursors` are those stored: where the node was asked to go on. `ranks`: whose files it may
+    /// have beside its own.
+    NodeIngest(QString run, int nodeIndex, std::vector<RankRange> ranks,
                const std::vector<std::pair<std::string, uint64_t>>& cursors);
     ~NodeIngest();
     NodeIngest(NodeIngest&&) noexcept;
     NodeIngest& operator=(NodeIngest&&) noexcept;
 
     /// Takes bytes that follow the last ones of their file. kCorrupt, with nothing taken: there is
-    /// a gap or an overlap, or the file is unknown; attach again from the cursors. A damaged
-    /// journal is not an error: it becomes an event, and the file stays at its cursor.
+    /// a gap or an overlap, or the file is unknown; attach again from the cursors. Damage in a
+    /// journal is not an error: it becomes an event, and reading goes on behind it. A log that was
+    /// cut off on its node goes on where it ends.
     Result<void> onSlice(const Slice& slice);
 
     /// What was decoded since the last call. nullopt: nothing new.
@@ -37,12 +43,16 @@ public:
 private:
     struct File;
 
+    bool mayHave(const std::string& file) const;
     Result<File*> fileOf(const std::string& name);
+    void closeSegmentsBefore(const Segment& segment);
     void decodeJournal(const std::string& name, File& file);
+    void reportDamage(const std::string& name, File& file, const std::string& what);
     void note(const Record& record);
 
     QString m_run;
     int m_nodeIndex;
+    std::vector<RankRange> m_ranks;
     std::map<std::string, uint64_t> m_committed; ///< cursors up to the last take()
     std::map<std::string, std::unique_ptr<File>> m_files;
     std::vector<Record> m_records;

@@ -91,8 +91,14 @@ public:
                                             IfTooLarge ifTooLarge = IfTooLarge::kRefuse) = 0;
     /// Next attempt from a checkpoint: the newest one of the living line, or `checkpoint`, a step
     /// or the name of a folder (see findCheckpoint()). What it retires stays as an abandoned line;
-    /// see StoreReader::retirementBy().
-    virtual QFuture<Result<QString>> resume(const QString& run, const QString& checkpoint = {}) = 0;
+    /// see StoreReader::retirementBy(). `nodes` empty: on those of the last attempt; elsewhere the
+    /// checkpoint must be in a folder that the first of them reads.
+    virtual QFuture<Result<QString>> resume(const QString& run, const QString& checkpoint = {},
+                                            const std::vector<Placement>& nodes = {}) = 0;
+    /// Gives up a node of a live run that nothing is heard of: its part counts as failed, the ranks
+    /// elsewhere, which cannot go on without it, are killed, and the run ends. kInvalid: the run
+    /// has ended, has no such node, or the node answers.
+    virtual QFuture<Result<void>> declareLost(const QString& run, const QString& node) = 0;
     /// Launches a new run, with its own checkpoints, from that checkpoint of `run`. `spec` null:
     /// the parent's spec. Otherwise as launch().
     virtual QFuture<Result<QString>> branch(const QString& run, const QString& checkpoint,
@@ -111,7 +117,8 @@ public:
     /// Deletes the run's folder on each of its nodes, with the checkpoints in it; what is stored of
     /// the run stays. kInvalid: it has not ended.
     virtual QFuture<Result<void>> removeFromNodes(const QString& run) = 0;
-    /// The answer is kApplied or kRefused; it waits while rank 0's node cannot be reached. kStop
+    /// The answer is kApplied or kRefused; it waits while rank 0's node cannot be reached, that of
+    /// kKill for the nodes that can be: it names the others. kStop
     /// and kKill of a run whose ranks have not started cancel its launch: a new run is then
     /// stopped, a resumed run stays as it was. If isAlready(), the answer is kApplied at step -1. A
     /// command with the same `id` takes effect once; empty: an id is generated.

@@ -11,6 +11,10 @@
 
 #include <map>
 #include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
 #include <vector>
 
 namespace rm {
@@ -20,8 +24,14 @@ namespace rm {
 class FollowedRun : public QObject {
     Q_OBJECT
 public:
-    /// `nodes` in the order of the run's nodes. `writer` null: nothing is ingested.
-    FollowedRun(const RunSummary& run, std::vector<Node> nodes,
+    /// One of the run's nodes.
+    struct Part {
+        std::string name;
+        std::optional<Node> node; ///< nullopt: it was removed from the fleet, so that it is lost
+    };
+
+    /// `parts` in the order of the run's nodes. `writer` null: nothing is ingested.
+    FollowedRun(const RunSummary& run, std::vector<Part> parts,
                 std::shared_ptr<WriterThread> writer, CredentialSource credentials,
                 QString database);
     ~FollowedRun() override;
@@ -33,8 +43,12 @@ public:
     /// The node may accept the login now.
     void retry(const std::string& node);
 
-    /// The answer is kApplied or kRefused, or kUnavailable when the run ended before.
+    /// The answer is kApplied or kRefused, or kUnavailable when the run ended before. That of a
+    /// kill comes when all nodes that can be reached have done it, and names the others.
     QFuture<Result<CommandState>> send(Command command);
+
+    /// See Engine. The answer waits until it is known whether the node can be reached.
+    QFuture<Result<void>> declareLost(const std::string& node);
 
 Q_SIGNALS:
     void committed(); ///< new samples or events are in the database
@@ -47,12 +61,18 @@ Q_SIGNALS:
 private:
     struct InFlight {
         CommandKind kind;
+        std::set<size_t> awaited; ///< nodes that have not answered
         QPromise<Result<CommandState>> promise;
     };
 
     NodeFollower::Sink sinkFor(size_t node);
     void onLink(size_t node, const LiveState::NodeLink& link);
-    void onCommandState(const CommandState& state);
+    void onCommandState(size_t node, const CommandState& state);
+    void sendTo(size_t node, const Command& command);
+    void settleKills();
+    void settleDeclarations();
+    Result<void> giveUp(size_t node);
+    std::string unreachableNodes() const;
     void onNodeEnded(size_t node, const Result<void>& how);
     void finish();
     std::map<std::string, CommandState> storedAnswers() const;
@@ -61,7 +81,7 @@ private:
                                            const std::string& why);
 
     QString m_run;
-    std::vector<Node> m_nodes;
+    std::vector<Part> m_parts;
     int m_attempt;
     std::vector<LostNode> m_lostNodes; ///< as stored at the beginning
     std::shared_ptr<WriterThread> m_writer;
@@ -70,9 +90,11 @@ private:
     LiveState m_live;
     std::map<std::string, InFlight> m_inFlight;
     std::vector<bool> m_nodeEnded;
+    std::vector<std::pair<size_t, QPromise<Result<void>>>> m_declarations; ///< node, answer
     QString m_problem;
     bool m_lost = false;
-    std::vector<std::unique_ptr<NodeFollower>> m_followers; ///< last: their threads call back
+    /// Null: of a node that was removed. Last: their threads call back.
+    std::vector<std::unique_ptr<NodeFollower>> m_followers;
 };
 
 } // namespace rm

@@ -233,7 +233,8 @@ QFuture<Result<NodeOutlook>> LocalEngine::outlook(const RunSpec& spec, const QSt
         });
 }
 
-QFuture<Result<QString>> LocalEngine::resume(const QString& run, const QString& checkpoint) {
+QFuture<Result<QString>> LocalEngine::resume(const QString& run, const QString& checkpoint,
+                                             const std::vector<Placement>& nodes) {
     const auto found = summary(run);
     if (!found)
         return readyFuture<QString>(tl::unexpected<Error>(found.error()));
@@ -247,7 +248,7 @@ QFuture<Result<QString>> LocalEngine::resume(const QString& run, const QString& 
             fail(ErrorCode::kInvalid, (checkpoint.isEmpty() ? "resume " : "restore ") +
                                           run.toStdString() +
                                           ": it is in the trash; bring it back first"));
-    auto parties = placeOf(*found);
+    auto parties = nodes.empty() ? placeOf(*found) : place(nodes);
     if (!parties)
         return readyFuture<QString>(tl::unexpected<Error>(parties.error()));
     m_impl->followed.erase(run);
@@ -376,6 +377,31 @@ LocalEngine::command(const QString& run, CommandKind kind,
     return m_impl->followed.at(run)->send({id, kind, std::move(args)});
 }
 
+QFuture<Result<void>> LocalEngine::declareLost(const QString& run, const QString& node) {
+    const std::string attempt =
+        "declare " + node.toStdString() + " of " + run.toStdString() + " lost";
+    const auto found = summary(run);
+    if (!found)
+        return readyFuture<void>(tl::unexpected<Error>(found.error()));
+    if (hasEnded(found->state))
+        return readyFuture<void>(fail(ErrorCode::kInvalid, attempt + ": the run is " +
+                                                               runStateName(found->state) +
+                                                               ", so nothing waits for it"));
+    if (!m_impl->writer || m_impl->launches.contains(run))
+        return readyFuture<void>(
+            fail(ErrorCode::kUnavailable,
+                 attempt + (m_impl->writer ? ": its ranks are being started"
+                                           : ": another Ringmaster has this database open")));
+    const auto following = follow(run);
+    if (!following)
+        return readyFuture<void>(failAs(attempt, following.error()));
+    return m_impl->followed.at(run)
+        ->declareLost(node.toStdString())
+        .then([attempt](const Result<void>& declared) {
+            return declared ? declared : Result<void>(failAs(attempt, declared.error()));
+        });
+}
+
 /// The answer of the run's launch; nullopt: no launch is going on, so the command goes to the
 /// ranks.
 std::optional<Result<CommandState>> LocalEngine::commandToLaunch(const QString& run,
@@ -408,12 +434,11 @@ Result<void> LocalEngine::follow(const QString& run) {
     RM_ASSIGN_OR_RETURN(const auto found, summary(run));
     if (found.nodes.empty())
         return fail(ErrorCode::kInvalid, "follow " + run.toStdString() + ": it is on no node");
-    std::vector<Node> nodes;
-    for (const RunNode& part : found.nodes) {
-        RM_ASSIGN_OR_RETURN(const auto node, find(QString::fromStdString(part.nodeName)));
-        nodes.push_back(node);
-    }
-    auto followed = std::make_unique<FollowedRun>(found, std::move(nodes), m_impl->writer,
+    std::vector<FollowedRun::Part> parts;
+    for (const RunNode& part : found.nodes)
+        parts.push_back(
+            {part.nodeName, m_impl->fleet->find(QString::fromStdString(part.nodeName))});
+    auto followed = std::make_unique<FollowedRun>(found, std::move(parts), m_impl->writer,
                                                   m_impl->credentials, m_impl->database);
     wireFollowed(run, *followed);
     followed->start();

@@ -64,11 +64,9 @@ Result<std::vector<FileCursor>> NodeFollower::Connection::readCursors() {
     const FollowTarget& target = m_owner.m_target;
     const auto stored = reader->cursors(target.run, target.nodeIndex);
     if (m_owner.m_sink.commit)
-        m_ingest.emplace(target.run, target.nodeIndex, stored);
-    std::vector<FileCursor> cursors;
-    for (const auto& [file, offset] : stored)
-        cursors.push_back({file, offset});
-    return cursors;
+        m_ingest.emplace(target.run, target.nodeIndex,
+                         reader->rankRanges(target.run, target.nodeIndex), stored);
+    return cursorsToSend(stored);
 }
 
 Result<void> NodeFollower::Connection::open(std::stop_token stop) {
@@ -83,7 +81,9 @@ Result<void> NodeFollower::Connection::open(std::stop_token stop) {
     RM_ASSIGN_OR_RETURN(const auto agent, deployAgent(*m_session, node, stop));
     RM_ASSIGN_OR_RETURN(auto cursors, readCursors());
     const std::string run = m_owner.m_target.run.toStdString();
-    RM_ASSIGN_OR_RETURN(auto process, m_session->start(agent, {"attach", run}, stop));
+    RM_ASSIGN_OR_RETURN(
+        auto process,
+        m_session->start(agent, {"attach", run, std::to_string(m_owner.m_target.nodeIndex)}, stop));
     m_process = std::move(process);
     AttachStream::Handlers handlers;
     handlers.slice = [this](const Slice& slice) {

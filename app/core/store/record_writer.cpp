@@ -11,7 +11,6 @@ namespace rm {
 
 namespace {
 
-constexpr int32_t kMaxRanks = 1 << 16;
 constexpr int32_t kMaxAttempts = 1 << 20;
 constexpr int64_t kMaxOwnMetrics = 2000; ///< of a run
 constexpr size_t kMaxWords = 64;         ///< bytes of a metric's unit, label and the like
@@ -122,6 +121,8 @@ void RecordWriter::on(const Samples& record) {
 }
 
 void RecordWriter::on(const Event& record) {
+    if (record.rank >= 0 && !isRank(record.rank))
+        return;
     // A damaged file is found again at each attach, but reported only once.
     m_database
         .query("INSERT INTO event (run, attempt, node, rank, step, wall_ns, severity, code, "
@@ -135,6 +136,8 @@ void RecordWriter::on(const Event& record) {
 }
 
 void RecordWriter::on(const CommandApplied& record) {
+    if (!isOfRankZero())
+        return;
     m_database
         .query("INSERT OR IGNORE INTO command (run, uuid, attempt, kind, step, wall_ns, ok, "
                "message) VALUES (?, ?, ?, ?, ?, ?, ?, ?)")
@@ -144,6 +147,8 @@ void RecordWriter::on(const CommandApplied& record) {
 }
 
 void RecordWriter::on(const CheckpointSaved& record) {
+    if (!isOfRankZero())
+        return;
     m_database
         .query("INSERT OR REPLACE INTO checkpoint (run, path, attempt, step, wall_ns, bytes, "
                "duration_ms, reason, validation_loss, best) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")
@@ -159,6 +164,8 @@ void RecordWriter::on(const CheckpointRemoved& record) {
 }
 
 void RecordWriter::on(const SampleText& record) {
+    if (!isOfRankZero())
+        return;
     m_database
         .query("INSERT INTO sample_text (run, attempt, step, wall_ns, prompt, text) "
                "VALUES (?, ?, ?, ?, ?, ?)")
@@ -212,17 +219,31 @@ void RecordWriter::refuse(const std::string& why) {
 }
 
 bool RecordWriter::isAttempt(int32_t attempt) {
-    const bool valid = attempt >= 1 && attempt <= kMaxAttempts;
+    // Each attempt is asked for here, or follows one that is known.
+    const bool valid = attempt >= 1 && attempt <= kMaxAttempts && attempt <= runAttempt() + 1;
     if (!valid)
         refuse("attempt " + std::to_string(attempt));
     return valid;
 }
 
 bool RecordWriter::isRank(int32_t rank) {
-    const bool valid = rank >= 0 && rank < kMaxRanks;
+    const bool valid = owns(rank);
     if (!valid)
         refuse("rank " + std::to_string(rank));
     return valid;
+}
+
+bool RecordWriter::owns(int32_t rank) {
+    if (!m_ranks)
+        m_ranks = ranksOfNode(m_database, m_run, m_node);
+    return std::ranges::any_of(*m_ranks, [rank](const RankRange& range) {
+        return rank >= range.first && rank - range.first < range.count;
+    });
+}
+
+/// Whether this node may tell what rank 0 alone tells.
+bool RecordWriter::isOfRankZero() {
+    return isRank(0);
 }
 
 bool RecordWriter::isStep(int64_t step) {

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "app/core/store/rank_ranges.h"
 #include "app/core/store/store.h"
 #include "app/core/store/stream_writer.h"
 #include "shared/journal/records.h"
 
 #include <map>
+#include <optional>
 #include <tuple>
+#include <vector>
 
 namespace rm {
 
@@ -30,6 +33,8 @@ public:
                  int node);
 
     void apply(const Record& record);
+    /// Whether the rank runs, or ran, on this node.
+    bool owns(int32_t rank);
     /// Stores what was gathered; makes the run's state follow its attempt. Once, at the end.
     Result<void> finish();
 
@@ -49,6 +54,7 @@ private:
     void refuse(const std::string& why);
     bool isAttempt(int32_t attempt);
     bool isRank(int32_t rank);
+    bool isOfRankZero();
     bool isStep(int64_t step);
     void noteAttempt(int32_t attempt);
     int32_t runAttempt();
@@ -70,6 +76,7 @@ private:
     WriterMemory& m_memory;
     int64_t m_run;
     int m_node;
+    std::optional<std::vector<RankRange>> m_ranks;              ///< of this node, once asked for
     std::map<int64_t, StreamRows> m_rows;                       ///< by stream
     std::map<std::pair<int32_t, int32_t>, int64_t> m_rankSteps; ///< by attempt, rank
     std::vector<int32_t> m_endedAttempts;

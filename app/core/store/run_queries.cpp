@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // StoreReader's queries about a run other than its samples.
 #include "app/core/store/attempt_outcome.h"
+#include "app/core/store/rank_ranges.h"
 #include "app/core/store/reader_impl.h"
 
 #include <algorithm>
@@ -134,6 +135,12 @@ std::vector<std::pair<std::string, uint64_t>> StoreReader::cursors(const QString
         while (rows.next())
             cursors.emplace_back(rows.text(0), static_cast<uint64_t>(rows.integer(1)));
         return cursors;
+    });
+}
+
+std::vector<RankRange> StoreReader::rankRanges(const QString& run, int nodeIndex) {
+    return m_impl->read("read the nodes of a run", [&] {
+        return ranksOfNode(m_impl->database, m_impl->runId(run).value_or(-1), nodeIndex);
     });
 }
 

@@ -27,6 +27,7 @@ target_sources(rm_core PRIVATE
     store/line_queries.cpp
     store/lock_file.cpp
     store/pyramid.cpp
+    store/rank_ranges.cpp
     store/record_writer.cpp
     store/run_lines.cpp
     store/run_metrics.cpp

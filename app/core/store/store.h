@@ -177,6 +177,13 @@ struct LogLine {
     std::string text;   ///< escapes stripped, at most 4 KiB
 };
 
+/// Ranks first to first + count - 1.
+struct RankRange {
+    int first = 0;
+    int count = 0;
+    bool operator==(const RankRange&) const = default;
+};
+
 /// An attempt that starts at step S retires what earlier attempts made after S: their points and
 /// checkpoints stay stored as an abandoned line (see lines()) and are returned only as such, so
 /// that the living line has every step of every rank exactly once. An attempt that resumes from a
@@ -240,6 +247,8 @@ public:
                              const QString& contains = {});
     /// File -> offset, per node.
     std::vector<std::pair<std::string, uint64_t>> cursors(const QString& run, int nodeIndex);
+    /// Whose files that node may have: its ranks in all attempts.
+    std::vector<RankRange> rankRanges(const QString& run, int nodeIndex);
 
 private:
     StoreReader();
@@ -296,8 +305,8 @@ public:
     Result<int> purgeDeleted(int64_t deletedBeforeNs);
 
     /// All or nothing. Run state follows AttemptStarted / AttemptEnded records. kInternal and
-    /// nothing stored when a cursor would go backwards or records come again (their cursors are
-    /// stored already).
+    /// nothing stored when a journal's cursor would go backwards or records come again (their
+    /// cursors are stored already).
     Result<void> ingest(const IngestBatch& batch);
 
     /// Folds the WAL into the file; called when idle and at the end.

@@ -131,9 +131,11 @@ Result<void> StoreWriter::Impl::checkCursors(int64_t run, const IngestBatch& bat
     bool advances = batch.cursors.empty() || (batch.records.empty() && batch.logLines.empty());
     for (const auto& [file, offset] : batch.cursors) {
         const uint64_t stored = cursor(run, batch.nodeIndex, file);
-        if (offset < stored)
+        // A log that was cut off on its node goes on where it ends.
+        const bool mayShrink = file.starts_with("log/") && !batch.previous.empty();
+        if (offset < stored && !mayShrink)
             return refuse(file, stored, offset);
-        advances = advances || offset > stored;
+        advances = advances || offset != stored;
     }
     // The report of a damaged file comes without new bytes.
     const auto isEvent = [](const Record& record) { return std::holds_alternative<Event>(record); };
@@ -152,9 +154,10 @@ Result<void> StoreWriter::Impl::apply(int64_t run, const IngestBatch& batch) {
         return finished;
     const int64_t now = wallNowNs();
     for (const auto& [rank, line] : batch.logLines)
-        database.query("INSERT INTO log_line (run, rank, wall_ns, text) VALUES (?, ?, ?, ?)")
-            .with(run, rank, now, line)
-            .run();
+        if (records.owns(rank))
+            database.query("INSERT INTO log_line (run, rank, wall_ns, text) VALUES (?, ?, ?, ?)")
+                .with(run, rank, now, line)
+                .run();
     for (const auto& [file, offset] : batch.cursors)
         database
             .query("INSERT INTO cursor (run, node, file, offset) VALUES (?1, ?2, ?3, ?4) "

@@ -138,7 +138,7 @@ QString linkLostText(const LiveState& live) {
     QStringList lines;
     for (const LiveState::NodeLink& node : live.nodes)
         if (node.link == LiveState::Link::kLost)
-            lines << RunWords::tr("%1 unreachable since %2; training goes on there; retrying")
+            lines << RunWords::tr("%1 unreachable since %2; if it is up, training goes on there; retrying")
                          .arg(nodeTitle(node.node), formatClock(unreachableSinceNs(node)));
         else if (node.link == LiveState::Link::kRefused)
             lines << RunWords::tr(

@@ -197,6 +197,36 @@ void RunActions::askStop() {
     sheet->open();
 }
 
+void RunActions::askDeclareLost() {
+    QStringList lost;
+    for (const LiveState::NodeLink& node : m_live.nodes)
+        if (isDown(node.link))
+            lost << QString::fromStdString(node.node);
+    if (lost.isEmpty())
+        return;
+    auto* sheet = new Sheet(
+        tr("Give up %1?").arg(lost.join(", ")),
+        tr("The ranks on the other nodes cannot go on without it and are killed, and the run ends "
+           "as failed. It can then be resumed from its newest checkpoint, on these nodes when they "
+           "are back or on others (ringmaster resume %1 --node NAME).")
+            .arg(m_run.name),
+        "lostDialog", m_page->window());
+    sheet->addCancel();
+    QPushButton* give = sheet->addButton(tr("Give up"), "danger", "lostConfirm");
+    connect(give, &QPushButton::clicked, sheet, &QDialog::accept);
+    connect(give, &QPushButton::clicked, this, [this, lost, run = m_run.id] {
+        for (const QString& node : lost)
+            whenAnswered(m_context.engine.declareLost(run, node), this,
+                         [this](const Result<void>& declared) {
+                             if (!declared)
+                                 m_context.toast.say(
+                                     QString::fromStdString(declared.error().message));
+                             m_context.runs.refresh();
+                         });
+    });
+    sheet->open();
+}
+
 void RunActions::askKill() {
     auto* sheet = new Sheet(tr("Kill %1?").arg(m_run.name),
                             tr("Every rank ends at once, also one that hangs. Steps since the last "

@@ -30,6 +30,8 @@ public:
     void askRemove(const StoredCheckpoint& checkpoint);
     void send(CommandKind kind);
     void askKill();
+    /// Offers to give up the nodes that nothing is heard of.
+    void askDeclareLost();
 
     /// Those that can be pressed now.
     std::vector<QPushButton*> offered() const;

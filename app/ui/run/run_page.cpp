@@ -64,6 +64,10 @@ void RunPage::buildUi() {
     m_actions = new RunActions(m_context, *m_header, this);
     column->addWidget(m_header);
     m_linkBanner = new Banner("linkBanner");
+    QPushButton* giveUp = makeButton(tr("Give up"), "danger", "declareLost");
+    giveUp->setToolTip(tr("End the run without the nodes that cannot be reached"));
+    m_linkBanner->addAction(giveUp);
+    connect(giveUp, &QPushButton::clicked, m_actions, &RunActions::askDeclareLost);
     column->addWidget(m_linkBanner);
     m_delayBanner = new Banner("delayBanner");
     QPushButton* kill = makeButton(tr("Kill"), "danger", "killRun");

@@ -2,14 +2,15 @@
 #include "tests/gpu/bench/journal_figures.h"
 
 #include "shared/journal/journal.h"
+#include "shared/journal/segment.h"
 #include "shared/metrics/registry.h"
 
 #include <nlohmann/json.hpp>
 
 namespace rm {
 
-Result<std::string> journalFigures(const std::string& path) {
-    const auto records = readJournal(path);
+Result<std::string> journalFigures(const std::string& folder, int rank) {
+    const auto records = readSegments(folder, rankName(rank));
     if (!records)
         return tl::unexpected(records.error());
     auto series = nlohmann::ordered_json::object();

@@ -7,8 +7,9 @@
 
 namespace rm {
 
-/// What a rank's journal says, as one line of JSON: {"series": {"train/loss": [[step, value], ...],
+/// What a rank's journal in `folder` says, as one line of JSON: {"series": {"train/loss": [[step,
+/// value], ...],
 /// ...}, "events": ["...", ...]}, in the order in which it was written.
-Result<std::string> journalFigures(const std::string& path);
+Result<std::string> journalFigures(const std::string& folder, int rank);
 
 } // namespace rm

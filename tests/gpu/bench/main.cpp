@@ -47,7 +47,7 @@ Result<std::string> measure(const Options& options, const TorchrunEnvironment& e
     if (ending->code != ExitCode::kOk)
         return fail(ErrorCode::kInternal, ending->message);
     session->telemetry->flush();
-    return journalFigures(session->runDir + "/journal/" + rankJournalName(environment.rank));
+    return journalFigures(session->runDir + "/journal", environment.rank);
 }
 
 Result<std::string> figures(int argc, char** argv) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/unit/agent/agent_fixture.h"
 
+#include "shared/journal/segment.h"
+
 #include <QDir>
 #include <QFile>
 #include <QJsonArray>
@@ -32,7 +34,7 @@ AgentFixture::AgentFixture()
 }
 
 AgentFixture::~AgentFixture() {
-    if (QFile::exists(runDir()))
+    if (QFile::exists(runFolder()))
         agent({"stop", "r1", "--kill"});
 }
 
@@ -89,6 +91,21 @@ QJsonObject AgentFixture::agentState() const {
     return QJsonDocument::fromJson(readAll(runDir() + "/agent.json")).object();
 }
 
+std::string AgentFixture::fileOf(const std::string& name) const {
+    const std::string journals = "journal/";
+    if (!name.starts_with(journals))
+        return name;
+    std::vector<Segment> segments;
+    const bool isThere = QTest::qWaitFor(
+        [&] {
+            segments =
+                listSegments(runDir().toStdString() + "/journal", name.substr(journals.size()));
+            return !segments.empty();
+        },
+        kPatienceMs);
+    return isThere ? journals + segments.back().fileName() : name;
+}
+
 qint64 AgentFixture::rankPid(int localRank) const {
     return agentState()["ranks"]
         .toArray()[localRank]
@@ -98,8 +115,8 @@ qint64 AgentFixture::rankPid(int localRank) const {
 }
 
 std::vector<Record> AgentFixture::nodeJournal() const {
-    auto records = readJournal((runDir() + "/journal/node-00000.rmj").toStdString());
-    return records ? *records : std::vector<Record>();
+    return readSegments((runDir() + "/journal").toStdString(), nodeName(0))
+        .value_or(std::vector<Record>());
 }
 
 bool processRuns(qint64 pid) {
@@ -109,7 +126,7 @@ bool processRuns(qint64 pid) {
 }
 
 AttachClient::AttachClient(const AgentFixture& fixture, std::vector<FileCursor> cursors)
-    : m_process(fixture.spawn({"attach", "r1"})) {
+    : m_process(fixture.spawn({"attach", "r1", "0"})) {
     for (const FileCursor& cursor : cursors)
         m_starts[cursor.file] = cursor.offset;
     say(Hello{kWireVersion, "0.1.0", "r1", 0});

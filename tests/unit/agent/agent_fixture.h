@@ -45,7 +45,11 @@ public:
     Answer start(const NodePlan& plan, const std::string& spec = "name = \"fake\"\n");
     void useTrainer(const QByteArray& shellScript);
 
-    QString runDir() const { return m_dir.filePath("state/ringmaster/runs/r1"); }
+    QString runDir() const { return m_dir.filePath("state/ringmaster/runs/r1/node-00000"); }
+    QString runFolder() const { return m_dir.filePath("state/ringmaster/runs/r1"); }
+    /// "journal/NAME" of the newest segment of "journal/rank-00000" or "journal/node-00000", once
+    /// there is one; other names as they are.
+    std::string fileOf(const std::string& name) const;
     QString home() const { return m_dir.filePath("home"); }
     QString path(const QString& name) const { return m_dir.filePath(name); }
     QProcessEnvironment environment() const { return m_environment; }

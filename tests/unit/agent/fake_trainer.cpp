@@ -6,6 +6,7 @@
 #include "shared/exit_code.h"
 #include "shared/io/clock.h"
 #include "shared/journal/journal.h"
+#include "shared/journal/segment.h"
 
 #include <unistd.h>
 
@@ -56,17 +57,21 @@ void leaveChild(const std::string& runDir) {
     std::fclose(file);
 }
 
-void act(const Script& script, const std::string& runDir) {
+void act(const Script& script, const std::string& runDir, Board& board) {
     if (script.action.starts_with("exit=")) {
         std::printf("\x1b[31mlast words\x1b[0m of this rank\n");
-        std::exit(std::stoi(script.action.substr(5)));
+        const int code = std::stoi(script.action.substr(5));
+        board.setLastWord(code);
+        std::exit(code);
     }
     if (script.action.starts_with("signal="))
         ::raise(std::stoi(script.action.substr(7)));
     if (script.action == "ignore-term")
         ::signal(SIGTERM, SIG_IGN);
-    if (script.action == "finish")
+    if (script.action == "finish") {
+        board.setLastWord(0);
         std::exit(0);
+    }
     if (script.action == "leave-child")
         leaveChild(runDir);
     if (script.action == "flood-log")
@@ -75,13 +80,17 @@ void act(const Script& script, const std::string& runDir) {
 }
 
 // The exit code that a command asks for, -1: go on.
-int obey(Board& board, JournalWriter& journal, int64_t step) {
+int obey(Board& board, JournalWriter& journal, int64_t step, const std::string& runDir) {
     const std::optional<Command> command = board.pendingCommand();
     if (!command)
         return -1;
-    journal.append(CommandApplied{command->id, commandKindName(command->kind), step, wallNowNs(),
-                                  true, "done"});
-    (void)journal.flush();
+    const CommandApplied done{command->id, commandKindName(command->kind), step, wallNowNs(), true,
+                              "done"};
+    auto applied = JournalWriter::open(runDir + "/" + kAppliedJournal);
+    for (JournalWriter* each : {&*applied, &journal}) {
+        each->append(done);
+        (void)each->flush();
+    }
     board.commandDone();
     if (command->kind == CommandKind::kPause)
         return static_cast<int>(ExitCode::kPaused);
@@ -97,8 +106,8 @@ int train(Board& board, JournalWriter& journal, int rank, const std::string& run
         (void)journal.flush();
         std::printf("rank %d step %lld\n", rank, static_cast<long long>(step));
         if (step == script.step)
-            act(script, runDir);
-        if (const int code = obey(board, journal, step); code >= 0)
+            act(script, runDir, board);
+        if (const int code = obey(board, journal, step, runDir); code >= 0)
             return code;
         if (s_isTerminated)
             return static_cast<int>(ExitCode::kPreempted);
@@ -114,10 +123,12 @@ int main(int argc, char** argv) {
     const int rank = std::atoi(std::getenv("RANK"));
     const int attempt = std::atoi(std::getenv("TORCHELASTIC_RESTART_COUNT")) + 1;
     const std::string runDir = argument(argc, argv, "--run-dir");
-    auto board = Board::create(runDir + "/board/" + boardName(rank), rank, attempt);
-    auto journal = JournalWriter::open(runDir + "/journal/" + rankJournalName(rank));
+    auto board = Board::create(runDir + "/board/" + rankName(rank), rank, attempt);
+    auto journal = JournalWriter::begin(runDir + "/journal", rankName(rank), attempt);
     if (!board || !journal)
         return 1;
     journal->append(AttemptStarted{attempt, rank, 1, 0, wallNowNs(), {}});
-    return train(*board, *journal, rank, runDir);
+    const int code = train(*board, *journal, rank, runDir);
+    board->setLastWord(code);
+    return code;
 }

@@ -2,9 +2,12 @@
 // `ringmaster-agent attach` of runs with trainers that are small programs of the test.
 #include "shared/exit_code.h"
 #include "shared/io/clock.h"
+#include "shared/journal/segment.h"
 #include "tests/unit/agent/agent_fixture.h"
 
 #include <QFile>
+#include <QFileInfo>
+#include <QJsonArray>
 #include <QLocalSocket>
 
 #include <algorithm>
@@ -16,8 +19,8 @@ using namespace rm::test;
 namespace {
 
 constexpr int kLongMs = 20'000;
-const std::string kRank0 = "journal/rank-00000.rmj";
-const std::string kRank1 = "journal/rank-00001.rmj";
+const std::string kRank0 = "journal/rank-00000";
+const std::string kRank1 = "journal/rank-00001";
 
 QByteArray readAll(const QString& path) {
     QFile file(path);
@@ -72,7 +75,7 @@ private Q_SLOTS:
                 cursors[file] = client.cursor(file);
             }
         }
-        QVERIFY(all[kRank0].size() > 1000);
+        QVERIFY(all[f.fileOf(kRank0)].size() > 1000);
         f.agent({"stop", "r1"});
         for (const auto& [file, text] : all) {
             const QByteArray whole = readAll(f.runDir() + "/" + QString::fromStdString(file));
@@ -102,26 +105,95 @@ private Q_SLOTS:
         QTRY_VERIFY_WITH_TIMEOUT(f.agentState()["ended"].toBool(), kLongMs);
         AttachClient client(f);
         QVERIFY(pumpUntil(client, [&] { return hasEnded(client); }));
-        QVERIFY(!client.file(kRank0).empty());
+        QVERIFY(!client.file(f.fileOf(kRank0)).empty());
         client.say(Command{"c", CommandKind::kPause, {}});
         QVERIFY(pumpUntil(client, [&] { return lastWord(client, "c").has_value(); }));
         QCOMPARE(lastWord(client, "c")->message,
                  std::string("the run is not running on this node"));
     }
 
-    void streamGoesOnWithoutTheSupervisor() {
+    void killedSupervisorIsReplacedAndItsRanksTrainOn() {
         AgentFixture f;
         QCOMPARE(f.start(f.plan(2)).exitCode, 0);
         AttachClient client(f);
-        QVERIFY(pumpUntil(client, [&] { return client.file(kRank1).size() > 500; }));
-        const qint64 pid = f.agentState()["supervisor"].toObject()["pid"].toInteger();
-        ::kill(static_cast<pid_t>(pid), SIGKILL);
-        QVERIFY(pumpUntil(client, [&] { return !client.all<RunState>().back().supervised; }));
-        const size_t before = client.file(kRank1).size();
-        QVERIFY(pumpUntil(client, [&] { return client.file(kRank1).size() > before + 2000; }));
-        QVERIFY(client.all<RunState>().back().ranks.at(1).pid != 0);
-        AttachClient second(f, {{kRank1, before}});
-        QVERIFY(pumpUntil(second, [&] { return second.file(kRank1).size() > 2000; }));
+        QVERIFY(pumpUntil(client, [&] { return client.file(f.fileOf(kRank1)).size() > 500; }));
+        const std::vector<qint64> ranks = {f.rankPid(0), f.rankPid(1)};
+        endSupervisor(f, SIGKILL);
+        const size_t before = client.file(f.fileOf(kRank1)).size();
+        QVERIFY(pumpUntil(client, [&] { return hasEvent(f, "agent-replaced"); }));
+        QVERIFY(pumpUntil(client, [&] { return client.all<RunState>().back().supervised; }));
+        QVERIFY(pumpUntil(client,
+                          [&] { return client.file(f.fileOf(kRank1)).size() > before + 2000; }));
+        QCOMPARE(client.all<RunState>().back().ranks.at(1).pid, ranks[1]);
+        // It obeys, and tells the end of those whose parent it is not.
+        client.say(Command{"p", CommandKind::kPause, {}});
+        QVERIFY(pumpUntil(client, [&] { return lastWord(client, "p").has_value(); }));
+        QCOMPARE(lastWord(client, "p")->progress, CommandProgress::kApplied);
+        client.say(Command{"k", CommandKind::kKill, {}});
+        QVERIFY(pumpUntil(client, [&] { return hasEnded(client); }));
+        QCOMPARE(f.nodeRecords<RankExited>().at(0).exitCode, static_cast<int>(ExitCode::kPaused));
+        QVERIFY(!processRuns(ranks[0]) && !processRuns(ranks[1]));
+    }
+
+    void finishWithoutASupervisorIsAFinish() {
+        AgentFixture f;
+        f.script(0, "finish@100");
+        QCOMPARE(f.start(f.plan(1)).exitCode, 0);
+        endSupervisor(f, SIGKILL);
+        const qint64 rank = f.rankPid(0);
+        QTRY_VERIFY_WITH_TIMEOUT(!processRuns(rank), kLongMs);
+        AttachClient client(f);
+        QVERIFY(pumpUntil(client, [&] { return hasEnded(client); }));
+        QCOMPARE(client.all<RunState>().back().outcome, static_cast<uint8_t>(Outcome::kFinished));
+        QCOMPARE(f.nodeRecords<AttemptEnded>().at(0).outcome, Outcome::kFinished);
+    }
+
+    void silentDeathWithoutASupervisorIsAFailure() {
+        AgentFixture f;
+        QCOMPARE(f.start(f.plan(1)).exitCode, 0);
+        endSupervisor(f, SIGKILL);
+        ::kill(static_cast<pid_t>(f.rankPid(0)), SIGKILL);
+        AttachClient client(f);
+        QVERIFY(pumpUntil(client, [&] { return hasEnded(client); }));
+        const AttemptEnded end = f.nodeRecords<AttemptEnded>().at(0);
+        QCOMPARE(end.outcome, Outcome::kFailed);
+        QVERIFY2(end.message.find("without a last word") != std::string::npos, end.message.c_str());
+    }
+
+    void stoppedSupervisorIsReplacedForACommand() {
+        AgentFixture f;
+        QCOMPARE(f.start(f.plan(1)).exitCode, 0);
+        AttachClient client(f);
+        QVERIFY(pumpUntil(client, [&] { return !client.file(f.fileOf(kRank0)).empty(); }));
+        endSupervisor(f, SIGSTOP);
+        client.say(Command{"k", CommandKind::kKill, {}});
+        QVERIFY(pumpUntil(client, [&] { return hasEnded(client); }));
+        QCOMPARE(lastWord(client, "k")->progress, CommandProgress::kApplied);
+        QCOMPARE(f.nodeRecords<AttemptEnded>().at(0).outcome, Outcome::kStopped);
+    }
+
+    void journalCutWhileLiveLosesNoLaterStep() {
+        AgentFixture f;
+        QCOMPARE(f.start(f.plan(1)).exitCode, 0);
+        AttachClient client(f);
+        const std::string file = f.fileOf(kRank0);
+        QVERIFY(pumpUntil(client, [&] { return client.file(file).size() > 5000; }));
+        const QString path = f.runDir() + "/" + QString::fromStdString(file);
+        QVERIFY(QFile::resize(path, QFileInfo(path).size() - 3000));
+        client.say(Command{"c", CommandKind::kCheckpoint, {}});
+        QVERIFY(pumpUntil(client, [&] { return lastWord(client, "c").has_value(); }));
+        const size_t before = client.file(file).size();
+        QVERIFY(pumpUntil(client, [&] { return client.file(file).size() > before + 3000; }));
+        JournalScanner scanner(file, 0);
+        scanner.feed(std::as_bytes(std::span(client.file(file))));
+        int64_t steps = 0, last = 0;
+        for (auto record = scanner.next(); record && *record; record = scanner.next())
+            if (const auto* samples = std::get_if<Samples>(&**record)) {
+                ++steps;
+                last = samples->step;
+            }
+        // What was cut off before it was sent is lost, but nothing behind it.
+        QVERIFY(last > 0 && last - steps < 100);
     }
 
     void appliedCommandIsSaidWithItsStep() {
@@ -153,8 +225,7 @@ private Q_SLOTS:
         client.say(Command{"after", CommandKind::kCheckpoint, {}});
         QVERIFY(pumpUntil(client, [&] { return lastWord(client, "after").has_value(); }));
         QVERIFY(pumpUntil(other, [&] { return lastWord(other, "same").has_value(); }));
-        const auto records =
-            readJournal((f.runDir() + "/" + QString::fromStdString(kRank0)).toStdString());
+        const auto records = readSegments(f.runDir().toStdString() + "/journal", rankName(0));
         QCOMPARE(std::count_if(records->begin(), records->end(),
                                [](const Record& record) {
                                    const auto* applied = std::get_if<CommandApplied>(&record);
@@ -190,7 +261,7 @@ private Q_SLOTS:
         AttachClient one(f), two(f);
         QVERIFY(pumpUntil(one, [&] { return hasEnded(one); }));
         QVERIFY(pumpUntil(two, [&] { return hasEnded(two); }));
-        QCOMPARE(one.file(kRank0), two.file(kRank0));
+        QCOMPARE(one.file(f.fileOf(kRank0)), two.file(f.fileOf(kRank0)));
     }
 
     void hostileBytesOnTheSocketHurtNobodyElse() {
@@ -209,7 +280,7 @@ private Q_SLOTS:
     void hostileInputEndsAttachWithItsCode() {
         AgentFixture f;
         QCOMPARE(f.start(f.plan(1)).exitCode, 0);
-        const auto answer = f.agent({"attach", "r1"}, QByteArray(1000, 'Z'));
+        const auto answer = f.agent({"attach", "r1", "0"}, QByteArray(1000, 'Z'));
         QCOMPARE(answer.exitCode, static_cast<int>(ExitCode::kCorrupt));
         QCOMPARE(answer.err.count('\n'), 1);
     }
@@ -219,7 +290,7 @@ private Q_SLOTS:
         QCOMPARE(f.start(f.plan(1)).exitCode, 0);
         QElapsedTimer timer;
         timer.start();
-        QCOMPARE(f.agent({"attach", "r1"}).exitCode, 0);
+        QCOMPARE(f.agent({"attach", "r1", "0"}).exitCode, 0);
         QVERIFY(timer.elapsed() < 2000);
     }
 
@@ -229,7 +300,7 @@ private Q_SLOTS:
         QCOMPARE(f.start(f.plan(1)).exitCode, 0);
         QTRY_VERIFY_WITH_TIMEOUT(readAll(f.runDir() + "/log/rank-00000.log").size() > 1'000'000,
                                  kLongMs);
-        const auto attach = f.spawn({"attach", "r1"});
+        const auto attach = f.spawn({"attach", "r1", "0"});
         attach->setReadChannel(QProcess::StandardError); // nobody reads stdout from here on
         const auto say = [&](const Message& message) {
             const auto frame = frameMessage(message);
@@ -254,13 +325,13 @@ private Q_SLOTS:
         AgentFixture f;
         QCOMPARE(f.start(f.plan(2)).exitCode, 0);
         AttachClient client(f);
-        QVERIFY(pumpUntil(client, [&] { return client.file(kRank0).size() > 200; }));
+        QVERIFY(pumpUntil(client, [&] { return client.file(f.fileOf(kRank0)).size() > 200; }));
         JournalScanner scanner(kRank0, 0);
         size_t fed = 0;
         std::vector<double> ages;
         while (ages.size() < 300) {
             QVERIFY(client.pump(100));
-            const std::string& text = client.file(kRank0);
+            const std::string& text = client.file(f.fileOf(kRank0));
             scanner.feed(std::as_bytes(std::span(text).subspan(fed)));
             const bool isFirst = fed == 0;
             fed = text.size();
@@ -282,8 +353,18 @@ private Q_SLOTS:
     }
 
 private:
-    static std::vector<std::string> filesOf(const AgentFixture&) {
-        return {kRank0, "journal/node-00000.rmj", "log/rank-00000.log"};
+    static void endSupervisor(const AgentFixture& f, int signal) {
+        const qint64 pid = f.agentState()["supervisor"].toObject()["pid"].toInteger();
+        ::kill(static_cast<pid_t>(pid), signal);
+        if (signal == SIGKILL)
+            QTRY_VERIFY_WITH_TIMEOUT(!processRuns(pid), kLongMs);
+    }
+    static bool hasEvent(const AgentFixture& f, const std::string& code) {
+        const auto events = f.nodeRecords<Event>();
+        return std::ranges::any_of(events, [&](const Event& e) { return e.code == code; });
+    }
+    static std::vector<std::string> filesOf(const AgentFixture& f) {
+        return {f.fileOf(kRank0), f.fileOf("journal/node-00000"), "log/rank-00000.log"};
     }
 };
 

@@ -2,6 +2,7 @@
 // Who may start and stop a run, and what is left when an agent or its session goes away.
 #include "shared/board/board.h"
 #include "shared/exit_code.h"
+#include "shared/journal/segment.h"
 #include "tests/unit/agent/agent_fixture.h"
 
 #include <QFile>
@@ -95,8 +96,9 @@ private Q_SLOTS:
 
     void unknownRunIsNotFound() {
         AgentFixture f;
-        for (const char* subcommand : {"stop", "attach"})
-            QCOMPARE(f.agent({subcommand, "r1"}).exitCode, static_cast<int>(ExitCode::kNotFound));
+        for (const QStringList& words :
+             {QStringList{"stop", "r1"}, {"attach", "r1", "0"}, {"adopt", "r1", "0"}})
+            QCOMPARE(f.agent(words).exitCode, static_cast<int>(ExitCode::kNotFound));
     }
 
     void removeIsRefusedWhileRunning() {
@@ -107,7 +109,7 @@ private Q_SLOTS:
             QCOMPARE(f.agent(words).exitCode, static_cast<int>(ExitCode::kUnavailable));
         QCOMPARE(f.agent({"stop", "r1"}).exitCode, 0);
         QCOMPARE(f.agent({"remove", "r1"}).exitCode, 0);
-        QVERIFY(!QFile::exists(f.runDir()));
+        QVERIFY(!QFile::exists(f.runFolder()));
     }
 
     void removalIsForetoldAndComesOnce() {
@@ -123,12 +125,12 @@ private Q_SLOTS:
         manifest.write(QByteArray(5000, ' '));
         manifest.close();
         const QJsonObject preview = f.agent({"remove", "r1", "--preview"}).json();
-        QCOMPARE(preview["folder"].toString(), f.runDir());
+        QCOMPARE(preview["folder"].toString(), f.runFolder());
         QCOMPARE(preview["checkpoints"].toInt(), 1);
         QVERIFY(preview["bytes"].toInt() > 5000);
         QVERIFY(QFile::exists(manifest.fileName()));
         QCOMPARE(f.agent({"remove", "r1"}).json()["checkpoints"].toInt(), 1);
-        QVERIFY(!QFile::exists(f.runDir()));
+        QVERIFY(!QFile::exists(f.runFolder()));
         const auto again = f.agent({"remove", "r1"});
         QCOMPARE(again.exitCode, 0);
         QCOMPARE(again.json()["bytes"].toInt(-1), 0);
@@ -140,11 +142,11 @@ private Q_SLOTS:
         QCOMPARE(f.start(f.plan(1)).exitCode, 0);
         QTRY_VERIFY_WITH_TIMEOUT(!f.nodeRecords<AttemptEnded>().empty(), kLongMs);
         f.agent({"stop", "r1"});
-        const QString runs = QFileInfo(f.runDir()).path();
+        const QString runs = QFileInfo(f.runFolder()).path();
         QVERIFY(QDir().rename(runs, runs + "-elsewhere"));
         QVERIFY(QFile::link(runs + "-elsewhere", runs));
         QCOMPARE(f.agent({"remove", "r1"}).json()["folder"].toString(), runs + "-elsewhere/r1");
-        QVERIFY(!QFile::exists(f.runDir()));
+        QVERIFY(!QFile::exists(f.runFolder()));
         QVERIFY(QDir(runs).entryList(QDir::Dirs | QDir::Hidden | QDir::NoDotAndDotDot).isEmpty());
     }
 
@@ -213,6 +215,52 @@ private Q_SLOTS:
         }
     }
 
+    // As nodes of most clusters: both write into the same folder of runs.
+    void nodesMayShareAHome() {
+        AgentFixture f;
+        std::vector<NodePlan> plans(2, f.plan(1));
+        for (int node = 0; node < 2; ++node) {
+            plans[node].nodeIndex = plans[node].firstRank = node;
+            plans[node].nodeCount = plans[node].worldSize = 2;
+            QCOMPARE(f.start(plans[node]).exitCode, 0);
+        }
+        const auto journals = [&](int node) {
+            const std::string folder =
+                f.runFolder().toStdString() + "/" + nodeName(node) + "/journal";
+            return !listSegments(folder, nodeName(node)).empty() &&
+                   !listSegments(folder, rankName(node)).empty();
+        };
+        QTRY_VERIFY_WITH_TIMEOUT(journals(0) && journals(1), kLongMs);
+        const auto stopped = f.agent({"stop", "r1", "--kill"});
+        QCOMPARE(stopped.json()["ranks"].toArray().size(), 2);
+        QCOMPARE(f.agent({"remove", "r1"}).exitCode, 0);
+        QVERIFY(!QFile::exists(f.runFolder()));
+    }
+
+    // A run that release 0.1.0 began has its files in the run's folder itself.
+    void aRunWithoutPartsGoesOn() {
+        AgentFixture f;
+        f.script(0, "finish@3");
+        QCOMPARE(f.start(f.plan(1)).exitCode, 0);
+        QTRY_VERIFY_WITH_TIMEOUT(!f.nodeRecords<AttemptEnded>().empty(), kLongMs);
+        f.agent({"stop", "r1"});
+        const QString aside = f.runFolder() + "-aside";
+        QVERIFY(QDir().rename(f.runDir(), aside) && QDir().rmdir(f.runFolder()) &&
+                QDir().rename(aside, f.runFolder()));
+        NodePlan plan = f.plan(1);
+        plan.attempt = 2;
+        QCOMPARE(f.start(plan).json()["run_dir"].toString(), f.runFolder());
+        const auto ends = [&] {
+            int found = 0;
+            const auto records =
+                readSegments(f.runFolder().toStdString() + "/journal", nodeName(0));
+            for (const Record& record : records.value_or(std::vector<Record>()))
+                found += std::holds_alternative<AttemptEnded>(record);
+            return found;
+        };
+        QTRY_COMPARE_WITH_TIMEOUT(ends(), 2, kLongMs);
+    }
+
 private:
     static void writeOrder(const AgentFixture& f, const NodePlan& plan) {
         QFile file(f.path("order"));
@@ -222,7 +270,7 @@ private:
                        .toJson());
     }
     static Result<Board> boardOf(const AgentFixture& f, int rank) {
-        return Board::open(f.runDir().toStdString() + "/board/" + boardName(rank));
+        return Board::open(f.runDir().toStdString() + "/board/" + rankName(rank));
     }
     static int64_t stepOf(const AgentFixture& f, int rank) {
         const auto board = boardOf(f, rank);

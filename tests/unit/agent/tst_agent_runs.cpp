@@ -3,6 +3,7 @@
 #include "shared/checkpoint/manifest.h"
 #include "shared/exit_code.h"
 #include "shared/io/file.h"
+#include "shared/journal/segment.h"
 #include "tests/unit/agent/agent_fixture.h"
 
 #include <QDir>
@@ -170,18 +171,23 @@ private Q_SLOTS:
         const auto answer = f.agent({"start", "r1"}, order);
         QCOMPARE(answer.exitCode, static_cast<int>(ExitCode::kUsage));
         QVERIFY(answer.err.startsWith("ringmaster-agent: start r1"));
-        QVERIFY(!QFile::exists(f.runDir()));
+        QVERIFY(!QFile::exists(f.runFolder()));
     }
 
     void badRunIdsAreRefused_data() {
         QTest::addColumn<QString>("subcommand");
-        for (const char* subcommand : {"start", "attach", "stop", "remove"})
+        for (const char* subcommand : {"start", "attach", "adopt", "stop", "remove"})
             QTest::newRow(subcommand) << QString(subcommand);
     }
     void badRunIdsAreRefused() {
         QFETCH(QString, subcommand);
         AgentFixture f;
-        QCOMPARE(f.agent({subcommand, "../../etc"}).exitCode, static_cast<int>(ExitCode::kUsage));
+        QStringList words{subcommand, "../../etc"};
+        if (subcommand == "attach" || subcommand == "adopt")
+            words << "0";
+        const auto answer = f.agent(words);
+        QCOMPARE(answer.exitCode, static_cast<int>(ExitCode::kUsage));
+        QVERIFY2(answer.err.contains("an id is"), answer.err.constData());
     }
 
     void startReturnsWhileOutputIsAPipe() {

@@ -12,6 +12,7 @@ struct FakeTarget : CommandTarget {
     bool isFree = true;
     bool refuses = false;
     std::vector<std::string> posted;
+    std::string inSlot; ///< put there by an earlier agent
     int kills = 0;
 
     Result<bool> post(const Command& command) override {
@@ -21,14 +22,15 @@ struct FakeTarget : CommandTarget {
             posted.push_back(command.id);
         return isFree;
     }
+    bool isPosted(const std::string& id) override { return id == inSlot; }
     void killAll() override { ++kills; }
 };
 
 struct Fixture {
     QTemporaryDir dir;
-    std::string path = dir.filePath("rank-00000.rmj").toStdString();
+    std::string path = dir.filePath(kAppliedJournal).toStdString();
     FakeTarget target;
-    AppliedCommands applied{path};
+    AppliedCommands applied{dir.path().toStdString()};
     CommandQueue queue;
 
     explicit Fixture(bool hostsRankZero = true)
@@ -67,6 +69,14 @@ private Q_SLOTS:
         f.queue.onCommand(command("a"));
         QCOMPARE(f.queue.onCommand(command("a"))[0].progress, CommandProgress::kAccepted);
         QCOMPARE(f.target.posted.size(), size_t(1));
+    }
+
+    void whatAnEarlierAgentPostedIsNotPostedAgain() {
+        Fixture f;
+        f.target.inSlot = std::string("a");
+        const auto states = f.queue.onCommand(command("a"));
+        QCOMPARE(states.at(0).progress, CommandProgress::kAccepted);
+        QVERIFY(f.target.posted.empty());
     }
 
     void sameIdWhileWaitingActsOnce() {

@@ -4,6 +4,7 @@
 #include "shared/checkpoint/manifest.h"
 #include "shared/io/file.h"
 #include "shared/journal/journal.h"
+#include "shared/journal/segment.h"
 #include "tests/support/free_port.h"
 
 #include <QDeadlineTimer>
@@ -159,16 +160,7 @@ QString TrainerRun::output(int rank) const {
 }
 
 std::vector<Record> TrainerRun::records(int rank) const {
-    const std::string name = rankFile("rank-%05d.rmj", rank).toStdString();
-    const auto bytes = readFile(dir() + "/journal/" + name);
-    std::vector<Record> found;
-    if (!bytes)
-        return found;
-    JournalScanner scanner(name, 0);
-    scanner.feed(std::as_bytes(std::span<const char>(*bytes)));
-    for (auto record = scanner.next(); record && *record; record = scanner.next())
-        found.push_back(std::move(**record));
-    return found;
+    return readSegments(dir() + "/journal", rankName(rank)).value_or(std::vector<Record>());
 }
 
 std::map<int64_t, float> TrainerRun::series(int rank, MetricId metric) const {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "shared/journal/journal.h"
+#include "shared/journal/segment.h"
 #include "tests/support/fake_device.h"
 #include "tests/unit/train/translation_run.h"
 #include "trainer/train/loop/train_loop.h"
@@ -23,9 +24,9 @@ struct Trained {
     std::vector<std::string> events;
 };
 
-Trained readRun(const std::string& path) {
+Trained readRun(const std::string& folder) {
     Trained trained;
-    const auto records = readJournal(path);
+    const auto records = readSegments(folder, rankName(0));
     if (!records)
         qFatal("%s", records.error().message.c_str());
     for (const Record& record : *records) {
@@ -67,7 +68,7 @@ Trained train(const RunSpec& spec, FakeDevice* device) {
             qFatal("the run failed");
     }
     session->telemetry->flush();
-    return readRun(session->runDir + "/journal/" + rankJournalName(0));
+    return readRun(session->runDir + "/journal");
 }
 
 } // namespace

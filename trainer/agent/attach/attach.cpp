@@ -4,6 +4,7 @@
 #include "shared/io/clock.h"
 #include "trainer/agent/attach/attach_session.h"
 #include "trainer/agent/attach/run_state.h"
+#include "trainer/agent/posix/process.h"
 #include "trainer/agent/run_dir/run_dir.h"
 
 #include <asio/buffer.hpp>
@@ -19,6 +20,7 @@
 #include <cerrno>
 #include <chrono>
 #include <csignal>
+#include <cstdio>
 #include <utility>
 
 namespace rm {
@@ -34,13 +36,18 @@ constexpr std::chrono::seconds kFarewell(2);
 class AttachLoop {
 public:
     AttachLoop(const std::string& runId, int32_t nodeIndex)
-        : m_session(".", runId, nodeIndex, ports(), monotonicNowNs()) {}
+        : m_runId(runId)
+        , m_nodeIndex(nodeIndex)
+        , m_session(".", runId, nodeIndex, ports(), monotonicNowNs()) {}
 
     Result<void> run();
 
 private:
     AttachSession::Ports ports();
     Result<void> forward(const Command& command);
+    void ask();
+    static void endSupervisor();
+    void adopt();
     void readInput();
     void readSupervisor();
     void onSupervisorBytes(size_t count);
@@ -52,6 +59,8 @@ private:
     void pump();
     void write();
 
+    std::string m_runId;
+    int32_t m_nodeIndex;
     asio::io_context m_io{1};
     Stream m_input{m_io};
     Stream m_output{m_io};
@@ -69,6 +78,7 @@ private:
 
 Result<void> AttachLoop::run() {
     ::signal(SIGPIPE, SIG_IGN);
+    ::signal(SIGCHLD, SIG_IGN);
     asio::error_code error;
     m_input.assign(::dup(STDIN_FILENO), error);
     if (!error)
@@ -86,7 +96,27 @@ Result<void> AttachLoop::run() {
 
 AttachSession::Ports AttachLoop::ports() {
     return {[] { return readRunState("."); },
-            [this](const Command& command) { return forward(command); }};
+            [this](const Command& command) { return forward(command); }, [this] { ask(); },
+            [] { endSupervisor(); }, [this] { adopt(); }};
+}
+
+/// Any message of its makes it answer; a heartbeat does nothing else.
+void AttachLoop::ask() {
+    asio::error_code error;
+    asio::write(m_supervisor, asio::buffer(frameMessage(Heartbeat{monotonicNowNs(), 0})), error);
+}
+
+void AttachLoop::endSupervisor() {
+    if (const Result<AgentState> state = loadAgentState("."); state && state->boot == bootId())
+        sendSignal(openProcess(state->supervisor), SIGKILL);
+}
+
+/// By another process, since a supervisor outlives this link.
+void AttachLoop::adopt() {
+    const Result<pid_t> child =
+        spawnDetached({"/proc/self/exe", "adopt", m_runId, std::to_string(m_nodeIndex)});
+    if (!child)
+        std::fprintf(stderr, "%s\n", child.error().message.c_str());
 }
 
 // Connects when first needed, and again when the supervisor of a later attempt has taken over.
@@ -140,6 +170,7 @@ void AttachLoop::onSupervisorBytes(size_t count) {
         if (!*payload)
             return;
         const Result<Message> message = decodeMessage(**payload);
+        m_session.onSupervisorAlive();
         const CommandState* state = message ? std::get_if<CommandState>(&*message) : nullptr;
         if (state)
             m_session.onCommandState(*state);
@@ -223,8 +254,8 @@ void AttachLoop::write() {
 
 } // namespace
 
-Result<void> attachRun(const Folders& folders, const std::string& runId) {
-    const Result<std::string> runDir = folders.existingRunDir(runId);
+Result<void> attachRun(const Folders& folders, const std::string& runId, int64_t nodeIndex) {
+    const Result<std::string> runDir = folders.existingPartDir(runId, nodeIndex);
     const Result<NodePlan> plan = runDir ? loadPlan(*runDir) : tl::unexpected(runDir.error());
     if (!plan) {
         const Refusal refusal{static_cast<uint8_t>(plan.error().code), plan.error().message};

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trainer/agent/attach/attach_session.h"
 
-#include "shared/journal/journal.h"
 #include "trainer/agent/attach/run_state.h"
 #include "trainer/agent/run_dir/release.h"
 
@@ -16,6 +15,10 @@ constexpr int64_t kHeartbeatNs = kHeartbeatMs * kMs / 2;
 constexpr int64_t kSilenceNs = kSilenceMs * kMs;
 constexpr int64_t kLookNs = 200 * kMs; // for changes that inotify misses (NFS, mmap)
 constexpr int64_t kStateNs = 1000 * kMs;
+constexpr int64_t kAdoptNs = 3000 * kMs;      // between tries to start another supervisor
+constexpr int64_t kAdoptionNs = 15'000 * kMs; // commands wait for it so long
+constexpr int64_t kAnswerNs = 2000 * kMs;     // for the first answer to a command
+constexpr int64_t kAliveNs = 3000 * kMs;      // for a sign of life after that
 
 } // namespace
 
@@ -24,7 +27,8 @@ AttachSession::AttachSession(std::string runDir, std::string runId, int32_t node
     : m_runId(std::move(runId))
     , m_ports(std::move(ports))
     , m_tails(runDir)
-    , m_applied(runDir + "/journal/" + rankJournalName(0))
+    , m_applied(runDir)
+    , m_nowNs(nowNs)
     , m_lastHeardNs(nowNs)
     , m_nextHeartbeatNs(nowNs + kHeartbeatNs)
     , m_nextLookNs(nowNs)
@@ -33,7 +37,7 @@ AttachSession::AttachSession(std::string runDir, std::string runId, int32_t node
 }
 
 void AttachSession::onBytes(std::span<const std::byte> bytes, int64_t nowNs) {
-    m_lastHeardNs = nowNs;
+    m_lastHeardNs = m_nowNs = nowNs;
     m_frames.feed(bytes);
     while (m_stage != Stage::kEnded) {
         const auto payload = m_frames.next();
@@ -58,22 +62,27 @@ void AttachSession::onFilesChanged() {
 }
 
 void AttachSession::onCommandState(const CommandState& state) {
-    if (!m_pending.contains(state.id))
+    const auto pending = m_pending.find(state.id);
+    if (pending == m_pending.end())
         return;
+    onSupervisorAlive();
+    pending->second.isAccepted = true;
     if (state.progress != CommandProgress::kAccepted)
-        m_pending.erase(state.id);
+        m_pending.erase(pending);
     send(state);
 }
 
 void AttachSession::onSupervisorGone() {
     lookForApplied();
-    for (const std::string& id : m_pending)
-        send(CommandState{id, CommandProgress::kRefused, -1,
-                          "the agent of this node ended before it was applied"});
-    m_pending.clear();
+    m_askedNs = 0;
+    for (auto& [id, pending] : m_pending) {
+        pending.isForwarded = false;
+        pending.sinceNs = m_nowNs;
+    }
 }
 
 void AttachSession::tick(int64_t nowNs) {
+    m_nowNs = nowNs;
     if (m_stage == Stage::kEnded)
         return;
     if (nowNs - m_lastHeardNs >= kSilenceNs)
@@ -144,11 +153,8 @@ void AttachSession::onAttach(const Attach& attach) {
 void AttachSession::onCommand(const Command& command) {
     if (const std::optional<CommandState> applied = m_applied.find(command.id))
         return send(*applied);
-    m_pending.insert(command.id);
-    if (const Result<void> forwarded = m_ports.forward(command); !forwarded) {
-        m_pending.erase(command.id);
-        send(CommandState{command.id, CommandProgress::kRefused, -1, forwarded.error().message});
-    }
+    m_pending.try_emplace(command.id, Pending{command, false, false, m_nowNs, 0});
+    forwardWaiting(m_ports.runState(), m_nowNs);
 }
 
 void AttachSession::send(const Message& message) {
@@ -164,6 +170,8 @@ void AttachSession::refuse(const Error& error) {
 void AttachSession::lookAtRun(int64_t nowNs) {
     const RunState state = m_ports.runState();
     onFilesChanged();
+    watchSupervisor(state, nowNs);
+    forwardWaiting(state, nowNs);
     const bool isNew = !m_sentState || differsVisibly(*m_sentState, state);
     if (!isNew && (state.ended || nowNs < m_nextStateNs))
         return;
@@ -176,11 +184,50 @@ void AttachSession::lookAtRun(int64_t nowNs) {
 }
 
 void AttachSession::lookForApplied() {
-    for (auto id = m_pending.begin(); id != m_pending.end();) {
-        const std::optional<CommandState> applied = m_applied.find(*id);
+    for (auto pending = m_pending.begin(); pending != m_pending.end();) {
+        const std::optional<CommandState> applied = m_applied.find(pending->first);
         if (applied)
             send(*applied);
-        id = applied ? m_pending.erase(id) : std::next(id);
+        pending = applied ? m_pending.erase(pending) : std::next(pending);
+    }
+}
+
+/// Replaces a supervisor that was killed, and one that hangs while someone waits for it.
+void AttachSession::watchSupervisor(const RunState& state, int64_t nowNs) {
+    const bool isLost = state.attempt > 0 && !state.ended && !state.supervised;
+    if (isLost && (m_adoptedNs == 0 || nowNs - m_adoptedNs >= kAdoptNs)) {
+        m_adoptedNs = nowNs;
+        return m_ports.adopt();
+    }
+    if (m_askedNs > 0 && nowNs - m_askedNs >= kAliveNs) {
+        m_askedNs = 0;
+        return m_ports.endSupervisor();
+    }
+    const bool isOverdue = std::ranges::any_of(m_pending, [nowNs](const auto& entry) {
+        const Pending& pending = entry.second;
+        return pending.isForwarded && !pending.isAccepted &&
+               nowNs - pending.forwardedNs >= kAnswerNs;
+    });
+    if (isOverdue && m_askedNs == 0) {
+        m_askedNs = nowNs;
+        m_ports.ask();
+    }
+}
+
+void AttachSession::forwardWaiting(const RunState& state, int64_t nowNs) {
+    const bool mayCome = state.attempt > 0 && !state.ended;
+    for (auto at = m_pending.begin(); at != m_pending.end();) {
+        Pending& pending = at->second;
+        const Result<void> forwarded =
+            pending.isForwarded ? Result<void>() : m_ports.forward(pending.command);
+        if (forwarded && !pending.isForwarded) {
+            pending.isForwarded = true;
+            pending.forwardedNs = nowNs;
+        }
+        const bool isHopeless = !forwarded && (!mayCome || nowNs - pending.sinceNs >= kAdoptionNs);
+        if (isHopeless)
+            send(CommandState{at->first, CommandProgress::kRefused, -1, forwarded.error().message});
+        at = isHopeless ? m_pending.erase(at) : std::next(at);
     }
 }
 

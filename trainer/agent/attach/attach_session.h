@@ -9,8 +9,8 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -28,6 +28,12 @@ public:
         /// Hands a command to the supervisor; its answers come by onCommandState(). An error:
         /// there is no supervisor.
         std::function<Result<void>(const Command&)> forward;
+        /// Asks the supervisor for a sign of life, for onSupervisorAlive().
+        std::function<void()> ask;
+        /// Ends a supervisor that gives none, which onSupervisorGone() tells.
+        std::function<void()> endSupervisor;
+        /// Starts another supervisor for an attempt that has lost its own.
+        std::function<void()> adopt;
     };
 
     AttachSession(std::string runDir, std::string runId, int32_t nodeIndex, Ports ports,
@@ -36,8 +42,9 @@ public:
     void onBytes(std::span<const std::byte> bytes, int64_t nowNs);
     void onFilesChanged();
     void onCommandState(const CommandState& state);
-    /// The link to the supervisor broke: commands that wait for it are looked up in the journal, or
-    /// refused.
+    void onSupervisorAlive() { m_askedNs = 0; }
+    /// The link to the supervisor broke. Commands that are not known to be applied go to the next
+    /// one, or are refused when there is none for kAdoptionNs.
     void onSupervisorGone();
     void tick(int64_t nowNs);
     int64_t nextDeadline() const; ///< CLOCK_MONOTONIC, for tick()
@@ -51,6 +58,15 @@ public:
 private:
     enum class Stage { kHello, kAttach, kStreaming, kEnded };
 
+    /// A command without a final answer.
+    struct Pending {
+        Command command;
+        bool isForwarded = false; ///< to the supervisor there is now
+        bool isAccepted = false;  ///< nothing is due but the ranks' answer
+        int64_t sinceNs = 0;      ///< when it came, or its supervisor went
+        int64_t forwardedNs = 0;
+    };
+
     void handle(const Message& message);
     void onHello(const Hello& hello);
     void onAttach(const Attach& attach);
@@ -59,6 +75,8 @@ private:
     void refuse(const Error& error);
     void lookAtRun(int64_t nowNs);
     void lookForApplied();
+    void watchSupervisor(const RunState& state, int64_t nowNs);
+    void forwardWaiting(const RunState& state, int64_t nowNs);
     std::optional<std::vector<std::byte>> nextSlice();
 
     std::string m_runId;
@@ -68,7 +86,10 @@ private:
     FileTails m_tails;
     AppliedCommands m_applied;
     std::deque<std::vector<std::byte>> m_answers;
-    std::set<std::string> m_pending; ///< commands without a final answer
+    std::map<std::string, Pending> m_pending; ///< by id
+    int64_t m_nowNs;
+    int64_t m_adoptedNs = 0; ///< when adopt() was last called; 0: never
+    int64_t m_askedNs = 0;   ///< when ask() was called without an answer since; 0: it was not
     std::optional<RunState> m_sentState;
     std::optional<RunState> m_endState; ///< sent after the last byte of every file
     std::optional<Error> m_failure;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trainer/agent/attach/file_tails.h"
 
+#include "shared/return_if_error.h"
+
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -8,6 +10,8 @@
 #include <algorithm>
 #include <cerrno>
 #include <filesystem>
+#include <iterator>
+#include <tuple>
 
 namespace rm {
 namespace {
@@ -20,22 +24,37 @@ constexpr const char* kOwnLog = "log/agent.log";
 FileTails::FileTails(std::string runDir)
     : m_runDir(std::move(runDir)) {}
 
+std::string FileTails::Key::file() const {
+    return segment.source.empty() ? source : "journal/" + segment.fileName();
+}
+
+FileTails::Key FileTails::keyOf(const std::string& file) {
+    constexpr std::string_view kJournals = "journal/";
+    const auto segment = file.starts_with(kJournals)
+                             ? parseSegment(std::string_view(file).substr(kJournals.size()))
+                             : std::nullopt;
+    return segment ? Key{std::string(kJournals) + segment->source, *segment} : Key{file, {}};
+}
+
 Result<void> FileTails::seek(const std::vector<FileCursor>& cursors) {
     for (const FileCursor& cursor : cursors) {
         if (!isReplicatedFile(cursor.file))
             return fail(ErrorCode::kInvalid,
                         "attach at '" + cursor.file + "': no journal or log of a run");
-        m_tails[cursor.file].offset = cursor.offset;
+        const Key key = keyOf(cursor.file);
+        m_tails[key].offset = cursor.offset;
+        Segment& begin = m_begins[key.source];
+        begin = std::max(begin, key.segment);
     }
+    std::erase_if(m_tails, [this](const auto& entry) { return isSent(entry.first); });
     return refresh();
 }
 
 Result<void> FileTails::refresh() {
     findFiles("journal");
     findFiles("log");
-    for (auto& [file, tail] : m_tails)
-        if (const Result<void> measured = measure(file, tail); !measured)
-            return measured;
+    for (auto& [key, tail] : m_tails)
+        RM_RETURN_IF_ERROR(measure(key, tail));
     return {};
 }
 
@@ -44,59 +63,89 @@ Result<std::optional<Slice>> FileTails::next(size_t maxBytes) {
     return slice && !*slice ? nextOf("log/", maxBytes) : slice;
 }
 
+/// Whether the other side has all of it, as it has a cursor in a later one. The epoch does not
+/// count: a node that lost its disk has other files by the same numbers.
+bool FileTails::isSent(const Key& key) const {
+    const auto begin = m_begins.find(key.source);
+    return begin != m_begins.end() && std::tie(key.segment.attempt, key.segment.number) <
+                                          std::tie(begin->second.attempt, begin->second.number);
+}
+
 void FileTails::findFiles(const std::string& folder) {
     std::error_code error;
     std::filesystem::directory_iterator entries(m_runDir + "/" + folder, error), end;
     for (; !error && entries != end; entries.increment(error)) {
         const std::string file = folder + "/" + entries->path().filename().string();
-        if (isReplicatedFile(file) && file != kOwnLog)
-            m_tails.try_emplace(file);
+        if (!isReplicatedFile(file) || file == kOwnLog)
+            continue;
+        if (Key key = keyOf(file); !isSent(key))
+            m_tails.try_emplace(std::move(key));
     }
 }
 
-Result<void> FileTails::measure(const std::string& file, Tail& tail) {
-    const std::string path = m_runDir + "/" + file;
-    if (!tail.fd) {
-        Result<Descriptor> fd = openFile(path, O_RDONLY | O_NOFOLLOW);
-        if (fd)
-            tail.fd = std::move(*fd);
-        else if (fd.error().code != ErrorCode::kNotFound)
-            return tl::unexpected(fd.error());
-    }
+Result<void> FileTails::measure(const Key& key, Tail& tail) {
+    if (tail.isOver)
+        return {};
+    const std::string path = m_runDir + "/" + key.file();
     struct stat info = {};
-    if (tail.fd && ::fstat(tail.fd.get(), &info) != 0)
+    const int looked = tail.fd ? ::fstat(tail.fd.get(), &info) : ::lstat(path.c_str(), &info);
+    if (looked != 0 && errno != ENOENT)
         return failErrno("look at " + path, errno);
-    tail.size = static_cast<uint64_t>(info.st_size);
-    if (tail.size < tail.offset)
-        return fail(ErrorCode::kCorrupt, "attach at " + file + ": the cursor is " +
-                                             std::to_string(tail.offset) + ", but the file has " +
-                                             std::to_string(tail.size) + " bytes");
+    tail.size = S_ISREG(info.st_mode) ? static_cast<uint64_t>(info.st_size) : 0;
+    // Who writes a journal goes on behind what it wrote, whatever became of that. A log is
+    // appended to.
+    if (key.segment.source.empty())
+        tail.offset = std::min(tail.offset, tail.size);
     return {};
 }
 
 Result<std::optional<Slice>> FileTails::nextOf(const std::string& folder, size_t maxBytes) {
     std::string& last = m_lastServed[folder];
     const auto hasBytes = [&folder](const auto& entry) {
-        return entry.first.starts_with(folder) && entry.second.size > entry.second.offset;
+        return entry.first.source.starts_with(folder) && entry.second.size > entry.second.offset;
     };
-    auto found = std::find_if(m_tails.upper_bound(last), m_tails.end(), hasBytes);
+    const auto isNext = [&](const auto& entry) {
+        return hasBytes(entry) && entry.first.source > last;
+    };
+    auto found = std::find_if(m_tails.begin(), m_tails.end(), isNext);
     if (found == m_tails.end())
         found = std::find_if(m_tails.begin(), m_tails.end(), hasBytes);
     if (found == m_tails.end())
         return std::nullopt;
-    auto& [file, tail] = *found;
-    last = file;
-    Slice slice{file, tail.offset, {}};
-    slice.bytes.resize(std::min<uint64_t>(maxBytes, tail.size - tail.offset));
-    const ssize_t count = ::pread(tail.fd.get(), slice.bytes.data(), slice.bytes.size(),
-                                  static_cast<off_t>(tail.offset));
+    auto& [key, tail] = *found;
+    last = key.source;
+    Slice slice{key.file(), tail.offset, {}};
+    RM_ASSIGN_OR_RETURN(slice.bytes, read(key, tail, maxBytes));
+    const auto after = std::next(found);
+    const bool hasLater = after != m_tails.end() && after->first.source == key.source;
+    if (hasLater && tail.offset >= tail.size) {
+        tail.isOver = true;
+        tail.fd = Descriptor();
+    }
+    return slice.bytes.empty() ? nextOf(folder, maxBytes) : std::optional(std::move(slice));
+}
+
+/// Nothing when the file was cut off or removed since it was measured.
+Result<std::vector<std::byte>> FileTails::read(const Key& key, Tail& tail, size_t maxBytes) {
+    const std::string path = m_runDir + "/" + key.file();
+    if (!tail.fd) {
+        Result<Descriptor> fd = openFile(path, O_RDONLY | O_NOFOLLOW);
+        if (!fd && fd.error().code != ErrorCode::kNotFound)
+            return tl::unexpected(fd.error());
+        if (fd)
+            tail.fd = std::move(*fd);
+    }
+    std::vector<std::byte> bytes(std::min<uint64_t>(maxBytes, tail.size - tail.offset));
+    const ssize_t count = tail.fd ? ::pread(tail.fd.get(), bytes.data(), bytes.size(),
+                                            static_cast<off_t>(tail.offset))
+                                  : 0;
     if (count < 0)
-        return failErrno("read " + m_runDir + "/" + file, errno);
+        return failErrno("read " + path, errno);
     if (count == 0)
-        return fail(ErrorCode::kCorrupt, "read " + m_runDir + "/" + file + ": it was cut off");
-    slice.bytes.resize(static_cast<size_t>(count));
+        tail.size = tail.offset;
+    bytes.resize(static_cast<size_t>(count));
     tail.offset += static_cast<uint64_t>(count);
-    return slice;
+    return bytes;
 }
 
 } // namespace rm

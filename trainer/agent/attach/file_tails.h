@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "shared/journal/segment.h"
 #include "shared/wire/messages.h"
 #include "trainer/agent/posix/fd.h"
 
@@ -18,30 +19,43 @@ class FileTails {
 public:
     explicit FileTails(std::string runDir);
 
-    /// Where to begin; files that are not named begin at 0. kInvalid: no file that is replicated.
-    /// kCorrupt: the file is shorter than its cursor.
+    /// Where to begin. Of a journal the newest segment that is named counts: what was written
+    /// before it is not sent again. Files that are not named begin at 0. kInvalid: no file that is
+    /// replicated.
     Result<void> seek(const std::vector<FileCursor>& cursors);
 
-    /// Looks for new files and new bytes. kCorrupt: a file became shorter than what was sent.
+    /// Looks for new files and new bytes. A journal that is shorter than what was sent is sent on
+    /// once it has grown beyond that, a log from where it ends now.
     Result<void> refresh();
 
     /// The next bytes of some file, journals first, in a round robin; nullopt: everything that
-    /// refresh() found has been returned.
+    /// refresh() found has been returned. A journal's segments come in their order.
     Result<std::optional<Slice>> next(size_t maxBytes);
 
 private:
     struct Tail {
-        Descriptor fd;
+        Descriptor fd; ///< once something of it is sent
         uint64_t offset = 0;
         uint64_t size = 0;
+        bool isOver = false; ///< all of it is sent, and its writer has begun another file
     };
+    struct Key {
+        std::string source; ///< "journal/rank-00003", or a log's name
+        Segment segment;    ///< of a log: none
+        auto operator<=>(const Key&) const = default;
+        std::string file() const;
+    };
+    static Key keyOf(const std::string& file);
     void findFiles(const std::string& folder);
-    Result<void> measure(const std::string& file, Tail& tail);
+    bool isSent(const Key& key) const;
+    Result<void> measure(const Key& key, Tail& tail);
     Result<std::optional<Slice>> nextOf(const std::string& folder, size_t maxBytes);
+    Result<std::vector<std::byte>> read(const Key& key, Tail& tail, size_t maxBytes);
 
     std::string m_runDir;
-    std::map<std::string, Tail> m_tails;
-    std::map<std::string, std::string> m_lastServed; ///< by folder: whose turn it was
+    std::map<Key, Tail> m_tails;
+    std::map<std::string, Segment> m_begins;         ///< by source: of the newest cursor
+    std::map<std::string, std::string> m_lastServed; ///< by folder: the source whose turn it was
 };
 
 } // namespace rm

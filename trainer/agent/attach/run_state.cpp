@@ -3,7 +3,7 @@
 
 #include "shared/board/board.h"
 #include "shared/io/clock.h"
-#include "shared/journal/journal.h"
+#include "shared/journal/segment.h"
 #include "trainer/agent/run_dir/run_dir.h"
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace rm {
 namespace {
 
 void addBoard(const std::string& runDir, int attempt, RankState& state) {
-    const Result<Board> board = Board::open(runDir + "/board/" + boardName(state.rank));
+    const Result<Board> board = Board::open(runDir + "/board/" + rankName(state.rank));
     if (!board)
         return;
     const Board::Status status = board->status();

@@ -3,8 +3,11 @@
 
 #include "trainer/agent/posix/fd.h"
 
+#include <sys/types.h>
+
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace rm {
 
@@ -29,6 +32,10 @@ bool sendSignal(const Descriptor& process, int signal);
 
 /// Waits until the process is gone.
 bool waitGone(const Descriptor& process, int64_t timeoutMs);
+
+/// Starts a program in a session of its own, with nothing of ours open. It is not waited for: the
+/// caller must have SIGCHLD ignored, so that it leaves no zombie.
+Result<pid_t> spawnDetached(std::vector<std::string> command);
 
 /// Differs after each boot of the machine.
 std::string bootId();

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trainer/agent/run_dir/folders.h"
 
+#include "shared/journal/segment.h"
+#include "shared/return_if_error.h"
 #include "shared/spec/node_plan.h"
 
 #include <pwd.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 
@@ -32,6 +35,11 @@ std::string xdgFolder(const char* name, const char* fallback) {
     return value.starts_with('/') ? value : userHome() + fallback;
 }
 
+bool holdsPlan(const std::string& dir) {
+    std::error_code error;
+    return std::filesystem::exists(dir + "/plan.toml", error);
+}
+
 } // namespace
 
 Folders Folders::fromEnvironment() {
@@ -50,12 +58,32 @@ Result<std::string> Folders::runDir(const std::string& runId) const {
     return stateDir + "/runs/" + runId;
 }
 
-Result<std::string> Folders::existingRunDir(const std::string& runId) const {
-    Result<std::string> dir = runDir(runId);
-    std::error_code error;
-    if (dir && !std::filesystem::is_directory(*dir, error))
-        return fail(ErrorCode::kNotFound, "run " + runId + ": there is no " + *dir);
+Result<std::string> Folders::partDir(const std::string& runId, int64_t nodeIndex) const {
+    RM_ASSIGN_OR_RETURN(const std::string dir, runDir(runId));
+    return holdsPlan(dir) ? dir : dir + "/" + nodeName(static_cast<int>(nodeIndex));
+}
+
+Result<std::string> Folders::existingPartDir(const std::string& runId, int64_t nodeIndex) const {
+    Result<std::string> dir = partDir(runId, nodeIndex);
+    if (dir && !holdsPlan(*dir))
+        return fail(ErrorCode::kNotFound, "run " + runId + ": there is no " + *dir + "/plan.toml");
     return dir;
+}
+
+Result<std::vector<std::string>> Folders::partDirs(const std::string& runId) const {
+    RM_ASSIGN_OR_RETURN(const std::string dir, runDir(runId));
+    if (holdsPlan(dir))
+        return std::vector{dir};
+    std::vector<std::string> found;
+    std::error_code error;
+    std::filesystem::directory_iterator entries(dir, error), end;
+    for (; !error && entries != end; entries.increment(error))
+        if (holdsPlan(entries->path().string()))
+            found.push_back(entries->path().string());
+    if (found.empty())
+        return fail(ErrorCode::kNotFound, "run " + runId + ": there is nothing of it in " + dir);
+    std::ranges::sort(found);
+    return found;
 }
 
 } // namespace rm

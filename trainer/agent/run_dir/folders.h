@@ -3,7 +3,9 @@
 
 #include "shared/result.h"
 
+#include <cstdint>
 #include <string>
+#include <vector>
 
 namespace rm {
 
@@ -17,8 +19,14 @@ struct Folders {
 
     /// The run's folder; kInvalid for what is no run id.
     Result<std::string> runDir(const std::string& runId) const;
-    /// runDir() of a run that is there; kNotFound otherwise.
-    Result<std::string> existingRunDir(const std::string& runId) const;
+
+    /// A node's part of it, the run directory of its agent and ranks: several nodes may share this
+    /// home. Release 0.1.0 had no parts, and a run that it began stays as it is.
+    Result<std::string> partDir(const std::string& runId, int64_t nodeIndex) const;
+    /// partDir() of a part that is there; kNotFound otherwise.
+    Result<std::string> existingPartDir(const std::string& runId, int64_t nodeIndex) const;
+    /// All that are there. kNotFound: there is nothing of this run.
+    Result<std::vector<std::string>> partDirs(const std::string& runId) const;
 };
 
 } // namespace rm

@@ -8,8 +8,8 @@
 
 namespace rm {
 
-AppliedCommands::AppliedCommands(std::string journalPath)
-    : m_path(std::move(journalPath))
+AppliedCommands::AppliedCommands(const std::string& runDir)
+    : m_path(runDir + "/" + kAppliedJournal)
     , m_scanner(m_path, 0) {}
 
 std::optional<CommandState> AppliedCommands::find(const std::string& id) {

@@ -12,12 +12,11 @@
 
 namespace rm {
 
-/// Which commands rank 0 has journaled as applied, ever. Reads the journal on demand, each byte
-/// once.
+/// Which commands rank 0 has journaled as applied, ever. Reads on demand, each byte once.
 class AppliedCommands {
 public:
-    /// `journalPath`: of rank 0; need not exist (yet).
-    explicit AppliedCommands(std::string journalPath);
+    /// Reads kAppliedJournal in that run directory, which need not exist (yet).
+    explicit AppliedCommands(const std::string& runDir);
 
     /// kApplied (or kRefused, when rank 0 said so), or nothing. Catches up with the file first.
     std::optional<CommandState> find(const std::string& id);

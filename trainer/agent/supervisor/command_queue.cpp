@@ -21,6 +21,8 @@ std::vector<CommandState> CommandQueue::onCommand(const Command& command) {
         return {{command.id, CommandProgress::kRefused, -1,
                  std::string(commandKindName(command.kind)) +
                      ": rank 0 is not on this node; send it to the node of rank 0"}};
+    if (m_target.isPosted(command.id))
+        return {remember({command.id, CommandProgress::kAccepted, -1, {}})};
     const bool isQueued = std::any_of(m_waiting.begin(), m_waiting.end(),
                                       [&](const Command& other) { return other.id == command.id; });
     if (!isQueued)

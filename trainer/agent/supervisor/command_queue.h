@@ -17,6 +17,8 @@ public:
     virtual ~CommandTarget() = default;
     /// Board of rank 0: false while its slot is taken or the rank is not up yet.
     virtual Result<bool> post(const Command& command) = 0;
+    /// Whether that command waits in the slot, which an earlier agent may have put there.
+    virtual bool isPosted(const std::string& id) = 0;
     virtual void killAll() = 0;
 };
 

@@ -5,6 +5,7 @@
 
 #include <asio/buffer.hpp>
 #include <asio/write.hpp>
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -30,11 +31,8 @@ public:
     }
 
     void send(const std::vector<CommandState>& states) {
-        for (const CommandState& state : states) {
-            const std::vector<std::byte> frame = frameMessage(state);
-            m_waiting.insert(m_waiting.end(), frame.begin(), frame.end());
-        }
-        write();
+        for (const CommandState& state : states)
+            sendMessage(state);
     }
 
     bool isFlushed() const { return m_waiting.empty() && m_writing.empty(); }
@@ -46,6 +44,12 @@ public:
     }
 
 private:
+    void sendMessage(const Message& message) {
+        const std::vector<std::byte> frame = frameMessage(message);
+        m_waiting.insert(m_waiting.end(), frame.begin(), frame.end());
+        write();
+    }
+
     bool onBytes(size_t count) {
         m_frames.feed(std::as_bytes(std::span(m_input).first(count)));
         while (true) {
@@ -55,10 +59,14 @@ private:
             if (!*payload)
                 return true;
             const Result<Message> message = decodeMessage(**payload);
-            const Command* command = message ? std::get_if<Command>(&*message) : nullptr;
-            if (!command)
+            if (!message)
                 return false;
-            send(m_server.m_handler(*command));
+            if (const auto* beat = std::get_if<Heartbeat>(&*message))
+                sendMessage(Heartbeat{beat->sentNs, beat->sentNs});
+            else if (const auto* command = std::get_if<Command>(&*message))
+                send(m_server.m_handler(*command));
+            else
+                return false;
         }
     }
 
@@ -92,6 +100,9 @@ Result<void> CommandServer::listen(const std::string& path) {
     ::unlink(path.c_str());
     asio::error_code error;
     m_acceptor.open(Local(), error);
+    // Else the ranks would keep it open when this process is gone, and who connects would wait.
+    if (!error && ::fcntl(m_acceptor.native_handle(), F_SETFD, FD_CLOEXEC) != 0)
+        error = asio::error_code(errno, asio::error::get_system_category());
     if (!error)
         m_acceptor.bind(Local::endpoint(path), error);
     if (!error && ::chmod(path.c_str(), 0600) != 0)

@@ -15,7 +15,7 @@
 namespace rm {
 
 /// `agent.sock`: takes framed Commands from attach processes of the same user and answers with
-/// CommandStates. An invalid frame or message ends only its connection.
+/// CommandStates, and a Heartbeat with one. An invalid frame or message ends only its connection.
 class CommandServer {
 public:
     using Handler = std::function<std::vector<CommandState>(const Command&)>;

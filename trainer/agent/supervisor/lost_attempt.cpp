@@ -1,33 +1,77 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trainer/agent/supervisor/lost_attempt.h"
 
-#include "shared/io/clock.h"
-#include "shared/journal/journal.h"
+#include "shared/board/board.h"
+#include "shared/journal/segment.h"
 #include "shared/return_if_error.h"
-#include "trainer/agent/run_dir/run_dir.h"
+#include "trainer/agent/supervisor/log_tail.h"
 
 namespace rm {
+
+namespace {
+
+/// There is nobody left to signal.
+class NoRanks : public RankControl {
+    void terminate(int) override {}
+    void kill(int) override {}
+};
+
+/// The records with which a supervisor would have ended the attempt.
+std::vector<Record> endOf(const std::string& runDir, const AgentState& state, bool asked) {
+    RankGroup::Config config;
+    config.attempt = state.attempt;
+    config.firstRank = state.ranks.front().rank;
+    config.localRanks = static_cast<int32_t>(state.ranks.size());
+    NoRanks nobody;
+    RankGroup group(config, nobody);
+    const Moment now = Moment::now();
+    if (asked)
+        group.stop(now);
+    for (int i = 0; i < config.localRanks; ++i) {
+        const AgentState::Rank& rank = state.ranks[i];
+        if (rank.exited)
+            group.onEarlierExit(i, statusOf(rank), now);
+        else
+            group.onChildExit(i, lastWordOf(runDir, rank.rank, state.attempt),
+                              logTail(runDir + "/log/" + rankLogName(rank.rank)), now);
+    }
+    return group.takeRecords();
+}
+
+} // namespace
+
+ChildStatus statusOf(const AgentState::Rank& exited) {
+    return {exited.signal ? 0 : exited.exitCode, exited.signal};
+}
+
+ChildStatus lastWordOf(const std::string& runDir, int rank, int attempt) {
+    const Result<Board> board = Board::open(runDir + "/board/" + rankName(rank));
+    const auto status = board ? std::optional(board->status()) : std::nullopt;
+    const bool isHis = status && status->rank == rank && status->attempt == attempt;
+    return isHis && status->lastWord ? ChildStatus{*status->lastWord}
+                                     : ChildStatus{.isKnown = false};
+}
+
+Result<JournalWriter> beginNodeJournal(const std::string& runDir, int64_t nodeIndex,
+                                       int64_t attempt) {
+    return JournalWriter::begin(runDir + "/journal", nodeName(static_cast<int>(nodeIndex)),
+                                static_cast<int>(attempt));
+}
 
 Result<void> closeLostAttempt(const std::string& runDir, bool asked) {
     Result<AgentState> state = loadAgentState(runDir);
     if (!state)
         return state.error().code == ErrorCode::kNotFound ? Result<void>()
                                                           : tl::unexpected(state.error());
-    if (state->ended)
+    if (state->ended || state->ranks.empty())
         return {};
-    RM_ASSIGN_OR_RETURN(auto journal, JournalWriter::open(runDir + "/journal/" +
-                                                          nodeJournalName(state->nodeIndex)));
-    AttemptEnded ended;
-    ended.attempt = state->attempt;
-    ended.outcome = asked ? Outcome::kStopped : Outcome::kFailed;
-    ended.wallNs = wallNowNs();
-    ended.message = asked ? "stopped on request, after its agent was gone"
-                          : "the node's agent ended without a word (killed, or the node restarted)";
-    journal.append(ended);
-    if (const Result<void> synced = journal.sync(); !synced)
-        return synced;
+    RM_ASSIGN_OR_RETURN(auto journal, beginNodeJournal(runDir, state->nodeIndex, state->attempt));
+    const std::vector<Record> records = endOf(runDir, *state, asked);
+    for (const Record& record : records)
+        journal.append(record);
+    RM_RETURN_IF_ERROR(journal.sync());
     state->ended = true;
-    state->outcome = ended.outcome;
+    state->outcome = std::get<AttemptEnded>(records.back()).outcome;
     return saveAgentState(runDir, *state);
 }
 

@@ -1,15 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "shared/result.h"
+#include "shared/journal/journal.h"
+#include "trainer/agent/run_dir/run_dir.h"
+#include "trainer/agent/supervisor/rank_group.h"
 
 #include <string>
 
 namespace rm {
 
-/// If the last attempt's supervisor died before it recorded the end, writes AttemptEnded in its
-/// place, with kStopped if `asked`, else kFailed. The caller holds the RunLock and has made sure
-/// that all ranks are gone. Does nothing when the end is recorded or no attempt was started.
+/// How a rank ended whose exit an agent has noted.
+ChildStatus statusOf(const AgentState::Rank& exited);
+
+/// How a rank ended that nobody watched: as it said itself on its board, else not known.
+ChildStatus lastWordOf(const std::string& runDir, int rank, int attempt);
+
+/// A new segment of the node's journal.
+Result<JournalWriter> beginNodeJournal(const std::string& runDir, int64_t nodeIndex,
+                                       int64_t attempt);
+
+/// If the last attempt's supervisor died before it recorded the end, writes the end in its place:
+/// kStopped if `asked`, else by the last words of its ranks. The caller holds the RunLock and has
+/// made sure that all ranks are gone. Does nothing when the end is recorded or no attempt was
+/// started.
 Result<void> closeLostAttempt(const std::string& runDir, bool asked = false);
 
 } // namespace rm

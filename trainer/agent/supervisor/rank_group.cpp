@@ -14,7 +14,7 @@ namespace rm {
 namespace {
 
 bool exitedWith(const ChildStatus& status, ExitCode code) {
-    return !status.signal && status.exitCode == static_cast<int>(code);
+    return status.isKnown && !status.signal && status.exitCode == static_cast<int>(code);
 }
 
 } // namespace
@@ -24,6 +24,9 @@ Moment Moment::now() {
 }
 
 std::string describe(const ChildStatus& status) {
+    if (!status.isKnown)
+        return "gone without a last word, while no agent watched it (killed, or the node "
+               "restarted?)";
     if (status.signal && status.outOfMemory)
         return "killed by " + signalName(status.signal) + " (this node ran out of memory)";
     if (status.signal)
@@ -36,6 +39,8 @@ std::string describe(const ChildStatus& status) {
 }
 
 int recordedCode(const ChildStatus& status) {
+    if (!status.isKnown)
+        return static_cast<int>(ExitCode::kFailed);
     return status.signal ? 128 + status.signal : status.exitCode;
 }
 
@@ -46,17 +51,31 @@ RankGroup::RankGroup(const Config& config, RankControl& control)
 
 void RankGroup::onChildExit(int localRank, const ChildStatus& status, std::string tail,
                             Moment now) {
-    Rank& rank = m_ranks[localRank];
-    if (rank.exit)
+    if (m_ranks[localRank].exit)
         return;
-    rank.exit = status;
-    rank.order = m_exits++;
+    noteExit(localRank, status);
     m_records.push_back(RankExited{m_config.attempt, m_config.firstRank + localRank,
                                    recordedCode(status), status.signal, now.wallNs,
                                    explain(localRank), std::move(tail)});
+    settle(status, now);
+}
+
+void RankGroup::onEarlierExit(int localRank, const ChildStatus& status, Moment now) {
+    if (m_ranks[localRank].exit)
+        return;
+    noteExit(localRank, status);
+    settle(status, now);
+}
+
+void RankGroup::noteExit(int localRank, const ChildStatus& status) {
+    m_ranks[localRank].exit = status;
+    m_ranks[localRank].order = m_exits++;
+}
+
+void RankGroup::settle(const ChildStatus& latest, Moment now) {
     if (m_exits == m_config.localRanks)
         finish(now);
-    else if (m_state == State::kRunning && isFailure(status))
+    else if (m_state == State::kRunning && isFailure(latest))
         beginEnding(now, m_config.failureGraceNs);
 }
 
@@ -121,7 +140,7 @@ void RankGroup::finish(Moment now) {
 }
 
 bool RankGroup::isFailure(const ChildStatus& status) const {
-    return status.signal ||
+    return status.signal || !status.isKnown ||
            !(exitedWith(status, ExitCode::kOk) || exitedWith(status, ExitCode::kPaused) ||
              exitedWith(status, ExitCode::kStopped) || exitedWith(status, ExitCode::kPreempted));
 }

@@ -22,6 +22,7 @@ struct ChildStatus {
     int exitCode = 0;         ///< when signal is 0
     int signal = 0;           ///< 0: exited by itself
     bool outOfMemory = false; ///< the kernel's out-of-memory killer ran meanwhile
+    bool isKnown = true;      ///< false: nobody saw how, and the rank left no last word
 };
 
 /// How the group signals its ranks. Never fails, as a rank may be gone already.
@@ -53,6 +54,8 @@ public:
 
     /// `tail`: the last lines of the rank's log.
     void onChildExit(int localRank, const ChildStatus& status, std::string tail, Moment now);
+    /// The same for one whose RankExited an earlier agent has written.
+    void onEarlierExit(int localRank, const ChildStatus& status, Moment now);
     void stop(Moment now); ///< asked to end: SIGTERM, grace, SIGKILL
     void kill(Moment now); ///< asked to end at once
     void tick(Moment now);
@@ -75,6 +78,8 @@ private:
         int order = 0;           ///< of exits
     };
 
+    void noteExit(int localRank, const ChildStatus& status);
+    void settle(const ChildStatus& latest, Moment now);
     void beginEnding(Moment now, int64_t graceNs);
     void killLiving();
     void finish(Moment now);

@@ -71,6 +71,7 @@ Result<RankProcess> RankProcess::spawn(const std::vector<std::string>& command,
     if (error)
         return failErrno("start " + command.front(), error);
     RankProcess process;
+    process.m_isChild = true;
     process.m_id = identify(pid);
     process.m_pidfd = Descriptor(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
     if (process.m_pidfd)
@@ -81,16 +82,31 @@ Result<RankProcess> RankProcess::spawn(const std::vector<std::string>& command,
     return failErrno("watch " + command.front(), cause);
 }
 
+RankProcess RankProcess::adopt(const ProcessId& id) {
+    RankProcess process;
+    process.m_id = id;
+    process.m_pidfd = openProcess(id);
+    return process;
+}
+
 void RankProcess::terminate() const {
     sendSignal(m_pidfd, SIGTERM);
 }
 
-// The pid cannot have been reused: until reap() the leader holds it, alive or as a zombie.
+// The pid of a child cannot have been reused: until reap() the leader holds it, alive or as a
+// zombie. That of an adopted one is held while it lives.
 void RankProcess::killGroup() const {
-    ::kill(static_cast<pid_t>(-m_id.pid), SIGKILL);
+    if (m_isChild || isAlive(m_id))
+        ::kill(static_cast<pid_t>(-m_id.pid), SIGKILL);
 }
 
 std::optional<ChildStatus> RankProcess::reap() {
+    if (!m_isChild && waitGone(m_pidfd, 0)) {
+        m_pidfd = Descriptor();
+        return ChildStatus{.isKnown = false};
+    }
+    if (!m_isChild)
+        return std::nullopt;
     const auto pid = static_cast<id_t>(m_id.pid);
     siginfo_t info = {};
     if (::waitid(P_PID, pid, &info, WEXITED | WNOHANG | WNOWAIT) != 0 || info.si_pid == 0)

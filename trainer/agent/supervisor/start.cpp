@@ -30,6 +30,7 @@ struct StartRequest {
     std::string specToml, planToml;
     RunSpec spec;
     NodePlan plan;
+    std::optional<AgentState> adopted; ///< whose ranks run already
 };
 
 Result<StartRequest> parseStartRequest(const std::string& runId, const std::string& text) {
@@ -132,7 +133,8 @@ std::string reportOf(const Result<void>& launched) {
     int code = 0;
     {
         Supervisor supervisor(runDir, request.plan, request.spec);
-        const Result<void> launched = supervisor.launch();
+        const Result<void> launched =
+            request.adopted ? supervisor.adopt(*request.adopted) : supervisor.launch();
         if (launched)
             sparedByOutOfMemoryKiller();
         (void)writeText(report.get(), reportOf(launched), "report");
@@ -183,10 +185,11 @@ Result<std::string> detach(const std::string& runId, const std::string& runDir,
 
 Result<std::string> startRun(const Folders& folders, const std::string& runId,
                              const std::string& text) {
-    const Result<std::string> runDir = folders.runDir(runId);
+    RM_RETURN_IF_ERROR(folders.runDir(runId));
+    RM_ASSIGN_OR_RETURN(const StartRequest request, parseStartRequest(runId, text));
+    const Result<std::string> runDir = folders.partDir(runId, request.plan.nodeIndex);
     if (!runDir)
         return runDir;
-    RM_ASSIGN_OR_RETURN(const StartRequest request, parseStartRequest(runId, text));
     RM_RETURN_IF_ERROR(makeFolders(*runDir));
     const Result<RunLock> lock = takeLock(*runDir);
     if (!lock)
@@ -199,6 +202,29 @@ Result<std::string> startRun(const Folders& folders, const std::string& runId,
     if (::chdir(runDir->c_str()) != 0)
         return failErrno("enter " + *runDir, errno);
     return detach(runId, *runDir, request, *lock);
+}
+
+Result<std::string> adoptRun(const Folders& folders, const std::string& runId, int64_t nodeIndex) {
+    const std::string attempt = "adopt " + runId;
+    RM_ASSIGN_OR_RETURN(const std::string runDir, folders.existingPartDir(runId, nodeIndex));
+    const Result<RunLock> lock = RunLock::take(runDir);
+    if (!lock)
+        return failAs(attempt, lock.error());
+    const Result<AgentState> state = loadAgentState(runDir);
+    if (!state)
+        return failAs(attempt, state.error());
+    if (state->living().empty()) {
+        if (const Result<void> closed = closeLostAttempt(runDir); !closed)
+            return failAs(attempt, closed.error());
+        return json{{"run_dir", runDir}}.dump() + "\n";
+    }
+    StartRequest request;
+    RM_ASSIGN_OR_RETURN(request.plan, loadPlan(runDir));
+    RM_ASSIGN_OR_RETURN(request.spec, loadRunSpec(runDir + "/spec.toml"));
+    request.adopted = *state;
+    if (::chdir(runDir.c_str()) != 0)
+        return failErrno("enter " + runDir, errno);
+    return detach(runId, runDir, request, *lock);
 }
 
 } // namespace rm

@@ -15,4 +15,9 @@ namespace rm {
 Result<std::string> startRun(const Folders& folders, const std::string& runId,
                              const std::string& order);
 
+/// `adopt RUN_ID NODE`: if the run's agent here is gone and has not recorded the end of its
+/// attempt, starts a supervisor for the ranks that live, or records their end if none does. Returns
+/// the JSON to print. kUnavailable: an agent supervises the run.
+Result<std::string> adoptRun(const Folders& folders, const std::string& runId, int64_t nodeIndex);
+
 } // namespace rm

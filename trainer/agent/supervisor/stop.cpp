@@ -2,6 +2,7 @@
 #include "trainer/agent/supervisor/stop.h"
 
 #include "shared/checkpoint/file_name.h"
+#include "shared/return_if_error.h"
 #include "trainer/agent/run_dir/run_dir.h"
 #include "trainer/agent/supervisor/lost_attempt.h"
 
@@ -56,37 +57,51 @@ Result<void> closeIfLost(const std::string& runDir) {
     return lock ? closeLostAttempt(runDir, true) : tl::unexpected(lock.error());
 }
 
-std::string answer(const char* state, const AgentState& run, const Ranks& ranks) {
-    json ended = json::array();
-    for (const AgentState::Rank& rank : ranks)
-        ended.push_back(rank.rank);
-    return json{{"state", state}, {"supervisor", run.supervisor.pid}, {"ranks", ended}}.dump() +
-           "\n";
+/// What was ended on this machine.
+struct Ended {
+    bool any = false;
+    int64_t supervisor = 0; ///< pid of the last
+    std::vector<int32_t> ranks;
+};
+
+Result<void> stopPart(const std::string& runDir, bool kill, const StopPatience& patience,
+                      Ended& ended) {
+    const Result<AgentState> state = loadAgentState(runDir);
+    if (!state)
+        return state.error().code == ErrorCode::kNotFound ? Result<void>()
+                                                          : tl::unexpected(state.error());
+    // A home may be shared: its pids are those of another machine, or of before a restart.
+    const bool isHere = state->boot == bootId();
+    const Ranks before = state->living();
+    const bool wasHeld = isHere && RunLock::isHeld(runDir);
+    const bool hasObeyed =
+        !wasHeld || endSupervisor(state->supervisor, kill, patience.supervisorMs);
+    const Ranks orphans = state->living();
+    if (!endRanks(orphans, kill || !hasObeyed, patience.ranksMs))
+        return fail(ErrorCode::kUnavailable, "a rank hangs in the kernel and cannot be ended");
+    if (!RunLock::isHeld(runDir))
+        RM_RETURN_IF_ERROR(closeIfLost(runDir));
+    ended.any = ended.any || wasHeld || !orphans.empty();
+    ended.supervisor = state->supervisor.pid;
+    for (const AgentState::Rank& rank : before)
+        ended.ranks.push_back(rank.rank);
+    return {};
 }
 
 } // namespace
 
 Result<std::string> stopRun(const Folders& folders, const std::string& runId, bool kill,
                             const StopPatience& patience) {
-    const Result<std::string> runDir = folders.existingRunDir(runId);
-    if (!runDir)
-        return runDir;
-    const Result<AgentState> state = loadAgentState(*runDir);
-    if (!state && state.error().code == ErrorCode::kNotFound)
-        return answer("not-running", {}, {});
-    if (!state)
-        return failAs("stop " + runId, state.error());
-    const Ranks before = state->living();
-    const bool wasHeld = RunLock::isHeld(*runDir);
-    const bool hasObeyed =
-        !wasHeld || endSupervisor(state->supervisor, kill, patience.supervisorMs);
-    const Ranks orphans = state->living();
-    if (!endRanks(orphans, kill || !hasObeyed, patience.ranksMs))
-        return fail(ErrorCode::kUnavailable,
-                    "stop " + runId + ": a rank hangs in the kernel and cannot be ended");
-    if (const Result<void> closed = closeIfLost(*runDir); !closed)
-        return failAs("stop " + runId, closed.error());
-    return answer(wasHeld || !orphans.empty() ? "stopped" : "not-running", *state, before);
+    RM_ASSIGN_OR_RETURN(const auto parts, folders.partDirs(runId));
+    Ended ended;
+    for (const std::string& part : parts)
+        if (const Result<void> stopped = stopPart(part, kill, patience, ended); !stopped)
+            return failAs("stop " + runId, stopped.error());
+    return json{{"state", ended.any ? "stopped" : "not-running"},
+                {"supervisor", ended.supervisor},
+                {"ranks", ended.ranks}}
+               .dump() +
+           "\n";
 }
 
 namespace {
@@ -114,6 +129,24 @@ Result<Holding> holdingOf(const std::string& folder) {
     return holding;
 }
 
+/// So that none of the run's parts begins to run here. kUnavailable when one does.
+Result<std::vector<RunLock>> lockAll(const Folders& folders, const std::string& runId) {
+    std::vector<RunLock> locks;
+    const Result<std::vector<std::string>> parts = folders.partDirs(runId);
+    if (!parts)
+        return locks; // the rest of a removal, or of a start that failed
+    for (const std::string& part : *parts) {
+        RM_ASSIGN_OR_RETURN(auto lock, RunLock::take(part));
+        locks.push_back(std::move(lock));
+        const Result<AgentState> state = loadAgentState(part);
+        if (!state && state.error().code != ErrorCode::kNotFound)
+            return tl::unexpected(state.error());
+        if (state && !state->living().empty())
+            return fail(ErrorCode::kUnavailable, "its ranks still run; stop it first");
+    }
+    return locks;
+}
+
 std::string answer(const Holding& holding) {
     const json what = {
         {"folder", holding.folder}, {"bytes", holding.bytes}, {"checkpoints", holding.checkpoints}};
@@ -137,14 +170,9 @@ Result<std::string> removeRun(const Folders& folders, const std::string& runId, 
         std::filesystem::remove_all(aside, error);
     if (!std::filesystem::exists(*runDir, error))
         return answer(Holding{named});
-    const Result<RunLock> lock = RunLock::take(*runDir);
-    if (!lock)
-        return failAs(attempt, lock.error());
-    const Result<AgentState> state = loadAgentState(*runDir);
-    if (!state && state.error().code != ErrorCode::kNotFound)
-        return failAs(attempt, state.error());
-    if (state && !state->living().empty())
-        return fail(ErrorCode::kUnavailable, attempt + ": its ranks still run; stop it first");
+    const Result<std::vector<RunLock>> locks = lockAll(folders, runId);
+    if (!locks)
+        return failAs(attempt, locks.error());
     Result<Holding> holding = holdingOf(*runDir);
     if (!holding)
         return failAs(attempt, holding.error());

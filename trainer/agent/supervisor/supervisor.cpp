@@ -4,6 +4,7 @@
 #include "shared/io/clock.h"
 #include "shared/return_if_error.h"
 #include "trainer/agent/supervisor/log_tail.h"
+#include "trainer/agent/supervisor/lost_attempt.h"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -46,7 +47,7 @@ std::string logPath(int rank) {
     return "log/" + rankLogName(rank);
 }
 std::string boardPath(int rank) {
-    return "board/" + boardName(rank);
+    return "board/" + rankName(rank);
 }
 
 } // namespace
@@ -57,7 +58,7 @@ Supervisor::Supervisor(std::string runDir, NodePlan plan, RunSpec spec)
     , m_spec(std::move(spec))
     , m_gpus(m_plan.device == "cuda" ? openNvmlGpus() : nullptr)
     , m_sampler(SysRoot{}, m_gpus.get(), visibleDevices())
-    , m_applied("journal/" + rankJournalName(0))
+    , m_applied(".")
     , m_queue(m_plan.firstRank == 0, *this, m_applied)
     , m_server(m_io,
                [this](const Command& command) {
@@ -71,20 +72,41 @@ Supervisor::Supervisor(std::string runDir, NodePlan plan, RunSpec spec)
 
 Supervisor::~Supervisor() = default;
 
-Result<void> Supervisor::launch() {
-    RM_ASSIGN_OR_RETURN(
-        auto journal,
-        JournalWriter::open("journal/" + nodeJournalName(static_cast<int>(m_plan.nodeIndex))));
-    m_journal = std::move(journal);
-    if (const Result<void> listening = m_server.listen("agent.sock"); !listening)
-        return listening;
+Result<void> Supervisor::openReports() {
+    RM_ASSIGN_OR_RETURN(m_journal, beginNodeJournal(".", m_plan.nodeIndex, m_plan.attempt));
+    m_journal->keepSynced();
+    RM_RETURN_IF_ERROR(m_server.listen("agent.sock"));
     // Before anyone knows our pid, so that an early signal waits for run().
     watchSignals();
+    return {};
+}
+
+Result<void> Supervisor::launch() {
+    RM_RETURN_IF_ERROR(openReports());
     if (const Result<void> spawned = spawnRanks(); !spawned) {
         abandonRanks();
         return spawned;
     }
     recordStart();
+    return {};
+}
+
+Result<void> Supervisor::adopt(const AgentState& state) {
+    RM_RETURN_IF_ERROR(openReports());
+    m_state = state;
+    m_state.supervisor = identify(::getpid());
+    for (const AgentState::Rank& rank : state.ranks) {
+        m_processes.push_back(RankProcess::adopt(rank.exited ? ProcessId{} : rank.process));
+        m_logStarts.push_back(0);
+    }
+    const Moment now = Moment::now();
+    for (int i = 0; i < m_plan.localRanks; ++i)
+        if (state.ranks[i].exited)
+            m_group.onEarlierExit(i, statusOf(state.ranks[i]), now);
+    m_journal->append(Event{-1, -1, now.wallNs, Severity::kWarning, "agent-replaced",
+                            "the agent of this node was gone; another one took over its ranks"});
+    flush();
+    saveState();
     return {};
 }
 
@@ -107,14 +129,26 @@ void Supervisor::kill(int localRank) {
     m_processes[localRank].killGroup();
 }
 
-Result<bool> Supervisor::post(const Command& command) {
+/// kNotFound: rank 0 has not made it in this attempt (yet).
+Result<Board> Supervisor::boardOfRankZero() {
     Result<Board> board = Board::open(boardPath(0));
+    if (board && board->status().attempt != m_plan.attempt)
+        return fail(ErrorCode::kNotFound, "the board is of another attempt");
+    return board;
+}
+
+Result<bool> Supervisor::post(const Command& command) {
+    Result<Board> board = boardOfRankZero();
     if (!board)
         return board.error().code == ErrorCode::kNotFound ? Result<bool>(false)
                                                           : tl::unexpected(board.error());
-    if (board->status().attempt != m_plan.attempt)
-        return false;
     return board->postCommand(command);
+}
+
+bool Supervisor::isPosted(const std::string& id) {
+    const Result<Board> board = boardOfRankZero();
+    const std::optional<Command> posted = board ? board->pendingCommand() : std::nullopt;
+    return posted && posted->id == id;
 }
 
 void Supervisor::killAll() {
@@ -162,9 +196,14 @@ void Supervisor::recordStart() {
 }
 
 void Supervisor::watchRank(int localRank) {
+    m_watches.push_back(std::make_unique<asio::posix::stream_descriptor>(m_io));
+    if (m_group.hasExited(localRank))
+        return;
+    if (m_processes[localRank].pidfd() < 0)
+        return asio::post(m_io, [this, localRank] { onRankReadable(localRank); });
     // Duplicated, as Asio owns and closes the descriptors that it watches.
     const int copy = ::fcntl(m_processes[localRank].pidfd(), F_DUPFD_CLOEXEC, 3);
-    m_watches.push_back(std::make_unique<asio::posix::stream_descriptor>(m_io, copy));
+    m_watches.back()->assign(copy);
     m_watches.back()->async_wait(asio::posix::descriptor_base::wait_read,
                                  [this, localRank](asio::error_code error) {
                                      if (!error)
@@ -177,8 +216,10 @@ void Supervisor::onRankReadable(int localRank) {
     if (!status)
         return;
     m_watches[localRank]->close();
-    status->outOfMemory = status->signal == SIGKILL && isMemoryShort();
     AgentState::Rank& state = m_state.ranks[localRank];
+    if (!status->isKnown)
+        status = lastWordOf(".", state.rank, m_state.attempt);
+    status->outOfMemory = status->signal == SIGKILL && isMemoryShort();
     state.exited = true;
     state.exitCode = recordedCode(*status);
     state.signal = status->signal;

@@ -34,6 +34,9 @@ public:
 
     /// Starts every rank, or none.
     Result<void> launch();
+    /// Instead: takes over the ranks of an attempt whose supervisor is gone, the ended ones as
+    /// well.
+    Result<void> adopt(const AgentState& state);
     /// Returns when all ranks have ended and everything is written.
     void run();
 
@@ -41,8 +44,11 @@ private:
     void terminate(int localRank) override;
     void kill(int localRank) override;
     Result<bool> post(const Command& command) override;
+    bool isPosted(const std::string& id) override;
     void killAll() override;
 
+    Result<void> openReports();
+    Result<Board> boardOfRankZero();
     Result<void> spawnRanks();
     void abandonRanks();
     void recordStart();

@@ -18,11 +18,17 @@ Result<void> openReports(Session& session) {
         if (const auto made = makeFolders(session.runDir + folder); !made)
             return made;
     const int rank = session.environment.rank;
-    RM_ASSIGN_OR_RETURN(
-        auto journal, JournalWriter::open(session.runDir + "/journal/" + rankName(rank) + ".rmj"));
+    const int attempt = session.environment.attempt;
+    RM_ASSIGN_OR_RETURN(auto journal,
+                        JournalWriter::begin(session.runDir + "/journal", rankName(rank), attempt));
     session.telemetry = std::make_unique<Telemetry>(std::move(journal), rank);
-    RM_ASSIGN_OR_RETURN(auto board, Board::create(session.runDir + "/board/" + rankName(rank), rank,
-                                                  session.environment.attempt));
+    if (rank == 0) {
+        RM_ASSIGN_OR_RETURN(auto applied,
+                            JournalWriter::open(session.runDir + "/" + kAppliedJournal));
+        session.telemetry->alsoNoteCommands(std::move(applied));
+    }
+    RM_ASSIGN_OR_RETURN(auto board,
+                        Board::create(session.runDir + "/board/" + rankName(rank), rank, attempt));
     session.board = std::make_unique<Board>(std::move(board));
     return {};
 }
@@ -44,12 +50,6 @@ Result<RunSpec> readSpec(const std::string& path) {
     if (!checked)
         return failAs("check " + path, checked.error());
     return **checked;
-}
-
-std::string rankName(int rank) {
-    char name[24];
-    std::snprintf(name, sizeof name, "rank-%05d", rank);
-    return name;
 }
 
 std::string Session::checkpointDir() const {

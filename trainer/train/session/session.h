@@ -2,6 +2,7 @@
 #pragma once
 
 #include "shared/board/board.h"
+#include "shared/journal/segment.h"
 #include "shared/spec/run_spec.h"
 #include "trainer/train/device/device.h"
 #include "trainer/train/dist/world.h"
@@ -38,8 +39,5 @@ Result<RunSpec> readSpec(const std::string& path);
 
 /// ATen's number of threads in a rank, for this number of ranks on the machine.
 int threadsPerRank(const RunSpec& spec, int localRanks);
-
-/// "rank-00003"
-std::string rankName(int rank);
 
 } // namespace rm

@@ -14,8 +14,10 @@ namespace rm {
 
 Telemetry::Telemetry(JournalWriter journal, int rank)
     : m_journal(std::move(journal))
-    , m_rank(rank)
-    , m_thread([this] { drainLoop(); }) {}
+    , m_rank(rank) {
+    m_journal.keepSynced();
+    m_thread = std::thread([this] { drainLoop(); });
+}
 
 Telemetry::~Telemetry() {
     {
@@ -24,6 +26,11 @@ Telemetry::~Telemetry() {
     }
     m_wake.notify_one();
     m_thread.join();
+}
+
+void Telemetry::alsoNoteCommands(JournalWriter journal) {
+    const std::scoped_lock lock(m_mutex);
+    m_commands = std::move(journal);
 }
 
 void Telemetry::log(const MetricDef& own, double value) {
@@ -131,8 +138,17 @@ void Telemetry::drainOnce(std::vector<Record>& records) {
     // Values first, so that a command's record follows the step after which it took effect.
     for (Item item; m_ring.pop(item);)
         take(item);
-    for (const Record& record : records)
+    bool hasCommands = false;
+    for (const Record& record : records) {
         m_journal.append(record);
+        if (m_commands && std::holds_alternative<CommandApplied>(record)) {
+            m_commands->append(record);
+            hasCommands = true;
+        }
+    }
+    // First, as whoever sees the journal grow then looks there. It is tried again with the next.
+    if (hasCommands)
+        (void)m_commands->flush();
 }
 
 void Telemetry::take(const Item& item) {

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -24,6 +25,9 @@ public:
 
     Telemetry(JournalWriter journal, int rank);
     ~Telemetry(); ///< writes all that was pushed
+
+    /// Rank 0's: writes each CommandApplied to this journal, too. Before the first append().
+    void alsoNoteCommands(JournalWriter journal);
 
     // The training thread alone.
     /// Adds a value to the record that endStep() closes. About 10 ns.
@@ -62,6 +66,7 @@ private:
     MetricId idOf(const MetricDef& own);
 
     JournalWriter m_journal;
+    std::optional<JournalWriter> m_commands;
     int m_rank;
     SpscRing<Item> m_ring{kRingItems};
     Samples m_open; ///< the drain thread's

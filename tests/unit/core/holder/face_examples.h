@@ -53,8 +53,9 @@ inline std::vector<face::Message> faceMessages() {
         face::Ask{
             1,
             LaunchRequest{"name = \"x\"", {{"node-a", 2}, {"b", 0}}, "x-1", IfTooLarge::kLaunch}},
-        face::Ask{2, ResumeRequest{"x-1", {}}},
-        face::Ask{3, ResumeRequest{"x-1", "60"}},
+        face::Ask{2, ResumeRequest{"x-1", {}, {}}},
+        face::Ask{3, ResumeRequest{"x-1", "60", {{"node-b", 2}}}},
+        face::Ask{3, DeclareLostRequest{"x-1", "node-b"}},
         face::Ask{4, BranchRequest{"x-1", "60", "name = \"y\"", "y-2", IfTooLarge::kRefuse}},
         face::Ask{5, CommandRequest{"x-1", CommandKind::kSet, {{"optimizer.lr", "0.1"}}, "id"}},
         face::Ask{6, CheckRequest{"node-a", std::string("\xff\0secret", 8), {}, "SHA256:x"}},

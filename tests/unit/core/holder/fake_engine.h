@@ -20,9 +20,11 @@ public:
         lives[id].launching = Progress{"Check nodes"};
         return pendingStart();
     }
-    QFuture<Result<QString>> resume(const QString&, const QString&) override {
+    QFuture<Result<QString>> resume(const QString&, const QString&,
+                                    const std::vector<Placement>&) override {
         return pendingStart();
     }
+    QFuture<Result<void>> declareLost(const QString&, const QString&) override { return done(); }
     QFuture<Result<QString>> branch(const QString&, const QString&, std::optional<CheckedSpec>,
                                     const QString&, IfTooLarge) override {
         return pendingStart();

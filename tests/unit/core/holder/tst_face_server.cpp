@@ -55,7 +55,7 @@ struct Guest {
     bool isOver = false;
 };
 
-const face::Ask kLaunch{1, ResumeRequest{"x-1", {}}};
+const face::Ask kLaunch{1, ResumeRequest{"x-1", {}, {}}};
 
 } // namespace
 

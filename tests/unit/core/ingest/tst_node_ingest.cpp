@@ -14,6 +14,7 @@ const std::string kRank0 = "journal/rank-00000.rmj";
 const std::string kNode = "journal/node-00000.rmj";
 const std::string kLog1 = "log/rank-00001.log";
 const SeriesKey kLoss{"train/loss", 0};
+const std::vector<RankRange> kRanks{{0, 2}};
 
 std::vector<std::byte> bytesOf(std::string_view text) {
     const auto bytes = std::as_bytes(std::span(text.data(), text.size()));
@@ -52,7 +53,7 @@ class TestNodeIngest : public QObject {
     Q_OBJECT
 private Q_SLOTS:
     void recordsAndLinesBecomeABatch() {
-        NodeIngest ingest("a", 0, {});
+        NodeIngest ingest("a", 0, kRanks, {});
         QVERIFY(!ingest.take());
         const auto journal = journalOf(lossesOfRank0(3));
         StoreFixture::mustBeOk(ingest.onSlice({kRank0, 0, journal}));
@@ -77,7 +78,7 @@ private Q_SLOTS:
             store.createRun("a");
             for (bool done = false; !done;) {
                 const auto stored = store.reader().cursors("a", 0);
-                NodeIngest ingest("a", 0, stored);
+                NodeIngest ingest("a", 0, kRanks, stored);
                 std::map<std::string, uint64_t> at(stored.begin(), stored.end());
                 // A connection that lives for some slices, then is lost with what was not taken.
                 for (int slice = int(random() % 6); slice >= 0; --slice) {
@@ -103,7 +104,7 @@ private Q_SLOTS:
     }
 
     void gapOrOverlapIsNamed() {
-        NodeIngest ingest("a", 0, {{kRank0, 16}});
+        NodeIngest ingest("a", 0, kRanks, {{kRank0, 16}});
         for (const uint64_t offset : {0, 15, 17}) {
             const auto result = ingest.onSlice({kRank0, offset, bytesOf("x")});
             QVERIFY(!result);
@@ -117,49 +118,95 @@ private Q_SLOTS:
     }
 
     void foreignFilesAreRefused() {
-        NodeIngest ingest("a", 0, {});
-        for (const char* name : {"../../etc/passwd", "journal/../x.rmj", "log/node-00000.log",
-                                 "log/rank-.log", "log/rank-99999999999999.log", ""})
+        NodeIngest ingest("a", 0, kRanks, {});
+        for (const char* name :
+             {"../../etc/passwd", "journal/../x.rmj", "log/node-00000.log", "log/rank-.log",
+              "log/rank-99999999999999.log", "", "journal/x.rmj",
+              // Not this node's:
+              "journal/node-00001.rmj", "log/rank-00002.log",
+              "journal/rank-00002-a00001-s0001-00000000.rmj"})
             QVERIFY2(!ingest.onSlice({name, 0, bytesOf("x\n")}), name);
         QVERIFY(!ingest.take());
     }
 
-    void damagedFileDoesNotHoldUpTheOthers() {
+    void damageCostsWhatItHitAndIsToldOnce() {
         auto damaged = journalOf(lossesOfRank0(50));
-        const size_t middle = damaged.size() / 2;
-        damaged[middle] ^= std::byte(0x40);
+        damaged[damaged.size() / 2] ^= std::byte(0x40);
         StoreFixture store;
         store.createRun("a");
-        for (int attach = 0; attach < 2; ++attach) {
-            const auto cursors = store.reader().cursors("a", 0);
-            NodeIngest ingest("a", 0, cursors);
-            const uint64_t from = cursors.empty() ? 0 : cursors.back().second;
-            StoreFixture::mustBeOk(
-                ingest.onSlice({kRank0, attach == 0 ? 0 : from, part(damaged, from, 1 << 20)}));
-            StoreFixture::mustBeOk(ingest.onSlice({kRank0, damaged.size(), bytesOf("more")}));
-            if (attach == 0)
-                StoreFixture::mustBeOk(
-                    ingest.onSlice({kNode, 0,
-                                    journalOf({RankStarted{1, 0, 77, 1},
-                                               Event{-1, -1, 1, Severity::kInfo, "fine", ""}})}));
-            if (const auto batch = ingest.take())
-                StoreFixture::mustBeOk(store.writer().ingest(*batch));
-            QVERIFY(!ingest.take());
-        }
-        const auto points = store.reader().points("a", kLoss);
-        QVERIFY(points.size() > 5 && points.size() < 50);
+        NodeIngest ingest("a", 0, kRanks, {});
+        for (size_t at = 0; at < damaged.size(); at += 100)
+            StoreFixture::mustBeOk(ingest.onSlice({kRank0, at, part(damaged, at, 100)}));
+        StoreFixture::mustBeOk(
+            ingest.onSlice({kNode, 0,
+                            journalOf({RankStarted{1, 0, 77, 1},
+                                       Event{-1, -1, 1, Severity::kInfo, "fine", ""}})}));
+        StoreFixture::mustBeOk(store.writer().ingest(*ingest.take()));
+        QCOMPARE(store.reader().points("a", kLoss).size(), size_t(49));
         const auto events = store.reader().events("a");
         QCOMPARE(events.size(), size_t(2));
         const auto& report = events[0].event.code == "fine" ? events[1] : events[0];
         QCOMPARE(report.event.code, std::string("journal-damaged"));
         QCOMPARE(report.event.severity, Severity::kError);
         QCOMPARE(report.event.rank, 0);
-        for (const auto& [file, offset] : store.reader().cursors("a", 0))
-            QVERIFY(file != kRank0 || offset <= middle);
+        QVERIFY(report.event.message.find("are lost") != std::string::npos);
+    }
+
+    void endlessDamageIsToldAFewTimes() {
+        auto journal = journalOf({});
+        for (int i = 0; i < 1000; ++i)
+            appendFrame(journal, bytesOf("no record"));
+        NodeIngest ingest("a", 0, kRanks, {});
+        StoreFixture::mustBeOk(ingest.onSlice({kRank0, 0, journal}));
+        QCOMPARE(ingest.take()->records.size(), size_t(16));
+    }
+
+    void aTornEndIsToldOnlyIfItHidRecords() {
+        const std::string first = "journal/rank-00000-a00001-s0001-00000001.rmj";
+        const std::string second = "journal/rank-00000-a00002-s0001-00000002.rmj";
+        const auto journal = journalOf(lossesOfRank0(10));
+        NodeIngest ingest("a", 0, kRanks, {});
+        StoreFixture::mustBeOk(ingest.onSlice({first, 0, part(journal, 0, journal.size() - 3)}));
+        StoreFixture::mustBeOk(ingest.onSlice({second, 0, journalOf({lossAt(11, 1)})}));
+        QCOMPARE(ingest.take()->records.size(), size_t(11));
+        auto hidden = journal;
+        hidden[kJournalHeader + 2] ^= std::byte{8}; // a length beyond the end
+        NodeIngest other("a", 0, kRanks, {});
+        StoreFixture::mustBeOk(other.onSlice({first, 0, hidden}));
+        QVERIFY(other.take()->records.empty());
+        StoreFixture::mustBeOk(other.onSlice({second, 0, journalOf({lossAt(11, 1)})}));
+        const auto records = other.take()->records;
+        QCOMPARE(records.size(), size_t(12)); // 10 losses, the damage, the first of the next
+    }
+
+    void ofEachJournalTheNewestSegmentIsNamed() {
+        const auto cursors = cursorsToSend({{"journal/node-00000-a00001-s0001-00000001.rmj", 5},
+                                            {"journal/rank-00000-a00001-s0001-00000001.rmj", 10},
+                                            {"journal/rank-00000-a00002-s0001-00000002.rmj", 20},
+                                            {"journal/rank-00000.rmj", 30},
+                                            {"log/rank-00000.log", 40}});
+        const std::vector<FileCursor> expected{
+            {"log/rank-00000.log", 40},
+            {"journal/node-00000-a00001-s0001-00000001.rmj", 5},
+            {"journal/rank-00000-a00002-s0001-00000002.rmj", 20}};
+        QVERIFY(cursors == expected);
+    }
+
+    void aLogThatWasCutGoesOnWhereItEnds() {
+        StoreFixture store;
+        store.createRun("a");
+        NodeIngest ingest("a", 0, kRanks, {});
+        StoreFixture::mustBeOk(ingest.onSlice({kLog1, 0, bytesOf("one\ntwo\n")}));
+        StoreFixture::mustBeOk(store.writer().ingest(*ingest.take()));
+        StoreFixture::mustBeOk(ingest.onSlice({kLog1, 2, bytesOf("three\n")}));
+        StoreFixture::mustBeOk(store.writer().ingest(*ingest.take()));
+        QCOMPARE(store.reader().log("a", 1, 0, 100).size(), size_t(3));
+        QCOMPARE(store.reader().events("a").front().event.code, std::string("journal-damaged"));
+        QCOMPARE(store.reader().cursors("a", 0).front().second, uint64_t(8));
     }
 
     void lastLineComesWhenTheAttemptHasEnded() {
-        NodeIngest ingest("a", 0, {});
+        NodeIngest ingest("a", 0, kRanks, {});
         StoreFixture::mustBeOk(ingest.onSlice({kLog1, 0, bytesOf("Killed")}));
         QVERIFY(!ingest.take());
         StoreFixture::mustBeOk(ingest.onSlice(
@@ -172,12 +219,12 @@ private Q_SLOTS:
     void storeAndIngestAgreeOnCursors() {
         StoreFixture store;
         store.createRun("a");
-        NodeIngest first("a", 0, {});
+        NodeIngest first("a", 0, kRanks, {});
         const auto journal = journalOf(lossesOfRank0(3));
         StoreFixture::mustBeOk(first.onSlice({kRank0, 0, journal}));
         StoreFixture::mustBeOk(store.writer().ingest(*first.take()));
         // A second follower that started from the same old cursor is too late.
-        NodeIngest second("a", 0, {});
+        NodeIngest second("a", 0, kRanks, {});
         StoreFixture::mustBeOk(second.onSlice({kRank0, 0, journal}));
         QCOMPARE(store.writer().ingest(*second.take()).error().code, ErrorCode::kInternal);
         QCOMPARE(store.reader().points("a", kLoss).size(), size_t(3));

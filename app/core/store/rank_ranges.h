@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "app/core/store/database.h"
+#include "app/core/store/store.h"
+
+#include <vector>
+
+namespace rm {
+
+/// The ranks of that node in all attempts that are stored. Throws SQLite::Exception.
+std::vector<RankRange> ranksOfNode(Database& database, int64_t run, int nodeIndex);
+
+} // namespace rm

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "shared/journal/segment.h"
+#include "tests/integration/run_facts.h"
+#include "tests/integration/testbed.h"
+#include "tests/support/requirement.h"
+
+#include <QDir>
+#include <QFile>
+#include <QFileInfo>
+#include <QTest>
+
+#include <csignal>
+
+using namespace rm;
+
+namespace {
+
+const QStringList kBothNodes = {"--node", "node-a:1", "--node", "node-b:1"};
+
+} // namespace
+
+/// Parts of a run that die, hang, are cut or shared, on two nodes over SSH.
+class tst_survival : public QObject {
+    Q_OBJECT
+private Q_SLOTS:
+    void initTestCase();
+    void cleanup();
+    void killedAgentsLeaveARunThatObeysAndFinishes();
+    void stoppedAgentIsReplacedWhenItIsNeeded();
+    void journalsThatAreCutLoseNoLaterStep();
+    void nodesThatShareAHomeTrainTogether();
+    void deadNodeIsGivenUpAndTheRunGoesOnElsewhere(); // last: it costs a node
+
+private:
+    const Cli& cli() const { return m_bed->laptop(); }
+    RunSummary summary(const QString& run) const {
+        return findRun(cli().database(), run).value_or(RunSummary{});
+    }
+    bool waitForStep(const QString& run, int64_t step) const {
+        return QTest::qWaitFor([&] { return summary(run).step >= step; }, 60000);
+    }
+    bool hasEvent(const QString& run, const std::string& code, int node) const {
+        const auto reader = StoreReader::open(cli().database());
+        const auto events = reader ? (*reader)->events(run) : std::vector<StoredEvent>();
+        return std::ranges::any_of(events, [&](const StoredEvent& event) {
+            return event.event.code == code && event.nodeIndex == node;
+        });
+    }
+    /// Launches a run in an app that follows it; its id.
+    QString launch(const QString& name, const SmallSpec& spec);
+    void signalAgent(int node, int signal) const;
+    /// The node's part of the run's folder.
+    QString part(int node, const QString& run) const {
+        return m_bed->server(node).home() + "/state/ringmaster/runs/" + run + "/" +
+               QString::fromStdString(nodeName(node));
+    }
+
+    std::unique_ptr<Testbed> m_bed;
+    std::unique_ptr<QProcess> m_app;
+};
+
+void tst_survival::initTestCase() {
+    const auto can = Testbed::canRun();
+    RM_NEEDS("netns", can, QString::fromStdString(can.error().message));
+    auto bed = Testbed::create("survival");
+    QVERIFY2(bed, bed ? "" : bed.error().message.c_str());
+    m_bed = std::move(*bed);
+    const auto added = m_bed->addNodes(cli());
+    QVERIFY2(added, added ? "" : added.error().message.c_str());
+}
+
+void tst_survival::cleanup() {
+    m_app.reset();
+    if (m_bed)
+        QTRY_COMPARE_WITH_TIMEOUT(m_bed->strayProcesses(), QString(), 10000);
+}
+
+QString tst_survival::launch(const QString& name, const SmallSpec& spec) {
+    m_app = cli().start(QStringList{"run", m_bed->writeSpec(name, spec), "--wait"} + kBothNodes);
+    const bool isThere = QTest::qWaitFor(
+        [&] {
+            const auto newest = newestRun(cli().database());
+            return newest && newest->name == name;
+        },
+        30000);
+    return isThere ? newestRun(cli().database())->id : QString();
+}
+
+/// The supervisor of the node's ranks.
+void tst_survival::signalAgent(int node, int signal) const {
+    for (const SeenProcess& process : NetworkLab::processesIn(m_bed->lab().node(node)))
+        if (process.command.contains("ringmaster-agent start") ||
+            process.command.contains("ringmaster-agent adopt"))
+            ::kill(process.pid, signal);
+}
+
+void tst_survival::killedAgentsLeaveARunThatObeysAndFinishes() {
+    const QString run = launch("agents", {.steps = 3000, .checkpointEvery = 1000});
+    QVERIFY(waitForStep(run, 20));
+    for (const int node : {0, 1}) {
+        signalAgent(node, SIGKILL);
+        QTRY_VERIFY_WITH_TIMEOUT(hasEvent(run, "agent-replaced", node), 20000);
+    }
+    const CliResult paused = cli().run({"pause", run});
+    QVERIFY2(paused.exitCode == 0, paused.whole());
+    QTRY_COMPARE_WITH_TIMEOUT(summary(run).state, RunStateKind::kPaused, 20000);
+    QVERIFY(m_app->waitForFinished(20000));
+    const int64_t pausedAt = summary(run).step;
+    const CliResult resumed = cli().run({"resume", run, "--wait"}, 120000);
+    QVERIFY2(resumed.exitCode == 0, resumed.whole());
+    QVERIFY(pausedAt > 20);
+    QCOMPARE(summary(run).state, RunStateKind::kFinished);
+    QCOMPARE(flawIn(stepsInStore(cli().database(), run, "train/loss"), 2, 1, 3000), QByteArray());
+}
+
+void tst_survival::stoppedAgentIsReplacedWhenItIsNeeded() {
+    const QString run = launch("stopped", {.steps = 1000000, .checkpointEvery = 0});
+    QVERIFY(waitForStep(run, 5));
+    signalAgent(0, SIGSTOP);
+    const CliResult stopped = cli().run({"stop", run}, 40000);
+    QVERIFY2(stopped.exitCode == 0, stopped.whole());
+    QTRY_COMPARE_WITH_TIMEOUT(summary(run).state, RunStateKind::kStopped, 20000);
+}
+
+void tst_survival::journalsThatAreCutLoseNoLaterStep() {
+    const QString run = launch("cut", {.steps = 1000000, .checkpointEvery = 0});
+    QVERIFY(waitForStep(run, 50));
+    QDir folder(part(1, run) + "/journal");
+    for (const QFileInfo& file : folder.entryInfoList({"rank-*.rmj"}))
+        QVERIFY(QFile::resize(file.filePath(), file.size() - 3000));
+    const int64_t step = summary(run).step;
+    QVERIFY(waitForStep(run, step + 100));
+    const CliResult paused = cli().run({"pause", run});
+    QVERIFY2(paused.exitCode == 0, paused.whole());
+    QVERIFY(m_app->waitForFinished(20000));
+    // As if the machine had lost its power: what it wrote last is gone while nobody watches.
+    for (const QFileInfo& file : folder.entryInfoList({"rank-*.rmj"}))
+        QVERIFY(QFile::resize(file.filePath(), file.size() - 3000));
+    const int64_t pausedAt = summary(run).step;
+    m_app = cli().start({"resume", run, "--wait"});
+    QVERIFY(waitForStep(run, pausedAt + 50));
+    const CliResult stopped = cli().run({"stop", run});
+    QVERIFY2(stopped.exitCode == 0, stopped.whole());
+    QVERIFY(m_app->waitForFinished(20000));
+    // What was read before it was cut is stored; all that came after it, too.
+    auto steps = stepsInStore(cli().database(), run, "train/loss");
+    QCOMPARE(flawIn({{1, steps[1]}}, 1, 1, steps[1].back()),
+             flawIn({{1, steps[0]}}, 1, 1, steps[0].back()));
+    QVERIFY(steps[1].back() > pausedAt + 40);
+}
+
+void tst_survival::nodesThatShareAHomeTrainTogether() {
+    const QString own = m_bed->server(1).home() + "/state";
+    QVERIFY(QDir().rename(own, own + "-own"));
+    QVERIFY(QFile::link(m_bed->server(0).home() + "/state", own));
+    const QString run = launch("shared", {.steps = 200, .checkpointEvery = 50});
+    QVERIFY(m_app->waitForFinished(120000));
+    const QByteArray said = m_app->readAllStandardError();
+    QVERIFY(QFile::remove(own) && QDir().rename(own + "-own", own));
+    QVERIFY2(m_app->exitCode() == 0, said);
+    QCOMPARE(flawIn(stepsInStore(cli().database(), run, "train/loss"), 2, 1, 200), QByteArray());
+}
+
+void tst_survival::deadNodeIsGivenUpAndTheRunGoesOnElsewhere() {
+    const QString run = launch("dead", {.steps = 2000, .checkpointEvery = 50});
+    QVERIFY(waitForStep(run, 120));
+    QVERIFY(m_bed->lab().setDataLink(false));
+    QVERIFY(m_bed->lab().setManagementLink(1, false));
+    m_bed->lab().killAllOn(1);
+    QTRY_COMPARE_WITH_TIMEOUT(summary(run).lostNodes.size(), size_t(1), 40000);
+    const CliResult early = cli().run({"resume", run});
+    QVERIFY2(early.exitCode != 0, early.whole());
+    const CliResult wrong = cli().run({"declare-lost", run, "node-a"}, 60000);
+    QVERIFY2(wrong.exitCode != 0 && wrong.whole().contains("can be reached"), wrong.whole());
+    const CliResult lost = cli().run({"declare-lost", run, "node-b"}, 60000);
+    QVERIFY2(lost.exitCode == 0, lost.whole());
+    QTRY_COMPARE_WITH_TIMEOUT(summary(run).state, RunStateKind::kFailed, 20000);
+    QVERIFY2(summary(run).message.contains("node-b: declared lost"),
+             qPrintable(summary(run).message));
+    QVERIFY(m_app->waitForFinished(20000));
+    const CliResult resumed = cli().run({"resume", run, "--node", "node-a:2", "--wait"}, 180000);
+    QVERIFY2(resumed.exitCode == 0, resumed.whole());
+    QCOMPARE(summary(run).state, RunStateKind::kFinished);
+    QCOMPARE(flawIn(stepsInStore(cli().database(), run, "train/loss"), 2, 1, 2000), QByteArray());
+}
+
+QTEST_GUILESS_MAIN(tst_survival)
+#include "tst_survival.moc"
