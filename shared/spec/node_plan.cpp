@@ -29,11 +29,19 @@ std::vector<TomlField> fieldsOf(NodePlan& plan) {
         {"bundle", &plan.bundle},
         {"start_from", &plan.startFrom},
         {"environment", &plan.environment},
+        {"store_nonce", &plan.storeNonce},
     };
 }
 
 bool isWord(std::string_view text) {
     return std::ranges::all_of(text, [](unsigned char c) { return c > 0x20 && c != 0x7f; });
+}
+
+bool isNonce(std::string_view text) {
+    constexpr size_t kMaxNonce = 64;
+    return text.size() <= kMaxNonce && std::ranges::all_of(text, [](char c) {
+               return (c >= 'a' && c <= 'f') || (c >= '0' && c <= '9');
+           });
 }
 
 bool isPath(std::string_view path) {
@@ -68,6 +76,7 @@ std::vector<std::string> mistakesOf(const NodePlan& plan) {
     demand(isPath(plan.startFrom), "start_from must be an absolute path");
     demand(std::ranges::all_of(plan.environment, isEnvironmentEntry),
            "environment must hold NAME=value of one line");
+    demand(isNonce(plan.storeNonce), "store_nonce must be up to 64 of 0-9 and a-f");
     return mistakes;
 }
 

@@ -28,6 +28,7 @@ struct NodePlan {
     std::string bundle;         ///< folder with bin/ and lib/ of the trainer
     std::string startFrom;      ///< checkpoint folder on the node of rank 0; empty: from scratch
     std::vector<std::string> environment; ///< "NAME=value"
+    std::string storeNonce; ///< random, of this attempt alone: keeps its ranks among themselves
 
     bool operator==(const NodePlan&) const = default;
 };

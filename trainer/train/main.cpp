@@ -19,7 +19,10 @@ using namespace rm;
 Result<Ending> train(Session& session) {
     configureDevice(session.device, session.spec, session.runDir + "/log");
     session.board->setPhase(Phase::kRendezvous);
-    session.world = World::join(session.environment, session.device);
+    const auto warn = [&session](const std::string& text) {
+        session.event(Severity::kWarning, "store-is-open", text, -1);
+    };
+    RM_ASSIGN_OR_RETURN(session.world, World::join(session.environment, session.device, warn));
     RM_ASSIGN_OR_RETURN(const auto loop, TrainLoop::create(session));
     return loop->run();
 }

@@ -12,6 +12,7 @@ namespace {
 
 constexpr int kMaxRanksPerCore = 4;
 constexpr size_t kMaxSlug = 48;
+constexpr int kNonceDigits = 32;
 
 Result<int> countRanksOf(const RunSpec& spec, const PlacedNode& placed, const std::string& device) {
     const int gpus = static_cast<int>(placed.report.gpus.size());
@@ -49,6 +50,16 @@ std::string slug(const std::string& name) {
     return out.empty() ? "run" : out;
 }
 
+std::string randomDigits(int count) {
+    static constexpr char kDigits[] = "0123456789abcdef";
+    std::random_device random; // the kernel's or the processor's, not a generator with a seed
+    std::uniform_int_distribution<int> digit(0, 15);
+    std::string digits;
+    for (int i = 0; i < count; ++i)
+        digits += kDigits[digit(random)];
+    return digits;
+}
+
 } // namespace
 
 Result<std::string> chooseDevice(const RunSpec& spec, const std::vector<PlacedNode>& nodes) {
@@ -81,6 +92,7 @@ std::vector<NodePlan> makePlans(const RunSpec& spec, const std::vector<PlacedNod
     int64_t worldSize = 0;
     for (const int count : ranks)
         worldSize += count;
+    const std::string nonce = randomDigits(kNonceDigits);
     std::vector<NodePlan> plans;
     int64_t firstRank = 0;
     for (size_t i = 0; i < nodes.size(); ++i) {
@@ -100,6 +112,7 @@ std::vector<NodePlan> makePlans(const RunSpec& spec, const std::vector<PlacedNod
         plan.bundle = bundles[i];
         plan.startFrom = request.startFrom;
         plan.environment = spec.launch.environment;
+        plan.storeNonce = nonce;
         plans.push_back(std::move(plan));
         firstRank += ranks[i];
     }
@@ -123,13 +136,7 @@ RunSpec specForNode(RunSpec spec, const std::string& runId, const std::string& s
 }
 
 std::string newRunId(const std::string& runName) {
-    static constexpr char kDigits[] = "0123456789abcdef";
-    std::random_device random;
-    std::uniform_int_distribution<int> digit(0, 15);
-    std::string id = slug(runName) + "-";
-    for (int i = 0; i < 6; ++i)
-        id += kDigits[digit(random)];
-    return id;
+    return slug(runName) + "-" + randomDigits(6);
 }
 
 } // namespace rm

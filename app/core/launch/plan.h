@@ -51,7 +51,8 @@ Result<std::string> chooseDevice(const RunSpec& spec, const std::vector<PlacedNo
 Result<std::vector<int>> countRanks(const RunSpec& spec, const std::vector<PlacedNode>& nodes,
                                     const std::string& device);
 
-/// One plan a node, ranks numbered node by node. `bundles` is parallel to `nodes`.
+/// One plan a node, ranks numbered node by node, with a nonce that no other call gives. `bundles`
+/// is parallel to `nodes`.
 std::vector<NodePlan> makePlans(const RunSpec& spec, const std::vector<PlacedNode>& nodes,
                                 const std::vector<int>& ranks, const std::string& device,
                                 const Rendezvous& rendezvous,

@@ -30,7 +30,10 @@ Result<std::unique_ptr<Task>> makeEitherTask(const Session& session) {
 
 Result<Ending> train(Session& session) {
     configureDevice(session.device, session.spec, session.runDir + "/log");
-    session.world = World::join(session.environment, session.device);
+    auto world = World::join(session.environment, session.device);
+    if (!world)
+        return tl::unexpected(world.error());
+    session.world = std::move(*world);
     const auto loop = TrainLoop::create(session, makeEitherTask);
     if (!loop)
         return tl::unexpected(loop.error());

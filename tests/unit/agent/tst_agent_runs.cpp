@@ -34,6 +34,7 @@ private Q_SLOTS:
         AgentFixture f;
         f.setVariable("LD_LIBRARY_PATH", "/nowhere");
         f.setVariable("RANK", "77");
+        f.setVariable("RINGMASTER_STORE_NONCE", "77");
         f.useTrainer("#!/bin/sh\nenv\nshift 0\necho \"args: $*\"\npwd\n");
         NodePlan plan = f.plan(2);
         plan.firstRank = 2;
@@ -43,6 +44,7 @@ private Q_SLOTS:
         plan.interface = "eth7";
         plan.startFrom = "/some/step-000000100";
         plan.environment = {"NCCL_DEBUG=INFO"};
+        plan.storeNonce = "c0ffee";
         QCOMPARE(f.start(plan, "name = \"fake\"\n[train]\nthreads = 3\n").exitCode, 0);
         QTRY_VERIFY_WITH_TIMEOUT(!f.nodeRecords<AttemptEnded>().empty(), kLongMs);
         const QByteArray log = logOf(f, 3);
@@ -51,7 +53,7 @@ private Q_SLOTS:
               "GROUP_RANK=0\n", "MASTER_ADDR=127.0.0.1\n", "MASTER_PORT=29500\n",
               "TORCHELASTIC_RESTART_COUNT=0\n", "TORCHELASTIC_RUN_ID=r1\n", "NCCL_DEBUG=INFO\n",
               "NCCL_SOCKET_IFNAME=eth7\n", "GLOO_SOCKET_IFNAME=eth7\n", "OMP_NUM_THREADS=3\n",
-              "PATH=/usr/local/bin:/usr/bin:/bin\n"})
+              "PATH=/usr/local/bin:/usr/bin:/bin\n", "RINGMASTER_STORE_NONCE=c0ffee\n"})
             QVERIFY2(log.contains(line), line);
         QVERIFY(!log.contains("LD_LIBRARY_PATH"));
         const QByteArray dir = f.runDir().toUtf8();

@@ -431,6 +431,14 @@ private Q_SLOTS:
         QVERIFY(*plan == example::plan());
     }
 
+    void aNonceSurvives() {
+        NodePlan plan = example::plan();
+        plan.storeNonce = "00ff";
+        const auto read = parseNodePlan(toToml(plan), "plan.toml");
+        RM_OK(read);
+        QCOMPARE(read->storeNonce, plan.storeNonce);
+    }
+
     void impossiblePlansAreRefused_data() {
         QTest::addColumn<QString>("line");
         QTest::addColumn<QString>("words");
@@ -457,6 +465,7 @@ private Q_SLOTS:
         row("bundle = \"relative\"", "bundle");
         row("start_from = \"/a\\nb\"", "start_from");
         row("environment = [\"A=b\\nc\"]", "environment");
+        row("store_nonce = \"not hex\"", "store_nonce");
         row("ranks = 3", "unknown key \"ranks\"");
     }
     void impossiblePlansAreRefused() {

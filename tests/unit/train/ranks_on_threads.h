@@ -24,7 +24,7 @@ inline void onRanks(int count, const std::function<void(const World&)>& work) {
             environment.worldSize = environment.localWorldSize = count;
             environment.masterAddr = "127.0.0.1";
             environment.masterPort = port;
-            const World world = World::join(environment, useCpu(1));
+            const World world = World::join(environment, useCpu(1)).value();
             work(world);
             world.barrier(); // nobody leaves while another still needs it
         });

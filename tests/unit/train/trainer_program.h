@@ -28,7 +28,10 @@ inline ExitCode trainAs(int argc, char** argv, const TaskMaker& maker) {
     if (!session)
         return failed(endingOf(session.error()));
     configureDevice(session->device, session->spec, session->runDir + "/log");
-    session->world = World::join(session->environment, session->device);
+    auto world = World::join(session->environment, session->device);
+    if (!world)
+        return failed(endingOf(world.error()));
+    session->world = std::move(*world);
     const auto loop = TrainLoop::create(*session, maker);
     const auto ending = loop ? (*loop)->run() : tl::unexpected(loop.error());
     session->telemetry->flush();

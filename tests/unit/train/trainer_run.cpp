@@ -129,7 +129,10 @@ void TrainerRun::start(const RunSpec& spec, int worldSize, const QStringList& ex
     m_ranks.clear();
     for (int rank = 0; rank < worldSize; ++rank) {
         auto process = std::make_unique<QProcess>();
-        process->setProcessEnvironment(environmentOf(rank, worldSize, port, m_attempt));
+        QProcessEnvironment environment = environmentOf(rank, worldSize, port, m_attempt);
+        for (const auto& [name, value] : m_variables)
+            environment.insert(name, value);
+        process->setProcessEnvironment(environment);
         process->setProcessChannelMode(QProcess::MergedChannels);
         process->setStandardOutputFile(m_dir.filePath(rankFile("log-%d", rank)));
         process->start(m_program,

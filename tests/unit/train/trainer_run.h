@@ -43,6 +43,8 @@ public:
 
     /// Starts `program` from now on, which takes ringmaster-trainer's command line.
     void useProgram(const QString& program) { m_program = program; }
+    /// Of every rank's environment, from the next start() on, before what start() chooses.
+    void setVariable(const QString& name, const QString& value) { m_variables[name] = value; }
     /// One attempt. `extra` goes to every rank's command line.
     void start(const RunSpec& spec, int worldSize, const QStringList& extra = {});
     /// Exit codes by rank; kTimedOut for those that do not end. A signal is minus its number.
@@ -75,6 +77,7 @@ public:
 private:
     QTemporaryDir m_dir;
     QString m_program;
+    std::map<QString, QString> m_variables;
     int m_attempt = 0;
     std::vector<std::unique_ptr<QProcess>> m_ranks;
 };

@@ -58,7 +58,7 @@ Trained train(const RunSpec& spec, FakeDevice* device) {
         qFatal("%s", session.error().message.c_str());
     if (device)
         session->device.plugin = device;
-    session->world = World::join(session->environment, session->device);
+    session->world = *World::join(session->environment, session->device); // alone: cannot fail
     {
         const auto loop = TrainLoop::create(*session);
         if (!loop)

@@ -78,10 +78,12 @@ private Q_SLOTS:
                        {"MASTER_ADDR", "10.0.0.1"},
                        {"MASTER_PORT", "29500"},
                        {"TORCHELASTIC_RESTART_COUNT", "2"},
-                       {"TORCHELASTIC_RUN_ID", "r"}};
+                       {"TORCHELASTIC_RUN_ID", "r"},
+                       {"RINGMASTER_STORE_NONCE", "c0ffee"}};
         const auto read = torchrunEnvironmentFrom(lookUp);
         QVERIFY(read);
-        QCOMPARE(*read, (TorchrunEnvironment{3, 1, 4, 2, "10.0.0.1", 29500, 3, "r", false}));
+        QCOMPARE(*read,
+                 (TorchrunEnvironment{3, 1, 4, 2, "10.0.0.1", 29500, 3, "r", false, "c0ffee"}));
     }
 
     void wrongEnvironmentIsNamed_data() {
@@ -165,6 +167,31 @@ private Q_SLOTS:
         QVERIFY(waiting.wait_for(std::chrono::milliseconds(50)) == std::future_status::timeout);
         QCOMPARE(::listen(listener.get(), 1), 0);
         QVERIFY(waiting.wait_for(std::chrono::seconds(30)) == std::future_status::ready);
+    }
+
+    void anAddressOfAnotherMachineIsNotListenedAt() {
+        for (const char* host : {"192.0.2.1", "2001:db8::1"})
+            for (const bool isOneMachine : {false, true}) {
+                const auto listening = listenAt(host, 0, isOneMachine);
+                QVERIFY2(!listening, host);
+                QCOMPARE(listening.error().code, ErrorCode::kNotFound);
+                QVERIFY(listening.error().message.find(host) != std::string::npos);
+            }
+    }
+
+    void aPortThatIsTakenIsNamed() {
+        const auto first = listenAt("localhost", 0, false);
+        QVERIFY2(first, first ? "" : first.error().message.c_str());
+        sockaddr_storage place{};
+        socklen_t size = sizeof place;
+        auto* address = reinterpret_cast<sockaddr*>(&place);
+        QCOMPARE(::getsockname(first->get(), address, &size), 0);
+        const int port = ntohs(reinterpret_cast<sockaddr_in*>(address)->sin_port); // as in IPv6
+        const auto second = listenAt("localhost", port, true);
+        QVERIFY(!second);
+        QCOMPARE(second.error().code, ErrorCode::kUnavailable);
+        QVERIFY(second.error().message.find(placeName("localhost", port)) != std::string::npos);
+        QCOMPARE(placeName("fd00::1", 29500), std::string("[fd00::1]:29500"));
     }
 
     void everyKindButKillIsAnOrder() {

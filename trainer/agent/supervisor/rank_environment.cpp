@@ -32,6 +32,7 @@ void addTorchrun(Environment& environment, const NodePlan& plan, int localRank) 
     environment["MASTER_PORT"] = std::to_string(plan.masterPort);
     environment["TORCHELASTIC_RESTART_COUNT"] = std::to_string(plan.attempt - 1);
     environment["TORCHELASTIC_RUN_ID"] = plan.runId;
+    environment["RINGMASTER_STORE_NONCE"] = plan.storeNonce; // a login's is another run's
 }
 
 } // namespace

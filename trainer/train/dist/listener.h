@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "shared/io/descriptor.h"
+#include "shared/result.h"
+
 #include <chrono>
 #include <string>
 
@@ -10,5 +13,16 @@ namespace rm {
 /// that is refused waits half a second or more before it tries again, and ranks that start together
 /// are often a few milliseconds ahead of rank 0.
 void awaitListener(const std::string& host, int port, std::chrono::milliseconds patience);
+
+/// Listens at this port of the one address of this machine that `host`, a name or an IPv4 or IPv6
+/// address, stands for, so that no other network reaches the port. `isOneMachine`: nobody comes
+/// from elsewhere, so an address of loopback will do, whatever name led to it.
+///
+/// kNotFound: `host` stands for no address of this machine (behind NAT), or others may understand
+/// another one by it. kUnavailable: the port is taken there.
+Result<Descriptor> listenAt(const std::string& host, int port, bool isOneMachine);
+
+/// "10.0.0.1:29500", "[fd00::1]:29500"
+std::string placeName(const std::string& host, int port);
 
 } // namespace rm

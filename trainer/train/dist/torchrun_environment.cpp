@@ -55,6 +55,7 @@ Result<TorchrunEnvironment> torchrunEnvironmentFrom(const char* (*get)(const cha
     environment.attempt = env.number("TORCHELASTIC_RESTART_COUNT", 0, 0, kMaxRanks) + 1;
     environment.runId = env.text("TORCHELASTIC_RUN_ID");
     environment.launcherHasStore = env.text("TORCHELASTIC_USE_AGENT_STORE") == "True";
+    environment.storeNonce = env.text("RINGMASTER_STORE_NONCE");
     if (!env.problem().empty())
         return fail(ErrorCode::kInvalid, env.problem());
     if (environment.worldSize > 1 &&

@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trainer/train/dist/world.h"
 
+#include "shared/return_if_error.h"
 #include "trainer/train/device/device.h"
 #include "trainer/train/dist/fake_process_group.h"
 #include "trainer/train/dist/gloo.h"
-#include "trainer/train/dist/listener.h"
 
 #include <ATen/ops/empty.h>
 #include <ATen/ops/zeros.h>
 #include <c10/util/Exception.h>
 #include <c10/util/Logging.h>
 #include <torch/csrc/distributed/c10d/PrefixStore.hpp>
-#include <torch/csrc/distributed/c10d/TCPStore.hpp>
 #include <torch/csrc/distributed/c10d/comm.hpp>
 
 #include <array>
@@ -21,8 +20,6 @@
 namespace rm {
 namespace {
 
-constexpr std::chrono::minutes kMeetTimeout{5};
-constexpr std::chrono::seconds kStartsTogether{2}; ///< else rank 0 starts much later
 /// Long enough for rank 0 to write any checkpoint while the others wait for it.
 constexpr std::chrono::minutes kCollectiveTimeout{30};
 constexpr size_t kBroadcastBytes = 25u << 20;
@@ -40,21 +37,6 @@ private:
     static constexpr int kErrors = 2;
     const int m_before = FLAGS_caffe2_log_level;
 };
-
-c10::intrusive_ptr<c10d::Store> openStore(const TorchrunEnvironment& environment) {
-    c10d::TCPStoreOptions options;
-    options.port = static_cast<uint16_t>(environment.masterPort);
-    options.isServer = environment.rank == 0 && !environment.launcherHasStore;
-    options.numWorkers = static_cast<size_t>(environment.worldSize);
-    options.waitWorkers = false; // Gloo's rendezvous waits instead
-    options.timeout = kMeetTimeout;
-    if (!options.isServer)
-        awaitListener(environment.masterAddr, environment.masterPort, kStartsTogether);
-    auto tcp = c10::make_intrusive<c10d::TCPStore>(environment.masterAddr, options);
-    // Keys of an earlier attempt may live on in the launcher's store.
-    const std::string prefix = "ringmaster/" + std::to_string(environment.attempt);
-    return c10::make_intrusive<c10d::PrefixStore>(prefix, std::move(tcp));
-}
 
 c10::intrusive_ptr<c10d::Store> subStore(const char* name,
                                          const c10::intrusive_ptr<c10d::Store>& store) {
@@ -78,7 +60,8 @@ at::Tensor numberTensor(int64_t number) {
 
 } // namespace
 
-World World::join(const TorchrunEnvironment& environment, const Device& device) {
+Result<World> World::join(const TorchrunEnvironment& environment, const Device& device,
+                          const Warn& warn) {
     World world;
     world.m_rank = environment.rank;
     world.m_size = environment.worldSize;
@@ -86,7 +69,7 @@ World World::join(const TorchrunEnvironment& environment, const Device& device) 
     if (world.isAlone())
         return world;
     const QuietMeeting quiet;
-    world.m_store = openStore(environment);
+    RM_ASSIGN_OR_RETURN(world.m_store, meetAtStore(environment, warn));
     const int rank = environment.rank;
     const int size = environment.worldSize;
     const auto gloo = [&](const char* name) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "shared/result.h"
+#include "trainer/train/dist/meeting.h"
 
 #include <ATen/core/Tensor.h>
 #include <torch/csrc/distributed/c10d/ProcessGroup.hpp>
@@ -16,7 +17,7 @@ namespace rm {
 
 struct Device;
 
-/// torchrun's variables, the only environment that the trainer needs.
+/// torchrun's variables and one of Ringmaster's own, the only environment that the trainer needs.
 struct TorchrunEnvironment {
     int rank = 0;
     int localRank = 0;
@@ -27,6 +28,7 @@ struct TorchrunEnvironment {
     int attempt = 1; ///< TORCHELASTIC_RESTART_COUNT + 1
     std::string runId;
     bool launcherHasStore = false; ///< torchrun serves the store itself
+    std::string storeNonce;        ///< RINGMASTER_STORE_NONCE; empty: not started by an agent
 
     bool operator==(const TorchrunEnvironment&) const = default;
 };
@@ -41,8 +43,10 @@ public:
     /// A world of one, on `device`.
     World() = default;
 
-    /// The rendezvous: blocks until all ranks have joined, throws when they do not.
-    static World join(const TorchrunEnvironment& environment, const Device& device);
+    /// The rendezvous: blocks until all ranks have joined, throws when they do not. Errors are
+    /// those of meetAtStore().
+    static Result<World> join(const TorchrunEnvironment& environment, const Device& device,
+                              const Warn& warn = {});
 
     /// Rank 0 of `size` ranks, without the others: collectives transfer nothing, but take as much
     /// memory as real ones.

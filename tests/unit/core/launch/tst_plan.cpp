@@ -23,6 +23,7 @@ class TestPlan : public QObject {
 private Q_SLOTS:
     void ranksAreNumberedNodeByNode();
     void everyNodeGetsTheSameRendezvousAndItsOwnInterface();
+    void nodesOfAnAttemptShareANonceOfItsOwn();
     void autoTakesCudaOnlyWhenEveryNodeHasGpus();
     void cudaOnANodeWithoutGpuIsRefusedByName();
     void ranksDefaultToOnePerGpuElseOne();
@@ -57,6 +58,19 @@ void TestPlan::everyNodeGetsTheSameRendezvousAndItsOwnInterface() {
     QCOMPARE(plans[0].interface, std::string("ens5"));
     QCOMPARE(plans[1].interface, std::string("eth9"));
     QCOMPARE(plans[1].bundle, std::string("/b"));
+}
+
+void TestPlan::nodesOfAnAttemptShareANonceOfItsOwn() {
+    const std::vector<PlacedNode> nodes = {placed("a", 4, 0, 1), placed("b", 4, 0, 1)};
+    const auto planned = [&] {
+        return makePlans({}, nodes, {1, 1}, "cpu", {"10.0.0.1", 29500, {}}, {"/a", "/b"},
+                         {"run-1", "run", 1, ""});
+    };
+    const auto first = planned(), second = planned();
+    QCOMPARE(first[0].storeNonce.size(), size_t(32));
+    QCOMPARE(first[0].storeNonce, first[1].storeNonce);
+    QVERIFY(first[0].storeNonce != second[0].storeNonce);
+    QVERIFY(parseNodePlan(toToml(first[1]), "plan.toml"));
 }
 
 void TestPlan::autoTakesCudaOnlyWhenEveryNodeHasGpus() {

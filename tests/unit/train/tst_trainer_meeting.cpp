@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+// How ranks find each other, and nobody else.
+#include "tests/support/free_port.h"
+#include "tests/unit/train/rank_ends.h"
+#include "tests/unit/train/trainer_run.h"
+
+#include <QFile>
+#include <QObject>
+#include <QTest>
+
+using namespace rm;
+using namespace rm::test;
+
+namespace {
+
+constexpr int kLongMs = 60000;
+
+RunSpec endlessSpec() {
+    RunSpec spec = tinySpec();
+    spec.train.steps = 1000000;
+    return spec;
+}
+
+/// Addresses, as /proc/net writes them, at which something listens on this port.
+QStringList listeningAt(int port) {
+    constexpr int kLocal = 1, kState = 3;
+    const QString suffix = QString::asprintf(":%04X", port);
+    QStringList addresses;
+    for (const char* name : {"/proc/net/tcp", "/proc/net/tcp6"}) {
+        QFile table(name);
+        if (!table.open(QIODevice::ReadOnly))
+            continue;
+        for (const QString& line : QString::fromLatin1(table.readAll()).split('\n')) {
+            const QStringList words = line.simplified().split(' ');
+            if (words.size() > kState && words[kState] == "0A" && words[kLocal].endsWith(suffix))
+                addresses << words[kLocal].chopped(suffix.size());
+        }
+    }
+    return addresses;
+}
+
+} // namespace
+
+class TestTrainerMeeting : public QObject {
+    Q_OBJECT
+private Q_SLOTS:
+    void theStoreListensOnTheAddressOfThePlanAlone_data() {
+        QTest::addColumn<QString>("host");
+        QTest::addColumn<QStringList>("addresses");
+        QTest::newRow("IPv4") << "127.0.0.1" << QStringList{"0100007F"};
+        QTest::newRow("another address of this machine") << "127.0.0.7" << QStringList{"0700007F"};
+        QTest::newRow("IPv6") << "::1" << QStringList{"00000000000000000000000001000000"};
+    }
+
+    void theStoreListensOnTheAddressOfThePlanAlone() {
+        QFETCH(QString, host);
+        QFETCH(QStringList, addresses);
+        const int port = freePort();
+        TrainerRun run;
+        run.setVariable("MASTER_ADDR", host);
+        run.setVariable("MASTER_PORT", QString::number(port));
+        run.start(endlessSpec(), 2);
+        QTRY_VERIFY_WITH_TIMEOUT(run.lastStep(1) > 1, kLongMs);
+        QCOMPARE(listeningAt(port), addresses);
+        QVERIFY2(!run.output(0).contains("warning"), qPrintable(run.output(0)));
+    }
+
+    void aSecondRunAtTheSamePlaceIsRefusedAndTheFirstGoesOn_data() {
+        QTest::addColumn<QString>("run");
+        QTest::addColumn<QString>("nonce");
+        QTest::addColumn<QString>("words");
+        QTest::newRow("another run") << "other"
+                                     << "bb"
+                                     << "is rank 0 of run test-run, attempt 1; end that one";
+        QTest::newRow("another start") << "test-run"
+                                       << "bb"
+                                       << "is rank 0 of another start of the same run and attempt";
+        QTest::newRow("nothing tells them apart") << "test-run"
+                                                  << "aa"
+                                                  << "another process is rank 1 there";
+    }
+
+    void aSecondRunAtTheSamePlaceIsRefusedAndTheFirstGoesOn() {
+        QFETCH(QString, run);
+        QFETCH(QString, nonce);
+        QFETCH(QString, words);
+        const int port = freePort();
+        TrainerRun first, second;
+        for (TrainerRun* one : {&first, &second})
+            one->setVariable("MASTER_PORT", QString::number(port));
+        first.setVariable("RINGMASTER_STORE_NONCE", "aa");
+        first.start(endlessSpec(), 2);
+        QTRY_VERIFY_WITH_TIMEOUT(first.lastStep(1) > 1, kLongMs);
+
+        second.setVariable("TORCHELASTIC_RUN_ID", run);
+        second.setVariable("RINGMASTER_STORE_NONCE", nonce);
+        QCOMPARE(second.run(endlessSpec(), 2), both(ExitCode::kUnavailable));
+        const QString place = "127.0.0.1:" + QString::number(port);
+        QVERIFY2(second.output(0).contains("error: listen at " + place +
+                                           " for the other ranks: "
+                                           "another program has this port there"),
+                 qPrintable(second.output(0)));
+        QVERIFY2(second.output(1).contains("error: meet the other ranks of run " + run +
+                                           ", attempt 1 at " + place + ": ") &&
+                     second.output(1).contains(words),
+                 qPrintable(second.output(1)));
+
+        const int64_t reached = first.lastStep(1);
+        QTRY_VERIFY_WITH_TIMEOUT(first.lastStep(1) > reached + 2, kLongMs);
+        QVERIFY(first.post({"s", CommandKind::kStop, {}}));
+        QCOMPARE(first.finish(kLongMs), both(ExitCode::kStopped));
+    }
+
+    void theNextAttemptMeetsAtTheSamePlaceAtOnce() {
+        RunSpec spec = tinySpec();
+        spec.train.steps = 4;
+        TrainerRun run;
+        run.setVariable("MASTER_PORT", QString::number(freePort()));
+        QCOMPARE(run.run(spec, 2), both(ExitCode::kOk));
+        QCOMPARE(run.run(spec, 2), both(ExitCode::kOk));
+    }
+};
+
+QTEST_GUILESS_MAIN(TestTrainerMeeting)
+#include "tst_trainer_meeting.moc"

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trainer/train/dist/meeting.h"
+
+#include "shared/return_if_error.h"
+#include "trainer/train/dist/listener.h"
+#include "trainer/train/dist/world.h"
+
+#include <c10/util/Exception.h>
+#include <fcntl.h>
+#include <torch/csrc/distributed/c10d/PrefixStore.hpp>
+#include <torch/csrc/distributed/c10d/TCPStore.hpp>
+
+#include <cerrno>
+#include <chrono>
+#include <optional>
+#include <thread>
+#include <vector>
+
+namespace rm {
+namespace {
+
+constexpr std::chrono::minutes kMeetTimeout{5};
+constexpr std::chrono::minutes kOwnerTimeout{1};
+constexpr std::chrono::milliseconds kAskAgain{5};
+constexpr std::chrono::seconds kStartsTogether{2}; ///< else rank 0 starts much later
+/// Where rank 0 says, before anything else, whose store this is. Without a prefix, as whoever comes
+/// here by mistake has another.
+constexpr const char* kOwnerKey = "ringmaster/run";
+
+using StorePtr = c10::intrusive_ptr<c10d::Store>;
+
+std::string runOf(const TorchrunEnvironment& environment) {
+    const std::string name =
+        environment.runId.empty() ? "a run without a name" : "run " + environment.runId;
+    return name + ", attempt " + std::to_string(environment.attempt);
+}
+
+std::string ownerOf(const TorchrunEnvironment& environment) {
+    return runOf(environment) + "\n" + environment.storeNonce;
+}
+
+bool serves(const TorchrunEnvironment& environment) {
+    return environment.rank == 0 && !environment.launcherHasStore;
+}
+
+std::string placeOf(const TorchrunEnvironment& environment) {
+    return placeName(environment.masterAddr, environment.masterPort);
+}
+
+/// How an error of the meeting begins.
+std::string meetingOf(const TorchrunEnvironment& environment) {
+    return "meet the other ranks of " + runOf(environment) + " at " + placeOf(environment) + ": ";
+}
+
+/// Has the server take over a socket of its own on MASTER_ADDR, so that it does not listen on every
+/// address.
+Result<void> bindStore(const TorchrunEnvironment& environment, c10d::TCPStoreOptions& options,
+                       const Warn& warn) {
+    const auto listening = listenAt(environment.masterAddr, environment.masterPort,
+                                    environment.localWorldSize == environment.worldSize);
+    if (!listening && listening.error().code == ErrorCode::kNotFound) {
+        if (warn)
+            warn(listening.error().message + "; so port " + std::to_string(environment.masterPort) +
+                 " is open on every address of this machine, without a password");
+        return {};
+    }
+    if (!listening)
+        return tl::unexpected(listening.error());
+    const int owned = ::fcntl(listening->get(), F_DUPFD_CLOEXEC, 0); // the server closes it
+    if (owned < 0)
+        return failErrno("listen at " + placeOf(environment), errno);
+    options.masterListenFd = owned;
+    return {};
+}
+
+Result<StorePtr> openStore(const TorchrunEnvironment& environment, const Warn& warn) {
+    c10d::TCPStoreOptions options;
+    options.port = static_cast<uint16_t>(environment.masterPort);
+    options.isServer = serves(environment);
+    options.numWorkers = static_cast<size_t>(environment.worldSize);
+    options.waitWorkers = false; // Gloo's rendezvous waits instead
+    options.timeout = kMeetTimeout;
+    if (options.isServer) {
+        RM_RETURN_IF_ERROR(bindStore(environment, options, warn));
+    } else {
+        awaitListener(environment.masterAddr, environment.masterPort, kStartsTogether);
+    }
+    return c10::make_intrusive<c10d::TCPStore>(environment.masterAddr, options);
+}
+
+/// nullopt: nobody has said it in time. Asks again and again, as a wait that ends throws.
+std::optional<std::string> ownerAt(c10d::Store& store) {
+    const auto end = std::chrono::steady_clock::now() + kOwnerTimeout;
+    for (; !store.check({kOwnerKey}); std::this_thread::sleep_for(kAskAgain))
+        if (std::chrono::steady_clock::now() > end)
+            return std::nullopt;
+    const std::vector<uint8_t> bytes = store.get(kOwnerKey);
+    return std::string(bytes.begin(), bytes.end());
+}
+
+std::string nameOfOwner(const std::optional<std::string>& owner,
+                        const TorchrunEnvironment& environment) {
+    if (!owner)
+        return "a program that does not say of which run, perhaps no Ringmaster";
+    const std::string run = owner->substr(0, owner->find('\n'));
+    return "rank 0 of " +
+           (run == runOf(environment) ? "another start of the same run and attempt" : run);
+}
+
+/// Whether this is the store of this attempt, and not of another run that was given the same
+/// address and port, or of an earlier attempt that has not quite ended.
+Result<void> checkOwner(const TorchrunEnvironment& environment, c10d::Store& store) {
+    if (serves(environment)) {
+        const std::string owner = ownerOf(environment);
+        store.set(kOwnerKey, std::vector<uint8_t>(owner.begin(), owner.end()));
+        return {};
+    }
+    const auto owner = ownerAt(store);
+    if (owner == ownerOf(environment))
+        return {};
+    return fail(ErrorCode::kUnavailable,
+                meetingOf(environment) + "what serves there is " + nameOfOwner(owner, environment) +
+                    "; end that one or take another port (launch.master_port, where 0 is a free "
+                    "one; without Ringmaster MASTER_PORT)");
+}
+
+/// Two processes of one rank would overwrite each other's addresses.
+Result<void> takeRank(const TorchrunEnvironment& environment, c10d::Store& store) {
+    const std::string rank = std::to_string(environment.rank);
+    if (store.add("rank/" + rank, 1) == 1)
+        return {};
+    return fail(ErrorCode::kUnavailable,
+                meetingOf(environment) + "another process is rank " + rank +
+                    " there; end it, give this one a RANK of its own, or another MASTER_PORT if "
+                    "it belongs to another run");
+}
+
+} // namespace
+
+Result<StorePtr> meetAtStore(const TorchrunEnvironment& environment, const Warn& warn) {
+    RM_ASSIGN_OR_RETURN(StorePtr store, openStore(environment, warn));
+    if (!environment.launcherHasStore) {
+        RM_RETURN_IF_ERROR(checkOwner(environment, *store));
+    }
+    // Keys of an earlier attempt may live on in the launcher's store.
+    const std::string prefix = "ringmaster/" + environment.runId + "/" +
+                               std::to_string(environment.attempt) + "/" + environment.storeNonce;
+    StorePtr own = c10::make_intrusive<c10d::PrefixStore>(prefix, std::move(store));
+    if (!environment.launcherHasStore) {
+        RM_RETURN_IF_ERROR(takeRank(environment, *own));
+    }
+    return own;
+}
+
+} // namespace rm

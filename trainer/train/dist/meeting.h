@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "shared/result.h"
+
+#include <torch/csrc/distributed/c10d/Store.hpp>
+
+#include <functional>
+#include <string>
+
+namespace rm {
+
+struct TorchrunEnvironment;
+
+/// Hears what is not as it should be and yet no failure.
+using Warn = std::function<void(const std::string&)>;
+
+/// The store where the ranks of one attempt leave each other their addresses. Unless the launcher
+/// has one, rank 0 serves it on MASTER_ADDR alone; where that is no address of its machine, on
+/// every address, with a warning. The store has no password: whoever reaches its port can read and
+/// change it. Keys are kept apart by run, attempt and nonce.
+///
+/// kUnavailable: the port is taken, or what serves it is another run's, or another process has this
+/// rank already. LibTorch throws when nothing serves it within five minutes.
+Result<c10::intrusive_ptr<c10d::Store>> meetAtStore(const TorchrunEnvironment& environment,
+                                                    const Warn& warn);
+
+} // namespace rm
