@@ -36,7 +36,7 @@ std::string amountText(const Progress& progress) {
 std::string receiversText(const Progress& progress) {
     if (progress.nodes.empty())
         return {};
-    return " to " + (progress.nodes.size() == 1 ? progress.nodes[0].stage.toStdString()
+    return " to " + (progress.nodes.size() == 1 ? oneLine(progress.nodes[0].stage.toStdString())
                                                 : std::to_string(progress.nodes.size()) + " nodes");
 }
 
@@ -54,9 +54,9 @@ std::vector<std::string> nodeProgressTexts(const Progress& progress) {
     std::vector<std::string> lines;
     for (const Progress& node : progress.nodes)
         if (progress.nodes.size() > 1 && node.total > 0)
-            lines.push_back("  " +
-                            node.stage.leftJustified(static_cast<int>(widest)).toStdString() +
-                            "  " + amountText(node));
+            lines.push_back(
+                "  " + oneLine(node.stage.leftJustified(static_cast<int>(widest)).toStdString()) +
+                "  " + amountText(node));
     return lines;
 }
 

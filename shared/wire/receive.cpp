@@ -225,12 +225,35 @@ bool isTreePath(std::string_view path) {
     return true;
 }
 
-std::string treeId(std::vector<TreeEntry> entries) {
+std::string treeList(std::vector<TreeEntry> entries) {
     std::ranges::sort(entries, {}, &TreeEntry::path);
     std::string text;
     for (const TreeEntry& entry : entries)
         text += entry.sha256 + (entry.executable ? " x " : " - ") + entry.path + '\n';
+    return text;
+}
+
+std::string treeId(std::vector<TreeEntry> entries) {
+    const std::string text = treeList(std::move(entries));
     return sha256Hex(std::as_bytes(std::span(text)));
+}
+
+Result<std::vector<TreeEntry>> parseTreeList(std::string_view text, const std::string& source) {
+    constexpr size_t kShaSize = 64, kBeforePath = kShaSize + 3;
+    std::vector<TreeEntry> entries;
+    while (!text.empty()) {
+        const size_t end = text.find('\n');
+        const std::string_view line = text.substr(0, end);
+        const std::string_view sign = line.substr(std::min(line.size(), kShaSize), 3);
+        if (end == text.npos || line.size() <= kBeforePath || (sign != " x " && sign != " - "))
+            return fail(ErrorCode::kCorrupt, "read " + source + ": line " +
+                                                 std::to_string(entries.size() + 1) +
+                                                 " is not SHA256 x PATH");
+        entries.push_back({std::string(line.substr(kBeforePath)),
+                           std::string(line.substr(0, kShaSize)), sign == " x "});
+        text.remove_prefix(end + 1);
+    }
+    return entries;
 }
 
 std::vector<Offer> splitOffer(const std::vector<Blob>& blobs) {

@@ -85,8 +85,12 @@ std::vector<std::byte> encodeTransfer(const Transfer& transfer); ///< payload
 std::vector<std::byte> frameTransfer(const Transfer& transfer);  ///< payload in a frame
 Result<Transfer> decodeTransfer(std::span<const std::byte> payload);
 
-/// SHA-256 over the sorted entries: the identity of a tree.
+/// The sorted entries as text, one a line (RECEIVE.md).
+std::string treeList(std::vector<TreeEntry> entries);
+/// SHA-256 of that text: the identity of a tree.
 std::string treeId(std::vector<TreeEntry> entries);
+/// Reads what treeList() wrote. kCorrupt names `source` and the line.
+Result<std::vector<TreeEntry>> parseTreeList(std::string_view text, const std::string& source);
 
 /// Relative UTF-8 of at most 4096 bytes; no part is empty, ".", ".." or longer than 255 bytes; no
 /// control characters. decodeTransfer() refuses other paths, so check before sending.

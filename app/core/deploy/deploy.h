@@ -16,6 +16,7 @@ namespace rm {
 struct Transferred {
     int64_t done = 0, total = 0; ///< bytes of the files that had to be moved
     int64_t sent = 0;            ///< bytes on the wire for the done ones: they travel compressed
+    std::string repairs = {};    ///< what had changed on the node since it was sent; empty: nothing
     bool operator==(const Transferred&) const = default;
 };
 using TransferProgress = std::function<void(const Transferred&)>;
@@ -46,7 +47,8 @@ Result<LocalTree> trainerBundle(bool cuda);
 Result<LocalTree> dataTree(const std::vector<std::string>& paths);
 
 /// Sends what the node lacks and gives the folder's path there. What was sent before is never
-/// sent again; a cut link resumes where it ended.
+/// sent again; a cut link resumes where it ended. Every file of a bundle is verified there, and
+/// one that has changed since is sent again, with Transferred::repairs.
 Result<std::string> deployTree(HostSession& session, const std::string& agent,
                                const LocalTree& tree, const TransferProgress& progress,
                                std::stop_token stop);

@@ -8,8 +8,8 @@ namespace rm {
 namespace {
 
 /// A single exchange if the node has the tree already, as in every launch but the first.
-Result<std::optional<std::string>> askForTree(HostSession& session, const std::string& agent,
-                                              const Tree& tree, const std::stop_token& stop) {
+Result<TreeSender::Published> askForTree(HostSession& session, const std::string& agent,
+                                         const Tree& tree, const std::stop_token& stop) {
     RM_ASSIGN_OR_RETURN(auto sender, TreeSender::open(session, agent, stop));
     return sender->publish(tree);
 }
@@ -27,16 +27,17 @@ Result<std::string> deployTree(HostSession& session, const std::string& agent,
     if (isThereAlready(session, tree))
         return installPrefix().toStdString();
     RM_ASSIGN_OR_RETURN(const auto hashed, hashTree(tree, stop));
-    RM_ASSIGN_OR_RETURN(auto path, askForTree(session, agent, hashed.tree, stop));
-    if (path)
-        return *path;
+    RM_ASSIGN_OR_RETURN(const auto asked, askForTree(session, agent, hashed.tree, stop));
+    if (!asked.path.empty())
+        return asked.path;
     RM_ASSIGN_OR_RETURN(auto sender, TreeSender::open(session, agent, stop));
-    RM_RETURN_IF_ERROR(sender->sendMissing(hashed, progress));
-    RM_ASSIGN_OR_RETURN(path, sender->publish(hashed.tree));
-    if (!path)
-        return fail(ErrorCode::kCorrupt, "send files to " + session.where() +
-                                             ": the node lost a file that it had confirmed");
-    return *path;
+    RM_RETURN_IF_ERROR(sender->sendMissing(hashed, asked.damage, progress));
+    RM_ASSIGN_OR_RETURN(const auto published, sender->publish(hashed.tree));
+    if (!published.path.empty())
+        return published.path;
+    const std::string why =
+        published.damage.empty() ? "the node lost a file that it had confirmed" : published.damage;
+    return fail(ErrorCode::kCorrupt, "send files to " + session.where() + ": " + why);
 }
 
 Result<int64_t> missingBytes(HostSession& session, const std::string& agent, const LocalTree& tree,

@@ -101,17 +101,19 @@ Result<Transfer> TreeSender::receive(milliseconds timeout) {
     return std::move(*transfer);
 }
 
-Result<std::optional<std::string>> TreeSender::publish(const Tree& tree) {
+Result<TreeSender::Published> TreeSender::publish(const Tree& tree) {
     for (const Tree& part : splitTree(tree)) {
         RM_RETURN_IF_ERROR(send(part));
     }
     const auto answer = receive(kPatience);
     if (!answer && answer.error().code == ErrorCode::kNotFound)
-        return std::nullopt;
+        return Published{};
+    if (!answer && answer.error().code == ErrorCode::kCorrupt)
+        return Published{"", answer.error().message.substr(m_attempt.size() + 2)};
     if (!answer)
         return tl::unexpected(answer.error());
     if (const auto* ready = std::get_if<TreeReady>(&*answer))
-        return ready->path;
+        return Published{ready->path, ""};
     return unexpected();
 }
 
@@ -188,11 +190,13 @@ Result<void> TreeSender::confirm(size_t stored) {
     }
 }
 
-Result<void> TreeSender::sendMissing(const HashedTree& tree, const TransferProgress& progress) {
+Result<void> TreeSender::sendMissing(const HashedTree& tree, const std::string& damage,
+                                     const TransferProgress& progress) {
     RM_ASSIGN_OR_RETURN(const auto missing, offer(tree.blobs));
     RM_ASSIGN_OR_RETURN(const auto total, bytesOf(missing, tree));
     Transferred transferred;
     transferred.total = total;
+    transferred.repairs = damage;
     m_onSent = [&](size_t piece, size_t packed) {
         transferred.done += static_cast<int64_t>(piece);
         transferred.sent += static_cast<int64_t>(packed);

@@ -27,12 +27,17 @@ public:
     static Result<std::unique_ptr<TreeSender>> open(HostSession& session, const std::string& agent,
                                                     std::stop_token stop);
 
-    /// The folder of the tree; nullopt: the node lacks a blob. Ends the conversation if it does.
-    Result<std::optional<std::string>> publish(const Tree& tree);
+    struct Published {
+        std::string path;   ///< the folder of the tree; empty: the node lacks a blob
+        std::string damage; ///< then: what was there, but had changed; empty: nothing
+    };
+    /// Ends the conversation if the node lacks a blob.
+    Result<Published> publish(const Tree& tree);
     /// What sendMissing() would send, before compression.
     Result<int64_t> missingBytes(const HashedTree& tree);
-    /// Sends what the node lacks of these.
-    Result<void> sendMissing(const HashedTree& tree, const TransferProgress& progress);
+    /// Sends what the node lacks of these; `damage` is reported as Transferred::repairs.
+    Result<void> sendMissing(const HashedTree& tree, const std::string& damage,
+                             const TransferProgress& progress);
 
 private:
     TreeSender(std::unique_ptr<HostProcess> process, std::string attempt, std::stop_token stop);

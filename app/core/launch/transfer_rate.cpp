@@ -11,6 +11,12 @@ constexpr auto kReportEvery = 100ms;
 constexpr auto kWindow = 5s;
 constexpr auto kShortest = 500ms; ///< a shorter one gives no useful rate
 
+QString labelOf(const std::string& node, const Transferred& transferred) {
+    const std::string why =
+        transferred.repairs.empty() ? "" : " (again: " + transferred.repairs + ")";
+    return QString::fromStdString(node + why);
+}
+
 } // namespace
 
 void Pace::remember(Clock::time_point now, const Transferred& transferred) {
@@ -58,7 +64,7 @@ void TransferRate::update(size_t node, const Transferred& transferred) {
     Progress progress = m_pace.progress(m_stage);
     for (auto& [index, part] : m_parts) {
         part.pace.remember(now, part.transferred);
-        progress.nodes.push_back(part.pace.progress(QString::fromStdString(m_nodes[index])));
+        progress.nodes.push_back(part.pace.progress(labelOf(m_nodes[index], part.transferred)));
     }
     m_sink(progress);
 }

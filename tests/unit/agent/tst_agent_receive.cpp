@@ -3,6 +3,7 @@
 #include "shared/io/frame.h"
 #include "tests/support/requirement.h"
 #include "tests/unit/shared/small_disk.h"
+#include "trainer/agent/receive/bundle_check.h"
 #include "trainer/agent/receive/receiver.h"
 
 #include <QDir>
@@ -11,6 +12,7 @@
 #include <QTemporaryDir>
 #include <QTest>
 
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <zstd.h>
 
@@ -86,6 +88,26 @@ bool exists(const std::string& path) {
     return QFileInfo::exists(QString::fromStdString(path));
 }
 
+std::vector<TreeEntry> bundleEntries() {
+    return {{"bin/p", blobOf("program").sha256, true},
+            {"lib/a.so", blobOf("library").sha256, false}};
+}
+
+/// A bundle of these; its folder.
+std::string bundleOf(Fixture& f) {
+    const bool stored = f.store("program").has_value() && f.store("library").has_value();
+    const auto ready = f.tree(bundleEntries());
+    return stored && ready ? std::get<TreeReady>(**ready).path : std::string();
+}
+
+/// In place, so that every hard link of the file changes.
+void overwriteFirstByte(const std::string& path) {
+    QCOMPARE(::chmod(path.c_str(), 0600), 0);
+    QFile file(QString::fromStdString(path));
+    QVERIFY(file.open(QIODevice::ReadWrite));
+    QCOMPARE(file.write("L"), 1);
+}
+
 QStringList filesIn(const std::string& folder) {
     return QDir(QString::fromStdString(folder))
         .entryList(QDir::AllEntries | QDir::Hidden | QDir::NoDotAndDotDot);
@@ -107,7 +129,7 @@ private Q_SLOTS:
         QCOMPARE(*readFile(f.blobPath(text)), text);
         struct stat info = {};
         QCOMPARE(::stat(f.blobPath(text).c_str(), &info), 0);
-        QCOMPARE(info.st_mode & 0777, mode_t(0600));
+        QCOMPARE(info.st_mode & 0777, mode_t(0400));
     }
 
     void storedBlobIsNeverAskedForAgain() {
@@ -204,8 +226,8 @@ private Q_SLOTS:
         struct stat program = {}, library = {};
         ::stat((path + "/bin/ringmaster-trainer").c_str(), &program);
         ::stat((path + "/lib/a b.so").c_str(), &library);
-        QCOMPARE(program.st_mode & 0777, mode_t(0700));
-        QCOMPARE(library.st_mode & 0777, mode_t(0600));
+        QCOMPARE(program.st_mode & 0777, mode_t(0500));
+        QCOMPARE(library.st_mode & 0777, mode_t(0400));
         QCOMPARE(filesIn(home() + "/bundles").size(), 1);
     }
 
@@ -220,10 +242,104 @@ private Q_SLOTS:
         QCOMPARE(*readFile(path + "/p"), std::string("program"));
     }
 
+    void aChangedFileOfABundleIsFoundAndReplaced_data() {
+        QTest::addColumn<int>("what");
+        QTest::addColumn<QString>("words");
+        QTest::addColumn<bool>("blobIsDamaged"); // a hard link of the file
+        const QString right = QString::fromStdString(blobOf("library").sha256);
+        const QString wrong = QString::fromStdString(blobOf("Library").sha256);
+        QTest::newRow("a byte is another")
+            << 0 << "has SHA-256 " + wrong + " instead of " + right << true;
+        QTest::newRow("gone") << 1 << "is gone, it had SHA-256 " + right << false;
+        QTest::newRow("added") << 2 << "was not sent with it and has SHA-256 " + wrong << false;
+    }
+    void aChangedFileOfABundleIsFoundAndReplaced() {
+        QFETCH(int, what);
+        QFETCH(QString, words);
+        QFETCH(bool, blobIsDamaged);
+        Fixture f(home());
+        const std::string path = bundleOf(f);
+        QVERIFY(verifyBundle(home(), path).has_value());
+        const QString library = QString::fromStdString(path + "/lib/a.so");
+        if (what == 0)
+            overwriteFirstByte(path + "/lib/a.so");
+        else if (what == 1)
+            QVERIFY(QFile::remove(library));
+        else
+            QVERIFY(writeFileAtomically(path + "/lib/b.so", "Library").has_value());
+        const auto refused = verifyBundle(home(), path);
+        QVERIFY(!refused.has_value());
+        QCOMPARE(refused.error().code, ErrorCode::kCorrupt);
+        const auto message = QString::fromStdString(refused.error().message);
+        QVERIFY2(message.contains(words), qPrintable(message));
+        QVERIFY2(message.contains(what == 2 ? "lib/b.so" : "lib/a.so"), qPrintable(message));
+        QVERIFY2(message.contains("launch or resume from Ringmaster"), qPrintable(message));
+
+        const auto again = f.tree(bundleEntries());
+        QCOMPARE(again.has_value(), !blobIsDamaged);
+        if (blobIsDamaged) {
+            QCOMPARE(again.error().code, ErrorCode::kCorrupt);
+            QVERIFY(QString::fromStdString(again.error().message).contains(words));
+            QCOMPARE(f.offer({blobOf("program"), blobOf("library")}).blobs.size(), size_t(1));
+            QVERIFY(f.sendRest("library", 0).has_value());
+            QVERIFY(f.tree(bundleEntries()).has_value());
+        }
+        QVERIFY(verifyBundle(home(), path).has_value());
+        QCOMPARE(*readFile(path + "/lib/a.so"), std::string("library"));
+        QVERIFY(!exists(path + "/lib/b.so"));
+    }
+
+    void whatWasVerifiedIsNotReadAgain() {
+        Fixture f(home());
+        const std::string path = bundleOf(f), library = path + "/lib/a.so";
+        QVERIFY(verifyBundle(home(), path).has_value());
+        struct stat before = {};
+        QCOMPARE(::stat(library.c_str(), &before), 0);
+        overwriteFirstByte(library);
+        const timespec times[2] = {before.st_atim, before.st_mtim};
+        QCOMPARE(::utimensat(AT_FDCWD, library.c_str(), times, 0), 0);
+        QVERIFY(verifyBundle(home(), path).has_value()); // the price of reading nothing
+        QVERIFY(QFile::remove(QString::fromStdString(path + "/.ringmaster-verified")));
+        QVERIFY(!verifyBundle(home(), path).has_value());
+    }
+
+    void aBlobThatWasDamagedLongAgoGoesIntoNoBundle() {
+        Fixture f(home());
+        QVERIFY(f.store("program").has_value());
+        QVERIFY(f.store("library").has_value());
+        overwriteFirstByte(f.blobPath("library"));
+        const auto refused = f.tree(bundleEntries());
+        QVERIFY(!refused.has_value());
+        QCOMPARE(refused.error().code, ErrorCode::kCorrupt);
+        QVERIFY(filesIn(home() + "/bundles").isEmpty());
+        QVERIFY(f.store("library").has_value());
+        QVERIFY(f.tree(bundleEntries()).has_value());
+    }
+
+    void aBundleWithoutItsListIsRefusedUntilItIsSentAgain() {
+        Fixture f(home());
+        const std::string path = bundleOf(f);
+        const std::string list = path + "/.ringmaster-contents";
+        for (const char* text : {"", "other"}) { // "": as releases without lists left it
+            QVERIFY(QFile::remove(QString::fromStdString(list)));
+            if (*text)
+                QVERIFY(writeFileAtomically(list, text).has_value());
+            const auto refused = verifyBundle(home(), path);
+            QVERIFY(!refused.has_value());
+            QCOMPARE(refused.error().code, ErrorCode::kCorrupt);
+            QVERIFY(f.tree(bundleEntries()).has_value());
+            QVERIFY(verifyBundle(home(), path).has_value());
+        }
+    }
+
+    void aFolderThatNobodySentIsTakenAsItIs() {
+        QVERIFY(verifyBundle(home(), "/opt/made/by/hand").has_value());
+    }
+
     void hostileTreesAreRefused_data() {
         QTest::addColumn<QString>("path");
-        for (const char* path :
-             {"", "/etc/x", "../x", "a/../../x", "a//b", "./a", "a/.", "a/", "a\nb", "..", "."})
+        for (const char* path : {"", "/etc/x", "../x", "a/../../x", "a//b", "./a", "a/.", "a/",
+                                 "a\nb", "..", ".", ".ringmaster-contents"})
             QTest::newRow(path) << QString(path);
         QTest::newRow("long") << QString(2000, 'a');
     }

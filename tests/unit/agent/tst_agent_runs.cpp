@@ -4,6 +4,7 @@
 #include "shared/exit_code.h"
 #include "shared/io/file.h"
 #include "shared/journal/segment.h"
+#include "shared/wire/receive.h"
 #include "tests/unit/agent/agent_fixture.h"
 
 #include <QDir>
@@ -196,6 +197,37 @@ private Q_SLOTS:
         AgentFixture f;
         // Would wait for ever if the supervisor or a rank kept the session's pipes.
         QCOMPARE(f.start(f.plan(2)).exitCode, 0);
+    }
+
+    void aBundleThatChangedIsNotExecuted() {
+        AgentFixture f;
+        const std::string program = "#!/bin/sh\nexit 0\n";
+        const std::vector<TreeEntry> entries = {
+            {"bin/ringmaster-trainer", sha256Hex(std::as_bytes(std::span(program))), true}};
+        const QString bundle = f.home() + "/bundles/" + QString::fromStdString(treeId(entries));
+        const QString trainer = bundle + "/bin/ringmaster-trainer";
+        QVERIFY(QDir().mkpath(bundle + "/bin"));
+        const auto write = [&](const std::string& text) {
+            QFile::remove(trainer);
+            return writeFileAtomically(trainer.toStdString(), text).has_value() &&
+                   QFile::setPermissions(trainer, QFile::ReadOwner | QFile::ExeOwner);
+        };
+        QVERIFY(write(program));
+        QVERIFY(
+            writeFileAtomically(bundle.toStdString() + "/.ringmaster-contents", treeList(entries)));
+        NodePlan plan = f.plan(1);
+        plan.bundle = bundle.toStdString();
+        QCOMPARE(f.start(plan).exitCode, 0);
+        QTRY_COMPARE_WITH_TIMEOUT(f.nodeRecords<AttemptEnded>().size(), size_t(1), kLongMs);
+
+        QVERIFY(write("#!/bin/sh\ntouch " + f.path("evil").toStdString() + "\n"));
+        plan.attempt = 2;
+        const auto refused = f.start(plan);
+        QCOMPARE(refused.exitCode, static_cast<int>(ExitCode::kCorrupt));
+        QVERIFY2(refused.err.contains("bin/ringmaster-trainer in the bundle "), refused.err);
+        QVERIFY2(refused.err.contains(QByteArray::fromStdString("instead of " + entries[0].sha256)),
+                 refused.err);
+        QVERIFY(!QFile::exists(f.path("evil")));
     }
 
     void tailIsOfThisAttemptAlone() {

@@ -3,6 +3,7 @@
 
 #include "shared/io/file.h"
 #include "shared/return_if_error.h"
+#include "trainer/agent/receive/bundle_check.h"
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -18,6 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 constexpr size_t kMaxPath = 1024;
+constexpr const char* kBundles = "bundles";
 
 bool isPlainPath(const std::string& path) {
     if (path.empty() || path.size() > kMaxPath || path.front() == '/' || path.back() == '/')
@@ -37,11 +39,11 @@ bool isPlainPath(const std::string& path) {
 
 Result<void> checkTree(const Tree& tree) {
     const std::string what = "make the tree " + tree.kind + "/" + tree.id + ": ";
-    if (tree.kind != "bundles" && tree.kind != "data")
+    if (tree.kind != kBundles && tree.kind != "data")
         return fail(ErrorCode::kInvalid, what + "its kind must be bundles or data");
     std::set<std::string> paths;
     for (const TreeEntry& entry : tree.entries) {
-        if (!isPlainPath(entry.path))
+        if (!isPlainPath(entry.path) || entry.path.starts_with(kNotePrefix))
             return fail(ErrorCode::kInvalid, what + "'" + entry.path + "' is no path inside it");
         if (!paths.insert(entry.path).second)
             return fail(ErrorCode::kInvalid, what + "'" + entry.path + "' is named twice");
@@ -63,9 +65,13 @@ bool isIntact(const std::string& folder, const BlobStore& blobs, const Tree& tre
 
 Result<void> placeFile(const BlobStore& blobs, const TreeEntry& entry, const std::string& to) {
     const std::string from = blobs.pathOf(entry.sha256);
+    struct stat info = {};
+    if (::stat(from.c_str(), &info) != 0 && errno == ENOENT)
+        return fail(ErrorCode::kNotFound, "place " + entry.path + ": its blob is missing");
     // Hard links share the mode of the blob; an x bit does no harm in a tree that does not need it.
-    if (entry.executable && ::chmod(from.c_str(), 0700) != 0)
-        return failErrno("make " + from + " executable", errno);
+    const mode_t mode = entry.executable || (info.st_mode & S_IXUSR) ? 0500 : 0400;
+    if ((info.st_mode & 07777) != mode && ::chmod(from.c_str(), mode) != 0)
+        return failErrno("make " + from + " read-only", errno);
     if (::link(from.c_str(), to.c_str()) == 0)
         return {};
     if (errno == ENOENT)
@@ -85,7 +91,41 @@ Result<void> fill(const std::string& staging, const BlobStore& blobs, const Tree
         if (const Result<void> placed = placeFile(blobs, entry, to); !placed)
             return placed;
     }
+    if (tree.kind == kBundles)
+        if (const Result<void> noted = noteContents(staging, tree.entries); !noted)
+            return noted;
     return syncFolder(staging);
+}
+
+/// Removes blobs that are not what their names say, so that they are asked for again.
+void dropDamaged(const BlobStore& blobs, const std::vector<ChangedFile>& changed) {
+    for (const ChangedFile& file : changed) {
+        const std::string path = blobs.pathOf(file.expected);
+        const auto found = file.expected.empty() ? tl::unexpected(Error()) : sha256HexOfFile(path);
+        if (found && *found != file.expected)
+            ::unlink(path.c_str());
+    }
+}
+
+/// Why a tree that is there cannot stay; empty: it can.
+Result<std::string> damageOf(const std::string& folder, const BlobStore& blobs, const Tree& tree) {
+    if (tree.kind != kBundles)
+        return isIntact(folder, blobs, tree) ? "" : folder + " is not as it was sent";
+    RM_RETURN_IF_ERROR(noteContents(folder, tree.entries)); // older agents did not
+    RM_ASSIGN_OR_RETURN(const auto changed, changedFiles(folder, tree.id));
+    dropDamaged(blobs, changed);
+    if (!changed.empty())
+        return wordsFor(changed, folder);
+    return isIntact(folder, blobs, tree) ? "" : "a program in " + folder + " is not executable";
+}
+
+/// A blob that came long ago may have been damaged since.
+Result<void> refuseDamaged(const std::string& staging, const BlobStore& blobs, const Tree& tree) {
+    RM_ASSIGN_OR_RETURN(const auto changed, changedFiles(staging, tree.id));
+    if (changed.empty())
+        return {};
+    dropDamaged(blobs, changed);
+    return fail(ErrorCode::kCorrupt, wordsFor(changed, tree.id));
 }
 
 Result<void> publish(const std::string& staging, const std::string& folder) {
@@ -107,17 +147,23 @@ Result<std::string> publishTree(const std::string& home, const BlobStore& blobs,
     const std::string parent = home + "/" + tree.kind;
     const std::string folder = parent + "/" + tree.id;
     std::error_code error;
+    std::string damage;
     if (fs::is_directory(folder, error)) {
-        if (isIntact(folder, blobs, tree))
+        RM_ASSIGN_OR_RETURN(damage, damageOf(folder, blobs, tree));
+        if (damage.empty())
             return folder;
         fs::remove_all(folder, error);
     }
     const std::string staging = parent + "/.staging-" + std::to_string(::getpid());
     fs::remove_all(staging, error);
     RM_RETURN_IF_ERROR(makeFolders(staging));
-    if (const Result<void> filled = fill(staging, blobs, tree); !filled) {
+    Result<void> filled = fill(staging, blobs, tree);
+    if (filled && tree.kind == kBundles)
+        filled = refuseDamaged(staging, blobs, tree);
+    if (!filled) {
         fs::remove_all(staging, error);
-        return tl::unexpected(filled.error());
+        const bool isDamage = filled.error().code == ErrorCode::kNotFound && !damage.empty();
+        return isDamage ? fail(ErrorCode::kCorrupt, damage) : tl::unexpected(filled.error());
     }
     RM_RETURN_IF_ERROR(publish(staging, folder));
     return folder;

@@ -5,6 +5,7 @@
 #include "shared/io/file.h"
 #include "shared/return_if_error.h"
 #include "shared/spec/run_spec.h"
+#include "trainer/agent/receive/bundle_check.h"
 #include "trainer/agent/run_dir/run_dir.h"
 #include "trainer/agent/supervisor/lost_attempt.h"
 #include "trainer/agent/supervisor/supervisor.h"
@@ -190,6 +191,8 @@ Result<std::string> startRun(const Folders& folders, const std::string& runId,
     const Result<std::string> runDir = folders.partDir(runId, request.plan.nodeIndex);
     if (!runDir)
         return runDir;
+    if (const Result<void> whole = verifyBundle(folders.home, request.plan.bundle); !whole)
+        return failAs("start " + runId, whole.error());
     RM_RETURN_IF_ERROR(makeFolders(*runDir));
     const Result<RunLock> lock = takeLock(*runDir);
     if (!lock)

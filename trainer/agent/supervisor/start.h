@@ -11,7 +11,8 @@ namespace rm {
 /// this session and waits until it has started the ranks. Returns the JSON to print. `order` is the
 /// JSON of stdin: {"spec": TOML, "plan": TOML}.
 ///
-/// kUnavailable: the run is supervised already, or ranks of it still run.
+/// kCorrupt: the bundle is not as it was sent. kUnavailable: the run is supervised already, or
+/// ranks of it still run.
 Result<std::string> startRun(const Folders& folders, const std::string& runId,
                              const std::string& order);
 

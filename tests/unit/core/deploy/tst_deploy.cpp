@@ -36,6 +36,7 @@ private Q_SLOTS:
     void treeArrivesWhole();
     void secondDeployIsOneExchangeAndHashesNothing();
     void changedFileAloneIsSent();
+    void aBundleThatChangedThereIsSentAgain();
     void progressTellsWhatCrossesTheWire();
     void cutLinkResumes();
     void stopEndsATransfer();
@@ -237,6 +238,32 @@ void DeployTest::changedFileAloneIsSent() {
     QVERIFY(*second != *first);
     QVERIFY(session->bytesSent < 5000);
     QVERIFY(readFile(*second + "/with space.txt").value_or("") == "other text\n");
+}
+
+void DeployTest::aBundleThatChangedThereIsSentAgain() {
+    auto session = open();
+    const std::string agent = agentOn(*session);
+    LocalTree tree = sampleTree(3'000'000);
+    tree.kind = "bundles";
+    const auto first = deployTree(*session, agent, tree, {}, {});
+    QVERIFY2(first, messageOf(first));
+    const std::string victim = *first + "/with space.txt";
+    QCOMPARE(::chmod(victim.c_str(), 0600), 0);
+    QFile file(QString::fromStdString(victim));
+    QVERIFY(file.open(QIODevice::ReadWrite));
+    QCOMPARE(file.write("T"), 1);
+    file.close();
+    Transferred last;
+    const auto second =
+        deployTree(*session, agent, tree, [&last](const Transferred& now) { last = now; }, {});
+    QVERIFY2(second, messageOf(second));
+    QCOMPARE(*second, *first);
+    QVERIFY(readFile(victim).value_or("") == "text\n");
+    QCOMPARE(last.done, 5); // only what had changed
+    QVERIFY2(QByteArray::fromStdString(last.repairs).startsWith("with space.txt in the bundle "),
+             last.repairs.c_str());
+    const auto third = deployTree(*session, agent, tree, {}, {});
+    QVERIFY2(third, messageOf(third));
 }
 
 void DeployTest::progressTellsWhatCrossesTheWire() {

@@ -29,6 +29,7 @@ private Q_SLOTS:
     void paceAndTimeLeftAreOfTheLastSeconds();
     void aStallCountsInFull();
     void theEndIsAlwaysTold();
+    void whatIsRepairedIsTold();
 
 private:
     /// Reports `transferred` of the first transfer `after` the last report.
@@ -53,6 +54,13 @@ void TestTransferRate::init() {
             ++m_reports;
         },
         [this] { return m_now; });
+}
+
+void TestTransferRate::whatIsRepairedIsTold() {
+    Transferred again = moved(50, 100);
+    again.repairs = "lib/x.so has another SHA-256";
+    m_rate->update(1, again);
+    QCOMPARE(m_last.nodes[0].stage, QString("node-b (again: lib/x.so has another SHA-256)"));
 }
 
 void TestTransferRate::nodesAddUp() {
