@@ -261,6 +261,31 @@ std::string tomlOf(const SpecFieldRef& ref) {
         ref);
 }
 
+constexpr int kMostDots = 100;
+
+/// The line with more dots between separators than any key or number has; 0: none. toml++ limits
+/// how deeply lists and inline tables are nested, but not the tables of a dotted key, and overflows
+/// the stack when it destroys them.
+int lineOfDeepKey(std::string_view toml) {
+    int line = 1, dots = 0;
+    char quote = 0;
+    for (size_t i = 0; i < toml.size(); ++i) {
+        const char c = toml[i];
+        line += c == '\n';
+        if (quote == '"' && c == '\\')
+            ++i;
+        else if (quote != 0)
+            quote = c == quote ? '\0' : quote;
+        else if (c == '"' || c == '\'')
+            quote = c;
+        else if (c == '.' && ++dots > kMostDots)
+            return line;
+        else if (std::string_view("=,[]{}\n").find(c) != std::string_view::npos)
+            dots = 0;
+    }
+    return 0;
+}
+
 } // namespace
 
 std::pair<std::string_view, std::string_view> splitKey(std::string_view key) {
@@ -271,6 +296,10 @@ std::pair<std::string_view, std::string_view> splitKey(std::string_view key) {
 
 Result<void> readTomlFields(std::string_view toml, std::string_view source,
                             std::span<const TomlField> fields) {
+    if (const int line = lineOfDeepKey(toml))
+        return fail(ErrorCode::kInvalid, "read " + std::string(source) + ": line " +
+                                             std::to_string(line) + ": a key of more than " +
+                                             std::to_string(kMostDots) + " parts");
     const toml::parse_result parsed = toml::parse(toml, source);
     if (!parsed) {
         const toml::parse_error& error = parsed.error();

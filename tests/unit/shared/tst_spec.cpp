@@ -431,6 +431,28 @@ private Q_SLOTS:
         QVERIFY(*plan == example::plan());
     }
 
+    void keysOfVeryManyPartsAreRefused_data() {
+        QTest::addColumn<QString>("toml");
+        const QString key = "a" + QString(".a").repeated(200000);
+        QTest::newRow("table") << "\n[" + key + "]\n";
+        QTest::newRow("key") << "\n" + key + " = 1\n";
+        QTest::newRow("inline") << "\nb = {" + key + " = 1}\n";
+    }
+    void keysOfVeryManyPartsAreRefused() {
+        QFETCH(QString, toml);
+        RM_FAILS(parseRunSpec(toml.toStdString(), "spec.toml"), ErrorCode::kInvalid,
+                 "read spec.toml: line 2: a key of more than 100 parts");
+    }
+
+    void dotsInValuesAreNoKeys() {
+        RunSpec spec;
+        spec.name = "dots";
+        spec.validation.prompt = std::string(500, '.') + "'\"" + std::string(500, '.');
+        const auto read = parseRunSpec(toToml(spec), "spec.toml");
+        RM_OK(read);
+        QCOMPARE(read->validation.prompt, spec.validation.prompt);
+    }
+
     void aNonceSurvives() {
         NodePlan plan = example::plan();
         plan.storeNonce = "00ff";

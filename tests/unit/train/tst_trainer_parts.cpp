@@ -6,6 +6,7 @@
 #include "trainer/train/dist/gradient_buckets.h"
 #include "trainer/train/dist/listener.h"
 #include "trainer/train/dist/parameter_shards.h"
+#include "trainer/train/formats/plain_pickle.h"
 #include "trainer/train/session/failure.h"
 
 #include <QObject>
@@ -192,6 +193,46 @@ private Q_SLOTS:
         QCOMPARE(second.error().code, ErrorCode::kUnavailable);
         QVERIFY(second.error().message.find(placeName("localhost", port)) != std::string::npos);
         QCOMPARE(placeName("fd00::1", 29500), std::string("[fd00::1]:29500"));
+    }
+
+    void aPickleNestedTooDeepIsRefused_data() {
+        QTest::addColumn<QByteArray>("code");
+        QTest::addColumn<QString>("words");
+        constexpr int kDeep = 1000000; // LibTorch would overflow the stack
+        const QByteArray list = "]q", again = "h", nothing("\0", 1), one("\1", 1);
+        QTest::newRow("tuples") << ")" + QByteArray(kDeep, '\x85') << "more than 200 deep";
+        QTest::newRow("lists") << "]" + QByteArray("(]").repeated(kDeep) + QByteArray(kDeep, 'e')
+                               << "more than 200 deep";
+        QTest::newRow("pairs") << "N" + QByteArray("N\x86").repeated(kDeep) << "more than 200 deep";
+        QTest::newRow("a list in itself") << list + nothing + "(" + again + nothing + "e"
+                                          << "an object holds itself";
+        // The second list is in the first when it gets a third.
+        QTest::newRow("from below") << "(" + list + nothing + list + one + "(" + again + nothing +
+                                           "(" + again + one + "e" + again + one + "(]et" + "t"
+                                    << "grows after another has it";
+    }
+
+    void aPickleNestedTooDeepIsRefused() {
+        QFETCH(QByteArray, code);
+        QFETCH(QString, words);
+        const QByteArray pickle = "\x80\x02" + code + ".";
+        const auto plain = toPlainPickle(
+            std::as_bytes(std::span(pickle.constData(), static_cast<size_t>(pickle.size()))),
+            "x.pt");
+        QVERIFY(!plain);
+        QCOMPARE(plain.error().code, ErrorCode::kCorrupt);
+        const auto message = QString::fromStdString(plain.error().message);
+        QVERIFY2(message.contains("x.pt") && message.contains(words), qPrintable(message));
+    }
+
+    void aPickleMayBeNestedAndShareObjects() {
+        // A list that is complete is held twice, and the whole is 150 deep.
+        const QByteArray pickle =
+            QByteArray("\x80\x02(]q\0(K\1K\2eh\0t", 15) + QByteArray(150, '\x85') + ".";
+        const auto plain = toPlainPickle(
+            std::as_bytes(std::span(pickle.constData(), static_cast<size_t>(pickle.size()))),
+            "x.pt");
+        QVERIFY2(plain, plain ? "" : plain.error().message.c_str());
     }
 
     void everyKindButKillIsAnOrder() {

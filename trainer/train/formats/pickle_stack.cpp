@@ -19,8 +19,37 @@ void PickleStack::wrong(const std::string& cause) {
         m_mistake = cause;
 }
 
+// What is deeper would overflow the stack of whoever walks over it, or destroys it.
+void PickleStack::hold(PickleHolder& holder, const std::vector<PickleValue>& parts) {
+    constexpr int kMostDeep = 200;
+    int depth = holder.depth;
+    for (const PickleValue& part : parts)
+        if (part.holder) {
+            part.holder->isHeld = true;
+            depth = std::max(depth, part.holder->depth + 1);
+        }
+    if (depth > kMostDeep)
+        wrong("its objects are nested more than " + std::to_string(kMostDeep) + " deep");
+    else if (depth > holder.depth && holder.isHeld)
+        wrong("an object holds itself, or grows after another has it");
+    holder.depth = depth;
+}
+
+void PickleStack::pushHolder(PickleKind kind, const std::vector<PickleValue>& parts) {
+    PickleValue value{kind, {}, std::make_shared<PickleHolder>()};
+    hold(*value.holder, parts);
+    push(std::move(value));
+}
+
+void PickleStack::pushGrown(PickleValue holder, const std::vector<PickleValue>& parts) {
+    if (holder.holder)
+        hold(*holder.holder, parts);
+    push(std::move(holder));
+}
+
 void PickleStack::pushTuple(const std::vector<PickleValue>& parts) {
-    PickleValue tuple{PickleKind::kTuple, {}};
+    PickleValue tuple{PickleKind::kTuple, {}, std::make_shared<PickleHolder>()};
+    hold(*tuple.holder, parts);
     for (size_t i = 0; i < std::min(parts.size(), PickleValue::kKnownParts); ++i)
         tuple.parts.push_back(parts[i].kind);
     push(std::move(tuple));

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -23,11 +24,18 @@ enum class PickleKind {
     kStorageType,
 };
 
+/// A tuple, list or dict, however many values on the stack and in the memo refer to it.
+struct PickleHolder {
+    int depth = 1; ///< holders in holders, with itself
+    bool isHeld = false;
+};
+
 struct PickleValue {
     static constexpr size_t kKnownParts = 6;
 
     PickleKind kind = PickleKind::kOther;
-    std::vector<PickleKind> parts; ///< of a tuple, the first kKnownParts
+    std::vector<PickleKind> parts = {};             ///< of a tuple, the first kKnownParts
+    std::shared_ptr<PickleHolder> holder = nullptr; ///< none: it holds nothing
 
     bool isClass() const { return kind == PickleKind::kOrderedDict; }
     bool canBeKey() const { return kind == PickleKind::kText || kind == PickleKind::kNumber; }
@@ -39,9 +47,14 @@ struct PickleValue {
 /// After the first mistake, which is kept, all calls return empty values.
 class PickleStack {
 public:
-    void push(PickleKind kind) { m_values.push_back({kind, {}}); }
+    void push(PickleKind kind) { m_values.push_back({kind}); }
     void push(PickleValue value) { m_values.push_back(std::move(value)); }
     void pushTuple(const std::vector<PickleValue>& parts);
+    /// Pushes a new holder of these.
+    void pushHolder(PickleKind kind, const std::vector<PickleValue>& parts);
+    /// Puts `parts` into `holder` and pushes it. A mistake where it would hold itself, or make what
+    /// holds it deeper without being noticed there; pickles of Python do so for cycles alone.
+    void pushGrown(PickleValue holder, const std::vector<PickleValue>& parts);
     PickleValue pop();       ///< not from below a mark
     PickleValue popObject(); ///< a class is a mistake
 
@@ -65,6 +78,8 @@ private:
         PickleValue value;
         uint32_t number = 0;
     };
+
+    void hold(PickleHolder& holder, const std::vector<PickleValue>& parts);
 
     std::vector<PickleValue> m_values;
     std::vector<size_t> m_marks;

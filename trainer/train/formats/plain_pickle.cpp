@@ -136,12 +136,22 @@ private:
     void persistentId(uint8_t op);
     void stop(uint8_t op);
 
-    /// Replaces a call by a tuple of its last two or three values.
-    void join(uint8_t tupleOp) {
-        write(tupleOp);
-        m_stack.push(PickleKind::kOther);
+    template <PickleKind kKind>
+    void emptyHolder(uint8_t op) {
+        write(op);
+        m_stack.pushHolder(kKind, {});
     }
-    void addMany(bool plain, uint8_t op, PickleKind kind);
+    /// Replaces a call by a tuple of its last two or three values.
+    void join(uint8_t tupleOp, const std::vector<PickleValue>& parts) {
+        write(tupleOp);
+        m_stack.pushHolder(PickleKind::kOther, parts);
+    }
+    /// The value as something of which no more is known.
+    void pushOpaque(PickleValue value) {
+        m_stack.push({PickleKind::kOther, {}, std::move(value.holder)});
+    }
+    void addMany(PickleValue holder, const std::vector<PickleValue>& values, bool plain,
+                 uint8_t op);
 
     std::string_view m_in;
     size_t m_at = 0;
@@ -217,58 +227,69 @@ void Rewriter::tupleOfMark(uint8_t op) {
 }
 
 void Rewriter::listOfMark(uint8_t op) {
-    m_stack.popToMark();
-    simple<PickleKind::kList>(op);
+    const auto values = m_stack.popToMark();
+    write(op);
+    m_stack.pushHolder(PickleKind::kList, values);
 }
 
 void Rewriter::dictOfMark(uint8_t op) {
-    const bool plain = areItems(m_stack.popToMark());
+    const auto values = m_stack.popToMark();
+    const bool plain = areItems(values);
     write(plain ? op : static_cast<uint8_t>(kTupleOfMark));
-    m_stack.push(plain ? PickleKind::kDict : PickleKind::kOther);
+    m_stack.pushHolder(plain ? PickleKind::kDict : PickleKind::kOther, values);
 }
 
 void Rewriter::joinTwo(uint8_t) {
-    m_stack.popObject();
-    m_stack.popObject();
-    join(kTuple2);
+    const PickleValue second = m_stack.popObject();
+    const PickleValue first = m_stack.popObject();
+    join(kTuple2, {first, second});
 }
 
-void Rewriter::addMany(bool plain, uint8_t op, PickleKind kind) {
-    if (!plain) {
-        write(kTupleOfMark);
-        join(kTuple2);
+void Rewriter::addMany(PickleValue holder, const std::vector<PickleValue>& values, bool plain,
+                       uint8_t op) {
+    if (plain) {
+        write(op);
+        m_stack.pushGrown(std::move(holder), values);
         return;
     }
-    write(op);
-    m_stack.push(kind);
+    write(kTupleOfMark);
+    m_stack.pushTuple(values);
+    join(kTuple2, {holder, m_stack.pop()});
 }
 
 void Rewriter::appends(uint8_t op) {
-    m_stack.popToMark();
-    addMany(m_stack.popObject().kind == PickleKind::kList, op, PickleKind::kList);
+    const auto values = m_stack.popToMark();
+    PickleValue list = m_stack.popObject();
+    const bool plain = list.kind == PickleKind::kList;
+    addMany(std::move(list), values, plain, op);
 }
 
 void Rewriter::setItems(uint8_t op) {
-    const bool items = areItems(m_stack.popToMark());
-    const bool toDict = m_stack.popObject().kind == PickleKind::kDict;
-    addMany(items && toDict, op, PickleKind::kDict);
+    const auto values = m_stack.popToMark();
+    PickleValue dict = m_stack.popObject();
+    const bool plain = areItems(values) && dict.kind == PickleKind::kDict;
+    addMany(std::move(dict), values, plain, op);
 }
 
 void Rewriter::setItem(uint8_t op) {
-    m_stack.popObject();
-    const bool key = m_stack.popObject().canBeKey();
-    if (m_stack.popObject().kind == PickleKind::kDict && key)
-        simple<PickleKind::kDict>(op);
-    else
-        join(kTuple3);
+    const PickleValue value = m_stack.popObject();
+    const PickleValue key = m_stack.popObject();
+    PickleValue dict = m_stack.popObject();
+    if (dict.kind != PickleKind::kDict || !key.canBeKey()) {
+        join(kTuple3, {dict, key, value});
+        return;
+    }
+    write(op);
+    m_stack.pushGrown(std::move(dict), {value});
 }
 
 void Rewriter::newObject(uint8_t) {
-    m_stack.popObject();
-    if (m_stack.pop().isClass())
-        m_stack.push(PickleKind::kOther); // its arguments stand for the object
+    const PickleValue arguments = m_stack.popObject();
+    const PickleValue function = m_stack.pop();
+    if (function.isClass())
+        pushOpaque(arguments); // they stand for the object
     else
-        join(kTuple2);
+        join(kTuple2, {function, arguments});
 }
 
 void Rewriter::reduce(uint8_t op) {
@@ -276,14 +297,14 @@ void Rewriter::reduce(uint8_t op) {
     const PickleValue function = m_stack.pop();
     if (function.isClass() && m_lastOp == kEmptyTuple) {
         m_out.bytes.back() = static_cast<char>(kEmptyDict);
-        m_stack.push(PickleKind::kDict);
+        m_stack.pushHolder(PickleKind::kDict, {});
     } else if (function.isClass()) {
-        m_stack.push(PickleKind::kOther);
+        pushOpaque(arguments);
     } else if (function.kind == PickleKind::kTensorFunction &&
                arguments.kind == PickleKind::kTuple) {
         simple<PickleKind::kOther>(op);
     } else {
-        join(kTuple2);
+        join(kTuple2, {function, arguments});
     }
 }
 
@@ -320,8 +341,8 @@ Rewriter::Handlers Rewriter::makeHandlers() {
     by[kMark] = &Rewriter::mark;
     by[kStop] = &Rewriter::stop;
     by[kNone] = by[kTrue] = by[kFalse] = &Rewriter::simple<PickleKind::kOther>;
-    by[kEmptyDict] = &Rewriter::simple<PickleKind::kDict>;
-    by[kEmptyList] = &Rewriter::simple<PickleKind::kList>;
+    by[kEmptyDict] = &Rewriter::emptyHolder<PickleKind::kDict>;
+    by[kEmptyList] = &Rewriter::emptyHolder<PickleKind::kList>;
     by[kBinInt1] = &Rewriter::numeric<uint8_t>;
     by[kBinInt2] = &Rewriter::numeric<uint16_t>;
     by[kBinInt] = &Rewriter::numeric<uint32_t>;

@@ -28,7 +28,8 @@ struct PlainPickle {
 ///   memo numbers                are dealt out anew, without gaps
 ///
 /// so that only functions that build tensors are called. kCorrupt: a stack underflow, an unknown
-/// opcode, a string beyond the end of the file; kInvalid: another protocol. Errors name `source`.
+/// opcode, a string beyond the end of the file, objects nested more than 200 deep or in themselves;
+/// kInvalid: another protocol. Errors name `source`.
 Result<PlainPickle> toPlainPickle(std::span<const std::byte> pickle, const std::string& source);
 
 } // namespace rm
