@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/agent/agent_client.h"
 
+#include "app/core/remote/process_reader.h"
 #include "shared/io/json.h"
 #include "shared/return_if_error.h"
 
@@ -21,10 +22,7 @@ constexpr const char* kListenSeconds = "30";
 
 /// Parses what a subcommand printed; `what` names it in the error.
 Result<json> parseAnswer(const std::string& text, const std::string& what) {
-    json answer = json::parse(text, nullptr, false);
-    if (answer.is_discarded())
-        return fail(ErrorCode::kCorrupt, what + ": the agent's answer is not JSON");
-    return answer;
+    return parseJson(text, "the agent's answer to " + what);
 }
 
 DialAnswer dialAnswerFrom(const std::string& address, const json& j) {
@@ -41,22 +39,6 @@ std::string whyUnreadable(const json& j) {
     if (kind == "empty")
         return "is an empty folder";
     return kind == "other" ? "is neither a file nor a folder" : "";
-}
-
-/// Reads stdout up to the first newline.
-Result<std::string> readLine(HostProcess& process, std::chrono::milliseconds timeout,
-                             std::stop_token stop) {
-    std::string line;
-    const auto deadline = std::chrono::steady_clock::now() + timeout;
-    while (line.find('\n') == std::string::npos) {
-        RM_ASSIGN_OR_RETURN(auto bytes, process.read(200ms));
-        line.append(reinterpret_cast<const char*>(bytes.data.data()), bytes.data.size());
-        if (bytes.ended)
-            return line;
-        if (stop.stop_requested() || std::chrono::steady_clock::now() > deadline)
-            return fail(ErrorCode::kUnavailable, "no answer");
-    }
-    return line;
 }
 
 } // namespace
@@ -168,17 +150,15 @@ Result<PortListener> PortListener::open(HostSession& session, const std::string&
         arguments.insert(arguments.end(), {"--port", std::to_string(port)});
     RM_ASSIGN_OR_RETURN(auto process, session.start(agent, arguments, stop));
     const std::string attempt = "open a rendezvous port on " + session.where();
-    auto line = readLine(*process, kSubcommandTimeout, stop);
-    if (!line)
-        return failAs(attempt, line.error());
-    const json answer = json::parse(*line, nullptr, false);
-    if (!answer.is_object() || !answer.contains("port") || !answer["port"].is_number_integer()) {
-        const std::string why = process->errorText();
-        return fail(ErrorCode::kUnavailable, attempt + ": " + (why.empty() ? "no answer" : why));
-    }
+    RM_ASSIGN_OR_RETURN(const auto line,
+                        ProcessReader(*process, attempt, stop).line(kSubcommandTimeout));
+    RM_ASSIGN_OR_RETURN(const auto answer, parseAnswer(line, "listen"));
+    const auto opened = intAt(answer, "port");
+    if (!opened)
+        return fail(ErrorCode::kCorrupt, attempt + ": the agent's answer names no port");
     PortListener listener;
     listener.m_process = std::move(process);
-    listener.m_port = answer["port"].get<int64_t>();
+    listener.m_port = *opened;
     return listener;
 }
 

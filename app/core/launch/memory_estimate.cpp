@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/launch/memory_estimate.h"
 
-#include <QLocale>
+#include "shared/io/json.h"
+#include "shared/return_if_error.h"
 
-#include <nlohmann/json.hpp>
+#include <QLocale>
 
 namespace rm {
 
@@ -32,9 +33,10 @@ NodeMemory estimateFrom(const json& j) {
 } // namespace
 
 Result<NodeMemory> parseNodeMemory(const std::string& text) {
+    RM_ASSIGN_OR_RETURN(const auto estimate, parseJson(text, "the estimate of memory"));
     // nlohmann throws if a field is missing or of the wrong type.
     try {
-        return estimateFrom(json::parse(text));
+        return estimateFrom(estimate);
     } catch (const json::exception& error) {
         return fail(ErrorCode::kCorrupt, std::string("estimate memory: ") + error.what());
     }

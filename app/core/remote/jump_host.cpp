@@ -6,6 +6,8 @@
 #include <QDir>
 #include <QRegularExpression>
 
+#include <algorithm>
+
 namespace rm {
 
 JumpHost::JumpHost(SshLink& link)
@@ -26,7 +28,9 @@ JumpHost::JumpHost(SshLink& link)
 std::string JumpHost::complaint() {
     if (!m_log.isOpen())
         return {};
-    const std::string said = lastLine(withoutEscapes(m_log.readAll().toStdString()));
+    constexpr qint64 kMost = 64 * 1024; // the host decides how much there is
+    m_log.seek(std::max<qint64>(0, m_log.size() - kMost));
+    const std::string said = lastLine(withoutEscapes(m_log.read(kMost).toStdString()));
     return said.empty() ? said
                         : "the jump host could not be passed: " + said +
                               "; ssh must get to it without a question, so log in there once "

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/launch/rendezvous.h"
 
+#include <QFile>
+#include <QTemporaryDir>
 #include <QTest>
 
 using namespace rm;
@@ -35,6 +37,7 @@ private Q_SLOTS:
     void dialAnswersKeepTheOrderOfTheQuestion();
     void hostileDialAnswersAreErrors_data();
     void hostileDialAnswersAreErrors();
+    void anAnswerWithoutEndIsRefused();
 };
 
 void TestRendezvous::anAddressMustBeReachedByEveryNode() {
@@ -129,6 +132,23 @@ void TestRendezvous::hostileDialAnswersAreErrors() {
     const auto answers = parseDialAnswers(answer.toStdString(), {"10.0.0.4"});
     QVERIFY(!answers);
     QCOMPARE(answers.error().code, ErrorCode::kCorrupt);
+}
+
+void TestRendezvous::anAnswerWithoutEndIsRefused() {
+    const QTemporaryDir folder;
+    const QString agent = folder.filePath("agent");
+    QFile file(agent);
+    QVERIFY(file.open(QIODevice::WriteOnly));
+    file.write("#!/bin/sh\ntr '\\0' x < /dev/zero\n"); // no newline ever
+    file.close();
+    QVERIFY(file.setPermissions(QFile::ReadOwner | QFile::ExeOwner));
+    const auto session = openSession(localNode(), {}, {});
+    QVERIFY(session);
+    const auto listener = PortListener::open(**session, agent.toStdString(), 0, {});
+    QVERIFY(!listener);
+    QCOMPARE(listener.error().code, ErrorCode::kCorrupt);
+    QVERIFY2(listener.error().message.ends_with("the host does not answer in lines"),
+             listener.error().message.c_str());
 }
 
 QTEST_GUILESS_MAIN(TestRendezvous)
