@@ -57,7 +57,8 @@ std::string checkpointName(int64_t step, int64_t attempt);
 /// fsynced, MANIFEST.json is written, the folder renamed into `parent` and `parent` fsynced.
 /// `manifest.files` is filled in. An existing checkpoint of the same step and attempt is replaced
 /// once the new one is complete; one of another attempt stays, and the new one gets the longer
-/// name. On failure nothing is left behind. Returns the final folder.
+/// name. On failure nothing is left behind; kInvalid when another run or a later attempt has
+/// claimed `parent` (owner.h), also while the files are written. Returns the final folder.
 Result<std::string> publishCheckpoint(const std::string& parent, Manifest manifest,
                                       const std::function<Result<void>(const std::string&)>& fill);
 
@@ -82,8 +83,9 @@ Result<void> removeCheckpoint(const std::string& dir);
 /// Whether a person's command made it; then only a person removes it.
 bool wasAskedFor(const Manifest& manifest);
 
-/// Cleans `parent` up after an interrupted publishCheckpoint(): removes `tmp-*`; renames `old-*`
-/// back if their checkpoint is missing, else removes them too.
+/// Cleans `parent` up after an interrupted publishCheckpoint(): removes `tmp-CHECKPOINT-PID-N`;
+/// renames `old-CHECKPOINT-PID-N` back if their checkpoint is missing, else removes them too. What
+/// has any other name is somebody else's and stays. The caller has claimed the folder (owner.h).
 void sweepUnpublished(const std::string& parent);
 
 /// The living line of a run: its newest attempt and the parts of earlier attempts that it

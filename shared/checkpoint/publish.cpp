@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "shared/checkpoint/file_name.h"
 #include "shared/checkpoint/manifest.h"
+#include "shared/checkpoint/owner.h"
 #include "shared/io/file.h"
 #include "shared/return_if_error.h"
 
@@ -107,11 +108,28 @@ Result<std::string> moveIntoPlace(const std::string& temporary, const std::strin
     return std::string();
 }
 
-// "old-step-000001000-PID-N" names the checkpoint that it was.
-std::string nameBeforeReplacing(const std::string& name) {
-    const std::string rest = name.substr(kReplaced.size());
-    const size_t lastDash = rest.rfind('-');
-    return rest.substr(0, rest.rfind('-', lastDash - 1));
+// Cuts "-123" off, or says that `text` does not end like that.
+bool cutNumber(std::string& text) {
+    const size_t digits = text.find_last_not_of("0123456789") + 1;
+    if (digits == 0 || digits == text.size() || text[digits - 1] != '-')
+        return false;
+    text.resize(digits - 1);
+    return true;
+}
+
+bool isCheckpointName(std::string name) {
+    constexpr std::string_view kAttempt = "-attempt";
+    std::string longer = name;
+    if (cutNumber(longer) && longer.ends_with(kAttempt))
+        name = longer.substr(0, longer.size() - kAttempt.size());
+    return cutNumber(name) && name == "step";
+}
+
+// "tmp-step-000001000-PID-N" -> "step-000001000". Empty: it is not named as publishing names
+// folders, so somebody else made it.
+std::string checkpointNamedIn(const std::string& name, std::string_view prefix) {
+    std::string rest = name.starts_with(prefix) ? name.substr(prefix.size()) : std::string();
+    return cutNumber(rest) && cutNumber(rest) && isCheckpointName(rest) ? rest : std::string();
 }
 
 // A checkpoint of another attempt or of a later release is never replaced.
@@ -133,11 +151,12 @@ std::string reasonInPlaceOf(const std::string& replaced, const Manifest& manifes
 
 void sweepEntry(const fs::path& path) {
     const std::string name = path.filename().string();
-    if (name.starts_with(kUnpublished))
+    if (!checkpointNamedIn(name, kUnpublished).empty())
         return removeAll(path.string());
-    if (!name.starts_with(std::string(kReplaced) + "step-"))
+    const std::string replaced = checkpointNamedIn(name, kReplaced);
+    if (replaced.empty())
         return;
-    const std::string final = (path.parent_path() / nameBeforeReplacing(name)).string();
+    const std::string final = (path.parent_path() / replaced).string();
     if (readManifest(final) || !moveFolder(path.string(), final))
         removeAll(path.string());
 }
@@ -153,9 +172,12 @@ Result<std::string> publishCheckpoint(const std::string& parent, Manifest manife
     manifest.reason = reasonInPlaceOf(final, manifest);
     if (auto made = makeFolders(parent); !made)
         return failAs(attempt, made.error());
+    RM_RETURN_IF_ERROR(checkOwner(parent, manifest.runId, manifest.attempt));
     if (::mkdir(temporary.c_str(), 0777) != 0)
         return failErrno(attempt, errno);
-    auto written = writeAllBut(temporary, manifest, fill);
+    auto written = writeAllBut(temporary, manifest, fill).and_then([&] {
+        return checkOwner(parent, manifest.runId, manifest.attempt);
+    });
     auto replaced = written ? moveIntoPlace(temporary, final)
                             : Result<std::string>(tl::unexpected(written.error()));
     if (!replaced) {

@@ -2,6 +2,7 @@
 #include "trainer/agent/checkpoints.h"
 
 #include "shared/checkpoint/manifest.h"
+#include "shared/checkpoint/owner.h"
 #include "shared/io/clock.h"
 #include "shared/return_if_error.h"
 #include "shared/spec/run_spec.h"
@@ -40,7 +41,11 @@ Result<RunCheckpoints> readCheckpoints(const std::string& runDir) {
     RM_ASSIGN_OR_RETURN(const std::string folder, checkpointFolder(runDir));
     RM_ASSIGN_OR_RETURN(auto entries, listCheckpoints(folder));
     RM_ASSIGN_OR_RETURN(const NodePlan plan, loadPlan(runDir));
-    CheckpointLine line = lineOf(entries, plan.attempt, plan.startFrom);
+    // An attempt that has begun knows where it started, which need not be where it was to.
+    const auto owner = readOwner(folder);
+    const bool hasBegun =
+        owner && owner->runId == plan.runId && owner->line.attempt == plan.attempt;
+    CheckpointLine line = hasBegun ? owner->line : lineOf(entries, plan.attempt, plan.startFrom);
     return RunCheckpoints{std::move(entries), std::move(line)};
 }
 

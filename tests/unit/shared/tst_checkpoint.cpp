@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "shared/checkpoint/manifest.h"
+#include "shared/checkpoint/owner.h"
 #include "shared/io/file.h"
 #include "shared/io/json.h"
 #include "tests/unit/shared/examples.h"
@@ -50,6 +51,13 @@ std::string pathOf(int64_t step) {
 Paths removed(const std::vector<CheckpointEntry>& list, const CheckpointLine& line,
               int64_t keepLast, bool keepBest) {
     return checkpointsToRemove(list, line, keepLast, keepBest);
+}
+
+Manifest lineManifest(int64_t step, int64_t attempt, std::vector<Manifest::Ancestor> line) {
+    Manifest manifest = manifestOf(step);
+    manifest.attempt = attempt;
+    manifest.line = std::move(line);
+    return manifest;
 }
 
 // The manifest with one member changed and its digest made right again.
@@ -309,6 +317,38 @@ private Q_SLOTS:
         QCOMPARE(listCheckpoints(m_parent)->size(), size_t(row == 2));
     }
 
+    void aFolderOfAnotherRunIsRefusedByItsName() {
+        RM_FAILS(readOwner(m_parent), ErrorCode::kNotFound, "OWNER.json");
+        const CheckpointOwner first{"run", "my run", {2, {{1, 60}}, m_parent + "/step-000000060"}};
+        RM_OK(claimCheckpoints(m_parent, first));
+        QVERIFY(*readOwner(m_parent) == first);
+        RM_FAILS(claimCheckpoints(m_parent, {"other", "another", {1, {}, {}}}), ErrorCode::kInvalid,
+                 "belongs to the run \"my run\" (run)");
+        QVERIFY(*readOwner(m_parent) == first);
+        RM_OK(claimCheckpoints(m_parent, {"run", "my run", {2, {{1, 60}}, {}}}));
+        RM_OK(claimCheckpoints(m_parent, {"run", "my run", {3, {}, {}}}));
+        RM_FAILS(claimCheckpoints(m_parent, {"run", "my run", {2, {}, {}}}), ErrorCode::kInvalid,
+                 "attempt 3 of this run has begun");
+        // Launched anew, under an id of its own, to go on from what is there.
+        RM_OK(claimCheckpoints(m_parent, {"other", "my run", {1, {{1, 60}}, m_parent + "/step"}}));
+        RM_OK(writeFileAtomically(m_parent + "/OWNER.json", "{"));
+        RM_OK(claimCheckpoints(m_parent, {"run", "my run", {4, {}, {}}}));
+    }
+
+    void anOldAttemptPublishesNothingAfterANewOneBegan() {
+        RM_OK(claimCheckpoints(m_parent, {"run", "name", {1, {}, {}}}));
+        RM_OK(publishCheckpoint(m_parent, lineManifest(1, 1, {}), filling("x")));
+        const auto began = [this](const std::string&) {
+            return claimCheckpoints(m_parent, {"run", "name", {2, {}, {}}});
+        };
+        RM_FAILS(publishCheckpoint(m_parent, lineManifest(2, 1, {}), began), ErrorCode::kInvalid,
+                 "attempt 2 of this run has begun, and this is attempt 1");
+        RM_FAILS(publishCheckpoint(m_parent, lineManifest(3, 1, {}), filling("x")),
+                 ErrorCode::kInvalid, "attempt 2 of this run has begun");
+        QCOMPARE(entries(), (QStringList{"OWNER.json", "step-000000001"}));
+        RM_OK(publishCheckpoint(m_parent, lineManifest(2, 2, {}), filling("x")));
+    }
+
     void removedCheckpointIsGone() {
         const std::string dir = *publishCheckpoint(m_parent, manifestOf(1), filling("x"));
         RM_OK(removeCheckpoint(dir));
@@ -319,10 +359,23 @@ private Q_SLOTS:
     void sweepRemovesOnlyWhatIsUnpublished() {
         RM_OK(publishCheckpoint(m_parent, manifestOf(1), filling("x")));
         RM_OK(makeFolders(m_parent + "/tmp-step-000000002-99-0/deep"));
-        RM_OK(makeFolders(m_parent + "/other"));
+        RM_OK(makeFolders(m_parent + "/tmp-step-000000002-attempt-3-99-0"));
+        const QStringList strangers = {"notes.txt",
+                                       "old-step-000000001",
+                                       "old-step-results-1-2",
+                                       "other",
+                                       "step-000000001",
+                                       "tmp-5-6",
+                                       "tmp-data",
+                                       "tmp-step-000000002-attempt-3",
+                                       "tmp-step-by-step-1-2",
+                                       "tmp-step-x-99-0"};
+        for (const QString& name : strangers)
+            if (name != "notes.txt")
+                RM_OK(makeFolders(m_parent + "/" + name.toStdString()));
         RM_OK(writeFileAtomically(m_parent + "/notes.txt", ""));
         sweepUnpublished(m_parent);
-        QCOMPARE(entries(), (QStringList{"notes.txt", "other", "step-000000001"}));
+        QCOMPARE(entries(), strangers);
         sweepUnpublished(m_parent + "/missing");
     }
 

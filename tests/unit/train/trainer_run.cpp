@@ -20,10 +20,11 @@ QString trainerProgram() {
     return qEnvironmentVariable("RINGMASTER_BIN") + "/ringmaster-trainer";
 }
 
-QProcessEnvironment environmentOf(int rank, int worldSize, int port, int attempt) {
+QProcessEnvironment environmentOf(int rank, int worldSize, int port, int attempt,
+                                  const QString& runId) {
     QProcessEnvironment environment = QProcessEnvironment::systemEnvironment();
     environment.insert("TORCHELASTIC_RESTART_COUNT", QString::number(attempt - 1));
-    environment.insert("TORCHELASTIC_RUN_ID", "test-run");
+    environment.insert("TORCHELASTIC_RUN_ID", runId);
     if (worldSize == 1)
         return environment;
     environment.insert("RANK", QString::number(rank));
@@ -129,7 +130,7 @@ void TrainerRun::start(const RunSpec& spec, int worldSize, const QStringList& ex
     m_ranks.clear();
     for (int rank = 0; rank < worldSize; ++rank) {
         auto process = std::make_unique<QProcess>();
-        QProcessEnvironment environment = environmentOf(rank, worldSize, port, m_attempt);
+        QProcessEnvironment environment = environmentOf(rank, worldSize, port, m_attempt, m_runId);
         for (const auto& [name, value] : m_variables)
             environment.insert(name, value);
         process->setProcessEnvironment(environment);

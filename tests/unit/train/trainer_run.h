@@ -45,6 +45,8 @@ public:
     void useProgram(const QString& program) { m_program = program; }
     /// Of every rank's environment, from the next start() on, before what start() chooses.
     void setVariable(const QString& name, const QString& value) { m_variables[name] = value; }
+    /// The id that the launcher gives the run.
+    void useRunId(const QString& id) { m_runId = id; }
     /// One attempt. `extra` goes to every rank's command line.
     void start(const RunSpec& spec, int worldSize, const QStringList& extra = {});
     /// Exit codes by rank; kTimedOut for those that do not end. A signal is minus its number.
@@ -78,6 +80,7 @@ private:
     QTemporaryDir m_dir;
     QString m_program;
     std::map<QString, QString> m_variables;
+    QString m_runId = "test-run";
     int m_attempt = 0;
     std::vector<std::unique_ptr<QProcess>> m_ranks;
 };

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "shared/checkpoint/manifest.h"
+#include "shared/exit_code.h"
 #include "tests/unit/train/rank_ends.h"
 #include "tests/unit/train/trainer_run.h"
 #include "tests/unit/train/translation_run.h"
 
+#include <QDir>
 #include <QObject>
 #include <QTest>
 
@@ -102,6 +104,27 @@ private Q_SLOTS:
         };
         QVERIFY(!sha(whole).empty());
         QCOMPARE(sha(resumed), sha(whole));
+    }
+
+    void aFolderChosenByHandBelongsToTheRunThatUsesIt() {
+        const QTemporaryDir folder;
+        RunSpec spec = tinySpec();
+        spec.train.steps = 4;
+        spec.checkpoint.directory = folder.path().toStdString();
+        QVERIFY(QDir(folder.path()).mkdir("tmp-mine"));
+        TrainerRun first;
+        QCOMPARE(first.run(spec, 1), kAlone);
+        QVERIFY(QDir(folder.filePath("tmp-mine")).exists());
+
+        spec.name = "other";
+        TrainerRun second;
+        second.useRunId("second");
+        QCOMPARE(second.run(spec, 2), firstOf(ExitCode::kUsage));
+        QVERIFY2(second.output(0).contains("the folder belongs to the run \"tiny\""),
+                 qPrintable(second.output(0)));
+        spec.train.steps = 6;
+        const QString last = folder.filePath("step-000000004");
+        QCOMPARE(second.run(spec, 1, from(last.toStdString())), kAlone);
     }
 
     /// Weights that do not move are equal bit by bit however many ranks hold them.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trainer/train/loop/checkpointer.h"
 
+#include "shared/checkpoint/owner.h"
 #include "shared/io/clock.h"
 #include "shared/io/file.h"
 #include "shared/return_if_error.h"
@@ -58,11 +59,20 @@ Checkpointer::Checkpointer(Training& training, Validator& validator)
     , m_newest(m_session.options.startFrom)
     , m_writer(m_session.device.at) {}
 
-void Checkpointer::findLine() {
-    sweepUnpublished(m_session.checkpointDir());
-    const auto entries = listCheckpoints(m_session.checkpointDir());
-    m_line = lineOf(entries.value_or(std::vector<CheckpointEntry>()), m_session.environment.attempt,
-                    m_session.options.startFrom);
+Result<void> Checkpointer::claimFolder() {
+    Result<std::string> mine;
+    if (m_training.world.isFirst()) {
+        const std::string folder = m_session.checkpointDir();
+        const auto entries = listCheckpoints(folder);
+        m_line = lineOf(entries.value_or(std::vector<CheckpointEntry>()),
+                        m_session.environment.attempt, m_session.options.startFrom);
+        const auto claimed =
+            claimCheckpoints(folder, {m_session.environment.runId, m_session.spec.name, m_line});
+        mine = claimed.map([] { return std::string(); });
+        if (claimed)
+            sweepUnpublished(folder);
+    }
+    return agreeOnFirst(m_training.world, mine).map([](const std::string&) {});
 }
 
 Result<void> Checkpointer::load(const std::string& dir) {

@@ -23,8 +23,9 @@ class Checkpointer {
 public:
     Checkpointer(Training& training, Validator& validator);
 
-    /// Rank 0: cleans up the folder and finds this attempt's line among its checkpoints.
-    void findLine();
+    /// Rank 0 finds this attempt's line among the checkpoints of the folder, makes the folder this
+    /// attempt's own and cleans it up. kInvalid: it is another run's or a later attempt's.
+    Result<void> claimFolder();
     /// Weights, averages and optimizer state of a checkpoint, to all ranks.
     Result<void> load(const std::string& dir);
 

@@ -40,8 +40,7 @@ Result<void> TrainLoop::start(const std::optional<TrainState>& from) {
             return loaded;
         resumeFrom(*from);
     }
-    if (m_training->world.isFirst())
-        m_checkpointer.findLine();
+    RM_RETURN_IF_ERROR(m_checkpointer.claimFolder());
     m_step = Step::make(*m_training);
     m_training->board.setStep(m_training->step);
     announce();

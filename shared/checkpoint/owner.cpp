@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "shared/checkpoint/owner.h"
+
+#include "shared/io/file.h"
+#include "shared/io/json.h"
+#include "shared/return_if_error.h"
+
+#include <filesystem>
+
+namespace rm {
+
+namespace {
+
+constexpr const char* kOwnerName = "OWNER.json";
+constexpr int64_t kOwnerVersion = 1;
+constexpr size_t kMaxOwner = 16 << 20;
+
+std::string ownerPath(const std::string& parent) {
+    return parent + "/" + kOwnerName;
+}
+
+std::string ownerJson(const CheckpointOwner& owner) {
+    Json line = Json::array();
+    for (const Manifest::Ancestor& ancestor : owner.line.behind)
+        line.push_back({{"attempt", ancestor.attempt}, {"step", ancestor.step}});
+    const Json members = {{"version", kOwnerVersion},  {"run_id", owner.runId},
+                          {"run_name", owner.runName}, {"attempt", owner.line.attempt},
+                          {"line", std::move(line)},   {"started_from", owner.line.startedFrom}};
+    return members.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+Result<CheckpointOwner> ownerOf(const Json& json, const std::string& source) {
+    const auto runId = textAt(json, "run_id"), runName = textAt(json, "run_name");
+    const auto startedFrom = textAt(json, "started_from");
+    const auto attempt = intAt(json, "attempt");
+    const Json* line = arrayAt(json, "line");
+    if (!runId || !runName || !startedFrom || !attempt || *attempt < 1 || !line)
+        return fail(ErrorCode::kCorrupt,
+                    "read " + source + ": a member is missing or of a wrong type");
+    CheckpointOwner owner{*runId, *runName, {*attempt, {}, *startedFrom}};
+    for (const Json& entry : *line) {
+        const auto before = intAt(entry, "attempt"), step = intAt(entry, "step");
+        if (!before || !step)
+            return fail(ErrorCode::kCorrupt, "read " + source + ": its line makes no sense");
+        owner.line.behind.push_back({*before, *step});
+    }
+    return owner;
+}
+
+std::string runText(const CheckpointOwner& owner) {
+    if (owner.runId.empty())
+        return "the run \"" + owner.runName + "\"";
+    return "the run \"" + owner.runName + "\" (" + owner.runId + ")";
+}
+
+} // namespace
+
+Result<CheckpointOwner> readOwner(const std::string& parent) {
+    const std::string path = ownerPath(parent);
+    RM_ASSIGN_OR_RETURN(const auto text, readFile(path, kMaxOwner));
+    RM_ASSIGN_OR_RETURN(const auto json, parseJson(text, path));
+    const auto version = intAt(json, "version");
+    if (version && *version > kOwnerVersion)
+        return fail(ErrorCode::kTooNew, "read " + path + ": version " + std::to_string(*version) +
+                                            " is of a newer release; this one reads up to " +
+                                            std::to_string(kOwnerVersion));
+    return ownerOf(json, path);
+}
+
+Result<void> claimCheckpoints(const std::string& parent, const CheckpointOwner& claim) {
+    const std::string attempt = "save checkpoints in " + parent;
+    const auto owner = readOwner(parent);
+    if (!owner && owner.error().code != ErrorCode::kNotFound &&
+        owner.error().code != ErrorCode::kCorrupt)
+        return failAs(attempt, owner.error());
+    const bool isOther = owner && owner->runId != claim.runId;
+    if (isOther && claim.line.startedFrom.empty())
+        return fail(ErrorCode::kInvalid,
+                    attempt + ": the folder belongs to " + runText(*owner) +
+                        "; choose another checkpoint.directory, go on from a checkpoint of that "
+                        "run, or delete " +
+                        ownerPath(parent) + " if that run is over");
+    if (owner && !isOther)
+        if (const auto free = checkOwner(parent, claim.runId, claim.line.attempt); !free)
+            return free;
+    if (const auto made = makeFolders(parent); !made)
+        return failAs(attempt, made.error());
+    return writeFileAtomically(ownerPath(parent), ownerJson(claim));
+}
+
+Result<void> checkOwner(const std::string& parent, const std::string& runId, int64_t attempt) {
+    const auto owner = readOwner(parent);
+    if (!owner)
+        return {}; // nobody has claimed it, or its attempt will write the file anew
+    const std::string what = "save checkpoints in " + parent + ": ";
+    if (owner->runId != runId)
+        return fail(ErrorCode::kInvalid, what + runText(*owner) + " has taken the folder over");
+    if (owner->line.attempt > attempt)
+        return fail(ErrorCode::kInvalid, what + "attempt " + std::to_string(owner->line.attempt) +
+                                             " of this run has begun, and this is attempt " +
+                                             std::to_string(attempt) +
+                                             "; if that one is over, delete " + ownerPath(parent));
+    return {};
+}
+
+} // namespace rm

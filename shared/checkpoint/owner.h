@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "shared/checkpoint/manifest.h"
+
+#include <string>
+
+namespace rm {
+
+/// `OWNER.json` in a folder of checkpoints: the run that writes into it, and the newest attempt
+/// that has begun to (FORMAT.md beside this).
+struct CheckpointOwner {
+    std::string runId; ///< empty: started by hand, without a launcher that numbers runs
+    std::string runName;
+    CheckpointLine line; ///< of that attempt; `startedFrom` as lineOf() gives it
+
+    bool operator==(const CheckpointOwner&) const = default;
+};
+
+/// kNotFound: nobody has claimed the folder. kCorrupt, kTooNew: as of a manifest.
+Result<CheckpointOwner> readOwner(const std::string& parent);
+
+/// Makes the attempt `claim.line.attempt` the one that writes into `parent`, which is made if it is
+/// missing. kInvalid: the folder is another run's, which is named, or a later attempt of this run
+/// has begun. An attempt that goes on from a checkpoint in this folder takes it over from a run of
+/// another id, as a launcher may give every launch an id of its own. A damaged file is replaced.
+Result<void> claimCheckpoints(const std::string& parent, const CheckpointOwner& claim);
+
+/// Whether that attempt may publish into `parent`: kInvalid when another run or a later attempt has
+/// claimed it since. A folder without an owner is free.
+Result<void> checkOwner(const std::string& parent, const std::string& runId, int64_t attempt);
+
+} // namespace rm
