@@ -90,6 +90,7 @@ Json toJson(const StoredCheckpoint& checkpoint) {
             {"best", checkpoint.isBest},
             {"saved", secondsOf(saved.wallNs)},
             {"attempt", checkpoint.attempt},
+            {"damaged", checkpoint.isDamaged},
             {"retired_by", checkpoint.retiredBy ? Json(checkpoint.retiredBy) : Json(nullptr)}};
 }
 

@@ -12,6 +12,7 @@
 #include "app/core/run/branch_name.h"
 #include "app/core/run/checkpoint_words.h"
 #include "app/core/run/procedures.h"
+#include "shared/checkpoint/manifest.h"
 #include "shared/return_if_error.h"
 
 #include <QTimer>
@@ -28,7 +29,10 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto kLookForInterruption = 50ms;
-constexpr auto kFirstWords = 10s; ///< for the ranks to say that they train, or that they cannot
+/// For the ranks to say that they train, or that they cannot. Those of a resumed run have their
+/// data already, and read a checkpoint that may be damaged.
+constexpr auto kFirstWords = 10s;
+constexpr auto kResumedWords = 2min;
 constexpr auto kFirstMoments = 1s;
 
 Result<Placement> parsePlacement(const std::string& text) {
@@ -126,10 +130,11 @@ IfTooLarge ifTooLarge(bool anyway) {
     return anyway ? IfTooLarge::kLaunch : IfTooLarge::kRefuse;
 }
 
-/// A launch, and the nodes that it needs.
+/// A launch, the nodes that it needs, and how long its ranks may be silent.
 struct Start {
     std::function<QFuture<Result<QString>>()> begin;
     std::vector<std::string> nodes;
+    std::chrono::seconds firstWords = kFirstWords;
 };
 
 /// A node refuses a login before anything was started. So the launch can simply be repeated once
@@ -143,8 +148,10 @@ Result<QString> launchAsking(CommandContext& context, const QString& run, const 
     return id;
 }
 
-/// The error of a run that fails within its first seconds; nullopt: it did not.
-std::optional<Error> earlyEnd(CommandContext& context, const QString& run) {
+/// The error of a run that fails before its ranks train, or within its first moments; nullopt: it
+/// did not, or nothing was heard of them for as long as `firstWords`.
+std::optional<Error> earlyEnd(CommandContext& context, const QString& run,
+                              std::chrono::seconds firstWords) {
     bool ended = false;
     QObject receiver;
     QObject::connect(&context.engine(), &Engine::attemptEnded, &receiver,
@@ -154,7 +161,7 @@ std::optional<Error> earlyEnd(CommandContext& context, const QString& run) {
         const auto now = stored();
         return now && now->state == RunStateKind::kRunning;
     };
-    awaitUntil([&] { return ended || trains(); }, kFirstWords);
+    awaitUntil([&] { return ended || trains(); }, firstWords);
     awaitUntil([&] { return ended; }, kFirstMoments);
     const auto now = stored();
     if (!now || now->state != RunStateKind::kFailed)
@@ -170,6 +177,20 @@ std::string howItGoes(const CommandContext& context, const std::string& id) {
     if (run && run->state != RunStateKind::kPreparing)
         return std::string("It is ") + runStateName(*run) + " already";
     return "Its ranks are started, but do not train yet";
+}
+
+/// What the newest attempt says of the checkpoints that it could not go on from.
+std::vector<std::string> damagesMet(CommandContext& context, const std::string& id) {
+    constexpr int kNewest = 100;
+    std::vector<std::string> damages;
+    const auto run = context.resolve(id);
+    const auto reader = context.reader();
+    if (!run || !reader)
+        return damages;
+    for (const StoredEvent& each : (*reader)->events(run->id, kNewest))
+        if (each.attempt == run->attempt && each.event.code == kCheckpointDamagedEvent)
+            damages.push_back(each.event.message);
+    return damages;
 }
 
 /// Shows a launch while it goes on, then the run's id. Ctrl+C cancels it.
@@ -190,12 +211,15 @@ int reportStarted(CommandContext& context, const QString& run, const Start& star
     // A Ctrl+C that came too late to cancel the launch kills the run, which is watched to its end.
     if (wait || isAsked)
         return watchRun(context, run);
-    if (const auto end = earlyEnd(context, run)) {
+    if (const auto end = earlyEnd(context, run, start.firstWords)) {
         printError(context, *end);
         return static_cast<int>(ExitCode::kRunFailed);
     }
+    const auto damages = damagesMet(context, run.toStdString());
+    for (const std::string& damage : damages)
+        std::cerr << "warning: " << oneLine(damage) << std::endl;
     if (context.json())
-        printJson({{"id", run.toStdString()}});
+        printJson({{"id", run.toStdString()}, {"damaged", damages}});
     else
         std::cout << run.toStdString() << "\n"
                   << howItGoes(context, run.toStdString()) << "; follow it with: ringmaster attach "
@@ -320,7 +344,7 @@ int runResume(CommandContext& context, const ResumeOptions& options) {
     if (!placements)
         return printError(context, placements.error());
     const auto begin = [&] { return context.engine().resume(run->id, {}, *placements); };
-    return reportStarted(context, run->id, {begin, namesOf(*placements)}, options.wait);
+    return reportStarted(context, run->id, {begin, namesOf(*placements), kResumedWords}, options.wait);
 }
 
 int runDeclareLost(CommandContext& context, const std::string& id, const std::string& node) {
@@ -354,7 +378,7 @@ int runRestore(CommandContext& context, const RestoreOptions& options) {
         return context.engine().resume(run->id, QString::fromStdString(options.checkpoint),
                                        *placements);
     };
-    return reportStarted(context, run->id, {begin, namesOf(*placements)}, options.wait);
+    return reportStarted(context, run->id, {begin, namesOf(*placements), kResumedWords}, options.wait);
 }
 
 int runRemoveCheckpoint(CommandContext& context, const std::string& id,

@@ -110,6 +110,30 @@ CheckpointLine lineOf(const std::vector<CheckpointEntry>& entries, int64_t attem
 const CheckpointEntry* bestOf(const std::vector<CheckpointEntry>& entries,
                               const CheckpointLine& line);
 
+/// Code of the event of rank 0 whose step is that of a damaged checkpoint, on the line up to then,
+/// which its attempt would have gone on from.
+inline constexpr const char* kCheckpointDamagedEvent = "checkpoint-damaged";
+
+/// A checkpoint that nothing can go on from, and why.
+struct DamagedCheckpoint {
+    int64_t step = -1; ///< by the folder's name; -1: it names none
+    std::string path;
+    std::string problem; ///< "model.safetensors: its SHA-256 is not the one in the manifest"
+};
+
+struct WholeCheckpoint {
+    std::string path;
+    Manifest manifest;
+    std::vector<DamagedCheckpoint> passedOver; ///< newer ones of its line, the newest first
+};
+
+/// The checkpoint in `dir` if every byte of it is there, else the newest whole one before it on its
+/// line in the same folder. Without a readable manifest its line is that of the folder's owner
+/// (owner.h), else the line of the newest attempt that has an earlier checkpoint there. kCorrupt
+/// names all that are damaged. Another error, such as a later version, says that it cannot be told
+/// whether one is whole; then no older one is taken.
+Result<WholeCheckpoint> newestWhole(const std::string& dir);
+
 /// Paths of the `entries` (in any order) that retention removes: all of the line except
 /// - its `keepLast` newest, not counting those with the reason "best",
 /// - the best if `keepBest`,

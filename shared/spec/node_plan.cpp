@@ -28,6 +28,7 @@ std::vector<TomlField> fieldsOf(NodePlan& plan) {
         {"device", &plan.device},
         {"bundle", &plan.bundle},
         {"start_from", &plan.startFrom},
+        {"start_from_is_exact", &plan.startFromIsExact},
         {"environment", &plan.environment},
         {"store_nonce", &plan.storeNonce},
     };

@@ -27,6 +27,9 @@ struct NodePlan {
     std::string device = "cpu"; ///< "cpu" | "cuda"
     std::string bundle;         ///< folder with bin/ and lib/ of the trainer
     std::string startFrom;      ///< checkpoint folder on the node of rank 0; empty: from scratch
+    /// A person named that checkpoint. Else it is the newest, and if it is damaged the newest whole
+    /// one before it takes its place.
+    bool startFromIsExact = false;
     std::vector<std::string> environment; ///< "NAME=value"
     std::string storeNonce; ///< random, of this attempt alone: keeps its ranks among themselves
 

@@ -5,6 +5,7 @@
 #include "tests/cli/own_folders.h"
 
 #include <QElapsedTimer>
+#include <QFile>
 #include <QFileInfo>
 #include <QJsonArray>
 #include <QJsonObject>
@@ -34,6 +35,8 @@ private Q_SLOTS:
     void resumeTakesTheNewestOfTheLivingLine();
     void abandonedCheckpointIsRestoredByName();
     void onlyAnAbandonedCheckpointIsRemoved();
+    void aDamagedCheckpointIsNotRestored();
+    void resumePassesOverADamagedCheckpoint();
     void branchTellsItsStory();
     void anotherIsLaunchedLikeIt();
     void cleanupTestCase();
@@ -54,6 +57,15 @@ namespace {
 
 QString nameOf(int64_t step) {
     return QString("step-%1").arg(step, 9, 10, QChar('0'));
+}
+
+void flipByte(const QString& path) {
+    QFile file(path);
+    QVERIFY(file.open(QIODevice::ReadWrite));
+    QVERIFY(file.seek(file.size() / 2));
+    char byte = 0;
+    QVERIFY(file.getChar(&byte) && file.seek(file.size() / 2));
+    QVERIFY(file.putChar(static_cast<char>(byte ^ 1)));
 }
 
 } // namespace
@@ -114,7 +126,8 @@ void TestCliLines::restoreSaysWhatItRetires() {
     QVERIFY(watching->waitForFinished(kDeadlineMs));
     QVERIFY(m_first > m_early);
 
-    const Answer restored = m_own.run({"restore", kRun, QString::number(m_early), "--json"});
+    const Answer restored =
+        m_own.run({"restore", kRun, QString::number(m_early), "--json"});
     QVERIFY2(restored.exitCode == 0, restored.whole());
     const QRegularExpression told(
         QString("Going on from step %1 retires steps %2 to %3 and \\d checkpoints? of lines-")
@@ -167,6 +180,60 @@ void TestCliLines::onlyAnAbandonedCheckpointIsRemoved() {
     QVERIFY2(removed.exitCode == 0, removed.whole());
     QVERIFY(!QFileInfo::exists(path));
     QVERIFY(checkpoint(nameOf(m_second)).isEmpty());
+}
+
+void TestCliLines::aDamagedCheckpointIsNotRestored() {
+    QVERIFY(m_own.run({"checkpoint", kRun}).exitCode != 0); // it is paused
+    const auto before = m_own.run({"show", kRun, "--json"}).json().object();
+    const QString path = checkpoint(nameOf(m_early))["path"].toString() + "/model.safetensors";
+    flipByte(path);
+    for (const QStringList& how : {QStringList{"--yes"}, QStringList{"--as-new"}}) {
+        const Answer refused =
+            m_own.run(QStringList{"restore", kRun, QString::number(m_early)} + how);
+        QVERIFY2(refused.exitCode == static_cast<int>(ExitCode::kCorrupt), refused.whole());
+        QVERIFY2(refused.err.contains("the checkpoint is damaged: ") &&
+                     refused.err.contains("model.safetensors"),
+                 refused.whole());
+    }
+    const auto after = m_own.run({"show", kRun, "--json"}).json().object();
+    for (const char* key : {"state", "message", "attempts"})
+        QCOMPARE(after[key], before[key]);
+    QCOMPARE(m_own.run({"runs", "--json"}).json().array().size(), 1);
+    flipByte(path);
+}
+
+void TestCliLines::resumePassesOverADamagedCheckpoint() {
+    std::vector<QJsonObject> living; // newest first
+    for (const QJsonValue& each : m_own.run({"checkpoints", kRun, "--json"}).json().array())
+        if (each["retired_by"].isNull())
+            living.push_back(each.toObject());
+    QVERIFY(living.size() > 1);
+    const QJsonObject newest = living[0];
+    const int64_t step = newest["step"].toInteger();
+    const int64_t from = living[1]["step"].toInteger();
+    QVERIFY(step > from);
+    flipByte(newest["path"].toString() + "/model.safetensors");
+    const Answer resumed = m_own.run({"resume", kRun});
+    QVERIFY2(resumed.exitCode == 0, resumed.whole());
+    const QString told = QString("checkpoint step %1 is damaged (model.safetensors: its SHA-256 is "
+                                 "not the one in the manifest); resumed from step %2")
+                             .arg(step)
+                             .arg(from);
+    QVERIFY2(resumed.err.contains(told.toUtf8()), resumed.whole());
+    m_first = pauseNow();
+    QVERIFY(m_first > from);
+    QCOMPARE(lastAttempt()["start_step"].toInteger(), from);
+    const Answer shown = m_own.run({"show", kRun});
+    QVERIFY2(shown.out.contains(told.toUtf8()), shown.whole());
+    for (const QJsonValue& each : m_own.run({"checkpoints", kRun, "--json"}).json().array())
+        if (each["path"] == newest["path"])
+            QVERIFY(each["damaged"].toBool() && !each["retired_by"].isNull() &&
+                    !each["best"].toBool());
+    const auto reader = StoreReader::open(Paths::fromEnvironment().database());
+    QVERIFY(reader);
+    const auto points = (*reader)->points((*reader)->resolve(kRun)->id, {"train/loss", 0});
+    for (size_t i = 1; i < points.size(); ++i)
+        QVERIFY(points[i].step > points[i - 1].step);
 }
 
 void TestCliLines::branchTellsItsStory() {

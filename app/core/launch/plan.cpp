@@ -111,6 +111,7 @@ std::vector<NodePlan> makePlans(const RunSpec& spec, const std::vector<PlacedNod
         plan.device = device;
         plan.bundle = bundles[i];
         plan.startFrom = request.startFrom;
+        plan.startFromIsExact = request.startFromIsExact;
         plan.environment = spec.launch.environment;
         plan.storeNonce = nonce;
         plans.push_back(std::move(plan));

@@ -41,6 +41,7 @@ struct PlanRequest {
     std::string runName;
     int64_t attempt = 1;
     std::string startFrom;
+    bool startFromIsExact = false; ///< see NodePlan
 };
 
 /// "cpu" or "cuda" for these nodes: what the spec asks for, or CUDA when every node has a GPU.

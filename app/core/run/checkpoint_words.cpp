@@ -13,6 +13,8 @@ std::string whyKept(const StoredCheckpoint& checkpoint) {
         text += ", best";
     if (!checkpoint.isBest && text == "best")
         text = "was the best";
+    if (checkpoint.isDamaged)
+        text += ", damaged";
     if (checkpoint.retiredBy == 0)
         return text;
     return text + "; abandoned by attempt " + std::to_string(checkpoint.retiredBy);

@@ -12,8 +12,8 @@ namespace rm {
 /// The last part of its path: "step-000001000", "step-000001000-attempt-2".
 std::string checkpointNameOf(const StoredCheckpoint& checkpoint);
 
-/// Why it was kept, and whether its line was abandoned: "every 500, best", "pause; abandoned by
-/// attempt 2". Contains text of the trainer, which is not safe to print on a terminal.
+/// Why it was kept, and whether its line was abandoned: "every 500, best", "pause, damaged;
+/// abandoned by attempt 2". Contains text of the trainer, which is not safe to print on a terminal.
 std::string whyKept(const StoredCheckpoint& checkpoint);
 
 /// What Engine::verifyCheckpoint() says of it: "whole", "damaged: read .../model.safetensors: its

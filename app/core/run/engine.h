@@ -90,8 +90,10 @@ public:
                                             const QString& id = {},
                                             IfTooLarge ifTooLarge = IfTooLarge::kRefuse) = 0;
     /// Next attempt from a checkpoint: the newest one of the living line, or `checkpoint`, a step
-    /// or the name of a folder (see findCheckpoint()). What it retires stays as an abandoned line;
-    /// see StoreReader::retirementBy(). `nodes` empty: on those of the last attempt; elsewhere the
+    /// or the name of a folder (see findCheckpoint()). kCorrupt: that one is damaged. If the newest
+    /// is, the attempt starts from the newest whole one before it and says so by an event
+    /// (kCheckpointDamagedEvent). What it retires stays as an abandoned line; see
+    /// StoreReader::retirementBy(). `nodes` empty: on those of the last attempt; elsewhere the
     /// checkpoint must be in a folder that the first of them reads.
     virtual QFuture<Result<QString>> resume(const QString& run, const QString& checkpoint = {},
                                             const std::vector<Placement>& nodes = {}) = 0;

@@ -274,6 +274,10 @@ QFuture<Result<QString>> LocalEngine::branch(const QString& run, const QString& 
             RM_ASSIGN_OR_RETURN(const auto reader, StoreReader::open(context.database));
             RM_ASSIGN_OR_RETURN(const auto checkpoint,
                                 findCheckpoint(*reader, run, which.toStdString()));
+            if (const auto whole =
+                    refuseDamaged(context, id, run, parties.front().node, which.toStdString());
+                !whole)
+                return failAs("branch from " + run.toStdString(), whole.error());
             auto checked =
                 spec ? Result<CheckedSpec>(*spec)
                      : parseRunSpec(reader->specToml(run), run.toStdString())

@@ -3,6 +3,7 @@
 
 #include "app/core/agent/agent_client.h"
 #include "app/core/run/checkpoint_words.h"
+#include "app/core/run/run_folders.h"
 #include "app/core/run/steps_left.h"
 #include "shared/return_if_error.h"
 
@@ -25,8 +26,9 @@ std::vector<RunNode> runNodesOf(const std::vector<Placement>& parts) {
 
 std::unique_ptr<Launcher> launcherOf(const ProcedureContext& context, const QString& run,
                                      RunSpec spec, const std::vector<PlacedParty>& nodes,
-                                     int64_t attempt, const std::string& startFrom) {
-    PlanRequest request{run.toStdString(), spec.name, attempt, startFrom};
+                                     int64_t attempt, const std::string& startFrom,
+                                     bool startFromIsExact) {
+    PlanRequest request{run.toStdString(), spec.name, attempt, startFrom, startFromIsExact};
     return makeLauncher(
         {std::move(spec), nodes, std::move(request)}, *context.hosts,
         [progress = context.progress, run](const Progress& p) { progress(run, p); },
@@ -158,7 +160,7 @@ Result<QString> launchRun(const ProcedureContext& context, const QString& id,
                           const Origin& origin, IfTooLarge ifTooLarge) {
     if (const auto left = stepsLeft(*spec, origin.parentStep); !left)
         return failAs("branch from " + origin.parentRun.toStdString(), left.error());
-    const auto launcher = launcherOf(context, id, *spec, nodes, 1, origin.checkpoint);
+    const auto launcher = launcherOf(context, id, *spec, nodes, 1, origin.checkpoint, true);
     RM_ASSIGN_OR_RETURN(const auto parts, launcher->check());
     if (ifTooLarge == IfTooLarge::kRefuse)
         RM_RETURN_IF_ERROR(refuseTooLarge(context, id, *launcher));
@@ -184,6 +186,16 @@ Result<QString> launchRun(const ProcedureContext& context, const QString& id,
     return id;
 }
 
+Result<void> refuseDamaged(const ProcedureContext& context, const QString& started,
+                           const QString& run, const Node& node, const std::string& which) {
+    context.progress(started, {QStringLiteral("Verify the checkpoint")});
+    auto whole = verifyCheckpoint(context, run, node, which, context.permit->stop());
+    if (!whole && whole.error().code == ErrorCode::kCorrupt)
+        whole.error().message =
+            "the checkpoint is damaged: " + whole.error().message + "; choose another one";
+    return whole;
+}
+
 Result<QString> resumeRun(const ProcedureContext& context, const RunSummary& run,
                           const std::vector<PlacedParty>& nodes, const std::string& which) {
     RM_ASSIGN_OR_RETURN(const auto reader, StoreReader::open(context.database));
@@ -196,7 +208,12 @@ Result<QString> resumeRun(const ProcedureContext& context, const RunSummary& run
         return failAs(what, left.error());
     const int attempt = run.attempt + 1;
     const std::string& from = checkpoint->saved.path;
-    const auto launcher = launcherOf(context, run.id, std::move(spec), nodes, attempt, from);
+    if (!which.empty())
+        if (const auto whole = refuseDamaged(context, run.id, run.id, nodes.front().node, which);
+            !whole)
+            return failAs(what, whole.error());
+    const auto launcher =
+        launcherOf(context, run.id, std::move(spec), nodes, attempt, from, !which.empty());
     const auto begin = [&](const std::vector<Placement>& parts) {
         return setState(context, run.id, RunStateKind::kPreparing, {}).and_then([&] {
             return deployAndStart(context, run.id, *launcher,

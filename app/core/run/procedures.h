@@ -46,9 +46,15 @@ Result<QString> launchRun(const ProcedureContext& context, const QString& id,
                           const CheckedSpec& spec, const std::vector<PlacedParty>& nodes,
                           const Origin& origin, IfTooLarge ifTooLarge);
 
+/// For the start of `started` from a checkpoint of `run` that a person named: kCorrupt if any byte
+/// of it is not as it was saved. `node`: that of rank 0, which has it.
+Result<void> refuseDamaged(const ProcedureContext& context, const QString& started,
+                           const QString& run, const Node& node, const std::string& which);
+
 /// The next attempt of a run that has ended, from the checkpoint that findCheckpoint() gives, on
-/// the same nodes. On failure the run keeps the state that it had; the attempt's number is used up
-/// once a node may have seen it.
+/// the same nodes. One that was named (`which`) is verified first; the newest, if it is damaged, is
+/// replaced on its node by the newest whole one before it. On failure the run keeps the state that
+/// it had; the attempt's number is used up once a node may have seen it.
 Result<QString> resumeRun(const ProcedureContext& context, const RunSummary& run,
                           const std::vector<PlacedParty>& nodes, const std::string& which);
 

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // StoreReader's queries about the lines of a run and the checkpoints on them.
 #include "app/core/store/reader_impl.h"
+#include "shared/checkpoint/manifest.h"
 
 #include <algorithm>
 #include <limits>
+#include <set>
 
 namespace rm {
 
@@ -22,6 +24,18 @@ int retiredBy(const std::vector<RunLines::Part>& parts, int64_t step) {
 int64_t startOf(const RunLines& lines, int attempt) {
     const auto start = std::ranges::find(lines.starts(), attempt, &RunLines::Start::attempt);
     return start == lines.starts().end() ? 0 : start->step;
+}
+
+/// What attempts would have gone on from and could not, as (attempt, step).
+using Damages = std::set<std::pair<int, int64_t>>;
+
+Damages damagesIn(Database& database, int64_t run) {
+    auto rows = database.query("SELECT attempt, step FROM event WHERE run = ? AND code = ?");
+    rows.with(run, kCheckpointDamagedEvent);
+    Damages damages;
+    while (rows.next())
+        damages.emplace(rows.number(0), rows.integer(1));
+    return damages;
 }
 
 /// The newest of those that were the best when they were saved.
@@ -143,6 +157,7 @@ std::vector<StoredCheckpoint> StoreReader::checkpoints(const QString& run) {
         if (!id)
             return checkpoints;
         auto parts = m_impl->lines(*id).parts();
+        const Damages damages = damagesIn(m_impl->database, *id);
         auto rows = m_impl->database.query(
             "SELECT step, wall_ns, path, bytes, duration_ms, reason, validation_loss, best, "
             "attempt, removed FROM checkpoint WHERE run = ? ORDER BY step DESC, wall_ns DESC");
@@ -153,7 +168,9 @@ std::vector<StoredCheckpoint> StoreReader::checkpoints(const QString& run) {
                                   realOrNaN(rows, 6), rows.number(7) != 0};
             const int attempt = rows.number(8);
             const int retired = retiredBy(parts[attempt], saved.step);
-            checkpoints.push_back({std::move(saved), attempt, rows.number(9) != 0, retired});
+            const bool isDamaged = retired != 0 && damages.contains({retired, saved.step});
+            checkpoints.push_back(
+                {std::move(saved), attempt, rows.number(9) != 0, retired, false, isDamaged});
         }
         markBest(checkpoints);
         return checkpoints;

@@ -120,8 +120,9 @@ struct StoredCheckpoint {
     CheckpointSaved saved; ///< `saved.best`: it was the best when it was saved
     int attempt = 0;
     bool removed = false;
-    int retiredBy = 0;   ///< attempt that went on from an earlier step; 0: of the living line
-    bool isBest = false; ///< of those of the living line that are there
+    int retiredBy = 0;      ///< attempt that went on from an earlier step; 0: of the living line
+    bool isBest = false;    ///< of those of the living line that are there
+    bool isDamaged = false; ///< found by the attempt that retired it
 };
 
 /// Consecutive steps of one attempt that are on the same line: the living one, or one that was

@@ -15,7 +15,7 @@ namespace {
 
 bool isSame(const StoredCheckpoint& a, const StoredCheckpoint& b) {
     return a.saved == b.saved && a.attempt == b.attempt && a.retiredBy == b.retiredBy &&
-           a.isBest == b.isBest;
+           a.isBest == b.isBest && a.isDamaged == b.isDamaged;
 }
 
 } // namespace

@@ -59,7 +59,7 @@ private Q_SLOTS:
         QVERIFY(!log.contains("LD_LIBRARY_PATH"));
         const QByteArray dir = f.runDir().toUtf8();
         QVERIFY(log.contains("args: --spec " + dir + "/spec.toml --run-dir " + dir +
-                             " --start-from /some/step-000000100\n"));
+                             " --start-from /some/step-000000100 --fall-back\n"));
         QVERIFY(log.endsWith(dir + "\n"));
     }
 

@@ -151,6 +151,7 @@ NodePlan plan() {
             "cuda",
             "/opt/bundle",
             "/data/step-000000500",
+            false,
             {"NCCL_DEBUG=INFO"},
             ""}; // plans had no nonce when the golden file was written
 }

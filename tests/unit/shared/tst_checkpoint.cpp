@@ -60,6 +60,16 @@ Manifest lineManifest(int64_t step, int64_t attempt, std::vector<Manifest::Ances
     return manifest;
 }
 
+// One byte less, or one byte changed.
+void damage(const std::string& path, bool isCut) {
+    std::string bytes = *readFile(path);
+    if (isCut)
+        bytes.pop_back();
+    else
+        bytes[bytes.size() / 2] ^= 1;
+    (void)writeFileAtomically(path, bytes);
+}
+
 // The manifest with one member changed and its digest made right again.
 std::string withMember(const char* key, const Json& value) {
     Json json = Json::parse(toJson(example::manifest()));
@@ -315,6 +325,72 @@ private Q_SLOTS:
         RM_FAILS(verifyCheckpoint(dir), ErrorCode::kCorrupt, words.toStdString());
         RM_FAILS(verifyCheckpoint(dir), ErrorCode::kCorrupt, model);
         QCOMPARE(listCheckpoints(m_parent)->size(), size_t(row == 2));
+    }
+
+    void theNewestWholeOneTakesThePlaceOfADamagedOne_data() {
+        QTest::addColumn<QString>("file");
+        QTest::addColumn<bool>("isCut");
+        QTest::addColumn<QString>("problem");
+        QTest::newRow("whole") << QString() << false << QString();
+        QTest::newRow("cut") << "model.safetensors" << true
+                             << "model.safetensors: 7 bytes, but the manifest says 8";
+        QTest::newRow("flipped") << "model.safetensors" << false
+                                 << "model.safetensors: its SHA-256 is not the one in the manifest";
+        QTest::newRow("no manifest") << "MANIFEST.json" << false << "MANIFEST.json: ";
+    }
+
+    void theNewestWholeOneTakesThePlaceOfADamagedOne() {
+        QFETCH(QString, file);
+        QFETCH(bool, isCut);
+        QFETCH(QString, problem);
+        for (const int64_t step : {100, 200, 300})
+            RM_OK(publishCheckpoint(m_parent, lineManifest(step, 1, {}), filling(m_eight)));
+        // Of an abandoned line, and newer than what is wanted.
+        RM_OK(publishCheckpoint(m_parent, lineManifest(250, 2, {{1, 200}}), filling(m_eight)));
+        const std::string newest = m_parent + "/step-000000300";
+        if (!file.isEmpty())
+            damage(newest + "/" + file.toStdString(), isCut);
+        RM_OK(claimCheckpoints(m_parent, {"run", "name", {3, {{1, 300}}, newest}}));
+        const auto found = newestWhole(newest);
+        RM_OK(found);
+        QCOMPARE(found->manifest.step, file.isEmpty() ? 300 : 200);
+        QCOMPARE(found->path, m_parent + "/" + checkpointName(found->manifest.step));
+        QCOMPARE(found->passedOver.size(), size_t(file.isEmpty() ? 0 : 1));
+        if (file.isEmpty())
+            return;
+        QCOMPARE(found->passedOver[0].step, 300);
+        QCOMPARE(found->passedOver[0].path, newest);
+        QVERIFY2(found->passedOver[0].problem.starts_with(problem.toStdString()),
+                 found->passedOver[0].problem.c_str());
+    }
+
+    void everyDamagedOneIsNamed() {
+        for (const int64_t step : {100, 200, 300, 400})
+            RM_OK(publishCheckpoint(m_parent, lineManifest(step, 1, {}), filling(m_eight)));
+        damage(m_parent + "/step-000000400/model.safetensors", false);
+        damage(m_parent + "/step-000000300/MANIFEST.json", false);
+        damage(m_parent + "/step-000000200/state.json", true);
+        const auto found = newestWhole(m_parent + "/step-000000400/");
+        RM_OK(found);
+        QCOMPARE(found->manifest.step, 100);
+        std::vector<int64_t> steps;
+        for (const DamagedCheckpoint& each : found->passedOver)
+            steps.push_back(each.step);
+        QCOMPARE(steps, (std::vector<int64_t>{400, 300, 200}));
+        damage(m_parent + "/step-000000100/state.json", false);
+        for (const char* words : {"no checkpoint is whole", "step-000000400: model.safetensors",
+                                  "step-000000300: MANIFEST.json", "step-000000100: state.json"})
+            RM_FAILS(newestWhole(m_parent + "/step-000000400"), ErrorCode::kCorrupt, words);
+        RM_FAILS(newestWhole(m_parent + "/gone/step-000000001"), ErrorCode::kCorrupt,
+                 "no checkpoint is whole");
+    }
+
+    void aLaterVersionIsNoDamage() {
+        RM_OK(publishCheckpoint(m_parent, lineManifest(100, 1, {}), filling("x")));
+        const std::string dir =
+            *publishCheckpoint(m_parent, lineManifest(200, 1, {}), filling("x"));
+        RM_OK(writeFileAtomically(dir + "/MANIFEST.json", withMember("version", 2)));
+        RM_FAILS(newestWhole(dir), ErrorCode::kTooNew, "newer release");
     }
 
     void aFolderOfAnotherRunIsRefusedByItsName() {

@@ -429,6 +429,9 @@ private Q_SLOTS:
         const auto plan = parseNodePlan(toToml(example::plan()), "plan.toml");
         RM_OK(plan);
         QVERIFY(*plan == example::plan());
+        NodePlan exact = example::plan();
+        exact.startFromIsExact = true;
+        QVERIFY(*parseNodePlan(toToml(exact), "plan.toml") == exact);
     }
 
     void keysOfVeryManyPartsAreRefused_data() {

@@ -6,6 +6,7 @@
 #include "tests/unit/train/translation_run.h"
 
 #include <QDir>
+#include <QFile>
 #include <QObject>
 #include <QTest>
 
@@ -33,6 +34,16 @@ std::vector<std::map<int64_t, float>> losses(const TrainerRun& run, int worldSiz
     for (int rank = 0; rank < worldSize; ++rank)
         all.push_back(run.series(rank, metric::kTrainLoss));
     return all;
+}
+
+/// Changes one bit.
+void damage(const std::string& path) {
+    QFile file(QString::fromStdString(path));
+    QVERIFY(file.open(QIODevice::ReadWrite));
+    QVERIFY(file.seek(file.size() / 2));
+    char byte = 0;
+    QVERIFY(file.getChar(&byte) && file.seek(file.size() / 2));
+    QVERIFY(file.putChar(static_cast<char>(byte ^ 1)));
 }
 
 /// "60 of 1", by step and attempt: those that are there.
@@ -104,6 +115,52 @@ private Q_SLOTS:
         };
         QVERIFY(!sha(whole).empty());
         QCOMPARE(sha(resumed), sha(whole));
+    }
+
+    void aDamagedNewestCheckpointIsPassedOverByName() {
+        RunSpec spec = tinySpec();
+        spec.train.steps = 15;
+        spec.checkpoint.every = 5;
+        TrainerRun run;
+        QCOMPARE(run.run(spec, 2), kBoth);
+        spec.train.steps = 20;
+        const QStringList newest = from(run.checkpoint(15)) + QStringList{"--fall-back"};
+        damage(run.checkpoint(15) + "/optimizer.safetensors");
+        QCOMPARE(run.run(spec, 2, newest), kBoth);
+        const auto started = run.recordsOf<AttemptStarted>(1);
+        QCOMPARE(started.back().startStep, 10);
+        QCOMPARE(started.back().startFrom, run.checkpoint(10));
+        std::vector<Event> events;
+        for (const Event& event : run.recordsOf<Event>(0))
+            if (event.code == kCheckpointDamagedEvent)
+                events.push_back(event);
+        QCOMPARE(events.size(), size_t(1));
+        QCOMPARE(events[0].step, 15);
+        QCOMPARE(QString::fromStdString(events[0].message),
+                 QString("checkpoint step 15 is damaged (optimizer.safetensors: its SHA-256 is not "
+                         "the one in the manifest); resumed from step 10"));
+        QVERIFY2(checkpointsOf(run).contains("15 of 2"), qPrintable(checkpointsOf(run).join(' ')));
+
+        // By name it is that one or none.
+        QCOMPARE(run.run(spec, 1, from(run.checkpoint(15))),
+                 std::vector<int>{static_cast<int>(ExitCode::kCorrupt)});
+    }
+
+    void whenNoCheckpointIsWholeThatIsTheError() {
+        RunSpec spec = tinySpec();
+        spec.train.steps = 10;
+        spec.checkpoint.every = 5;
+        TrainerRun run;
+        QCOMPARE(run.run(spec, 1), kAlone);
+        for (const int64_t step : {5, 10})
+            damage(run.checkpoint(step) + "/model.safetensors");
+        QCOMPARE(run.run(spec, 2, from(run.checkpoint(10)) + QStringList{"--fall-back"}),
+                 firstOf(ExitCode::kCorrupt));
+        QVERIFY2(
+            run.output(0).contains("no checkpoint is whole; step-000000010: model.safetensors"),
+            qPrintable(run.output(0)));
+        QVERIFY2(run.output(0).contains("; step-000000005: model.safetensors"),
+                 qPrintable(run.output(0)));
     }
 
     void aFolderChosenByHandBelongsToTheRunThatUsesIt() {

@@ -75,6 +75,8 @@ std::vector<std::string> rankCommand(const NodePlan& plan, const std::string& ru
                                         runDir + "/spec.toml", "--run-dir", runDir};
     if (!plan.startFrom.empty())
         command.insert(command.end(), {"--start-from", plan.startFrom});
+    if (!plan.startFrom.empty() && !plan.startFromIsExact)
+        command.emplace_back("--fall-back");
     return command;
 }
 

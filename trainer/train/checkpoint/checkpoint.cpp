@@ -104,6 +104,10 @@ Result<std::string> saveCheckpoint(const std::string& parent, const CheckpointCo
 
 Result<TrainState> openCheckpoint(const std::string& dir) {
     RM_RETURN_IF_ERROR(verifyCheckpoint(dir));
+    return readState(dir);
+}
+
+Result<TrainState> readState(const std::string& dir) {
     const std::string path = dir + "/" + kStateFile;
     RM_ASSIGN_OR_RETURN(const auto text, readFile(path, size_t{1} << 30));
     return parseTrainState(text, path);

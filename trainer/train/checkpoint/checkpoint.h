@@ -41,6 +41,8 @@ Result<std::string> saveCheckpoint(const std::string& parent, const CheckpointCo
 
 /// Reads state.json of a checkpoint after checking all its bytes against the manifest.
 Result<TrainState> openCheckpoint(const std::string& dir);
+/// The same of one that was checked already.
+Result<TrainState> readState(const std::string& dir);
 
 /// Content of one of its files; empty when there is none.
 std::string checkpointText(const std::string& dir, const std::string& name);

@@ -37,19 +37,48 @@ Result<LoadedFiles> openFiles(const std::string& dir, const Model& model,
     return files;
 }
 
+Result<TrainState> agreeOnState(const World& world, const std::string& dir,
+                                Result<TrainState> (*read)(const std::string& dir)) {
+    Result<std::string> mine;
+    if (world.isFirst())
+        mine = read(dir).map([](const TrainState& state) { return toJson(state); });
+    RM_ASSIGN_OR_RETURN(const auto agreed, agreeOnFirst(world, mine));
+    return parseTrainState(agreed, dir);
+}
+
+Result<WholeCheckpoint> findWhole(const Options& options) {
+    if (options.fallsBack) {
+        // A crash between two renames may have left it under its other name.
+        if (!readManifest(options.startFrom))
+            sweepUnpublished(std::filesystem::path(options.startFrom).parent_path().string());
+        return newestWhole(options.startFrom);
+    }
+    return verifyCheckpoint(options.startFrom).map([&](Manifest manifest) {
+        return WholeCheckpoint{options.startFrom, std::move(manifest), {}};
+    });
+}
+
 } // namespace
 
-Result<std::optional<TrainState>> readTrainState(const World& world, const std::string& dir) {
+Result<TrainState> readTrainState(const World& world, const std::string& dir) {
+    return agreeOnState(world, dir, openCheckpoint);
+}
+
+Result<Start> findStart(Session& session) {
+    Start start;
+    if (session.options.startFrom.empty())
+        return start;
     Result<std::string> mine;
-    if (world.isFirst() && !dir.empty()) {
-        const auto state = openCheckpoint(dir);
-        mine = state ? Result<std::string>(toJson(*state)) : tl::unexpected(state.error());
+    if (session.world.isFirst()) {
+        auto whole = findWhole(session.options);
+        mine = whole.map([](const WholeCheckpoint& found) { return found.path; });
+        if (whole)
+            start.passedOver = std::move(whole->passedOver);
     }
-    RM_ASSIGN_OR_RETURN(const auto agreed, agreeOnFirst(world, mine));
-    if (agreed.empty())
-        return std::nullopt;
-    RM_ASSIGN_OR_RETURN(auto state, parseTrainState(agreed, dir));
-    return std::optional(std::move(state));
+    RM_ASSIGN_OR_RETURN(session.options.startFrom, agreeOnFirst(session.world, mine));
+    RM_ASSIGN_OR_RETURN(start.state,
+                        agreeOnState(session.world, session.options.startFrom, readState));
+    return start;
 }
 
 Checkpointer::Checkpointer(Training& training, Validator& validator)

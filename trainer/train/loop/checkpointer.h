@@ -13,9 +13,20 @@ namespace rm {
 
 class Validator;
 
-/// The training state of a checkpoint, read by rank 0 and sent to all ranks; nullopt when `dir` is
-/// empty. All ranks call it together.
-Result<std::optional<TrainState>> readTrainState(const World& world, const std::string& dir);
+/// The training state of a checkpoint, read by rank 0 and sent to all ranks. All ranks call it
+/// together.
+Result<TrainState> readTrainState(const World& world, const std::string& dir);
+
+/// What an attempt starts from.
+struct Start {
+    std::optional<TrainState> state;           ///< nullopt: from scratch
+    std::vector<DamagedCheckpoint> passedOver; ///< rank 0's: newer ones that cannot be used
+};
+
+/// Rank 0 checks every byte of the checkpoint that is to be gone on from; if that one is damaged
+/// and the options allow it, the newest whole one before it (newestWhole()) takes its place in
+/// `session.options.startFrom` of all ranks. All ranks call it together.
+Result<Start> findStart(Session& session);
 
 /// Saves and loads checkpoints. All ranks collect one at a step boundary, and a thread of rank 0
 /// writes it while training continues. All ranks call the methods together.

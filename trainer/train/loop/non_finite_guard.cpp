@@ -75,11 +75,11 @@ Result<bool> NonFiniteGuard::rollBack(const std::string& cause) {
         return false;
     RM_ASSIGN_OR_RETURN(const auto state, readTrainState(m_training.world, dir));
     RM_RETURN_IF_ERROR(m_checkpointer.load(dir));
-    m_training.restoreScaler(*state, m_training.scaler.skipped());
+    m_training.restoreScaler(state, m_training.scaler.skipped());
     m_training.seedFresh();
     m_training.event(Severity::kWarning, "rolled-back",
                      cause + ": weights and optimizer are those of step " +
-                         std::to_string(state->step) + " again, training goes on with step " +
+                         std::to_string(state.step) + " again, training goes on with step " +
                          std::to_string(m_training.step + 1) + " and the samples from position " +
                          std::to_string(m_training.cursor) + " on");
     return true;

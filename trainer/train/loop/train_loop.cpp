@@ -14,13 +14,18 @@ constexpr int64_t kPrintEvery = 10; ///< logged steps
 
 } // namespace
 
-Result<std::unique_ptr<TrainLoop>> TrainLoop::create(const Session& session,
-                                                     const TaskMaker& maker) {
+Result<std::unique_ptr<TrainLoop>> TrainLoop::create(Session& session, const TaskMaker& maker) {
     session.board->setPhase(Phase::kData);
-    RM_ASSIGN_OR_RETURN(const auto from, readTrainState(session.world, session.options.startFrom));
+    RM_ASSIGN_OR_RETURN(const auto start, findStart(session));
+    const auto& from = start.state;
     session.telemetry->append(AttemptStarted{session.environment.attempt, session.world.rank(),
                                              session.world.size(), from ? from->step : 0,
                                              wallNowNs(), session.options.startFrom});
+    for (const DamagedCheckpoint& damaged : start.passedOver)
+        session.event(Severity::kWarning, kCheckpointDamagedEvent,
+                      "checkpoint step " + std::to_string(damaged.step) + " is damaged (" +
+                          damaged.problem + "); resumed from step " + std::to_string(from->step),
+                      damaged.step);
     RM_ASSIGN_OR_RETURN(auto training, Training::make(session, maker, from));
     std::unique_ptr<TrainLoop> loop(new TrainLoop(std::move(training)));
     RM_RETURN_IF_ERROR(loop->start(from));

@@ -13,9 +13,9 @@ namespace rm {
 /// decisions depend only on what all ranks know.
 class TrainLoop {
 public:
-    /// Reads data, makes the model or loads the checkpoint. All ranks call it together. The
-    /// session must outlive the loop.
-    static Result<std::unique_ptr<TrainLoop>> create(const Session& session,
+    /// Reads data, makes the model or loads the checkpoint (see findStart()). All ranks call it
+    /// together. The session must outlive the loop.
+    static Result<std::unique_ptr<TrainLoop>> create(Session& session,
                                                      const TaskMaker& maker = makeTask);
 
     Result<Ending> run();

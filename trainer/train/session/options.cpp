@@ -18,6 +18,8 @@ Result<std::optional<Options>> parseOptions(int argc, char** argv, const std::st
     app.add_option("--run-dir", options.runDir, "Where journal, board and checkpoints go")
         ->capture_default_str();
     app.add_option("--start-from", options.startFrom, "Checkpoint folder to go on from");
+    app.add_flag("--fall-back", options.fallsBack,
+                 "If that checkpoint is damaged, go on from the newest whole one before it");
     app.add_option("--device", options.device, "auto, cpu or cuda, instead of the spec's")
         ->check(CLI::IsMember({"auto", "cpu", "cuda"}));
     app.add_flag("--save-initial", options.saveInitial, "Checkpoint before the first step");

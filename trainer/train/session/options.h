@@ -17,6 +17,7 @@ struct Options {
     std::string spec;
     std::string runDir = ".";
     std::string startFrom;    ///< checkpoint folder, needed on rank 0; empty: from scratch
+    bool fallsBack = false;   ///< if that one is damaged: from the newest whole one before it
     std::string device;       ///< empty: what the spec says
     bool saveInitial = false; ///< a checkpoint before the first step
 };

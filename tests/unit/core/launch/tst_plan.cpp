@@ -38,7 +38,7 @@ private Q_SLOTS:
 void TestPlan::ranksAreNumberedNodeByNode() {
     const std::vector<PlacedNode> nodes = {placed("a", 4, 0, 2), placed("b", 4, 0, 3)};
     const auto plans = makePlans({}, nodes, {2, 3}, "cpu", {"10.0.0.1", 29500, {"ens5", "ens6"}},
-                                 {"/a", "/b"}, {"run-1", "run", 2, "/ckpt"});
+                                 {"/a", "/b"}, {"run-1", "run", 2, "/ckpt", true});
     QCOMPARE(plans.size(), size_t(2));
     QCOMPARE(plans[0].firstRank, 0);
     QCOMPARE(plans[1].firstRank, 2);
@@ -47,6 +47,7 @@ void TestPlan::ranksAreNumberedNodeByNode() {
     QCOMPARE(plans[1].worldSize, 5);
     QCOMPARE(plans[1].attempt, 2);
     QCOMPARE(plans[1].startFrom, std::string("/ckpt"));
+    QVERIFY(plans[1].startFromIsExact);
 }
 
 void TestPlan::everyNodeGetsTheSameRendezvousAndItsOwnInterface() {

@@ -396,6 +396,35 @@ private Q_SLOTS:
         QCOMPARE(told(3), (Retirement{41, 85, 1}));
     }
 
+    void aDamagedCheckpointIsRetiredAndNamedDamaged() {
+        StoreFixture store;
+        store.createRun("a");
+        const auto saved = [](int64_t step) {
+            return CheckpointSaved{step, step, "/c/" + std::to_string(step), 1, 1, "every 20",
+                                   NAN,  true};
+        };
+        store.ingest("a", {started(1, 0, 0), saved(40), saved(60), saved(80), lossAt(85, 1)});
+        // What the app asked for is not what came about.
+        StoreFixture::mustBeOk(
+            store.writer().beginAttempt("a", 2, 80, saved(80).path, {{0, "node-a", 1, 0}}));
+        AttemptStarted second = started(2, 0, 40);
+        second.startFrom = saved(40).path;
+        const auto damaged = [](int64_t step) {
+            return Event{0, step, 1, Severity::kWarning, "checkpoint-damaged", "it is damaged"};
+        };
+        store.ingest("a", {second, damaged(80), damaged(60)});
+        const auto checkpoints = store.reader().checkpoints("a"); // 80, 60, 40
+        QCOMPARE(checkpoints.size(), size_t(3));
+        for (const StoredCheckpoint& each : checkpoints) {
+            const bool isWhole = each.saved.step == 40;
+            QCOMPARE(each.isDamaged, !isWhole);
+            QCOMPARE(each.retiredBy, isWhole ? 0 : 2);
+            QCOMPARE(each.isBest, isWhole);
+        }
+        QCOMPARE(store.reader().attempts("a").back().startStep, 40);
+        QCOMPARE(store.reader().lines("a").front().lastStep, 40);
+    }
+
     void branchTellsItsParent() {
         StoreFixture store;
         store.createRun("p", "gpt-tiny");
