@@ -112,7 +112,8 @@ void addLaunching(CLI::App& parser, Arguments& a) {
     restore->add_option("--node", a.run.nodes, kElsewhere)
         ->allow_extra_args(false)
         ->excludes(asNew);
-    restore->add_flag("--yes", a.yes, "Do not ask before later steps and checkpoints are retired");
+    restore->add_flag("--yes", a.yes,
+                      "Agree to later steps and checkpoints being retired; a script has to");
     restore->add_flag("--wait", a.wait, "Follow the run until it ends");
     restore->add_flag("--anyway", a.run.anyway, kAnyway);
 

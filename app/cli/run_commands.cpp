@@ -263,8 +263,8 @@ int runBranch(CommandContext& context, const RunSummary& run, const RestoreOptio
     return reportStarted(context, started, {begin, nodesOf(run)}, options.wait);
 }
 
-/// Says what resuming from there retires. On a terminal the person has to agree, unless --yes was
-/// given; scripts are not asked.
+/// Says what resuming from there retires. The person has to agree: on a terminal, or by --yes,
+/// which a script has to give.
 Result<void> agreeToRetire(CommandContext& context, const RunSummary& run,
                            const RestoreOptions& options) {
     if (!hasEnded(run.state))
@@ -278,10 +278,13 @@ Result<void> agreeToRetire(CommandContext& context, const RunSummary& run,
         "Going on from step " + std::to_string(checkpoint.saved.step) + " retires " +
         retirementText(retired) + " of " + run.id.toStdString() +
         ": they stay, as an abandoned line, and can be restored or branched from.";
-    if (options.yes || context.json() || !::isatty(STDIN_FILENO)) {
+    if (options.yes) {
         std::cerr << text << std::endl;
         return {};
     }
+    if (context.json() || !::isatty(STDIN_FILENO))
+        return fail(ErrorCode::kInvalid, "restore " + run.id.toStdString() + ": " + text +
+                                             " --yes agrees to that; nothing was changed");
     if (askYesNo(text + "\nGo on?"))
         return {};
     return fail(ErrorCode::kInvalid,

@@ -35,6 +35,7 @@ private Q_SLOTS:
     void resumeTakesTheNewestOfTheLivingLine();
     void abandonedCheckpointIsRestoredByName();
     void onlyAnAbandonedCheckpointIsRemoved();
+    void aRestoreHasToBeAgreedTo();
     void aDamagedCheckpointIsNotRestored();
     void resumePassesOverADamagedCheckpoint();
     void branchTellsItsStory();
@@ -127,7 +128,7 @@ void TestCliLines::restoreSaysWhatItRetires() {
     QVERIFY(m_first > m_early);
 
     const Answer restored =
-        m_own.run({"restore", kRun, QString::number(m_early), "--json"});
+        m_own.run({"restore", kRun, QString::number(m_early), "--yes", "--json"});
     QVERIFY2(restored.exitCode == 0, restored.whole());
     const QRegularExpression told(
         QString("Going on from step %1 retires steps %2 to %3 and \\d checkpoints? of lines-")
@@ -180,6 +181,15 @@ void TestCliLines::onlyAnAbandonedCheckpointIsRemoved() {
     QVERIFY2(removed.exitCode == 0, removed.whole());
     QVERIFY(!QFileInfo::exists(path));
     QVERIFY(checkpoint(nameOf(m_second)).isEmpty());
+}
+
+void TestCliLines::aRestoreHasToBeAgreedTo() {
+    const auto before = lastAttempt();
+    const Answer refused = m_own.run({"restore", kRun, QString::number(m_early)});
+    QVERIFY2(refused.exitCode == static_cast<int>(ExitCode::kUsage), refused.whole());
+    QVERIFY2(refused.err.contains("retires steps") && refused.err.contains("--yes"),
+             refused.whole());
+    QCOMPARE(lastAttempt(), before);
 }
 
 void TestCliLines::aDamagedCheckpointIsNotRestored() {

@@ -172,7 +172,7 @@ void tst_end_to_end::olderCheckpointIsRestoredInTheSameRun() {
     const auto before = pointsOf(database(), m_run, "train/loss", 0);
 
     const CliResult restored =
-        cli().run({"restore", m_run, QString::number(older), "--wait"}, 120000);
+        cli().run({"restore", m_run, QString::number(older), "--yes", "--wait"}, 120000);
     QVERIFY2(restored.exitCode == 0, restored.whole());
     QCOMPARE(summary(m_run).attempt, 3);
     verifyEveryStepOnce(m_run, 1, kSteps);

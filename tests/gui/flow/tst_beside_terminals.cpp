@@ -163,7 +163,7 @@ void TestBesideTerminals::everySubcommandWorksBesideTheWindowAndIsSeenThere() {
     const QString newest = QString::number(saved.first()["step"].toInteger());
     const QString oldest = QString::number(saved.last()["step"].toInteger());
     QVERIFY(newest != oldest);
-    must({"restore", "one", oldest});
+    must({"restore", "one", oldest, "--yes"});
     QTRY_VERIFY_WITH_TIMEOUT(
         seen("one")->state == RunStateKind::kRunning && seen("one")->attempt == 2, kDeadlineMs);
     must({"pause", "one"});
