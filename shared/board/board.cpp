@@ -65,6 +65,15 @@ Result<void> checkLayout(const BoardPage& page, const std::string& path) {
                     ", this release has " + std::to_string(kBoardVersion));
 }
 
+// The page may hold anything.
+std::optional<ErrorCode> problemOf(const BoardPage& page) {
+    const uint32_t stored = page.journalProblem.load(std::memory_order_relaxed);
+    if (stored == 0)
+        return std::nullopt;
+    const bool isKnown = stored <= 1 + uint32_t(ErrorCode::kInternal);
+    return isKnown ? ErrorCode(stored - 1) : ErrorCode::kInternal;
+}
+
 uint64_t packPhase(Phase phase, int64_t ms) {
     return uint64_t(ms) << 8 | uint64_t(phase);
 }
@@ -123,6 +132,7 @@ Result<Board> Board::create(const std::string& path, int rank, int attempt) {
     page.attempt = attempt;
     page.step = 0;
     page.lastWord = 0;
+    board->setJournalState(std::nullopt, 0);
     board->setPhase(Phase::kStarting);
     page.pid = ::getpid();
     return board;
@@ -139,6 +149,12 @@ void Board::setPhase(Phase phase) {
 
 void Board::setLastWord(int exitCode) {
     m_impl->page->lastWord.store(uint32_t(exitCode) + 1, std::memory_order_release);
+}
+
+void Board::setJournalState(std::optional<ErrorCode> problem, uint64_t droppedRecords) {
+    BoardPage& page = *m_impl->page;
+    page.journalProblem.store(problem ? 1 + uint32_t(*problem) : 0, std::memory_order_relaxed);
+    page.droppedRecords.store(droppedRecords, std::memory_order_relaxed);
 }
 
 std::optional<Command> Board::pendingCommand() const {
@@ -160,7 +176,9 @@ Board::Status Board::status() const {
             page.step.load(),
             Phase(uint8_t(packed)),
             std::max<int64_t>(elapsedMs, 0),
-            lastWord ? std::optional(int(lastWord - 1)) : std::nullopt};
+            lastWord ? std::optional(int(lastWord - 1)) : std::nullopt,
+            problemOf(page),
+            page.droppedRecords.load()};
 }
 
 Result<bool> Board::postCommand(const Command& command) {

@@ -46,6 +46,9 @@ public:
     // The rank's side, one thread.
     void setStep(int64_t step);
     void setPhase(Phase phase); ///< stamps the coarse monotonic clock
+    /// Any thread: why the journal cannot be written now, and how many records were dropped in this
+    /// attempt.
+    void setJournalState(std::optional<ErrorCode> problem, uint64_t droppedRecords);
     /// The command waiting, if any; it stays until commandDone(). The agent may ask, too.
     std::optional<Command> pendingCommand() const;
     void commandDone(); ///< frees the slot
@@ -60,8 +63,10 @@ public:
         int64_t pid = 0;
         int64_t step = 0;
         Phase phase = Phase::kStarting;
-        int64_t sinceMs = 0;         ///< in this phase
-        std::optional<int> lastWord; ///< the exit code, once the rank has named it
+        int64_t sinceMs = 0;                     ///< in this phase
+        std::optional<int> lastWord;             ///< the exit code, once the rank has named it
+        std::optional<ErrorCode> journalProblem; ///< kExhausted: its disk is full
+        uint64_t droppedRecords = 0;             ///< of this attempt
     };
     Status status() const;
     /// False while the slot is taken; try again. kInvalid when the command does not fit (1 KiB).

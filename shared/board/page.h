@@ -22,7 +22,9 @@ struct alignas(64) BoardPage {
     std::atomic<int64_t> pid{0};
     std::atomic<int64_t> step{0};
     std::atomic<uint64_t> phase{0}; ///< CLOCK_MONOTONIC ms << 8 | rm::Phase, so both are one word
-    std::atomic<uint32_t> lastWord{0}; ///< exit code + 1; 0: not ending
+    std::atomic<uint32_t> lastWord{0};       ///< exit code + 1; 0: not ending
+    std::atomic<uint32_t> journalProblem{0}; ///< 0: none; else 1 + rm::ErrorCode
+    std::atomic<uint64_t> droppedRecords{0}; ///< of the attempt
 
     /// On its own cache line: the rank polls it, and the agent seldom writes it.
     alignas(64) std::atomic<uint32_t> slot{kSlotFree};
@@ -32,6 +34,8 @@ struct alignas(64) BoardPage {
 };
 
 static_assert(sizeof(BoardPage) == 4096);
+static_assert(offsetof(BoardPage, journalProblem) == 52 &&
+              offsetof(BoardPage, droppedRecords) == 56);
 static_assert(offsetof(BoardPage, slot) == 64 && offsetof(BoardPage, command) == 72);
 static_assert(std::atomic<int32_t>::is_always_lock_free && sizeof(std::atomic<int32_t>) == 4);
 static_assert(std::atomic<int64_t>::is_always_lock_free && sizeof(std::atomic<int64_t>) == 8);

@@ -56,7 +56,7 @@ ExitCode runSession(Session& session) {
     } else if (!ending.message.empty() && session.world.isFirst()) {
         std::printf("%s\n", ending.message.c_str());
     }
-    session.telemetry->flush();
+    session.telemetry->flushAtLast();
     session.board->setLastWord(static_cast<int>(ending.code));
     return ending.code;
 }

@@ -77,6 +77,25 @@ private Q_SLOTS:
         QVERIFY(status.sinceMs >= 0 && status.sinceMs < 10000);
     }
 
+    void stateOfTheJournalIsSeenOnTheOtherSide() {
+        auto rank = Board::create(m_path, 3, 2);
+        auto agent = Board::open(m_path);
+        RM_OK(agent);
+        QVERIFY(!agent->status().journalProblem);
+        QCOMPARE(agent->status().droppedRecords, uint64_t(0));
+        rank->setJournalState(ErrorCode::kExhausted, uint64_t(1) << 40);
+        QVERIFY(agent->status().journalProblem == ErrorCode::kExhausted);
+        QCOMPARE(agent->status().droppedRecords, uint64_t(1) << 40);
+        rank->setJournalState(std::nullopt, 7);
+        QVERIFY(!agent->status().journalProblem);
+        QCOMPARE(agent->status().droppedRecords, uint64_t(7));
+        rank->setJournalState(ErrorCode::kInvalid, 7); // the first of the codes is not "none"
+        QVERIFY(agent->status().journalProblem == ErrorCode::kInvalid);
+        auto next = Board::create(m_path, 3, 3);
+        QVERIFY(!agent->status().journalProblem);
+        QCOMPARE(agent->status().droppedRecords, uint64_t(0));
+    }
+
     void commandWaitsUntilDone() {
         auto rank = Board::create(m_path, 0, 1);
         auto agent = Board::open(m_path);

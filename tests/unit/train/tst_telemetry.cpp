@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "shared/io/file.h"
+#include "tests/support/requirement.h"
+#include "tests/unit/shared/small_disk.h"
 #include "trainer/train/telemetry/telemetry.h"
 
 #include <QElapsedTimer>
@@ -25,6 +27,11 @@ std::vector<Record> recordsIn(const std::string& path) {
     for (auto record = scanner.next(); record && *record; record = scanner.next())
         found.push_back(std::move(**record));
     return found;
+}
+
+void stepOnce(Telemetry& telemetry, int64_t step) {
+    telemetry.push(metric::kTrainLoss, static_cast<float>(step));
+    telemetry.endStep(step);
 }
 
 } // namespace
@@ -86,6 +93,90 @@ private Q_SLOTS:
             QCOMPARE(samples.metric, (std::vector<MetricId>{metric::kTrainLoss, metric::kTrainLr}));
             QCOMPARE(samples.value[0], static_cast<float>(step));
         }
+    }
+
+    void aDiskThatIsFullForAWhileLosesNothing() {
+        const SmallDisk disk;
+        RM_NEEDS("root", disk.error().isEmpty(), disk.error());
+        const std::string file = disk.path() + "/journal";
+        auto board = Board::create(path("board"), 1, 1);
+        QVERIFY(board);
+        {
+            Telemetry telemetry(std::move(*JournalWriter::open(file)), 1, &*board);
+            stepOnce(telemetry, 1);
+            QVERIFY(telemetry.flush());
+            disk.fill();
+            for (int64_t step = 2; step <= 200; ++step)
+                stepOnce(telemetry, step);
+            QVERIFY(!telemetry.flush());
+            QVERIFY(board->status().journalProblem == ErrorCode::kExhausted);
+            disk.empty();
+            QVERIFY(telemetry.flushAtLast());
+            QVERIFY(!board->status().journalProblem);
+            QCOMPARE(board->status().droppedRecords, uint64_t{0});
+        }
+        int64_t step = 0;
+        std::vector<Event> events;
+        for (const Record& record : recordsIn(file))
+            if (const auto* event = std::get_if<Event>(&record))
+                events.push_back(*event);
+            else
+                QCOMPARE(std::get<Samples>(record).step, ++step);
+        QCOMPARE(step, 200);
+        QCOMPARE(events.size(), size_t{1});
+        QCOMPARE(events[0].code, std::string("disk-full"));
+        QVERIFY2(events[0].message.find("No space left") != std::string::npos,
+                 events[0].message.c_str());
+    }
+
+    void whatIsAboveTheLimitIsDroppedAndCounted() {
+        const SmallDisk disk;
+        RM_NEEDS("root", disk.error().isEmpty(), disk.error());
+        const std::string file = disk.path() + "/journal";
+        constexpr int64_t kSteps = 5000;
+        constexpr size_t kMostPending = 64 << 10;
+        auto board = Board::create(path("board"), 1, 1);
+        QVERIFY(board);
+        {
+            Telemetry telemetry(std::move(*JournalWriter::open(file)), 1, &*board, kMostPending);
+            disk.fill();
+            for (int64_t step = 1; step <= kSteps; ++step) {
+                stepOnce(telemetry, step);
+                if (step % 100 == 0) // or a batch of many is taken before the disk is found full
+                    QVERIFY(!telemetry.flush());
+            }
+            CheckpointSaved saved;
+            saved.step = kSteps;
+            telemetry.append(saved);
+            disk.empty();
+        }
+        int64_t sampled = 0, last = 0, missing = 0, checkpoints = 0;
+        for (const Record& record : recordsIn(file)) {
+            if (const auto* samples = std::get_if<Samples>(&record)) {
+                QVERIFY(samples->step > last);
+                last = samples->step;
+                ++sampled;
+            } else if (const auto* event = std::get_if<Event>(&record)) {
+                if (event->code == "journal-gap")
+                    missing += QString::fromStdString(event->message).section(' ', 0, 0).toInt();
+            } else {
+                ++checkpoints;
+            }
+        }
+        QCOMPARE(checkpoints, 1);
+        QVERIFY(missing > 0 && sampled > 0);
+        QCOMPARE(sampled + missing, kSteps);
+        QCOMPARE(board->status().droppedRecords, static_cast<uint64_t>(missing));
+    }
+
+    void aDiskThatStaysFullEndsNoLaterThanItsPatience() {
+        const SmallDisk disk;
+        RM_NEEDS("root", disk.error().isEmpty(), disk.error());
+        Telemetry telemetry(std::move(*JournalWriter::open(disk.path() + "/journal")), 1);
+        disk.fill();
+        stepOnce(telemetry, 1);
+        QVERIFY(!telemetry.flush());
+        QVERIFY(!telemetry.flushAtLast());
     }
 
     void recordFollowsTheStepBeforeIt() {

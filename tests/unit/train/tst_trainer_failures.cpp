@@ -10,6 +10,7 @@
 #include <QObject>
 #include <QTest>
 
+#include <algorithm>
 #include <csignal>
 #include <filesystem>
 
@@ -222,6 +223,36 @@ private Q_SLOTS:
         QCOMPARE(QDir(QString::fromStdString(disk.path()))
                      .entryList(QDir::AllEntries | QDir::NoDotAndDotDot),
                  QStringList{"OWNER.json"});
+    }
+
+    void aFullStateDiskIsShownAndTrainingGoesOn() {
+        TrainerRun run;
+        const SmallDisk disk;
+        RM_NEEDS("root", disk.error().isEmpty(), disk.error());
+        fs::create_directory_symlink(disk.path(), run.dir() + "/journal");
+        RunSpec spec = tinySpec();
+        spec.train.logEvery = 1;
+        spec.train.steps = 1000000;
+        run.start(spec, 1);
+        QTRY_VERIFY_WITH_TIMEOUT(run.lastStep(0) > 3, 30000);
+        disk.fill();
+        const auto status = [&] {
+            const auto board = Board::open(run.dir() + "/board/rank-00000");
+            return board ? board->status() : Board::Status();
+        };
+        QTRY_VERIFY_WITH_TIMEOUT(status().journalProblem == ErrorCode::kExhausted, 20000);
+        const int64_t step = status().step;
+        QTRY_VERIFY_WITH_TIMEOUT(status().step > step + 20, 20000);
+        disk.empty();
+        QTRY_VERIFY_WITH_TIMEOUT(!status().journalProblem, 20000);
+        QVERIFY(run.post({"s", CommandKind::kStop, {}}));
+        QCOMPARE(run.finish(20000), alone(ExitCode::kStopped));
+        const auto losses = run.series(0, metric::kTrainLoss);
+        QCOMPARE(losses.rbegin()->first, static_cast<int64_t>(losses.size())); // without a hole
+        const auto events = run.recordsOf<Event>(0);
+        QVERIFY(std::ranges::any_of(events,
+                                    [](const Event& event) { return event.code == "disk-full"; }));
+        QCOMPARE(status().droppedRecords, uint64_t{0});
     }
 
     void fullDiskRefusesAPauseAndTrainingGoesOn() {

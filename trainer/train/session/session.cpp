@@ -21,15 +21,16 @@ Result<void> openReports(Session& session) {
     const int attempt = session.environment.attempt;
     RM_ASSIGN_OR_RETURN(auto journal,
                         JournalWriter::begin(session.runDir + "/journal", rankName(rank), attempt));
-    session.telemetry = std::make_unique<Telemetry>(std::move(journal), rank);
+    journal.keepSynced();
+    RM_ASSIGN_OR_RETURN(auto board,
+                        Board::create(session.runDir + "/board/" + rankName(rank), rank, attempt));
+    session.board = std::make_unique<Board>(std::move(board));
+    session.telemetry = std::make_unique<Telemetry>(std::move(journal), rank, session.board.get());
     if (rank == 0) {
         RM_ASSIGN_OR_RETURN(auto applied,
                             JournalWriter::open(session.runDir + "/" + kAppliedJournal));
         session.telemetry->alsoNoteCommands(std::move(applied));
     }
-    RM_ASSIGN_OR_RETURN(auto board,
-                        Board::create(session.runDir + "/board/" + rankName(rank), rank, attempt));
-    session.board = std::make_unique<Board>(std::move(board));
     return {};
 }
 

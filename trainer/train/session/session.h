@@ -21,8 +21,8 @@ struct Session {
     TorchrunEnvironment environment;
     RunSpec spec;       ///< checked
     std::string runDir; ///< absolute
-    std::unique_ptr<Telemetry> telemetry;
     std::unique_ptr<Board> board;
+    std::unique_ptr<Telemetry> telemetry; ///< after the board, on which it shows its state
     Device device;
     World world;
 

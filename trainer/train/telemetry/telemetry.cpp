@@ -12,12 +12,20 @@
 
 namespace rm {
 
-Telemetry::Telemetry(JournalWriter journal, int rank)
+namespace {
+
+constexpr size_t kBatchBytes = 1 << 20; ///< given to the kernel at once
+constexpr int64_t kNsPerMs = 1'000'000;
+
+} // namespace
+
+Telemetry::Telemetry(JournalWriter journal, int rank, Board* board, size_t mostPending)
     : m_journal(std::move(journal))
-    , m_rank(rank) {
-    m_journal.keepSynced();
-    m_thread = std::thread([this] { drainLoop(); });
-}
+    , m_rank(rank)
+    , m_board(board)
+    , m_backlog(rank, mostPending)
+    , m_drainer([this] { drainLoop(); })
+    , m_writer([this] { writeLoop(); }) {}
 
 Telemetry::~Telemetry() {
     {
@@ -25,7 +33,8 @@ Telemetry::~Telemetry() {
         m_stop = true;
     }
     m_wake.notify_one();
-    m_thread.join();
+    m_drainer.join();
+    m_writer.join();
 }
 
 void Telemetry::alsoNoteCommands(JournalWriter journal) {
@@ -87,13 +96,16 @@ void Telemetry::append(Record record) {
     m_wake.notify_one();
 }
 
-void Telemetry::flush() {
+bool Telemetry::flush(bool triesAgain) {
     std::unique_lock lock(m_mutex);
     const uint64_t mine = ++m_flushAsked;
     m_wake.notify_one();
-    m_flushed.wait(lock, [&] { return m_flushDone >= mine; });
+    m_tried.wait_for(lock, std::chrono::milliseconds(kPatienceMs),
+                     [&] { return m_flushDone >= mine || (!triesAgain && m_flushTried >= mine); });
+    return m_flushDone >= mine;
 }
 
+/// The drain thread makes room without the disk, so this takes as long as it takes to run.
 void Telemetry::waitForRoom(const Item& item) {
     do {
         {
@@ -106,7 +118,6 @@ void Telemetry::waitForRoom(const Item& item) {
 }
 
 void Telemetry::drainLoop() {
-    bool complained = false;
     bool stop = false;
     while (!stop) {
         std::vector<Record> records;
@@ -114,30 +125,92 @@ void Telemetry::drainLoop() {
         {
             std::unique_lock lock(m_mutex);
             m_wake.wait_for(lock, std::chrono::milliseconds(kFlushMs),
-                            [&] { return m_stop || m_hurry || m_flushAsked > m_flushDone; });
+                            [&] { return m_stop || m_hurry || m_flushAsked > m_flushDrained; });
             m_hurry = false;
             stop = m_stop;
             asked = m_flushAsked;
             records.swap(m_records);
         }
-        drainOnce(records);
-        const auto flushed = m_journal.flush();
-        if (!flushed && !complained)
-            std::fprintf(stderr, "warning: %s (kept in memory, tried again)\n",
-                         flushed.error().message.c_str());
-        complained = !flushed;
+        // Values first, so that a command's record follows the step after which it took effect.
+        std::vector<Record> samples = drainRing();
         {
             const std::scoped_lock lock(m_mutex);
-            m_flushDone = asked;
+            m_backlog.add(std::move(samples));
+            m_backlog.add(std::move(records));
+            if (stop)
+                m_backlog.close();
+            m_flushDrained = asked;
+            m_isDrained = stop;
         }
-        m_flushed.notify_all();
+        m_unwritten.notify_one();
     }
 }
 
-void Telemetry::drainOnce(std::vector<Record>& records) {
-    // Values first, so that a command's record follows the step after which it took effect.
-    for (Item item; m_ring.pop(item);)
-        take(item);
+std::vector<Record> Telemetry::drainRing() {
+    std::vector<Record> records;
+    Item item;
+    // Not more, or they would be above the limit while training is faster than this.
+    for (size_t count = 0; count < kRingItems && m_ring.pop(item); ++count)
+        take(item, records);
+    return records;
+}
+
+void Telemetry::take(const Item& item, std::vector<Record>& records) {
+    if (item.metric == kWallTime) {
+        m_open.wallNs = item.step;
+    } else if (item.metric == kRegistered) {
+        const std::scoped_lock lock(m_mutex);
+        records.emplace_back(MetricRegistered{m_own[static_cast<size_t>(item.step)]});
+    } else if (item.metric == kEndOfStep) {
+        m_open.rank = m_rank;
+        m_open.step = item.step;
+        records.emplace_back(m_open);
+        m_open.metric.clear();
+        m_open.value.clear();
+    } else {
+        m_open.metric.push_back(item.metric);
+        m_open.value.push_back(item.value);
+    }
+}
+
+/// Ends once all is written, or kPatienceMs after there was nothing more to come.
+void Telemetry::writeLoop() {
+    std::optional<int64_t> endsNs;
+    while (true) {
+        std::vector<Record> batch;
+        uint64_t flush = 0;
+        bool isAll = false;
+        {
+            std::unique_lock lock(m_mutex);
+            const auto hasWork = [&] {
+                return !m_backlog.isEmpty() || m_flushDrained > m_flushTried || m_isDrained;
+            };
+            if (m_outage)
+                m_unwritten.wait_for(lock, std::chrono::milliseconds(kFlushMs));
+            else
+                m_unwritten.wait(lock, hasWork);
+            if (!m_outage) // else the journal still has the batch before
+                batch = m_backlog.take(kBatchBytes);
+            isAll = m_backlog.isEmpty();
+            flush = m_flushDrained;
+            if (m_isDrained && !endsNs)
+                endsNs = monotonicNowNs() + kPatienceMs * kNsPerMs;
+        }
+        const bool isWritten = write(batch);
+        {
+            const std::scoped_lock lock(m_mutex);
+            if (isAll || !isWritten)
+                m_flushTried = flush;
+            if (isAll && isWritten)
+                m_flushDone = flush;
+        }
+        m_tried.notify_all();
+        if (endsNs && ((isAll && isWritten) || monotonicNowNs() >= *endsNs))
+            return;
+    }
+}
+
+bool Telemetry::write(const std::vector<Record>& records) {
     bool hasCommands = false;
     for (const Record& record : records) {
         m_journal.append(record);
@@ -149,24 +222,35 @@ void Telemetry::drainOnce(std::vector<Record>& records) {
     // First, as whoever sees the journal grow then looks there. It is tried again with the next.
     if (hasCommands)
         (void)m_commands->flush();
+    auto written = m_journal.flush();
+    if (written && m_outage) {
+        tellOutage();
+        written = m_journal.flush();
+    }
+    if (!written && !m_outage) {
+        m_outage = Outage{monotonicNowNs(), written.error().message};
+        std::fprintf(stderr, "warning: %s (kept in memory, tried again)\n", m_outage->why.c_str());
+    }
+    showState(written ? std::nullopt : std::optional(written.error().code));
+    return written.has_value();
 }
 
-void Telemetry::take(const Item& item) {
-    if (item.metric == kWallTime) {
-        m_open.wallNs = item.step;
-    } else if (item.metric == kRegistered) {
+void Telemetry::tellOutage() {
+    const int64_t ms = (monotonicNowNs() - m_outage->sinceNs) / kNsPerMs;
+    m_journal.append(Event{m_rank, -1, wallNowNs(), Severity::kWarning, "disk-full",
+                           m_outage->why + " for " + std::to_string(ms) +
+                               " ms; what was kept in memory is written now"});
+    m_outage.reset();
+}
+
+void Telemetry::showState(std::optional<ErrorCode> problem) {
+    uint64_t dropped = 0;
+    {
         const std::scoped_lock lock(m_mutex);
-        m_journal.append(MetricRegistered{m_own[static_cast<size_t>(item.step)]});
-    } else if (item.metric == kEndOfStep) {
-        m_open.rank = m_rank;
-        m_open.step = item.step;
-        m_journal.append(m_open);
-        m_open.metric.clear();
-        m_open.value.clear();
-    } else {
-        m_open.metric.push_back(item.metric);
-        m_open.value.push_back(item.value);
+        dropped = m_backlog.dropped();
     }
+    if (m_board)
+        m_board->setJournalState(problem, dropped);
 }
 
 } // namespace rm

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "shared/board/board.h"
 #include "shared/journal/journal.h"
+#include "trainer/train/telemetry/backlog.h"
 #include "trainer/train/telemetry/ring.h"
 
 #include <atomic>
@@ -16,15 +18,23 @@
 
 namespace rm {
 
-/// Writes a rank's journal. The training thread pushes; a separate thread encodes and writes, so
-/// that neither disk nor encoder delays a step. Pushed values reach the kernel within kFlushMs;
-/// nothing is dropped, even when the disk is full for a while.
+/// Writes a rank's journal. The training thread pushes; a second thread makes records of it and
+/// keeps them in memory, and a third writes them, so that no step waits for the disk. Pushed values
+/// reach the kernel within kFlushMs. While the disk is full or hangs, up to kMostPending bytes of
+/// them wait; beyond that samples are dropped and counted (Backlog). The board shows both, and when
+/// the disk can be written again an event in the journal tells it.
 class Telemetry {
 public:
     static constexpr int64_t kFlushMs = 50;
+    static constexpr size_t kMostPending = size_t{64} << 20;
+    /// How long flush() waits for a disk that hangs, and the last flush for one that is full.
+    static constexpr int64_t kPatienceMs = 5000;
 
-    Telemetry(JournalWriter journal, int rank);
-    ~Telemetry(); ///< writes all that was pushed
+    /// `board`: where the state of the journal is shown; it must outlive this.
+    Telemetry(JournalWriter journal, int rank, Board* board = nullptr,
+              size_t mostPending = kMostPending);
+    /// Writes all that was pushed, or what can be within kPatienceMs.
+    ~Telemetry();
 
     /// Rank 0's: writes each CommandApplied to this journal, too. Before the first append().
     void alsoNoteCommands(JournalWriter journal);
@@ -44,8 +54,11 @@ public:
     /// Any thread. Records keep their order among each other.
     void append(Record record);
 
-    /// Waits until everything pushed so far is with the kernel.
-    void flush();
+    /// Waits until everything pushed so far is with the kernel. False: the disk does not take it,
+    /// and it is kept in memory.
+    bool flush() { return flush(false); }
+    /// The same before the process ends: a full disk is tried again for kPatienceMs.
+    bool flushAtLast() { return flush(true); }
 
 private:
     struct Item {
@@ -60,30 +73,49 @@ private:
 
     void put(const Item& item);
     void waitForRoom(const Item& item);
+    bool flush(bool triesAgain);
     void drainLoop();
-    void drainOnce(std::vector<Record>& records);
-    void take(const Item& item);
+    std::vector<Record> drainRing();
+    void take(const Item& item, std::vector<Record>& records);
+    void writeLoop();
+    bool write(const std::vector<Record>& records);
+    void tellOutage();
+    void showState(std::optional<ErrorCode> problem);
     MetricId idOf(const MetricDef& own);
 
-    JournalWriter m_journal;
-    std::optional<JournalWriter> m_commands;
+    JournalWriter m_journal;                 ///< the write thread's
+    std::optional<JournalWriter> m_commands; ///< likewise
     int m_rank;
+    Board* m_board;
     SpscRing<Item> m_ring{kRingItems};
     Samples m_open; ///< the drain thread's
+    /// The write thread's: since when the disk takes nothing, and why.
+    struct Outage {
+        int64_t sinceNs = 0; ///< CLOCK_MONOTONIC
+        std::string why;
+    };
+    std::optional<Outage> m_outage;
     // The training thread's.
     std::map<std::string, MetricId> m_ownIds; ///< by name
     std::map<MetricId, float> m_ownValues;    ///< since the last record that has them
 
-    std::mutex m_mutex;
-    std::condition_variable m_wake;
-    std::condition_variable m_flushed;
+    std::mutex m_mutex;                  ///< of all below
+    std::condition_variable m_wake;      ///< the drain thread waits
+    std::condition_variable m_unwritten; ///< the write thread waits
+    std::condition_variable m_tried;     ///< flush() waits
     std::vector<Record> m_records;
     std::vector<MetricDef> m_own; ///< registered, or about to be
+    Backlog m_backlog;
     bool m_stop = false;
     bool m_hurry = false;
+    bool m_isDrained = false; ///< for good
+    // Numbers of flushes.
     uint64_t m_flushAsked = 0;
+    uint64_t m_flushDrained = 0; ///< what belongs to it is in the backlog
+    uint64_t m_flushTried = 0;   ///< and was given to the kernel, with or without success
     uint64_t m_flushDone = 0;
-    std::thread m_thread;
+    std::thread m_drainer;
+    std::thread m_writer;
 };
 
 inline void Telemetry::put(const Item& item) {
