@@ -15,6 +15,11 @@
 #include <QTest>
 
 #include <SQLiteCpp/SQLiteCpp.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
 
 using namespace rm;
 
@@ -42,6 +47,7 @@ private Q_SLOTS:
     void closingDuringALaunchLeavesNothingRunning();
     void closingDoesNotWaitForAConnection_data();
     void closingDoesNotWaitForAConnection();
+    void closingDoesNotWaitForAnAgentThatHangs();
     void aLaunchThatConnectsIsCancelledAtOnce();
     void aNodeThatIsEditedIsFollowedAtItsNewAddress();
     void everyPartOfARunOnOneNodeIsFollowed();
@@ -233,6 +239,45 @@ void TestEngine::closingDoesNotWaitForAConnection() {
     m_fleet.reset();
     QVERIFY2(timer.elapsed() < kAtOnceMs, qPrintable(QString::number(timer.elapsed())));
     QVERIFY(!anyRunOnTheNode());
+}
+
+namespace {
+
+/// Whether an agent of this computer serves `run` at this moment.
+bool isServed(const QString& run) {
+    const QStringList processes = QDir("/proc").entryList(QDir::Dirs);
+    return std::ranges::any_of(processes, [&](const QString& pid) {
+        QFile file("/proc/" + pid + "/cmdline");
+        return file.open(QIODevice::ReadOnly) &&
+               file.readAll().split('\0').contains(run.toLocal8Bit());
+    });
+}
+
+} // namespace
+
+/// Starting the ranks, and ending them again, hang as on a machine whose disk does not answer.
+void TestEngine::closingDoesNotWaitForAnAgentThatHangs() {
+    constexpr int kSoonMs = 10'000;
+    const QString run = "stuck-000001";
+    const QString folder = m_paths.state + "/runs/" + run;
+    const QByteArray state = (folder + "/agent.json").toLocal8Bit();
+    QVERIFY(QDir().mkpath(folder));
+    QCOMPARE(::mkfifo(state, 0600), 0); // who reads it waits for a writer
+    const auto release = [&] {
+        const int writer = ::open(state, O_RDWR | O_NONBLOCK);
+        return writer < 0 || ::close(writer) == 0;
+    };
+    makeEngine();
+    m_engine->launch(*loadSpecOrRecipe("gpt-tiny", {}), {{"this-computer", 1}}, run);
+    QTRY_VERIFY_WITH_TIMEOUT(isServed(run), kDeadlineMs);
+    QElapsedTimer timer;
+    timer.start();
+    m_engine.reset();
+    QVERIFY2(timer.elapsed() < kSoonMs, qPrintable(QString::number(timer.elapsed())));
+    // Nobody has said that no rank runs there, so that the next engine looks for them.
+    QCOMPARE(stored(run).state, RunStateKind::kPreparing);
+    QTRY_VERIFY_WITH_TIMEOUT(release() && !isServed(run), kDeadlineMs);
+    QVERIFY(QDir(folder).removeRecursively());
 }
 
 void TestEngine::aLaunchThatConnectsIsCancelledAtOnce() {

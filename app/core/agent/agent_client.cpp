@@ -144,11 +144,12 @@ Result<RunFolder> runFolderOnNode(HostSession& session, const std::string& agent
 }
 
 Result<PortListener> PortListener::open(HostSession& session, const std::string& agent,
-                                        int64_t port, std::stop_token stop) {
+                                        int64_t port, std::stop_token stop,
+                                        std::stop_token closing) {
     std::vector<std::string> arguments = {"listen", "--seconds", kListenSeconds};
     if (port)
         arguments.insert(arguments.end(), {"--port", std::to_string(port)});
-    RM_ASSIGN_OR_RETURN(auto process, session.start(agent, arguments, stop));
+    RM_ASSIGN_OR_RETURN(auto process, session.start(agent, arguments, std::move(closing)));
     const std::string attempt = "open a rendezvous port on " + session.where();
     RM_ASSIGN_OR_RETURN(const auto line,
                         ProcessReader(*process, attempt, stop).line(kSubcommandTimeout));

@@ -64,9 +64,10 @@ Result<RunFolder> parseRunFolder(const std::string& json);
 /// Holds a port open on every interface until it is destroyed (or 30 s).
 class PortListener {
 public:
-    /// `port` 0: a free one. kUnavailable: the port is taken.
+    /// `port` 0: a free one. kUnavailable: the port is taken. `stop` ends the wait for it,
+    /// `closing` also a later close().
     static Result<PortListener> open(HostSession& session, const std::string& agent, int64_t port,
-                                     std::stop_token stop);
+                                     std::stop_token stop, std::stop_token closing);
     int64_t port() const { return m_port; }
 
     /// Frees the port and waits until it is free.

@@ -240,11 +240,13 @@ Result<void> DirectLauncher::start() {
 }
 
 Result<void> DirectLauncher::startAll(const std::vector<NodePlan>& plans) {
-    // No stop token: a start that is interrupted half-way could still spawn ranks after abandon().
+    // A start that is interrupted half-way could still spawn ranks after abandon(), so that the
+    // launch's cancellation does not do it, but only the end of this program.
+    m_mayHaveLeftRanks = true;
     const auto started = onEveryNode<bool>(m_stop, [this, &plans](size_t node) -> Task<bool> {
-        return [spec = specOn(node), &plan = plans[node]](
+        return [spec = specOn(node), &plan = plans[node], closing = m_workers[node]->closing()](
                    HostSession& session, const std::string& agent, std::stop_token) {
-            return startOnNode(session, agent, spec, plan, {}).map([] { return true; });
+            return startOnNode(session, agent, spec, plan, closing).map([] { return true; });
         };
     });
     if (started)
@@ -254,13 +256,14 @@ Result<void> DirectLauncher::startAll(const std::vector<NodePlan>& plans) {
 }
 
 void DirectLauncher::abandon() {
-    // Errors are ignored: the launch has failed already, and its error names the node.
-    (void)onEveryNode<bool>({}, [this](size_t) -> Task<bool> {
+    // Errors are not reported: the launch has failed already, and its error names the node.
+    const auto ended = onEveryNode<bool>({}, [this](size_t) -> Task<bool> {
         return [id = m_request.attempt.runId](HostSession& session, const std::string& agent,
                                               std::stop_token stop) {
             return stopOnNode(session, agent, id, stop).map([] { return true; });
         };
     });
+    m_mayHaveLeftRanks = !ended;
 }
 
 } // namespace rm

@@ -21,6 +21,7 @@ public:
     Result<void> deploy() override;
     Result<void> start() override;
     void abandon() override;
+    bool mayHaveLeftRanks() const override { return m_mayHaveLeftRanks; }
 
 private:
     template <class T>
@@ -55,6 +56,7 @@ private:
     QString m_stage; ///< as reported last
     std::vector<std::string> m_bundles;
     bool m_isDeployed = false;
+    bool m_mayHaveLeftRanks = false;
     std::vector<std::string> m_stagedData; ///< per node: the folder there, empty: not staged
 };
 

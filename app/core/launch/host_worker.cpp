@@ -3,6 +3,8 @@
 
 #include "app/core/deploy/deploy.h"
 
+#include <utility>
+
 namespace rm {
 
 namespace {
@@ -16,16 +18,27 @@ HostWorker::HostWorker(Node node, CredentialSource credentials)
     , m_thread([this](std::stop_token stop) { loop(stop); }) {}
 
 HostWorker::~HostWorker() {
+    close();
+}
+
+void HostWorker::close() {
     m_thread.request_stop();
     m_wake.notify_all();
 }
 
 void HostWorker::enqueue(Job job) {
-    {
-        const std::lock_guard lock(m_mutex);
-        m_jobs.push_back(std::move(job));
+    std::unique_lock lock(m_mutex);
+    if (m_isOver) {
+        lock.unlock();
+        return refuse(job);
     }
+    m_jobs.push_back(std::move(job));
+    lock.unlock();
     m_wake.notify_one();
+}
+
+void HostWorker::refuse(Job& job) const {
+    job.refuse({ErrorCode::kUnavailable, "work on " + m_node.name + ": Ringmaster is closing"});
 }
 
 void HostWorker::loop(std::stop_token stop) {
@@ -38,8 +51,12 @@ void HostWorker::loop(std::stop_token stop) {
         lock.unlock();
         serve(job, stop);
     }
-    for (Job& job : m_jobs)
-        job.refuse({ErrorCode::kUnavailable, "work on " + m_node.name + ": Ringmaster is closing"});
+    std::unique_lock lock(m_mutex);
+    m_isOver = true;
+    auto left = std::exchange(m_jobs, {});
+    lock.unlock();
+    for (Job& job : left)
+        refuse(job);
     m_session.reset();
 }
 
@@ -79,7 +96,21 @@ std::shared_ptr<HostWorker> HostPool::worker(const Node& node) {
     std::shared_ptr<HostWorker>& worker = m_workers[node.name];
     if (!worker || worker->node() != node)
         worker = std::make_shared<HostWorker>(node, m_credentials);
+    if (m_isClosed)
+        worker->close();
     return worker;
+}
+
+void HostPool::close() {
+    const std::lock_guard lock(m_mutex);
+    m_isClosed = true;
+    for (const auto& [node, worker] : m_workers)
+        worker->close();
+}
+
+bool HostPool::isClosed() const {
+    const std::lock_guard lock(m_mutex);
+    return m_isClosed;
 }
 
 std::unique_ptr<HostWorker> HostPool::ownWorker(const Node& node) const {

@@ -24,9 +24,15 @@ using CredentialSource = std::function<Credentials(const Node&)>;
 class HostWorker {
 public:
     HostWorker(Node node, CredentialSource credentials);
-    ~HostWorker(); ///< asks the running task to stop, drops the waiting ones, joins
+    ~HostWorker(); ///< close(), then joins
 
     const Node& node() const { return m_node; }
+
+    /// Asks the running task to stop, and refuses those that wait and that are posted from now on.
+    /// Does not block. Thread-safe.
+    void close();
+    /// Requested by close().
+    std::stop_token closing() const { return m_thread.get_stop_token(); }
 
     template <class T>
     using Task = std::function<Result<T>(HostSession&, const std::string&, std::stop_token)>;
@@ -64,6 +70,7 @@ private:
     };
 
     void enqueue(Job job);
+    void refuse(Job& job) const;
     void loop(std::stop_token stop);
     void serve(Job& job, std::stop_token stop);
     Result<void> ensureSession(std::stop_token stop, const OnConnectPause& onPause);
@@ -73,6 +80,7 @@ private:
     std::mutex m_mutex;
     std::condition_variable_any m_wake;
     std::deque<Job> m_jobs;
+    bool m_isOver = false;                           ///< no job is taken any more
     std::unique_ptr<HostSession> m_session;          ///< the worker thread's
     std::string m_agent;                             ///< the worker thread's
     std::chrono::steady_clock::time_point m_lastUse; ///< of the session; the worker thread's
@@ -90,10 +98,14 @@ public:
     std::shared_ptr<HostWorker> worker(const Node& node);
     /// A worker for one long task, so that launches need not wait for its end.
     std::unique_ptr<HostWorker> ownWorker(const Node& node) const;
+    /// HostWorker::close() of all of worker(), the future ones too.
+    void close();
+    bool isClosed() const;
 
 private:
     CredentialSource m_credentials;
-    std::mutex m_mutex;
+    mutable std::mutex m_mutex;
+    bool m_isClosed = false;
     std::map<std::string, std::shared_ptr<HostWorker>> m_workers;
 };
 

@@ -69,11 +69,14 @@ public:
     /// there already is not sent again.
     virtual Result<void> deploy() = 0;
 
-    /// After deploy(). When it fails, nothing of the attempt runs.
+    /// After deploy(). When it fails, nothing of the attempt runs, unless mayHaveLeftRanks().
     virtual Result<void> start() = 0;
 
     /// After start(): ends what it began, wherever that can be reached.
     virtual void abandon() = 0;
+
+    /// Ranks may run that a node was asked to start, and was not heard to have ended.
+    virtual bool mayHaveLeftRanks() const = 0;
 };
 
 /// The one place that decides which launcher serves a request. `progress` is called on any thread.

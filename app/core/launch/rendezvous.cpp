@@ -76,9 +76,10 @@ using SharedListener = std::shared_ptr<std::optional<PortListener>>;
 
 Result<int64_t> openPort(HostWorker& worker, int64_t port, const SharedListener& listener,
                          const std::stop_token& unwanted) {
-    const auto open = [port, listener](HostSession& session, const std::string& agent,
-                                       std::stop_token stop) -> Result<int64_t> {
-        RM_ASSIGN_OR_RETURN(auto opened, PortListener::open(session, agent, port, stop));
+    const auto open = [port, listener,
+                       closing = worker.closing()](HostSession& session, const std::string& agent,
+                                                   std::stop_token stop) -> Result<int64_t> {
+        RM_ASSIGN_OR_RETURN(auto opened, PortListener::open(session, agent, port, stop, closing));
         listener->emplace(std::move(opened));
         return (*listener)->port();
     };

@@ -73,7 +73,8 @@ int64_t unreachableSinceNs(const LiveState::NodeLink& link);
 /// thread); its calls do not block, and every answer comes back there.
 ///
 /// Closing it does not affect the runs: they continue on their nodes, and a later engine attaches
-/// to them again. A launch in progress is cancelled.
+/// to them again. A launch in progress is cancelled, as far as its nodes answer in a moment; the
+/// next engine finds what is left of it. Closing takes about two seconds whatever the nodes do.
 class Engine : public QObject {
     Q_OBJECT
 public:

@@ -22,6 +22,8 @@ namespace rm {
 namespace {
 
 constexpr int kProcedureThreads = 8;
+/// How long the end of this program waits for nodes to end what a launch has started there.
+constexpr int kLastWordsMs = 1500;
 constexpr int64_t kDayNs = 24 * 3600 * int64_t{1'000'000'000};
 
 /// A future that is there already.
@@ -101,6 +103,10 @@ LocalEngine::~LocalEngine() {
     // Followers first: they commit through the writer; procedures next, for the same reason.
     m_impl->followed.clear();
     m_impl->over.clear();
+    // A launch ends the ranks that it has started, where the nodes answer. The next engine finds
+    // those of the others.
+    m_impl->pool.waitForDone(kLastWordsMs);
+    m_impl->hosts->close();
     m_impl->pool.waitForDone();
 }
 

@@ -69,6 +69,12 @@ Result<void> deployAndStart(const ProcedureContext& context, const QString& run,
     return fail(ErrorCode::kUnavailable, "launch " + run.toStdString() + ": cancelled");
 }
 
+/// This program ends before its nodes have said that no rank runs. The run then stays as it is, and
+/// the next engine looks for its ranks.
+bool isLeftToTheNext(const ProcedureContext& context, const Launcher& launcher) {
+    return launcher.mayHaveLeftRanks() && context.hosts->isClosed();
+}
+
 Result<void> refuseTooLarge(const ProcedureContext& context, const QString& run,
                             Launcher& launcher) {
     const std::string why = launcher.whatIsTooLarge();
@@ -175,6 +181,8 @@ Result<QString> launchRun(const ProcedureContext& context, const QString& id,
     const auto started =
         deployAndStart(context, id, *launcher, {1, origin.parentStep, origin.checkpoint, runNodes});
     if (!started) {
+        if (isLeftToTheNext(context, *launcher))
+            return tl::unexpected(started.error());
         if (context.permit->isCancelled())
             (void)setState(context, id, RunStateKind::kStopped, "its launch was cancelled");
         else
@@ -222,7 +230,8 @@ Result<QString> resumeRun(const ProcedureContext& context, const RunSummary& run
     };
     const auto started = launcher->check().and_then(begin);
     if (!started) {
-        (void)setState(context, run.id, run.state, run.message);
+        if (!isLeftToTheNext(context, *launcher))
+            (void)setState(context, run.id, run.state, run.message);
         return failAs(what, started.error());
     }
     context.changed(run.id);

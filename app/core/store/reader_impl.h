@@ -5,6 +5,7 @@
 #include "app/core/store/store.h"
 #include "app/core/store/stream_reader.h"
 
+#include <atomic>
 #include <unordered_map>
 
 namespace rm {
@@ -16,11 +17,14 @@ struct StoreReader::Impl {
     /// Runs `body` on one state of the database; what SQLite throws is logged and gives `T{}`.
     template <class Body>
     auto read(const char* what, Body&& body) -> decltype(body()) {
+        if (isInterrupted)
+            return {};
         try {
             const ReadScope scope(database);
             return body();
         } catch (const SQLite::Exception& exception) {
-            warn(errorOf(what, exception));
+            if (!isInterrupted)
+                warn(errorOf(what, exception));
             return {};
         }
     }
@@ -41,6 +45,7 @@ struct StoreReader::Impl {
 
     Database database;
     StreamReader streams;
+    std::atomic<bool> isInterrupted = false;
 
 private:
     RunSummary summaryOf(int64_t run, Query& row);

@@ -200,6 +200,9 @@ public:
     static Result<std::unique_ptr<StoreReader>> open(const QString& path);
     ~StoreReader();
 
+    /// From now on queries give nothing, and the one that runs ends soon. Thread-safe.
+    void interrupt();
+
     std::vector<RunSummary> runs();  ///< those that are not in the trash, newest first
     std::vector<RunSummary> trash(); ///< what was deleted last first
     std::optional<RunSummary> run(const QString& id);

@@ -55,8 +55,19 @@ StoreReader::Impl::Impl(const std::string& path)
     // release.
     sqlite3_db_config(database.connection().getHandle(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1,
                       nullptr);
+    // SQLite's own interrupt ends only the statements that run at this moment.
+    constexpr int kInstructions = 10'000; // well below a millisecond
+    const auto isEnding = [](void* flag) {
+        return static_cast<std::atomic<bool>*>(flag)->load() ? 1 : 0;
+    };
+    sqlite3_progress_handler(database.connection().getHandle(), kInstructions, isEnding,
+                             &isInterrupted);
     database.connection().exec("PRAGMA query_only = ON");
     database.connection().exec("PRAGMA wal_autocheckpoint = 0");
+}
+
+void StoreReader::interrupt() {
+    m_impl->isInterrupted = true;
 }
 
 void StoreReader::Impl::warn(const Error& error) {

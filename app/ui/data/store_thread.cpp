@@ -15,6 +15,12 @@ StoreThread::StoreThread(QString databasePath, QObject* parent)
 }
 
 StoreThread::~StoreThread() {
+    {
+        const std::lock_guard lock(m_mutex);
+        m_isEnding = true;
+        if (m_reader)
+            m_reader->interrupt();
+    }
     m_thread.quit();
     m_thread.wait();
     delete m_worker;
@@ -22,7 +28,16 @@ StoreThread::~StoreThread() {
 
 void StoreThread::post(Job job) {
     QMetaObject::invokeMethod(
-        m_worker, [this, job = std::move(job)] { job(reader()); }, Qt::QueuedConnection);
+        m_worker,
+        [this, job = std::move(job)] {
+            std::unique_lock lock(m_mutex);
+            if (m_isEnding)
+                return;
+            StoreReader* opened = reader();
+            lock.unlock();
+            job(opened);
+        },
+        Qt::QueuedConnection);
 }
 
 StoreReader* StoreThread::reader() {

@@ -10,6 +10,7 @@
 
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <type_traits>
 
 namespace rm {
@@ -19,7 +20,7 @@ class StoreThread : public QObject {
     Q_OBJECT
 public:
     explicit StoreThread(QString databasePath, QObject* parent = nullptr);
-    ~StoreThread() override; ///< drops what waits, waits for what runs
+    ~StoreThread() override; ///< drops what waits, breaks off what runs
 
     /// The answer to `query(reader)`; cancelled when there is no database (yet). Continue it with
     /// whenAnswered(). Thread-safe.
@@ -51,7 +52,9 @@ private:
     QString m_path;
     QThread m_thread;
     QObject* m_worker;
-    std::unique_ptr<StoreReader> m_reader; ///< the worker thread's
+    std::mutex m_mutex;
+    bool m_isEnding = false;               ///< under the mutex
+    std::unique_ptr<StoreReader> m_reader; ///< the worker thread's, made under the mutex
     bool m_complained = false;             ///< the worker thread's
 };
 

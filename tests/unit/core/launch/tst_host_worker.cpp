@@ -23,6 +23,7 @@ private Q_SLOTS:
     void anEndDoesNotWaitForAConnection();
     void whatIsUnwantedFromTheStartIsNotTried();
     void tasksAfterAnUnwantedOneStillRun();
+    void afterItIsClosedEveryTaskIsRefused();
 
 private:
     std::future<Result<bool>> post(std::stop_token unwanted = {});
@@ -40,6 +41,22 @@ void TestHostWorker::init() {
     node.sshHost = "127.0.0.1";
     node.port = m_silent->serverPort();
     m_worker = std::make_unique<HostWorker>(node, [](const Node&) { return Credentials{}; });
+}
+
+void TestHostWorker::afterItIsClosedEveryTaskIsRefused() {
+    auto running = post();
+    auto waiting = post();
+    QTRY_VERIFY_WITH_TIMEOUT(m_silent->hasPendingConnections(), kSoonMs);
+    m_worker->close();
+    for (auto* answer : {&running, &waiting})
+        QCOMPARE(answer->get().error().code, ErrorCode::kUnavailable);
+    QCOMPARE(post().get().error().code, ErrorCode::kUnavailable);
+    HostPool pool([](const Node&) { return Credentials{}; });
+    pool.close();
+    auto late = pool.worker(m_worker->node())
+                    ->post<bool>([](HostSession&, const std::string&,
+                                    std::stop_token) -> Result<bool> { return true; });
+    QCOMPARE(late.get().error().code, ErrorCode::kUnavailable);
 }
 
 std::future<Result<bool>> TestHostWorker::post(std::stop_token unwanted) {

@@ -64,6 +64,16 @@ private Q_SLOTS:
         QVERIFY(looks > 1);
         QCOMPARE(*reader.run("a")->loss, double(kSteps));
     }
+
+    void anInterruptedReaderGivesNothing() {
+        StoreFixture store;
+        QVERIFY(store.writer().createRun({"a", "a", "name = \"a\"\n", {}, {}, 0}));
+        StoreReader& reader = store.reader();
+        QCOMPARE(reader.runs().size(), size_t(1));
+        const std::jthread other([&] { reader.interrupt(); });
+        QTRY_VERIFY(reader.runs().empty());
+        QVERIFY(!reader.run("a"));
+    }
 };
 
 } // namespace rm
