@@ -4,6 +4,7 @@
 #include "app/core/await.h"
 #include "app/core/holder/shared_engine.h"
 #include "app/core/settings/paths.h"
+#include "app/ui/look/plain_text.h"
 #include "app/ui/look/theme.h"
 #include "app/ui/main_window.h"
 #include "shared/exit_code.h"
@@ -21,7 +22,7 @@ namespace {
 int refuse(const Error& error) {
     std::cerr << "ringmaster: " << error.message << std::endl;
     Theme::instance().install(*qApp);
-    QMessageBox::critical(nullptr, "Ringmaster", QString::fromStdString(error.message));
+    QMessageBox::critical(nullptr, "Ringmaster", asPlain(QString::fromStdString(error.message)));
     return static_cast<int>(exitCodeFor(error.code));
 }
 

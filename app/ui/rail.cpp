@@ -3,6 +3,7 @@
 
 #include "app/ui/data/run_words.h"
 #include "app/ui/data/runs_feed.h"
+#include "app/ui/look/plain_text.h"
 #include "app/ui/look/theme.h"
 #include "app/ui/widgets/chip.h"
 #include "app/ui/widgets/label.h"
@@ -101,7 +102,7 @@ QPushButton* Rail::makeLiveButton(const RunSummary& run) {
     for (QWidget* child : button->findChildren<QWidget*>())
         child->setAttribute(Qt::WA_TransparentForMouseEvents);
     button->setAccessibleName(run.name + ", " + words.text);
-    button->setToolTip(words.text);
+    button->setToolTip(asPlain(words.text));
     connect(button, &QPushButton::clicked, this, [this, id = run.id] { Q_EMIT runChosen(id); });
     return button;
 }

@@ -5,6 +5,7 @@
 #include "app/ui/data/run_words.h"
 #include "app/ui/data/runs_feed.h"
 #include "app/ui/look/format.h"
+#include "app/ui/look/plain_text.h"
 #include "app/ui/look/theme.h"
 #include "app/ui/widgets/cell_delegate.h"
 #include "app/ui/widgets/label.h"
@@ -176,7 +177,7 @@ void TrashDialog::refresh() {
             row << new QStandardItem(text);
             row.back()->setEditable(false);
             row.back()->setData(run.id, kIdRole);
-            row.back()->setToolTip(text);
+            row.back()->setToolTip(asPlain(text));
         }
         row[1]->setData(static_cast<int>(state.tone), kToneRole);
         row[2]->setToolTip(formatExact(run.deletedNs));

@@ -3,6 +3,7 @@
 
 #include "app/core/run/checkpoint_words.h"
 #include "app/ui/look/format.h"
+#include "app/ui/look/plain_text.h"
 #include "app/ui/look/theme.h"
 #include "app/ui/widgets/cell_delegate.h"
 #include "shared/io/clock.h"
@@ -124,7 +125,7 @@ QVariant CheckpointsModel::data(const QModelIndex& index, int role) const {
                    ? QVariant(static_cast<int>(verdict(*checkpoint).tone))
                    : QVariant();
     case Qt::ToolTipRole:
-        return toolTip(*checkpoint, column);
+        return asPlain(toolTip(*checkpoint, column).toString());
     case Qt::FontRole:
         return column == kStep ? QVariant(Theme::instance().font(FontRole::kMono)) : QVariant();
     case Qt::ForegroundRole:

@@ -3,6 +3,7 @@
 
 #include "app/ui/data/run_words.h"
 #include "app/ui/look/format.h"
+#include "app/ui/look/plain_text.h"
 #include "app/ui/look/theme.h"
 #include "shared/board/board.h"
 #include "shared/exit_code.h"
@@ -124,8 +125,10 @@ QVariant RanksModel::data(const QModelIndex& index, int role) const {
     if (!index.isValid() || index.row() >= rowCount())
         return {};
     const Row& row = m_rows[static_cast<size_t>(index.row())];
-    if (role == Qt::DisplayRole || role == Qt::ToolTipRole)
+    if (role == Qt::DisplayRole)
         return text(row, index.column());
+    if (role == Qt::ToolTipRole)
+        return asPlain(text(row, index.column()));
     if (role == Qt::ForegroundRole)
         return foreground(row, index.column());
     if (role == Qt::TextAlignmentRole)

@@ -3,6 +3,7 @@
 
 #include "app/ui/data/run_words.h"
 #include "app/ui/look/format.h"
+#include "app/ui/look/plain_text.h"
 #include "shared/io/clock.h"
 
 #include <cmath>
@@ -132,7 +133,7 @@ QVariant RunsModel::data(const QModelIndex& index, int role) const {
     case Qt::EditRole:
         return text(*run, index.column());
     case Qt::ToolTipRole:
-        return toolTip(*run, index.column());
+        return asPlain(toolTip(*run, index.column()).toString());
     case Qt::TextAlignmentRole:
         return QVariant(Qt::AlignVCenter |
                         (isNumeric(index.column()) ? Qt::AlignRight : Qt::AlignLeft));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/ui/new_run/recipe_strip.h"
 
+#include "app/ui/look/plain_text.h"
 #include "app/ui/look/theme.h"
 #include "app/ui/widgets/label.h"
 
@@ -43,7 +44,7 @@ QPushButton* RecipeStrip::makeCard(const RecipeText& recipe) {
     card->setObjectName("recipe." + recipe.name);
     card->setAccessibleName(recipe.name);
     card->setAccessibleDescription(recipe.description);
-    card->setToolTip(recipe.description);
+    card->setToolTip(asPlain(recipe.description));
     card->setCheckable(true);
     card->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Fixed);
     auto* texts = new QVBoxLayout(card);

@@ -2,6 +2,7 @@
 #include "app/ui/new_run/spec_field.h"
 
 #include "app/ui/look/format.h"
+#include "app/ui/look/plain_text.h"
 #include "app/ui/look/theme.h"
 #include "app/ui/new_run/path_rows.h"
 #include "app/ui/widgets/label.h"
@@ -274,7 +275,7 @@ void SpecFieldEditor::frame(bool changed) {
 void SpecFieldEditor::setProblem(QWidget* control, const QString& problem) {
     m_problem = problem;
     setStyleProperty(control, "invalid", !problem.isEmpty());
-    control->setToolTip(problem.isEmpty() ? fieldToolTip(m_field) : problem);
+    control->setToolTip(problem.isEmpty() ? fieldToolTip(m_field) : asPlain(problem));
 }
 
 SpecFieldEditor* SpecFieldEditor::make(const SpecField& field, QWidget* parent) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/ui/plot/chart_legend.h"
 
+#include "app/ui/look/plain_text.h"
 #include "app/ui/look/theme.h"
 
 #include <QFontMetrics>
@@ -37,7 +38,7 @@ void ChartLegend::setParts(std::vector<Part> parts, const QString& where) {
     for (const Part& part : m_parts)
         texts << part.text;
     setAccessibleName(texts.join(", "));
-    setToolTip(texts.join("\n"));
+    setToolTip(asPlain(texts.join("\n")));
     update();
 }
 

@@ -2,6 +2,7 @@
 #include "app/ui/plot/heat_map.h"
 
 #include "app/ui/look/format.h"
+#include "app/ui/look/plain_text.h"
 #include "app/ui/look/theme.h"
 #include "app/ui/plot/plot_style.h"
 #include "app/ui/widgets/label.h"
@@ -305,7 +306,7 @@ void HeatMap::tell(const QPointF& position) const {
         text = figureText(static_cast<size_t>(row));
     else if (text.isEmpty() && isRank && position.x() >= area.left())
         text = cellText(static_cast<size_t>(row), x);
-    QToolTip::showText(m_plot->mapToGlobal(position.toPoint()), text, m_plot);
+    QToolTip::showText(m_plot->mapToGlobal(position.toPoint()), asPlain(text), m_plot);
 }
 
 void HeatMap::describe() {

@@ -2,6 +2,7 @@
 #include "app/ui/plot/line_chart.h"
 
 #include "app/ui/look/format.h"
+#include "app/ui/look/plain_text.h"
 #include "app/ui/look/theme.h"
 #include "app/ui/plot/overlay.h"
 #include "app/ui/plot/plot_style.h"
@@ -481,7 +482,7 @@ void LineChart::describe() {
 void LineChart::onMouseMove(const QPointF& position) {
     const Mark* mark = m_marks->nearest(position);
     if (mark)
-        QToolTip::showText(m_plot->mapToGlobal(position.toPoint()), mark->text, m_plot);
+        QToolTip::showText(m_plot->mapToGlobal(position.toPoint()), asPlain(mark->text), m_plot);
     else if (m_overMark)
         QToolTip::hideText();
     m_overMark = mark != nullptr;

@@ -36,6 +36,7 @@ class LineChart : public QFrame {
 public:
     LineChart(const QString& title, const char* objectName, QWidget* parent = nullptr);
 
+    /// `explanation` is HTML; see asHtml().
     void setTitle(const QString& title, const QString& explanation = {});
     void setFromZero(bool fromZero) { m_fromZero = fromZero; }
 

@@ -4,6 +4,7 @@
 #include "app/core/settings/paths.h"
 #include "app/ui/data/store_thread.h"
 #include "app/ui/look/format.h"
+#include "app/ui/look/plain_text.h"
 #include "app/ui/look/theme.h"
 #include "app/ui/plot/heat_map.h"
 #include "app/ui/run/timeline_view.h"
@@ -52,8 +53,8 @@ QByteArray objectNameOf(const QString& panel) {
 QString explanationOf(const ChartPanel& panel) {
     QStringList lines;
     for (const MetricDef& metric : panel.metrics)
-        lines << QString::fromStdString(metric.name + ": " + metric.description).toHtmlEscaped();
-    return "<qt>" + lines.join("<br>") + "</qt>";
+        lines << QString::fromStdString(metric.name + ": " + metric.description);
+    return asHtml(lines.join('\n'));
 }
 
 QSettings settingsOf(const AppContext& context) {

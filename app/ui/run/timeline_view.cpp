@@ -2,6 +2,7 @@
 #include "app/ui/run/timeline_view.h"
 
 #include "app/ui/look/format.h"
+#include "app/ui/look/plain_text.h"
 #include "app/ui/look/theme.h"
 #include "app/ui/models/runs_model.h"
 
@@ -77,7 +78,7 @@ QVariant TimelineModel::data(const QModelIndex& index, int role) const {
     case Qt::AccessibleTextRole:
         return formatClock(moment->wallNs) + ' ' + moment->text;
     case Qt::ToolTipRole:
-        return formatExact(moment->wallNs) + '\n' + moment->text;
+        return asPlain(formatExact(moment->wallNs) + '\n' + moment->text);
     case kSortRole:
         return formatClock(moment->wallNs);
     case kToneRole:

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/ui/widgets/chip.h"
 
+#include "app/ui/look/plain_text.h"
 #include "app/ui/look/theme.h"
 #include "app/ui/widgets/label.h"
 
@@ -81,7 +82,7 @@ Dot::Dot(QWidget* parent)
 
 void Dot::setTone(Tone tone, const QString& words) {
     m_tone = tone;
-    setToolTip(words);
+    setToolTip(asPlain(words));
     setAccessibleName(words);
     update();
 }
@@ -99,7 +100,7 @@ VerdictMark::VerdictMark(Tone tone, const QString& words, QWidget* parent)
     , m_tone(tone) {
     setFixedSize(size::kVerdict, size::kVerdict);
     setAccessibleName(words);
-    setToolTip(words);
+    setToolTip(asPlain(words));
 }
 
 void VerdictMark::paintEvent(QPaintEvent*) {

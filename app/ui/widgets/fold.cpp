@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/ui/widgets/fold.h"
 
+#include "app/ui/look/plain_text.h"
 #include "app/ui/look/theme.h"
 #include "app/ui/widgets/label.h"
 
@@ -55,7 +56,7 @@ void Fold::setSummary(const QString& summary) {
     m_summary->setFullText(isOpen() ? QString() : summary);
     m_head->setAccessibleName(m_title);
     m_head->setAccessibleDescription(summary);
-    m_head->setToolTip(summary);
+    m_head->setToolTip(asPlain(summary));
 }
 
 void Fold::setOpen(bool open) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/ui/widgets/label.h"
 
+#include "app/ui/look/plain_text.h"
 #include "app/ui/look/theme.h"
 
 #include <QPainter>
@@ -61,7 +62,7 @@ void ElidedLabel::setFullText(const QString& text) {
         return;
     m_full = text;
     setText(text);
-    setToolTip(text);
+    setToolTip(asPlain(text));
     setAccessibleName(text);
     updateGeometry();
 }
