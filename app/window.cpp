@@ -10,7 +10,6 @@
 #include "shared/exit_code.h"
 
 #include <QApplication>
-#include <QDir>
 #include <QMessageBox>
 
 #include <iostream>
@@ -51,7 +50,8 @@ int runWindow(int argc, char** argv) {
     QApplication::setApplicationVersion(RINGMASTER_RELEASE);
     QApplication::setDesktopFileName("io.github.ringmaster.Ringmaster");
     const Paths paths = Paths::fromEnvironment();
-    QDir().mkpath(paths.data);
+    if (const auto prepared = paths.prepare(); !prepared)
+        return refuse(prepared.error());
     Fleet fleet(paths.config, paths.state);
     if (const auto loaded = fleet.load(); !loaded)
         return refuse(loaded.error());

@@ -8,7 +8,6 @@
 #include "shared/io/clock.h"
 #include "shared/return_if_error.h"
 
-#include <QDir>
 #include <QEventLoop>
 #include <QTimer>
 
@@ -52,12 +51,11 @@ CommandContext::CommandContext(bool json)
 CommandContext::~CommandContext() = default;
 
 Result<void> CommandContext::open() {
+    if (const auto prepared = m_paths.prepare(); !prepared)
+        return failAs("prepare Ringmaster's folders", prepared.error());
     m_fleet = std::make_unique<Fleet>(m_paths.config, m_paths.state);
     if (const auto loaded = m_fleet->load(); !loaded)
         return loaded;
-    if (!QDir().mkpath(m_paths.data))
-        return fail(ErrorCode::kDenied,
-                    "make " + m_paths.data.toStdString() + ": check XDG_DATA_HOME and HOME");
     m_engine = std::make_unique<SharedEngine>(m_paths, *m_fleet, face::Kind::kTerminal);
     // A failure that names no run concerns every command.
     QObject::connect(m_engine.get(), &Engine::failed, m_engine.get(),

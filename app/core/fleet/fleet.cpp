@@ -8,6 +8,7 @@
 #include "app/core/fleet/ssh_aliases.h"
 #include "app/core/node/node_check.h"
 #include "app/core/remote/credential_store.h"
+#include "app/core/settings/private_files.h"
 #include "shared/io/file.h"
 #include "shared/return_if_error.h"
 
@@ -74,6 +75,7 @@ Result<void> Fleet::Impl::edit(const std::function<Result<void>(std::vector<Node
     std::ranges::sort(*current, {}, &Node::name);
     if (auto written = writeFileAtomically(path().toStdString(), toToml(*current)); !written)
         return written;
+    protectFile(path().toStdString());
     nodes = std::move(*current);
     return {};
 }
@@ -111,6 +113,7 @@ void Fleet::Impl::keep(const Node& node, const NodeCheck& check) {
     const auto before = readFile(checksPath().toStdString());
     const auto written = writeFileAtomically(
         checksPath().toStdString(), withCheck(before ? *before : std::string(), node, check));
+    protectFile(checksPath().toStdString());
     if (!written)
         qWarning("%s", written.error().message.c_str());
 }
@@ -120,7 +123,7 @@ Fleet::Fleet(QString configDir, QString stateDir, QObject* parent)
     , m_impl(std::make_unique<Impl>()) {
     m_impl->folder = std::move(configDir);
     m_impl->stateFolder = std::move(stateDir);
-    QDir().mkpath(m_impl->folder);
+    (void)makePrivateFolder(m_impl->folder.toStdString()); // load() and edit() tell what is wrong
 }
 
 Fleet::~Fleet() {

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/settings/paths.h"
 
+#include "app/core/settings/private_files.h"
+#include "shared/return_if_error.h"
+
 #include <QCoreApplication>
 #include <QDir>
 #include <QFileInfo>
@@ -22,6 +25,15 @@ QString baseFolder(const char* variable, const QString& fallbackBelowHome) {
 Paths Paths::fromEnvironment() {
     return {baseFolder("XDG_CONFIG_HOME", ".config"), baseFolder("XDG_DATA_HOME", ".local/share"),
             baseFolder("XDG_STATE_HOME", ".local/state"), baseFolder("XDG_CACHE_HOME", ".cache")};
+}
+
+Result<void> Paths::prepare() const {
+    for (const QString& folder : {config, data, state, cache}) {
+        RM_RETURN_IF_ERROR(makePrivateFolder(folder.toStdString()));
+        for (const QFileInfo& file : QDir(folder).entryInfoList(QDir::Files | QDir::Hidden))
+            protectFile(file.filePath().toStdString());
+    }
+    return {};
 }
 
 QString installPrefix() {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "shared/result.h"
+
 #include <QString>
 
 namespace rm {
@@ -17,6 +19,10 @@ struct Paths {
 
     /// From the environment of this process; the folders are not made.
     static Paths fromEnvironment();
+
+    /// Makes the folders for the user alone, and takes the rights of others to them and to the
+    /// files in them.
+    Result<void> prepare() const;
 };
 
 /// The folder that holds recipes/ and schema/: resources/ beside the program when installed or

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 target_sources(rm_core PRIVATE
     settings/paths.cpp
-    settings/paths.h)
+    settings/paths.h
+    settings/private_files.cpp)

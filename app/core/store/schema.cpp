@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/store/schema.h"
 
+#include "app/core/settings/private_files.h"
 #include "shared/io/file.h"
 #include "shared/return_if_error.h"
 
@@ -40,6 +41,7 @@ Result<void> backUp(Database& database, const std::string& path, int version) {
     const std::string partial = backup + ".partial";
     std::remove(partial.c_str());
     database.query("VACUUM INTO ?").with(partial).run();
+    protectFile(partial);
     if (const auto synced = syncFile(partial); !synced)
         return synced;
     if (std::rename(partial.c_str(), backup.c_str()) != 0)

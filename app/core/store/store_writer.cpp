@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/core/settings/private_files.h"
 #include "app/core/store/database.h"
 #include "app/core/store/lock_file.h"
 #include "app/core/store/record_writer.h"
 #include "app/core/store/schema.h"
 #include "app/core/store/store.h"
 #include "shared/io/clock.h"
+#include "shared/io/descriptor.h"
 #include "shared/io/file.h"
 #include "shared/return_if_error.h"
 #include "shared/spec/run_spec.h"
@@ -14,6 +16,8 @@
 #include <QFileInfo>
 #include <QJsonArray>
 #include <QJsonDocument>
+
+#include <fcntl.h>
 
 #include <algorithm>
 
@@ -182,6 +186,8 @@ Result<std::unique_ptr<StoreWriter>> StoreWriter::open(const QString& path) {
     const std::string file = path.toStdString();
     RM_RETURN_IF_ERROR(makeFolders(QFileInfo(path).absolutePath().toStdString()));
     RM_ASSIGN_OR_RETURN(auto lock, LockFile::take(lockOf(path), file));
+    protectFile(lockOf(path));
+    RM_RETURN_IF_ERROR(openFile(file, O_RDWR | O_CREAT, 0600)); // SQLite would go by the umask
     return guarded("open " + file, [&]() -> Result<std::unique_ptr<StoreWriter>> {
         std::unique_ptr<StoreWriter> writer(new StoreWriter);
         writer->m_impl = std::make_unique<Impl>(std::move(lock), file);
@@ -189,6 +195,8 @@ Result<std::unique_ptr<StoreWriter>> StoreWriter::open(const QString& path) {
         const auto steps = schemaSteps();
         RM_RETURN_IF_ERROR(upgradeSchema(database, file, steps));
         RM_RETURN_IF_ERROR(configure(database, file));
+        for (const char* part : {"", "-wal", "-shm"})
+            protectFile(file + part);
         return writer;
     });
 }

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/core/fleet/fleet.h"
+#include "app/core/settings/paths.h"
 #include "app/core/store/schema.h"
 #include "tests/support/requirement.h"
 #include "tests/unit/core/store/store_fixture.h"
@@ -7,6 +9,7 @@
 #include <QFileInfo>
 
 #include <sys/mount.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 namespace rm {
@@ -15,6 +18,11 @@ namespace {
 
 QString golden() {
     return qEnvironmentVariable("RINGMASTER_SOURCE") + "/tests/unit/core/store/golden_v1.sqlite";
+}
+
+int modeOf(const QString& path) {
+    struct stat info {};
+    return ::stat(path.toLocal8Bit(), &info) == 0 ? static_cast<int>(info.st_mode & 0777) : -1;
 }
 
 void execute(const QString& path, const std::string& sql) {
@@ -71,6 +79,44 @@ private Q_SLOTS:
         QTemporaryDir folder;
         QVERIFY(StoreWriter::open(folder.filePath("a/b/runs.sqlite")));
         QVERIFY(!StoreWriter::open("/proc/none/runs.sqlite"));
+    }
+
+    void whatIsKeptIsForItsOwnerAlone() {
+        const mode_t before = ::umask(022);
+        const auto reset = qScopeGuard([before] { ::umask(before); });
+        QTemporaryDir home;
+        const Paths paths{home.filePath("config"), home.filePath("data"), home.filePath("state"),
+                          home.filePath("cache")};
+        const QStringList parts = {paths.database(), paths.database() + "-wal",
+                                   paths.database() + "-shm", paths.database() + ".lock"};
+        QVERIFY(paths.prepare());
+        {
+            const auto writer = StoreWriter::open(paths.database());
+            QVERIFY(writer && (*writer)->createRun({"a", "a", "name = \"a\"\n", {}, {}, 0}));
+            for (const QString& part : parts)
+                QCOMPARE(modeOf(part), 0600);
+        }
+        // As releases before this one made them.
+        QFile settings(paths.config + "/settings.ini");
+        QVERIFY(settings.open(QIODevice::WriteOnly));
+        settings.close();
+        for (const QString& folder : {paths.config, paths.data})
+            QCOMPARE(::chmod(folder.toLocal8Bit(), 0755), 0);
+        for (const QString& file : {settings.fileName(), parts[0], parts[3]})
+            QCOMPARE(::chmod(file.toLocal8Bit(), 0644), 0);
+        {
+            const auto writer = StoreWriter::open(paths.database());
+            QVERIFY(writer && (*writer)->createRun({"b", "b", "name = \"b\"\n", {}, {}, 0}));
+            for (const QString& part : parts)
+                QCOMPARE(modeOf(part), 0600);
+        }
+        QVERIFY(paths.prepare());
+        QCOMPARE(modeOf(settings.fileName()), 0600);
+        for (const QString& folder : {paths.config, paths.data, paths.state, paths.cache})
+            QCOMPARE(modeOf(folder), 0700);
+        Fleet fleet(paths.config, paths.state);
+        QVERIFY(fleet.add({"box", false, "box.example", {}, 0, {}}));
+        QCOMPARE(modeOf(paths.config + "/nodes.toml"), 0600);
     }
 
     void newerSchemaIsRefusedByName() {

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/core/settings/private_files.h"
+
+#include "shared/io/file.h"
+#include "shared/return_if_error.h"
+
+#include <QtGlobal>
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+namespace rm {
+
+namespace {
+
+constexpr mode_t kOthers = S_IRWXG | S_IRWXO;
+
+/// A file system without modes is no reason not to start.
+void protect(const std::string& path, const struct stat& info) {
+    const bool isOpen = info.st_uid == ::geteuid() && (info.st_mode & kOthers) != 0;
+    if (isOpen && ::chmod(path.c_str(), info.st_mode & 07777 & ~kOthers) != 0)
+        qWarning("protect %s: %s", path.c_str(), std::strerror(errno));
+}
+
+} // namespace
+
+Result<void> makePrivateFolder(const std::string& folder) {
+    RM_RETURN_IF_ERROR(makeFolders(folder));
+    struct stat info {};
+    if (::stat(folder.c_str(), &info) == 0)
+        protect(folder, info);
+    return {};
+}
+
+void protectFile(const std::string& file) {
+    struct stat info {};
+    if (::stat(file.c_str(), &info) == 0 && S_ISREG(info.st_mode))
+        protect(file, info);
+}
+
+} // namespace rm

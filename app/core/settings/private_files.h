@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "shared/result.h"
+
+#include <string>
+
+namespace rm {
+
+// What Ringmaster keeps of a person is for that person alone, whatever the umask was and whichever
+// release made it.
+
+/// Makes the folder with mode 0700, and its parents; one that is there gets that mode. A folder of
+/// somebody else stays as it is.
+Result<void> makePrivateFolder(const std::string& folder);
+
+/// Takes the rights of others to a file of this user that is there.
+void protectFile(const std::string& file);
+
+} // namespace rm
