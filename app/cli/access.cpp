@@ -73,7 +73,7 @@ NodeCheck checkAsking(CommandContext& context, const Node& node, const std::stri
     for (;;) {
         NodeCheck check = await(context.fleet().check(name, credentials));
         if (!check.failure) {
-            context.grant(node.name, credentials);
+            context.grant(node, credentials);
             return check;
         }
         if (!decide(node, *check.failure, trusted, credentials))

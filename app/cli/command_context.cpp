@@ -137,7 +137,7 @@ void CommandContext::catchUpWith(const std::vector<RunSummary>& runs) {
     awaitUntil(allHave(isStored), kSamplesDue);
 }
 
-void CommandContext::grant(const std::string& node, const Credentials& credentials) {
+void CommandContext::grant(const Node& node, const Credentials& credentials) {
     m_fleet->credentials().grant(node, credentials);
 }
 

@@ -48,8 +48,8 @@ public:
     /// Updates lostNodes from the links of this process.
     void noteLinks(RunSummary& run) const;
 
-    /// Grants for this process, by node.
-    void grant(const std::string& node, const Credentials& credentials);
+    /// Grants for this process, by the way to the node.
+    void grant(const Node& node, const Credentials& credentials);
 
 private:
     void catchUpWith(const std::vector<RunSummary>& runs);

@@ -42,8 +42,8 @@ struct Fleet::Impl {
     void readChecks();
     void keep(const Node& node, const NodeCheck& check);
     /// Drops what is known about the machine that the name used to stand for.
-    void forget(const std::string& node) {
-        checks.erase(QString::fromStdString(node));
+    void forget(const Node& node) {
+        checks.erase(QString::fromStdString(node.name));
         granted->forget(node);
     }
     QString checksPath() const { return stateFolder + "/checks.json"; }
@@ -136,7 +136,7 @@ Result<void> Fleet::load() {
     std::vector<std::string> edited;
     for (const Node& before : std::exchange(m_impl->nodes, std::move(nodes)))
         if (const auto now = find(QString::fromStdString(before.name)); now != before) {
-            m_impl->forget(before.name);
+            m_impl->forget(before);
             if (now)
                 edited.push_back(before.name);
         }
@@ -182,23 +182,25 @@ Result<void> Fleet::add(const Node& node) {
 Result<void> Fleet::change(const Node& node) {
     if (auto good = checkNode(node); !good)
         return good;
-    const auto changed = m_impl->edit([&node](std::vector<Node>& nodes) -> Result<void> {
+    Node before = node;
+    const auto changed = m_impl->edit([&](std::vector<Node>& nodes) -> Result<void> {
         const auto known = std::ranges::find(nodes, node.name, &Node::name);
         if (known == nodes.end())
             return fail(ErrorCode::kNotFound,
                         "edit node " + node.name + ": there is none of that name to edit");
-        *known = node;
+        before = std::exchange(*known, node);
         return {};
     });
     if (!changed)
         return changed;
-    m_impl->forget(node.name);
+    m_impl->forget(before);
     Q_EMIT nodesChanged();
     Q_EMIT nodeEdited(QString::fromStdString(node.name));
     return {};
 }
 
 Result<void> Fleet::remove(const QString& name) {
+    const auto before = find(name);
     const auto removed = m_impl->edit([&name](std::vector<Node>& nodes) -> Result<void> {
         if (std::erase_if(nodes, [&](const Node& n) { return n.name == name.toStdString(); }) == 0)
             return fail(ErrorCode::kNotFound,
@@ -207,7 +209,8 @@ Result<void> Fleet::remove(const QString& name) {
     });
     if (!removed)
         return removed;
-    m_impl->forget(name.toStdString());
+    if (before)
+        m_impl->forget(*before);
     Q_EMIT nodesChanged();
     return {};
 }
@@ -219,7 +222,8 @@ CredentialStore& Fleet::credentials() const {
 namespace {
 
 /// Keeps the credentials that were accepted, also if the host then asked for another one.
-void remember(const NodeCheck& check, Credentials credentials, CredentialStore& granted) {
+void remember(const Node& node, const NodeCheck& check, Credentials credentials,
+              CredentialStore& granted) {
     using Need = ConnectFailure::Need;
     const Need need = check.failure ? check.failure->need : Need::kNothing;
     if (check.failure && need != Need::kPassword && need != Need::kPassphrase)
@@ -228,8 +232,8 @@ void remember(const NodeCheck& check, Credentials credentials, CredentialStore& 
         credentials.password.reset();
     if (need == Need::kPassphrase)
         credentials.passphrase.reset();
-    granted.forget(check.node);
-    granted.grant(check.node, credentials);
+    granted.forget(node);
+    granted.grant(node, credentials);
 }
 
 Credentials withGrants(Credentials credentials, const Credentials& known) {
@@ -242,9 +246,9 @@ Credentials withGrants(Credentials credentials, const Credentials& known) {
 
 NodeCheck checkWithGrants(const Node& node, Credentials credentials, CredentialStore& granted,
                           const std::stop_token& stop) {
-    credentials = withGrants(std::move(credentials), granted.lookUp(node.name));
+    credentials = withGrants(std::move(credentials), granted.lookUp(node));
     NodeCheck check = checkNodeNow(node, credentials, stop);
-    remember(check, credentials, granted);
+    remember(node, check, credentials, granted);
     return check;
 }
 
@@ -267,10 +271,10 @@ QFuture<NodeCheck> Fleet::Impl::startCheck(const Node& node, Credentials credent
                                                   granted = granted, stop = stop.get_token()] {
             return checkWithGrants(node, credentials, *granted, stop);
         });
-    const Credentials all = withGrants(std::move(credentials), granted->lookUp(node.name));
+    const Credentials all = withGrants(std::move(credentials), granted->lookUp(node));
     // Kept here too: this process has to open the node itself if it becomes the holder.
-    return checker(name, all).then([all, granted = granted](NodeCheck check) {
-        remember(check, all, *granted);
+    return checker(name, all).then([node, all, granted = granted](NodeCheck check) {
+        remember(node, check, all, *granted);
         return check;
     });
 }
@@ -285,11 +289,12 @@ QFuture<NodeCheck> Fleet::check(const QString& name, Credentials credentials) {
         return QtFuture::makeReadyFuture(noSuchNode(name));
     const auto answer = m_impl->startCheck(*node, std::move(credentials));
     Q_EMIT checkChanged(name);
-    return passOn(answer, this, [this, name](const NodeCheck& check) {
-        // A node that was removed meanwhile must not come back.
-        if (const auto known = find(name)) {
+    return passOn(answer, this, [this, name, asked = *node](const NodeCheck& check) {
+        // A node that was removed meanwhile must not come back, nor is it known of one that was
+        // edited what another address answered.
+        if (find(name) == asked) {
             m_impl->checks[name] = check;
-            m_impl->keep(*known, check);
+            m_impl->keep(asked, check);
             Q_EMIT checkChanged(name);
             if (!check.failure)
                 Q_EMIT nodeOpened(name);

@@ -322,9 +322,8 @@ void SharedEngine::hold(std::unique_ptr<StoreWriter> writer) {
     m_impl->live.clear();
     m_impl->fleet.setChecker({});
     m_impl->local = std::make_unique<LocalEngine>(m_impl->paths, m_impl->fleet, std::move(writer));
-    m_impl->local->setCredentialSource([&fleet = m_impl->fleet](const Node& node) {
-        return fleet.credentials().lookUp(node.name);
-    });
+    m_impl->local->setCredentialSource(
+        [&fleet = m_impl->fleet](const Node& node) { return fleet.credentials().lookUp(node); });
     passSignalsOn(*m_impl->local);
     m_impl->server = std::make_unique<FaceServer>(*m_impl->local, m_impl->fleet, m_impl->self);
     connect(m_impl->server.get(), &FaceServer::idle, this, &SharedEngine::idleForOthers);
@@ -446,7 +445,8 @@ struct SharedEngine::Hearing {
     }
     void operator()(const face::TooLarge& m) { Q_EMIT engine.tooLarge(m.run, m.why); }
     void operator()(const face::LoginRefused& m) {
-        impl.fleet.credentials().forget(m.node.toStdString());
+        if (const auto node = impl.fleet.find(m.node))
+            impl.fleet.credentials().forget(*node);
         Q_EMIT engine.loginRefused(m.node);
     }
     void operator()(const face::Failed& m) { Q_EMIT engine.failed(m.run, m.message); }

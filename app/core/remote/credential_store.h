@@ -9,8 +9,10 @@
 
 namespace rm {
 
-/// What a person granted in this session, by node name: a password given once serves every later
-/// connection of this process. Never written anywhere; zeroed when forgotten. Thread-safe.
+/// What a person granted in this session, by the way to a node (routeTo()): a password given once
+/// serves every later connection of this process there, and none to another host, port or user
+/// that the node's name may come to stand for. Never written anywhere; zeroed when forgotten.
+/// Thread-safe.
 class CredentialStore {
 public:
     CredentialStore() = default;
@@ -18,14 +20,14 @@ public:
     CredentialStore& operator=(const CredentialStore&) = delete;
 
     /// Later grants add to and replace earlier ones.
-    void grant(const std::string& node, const Credentials& credentials);
+    void grant(const Node& node, const Credentials& credentials);
     /// Empty credentials when nothing was granted.
-    Credentials lookUp(const std::string& node) const;
-    void forget(const std::string& node);
+    Credentials lookUp(const Node& node) const;
+    void forget(const Node& node);
 
 private:
     mutable std::mutex m_mutex;
-    std::map<std::string, Credentials> m_granted;
+    std::map<std::string, Credentials> m_granted; ///< by route
 };
 
 } // namespace rm

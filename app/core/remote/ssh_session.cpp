@@ -94,6 +94,16 @@ Connected connect(SshLink& link, const Patience& patience) {
 
 } // namespace
 
+std::string routeTo(const Node& node) {
+    if (node.isLocal)
+        return {};
+    SshLink link;
+    if (!configure(link, node))
+        return node.user + '@' + node.sshHost + ':' + std::to_string(node.port);
+    const std::string proxy = link.option(SSH_OPTIONS_PROXYCOMMAND);
+    return link.where() + (proxy.empty() ? "" : " through " + proxy);
+}
+
 tl::expected<std::unique_ptr<HostSession>, ConnectFailure>
 SshSession::open(const Node& node, const Credentials& credentials, std::stop_token stop) {
     constexpr seconds kTurn{60}; // for logins before this one

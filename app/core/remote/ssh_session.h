@@ -6,6 +6,10 @@
 
 namespace rm {
 
+/// The way to a node by its settings and ssh_config as they are now: "user@host:port", and through
+/// which proxy or jump host. Equal where a password for the one is one for the other.
+std::string routeTo(const Node& node);
+
 /// Programs on a host, each on an exec channel of one authenticated link.
 class SshSession : public HostSession {
 public:

@@ -479,7 +479,8 @@ void LocalEngine::wireFollowed(const QString& run, FollowedRun& followed) {
     connect(&followed, &FollowedRun::loginRefused, this, [this](const QString& node) {
         // The check that asks the person must not start with the credentials that were just
         // refused.
-        m_impl->fleet->credentials().forget(node.toStdString());
+        if (const auto known = m_impl->fleet->find(node))
+            m_impl->fleet->credentials().forget(*known);
         Q_EMIT loginRefused(node);
     });
     connect(&followed, &FollowedRun::ended, this, [this, run](const QString& problem, bool lost) {

@@ -29,7 +29,7 @@ void NodeConnector::forget(const Node& node) {
     m_lookedUp.remove(QString::fromStdString(node.name));
     if (!node.isLocal)
         m_keyring->remove(node);
-    m_fleet.credentials().forget(node.name);
+    m_fleet.credentials().forget(node);
 }
 
 void NodeConnector::start(const QString& name, const Credentials& credentials) {
@@ -82,7 +82,9 @@ void NodeConnector::lookForPassword(const Node& node, const ConnectFailure& fail
 void NodeConnector::usePassword(const Node& node, const QString& password) {
     Credentials credentials;
     credentials.password = password.toStdString();
-    start(QString::fromStdString(node.name), credentials);
+    // A node that was edited meanwhile is another one.
+    if (const QString name = QString::fromStdString(node.name); m_fleet.find(name) == node)
+        start(name, credentials);
 }
 
 void NodeConnector::askForPassword(const Node& node, const ConnectFailure& failure) {

@@ -4,12 +4,14 @@
 #include "app/core/fleet/fleet.h"
 #include "app/core/fleet/nodes_file.h"
 #include "app/core/fleet/ssh_aliases.h"
+#include "app/core/remote/credential_store.h"
 #include "app/core/remote/keyring.h"
 #include "app/core/settings/paths.h"
 #include "shared/io/file.h"
 
 #include <QDir>
 #include <QDirIterator>
+#include <QPromise>
 #include <QSignalSpy>
 #include <QTemporaryDir>
 #include <QTest>
@@ -48,6 +50,9 @@ private Q_SLOTS:
     void checksOfEarlierReleasesAreRead();
     void withoutKeyringNothingIsKept();
     void pathsFollowTheEnvironment();
+    void anotherAddressDoesNotGetThePassword_data();
+    void anotherAddressDoesNotGetThePassword();
+    void anAliasThatLeadsElsewhereDoesNotGetThePassword();
 
 private:
     std::string path(const QString& name) const { return m_dir->filePath(name).toStdString(); }
@@ -197,6 +202,68 @@ void FleetTest::removedNodeIsGone() {
     QCOMPARE(fleet.nodes().size(), size_t{1});
     QCOMPARE(fleet.remove("a").error().code, ErrorCode::kNotFound);
     QVERIFY(!fleet.remove(kLocalNodeName));
+}
+
+void FleetTest::anotherAddressDoesNotGetThePassword_data() {
+    QTest::addColumn<QString>("host");
+    QTest::addColumn<QString>("user");
+    QTest::addColumn<int>("port");
+    QTest::newRow("host") << "moved.example"
+                          << "me" << 2222;
+    QTest::newRow("user") << "gpu-box.example"
+                          << "you" << 2222;
+    QTest::newRow("port") << "gpu-box.example"
+                          << "me" << 22;
+}
+
+/// It is edited while its check is under way, whose answer then comes from the old address.
+void FleetTest::anotherAddressDoesNotGetThePassword() {
+    QFETCH(QString, host);
+    QFETCH(QString, user);
+    QFETCH(int, port);
+    Fleet fleet(m_dir->filePath("config"));
+    QVERIFY(fleet.add(sample("a")));
+    QPromise<NodeCheck> answer;
+    answer.start();
+    fleet.setChecker([&](const QString&, const Credentials&) { return answer.future(); });
+    Credentials given;
+    given.password = "secret";
+    const auto checked = fleet.check("a", given);
+    Node moved = sample("a");
+    moved.sshHost = host.toStdString();
+    moved.user = user.toStdString();
+    moved.port = port;
+    QVERIFY(fleet.change(moved));
+    NodeCheck good;
+    good.node = "a";
+    good.ready = true;
+    answer.addResult(good);
+    answer.finish();
+    QTRY_VERIFY(checked.isFinished());
+    QVERIFY(!fleet.credentials().lookUp(moved).password);
+    QCOMPARE(fleet.credentials().lookUp(sample("a")).password,
+             std::optional<std::string>("secret"));
+    QVERIFY(!fleet.lastCheck("a"));
+}
+
+void FleetTest::anAliasThatLeadsElsewhereDoesNotGetThePassword() {
+    const QByteArray home = qgetenv("HOME");
+    const auto reset = qScopeGuard([&] { qputenv("HOME", home); });
+    qputenv("HOME", m_dir->path().toUtf8());
+    QVERIFY(QDir(m_dir->path()).mkpath(".ssh"));
+    const auto configure = [this](const std::string& text) {
+        return writeFileAtomically(path(".ssh/config"), text).has_value();
+    };
+    Node node;
+    node.name = node.sshHost = "box";
+    QVERIFY(configure("Host box\n  HostName one.example\n"));
+    CredentialStore granted;
+    granted.grant(node, {"secret", {}, {}});
+    QVERIFY(granted.lookUp(node).password);
+    QVERIFY(configure("Host box\n  HostName two.example\n"));
+    QVERIFY(!granted.lookUp(node).password);
+    QVERIFY(configure("Host box\n  HostName one.example\n  ProxyJump gate.example\n"));
+    QVERIFY(!granted.lookUp(node).password);
 }
 
 void FleetTest::editedNodeKeepsItsName() {

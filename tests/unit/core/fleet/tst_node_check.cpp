@@ -136,11 +136,11 @@ void NodeCheckTest::passwordThatFailsIsForgotten() {
     Fleet fleet(m_home.path("config"));
     add(fleet, m_home.server().port());
     QVERIFY(m_home.know());
-    fleet.credentials().grant("node-a", {"not it", {}, {}});
+    fleet.credentials().grant(*fleet.find("node-a"), {"not it", {}, {}});
     const NodeCheck check = checkOf(fleet, "node-a");
     QVERIFY(check.failure);
     QVERIFY2(words(check).contains("wrong password"), words(check));
-    QVERIFY(!fleet.credentials().lookUp("node-a").password);
+    QVERIFY(!fleet.credentials().lookUp(*fleet.find("node-a")).password);
 }
 
 void NodeCheckTest::oldNodeIsNamedInItsRow() {
