@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trainer/agent/subcommands.h"
 
+#include "shared/io/json.h"
 #include "shared/return_if_error.h"
 #include "shared/wire/messages.h"
 #include "trainer/agent/attach/attach.h"
@@ -9,6 +10,7 @@
 #include "trainer/agent/posix/fd.h"
 #include "trainer/agent/probe/paths.h"
 #include "trainer/agent/probe/probe.h"
+#include "trainer/agent/prune/prune.h"
 #include "trainer/agent/receive/receiver.h"
 #include "trainer/agent/run_dir/folders.h"
 #include "trainer/agent/run_dir/release.h"
@@ -118,7 +120,29 @@ Result<void> removeCheckpoint(const Arguments& arguments) {
 Result<int> option(const Arguments& arguments, size_t at, const std::string& name, int least,
                    int most) {
     const bool isNamed = arguments.size() > at + 1 && arguments[at] == name;
-    return number(isNamed ? arguments[at + 1] : "", "listen: " + name, least, most);
+    return number(isNamed ? arguments[at + 1] : "", name, least, most);
+}
+
+Result<void> prune(const Arguments& arguments) {
+    PruneOrder order;
+    for (size_t at = 0; at < arguments.size(); ++at) {
+        const std::string& name = arguments[at];
+        const std::string value = at + 1 < arguments.size() ? arguments[at + 1] : "";
+        if (name == "--preview") {
+            order.preview = true;
+            continue;
+        }
+        if (name == "--keep" && isSha256(value)) {
+            order.current.insert(value);
+        } else if (name == "--older-than") {
+            RM_ASSIGN_OR_RETURN(order.youngSeconds, option(arguments, at, name, 0, 1 << 30));
+        } else {
+            return fail(ErrorCode::kInvalid, "prune: '" + name + "' is not understood");
+        }
+        ++at;
+    }
+    RM_ASSIGN_OR_RETURN(const auto report, pruneDeployed(Folders::fromEnvironment(), order));
+    return print(toJson(report) + "\n");
 }
 
 Result<void> listen(const Arguments& arguments) {
@@ -151,6 +175,7 @@ const std::map<std::string, Subcommand>& subcommands() {
         {"receive", {0, 0, "receive", receive}},
         {"stop", {1, 2, "stop RUN_ID [--kill]", stop}},
         {"remove", {1, 2, "remove RUN_ID [--preview]", remove}},
+        {"prune", {0, 256, "prune [--preview] [--older-than SECONDS] [--keep NAME]...", prune}},
         {"verify-checkpoint", {0, 0, "verify-checkpoint < PATH", verifyCheckpoint}},
         {"remove-checkpoint", {2, 2, "remove-checkpoint RUN_ID NAME", removeCheckpoint}},
         {"listen", {2, 4, "listen --seconds N [--port P]", listen}},

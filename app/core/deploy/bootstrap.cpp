@@ -21,7 +21,11 @@ sum() {
 }
 echo "platform $(uname -s) $(uname -m)"
 echo "libc $(getconf GNU_LIBC_VERSION 2>/dev/null || ldd --version 2>&1 | head -n 1)"
-if [ -x "$file" ] && [ "$(sum "$file")" = "$sha" ]; then echo "have $file"; exit 0; fi
+if [ -x "$file" ] && [ "$(sum "$file")" = "$sha" ]; then
+  touch -c "$folder" 2>/dev/null
+  echo "have $file"
+  exit 0
+fi
 echo need
 read -r go || exit 0
 trap "exit 1" HUP INT TERM

@@ -58,7 +58,9 @@ private Q_SLOTS:
                                          {"listen", "--seconds", "1", "--port", "x"},
                                          {"dial"},
                                          {"dial", "localhost:80"},
-                                         {"remove", "r1", "--all"}}) {
+                                         {"remove", "r1", "--all"},
+                                         {"prune", "--older-than", "-1"},
+                                         {"prune", "--keep", "../x"}}) {
             QProcess process;
             process.start(agent(), words);
             QVERIFY(process.waitForFinished(10'000));

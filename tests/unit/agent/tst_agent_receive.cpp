@@ -6,6 +6,7 @@
 #include "trainer/agent/receive/bundle_check.h"
 #include "trainer/agent/receive/receiver.h"
 
+#include <QDateTime>
 #include <QDir>
 #include <QFile>
 #include <QFileInfo>
@@ -236,7 +237,11 @@ private Q_SLOTS:
         QVERIFY(f.store("program").has_value());
         const std::vector<TreeEntry> entries = {{"p", blobOf("program").sha256, false}};
         const std::string path = std::get<TreeReady>(**f.tree(entries)).path;
+        const timespec longAgo[2] = {};
+        QCOMPARE(::utimensat(AT_FDCWD, path.c_str(), longAgo, 0), 0);
         QCOMPARE(std::get<TreeReady>(**f.tree(entries)).path, path);
+        // Its time is that of its last use.
+        QVERIFY(QFileInfo(QString::fromStdString(path)).lastModified().toSecsSinceEpoch() > 0);
         QVERIFY(QFile::remove(QString::fromStdString(path + "/p")));
         QVERIFY(f.tree(entries).has_value());
         QCOMPARE(*readFile(path + "/p"), std::string("program"));

@@ -96,7 +96,7 @@ const std::vector<Order>& orders() {
          {"look", "widgets", "data", "plot", "models", "dialogs", "nodes", "runs", "run", "new_run",
           "."}},
         {"trainer/agent/",
-         {"posix", "net", "run_dir", "probe", "receive", "supervisor", "attach", "."}},
+         {"posix", "net", "run_dir", "probe", "receive", "prune", "supervisor", "attach", "."}},
         {"trainer/train/",
          {"device", "telemetry", "text_metrics", "model", "dist", "session", "control", "optim",
           "checkpoint", "formats", "data", "prepare", "workloads", "interchange", "memory", "loop",

@@ -68,9 +68,28 @@ Result<void> makeLasting(const Descriptor& fd, const std::string& path) {
 BlobStore::BlobStore(std::string folder)
     : m_folder(std::move(folder)) {}
 
+namespace {
+constexpr const char* kLock = ".lock"; ///< beside the folder; shared by receivers
+} // namespace
+
+Result<Descriptor> BlobStore::closeToReceivers(const std::string& folder) {
+    RM_RETURN_IF_ERROR(makeFolders(folder));
+    RM_ASSIGN_OR_RETURN(Descriptor fd, openFile(folder + kLock, O_RDWR | O_CREAT, 0600));
+    if (tryLock(fd))
+        return fd;
+    if (errno == EWOULDBLOCK)
+        return fail(ErrorCode::kUnavailable,
+                    "lock " + folder + ": files are being received; try again when they are there");
+    return failErrno("lock " + folder + kLock, errno);
+}
+
 Result<void> BlobStore::prepare() {
     if (const Result<void> made = makeFolders(m_folder); !made)
         return made;
+    RM_ASSIGN_OR_RETURN(m_open, openFile(m_folder + kLock, O_RDWR | O_CREAT, 0600));
+    // Where a file system has no locks, the age of what is received protects it.
+    while (::flock(m_open.get(), LOCK_SH) != 0 && errno == EINTR) {
+    }
     std::error_code error;
     for (const auto& entry : std::filesystem::directory_iterator(m_folder, error)) {
         if (!isOwnPartial(entry.path().filename()))

@@ -16,8 +16,12 @@ class BlobStore {
 public:
     explicit BlobStore(std::string folder);
 
-    /// Makes the folder and removes partial files (`SHA.XXXXXX.part`) of dead receivers.
+    /// Makes the folder and removes partial files (`SHA.XXXXXX.part`) of dead receivers. As long as
+    /// this store lives, nobody gets closeToReceivers(); if somebody has it, this waits.
     Result<void> prepare();
+    /// As long as the descriptor lives, nobody receives into that folder. kUnavailable: somebody
+    /// does.
+    static Result<Descriptor> closeToReceivers(const std::string& folder);
 
     bool has(const Blob& blob) const;
     std::string pathOf(const std::string& sha256) const;
@@ -28,6 +32,7 @@ public:
 
 private:
     std::string m_folder;
+    Descriptor m_open; ///< locked, so that nothing here is removed meanwhile
 };
 
 /// A blob that is being received. A file under the final name is always whole and verified.

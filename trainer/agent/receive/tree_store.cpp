@@ -5,6 +5,7 @@
 #include "shared/return_if_error.h"
 #include "trainer/agent/receive/bundle_check.h"
 
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -150,8 +151,11 @@ Result<std::string> publishTree(const std::string& home, const BlobStore& blobs,
     std::string damage;
     if (fs::is_directory(folder, error)) {
         RM_ASSIGN_OR_RETURN(damage, damageOf(folder, blobs, tree));
-        if (damage.empty())
+        if (damage.empty()) {
+            // Its time is that of its last use, which pruneDeployed() goes by.
+            ::utimensat(AT_FDCWD, folder.c_str(), nullptr, 0);
             return folder;
+        }
         fs::remove_all(folder, error);
     }
     const std::string staging = parent + "/.staging-" + std::to_string(::getpid());

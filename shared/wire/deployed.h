@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "shared/result.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace rm {
+
+/// Something that was deployed to a node and lies under its home.
+struct DeployedItem {
+    std::string kind;    ///< "agents", "bundles", "data"; "blobs": what is in no folder of these
+    std::string name;    ///< of the folder; empty for blobs
+    int64_t bytes = 0;   ///< on its disk; what several share is counted once
+    int64_t usedNs = 0;  ///< when it was last used, as far as is known; wall clock
+    std::string keptFor; ///< why it stays; empty: nothing needs it
+    bool operator==(const DeployedItem&) const = default;
+};
+
+/// What `ringmaster-agent prune` prints as JSON; see NODE_REPORT.md.
+struct DeployedReport {
+    std::string home;
+    std::vector<DeployedItem> items;
+    bool operator==(const DeployedReport&) const = default;
+};
+
+/// More are not listed, and are left for the next time.
+inline constexpr size_t kMostDeployed = 2000;
+
+std::string toJson(const DeployedReport& report);
+/// kCorrupt: not such a text, or longer than any node's.
+Result<DeployedReport> parseDeployedReport(std::string_view json);
+
+/// Of what nothing needs, and of what stays.
+int64_t unneededBytes(const DeployedReport& report);
+int64_t neededBytes(const DeployedReport& report);
+
+} // namespace rm

@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "shared/exit_code.h"
+#include "shared/wire/deployed.h"
+#include "tests/unit/agent/agent_fixture.h"
+
+#include <QDir>
+#include <QFile>
+#include <QFileInfo>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+using namespace rm;
+using namespace rm::test;
+
+namespace {
+
+constexpr int kLongMs = 50'000;
+constexpr int64_t kHourSeconds = 3600;
+
+/// A name as folders and blobs have them.
+QString sha(char digit) {
+    return QString(64, QChar(digit));
+}
+
+void use(const QString& path, int64_t hoursAgo) {
+    const timespec then{::time(nullptr) - hoursAgo * kHourSeconds, 0};
+    const timespec times[2] = {then, then};
+    QCOMPARE(::utimensat(AT_FDCWD, path.toLocal8Bit(), times, 0), 0);
+}
+
+void write(const QString& path, const QByteArray& bytes) {
+    QVERIFY(QDir().mkpath(QFileInfo(path).path()));
+    QFile file(path);
+    QVERIFY(file.open(QIODevice::WriteOnly | QIODevice::Truncate));
+    QCOMPARE(file.write(bytes), bytes.size());
+}
+
+/// A blob of 1000 bytes, used long ago, and a folder that has it.
+void deploy(const AgentFixture& f, const QString& kind, const QString& name, char blob) {
+    const QString stored = f.home() + "/blobs/" + sha(blob);
+    if (!QFile::exists(stored))
+        write(stored, QByteArray(1000, blob));
+    use(stored, 48);
+    const QString folder = f.home() + "/" + kind + "/" + name;
+    QVERIFY(QDir().mkpath(folder));
+    QCOMPARE(::link(stored.toLocal8Bit(), (folder + "/file").toLocal8Bit()), 0);
+    use(folder, 48);
+}
+
+DeployedReport reportOf(const AgentFixture::Answer& answer) {
+    const auto report = parseDeployedReport(answer.out.toStdString());
+    if (!report)
+        qWarning("%s", answer.err.constData());
+    return report.value_or(DeployedReport());
+}
+
+DeployedItem itemOf(const DeployedReport& report, const std::string& kind, const QString& name) {
+    for (const DeployedItem& item : report.items)
+        if (item.kind == kind && item.name == name.toStdString())
+            return item;
+    return {"not listed", {}, 0, 0, {}};
+}
+
+bool isThere(const AgentFixture& f, const QString& path) {
+    return QFileInfo::exists(f.home() + "/" + path);
+}
+
+/// Lets a run of one rank train with a bundle and data that lie in the home.
+void launch(AgentFixture& f, const QString& bundle, const QString& data) {
+    NodePlan plan = f.plan(1);
+    const QString folder = f.home() + "/bundles/" + bundle;
+    QVERIFY(QDir().mkpath(folder + "/bin"));
+    QVERIFY(QFile::link(QFileInfo(f.path("bundle/bin/ringmaster-trainer")).symLinkTarget(),
+                        folder + "/bin/ringmaster-trainer"));
+    use(folder, 48);
+    plan.bundle = folder.toStdString();
+    const std::string spec = "name = \"fake\"\n[data]\ntrain = [\"" +
+                             (f.home() + "/data/" + data).toStdString() + "\"]\n";
+    const auto started = f.start(plan, spec);
+    QVERIFY2(started.exitCode == 0, started.err);
+}
+
+} // namespace
+
+/// What was deployed to a node goes when nothing there needs it.
+class TestAgentPrune : public QObject {
+    Q_OBJECT
+private Q_SLOTS:
+    void reportsSurviveAsJson() {
+        const DeployedReport report{
+            "/h", {{"data", "x", 1LL << 40, 7, "run a"}, {"blobs", {}, 1, 2, {}}}};
+        QVERIFY(parseDeployedReport(toJson(report)) == report);
+        QCOMPARE(unneededBytes(report), 1);
+        QCOMPARE(neededBytes(report), 1LL << 40);
+        for (const char* wrong : {"", "[]", "{}", R"({"home":"/h","items":[{"kind":"data"}]})",
+                                  R"({"home":"/h","items":[1]})"})
+            QVERIFY(!parseDeployedReport(wrong));
+        const DeployedItem huge{"data", "x", INT64_MAX, 0, {}};
+        QCOMPARE(unneededBytes({"/h", {huge, huge}}), INT64_MAX);
+    }
+
+    void whatNothingNeedsGoesAndIsForetold() {
+        AgentFixture f;
+        deploy(f, "bundles", sha('1'), 'a');
+        deploy(f, "bundles", sha('2'), 'a');
+        deploy(f, "data", sha('3'), 'b');
+        deploy(f, "agents", sha('4'), 'c');
+        write(f.home() + "/blobs/" + sha('d'), QByteArray(500, 'd'));
+        use(f.home() + "/blobs/" + sha('d'), 48);
+        write(f.home() + "/bundles/mine/file", "a person's own");
+        write(f.home() + "/runs.sqlite", "the app's");
+        const auto preview = reportOf(f.agent({"prune", "--preview"}));
+        QCOMPARE(preview.home, f.home().toStdString());
+        QCOMPARE(preview.items.size(), size_t{5});
+        QCOMPARE(unneededBytes(preview), 3500); // what two bundles share is there once
+        QCOMPARE(neededBytes(preview), 0);
+        QVERIFY(isThere(f, "bundles/" + sha('1')));
+        QVERIFY(reportOf(f.agent({"prune"})) == preview);
+        for (const QString& path :
+             {"bundles/" + sha('1'), "bundles/" + sha('2'), "data/" + sha('3'),
+              "agents/" + sha('4'), "blobs/" + sha('a'), "blobs/" + sha('d')})
+            QVERIFY2(!isThere(f, path), qPrintable(path));
+        QVERIFY(isThere(f, "bundles/mine/file") && isThere(f, "runs.sqlite"));
+        QVERIFY(reportOf(f.agent({"prune"})).items.empty());
+    }
+
+    void whatARunNamesStaysUntilTheRunIsGone() {
+        AgentFixture f;
+        f.script(0, "finish@1");
+        deploy(f, "data", sha('3'), 'b');
+        launch(f, sha('1'), sha('3'));
+        QTRY_VERIFY_WITH_TIMEOUT(!f.nodeRecords<AttemptEnded>().empty(), kLongMs);
+        f.agent({"stop", "r1"});
+        // A finished run is not gone on with, and a restore deploys its own release.
+        const auto finished = reportOf(f.agent({"prune", "--older-than", "0"}));
+        QCOMPARE(itemOf(finished, "data", sha('3')).keptFor, std::string("run r1"));
+        QCOMPARE(itemOf(finished, "bundles", sha('1')).keptFor, std::string());
+        QVERIFY(isThere(f, "data/" + sha('3')) && !isThere(f, "bundles/" + sha('1')));
+        QCOMPARE(f.agent({"remove", "r1"}).exitCode, 0);
+        QCOMPARE(f.agent({"prune", "--older-than", "0"}).exitCode, 0);
+        QVERIFY(!isThere(f, "data/" + sha('3')));
+    }
+
+    void whatALivingOrStoppedRunNamesStays() {
+        AgentFixture f;
+        deploy(f, "data", sha('3'), 'b');
+        launch(f, sha('1'), sha('3'));
+        for (const bool lives : {true, false}) {
+            if (!lives)
+                QCOMPARE(f.agent({"stop", "r1"}).exitCode, 0);
+            const auto report = reportOf(f.agent({"prune", "--older-than", "0"}));
+            QCOMPARE(itemOf(report, "data", sha('3')).keptFor, std::string("run r1"));
+            QVERIFY(isThere(f, "bundles/" + sha('1') + "/bin/ringmaster-trainer"));
+        }
+    }
+
+    void whatAProcessUsesStays() {
+        AgentFixture f;
+        const QString program = f.home() + "/bundles/" + sha('1') + "/bin/sleep";
+        QVERIFY(QDir().mkpath(QFileInfo(program).path()));
+        QVERIFY(QFile::copy(QFileInfo("/bin/sleep").canonicalFilePath(), program));
+        deploy(f, "data", sha('2'), 'a');
+        QFile reads(f.home() + "/data/" + sha('2') + "/file");
+        QVERIFY(reads.open(QIODevice::ReadOnly));
+        QProcess sleeper;
+        sleeper.start(program, {"1000"});
+        QVERIFY(sleeper.waitForStarted());
+        const auto report = reportOf(f.agent({"prune", "--older-than", "0"}));
+        QCOMPARE(itemOf(report, "bundles", sha('1')).keptFor, std::string("a process uses it"));
+        QCOMPARE(itemOf(report, "data", sha('2')).keptFor, std::string("a process uses it"));
+        sleeper.kill();
+        QVERIFY(sleeper.waitForFinished());
+        reads.close();
+        QCOMPARE(f.agent({"prune", "--older-than", "0"}).exitCode, 0);
+        QVERIFY(!QFileInfo::exists(program) && !isThere(f, "data/" + sha('2')));
+    }
+
+    void whatIsYoungStaysUnlessItIsAskedFor() {
+        AgentFixture f;
+        deploy(f, "data", sha('1'), 'a');
+        use(f.home() + "/data/" + sha('1'), 23);
+        deploy(f, "data", sha('2'), 'b');
+        use(f.home() + "/data/" + sha('2'), 25);
+        write(f.home() + "/blobs/" + sha('c') + ".part", "half");
+        const auto report = reportOf(f.agent({"prune"}));
+        QCOMPARE(itemOf(report, "data", sha('1')).keptFor, std::string("used lately"));
+        QVERIFY(isThere(f, "data/" + sha('1')) && !isThere(f, "data/" + sha('2')));
+        QVERIFY(isThere(f, "blobs/" + sha('a')) && !isThere(f, "blobs/" + sha('b')));
+        QVERIFY(isThere(f, "blobs/" + sha('c') + ".part"));
+        QCOMPARE(f.agent({"prune", "--older-than", "0"}).exitCode, 0);
+        QVERIFY(!isThere(f, "data/" + sha('1')) && !isThere(f, "blobs/" + sha('c') + ".part"));
+    }
+
+    void whatTheAskingReleaseUsesStays() {
+        AgentFixture f;
+        deploy(f, "bundles", sha('1'), 'a');
+        deploy(f, "bundles", sha('2'), 'b');
+        const auto report = reportOf(f.agent({"prune", "--keep", sha('2')}));
+        QCOMPARE(itemOf(report, "bundles", sha('2')).keptFor, std::string("this release"));
+        QVERIFY(!isThere(f, "bundles/" + sha('1')) && isThere(f, "bundles/" + sha('2')));
+    }
+
+    void nothingGoesWhileFilesAreReceived() {
+        AgentFixture f;
+        deploy(f, "data", sha('1'), 'a');
+        const auto receiver = f.spawn({"receive"});
+        QTRY_VERIFY_WITH_TIMEOUT(QFile::exists(f.home() + "/blobs.lock"), kLongMs);
+        // The lock is taken a moment after its file is there.
+        QTRY_COMPARE_WITH_TIMEOUT(f.agent({"prune", "--preview"}).exitCode,
+                                  static_cast<int>(ExitCode::kUnavailable), kLongMs);
+        QCOMPARE(f.agent({"prune"}).exitCode, static_cast<int>(ExitCode::kUnavailable));
+        QVERIFY(isThere(f, "data/" + sha('1')));
+        receiver->closeWriteChannel();
+        QVERIFY(receiver->waitForFinished(kLongMs));
+        QCOMPARE(f.agent({"prune"}).exitCode, 0);
+    }
+
+    void agentsStayWhileARunMayGoOnElsewhere() {
+        AgentFixture f;
+        f.script(0, "finish@1");
+        deploy(f, "agents", sha('4'), 'c');
+        launch(f, sha('1'), sha('3'));
+        QTRY_VERIFY_WITH_TIMEOUT(!f.nodeRecords<AttemptEnded>().empty(), kLongMs);
+        f.agent({"stop", "r1"});
+        QJsonObject state = f.agentState();
+        state["ended"] = false;
+        state["boot"] = "of another machine";
+        write(f.runDir() + "/agent.json", QJsonDocument(state).toJson());
+        const auto report = reportOf(f.agent({"prune"}));
+        QVERIFY(itemOf(report, "agents", sha('4')).keptFor.starts_with("run r1 may go on"));
+        QVERIFY(isThere(f, "agents/" + sha('4')) && isThere(f, "bundles/" + sha('1')));
+    }
+
+    void nothingGoesWhereARunCannotBeRead() {
+        AgentFixture f;
+        deploy(f, "data", sha('1'), 'a');
+        QVERIFY(QDir().mkpath(f.runDir()));
+        write(f.runDir() + "/plan.toml", "x");
+        write(f.runDir() + "/agent.json", "{");
+        QVERIFY(f.agent({"prune"}).exitCode != 0);
+        QVERIFY(isThere(f, "data/" + sha('1')));
+    }
+
+    void aRemovalThatWasCutOffIsEnded() {
+        AgentFixture f;
+        write(f.home() + "/data/.removed-" + sha('1') + "/file", "x");
+        write(f.home() + "/data/.staging-12/file", "x");
+        QCOMPARE(f.agent({"prune"}).exitCode, 0);
+        QVERIFY(!isThere(f, "data/.removed-" + sha('1')) && isThere(f, "data/.staging-12"));
+    }
+};
+
+QTEST_GUILESS_MAIN(TestAgentPrune)
+#include "tst_agent_prune.moc"

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "shared/result.h"
+#include "trainer/agent/run_dir/folders.h"
+
+#include <set>
+#include <string>
+#include <vector>
+
+namespace rm {
+
+/// What the runs and the processes of this node need of what was deployed to it.
+class Needs {
+public:
+    /// An error where a run's folder cannot be read: what it needs is then not known.
+    static Result<Needs> read(const Folders& folders);
+
+    /// Why the folder HOME/KIND/NAME has to stay; empty: nothing needs it.
+    std::string whyNeeded(const std::string& kind, const std::string& name) const;
+
+private:
+    /// What a run of this node names.
+    struct Run {
+        std::string id;
+        std::string bundles; ///< texts that name them, of attempts that may go on
+        std::string data;    ///< texts that name it
+        bool mayRunElsewhere = false;
+    };
+    static Result<Run> readRun(const std::string& folder);
+    static Result<void> readAttempt(const std::string& folder, Run& run);
+
+    std::string m_home; ///< without links, as the kernel names it
+    std::vector<Run> m_runs;
+    std::set<std::string> m_open; ///< paths in use below m_home
+};
+
+} // namespace rm

@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trainer/agent/prune/prune.h"
+
+#include "shared/io/clock.h"
+#include "shared/io/json.h"
+#include "shared/return_if_error.h"
+#include "trainer/agent/prune/needs.h"
+#include "trainer/agent/receive/blob_store.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <filesystem>
+#include <functional>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace rm {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::array kKinds = {"agents", "bundles", "data"};
+constexpr const char* kAside = ".removed-";
+constexpr const char* kStaging = ".staging-"; ///< of publishTree()
+
+using FileId = std::pair<dev_t, ino_t>;
+
+/// Something that lies under the home.
+struct Found {
+    DeployedItem item;
+    std::vector<std::string> paths; ///< the folder; of blobs the files
+};
+
+Result<struct stat> statOf(const std::string& path) {
+    struct stat info = {};
+    if (::lstat(path.c_str(), &info) != 0)
+        return failErrno("read " + path, errno);
+    return info;
+}
+
+int64_t changedNs(const struct stat& info) {
+    return info.st_mtim.tv_sec * int64_t{1'000'000'000} + info.st_mtim.tv_nsec;
+}
+
+/// Counts files that trees and blobs share once.
+class Census {
+public:
+    /// Bytes of those files below `path`, or of itself, that were not counted before.
+    Result<int64_t> count(const std::string& path) {
+        RM_ASSIGN_OR_RETURN(const struct stat info, statOf(path));
+        if (!S_ISDIR(info.st_mode))
+            return add(info);
+        int64_t bytes = 0;
+        std::error_code error;
+        for (fs::recursive_directory_iterator at(path, error), end; !error && at != end;
+             at.increment(error)) {
+            RM_ASSIGN_OR_RETURN(const struct stat each, statOf(at->path()));
+            bytes += S_ISREG(each.st_mode) ? add(each) : 0;
+        }
+        if (error)
+            return failErrno("read " + path, error.value());
+        return bytes;
+    }
+    bool has(const struct stat& info) const { return m_seen.contains({info.st_dev, info.st_ino}); }
+
+private:
+    int64_t add(const struct stat& info) {
+        const bool isNew = m_seen.insert({info.st_dev, info.st_ino}).second;
+        return isNew ? int64_t{info.st_size} : 0;
+    }
+    std::set<FileId> m_seen;
+};
+
+/// Looks through one home.
+class Survey {
+public:
+    Survey(const Folders& folders, const PruneOrder& order, Needs needs)
+        : m_home(folders.home)
+        , m_order(order)
+        , m_needs(std::move(needs))
+        , m_youngSinceNs(wallNowNs() - order.youngSeconds * 1'000'000'000) {}
+
+    Result<std::vector<Found>> run() {
+        for (const char* kind : kKinds)
+            RM_RETURN_IF_ERROR(readTrees(kind));
+        RM_RETURN_IF_ERROR(countTrees());
+        RM_RETURN_IF_ERROR(readBlobs());
+        return std::move(m_found);
+    }
+
+private:
+    Result<void> readTrees(const std::string& kind) {
+        std::vector<Found> trees;
+        std::error_code error;
+        const std::string folder = m_home + "/" + kind;
+        if (!fs::exists(folder, error))
+            return {};
+        for (fs::directory_iterator at(folder, error), end; !error && at != end;
+             at.increment(error)) {
+            const std::string name = at->path().filename();
+            const bool isOurs =
+                isSha256(name) || name.starts_with(kAside) || name.starts_with(kStaging);
+            RM_ASSIGN_OR_RETURN(const struct stat info, statOf(at->path()));
+            if (isOurs && S_ISDIR(info.st_mode))
+                trees.push_back(
+                    {{kind, name, 0, changedNs(info), whyKept(kind, name, info)}, {at->path()}});
+        }
+        if (error)
+            return failErrno("read " + folder, error.value());
+        std::ranges::sort(trees, std::greater(), [](const Found& f) { return f.item.usedNs; });
+        m_found.insert(m_found.end(), trees.begin(), trees.end());
+        return {};
+    }
+
+    std::string whyKept(const std::string& kind, const std::string& name,
+                        const struct stat& info) const {
+        if (name.starts_with(kAside))
+            return {};
+        if (m_order.current.contains(name) || isOwnAgent(kind, name))
+            return "this release";
+        std::string why = m_needs.whyNeeded(kind, name);
+        return why.empty() ? whyYoung(info) : why;
+    }
+
+    std::string whyYoung(const struct stat& info) const {
+        return changedNs(info) > m_youngSinceNs ? "used lately" : "";
+    }
+
+    bool isOwnAgent(const std::string& kind, const std::string& name) const {
+        std::error_code error;
+        const fs::path own = fs::read_symlink("/proc/self/exe", error);
+        return kind == "agents" &&
+               fs::equivalent(m_home + "/agents/" + name, own.parent_path(), error);
+    }
+
+    /// What stays is counted first: who removes the rest frees only what they do not share.
+    Result<void> countTrees() {
+        for (const bool stays : {true, false}) {
+            for (Found& found : m_found)
+                if (found.item.keptFor.empty() != stays) {
+                    RM_ASSIGN_OR_RETURN(found.item.bytes, m_census.count(found.paths.front()));
+                }
+            if (stays)
+                m_kept = m_census;
+        }
+        return {};
+    }
+
+    /// Those in a folder that stays are that folder's, those in one that goes go along with it.
+    Result<void> readBlobs() {
+        Found going{{"blobs", {}, 0, 0, {}}, {}}, young{{"blobs", {}, 0, 0, "used lately"}, {}};
+        std::error_code error;
+        const std::string folder = m_home + "/blobs";
+        if (!fs::exists(folder, error))
+            return {};
+        for (fs::directory_iterator at(folder, error), end; !error && at != end;
+             at.increment(error)) {
+            RM_ASSIGN_OR_RETURN(const struct stat info, statOf(at->path()));
+            const std::string name = at->path().filename();
+            if (!S_ISREG(info.st_mode) || !isSha256(name.substr(0, name.find('.'))) ||
+                m_kept.has(info))
+                continue;
+            const bool isYoung = !m_census.has(info) && !whyYoung(info).empty();
+            Found& found = isYoung ? young : going;
+            found.item.usedNs = std::max(found.item.usedNs, changedNs(info));
+            found.paths.push_back(at->path());
+            RM_ASSIGN_OR_RETURN(const int64_t bytes, m_census.count(at->path()));
+            found.item.bytes += bytes;
+        }
+        if (error)
+            return failErrno("read " + folder, error.value());
+        for (Found* found : {&young, &going})
+            if (!found->paths.empty())
+                m_found.push_back(std::move(*found));
+        return {};
+    }
+
+    std::string m_home;
+    const PruneOrder& m_order;
+    Needs m_needs;
+    int64_t m_youngSinceNs;
+    Census m_census;
+    Census m_kept; ///< of m_census what is of trees that stay
+    std::vector<Found> m_found;
+};
+
+/// Out of the way first, so that half a folder never has its name.
+Result<void> removeTree(const std::string& folder) {
+    const fs::path path(folder);
+    std::string aside = folder;
+    if (!path.filename().string().starts_with(kAside))
+        aside = path.parent_path() / (kAside + path.filename().string());
+    std::error_code error;
+    if (aside != folder)
+        fs::rename(folder, aside, error);
+    if (!error)
+        fs::remove_all(aside, error);
+    return error ? failErrno("remove " + folder, error.value()) : Result<void>();
+}
+
+Result<void> removeFound(const Found& found) {
+    for (const std::string& path : found.paths) {
+        const bool isBlob = found.item.kind == "blobs";
+        if (isBlob && ::unlink(path.c_str()) != 0 && errno != ENOENT)
+            return failErrno("remove " + path, errno);
+        if (!isBlob)
+            RM_RETURN_IF_ERROR(removeTree(path));
+    }
+    return {};
+}
+
+} // namespace
+
+Result<DeployedReport> pruneDeployed(const Folders& folders, const PruneOrder& order) {
+    DeployedReport report{folders.home, {}};
+    std::error_code error;
+    if (!fs::exists(folders.home, error) && !error)
+        return report;
+    // Until this ends nobody begins to receive; who receives already keeps this from beginning.
+    RM_ASSIGN_OR_RETURN(const Descriptor alone,
+                        BlobStore::closeToReceivers(folders.home + "/blobs"));
+    RM_ASSIGN_OR_RETURN(Needs needs, Needs::read(folders));
+    RM_ASSIGN_OR_RETURN(const auto all, Survey(folders, order, std::move(needs)).run());
+    for (const Found& found : std::span(all).first(std::min(all.size(), kMostDeployed))) {
+        if (!order.preview && found.item.keptFor.empty())
+            RM_RETURN_IF_ERROR(removeFound(found));
+        report.items.push_back(found.item);
+    }
+    return report;
+}
+
+} // namespace rm

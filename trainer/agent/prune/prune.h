@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "shared/wire/deployed.h"
+#include "trainer/agent/run_dir/folders.h"
+
+#include <cstdint>
+#include <set>
+#include <string>
+
+namespace rm {
+
+/// What was used within this time may be of a launch that has not started its ranks yet.
+inline constexpr int64_t kYoungSeconds = 24 * 3600;
+
+struct PruneOrder {
+    bool preview = false;                 ///< only say what would go
+    int64_t youngSeconds = kYoungSeconds; ///< what was used within this time stays
+    std::set<std::string> current;        ///< folders that the asking release uses
+};
+
+/// `prune [--preview] [--older-than SECONDS] [--keep NAME]...`: removes from this node's home what
+/// no run and no process of the node needs, and lists all that lies there, in the order of kinds
+/// and of use: a DeployedReport. kUnavailable while files are being received.
+Result<DeployedReport> pruneDeployed(const Folders& folders, const PruneOrder& order);
+
+} // namespace rm
