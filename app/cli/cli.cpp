@@ -33,6 +33,7 @@ struct Arguments {
     bool verify = false;
     bool preview = false;
     bool yes = false;
+    bool recent = false;
     int64_t steps = 1;
     bool wait = false;
     bool asNew = false;
@@ -200,11 +201,19 @@ void addKeeping(CLI::App& parser, Arguments& a) {
     addRunCommand(parser, a, "delete", "Move a run to the trash",
                   [&a](CommandContext& s) { return runDelete(s, a.id); });
     addTrash(parser, a);
-    auto* clean = addRunCommand(parser, a, "clean",
-                                "Delete a run's folder on its nodes, with the checkpoints in it",
-                                [&a](CommandContext& s) {
-                                    return runClean(s, {a.id, a.preview, a.yes});
-                                });
+    auto* clean = addCommand(
+        parser, a, "clean",
+        "Delete a run's folder on its nodes, with the checkpoints in it; without a run: trainers, "
+        "agents and staged data that no run on a node needs any more",
+        [&a](CommandContext& s) {
+            return a.id.empty() ? runCleanNodes(s, {a.names, a.preview, a.recent, a.yes})
+                                : runClean(s, {a.id, a.preview, a.yes});
+        });
+    auto* run = clean->add_option("RUN", a.id, "Id, start of an id, or name of a run");
+    clean->add_option("--node", a.names, "Without a run: only these nodes; default: all")
+        ->excludes(run);
+    clean->add_flag("--recent", a.recent, "Without a run: also what was used within the last day")
+        ->excludes(run);
     clean->add_flag("--preview", a.preview, "Only say what that is");
     clean->add_flag("--yes", a.yes, "Do not ask");
 }

@@ -72,6 +72,15 @@ struct CleanOptions {
 /// Deletes the folders of a run on its nodes.
 int runClean(CommandContext& context, const CleanOptions& options);
 
+struct CleanNodesOptions {
+    std::vector<std::string> nodes; ///< empty: all
+    bool preview = false;           ///< only say what would go
+    bool withRecent = false;        ///< as NodeCleaning's
+    bool yes = false;               ///< do not ask
+};
+/// Removes what was deployed to nodes and is not needed there any more.
+int runCleanNodes(CommandContext& context, const CleanNodesOptions& options);
+
 struct LogOptions {
     std::string run;
     int rank = -1;        ///< -1: all

@@ -60,6 +60,94 @@ Result<std::vector<RunFolder>> foldersOf(CommandContext& context, const RunSumma
     return folders;
 }
 
+/// What a node said of what was deployed there.
+struct NodeAnswer {
+    std::string node;
+    Result<DeployedReport> report;
+};
+
+/// All are asked at once, after their logins were asked for if that is needed.
+std::vector<NodeAnswer> cleanAll(CommandContext& context, const std::vector<std::string>& nodes,
+                                 const NodeCleaning& cleaning) {
+    const auto ask = [&](const std::string& node) {
+        return context.engine().cleanNode(QString::fromStdString(node), cleaning);
+    };
+    std::vector<QFuture<Result<DeployedReport>>> asked;
+    for (const std::string& node : nodes)
+        asked.push_back(ask(node));
+    std::vector<NodeAnswer> answers;
+    for (size_t at = 0; at < nodes.size(); ++at) {
+        answers.push_back({nodes[at], await(asked[at])});
+        Result<DeployedReport>& report = answers.back().report;
+        if (!report && report.error().code == ErrorCode::kDenied &&
+            openAsking(context, {nodes[at]}))
+            report = await(ask(nodes[at]));
+    }
+    return answers;
+}
+
+const char* deployedName(const std::string& kind) {
+    if (kind == "agents")
+        return "agent";
+    if (kind == "bundles")
+        return "trainer";
+    return kind == "data" ? "staged data" : "loose files";
+}
+
+std::string tableOf(const std::vector<NodeAnswer>& answers) {
+    std::vector<std::vector<std::string>> rows = {
+        {"NODE", "WHAT", "SIZE", "LAST USED", "KEPT FOR", "NAME"}};
+    for (const NodeAnswer& answer : answers)
+        for (const DeployedItem& item : answer.report.value_or(DeployedReport()).items)
+            rows.push_back({answer.node, deployedName(item.kind),
+                            formatBytes(static_cast<double>(item.bytes)), formatAgo(item.usedNs),
+                            item.keptFor.empty() ? "-" : oneLine(item.keptFor),
+                            oneLine(item.name.substr(0, 12))});
+    return rows.size() == 1 ? "" : formatTable(rows);
+}
+
+Json jsonOf(const NodeAnswer& answer) {
+    if (!answer.report)
+        return {{"node", answer.node}, {"error", answer.report.error().message}};
+    Json items = Json::array();
+    for (const DeployedItem& item : answer.report->items)
+        items.push_back({{"kind", item.kind},
+                         {"name", item.name},
+                         {"bytes", item.bytes},
+                         {"last_used", static_cast<double>(item.usedNs) / 1e9},
+                         {"kept_for", item.keptFor}});
+    return {{"node", answer.node},
+            {"home", answer.report->home},
+            {"needed_bytes", neededBytes(*answer.report)},
+            {"unneeded_bytes", unneededBytes(*answer.report)},
+            {"items", items}};
+}
+
+/// One line a node; its code is that of the first that did not answer.
+int printNodesCleaned(const CommandContext& context, const std::vector<NodeAnswer>& answers,
+                      bool isPreview) {
+    int code = 0;
+    Json nodes = Json::array();
+    for (const NodeAnswer& answer : answers) {
+        nodes.push_back(jsonOf(answer));
+        if (!answer.report) {
+            std::cerr << "ringmaster: " << oneLine(answer.report.error().message) << std::endl;
+            code = code != 0 ? code : static_cast<int>(exitCodeFor(answer.report.error().code));
+            continue;
+        }
+        if (context.json())
+            continue;
+        const auto unneeded = static_cast<double>(unneededBytes(*answer.report));
+        const auto needed = static_cast<double>(neededBytes(*answer.report));
+        std::cout << answer.node << ": " << formatBytes(unneeded)
+                  << (isPreview ? " can go, " : " removed, ") << formatBytes(needed) << " stays"
+                  << std::endl;
+    }
+    if (context.json())
+        printJson({{"removed", !isPreview}, {"nodes", nodes}});
+    return code;
+}
+
 int printCleaned(const CommandContext& context, const RunSummary& run,
                  const std::vector<RunFolder>& folders, bool isPreview) {
     const std::string id = run.id.toStdString();
@@ -198,6 +286,34 @@ int runClean(CommandContext& context, const CleanOptions& options) {
     if (const auto removed = await(context.engine().removeFromNodes(run->id)); !removed)
         return printError(context, removed.error());
     return printCleaned(context, *run, *folders, false);
+}
+
+int runCleanNodes(CommandContext& context, const CleanNodesOptions& options) {
+    std::vector<std::string> nodes = options.nodes;
+    if (nodes.empty())
+        for (const Node& node : context.fleet().nodes())
+            nodes.push_back(node.name);
+    const auto found = cleanAll(context, nodes, {true, options.withRecent});
+    if (!context.json())
+        std::cout << tableOf(found) << std::flush;
+    if (options.preview)
+        return printNodesCleaned(context, found, true);
+    int64_t bytes = 0;
+    size_t cleanable = 0;
+    for (const NodeAnswer& answer : found)
+        if (answer.report && unneededBytes(*answer.report) > 0) {
+            bytes += unneededBytes(*answer.report);
+            ++cleanable;
+        }
+    const std::string what = "this deletes " + formatBytes(static_cast<double>(bytes)) + " on " +
+                             counted(cleanable, "node", "nodes") +
+                             " that no run there needs; what a later launch needs is sent again";
+    if (const auto agreed = agree(context, "clean the nodes", what, options.yes || cleanable == 0);
+        !agreed)
+        return printError(context, agreed.error());
+    if (cleanable == 0)
+        return printNodesCleaned(context, found, false);
+    return printNodesCleaned(context, cleanAll(context, nodes, {false, options.withRecent}), false);
 }
 
 } // namespace rm::cli

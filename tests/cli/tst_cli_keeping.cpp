@@ -11,6 +11,9 @@
 #include <QJsonObject>
 #include <QTest>
 
+#include <fcntl.h>
+#include <sys/stat.h>
+
 using namespace rm;
 
 namespace {
@@ -35,6 +38,7 @@ private Q_SLOTS:
     void checkpointsAreVerifiedByteByByte();
     void theTrashGivesBackWhatWasDeleted();
     void nodesAreCleanedOnceItIsAgreedTo();
+    void whatWasDeployedIsCleanedOnceItIsAgreedTo();
     void theTrashIsEmptiedOnceItIsAgreedTo();
 
 private:
@@ -170,6 +174,41 @@ void TestCliKeeping::nodesAreCleanedOnceItIsAgreedTo() {
     QVERIFY2(again.exitCode == 0 && again.out.contains("0 B") && again.out.contains("are gone"),
              again.whole());
     QCOMPARE(m_own.run({"show", "kept", "--json"}).json()["steps"].toInt(), 4);
+}
+
+void TestCliKeeping::whatWasDeployedIsCleanedOnceItIsAgreedTo() {
+    const QString data =
+        Paths::fromEnvironment().data + "/data/" + QString(64, QChar('a')) + "/train";
+    QVERIFY(QDir().mkpath(QFileInfo(data).path()));
+    QFile staged(data);
+    QVERIFY(staged.open(QIODevice::WriteOnly));
+    QCOMPARE(staged.write(QByteArray(2'000'000, ' ')), 2'000'000);
+    staged.close();
+    QVERIFY(m_own.run({"nodes", "add", "gone", "--ssh", "me@no-such-machine.invalid", "--no-check"})
+                .exitCode == 0);
+    const Answer young = m_own.run({"clean", "--node", "this-computer", "--preview", "--json"});
+    QVERIFY2(young.exitCode == 0, young.whole());
+    const QJsonObject there = young.json()["nodes"].toArray().at(0).toObject();
+    QCOMPARE(there["unneeded_bytes"].toInt(-1), 0);
+    QCOMPARE(there["needed_bytes"].toInt(), 2'000'000);
+    const Answer refused = m_own.run({"clean", "--node", "this-computer", "--recent"});
+    // Deployed a moment ago, it may be of a launch that starts its ranks now.
+    QVERIFY2(refused.exitCode == 0 && refused.out.contains("used lately"), refused.whole());
+    const timespec longAgo[2] = {};
+    QCOMPARE(::utimensat(AT_FDCWD, QFileInfo(data).path().toLocal8Bit(), longAgo, 0), 0);
+    const Answer asked = m_own.run({"clean", "--node", "this-computer"});
+    QVERIFY2(asked.exitCode == codeOf(ExitCode::kUsage) && asked.err.contains("--yes"),
+             asked.whole());
+    QVERIFY(QFileInfo::exists(data));
+    // One answer a node, and the one that cannot be reached is named.
+    const Answer cleaned = m_own.run({"clean", "--yes"});
+    QVERIFY2(cleaned.exitCode == codeOf(ExitCode::kUnavailable), cleaned.whole());
+    QVERIFY2(cleaned.out.contains("this-computer: 2.0 MB removed, 0 B stays"), cleaned.whole());
+    QVERIFY2(cleaned.err.contains("clean gone: "), cleaned.whole());
+    QVERIFY(!QFileInfo::exists(data));
+    QCOMPARE(m_own.run({"clean", "--node", "nope"}).exitCode, codeOf(ExitCode::kNotFound));
+    QCOMPARE(m_own.run({"clean", "kept", "--recent"}).exitCode, codeOf(ExitCode::kUsage));
+    QCOMPARE(m_own.run({"nodes", "remove", "gone"}).exitCode, 0);
 }
 
 void TestCliKeeping::theTrashIsEmptiedOnceItIsAgreedTo() {

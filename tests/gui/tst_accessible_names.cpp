@@ -60,8 +60,9 @@ void TestAccessibleNames::dialogsHaveNamesToo() {
         QVERIFY2(nameless.isEmpty(), qPrintable(nameless.join('\n')));
         QVERIFY(!dialog->accessibleName().isEmpty());
     }
-    for (const auto& [button, name] :
-         {std::pair("renameRun", "renameDialog"), {"showTrash", "trashDialog"}}) {
+    for (const auto& [button, name] : {std::pair("renameRun", "renameDialog"),
+                                       {"showTrash", "trashDialog"},
+                                       {"cleanNodes", "cleanNodesDialog"}}) {
         m_demo->window().findChild<QPushButton*>(button)->click();
         auto* dialog = m_demo->window().findChild<QDialog*>(name);
         QVERIFY(dialog);

@@ -1,19 +1,28 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/ui/nodes/nodes_page.h"
+#include "shared/io/file.h"
 #include "tests/gui/support/window_fixture.h"
 
+#include <QAbstractItemView>
 #include <QDialog>
+#include <QDir>
+#include <QLabel>
 #include <QLineEdit>
 #include <QPushButton>
 #include <QSignalSpy>
 #include <QSpinBox>
+#include <QTemporaryDir>
 #include <QTest>
+
+#include <fcntl.h>
+#include <sys/stat.h>
 
 using namespace rm;
 using namespace rm::test;
 
 namespace {
 constexpr int kNobodyListens = 1;
+constexpr int kAnswerMs = 60'000;
 } // namespace
 
 /// A node is added and edited by a form.
@@ -26,6 +35,7 @@ private Q_SLOTS:
     void aPortThatIsNotGivenIsAPlaceholder();
     void aNodeIsEditedUnderItsName();
     void thisComputerIsNotEdited();
+    void nodesAreCleanedAfterAPreview();
 
 private:
     template <class T>
@@ -87,6 +97,29 @@ void TestNodesPage::aNodeIsEditedUnderItsName() {
 void TestNodesPage::thisComputerIsNotEdited() {
     m_demo->window().nodesPage().select(kLocalNodeName);
     QVERIFY(!find<QPushButton>("editNode")->isVisible());
+}
+
+void TestNodesPage::nodesAreCleanedAfterAPreview() {
+    QTemporaryDir home;
+    qputenv("RINGMASTER_HOME", home.path().toLocal8Bit());
+    const auto reset = qScopeGuard([] { qunsetenv("RINGMASTER_HOME"); });
+    const QString data = home.filePath("data/" + QString(64, 'a'));
+    QVERIFY(QDir().mkpath(data));
+    QVERIFY(writeFileAtomically((data + "/train").toStdString(), std::string(3'000'000, ' ')));
+    const timespec longAgo[2] = {};
+    QCOMPARE(::utimensat(AT_FDCWD, data.toLocal8Bit(), longAgo, 0), 0);
+    QVERIFY(m_demo->fleet().add({"gone", false, "no-such-machine.invalid", "me", 0, {}}));
+    click("cleanNodes");
+    QTRY_VERIFY_WITH_TIMEOUT(find<QPushButton>("cleanNodesConfirm")->isEnabled(), kAnswerMs);
+    const QString preview = find<QLabel>("cleanNodesText")->text();
+    QVERIFY2(preview.contains("can go") && preview.contains("Clean gone: "), qPrintable(preview));
+    QCOMPARE(find<QAbstractItemView>("cleanNodesTable")->model()->rowCount(), 1);
+    QVERIFY(QFile::exists(data));
+    click("cleanNodesConfirm");
+    QTRY_VERIFY_WITH_TIMEOUT(!QFile::exists(data), kAnswerMs);
+    QTRY_VERIFY_WITH_TIMEOUT(find<QLabel>("cleanNodesText")->text().contains("removed"), kAnswerMs);
+    click("closeCleanNodes");
+    QTRY_VERIFY(!find<QDialog>("cleanNodesDialog"));
 }
 
 QTEST_MAIN(TestNodesPage)

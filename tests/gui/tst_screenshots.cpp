@@ -409,6 +409,8 @@ void TestScreenshots::keeping() {
     QTRY_VERIFY(window.findChild<QPushButton*>("showTrash")->isVisible());
     shootDialog("showTrash", "trashDialog", "emptyTrash");
     shootAt(window, kUsualSize, "runs-with-trash");
+    window.showNodes();
+    shootDialog("cleanNodes", "cleanNodesDialog", "closeCleanNodes");
     for (const QString& run : {kFailedRun, kPicturesRun})
         edit(run, false);
     QTRY_VERIFY(!window.findChild<QPushButton*>("showTrash")->isVisible());

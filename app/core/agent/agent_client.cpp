@@ -19,6 +19,8 @@ constexpr auto kStopTimeout = 60s;
 constexpr auto kRemoveTimeout = 10min; ///< of many files on a slow disk
 constexpr auto kVerifyTimeout = 2h;    ///< of a large model on a slow disk
 constexpr const char* kListenSeconds = "30";
+/// What was used within this time may be of a launch that is about to start its ranks.
+constexpr const char* kJustNowSeconds = "600";
 
 /// Parses what a subcommand printed; `what` names it in the error.
 Result<json> parseAnswer(const std::string& text, const std::string& what) {
@@ -141,6 +143,20 @@ Result<RunFolder> runFolderOnNode(HostSession& session, const std::string& agent
     if (order == FolderOrder::kPreview)
         arguments.emplace_back("--preview");
     return runToEnd(session, agent, arguments, "", kRemoveTimeout, stop).and_then(parseRunFolder);
+}
+
+Result<DeployedReport> cleanOnNode(HostSession& session, const std::string& agent,
+                                   const NodeCleaning& cleaning,
+                                   const std::vector<std::string>& keep, std::stop_token stop) {
+    std::vector<std::string> arguments = {"prune"};
+    if (cleaning.isPreview)
+        arguments.emplace_back("--preview");
+    if (cleaning.withRecent)
+        arguments.insert(arguments.end(), {"--older-than", kJustNowSeconds});
+    for (const std::string& name : keep)
+        arguments.insert(arguments.end(), {"--keep", name});
+    return runToEnd(session, agent, arguments, "", kRemoveTimeout, stop)
+        .and_then([](const std::string& text) { return parseDeployedReport(text); });
 }
 
 Result<PortListener> PortListener::open(HostSession& session, const std::string& agent,

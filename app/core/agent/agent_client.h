@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "app/core/agent/node_cleaning.h"
 #include "app/core/agent/run_folder.h"
 #include "app/core/node/node.h"
 #include "app/core/remote/host.h"
@@ -60,6 +61,12 @@ Result<RunFolder> runFolderOnNode(HostSession& session, const std::string& agent
 
 /// JSON of `ringmaster-agent remove`. kCorrupt: not such a text.
 Result<RunFolder> parseRunFolder(const std::string& json);
+
+/// What was deployed there; all but a preview removes what nothing needs. `keep` names folders that
+/// stay. kUnavailable: files are being received there.
+Result<DeployedReport> cleanOnNode(HostSession& session, const std::string& agent,
+                                   const NodeCleaning& cleaning,
+                                   const std::vector<std::string>& keep, std::stop_token stop);
 
 /// Holds a port open on every interface until it is destroyed (or 30 s).
 class PortListener {

@@ -326,6 +326,30 @@ auto membersOf(T& value) {
     return std::tie(run);
 }
 
+template <Like<NodeCleaning> T>
+auto membersOf(T& value) {
+    auto& [isPreview, withRecent] = value;
+    return std::tie(isPreview, withRecent);
+}
+
+template <Like<CleanNodeRequest> T>
+auto membersOf(T& value) {
+    auto& [node, cleaning] = value;
+    return std::tie(node, cleaning);
+}
+
+template <Like<DeployedItem> T>
+auto membersOf(T& value) {
+    auto& [kind, name, bytes, usedNs, keptFor] = value;
+    return std::tie(kind, name, bytes, usedNs, keptFor);
+}
+
+template <Like<DeployedReport> T>
+auto membersOf(T& value) {
+    auto& [home, items] = value;
+    return std::tie(home, items);
+}
+
 template <Like<OutlookRequest> T>
 auto membersOf(T& value) {
     auto& [spec, node] = value;

@@ -88,6 +88,9 @@ struct Performer {
     void operator()(const RemoveFromNodesRequest& r) {
         answer(engine.removeFromNodes(r.run), context, request, done);
     }
+    void operator()(const CleanNodeRequest& r) {
+        answer(engine.cleanNode(r.node, r.cleaning), context, request, done);
+    }
     void operator()(const WindowRequest&) { done(false); }
     void operator()(const RemoveCheckpointRequest& r) {
         answer(engine.removeCheckpoint(r.run, r.checkpoint), context, request, done);
@@ -128,6 +131,7 @@ struct Attempt {
     std::string operator()(const RemoveFromNodesRequest& r) {
         return "clean " + r.run.toStdString();
     }
+    std::string operator()(const CleanNodeRequest& r) { return "clean " + r.node.toStdString(); }
     std::string operator()(const WindowRequest&) { return "show the window"; }
     std::string operator()(const RemoveCheckpointRequest& r) {
         return "remove checkpoint " + r.checkpoint.toStdString() + " of " + r.run.toStdString();
@@ -161,6 +165,9 @@ struct Failure {
         return Result<std::vector<RunFolder>>(tl::unexpected(error));
     }
     EngineReply operator()(const RemoveFromNodesRequest&) { return editFailed(); }
+    EngineReply operator()(const CleanNodeRequest&) {
+        return Result<DeployedReport>(tl::unexpected(error));
+    }
     EngineReply operator()(const WindowRequest&) { return false; }
     EngineReply operator()(const RemoveCheckpointRequest&) { return editFailed(); }
     EngineReply operator()(const OutlookRequest&) {

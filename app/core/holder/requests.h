@@ -117,6 +117,12 @@ struct RemoveFromNodesRequest {
     bool operator==(const RemoveFromNodesRequest&) const = default;
 };
 
+struct CleanNodeRequest {
+    QString node;
+    NodeCleaning cleaning;
+    bool operator==(const CleanNodeRequest&) const = default;
+};
+
 struct OutlookRequest {
     std::string spec; ///< TOML, perhaps out of bounds
     QString node;
@@ -134,14 +140,15 @@ using EngineRequest =
     std::variant<LaunchRequest, ResumeRequest, BranchRequest, CommandRequest, CheckRequest,
                  NotesRequest, TagsRequest, DeletedRequest, WindowRequest, RemoveCheckpointRequest,
                  OutlookRequest, RenameRequest, EmptyTrashRequest, VerifyCheckpointRequest,
-                 OnNodesRequest, RemoveFromNodesRequest, DeclareLostRequest>;
+                 OnNodesRequest, RemoveFromNodesRequest, DeclareLostRequest, CleanNodeRequest>;
 
 /// Of a launch, resume or branch: the run's id. Of a command: its state. Of a check: it. Of notes
 /// and tags: that they are queued. Of other edits, of a lost node and of what is to be removed or
 /// verified: that it is so. Of a window: whether there is one. Of an outlook, and of what is on
 /// nodes: it.
-using EngineReply = std::variant<Result<QString>, Result<CommandState>, NodeCheck, Result<void>,
-                                 bool, Result<NodeOutlook>, Result<std::vector<RunFolder>>>;
+using EngineReply =
+    std::variant<Result<QString>, Result<CommandState>, NodeCheck, Result<void>, bool,
+                 Result<NodeOutlook>, Result<std::vector<RunFolder>>, Result<DeployedReport>>;
 
 /// The run whose ranks `request` starts; nullopt: it starts none.
 std::optional<QString> runStartedBy(const EngineRequest& request);

@@ -228,6 +228,11 @@ QFuture<Result<void>> SharedEngine::removeFromNodes(const QString& run) {
     return ask<Result<void>>(RemoveFromNodesRequest{run});
 }
 
+QFuture<Result<DeployedReport>> SharedEngine::cleanNode(const QString& node,
+                                                        const NodeCleaning& cleaning) {
+    return ask<Result<DeployedReport>>(CleanNodeRequest{node, cleaning});
+}
+
 QFuture<Result<CommandState>>
 SharedEngine::command(const QString& run, CommandKind kind,
                       std::vector<std::pair<std::string, std::string>> args,

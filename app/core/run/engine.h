@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "app/core/agent/node_cleaning.h"
 #include "app/core/agent/run_folder.h"
 #include "app/core/fleet/fleet.h"
 #include "app/core/launch/node_outlook.h"
@@ -120,6 +121,11 @@ public:
     /// Deletes the run's folder on each of its nodes, with the checkpoints in it; what is stored of
     /// the run stays. kInvalid: it has not ended.
     virtual QFuture<Result<void>> removeFromNodes(const QString& run) = 0;
+    /// What was deployed to a node (trainers, agents, staged data) and whether a run or process
+    /// there needs it; what nothing needs is removed, unless that is a preview. kInvalid: ranks are
+    /// being started, and what is young is asked for as well.
+    virtual QFuture<Result<DeployedReport>> cleanNode(const QString& node,
+                                                      const NodeCleaning& cleaning) = 0;
     /// The answer is kApplied or kRefused; it waits while rank 0's node cannot be reached, that of
     /// kKill for the nodes that can be: it names the others. kStop
     /// and kKill of a run whose ranks have not started cancel its launch: a new run is then

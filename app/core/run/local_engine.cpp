@@ -4,6 +4,7 @@
 #include "app/core/answer.h"
 #include "app/core/launch/plan.h"
 #include "app/core/remote/credential_store.h"
+#include "app/core/run/clean_node.h"
 #include "app/core/run/followed_run.h"
 #include "app/core/run/procedures.h"
 #include "app/core/run/run_folders.h"
@@ -361,6 +362,21 @@ QFuture<Result<void>> LocalEngine::removeFromNodes(const QString& run) {
                               stop = m_impl->closing.get_token()] {
                                  return removeRunFolders(context, run, parties, stop);
                              });
+}
+
+QFuture<Result<DeployedReport>> LocalEngine::cleanNode(const QString& name,
+                                                       const NodeCleaning& cleaning) {
+    const auto node = find(name);
+    if (!node)
+        return readyFuture<DeployedReport>(tl::unexpected<Error>(node.error()));
+    if (cleaning.withRecent && !cleaning.isPreview && !m_impl->launches.empty())
+        return readyFuture<DeployedReport>(
+            fail(ErrorCode::kInvalid, "clean " + name.toStdString() +
+                                          ": ranks are being started; wait until they train"));
+    return QtConcurrent::run(&m_impl->pool, [node = *node, cleaning, hosts = m_impl->hosts,
+                                             stop = m_impl->closing.get_token()] {
+        return rm::cleanNode(*hosts, node, cleaning, stop);
+    });
 }
 
 QFuture<Result<CommandState>>

@@ -43,6 +43,8 @@ public:
     QFuture<Result<void>> verifyCheckpoint(const QString& run, const QString& checkpoint) override;
     QFuture<Result<std::vector<RunFolder>>> onNodes(const QString& run) override;
     QFuture<Result<void>> removeFromNodes(const QString& run) override;
+    QFuture<Result<DeployedReport>> cleanNode(const QString& node,
+                                              const NodeCleaning& cleaning) override;
     QFuture<Result<QString>> branch(const QString& run, const QString& checkpoint,
                                     std::optional<CheckedSpec> spec, const QString& id,
                                     IfTooLarge ifTooLarge) override;

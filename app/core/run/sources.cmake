@@ -2,6 +2,7 @@
 target_sources(rm_core PRIVATE
     run/attach_stream.cpp
     run/branch_name.cpp
+    run/clean_node.cpp
     run/checkpoint_words.cpp
     run/engine.h
     run/followed_run.cpp

@@ -2,6 +2,7 @@
 #include "app/ui/nodes/nodes_page.h"
 
 #include "app/ui/data/node_words.h"
+#include "app/ui/dialogs/clean_nodes_dialog.h"
 #include "app/ui/dialogs/node_connector.h"
 #include "app/ui/dialogs/node_dialog.h"
 #include "app/ui/look/format.h"
@@ -66,6 +67,7 @@ void NodesPage::buildUi() {
     column->setContentsMargins(size::kPageX, size::kPageY, size::kPageX, size::kPageY);
     column->setSpacing(size::kCardGap);
     m_header = new PageHeader(tr("Nodes"));
+    m_clean = m_header->addAction(tr("Clean up"), "quiet", "cleanNodes");
     m_add = m_header->addAction(tr("Add node"), "", "addNode");
     m_checkAll = m_header->addAction(tr("Check all"), "primary", "checkAll");
     column->addWidget(m_header);
@@ -110,6 +112,8 @@ QWidget* NodesPage::buildCheck() {
 }
 
 void NodesPage::wire() {
+    connect(m_clean, &QPushButton::clicked, this,
+            [this] { (new CleanNodesDialog(m_context, window()))->open(); });
     connect(m_add, &QPushButton::clicked, this, &NodesPage::addNode);
     connect(m_checkAll, &QPushButton::clicked, &m_context.connector, &NodeConnector::checkAll);
     connect(m_checkOne, &QPushButton::clicked, this,

@@ -45,6 +45,7 @@ private:
 
     AppContext m_context;
     PageHeader* m_header;
+    QPushButton* m_clean;
     QPushButton* m_add;
     QPushButton* m_checkAll;
     ReflowGrid* m_grid;

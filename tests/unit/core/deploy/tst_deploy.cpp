@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/core/agent/agent_client.h"
 #include "app/core/deploy/deploy.h"
 #include "app/core/deploy/hash_cache.h"
 #include "app/core/settings/paths.h"
@@ -16,6 +17,8 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
+#include <algorithm>
+#include <filesystem>
 #include <random>
 
 using namespace rm;
@@ -44,6 +47,7 @@ private Q_SLOTS:
     void hostThatIsFullSaysSo();
     void bundleForThisComputerIsNotCopied();
     void treeLargerThanAFrameArrives();
+    void whatIsNotNeededIsCleanedOffTheNode();
     void trainerRunsFromItsBundle();
 
 private:
@@ -67,8 +71,9 @@ std::string noise(size_t size) {
     return text;
 }
 
-QByteArray messageOf(const Result<std::string>& result) {
-    return QByteArray::fromStdString(result ? *result : result.error().message);
+template <class T>
+QByteArray messageOf(const Result<T>& result) {
+    return result ? "it succeeded" : QByteArray::fromStdString(result.error().message);
 }
 
 QStringList filesBelow(const QString& folder) {
@@ -206,6 +211,33 @@ void DeployTest::treeArrivesWhole() {
         const QFileInfo there(QString::fromStdString(*path + '/' + file.path));
         QCOMPARE(there.isExecutable(), file.executable);
     }
+}
+
+void DeployTest::whatIsNotNeededIsCleanedOffTheNode() {
+    auto session = open();
+    const std::string agent = agentOn(*session);
+    const auto path = deployTree(*session, agent, sampleTree(3'000'000), {}, {});
+    QVERIFY2(path, messageOf(path));
+    const std::string id = std::filesystem::path(*path).filename();
+    const auto keptFor = [&](const DeployedReport& report, const std::string& name) {
+        const auto found = std::ranges::find(report.items, name, &DeployedItem::name);
+        return found == report.items.end() ? "it is not listed" : found->keptFor;
+    };
+    const auto young = cleanOnNode(*session, agent, {true, false}, {}, {});
+    QVERIFY2(young, messageOf(young));
+    QCOMPARE(keptFor(*young, id), std::string("used lately"));
+    const timespec longAgo[2] = {};
+    QCOMPARE(::utimensat(AT_FDCWD, path->c_str(), longAgo, 0), 0);
+    const auto kept = cleanOnNode(*session, agent, {false, false}, {id}, {});
+    QVERIFY2(kept, messageOf(kept));
+    QCOMPARE(keptFor(*kept, id), std::string("this release"));
+    const auto cleaned = cleanOnNode(*session, agent, {false, true}, {}, {});
+    QVERIFY2(cleaned, messageOf(cleaned));
+    QCOMPARE(keptFor(*cleaned, id), std::string());
+    QVERIFY(!QFileInfo::exists(QString::fromStdString(*path)));
+    const std::string release = std::filesystem::path(agent).parent_path().filename();
+    QCOMPARE(keptFor(*cleaned, release), std::string("this release"));
+    QCOMPARE(agentOn(*session), agent);
 }
 
 void DeployTest::secondDeployIsOneExchangeAndHashesNothing() {

@@ -70,6 +70,7 @@ inline std::vector<face::Message> faceMessages() {
         face::Ask{14, VerifyCheckpointRequest{"x-1", "60"}},
         face::Ask{15, OnNodesRequest{"x-1"}},
         face::Ask{16, RemoveFromNodesRequest{"x-1"}},
+        face::Ask{17, CleanNodeRequest{"node-a", {false, true}}},
         face::Follow{"x-1"},
         face::Accepted{-1},
         face::Answer{1, Result<QString>("x-1")},
@@ -83,6 +84,8 @@ inline std::vector<face::Message> faceMessages() {
         face::Answer{
             8, Result<NodeOutlook>(NodeOutlook{*nodeCheck().report, {"no /data"}, 1LL << 33})},
         face::Answer{9, Result<std::vector<RunFolder>>({{"node-a", "/s/runs/x-1", 1LL << 40, 2}})},
+        face::Answer{10, Result<DeployedReport>(
+                             DeployedReport{"/h", {{"data", "ab", 1LL << 40, 7, "run x-1"}}})},
         face::RunsChanged{},
         face::SamplesAppended{"x-1"},
         face::Live{"x-1", liveState()},

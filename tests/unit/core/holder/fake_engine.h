@@ -64,6 +64,10 @@ public:
     }
     QFuture<Result<void>> removeFromNodes(const QString&) override { return done(); }
 
+    QFuture<Result<DeployedReport>> cleanNode(const QString&, const NodeCleaning&) override {
+        return QtFuture::makeReadyFuture(Result<DeployedReport>());
+    }
+
     QStringList attached;
     std::vector<std::pair<QString, CommandKind>> commands;
     std::map<QString, QString> notes;

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/core/run/clean_node.h"
+
+#include "app/core/agent/agent_client.h"
+#include "app/core/deploy/tree_sender.h"
+
+namespace rm {
+
+namespace {
+
+/// The names of this release's trainers, as far as it has them. This computer runs them where they
+/// are.
+std::vector<std::string> currentBundles(const Node& node, const std::stop_token& stop) {
+    std::vector<std::string> ids;
+    for (const bool cuda : {false, true})
+        if (const auto bundle = trainerBundle(cuda); bundle && !node.isLocal)
+            if (const auto hashed = hashTree(*bundle, stop))
+                ids.push_back(hashed->tree.id);
+    return ids;
+}
+
+} // namespace
+
+Result<DeployedReport> cleanNode(HostPool& hosts, const Node& node, const NodeCleaning& cleaning,
+                                 std::stop_token unwanted) {
+    const HostWorker::Task<DeployedReport> task =
+        [cleaning, keep = currentBundles(node, unwanted)](
+            HostSession& session, const std::string& agent, std::stop_token stop) {
+            return cleanOnNode(session, agent, cleaning, keep, stop);
+        };
+    auto answer = hosts.ownWorker(node)->post<DeployedReport>(task, unwanted).get();
+    return answer ? answer : failAs("clean " + node.name, answer.error());
+}
+
+} // namespace rm

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "app/core/agent/node_cleaning.h"
+#include "app/core/launch/host_worker.h"
+
+#include <stop_token>
+
+namespace rm {
+
+/// What was deployed to the node, after the removal of what nothing needs unless that is a preview.
+/// What this release would deploy there stays. Blocks until the node has answered, or until that is
+/// not wanted any more. kUnavailable: it cannot be reached, or is receiving files.
+Result<DeployedReport> cleanNode(HostPool& hosts, const Node& node, const NodeCleaning& cleaning,
+                                 std::stop_token unwanted);
+
+} // namespace rm

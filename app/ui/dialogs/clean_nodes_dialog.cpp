@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/ui/dialogs/clean_nodes_dialog.h"
+
+#include "app/core/answer.h"
+#include "app/ui/data/run_words.h"
+#include "app/ui/look/format.h"
+#include "app/ui/look/theme.h"
+#include "app/ui/widgets/cell_delegate.h"
+#include "app/ui/widgets/label.h"
+#include "app/ui/widgets/table.h"
+#include "shared/io/clock.h"
+
+#include <QCheckBox>
+#include <QStandardItemModel>
+#include <QVBoxLayout>
+
+namespace rm {
+
+namespace {
+
+constexpr int kCleanRows = 7; ///< in sight
+
+QString deployedWords(const DeployedItem& item) {
+    if (item.kind == "agents")
+        return CleanNodesDialog::tr("Agent");
+    if (item.kind == "bundles")
+        return CleanNodesDialog::tr("Trainer");
+    return item.kind == "data" ? CleanNodesDialog::tr("Staged data")
+                               : CleanNodesDialog::tr("Loose files");
+}
+
+QString sizeWords(int64_t bytes) {
+    return formatBytes(static_cast<double>(bytes));
+}
+
+} // namespace
+
+CleanNodesDialog::CleanNodesDialog(const AppContext& context, QWidget* parent)
+    : Sheet(tr("Clean up nodes"),
+            tr("Trainers, agents and staged data that no run on a node needs any more. What a "
+               "later launch needs is sent again."),
+            "cleanNodesDialog", parent)
+    , m_context(context)
+    , m_rows(new QStandardItemModel(0, 4, this))
+    , m_table(new Table("cleanNodesTable", tr("What was deployed to the nodes")))
+    , m_text(makeText({}, "bodySecondary"))
+    , m_recent(new QCheckBox(tr("Also what was used within the last day"))) {
+    m_rows->setHorizontalHeaderLabels({tr("Node"), tr("What"), tr("Size"), tr("Stays for")});
+    for (int column = 0; column < m_rows->columnCount(); ++column)
+        m_rows->setHeaderData(column, Qt::Horizontal, int(Qt::AlignVCenter | Qt::AlignLeft),
+                              Qt::TextAlignmentRole);
+    m_table->setModel(m_rows);
+    m_table->setColumnWidths({110, 100, 80, 0});
+    m_table->setFixedHeight((kCleanRows + 1) * size::kRowHeight);
+    m_text->setObjectName("cleanNodesText");
+    m_recent->setObjectName("cleanRecent");
+    m_recent->setAccessibleName(m_recent->text());
+    content()->addWidget(m_table);
+    content()->addWidget(m_recent);
+    content()->addWidget(m_text);
+    m_confirm = addButton(tr("Remove"), "danger", "cleanNodesConfirm");
+    connect(addButton(tr("Close"), "", "closeCleanNodes"), &QPushButton::clicked, this,
+            &QDialog::reject);
+    connect(m_recent, &QCheckBox::toggled, this, [this] { ask(true); });
+    connect(m_confirm, &QPushButton::clicked, this, [this] { ask(false); });
+    ask(true);
+}
+
+void CleanNodesDialog::ask(bool isPreview) {
+    ++m_round;
+    m_isRemoved = !isPreview;
+    m_answers.clear();
+    for (const Node& node : m_context.fleet.nodes())
+        m_answers[QString::fromStdString(node.name)] = std::nullopt;
+    for (const auto& [node, answer] : m_answers)
+        whenAnswered(m_context.engine.cleanNode(node, {isPreview, m_recent->isChecked()}), this,
+                     [this, node = node, round = m_round](const Result<DeployedReport>& report) {
+                         if (round == m_round)
+                             take(node, report);
+                     });
+    showAnswers();
+}
+
+void CleanNodesDialog::take(const QString& node, const Result<DeployedReport>& report) {
+    m_answers[node] = report;
+    showAnswers();
+}
+
+void CleanNodesDialog::showAnswers() {
+    m_rows->setRowCount(0);
+    int64_t unneeded = 0, needed = 0;
+    QStringList silent, problems;
+    for (const auto& [node, answer] : m_answers) {
+        if (!answer) {
+            silent << nodeTitle(node.toStdString());
+        } else if (!*answer) {
+            problems << QString::fromStdString(answer->error().message);
+        } else {
+            unneeded += unneededBytes(**answer);
+            needed += neededBytes(**answer);
+            addRows(node, **answer);
+        }
+    }
+    QStringList sentences;
+    sentences << (m_isRemoved ? tr("%1 removed, %2 stays.") : tr("%1 can go, %2 stays."))
+                     .arg(sizeWords(unneeded), sizeWords(needed));
+    if (!silent.isEmpty())
+        sentences << tr("Asking %1.").arg(silent.join(", "));
+    for (const QString& problem : problems)
+        sentences << capitalized(problem.toStdString()) + '.';
+    m_text->setText(sentences.join('\n'));
+    m_confirm->setEnabled(!m_isRemoved && silent.isEmpty() && unneeded > 0);
+    m_confirm->setText(unneeded > 0 && !m_isRemoved ? tr("Remove %1").arg(sizeWords(unneeded))
+                                                    : tr("Remove"));
+}
+
+void CleanNodesDialog::addRows(const QString& node, const DeployedReport& report) {
+    for (const DeployedItem& item : report.items) {
+        const bool goes = item.keptFor.empty();
+        const QString why = !goes         ? capitalized(item.keptFor)
+                            : m_isRemoved ? tr("Removed")
+                                          : tr("Nothing");
+        QList<QStandardItem*> row;
+        for (const QString& text :
+             {nodeTitle(node.toStdString()), deployedWords(item), sizeWords(item.bytes), why}) {
+            row << new QStandardItem(text);
+            row.back()->setEditable(false);
+            row.back()->setToolTip(
+                tr("Last used %1").arg(formatRelative(item.usedNs, wallNowNs())));
+        }
+        row[3]->setData(static_cast<int>(goes ? Tone::kWarn : Tone::kGood), kToneRole);
+        m_rows->appendRow(row);
+    }
+}
+
+} // namespace rm

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "app/core/run/engine.h"
+#include "app/ui/data/app_context.h"
+#include "app/ui/dialogs/sheet.h"
+
+#include <map>
+
+class QCheckBox;
+class QLabel;
+class QPushButton;
+class QStandardItemModel;
+
+namespace rm {
+
+class Table;
+
+/// Says what was deployed to the nodes and what of it nothing needs, and removes that where a
+/// person agrees.
+class CleanNodesDialog : public Sheet {
+    Q_OBJECT
+public:
+    CleanNodesDialog(const AppContext& context, QWidget* parent);
+
+private:
+    void ask(bool isPreview);
+    void take(const QString& node, const Result<DeployedReport>& report);
+    void showAnswers();
+    void addRows(const QString& node, const DeployedReport& report);
+
+    AppContext m_context;
+    std::map<QString, std::optional<Result<DeployedReport>>> m_answers; ///< nullopt: is asked
+    int m_round = 0; ///< of questions: answers to an earlier one are dropped
+    bool m_isRemoved = false;
+    QStandardItemModel* m_rows;
+    Table* m_table;
+    QLabel* m_text;
+    QCheckBox* m_recent;
+    QPushButton* m_confirm;
+};
+
+} // namespace rm
