@@ -183,6 +183,21 @@ private Q_SLOTS:
         QCOMPARE(f.nodeRecords<AttemptEnded>().at(0).outcome, Outcome::kStopped);
     }
 
+    // A node that was given up while it could not be reached may be used again when it is back.
+    void aLaterAttemptEndsWhatLivesOfAnEarlierOne() {
+        AgentFixture f;
+        NodePlan plan = f.plan(2);
+        QCOMPARE(f.start(plan).exitCode, 0);
+        QTRY_VERIFY_WITH_TIMEOUT(stepOf(f, 0) > 0 && stepOf(f, 1) > 0, kLongMs);
+        const std::vector<qint64> before = {f.rankPid(0), f.rankPid(1)};
+        plan.attempt = 2;
+        const auto again = f.start(plan);
+        QVERIFY2(again.exitCode == 0, again.err.constData());
+        QVERIFY(!processRuns(before[0]) && !processRuns(before[1]));
+        QTRY_COMPARE_WITH_TIMEOUT(attemptOnBoard(f), 2, kLongMs);
+        QCOMPARE(f.nodeRecords<AttemptEnded>().at(0).outcome, Outcome::kStopped);
+    }
+
     void lostAttemptIsClosedByTheNextStart() {
         AgentFixture f;
         QCOMPARE(f.start(f.plan(1)).exitCode, 0);

@@ -8,6 +8,7 @@
 #include "trainer/agent/receive/bundle_check.h"
 #include "trainer/agent/run_dir/run_dir.h"
 #include "trainer/agent/supervisor/lost_attempt.h"
+#include "trainer/agent/supervisor/stop.h"
 #include "trainer/agent/supervisor/supervisor.h"
 
 #include <fcntl.h>
@@ -194,6 +195,8 @@ Result<std::string> startRun(const Folders& folders, const std::string& runId,
     if (const Result<void> whole = verifyBundle(folders.home, request.plan.bundle); !whole)
         return failAs("start " + runId, whole.error());
     RM_RETURN_IF_ERROR(makeFolders(*runDir));
+    if (const Result<void> ended = endEarlierAttempt(*runDir, request.plan.attempt); !ended)
+        return failAs("start " + runId, ended.error());
     const Result<RunLock> lock = takeLock(*runDir);
     if (!lock)
         return failAs("start " + runId, lock.error());

@@ -104,6 +104,14 @@ Result<std::string> stopRun(const Folders& folders, const std::string& runId, bo
            "\n";
 }
 
+Result<void> endEarlierAttempt(const std::string& runDir, int64_t attempt) {
+    const Result<AgentState> state = loadAgentState(runDir);
+    if (!state || state->attempt >= attempt || state->living().empty())
+        return {};
+    Ended ended;
+    return stopPart(runDir, true, {}, ended);
+}
+
 namespace {
 
 /// The run directory and what lies in it.

@@ -20,6 +20,10 @@ struct StopPatience {
 Result<std::string> stopRun(const Folders& folders, const std::string& runId, bool kill,
                             const StopPatience& patience = {});
 
+/// Kills what lives of an earlier attempt than that one in the run directory, which was given up
+/// when its node could not be reached.
+Result<void> endEarlierAttempt(const std::string& runDir, int64_t attempt);
+
 /// `remove RUN_ID [--preview]`: deletes the run directory, unless it is a preview, and says what it
 /// held: {"folder", "bytes", "checkpoints"}. What is not there holds nothing. kUnavailable while
 /// anything of it runs.
