@@ -4,6 +4,7 @@
 #include "app/core/answer.h"
 #include "app/ui/data/run_words.h"
 #include "app/ui/data/runs_feed.h"
+#include "app/ui/dialogs/placement_list.h"
 #include "app/ui/look/format.h"
 #include "app/ui/look/plain_text.h"
 #include "app/ui/look/theme.h"
@@ -76,6 +77,27 @@ void RenameDialog::submit() {
                      m_problem->setText(wordsOf(renamed.error()));
                      m_problem->show();
                  });
+}
+
+ResumeDialog::ResumeDialog(const AppContext& context, const RunSummary& run, QWidget* parent)
+    : Sheet(tr("Resume %1 on").arg(run.name),
+            tr("The first node chosen must be able to read the checkpoint: in a folder that nodes "
+               "share, or by itself if it is %1, where rank 0 was.")
+                .arg(run.nodes.empty() ? tr("the node") : nodeTitle(run.nodes.front().nodeName)),
+            "resumeDialog", parent)
+    , m_nodes(new PlacementList(context)) {
+    m_nodes->choose(placementsOf(run));
+    content()->addWidget(m_nodes);
+    addCancel();
+    m_confirm = addButton(tr("Resume"), "primary", "resumeConfirm");
+    m_confirm->setDefault(true);
+    const auto offer = [this] { m_confirm->setEnabled(!m_nodes->placements().empty()); };
+    connect(m_nodes, &PlacementList::changed, this, offer);
+    offer();
+    connect(m_confirm, &QPushButton::clicked, this, [this] {
+        accept();
+        Q_EMIT chosen(m_nodes->placements());
+    });
 }
 
 CleanDialog::CleanDialog(const AppContext& context, const RunSummary& run, QWidget* parent)

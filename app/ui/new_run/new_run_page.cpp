@@ -14,7 +14,7 @@
 #include "app/ui/look/format.h"
 #include "app/ui/look/theme.h"
 #include "app/ui/new_run/launch_bar.h"
-#include "app/ui/new_run/placement_list.h"
+#include "app/ui/dialogs/placement_list.h"
 #include "app/ui/new_run/recipe_strip.h"
 #include "app/ui/new_run/spec_form.h"
 #include "app/ui/new_run/toml_drawer.h"

@@ -25,9 +25,11 @@ RunActions::RunActions(const AppContext& context, PageHeader& header, QWidget* p
     , m_checkpoint(header.addAction(tr("Checkpoint"), "", "checkpointRun"))
     , m_pause(header.addAction(tr("Pause"), "", "pauseRun"))
     , m_resume(header.addAction(tr("Resume"), "primary", "resumeRun"))
+    , m_resumeOn(header.addAction(tr("Resume on"), "", "resumeRunOn"))
     , m_cancel(header.addAction(tr("Cancel launch"), "", "cancelLaunch"))
     , m_stop(header.addAction(tr("Stop"), "danger", "stopRun"))
-    , m_all{m_hold, m_checkpoint, m_pause, m_resume, m_cancel, m_stop, m_clean, m_rename} {
+    , m_all{m_hold,   m_checkpoint, m_pause, m_resume, m_resumeOn,
+            m_cancel, m_stop,       m_clean, m_rename} {
     m_clean->setToolTip(tr("Delete this run's folder on its nodes, with the checkpoints in it"));
     m_hold->setToolTip(tr("Wait at the next step with everything kept in memory"));
     m_checkpoint->setToolTip(tr("Save a checkpoint at the next step and go on"));
@@ -39,7 +41,9 @@ RunActions::RunActions(const AppContext& context, PageHeader& header, QWidget* p
             [this] { send(m_live.held ? CommandKind::kContinue : CommandKind::kHold); });
     connect(m_checkpoint, &QPushButton::clicked, this, [this] { send(CommandKind::kCheckpoint); });
     connect(m_pause, &QPushButton::clicked, this, [this] { send(CommandKind::kPause); });
+    m_resumeOn->setToolTip(tr("Go on from the newest checkpoint on other nodes or ranks"));
     connect(m_resume, &QPushButton::clicked, this, [this] { resume(); });
+    connect(m_resumeOn, &QPushButton::clicked, this, &RunActions::askNodes);
     connect(m_cancel, &QPushButton::clicked, this, &RunActions::cancelLaunch);
     connect(m_stop, &QPushButton::clicked, this, &RunActions::askStop);
     connect(m_rename, &QPushButton::clicked, this,
@@ -69,6 +73,7 @@ void RunActions::show(const RunSummary& run, const LiveState& live, bool hasChec
     offer(m_cancel, preparing, !live.pending);
     offer(m_stop, running, true);
     offer(m_resume, canResume(run.state) && !preparing, hasCheckpoint);
+    offer(m_resumeOn, canResume(run.state) && !preparing, hasCheckpoint);
     offer(m_rename, hasEnded(run.state), true); // what is live needs the room; F2 renames it
     offer(m_clean, hasEnded(run.state) && !preparing, true);
 }
@@ -115,7 +120,14 @@ void RunActions::onAnswer(CommandKind kind, const Result<CommandState>& answer) 
     m_context.runs.refresh();
 }
 
-void RunActions::resume(const QString& checkpoint) {
+void RunActions::askNodes() {
+    auto* dialog = new ResumeDialog(m_context, m_run, m_page->window());
+    connect(dialog, &ResumeDialog::chosen, this,
+            [this](const std::vector<Placement>& nodes) { resume({}, nodes); });
+    dialog->open();
+}
+
+void RunActions::resume(const QString& checkpoint, const std::vector<Placement>& nodes) {
     const auto onResumed = [this, run = m_run.id](const Result<QString>& answer) {
         if (std::exchange(m_cancelled, {}) == run && !answer)
             m_context.toast.say(tr("Launch cancelled; the run is as it was"));
@@ -123,7 +135,7 @@ void RunActions::resume(const QString& checkpoint) {
             m_context.toast.say(QString::fromStdString(answer.error().message));
         m_context.runs.refresh();
     };
-    whenAnswered(m_context.engine.resume(m_run.id, checkpoint), this, onResumed);
+    whenAnswered(m_context.engine.resume(m_run.id, checkpoint, nodes), this, onResumed);
 }
 
 void RunActions::askRestore(const StoredCheckpoint& checkpoint) {
@@ -208,8 +220,7 @@ void RunActions::askDeclareLost() {
         tr("Give up %1?").arg(lost.join(", ")),
         tr("The ranks on the other nodes cannot go on without it and are killed, and the run ends "
            "as failed. It can then be resumed from its newest checkpoint, on these nodes when they "
-           "are back or on others (ringmaster resume %1 --node NAME).")
-            .arg(m_run.name),
+           "are back or on others."),
         "lostDialog", m_page->window());
     sheet->addCancel();
     QPushButton* give = sheet->addButton(tr("Give up"), "danger", "lostConfirm");

@@ -24,7 +24,8 @@ public:
 
     void show(const RunSummary& run, const LiveState& live, bool hasCheckpoint);
     void hide();
-    void resume(const QString& checkpoint = {}); ///< empty: the newest
+    /// `checkpoint` empty: the newest; `nodes` empty: those of the last attempt.
+    void resume(const QString& checkpoint = {}, const std::vector<Placement>& nodes = {});
     /// resume() from it, once the person has confirmed what that retires.
     void askRestore(const StoredCheckpoint& checkpoint);
     void askRemove(const StoredCheckpoint& checkpoint);
@@ -38,6 +39,7 @@ public:
 
 private:
     void offer(QPushButton* button, bool visible, bool enabled);
+    void askNodes();
     void askStop();
     void cancelLaunch();
     void onAnswer(CommandKind kind, const Result<CommandState>& answer);
@@ -50,9 +52,10 @@ private:
     QPushButton* m_checkpoint;
     QPushButton* m_pause;
     QPushButton* m_resume;
+    QPushButton* m_resumeOn;
     QPushButton* m_cancel;
     QPushButton* m_stop;
-    std::array<QPushButton*, 8> m_all;
+    std::array<QPushButton*, 9> m_all;
     QPushButton* m_focused = nullptr; ///< had the focus when it could not be pressed any more
     RunSummary m_run;
     LiveState m_live;

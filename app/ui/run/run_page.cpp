@@ -64,10 +64,10 @@ void RunPage::buildUi() {
     m_actions = new RunActions(m_context, *m_header, this);
     column->addWidget(m_header);
     m_linkBanner = new Banner("linkBanner");
-    QPushButton* giveUp = makeButton(tr("Give up"), "danger", "declareLost");
-    giveUp->setToolTip(tr("End the run without the nodes that cannot be reached"));
-    m_linkBanner->addAction(giveUp);
-    connect(giveUp, &QPushButton::clicked, m_actions, &RunActions::askDeclareLost);
+    m_giveUp = makeButton(tr("Give up"), "danger", "declareLost");
+    m_giveUp->setToolTip(tr("End the run without the nodes that cannot be reached"));
+    m_linkBanner->addAction(m_giveUp);
+    connect(m_giveUp, &QPushButton::clicked, m_actions, &RunActions::askDeclareLost);
     column->addWidget(m_linkBanner);
     m_delayBanner = new Banner("delayBanner");
     QPushButton* kill = makeButton(tr("Kill"), "danger", "killRun");
@@ -276,6 +276,7 @@ void RunPage::showState() {
 void RunPage::showBanners() {
     const QString lost = linkLostText(m_live);
     m_linkBanner->show(Tone::kWarn, lost, {});
+    m_giveUp->setVisible(std::ranges::any_of(m_live.nodes, &isDown, &LiveState::NodeLink::link));
     m_delayBanner->show(Tone::kWarn, capitalized(commandDelay(m_live, monotonicNowNs())),
                         tr("Ranks act together, and one is late. Kill ends them all at once, "
                            "without a checkpoint."));

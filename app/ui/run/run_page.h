@@ -91,6 +91,7 @@ private:
     RunActions* m_actions;
     Banner* m_delayBanner = nullptr;
     Banner* m_linkBanner;
+    QPushButton* m_giveUp;
     Banner* m_failure;
     LaunchProgress* m_progress;
     QWidget* m_figureRow;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "app/ui/new_run/placement_list.h"
+#include "app/ui/dialogs/placement_list.h"
 
 #include "app/ui/data/node_words.h"
 #include "app/ui/dialogs/node_connector.h"
