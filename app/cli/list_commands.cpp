@@ -107,17 +107,22 @@ std::string countText(const std::vector<StoredCheckpoint>& checkpoints) {
            (retired > 0 ? ", and " + std::to_string(retired) + " of abandoned lines" : "");
 }
 
-/// What a stalled run waits for. Empty: it makes progress, or has ended.
-std::string standstillOf(CommandContext& context, const RunSummary& run) {
+/// What is wrong with a run right now. Empty: nothing, or it has ended.
+struct Trouble {
+    std::string waiting;                 ///< what it waits for, when it makes no progress
+    std::vector<std::string> disks = {}; ///< ranks that cannot write what they measure
+};
+
+Trouble troubleOf(CommandContext& context, const RunSummary& run) {
     const LiveState live = context.engine().live(run.id);
-    if (hasEnded(run.state) || live.held || !standsStill(live, 0))
+    if (hasEnded(run.state))
         return {};
-    return whoIsBehind(live);
+    return {live.held || !standsStill(live, 0) ? "" : whoIsBehind(live), journalProblems(live)};
 }
 
 constexpr int kAllEvents = std::numeric_limits<int>::max();
 
-void printShow(const RunSummary& run, StoreReader& reader, const std::string& standstill) {
+void printShow(const RunSummary& run, StoreReader& reader, const Trouble& trouble) {
     std::cout << run.id.toStdString() << "  " << runStateName(run) << "\n"
               << "  name        " << oneLine(run.name.toStdString()) << "\n"
               << "  step        " << run.step << " of " << run.totalSteps << ", attempt "
@@ -130,8 +135,10 @@ void printShow(const RunSummary& run, StoreReader& reader, const std::string& st
               << "  checkpoints " << countText(present(reader.checkpoints(run.id))) << "\n";
     if (!run.parentRun.isEmpty())
         std::cout << "  branch of   " << parentText(run) << "\n";
-    if (!standstill.empty())
-        std::cout << "  waiting     " << oneLine(standstill) << "\n";
+    if (!trouble.waiting.empty())
+        std::cout << "  waiting     " << oneLine(trouble.waiting) << "\n";
+    for (const std::string& disk : trouble.disks)
+        std::cout << "  disk        " << oneLine(disk) << "\n";
     for (const Warned& warned : warningsOf(reader.events(run.id, kAllEvents), run.attempt))
         std::cout << "  warned      " << warningText(warned) << "\n";
     for (const LostNode& node : run.lostNodes)
@@ -181,13 +188,14 @@ int runShow(CommandContext& context, const std::string& id) {
         return printError(context, read.error());
     const RunSummary& run = read->summary;
     StoreReader& reader = *read->reader;
-    const std::string standstill = standstillOf(context, run);
+    const Trouble trouble = troubleOf(context, run);
     if (!context.json()) {
-        printShow(run, reader, standstill);
+        printShow(run, reader, trouble);
         return 0;
     }
     auto out = toJson(run);
-    out["waiting"] = standstill;
+    out["waiting"] = trouble.waiting;
+    out["disks"] = trouble.disks;
     out["attempts"] = arrayOf(reader.attempts(run.id));
     out["lines"] = arrayOf(reader.lines(run.id));
     out["rank_states"] = arrayOf(reader.ranks(run.id));

@@ -93,7 +93,8 @@ Result<Message> read(const fb::RunState& m) {
     for (size_t i = 0; i < sizeOf(m.ranks()); ++i) {
         const auto* r = m.ranks()->Get(flatbuffers::uoffset_t(i));
         state.ranks.push_back({r->rank(), r->pid(), r->step(), r->phase(), r->since_ms(),
-                               r->exit_code(), r->signal()});
+                               r->exit_code(), r->signal(), r->is_stopped(), r->journal_problem(),
+                               r->dropped_records()});
     }
     return state;
 }

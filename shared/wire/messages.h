@@ -95,6 +95,9 @@ struct RankState {
     int64_t sinceMs = 0; ///< in this phase
     int32_t exitCode = 0;
     int32_t signal = 0;
+    bool isStopped = false;     ///< its process is stopped, by SIGSTOP or a debugger
+    uint8_t journalProblem = 0; ///< 0: none; else 1 + rm::ErrorCode: it cannot write its journal
+    int64_t droppedRecords = 0; ///< in this attempt, for want of room for its journal
     bool operator==(const RankState&) const = default;
 };
 

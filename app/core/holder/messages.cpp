@@ -146,8 +146,10 @@ auto membersOf(T& value) {
 
 template <Like<RankState> T>
 auto membersOf(T& value) {
-    auto& [rank, pid, step, phase, sinceMs, exitCode, signal] = value;
-    return std::tie(rank, pid, step, phase, sinceMs, exitCode, signal);
+    auto& [rank, pid, step, phase, sinceMs, exitCode, signal, isStopped, journalProblem,
+           droppedRecords] = value;
+    return std::tie(rank, pid, step, phase, sinceMs, exitCode, signal, isStopped, journalProblem,
+                    droppedRecords);
 }
 
 template <Like<RunState> T>

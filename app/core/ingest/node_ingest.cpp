@@ -5,6 +5,7 @@
 #include "shared/io/clock.h"
 #include "shared/journal/journal.h"
 #include "shared/return_if_error.h"
+#include "shared/wire/limits.h"
 
 #include <algorithm>
 #include <charconv>
@@ -53,6 +54,9 @@ std::vector<FileCursor> cursorsToSend(const std::vector<std::pair<std::string, u
     }
     for (const auto& [source, at] : newest)
         cursors.push_back({std::string(kJournals) + at.first.fileName(), at.second});
+    // An older release stored files of any name; those beyond what a message holds are none of
+    // ours.
+    cursors.resize(std::min(cursors.size(), kMaxTables));
     return cursors;
 }
 

@@ -75,6 +75,11 @@ std::string whoIsBehind(const LiveState& live) {
     const auto progress = [](const SeenRank& rank) {
         return std::tuple(rank.state.step, placeInStep(rank.state.phase));
     };
+    const auto stopped =
+        std::ranges::find_if(ranks, [](const SeenRank& rank) { return rank.state.isStopped; });
+    if (stopped != ranks.end())
+        return "rank " + std::to_string(stopped->state.rank) + " on " + stopped->node +
+               " is stopped, as by SIGSTOP or a debugger";
     const auto last = std::ranges::min_element(ranks, {}, progress);
     const auto count = std::ranges::count(ranks, progress(*last), progress);
     if (count == static_cast<std::ptrdiff_t>(ranks.size()) && count > 1)
@@ -83,6 +88,26 @@ std::string whoIsBehind(const LiveState& live) {
     if (count > 1)
         words += " and " + std::to_string(count - 1) + " more";
     return words + (count > 1 ? " are behind: " : " is behind: ") + placeOf(last->state);
+}
+
+std::vector<std::string> journalProblems(const LiveState& live) {
+    constexpr uint8_t kNoRoom = 1 + static_cast<uint8_t>(ErrorCode::kExhausted);
+    std::vector<std::string> lines;
+    for (const SeenRank& rank : ranksOf(live)) {
+        const RankState& state = rank.state;
+        if (state.journalProblem == 0 && state.droppedRecords == 0)
+            continue;
+        std::string line = "rank " + std::to_string(state.rank) + " on " + rank.node;
+        if (state.journalProblem)
+            line += std::string(" cannot write its journal: ") +
+                    (state.journalProblem == kNoRoom ? "its disk is full" : "its disk fails") +
+                    " (kept in memory, written when that is mended)";
+        if (state.droppedRecords)
+            line += (state.journalProblem ? "; " : ": ") + std::to_string(state.droppedRecords) +
+                    " records were dropped";
+        lines.push_back(std::move(line));
+    }
+    return lines;
 }
 
 std::string commandDelay(const LiveState& live, int64_t nowNs, std::optional<CommandKind> asked) {
@@ -100,7 +125,8 @@ bool standsStill(const LiveState& live, double stepMs) {
         return true;
     const auto ranks = ranksOf(live);
     return std::ranges::any_of(ranks, [&](const SeenRank& rank) {
-        return static_cast<double>(rank.state.sinceMs) > std::max(kLongMs, kSteps * stepMs);
+        return rank.state.isStopped ||
+               static_cast<double>(rank.state.sinceMs) > std::max(kLongMs, kSteps * stepMs);
     });
 }
 

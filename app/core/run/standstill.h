@@ -4,6 +4,7 @@
 #include "app/core/run/engine.h"
 
 #include <string>
+#include <vector>
 
 namespace rm {
 
@@ -13,6 +14,10 @@ inline constexpr int64_t kCommandPatienceNs = 3'000'000'000;
 /// Which rank or unreachable node the run waits for: "rank 1 on node-b is behind: in forward after
 /// step 47 for 12 s". Empty: nothing is known.
 std::string whoIsBehind(const LiveState& live);
+
+/// One line for each rank that cannot write what it measures: "rank 0 on node-a cannot write its
+/// journal: its disk is full (kept in memory, written when there is room)".
+std::vector<std::string> journalProblems(const LiveState& live);
 
 /// Why the pending command has no effect yet and, if `asked` is another command, why that one has
 /// none. Empty: no command is pending, or it is younger than kCommandPatienceNs. `nowNs`:

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/ui/data/run_words.h"
 
+#include "app/core/run/standstill.h"
 #include "app/ui/look/format.h"
 #include "shared/board/board.h"
 #include "shared/io/clock.h"
@@ -138,13 +139,16 @@ QString linkLostText(const LiveState& live) {
     QStringList lines;
     for (const LiveState::NodeLink& node : live.nodes)
         if (node.link == LiveState::Link::kLost)
-            lines << RunWords::tr("%1 unreachable since %2; if it is up, training goes on there; retrying")
+            lines << RunWords::tr(
+                         "%1 unreachable since %2; if it is up, training goes on there; retrying")
                          .arg(nodeTitle(node.node), formatClock(unreachableSinceNs(node)));
         else if (node.link == LiveState::Link::kRefused)
             lines << RunWords::tr(
                          "%1 refuses the login since %2; training goes on there; check the "
                          "node to log in again")
                          .arg(nodeTitle(node.node), formatClock(unreachableSinceNs(node)));
+    for (const std::string& line : journalProblems(live))
+        lines << capitalized(line);
     return lines.join('\n');
 }
 

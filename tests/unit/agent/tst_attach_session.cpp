@@ -3,6 +3,7 @@
 #include "shared/journal/journal.h"
 #include "trainer/agent/attach/attach_session.h"
 #include "trainer/agent/attach/run_state.h"
+#include "trainer/agent/run_dir/log_cap.h"
 
 #include <QDir>
 #include <QFile>
@@ -237,6 +238,22 @@ private Q_SLOTS:
         f.pass(200 * kMs);
         QCOMPARE(f.files["log/rank-00000.log"], std::string("more"));
         QCOMPARE(f.starts["log/rank-00000.log"], uint64_t(3));
+    }
+
+    void logThatTheAgentEmptiedIsSentFromItsFirstLine() {
+        Fixture f;
+        const std::string path = f.dir.filePath("log/rank-00000.log").toStdString();
+        f.append("log/rank-00000.log", std::string(2000, 'x'));
+        f.attach();
+        QVERIFY(!*capLog(path, 2000));
+        QVERIFY(*capLog(path, 1999));
+        f.starts.clear();
+        f.files.clear();
+        f.append("log/rank-00000.log", "more\n");
+        f.pass(200 * kMs);
+        QCOMPARE(f.starts["log/rank-00000.log"], uint64_t(0));
+        const std::string& text = f.files["log/rank-00000.log"];
+        QVERIFY2(text.find("it had 2000 bytes\nmore\n") != std::string::npos, text.c_str());
     }
 
     void hostileInputEndsTheStreamInWords_data() {

@@ -2,6 +2,7 @@
 #include "trainer/agent/attach/file_tails.h"
 
 #include "shared/return_if_error.h"
+#include "trainer/agent/run_dir/log_cap.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -18,6 +19,11 @@ namespace {
 
 /// The supervisor's own log. It belongs to no rank, and the app accepts only logs of ranks.
 constexpr const char* kOwnLog = "log/agent.log";
+
+bool beginsAnew(const std::string& log) {
+    const Result<Descriptor> fd = openFile(log, O_RDONLY | O_NOFOLLOW);
+    return fd && isCappedLog(fd->get());
+}
 
 } // namespace
 
@@ -94,8 +100,8 @@ Result<void> FileTails::measure(const Key& key, Tail& tail) {
     tail.size = S_ISREG(info.st_mode) ? static_cast<uint64_t>(info.st_size) : 0;
     // Who writes a journal goes on behind what it wrote, whatever became of that. A log is
     // appended to.
-    if (key.segment.source.empty())
-        tail.offset = std::min(tail.offset, tail.size);
+    if (key.segment.source.empty() && tail.size < tail.offset)
+        tail.offset = beginsAnew(path) ? 0 : tail.size;
     return {};
 }
 

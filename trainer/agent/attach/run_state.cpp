@@ -22,6 +22,9 @@ void addBoard(const std::string& runDir, int attempt, RankState& state) {
     state.step = status.step;
     state.phase = static_cast<uint8_t>(status.phase);
     state.sinceMs = status.sinceMs;
+    if (status.journalProblem)
+        state.journalProblem = static_cast<uint8_t>(1 + static_cast<int>(*status.journalProblem));
+    state.droppedRecords = static_cast<int64_t>(status.droppedRecords);
 }
 
 // Phases of an ordinary step count as the same.
@@ -57,6 +60,7 @@ RunState readRunState(const std::string& runDir) {
         seen.signal = rank.signal;
         if (isSameBoot && !rank.exited && isAlive(rank.process))
             seen.pid = rank.process.pid;
+        seen.isStopped = seen.pid != 0 && isStopped(rank.process);
         addBoard(runDir, agent->attempt, seen);
         state.ranks.push_back(seen);
     }
@@ -66,7 +70,9 @@ RunState readRunState(const std::string& runDir) {
 bool differsVisibly(const RunState& a, const RunState& b) {
     const auto isSame = [](const RankState& x, const RankState& y) {
         return x.rank == y.rank && x.pid == y.pid && x.exitCode == y.exitCode &&
-               x.signal == y.signal && visiblePhase(x.phase) == visiblePhase(y.phase);
+               x.signal == y.signal && x.isStopped == y.isStopped &&
+               x.journalProblem == y.journalProblem &&
+               visiblePhase(x.phase) == visiblePhase(y.phase);
     };
     return a.attempt != b.attempt || a.supervised != b.supervised || a.ended != b.ended ||
            a.outcome != b.outcome ||

@@ -58,6 +58,11 @@ bool isAlive(const ProcessId& process) {
            stat.startTicks == process.startTicks;
 }
 
+bool isStopped(const ProcessId& process) {
+    const ProcStat stat = process.pid > 0 ? readStat(process.pid) : ProcStat{};
+    return (stat.state == 'T' || stat.state == 't') && stat.startTicks == process.startTicks;
+}
+
 Descriptor openProcess(const ProcessId& process) {
     if (process.pid <= 0)
         return {};

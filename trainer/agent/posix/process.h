@@ -24,6 +24,9 @@ ProcessId identify(int64_t pid);
 /// Whether exactly that process runs (a zombie does not).
 bool isAlive(const ProcessId& process);
 
+/// Whether exactly that process is stopped, by SIGSTOP or a debugger.
+bool isStopped(const ProcessId& process);
+
 /// A pidfd of exactly that process; nothing when it is gone.
 Descriptor openProcess(const ProcessId& process);
 

@@ -30,7 +30,7 @@ std::vector<Record> endOf(const std::string& runDir, const AgentState& state, bo
     for (int i = 0; i < config.localRanks; ++i) {
         const AgentState::Rank& rank = state.ranks[i];
         if (rank.exited)
-            group.onEarlierExit(i, statusOf(rank), now);
+            group.onEarlierExit(i, exitOf(rank), now);
         else
             group.onChildExit(i, lastWordOf(runDir, rank.rank, state.attempt),
                               logTail(runDir + "/log/" + rankLogName(rank.rank)), now);
@@ -40,7 +40,7 @@ std::vector<Record> endOf(const std::string& runDir, const AgentState& state, bo
 
 } // namespace
 
-ChildStatus statusOf(const AgentState::Rank& exited) {
+ChildStatus exitOf(const AgentState::Rank& exited) {
     return {exited.signal ? 0 : exited.exitCode, exited.signal};
 }
 

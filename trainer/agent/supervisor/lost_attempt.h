@@ -10,7 +10,7 @@
 namespace rm {
 
 /// How a rank ended whose exit an agent has noted.
-ChildStatus statusOf(const AgentState::Rank& exited);
+ChildStatus exitOf(const AgentState::Rank& exited);
 
 /// How a rank ended that nobody watched: as it said itself on its board, else not known.
 ChildStatus lastWordOf(const std::string& runDir, int rank, int attempt);

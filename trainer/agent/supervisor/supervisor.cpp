@@ -3,6 +3,7 @@
 
 #include "shared/io/clock.h"
 #include "shared/return_if_error.h"
+#include "trainer/agent/run_dir/log_cap.h"
 #include "trainer/agent/supervisor/log_tail.h"
 #include "trainer/agent/supervisor/lost_attempt.h"
 
@@ -102,7 +103,7 @@ Result<void> Supervisor::adopt(const AgentState& state) {
     const Moment now = Moment::now();
     for (int i = 0; i < m_plan.localRanks; ++i)
         if (state.ranks[i].exited)
-            m_group.onEarlierExit(i, statusOf(state.ranks[i]), now);
+            m_group.onEarlierExit(i, exitOf(state.ranks[i]), now);
     m_journal->append(Event{-1, -1, now.wallNs, Severity::kWarning, "agent-replaced",
                             "the agent of this node was gone; another one took over its ranks"});
     flush();
@@ -277,23 +278,37 @@ void Supervisor::armTimer() {
 
 void Supervisor::sample(Moment now) {
     std::vector<SampledRank> ranks;
-    for (int i = 0; i < m_plan.localRanks; ++i)
-        if (!m_group.hasExited(i))
-            ranks.push_back({m_state.ranks[i].rank, i, m_processes[i].id().pid, stepOf(i)});
+    std::vector<HangWatch::SeenRank> seen;
+    for (int i = 0; i < m_plan.localRanks; ++i) {
+        if (m_group.hasExited(i))
+            continue;
+        const int32_t rank = m_state.ranks[i].rank;
+        if (capLog(logPath(rank)).value_or(false))
+            m_journal->append(Event{rank, -1, now.wallNs, Severity::kWarning, "log-emptied",
+                                    "the log of this rank was emptied on its node, as it had " +
+                                        std::to_string(kMostLogBytes >> 20) + " MiB"});
+        const auto status = statusOf(i);
+        ranks.push_back({rank, i, m_processes[i].id().pid, status ? status->step : 0});
+        if (status)
+            seen.push_back({rank, status->step, status->phase, isStopped(m_processes[i].id())});
+    }
     for (const Record& record : m_sampler.sample(ranks, now))
+        m_journal->append(record);
+    for (const Record& record : m_hangs.look(seen, now))
         m_journal->append(record);
     m_nextSampleNs = std::max(m_nextSampleNs + kSampleNs, now.monotonicNs + kSampleNs / 2);
 }
 
-int64_t Supervisor::stepOf(int localRank) {
+/// nullopt: the rank has no board yet.
+std::optional<Board::Status> Supervisor::statusOf(int localRank) {
     std::optional<Board>& board = m_boards[localRank];
     if (!board) {
         Result<Board> opened = Board::open(boardPath(m_state.ranks[localRank].rank));
         if (!opened)
-            return 0;
+            return std::nullopt;
         board = std::move(*opened);
     }
-    return board->status().step;
+    return board->status();
 }
 
 bool Supervisor::isMemoryShort() {

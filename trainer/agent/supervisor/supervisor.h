@@ -6,6 +6,7 @@
 #include "trainer/agent/run_dir/run_dir.h"
 #include "trainer/agent/supervisor/command_queue.h"
 #include "trainer/agent/supervisor/command_server.h"
+#include "trainer/agent/supervisor/hang_watch.h"
 #include "trainer/agent/supervisor/rank_group.h"
 #include "trainer/agent/supervisor/rank_process.h"
 #include "trainer/agent/supervisor/sampler.h"
@@ -58,7 +59,7 @@ private:
     void armTimer();
     void pump();
     void sample(Moment now);
-    int64_t stepOf(int localRank);
+    std::optional<Board::Status> statusOf(int localRank);
     bool isMemoryShort();
     void flush();
     void saveState();
@@ -74,6 +75,7 @@ private:
     bool m_isJournalStuck = false;
     std::unique_ptr<Gpus> m_gpus; ///< when the run uses them
     Sampler m_sampler;
+    HangWatch m_hangs;
     AppliedCommands m_applied;
     CommandQueue m_queue;
     CommandServer m_server;

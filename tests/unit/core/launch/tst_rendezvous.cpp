@@ -144,7 +144,7 @@ void TestRendezvous::anAnswerWithoutEndIsRefused() {
     QVERIFY(file.setPermissions(QFile::ReadOwner | QFile::ExeOwner));
     const auto session = openSession(localNode(), {}, {});
     QVERIFY(session);
-    const auto listener = PortListener::open(**session, agent.toStdString(), 0, {});
+    const auto listener = PortListener::open(**session, agent.toStdString(), 0, {}, {});
     QVERIFY(!listener);
     QCOMPARE(listener.error().code, ErrorCode::kCorrupt);
     QVERIFY2(listener.error().message.ends_with("the host does not answer in lines"),
