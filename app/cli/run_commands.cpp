@@ -347,7 +347,8 @@ int runResume(CommandContext& context, const ResumeOptions& options) {
     if (!placements)
         return printError(context, placements.error());
     const auto begin = [&] { return context.engine().resume(run->id, {}, *placements); };
-    return reportStarted(context, run->id, {begin, namesOf(*placements), kResumedWords}, options.wait);
+    return reportStarted(context, run->id, {begin, namesOf(*placements), kResumedWords},
+                         options.wait);
 }
 
 int runDeclareLost(CommandContext& context, const std::string& id, const std::string& node) {
@@ -381,7 +382,8 @@ int runRestore(CommandContext& context, const RestoreOptions& options) {
         return context.engine().resume(run->id, QString::fromStdString(options.checkpoint),
                                        *placements);
     };
-    return reportStarted(context, run->id, {begin, namesOf(*placements), kResumedWords}, options.wait);
+    return reportStarted(context, run->id, {begin, namesOf(*placements), kResumedWords},
+                         options.wait);
 }
 
 int runRemoveCheckpoint(CommandContext& context, const std::string& id,
