@@ -90,8 +90,12 @@ Result<void> claimCheckpoints(const std::string& parent, const CheckpointOwner& 
 
 Result<void> checkOwner(const std::string& parent, const std::string& runId, int64_t attempt) {
     const auto owner = readOwner(parent);
-    if (!owner)
+    const bool isFree = !owner && (owner.error().code == ErrorCode::kNotFound ||
+                                   owner.error().code == ErrorCode::kCorrupt);
+    if (isFree)
         return {}; // nobody has claimed it, or its attempt will write the file anew
+    if (!owner)
+        return tl::unexpected(owner.error());
     const std::string what = "save checkpoints in " + parent + ": ";
     if (owner->runId != runId)
         return fail(ErrorCode::kInvalid, what + runText(*owner) + " has taken the folder over");

@@ -32,7 +32,7 @@ std::optional<size_t> payloadLength(std::span<const std::byte> bytes) {
     return length > 0 && length <= kMaxRecord ? std::optional<size_t>(length) : std::nullopt;
 }
 
-bool isWholeFrame(std::span<const std::byte> bytes, size_t length) {
+bool isRightFrame(std::span<const std::byte> bytes, size_t length) {
     return loadInt<uint64_t>(bytes.subspan(4)) == checksum(bytes.subspan(kFrameHeader, length));
 }
 
@@ -60,33 +60,37 @@ Result<std::optional<std::span<const std::byte>>> FrameScanner::next() {
         if (m_error && !findNextFrame())
             return std::nullopt;
         const auto rest = std::span<const std::byte>(m_buffer).subspan(m_head);
-        if (rest.size() < sizeof(uint32_t))
+        if (rest.size() < sizeof(uint32_t) || isTornOff(rest))
             return std::nullopt;
         const std::optional<size_t> length = payloadLength(rest);
-        if (length && rest.size() < kFrameHeader + *length)
+        const bool isWhole = length && rest.size() >= kFrameHeader + *length;
+        if (length && !isWhole && !m_isFinished)
             return std::nullopt;
-        if (length && isWholeFrame(rest, *length)) {
+        if (isWhole && isRightFrame(rest, *length)) {
             m_head += kFrameHeader + *length;
             m_consumed += kFrameHeader + *length;
             return rest.subspan(kFrameHeader, *length);
         }
-        m_error = corruptFrame(m_consumed, length ? "wrong checksum"
-                                                  : "impossible length " +
-                                                        std::to_string(loadInt<uint32_t>(rest)));
+        m_error = corruptFrame(m_consumed, isWhole  ? "wrong checksum"
+                                           : length ? "its end is missing"
+                                                    : "impossible length " +
+                                                          std::to_string(loadInt<uint32_t>(rest)));
+        if (length && !isWhole && !findNextFrame()) {
+            m_error.reset(); // torn off, as by a crash
+            return std::nullopt;
+        }
     }
 }
 
+/// Zeros are what a power cut leaves of bytes that never reached the disk.
+bool FrameScanner::isTornOff(std::span<const std::byte> rest) const {
+    return m_isFinished && std::ranges::all_of(rest, [](std::byte b) { return b == std::byte{0}; });
+}
+
 void FrameScanner::finish() {
-    const auto rest = std::span<const std::byte>(m_buffer).subspan(m_head);
-    const bool isTornOff = !m_error;
-    // Zeros are what a power cut leaves of bytes that never reached the disk.
-    const bool areZeros =
-        m_dropped == 0 && std::ranges::all_of(rest, [](std::byte b) { return b == std::byte{0}; });
-    if (m_onDamage == OnDamage::kEnd || rest.empty())
-        return;
-    if (isTornOff)
-        m_error = corruptFrame(m_consumed, "its end is missing");
-    if (!findNextFrame() && (isTornOff || areZeros))
+    m_isFinished = true;
+    if (m_onDamage == OnDamage::kSkip && m_dropped == 0 &&
+        isTornOff(std::span<const std::byte>(m_buffer).subspan(m_head)))
         m_error.reset();
 }
 
@@ -106,7 +110,7 @@ bool FrameScanner::findNextFrame() {
         m_hashed += *length;
         if (m_hashed > kSearchBudget)
             break;
-        if (!isWholeFrame(candidate, *length))
+        if (!isRightFrame(candidate, *length))
             continue;
         m_lost.push_back({m_consumed, m_dropped + at, m_error->message});
         m_consumed += m_dropped + at;

@@ -49,7 +49,7 @@ public:
     /// checksum or length; final). The span lives until the next call of feed() or next().
     Result<std::optional<std::span<const std::byte>>> next();
 
-    /// With kSkip: no more bytes will come, so that a frame whose end is missing is taken for
+    /// With kSkip: no more bytes will come, so that next() takes a frame whose end is missing for
     /// damage if whole frames lie behind its begin.
     void finish();
 
@@ -65,12 +65,14 @@ public:
 
 private:
     bool findNextFrame();
+    bool isTornOff(std::span<const std::byte> rest) const;
 
     OnDamage m_onDamage;
     std::vector<std::byte> m_buffer;
     size_t m_head = 0;
     uint64_t m_consumed;
     std::optional<Error> m_error;
+    bool m_isFinished = false;
     uint64_t m_dropped = 0; ///< bytes of the damage that are not in the buffer any more
     size_t m_hashed = 0;    ///< bytes, in search of frames
     std::vector<LostBytes> m_lost;

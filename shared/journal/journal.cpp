@@ -46,7 +46,6 @@ void JournalScanner::takeHeader() {
 
 Result<std::optional<Record>> JournalScanner::next() {
     while (!m_error) {
-        const uint64_t begin = cursor();
         const auto payload = m_frames.next();
         if (!payload)
             return tl::unexpected(payload.error());
@@ -58,7 +57,8 @@ Result<std::optional<Record>> JournalScanner::next() {
         if (record.error().code == ErrorCode::kTooNew)
             ++m_skipped;
         else
-            m_refused.push_back({begin, cursor() - begin, record.error().message});
+            m_refused.push_back({cursor() - kFrameHeader - (*payload)->size(),
+                                 kFrameHeader + (*payload)->size(), record.error().message});
     }
     return tl::unexpected(*m_error);
 }

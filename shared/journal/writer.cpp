@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "shared/io/bytes.h"
 #include "shared/io/descriptor.h"
+#include "shared/io/file.h"
 #include "shared/journal/header.h"
 #include "shared/journal/journal.h"
 #include "shared/journal/segment.h"
@@ -8,6 +9,7 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/random.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -15,7 +17,6 @@
 #include <condition_variable>
 #include <limits>
 #include <mutex>
-#include <random>
 #include <thread>
 #include <utility>
 
@@ -32,7 +33,14 @@ public:
     /// Something was written to `file`, which stays open until it is synced.
     void onWritten(const std::shared_ptr<Descriptor>& file) {
         const std::scoped_lock lock(m_mutex);
-        m_written = file;
+        if (m_written.empty() || m_written.back() != file)
+            m_written.push_back(file);
+    }
+
+    /// A file was made in that folder.
+    void onMade(const std::string& folder) {
+        const std::scoped_lock lock(m_mutex);
+        m_folder = folder;
     }
 
 private:
@@ -40,18 +48,22 @@ private:
         std::unique_lock lock(m_mutex);
         while (!m_wake.wait_for(lock, stop, std::chrono::milliseconds(JournalWriter::kSyncMs),
                                 [&stop] { return stop.stop_requested(); })) {
-            const std::shared_ptr<Descriptor> file = std::exchange(m_written, nullptr);
+            const auto files = std::exchange(m_written, {});
+            const std::string folder = std::exchange(m_folder, {});
             lock.unlock();
             // Whoever needs to know whether it worked calls JournalWriter::sync().
-            if (file)
+            for (const auto& file : files)
                 (void)!::fdatasync(file->get());
+            if (!folder.empty())
+                (void)syncFolder(folder);
             lock.lock();
         }
     }
 
     std::mutex m_mutex;
     std::condition_variable_any m_wake;
-    std::shared_ptr<Descriptor> m_written;
+    std::vector<std::shared_ptr<Descriptor>> m_written;
+    std::string m_folder;
     std::jthread m_thread; ///< last: starts when all the rest exists
 };
 
@@ -117,7 +129,8 @@ Result<JournalWriter> JournalWriter::open(const std::string& path) {
 Result<void> JournalWriter::Impl::beginSegment(int number) {
     Segment next = segment;
     next.number = number;
-    next.epoch = std::random_device()();
+    if (::getrandom(&next.epoch, sizeof next.epoch, 0) != sizeof next.epoch)
+        return failErrno("name a segment of " + folder, errno);
     const std::string name = folder + "/" + next.fileName();
     RM_ASSIGN_OR_RETURN(auto fresh, openFile(name, O_RDWR | O_CREAT | O_EXCL));
     RM_RETURN_IF_ERROR(lockAgainstOthers(fresh, name));
@@ -134,7 +147,7 @@ Result<JournalWriter> JournalWriter::begin(const std::string& folder, const std:
     int number = 1;
     for (const Segment& earlier : listSegments(folder, source)) {
         const std::string path = folder + "/" + earlier.fileName();
-        RM_ASSIGN_OR_RETURN(const auto file, openFile(path, O_RDONLY));
+        RM_ASSIGN_OR_RETURN(const auto file, openFile(path, O_RDWR)); // as NFS wants it
         RM_RETURN_IF_ERROR(lockAgainstOthers(file, path));
         if (earlier.attempt == attempt)
             number = earlier.number + 1;
@@ -169,8 +182,9 @@ Result<void> JournalWriter::flush() {
     if (written > 0 && impl.syncer)
         impl.syncer->onWritten(impl.file);
     // Where there is no room for another file, this one grows.
-    if (done && impl.written > impl.segmentBytes)
-        (void)impl.beginSegment(impl.segment.number + 1);
+    if (done && impl.written > impl.segmentBytes && impl.beginSegment(impl.segment.number + 1) &&
+        impl.syncer)
+        impl.syncer->onMade(impl.folder);
     return done;
 }
 
@@ -183,8 +197,11 @@ Result<void> JournalWriter::sync() {
 }
 
 void JournalWriter::keepSynced() {
-    if (!m_impl->syncer)
-        m_impl->syncer = std::make_unique<Syncer>();
+    if (m_impl->syncer)
+        return;
+    m_impl->syncer = std::make_unique<Syncer>();
+    if (!m_impl->folder.empty())
+        m_impl->syncer->onMade(m_impl->folder);
 }
 
 } // namespace rm

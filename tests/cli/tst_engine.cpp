@@ -259,7 +259,7 @@ bool isServed(const QString& run) {
 void TestEngine::closingDoesNotWaitForAnAgentThatHangs() {
     constexpr int kSoonMs = 10'000;
     const QString run = "stuck-000001";
-    const QString folder = m_paths.state + "/runs/" + run;
+    const QString folder = m_paths.state + "/runs/" + run + "/node-00000";
     const QByteArray state = (folder + "/agent.json").toLocal8Bit();
     QVERIFY(QDir().mkpath(folder));
     QCOMPARE(::mkfifo(state, 0600), 0); // who reads it waits for a writer
@@ -277,7 +277,7 @@ void TestEngine::closingDoesNotWaitForAnAgentThatHangs() {
     // Nobody has said that no rank runs there, so that the next engine looks for them.
     QCOMPARE(stored(run).state, RunStateKind::kPreparing);
     QTRY_VERIFY_WITH_TIMEOUT(release() && !isServed(run), kDeadlineMs);
-    QVERIFY(QDir(folder).removeRecursively());
+    QVERIFY(QDir(m_paths.state + "/runs/" + run).removeRecursively());
 }
 
 void TestEngine::aLaunchThatConnectsIsCancelledAtOnce() {
@@ -359,8 +359,7 @@ void TestEngine::commandsThatTookEffectUnseenAreAnsweredFromTheStore() {
     storeRun("unseen-000001", RunStateKind::kRunning);
     QVERIFY(ingest("unseen-000001", {CommandApplied{"known", "pause", 7, 1, true, ""}}));
     FollowedRun followed(
-        stored("unseen-000001"),
-        {{kLocalNodeName, m_fleet->find(kLocalNodeName)}}, nullptr,
+        stored("unseen-000001"), {{kLocalNodeName, m_fleet->find(kLocalNodeName)}}, nullptr,
         [](const Node&) { return Credentials{}; }, m_paths.database());
     followed.start();
     auto known = followed.send({"known", CommandKind::kPause, {}});

@@ -15,6 +15,7 @@ using nlohmann::json;
 using namespace std::chrono_literals;
 
 constexpr auto kSubcommandTimeout = 30s;
+constexpr auto kStartTimeout = 120s; ///< a changed bundle is read, an earlier attempt ended
 constexpr auto kStopTimeout = 60s;
 constexpr auto kRemoveTimeout = 10min; ///< of many files on a slow disk
 constexpr auto kVerifyTimeout = 2h;    ///< of a large model on a slow disk
@@ -89,7 +90,7 @@ Result<void> startOnNode(HostSession& session, const std::string& agent,
     const json request = {{"spec", specToml}, {"plan", toToml(plan)}};
     // A path that a node reported need not be UTF-8; the agent then says which file is missing.
     const std::string text = request.dump(-1, ' ', false, json::error_handler_t::replace);
-    return runToEnd(session, agent, {"start", plan.runId}, text, kSubcommandTimeout, stop)
+    return runToEnd(session, agent, {"start", plan.runId}, text, kStartTimeout, stop)
         .map([](const std::string&) {});
 }
 

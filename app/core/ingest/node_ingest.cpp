@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <tuple>
 
 namespace rm {
 
@@ -41,19 +42,25 @@ std::optional<Segment> segmentOf(const std::string& file) {
 
 std::vector<FileCursor> cursorsToSend(const std::vector<std::pair<std::string, uint64_t>>& stored) {
     std::vector<FileCursor> cursors;
-    std::map<std::string, std::pair<Segment, uint64_t>> newest; // by source
+    // By source. A node that lost its disk may have a segment by the same numbers again, so that
+    // both are named.
+    std::map<std::string, std::vector<std::pair<Segment, uint64_t>>> newest;
     for (const auto& [file, offset] : stored) {
         const auto segment = segmentOf(file);
         if (!segment) {
             cursors.push_back({file, offset});
             continue;
         }
+        const auto place = [](const Segment& s) { return std::tuple(s.attempt, s.number); };
         auto& known = newest[segment->source];
-        if (known.first < *segment)
-            known = {*segment, offset};
+        if (!known.empty() && place(known.front().first) < place(*segment))
+            known.clear();
+        if (known.empty() || place(known.front().first) == place(*segment))
+            known.emplace_back(*segment, offset);
     }
-    for (const auto& [source, at] : newest)
-        cursors.push_back({std::string(kJournals) + at.first.fileName(), at.second});
+    for (const auto& [source, segments] : newest)
+        for (const auto& [segment, offset] : segments)
+            cursors.push_back({std::string(kJournals) + segment.fileName(), offset});
     // An older release stored files of any name; those beyond what a message holds are none of
     // ours.
     cursors.resize(std::min(cursors.size(), kMaxTables));
@@ -119,15 +126,30 @@ Result<NodeIngest::File*> NodeIngest::fileOf(const std::string& name) {
 
 /// Their writer has gone on to this one, so what is incomplete in them will remain so.
 void NodeIngest::closeSegmentsBefore(const Segment& segment) {
-    for (auto& [name, file] : m_files) {
-        if (!file->journal || file->isOver || file->segment.source != segment.source)
-            continue;
-        file->journal->finish();
-        decodeJournal(name, *file);
-        if (!file->isOver && file->journal->damage())
-            reportDamage(name, *file, file->journal->damage()->message + ", up to its end");
-        file->isOver = true;
-    }
+    for (auto& [name, file] : m_files)
+        if (file->segment.source == segment.source)
+            close(name, *file);
+}
+
+void NodeIngest::close(const std::string& name, File& file) {
+    if (!file.journal || file.isOver)
+        return;
+    file.journal->finish();
+    decodeJournal(name, file);
+    if (!file.isOver && file.journal->damage())
+        reportDamage(name, file, file.journal->damage()->message + ", up to its end");
+    file.isOver = true;
+}
+
+void NodeIngest::finish(const RunState& end) {
+    for (auto& [name, file] : m_files)
+        close(name, *file);
+    // Ignored by the store if it has the end.
+    if (!m_ended)
+        m_records.push_back(AttemptEnded{end.attempt, static_cast<Outcome>(end.outcome), -1, 0,
+                                         wallNowNs(),
+                                         "as its agent says; its journal has no end of it"});
+    m_ended = true;
 }
 
 Result<void> NodeIngest::onSlice(const Slice& slice) {

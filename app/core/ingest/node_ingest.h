@@ -37,6 +37,10 @@ public:
     /// cut off on its node goes on where it ends.
     Result<void> onSlice(const Slice& slice);
 
+    /// The node says that its attempt has ended, and that all bytes have come. What is incomplete
+    /// in its journals will remain so; an end that they do not tell is taken from `end`.
+    void finish(const RunState& end);
+
     /// What was decoded since the last call. nullopt: nothing new.
     std::optional<IngestBatch> take();
 
@@ -46,6 +50,7 @@ private:
     bool mayHave(const std::string& file) const;
     Result<File*> fileOf(const std::string& name);
     void closeSegmentsBefore(const Segment& segment);
+    void close(const std::string& name, File& file);
     void decodeJournal(const std::string& name, File& file);
     void reportDamage(const std::string& name, File& file, const std::string& what);
     void note(const Record& record);

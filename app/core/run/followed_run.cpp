@@ -127,13 +127,21 @@ void FollowedRun::retry(const std::string& node) {
 }
 
 QFuture<Result<CommandState>> FollowedRun::send(Command command) {
+    const bool isKill = command.kind == CommandKind::kKill;
+    if (!isKill && (!m_followers.front() || m_nodeEnded.front()))
+        return QtFuture::makeReadyFuture(
+            unanswered(m_run, command.kind,
+                       m_parts.front().name + ", the node of rank 0, " +
+                           (m_nodeEnded.front() ? "has ended its ranks"
+                                                : "was removed from the list of nodes") +
+                           "; kill the run"));
     InFlight& inFlight = m_inFlight[command.id];
     inFlight.kind = command.kind;
     inFlight.promise.start();
     m_live.pending = command.kind;
     m_live.pendingSinceNs = monotonicNowNs();
     // Rank 0 alone has the others obey; but a kill is done by the agent of each node.
-    const size_t nodes = command.kind == CommandKind::kKill ? m_parts.size() : 1;
+    const size_t nodes = isKill ? m_parts.size() : 1;
     for (size_t i = 0; i < nodes; ++i) {
         inFlight.awaited.insert(i);
         sendTo(i, command);
@@ -163,8 +171,12 @@ void FollowedRun::onCommandState(size_t node, const CommandState& state) {
     const auto found = m_inFlight.find(state.id);
     if (found == m_inFlight.end() || state.progress == CommandProgress::kAccepted)
         return;
-    if (found->second.kind == CommandKind::kKill && state.progress == CommandProgress::kApplied) {
+    if (found->second.kind == CommandKind::kKill) {
+        const bool isDone = state.progress == CommandProgress::kApplied;
         found->second.awaited.erase(node);
+        found->second.isDone = found->second.isDone || isDone;
+        if (!isDone)
+            found->second.refusal = m_parts[node].name + ": " + state.message;
         return settleKills();
     }
     InFlight inFlight = std::move(found->second);
@@ -180,6 +192,8 @@ void FollowedRun::onCommandState(size_t node, const CommandState& state) {
 /// Answers the kills that all nodes have done which can be reached. The followers of the others
 /// keep them.
 void FollowedRun::settleKills() {
+    if (std::ranges::count(m_nodeEnded, false) == 0)
+        return; // finish() answers
     for (auto at = m_inFlight.begin(); at != m_inFlight.end();) {
         InFlight& inFlight = at->second;
         const bool isOver = inFlight.kind == CommandKind::kKill &&
@@ -191,7 +205,8 @@ void FollowedRun::settleKills() {
             continue;
         }
         const std::string others = unreachableNodes();
-        const bool isAnyKilled = inFlight.awaited.size() < m_parts.size();
+        const bool isAnyKilled = inFlight.isDone;
+        const std::string refusal = inFlight.refusal;
         if (!isAnyKilled)
             m_live.pending.reset();
         auto [id, killed] = std::pair(at->first, std::move(inFlight));
@@ -203,6 +218,8 @@ void FollowedRun::settleKills() {
                                  "declare it lost";
         answer(killed, isAnyKilled
                            ? Result<CommandState>({id, CommandProgress::kApplied, -1, message})
+                       : !refusal.empty()
+                           ? Result<CommandState>({id, CommandProgress::kRefused, -1, refusal})
                            : unanswered(m_run, CommandKind::kKill,
                                         "none of its nodes can be reached; it will be killed on "
                                         "those that can be again, or declare them lost"));

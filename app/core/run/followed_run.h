@@ -62,6 +62,8 @@ private:
     struct InFlight {
         CommandKind kind;
         std::set<size_t> awaited; ///< nodes that have not answered
+        bool isDone = false;      ///< by a node at least
+        std::string refusal = {}; ///< of a node, in its words
         QPromise<Result<CommandState>> promise;
     };
 

@@ -181,6 +181,8 @@ Result<bool> NodeFollower::Connection::run(std::stop_token stop) {
     RM_RETURN_IF_ERROR(open(stop));
     while (!stop.stop_requested()) {
         RM_ASSIGN_OR_RETURN(const auto closed, readOnce());
+        if (m_ended && m_ingest)
+            m_ingest->finish(*m_owner.m_link.state);
         RM_RETURN_IF_ERROR(commit());
         if (m_ended)
             return true;

@@ -158,6 +158,8 @@ void RecordWriter::on(const CheckpointSaved& record) {
 }
 
 void RecordWriter::on(const CheckpointRemoved& record) {
+    if (!isOfRankZero())
+        return;
     m_database.query("UPDATE checkpoint SET removed = 1 WHERE run = ? AND path = ?")
         .with(m_run, record.path)
         .run();

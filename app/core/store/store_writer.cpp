@@ -95,6 +95,7 @@ struct StoreWriter::Impl {
     }
 
     void insertNodes(int64_t run, int attempt, const std::vector<RunNode>& nodes);
+    void forgetLogsOfOthers(int64_t run, int attempt, const RunNode& node);
     void noteBranch(int64_t id, const NewRun& run, int64_t wallNs);
     Result<void> checkCursors(int64_t run, const IngestBatch& batch);
     Result<void> apply(int64_t run, const IngestBatch& batch);
@@ -108,14 +109,26 @@ struct StoreWriter::Impl {
     WriterMemory memory;
 };
 
+/// The logs in the place of a node that another one takes are others.
+void StoreWriter::Impl::forgetLogsOfOthers(int64_t run, int attempt, const RunNode& node) {
+    auto before = database.query("SELECT name FROM node WHERE run = ? AND node = ? AND attempt < ? "
+                                 "ORDER BY attempt DESC LIMIT 1");
+    if (before.with(run, node.nodeIndex, attempt).next() && before.text(0) != node.nodeName)
+        database.query("DELETE FROM cursor WHERE run = ? AND node = ? AND file LIKE 'log/%'")
+            .with(run, node.nodeIndex)
+            .run();
+}
+
 void StoreWriter::Impl::insertNodes(int64_t run, int attempt, const std::vector<RunNode>& nodes) {
     database.query("DELETE FROM node WHERE run = ? AND attempt = ?").with(run, attempt).run();
-    for (const RunNode& node : nodes)
+    for (const RunNode& node : nodes) {
+        forgetLogsOfOthers(run, attempt, node);
         database
             .query("INSERT INTO node (run, attempt, node, name, ranks, first_rank) "
                    "VALUES (?, ?, ?, ?, ?, ?)")
             .with(run, attempt, node.nodeIndex, node.nodeName, node.ranks, node.firstRank)
             .run();
+    }
 }
 
 uint64_t StoreWriter::Impl::cursor(int64_t run, int node, const std::string& file) {

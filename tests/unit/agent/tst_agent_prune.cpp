@@ -77,7 +77,10 @@ void launch(AgentFixture& f, const QString& bundle, const QString& data) {
     QVERIFY(QFile::link(QFileInfo(f.path("bundle/bin/ringmaster-trainer")).symLinkTarget(),
                         folder + "/bin/ringmaster-trainer"));
     use(folder, 48);
-    plan.bundle = folder.toStdString();
+    // By another way, as a bundle that nobody sent is not started.
+    if (!QFile::exists(f.path("elsewhere")))
+        QVERIFY(QFile::link(f.home() + "/bundles", f.path("elsewhere")));
+    plan.bundle = f.path("elsewhere/" + bundle).toStdString();
     const std::string spec = "name = \"fake\"\n[data]\ntrain = [\"" +
                              (f.home() + "/data/" + data).toStdString() + "\"]\n";
     const auto started = f.start(plan, spec);

@@ -50,7 +50,7 @@ private:
     void adopt();
     void readInput();
     void readSupervisor();
-    void onSupervisorBytes(size_t count);
+    bool onSupervisorBytes(size_t count);
     void dropSupervisor();
     void watchFiles();
     void readFileEvents();
@@ -154,21 +154,24 @@ void AttachLoop::readSupervisor() {
                                  [this](asio::error_code error, size_t count) {
                                      if (error)
                                          return dropSupervisor();
-                                     onSupervisorBytes(count);
-                                     if (m_supervisor.is_open())
+                                     // Else pump() may have connected again, and reads.
+                                     if (onSupervisorBytes(count))
                                          readSupervisor();
                                      pump();
                                  });
 }
 
-void AttachLoop::onSupervisorBytes(size_t count) {
+/// False: the link is dropped.
+bool AttachLoop::onSupervisorBytes(size_t count) {
     m_supervisorFrames.feed(std::span(m_supervisorBuffer).first(count));
     while (true) {
         const auto payload = m_supervisorFrames.next();
-        if (!payload)
-            return dropSupervisor();
+        if (!payload) {
+            dropSupervisor();
+            return false;
+        }
         if (!*payload)
-            return;
+            return true;
         const Result<Message> message = decodeMessage(**payload);
         m_session.onSupervisorAlive();
         const CommandState* state = message ? std::get_if<CommandState>(&*message) : nullptr;

@@ -56,8 +56,7 @@ void AttachSession::onBytes(std::span<const std::byte> bytes, int64_t nowNs) {
 void AttachSession::onFilesChanged() {
     if (m_stage != Stage::kStreaming)
         return;
-    if (const Result<void> refreshed = m_tails.refresh(); !refreshed)
-        return refuse(refreshed.error());
+    m_tails.refresh();
     lookForApplied();
 }
 
@@ -232,14 +231,8 @@ void AttachSession::forwardWaiting(const RunState& state, int64_t nowNs) {
 }
 
 std::optional<std::vector<std::byte>> AttachSession::nextSlice() {
-    Result<std::optional<Slice>> slice = m_tails.next(kMaxSlice);
-    if (!slice) {
-        refuse(slice.error());
-        return std::nullopt;
-    }
-    if (!*slice)
-        return std::nullopt;
-    return frameMessage(std::move(**slice));
+    std::optional<Slice> slice = m_tails.next(kMaxSlice);
+    return slice ? std::optional(frameMessage(std::move(*slice))) : std::nullopt;
 }
 
 } // namespace rm

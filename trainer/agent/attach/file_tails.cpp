@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trainer/agent/attach/file_tails.h"
 
-#include "shared/return_if_error.h"
 #include "trainer/agent/run_dir/log_cap.h"
 
 #include <fcntl.h>
@@ -53,20 +52,20 @@ Result<void> FileTails::seek(const std::vector<FileCursor>& cursors) {
         begin = std::max(begin, key.segment);
     }
     std::erase_if(m_tails, [this](const auto& entry) { return isSent(entry.first); });
-    return refresh();
-}
-
-Result<void> FileTails::refresh() {
-    findFiles("journal");
-    findFiles("log");
-    for (auto& [key, tail] : m_tails)
-        RM_RETURN_IF_ERROR(measure(key, tail));
+    refresh();
     return {};
 }
 
-Result<std::optional<Slice>> FileTails::next(size_t maxBytes) {
-    Result<std::optional<Slice>> slice = nextOf("journal/", maxBytes);
-    return slice && !*slice ? nextOf("log/", maxBytes) : slice;
+void FileTails::refresh() {
+    findFiles("journal");
+    findFiles("log");
+    for (auto& [key, tail] : m_tails)
+        measure(key, tail);
+}
+
+std::optional<Slice> FileTails::next(size_t maxBytes) {
+    std::optional<Slice> slice = nextOf("journal/", maxBytes);
+    return slice ? slice : nextOf("log/", maxBytes);
 }
 
 /// Whether the other side has all of it, as it has a cursor in a later one. The epoch does not
@@ -89,23 +88,24 @@ void FileTails::findFiles(const std::string& folder) {
     }
 }
 
-Result<void> FileTails::measure(const Key& key, Tail& tail) {
+void FileTails::measure(const Key& key, Tail& tail) const {
     if (tail.isOver)
-        return {};
+        return;
     const std::string path = m_runDir + "/" + key.file();
     struct stat info = {};
     const int looked = tail.fd ? ::fstat(tail.fd.get(), &info) : ::lstat(path.c_str(), &info);
-    if (looked != 0 && errno != ENOENT)
-        return failErrno("look at " + path, errno);
+    if (looked != 0) {
+        tail.size = tail.offset;
+        return;
+    }
     tail.size = S_ISREG(info.st_mode) ? static_cast<uint64_t>(info.st_size) : 0;
     // Who writes a journal goes on behind what it wrote, whatever became of that. A log is
     // appended to.
     if (key.segment.source.empty() && tail.size < tail.offset)
         tail.offset = beginsAnew(path) ? 0 : tail.size;
-    return {};
 }
 
-Result<std::optional<Slice>> FileTails::nextOf(const std::string& folder, size_t maxBytes) {
+std::optional<Slice> FileTails::nextOf(const std::string& folder, size_t maxBytes) {
     std::string& last = m_lastServed[folder];
     const auto hasBytes = [&folder](const auto& entry) {
         return entry.first.source.starts_with(folder) && entry.second.size > entry.second.offset;
@@ -121,7 +121,7 @@ Result<std::optional<Slice>> FileTails::nextOf(const std::string& folder, size_t
     auto& [key, tail] = *found;
     last = key.source;
     Slice slice{key.file(), tail.offset, {}};
-    RM_ASSIGN_OR_RETURN(slice.bytes, read(key, tail, maxBytes));
+    slice.bytes = read(key, tail, maxBytes);
     const auto after = std::next(found);
     const bool hasLater = after != m_tails.end() && after->first.source == key.source;
     if (hasLater && tail.offset >= tail.size) {
@@ -131,26 +131,19 @@ Result<std::optional<Slice>> FileTails::nextOf(const std::string& folder, size_t
     return slice.bytes.empty() ? nextOf(folder, maxBytes) : std::optional(std::move(slice));
 }
 
-/// Nothing when the file was cut off or removed since it was measured.
-Result<std::vector<std::byte>> FileTails::read(const Key& key, Tail& tail, size_t maxBytes) {
-    const std::string path = m_runDir + "/" + key.file();
-    if (!tail.fd) {
-        Result<Descriptor> fd = openFile(path, O_RDONLY | O_NOFOLLOW);
-        if (!fd && fd.error().code != ErrorCode::kNotFound)
-            return tl::unexpected(fd.error());
-        if (fd)
+/// Nothing when the file was cut off or removed since it was measured, or cannot be read.
+std::vector<std::byte> FileTails::read(const Key& key, Tail& tail, size_t maxBytes) const {
+    if (!tail.fd)
+        if (Result<Descriptor> fd = openFile(m_runDir + "/" + key.file(), O_RDONLY | O_NOFOLLOW))
             tail.fd = std::move(*fd);
-    }
     std::vector<std::byte> bytes(std::min<uint64_t>(maxBytes, tail.size - tail.offset));
     const ssize_t count = tail.fd ? ::pread(tail.fd.get(), bytes.data(), bytes.size(),
                                             static_cast<off_t>(tail.offset))
                                   : 0;
-    if (count < 0)
-        return failErrno("read " + path, errno);
-    if (count == 0)
+    if (count <= 0)
         tail.size = tail.offset;
-    bytes.resize(static_cast<size_t>(count));
-    tail.offset += static_cast<uint64_t>(count);
+    bytes.resize(static_cast<size_t>(std::max<ssize_t>(count, 0)));
+    tail.offset += bytes.size();
     return bytes;
 }
 

@@ -26,11 +26,12 @@ public:
 
     /// Looks for new files and new bytes. A journal that is shorter than what was sent is sent on
     /// once it has grown beyond that, a log from where it ends now.
-    Result<void> refresh();
+    /// A file that cannot be read is left out until it can be.
+    void refresh();
 
     /// The next bytes of some file, journals first, in a round robin; nullopt: everything that
     /// refresh() found has been returned. A journal's segments come in their order.
-    Result<std::optional<Slice>> next(size_t maxBytes);
+    std::optional<Slice> next(size_t maxBytes);
 
 private:
     struct Tail {
@@ -48,9 +49,9 @@ private:
     static Key keyOf(const std::string& file);
     void findFiles(const std::string& folder);
     bool isSent(const Key& key) const;
-    Result<void> measure(const Key& key, Tail& tail);
-    Result<std::optional<Slice>> nextOf(const std::string& folder, size_t maxBytes);
-    Result<std::vector<std::byte>> read(const Key& key, Tail& tail, size_t maxBytes);
+    void measure(const Key& key, Tail& tail) const;
+    std::optional<Slice> nextOf(const std::string& folder, size_t maxBytes);
+    std::vector<std::byte> read(const Key& key, Tail& tail, size_t maxBytes) const;
 
     std::string m_runDir;
     std::map<Key, Tail> m_tails;

@@ -116,11 +116,23 @@ Result<pid_t> spawnDetached(std::vector<std::string> command) {
     return error ? Result<pid_t>(failErrno("start " + command.front(), error)) : pid;
 }
 
+namespace {
+
+std::string firstLine(const char* path) {
+    std::ifstream file(path);
+    std::string line;
+    std::getline(file, line);
+    return line;
+}
+
+} // namespace
+
+std::string machineId() {
+    return firstLine("/etc/machine-id");
+}
+
 std::string bootId() {
-    std::ifstream file("/proc/sys/kernel/random/boot_id");
-    std::string id;
-    std::getline(file, id);
-    return id;
+    return firstLine("/proc/sys/kernel/random/boot_id");
 }
 
 } // namespace rm

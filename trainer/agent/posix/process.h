@@ -40,6 +40,9 @@ bool waitGone(const Descriptor& process, int64_t timeoutMs);
 /// caller must have SIGCHLD ignored, so that it leaves no zombie.
 Result<pid_t> spawnDetached(std::vector<std::string> command);
 
+/// Names the machine; empty: it has no name (/etc/machine-id).
+std::string machineId();
+
 /// Differs after each boot of the machine.
 std::string bootId();
 

@@ -3,6 +3,7 @@
 
 #include "shared/io/file.h"
 #include "shared/return_if_error.h"
+#include "shared/spec/node_plan.h"
 #include "trainer/agent/posix/open_paths.h"
 #include "trainer/agent/posix/process.h"
 #include "trainer/agent/run_dir/run_dir.h"
@@ -28,7 +29,10 @@ Result<void> Needs::readAttempt(const std::string& folder, Run& run) {
     const Result<AgentState> state = loadAgentState(folder);
     if (!state && state.error().code != ErrorCode::kNotFound)
         return tl::unexpected(state.error());
-    const bool isFinished = state && state->ended && state->outcome == Outcome::kFinished;
+    const Result<NodePlan> parsed = parseNodePlan(plan, folder);
+    // Else a later attempt is about to start.
+    const bool isOfPlan = state && parsed && parsed->attempt == state->attempt;
+    const bool isFinished = isOfPlan && state->ended && state->outcome == Outcome::kFinished;
     if (!isFinished)
         run.bundles += plan;
     // Another boot may be another machine with the same home, whose processes are not seen here.

@@ -85,7 +85,7 @@ Result<void> findAdded(const std::string& folder, const std::vector<TreeEntry>& 
          at.increment(error)) {
         const std::string path = at->path().string().substr(folder.size() + 1);
         if (at->symlink_status().type() == fs::file_type::directory || sent.contains(path) ||
-            path.starts_with(kNotePrefix))
+            path.starts_with(kNotePrefix) || path.starts_with("." + std::string(kNotePrefix)))
             continue;
         changed.push_back({path, "", sha256HexOfFile(at->path().string()).value_or("unknown")});
     }

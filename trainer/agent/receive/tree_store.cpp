@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdlib>
 #include <filesystem>
 #include <set>
 
@@ -158,9 +159,10 @@ Result<std::string> publishTree(const std::string& home, const BlobStore& blobs,
         }
         fs::remove_all(folder, error);
     }
-    const std::string staging = parent + "/.staging-" + std::to_string(::getpid());
-    fs::remove_all(staging, error);
-    RM_RETURN_IF_ERROR(makeFolders(staging));
+    RM_RETURN_IF_ERROR(makeFolders(parent));
+    std::string staging = parent + "/.staging-XXXXXX"; // others may share this home
+    if (!::mkdtemp(staging.data()))
+        return failErrno("make " + staging, errno);
     Result<void> filled = fill(staging, blobs, tree);
     if (filled && tree.kind == kBundles)
         filled = refuseDamaged(staging, blobs, tree);

@@ -42,6 +42,7 @@ AgentState stateFrom(const json& value) {
     AgentState state;
     state.supervisor = processFrom(value.at("supervisor"));
     state.boot = value.at("boot").get<std::string>();
+    state.machine = value.value("machine", "");
     state.attempt = value.at("attempt").get<int32_t>();
     state.nodeIndex = value.at("node_index").get<int32_t>();
     state.ended = value.at("ended").get<bool>();
@@ -71,12 +72,17 @@ std::vector<AgentState::Rank> AgentState::living() const {
     return found;
 }
 
+bool AgentState::isElsewhere() const {
+    return boot != bootId() && !machine.empty() && machine != machineId();
+}
+
 Result<void> saveAgentState(const std::string& runDir, const AgentState& state) {
     json ranks = json::array();
     for (const AgentState::Rank& rank : state.ranks)
         ranks.push_back(toJson(rank));
     const json value = {{"supervisor", toJson(state.supervisor)},
                         {"boot", state.boot},
+                        {"machine", state.machine},
                         {"attempt", state.attempt},
                         {"node_index", state.nodeIndex},
                         {"ended", state.ended},

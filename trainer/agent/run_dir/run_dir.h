@@ -15,7 +15,8 @@ namespace rm {
 /// the next start). What happened is recorded in the journals only.
 struct AgentState {
     ProcessId supervisor;
-    std::string boot; ///< bootId() when it was written: pids mean nothing after another boot
+    std::string boot;    ///< bootId() when it was written: pids mean nothing after another boot
+    std::string machine; ///< machineId() then, as several may share this folder
     int32_t attempt = 0;
     int32_t nodeIndex = 0;
     bool ended = false;
@@ -33,6 +34,8 @@ struct AgentState {
 
     /// The ranks whose processes run at this moment.
     std::vector<Rank> living() const;
+    /// Another machine's, of whose processes nothing can be known here.
+    bool isElsewhere() const;
 };
 
 Result<void> saveAgentState(const std::string& runDir, const AgentState& state);

@@ -43,7 +43,7 @@ std::vector<Record> HangWatch::look(const std::vector<SeenRank>& ranks, Moment n
                         });
     if (step != m_step) {
         // The first steps take longer: kernels are chosen, memory is taken.
-        if (m_step > 0 && step > m_step && counts)
+        if (m_step > 0 && step > m_step && counts && !m_isHanging)
             m_times.push_back((now.monotonicNs - m_sinceNs) / (step - m_step));
         if (m_times.size() > kSteps)
             m_times.pop_front();

@@ -70,7 +70,8 @@ Result<void> stopPart(const std::string& runDir, bool kill, const StopPatience& 
     if (!state)
         return state.error().code == ErrorCode::kNotFound ? Result<void>()
                                                           : tl::unexpected(state.error());
-    // A home may be shared: its pids are those of another machine, or of before a restart.
+    if (state->isElsewhere())
+        return {};
     const bool isHere = state->boot == bootId();
     const Ranks before = state->living();
     const bool wasHeld = isHere && RunLock::isHeld(runDir);
@@ -109,7 +110,7 @@ Result<void> endEarlierAttempt(const std::string& runDir, int64_t attempt) {
     if (!state || state->attempt >= attempt || state->living().empty())
         return {};
     Ended ended;
-    return stopPart(runDir, true, {}, ended);
+    return stopPart(runDir, true, {.supervisorMs = 5000, .ranksMs = 5000}, ended);
 }
 
 namespace {
@@ -151,6 +152,9 @@ Result<std::vector<RunLock>> lockAll(const Folders& folders, const std::string& 
             return tl::unexpected(state.error());
         if (state && !state->living().empty())
             return fail(ErrorCode::kUnavailable, "its ranks still run; stop it first");
+        if (state && state->isElsewhere() && !state->ended)
+            return fail(ErrorCode::kUnavailable,
+                        part + " is of another machine that shares this home, where it may run");
     }
     return locks;
 }

@@ -185,6 +185,7 @@ void Supervisor::abandonRanks() {
 void Supervisor::recordStart() {
     m_state.supervisor = identify(::getpid());
     m_state.boot = bootId();
+    m_state.machine = machineId();
     m_state.attempt = static_cast<int32_t>(m_plan.attempt);
     m_state.nodeIndex = static_cast<int32_t>(m_plan.nodeIndex);
     for (int i = 0; i < m_plan.localRanks; ++i) {
@@ -283,10 +284,12 @@ void Supervisor::sample(Moment now) {
         if (m_group.hasExited(i))
             continue;
         const int32_t rank = m_state.ranks[i].rank;
-        if (capLog(logPath(rank)).value_or(false))
+        if (capLog(logPath(rank)).value_or(false)) {
+            m_logStarts[i] = 0;
             m_journal->append(Event{rank, -1, now.wallNs, Severity::kWarning, "log-emptied",
                                     "the log of this rank was emptied on its node, as it had " +
                                         std::to_string(kMostLogBytes >> 20) + " MiB"});
+        }
         const auto status = statusOf(i);
         ranks.push_back({rank, i, m_processes[i].id().pid, status ? status->step : 0});
         if (status)

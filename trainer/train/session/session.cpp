@@ -13,6 +13,18 @@
 namespace rm {
 namespace {
 
+/// A damaged one is set aside: what it held is only needed while commands come again.
+Result<JournalWriter> openApplied(const std::string& path) {
+    auto applied = JournalWriter::open(path);
+    if (applied || applied.error().code != ErrorCode::kCorrupt)
+        return applied;
+    std::error_code error;
+    std::filesystem::rename(path, path + ".damaged", error);
+    if (error)
+        return applied;
+    return JournalWriter::open(path);
+}
+
 Result<void> openReports(Session& session) {
     for (const char* folder : {"/journal", "/board", "/log"})
         if (const auto made = makeFolders(session.runDir + folder); !made)
@@ -27,8 +39,8 @@ Result<void> openReports(Session& session) {
     session.board = std::make_unique<Board>(std::move(board));
     session.telemetry = std::make_unique<Telemetry>(std::move(journal), rank, session.board.get());
     if (rank == 0) {
-        RM_ASSIGN_OR_RETURN(auto applied,
-                            JournalWriter::open(session.runDir + "/" + kAppliedJournal));
+        RM_ASSIGN_OR_RETURN(auto applied, openApplied(session.runDir + "/" + kAppliedJournal));
+        applied.keepSynced();
         session.telemetry->alsoNoteCommands(std::move(applied));
     }
     return {};

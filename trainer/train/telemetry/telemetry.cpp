@@ -211,18 +211,15 @@ void Telemetry::writeLoop() {
 }
 
 bool Telemetry::write(const std::vector<Record>& records) {
-    bool hasCommands = false;
     for (const Record& record : records) {
         m_journal.append(record);
-        if (m_commands && std::holds_alternative<CommandApplied>(record)) {
+        if (m_commands && std::holds_alternative<CommandApplied>(record))
             m_commands->append(record);
-            hasCommands = true;
-        }
     }
-    // First, as whoever sees the journal grow then looks there. It is tried again with the next.
-    if (hasCommands)
-        (void)m_commands->flush();
-    auto written = m_journal.flush();
+    // First, as whoever sees the journal grow then looks there.
+    auto written = m_commands ? m_commands->flush() : Result<void>();
+    if (auto journal = m_journal.flush(); !journal)
+        written = std::move(journal);
     if (written && m_outage) {
         tellOutage();
         written = m_journal.flush();

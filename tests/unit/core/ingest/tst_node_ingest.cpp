@@ -192,6 +192,32 @@ private Q_SLOTS:
         QVERIFY(cursors == expected);
     }
 
+    void segmentsThatDifferInEpochAloneAreBothNamed() {
+        const std::string lost = "journal/node-00000-a00001-s0002-ffffffff.rmj";
+        const std::string made = "journal/node-00000-a00001-s0002-00000001.rmj";
+        const auto cursors = cursorsToSend(
+            {{"journal/node-00000-a00001-s0001-00000003.rmj", 5}, {made, 7}, {lost, 9}});
+        QVERIFY(cursors == (std::vector<FileCursor>{{made, 7}, {lost, 9}}));
+    }
+
+    void damageInTheLastSegmentIsToldAtTheEnd() {
+        auto journal = journalOf(lossesOfRank0(10));
+        journal[kJournalHeader + 2] ^= std::byte{8}; // a length beyond the end
+        StoreFixture store;
+        store.createRun("a");
+        NodeIngest ingest("a", 0, kRanks, {});
+        StoreFixture::mustBeOk(ingest.onSlice({kRank0, 0, journal}));
+        RunState end;
+        end.attempt = 1;
+        end.ended = true;
+        end.outcome = static_cast<uint8_t>(Outcome::kFinished);
+        ingest.finish(end);
+        StoreFixture::mustBeOk(store.writer().ingest(*ingest.take()));
+        QCOMPARE(store.reader().points("a", kLoss).size(), size_t(10));
+        QCOMPARE(store.reader().events("a").front().event.code, std::string("journal-damaged"));
+        QCOMPARE(store.reader().run("a")->state, RunStateKind::kFinished);
+    }
+
     void aLogThatWasCutGoesOnWhereItEnds() {
         StoreFixture store;
         store.createRun("a");
