@@ -10,8 +10,10 @@
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/random.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <condition_variable>
@@ -83,6 +85,7 @@ struct JournalWriter::Impl {
     Result<void> continueBehindLastRecord();
     Result<void> cutAt(uint64_t offset);
     Result<void> beginSegment(int number);
+    void replaceIfRemoved();
 };
 
 namespace {
@@ -173,8 +176,34 @@ void JournalWriter::append(const Record& record) {
     appendFrame(m_impl->pending, encodeRecord(record));
 }
 
+/// Someone deleted the file: what is written to it would be seen by nobody. What waits goes to a
+/// new one.
+void JournalWriter::Impl::replaceIfRemoved() {
+    struct stat info = {};
+    if (pending.empty() || ::fstat(file->get(), &info) != 0 || info.st_nlink > 0)
+        return;
+    const std::vector<std::byte> waiting = pending;
+    if (!folder.empty()) {
+        if (!beginSegment(segment.number + 1))
+            return;
+    } else {
+        auto fresh = openFile(path, O_RDWR | O_CREAT);
+        if (!fresh)
+            return;
+        file = std::make_shared<Descriptor>(std::move(*fresh));
+        pending = journalHeader();
+    }
+    // The header of the file before may be among it, if nothing was written to that.
+    const auto header = journalHeader();
+    const bool hasHeader = waiting.size() >= header.size() &&
+                           std::equal(header.begin(), header.end(), waiting.begin());
+    pending.insert(pending.end(), waiting.begin() + (hasHeader ? std::ptrdiff_t(header.size()) : 0),
+                   waiting.end());
+}
+
 Result<void> JournalWriter::flush() {
     Impl& impl = *m_impl;
+    impl.replaceIfRemoved();
     size_t written = 0;
     auto done = writeAll(impl.file->get(), impl.pending, impl.path, &written);
     impl.pending.erase(impl.pending.begin(), impl.pending.begin() + std::ptrdiff_t(written));

@@ -86,7 +86,7 @@ private:
     void pointAt(double x);
     StoreReader& reader();
     DemoRun demo(const DemoShape& shape);
-    void ingest(std::vector<Record> records);
+    void ingest(std::vector<Record> records, int node = 0);
     void sampleCpu(int64_t step, int64_t fromNs, int64_t toNs, float value);
     HeatData readHeatMap();
     std::vector<Curve> readPanel(const QString& panel, double smoothing = 0, int maxPoints = 1000);
@@ -140,8 +140,9 @@ DemoRun TestCurves::demo(const DemoShape& shape) {
     return DemoRun(*m_writer, shape);
 }
 
-void TestCurves::ingest(std::vector<Record> records) {
+void TestCurves::ingest(std::vector<Record> records, int node) {
     IngestBatch batch;
+    batch.nodeIndex = node;
     batch.run = m_shape.id;
     batch.records = std::move(records);
     QVERIFY(m_writer->ingest(batch));
@@ -365,7 +366,8 @@ void TestCurves::aMetricOfANodeIsNamedByIt() {
     m_shape.nodes = {{0, "node-a", 2, 0}, {1, "node-b", 2, 2}};
     QVERIFY(demo(m_shape).create());
     const std::vector<MetricId> both{metric::kNodeRxBytesPerS, metric::kNodeTxBytesPerS};
-    ingest({Samples{0, 1, kStart, both, {1, 2}}, Samples{2, 1, kStart, both, {3, 4}}});
+    ingest({Samples{0, 1, kStart, both, {1, 2}}});
+    ingest({Samples{2, 1, kStart, both, {3, 4}}}, 1);
     QStringList names;
     QVector<double> values;
     for (const Curve& curve : readPanel("network")) {

@@ -259,8 +259,11 @@ void FollowedRun::settleDeclarations() {
         if (m_nodeEnded[node])
             promise.addResult(Result<void>(refused("its ranks have ended")));
         else if (!isDown(link.link))
-            promise.addResult(
-                Result<void>(refused("it can be reached; pause, stop or kill the run")));
+            promise.addResult(Result<void>(
+                fail(ErrorCode::kInvalid,
+                     "it can be reached, as it was heard of " +
+                         std::to_string((wallNowNs() - link.heardNs) / 1'000'000'000) +
+                         " s ago (a node is lost after 10 s); pause, stop or kill the run")));
         else
             promise.addResult(giveUp(node));
         promise.finish();

@@ -79,7 +79,7 @@ std::string whoIsBehind(const LiveState& live) {
         std::ranges::find_if(ranks, [](const SeenRank& rank) { return rank.state.isStopped; });
     if (stopped != ranks.end())
         return "rank " + std::to_string(stopped->state.rank) + " on " + stopped->node +
-               " is stopped, as by SIGSTOP or a debugger";
+               " is stopped, as by SIGSTOP or a debugger: " + placeOf(stopped->state);
     const auto last = std::ranges::min_element(ranks, {}, progress);
     const auto count = std::ranges::count(ranks, progress(*last), progress);
     if (count == static_cast<std::ptrdiff_t>(ranks.size()) && count > 1)

@@ -129,9 +129,12 @@ private Q_SLOTS:
         client.say(Command{"p", CommandKind::kPause, {}});
         QVERIFY(pumpUntil(client, [&] { return lastWord(client, "p").has_value(); }));
         QCOMPARE(lastWord(client, "p")->progress, CommandProgress::kApplied);
+        QVERIFY(pumpUntil(client, [&] { return !processRuns(ranks[0]); }));
         client.say(Command{"k", CommandKind::kKill, {}});
         QVERIFY(pumpUntil(client, [&] { return hasEnded(client); }));
         QCOMPARE(f.nodeRecords<RankExited>().at(0).exitCode, static_cast<int>(ExitCode::kPaused));
+        QCOMPARE(f.nodeRecords<RankExited>().at(1).message,
+                 std::string("killed by SIGKILL by the agent, as commanded"));
         QVERIFY(!processRuns(ranks[0]) && !processRuns(ranks[1]));
     }
 

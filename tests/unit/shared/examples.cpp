@@ -67,7 +67,7 @@ Command command() {
 }
 
 std::vector<Message> messages() {
-    const RankState running{3, 4242, 501, 2, 17, 0, 0, true, 7, 12};
+    const RankState running{3, 4242, 501, 2, 17, 0, 0};
     const RankState gone{4, 0, 500, 9, 18, -1, 9};
     return {
         Hello{kWireVersion, "0.1.0", "gpt-tiny-1", 1},

@@ -7,6 +7,8 @@
 #include "tests/unit/shared/shared_test.h"
 #include "tests/unit/shared/small_disk.h"
 
+#include <QDir>
+#include <QFile>
 #include <QTemporaryDir>
 
 using namespace rm;
@@ -178,6 +180,28 @@ private Q_SLOTS:
         QCOMPARE(records->size(), size_t(60));
         for (size_t i = 0; i < records->size(); ++i)
             QCOMPARE(std::get<Samples>((*records)[i]).step, int64_t(i) + 1);
+    }
+
+    void aFileThatIsDeletedWhileItIsWrittenIsReplaced() {
+        const std::string folder = m_folder->path().toStdString();
+        auto segments = JournalWriter::begin(folder, rankName(0), 1);
+        auto single = JournalWriter::open(m_folder->filePath("applied.rmj").toStdString());
+        const auto write = [&](int64_t step) {
+            for (JournalWriter* writer : {&*segments, &*single}) {
+                writer->append(Samples{0, step, 0, {}, {}});
+                RM_OK(writer->flush());
+            }
+        };
+        write(1);
+        for (const QString& file : QDir(m_folder->path()).entryList(QDir::Files))
+            QVERIFY(QFile::remove(m_folder->filePath(file)));
+        write(2);
+        write(3);
+        for (const auto& records :
+             {readSegments(folder, rankName(0)), readJournal(folder + "/applied.rmj")}) {
+            QCOMPARE(records->size(), size_t(2));
+            QCOMPARE(std::get<Samples>(records->front()).step, int64_t(2));
+        }
     }
 
     void journalOfALivingWriterIsRefused() {

@@ -38,6 +38,15 @@ private Q_SLOTS:
         QCOMPARE(types.size(), std::variant_size_v<Message>);
     }
 
+    // Beside example::messages(), which are those of the golden file.
+    void whatWasAddedSurvives() {
+        RunState state;
+        state.ranks = {{3, 4242, 501, 2, 17, 0, 0, true, 7, 12}};
+        const auto decoded = decodeMessage(encodeMessage(state));
+        RM_OK(decoded);
+        QVERIFY(std::get<RunState>(*decoded) == state);
+    }
+
     void framedMessageIsOneFrame() {
         FrameScanner scanner;
         scanner.feed(frameMessage(Heartbeat{1, 2}));

@@ -2,6 +2,7 @@
 #include "trainer/agent/supervisor/applied_commands.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <vector>
@@ -19,6 +20,13 @@ std::optional<CommandState> AppliedCommands::find(const std::string& id) {
 }
 
 void AppliedCommands::catchUp() {
+    struct stat info = {};
+    if (m_fd && ::fstat(m_fd.get(), &info) == 0 && info.st_nlink == 0) {
+        // Deleted: rank 0 writes another one.
+        m_fd = Descriptor();
+        m_offset = 0;
+        m_scanner = JournalScanner(m_path, 0);
+    }
     if (!m_fd) {
         Result<Descriptor> fd = openFile(m_path, O_RDONLY);
         if (!fd)

@@ -54,10 +54,11 @@ void RankGroup::onChildExit(int localRank, const ChildStatus& status, std::strin
     if (m_ranks[localRank].exit)
         return;
     noteExit(localRank, status);
+    const ChildStatus& noted = *m_ranks[localRank].exit;
     m_records.push_back(RankExited{m_config.attempt, m_config.firstRank + localRank,
-                                   recordedCode(status), status.signal, now.wallNs,
+                                   recordedCode(noted), noted.signal, now.wallNs,
                                    explain(localRank), std::move(tail)});
-    settle(status, now);
+    settle(noted, now);
 }
 
 void RankGroup::onEarlierExit(int localRank, const ChildStatus& status, Moment now) {
@@ -68,8 +69,10 @@ void RankGroup::onEarlierExit(int localRank, const ChildStatus& status, Moment n
 }
 
 void RankGroup::noteExit(int localRank, const ChildStatus& status) {
-    m_ranks[localRank].exit = status;
-    m_ranks[localRank].order = m_exits++;
+    Rank& rank = m_ranks[localRank];
+    // Of one that is no child of ours nobody says how it ended; but it was we who killed it.
+    rank.exit = !status.isKnown && rank.killed ? ChildStatus{0, SIGKILL} : status;
+    rank.order = m_exits++;
 }
 
 void RankGroup::settle(const ChildStatus& latest, Moment now) {
