@@ -83,7 +83,6 @@ public:
 
 private:
     void takeHeader();
-    Result<std::optional<Record>> refuse(Error error);
 
     std::string m_name;
     FrameScanner m_frames;

@@ -10,6 +10,7 @@ namespace rm {
 
 namespace {
 
+constexpr std::string_view kFolder = "journal/";
 constexpr std::string_view kEnding = ".rmj";
 
 std::string numbered(const char* format, int number) {
@@ -55,6 +56,14 @@ std::string Segment::fileName() const {
         name += text;
     }
     return name.append(kEnding);
+}
+
+std::string Segment::path() const {
+    return std::string(kFolder) + fileName();
+}
+
+std::optional<Segment> parseSegmentPath(std::string_view path) {
+    return path.starts_with(kFolder) ? parseSegment(path.substr(kFolder.size())) : std::nullopt;
 }
 
 std::optional<Segment> parseSegment(std::string_view fileName) {

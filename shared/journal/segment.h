@@ -26,10 +26,14 @@ struct Segment {
 
     /// "rank-00003-a00002-s0001-1f2e3d4c.rmj"
     std::string fileName() const;
+    /// "journal/" and that: in a run directory, on the wire and in cursors.
+    std::string path() const;
 };
 
 /// nullopt: it is no file name of a segment.
 std::optional<Segment> parseSegment(std::string_view fileName);
+/// nullopt: it is no path() of a segment.
+std::optional<Segment> parseSegmentPath(std::string_view path);
 
 /// The segments of a journal that lie in `folder`, in the order in which they were written.
 std::vector<Segment> listSegments(const std::string& folder, const std::string& source);

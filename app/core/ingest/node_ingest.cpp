@@ -17,7 +17,6 @@ namespace {
 
 constexpr std::string_view kRankLog = "log/rank-";
 constexpr std::string_view kRankSource = "rank-";
-constexpr std::string_view kJournals = "journal/";
 constexpr int kMostReports = 16;       ///< of damage in one file
 constexpr size_t kMostFiles = 1 << 16; ///< of one node
 
@@ -32,12 +31,6 @@ std::optional<int> rankIn(std::string_view name, std::string_view head) {
     return isNumber ? std::optional(rank) : std::nullopt;
 }
 
-std::optional<Segment> segmentOf(const std::string& file) {
-    return file.starts_with(kJournals)
-               ? parseSegment(std::string_view(file).substr(kJournals.size()))
-               : std::nullopt;
-}
-
 } // namespace
 
 std::vector<FileCursor> cursorsToSend(const std::vector<std::pair<std::string, uint64_t>>& stored) {
@@ -46,7 +39,7 @@ std::vector<FileCursor> cursorsToSend(const std::vector<std::pair<std::string, u
     // both are named.
     std::map<std::string, std::vector<std::pair<Segment, uint64_t>>> newest;
     for (const auto& [file, offset] : stored) {
-        const auto segment = segmentOf(file);
+        const auto segment = parseSegmentPath(file);
         if (!segment) {
             cursors.push_back({file, offset});
             continue;
@@ -60,7 +53,7 @@ std::vector<FileCursor> cursorsToSend(const std::vector<std::pair<std::string, u
     }
     for (const auto& [source, segments] : newest)
         for (const auto& [segment, offset] : segments)
-            cursors.push_back({std::string(kJournals) + segment.fileName(), offset});
+            cursors.push_back({segment.path(), offset});
     // An older release stored files of any name; those beyond what a message holds are none of
     // ours.
     cursors.resize(std::min(cursors.size(), kMaxTables));
@@ -91,14 +84,13 @@ NodeIngest::NodeIngest(NodeIngest&&) noexcept = default;
 NodeIngest& NodeIngest::operator=(NodeIngest&&) noexcept = default;
 
 bool NodeIngest::mayHave(const std::string& file) const {
-    const auto segment = segmentOf(file);
+    const auto segment = parseSegmentPath(file);
     if (segment && segment->source == nodeName(m_nodeIndex))
         return true;
     const auto rank = segment ? rankIn(segment->source, kRankSource) : rankIn(file, kRankLog);
     return isReplicatedFile(file) && rank &&
-           std::ranges::any_of(m_ranks, [rank](const RankRange& range) {
-               return *rank >= range.first && *rank - range.first < range.count;
-           });
+           std::ranges::any_of(m_ranks,
+                               [rank](const RankRange& range) { return range.has(*rank); });
 }
 
 Result<NodeIngest::File*> NodeIngest::fileOf(const std::string& name) {
@@ -109,7 +101,7 @@ Result<NodeIngest::File*> NodeIngest::fileOf(const std::string& name) {
                                              ": its name is \"" + name.substr(0, 100) +
                                              "\", which the run does not have there");
     const auto logRank = rankIn(name, kRankLog);
-    const auto segment = segmentOf(name);
+    const auto segment = parseSegmentPath(name);
     auto file = std::make_unique<File>();
     const auto stored = m_committed.try_emplace(name, 0).first;
     file->received = stored->second;

@@ -238,9 +238,8 @@ bool RecordWriter::isRank(int32_t rank) {
 bool RecordWriter::owns(int32_t rank) {
     if (!m_ranks)
         m_ranks = ranksOfNode(m_database, m_run, m_node);
-    return std::ranges::any_of(*m_ranks, [rank](const RankRange& range) {
-        return rank >= range.first && rank - range.first < range.count;
-    });
+    return std::ranges::any_of(*m_ranks,
+                               [rank](const RankRange& range) { return range.has(rank); });
 }
 
 /// Whether this node may tell what rank 0 alone tells.

@@ -182,6 +182,7 @@ struct LogLine {
 struct RankRange {
     int first = 0;
     int count = 0;
+    bool has(int rank) const { return rank >= first && rank - first < count; }
     bool operator==(const RankRange&) const = default;
 };
 

@@ -30,15 +30,12 @@ FileTails::FileTails(std::string runDir)
     : m_runDir(std::move(runDir)) {}
 
 std::string FileTails::Key::file() const {
-    return segment.source.empty() ? source : "journal/" + segment.fileName();
+    return segment.source.empty() ? source : segment.path();
 }
 
 FileTails::Key FileTails::keyOf(const std::string& file) {
-    constexpr std::string_view kJournals = "journal/";
-    const auto segment = file.starts_with(kJournals)
-                             ? parseSegment(std::string_view(file).substr(kJournals.size()))
-                             : std::nullopt;
-    return segment ? Key{std::string(kJournals) + segment->source, *segment} : Key{file, {}};
+    const auto segment = parseSegmentPath(file);
+    return segment ? Key{"journal/" + segment->source, *segment} : Key{file, {}};
 }
 
 Result<void> FileTails::seek(const std::vector<FileCursor>& cursors) {
