@@ -86,20 +86,12 @@ std::vector<NodeAnswer> cleanAll(CommandContext& context, const std::vector<std:
     return answers;
 }
 
-const char* deployedName(const std::string& kind) {
-    if (kind == "agents")
-        return "agent";
-    if (kind == "bundles")
-        return "trainer";
-    return kind == "data" ? "staged data" : "loose files";
-}
-
 std::string tableOf(const std::vector<NodeAnswer>& answers) {
     std::vector<std::vector<std::string>> rows = {
         {"NODE", "WHAT", "SIZE", "LAST USED", "KEPT FOR", "NAME"}};
     for (const NodeAnswer& answer : answers)
         for (const DeployedItem& item : answer.report.value_or(DeployedReport()).items)
-            rows.push_back({answer.node, deployedName(item.kind),
+            rows.push_back({answer.node, deployedWord(item.kind),
                             formatBytes(static_cast<double>(item.bytes)), formatAgo(item.usedNs),
                             item.keptFor.empty() ? "-" : oneLine(item.keptFor),
                             oneLine(item.name.substr(0, 12))});

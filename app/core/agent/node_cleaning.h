@@ -3,6 +3,8 @@
 
 #include "shared/wire/deployed.h"
 
+#include <string>
+
 namespace rm {
 
 /// How a node is rid of what was deployed there and is not needed any more.
@@ -11,5 +13,14 @@ struct NodeCleaning {
     bool withRecent = false; ///< also what was used within the last day, though not just now
     bool operator==(const NodeCleaning&) const = default;
 };
+
+/// A DeployedItem's kind in words: "trainer".
+inline const char* deployedWord(const std::string& kind) {
+    if (kind == "agents")
+        return "agent";
+    if (kind == "bundles")
+        return "trainer";
+    return kind == "data" ? "staged data" : "loose files";
+}
 
 } // namespace rm

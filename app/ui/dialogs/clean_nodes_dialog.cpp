@@ -20,15 +20,6 @@ namespace {
 
 constexpr int kCleanRows = 7; ///< in sight
 
-QString deployedWords(const DeployedItem& item) {
-    if (item.kind == "agents")
-        return CleanNodesDialog::tr("Agent");
-    if (item.kind == "bundles")
-        return CleanNodesDialog::tr("Trainer");
-    return item.kind == "data" ? CleanNodesDialog::tr("Staged data")
-                               : CleanNodesDialog::tr("Loose files");
-}
-
 QString sizeWords(int64_t bytes) {
     return formatBytes(static_cast<double>(bytes));
 }
@@ -122,7 +113,8 @@ void CleanNodesDialog::addRows(const QString& node, const DeployedReport& report
                                           : tr("Nothing");
         QList<QStandardItem*> row;
         for (const QString& text :
-             {nodeTitle(node.toStdString()), deployedWords(item), sizeWords(item.bytes), why}) {
+             {nodeTitle(node.toStdString()), capitalized(deployedWord(item.kind)),
+              sizeWords(item.bytes), why}) {
             row << new QStandardItem(text);
             row.back()->setEditable(false);
             row.back()->setToolTip(
