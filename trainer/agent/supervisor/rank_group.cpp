@@ -49,16 +49,17 @@ RankGroup::RankGroup(const Config& config, RankControl& control)
     , m_control(control)
     , m_ranks(static_cast<size_t>(config.localRanks)) {}
 
-void RankGroup::onChildExit(int localRank, const ChildStatus& status, std::string tail,
-                            Moment now) {
+ChildStatus RankGroup::onChildExit(int localRank, const ChildStatus& status, std::string tail,
+                                   Moment now) {
     if (m_ranks[localRank].exit)
-        return;
+        return *m_ranks[localRank].exit;
     noteExit(localRank, status);
-    const ChildStatus& noted = *m_ranks[localRank].exit;
+    const ChildStatus noted = *m_ranks[localRank].exit;
     m_records.push_back(RankExited{m_config.attempt, m_config.firstRank + localRank,
                                    recordedCode(noted), noted.signal, now.wallNs,
                                    explain(localRank), std::move(tail)});
     settle(noted, now);
+    return noted;
 }
 
 void RankGroup::onEarlierExit(int localRank, const ChildStatus& status, Moment now) {

@@ -52,8 +52,9 @@ public:
 
     RankGroup(const Config& config, RankControl& control);
 
-    /// `tail`: the last lines of the rank's log.
-    void onChildExit(int localRank, const ChildStatus& status, std::string tail, Moment now);
+    /// `tail`: the last lines of the rank's log. Returns what is recorded: of a rank that was
+    /// killed here, that, if nothing else is known.
+    ChildStatus onChildExit(int localRank, const ChildStatus& status, std::string tail, Moment now);
     /// The same for one whose RankExited an earlier agent has written.
     void onEarlierExit(int localRank, const ChildStatus& status, Moment now);
     void stop(Moment now); ///< asked to end: SIGTERM, grace, SIGKILL

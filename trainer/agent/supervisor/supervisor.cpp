@@ -222,11 +222,11 @@ void Supervisor::onRankReadable(int localRank) {
     if (!status->isKnown)
         status = lastWordOf(".", state.rank, m_state.attempt);
     status->outOfMemory = status->signal == SIGKILL && isMemoryShort();
+    const ChildStatus recorded = m_group.onChildExit(
+        localRank, *status, logTail(logPath(state.rank), m_logStarts[localRank]), Moment::now());
     state.exited = true;
-    state.exitCode = recordedCode(*status);
-    state.signal = status->signal;
-    m_group.onChildExit(localRank, *status, logTail(logPath(state.rank), m_logStarts[localRank]),
-                        Moment::now());
+    state.exitCode = recordedCode(recorded);
+    state.signal = recorded.signal;
     pump();
     saveState();
 }
