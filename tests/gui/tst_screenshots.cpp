@@ -293,6 +293,11 @@ void TestScreenshots::runPausing() {
     m_demo->window().runPage().showLive(live);
     waitForCharts();
     shoot(m_demo->window(), "run-pausing-link-lost");
+    m_demo->window().findChild<QPushButton*>("declareLost")->click();
+    QTRY_VERIFY(m_demo->window().findChild<QDialog*>("lostDialog"));
+    auto* lost = m_demo->window().findChild<QDialog*>("lostDialog");
+    shoot(*lost, "lostDialog");
+    lost->close();
     m_demo->window().runPage().showLive({});
 }
 
@@ -403,6 +408,9 @@ void TestScreenshots::keeping() {
     QTRY_VERIFY(window.findChild<QPushButton*>("cleanRun")->isVisible());
     shootDialog("renameRun", "renameDialog", "renameConfirm");
     shootDialog("cleanRun", "cleanDialog", "cleanConfirm");
+    openRun(kFailedRun, RunPage::kCharts);
+    QTRY_VERIFY(window.findChild<QPushButton*>("resumeRunOn")->isVisible());
+    shootDialog("resumeRunOn", "resumeDialog", "resumeConfirm");
     for (const QString& run : {kFailedRun, kPicturesRun})
         edit(run, true);
     window.showRuns();

@@ -125,6 +125,8 @@ void tst_rough_nodes::rankThatDoesNotAnswerIsToldAndKillEndsIt() {
     const CliResult started = cli().run(QStringList{"run", spec, "--json"} + kBothNodes);
     QVERIFY2(started.exitCode == 0, started.whole());
     const QString run = newestRun(cli().database())->id;
+    const auto app = cli().start({"attach", run});
+    QVERIFY(waitForStep(run, 100));
     QVERIFY(trainerOn(1) > 0);
     ::kill(trainerOn(1), SIGSTOP);
     const auto pause = cli().start({"pause", run});
@@ -141,9 +143,19 @@ void tst_rough_nodes::rankThatDoesNotAnswerIsToldAndKillEndsIt() {
         return shown.out.contains("  waiting     ");
     };
     QVERIFY2(QTest::qWaitFor(isShown, 20000), shown.whole());
+    // The agent of the rank's own node names it, whether or not anybody asks.
+    const auto isNamed = [&] {
+        const auto reader = StoreReader::open(cli().database());
+        const auto events = reader ? (*reader)->events(run) : std::vector<StoredEvent>();
+        return std::ranges::any_of(events, [](const StoredEvent& event) {
+            return event.event.code == "rank-hangs" && event.event.rank == 1;
+        });
+    };
+    QTRY_VERIFY_WITH_TIMEOUT(isNamed(), 30000);
     const CliResult killed = cli().run({"kill", run});
     QVERIFY2(killed.exitCode == 0, killed.whole());
     QVERIFY(pause->waitForFinished(20000));
+    QVERIFY(app->waitForFinished(20000));
     QTRY_COMPARE_WITH_TIMEOUT(trainerOn(0) + trainerOn(1), 0, 10000);
     const CliResult listed = cli().run({"runs"});
     QVERIFY2(!listed.out.contains("failed"), listed.whole());

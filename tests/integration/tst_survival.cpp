@@ -142,11 +142,16 @@ void tst_survival::journalsThatAreCutLoseNoLaterStep() {
     const CliResult stopped = cli().run({"stop", run});
     QVERIFY2(stopped.exitCode == 0, stopped.whole());
     QVERIFY(m_app->waitForFinished(20000));
-    // What was read before it was cut is stored; all that came after it, too.
-    auto steps = stepsInStore(cli().database(), run, "train/loss");
-    QCOMPARE(flawIn({{1, steps[1]}}, 1, 1, steps[1].back()),
-             flawIn({{1, steps[0]}}, 1, 1, steps[0].back()));
-    QVERIFY(steps[1].back() > pausedAt + 40);
+    // What came after the cuts is all there. Of what a cut took a copy may have been made before;
+    // if not, that is told.
+    const auto steps = stepsInStore(cli().database(), run, "train/loss").at(1);
+    const auto resumed = std::ranges::lower_bound(steps, pausedAt + 1);
+    const std::vector<int64_t> later(resumed, steps.end());
+    QVERIFY(later.size() > 40);
+    QCOMPARE(flawIn({{1, later}}, 1, pausedAt + 1, later.back()), QByteArray());
+    const auto missing = pausedAt - (resumed - steps.begin());
+    QVERIFY(missing == 0 || hasEvent(run, "journal-damaged", 1));
+    QVERIFY2(missing < 100, qPrintable(QString::number(missing)));
 }
 
 void tst_survival::nodesThatShareAHomeTrainTogether() {

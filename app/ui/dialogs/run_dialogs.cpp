@@ -80,9 +80,9 @@ void RenameDialog::submit() {
 }
 
 ResumeDialog::ResumeDialog(const AppContext& context, const RunSummary& run, QWidget* parent)
-    : Sheet(tr("Resume %1 on").arg(run.name),
-            tr("The first node chosen must be able to read the checkpoint: in a folder that nodes "
-               "share, or by itself if it is %1, where rank 0 was.")
+    : Sheet(tr("Resume %1 on which nodes?").arg(run.name),
+            tr("The first one must be able to read the newest checkpoint: %1 can, as rank 0 ran "
+               "there, and others where the folder is shared.")
                 .arg(run.nodes.empty() ? tr("the node") : nodeTitle(run.nodes.front().nodeName)),
             "resumeDialog", parent)
     , m_nodes(new PlacementList(context)) {

@@ -96,6 +96,19 @@ private Q_SLOTS:
         QCOMPARE(agent->status().droppedRecords, uint64_t(0));
     }
 
+    void lastWordIsSeenOnceItIsSaidAndIsOfOneAttempt() {
+        auto rank = Board::create(m_path, 3, 2);
+        auto agent = Board::open(m_path);
+        RM_OK(agent);
+        QVERIFY(!agent->status().lastWord);
+        rank->setLastWord(0); // a finish is a word, too
+        QVERIFY(agent->status().lastWord == 0);
+        rank->setLastWord(21);
+        QVERIFY(agent->status().lastWord == 21);
+        auto next = Board::create(m_path, 3, 3);
+        QVERIFY(!agent->status().lastWord);
+    }
+
     void commandWaitsUntilDone() {
         auto rank = Board::create(m_path, 0, 1);
         auto agent = Board::open(m_path);
