@@ -39,6 +39,8 @@ const char* ownName(int code) {
         return "non-finite loss";
     case ExitCode::kRunFailed:
         return "run failed";
+    case ExitCode::kSpiked:
+        return "loss spiked";
     }
     return nullptr;
 }

@@ -26,6 +26,7 @@ enum class ExitCode : int {
     kPreempted = 23, ///< SIGTERM or SIGUSR1: checkpoint written, then ended
     kNonFinite = 24, ///< loss or gradients became NaN or infinite
     kRunFailed = 25, ///< `ringmaster run --wait`: the run ended as failed
+    kSpiked = 26,    ///< loss or gradients rose suddenly, and train.on_spike ended the run
 };
 
 /// The name that the UI shows instead of the number: "ok", "peer lost", ... 128 + N is "killed by

@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -74,8 +75,32 @@ std::optional<ErrorCode> problemOf(const BoardPage& page) {
     return isKnown ? ErrorCode(stored - 1) : ErrorCode::kInternal;
 }
 
-uint64_t packPhase(Phase phase, int64_t ms) {
-    return uint64_t(ms) << 8 | uint64_t(phase);
+/// The time now and a byte in one word.
+uint64_t stamped(uint8_t value) {
+    return uint64_t(coarseMonotonicNowNs() / kNsPerMs) << 8 | value;
+}
+
+int64_t sinceMs(uint64_t stamp) {
+    const int64_t elapsedMs = coarseMonotonicNowNs() / kNsPerMs - int64_t(stamp >> 8);
+    return std::max<int64_t>(elapsedMs, 0);
+}
+
+void clear(CollectiveCell& cell) {
+    for (auto* word : {&cell.begun, &cell.ended, &cell.latest, &cell.bytes})
+        word->store(0, std::memory_order_relaxed);
+    cell.endsAreKnown.store(0, std::memory_order_relaxed);
+}
+
+Board::Collectives read(const CollectiveCell& cell) {
+    Board::Collectives seen;
+    seen.begun = cell.begun.load(std::memory_order_acquire);
+    seen.ended = cell.ended.load(std::memory_order_relaxed);
+    seen.endsAreKnown = cell.endsAreKnown.load(std::memory_order_relaxed) == 1;
+    const uint64_t latest = cell.latest.load(std::memory_order_relaxed);
+    seen.kind = CollectiveKind(uint8_t(latest));
+    seen.bytes = cell.bytes.load(std::memory_order_relaxed);
+    seen.sinceMs = latest ? sinceMs(latest) : 0;
+    return seen;
 }
 
 } // namespace
@@ -133,6 +158,8 @@ Result<Board> Board::create(const std::string& path, int rank, int attempt) {
     page.step = 0;
     page.lastWord = 0;
     board->setJournalState(std::nullopt, 0);
+    for (CollectiveCell& cell : page.collectives)
+        clear(cell);
     board->setPhase(Phase::kStarting);
     page.pid = ::getpid();
     return board;
@@ -143,8 +170,23 @@ void Board::setStep(int64_t step) {
 }
 
 void Board::setPhase(Phase phase) {
-    m_impl->page->phase.store(packPhase(phase, coarseMonotonicNowNs() / kNsPerMs),
-                              std::memory_order_relaxed);
+    m_impl->page->phase.store(stamped(uint8_t(phase)), std::memory_order_relaxed);
+}
+
+void Board::beginCollective(CollectiveGroup group, CollectiveKind kind, uint64_t bytes) {
+    CollectiveCell& cell = m_impl->page->collectives[size_t(group)];
+    cell.bytes.store(bytes, std::memory_order_relaxed);
+    cell.latest.store(stamped(uint8_t(kind)), std::memory_order_relaxed);
+    cell.begun.fetch_add(1, std::memory_order_release);
+}
+
+void Board::endCollective(CollectiveGroup group) {
+    m_impl->page->collectives[size_t(group)].ended.fetch_add(1, std::memory_order_relaxed);
+}
+
+void Board::countEnds(CollectiveGroup group, bool areKnown) {
+    m_impl->page->collectives[size_t(group)].endsAreKnown.store(areKnown ? 1 : 0,
+                                                                std::memory_order_relaxed);
 }
 
 void Board::setLastWord(int exitCode) {
@@ -168,17 +210,18 @@ void Board::commandDone() {
 Board::Status Board::status() const {
     const BoardPage& page = *m_impl->page;
     const uint64_t packed = page.phase.load(std::memory_order_relaxed);
-    const int64_t elapsedMs = coarseMonotonicNowNs() / kNsPerMs - int64_t(packed >> 8);
     const uint32_t lastWord = page.lastWord.load(std::memory_order_acquire);
     return {page.rank.load(),
             page.attempt.load(),
             page.pid.load(),
             page.step.load(),
             Phase(uint8_t(packed)),
-            std::max<int64_t>(elapsedMs, 0),
+            sinceMs(packed),
             lastWord ? std::optional(int(lastWord - 1)) : std::nullopt,
             problemOf(page),
-            page.droppedRecords.load()};
+            page.droppedRecords.load(),
+            read(page.collectives[size_t(CollectiveGroup::kMain)]),
+            read(page.collectives[size_t(CollectiveGroup::kSide)])};
 }
 
 Result<bool> Board::postCommand(const Command& command) {
@@ -222,6 +265,28 @@ const char* phaseName(Phase phase) {
         return "rendezvous";
     }
     return "unknown";
+}
+
+const char* collectiveName(CollectiveKind kind) {
+    switch (kind) {
+    case CollectiveKind::kOther:
+        break;
+    case CollectiveKind::kAllReduce:
+        return "all-reduce";
+    case CollectiveKind::kBroadcast:
+        return "broadcast";
+    case CollectiveKind::kAllGather:
+        return "all-gather";
+    case CollectiveKind::kGather:
+        return "gather";
+    case CollectiveKind::kReduceScatter:
+        return "reduce-scatter";
+    case CollectiveKind::kAllToAll:
+        return "all-to-all";
+    case CollectiveKind::kBarrier:
+        return "barrier";
+    }
+    return "collective";
 }
 
 } // namespace rm

@@ -27,6 +27,22 @@ enum class Phase : uint8_t {
 };
 const char* phaseName(Phase phase);
 
+/// What ranks do together. Stored: never renumber.
+enum class CollectiveKind : uint8_t {
+    kOther = 0,
+    kAllReduce = 1,
+    kBroadcast = 2,
+    kAllGather = 3,
+    kGather = 4,
+    kReduceScatter = 5,
+    kAllToAll = 6,
+    kBarrier = 7,
+};
+const char* collectiveName(CollectiveKind kind);
+
+/// Which group of ranks: the one of gradients and parameters, or the one that carries commands.
+enum class CollectiveGroup : uint8_t { kMain = 0, kSide = 1 };
+
 /// One rank's page in shared memory (`board/rank-00003`, 4096 bytes, LAYOUT.md). The rank writes
 /// its status, the agent writes the command slot. Both sides only load and store, without waits and
 /// locks. A page of another layout version is refused.
@@ -52,11 +68,25 @@ public:
     /// The command waiting, if any; it stays until commandDone(). The agent may ask, too.
     std::optional<Command> pendingCommand() const;
     void commandDone(); ///< frees the slot
+    /// A collective of this rank begins. Any thread, one after the other in each group.
+    void beginCollective(CollectiveGroup group, CollectiveKind kind, uint64_t bytes);
+    /// It has ended, well or not. Any thread. Called for all collectives of a group, or for none
+    /// after countEnds(group, false).
+    void endCollective(CollectiveGroup group);
+    void countEnds(CollectiveGroup group, bool areKnown);
     /// The last call before the process exits, so that its end is known to those who are not its
     /// parent.
     void setLastWord(int exitCode);
 
     // The agent's side.
+    struct Collectives {
+        uint64_t begun = 0; ///< in this attempt
+        uint64_t ended = 0; ///< of them, if `endsAreKnown`
+        bool endsAreKnown = false;
+        CollectiveKind kind = CollectiveKind::kOther; ///< of the latest
+        uint64_t bytes = 0;                           ///< of the latest, what this rank gave
+        int64_t sinceMs = 0;                          ///< since the latest began; 0: none did
+    };
     struct Status {
         int32_t rank = 0;
         int32_t attempt = 0;
@@ -67,6 +97,7 @@ public:
         std::optional<int> lastWord;             ///< the exit code, once the rank has named it
         std::optional<ErrorCode> journalProblem; ///< kExhausted: its disk is full
         uint64_t droppedRecords = 0;             ///< of this attempt
+        Collectives main, side;                  ///< by CollectiveGroup
     };
     Status status() const;
     /// False while the slot is taken; try again. kInvalid when the command does not fit (1 KiB).

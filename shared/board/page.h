@@ -12,6 +12,15 @@ inline constexpr uint32_t kBoardVersion = 1;
 inline constexpr uint32_t kSlotFree = 0;
 inline constexpr uint32_t kSlotFull = 1;
 
+/// What a rank does in one of its groups, on a cache line of its own.
+struct alignas(64) CollectiveCell {
+    std::atomic<uint64_t> begun{0};
+    std::atomic<uint64_t> ended{0};
+    std::atomic<uint64_t> latest{0}; ///< CLOCK_MONOTONIC ms << 8 | rm::CollectiveKind, of its begin
+    std::atomic<uint64_t> bytes{0};  ///< of the latest
+    std::atomic<uint32_t> endsAreKnown{0}; ///< 0: `ended` says nothing
+};
+
 /// The page of board.h as it lies in shared memory (LAYOUT.md). Little-endian.
 struct alignas(64) BoardPage {
     char magic[8] = {'R', 'M', 'B', 'O', 'A', 'R', 'D', '\0'};
@@ -30,13 +39,18 @@ struct alignas(64) BoardPage {
     alignas(64) std::atomic<uint32_t> slot{kSlotFree};
     uint32_t commandSize = 0;     ///< belongs to whom `slot` says
     std::byte command[1024] = {}; ///< likewise; encodeMessage(Command)
-    std::byte unused[4096 - 64 - 8 - 1024] = {};
+
+    CollectiveCell collectives[2]; ///< by rm::CollectiveGroup
+    std::byte unused[4096 - 1152 - 2 * sizeof(CollectiveCell)] = {};
 };
 
 static_assert(sizeof(BoardPage) == 4096);
 static_assert(offsetof(BoardPage, journalProblem) == 52 &&
               offsetof(BoardPage, droppedRecords) == 56);
 static_assert(offsetof(BoardPage, slot) == 64 && offsetof(BoardPage, command) == 72);
+static_assert(offsetof(BoardPage, collectives) == 1152 && sizeof(CollectiveCell) == 64);
+static_assert(offsetof(CollectiveCell, latest) == 16 &&
+              offsetof(CollectiveCell, endsAreKnown) == 32);
 static_assert(std::atomic<int32_t>::is_always_lock_free && sizeof(std::atomic<int32_t>) == 4);
 static_assert(std::atomic<int64_t>::is_always_lock_free && sizeof(std::atomic<int64_t>) == 8);
 static_assert(std::atomic<uint64_t>::is_always_lock_free);

@@ -2,11 +2,14 @@
 #include "shared/checkpoint/file_name.h"
 #include "shared/checkpoint/manifest.h"
 #include "shared/io/file.h"
+#include "shared/metrics/registry.h"
 #include "shared/return_if_error.h"
 
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cmath>
 #include <filesystem>
 #include <optional>
@@ -57,8 +60,12 @@ std::optional<CheckpointEntry> readEntry(const fs::path& dir) {
     const bool whole = std::ranges::all_of(manifest->files, [&](const Manifest::File& file) {
         return checkSize((dir / file.name).string(), file).has_value();
     });
-    return whole ? std::optional(CheckpointEntry{dir.string(), std::move(*manifest)})
-                 : std::nullopt;
+    if (!whole)
+        return std::nullopt;
+    const auto has = [&dir](const char* mark) {
+        return plainFileSize((dir / mark).string()).has_value();
+    };
+    return CheckpointEntry{dir.string(), std::move(*manifest), has(kCopyMark), has(kPinMark)};
 }
 
 auto orderOf(const CheckpointEntry& entry) {
@@ -132,12 +139,17 @@ bool CheckpointLine::has(const Manifest& manifest) const {
 CheckpointLine lineOf(const std::vector<CheckpointEntry>& entries, int64_t attempt,
                       const std::string& startFrom) {
     CheckpointLine line{attempt, {}, {}};
-    for (const CheckpointEntry& entry : entries)
-        if (!startFrom.empty() && isSameFolder(entry.path, startFrom)) {
-            line.behind = behindOf(entry.manifest);
-            line.startedFrom = entry.path;
-            return line;
-        }
+    // By its path first, as links are seldom and to follow them takes system calls.
+    auto started = std::ranges::find(entries, startFrom, &CheckpointEntry::path);
+    if (started == entries.end() && !startFrom.empty())
+        started = std::ranges::find_if(entries, [&](const CheckpointEntry& entry) {
+            return isSameFolder(entry.path, startFrom);
+        });
+    if (started != entries.end()) {
+        line.behind = behindOf(started->manifest);
+        line.startedFrom = started->path;
+        return line;
+    }
     for (const CheckpointEntry& entry : entries)
         if (entry.manifest.attempt == attempt && entry.manifest.line)
             line.behind = *entry.manifest.line;
@@ -158,11 +170,38 @@ const CheckpointEntry* bestOf(const std::vector<CheckpointEntry>& entries,
     return best;
 }
 
+namespace {
+
+using Entries = std::vector<const CheckpointEntry*>;
+
+/// The best `count` of `living` (newest first), the newer of equal ones first.
+Entries bestOnes(const std::vector<CheckpointEntry>& entries, const CheckpointLine& line,
+                 const Entries& living, int64_t count) {
+    const CheckpointEntry* first = count > 0 ? bestOf(entries, line) : nullptr;
+    if (!first)
+        return {};
+    Entries measured;
+    for (const CheckpointEntry* entry : living)
+        if (entry != first && entry->manifest.watched &&
+            (measured.empty() ||
+             measured.front()->manifest.watched->metric == entry->manifest.watched->metric))
+            measured.push_back(entry);
+    if (!measured.empty())
+        if (const auto* metric = findBuiltinMetric(measured.front()->manifest.watched->metric))
+            std::ranges::stable_sort(measured, [metric](const auto* a, const auto* b) {
+                return isBetter(*metric, a->manifest.watched->value, b->manifest.watched->value);
+            });
+    measured.resize(std::min(measured.size(), static_cast<size_t>(count - 1)));
+    measured.push_back(first);
+    return measured;
+}
+
+} // namespace
+
 std::vector<std::string> checkpointsToRemove(const std::vector<CheckpointEntry>& entries,
-                                             const CheckpointLine& line, int64_t keepLast,
-                                             bool keepBest) {
+                                             const CheckpointLine& line, const KeepRules& rules) {
     const auto living = newestFirst(entries, line);
-    const CheckpointEntry* best = keepBest ? bestOf(entries, line) : nullptr;
+    const Entries best = bestOnes(entries, line, living, rules.best);
     const auto isCounted = [](const CheckpointEntry* entry) {
         return entry->manifest.reason != "best";
     };
@@ -172,12 +211,25 @@ std::vector<std::string> checkpointsToRemove(const std::vector<CheckpointEntry>&
     std::vector<std::string> removed;
     int64_t counted = 0;
     for (const CheckpointEntry* entry : living) {
-        const bool isLast = isCounted(entry) && counted++ < keepLast;
-        const bool isStart = entry->path == line.startedFrom && own < keepLast;
-        if (!isLast && !isStart && entry != best && !wasAskedFor(entry->manifest))
+        const bool isLast = isCounted(entry) && counted++ < rules.last;
+        const bool isStart = entry->path == line.startedFrom && own < rules.last;
+        const bool isBest = std::ranges::find(best, entry) != best.end();
+        const bool isNth = rules.every > 0 && entry->manifest.step % rules.every == 0;
+        const bool isAPersons = wasAskedFor(entry->manifest) || entry->isPinned;
+        if (!isLast && !isStart && !isBest && !isNth && !isAPersons)
             removed.push_back(entry->path);
     }
     return removed;
+}
+
+Result<void> setPinned(const std::string& dir, bool pinned) {
+    RM_RETURN_IF_ERROR(readManifest(dir));
+    const std::string mark = dir + "/" + kPinMark;
+    if (pinned)
+        return writeFileAtomically(mark, "");
+    if (::unlink(mark.c_str()) != 0 && errno != ENOENT)
+        return failErrno("unpin " + dir, errno);
+    return syncFolder(dir);
 }
 
 } // namespace rm

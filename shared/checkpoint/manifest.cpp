@@ -94,6 +94,17 @@ std::optional<bool> bestAt(const Json& json) {
     return best->is_boolean() ? std::optional(best->get<bool>()) : std::nullopt;
 }
 
+Result<std::optional<Manifest::Watched>> readWatched(const Json& json, const std::string& source) {
+    const auto watched = json.find("watched");
+    if (watched == json.end())
+        return std::nullopt;
+    const auto metric = textAt(*watched, "metric");
+    const auto value = watched->is_object() ? watched->find("value") : watched->end();
+    if (!metric || value == watched->end() || !value->is_number())
+        return corrupt(source, "the watched figure has no metric or no value");
+    return Manifest::Watched{*metric, value->get<double>()};
+}
+
 Result<Manifest> readMembers(const Json& json, const std::string& source) {
     const auto runId = textAt(json, "run_id");
     const auto reason = textAt(json, "reason");
@@ -107,9 +118,10 @@ Result<Manifest> readMembers(const Json& json, const std::string& source) {
         return corrupt(source, "impossible step, attempt or world size");
     RM_ASSIGN_OR_RETURN(auto files, readEntries(arrayAt(json, "files"), source));
     RM_ASSIGN_OR_RETURN(auto line, readLine(json, source));
+    RM_ASSIGN_OR_RETURN(auto watched, readWatched(json, source));
     return Manifest{kManifestVersion, *runId,          *attempt, *step,
                     *worldSize,       *createdNs,      *reason,  *loss,
-                    std::move(files), std::move(line), *best};
+                    std::move(files), std::move(line), *best,    std::move(watched)};
 }
 
 Json membersOf(const Manifest& manifest) {
@@ -129,6 +141,9 @@ Json membersOf(const Manifest& manifest) {
     for (const Manifest::Ancestor& ancestor : *manifest.line)
         line.push_back({{"attempt", ancestor.attempt}, {"step", ancestor.step}});
     members["best"] = manifest.best;
+    if (manifest.watched)
+        members["watched"] = {{"metric", manifest.watched->metric},
+                              {"value", manifest.watched->value}};
     return members;
 }
 

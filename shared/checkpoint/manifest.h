@@ -40,6 +40,13 @@ struct Manifest {
     /// Sorted by attempt; nullopt: written by release 0.1.0, which did not record it.
     std::optional<std::vector<Ancestor>> line = std::nullopt;
     bool best = false; ///< when it was saved, of all checkpoints of its line
+    /// What these weights measured in the metric that the spec watches.
+    struct Watched {
+        std::string metric; ///< "validation/loss"
+        double value = 0;   ///< finite
+        bool operator==(const Watched&) const = default;
+    };
+    std::optional<Watched> watched = std::nullopt; ///< nullopt: they were not validated
 
     int64_t bytes() const; ///< sum of sizes
 };
@@ -62,9 +69,31 @@ std::string checkpointName(int64_t step, int64_t attempt);
 Result<std::string> publishCheckpoint(const std::string& parent, Manifest manifest,
                                       const std::function<Result<void>(const std::string&)>& fill);
 
+/// The name under which a checkpoint is staged in its folder: no other call of this machine gives
+/// it, and sweepUnpublished() removes what was left under it.
+std::string stagingName(const Manifest& manifest);
+
+/// Publishes in `parent` what came from another place: `staged`, a folder in it of stagingName(),
+/// has the manifest and the files. Verifies every byte, syncs, renames. One of the same run, step
+/// and attempt is replaced. On failure the staged folder is gone; kCorrupt: a byte is not as the
+/// manifest says; kInvalid: another run's checkpoint has that name. Returns the final folder.
+Result<std::string> adoptCheckpoint(const std::string& parent, const std::string& staged);
+
+/// Beside the manifest of a checkpoint that is a copy of what lies on another node: it may be
+/// removed when there are newer copies.
+inline constexpr const char* kCopyMark = "COPY";
+
+/// Beside the manifest of a checkpoint that a person keeps: retention does not remove it.
+inline constexpr const char* kPinMark = "PINNED";
+
+/// Sets or takes the mark. kNotFound: there is no checkpoint in `dir`.
+Result<void> setPinned(const std::string& dir, bool pinned);
+
 struct CheckpointEntry {
     std::string path;
     Manifest manifest;
+    bool isCopy = false;   ///< see kCopyMark
+    bool isPinned = false; ///< see kPinMark
 };
 
 /// The folders in `parent` with a readable manifest and files of the stated sizes, by step and
@@ -79,6 +108,17 @@ Result<Manifest> verifyCheckpoint(const std::string& dir);
 
 /// Removes a checkpoint, its manifest first, so that a crash half-way leaves no partial checkpoint.
 Result<void> removeCheckpoint(const std::string& dir);
+
+/// How long one that a person removed can be brought back.
+inline constexpr int kAsideDays = 7;
+
+/// Moves a checkpoint aside in its folder: it is one no more until bringBack(). Those that lie
+/// aside for longer than kAsideDays are removed for good. The folder where it lies then.
+Result<std::string> setAside(const std::string& dir);
+
+/// Undoes setAside() of `parent`/`name`. kNotFound: it does not lie aside (any more); kInvalid: its
+/// place is taken.
+Result<void> bringBack(const std::string& parent, const std::string& name);
 
 /// Whether a person's command made it; then only a person removes it.
 bool wasAskedFor(const Manifest& manifest);
@@ -134,14 +174,21 @@ struct WholeCheckpoint {
 /// whether one is whole; then no older one is taken.
 Result<WholeCheckpoint> newestWhole(const std::string& dir);
 
+/// What retention keeps of a line, beside those that a person asked for or pinned.
+struct KeepRules {
+    int64_t last = 3;  ///< of the newest, not counting those with the reason "best"
+    int64_t best = 1;  ///< by the watched metric; 0: none for that
+    int64_t every = 0; ///< those of steps that this divides; 0: none for that
+    bool operator==(const KeepRules&) const = default;
+};
+
 /// Paths of the `entries` (in any order) that retention removes: all of the line except
-/// - its `keepLast` newest, not counting those with the reason "best",
-/// - the best if `keepBest`,
-/// - those saved by "command" or "pause",
-/// - the one that the attempt started from, until the attempt has `keepLast` of its own.
+/// - what the rules keep. Of the best the first is bestOf(), the others follow by what they
+///   measured in the metric of the newest that was measured,
+/// - those saved by "command" or "pause", and pinned ones,
+/// - the one that the attempt started from, until the attempt has `rules.last` of its own.
 /// Retired ones are only removed by a person.
 std::vector<std::string> checkpointsToRemove(const std::vector<CheckpointEntry>& entries,
-                                             const CheckpointLine& line, int64_t keepLast,
-                                             bool keepBest);
+                                             const CheckpointLine& line, const KeepRules& rules);
 
 } // namespace rm

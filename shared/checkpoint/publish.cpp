@@ -13,6 +13,7 @@
 #include <atomic>
 #include <cerrno>
 #include <cstdio>
+#include <ctime>
 #include <filesystem>
 
 namespace rm {
@@ -23,6 +24,8 @@ namespace {
 
 constexpr std::string_view kUnpublished = "tmp-";
 constexpr std::string_view kReplaced = "old-";
+constexpr std::string_view kAside = "removed-";
+constexpr int64_t kDayS = 24 * 3600;
 
 std::string uniqueSuffix() {
     static std::atomic<int> counter{0};
@@ -141,6 +144,21 @@ std::string finalName(const std::string& parent, const Manifest& manifest) {
     return isFree ? name : checkpointName(manifest.step, manifest.attempt);
 }
 
+Result<void> refuseForeign(const std::string& there, const std::string& runId) {
+    const auto manifest = readManifest(there);
+    if (!manifest || manifest->runId == runId)
+        return {};
+    return fail(ErrorCode::kInvalid,
+                there + " is a checkpoint of " + manifest->runId + "; choose another folder");
+}
+
+Result<void> syncStaged(const std::string& staged, const Manifest& manifest) {
+    for (const Manifest::File& file : manifest.files)
+        RM_RETURN_IF_ERROR(syncFile(staged + "/" + file.name));
+    RM_RETURN_IF_ERROR(syncFile(staged + "/" + kManifestName));
+    return syncFolder(staged);
+}
+
 // A checkpoint that replaces another is kept for at least as long as the other would have been.
 std::string reasonInPlaceOf(const std::string& replaced, const Manifest& manifest) {
     const auto there = readManifest(replaced);
@@ -175,9 +193,13 @@ Result<std::string> publishCheckpoint(const std::string& parent, Manifest manife
     RM_RETURN_IF_ERROR(checkOwner(parent, manifest.runId, manifest.attempt));
     if (::mkdir(temporary.c_str(), 0777) != 0)
         return failErrno(attempt, errno);
+    std::error_code unread;
+    const bool wasPinned = fs::exists(final + "/" + kPinMark, unread);
     auto written = writeAllBut(temporary, manifest, fill).and_then([&] {
-        return checkOwner(parent, manifest.runId, manifest.attempt);
+        return wasPinned ? setPinned(temporary, true) : Result<void>();
     });
+    written =
+        written.and_then([&] { return checkOwner(parent, manifest.runId, manifest.attempt); });
     auto replaced = written ? moveIntoPlace(temporary, final)
                             : Result<std::string>(tl::unexpected(written.error()));
     if (!replaced) {
@@ -191,6 +213,29 @@ Result<std::string> publishCheckpoint(const std::string& parent, Manifest manife
     return final;
 }
 
+std::string stagingName(const Manifest& manifest) {
+    return std::string(kUnpublished) + checkpointName(manifest.step) + uniqueSuffix();
+}
+
+Result<std::string> adoptCheckpoint(const std::string& parent, const std::string& staged) {
+    const auto publish = [&]() -> Result<std::string> {
+        RM_ASSIGN_OR_RETURN(const auto manifest, verifyCheckpoint(staged));
+        RM_RETURN_IF_ERROR(syncStaged(staged, manifest));
+        const std::string final = parent + "/" + finalName(parent, manifest);
+        RM_RETURN_IF_ERROR(refuseForeign(final, manifest.runId));
+        RM_ASSIGN_OR_RETURN(const auto replaced, moveIntoPlace(staged, final));
+        RM_RETURN_IF_ERROR(syncFolder(parent));
+        if (!replaced.empty())
+            removeAll(replaced);
+        return final;
+    };
+    auto published = publish();
+    if (published)
+        return published;
+    removeAll(staged);
+    return failAs("take a checkpoint into " + parent, published.error());
+}
+
 Result<void> removeCheckpoint(const std::string& dir) {
     const std::string manifest = dir + "/" + kManifestName;
     if (::unlink(manifest.c_str()) != 0 && errno != ENOENT)
@@ -202,6 +247,51 @@ Result<void> removeCheckpoint(const std::string& dir) {
     if (error)
         return failErrno("remove checkpoint " + dir, error.value());
     return {};
+}
+
+namespace {
+
+std::string asideOf(const fs::path& dir) {
+    return dir.parent_path() / (std::string(kAside) + dir.filename().string());
+}
+
+/// The time of a folder's last change is when it was moved aside.
+void dropOldAside(const fs::path& parent) {
+    std::error_code error;
+    for (fs::directory_iterator it(parent, error), end; !error && it != end; it.increment(error)) {
+        struct stat info {};
+        const std::string name = it->path().filename().string();
+        if (!name.starts_with(kAside) || !isCheckpointName(name.substr(kAside.size())) ||
+            ::lstat(it->path().c_str(), &info) != 0)
+            continue;
+        if (::time(nullptr) - info.st_mtime > kAsideDays * kDayS)
+            removeAll(it->path().string());
+    }
+}
+
+} // namespace
+
+Result<std::string> setAside(const std::string& dir) {
+    const std::string aside = asideOf(dir);
+    removeAll(aside); // an earlier one of that name
+    RM_RETURN_IF_ERROR(moveFolder(dir, aside));
+    ::utimensat(AT_FDCWD, aside.c_str(), nullptr, 0);
+    const std::string parent = fs::path(dir).parent_path().string();
+    dropOldAside(parent);
+    RM_RETURN_IF_ERROR(syncFolder(parent));
+    return aside;
+}
+
+Result<void> bringBack(const std::string& parent, const std::string& name) {
+    const std::string dir = parent + "/" + name, attempt = "bring back checkpoint " + dir;
+    const std::string aside = asideOf(dir);
+    std::error_code error;
+    if (!isCheckpointName(name) || !fs::exists(aside, error))
+        return fail(ErrorCode::kNotFound, attempt + ": it is not kept aside");
+    if (fs::exists(fs::symlink_status(dir, error)))
+        return fail(ErrorCode::kInvalid, attempt + ": another one has taken its place");
+    RM_RETURN_IF_ERROR(moveFolder(aside, dir));
+    return syncFolder(parent);
 }
 
 void sweepUnpublished(const std::string& parent) {

@@ -77,7 +77,20 @@ Body build(Builder& b, const RankExited& r) {
 
 Body build(Builder& b, const AttemptEnded& r) {
     return fb::CreateAttemptEnded(b, r.attempt, uint8_t(r.outcome), r.firstFailedRank, r.exitCode,
-                                  r.wallNs, flatText(b, r.message))
+                                  r.wallNs, flatText(b, r.message), r.goesOn)
+        .Union();
+}
+
+Body build(Builder& b, const AttemptPlanned& r) {
+    std::vector<int32_t> nodes, firsts, ranks;
+    for (const AttemptPlanned::Node& node : r.nodes) {
+        nodes.push_back(node.node);
+        firsts.push_back(node.firstRank);
+        ranks.push_back(node.ranks);
+    }
+    return fb::CreateAttemptPlanned(b, r.attempt, r.wallNs, flatText(b, r.startFrom),
+                                    b.CreateVector(nodes), b.CreateVector(firsts),
+                                    b.CreateVector(ranks))
         .Union();
 }
 

@@ -137,7 +137,24 @@ Result<Record> read(const fb::AttemptEnded& r) {
     if (r.first_failed_rank() != -1 && !isRank(r.first_failed_rank()))
         return noRank(r.first_failed_rank());
     return AttemptEnded{r.attempt(),   Outcome(r.outcome()), r.first_failed_rank(),
-                        r.exit_code(), r.wall_ns(),          textOf(r.message())};
+                        r.exit_code(), r.wall_ns(),          textOf(r.message()),
+                        r.goes_on()};
+}
+
+Result<Record> read(const fb::AttemptPlanned& r) {
+    AttemptPlanned planned{r.attempt(), r.wall_ns(), textOf(r.start_from()), {}};
+    const size_t nodes = r.node() ? r.node()->size() : 0;
+    if (!r.first_rank() || !r.ranks() || r.first_rank()->size() != nodes ||
+        r.ranks()->size() != nodes)
+        return corrupt("an attempt's nodes and ranks do not fit together");
+    for (flatbuffers::uoffset_t i = 0; i < nodes; ++i) {
+        const AttemptPlanned::Node node{r.node()->Get(i), r.first_rank()->Get(i),
+                                        r.ranks()->Get(i)};
+        if (!isRank(node.node) || !isRank(node.firstRank) || !isRank(node.ranks))
+            return noRank(node.firstRank);
+        planned.nodes.push_back(node);
+    }
+    return planned;
 }
 
 } // namespace
@@ -180,6 +197,8 @@ Result<Record> decodeRecord(std::span<const std::byte> payload) {
         return read(*root->body_as_RankExited());
     case fb::RecordBody::AttemptEnded:
         return read(*root->body_as_AttemptEnded());
+    case fb::RecordBody::AttemptPlanned:
+        return read(*root->body_as_AttemptPlanned());
     }
     return tooNew("type", int(root->body_type()));
 }

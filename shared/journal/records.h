@@ -135,12 +135,31 @@ struct AttemptEnded {
     int32_t exitCode = 0;         ///< of that rank (RankExited::exitCode)
     int64_t wallNs = 0;
     std::string message;
+    /// The run goes on by itself: another attempt follows, or a record of this one that it does
+    /// not.
+    bool goesOn = false;
     bool operator==(const AttemptEnded&) const = default;
 };
 
-using Record =
-    std::variant<AttemptStarted, MetricRegistered, Samples, Event, CommandApplied, CheckpointSaved,
-                 CheckpointRemoved, SampleText, RankStarted, RankExited, AttemptEnded>;
+/// In the journal of node 0, before an attempt that no person asked for.
+struct AttemptPlanned {
+    int32_t attempt = 1;
+    int64_t wallNs = 0;
+    std::string startFrom; ///< checkpoint folder or empty
+    /// Of those that take part, in the order of their ranks.
+    struct Node {
+        int32_t node = 0;
+        int32_t firstRank = 0;
+        int32_t ranks = 0;
+        bool operator==(const Node&) const = default;
+    };
+    std::vector<Node> nodes;
+    bool operator==(const AttemptPlanned&) const = default;
+};
+
+using Record = std::variant<AttemptStarted, MetricRegistered, Samples, Event, CommandApplied,
+                            CheckpointSaved, CheckpointRemoved, SampleText, RankStarted, RankExited,
+                            AttemptEnded, AttemptPlanned>;
 
 /// The payload of a frame (shared/io/frame.h) that holds `record`.
 std::vector<std::byte> encodeRecord(const Record& record);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "shared/return_if_error.h"
 #include "shared/spec/model_family.h"
+#include "shared/spec/rule.h"
 #include "shared/spec/schema.h"
 #include "shared/spec/toml_fields.h"
 
@@ -141,6 +142,32 @@ void checkWatch(const RunSpec& spec, Mistakes& mistakes) {
                            ", but validation.every = 0 never validates");
 }
 
+/// Why a run with this spec has no values of a metric that a rule watches; empty: it has.
+std::string whyNever(const RunSpec& spec, const std::string& metric) {
+    constexpr std::string_view kValidation = "validation/";
+    if (!metric.starts_with(kValidation))
+        return {};
+    if (spec.validation.every == 0)
+        return "validation.every = 0 never validates";
+    const ModelFamily* family = findFamily(spec.model.type);
+    return family && !measures(*family, std::string_view(metric).substr(kValidation.size()))
+               ? "a " + spec.model.type + " model does not measure it"
+               : "";
+}
+
+void checkRules(const RunSpec& spec, Mistakes& mistakes) {
+    constexpr size_t kMostRules = 32;
+    if (spec.rules.size() > kMostRules)
+        mistakes.push_back("rules holds more than " + std::to_string(kMostRules) + " rules");
+    for (const std::string& text : spec.rules) {
+        const auto rule = parseRule(text);
+        if (!rule)
+            mistakes.push_back(rule.error().message);
+        else if (const std::string why = whyNever(spec, rule->metric); !why.empty())
+            mistakes.push_back("rule \"" + text + "\" watches " + rule->metric + ", but " + why);
+    }
+}
+
 void checkOptimizer(const RunSpec& spec, Mistakes& mistakes) {
     const auto& optimizer = spec.optimizer;
     if (optimizer.nesterov && optimizer.momentum == 0)
@@ -199,8 +226,9 @@ Result<CheckedSpec> check(RunSpec spec) {
     Mistakes mistakes;
     for (const SpecField& field : specSchema())
         checkField(field, field.ref(spec), mistakes);
-    for (const auto rule : {checkName, checkModel, checkData, checkTokenizer, checkWatch,
-                            checkOptimizer, checkSchedule, checkCheckpoint, checkLaunch})
+    for (const auto rule :
+         {checkName, checkModel, checkData, checkTokenizer, checkWatch, checkRules, checkOptimizer,
+          checkSchedule, checkCheckpoint, checkLaunch})
         rule(spec, mistakes);
     RM_RETURN_IF_ERROR(failWithAll(mistakes));
     return CheckedSpec(std::move(spec));

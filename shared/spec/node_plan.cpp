@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "shared/spec/node_plan.h"
 
+#include "shared/io/json.h"
 #include "shared/return_if_error.h"
 #include "shared/spec/toml_fields.h"
 
@@ -31,6 +32,11 @@ std::vector<TomlField> fieldsOf(NodePlan& plan) {
         {"start_from_is_exact", &plan.startFromIsExact},
         {"environment", &plan.environment},
         {"store_nonce", &plan.storeNonce},
+        {"planned_nodes", &plan.plannedNodes},
+        {"members", &plan.members},
+        {"node_names", &plan.nodeNames},
+        {"agent_port", &plan.agentPort},
+        {"agent_key", &plan.agentKey},
     };
 }
 
@@ -56,7 +62,8 @@ bool hasSaneCounts(const NodePlan& plan) {
     };
     return within(plan.attempt, 1, INT32_MAX) && within(plan.worldSize, 1, kMaxRanks) &&
            within(plan.nodeCount, 1, plan.worldSize) &&
-           within(plan.nodeIndex, 0, plan.nodeCount - 1) &&
+           (plan.plannedNodes == 0 || within(plan.plannedNodes, plan.nodeCount, kMaxRanks)) &&
+           within(plan.nodeIndex, 0, plan.nodes() - 1) &&
            within(plan.localRanks, 1, plan.worldSize) &&
            within(plan.firstRank, 0, plan.worldSize - plan.localRanks);
 }
@@ -77,6 +84,14 @@ std::vector<std::string> mistakesOf(const NodePlan& plan) {
     demand(isPath(plan.startFrom), "start_from must be an absolute path");
     demand(std::ranges::all_of(plan.environment, isEnvironmentEntry),
            "environment must hold NAME=value of one line");
+    demand(plan.members.empty() || plan.members.front() == 0, "members must begin with node 0");
+    demand(std::ranges::all_of(plan.members,
+                               [&](int64_t node) { return node >= 0 && node < plan.nodes(); }),
+           "members must be nodes of the run");
+    demand(std::ranges::all_of(plan.nodeNames, isPlainText), "node_names must be plain text");
+    demand(plan.agentPort >= 0 && plan.agentPort <= 65535, "agent_port must be 0 to 65535");
+    demand(plan.agentPort == 0 || !plan.agentKey.empty(), "agent_port needs an agent_key");
+    demand(plan.agentKey.empty() || isSha256(plan.agentKey), "agent_key must be 64 of 0-9 and a-f");
     demand(isNonce(plan.storeNonce), "store_nonce must be up to 64 of 0-9 and a-f");
     return mistakes;
 }

@@ -15,9 +15,9 @@ namespace rm {
 struct NodePlan {
     std::string runId;
     std::string runName;
-    int64_t attempt = 1;   ///< 1, 2, ...
-    int64_t nodeIndex = 0; ///< GROUP_RANK
-    int64_t nodeCount = 1;
+    int64_t attempt = 1;    ///< 1, 2, ...
+    int64_t nodeIndex = 0;  ///< GROUP_RANK; with gaps where nodes of the run do not take part
+    int64_t nodeCount = 1;  ///< that take part
     int64_t firstRank = 0;  ///< global rank of LOCAL_RANK 0
     int64_t localRanks = 1; ///< LOCAL_WORLD_SIZE
     int64_t worldSize = 1;
@@ -32,6 +32,16 @@ struct NodePlan {
     bool startFromIsExact = false;
     std::vector<std::string> environment; ///< "NAME=value"
     std::string storeNonce; ///< random, of this attempt alone: keeps its ranks among themselves
+    /// Nodes that the run was started on; 0: nodeCount. An attempt may have fewer.
+    int64_t plannedNodes = 0;
+    std::vector<int64_t> members; ///< node indices that take part; empty: all
+    /// Where the agent of node 0 listens for those of the others, at masterAddr; 0: nowhere, so
+    /// that no agent restarts a run of several nodes.
+    int64_t agentPort = 0;
+    std::vector<std::string> nodeNames; ///< of the planned nodes, for people
+    std::string agentKey; ///< 32 random bytes in hex, by which the run's agents know each other
+
+    int64_t nodes() const { return plannedNodes > 0 ? plannedNodes : nodeCount; }
 
     bool operator==(const NodePlan&) const = default;
 };

@@ -18,6 +18,7 @@ namespace rm {
 struct RunSpec {
     std::string name = "run";
     int64_t seed = 1337;
+    std::vector<std::string> rules; ///< what is done by itself, see parseRule()
 
     struct Model {
         std::string type = "gpt"; ///< a type of modelFamilies()
@@ -72,6 +73,10 @@ struct RunSpec {
         double ema = 0.0; ///< decay of the weights' moving average; 0: none
         bool activationCheckpointing = false;
         std::string onNonFinite = "stop"; ///< "stop" | "skip" | "rollback"
+        std::string onSpike = "warn";     ///< "ignore" | "warn" | "skip" | "rollback" | "stop"
+        double spikeThreshold = 10;       ///< robust standard deviations above the median
+        int64_t spikeWindow = 100;        ///< logged steps
+        double rollbackLrFactor = 1;      ///< what each rollback multiplies optimizer.lr by
         std::string watch = "loss";       ///< validation/...: "loss", "bleu", "chrf", "cer", ...
         int64_t patience = 0;             ///< validations without a better one; 0: for ever
         int64_t threads = 0;              ///< per rank; 0: cores / local ranks
@@ -130,6 +135,9 @@ struct RunSpec {
         int64_t every = 500;   ///< steps; 0: only by command and at the end
         int64_t keepLast = 3;
         bool keepBest = true;
+        int64_t keepBestCount = 1;   ///< with keepBest: how many, by train.watch
+        int64_t keepEvery = 0;       ///< those of its multiples stay; 0: none for that
+        std::string copies = "auto"; ///< "auto" | "computer" | "off": where a second one lies
         bool operator==(const Checkpoint&) const = default;
     } checkpoint;
 
@@ -139,7 +147,10 @@ struct RunSpec {
         std::string interface;       ///< empty: chosen by what the nodes can reach
         int64_t masterPort = 0;      ///< 0: a free port
         std::vector<std::string>
-            environment; ///< "NAME=value"; NCCL_*, GLOO_*, TORCH_*, OMP_*, MKL_* only
+            environment;         ///< "NAME=value"; NCCL_*, GLOO_*, TORCH_*, OMP_*, MKL_* only
+        int64_t maxRestarts = 3; ///< in a row without a new step; 0: none
+        int64_t minNodes = 0;    ///< with which a restart is fine; 0: all
+        std::string onHang = "restart"; ///< "restart" | "stop" | "wait"
         bool operator==(const Launch&) const = default;
     } launch;
 

@@ -45,6 +45,12 @@ Rows runFields() {
         number("seed", "Seed", "", "Start of every random number: weights, order of data, dropout.",
                {0, kMaxExact}, RM_FIELD(seed))
             .alsoCalled({"random_seed", "manual_seed", "rng_seed"}),
+        plain(
+            "rules", "Rules",
+            "What the run does by itself, a line each: \"validation/loss rises 3 times: lr / 2 and "
+            "checkpoint\".",
+            RM_FIELD(rules))
+            .alsoCalled({"callbacks", "triggers", "reduce_on_plateau", "alerts"}),
     };
 }
 
@@ -195,6 +201,25 @@ Rows trainFields() {
                "What a loss or gradient that is not finite leads to, on all ranks alike.",
                {"stop", "skip", "rollback"}, RM_FIELD(train.onNonFinite))
             .alsoCalled({"detect_anomaly", "skip_nan", "on_nan", "nan_policy"}),
+        choice("train.on_spike", "Spikes",
+               "What a sudden rise of the loss or of the gradient norm leads to, on all ranks "
+               "alike; skip leaves out updates of high norm, rollback goes back to a checkpoint.",
+               {"ignore", "warn", "skip", "rollback", "stop"}, RM_FIELD(train.onSpike))
+            .alsoCalled({"loss_spike", "spike_policy", "skip_spikes", "on_loss_spike"}),
+        number("train.spike_threshold", "Spike threshold", "",
+               "Robust standard deviations above the median that make a spike.", {2, 1000},
+               RM_FIELD(train.spikeThreshold))
+            .onlyWith({"train.on_spike", {"warn", "skip", "rollback", "stop"}})
+            .alsoCalled({"spike_zscore", "zscore_threshold"}),
+        number("train.spike_window", "Spike window", "steps",
+               "Logged steps whose median and spread tell a spike; half of them must be known.",
+               {10, 10000}, RM_FIELD(train.spikeWindow))
+            .onlyWith({"train.on_spike", {"warn", "skip", "rollback", "stop"}}),
+        number("train.rollback_lr_factor", "Rate after a rollback", "",
+               "What each rollback, of a spike or of a non-finite loss, multiplies the learning "
+               "rate by.",
+               {0.001, 1}, RM_FIELD(train.rollbackLrFactor))
+            .alsoCalled({"rollback_lr", "lr_backoff"}),
         choice("train.watch", "Watched metric",
                "Metric of validation that decides which checkpoint is best and when to stop early.",
                watchedNames(), RM_FIELD(train.watch))
@@ -373,6 +398,20 @@ Rows checkpointFields() {
               "The checkpoint with the best watched metric stays as well.",
               RM_FIELD(checkpoint.keepBest))
             .alsoCalled({"load_best_model_at_end", "save_best", "best"}),
+        number("checkpoint.keep_best_count", "Best ones", "checkpoints",
+               "With keep_best: how many with the best watched metric stay.", {1, 1000},
+               RM_FIELD(checkpoint.keepBestCount))
+            .alsoCalled({"save_top_k_best", "best_k"}),
+        number("checkpoint.keep_every", "Keep every", "steps",
+               "Those of steps that this divides stay for good; 0: none for that.", {0, kMaxSteps},
+               RM_FIELD(checkpoint.keepEvery))
+            .alsoCalled({"keep_period", "keep_every_n_steps"}),
+        choice(
+            "checkpoint.copies", "Copies",
+            "Where a copy of the newest two goes while the app follows the run; auto: to a second "
+            "node of the run, if it has one; computer: to this computer.",
+            {"auto", "computer", "off"}, RM_FIELD(checkpoint.copies))
+            .alsoCalled({"replicas", "backup"}),
     };
 }
 
@@ -398,6 +437,18 @@ Rows launchFields() {
               "NAME=value for every rank; NCCL_*, GLOO_*, TORCH_*, OMP_* and MKL_* only.",
               RM_FIELD(launch.environment))
             .alsoCalled({"env", "env_vars", "environment_variables"}),
+        number("launch.max_restarts", "Restarts", "restarts",
+               "How often in a row, without a new step in between, a run that failed goes on by "
+               "itself from its newest checkpoint.",
+               {0, 1'000'000}, RM_FIELD(launch.maxRestarts))
+            .alsoCalled({"restarts", "max_failures", "retries", "num_restarts"}),
+        number("launch.min_nodes", "Least nodes", "nodes",
+               "With how many of its nodes a restart may go on if others are lost; 0: all.",
+               {0, 65536}, RM_FIELD(launch.minNodes))
+            .alsoCalled({"nnodes", "min_nnodes", "num_nodes"}),
+        choice("launch.on_hang", "When it hangs", "What ranks that hang lead to.",
+               {"restart", "stop", "wait"}, RM_FIELD(launch.onHang))
+            .alsoCalled({"hang", "watchdog", "on_timeout"}),
     };
 }
 

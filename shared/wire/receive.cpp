@@ -65,6 +65,17 @@ Json jsonOf(const Failed& failed) {
     return {{"type", "failed"}, {"code", failed.code}, {"message", failed.message}};
 }
 
+Json jsonOf(const CheckpointPlace& place) {
+    return {{"type", "checkpoint-place"},
+            {"run_id", place.runId},
+            {"folder", place.folder},
+            {"keep_copies", place.keepCopies}};
+}
+
+Json jsonOf(const CheckpointBegin& begin) {
+    return {{"type", "checkpoint-begin"}, {"manifest", begin.manifest}};
+}
+
 std::vector<std::byte> payloadOf(std::byte type, std::span<const std::byte> bytes) {
     std::vector<std::byte> payload(1 + bytes.size());
     payload[0] = type;
@@ -151,6 +162,21 @@ Result<Transfer> readReady(const Json& json) {
     return TreeReady{std::move(*path)};
 }
 
+Result<Transfer> readPlace(const Json& json) {
+    auto runId = textAt(json, "run_id"), folder = textAt(json, "folder");
+    const auto keepCopies = intAt(json, "keep_copies");
+    if (!runId || !folder || !keepCopies || *keepCopies < 0)
+        return corruptTransfer("impossible place of a checkpoint");
+    return CheckpointPlace{std::move(*runId), std::move(*folder), *keepCopies};
+}
+
+Result<Transfer> readBegin(const Json& json) {
+    auto manifest = textAt(json, "manifest");
+    if (!manifest)
+        return corruptTransfer("a checkpoint without a manifest");
+    return CheckpointBegin{std::move(*manifest)};
+}
+
 Result<Transfer> readJson(const Json& json) {
     const auto type = textAt(json, "type");
     if (!type)
@@ -173,6 +199,10 @@ Result<Transfer> readJson(const Json& json) {
         return readReady(json);
     if (*type == "failed")
         return readFailed(json);
+    if (*type == "checkpoint-place")
+        return readPlace(json);
+    if (*type == "checkpoint-begin")
+        return readBegin(json);
     return fail(ErrorCode::kTooNew, "read transfer: its type is of a newer release");
 }
 

@@ -20,6 +20,10 @@ namespace rm {
 ///   app   -> Offer{blobs}                   agent -> Missing{blobs with the offset to go on from}
 ///   app   -> Chunk... BlobEnd{sha}          agent -> Stored{sha} | Failed{message}
 ///   app   -> Tree{kind, id, entries}...     agent -> TreeReady{path} | Failed{message}
+///
+/// A checkpoint comes over the same frames (CHECKPOINT.md beside this): `send-checkpoint` on the
+/// node that has it makes CheckpointBegin, Chunk... BlobEnd of each file, and whoever carries them
+/// says CheckpointPlace to `receive-checkpoint` first.
 inline constexpr size_t kMaxChunk = 512 * 1024; ///< bytes before compression
 inline constexpr size_t kMaxOffer = 4096;       ///< blobs of an Offer, so that it fits a frame
 
@@ -79,7 +83,24 @@ struct Failed {
     bool operator==(const Failed&) const = default;
 };
 
-using Transfer = std::variant<Offer, Missing, Chunk, BlobEnd, Stored, Tree, TreeReady, Failed>;
+/// Where a checkpoint that comes next is to lie.
+struct CheckpointPlace {
+    std::string runId; ///< whose it must be
+    /// The folder with the run's checkpoints: absolute, or relative to the run directory of its
+    /// rank 0; empty: `checkpoints` there.
+    std::string folder;
+    /// It is one of that many copies of what lies elsewhere, of which the newest stay; 0: it is to
+    /// be gone on from, and stays.
+    int64_t keepCopies = 0;
+    bool operator==(const CheckpointPlace&) const = default;
+};
+struct CheckpointBegin {
+    std::string manifest; ///< the text of MANIFEST.json
+    bool operator==(const CheckpointBegin&) const = default;
+};
+
+using Transfer = std::variant<Offer, Missing, Chunk, BlobEnd, Stored, Tree, TreeReady, Failed,
+                              CheckpointPlace, CheckpointBegin>;
 
 std::vector<std::byte> encodeTransfer(const Transfer& transfer); ///< payload
 std::vector<std::byte> frameTransfer(const Transfer& transfer);  ///< payload in a frame

@@ -33,7 +33,7 @@ void use(const std::string& path) {
     auto board = Board::open(path);
     if (!board)
         return;
-    (void)board->status();
+    (void)collectiveName(board->status().main.kind);
     const bool waiting = board->pendingCommand().has_value();
     const auto posted = board->postCommand({"id", CommandKind::kHold, {}});
     RM_HOLDS(posted.has_value());

@@ -42,7 +42,7 @@ std::string numbered(const char* name, size_t number) {
 
 void addPayloads(Corpus& corpus) {
     size_t number = 0;
-    for (const Record& record : example::records())
+    for (const Record& record : example::allRecords())
         corpus.add("record", numbered("record", number++), encodeRecord(record));
     corpus.add("record", "future", example::futureRecord());
     number = 0;
@@ -73,6 +73,10 @@ void addTexts(Corpus& corpus) {
     corpus.add("spec", "every-key", toToml(example::spec()));
     corpus.add("spec", "defaults", toToml(RunSpec{}));
     corpus.add("spec", "mistakes", "seed = 1.5\n[optimiser]\nlrr = 'x'\n[[data]]\ntrain = [1]\n");
+    corpus.add("rule", "whole", "validation/loss rises 3 times: lr / 2 and checkpoint");
+    corpus.add("rule", "bound", "train/grad_norm above 1e3 2 times: checkpoint and pause");
+    corpus.add("rule", "stalls", "validation/bleu stalls 5 times: stop");
+    corpus.add("rule", "mistake", "train/loss below: lr * nan and hold and stop");
     corpus.add("node_plan", "whole", toToml(example::plan()));
     corpus.add("node_plan", "impossible", "run_id = 'a'\nworld_size = 9223372036854775807\n");
     corpus.add("node_report", "whole", toJson(example::nodeReport()));

@@ -38,6 +38,14 @@ std::vector<Record> records() {
     };
 }
 
+std::vector<Record> allRecords() {
+    std::vector<Record> all = records();
+    all.push_back(AttemptEnded{3, Outcome::kFailed, -1, 4, 1700000000000000013, "it hung", true});
+    all.push_back(
+        AttemptPlanned{4, 1700000000000000014, "/data/step-000000500", {{0, 0, 2}, {2, 2, 1}}});
+    return all;
+}
+
 NodeReport nodeReport() {
     NodeReport report;
     report.os = "Debian GNU/Linux 12 (bookworm)";
@@ -95,6 +103,8 @@ std::vector<Transfer> transfers() {
         Tree{"data", treeId({program, library}), {library}, false},
         TreeReady{"/home/user/.local/share/ringmaster/bundles/x"},
         Failed{uint8_t(ErrorCode::kExhausted), "write blob: no space left on device"},
+        CheckpointPlace{"gpt-tiny-1", "/data/checkpoints/gpt-tiny-1", 2},
+        CheckpointBegin{"{\"version\": 1}"},
     };
 }
 
@@ -137,23 +147,23 @@ RunSpec spec() {
 }
 
 NodePlan plan() {
-    return {"gpt-tiny-1",
-            "gpt tiny",
-            2,
-            1,
-            2,
-            2,
-            2,
-            4,
-            "10.0.0.1",
-            29500,
-            "eth0",
-            "cuda",
-            "/opt/bundle",
-            "/data/step-000000500",
-            false,
-            {"NCCL_DEBUG=INFO"},
-            ""}; // plans had no nonce when the golden file was written
+    NodePlan plan;
+    plan.runId = "gpt-tiny-1";
+    plan.runName = "gpt tiny";
+    plan.attempt = 2;
+    plan.nodeIndex = 1;
+    plan.nodeCount = 2;
+    plan.firstRank = 2;
+    plan.localRanks = 2;
+    plan.worldSize = 4;
+    plan.masterAddr = "10.0.0.1";
+    plan.masterPort = 29500;
+    plan.interface = "eth0";
+    plan.device = "cuda";
+    plan.bundle = "/opt/bundle";
+    plan.startFrom = "/data/step-000000500";
+    plan.environment = {"NCCL_DEBUG=INFO"};
+    return plan; // what later plans have besides was not there when the golden file was written
 }
 
 Manifest manifest() {

@@ -18,6 +18,8 @@
 namespace rm::example {
 
 std::vector<Record> records();
+/// With those that later releases added to version 1.
+std::vector<Record> allRecords();
 std::vector<Message> messages();
 std::vector<Transfer> transfers();
 RunSpec spec();

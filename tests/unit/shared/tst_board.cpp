@@ -96,6 +96,34 @@ private Q_SLOTS:
         QCOMPARE(agent->status().droppedRecords, uint64_t(0));
     }
 
+    void collectivesAreSeenOnTheOtherSideAndAreOfOneAttempt() {
+        auto rank = Board::create(m_path, 3, 2);
+        auto agent = Board::open(m_path);
+        RM_OK(agent);
+        QCOMPARE(agent->status().main.begun, uint64_t(0));
+        QCOMPARE(agent->status().main.sinceMs, int64_t(0));
+        QVERIFY(!agent->status().main.endsAreKnown);
+        rank->countEnds(CollectiveGroup::kMain, true);
+        rank->beginCollective(CollectiveGroup::kMain, CollectiveKind::kAllReduce, 1 << 20);
+        rank->beginCollective(CollectiveGroup::kMain, CollectiveKind::kBroadcast, 8);
+        rank->endCollective(CollectiveGroup::kMain);
+        rank->beginCollective(CollectiveGroup::kSide, CollectiveKind::kAllReduce, 24);
+        const auto status = agent->status();
+        QCOMPARE(status.main.begun, uint64_t(2));
+        QCOMPARE(status.main.ended, uint64_t(1));
+        QVERIFY(status.main.endsAreKnown);
+        QVERIFY(status.main.kind == CollectiveKind::kBroadcast);
+        QCOMPARE(status.main.bytes, uint64_t(8));
+        QVERIFY(status.main.sinceMs >= 0 && status.main.sinceMs < 10000);
+        QCOMPARE(status.side.begun, uint64_t(1));
+        QCOMPARE(status.side.ended, uint64_t(0));
+        QVERIFY(!status.side.endsAreKnown);
+        auto next = Board::create(m_path, 3, 3);
+        QCOMPARE(agent->status().main.begun, uint64_t(0));
+        QCOMPARE(agent->status().side.begun, uint64_t(0));
+        QVERIFY(!agent->status().main.endsAreKnown);
+    }
+
     void lastWordIsSeenOnceItIsSaidAndIsOfOneAttempt() {
         auto rank = Board::create(m_path, 3, 2);
         auto agent = Board::open(m_path);
@@ -228,13 +256,17 @@ private Q_SLOTS:
 
     void noFlippedBitOfTheRestDoesHarm() {
         const auto page = example::boardPage();
-        for (size_t bit = 12 * 8; bit < (72 + 300) * 8; ++bit) {
-            test::writeBytes(m_path, test::withBitFlipped(page, bit));
-            auto board = Board::open(m_path);
-            RM_OK(board);
-            (void)board->status();
-            (void)board->pendingCommand();
-        }
+        const auto flip = [&](size_t from, size_t to) {
+            for (size_t bit = from * 8; bit < to * 8; ++bit) {
+                test::writeBytes(m_path, test::withBitFlipped(page, bit));
+                auto board = Board::open(m_path);
+                RM_OK(board);
+                (void)collectiveName(board->status().main.kind);
+                (void)board->pendingCommand();
+            }
+        };
+        flip(12, 72 + 300);
+        flip(1152, 1152 + 2 * 64);
     }
 
     void garbageInTheSlotIsNoCommandAndIsFreedByTakeOver() {

@@ -50,7 +50,7 @@ std::string pathOf(int64_t step) {
 
 Paths removed(const std::vector<CheckpointEntry>& list, const CheckpointLine& line,
               int64_t keepLast, bool keepBest) {
-    return checkpointsToRemove(list, line, keepLast, keepBest);
+    return checkpointsToRemove(list, line, {keepLast, keepBest ? 1 : 0, 0});
 }
 
 Manifest lineManifest(int64_t step, int64_t attempt, std::vector<Manifest::Ancestor> line) {
@@ -499,6 +499,62 @@ private Q_SLOTS:
         QCOMPARE(QDir(QString::fromStdString(parent)).entryList(QDir::Dirs | QDir::NoDotAndDotDot),
                  QStringList{"step-000000001"});
         RM_OK(publishCheckpoint(parent, manifestOf(2), filling("new")));
+    }
+
+    void everyNthAndTheBestOnesAndPinnedOnesStay() {
+        std::vector<CheckpointEntry> list;
+        for (int64_t step = 100; step <= 1000; step += 100) {
+            list.push_back(entryOf(step));
+            list.back().manifest.line.emplace();
+        }
+        const auto measured = [&](size_t at, const char* metric, double value) {
+            list[at].manifest.watched = Manifest::Watched{metric, value};
+        };
+        measured(0, "validation/loss", 1.0); // of another metric: it does not count
+        measured(1, "validation/bleu", 30);
+        measured(2, "validation/bleu", 20);
+        measured(3, "validation/bleu", 28);
+        measured(4, "validation/bleu", 25);
+        list[1].manifest.best = true;
+        list[6].isPinned = true;
+        const CheckpointLine line{1, {}, {}};
+        const KeepRules rules{1, 3, 500};
+        // Kept: 200, 400 and 500 as the best three (of BLEU more is better), 500 and 1000 of every
+        // 500, 700 as it is pinned.
+        QCOMPARE(checkpointsToRemove(list, line, rules),
+                 (Paths{pathOf(900), pathOf(800), pathOf(600), pathOf(300), pathOf(100)}));
+        QCOMPARE(checkpointsToRemove(list, line, {1, 0, 0}).size(), size_t(8));
+    }
+
+    void aPinOutlivesItsReplacement() {
+        QTemporaryDir dir;
+        const std::string parent = dir.path().toStdString();
+        const auto publish = [&] {
+            return publishCheckpoint(parent, manifestOf(60), [](const std::string& into) {
+                return writeFileAtomically(into + "/state.json", "{}");
+            });
+        };
+        const auto path = publish();
+        RM_OK(path);
+        RM_OK(setPinned(*path, true));
+        QVERIFY(listCheckpoints(parent)->front().isPinned);
+        RM_OK(publish());
+        QVERIFY(listCheckpoints(parent)->front().isPinned);
+        RM_OK(setPinned(*path, false));
+        QVERIFY(!listCheckpoints(parent)->front().isPinned);
+        RM_FAILS(setPinned(parent + "/step-000000099", true), ErrorCode::kNotFound,
+                 "step-000000099");
+    }
+
+    void watchedFigureSurvives() {
+        Manifest manifest = example::manifest();
+        manifest.line.emplace();
+        manifest.watched = Manifest::Watched{"validation/bleu", 27.5};
+        const auto read = parseManifest(toJson(manifest), "m");
+        RM_OK(read);
+        QVERIFY(read->watched == manifest.watched);
+        RM_FAILS(parseManifest(withMember("watched", {{"metric", 5}}), "m"), ErrorCode::kCorrupt,
+                 "watched figure");
     }
 
     void ruleKeepsNewestBestAndAskedFor() {

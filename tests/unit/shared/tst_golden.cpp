@@ -9,6 +9,9 @@
 
 #include <QTemporaryDir>
 
+#include <algorithm>
+#include <span>
+
 using namespace rm;
 
 namespace {
@@ -42,7 +45,11 @@ private Q_SLOTS:
     }
 
     void receiveV1Reads() {
-        QVERIFY(decodeStream("receive-v1.bin", decodeTransfer) == example::transfers());
+        // Later releases add messages behind those of the first.
+        const auto read = decodeStream("receive-v1.bin", decodeTransfer);
+        const auto known = example::transfers();
+        QVERIFY(!read.empty() && read.size() <= known.size());
+        QVERIFY(std::ranges::equal(read, std::span(known).first(read.size())));
     }
 
     void specV1Reads() {
@@ -85,6 +92,7 @@ private Q_SLOTS:
         QCOMPARE(status.pid, int64_t(4242));
         QCOMPARE(status.step, int64_t(501));
         QCOMPARE(status.phase, Phase::kBackward);
+        QCOMPARE(status.main.begun + status.side.begun, uint64_t(0)); // it had no collectives
         QVERIFY(*board->pendingCommand() == example::command());
     }
 };

@@ -101,6 +101,11 @@ private Q_SLOTS:
         QTest::newRow("tree id is a path")
             << quoted("J{'type':'tree','kind':'data','id':'../x','entries':[]}");
         QTest::newRow("relative tree") << quoted("J{'type':'tree-ready','path':'x'}");
+        QTest::newRow("place without a run")
+            << quoted("J{'type':'checkpoint-place','folder':'','keep_copies':0}");
+        QTest::newRow("place for -1 copies")
+            << quoted("J{'type':'checkpoint-place','run_id':'r','folder':'','keep_copies':-1}");
+        QTest::newRow("checkpoint without a manifest") << quoted("J{'type':'checkpoint-begin'}");
         QTest::newRow("failure code 256") << quoted("J{'type':'failed','code':256,'message':''}");
     }
     void badTransfersAreCorrupt() {
