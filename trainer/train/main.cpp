@@ -22,7 +22,8 @@ Result<Ending> train(Session& session) {
     const auto warn = [&session](const std::string& text) {
         session.event(Severity::kWarning, "store-is-open", text, -1);
     };
-    RM_ASSIGN_OR_RETURN(session.world, World::join(session.environment, session.device, warn));
+    RM_ASSIGN_OR_RETURN(
+        session.world, World::join(session.environment, session.device, warn, session.board.get()));
     RM_ASSIGN_OR_RETURN(const auto loop, TrainLoop::create(session));
     return loop->run();
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // One rank of a GPT's run, as ringmaster-trainer, whose loss is NaN on the last rank in its
-// training steps FAULTY_FROM to FAULTY_TO, counted from this process' first, and whose last rank
-// stops in the backward pass of step STOPPED_AT.
+// training steps FAULTY_FROM to FAULTY_TO, counted from this process' first, or FAULTY_FACTOR times
+// as large, and whose last rank stops in the backward pass of step STOPPED_AT.
 #include "tests/unit/train/trainer_program.h"
 #include "trainer/train/data/text/text_data.h"
 #include "trainer/train/workloads/gpt/gpt.h"
@@ -35,7 +35,7 @@ public:
                 std::raise(SIGSTOP);
                 return gradient;
             });
-        return isFaulty ? loss * std::numeric_limits<float>::quiet_NaN() : loss;
+        return isFaulty ? loss * m_factor : loss;
     }
 
 private:
@@ -47,6 +47,9 @@ private:
     const bool m_isOnLast;
     const int64_t m_from = numberOf("FAULTY_FROM");
     const int64_t m_to = numberOf("FAULTY_TO");
+    const double m_factor = std::getenv("FAULTY_FACTOR")
+                                ? static_cast<double>(numberOf("FAULTY_FACTOR"))
+                                : std::numeric_limits<double>::quiet_NaN();
     const int64_t m_stoppedAt = numberOf("STOPPED_AT");
     int64_t m_step = 0;
 };

@@ -13,7 +13,9 @@
 namespace rm::test {
 
 /// Runs `work` as so many ranks would, each on a thread of its own, over Gloo on loopback.
-inline void onRanks(int count, const std::function<void(const World&)>& work) {
+/// `boardOf`: where a rank's collectives are told.
+inline void onRanks(int count, const std::function<void(const World&)>& work,
+                    const std::function<Board*(int rank)>& boardOf = {}) {
     setenv("TORCH_FR_BUFFER_SIZE", "0", 1); // the flight recorder is not made for ranks on threads
     const int port = freePort();
     std::vector<std::thread> threads;
@@ -24,7 +26,8 @@ inline void onRanks(int count, const std::function<void(const World&)>& work) {
             environment.worldSize = environment.localWorldSize = count;
             environment.masterAddr = "127.0.0.1";
             environment.masterPort = port;
-            const World world = World::join(environment, useCpu(1)).value();
+            const World world =
+                World::join(environment, useCpu(1), {}, boardOf ? boardOf(rank) : nullptr).value();
             work(world);
             world.barrier(); // nobody leaves while another still needs it
         });

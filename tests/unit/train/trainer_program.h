@@ -28,7 +28,7 @@ inline ExitCode trainAs(int argc, char** argv, const TaskMaker& maker) {
     if (!session)
         return failed(endingOf(session.error()));
     configureDevice(session->device, session->spec, session->runDir + "/log");
-    auto world = World::join(session->environment, session->device);
+    auto world = World::join(session->environment, session->device, {}, session->board.get());
     if (!world)
         return failed(endingOf(world.error()));
     session->world = std::move(*world);

@@ -184,7 +184,8 @@ int64_t TrainerRun::lastStep(int rank) const {
 bool TrainerRun::post(const Command& command) const {
     const auto isPosted = [&] {
         auto board = Board::open(dir() + "/board/rank-00000");
-        return board && board->postCommand(command).value_or(false);
+        // A page that is not its rank's yet loses the command.
+        return board && board->status().attempt > 0 && board->postCommand(command).value_or(false);
     };
     return QTest::qWaitFor(isPosted, kDeadlineMs);
 }

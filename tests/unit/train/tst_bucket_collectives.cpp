@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "shared/board/board.h"
 #include "tests/unit/train/ranks_on_threads.h"
 #include "trainer/train/dist/gradient_buckets.h"
 
 #include <QObject>
+#include <QTemporaryDir>
 #include <QTest>
 
 #include <ATen/ops/allclose.h>
@@ -56,6 +58,41 @@ public:
 class TestBucketCollectives : public QObject {
     Q_OBJECT
 private Q_SLOTS:
+    void everyCollectiveIsOnTheBoardOfItsRank() {
+        const QTemporaryDir folder;
+        std::vector<Board> boards;
+        for (int rank = 0; rank < kRanks; ++rank)
+            boards.push_back(
+                Board::create(folder.filePath(QString::number(rank)).toStdString(), rank, 1)
+                    .value());
+        std::vector<uint64_t> begun(kRanks);
+        const auto work = [&](const World& world) {
+            const auto rank = static_cast<size_t>(world.rank());
+            const BucketCollectives collectives(world, std::nullopt);
+            const at::Tensor bucket = valuesOf(world.rank(), 9);
+            complete(collectives.sum(bucket));
+            complete(collectives.sumParts(bucket));
+            complete(collectives.gather(bucket));
+            world.broadcast(std::vector{bucket});
+            at::Tensor aside = at::full({1}, 1, at::kLong);
+            world.sumAside(aside)->wait();
+            begun[rank] = boards[rank].status().main.begun;
+        };
+        onRanks(kRanks, work, [&](int rank) { return &boards[static_cast<size_t>(rank)]; });
+        QVERIFY(begun[0] >= 4);
+        for (size_t rank = 0; rank < kRanks; ++rank) {
+            const Board::Status status = boards[rank].status();
+            QCOMPARE(begun[rank], begun[0]);
+            QCOMPARE(status.main.begun, begun[0] + 1); // the barrier of onRanks()
+            QCOMPARE(status.main.ended, status.main.begun);
+            QVERIFY(status.main.endsAreKnown);
+            QVERIFY(status.main.kind == CollectiveKind::kAllReduce);
+            QCOMPARE(status.main.bytes, uint64_t(8));
+            QCOMPARE(status.side.begun, uint64_t(1));
+            QCOMPARE(status.side.ended, uint64_t(1));
+        }
+    }
+
     void partsAndGatheringGiveTheSum_data() {
         QTest::addColumn<int>("size");
         QTest::addColumn<bool>("isNarrow");

@@ -44,6 +44,66 @@ bool hasSignal(const QString& statusPath, const QByteArray& name, int signal) {
 class TestTrainerCommands : public QObject {
     Q_OBJECT
 private Q_SLOTS:
+    void aRuleSetsTheRateAndSavesWithoutAnybody() {
+        RunSpec spec = tinySpec();
+        spec.schedule.type = "constant";
+        spec.schedule.warmupSteps = 0;
+        spec.rules = {"train/loss falls 2 times: lr / 2 and checkpoint",
+                      "train/grad_norm below 1e9 12 times: stop"};
+        spec.checkpoint.keepLast = 100; // those of a rule go like any other
+        TrainerRun run;
+        QCOMPARE(run.run(spec, 2), both(ExitCode::kStopped));
+        std::vector<CommandApplied> sets, saves, stops;
+        for (const auto& applied : run.recordsOf<CommandApplied>(0)) {
+            QVERIFY2(applied.ok, applied.message.c_str());
+            (applied.kind == "set"    ? sets
+             : applied.kind == "stop" ? stops
+                                      : saves)
+                .push_back(applied);
+        }
+        QVERIFY(!sets.empty() && !saves.empty());
+        QVERIFY2(sets[0].message.find("lr 0.01 -> 0.005, by the rule \"" + spec.rules[0] + "\"") !=
+                     std::string::npos,
+                 sets[0].message.c_str());
+        const auto rates = run.series(1, metric::kTrainLr);
+        QCOMPARE(rates.at(sets[0].step), 0.01f);
+        QCOMPARE(rates.at(sets[0].step + 1), 0.005f);
+        const auto manifest = readManifest(run.checkpoint(saves[0].step));
+        QVERIFY(manifest);
+        QCOMPARE(manifest->reason, std::string("rule"));
+        QCOMPARE(stops.size(), size_t(1));
+        QCOMPARE(run.lastStep(0), run.lastStep(1));
+        std::vector<Event> events;
+        for (const Event& event : run.recordsOf<Event>(0))
+            if (event.code == "rule")
+                events.push_back(event);
+        QVERIFY(events.size() >= 2);
+        QVERIFY2(events[0].message.find("train/loss fell 2 times, to ") != std::string::npos &&
+                     events[0].message.find(spec.rules[0]) != std::string::npos,
+                 events[0].message.c_str());
+    }
+
+    void aRuleGoesOnFromACheckpoint() {
+        RunSpec spec = tinySpec();
+        spec.rules = {"train/grad_norm below 1e9 14 times: checkpoint"};
+        spec.checkpoint.every = 10;
+        TrainerRun whole;
+        QCOMPARE(whole.run(spec, 2), (std::vector<int>{0, 0}));
+        const auto acts = [](const TrainerRun& run) {
+            std::vector<int64_t> steps;
+            for (const Event& event : run.recordsOf<Event>(0))
+                if (event.code == "rule")
+                    steps.push_back(event.step);
+            return steps;
+        };
+        QCOMPARE(acts(whole), std::vector<int64_t>{14});
+        TrainerRun resumed;
+        QCOMPARE(
+            resumed.run(spec, 2, {"--start-from", QString::fromStdString(whole.checkpoint(10))}),
+            (std::vector<int>{0, 0}));
+        QCOMPARE(acts(resumed), std::vector<int64_t>{14});
+    }
+
     void pauseCheckpointsAndEndsAllRanksAtOneStep() {
         TrainerRun run;
         run.start(endlessSpec(), 2);

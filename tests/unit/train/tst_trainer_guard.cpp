@@ -28,14 +28,28 @@ QStringList from(const std::string& checkpoint) {
 struct Faults {
     int64_t from = 0;
     int64_t to = 0;
+    int64_t factor = 0; ///< instead of NaN: so many times as large
 };
 
 constexpr int64_t kForEver = 1 << 20;
+constexpr Faults kSpike{12, 12, 1000};
+
+RunSpec spikeSpec(const std::string& remedy) {
+    RunSpec spec = tinySpec();
+    spec.train.onSpike = remedy;
+    spec.train.spikeWindow = 10;     // so that it is known after five steps,
+    spec.train.spikeThreshold = 100; // whose spread is a rough one
+    return spec;
+}
 
 std::vector<int> runOnTwo(TrainerRun& run, const RunSpec& spec, Faults faults,
                           const QStringList& arguments = {}) {
     qputenv("FAULTY_FROM", QByteArray::number(qint64{faults.from}));
     qputenv("FAULTY_TO", QByteArray::number(qint64{faults.to}));
+    if (faults.factor)
+        qputenv("FAULTY_FACTOR", QByteArray::number(qint64{faults.factor}));
+    else
+        qunsetenv("FAULTY_FACTOR");
     run.useProgram(FAULTY_TRAINER);
     return run.run(spec, 2, arguments);
 }
@@ -180,6 +194,93 @@ private Q_SLOTS:
         TrainerRun run;
         QCOMPARE(runOnTwo(run, spec, {7, kForEver}), both(ExitCode::kNonFinite));
         QCOMPARE(eventsOf(run, "rolled-back").size(), rollbacks);
+    }
+
+    void aSpikeOfOneRankIsToldOnceAndChangesNothing() {
+        RunSpec spec = spikeSpec("warn");
+        TrainerRun told;
+        QCOMPARE(runOnTwo(told, spec, kSpike), kBoth);
+        const auto events = eventsOf(told, "spike");
+        QCOMPARE(events.size(), 1u);
+        QVERIFY2(events[0].message.starts_with("train step 12: the loss "),
+                 events[0].message.c_str());
+        QVERIFY(events[0].severity == Severity::kWarning);
+        spec.train.onSpike = "ignore";
+        TrainerRun silent;
+        QCOMPARE(runOnTwo(silent, spec, kSpike), kBoth);
+        QVERIFY(eventsOf(silent, "spike").empty());
+        QCOMPARE(hashesOf(silent.checkpoint(20)), hashesOf(told.checkpoint(20)));
+    }
+
+    void aDefaultRunWithoutSpikesTellsNone() {
+        RunSpec spec = tinySpec();
+        spec.train.steps = 120;
+        TrainerRun run;
+        QCOMPARE(run.run(spec, 2), kBoth);
+        QVERIFY(eventsOf(run, "spike").empty());
+    }
+
+    void theUpdateOfASpikeIsLeftOutAndResumesBitEqual() {
+        RunSpec spec = spikeSpec("skip");
+        spec.optimizer.clip = 0; // or the update would be small anyway
+        spec.checkpoint.every = 10;
+        TrainerRun skipped;
+        QCOMPARE(runOnTwo(skipped, spec, kSpike), kBoth);
+        const auto events = eventsOf(skipped, "spike");
+        QCOMPARE(events.size(), 1u);
+        QVERIFY2(events[0].message.find("left out") != std::string::npos,
+                 events[0].message.c_str());
+        spec.train.onSpike = "ignore";
+        TrainerRun applied;
+        QCOMPARE(runOnTwo(applied, spec, kSpike), kBoth);
+        QVERIFY(hashesOf(applied.checkpoint(20)) != hashesOf(skipped.checkpoint(20)));
+
+        spec.train.onSpike = "skip";
+        TrainerRun resumed; // its step 2 is the run's step 12
+        QCOMPARE(runOnTwo(resumed, spec, {2, 2, kSpike.factor}, from(skipped.checkpoint(10))),
+                 kBoth);
+        QCOMPARE(hashesOf(resumed.checkpoint(20)), hashesOf(skipped.checkpoint(20)));
+    }
+
+    void aSpikeRollsBackToBeforeItWithALowerRate() {
+        RunSpec spec = spikeSpec("rollback");
+        spec.train.rollbackLrFactor = 0.5;
+        spec.schedule.type = "constant";
+        spec.schedule.warmupSteps = 0;
+        spec.checkpoint.every = 29; // right after the spike, before it is known
+        spec.train.steps = 40;
+        TrainerRun run;
+        QCOMPARE(runOnTwo(run, spec, {28, 28, kSpike.factor}, {"--save-initial"}), kBoth);
+        const auto events = eventsOf(run, "rolled-back");
+        QCOMPARE(events.size(), 1u);
+        QCOMPARE(events[0].step, 29);
+        const QString text = QString::fromStdString(events[0].message);
+        QVERIFY2(text.startsWith("train step 28: the loss") &&
+                     text.contains("those of step 0 again") && text.contains("lr 0.01 -> 0.005"),
+                 qPrintable(text));
+        const auto rates = run.series(0, metric::kTrainLr);
+        QCOMPARE(rates.at(29), 0.01f);
+        QCOMPARE(rates.at(30), 0.005f);
+    }
+
+    void spikesEndTheRunWhereThatIsAskedOrNothingHelps_data() {
+        QTest::addColumn<QString>("remedy");
+        QTest::addColumn<size_t>("rollbacks");
+        QTest::newRow("stop") << "stop" << size_t{0};
+        QTest::newRow("rollback that does not help") << "rollback" << size_t{3};
+    }
+
+    void spikesEndTheRunWhereThatIsAskedOrNothingHelps() {
+        QFETCH(QString, remedy);
+        QFETCH(size_t, rollbacks);
+        RunSpec spec = spikeSpec(remedy.toStdString());
+        spec.train.steps = 300;
+        spec.train.spikeWindow = 20;
+        spec.checkpoint.every = 5;
+        TrainerRun run;
+        QCOMPARE(runOnTwo(run, spec, {22, kForEver, kSpike.factor}), both(ExitCode::kSpiked));
+        QCOMPARE(eventsOf(run, "rolled-back").size(), rollbacks);
+        QVERIFY2(run.output(0).contains("train step "), qPrintable(run.output(0)));
     }
 
     void float16ScalesItsLossAndResumesBitEqual() {

@@ -248,6 +248,20 @@ private Q_SLOTS:
         QCOMPARE(sizes(savedByTwo("adamw", true)), sizes(savedByTwo("adamw", false)));
     }
 
+    void stepsStayAsLargeInEveryLaterAttempt() {
+        RunSpec spec = specOf("adamw", 4, false, false);
+        spec.train.globalBatch = 0; // the two ranks' batches make a step, then one rank's twice two
+        spec.checkpoint.every = 8;
+        TrainerRun first, second;
+        QCOMPARE(first.run(spec, 1, from(savedByTwo("adamw", false).checkpoint(6))), allOk(1));
+        QCOMPARE(second.run(spec, 1, from(first.checkpoint(8))), allOk(1));
+        const auto expected = first.series(0, metric::kTrainLoss);
+        const auto series = second.series(0, metric::kTrainLoss);
+        QVERIFY(!series.empty());
+        for (const auto& [step, loss] : series)
+            QCOMPARE(std::bit_cast<uint32_t>(loss), std::bit_cast<uint32_t>(expected.at(step)));
+    }
+
     void stepsThatCannotBeCutAreRefused() {
         RunSpec spec = specOf("adamw", 3, false, false);
         spec.train.globalBatch = 0;

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trainer/train/checkpoint/train_state.h"
 
+#include "shared/io/file.h"
+#include "shared/spec/run_spec.h"
+
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
@@ -87,6 +90,25 @@ Watched readWatched(const json& from) {
             from.at("best_saved_step").get<int64_t>()};
 }
 
+ordered_json toJson(const RuleState& rule) {
+    return {
+        {"rule", rule.text},
+        {"count", rule.count},
+        {"last", numberOrNull(rule.last)},
+        {"best", numberOrNull(rule.best)},
+        {"spent", rule.isSpent},
+        {"fired", rule.fired},
+        {"owed_lr_factor", rule.owedLrFactor},
+    };
+}
+
+RuleState readRule(const json& from) {
+    return {from.at("rule").get<std::string>(),     from.at("count").get<int64_t>(),
+            numberOrNan(from.at("last")),           numberOrNan(from.at("best")),
+            from.at("spent").get<bool>(),           from.at("fired").get<int64_t>(),
+            from.at("owed_lr_factor").get<double>()};
+}
+
 TrainState read(const json& from) {
     TrainState state;
     state.step = from.at("step").get<int64_t>();
@@ -105,6 +127,11 @@ TrainState read(const json& from) {
         state.finiteSteps = gate->at("finite_steps").get<int64_t>();
         state.skippedSteps = gate->at("skipped_steps").get<int64_t>();
     }
+    if (const auto spikes = from.find("spikes"); spikes != from.end())
+        state.spikes = {spikes->at("losses").get<std::vector<double>>(),
+                        spikes->at("grad_norms").get<std::vector<double>>()};
+    for (const json& rule : from.value("rules", json::array()))
+        state.rules.push_back(readRule(rule));
     for (const json& rng : from.at("rng"))
         state.rngStates.push_back(fromHex(rng.get<std::string>()));
     return state;
@@ -116,7 +143,7 @@ std::string toJson(const TrainState& state) {
     ordered_json rng = ordered_json::array();
     for (const auto& bytes : state.rngStates)
         rng.push_back(toHex(bytes));
-    const ordered_json out = {
+    ordered_json out = {
         {"version", kVersion},
         {"step", state.step},
         {"epoch", state.epoch},
@@ -132,8 +159,12 @@ std::string toJson(const TrainState& state) {
          {{"scale", state.lossScale},
           {"finite_steps", state.finiteSteps},
           {"skipped_steps", state.skippedSteps}}},
-        {"rng", std::move(rng)},
     };
+    if (state.spikes != SpikeWindows())
+        out["spikes"] = {{"losses", state.spikes.losses}, {"grad_norms", state.spikes.gradNorms}};
+    for (const RuleState& rule : state.rules)
+        out["rules"].push_back(toJson(rule));
+    out["rng"] = std::move(rng);
     return out.dump(1) + "\n";
 }
 
@@ -146,6 +177,11 @@ Result<TrainState> parseTrainState(const std::string& text, const std::string& s
     } catch (const std::exception& error) { // nlohmann reports by exception
         return fail(ErrorCode::kCorrupt, "read " + source + ": " + error.what());
     }
+}
+
+std::string specHashOf(const RunSpec& spec) {
+    const std::string toml = toToml(spec);
+    return sha256Hex(std::as_bytes(std::span<const char>(toml)));
 }
 
 } // namespace rm

@@ -21,6 +21,23 @@ struct Watched {
     int64_t bestSavedStep = -1;
 };
 
+/// The last values of what train.on_spike watches, the oldest first; empty unless it acts.
+struct SpikeWindows {
+    std::vector<double> losses, gradNorms;
+    bool operator==(const SpikeWindows&) const = default;
+};
+
+/// How far a rule of the spec has come (see RuleBook).
+struct RuleState {
+    std::string text;
+    int64_t count = 0; ///< values that it counts, on end
+    double last = std::numeric_limits<double>::quiet_NaN();
+    double best = std::numeric_limits<double>::quiet_NaN(); ///< of a rule that waits for a stall
+    bool isSpent = false; ///< acted, and the metric has not come back since
+    int64_t fired = 0;
+    double owedLrFactor = 1; ///< its change of the learning rate that is still under way
+};
+
 /// The state of a run except its tensors: `state.json` of a checkpoint.
 struct TrainState {
     int64_t step = 0;
@@ -33,6 +50,8 @@ struct TrainState {
     int64_t positionsPerStep = 0; ///< over all ranks; 0: not known
     double validationLoss = std::numeric_limits<double>::quiet_NaN(); ///< last
     Watched watched;
+    SpikeWindows spikes;
+    std::vector<RuleState> rules;
     double lossScale = 0;     ///< float16: what the loss is multiplied by; 0: as at the start
     int64_t finiteSteps = 0;  ///< float16: on end, towards a larger scale
     int64_t skippedSteps = 0; ///< updates that were held back
@@ -42,5 +61,8 @@ struct TrainState {
 std::string toJson(const TrainState& state);
 /// kCorrupt names `source`.
 Result<TrainState> parseTrainState(const std::string& json, const std::string& source);
+
+/// SHA-256 of the spec's text, as TrainState::specHash.
+std::string specHashOf(const RunSpec& spec);
 
 } // namespace rm

@@ -7,6 +7,7 @@
 #include <ATen/ops/zeros.h>
 
 #include <algorithm>
+#include <cmath>
 #include <csignal>
 #include <span>
 #include <thread>
@@ -15,7 +16,11 @@
 namespace rm {
 namespace {
 
-enum Flag : size_t { kPreempts, kShut, kSize, kFlagCount };
+enum Flag : size_t { kPreempts, kShut, kSize, kLoss, kLosses, kFlagCount };
+
+/// The sum of losses is exact in whole numbers of this, and so the same in any order.
+constexpr double kLossUnit = 1.0 / (1 << 20);
+constexpr double kMostLoss = 1e6;
 
 constexpr int kPreemptionSignals[] = {SIGTERM, SIGUSR1};
 
@@ -64,6 +69,11 @@ void Control::takeCommand() {
         m_board.commandDone();
         m_current.reset();
     }
+    if (!m_current && !m_own.empty()) {
+        m_currentOwn = std::move(m_own.front());
+        m_own.pop_front();
+        m_current = m_currentOwn->make();
+    }
     if (!m_current)
         return;
     if (const auto order = parseOrder(*m_current); !order)
@@ -72,13 +82,16 @@ void Control::takeCommand() {
     m_encoded.assign(reinterpret_cast<const char*>(message.data()), message.size());
 }
 
-void Control::begin(bool shut) {
+void Control::begin(bool shut, std::optional<double> loss) {
     if (m_world.isFirst())
         takeCommand();
     auto* flags = m_flags.mutable_data_ptr<int64_t>();
     flags[kPreempts] = isPreempted() ? 1 : 0;
     flags[kShut] = shut ? 1 : 0;
     flags[kSize] = static_cast<int64_t>(m_encoded.size());
+    const bool hasLoss = loss && std::isfinite(*loss);
+    flags[kLoss] = hasLoss ? std::llround(std::clamp(*loss, -kMostLoss, kMostLoss) / kLossUnit) : 0;
+    flags[kLosses] = hasLoss ? 1 : 0;
     m_work = m_world.sumAside(m_flags);
 }
 
@@ -92,6 +105,8 @@ Order Control::end() {
         order = orderIn(m_world.broadcastAside(m_encoded, flags[kSize]));
     order.preempt = flags[kPreempts] > 0;
     order.shut = flags[kShut] > 0;
+    if (flags[kLosses] == m_world.size())
+        order.meanLoss = static_cast<double>(flags[kLoss]) * kLossUnit / m_world.size();
     return order;
 }
 
@@ -109,11 +124,20 @@ void Control::waitForCommand() {
         std::this_thread::sleep_for(std::chrono::milliseconds(kPollMs));
 }
 
+std::vector<Control::Own> Control::own() const {
+    std::vector<Own> all;
+    if (m_currentOwn)
+        all.push_back(*m_currentOwn);
+    all.insert(all.end(), m_own.begin(), m_own.end());
+    return all;
+}
+
 void Control::report(int64_t step, bool ok, const std::string& message) {
     if (!m_current)
         return;
-    m_telemetry.append(CommandApplied{m_current->id, commandKindName(m_current->kind), step,
-                                      wallNowNs(), ok, message});
+    m_telemetry.append(CommandApplied{
+        m_current->id, commandKindName(m_current->kind), step, wallNowNs(), ok,
+        m_currentOwn ? message + (message.empty() ? "" : ", ") + m_currentOwn->by : message});
     static_cast<void>(defer());
 }
 
@@ -121,7 +145,9 @@ std::optional<Command> Control::defer() {
     if (!m_current)
         return std::nullopt;
     m_done.insert(m_current->id);
-    m_board.commandDone();
+    if (!m_currentOwn)
+        m_board.commandDone();
+    m_currentOwn.reset();
     return std::exchange(m_current, std::nullopt);
 }
 

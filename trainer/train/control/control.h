@@ -6,8 +6,12 @@
 #include "trainer/train/dist/world.h"
 #include "trainer/train/telemetry/telemetry.h"
 
+#include <deque>
+#include <functional>
+#include <optional>
 #include <set>
 #include <string>
+#include <vector>
 
 namespace rm {
 
@@ -22,8 +26,9 @@ class Control {
 public:
     Control(const World& world, Board& board, Telemetry& telemetry);
 
-    /// `shut`: this rank saw that the scaler holds updates back.
-    void begin(bool shut = false);
+    /// `shut`: this rank saw that the scaler holds updates back. `loss`: to be averaged over the
+    /// ranks; all give one, or none does.
+    void begin(bool shut = false, std::optional<double> loss = {});
     /// The order to obey now; the same on every rank.
     Order end();
     /// begin() and end() for a held run: returns at most kHeldPollMs after the slowest rank.
@@ -35,6 +40,18 @@ public:
     /// Rank 0: takes the last order's command and frees the slot; the caller journals it when done.
     /// nullopt: there is none.
     std::optional<Command> defer();
+
+    /// A command of the run itself. It is taken when no person's command waits, and goes the same
+    /// way; `by` is added to its result.
+    struct Own {
+        std::function<Command()> make; ///< asked when it is taken
+        std::string by;
+        double lrFactor = 1; ///< what it is about to multiply the learning rate by
+    };
+    void add(Own own) { m_own.push_back(std::move(own)); }
+    /// Those that have no effect yet, the one under way included.
+    std::vector<Own> own() const;
+    bool isOwn() const { return m_currentOwn.has_value(); } ///< the last order's command
 
     /// Refusals are journaled with it.
     void setStep(int64_t step) { m_step = step; }
@@ -49,9 +66,11 @@ private:
     Board& m_board;
     Telemetry& m_telemetry;
     int64_t m_step = 0;
-    at::Tensor m_flags; ///< preempt, shut, and the size of what m_current is as a message
+    at::Tensor m_flags; ///< preempt, shut, the size of what m_current is as a message, losses
     c10::intrusive_ptr<c10d::Work> m_work;
     std::optional<Command> m_current; ///< rank 0: the command under way
+    std::optional<Own> m_currentOwn;  ///< if it is one of the run itself
+    std::deque<Own> m_own;            ///< rank 0: those that wait
     std::string m_encoded;            ///< rank 0: the same as a message, checked
     std::set<std::string> m_done;     ///< ids: the same id twice is one command
 };

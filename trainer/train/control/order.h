@@ -13,10 +13,11 @@ namespace rm {
 /// What all ranks do at a step boundary: rank 0's command, and what any rank has noticed.
 struct Order {
     std::optional<CommandKind> kind;
-    int64_t steps = 0;    ///< of kStep
-    LiveSettings set;     ///< of kSet
-    bool preempt = false; ///< some rank was asked by signal to end
-    bool shut = false;    ///< some rank saw that updates are held back
+    int64_t steps = 0;              ///< of kStep
+    LiveSettings set;               ///< of kSet
+    bool preempt = false;           ///< some rank was asked by signal to end
+    bool shut = false;              ///< some rank saw that updates are held back
+    std::optional<double> meanLoss; ///< of all ranks' losses; nullopt: not all gave a finite one
 
     bool operator==(const Order&) const = default;
 };

@@ -3,8 +3,10 @@
 
 #include "shared/return_if_error.h"
 #include "trainer/train/device/device.h"
+#include "trainer/train/dist/counted_backend.h"
 #include "trainer/train/dist/fake_process_group.h"
 #include "trainer/train/dist/gloo.h"
+#include "trainer/train/dist/retransmission.h"
 
 #include <ATen/ops/empty.h>
 #include <ATen/ops/zeros.h>
@@ -61,7 +63,7 @@ at::Tensor numberTensor(int64_t number) {
 } // namespace
 
 Result<World> World::join(const TorchrunEnvironment& environment, const Device& device,
-                          const Warn& warn) {
+                          const Warn& warn, Board* board) {
     World world;
     world.m_rank = environment.rank;
     world.m_size = environment.worldSize;
@@ -72,18 +74,28 @@ Result<World> World::join(const TorchrunEnvironment& environment, const Device& 
     RM_ASSIGN_OR_RETURN(world.m_store, meetAtStore(environment, warn));
     const int rank = environment.rank;
     const int size = environment.worldSize;
-    const auto gloo = [&](const char* name) {
-        return makeGloo(subStore(name, world.m_store), rank, size, environment.masterAddr,
-                        kCollectiveTimeout);
+    // The ends of the main group are known if all of its collectives are Gloo's.
+    const auto counted = [&](c10::intrusive_ptr<c10d::Backend> backend, CollectiveGroup group) {
+        const bool countsEnds = group == CollectiveGroup::kSide || device.isCpu();
+        return board ? makeCounted(std::move(backend), *board, group, countsEnds) : backend;
+    };
+    const auto gloo = [&](const char* name, CollectiveGroup group) {
+        return counted(makeGloo(subStore(name, world.m_store), rank, size, environment.masterAddr,
+                                kCollectiveTimeout),
+                       group);
     };
     using Group = c10d::ProcessGroup;
     world.m_group = c10::make_intrusive<Group>(subStore("main", world.m_store), rank, size);
-    world.m_group->setBackend(c10::DeviceType::CPU, Group::BackendType::GLOO, gloo("gloo"));
-    world.m_side = gloo("side");
+    world.m_group->setBackend(c10::DeviceType::CPU, Group::BackendType::GLOO,
+                              gloo("gloo", CollectiveGroup::kMain));
+    world.m_side = gloo("side", CollectiveGroup::kSide);
+    retransmitEachSecond();
     if (!device.isCpu())
-        world.m_group->setBackend(device.at.type(), Group::BackendType::NCCL,
-                                  device.plugin->makeBackend(subStore("device", world.m_store),
-                                                             rank, size, kCollectiveTimeout));
+        world.m_group->setBackend(
+            device.at.type(), Group::BackendType::NCCL,
+            counted(device.plugin->makeBackend(subStore("device", world.m_store), rank, size,
+                                               kCollectiveTimeout),
+                    CollectiveGroup::kMain));
     return world;
 }
 

@@ -15,6 +15,7 @@
 
 namespace rm {
 
+class Board;
 struct Device;
 
 /// torchrun's variables and one of Ringmaster's own, the only environment that the trainer needs.
@@ -44,9 +45,10 @@ public:
     World() = default;
 
     /// The rendezvous: blocks until all ranks have joined, throws when they do not. Errors are
-    /// those of meetAtStore().
+    /// those of meetAtStore(). All collectives are told to `board`, if there is one, which must
+    /// outlive the world.
     static Result<World> join(const TorchrunEnvironment& environment, const Device& device,
-                              const Warn& warn = {});
+                              const Warn& warn = {}, Board* board = nullptr);
 
     /// Rank 0 of `size` ranks, without the others: collectives transfer nothing, but take as much
     /// memory as real ones.

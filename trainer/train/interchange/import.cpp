@@ -44,7 +44,7 @@ CheckpointContent contentOf(const Model& model, const RunSpec& spec, TextFiles t
     CheckpointContent content;
     content.manifest.createdNs = wallNowNs();
     content.manifest.reason = "import";
-    content.state.specHash = sha256Hex(std::as_bytes(std::span<const char>(toml)));
+    content.state.specHash = specHashOf(spec);
     content.tensorFiles = {
         {kModelFile, modelTensors(model)},
         {kOptimizerFile, makeOptimizer(model, spec.optimizer, alone, nullptr)->collectState()}};

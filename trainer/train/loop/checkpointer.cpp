@@ -3,7 +3,6 @@
 
 #include "shared/checkpoint/owner.h"
 #include "shared/io/clock.h"
-#include "shared/io/file.h"
 #include "shared/return_if_error.h"
 #include "trainer/train/dist/agree.h"
 #include "trainer/train/loop/validator.h"
@@ -156,10 +155,29 @@ Result<void> Checkpointer::saveAndWait(const std::string& reason) {
     return agreed ? Result<void>() : tl::unexpected(agreed.error());
 }
 
-Result<std::string> Checkpointer::newest() {
+Result<std::string> Checkpointer::newest(const std::function<bool(int64_t step)>& isGood) {
     m_writer.release();
     static_cast<void>(m_writer.wait()); // sets m_newest
-    return agreeOnFirst(m_training.world, m_newest);
+    return agreeOnFirst(m_training.world, m_training.world.isFirst() ? newestHere(isGood) : "");
+}
+
+std::string Checkpointer::newestHere(const std::function<bool(int64_t step)>& isGood) const {
+    const auto isGoodAt = [&](const std::string& path) {
+        const auto manifest = readManifest(path);
+        return manifest && isGood(manifest->step);
+    };
+    if (isGoodAt(m_newest))
+        return m_newest;
+    const auto listed = listCheckpoints(m_session.checkpointDir());
+    const auto entries = listed.value_or(std::vector<CheckpointEntry>());
+    const CheckpointEntry* found = nullptr;
+    for (const CheckpointEntry& entry : entries)
+        if (m_line.has(entry.manifest) && isGood(entry.manifest.step) &&
+            (!found || entry.manifest.step > found->manifest.step))
+            found = &entry;
+    // The one that the attempt started from may lie in another folder.
+    const std::string& start = m_session.options.startFrom;
+    return found ? found->path : isGoodAt(start) ? start : std::string();
 }
 
 /// Collects what is to be written; only rank 0's result is used.
@@ -195,6 +213,7 @@ CheckpointContent Checkpointer::collect(const std::string& reason) {
     manifest.reason = reason;
     if (m_validator.hasValidated())
         manifest.validationLoss = m_validator.loss();
+    manifest.watched = m_validator.watchedNow();
     manifest.line = m_line.behind;
     return content;
 }
@@ -218,10 +237,11 @@ TrainState Checkpointer::stateNow() const {
     state.positionsPerStep = t.partition.positionsPerStep();
     state.worldSize = t.world.size();
     state.device = m_session.device.isCpu() ? "cpu" : "cuda";
-    const std::string spec = toToml(t.spec);
-    state.specHash = sha256Hex(std::as_bytes(std::span<const char>(spec)));
+    state.specHash = specHashOf(t.spec);
     state.settings = t.settings;
     m_validator.store(state);
+    if (m_store)
+        m_store(state);
     state.lossScale = t.scaler.scalesLoss() ? scaler.lossScale : 0;
     state.finiteSteps = scaler.finiteSteps;
     state.skippedSteps = scaler.skipped;
@@ -260,8 +280,9 @@ void Checkpointer::removeOldCheckpoints() {
     if (!entries)
         return;
     const RunSpec::Checkpoint& rule = m_training.spec.checkpoint;
-    for (const std::string& path :
-         checkpointsToRemove(*entries, m_line, rule.keepLast, rule.keepBest)) {
+    for (const std::string& path : checkpointsToRemove(
+             *entries, m_line,
+             {rule.keepLast, rule.keepBest ? rule.keepBestCount : 0, rule.keepEvery})) {
         const auto manifest = readManifest(path);
         const int64_t step = manifest ? manifest->step : -1;
         if (const auto removed = removeCheckpoint(path); !removed)

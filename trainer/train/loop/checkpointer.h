@@ -5,6 +5,7 @@
 #include "trainer/train/checkpoint/checkpoint_writer.h"
 #include "trainer/train/loop/training.h"
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -40,6 +41,9 @@ public:
     /// Weights, averages and optimizer state of a checkpoint, to all ranks.
     Result<void> load(const std::string& dir);
 
+    /// `store` adds what another part keeps in the state of every checkpoint; rank 0 alone asks.
+    void keepWith(std::function<void(TrainState&)> store) { m_store = std::move(store); }
+
     bool isDue() const { return m_training.isDue(m_training.spec.checkpoint.every); }
     /// `command`: the command whose result is journaled with it.
     void save(const std::string& reason, const std::optional<Command>& command = {});
@@ -47,11 +51,12 @@ public:
     Result<void> saveAndWait(const std::string& reason);
     /// Before anything that changes weights or optimizer state. False: nothing was being staged.
     bool release() { return m_writer.release(); }
-    /// Waits for the writer, then returns the folder of the newest complete checkpoint; empty:
-    /// none.
-    Result<std::string> newest();
+    /// Waits for the writer, then returns the folder of the newest complete checkpoint of the line
+    /// whose step `isGood`, which rank 0 asks; empty: none.
+    Result<std::string> newest(const std::function<bool(int64_t step)>& isGood);
 
 private:
+    std::string newestHere(const std::function<bool(int64_t step)>& isGood) const;
     CheckpointContent collect(const std::string& reason);
     std::vector<NamedTensor> averagedTensors() const;
     TrainState stateNow() const;
@@ -63,6 +68,7 @@ private:
 
     Training& m_training;
     Validator& m_validator;
+    std::function<void(TrainState&)> m_store;
     const Session& m_session;
     CheckpointLine m_line;     ///< rank 0: which of the folder's checkpoints are the run's
     std::string m_newest;      ///< rank 0's writer sets it

@@ -2,20 +2,20 @@
 #include "trainer/train/loop/non_finite_guard.h"
 
 #include "shared/return_if_error.h"
-#include "trainer/train/loop/checkpointer.h"
+#include "trainer/train/loop/rollback.h"
+
+#include <string>
 
 namespace rm {
 namespace {
 
 constexpr int64_t kHopelessSkips = 100;
-constexpr int kMaxRollbacks = 3; ///< each within kCalmSteps after the one before
-constexpr int64_t kCalmSteps = 1000;
 
 } // namespace
 
-NonFiniteGuard::NonFiniteGuard(Training& training, Checkpointer& checkpointer)
+NonFiniteGuard::NonFiniteGuard(Training& training, Rollback& rollback)
     : m_training(training)
-    , m_checkpointer(checkpointer) {}
+    , m_rollback(rollback) {}
 
 void NonFiniteGuard::resume(int64_t skipped) {
     m_lookedAt = m_training.step;
@@ -54,35 +54,16 @@ Result<std::optional<Ending>> NonFiniteGuard::recover() {
         scaler.mode() == GradScaler::Mode::kSkips ? m_skipsOnEnd : scaler.heldSinceOpen();
     const std::string cause = "train step " + std::to_string(step - held + 1) +
                               ": the loss or its gradients are not finite any more";
-    const bool isCalm = m_recoveredAt < 0 || step - m_recoveredAt > kCalmSteps;
-    m_rollbacks = isCalm ? 1 : m_rollbacks + 1;
     m_recoveredAt = step;
-    if (m_training.spec.train.onNonFinite == "rollback" && m_rollbacks <= kMaxRollbacks) {
-        RM_ASSIGN_OR_RETURN(const auto done, rollBack(cause));
-        if (done)
+    if (m_training.spec.train.onNonFinite == "rollback") {
+        // No update since then, so that the weights of this boundary are those of before.
+        RM_ASSIGN_OR_RETURN(const auto done, m_rollback.to(step + 1, cause));
+        if (done == Rollback::Outcome::kDone)
             return std::nullopt;
     }
     return Ending{ExitCode::kNonFinite,
                   cause + "; resume from an earlier checkpoint with a smaller optimizer.lr or "
                           "more schedule.warmup_steps"};
-}
-
-/// Loads weights, averages and optimizer of the newest checkpoint. Steps and samples continue from
-/// here, as repeating the samples would break the run again. False when there is no checkpoint.
-Result<bool> NonFiniteGuard::rollBack(const std::string& cause) {
-    RM_ASSIGN_OR_RETURN(const auto dir, m_checkpointer.newest());
-    if (dir.empty())
-        return false;
-    RM_ASSIGN_OR_RETURN(const auto state, readTrainState(m_training.world, dir));
-    RM_RETURN_IF_ERROR(m_checkpointer.load(dir));
-    m_training.restoreScaler(state, m_training.scaler.skipped());
-    m_training.seedFresh();
-    m_training.event(Severity::kWarning, "rolled-back",
-                     cause + ": weights and optimizer are those of step " +
-                         std::to_string(state.step) + " again, training goes on with step " +
-                         std::to_string(m_training.step + 1) + " and the samples from position " +
-                         std::to_string(m_training.cursor) + " on");
-    return true;
 }
 
 } // namespace rm

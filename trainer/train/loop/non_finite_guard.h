@@ -5,18 +5,17 @@
 #include "trainer/train/session/ending.h"
 
 #include <optional>
-#include <string>
 
 namespace rm {
 
-class Checkpointer;
+class Rollback;
 
 /// Handles losses and gradients that are not finite. The scaler skips their updates on the device,
 /// at every step and on all ranks alike; this class finds out on the host and does what
 /// train.on_non_finite says. All ranks call its methods together.
 class NonFiniteGuard {
 public:
-    NonFiniteGuard(Training& training, Checkpointer& checkpointer);
+    NonFiniteGuard(Training& training, Rollback& rollback);
 
     /// Call it when training starts from a checkpoint with this number of skipped updates.
     void resume(int64_t skipped);
@@ -29,15 +28,13 @@ public:
 
 private:
     bool isHopeless();
-    Result<bool> rollBack(const std::string& cause);
 
     Training& m_training;
-    Checkpointer& m_checkpointer;
+    Rollback& m_rollback;
     int64_t m_lookedAt = 0;     ///< step after which the scaler was last looked at
     int64_t m_lookedSkips = 0;  ///< updates held back until then
     int64_t m_skipsOnEnd = 0;   ///< consecutive ones, up to the last look
     int64_t m_recoveredAt = -1; ///< step after which it was last dealt with
-    int m_rollbacks = 0;        ///< one soon after the other
 };
 
 } // namespace rm

@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trainer/train/loop/order_handler.h"
 
+#include "shared/metrics/registry.h"
+#include "shared/return_if_error.h"
+#include "shared/spec/toml_fields.h"
 #include "trainer/train/loop/checkpointer.h"
 #include "trainer/train/loop/non_finite_guard.h"
+#include "trainer/train/loop/spike_guard.h"
 #include "trainer/train/loop/validator.h"
 
 #include <cstdio>
+#include <utility>
 
 namespace rm {
 namespace {
@@ -17,24 +22,36 @@ std::string change(const std::string& key, double from, double to) {
     return key.substr(key.find('.') + 1) + text;
 }
 
+std::string byRule(const Rule& rule) {
+    return "by the rule \"" + rule.text + "\"";
+}
+
 } // namespace
 
 OrderHandler::OrderHandler(Training& training, Validator& validator, Checkpointer& checkpointer,
-                           NonFiniteGuard& guard)
+                           NonFiniteGuard& guard, SpikeGuard& spikes)
     : m_training(training)
     , m_validator(validator)
     , m_checkpointer(checkpointer)
     , m_guard(guard)
-    , m_control(training.world, training.board, *training.session.telemetry) {}
+    , m_spikes(spikes)
+    , m_control(training.world, training.board, *training.session.telemetry)
+    , m_rules(training.spec.rules) {}
 
 void OrderHandler::listen() {
     m_control.setStep(m_training.step);
-    m_control.begin(m_training.scaler.seenShut());
+    m_control.begin(m_training.scaler.seenShut(), m_spikes.tell());
 }
 
 Result<std::optional<Ending>> OrderHandler::obey() {
     m_control.setStep(m_training.step);
-    auto ending = obey(m_control.end());
+    const Order order = m_control.end();
+    RM_ASSIGN_OR_RETURN(const auto spiked, m_spikes.judge(order.meanLoss));
+    if (spiked)
+        return spiked;
+    if (order.meanLoss)
+        note(metric::kTrainLoss, *order.meanLoss);
+    auto ending = obey(order);
     while (ending && !*ending && isHeld()) {
         m_training.board.setPhase(Phase::kHeld);
         ending = obey(m_control.endHeld());
@@ -95,7 +112,7 @@ void OrderHandler::apply(const Order& order) {
         m_holdAt = m_training.step + order.steps;
         break;
     case CommandKind::kCheckpoint:
-        return m_checkpointer.save("command", m_control.defer());
+        return checkpoint();
     case CommandKind::kValidate:
         validate();
         break;
@@ -115,9 +132,74 @@ void OrderHandler::apply(const Order& order) {
     m_control.report(m_training.step, done.has_value(), message);
 }
 
+void OrderHandler::checkpoint() {
+    // A person's own are removed by a person alone.
+    const char* reason = m_control.isOwn() ? "rule" : "command";
+    m_checkpointer.save(reason, m_control.defer());
+}
+
 void OrderHandler::validate() {
     if (m_validator.validateByCommand() && m_training.spec.checkpoint.keepBest)
         m_checkpointer.save("best");
+}
+
+void OrderHandler::note(MetricId metric, double value) {
+    if (m_rules.isEmpty() || !m_training.world.isFirst())
+        return;
+    for (const RuleBook::Fired& fired : m_rules.note(metricName(metric), value)) {
+        m_training.event(Severity::kWarning, "rule",
+                         fired.why + ": the rule \"" + fired.rule->text + "\" acts");
+        const std::string id = "rule-" + std::to_string(m_training.session.environment.attempt) +
+                               "-" + std::to_string(++m_fired);
+        for (size_t i = 0; i < fired.rule->actions.size(); ++i)
+            addAction(*fired.rule, fired.rule->actions[i], id + "-" + std::to_string(i));
+    }
+}
+
+void OrderHandler::addAction(const Rule& rule, const Rule::Action& action, const std::string& id) {
+    const auto add = [&](CommandKind kind) {
+        m_control.add({[id, kind] { return Command{id, kind, {}}; }, byRule(rule), 1});
+    };
+    switch (action.kind) {
+    case Rule::Action::Kind::kLr:
+        return addLr(rule, action.factor, id);
+    case Rule::Action::Kind::kCheckpoint:
+        return add(CommandKind::kCheckpoint);
+    case Rule::Action::Kind::kHold:
+        return add(CommandKind::kHold);
+    case Rule::Action::Kind::kPause:
+        return add(CommandKind::kPause);
+    case Rule::Action::Kind::kStop:
+        return add(CommandKind::kStop);
+    }
+}
+
+/// The rate is read when the command is taken: another one may be under way.
+void OrderHandler::addLr(const Rule& rule, double factor, const std::string& id) {
+    m_control.add({[this, id, factor] {
+                       const double lr = m_training.live.optimizer.lr * factor;
+                       return Command{id, CommandKind::kSet, {{"optimizer.lr", plainNumber(lr)}}};
+                   },
+                   byRule(rule), factor});
+}
+
+void OrderHandler::store(TrainState& state) const {
+    state.rules = m_rules.states();
+    for (const Control::Own& own : m_control.own())
+        for (RuleState& rule : state.rules)
+            if (own.by == byRule(*m_rules.find(rule.text)))
+                rule.owedLrFactor *= own.lrFactor;
+}
+
+void OrderHandler::restore(const TrainState& from) {
+    std::vector<RuleState> states = from.rules;
+    for (RuleState& state : states)
+        if (const double owed = std::exchange(state.owedLrFactor, 1); owed != 1)
+            if (const Rule* rule = m_rules.find(state.text))
+                addLr(*rule, owed,
+                      "rule-" + std::to_string(m_training.session.environment.attempt) + "-" +
+                          std::to_string(++m_fired));
+    m_rules.restore(states);
 }
 
 /// Returns what changed, for the audit log.

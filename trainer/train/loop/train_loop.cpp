@@ -36,8 +36,17 @@ TrainLoop::TrainLoop(std::unique_ptr<Training> training)
     : m_training(std::move(training))
     , m_validator(*m_training)
     , m_checkpointer(*m_training, m_validator)
-    , m_guard(*m_training, m_checkpointer)
-    , m_orders(*m_training, m_validator, m_checkpointer, m_guard) {}
+    , m_rollback(*m_training, m_checkpointer)
+    , m_guard(*m_training, m_rollback)
+    , m_spikes(*m_training, m_rollback)
+    , m_orders(*m_training, m_validator, m_checkpointer, m_guard, m_spikes) {
+    m_rollback.tell([this](const TrainState& state) { m_spikes.restore(state); });
+    m_checkpointer.keepWith([this](TrainState& state) {
+        m_spikes.store(state);
+        m_orders.store(state);
+    });
+    m_validator.tell([this](MetricId figure, double value) { m_orders.note(figure, value); });
+}
 
 Result<void> TrainLoop::start(const std::optional<TrainState>& from) {
     if (from) {
@@ -46,6 +55,7 @@ Result<void> TrainLoop::start(const std::optional<TrainState>& from) {
         resumeFrom(*from);
     }
     RM_RETURN_IF_ERROR(m_checkpointer.claimFolder());
+    RM_ASSIGN_OR_RETURN(m_oracle, Oracle::open(m_training->session.environment));
     m_step = Step::make(*m_training);
     m_training->board.setStep(m_training->step);
     announce();
@@ -60,6 +70,8 @@ void TrainLoop::resumeFrom(const TrainState& from) {
     t.restoreScaler(from, from.skippedSteps);
     m_validator.restore(from);
     m_guard.resume(from.skippedSteps);
+    m_spikes.restore(from);
+    m_orders.restore(from);
     const auto rank = static_cast<size_t>(t.world.rank());
     const std::string device = t.session.device.at.str();
     const bool sameWorld = from.worldSize == t.world.size() && rank < from.rngStates.size();
@@ -111,6 +123,8 @@ Result<void> TrainLoop::trainStep() {
     if (m_checkpointer.release())
         t.report.lap(metric::kPhaseCheckpointMs);
     m_figures.lr = learningRate(t.spec.schedule, t.live.optimizer.lr, step, t.spec.train.steps);
+    if (t.scaler.hasNormLimit())
+        t.scaler.setNormLimit(m_spikes.normLimit());
     const at::Tensor gradNorm = m_step->update(m_figures.lr);
     t.report.lap(metric::kPhaseOptimizerMs);
     t.step = step;
@@ -127,12 +141,17 @@ void TrainLoop::publishStep(const at::Tensor& loss, const at::Tensor& gradNorm) 
     }
     m_figures.loss = loss.item<double>();
     m_figures.gradNorm = gradNorm.item<double>();
+    m_oracle.tell(t.step, m_figures.loss);
+    m_spikes.onStep(m_figures.loss, m_figures.gradNorm);
     if (t.world.isFirst() && t.scaler.scalesLoss())
         m_figures.lossScale = t.scaler.lossScale();
     if (t.world.isFirst() && t.scaler.mode() == GradScaler::Mode::kSkips)
         m_figures.skipped = t.scaler.skipped();
     t.report.endStep();
     t.report.publish(m_figures, m_step->targets(), t.task->throughputMetric());
+    m_orders.note(metric::kTrainGradNorm, m_figures.gradNorm);
+    m_orders.note(metric::kTrainStepMs, t.report.stepMs());
+    m_orders.note(t.task->throughputMetric(), t.report.targetsPerSec());
     const bool prints = m_loggedSteps++ % kPrintEvery == 0 || t.isLast();
     if (t.world.isFirst() && prints)
         printStep();

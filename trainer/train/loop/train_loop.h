@@ -3,7 +3,10 @@
 
 #include "trainer/train/loop/checkpointer.h"
 #include "trainer/train/loop/non_finite_guard.h"
+#include "trainer/train/loop/oracle.h"
 #include "trainer/train/loop/order_handler.h"
+#include "trainer/train/loop/rollback.h"
+#include "trainer/train/loop/spike_guard.h"
 #include "trainer/train/loop/step.h"
 #include "trainer/train/loop/validator.h"
 
@@ -38,8 +41,11 @@ private:
     std::unique_ptr<Step> m_step;
     Validator m_validator;
     Checkpointer m_checkpointer;
+    Rollback m_rollback;
     NonFiniteGuard m_guard;
+    SpikeGuard m_spikes;
     OrderHandler m_orders;
+    Oracle m_oracle;
     StepReport::Figures m_figures; ///< of the last logged step
     int64_t m_loggedSteps = 0;
 };

@@ -9,19 +9,22 @@
 #include <ATen/CPUGeneratorImpl.h>
 #include <ATen/Context.h>
 
+#include <limits>
 #include <numeric>
 
 namespace rm {
 namespace {
 
 /// Micro-batches per step, so that a step has as many samples as the spec says or, if the number of
-/// ranks has changed, as the checkpoint's steps had.
+/// ranks has changed, now or before that checkpoint, as the checkpoint's steps had.
 Result<int64_t> accumulationFor(const Session& session, const std::vector<int64_t>& sizes,
                                 const std::optional<TrainState>& from) {
     const RunSpec::Train& train = session.spec.train;
     int64_t wanted = train.globalBatch;
     std::string what = "of train.global_batch";
-    if (wanted == 0 && from && from->worldSize != session.world.size()) {
+    // An earlier attempt of the same spec may have had another number of ranks.
+    const bool isSameSpec = from && from->specHash == specHashOf(session.spec);
+    if (wanted == 0 && from && (isSameSpec || from->worldSize != session.world.size())) {
         wanted = from->positionsPerStep;
         what = "as those of the checkpoint, made by " + std::to_string(from->worldSize) + " ranks";
     }
@@ -63,8 +66,11 @@ GradScaler makeScaler(const Session& session) {
     const RunSpec::Train& train = session.spec.train;
     const bool scales = train.precision == "float16";
     const bool skips = scales || train.onNonFinite == "skip";
-    return {session.device.at, scales,
-            skips ? GradScaler::Mode::kSkips : GradScaler::Mode::kStaysShut};
+    GradScaler scaler(session.device.at, scales,
+                      skips ? GradScaler::Mode::kSkips : GradScaler::Mode::kStaysShut);
+    if (train.onSpike == "skip")
+        scaler.setNormLimit(std::numeric_limits<double>::infinity());
+    return scaler;
 }
 
 } // namespace

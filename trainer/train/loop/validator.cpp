@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trainer/train/loop/validator.h"
 
+#include <cmath>
 #include <cstdio>
 
 namespace rm {
@@ -49,6 +50,8 @@ std::optional<double> Validator::measure() {
         if (!world.isFirst())
             continue;
         m_training.report.publishAlone(figure.id, figure.value, m_training.step);
+        if (m_tell)
+            m_tell(figure.id, figure.value);
         std::printf("step %lld  %s %.4f\n", static_cast<long long>(m_training.step),
                     findBuiltinMetric(figure.id)->name.c_str(), figure.value);
     }
@@ -101,6 +104,12 @@ bool Validator::noteSaving(bool bestIsThere) {
         m_watched.bestSavedStep = m_training.step;
     }
     return m_watched.bestSavedStep == m_training.step;
+}
+
+std::optional<Manifest::Watched> Validator::watchedNow() const {
+    if (m_watchedAt != m_training.step || !std::isfinite(m_watched.last))
+        return std::nullopt;
+    return Manifest::Watched{metricName(m_watch.metric()), m_watched.last};
 }
 
 void Validator::store(TrainState& state) const {

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "shared/checkpoint/manifest.h"
 #include "trainer/train/loop/training.h"
 #include "trainer/train/loop/watch.h"
 
+#include <functional>
 #include <limits>
 #include <optional>
 #include <string>
@@ -15,6 +17,9 @@ namespace rm {
 class Validator {
 public:
     explicit Validator(Training& training);
+
+    /// `note` is told of every figure on rank 0.
+    void tell(std::function<void(MetricId, double)> note) { m_tell = std::move(note); }
 
     bool isDue() const { return m_training.isDue(m_training.spec.validation.every); }
     /// Measures with the averaged weights, if any; counts for train.patience.
@@ -33,6 +38,8 @@ public:
     std::string whyPatienceIsOver() const;
 
     // For checkpoints.
+    /// The watched figure of the weights as they are; nullopt: not validated, or not finite.
+    std::optional<Manifest::Watched> watchedNow() const;
     double loss() const { return m_loss; } ///< of the last validation
     /// Rank 0: call it when the weights are saved. Returns whether they are the best of all saved
     /// ones. `bestIsThere`: the checkpoint of bestSavedStep() still exists.
@@ -46,6 +53,7 @@ private:
     void noteFigure(double figure);
 
     Training& m_training;
+    std::function<void(MetricId, double)> m_tell;
     Watch m_watch;
     Watched m_watched;
     double m_loss = std::numeric_limits<double>::quiet_NaN();

@@ -8,6 +8,8 @@
 #include <ATen/ops/_amp_update_scale.h>
 #include <ATen/ops/_foreach_mul.h>
 #include <ATen/ops/full.h>
+#include <ATen/ops/gt.h>
+#include <ATen/ops/maximum.h>
 #include <ATen/ops/ones.h>
 #include <ATen/ops/sub.h>
 #include <ATen/ops/zeros.h>
@@ -52,6 +54,13 @@ void GradScaler::setLr(double lr) {
     m_lr.fill_(lr);
 }
 
+void GradScaler::setNormLimit(double limit) {
+    const at::NoGradGuard noGrad;
+    if (!m_normLimit.defined())
+        m_normLimit = at::zeros({}, m_scale.options());
+    m_normLimit.fill_(limit);
+}
+
 /// Unscales the norm and finds out whether it is finite.
 void GradScaler::judge(at::Tensor& norm) {
     if (m_mode == Mode::kSkips)
@@ -60,6 +69,12 @@ void GradScaler::judge(at::Tensor& norm) {
     m_skipped.add_(m_foundInf);
     if (!m_seen.is_same(m_foundInf))
         m_seen.copy_(m_foundInf, /*non_blocking=*/true);
+}
+
+at::Tensor GradScaler::skipFor(const at::Tensor& norm) const {
+    if (!m_normLimit.defined())
+        return m_foundInf;
+    return at::maximum(m_foundInf, at::gt(norm, m_normLimit).to(m_foundInf.scalar_type()));
 }
 
 at::Tensor GradScaler::divisorFor(const at::Tensor& norm, double clip) const {
@@ -83,7 +98,7 @@ at::Tensor GradScaler::update(Optimizer& optimizer, double lr, double clip, doub
     } else {
         gate.divisor = divisorFor(norm, clip);
     }
-    gate.skip = m_foundInf;
+    gate.skip = skipFor(norm);
     gate.lr = m_lr;
     optimizer.step(lr, gate);
     if (!m_scalesLoss)

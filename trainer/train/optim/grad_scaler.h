@@ -35,6 +35,11 @@ public:
     /// update() is then ignored.
     void setLr(double lr);
 
+    /// Updates whose norm is above `limit` are left out, too, from now on; these are not counted as
+    /// skipped and shut nothing. To be called first before an update is recorded.
+    void setNormLimit(double limit);
+    bool hasNormLimit() const { return m_normLimit.defined(); }
+
     /// One step: computes the norm, clips by value and by norm (each 0: off), updates. Returns the
     /// norm before clipping, a float32 scalar on the device.
     at::Tensor update(Optimizer& optimizer, double lr, double clip, double clipValue);
@@ -64,6 +69,7 @@ public:
 
 private:
     void judge(at::Tensor& norm);
+    at::Tensor skipFor(const at::Tensor& norm) const;
     at::Tensor divisorFor(const at::Tensor& norm, double clip) const;
 
     bool m_scalesLoss;
@@ -74,8 +80,9 @@ private:
     at::Tensor m_finiteSteps; ///< int32
     at::Tensor m_foundInf;    ///< 1: skip this step's update
     at::Tensor m_skipped;
-    at::Tensor m_lr;   ///< undefined until setLr()
-    at::Tensor m_seen; ///< m_foundInf on the host, some time later
+    at::Tensor m_lr;        ///< undefined until setLr()
+    at::Tensor m_normLimit; ///< undefined until setNormLimit()
+    at::Tensor m_seen;      ///< m_foundInf on the host, some time later
 };
 
 } // namespace rm

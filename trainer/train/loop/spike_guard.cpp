@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trainer/train/loop/spike_guard.h"
+
+#include "shared/return_if_error.h"
+#include "trainer/train/loop/rollback.h"
+
+#include <cmath>
+#include <cstdio>
+#include <utility>
+
+namespace rm {
+namespace {
+
+constexpr int64_t kQuietSteps = 100; ///< after a warning
+
+// At the default threshold: a fifth above the median of losses, twice the median of norms.
+constexpr double kLeastLossSpread = 0.02;
+constexpr double kLeastNormSpread = 0.1;
+
+std::string spikeText(const char* what, const SpikeWatch& watch, double value) {
+    char text[128];
+    std::snprintf(text, sizeof text, "%s %.4g is %.1f spreads above its median of %.4g", what,
+                  value, watch.score(value), watch.median());
+    return text;
+}
+
+} // namespace
+
+SpikeGuard::SpikeGuard(Training& training, Rollback& rollback)
+    : m_training(training)
+    , m_rollback(rollback)
+    , m_losses(training.spec.train.spikeWindow, training.spec.train.spikeThreshold,
+               kLeastLossSpread)
+    , m_norms(training.spec.train.spikeWindow, training.spec.train.spikeThreshold,
+              kLeastNormSpread) {}
+
+bool SpikeGuard::isOn() const {
+    return m_training.spec.train.onSpike != "ignore";
+}
+
+bool SpikeGuard::skips() const {
+    return m_training.spec.train.onSpike == "skip";
+}
+
+void SpikeGuard::onStep(double loss, double gradNorm) {
+    m_new = {m_training.step, loss, gradNorm};
+}
+
+std::optional<double> SpikeGuard::tell() {
+    m_told = std::exchange(m_new, std::nullopt);
+    const bool isAsked = isOn() || !m_training.spec.rules.empty();
+    return m_told && isAsked ? std::optional(m_told->loss) : std::nullopt;
+}
+
+Result<std::optional<Ending>> SpikeGuard::judge(std::optional<double> meanLoss) {
+    const std::optional<Figures> told = std::exchange(m_told, std::nullopt);
+    if (!told || !isOn())
+        return std::nullopt;
+    std::string what;
+    if (meanLoss && m_losses.isSpike(*meanLoss))
+        what = spikeText("the loss", m_losses, *meanLoss);
+    if (std::isfinite(told->gradNorm) && m_norms.isSpike(told->gradNorm))
+        what += (what.empty() ? "" : ", and ") +
+                spikeText("the gradient norm", m_norms, told->gradNorm) +
+                (skips() ? "; its update was left out" : "");
+    // Those that are not finite are NonFiniteGuard's.
+    if (meanLoss)
+        m_losses.note(*meanLoss);
+    if (std::isfinite(told->gradNorm))
+        m_norms.note(told->gradNorm);
+    return what.empty() ? Result<std::optional<Ending>>(std::nullopt) : act(*told, what);
+}
+
+Result<std::optional<Ending>> SpikeGuard::act(const Figures& at, const std::string& what) {
+    const std::string& policy = m_training.spec.train.onSpike;
+    const std::string cause = "train step " + std::to_string(at.step) + ": " + what;
+    if (policy == "stop")
+        return Ending{ExitCode::kSpiked,
+                      cause + "; train.on_spike = \"stop\" ended the run: resume from an earlier "
+                              "checkpoint, with a smaller optimizer.lr or other samples"};
+    if (policy != "rollback") {
+        warn(at, cause);
+        return std::nullopt;
+    }
+    RM_ASSIGN_OR_RETURN(const auto done, m_rollback.to(at.step, cause));
+    switch (done) {
+    case Rollback::Outcome::kDone:
+        break;
+    case Rollback::Outcome::kNoCheckpoint:
+        warn(at, cause + "; there is no checkpoint from before it to go back to");
+        break;
+    case Rollback::Outcome::kUseless:
+        return Ending{ExitCode::kSpiked,
+                      cause + "; going back to a checkpoint did not help several times: resume "
+                              "from an earlier one, with a smaller optimizer.lr"};
+    }
+    return std::nullopt;
+}
+
+void SpikeGuard::warn(const Figures& at, const std::string& what) {
+    if (m_warnedAt >= 0 && at.step - m_warnedAt < kQuietSteps) {
+        ++m_untold;
+        return;
+    }
+    const int64_t untold = std::exchange(m_untold, 0);
+    m_warnedAt = at.step;
+    m_training.event(Severity::kWarning, "spike",
+                     what + (untold ? " (" + std::to_string(untold) +
+                                          " more since the last of "
+                                          "these warnings)"
+                                    : ""));
+}
+
+double SpikeGuard::normLimit() const {
+    return m_norms.limit();
+}
+
+void SpikeGuard::store(TrainState& state) const {
+    if (skips() || m_training.spec.train.onSpike == "rollback")
+        state.spikes = {m_losses.values(), m_norms.values()};
+}
+
+void SpikeGuard::restore(const TrainState& from) {
+    m_losses.restore(from.spikes.losses);
+    m_norms.restore(from.spikes.gradNorms);
+    m_new.reset(); // of weights that are gone
+}
+
+} // namespace rm
