@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trainer/agent/checkpoints.h"
 
+#include "shared/checkpoint/compare.h"
 #include "shared/checkpoint/manifest.h"
-#include "shared/checkpoint/owner.h"
 #include "shared/io/clock.h"
+#include "shared/io/json.h"
 #include "shared/return_if_error.h"
-#include "shared/spec/run_spec.h"
+#include "trainer/agent/run_dir/run_checkpoints.h"
 #include "trainer/agent/run_dir/run_dir.h"
 #include "trainer/agent/supervisor/lost_attempt.h"
 
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 
 namespace rm {
@@ -19,35 +21,6 @@ namespace rm {
 namespace {
 
 using nlohmann::json;
-
-// Relative to the run directory, which is the folder that a rank works in.
-Result<std::string> checkpointFolder(const std::string& runDir) {
-    RM_ASSIGN_OR_RETURN(const RunSpec spec, loadRunSpec(runDir + "/spec.toml"));
-    const std::string& folder = spec.checkpoint.directory;
-    if (folder.starts_with('/'))
-        return folder;
-    return runDir + "/" + (folder.empty() ? "checkpoints" : folder);
-}
-
-/// A run's checkpoints, and the line of its newest attempt.
-struct RunCheckpoints {
-    std::vector<CheckpointEntry> entries;
-    CheckpointLine line;
-
-    bool isRetired(const CheckpointEntry& entry) const { return !line.has(entry.manifest); }
-};
-
-Result<RunCheckpoints> readCheckpoints(const std::string& runDir) {
-    RM_ASSIGN_OR_RETURN(const std::string folder, checkpointFolder(runDir));
-    RM_ASSIGN_OR_RETURN(auto entries, listCheckpoints(folder));
-    RM_ASSIGN_OR_RETURN(const NodePlan plan, loadPlan(runDir));
-    // An attempt that has begun knows where it started, which need not be where it was to.
-    const auto owner = readOwner(folder);
-    const bool hasBegun =
-        owner && owner->runId == plan.runId && owner->line.attempt == plan.attempt;
-    CheckpointLine line = hasBegun ? owner->line : lineOf(entries, plan.attempt, plan.startFrom);
-    return RunCheckpoints{std::move(entries), std::move(line)};
-}
 
 /// Journals the removal, except while a supervisor writes the journal; then only the caller stores
 /// it.
@@ -74,6 +47,57 @@ Result<std::string> verifyCheckpointAt(const std::string& path) {
     return verdict.dump(-1, ' ', false, json::error_handler_t::replace) + "\n";
 }
 
+Result<std::string> checkpointAt(const std::string& path) {
+    const std::filesystem::path folder(path);
+    const auto entries = listCheckpoints(folder.parent_path().string());
+    if (!entries)
+        return tl::unexpected(entries.error());
+    const auto entry = std::ranges::find(*entries, path, &CheckpointEntry::path);
+    if (entry == entries->end())
+        return json{{"there", false}}.dump() + "\n";
+    const json found = {{"there", true},
+                        {"run_id", entry->manifest.runId},
+                        {"attempt", entry->manifest.attempt},
+                        {"step", entry->manifest.step},
+                        {"bytes", entry->manifest.bytes()},
+                        {"copy", entry->isCopy}};
+    return found.dump(-1, ' ', false, json::error_handler_t::replace) + "\n";
+}
+
+Result<std::string> bringBackCheckpoint(const Folders& folders, const std::string& runId,
+                                        const std::string& name) {
+    RM_ASSIGN_OR_RETURN(const std::string runDir, folders.existingPartDir(runId, 0));
+    RM_ASSIGN_OR_RETURN(const std::string folder, checkpointFolder(runDir));
+    RM_RETURN_IF_ERROR(bringBack(folder, name));
+    return json{{"back", folder + "/" + name}}.dump(-1, ' ', false,
+                                                    json::error_handler_t::replace) +
+           "\n";
+}
+
+namespace {
+
+Result<SafetensorsFile> weightsOf(const json& order, const char* key) {
+    const auto folder = textAt(order, key);
+    if (!folder)
+        return fail(ErrorCode::kInvalid, std::string("compare-checkpoints: no folder ") + key);
+    RM_RETURN_IF_ERROR(readManifest(*folder));
+    return SafetensorsFile::open(*folder + "/model.safetensors");
+}
+
+} // namespace
+
+Result<std::string> compareCheckpoints(const std::string& order) {
+    RM_ASSIGN_OR_RETURN(const json asked, parseJson(order, "the checkpoints to compare"));
+    RM_ASSIGN_OR_RETURN(const auto a, weightsOf(asked, "a"));
+    RM_ASSIGN_OR_RETURN(const auto b, weightsOf(asked, "b"));
+    return toJson(compareTensors(a, b)) + "\n";
+}
+
+Result<std::string> pinCheckpoint(const std::string& path, bool pinned) {
+    RM_RETURN_IF_ERROR(setPinned(path, pinned));
+    return json{{"pinned", pinned}}.dump() + "\n";
+}
+
 Result<std::string> removeRetiredCheckpoint(const Folders& folders, const std::string& runId,
                                             const std::string& name) {
     const std::string attempt = "remove checkpoint " + name + " of " + runId;
@@ -94,7 +118,9 @@ Result<std::string> removeRetiredCheckpoint(const Folders& folders, const std::s
         return fail(ErrorCode::kInvalid,
                     attempt + ": the run goes on from it; only those of abandoned lines can be "
                               "removed, and checkpoint.keep_last says how many others stay");
-    if (const Result<void> removed = removeCheckpoint(entry->path); !removed)
+    if (entry->isPinned)
+        return fail(ErrorCode::kInvalid, attempt + ": it is pinned; unpin it first");
+    if (const auto removed = setAside(entry->path); !removed)
         return failAs(attempt, removed.error());
     if (const Result<void> noted = noteRemoved(*runDir, *entry); !noted)
         return failAs(attempt, noted.error());

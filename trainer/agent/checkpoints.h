@@ -12,8 +12,26 @@ namespace rm {
 /// {"whole", "problem"}. The problem is the first wrong file and why, or that there is none.
 Result<std::string> verifyCheckpointAt(const std::string& path);
 
-/// `remove-checkpoint RUN_ID NAME`: removes the checkpoint in the folder NAME, also while the run
-/// goes on. kInvalid: it is not on an abandoned line. kNotFound: there is none.
+/// `find-checkpoint < PATH`: whether a checkpoint lies in that folder, whose manifest can be read
+/// and whose files have their sizes, and which one: {"there", "run_id", "attempt", "step", "bytes",
+/// "copy"}.
+Result<std::string> checkpointAt(const std::string& path);
+
+/// `pin-checkpoint [--off] < PATH`: see setPinned().
+Result<std::string> pinCheckpoint(const std::string& path, bool pinned);
+
+/// `compare-checkpoints < {"a": PATH, "b": PATH}`: how far their weights are apart, by layer:
+/// {"layers": [{"layer", "values", "norm_a", "norm_b", "difference", "largest"}], "only_a",
+/// "only_b"}. A figure that is not finite is null.
+Result<std::string> compareCheckpoints(const std::string& order);
+
+/// `bring-back-checkpoint RUN_ID NAME`: undoes remove-checkpoint.
+Result<std::string> bringBackCheckpoint(const Folders& folders, const std::string& runId,
+                                        const std::string& name);
+
+/// `remove-checkpoint RUN_ID NAME`: moves the checkpoint in the folder NAME aside (setAside()),
+/// also while the run goes on. kInvalid: it is pinned or not on an abandoned line. kNotFound: there
+/// is none.
 Result<std::string> removeRetiredCheckpoint(const Folders& folders, const std::string& runId,
                                             const std::string& name);
 

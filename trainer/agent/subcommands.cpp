@@ -8,9 +8,11 @@
 #include "trainer/agent/checkpoints.h"
 #include "trainer/agent/net/reach.h"
 #include "trainer/agent/posix/fd.h"
+#include "trainer/agent/posix/stack.h"
 #include "trainer/agent/probe/paths.h"
 #include "trainer/agent/probe/probe.h"
 #include "trainer/agent/prune/prune.h"
+#include "trainer/agent/receive/checkpoint_receiver.h"
 #include "trainer/agent/receive/receiver.h"
 #include "trainer/agent/run_dir/folders.h"
 #include "trainer/agent/run_dir/release.h"
@@ -83,6 +85,11 @@ Result<void> adopt(const Arguments& arguments) {
     return print(adoptRun(Folders::fromEnvironment(), arguments[0], node));
 }
 
+Result<void> stack(const Arguments& arguments) {
+    RM_ASSIGN_OR_RETURN(const int pid, number(arguments[0], "PID", 1, 1 << 30));
+    return print(stackOf(pid));
+}
+
 Result<void> receive(const Arguments&) {
     return receiveAll(Folders::fromEnvironment().home, STDIN_FILENO, STDOUT_FILENO);
 }
@@ -110,6 +117,36 @@ Result<void> remove(const Arguments& arguments) {
 Result<void> verifyCheckpoint(const Arguments&) {
     const Result<std::string> path = readToEnd(STDIN_FILENO, kMaxOrder, "stdin");
     return path ? print(verifyCheckpointAt(*path)) : tl::unexpected(path.error());
+}
+
+Result<void> findCheckpoint(const Arguments&) {
+    const Result<std::string> path = readToEnd(STDIN_FILENO, kMaxOrder, "stdin");
+    return path ? print(checkpointAt(*path)) : tl::unexpected(path.error());
+}
+
+Result<void> sendCheckpointAt(const Arguments&) {
+    const Result<std::string> path = readToEnd(STDIN_FILENO, kMaxOrder, "stdin");
+    return path ? sendCheckpoint(*path, STDOUT_FILENO) : tl::unexpected(path.error());
+}
+
+Result<void> receiveCheckpointHere(const Arguments&) {
+    return receiveCheckpoint(Folders::fromEnvironment(), STDIN_FILENO, STDOUT_FILENO);
+}
+
+Result<void> compare(const Arguments&) {
+    const Result<std::string> order = readToEnd(STDIN_FILENO, kMaxOrder, "stdin");
+    return order ? print(compareCheckpoints(*order)) : tl::unexpected(order.error());
+}
+
+Result<void> pin(const Arguments& arguments) {
+    if (!arguments.empty() && arguments[0] != "--off")
+        return fail(ErrorCode::kInvalid, "'" + arguments[0] + "': only --off may stand here");
+    const Result<std::string> path = readToEnd(STDIN_FILENO, kMaxOrder, "stdin");
+    return path ? print(pinCheckpoint(*path, arguments.empty())) : tl::unexpected(path.error());
+}
+
+Result<void> bringBackCheckpointHere(const Arguments& arguments) {
+    return print(bringBackCheckpoint(Folders::fromEnvironment(), arguments[0], arguments[1]));
 }
 
 Result<void> removeCheckpoint(const Arguments& arguments) {
@@ -173,10 +210,18 @@ const std::map<std::string, Subcommand>& subcommands() {
         {"attach", {2, 2, "attach RUN_ID NODE", attach}},
         {"adopt", {2, 2, "adopt RUN_ID NODE", adopt}},
         {"receive", {0, 0, "receive", receive}},
+        {"stack", {1, 1, "stack PID", stack}},
         {"stop", {1, 2, "stop RUN_ID [--kill]", stop}},
         {"remove", {1, 2, "remove RUN_ID [--preview]", remove}},
         {"prune", {0, 256, "prune [--preview] [--older-than SECONDS] [--keep NAME]...", prune}},
+        {"find-checkpoint", {0, 0, "find-checkpoint < PATH", findCheckpoint}},
+        {"send-checkpoint", {0, 0, "send-checkpoint < PATH", sendCheckpointAt}},
+        {"receive-checkpoint", {0, 0, "receive-checkpoint", receiveCheckpointHere}},
         {"verify-checkpoint", {0, 0, "verify-checkpoint < PATH", verifyCheckpoint}},
+        {"compare-checkpoints", {0, 0, "compare-checkpoints < {\"a\", \"b\"}", compare}},
+        {"pin-checkpoint", {0, 1, "pin-checkpoint [--off] < PATH", pin}},
+        {"bring-back-checkpoint",
+         {2, 2, "bring-back-checkpoint RUN_ID NAME", bringBackCheckpointHere}},
         {"remove-checkpoint", {2, 2, "remove-checkpoint RUN_ID NAME", removeCheckpoint}},
         {"listen", {2, 4, "listen --seconds N [--port P]", listen}},
         {"dial", {1, 256, "dial ADDRESS:PORT...", dial}},

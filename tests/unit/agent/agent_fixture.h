@@ -42,7 +42,7 @@ public:
         m_environment.insert(name, value);
     }
     NodePlan plan(int ranks) const;
-    Answer start(const NodePlan& plan, const std::string& spec = "name = \"fake\"\n");
+    Answer start(const NodePlan& plan, const std::string& spec = "[launch]\nmax_restarts = 0\n");
     void useTrainer(const QByteArray& shellScript);
 
     QString runDir() const { return m_dir.filePath("state/ringmaster/runs/r1/node-00000"); }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two devices for tests of the reader; the second one knows nothing of power and temperature.
+// Two devices for tests of the reader; the second one knows nothing of power and temperature, and
+// is lost while RINGMASTER_FAKE_GPU_LOST is set.
+#include <cstdlib>
 #include <cstring>
 
 extern "C" {
@@ -44,7 +46,9 @@ RM_EXPORT int nvmlDeviceGetUUID(void* device, char* text, unsigned int) {
     std::strcpy(text, isSecond(device) ? "GPU-bbbb" : "GPU-aaaa");
     return 0;
 }
-RM_EXPORT int nvmlDeviceGetMemoryInfo(void*, Memory* memory) {
+RM_EXPORT int nvmlDeviceGetMemoryInfo(void* device, Memory* memory) {
+    if (isSecond(device) && std::getenv("RINGMASTER_FAKE_GPU_LOST"))
+        return 15;
     *memory = {1000, 600, 400};
     return 0;
 }

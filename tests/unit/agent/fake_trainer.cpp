@@ -2,6 +2,10 @@
 // A rank without torch, for tests of the agent: it keeps a board, journals its steps and does what
 // RINGMASTER_FAKE_RANK_<rank> says, "ACTION@STEP" with ACTION one of
 //   exit=CODE  signal=NUMBER  ignore-term  finish  leave-child  flood-log
+//   deaf (to what rank 0 says of commands)
+//   wait (in a collective, for ever)  hang (before it comes to that collective)
+// or "ACTION@STEP#ATTEMPT" for what it does in that attempt alone, several of them separated by
+// spaces; the first that is of the attempt counts. A rank goes on from step 0.
 #include "shared/board/board.h"
 #include "shared/exit_code.h"
 #include "shared/io/clock.h"
@@ -14,6 +18,9 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
 #include <string>
 
 namespace {
@@ -27,14 +34,19 @@ struct Script {
     int64_t step = -1;
 };
 
-Script scriptOf(int rank) {
+Script scriptOf(int rank, int attempt) {
     const std::string name = "RINGMASTER_FAKE_RANK_" + std::to_string(rank);
     const char* value = std::getenv(name.c_str());
-    const std::string text = value ? value : "";
-    const size_t at = text.find('@');
-    if (at == std::string::npos)
-        return {};
-    return {text.substr(0, at), std::stoll(text.substr(at + 1))};
+    std::istringstream texts(value ? value : "");
+    for (std::string text; texts >> text;) {
+        const size_t at = text.find('@');
+        const size_t sharp = text.find('#');
+        const bool isNow =
+            sharp == std::string::npos || std::stoi(text.substr(sharp + 1)) == attempt;
+        if (at != std::string::npos && isNow)
+            return {text.substr(0, at), std::stoll(text.substr(at + 1))};
+    }
+    return {};
 }
 
 std::string argument(int argc, char** argv, const std::string& name) {
@@ -57,6 +69,11 @@ void leaveChild(const std::string& runDir) {
     std::fclose(file);
 }
 
+[[gnu::noinline]] void hangForEver() {
+    while (!s_isTerminated)
+        ::pause();
+}
+
 void act(const Script& script, const std::string& runDir, Board& board) {
     if (script.action.starts_with("exit=")) {
         std::printf("\x1b[31mlast words\x1b[0m of this rank\n");
@@ -74,6 +91,10 @@ void act(const Script& script, const std::string& runDir, Board& board) {
     }
     if (script.action == "leave-child")
         leaveChild(runDir);
+    if (script.action == "wait")
+        board.beginCollective(CollectiveGroup::kMain, CollectiveKind::kAllReduce, 4096);
+    if (script.action == "wait" || script.action == "hang")
+        hangForEver();
     if (script.action == "flood-log")
         for (int line = 0; line < 20000; ++line)
             std::printf("a line of the log that says nothing new, number %d\n", line);
@@ -97,8 +118,15 @@ int obey(Board& board, JournalWriter& journal, int64_t step, const std::string& 
     return command->kind == CommandKind::kStop ? static_cast<int>(ExitCode::kStopped) : -1;
 }
 
-int train(Board& board, JournalWriter& journal, int rank, const std::string& runDir) {
-    const Script script = scriptOf(rank);
+// Where rank 0 tells those of all nodes, which share a home, how the attempt ends by command.
+std::string wordPath(const std::string& runDir, int attempt) {
+    return runDir + "/../ended-" + std::to_string(attempt);
+}
+
+int train(Board& board, JournalWriter& journal, int rank, int attempt, const std::string& runDir) {
+    const Script script = scriptOf(rank, attempt);
+    for (const CollectiveGroup group : {CollectiveGroup::kMain, CollectiveGroup::kSide})
+        board.countEnds(group, true);
     for (int64_t step = 1;; ++step) {
         board.setStep(step);
         board.setPhase(Phase::kForward);
@@ -107,7 +135,13 @@ int train(Board& board, JournalWriter& journal, int rank, const std::string& run
         std::printf("rank %d step %lld\n", rank, static_cast<long long>(step));
         if (step == script.step)
             act(script, runDir, board);
-        if (const int code = obey(board, journal, step, runDir); code >= 0)
+        const std::string word = wordPath(runDir, attempt);
+        if (const int code = obey(board, journal, step, runDir); code >= 0) {
+            std::ofstream(word) << code;
+            return code;
+        }
+        const bool isDeaf = script.action == "deaf";
+        if (int code = 0; rank > 0 && !isDeaf && std::ifstream(word) >> code)
             return code;
         if (s_isTerminated)
             return static_cast<int>(ExitCode::kPreempted);
@@ -127,8 +161,9 @@ int main(int argc, char** argv) {
     auto journal = JournalWriter::begin(runDir + "/journal", rankName(rank), attempt);
     if (!board || !journal)
         return 1;
+    std::filesystem::create_directories(runDir + "/checkpoints");
     journal->append(AttemptStarted{attempt, rank, 1, 0, wallNowNs(), {}});
-    const int code = train(*board, *journal, rank, runDir);
+    const int code = train(*board, *journal, rank, attempt, runDir);
     board->setLastWord(code);
     return code;
 }

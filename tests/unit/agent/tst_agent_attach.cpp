@@ -114,6 +114,7 @@ private Q_SLOTS:
 
     void killedSupervisorIsReplacedAndItsRanksTrainOn() {
         AgentFixture f;
+        f.script(1, "deaf@1");
         QCOMPARE(f.start(f.plan(2)).exitCode, 0);
         AttachClient client(f);
         QVERIFY(pumpUntil(client, [&] { return client.file(f.fileOf(kRank1)).size() > 500; }));

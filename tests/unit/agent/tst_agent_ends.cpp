@@ -68,6 +68,29 @@ private Q_SLOTS:
         QVERIFY(processRuns(f.agentState()["supervisor"].toObject()["pid"].toInteger()));
     }
 
+    void aRankThatDoesNotComeIsNamedWithItsStack() {
+        AgentFixture f;
+        f.script(0, "wait@100");
+        f.script(1, "hang@100");
+        QCOMPARE(f.start(f.plan(2)).exitCode, 0);
+        const auto eventsOf = [&f](const std::string& code) {
+            std::vector<Event> events = f.nodeRecords<Event>();
+            std::erase_if(events, [&code](const Event& event) { return event.code != code; });
+            return events;
+        };
+        QTRY_VERIFY_WITH_TIMEOUT(!eventsOf("rank-stack").empty(), 2 * kLongMs);
+        const std::vector<Event> hangs = eventsOf("rank-hangs");
+        QCOMPARE(hangs.size(), size_t(1));
+        QCOMPARE(hangs[0].rank, 1);
+        QVERIFY2(hangs[0].message.starts_with("rank 1 did not come to all-reduce 1 (4.0 KiB)"),
+                 hangs[0].message.c_str());
+        const Event stack = eventsOf("rank-stack").front();
+        QCOMPARE(stack.rank, 1);
+        QVERIFY2(stack.message.find("hangForEver") != std::string::npos, stack.message.c_str());
+        QVERIFY2(stack.message.find("< main") != std::string::npos, stack.message.c_str());
+        QVERIFY(processRuns(f.rankPid(1))); // it was only looked at
+    }
+
     void stopEndsEverythingAndIsIdempotent() {
         AgentFixture f;
         QCOMPARE(f.start(f.plan(2)).exitCode, 0);

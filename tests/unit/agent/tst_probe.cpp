@@ -289,6 +289,25 @@ private Q_SLOTS:
         QVERIFY(!valueOf(second[1], metric::kRankMemoryBytes)); // pid 43 is gone
     }
 
+    void aGpuThatFallsOffTheBusIsToldOnce() {
+        FakeSysRoot fake;
+        const auto gpus = fakeGpus();
+        Sampler sampler(fake.root(), gpus.get(), "");
+        const std::vector<SampledRank> ranks = {{4, 0, 42, 7}, {5, 1, 43, 8}};
+        QCOMPARE(sampler.sample(ranks, {kSecond, 1}).size(), size_t(2));
+        qputenv("RINGMASTER_FAKE_GPU_LOST", "1");
+        const auto records = sampler.sample(ranks, {2 * kSecond, 2});
+        const auto after = sampler.sample(ranks, {3 * kSecond, 3});
+        qunsetenv("RINGMASTER_FAKE_GPU_LOST");
+        QCOMPARE(records.size(), size_t(3));
+        const Event lost = std::get<Event>(records[2]);
+        QCOMPARE(lost.code, std::string("gpu-lost"));
+        QCOMPARE(lost.rank, 5);
+        QCOMPARE(lost.step, int64_t(8));
+        QVERIFY(lost.message.find("GPU 1 (Fake H200, GPU-bbbb)") != std::string::npos);
+        QCOMPARE(after.size(), size_t(2));
+    }
+
     void countersThatFallGiveNoNegativeRate() {
         FakeSysRoot fake;
         recordNode(fake, 1);

@@ -11,7 +11,6 @@
 #include <cerrno>
 #include <filesystem>
 #include <iterator>
-#include <tuple>
 
 namespace rm {
 namespace {
@@ -45,8 +44,8 @@ Result<void> FileTails::seek(const std::vector<FileCursor>& cursors) {
                         "attach at '" + cursor.file + "': no journal or log of a run");
         const Key key = keyOf(cursor.file);
         m_tails[key].offset = cursor.offset;
-        Segment& begin = m_begins[key.source];
-        begin = std::max(begin, key.segment);
+        int& begin = m_begins[key.source][key.segment.attempt];
+        begin = std::max(begin, key.segment.number);
     }
     std::erase_if(m_tails, [this](const auto& entry) { return isSent(entry.first); });
     refresh();
@@ -65,12 +64,16 @@ std::optional<Slice> FileTails::next(size_t maxBytes) {
     return slice ? slice : nextOf("log/", maxBytes);
 }
 
-/// Whether the other side has all of it, as it has a cursor in a later one. The epoch does not
-/// count: a node that lost its disk has other files by the same numbers.
+/// Whether the other side has all of it, as it has a cursor in a later one of that attempt. The
+/// epoch does not count: a node that lost its disk has other files by the same numbers. Another
+/// attempt may have been made on another machine, before all of this one was sent.
 bool FileTails::isSent(const Key& key) const {
-    const auto begin = m_begins.find(key.source);
-    return begin != m_begins.end() && std::tie(key.segment.attempt, key.segment.number) <
-                                          std::tie(begin->second.attempt, begin->second.number);
+    const auto known = m_begins.find(key.source);
+    if (known == m_begins.end())
+        return false;
+    const auto begin = known->second.find(key.segment.attempt);
+    return begin == known->second.end() ? key.segment.attempt < known->second.begin()->first
+                                        : key.segment.number < begin->second;
 }
 
 void FileTails::findFiles(const std::string& folder) {

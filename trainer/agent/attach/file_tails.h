@@ -19,9 +19,10 @@ class FileTails {
 public:
     explicit FileTails(std::string runDir);
 
-    /// Where to begin. Of a journal the newest segment that is named counts: what was written
-    /// before it is not sent again. Files that are not named begin at 0. kInvalid: no file that is
-    /// replicated.
+    /// Where to begin. Of an attempt's segments of a journal the newest that is named counts: what
+    /// was written before it is not sent again. An attempt without a name that is older than all
+    /// that are named is known as a whole. Files that are not named begin at 0. kInvalid: no file
+    /// that is replicated.
     Result<void> seek(const std::vector<FileCursor>& cursors);
 
     /// Looks for new files and new bytes. A journal that is shorter than what was sent is sent on
@@ -55,7 +56,8 @@ private:
 
     std::string m_runDir;
     std::map<Key, Tail> m_tails;
-    std::map<std::string, Segment> m_begins;         ///< by source: of the newest cursor
+    /// By source and attempt: the number of the newest cursor.
+    std::map<std::string, std::map<int, int>> m_begins;
     std::map<std::string, std::string> m_lastServed; ///< by folder: the source whose turn it was
 };
 

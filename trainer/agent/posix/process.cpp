@@ -63,6 +63,11 @@ bool isStopped(const ProcessId& process) {
     return (stat.state == 'T' || stat.state == 't') && stat.startTicks == process.startTicks;
 }
 
+bool isTraced(const ProcessId& process) {
+    const ProcStat stat = process.pid > 0 ? readStat(process.pid) : ProcStat{};
+    return stat.state == 't' && stat.startTicks == process.startTicks;
+}
+
 Descriptor openProcess(const ProcessId& process) {
     if (process.pid <= 0)
         return {};

@@ -27,6 +27,9 @@ bool isAlive(const ProcessId& process);
 /// Whether exactly that process is stopped, by SIGSTOP or a debugger.
 bool isStopped(const ProcessId& process);
 
+/// Whether exactly that process is stopped by a debugger.
+bool isTraced(const ProcessId& process);
+
 /// A pidfd of exactly that process; nothing when it is gone.
 Descriptor openProcess(const ProcessId& process);
 

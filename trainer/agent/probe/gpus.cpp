@@ -112,7 +112,9 @@ GpuReading NvmlGpus::read(size_t index) const {
     if (m_utilization && m_utilization(device, &utilization) == 0)
         reading.utilization = static_cast<float>(utilization.gpu) / 100.0f;
     nvml::Memory memory = {};
-    if (m_memory && m_memory(device, &memory) == 0)
+    const nvml::Return result = m_memory ? m_memory(device, &memory) : -1;
+    reading.isLost = result == nvml::kGpuIsLost;
+    if (result == 0)
         reading.memoryBytes = static_cast<float>(memory.used);
     unsigned int value = 0;
     if (m_power && m_power(device, &value) == 0)

@@ -16,6 +16,7 @@ struct GpuReading {
     std::optional<float> memoryBytes; ///< used
     std::optional<float> powerW;
     std::optional<float> temperatureC;
+    bool isLost = false; ///< fallen off the bus, says the driver
 };
 
 /// The node's GPUs. A node without any, or without a driver, is an empty list.

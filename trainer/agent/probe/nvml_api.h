@@ -10,6 +10,9 @@ namespace rm::nvml {
 using Return = int; ///< nvmlReturn_t; 0 is NVML_SUCCESS
 using Device = struct DeviceHandle*;
 
+/// NVML_ERROR_GPU_IS_LOST: "The GPU has fallen off the bus or has otherwise become inaccessible".
+inline constexpr Return kGpuIsLost = 15;
+
 struct Utilization { ///< nvmlUtilization_t, percent
     unsigned int gpu;
     unsigned int memory;

@@ -182,7 +182,10 @@ Result<void> IncomingBlob::openShared(int64_t offset) {
     if (opened.st_size < offset)
         return fail(ErrorCode::kUnavailable,
                     "receive " + m_blob.sha256 + ": its partial file is gone; try again");
-    if (::ftruncate(fd.get(), offset) != 0 || ::lseek(fd.get(), offset, SEEK_SET) < 0)
+    // Not made shorter than needed: others may copy from it what they were told that it has.
+    const bool isTooLong = opened.st_size > m_blob.size;
+    if ((isTooLong && ::ftruncate(fd.get(), offset) != 0) ||
+        ::lseek(fd.get(), offset, SEEK_SET) < 0)
         return failErrno("go on with " + m_sharedPath, errno);
     m_path = m_sharedPath;
     m_fd = std::move(fd);
@@ -200,7 +203,13 @@ Result<void> IncomingBlob::openOwn(int64_t offset) {
     } while (!tryLock(m_fd) || ::fstat(m_fd.get(), &info) != 0 || info.st_nlink == 0);
     if (offset == 0)
         return {};
-    return copyBytes(isPublished() ? m_finalPath : m_sharedPath, m_fd.get(), offset, m_path);
+    const auto copied = copyBytes(m_sharedPath, m_fd.get(), offset, m_path);
+    if (copied || !isPublished())
+        return copied;
+    // Published meanwhile, which removed the partial file.
+    if (::lseek(m_fd.get(), 0, SEEK_SET) < 0)
+        return failErrno("write " + m_path, errno);
+    return copyBytes(m_finalPath, m_fd.get(), offset, m_path);
 }
 
 bool IncomingBlob::isPublished() const {

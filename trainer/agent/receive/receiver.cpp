@@ -25,12 +25,12 @@ Result<void> checkBlob(const Blob& blob) {
     return {};
 }
 
+} // namespace
+
 std::string inGigabytes(int64_t bytes) {
     return std::to_string(bytes / 1'000'000'000) + "." + std::to_string(bytes / 100'000'000 % 10) +
            " GB";
 }
-
-} // namespace
 
 Receiver::Receiver(std::string home)
     : m_home(std::move(home))
@@ -134,9 +134,11 @@ Result<IncomingBlob*> Receiver::current() {
 
 namespace {
 
+using OnTransfer = std::function<Result<Answer>(const Transfer&)>;
+
 // False: the input ended.
-Result<bool> serveSome(Receiver& receiver, FrameScanner& frames, int inputFd, int outputFd,
-                       std::span<std::byte> buffer) {
+Result<bool> serveSome(const OnTransfer& onTransfer, FrameScanner& frames, int inputFd,
+                       int outputFd, std::span<std::byte> buffer) {
     const Result<size_t> count = readAvailable(inputFd, buffer, "stdin");
     if (!count)
         return tl::unexpected(count.error());
@@ -146,7 +148,7 @@ Result<bool> serveSome(Receiver& receiver, FrameScanner& frames, int inputFd, in
         if (!payload)
             return *count > 0;
         RM_ASSIGN_OR_RETURN(const Transfer transfer, decodeTransfer(*payload));
-        RM_ASSIGN_OR_RETURN(const Answer answer, receiver.onTransfer(transfer));
+        RM_ASSIGN_OR_RETURN(const Answer answer, onTransfer(transfer));
         if (!answer)
             continue;
         RM_RETURN_IF_ERROR(writeAll(outputFd, frameTransfer(*answer), "stdout"));
@@ -155,18 +157,27 @@ Result<bool> serveSome(Receiver& receiver, FrameScanner& frames, int inputFd, in
 
 } // namespace
 
-Result<void> receiveAll(const std::string& home, int inputFd, int outputFd) {
-    Receiver receiver(home);
+Result<void> serveTransfers(int inputFd, int outputFd, const OnTransfer& onTransfer) {
     FrameScanner frames;
     std::vector<std::byte> buffer(256 * 1024);
-    Result<bool> more = receiver.prepare().map([] { return true; });
+    Result<bool> more = true;
     while (more && *more)
-        more = serveSome(receiver, frames, inputFd, outputFd, buffer);
+        more = serveSome(onTransfer, frames, inputFd, outputFd, buffer);
     if (more)
         return {};
     const Failed failed{static_cast<uint8_t>(more.error().code), more.error().message};
     (void)writeAll(outputFd, frameTransfer(failed), "stdout");
     return tl::unexpected(more.error());
+}
+
+Result<void> receiveAll(const std::string& home, int inputFd, int outputFd) {
+    Receiver receiver(home);
+    const Result<void> prepared = receiver.prepare();
+    return serveTransfers(inputFd, outputFd, [&](const Transfer& transfer) -> Result<Answer> {
+        if (!prepared)
+            return tl::unexpected(prepared.error());
+        return receiver.onTransfer(transfer);
+    });
 }
 
 } // namespace rm

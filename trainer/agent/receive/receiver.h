@@ -4,6 +4,7 @@
 #include "trainer/agent/receive/blob_store.h"
 
 #include <deque>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -38,6 +39,15 @@ private:
     std::optional<IncomingBlob> m_incoming; ///< of the first of them
     std::vector<std::byte> m_plain;
 };
+
+/// "1.5 GB"
+std::string inGigabytes(int64_t bytes);
+
+/// Gives each transfer that comes to `onTransfer` and sends its answer, until the input ends. An
+/// error is sent as Failed.
+Result<void>
+serveTransfers(int inputFd, int outputFd,
+               const std::function<Result<std::optional<Transfer>>(const Transfer&)>& onTransfer);
 
 /// `receive`: the loop over stdin and stdout.
 Result<void> receiveAll(const std::string& home, int inputFd, int outputFd);

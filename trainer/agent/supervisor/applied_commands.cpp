@@ -5,9 +5,16 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <vector>
 
 namespace rm {
+
+namespace {
+
+constexpr uint64_t kBlock = 1 << 20;
+
+} // namespace
 
 AppliedCommands::AppliedCommands(const std::string& runDir)
     : m_path(runDir + "/" + kAppliedJournal)
@@ -33,7 +40,10 @@ void AppliedCommands::catchUp() {
             return;
         m_fd = std::move(*fd);
     }
-    std::vector<std::byte> buffer(1 << 20);
+    if (::fstat(m_fd.get(), &info) != 0 || static_cast<uint64_t>(info.st_size) <= m_offset)
+        return;
+    std::vector<std::byte> buffer(
+        std::min<uint64_t>(kBlock, static_cast<uint64_t>(info.st_size) - m_offset));
     while (true) {
         const ssize_t count =
             ::pread(m_fd.get(), buffer.data(), buffer.size(), static_cast<off_t>(m_offset));

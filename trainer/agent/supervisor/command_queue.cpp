@@ -21,8 +21,10 @@ std::vector<CommandState> CommandQueue::onCommand(const Command& command) {
         return {{command.id, CommandProgress::kRefused, -1,
                  std::string(commandKindName(command.kind)) +
                      ": rank 0 is not on this node; send it to the node of rank 0"}};
-    if (m_target.isPosted(command.id))
+    if (m_target.isPosted(command.id)) {
+        m_posted[command.id] = command;
         return {remember({command.id, CommandProgress::kAccepted, -1, {}})};
+    }
     const bool isQueued = std::any_of(m_waiting.begin(), m_waiting.end(),
                                       [&](const Command& other) { return other.id == command.id; });
     if (!isQueued)
@@ -37,6 +39,8 @@ std::vector<CommandState> CommandQueue::tick() {
         const Result<bool> posted = m_target.post(m_waiting.front());
         if (posted && !*posted)
             break;
+        if (posted)
+            m_posted[id] = m_waiting.front();
         m_waiting.pop_front();
         changed.push_back(remember(
             posted ? CommandState{id, CommandProgress::kAccepted, -1, {}}
@@ -49,6 +53,34 @@ std::vector<CommandState> CommandQueue::onEnded() {
     for (const Command& command : m_waiting)
         m_states[command.id] = {command.id, CommandProgress::kAccepted, -1, {}};
     m_waiting.clear();
+    return settleAccepted();
+}
+
+std::vector<Command> CommandQueue::takeEndings() {
+    const auto ends = [](const Command& command) {
+        return command.kind == CommandKind::kPause || command.kind == CommandKind::kStop;
+    };
+    std::vector<Command> taken;
+    for (const auto& [id, command] : m_posted)
+        if (ends(command) && !m_applied.find(id))
+            taken.push_back(command);
+    for (const Command& command : m_waiting)
+        if (ends(command))
+            taken.push_back(command);
+    std::erase_if(m_waiting, ends);
+    std::erase_if(m_posted, [&](const auto& entry) { return ends(entry.second); });
+    for (const Command& command : taken)
+        m_states[command.id] = {command.id, CommandProgress::kApplied, -1,
+                                "the ranks ended by themselves before; the run does not go on"};
+    return taken;
+}
+
+std::vector<CommandState> CommandQueue::onRestart() {
+    m_posted.clear();
+    return settleAccepted();
+}
+
+std::vector<CommandState> CommandQueue::settleAccepted() {
     std::vector<CommandState> changed;
     for (auto& [id, state] : m_states) {
         if (state.progress != CommandProgress::kAccepted)

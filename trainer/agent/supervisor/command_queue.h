@@ -22,7 +22,7 @@ public:
     virtual void killAll() = 0;
 };
 
-/// The commands of one attempt on their way through the agent. Passive. Commands act in order of
+/// The commands of a run on their way through the agent. Passive. Commands act in order of
 /// arrival; each id acts once, however often it is sent.
 class CommandQueue {
 public:
@@ -34,17 +34,24 @@ public:
     std::vector<CommandState> tick();
     /// The ranks are gone: returns a final state for every command without one.
     std::vector<CommandState> onEnded();
+    /// The ranks are gone: removes and returns the commands to end the run that they did not obey.
+    std::vector<Command> takeEndings();
+    /// The ranks are gone, and others will come: a final state for those that were on the board.
+    /// The others wait for the new ranks.
+    std::vector<CommandState> onRestart();
     bool isWaiting() const { return !m_waiting.empty(); }
 
 private:
     CommandState killAll(const Command& command);
+    std::vector<CommandState> settleAccepted();
     CommandState remember(CommandState state);
 
     bool m_hostsRankZero;
     CommandTarget& m_target;
     AppliedCommands& m_applied;
     std::deque<Command> m_waiting;
-    std::map<std::string, CommandState> m_states; ///< of this attempt; kAccepted until it is final
+    std::map<std::string, Command> m_posted;      ///< not known to be applied
+    std::map<std::string, CommandState> m_states; ///< kAccepted until it is final
 };
 
 } // namespace rm

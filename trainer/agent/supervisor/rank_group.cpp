@@ -98,6 +98,29 @@ void RankGroup::kill(Moment now) {
     tick(now);
 }
 
+void RankGroup::end(bool kill, const std::string& why, Moment now) {
+    if (m_state == State::kEnded)
+        return;
+    if (m_whyEnded.empty()) {
+        m_whyEnded = why;
+        m_isEndedForOthers = !kill;
+    }
+    if (m_state == State::kRunning)
+        beginEnding(now, m_config.failureGraceNs);
+    if (kill)
+        m_deadlineNs = now.monotonicNs;
+    tick(now);
+}
+
+bool RankGroup::hasObeyed() const {
+    return m_asked != Asked::kNothing || std::ranges::any_of(m_ranks, [](const Rank& rank) {
+               return rank.exit && !rank.terminated &&
+                      (exitedWith(*rank.exit, ExitCode::kPaused) ||
+                       exitedWith(*rank.exit, ExitCode::kStopped) ||
+                       exitedWith(*rank.exit, ExitCode::kPreempted));
+           });
+}
+
 void RankGroup::tick(Moment now) {
     if (!m_deadlineNs || now.monotonicNs < *m_deadlineNs)
         return;
@@ -138,6 +161,11 @@ void RankGroup::finish(Moment now) {
     m_verdict.outcome = result;
     m_verdict.firstFailedRank = failed < 0 ? -1 : m_config.firstRank + failed;
     m_verdict.exitCode = failed < 0 ? 0 : recordedCode(*m_ranks[failed].exit);
+    if (isEndedFor(failed)) {
+        m_verdict.firstFailedRank = -1;
+        m_verdict.exitCode =
+            static_cast<int32_t>(m_isEndedForOthers ? ExitCode::kPeerLost : ExitCode::kUnavailable);
+    }
     m_verdict.wallNs = now.wallNs;
     m_verdict.message = endMessage(failed);
     m_records.push_back(m_verdict);
@@ -159,6 +187,12 @@ int RankGroup::suspicion(const Rank& rank) const {
     return status.signal == SIGTERM || status.signal == SIGKILL ? 3 : 1;
 }
 
+/// Whether the group was ended for end()'s reason, and not by a rank of its own.
+bool RankGroup::isEndedFor(int failed) const {
+    return !m_whyEnded.empty() && m_asked == Asked::kNothing &&
+           (failed < 0 || suspicion(m_ranks[failed]) > 0);
+}
+
 int RankGroup::firstFailed() const {
     int found = -1;
     const auto key = [this](int i) { return std::pair(suspicion(m_ranks[i]), m_ranks[i].order); };
@@ -175,7 +209,7 @@ Outcome RankGroup::outcome() const {
         return std::any_of(m_ranks.begin(), m_ranks.end(),
                            [code](const Rank& rank) { return exitedWith(*rank.exit, code); });
     };
-    if (firstFailed() >= 0)
+    if (firstFailed() >= 0 || !m_whyEnded.empty())
         return Outcome::kFailed;
     if (any(ExitCode::kPaused))
         return Outcome::kPaused;
@@ -187,6 +221,8 @@ Outcome RankGroup::outcome() const {
 std::string RankGroup::explain(int localRank) const {
     const Rank& rank = m_ranks[localRank];
     const std::string what = describe(*rank.exit);
+    if (rank.killed && rank.exit->signal == SIGKILL && !m_whyEnded.empty())
+        return what + " by the agent: " + m_whyEnded;
     if (rank.killed && rank.exit->signal == SIGKILL)
         return what + " by the agent, " +
                (rank.terminated ? "as it did not end when asked" : "as commanded");
@@ -209,6 +245,8 @@ std::string RankGroup::endMessage(int failed) const {
     case Outcome::kFailed:
         break;
     }
+    if (isEndedFor(failed))
+        return m_whyEnded;
     return "rank " + std::to_string(m_config.firstRank + failed) + ": " + explain(failed);
 }
 

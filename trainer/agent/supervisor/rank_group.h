@@ -59,11 +59,18 @@ public:
     void onEarlierExit(int localRank, const ChildStatus& status, Moment now);
     void stop(Moment now); ///< asked to end: SIGTERM, grace, SIGKILL
     void kill(Moment now); ///< asked to end at once
+    /// As the run cannot go on like this, which counts as a failure, `why`. With `kill` the reason
+    /// is that of all nodes, else it is another node's.
+    void end(bool kill, const std::string& why, Moment now);
     void tick(Moment now);
 
     /// CLOCK_MONOTONIC, when tick() has something to do.
     std::optional<int64_t> nextDeadline() const { return m_deadlineNs; }
     State state() const { return m_state; }
+    /// A rank has failed, and the others are being ended.
+    bool isFailing() const { return m_state == State::kEnding && m_asked == Asked::kNothing; }
+    /// A rank ended as it was asked to, not by us: paused, stopped or preempted.
+    bool hasObeyed() const;
     bool hasExited(int localRank) const { return m_ranks[localRank].exit.has_value(); }
     /// Only valid once the group has ended.
     const AttemptEnded& verdict() const { return m_verdict; }
@@ -87,6 +94,7 @@ private:
     bool isFailure(const ChildStatus& status) const;
     int suspicion(const Rank& rank) const;
     int firstFailed() const;
+    bool isEndedFor(int failed) const;
     Outcome outcome() const;
     std::string explain(int localRank) const;
     std::string endMessage(int failed) const;
@@ -99,6 +107,8 @@ private:
     std::optional<int64_t> m_deadlineNs;
     enum class Asked { kNothing, kStop, kKill };
     Asked m_asked = Asked::kNothing; ///< from outside
+    std::string m_whyEnded;          ///< by end(); empty: it was not called
+    bool m_isEndedForOthers = false;
     int m_exits = 0;
     AttemptEnded m_verdict;
 };

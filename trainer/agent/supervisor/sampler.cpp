@@ -140,8 +140,10 @@ std::vector<Record> Sampler::sample(const std::vector<SampledRank>& ranks, Momen
         if (records.empty())
             addNode(samples, now);
         addRank(samples, rank, now);
-        addGpu(samples, rank);
+        const std::optional<Event> lost = addGpu(samples, rank);
         records.push_back(std::move(samples));
+        if (lost)
+            records.push_back(*lost);
     }
     return records;
 }
@@ -185,17 +187,29 @@ void Sampler::addRank(Samples& samples, const SampledRank& rank, Moment now) {
     last = {rank.pid, counters->cpuTicks, now.monotonicNs};
 }
 
-void Sampler::addGpu(Samples& samples, const SampledRank& rank) const {
+std::optional<Event> Sampler::addGpu(Samples& samples, const SampledRank& rank) {
     if (!m_gpus)
-        return;
+        return std::nullopt;
     const std::optional<size_t> device = deviceOfRank(*m_gpus, m_visibleDevices, rank.localRank);
     if (!device)
-        return;
+        return std::nullopt;
     const GpuReading reading = m_gpus->read(*device);
     addIfKnown(samples, metric::kGpuUtilization, reading.utilization);
     addIfKnown(samples, metric::kGpuMemoryBytes, reading.memoryBytes);
     addIfKnown(samples, metric::kGpuPowerW, reading.powerW);
     addIfKnown(samples, metric::kGpuTemperatureC, reading.temperatureC);
+    if (!reading.isLost || !m_withoutGpu.insert(rank.rank).second)
+        return std::nullopt;
+    const GpuReport& gpu = m_gpus->list()[*device];
+    return Event{rank.rank,
+                 rank.step,
+                 samples.wallNs,
+                 Severity::kError,
+                 "gpu-lost",
+                 "the driver has lost GPU " + std::to_string(*device) + " (" + gpu.name + ", " +
+                     gpu.uuid +
+                     "), which has fallen off the bus: the rank cannot go on there; "
+                     "resume on other nodes, and restart this one"};
 }
 
 } // namespace rm

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -43,13 +44,14 @@ class Sampler {
 public:
     Sampler(SysRoot root, const Gpus* gpus, std::string visibleDevices);
 
-    /// One Samples record per rank; the first also has the node's metrics.
+    /// One Samples record per rank; the first also has the node's metrics. And an event "gpu-lost"
+    /// when a rank's device has fallen off the bus.
     std::vector<Record> sample(const std::vector<SampledRank>& ranks, Moment now);
 
 private:
     void addNode(Samples& samples, Moment now);
     void addRank(Samples& samples, const SampledRank& rank, Moment now);
-    void addGpu(Samples& samples, const SampledRank& rank) const;
+    std::optional<Event> addGpu(Samples& samples, const SampledRank& rank);
 
     SysRoot m_root;
     const Gpus* m_gpus; ///< nullptr: the run does not use any
@@ -61,7 +63,8 @@ private:
         double cpuTicks = 0;
         int64_t atNs = 0;
     };
-    std::vector<Last> m_lastRanks; ///< by local rank
+    std::vector<Last> m_lastRanks;  ///< by local rank
+    std::set<int32_t> m_withoutGpu; ///< ranks whose device was lost, and that was told
 };
 
 } // namespace rm

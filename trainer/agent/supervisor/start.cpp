@@ -5,6 +5,7 @@
 #include "shared/io/file.h"
 #include "shared/return_if_error.h"
 #include "shared/spec/run_spec.h"
+#include "trainer/agent/peers/leader.h"
 #include "trainer/agent/receive/bundle_check.h"
 #include "trainer/agent/run_dir/run_dir.h"
 #include "trainer/agent/supervisor/lost_attempt.h"
@@ -16,9 +17,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <cstdio>
+#include <filesystem>
 
 namespace rm {
 
@@ -183,6 +187,23 @@ Result<std::string> detach(const std::string& runId, const std::string& runDir,
     return awaitReport(runId, runDir, readEnd.get());
 }
 
+/// Whether the run's other nodes may still wait for this one: its ranks wrote on their boards, or
+/// its agent its state, within the leader's patience.
+bool wasAliveLately(const std::string& runDir) {
+    std::error_code error;
+    std::filesystem::file_time_type last;
+    const auto look = [&](const std::filesystem::path& path) {
+        const auto written = std::filesystem::last_write_time(path, error);
+        last = error ? last : std::max(last, written);
+    };
+    look(runDir + "/agent.json");
+    for (std::filesystem::directory_iterator at(runDir + "/board", error), end; !error && at != end;
+         at.increment(error))
+        look(at->path());
+    return std::filesystem::file_time_type::clock::now() - last <
+           std::chrono::nanoseconds(Leader::kPatienceNs);
+}
+
 } // namespace
 
 Result<std::string> startRun(const Folders& folders, const std::string& runId,
@@ -219,14 +240,20 @@ Result<std::string> adoptRun(const Folders& folders, const std::string& runId, i
     const Result<AgentState> state = loadAgentState(runDir);
     if (!state)
         return failAs(attempt, state.error());
-    if (state->living().empty()) {
+    if (state->isElsewhere())
+        return fail(ErrorCode::kUnavailable,
+                    attempt + ": it is of another machine that shares this home");
+    RM_ASSIGN_OR_RETURN(const NodePlan plan, loadPlan(runDir));
+    RM_ASSIGN_OR_RETURN(const RunSpec spec, loadRunSpec(runDir + "/spec.toml"));
+    const bool mayGoOn = !state->ended && spec.launch.maxRestarts > 0 && wasAliveLately(runDir);
+    if (state->living().empty() && !mayGoOn) {
         if (const Result<void> closed = closeLostAttempt(runDir); !closed)
             return failAs(attempt, closed.error());
         return json{{"run_dir", runDir}}.dump() + "\n";
     }
     StartRequest request;
-    RM_ASSIGN_OR_RETURN(request.plan, loadPlan(runDir));
-    RM_ASSIGN_OR_RETURN(request.spec, loadRunSpec(runDir + "/spec.toml"));
+    request.plan = plan;
+    request.spec = spec;
     request.adopted = *state;
     if (::chdir(runDir.c_str()) != 0)
         return failErrno("enter " + runDir, errno);

@@ -17,8 +17,9 @@ Result<std::string> startRun(const Folders& folders, const std::string& runId,
                              const std::string& order);
 
 /// `adopt RUN_ID NODE`: if the run's agent here is gone and has not recorded the end of its
-/// attempt, starts a supervisor for the ranks that live, or records their end if none does. Returns
-/// the JSON to print. kUnavailable: an agent supervises the run.
+/// attempt, starts a supervisor for its ranks. If none lives, and the run cannot go on by itself or
+/// was left for longer than others wait, records their end instead. Returns the JSON to print.
+/// kUnavailable: an agent supervises the run.
 Result<std::string> adoptRun(const Folders& folders, const std::string& runId, int64_t nodeIndex);
 
 } // namespace rm

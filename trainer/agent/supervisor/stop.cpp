@@ -107,7 +107,11 @@ Result<std::string> stopRun(const Folders& folders, const std::string& runId, bo
 
 Result<void> endEarlierAttempt(const std::string& runDir, int64_t attempt) {
     const Result<AgentState> state = loadAgentState(runDir);
-    if (!state || state->attempt >= attempt || state->living().empty())
+    if (!state || state->attempt >= attempt)
+        return {};
+    // One without ranks may wait for nodes, to restart them.
+    const bool isWaiting = !state->ended && RunLock::isHeld(runDir);
+    if (state->living().empty() && !isWaiting)
         return {};
     Ended ended;
     return stopPart(runDir, true, {.supervisorMs = 5000, .ranksMs = 5000}, ended);

@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs that go on by themselves, by the real agents of one and of several nodes, which talk over
+// TLS on this machine's loopback. The trainers are small programs of the test.
+#include "shared/io/file.h"
+#include "shared/journal/segment.h"
+#include "tests/support/free_port.h"
+#include "tests/unit/agent/agent_fixture.h"
+
+#include <QDir>
+#include <QFile>
+#include <QJsonArray>
+#include <QTcpServer>
+#include <QTcpSocket>
+
+#include <algorithm>
+#include <csignal>
+
+using namespace rm;
+using namespace rm::test;
+
+namespace {
+
+constexpr int kLongMs = 40'000;
+const std::string kRestarting = "[launch]\nmax_restarts = 3\n";
+
+/// The agents of a run on several nodes, which share this machine and its home.
+class Nodes {
+public:
+    explicit Nodes(int count, const std::string& spec = kRestarting)
+        : m_spec(spec)
+        , m_agentPort(freePort())
+        , m_count(count) {}
+
+    AgentFixture& fixture() { return m_fixture; }
+
+    NodePlan plan(int node) const {
+        NodePlan plan = m_fixture.plan(1);
+        plan.nodeIndex = plan.firstRank = node;
+        plan.nodeCount = plan.worldSize = m_count;
+        plan.agentPort = m_agentPort;
+        plan.agentKey = std::string(64, 'a');
+        return plan;
+    }
+
+    void start() {
+        for (int node = 0; node < m_count; ++node)
+            QCOMPARE(m_fixture.start(plan(node), m_spec).exitCode, 0);
+    }
+
+    QString part(int node) const {
+        return m_fixture.runFolder() + QString("/node-%1").arg(node, 5, 10, QChar('0'));
+    }
+
+    QJsonObject state(int node) const {
+        QFile file(part(node) + "/agent.json");
+        return file.open(QIODevice::ReadOnly) ? QJsonDocument::fromJson(file.readAll()).object()
+                                              : QJsonObject();
+    }
+
+    int attempt(int node) const { return state(node)["attempt"].toInt(); }
+    bool hasEnded(int node) const { return state(node)["ended"].toBool(); }
+    qint64 pidOf(int node, const QString& of) const {
+        return of == "agent"
+                   ? state(node)["supervisor"].toObject()["pid"].toInteger()
+                   : state(node)["ranks"][0].toObject()["process"].toObject()["pid"].toInteger();
+    }
+
+    template <class T>
+    std::vector<T> records(int node) const {
+        std::vector<T> found;
+        for (const Record& record :
+             readSegments((part(node) + "/journal").toStdString(), nodeName(node))
+                 .value_or(std::vector<Record>()))
+            if (const T* one = std::get_if<T>(&record))
+                found.push_back(*one);
+        return found;
+    }
+
+    bool hasEvent(int node, const std::string& code) const {
+        const auto events = records<Event>(node);
+        return std::ranges::any_of(events, [&](const Event& e) { return e.code == code; });
+    }
+
+private:
+    AgentFixture m_fixture;
+    std::string m_spec;
+    int m_agentPort;
+    int m_count;
+};
+
+} // namespace
+
+class TestAgentRestarts : public QObject {
+    Q_OBJECT
+private Q_SLOTS:
+    void aKilledRankIsFollowedByTheNextAttempt() {
+        AgentFixture f;
+        f.script(0, "signal=9@50#1 finish@100#2");
+        QCOMPARE(f.start(f.plan(2), kRestarting).exitCode, 0);
+        QTRY_COMPARE_WITH_TIMEOUT(f.agentState()["attempt"].toInt(), 2, kLongMs);
+        f.agent({"stop", "r1"});
+        QTRY_VERIFY_WITH_TIMEOUT(f.agentState()["ended"].toBool(), kLongMs);
+        const auto ends = f.nodeRecords<AttemptEnded>();
+        QCOMPARE(ends.size(), size_t(2));
+        QVERIFY(ends[0].goesOn);
+        QCOMPARE(ends[0].outcome, Outcome::kFailed);
+        QVERIFY(!ends[1].goesOn);
+        QCOMPARE(f.nodeRecords<AttemptPlanned>().size(), size_t(1));
+        QCOMPARE(f.nodeRecords<RankStarted>().size(), size_t(4));
+    }
+
+    void aRankThatFailsAgainAndAgainIsGivenUp() {
+        AgentFixture f;
+        f.script(0, "exit=1@5");
+        QCOMPARE(f.start(f.plan(1), "[launch]\nmax_restarts = 2\n").exitCode, 0);
+        QTRY_VERIFY_WITH_TIMEOUT(f.agentState()["ended"].toBool(), kLongMs);
+        QCOMPARE(f.agentState()["attempt"].toInt(), 3);
+        const AttemptEnded last = f.nodeRecords<AttemptEnded>().back();
+        QVERIFY(!last.goesOn);
+        QVERIFY2(last.message.find("2 times") != std::string::npos, last.message.c_str());
+    }
+
+    void whatIsAskedForBetweenTwoAttemptsHappens() {
+        for (const CommandKind kind : {CommandKind::kStop, CommandKind::kKill}) {
+            AgentFixture f;
+            f.script(0, "exit=1@5");
+            QCOMPARE(f.start(f.plan(1), "[launch]\nmax_restarts = 100\n").exitCode, 0);
+            // From then on, the pauses between attempts are longer than a second.
+            QTRY_VERIFY_WITH_TIMEOUT(f.agentState()["attempt"].toInt() >= 4, kLongMs);
+            AttachClient client(f);
+            client.say(Command{"c", kind, {}});
+            QTRY_VERIFY_WITH_TIMEOUT(client.pump() && f.agentState()["ended"].toBool(), kLongMs);
+            QCOMPARE(f.nodeRecords<AttemptEnded>().back().outcome, Outcome::kStopped);
+        }
+    }
+
+    void whatWasObeyedIsNotRestartedThoughARankDiesOfIt() {
+        AgentFixture f;
+        f.script(0, "exit=22@100"); // stopped by command
+        f.script(1, "signal=11@120");
+        QCOMPARE(f.start(f.plan(2), kRestarting).exitCode, 0);
+        QTRY_VERIFY_WITH_TIMEOUT(f.agentState()["ended"].toBool(), kLongMs);
+        QCOMPARE(f.agentState()["attempt"].toInt(), 1);
+    }
+
+    void ranksOfAllNodesEndAndBeginTogether() {
+        Nodes nodes(3);
+        nodes.fixture().script(1, "signal=9@100#1");
+        nodes.start();
+        for (int node = 0; node < 3; ++node)
+            QTRY_COMPARE_WITH_TIMEOUT(nodes.attempt(node), 2, kLongMs);
+        nodes.fixture().agent({"stop", "r1"});
+        for (int node = 0; node < 3; ++node) {
+            QTRY_VERIFY_WITH_TIMEOUT(nodes.hasEnded(node), kLongMs);
+            const auto ends = nodes.records<AttemptEnded>(node);
+            QVERIFY(ends.size() >= 2);
+            QVERIFY(ends.front().goesOn && !ends.back().goesOn);
+        }
+    }
+
+    void aRankThatHangsIsKilledAndTheRunGoesOn() {
+        Nodes nodes(2);
+        nodes.start();
+        // Some steps, by which the agent knows how long one takes.
+        QTRY_VERIFY_WITH_TIMEOUT(nodes.records<Samples>(1).size() >= 4, kLongMs);
+        ::kill(static_cast<pid_t>(nodes.pidOf(1, "rank")), SIGSTOP);
+        for (int node = 0; node < 2; ++node)
+            QTRY_COMPARE_WITH_TIMEOUT(nodes.attempt(node), 2, kLongMs);
+        // The agent outlives what read the rank's stack: it goes on to sample.
+        const size_t samples = nodes.records<Samples>(1).size();
+        QTRY_VERIFY_WITH_TIMEOUT(nodes.records<Samples>(1).size() >= samples + 3, kLongMs);
+        const auto ends = nodes.records<AttemptEnded>(1);
+        QVERIFY2(ends.front().message.find("stopped") != std::string::npos,
+                 ends.front().message.c_str());
+    }
+
+    void anAgentThatDiesIsReplacedAndStillLed() {
+        Nodes nodes(2);
+        nodes.start();
+        ::kill(static_cast<pid_t>(nodes.pidOf(1, "agent")), SIGKILL);
+        const qint64 rank = nodes.pidOf(1, "rank");
+        QCOMPARE(nodes.fixture().agent({"adopt", "r1", "1"}).exitCode, 0);
+        QVERIFY(processRuns(rank));
+        ::kill(static_cast<pid_t>(rank), SIGKILL);
+        for (int node = 0; node < 2; ++node)
+            QTRY_COMPARE_WITH_TIMEOUT(nodes.attempt(node), 2, kLongMs);
+    }
+
+    void aNodeWhoseProcessesAllDieIsTakenBack() {
+        for (const int dead : {0, 1}) {
+            Nodes nodes(2);
+            nodes.start();
+            ::kill(static_cast<pid_t>(nodes.pidOf(dead, "agent")), SIGKILL);
+            ::kill(static_cast<pid_t>(nodes.pidOf(dead, "rank")), SIGKILL);
+            // A rank of the other notices in real life that its peer is gone.
+            ::kill(static_cast<pid_t>(nodes.pidOf(1 - dead, "rank")), SIGKILL);
+            // The other one waits for it; only then the app comes.
+            QTRY_VERIFY_WITH_TIMEOUT(!nodes.records<AttemptEnded>(1 - dead).empty(), kLongMs);
+            QCOMPARE(nodes.fixture().agent({"adopt", "r1", QString::number(dead)}).exitCode, 0);
+            for (int node = 0; node < 2; ++node)
+                QTRY_COMPARE_WITH_TIMEOUT(nodes.attempt(node), 2, kLongMs);
+        }
+    }
+
+    void fewerNodesGoOnWithContiguousRanks() {
+        Nodes nodes(3, "[launch]\nmax_restarts = 3\nmin_nodes = 2\n");
+        nodes.start();
+        for (const char* process : {"agent", "rank"})
+            ::kill(static_cast<pid_t>(nodes.pidOf(1, process)), SIGKILL);
+        ::kill(static_cast<pid_t>(nodes.pidOf(2, "rank")), SIGKILL);
+        QTRY_COMPARE_WITH_TIMEOUT(nodes.attempt(0), 2, kLongMs);
+        QTRY_COMPARE_WITH_TIMEOUT(nodes.attempt(2), 2, kLongMs);
+        QCOMPARE(nodes.state(2)["ranks"][0].toObject()["rank"].toInt(), 1);
+        QVERIFY(nodes.hasEvent(0, "goes-on-with-fewer"));
+        // The third comes back, and is taken in.
+        QCOMPARE(nodes.fixture().agent({"adopt", "r1", "1"}).exitCode, 0);
+        for (int node = 0; node < 3; ++node)
+            QTRY_COMPARE_WITH_TIMEOUT(nodes.attempt(node), 3, kLongMs);
+        QCOMPARE(nodes.state(2)["ranks"][0].toObject()["rank"].toInt(), 2);
+    }
+
+    void aPortThatWasTakenIsListenedOnLater() {
+        Nodes nodes(2);
+        QTcpServer taker;
+        QVERIFY(
+            taker.listen(QHostAddress::LocalHost, static_cast<quint16>(nodes.plan(0).agentPort)));
+        nodes.start();
+        QTRY_VERIFY_WITH_TIMEOUT(nodes.hasEvent(0, "agents-apart"), kLongMs);
+        taker.close();
+        ::kill(static_cast<pid_t>(nodes.pidOf(1, "rank")), SIGKILL);
+        for (int node = 0; node < 2; ++node)
+            QTRY_COMPARE_WITH_TIMEOUT(nodes.attempt(node), 2, kLongMs);
+    }
+
+    /// Else it would begin from step 0, and retire what the lost folder has.
+    void nothingBeginsWithoutTheFolderOfCheckpoints() {
+        AgentFixture f;
+        f.script(0, "signal=9@300#1");
+        QCOMPARE(f.start(f.plan(1), kRestarting).exitCode, 0);
+        const QString folder = f.runDir() + "/checkpoints";
+        QTRY_VERIFY_WITH_TIMEOUT(QDir(folder).exists(), kLongMs);
+        QVERIFY(QDir(folder).removeRecursively());
+        QTRY_VERIFY_WITH_TIMEOUT(f.agentState()["ended"].toBool(), kLongMs);
+        QCOMPARE(f.nodeRecords<RankStarted>().size(), size_t(1));
+        const AttemptEnded last = f.nodeRecords<AttemptEnded>().back();
+        QVERIFY2(last.message.find("checkpoints is not there") != std::string::npos,
+                 last.message.c_str());
+    }
+
+    void whoHasNotTheKeyIsRefused() {
+        Nodes nodes(2);
+        QCOMPARE(nodes.fixture().start(nodes.plan(0), kRestarting).exitCode, 0);
+        NodePlan stranger = nodes.plan(1);
+        stranger.agentKey = std::string(64, 'b');
+        QCOMPARE(nodes.fixture().start(stranger, kRestarting).exitCode, 0);
+        ::kill(static_cast<pid_t>(nodes.pidOf(1, "rank")), SIGKILL);
+        ::kill(static_cast<pid_t>(nodes.pidOf(0, "rank")), SIGKILL);
+        QTRY_VERIFY_WITH_TIMEOUT(nodes.hasEvent(0, "waits-for-nodes"), kLongMs);
+        QCOMPARE(nodes.attempt(0), 1);
+        // Nor is one who speaks no TLS; the leader goes on.
+        QTcpSocket plain;
+        plain.connectToHost("127.0.0.1", static_cast<quint16>(stranger.agentPort));
+        QVERIFY(plain.waitForConnected(5000));
+        plain.write(R"({"type":"over"})");
+        QVERIFY(plain.waitForDisconnected(20'000));
+        QVERIFY(processRuns(nodes.pidOf(0, "agent")));
+    }
+};
+
+QTEST_GUILESS_MAIN(TestAgentRestarts)
+#include "tst_agent_restarts.moc"

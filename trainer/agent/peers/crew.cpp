@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trainer/agent/peers/crew.h"
+
+#include "shared/io/clock.h"
+#include "trainer/agent/net/free_port.h"
+#include "trainer/agent/peers/channel.h"
+#include "trainer/agent/peers/leader.h"
+
+#include <sys/random.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace rm {
+
+namespace {
+
+constexpr int64_t kSecondNs = Leader::kSecondNs;
+/// As long as the leader waits for nodes, and a little longer.
+constexpr int64_t kLeaderPatienceNs = Leader::kPatienceNs + 60 * kSecondNs;
+
+std::string newNonce() {
+    static constexpr char kDigits[] = "0123456789abcdef";
+    std::array<unsigned char, 16> bytes = {};
+    (void)!::getrandom(bytes.data(), bytes.size(), 0);
+    std::string nonce;
+    for (const unsigned char byte : bytes) {
+        nonce += kDigits[byte >> 4];
+        nonce += kDigits[byte & 15];
+    }
+    return nonce;
+}
+
+Leader::Config configOf(const NodePlan& plan, const RunSpec& spec) {
+    Leader::Config config;
+    config.nodes = static_cast<int32_t>(plan.nodes());
+    config.attempt = static_cast<int32_t>(plan.attempt);
+    config.names = plan.nodeNames;
+    config.maxRestarts = spec.launch.maxRestarts;
+    config.minNodes = spec.launch.minNodes;
+    const bool restartsHangs = spec.launch.onHang == "restart";
+    // Who wants no restarts does not want ranks killed for one.
+    config.onHang = restartsHangs && spec.launch.maxRestarts == 0 ? OnHang::kWait
+                                                                  : onHangOf(spec.launch.onHang);
+    config.members.assign(plan.members.begin(), plan.members.end());
+    for (int32_t node = 0; plan.members.empty() && node < config.nodes; ++node)
+        config.members.push_back(node);
+    return config;
+}
+
+/// The agent of node 0.
+class Leading : public Crew {
+public:
+    Leading(asio::io_context& io, const NodePlan& plan, const RunSpec& spec, CrewTarget& target)
+        : m_plan(plan)
+        , m_fixedPort(spec.launch.masterPort)
+        , m_target(target)
+        , m_leader(configOf(plan, spec)) {
+        if (plan.nodes() == 1)
+            return;
+        m_channel = std::make_unique<LeaderChannel>(
+            io, LeaderChannel::Handlers{[this](const PeerStatus& status) { onPeer(status); },
+                                        [this](int32_t node, const std::string&) {
+                                            m_leader.onLinkLost(node, monotonicNowNs());
+                                            act();
+                                        }});
+    }
+
+    void onStatus(const PeerStatus& own) override { m_leader.onStatus(own, monotonicNowNs()); }
+
+    void tick(int64_t nowNs) override {
+        if (m_channel && nowNs - m_tickedNs >= kSecondNs / 2) {
+            m_tickedNs = nowNs;
+            listen();
+            m_channel->tick(nowNs);
+        }
+        act();
+    }
+
+    std::optional<int64_t> nextDeadline() const override { return m_leader.nextDeadline(); }
+    void ask(Outcome outcome) override { m_leader.ask(outcome); }
+    void personAsks() override { m_leader.personAsks(); }
+    bool isFlushed() const override { return !m_channel || m_channel->isFlushed(); }
+
+private:
+    /// Again when the port was taken.
+    void listen() {
+        if (m_isListening)
+            return;
+        const Result<void> listening = m_channel->listen(m_plan);
+        m_isListening = listening.has_value();
+        if (!listening && !std::exchange(m_hasToldOfPort, true))
+            m_target.journal(Event{-1, -1, wallNowNs(), Severity::kWarning, "agents-apart",
+                                   listening.error().message +
+                                       "; until that is possible the run is not restarted"});
+    }
+
+    void onPeer(const PeerStatus& status) {
+        m_leader.onStatus(status, monotonicNowNs());
+        act();
+    }
+
+    /// An action may lead to a call of tick() by the target; the outermost goes on.
+    void act() {
+        if (std::exchange(m_isActing, true))
+            return;
+        for (auto actions = m_leader.tick(monotonicNowNs()); !actions.empty();
+             actions = m_leader.tick(monotonicNowNs()))
+            for (const Leader::Action& action : actions)
+                std::visit([this](const auto& a) { take(a); }, action);
+        m_isActing = false;
+    }
+
+    void sendToAll(const PeerMessage& message) {
+        if (m_channel)
+            m_channel->sendToAll(message);
+    }
+
+    void take(const Leader::End& action) {
+        const EndOrder order{action.attempt, action.kill, action.why};
+        sendToAll(order);
+        m_target.endAttempt(order);
+    }
+
+    void take(const Leader::Start& action) {
+        StartOrder order;
+        order.attempt = action.attempt;
+        for (const AttemptPlanned::Node& node : action.nodes) {
+            order.members.push_back(node.node);
+            order.worldSize = std::max(order.worldSize, node.firstRank + node.ranks);
+        }
+        order.masterPort = static_cast<int32_t>(
+            m_fixedPort > 0 ? m_fixedPort : freePortOn(m_plan.masterAddr, m_plan.masterPort));
+        const Result<std::string> newest = m_target.newestCheckpoint();
+        order.startFrom = newest.value_or(std::string());
+        if (order.startFrom.empty()) {
+            order.startFrom = m_plan.startFrom;
+            order.startFromIsExact = m_plan.startFromIsExact;
+        }
+        order.storeNonce = newNonce();
+        m_target.journal(
+            AttemptPlanned{action.attempt, wallNowNs(), order.startFrom, action.nodes});
+        if (!newest)
+            return m_target.failAttempt(order, newest.error());
+        for (const AttemptPlanned::Node& node : action.nodes) {
+            order.firstRank = node.firstRank;
+            if (node.node > 0 && m_channel)
+                (void)m_channel->send(node.node, order); // one that is lost meanwhile is noticed
+        }
+        order.firstRank = 0;
+        m_target.startAttempt(order);
+    }
+
+    void take(const Leader::Wait& action) {
+        sendToAll(WaitOrder{action.attempt});
+        m_target.awaitAttempt();
+    }
+
+    void take(const Leader::Regroup& action) {
+        m_target.pauseRanks(kRegroup + std::to_string(action.attempt));
+    }
+
+    void take(const Leader::Over& action) {
+        const OverOrder order{action.outcome, action.why};
+        sendToAll(order);
+        m_target.leave(order);
+    }
+
+    void take(const Leader::Note& action) {
+        m_target.journal(Event{-1, -1, wallNowNs(), action.severity, action.code, action.message});
+    }
+
+    NodePlan m_plan;
+    int64_t m_fixedPort;
+    CrewTarget& m_target;
+    Leader m_leader;
+    std::unique_ptr<LeaderChannel> m_channel; ///< null: of a run on one node
+    bool m_isListening = false;
+    bool m_hasToldOfPort = false;
+    bool m_isActing = false;
+    int64_t m_tickedNs = 0;
+};
+
+/// Any other node's agent.
+class Following : public Crew {
+public:
+    Following(asio::io_context& io, const NodePlan& plan, const RunSpec& spec, CrewTarget& target)
+        : m_plan(plan)
+        , m_target(target)
+        , m_goesOn(spec.launch.maxRestarts > 0)
+        , m_waitsForHealing(spec.launch.onHang == "wait" || !m_goesOn)
+        , m_channel(io, {[this] {
+                             m_wasLinked = true;
+                             m_channel.send(m_own);
+                         },
+                         [this](const PeerMessage& message) { onOrder(message); },
+                         [this](const std::string&) { m_apartNs = monotonicNowNs(); }}) {}
+
+    void onStatus(const PeerStatus& own) override {
+        const int64_t nowNs = monotonicNowNs();
+        if (own.step != m_own.step || own.attempt != m_own.attempt || own.isBusy || m_movedNs == 0)
+            m_movedNs = nowNs;
+        if (own.hasEnded && (!m_own.hasEnded || m_endedNs == 0))
+            m_endedNs = nowNs;
+        m_own = own;
+        m_channel.send(own);
+    }
+
+    void tick(int64_t nowNs) override {
+        if (nowNs - m_tickedNs < kSecondNs / 2)
+            return;
+        m_tickedNs = nowNs;
+        if (!std::exchange(m_hasBegun, true)) {
+            m_apartNs = nowNs;
+            if (const Result<void> begun = m_channel.begin(m_plan); !begun)
+                m_target.journal(Event{-1, -1, wallNowNs(), Severity::kWarning, "agents-apart",
+                                       begun.error().message});
+        } else {
+            m_channel.tick(nowNs);
+        }
+        if (!m_channel.isOpen())
+            decideAlone(nowNs);
+    }
+
+    void ask(Outcome outcome) override { m_target.leave({outcome, {}}); }
+    bool isFlushed() const override { return m_channel.isFlushed(); }
+
+private:
+    /// Who does not see the leader begins nothing; steps prove that all nodes live.
+    void decideAlone(int64_t nowNs) {
+        const int64_t apartNs = nowNs - m_apartNs;
+        if (!m_own.hasEnded) {
+            const int64_t patienceNs = std::max(Leader::kCutNs, m_own.patienceNs);
+            if (!m_waitsForHealing && m_wasLinked && apartNs >= Leader::kCutNs &&
+                nowNs - m_movedNs >= patienceNs)
+                m_target.endAttempt({m_own.attempt, true,
+                                     nameOfLeader() + ", where rank 0 is, cannot be reached "
+                                                      "(network, agent or machine), and no step "
+                                                      "was finished meanwhile"});
+            return;
+        }
+        const int64_t waitedNs = nowNs - std::max(m_apartNs, m_endedNs);
+        const bool mayGoOn = m_goesOn && m_own.end.outcome == Outcome::kFailed;
+        if (mayGoOn && waitedNs >= Leader::kAwayNs && !std::exchange(m_isAwaiting, true))
+            m_target.awaitAttempt();
+        if (waitedNs >= (mayGoOn ? kLeaderPatienceNs : Leader::kAwayNs))
+            m_target.leave({{},
+                            mayGoOn ? "it was not restarted, as the agent of " + nameOfLeader() +
+                                          " could not be reached for 11 minutes"
+                                    : ""});
+    }
+
+    void onOrder(const PeerMessage& message) {
+        if (const auto* start = std::get_if<StartOrder>(&message)) {
+            if (m_own.hasEnded && start->attempt > m_own.attempt) {
+                m_isAwaiting = false;
+                m_target.startAttempt(*start);
+            }
+        } else if (const auto* end = std::get_if<EndOrder>(&message)) {
+            m_target.endAttempt(*end);
+        } else if (std::holds_alternative<WaitOrder>(message)) {
+            if (!std::exchange(m_isAwaiting, true))
+                m_target.awaitAttempt();
+        } else if (const auto* over = std::get_if<OverOrder>(&message)) {
+            m_target.leave(*over);
+        }
+    }
+
+    std::string nameOfLeader() const {
+        return m_plan.nodeNames.empty() ? "node 0" : m_plan.nodeNames.front();
+    }
+
+    NodePlan m_plan;
+    CrewTarget& m_target;
+    bool m_goesOn;
+    bool m_waitsForHealing;
+    PeerStatus m_own;
+    PeerChannel m_channel;
+    bool m_hasBegun = false;
+    bool m_wasLinked = false; ///< ever: else the leader's port may be blocked
+    bool m_isAwaiting = false;
+    int64_t m_tickedNs = 0;
+    int64_t m_apartNs = 0; ///< since when there is no link
+    int64_t m_movedNs = 0; ///< when its ranks last finished a step
+    int64_t m_endedNs = 0;
+};
+
+/// Of a run on several nodes whose agents have no channel, as an older app started it.
+class Alone : public Crew {
+public:
+    explicit Alone(CrewTarget& target)
+        : m_target(target) {}
+
+    void onStatus(const PeerStatus& own) override { m_hasEnded = own.hasEnded; }
+    void tick(int64_t) override {
+        if (m_hasEnded)
+            m_target.leave({});
+    }
+    void ask(Outcome outcome) override { m_target.leave({outcome, {}}); }
+
+private:
+    CrewTarget& m_target;
+    bool m_hasEnded = false;
+};
+
+} // namespace
+
+std::unique_ptr<Crew> Crew::make(asio::io_context& io, const NodePlan& plan, const RunSpec& spec,
+                                 CrewTarget& target) {
+    if (plan.nodes() > 1 && plan.agentPort == 0)
+        return std::make_unique<Alone>(target);
+    if (plan.nodeIndex == 0)
+        return std::make_unique<Leading>(io, plan, spec, target);
+    return std::make_unique<Following>(io, plan, spec, target);
+}
+
+} // namespace rm

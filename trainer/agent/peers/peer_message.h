@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "shared/journal/records.h"
+#include "shared/result.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+namespace rm {
+
+/// What the agents of a run say to each other: JSON objects with a "type", each in one frame of
+/// shared/io/frame.h, of at most kMaxPeerMessage bytes. A key that is not known is passed over.
+inline constexpr size_t kMaxPeerMessage = 16 * 1024;
+
+/// To the leader each second and on change: how the ranks of a node are.
+struct PeerStatus {
+    int32_t node = 0;
+    int32_t ranks = 1;      ///< that it has, or will have
+    int32_t attempt = 0;    ///< which it tells of
+    bool isFailing = false; ///< a rank has failed, and the others are being ended
+    bool hasObeyed = false; ///< one ended as it was asked to: the run is not restarted
+    bool hasEnded = true;   ///< none of its ranks lives; `end` says how
+    AttemptEnded end;
+    int64_t step = 0;       ///< the least that one of its ranks has done
+    int64_t patienceNs = 0; ///< for a step, by those before it
+    bool isBusy = false;    ///< with what takes as long as it takes: validation, a checkpoint, held
+    /// Its ranks do not get on (HangWatch). `culprit` -1: none of them is to blame as far as one
+    /// can see there.
+    struct Hang {
+        bool isNoticed = false;
+        bool isSure = false; ///< the rank's process is stopped
+        int32_t culprit = -1;
+        int64_t times = 0; ///< that the limit has passed
+        std::string why;
+        bool operator==(const Hang&) const = default;
+    } hang;
+    bool operator==(const PeerStatus&) const = default;
+};
+
+/// From the leader: begin an attempt.
+struct StartOrder {
+    int32_t attempt = 1;
+    std::vector<int32_t> members; ///< nodes that take part
+    int32_t firstRank = 0;        ///< of the node that gets this
+    int32_t worldSize = 1;
+    int32_t masterPort = 0;
+    std::string startFrom;
+    bool startFromIsExact = false; ///< see NodePlan
+    std::string storeNonce;
+    bool operator==(const StartOrder&) const = default;
+};
+
+/// From the leader: end the ranks of that attempt.
+struct EndOrder {
+    int32_t attempt = 1;
+    bool kill = false;
+    std::string why;
+    bool operator==(const EndOrder&) const = default;
+};
+
+/// From the leader: another attempt will follow when it can.
+struct WaitOrder {
+    int32_t attempt = 1; ///< that has ended
+    bool operator==(const WaitOrder&) const = default;
+};
+
+/// From the leader: there will be no other attempt.
+struct OverOrder {
+    std::optional<Outcome> outcome; ///< of what a person asked for since the last one ended
+    std::string why;                ///< if something is to be said
+    bool operator==(const OverOrder&) const = default;
+};
+
+/// From the leader each second.
+struct LeaderAlive {
+    bool operator==(const LeaderAlive&) const = default;
+};
+
+using PeerMessage =
+    std::variant<PeerStatus, StartOrder, EndOrder, WaitOrder, OverOrder, LeaderAlive>;
+
+std::string encodePeerMessage(const PeerMessage& message);
+
+/// kCorrupt: end the connection. kTooNew: a type that this release does not know, to be skipped.
+Result<PeerMessage> parsePeerMessage(std::string_view text);
+
+} // namespace rm

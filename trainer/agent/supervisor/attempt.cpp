@@ -1,0 +1,394 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trainer/agent/supervisor/attempt.h"
+
+#include "shared/exit_code.h"
+#include "shared/io/clock.h"
+#include "shared/journal/segment.h"
+#include "shared/return_if_error.h"
+#include "trainer/agent/run_dir/log_cap.h"
+#include "trainer/agent/supervisor/log_tail.h"
+#include "trainer/agent/supervisor/lost_attempt.h"
+
+#include <asio/post.hpp>
+#include <fcntl.h>
+#include <poll.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+#include <cstdio>
+#include <filesystem>
+#include <utility>
+
+namespace rm {
+
+namespace {
+
+RankGroup::Config groupConfig(const NodePlan& plan) {
+    RankGroup::Config config;
+    config.attempt = static_cast<int32_t>(plan.attempt);
+    config.firstRank = static_cast<int32_t>(plan.firstRank);
+    config.localRanks = static_cast<int32_t>(plan.localRanks);
+    return config;
+}
+
+uint64_t sizeOf(const std::string& path) {
+    std::error_code error;
+    const uintmax_t size = std::filesystem::file_size(path, error);
+    return error ? 0 : size;
+}
+
+std::string logPath(int rank) {
+    return "log/" + rankLogName(rank);
+}
+std::string boardPath(int rank) {
+    return "board/" + rankName(rank);
+}
+
+bool isBusyIn(Phase phase) {
+    return phase == Phase::kStarting || phase == Phase::kRendezvous ||
+           phase == Phase::kValidation || phase == Phase::kCheckpoint || phase == Phase::kHeld;
+}
+
+} // namespace
+
+Attempt::Attempt(asio::io_context& io, std::string runDir, NodePlan plan, const RunSpec& spec,
+                 Sampler& sampler, StackReader& stacks, std::function<void()> rankEnded)
+    : m_io(io)
+    , m_runDir(std::move(runDir))
+    , m_plan(std::move(plan))
+    , m_spec(spec)
+    , m_sampler(sampler)
+    , m_rankEnded(std::move(rankEnded))
+    , m_stacks(stacks)
+    , m_group(groupConfig(m_plan), *this)
+    , m_boards(static_cast<size_t>(m_plan.localRanks))
+    , m_outOfMemoryKills(outOfMemoryKills()) {}
+
+Attempt::~Attempt() = default;
+
+Result<void> Attempt::begin() {
+    RM_ASSIGN_OR_RETURN(m_journal, beginNodeJournal(".", m_plan.nodeIndex, m_plan.attempt));
+    m_journal->keepSynced();
+    m_state.supervisor = identify(::getpid());
+    m_state.boot = bootId();
+    m_state.machine = machineId();
+    m_state.attempt = static_cast<int32_t>(m_plan.attempt);
+    m_state.nodeIndex = static_cast<int32_t>(m_plan.nodeIndex);
+    return {};
+}
+
+Result<void> Attempt::launch() {
+    const Result<void> spawned = spawnRanks();
+    if (!spawned) {
+        abandonRanks();
+        return spawned;
+    }
+    recordStart();
+    for (int i = 0; i < m_plan.localRanks; ++i)
+        watchRank(i);
+    return {};
+}
+
+void Attempt::failToStart(const Error& why) {
+    m_end = AttemptEnded{
+        m_state.attempt, Outcome::kFailed, -1, static_cast<int32_t>(exitCodeFor(why.code)),
+        wallNowNs(),     why.message};
+    saveState();
+}
+
+void Attempt::adopt(const AgentState& state) {
+    m_state = state;
+    m_state.supervisor = identify(::getpid());
+    for (const AgentState::Rank& rank : state.ranks) {
+        m_processes.push_back(RankProcess::adopt(rank.exited ? ProcessId{} : rank.process));
+        m_logStarts.push_back(0);
+    }
+    const Moment now = Moment::now();
+    for (int i = 0; i < m_plan.localRanks; ++i)
+        if (state.ranks[i].exited)
+            m_group.onEarlierExit(i, exitOf(state.ranks[i]), now);
+    journal(Event{-1, -1, now.wallNs, Severity::kWarning, "agent-replaced",
+                  "the agent of this node was gone; another one took over its ranks"});
+    flush();
+    saveState();
+    for (int i = 0; i < m_plan.localRanks; ++i)
+        watchRank(i);
+}
+
+PeerStatus Attempt::status() {
+    PeerStatus status;
+    status.node = static_cast<int32_t>(m_plan.nodeIndex);
+    status.ranks = static_cast<int32_t>(m_plan.localRanks);
+    status.attempt = static_cast<int32_t>(m_plan.attempt);
+    status.hasEnded = hasEnded();
+    status.isFailing = m_group.isFailing();
+    if (m_end)
+        status.end = *m_end;
+    std::optional<int64_t> least;
+    for (int i = 0; i < m_plan.localRanks; ++i) {
+        const auto board = statusOf(i);
+        const bool isOurs = board && board->attempt == m_plan.attempt;
+        least = std::min(least.value_or(INT64_MAX), isOurs ? board->step : 0);
+        status.isBusy = status.isBusy || (isOurs && isBusyIn(board->phase));
+    }
+    status.step = least.value_or(0);
+    status.hasObeyed = m_group.hasObeyed();
+    status.patienceNs = m_hangs.limitNs();
+    if (!m_end)
+        status.hang = hang();
+    return status;
+}
+
+void Attempt::end(const EndOrder& order, Moment now) {
+    if (order.attempt != m_plan.attempt || hasEnded())
+        return;
+    m_group.end(order.kill, order.why, now);
+    tick(now);
+}
+
+void Attempt::tick(Moment now) {
+    m_group.tick(now);
+    for (const Record& record : m_group.takeRecords()) {
+        if (const auto* end = std::get_if<AttemptEnded>(&record))
+            m_end = *end; // written when it is known whether another attempt follows
+        else
+            journal(record);
+    }
+    flush();
+}
+
+void Attempt::terminate(int localRank) {
+    m_processes[localRank].terminate();
+}
+
+void Attempt::kill(int localRank) {
+    if (localRank < static_cast<int>(m_processes.size())) // else none could be started
+        m_processes[localRank].killGroup();
+}
+
+/// kNotFound: rank 0 has not made it in this attempt (yet).
+Result<Board> Attempt::boardOfRankZero() {
+    Result<Board> board = Board::open(boardPath(0));
+    if (board && (board->status().attempt != m_plan.attempt || hasEnded()))
+        return fail(ErrorCode::kNotFound, "the board is of another attempt");
+    return board;
+}
+
+Result<bool> Attempt::post(const Command& command) {
+    Result<Board> board = boardOfRankZero();
+    if (!board)
+        return board.error().code == ErrorCode::kNotFound ? Result<bool>(false)
+                                                          : tl::unexpected(board.error());
+    return board->postCommand(command);
+}
+
+bool Attempt::isPosted(const std::string& id) {
+    const Result<Board> board = boardOfRankZero();
+    const std::optional<Command> posted = board ? board->pendingCommand() : std::nullopt;
+    return posted && posted->id == id;
+}
+
+Result<void> Attempt::spawnRanks() {
+    const Environment inherited = currentEnvironment();
+    const std::vector<std::string> command = rankCommand(m_plan, m_runDir);
+    for (int i = 0; i < m_plan.localRanks; ++i) {
+        const int rank = static_cast<int>(m_plan.firstRank) + i;
+        // Removes the page of an earlier attempt, whose step would be wrong.
+        ::unlink(boardPath(rank).c_str());
+        m_logStarts.push_back(sizeOf(logPath(rank)));
+        Result<RankProcess> process = RankProcess::spawn(
+            command, rankEnvironment(inherited, m_plan, m_spec, i), logPath(rank));
+        if (!process)
+            return failAs("start rank " + std::to_string(rank), process.error());
+        m_processes.push_back(std::move(*process));
+    }
+    return {};
+}
+
+void Attempt::abandonRanks() {
+    for (RankProcess& process : m_processes) {
+        process.killGroup();
+        pollfd gone{process.pidfd(), POLLIN, 0};
+        ::poll(&gone, 1, 5000);
+        process.reap();
+    }
+}
+
+void Attempt::recordStart() {
+    for (int i = 0; i < m_plan.localRanks; ++i) {
+        const auto rank = static_cast<int32_t>(m_plan.firstRank + i);
+        m_state.ranks.push_back({rank, m_processes[i].id(), false, 0, 0});
+        journal(RankStarted{m_state.attempt, rank, m_processes[i].id().pid, wallNowNs()});
+    }
+    flush();
+    saveState();
+}
+
+void Attempt::watchRank(int localRank) {
+    m_watches.push_back(std::make_unique<asio::posix::stream_descriptor>(m_io));
+    if (m_group.hasExited(localRank))
+        return;
+    if (m_processes[localRank].pidfd() < 0)
+        return asio::post(m_io, [this, localRank] { onRankReadable(localRank); });
+    // Duplicated, as Asio owns and closes the descriptors that it watches.
+    const int copy = ::fcntl(m_processes[localRank].pidfd(), F_DUPFD_CLOEXEC, 3);
+    m_watches.back()->assign(copy);
+    m_watches.back()->async_wait(asio::posix::descriptor_base::wait_read,
+                                 [this, localRank](asio::error_code error) {
+                                     if (!error)
+                                         onRankReadable(localRank);
+                                 });
+}
+
+void Attempt::onRankReadable(int localRank) {
+    std::optional<ChildStatus> status = m_processes[localRank].reap();
+    if (!status)
+        return;
+    m_watches[localRank]->close();
+    AgentState::Rank& state = m_state.ranks[localRank];
+    if (!status->isKnown)
+        status = lastWordOf(".", state.rank, m_state.attempt);
+    status->outOfMemory = status->signal == SIGKILL && isMemoryShort();
+    const ChildStatus recorded = m_group.onChildExit(
+        localRank, *status, logTail(logPath(state.rank), m_logStarts[localRank]), Moment::now());
+    state.exited = true;
+    state.exitCode = recordedCode(recorded);
+    state.signal = recorded.signal;
+    tick(Moment::now());
+    saveState();
+    m_rankEnded();
+}
+
+void Attempt::sample(Moment now) {
+    std::vector<SampledRank> ranks;
+    std::vector<SeenRank> seen;
+    for (int i = 0; i < m_plan.localRanks; ++i) {
+        if (m_group.hasExited(i))
+            continue;
+        const int32_t rank = m_state.ranks[i].rank;
+        if (capLog(logPath(rank)).value_or(false)) {
+            m_logStarts[i] = 0;
+            journal(Event{rank, -1, now.wallNs, Severity::kWarning, "log-emptied",
+                          "the log of this rank was emptied on its node, as it had " +
+                              std::to_string(kMostLogBytes >> 20) + " MiB"});
+        }
+        const auto status = statusOf(i);
+        ranks.push_back({rank, i, m_processes[i].id().pid, status ? status->step : 0});
+        if (status)
+            seen.push_back(seenRank(rank, *status, isStopped(m_processes[i].id())));
+    }
+    for (const Record& record : m_sampler.sample(ranks, now))
+        journal(record);
+    watchHangs(seen, now);
+    flush();
+}
+
+void Attempt::watchHangs(const std::vector<SeenRank>& ranks, Moment now) {
+    const std::vector<Record> news = m_hangs.look(ranks, now);
+    for (const Record& record : news)
+        journal(record);
+    if (news.empty() || !m_hangs.hang() || m_hangs.hang()->named.empty())
+        return;
+    const SeenRank& named = m_hangs.hang()->named.front();
+    const int localRank = named.rank - m_state.ranks.front().rank;
+    std::weak_ptr<int> alive = m_alive;
+    m_stacks.read(m_processes[localRank].id().pid, [this, alive, named](const std::string& text) {
+        if (alive.expired())
+            return; // it is another attempt's now
+        journal(Event{named.rank, named.step, wallNowNs(), Severity::kWarning, "rank-stack",
+                      "rank " + std::to_string(named.rank) + " is here: " + text});
+    });
+}
+
+/// As the leader is told.
+PeerStatus::Hang Attempt::hang() const {
+    const std::optional<Hang>& seen = m_hangs.hang();
+    if (!seen)
+        return {};
+    // A person looks at one that a debugger stopped.
+    const auto isTracedHere = [this](const SeenRank& rank) {
+        return isTraced(m_processes[rank.rank - m_state.ranks.front().rank].id());
+    };
+    return {true,
+            seen->cause == Hang::Cause::kStopped && std::ranges::none_of(seen->named, isTracedHere),
+            seen->named.empty() ? -1 : seen->named.front().rank, m_hangs.limitsPassed(),
+            describeHang(*seen, monotonicNowNs())};
+}
+
+/// nullopt: the rank has no board yet.
+std::optional<Board::Status> Attempt::statusOf(int localRank) {
+    std::optional<Board>& board = m_boards[localRank];
+    if (!board) {
+        Result<Board> opened =
+            Board::open(boardPath(static_cast<int>(m_plan.firstRank) + localRank));
+        if (!opened)
+            return std::nullopt;
+        board = std::move(*opened);
+    }
+    return board->status();
+}
+
+bool Attempt::isMemoryShort() {
+    const int64_t before = std::exchange(m_outOfMemoryKills, outOfMemoryKills());
+    return before >= 0 && m_outOfMemoryKills > before;
+}
+
+void Attempt::journal(const Record& record) {
+    if (m_journal)
+        m_journal->append(record);
+}
+
+void Attempt::flush() {
+    const Result<void> flushed = m_journal ? m_journal->flush() : Result<void>();
+    if (!flushed && !m_isJournalStuck)
+        std::fprintf(stderr, "%s; tried again each second\n", flushed.error().message.c_str());
+    m_isJournalStuck = !flushed;
+}
+
+void Attempt::saveState() {
+    if (const Result<void> saved = saveAgentState(".", m_state); !saved)
+        std::fprintf(stderr, "%s\n", saved.error().message.c_str());
+}
+
+void Attempt::writeEnd(bool goesOn) {
+    m_end->goesOn = goesOn;
+    journal(*m_end);
+    flush();
+}
+
+void Attempt::markAwaited() {
+    if (!std::exchange(m_isAwaited, true))
+        writeEnd(true);
+}
+
+void Attempt::close(std::optional<Outcome> asked, const std::string& why) {
+    if (asked) {
+        m_end->outcome = *asked;
+        m_end->firstFailedRank = -1;
+        m_end->exitCode = 0;
+        m_end->message = "ended on request, while no rank ran";
+    } else if (!why.empty()) {
+        m_end->message += "; " + why;
+    }
+    m_end->wallNs = wallNowNs();
+    writeEnd(false);
+    m_state.ended = true;
+    m_state.outcome = m_end->outcome;
+    saveState();
+    closeJournal();
+}
+
+void Attempt::retire() {
+    markAwaited();
+    closeJournal();
+}
+
+void Attempt::closeJournal() {
+    const Result<void> synced = m_journal ? m_journal->sync() : Result<void>();
+    if (!synced)
+        std::fprintf(stderr, "%s\n", synced.error().message.c_str());
+    m_journal.reset();
+}
+
+} // namespace rm
