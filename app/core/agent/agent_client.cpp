@@ -5,6 +5,7 @@
 #include "shared/io/json.h"
 #include "shared/return_if_error.h"
 
+#include <limits>
 #include <utility>
 
 namespace rm {
@@ -109,6 +110,34 @@ Result<void> removeCheckpointOnNode(HostSession& session, const std::string& age
         .map([](const std::string&) {});
 }
 
+Result<void> pinCheckpointOnNode(HostSession& session, const std::string& agent,
+                                 const std::string& path, bool pinned, std::stop_token stop) {
+    std::vector<std::string> arguments = {"pin-checkpoint"};
+    if (!pinned)
+        arguments.emplace_back("--off");
+    return runToEnd(session, agent, arguments, path, kSubcommandTimeout, stop)
+        .map([](const std::string&) {});
+}
+
+Result<void> bringBackCheckpointOnNode(HostSession& session, const std::string& agent,
+                                       const std::string& runId, const std::string& name,
+                                       std::stop_token stop) {
+    return runToEnd(session, agent, {"bring-back-checkpoint", runId, name}, "", kSubcommandTimeout,
+                    stop)
+        .map([](const std::string&) {});
+}
+
+Result<TensorComparison> compareCheckpointsOnNode(HostSession& session, const std::string& agent,
+                                                  const std::string& a, const std::string& b,
+                                                  std::stop_token stop) {
+    const std::string order =
+        json{{"a", a}, {"b", b}}.dump(-1, ' ', false, json::error_handler_t::replace);
+    return runToEnd(session, agent, {"compare-checkpoints"}, order, kVerifyTimeout, stop)
+        .and_then([](const std::string& text) {
+            return parseComparison(text, "the agent's answer to compare-checkpoints");
+        });
+}
+
 Result<void> verifyCheckpointOnNode(HostSession& session, const std::string& agent,
                                     const std::string& path, std::stop_token stop) {
     auto text = runToEnd(session, agent, {"verify-checkpoint"}, path, kVerifyTimeout, stop);
@@ -126,6 +155,27 @@ Result<void> parseVerdict(const std::string& text) {
     if (!isWhole || !problem)
         return fail(ErrorCode::kInternal, "verify-checkpoint: the agent's answer is no verdict");
     return *isWhole ? Result<void>() : fail(ErrorCode::kCorrupt, *problem);
+}
+
+Result<std::optional<CheckpointThere>> parseCheckpointThere(const std::string& text) {
+    RM_ASSIGN_OR_RETURN(const auto answer, parseAnswer(text, "find-checkpoint"));
+    const auto isThere = boolAt(answer, "there");
+    if (isThere && !*isThere)
+        return std::nullopt;
+    const auto runId = textAt(answer, "run_id");
+    const auto attempt = intAt(answer, "attempt"), step = intAt(answer, "step"),
+               bytes = intAt(answer, "bytes");
+    if (!isThere || !runId || !attempt || !step || !bytes)
+        return fail(ErrorCode::kCorrupt, "find-checkpoint: the agent's answer names no checkpoint");
+    return CheckpointThere{*runId, *attempt, *step, *bytes, boolAt(answer, "copy").value_or(false)};
+}
+
+Result<std::optional<CheckpointThere>> findCheckpointOnNode(HostSession& session,
+                                                            const std::string& agent,
+                                                            const std::string& path,
+                                                            std::stop_token stop) {
+    return runToEnd(session, agent, {"find-checkpoint"}, path, kSubcommandTimeout, stop)
+        .and_then(parseCheckpointThere);
 }
 
 Result<RunFolder> parseRunFolder(const std::string& text) {

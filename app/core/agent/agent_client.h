@@ -5,8 +5,10 @@
 #include "app/core/agent/run_folder.h"
 #include "app/core/node/node.h"
 #include "app/core/remote/host.h"
+#include "shared/checkpoint/compare.h"
 #include "shared/spec/node_plan.h"
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -40,14 +42,48 @@ Result<void> startOnNode(HostSession& session, const std::string& agent,
 Result<void> stopOnNode(HostSession& session, const std::string& agent, const std::string& runId,
                         std::stop_token stop);
 
-/// Removes a retired checkpoint of the run there. kNotFound: there is none of that name.
+/// Moves a retired checkpoint of the run aside there. kNotFound: there is none of that name.
 Result<void> removeCheckpointOnNode(HostSession& session, const std::string& agent,
                                     const std::string& runId, const std::string& name,
                                     std::stop_token stop);
 
+/// Sets or takes the mark of a pinned checkpoint in that folder.
+Result<void> pinCheckpointOnNode(HostSession& session, const std::string& agent,
+                                 const std::string& path, bool pinned, std::stop_token stop);
+
+/// Undoes removeCheckpointOnNode(). kNotFound: it is not kept there any more.
+Result<void> bringBackCheckpointOnNode(HostSession& session, const std::string& agent,
+                                       const std::string& runId, const std::string& name,
+                                       std::stop_token stop);
+
+/// Compares the weights of the checkpoints in two folders.
+Result<TensorComparison> compareCheckpointsOnNode(HostSession& session, const std::string& agent,
+                                                  const std::string& a, const std::string& b,
+                                                  std::stop_token stop);
+
 /// Compares every byte of the checkpoint in that folder with its manifest. kCorrupt: what is wrong.
 Result<void> verifyCheckpointOnNode(HostSession& session, const std::string& agent,
                                     const std::string& path, std::stop_token stop);
+
+/// A checkpoint that lies on a node.
+struct CheckpointThere {
+    std::string runId;
+    int64_t attempt = 1;
+    int64_t step = 0;
+    int64_t bytes = 0;
+    bool isCopy = false; ///< made by a copy in the background: see CheckpointPlace::keepCopies
+    bool operator==(const CheckpointThere&) const = default;
+};
+
+/// The checkpoint in that folder, by its manifest and the sizes of its files; nullopt: there is
+/// none that anything could go on from.
+Result<std::optional<CheckpointThere>> findCheckpointOnNode(HostSession& session,
+                                                            const std::string& agent,
+                                                            const std::string& path,
+                                                            std::stop_token stop);
+
+/// JSON of `ringmaster-agent find-checkpoint`. kCorrupt: not such a text.
+Result<std::optional<CheckpointThere>> parseCheckpointThere(const std::string& json);
 
 /// JSON of `ringmaster-agent verify-checkpoint`. kInternal: not such a text.
 Result<void> parseVerdict(const std::string& json);

@@ -10,8 +10,9 @@ namespace rm {
 struct RunFolder {
     std::string node;
     std::string path;
-    int64_t bytes = 0;   ///< 0: there is none
-    int checkpoints = 0; ///< in it
+    int64_t bytes = 0;        ///< 0: there is none
+    int checkpoints = 0;      ///< in it
+    std::string problem = {}; ///< why it is not known; of a node of an earlier attempt alone
     bool operator==(const RunFolder&) const = default;
 };
 

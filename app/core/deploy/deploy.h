@@ -3,9 +3,11 @@
 
 #include "app/core/remote/host.h"
 #include "shared/result.h"
+#include "shared/wire/receive.h"
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <stop_token>
 #include <string>
 #include <vector>
@@ -26,6 +28,24 @@ using TransferProgress = std::function<void(const Transferred&)>;
 /// fixed shell script that verifies its SHA-256 before it is renamed to
 /// `HOME/agents/SHA256/ringmaster-agent`.
 Result<std::string> deployAgent(HostSession& session, const Node& node, std::stop_token stop);
+
+/// A connection to a node that has this release's agent. One thread.
+struct NodeSession {
+    std::unique_ptr<HostSession> session;
+    std::string agent; ///< the path to run it by
+};
+
+/// openSessionPatiently() and deployAgent().
+Result<NodeSession> openNode(const Node& node, const Credentials& credentials, std::stop_token stop,
+                             const OnConnectPause& onPause = {});
+
+/// Carries the checkpoint in the folder `path` of one node to another (shared/wire/CHECKPOINT.md):
+/// the folder where it lies there then, whole. Nothing is carried if it lies there already. The
+/// files pass through this program and are not stored by it. `bytes`: of the files, for `progress`.
+Result<std::string> carryCheckpoint(const NodeSession& from, const std::string& path,
+                                    const NodeSession& to, const CheckpointPlace& place,
+                                    int64_t bytes, const TransferProgress& progress,
+                                    std::stop_token stop);
 
 /// Files that make a folder on the node.
 struct LocalTree {

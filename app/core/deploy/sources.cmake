@@ -2,6 +2,7 @@
 pkg_check_modules(ZSTD REQUIRED IMPORTED_TARGET libzstd)
 target_sources(rm_core PRIVATE
     deploy/bootstrap.cpp
+    deploy/carry_checkpoint.cpp
     deploy/deploy_agent.cpp
     deploy/deploy_tree.cpp
     deploy/hash_cache.cpp

@@ -46,6 +46,17 @@ constexpr bool isKnown(CommandKind kind) {
     return false;
 }
 
+constexpr bool isKnown(AskedFrom from) {
+    switch (from) {
+    case AskedFrom::kWindow:
+    case AskedFrom::kTerminal:
+    case AskedFrom::kRule:
+    case AskedFrom::kElsewhere:
+        return true;
+    }
+    return false;
+}
+
 constexpr bool isKnown(CommandProgress progress) {
     switch (progress) {
     case CommandProgress::kAccepted:
@@ -246,14 +257,80 @@ auto membersOf(T& value) {
 
 template <Like<BranchRequest> T>
 auto membersOf(T& value) {
-    auto& [parent, checkpoint, spec, run, ifTooLarge] = value;
-    return std::tie(parent, checkpoint, spec, run, ifTooLarge);
+    auto& [parent, checkpoint, spec, run, ifTooLarge, nodes] = value;
+    return std::tie(parent, checkpoint, spec, run, ifTooLarge, nodes);
+}
+
+template <Like<PinCheckpointRequest> T>
+auto membersOf(T& value) {
+    auto& [run, checkpoint, pinned] = value;
+    return std::tie(run, checkpoint, pinned);
+}
+
+template <Like<BringBackCheckpointRequest> T>
+auto membersOf(T& value) {
+    auto& [run, checkpoint] = value;
+    return std::tie(run, checkpoint);
+}
+
+template <Like<CompareCheckpointsRequest> T>
+auto membersOf(T& value) {
+    auto& [run, a, b] = value;
+    return std::tie(run, a, b);
+}
+
+template <Like<LayerDifference> T>
+auto membersOf(T& value) {
+    auto& [layer, values, normA, normB, normOfDifference, largest] = value;
+    return std::tie(layer, values, normA, normB, normOfDifference, largest);
+}
+
+template <Like<TensorComparison> T>
+auto membersOf(T& value) {
+    auto& [layers, onlyInA, onlyInB] = value;
+    return std::tie(layers, onlyInA, onlyInB);
+}
+
+template <Like<CopyOrder> T>
+auto membersOf(T& value) {
+    auto& [node, to, from] = value;
+    return std::tie(node, to, from);
+}
+
+template <Like<CopyCheckpointRequest> T>
+auto membersOf(T& value) {
+    auto& [run, checkpoint, order] = value;
+    return std::tie(run, checkpoint, order);
+}
+
+template <Like<ResumeOutlookRequest> T>
+auto membersOf(T& value) {
+    auto& [run, checkpoint, nodes] = value;
+    return std::tie(run, checkpoint, nodes);
+}
+
+template <Like<ResumeOutlook> T>
+auto membersOf(T& value) {
+    auto& [step, checkpoint, takenFrom, bytesToMove, before, after] = value;
+    return std::tie(step, checkpoint, takenFrom, bytesToMove, before, after);
 }
 
 template <Like<CommandRequest> T>
 auto membersOf(T& value) {
-    auto& [run, kind, args, id] = value;
-    return std::tie(run, kind, args, id);
+    auto& [run, kind, args, id, by] = value;
+    return std::tie(run, kind, args, id, by);
+}
+
+template <Like<Asker> T>
+auto membersOf(T& value) {
+    auto& [who, from] = value;
+    return std::tie(who, from);
+}
+
+template <Like<WithdrawRequest> T>
+auto membersOf(T& value) {
+    auto& [run, command] = value;
+    return std::tie(run, command);
 }
 
 template <Like<CheckRequest> T>
@@ -294,8 +371,8 @@ auto membersOf(T& value) {
 
 template <Like<RunFolder> T>
 auto membersOf(T& value) {
-    auto& [node, path, bytes, checkpoints] = value;
-    return std::tie(node, path, bytes, checkpoints);
+    auto& [node, path, bytes, checkpoints, problem] = value;
+    return std::tie(node, path, bytes, checkpoints, problem);
 }
 
 template <Like<RenameRequest> T>

@@ -55,11 +55,14 @@ struct Performer {
                 return done(Result<QString>(tl::unexpected(checked.error())));
             spec = *checked;
         }
-        answer(engine.branch(r.parent, r.checkpoint, std::move(spec), r.run, r.ifTooLarge), context,
-               request, done);
+        answer(engine.branch(r.parent, r.checkpoint, std::move(spec), r.run, r.ifTooLarge, r.nodes),
+               context, request, done);
     }
     void operator()(const CommandRequest& r) {
-        answer(engine.command(r.run, r.kind, r.args, r.id), context, request, done);
+        answer(engine.command(r.run, r.kind, r.args, r.id, r.by), context, request, done);
+    }
+    void operator()(const WithdrawRequest& r) {
+        answer(engine.withdraw(r.run, r.command), context, request, done);
     }
     void operator()(const CheckRequest& r) {
         Credentials credentials;
@@ -91,6 +94,21 @@ struct Performer {
     void operator()(const CleanNodeRequest& r) {
         answer(engine.cleanNode(r.node, r.cleaning), context, request, done);
     }
+    void operator()(const PinCheckpointRequest& r) {
+        answer(engine.setPinned(r.run, r.checkpoint, r.pinned), context, request, done);
+    }
+    void operator()(const BringBackCheckpointRequest& r) {
+        answer(engine.bringBackCheckpoint(r.run, r.checkpoint), context, request, done);
+    }
+    void operator()(const CompareCheckpointsRequest& r) {
+        answer(engine.compareCheckpoints(r.run, r.a, r.b), context, request, done);
+    }
+    void operator()(const ResumeOutlookRequest& r) {
+        answer(engine.resumeOutlook(r.run, r.checkpoint, r.nodes), context, request, done);
+    }
+    void operator()(const CopyCheckpointRequest& r) {
+        answer(engine.copyCheckpoint(r.run, r.checkpoint, r.order), context, request, done);
+    }
     void operator()(const WindowRequest&) { done(false); }
     void operator()(const RemoveCheckpointRequest& r) {
         answer(engine.removeCheckpoint(r.run, r.checkpoint), context, request, done);
@@ -114,6 +132,9 @@ struct Attempt {
     std::string operator()(const CommandRequest& r) {
         return std::string(commandKindName(r.kind)) + " " + r.run.toStdString();
     }
+    std::string operator()(const WithdrawRequest& r) {
+        return "withdraw command " + r.command + " of " + r.run.toStdString();
+    }
     std::string operator()(const CheckRequest& r) { return "check node " + r.node.toStdString(); }
     std::string operator()(const NotesRequest& r) { return "note on " + r.run.toStdString(); }
     std::string operator()(const TagsRequest& r) { return "tag " + r.run.toStdString(); }
@@ -132,6 +153,22 @@ struct Attempt {
         return "clean " + r.run.toStdString();
     }
     std::string operator()(const CleanNodeRequest& r) { return "clean " + r.node.toStdString(); }
+    std::string operator()(const PinCheckpointRequest& r) {
+        return (r.pinned ? "pin checkpoint " : "unpin checkpoint ") + r.checkpoint.toStdString() +
+               " of " + r.run.toStdString();
+    }
+    std::string operator()(const BringBackCheckpointRequest& r) {
+        return "bring back checkpoint " + r.checkpoint.toStdString() + " of " + r.run.toStdString();
+    }
+    std::string operator()(const CompareCheckpointsRequest& r) {
+        return "compare checkpoints of " + r.run.toStdString();
+    }
+    std::string operator()(const ResumeOutlookRequest& r) {
+        return "look at resuming " + r.run.toStdString();
+    }
+    std::string operator()(const CopyCheckpointRequest& r) {
+        return "copy a checkpoint of " + r.run.toStdString();
+    }
     std::string operator()(const WindowRequest&) { return "show the window"; }
     std::string operator()(const RemoveCheckpointRequest& r) {
         return "remove checkpoint " + r.checkpoint.toStdString() + " of " + r.run.toStdString();
@@ -145,6 +182,7 @@ struct Failure {
     EngineReply operator()(const LaunchRequest&) { return startFailed(); }
     EngineReply operator()(const ResumeRequest&) { return startFailed(); }
     EngineReply operator()(const BranchRequest&) { return startFailed(); }
+    EngineReply operator()(const WithdrawRequest&) { return startFailed(); }
     EngineReply operator()(const CommandRequest&) {
         return Result<CommandState>(tl::unexpected(error));
     }
@@ -168,6 +206,15 @@ struct Failure {
     EngineReply operator()(const CleanNodeRequest&) {
         return Result<DeployedReport>(tl::unexpected(error));
     }
+    EngineReply operator()(const PinCheckpointRequest&) { return editFailed(); }
+    EngineReply operator()(const BringBackCheckpointRequest&) { return editFailed(); }
+    EngineReply operator()(const CompareCheckpointsRequest&) {
+        return Result<TensorComparison>(tl::unexpected(error));
+    }
+    EngineReply operator()(const ResumeOutlookRequest&) {
+        return Result<ResumeOutlook>(tl::unexpected(error));
+    }
+    EngineReply operator()(const CopyCheckpointRequest&) { return startFailed(); }
     EngineReply operator()(const WindowRequest&) { return false; }
     EngineReply operator()(const RemoveCheckpointRequest&) { return editFailed(); }
     EngineReply operator()(const OutlookRequest&) {

@@ -47,6 +47,7 @@ struct BranchRequest {
     std::optional<std::string> spec; ///< TOML; nullopt: the parent's
     QString run;                     ///< the id that it shall have
     IfTooLarge ifTooLarge = IfTooLarge::kRefuse;
+    std::vector<Placement> nodes; ///< empty: those of the parent's last attempt
     bool operator==(const BranchRequest&) const = default;
 };
 
@@ -55,7 +56,14 @@ struct CommandRequest {
     CommandKind kind = CommandKind::kHold;
     std::vector<std::pair<std::string, std::string>> args;
     std::string id; ///< of the command: performed again, it takes effect once
+    Asker by = {};
     bool operator==(const CommandRequest&) const = default;
+};
+
+struct WithdrawRequest {
+    QString run;
+    std::string command; ///< its id
+    bool operator==(const WithdrawRequest&) const = default;
 };
 
 struct CheckRequest {
@@ -129,6 +137,39 @@ struct OutlookRequest {
     bool operator==(const OutlookRequest&) const = default;
 };
 
+struct ResumeOutlookRequest {
+    QString run;
+    QString checkpoint;           ///< as ResumeRequest's
+    std::vector<Placement> nodes; ///< likewise
+    bool operator==(const ResumeOutlookRequest&) const = default;
+};
+
+struct CopyCheckpointRequest {
+    QString run;
+    QString checkpoint; ///< a step or a name; empty: the newest
+    CopyOrder order;
+    bool operator==(const CopyCheckpointRequest&) const = default;
+};
+
+struct PinCheckpointRequest {
+    QString run;
+    QString checkpoint; ///< a step or a name
+    bool pinned = true;
+    bool operator==(const PinCheckpointRequest&) const = default;
+};
+
+struct BringBackCheckpointRequest {
+    QString run;
+    QString checkpoint; ///< a step or a name
+    bool operator==(const BringBackCheckpointRequest&) const = default;
+};
+
+struct CompareCheckpointsRequest {
+    QString run;
+    QString a, b; ///< steps or names
+    bool operator==(const CompareCheckpointsRequest&) const = default;
+};
+
 /// Bring the window to the front.
 struct WindowRequest {
     QByteArray activationToken; ///< of the desktop ($XDG_ACTIVATION_TOKEN), may be empty
@@ -140,15 +181,18 @@ using EngineRequest =
     std::variant<LaunchRequest, ResumeRequest, BranchRequest, CommandRequest, CheckRequest,
                  NotesRequest, TagsRequest, DeletedRequest, WindowRequest, RemoveCheckpointRequest,
                  OutlookRequest, RenameRequest, EmptyTrashRequest, VerifyCheckpointRequest,
-                 OnNodesRequest, RemoveFromNodesRequest, DeclareLostRequest, CleanNodeRequest>;
+                 OnNodesRequest, RemoveFromNodesRequest, DeclareLostRequest, CleanNodeRequest,
+                 ResumeOutlookRequest, CopyCheckpointRequest, WithdrawRequest, PinCheckpointRequest,
+                 BringBackCheckpointRequest, CompareCheckpointsRequest>;
 
-/// Of a launch, resume or branch: the run's id. Of a command: its state. Of a check: it. Of notes
-/// and tags: that they are queued. Of other edits, of a lost node and of what is to be removed or
-/// verified: that it is so. Of a window: whether there is one. Of an outlook, and of what is on
-/// nodes: it.
+/// Of a launch, resume or branch: the run's id. Of a copy: its folder. Of a withdrawal: what is
+/// left to know. Of a command: its state. Of a check: it. Of notes and tags: that they are queued.
+/// Of other edits, of a lost node and of what is to be removed or verified: that it is so. Of a
+/// window: whether there is one. Of outlooks, of a comparison, and of what is on nodes: it.
 using EngineReply =
     std::variant<Result<QString>, Result<CommandState>, NodeCheck, Result<void>, bool,
-                 Result<NodeOutlook>, Result<std::vector<RunFolder>>, Result<DeployedReport>>;
+                 Result<NodeOutlook>, Result<std::vector<RunFolder>>, Result<DeployedReport>,
+                 Result<ResumeOutlook>, Result<TensorComparison>>;
 
 /// The run whose ranks `request` starts; nullopt: it starts none.
 std::optional<QString> runStartedBy(const EngineRequest& request);

@@ -9,6 +9,7 @@
 #include "app/core/launch/plan.h"
 #include "app/core/remote/credential_store.h"
 #include "app/core/run/local_engine.h"
+#include "app/core/settings/user_name.h"
 
 #include <QCoreApplication>
 #include <QDir>
@@ -197,14 +198,26 @@ QFuture<Result<QString>> SharedEngine::resume(const QString& run, const QString&
     return ask<Result<QString>>(ResumeRequest{run, checkpoint, nodes});
 }
 
+QFuture<Result<ResumeOutlook>> SharedEngine::resumeOutlook(const QString& run,
+                                                           const QString& checkpoint,
+                                                           const std::vector<Placement>& nodes) {
+    return ask<Result<ResumeOutlook>>(ResumeOutlookRequest{run, checkpoint, nodes});
+}
+
+QFuture<Result<QString>> SharedEngine::copyCheckpoint(const QString& run, const QString& checkpoint,
+                                                      const CopyOrder& order) {
+    return ask<Result<QString>>(CopyCheckpointRequest{run, checkpoint, order});
+}
+
 QFuture<Result<void>> SharedEngine::declareLost(const QString& run, const QString& node) {
     return ask<Result<void>>(DeclareLostRequest{run, node});
 }
 
 QFuture<Result<QString>> SharedEngine::branch(const QString& run, const QString& checkpoint,
                                               std::optional<CheckedSpec> spec, const QString& id,
-                                              IfTooLarge ifTooLarge) {
-    BranchRequest request{run, checkpoint, {}, id, ifTooLarge};
+                                              IfTooLarge ifTooLarge,
+                                              const std::vector<Placement>& nodes) {
+    BranchRequest request{run, checkpoint, {}, id, ifTooLarge, nodes};
     if (spec)
         request.spec = tomlOf(**spec);
     return ask<Result<QString>>(std::move(request));
@@ -213,6 +226,21 @@ QFuture<Result<QString>> SharedEngine::branch(const QString& run, const QString&
 QFuture<Result<void>> SharedEngine::removeCheckpoint(const QString& run,
                                                      const QString& checkpoint) {
     return ask<Result<void>>(RemoveCheckpointRequest{run, checkpoint});
+}
+
+QFuture<Result<void>> SharedEngine::setPinned(const QString& run, const QString& checkpoint,
+                                              bool pinned) {
+    return ask<Result<void>>(PinCheckpointRequest{run, checkpoint, pinned});
+}
+
+QFuture<Result<TensorComparison>>
+SharedEngine::compareCheckpoints(const QString& run, const QString& a, const QString& b) {
+    return ask<Result<TensorComparison>>(CompareCheckpointsRequest{run, a, b});
+}
+
+QFuture<Result<void>> SharedEngine::bringBackCheckpoint(const QString& run,
+                                                        const QString& checkpoint) {
+    return ask<Result<void>>(BringBackCheckpointRequest{run, checkpoint});
 }
 
 QFuture<Result<void>> SharedEngine::verifyCheckpoint(const QString& run,
@@ -235,11 +263,18 @@ QFuture<Result<DeployedReport>> SharedEngine::cleanNode(const QString& node,
 
 QFuture<Result<CommandState>>
 SharedEngine::command(const QString& run, CommandKind kind,
-                      std::vector<std::pair<std::string, std::string>> args,
-                      const std::string& id) {
+                      std::vector<std::pair<std::string, std::string>> args, const std::string& id,
+                      const Asker& by) {
+    const auto from =
+        m_impl->self.kind == face::Kind::kWindow ? AskedFrom::kWindow : AskedFrom::kTerminal;
     const std::string once =
         id.empty() ? QUuid::createUuid().toString(QUuid::WithoutBraces).toStdString() : id;
-    return ask<Result<CommandState>>(CommandRequest{run, kind, std::move(args), once});
+    return ask<Result<CommandState>>(CommandRequest{run, kind, std::move(args), once,
+                                                    by.who.empty() ? Asker{userName(), from} : by});
+}
+
+QFuture<Result<QString>> SharedEngine::withdraw(const QString& run, const std::string& command) {
+    return ask<Result<QString>>(WithdrawRequest{run, command});
 }
 
 QFuture<Result<NodeOutlook>> SharedEngine::outlook(const RunSpec& spec, const QString& node) {

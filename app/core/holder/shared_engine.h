@@ -16,7 +16,7 @@ struct FoundHolder;
 /// becomes the next holder, and requests that had not begun are sent again.
 ///
 /// A launch that the holder had begun when it ended is kUnavailable; a command has its id and takes
-/// effect once.
+/// effect once. One that names nobody is asked for by the user of this process.
 class SharedEngine : public Engine {
     Q_OBJECT
 public:
@@ -39,8 +39,18 @@ public:
                                     const QString& id, IfTooLarge ifTooLarge) override;
     QFuture<Result<QString>> resume(const QString& run, const QString& checkpoint,
                                     const std::vector<Placement>& nodes) override;
+    QFuture<Result<ResumeOutlook>> resumeOutlook(const QString& run, const QString& checkpoint,
+                                                 const std::vector<Placement>& nodes) override;
+    QFuture<Result<QString>> copyCheckpoint(const QString& run, const QString& checkpoint,
+                                            const CopyOrder& order) override;
     QFuture<Result<void>> declareLost(const QString& run, const QString& node) override;
     QFuture<Result<void>> removeCheckpoint(const QString& run, const QString& checkpoint) override;
+    QFuture<Result<void>> setPinned(const QString& run, const QString& checkpoint,
+                                    bool pinned) override;
+    QFuture<Result<TensorComparison>> compareCheckpoints(const QString& run, const QString& a,
+                                                         const QString& b) override;
+    QFuture<Result<void>> bringBackCheckpoint(const QString& run,
+                                              const QString& checkpoint) override;
     QFuture<Result<void>> verifyCheckpoint(const QString& run, const QString& checkpoint) override;
     QFuture<Result<std::vector<RunFolder>>> onNodes(const QString& run) override;
     QFuture<Result<void>> removeFromNodes(const QString& run) override;
@@ -49,10 +59,12 @@ public:
     QFuture<Result<NodeOutlook>> outlook(const RunSpec& spec, const QString& node) override;
     QFuture<Result<QString>> branch(const QString& run, const QString& checkpoint,
                                     std::optional<CheckedSpec> spec, const QString& id,
-                                    IfTooLarge ifTooLarge) override;
+                                    IfTooLarge ifTooLarge,
+                                    const std::vector<Placement>& nodes) override;
     QFuture<Result<CommandState>> command(const QString& run, CommandKind kind,
                                           std::vector<std::pair<std::string, std::string>> args,
-                                          const std::string& id) override;
+                                          const std::string& id, const Asker& by) override;
+    QFuture<Result<QString>> withdraw(const QString& run, const std::string& command) override;
     void attach(const QString& run) override;
     void attachAll() override;
     LiveState live(const QString& run) const override;

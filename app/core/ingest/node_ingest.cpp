@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <functional>
 #include <tuple>
 
 namespace rm {
@@ -35,25 +36,31 @@ std::optional<int> rankIn(std::string_view name, std::string_view head) {
 
 std::vector<FileCursor> cursorsToSend(const std::vector<std::pair<std::string, uint64_t>>& stored) {
     std::vector<FileCursor> cursors;
-    // By source. A node that lost its disk may have a segment by the same numbers again, so that
-    // both are named.
-    std::map<std::string, std::vector<std::pair<Segment, uint64_t>>> newest;
+    // By attempt, the newest first, and source. A node that lost its disk may have a segment by the
+    // same numbers again, so that both are named.
+    std::map<int, std::map<std::string, std::vector<std::pair<Segment, uint64_t>>>, std::greater<>>
+        newest;
     for (const auto& [file, offset] : stored) {
         const auto segment = parseSegmentPath(file);
         if (!segment) {
             cursors.push_back({file, offset});
             continue;
         }
-        const auto place = [](const Segment& s) { return std::tuple(s.attempt, s.number); };
-        auto& known = newest[segment->source];
-        if (!known.empty() && place(known.front().first) < place(*segment))
+        auto& known = newest[segment->attempt][segment->source];
+        if (!known.empty() && known.front().first.number < segment->number)
             known.clear();
-        if (known.empty() || place(known.front().first) == place(*segment))
+        if (known.empty() || known.front().first.number == segment->number)
             known.emplace_back(*segment, offset);
+        // That none is older says that an attempt without a name is not known.
+        newest[0][segment->source];
     }
-    for (const auto& [source, segments] : newest)
-        for (const auto& [segment, offset] : segments)
-            cursors.push_back({segment.path(), offset});
+    for (const auto& [attempt, sources] : newest)
+        for (const auto& [source, segments] : sources) {
+            for (const auto& [segment, offset] : segments)
+                cursors.push_back({segment.path(), offset});
+            if (segments.empty())
+                cursors.push_back({Segment{source, 0, 0, 0}.path(), 0});
+        }
     // An older release stored files of any name; those beyond what a message holds are none of
     // ours.
     cursors.resize(std::min(cursors.size(), kMaxTables));
@@ -118,8 +125,12 @@ Result<NodeIngest::File*> NodeIngest::fileOf(const std::string& name) {
 
 /// Their writer has gone on to this one, so what is incomplete in them will remain so.
 void NodeIngest::closeSegmentsBefore(const Segment& segment) {
+    const auto isBefore = [&](const Segment& other) {
+        return other.source == segment.source &&
+               std::tie(other.attempt, other.number) <= std::tie(segment.attempt, segment.number);
+    };
     for (auto& [name, file] : m_files)
-        if (file->segment.source == segment.source)
+        if (isBefore(file->segment))
             close(name, *file);
 }
 
@@ -138,9 +149,9 @@ void NodeIngest::finish(const RunState& end) {
         close(name, *file);
     // Ignored by the store if it has the end.
     if (!m_ended)
-        m_records.push_back(AttemptEnded{end.attempt, static_cast<Outcome>(end.outcome), -1, 0,
-                                         wallNowNs(),
-                                         "as its agent says; its journal has no end of it"});
+        add(AttemptEnded{end.attempt, static_cast<Outcome>(end.outcome), -1, 0, wallNowNs(),
+                         "as its agent says; its journal has no end of it"},
+            0);
     m_ended = true;
 }
 
@@ -181,7 +192,7 @@ void NodeIngest::decodeJournal(const std::string& name, File& file) {
         if (!*record)
             return;
         note(**record);
-        m_records.push_back(std::move(**record));
+        add(std::move(**record), file.segment.attempt);
     }
 }
 
@@ -190,8 +201,14 @@ void NodeIngest::reportDamage(const std::string& name, File& file, const std::st
         return;
     const int rank =
         file.log ? file.logRank : rankIn(file.segment.source, kRankSource).value_or(-1);
-    m_records.push_back(Event{rank, -1, wallNowNs(), Severity::kError, "journal-damaged",
-                              name + " on its node: " + what});
+    add(Event{rank, -1, wallNowNs(), Severity::kError, "journal-damaged",
+              name + " on its node: " + what},
+        file.segment.attempt);
+}
+
+void NodeIngest::add(Record record, int attempt) {
+    m_records.push_back(std::move(record));
+    m_attempts.push_back(attempt);
 }
 
 void NodeIngest::note(const Record& record) {
@@ -206,6 +223,7 @@ std::optional<IngestBatch> NodeIngest::take() {
     batch.run = m_run;
     batch.nodeIndex = m_nodeIndex;
     batch.records.swap(m_records);
+    batch.attempts.swap(m_attempts);
     for (const auto& [name, file] : m_files) {
         if (file->log)
             for (std::string& line : m_ended ? file->log->takeAll() : file->log->take())

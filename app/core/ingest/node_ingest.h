@@ -16,7 +16,9 @@
 
 namespace rm {
 
-/// What to name in an Attach: of each journal and log the newest file that is stored.
+/// What to name in an Attach: every log, and of each attempt's journals the newest segment that is
+/// stored, as its node may have more of it. If these are too many, the oldest attempts are left
+/// out, and taken for known.
 std::vector<FileCursor> cursorsToSend(const std::vector<std::pair<std::string, uint64_t>>& stored);
 
 /// Turns the replicated bytes of one node's files into batches for the store. A batch's cursors
@@ -53,6 +55,7 @@ private:
     void close(const std::string& name, File& file);
     void decodeJournal(const std::string& name, File& file);
     void reportDamage(const std::string& name, File& file, const std::string& what);
+    void add(Record record, int attempt);
     void note(const Record& record);
 
     QString m_run;
@@ -61,7 +64,8 @@ private:
     std::map<std::string, uint64_t> m_committed; ///< cursors up to the last take()
     std::map<std::string, std::unique_ptr<File>> m_files;
     std::vector<Record> m_records;
-    bool m_ended = false; ///< the newest attempt has ended here: no log goes on
+    std::vector<int32_t> m_attempts; ///< as in IngestBatch
+    bool m_ended = false;            ///< the newest attempt has ended here: no log goes on
 };
 
 } // namespace rm

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/launch/host_worker.h"
 
-#include "app/core/deploy/deploy.h"
+#include "shared/return_if_error.h"
 
 #include <utility>
 
@@ -78,16 +78,9 @@ Result<void> HostWorker::ensureSession(std::stop_token stop, const OnConnectPaus
     if (m_session && std::chrono::steady_clock::now() - m_lastUse < kMaxIdle)
         return {};
     m_session.reset();
-    auto opened = openSessionPatiently(m_node, m_credentials(m_node), stop, onPause);
-    if (!opened)
-        return tl::unexpected(opened.error().error);
-    m_session = std::move(*opened);
-    auto agent = deployAgent(*m_session, m_node, stop);
-    if (!agent) {
-        m_session.reset();
-        return tl::unexpected(agent.error());
-    }
-    m_agent = std::move(*agent);
+    RM_ASSIGN_OR_RETURN(auto opened, openNode(m_node, m_credentials(m_node), stop, onPause));
+    m_session = std::move(opened.session);
+    m_agent = std::move(opened.agent);
     return {};
 }
 
@@ -115,6 +108,11 @@ bool HostPool::isClosed() const {
 
 std::unique_ptr<HostWorker> HostPool::ownWorker(const Node& node) const {
     return std::make_unique<HostWorker>(node, m_credentials);
+}
+
+Result<NodeSession> HostPool::open(const Node& node, std::stop_token stop,
+                                   const OnConnectPause& onPause) const {
+    return openNode(node, m_credentials(node), std::move(stop), onPause);
 }
 
 } // namespace rm

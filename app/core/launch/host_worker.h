@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "app/core/remote/host.h"
+#include "app/core/deploy/deploy.h"
 
 #include <chrono>
 #include <condition_variable>
@@ -98,6 +98,9 @@ public:
     std::shared_ptr<HostWorker> worker(const Node& node);
     /// A worker for one long task, so that launches need not wait for its end.
     std::unique_ptr<HostWorker> ownWorker(const Node& node) const;
+    /// A connection of the caller's thread alone, for what takes two nodes at once.
+    Result<NodeSession> open(const Node& node, std::stop_token stop,
+                             const OnConnectPause& onPause = {}) const;
     /// HostWorker::close() of all of worker(), the future ones too.
     void close();
     bool isClosed() const;

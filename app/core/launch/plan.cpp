@@ -13,6 +13,7 @@ namespace {
 constexpr int kMaxRanksPerCore = 4;
 constexpr size_t kMaxSlug = 48;
 constexpr int kNonceDigits = 32;
+constexpr int kKeyDigits = 64;
 
 Result<int> countRanksOf(const RunSpec& spec, const PlacedNode& placed, const std::string& device) {
     const int gpus = static_cast<int>(placed.report.gpus.size());
@@ -93,6 +94,10 @@ std::vector<NodePlan> makePlans(const RunSpec& spec, const std::vector<PlacedNod
     for (const int count : ranks)
         worldSize += count;
     const std::string nonce = randomDigits(kNonceDigits);
+    const std::string key = nodes.size() > 1 ? randomDigits(kKeyDigits) : std::string();
+    std::vector<std::string> names;
+    for (const PlacedNode& placed : nodes)
+        names.push_back(placed.node.name);
     std::vector<NodePlan> plans;
     int64_t firstRank = 0;
     for (size_t i = 0; i < nodes.size(); ++i) {
@@ -114,6 +119,9 @@ std::vector<NodePlan> makePlans(const RunSpec& spec, const std::vector<PlacedNod
         plan.startFromIsExact = request.startFromIsExact;
         plan.environment = spec.launch.environment;
         plan.storeNonce = nonce;
+        plan.nodeNames = names;
+        plan.agentPort = nodes.size() > 1 ? rendezvous.agentPort : 0;
+        plan.agentKey = key;
         plans.push_back(std::move(plan));
         firstRank += ranks[i];
     }

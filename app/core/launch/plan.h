@@ -32,6 +32,7 @@ struct Rendezvous {
     std::string masterAddr = "127.0.0.1";
     int64_t masterPort = 0;
     std::vector<std::string> interfaces; ///< per node, empty: do not set
+    int64_t agentPort = 0; ///< where the agents of several nodes meet, at the same address
     bool operator==(const Rendezvous&) const = default;
 };
 
@@ -52,8 +53,8 @@ Result<std::string> chooseDevice(const RunSpec& spec, const std::vector<PlacedNo
 Result<std::vector<int>> countRanks(const RunSpec& spec, const std::vector<PlacedNode>& nodes,
                                     const std::string& device);
 
-/// One plan a node, ranks numbered node by node, with a nonce that no other call gives. `bundles`
-/// is parallel to `nodes`.
+/// One plan a node, ranks numbered node by node, with a nonce and a key that no other call gives.
+/// `bundles` is parallel to `nodes`.
 std::vector<NodePlan> makePlans(const RunSpec& spec, const std::vector<PlacedNode>& nodes,
                                 const std::vector<int>& ranks, const std::string& device,
                                 const Rendezvous& rendezvous,

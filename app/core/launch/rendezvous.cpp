@@ -86,6 +86,16 @@ Result<int64_t> openPort(HostWorker& worker, int64_t port, const SharedListener&
     return worker.post<int64_t>(open, unwanted).get();
 }
 
+/// Next to a port that a person chose, as a firewall may let a range through; else any.
+Result<int64_t> openAgentPort(HostWorker& worker, int64_t masterPort, const RunSpec& spec,
+                              const SharedListener& listener, const std::stop_token& unwanted) {
+    const int64_t next = spec.launch.masterPort > 0 ? masterPort + 1 : 0;
+    if (next > 0 && next < 65536)
+        if (auto opened = openPort(worker, next, listener, unwanted))
+            return opened;
+    return openPort(worker, 0, listener, unwanted);
+}
+
 void closePort(HostWorker& worker, SharedListener&& listener) {
     // A failure is ignored: if the port stays taken, the trainer's bind fails with an error that
     // names it. The task owns the last reference, so that even if it is dropped the listener is
@@ -160,6 +170,14 @@ Result<Rendezvous> findRendezvous(const std::vector<HostWorker*>& workers,
     auto listener = std::make_shared<std::optional<PortListener>>();
     RM_ASSIGN_OR_RETURN(const auto port,
                         openPort(*workers.front(), spec.launch.masterPort, listener, unwanted));
+    // Opened while the other is, so that they differ.
+    int64_t agentPort = 0;
+    if (workers.size() > 1) {
+        auto agents = std::make_shared<std::optional<PortListener>>();
+        RM_ASSIGN_OR_RETURN(agentPort,
+                            openAgentPort(*workers.front(), port, spec, agents, unwanted));
+        closePort(*workers.front(), std::move(agents));
+    }
     if (workers.size() == 1) {
         closePort(*workers.front(), std::move(listener));
         return Rendezvous{"127.0.0.1", port, {""}};
@@ -174,7 +192,9 @@ Result<Rendezvous> findRendezvous(const std::vector<HostWorker*>& workers,
     std::vector<std::string> others;
     for (size_t i = 1; i < nodes.size(); ++i)
         others.push_back(nodes[i].node.name);
-    return chooseRendezvous(arrange(candidates, *dialled), port, others);
+    RM_ASSIGN_OR_RETURN(auto found, chooseRendezvous(arrange(candidates, *dialled), port, others));
+    found.agentPort = agentPort;
+    return found;
 }
 
 } // namespace rm

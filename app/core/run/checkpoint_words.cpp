@@ -13,6 +13,8 @@ std::string whyKept(const StoredCheckpoint& checkpoint) {
         text += ", best";
     if (!checkpoint.isBest && text == "best")
         text = "was the best";
+    if (checkpoint.isPinned)
+        text += ", pinned";
     if (checkpoint.isDamaged)
         text += ", damaged";
     if (checkpoint.retiredBy == 0)
@@ -25,6 +27,15 @@ std::string verdictText(const Result<void>& verified) {
         return "whole";
     const bool isDamaged = verified.error().code == ErrorCode::kCorrupt;
     return (isDamaged ? "damaged: " : "not verified: ") + verified.error().message;
+}
+
+std::string whereWords(const StoredCheckpoint& checkpoint) {
+    std::string copies;
+    for (size_t at = 0; at < checkpoint.copies.size(); ++at) {
+        const bool isLast = at + 1 == checkpoint.copies.size();
+        copies += (at == 0 ? "" : isLast ? " and " : ", ") + checkpoint.copies[at].node;
+    }
+    return checkpoint.node + (copies.empty() ? "" : ", copied to " + copies);
 }
 
 std::string retirementText(const Retirement& retired) {

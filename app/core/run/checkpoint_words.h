@@ -20,6 +20,9 @@ std::string whyKept(const StoredCheckpoint& checkpoint);
 /// SHA-256 ...", or why it could not be verified. As a node wrote it: not safe for a terminal.
 std::string verdictText(const Result<void>& verified);
 
+/// The nodes where it lies: "node-a, copied to node-b and this-computer".
+std::string whereWords(const StoredCheckpoint& checkpoint);
+
 /// "steps 251 to 405 and 3 checkpoints"
 std::string retirementText(const Retirement& retired);
 

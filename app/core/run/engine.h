@@ -7,7 +7,9 @@
 #include "app/core/launch/node_outlook.h"
 #include "app/core/launch/plan.h"
 #include "app/core/launch/progress.h"
+#include "app/core/run/checkpoint_orders.h"
 #include "app/core/store/store.h"
+#include "shared/checkpoint/compare.h"
 #include "shared/spec/run_spec.h"
 #include "shared/wire/messages.h"
 
@@ -64,6 +66,11 @@ inline bool isDown(LiveState::Link link) {
 /// The run is already in the state that the command leads to, such as a pause of a paused run.
 bool isAlready(CommandKind kind, RunStateKind state);
 
+/// How long a command is kept for a node that cannot be reached: an older one is not sent any more,
+/// as a person who has forgotten it must not be surprised. A kill that was done on a node of the
+/// run already is sent to the others whenever they can be reached.
+inline constexpr int64_t kCommandKeptNs = 3600 * int64_t{1'000'000'000};
+
 /// How long a run stays in the trash.
 inline constexpr int kTrashDays = 30;
 
@@ -95,23 +102,45 @@ public:
     /// or the name of a folder (see findCheckpoint()). kCorrupt: that one is damaged. If the newest
     /// is, the attempt starts from the newest whole one before it and says so by an event
     /// (kCheckpointDamagedEvent). What it retires stays as an abandoned line; see
-    /// StoreReader::retirementBy(). `nodes` empty: on those of the last attempt; elsewhere the
-    /// checkpoint must be in a folder that the first of them reads.
+    /// StoreReader::retirementBy(). `nodes` empty: on those of the last attempt. The checkpoint is
+    /// copied to the first of them if it does not lie there, from where it was saved or from a copy
+    /// of it. kUnavailable: none of these can be reached.
     virtual QFuture<Result<QString>> resume(const QString& run, const QString& checkpoint = {},
                                             const std::vector<Placement>& nodes = {}) = 0;
+    /// What resume() with the same arguments would do.
+    virtual QFuture<Result<ResumeOutlook>> resumeOutlook(const QString& run,
+                                                         const QString& checkpoint,
+                                                         const std::vector<Placement>& nodes) = 0;
+    /// Copies a checkpoint (as resume()'s) to another place, through this program: its folder
+    /// there, where every byte of it is verified. progressed() tells how far it is.
+    virtual QFuture<Result<QString>> copyCheckpoint(const QString& run, const QString& checkpoint,
+                                                    const CopyOrder& order) = 0;
     /// Gives up a node of a live run that nothing is heard of: its part counts as failed, the ranks
     /// elsewhere, which cannot go on without it, are killed, and the run ends. kInvalid: the run
     /// has ended, has no such node, or the node answers.
     virtual QFuture<Result<void>> declareLost(const QString& run, const QString& node) = 0;
     /// Launches a new run, with its own checkpoints, from that checkpoint of `run`. `spec` null:
-    /// the parent's spec. Otherwise as launch().
+    /// the parent's spec. `nodes` and how the checkpoint comes to them as in resume(). Otherwise as
+    /// launch().
     virtual QFuture<Result<QString>> branch(const QString& run, const QString& checkpoint,
                                             std::optional<CheckedSpec> spec = {},
                                             const QString& id = {},
-                                            IfTooLarge ifTooLarge = IfTooLarge::kRefuse) = 0;
-    /// Removes a checkpoint of an abandoned line from its node, also while the run goes on.
+                                            IfTooLarge ifTooLarge = IfTooLarge::kRefuse,
+                                            const std::vector<Placement>& nodes = {}) = 0;
+    /// Whether retention keeps a checkpoint whatever the spec's rules say.
+    virtual QFuture<Result<void>> setPinned(const QString& run, const QString& checkpoint,
+                                            bool pinned) = 0;
+    /// How far the weights of two checkpoints of a run are apart, by layer. Asked of a node that
+    /// has both; kUnavailable: there is none.
+    virtual QFuture<Result<TensorComparison>>
+    compareCheckpoints(const QString& run, const QString& a, const QString& b) = 0;
+    /// Removes a checkpoint of an abandoned line from its node, also while the run goes on. For
+    /// kAsideDays it can be brought back. kInvalid: it is pinned, or of the living line.
     virtual QFuture<Result<void>> removeCheckpoint(const QString& run,
                                                    const QString& checkpoint) = 0;
+    /// Undoes removeCheckpoint(). kNotFound: too late.
+    virtual QFuture<Result<void>> bringBackCheckpoint(const QString& run,
+                                                      const QString& checkpoint) = 0;
     /// Compares every byte of a checkpoint on its node with its manifest. kCorrupt: what is wrong,
     /// or that it is not there any more.
     virtual QFuture<Result<void>> verifyCheckpoint(const QString& run,
@@ -130,11 +159,18 @@ public:
     /// kKill for the nodes that can be: it names the others. kStop
     /// and kKill of a run whose ranks have not started cancel its launch: a new run is then
     /// stopped, a resumed run stays as it was. If isAlready(), the answer is kApplied at step -1. A
-    /// command with the same `id` takes effect once; empty: an id is generated.
+    /// command with the same `id` takes effect once; empty: an id is generated. It is stored before
+    /// it is sent (a kill: meanwhile), as asked for by `by` (nobody: the user of this process), and
+    /// one without an answer is sent by the next engine that follows the run, too, for up to
+    /// kCommandKeptNs.
     virtual QFuture<Result<CommandState>>
     command(const QString& run, CommandKind kind,
-            std::vector<std::pair<std::string, std::string>> args = {},
-            const std::string& id = {}) = 0;
+            std::vector<std::pair<std::string, std::string>> args = {}, const std::string& id = {},
+            const Asker& by = {}) = 0;
+    /// Takes back a command that no node has accepted; whoever waits for it gets kUnavailable. The
+    /// answer says what is left to know of it, such as that a node may have got it. kInvalid: it is
+    /// on its way or was accepted.
+    virtual QFuture<Result<QString>> withdraw(const QString& run, const std::string& command) = 0;
 
     /// Attaches to every node of the run and follows it until it ends. Idempotent. Does nothing
     /// while the ranks are being started; the launch attaches at its end.

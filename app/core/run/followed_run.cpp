@@ -6,11 +6,25 @@
 #include "shared/return_if_error.h"
 
 #include <algorithm>
+#include <chrono>
+#include <iterator>
+#include <limits>
 #include <utility>
 
 namespace rm {
 
 namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto kLookForOld = 5s;
+
+std::optional<CommandKind> commandKindOf(const std::string& name) {
+    for (int kind = 0; kind <= static_cast<int>(CommandKind::kKill); ++kind)
+        if (commandKindName(static_cast<CommandKind>(kind)) == name)
+            return static_cast<CommandKind>(kind);
+    return std::nullopt;
+}
 
 /// Whether the command stays LiveState::pending after it was applied, until the ranks are gone.
 bool lastsUntilTheEnd(CommandKind kind) {
@@ -44,6 +58,8 @@ FollowedRun::FollowedRun(const RunSummary& run, std::vector<Part> parts,
     , m_credentials(std::move(credentials))
     , m_database(std::move(database))
     , m_nodeEnded(m_parts.size(), false) {
+    m_clock.setInterval(kLookForOld);
+    connect(&m_clock, &QTimer::timeout, this, &FollowedRun::dropOld);
     for (const Part& part : m_parts) {
         LiveState::NodeLink link;
         link.node = part.name;
@@ -71,9 +87,9 @@ FollowedRun::~FollowedRun() {
         promise.finish();
     }
     for (auto& [id, waiting] : m_inFlight)
-        answer(waiting, unanswered(m_run, waiting.kind,
-                                   "Ringmaster stopped following the run before it "
-                                   "was known whether it took effect"));
+        answer(waiting, unanswered(m_run, waiting.command.kind,
+                                   "Ringmaster stopped following the run before it was known "
+                                   "whether it took effect"));
 }
 
 void FollowedRun::start() {
@@ -126,35 +142,130 @@ void FollowedRun::retry(const std::string& node) {
     }
 }
 
-QFuture<Result<CommandState>> FollowedRun::send(Command command) {
-    const bool isKill = command.kind == CommandKind::kKill;
-    if (!isKill && (!m_followers.front() || m_nodeEnded.front()))
-        return QtFuture::makeReadyFuture(
-            unanswered(m_run, command.kind,
-                       m_parts.front().name + ", the node of rank 0, " +
-                           (m_nodeEnded.front() ? "has ended its ranks"
-                                                : "was removed from the list of nodes") +
-                           "; kill the run"));
-    InFlight& inFlight = m_inFlight[command.id];
-    inFlight.kind = command.kind;
-    inFlight.promise.start();
-    m_live.pending = command.kind;
-    m_live.pendingSinceNs = monotonicNowNs();
-    // Rank 0 alone has the others obey; but a kill is done by the agent of each node.
-    const size_t nodes = isKill ? m_parts.size() : 1;
-    for (size_t i = 0; i < nodes; ++i) {
-        inFlight.awaited.insert(i);
-        sendTo(i, command);
+/// Why nobody could take a command. Empty: rank 0's node can, or will.
+std::string FollowedRun::whyNotSent(CommandKind kind) const {
+    if (kind == CommandKind::kKill || (m_followers.front() && !m_nodeEnded.front()))
+        return {};
+    return m_parts.front().name + ", the node of rank 0, " +
+           (m_nodeEnded.front() ? "has ended its ranks" : "was removed from the list of nodes") +
+           "; kill the run";
+}
+
+QFuture<Result<CommandState>> FollowedRun::send(const Command& command, int64_t askedNs) {
+    const std::string why = whyNotSent(command.kind);
+    if (!why.empty()) {
+        Q_EMIT commandChanged(command.kind, {command.id, CommandProgress::kRefused, -1, why},
+                              AskedState::kLapsed);
+        return QtFuture::makeReadyFuture(unanswered(m_run, command.kind, why));
     }
-    auto answer = inFlight.promise.future();
+    if (!m_inFlight.contains(command.id))
+        begin({command, askedNs});
+    auto& asker = m_inFlight.at(command.id).askers.emplace_back();
+    asker.start();
+    auto answer = asker.future();
     settleKills();
     Q_EMIT liveChanged();
     return answer;
 }
 
-void FollowedRun::sendTo(size_t node, const Command& command) {
+void FollowedRun::restore(const AskedCommand& asked) {
+    const auto kind = commandKindOf(asked.kind);
+    if (!kind || m_inFlight.contains(asked.id))
+        return;
+    InFlight inFlight{{asked.id, *kind, asked.args}, asked.askedNs};
+    inFlight.isAccepted = asked.state == AskedState::kAccepted;
+    inFlight.isDone = inFlight.isAccepted && *kind == CommandKind::kKill;
+    begin(std::move(inFlight));
+    dropOld();
+}
+
+std::vector<FollowedRun::InFlight> FollowedRun::takeInFlight() {
+    std::vector<InFlight> commands;
+    for (auto& [id, inFlight] : std::exchange(m_inFlight, {}))
+        commands.push_back(std::move(inFlight));
+    return commands;
+}
+
+void FollowedRun::goOnWith(std::vector<InFlight> commands) {
+    for (InFlight& inFlight : commands) {
+        const std::string id = inFlight.command.id;
+        auto askers = std::exchange(inFlight.askers, {});
+        if (!m_inFlight.contains(id))
+            begin(std::move(inFlight));
+        std::ranges::move(askers, std::back_inserter(m_inFlight.at(id).askers));
+    }
+    settleKills();
+}
+
+void FollowedRun::begin(InFlight inFlight) {
+    // Rank 0 alone has the others obey; but a kill is done by the agent of each node.
+    const size_t nodes = inFlight.command.kind == CommandKind::kKill ? m_parts.size() : 1;
+    inFlight.awaited.clear();
+    for (size_t i = 0; i < nodes; ++i) {
+        inFlight.awaited.insert(i);
+        sendTo(i, inFlight);
+    }
+    m_live.pending = inFlight.command.kind;
+    m_live.pendingSinceNs = monotonicNowNs() - std::max<int64_t>(0, wallNowNs() - inFlight.askedNs);
+    m_inFlight.insert_or_assign(inFlight.command.id, std::move(inFlight));
+    m_clock.start();
+}
+
+void FollowedRun::sendTo(size_t node, const InFlight& inFlight) {
+    constexpr int64_t kForGood = std::numeric_limits<int64_t>::max();
     if (m_followers[node])
-        m_followers[node]->send(command);
+        m_followers[node]->send(inFlight.command,
+                                inFlight.isDone ? kForGood : inFlight.askedNs + kCommandKeptNs);
+}
+
+/// What no node has accepted in time is not sent any more.
+void FollowedRun::dropOld() {
+    std::vector<std::string> old;
+    for (const auto& [id, inFlight] : m_inFlight)
+        if (!inFlight.isAccepted && inFlight.askedNs + kCommandKeptNs < wallNowNs())
+            old.push_back(id);
+    for (const std::string& id : old)
+        takeBack(id, AskedState::kLapsed,
+                 "it waited for a node for more than 1 h, so it is not sent any more; ask again if "
+                 "it is still wanted");
+    if (m_inFlight.empty())
+        m_clock.stop();
+}
+
+Result<QString> FollowedRun::withdraw(const std::string& id) {
+    const auto found = m_inFlight.find(id);
+    if (found == m_inFlight.end())
+        return fail(ErrorCode::kInvalid, "it has its answer already");
+    const InFlight& inFlight = found->second;
+    if (inFlight.isAccepted)
+        return fail(ErrorCode::kInvalid, inFlight.isDone
+                                             ? "it was done on a node already"
+                                             : m_parts.front().name +
+                                                   " has accepted it: the ranks act on it at their "
+                                                   "next step");
+    for (const size_t node : inFlight.awaited)
+        if (!m_nodeEnded[node] && m_live.nodes[node].link == LiveState::Link::kLive)
+            return fail(ErrorCode::kInvalid, m_parts[node].name + " has got it already");
+    return takeBack(id, AskedState::kWithdrawn, "withdrawn before a node accepted it");
+}
+
+/// Returns what is left to know of it.
+QString FollowedRun::takeBack(const std::string& id, AskedState as, const std::string& why) {
+    auto inFlight = std::move(m_inFlight.extract(id).mapped());
+    std::string who;
+    for (const size_t node : inFlight.awaited)
+        if (m_followers[node] && m_followers[node]->takeBack(id))
+            who += (who.empty() ? "" : ", ") + m_parts[node].name;
+    const std::string rest =
+        who.empty() ? "" : who + " may have got it before its link broke: then it takes effect";
+    const std::string words = why + (who.empty() ? "" : "; " + rest);
+    if (m_live.pending == inFlight.command.kind)
+        m_live.pending.reset();
+    const CommandKind kind = inFlight.command.kind;
+    Q_EMIT commandChanged(kind, {id, CommandProgress::kRefused, -1, words}, as);
+    Q_EMIT liveChanged();
+    answer(inFlight, unanswered(m_run, kind, words));
+    return QString::fromStdString(rest);
 }
 
 void FollowedRun::onLink(size_t node, const LiveState::NodeLink& link) {
@@ -169,24 +280,56 @@ void FollowedRun::onLink(size_t node, const LiveState::NodeLink& link) {
 
 void FollowedRun::onCommandState(size_t node, const CommandState& state) {
     const auto found = m_inFlight.find(state.id);
-    if (found == m_inFlight.end() || state.progress == CommandProgress::kAccepted)
+    if (found == m_inFlight.end())
         return;
-    if (found->second.kind == CommandKind::kKill) {
-        const bool isDone = state.progress == CommandProgress::kApplied;
-        found->second.awaited.erase(node);
-        found->second.isDone = found->second.isDone || isDone;
-        if (!isDone)
-            found->second.refusal = m_parts[node].name + ": " + state.message;
-        return settleKills();
+    const CommandKind kind = found->second.command.kind;
+    if (kind == CommandKind::kKill)
+        return onKillState(node, found->second, state);
+    if (state.progress == CommandProgress::kAccepted) {
+        if (!std::exchange(found->second.isAccepted, true))
+            Q_EMIT commandChanged(kind, state, AskedState::kAccepted);
+        return;
     }
     InFlight inFlight = std::move(found->second);
     m_inFlight.erase(found);
-    const bool over =
-        state.progress == CommandProgress::kRefused || !lastsUntilTheEnd(inFlight.kind);
-    if (over && m_live.pending == inFlight.kind)
+    const bool isRefused = state.progress == CommandProgress::kRefused;
+    if ((isRefused || !lastsUntilTheEnd(kind)) && m_live.pending == kind)
         m_live.pending.reset();
+    Q_EMIT commandChanged(kind, state, isRefused ? AskedState::kRefused : AskedState::kApplied);
     Q_EMIT liveChanged();
     answer(inFlight, state);
+}
+
+void FollowedRun::onKillState(size_t node, InFlight& inFlight, const CommandState& state) {
+    if (state.progress == CommandProgress::kAccepted)
+        return;
+    inFlight.awaited.erase(node);
+    if (state.progress == CommandProgress::kRefused) {
+        inFlight.refusal = m_parts[node].name + ": " + state.message;
+    } else if (!std::exchange(inFlight.isDone, true)) {
+        inFlight.isAccepted = true;
+        Q_EMIT commandChanged(CommandKind::kKill, state, AskedState::kAccepted);
+        for (const size_t other : inFlight.awaited)
+            sendTo(other, inFlight); // however long it cannot be reached
+    }
+    settleKills();
+}
+
+Result<CommandState> FollowedRun::answerOfKill(const InFlight& inFlight) const {
+    const std::string& id = inFlight.command.id;
+    const std::string others = unreachableNodes();
+    if (inFlight.isDone)
+        return CommandState{id, CommandProgress::kApplied, -1,
+                            others.empty()
+                                ? "killed"
+                                : "killed, but not on " + others +
+                                      ", which cannot be reached: killed there once it can be; or "
+                                      "declare it lost"};
+    if (!inFlight.refusal.empty())
+        return CommandState{id, CommandProgress::kRefused, -1, inFlight.refusal};
+    return unanswered(m_run, CommandKind::kKill,
+                      "none of its nodes can be reached; it will be killed on those that can be "
+                      "within 1 h, or declare them lost");
 }
 
 /// Answers the kills that all nodes have done which can be reached. The followers of the others
@@ -194,36 +337,48 @@ void FollowedRun::onCommandState(size_t node, const CommandState& state) {
 void FollowedRun::settleKills() {
     if (std::ranges::count(m_nodeEnded, false) == 0)
         return; // finish() answers
+    std::vector<std::pair<InFlight, Result<CommandState>>> answered;
     for (auto at = m_inFlight.begin(); at != m_inFlight.end();) {
         InFlight& inFlight = at->second;
-        const bool isOver = inFlight.kind == CommandKind::kKill &&
-                            std::ranges::all_of(inFlight.awaited, [this](size_t node) {
-                                return m_nodeEnded[node] || isDown(m_live.nodes[node].link);
+        const bool isOver =
+            std::ranges::all_of(inFlight.awaited, [this](size_t i) { return m_nodeEnded[i]; });
+        const bool isTold = isOver || std::ranges::all_of(inFlight.awaited, [this](size_t i) {
+                                return m_nodeEnded[i] || isDown(m_live.nodes[i].link);
                             });
-        if (!isOver) {
+        if (inFlight.command.kind != CommandKind::kKill || !isTold ||
+            (!isOver && inFlight.askers.empty())) {
             ++at;
             continue;
         }
-        const std::string others = unreachableNodes();
-        const bool isAnyKilled = inFlight.isDone;
-        const std::string refusal = inFlight.refusal;
-        if (!isAnyKilled)
+        const auto result = answerOfKill(inFlight);
+        if (!inFlight.isDone)
             m_live.pending.reset();
-        auto [id, killed] = std::pair(at->first, std::move(inFlight));
-        at = m_inFlight.erase(at);
-        const std::string message =
-            others.empty() ? "killed"
-                           : "killed, but not on " + others +
-                                 ", which cannot be reached: killed there once it can be; or "
-                                 "declare it lost";
-        answer(killed, isAnyKilled
-                           ? Result<CommandState>({id, CommandProgress::kApplied, -1, message})
-                       : !refusal.empty()
-                           ? Result<CommandState>({id, CommandProgress::kRefused, -1, refusal})
-                           : unanswered(m_run, CommandKind::kKill,
-                                        "none of its nodes can be reached; it will be killed on "
-                                        "those that can be again, or declare them lost"));
+        if (isOver) {
+            noteEnd(inFlight, result);
+            answered.emplace_back(std::move(inFlight), result);
+            at = m_inFlight.erase(at);
+        } else {
+            InFlight told{inFlight.command, inFlight.askedNs};
+            told.askers = std::exchange(inFlight.askers, {});
+            answered.emplace_back(std::move(told), result);
+            ++at;
+        }
     }
+    for (auto& [inFlight, result] : answered)
+        answer(inFlight, result);
+}
+
+/// Has stored what became of a command that ends here.
+void FollowedRun::noteEnd(const InFlight& inFlight, const Result<CommandState>& how) {
+    const CommandKind kind = inFlight.command.kind;
+    if (how)
+        Q_EMIT commandChanged(kind, *how,
+                              how->progress == CommandProgress::kApplied ? AskedState::kApplied
+                                                                         : AskedState::kRefused);
+    else
+        Q_EMIT commandChanged(
+            kind, {inFlight.command.id, CommandProgress::kRefused, -1, "the ranks ended before it"},
+            AskedState::kLapsed);
 }
 
 std::string FollowedRun::unreachableNodes() const {
@@ -270,6 +425,13 @@ void FollowedRun::settleDeclarations() {
     }
 }
 
+/// The agents may have begun others since.
+int FollowedRun::newestAttempt() const {
+    const auto reader = StoreReader::open(m_database);
+    const auto run = reader ? (*reader)->run(m_run) : std::nullopt;
+    return run ? std::max(m_attempt, run->attempt) : m_attempt;
+}
+
 /// Its ranks may live on, cut off from all others: the next attempt there ends them.
 Result<void> FollowedRun::giveUp(size_t index) {
     const LiveState::NodeLink& link = m_live.nodes[index];
@@ -279,14 +441,16 @@ Result<void> FollowedRun::giveUp(size_t index) {
     IngestBatch batch;
     batch.run = m_run;
     batch.nodeIndex = static_cast<int>(index);
+    const int attempt = newestAttempt();
     batch.records = {Event{-1, -1, nowNs, Severity::kError, "node-declared-lost",
                            node + " was declared lost: " + link.why.toStdString()},
-                     AttemptEnded{m_attempt, Outcome::kFailed, -1, 0, nowNs, why}};
+                     AttemptEnded{attempt, Outcome::kFailed, -1, 0, nowNs, why, false}};
     RM_RETURN_IF_ERROR(m_writer->call([&](StoreWriter& store) { return store.ingest(batch); }));
     if (m_followers[index])
         m_followers[index]->hangUp();
-    const Command kill{
-        "lost-" + std::to_string(index) + "-" + std::to_string(m_attempt), CommandKind::kKill, {}};
+    InFlight kill{
+        {"lost-" + std::to_string(index) + "-" + std::to_string(attempt), CommandKind::kKill, {}}};
+    kill.isDone = true;
     for (size_t i = 0; i < m_parts.size(); ++i)
         if (i != index && !m_nodeEnded[i])
             sendTo(i, kill);
@@ -313,19 +477,26 @@ void FollowedRun::onNodeEnded(size_t node, const Result<void>& how) {
 void FollowedRun::finish() {
     // A receiver of ended() may destroy this object, so the pending answers are moved out of it
     // first.
-    auto inFlight = std::move(m_inFlight);
-    m_inFlight.clear();
+    auto inFlight = std::exchange(m_inFlight, {});
     m_live.pending.reset();
     const auto stored = inFlight.empty() ? std::map<std::string, CommandState>() : storedAnswers();
-    const QString run = m_run;
     const std::string why =
         m_problem.isEmpty() ? "the run ended before it took effect" : m_problem.toStdString();
-    Q_EMIT ended(m_problem, m_lost);
+    std::vector<std::pair<InFlight, Result<CommandState>>> answered;
     for (auto& [id, waiting] : inFlight) {
         const auto found = stored.find(id);
-        answer(waiting, found != stored.end() ? Result<CommandState>(found->second)
-                                              : unanswered(run, waiting.kind, why));
+        Result<CommandState> how = unanswered(m_run, waiting.command.kind, why);
+        if (found != stored.end())
+            how = found->second;
+        else if (waiting.isDone)
+            how = CommandState{id, CommandProgress::kApplied, -1, "killed"};
+        if (how)
+            noteEnd(waiting, how); // the engine notes of the others that the run has ended
+        answered.emplace_back(std::move(waiting), std::move(how));
     }
+    Q_EMIT ended(m_problem, m_lost);
+    for (auto& [waiting, how] : answered)
+        answer(waiting, how);
 }
 
 // The link may have been lost before the result of a command arrived; the journal has recorded it.
@@ -343,9 +514,11 @@ std::map<std::string, CommandState> FollowedRun::storedAnswers() const {
     return answers;
 }
 
-void FollowedRun::answer(InFlight& inFlight, Result<CommandState> with) {
-    inFlight.promise.addResult(std::move(with));
-    inFlight.promise.finish();
+void FollowedRun::answer(InFlight& inFlight, const Result<CommandState>& with) {
+    for (auto& asker : inFlight.askers) {
+        asker.addResult(with);
+        asker.finish();
+    }
 }
 
 Result<CommandState> FollowedRun::unanswered(const QString& run, CommandKind kind,

@@ -8,6 +8,7 @@
 #include <QFuture>
 #include <QObject>
 #include <QPromise>
+#include <QTimer>
 
 #include <map>
 #include <memory>
@@ -24,6 +25,17 @@ namespace rm {
 class FollowedRun : public QObject {
     Q_OBJECT
 public:
+    /// A command that is not done by all who have to do it.
+    struct InFlight {
+        Command command;
+        int64_t askedNs = 0;
+        std::set<size_t> awaited = {};                           ///< nodes that have not answered
+        bool isAccepted = false;                                 ///< by a node at least
+        bool isDone = false;                                     ///< the same
+        std::string refusal = {};                                ///< of a node, in its words
+        std::vector<QPromise<Result<CommandState>>> askers = {}; ///< who still wait
+    };
+
     /// One of the run's nodes.
     struct Part {
         std::string name;
@@ -44,8 +56,18 @@ public:
     void retry(const std::string& node);
 
     /// The answer is kApplied or kRefused, or kUnavailable when the run ended before. That of a
-    /// kill comes when all nodes that can be reached have done it, and names the others.
-    QFuture<Result<CommandState>> send(Command command);
+    /// kill comes when all nodes that can be reached have done it, and names the others. A command
+    /// whose id is known is not sent again, but answered to all who asked.
+    QFuture<Result<CommandState>> send(const Command& command, int64_t askedNs);
+
+    /// Goes on with a command that an earlier one sent or was to send. Nobody waits for it here.
+    void restore(const AskedCommand& asked);
+    /// All commands with those who wait for them, for another that follows the run.
+    std::vector<InFlight> takeInFlight();
+    void goOnWith(std::vector<InFlight> commands);
+
+    /// See Engine.
+    Result<QString> withdraw(const std::string& id);
 
     /// See Engine. The answer waits until it is known whether the node can be reached.
     QFuture<Result<void>> declareLost(const std::string& node);
@@ -57,28 +79,30 @@ Q_SIGNALS:
     /// Following has ended on all nodes. `problem` is empty if nothing went wrong. `lost`: the
     /// ranks of a node are gone without a report; otherwise they may still be training.
     void ended(const QString& problem, bool lost);
+    /// What became of a command, to be stored.
+    void commandChanged(rm::CommandKind kind, const rm::CommandState& state, rm::AskedState as);
 
 private:
-    struct InFlight {
-        CommandKind kind;
-        std::set<size_t> awaited; ///< nodes that have not answered
-        bool isDone = false;      ///< by a node at least
-        std::string refusal = {}; ///< of a node, in its words
-        QPromise<Result<CommandState>> promise;
-    };
-
     NodeFollower::Sink sinkFor(size_t node);
     void onLink(size_t node, const LiveState::NodeLink& link);
     void onCommandState(size_t node, const CommandState& state);
-    void sendTo(size_t node, const Command& command);
+    void begin(InFlight inFlight);
+    std::string whyNotSent(CommandKind kind) const;
+    void sendTo(size_t node, const InFlight& inFlight);
+    void onKillState(size_t node, InFlight& inFlight, const CommandState& state);
+    void dropOld();
+    QString takeBack(const std::string& id, AskedState as, const std::string& why);
     void settleKills();
+    Result<CommandState> answerOfKill(const InFlight& inFlight) const;
+    void noteEnd(const InFlight& inFlight, const Result<CommandState>& how);
     void settleDeclarations();
     Result<void> giveUp(size_t node);
+    int newestAttempt() const;
     std::string unreachableNodes() const;
     void onNodeEnded(size_t node, const Result<void>& how);
     void finish();
     std::map<std::string, CommandState> storedAnswers() const;
-    static void answer(InFlight& inFlight, Result<CommandState> with);
+    static void answer(InFlight& inFlight, const Result<CommandState>& with);
     static Result<CommandState> unanswered(const QString& run, CommandKind kind,
                                            const std::string& why);
 
@@ -95,6 +119,7 @@ private:
     std::vector<std::pair<size_t, QPromise<Result<void>>>> m_declarations; ///< node, answer
     QString m_problem;
     bool m_lost = false;
+    QTimer m_clock; ///< of dropOld()
     /// Null: of a node that was removed. Last: their threads call back.
     std::vector<std::unique_ptr<NodeFollower>> m_followers;
 };

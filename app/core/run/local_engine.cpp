@@ -4,11 +4,14 @@
 #include "app/core/answer.h"
 #include "app/core/launch/plan.h"
 #include "app/core/remote/credential_store.h"
+#include "app/core/run/checkpoint_copier.h"
+#include "app/core/run/checkpoint_moves.h"
 #include "app/core/run/clean_node.h"
 #include "app/core/run/followed_run.h"
 #include "app/core/run/procedures.h"
 #include "app/core/run/run_folders.h"
 #include "app/core/settings/paths.h"
+#include "app/core/settings/user_name.h"
 #include "shared/io/clock.h"
 #include "shared/return_if_error.h"
 
@@ -26,6 +29,16 @@ constexpr int kProcedureThreads = 8;
 /// How long the end of this program waits for nodes to end what a launch has started there.
 constexpr int kLastWordsMs = 1500;
 constexpr int64_t kDayNs = 24 * 3600 * int64_t{1'000'000'000};
+
+/// Of a command that was asked for again, after it had its answer.
+Result<CommandState> answerOf(const AskedCommand& asked, const QString& run) {
+    if (asked.state == AskedState::kApplied)
+        return CommandState{asked.id, CommandProgress::kApplied, asked.step, asked.answer};
+    if (asked.state == AskedState::kRefused)
+        return CommandState{asked.id, CommandProgress::kRefused, asked.step, asked.answer};
+    return fail(ErrorCode::kUnavailable,
+                asked.kind + " " + run.toStdString() + ": " + asked.answer);
+}
 
 /// A future that is there already.
 template <class T>
@@ -69,7 +82,10 @@ struct LocalEngine::Impl {
     };
     std::map<QString, Launch> launches; ///< of runs whose ranks are being started here
     std::stop_source closing;
+    /// Cancelled when this program closes.
+    std::shared_ptr<LaunchPermit> closingPermit = std::make_shared<LaunchPermit>();
     QThreadPool pool;
+    std::unique_ptr<CheckpointCopier> copier; ///< null: another instance writes
 
     Credentials credentialsFor(const Node& node) const { return credentials(node); }
 };
@@ -91,12 +107,17 @@ LocalEngine::LocalEngine(const Paths& paths, Fleet& fleet, std::unique_ptr<Store
             followed->retry(node.toStdString());
     });
     connect(&fleet, &Fleet::nodeEdited, this, &LocalEngine::followAnew);
-    if (m_impl->writer)
-        forgetOldTrash();
+    if (!m_impl->writer)
+        return;
+    m_impl->writer->post([](StoreWriter& store) { return store.closeCommandsOfEndedRuns(); });
+    m_impl->copier = std::make_unique<CheckpointCopier>(copyingMeans());
+    forgetOldTrash();
 }
 
 LocalEngine::~LocalEngine() {
     m_impl->closing.request_stop();
+    m_impl->closingPermit->cancel();
+    m_impl->copier.reset();
     for (const auto& [run, launch] : m_impl->launches)
         launch.permit->cancel();
     for (const auto& [run, followed] : m_impl->followed)
@@ -109,6 +130,36 @@ LocalEngine::~LocalEngine() {
     m_impl->pool.waitForDone(kLastWordsMs);
     m_impl->hosts->close();
     m_impl->pool.waitForDone();
+}
+
+/// How checkpoints are copied in the background: through this program.
+CheckpointCopier::Means LocalEngine::copyingMeans() {
+    CheckpointCopier::Means means;
+    means.nowNs = &monotonicNowNs;
+    means.due = [this](const QString& run) -> std::optional<DueCopy> {
+        const auto found = summary(run);
+        const auto spec = found ? parseRunSpec(m_impl->reader->specToml(run), run.toStdString())
+                                : Result<RunSpec>(tl::unexpected(found.error()));
+        if (!spec || m_impl->launches.contains(run))
+            return std::nullopt;
+        return dueCopy(m_impl->reader->checkpoints(run), found->nodes, spec->checkpoint.copies);
+    };
+    means.copy = [this](const QString& run, const DueCopy& due) {
+        auto context = closingContext();
+        context.progress = [](const QString&, const Progress&) {};
+        return QtConcurrent::run(&m_impl->pool,
+                                 [run, due, context] { return makeDueCopy(context, run, due); });
+    };
+    means.failed = [this](const QString& run, const DueCopy& due, const Error& error) {
+        IngestBatch batch;
+        batch.run = run;
+        batch.records.emplace_back(
+            Event{-1, -1, wallNowNs(), Severity::kWarning, kNotCopiedEvent,
+                  due.checkpoint + " has no copy on " + due.node + ": " + error.message});
+        m_impl->writer->post(
+            [batch = std::move(batch)](StoreWriter& writer) { return writer.ingest(batch); });
+    };
+    return means;
 }
 
 void LocalEngine::forgetOldTrash() {
@@ -166,8 +217,14 @@ Result<RunSummary> LocalEngine::summary(const QString& run) const {
 }
 
 ProcedureContext LocalEngine::procedureContext(std::shared_ptr<LaunchPermit> permit) {
-    ProcedureContext context{
-        m_impl->writer, m_impl->hosts, m_impl->database, std::move(permit), {}, {}, {}};
+    ProcedureContext context{m_impl->writer,
+                             m_impl->hosts,
+                             m_impl->database,
+                             std::move(permit),
+                             m_impl->fleet->nodes(),
+                             {},
+                             {},
+                             {}};
     context.progress = [this](const QString& run, const Progress& progress) {
         QMetaObject::invokeMethod(this, [=, this] { onProgress(run, progress); });
     };
@@ -178,6 +235,11 @@ ProcedureContext LocalEngine::procedureContext(std::shared_ptr<LaunchPermit> per
         QMetaObject::invokeMethod(this, [=, this] { Q_EMIT tooLarge(run, why); });
     };
     return context;
+}
+
+/// For what is cancelled by the end of this program alone.
+ProcedureContext LocalEngine::closingContext() {
+    return procedureContext(m_impl->closingPermit);
 }
 
 QFuture<Result<QString>>
@@ -240,21 +302,31 @@ QFuture<Result<NodeOutlook>> LocalEngine::outlook(const RunSpec& spec, const QSt
         });
 }
 
+/// A run of which another attempt may begin.
+Result<RunSummary> LocalEngine::resumable(const QString& run, const std::string& verb) const {
+    RM_ASSIGN_OR_RETURN(const auto found, summary(run));
+    const std::string attempt = verb + run.toStdString();
+    if (!hasEnded(found.state))
+        return fail(ErrorCode::kInvalid,
+                    attempt + ": it is " + runStateName(found.state) + "; pause or stop it first");
+    if (found.deletedNs > 0)
+        return fail(ErrorCode::kInvalid, attempt + ": it is in the trash; bring it back first");
+    return found;
+}
+
+namespace {
+
+std::string verbFor(const QString& checkpoint) {
+    return checkpoint.isEmpty() ? "resume " : "restore ";
+}
+
+} // namespace
+
 QFuture<Result<QString>> LocalEngine::resume(const QString& run, const QString& checkpoint,
                                              const std::vector<Placement>& nodes) {
-    const auto found = summary(run);
+    const auto found = resumable(run, verbFor(checkpoint));
     if (!found)
         return readyFuture<QString>(tl::unexpected<Error>(found.error()));
-    if (!hasEnded(found->state))
-        return readyFuture<QString>(
-            fail(ErrorCode::kInvalid, (checkpoint.isEmpty() ? "resume " : "restore ") +
-                                          run.toStdString() + ": it is " +
-                                          runStateName(found->state) + "; pause or stop it first"));
-    if (found->deletedNs > 0)
-        return readyFuture<QString>(
-            fail(ErrorCode::kInvalid, (checkpoint.isEmpty() ? "resume " : "restore ") +
-                                          run.toStdString() +
-                                          ": it is in the trash; bring it back first"));
     auto parties = nodes.empty() ? placeOf(*found) : place(nodes);
     if (!parties)
         return readyFuture<QString>(tl::unexpected<Error>(parties.error()));
@@ -265,102 +337,158 @@ QFuture<Result<QString>> LocalEngine::resume(const QString& run, const QString& 
     });
 }
 
+QFuture<Result<ResumeOutlook>> LocalEngine::resumeOutlook(const QString& run,
+                                                          const QString& checkpoint,
+                                                          const std::vector<Placement>& nodes) {
+    const auto found = resumable(run, verbFor(checkpoint));
+    const auto parties = found ? nodes.empty() ? placeOf(*found) : place(nodes)
+                               : tl::unexpected<Error>(found.error());
+    if (!parties)
+        return readyFuture<ResumeOutlook>(tl::unexpected<Error>(parties.error()));
+    return QtConcurrent::run(
+        &m_impl->pool,
+        [found = *found, parties = *parties, which = checkpoint.toStdString(),
+         context = closingContext()] { return lookAtResume(context, found, parties, which); });
+}
+
+QFuture<Result<QString>> LocalEngine::copyCheckpoint(const QString& run, const QString& checkpoint,
+                                                     const CopyOrder& order) {
+    if (const auto found = summary(run); !found)
+        return readyFuture<QString>(tl::unexpected<Error>(found.error()));
+    if (!m_impl->writer)
+        return readyFuture<QString>(
+            fail(ErrorCode::kUnavailable, "copy a checkpoint of " + run.toStdString() +
+                                              ": another Ringmaster has this database open"));
+    return QtConcurrent::run(
+        &m_impl->pool, [run, order, which = checkpoint.toStdString(), context = closingContext()] {
+            return rm::copyCheckpoint(context, run, which, order, 0);
+        });
+}
+
 QFuture<Result<QString>> LocalEngine::branch(const QString& run, const QString& which,
                                              std::optional<CheckedSpec> spec, const QString& wanted,
-                                             IfTooLarge ifTooLarge) {
+                                             IfTooLarge ifTooLarge,
+                                             const std::vector<Placement>& nodes) {
     const auto found = summary(run);
     if (!found)
         return readyFuture<QString>(tl::unexpected<Error>(found.error()));
-    auto parties = placeOf(*found);
+    auto parties = nodes.empty() ? placeOf(*found) : place(nodes);
     if (!parties)
         return readyFuture<QString>(tl::unexpected<Error>(parties.error()));
     const std::string name = spec ? (*spec)->name : found->name.toStdString();
     const QString id = wanted.isEmpty() ? QString::fromStdString(newRunId(name)) : wanted;
-    return startProcedure(
-        id, [=, parties = *parties](const ProcedureContext& context) -> Result<QString> {
-            RM_ASSIGN_OR_RETURN(const auto reader, StoreReader::open(context.database));
-            RM_ASSIGN_OR_RETURN(const auto checkpoint,
-                                findCheckpoint(*reader, run, which.toStdString()));
-            if (const auto whole =
-                    refuseDamaged(context, id, run, parties.front().node, which.toStdString());
-                !whole)
-                return failAs("branch from " + run.toStdString(), whole.error());
-            auto checked =
-                spec ? Result<CheckedSpec>(*spec)
-                     : parseRunSpec(reader->specToml(run), run.toStdString())
-                           .and_then([](RunSpec parsed) { return check(std::move(parsed)); });
-            if (!checked)
-                return tl::unexpected(checked.error());
-            return launchRun(context, id, *checked, parties,
-                             {run, checkpoint.saved.step, checkpoint.saved.path}, ifTooLarge);
-        });
+    return startProcedure(id, [=, parties = *parties](const ProcedureContext& context) {
+        return branchRun(context, id, {run, which.toStdString(), spec}, parties, ifTooLarge);
+    });
+}
+
+/// Runs what changes a checkpoint on a node and in the database.
+QFuture<Result<void>>
+LocalEngine::changeCheckpoint(const QString& run, const std::string& attempt,
+                              std::function<Result<void>(ProcedureContext)> change) {
+    if (const auto found = summary(run); !found)
+        return readyFuture<void>(tl::unexpected<Error>(found.error()));
+    if (!m_impl->writer)
+        return readyFuture<void>(
+            fail(ErrorCode::kUnavailable, attempt + " a checkpoint of " + run.toStdString() +
+                                              ": another Ringmaster has this database open"));
+    return QtConcurrent::run(
+        &m_impl->pool,
+        [change = std::move(change), context = closingContext()] { return change(context); });
 }
 
 QFuture<Result<void>> LocalEngine::removeCheckpoint(const QString& run, const QString& checkpoint) {
-    const auto parties =
-        summary(run).and_then([this](const auto& found) { return placeOf(found); });
-    if (!parties)
-        return readyFuture<void>(tl::unexpected<Error>(parties.error()));
-    if (!m_impl->writer)
-        return readyFuture<void>(
-            fail(ErrorCode::kUnavailable, "remove a checkpoint of " + run.toStdString() +
-                                              ": another Ringmaster has this database open"));
-    return QtConcurrent::run(&m_impl->pool,
-                             [run, which = checkpoint.toStdString(), node = parties->front().node,
-                              context = procedureContext(std::make_shared<LaunchPermit>())] {
-                                 return rm::removeCheckpoint(context, run, node, which);
-                             });
+    return changeCheckpoint(run, "remove",
+                            [run, which = checkpoint.toStdString()](const auto& context) {
+                                return rm::removeCheckpoint(context, run, which);
+                            });
+}
+
+QFuture<Result<void>> LocalEngine::bringBackCheckpoint(const QString& run,
+                                                       const QString& checkpoint) {
+    return changeCheckpoint(run, "bring back",
+                            [run, which = checkpoint.toStdString()](const auto& context) {
+                                return rm::bringBackCheckpoint(context, run, which);
+                            });
+}
+
+QFuture<Result<void>> LocalEngine::setPinned(const QString& run, const QString& checkpoint,
+                                             bool pinned) {
+    return changeCheckpoint(run, pinned ? "pin" : "unpin",
+                            [run, which = checkpoint.toStdString(), pinned](const auto& context) {
+                                return pinCheckpoint(context, run, which, pinned);
+                            });
+}
+
+QFuture<Result<TensorComparison>>
+LocalEngine::compareCheckpoints(const QString& run, const QString& a, const QString& b) {
+    return QtConcurrent::run(
+        &m_impl->pool, [run, a = a.toStdString(), b = b.toStdString(), context = closingContext()] {
+            return rm::compareCheckpoints(context, run, a, b);
+        });
 }
 
 QFuture<Result<void>> LocalEngine::verifyCheckpoint(const QString& run, const QString& checkpoint) {
-    const auto parties =
-        summary(run).and_then([this](const auto& found) { return placeOf(found); });
-    if (!parties)
-        return readyFuture<void>(tl::unexpected<Error>(parties.error()));
+    if (const auto found = summary(run); !found)
+        return readyFuture<void>(tl::unexpected<Error>(found.error()));
     return QtConcurrent::run(&m_impl->pool,
-                             [run, which = checkpoint.toStdString(), node = parties->front().node,
-                              context = procedureContext(std::make_shared<LaunchPermit>()),
-                              stop = m_impl->closing.get_token()] {
-                                 return rm::verifyCheckpoint(context, run, node, which, stop);
+                             [run, which = checkpoint.toStdString(), context = closingContext()] {
+                                 return rm::verifyCheckpoint(context, run, which);
                              });
 }
 
-/// The nodes of a run that has ended.
-Result<std::vector<PlacedParty>> LocalEngine::placeToClean(const QString& run) const {
+/// The nodes of a run that has ended, in all its attempts. Those of the last one must be known
+/// here.
+Result<PlacesToClean> LocalEngine::placesToClean(const QString& run) const {
     RM_ASSIGN_OR_RETURN(const auto found, summary(run));
     if (!hasEnded(found.state) || m_impl->launches.contains(run))
         return fail(ErrorCode::kInvalid, "clean " + run.toStdString() + ": it is " +
                                              runStateName(found.state) +
                                              "; stop or pause it first");
-    return placeOf(found);
+    PlacesToClean places;
+    RM_ASSIGN_OR_RETURN(places.nodes, placeOf(found));
+    places.needed = places.nodes.size();
+    for (const RunNode& place : m_impl->reader->places(run)) {
+        const bool isListed = std::ranges::any_of(places.nodes,
+                                                  [&](const PlacedParty& party) {
+                                                      return party.node.name == place.nodeName;
+                                                  }) ||
+                              std::ranges::count(places.forgotten, place.nodeName) > 0;
+        const auto node = m_impl->fleet->find(QString::fromStdString(place.nodeName));
+        if (!isListed && node)
+            places.nodes.push_back({*node, place.ranks});
+        else if (!isListed)
+            places.forgotten.push_back(place.nodeName);
+    }
+    return places;
 }
 
 QFuture<Result<std::vector<RunFolder>>> LocalEngine::onNodes(const QString& run) {
-    const auto parties = placeToClean(run);
-    if (!parties)
-        return readyFuture<std::vector<RunFolder>>(tl::unexpected<Error>(parties.error()));
+    const auto places = placesToClean(run);
+    if (!places)
+        return readyFuture<std::vector<RunFolder>>(tl::unexpected<Error>(places.error()));
     return QtConcurrent::run(&m_impl->pool,
-                             [run, parties = *parties,
+                             [run, places = *places,
                               context = procedureContext(std::make_shared<LaunchPermit>()),
                               stop = m_impl->closing.get_token()] {
-                                 return readRunFolders(context, run, parties, stop);
+                                 return readRunFolders(context, run, places, stop);
                              });
 }
 
 QFuture<Result<void>> LocalEngine::removeFromNodes(const QString& run) {
-    const auto parties = placeToClean(run);
-    if (!parties)
-        return readyFuture<void>(tl::unexpected<Error>(parties.error()));
+    const auto places = placesToClean(run);
+    if (!places)
+        return readyFuture<void>(tl::unexpected<Error>(places.error()));
     if (!m_impl->writer)
         return readyFuture<void>(
             fail(ErrorCode::kUnavailable,
                  "clean " + run.toStdString() + ": another Ringmaster has this database open"));
     m_impl->followed.erase(run);
     return QtConcurrent::run(&m_impl->pool,
-                             [run, parties = *parties,
+                             [run, places = *places,
                               context = procedureContext(std::make_shared<LaunchPermit>()),
                               stop = m_impl->closing.get_token()] {
-                                 return removeRunFolders(context, run, parties, stop);
+                                 return removeRunFolders(context, run, places, stop);
                              });
 }
 
@@ -382,25 +510,144 @@ QFuture<Result<DeployedReport>> LocalEngine::cleanNode(const QString& name,
 QFuture<Result<CommandState>>
 LocalEngine::command(const QString& run, CommandKind kind,
                      std::vector<std::pair<std::string, std::string>> args,
-                     const std::string& wanted) {
-    if (const auto answer = commandToLaunch(run, kind))
-        return readyFuture<CommandState>(*answer);
-    const auto found = summary(run);
-    if (!found)
-        return readyFuture<CommandState>(tl::unexpected<Error>(found.error()));
-    if (isAlready(kind, found->state))
-        return readyFuture<CommandState>(CommandState{
-            {}, CommandProgress::kApplied, -1, std::string("it is ") + runStateName(found->state)});
-    if (hasEnded(found->state))
-        return readyFuture<CommandState>(
-            fail(ErrorCode::kInvalid, std::string(commandKindName(kind)) + " " + run.toStdString() +
-                                          ": it is " + runStateName(found->state) +
-                                          ", so no rank can do it"));
-    if (const auto following = follow(run); !following)
-        return readyFuture<CommandState>(tl::unexpected<Error>(following.error()));
+                     const std::string& wanted, const Asker& by) {
     const std::string id =
         wanted.empty() ? QUuid::createUuid().toString(QUuid::WithoutBraces).toStdString() : wanted;
-    return m_impl->followed.at(run)->send({id, kind, std::move(args)});
+    AskedCommand asked{.id = id,
+                       .kind = commandKindName(kind),
+                       .args = args,
+                       .by = by.who.empty() ? Asker{userName(), by.from} : by,
+                       .askedNs = wallNowNs()};
+    if (const auto answer = commandToLaunch(run, kind)) {
+        asked.state = *answer ? AskedState::kApplied : AskedState::kRefused;
+        asked.answer = *answer ? (*answer)->message : answer->error().message;
+        noteAsked(run, asked);
+        return readyFuture<CommandState>(*answer);
+    }
+    if (const auto answer = answerWithoutRanks(run, kind))
+        return readyFuture<CommandState>(*answer);
+    if (const auto following = follow(run); !following)
+        return readyFuture<CommandState>(tl::unexpected<Error>(following.error()));
+    const Command command{id, kind, std::move(args)};
+    // A kill waits for nothing, such as a disk that does not answer.
+    if (kind == CommandKind::kKill)
+        noteAsked(run, asked);
+    if (!m_impl->writer || kind == CommandKind::kKill)
+        return sendToRanks(run, command, asked.askedNs);
+    const auto promise = std::make_shared<QPromise<Result<CommandState>>>();
+    promise->start();
+    const auto onStored = [this, promise, run, command](const Result<AskedCommand>& stored) {
+        const auto finish = [promise](const Result<CommandState>& answer) {
+            promise->addResult(answer);
+            promise->finish();
+        };
+        if (!stored)
+            return finish(tl::unexpected<Error>(stored.error()));
+        Q_EMIT runsChanged();
+        if (!isOpen(stored->state))
+            return finish(answerOf(*stored, run));
+        whenAnswered(sendToRanks(run, command, stored->askedNs), this, finish);
+    };
+    m_impl->writer->post([this, run, asked, onStored](StoreWriter& writer) {
+        const auto stored = writer.addCommand(run, asked);
+        QMetaObject::invokeMethod(this, [onStored, stored] { onStored(stored); });
+        return stored.map([](const AskedCommand&) {});
+    });
+    return promise->future();
+}
+
+void LocalEngine::noteAsked(const QString& run, const AskedCommand& asked) {
+    if (m_impl->writer)
+        m_impl->writer->post([this, run, asked](StoreWriter& writer) {
+            return writer.addCommand(run, asked).map([this](const AskedCommand&) {
+                QMetaObject::invokeMethod(this, [this] { Q_EMIT runsChanged(); });
+            });
+        });
+}
+
+/// nullopt: its ranks have to do it.
+std::optional<Result<CommandState>> LocalEngine::answerWithoutRanks(const QString& run,
+                                                                    CommandKind kind) {
+    const auto found = summary(run);
+    if (!found)
+        return tl::unexpected<Error>(found.error());
+    if (isAlready(kind, found->state))
+        return CommandState{
+            {}, CommandProgress::kApplied, -1, std::string("it is ") + runStateName(found->state)};
+    if (hasEnded(found->state))
+        return fail(ErrorCode::kInvalid, std::string(commandKindName(kind)) + " " +
+                                             run.toStdString() + ": it is " +
+                                             runStateName(found->state) + ", so no rank can do it");
+    return std::nullopt;
+}
+
+/// Of a command that is stored, as the run may have ended meanwhile.
+QFuture<Result<CommandState>> LocalEngine::sendToRanks(const QString& run, const Command& command,
+                                                       int64_t askedNs) {
+    const auto ended = answerWithoutRanks(run, command.kind);
+    const auto following = ended ? Result<void>() : follow(run);
+    const auto followed = m_impl->followed.find(run);
+    if (!ended && following && followed != m_impl->followed.end())
+        return followed->second->send(command, askedNs);
+    const Result<CommandState> answer =
+        ended        ? *ended
+        : !following ? Result<CommandState>(tl::unexpected<Error>(following.error()))
+                     : fail(ErrorCode::kUnavailable, std::string(commandKindName(command.kind)) +
+                                                         " " + run.toStdString() +
+                                                         ": its ranks are being started");
+    const bool isDone = answer && answer->progress == CommandProgress::kApplied;
+    onCommandChanged(run, command.kind,
+                     {command.id, CommandProgress::kRefused, -1,
+                      answer ? answer->message : answer.error().message},
+                     isDone ? AskedState::kApplied : AskedState::kRefused);
+    return readyFuture<CommandState>(answer);
+}
+
+void LocalEngine::onCommandChanged(const QString& run, CommandKind kind, const CommandState& state,
+                                   AskedState as) {
+    if (!m_impl->writer)
+        return;
+    (void)postEdit(run, [=](StoreWriter& writer) -> Result<void> {
+        RM_RETURN_IF_ERROR(writer.setCommandState(run, state.id, as, state.step, state.message));
+        if (as != AskedState::kLapsed)
+            return {};
+        IngestBatch batch;
+        batch.run = run;
+        batch.records = {
+            Event{-1, -1, wallNowNs(), Severity::kWarning, kCommandLapsedEvent,
+                  std::string(commandKindName(kind)) + " has no effect: " + state.message}};
+        return writer.ingest(batch);
+    });
+}
+
+QFuture<Result<QString>> LocalEngine::withdraw(const QString& run, const std::string& command) {
+    const std::string attempt = "withdraw command " + command + " of " + run.toStdString();
+    const auto refuse = [&](ErrorCode code, const std::string& why) {
+        return readyFuture<QString>(fail(code, attempt + ": " + why));
+    };
+    if (!m_impl->writer)
+        return refuse(ErrorCode::kUnavailable, "another Ringmaster has this database open");
+    if (const auto followed = m_impl->followed.find(run); followed != m_impl->followed.end()) {
+        const auto withdrawn = followed->second->withdraw(command);
+        return withdrawn ? readyFuture<QString>(*withdrawn)
+                         : refuse(withdrawn.error().code, withdrawn.error().message);
+    }
+    const auto open =
+        m_impl->reader ? m_impl->reader->openCommands(run) : std::vector<AskedCommand>();
+    const auto found = std::ranges::find(open, command, &AskedCommand::id);
+    if (found == open.end())
+        return refuse(ErrorCode::kInvalid, "it has its answer already, or there is none such");
+    if (found->state == AskedState::kAccepted)
+        return refuse(ErrorCode::kInvalid, "a node has accepted it");
+    // Who follows the run would send it; the writer is asked before anybody can begin to.
+    const QString left =
+        tr("if a node got it before its link broke, it takes effect there all the same");
+    auto done = edit(attempt, [=](StoreWriter& writer) {
+        return writer.setCommandState(run, command, AskedState::kWithdrawn, -1,
+                                      "withdrawn; " + left.toStdString());
+    });
+    return done.then(
+        [left](const Result<void>& stored) { return stored.map([&] { return left; }); });
 }
 
 QFuture<Result<void>> LocalEngine::declareLost(const QString& run, const QString& node) {
@@ -468,7 +715,11 @@ Result<void> LocalEngine::follow(const QString& run) {
                                                   m_impl->credentials, m_impl->database);
     wireFollowed(run, *followed);
     followed->start();
-    m_impl->followed.emplace(run, std::move(followed));
+    const auto unanswered =
+        m_impl->writer ? m_impl->reader->openCommands(run) : std::vector<AskedCommand>();
+    FollowedRun& now = *m_impl->followed.emplace(run, std::move(followed)).first->second;
+    for (const AskedCommand& asked : unanswered)
+        now.restore(asked);
     Q_EMIT liveChanged(run);
     return {};
 }
@@ -481,13 +732,18 @@ void LocalEngine::followAnew(const QString& node) {
                                &LiveState::NodeLink::node) > 0)
             runs.push_back(run);
     for (const QString& run : runs) {
+        auto commands = m_impl->followed.at(run)->takeInFlight();
         m_impl->followed.erase(run);
         attach(run);
+        if (const auto now = m_impl->followed.find(run); now != m_impl->followed.end())
+            now->second->goOnWith(std::move(commands));
     }
 }
 
 void LocalEngine::wireFollowed(const QString& run, FollowedRun& followed) {
     connect(&followed, &FollowedRun::committed, this, [this, run] {
+        if (m_impl->copier)
+            m_impl->copier->touch(run);
         Q_EMIT samplesAppended(run);
         Q_EMIT runsChanged();
     });
@@ -499,6 +755,10 @@ void LocalEngine::wireFollowed(const QString& run, FollowedRun& followed) {
             m_impl->fleet->credentials().forget(*known);
         Q_EMIT loginRefused(node);
     });
+    connect(&followed, &FollowedRun::commandChanged, this,
+            [this, run](CommandKind kind, const CommandState& state, AskedState as) {
+                onCommandChanged(run, kind, state, as);
+            });
     connect(&followed, &FollowedRun::ended, this, [this, run](const QString& problem, bool lost) {
         onFollowingEnded(run, problem, lost);
     });
@@ -521,6 +781,10 @@ void LocalEngine::onFollowingEnded(const QString& run, const QString& problem, b
     const auto found = summary(run);
     const bool open = found && !hasEnded(found->state);
     const bool interrupted = open && found->state == RunStateKind::kPreparing;
+    if (m_impl->writer && found && !open)
+        m_impl->writer->post([run](StoreWriter& writer) {
+            return writer.closeCommands(run, "the run ended before it took effect");
+        });
     if (!m_impl->writer || !open || !(lost || (interrupted && problem.isEmpty())))
         return announce();
     // The journals have no end of the attempt: its ranks vanished, or were never started because
@@ -529,7 +793,9 @@ void LocalEngine::onFollowingEnded(const QString& run, const QString& problem, b
                             ? QStringLiteral("the launch was interrupted before its ranks trained")
                             : problem;
     m_impl->writer->post([this, run, why, announce](StoreWriter& writer) {
-        auto done = writer.setState(run, RunStateKind::kFailed, why);
+        auto done = writer.setState(run, RunStateKind::kFailed, why).and_then([&] {
+            return writer.closeCommands(run, "the run ended before it took effect");
+        });
         QMetaObject::invokeMethod(this, announce);
         return done;
     });

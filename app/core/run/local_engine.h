@@ -3,6 +3,7 @@
 
 #include "app/core/fleet/fleet.h"
 #include "app/core/launch/host_worker.h"
+#include "app/core/run/checkpoint_copier.h"
 #include "app/core/run/engine.h"
 #include "app/core/store/store.h"
 
@@ -14,6 +15,7 @@ namespace rm {
 /// Where Ringmaster keeps things; from the XDG variables (see settings/paths.h).
 struct Paths;
 struct PlacedParty;
+struct PlacesToClean;
 struct ProcedureContext;
 class FollowedRun;
 class LaunchPermit;
@@ -38,8 +40,18 @@ public:
     QFuture<Result<NodeOutlook>> outlook(const RunSpec& spec, const QString& node) override;
     QFuture<Result<QString>> resume(const QString& run, const QString& checkpoint,
                                     const std::vector<Placement>& nodes) override;
+    QFuture<Result<ResumeOutlook>> resumeOutlook(const QString& run, const QString& checkpoint,
+                                                 const std::vector<Placement>& nodes) override;
+    QFuture<Result<QString>> copyCheckpoint(const QString& run, const QString& checkpoint,
+                                            const CopyOrder& order) override;
     QFuture<Result<void>> declareLost(const QString& run, const QString& node) override;
     QFuture<Result<void>> removeCheckpoint(const QString& run, const QString& checkpoint) override;
+    QFuture<Result<void>> setPinned(const QString& run, const QString& checkpoint,
+                                    bool pinned) override;
+    QFuture<Result<TensorComparison>> compareCheckpoints(const QString& run, const QString& a,
+                                                         const QString& b) override;
+    QFuture<Result<void>> bringBackCheckpoint(const QString& run,
+                                              const QString& checkpoint) override;
     QFuture<Result<void>> verifyCheckpoint(const QString& run, const QString& checkpoint) override;
     QFuture<Result<std::vector<RunFolder>>> onNodes(const QString& run) override;
     QFuture<Result<void>> removeFromNodes(const QString& run) override;
@@ -47,10 +59,12 @@ public:
                                               const NodeCleaning& cleaning) override;
     QFuture<Result<QString>> branch(const QString& run, const QString& checkpoint,
                                     std::optional<CheckedSpec> spec, const QString& id,
-                                    IfTooLarge ifTooLarge) override;
+                                    IfTooLarge ifTooLarge,
+                                    const std::vector<Placement>& nodes) override;
     QFuture<Result<CommandState>> command(const QString& run, CommandKind kind,
                                           std::vector<std::pair<std::string, std::string>> args,
-                                          const std::string& id) override;
+                                          const std::string& id, const Asker& by) override;
+    QFuture<Result<QString>> withdraw(const QString& run, const std::string& command) override;
     void attach(const QString& run) override;
     void attachAll() override;
     LiveState live(const QString& run) const override;
@@ -64,12 +78,17 @@ private:
     Result<Node> find(const QString& node) const;
     Result<std::vector<PlacedParty>> place(const std::vector<Placement>& placements) const;
     Result<std::vector<PlacedParty>> placeOf(const RunSummary& run) const;
-    Result<std::vector<PlacedParty>> placeToClean(const QString& run) const;
+    Result<RunSummary> resumable(const QString& run, const std::string& verb) const;
+    Result<PlacesToClean> placesToClean(const QString& run) const;
     Result<RunSummary> summary(const QString& run) const;
     QFuture<Result<QString>>
     startProcedure(const QString& run,
                    std::function<Result<QString>(const ProcedureContext&)> procedure);
     ProcedureContext procedureContext(std::shared_ptr<LaunchPermit> permit);
+    ProcedureContext closingContext();
+    QFuture<Result<void>> changeCheckpoint(const QString& run, const std::string& attempt,
+                                           std::function<Result<void>(ProcedureContext)> change);
+    CheckpointCopier::Means copyingMeans();
     void onProgress(const QString& run, const Progress& progress);
     void onProcedureEnded(const QString& run, const Result<QString>& started);
     Result<void> follow(const QString& run);
@@ -78,6 +97,12 @@ private:
     void wireFollowed(const QString& run, FollowedRun& followed);
     void onFollowingEnded(const QString& run, const QString& problem, bool lost);
     std::optional<Result<CommandState>> commandToLaunch(const QString& run, CommandKind kind);
+    void noteAsked(const QString& run, const AskedCommand& asked);
+    std::optional<Result<CommandState>> answerWithoutRanks(const QString& run, CommandKind kind);
+    QFuture<Result<CommandState>> sendToRanks(const QString& run, const Command& command,
+                                              int64_t askedNs);
+    void onCommandChanged(const QString& run, CommandKind kind, const CommandState& state,
+                          AskedState as);
     QFuture<Result<void>> edit(const std::string& attempt,
                                std::function<Result<void>(StoreWriter&)> edit);
     Result<void> postEdit(const QString& run, std::function<Result<void>(StoreWriter&)> edit);

@@ -95,7 +95,7 @@ Result<void> NodeFollower::Connection::open(std::stop_token stop) {
     // In one write: if the run has ended, the agent would otherwise report that before it reads
     // them.
     auto bytes = m_stream->opening();
-    for (const Command& command : m_owner.takeUnanswered()) {
+    for (const Command& command : m_owner.takeDue(true)) {
         const auto more = frameMessage(command);
         bytes.insert(bytes.end(), more.begin(), more.end());
     }
@@ -163,12 +163,7 @@ Result<bool> NodeFollower::Connection::readOnce() {
 
 Result<void> NodeFollower::Connection::sendDue() {
     m_owner.m_waker.clear();
-    std::vector<Command> commands;
-    {
-        const std::lock_guard lock(m_owner.m_mutex);
-        commands.swap(m_owner.m_unsent);
-    }
-    for (const Command& command : commands)
+    for (const Command& command : m_owner.takeDue(false))
         if (const auto sent = m_process->write(frameMessage(command)); !sent)
             return sent;
     const auto beat = m_stream->tick(Clock::now());
@@ -217,25 +212,47 @@ void NodeFollower::hangUp() {
     m_waker.wake();
 }
 
-void NodeFollower::send(Command command) {
+void NodeFollower::send(Command command, int64_t untilNs) {
     {
         const std::lock_guard lock(m_mutex);
-        m_unsent.push_back(command);
-        m_unanswered.push_back(std::move(command));
+        const auto isIt = [&](const Unanswered& each) { return each.command.id == command.id; };
+        const auto known = std::ranges::find_if(m_unanswered, isIt);
+        if (known != m_unanswered.end())
+            known->untilNs = untilNs;
+        else
+            m_unanswered.push_back({std::move(command), untilNs});
     }
     m_waker.wake();
 }
 
-std::vector<Command> NodeFollower::takeUnanswered() {
+bool NodeFollower::takeBack(const std::string& id) {
     const std::lock_guard lock(m_mutex);
-    m_unsent.clear();
-    return m_unanswered;
+    bool wasEver = false;
+    for (const Unanswered& each : m_unanswered)
+        wasEver = wasEver || (each.command.id == id && each.wasEver);
+    std::erase_if(m_unanswered, [&](const Unanswered& each) { return each.command.id == id; });
+    return wasEver;
+}
+
+/// What is to be sent now.
+std::vector<Command> NodeFollower::takeDue(bool isNewLink) {
+    const int64_t now = wallNowNs();
+    const std::lock_guard lock(m_mutex);
+    std::vector<Command> due;
+    for (Unanswered& each : m_unanswered) {
+        if ((each.isSent && !isNewLink) || each.untilNs < now)
+            continue;
+        each.isSent = each.wasEver = true;
+        due.push_back(each.command);
+    }
+    return due;
 }
 
 void NodeFollower::onAnswer(const CommandState& state) {
     if (state.progress != CommandProgress::kAccepted) {
         const std::lock_guard lock(m_mutex);
-        std::erase_if(m_unanswered, [&](const Command& command) { return command.id == state.id; });
+        std::erase_if(m_unanswered,
+                      [&](const Unanswered& each) { return each.command.id == state.id; });
     }
     m_sink.commandState(state);
 }

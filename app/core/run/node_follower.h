@@ -56,8 +56,12 @@ public:
     void retry();
 
     /// Sends a command, now or as soon as the link is there, and again after a lost link until
-    /// it is applied or refused. Thread-safe.
-    void send(Command command);
+    /// it is applied or refused, or by this computer's clock it is later than `untilNs`. A known id
+    /// only gets another `untilNs`. Thread-safe.
+    void send(Command command, int64_t untilNs);
+
+    /// Does not send it any more. Says whether it was sent on any link. Thread-safe.
+    bool takeBack(const std::string& id);
 
 private:
     class Connection;
@@ -70,7 +74,7 @@ private:
     void noteBack();
     void storeEvent(Severity severity, const char* code, int64_t wallNs,
                     const std::string& message);
-    std::vector<Command> takeUnanswered();
+    std::vector<Command> takeDue(bool isNewLink);
     void onAnswer(const CommandState& state);
 
     FollowTarget m_target;
@@ -85,10 +89,15 @@ private:
     Waker m_waker;
     std::mutex m_mutex;
     std::condition_variable_any m_retried;
-    bool m_mayRetry = false;           ///< asked for since this connection began
-    std::vector<Command> m_unsent;     ///< on this connection
-    std::vector<Command> m_unanswered; ///< sent again on the next one: the same id is done once
-    std::jthread m_thread;             ///< last: starts when all the rest exists
+    struct Unanswered {
+        Command command;
+        int64_t untilNs = 0;
+        bool isSent = false;  ///< on this connection
+        bool wasEver = false; ///< sent
+    };
+    bool m_mayRetry = false;              ///< asked for since this connection began
+    std::vector<Unanswered> m_unanswered; ///< sent again on a new link: the same id is done once
+    std::jthread m_thread;                ///< last: starts when all the rest exists
 };
 
 } // namespace rm

@@ -2,9 +2,10 @@
 #include "app/core/run/procedures.h"
 
 #include "app/core/agent/agent_client.h"
+#include "app/core/run/checkpoint_moves.h"
 #include "app/core/run/checkpoint_words.h"
-#include "app/core/run/run_folders.h"
 #include "app/core/run/steps_left.h"
+#include "shared/io/clock.h"
 #include "shared/return_if_error.h"
 
 #include <algorithm>
@@ -194,14 +195,60 @@ Result<QString> launchRun(const ProcedureContext& context, const QString& id,
     return id;
 }
 
+namespace {
+
+Result<void> verifyFolder(const ProcedureContext& context, const Node& node,
+                          const std::string& folder) {
+    // It reads every byte, which may take long.
+    return context.hosts->ownWorker(node)
+        ->post<bool>(
+            [folder](HostSession& session, const std::string& agent, std::stop_token stop) {
+                return verifyCheckpointOnNode(session, agent, folder, stop).map([] {
+                    return true;
+                });
+            },
+            context.permit->stop())
+        .get()
+        .map([](bool) {});
+}
+
+/// For the start of `started` from a checkpoint that a person named: kCorrupt if any byte of it is
+/// not as it was saved.
 Result<void> refuseDamaged(const ProcedureContext& context, const QString& started,
-                           const QString& run, const Node& node, const std::string& which) {
+                           const Node& node, const BroughtCheckpoint& checkpoint) {
+    if (checkpoint.isVerified)
+        return {};
     context.progress(started, {QStringLiteral("Verify the checkpoint")});
-    auto whole = verifyCheckpoint(context, run, node, which, context.permit->stop());
+    auto whole = verifyFolder(context, node, checkpoint.folder);
     if (!whole && whole.error().code == ErrorCode::kCorrupt)
         whole.error().message =
             "the checkpoint is damaged: " + whole.error().message + "; choose another one";
     return whole;
+}
+
+} // namespace
+
+Result<QString> branchRun(const ProcedureContext& context, const QString& id,
+                          const BranchPointOf& from, const std::vector<PlacedParty>& nodes,
+                          IfTooLarge ifTooLarge) {
+    const std::string what = "branch from " + from.parent.toStdString();
+    RM_ASSIGN_OR_RETURN(const auto reader, StoreReader::open(context.database));
+    RM_ASSIGN_OR_RETURN(const auto checkpoint,
+                        findCheckpoint(*reader, from.parent, from.checkpoint));
+    const Node& first = nodes.front().node;
+    const auto brought = bringCheckpoint(context, id, from.parent, checkpoint, first);
+    if (!brought)
+        return failAs(what, brought.error());
+    if (const auto whole = refuseDamaged(context, id, first, *brought); !whole)
+        return failAs(what, whole.error());
+    auto checked = from.spec
+                       ? Result<CheckedSpec>(*from.spec)
+                       : parseRunSpec(reader->specToml(from.parent), from.parent.toStdString())
+                             .and_then([](RunSpec parsed) { return check(std::move(parsed)); });
+    if (!checked)
+        return tl::unexpected(checked.error());
+    return launchRun(context, id, *checked, nodes,
+                     {from.parent, checkpoint.saved.step, brought->folder}, ifTooLarge);
 }
 
 Result<QString> resumeRun(const ProcedureContext& context, const RunSummary& run,
@@ -215,10 +262,13 @@ Result<QString> resumeRun(const ProcedureContext& context, const RunSummary& run
     if (const auto left = stepsLeft(spec, checkpoint->saved.step); !left)
         return failAs(what, left.error());
     const int attempt = run.attempt + 1;
-    const std::string& from = checkpoint->saved.path;
+    const Node& first = nodes.front().node;
+    const auto brought = bringCheckpoint(context, run.id, run.id, *checkpoint, first);
+    if (!brought)
+        return failAs(what, brought.error());
+    const std::string& from = brought->folder;
     if (!which.empty())
-        if (const auto whole = refuseDamaged(context, run.id, run.id, nodes.front().node, which);
-            !whole)
+        if (const auto whole = refuseDamaged(context, run.id, first, *brought); !whole)
             return failAs(what, whole.error());
     const auto launcher =
         launcherOf(context, run.id, std::move(spec), nodes, attempt, from, !which.empty());
@@ -238,6 +288,14 @@ Result<QString> resumeRun(const ProcedureContext& context, const RunSummary& run
     return run.id;
 }
 
+Result<Node> nodeCalled(const ProcedureContext& context, const std::string& name) {
+    const auto found = std::ranges::find(context.nodes, name, &Node::name);
+    if (found != context.nodes.end())
+        return *found;
+    return fail(ErrorCode::kNotFound,
+                "find node " + name + ": it is not in the list; add it first");
+}
+
 namespace {
 
 bool isRemoved(StoreReader& reader, const QString& run, const std::string& which) {
@@ -250,7 +308,20 @@ bool isRemoved(StoreReader& reader, const QString& run, const std::string& which
 
 } // namespace
 
-Result<void> removeCheckpoint(const ProcedureContext& context, const QString& run, const Node& node,
+Result<void> verifyCheckpoint(const ProcedureContext& context, const QString& run,
+                              const std::string& which) {
+    RM_ASSIGN_OR_RETURN(const auto reader, StoreReader::open(context.database));
+    RM_ASSIGN_OR_RETURN(const auto checkpoint, findCheckpoint(*reader, run, which));
+    RM_ASSIGN_OR_RETURN(const auto node, nodeCalled(context, checkpoint.node));
+    const auto whole = verifyFolder(context, node, checkpoint.saved.path);
+    if (whole && context.writer)
+        (void)context.writer->call([&](StoreWriter& writer) {
+            return writer.setCheckpointVerified(run, checkpoint.saved.path, wallNowNs());
+        });
+    return whole;
+}
+
+Result<void> removeCheckpoint(const ProcedureContext& context, const QString& run,
                               const std::string& which) {
     RM_ASSIGN_OR_RETURN(const auto reader, StoreReader::open(context.database));
     const auto checkpoint = findCheckpoint(*reader, run, which);
@@ -263,6 +334,7 @@ Result<void> removeCheckpoint(const ProcedureContext& context, const QString& ru
         return fail(ErrorCode::kInvalid, "remove checkpoint " + name + " of " + run.toStdString() +
                                              ": the run goes on from it; only those of abandoned "
                                              "lines can be removed");
+    RM_ASSIGN_OR_RETURN(const auto node, nodeCalled(context, checkpoint->node));
     const auto removed =
         context.hosts->worker(node)
             ->post<bool>([run = run.toStdString(), name](

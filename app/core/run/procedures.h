@@ -23,6 +23,7 @@ struct ProcedureContext {
     std::shared_ptr<HostPool> hosts;
     QString database;
     std::shared_ptr<LaunchPermit> permit;
+    std::vector<Node> nodes;                                           ///< all that are known
     std::function<void(const QString& run, const Progress&)> progress; ///< any thread
     std::function<void(const QString& run)> changed; ///< the run's summary changed; any thread
     /// A sentence that says why a new run was not launched: a node has too little memory. Any
@@ -46,22 +47,40 @@ Result<QString> launchRun(const ProcedureContext& context, const QString& id,
                           const CheckedSpec& spec, const std::vector<PlacedParty>& nodes,
                           const Origin& origin, IfTooLarge ifTooLarge);
 
-/// For the start of `started` from a checkpoint of `run` that a person named: kCorrupt if any byte
-/// of it is not as it was saved. `node`: that of rank 0, which has it.
-Result<void> refuseDamaged(const ProcedureContext& context, const QString& started,
-                           const QString& run, const Node& node, const std::string& which);
+/// What a branch starts from.
+struct BranchPointOf {
+    QString parent;
+    std::string checkpoint;          ///< see findCheckpoint()
+    std::optional<CheckedSpec> spec; ///< nullopt: the parent's
+};
 
-/// The next attempt of a run that has ended, from the checkpoint that findCheckpoint() gives, on
-/// the same nodes. One that was named (`which`) is verified first; the newest, if it is damaged, is
-/// replaced on its node by the newest whole one before it. On failure the run keeps the state that
-/// it had; the attempt's number is used up once a node may have seen it.
+/// launchRun() from a checkpoint of another run, which is brought to the first of `nodes`
+/// (bringCheckpoint()) and verified there.
+Result<QString> branchRun(const ProcedureContext& context, const QString& id,
+                          const BranchPointOf& from, const std::vector<PlacedParty>& nodes,
+                          IfTooLarge ifTooLarge);
+
+/// The next attempt of a run that has ended, from the checkpoint that findCheckpoint() gives, which
+/// is brought to the first of `nodes` (bringCheckpoint()). One that was named (`which`) is verified
+/// first; the newest, if it is damaged, is replaced on its node by the newest whole one before it.
+/// On failure the run keeps the state that it had; the attempt's number is used up once a node may
+/// have seen it.
 Result<QString> resumeRun(const ProcedureContext& context, const RunSummary& run,
                           const std::vector<PlacedParty>& nodes, const std::string& which);
 
-/// Removes a checkpoint of an abandoned line from the node of rank 0. kInvalid: it is of the living
-/// line.
-Result<void> removeCheckpoint(const ProcedureContext& context, const QString& run, const Node& node,
+/// Removes a checkpoint of an abandoned line from the node where it was saved. kInvalid: it is of
+/// the living line.
+Result<void> removeCheckpoint(const ProcedureContext& context, const QString& run,
                               const std::string& which);
+
+/// Compares every byte of a checkpoint (see findCheckpoint()) with its manifest, on the node where
+/// it was saved, and stores when it was whole. kCorrupt: what is wrong, or that it is not there any
+/// more.
+Result<void> verifyCheckpoint(const ProcedureContext& context, const QString& run,
+                              const std::string& which);
+
+/// kNotFound: it is not in the list of nodes (any more).
+Result<Node> nodeCalled(const ProcedureContext& context, const std::string& name);
 
 /// A checkpoint of `run` that was not removed: the newest of the living line (`which` empty), that
 /// of a step (of the living line, else of the one abandoned line that has it: kInvalid when there

@@ -33,26 +33,37 @@ std::vector<Result<RunFolder>> order(const ProcedureContext& context, const QStr
 } // namespace
 
 Result<std::vector<RunFolder>> readRunFolders(const ProcedureContext& context, const QString& run,
-                                              const std::vector<PlacedParty>& nodes,
+                                              const PlacesToClean& places,
                                               std::stop_token unwanted) {
     std::vector<RunFolder> folders;
-    for (auto& answer : order(context, run, nodes, FolderOrder::kPreview, unwanted)) {
-        if (!answer)
+    for (auto& answer : order(context, run, places.nodes, FolderOrder::kPreview, unwanted)) {
+        const size_t at = folders.size();
+        if (!answer && at < places.needed)
             return tl::unexpected(answer.error());
-        folders.push_back(std::move(*answer));
+        RunFolder unknown;
+        unknown.node = places.nodes[at].node.name;
+        unknown.problem = answer ? "" : answer.error().message;
+        folders.push_back(answer ? std::move(*answer) : std::move(unknown));
+    }
+    for (const std::string& node : places.forgotten) {
+        RunFolder unknown;
+        unknown.node = node;
+        unknown.problem = "it is not in the list of nodes any more";
+        folders.push_back(std::move(unknown));
     }
     return folders;
 }
 
 Result<void> removeRunFolders(const ProcedureContext& context, const QString& run,
-                              const std::vector<PlacedParty>& nodes, std::stop_token unwanted) {
+                              const PlacesToClean& places, std::stop_token unwanted) {
     Result<void> done;
+    const std::vector<PlacedParty>& nodes = places.nodes;
     const auto answers = order(context, run, nodes, FolderOrder::kRemove, unwanted);
     for (size_t at = 0; at < answers.size(); ++at) {
         const auto& answer = answers[at];
         const auto noted = answer.and_then([&](const RunFolder& folder) {
             return context.writer->call([&](StoreWriter& writer) {
-                return writer.setFolderRemoved(run, static_cast<int>(at), folder.path);
+                return writer.setFolderRemoved(run, nodes[at].node.name, folder.path);
             });
         });
         if (!noted && done)
@@ -62,22 +73,6 @@ Result<void> removeRunFolders(const ProcedureContext& context, const QString& ru
     }
     context.changed(run);
     return done;
-}
-
-Result<void> verifyCheckpoint(const ProcedureContext& context, const QString& run, const Node& node,
-                              const std::string& which, std::stop_token unwanted) {
-    RM_ASSIGN_OR_RETURN(const auto reader, StoreReader::open(context.database));
-    RM_ASSIGN_OR_RETURN(const auto checkpoint, findCheckpoint(*reader, run, which));
-    // It reads every byte, which may take long.
-    return context.hosts->ownWorker(node)
-        ->post<bool>(
-            [path = checkpoint.saved.path](HostSession& session, const std::string& agent,
-                                           std::stop_token stop) {
-                return verifyCheckpointOnNode(session, agent, path, stop).map([] { return true; });
-            },
-            unwanted)
-        .get()
-        .map([](bool) {});
 }
 
 } // namespace rm

@@ -11,20 +11,22 @@ namespace rm {
 
 // Each blocks until its nodes have answered, or until that is not wanted any more.
 
+/// Where a run was, in any of its attempts.
+struct PlacesToClean {
+    std::vector<PlacedParty> nodes;     ///< those of the last attempt, then those of earlier ones
+    size_t needed = 0;                  ///< how many are of the last attempt
+    std::vector<std::string> forgotten; ///< of earlier ones, and not in the list of nodes any more
+};
+
 /// What a run has on its nodes, in their order. All nodes are asked at once; the error is that of
-/// the first that does not answer.
+/// the first of the last attempt that does not answer. Of the others RunFolder::problem says why.
 Result<std::vector<RunFolder>> readRunFolders(const ProcedureContext& context, const QString& run,
-                                              const std::vector<PlacedParty>& nodes,
+                                              const PlacesToClean& places,
                                               std::stop_token unwanted);
 
 /// Deletes them, and notes what went with them. Where a node fails the others are cleaned all the
 /// same, and the error names it.
 Result<void> removeRunFolders(const ProcedureContext& context, const QString& run,
-                              const std::vector<PlacedParty>& nodes, std::stop_token unwanted);
-
-/// Compares every byte of a checkpoint (see findCheckpoint()) on the node of rank 0 with its
-/// manifest. kCorrupt: what is wrong, or that it is not there any more.
-Result<void> verifyCheckpoint(const ProcedureContext& context, const QString& run, const Node& node,
-                              const std::string& which, std::stop_token unwanted);
+                              const PlacesToClean& places, std::stop_token unwanted);
 
 } // namespace rm

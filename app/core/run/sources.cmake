@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 target_sources(rm_core PRIVATE
+    run/asked_words.cpp
     run/attach_stream.cpp
     run/branch_name.cpp
+    run/checkpoint_copier.cpp
+    run/checkpoint_moves.cpp
     run/clean_node.cpp
     run/checkpoint_words.cpp
     run/engine.h

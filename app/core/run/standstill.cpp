@@ -53,6 +53,10 @@ int placeInStep(uint8_t phase) {
     return 7;
 }
 
+bool getsOn(const SeenRank& rank) {
+    return !rank.state.isStopped && rank.state.sinceMs < kCommandPatienceNs / 1'000'000;
+}
+
 std::string seconds(int64_t ms) {
     return std::to_string(ms / 1000) + " s";
 }
@@ -80,6 +84,8 @@ std::string whoIsBehind(const LiveState& live) {
     if (stopped != ranks.end())
         return "rank " + std::to_string(stopped->state.rank) + " on " + stopped->node +
                " is stopped, as by SIGSTOP or a debugger: " + placeOf(stopped->state);
+    if (std::ranges::all_of(ranks, &getsOn))
+        return {};
     const auto last = std::ranges::min_element(ranks, {}, progress);
     const auto count = std::ranges::count(ranks, progress(*last), progress);
     if (count == static_cast<std::ptrdiff_t>(ranks.size()) && count > 1)
@@ -110,12 +116,33 @@ std::vector<std::string> journalProblems(const LiveState& live) {
     return lines;
 }
 
+std::vector<std::string> silentNodes(const LiveState& live, int64_t wallNs) {
+    constexpr int64_t kSilentNs = 3'000'000'000; // its agent speaks each second
+    std::vector<std::string> lines;
+    for (const LiveState::NodeLink& node : live.nodes) {
+        const int64_t silentNs = wallNs - node.heardNs;
+        if (node.link == LiveState::Link::kLive && node.heardNs > 0 && silentNs >= kSilentNs)
+            lines.push_back(node.node + " has not been heard of for " +
+                            seconds(silentNs / 1'000'000) + "; its ranks are shown as they were");
+    }
+    return lines;
+}
+
 std::string commandDelay(const LiveState& live, int64_t nowNs, std::optional<CommandKind> asked) {
     if (!live.pending || live.launching || nowNs - live.pendingSinceNs < kCommandPatienceNs)
         return {};
-    const std::string who = whoIsBehind(live);
+    std::string why = whoIsBehind(live);
+    if (why.empty() && !ranksOf(live).empty())
+        why = "the ranks get on, but the agent on " + live.nodes.front().node +
+              " has not confirmed it";
     return std::string(commandKindName(asked.value_or(*live.pending))) + " under way for " +
-           seconds((nowNs - live.pendingSinceNs) / 1'000'000) + (who.empty() ? "" : ": " + who);
+           seconds((nowNs - live.pendingSinceNs) / 1'000'000) + (why.empty() ? "" : ": " + why);
+}
+
+std::string delayAdvice(const LiveState& live) {
+    if (whoIsBehind(live).empty())
+        return "An agent that does not answer is replaced by itself; the ranks go on meanwhile.";
+    return "Ranks act together, and one is late. Kill ends them all at once, without a checkpoint.";
 }
 
 bool standsStill(const LiveState& live, double stepMs) {

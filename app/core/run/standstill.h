@@ -12,18 +12,26 @@ namespace rm {
 inline constexpr int64_t kCommandPatienceNs = 3'000'000'000;
 
 /// Which rank or unreachable node the run waits for: "rank 1 on node-b is behind: in forward after
-/// step 47 for 12 s". Empty: nothing is known.
+/// step 47 for 12 s". Empty: all get on, or nothing is known.
 std::string whoIsBehind(const LiveState& live);
 
 /// One line for each rank that cannot write what it measures: "rank 0 on node-a cannot write its
 /// journal: its disk is full (kept in memory, written when there is room)".
 std::vector<std::string> journalProblems(const LiveState& live);
 
+/// One line for each node whose link stands and that has not been heard of for some seconds, so
+/// that what is known of its ranks is as old: it died, or its link is down, which is known after 10
+/// s.
+std::vector<std::string> silentNodes(const LiveState& live, int64_t wallNs);
+
 /// Why the pending command has no effect yet and, if `asked` is another command, why that one has
 /// none. Empty: no command is pending, or it is younger than kCommandPatienceNs. `nowNs`:
 /// CLOCK_MONOTONIC.
 std::string commandDelay(const LiveState& live, int64_t nowNs,
                          std::optional<CommandKind> asked = {});
+
+/// What a person who waits for the pending command may do: kill, but not while all ranks get on.
+std::string delayAdvice(const LiveState& live);
 
 /// The run is held, a node of it cannot be reached, or its ranks have been in one phase for much
 /// longer than a step takes. A remaining time cannot be estimated then.

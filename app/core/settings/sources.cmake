@@ -2,4 +2,5 @@
 target_sources(rm_core PRIVATE
     settings/paths.cpp
     settings/paths.h
-    settings/private_files.cpp)
+    settings/private_files.cpp
+    settings/user_name.cpp)

@@ -2,6 +2,7 @@
 #include "app/core/store/attempt_outcome.h"
 
 #include "shared/exit_code.h"
+#include "shared/journal/first_cause.h"
 
 #include <algorithm>
 #include <array>
@@ -12,27 +13,9 @@ namespace rm {
 
 namespace {
 
-/// Lower means more important to a person. A lost peer is only the consequence of what happened on
-/// another node, which failed or was stopped, killed or preempted.
-int weight(const AttemptEnded& end) {
-    switch (end.outcome) {
-    case Outcome::kFailed:
-        return end.exitCode == static_cast<int>(ExitCode::kPeerLost) ? 3 : 0;
-    case Outcome::kPreempted:
-        return 1;
-    case Outcome::kStopped:
-        return 2;
-    case Outcome::kPaused:
-        return 4;
-    case Outcome::kFinished:
-        return 5;
-    }
-    return 0;
-}
-
 auto orderOf(const NodeEnd& node) {
     const int64_t when = node.rankExitedNs ? node.rankExitedNs : node.end.wallNs;
-    return std::tuple(weight(node.end), when);
+    return std::tuple(distanceFromCause(node.end), when);
 }
 
 std::string failureText(const NodeEnd& node) {
@@ -73,8 +56,10 @@ AttemptEnded combined(std::span<const NodeEnd> ends) {
         });
     AttemptEnded whole = first.end;
     whole.message = textOf(first);
-    for (const NodeEnd& node : ends)
+    for (const NodeEnd& node : ends) {
         whole.wallNs = std::max(whole.wallNs, node.end.wallNs);
+    }
+    whole.goesOn = ends.front().end.goesOn;
     return whole;
 }
 
@@ -93,21 +78,25 @@ std::optional<AttemptEnded> attemptEnd(Database& database, int64_t run, int atte
     auto nodes = database.query(
         "SELECT node.name, node_end.outcome, node_end.first_failed_rank, node_end.exit_code, "
         "node_end.wall_ns, node_end.message, rank.message, rank.step, rank.exited_ns, "
-        "CASE WHEN rank.signal = 0 THEN rank.log_tail ELSE '' END "
+        "CASE WHEN rank.signal = 0 THEN rank.log_tail ELSE '' END, node_end.goes_on "
         "FROM node LEFT JOIN node_end ON node_end.run = node.run AND node_end.attempt = ?2 "
         "AND node_end.node = node.node "
         "LEFT JOIN rank ON rank.run = node.run AND rank.attempt = ?2 "
         "AND rank.rank = node_end.first_failed_rank "
-        "WHERE node.run = ?1 AND node.attempt = "
-        "(SELECT max(attempt) FROM node WHERE run = ?1 AND attempt <= ?2)");
+        "WHERE node.run = ?1 AND node.ranks > 0 AND node.attempt = "
+        "(SELECT max(attempt) FROM node WHERE run = ?1 AND attempt <= ?2) ORDER BY node.node");
     nodes.with(run, attempt);
     std::vector<NodeEnd> ends;
     while (nodes.next()) {
         if (nodes.isNull(1))
             return std::nullopt;
-        AttemptEnded end{attempt,          static_cast<Outcome>(nodes.number(1)),
-                         nodes.number(2),  nodes.number(3),
-                         nodes.integer(4), nodes.text(5)};
+        AttemptEnded end{attempt,
+                         static_cast<Outcome>(nodes.number(1)),
+                         nodes.number(2),
+                         nodes.number(3),
+                         nodes.integer(4),
+                         nodes.text(5),
+                         nodes.number(10) != 0};
         ends.push_back({nodes.text(0), std::move(end), nodes.isNull(6) ? "" : nodes.text(6),
                         nodes.isNull(9) ? "" : lastWords(nodes.text(9)), nodes.integer(7),
                         nodes.integer(8)});

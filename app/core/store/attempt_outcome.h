@@ -23,7 +23,8 @@ struct NodeEnd {
 
 /// Combines the ends of an attempt on all its nodes, of which there is at least one. The failure
 /// that it names is the first that is not a mere consequence (a lost peer). A node that only lost
-/// its peers to a stop or kill elsewhere did not fail.
+/// its peers to a stop or kill elsewhere did not fail. The first is that of node 0, which knows
+/// whether the run goes on.
 AttemptEnded combined(std::span<const NodeEnd> ends);
 
 /// Why a rank exited, from the last lines of its log: the text after the last "error: " at the

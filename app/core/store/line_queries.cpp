@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 #include <set>
 
 namespace rm {
@@ -47,12 +48,27 @@ void markBest(std::vector<StoredCheckpoint>& newestFirst) {
         best->isBest = true;
 }
 
+using Copies = std::map<std::string, std::vector<CheckpointCopy>>; ///< by path
+
+Copies copiesOf(Database& database, int64_t run) {
+    auto rows = database.query(
+        "SELECT path, node, folder, wall_ns FROM checkpoint_copy WHERE run = ? ORDER BY node");
+    rows.with(run);
+    Copies copies;
+    while (rows.next())
+        copies[rows.text(0)].push_back({rows.text(1), rows.text(2), rows.integer(3)});
+    return copies;
+}
+
 } // namespace
 
 RunLines StoreReader::Impl::lines(int64_t run) {
     auto rows = database.query(
-        "SELECT attempt, start_step, coalesce((SELECT checkpoint.attempt FROM checkpoint "
-        "WHERE checkpoint.run = attempt.run AND path = start_from AND step = start_step), 0) "
+        "SELECT attempt, start_step, coalesce((SELECT max(checkpoint.attempt) FROM checkpoint "
+        "WHERE checkpoint.run = attempt.run AND checkpoint.step = attempt.start_step AND "
+        "(checkpoint.path = attempt.start_from OR checkpoint.path IN (SELECT copy.path FROM "
+        "checkpoint_copy AS copy WHERE copy.run = attempt.run AND copy.folder = "
+        "attempt.start_from))), 0) "
         "FROM attempt WHERE run = ? AND started_ns NOT NULL AND start_step NOT NULL "
         "ORDER BY attempt");
     rows.with(run);
@@ -160,8 +176,12 @@ std::vector<StoredCheckpoint> StoreReader::checkpoints(const QString& run) {
         const Damages damages = damagesIn(m_impl->database, *id);
         auto rows = m_impl->database.query(
             "SELECT step, wall_ns, path, bytes, duration_ms, reason, validation_loss, best, "
-            "attempt, removed FROM checkpoint WHERE run = ? ORDER BY step DESC, wall_ns DESC");
+            "attempt, removed, verified_ns, pinned, coalesce((SELECT name FROM node WHERE "
+            "node.run = checkpoint.run AND node.node = 0 AND node.attempt <= checkpoint.attempt "
+            "ORDER BY node.attempt DESC LIMIT 1), '') "
+            "FROM checkpoint WHERE run = ? ORDER BY step DESC, wall_ns DESC");
         rows.with(id);
+        Copies copies = copiesOf(m_impl->database, *id);
         while (rows.next()) {
             CheckpointSaved saved{rows.integer(0),    rows.integer(1),    rows.text(2),
                                   rows.integer(3),    realOrNaN(rows, 4), rows.text(5),
@@ -169,8 +189,10 @@ std::vector<StoredCheckpoint> StoreReader::checkpoints(const QString& run) {
             const int attempt = rows.number(8);
             const int retired = retiredBy(parts[attempt], saved.step);
             const bool isDamaged = retired != 0 && damages.contains({retired, saved.step});
-            checkpoints.push_back(
-                {std::move(saved), attempt, rows.number(9) != 0, retired, false, isDamaged});
+            auto& elsewhere = copies[saved.path];
+            checkpoints.push_back({std::move(saved), attempt, rows.number(9) != 0, retired, false,
+                                   isDamaged, rows.text(12), rows.integer(10), rows.number(11) != 0,
+                                   std::move(elsewhere)});
         }
         markBest(checkpoints);
         return checkpoints;

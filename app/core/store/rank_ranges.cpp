@@ -10,6 +10,15 @@ std::vector<RankRange> ranksOfNode(Database& database, int64_t run, int nodeInde
     rows.with(run, nodeIndex);
     while (rows.next())
         ranges.push_back({rows.number(0), rows.number(1)});
+    // Where nodes before this one are left out, its ranks move down; what node 0 tells of that may
+    // come later.
+    auto least =
+        database.query("SELECT min(first.ranks), max(node.first_rank + node.ranks) FROM run "
+                       "JOIN node ON node.run = run.id AND node.node = ?2 "
+                       "JOIN node AS first ON first.run = run.id AND first.node = 0 "
+                       "WHERE run.id = ?1 AND run.min_nodes > 0 AND ?2 > 0");
+    if (least.with(run, nodeIndex).next() && !least.isNull(0))
+        ranges.push_back({least.number(0), least.number(1) - least.number(0)});
     return ranges;
 }
 

@@ -12,6 +12,7 @@ namespace rm {
 namespace {
 
 constexpr int32_t kMaxAttempts = 1 << 20;
+constexpr int32_t kMostAhead = 10'000;   ///< attempts after the last that is known
 constexpr int64_t kMaxOwnMetrics = 2000; ///< of a run
 constexpr size_t kMaxWords = 64;         ///< bytes of a metric's unit, label and the like
 constexpr size_t kMaxDescription = 1024;
@@ -69,26 +70,33 @@ RecordWriter::RecordWriter(Database& database, StreamWriter& streams, WriterMemo
     , m_run(run)
     , m_node(node) {}
 
-void RecordWriter::apply(const Record& record) {
+void RecordWriter::apply(const Record& record, int32_t attempt) {
+    if (attempt > 0 && !isAttempt(attempt))
+        return;
+    m_fileAttempt = attempt;
     std::visit([this](const auto& one) { on(one); }, record);
+    m_fileAttempt = 0;
 }
 
 void RecordWriter::on(const AttemptStarted& record) {
     if (!isAttempt(record.attempt) || !isRank(record.rank) || !isStep(record.startStep))
         return;
     noteAttempt(record.attempt);
-    m_database
-        .query("INSERT INTO attempt (run, attempt, start_step, start_from, started_ns) "
-               "VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT (run, attempt) DO UPDATE SET "
-               "start_step = ?3, start_from = ?4, started_ns = ?5 WHERE started_ns IS NULL")
-        .with(m_run, record.attempt, record.startStep, record.startFrom, record.wallNs)
-        .run();
+    // Where an attempt begins decides which earlier steps are retired.
+    if (record.attempt <= runAttempt())
+        m_database
+            .query("INSERT INTO attempt (run, attempt, start_step, start_from, started_ns) "
+                   "VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT (run, attempt) DO UPDATE SET "
+                   "start_step = ?3, start_from = ?4, started_ns = ?5 WHERE started_ns IS NULL")
+            .with(m_run, record.attempt, record.startStep, record.startFrom, record.wallNs)
+            .run();
     m_database
         .query("INSERT INTO rank (run, attempt, rank, node, step) VALUES (?1, ?2, ?3, ?4, ?5) "
                "ON CONFLICT (run, attempt, rank) DO UPDATE SET step = coalesce(step, ?5)")
         .with(m_run, record.attempt, record.rank, m_node, record.startStep)
         .run();
-    m_memory.rankAttempts[{m_run, record.rank}] = record.attempt;
+    int32_t& newest = m_memory.rankAttempts[{m_run, record.rank}];
+    newest = std::max(newest, record.attempt); // the rest of an earlier one may come later
     m_lifecycleChanged = true;
     m_rankZeroStarted = m_rankZeroStarted || record.rank == 0;
 }
@@ -144,14 +152,26 @@ void RecordWriter::on(const CommandApplied& record) {
         .with(m_run, record.id, attemptOfRank(0), record.kind, record.step, record.wallNs,
               record.ok, record.message)
         .run();
+    // What the rank says counts, whatever was thought before.
+    m_database
+        .query("UPDATE asked_command SET state = ?3, step = ?4, answered_ns = ?5, answer = ?6 "
+               "WHERE run = ?1 AND uuid = ?2 AND state NOT IN (2, 3)")
+        .with(m_run, record.id,
+              static_cast<int>(record.ok ? AskedState::kApplied : AskedState::kRefused),
+              record.step, record.wallNs, record.message)
+        .run();
 }
 
 void RecordWriter::on(const CheckpointSaved& record) {
     if (!isOfRankZero())
         return;
     m_database
-        .query("INSERT OR REPLACE INTO checkpoint (run, path, attempt, step, wall_ns, bytes, "
-               "duration_ms, reason, validation_loss, best) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")
+        .query("INSERT INTO checkpoint (run, path, attempt, step, wall_ns, bytes, duration_ms, "
+               "reason, validation_loss, best) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) "
+               "ON CONFLICT (run, path) DO UPDATE SET attempt = excluded.attempt, step = "
+               "excluded.step, wall_ns = excluded.wall_ns, bytes = excluded.bytes, duration_ms = "
+               "excluded.duration_ms, reason = excluded.reason, validation_loss = "
+               "excluded.validation_loss, best = excluded.best, removed = 0, verified_ns = NULL")
         .with(m_run, record.path, attemptOfRank(0), record.step, record.wallNs, record.bytes,
               record.durationMs, record.reason, record.validationLoss, record.best)
         .run();
@@ -184,7 +204,8 @@ void RecordWriter::on(const RankStarted& record) {
                "ON CONFLICT (run, attempt, rank) DO UPDATE SET pid = ?5")
         .with(m_run, record.attempt, record.rank, m_node, record.pid)
         .run();
-    m_memory.nodeAttempts[{m_run, m_node}] = record.attempt;
+    int32_t& newest = m_memory.nodeAttempts[{m_run, m_node}];
+    newest = std::max(newest, record.attempt);
     m_lifecycleChanged = true;
 }
 
@@ -206,12 +227,40 @@ void RecordWriter::on(const AttemptEnded& record) {
     if (!isAttempt(record.attempt))
         return;
     m_database
-        .query("INSERT OR IGNORE INTO node_end (run, attempt, node, outcome, first_failed_rank, "
-               "exit_code, wall_ns, message) VALUES (?, ?, ?, ?, ?, ?, ?, ?)")
+        .query("INSERT INTO node_end (run, attempt, node, outcome, first_failed_rank, exit_code, "
+               "wall_ns, message, goes_on) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9) "
+               "ON CONFLICT (run, attempt, node) DO UPDATE SET outcome = ?4, "
+               "first_failed_rank = ?5, exit_code = ?6, wall_ns = ?7, message = ?8, goes_on = ?9 "
+               "WHERE goes_on = 1")
         .with(m_run, record.attempt, m_node, static_cast<int>(record.outcome),
-              record.firstFailedRank, record.exitCode, record.wallNs, record.message)
+              record.firstFailedRank, record.exitCode, record.wallNs, record.message, record.goesOn)
         .run();
     m_endedAttempts.push_back(record.attempt);
+    m_lifecycleChanged = true;
+}
+
+/// The run's nodes keep their numbers and names. Those that do not take part have no ranks.
+void RecordWriter::on(const AttemptPlanned& record) {
+    if (!isAttempt(record.attempt) || !isOfRankZero())
+        return;
+    noteAttempt(record.attempt);
+    m_database
+        .query("INSERT OR IGNORE INTO attempt (run, attempt, start_step, start_from) "
+               "VALUES (?, ?, NULL, ?)")
+        .with(m_run, record.attempt, record.startFrom)
+        .run();
+    const auto place = [&](int32_t node, int32_t firstRank, int32_t ranks) {
+        m_database
+            .query("INSERT OR IGNORE INTO node (run, attempt, node, name, first_rank, ranks) "
+                   "SELECT run, ?2, node, name, ?4, ?5 FROM node WHERE run = ?1 AND attempt = "
+                   "(SELECT max(attempt) FROM node WHERE run = ?1 AND attempt < ?2) "
+                   "AND (node = ?3 OR ?3 < 0)")
+            .with(m_run, record.attempt, node, firstRank, ranks)
+            .run();
+    };
+    for (const AttemptPlanned::Node& node : record.nodes)
+        place(node.node, node.firstRank, node.ranks);
+    place(-1, 0, 0); // all others, which have none
     m_lifecycleChanged = true;
 }
 
@@ -221,8 +270,10 @@ void RecordWriter::refuse(const std::string& why) {
 }
 
 bool RecordWriter::isAttempt(int32_t attempt) {
-    // Each attempt is asked for here, or follows one that is known.
-    const bool valid = attempt >= 1 && attempt <= kMaxAttempts && attempt <= runAttempt() + 1;
+    // The agents may have made many while nobody looked, and their files come in any order; see
+    // noteAttempt().
+    const bool valid =
+        attempt >= 1 && attempt <= kMaxAttempts && attempt <= runAttempt() + kMostAhead;
     if (!valid)
         refuse("attempt " + std::to_string(attempt));
     return valid;
@@ -362,7 +413,11 @@ int32_t RecordWriter::runAttempt() {
     return static_cast<int32_t>(attempt.value_or(1));
 }
 
+/// An attempt is asked for here, or begun by the node of rank 0. What another node tells of a later
+/// one is kept, and counts once that node has told of it.
 void RecordWriter::noteAttempt(int32_t attempt) {
+    if (!owns(0))
+        return;
     const int changed =
         m_database.query("UPDATE run SET attempt = ?2 WHERE id = ?1 AND attempt < ?2")
             .with(m_run, attempt)
@@ -372,6 +427,8 @@ void RecordWriter::noteAttempt(int32_t attempt) {
 }
 
 int32_t RecordWriter::attemptOfRank(int32_t rank) {
+    if (m_fileAttempt > 0)
+        return m_fileAttempt;
     const auto [known, isNew] = m_memory.rankAttempts.try_emplace({m_run, rank}, 0);
     if (isNew) {
         const auto attempt = firstInteger(
@@ -384,6 +441,8 @@ int32_t RecordWriter::attemptOfRank(int32_t rank) {
 }
 
 int32_t RecordWriter::attemptOfNode() {
+    if (m_fileAttempt > 0)
+        return m_fileAttempt;
     const auto [known, isNew] = m_memory.nodeAttempts.try_emplace({m_run, m_node}, 0);
     if (isNew) {
         const auto attempt = firstInteger(
@@ -406,7 +465,9 @@ void RecordWriter::followAttempt() {
         firstInteger(m_database.query("SELECT state FROM run WHERE id = ?").with(m_run));
     const auto state = static_cast<RunStateKind>(stored.value_or(0));
     if (const auto end = attemptEnd(m_database, m_run, attempt)) {
-        if (!hasEnded(state))
+        if (end->goesOn)
+            setState(RunStateKind::kPreparing, "restarts: " + end->message);
+        else if (!hasEnded(state))
             setState(stateOf(end->outcome), end->message);
         return;
     }

@@ -23,6 +23,7 @@ struct WriterMemory {
     std::map<std::pair<int64_t, int32_t>, int32_t> rankAttempts; ///< by run, rank
     std::map<std::pair<int64_t, int>, int32_t> nodeAttempts;     ///< by run, node
     std::map<std::tuple<int64_t, int32_t, bool, int32_t>, int64_t> streams;
+    std::map<std::pair<int64_t, int>, int64_t> logBytes; ///< by run, rank
 };
 
 /// Applies the records of one batch, in order, inside the caller's transaction. Throws
@@ -32,7 +33,8 @@ public:
     RecordWriter(Database& database, StreamWriter& streams, WriterMemory& memory, int64_t run,
                  int node);
 
-    void apply(const Record& record);
+    /// `attempt` as in IngestBatch.
+    void apply(const Record& record, int32_t attempt);
     /// Whether the rank runs, or ran, on this node.
     bool owns(int32_t rank);
     /// Stores what was gathered; makes the run's state follow its attempt. Once, at the end.
@@ -50,6 +52,7 @@ private:
     void on(const RankStarted& record);
     void on(const RankExited& record);
     void on(const AttemptEnded& record);
+    void on(const AttemptPlanned& record);
 
     void refuse(const std::string& why);
     bool isAttempt(int32_t attempt);
@@ -76,8 +79,9 @@ private:
     WriterMemory& m_memory;
     int64_t m_run;
     int m_node;
-    std::optional<std::vector<RankRange>> m_ranks;              ///< of this node, once asked for
-    std::map<int64_t, StreamRows> m_rows;                       ///< by stream
+    int32_t m_fileAttempt = 0;                     ///< of the record that is applied; 0: not known
+    std::optional<std::vector<RankRange>> m_ranks; ///< of this node, once asked for
+    std::map<int64_t, StreamRows> m_rows;          ///< by stream
     std::map<std::pair<int32_t, int32_t>, int64_t> m_rankSteps; ///< by attempt, rank
     std::vector<int32_t> m_endedAttempts;
     bool m_lifecycleChanged = false;

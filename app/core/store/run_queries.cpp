@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // StoreReader's queries about a run other than its samples.
+#include "app/core/store/asked_rows.h"
 #include "app/core/store/attempt_outcome.h"
 #include "app/core/store/rank_ranges.h"
 #include "app/core/store/reader_impl.h"
 
 #include <algorithm>
+#include <limits>
 
 namespace rm {
 
@@ -61,7 +63,8 @@ std::vector<StoredRank> StoreReader::ranks(const QString& run) {
         auto rows = m_impl->database.query(
             "SELECT rank, node, pid, coalesce(step, 0), exited, attempt, exit_code, signal, "
             "exited_ns, message, log_tail FROM rank WHERE run = ?1 AND attempt = "
-            "(SELECT max(attempt) FROM rank WHERE run = ?1) ORDER BY rank");
+            "(SELECT max(rank.attempt) FROM rank JOIN run ON run.id = rank.run "
+            "WHERE rank.run = ?1 AND rank.attempt <= run.attempt) ORDER BY rank");
         rows.with(id);
         while (rows.next()) {
             StoredRank rank{rows.number(0), rows.number(1), rows.integer(2), rows.integer(3), {}};
@@ -106,6 +109,42 @@ std::vector<StoredCommand> StoreReader::commands(const QString& run) {
                                                rows.integer(3), rows.number(4) != 0, rows.text(5)},
                                 rows.number(6)});
         return commands;
+    });
+}
+
+std::vector<AskedCommand> StoreReader::askedCommands(const QString& run, int limit) {
+    return m_impl->read("list what was asked of a run", [&] {
+        const int64_t id = m_impl->runId(run).value_or(-1);
+        return rm::askedCommands(m_impl->database, id, false, limit);
+    });
+}
+
+std::vector<AskedCommand> StoreReader::openCommands(const QString& run) {
+    constexpr int kAll = std::numeric_limits<int>::max();
+    return m_impl->read("list what was asked of a run", [&] {
+        const int64_t id = m_impl->runId(run).value_or(-1);
+        auto open = rm::askedCommands(m_impl->database, id, true, kAll);
+        std::ranges::reverse(open);
+        return open;
+    });
+}
+
+std::vector<RunNode> StoreReader::places(const QString& run) {
+    return m_impl->read("list where a run was", [&] {
+        std::vector<RunNode> places;
+        const auto id = m_impl->runId(run);
+        auto rows = m_impl->database.query("SELECT node, name, ranks, first_rank FROM node "
+                                           "WHERE run = ? ORDER BY attempt DESC, node");
+        rows.with(id);
+        while (rows.next()) {
+            RunNode place{rows.number(0), rows.text(1), rows.number(2), rows.number(3)};
+            const bool isKnown = std::ranges::any_of(places, [&](const RunNode& other) {
+                return other.nodeIndex == place.nodeIndex && other.nodeName == place.nodeName;
+            });
+            if (!isKnown)
+                places.push_back(std::move(place));
+        }
+        return places;
     });
 }
 

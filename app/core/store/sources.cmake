@@ -20,6 +20,7 @@ configure_file(${CMAKE_CURRENT_SOURCE_DIR}/store/schema_steps.cpp.in
 
 target_sources(rm_core PRIVATE
     ${CMAKE_CURRENT_BINARY_DIR}/schema_steps.cpp
+    store/asked_rows.cpp
     store/attempt_outcome.cpp
     store/column_codec.cpp
     store/database.cpp

@@ -42,6 +42,8 @@ struct RunNode {
 /// a moment, and when it is back.
 inline constexpr const char* kNodeLostEvent = "node-lost";
 inline constexpr const char* kNodeBackEvent = "node-back";
+/// That of a command which is not sent any more.
+inline constexpr const char* kCommandLapsedEvent = "command-lapsed";
 
 struct LostNode {
     std::string nodeName;
@@ -116,6 +118,14 @@ struct StoredEvent {
     int attempt = 0;
 };
 
+/// Another place of a checkpoint.
+struct CheckpointCopy {
+    std::string node;
+    std::string folder; ///< there
+    int64_t wallNs = 0; ///< when it came there and was verified
+    bool operator==(const CheckpointCopy&) const = default;
+};
+
 struct StoredCheckpoint {
     CheckpointSaved saved; ///< `saved.best`: it was the best when it was saved
     int attempt = 0;
@@ -123,6 +133,10 @@ struct StoredCheckpoint {
     int retiredBy = 0;      ///< attempt that went on from an earlier step; 0: of the living line
     bool isBest = false;    ///< of those of the living line that are there
     bool isDamaged = false; ///< found by the attempt that retired it
+    std::string node = {};  ///< where it was saved: rank 0's node in its attempt
+    int64_t verifiedNs = 0; ///< when every byte was last seen to be right; 0: never
+    bool isPinned = false;  ///< by a person, so that retention keeps it
+    std::vector<CheckpointCopy> copies = {}; ///< by node
 };
 
 /// Consecutive steps of one attempt that are on the same line: the living one, or one that was
@@ -148,6 +162,48 @@ struct StoredCommand {
     int attempt = 0;
 };
 
+/// How a command was asked for. Stored and sent: never renumber.
+enum class AskedFrom : uint8_t {
+    kWindow = 0,
+    kTerminal = 1,
+    kRule = 2,      ///< a rule of the run's spec
+    kElsewhere = 3, ///< a Ringmaster with another database, or one before this was stored
+};
+
+/// Who asked for a command, and how.
+struct Asker {
+    std::string who; ///< name of the user, or of the rule; empty: not known
+    AskedFrom from = AskedFrom::kElsewhere;
+    bool operator==(const Asker&) const = default;
+};
+
+/// What became of a command. Stored: never renumber.
+enum class AskedState : uint8_t {
+    kWaiting = 0,  ///< no node is known to have it
+    kAccepted = 1, ///< the node of rank 0 has it; a kill: some of the run's nodes have done it
+    kApplied = 2,
+    kRefused = 3,
+    kWithdrawn = 4, ///< by a person, before it was accepted
+    kLapsed = 5,    ///< too old to be sent, or the attempt ended before
+};
+const char* askedStateName(AskedState state); ///< "waiting", "accepted", ...
+bool isOpen(AskedState state);                ///< waiting or accepted
+
+/// A command that a person or a rule asked for. It is stored before it is sent.
+struct AskedCommand {
+    std::string id; ///< of the Command
+    std::string kind;
+    std::vector<std::pair<std::string, std::string>> args = {};
+    Asker by = {};
+    int64_t askedNs = 0;
+    AskedState state = AskedState::kWaiting;
+    int64_t acceptedNs = 0;  ///< 0: not known
+    int64_t answeredNs = 0;  ///< 0: it is open
+    int64_t step = -1;       ///< after which all ranks acted; -1: none
+    std::string answer = {}; ///< in words
+    bool operator==(const AskedCommand&) const = default;
+};
+
 struct StoredSample {
     SampleText sample;
     int attempt = 0;
@@ -170,6 +226,9 @@ struct StoredRank {
     int64_t step = 0;
     std::optional<RankExited> exited;
 };
+
+/// Bytes of one rank's log lines above which the oldest are left out.
+inline constexpr int64_t kMostStoredLog = int64_t{64} << 20;
 
 struct LogLine {
     int64_t id = 0;
@@ -246,8 +305,16 @@ public:
     std::vector<StoredEvent> events(const QString& run, int limit = 500); ///< newest first
     std::vector<StoredCheckpoint> checkpoints(const QString& run);        ///< by step, newest first
     std::vector<StoredCommand> commands(const QString& run);              ///< oldest first
-    std::vector<StoredSample> samples(const QString& run);                ///< newest first
-    /// Lines with id > afterId (0: the last `limit`, -1: the first); rank -1: all.
+    /// What was asked of the run, newest first, with what its journals say of commands that were
+    /// not asked for here.
+    std::vector<AskedCommand> askedCommands(const QString& run, int limit = 500);
+    /// Those without an answer, in the order in which they were asked for.
+    std::vector<AskedCommand> openCommands(const QString& run);
+    std::vector<StoredSample> samples(const QString& run); ///< newest first
+    /// Where the run was in any attempt: each place with a node that had it, newest attempt first.
+    std::vector<RunNode> places(const QString& run);
+    /// Lines with id > afterId (0: the last `limit`, -1: the first); rank -1: all. Of each rank the
+    /// last kMostStoredLog bytes are kept, and a first line says what was left out.
     std::vector<LogLine> log(const QString& run, int rank, int64_t afterId, int limit,
                              const QString& contains = {});
     /// File -> offset, per node.
@@ -267,6 +334,9 @@ struct IngestBatch {
     QString run;
     int nodeIndex = 0;
     std::vector<Record> records; ///< in the order of each file
+    /// Of each record the attempt whose file had it; 0, or none at all: the one that its rank or
+    /// node began last.
+    std::vector<int32_t> attempts = {};
     /// Log bytes: file name and new whole lines.
     std::vector<std::pair<int, std::string>> logLines; ///< rank, line
     std::vector<std::pair<std::string, uint64_t>> cursors;
@@ -292,19 +362,41 @@ public:
     Result<void> createRun(const NewRun& run);
     Result<void> setState(const QString& run, RunStateKind state, const QString& message = {});
     /// Stores an attempt when it is requested, before its ranks report it. `startStep` -1: unknown.
+    /// Open commands were for the attempt before it, and lapse.
     Result<void> beginAttempt(const QString& run, int attempt, int64_t startStep,
                               const std::string& startFrom, const std::vector<RunNode>& nodes);
     /// Marks the checkpoint as removed, as its node reported. Does nothing if it is not stored.
-    Result<void> setCheckpointRemoved(const QString& run, const std::string& path);
+    /// `removed` false: it was brought back.
+    Result<void> setCheckpointRemoved(const QString& run, const std::string& path,
+                                      bool removed = true);
+    /// Another place of a stored checkpoint; replaces what was known of that node.
+    Result<void> setCheckpointCopy(const QString& run, const std::string& path,
+                                   const CheckpointCopy& copy);
+    /// The copy is not there any more.
+    Result<void> forgetCheckpointCopy(const QString& run, const std::string& path,
+                                      const std::string& node);
+    Result<void> setCheckpointVerified(const QString& run, const std::string& path, int64_t wallNs);
+    Result<void> setCheckpointPinned(const QString& run, const std::string& path, bool pinned);
+    /// Stores that it was asked for, unless its id is known. Returns it as it is stored now.
+    Result<AskedCommand> addCommand(const QString& run, const AskedCommand& command);
+    /// What became of it. Does nothing if it has an answer already, or is not stored.
+    Result<void> setCommandState(const QString& run, const std::string& id, AskedState state,
+                                 int64_t step = -1, const std::string& answer = {});
+    /// The open commands of the run lapse, for this reason.
+    Result<void> closeCommands(const QString& run, const std::string& why);
+    /// The same for all runs that have ended.
+    Result<void> closeCommandsOfEndedRuns();
     Result<void> setNotes(const QString& run, const QString& notes);
     Result<void> setTags(const QString& run, const QStringList& tags);
     /// In its spec as well, so that what is made of that is called so. kInvalid: it is no name of a
     /// run (checkRunName()), or another run that is not in the trash is called so or has that id.
     Result<void> setName(const QString& run, const QString& name);
     Result<void> setDeleted(const QString& run, bool deleted); ///< to the trash, and back
-    /// The run's folder on that node is gone: its files begin anew when there are some again. With
-    /// the node of rank 0, which has index 0, the checkpoints in `folder` are removed.
-    Result<void> setFolderRemoved(const QString& run, int nodeIndex, const std::string& folder);
+    /// The run's folder on that node is gone: the files of the places that it had last begin anew
+    /// when there are some again. The checkpoints in `folder` are removed of the attempts whose
+    /// rank 0 was there.
+    Result<void> setFolderRemoved(const QString& run, const std::string& node,
+                                  const std::string& folder);
     /// Deletes for good the runs that were moved to the trash before that time. Returns their
     /// number.
     Result<int> purgeDeleted(int64_t deletedBeforeNs);

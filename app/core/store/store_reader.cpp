@@ -84,7 +84,8 @@ std::vector<StreamRange> StoreReader::Impl::ranges(int64_t run, const SeriesKey&
     const RunLines lines = this->lines(run);
     auto rows = database.query(
         "SELECT stream.id, stream.attempt, stream.timed, metric.id FROM metric "
-        "JOIN stream ON stream.run = metric.run AND stream.rank = ? "
+        "JOIN run ON run.id = metric.run "
+        "JOIN stream ON stream.run = run.id AND stream.rank = ? AND stream.attempt <= run.attempt "
         "JOIN series ON series.stream = stream.id AND series.metric = metric.id "
         "WHERE metric.run = ? AND metric.name = ? ORDER BY stream.attempt, stream.timed");
     rows.with(key.rank, run, key.metric);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/settings/private_files.h"
+#include "app/core/store/asked_rows.h"
 #include "app/core/store/database.h"
 #include "app/core/store/lock_file.h"
 #include "app/core/store/record_writer.h"
@@ -20,17 +21,13 @@
 #include <fcntl.h>
 
 #include <algorithm>
+#include <set>
 
 namespace rm {
 
 namespace {
 
 constexpr int kWalPages = 8192; ///< 32 MiB, then SQLite folds the WAL into the file
-
-int64_t stepsOf(const std::string& specToml) {
-    const auto spec = parseRunSpec(specToml, "spec.toml");
-    return spec ? spec->train.steps : 0;
-}
 
 Result<void> configure(Database& database, const std::string& path) {
     return guarded("open " + path, [&]() -> Result<void> {
@@ -96,6 +93,10 @@ struct StoreWriter::Impl {
 
     void insertNodes(int64_t run, int attempt, const std::vector<RunNode>& nodes);
     void forgetLogsOfOthers(int64_t run, int attempt, const RunNode& node);
+    void storeLog(int64_t run, const IngestBatch& batch, RecordWriter& records);
+    int64_t& logBytes(int64_t run, int rank);
+    void cutLog(int64_t run, int rank);
+    void lapse(int64_t run, const std::string& why);
     void noteBranch(int64_t id, const NewRun& run, int64_t wallNs);
     Result<void> checkCursors(int64_t run, const IngestBatch& batch);
     Result<void> apply(int64_t run, const IngestBatch& batch);
@@ -165,16 +166,11 @@ Result<void> StoreWriter::Impl::checkCursors(int64_t run, const IngestBatch& bat
 
 Result<void> StoreWriter::Impl::apply(int64_t run, const IngestBatch& batch) {
     RecordWriter records(database, streams, memory, run, batch.nodeIndex);
-    for (const Record& record : batch.records)
-        records.apply(record);
+    for (size_t at = 0; at < batch.records.size(); ++at)
+        records.apply(batch.records[at], at < batch.attempts.size() ? batch.attempts[at] : 0);
     if (const auto finished = records.finish(); !finished)
         return finished;
-    const int64_t now = wallNowNs();
-    for (const auto& [rank, line] : batch.logLines)
-        if (records.owns(rank))
-            database.query("INSERT INTO log_line (run, rank, wall_ns, text) VALUES (?, ?, ?, ?)")
-                .with(run, rank, now, line)
-                .run();
+    storeLog(run, batch, records);
     for (const auto& [file, offset] : batch.cursors)
         database
             .query("INSERT INTO cursor (run, node, file, offset) VALUES (?1, ?2, ?3, ?4) "
@@ -182,6 +178,78 @@ Result<void> StoreWriter::Impl::apply(int64_t run, const IngestBatch& batch) {
             .with(run, batch.nodeIndex, file, offset)
             .run();
     return touch(run);
+}
+
+void StoreWriter::Impl::storeLog(int64_t run, const IngestBatch& batch, RecordWriter& records) {
+    const int64_t now = wallNowNs();
+    std::set<int> grown;
+    for (const auto& [rank, line] : batch.logLines) {
+        if (!records.owns(rank))
+            continue;
+        int64_t& bytes = logBytes(run, rank); // before the line is one of those that it counts
+        database.query("INSERT INTO log_line (run, rank, wall_ns, text) VALUES (?, ?, ?, ?)")
+            .with(run, rank, now, line)
+            .run();
+        bytes += static_cast<int64_t>(line.size());
+        grown.insert(rank);
+    }
+    for (const int rank : grown)
+        if (logBytes(run, rank) > kMostStoredLog)
+            cutLog(run, rank);
+}
+
+/// How much there is of a rank's log.
+int64_t& StoreWriter::Impl::logBytes(int64_t run, int rank) {
+    const auto [known, isNew] = memory.logBytes.try_emplace({run, rank}, 0);
+    if (isNew) {
+        auto stored = database.query("SELECT coalesce(sum(length(CAST(text AS BLOB))), 0) "
+                                     "FROM log_line WHERE run = ? AND rank = ?");
+        if (stored.with(run, rank).next())
+            known->second = stored.integer(0);
+    }
+    return known->second;
+}
+
+/// Leaves out the oldest quarter, and says so in the place of its last line.
+void StoreWriter::Impl::cutLog(int64_t run, int rank) {
+    int64_t& bytes = logBytes(run, rank);
+    int64_t last = 0;
+    {
+        auto oldest = database.query("SELECT id, length(CAST(text AS BLOB)) FROM log_line "
+                                     "WHERE run = ? AND rank = ? ORDER BY id");
+        oldest.with(run, rank);
+        while (bytes > kMostStoredLog / 4 * 3 && oldest.next()) {
+            last = oldest.integer(0);
+            bytes -= oldest.integer(1);
+        }
+    }
+    // The line of an earlier cut is one of them.
+    const int cut = database.query("DELETE FROM log_line WHERE run = ? AND rank = ? AND id <= ?")
+                        .with(run, rank, last)
+                        .run();
+    database
+        .query("INSERT INTO log_cut (run, rank, lines) VALUES (?1, ?2, ?3) ON CONFLICT (run, rank) "
+               "DO UPDATE SET lines = lines + ?3 - 1")
+        .with(run, rank, cut)
+        .run();
+    auto counted = database.query("SELECT lines FROM log_cut WHERE run = ? AND rank = ?");
+    const int64_t lines = counted.with(run, rank).next() ? counted.integer(0) : cut;
+    const std::string words = "--- " + std::to_string(lines) +
+                              " lines before this one are left out here, as there were more than " +
+                              std::to_string(kMostStoredLog >> 20) +
+                              " MiB of this rank; its node may still have them ---";
+    database.query("INSERT INTO log_line (id, run, rank, wall_ns, text) VALUES (?, ?, ?, ?, ?)")
+        .with(last, run, rank, wallNowNs(), words)
+        .run();
+    bytes += static_cast<int64_t>(words.size());
+}
+
+void StoreWriter::Impl::lapse(int64_t run, const std::string& why) {
+    database
+        .query("UPDATE asked_command SET state = ?, answered_ns = ?, answer = ? "
+               "WHERE run = ? AND state IN (0, 1)")
+        .with(static_cast<int>(AskedState::kLapsed), wallNowNs(), why, run)
+        .run();
 }
 
 StoreWriter::StoreWriter() = default;
@@ -242,12 +310,13 @@ Result<void> StoreWriter::createRun(const NewRun& run) {
                         "create run " + run.id.toStdString() + ": it exists already");
         Database& database = m_impl->database;
         const int64_t now = wallNowNs();
+        const auto spec = parseRunSpec(run.specToml, "spec");
         database
-            .query(
-                "INSERT INTO run (uuid, name, state, spec, total_steps, parent_run, "
-                "parent_step, created_ns, updated_ns) VALUES (?1, ?2, 0, ?3, ?4, ?5, ?6, ?7, ?7)")
-            .with(run.id, run.name, run.specToml, stepsOf(run.specToml), run.parentRun,
-                  run.parentStep, now)
+            .query("INSERT INTO run (uuid, name, state, spec, total_steps, parent_run, "
+                   "parent_step, created_ns, updated_ns, min_nodes) "
+                   "VALUES (?1, ?2, 0, ?3, ?4, ?5, ?6, ?7, ?7, ?8)")
+            .with(run.id, run.name, run.specToml, spec ? spec->train.steps : 0, run.parentRun,
+                  run.parentStep, now, spec ? spec->launch.minNodes : 0)
             .run();
         const int64_t id = database.connection().getLastInsertRowid();
         m_impl->insertNodes(id, 1, run.nodes);
@@ -281,6 +350,8 @@ Result<void> StoreWriter::beginAttempt(const QString& run, int attempt, int64_t 
             .with(id, attempt, start, startFrom, wallNowNs())
             .run();
         m_impl->insertNodes(id, attempt, nodes);
+        m_impl->lapse(id, "the run went on in attempt " + std::to_string(attempt) +
+                              " before it took effect");
         database
             .query("UPDATE run SET attempt = ?1, state = 0, message = '' WHERE id = ?2 "
                    "AND attempt <= ?1")
@@ -290,8 +361,59 @@ Result<void> StoreWriter::beginAttempt(const QString& run, int attempt, int64_t 
     });
 }
 
-Result<void> StoreWriter::setCheckpointRemoved(const QString& run, const std::string& path) {
-    return m_impl->edit(run, "UPDATE checkpoint SET removed = 1 WHERE path = ? AND run = ?", path);
+Result<void> StoreWriter::setCheckpointRemoved(const QString& run, const std::string& path,
+                                               bool removed) {
+    return m_impl->edit(run,
+                        removed ? "UPDATE checkpoint SET removed = 1 WHERE path = ? AND run = ?"
+                                : "UPDATE checkpoint SET removed = 0 WHERE path = ? AND run = ?",
+                        path);
+}
+
+Result<void> StoreWriter::setCheckpointCopy(const QString& run, const std::string& path,
+                                            const CheckpointCopy& copy) {
+    return m_impl->transact("edit run " + run.toStdString(), [&]() -> Result<void> {
+        RM_ASSIGN_OR_RETURN(const auto id, m_impl->findRun(run));
+        m_impl->database
+            .query("INSERT OR REPLACE INTO checkpoint_copy (run, path, node, folder, wall_ns) "
+                   "VALUES (?, ?, ?, ?, ?)")
+            .with(id, path, copy.node, copy.folder, copy.wallNs)
+            .run();
+        return m_impl->touch(id);
+    });
+}
+
+Result<void> StoreWriter::forgetCheckpointCopy(const QString& run, const std::string& path,
+                                               const std::string& node) {
+    return m_impl->transact("edit run " + run.toStdString(), [&]() -> Result<void> {
+        RM_ASSIGN_OR_RETURN(const auto id, m_impl->findRun(run));
+        m_impl->database
+            .query("DELETE FROM checkpoint_copy WHERE run = ? AND path = ? AND node = ?")
+            .with(id, path, node)
+            .run();
+        return m_impl->touch(id);
+    });
+}
+
+Result<void> StoreWriter::setCheckpointVerified(const QString& run, const std::string& path,
+                                                int64_t wallNs) {
+    return m_impl->transact("edit run " + run.toStdString(), [&]() -> Result<void> {
+        RM_ASSIGN_OR_RETURN(const auto id, m_impl->findRun(run));
+        m_impl->database.query("UPDATE checkpoint SET verified_ns = ? WHERE run = ? AND path = ?")
+            .with(wallNs, id, path)
+            .run();
+        return m_impl->touch(id);
+    });
+}
+
+Result<void> StoreWriter::setCheckpointPinned(const QString& run, const std::string& path,
+                                              bool pinned) {
+    return m_impl->transact("edit run " + run.toStdString(), [&]() -> Result<void> {
+        RM_ASSIGN_OR_RETURN(const auto id, m_impl->findRun(run));
+        m_impl->database.query("UPDATE checkpoint SET pinned = ? WHERE run = ? AND path = ?")
+            .with(pinned, id, path)
+            .run();
+        return m_impl->touch(id);
+    });
 }
 
 Result<void> StoreWriter::setNotes(const QString& run, const QString& notes) {
@@ -347,19 +469,92 @@ Result<void> StoreWriter::setDeleted(const QString& run, bool deleted) {
                         when);
 }
 
-Result<void> StoreWriter::setFolderRemoved(const QString& run, int nodeIndex,
+Result<void> StoreWriter::setFolderRemoved(const QString& run, const std::string& node,
                                            const std::string& folder) {
     return m_impl->transact("edit run " + run.toStdString(), [&]() -> Result<void> {
         RM_ASSIGN_OR_RETURN(const auto id, m_impl->findRun(run));
         Database& database = m_impl->database;
-        database.query("DELETE FROM cursor WHERE run = ? AND node = ?").with(id, nodeIndex).run();
-        if (nodeIndex == 0)
-            database
-                .query("UPDATE checkpoint SET removed = 1 WHERE run = ?1 AND "
-                       "substr(path, 1, length(?2)) = ?2")
-                .with(id, folder + '/')
-                .run();
+        // Another node that took such a place later has files of its own, which go on.
+        database
+            .query("DELETE FROM cursor WHERE run = ?1 AND ?2 = (SELECT name FROM node WHERE "
+                   "node.run = ?1 AND node.node = cursor.node ORDER BY attempt DESC LIMIT 1)")
+            .with(id, node)
+            .run();
+        database
+            .query("DELETE FROM checkpoint_copy WHERE run = ?1 AND node = ?2 AND "
+                   "substr(folder, 1, length(?3)) = ?3")
+            .with(id, node, folder + '/')
+            .run();
+        database
+            .query("UPDATE checkpoint SET removed = 1 WHERE run = ?1 AND "
+                   "substr(path, 1, length(?3)) = ?3 AND ?2 = (SELECT name FROM node WHERE "
+                   "node.run = ?1 AND node.node = 0 AND node.attempt <= checkpoint.attempt "
+                   "ORDER BY node.attempt DESC LIMIT 1)")
+            .with(id, node, folder + '/')
+            .run();
         return m_impl->touch(id);
+    });
+}
+
+Result<AskedCommand> StoreWriter::addCommand(const QString& run, const AskedCommand& command) {
+    AskedCommand stored;
+    const auto done =
+        m_impl->transact("note a command to " + run.toStdString(), [&]() -> Result<void> {
+            RM_ASSIGN_OR_RETURN(const auto id, m_impl->findRun(run));
+            Database& database = m_impl->database;
+            database
+                .query("INSERT OR IGNORE INTO asked_command (run, uuid, kind, arguments, who, "
+                       "asked_from, asked_ns, state, step, answer, answered_ns) "
+                       "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, "
+                       "CASE WHEN ?8 IN (0, 1) THEN NULL ELSE ?7 END)")
+                .with(id, command.id, command.kind, argumentsToJson(command.args), command.by.who,
+                      static_cast<int>(command.by.from), command.askedNs,
+                      static_cast<int>(command.state), command.step, command.answer)
+                .run();
+            stored = askedCommand(database, id, command.id).value_or(command);
+            return m_impl->touch(id);
+        });
+    return done.map([&] { return stored; });
+}
+
+Result<void> StoreWriter::setCommandState(const QString& run, const std::string& id,
+                                          AskedState state, int64_t step,
+                                          const std::string& answer) {
+    return m_impl->transact("note a command to " + run.toStdString(), [&]() -> Result<void> {
+        RM_ASSIGN_OR_RETURN(const auto number, m_impl->findRun(run));
+        const int64_t now = wallNowNs();
+        m_impl->database
+            .query("UPDATE asked_command SET state = ?3, step = ?4, answer = ?5, "
+                   "accepted_ns = CASE WHEN ?3 = 1 THEN coalesce(accepted_ns, ?6) "
+                   "ELSE accepted_ns END, answered_ns = CASE WHEN ?3 IN (0, 1) THEN NULL ELSE ?6 "
+                   "END WHERE run = ?1 AND uuid = ?2 AND state IN (0, 1)")
+            .with(number, id, static_cast<int>(state), step, answer, now)
+            .run();
+        return m_impl->touch(number);
+    });
+}
+
+Result<void> StoreWriter::closeCommands(const QString& run, const std::string& why) {
+    return m_impl->transact("note the commands to " + run.toStdString(), [&]() -> Result<void> {
+        RM_ASSIGN_OR_RETURN(const auto id, m_impl->findRun(run));
+        m_impl->lapse(id, why);
+        return m_impl->touch(id);
+    });
+}
+
+Result<void> StoreWriter::closeCommandsOfEndedRuns() {
+    return m_impl->transact("note the commands to runs that have ended", [&]() -> Result<void> {
+        std::vector<int64_t> ended;
+        {
+            auto rows = m_impl->database.query(
+                "SELECT DISTINCT run.id FROM run JOIN asked_command ON asked_command.run = run.id "
+                "WHERE run.state NOT IN (0, 1) AND asked_command.state IN (0, 1)");
+            while (rows.next())
+                ended.push_back(rows.integer(0));
+        }
+        for (const int64_t run : ended)
+            m_impl->lapse(run, "the run ended before it took effect");
+        return {};
     });
 }
 

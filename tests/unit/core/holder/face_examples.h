@@ -56,8 +56,16 @@ inline std::vector<face::Message> faceMessages() {
         face::Ask{2, ResumeRequest{"x-1", {}, {}}},
         face::Ask{3, ResumeRequest{"x-1", "60", {{"node-b", 2}}}},
         face::Ask{3, DeclareLostRequest{"x-1", "node-b"}},
-        face::Ask{4, BranchRequest{"x-1", "60", "name = \"y\"", "y-2", IfTooLarge::kRefuse}},
-        face::Ask{5, CommandRequest{"x-1", CommandKind::kSet, {{"optimizer.lr", "0.1"}}, "id"}},
+        face::Ask{4,
+                  BranchRequest{
+                      "x-1", "60", "name = \"y\"", "y-2", IfTooLarge::kRefuse, {{"node-b", 2}}}},
+        face::Ask{18, ResumeOutlookRequest{"x-1", "60", {{"node-b", 2}}}},
+        face::Ask{19, CopyCheckpointRequest{"x-1", "60", {"node-b", "/c", "/d"}}},
+        face::Ask{5, CommandRequest{"x-1",
+                                    CommandKind::kSet,
+                                    {{"optimizer.lr", "0.1"}},
+                                    "id",
+                                    {"kc", AskedFrom::kTerminal}}},
         face::Ask{6, CheckRequest{"node-a", std::string("\xff\0secret", 8), {}, "SHA256:x"}},
         face::Ask{7, NotesRequest{"x-1", "näher\nzwei"}},
         face::Ask{8, TagsRequest{"x-1", {"a,b", "☃"}}},
@@ -71,6 +79,10 @@ inline std::vector<face::Message> faceMessages() {
         face::Ask{15, OnNodesRequest{"x-1"}},
         face::Ask{16, RemoveFromNodesRequest{"x-1"}},
         face::Ask{17, CleanNodeRequest{"node-a", {false, true}}},
+        face::Ask{18, WithdrawRequest{"x-1", "id"}},
+        face::Ask{20, PinCheckpointRequest{"x-1", "60", false}},
+        face::Ask{21, BringBackCheckpointRequest{"x-1", "60"}},
+        face::Ask{22, CompareCheckpointsRequest{"x-1", "60", "80"}},
         face::Follow{"x-1"},
         face::Accepted{-1},
         face::Answer{1, Result<QString>("x-1")},
@@ -83,9 +95,14 @@ inline std::vector<face::Message> faceMessages() {
         face::Answer{7, true},
         face::Answer{
             8, Result<NodeOutlook>(NodeOutlook{*nodeCheck().report, {"no /data"}, 1LL << 33})},
-        face::Answer{9, Result<std::vector<RunFolder>>({{"node-a", "/s/runs/x-1", 1LL << 40, 2}})},
+        face::Answer{
+            9, Result<std::vector<RunFolder>>({{"node-a", "/s/runs/x-1", 1LL << 40, 2, "gone"}})},
         face::Answer{10, Result<DeployedReport>(
                              DeployedReport{"/h", {{"data", "ab", 1LL << 40, 7, "run x-1"}}})},
+        face::Answer{11, Result<ResumeOutlook>(ResumeOutlook{
+                             60, "step-000000060", "node-a", 1LL << 33, {{"a", 2}}, {{"b", 1}}})},
+        face::Answer{12, Result<TensorComparison>(TensorComparison{
+                             {{"blocks.0", 64, 1.5, 2.5, 0.25, 0.125}}, {"a.b"}, {"c"}})},
         face::RunsChanged{},
         face::SamplesAppended{"x-1"},
         face::Live{"x-1", liveState()},

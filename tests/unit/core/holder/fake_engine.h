@@ -25,8 +25,17 @@ public:
         return pendingStart();
     }
     QFuture<Result<void>> declareLost(const QString&, const QString&) override { return done(); }
+    QFuture<Result<ResumeOutlook>> resumeOutlook(const QString&, const QString&,
+                                                 const std::vector<Placement>&) override {
+        return QtFuture::makeReadyFuture(Result<ResumeOutlook>());
+    }
+    QFuture<Result<QString>> copyCheckpoint(const QString&, const QString&,
+                                            const CopyOrder& order) override {
+        return QtFuture::makeReadyFuture(Result<QString>(order.to));
+    }
     QFuture<Result<QString>> branch(const QString&, const QString&, std::optional<CheckedSpec>,
-                                    const QString&, IfTooLarge) override {
+                                    const QString&, IfTooLarge,
+                                    const std::vector<Placement>&) override {
         return pendingStart();
     }
     QFuture<Result<void>> removeCheckpoint(const QString&, const QString&) override {
@@ -37,10 +46,13 @@ public:
     }
     QFuture<Result<CommandState>> command(const QString& run, CommandKind kind,
                                           std::vector<std::pair<std::string, std::string>>,
-                                          const std::string&) override {
+                                          const std::string&, const Asker&) override {
         commands.emplace_back(run, kind);
         return QtFuture::makeReadyFuture(
             Result<CommandState>(CommandState{{}, CommandProgress::kApplied, 7, {}}));
+    }
+    QFuture<Result<QString>> withdraw(const QString&, const std::string&) override {
+        return QtFuture::makeReadyFuture(Result<QString>(QString()));
     }
     void attach(const QString& run) override { attached << run; }
     void attachAll() override {}
@@ -58,6 +70,16 @@ public:
     QFuture<Result<void>> emptyTrash(int64_t) override { return done(); }
     QFuture<Result<void>> verifyCheckpoint(const QString&, const QString&) override {
         return done();
+    }
+    QFuture<Result<void>> setPinned(const QString&, const QString&, bool) override {
+        return done();
+    }
+    QFuture<Result<void>> bringBackCheckpoint(const QString&, const QString&) override {
+        return done();
+    }
+    QFuture<Result<TensorComparison>> compareCheckpoints(const QString&, const QString&,
+                                                         const QString&) override {
+        return QtFuture::makeReadyFuture(Result<TensorComparison>());
     }
     QFuture<Result<std::vector<RunFolder>>> onNodes(const QString&) override {
         return QtFuture::makeReadyFuture(Result<std::vector<RunFolder>>());

@@ -179,17 +179,76 @@ private Q_SLOTS:
         QCOMPARE(records.size(), size_t(12)); // 10 losses, the damage, the first of the next
     }
 
-    void ofEachJournalTheNewestSegmentIsNamed() {
+    void ofEachAttemptTheNewestSegmentIsNamed() {
         const auto cursors = cursorsToSend({{"journal/node-00000-a00001-s0001-00000001.rmj", 5},
                                             {"journal/rank-00000-a00001-s0001-00000001.rmj", 10},
                                             {"journal/rank-00000-a00002-s0001-00000002.rmj", 20},
                                             {"journal/rank-00000.rmj", 30},
                                             {"log/rank-00000.log", 40}});
-        const std::vector<FileCursor> expected{
-            {"log/rank-00000.log", 40},
-            {"journal/node-00000-a00001-s0001-00000001.rmj", 5},
-            {"journal/rank-00000-a00002-s0001-00000002.rmj", 20}};
+        const std::vector<FileCursor> expected{{"log/rank-00000.log", 40},
+                                               {"journal/rank-00000-a00002-s0001-00000002.rmj", 20},
+                                               {"journal/node-00000-a00001-s0001-00000001.rmj", 5},
+                                               {"journal/rank-00000-a00001-s0001-00000001.rmj", 10},
+                                               {"journal/node-00000.rmj", 0}, // no attempt is older
+                                               {"journal/rank-00000.rmj", 30}};
         QVERIFY(cursors == expected);
+    }
+
+    void theOldestAttemptsAreLeftOutIfTheyAreTooMany() {
+        std::vector<std::pair<std::string, uint64_t>> stored;
+        for (int attempt = 1; attempt <= 5000; ++attempt)
+            stored.emplace_back(Segment{rankName(0), attempt, 1, 7}.path(), 10);
+        const auto cursors = cursorsToSend(stored);
+        QCOMPARE(cursors.size(), size_t(4096));
+        QCOMPARE(cursors.front().file, stored.back().first);
+        QCOMPARE(parseSegmentPath(cursors.back().file)->attempt, 5000 - 4095);
+    }
+
+    void theRestOfAnEarlierAttemptIsStoredAsItsOwn() {
+        const std::string first = "journal/rank-00000-a00001-s0001-00000001.rmj";
+        const std::string second = "journal/rank-00000-a00002-s0001-00000002.rmj";
+        const auto journal = journalOf(lossesOfRank0(10));
+        StoreFixture store;
+        store.createRun("a");
+        NodeIngest before("a", 0, kRanks, {});
+        StoreFixture::mustBeOk(before.onSlice({first, 0, part(journal, 0, journal.size() / 2)}));
+        StoreFixture::mustBeOk(store.writer().ingest(*before.take()));
+        // Its node could not be reached any more, and the run went on at another from step 3.
+        NodeIngest elsewhere("a", 0, kRanks, store.reader().cursors("a", 0));
+        StoreFixture::mustBeOk(
+            elsewhere.onSlice({second, 0, journalOf({started(2, 0, 3), lossAt(4, 40)})}));
+        StoreFixture::mustBeOk(store.writer().ingest(*elsewhere.take()));
+        // It has the place of that node again.
+        const auto cursors = store.reader().cursors("a", 0);
+        const auto known =
+            std::ranges::find(cursors, first, [](const auto& each) { return each.first; });
+        NodeIngest back("a", 0, kRanks, cursors);
+        StoreFixture::mustBeOk(
+            back.onSlice({first, known->second, part(journal, known->second, journal.size())}));
+        StoreFixture::mustBeOk(store.writer().ingest(*back.take()));
+        const auto points = store.reader().points("a", kLoss);
+        QCOMPARE(points.size(), size_t(4));
+        QCOMPARE(points.back().value, 40.f);
+        const auto lines = store.reader().lines("a");
+        const auto retired = std::ranges::find(lines, 2, &StoredLine::retiredBy);
+        QVERIFY(retired != lines.end());
+        QCOMPARE(retired->lastStep, int64_t(10));
+        QCOMPARE(store.reader().points("a", *retired, kLoss).size(), size_t(7));
+        QCOMPARE(store.reader().run("a")->step, int64_t(4));
+    }
+
+    void aSegmentThatCameLateDoesNotEndTheNewestOne() {
+        const std::string first = "journal/rank-00000-a00001-s0001-00000001.rmj";
+        const std::string second = "journal/rank-00000-a00002-s0001-00000002.rmj";
+        const auto journal = journalOf({started(2, 0, 3), lossAt(4, 1), lossAt(5, 1)});
+        NodeIngest ingest("a", 0, kRanks, {});
+        StoreFixture::mustBeOk(ingest.onSlice({second, 0, part(journal, 0, journal.size() - 5)}));
+        StoreFixture::mustBeOk(ingest.onSlice({first, 0, journalOf(lossesOfRank0(2))}));
+        StoreFixture::mustBeOk(
+            ingest.onSlice({second, journal.size() - 5, part(journal, journal.size() - 5, 5)}));
+        const auto batch = *ingest.take();
+        QCOMPARE(batch.records.size(), size_t(6));
+        QCOMPARE(batch.attempts, (std::vector<int32_t>{2, 2, 1, 1, 1, 2}));
     }
 
     void segmentsThatDifferInEpochAloneAreBothNamed() {
@@ -197,7 +256,8 @@ private Q_SLOTS:
         const std::string made = "journal/node-00000-a00001-s0002-00000001.rmj";
         const auto cursors = cursorsToSend(
             {{"journal/node-00000-a00001-s0001-00000003.rmj", 5}, {made, 7}, {lost, 9}});
-        QVERIFY(cursors == (std::vector<FileCursor>{{made, 7}, {lost, 9}}));
+        QVERIFY(cursors ==
+                (std::vector<FileCursor>{{made, 7}, {lost, 9}, {"journal/node-00000.rmj", 0}}));
     }
 
     void damageInTheLastSegmentIsToldAtTheEnd() {

@@ -44,7 +44,9 @@ private Q_SLOTS:
     void ranksAtOnePlaceAreToldTogether();
     void rankThatIsGoneIsNotWaitedFor();
     void nodeOutOfReachComesFirst();
+    void silenceOfANodeIsToldWithItsAge();
     void delayIsToldAfterThreeSeconds();
+    void ranksThatGetOnAreNotNamed();
     void nothingIsToldWithoutACommand();
     void paceSaysNothingOfARunThatStands_data();
     void paceSaysNothingOfARunThatStands();
@@ -93,6 +95,19 @@ void TestStandstill::nodeOutOfReachComesFirst() {
     QCOMPARE(whoIsBehind(state), std::string("n0 cannot be reached"));
 }
 
+void TestStandstill::silenceOfANodeIsToldWithItsAge() {
+    LiveState state =
+        live({rankAt(0, 47, Phase::kBackward, 900), rankAt(1, 47, Phase::kBackward, 900)});
+    state.nodes[0].heardNs = 100 * kSecondNs;
+    state.nodes[1].heardNs = 96 * kSecondNs;
+    QVERIFY(silentNodes(state, 98 * kSecondNs).empty());
+    const auto silent = silentNodes(state, 101 * kSecondNs);
+    QCOMPARE(silent.size(), size_t(1));
+    QVERIFY2(silent[0].starts_with("n1 has not been heard of for 5 s"), silent[0].c_str());
+    state.nodes[1].link = LiveState::Link::kLost; // that is told otherwise
+    QVERIFY(silentNodes(state, 101 * kSecondNs).empty());
+}
+
 void TestStandstill::delayIsToldAfterThreeSeconds() {
     LiveState state =
         live({rankAt(0, 47, Phase::kBackward, 5000), rankAt(1, 46, Phase::kForward, 5000)});
@@ -102,6 +117,22 @@ void TestStandstill::delayIsToldAfterThreeSeconds() {
     QCOMPARE(QString::fromStdString(commandDelay(state, 104 * kSecondNs)),
              QString("pause under way for 4 s: rank 1 on n1 is behind: in forward after step 46 "
                      "for 5 s"));
+}
+
+void TestStandstill::ranksThatGetOnAreNotNamed() {
+    // As while an agent hangs: the ranks train, and nobody of them is late.
+    LiveState state =
+        live({rankAt(0, 47, Phase::kBackward, 20), rankAt(1, 47, Phase::kForward, 5)});
+    state.pending = CommandKind::kPause;
+    state.pendingSinceNs = 100 * kSecondNs;
+    QCOMPARE(whoIsBehind(state), std::string());
+    QCOMPARE(QString::fromStdString(commandDelay(state, 104 * kSecondNs)),
+             QString("pause under way for 4 s: the ranks get on, but the agent on n0 has not "
+                     "confirmed it"));
+    QVERIFY(!QString::fromStdString(delayAdvice(state)).contains("Kill"));
+    state.nodes[1].state->ranks[0].sinceMs = 9000;
+    QVERIFY(QString::fromStdString(commandDelay(state, 104 * kSecondNs)).contains("rank 1"));
+    QVERIFY(QString::fromStdString(delayAdvice(state)).contains("Kill"));
 }
 
 void TestStandstill::nothingIsToldWithoutACommand() {

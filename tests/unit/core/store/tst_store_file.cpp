@@ -16,8 +16,9 @@ namespace rm {
 
 namespace {
 
-QString golden() {
-    return qEnvironmentVariable("RINGMASTER_SOURCE") + "/tests/unit/core/store/golden_v1.sqlite";
+QString golden(int version = 1) {
+    return qEnvironmentVariable("RINGMASTER_SOURCE") +
+           QString("/tests/unit/core/store/golden_v%1.sqlite").arg(version);
 }
 
 int modeOf(const QString& path) {
@@ -148,10 +149,17 @@ private Q_SLOTS:
         QCOMPARE(file.readAll(), QByteArray(5000, 'x'));
     }
 
-    void goldenOfVersionOneOpens() {
+    void goldenDatabasesOpen_data() {
+        QTest::addColumn<int>("version");
+        for (const int version : {1, 3})
+            QTest::addRow("schema %d", version) << version;
+    }
+
+    void goldenDatabasesOpen() {
+        QFETCH(int, version);
         QTemporaryDir folder;
         const QString path = folder.filePath("runs.sqlite");
-        QVERIFY(QFile::copy(golden(), path));
+        QVERIFY(QFile::copy(golden(version), path));
         QFile::setPermissions(path, QFile::ReadOwner | QFile::WriteOwner);
         auto writer = StoreWriter::open(path);
         QVERIFY2(writer, writer ? "" : writer.error().message.c_str());
@@ -167,7 +175,13 @@ private Q_SLOTS:
                  int64_t(5000));
         QCOMPARE(reader->events(run.id).size(), size_t(1));
         QCOMPARE(reader->checkpoints(run.id).size(), size_t(1));
+        QVERIFY(QFile::exists(path + QString(".v%1.backup").arg(version)));
         QCOMPARE(reader->commands(run.id).size(), size_t(1));
+        const auto asked = reader->askedCommands(run.id);
+        QCOMPARE(asked.size(), size_t(1));
+        QCOMPARE(asked[0].by.from, AskedFrom::kElsewhere);
+        QCOMPARE(asked[0].state, AskedState::kApplied);
+        QVERIFY(reader->openCommands(run.id).empty());
         QCOMPARE(reader->samples(run.id).size(), size_t(1));
         QCOMPARE(reader->log(run.id, -1, 0, 10).size(), size_t(1));
         QCOMPARE(reader->cursors(run.id, 0).size(), size_t(1));

@@ -22,6 +22,14 @@ RankExited exited(int attempt, int rank, int exitCode, int signal, int64_t wallN
     return {attempt, rank, exitCode, signal, wallNs, message, "last lines"};
 }
 
+AskedCommand setLr(const std::string& id, int64_t askedNs) {
+    return {.id = id,
+            .kind = "set",
+            .args = {{"optimizer.lr", "0.1"}},
+            .by = {"kc", AskedFrom::kTerminal},
+            .askedNs = askedNs};
+}
+
 } // namespace
 
 class TestStoreRuns : public QObject {
@@ -128,9 +136,9 @@ private Q_SLOTS:
         IngestBatch elsewhere = StoreFixture::batch("a", {}, 1);
         elsewhere.cursors = {{"journal/rank-00001.rmj", 50}};
         StoreFixture::mustBeOk(store.writer().ingest(elsewhere));
-        StoreFixture::mustBeOk(store.writer().setFolderRemoved("a", 2, "/s/runs/a"));
+        StoreFixture::mustBeOk(store.writer().setFolderRemoved("a", "node-c", "/s/runs/a"));
         QVERIFY(std::ranges::none_of(store.reader().checkpoints("a"), &StoredCheckpoint::removed));
-        StoreFixture::mustBeOk(store.writer().setFolderRemoved("a", 0, "/s/runs/a"));
+        StoreFixture::mustBeOk(store.writer().setFolderRemoved("a", "node-a", "/s/runs/a"));
         QVERIFY(store.reader().cursors("a", 0).empty());
         QCOMPARE(store.reader().cursors("a", 1).size(), size_t(1));
         for (const StoredCheckpoint& each : store.reader().checkpoints("a"))
@@ -138,6 +146,156 @@ private Q_SLOTS:
         batch.records = {started(2, 0, 10)};
         batch.previous = {{"journal/rank-00000.rmj", 0}};
         StoreFixture::mustBeOk(store.writer().ingest(batch));
+    }
+
+    void aNodeOfAnEarlierAttemptTakesItsOwnCheckpointsAlone() {
+        StoreFixture store;
+        store.createRun("a", "run", 1);
+        CheckpointSaved saved;
+        saved.step = 10;
+        saved.path = "/s/runs/a/checkpoints/step-000000010";
+        store.ingest("a", {started(1, 0, 0), saved});
+        StoreFixture::mustBeOk(
+            store.writer().beginAttempt("a", 2, 10, saved.path, {{0, "node-b", 2, 0}}));
+        saved.step = 20;
+        saved.path = "/s/runs/a/checkpoints/step-000000020";
+        IngestBatch batch = StoreFixture::batch("a", {started(2, 0, 10), saved});
+        batch.cursors = {{"journal/rank-00000.rmj", 100}};
+        StoreFixture::mustBeOk(store.writer().ingest(batch));
+        QCOMPARE(store.reader().places("a").size(), size_t(2));
+        StoreFixture::mustBeOk(store.writer().setFolderRemoved("a", "node-a", "/s/runs/a"));
+        for (const StoredCheckpoint& each : store.reader().checkpoints("a"))
+            QCOMPARE(each.removed, each.saved.step == 10);
+        QCOMPARE(store.reader().cursors("a", 0).size(), size_t(1));
+        StoreFixture::mustBeOk(store.writer().setFolderRemoved("a", "node-b", "/s/runs/a"));
+        QVERIFY(store.reader().cursors("a", 0).empty());
+        QVERIFY(std::ranges::all_of(store.reader().checkpoints("a"), &StoredCheckpoint::removed));
+    }
+
+    void whatWasAskedIsStoredWithWhoAndWhen() {
+        StoreFixture store;
+        store.createRun("a");
+        const AskedCommand asked = setLr("id-1", 1000);
+        const auto stored = store.writer().addCommand("a", asked);
+        QVERIFY(stored && *stored == asked);
+        QVERIFY(store.writer().addCommand("a", setLr("id-0", 500)));
+        QCOMPARE(store.reader().askedCommands("a").front(), asked); // newest first
+        QCOMPARE(store.reader().openCommands("a").back(), asked);   // oldest first
+        StoreFixture::mustBeOk(store.writer().setCommandState("a", "id-1", AskedState::kAccepted));
+        const AskedCommand accepted = store.reader().openCommands("a").back();
+        QCOMPARE(accepted.state, AskedState::kAccepted);
+        QVERIFY(accepted.acceptedNs > asked.askedNs);
+        QCOMPARE(accepted.answeredNs, int64_t(0));
+        store.ingest("a", {started(1, 0, 0), CommandApplied{"id-1", "set", 7, 2000, true, "lr"}});
+        const AskedCommand applied = store.reader().askedCommands("a").front();
+        QCOMPARE(applied.state, AskedState::kApplied);
+        QCOMPARE(applied.step, int64_t(7));
+        QCOMPARE(applied.answer, std::string("lr"));
+        QCOMPARE(applied.answeredNs, int64_t(2000));
+        QCOMPARE(applied.acceptedNs, accepted.acceptedNs);
+        QCOMPARE(store.reader().openCommands("a").size(), size_t(1));
+    }
+
+    void aKnownCommandIsNotAskedForAgain() {
+        StoreFixture store;
+        store.createRun("a");
+        QVERIFY(store.writer().addCommand("a", setLr("id-1", 1000)));
+        StoreFixture::mustBeOk(
+            store.writer().setCommandState("a", "id-1", AskedState::kRefused, -1, "no"));
+        const auto again = store.writer().addCommand("a", setLr("id-1", 9000));
+        QVERIFY(again && again->state == AskedState::kRefused && again->askedNs == 1000);
+        // An answer is not taken back by another one of this side.
+        StoreFixture::mustBeOk(store.writer().setCommandState("a", "id-1", AskedState::kLapsed));
+        QCOMPARE(store.reader().askedCommands("a").front().answer, std::string("no"));
+        QVERIFY(!store.writer().addCommand("none", setLr("id-2", 1)));
+    }
+
+    void whatTheRankSaysOfACommandCounts() {
+        StoreFixture store;
+        store.createRun("a");
+        QVERIFY(store.writer().addCommand("a", setLr("id-1", 1000)));
+        StoreFixture::mustBeOk(store.writer().setCommandState("a", "id-1", AskedState::kWithdrawn));
+        store.ingest("a", {started(1, 0, 0), CommandApplied{"id-1", "set", 7, 2000, true, ""},
+                           CommandApplied{"id-2", "hold", 8, 3000, false, "no"}});
+        const auto commands = store.reader().askedCommands("a");
+        QCOMPARE(commands.size(), size_t(2));
+        QCOMPARE(commands[1].state, AskedState::kApplied);
+        QCOMPARE(commands[0].state, AskedState::kRefused);
+        QCOMPARE(commands[0].by, (Asker{{}, AskedFrom::kElsewhere}));
+    }
+
+    void openCommandsLapseWhenTheRunGoesOnOrHasEnded() {
+        StoreFixture store;
+        store.createRun("a");
+        store.createRun("b");
+        for (const char* run : {"a", "b"})
+            QVERIFY(store.writer().addCommand(run, setLr("id-1", 1000)));
+        StoreFixture::mustBeOk(store.writer().beginAttempt("a", 2, 0, "", {{0, "node-a", 2, 0}}));
+        QCOMPARE(store.reader().askedCommands("a").front().state, AskedState::kLapsed);
+        StoreFixture::mustBeOk(store.writer().closeCommandsOfEndedRuns());
+        QCOMPARE(store.reader().openCommands("b").size(), size_t(1)); // it is being prepared
+        StoreFixture::mustBeOk(store.writer().setState("b", RunStateKind::kFinished));
+        StoreFixture::mustBeOk(store.writer().closeCommandsOfEndedRuns());
+        QVERIFY(store.reader().openCommands("b").empty());
+        QVERIFY(!store.reader().askedCommands("b").front().answer.empty());
+    }
+
+    void aLongLogLosesItsOldestLinesAndSaysSo() {
+        StoreFixture store;
+        store.createRun("a", "run", 1, 2);
+        constexpr size_t kLine = 4096;
+        constexpr int kPerBatch = 1024;
+        const auto perCap = static_cast<int>(kMostStoredLog / kLine);
+        IngestBatch batch = StoreFixture::batch("a", {});
+        int line = 0;
+        const auto write = [&](int lines) {
+            for (int done = 0; done < lines; done += kPerBatch) {
+                batch.logLines.clear();
+                for (int i = 0; i < kPerBatch; ++i) {
+                    std::string text = std::to_string(line++) + " ";
+                    text.resize(kLine, 'x');
+                    batch.logLines.emplace_back(0, std::move(text));
+                }
+                batch.cursors = {{"log/rank-00000.log", uint64_t(line) * kLine}};
+                StoreFixture::mustBeOk(store.writer().ingest(batch));
+            }
+        };
+        batch.logLines = {{1, "of another rank"}};
+        StoreFixture::mustBeOk(store.writer().ingest(batch));
+        write(perCap);
+        QCOMPARE(store.reader().log("a", 0, -1, 1).front().text.substr(0, 2), std::string("0 "));
+        for (int cut = 0; cut < 2; ++cut) { // the second one by a writer that has just begun
+            write(cut == 0 ? kPerBatch : perCap / 4);
+            const auto first = store.reader().log("a", 0, -1, 2);
+            const int kept = std::stoi(first[1].text);
+            QVERIFY(kept >= perCap / 4);
+            const std::string words = "--- " + std::to_string(kept) + " lines before this one";
+            QVERIFY2(first[0].text.starts_with(words), first[0].text.c_str());
+            const auto last = store.reader().log("a", 0, 0, 1);
+            QVERIFY(last.front().text.starts_with(std::to_string(line - 1) + " "));
+            store.reopen();
+        }
+        QCOMPARE(store.reader().log("a", 1, 0, 10).size(), size_t(1));
+    }
+
+    void onlyTheNodeOfRankZeroBeginsAttempts() {
+        StoreFixture store;
+        store.createRun("a", "run", 2);
+        store.ingest("a", {started(1, 0, 0), lossAt(1, 1)});
+        store.ingest("a", {RankStarted{1, 2, 70, 1}, started(1, 2, 0)}, 1);
+        // A node that lies, or that is faster than that of rank 0.
+        store.ingest("a", {RankStarted{2, 2, 71, 1}, started(2, 2, 0), lossAt(1, 9, 2)}, 1);
+        QCOMPARE(store.reader().run("a")->attempt, 1);
+        QCOMPARE(state(store), RunStateKind::kRunning);
+        QCOMPARE(store.reader().attempts("a").size(), size_t(1));
+        QCOMPARE(store.reader().points("a", {"train/loss", 0}).size(), size_t(1));
+        QVERIFY(store.reader().points("a", {"train/loss", 2}).empty());
+        store.ingest("a", {started(3, 2, 0)}, 1); // refused as a whole
+        QCOMPARE(store.reader().run("a")->attempt, 1);
+        store.ingest("a", {started(2, 0, 0)});
+        QCOMPARE(store.reader().run("a")->attempt, 2);
+        QCOMPARE(store.reader().points("a", {"train/loss", 2}).size(), size_t(1));
+        QCOMPARE(store.reader().ranks("a").back().rank, 2);
     }
 
     void runFollowsItsRanks() {

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "app/core/store/store.h"
+
+#include <string>
+
+namespace rm {
+
+// How window and terminal tell what was asked of a run.
+
+/// "kc in the window", "rule halve-lr", "somebody elsewhere"
+std::string askerWords(const Asker& by);
+
+/// With its arguments: "set optimizer.lr=0.1"
+std::string askedWords(const AskedCommand& command);
+
+/// "waits for a node to accept it", "took effect after step 20", "refused: no such key"
+std::string fateWords(const AskedCommand& command);
+
+} // namespace rm

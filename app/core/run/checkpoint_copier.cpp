@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/core/run/checkpoint_copier.h"
+
+#include "app/core/answer.h"
+#include "app/core/node/node.h"
+#include "app/core/run/checkpoint_words.h"
+
+#include <algorithm>
+
+namespace rm {
+
+namespace {
+
+constexpr int64_t kSecondNs = 1'000'000'000;
+constexpr int64_t kLookNs = 2 * kSecondNs;
+constexpr int64_t kRestFactor = 4;
+constexpr int64_t kFirstRetryNs = 60 * kSecondNs;
+constexpr int kMostDoublings = 6; ///< about an hour
+
+/// Empty: none.
+std::string secondNode(const std::vector<RunNode>& nodes, const std::string& first) {
+    const auto second = std::ranges::find_if(
+        nodes, [&first](const RunNode& node) { return node.nodeName != first; });
+    return second == nodes.end() ? std::string() : second->nodeName;
+}
+
+} // namespace
+
+std::optional<DueCopy> dueCopy(const std::vector<StoredCheckpoint>& newestFirst,
+                               const std::vector<RunNode>& nodes, const std::string& rule) {
+    const auto newest = std::ranges::find_if(newestFirst, [](const StoredCheckpoint& each) {
+        return !each.removed && each.retiredBy == 0 && !each.isDamaged;
+    });
+    if (newest == newestFirst.end() || newest->node.empty() || rule == "off")
+        return std::nullopt;
+    const bool toComputer = rule == "computer";
+    const std::string target = toComputer ? kLocalNodeName : secondNode(nodes, newest->node);
+    const bool isThere = std::ranges::any_of(newest->copies, [&](const CheckpointCopy& copy) {
+        return !toComputer || copy.node == target;
+    });
+    if (target.empty() || target == newest->node || isThere)
+        return std::nullopt;
+    return DueCopy{checkpointNameOf(*newest), newest->saved.path, target};
+}
+
+CheckpointCopier::CheckpointCopier(Means means, QObject* parent)
+    : QObject(parent)
+    , m_means(std::move(means)) {
+    m_timer.setSingleShot(true);
+    connect(&m_timer, &QTimer::timeout, this, &CheckpointCopier::look);
+}
+
+void CheckpointCopier::touch(const QString& run) {
+    m_touched.insert(run);
+    if (!m_timer.isActive() && !m_isCopying)
+        lookIn(kLookNs);
+}
+
+void CheckpointCopier::lookIn(int64_t ns) {
+    m_timer.start(std::chrono::ceil<std::chrono::milliseconds>(std::chrono::nanoseconds(ns)));
+}
+
+void CheckpointCopier::look() {
+    const int64_t now = m_means.nowNs();
+    if (m_isCopying)
+        return; // its end looks again
+    if (now < m_restUntilNs)
+        return lookIn(m_restUntilNs - now);
+    std::optional<int64_t> earliest;
+    for (const QString& run : std::set(m_touched)) {
+        const auto due = m_means.due(run);
+        const auto failure = due ? m_failures.find(due->path) : m_failures.end();
+        if (due && (failure == m_failures.end() || failure->second.retryNs <= now))
+            return begin(run, *due);
+        if (due)
+            earliest = std::min(earliest.value_or(INT64_MAX), failure->second.retryNs);
+        else
+            m_touched.erase(run);
+    }
+    if (earliest)
+        lookIn(*earliest - now);
+}
+
+void CheckpointCopier::begin(const QString& run, const DueCopy& due) {
+    m_isCopying = true;
+    m_beganNs = m_means.nowNs();
+    whenAnswered(m_means.copy(run, due), this,
+                 [this, run, due](const Result<void>& done) { onDone(run, due, done); });
+}
+
+void CheckpointCopier::onDone(const QString& run, const DueCopy& due, const Result<void>& done) {
+    const int64_t now = m_means.nowNs();
+    m_isCopying = false;
+    m_restUntilNs = now + kRestFactor * (now - m_beganNs);
+    if (done) {
+        m_failures.erase(due.path);
+    } else {
+        Failure& failure = m_failures[due.path];
+        if (failure.times == 0)
+            m_means.failed(run, due, done.error());
+        failure.retryNs = now + (kFirstRetryNs << std::min(failure.times++, kMostDoublings));
+    }
+    lookIn(std::max(kLookNs, m_restUntilNs - now));
+}
+
+} // namespace rm

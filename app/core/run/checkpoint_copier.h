@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "app/core/store/store.h"
+
+#include <QFuture>
+#include <QObject>
+#include <QTimer>
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace rm {
+
+/// How many copies of a run's checkpoints stay on a node that gets them by itself: as long as the
+/// newest is being copied there is another whole one.
+inline constexpr int kKeptCopies = 2;
+
+/// Code of the event that says why a checkpoint was not copied.
+inline constexpr const char* kNotCopiedEvent = "checkpoint-not-copied";
+
+/// A checkpoint that is to lie on another node as well.
+struct DueCopy {
+    std::string checkpoint; ///< name of its folder
+    std::string path;       ///< where it was saved
+    std::string node;       ///< that gets it
+    bool operator==(const DueCopy&) const = default;
+};
+
+/// The newest of the living line, unless it lies on a second node already. `rule` is the spec's
+/// checkpoint.copies; with "auto" and a single node nothing is due.
+std::optional<DueCopy> dueCopy(const std::vector<StoredCheckpoint>& newestFirst,
+                               const std::vector<RunNode>& nodes, const std::string& rule);
+
+/// Decides when checkpoints are copied in the background: one at a time, always the newest, and
+/// resting between two for several times as long as one took, so that the link and the nodes are
+/// busy with it for a fifth of the time at most. A copy that fails is tried again after a minute,
+/// then after ever longer pauses. How they are copied is its user's business. One thread.
+class CheckpointCopier : public QObject {
+    Q_OBJECT
+public:
+    struct Means {
+        std::function<std::optional<DueCopy>(const QString& run)> due;
+        std::function<QFuture<Result<void>>(const QString& run, const DueCopy&)> copy;
+        /// Told of the first failure of each checkpoint.
+        std::function<void(const QString& run, const DueCopy&, const Error&)> failed;
+        std::function<int64_t()> nowNs; ///< monotonic
+    };
+
+    explicit CheckpointCopier(Means means, QObject* parent = nullptr);
+
+    /// The run may have a new checkpoint. Cheap; it is looked at a moment later.
+    void touch(const QString& run);
+    /// Begins what is due now. Called by a timer.
+    void look();
+
+private:
+    struct Failure {
+        int times = 0;
+        int64_t retryNs = 0;
+    };
+
+    void begin(const QString& run, const DueCopy& due);
+    void onDone(const QString& run, const DueCopy& due, const Result<void>& done);
+    void lookIn(int64_t ns);
+
+    Means m_means;
+    QTimer m_timer;
+    std::set<QString> m_touched;
+    std::map<std::string, Failure> m_failures; ///< by path
+    bool m_isCopying = false;
+    int64_t m_beganNs = 0;
+    int64_t m_restUntilNs = 0;
+};
+
+} // namespace rm

@@ -1,0 +1,389 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/core/run/checkpoint_moves.h"
+
+#include "app/core/agent/agent_client.h"
+#include "app/core/launch/transfer_rate.h"
+#include "app/core/run/checkpoint_words.h"
+#include "app/core/run/steps_left.h"
+#include "shared/checkpoint/manifest.h"
+#include "shared/io/clock.h"
+#include "shared/return_if_error.h"
+
+#include <algorithm>
+#include <filesystem>
+
+namespace rm {
+
+namespace {
+
+/// A folder of a node in which a checkpoint may lie.
+struct Place {
+    std::string node;
+    std::string folder;
+    bool operator==(const Place&) const = default;
+};
+
+/// Where it was saved, then where copies of it are known.
+std::vector<Place> placesOf(const StoredCheckpoint& checkpoint) {
+    std::vector<Place> places = {{checkpoint.node, checkpoint.saved.path}};
+    for (const CheckpointCopy& copy : checkpoint.copies)
+        places.push_back({copy.node, copy.folder});
+    return places;
+}
+
+/// What lies there, if it is this checkpoint; nullopt: it is not.
+Result<std::optional<CheckpointThere>> thereIs(const ProcedureContext& context, const Node& node,
+                                               const std::string& folder, const QString& run,
+                                               const StoredCheckpoint& checkpoint,
+                                               std::stop_token stop) {
+    using There = std::optional<CheckpointThere>;
+    RM_ASSIGN_OR_RETURN(
+        auto there,
+        context.hosts->worker(node)
+            ->post<There>(
+                [folder](HostSession& session, const std::string& agent, std::stop_token stopped) {
+                    return findCheckpointOnNode(session, agent, folder, stopped);
+                },
+                std::move(stop))
+            .get());
+    const bool isIt = there && there->runId == run.toStdString() &&
+                      there->attempt == checkpoint.attempt && there->step == checkpoint.saved.step;
+    return isIt ? there : std::nullopt;
+}
+
+/// The folder of its checkpoints, as the nodes get it.
+Result<std::string> folderOf(StoreReader& reader, const QString& run) {
+    const std::string id = run.toStdString();
+    RM_ASSIGN_OR_RETURN(auto spec, parseRunSpec(reader.specToml(run), id));
+    return specForNode(std::move(spec), id, {}).checkpoint.directory;
+}
+
+std::string whatOf(const QString& run, const StoredCheckpoint& checkpoint) {
+    return "the checkpoint of step " + std::to_string(checkpoint.saved.step) + " of " +
+           run.toStdString();
+}
+
+/// Opens both nodes in this thread and carries the files from one to the other.
+Result<std::string> carry(const ProcedureContext& context, const QString& shownFor,
+                          const Place& from, int64_t bytes, const Node& to,
+                          const CheckpointPlace& place) {
+    const auto stop = context.permit->stop();
+    RM_ASSIGN_OR_RETURN(const auto source, nodeCalled(context, from.node));
+    context.progress(shownFor, {QStringLiteral("Copy the checkpoint")});
+    RM_ASSIGN_OR_RETURN(const auto sender, context.hosts->open(source, stop));
+    RM_ASSIGN_OR_RETURN(const auto receiver, context.hosts->open(to, stop));
+    TransferRate rate(QStringLiteral("Copy the checkpoint"), {to.name},
+                      [&](const Progress& progress) { context.progress(shownFor, progress); });
+    const auto report = [&rate](const Transferred& transferred) { rate.update(0, transferred); };
+    return carryCheckpoint(sender, from.folder, receiver, place, bytes, report, stop);
+}
+
+Result<void> noteCopy(const ProcedureContext& context, const QString& run,
+                      const StoredCheckpoint& checkpoint, const CheckpointCopy& copy) {
+    if (copy.node == checkpoint.node && copy.folder == checkpoint.saved.path)
+        return {}; // back where it was saved
+    auto noted = context.writer->call([&](StoreWriter& writer) {
+        return writer.setCheckpointCopy(run, checkpoint.saved.path, copy);
+    });
+    context.changed(run);
+    return noted;
+}
+
+/// The first place on another node that has it. Of those that cannot be taken from, `tried` tells
+/// why.
+std::optional<std::pair<Place, int64_t>>
+sourceFor(const ProcedureContext& context, const QString& run, const StoredCheckpoint& checkpoint,
+          const std::string& notOn, const std::stop_token& stop, std::string& tried) {
+    for (const Place& place : placesOf(checkpoint)) {
+        if (place.node == notOn || place.node.empty())
+            continue;
+        const auto there = nodeCalled(context, place.node).and_then([&](const Node& node) {
+            return thereIs(context, node, place.folder, run, checkpoint, stop);
+        });
+        if (there && *there)
+            return std::pair(place, (*there)->bytes);
+        tried += (tried.empty() ? "" : "; ") + place.node + ": " +
+                 (there ? "it is not in " + place.folder + " any more" : there.error().message);
+    }
+    return std::nullopt;
+}
+
+} // namespace
+
+Result<CheckpointWay> wayTo(const ProcedureContext& context, const QString& run,
+                            const StoredCheckpoint& checkpoint, const Node& first,
+                            std::stop_token stop) {
+    // A folder that nodes share has the same path on all of them.
+    std::vector<std::string> here = {checkpoint.saved.path};
+    for (const CheckpointCopy& copy : checkpoint.copies)
+        if (copy.node == first.name)
+            here.push_back(copy.folder);
+    for (const std::string& folder : here) {
+        RM_ASSIGN_OR_RETURN(const auto there,
+                            thereIs(context, first, folder, run, checkpoint, stop));
+        if (there)
+            return CheckpointWay{folder, std::nullopt, {}, there->bytes};
+    }
+    std::string tried;
+    const auto source = sourceFor(context, run, checkpoint, first.name, stop, tried);
+    if (source)
+        return CheckpointWay{{}, source->first.node, source->first.folder, source->second};
+    if (checkpoint.node == first.name)
+        return CheckpointWay{checkpoint.saved.path, std::nullopt, {}, 0};
+    return fail(ErrorCode::kUnavailable, "bring " + whatOf(run, checkpoint) + " to " + first.name +
+                                             ": it is not there, and no place that has it can be "
+                                             "reached: " +
+                                             tried);
+}
+
+Result<BroughtCheckpoint> bringCheckpoint(const ProcedureContext& context, const QString& started,
+                                          const QString& run, const StoredCheckpoint& checkpoint,
+                                          const Node& first) {
+    context.progress(started, {QStringLiteral("Look for the checkpoint")});
+    RM_ASSIGN_OR_RETURN(const auto way,
+                        wayTo(context, run, checkpoint, first, context.permit->stop()));
+    if (!way.from)
+        return BroughtCheckpoint{way.folder, false};
+    RM_ASSIGN_OR_RETURN(const auto reader, StoreReader::open(context.database));
+    RM_ASSIGN_OR_RETURN(const auto folder, folderOf(*reader, run));
+    RM_ASSIGN_OR_RETURN(const auto path, carry(context, started, {*way.from, way.sourceFolder},
+                                               way.bytes, first, {run.toStdString(), folder, 0}));
+    RM_RETURN_IF_ERROR(noteCopy(context, run, checkpoint, {first.name, path, wallNowNs()}));
+    return BroughtCheckpoint{path, true};
+}
+
+namespace {
+
+/// The stored checkpoint that lies in a folder of this computer.
+Result<StoredCheckpoint> storedAs(StoreReader& reader, const QString& run,
+                                  const std::string& folder) {
+    RM_ASSIGN_OR_RETURN(const auto manifest, readManifest(folder));
+    if (manifest.runId != run.toStdString())
+        return fail(ErrorCode::kInvalid, "copy " + folder + ": it is a checkpoint of " +
+                                             manifest.runId + ", not of " + run.toStdString());
+    for (const StoredCheckpoint& each : reader.checkpoints(run))
+        if (each.attempt == manifest.attempt && each.saved.step == manifest.step)
+            return each;
+    return fail(ErrorCode::kNotFound, "copy " + folder + ": " + run.toStdString() +
+                                          " has no checkpoint of step " +
+                                          std::to_string(manifest.step) + " of attempt " +
+                                          std::to_string(manifest.attempt));
+}
+
+} // namespace
+
+Result<QString> copyCheckpoint(const ProcedureContext& context, const QString& run,
+                               const std::string& which, const CopyOrder& order,
+                               int64_t keepCopies) {
+    RM_ASSIGN_OR_RETURN(const auto reader, StoreReader::open(context.database));
+    const std::string from = order.from.toStdString(), to = order.to.toStdString();
+    RM_ASSIGN_OR_RETURN(const auto checkpoint, from.empty() ? findCheckpoint(*reader, run, which)
+                                                            : storedAs(*reader, run, from));
+    const std::string name = order.node.toStdString();
+    RM_ASSIGN_OR_RETURN(const auto target, nodeCalled(context, name));
+    RM_ASSIGN_OR_RETURN(const auto folder,
+                        to.empty() ? folderOf(*reader, run) : Result<std::string>(to));
+    const CheckpointPlace place{run.toStdString(), folder, keepCopies};
+    Place source{kLocalNodeName, from};
+    int64_t bytes = checkpoint.saved.bytes;
+    if (from.empty()) {
+        std::string tried;
+        // A folder of a person's choice may be on a node that has it elsewhere.
+        const auto found = sourceFor(context, run, checkpoint, to.empty() ? name : std::string(),
+                                     context.permit->stop(), tried);
+        if (!found && checkpoint.node == name)
+            return QString::fromStdString(checkpoint.saved.path);
+        if (!found)
+            return fail(ErrorCode::kUnavailable,
+                        "copy " + whatOf(run, checkpoint) + " to " + name +
+                            ": no place that has it can be reached: " + tried);
+        std::tie(source, bytes) = *found;
+    }
+    RM_ASSIGN_OR_RETURN(const auto path, carry(context, run, source, bytes, target, place));
+    // Only where the run's checkpoints lie does a later resume look for it.
+    if (to.empty())
+        RM_RETURN_IF_ERROR(noteCopy(context, run, checkpoint, {name, path, wallNowNs()}));
+    return QString::fromStdString(path);
+}
+
+namespace {
+
+/// Those that the node has dropped for newer ones.
+Result<void> forgetDropped(const ProcedureContext& context, StoreReader& reader, const QString& run,
+                           const Node& node) {
+    for (const StoredCheckpoint& each : reader.checkpoints(run))
+        for (const CheckpointCopy& copy : each.copies) {
+            if (copy.node != node.name)
+                continue;
+            RM_ASSIGN_OR_RETURN(const auto there, thereIs(context, node, copy.folder, run, each,
+                                                          context.permit->stop()));
+            if (!there)
+                RM_RETURN_IF_ERROR(context.writer->call([&](StoreWriter& writer) {
+                    return writer.forgetCheckpointCopy(run, each.saved.path, node.name);
+                }));
+        }
+    context.changed(run);
+    return {};
+}
+
+} // namespace
+
+Result<void> makeDueCopy(const ProcedureContext& context, const QString& run, const DueCopy& due) {
+    RM_ASSIGN_OR_RETURN(const auto reader, StoreReader::open(context.database));
+    RM_ASSIGN_OR_RETURN(const auto checkpoint, findCheckpoint(*reader, run, due.checkpoint));
+    RM_ASSIGN_OR_RETURN(const auto node, nodeCalled(context, due.node));
+    RM_ASSIGN_OR_RETURN(const auto there, thereIs(context, node, checkpoint.saved.path, run,
+                                                  checkpoint, context.permit->stop()));
+    if (there && !there->isCopy)
+        return noteCopy(context, run, checkpoint, {due.node, checkpoint.saved.path, wallNowNs()});
+    RM_RETURN_IF_ERROR(copyCheckpoint(context, run, due.checkpoint,
+                                      {QString::fromStdString(due.node), {}, {}}, kKeptCopies));
+    return forgetDropped(context, *reader, run, node);
+}
+
+Result<void> pinCheckpoint(const ProcedureContext& context, const QString& run,
+                           const std::string& which, bool pinned) {
+    RM_ASSIGN_OR_RETURN(const auto reader, StoreReader::open(context.database));
+    RM_ASSIGN_OR_RETURN(const auto checkpoint, findCheckpoint(*reader, run, which));
+    RM_ASSIGN_OR_RETURN(const auto node, nodeCalled(context, checkpoint.node));
+    const std::string path = checkpoint.saved.path;
+    RM_RETURN_IF_ERROR(
+        context.hosts->worker(node)
+            ->post<bool>(
+                [path, pinned](HostSession& session, const std::string& agent,
+                               std::stop_token stop) {
+                    return pinCheckpointOnNode(session, agent, path, pinned, stop).map([] {
+                        return true;
+                    });
+                },
+                context.permit->stop())
+            .get());
+    auto noted = context.writer->call(
+        [&](StoreWriter& writer) { return writer.setCheckpointPinned(run, path, pinned); });
+    context.changed(run);
+    return noted;
+}
+
+Result<void> bringBackCheckpoint(const ProcedureContext& context, const QString& run,
+                                 const std::string& which) {
+    const std::string attempt = "bring back checkpoint " + which + " of " + run.toStdString();
+    RM_ASSIGN_OR_RETURN(const auto reader, StoreReader::open(context.database));
+    const auto all = reader->checkpoints(run);
+    const auto found = std::ranges::find_if(all, [&which](const StoredCheckpoint& each) {
+        return each.removed &&
+               (checkpointNameOf(each) == which || std::to_string(each.saved.step) == which);
+    });
+    if (found == all.end())
+        return fail(ErrorCode::kNotFound, attempt + ": none of that name was removed");
+    RM_ASSIGN_OR_RETURN(const auto node, nodeCalled(context, found->node));
+    RM_RETURN_IF_ERROR(
+        context.hosts->worker(node)
+            ->post<bool>(
+                [id = run.toStdString(), name = checkpointNameOf(*found)](
+                    HostSession& session, const std::string& agent, std::stop_token stop) {
+                    return bringBackCheckpointOnNode(session, agent, id, name, stop).map([] {
+                        return true;
+                    });
+                },
+                context.permit->stop())
+            .get());
+    auto noted = context.writer->call([&](StoreWriter& writer) {
+        return writer.setCheckpointRemoved(run, found->saved.path, false);
+    });
+    context.changed(run);
+    return noted;
+}
+
+Result<TensorComparison> compareCheckpoints(const ProcedureContext& context, const QString& run,
+                                            const std::string& a, const std::string& b) {
+    RM_ASSIGN_OR_RETURN(const auto reader, StoreReader::open(context.database));
+    RM_ASSIGN_OR_RETURN(const auto first, findCheckpoint(*reader, run, a));
+    RM_ASSIGN_OR_RETURN(const auto second, findCheckpoint(*reader, run, b));
+    for (const Place& one : placesOf(first))
+        for (const Place& other : placesOf(second)) {
+            if (one.node != other.node)
+                continue;
+            RM_ASSIGN_OR_RETURN(const auto node, nodeCalled(context, one.node));
+            // It reads every value, which may take long.
+            return context.hosts->ownWorker(node)
+                ->post<TensorComparison>(
+                    [one, other](HostSession& session, const std::string& agent,
+                                 std::stop_token stop) {
+                        return compareCheckpointsOnNode(session, agent, one.folder, other.folder,
+                                                        stop);
+                    },
+                    context.permit->stop())
+                .get();
+        }
+    return fail(ErrorCode::kUnavailable, "compare checkpoints of " + run.toStdString() +
+                                             ": no node has both; copy one to where the other is");
+}
+
+Result<ResumeOutlook> lookAtResume(const ProcedureContext& context, const RunSummary& run,
+                                   const std::vector<PlacedParty>& nodes,
+                                   const std::string& which) {
+    const std::string what = (which.empty() ? "resume " : "restore ") + run.id.toStdString();
+    RM_ASSIGN_OR_RETURN(const auto reader, StoreReader::open(context.database));
+    const auto checkpoint = findCheckpoint(*reader, run.id, which);
+    if (!checkpoint)
+        return failAs(what, checkpoint.error());
+    RM_ASSIGN_OR_RETURN(auto spec, parseRunSpec(reader->specToml(run.id), run.id.toStdString()));
+    if (const auto left = stepsLeft(spec, checkpoint->saved.step); !left)
+        return failAs(what, left.error());
+    const auto stop = context.permit->stop();
+    const auto way = wayTo(context, run.id, *checkpoint, nodes.front().node, stop);
+    if (!way)
+        return failAs(what, way.error());
+    const PlanRequest attempt{run.id.toStdString(), spec.name, run.attempt + 1,
+                              checkpoint->saved.path, !which.empty()};
+    const auto launcher = makeLauncher(
+        {std::move(spec), nodes, attempt}, *context.hosts, [](const Progress&) {}, stop);
+    RM_ASSIGN_OR_RETURN(auto parts, launcher->check());
+    ResumeOutlook outlook;
+    outlook.step = checkpoint->saved.step;
+    outlook.checkpoint = checkpointNameOf(*checkpoint);
+    outlook.takenFrom = way->from.value_or(nodes.front().node.name);
+    outlook.bytesToMove = way->from ? way->bytes : 0;
+    outlook.before = placementsOf(run);
+    outlook.after = std::move(parts);
+    return outlook;
+}
+
+namespace {
+
+QString placesText(const std::vector<Placement>& placements) {
+    QStringList parts;
+    for (const Placement& placement : placements)
+        parts << QStringLiteral("%1:%2").arg(placement.node).arg(placement.ranks);
+    return parts.join(", ");
+}
+
+int ranksOf(const std::vector<Placement>& placements) {
+    int ranks = 0;
+    for (const Placement& placement : placements)
+        ranks += placement.ranks;
+    return ranks;
+}
+
+} // namespace
+
+QStringList outlookWords(const ResumeOutlook& outlook) {
+    QStringList words = {QStringLiteral("It goes on from step %1.").arg(outlook.step)};
+    if (outlook.before != outlook.after)
+        words << QStringLiteral("Nodes: %1 in place of %2.")
+                     .arg(placesText(outlook.after), placesText(outlook.before));
+    const int before = ranksOf(outlook.before), after = ranksOf(outlook.after);
+    if (before != after)
+        words << QStringLiteral("Ranks: %1 in place of %2; a step keeps its number of samples.")
+                     .arg(after)
+                     .arg(before);
+    if (outlook.bytesToMove > 0)
+        words << QStringLiteral("The checkpoint, %1 MB, is copied from %2 to %3 first.")
+                     .arg(static_cast<double>(outlook.bytesToMove) / 1e6, 0, 'f', 1)
+                     .arg(QString::fromStdString(outlook.takenFrom), outlook.after.front().node);
+    if (words.size() == 1)
+        words << QStringLiteral("Nothing else changes.");
+    return words;
+}
+
+} // namespace rm

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "app/core/run/checkpoint_copier.h"
+#include "app/core/run/checkpoint_orders.h"
+#include "app/core/run/procedures.h"
+
+#include <optional>
+#include <stop_token>
+#include <string>
+
+namespace rm {
+
+// Each blocks until its nodes have answered, or until that is not wanted any more.
+
+/// How the first node of an attempt comes to a checkpoint.
+struct CheckpointWay {
+    std::string folder;              ///< on that node, where it lies or is looked for
+    std::optional<std::string> from; ///< the node that has to send it; nullopt: it lies there
+    std::string sourceFolder;        ///< on that one
+    int64_t bytes = 0;
+};
+
+/// Looks on `first`, then where it was saved, then for copies of it. kUnavailable names every
+/// place and why it cannot be taken from there. Where it was saved on `first` itself and is not
+/// whole there nor anywhere else, the answer is its folder: what the attempt makes of that is said
+/// in Engine::resume().
+Result<CheckpointWay> wayTo(const ProcedureContext& context, const QString& run,
+                            const StoredCheckpoint& checkpoint, const Node& first,
+                            std::stop_token stop);
+
+/// Moves the checkpoint to `first` if it does not lie there: its folder there, and whether every
+/// byte of it was just verified. `started` is the run whose start waits for it.
+struct BroughtCheckpoint {
+    std::string folder;
+    bool isVerified = false;
+};
+Result<BroughtCheckpoint> bringCheckpoint(const ProcedureContext& context, const QString& started,
+                                          const QString& run, const StoredCheckpoint& checkpoint,
+                                          const Node& first);
+
+/// See Engine::copyCheckpoint(). `keepCopies` as CheckpointPlace's.
+Result<QString> copyCheckpoint(const ProcedureContext& context, const QString& run,
+                               const std::string& which, const CopyOrder& order,
+                               int64_t keepCopies);
+
+/// Copies in the background: of what lies in `due.path` to its node, of whose copies the newest
+/// kKeptCopies stay. Nothing is copied where that node reads the folder itself.
+Result<void> makeDueCopy(const ProcedureContext& context, const QString& run, const DueCopy& due);
+
+/// See Engine::setPinned(), Engine::bringBackCheckpoint() and Engine::compareCheckpoints().
+Result<void> pinCheckpoint(const ProcedureContext& context, const QString& run,
+                           const std::string& which, bool pinned);
+Result<void> bringBackCheckpoint(const ProcedureContext& context, const QString& run,
+                                 const std::string& which);
+Result<TensorComparison> compareCheckpoints(const ProcedureContext& context, const QString& run,
+                                            const std::string& a, const std::string& b);
+
+/// See Engine::resumeOutlook().
+Result<ResumeOutlook> lookAtResume(const ProcedureContext& context, const RunSummary& run,
+                                   const std::vector<PlacedParty>& nodes, const std::string& which);
+
+} // namespace rm

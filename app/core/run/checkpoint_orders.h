@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "app/core/launch/plan.h"
+
+#include <QString>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace rm {
+
+/// A checkpoint is to lie in another place as well.
+struct CopyOrder {
+    QString node; ///< that gets it
+    QString to;   ///< a folder there, absolute; empty: where the run's checkpoints lie there
+    /// The folder of the checkpoint itself on this computer, from which it is taken; empty: it is
+    /// taken from where it lies.
+    QString from;
+    bool operator==(const CopyOrder&) const = default;
+};
+
+/// What resuming would do; nothing is begun.
+struct ResumeOutlook {
+    int64_t step = 0;                     ///< that it goes on from
+    std::string checkpoint;               ///< name of its folder
+    std::string takenFrom;                ///< the node where it lies
+    int64_t bytesToMove = 0;              ///< to the first node; 0: it lies there
+    std::vector<Placement> before, after; ///< ranks counted
+    bool operator==(const ResumeOutlook&) const = default;
+};
+
+/// What changes, one sentence each: "Ranks: 4 in place of 2; a step keeps its samples".
+QStringList outlookWords(const ResumeOutlook& outlook);
+
+} // namespace rm

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "app/core/store/database.h"
+#include "app/core/store/store.h"
+
+namespace rm {
+
+// Rows of asked_command. These throw SQLite::Exception.
+
+std::string argumentsToJson(const std::vector<std::pair<std::string, std::string>>& args);
+
+/// nullopt: the run has none with that id.
+std::optional<AskedCommand> askedCommand(Database& database, int64_t run, const std::string& id);
+
+/// Of one run (its number), newest first; `openOnly`: those without an answer.
+std::vector<AskedCommand> askedCommands(Database& database, int64_t run, bool openOnly, int limit);
+
+} // namespace rm

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/core/run/checkpoint_copier.h"
+
+#include <QPromise>
+#include <QSignalSpy>
+#include <QTest>
+
+#include <memory>
+
+using namespace rm;
+
+namespace {
+
+constexpr int64_t kSecond = 1'000'000'000;
+
+StoredCheckpoint stored(int64_t step, const std::string& node = "a",
+                        std::vector<CheckpointCopy> copies = {}) {
+    StoredCheckpoint checkpoint;
+    checkpoint.saved.step = step;
+    checkpoint.saved.path = "/c/step-" + std::to_string(step);
+    checkpoint.attempt = 1;
+    checkpoint.node = node;
+    checkpoint.copies = std::move(copies);
+    return checkpoint;
+}
+
+const std::vector<RunNode> kTwo = {{0, "a", 1, 0}, {1, "b", 1, 1}};
+const std::vector<RunNode> kOne = {{0, "a", 2, 0}};
+
+/// A copier, a clock that stands, and copies that end when they are told to.
+struct Bench {
+    int64_t now = kSecond;
+    std::map<QString, std::optional<DueCopy>> due;
+    std::vector<std::string> begun; ///< paths
+    std::vector<std::string> told;  ///< of failures
+    std::shared_ptr<QPromise<Result<void>>> running;
+    CheckpointCopier copier{
+        {[this](const QString& run) { return due[run]; },
+         [this](const QString&, const DueCopy& copy) {
+             begun.push_back(copy.path);
+             running = std::make_shared<QPromise<Result<void>>>();
+             running->start();
+             return running->future();
+         },
+         [this](const QString&, const DueCopy& copy, const Error&) { told.push_back(copy.path); },
+         [this] { return now; }}};
+
+    void end(const Result<void>& how) {
+        due.clear();
+        running->addResult(how);
+        running->finish();
+        QTest::qWait(0);
+        QCoreApplication::processEvents();
+    }
+};
+
+} // namespace
+
+class TestCheckpointCopier : public QObject {
+    Q_OBJECT
+private Q_SLOTS:
+    void theNewestGoesToASecondNode() {
+        QCOMPARE(*dueCopy({stored(20), stored(10)}, kTwo, "auto"),
+                 (DueCopy{"step-20", "/c/step-20", "b"}));
+        // Of a run that went on on b, its first node gets it.
+        QCOMPARE(dueCopy({stored(20, "b")}, kTwo, "auto")->node, std::string("a"));
+        QCOMPARE(dueCopy({stored(20)}, kOne, "computer")->node, std::string("this-computer"));
+    }
+
+    void nothingIsDueWhereNothingIsToBeCopied() {
+        QVERIFY(!dueCopy({}, kTwo, "auto"));
+        QVERIFY(!dueCopy({stored(20)}, kOne, "auto"));
+        QVERIFY(!dueCopy({stored(20)}, kTwo, "off"));
+        QVERIFY(!dueCopy({stored(20, "a", {{"b", "/x", 1}}), stored(10)}, kTwo, "auto"));
+        // Pulled by a person, it outlives its node too.
+        QVERIFY(!dueCopy({stored(20, "a", {{"this-computer", "/x", 1}})}, kTwo, "auto"));
+        QVERIFY(dueCopy({stored(20, "a", {{"b", "/x", 1}})}, kTwo, "computer"));
+        QVERIFY(!dueCopy({stored(20, "this-computer")}, kOne, "computer"));
+        auto retired = stored(30), removed = stored(40), damaged = stored(50);
+        retired.retiredBy = 2;
+        removed.removed = true;
+        damaged.isDamaged = true;
+        QCOMPARE(dueCopy({damaged, removed, retired, stored(20)}, kTwo, "auto")->path,
+                 std::string("/c/step-20"));
+    }
+
+    void oneIsCopiedAtATimeAndThenTheLinkRests() {
+        Bench bench;
+        bench.due = {{"x", DueCopy{"1", "/1", "b"}}, {"y", DueCopy{"2", "/2", "b"}}};
+        bench.copier.touch("x");
+        bench.copier.touch("y");
+        bench.copier.look();
+        bench.copier.look();
+        QCOMPARE(bench.begun, (std::vector<std::string>{"/1"}));
+        bench.now += 10 * kSecond;
+        bench.end({});
+        bench.due["y"] = DueCopy{"3", "/3", "b"}; // newer by now
+        bench.now += 39 * kSecond;
+        bench.copier.look();
+        QCOMPARE(bench.begun.size(), size_t(1));
+        bench.now += kSecond;
+        bench.copier.look();
+        QCOMPARE(bench.begun, (std::vector<std::string>{"/1", "/3"}));
+        bench.end({});
+    }
+
+    void whatFailsIsToldOnceAndTriedAgainLater() {
+        Bench bench;
+        const auto again = [&bench] { bench.due = {{"x", DueCopy{"1", "/1", "b"}}}; };
+        again();
+        bench.copier.touch("x");
+        bench.copier.look();
+        bench.end(fail(ErrorCode::kExhausted, "full"));
+        again();
+        bench.now += 59 * kSecond;
+        bench.copier.look();
+        QCOMPARE(bench.begun.size(), size_t(1));
+        bench.now += kSecond;
+        bench.copier.look();
+        QCOMPARE(bench.begun.size(), size_t(2));
+        bench.end(fail(ErrorCode::kExhausted, "full"));
+        again();
+        bench.now += 119 * kSecond;
+        bench.copier.look();
+        QCOMPARE(bench.begun.size(), size_t(2));
+        bench.now += kSecond;
+        bench.copier.look();
+        QCOMPARE(bench.begun.size(), size_t(3));
+        bench.end({});
+        QCOMPARE(bench.told, (std::vector<std::string>{"/1"}));
+    }
+};
+
+QTEST_GUILESS_MAIN(TestCheckpointCopier)
+#include "tst_checkpoint_copier.moc"
