@@ -29,7 +29,13 @@ struct Arguments {
     std::string setting;
     LogOptions logs;
     std::string checkpoint;
+    std::string command;
     std::string name;
+    std::optional<std::string> text;
+    std::vector<std::string> removed;
+    std::string other; ///< checkpoint
+    bool undo = false;
+    bool off = false;
     bool verify = false;
     bool preview = false;
     bool yes = false;
@@ -59,8 +65,11 @@ constexpr Control kControls[] = {
 
 constexpr const char* kCheckpoint = "A step or the name of a folder, of `checkpoints RUN`";
 constexpr const char* kElsewhere =
-    "NAME[:RANKS], once per node; default those of the last attempt. Elsewhere the checkpoint must "
-    "be in a folder that the first of them reads";
+    "NAME[:RANKS], once per node; default those of the last attempt. The checkpoint is copied to "
+    "the first of them if it is not there";
+constexpr const char* kPreview = "Only say what would change";
+constexpr const char* kCheckpointOrNewest =
+    "A step or the name of a folder, of `checkpoints RUN`; default: the newest";
 constexpr const char* kAnyway = "Launch even if a node seems to have too little memory";
 
 CLI::App* addCommand(CLI::App& parser, Arguments& a, const char* name, const char* description,
@@ -94,15 +103,16 @@ void addLaunching(CLI::App& parser, Arguments& a) {
 
     auto* resume = addRunCommand(parser, a, "resume", "Go on from the newest checkpoint",
                                  [&a](CommandContext& s) {
-                                     return runResume(s, {a.id, a.run.nodes, a.wait});
+                                     return runResume(s, {a.id, a.run.nodes, a.wait, a.preview});
                                  });
     resume->add_option("--node", a.run.nodes, kElsewhere)->allow_extra_args(false);
+    resume->add_flag("--preview", a.preview, kPreview);
     resume->add_flag("--wait", a.wait, "Follow the run until it ends");
 
     auto* restore = addRunCommand(
         parser, a, "restore", "Go on from an earlier checkpoint", [&a](CommandContext& s) {
             return runRestore(s, {a.id, a.checkpoint, a.asNew, a.run.overrides, a.run.nodes, a.yes,
-                                  a.wait, a.run.anyway});
+                                  a.wait, a.run.anyway, a.preview});
         });
     restore->add_option("CHECKPOINT", a.checkpoint, kCheckpoint)->required();
     auto* asNew =
@@ -110,9 +120,8 @@ void addLaunching(CLI::App& parser, Arguments& a) {
     restore->add_option("--set", a.run.overrides, "section.key=value, overrides the branch's spec")
         ->allow_extra_args(false)
         ->needs(asNew);
-    restore->add_option("--node", a.run.nodes, kElsewhere)
-        ->allow_extra_args(false)
-        ->excludes(asNew);
+    restore->add_option("--node", a.run.nodes, kElsewhere)->allow_extra_args(false);
+    restore->add_flag("--preview", a.preview, kPreview)->excludes(asNew);
     restore->add_flag("--yes", a.yes,
                       "Agree to later steps and checkpoints being retired; a script has to");
     restore->add_flag("--wait", a.wait, "Follow the run until it ends");
@@ -151,6 +160,16 @@ void addControls(CLI::App& parser, Arguments& a) {
     });
 }
 
+void addAsked(CLI::App& parser, Arguments& a) {
+    addRunCommand(parser, a, "commands", "List what was asked of a run, by whom, and its answers",
+                  [&a](CommandContext& s) { return runCommands(s, a.id); });
+    auto* withdraw =
+        addRunCommand(parser, a, "withdraw", "Take back a command that waits for a node",
+                      [&a](CommandContext& s) { return runWithdraw(s, a.id, a.command); });
+    withdraw->add_option("COMMAND", a.command,
+                         "Start of its id, of `commands RUN`; default: the only one that waits");
+}
+
 void addLists(CLI::App& parser, Arguments& a) {
     addCommand(parser, a, "runs", "List the runs, newest first", &runRuns);
     addRunCommand(parser, a, "show", "Show one run",
@@ -161,8 +180,34 @@ void addLists(CLI::App& parser, Arguments& a) {
     checkpoints->add_flag("--verify", a.verify, "Read every byte of them and say which are whole");
     auto* remove = addRunCommand(
         parser, a, "remove-checkpoint", "Remove a checkpoint of an abandoned line",
-        [&a](CommandContext& s) { return runRemoveCheckpoint(s, a.id, a.checkpoint); });
+        [&a](CommandContext& s) { return runRemoveCheckpoint(s, a.id, a.checkpoint, a.undo); });
     remove->add_option("CHECKPOINT", a.checkpoint, kCheckpoint)->required();
+    remove->add_flag("--undo", a.undo, "Bring it back, within a week of its removal");
+    auto* pin = addRunCommand(
+        parser, a, "pin-checkpoint", "Keep a checkpoint whatever the spec's rules say",
+        [&a](CommandContext& s) { return runPinCheckpoint(s, a.id, a.checkpoint, !a.off); });
+    pin->add_option("CHECKPOINT", a.checkpoint, kCheckpoint)->required();
+    pin->add_flag("--off", a.off, "Let the rules decide again");
+    auto* compare = addRunCommand(
+        parser, a, "compare-checkpoints", "Say how far the weights of two checkpoints are apart",
+        [&a](CommandContext& s) { return runCompareCheckpoints(s, a.id, a.checkpoint, a.other); });
+    compare->add_option("A", a.checkpoint, kCheckpoint)->required();
+    compare->add_option("B", a.other, "Likewise")->required();
+    auto* pull = addRunCommand(
+        parser, a, "pull-checkpoint", "Copy a checkpoint to this computer",
+        [&a](CommandContext& s) { return runPullCheckpoint(s, a.id, a.checkpoint, a.output); });
+    pull->add_option("CHECKPOINT", a.checkpoint, kCheckpointOrNewest);
+    pull->add_option("--to", a.output,
+                     "A folder; default: where this computer keeps the run's checkpoints, so that "
+                     "the run can go on here or from here");
+    auto* push = addRunCommand(
+        parser, a, "push-checkpoint", "Copy a checkpoint to a node", [&a](CommandContext& s) {
+            return runPushCheckpoint(s, a.id, a.checkpoint, a.node.name, a.output);
+        });
+    push->add_option("CHECKPOINT", a.checkpoint, kCheckpointOrNewest);
+    push->add_option("--node", a.node.name, "The node that gets it")->required();
+    push->add_option("--from", a.output,
+                     "The folder of a checkpoint on this computer, in place of CHECKPOINT");
     auto* exporting =
         addRunCommand(parser, a, "export", "Write every sample of a run",
                       [&a](CommandContext& s) { return runExport(s, a.id, a.output); });
@@ -198,6 +243,14 @@ void addKeeping(CLI::App& parser, Arguments& a) {
     auto* rename = addRunCommand(parser, a, "rename", "Call a run something else",
                                  [&a](CommandContext& s) { return runRename(s, a.id, a.name); });
     rename->add_option("NAME", a.name, "What no other run is called")->required();
+    auto* note = addRunCommand(parser, a, "note", "Print or replace the notes on a run",
+                               [&a](CommandContext& s) { return runNote(s, a.id, a.text); });
+    note->add_option("TEXT", a.text, "What the notes are to say; empty: nothing");
+    auto* tag =
+        addRunCommand(parser, a, "tag", "Print a run's tags, add some or take some away",
+                      [&a](CommandContext& s) { return runTag(s, a.id, a.names, a.removed); });
+    tag->add_option("TAG", a.names, "Tags to add");
+    tag->add_option("--remove", a.removed, "A tag to take away")->allow_extra_args(false);
     addRunCommand(parser, a, "delete", "Move a run to the trash",
                   [&a](CommandContext& s) { return runDelete(s, a.id); });
     addTrash(parser, a);
@@ -251,6 +304,7 @@ void describe(CLI::App& parser, Arguments& arguments) {
     parser.set_version_flag("--version", "ringmaster " RINGMASTER_RELEASE);
     addLaunching(parser, arguments);
     addControls(parser, arguments);
+    addAsked(parser, arguments);
     addLists(parser, arguments);
     addKeeping(parser, arguments);
     addNodes(parser, arguments);

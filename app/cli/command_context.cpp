@@ -34,6 +34,24 @@ bool hasHeardFromAll(const LiveState& live) {
     });
 }
 
+std::vector<RunSummary> calledSo(StoreReader& reader, const QString& name) {
+    auto runs = reader.runs();
+    std::erase_if(runs, [&](const RunSummary& run) { return run.name != name; });
+    return runs;
+}
+
+/// "gpt-7f3a (paused at 60, 5 min ago), gpt-11bc (running, 2 h ago)"
+std::string listed(const std::vector<RunSummary>& runs) {
+    constexpr size_t kMost = 6;
+    std::string text;
+    for (size_t at = 0; at < std::min(kMost, runs.size()); ++at)
+        text += (at == 0 ? "" : ", ") + runs[at].id.toStdString() + " (" + runStateName(runs[at]) +
+                ", made " + formatAgo(runs[at].createdNs) + ")";
+    if (runs.size() > kMost)
+        text += " and " + std::to_string(runs.size() - kMost) + " more, see `ringmaster runs`";
+    return text;
+}
+
 int64_t stepOfRankZero(const LiveState& live) {
     for (const LiveState::NodeLink& node : live.nodes)
         for (const RankState& rank : node.state ? node.state->ranks : std::vector<RankState>())
@@ -83,7 +101,29 @@ Result<std::unique_ptr<StoreReader>> CommandContext::reader() const {
 
 Result<RunSummary> CommandContext::resolve(const std::string& run) const {
     RM_ASSIGN_OR_RETURN(const auto opened, reader());
-    return opened->resolve(QString::fromStdString(run));
+    const auto found = opened->resolve(QString::fromStdString(run));
+    if (found && found->name.toStdString() == run && found->id.toStdString() != run)
+        if (const auto same = calledSo(*opened, found->name); same.size() > 1)
+            std::cerr << "ringmaster: " << same.size() << " runs are called "
+                      << oneLine(found->name.toStdString()) << "; the newest is meant, "
+                      << listed({*found}) << std::endl;
+    return found;
+}
+
+Result<RunSummary> CommandContext::resolveOne(const std::string& run, bool live) const {
+    RM_ASSIGN_OR_RETURN(const auto opened, reader());
+    const auto found = opened->resolve(QString::fromStdString(run));
+    if (!found || found->name.toStdString() != run || found->id.toStdString() == run)
+        return found;
+    auto meant = calledSo(*opened, found->name);
+    const auto isOver = [](const RunSummary& each) { return hasEnded(each.state); };
+    if (live && !std::ranges::all_of(meant, isOver))
+        std::erase_if(meant, isOver);
+    if (meant.size() == 1)
+        return meant.front();
+    return fail(ErrorCode::kInvalid,
+                "find run \"" + run + "\": " + std::to_string(meant.size()) +
+                    " runs are called so, give the id of one: " + listed(meant));
 }
 
 void CommandContext::catchUp() {
@@ -93,12 +133,19 @@ void CommandContext::catchUp() {
 
 Result<RunSummary> CommandContext::caughtUp(const std::string& text) {
     const auto found = resolve(text);
-    if (!found)
-        return found;
-    catchUpWith({*found});
-    auto run = resolve(text);
-    if (run)
-        noteLinks(*run);
+    return found ? Result<RunSummary>(caughtUpWith(*found)) : found;
+}
+
+Result<RunSummary> CommandContext::caughtUpOne(const std::string& text, bool live) {
+    const auto found = resolveOne(text, live);
+    return found ? Result<RunSummary>(caughtUpWith(*found)) : found;
+}
+
+RunSummary CommandContext::caughtUpWith(RunSummary run) {
+    catchUpWith({run});
+    if (auto now = resolve(run.id.toStdString()))
+        run = std::move(*now);
+    noteLinks(run);
     return run;
 }
 

@@ -36,14 +36,19 @@ public:
     const Paths& paths() const { return m_paths; }
     /// A new read-only connection each.
     Result<std::unique_ptr<StoreReader>> reader() const;
-    /// The run that a person means.
+    /// The run that a person means: if several are called so, the newest, which is said on stderr.
     Result<RunSummary> resolve(const std::string& run) const;
+    /// The same for what changes a run. kInvalid, with the candidates: several are called so; but
+    /// of a `live` one only those count that have not ended, if there are any.
+    Result<RunSummary> resolveOne(const std::string& run, bool live = false) const;
 
     /// Follows every run that has not ended until its nodes have reported, for a few seconds at
     /// most, so that what is listed is up to date.
     void catchUp();
     /// catchUp() for this run alone, then resolve().
     Result<RunSummary> caughtUp(const std::string& text);
+    /// The same with resolveOne().
+    Result<RunSummary> caughtUpOne(const std::string& text, bool live = false);
 
     /// Updates lostNodes from the links of this process.
     void noteLinks(RunSummary& run) const;
@@ -52,6 +57,7 @@ public:
     void grant(const Node& node, const Credentials& credentials);
 
 private:
+    RunSummary caughtUpWith(RunSummary run);
     void catchUpWith(const std::vector<RunSummary>& runs);
 
     bool m_json;

@@ -4,6 +4,7 @@
 #include "shared/wire/messages.h"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -29,6 +30,7 @@ struct ResumeOptions {
     std::string run;
     std::vector<std::string> nodes; ///< NAME[:RANKS]; none: those of the last attempt
     bool wait = false;
+    bool preview = false; ///< only say what would change
 };
 int runResume(CommandContext& context, const ResumeOptions& options);
 /// Ends a run without a node of its that nothing is heard of.
@@ -42,23 +44,47 @@ struct RestoreOptions {
     std::vector<std::string> nodes;     ///< as ResumeOptions'
     bool yes = false;                   ///< do not ask whether to retire what came after
     bool wait = false;
-    bool anyway = false; ///< as RunOptions'
+    bool anyway = false;  ///< as RunOptions'
+    bool preview = false; ///< as ResumeOptions'
 };
 int runRestore(CommandContext& context, const RestoreOptions& options);
 
 int runControl(CommandContext& context, const std::string& run, CommandKind kind,
                std::vector<std::pair<std::string, std::string>> args = {});
 
+/// What was asked of a run, by whom, and what became of it.
+int runCommands(CommandContext& context, const std::string& run);
+/// Takes back the command whose id begins so; empty: the only one that waits.
+int runWithdraw(CommandContext& context, const std::string& run, const std::string& command);
+
 int runRuns(CommandContext& context);
 int runShow(CommandContext& context, const std::string& run);
 /// With `verify` every byte of them is read on their node; the exit code says whether all are
 /// whole.
 int runCheckpoints(CommandContext& context, const std::string& run, bool verify);
+/// `undo`: brings it back.
 int runRemoveCheckpoint(CommandContext& context, const std::string& run,
-                        const std::string& checkpoint);
+                        const std::string& checkpoint, bool undo);
+int runPinCheckpoint(CommandContext& context, const std::string& run, const std::string& checkpoint,
+                     bool pinned);
+int runCompareCheckpoints(CommandContext& context, const std::string& run, const std::string& a,
+                          const std::string& b);
+/// `to`: a folder of this computer; empty: where its runs lie. The newest where none is named.
+int runPullCheckpoint(CommandContext& context, const std::string& run,
+                      const std::string& checkpoint, const std::string& to);
+/// `from`: the folder of a checkpoint on this computer; empty: from where it lies.
+int runPushCheckpoint(CommandContext& context, const std::string& run,
+                      const std::string& checkpoint, const std::string& node,
+                      const std::string& from);
 int runExport(CommandContext& context, const std::string& run, const std::string& output);
 
 int runRename(CommandContext& context, const std::string& run, const std::string& name);
+/// Prints the notes; with `text` replaces them.
+int runNote(CommandContext& context, const std::string& run,
+            const std::optional<std::string>& text);
+/// Adds tags to a run and takes others away, then prints them.
+int runTag(CommandContext& context, const std::string& run, const std::vector<std::string>& add,
+           const std::vector<std::string>& remove);
 int runDelete(CommandContext& context, const std::string& run); ///< to the trash
 int runTrash(CommandContext& context);
 int runTrashRestore(CommandContext& context, const std::string& run);

@@ -9,6 +9,7 @@
 
 #include <iostream>
 #include <optional>
+#include <set>
 
 namespace rm::cli {
 
@@ -36,9 +37,11 @@ std::optional<Error> cutOff(const LiveState& live) {
         return Error{ErrorCode::kDenied, node.why.toStdString()};
     if (node.link != LiveState::Link::kLost || wallNowNs() - node.lostSinceNs < kPatienceNs)
         return std::nullopt;
-    return Error{ErrorCode::kUnavailable, node.node +
-                                              " cannot be reached: " + node.why.toStdString() +
-                                              "; a command that got there before takes effect"};
+    return Error{
+        ErrorCode::kUnavailable,
+        node.node + " cannot be reached: " + node.why.toStdString() +
+            "; the command is kept for 1 h and sent when it can be, by the next Ringmaster "
+            "that looks at the run (`ringmaster withdraw` takes it back)"};
 }
 
 /// Tells a person who waits for a command why it takes long.
@@ -54,10 +57,11 @@ public:
         const std::string delay = commandDelay(live, monotonicNowNs(), m_kind);
         if (delay.empty())
             return;
-        if (!std::exchange(m_isSaid, true) && m_kind != CommandKind::kKill)
-            m_status.print("Ranks act together, and one is late. To end the run at once, without a "
-                           "checkpoint: ringmaster kill " +
-                           m_run.toStdString());
+        std::string advice = delayAdvice(live);
+        if (!whoIsBehind(live).empty())
+            advice += " (ringmaster kill " + m_run.toStdString() + ")";
+        if (m_kind != CommandKind::kKill && m_said.insert(advice).second)
+            m_status.print(advice);
         m_status.update(oneLine(delay));
     }
 
@@ -66,7 +70,7 @@ private:
     QString m_run;
     CommandKind m_kind;
     StatusLine m_status;
-    bool m_isSaid = false;
+    std::set<std::string> m_said;
 };
 
 Result<CommandState> sendAndWait(CommandContext& context, const QString& run, CommandKind kind,
@@ -123,11 +127,20 @@ bool isDoneByAnother(const CommandContext& context, const QString& run, CommandK
     return endsTheRun(kind) && awaitUntil(isSo, kSettleDeadline);
 }
 
+/// No attempt ends when a launch is cancelled, here or in another process, which may be gone by
+/// now.
+bool isLaunchOver(CommandContext& context, const QString& run) {
+    if (context.engine().live(run).launching)
+        return false;
+    const auto now = context.resolve(run.toStdString());
+    return now && hasEnded(now->state);
+}
+
 } // namespace
 
 int runControl(CommandContext& context, const std::string& id, CommandKind kind,
                std::vector<std::pair<std::string, std::string>> args) {
-    const auto run = context.caughtUp(id);
+    const auto run = context.caughtUpOne(id, true);
     if (!run)
         return printError(context, run.error());
     bool ended = isAlready(kind, run->state);
@@ -143,7 +156,7 @@ int runControl(CommandContext& context, const std::string& id, CommandKind kind,
     }
     const auto isOver = [&] {
         delay->refresh();
-        return ended;
+        return ended || (state->step < 0 && isLaunchOver(context, run->id));
     };
     const bool isDone = isRefused() || !endsTheRun(kind) || awaitUntil(isOver, kEndDeadline);
     delay.reset();

@@ -44,6 +44,20 @@ const char* severityName(Severity severity) {
     return "info";
 }
 
+const char* askedFromName(AskedFrom from) {
+    switch (from) {
+    case AskedFrom::kWindow:
+        return "window";
+    case AskedFrom::kTerminal:
+        return "terminal";
+    case AskedFrom::kRule:
+        return "rule";
+    case AskedFrom::kElsewhere:
+        break;
+    }
+    return "elsewhere";
+}
+
 } // namespace
 
 Json toJson(const RunSummary& run) {
@@ -80,6 +94,18 @@ Json toJson(const RunSummary& run) {
         {"parent_step", run.parentRun.isEmpty() ? Json(nullptr) : Json(run.parentStep)}};
 }
 
+namespace {
+
+Json copiesOf(const StoredCheckpoint& checkpoint) {
+    Json copies = Json::array();
+    for (const CheckpointCopy& copy : checkpoint.copies)
+        copies.push_back(
+            {{"node", copy.node}, {"folder", copy.folder}, {"copied", secondsOf(copy.wallNs)}});
+    return copies;
+}
+
+} // namespace
+
 Json toJson(const StoredCheckpoint& checkpoint) {
     const CheckpointSaved& saved = checkpoint.saved;
     return {{"step", saved.step},
@@ -91,6 +117,11 @@ Json toJson(const StoredCheckpoint& checkpoint) {
             {"saved", secondsOf(saved.wallNs)},
             {"attempt", checkpoint.attempt},
             {"damaged", checkpoint.isDamaged},
+            {"pinned", checkpoint.isPinned},
+            {"node", checkpoint.node},
+            {"verified",
+             checkpoint.verifiedNs ? Json(secondsOf(checkpoint.verifiedNs)) : Json(nullptr)},
+            {"copies", copiesOf(checkpoint)},
             {"retired_by", checkpoint.retiredBy ? Json(checkpoint.retiredBy) : Json(nullptr)}};
 }
 
@@ -144,6 +175,26 @@ Json toJson(const StoredEvent& event) {
             {"rank", event.event.rank},
             {"step", event.event.step},
             {"message", event.event.message}};
+}
+
+Json toJson(const AskedCommand& command) {
+    Json args = Json::object();
+    for (const auto& [name, value] : command.args)
+        args[name] = value;
+    const auto time = [](int64_t wallNs) {
+        return wallNs > 0 ? Json(secondsOf(wallNs)) : Json(nullptr);
+    };
+    return {{"id", command.id},
+            {"command", command.kind},
+            {"arguments", args},
+            {"by", command.by.who},
+            {"from", askedFromName(command.by.from)},
+            {"asked", time(command.askedNs)},
+            {"state", askedStateName(command.state)},
+            {"accepted", time(command.acceptedNs)},
+            {"answered", time(command.answeredNs)},
+            {"step", command.step < 0 ? Json(nullptr) : Json(command.step)},
+            {"answer", command.answer}};
 }
 
 Json toJson(const Warned& warned) {

@@ -16,6 +16,7 @@ nlohmann::ordered_json toJson(const StoredLine& line);
 nlohmann::ordered_json toJson(const StoredAttempt& attempt);
 nlohmann::ordered_json toJson(const StoredRank& rank);
 nlohmann::ordered_json toJson(const StoredEvent& event);
+nlohmann::ordered_json toJson(const AskedCommand& command);
 nlohmann::ordered_json toJson(const Warned& warned); ///< the event, and "count"
 nlohmann::ordered_json toJson(const Node& node);
 nlohmann::ordered_json toJson(const NodeCheck& check);

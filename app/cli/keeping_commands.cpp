@@ -9,6 +9,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
+#include <functional>
 #include <iostream>
 
 namespace rm::cli {
@@ -39,15 +41,19 @@ Json jsonOf(const std::vector<RunFolder>& folders) {
         out.push_back({{"node", folder.node},
                        {"folder", folder.path},
                        {"bytes", folder.bytes},
-                       {"checkpoints", folder.checkpoints}});
+                       {"checkpoints", folder.checkpoints},
+                       {"problem", folder.problem}});
     return out;
 }
 
 std::string tableOf(const std::vector<RunFolder>& folders) {
     std::vector<std::vector<std::string>> rows = {{"NODE", "SIZE", "CHECKPOINTS", "FOLDER"}};
     for (const RunFolder& folder : folders)
-        rows.push_back({folder.node, formatBytes(static_cast<double>(folder.bytes)),
-                        std::to_string(folder.checkpoints), oneLine(folder.path)});
+        if (folder.problem.empty())
+            rows.push_back({folder.node, formatBytes(static_cast<double>(folder.bytes)),
+                            std::to_string(folder.checkpoints), oneLine(folder.path)});
+        else
+            rows.push_back({folder.node, "?", "?", "not known: " + oneLine(folder.problem)});
     return formatTable(rows);
 }
 
@@ -152,10 +158,29 @@ int printCleaned(const CommandContext& context, const RunSummary& run,
     return 0;
 }
 
+/// The run once the database has what was asked of the engine.
+Result<RunSummary> storedAs(CommandContext& context, const QString& run, const Result<void>& asked,
+                            const std::function<bool(const RunSummary&)>& isSo) {
+    constexpr auto kDeadline = std::chrono::seconds(10);
+    if (!asked)
+        return tl::unexpected<Error>(asked.error());
+    auto now = context.resolve(run.toStdString());
+    const bool isStored = awaitUntil(
+        [&] {
+            now = context.resolve(run.toStdString());
+            return !now || isSo(*now);
+        },
+        kDeadline);
+    if (now && !isStored)
+        return fail(ErrorCode::kUnavailable,
+                    "change " + run.toStdString() + ": it is not stored after 10 s");
+    return now;
+}
+
 } // namespace
 
 int runRename(CommandContext& context, const std::string& id, const std::string& name) {
-    const auto run = context.resolve(id);
+    const auto run = context.resolveOne(id);
     if (!run)
         return printError(context, run.error());
     const auto renamed = await(context.engine().rename(run->id, QString::fromStdString(name)));
@@ -168,8 +193,59 @@ int runRename(CommandContext& context, const std::string& id, const std::string&
     return 0;
 }
 
+int runNote(CommandContext& context, const std::string& id,
+            const std::optional<std::string>& text) {
+    const auto run = text ? context.resolveOne(id) : context.resolve(id);
+    if (!run)
+        return printError(context, run.error());
+    RunSummary now = *run;
+    if (text) {
+        const QString wanted = QString::fromStdString(*text);
+        const auto asked = context.engine().setNotes(run->id, wanted);
+        const auto stored = storedAs(context, run->id, asked,
+                                     [&](const RunSummary& each) { return each.notes == wanted; });
+        if (!stored)
+            return printError(context, stored.error());
+        now = *stored;
+    }
+    const std::string notes = now.notes.toStdString();
+    if (context.json())
+        printJson({{"run", run->id.toStdString()}, {"notes", notes}});
+    else
+        std::cout << safeText(notes) << std::endl;
+    return 0;
+}
+
+int runTag(CommandContext& context, const std::string& id, const std::vector<std::string>& add,
+           const std::vector<std::string>& remove) {
+    const bool isEdit = !add.empty() || !remove.empty();
+    const auto run = isEdit ? context.resolveOne(id) : context.resolve(id);
+    if (!run)
+        return printError(context, run.error());
+    RunSummary now = *run;
+    if (isEdit) {
+        QStringList wanted = run->tags;
+        for (const std::string& tag : remove)
+            wanted.removeAll(QString::fromStdString(tag));
+        for (const std::string& tag : add)
+            if (!wanted.contains(QString::fromStdString(tag)))
+                wanted << QString::fromStdString(tag);
+        const auto asked = context.engine().setTags(run->id, wanted);
+        const auto stored = storedAs(context, run->id, asked,
+                                     [&](const RunSummary& each) { return each.tags == wanted; });
+        if (!stored)
+            return printError(context, stored.error());
+        now = *stored;
+    }
+    if (context.json())
+        printJson({{"run", run->id.toStdString()}, {"tags", toJson(now)["tags"]}});
+    else
+        std::cout << oneLine(now.tags.join(", ").toStdString()) << std::endl;
+    return 0;
+}
+
 int runDelete(CommandContext& context, const std::string& id) {
-    const auto run = context.caughtUp(id);
+    const auto run = context.caughtUpOne(id);
     if (!run)
         return printError(context, run.error());
     if (const auto deleted = await(context.engine().setDeleted(run->id, true)); !deleted)
@@ -248,7 +324,7 @@ int runTrashEmpty(CommandContext& context, bool yes) {
 }
 
 int runClean(CommandContext& context, const CleanOptions& options) {
-    const auto run = context.caughtUp(options.run);
+    const auto run = context.caughtUpOne(options.run);
     if (!run)
         return printError(context, run.error());
     const auto folders = foldersOf(context, *run);

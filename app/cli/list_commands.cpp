@@ -5,10 +5,12 @@
 #include "app/cli/json_view.h"
 #include "app/cli/run_text.h"
 #include "app/cli/terminal.h"
+#include "app/core/run/asked_words.h"
 #include "app/core/run/checkpoint_words.h"
 #include "app/core/run/standstill.h"
 #include "app/core/store/export.h"
 #include "app/core/store/run_metrics.h"
+#include "shared/io/clock.h"
 #include "shared/return_if_error.h"
 
 #include <QtConcurrent>
@@ -97,7 +99,12 @@ std::vector<std::string> row(const StoredCheckpoint& checkpoint) {
             formatBytes(static_cast<double>(saved.bytes)),
             oneLine(whyKept(checkpoint)),
             formatAgo(saved.wallNs),
+            whereWords(checkpoint),
             oneLine(saved.path)};
+}
+
+std::string verifiedText(const StoredCheckpoint& checkpoint) {
+    return checkpoint.verifiedNs > 0 ? formatAgo(checkpoint.verifiedNs) : "-";
 }
 
 std::string countText(const std::vector<StoredCheckpoint>& checkpoints) {
@@ -109,15 +116,17 @@ std::string countText(const std::vector<StoredCheckpoint>& checkpoints) {
 
 /// What is wrong with a run right now. Empty: nothing, or it has ended.
 struct Trouble {
-    std::string waiting;                 ///< what it waits for, when it makes no progress
-    std::vector<std::string> disks = {}; ///< ranks that cannot write what they measure
+    std::string waiting;                  ///< what it waits for, when it makes no progress
+    std::vector<std::string> disks = {};  ///< ranks that cannot write what they measure
+    std::vector<std::string> silent = {}; ///< nodes of which what is shown is old
 };
 
 Trouble troubleOf(CommandContext& context, const RunSummary& run) {
     const LiveState live = context.engine().live(run.id);
     if (hasEnded(run.state))
         return {};
-    return {live.held || !standsStill(live, 0) ? "" : whoIsBehind(live), journalProblems(live)};
+    return {live.held || !standsStill(live, 0) ? "" : whoIsBehind(live), journalProblems(live),
+            silentNodes(live, wallNowNs())};
 }
 
 constexpr int kAllEvents = std::numeric_limits<int>::max();
@@ -137,8 +146,18 @@ void printShow(const RunSummary& run, StoreReader& reader, const Trouble& troubl
         std::cout << "  branch of   " << parentText(run) << "\n";
     if (!trouble.waiting.empty())
         std::cout << "  waiting     " << oneLine(trouble.waiting) << "\n";
+    for (const std::string& node : trouble.silent)
+        std::cout << "  silent      " << oneLine(node) << "\n";
     for (const std::string& disk : trouble.disks)
         std::cout << "  disk        " << oneLine(disk) << "\n";
+    for (const AskedCommand& open : reader.openCommands(run.id))
+        std::cout << "  asked       " << oneLine(askedWords(open)) << ", by "
+                  << oneLine(askerWords(open.by)) << ", " << formatAgo(open.askedNs) << ": "
+                  << oneLine(fateWords(open)) << "\n";
+    if (!run.tags.isEmpty())
+        std::cout << "  tags        " << oneLine(run.tags.join(", ").toStdString()) << "\n";
+    if (!run.notes.isEmpty())
+        std::cout << "  notes       " << oneLine(run.notes.toStdString()) << "\n";
     for (const Warned& warned : warningsOf(reader.events(run.id, kAllEvents), run.attempt))
         std::cout << "  warned      " << warningText(warned) << "\n";
     for (const LostNode& node : run.lostNodes)
@@ -196,6 +215,8 @@ int runShow(CommandContext& context, const std::string& id) {
     auto out = toJson(run);
     out["waiting"] = trouble.waiting;
     out["disks"] = trouble.disks;
+    out["silent"] = trouble.silent;
+    out["commands"] = arrayOf(reader.askedCommands(run.id));
     out["attempts"] = arrayOf(reader.attempts(run.id));
     out["lines"] = arrayOf(reader.lines(run.id));
     out["rank_states"] = arrayOf(reader.ranks(run.id));
@@ -224,7 +245,7 @@ std::vector<Result<void>> verify(CommandContext& context, const RunSummary& run,
         };
         auto verdict = ask();
         const bool denied = !verdict && verdict.error().code == ErrorCode::kDenied;
-        if (denied && openAsking(context, {run.nodes.front().nodeName}))
+        if (denied && openAsking(context, nodesOf(run)))
             verdict = ask();
         verdicts.push_back(std::move(verdict));
     }
@@ -262,14 +283,14 @@ int runCheckpoints(CommandContext& context, const std::string& id, bool verified
         printJson(out);
         return exitCodeOf(verdicts);
     }
-    std::vector<std::vector<std::string>> rows = {
-        {"STEP", "ATTEMPT", "VALIDATION", "SIZE", "KEPT BECAUSE", "SAVED", "WHERE"}};
-    for (const StoredCheckpoint& checkpoint : checkpoints)
-        rows.push_back(row(checkpoint));
-    if (verified)
-        rows.front().push_back("VERIFIED");
-    for (size_t at = 0; at < verdicts.size(); ++at)
-        rows[at + 1].push_back(oneLine(verdictText(verdicts[at])));
+    std::vector<std::vector<std::string>> rows = {{"STEP", "ATTEMPT", "VALIDATION", "SIZE",
+                                                   "KEPT BECAUSE", "SAVED", "ON", "WHERE",
+                                                   "VERIFIED"}};
+    for (size_t at = 0; at < checkpoints.size(); ++at) {
+        rows.push_back(row(checkpoints[at]));
+        rows.back().push_back(verified ? oneLine(verdictText(verdicts[at]))
+                                       : verifiedText(checkpoints[at]));
+    }
     std::cout << (checkpoints.empty() ? "No checkpoints yet.\n" : formatTable(rows)) << std::flush;
     return exitCodeOf(verdicts);
 }

@@ -15,10 +15,12 @@
 #include "shared/checkpoint/manifest.h"
 #include "shared/return_if_error.h"
 
+#include <QDir>
 #include <QTimer>
 
 #include <unistd.h>
 
+#include <cmath>
 #include <functional>
 #include <iostream>
 
@@ -255,12 +257,15 @@ int runBranch(CommandContext& context, const RunSummary& run, const RestoreOptio
     const auto spec = branchSpec(context, run, options);
     if (!spec)
         return printError(context, spec.error());
+    const auto placements = placementsFor(run, options.nodes);
+    if (!placements)
+        return printError(context, placements.error());
     const QString started = newId((*spec)->name);
     const auto begin = [&] {
         return context.engine().branch(run.id, QString::fromStdString(options.checkpoint), *spec,
-                                       started, ifTooLarge(options.anyway));
+                                       started, ifTooLarge(options.anyway), *placements);
     };
-    return reportStarted(context, started, {begin, nodesOf(run)}, options.wait);
+    return reportStarted(context, started, {begin, namesOf(*placements)}, options.wait);
 }
 
 /// Says what resuming from there retires. The person has to agree: on a terminal, or by --yes,
@@ -339,20 +344,82 @@ int runAttach(CommandContext& context, const std::string& id) {
     return run ? watchRun(context, run->id) : printError(context, run.error());
 }
 
+namespace {
+
+nlohmann::ordered_json jsonOf(const std::vector<Placement>& placements) {
+    auto nodes = nlohmann::ordered_json::array();
+    for (const Placement& placement : placements)
+        nodes.push_back({{"node", placement.node.toStdString()}, {"ranks", placement.ranks}});
+    return nodes;
+}
+
+nlohmann::ordered_json jsonOf(const ResumeOutlook& outlook) {
+    return {{"step", outlook.step},
+            {"checkpoint", outlook.checkpoint},
+            {"taken_from", outlook.takenFrom},
+            {"bytes_to_copy", outlook.bytesToMove},
+            {"before", jsonOf(outlook.before)},
+            {"after", jsonOf(outlook.after)}};
+}
+
+Result<ResumeOutlook> lookAhead(CommandContext& context, const RunSummary& run,
+                                const std::string& checkpoint,
+                                const std::vector<Placement>& placements) {
+    const auto ask = [&] {
+        return await(
+            context.engine().resumeOutlook(run.id, QString::fromStdString(checkpoint), placements));
+    };
+    auto outlook = ask();
+    const bool denied = !outlook && outlook.error().code == ErrorCode::kDenied;
+    return denied && openAsking(context, namesOf(placements)) ? ask() : outlook;
+}
+
+int printPreview(CommandContext& context, const RunSummary& run, const std::string& checkpoint,
+                 const std::vector<Placement>& placements) {
+    const auto outlook = lookAhead(context, run, checkpoint, placements);
+    if (!outlook)
+        return printError(context, outlook.error());
+    if (context.json()) {
+        printJson(jsonOf(*outlook));
+        return 0;
+    }
+    for (const QString& sentence : outlookWords(*outlook))
+        std::cout << oneLine(sentence.toStdString()) << "\n";
+    std::cout << std::flush;
+    return 0;
+}
+
+/// What goes on elsewhere is told what changes, before anything does.
+Result<void> tellChanges(CommandContext& context, const RunSummary& run,
+                         const std::string& checkpoint, const std::vector<Placement>& placements) {
+    if (placements == placementsOf(run))
+        return {};
+    RM_ASSIGN_OR_RETURN(const auto outlook, lookAhead(context, run, checkpoint, placements));
+    for (const QString& sentence : outlookWords(outlook))
+        std::cerr << oneLine(sentence.toStdString()) << std::endl;
+    return {};
+}
+
+} // namespace
+
 int runResume(CommandContext& context, const ResumeOptions& options) {
-    const auto run = context.caughtUp(options.run);
+    const auto run = context.caughtUpOne(options.run);
     if (!run)
         return printError(context, run.error());
     const auto placements = placementsFor(*run, options.nodes);
     if (!placements)
         return printError(context, placements.error());
+    if (options.preview)
+        return printPreview(context, *run, {}, *placements);
+    if (const auto told = tellChanges(context, *run, {}, *placements); !told)
+        return printError(context, told.error());
     const auto begin = [&] { return context.engine().resume(run->id, {}, *placements); };
     return reportStarted(context, run->id, {begin, namesOf(*placements), kResumedWords},
                          options.wait);
 }
 
 int runDeclareLost(CommandContext& context, const std::string& id, const std::string& node) {
-    const auto run = context.resolve(id);
+    const auto run = context.resolveOne(id, true);
     if (!run)
         return printError(context, run.error());
     const auto declared =
@@ -368,7 +435,7 @@ int runDeclareLost(CommandContext& context, const std::string& id, const std::st
 }
 
 int runRestore(CommandContext& context, const RestoreOptions& options) {
-    const auto run = context.caughtUp(options.run);
+    const auto run = context.caughtUpOne(options.run);
     if (!run)
         return printError(context, run.error());
     if (options.asNew)
@@ -376,6 +443,10 @@ int runRestore(CommandContext& context, const RestoreOptions& options) {
     const auto placements = placementsFor(*run, options.nodes);
     if (!placements)
         return printError(context, placements.error());
+    if (options.preview)
+        return printPreview(context, *run, options.checkpoint, *placements);
+    if (const auto told = tellChanges(context, *run, options.checkpoint, *placements); !told)
+        return printError(context, told.error());
     if (const auto agreed = agreeToRetire(context, *run, options); !agreed)
         return printError(context, agreed.error());
     const auto begin = [&] {
@@ -386,26 +457,157 @@ int runRestore(CommandContext& context, const RestoreOptions& options) {
                          options.wait);
 }
 
-int runRemoveCheckpoint(CommandContext& context, const std::string& id,
-                        const std::string& checkpoint) {
-    const auto run = context.caughtUp(id);
+namespace {
+
+/// Shows how far a copy is until it is there; asks for the passwords of the nodes that need one.
+Result<QString> awaitCopy(CommandContext& context, const RunSummary& run,
+                          const std::string& checkpoint, const CopyOrder& order) {
+    const auto copy = [&] {
+        LaunchLines lines;
+        QObject receiver;
+        QObject::connect(&context.engine(), &Engine::progressed, &receiver,
+                         [&](const QString& which, const Progress& progress) {
+                             if (which == run.id)
+                                 lines.show(progress);
+                         });
+        return await(
+            context.engine().copyCheckpoint(run.id, QString::fromStdString(checkpoint), order));
+    };
+    auto folder = copy();
+    const bool denied = !folder && folder.error().code == ErrorCode::kDenied;
+    std::vector<std::string> nodes = nodesOf(run);
+    nodes.push_back(order.node.toStdString());
+    return denied && openAsking(context, nodes) ? copy() : folder;
+}
+
+int copyTo(CommandContext& context, const std::string& id, const std::string& checkpoint,
+           const CopyOrder& order) {
+    const auto run = context.caughtUpOne(id);
     if (!run)
         return printError(context, run.error());
-    const auto remove = [&] {
-        return await(
-            context.engine().removeCheckpoint(run->id, QString::fromStdString(checkpoint)));
-    };
-    auto removed = remove();
-    const bool denied = !removed && removed.error().code == ErrorCode::kDenied;
-    if (denied && openAsking(context, {nodesOf(*run).front()}))
-        removed = remove();
-    if (!removed)
-        return printError(context, removed.error());
+    const auto folder = awaitCopy(context, *run, checkpoint, order);
+    if (!folder)
+        return printError(context, folder.error());
     if (context.json())
-        printJson({{"run", run->id.toStdString()}, {"removed", checkpoint}});
+        printJson({{"run", run->id.toStdString()},
+                   {"node", order.node.toStdString()},
+                   {"folder", folder->toStdString()}});
+    else
+        std::cout << oneLine(folder->toStdString()) << std::endl;
+    return 0;
+}
+
+QString absolutePath(const std::string& path) {
+    return path.empty() ? QString()
+                        : QDir::current().absoluteFilePath(QString::fromStdString(path));
+}
+
+} // namespace
+
+int runPullCheckpoint(CommandContext& context, const std::string& run,
+                      const std::string& checkpoint, const std::string& to) {
+    return copyTo(context, run, checkpoint, {kLocalNodeName, absolutePath(to), {}});
+}
+
+int runPushCheckpoint(CommandContext& context, const std::string& run,
+                      const std::string& checkpoint, const std::string& node,
+                      const std::string& from) {
+    return copyTo(context, run, checkpoint, {QString::fromStdString(node), {}, absolutePath(from)});
+}
+
+namespace {
+
+/// Asks the engine, and once more when the person has entered what a node asks for.
+template <class Ask>
+auto answerOf(CommandContext& context, const RunSummary& run, const Ask& ask) {
+    auto answer = await(ask());
+    const bool denied = !answer && answer.error().code == ErrorCode::kDenied;
+    if (denied && openAsking(context, nodesOf(run)))
+        answer = await(ask());
+    return answer;
+}
+
+} // namespace
+
+int runRemoveCheckpoint(CommandContext& context, const std::string& id,
+                        const std::string& checkpoint, bool undo) {
+    const auto run = context.caughtUpOne(id);
+    if (!run)
+        return printError(context, run.error());
+    const auto done = answerOf(context, *run, [&] {
+        const QString which = QString::fromStdString(checkpoint);
+        return undo ? context.engine().bringBackCheckpoint(run->id, which)
+                    : context.engine().removeCheckpoint(run->id, which);
+    });
+    if (!done)
+        return printError(context, done.error());
+    if (context.json())
+        printJson({{"run", run->id.toStdString()}, {undo ? "back" : "removed", checkpoint}});
+    else if (undo)
+        std::cout << run->id.toStdString() << ": checkpoint " << oneLine(checkpoint) << " is back"
+                  << std::endl;
     else
         std::cout << run->id.toStdString() << ": checkpoint " << oneLine(checkpoint)
-                  << " is removed" << std::endl;
+                  << " is removed; --undo brings it back for " << kAsideDays << " days"
+                  << std::endl;
+    return 0;
+}
+
+int runPinCheckpoint(CommandContext& context, const std::string& id, const std::string& checkpoint,
+                     bool pinned) {
+    const auto run = context.caughtUpOne(id);
+    if (!run)
+        return printError(context, run.error());
+    const auto done = answerOf(context, *run, [&] {
+        return context.engine().setPinned(run->id, QString::fromStdString(checkpoint), pinned);
+    });
+    if (!done)
+        return printError(context, done.error());
+    if (context.json())
+        printJson({{"run", run->id.toStdString()}, {"checkpoint", checkpoint}, {"pinned", pinned}});
+    else
+        std::cout << run->id.toStdString() << ": checkpoint " << oneLine(checkpoint)
+                  << (pinned ? " is pinned: it stays until you unpin it"
+                             : " is kept as the spec says")
+                  << std::endl;
+    return 0;
+}
+
+namespace {
+
+std::string tableOf(const TensorComparison& comparison) {
+    std::vector<std::vector<std::string>> rows = {
+        {"LAYER", "VALUES", "NORM OF A", "NORM OF B", "DIFFERENCE", "OF A", "LARGEST"}};
+    for (const LayerDifference& each : comparison.layers)
+        rows.push_back({oneLine(each.layer), std::to_string(each.values), formatNumber(each.normA),
+                        formatNumber(each.normB), formatNumber(each.normOfDifference),
+                        formatNumber(100 * each.normOfDifference / each.normA) + " %",
+                        formatNumber(each.largest)});
+    std::string text = formatTable(rows);
+    for (const std::string& name : comparison.onlyInA)
+        text += "only in A: " + oneLine(name) + "\n";
+    for (const std::string& name : comparison.onlyInB)
+        text += "only in B: " + oneLine(name) + "\n";
+    return text;
+}
+
+} // namespace
+
+int runCompareCheckpoints(CommandContext& context, const std::string& id, const std::string& a,
+                          const std::string& b) {
+    const auto run = context.caughtUpOne(id);
+    if (!run)
+        return printError(context, run.error());
+    const auto comparison = answerOf(context, *run, [&] {
+        return context.engine().compareCheckpoints(run->id, QString::fromStdString(a),
+                                                   QString::fromStdString(b));
+    });
+    if (!comparison)
+        return printError(context, comparison.error());
+    if (context.json())
+        printJson(nlohmann::ordered_json::parse(toJson(*comparison)));
+    else
+        std::cout << tableOf(*comparison) << std::flush;
     return 0;
 }
 

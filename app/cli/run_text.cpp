@@ -2,6 +2,7 @@
 #include "app/cli/run_text.h"
 
 #include "app/cli/terminal.h"
+#include "shared/journal/event_codes.h"
 
 #include <algorithm>
 
@@ -71,7 +72,8 @@ std::vector<Warned> warningsOf(const std::vector<StoredEvent>& events, int attem
     constexpr size_t kMost = 3;
     std::vector<Warned> kinds;
     for (const StoredEvent& event : events) {
-        if (event.attempt != attempt || event.event.severity != Severity::kWarning ||
+        const bool isOfNow = event.attempt == attempt || event.event.code == kRestartsEvent;
+        if (!isOfNow || event.event.severity != Severity::kWarning ||
             event.event.code == kNodeLostEvent)
             continue;
         const auto known = std::ranges::find(

@@ -10,6 +10,7 @@
 #include "app/core/run/standstill.h"
 #include "app/core/store/run_metrics.h"
 #include "app/core/store/step_samples.h"
+#include "shared/journal/event_codes.h"
 
 #include <algorithm>
 #include <cmath>
@@ -152,7 +153,7 @@ std::string Watch::paceText(const RunSummary& run, const LiveState& live) {
            " left";
 }
 
-/// Skips events of earlier attempts.
+/// Skips events of earlier attempts, but says how one led to the next.
 void Watch::printNewEvents(int attempt) {
     auto events = m_reader->events(m_run, 50);
     std::reverse(events.begin(), events.end());
@@ -160,7 +161,7 @@ void Watch::printNewEvents(int attempt) {
         if (event.id <= m_lastEvent)
             continue;
         m_lastEvent = event.id;
-        if (event.attempt < attempt)
+        if (event.attempt < attempt && event.event.code != kRestartsEvent)
             continue;
         if (event.event.severity != Severity::kInfo || event.event.code == kNodeBackEvent)
             m_status.print("  " + oneLine(event.event.message));

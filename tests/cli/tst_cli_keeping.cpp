@@ -34,6 +34,7 @@ private Q_SLOTS:
     void initTestCase();
     void aRunThatTrainsIsNeitherDeletedNorCleaned();
     void aRenamedRunIsCalledSoEverywhere();
+    void tagsAndNotesAreEdited();
     void aNameThatIsTakenIsRefused();
     void checkpointsAreVerifiedByteByByte();
     void theTrashGivesBackWhatWasDeleted();
@@ -90,8 +91,35 @@ void TestCliKeeping::aRenamedRunIsCalledSoEverywhere() {
     const Answer like = m_own.run({"run", "--like", "kept", "--wait", "--json"}, 2 * kDeadlineMs);
     QVERIFY2(like.exitCode == 0, like.whole());
     QCOMPARE(namesIn({"runs"}), QStringList({"kept", "kept"}));
-    QCOMPARE(m_own.run({"rename", "kept", "other"}).exitCode, 0); // the newest called so
+    // Which one is meant is said by who only looks, and asked by who changes something.
+    const QString newest = like.json().object()["id"].toString();
+    const Answer looked = m_own.run({"show", "kept"});
+    QVERIFY2(looked.exitCode == 0 && looked.out.startsWith(newest.toUtf8()), looked.whole());
+    QVERIFY2(looked.err.contains("2 runs are called kept; the newest is meant, "), looked.whole());
+    const Answer refused = m_own.run({"rename", "kept", "other"});
+    QVERIFY2(refused.exitCode == codeOf(ExitCode::kUsage), refused.whole());
+    for (const QString& id : {newest, shown["id"].toString()})
+        QVERIFY2(refused.err.contains(id.toUtf8()), refused.whole());
+    QCOMPARE(m_own.run({"rename", newest, "other"}).exitCode, 0);
     QCOMPARE(namesIn({"runs"}), QStringList({"other", "kept"}));
+    QVERIFY(m_own.run({"show", "kept"}).err.isEmpty());
+}
+
+void TestCliKeeping::tagsAndNotesAreEdited() {
+    QCOMPARE(m_own.run({"tag", "kept", "good", "old"}).out, QByteArray("good, old\n"));
+    QCOMPARE(m_own.run({"tag", "kept", "new", "--remove", "old"}).out, QByteArray("good, new\n"));
+    QCOMPARE(m_own.run({"note", "kept", "the best\nso far"}).exitCode, 0);
+    QCOMPARE(m_own.run({"note", "kept"}).out, QByteArray("the best\nso far\n"));
+    const QJsonObject shown = m_own.run({"show", "kept", "--json"}).json().object();
+    QCOMPARE(shown["tags"].toArray(), QJsonArray({"good", "new"}));
+    QCOMPARE(shown["notes"].toString(), QString("the best\nso far"));
+    QVERIFY(m_own.run({"show", "kept"}).out.contains("tags        good, new\n"));
+    QCOMPARE(m_own.run({"note", "kept", ""}).out, QByteArray("\n"));
+    QCOMPARE(m_own.run({"tag", "kept", "--remove", "good", "--remove", "new", "--json"})
+                 .json()
+                 .object()["tags"]
+                 .toArray(),
+             QJsonArray());
 }
 
 void TestCliKeeping::aNameThatIsTakenIsRefused() {
@@ -134,7 +162,10 @@ void TestCliKeeping::checkpointsAreVerifiedByteByByte() {
     QVERIFY2(table.out.contains("VERIFIED") && table.out.contains("whole\n") &&
                  table.out.contains("damaged: read "),
              table.whole());
-    QVERIFY(!m_own.run({"checkpoints", "kept"}).out.contains("VERIFIED"));
+    // When it was found whole is remembered.
+    const Answer later = m_own.run({"checkpoints", "kept"});
+    QVERIFY2(later.out.contains("VERIFIED") && !later.out.contains("damaged: read "),
+             later.whole());
 }
 
 void TestCliKeeping::theTrashGivesBackWhatWasDeleted() {

@@ -177,7 +177,23 @@ void TestCliLines::onlyAnAbandonedCheckpointIsRemoved() {
     const QString path = checkpoint(nameOf(m_second))["path"].toString();
     const Answer refused = m_own.run({"remove-checkpoint", kRun, nameOf(m_first)});
     QVERIFY2(refused.exitCode != 0 && refused.err.contains("abandoned lines"), refused.whole());
-    const Answer removed = m_own.run({"remove-checkpoint", kRun, nameOf(m_second)});
+    const Answer pinned = m_own.run({"pin-checkpoint", kRun, nameOf(m_second)});
+    QVERIFY2(pinned.exitCode == 0, pinned.whole());
+    QVERIFY(checkpoint(nameOf(m_second))["pinned"].toBool());
+    const Answer kept = m_own.run({"remove-checkpoint", kRun, nameOf(m_second)});
+    QVERIFY2(kept.exitCode != 0 && kept.err.contains("unpin it first"), kept.whole());
+    QCOMPARE(m_own.run({"pin-checkpoint", kRun, nameOf(m_second), "--off"}).exitCode, 0);
+    const Answer compared =
+        m_own.run({"compare-checkpoints", kRun, nameOf(m_first), nameOf(m_second), "--json"});
+    QVERIFY2(compared.exitCode == 0, compared.whole());
+    QVERIFY(compared.json()["layers"].toArray().size() > 1);
+    const QStringList remove = {"remove-checkpoint", kRun, nameOf(m_second)};
+    QCOMPARE(m_own.run(remove).exitCode, 0);
+    QVERIFY(!QFileInfo::exists(path));
+    const Answer back = m_own.run(remove + QStringList{"--undo"});
+    QVERIFY2(back.exitCode == 0, back.whole());
+    QVERIFY(QFileInfo::exists(path) && !checkpoint(nameOf(m_second)).isEmpty());
+    const Answer removed = m_own.run(remove);
     QVERIFY2(removed.exitCode == 0, removed.whole());
     QVERIFY(!QFileInfo::exists(path));
     QVERIFY(checkpoint(nameOf(m_second)).isEmpty());

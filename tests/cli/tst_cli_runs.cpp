@@ -41,6 +41,7 @@ private Q_SLOTS:
     void anInterruptedLaunchIsSettledByTheNextList();
     void ctrlCCancelsALaunchAtOnce();
     void ctrlCEndsWhatALaunchStarted();
+    void aLaunchIsStoppedFromAnotherTerminal();
     void aListDoesNotStandInTheWayOfALaunch();
 
 private:
@@ -212,6 +213,15 @@ void TestCliRuns::ctrlCEndsWhatALaunchStarted() {
     QVERIFY(launching->waitForFinished(kDeadlineMs));
     QCOMPARE(launching->exitCode(), 128 + SIGINT);
     QCOMPARE(find("given-up")->state, RunStateKind::kStopped);
+}
+
+void TestCliRuns::aLaunchIsStoppedFromAnotherTerminal() {
+    const auto launching = startLongLaunch("stopped-early");
+    QTRY_VERIFY_WITH_TIMEOUT(find("stopped-early"), kDeadlineMs);
+    const Answer stop = m_own.run({"stop", "stopped-early"});
+    QVERIFY2(stop.exitCode == 0 && stop.whole().contains("cancelled"), stop.whole());
+    QCOMPARE(find("stopped-early")->state, RunStateKind::kStopped);
+    QVERIFY(launching->waitForFinished(kDeadlineMs));
 }
 
 void TestCliRuns::aListDoesNotStandInTheWayOfALaunch() {

@@ -55,6 +55,11 @@ private Q_SLOTS:
     void aRunIsResumedOnceAtATime();
     void aFailedResumeKeepsTheState();
     void commandsThatTookEffectUnseenAreAnsweredFromTheStore();
+    void aCommandThatWaitsForItsNodeOutlivesTheEngine();
+    void aCommandOfYesterdayIsNotSent();
+    void aKillThatWasBegunIsFinishedHoweverOldItIs();
+    void aWaitingCommandIsWithdrawn();
+    void commandsOutliveAnEditOfTheirNode();
     void whatIsInTheTrashForThirtyDaysIsForgotten();
     void whatIsInTheTrashIsNotResumed();
 
@@ -67,6 +72,9 @@ private:
     CheckedSpec slowToSend();
     bool anyRunOnTheNode() const;
     void addSilentNode();
+    void storeCommand(const QString& run, const char* id, CommandKind kind, int64_t agoNs,
+                      AskedState state = AskedState::kWaiting);
+    AskedCommand asked(const QString& run, const std::string& id);
 
     OwnFolders m_own;
     Paths m_paths = Paths::fromEnvironment();
@@ -362,12 +370,131 @@ void TestEngine::commandsThatTookEffectUnseenAreAnsweredFromTheStore() {
         stored("unseen-000001"), {{kLocalNodeName, m_fleet->find(kLocalNodeName)}}, nullptr,
         [](const Node&) { return Credentials{}; }, m_paths.database());
     followed.start();
-    auto known = followed.send({"known", CommandKind::kPause, {}});
-    auto unknown = followed.send({"unknown", CommandKind::kPause, {}});
+    auto known = followed.send({"known", CommandKind::kPause, {}}, wallNowNs());
+    auto unknown = followed.send({"unknown", CommandKind::kPause, {}}, wallNowNs());
     QTRY_VERIFY_WITH_TIMEOUT(known.isFinished() && unknown.isFinished(), kDeadlineMs);
     QVERIFY(known.result());
     QCOMPARE(known.result()->step, 7);
     QCOMPARE(unknown.result().error().code, ErrorCode::kUnavailable);
+}
+
+void TestEngine::storeCommand(const QString& run, const char* id, CommandKind kind, int64_t agoNs,
+                              AskedState state) {
+    const auto writer = StoreWriter::open(m_paths.database());
+    QVERIFY(writer);
+    QVERIFY((*writer)->addCommand(run, {.id = id,
+                                        .kind = commandKindName(kind),
+                                        .by = {"kc", AskedFrom::kWindow},
+                                        .askedNs = wallNowNs() - agoNs,
+                                        .state = state}));
+}
+
+AskedCommand TestEngine::asked(const QString& run, const std::string& id) {
+    const auto reader = StoreReader::open(m_paths.database());
+    for (const AskedCommand& each :
+         reader ? (*reader)->askedCommands(run) : std::vector<AskedCommand>())
+        if (each.id == id)
+            return each;
+    return {};
+}
+
+void TestEngine::aCommandThatWaitsForItsNodeOutlivesTheEngine() {
+    const QString run = "kept-000001";
+    addSilentNode();
+    storeRun(run, RunStateKind::kRunning, {"silent"});
+    makeEngine();
+    (void)m_engine->command(run, CommandKind::kPause, {}, "id-1", {"kc", AskedFrom::kTerminal});
+    QTRY_COMPARE_WITH_TIMEOUT(m_engine->live(run).pending, std::optional(CommandKind::kPause),
+                              kDeadlineMs);
+    QCOMPARE(asked(run, "id-1").by, (Asker{"kc", AskedFrom::kTerminal}));
+    m_engine.reset();
+    QCOMPARE(asked(run, "id-1").state, AskedState::kWaiting);
+    makeEngine();
+    m_engine->attachAll();
+    QCOMPARE(m_engine->live(run).pending, std::optional(CommandKind::kPause));
+    // Asked for again, as by a terminal that waited while another engine took over.
+    const auto again = m_engine->command(run, CommandKind::kPause, {}, "id-1", {});
+    QTest::qWait(0);
+    QVERIFY(!again.isFinished());
+    QCOMPARE(asked(run, "id-1").by.who, std::string("kc"));
+}
+
+void TestEngine::aCommandOfYesterdayIsNotSent() {
+    const QString run = "old-000001";
+    addSilentNode();
+    storeRun(run, RunStateKind::kRunning, {"silent"});
+    storeCommand(run, "old", CommandKind::kStop, kCommandKeptNs + 1'000'000'000);
+    storeCommand(run, "young", CommandKind::kCheckpoint, kCommandKeptNs / 2);
+    makeEngine();
+    m_engine->attachAll();
+    QTRY_COMPARE_WITH_TIMEOUT(asked(run, "old").state, AskedState::kLapsed, kDeadlineMs);
+    QCOMPARE(asked(run, "young").state, AskedState::kWaiting);
+    QCOMPARE(m_engine->live(run).pending, std::optional(CommandKind::kCheckpoint));
+    const auto reader = StoreReader::open(m_paths.database());
+    QVERIFY(reader);
+    const auto isSaid = [&] {
+        return std::ranges::any_of((*reader)->events(run), [](const StoredEvent& stored) {
+            return stored.event.code == kCommandLapsedEvent &&
+                   stored.event.message.starts_with("stop has no effect: it waited");
+        });
+    };
+    QTRY_VERIFY_WITH_TIMEOUT(isSaid(), kDeadlineMs);
+}
+
+void TestEngine::aKillThatWasBegunIsFinishedHoweverOldItIs() {
+    const QString run = "half-000001";
+    addSilentNode();
+    storeRun(run, RunStateKind::kRunning, {"silent"});
+    storeCommand(run, "begun", CommandKind::kKill, 24 * kCommandKeptNs, AskedState::kAccepted);
+    makeEngine();
+    m_engine->attachAll();
+    QCOMPARE(m_engine->live(run).pending, std::optional(CommandKind::kKill));
+    QCOMPARE(asked(run, "begun").state, AskedState::kAccepted);
+}
+
+void TestEngine::aWaitingCommandIsWithdrawn() {
+    const QString run = "changed-000001";
+    addSilentNode();
+    storeRun(run, RunStateKind::kRunning, {"silent"});
+    storeCommand(run, "before", CommandKind::kPause, 1'000'000'000);
+    makeEngine();
+    // Before anybody follows the run.
+    const auto first = m_engine->withdraw(run, "before");
+    QTRY_VERIFY_WITH_TIMEOUT(first.isFinished(), kDeadlineMs);
+    QVERIFY(first.result());
+    QCOMPARE(asked(run, "before").state, AskedState::kWithdrawn);
+    const auto stop = m_engine->command(run, CommandKind::kStop, {}, "id-1", {});
+    QTRY_COMPARE_WITH_TIMEOUT(m_engine->live(run).pending, std::optional(CommandKind::kStop),
+                              kDeadlineMs);
+    const auto second = m_engine->withdraw(run, "id-1");
+    QVERIFY(second.isFinished() && second.result());
+    QVERIFY(second.result()->isEmpty()); // it was never sent
+    QTRY_VERIFY_WITH_TIMEOUT(stop.isFinished(), kDeadlineMs);
+    QCOMPARE(stop.result().error().code, ErrorCode::kUnavailable);
+    QVERIFY(!m_engine->live(run).pending);
+    QTRY_COMPARE_WITH_TIMEOUT(asked(run, "id-1").state, AskedState::kWithdrawn, kDeadlineMs);
+    const auto again = m_engine->withdraw(run, "id-1");
+    QVERIFY(again.isFinished() && !again.result());
+}
+
+void TestEngine::commandsOutliveAnEditOfTheirNode() {
+    const QString run = "edited-000001";
+    addSilentNode();
+    storeRun(run, RunStateKind::kRunning, {"silent"});
+    makeEngine();
+    const auto kill = m_engine->command(run, CommandKind::kKill);
+    const auto pause = m_engine->command(run, CommandKind::kPause, {}, "id-1", {});
+    QTRY_VERIFY_WITH_TIMEOUT(m_silent.hasPendingConnections(), kDeadlineMs);
+    QTRY_COMPARE_WITH_TIMEOUT(m_engine->live(run).pending, std::optional(CommandKind::kPause),
+                              kDeadlineMs);
+    QTcpServer elsewhere;
+    QVERIFY(elsewhere.listen(QHostAddress::LocalHost));
+    QVERIFY(m_fleet->change({"silent", false, "127.0.0.1", {}, elsewhere.serverPort(), {}}));
+    QTRY_VERIFY_WITH_TIMEOUT(elsewhere.hasPendingConnections(), kDeadlineMs);
+    QVERIFY(!kill.isFinished() && !pause.isFinished());
+    QVERIFY(m_engine->live(run).pending);
+    QVERIFY(m_engine->withdraw(run, "id-1").result());
+    QTRY_VERIFY_WITH_TIMEOUT(pause.isFinished(), kDeadlineMs);
 }
 
 QTEST_GUILESS_MAIN(TestEngine)

@@ -244,7 +244,7 @@ void TestSharedEngine::aCommandIsAskedAgainAfterItsHolder() {
     const auto second = opened();
     QVERIFY(first && second);
     addSilentNode(first->fleet);
-    const auto held = second->engine.command("x-1", CommandKind::kHold, {}, {});
+    const auto held = second->engine.command("x-1", CommandKind::kHold, {}, {}, {});
     QTRY_VERIFY_WITH_TIMEOUT(m_silent.hasPendingConnections(), kDeadlineMs);
     delete m_silent.nextPendingConnection();
     first.reset();
@@ -274,7 +274,7 @@ void TestSharedEngine::aStagedPathIsOfTheFolderOfItsAsker() {
     const auto reader = StoreReader::open(database());
     const std::string path = m_own.path("elsewhere/data.txt").toStdString();
     QVERIFY((*reader)->specToml("x-1").find(path) != std::string::npos);
-    second->engine.command("x-1", CommandKind::kKill, {}, {});
+    second->engine.command("x-1", CommandKind::kKill, {}, {}, {});
     QTRY_VERIFY_WITH_TIMEOUT(launched.isFinished(), kDeadlineMs);
 }
 

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What was asked of a run, and taking it back.
+#include "app/cli/command_context.h"
+#include "app/cli/commands.h"
+#include "app/cli/json_view.h"
+#include "app/cli/terminal.h"
+#include "app/core/run/asked_words.h"
+
+#include <algorithm>
+#include <iostream>
+
+namespace rm::cli {
+
+namespace {
+
+constexpr size_t kShortId = 8;
+
+/// The one that a person means.
+Result<AskedCommand> choose(const std::vector<AskedCommand>& open, const std::string& start,
+                            const std::string& attempt) {
+    std::vector<AskedCommand> meant;
+    std::string ids;
+    for (const AskedCommand& each : open)
+        if (each.id.starts_with(start)) {
+            meant.push_back(each);
+            ids += (ids.empty() ? "" : ", ") + each.id.substr(0, kShortId) + " (" +
+                   askedWords(each) + ")";
+        }
+    if (meant.size() == 1)
+        return meant.front();
+    if (meant.empty())
+        return fail(ErrorCode::kNotFound, attempt + ": no such command waits for an answer");
+    return fail(ErrorCode::kInvalid, attempt + ": several wait, name one: " + ids);
+}
+
+} // namespace
+
+int runCommands(CommandContext& context, const std::string& id) {
+    const auto run = context.caughtUp(id);
+    if (!run)
+        return printError(context, run.error());
+    const auto reader = context.reader();
+    if (!reader)
+        return printError(context, reader.error());
+    const auto commands = (*reader)->askedCommands(run->id);
+    auto list = nlohmann::ordered_json::array();
+    std::vector<std::vector<std::string>> rows = {{"ID", "COMMAND", "ASKED", "BY", "ANSWER"}};
+    for (const AskedCommand& each : commands) {
+        list.push_back(toJson(each));
+        rows.push_back({oneLine(each.id.substr(0, kShortId)), oneLine(askedWords(each)),
+                        formatAgo(each.askedNs), oneLine(askerWords(each.by)),
+                        oneLine(fateWords(each))});
+    }
+    if (context.json())
+        printJson(list);
+    else
+        std::cout << (commands.empty() ? "Nothing was asked of it yet.\n" : formatTable(rows))
+                  << std::flush;
+    return 0;
+}
+
+int runWithdraw(CommandContext& context, const std::string& id, const std::string& command) {
+    // Not caughtUp(): who follows the run sends what waits.
+    const auto run = context.resolveOne(id);
+    if (!run)
+        return printError(context, run.error());
+    const auto reader = context.reader();
+    if (!reader)
+        return printError(context, reader.error());
+    const auto chosen = choose((*reader)->openCommands(run->id), command,
+                               "withdraw a command of " + run->id.toStdString());
+    if (!chosen)
+        return printError(context, chosen.error());
+    const auto withdrawn = await(context.engine().withdraw(run->id, chosen->id));
+    if (!withdrawn)
+        return printError(context, withdrawn.error());
+    const std::string rest = withdrawn->toStdString();
+    if (context.json())
+        printJson({{"run", run->id.toStdString()}, {"withdrawn", chosen->id}, {"message", rest}});
+    else
+        std::cout << run->id.toStdString() << ": " << oneLine(askedWords(*chosen))
+                  << " is withdrawn" << (rest.empty() ? "" : "; " + oneLine(rest)) << std::endl;
+    return 0;
+}
+
+} // namespace rm::cli
