@@ -61,6 +61,7 @@ private Q_SLOTS:
     void theBestCheckpointSaysSo();
     void abandonedCheckpointSaysSo();
     void attemptIsToldWithWhatItRetires();
+    void commandsAreToldWithWhoAskedForThem();
     void slowRankIsNamedWithItsPhase();
     void waitingForOthersIsNotBeingSlow();
     void evenRanksHaveNoStraggler();
@@ -131,7 +132,7 @@ void TestModels::editsAreSignalsAndTagsAreTidied() {
 
 void TestModels::removedCheckpointsAreNotShown() {
     CheckpointsModel model;
-    model.show({checkpointAt(1500, 2.1), checkpointAt(1000, 2.4, true), checkpointAt(500, 3)}, "a");
+    model.show({checkpointAt(1500, 2.1), checkpointAt(1000, 2.4, true), checkpointAt(500, 3)});
     QCOMPARE(model.rowCount(), 2);
     QCOMPARE(model.rowOfStep(1000), -1);
     QCOMPARE(model.rowOfStep(500), 1);
@@ -141,7 +142,7 @@ void TestModels::theBestCheckpointSaysSo() {
     CheckpointsModel model;
     StoredCheckpoint best = checkpointAt(500, 3);
     best.isBest = true;
-    model.show({checkpointAt(1000, std::nan("")), best}, "a");
+    model.show({checkpointAt(1000, std::nan("")), best});
     QVERIFY(model.index(1, CheckpointsModel::kBecause).data().toString().contains("best"));
     QVERIFY(!model.index(0, CheckpointsModel::kBecause).data().toString().contains("best"));
     QCOMPARE(model.index(0, CheckpointsModel::kValidation).data().toString(), kAbsent);
@@ -154,7 +155,7 @@ void TestModels::abandonedCheckpointSaysSo() {
     gone.retiredBy = 2;
     again.attempt = 2;
     again.saved.path += "-attempt-2";
-    model.show({gone, again}, "a");
+    model.show({gone, again});
     QCOMPARE(model.rowOfStep(60), 1);
     QCOMPARE(model.rowOfPath(gone.saved.path), 0);
     QCOMPARE(model.index(0, CheckpointsModel::kAttempt).data().toString(), "1");
@@ -176,6 +177,31 @@ void TestModels::attemptIsToldWithWhatItRetires() {
     QCOMPARE(moments.size(), size_t(3));
     QCOMPARE(moments[0].text, "attempt 2 from step 60, retires steps 61 to 76");
     QVERIFY2(moments[1].text.endsWith("(attempt 1)"), qPrintable(moments[1].text));
+}
+
+void TestModels::commandsAreToldWithWhoAskedForThem() {
+    RunHistory history;
+    history.commands = {{CommandApplied{"id-1", "hold", 9, 100, true, ""}, 1},
+                        {CommandApplied{"id-2", "stop", 12, 300, true, ""}, 1}};
+    const Asker kc{"kc", AskedFrom::kWindow};
+    history.asked = {
+        {.id = "id-4", .kind = "pause", .by = kc, .askedNs = 500},
+        {.id = "id-3",
+         .kind = "kill",
+         .by = {"eva", AskedFrom::kTerminal},
+         .askedNs = 350,
+         .state = AskedState::kApplied,
+         .answeredNs = 400,
+         .answer = "killed"},
+        {.id = "id-2", .kind = "stop", .by = {{}, AskedFrom::kElsewhere}, .askedNs = 300},
+        {.id = "id-1", .kind = "hold", .by = kc, .askedNs = 90, .state = AskedState::kApplied}};
+    const auto moments = timelineOf(runCalled("a", 60, {}), history);
+    QCOMPARE(moments.size(), size_t(4));
+    QCOMPARE(moments[0].text,
+             "pause, asked for by kc in the window: waits for a node to accept it");
+    QCOMPARE(moments[1].text, "kill, asked for by eva in a terminal: done: killed");
+    QCOMPARE(moments[2].text, "stopped at step 12");
+    QCOMPARE(moments[3].text, "held at step 9, kc in the window");
 }
 
 void TestModels::slowRankIsNamedWithItsPhase() {

@@ -17,9 +17,11 @@
 #include <QLabel>
 #include <QLineEdit>
 #include <QListWidget>
+#include <QMenu>
 #include <QPlainTextEdit>
 #include <QPushButton>
 #include <QRegularExpression>
+#include <QSpinBox>
 #include <QTableView>
 #include <QTemporaryDir>
 #include <QTest>
@@ -49,6 +51,8 @@ private Q_SLOTS:
     void eachCheckpointIsVerified();
     void nodesAreCleanedOnceAPersonAgrees();
     void aRunThatTrainsCannotBeCleaned();
+    void whatWaitsForANodeIsNamedAndWithdrawn();
+    void moreOffersWhatTheTerminalCan();
 
 private:
     template <class T>
@@ -333,6 +337,65 @@ void TestRunPage::aRunThatTrainsCannotBeCleaned() {
     open(kRunningRun, RunPage::kCharts);
     QTRY_VERIFY(find<QPushButton>("pauseRun")->isVisible());
     QVERIFY(!find<QPushButton>("cleanRun")->isVisible());
+}
+
+void TestRunPage::whatWaitsForANodeIsNamedAndWithdrawn() {
+    m_demo = std::make_unique<WindowFixture>(WindowFixture::Content::kDemo,
+                                             WindowFixture::Access::kWrite);
+    QVERIFY2(m_demo->isGood(), qPrintable(m_demo->problem()));
+    open(kRunningRun, RunPage::kCharts);
+    const auto* banner = find<QWidget>("delayBanner");
+    QVERIFY(!banner->isVisible());
+    // Its nodes are not in the list of nodes.
+    const auto kill = m_demo->engine().command(kRunningRun, CommandKind::kKill, {}, "id-1",
+                                               {"kc", AskedFrom::kTerminal});
+    QTRY_VERIFY(kill.isFinished());
+    QTRY_VERIFY(banner->isVisible());
+    QVERIFY2(banner->accessibleName().startsWith("Kill was asked for by kc in a terminal"),
+             qPrintable(banner->accessibleName()));
+    const auto* events = find<QAbstractItemView>("events");
+    const auto newest = [&] { return events->model()->index(0, 0).data().toString(); };
+    QTRY_VERIFY2(newest().startsWith("kill, asked for by kc in a terminal: waits"),
+                 qPrintable(newest()));
+    auto* withdraw = find<QPushButton>("withdrawCommand");
+    QTest::mouseClick(withdraw, Qt::LeftButton);
+    QTRY_VERIFY(!banner->isVisible());
+    QTRY_VERIFY2(newest().contains("withdrawn before a node accepted it"), qPrintable(newest()));
+    QVERIFY(find<QWidget>("toast")->accessibleName().contains("kill is withdrawn"));
+}
+
+void TestRunPage::moreOffersWhatTheTerminalCan() {
+    open(kRunningRun, RunPage::kCharts);
+    auto* more = find<QPushButton>("moreRun");
+    QTRY_VERIFY(more->isVisible() && more->isEnabled());
+    QTest::mouseClick(more, Qt::LeftButton);
+    auto* menu = find<QMenu>("moreMenu");
+    QTRY_VERIFY(menu->isVisible());
+    const QList<QAction*> actions = menu->actions();
+    QCOMPARE(actions.size(), 4);
+    QVERIFY(actions[0]->isEnabled() && actions[1]->isEnabled() && actions[3]->isEnabled());
+    QVERIFY(!actions[2]->isEnabled()); // steps are done while it is held
+    menu->close();
+    actions[3]->trigger();
+    QTRY_VERIFY(find<QDialog>("setDialog"));
+    auto* value = find<QLineEdit>("settingValue");
+    auto* confirm = find<QPushButton>("setConfirm");
+    const QString now = value->text();
+    QVERIFY(!now.isEmpty() && !confirm->isEnabled());
+    value->setText("much");
+    QVERIFY(!confirm->isEnabled());
+    QVERIFY(find<QLabel>("settingProblem")->text().contains("not a number"));
+    value->setText(now + "1");
+    QVERIFY(confirm->isEnabled());
+    QTest::keyClick(value, Qt::Key_Return);
+    QTRY_VERIFY(find<QWidget>("toast")->isVisible()); // the demo has no ranks: it says so
+    LiveState live;
+    live.held = true;
+    m_demo->window().runPage().showLive(live);
+    QVERIFY(actions[2]->isEnabled() && !actions[0]->isEnabled());
+    actions[2]->trigger();
+    QTRY_VERIFY(find<QDialog>("stepDialog"));
+    QCOMPARE(find<QSpinBox>("stepCount")->value(), 1);
 }
 
 QTEST_MAIN(TestRunPage)

@@ -23,6 +23,7 @@
 #include <QDir>
 #include <QLabel>
 #include <QLineEdit>
+#include <QMenu>
 #include <QPlainTextEdit>
 #include <QPushButton>
 #include <QScrollArea>
@@ -30,6 +31,10 @@
 #include <QTemporaryDir>
 #include <QTest>
 
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <functional>
 #include <memory>
 #include <utility>
 
@@ -76,6 +81,7 @@ private Q_SLOTS:
     void runSpec();
     void runFailed();
     void runPausing();
+    void runWaiting();
     void runPreparing();
     void nodes();
     void newRun();
@@ -301,6 +307,35 @@ void TestScreenshots::runPausing() {
     m_demo->window().runPage().showLive({});
 }
 
+/// A kill and a pause that no node has taken yet, and who asked for them.
+void TestScreenshots::runWaiting() {
+    const auto edit = [this](const std::function<Result<void>(StoreWriter&)>& change) {
+        const auto writer = StoreWriter::open(m_demo->engine().databasePath());
+        QVERIFY(writer && change(**writer));
+        Q_EMIT m_demo->engine().runsChanged();
+    };
+    edit([](StoreWriter& writer) {
+        return writer
+            .addCommand(kRunningRun, {.id = "id-1",
+                                      .kind = "pause",
+                                      .by = {"kc", AskedFrom::kTerminal},
+                                      .askedNs = wallNowNs() - 125'000'000'000})
+            .map([](const AskedCommand&) {});
+    });
+    openRun(kRunningRun, RunPage::kCharts);
+    LiveState live;
+    live.pending = CommandKind::kPause;
+    live.pendingSinceNs = monotonicNowNs() - 125'000'000'000;
+    live.nodes = {
+        {"node-a", LiveState::Link::kLost, "no answer", wallNowNs() - 95'000'000'000, {}}};
+    m_demo->window().runPage().showLive(live);
+    QTRY_VERIFY(m_demo->window().findChild<QPushButton*>("withdrawCommand")->isVisible());
+    waitForCharts();
+    shoot(m_demo->window(), "run-waiting");
+    edit([](StoreWriter& writer) { return writer.closeCommands(kRunningRun, "it was a test"); });
+    m_demo->window().runPage().showLive({});
+}
+
 void TestScreenshots::runPreparing() {
     openRun(kPreparingRun, RunPage::kCharts);
     LiveState live;
@@ -394,16 +429,34 @@ void TestScreenshots::keeping() {
         Q_EMIT m_demo->engine().runsChanged();
     };
     MainWindow& window = m_demo->window();
+    // The resume sheet asks nodes that cannot be reached, for half a minute.
+    const auto isReady = [&](const char* ready) {
+        const auto* confirm = window.findChild<QPushButton*>(ready);
+        return confirm && (confirm->isEnabled() || window.findChild<QLabel*>("resumeChanges"));
+    };
     const auto shootDialog = [&](const char* button, const char* dialog, const char* ready) {
         window.findChild<QPushButton*>(button)->click();
-        QTRY_VERIFY_WITH_TIMEOUT(window.findChild<QPushButton*>(ready) &&
-                                     window.findChild<QPushButton*>(ready)->isEnabled(),
-                                 20'000);
+        QTRY_VERIFY_WITH_TIMEOUT(isReady(ready), 20'000);
         auto* sheet = window.findChild<QDialog*>(dialog);
         shoot(*sheet, dialog);
         sheet->close();
         QTRY_VERIFY(!window.findChild<QDialog*>(dialog));
     };
+    openRun(kRunningRun, RunPage::kCharts);
+    auto* more = window.findChild<QPushButton*>("moreRun");
+    QTRY_VERIFY(more->isVisible() && more->isEnabled());
+    more->click();
+    auto* menu = window.findChild<QMenu*>("moreMenu");
+    QTRY_VERIFY(menu->isVisible());
+    shoot(*menu, "moreMenu");
+    menu->close();
+    for (const auto& [action, name] : {std::pair(3, "setDialog"), {2, "stepDialog"}}) {
+        menu->actions()[action]->setEnabled(true);
+        menu->actions()[action]->trigger();
+        QTRY_VERIFY(window.findChild<QDialog*>(name));
+        shoot(*window.findChild<QDialog*>(name), name);
+        window.findChild<QDialog*>(name)->close();
+    }
     openRun(kFinishedRun, RunPage::kCharts);
     QTRY_VERIFY(window.findChild<QPushButton*>("cleanRun")->isVisible());
     shootDialog("renameRun", "renameDialog", "renameConfirm");
@@ -417,8 +470,25 @@ void TestScreenshots::keeping() {
     QTRY_VERIFY(window.findChild<QPushButton*>("showTrash")->isVisible());
     shootDialog("showTrash", "trashDialog", "emptyTrash");
     shootAt(window, kUsualSize, "runs-with-trash");
+    QTemporaryDir home;
+    qputenv("RINGMASTER_HOME", home.path().toLocal8Bit());
+    const timespec longAgo[2] = {};
+    for (const char* kind : {"data", "bundles", "agents"}) {
+        const QString deployed = home.filePath(QString(kind) + "/" + QString(64, 'a'));
+        QVERIFY(QDir().mkpath(deployed));
+        QVERIFY(writeFileAtomically((deployed + "/file").toStdString(),
+                                    std::string(1'700'000 * (kind[0] - '`'), ' ')));
+        QCOMPARE(::utimensat(AT_FDCWD, deployed.toLocal8Bit(), longAgo, 0), 0);
+    }
     window.showNodes();
-    shootDialog("cleanNodes", "cleanNodesDialog", "closeCleanNodes");
+    window.findChild<QPushButton*>("cleanNodes")->click();
+    const auto* deployed = window.findChild<QAbstractItemView*>("cleanNodesTable");
+    QTRY_COMPARE_WITH_TIMEOUT(deployed->model()->rowCount(), 3, 20'000);
+    auto* cleaning = window.findChild<QDialog*>("cleanNodesDialog");
+    shoot(*cleaning, "cleanNodesDialog"); // some nodes are still being asked
+    cleaning->close();
+    QTRY_VERIFY(!window.findChild<QDialog*>("cleanNodesDialog"));
+    qunsetenv("RINGMASTER_HOME");
     for (const QString& run : {kFailedRun, kPicturesRun})
         edit(run, false);
     QTRY_VERIFY(!window.findChild<QPushButton*>("showTrash")->isVisible());

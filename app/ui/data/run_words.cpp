@@ -147,6 +147,8 @@ QString linkLostText(const LiveState& live) {
                          "%1 refuses the login since %2; training goes on there; check the "
                          "node to log in again")
                          .arg(nodeTitle(node.node), formatClock(unreachableSinceNs(node)));
+    for (const std::string& line : silentNodes(live, wallNowNs()))
+        lines << capitalized(line);
     for (const std::string& line : journalProblems(live))
         lines << capitalized(line);
     return lines.join('\n');

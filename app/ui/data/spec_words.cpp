@@ -66,6 +66,9 @@ QString trainWords(const RunSpec& spec) {
         parts << SpecWords::tr("weights averaged");
     if (train.activationCheckpointing)
         parts << SpecWords::tr("activations computed again");
+    if (!spec.rules.empty())
+        parts << counted(static_cast<int64_t>(spec.rules.size()), SpecWords::tr("1 rule"),
+                         SpecWords::tr("%1 rules"));
     parts << (train.patience > 0 ? SpecWords::tr("ends early by %1").arg(train.watch.c_str())
                                  : SpecWords::tr("best by %1").arg(train.watch.c_str()));
     return parts.join(", ");
@@ -103,10 +106,14 @@ QString checkpointWords(const RunSpec& spec) {
     const QString when = checkpoint.every == 0
                              ? SpecWords::tr("at the end and by command")
                              : SpecWords::tr("every %1").arg(steps(checkpoint.every));
-    return when + ", " +
-           (checkpoint.keepBest ? SpecWords::tr("last %1 and best stay")
-                                : SpecWords::tr("last %1 stay"))
-               .arg(checkpoint.keepLast);
+    QString which = SpecWords::tr("last %1").arg(checkpoint.keepLast);
+    if (checkpoint.keepEvery > 0)
+        which += ", " + SpecWords::tr("every %1").arg(steps(checkpoint.keepEvery));
+    if (checkpoint.keepBest && checkpoint.keepBestCount == 1)
+        which += SpecWords::tr(" and best");
+    else if (checkpoint.keepBest)
+        which += SpecWords::tr(" and best %1").arg(checkpoint.keepBestCount);
+    return when + ", " + SpecWords::tr("%1 stay").arg(which);
 }
 
 QString launchWords(const RunSpec& spec) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/ui/data/timeline.h"
 
+#include "app/core/run/asked_words.h"
 #include "app/ui/look/format.h"
 
 #include <QCoreApplication>
@@ -68,6 +69,28 @@ Moment momentOf(const StoredCommand& stored) {
             commandText(applied)};
 }
 
+/// Of what no rank's journal tells.
+Moment momentOf(const AskedCommand& asked) {
+    const QString words = TimelineWords::tr("%1, asked for by %2: %3")
+                              .arg(QString::fromStdString(askedWords(asked)),
+                                   QString::fromStdString(askerWords(asked.by)),
+                                   QString::fromStdString(fateWords(asked)));
+    const bool isQuiet =
+        asked.state == AskedState::kWithdrawn || asked.state == AskedState::kLapsed;
+    const Tone tone = asked.state == AskedState::kRefused ? Tone::kBad
+                      : isQuiet                           ? Tone::kNeutral
+                                                          : Tone::kWarn;
+    return {-1, isOpen(asked.state) ? asked.askedNs : asked.answeredNs, tone, words};
+}
+
+/// ", kc in a terminal"; empty: it was not asked for here.
+QString askerOf(const StoredCommand& command, const RunHistory& history) {
+    const auto asked = std::ranges::find(history.asked, command.applied.id, &AskedCommand::id);
+    const bool isKnown = asked != history.asked.end() && asked->by.from != AskedFrom::kElsewhere;
+    return isKnown ? TimelineWords::tr(", %1").arg(QString::fromStdString(askerWords(asked->by)))
+                   : QString();
+}
+
 /// ", retires steps 61 to 76"; empty: the attempt retires none.
 QString retiredText(const StoredAttempt& attempt, const std::vector<StoredLine>& lines) {
     int64_t first = INT64_MAX, last = -1;
@@ -115,6 +138,12 @@ bool isToldElsewhere(const StoredCommand& command) {
     return command.applied.ok && command.applied.kind == "checkpoint";
 }
 
+bool isJournaled(const AskedCommand& asked, const RunHistory& history) {
+    return std::ranges::any_of(history.commands, [&](const StoredCommand& command) {
+        return command.applied.id == asked.id;
+    });
+}
+
 /// Ended by a kill, by a signal or on the node itself, so that no rank journaled a command.
 bool isEndedFromOutside(const StoredAttempt& attempt, const RunHistory& history) {
     const Outcome how = attempt.ended->outcome;
@@ -143,12 +172,20 @@ std::vector<Moment> timelineOf(const RunSummary& run, const RunHistory& history)
                                TimelineWords::tr("finished")});
     }
     for (const StoredEvent& event : history.events)
-        moments.push_back(ofAttempt(momentOf(event), event.attempt, history));
+        if (event.event.code != kCommandLapsedEvent) // the command itself says so
+            moments.push_back(ofAttempt(momentOf(event), event.attempt, history));
     for (const StoredCheckpoint& checkpoint : history.checkpoints)
         moments.push_back(ofAttempt(momentOf(checkpoint), checkpoint.attempt, history));
-    for (const StoredCommand& command : history.commands)
-        if (!isToldElsewhere(command))
-            moments.push_back(ofAttempt(momentOf(command), command.attempt, history));
+    for (const StoredCommand& command : history.commands) {
+        if (isToldElsewhere(command))
+            continue;
+        Moment moment = momentOf(command);
+        moment.text += askerOf(command, history);
+        moments.push_back(ofAttempt(std::move(moment), command.attempt, history));
+    }
+    for (const AskedCommand& asked : history.asked)
+        if (!isJournaled(asked, history))
+            moments.push_back(momentOf(asked));
     std::ranges::stable_sort(moments, std::ranges::greater(), &Moment::wallNs);
     return moments;
 }

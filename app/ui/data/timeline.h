@@ -27,6 +27,7 @@ struct RunHistory {
     std::vector<StoredCheckpoint> checkpoints;
     std::vector<StoredCommand> commands;
     std::vector<StoredLine> lines;
+    std::vector<AskedCommand> asked = {};
 };
 
 /// One moment; `step` -1: belongs to none.

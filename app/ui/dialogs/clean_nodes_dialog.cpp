@@ -41,7 +41,7 @@ CleanNodesDialog::CleanNodesDialog(const AppContext& context, QWidget* parent)
         m_rows->setHeaderData(column, Qt::Horizontal, int(Qt::AlignVCenter | Qt::AlignLeft),
                               Qt::TextAlignmentRole);
     m_table->setModel(m_rows);
-    m_table->setColumnWidths({110, 100, 80, 0});
+    m_table->setColumnWidths({124, 96, 72, 0});
     m_table->setFixedHeight((kCleanRows + 1) * size::kRowHeight);
     m_text->setObjectName("cleanNodesText");
     m_recent->setObjectName("cleanRecent");
@@ -92,9 +92,14 @@ void CleanNodesDialog::showAnswers() {
             addRows(node, **answer);
         }
     }
+    const bool isAny = m_rows->rowCount() > 0;
+    m_table->setVisible(isAny);
     QStringList sentences;
-    sentences << (m_isRemoved ? tr("%1 removed, %2 stays.") : tr("%1 can go, %2 stays."))
-                     .arg(sizeWords(unneeded), sizeWords(needed));
+    if (!isAny && silent.isEmpty() && problems.isEmpty())
+        sentences << tr("Nothing is deployed there.");
+    else if (isAny)
+        sentences << (m_isRemoved ? tr("%1 removed, %2 stays.") : tr("%1 can go, %2 stays."))
+                         .arg(sizeWords(unneeded), sizeWords(needed));
     if (!silent.isEmpty())
         sentences << tr("Asking %1.").arg(silent.join(", "));
     for (const QString& problem : problems)

@@ -4,7 +4,6 @@
 #include "app/core/answer.h"
 #include "app/ui/data/run_words.h"
 #include "app/ui/data/runs_feed.h"
-#include "app/ui/dialogs/placement_list.h"
 #include "app/ui/look/format.h"
 #include "app/ui/look/plain_text.h"
 #include "app/ui/look/theme.h"
@@ -32,6 +31,9 @@ QString wordsOf(const Error& error) {
 QString folderWords(const RunFolder& folder) {
     const QString size = formatBytes(static_cast<double>(folder.bytes));
     const QString node = nodeTitle(folder.node);
+    if (!folder.problem.empty())
+        return CleanDialog::tr("what %1 has is not known (%2)")
+            .arg(node, QString::fromStdString(folder.problem));
     if (folder.bytes == 0)
         return CleanDialog::tr("nothing on %1").arg(node);
     if (folder.checkpoints == 0)
@@ -77,27 +79,6 @@ void RenameDialog::submit() {
                      m_problem->setText(wordsOf(renamed.error()));
                      m_problem->show();
                  });
-}
-
-ResumeDialog::ResumeDialog(const AppContext& context, const RunSummary& run, QWidget* parent)
-    : Sheet(tr("Resume %1 on which nodes?").arg(run.name),
-            tr("The first one must be able to read the newest checkpoint: %1 can, as rank 0 ran "
-               "there, and others where the folder is shared.")
-                .arg(run.nodes.empty() ? tr("the node") : nodeTitle(run.nodes.front().nodeName)),
-            "resumeDialog", parent)
-    , m_nodes(new PlacementList(context)) {
-    m_nodes->choose(placementsOf(run));
-    content()->addWidget(m_nodes);
-    addCancel();
-    m_confirm = addButton(tr("Resume"), "primary", "resumeConfirm");
-    m_confirm->setDefault(true);
-    const auto offer = [this] { m_confirm->setEnabled(!m_nodes->placements().empty()); };
-    connect(m_nodes, &PlacementList::changed, this, offer);
-    offer();
-    connect(m_confirm, &QPushButton::clicked, this, [this] {
-        accept();
-        Q_EMIT chosen(m_nodes->placements());
-    });
 }
 
 CleanDialog::CleanDialog(const AppContext& context, const RunSummary& run, QWidget* parent)

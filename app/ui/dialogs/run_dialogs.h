@@ -12,7 +12,6 @@ class QStandardItemModel;
 
 namespace rm {
 
-class PlacementList;
 class Table;
 
 /// Asks what a run is to be called, and stays until the engine takes it.
@@ -28,20 +27,6 @@ private:
     QString m_run;
     QLineEdit* m_name;
     QLabel* m_problem;
-    QPushButton* m_confirm;
-};
-
-/// Asks on which nodes a run is to go on from its newest checkpoint.
-class ResumeDialog : public Sheet {
-    Q_OBJECT
-public:
-    ResumeDialog(const AppContext& context, const RunSummary& run, QWidget* parent);
-
-Q_SIGNALS:
-    void chosen(const std::vector<rm::Placement>& nodes);
-
-private:
-    PlacementList* m_nodes;
     QPushButton* m_confirm;
 };
 

@@ -16,21 +16,39 @@ namespace {
 
 bool isSame(const StoredCheckpoint& a, const StoredCheckpoint& b) {
     return a.saved == b.saved && a.attempt == b.attempt && a.retiredBy == b.retiredBy &&
-           a.isBest == b.isBest && a.isDamaged == b.isDamaged;
+           a.isBest == b.isBest && a.isDamaged == b.isDamaged && a.node == b.node &&
+           a.copies == b.copies && a.verifiedNs == b.verifiedNs && a.isPinned == b.isPinned;
+}
+
+/// "node-a /s/runs/x/checkpoints, copied to node-b"
+QString placesOf(const StoredCheckpoint& checkpoint) {
+    QStringList copies;
+    for (const CheckpointCopy& copy : checkpoint.copies)
+        copies << nodeTitle(copy.node);
+    const QString own = nodeTitle(checkpoint.node) + ' ' +
+                        QString::fromStdString(checkpoint.saved.path).section('/', 0, -2);
+    return copies.isEmpty() ? own
+                            : CheckpointsModel::tr("%1, copied to %2").arg(own, copies.join(", "));
+}
+
+QString foldersOf(const StoredCheckpoint& checkpoint) {
+    QString text = QString::fromStdString(checkpoint.saved.path);
+    for (const CheckpointCopy& copy : checkpoint.copies)
+        text += '\n' + nodeTitle(copy.node) + ": " + QString::fromStdString(copy.folder);
+    return text;
 }
 
 } // namespace
 
-void CheckpointsModel::show(const std::vector<StoredCheckpoint>& checkpoints, const QString& node) {
+void CheckpointsModel::show(const std::vector<StoredCheckpoint>& checkpoints) {
     std::vector<StoredCheckpoint> kept;
     for (const StoredCheckpoint& checkpoint : checkpoints)
         if (!checkpoint.removed)
             kept.push_back(checkpoint);
-    if (node == m_node && std::ranges::equal(kept, m_checkpoints, isSame))
+    if (std::ranges::equal(kept, m_checkpoints, isSame))
         return;
     beginResetModel();
     m_checkpoints = std::move(kept);
-    m_node = node;
     endResetModel();
 }
 
@@ -40,10 +58,20 @@ void CheckpointsModel::setVerdicts(const std::map<std::string, StateWords>& verd
         Q_EMIT dataChanged(index(0, kVerified), index(rowCount() - 1, kVerified));
 }
 
-/// Empty: it was not verified.
+/// What was found now, or when it was whole. Empty: it was never verified.
 StateWords CheckpointsModel::verdict(const StoredCheckpoint& checkpoint) const {
     const auto found = m_verdicts.find(checkpoint.saved.path);
-    return found == m_verdicts.end() ? StateWords() : found->second;
+    if (found != m_verdicts.end())
+        return found->second;
+    if (checkpoint.verifiedNs == 0)
+        return {};
+    return {tr("Whole %1").arg(formatRelative(checkpoint.verifiedNs, wallNowNs())), Tone::kGood};
+}
+
+bool CheckpointsModel::tellsOfVerifying() const {
+    return std::ranges::any_of(m_checkpoints, [this](const StoredCheckpoint& checkpoint) {
+        return !verdict(checkpoint).text.isEmpty();
+    });
 }
 
 const StoredCheckpoint* CheckpointsModel::at(int row) const {
@@ -90,7 +118,7 @@ QString CheckpointsModel::text(const StoredCheckpoint& checkpoint, int column) c
     case kSize:
         return formatBytes(static_cast<double>(saved.bytes));
     case kWhere:
-        return m_node + ' ' + QString::fromStdString(saved.path).section('/', 0, -2);
+        return placesOf(checkpoint);
     case kBecause:
         return QString::fromStdString(whyKept(checkpoint));
     case kSaved:
@@ -106,7 +134,7 @@ QVariant CheckpointsModel::toolTip(const StoredCheckpoint& checkpoint, int colum
     if (column == kSaved)
         return formatExact(checkpoint.saved.wallNs);
     if (column == kWhere)
-        return QString::fromStdString(checkpoint.saved.path);
+        return foldersOf(checkpoint);
     if (column == kVerified)
         return verdict(checkpoint).text;
     return text(checkpoint, column);

@@ -29,9 +29,10 @@ public:
 
     using QAbstractTableModel::QAbstractTableModel;
 
-    void show(const std::vector<StoredCheckpoint>& checkpoints, const QString& node);
+    void show(const std::vector<StoredCheckpoint>& checkpoints);
     /// What verifying says of the checkpoints with these paths.
     void setVerdicts(const std::map<std::string, StateWords>& verdicts);
+    bool tellsOfVerifying() const; ///< kVerified has any text
     const StoredCheckpoint* at(int row) const;
     int rowOfStep(int64_t step) const;            ///< of the living line before any other; -1: none
     int rowOfPath(const std::string& path) const; ///< -1: none
@@ -48,7 +49,6 @@ private:
     QVariant toolTip(const StoredCheckpoint& checkpoint, int column) const;
 
     std::vector<StoredCheckpoint> m_checkpoints;
-    QString m_node;
     std::map<std::string, StateWords> m_verdicts;
 };
 

@@ -120,7 +120,7 @@ QVariant RunsModel::toolTip(const RunSummary& run, int column) const {
     if (column == kTags || column == kNotes)
         return tr("Double click or F2 to edit");
     if (column == kName)
-        return tr("%1; F2 renames it").arg(run.name);
+        return tr("%1, id %2; F2 renames it").arg(run.name, run.id);
     return text(run, column);
 }
 

@@ -168,8 +168,10 @@ void NewRunPage::restore() {
 
 void NewRunPage::resizeEvent(QResizeEvent* event) {
     QWidget::resizeEvent(event);
-    m_columns->setDirection(width() < kTwoColumns ? QBoxLayout::TopToBottom
-                                                  : QBoxLayout::LeftToRight);
+    const bool isNarrow = width() < kTwoColumns;
+    m_columns->setDirection(isNarrow ? QBoxLayout::TopToBottom : QBoxLayout::LeftToRight);
+    // As wide as the form: a layout asks for the height of wrapped texts without minding the most.
+    m_side->setMaximumWidth(isNarrow ? kFormMost : kSideMost);
     placeDrawer();
 }
 
@@ -228,9 +230,8 @@ void NewRunPage::prepareBranch(const BranchPoint& from, const QString& toml,
     m_branch = Branch{from, spec, spec.name};
     const RunSummary* parent = m_context.runs.find(from.run);
     m_header->setTitle(tr("Branch of %1").arg(parent ? parent->name : from.run));
-    m_header->setFacts(tr("starts from step %1, on the same nodes").arg(formatCount(from.step)));
+    m_header->setFacts(tr("starts from step %1").arg(formatCount(from.step)));
     m_nodes->choose(nodes);
-    m_nodes->setEnabled(false);
     m_strip->choose(-1);
     useToml(toml, tr("parent"));
 }
@@ -248,7 +249,6 @@ void NewRunPage::prepareAgain(const QString& run, const QString& toml,
 void NewRunPage::endBranch() {
     m_branch.reset();
     m_banner->hide();
-    m_nodes->setEnabled(true);
     m_header->setTitle(tr("New run"));
     m_header->setFacts({});
 }
@@ -399,10 +399,24 @@ QString NewRunPage::forecast() const {
     return parts.join(kSeparator);
 }
 
+/// " --node node-a:2 --node node-b:1"
+QString NewRunPage::nodesOption() const {
+    const auto ranks = m_outlook->ranks();
+    const std::vector<Placement> placements = m_nodes->placements();
+    QString option;
+    for (size_t at = 0; at < placements.size(); ++at) {
+        const int count = ranks ? ranks->byNode[at] : placements[at].ranks;
+        option +=
+            " --node " + placements[at].node + (count > 0 ? ':' + QString::number(count) : "");
+    }
+    return option;
+}
+
 /// The terminal command for the same launch.
 QString NewRunPage::branchCommand() const {
     QString command = QString("ringmaster restore %1 %2 --as-new")
-                          .arg(m_branch->from.run, m_branch->from.checkpoint);
+                          .arg(m_branch->from.run, m_branch->from.checkpoint) +
+                      nodesOption();
     RunSpec spec = m_form->spec();
     for (const SchemaRow* row : changedFields(spec, m_branch->parent)) {
         const auto line = setTomlField({}, "spec", {row->key, row->ref(spec)});
@@ -417,14 +431,7 @@ QString NewRunPage::branchCommand() const {
 
 void NewRunPage::showPlan() {
     QStringList lines;
-    const auto ranks = m_outlook->ranks();
-    const std::vector<Placement> placements = m_nodes->placements();
-    QString command = QStringLiteral("ringmaster run SPEC.toml");
-    for (size_t at = 0; at < placements.size(); ++at) {
-        const int count = ranks ? ranks->byNode[at] : placements[at].ranks;
-        command +=
-            " --node " + placements[at].node + (count > 0 ? ':' + QString::number(count) : "");
-    }
+    const QString command = QStringLiteral("ringmaster run SPEC.toml") + nodesOption();
     lines << forecast();
     if (m_branch)
         lines << tr("It goes on from step %1 of %2.")
@@ -455,7 +462,7 @@ void NewRunPage::launch(IfTooLarge ifTooLarge) {
     m_tooLarge.clear();
     Engine& engine = m_context.engine;
     const auto answer = m_branch ? engine.branch(m_branch->from.run, m_branch->from.checkpoint,
-                                                 *checked, run, ifTooLarge)
+                                                 *checked, run, ifTooLarge, m_nodes->placements())
                                  : engine.launch(*checked, m_nodes->placements(), run, ifTooLarge);
     whenAnswered(answer, this,
                  [this, run](const Result<QString>& started) { onLaunched(run, started); });

@@ -95,6 +95,7 @@ public:
     RowsEditor(const SpecField& field, QWidget* parent)
         : SpecFieldEditor(field, parent)
         , m_rows(new PathRows(field.key.starts_with("data.") ? tr("+ add a path")
+                              : field.key == "rules"         ? tr("+ add a rule")
                                                              : tr("+ add a variable"))) {
         auto* column = new QVBoxLayout(this);
         column->setContentsMargins(0, 0, 0, 0);

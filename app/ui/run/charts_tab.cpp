@@ -30,6 +30,7 @@ namespace {
 constexpr int kHeatPullMs = 1000;
 constexpr int kSliderTop = 99;
 constexpr int kSliderWidth = 110;
+constexpr int kCompactSliderWidth = 56;
 constexpr int kPointsPerPixel = 2;
 constexpr double kRightRoom = 0.01;
 constexpr int64_t kWidestWindow = 88'888; ///< steps, in words
@@ -234,6 +235,7 @@ void ChartsTab::nameSmoothing() {
 
 void ChartsTab::setCompact(bool compact) {
     m_smoothingText->setVisible(!compact);
+    m_smoothing->setFixedWidth(compact ? kCompactSliderWidth : kSliderWidth);
 }
 
 void ChartsTab::setRun(const QString& run) {

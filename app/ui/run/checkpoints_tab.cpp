@@ -14,7 +14,10 @@
 #include "app/ui/widgets/label.h"
 #include "app/ui/widgets/table.h"
 
+#include <QAction>
 #include <QHBoxLayout>
+#include <QMenu>
+#include <QPushButton>
 #include <QStackedWidget>
 #include <QVBoxLayout>
 
@@ -81,13 +84,38 @@ QWidget* CheckpointsTab::buildActions() {
     m_branch = makeButton(tr("Branch a new run"), "", "branchRun");
     m_remove = makeButton(tr("Remove"), "danger", "removeCheckpoint");
     m_remove->setToolTip(tr("Delete this checkpoint of an abandoned line from its node"));
+    m_more = makeButton(tr("More"), "", "moreOfCheckpoint");
+    m_more->setMenu(buildMenu());
     m_restore = makeButton(tr("Restore and resume"), "", "restoreCheckpoint");
     row->addWidget(m_selected, 1);
     row->addWidget(m_verify);
+    row->addWidget(m_more);
     row->addWidget(m_remove);
     row->addWidget(m_branch);
     row->addWidget(m_restore);
     return bar;
+}
+
+QMenu* CheckpointsTab::buildMenu() {
+    auto* menu = new QMenu(this);
+    m_copy = addToMenu(menu, tr("Save a copy"), "copyCheckpoint", &CheckpointsTab::copyAsked);
+    m_pin = addToMenu(menu, tr("Pin"), "pinCheckpoint", &CheckpointsTab::pinAsked);
+    m_compare = addToMenu(menu, tr("Compare with another"), "compareCheckpoint",
+                          &CheckpointsTab::compareAsked);
+    m_restoreOn = addToMenu(menu, tr("Restore on other nodes"), "restoreCheckpointOn",
+                            &CheckpointsTab::restoreOnAsked);
+    return menu;
+}
+
+QAction* CheckpointsTab::addToMenu(QMenu* menu, const QString& text, const char* objectName,
+                                   Signal signal) {
+    QAction* action = menu->addAction(text);
+    action->setObjectName(objectName);
+    connect(action, &QAction::triggered, this, [this, signal] {
+        if (const auto* checkpoint = chosen())
+            Q_EMIT(this->*signal)(*checkpoint);
+    });
+    return action;
 }
 
 void CheckpointsTab::wire() {
@@ -124,7 +152,7 @@ void CheckpointsTab::setRun(const QString& run) {
     m_chosenPath.clear();
     m_verdicts.clear();
     m_unverified.clear();
-    m_model->show({}, {});
+    m_model->show({});
     m_chart->show({}, {});
     m_chart->setMarks({});
     showVerdicts();
@@ -133,10 +161,8 @@ void CheckpointsTab::setRun(const QString& run) {
 
 void CheckpointsTab::show(const RunDetail& detail) {
     m_detail = detail;
-    const QString node = detail.run && !detail.run->nodes.empty()
-                             ? nodeTitle(detail.run->nodes.front().nodeName)
-                             : QString();
-    m_model->show(detail.history.checkpoints, node);
+    m_model->show(detail.history.checkpoints);
+    m_table->setColumnHidden(CheckpointsModel::kVerified, !m_model->tellsOfVerifying());
     m_stack->setCurrentIndex(m_model->rowCount() > 0 ? 0 : 1);
     select();
     showSelection();
@@ -230,7 +256,7 @@ void CheckpointsTab::onVerified(const std::string& path, const Result<void>& ver
 
 void CheckpointsTab::showVerdicts() {
     m_model->setVerdicts(m_verdicts);
-    m_table->setColumnHidden(CheckpointsModel::kVerified, m_verdicts.empty());
+    m_table->setColumnHidden(CheckpointsModel::kVerified, !m_model->tellsOfVerifying());
     if (!m_unverified.empty() && m_verify->hasFocus())
         m_table->setFocus(); // else Qt moves it to the next button, which branches
     m_verify->setEnabled(m_unverified.empty());
@@ -255,6 +281,10 @@ void CheckpointsTab::showSelection() {
     m_restore->setToolTip(ended ? tr("The next attempt of this run starts from here; later steps "
                                      "and checkpoints stay as an abandoned line")
                                 : tr("Pause or stop the run first"));
+    m_restoreOn->setEnabled(checkpoint && ended);
+    m_more->setEnabled(checkpoint);
+    m_compare->setEnabled(m_model->rowCount() > 1);
+    m_pin->setText(checkpoint && checkpoint->isPinned ? tr("Unpin") : tr("Pin"));
     m_branch->setEnabled(checkpoint);
     m_remove->setVisible(retired);
     m_chart->selectMark(checkpoint ? std::optional(checkpoint->saved.step) : std::nullopt);

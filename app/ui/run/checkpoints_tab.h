@@ -11,6 +11,8 @@
 #include <deque>
 #include <map>
 
+class QAction;
+class QMenu;
 class QPushButton;
 class QStackedWidget;
 
@@ -35,6 +37,10 @@ public:
 
 Q_SIGNALS:
     void restoreAsked(const rm::StoredCheckpoint& checkpoint);
+    void restoreOnAsked(const rm::StoredCheckpoint& checkpoint); ///< on nodes to be chosen
+    void copyAsked(const rm::StoredCheckpoint& checkpoint);
+    void pinAsked(const rm::StoredCheckpoint& checkpoint); ///< or to be unpinned, if it is pinned
+    void compareAsked(const rm::StoredCheckpoint& checkpoint);
     void branchAsked(const rm::StoredCheckpoint& checkpoint);
     void removeAsked(const rm::StoredCheckpoint& checkpoint); ///< of an abandoned line
     void checkpointAsked();
@@ -45,6 +51,9 @@ protected:
 private:
     void buildUi();
     QWidget* buildActions();
+    QMenu* buildMenu();
+    using Signal = void (CheckpointsTab::*)(const rm::StoredCheckpoint&);
+    QAction* addToMenu(QMenu* menu, const QString& text, const char* objectName, Signal signal);
     void wire();
     void pull();
     void verifyAll();
@@ -69,6 +78,11 @@ private:
     Table* m_table;
     ElidedLabel* m_selected;
     QPushButton* m_verify;
+    QPushButton* m_more;
+    QAction* m_copy;
+    QAction* m_pin;
+    QAction* m_compare;
+    QAction* m_restoreOn;
     QPushButton* m_restore;
     QPushButton* m_branch;
     QPushButton* m_remove;

@@ -2,15 +2,20 @@
 #include "app/ui/run/run_actions.h"
 
 #include "app/core/answer.h"
+#include "app/core/run/asked_words.h"
 #include "app/core/run/checkpoint_words.h"
 #include "app/ui/data/run_words.h"
 #include "app/ui/data/runs_feed.h"
 #include "app/ui/data/store_thread.h"
+#include "app/ui/dialogs/checkpoint_dialogs.h"
+#include "app/ui/dialogs/live_dialogs.h"
 #include "app/ui/dialogs/run_dialogs.h"
 #include "app/ui/look/format.h"
 #include "app/ui/widgets/page_header.h"
 #include "app/ui/widgets/toast.h"
+#include "shared/checkpoint/manifest.h"
 
+#include <QMenu>
 #include <QPushButton>
 
 namespace rm {
@@ -27,9 +32,11 @@ RunActions::RunActions(const AppContext& context, PageHeader& header, QWidget* p
     , m_resume(header.addAction(tr("Resume"), "primary", "resumeRun"))
     , m_resumeOn(header.addAction(tr("Resume on"), "", "resumeRunOn"))
     , m_cancel(header.addAction(tr("Cancel launch"), "", "cancelLaunch"))
+    , m_more(header.addAction(tr("More"), "", "moreRun"))
     , m_stop(header.addAction(tr("Stop"), "danger", "stopRun"))
     , m_all{m_hold,   m_checkpoint, m_pause, m_resume, m_resumeOn,
-            m_cancel, m_stop,       m_clean, m_rename} {
+            m_cancel, m_more,       m_stop,  m_clean,  m_rename} {
+    buildMore();
     m_clean->setToolTip(tr("Delete this run's folder on its nodes, with the checkpoints in it"));
     m_hold->setToolTip(tr("Wait at the next step with everything kept in memory"));
     m_checkpoint->setToolTip(tr("Save a checkpoint at the next step and go on"));
@@ -53,6 +60,64 @@ RunActions::RunActions(const AppContext& context, PageHeader& header, QWidget* p
     hide();
 }
 
+void RunActions::buildMore() {
+    auto* menu = new QMenu(m_more);
+    menu->setObjectName("moreMenu");
+    menu->setToolTipsVisible(true);
+    connect(m_more, &QPushButton::clicked, this,
+            [this, menu] { menu->popup(m_more->mapToGlobal(QPoint(0, m_more->height()))); });
+    m_more->setToolTip(tr("Validate, sample, do single steps or change a setting"));
+    m_validate =
+        menu->addAction(tr("Validate now"), this, [this] { send(CommandKind::kValidate); });
+    m_sample =
+        menu->addAction(tr("Generate a sample"), this, [this] { send(CommandKind::kSample); });
+    m_step = menu->addAction(tr("Do some steps"), this, &RunActions::askSteps);
+    m_step->setToolTip(tr("While held: do some steps and hold again"));
+    m_set = menu->addAction(tr("Change a setting"), this, &RunActions::askSetting);
+}
+
+void RunActions::askSteps() {
+    auto* dialog = new StepDialog(m_run.name, m_page->window());
+    connect(dialog, &StepDialog::chosen, this, [this](int steps) {
+        send(CommandKind::kStep, {{"steps", std::to_string(steps)}});
+    });
+    dialog->open();
+}
+
+void RunActions::askSetting() {
+    const auto read = m_context.store.ask([run = m_run.id](StoreReader& reader) {
+        return std::pair(reader.specToml(run), reader.askedCommands(run));
+    });
+    whenAnswered(read, this, [this, run = m_run.id](const auto& found) {
+        const auto spec = parseRunSpec(found.first, run.toStdString());
+        if (run != m_run.id)
+            return;
+        if (!spec)
+            return m_context.toast.say(QString::fromStdString(spec.error().message));
+        auto* dialog =
+            new SetDialog(m_run.name, liveSettingsOf(*spec, found.second), m_page->window());
+        connect(dialog, &SetDialog::chosen, this,
+                [this](const std::string& key, const std::string& value) {
+                    send(CommandKind::kSet, {{key, value}});
+                });
+        dialog->open();
+    });
+}
+
+void RunActions::withdraw(const std::vector<AskedCommand>& commands) {
+    for (const AskedCommand& each : commands)
+        whenAnswered(m_context.engine.withdraw(m_run.id, each.id), this,
+                     [this, what = QString::fromStdString(askedWords(each))](
+                         const Result<QString>& withdrawn) {
+                         m_context.toast.say(!withdrawn
+                                                 ? QString::fromStdString(withdrawn.error().message)
+                                             : withdrawn->isEmpty()
+                                                 ? tr("%1 is withdrawn").arg(what)
+                                                 : tr("%1 is withdrawn; %2").arg(what, *withdrawn));
+                         m_context.runs.refresh();
+                     });
+}
+
 void RunActions::hide() {
     for (QPushButton* button : m_all)
         offer(button, false, false);
@@ -71,6 +136,10 @@ void RunActions::show(const RunSummary& run, const LiveState& live, bool hasChec
     offer(m_checkpoint, running, free && !live.held);
     offer(m_pause, running, free);
     offer(m_cancel, preparing, !live.pending);
+    offer(m_more, running, free);
+    m_validate->setEnabled(!live.held);
+    m_sample->setEnabled(!live.held);
+    m_step->setEnabled(live.held);
     offer(m_stop, running, true);
     offer(m_resume, canResume(run.state) && !preparing, hasCheckpoint);
     offer(m_resumeOn, canResume(run.state) && !preparing, hasCheckpoint);
@@ -103,8 +172,8 @@ std::vector<QPushButton*> RunActions::offered() const {
     return usable;
 }
 
-void RunActions::send(CommandKind kind) {
-    whenAnswered(m_context.engine.command(m_run.id, kind), this,
+void RunActions::send(CommandKind kind, std::vector<std::pair<std::string, std::string>> args) {
+    whenAnswered(m_context.engine.command(m_run.id, kind, std::move(args)), this,
                  [this, kind](const Result<CommandState>& answer) { onAnswer(kind, answer); });
 }
 
@@ -121,7 +190,7 @@ void RunActions::onAnswer(CommandKind kind, const Result<CommandState>& answer) 
 }
 
 void RunActions::askNodes() {
-    auto* dialog = new ResumeDialog(m_context, m_run, m_page->window());
+    auto* dialog = new ResumeDialog(m_context, m_run, {}, m_page->window());
     connect(dialog, &ResumeDialog::chosen, this,
             [this](const std::vector<Placement>& nodes) { resume({}, nodes); });
     dialog->open();
@@ -138,16 +207,52 @@ void RunActions::resume(const QString& checkpoint, const std::vector<Placement>&
     whenAnswered(m_context.engine.resume(m_run.id, checkpoint, nodes), this, onResumed);
 }
 
-void RunActions::askRestore(const StoredCheckpoint& checkpoint) {
+void RunActions::askRestoreOn(const StoredCheckpoint& checkpoint) {
+    auto* dialog = new ResumeDialog(m_context, m_run, checkpoint, m_page->window());
+    connect(dialog, &ResumeDialog::chosen, this,
+            [this, checkpoint, run = m_run.id](const std::vector<Placement>& nodes) {
+                if (run == m_run.id)
+                    askRestore(checkpoint, nodes);
+            });
+    dialog->open();
+}
+
+void RunActions::askCopy(const StoredCheckpoint& checkpoint) {
+    auto* dialog = new CopyDialog(m_context, m_run, checkpoint, m_page->window());
+    connect(dialog, &CopyDialog::chosen, this,
+            [this, checkpoint, run = m_run.id](const CopyOrder& order) {
+                copy(run, checkpoint, order);
+            });
+    dialog->open();
+}
+
+void RunActions::copy(const QString& run, const StoredCheckpoint& checkpoint,
+                      const CopyOrder& order) {
+    const QString step = formatCount(checkpoint.saved.step);
+    const QString node = nodeTitle(order.node.toStdString());
+    m_context.toast.say(tr("The checkpoint of step %1 is being copied to %2").arg(step, node));
+    const QString name = QString::fromStdString(checkpointNameOf(checkpoint));
+    whenAnswered(
+        m_context.engine.copyCheckpoint(run, name, order), this,
+        [this, step, node](const Result<QString>& folder) {
+            m_context.toast.say(
+                folder ? tr("The checkpoint of step %1 lies in %2 on %3").arg(step, *folder, node)
+                       : QString::fromStdString(folder.error().message));
+            m_context.runs.refresh();
+        });
+}
+
+void RunActions::askRestore(const StoredCheckpoint& checkpoint,
+                            const std::vector<Placement>& nodes) {
     const QString run = m_run.id;
     const auto retired = m_context.store.ask(
         [=](StoreReader& reader) { return reader.retirementBy(run, checkpoint); });
-    whenAnswered(retired, this, [this, run, checkpoint](const Retirement& retirement) {
+    whenAnswered(retired, this, [this, run, checkpoint, nodes](const Retirement& retirement) {
         const QString name = QString::fromStdString(checkpointNameOf(checkpoint));
         if (run != m_run.id)
             return;
         if (retirement.isEmpty())
-            return resume(name);
+            return resume(name, nodes);
         const QString step = formatCount(checkpoint.saved.step);
         auto* sheet =
             new Sheet(tr("Go on from step %1?").arg(step),
@@ -159,27 +264,51 @@ void RunActions::askRestore(const StoredCheckpoint& checkpoint) {
         QPushButton* restore =
             sheet->addButton(tr("Restore and resume"), "primary", "restoreConfirm");
         connect(restore, &QPushButton::clicked, sheet, &QDialog::accept);
-        connect(restore, &QPushButton::clicked, this, [this, run, name] {
+        connect(restore, &QPushButton::clicked, this, [this, run, name, nodes] {
             if (run == m_run.id)
-                resume(name);
+                resume(name, nodes);
         });
         sheet->open();
     });
 }
 
+void RunActions::bringBack(const QString& run, const QString& checkpoint) {
+    whenAnswered(m_context.engine.bringBackCheckpoint(run, checkpoint), this,
+                 [this](const Result<void>& back) {
+                     if (!back)
+                         m_context.toast.say(QString::fromStdString(back.error().message));
+                     m_context.runs.refresh();
+                 });
+}
+
+void RunActions::togglePin(const StoredCheckpoint& checkpoint) {
+    const QString name = QString::fromStdString(checkpointNameOf(checkpoint));
+    whenAnswered(m_context.engine.setPinned(m_run.id, name, !checkpoint.isPinned), this,
+                 [this](const Result<void>& done) {
+                     if (!done)
+                         m_context.toast.say(QString::fromStdString(done.error().message));
+                     m_context.runs.refresh();
+                 });
+}
+
 void RunActions::askRemove(const StoredCheckpoint& checkpoint) {
     const QString name = QString::fromStdString(checkpointNameOf(checkpoint));
-    auto* sheet = new Sheet(
-        tr("Remove the checkpoint of step %1?").arg(formatCount(checkpoint.saved.step)),
-        tr("%1 of %2 is deleted from its node. Nothing can bring it back.").arg(name, m_run.name),
-        "removeDialog", m_page->window());
+    auto* sheet =
+        new Sheet(tr("Remove the checkpoint of step %1?").arg(formatCount(checkpoint.saved.step)),
+                  tr("%1 of %2 is removed from its node. It can be brought back for %3 days.")
+                      .arg(name, m_run.name)
+                      .arg(kAsideDays),
+                  "removeDialog", m_page->window());
     sheet->addCancel();
     QPushButton* remove = sheet->addButton(tr("Remove"), "danger", "removeConfirm");
     connect(remove, &QPushButton::clicked, sheet, &QDialog::accept);
     connect(remove, &QPushButton::clicked, this, [this, name, run = m_run.id] {
         whenAnswered(m_context.engine.removeCheckpoint(run, name), this,
-                     [this](const Result<void>& removed) {
-                         if (!removed)
+                     [this, name, run](const Result<void>& removed) {
+                         if (removed)
+                             m_context.toast.offer(tr("%1 is removed").arg(name), tr("Undo"),
+                                                   [this, name, run] { bringBack(run, name); });
+                         else
                              m_context.toast.say(QString::fromStdString(removed.error().message));
                          m_context.runs.refresh();
                      });

@@ -7,8 +7,11 @@
 #include <QObject>
 
 #include <array>
+#include <string>
+#include <utility>
 #include <vector>
 
+class QAction;
 class QPushButton;
 class QWidget;
 
@@ -26,10 +29,16 @@ public:
     void hide();
     /// `checkpoint` empty: the newest; `nodes` empty: those of the last attempt.
     void resume(const QString& checkpoint = {}, const std::vector<Placement>& nodes = {});
-    /// resume() from it, once the person has confirmed what that retires.
-    void askRestore(const StoredCheckpoint& checkpoint);
+    /// resume() from it, once the person has confirmed what that retires. `nodes` as resume()'s.
+    void askRestore(const StoredCheckpoint& checkpoint, const std::vector<Placement>& nodes = {});
+    /// askRestore() on nodes that the person chooses.
+    void askRestoreOn(const StoredCheckpoint& checkpoint);
+    void askCopy(const StoredCheckpoint& checkpoint);
+    void togglePin(const StoredCheckpoint& checkpoint);
     void askRemove(const StoredCheckpoint& checkpoint);
-    void send(CommandKind kind);
+    void send(CommandKind kind, std::vector<std::pair<std::string, std::string>> args = {});
+    /// Takes back those commands.
+    void withdraw(const std::vector<AskedCommand>& commands);
     void askKill();
     /// Offers to give up the nodes that nothing is heard of.
     void askDeclareLost();
@@ -39,7 +48,12 @@ public:
 
 private:
     void offer(QPushButton* button, bool visible, bool enabled);
+    void buildMore();
+    void askSetting();
+    void askSteps();
     void askNodes();
+    void bringBack(const QString& run, const QString& checkpoint);
+    void copy(const QString& run, const StoredCheckpoint& checkpoint, const CopyOrder& order);
     void askStop();
     void cancelLaunch();
     void onAnswer(CommandKind kind, const Result<CommandState>& answer);
@@ -54,8 +68,13 @@ private:
     QPushButton* m_resume;
     QPushButton* m_resumeOn;
     QPushButton* m_cancel;
+    QPushButton* m_more;
     QPushButton* m_stop;
-    std::array<QPushButton*, 9> m_all;
+    QAction* m_validate;
+    QAction* m_sample;
+    QAction* m_step;
+    QAction* m_set;
+    std::array<QPushButton*, 10> m_all;
     QPushButton* m_focused = nullptr; ///< had the focus when it could not be pressed any more
     RunSummary m_run;
     LiveState m_live;

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/ui/run/run_page.h"
 
+#include "app/core/run/asked_words.h"
 #include "app/core/run/checkpoint_words.h"
 #include "app/core/run/standstill.h"
 #include "app/ui/data/run_words.h"
 #include "app/ui/data/runs_feed.h"
 #include "app/ui/data/store_thread.h"
+#include "app/ui/dialogs/checkpoint_dialogs.h"
 #include "app/ui/look/format.h"
 #include "app/ui/look/theme.h"
 #include "app/ui/run/charts_tab.h"
@@ -37,12 +39,32 @@ namespace rm {
 namespace {
 
 constexpr int kCompactWidth = 920;
+constexpr int kTabGap = 20;
+constexpr int kCompactTabGap = 10;
 enum Figure { kStep, kLoss, kThroughput, kStepTime, kSlowest };
 
 bool hasCheckpoint(const RunDetail& detail) {
     return std::ranges::any_of(detail.history.checkpoints, [](const StoredCheckpoint& each) {
         return !each.removed && each.retiredBy == 0;
     });
+}
+
+/// Those that no node has accepted.
+std::vector<AskedCommand> waitingOf(std::vector<AskedCommand> commands) {
+    std::erase_if(commands,
+                  [](const AskedCommand& each) { return each.state != AskedState::kWaiting; });
+    return commands;
+}
+
+/// Who asked for what waits, and how long it does; empty: nothing waits.
+QString waitingWords(const std::vector<AskedCommand>& waiting) {
+    QStringList lines;
+    for (const AskedCommand& each : waiting)
+        lines << RunPage::tr("%1 was asked for by %2 %3 and is kept for 1 h until a node takes it.")
+                     .arg(capitalized(askedWords(each)),
+                          QString::fromStdString(askerWords(each.by)),
+                          formatRelative(each.askedNs, wallNowNs()));
+    return lines.join('\n');
 }
 
 } // namespace
@@ -70,6 +92,11 @@ void RunPage::buildUi() {
     connect(m_giveUp, &QPushButton::clicked, m_actions, &RunActions::askDeclareLost);
     column->addWidget(m_linkBanner);
     m_delayBanner = new Banner("delayBanner");
+    m_withdraw = makeButton(tr("Withdraw"), "", "withdrawCommand");
+    m_withdraw->setToolTip(tr("Take back what waits for a node"));
+    m_delayBanner->addAction(m_withdraw);
+    connect(m_withdraw, &QPushButton::clicked, this,
+            [this] { m_actions->withdraw(waitingOf(m_detail.history.asked)); });
     QPushButton* kill = makeButton(tr("Kill"), "danger", "killRun");
     m_delayBanner->addAction(kill);
     connect(kill, &QPushButton::clicked, m_actions, &RunActions::askKill);
@@ -112,9 +139,8 @@ QWidget* RunPage::buildFigures() {
 
 QWidget* RunPage::buildTabs() {
     auto* bar = new QWidget;
-    auto* row = new QHBoxLayout(bar);
+    auto* row = m_tabRow = new QHBoxLayout(bar);
     row->setContentsMargins(0, 0, 0, 0);
-    row->setSpacing(20);
     m_tabs = new QButtonGroup(this);
     m_stack = new QStackedWidget;
     m_charts = new ChartsTab(m_context);
@@ -154,6 +180,11 @@ void RunPage::wire() {
         if (run == m_run)
             showLive(m_context.engine.live(run));
     });
+    m_tick.start(1000);
+    connect(&m_tick, &QTimer::timeout, this, [this] {
+        if (isVisible() && m_detail.run && !hasEnded(m_detail.run->state))
+            showBanners();
+    });
     connect(m_tabs, &QButtonGroup::idClicked, this,
             [this](int tab) { showTab(static_cast<Tab>(tab)); });
 }
@@ -163,7 +194,17 @@ void RunPage::wireTabs() {
         m_logs->chooseRank(rank);
         showTab(kLogs);
     });
-    connect(m_checkpoints, &CheckpointsTab::restoreAsked, m_actions, &RunActions::askRestore);
+    connect(m_checkpoints, &CheckpointsTab::restoreAsked, m_actions,
+            [this](const StoredCheckpoint& checkpoint) { m_actions->askRestore(checkpoint); });
+    connect(m_checkpoints, &CheckpointsTab::restoreOnAsked, m_actions, &RunActions::askRestoreOn);
+    connect(m_checkpoints, &CheckpointsTab::copyAsked, m_actions, &RunActions::askCopy);
+    connect(m_checkpoints, &CheckpointsTab::pinAsked, m_actions, &RunActions::togglePin);
+    connect(m_checkpoints, &CheckpointsTab::compareAsked, this,
+            [this](const StoredCheckpoint& checkpoint) {
+                (new CompareDialog(m_context, m_run, checkpoint, m_detail.history.checkpoints,
+                                   window()))
+                    ->open();
+            });
     connect(m_checkpoints, &CheckpointsTab::removeAsked, m_actions, &RunActions::askRemove);
     connect(m_checkpoints, &CheckpointsTab::branchAsked, this, &RunPage::askBranch);
     connect(m_checkpoints, &CheckpointsTab::checkpointAsked, this,
@@ -173,7 +214,9 @@ void RunPage::wireTabs() {
 
 void RunPage::resizeEvent(QResizeEvent* event) {
     QWidget::resizeEvent(event);
-    m_charts->setCompact(width() < kCompactWidth);
+    const bool isCompact = width() < kCompactWidth;
+    m_tabRow->setSpacing(isCompact ? kCompactTabGap : kTabGap);
+    m_charts->setCompact(isCompact);
 }
 
 void RunPage::setRun(const QString& run) {
@@ -267,7 +310,9 @@ void RunPage::showState() {
     const StateWords words = stateWords(run, m_live);
     m_header->setTitle(run.name);
     m_header->setChip(words.text, words.tone);
-    m_header->setFacts(placeWords(run));
+    const bool isNameShared =
+        std::ranges::count(m_context.runs.runs(), run.name, &RunSummary::name) > 1;
+    m_header->setFacts((isNameShared ? run.id + kSeparator : QString()) + placeWords(run));
     m_actions->show(run, m_live, hasCheckpoint(m_detail));
     m_progress->show(m_live);
     showBanners();
@@ -277,15 +322,26 @@ void RunPage::showBanners() {
     const QString lost = linkLostText(m_live);
     m_linkBanner->show(Tone::kWarn, lost, {});
     m_giveUp->setVisible(std::ranges::any_of(m_live.nodes, &isDown, &LiveState::NodeLink::link));
-    m_delayBanner->show(Tone::kWarn, capitalized(commandDelay(m_live, monotonicNowNs())),
-                        tr("Ranks act together, and one is late. Kill ends them all at once, "
-                           "without a checkpoint."));
+    showDelay();
     if (m_detail.run->state != RunStateKind::kFailed) {
         m_failure->hide();
         return;
     }
     const FailureReport report = failureReport(m_detail);
     m_failure->show(Tone::kBad, report.what, report.next, report.why);
+}
+
+/// That what was asked for has no effect yet, and who asked for it.
+void RunPage::showDelay() {
+    const auto waiting = waitingOf(m_detail.history.asked);
+    const QString who = waitingWords(waiting);
+    const QString delay = capitalized(commandDelay(m_live, monotonicNowNs()));
+    m_withdraw->setVisible(!waiting.empty());
+    if (delay.isEmpty())
+        m_delayBanner->show(Tone::kWarn, m_live.pending ? QString() : who, {});
+    else
+        m_delayBanner->show(Tone::kWarn, delay,
+                            waiting.empty() ? QString::fromStdString(delayAdvice(m_live)) : who);
 }
 
 void RunPage::showFigures() {

@@ -76,6 +76,7 @@ private:
     void showStepFigure(const RunSummary& run);
     void showSlowestFigure();
     void showBanners();
+    void showDelay();
     void refreshSeries(const QString& run);
     void askEdit();
     void askBranch(const StoredCheckpoint& checkpoint);
@@ -90,12 +91,15 @@ private:
     PageHeader* m_header;
     RunActions* m_actions;
     Banner* m_delayBanner = nullptr;
+    QPushButton* m_withdraw = nullptr;
+    QTimer m_tick; ///< what the banners say grows older
     Banner* m_linkBanner;
     QPushButton* m_giveUp;
     Banner* m_failure;
     LaunchProgress* m_progress;
     QWidget* m_figureRow;
     std::array<KeyFigure*, 5> m_figures{};
+    QHBoxLayout* m_tabRow = nullptr;
     QButtonGroup* m_tabs;
     QStackedWidget* m_stack;
     ChartsTab* m_charts;

@@ -134,6 +134,17 @@ void TestBesideTerminals::everySubcommandWorksBesideTheWindowAndIsSeenThere() {
     QCOMPARE(run({"checkpoints", "one", "--json"}).exitCode, 0);
     must({"validate", "one"});
     must({"sample", "one"});
+    const QJsonArray asked = run({"commands", "one", "--json"}).json().array();
+    QCOMPARE(asked.size(), 7);
+    for (const QJsonValue& each : asked) {
+        QCOMPARE(each["state"].toString(), QString("applied"));
+        QCOMPARE(each["from"].toString(), QString("terminal"));
+    }
+    QCOMPARE(run({"withdraw", "one"}).exitCode, static_cast<int>(ExitCode::kNotFound));
+    must({"tag", "one", "good"});
+    must({"note", "one", "the first"});
+    QTRY_VERIFY_WITH_TIMEOUT(
+        seen("one")->tags == QStringList("good") && seen("one")->notes == "the first", kDeadlineMs);
     must({"export", "one", "--output", "relative.csv"});
     QVERIFY(QFile(m_own.path("relative.csv")).size() > 0);
 
@@ -263,7 +274,7 @@ void TestBesideTerminals::aWindowBesideATerminalIsServedAndTakesOver() {
     QCOMPARE(first->exitCode(), 128 + SIGINT);
     QTRY_VERIFY_WITH_TIMEOUT(m_program->engine().isHolder(), kDeadlineMs);
     QTRY_VERIFY_WITH_TIMEOUT(isLive(), kDeadlineMs);
-    const auto paused = m_program->engine().command(id, CommandKind::kPause, {}, {});
+    const auto paused = m_program->engine().command(id, CommandKind::kPause, {}, {}, {});
     QTRY_VERIFY_WITH_TIMEOUT(paused.isFinished(), kDeadlineMs);
     QVERIFY(paused.result());
     QTRY_COMPARE_WITH_TIMEOUT(seen("held")->state, RunStateKind::kPaused, kDeadlineMs);

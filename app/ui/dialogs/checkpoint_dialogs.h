@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "app/core/run/engine.h"
+#include "app/ui/data/app_context.h"
+#include "app/ui/dialogs/sheet.h"
+
+#include <optional>
+
+class QComboBox;
+class QLabel;
+class QLineEdit;
+class QPushButton;
+class QStandardItemModel;
+
+namespace rm {
+
+class PlacementList;
+class Table;
+
+/// Asks on which nodes a run is to go on, from its newest checkpoint or the one given, and says
+/// what changes.
+class ResumeDialog : public Sheet {
+    Q_OBJECT
+public:
+    ResumeDialog(const AppContext& context, const RunSummary& run,
+                 const std::optional<StoredCheckpoint>& checkpoint, QWidget* parent);
+
+Q_SIGNALS:
+    void chosen(const std::vector<rm::Placement>& nodes);
+
+private:
+    void wire();
+    void look();
+    void tell(const Result<ResumeOutlook>& outlook);
+
+    AppContext m_context;
+    QString m_run;
+    QString m_checkpoint; ///< empty: the newest
+    int m_asked = 0;      ///< questions so far; only the last one's answer counts
+    PlacementList* m_nodes;
+    QLabel* m_changes;
+    QPushButton* m_confirm;
+};
+
+/// Asks where a copy of a checkpoint is to lie.
+class CopyDialog : public Sheet {
+    Q_OBJECT
+public:
+    CopyDialog(const AppContext& context, const RunSummary& run, const StoredCheckpoint& checkpoint,
+               QWidget* parent);
+
+Q_SIGNALS:
+    void chosen(const rm::CopyOrder& order);
+
+private:
+    void offer();
+
+    QComboBox* m_node;
+    QLineEdit* m_folder;
+    QLabel* m_hint;
+    QPushButton* m_confirm;
+};
+
+/// How far the weights of a checkpoint are from those of another one of its run, by layer.
+class CompareDialog : public Sheet {
+    Q_OBJECT
+public:
+    CompareDialog(const AppContext& context, const QString& run, const StoredCheckpoint& checkpoint,
+                  const std::vector<StoredCheckpoint>& all, QWidget* parent);
+
+private:
+    void ask();
+    void tell(const Result<TensorComparison>& comparison);
+
+    AppContext m_context;
+    QString m_run;
+    QString m_checkpoint;
+    int m_asked = 0; ///< as ResumeDialog's
+    QComboBox* m_other;
+    QLabel* m_summary;
+    QStandardItemModel* m_rows;
+    Table* m_table;
+};
+
+} // namespace rm

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/ui/dialogs/live_dialogs.h"
+
+#include "app/ui/look/theme.h"
+#include "app/ui/widgets/label.h"
+
+#include <QComboBox>
+#include <QFormLayout>
+#include <QLineEdit>
+#include <QSpinBox>
+#include <QVBoxLayout>
+
+namespace rm {
+
+namespace {
+
+constexpr int kMostSteps = 1'000'000;
+
+QString valueText(double value) {
+    return QString::number(value, 'g', QLocale::FloatingPointShortest);
+}
+
+} // namespace
+
+LiveSettings liveSettingsOf(const RunSpec& spec, const std::vector<AskedCommand>& newestFirst) {
+    LiveSettings now;
+    for (const std::string_view key : liveKeys())
+        now.emplace(key, liveValue(spec, key));
+    for (auto asked = newestFirst.rbegin(); asked != newestFirst.rend(); ++asked)
+        if (asked->kind == "set" && asked->state == AskedState::kApplied)
+            for (const auto& [key, value] : asked->args)
+                if (const auto number = parseLiveSetting(key, value))
+                    now[key] = *number;
+    return now;
+}
+
+SetDialog::SetDialog(const QString& run, LiveSettings now, QWidget* parent)
+    : Sheet(tr("Change a setting of %1").arg(run),
+            tr("A checkpoint is written first; then all ranks go on with the new value from the "
+               "same step. Later checkpoints keep it, the spec does not change."),
+            "setDialog", parent)
+    , m_now(std::move(now))
+    , m_key(new QComboBox)
+    , m_value(new QLineEdit)
+    , m_problem(makeText({}, "bad")) {
+    m_key->setObjectName("settingKey");
+    m_key->setAccessibleName(tr("Setting"));
+    for (const std::string_view key : liveKeys())
+        m_key->addItem(QString::fromUtf8(key.data(), static_cast<qsizetype>(key.size())));
+    m_key->setCurrentText("optimizer.lr"); // what most people come for
+    m_value->setObjectName("settingValue");
+    m_value->setAccessibleName(tr("New value"));
+    m_problem->setObjectName("settingProblem");
+    auto* form = new QFormLayout;
+    form->setSpacing(2 * size::kGrid);
+    form->addRow(tr("Setting"), m_key);
+    form->addRow(tr("New value"), m_value);
+    content()->addLayout(form);
+    content()->addWidget(m_problem);
+    addCancel();
+    m_confirm = addButton(tr("Change"), "primary", "setConfirm");
+    m_confirm->setDefault(true);
+    connect(m_key, &QComboBox::currentIndexChanged, this, &SetDialog::showKey);
+    connect(m_value, &QLineEdit::textChanged, this, &SetDialog::check);
+    connect(m_confirm, &QPushButton::clicked, this, [this] {
+        accept();
+        Q_EMIT chosen(m_key->currentText().toStdString(), m_value->text().trimmed().toStdString());
+    });
+    showKey();
+    m_value->setFocus();
+}
+
+void SetDialog::showKey() {
+    const auto now = m_now.find(m_key->currentText().toStdString());
+    m_value->setText(now == m_now.end() ? QString() : valueText(now->second));
+    m_value->selectAll();
+    check();
+}
+
+/// Offers what the ranks would take and is not so already.
+void SetDialog::check() {
+    const std::string key = m_key->currentText().toStdString();
+    const auto number = parseLiveSetting(key, m_value->text().trimmed().toStdString());
+    const auto now = m_now.find(key);
+    const bool isSame = number && now != m_now.end() && now->second == *number;
+    m_problem->setText(number ? QString() : QString::fromStdString(number.error().message));
+    m_problem->setVisible(!number);
+    m_confirm->setEnabled(number && !isSame);
+}
+
+StepDialog::StepDialog(const QString& run, QWidget* parent)
+    : Sheet(tr("Step %1").arg(run), tr("The ranks do so many steps and hold again."), "stepDialog",
+            parent)
+    , m_steps(new QSpinBox) {
+    m_steps->setObjectName("stepCount");
+    m_steps->setAccessibleName(tr("Steps"));
+    m_steps->setRange(1, kMostSteps);
+    content()->addWidget(m_steps);
+    addCancel();
+    QPushButton* confirm = addButton(tr("Step"), "primary", "stepConfirm");
+    confirm->setDefault(true);
+    connect(confirm, &QPushButton::clicked, this, [this] {
+        accept();
+        Q_EMIT chosen(m_steps->value());
+    });
+    m_steps->setFocus();
+    m_steps->selectAll();
+}
+
+} // namespace rm
