@@ -49,17 +49,18 @@ Testbed::Testbed(NetworkLab lab)
     : m_lab(std::move(lab))
     , m_laptop(m_dir.filePath("laptop"), m_lab.laptop()) {}
 
-Result<std::unique_ptr<Testbed>> Testbed::create(const QString& label) {
+Result<std::unique_ptr<Testbed>> Testbed::create(const QString& label,
+                                                 const QStringList& environment) {
     auto lab = NetworkLab::create(label);
     if (!lab)
         return tl::unexpected(lab.error());
     std::unique_ptr<Testbed> bed(new Testbed(std::move(*lab)));
-    if (auto started = bed->startServers(); !started)
+    if (auto started = bed->startServers(environment); !started)
         return tl::unexpected(started.error());
     return bed;
 }
 
-Result<void> Testbed::startServers() {
+Result<void> Testbed::startServers(const QStringList& environment) {
     const auto key = makeSshKey(path("id_ed25519"));
     if (!key)
         return tl::unexpected(key.error());
@@ -70,6 +71,7 @@ Result<void> Testbed::startServers() {
         options.address = NetworkLab::managementAddress(node);
         options.port = kSshPort;
         options.authorizedKey = m_publicKey;
+        options.environment = environment;
         auto server = SshServer::start(options);
         if (!server)
             return tl::unexpected(server.error());
@@ -102,11 +104,18 @@ QString Testbed::writeSpec(const QString& name, const SmallSpec& spec) const {
     return file.fileName();
 }
 
-int Testbed::processesNamed(int node, const QString& program) const {
-    int count = 0;
+std::vector<pid_t> Testbed::processes(int node, const QString& program,
+                                      const QString& words) const {
+    std::vector<pid_t> pids;
     for (const SeenProcess& process : NetworkLab::processesIn(m_lab.node(node)))
-        count += process.command.section(' ', 0, 0).endsWith('/' + program) ? 1 : 0;
-    return count;
+        if (process.command.section(' ', 0, 0).endsWith('/' + program) &&
+            process.command.section(' ', 1).startsWith(words))
+            pids.push_back(process.pid);
+    return pids;
+}
+
+int Testbed::processesNamed(int node, const QString& program) const {
+    return static_cast<int>(processes(node, program).size());
 }
 
 QString Testbed::strayProcesses() const {

@@ -10,6 +10,7 @@
 
 #include <array>
 #include <memory>
+#include <vector>
 
 namespace rm {
 
@@ -25,7 +26,9 @@ struct SmallSpec {
 class Testbed {
 public:
     static Result<void> canRun();
-    static Result<std::unique_ptr<Testbed>> create(const QString& label);
+    /// `environment`: "NAME=value", of all that runs on the nodes.
+    static Result<std::unique_ptr<Testbed>> create(const QString& label,
+                                                   const QStringList& environment = {});
 
     NetworkLab& lab() { return m_lab; }
     SshServer& server(int node) { return *m_servers[static_cast<size_t>(node)]; }
@@ -43,13 +46,15 @@ public:
     /// Writes NAME.toml and gives its path.
     QString writeSpec(const QString& name, const SmallSpec& spec) const;
 
+    /// That program of ours, with these words after its name, on a node.
+    std::vector<pid_t> processes(int node, const QString& program, const QString& words = {}) const;
     int processesNamed(int node, const QString& program) const;
     /// Command lines of all that runs on the nodes beside the listening sshd; "" is clean.
     QString strayProcesses() const;
 
 private:
     explicit Testbed(NetworkLab lab);
-    Result<void> startServers();
+    Result<void> startServers(const QStringList& environment);
 
     QTemporaryDir m_dir;
     QString m_publicKey;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "tests/integration/small_disk.h"
 #include "tests/integration/testbed.h"
 #include "tests/support/requirement.h"
 
@@ -6,32 +7,9 @@
 #include <QFile>
 #include <QTest>
 
-#include <sys/mount.h>
-
 using namespace rm;
 
 namespace {
-
-/// A folder of a node with little room: a small tmpfs over it while this lives.
-class SmallDisk {
-public:
-    SmallDisk(QString folder, const QByteArray& size)
-        : m_folder(std::move(folder)) {
-        QDir().mkpath(m_folder);
-        m_mounted = ::mount("tmpfs", qPrintable(m_folder), "tmpfs", 0, "size=" + size) == 0;
-    }
-    ~SmallDisk() {
-        if (m_mounted)
-            ::umount2(qPrintable(m_folder), MNT_DETACH);
-    }
-    SmallDisk(const SmallDisk&) = delete;
-    SmallDisk& operator=(const SmallDisk&) = delete;
-    bool isMounted() const { return m_mounted; }
-
-private:
-    QString m_folder;
-    bool m_mounted = false;
-};
 
 QByteArray readAll(const QString& path) {
     QFile file(path);
@@ -216,7 +194,7 @@ void tst_refusals::takenPortIsNamed() {
 void tst_refusals::fullDiskEndsTheLaunch_data() {
     QTest::addColumn<QString>("folder");
     QTest::addColumn<QByteArray>("size");
-    QTest::newRow("where bundles go") << "data" << QByteArray("12m");
+    QTest::newRow("where bundles go") << "data" << QByteArray("18m");
     QTest::newRow("where runs go") << "state" << QByteArray("4k");
 }
 

@@ -122,7 +122,8 @@ void tst_rough_nodes::sshdThatIsAwayForAMomentIsAwaited() {
 
 void tst_rough_nodes::rankThatDoesNotAnswerIsToldAndKillEndsIt() {
     const QString spec = m_bed->writeSpec("hangs", {.steps = 1000000, .checkpointEvery = 0});
-    const CliResult started = cli().run(QStringList{"run", spec, "--json"} + kBothNodes);
+    const CliResult started =
+        cli().run(QStringList{"run", spec, "--json", "--set", "launch.on_hang=wait"} + kBothNodes);
     QVERIFY2(started.exitCode == 0, started.whole());
     const QString run = newestRun(cli().database())->id;
     const auto app = cli().start({"attach", run});

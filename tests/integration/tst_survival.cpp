@@ -7,6 +7,8 @@
 #include <QDir>
 #include <QFile>
 #include <QFileInfo>
+#include <QJsonArray>
+#include <QJsonValue>
 #include <QTest>
 
 #include <csignal>
@@ -29,6 +31,7 @@ private Q_SLOTS:
     void stoppedAgentIsReplacedWhenItIsNeeded();
     void journalsThatAreCutLoseNoLaterStep();
     void nodesThatShareAHomeTrainTogether();
+    void commandsForANodeThatIsCutOffOutliveTheApp();
     void deadNodeIsGivenUpAndTheRunGoesOnElsewhere(); // last: it costs a node
 
 private:
@@ -166,6 +169,42 @@ void tst_survival::nodesThatShareAHomeTrainTogether() {
     QCOMPARE(flawIn(stepsInStore(cli().database(), run, "train/loss"), 2, 1, 200), QByteArray());
 }
 
+void tst_survival::commandsForANodeThatIsCutOffOutliveTheApp() {
+    const QString run = launch("kept", {.steps = 1000000, .checkpointEvery = 0});
+    QVERIFY(waitForStep(run, 5));
+    m_app->kill();
+    QVERIFY(m_app->waitForFinished(20000));
+    QVERIFY(m_bed->lab().setManagementLink(0, false)); // the ranks train on
+    for (const char* command : {"hold", "pause"}) {
+        const CliResult asked = cli().run({command, run}, 120000);
+        QVERIFY2(asked.exitCode == static_cast<int>(ExitCode::kUnavailable), asked.whole());
+        QVERIFY2(asked.whole().contains("the command is kept for 1 h"), asked.whole());
+        if (command != std::string_view("hold"))
+            continue;
+        const CliResult withdrawn = cli().run({"withdraw", run});
+        QVERIFY2(withdrawn.exitCode == 0, withdrawn.whole());
+    }
+    const CliResult shown = cli().run({"show", run});
+    QVERIFY2(shown.out.contains("asked       pause, by root in a terminal"), shown.whole());
+    QVERIFY(m_bed->lab().setManagementLink(0, true));
+    const auto isPaused = [&] {
+        (void)cli().run({"runs"}); // another process, that only looks
+        return summary(run).state == RunStateKind::kPaused;
+    };
+    QVERIFY(QTest::qWaitFor(isPaused, 90000));
+    const auto commands = cli().run({"commands", run, "--json"}).json().array();
+    QCOMPARE(commands.size(), 2);
+    QCOMPARE(commands[0]["command"].toString(), "pause");
+    QCOMPARE(commands[0]["state"].toString(), "applied");
+    QVERIFY(commands[0]["step"].toInt() > 5);
+    QCOMPARE(commands[1]["command"].toString(), "hold");
+    QCOMPARE(commands[1]["state"].toString(), "withdrawn");
+    for (const QJsonValue& each : commands) {
+        QCOMPARE(each["by"].toString(), "root");
+        QCOMPARE(each["from"].toString(), "terminal");
+    }
+}
+
 void tst_survival::deadNodeIsGivenUpAndTheRunGoesOnElsewhere() {
     const QString run = launch("dead", {.steps = 2000, .checkpointEvery = 50});
     QVERIFY(waitForStep(run, 120));
@@ -187,6 +226,17 @@ void tst_survival::deadNodeIsGivenUpAndTheRunGoesOnElsewhere() {
     QVERIFY2(resumed.exitCode == 0, resumed.whole());
     QCOMPARE(summary(run).state, RunStateKind::kFinished);
     QCOMPARE(flawIn(stepsInStore(cli().database(), run, "train/loss"), 2, 1, 2000), QByteArray());
+    // The node of the first attempt is asked too, and what cannot be known of it is said.
+    const auto folders =
+        cli().run({"clean", run, "--preview", "--json"}, 120000).json()["folders"].toArray();
+    QCOMPARE(folders.size(), 2);
+    QCOMPARE(folders[0]["problem"].toString(), QString());
+    QVERIFY(folders[0]["bytes"].toInt() > 0);
+    QCOMPARE(folders[1]["node"].toString(), "node-b");
+    QVERIFY(!folders[1]["problem"].toString().isEmpty());
+    const CliResult cleaned = cli().run({"clean", run, "--yes"}, 120000);
+    QVERIFY2(cleaned.exitCode != 0 && cleaned.err.contains("clean node-b"), cleaned.whole());
+    QVERIFY(!QDir(m_bed->server(0).home() + "/state/ringmaster/runs/" + run).exists());
 }
 
 QTEST_GUILESS_MAIN(tst_survival)

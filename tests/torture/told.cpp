@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "tests/torture/told.h"
+
+#include "app/core/store/store.h"
+#include "shared/checkpoint/manifest.h"
+
+#include <QDir>
+#include <QFile>
+
+#include <algorithm>
+#include <bit>
+
+namespace rm::torture {
+namespace {
+
+QByteArray at(int rank, const ToldStep& step) {
+    return "rank " + QByteArray::number(rank) + ", attempt " + QByteArray::number(step.attempt) +
+           ", step " + QByteArray::number(qlonglong(step.step));
+}
+
+bool isSame(double a, double b) {
+    return std::bit_cast<uint64_t>(a) == std::bit_cast<uint64_t>(b);
+}
+
+QByteArray gapIn(int rank, const Told& told) {
+    for (size_t i = 1; i < told.size(); ++i) {
+        const bool isNew = told[i].attempt > told[i - 1].attempt;
+        if (!isNew &&
+            (told[i].attempt != told[i - 1].attempt || told[i].step != told[i - 1].step + 1))
+            return at(rank, told[i]) + " was told after " + at(rank, told[i - 1]);
+    }
+    return {};
+}
+
+QByteArray flawOfRank(int rank, const std::vector<Point>& stored,
+                      const std::map<int64_t, ToldStep>& living) {
+    auto expected = living.begin();
+    for (const Point& point : stored) {
+        if (expected == living.end() || point.step != expected->first)
+            return "rank " + QByteArray::number(rank) + ": stored is step " +
+                   QByteArray::number(qlonglong(point.step)) + " where " +
+                   (expected == living.end() ? "nothing"
+                                             : QByteArray::number(qlonglong(expected->first))) +
+                   " belongs";
+        const auto told = static_cast<float>(expected->second.loss);
+        if (std::bit_cast<uint32_t>(told) != std::bit_cast<uint32_t>(point.value))
+            return at(rank, expected->second) + ": stored is another loss than was told";
+        ++expected;
+    }
+    return expected == living.end() ? QByteArray() : at(rank, expected->second) + " is not stored";
+}
+
+} // namespace
+
+std::map<int, Told> readTold(const QString& folder, const QString& run) {
+    std::map<int, Told> told;
+    for (const QString& name : QDir(folder).entryList({run + "-rank-*"}, QDir::Files)) {
+        QFile file(folder + "/" + name);
+        if (!file.open(QIODevice::ReadOnly))
+            continue;
+        Told& steps = told[name.section('-', -1).toInt()];
+        while (file.canReadLine() || !file.atEnd()) {
+            const QByteArray line = file.readLine();
+            const QList<QByteArray> words = line.trimmed().split(' ');
+            if (line.endsWith('\n') && words.size() == 4)
+                steps.push_back({words[0].toInt(), words[1].toLongLong(),
+                                 std::bit_cast<double>(uint64_t(words[2].toULongLong(nullptr, 16))),
+                                 words[3].toLongLong()});
+        }
+    }
+    return told;
+}
+
+int64_t lastTold(const QString& folder, const QString& run) {
+    constexpr qint64 kLines = 256;
+    QFile file(folder + "/" + run + "-rank-00000");
+    if (!file.open(QIODevice::ReadOnly))
+        return 0;
+    file.seek(std::max<qint64>(0, file.size() - kLines));
+    const QList<QByteArray> lines = file.readAll().split('\n');
+    return lines.size() < 2 ? 0 : lines[lines.size() - 2].split(' ').value(1).toLongLong();
+}
+
+std::map<int64_t, ToldStep> livingOf(const Told& told) {
+    std::map<int64_t, ToldStep> living;
+    int attempt = 0;
+    for (const ToldStep& step : told) {
+        if (step.attempt != attempt)
+            living.erase(living.lower_bound(step.step), living.end());
+        attempt = step.attempt;
+        living[step.step] = step;
+    }
+    return living;
+}
+
+QByteArray flawIn(const std::map<int, Told>& told) {
+    for (const auto& [rank, steps] : told) {
+        std::map<int64_t, double> losses;
+        if (const QByteArray gap = gapIn(rank, steps); !gap.isEmpty())
+            return gap;
+        for (const ToldStep& step : steps)
+            if (!isSame(losses.emplace(step.step, step.loss).first->second, step.loss))
+                return at(rank, step) + ": another loss than in an earlier attempt";
+    }
+    return {};
+}
+
+QByteArray flawInStore(const QString& database, const QString& run, const std::map<int, Told>& told,
+                       int ranks) {
+    const auto reader = StoreReader::open(database);
+    if (!reader)
+        return QByteArray::fromStdString(reader.error().message);
+    if (told.size() != static_cast<size_t>(ranks))
+        return QByteArray::number(qlonglong(told.size())) + " ranks told anything";
+    for (const auto& [rank, steps] : told) {
+        const auto stored = (*reader)->points(run, {"train/loss", rank});
+        if (const QByteArray flaw = flawOfRank(rank, stored, livingOf(steps)); !flaw.isEmpty())
+            return flaw;
+    }
+    return {};
+}
+
+QByteArray flawInCheckpoints(const QString& folder, const std::map<int, Told>& told) {
+    const QStringList names = QDir(folder).entryList({"step-*"}, QDir::Dirs);
+    for (const QString& name : names) {
+        const auto manifest = verifyCheckpoint((folder + "/" + name).toStdString());
+        if (!manifest)
+            return QByteArray::fromStdString(manifest.error().message);
+        const bool isTold =
+            !told.empty() && std::ranges::any_of(told.begin()->second, [&](const ToldStep& step) {
+                return step.step == manifest->step && step.attempt == manifest->attempt;
+            });
+        if (!isTold)
+            return name.toUtf8() + ": its attempt never told that step";
+    }
+    return names.isEmpty() ? QByteArray("no checkpoint in " + folder.toUtf8()) : QByteArray();
+}
+
+QByteArray difference(const std::map<int, Told>& told, const std::map<int, Told>& undisturbed) {
+    if (told.size() != undisturbed.size())
+        return QByteArray::number(qlonglong(told.size())) + " ranks instead of " +
+               QByteArray::number(qlonglong(undisturbed.size()));
+    for (const auto& [rank, steps] : told) {
+        const auto expected = livingOf(undisturbed.at(rank));
+        for (const auto& [step, mine] : livingOf(steps))
+            if (!expected.contains(step) || !isSame(mine.loss, expected.at(step).loss))
+                return at(rank, mine) + ": another loss than in a run to which nothing was done";
+    }
+    return {};
+}
+
+} // namespace rm::torture
