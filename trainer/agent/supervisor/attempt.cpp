@@ -10,6 +10,7 @@
 #include "trainer/agent/supervisor/lost_attempt.h"
 
 #include <asio/post.hpp>
+#include <asio/steady_timer.hpp>
 #include <fcntl.h>
 #include <poll.h>
 #include <unistd.h>
@@ -23,6 +24,8 @@
 namespace rm {
 
 namespace {
+
+constexpr auto kTracedPause = std::chrono::milliseconds(20);
 
 RankGroup::Config groupConfig(const NodePlan& plan) {
     RankGroup::Config config;
@@ -244,7 +247,7 @@ void Attempt::watchRank(int localRank) {
 void Attempt::onRankReadable(int localRank) {
     std::optional<ChildStatus> status = m_processes[localRank].reap();
     if (!status)
-        return;
+        return lookAgain(localRank);
     m_watches[localRank]->close();
     AgentState::Rank& state = m_state.ranks[localRank];
     if (!status->isKnown)
@@ -258,6 +261,16 @@ void Attempt::onRankReadable(int localRank) {
     tick(Moment::now());
     saveState();
     m_rankEnded();
+}
+
+/// A debugger, or who reads its stack, keeps a dead rank from its parent until it lets go.
+void Attempt::lookAgain(int localRank) {
+    auto timer = std::make_shared<asio::steady_timer>(m_io, kTracedPause);
+    std::weak_ptr<int> alive = m_alive;
+    timer->async_wait([this, timer, alive, localRank](asio::error_code error) {
+        if (!error && !alive.expired())
+            onRankReadable(localRank);
+    });
 }
 
 void Attempt::sample(Moment now) {

@@ -79,6 +79,7 @@ private:
     void recordStart();
     void watchRank(int localRank);
     void onRankReadable(int localRank);
+    void lookAgain(int localRank);
     void watchHangs(const std::vector<SeenRank>& ranks, Moment now);
     PeerStatus::Hang hang() const;
     std::optional<Board::Status> statusOf(int localRank);
