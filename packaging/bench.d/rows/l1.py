@@ -39,8 +39,8 @@ def by_engine(spec, environment):
     measure.run([program, "run", spec, "--node", f"this-computer:{RANKS}", "--wait"], environment)
 
 
-def by_agent(spec, environment):
-    """Without the engine: a node's part alone."""
+def start_agent(spec, environment):
+    """Without the engine: a node's part alone. Its run id and run directory."""
     run_id = f"bench-{time.time_ns()}"
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
@@ -50,7 +50,12 @@ def by_agent(spec, environment):
     order = json.dumps({"spec": spec.read_text(), "plan": lines})
     agent = measure.BUILD / "bin" / "ringmaster-agent"
     measure.run([agent, "start", run_id], environment, input=order)
-    state = pathlib.Path(environment["XDG_STATE_HOME"]) / "ringmaster" / "runs" / run_id
+    runs = pathlib.Path(environment["XDG_STATE_HOME"]) / "ringmaster" / "runs"
+    return run_id, runs / run_id / "node-00000"
+
+
+def by_agent(spec, environment):
+    _, state = start_agent(spec, environment)
     deadline = time.monotonic() + measure.TIMEOUT_S
     while not json.loads((state / "agent.json").read_text())["ended"]:
         assert time.monotonic() < deadline, f"{state} does not end"
