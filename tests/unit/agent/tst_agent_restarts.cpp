@@ -65,6 +65,14 @@ public:
                    : state(node)["ranks"][0].toObject()["process"].toObject()["pid"].toInteger();
     }
 
+    /// Returns when it is gone, with all its locks.
+    void kill(int node, const QString& which) const {
+        const qint64 pid = pidOf(node, which);
+        QVERIFY(pid > 0);
+        ::kill(static_cast<pid_t>(pid), SIGKILL);
+        QTRY_VERIFY_WITH_TIMEOUT(!processRuns(pid), kLongMs);
+    }
+
     template <class T>
     std::vector<T> records(int node) const {
         std::vector<T> found;
@@ -177,7 +185,7 @@ private Q_SLOTS:
     void anAgentThatDiesIsReplacedAndStillLed() {
         Nodes nodes(2);
         nodes.start();
-        ::kill(static_cast<pid_t>(nodes.pidOf(1, "agent")), SIGKILL);
+        nodes.kill(1, "agent");
         const qint64 rank = nodes.pidOf(1, "rank");
         QCOMPARE(nodes.fixture().agent({"adopt", "r1", "1"}).exitCode, 0);
         QVERIFY(processRuns(rank));
@@ -190,10 +198,10 @@ private Q_SLOTS:
         for (const int dead : {0, 1}) {
             Nodes nodes(2);
             nodes.start();
-            ::kill(static_cast<pid_t>(nodes.pidOf(dead, "agent")), SIGKILL);
-            ::kill(static_cast<pid_t>(nodes.pidOf(dead, "rank")), SIGKILL);
+            nodes.kill(dead, "agent");
+            nodes.kill(dead, "rank");
             // A rank of the other notices in real life that its peer is gone.
-            ::kill(static_cast<pid_t>(nodes.pidOf(1 - dead, "rank")), SIGKILL);
+            nodes.kill(1 - dead, "rank");
             // The other one waits for it; only then the app comes.
             QTRY_VERIFY_WITH_TIMEOUT(!nodes.records<AttemptEnded>(1 - dead).empty(), kLongMs);
             QCOMPARE(nodes.fixture().agent({"adopt", "r1", QString::number(dead)}).exitCode, 0);
@@ -206,8 +214,8 @@ private Q_SLOTS:
         Nodes nodes(3, "[launch]\nmax_restarts = 3\nmin_nodes = 2\n");
         nodes.start();
         for (const char* process : {"agent", "rank"})
-            ::kill(static_cast<pid_t>(nodes.pidOf(1, process)), SIGKILL);
-        ::kill(static_cast<pid_t>(nodes.pidOf(2, "rank")), SIGKILL);
+            nodes.kill(1, process);
+        nodes.kill(2, "rank");
         QTRY_COMPARE_WITH_TIMEOUT(nodes.attempt(0), 2, kLongMs);
         QTRY_COMPARE_WITH_TIMEOUT(nodes.attempt(2), 2, kLongMs);
         QCOMPARE(nodes.state(2)["ranks"][0].toObject()["rank"].toInt(), 1);
@@ -227,7 +235,7 @@ private Q_SLOTS:
         nodes.start();
         QTRY_VERIFY_WITH_TIMEOUT(nodes.hasEvent(0, "agents-apart"), kLongMs);
         taker.close();
-        ::kill(static_cast<pid_t>(nodes.pidOf(1, "rank")), SIGKILL);
+        nodes.kill(1, "rank");
         for (int node = 0; node < 2; ++node)
             QTRY_COMPARE_WITH_TIMEOUT(nodes.attempt(node), 2, kLongMs);
     }
@@ -253,8 +261,8 @@ private Q_SLOTS:
         NodePlan stranger = nodes.plan(1);
         stranger.agentKey = std::string(64, 'b');
         QCOMPARE(nodes.fixture().start(stranger, kRestarting).exitCode, 0);
-        ::kill(static_cast<pid_t>(nodes.pidOf(1, "rank")), SIGKILL);
-        ::kill(static_cast<pid_t>(nodes.pidOf(0, "rank")), SIGKILL);
+        nodes.kill(1, "rank");
+        nodes.kill(0, "rank");
         QTRY_VERIFY_WITH_TIMEOUT(nodes.hasEvent(0, "waits-for-nodes"), kLongMs);
         QCOMPARE(nodes.attempt(0), 1);
         // Nor is one who speaks no TLS; the leader goes on.
