@@ -37,6 +37,8 @@ std::vector<TomlField> fieldsOf(NodePlan& plan) {
         {"node_names", &plan.nodeNames},
         {"agent_port", &plan.agentPort},
         {"agent_key", &plan.agentKey},
+        {"restarts_in_a_row", &plan.restartsInARow},
+        {"reached_step", &plan.reachedStep},
     };
 }
 
@@ -92,6 +94,8 @@ std::vector<std::string> mistakesOf(const NodePlan& plan) {
     demand(plan.agentPort >= 0 && plan.agentPort <= 65535, "agent_port must be 0 to 65535");
     demand(plan.agentPort == 0 || !plan.agentKey.empty(), "agent_port needs an agent_key");
     demand(plan.agentKey.empty() || isSha256(plan.agentKey), "agent_key must be 64 of 0-9 and a-f");
+    demand(plan.restartsInARow >= 0 && plan.reachedStep >= 0,
+           "restarts_in_a_row and reached_step must not be negative");
     demand(isNonce(plan.storeNonce), "store_nonce must be up to 64 of 0-9 and a-f");
     return mistakes;
 }

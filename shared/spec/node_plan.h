@@ -41,6 +41,10 @@ struct NodePlan {
     std::vector<std::string> nodeNames; ///< of the planned nodes, for people
     std::string agentKey; ///< 32 random bytes in hex, by which the run's agents know each other
 
+    /// What the leader knew when this attempt began, for the agent that may take its place.
+    int64_t restartsInARow = 0; ///< without a new step
+    int64_t reachedStep = 0;    ///< by the attempts before
+
     int64_t nodes() const { return plannedNodes > 0 ? plannedNodes : nodeCount; }
 
     bool operator==(const NodePlan&) const = default;

@@ -350,9 +350,54 @@ private Q_SLOTS:
         run.end(1, Outcome::kFailed);
         run.heal(1);
         run.wait(kSecondNs);
+        QCOMPARE(run.count<Leader::Regroup>(), 0); // its link may flap
+        run.wait(Leader::kSteadyNs);
         QCOMPARE(run.count<Leader::Regroup>(), 1);
         run.wait(kSecondNs);
         QCOMPARE(nodesOf(*run.last<Leader::Start>()), (std::vector<int32_t>{0, 1, 2}));
+    }
+
+    void aNodeWhoseLinkFlapsCostsFewerAndFewerPauses() {
+        Leader::Config made = config(2);
+        made.minNodes = 1;
+        Run run(made);
+        const auto regroups = [&](int64_t seconds) {
+            const int before = run.count<Leader::Regroup>();
+            run.cut(1);
+            run.fail(0, ExitCode::kPeerLost);
+            run.wait(20 * kSecondNs);
+            run.step();
+            run.end(1, Outcome::kFailed);
+            run.heal(1);
+            run.wait(seconds * kSecondNs);
+            return run.count<Leader::Regroup>() - before;
+        };
+        run.step();
+        run.look();
+        QCOMPARE(regroups(12), 1);
+        QCOMPARE(regroups(12), 0); // away again before it is taken back
+        run.wait(10 * kSecondNs);
+        QCOMPARE(run.count<Leader::Regroup>(), 2);
+        QCOMPARE(regroups(38), 0);
+    }
+
+    void restartsAreCountedThoughTheLeadersAgentIsReplaced() {
+        Leader::Config made = config(1);
+        made.inARow = made.maxRestarts - 1;
+        made.reached = 70;
+        Run run(made);
+        run.step(70); // it only repeats what was reached before
+        run.look();
+        run.fail(0);
+        run.wait(120 * kSecondNs);
+        const auto* start = run.last<Leader::Start>();
+        QVERIFY(start);
+        QCOMPARE(start->inARow, made.maxRestarts);
+        QCOMPARE(start->reached, int64_t(70));
+        run.fail(0);
+        run.wait(120 * kSecondNs);
+        QVERIFY(run.isOver());
+        QCOMPARE(run.count<Leader::Start>(), 1);
     }
 
     void aStoppedRankIsCuredAtOnceAndASlowOneLater() {
@@ -441,7 +486,7 @@ private Q_SLOTS:
         run.node(1).node = 1; // it is back
         run.obeys(0, false);
         run.withoutRegrouping();
-        run.look();
+        run.wait(Leader::kSteadyNs + kSecondNs);
         QCOMPARE(run.count<Leader::Regroup>(), 1);
         run.leader().personAsks();
         run.end(0, Outcome::kPaused);

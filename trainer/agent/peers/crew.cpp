@@ -37,6 +37,8 @@ Leader::Config configOf(const NodePlan& plan, const RunSpec& spec) {
     config.nodes = static_cast<int32_t>(plan.nodes());
     config.attempt = static_cast<int32_t>(plan.attempt);
     config.names = plan.nodeNames;
+    config.inARow = plan.restartsInARow;
+    config.reached = plan.reachedStep;
     config.maxRestarts = spec.launch.maxRestarts;
     config.minNodes = spec.launch.minNodes;
     const bool restartsHangs = spec.launch.onHang == "restart";
@@ -139,6 +141,8 @@ private:
             order.startFromIsExact = m_plan.startFromIsExact;
         }
         order.storeNonce = newNonce();
+        order.restartsInARow = action.inARow;
+        order.reachedStep = action.reached;
         m_target.journal(
             AttemptPlanned{action.attempt, wallNowNs(), order.startFrom, action.nodes});
         if (!newest)

@@ -14,6 +14,7 @@ namespace rm {
 namespace {
 
 constexpr int64_t kMostBackOffNs = 60 * Leader::kSecondNs;
+constexpr int kMostRegroups = 6; ///< then each costs as little as any other
 
 /// What would end in the same way again.
 bool isForGood(int32_t exitCode) {
@@ -49,7 +50,9 @@ OnHang onHangOf(const std::string& name) {
 Leader::Leader(Config config)
     : m_config(std::move(config))
     , m_attempt(m_config.attempt)
-    , m_members(m_config.members) {
+    , m_members(m_config.members)
+    , m_reached(m_config.reached)
+    , m_inARow(m_config.inARow) {
     for (int32_t node = 0; node < m_config.nodes; ++node)
         m_nodes[node];
     m_nodes[0].isLinked = true;
@@ -168,7 +171,7 @@ void Leader::train(int64_t nowNs) {
     if (m_state == State::kTraining)
         watchLinks(nowNs);
     if (m_state == State::kTraining)
-        regroup();
+        regroup(nowNs);
 }
 
 void Leader::watchHang(int64_t nowNs) {
@@ -217,14 +220,20 @@ int64_t Leader::patienceNs() const {
     return own && own->attempt == m_attempt ? own->patienceNs : 0;
 }
 
-void Leader::regroup() {
+/// Long enough that it is worth a pause: twice as long after each one, as its link may flap.
+bool Leader::isSteady(int32_t node, int64_t nowNs) const {
+    return isReady(node) && nowNs - m_nodes.at(node).sinceNs >= kSteadyNs << m_regroups;
+}
+
+void Leader::regroup(int64_t nowNs) {
     const bool areAllHere = std::ranges::all_of(m_nodes, [&](const auto& entry) {
         const bool isMember = std::ranges::find(m_members, entry.first) != m_members.end();
-        return isMember || isReady(entry.first);
+        return isMember || isSteady(entry.first, nowNs);
     });
     if (m_isRegrouping || m_members.size() == m_nodes.size() || !areAllHere || m_step == 0)
         return;
     m_isRegrouping = true;
+    m_regroups = std::min(m_regroups + 1, kMostRegroups);
     note(Severity::kInfo, "nodes-are-back",
          "all nodes of the run can be reached again; it pauses to go on with all");
     m_actions.emplace_back(Regroup{m_attempt});
@@ -355,7 +364,7 @@ void Leader::wait(int64_t nowNs) {
 }
 
 void Leader::start(const std::vector<int32_t>& nodes, int64_t nowNs) {
-    Start order{++m_attempt, {}};
+    Start order{++m_attempt, {}, m_inARow, m_reached};
     int32_t firstRank = 0;
     for (const int32_t node : nodes) {
         const int32_t ranks = m_nodes.at(node).status->ranks;

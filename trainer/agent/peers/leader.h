@@ -30,10 +30,11 @@ OnHang onHangOf(const std::string& name);
 class Leader {
 public:
     static constexpr int64_t kSecondNs = 1'000'000'000;
-    static constexpr int64_t kGraceNs = 5 * kSecondNs;  ///< from SIGTERM to SIGKILL
-    static constexpr int64_t kStuckNs = 10 * kSecondNs; ///< after SIGKILL: hangs in the kernel
-    static constexpr int64_t kAwayNs = 3 * kSecondNs;   ///< for an agent that is replaced
-    static constexpr int64_t kStartNs = 15 * kSecondNs; ///< for an agent to begin an attempt
+    static constexpr int64_t kGraceNs = 5 * kSecondNs;   ///< from SIGTERM to SIGKILL
+    static constexpr int64_t kStuckNs = 10 * kSecondNs;  ///< after SIGKILL: hangs in the kernel
+    static constexpr int64_t kAwayNs = 3 * kSecondNs;    ///< for an agent that is replaced
+    static constexpr int64_t kStartNs = 15 * kSecondNs;  ///< for an agent to begin an attempt
+    static constexpr int64_t kSteadyNs = 10 * kSecondNs; ///< a node that is back stays so long
     /// For a network that is cut to heal, or an agent without which its ranks train on.
     static constexpr int64_t kCutNs = 30 * kSecondNs;
     static constexpr int64_t kComeBackNs = 5 * kSecondNs;   ///< for all, where fewer will do
@@ -48,6 +49,8 @@ public:
         int64_t maxRestarts = 0;        ///< in a row without a new step
         int64_t minNodes = 0;           ///< 0: all
         OnHang onHang = OnHang::kRestart;
+        int64_t inARow = 0;  ///< restarts without a new step before this attempt
+        int64_t reached = 0; ///< the last step of earlier attempts
     };
 
     /// All members end the ranks of that attempt.
@@ -60,6 +63,8 @@ public:
     struct Start {
         int32_t attempt = 1;
         std::vector<AttemptPlanned::Node> nodes;
+        int64_t inARow = 0;  ///< for the Config of who may take the leader's place
+        int64_t reached = 0; ///< likewise
     };
     /// The run goes on when it can; tells those whose attempt has ended.
     struct Wait {
@@ -119,7 +124,7 @@ private:
     void watchLinks(int64_t nowNs);
     int64_t patienceNs() const;
     void endLeftBehind(int64_t nowNs);
-    void regroup();
+    void regroup(int64_t nowNs);
     void beginEnding(bool kill, const std::string& why, int64_t nowNs);
     void settle(int64_t nowNs);
     void restartAfter(const AttemptEnded& cause, int64_t nowNs);
@@ -129,6 +134,7 @@ private:
     void note(Severity severity, const char* code, std::string message);
     bool hasEnded(int32_t node) const;
     bool isReady(int32_t node) const;
+    bool isSteady(int32_t node, int64_t nowNs) const;
     bool hasFailed(int32_t node) const;
     bool wasAsked(int32_t node) const;
     bool isAway(int32_t node, int64_t forNs, int64_t nowNs) const;
@@ -152,6 +158,7 @@ private:
     int64_t m_tickedNs = 0;
     int64_t m_notBeforeNs = 0; ///< of the next attempt
     std::optional<Outcome> m_asked;
+    int m_regroups = 0;
     bool m_isKilled = false;
     bool m_isRegrouping = false;
     bool m_endsForGood = false; ///< of a hang, with OnHang::kStop

@@ -41,10 +41,17 @@ Json toJson(const PeerStatus& m) {
 }
 
 Json toJson(const StartOrder& m) {
-    return {
-        {"type", "start"},           {"attempt", m.attempt},        {"members", m.members},
-        {"first_rank", m.firstRank}, {"world_size", m.worldSize},   {"master_port", m.masterPort},
-        {"start_from", m.startFrom}, {"exact", m.startFromIsExact}, {"nonce", m.storeNonce}};
+    return {{"type", "start"},
+            {"attempt", m.attempt},
+            {"members", m.members},
+            {"first_rank", m.firstRank},
+            {"world_size", m.worldSize},
+            {"master_port", m.masterPort},
+            {"start_from", m.startFrom},
+            {"exact", m.startFromIsExact},
+            {"nonce", m.storeNonce},
+            {"restarts_in_a_row", m.restartsInARow},
+            {"reached_step", m.reachedStep}};
 }
 
 Json toJson(const EndOrder& m) {
@@ -158,6 +165,8 @@ Result<PeerMessage> startOf(const Json& object) {
     members.read("start_from", m.startFrom);
     members.read("exact", m.startFromIsExact);
     members.read("nonce", m.storeNonce);
+    members.read("restarts_in_a_row", m.restartsInARow, 0, kLargest);
+    members.read("reached_step", m.reachedStep, 0, kLargest);
     return members.result(std::move(m));
 }
 

@@ -52,6 +52,8 @@ struct StartOrder {
     std::string startFrom;
     bool startFromIsExact = false; ///< see NodePlan
     std::string storeNonce;
+    int64_t restartsInARow = 0; ///< see NodePlan
+    int64_t reachedStep = 0;    ///< see NodePlan
     bool operator==(const StartOrder&) const = default;
 };
 

@@ -41,6 +41,8 @@ NodePlan planOf(const StartOrder& order, NodePlan plan) {
     plan.startFrom = order.startFrom;
     plan.startFromIsExact = order.startFromIsExact;
     plan.storeNonce = order.storeNonce;
+    plan.restartsInARow = order.restartsInARow;
+    plan.reachedStep = order.reachedStep;
     return plan;
 }
 
