@@ -119,9 +119,19 @@ Result<Manifest> readMembers(const Json& json, const std::string& source) {
     RM_ASSIGN_OR_RETURN(auto files, readEntries(arrayAt(json, "files"), source));
     RM_ASSIGN_OR_RETURN(auto line, readLine(json, source));
     RM_ASSIGN_OR_RETURN(auto watched, readWatched(json, source));
-    return Manifest{kManifestVersion, *runId,          *attempt, *step,
-                    *worldSize,       *createdNs,      *reason,  *loss,
-                    std::move(files), std::move(line), *best,    std::move(watched)};
+    return Manifest{kManifestVersion,
+                    *runId,
+                    *attempt,
+                    *step,
+                    *worldSize,
+                    *createdNs,
+                    *reason,
+                    *loss,
+                    std::move(files),
+                    std::move(line),
+                    *best,
+                    std::move(watched),
+                    textAt(json, "nonce").value_or(std::string())};
 }
 
 Json membersOf(const Manifest& manifest) {
@@ -135,6 +145,8 @@ Json membersOf(const Manifest& manifest) {
                     {"world_size", manifest.worldSize}, {"created_ns", manifest.createdNs},
                     {"reason", manifest.reason},        {"validation_loss", loss},
                     {"files", std::move(files)}};
+    if (!manifest.nonce.empty())
+        members["nonce"] = manifest.nonce;
     if (!manifest.line)
         return members;
     Json& line = members["line"] = Json::array();

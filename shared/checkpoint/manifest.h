@@ -47,6 +47,9 @@ struct Manifest {
         bool operator==(const Watched&) const = default;
     };
     std::optional<Watched> watched = std::nullopt; ///< nullopt: they were not validated
+    /// Random, of the start of the attempt, as several may begin one of the same number. Empty: not
+    /// started by an agent, or by release 0.1.0.
+    std::string nonce = {};
 
     int64_t bytes() const; ///< sum of sizes
 };
@@ -65,7 +68,8 @@ std::string checkpointName(int64_t step, int64_t attempt);
 /// `manifest.files` is filled in. An existing checkpoint of the same step and attempt is replaced
 /// once the new one is complete; one of another attempt stays, and the new one gets the longer
 /// name. On failure nothing is left behind; kInvalid when another run or a later attempt has
-/// claimed `parent` (owner.h), also while the files are written. Returns the final folder.
+/// claimed `parent` (owner.h), or another start of this one, also while the files are written.
+/// Returns the final folder.
 Result<std::string> publishCheckpoint(const std::string& parent, Manifest manifest,
                                       const std::function<Result<void>(const std::string&)>& fill);
 

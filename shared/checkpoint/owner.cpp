@@ -25,7 +25,8 @@ std::string ownerJson(const CheckpointOwner& owner) {
         line.push_back({{"attempt", ancestor.attempt}, {"step", ancestor.step}});
     const Json members = {{"version", kOwnerVersion},  {"run_id", owner.runId},
                           {"run_name", owner.runName}, {"attempt", owner.line.attempt},
-                          {"line", std::move(line)},   {"started_from", owner.line.startedFrom}};
+                          {"line", std::move(line)},   {"started_from", owner.line.startedFrom},
+                          {"nonce", owner.nonce}};
     return members.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
@@ -37,7 +38,10 @@ Result<CheckpointOwner> ownerOf(const Json& json, const std::string& source) {
     if (!runId || !runName || !startedFrom || !attempt || *attempt < 1 || !line)
         return fail(ErrorCode::kCorrupt,
                     "read " + source + ": a member is missing or of a wrong type");
-    CheckpointOwner owner{*runId, *runName, {*attempt, {}, *startedFrom}};
+    CheckpointOwner owner{*runId,
+                          *runName,
+                          {*attempt, {}, *startedFrom},
+                          textAt(json, "nonce").value_or(std::string())};
     for (const Json& entry : *line) {
         const auto before = intAt(entry, "attempt"), step = intAt(entry, "step");
         if (!before || !step)
@@ -45,6 +49,20 @@ Result<CheckpointOwner> ownerOf(const Json& json, const std::string& source) {
         owner.line.behind.push_back({*before, *step});
     }
     return owner;
+}
+
+std::string numberOf(int64_t attempt) {
+    return "attempt " + std::to_string(attempt) + " of this run";
+}
+
+/// kInvalid: `owner` is of a later attempt than that one.
+Result<void> refuseLater(const std::string& parent, const CheckpointOwner& owner, int64_t attempt) {
+    if (owner.line.attempt <= attempt)
+        return {};
+    return fail(ErrorCode::kInvalid,
+                "save checkpoints in " + parent + ": " + numberOf(owner.line.attempt) +
+                    " has begun, and this is attempt " + std::to_string(attempt) +
+                    "; if that one is over, delete " + ownerPath(parent));
 }
 
 std::string runText(const CheckpointOwner& owner) {
@@ -81,14 +99,13 @@ Result<void> claimCheckpoints(const std::string& parent, const CheckpointOwner& 
                         "run, or delete " +
                         ownerPath(parent) + " if that run is over");
     if (owner && !isOther)
-        if (const auto free = checkOwner(parent, claim.runId, claim.line.attempt); !free)
-            return free;
+        RM_RETURN_IF_ERROR(refuseLater(parent, *owner, claim.line.attempt));
     if (const auto made = makeFolders(parent); !made)
         return failAs(attempt, made.error());
     return writeFileAtomically(ownerPath(parent), ownerJson(claim));
 }
 
-Result<void> checkOwner(const std::string& parent, const std::string& runId, int64_t attempt) {
+Result<void> checkOwner(const std::string& parent, const Manifest& manifest) {
     const auto owner = readOwner(parent);
     const bool isFree = !owner && (owner.error().code == ErrorCode::kNotFound ||
                                    owner.error().code == ErrorCode::kCorrupt);
@@ -97,13 +114,15 @@ Result<void> checkOwner(const std::string& parent, const std::string& runId, int
     if (!owner)
         return tl::unexpected(owner.error());
     const std::string what = "save checkpoints in " + parent + ": ";
-    if (owner->runId != runId)
+    if (owner->runId != manifest.runId)
         return fail(ErrorCode::kInvalid, what + runText(*owner) + " has taken the folder over");
-    if (owner->line.attempt > attempt)
-        return fail(ErrorCode::kInvalid, what + "attempt " + std::to_string(owner->line.attempt) +
-                                             " of this run has begun, and this is attempt " +
-                                             std::to_string(attempt) +
-                                             "; if that one is over, delete " + ownerPath(parent));
+    RM_RETURN_IF_ERROR(refuseLater(parent, *owner, manifest.attempt));
+    const bool isOtherStart = owner->line.attempt == manifest.attempt && !owner->nonce.empty() &&
+                              !manifest.nonce.empty() && owner->nonce != manifest.nonce;
+    if (isOtherStart)
+        return fail(ErrorCode::kInvalid, what + numberOf(manifest.attempt) +
+                                             " was started once more, elsewhere; this start of it "
+                                             "saves nothing any more");
     return {};
 }
 

@@ -12,7 +12,8 @@ namespace rm {
 struct CheckpointOwner {
     std::string runId; ///< empty: started by hand, without a launcher that numbers runs
     std::string runName;
-    CheckpointLine line; ///< of that attempt; `startedFrom` as lineOf() gives it
+    CheckpointLine line;    ///< of that attempt; `startedFrom` as lineOf() gives it
+    std::string nonce = {}; ///< of its start, as Manifest::nonce
 
     bool operator==(const CheckpointOwner&) const = default;
 };
@@ -26,8 +27,9 @@ Result<CheckpointOwner> readOwner(const std::string& parent);
 /// another id, as a launcher may give every launch an id of its own. A damaged file is replaced.
 Result<void> claimCheckpoints(const std::string& parent, const CheckpointOwner& claim);
 
-/// Whether that attempt may publish into `parent`: kInvalid when another run or a later attempt has
-/// claimed it since. A folder without an owner is free.
-Result<void> checkOwner(const std::string& parent, const std::string& runId, int64_t attempt);
+/// Whether the attempt of that manifest may publish into `parent`: kInvalid when another run, a
+/// later attempt or another start of the same one has claimed it since. A folder without an owner
+/// is free.
+Result<void> checkOwner(const std::string& parent, const Manifest& manifest);
 
 } // namespace rm

@@ -190,7 +190,7 @@ Result<std::string> publishCheckpoint(const std::string& parent, Manifest manife
     manifest.reason = reasonInPlaceOf(final, manifest);
     if (auto made = makeFolders(parent); !made)
         return failAs(attempt, made.error());
-    RM_RETURN_IF_ERROR(checkOwner(parent, manifest.runId, manifest.attempt));
+    RM_RETURN_IF_ERROR(checkOwner(parent, manifest));
     if (::mkdir(temporary.c_str(), 0777) != 0)
         return failErrno(attempt, errno);
     std::error_code unread;
@@ -198,8 +198,7 @@ Result<std::string> publishCheckpoint(const std::string& parent, Manifest manife
     auto written = writeAllBut(temporary, manifest, fill).and_then([&] {
         return wasPinned ? setPinned(temporary, true) : Result<void>();
     });
-    written =
-        written.and_then([&] { return checkOwner(parent, manifest.runId, manifest.attempt); });
+    written = written.and_then([&] { return checkOwner(parent, manifest); });
     auto replaced = written ? moveIntoPlace(temporary, final)
                             : Result<std::string>(tl::unexpected(written.error()));
     if (!replaced) {

@@ -411,6 +411,25 @@ private Q_SLOTS:
         RM_OK(claimCheckpoints(m_parent, {"run", "my run", {4, {}, {}}}));
     }
 
+    /// By a leader and by a person, say, neither of whom sees the other.
+    void ofTwoStartsOfOneAttemptTheLaterPublishes() {
+        const auto start = [this](const std::string& nonce) {
+            return claimCheckpoints(m_parent, {"run", "name", {2, {}, {}}, nonce});
+        };
+        const auto publish = [this](int64_t step, const std::string& nonce) {
+            Manifest manifest = lineManifest(step, 2, {});
+            manifest.nonce = nonce;
+            return publishCheckpoint(m_parent, manifest, filling("x"));
+        };
+        RM_OK(start("aa"));
+        RM_OK(publish(1, "aa"));
+        QCOMPARE(readManifest(*publish(2, "aa"))->nonce, std::string("aa"));
+        RM_OK(start("bb"));
+        RM_FAILS(publish(3, "aa"), ErrorCode::kInvalid, "attempt 2 of this run was started once");
+        RM_OK(publish(3, "bb"));
+        RM_OK(publish(4, "")); // of a launcher that has none
+    }
+
     void anOldAttemptPublishesNothingAfterANewOneBegan() {
         RM_OK(claimCheckpoints(m_parent, {"run", "name", {1, {}, {}}}));
         RM_OK(publishCheckpoint(m_parent, lineManifest(1, 1, {}), filling("x")));

@@ -94,8 +94,9 @@ Result<void> Checkpointer::claimFolder() {
         const auto entries = listCheckpoints(folder);
         m_line = lineOf(entries.value_or(std::vector<CheckpointEntry>()),
                         m_session.environment.attempt, m_session.options.startFrom);
-        const auto claimed =
-            claimCheckpoints(folder, {m_session.environment.runId, m_session.spec.name, m_line});
+        const TorchrunEnvironment& environment = m_session.environment;
+        const auto claimed = claimCheckpoints(
+            folder, {environment.runId, m_session.spec.name, m_line, environment.storeNonce});
         mine = claimed.map([] { return std::string(); });
         if (claimed)
             sweepUnpublished(folder);
@@ -207,6 +208,7 @@ CheckpointContent Checkpointer::collect(const std::string& reason) {
     content.texts.emplace_back("spec.toml", toToml(t.spec));
     manifest.runId = m_session.environment.runId;
     manifest.attempt = m_session.environment.attempt;
+    manifest.nonce = m_session.environment.storeNonce;
     manifest.step = t.step;
     manifest.worldSize = t.world.size();
     manifest.createdNs = wallNowNs();
