@@ -45,7 +45,6 @@ Result<Manifest::File> sealFile(const fs::path& path) {
     if (!S_ISREG(info.st_mode) || !isCheckpointFileName(name))
         return fail(ErrorCode::kInvalid,
                     "save " + path.string() + ": a checkpoint holds plain files only");
-    RM_RETURN_IF_ERROR(syncFile(path.string()));
     RM_ASSIGN_OR_RETURN(auto sha256, sha256HexOfFile(path.string()));
     return Manifest::File{name, info.st_size, std::move(sha256)};
 }
@@ -60,6 +59,9 @@ Result<std::vector<Manifest::File>> sealFiles(const std::string& dir) {
     if (error)
         return failErrno("list " + dir, error.value());
     std::ranges::sort(files, {}, &Manifest::File::name);
+    // Last: the disk writes what it was handed while the files are hashed.
+    for (const Manifest::File& file : files)
+        RM_RETURN_IF_ERROR(syncFile(dir + "/" + file.name));
     return files;
 }
 

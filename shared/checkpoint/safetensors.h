@@ -28,8 +28,8 @@ struct TensorView {
 
 using TensorMetadata = std::map<std::string, std::string>;
 
-/// Writes and fsyncs `path`. Tensors keep their order. kInvalid: duplicate or empty name, size
-/// that does not fit shape and dtype.
+/// Writes `path`, which the disk begins to take; the caller syncs it. Tensors keep their order.
+/// kInvalid: duplicate or empty name, size that does not fit shape and dtype.
 Result<void> writeSafetensors(const std::string& path, const std::vector<TensorView>& tensors,
                               const TensorMetadata& metadata);
 

@@ -170,7 +170,8 @@ Result<void> writeWeights(const std::string& path, const Weights& weights) {
         const auto* bytes = static_cast<const std::byte*>(host.const_data_ptr());
         views.push_back({name, dtype, host.sizes().vec(), {bytes, host.nbytes()}});
     }
-    return writeSafetensors(path, views, {{"format", "pt"}});
+    RM_RETURN_IF_ERROR(writeSafetensors(path, views, {{"format", "pt"}}));
+    return syncFile(path);
 }
 
 } // namespace rm
