@@ -36,11 +36,14 @@ def batch(path):
     return rows[:, :-1], rows[:, 1:]
 
 
+def gpt():
+    return GPT({"vocab_size": 256, "n_positions": CONTEXT, "n_embd": 64, "n_head": 2, "n_layer": 1})
+
+
 def main():
     dist.init_process_group("gloo")
     torch.manual_seed(dist.get_rank())
-    shape = {"vocab_size": 256, "n_positions": CONTEXT, "n_embd": 64, "n_head": 2, "n_layer": 1}
-    model = GPT(shape)
+    model = gpt()
     model.apply(initialize)
     model = DistributedDataParallel(model)
     optimizer = torch.optim.AdamW(model.parameters(), lr=3e-4, fused=True)

@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: Apache-2.0
+"""L7: from the death of a rank, by SIGKILL, to the next step of both of two Gloo ranks."""
+import contextlib
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+import measure
+import specs
+from rows import l1
+
+RESTARTS = 10  # the peer may need several: its ranks meet addresses of those that are gone
+SPEC = specs.merged(l1.SPEC, {"checkpoint": {"every": 1}, "launch": {"max_restarts": RESTARTS}})
+VICTIM = 1
+
+
+def until(find, what):
+    """What `find` returns once that is something."""
+    deadline = time.monotonic() + measure.TIMEOUT_S
+    while not (found := find()):
+        assert time.monotonic() < deadline, f"waited {measure.TIMEOUT_S} s for {what}"
+        time.sleep(0.02)
+    return found
+
+
+def kill_and_wait(pid, first_steps):
+    """Seconds from the SIGKILL to the last rank's first step afterwards."""
+    killed = time.time_ns()
+    os.kill(pid, signal.SIGKILL)
+    return (max(step["wallNs"] for step in until(first_steps, "a step after it")) - killed) / 1e9
+
+
+def first_steps_of(node, attempt):
+    """Of both ranks in that attempt, or nothing yet."""
+    segments = sorted(node.glob(f"journal/rank-*-a{attempt:05d}-s0001-*.rmj"))
+    lines = []
+    for segment in segments:
+        done = subprocess.run([measure.BUILD / "tests" / "first_step", segment],
+                              capture_output=True, text=True, timeout=measure.TIMEOUT_S)
+        lines += measure.json_lines(done.stdout)
+    return lines if len(lines) == l1.RANKS else []
+
+
+def ringmaster_once(folder):
+    spec = pathlib.Path(folder) / "restart.toml"
+    spec.write_text(specs.text(SPEC, steps=10_000_000))
+    environment = l1.private_home(folder)
+    runs = pathlib.Path(environment["XDG_STATE_HOME"]) / "ringmaster" / "runs"
+    before = set(runs.glob("*"))
+    program = measure.BUILD / "bin" / "ringmaster"
+    measure.run([program, "run", spec, "--node", f"this-computer:{l1.RANKS}"], environment)
+    [made] = set(runs.glob("*")) - before
+    node = made / "node-00000"
+    try:
+        until(lambda: first_steps_of(node, 1), "a first step")
+        until(lambda: list(made.glob("**/step-*/MANIFEST.json")), "a checkpoint")
+        ranks = json.loads((node / "agent.json").read_text())["ranks"]
+        return kill_and_wait(ranks[VICTIM]["process"]["pid"], lambda: first_steps_of(node, 2))
+    finally:
+        measure.run([program, "kill", made.name], environment)
+
+
+@contextlib.contextmanager
+def ended(launcher):
+    """torchrun ends its ranks when it is asked to end."""
+    try:
+        yield
+    finally:
+        launcher.terminate()
+        try:
+            launcher.wait(60)
+        finally:
+            launcher.kill()
+
+
+def torchrun_once():
+    command = [sys.executable, "-m", "torch.distributed.run", "--standalone",
+               f"--nproc_per_node={l1.RANKS}", f"--max-restarts={RESTARTS}",
+               measure.PEERS / "ddp_restarts.py", l1.TEXT]
+    with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryFile("w+") as log:
+        where = pathlib.Path(folder)
+
+        def first_steps(restarts):
+            """Of both ranks after one of so many restarts."""
+            for count in restarts:
+                found = [where / f"{rank}-{count}.json" for rank in range(l1.RANKS)]
+                if all(path.exists() for path in found):
+                    return [json.loads(path.read_text()) for path in found]
+            return []
+
+        process = subprocess.Popen([*map(str, command), folder], stdout=log, stderr=log,
+                                   env=measure.peer_environment())
+        with ended(process):
+            victim = until(lambda: first_steps([0]), "the peer's first step")[VICTIM]["pid"]
+            until((where / "checkpoint.pt").exists, "the peer's checkpoint")
+            return kill_and_wait(victim, lambda: first_steps(range(1, RESTARTS + 1)))
+
+
+def measure_row(pairs):
+    with tempfile.TemporaryDirectory() as folder:
+        ours, theirs = measure.interleave(
+            pairs or 5, lambda: ringmaster_once(folder), torchrun_once
+        )
+    return measure.report(
+        "L7", "s from SIGKILL to the next step", ours, theirs, measure.per_ours(ours, theirs),
+        floor=3, goal=10, better="more", peerName="torchrun --max-restarts, DDP, torch.save each step",
+        versions=measure.versions("torch"),
+    )
