@@ -13,7 +13,9 @@
 #include <QTcpSocket>
 
 #include <algorithm>
+#include <chrono>
 #include <csignal>
+#include <filesystem>
 
 using namespace rm;
 using namespace rm::test;
@@ -208,6 +210,40 @@ private Q_SLOTS:
             for (int node = 0; node < 2; ++node)
                 QTRY_COMPARE_WITH_TIMEOUT(nodes.attempt(node), 2, kLongMs);
         }
+    }
+
+    /// A machine that was started anew, say, a week before somebody looks.
+    void whatIsLongDeadIsClosedAndNotBegunAnew() {
+        Nodes nodes(1);
+        nodes.start();
+        nodes.kill(0, "agent");
+        nodes.kill(0, "rank");
+        const auto weekAgo =
+            std::filesystem::file_time_type::clock::now() - std::chrono::hours(168);
+        const std::filesystem::path part = nodes.part(0).toStdString();
+        std::filesystem::last_write_time(part / "agent.json", weekAgo);
+        for (const auto& board : std::filesystem::directory_iterator(part / "board"))
+            std::filesystem::last_write_time(board, weekAgo);
+        QCOMPARE(nodes.fixture().agent({"adopt", "r1", "0"}).exitCode, 0);
+        QVERIFY(nodes.hasEnded(0));
+        QCOMPARE(nodes.attempt(0), 1);
+        QVERIFY(!nodes.records<AttemptEnded>(0).back().goesOn);
+    }
+
+    /// The agent died after it had written the plan of an attempt, and before its ranks were noted.
+    void anAttemptWhoseRanksAreNotNotedIsFollowedByTheNext() {
+        Nodes nodes(1);
+        nodes.start();
+        nodes.kill(0, "agent");
+        nodes.kill(0, "rank");
+        QJsonObject state = nodes.state(0);
+        state["ranks"] = QJsonArray();
+        QFile file(nodes.part(0) + "/agent.json");
+        QVERIFY(file.open(QIODevice::WriteOnly));
+        file.write(QJsonDocument(state).toJson());
+        file.close();
+        QCOMPARE(nodes.fixture().agent({"adopt", "r1", "0"}).exitCode, 0);
+        QTRY_COMPARE_WITH_TIMEOUT(nodes.attempt(0), 2, kLongMs);
     }
 
     void fewerNodesGoOnWithContiguousRanks() {

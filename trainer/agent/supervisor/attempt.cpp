@@ -101,6 +101,11 @@ void Attempt::failToStart(const Error& why) {
 }
 
 void Attempt::adopt(const AgentState& state) {
+    // The agent before ended between the plan of this attempt and the note of its ranks.
+    if (state.attempt != m_plan.attempt ||
+        static_cast<int64_t>(state.ranks.size()) != m_plan.localRanks)
+        return failToStart({ErrorCode::kUnavailable,
+                            "the agent of this node was gone before it had noted its ranks"});
     m_state = state;
     m_state.supervisor = identify(::getpid());
     for (const AgentState::Rank& rank : state.ranks) {

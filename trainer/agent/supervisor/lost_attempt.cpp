@@ -2,6 +2,8 @@
 #include "trainer/agent/supervisor/lost_attempt.h"
 
 #include "shared/board/board.h"
+#include "shared/exit_code.h"
+#include "shared/io/clock.h"
 #include "shared/journal/segment.h"
 #include "shared/return_if_error.h"
 #include "trainer/agent/supervisor/log_tail.h"
@@ -18,6 +20,10 @@ class NoRanks : public RankControl {
 
 /// The records with which a supervisor would have ended the attempt.
 std::vector<Record> endOf(const std::string& runDir, const AgentState& state, bool asked) {
+    if (state.ranks.empty()) // it did not come to begin them
+        return {AttemptEnded{state.attempt, asked ? Outcome::kStopped : Outcome::kFailed, -1,
+                             static_cast<int32_t>(asked ? ExitCode::kOk : ExitCode::kUnavailable),
+                             wallNowNs(), "its agent was gone before a rank was started"}};
     RankGroup::Config config;
     config.attempt = state.attempt;
     config.firstRank = state.ranks.front().rank;
@@ -63,7 +69,7 @@ Result<void> closeLostAttempt(const std::string& runDir, bool asked) {
     if (!state)
         return state.error().code == ErrorCode::kNotFound ? Result<void>()
                                                           : tl::unexpected(state.error());
-    if (state->ended || state->ranks.empty())
+    if (state->ended)
         return {};
     RM_ASSIGN_OR_RETURN(auto journal, beginNodeJournal(runDir, state->nodeIndex, state->attempt));
     const std::vector<Record> records = endOf(runDir, *state, asked);

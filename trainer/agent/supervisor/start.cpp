@@ -191,7 +191,8 @@ Result<std::string> detach(const std::string& runId, const std::string& runDir,
 /// its agent its state, within the leader's patience.
 bool wasAliveLately(const std::string& runDir) {
     std::error_code error;
-    std::filesystem::file_time_type last;
+    // The clock's epoch is in the future.
+    auto last = std::filesystem::file_time_type::min();
     const auto look = [&](const std::filesystem::path& path) {
         const auto written = std::filesystem::last_write_time(path, error);
         last = error ? last : std::max(last, written);
@@ -200,8 +201,8 @@ bool wasAliveLately(const std::string& runDir) {
     for (std::filesystem::directory_iterator at(runDir + "/board", error), end; !error && at != end;
          at.increment(error))
         look(at->path());
-    return std::filesystem::file_time_type::clock::now() - last <
-           std::chrono::nanoseconds(Leader::kPatienceNs);
+    return last > std::filesystem::file_time_type::clock::now() -
+                      std::chrono::nanoseconds(Leader::kPatienceNs);
 }
 
 } // namespace
