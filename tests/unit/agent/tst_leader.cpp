@@ -489,6 +489,8 @@ private Q_SLOTS:
         run.wait(Leader::kSteadyNs + kSecondNs);
         QCOMPARE(run.count<Leader::Regroup>(), 1);
         run.leader().personAsks();
+        run.wait(2 * Leader::kSteadyNs); // the ranks save meanwhile
+        QCOMPARE(run.count<Leader::Regroup>(), 1);
         run.end(0, Outcome::kPaused);
         run.wait(5 * kSecondNs);
         QVERIFY(run.isOver());

@@ -67,11 +67,12 @@ Result<void> LeaderChannel::listen(const NodePlan& plan) {
 }
 
 void LeaderChannel::accept() {
+    m_isAccepting = true;
     m_acceptor.async_accept([this](asio::error_code error, tcp::socket socket) {
-        if (error == asio::error::operation_aborted)
-            return;
-        if (!error)
-            onAccepted(std::move(socket));
+        m_isAccepting = !error;
+        if (error)
+            return; // tick() tries again: it may be that there are too many open files
+        onAccepted(std::move(socket));
         accept();
     });
 }
@@ -138,6 +139,8 @@ void LeaderChannel::sendToAll(const PeerMessage& message) {
 }
 
 void LeaderChannel::tick(int64_t nowNs) {
+    if (m_acceptor.is_open() && !m_isAccepting)
+        accept();
     const auto strangers = m_strangers;
     for (const Link& link : strangers)
         link->tick(nowNs);

@@ -42,6 +42,7 @@ private:
     void onClosed(const Link& link, const std::string& why);
 
     asio::ip::tcp::acceptor m_acceptor;
+    bool m_isAccepting = false;
     std::unique_ptr<asio::ssl::context> m_tls;
     Handlers m_handlers;
     int64_t m_nodes = 1;

@@ -230,7 +230,8 @@ void Leader::regroup(int64_t nowNs) {
         const bool isMember = std::ranges::find(m_members, entry.first) != m_members.end();
         return isMember || isSteady(entry.first, nowNs);
     });
-    if (m_isRegrouping || m_members.size() == m_nodes.size() || !areAllHere || m_step == 0)
+    if (m_isRegrouping || m_hasPersonAsked || m_members.size() == m_nodes.size() || !areAllHere ||
+        m_step == 0)
         return;
     m_isRegrouping = true;
     m_regroups = std::min(m_regroups + 1, kMostRegroups);
@@ -376,6 +377,7 @@ void Leader::start(const std::vector<int32_t>& nodes, int64_t nowNs) {
     m_sinceNs = m_stepNs = nowNs;
     m_step = 0;
     m_isKilled = false;
+    m_hasPersonAsked = false;
     m_actions.emplace_back(std::move(order));
 }
 

@@ -97,8 +97,12 @@ public:
     /// A person ends the run while no rank of node 0 lives.
     void ask(Outcome outcome) { m_asked = outcome; }
 
-    /// A person asks the ranks to pause or stop, so that a pause is not that of Regroup.
-    void personAsks() { m_isRegrouping = false; }
+    /// A person asks the ranks to pause or stop, so that a pause is not that of Regroup, and none
+    /// is asked for in this attempt any more.
+    void personAsks() {
+        m_hasPersonAsked = true;
+        m_isRegrouping = false;
+    }
 
     /// What is to be done now, in order.
     std::vector<Action> tick(int64_t nowNs);
@@ -161,7 +165,8 @@ private:
     int m_regroups = 0;
     bool m_isKilled = false;
     bool m_isRegrouping = false;
-    bool m_endsForGood = false; ///< of a hang, with OnHang::kStop
+    bool m_hasPersonAsked = false; ///< in this attempt
+    bool m_endsForGood = false;    ///< of a hang, with OnHang::kStop
     bool m_hasToldOfWait = false;
 };
 
