@@ -98,8 +98,12 @@ Result<void> Checkpointer::claimFolder() {
         const auto claimed = claimCheckpoints(
             folder, {environment.runId, m_session.spec.name, m_line, environment.storeNonce});
         mine = claimed.map([] { return std::string(); });
-        if (claimed)
+        if (claimed) {
             sweepUnpublished(folder);
+            // What is gone on from is no mere copy any more, which newer ones would replace.
+            std::error_code ignored;
+            std::filesystem::remove(m_session.options.startFrom + "/" + kCopyMark, ignored);
+        }
     }
     return agreeOnFirst(m_training.world, mine).map([](const std::string&) {});
 }

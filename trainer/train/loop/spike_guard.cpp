@@ -43,7 +43,7 @@ bool SpikeGuard::skips() const {
 }
 
 void SpikeGuard::onStep(double loss, double gradNorm) {
-    m_new = {m_training.step, loss, gradNorm};
+    m_new = {m_training.step, loss, gradNorm, normLimit()};
 }
 
 std::optional<double> SpikeGuard::tell() {
@@ -59,10 +59,12 @@ Result<std::optional<Ending>> SpikeGuard::judge(std::optional<double> meanLoss) 
     std::string what;
     if (meanLoss && m_losses.isSpike(*meanLoss))
         what = spikeText("the loss", m_losses, *meanLoss);
-    if (std::isfinite(told->gradNorm) && m_norms.isSpike(told->gradNorm))
+    // Whether the update was left out is decided before the step, with fewer norms than now.
+    const bool isLeftOut = skips() && told->gradNorm > told->normLimit;
+    if (std::isfinite(told->gradNorm) && (isLeftOut || m_norms.isSpike(told->gradNorm)))
         what += (what.empty() ? "" : ", and ") +
                 spikeText("the gradient norm", m_norms, told->gradNorm) +
-                (skips() ? "; its update was left out" : "");
+                (isLeftOut ? "; its update was left out" : "");
     // Those that are not finite are NonFiniteGuard's.
     if (meanLoss)
         m_losses.note(*meanLoss);
@@ -124,6 +126,7 @@ void SpikeGuard::restore(const TrainState& from) {
     m_losses.restore(from.spikes.losses);
     m_norms.restore(from.spikes.gradNorms);
     m_new.reset(); // of weights that are gone
+    m_told.reset();
 }
 
 } // namespace rm

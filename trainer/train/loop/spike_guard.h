@@ -40,6 +40,7 @@ private:
     struct Figures {
         int64_t step = 0;
         double loss = 0, gradNorm = 0;
+        double normLimit = 0; ///< of its update
     };
     bool skips() const;
     bool isOn() const;
