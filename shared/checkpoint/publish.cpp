@@ -224,6 +224,9 @@ Result<std::string> adoptCheckpoint(const std::string& parent, const std::string
         RM_RETURN_IF_ERROR(syncStaged(staged, manifest));
         const std::string final = parent + "/" + finalName(parent, manifest);
         RM_RETURN_IF_ERROR(refuseForeign(final, manifest.runId));
+        std::error_code unread;
+        if (fs::exists(final + "/" + kPinMark, unread))
+            RM_RETURN_IF_ERROR(setPinned(staged, true));
         RM_ASSIGN_OR_RETURN(const auto replaced, moveIntoPlace(staged, final));
         RM_RETURN_IF_ERROR(syncFolder(parent));
         if (!replaced.empty())

@@ -11,7 +11,7 @@ std::string askerWords(const Asker& by) {
     case AskedFrom::kTerminal:
         return who + " in a terminal";
     case AskedFrom::kRule:
-        return "rule " + by.who;
+        return "a rule of the run";
     case AskedFrom::kElsewhere:
         break;
     }

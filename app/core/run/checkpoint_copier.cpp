@@ -20,7 +20,7 @@ constexpr int kMostDoublings = 6; ///< about an hour
 /// Empty: none.
 std::string secondNode(const std::vector<RunNode>& nodes, const std::string& first) {
     const auto second = std::ranges::find_if(
-        nodes, [&first](const RunNode& node) { return node.nodeName != first; });
+        nodes, [&first](const RunNode& node) { return node.nodeName != first && node.ranks > 0; });
     return second == nodes.end() ? std::string() : second->nodeName;
 }
 
@@ -67,7 +67,10 @@ void CheckpointCopier::look() {
     if (now < m_restUntilNs)
         return lookIn(m_restUntilNs - now);
     std::optional<int64_t> earliest;
-    for (const QString& run : std::set(m_touched)) {
+    // Behind the last one first, so that a run with much to copy leaves room for the others.
+    std::vector<QString> order(m_touched.begin(), m_touched.end());
+    std::ranges::rotate(order, std::ranges::upper_bound(order, m_last));
+    for (const QString& run : order) {
         const auto due = m_means.due(run);
         const auto failure = due ? m_failures.find(due->path) : m_failures.end();
         if (due && (failure == m_failures.end() || failure->second.retryNs <= now))
@@ -83,6 +86,7 @@ void CheckpointCopier::look() {
 
 void CheckpointCopier::begin(const QString& run, const DueCopy& due) {
     m_isCopying = true;
+    m_last = run;
     m_beganNs = m_means.nowNs();
     whenAnswered(m_means.copy(run, due), this,
                  [this, run, due](const Result<void>& done) { onDone(run, due, done); });

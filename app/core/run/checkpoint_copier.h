@@ -72,6 +72,7 @@ private:
     QTimer m_timer;
     std::set<QString> m_touched;
     std::map<std::string, Failure> m_failures; ///< by path
+    QString m_last;                            ///< run of the last copy
     bool m_isCopying = false;
     int64_t m_beganNs = 0;
     int64_t m_restUntilNs = 0;

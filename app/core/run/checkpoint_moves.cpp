@@ -108,22 +108,32 @@ sourceFor(const ProcedureContext& context, const QString& run, const StoredCheck
     return std::nullopt;
 }
 
+/// Where it lies on that node; nullopt: nowhere.
+Result<std::optional<CheckpointWay>> placeOn(const ProcedureContext& context, const QString& run,
+                                             const StoredCheckpoint& checkpoint, const Node& node,
+                                             const std::stop_token& stop) {
+    // A folder that nodes share has the same path on all of them.
+    std::vector<std::string> folders = {checkpoint.saved.path};
+    for (const CheckpointCopy& copy : checkpoint.copies)
+        if (copy.node == node.name)
+            folders.push_back(copy.folder);
+    for (const std::string& folder : folders) {
+        RM_ASSIGN_OR_RETURN(const auto there,
+                            thereIs(context, node, folder, run, checkpoint, stop));
+        if (there)
+            return CheckpointWay{folder, std::nullopt, {}, there->bytes};
+    }
+    return std::nullopt;
+}
+
 } // namespace
 
 Result<CheckpointWay> wayTo(const ProcedureContext& context, const QString& run,
                             const StoredCheckpoint& checkpoint, const Node& first,
                             std::stop_token stop) {
-    // A folder that nodes share has the same path on all of them.
-    std::vector<std::string> here = {checkpoint.saved.path};
-    for (const CheckpointCopy& copy : checkpoint.copies)
-        if (copy.node == first.name)
-            here.push_back(copy.folder);
-    for (const std::string& folder : here) {
-        RM_ASSIGN_OR_RETURN(const auto there,
-                            thereIs(context, first, folder, run, checkpoint, stop));
-        if (there)
-            return CheckpointWay{folder, std::nullopt, {}, there->bytes};
-    }
+    RM_ASSIGN_OR_RETURN(const auto here, placeOn(context, run, checkpoint, first, stop));
+    if (here)
+        return *here;
     std::string tried;
     const auto source = sourceFor(context, run, checkpoint, first.name, stop, tried);
     if (source)
@@ -191,8 +201,12 @@ Result<QString> copyCheckpoint(const ProcedureContext& context, const QString& r
         // A folder of a person's choice may be on a node that has it elsewhere.
         const auto found = sourceFor(context, run, checkpoint, to.empty() ? name : std::string(),
                                      context.permit->stop(), tried);
-        if (!found && checkpoint.node == name)
-            return QString::fromStdString(checkpoint.saved.path);
+        if (!found && to.empty()) {
+            RM_ASSIGN_OR_RETURN(const auto there,
+                                placeOn(context, run, checkpoint, target, context.permit->stop()));
+            if (there)
+                return QString::fromStdString(there->folder);
+        }
         if (!found)
             return fail(ErrorCode::kUnavailable,
                         "copy " + whatOf(run, checkpoint) + " to " + name +
@@ -238,7 +252,9 @@ Result<void> makeDueCopy(const ProcedureContext& context, const QString& run, co
         return noteCopy(context, run, checkpoint, {due.node, checkpoint.saved.path, wallNowNs()});
     RM_RETURN_IF_ERROR(copyCheckpoint(context, run, due.checkpoint,
                                       {QString::fromStdString(due.node), {}, {}}, kKeptCopies));
-    return forgetDropped(context, *reader, run, node);
+    // The copy is whole, whatever is to be known of older ones.
+    static_cast<void>(forgetDropped(context, *reader, run, node));
+    return {};
 }
 
 Result<void> pinCheckpoint(const ProcedureContext& context, const QString& run,

@@ -251,6 +251,26 @@ Result<QString> branchRun(const ProcedureContext& context, const QString& id,
                      {from.parent, checkpoint.saved.step, brought->folder}, ifTooLarge);
 }
 
+namespace {
+
+/// What else can be done where the newest checkpoint cannot be had: "; of step 1000 there is a copy
+/// on this-computer, `ringmaster restore RUN 1000` goes on from it".
+std::string otherPlaces(StoreReader& reader, const QString& run, const StoredCheckpoint& newest) {
+    for (const StoredCheckpoint& each : reader.checkpoints(run)) {
+        const bool isOlder = each.saved.step < newest.saved.step && each.retiredBy == 0;
+        if (!isOlder || each.removed || each.isDamaged)
+            continue;
+        for (const CheckpointCopy& copy : each.copies)
+            if (copy.node != newest.node)
+                return "; of step " + std::to_string(each.saved.step) + " there is a copy on " +
+                       copy.node + ", `ringmaster restore " + run.toStdString() + " " +
+                       std::to_string(each.saved.step) + "` goes on from it";
+    }
+    return {};
+}
+
+} // namespace
+
 Result<QString> resumeRun(const ProcedureContext& context, const RunSummary& run,
                           const std::vector<PlacedParty>& nodes, const std::string& which) {
     RM_ASSIGN_OR_RETURN(const auto reader, StoreReader::open(context.database));
@@ -264,6 +284,9 @@ Result<QString> resumeRun(const ProcedureContext& context, const RunSummary& run
     const int attempt = run.attempt + 1;
     const Node& first = nodes.front().node;
     const auto brought = bringCheckpoint(context, run.id, run.id, *checkpoint, first);
+    if (!brought && which.empty())
+        return fail(brought.error().code, what + ": " + brought.error().message +
+                                              otherPlaces(*reader, run.id, *checkpoint));
     if (!brought)
         return failAs(what, brought.error());
     const std::string& from = brought->folder;

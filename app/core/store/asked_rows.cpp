@@ -73,14 +73,16 @@ std::optional<AskedCommand> askedCommand(Database& database, int64_t run, const 
 }
 
 std::vector<AskedCommand> askedCommands(Database& database, int64_t run, bool openOnly, int limit) {
-    // What a journal alone knows of was asked for elsewhere. 3: AskedFrom::kElsewhere.
+    // What a journal alone knows of was asked for elsewhere, or by a rule of the spec. 3:
+    // AskedFrom::kElsewhere, 2: kRule.
     auto rows = database.query(
         openOnly ? "SELECT uuid, kind, arguments, who, asked_from, asked_ns, state, accepted_ns, "
                    "answered_ns, step, answer FROM asked_command WHERE run = ? AND "
                    "state IN (0, 1) ORDER BY asked_ns DESC LIMIT ?"
                  : "SELECT uuid, kind, arguments, who, asked_from, asked_ns, state, accepted_ns, "
                    "answered_ns, step, answer FROM asked_command WHERE run = ?1 UNION ALL "
-                   "SELECT uuid, kind, '[]', '', 3, wall_ns, CASE WHEN ok THEN 2 ELSE 3 END, NULL, "
+                   "SELECT uuid, kind, '[]', '', CASE WHEN uuid LIKE 'rule-%' THEN 2 ELSE 3 END, "
+                   "wall_ns, CASE WHEN ok THEN 2 ELSE 3 END, NULL, "
                    "wall_ns, step, message FROM command WHERE run = ?1 AND uuid NOT IN "
                    "(SELECT uuid FROM asked_command WHERE run = ?1) "
                    "ORDER BY asked_ns DESC LIMIT ?2");

@@ -172,7 +172,7 @@ enum class AskedFrom : uint8_t {
 
 /// Who asked for a command, and how.
 struct Asker {
-    std::string who; ///< name of the user, or of the rule; empty: not known
+    std::string who; ///< name of the user; empty: not known, or a rule
     AskedFrom from = AskedFrom::kElsewhere;
     bool operator==(const Asker&) const = default;
 };

@@ -108,7 +108,7 @@ Result<void> CheckpointReceiver::checkSpace() const {
     // A copy is made unasked, and must not fill a disk.
     const int64_t left =
         m_place->keepCopies > 0 ? static_cast<int64_t>(info.f_blocks) / kShareLeft * block : 0;
-    if (m_manifest->bytes() + left <= free)
+    if (m_manifest->bytes() <= free - left)
         return {};
     return fail(ErrorCode::kExhausted,
                 "receive a checkpoint into " + m_parent + ": " + inGigabytes(m_manifest->bytes()) +

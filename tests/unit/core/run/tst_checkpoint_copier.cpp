@@ -104,6 +104,22 @@ private Q_SLOTS:
         bench.end({});
     }
 
+    void aRunWithMuchToCopyLeavesRoomForTheOthers() {
+        Bench bench;
+        bench.copier.touch("x");
+        bench.copier.touch("y");
+        for (int i = 0; i < 4; ++i) {
+            bench.due = {{"x", DueCopy{"1", "/x", "b"}}, {"y", DueCopy{"2", "/y", "b"}}};
+            bench.copier.look();
+            bench.now += 10 * kSecond;
+            bench.end({});
+            bench.copier.touch("x");
+            bench.copier.touch("y");
+            bench.now += 600 * kSecond;
+        }
+        QCOMPARE(bench.begun, (std::vector<std::string>{"/x", "/y", "/x", "/y"}));
+    }
+
     void whatFailsIsToldOnceAndTriedAgainLater() {
         Bench bench;
         const auto again = [&bench] { bench.due = {{"x", DueCopy{"1", "/1", "b"}}}; };
