@@ -161,8 +161,8 @@ void printShow(const RunSummary& run, StoreReader& reader, const Trouble& troubl
     for (const Warned& warned : warningsOf(reader.events(run.id, kAllEvents), run.attempt))
         std::cout << "  warned      " << warningText(warned) << "\n";
     for (const LostNode& node : run.lostNodes)
-        std::cout << "  unreachable " << node.nodeName << ", last heard of "
-                  << formatAgo(node.sinceNs) << " (" << oneLine(node.why) << ")\n";
+        std::cout << "  unreachable " << node.nodeName << ", noticed " << formatAgo(node.sinceNs)
+                  << " (" << oneLine(node.why) << ")\n";
     if (!run.message.isEmpty())
         std::cout << "  message     " << oneLine(run.message.toStdString()) << "\n";
     for (const StoredRank& rank : reader.ranks(run.id)) {
