@@ -10,7 +10,8 @@ from rows import c1, c4, d1, g1, g2, l1, l7, m1, n1, r1, t4, t5
 ROWS = {"L1": l1.measure_row, "T4": t4.measure_row, "T5": t5.measure_row, "M1": m1.measure_row,
         "D1": d1.measure_row, "G1": g1.measure_row, "G2": g2.measure_row, "R1": r1.measure_row,
         "N1": n1.measure_row, "C1": c1.measure_row, "C4": c4.measure_save, "C5": c4.measure_load,
-        "P5": c4.measure_flips, "L7": l7.measure_row}
+        "P5": c4.measure_flips, "L7": l7.measure_row,
+        "P3": l7.measure_hang}
 
 
 def main():

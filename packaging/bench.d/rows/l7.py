@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""L7: from the death of a rank, by SIGKILL, to the next step of both of two Gloo ranks."""
+"""L7 and P3: from the end of a rank, by SIGKILL or SIGSTOP, to the next step of both of two Gloo ranks."""
 import contextlib
 import json
 import os
@@ -17,22 +17,25 @@ from rows import l1
 RESTARTS = 10  # the peer may need several: its ranks meet addresses of those that are gone
 SPEC = specs.merged(l1.SPEC, {"checkpoint": {"every": 1}, "launch": {"max_restarts": RESTARTS}})
 VICTIM = 1
+HANG_S = 60  # so long the peer is watched
 
 
-def until(find, what):
+def until(find, what, patience_s=measure.TIMEOUT_S):
     """What `find` returns once that is something."""
-    deadline = time.monotonic() + measure.TIMEOUT_S
+    deadline = time.monotonic() + patience_s
     while not (found := find()):
-        assert time.monotonic() < deadline, f"waited {measure.TIMEOUT_S} s for {what}"
+        if time.monotonic() > deadline:
+            raise TimeoutError(f"waited {patience_s} s for {what}")
         time.sleep(0.02)
     return found
 
 
-def kill_and_wait(pid, first_steps):
-    """Seconds from the SIGKILL to the last rank's first step afterwards."""
-    killed = time.time_ns()
-    os.kill(pid, signal.SIGKILL)
-    return (max(step["wallNs"] for step in until(first_steps, "a step after it")) - killed) / 1e9
+def end_and_wait(pid, how, first_steps, patience_s=measure.TIMEOUT_S):
+    """Seconds from the signal to the last rank's first step afterwards."""
+    ended = time.time_ns()
+    os.kill(pid, how)
+    steps = until(first_steps, "a step after it", patience_s)
+    return (max(step["wallNs"] for step in steps) - ended) / 1e9
 
 
 def first_steps_of(node, attempt):
@@ -46,7 +49,7 @@ def first_steps_of(node, attempt):
     return lines if len(lines) == l1.RANKS else []
 
 
-def ringmaster_once(folder):
+def ringmaster_once(folder, how):
     spec = pathlib.Path(folder) / "restart.toml"
     spec.write_text(specs.text(SPEC, steps=10_000_000))
     environment = l1.private_home(folder)
@@ -60,7 +63,7 @@ def ringmaster_once(folder):
         until(lambda: first_steps_of(node, 1), "a first step")
         until(lambda: list(made.glob("**/step-*/MANIFEST.json")), "a checkpoint")
         ranks = json.loads((node / "agent.json").read_text())["ranks"]
-        return kill_and_wait(ranks[VICTIM]["process"]["pid"], lambda: first_steps_of(node, 2))
+        return end_and_wait(ranks[VICTIM]["process"]["pid"], how, lambda: first_steps_of(node, 2))
     finally:
         measure.run([program, "kill", made.name], environment)
 
@@ -78,7 +81,7 @@ def ended(launcher):
             launcher.kill()
 
 
-def torchrun_once():
+def torchrun_once(how):
     command = [sys.executable, "-m", "torch.distributed.run", "--standalone",
                f"--nproc_per_node={l1.RANKS}", f"--max-restarts={RESTARTS}",
                measure.PEERS / "ddp_restarts.py", l1.TEXT]
@@ -98,16 +101,38 @@ def torchrun_once():
         with ended(process):
             victim = until(lambda: first_steps([0]), "the peer's first step")[VICTIM]["pid"]
             until((where / "checkpoint.pt").exists, "the peer's checkpoint")
-            return kill_and_wait(victim, lambda: first_steps(range(1, RESTARTS + 1)))
+            again = lambda: first_steps(range(1, RESTARTS + 1))
+            if how == signal.SIGKILL:
+                return end_and_wait(victim, how, again)
+            try:
+                return end_and_wait(victim, how, again, HANG_S)
+            except TimeoutError:
+                os.kill(victim, signal.SIGCONT)
+                return HANG_S
 
 
 def measure_row(pairs):
     with tempfile.TemporaryDirectory() as folder:
         ours, theirs = measure.interleave(
-            pairs or 5, lambda: ringmaster_once(folder), torchrun_once
+            pairs or 5, lambda: ringmaster_once(folder, signal.SIGKILL),
+            lambda: torchrun_once(signal.SIGKILL),
         )
     return measure.report(
         "L7", "s from SIGKILL to the next step", ours, theirs, measure.per_ours(ours, theirs),
         floor=3, goal=10, better="more", peerName="torchrun --max-restarts, DDP, torch.save each step",
+        versions=measure.versions("torch"),
+    )
+
+
+def measure_hang(pairs):
+    with tempfile.TemporaryDirectory() as folder:
+        ours, theirs = measure.interleave(
+            pairs or 3, lambda: ringmaster_once(folder, signal.SIGSTOP),
+            lambda: torchrun_once(signal.SIGSTOP),
+        )
+    return measure.report(
+        "P3", "s from SIGSTOP to the next step", ours, theirs, measure.per_ours(ours, theirs),
+        floor=1, goal=4, better="more", peerIsAtLeast=HANG_S,
+        peerName=f"torchrun --max-restarts, watched for {HANG_S} s; Gloo waits 30 min by default",
         versions=measure.versions("torch"),
     )
