@@ -398,7 +398,7 @@ QStringList outlookWords(const ResumeOutlook& outlook) {
                      .arg(static_cast<double>(outlook.bytesToMove) / 1e6, 0, 'f', 1)
                      .arg(QString::fromStdString(outlook.takenFrom), outlook.after.front().node);
     if (words.size() == 1)
-        words << QStringLiteral("Nothing else changes.");
+        words << QStringLiteral("Nodes and ranks stay; steps after it are made anew.");
     return words;
 }
 

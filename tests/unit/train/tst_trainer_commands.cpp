@@ -189,6 +189,13 @@ private Q_SLOTS:
         QCOMPARE(run.run(spec, 2, {"--start-from", QString::fromStdString(run.checkpoint(paused))}),
                  both(ExitCode::kOk));
         QCOMPARE(run.series(1, metric::kTrainLr).at(paused + 1), 0.00125f);
+        // A branch with a rate of its own.
+        const std::string from = run.checkpoint(paused);
+        spec.optimizer.lr = 0.002;
+        TrainerRun branch;
+        QCOMPARE(branch.run(spec, 2, {"--start-from", QString::fromStdString(from)}),
+                 both(ExitCode::kOk));
+        QCOMPARE(branch.series(1, metric::kTrainLr).at(paused + 1), 0.002f);
     }
 
     void validateAndSampleWorkWhenAsked() {

@@ -4,12 +4,14 @@
 #include "shared/checkpoint/owner.h"
 #include "shared/io/clock.h"
 #include "shared/return_if_error.h"
+#include "shared/spec/live_settings.h"
 #include "trainer/train/dist/agree.h"
 #include "trainer/train/loop/validator.h"
 
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
+#include <functional>
 
 namespace rm {
 namespace {
@@ -37,7 +39,7 @@ Result<LoadedFiles> openFiles(const std::string& dir, const Model& model,
 }
 
 Result<TrainState> agreeOnState(const World& world, const std::string& dir,
-                                Result<TrainState> (*read)(const std::string& dir)) {
+                                const std::function<Result<TrainState>(const std::string&)>& read) {
     Result<std::string> mine;
     if (world.isFirst())
         mine = read(dir).map([](const TrainState& state) { return toJson(state); });
@@ -55,6 +57,16 @@ Result<WholeCheckpoint> findWhole(const Options& options) {
     return verifyCheckpoint(options.startFrom).map([&](Manifest manifest) {
         return WholeCheckpoint{options.startFrom, std::move(manifest), {}};
     });
+}
+
+/// A branch whose spec has another value than the run that it comes from wants that one, not what
+/// was set there while it trained.
+void dropOverruled(LiveSettings& settings, const std::string& dir, const RunSpec& spec) {
+    const auto before = parseRunSpec(checkpointText(dir, "spec.toml"), dir + "/spec.toml");
+    if (before)
+        std::erase_if(settings, [&](const auto& setting) {
+            return liveValue(*before, setting.first) != liveValue(spec, setting.first);
+        });
 }
 
 } // namespace
@@ -75,8 +87,14 @@ Result<Start> findStart(Session& session) {
             start.passedOver = std::move(whole->passedOver);
     }
     RM_ASSIGN_OR_RETURN(session.options.startFrom, agreeOnFirst(session.world, mine));
-    RM_ASSIGN_OR_RETURN(start.state,
-                        agreeOnState(session.world, session.options.startFrom, readState));
+    RM_ASSIGN_OR_RETURN(
+        start.state,
+        agreeOnState(session.world, session.options.startFrom, [&session](const std::string& dir) {
+            return readState(dir).map([&](TrainState state) {
+                dropOverruled(state.settings, dir, session.spec);
+                return state;
+            });
+        }));
     return start;
 }
 
