@@ -135,6 +135,7 @@ CompareDialog::CompareDialog(const AppContext& context, const QString& run,
     , m_summary(makeText({}, "bodySecondary"))
     , m_rows(new QStandardItemModel(0, 5, this))
     , m_table(new Table("compareTable", tr("Differences by layer"))) {
+    setFixedWidth(size::kTableDialogWidth);
     m_other->setObjectName("compareWith");
     m_other->setAccessibleName(tr("Checkpoint to compare with"));
     for (const StoredCheckpoint& each : all)
@@ -146,7 +147,7 @@ CompareDialog::CompareDialog(const AppContext& context, const QString& run,
     m_rows->setHorizontalHeaderLabels(
         {tr("Layer"), tr("Norm"), tr("Norm of the other"), tr("Difference"), tr("Largest")});
     m_table->setModel(m_rows);
-    m_table->setColumnWidths({0, 90, 130, 130, 90});
+    m_table->setColumnWidths({0, 90, 150, 150, 90});
     m_table->setFixedHeight((kLayerRows + 1) * size::kRowHeight);
     content()->addWidget(m_other);
     content()->addWidget(m_table);

@@ -33,7 +33,7 @@ Sheet::Sheet(const QString& title, const QString& text, const char* objectName, 
 }
 
 QSize Sheet::sizeHint() const {
-    const int width = size::kDialogWidth;
+    const int width = minimumWidth(); // which is fixed
     const bool wraps = layout()->hasHeightForWidth();
     return {width, wraps ? layout()->totalHeightForWidth(width) : QDialog::sizeHint().height()};
 }

@@ -38,6 +38,7 @@ inline constexpr int kVerdict = 20;
 inline constexpr int kFormLabel = 168;
 inline constexpr int kFieldWidth = 148;
 inline constexpr int kDialogWidth = 460;
+inline constexpr int kTableDialogWidth = 760; ///< of one with a table
 inline constexpr int kReadingWidth = 560;
 inline constexpr int kNodeCardMin = 300;
 inline constexpr int kChartMin = 168;
