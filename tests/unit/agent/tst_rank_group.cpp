@@ -56,6 +56,23 @@ Q_DECLARE_METATYPE(std::string)
 class TestRankGroup : public QObject {
     Q_OBJECT
 private Q_SLOTS:
+    /// Both ranks fail for one reason; the one that lost its peer was seen first.
+    void whatAnInterruptedRankSaysIsTheCause() {
+        Group g(2);
+        g.exit(1, {static_cast<int>(ExitCode::kPeerLost), 0, false});
+        g.group.end(false, "ended, as a rank elsewhere failed", g.now);
+        g.exit(0, {static_cast<int>(ExitCode::kCorrupt), 0, false});
+        const AttemptEnded end = g.ended();
+        QCOMPARE(end.firstFailedRank, 0);
+        QCOMPARE(end.exitCode, static_cast<int>(ExitCode::kCorrupt));
+        // But if no rank of its own had failed before, it is the one elsewhere.
+        Group ended(2);
+        ended.group.end(false, "ended, as a rank elsewhere failed", ended.now);
+        ended.exit(1, {static_cast<int>(ExitCode::kPeerLost), 0, false});
+        ended.exit(0, {static_cast<int>(ExitCode::kFailed), 0, false});
+        QCOMPARE(ended.ended().firstFailedRank, -1);
+    }
+
     void finishedWhenAllFinish() {
         Group g(3);
         for (int rank : {1, 0, 2})

@@ -104,6 +104,7 @@ void RankGroup::end(bool kill, const std::string& why, Moment now) {
     if (m_whyEnded.empty()) {
         m_whyEnded = why;
         m_isEndedForOthers = !kill;
+        m_wasFailing = isFailing();
     }
     if (m_state == State::kRunning)
         beginEnding(now, m_config.failureGraceNs);
@@ -187,10 +188,11 @@ int RankGroup::suspicion(const Rank& rank) const {
     return status.signal == SIGTERM || status.signal == SIGKILL ? 3 : 1;
 }
 
-/// Whether the group was ended for end()'s reason, and not by a rank of its own.
+/// Whether the group was ended for end()'s reason, and not by a rank of its own: where one had lost
+/// its peer before, it may be another one's error that we had interrupted.
 bool RankGroup::isEndedFor(int failed) const {
     return !m_whyEnded.empty() && m_asked == Asked::kNothing &&
-           (failed < 0 || suspicion(m_ranks[failed]) > 0);
+           (failed < 0 || suspicion(m_ranks[failed]) > (m_wasFailing ? 1 : 0));
 }
 
 int RankGroup::firstFailed() const {

@@ -109,6 +109,7 @@ private:
     Asked m_asked = Asked::kNothing; ///< from outside
     std::string m_whyEnded;          ///< by end(); empty: it was not called
     bool m_isEndedForOthers = false;
+    bool m_wasFailing = false; ///< by a rank of its own, when end() came
     int m_exits = 0;
     AttemptEnded m_verdict;
 };
