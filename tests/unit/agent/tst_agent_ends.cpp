@@ -3,10 +3,15 @@
 #include "shared/board/board.h"
 #include "shared/exit_code.h"
 #include "shared/journal/segment.h"
+#include "tests/support/requirement.h"
 #include "tests/unit/agent/agent_fixture.h"
 
 #include <QFile>
 #include <QJsonArray>
+
+#include <sys/ptrace.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <csignal>
 
@@ -16,6 +21,40 @@ using namespace rm::test;
 namespace {
 
 constexpr int kLongMs = 20'000;
+
+/// A process that holds another one as a debugger does, and never waits for it.
+class Tracer {
+public:
+    explicit Tracer(pid_t traced) {
+        int ends[2];
+        if (::pipe(ends) != 0)
+            return;
+        m_pid = ::fork();
+        if (m_pid == 0) {
+            const char isAttached = ::ptrace(PTRACE_SEIZE, traced, 0, 0) == 0;
+            static_cast<void>(::write(ends[1], &isAttached, 1) == 1);
+            for (;;)
+                ::pause();
+        }
+        char answer = 0;
+        m_isAttached = m_pid > 0 && ::read(ends[0], &answer, 1) == 1 && answer;
+        ::close(ends[0]);
+        ::close(ends[1]);
+    }
+    ~Tracer() { end(); }
+    bool isAttached() const { return m_isAttached; }
+    void end() {
+        if (m_pid <= 0)
+            return;
+        ::kill(m_pid, SIGKILL);
+        ::waitpid(m_pid, nullptr, 0);
+        m_pid = 0;
+    }
+
+private:
+    pid_t m_pid = 0;
+    bool m_isAttached = false;
+};
 
 } // namespace
 
@@ -70,8 +109,9 @@ private Q_SLOTS:
 
     void aRankThatDoesNotComeIsNamedWithItsStack() {
         AgentFixture f;
-        f.script(0, "wait@100");
-        f.script(1, "hang@100");
+        // After some seconds, in which the agent learns how long a step takes.
+        f.script(0, "wait@600");
+        f.script(1, "hang@600");
         QCOMPARE(f.start(f.plan(2)).exitCode, 0);
         const auto eventsOf = [&f](const std::string& code) {
             std::vector<Event> events = f.nodeRecords<Event>();
@@ -89,6 +129,20 @@ private Q_SLOTS:
         QVERIFY2(stack.message.find("hangForEver") != std::string::npos, stack.message.c_str());
         QVERIFY2(stack.message.find("< main") != std::string::npos, stack.message.c_str());
         QVERIFY(processRuns(f.rankPid(1))); // it was only looked at
+    }
+
+    void aRankThatDiesUnderATracerIsReaped() {
+        AgentFixture f;
+        QCOMPARE(f.start(f.plan(1)).exitCode, 0);
+        QTRY_VERIFY_WITH_TIMEOUT(stepOf(f, 0) > 0, kLongMs);
+        Tracer tracer(static_cast<pid_t>(f.rankPid(0)));
+        RM_NEEDS("root", tracer.isAttached(), QString("processes may not be traced here"));
+        ::kill(static_cast<pid_t>(f.rankPid(0)), SIGKILL);
+        QTRY_VERIFY_WITH_TIMEOUT(!processRuns(f.rankPid(0)), kLongMs);
+        QVERIFY(f.nodeRecords<RankExited>().empty()); // the tracer has it
+        tracer.end();
+        QTRY_COMPARE_WITH_TIMEOUT(f.nodeRecords<AttemptEnded>().size(), size_t(1), kLongMs);
+        QCOMPARE(f.nodeRecords<RankExited>().at(0).signal, SIGKILL);
     }
 
     void stopEndsEverythingAndIsIdempotent() {

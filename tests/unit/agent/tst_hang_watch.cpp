@@ -65,6 +65,18 @@ private Q_SLOTS:
         QVERIFY(f.events[0].message.starts_with("rank 3 is stopped"));
     }
 
+    void ranksThatHangInTheirFirstSecondAreNoticed() {
+        for (const int64_t steps : {100, 2}) {
+            Fixture f;
+            f.pass(1);
+            for (SeenRank& rank : f.ranks)
+                rank.step += steps;
+            f.stand(12);
+            // Of two nothing can be told: the first may have taken nearly all the time.
+            QCOMPARE(f.events.size(), size_t(steps == 100 ? 1 : 0));
+        }
+    }
+
     void itIsToldOnceAndWhenItIsOver() {
         Fixture f;
         f.train(100, 0.1);

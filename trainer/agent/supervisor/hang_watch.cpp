@@ -11,6 +11,7 @@ namespace {
 constexpr int64_t kSecondNs = 1'000'000'000;
 constexpr int64_t kGapNs = 3 * kSecondNs; // between looks: this process did not run meanwhile
 constexpr size_t kSteps = 200;
+constexpr int64_t kMany = 10;
 
 /// Which limit holds for what a rank does.
 enum class Kind { kStep, kSection, kOpen };
@@ -43,8 +44,10 @@ Event hangEvent(const Hang& hang, Moment now) {
 } // namespace
 
 void HangWatch::noteStep(int64_t step, bool counts, Moment now) {
-    // The first steps take longer: kernels are chosen, memory is taken.
-    if (m_step > 0 && step > m_step && counts && !m_hang)
+    // The first steps take longer: kernels are chosen, memory is taken. Where there were many since
+    // the last look, they hardly count.
+    const bool hasBegun = m_step > 0 || (m_step == 0 && step >= kMany);
+    if (hasBegun && step > m_step && counts && !m_hang)
         m_times.push_back((now.monotonicNs - m_stepSinceNs) / (step - m_step));
     if (m_times.size() > kSteps)
         m_times.pop_front();
