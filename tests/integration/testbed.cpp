@@ -30,11 +30,13 @@ sample_tokens = 16
 every = %3
 [launch]
 master_port = %4
+min_nodes = %5
 )")
         .arg(name)
         .arg(spec.steps)
         .arg(spec.checkpointEvery)
-        .arg(spec.masterPort);
+        .arg(spec.masterPort)
+        .arg(spec.minNodes);
 }
 
 } // namespace

@@ -32,6 +32,8 @@ private Q_SLOTS:
     void journalsThatAreCutLoseNoLaterStep();
     void nodesThatShareAHomeTrainTogether();
     void commandsForANodeThatIsCutOffOutliveTheApp();
+    void aPauseIsObeyedThoughAnotherNodesAgentHangs();
+    void aNodeThatWentOnAloneIsEndedAndLeftOut();
     void deadNodeIsGivenUpAndTheRunGoesOnElsewhere(); // last: it costs a node
 
 private:
@@ -52,6 +54,15 @@ private:
     /// Launches a run in an app that follows it; its id.
     QString launch(const QString& name, const SmallSpec& spec);
     void signalAgent(int node, int signal) const;
+    /// Of its newest checkpoint that lies on another node as well; -1: none.
+    int64_t newestCopied(const QString& run) const {
+        const auto reader = StoreReader::open(cli().database());
+        if (reader)
+            for (const StoredCheckpoint& each : (*reader)->checkpoints(run))
+                if (!each.copies.empty() && !each.removed)
+                    return each.saved.step;
+        return -1;
+    }
     /// The node's part of the run's folder.
     QString part(int node, const QString& run) const {
         return m_bed->server(node).home() + "/state/ringmaster/runs/" + run + "/" +
@@ -203,6 +214,66 @@ void tst_survival::commandsForANodeThatIsCutOffOutliveTheApp() {
         QCOMPARE(each["by"].toString(), "root");
         QCOMPARE(each["from"].toString(), "terminal");
     }
+}
+
+void tst_survival::aPauseIsObeyedThoughAnotherNodesAgentHangs() {
+    const QString run = launch("hung", {.steps = 1000000, .checkpointEvery = 50});
+    QVERIFY(waitForStep(run, 60));
+    signalAgent(1, SIGSTOP);
+    for (const pid_t rank : m_bed->processes(1, "ringmaster-trainer"))
+        ::kill(rank, SIGKILL);
+    // Between two attempts: the one has failed, and the other cannot begin without that agent.
+    QTRY_VERIFY_WITH_TIMEOUT(hasEvent(run, "rank-exited", 0) ||
+                                 m_bed->processesNamed(0, "ringmaster-trainer") == 0,
+                             30000);
+    const CliResult paused = cli().run({"pause", run}, 90000);
+    QVERIFY2(paused.exitCode == 0, paused.whole());
+    QTRY_COMPARE_WITH_TIMEOUT(summary(run).state, RunStateKind::kPaused, 60000);
+    QVERIFY(m_app->waitForFinished(20000));
+}
+
+void tst_survival::aNodeThatWentOnAloneIsEndedAndLeftOut() {
+    const QString run = launch("alone", {.steps = 1000000, .checkpointEvery = 50, .minNodes = 1});
+    QTRY_VERIFY_WITH_TIMEOUT(newestCopied(run) >= 100, 60000);
+    QVERIFY(m_bed->lab().setDataLink(false));
+    QVERIFY(m_bed->lab().setManagementLink(0, false));
+    QTRY_COMPARE_WITH_TIMEOUT(summary(run).lostNodes.size(), size_t(1), 40000);
+    const CliResult lost = cli().run({"declare-lost", run, "node-a"}, 60000);
+    QVERIFY2(lost.exitCode == 0, lost.whole());
+    QTRY_COMPARE_WITH_TIMEOUT(summary(run).state, RunStateKind::kFailed, 20000);
+    QVERIFY(m_app->waitForFinished(20000));
+    // Node A, which sees nobody, goes on with what it has: its attempt 2.
+    const auto ownSteps = [&] {
+        int64_t bytes = 0;
+        for (const QFileInfo& file :
+             QDir(part(0, run) + "/journal").entryInfoList({"rank-00000-a00002-*.rmj"}))
+            bytes += file.size();
+        return bytes;
+    };
+    QTRY_VERIFY_WITH_TIMEOUT(ownSteps() > 10'000, 90000);
+
+    // The run goes on elsewhere, under the same number; what lives on node A is ended by itself.
+    QVERIFY(m_bed->lab().setManagementLink(0, true));
+    m_app = cli().start({"resume", run, "--node", "node-b:2", "--wait"});
+    QTRY_VERIFY_WITH_TIMEOUT(summary(run).attempt == 2 && summary(run).step > 150, 60000);
+    QTRY_COMPARE_WITH_TIMEOUT(m_bed->processesNamed(0, "ringmaster-trainer"), 0, 90000);
+    QTRY_VERIFY_WITH_TIMEOUT(hasEvent(run, "given-up-node-ended", 0), 20000);
+    QVERIFY(m_bed->lab().setDataLink(true));
+    const CliResult paused = cli().run({"pause", run}, 60000);
+    QVERIFY2(paused.exitCode == 0, paused.whole());
+    QVERIFY(m_app->waitForFinished(20000));
+
+    // Node A takes part again, and is rank 0 again; what it made alone is no part of the run.
+    const int64_t pausedAt = summary(run).step;
+    m_app = cli().start(QStringList{"resume", run, "--wait"} + kBothNodes);
+    QVERIFY(waitForStep(run, pausedAt + 50));
+    QCOMPARE(summary(run).attempt, 3);
+    QVERIFY(hasEvent(run, "attempt-left-out", 0));
+    const CliResult stopped = cli().run({"stop", run}, 60000);
+    QVERIFY2(stopped.exitCode == 0, stopped.whole());
+    QVERIFY(m_app->waitForFinished(20000));
+    QCOMPARE(flawIn(stepsInStore(cli().database(), run, "train/loss"), 2, 1, summary(run).step),
+             QByteArray());
 }
 
 void tst_survival::deadNodeIsGivenUpAndTheRunGoesOnElsewhere() {

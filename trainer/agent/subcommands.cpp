@@ -109,6 +109,10 @@ Result<void> stop(const Arguments& arguments) {
     return print(stopRun(Folders::fromEnvironment(), arguments[0], kill));
 }
 
+Result<void> state(const Arguments& arguments) {
+    return print(stateOfRun(Folders::fromEnvironment(), arguments[0]));
+}
+
 Result<void> remove(const Arguments& arguments) {
     RM_ASSIGN_OR_RETURN(const bool preview, hasFlag(arguments, "--preview"));
     return print(removeRun(Folders::fromEnvironment(), arguments[0], preview));
@@ -212,6 +216,7 @@ const std::map<std::string, Subcommand>& subcommands() {
         {"receive", {0, 0, "receive", receive}},
         {"stack", {1, 1, "stack PID", stack}},
         {"stop", {1, 2, "stop RUN_ID [--kill]", stop}},
+        {"state", {1, 1, "state RUN_ID", state}},
         {"remove", {1, 2, "remove RUN_ID [--preview]", remove}},
         {"prune", {0, 256, "prune [--preview] [--older-than SECONDS] [--keep NAME]...", prune}},
         {"find-checkpoint", {0, 0, "find-checkpoint < PATH", findCheckpoint}},

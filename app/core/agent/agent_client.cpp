@@ -95,12 +95,28 @@ Result<void> startOnNode(HostSession& session, const std::string& agent,
         .map([](const std::string&) {});
 }
 
-Result<void> stopOnNode(HostSession& session, const std::string& agent, const std::string& runId,
+Result<RunOnNode> runOnNode(HostSession& session, const std::string& agent,
+                            const std::string& runId, std::stop_token stop) {
+    const auto text = runToEnd(session, agent, {"state", runId}, "", kSubcommandTimeout, stop);
+    if (!text)
+        return text.error().code == ErrorCode::kNotFound ? Result<RunOnNode>(RunOnNode())
+                                                         : tl::unexpected(text.error());
+    RM_ASSIGN_OR_RETURN(const auto answer, parseAnswer(*text, "state"));
+    try {
+        return RunOnNode{answer.at("attempt").get<int>(), answer.at("alive").get<bool>()};
+    } catch (const json::exception& e) {
+        return fail(ErrorCode::kCorrupt, std::string("state: ") + e.what());
+    }
+}
+
+Result<bool> stopOnNode(HostSession& session, const std::string& agent, const std::string& runId,
                         std::stop_token stop) {
-    const auto answer = runToEnd(session, agent, {"stop", runId, "--kill"}, "", kStopTimeout, stop);
-    if (!answer && answer.error().code != ErrorCode::kNotFound)
-        return tl::unexpected(answer.error());
-    return {};
+    const auto text = runToEnd(session, agent, {"stop", runId, "--kill"}, "", kStopTimeout, stop);
+    if (!text)
+        return text.error().code == ErrorCode::kNotFound ? Result<bool>(false)
+                                                         : tl::unexpected(text.error());
+    RM_ASSIGN_OR_RETURN(const auto answer, parseAnswer(*text, "stop"));
+    return answer.value("state", "") == "stopped";
 }
 
 Result<void> removeCheckpointOnNode(HostSession& session, const std::string& agent,

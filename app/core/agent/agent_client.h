@@ -38,8 +38,17 @@ Result<std::vector<UnreadablePath>> parseUnreadablePaths(const std::string& json
 Result<void> startOnNode(HostSession& session, const std::string& agent,
                          const std::string& specToml, const NodePlan& plan, std::stop_token stop);
 
-/// Ends the run's ranks on this node; not running is fine.
-Result<void> stopOnNode(HostSession& session, const std::string& agent, const std::string& runId,
+/// What a node knows of a run.
+struct RunOnNode {
+    int attempt = 0;      ///< the newest that began there; 0: none
+    bool isAlive = false; ///< ranks of it, or an agent that waits to start some
+};
+Result<RunOnNode> runOnNode(HostSession& session, const std::string& agent,
+                            const std::string& runId, std::stop_token stop);
+
+/// Ends the run's ranks on this node; not running is fine. True: there were some, or an agent that
+/// waited to start some.
+Result<bool> stopOnNode(HostSession& session, const std::string& agent, const std::string& runId,
                         std::stop_token stop);
 
 /// Moves a retired checkpoint of the run aside there. kNotFound: there is none of that name.

@@ -76,7 +76,9 @@ struct NodeIngest::File {
     bool isOver = false; ///< nothing more will be read of it
     int reports = 0;
 
-    uint64_t cursor() const { return journal ? journal->cursor() : log->cursor(); }
+    uint64_t cursor() const {
+        return journal ? journal->cursor() : log ? log->cursor() : received; // else left out
+    }
 };
 
 NodeIngest::NodeIngest(QString run, int nodeIndex, std::vector<RankRange> ranks,
@@ -95,24 +97,35 @@ bool NodeIngest::mayHave(const std::string& file) const {
     if (segment && segment->source == nodeName(m_nodeIndex))
         return true;
     const auto rank = segment ? rankIn(segment->source, kRankSource) : rankIn(file, kRankLog);
+    const int attempt = segment ? segment->attempt : 0;
     return isReplicatedFile(file) && rank &&
            std::ranges::any_of(m_ranks,
-                               [rank](const RankRange& range) { return range.has(*rank); });
+                               [&](const RankRange& range) { return range.has(*rank, attempt); });
+}
+
+/// Of an attempt that was asked for without this node: its agent, which nobody could reach, went on
+/// alone under the same number.
+bool NodeIngest::isLeftOut(const Segment& segment) const {
+    return std::ranges::none_of(
+        m_ranks, [&](const RankRange& range) { return range.hasAttempt(segment.attempt); });
 }
 
 Result<NodeIngest::File*> NodeIngest::fileOf(const std::string& name) {
     if (const auto known = m_files.find(name); known != m_files.end())
         return known->second.get();
-    if (!mayHave(name) || m_files.size() >= kMostFiles)
+    const auto segment = parseSegmentPath(name);
+    const bool leftOut = segment && isLeftOut(*segment);
+    if ((!leftOut && !mayHave(name)) || m_files.size() >= kMostFiles)
         return fail(ErrorCode::kCorrupt, "receive a file of run " + m_run.toStdString() +
                                              ": its name is \"" + name.substr(0, 100) +
                                              "\", which the run does not have there");
     const auto logRank = rankIn(name, kRankLog);
-    const auto segment = parseSegmentPath(name);
     auto file = std::make_unique<File>();
     const auto stored = m_committed.try_emplace(name, 0).first;
     file->received = stored->second;
-    if (logRank) {
+    if (leftOut) {
+        tellLeftOut(segment->attempt);
+    } else if (logRank) {
         file->log.emplace(stored->second);
         file->logRank = *logRank;
     } else {
@@ -121,6 +134,15 @@ Result<NodeIngest::File*> NodeIngest::fileOf(const std::string& name) {
         closeSegmentsBefore(*segment);
     }
     return m_files.emplace(name, std::move(file)).first->second.get();
+}
+
+void NodeIngest::tellLeftOut(int attempt) {
+    if (m_leftOut.insert(attempt).second)
+        add(Event{-1, -1, wallNowNs(), Severity::kWarning, "attempt-left-out",
+                  "this node has records of an attempt " + std::to_string(attempt) +
+                      " of its own: it had been declared lost, and went on by itself while the "
+                      "run went on elsewhere; they stay in its folder"},
+            0);
 }
 
 /// Their writer has gone on to this one, so what is incomplete in them will remain so.

@@ -10,6 +10,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -50,6 +51,8 @@ private:
     struct File;
 
     bool mayHave(const std::string& file) const;
+    bool isLeftOut(const Segment& segment) const;
+    void tellLeftOut(int attempt);
     Result<File*> fileOf(const std::string& name);
     void closeSegmentsBefore(const Segment& segment);
     void close(const std::string& name, File& file);
@@ -65,6 +68,7 @@ private:
     std::map<std::string, std::unique_ptr<File>> m_files;
     std::vector<Record> m_records;
     std::vector<int32_t> m_attempts; ///< as in IngestBatch
+    std::set<int> m_leftOut;         ///< attempts that were told of
     bool m_ended = false;            ///< the newest attempt has ended here: no log goes on
 };
 

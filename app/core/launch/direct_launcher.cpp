@@ -260,7 +260,7 @@ void DirectLauncher::abandon() {
     const auto ended = onEveryNode<bool>({}, [this](size_t) -> Task<bool> {
         return [id = m_request.attempt.runId](HostSession& session, const std::string& agent,
                                               std::stop_token stop) {
-            return stopOnNode(session, agent, id, stop).map([] { return true; });
+            return stopOnNode(session, agent, id, stop);
         };
     });
     m_mayHaveLeftRanks = !ended;

@@ -18,6 +18,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto kLookForOld = 5s;
+constexpr auto kLeftBehind = 15s; ///< for the other nodes, once that of rank 0 has ended
 
 std::optional<CommandKind> commandKindOf(const std::string& name) {
     for (int kind = 0; kind <= static_cast<int>(CommandKind::kKill); ++kind)
@@ -432,7 +433,7 @@ int FollowedRun::newestAttempt() const {
     return run ? std::max(m_attempt, run->attempt) : m_attempt;
 }
 
-/// Its ranks may live on, cut off from all others: the next attempt there ends them.
+/// Its ranks may live on, cut off from all others, until somebody can reach the node and ends them.
 Result<void> FollowedRun::giveUp(size_t index) {
     const LiveState::NodeLink& link = m_live.nodes[index];
     const std::string& node = m_parts[index].name;
@@ -445,7 +446,9 @@ Result<void> FollowedRun::giveUp(size_t index) {
     batch.records = {Event{-1, -1, nowNs, Severity::kError, "node-declared-lost",
                            node + " was declared lost: " + link.why.toStdString()},
                      AttemptEnded{attempt, Outcome::kFailed, -1, 0, nowNs, why, false}};
-    RM_RETURN_IF_ERROR(m_writer->call([&](StoreWriter& store) { return store.ingest(batch); }));
+    RM_RETURN_IF_ERROR(m_writer->call([&](StoreWriter& store) {
+        return store.setGivenUp({m_run, node}).and_then([&] { return store.ingest(batch); });
+    }));
     if (m_followers[index])
         m_followers[index]->hangUp();
     InFlight kill{
@@ -470,8 +473,30 @@ void FollowedRun::onNodeEnded(size_t node, const Result<void>& how) {
     if (!how && m_problem.isEmpty())
         m_problem = QString::fromStdString(how.error().message);
     m_lost = m_lost || (!how && how.error().code == ErrorCode::kNotFound);
+    if (node == 0 && how)
+        QTimer::singleShot(kLeftBehind, this, &FollowedRun::endLeftBehind);
     if (std::all_of(m_nodeEnded.begin(), m_nodeEnded.end(), [](bool ended) { return ended; }))
         finish();
+}
+
+/// Ends agents that wait, without ranks, for another attempt, as they have not heard that there is
+/// none: they hang, or were cut off. Who attaches there replaces one that hangs.
+void FollowedRun::endLeftBehind() {
+    const auto& lead = m_live.nodes.front().state;
+    const bool isPaused = lead && static_cast<Outcome>(lead->outcome) == Outcome::kPaused;
+    for (size_t i = 1; i < m_parts.size(); ++i) {
+        const LiveState::NodeLink& link = m_live.nodes[i];
+        const bool waits =
+            !m_nodeEnded[i] && link.state && link.state->supervised &&
+            std::ranges::all_of(link.state->ranks, [](const RankState& r) { return r.pid == 0; });
+        if (!waits)
+            continue;
+        InFlight over{{"over-" + std::to_string(i) + "-" + std::to_string(link.state->attempt),
+                       isPaused ? CommandKind::kPause : CommandKind::kStop,
+                       {}}};
+        over.isDone = true;
+        sendTo(i, over);
+    }
 }
 
 void FollowedRun::finish() {

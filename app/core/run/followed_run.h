@@ -100,6 +100,7 @@ private:
     int newestAttempt() const;
     std::string unreachableNodes() const;
     void onNodeEnded(size_t node, const Result<void>& how);
+    void endLeftBehind();
     void finish();
     std::map<std::string, CommandState> storedAnswers() const;
     static void answer(InFlight& inFlight, const Result<CommandState>& with);

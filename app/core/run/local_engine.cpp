@@ -16,6 +16,7 @@
 #include "shared/return_if_error.h"
 
 #include <QThreadPool>
+#include <QTimer>
 #include <QUuid>
 #include <QtConcurrent>
 
@@ -28,6 +29,10 @@ namespace {
 constexpr int kProcedureThreads = 8;
 /// How long the end of this program waits for nodes to end what a launch has started there.
 constexpr int kLastWordsMs = 1500;
+/// Until nodes that were declared lost are tried: long enough that a command which means such a
+/// node comes first.
+constexpr auto kFirstGivenUp = std::chrono::seconds(5);
+constexpr auto kGivenUpPause = std::chrono::seconds(60);
 constexpr int64_t kDayNs = 24 * 3600 * int64_t{1'000'000'000};
 
 /// Of a command that was asked for again, after it had its answer.
@@ -86,6 +91,8 @@ struct LocalEngine::Impl {
     std::shared_ptr<LaunchPermit> closingPermit = std::make_shared<LaunchPermit>();
     QThreadPool pool;
     std::unique_ptr<CheckpointCopier> copier; ///< null: another instance writes
+    std::vector<GivenUpNode> ending;          ///< where what was given up is being ended
+    QTimer givenUpTimer;
 
     Credentials credentialsFor(const Node& node) const { return credentials(node); }
 };
@@ -111,6 +118,9 @@ LocalEngine::LocalEngine(const Paths& paths, Fleet& fleet, std::unique_ptr<Store
         return;
     m_impl->writer->post([](StoreWriter& store) { return store.closeCommandsOfEndedRuns(); });
     m_impl->copier = std::make_unique<CheckpointCopier>(copyingMeans());
+    m_impl->givenUpTimer.setSingleShot(true);
+    connect(&m_impl->givenUpTimer, &QTimer::timeout, this, &LocalEngine::endGivenUpNodes);
+    m_impl->givenUpTimer.start(kFirstGivenUp);
     forgetOldTrash();
 }
 
@@ -330,6 +340,13 @@ QFuture<Result<QString>> LocalEngine::resume(const QString& run, const QString& 
     auto parties = nodes.empty() ? placeOf(*found) : place(nodes);
     if (!parties)
         return readyFuture<QString>(tl::unexpected<Error>(parties.error()));
+    for (const PlacedParty& party : *parties)
+        if (std::ranges::count(m_impl->ending, GivenUpNode{run, party.node.name}) > 0)
+            return readyFuture<QString>(
+                fail(ErrorCode::kUnavailable,
+                     verbFor(checkpoint) + run.toStdString() + ": " + party.node.name +
+                         " was declared lost, and what lives of the run there is being ended; try "
+                         "again in a moment"));
     m_impl->followed.erase(run);
     return startProcedure(run, [found = *found, parties = *parties,
                                 which = checkpoint.toStdString()](const ProcedureContext& context) {
@@ -524,8 +541,11 @@ LocalEngine::command(const QString& run, CommandKind kind,
         noteAsked(run, asked);
         return readyFuture<CommandState>(*answer);
     }
-    if (const auto answer = answerWithoutRanks(run, kind))
-        return readyFuture<CommandState>(*answer);
+    if (const auto answer = answerWithoutRanks(run, kind)) {
+        const bool livesOn = kind == CommandKind::kKill && m_impl->writer && m_impl->reader &&
+                             !m_impl->reader->givenUp(run).empty();
+        return livesOn ? killGivenUp(run) : readyFuture<CommandState>(*answer);
+    }
     if (const auto following = follow(run); !following)
         return readyFuture<CommandState>(tl::unexpected<Error>(following.error()));
     const Command command{id, kind, std::move(args)};
@@ -670,8 +690,11 @@ QFuture<Result<void>> LocalEngine::declareLost(const QString& run, const QString
         return readyFuture<void>(failAs(attempt, following.error()));
     return m_impl->followed.at(run)
         ->declareLost(node.toStdString())
-        .then([attempt](const Result<void>& declared) {
-            return declared ? declared : Result<void>(failAs(attempt, declared.error()));
+        .then([this, attempt](const Result<void>& declared) {
+            if (!declared)
+                return Result<void>(failAs(attempt, declared.error()));
+            m_impl->givenUpTimer.start(kGivenUpPause);
+            return declared;
         });
 }
 
@@ -798,6 +821,60 @@ void LocalEngine::onFollowingEnded(const QString& run, const QString& problem, b
         });
         QMetaObject::invokeMethod(this, announce);
         return done;
+    });
+}
+
+/// Ends what lives of runs on nodes that were declared lost, one after another. The answer has one
+/// result for each.
+QFuture<std::vector<Result<bool>>>
+LocalEngine::endOn(const std::vector<std::pair<GivenUpNode, Node>>& nodes) {
+    for (const auto& [givenUp, node] : nodes)
+        m_impl->ending.push_back(givenUp);
+    const auto ended = QtConcurrent::run(&m_impl->pool, [nodes, context = closingContext()] {
+        std::vector<Result<bool>> all;
+        for (const auto& [givenUp, node] : nodes)
+            all.push_back(endGivenUp(context, node, givenUp));
+        return all;
+    });
+    return passOn(ended, this, [this, nodes](const std::vector<Result<bool>>&) {
+        for (const auto& [givenUp, node] : nodes)
+            std::erase(m_impl->ending, givenUp);
+    });
+}
+
+/// Those that can be reached by now; the others are tried again later.
+void LocalEngine::endGivenUpNodes() {
+    const auto all =
+        m_impl->writer && m_impl->reader ? m_impl->reader->givenUp() : std::vector<GivenUpNode>();
+    for (const GivenUpNode& givenUp : all) {
+        const auto node = m_impl->fleet->find(QString::fromStdString(givenUp.node));
+        if (node && !m_impl->launches.contains(givenUp.run) &&
+            std::ranges::count(m_impl->ending, givenUp) == 0)
+            (void)endOn({{givenUp, *node}});
+    }
+    if (!all.empty())
+        m_impl->givenUpTimer.start(kGivenUpPause);
+}
+
+/// Of a run that has ended as far as is known.
+QFuture<Result<CommandState>> LocalEngine::killGivenUp(const QString& run) {
+    std::vector<std::pair<GivenUpNode, Node>> nodes;
+    for (const GivenUpNode& givenUp : m_impl->reader->givenUp(run)) {
+        const auto node = find(QString::fromStdString(givenUp.node));
+        if (!node)
+            return readyFuture<CommandState>(failAs("kill " + run.toStdString(), node.error()));
+        nodes.emplace_back(givenUp, *node);
+    }
+    return endOn(nodes).then([run, nodes](const std::vector<Result<bool>>& ended) {
+        std::string words;
+        for (size_t i = 0; i < ended.size(); ++i) {
+            if (!ended[i])
+                return Result<CommandState>(failAs("kill " + run.toStdString(), ended[i].error()));
+            words += (words.empty() ? "" : "; ") + nodes[i].first.node +
+                     (*ended[i] ? ", which was declared lost: killed"
+                                : ", which was declared lost: nothing of it lived there");
+        }
+        return Result<CommandState>(CommandState{{}, CommandProgress::kApplied, -1, words});
     });
 }
 

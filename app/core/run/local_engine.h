@@ -97,6 +97,10 @@ private:
     void wireFollowed(const QString& run, FollowedRun& followed);
     void onFollowingEnded(const QString& run, const QString& problem, bool lost);
     std::optional<Result<CommandState>> commandToLaunch(const QString& run, CommandKind kind);
+    void endGivenUpNodes();
+    QFuture<std::vector<Result<bool>>>
+    endOn(const std::vector<std::pair<GivenUpNode, Node>>& nodes);
+    QFuture<Result<CommandState>> killGivenUp(const QString& run);
     void noteAsked(const QString& run, const AskedCommand& asked);
     std::optional<Result<CommandState>> answerWithoutRanks(const QString& run, CommandKind kind);
     QFuture<Result<CommandState>> sendToRanks(const QString& run, const Command& command,

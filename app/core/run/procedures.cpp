@@ -271,6 +271,68 @@ std::string otherPlaces(StoreReader& reader, const QString& run, const StoredChe
 
 } // namespace
 
+namespace {
+
+/// The number of the next attempt: none that any of the nodes has seen, as what a node did while it
+/// could not be reached would be taken for it. kUnavailable: the run lives on there, and was not
+/// given up.
+Result<int> nextAttempt(const ProcedureContext& context, StoreReader& reader, const QString& run,
+                        const std::vector<PlacedParty>& nodes) {
+    context.progress(run, {QStringLiteral("Check nodes")});
+    std::vector<std::future<Result<RunOnNode>>> asked;
+    for (const PlacedParty& party : nodes)
+        asked.push_back(
+            context.hosts->worker(party.node)
+                ->post<RunOnNode>(
+                    [id = run.toStdString()](HostSession& session, const std::string& agent,
+                                             std::stop_token stop) {
+                        return runOnNode(session, agent, id, stop);
+                    },
+                    context.permit->stop()));
+    const auto givenUp = reader.givenUp(run);
+    const int known = reader.newestAttempt(run);
+    int newest = known;
+    for (size_t i = 0; i < nodes.size(); ++i) {
+        const std::string& name = nodes[i].node.name;
+        RM_ASSIGN_OR_RETURN(const RunOnNode there, asked[i].get());
+        if (there.isAlive && there.attempt > known &&
+            std::ranges::find(givenUp, GivenUpNode{run, name}) == givenUp.end())
+            return fail(ErrorCode::kUnavailable,
+                        "attempt " + std::to_string(there.attempt) + " of it lives on " + name +
+                            ", of which nothing is known here; another Ringmaster may follow it: "
+                            "stop it there first");
+        newest = std::max(newest, there.attempt);
+    }
+    return newest + 1;
+}
+
+} // namespace
+
+Result<bool> endGivenUp(const ProcedureContext& context, const Node& node,
+                        const GivenUpNode& givenUp) {
+    const auto ended =
+        context.hosts->ownWorker(node)
+            ->post<bool>([id = givenUp.run.toStdString()](
+                             HostSession& session, const std::string& agent,
+                             std::stop_token stop) { return stopOnNode(session, agent, id, stop); },
+                         context.permit->stop())
+            .get();
+    if (!ended)
+        return ended;
+    RM_RETURN_IF_ERROR(
+        context.writer->call([&](StoreWriter& writer) { return writer.clearGivenUp(givenUp); }));
+    if (*ended) {
+        IngestBatch batch;
+        batch.run = givenUp.run;
+        batch.records = {Event{-1, -1, wallNowNs(), Severity::kInfo, "given-up-node-ended",
+                               givenUp.node + ", which was declared lost, can be reached again: "
+                                              "what lived there of the run was ended"}};
+        (void)context.writer->call([&](StoreWriter& writer) { return writer.ingest(batch); });
+    }
+    context.changed(givenUp.run);
+    return ended;
+}
+
 Result<QString> resumeRun(const ProcedureContext& context, const RunSummary& run,
                           const std::vector<PlacedParty>& nodes, const std::string& which) {
     RM_ASSIGN_OR_RETURN(const auto reader, StoreReader::open(context.database));
@@ -281,7 +343,10 @@ Result<QString> resumeRun(const ProcedureContext& context, const RunSummary& run
     RM_ASSIGN_OR_RETURN(auto spec, parseRunSpec(reader->specToml(run.id), run.id.toStdString()));
     if (const auto left = stepsLeft(spec, checkpoint->saved.step); !left)
         return failAs(what, left.error());
-    const int attempt = run.attempt + 1;
+    const auto next = nextAttempt(context, *reader, run.id, nodes);
+    if (!next)
+        return failAs(what, next.error());
+    const int attempt = *next;
     const Node& first = nodes.front().node;
     const auto brought = bringCheckpoint(context, run.id, run.id, *checkpoint, first);
     if (!brought && which.empty())

@@ -68,6 +68,10 @@ Result<QString> branchRun(const ProcedureContext& context, const QString& id,
 Result<QString> resumeRun(const ProcedureContext& context, const RunSummary& run,
                           const std::vector<PlacedParty>& nodes, const std::string& which);
 
+/// Ends what lives of a run on a node that was declared lost, and stores that. True: something did.
+Result<bool> endGivenUp(const ProcedureContext& context, const Node& node,
+                        const GivenUpNode& givenUp);
+
 /// Removes a checkpoint of an abandoned line from the node where it was saved. kInvalid: it is of
 /// the living line.
 Result<void> removeCheckpoint(const ProcedureContext& context, const QString& run,

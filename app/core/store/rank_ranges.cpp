@@ -3,22 +3,38 @@
 
 namespace rm {
 
+namespace {
+
+/// From each attempt that was asked for here to the last one that agents began after it; in between
+/// nodes keep their indices. ?1: run, ?2: node, ?3: the last possible attempt.
+constexpr const char* kSpans =
+    "WITH launch AS (SELECT DISTINCT node.attempt FROM node LEFT JOIN attempt "
+    "ON attempt.run = node.run AND attempt.attempt = node.attempt "
+    "WHERE node.run = ?1 AND (attempt.asked_ns NOT NULL OR node.attempt = 1)), "
+    "span AS (SELECT attempt AS first, coalesce((SELECT min(next.attempt) - 1 FROM launch AS next "
+    "WHERE next.attempt > launch.attempt), ?3) AS last FROM launch), "
+    // Another node may have had this index before.
+    "part AS (SELECT node.*, span.first, span.last FROM span JOIN node ON node.run = ?1 "
+    "AND node.node = ?2 AND node.attempt BETWEEN span.first AND span.last AND node.name = "
+    "(SELECT name FROM node WHERE run = ?1 AND node = ?2 ORDER BY attempt DESC LIMIT 1)) ";
+
+} // namespace
+
 std::vector<RankRange> ranksOfNode(Database& database, int64_t run, int nodeIndex) {
     std::vector<RankRange> ranges;
-    auto rows = database.query(
-        "SELECT DISTINCT first_rank, ranks FROM node WHERE run = ? AND node = ? ORDER BY 1, 2");
-    rows.with(run, nodeIndex);
-    while (rows.next())
-        ranges.push_back({rows.number(0), rows.number(1)});
+    const auto read = [&](const std::string& select) {
+        auto rows = database.query((kSpans + select).c_str());
+        rows.with(run, nodeIndex, INT_MAX);
+        while (rows.next())
+            ranges.push_back({rows.number(0), rows.number(1), rows.number(2), rows.number(3)});
+    };
+    read("SELECT DISTINCT first_rank, ranks, first, last FROM part ORDER BY 3, 1, 2");
     // Where nodes before this one are left out, its ranks move down; what node 0 tells of that may
     // come later.
-    auto least =
-        database.query("SELECT min(first.ranks), max(node.first_rank + node.ranks) FROM run "
-                       "JOIN node ON node.run = run.id AND node.node = ?2 "
-                       "JOIN node AS first ON first.run = run.id AND first.node = 0 "
-                       "WHERE run.id = ?1 AND run.min_nodes > 0 AND ?2 > 0");
-    if (least.with(run, nodeIndex).next() && !least.isNull(0))
-        ranges.push_back({least.number(0), least.number(1) - least.number(0)});
+    read("SELECT lead.ranks, max(part.first_rank + part.ranks) - lead.ranks, part.first, part.last "
+         "FROM run JOIN part ON part.run = run.id JOIN node AS lead ON lead.run = run.id "
+         "AND lead.node = 0 AND lead.attempt = part.first "
+         "WHERE run.id = ?1 AND run.min_nodes > 0 AND ?2 > 0 GROUP BY part.first");
     return ranges;
 }
 

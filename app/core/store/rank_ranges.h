@@ -8,7 +8,7 @@
 
 namespace rm {
 
-/// The ranks of that node in all attempts that are stored. Throws SQLite::Exception.
+/// As StoreReader::rankRanges(). Throws SQLite::Exception.
 std::vector<RankRange> ranksOfNode(Database& database, int64_t run, int nodeIndex);
 
 } // namespace rm

@@ -241,7 +241,8 @@ void RecordWriter::on(const AttemptEnded& record) {
 
 /// The run's nodes keep their numbers and names. Those that do not take part have no ranks.
 void RecordWriter::on(const AttemptPlanned& record) {
-    if (!isAttempt(record.attempt) || !isOfRankZero())
+    // A node that was given up may have begun one of the same number.
+    if (!tookPart(record.attempt) || !isAttempt(record.attempt) || !isOfRankZero())
         return;
     noteAttempt(record.attempt);
     m_database
@@ -272,25 +273,35 @@ void RecordWriter::refuse(const std::string& why) {
 bool RecordWriter::isAttempt(int32_t attempt) {
     // The agents may have made many while nobody looked, and their files come in any order; see
     // noteAttempt().
-    const bool valid =
-        attempt >= 1 && attempt <= kMaxAttempts && attempt <= runAttempt() + kMostAhead;
+    const bool valid = attempt >= 1 && attempt <= kMaxAttempts &&
+                       attempt <= runAttempt() + kMostAhead && tookPart(attempt);
     if (!valid)
         refuse("attempt " + std::to_string(attempt));
     return valid;
 }
 
 bool RecordWriter::isRank(int32_t rank) {
-    const bool valid = owns(rank);
+    const bool valid = owns(rank, m_fileAttempt);
     if (!valid)
         refuse("rank " + std::to_string(rank));
     return valid;
 }
 
-bool RecordWriter::owns(int32_t rank) {
+const std::vector<RankRange>& RecordWriter::ranks() {
     if (!m_ranks)
         m_ranks = ranksOfNode(m_database, m_run, m_node);
-    return std::ranges::any_of(*m_ranks,
-                               [rank](const RankRange& range) { return range.has(rank); });
+    return *m_ranks;
+}
+
+bool RecordWriter::owns(int32_t rank, int32_t attempt) {
+    return std::ranges::any_of(ranks(),
+                               [=](const RankRange& range) { return range.has(rank, attempt); });
+}
+
+/// Not in one that was asked for without it, whatever its agent has done on its own.
+bool RecordWriter::tookPart(int32_t attempt) {
+    return std::ranges::any_of(
+        ranks(), [attempt](const RankRange& range) { return range.hasAttempt(attempt); });
 }
 
 /// Whether this node may tell what rank 0 alone tells.
@@ -416,7 +427,7 @@ int32_t RecordWriter::runAttempt() {
 /// An attempt is asked for here, or begun by the node of rank 0. What another node tells of a later
 /// one is kept, and counts once that node has told of it.
 void RecordWriter::noteAttempt(int32_t attempt) {
-    if (!owns(0))
+    if (!owns(0, attempt))
         return;
     const int changed =
         m_database.query("UPDATE run SET attempt = ?2 WHERE id = ?1 AND attempt < ?2")

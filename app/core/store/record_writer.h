@@ -35,8 +35,8 @@ public:
 
     /// `attempt` as in IngestBatch.
     void apply(const Record& record, int32_t attempt);
-    /// Whether the rank runs, or ran, on this node.
-    bool owns(int32_t rank);
+    /// Whether the rank runs, or ran, on this node in that attempt; 0: in any.
+    bool owns(int32_t rank, int32_t attempt = 0);
     /// Stores what was gathered; makes the run's state follow its attempt. Once, at the end.
     Result<void> finish();
 
@@ -54,6 +54,8 @@ private:
     void on(const AttemptEnded& record);
     void on(const AttemptPlanned& record);
 
+    const std::vector<RankRange>& ranks();
+    bool tookPart(int32_t attempt);
     void refuse(const std::string& why);
     bool isAttempt(int32_t attempt);
     bool isRank(int32_t rank);

@@ -183,4 +183,29 @@ std::vector<RankRange> StoreReader::rankRanges(const QString& run, int nodeIndex
     });
 }
 
+int StoreReader::newestAttempt(const QString& run) {
+    return m_impl->read("read the attempts of a run", [&] {
+        auto row = m_impl->database.query(
+            "SELECT max(attempt) FROM (SELECT attempt FROM run WHERE id = ?1 "
+            "UNION ALL SELECT attempt FROM attempt WHERE run = ?1 "
+            "UNION ALL SELECT attempt FROM rank WHERE run = ?1 "
+            "UNION ALL SELECT attempt FROM node_end WHERE run = ?1)");
+        return row.with(m_impl->runId(run).value_or(-1)).next() && !row.isNull(0) ? row.number(0)
+                                                                                  : 0;
+    });
+}
+
+std::vector<GivenUpNode> StoreReader::givenUp(const QString& run) {
+    return m_impl->read("read which nodes were declared lost", [&] {
+        std::vector<GivenUpNode> nodes;
+        auto rows = m_impl->database.query(
+            "SELECT run.uuid, given_up.node FROM given_up JOIN run ON run.id = given_up.run "
+            "WHERE ?1 = '' OR run.uuid = ?1 ORDER BY given_up.wall_ns");
+        rows.with(run);
+        while (rows.next())
+            nodes.push_back({rows.string(0), rows.text(1)});
+        return nodes;
+    });
+}
+
 } // namespace rm

@@ -7,6 +7,7 @@
 #include <QString>
 #include <QStringList>
 
+#include <climits>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -237,12 +238,28 @@ struct LogLine {
     std::string text;   ///< escapes stripped, at most 4 KiB
 };
 
-/// Ranks first to first + count - 1.
+/// Ranks first to first + count - 1, in attempts firstAttempt to lastAttempt.
 struct RankRange {
     int first = 0;
     int count = 0;
-    bool has(int rank) const { return rank >= first && rank - first < count; }
+    int firstAttempt = 1;
+    int lastAttempt = INT_MAX;
+    /// `attempt` 0: in any.
+    bool hasAttempt(int attempt) const {
+        return attempt == 0 || (attempt >= firstAttempt && attempt <= lastAttempt);
+    }
+    bool has(int rank, int attempt = 0) const {
+        return rank >= first && rank - first < count && hasAttempt(attempt);
+    }
     bool operator==(const RankRange&) const = default;
+};
+
+/// A node that a person declared lost. What lives of the run there goes on by itself until somebody
+/// ends it.
+struct GivenUpNode {
+    QString run;
+    std::string node;
+    bool operator==(const GivenUpNode&) const = default;
 };
 
 /// An attempt that starts at step S retires what earlier attempts made after S: their points and
@@ -319,8 +336,13 @@ public:
                              const QString& contains = {});
     /// File -> offset, per node.
     std::vector<std::pair<std::string, uint64_t>> cursors(const QString& run, int nodeIndex);
-    /// Whose files that node may have: its ranks in all attempts.
+    /// Whose files that node may have: its ranks in the attempts that were asked for with it, and
+    /// in those that its agents began after one of these.
     std::vector<RankRange> rankRanges(const QString& run, int nodeIndex);
+    /// The newest attempt of which anything is stored, by whichever node.
+    int newestAttempt(const QString& run);
+    /// Nodes on which nothing was ended yet since they were declared lost. Empty id: of all runs.
+    std::vector<GivenUpNode> givenUp(const QString& run = {});
 
 private:
     StoreReader();
@@ -365,6 +387,10 @@ public:
     /// Open commands were for the attempt before it, and lapse.
     Result<void> beginAttempt(const QString& run, int attempt, int64_t startStep,
                               const std::string& startFrom, const std::vector<RunNode>& nodes);
+    /// The node was declared lost, until an attempt begins there or clearGivenUp().
+    Result<void> setGivenUp(const GivenUpNode& node);
+    /// What lived of the run there was ended.
+    Result<void> clearGivenUp(const GivenUpNode& node);
     /// Marks the checkpoint as removed, as its node reported. Does nothing if it is not stored.
     /// `removed` false: it was brought back.
     Result<void> setCheckpointRemoved(const QString& run, const std::string& path,

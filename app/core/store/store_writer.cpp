@@ -350,12 +350,39 @@ Result<void> StoreWriter::beginAttempt(const QString& run, int attempt, int64_t 
             .with(id, attempt, start, startFrom, wallNowNs())
             .run();
         m_impl->insertNodes(id, attempt, nodes);
+        // Its start ends what lives there of earlier attempts.
+        database
+            .query("DELETE FROM given_up WHERE run = ?1 AND node IN "
+                   "(SELECT name FROM node WHERE run = ?1 AND attempt = ?2)")
+            .with(id, attempt)
+            .run();
         m_impl->lapse(id, "the run went on in attempt " + std::to_string(attempt) +
                               " before it took effect");
         database
             .query("UPDATE run SET attempt = ?1, state = 0, message = '' WHERE id = ?2 "
                    "AND attempt <= ?1")
             .with(attempt, id)
+            .run();
+        return m_impl->touch(id);
+    });
+}
+
+Result<void> StoreWriter::setGivenUp(const GivenUpNode& node) {
+    return m_impl->transact("give up a node of " + node.run.toStdString(), [&]() -> Result<void> {
+        RM_ASSIGN_OR_RETURN(const auto id, m_impl->findRun(node.run));
+        m_impl->database
+            .query("INSERT OR REPLACE INTO given_up (run, node, wall_ns) VALUES (?, ?, ?)")
+            .with(id, node.node, wallNowNs())
+            .run();
+        return m_impl->touch(id);
+    });
+}
+
+Result<void> StoreWriter::clearGivenUp(const GivenUpNode& node) {
+    return m_impl->transact("edit run " + node.run.toStdString(), [&]() -> Result<void> {
+        RM_ASSIGN_OR_RETURN(const auto id, m_impl->findRun(node.run));
+        m_impl->database.query("DELETE FROM given_up WHERE run = ? AND node = ?")
+            .with(id, node.node)
             .run();
         return m_impl->touch(id);
     });

@@ -275,6 +275,30 @@ private Q_SLOTS:
         QCOMPARE(f.nodeRecords<AttemptEnded>().at(0).outcome, Outcome::kStopped);
     }
 
+    // The machine was the first node of the run, and is now the second.
+    void whatLivesIsEndedWhicheverNodeItWasOf() {
+        AgentFixture f;
+        QCOMPARE(f.agent({"state", "r1"}).exitCode, static_cast<int>(ExitCode::kNotFound));
+        NodePlan plan = f.plan(1);
+        plan.attempt = 4;
+        QCOMPARE(f.start(plan).exitCode, 0);
+        QTRY_VERIFY_WITH_TIMEOUT(stepOf(f, 0) > 0, kLongMs);
+        const auto state = f.agent({"state", "r1"}).json();
+        QCOMPARE(state["attempt"].toInt(), 4);
+        QVERIFY(state["alive"].toBool());
+        const qint64 before = f.rankPid(0);
+        plan.attempt = 5;
+        plan.nodeIndex = plan.firstRank = 1;
+        plan.nodeCount = plan.worldSize = 2;
+        const auto again = f.start(plan);
+        QVERIFY2(again.exitCode == 0, again.err.constData());
+        QVERIFY(!processRuns(before));
+        QCOMPARE(f.agent({"stop", "r1", "--kill"}).exitCode, 0);
+        const auto over = f.agent({"state", "r1"}).json();
+        QCOMPARE(over["attempt"].toInt(), 5);
+        QVERIFY(!over["alive"].toBool());
+    }
+
     void lostAttemptIsClosedByTheNextStart() {
         AgentFixture f;
         QCOMPARE(f.start(f.plan(1)).exitCode, 0);

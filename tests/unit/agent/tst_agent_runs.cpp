@@ -179,7 +179,7 @@ private Q_SLOTS:
 
     void badRunIdsAreRefused_data() {
         QTest::addColumn<QString>("subcommand");
-        for (const char* subcommand : {"start", "attach", "adopt", "stop", "remove"})
+        for (const char* subcommand : {"start", "attach", "adopt", "stop", "state", "remove"})
             QTest::newRow(subcommand) << QString(subcommand);
     }
     void badRunIdsAreRefused() {

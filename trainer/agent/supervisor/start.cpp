@@ -217,7 +217,7 @@ Result<std::string> startRun(const Folders& folders, const std::string& runId,
     if (const Result<void> whole = verifyBundle(folders.home, request.plan.bundle); !whole)
         return failAs("start " + runId, whole.error());
     RM_RETURN_IF_ERROR(makeFolders(*runDir));
-    if (const Result<void> ended = endEarlierAttempt(*runDir, request.plan.attempt); !ended)
+    if (const Result<void> ended = endEarlierAttempts(folders, runId, request.plan.attempt); !ended)
         return failAs("start " + runId, ended.error());
     const Result<RunLock> lock = takeLock(*runDir);
     if (!lock)

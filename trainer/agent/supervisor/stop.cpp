@@ -8,6 +8,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <csignal>
 #include <filesystem>
 
@@ -105,16 +106,42 @@ Result<std::string> stopRun(const Folders& folders, const std::string& runId, bo
            "\n";
 }
 
-Result<void> endEarlierAttempt(const std::string& runDir, int64_t attempt) {
-    const Result<AgentState> state = loadAgentState(runDir);
-    if (!state || state->attempt >= attempt)
-        return {};
-    // One without ranks may wait for nodes, to restart them.
-    const bool isWaiting = !state->ended && RunLock::isHeld(runDir);
-    if (state->living().empty() && !isWaiting)
-        return {};
+namespace {
+
+/// One without ranks may wait for nodes, to restart them.
+bool isAliveIn(const std::string& part, const AgentState& state) {
+    const bool isWaiting = !state.ended && RunLock::isHeld(part);
+    return !state.isElsewhere() && (isWaiting || !state.living().empty());
+}
+
+} // namespace
+
+Result<void> endEarlierAttempts(const Folders& folders, const std::string& runId, int64_t attempt) {
+    const Result<std::vector<std::string>> parts = folders.partDirs(runId);
+    if (!parts)
+        return {}; // nothing ran here
     Ended ended;
-    return stopPart(runDir, true, {.supervisorMs = 5000, .ranksMs = 5000}, ended);
+    for (const std::string& part : *parts) {
+        const Result<AgentState> state = loadAgentState(part);
+        if (state && state->attempt < attempt && isAliveIn(part, *state))
+            RM_RETURN_IF_ERROR(
+                stopPart(part, true, {.supervisorMs = 5000, .ranksMs = 5000}, ended));
+    }
+    return {};
+}
+
+Result<std::string> stateOfRun(const Folders& folders, const std::string& runId) {
+    RM_ASSIGN_OR_RETURN(const auto parts, folders.partDirs(runId));
+    int64_t newest = 0;
+    bool isAlive = false;
+    for (const std::string& part : parts) {
+        const Result<AgentState> state = loadAgentState(part);
+        if (!state || state->isElsewhere())
+            continue;
+        newest = std::max<int64_t>(newest, state->attempt);
+        isAlive = isAlive || isAliveIn(part, *state);
+    }
+    return json{{"attempt", newest}, {"alive", isAlive}}.dump() + "\n";
 }
 
 namespace {

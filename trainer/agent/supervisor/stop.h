@@ -20,9 +20,13 @@ struct StopPatience {
 Result<std::string> stopRun(const Folders& folders, const std::string& runId, bool kill,
                             const StopPatience& patience = {});
 
-/// Kills what lives of an earlier attempt than that one in the run directory, which was given up
-/// when its node could not be reached.
-Result<void> endEarlierAttempt(const std::string& runDir, int64_t attempt);
+/// Kills what lives of earlier attempts than that one on this machine, whichever node of the run it
+/// was then: it was given up when it could not be reached.
+Result<void> endEarlierAttempts(const Folders& folders, const std::string& runId, int64_t attempt);
+
+/// `state RUN_ID`: {"attempt": newest that began on this machine, "alive": bool}. kNotFound: there
+/// is nothing of the run.
+Result<std::string> stateOfRun(const Folders& folders, const std::string& runId);
 
 /// `remove RUN_ID [--preview]`: deletes the run directory, unless it is a preview, and says what it
 /// held: {"folder", "bytes", "checkpoints"}. What is not there holds nothing. kUnavailable while

@@ -129,6 +129,49 @@ private Q_SLOTS:
         QVERIFY(!ingest.take());
     }
 
+    // It had been declared lost, went on by itself, and takes part again later.
+    void attemptsThatWereAskedForWithoutTheNodeAreLeftOut() {
+        StoreFixture store;
+        store.createRun("a", "run", 2);
+        const auto begin = [&](int attempt, const std::vector<RunNode>& nodes) {
+            StoreFixture::mustBeOk(store.writer().beginAttempt("a", attempt, 3, "", nodes));
+        };
+        begin(2, {{0, "node-b", 2, 0}});
+        begin(4, {{0, "node-a", 2, 0}, {1, "node-b", 2, 2}});
+        const auto ranks = store.reader().rankRanges("a", 0);
+        const std::vector<RankRange> expected{{0, 2, 1, 1}, {0, 2, 4, INT_MAX}};
+        QVERIFY(ranks == expected);
+        NodeIngest ingest("a", 0, ranks, {});
+        const auto journal = [](int attempt, int64_t first) {
+            return journalOf({started(attempt, 0, first), lossAt(first + 1, 1)});
+        };
+        const auto name = [](const std::string& source, int attempt) {
+            return Segment{source, attempt, 1, 7}.path();
+        };
+        for (const auto& [attempt, first] : std::map<int, int64_t>{{1, 0}, {2, 3}, {3, 6}, {4, 3}})
+            StoreFixture::mustBeOk(
+                ingest.onSlice({name("rank-00000", attempt), 0, journal(attempt, first)}));
+        StoreFixture::mustBeOk(ingest.onSlice(
+            {name("node-00000", 1), 0, journalOf({AttemptPlanned{2, 1, "", {{0, 0, 2}}}})}));
+        StoreFixture::mustBeOk(
+            ingest.onSlice({name("node-00000", 3), 0,
+                            journalOf({AttemptEnded{3, Outcome::kFailed, -1, 0, 1, "alone"}})}));
+        StoreFixture::mustBeOk(store.writer().ingest(*ingest.take()));
+        const auto points = store.reader().points("a", kLoss);
+        QCOMPARE(points.size(), size_t(2));
+        QCOMPARE(points[1].step, int64_t(4));
+        QCOMPARE(store.reader().attempts("a").size(), size_t(3)); // as asked for
+        QCOMPARE(store.reader().newestAttempt("a"), 4);
+        int told = 0;
+        for (const StoredEvent& event : store.reader().events("a"))
+            told += event.event.code == "attempt-left-out" ? 1 : 0;
+        QCOMPARE(told, 2);
+        // Its bytes do not come again.
+        const auto cursors = store.reader().cursors("a", 0);
+        QCOMPARE(std::map(cursors.begin(), cursors.end()).at(name("rank-00000", 2)),
+                 journal(2, 3).size());
+    }
+
     void damageCostsWhatItHitAndIsToldOnce() {
         auto damaged = journalOf(lossesOfRank0(50));
         damaged[damaged.size() / 2] ^= std::byte(0x40);

@@ -298,6 +298,28 @@ private Q_SLOTS:
         QCOMPARE(store.reader().ranks("a").back().rank, 2);
     }
 
+    void aNodeIsGivenUpUntilItIsEndedOrTakesPartAgain() {
+        StoreFixture store;
+        store.createRun("a", "run", 2);
+        store.createRun("b", "other", 2);
+        const GivenUpNode first{"a", "node-a"}, second{"b", "node-b"};
+        for (const GivenUpNode& node : {first, second})
+            StoreFixture::mustBeOk(store.writer().setGivenUp(node));
+        QVERIFY((store.reader().givenUp() == std::vector{first, second}));
+        QVERIFY((store.reader().givenUp("b") == std::vector{second}));
+        const auto begin = [&](int attempt, const std::string& node) {
+            StoreFixture::mustBeOk(
+                store.writer().beginAttempt("a", attempt, 0, "", {{0, node, 2, 0}}));
+        };
+        begin(2, "node-b");
+        QCOMPARE(store.reader().givenUp("a").size(), size_t(1));
+        begin(3, "node-a");
+        QVERIFY(store.reader().givenUp("a").empty());
+        StoreFixture::mustBeOk(store.writer().clearGivenUp(second));
+        QVERIFY(store.reader().givenUp().empty());
+        QCOMPARE(store.reader().newestAttempt("a"), 3);
+    }
+
     void runFollowsItsRanks() {
         StoreFixture store;
         store.createRun("a", "run", 2);
