@@ -25,6 +25,8 @@ public:
     ~Descriptor();
 
     int get() const { return m_fd; }
+    /// Whoever calls this owns it.
+    int release() { return std::exchange(m_fd, -1); }
     explicit operator bool() const { return m_fd >= 0; }
 
 private:

@@ -60,6 +60,15 @@ Body build(Builder& b, const CheckpointRemoved& r) {
     return fb::CreateCheckpointRemoved(b, r.step, r.wallNs, flatText(b, r.path)).Union();
 }
 
+Body build(Builder& b, const CheckpointCopied& r) {
+    std::vector<flatbuffers::Offset<flatbuffers::String>> dropped;
+    for (const std::string& folder : r.dropped)
+        dropped.push_back(flatText(b, folder));
+    return fb::CreateCheckpointCopied(b, r.step, r.wallNs, flatText(b, r.path),
+                                      flatText(b, r.folder), b.CreateVector(dropped))
+        .Union();
+}
+
 Body build(Builder& b, const SampleText& r) {
     return fb::CreateSampleText(b, r.step, r.wallNs, flatText(b, r.prompt), flatText(b, r.text))
         .Union();

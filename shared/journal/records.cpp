@@ -114,6 +114,14 @@ Result<Record> read(const fb::CheckpointRemoved& r) {
     return CheckpointRemoved{r.step(), r.wall_ns(), textOf(r.path())};
 }
 
+Result<Record> read(const fb::CheckpointCopied& r) {
+    CheckpointCopied copied{r.step(), r.wall_ns(), textOf(r.path()), textOf(r.folder()), {}};
+    if (r.dropped())
+        for (const flatbuffers::String* folder : *r.dropped())
+            copied.dropped.push_back(textOf(folder));
+    return copied;
+}
+
 Result<Record> read(const fb::SampleText& r) {
     return SampleText{r.step(), r.wall_ns(), textOf(r.prompt()), textOf(r.text())};
 }
@@ -199,6 +207,8 @@ Result<Record> decodeRecord(std::span<const std::byte> payload) {
         return read(*root->body_as_AttemptEnded());
     case fb::RecordBody::AttemptPlanned:
         return read(*root->body_as_AttemptPlanned());
+    case fb::RecordBody::CheckpointCopied:
+        return read(*root->body_as_CheckpointCopied());
     }
     return tooNew("type", int(root->body_type()));
 }

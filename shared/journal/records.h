@@ -89,6 +89,16 @@ struct CheckpointRemoved {
     bool operator==(const CheckpointRemoved&) const = default;
 };
 
+/// A checkpoint lies on the node of this journal as well.
+struct CheckpointCopied {
+    int64_t step = 0;
+    int64_t wallNs = 0;
+    std::string path;                 ///< where it was saved, on the node of rank 0
+    std::string folder;               ///< here, every byte verified
+    std::vector<std::string> dropped; ///< folders of older copies, removed here for it
+    bool operator==(const CheckpointCopied&) const = default;
+};
+
 /// Text generated at a validation.
 struct SampleText {
     int64_t step = 0;
@@ -159,7 +169,7 @@ struct AttemptPlanned {
 
 using Record = std::variant<AttemptStarted, MetricRegistered, Samples, Event, CommandApplied,
                             CheckpointSaved, CheckpointRemoved, SampleText, RankStarted, RankExited,
-                            AttemptEnded, AttemptPlanned>;
+                            AttemptEnded, AttemptPlanned, CheckpointCopied>;
 
 /// The payload of a frame (shared/io/frame.h) that holds `record`.
 std::vector<std::byte> encodeRecord(const Record& record);

@@ -406,11 +406,11 @@ Rows checkpointFields() {
                "Those of steps that this divides stay for good; 0: none for that.", {0, kMaxSteps},
                RM_FIELD(checkpoint.keepEvery))
             .alsoCalled({"keep_period", "keep_every_n_steps"}),
-        choice(
-            "checkpoint.copies", "Copies",
-            "Where a copy of the newest two goes while the app follows the run; auto: to a second "
-            "node of the run, if it has one; computer: to this computer.",
-            {"auto", "computer", "off"}, RM_FIELD(checkpoint.copies))
+        choice("checkpoint.copies", "Copies",
+               "Where a copy of the newest two goes; auto: to a second node of the run, if it has "
+               "one; "
+               "computer: to this computer, while the app follows the run.",
+               {"auto", "computer", "off"}, RM_FIELD(checkpoint.copies))
             .alsoCalled({"replicas", "backup"}),
     };
 }

@@ -94,6 +94,9 @@ struct CheckpointPlace {
     int64_t keepCopies = 0;
     bool operator==(const CheckpointPlace&) const = default;
 };
+/// How many copies of a run's checkpoints stay on a node that gets them by itself: as long as the
+/// newest is being copied there is another whole one.
+inline constexpr int64_t kKeptCopies = 2;
 struct CheckpointBegin {
     std::string manifest; ///< the text of MANIFEST.json
     bool operator==(const CheckpointBegin&) const = default;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "shared/checkpoint/manifest.h"
+#include "shared/wire/receive.h"
 #include "tests/integration/run_facts.h"
 #include "tests/integration/testbed.h"
 #include "tests/support/requirement.h"
@@ -31,6 +32,7 @@ private Q_SLOTS:
     void theRunGoesOnOnAnotherNodeAndFewerRanks();
     void aBranchBeginsOnAnotherNode();
     void theNewestGetsACopyOnTheSecondNode();
+    void itGetsOneWhileTheLaptopIsClosed();
     void withoutItsNodeACopyIsEnough(); // last: it costs a node
 
 private:
@@ -174,6 +176,47 @@ void tst_checkpoint_moves::theNewestGetsACopyOnTheSecondNode() {
     QVERIFY(there && there->size() == 2);
     for (const CheckpointEntry& entry : *there)
         QVERIFY(entry.isCopy && verifyCheckpoint(entry.path));
+}
+
+void tst_checkpoint_moves::itGetsOneWhileTheLaptopIsClosed() {
+    const QString spec = m_bed->writeSpec("closed", {.steps = 1000000, .checkpointEvery = 200});
+    auto app = cli().start({"run", spec, "--node", "node-a:1", "--node", "node-b:1", "--wait"});
+    QTRY_VERIFY_WITH_TIMEOUT(newestRun(cli().database()).value_or(RunSummary()).name == "closed" &&
+                                 newestRun(cli().database())->step > 10,
+                             60000);
+    m_run = newestRun(cli().database())->id;
+    app->kill();
+    QVERIFY(app->waitForFinished(20000));
+    const QDir copies(m_bed->server(1).home() + "/state/ringmaster/runs/" + m_run +
+                      "/node-00000/checkpoints");
+    const auto newest = [&copies] {
+        int64_t step = 0;
+        const auto entries = listCheckpoints(copies.path().toStdString());
+        for (const CheckpointEntry& each : entries.value_or(std::vector<CheckpointEntry>()))
+            step = std::max(step, each.manifest.step);
+        return step;
+    };
+    QTRY_VERIFY_WITH_TIMEOUT(newest() >= 200, 90000);
+    for (int more = 0; more < 2; ++more) {
+        const int64_t step = newest();
+        QTRY_VERIFY_WITH_TIMEOUT(newest() > step, 90000);
+    }
+    QTRY_COMPARE_WITH_TIMEOUT(copies.entryList({"step-*"}).size(), qsizetype(kKeptCopies), 20000);
+    const int64_t step = newest();
+    // The agent there has told of it, and of those that it has dropped.
+    app = cli().start({"attach", m_run});
+    const auto stored = [this] {
+        std::vector<int64_t> steps;
+        for (const QJsonValue& each : cli().run({"checkpoints", m_run, "--json"}).json().array())
+            for (const QJsonValue& copy : each["copies"].toArray())
+                if (copy["node"] == "node-b")
+                    steps.push_back(each["step"].toInteger());
+        return steps;
+    };
+    QTRY_VERIFY_WITH_TIMEOUT(std::ranges::count(stored(), step) > 0, 30000);
+    QVERIFY(stored().size() <= size_t(kKeptCopies));
+    QCOMPARE(cli().run({"stop", m_run}, 60000).exitCode, 0);
+    QVERIFY(app->waitForFinished(20000));
 }
 
 void tst_checkpoint_moves::withoutItsNodeACopyIsEnough() {

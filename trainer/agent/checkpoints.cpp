@@ -64,6 +64,21 @@ Result<std::string> checkpointAt(const std::string& path) {
     return found.dump(-1, ' ', false, json::error_handler_t::replace) + "\n";
 }
 
+Result<std::string> newestCheckpointAt(const std::string& runDir) {
+    RM_ASSIGN_OR_RETURN(const RunCheckpoints there, readCheckpoints(runDir));
+    const CheckpointEntry* newest = there.newest();
+    if (!newest)
+        return std::string("{}\n");
+    std::error_code error;
+    const auto path = std::filesystem::canonical(newest->path, error);
+    if (error)
+        return failErrno("find " + newest->path, error.value());
+    const json found = {{"path", path.string()},
+                        {"attempt", newest->manifest.attempt},
+                        {"step", newest->manifest.step}};
+    return found.dump(-1, ' ', false, json::error_handler_t::replace) + "\n";
+}
+
 Result<std::string> bringBackCheckpoint(const Folders& folders, const std::string& runId,
                                         const std::string& name) {
     RM_ASSIGN_OR_RETURN(const std::string runDir, folders.existingPartDir(runId, 0));

@@ -7,6 +7,7 @@
 #include "trainer/agent/attach/attach.h"
 #include "trainer/agent/checkpoints.h"
 #include "trainer/agent/net/reach.h"
+#include "trainer/agent/peers/checkpoint_fetcher.h"
 #include "trainer/agent/posix/fd.h"
 #include "trainer/agent/posix/stack.h"
 #include "trainer/agent/probe/paths.h"
@@ -128,12 +129,30 @@ Result<void> findCheckpoint(const Arguments&) {
     return path ? print(checkpointAt(*path)) : tl::unexpected(path.error());
 }
 
+/// What moves a checkpoint has time, and the ranks have not.
+void yieldToRanks() {
+    (void)!::nice(10);
+}
+
 Result<void> sendCheckpointAt(const Arguments&) {
+    yieldToRanks();
     const Result<std::string> path = readToEnd(STDIN_FILENO, kMaxOrder, "stdin");
     return path ? sendCheckpoint(*path, STDOUT_FILENO) : tl::unexpected(path.error());
 }
 
+Result<void> newestCheckpoint(const Arguments&) {
+    return print(newestCheckpointAt("."));
+}
+
+Result<void> fetchCheckpointHere(const Arguments& arguments) {
+    RM_ASSIGN_OR_RETURN(const int node, nodeIndex(arguments));
+    RM_ASSIGN_OR_RETURN(const std::string order, readToEnd(STDIN_FILENO, kMaxOrder, "stdin"));
+    yieldToRanks();
+    return print(fetchCheckpoint(Folders::fromEnvironment(), arguments[0], node, order));
+}
+
 Result<void> receiveCheckpointHere(const Arguments&) {
+    yieldToRanks();
     return receiveCheckpoint(Folders::fromEnvironment(), STDIN_FILENO, STDOUT_FILENO);
 }
 
@@ -221,6 +240,10 @@ const std::map<std::string, Subcommand>& subcommands() {
         {"prune", {0, 256, "prune [--preview] [--older-than SECONDS] [--keep NAME]...", prune}},
         {"find-checkpoint", {0, 0, "find-checkpoint < PATH", findCheckpoint}},
         {"send-checkpoint", {0, 0, "send-checkpoint < PATH", sendCheckpointAt}},
+        {"newest-checkpoint", {0, 0, "newest-checkpoint", newestCheckpoint}},
+        {"fetch-checkpoint",
+         {2, 2, "fetch-checkpoint RUN_ID NODE < {\"path\", \"attempt\", \"step\"}",
+          fetchCheckpointHere}},
         {"receive-checkpoint", {0, 0, "receive-checkpoint", receiveCheckpointHere}},
         {"verify-checkpoint", {0, 0, "verify-checkpoint < PATH", verifyCheckpoint}},
         {"compare-checkpoints", {0, 0, "compare-checkpoints < {\"a\", \"b\"}", compare}},

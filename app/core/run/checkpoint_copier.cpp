@@ -52,7 +52,8 @@ CheckpointCopier::CheckpointCopier(Means means, QObject* parent)
 
 void CheckpointCopier::touch(const QString& run) {
     m_touched.insert(run);
-    if (!m_timer.isActive() && !m_isCopying)
+    const bool isSoon = m_timer.isActive() && m_timer.remainingTime() * 1'000'000 <= kLookNs;
+    if (!isSoon && !m_isCopying)
         lookIn(kLookNs);
 }
 
@@ -72,13 +73,19 @@ void CheckpointCopier::look() {
     std::ranges::rotate(order, std::ranges::upper_bound(order, m_last));
     for (const QString& run : order) {
         const auto due = m_means.due(run);
-        const auto failure = due ? m_failures.find(due->path) : m_failures.end();
-        if (due && (failure == m_failures.end() || failure->second.retryNs <= now))
-            return begin(run, *due);
-        if (due)
-            earliest = std::min(earliest.value_or(INT64_MAX), failure->second.retryNs);
-        else
+        if (!due) {
             m_touched.erase(run);
+            m_dueNs.erase(run);
+            continue;
+        }
+        const int64_t sinceNs = m_dueNs.try_emplace(run, now).first->second;
+        const auto failure = m_failures.find(due->path);
+        const int64_t fromNs =
+            std::max(due->isOfAgents ? sinceNs + kAgentsNs : now,
+                     failure == m_failures.end() ? now : failure->second.retryNs);
+        if (fromNs <= now)
+            return begin(run, *due);
+        earliest = std::min(earliest.value_or(INT64_MAX), fromNs);
     }
     if (earliest)
         lookIn(*earliest - now);
@@ -98,6 +105,7 @@ void CheckpointCopier::onDone(const QString& run, const DueCopy& due, const Resu
     m_restUntilNs = now + kRestFactor * (now - m_beganNs);
     if (done) {
         m_failures.erase(due.path);
+        m_dueNs.erase(run);
     } else {
         Failure& failure = m_failures[due.path];
         if (failure.times == 0)

@@ -16,18 +16,12 @@
 
 namespace rm {
 
-/// How many copies of a run's checkpoints stay on a node that gets them by itself: as long as the
-/// newest is being copied there is another whole one.
-inline constexpr int kKeptCopies = 2;
-
-/// Code of the event that says why a checkpoint was not copied.
-inline constexpr const char* kNotCopiedEvent = "checkpoint-not-copied";
-
 /// A checkpoint that is to lie on another node as well.
 struct DueCopy {
-    std::string checkpoint; ///< name of its folder
-    std::string path;       ///< where it was saved
-    std::string node;       ///< that gets it
+    std::string checkpoint;  ///< name of its folder
+    std::string path;        ///< where it was saved
+    std::string node;        ///< that gets it
+    bool isOfAgents = false; ///< those of the run, which trains, do it by themselves
     bool operator==(const DueCopy&) const = default;
 };
 
@@ -38,8 +32,9 @@ std::optional<DueCopy> dueCopy(const std::vector<StoredCheckpoint>& newestFirst,
 
 /// Decides when checkpoints are copied in the background: one at a time, always the newest, and
 /// resting between two for several times as long as one took, so that the link and the nodes are
-/// busy with it for a fifth of the time at most. A copy that fails is tried again after a minute,
-/// then after ever longer pauses. How they are copied is its user's business. One thread.
+/// busy with it for a fifth of the time at most. What the agents of a run do by themselves is left
+/// to them for kAgentsNs, in which they have made no copy. A copy that fails is tried again after a
+/// minute, then after ever longer pauses. How they are copied is its user's business. One thread.
 class CheckpointCopier : public QObject {
     Q_OBJECT
 public:
@@ -50,6 +45,8 @@ public:
         std::function<void(const QString& run, const DueCopy&, const Error&)> failed;
         std::function<int64_t()> nowNs; ///< monotonic
     };
+
+    static constexpr int64_t kAgentsNs = 300 * int64_t{1'000'000'000};
 
     explicit CheckpointCopier(Means means, QObject* parent = nullptr);
 
@@ -71,6 +68,8 @@ private:
     Means m_means;
     QTimer m_timer;
     std::set<QString> m_touched;
+    std::map<QString, int64_t>
+        m_dueNs; ///< since when the newest checkpoint has had no copy, by run
     std::map<std::string, Failure> m_failures; ///< by path
     QString m_last;                            ///< run of the last copy
     bool m_isCopying = false;

@@ -13,6 +13,7 @@
 #include "app/core/settings/paths.h"
 #include "app/core/settings/user_name.h"
 #include "shared/io/clock.h"
+#include "shared/journal/event_codes.h"
 #include "shared/return_if_error.h"
 
 #include <QThreadPool>
@@ -152,7 +153,10 @@ CheckpointCopier::Means LocalEngine::copyingMeans() {
                                 : Result<RunSpec>(tl::unexpected(found.error()));
         if (!spec || m_impl->launches.contains(run))
             return std::nullopt;
-        return dueCopy(m_impl->reader->checkpoints(run), found->nodes, spec->checkpoint.copies);
+        auto due = dueCopy(m_impl->reader->checkpoints(run), found->nodes, spec->checkpoint.copies);
+        if (due)
+            due->isOfAgents = !hasEnded(found->state) && due->node != kLocalNodeName;
+        return due;
     };
     means.copy = [this](const QString& run, const DueCopy& due) {
         auto context = closingContext();

@@ -185,6 +185,23 @@ void RecordWriter::on(const CheckpointRemoved& record) {
         .run();
 }
 
+void RecordWriter::on(const CheckpointCopied& record) {
+    auto name = m_database.query("SELECT name FROM node WHERE run = ? AND node = ? AND "
+                                 "attempt <= ? ORDER BY attempt DESC LIMIT 1");
+    if (!name.with(m_run, m_node, attemptOfNode()).next())
+        return refuse("a copy on a node that the run does not have");
+    const std::string node = name.text(0);
+    for (const std::string& folder : record.dropped)
+        m_database.query("DELETE FROM checkpoint_copy WHERE run = ? AND node = ? AND folder = ?")
+            .with(m_run, node, folder)
+            .run();
+    m_database
+        .query("INSERT OR REPLACE INTO checkpoint_copy (run, path, node, folder, wall_ns) "
+               "VALUES (?, ?, ?, ?, ?)")
+        .with(m_run, record.path, node, record.folder, record.wallNs)
+        .run();
+}
+
 void RecordWriter::on(const SampleText& record) {
     if (!isOfRankZero())
         return;

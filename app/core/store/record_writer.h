@@ -48,6 +48,7 @@ private:
     void on(const CommandApplied& record);
     void on(const CheckpointSaved& record);
     void on(const CheckpointRemoved& record);
+    void on(const CheckpointCopied& record);
     void on(const SampleText& record);
     void on(const RankStarted& record);
     void on(const RankExited& record);

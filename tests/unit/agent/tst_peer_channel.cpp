@@ -132,6 +132,44 @@ private Q_SLOTS:
         QVERIFY2(!isOpen && closed.find("certificate") != std::string::npos, closed.c_str());
     }
 
+    void onlyTheOfferedCheckpointIsGivenOut() {
+        asio::io_context io;
+        NodePlan plan = planOf(0, 'a');
+        plan.agentPort = test::freePort();
+        std::string problem;
+        LeaderChannel leader(io, {[](const PeerStatus&) {}, [](int32_t, const std::string&) {},
+                                  [&](const FetchAnswer& answer) { problem = answer.problem; }});
+        QVERIFY(leader.listen(plan));
+        const FetchOrder order{"/checkpoints/step-000000010", 1, 10};
+        QVERIFY(!leader.offer(order)); // to whom?
+        plan.nodeIndex = 1;
+        PeerStatus own;
+        own.node = 1;
+        std::optional<FetchOrder> came;
+        PeerChannel* speaks = nullptr;
+        PeerChannel peer(io, {[&] { speaks->send(own); },
+                              [&](const PeerMessage& message) {
+                                  if (const auto* copy = std::get_if<FetchOrder>(&message))
+                                      came = *copy;
+                              },
+                              [](const std::string&) {}});
+        speaks = &peer;
+        QVERIFY(peer.begin(plan));
+        QVERIFY(runUntil(io, [&] { return leader.offer(order).has_value(); }));
+        QVERIFY(runUntil(io, [&] { return came == order; }));
+        const auto tls = makeTls(plan);
+        std::string closed;
+        const auto link = std::make_shared<PeerLink>(tcp::socket(io), *tls);
+        link->connect(leaderAt(plan),
+                      {[&] { link->send(FetchRequest{"/etc"}); }, [](const PeerMessage&) {},
+                       [&](const std::string& why) { closed = why; }},
+                      monotonicNowNs());
+        QVERIFY(runUntil(io, [&] { return !closed.empty(); }));
+        QVERIFY(!leader.isRelaying());
+        peer.send(FetchAnswer{order.path, "no room"});
+        QVERIFY(runUntil(io, [&] { return problem == "no room"; }));
+    }
+
 private:
     static std::unique_ptr<asio::ssl::context> makeTls(const NodePlan& plan) {
         return std::move(*makeRunTls(plan.runId, plan.agentKey));

@@ -43,6 +43,11 @@ std::vector<Record> allRecords() {
     all.push_back(AttemptEnded{3, Outcome::kFailed, -1, 4, 1700000000000000013, "it hung", true});
     all.push_back(
         AttemptPlanned{4, 1700000000000000014, "/data/step-000000500", {{0, 0, 2}, {2, 2, 1}}});
+    all.push_back(CheckpointCopied{500,
+                                   1700000000000000015,
+                                   "/data/step-000000500",
+                                   "/copies/step-000000500",
+                                   {"/copies/step-000000300"}});
     return all;
 }
 

@@ -31,7 +31,8 @@ Result<tcp::endpoint> leaderOf(const NodePlan& plan) {
 } // namespace
 
 LeaderChannel::LeaderChannel(asio::io_context& io, Handlers handlers)
-    : m_acceptor(io)
+    : m_io(io)
+    , m_acceptor(io)
     , m_handlers(std::move(handlers)) {}
 
 LeaderChannel::~LeaderChannel() {
@@ -93,11 +94,23 @@ void LeaderChannel::onAccepted(tcp::socket socket) {
                   },
                   [this, withLink](const std::string& why) {
                       withLink([&](const Link& closed) { onClosed(closed, why); });
+                  },
+                  [this, withLink] {
+                      withLink([&](const Link& drained) {
+                          if (m_relay && m_fetching == drained)
+                              m_relay->onDrained(monotonicNowNs());
+                      });
                   }},
                  monotonicNowNs());
 }
 
 void LeaderChannel::onMessage(const Link& from, const PeerMessage& message) {
+    if (const auto* request = std::get_if<FetchRequest>(&message))
+        return onFetchRequest(from, *request);
+    const bool isLinked =
+        std::ranges::any_of(m_links, [&](const auto& entry) { return entry.second == from; });
+    if (const auto* answer = std::get_if<FetchAnswer>(&message); answer && isLinked)
+        return m_handlers.copied(*answer);
     const auto* status = std::get_if<PeerStatus>(&message);
     if (!status || status->node < 1 || status->node >= m_nodes)
         return;
@@ -112,8 +125,32 @@ void LeaderChannel::onMessage(const Link& from, const PeerMessage& message) {
     m_handlers.status(*status);
 }
 
+/// From then on the link is the relay's.
+void LeaderChannel::onFetchRequest(const Link& from, const FetchRequest& request) {
+    if (m_strangers.erase(from) == 0 || m_offered.empty() || request.path != m_offered)
+        return from->drop();
+    m_relay = std::make_unique<CopyRelay>(m_io, from);
+    m_fetching = from;
+    if (!m_relay->begin(request.path, monotonicNowNs()))
+        endRelay();
+}
+
+void LeaderChannel::endRelay() {
+    m_fetching.reset();
+    m_relay.reset();
+}
+
+Result<void> LeaderChannel::offer(const FetchOrder& order) {
+    if (m_links.empty())
+        return fail(ErrorCode::kUnavailable, "no other agent can be reached");
+    m_offered = order.path;
+    return send(m_links.begin()->first, order);
+}
+
 void LeaderChannel::onClosed(const Link& link, const std::string& why) {
     m_strangers.erase(link);
+    if (link == m_fetching)
+        return endRelay();
     const auto found =
         std::ranges::find_if(m_links, [&](const auto& entry) { return entry.second == link; });
     if (found == m_links.end())
@@ -141,6 +178,8 @@ void LeaderChannel::sendToAll(const PeerMessage& message) {
 void LeaderChannel::tick(int64_t nowNs) {
     if (m_acceptor.is_open() && !m_isAccepting)
         accept();
+    if (m_relay && m_relay->isOver(nowNs))
+        endRelay();
     const auto strangers = m_strangers;
     for (const Link& link : strangers)
         link->tick(nowNs);
@@ -189,9 +228,9 @@ void PeerChannel::connect(int64_t nowNs) {
                     nowNs);
 }
 
-void PeerChannel::send(const PeerStatus& status) {
+void PeerChannel::send(const PeerMessage& message) {
     if (m_link)
-        m_link->send(status);
+        m_link->send(message);
 }
 
 void PeerChannel::tick(int64_t nowNs) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "shared/spec/node_plan.h"
+#include "trainer/agent/peers/copy_relay.h"
 #include "trainer/agent/peers/peer_link.h"
 
 #include <asio/io_context.hpp>
@@ -21,6 +22,7 @@ public:
     struct Handlers {
         std::function<void(const PeerStatus&)> status;
         std::function<void(int32_t node, const std::string& why)> lost;
+        std::function<void(const FetchAnswer&)> copied = [](const FetchAnswer&) {};
     };
 
     LeaderChannel(asio::io_context& io, Handlers handlers);
@@ -30,6 +32,10 @@ public:
     /// kUnavailable: it is not linked.
     Result<void> send(int32_t node, const PeerMessage& message);
     void sendToAll(const PeerMessage& message);
+    /// Has one of the linked nodes, always the first, fetch that checkpoint of this node, the only
+    /// one that is given out. kUnavailable: none is linked.
+    Result<void> offer(const FetchOrder& order);
+    bool isRelaying() const { return m_relay != nullptr; }
     /// About once a second: drops links that are silent, tells the others that it lives.
     void tick(int64_t nowNs);
     bool isFlushed() const;
@@ -39,8 +45,11 @@ private:
     void accept();
     void onAccepted(asio::ip::tcp::socket socket);
     void onMessage(const Link& from, const PeerMessage& message);
+    void onFetchRequest(const Link& from, const FetchRequest& request);
+    void endRelay();
     void onClosed(const Link& link, const std::string& why);
 
+    asio::io_context& m_io;
     asio::ip::tcp::acceptor m_acceptor;
     bool m_isAccepting = false;
     std::unique_ptr<asio::ssl::context> m_tls;
@@ -48,6 +57,9 @@ private:
     int64_t m_nodes = 1;
     std::set<Link> m_strangers; ///< that have not said yet which node they are
     std::map<int32_t, Link> m_links;
+    std::string m_offered; ///< path of the checkpoint that may be fetched
+    Link m_fetching;
+    std::unique_ptr<CopyRelay> m_relay; ///< to that
 };
 
 /// The end of any other node: connects to the leader, again and again.
@@ -64,7 +76,7 @@ public:
 
     Result<void> begin(const NodePlan& plan);
     bool isOpen() const { return m_isOpen; }
-    void send(const PeerStatus& status);
+    void send(const PeerMessage& message);
     /// About once a second.
     void tick(int64_t nowNs);
     bool isFlushed() const;

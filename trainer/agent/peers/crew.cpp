@@ -2,9 +2,13 @@
 #include "trainer/agent/peers/crew.h"
 
 #include "shared/io/clock.h"
+#include "shared/io/json.h"
+#include "shared/journal/event_codes.h"
 #include "trainer/agent/net/free_port.h"
 #include "trainer/agent/peers/channel.h"
+#include "trainer/agent/peers/copy_plan.h"
 #include "trainer/agent/peers/leader.h"
+#include "trainer/agent/posix/child.h"
 
 #include <sys/random.h>
 
@@ -17,6 +21,7 @@ namespace rm {
 namespace {
 
 constexpr int64_t kSecondNs = Leader::kSecondNs;
+constexpr std::chrono::seconds kFindingTime(30);
 /// As long as the leader waits for nodes, and a little longer.
 constexpr int64_t kLeaderPatienceNs = Leader::kPatienceNs + 60 * kSecondNs;
 
@@ -57,8 +62,10 @@ public:
     Leading(asio::io_context& io, const NodePlan& plan, const RunSpec& spec, CrewTarget& target)
         : m_plan(plan)
         , m_fixedPort(spec.launch.masterPort)
+        , m_isCopying(spec.checkpoint.copies == "auto")
         , m_target(target)
-        , m_leader(configOf(plan, spec)) {
+        , m_leader(configOf(plan, spec))
+        , m_finder(io) {
         if (plan.nodes() == 1)
             return;
         m_channel = std::make_unique<LeaderChannel>(
@@ -66,7 +73,8 @@ public:
                                         [this](int32_t node, const std::string&) {
                                             m_leader.onLinkLost(node, monotonicNowNs());
                                             act();
-                                        }});
+                                        },
+                                        [this](const FetchAnswer& answer) { onCopied(answer); }});
     }
 
     void onStatus(const PeerStatus& own) override { m_leader.onStatus(own, monotonicNowNs()); }
@@ -76,6 +84,7 @@ public:
             m_tickedNs = nowNs;
             listen();
             m_channel->tick(nowNs);
+            copyNewest(nowNs);
         }
         act();
     }
@@ -101,6 +110,29 @@ private:
     void onPeer(const PeerStatus& status) {
         m_leader.onStatus(status, monotonicNowNs());
         act();
+    }
+
+    /// In a process of its own, as the folder may be of a file system that does not answer.
+    void copyNewest(int64_t nowNs) {
+        if (m_channel->isRelaying())
+            m_copies.onProgress(nowNs);
+        if (!m_isCopying || m_finder.isBusy() || !m_copies.isDue(nowNs))
+            return;
+        m_finder.run({"newest-checkpoint"}, "", kFindingTime, [this](const std::string& text) {
+            const Json found = parseJson(text, "the newest checkpoint").value_or(Json());
+            const FetchOrder order{textAt(found, "path").value_or(""),
+                                   static_cast<int32_t>(intAt(found, "attempt").value_or(0)),
+                                   intAt(found, "step").value_or(0)};
+            if (m_copies.onNewest(order.path, monotonicNowNs()) && !m_channel->offer(order))
+                m_copies.onAnswer({order.path, "no other agent can be reached"}, monotonicNowNs());
+        });
+    }
+
+    void onCopied(const FetchAnswer& answer) {
+        if (m_copies.onAnswer(answer, monotonicNowNs()))
+            m_target.journal(
+                Event{-1, -1, wallNowNs(), Severity::kWarning, kNotCopiedEvent,
+                      answer.path + " has no copy on another node: " + answer.problem});
     }
 
     /// An action may lead to a call of tick() by the target; the outermost goes on.
@@ -177,8 +209,11 @@ private:
 
     NodePlan m_plan;
     int64_t m_fixedPort;
+    bool m_isCopying;
     CrewTarget& m_target;
     Leader m_leader;
+    ChildReader m_finder; ///< of the newest checkpoint
+    CopyPlan m_copies;
     std::unique_ptr<LeaderChannel> m_channel; ///< null: of a run on one node
     bool m_isListening = false;
     bool m_hasToldOfPort = false;
@@ -199,7 +234,10 @@ public:
                              m_channel.send(m_own);
                          },
                          [this](const PeerMessage& message) { onOrder(message); },
-                         [this](const std::string&) { m_apartNs = monotonicNowNs(); }}) {}
+                         [this](const std::string&) { m_apartNs = monotonicNowNs(); }})
+        , m_fetcher(io) {}
+    // What is being fetched need not be lost; it ends with the link to the leader.
+    ~Following() override { m_fetcher.leave(); }
 
     void onStatus(const PeerStatus& own) override {
         const int64_t nowNs = monotonicNowNs();
@@ -268,7 +306,33 @@ private:
                 m_target.awaitAttempt();
         } else if (const auto* over = std::get_if<OverOrder>(&message)) {
             m_target.leave(*over);
+        } else if (const auto* copy = std::get_if<FetchOrder>(&message)) {
+            fetch(*copy);
         }
+    }
+
+    void fetch(const FetchOrder& order) {
+        const std::string text =
+            dumpJson({{"path", order.path}, {"attempt", order.attempt}, {"step", order.step}});
+        m_fetcher.run({"fetch-checkpoint", m_plan.runId, std::to_string(m_plan.nodeIndex)}, text,
+                      ChildReader::kForEver,
+                      [this, order](const std::string& answer) { onFetched(order, answer); });
+    }
+
+    void onFetched(const FetchOrder& order, const std::string& text) {
+        const Json answer = parseJson(text, "the fetched checkpoint").value_or(Json());
+        const auto folder = textAt(answer, "folder");
+        FetchAnswer told{order.path, {}};
+        if (folder) {
+            CheckpointCopied copied{order.step, wallNowNs(), order.path, *folder, {}};
+            if (const Json* dropped = arrayAt(answer, "dropped"))
+                for (const Json& each : *dropped)
+                    copied.dropped.push_back(each.is_string() ? each.get<std::string>() : "");
+            m_target.journal(copied);
+        } else {
+            told.problem = textAt(answer, "problem").value_or("its agent could not fetch it");
+        }
+        m_channel.send(told);
     }
 
     std::string nameOfLeader() const {
@@ -281,6 +345,7 @@ private:
     bool m_waitsForHealing;
     PeerStatus m_own;
     PeerChannel m_channel;
+    ChildReader m_fetcher; ///< of a copy
     bool m_hasBegun = false;
     bool m_wasLinked = false; ///< ever: else the leader's port may be blocked
     bool m_isAwaiting = false;

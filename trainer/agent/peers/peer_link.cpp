@@ -73,6 +73,13 @@ void PeerLink::send(const PeerMessage& message) {
     write();
 }
 
+void PeerLink::sendFrames(std::span<const std::byte> frames) {
+    if (!m_isOpen || m_isClosed)
+        return;
+    m_waiting.insert(m_waiting.end(), frames.begin(), frames.end());
+    write();
+}
+
 void PeerLink::tick(int64_t nowNs) {
     if (!m_isClosed && nowNs - m_heardNs >= (m_isOpen ? kSilenceNs : kHandshakeNs))
         close(m_isOpen ? "nothing was heard for 5 s" : "no answer within 5 s");
@@ -104,9 +111,10 @@ bool PeerLink::onBytes(size_t count) {
         const std::string_view text(reinterpret_cast<const char*>((*payload)->data()),
                                     (*payload)->size());
         const Result<PeerMessage> message = parsePeerMessage(text);
-        if (message)
-            m_handlers.message(*message);
-        else if (message.error().code != ErrorCode::kTooNew)
+        if (message) {
+            const auto tell = m_handlers.message; // who is told may drop the link
+            tell(*message);
+        } else if (message.error().code != ErrorCode::kTooNew)
             close(message.error().message);
     }
     return false;
@@ -124,6 +132,9 @@ void PeerLink::write() {
                           if (error)
                               return self->close(error.message());
                           self->write();
+                          if (const auto drained = self->m_handlers.drained;
+                              drained && self->isFlushed())
+                              drained();
                       });
 }
 

@@ -10,6 +10,7 @@
 #include <array>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -26,6 +27,7 @@ public:
         std::function<void()> opened; ///< the other side knows the key
         std::function<void(const PeerMessage&)> message;
         std::function<void(const std::string& why)> closed; ///< the last call
+        std::function<void()> drained = {};                 ///< all that was sent has left
     };
 
     PeerLink(asio::ip::tcp::socket socket, asio::ssl::context& tls);
@@ -36,6 +38,8 @@ public:
 
     /// Nothing while the link is not open. A peer that does not read is dropped.
     void send(const PeerMessage& message);
+    /// Frames that are no PeerMessage; once drained, more.
+    void sendFrames(std::span<const std::byte> frames);
     void tick(int64_t nowNs);
     bool isFlushed() const { return m_waiting.empty() && m_writing.empty(); }
     /// Without a call of Handlers::closed.

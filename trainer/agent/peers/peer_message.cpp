@@ -72,6 +72,18 @@ Json toJson(const LeaderAlive&) {
     return {{"type", "alive"}};
 }
 
+Json toJson(const FetchOrder& m) {
+    return {{"type", "copy"}, {"path", m.path}, {"attempt", m.attempt}, {"step", m.step}};
+}
+
+Json toJson(const FetchRequest& m) {
+    return {{"type", "fetch"}, {"path", m.path}};
+}
+
+Json toJson(const FetchAnswer& m) {
+    return {{"type", "copied"}, {"path", m.path}, {"problem", shortened(m.problem)}};
+}
+
 /// Reads the members of one object; the first that is missing or out of range is remembered.
 class Members {
 public:
@@ -197,6 +209,30 @@ Result<PeerMessage> overOf(const Json& object) {
     return members.result(std::move(m));
 }
 
+Result<PeerMessage> copyOf(const Json& object) {
+    FetchOrder m;
+    Members members(object);
+    members.read("path", m.path);
+    members.read("attempt", m.attempt, 1, std::numeric_limits<int32_t>::max());
+    members.read("step", m.step, 0, kLargest);
+    return members.result(std::move(m));
+}
+
+Result<PeerMessage> fetchOf(const Json& object) {
+    FetchRequest m;
+    Members members(object);
+    members.read("path", m.path);
+    return members.result(std::move(m));
+}
+
+Result<PeerMessage> copiedOf(const Json& object) {
+    FetchAnswer m;
+    Members members(object);
+    members.read("path", m.path);
+    members.read("problem", m.problem);
+    return members.result(std::move(m));
+}
+
 } // namespace
 
 std::string encodePeerMessage(const PeerMessage& message) {
@@ -221,6 +257,12 @@ Result<PeerMessage> parsePeerMessage(std::string_view text) {
         return overOf(object);
     if (type == "alive")
         return LeaderAlive{};
+    if (type == "copy")
+        return copyOf(object);
+    if (type == "fetch")
+        return fetchOf(object);
+    if (type == "copied")
+        return copiedOf(object);
     return fail(ErrorCode::kTooNew, "read a message of another agent: type \"" +
                                         type.substr(0, 32) + "\" is not known");
 }

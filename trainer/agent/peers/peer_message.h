@@ -83,8 +83,30 @@ struct LeaderAlive {
     bool operator==(const LeaderAlive&) const = default;
 };
 
-using PeerMessage =
-    std::variant<PeerStatus, StartOrder, EndOrder, WaitOrder, OverOrder, LeaderAlive>;
+/// From the leader: fetch that checkpoint from its node, so that it outlives that node.
+struct FetchOrder {
+    std::string path; ///< absolute, there
+    int32_t attempt = 1;
+    int64_t step = 0;
+    bool operator==(const FetchOrder&) const = default;
+};
+
+/// To the leader, first on a connection of its own, on which frames of shared/wire/CHECKPOINT.md
+/// follow.
+struct FetchRequest {
+    std::string path; ///< of the FetchOrder
+    bool operator==(const FetchRequest&) const = default;
+};
+
+/// To the leader: what became of a FetchOrder.
+struct FetchAnswer {
+    std::string path;
+    std::string problem; ///< empty: the copy is there
+    bool operator==(const FetchAnswer&) const = default;
+};
+
+using PeerMessage = std::variant<PeerStatus, StartOrder, EndOrder, WaitOrder, OverOrder,
+                                 LeaderAlive, FetchOrder, FetchRequest, FetchAnswer>;
 
 std::string encodePeerMessage(const PeerMessage& message);
 

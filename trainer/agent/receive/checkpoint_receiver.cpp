@@ -162,7 +162,7 @@ Result<Answer> CheckpointReceiver::publish() {
 }
 
 /// Those that were saved last, whatever line they are of.
-void CheckpointReceiver::keepNewestCopies() const {
+void CheckpointReceiver::keepNewestCopies() {
     auto copies = listCheckpoints(m_parent).value_or(std::vector<CheckpointEntry>());
     std::erase_if(copies, [this](const CheckpointEntry& entry) {
         return !entry.isCopy || entry.manifest.runId != m_place->runId;
@@ -170,7 +170,8 @@ void CheckpointReceiver::keepNewestCopies() const {
     std::ranges::sort(copies, std::greater(),
                       [](const CheckpointEntry& entry) { return entry.manifest.createdNs; });
     for (size_t at = static_cast<size_t>(m_place->keepCopies); at < copies.size(); ++at)
-        (void)removeCheckpoint(copies[at].path); // one that stays is tried again with the next copy
+        if (removeCheckpoint(copies[at].path)) // one that stays is tried again with the next copy
+            m_dropped.push_back(copies[at].path);
 }
 
 Result<void> receiveCheckpoint(const Folders& folders, int inputFd, int outputFd) {

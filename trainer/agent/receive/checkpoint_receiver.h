@@ -25,6 +25,9 @@ public:
     /// byte verified, at its begin already if it lay there before. What comes then is passed over.
     Result<std::optional<Transfer>> onTransfer(const Transfer& transfer);
 
+    /// Folders of older copies that were removed for this one.
+    const std::vector<std::string>& dropped() const { return m_dropped; }
+
 private:
     Result<void> onPlace(const CheckpointPlace& place);
     Result<std::optional<Transfer>> onBegin(const CheckpointBegin& begin);
@@ -34,7 +37,7 @@ private:
     Result<void> openNext();
     Result<std::optional<Transfer>> publish();
     std::string findWhole() const;
-    void keepNewestCopies() const;
+    void keepNewestCopies();
 
     Folders m_folders;
     std::optional<CheckpointPlace> m_place;
@@ -45,6 +48,7 @@ private:
     Descriptor m_file;
     int64_t m_size = 0; ///< of it, so far
     bool m_isDone = false;
+    std::vector<std::string> m_dropped;
     std::vector<std::byte> m_plain;
 };
 

@@ -104,6 +104,29 @@ private Q_SLOTS:
         bench.end({});
     }
 
+    void theAgentsOfARunThatTrainsComeFirst() {
+        Bench bench;
+        const auto due = [&bench](const std::string& path, bool isOfAgents) {
+            bench.due = {{"x", DueCopy{"1", path, "b", isOfAgents}}};
+            bench.copier.touch("x");
+            bench.copier.look();
+        };
+        due("/1", true);
+        bench.now += CheckpointCopier::kAgentsNs - 1;
+        due("/2", true); // they have made none since the one before
+        QVERIFY(bench.begun.empty());
+        ++bench.now;
+        due("/2", true);
+        QCOMPARE(bench.begun, (std::vector<std::string>{"/2"}));
+        bench.end({});
+        bench.now += 600 * kSecond;
+        due("/3", true);
+        QCOMPARE(bench.begun.size(), size_t(1));
+        due("/3", false); // the run has ended
+        QCOMPARE(bench.begun.size(), size_t(2));
+        bench.end({});
+    }
+
     void aRunWithMuchToCopyLeavesRoomForTheOthers() {
         Bench bench;
         bench.copier.touch("x");

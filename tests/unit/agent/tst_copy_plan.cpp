@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trainer/agent/peers/copy_plan.h"
+
+#include <QTest>
+
+using namespace rm;
+
+namespace {
+
+constexpr int64_t kSecondNs = CopyPlan::kSecondNs;
+constexpr int64_t kBeginNs = 1000 * kSecondNs;
+
+} // namespace
+
+class TestCopyPlan : public QObject {
+    Q_OBJECT
+private Q_SLOTS:
+    void eachIsOfferedOnce() {
+        CopyPlan plan;
+        QVERIFY(plan.isDue(kBeginNs));
+        QVERIFY(!plan.onNewest("", kBeginNs)); // there is none yet
+        QVERIFY(!plan.isDue(kBeginNs + kSecondNs));
+        int64_t now = kBeginNs + CopyPlan::kLookNs;
+        QVERIFY(plan.isDue(now));
+        QVERIFY(plan.onNewest("step-10", now));
+        QVERIFY(!plan.onAnswer({"step-10", ""}, now + kSecondNs));
+        now += CopyPlan::kLookNs;
+        QVERIFY(plan.isDue(now));
+        QVERIFY(!plan.onNewest("step-10", now));
+        QVERIFY(plan.onNewest("step-20", now + CopyPlan::kLookNs));
+    }
+
+    void oneAtATime() {
+        CopyPlan plan;
+        QVERIFY(plan.onNewest("step-10", kBeginNs));
+        // It takes an hour, as its bytes move.
+        int64_t now = kBeginNs;
+        for (; now < kBeginNs + 3600 * kSecondNs; now += kSecondNs) {
+            plan.onProgress(now);
+            QVERIFY(!plan.isDue(now));
+        }
+        // Then nothing is heard any more.
+        QVERIFY(plan.isDue(now + CopyPlan::kAnswerNs));
+        QVERIFY(plan.onNewest("step-20", now + CopyPlan::kAnswerNs));
+        QVERIFY(!plan.onAnswer({"step-10", "too late"}, now + CopyPlan::kAnswerNs));
+        QVERIFY(!plan.isDue(now + CopyPlan::kAnswerNs + CopyPlan::kLookNs));
+    }
+
+    void whatFailsIsToldOnceAndTriedAgainLater() {
+        CopyPlan plan;
+        int64_t now = kBeginNs;
+        QVERIFY(plan.onNewest("step-10", now));
+        QVERIFY(plan.onAnswer({"step-10", "no room"}, now));
+        int64_t pauseNs = CopyPlan::kRetryNs;
+        for (int i = 0; i < 20; ++i) {
+            QVERIFY(!plan.isDue(now + pauseNs - 1));
+            now += pauseNs;
+            QVERIFY(plan.isDue(now));
+            QVERIFY(plan.onNewest("step-10", now));
+            QVERIFY(!plan.onAnswer({"step-10", "no room"}, now));
+            pauseNs = std::min(2 * pauseNs, 64 * CopyPlan::kRetryNs);
+        }
+        now += pauseNs;
+        QVERIFY(plan.onNewest("step-10", now));
+        QVERIFY(!plan.onAnswer({"step-10", ""}, now));
+        QVERIFY(plan.onNewest("step-20", now + CopyPlan::kLookNs));
+        QVERIFY(plan.onAnswer({"step-20", "no room"}, now + CopyPlan::kLookNs));
+    }
+};
+
+QTEST_APPLESS_MAIN(TestCopyPlan)
+#include "tst_copy_plan.moc"

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trainer/agent/peers/copy_plan.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace rm {
+
+namespace {
+
+constexpr int kMostDoublings = 6; ///< about an hour
+
+} // namespace
+
+bool CopyPlan::isDue(int64_t nowNs) const {
+    const bool isBusy = !m_offered.empty() && nowNs - m_movedNs < kAnswerNs;
+    return !isBusy && nowNs >= m_retryNs && nowNs - m_lookedNs >= kLookNs;
+}
+
+bool CopyPlan::onNewest(const std::string& path, int64_t nowNs) {
+    m_lookedNs = nowNs;
+    if (path.empty() || path == m_copied)
+        return false;
+    m_offered = path;
+    m_movedNs = nowNs;
+    return true;
+}
+
+bool CopyPlan::onAnswer(const FetchAnswer& answer, int64_t nowNs) {
+    if (answer.path != m_offered)
+        return false; // of one that was given up
+    m_offered.clear();
+    if (answer.problem.empty()) {
+        m_copied = answer.path;
+        m_failures = 0;
+        return false;
+    }
+    m_retryNs = nowNs + (kRetryNs << std::min(m_failures, kMostDoublings));
+    return m_failures++ == 0;
+}
+
+} // namespace rm

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "trainer/agent/peers/peer_message.h"
+
+#include <cstdint>
+#include <string>
+
+namespace rm {
+
+/// When the leader has the newest checkpoint fetched by another node: each once, one at a time, and
+/// one that failed again after a minute, then after ever longer pauses. Passive; times are
+/// CLOCK_MONOTONIC, ns.
+class CopyPlan {
+public:
+    static constexpr int64_t kSecondNs = 1'000'000'000;
+    static constexpr int64_t kLookNs = 10 * kSecondNs;   ///< between looks for a newer one
+    static constexpr int64_t kAnswerNs = 60 * kSecondNs; ///< for an answer, once nothing moves
+    static constexpr int64_t kRetryNs = 60 * kSecondNs;
+
+    /// Whether to look which checkpoint is the newest.
+    bool isDue(int64_t nowNs) const;
+    /// It is this one. True: it is to be offered, which is taken for done.
+    bool onNewest(const std::string& path, int64_t nowNs);
+    /// Bytes of what was offered are on their way.
+    void onProgress(int64_t nowNs) { m_movedNs = nowNs; }
+    /// True: it failed, which is news.
+    bool onAnswer(const FetchAnswer& answer, int64_t nowNs);
+
+private:
+    int64_t m_lookedNs = 0;
+    std::string m_offered; ///< waits for an answer; empty: none does
+    int64_t m_movedNs = 0; ///< of that
+    std::string m_copied;  ///< the last that was
+    int m_failures = 0;    ///< in a row
+    int64_t m_retryNs = 0; ///< nothing is offered before
+};
+
+} // namespace rm

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trainer/agent/peers/copy_relay.h"
+
+#include "shared/io/clock.h"
+#include "shared/return_if_error.h"
+
+#include <asio/buffer.hpp>
+
+#include <algorithm>
+#include <span>
+
+namespace rm {
+
+namespace {
+
+constexpr int64_t kLongestRestNs = 1'000'000'000;
+
+} // namespace
+
+CopyRelay::CopyRelay(asio::io_context& io, std::shared_ptr<PeerLink> link)
+    : m_link(std::move(link))
+    , m_output(io)
+    , m_rest(io) {}
+
+CopyRelay::~CopyRelay() {
+    m_link->drop();
+    endChild(m_child);
+}
+
+Result<void> CopyRelay::begin(const std::string& path, int64_t nowNs) {
+    RM_ASSIGN_OR_RETURN(auto child, startSelf({"send-checkpoint"}, path));
+    m_child = child.pid;
+    m_output.assign(child.output.release());
+    m_movedNs = nowNs;
+    read();
+    return {};
+}
+
+void CopyRelay::read() {
+    m_beganNs = monotonicNowNs();
+    m_output.async_read_some(asio::buffer(m_piece), [this](asio::error_code error, size_t size) {
+        if (error == asio::error::operation_aborted)
+            return;
+        m_hasEnded = static_cast<bool>(error);
+        m_movedNs = monotonicNowNs();
+        if (size > 0)
+            m_link->sendFrames(std::span(m_piece).first(size));
+    });
+}
+
+void CopyRelay::onDrained(int64_t nowNs) {
+    m_movedNs = nowNs;
+    if (m_hasEnded)
+        return;
+    const int64_t restNs = std::min(kLongestRestNs, kRest * (nowNs - m_beganNs));
+    m_rest.expires_after(std::chrono::nanoseconds(restNs));
+    m_rest.async_wait([this](asio::error_code error) {
+        if (!error)
+            read();
+    });
+}
+
+bool CopyRelay::isOver(int64_t nowNs) const {
+    return nowNs - m_movedNs >= kStallNs;
+}
+
+} // namespace rm

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "trainer/agent/peers/peer_link.h"
+#include "trainer/agent/posix/child.h"
+
+#include <asio/posix/stream_descriptor.hpp>
+#include <asio/steady_timer.hpp>
+
+#include <array>
+#include <memory>
+#include <string>
+
+namespace rm {
+
+/// Sends a checkpoint of this node over a link, as `send-checkpoint` makes it, while the ranks
+/// train: it rests four times as long as each piece took, so that disk and network are theirs for
+/// most of the time. Of one event loop.
+class CopyRelay {
+public:
+    static constexpr int kRest = 4;
+    static constexpr int64_t kStallNs = 60'000'000'000; ///< without a byte: isOver()
+
+    CopyRelay(asio::io_context& io, std::shared_ptr<PeerLink> link);
+    ~CopyRelay(); ///< drops the link
+
+    Result<void> begin(const std::string& path, int64_t nowNs);
+    /// The link's Handlers::drained.
+    void onDrained(int64_t nowNs);
+    bool isOver(int64_t nowNs) const;
+
+private:
+    void read();
+
+    std::shared_ptr<PeerLink> m_link;
+    pid_t m_child = 0;
+    asio::posix::stream_descriptor m_output;
+    asio::steady_timer m_rest;
+    std::array<std::byte, 256 * 1024> m_piece;
+    int64_t m_beganNs = 0; ///< the piece that is on its way
+    int64_t m_movedNs = 0;
+    bool m_hasEnded = false; ///< all was read; the other end closes the link
+};
+
+} // namespace rm

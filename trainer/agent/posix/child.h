@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "trainer/agent/posix/fd.h"
+
+#include <asio/io_context.hpp>
+#include <asio/posix/stream_descriptor.hpp>
+#include <asio/steady_timer.hpp>
+#include <sys/types.h>
+
+#include <chrono>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace rm {
+
+/// A subcommand of this program that runs, as a child of this process.
+struct Child {
+    pid_t pid = 0;
+    Descriptor output; ///< of the pipe that is its stdout
+};
+
+/// `input`: its whole stdin, at most 32 KiB. Its stderr is nowhere.
+Result<Child> startSelf(std::vector<std::string> words, const std::string& input);
+
+/// Kills it, if it still runs, and waits for it.
+void endChild(pid_t pid);
+
+/// Has subcommands of this program do, in a process of their own, what could hold up this one: one
+/// at a time. Of one event loop. A destroyed one kills the child, and calls nobody.
+class ChildReader {
+public:
+    static constexpr std::chrono::seconds kForEver{0};
+
+    explicit ChildReader(asio::io_context& io);
+    ~ChildReader();
+
+    bool isBusy() const { return m_child != 0; }
+    /// Lets the child go on, on its own.
+    void leave() { m_child = 0; }
+    /// `done` gets what it printed, at most 16 KiB of it, once it has ended, or was killed after
+    /// `patience`. Ignored while another one runs.
+    void run(std::vector<std::string> words, const std::string& input,
+             std::chrono::seconds patience, std::function<void(std::string text)> done);
+
+private:
+    void readOn();
+    void finish();
+
+    asio::posix::stream_descriptor m_output;
+    asio::steady_timer m_deadline;
+    pid_t m_child = 0; ///< 0: none runs
+    std::string m_text;
+    char m_buffer[4096] = {};
+    std::function<void(std::string)> m_done;
+};
+
+} // namespace rm
