@@ -476,6 +476,26 @@ private Q_SLOTS:
         QCOMPARE(run.count<Leader::End>(), 1);
     }
 
+    // The agent that asked for it was killed meanwhile.
+    void aPauseOfTheLeaderBeforeIsNotAPersons() {
+        for (const bool hasPersonAsked : {false, true}) {
+            Leader::Config made = config(2);
+            made.members = {0};
+            made.minNodes = 1;
+            Run run(made);
+            run.node(1) = {};
+            run.node(1).node = 1;
+            run.end(0, Outcome::kPaused);
+            if (hasPersonAsked)
+                run.leader().personAsks();
+            run.leader().hasRegrouped();
+            run.wait(kSecondNs);
+            QCOMPARE(run.isOver(), hasPersonAsked);
+            if (!hasPersonAsked)
+                QCOMPARE(nodesOf(*run.last<Leader::Start>()), (std::vector<int32_t>{0, 1}));
+        }
+    }
+
     void aPauseOfAPersonIsNotTheLeaders() {
         Leader::Config made = config(2);
         made.members = {0};

@@ -77,7 +77,12 @@ public:
                                         [this](const FetchAnswer& answer) { onCopied(answer); }});
     }
 
-    void onStatus(const PeerStatus& own) override { m_leader.onStatus(own, monotonicNowNs()); }
+    void onStatus(const PeerStatus& own) override {
+        const bool hasPaused = own.hasEnded && own.end.outcome == Outcome::kPaused;
+        if (hasPaused && m_target.hasDone(kRegroup + std::to_string(own.attempt)))
+            m_leader.hasRegrouped();
+        m_leader.onStatus(own, monotonicNowNs());
+    }
 
     void tick(int64_t nowNs) override {
         if (m_channel && nowNs - m_tickedNs >= kSecondNs / 2) {

@@ -27,6 +27,8 @@ public:
     virtual void leave(const OverOrder& order) = 0;
     /// Rank 0 is to pause all ranks.
     virtual void pauseRanks(const std::string& commandId) = 0;
+    /// Whether rank 0 has applied that command.
+    virtual bool hasDone(const std::string& commandId) = 0;
     virtual void journal(const Record& record) = 0;
     /// The newest checkpoint of the run's living line here; empty: there is none. An error: that
     /// cannot be told, so that nothing must begin.

@@ -104,6 +104,10 @@ public:
         m_isRegrouping = false;
     }
 
+    /// The ranks of this attempt have paused as Regroup has it, perhaps for the leader whose place
+    /// this one takes.
+    void hasRegrouped() { m_isRegrouping = !m_hasPersonAsked; }
+
     /// What is to be done now, in order.
     std::vector<Action> tick(int64_t nowNs);
     /// When tick() may have something to do without being told anything. nullopt: not.

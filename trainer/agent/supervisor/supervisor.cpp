@@ -159,6 +159,11 @@ void Supervisor::pauseRanks(const std::string& commandId) {
     (void)m_queue.onCommand(Command{commandId, CommandKind::kPause, {}});
 }
 
+bool Supervisor::hasDone(const std::string& commandId) {
+    const auto applied = m_applied.find(commandId);
+    return applied && applied->progress == CommandProgress::kApplied;
+}
+
 void Supervisor::journal(const Record& record) {
     m_attempt->journal(record);
 }

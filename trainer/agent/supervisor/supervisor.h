@@ -48,6 +48,7 @@ private:
     void awaitAttempt() override;
     void leave(const OverOrder& order) override;
     void pauseRanks(const std::string& commandId) override;
+    bool hasDone(const std::string& commandId) override;
     void journal(const Record& record) override;
     Result<std::string> newestCheckpoint() override;
     void failAttempt(const StartOrder& order, const Error& why) override;
