@@ -5,13 +5,14 @@ import pathlib
 import sys
 
 import measure
-from rows import c1, c4, d1, g1, g2, l1, l7, m1, n1, r1, t4, t5
+from rows import c1, c4, c6, d1, g1, g2, l1, l7, m1, n1, p1, p2, p6, r1, t4, t5
 
 ROWS = {"L1": l1.measure_row, "T4": t4.measure_row, "T5": t5.measure_row, "M1": m1.measure_row,
         "D1": d1.measure_row, "G1": g1.measure_row, "G2": g2.measure_row, "R1": r1.measure_row,
         "N1": n1.measure_row, "C1": c1.measure_row, "C4": c4.measure_save, "C5": c4.measure_load,
-        "P5": c4.measure_flips, "L7": l7.measure_row,
-        "P3": l7.measure_hang}
+        "C6": c6.measure_row,
+        "P1": p1.measure_row, "P2": p2.measure_row, "P5": c4.measure_flips, "L7": l7.measure_row,
+        "P3": l7.measure_hang, "P6": p6.measure_row}
 
 
 def main():

@@ -1,15 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Peer of L7: the GPT of ddp.py, a checkpoint after every step, trained until it is ended.
+"""Peer of L7, P3 and P6: the GPT of ddp.py, a checkpoint after each EVERY steps (default 1), trained
+until it is ended.
 
-    torchrun --max-restarts=N ... ddp_restarts.py TEXT-FILE FOLDER
+    torchrun --max-restarts=N ... ddp_restarts.py TEXT-FILE FOLDER [EVERY]
 
 Each start of a rank leaves FOLDER/RANK-RESTARTS.json after its first step: pid, number of the step,
-wall time at its end. Rank 0 writes the checkpoint beside its place and renames it.
+wall time at its end. Rank 0 writes the checkpoint beside its place and renames it. With EVERY it also
+leaves the number of each step and the wall time at its end, two u64 each, in FOLDER/steps-RESTARTS.
 """
 import datetime
 import json
 import os
 import pathlib
+import struct
 import sys
 import time
 
@@ -34,6 +37,10 @@ def main():
     dist.init_process_group("gloo", timeout=datetime.timedelta(seconds=5))
     folder = pathlib.Path(sys.argv[2])
     saved = folder / "checkpoint.pt"
+    every = int(sys.argv[3]) if len(sys.argv) > 3 else 1
+    steps = None
+    if len(sys.argv) > 3 and dist.get_rank() == 0:
+        steps = open(folder / f"steps-{os.environ['TORCHELASTIC_RESTART_COUNT']}", "wb", buffering=0)
     torch.manual_seed(dist.get_rank())
     model = ddp.gpt()
     model.apply(ddp.initialize)
@@ -54,7 +61,9 @@ def main():
         step += 1
         if step == first:
             note(folder, step)
-        if dist.get_rank() == 0:
+        if steps:
+            steps.write(struct.pack("<QQ", step, time.time_ns()))
+        if dist.get_rank() == 0 and step % every == 0:
             state = {"model": model.state_dict(), "optimizer": optimizer.state_dict(), "step": step}
             torch.save(state, str(saved) + ".part")
             os.rename(str(saved) + ".part", saved)

@@ -14,7 +14,7 @@ import measure
 import specs
 from rows import l1
 
-RESTARTS = 10  # the peer may need several: its ranks meet addresses of those that are gone
+RESTARTS = 10
 SPEC = specs.merged(l1.SPEC, {"checkpoint": {"every": 1}, "launch": {"max_restarts": RESTARTS}})
 VICTIM = 1
 HANG_S = 60  # so long the peer is watched
@@ -68,6 +68,17 @@ def ringmaster_once(folder, how):
         measure.run([program, "kill", made.name], environment)
 
 
+def elastic_environment():
+    """Without this, torchrun's restarted ranks meet the addresses of those before, and fail several times."""
+    return {**measure.peer_environment(), "TORCH_DISABLE_SHARE_RDZV_TCP_STORE": "1"}
+
+
+def torchrun_words(*arguments):
+    return [str(word) for word in (
+        sys.executable, "-m", "torch.distributed.run", "--standalone", f"--nproc_per_node={l1.RANKS}",
+        f"--max-restarts={RESTARTS}", measure.PEERS / "ddp_restarts.py", *arguments)]
+
+
 @contextlib.contextmanager
 def ended(launcher):
     """torchrun ends its ranks when it is asked to end."""
@@ -82,9 +93,6 @@ def ended(launcher):
 
 
 def torchrun_once(how):
-    command = [sys.executable, "-m", "torch.distributed.run", "--standalone",
-               f"--nproc_per_node={l1.RANKS}", f"--max-restarts={RESTARTS}",
-               measure.PEERS / "ddp_restarts.py", l1.TEXT]
     with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryFile("w+") as log:
         where = pathlib.Path(folder)
 
@@ -96,8 +104,8 @@ def torchrun_once(how):
                     return [json.loads(path.read_text()) for path in found]
             return []
 
-        process = subprocess.Popen([*map(str, command), folder], stdout=log, stderr=log,
-                                   env=measure.peer_environment())
+        process = subprocess.Popen(torchrun_words(l1.TEXT, folder), stdout=log, stderr=log,
+                                   env=elastic_environment())
         with ended(process):
             victim = until(lambda: first_steps([0]), "the peer's first step")[VICTIM]["pid"]
             until((where / "checkpoint.pt").exists, "the peer's checkpoint")
@@ -107,7 +115,8 @@ def torchrun_once(how):
             try:
                 return end_and_wait(victim, how, again, HANG_S)
             except TimeoutError:
-                os.kill(victim, signal.SIGCONT)
+                with contextlib.suppress(ProcessLookupError):  # torchrun may have killed it
+                    os.kill(victim, signal.SIGCONT)
                 return HANG_S
 
 
