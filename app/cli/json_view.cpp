@@ -76,6 +76,7 @@ Json toJson(const RunSummary& run) {
         {"name", run.name.toStdString()},
         {"state", runStateName(run.state)},
         {"held", run.held},
+        {"killed", wasKilled(run)},
         {"steps", run.step},
         {"total_steps", run.totalSteps},
         {"ranks", run.ranks},

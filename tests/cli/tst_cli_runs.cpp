@@ -128,6 +128,9 @@ void TestCliRuns::killedIsSaidAndNamed() {
     QVERIFY2(kill.exitCode == 0 && kill.out.endsWith(": killed\n"), kill.whole());
     const QJsonObject shown = m_own.run({"show", kRun, "--json"}).json().object();
     QCOMPARE(shown["state"].toString(), QString("stopped"));
+    QVERIFY(shown["killed"].toBool());
+    const Answer list = m_own.run({"runs"});
+    QVERIFY2(list.out.contains("  killed  "), list.whole());
     QCOMPARE(shown["message"].toString(), QString("killed on request"));
     const QJsonArray ranks = shown["rank_states"].toArray();
     QCOMPARE(ranks.size(), 2);
@@ -138,7 +141,7 @@ void TestCliRuns::killedIsSaidAndNamed() {
     }
     const Answer again = m_own.run({"kill", kRun, "--json"});
     QVERIFY2(again.exitCode == 0, again.whole());
-    QCOMPARE(again.json().object()["message"].toString(), QString("it is stopped"));
+    QCOMPARE(again.json().object()["message"].toString(), QString("it is killed"));
 }
 
 void TestCliRuns::aResumeThatEndsAtOnceIsAnError() {

@@ -9,6 +9,7 @@
 #include "app/ui/palette_dialog.h"
 #include "app/ui/plot/smoothing.h"
 #include "shared/board/board.h"
+#include "shared/journal/event_codes.h"
 
 #include <QAbstractItemModelTester>
 #include <QLineEdit>
@@ -70,6 +71,7 @@ private Q_SLOTS:
     void lostNodeShowsInTheState();
     void aLaunchIsPreparedAndCancelled();
     void whatNeverTrainedSaysSo();
+    void aKillIsNotCalledAStop();
     void lostNodesAreNamed();
     void smoothingOfAConstantIsTheConstant();
     void smoothingSkipsNotANumber();
@@ -269,6 +271,19 @@ void TestModels::whatNeverTrainedSaysSo() {
     QCOMPARE(stateWords(runCalled("a", 0, RunStateKind::kStopped)).text, "Stopped before step 1");
     QCOMPARE(stateWords(runCalled("a", 0, RunStateKind::kFailed)).text, "Failed before step 1");
     QCOMPARE(stateWords(runCalled("a", 7, RunStateKind::kStopped)).text, "Stopped at 7");
+}
+
+void TestModels::aKillIsNotCalledAStop() {
+    RunSummary run = runCalled("a", 7, RunStateKind::kStopped);
+    run.message = "stopped on request";
+    QCOMPARE(stateWords(run).text, "Stopped at 7");
+    run.message = kKilledMessage;
+    QCOMPARE(stateWords(run).text, "Killed at 7");
+    run.step = 0;
+    QCOMPARE(stateWords(run).text, "Killed before step 1");
+    LiveState live;
+    live.pending = CommandKind::kKill;
+    QCOMPARE(stateWords(runCalled("a", 7, RunStateKind::kRunning), live).text, "Killing");
 }
 
 void TestModels::lostNodesAreNamed() {

@@ -597,7 +597,7 @@ std::optional<Result<CommandState>> LocalEngine::answerWithoutRanks(const QStrin
         return tl::unexpected<Error>(found.error());
     if (isAlready(kind, found->state))
         return CommandState{
-            {}, CommandProgress::kApplied, -1, std::string("it is ") + runStateName(found->state)};
+            {}, CommandProgress::kApplied, -1, std::string("it is ") + runStateName(*found)};
     if (hasEnded(found->state))
         return fail(ErrorCode::kInvalid, std::string(commandKindName(kind)) + " " +
                                              run.toStdString() + ": it is " +

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/store/reader_impl.h"
+#include "shared/journal/event_codes.h"
 
 #include <QJsonArray>
 #include <QJsonDocument>
@@ -46,8 +47,12 @@ bool hasEnded(RunStateKind state) {
     return state != RunStateKind::kPreparing && state != RunStateKind::kRunning;
 }
 
+bool wasKilled(const RunSummary& run) {
+    return run.state == RunStateKind::kStopped && run.message == kKilledMessage;
+}
+
 const char* runStateName(const RunSummary& run) {
-    return run.held ? "held" : runStateName(run.state);
+    return run.held ? "held" : wasKilled(run) ? "killed" : runStateName(run.state);
 }
 
 std::vector<RunNode> StoreReader::Impl::nodes(int64_t run) {

@@ -78,7 +78,8 @@ struct RunSummary {
     bool operator==(const RunSummary&) const = default;
 };
 
-const char* runStateName(const RunSummary& run); ///< the same, or "held"
+bool wasKilled(const RunSummary& run);           ///< it was stopped by a kill
+const char* runStateName(const RunSummary& run); ///< the same, or "held" or "killed"
 
 struct NewRun {
     QString id;

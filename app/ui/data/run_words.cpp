@@ -39,8 +39,9 @@ StateWords pendingWords(CommandKind kind, const QString& counted) {
     case CommandKind::kSet:
         return {RunWords::tr("Changing a setting"), Tone::kGood};
     case CommandKind::kStop:
-    case CommandKind::kKill:
         return {RunWords::tr("Stopping%1").arg(counted), Tone::kWarn};
+    case CommandKind::kKill:
+        return {RunWords::tr("Killing%1").arg(counted), Tone::kWarn};
     }
     Q_UNREACHABLE();
 }
@@ -105,6 +106,10 @@ StateWords stateWords(const RunSummary& run) {
     case RunStateKind::kFinished:
         return {RunWords::tr("Finished"), Tone::kNeutral};
     case RunStateKind::kStopped:
+        if (wasKilled(run))
+            return {untrained ? RunWords::tr("Killed before step 1")
+                              : RunWords::tr("Killed at %1").arg(step),
+                    Tone::kNeutral};
         return {untrained ? RunWords::tr("Stopped before step 1")
                           : RunWords::tr("Stopped at %1").arg(step),
                 Tone::kNeutral};

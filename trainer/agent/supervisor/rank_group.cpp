@@ -3,6 +3,7 @@
 
 #include "shared/exit_code.h"
 #include "shared/io/clock.h"
+#include "shared/journal/event_codes.h"
 #include "trainer/agent/posix/process.h"
 
 #include <algorithm>
@@ -237,7 +238,7 @@ std::string RankGroup::explain(int localRank) const {
 std::string RankGroup::endMessage(int failed) const {
     switch (outcome()) {
     case Outcome::kStopped:
-        return m_asked == Asked::kKill ? "killed on request" : "stopped on request";
+        return m_asked == Asked::kKill ? kKilledMessage : "stopped on request";
     case Outcome::kPaused:
         return "paused on request";
     case Outcome::kPreempted:
