@@ -2,12 +2,14 @@
 #include "shared/spec/live_settings.h"
 
 #include "shared/enforce.h"
+#include "shared/return_if_error.h"
 #include "shared/spec/schema.h"
 
 #include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <cstdio>
+#include <utility>
 
 namespace rm {
 
@@ -87,6 +89,17 @@ void apply(const LiveSettings& settings, RunSpec& spec) {
         else
             *std::get<double*>(ref) = value;
     }
+}
+
+Result<void> changeSetting(RunSpec& spec, const std::string& key, const std::string& value) {
+    RM_ASSIGN_OR_RETURN(const double number, parseLiveSetting(key, value));
+    RunSpec changed = spec;
+    apply({{key, number}}, changed);
+    // A run of an earlier release may break a rule of today by itself.
+    if (const auto checked = check(changed); !checked && check(spec))
+        return refused(key, value, checked.error().message);
+    spec = std::move(changed);
+    return {};
 }
 
 } // namespace rm

@@ -28,4 +28,8 @@ bool isWhole(std::string_view key);
 /// Applies the settings, all of live keys, to the spec.
 void apply(const LiveSettings& settings, RunSpec& spec);
 
+/// Gives the spec that value, as the command `set` would. kInvalid: as parseLiveSetting(), or a
+/// launch would refuse the spec with it (see check()); the spec is then as it was.
+Result<void> changeSetting(RunSpec& spec, const std::string& key, const std::string& value);
+
 } // namespace rm

@@ -53,6 +53,7 @@ private Q_SLOTS:
     void aRunThatTrainsCannotBeCleaned();
     void whatWaitsForANodeIsNamedAndWithdrawn();
     void moreOffersWhatTheTerminalCan();
+    void aSettingThatALaunchWouldRefuseIsNotSent();
 
 private:
     template <class T>
@@ -396,6 +397,27 @@ void TestRunPage::moreOffersWhatTheTerminalCan() {
     actions[2]->trigger();
     QTRY_VERIFY(find<QDialog>("stepDialog"));
     QCOMPARE(find<QSpinBox>("stepCount")->value(), 1);
+}
+
+void TestRunPage::aSettingThatALaunchWouldRefuseIsNotSent() {
+    open(kRunningRun, RunPage::kCharts);
+    const auto refusal =
+        m_demo->engine().command(kRunningRun, CommandKind::kSet, {{"optimizer.lr", "1e-9"}});
+    QVERIFY(refusal.isFinished() && !refusal.result());
+    const std::string why = refusal.result().error().message;
+    QVERIFY2(why.find("schedule.min_lr") != std::string::npos, why.c_str());
+    QTRY_VERIFY(find<QPushButton>("moreRun")->isEnabled());
+    find<QPushButton>("moreRun")->click();
+    auto* menu = find<QMenu>("moreMenu");
+    QTRY_VERIFY(menu->isVisible());
+    menu->close();
+    for (QAction* action : menu->actions())
+        if (action->text() == "Change a setting")
+            action->trigger();
+    QTRY_VERIFY(find<QDialog>("setDialog"));
+    find<QLineEdit>("settingValue")->setText("1e-9");
+    QVERIFY(find<QLabel>("settingProblem")->text().contains("schedule.min_lr"));
+    QVERIFY(!find<QPushButton>("setConfirm")->isEnabled());
 }
 
 QTEST_MAIN(TestRunPage)

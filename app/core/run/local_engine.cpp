@@ -8,6 +8,7 @@
 #include "app/core/run/checkpoint_moves.h"
 #include "app/core/run/clean_node.h"
 #include "app/core/run/followed_run.h"
+#include "app/core/run/live_spec.h"
 #include "app/core/run/procedures.h"
 #include "app/core/run/run_folders.h"
 #include "app/core/settings/paths.h"
@@ -550,6 +551,9 @@ LocalEngine::command(const QString& run, CommandKind kind,
                              !m_impl->reader->givenUp(run).empty();
         return livesOn ? killGivenUp(run) : readyFuture<CommandState>(*answer);
     }
+    if (kind == CommandKind::kSet)
+        if (const auto checked = checkSettings(*m_impl->reader, run, args); !checked)
+            return readyFuture<CommandState>(failAs("set " + run.toStdString(), checked.error()));
     if (const auto following = follow(run); !following)
         return readyFuture<CommandState>(tl::unexpected<Error>(following.error()));
     const Command command{id, kind, std::move(args)};

@@ -9,6 +9,7 @@ target_sources(rm_core PRIVATE
     run/checkpoint_words.cpp
     run/engine.h
     run/followed_run.cpp
+    run/live_spec.cpp
     run/local_engine.cpp
     run/node_follower.cpp
     run/procedures.cpp

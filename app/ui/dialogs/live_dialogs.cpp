@@ -3,6 +3,7 @@
 
 #include "app/ui/look/theme.h"
 #include "app/ui/widgets/label.h"
+#include "shared/spec/live_settings.h"
 
 #include <QComboBox>
 #include <QFormLayout>
@@ -22,19 +23,7 @@ QString valueText(double value) {
 
 } // namespace
 
-LiveSettings liveSettingsOf(const RunSpec& spec, const std::vector<AskedCommand>& newestFirst) {
-    LiveSettings now;
-    for (const std::string_view key : liveKeys())
-        now.emplace(key, liveValue(spec, key));
-    for (auto asked = newestFirst.rbegin(); asked != newestFirst.rend(); ++asked)
-        if (asked->kind == "set" && asked->state == AskedState::kApplied)
-            for (const auto& [key, value] : asked->args)
-                if (const auto number = parseLiveSetting(key, value))
-                    now[key] = *number;
-    return now;
-}
-
-SetDialog::SetDialog(const QString& run, LiveSettings now, QWidget* parent)
+SetDialog::SetDialog(const QString& run, RunSpec now, QWidget* parent)
     : Sheet(tr("Change a setting of %1").arg(run),
             tr("A checkpoint is written first; then all ranks go on with the new value from the "
                "same step. Later checkpoints keep it, the spec does not change."),
@@ -71,8 +60,7 @@ SetDialog::SetDialog(const QString& run, LiveSettings now, QWidget* parent)
 }
 
 void SetDialog::showKey() {
-    const auto now = m_now.find(m_key->currentText().toStdString());
-    m_value->setText(now == m_now.end() ? QString() : valueText(now->second));
+    m_value->setText(valueText(liveValue(m_now, m_key->currentText().toStdString())));
     m_value->selectAll();
     check();
 }
@@ -80,12 +68,11 @@ void SetDialog::showKey() {
 /// Offers what the ranks would take and is not so already.
 void SetDialog::check() {
     const std::string key = m_key->currentText().toStdString();
-    const auto number = parseLiveSetting(key, m_value->text().trimmed().toStdString());
-    const auto now = m_now.find(key);
-    const bool isSame = number && now != m_now.end() && now->second == *number;
-    m_problem->setText(number ? QString() : QString::fromStdString(number.error().message));
-    m_problem->setVisible(!number);
-    m_confirm->setEnabled(number && !isSame);
+    RunSpec then = m_now;
+    const auto changed = changeSetting(then, key, m_value->text().trimmed().toStdString());
+    m_problem->setText(changed ? QString() : QString::fromStdString(changed.error().message));
+    m_problem->setVisible(!changed);
+    m_confirm->setEnabled(changed && liveValue(then, key) != liveValue(m_now, key));
 }
 
 StepDialog::StepDialog(const QString& run, QWidget* parent)

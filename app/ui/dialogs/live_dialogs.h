@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "app/core/store/store.h"
 #include "app/ui/dialogs/sheet.h"
-#include "shared/spec/live_settings.h"
+#include "shared/spec/run_spec.h"
 
 class QComboBox;
 class QLabel;
@@ -13,14 +12,11 @@ class QSpinBox;
 
 namespace rm {
 
-/// The live settings of a run as they are now: those of its spec, with what was set since.
-LiveSettings liveSettingsOf(const RunSpec& spec, const std::vector<AskedCommand>& newestFirst);
-
-/// Asks which setting of a live run is to be changed, and to what.
+/// Asks which setting of a live run is to be changed, and to what. `now`: see liveSpec().
 class SetDialog : public Sheet {
     Q_OBJECT
 public:
-    SetDialog(const QString& run, LiveSettings now, QWidget* parent);
+    SetDialog(const QString& run, RunSpec now, QWidget* parent);
 
 Q_SIGNALS:
     void chosen(const std::string& key, const std::string& value);
@@ -29,7 +25,7 @@ private:
     void showKey();
     void check();
 
-    LiveSettings m_now;
+    RunSpec m_now;
     QComboBox* m_key;
     QLineEdit* m_value;
     QLabel* m_problem;

@@ -4,6 +4,7 @@
 #include "app/core/answer.h"
 #include "app/core/run/asked_words.h"
 #include "app/core/run/checkpoint_words.h"
+#include "app/core/run/live_spec.h"
 #include "app/ui/data/run_words.h"
 #include "app/ui/data/runs_feed.h"
 #include "app/ui/data/store_thread.h"
@@ -94,8 +95,7 @@ void RunActions::askSetting() {
             return;
         if (!spec)
             return m_context.toast.say(QString::fromStdString(spec.error().message));
-        auto* dialog =
-            new SetDialog(m_run.name, liveSettingsOf(*spec, found.second), m_page->window());
+        auto* dialog = new SetDialog(m_run.name, liveSpec(*spec, found.second), m_page->window());
         connect(dialog, &SetDialog::chosen, this,
                 [this](const std::string& key, const std::string& value) {
                     send(CommandKind::kSet, {{key, value}});

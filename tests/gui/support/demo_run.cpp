@@ -24,6 +24,7 @@ RunSpec specOf(const DemoShape& shape) {
     spec.checkpoint.every = shape.checkpointEvery;
     spec.checkpoint.directory = "/mnt/training-data/checkpoints";
     spec.optimizer.lr = shape.topLr;
+    spec.schedule.minLr = shape.topLr / 10;
     return spec;
 }
 

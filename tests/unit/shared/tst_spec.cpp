@@ -539,6 +539,26 @@ private Q_SLOTS:
         for (const auto& [key, value, words] : rows)
             RM_FAILS(parseLiveSetting(key, value), ErrorCode::kInvalid, words);
     }
+
+    void aSettingThatALaunchWouldRefuseChangesNothing() {
+        RunSpec spec = goodSpec();
+        spec.schedule.minLr = 1e-4;
+        QVERIFY(changeSetting(spec, "optimizer.lr", "0.001"));
+        QCOMPARE(spec.optimizer.lr, 0.001);
+        RM_FAILS(changeSetting(spec, "optimizer.lr", "0.00001"), ErrorCode::kInvalid,
+                 "schedule.min_lr is 0.0001, but must be at most optimizer.lr");
+        RM_FAILS(changeSetting(spec, "optimizer.lr", "5000"), ErrorCode::kInvalid,
+                 "allowed is 0 to 1000");
+        QCOMPARE(spec.optimizer.lr, 0.001);
+    }
+
+    void aSpecOfAnEarlierReleaseCanBeSetAllTheSame() {
+        RunSpec spec = goodSpec();
+        spec.data.train.clear();
+        QVERIFY(!check(spec));
+        QVERIFY(changeSetting(spec, "optimizer.clip", "2"));
+        QCOMPARE(spec.optimizer.clip, 2.0);
+    }
 };
 
 QTEST_GUILESS_MAIN(TestSpec)
