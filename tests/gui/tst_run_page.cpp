@@ -54,6 +54,7 @@ private Q_SLOTS:
     void whatWaitsForANodeIsNamedAndWithdrawn();
     void moreOffersWhatTheTerminalCan();
     void aSettingThatALaunchWouldRefuseIsNotSent();
+    void aRunThatIsHeldCanBeCheckpointed();
 
 private:
     template <class T>
@@ -393,7 +394,7 @@ void TestRunPage::moreOffersWhatTheTerminalCan() {
     LiveState live;
     live.held = true;
     m_demo->window().runPage().showLive(live);
-    QVERIFY(actions[2]->isEnabled() && !actions[0]->isEnabled());
+    QVERIFY(actions[2]->isEnabled() && actions[0]->isEnabled() && actions[1]->isEnabled());
     actions[2]->trigger();
     QTRY_VERIFY(find<QDialog>("stepDialog"));
     QCOMPARE(find<QSpinBox>("stepCount")->value(), 1);
@@ -418,6 +419,19 @@ void TestRunPage::aSettingThatALaunchWouldRefuseIsNotSent() {
     find<QLineEdit>("settingValue")->setText("1e-9");
     QVERIFY(find<QLabel>("settingProblem")->text().contains("schedule.min_lr"));
     QVERIFY(!find<QPushButton>("setConfirm")->isEnabled());
+}
+
+void TestRunPage::aRunThatIsHeldCanBeCheckpointed() {
+    open(kRunningRun, RunPage::kCharts);
+    auto* checkpoint = find<QPushButton>("checkpointRun");
+    QTRY_VERIFY(checkpoint->isVisible());
+    LiveState live;
+    live.held = true;
+    m_demo->window().runPage().showLive(live);
+    QVERIFY(checkpoint->isEnabled());
+    live.pending = CommandKind::kCheckpoint;
+    m_demo->window().runPage().showLive(live);
+    QVERIFY(!checkpoint->isEnabled());
 }
 
 QTEST_MAIN(TestRunPage)

@@ -40,7 +40,6 @@ RunActions::RunActions(const AppContext& context, PageHeader& header, QWidget* p
     buildMore();
     m_clean->setToolTip(tr("Delete this run's folder on its nodes, with the checkpoints in it"));
     m_hold->setToolTip(tr("Wait at the next step with everything kept in memory"));
-    m_checkpoint->setToolTip(tr("Save a checkpoint at the next step and go on"));
     m_pause->setToolTip(tr("Save a checkpoint, end the ranks and free the devices"));
     m_resume->setToolTip(tr("Go on from the newest checkpoint"));
     m_cancel->setToolTip(
@@ -133,12 +132,12 @@ void RunActions::show(const RunSummary& run, const LiveState& live, bool hasChec
     m_hold->setText(live.held ? tr("Continue") : tr("Hold"));
     m_hold->setAccessibleName(m_hold->text());
     offer(m_hold, running, free);
-    offer(m_checkpoint, running, free && !live.held);
+    m_checkpoint->setToolTip(live.held ? tr("Save a checkpoint of this step and stay held")
+                                       : tr("Save a checkpoint at the next step and go on"));
+    offer(m_checkpoint, running, free);
     offer(m_pause, running, free);
     offer(m_cancel, preparing, !live.pending);
     offer(m_more, running, free);
-    m_validate->setEnabled(!live.held);
-    m_sample->setEnabled(!live.held);
     m_step->setEnabled(live.held);
     offer(m_stop, running, true);
     offer(m_resume, canResume(run.state) && !preparing, hasCheckpoint);

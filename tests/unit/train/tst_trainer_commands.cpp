@@ -150,18 +150,30 @@ private Q_SLOTS:
         QVERIFY(listCheckpoints(run.dir() + "/checkpoints")->empty());
     }
 
-    void heldRunCanBeCheckpointedAndPaused() {
+    void heldRunCanBeCheckpointedValidatedAndPaused() {
         TrainerRun run;
-        run.start(endlessSpec(), 1);
+        run.start(endlessSpec(), 2);
         QVERIFY(run.post(command("h", CommandKind::kHold)));
         QVERIFY(run.applied("h"));
+        const int64_t held = run.applied("h")->step;
+        const auto isHeld = [&](int rank) {
+            const auto board = Board::open(run.dir() + "/board/rank-0000" + std::to_string(rank));
+            return board && board->status().phase == Phase::kHeld && run.lastStep(rank) == held;
+        };
         QVERIFY(run.post(command("c", CommandKind::kCheckpoint)));
         const auto saved = run.applied("c");
         QVERIFY(saved && saved->ok);
-        QCOMPARE(saved->step, run.applied("h")->step);
-        QVERIFY(verifyCheckpoint(run.checkpoint(saved->step)));
+        QCOMPARE(saved->step, held);
+        QVERIFY(verifyCheckpoint(run.checkpoint(held)));
+        QTRY_VERIFY_WITH_TIMEOUT(isHeld(0) && isHeld(1), 20000);
+        QVERIFY(run.post(command("v", CommandKind::kValidate)));
+        const auto validated = run.applied("v");
+        QVERIFY(validated && validated->ok);
+        QCOMPARE(validated->step, held);
+        QTRY_VERIFY_WITH_TIMEOUT(isHeld(0) && isHeld(1), 20000);
         QVERIFY(run.post(command("p", CommandKind::kPause)));
-        QCOMPARE(run.finish(), std::vector<int>{static_cast<int>(ExitCode::kPaused)});
+        QCOMPARE(run.finish(), both(ExitCode::kPaused));
+        QCOMPARE(run.applied("p")->step, held);
     }
 
     void setTakesACheckpointFirstAndLastsOverAResume() {
