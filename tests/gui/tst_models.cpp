@@ -63,6 +63,7 @@ private Q_SLOTS:
     void abandonedCheckpointSaysSo();
     void attemptIsToldWithWhatItRetires();
     void commandsAreToldWithWhoAskedForThem();
+    void stepsOfAHeldRunAreCounted();
     void slowRankIsNamedWithItsPhase();
     void waitingForOthersIsNotBeingSlow();
     void evenRanksHaveNoStraggler();
@@ -204,6 +205,23 @@ void TestModels::commandsAreToldWithWhoAskedForThem() {
     QCOMPARE(moments[1].text, "kill, asked for by eva in a terminal: done: killed");
     QCOMPARE(moments[2].text, "stopped at step 12");
     QCOMPARE(moments[3].text, "held at step 9, kc in the window");
+}
+
+void TestModels::stepsOfAHeldRunAreCounted() {
+    RunHistory history;
+    history.commands = {{CommandApplied{"id-1", "step", 467, 100, true, ""}, 1},
+                        {CommandApplied{"id-2", "step", 470, 200, true, ""}, 1},
+                        {CommandApplied{"id-3", "validate", 471, 300, true, ""}, 1}};
+    const Asker kc{"kc", AskedFrom::kWindow};
+    history.asked = {
+        {.id = "id-1", .kind = "step", .args = {{"steps", "3"}}, .by = kc, .askedNs = 90},
+        {.id = "id-2", .kind = "step", .by = {{}, AskedFrom::kElsewhere}, .askedNs = 200},
+        {.id = "id-3", .kind = "validate", .by = kc, .askedNs = 290}};
+    const auto moments = timelineOf(runCalled("a", 471, {}), history);
+    QCOMPARE(moments.size(), size_t(3));
+    QCOMPARE(moments[0].text, "validated at step 471, kc in the window");
+    QCOMPARE(moments[1].text, "steps done while held, from step 470");
+    QCOMPARE(moments[2].text, "3 steps done while held, from step 467, kc in the window");
 }
 
 void TestModels::slowRankIsNamedWithItsPhase() {

@@ -45,7 +45,16 @@ Moment momentOf(const StoredCheckpoint& stored) {
     return {saved.step, saved.wallNs, Tone::kAccent, text};
 }
 
-QString commandText(const CommandApplied& applied) {
+/// "3 steps" of a command `step`; "steps": it was asked for elsewhere.
+QString stepsText(const AskedCommand* asked) {
+    for (const auto& [name, value] : asked ? asked->args : decltype(asked->args)())
+        if (name == "steps")
+            return counted(QString::fromStdString(value).toLongLong(), TimelineWords::tr("1 step"),
+                           TimelineWords::tr("%1 steps"));
+    return TimelineWords::tr("steps");
+}
+
+QString commandText(const CommandApplied& applied, const AskedCommand* asked) {
     const QString at = formatCount(applied.step);
     if (!applied.ok)
         return TimelineWords::tr("%1 refused: %2")
@@ -58,15 +67,27 @@ QString commandText(const CommandApplied& applied) {
         return TimelineWords::tr("held at step %1").arg(at);
     if (applied.kind == "continue")
         return TimelineWords::tr("went on at step %1").arg(at);
+    if (applied.kind == "step")
+        return TimelineWords::tr("%1 done while held, from step %2").arg(stepsText(asked), at);
     if (applied.kind == "stop")
         return TimelineWords::tr("stopped at step %1").arg(at);
+    if (applied.kind == "validate")
+        return TimelineWords::tr("validated at step %1").arg(at);
+    if (applied.kind == "sample")
+        return TimelineWords::tr("sampled at step %1").arg(at);
     return TimelineWords::tr("%1 at step %2").arg(QString::fromStdString(applied.kind), at);
 }
 
-Moment momentOf(const StoredCommand& stored) {
+/// How it was asked for here; nullptr: it was not.
+const AskedCommand* askedFor(const StoredCommand& command, const RunHistory& history) {
+    const auto asked = std::ranges::find(history.asked, command.applied.id, &AskedCommand::id);
+    return asked != history.asked.end() ? &*asked : nullptr;
+}
+
+Moment momentOf(const StoredCommand& stored, const RunHistory& history) {
     const CommandApplied& applied = stored.applied;
     return {applied.step, applied.wallNs, applied.ok ? Tone::kWarn : Tone::kBad,
-            commandText(applied)};
+            commandText(applied, askedFor(stored, history))};
 }
 
 /// Of what no rank's journal tells.
@@ -85,8 +106,8 @@ Moment momentOf(const AskedCommand& asked) {
 
 /// ", kc in a terminal"; empty: it was not asked for here.
 QString askerOf(const StoredCommand& command, const RunHistory& history) {
-    const auto asked = std::ranges::find(history.asked, command.applied.id, &AskedCommand::id);
-    const bool isKnown = asked != history.asked.end() && asked->by.from != AskedFrom::kElsewhere;
+    const AskedCommand* asked = askedFor(command, history);
+    const bool isKnown = asked && asked->by.from != AskedFrom::kElsewhere;
     return isKnown ? TimelineWords::tr(", %1").arg(QString::fromStdString(askerWords(asked->by)))
                    : QString();
 }
@@ -179,7 +200,7 @@ std::vector<Moment> timelineOf(const RunSummary& run, const RunHistory& history)
     for (const StoredCommand& command : history.commands) {
         if (isToldElsewhere(command))
             continue;
-        Moment moment = momentOf(command);
+        Moment moment = momentOf(command, history);
         moment.text += askerOf(command, history);
         moments.push_back(ofAttempt(std::move(moment), command.attempt, history));
     }
@@ -210,7 +231,7 @@ std::vector<Mark> chartMarks(const RunHistory& history) {
             marks.push_back(markOf(momentOf(event), event.attempt, history));
     for (const StoredCommand& command : history.commands)
         if (!isToldElsewhere(command) && command.applied.kind != "pause")
-            marks.push_back(markOf(momentOf(command), command.attempt, history));
+            marks.push_back(markOf(momentOf(command, history), command.attempt, history));
     return marks;
 }
 
