@@ -268,6 +268,27 @@ int runBranch(CommandContext& context, const RunSummary& run, const RestoreOptio
     return reportStarted(context, started, {begin, namesOf(*placements)}, options.wait);
 }
 
+/// "Going on from step 400 retires steps 401 to 467 of gpt-1: they stay, as ..."
+std::string goingOnText(const RunSummary& run, const StoredCheckpoint& from,
+                        const Retirement& retired) {
+    const std::string text = "Going on from step " + std::to_string(from.saved.step);
+    if (retired.isEmpty())
+        return text;
+    return text + " retires " + retirementText(retired) + " of " + run.id.toStdString() +
+           ": they stay, as an abandoned line, and can be restored or branched from.";
+}
+
+/// From which checkpoint a run that is simply resumed goes on, and what that retires.
+void tellStart(CommandContext& context, const RunSummary& run) {
+    const auto reader = context.reader();
+    const auto newest = reader && hasEnded(run.state)
+                            ? findCheckpoint(**reader, run.id, {})
+                            : Result<StoredCheckpoint>(fail(ErrorCode::kNotFound, ""));
+    if (newest) // else the engine says why it cannot go on
+        std::cerr << goingOnText(run, *newest, (*reader)->retirementBy(run.id, *newest))
+                  << std::endl;
+}
+
 /// Says what resuming from there retires. The person has to agree: on a terminal, or by --yes,
 /// which a script has to give.
 Result<void> agreeToRetire(CommandContext& context, const RunSummary& run,
@@ -279,10 +300,7 @@ Result<void> agreeToRetire(CommandContext& context, const RunSummary& run,
     const Retirement retired = reader->retirementBy(run.id, checkpoint);
     if (retired.isEmpty())
         return {};
-    const std::string text =
-        "Going on from step " + std::to_string(checkpoint.saved.step) + " retires " +
-        retirementText(retired) + " of " + run.id.toStdString() +
-        ": they stay, as an abandoned line, and can be restored or branched from.";
+    const std::string text = goingOnText(run, checkpoint, retired);
     if (options.yes) {
         std::cerr << text << std::endl;
         return {};
@@ -413,6 +431,7 @@ int runResume(CommandContext& context, const ResumeOptions& options) {
         return printPreview(context, *run, {}, *placements);
     if (const auto told = tellChanges(context, *run, {}, *placements); !told)
         return printError(context, told.error());
+    tellStart(context, *run);
     const auto begin = [&] { return context.engine().resume(run->id, {}, *placements); };
     return reportStarted(context, run->id, {begin, namesOf(*placements), kResumedWords},
                          options.wait);

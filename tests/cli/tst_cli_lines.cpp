@@ -155,6 +155,8 @@ void TestCliLines::restoredCheckpointAndAbandonedOnesStay() {
 void TestCliLines::resumeTakesTheNewestOfTheLivingLine() {
     const Answer resumed = m_own.run({"resume", kRun});
     QVERIFY2(resumed.exitCode == 0, resumed.whole());
+    const QByteArray told = "Going on from step " + QByteArray::number(m_second) + "\n";
+    QVERIFY2(resumed.err.contains(told), resumed.whole());
     QVERIFY(pauseNow() > m_second);
     QCOMPARE(lastAttempt()["start_step"].toInteger(), m_second);
     const auto reader = StoreReader::open(Paths::fromEnvironment().database());

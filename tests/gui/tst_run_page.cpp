@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/core/run/checkpoint_words.h"
+#include "app/ui/look/format.h"
 #include "app/ui/models/checkpoints_model.h"
 #include "app/ui/plot/line_chart.h"
 #include "app/ui/run/run_page.h"
@@ -55,6 +57,7 @@ private Q_SLOTS:
     void moreOffersWhatTheTerminalCan();
     void aSettingThatALaunchWouldRefuseIsNotSent();
     void aRunThatIsHeldCanBeCheckpointed();
+    void resumeSaysFromWhereAndWhatItRetires();
 
 private:
     template <class T>
@@ -432,6 +435,26 @@ void TestRunPage::aRunThatIsHeldCanBeCheckpointed() {
     live.pending = CommandKind::kCheckpoint;
     m_demo->window().runPage().showLive(live);
     QVERIFY(!checkpoint->isEnabled());
+}
+
+void TestRunPage::resumeSaysFromWhereAndWhatItRetires() {
+    open(kFailedRun, RunPage::kCharts);
+    const auto reader = StoreReader::open(m_demo->engine().databasePath());
+    QVERIFY(reader);
+    const StoredCheckpoint newest = (*reader)->checkpoints(kFailedRun).front();
+    const Retirement retired = (*reader)->retirementBy(kFailedRun, newest);
+    QVERIFY(retired.firstStep == newest.saved.step + 1 && retired.lastStep > retired.firstStep);
+    const auto* resume = find<QPushButton>("resumeRun");
+    const QString step = formatCount(newest.saved.step);
+    QTRY_COMPARE(resume->text(), "Resume from " + step);
+    const QString retires = "retires " + QString::fromStdString(retirementText(retired));
+    QVERIFY2(resume->toolTip().contains(retires), qPrintable(resume->toolTip()));
+    find<QPushButton>("resumeRunOn")->click();
+    QTRY_VERIFY(find<QDialog>("resumeDialog"));
+    QString asked;
+    for (const QLabel* label : find<QDialog>("resumeDialog")->findChildren<QLabel*>())
+        asked += label->text() + '\n';
+    QVERIFY2(asked.contains("from step " + step) && asked.contains(retires), qPrintable(asked));
 }
 
 QTEST_MAIN(TestRunPage)

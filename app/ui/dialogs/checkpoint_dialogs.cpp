@@ -21,18 +21,13 @@
 namespace rm {
 
 ResumeDialog::ResumeDialog(const AppContext& context, const RunSummary& run,
-                           const std::optional<StoredCheckpoint>& checkpoint, QWidget* parent)
+                           const QString& checkpoint, const QString& from, QWidget* parent)
     : Sheet(tr("Resume %1 on which nodes?").arg(run.name),
-            checkpoint
-                ? tr("It goes on from step %1. The checkpoint is copied to the first node if it "
-                     "does not lie there.")
-                      .arg(formatCount(checkpoint->saved.step))
-                : tr("It goes on from its newest checkpoint, which is copied to the first node if "
-                     "it does not lie there."),
+            from + ' ' + tr("The checkpoint is copied to the first node if it does not lie there."),
             "resumeDialog", parent)
     , m_context(context)
     , m_run(run.id)
-    , m_checkpoint(checkpoint ? QString::fromStdString(checkpointNameOf(*checkpoint)) : QString())
+    , m_checkpoint(checkpoint)
     , m_nodes(new PlacementList(context))
     , m_changes(makeText({}, "bodySecondary")) {
     m_nodes->choose(placementsOf(run));

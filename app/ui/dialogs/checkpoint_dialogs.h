@@ -18,13 +18,13 @@ namespace rm {
 class PlacementList;
 class Table;
 
-/// Asks on which nodes a run is to go on, from its newest checkpoint or the one given, and says
-/// what changes.
+/// Asks on which nodes a run is to go on, from a checkpoint (empty: the newest), and says what
+/// changes. `from`: that checkpoint in a sentence.
 class ResumeDialog : public Sheet {
     Q_OBJECT
 public:
-    ResumeDialog(const AppContext& context, const RunSummary& run,
-                 const std::optional<StoredCheckpoint>& checkpoint, QWidget* parent);
+    ResumeDialog(const AppContext& context, const RunSummary& run, const QString& checkpoint,
+                 const QString& from, QWidget* parent);
 
 Q_SIGNALS:
     void chosen(const std::vector<rm::Placement>& nodes);

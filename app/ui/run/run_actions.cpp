@@ -41,14 +41,13 @@ RunActions::RunActions(const AppContext& context, PageHeader& header, QWidget* p
     m_clean->setToolTip(tr("Delete this run's folder on its nodes, with the checkpoints in it"));
     m_hold->setToolTip(tr("Wait at the next step with everything kept in memory"));
     m_pause->setToolTip(tr("Save a checkpoint, end the ranks and free the devices"));
-    m_resume->setToolTip(tr("Go on from the newest checkpoint"));
     m_cancel->setToolTip(
         tr("End what was started on the nodes; what was sent to them stays there"));
     connect(m_hold, &QPushButton::clicked, this,
             [this] { send(m_live.held ? CommandKind::kContinue : CommandKind::kHold); });
     connect(m_checkpoint, &QPushButton::clicked, this, [this] { send(CommandKind::kCheckpoint); });
     connect(m_pause, &QPushButton::clicked, this, [this] { send(CommandKind::kPause); });
-    m_resumeOn->setToolTip(tr("Go on from the newest checkpoint on other nodes or ranks"));
+    m_resumeOn->setToolTip(tr("The same on other nodes or with another number of ranks"));
     connect(m_resume, &QPushButton::clicked, this, [this] { resume(); });
     connect(m_resumeOn, &QPushButton::clicked, this, &RunActions::askNodes);
     connect(m_cancel, &QPushButton::clicked, this, &RunActions::cancelLaunch);
@@ -123,7 +122,30 @@ void RunActions::hide() {
     m_focused = nullptr;
 }
 
-void RunActions::show(const RunSummary& run, const LiveState& live, bool hasCheckpoint) {
+namespace {
+
+/// "It goes on from step 400, its newest checkpoint. That retires steps 401 to 467, which ..."
+QString resumeWords(const ResumePoint& from) {
+    const QString words = RunActions::tr("It goes on from step %1, its newest checkpoint.")
+                              .arg(formatCount(from.step));
+    if (from.retires.isEmpty())
+        return words;
+    return words + ' ' +
+           RunActions::tr("That retires %1, which stay as an abandoned line.")
+               .arg(QString::fromStdString(retirementText(from.retires)));
+}
+
+} // namespace
+
+void RunActions::showResumePoint(const std::optional<ResumePoint>& from) {
+    m_from = from;
+    m_resume->setText(from ? tr("Resume from %1").arg(formatCount(from->step)) : tr("Resume"));
+    m_resume->setAccessibleName(m_resume->text());
+    m_resume->setToolTip(from ? resumeWords(*from) : tr("It has no checkpoint to go on from"));
+}
+
+void RunActions::show(const RunSummary& run, const LiveState& live,
+                      const std::optional<ResumePoint>& from) {
     m_run = run;
     m_live = live;
     const bool preparing = isPreparing(run, live);
@@ -140,8 +162,9 @@ void RunActions::show(const RunSummary& run, const LiveState& live, bool hasChec
     offer(m_more, running, free);
     m_step->setEnabled(live.held);
     offer(m_stop, running, true);
-    offer(m_resume, canResume(run.state) && !preparing, hasCheckpoint);
-    offer(m_resumeOn, canResume(run.state) && !preparing, hasCheckpoint);
+    showResumePoint(from);
+    offer(m_resume, canResume(run.state) && !preparing, from.has_value());
+    offer(m_resumeOn, canResume(run.state) && !preparing, from.has_value());
     offer(m_rename, hasEnded(run.state), true); // what is live needs the room; F2 renames it
     offer(m_clean, hasEnded(run.state) && !preparing, true);
 }
@@ -189,7 +212,8 @@ void RunActions::onAnswer(CommandKind kind, const Result<CommandState>& answer) 
 }
 
 void RunActions::askNodes() {
-    auto* dialog = new ResumeDialog(m_context, m_run, {}, m_page->window());
+    auto* dialog = new ResumeDialog(m_context, m_run, {}, m_from ? resumeWords(*m_from) : QString(),
+                                    m_page->window());
     connect(dialog, &ResumeDialog::chosen, this,
             [this](const std::vector<Placement>& nodes) { resume({}, nodes); });
     dialog->open();
@@ -207,7 +231,9 @@ void RunActions::resume(const QString& checkpoint, const std::vector<Placement>&
 }
 
 void RunActions::askRestoreOn(const StoredCheckpoint& checkpoint) {
-    auto* dialog = new ResumeDialog(m_context, m_run, checkpoint, m_page->window());
+    auto* dialog = new ResumeDialog(
+        m_context, m_run, QString::fromStdString(checkpointNameOf(checkpoint)),
+        tr("It goes on from step %1.").arg(formatCount(checkpoint.saved.step)), m_page->window());
     connect(dialog, &ResumeDialog::chosen, this,
             [this, checkpoint, run = m_run.id](const std::vector<Placement>& nodes) {
                 if (run == m_run.id)

@@ -3,6 +3,7 @@
 
 #include "app/core/run/engine.h"
 #include "app/ui/data/app_context.h"
+#include "app/ui/run/run_detail.h"
 
 #include <QObject>
 
@@ -25,7 +26,8 @@ class RunActions : public QObject {
 public:
     RunActions(const AppContext& context, PageHeader& header, QWidget* page);
 
-    void show(const RunSummary& run, const LiveState& live, bool hasCheckpoint);
+    /// `from`: where it goes on if it is resumed; nullopt: it cannot be.
+    void show(const RunSummary& run, const LiveState& live, const std::optional<ResumePoint>& from);
     void hide();
     /// `checkpoint` empty: the newest; `nodes` empty: those of the last attempt.
     void resume(const QString& checkpoint = {}, const std::vector<Placement>& nodes = {});
@@ -48,6 +50,7 @@ public:
 
 private:
     void offer(QPushButton* button, bool visible, bool enabled);
+    void showResumePoint(const std::optional<ResumePoint>& from);
     void buildMore();
     void askSetting();
     void askSteps();
@@ -78,6 +81,7 @@ private:
     QPushButton* m_focused = nullptr; ///< had the focus when it could not be pressed any more
     RunSummary m_run;
     LiveState m_live;
+    std::optional<ResumePoint> m_from;
     QString m_cancelled; ///< run whose launch a person gave up
 };
 

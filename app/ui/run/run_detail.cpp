@@ -42,12 +42,16 @@ QString lastLines(const std::string& text) {
     return QStringList(lines.mid(std::max<qsizetype>(0, lines.size() - kTailLines))).join('\n');
 }
 
+/// Of the living line; nullptr: there is none.
+const StoredCheckpoint* newestOf(const RunHistory& history) {
+    const auto newest = std::ranges::find_if(
+        history.checkpoints, [](const auto& each) { return !each.removed && each.retiredBy == 0; });
+    return newest == history.checkpoints.end() ? nullptr : &*newest;
+}
+
 QString nextStep(const RunDetail& detail) {
-    const auto& checkpoints = detail.history.checkpoints;
-    const auto kept = std::ranges::find_if(checkpoints, [](const StoredCheckpoint& each) {
-        return !each.removed && each.retiredBy == 0;
-    });
-    if (kept == checkpoints.end())
+    const StoredCheckpoint* kept = newestOf(detail.history);
+    if (!kept)
         return RunDetailWords::tr(
             "There is no checkpoint yet: mend the cause, then start it anew from "
             "New run.");
@@ -70,6 +74,8 @@ RunDetail readDetail(StoreReader& reader, const QString& id) {
     detail.history.lines = reader.lines(id);
     detail.history.asked = reader.askedCommands(id);
     detail.ranks = reader.ranks(id);
+    if (const auto* newest = newestOf(detail.history); newest && canResume(detail.run->state))
+        detail.resumePoint = {newest->saved.step, reader.retirementBy(id, *newest)};
     return detail;
 }
 

@@ -8,12 +8,19 @@
 
 namespace rm {
 
+/// Where an ended run goes on by itself: its newest checkpoint.
+struct ResumePoint {
+    int64_t step = 0;
+    Retirement retires; ///< of what was trained after it
+};
+
 /// Everything that the tabs of a run show except its series, log and samples, read at once.
 struct RunDetail {
     std::optional<RunSummary> run;
     RunFigures figures;
     RunHistory history;
     std::vector<StoredRank> ranks;
+    std::optional<ResumePoint> resumePoint; ///< nullopt: it cannot be resumed
 };
 
 /// Worker thread.

@@ -43,12 +43,6 @@ constexpr int kTabGap = 20;
 constexpr int kCompactTabGap = 10;
 enum Figure { kStep, kLoss, kThroughput, kStepTime, kSlowest };
 
-bool hasCheckpoint(const RunDetail& detail) {
-    return std::ranges::any_of(detail.history.checkpoints, [](const StoredCheckpoint& each) {
-        return !each.removed && each.retiredBy == 0;
-    });
-}
-
 /// Those that no node has accepted.
 std::vector<AskedCommand> waitingOf(std::vector<AskedCommand> commands) {
     std::erase_if(commands,
@@ -313,7 +307,7 @@ void RunPage::showState() {
     const bool isNameShared =
         std::ranges::count(m_context.runs.runs(), run.name, &RunSummary::name) > 1;
     m_header->setFacts((isNameShared ? run.id + kSeparator : QString()) + placeWords(run));
-    m_actions->show(run, m_live, hasCheckpoint(m_detail));
+    m_actions->show(run, m_live, m_detail.resumePoint);
     m_progress->show(m_live);
     showBanners();
 }
