@@ -58,6 +58,7 @@ private Q_SLOTS:
     void aSettingThatALaunchWouldRefuseIsNotSent();
     void aRunThatIsHeldCanBeCheckpointed();
     void resumeSaysFromWhereAndWhatItRetires();
+    void aKillIsOfferedWhateverIsUnderWay();
 
 private:
     template <class T>
@@ -377,7 +378,7 @@ void TestRunPage::moreOffersWhatTheTerminalCan() {
     auto* menu = find<QMenu>("moreMenu");
     QTRY_VERIFY(menu->isVisible());
     const QList<QAction*> actions = menu->actions();
-    QCOMPARE(actions.size(), 4);
+    QCOMPARE(actions.size(), 6);
     QVERIFY(actions[0]->isEnabled() && actions[1]->isEnabled() && actions[3]->isEnabled());
     QVERIFY(!actions[2]->isEnabled()); // steps are done while it is held
     menu->close();
@@ -455,6 +456,25 @@ void TestRunPage::resumeSaysFromWhereAndWhatItRetires() {
     for (const QLabel* label : find<QDialog>("resumeDialog")->findChildren<QLabel*>())
         asked += label->text() + '\n';
     QVERIFY2(asked.contains("from step " + step) && asked.contains(retires), qPrintable(asked));
+}
+
+void TestRunPage::aKillIsOfferedWhateverIsUnderWay() {
+    open(kRunningRun, RunPage::kCharts);
+    auto* more = find<QPushButton>("moreRun");
+    QTRY_VERIFY(more->isVisible());
+    LiveState live;
+    live.pending = CommandKind::kPause;
+    m_demo->window().runPage().showLive(live);
+    QVERIFY(more->isEnabled());
+    const QList<QAction*> actions = find<QMenu>("moreMenu")->actions();
+    for (const QAction* action : actions)
+        QCOMPARE(action->isEnabled(), action->isSeparator() || action->text() == "Kill");
+    actions.back()->trigger();
+    QTRY_VERIFY(find<QPushButton>("killConfirm"));
+    QVERIFY(!find<QWidget>("toast")->isVisible()); // nothing is sent before it is confirmed
+    live.pending = CommandKind::kKill;
+    m_demo->window().runPage().showLive(live);
+    QVERIFY(!actions.back()->isEnabled());
 }
 
 QTEST_MAIN(TestRunPage)

@@ -65,7 +65,7 @@ void RunActions::buildMore() {
     menu->setToolTipsVisible(true);
     connect(m_more, &QPushButton::clicked, this,
             [this, menu] { menu->popup(m_more->mapToGlobal(QPoint(0, m_more->height()))); });
-    m_more->setToolTip(tr("Validate, sample, do single steps or change a setting"));
+    m_more->setToolTip(tr("What else can be done with this run"));
     m_validate =
         menu->addAction(tr("Validate now"), this, [this] { send(CommandKind::kValidate); });
     m_sample =
@@ -73,6 +73,9 @@ void RunActions::buildMore() {
     m_step = menu->addAction(tr("Do some steps"), this, &RunActions::askSteps);
     m_step->setToolTip(tr("While held: do some steps and hold again"));
     m_set = menu->addAction(tr("Change a setting"), this, &RunActions::askSetting);
+    menu->addSeparator();
+    m_kill = menu->addAction(tr("Kill"), this, &RunActions::askKill);
+    m_kill->setToolTip(tr("End every rank at once, also one that obeys nothing"));
 }
 
 void RunActions::askSteps() {
@@ -159,8 +162,11 @@ void RunActions::show(const RunSummary& run, const LiveState& live,
     offer(m_checkpoint, running, free);
     offer(m_pause, running, free);
     offer(m_cancel, preparing, !live.pending);
-    offer(m_more, running, free);
-    m_step->setEnabled(live.held);
+    offer(m_more, running, true); // a kill need not wait for what is under way
+    for (QAction* action : {m_validate, m_sample, m_set})
+        action->setEnabled(free);
+    m_step->setEnabled(free && live.held);
+    m_kill->setEnabled(live.pending != CommandKind::kKill);
     offer(m_stop, running, true);
     showResumePoint(from);
     offer(m_resume, canResume(run.state) && !preparing, from.has_value());

@@ -77,6 +77,7 @@ private:
     QAction* m_sample;
     QAction* m_step;
     QAction* m_set;
+    QAction* m_kill;
     std::array<QPushButton*, 10> m_all;
     QPushButton* m_focused = nullptr; ///< had the focus when it could not be pressed any more
     RunSummary m_run;
