@@ -58,6 +58,7 @@ private Q_SLOTS:
     void aSettingThatALaunchWouldRefuseIsNotSent();
     void aRunThatIsHeldCanBeCheckpointed();
     void resumeSaysFromWhereAndWhatItRetires();
+    void commandsAreListedAndWithdrawn();
     void aKillIsOfferedWhateverIsUnderWay();
 
 private:
@@ -475,6 +476,34 @@ void TestRunPage::aKillIsOfferedWhateverIsUnderWay() {
     live.pending = CommandKind::kKill;
     m_demo->window().runPage().showLive(live);
     QVERIFY(!actions.back()->isEnabled());
+}
+
+void TestRunPage::commandsAreListedAndWithdrawn() {
+    m_demo = std::make_unique<WindowFixture>(WindowFixture::Content::kDemo,
+                                             WindowFixture::Access::kWrite);
+    QVERIFY2(m_demo->isGood(), qPrintable(m_demo->problem()));
+    open(kRunningRun, RunPage::kCharts);
+    auto* open = find<QPushButton>("showCommands");
+    QTRY_VERIFY(open->isVisible());
+    open->click();
+    const auto* table = find<QTableView>("commandsTable");
+    QVERIFY(table);
+    const auto cell = [&](int column) {
+        return table->model()->index(0, column).data().toString();
+    };
+    // Its nodes are not in the list of nodes.
+    const auto kill = m_demo->engine().command(kRunningRun, CommandKind::kKill, {}, "id-1",
+                                               {"kc", AskedFrom::kTerminal});
+    QTRY_COMPARE(cell(0), QString("Kill"));
+    QCOMPARE(cell(2), QString("kc in a terminal"));
+    QTRY_COMPARE(cell(3), QString("Waits for a node to accept it"));
+    auto* withdraw = find<QPushButton>("withdrawChosen");
+    QVERIFY(!withdraw->isEnabled());
+    find<QTableView>("commandsTable")->selectRow(0);
+    QTRY_VERIFY(withdraw->isEnabled());
+    withdraw->click();
+    QTRY_VERIFY2(cell(3).contains("withdrawn", Qt::CaseInsensitive), qPrintable(cell(3)));
+    QVERIFY(!withdraw->isEnabled());
 }
 
 QTEST_MAIN(TestRunPage)

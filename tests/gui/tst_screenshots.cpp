@@ -457,6 +457,10 @@ void TestScreenshots::keeping() {
         shoot(*window.findChild<QDialog*>(name), name);
         window.findChild<QDialog*>(name)->close();
     }
+    window.findChild<QPushButton*>("showCommands")->click();
+    waitForRows("commandsTable");
+    shoot(*window.findChild<QDialog*>("commandsDialog"), "commandsDialog");
+    window.findChild<QDialog*>("commandsDialog")->close();
     openRun(kFinishedRun, RunPage::kCharts);
     QTRY_VERIFY(window.findChild<QPushButton*>("cleanRun")->isVisible());
     shootDialog("renameRun", "renameDialog", "renameConfirm");

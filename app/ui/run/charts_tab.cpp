@@ -14,6 +14,7 @@
 
 #include <QComboBox>
 #include <QHBoxLayout>
+#include <QPushButton>
 #include <QScrollArea>
 #include <QScrollBar>
 #include <QSettings>
@@ -140,9 +141,14 @@ QWidget* ChartsTab::buildEvents() {
     auto* card = new Card;
     card->setMinimumHeight(size::kChartMin);
     card->body()->setContentsMargins(1, 9, 1, 6);
-    QLabel* title = makeLabel(tr("Events"), "chartTitle");
-    title->setContentsMargins(13, 0, 13, 0);
-    card->body()->addWidget(title);
+    auto* head = new QHBoxLayout;
+    head->setContentsMargins(13, 0, 7, 0);
+    head->addWidget(makeLabel(tr("Events"), "chartTitle"), 1);
+    QPushButton* commands = makeButton(tr("Commands"), "quiet", "showCommands");
+    commands->setToolTip(tr("What was asked of this run, by whom, and what became of it"));
+    connect(commands, &QPushButton::clicked, this, &ChartsTab::commandsAsked);
+    head->addWidget(commands);
+    card->body()->addLayout(head);
     m_noEvents = makeText(tr("Nothing has happened yet."), "bodySecondary");
     m_noEvents->setContentsMargins(13, 0, 13, 0);
     m_noEvents->setAlignment(Qt::AlignCenter);

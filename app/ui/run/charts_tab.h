@@ -38,6 +38,9 @@ public:
     QWidget* controls() const { return m_controls; }
     void setCompact(bool compact); ///< little room for the controls
 
+Q_SIGNALS:
+    void commandsAsked(); ///< for the list of what was asked of the run
+
 protected:
     void showEvent(QShowEvent* event) override;
     void resizeEvent(QResizeEvent* event) override;

@@ -9,6 +9,7 @@
 #include "app/ui/data/runs_feed.h"
 #include "app/ui/data/store_thread.h"
 #include "app/ui/dialogs/checkpoint_dialogs.h"
+#include "app/ui/dialogs/commands_dialog.h"
 #include "app/ui/dialogs/live_dialogs.h"
 #include "app/ui/dialogs/run_dialogs.h"
 #include "app/ui/look/format.h"
@@ -117,6 +118,12 @@ void RunActions::withdraw(const std::vector<AskedCommand>& commands) {
                                                  : tr("%1 is withdrawn; %2").arg(what, *withdrawn));
                          m_context.runs.refresh();
                      });
+}
+
+void RunActions::showCommands() {
+    auto* dialog = new CommandsDialog(m_context, m_run, m_page->window());
+    connect(dialog, &CommandsDialog::withdrawAsked, this, &RunActions::withdraw);
+    dialog->open();
 }
 
 void RunActions::hide() {

@@ -42,6 +42,7 @@ public:
     /// Takes back those commands.
     void withdraw(const std::vector<AskedCommand>& commands);
     void askKill();
+    void showCommands();
     /// Offers to give up the nodes that nothing is heard of.
     void askDeclareLost();
 

@@ -188,6 +188,7 @@ void RunPage::wireTabs() {
         m_logs->chooseRank(rank);
         showTab(kLogs);
     });
+    connect(m_charts, &ChartsTab::commandsAsked, m_actions, &RunActions::showCommands);
     connect(m_checkpoints, &CheckpointsTab::restoreAsked, m_actions,
             [this](const StoredCheckpoint& checkpoint) { m_actions->askRestore(checkpoint); });
     connect(m_checkpoints, &CheckpointsTab::restoreOnAsked, m_actions, &RunActions::askRestoreOn);

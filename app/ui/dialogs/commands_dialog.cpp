@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/ui/dialogs/commands_dialog.h"
+
+#include "app/core/answer.h"
+#include "app/core/run/asked_words.h"
+#include "app/core/run/engine.h"
+#include "app/ui/data/run_words.h"
+#include "app/ui/data/store_thread.h"
+#include "app/ui/look/format.h"
+#include "app/ui/look/plain_text.h"
+#include "app/ui/look/theme.h"
+#include "app/ui/widgets/label.h"
+#include "app/ui/widgets/table.h"
+#include "shared/io/clock.h"
+
+#include <QPushButton>
+#include <QStandardItemModel>
+#include <QVBoxLayout>
+
+namespace rm {
+
+namespace {
+constexpr int kCommandRows = 9; ///< in sight
+} // namespace
+
+CommandsDialog::CommandsDialog(const AppContext& context, const RunSummary& run, QWidget* parent)
+    : Sheet(tr("Commands of %1").arg(run.name),
+            tr("What was asked of it in windows and terminals, and by the rules of its spec."),
+            "commandsDialog", parent)
+    , m_context(context)
+    , m_run(run.id)
+    , m_rows(new QStandardItemModel(0, 4, this))
+    , m_table(new Table("commandsTable", tr("Commands")))
+    , m_empty(makeText(tr("Nothing was asked of it yet."), "body")) {
+    buildUi();
+    connect(m_table, &Table::rowChosen, this, &CommandsDialog::showSelection);
+    connect(m_withdraw, &QPushButton::clicked, this, [this] {
+        if (const AskedCommand* command = chosen())
+            Q_EMIT withdrawAsked({*command});
+    });
+    connect(&context.engine, &Engine::runsChanged, this, &CommandsDialog::refresh);
+    refresh();
+}
+
+void CommandsDialog::buildUi() {
+    setFixedWidth(size::kTableDialogWidth);
+    m_rows->setHorizontalHeaderLabels(
+        {tr("Command"), tr("Asked"), tr("By"), tr("What became of it")});
+    for (int column = 0; column < m_rows->columnCount(); ++column)
+        m_rows->setHeaderData(column, Qt::Horizontal, int(Qt::AlignVCenter | Qt::AlignLeft),
+                              Qt::TextAlignmentRole);
+    m_table->setModel(m_rows);
+    m_table->setColumnWidths({150, 90, 150, 0});
+    m_table->setFixedHeight((kCommandRows + 1) * size::kRowHeight);
+    m_table->hide();
+    m_empty->setObjectName("commandsEmpty");
+    content()->addWidget(m_table);
+    content()->addWidget(m_empty);
+    m_withdraw = addButton(tr("Withdraw"), "", "withdrawChosen");
+    m_withdraw->setToolTip(tr("Take back what waits for a node"));
+    m_withdraw->setEnabled(false);
+    connect(addButton(tr("Close"), "", "closeCommands"), &QPushButton::clicked, this,
+            &QDialog::reject);
+}
+
+void CommandsDialog::refresh() {
+    const auto asked = m_context.store.ask(
+        [run = m_run](StoreReader& reader) { return reader.askedCommands(run); });
+    whenAnswered(asked, this,
+                 [this](const std::vector<AskedCommand>& commands) { tell(commands); });
+}
+
+void CommandsDialog::tell(const std::vector<AskedCommand>& commands) {
+    m_table->setVisible(!commands.empty());
+    m_empty->setVisible(commands.empty());
+    if (commands == m_commands)
+        return; // the engine tells of every run, many times a second
+    const AskedCommand* before = chosen();
+    const std::string chosenId = before ? before->id : std::string();
+    m_commands = commands;
+    m_rows->setRowCount(0);
+    for (const AskedCommand& each : m_commands) {
+        const QStringList texts = {
+            capitalized(askedWords(each)), formatRelative(each.askedNs, wallNowNs()),
+            QString::fromStdString(askerWords(each.by)), capitalized(fateWords(each))};
+        QList<QStandardItem*> row;
+        for (const QString& text : texts) {
+            row << new QStandardItem(text);
+            row.back()->setEditable(false);
+            row.back()->setToolTip(asPlain(text));
+        }
+        row[1]->setToolTip(formatExact(each.askedNs));
+        m_rows->appendRow(row);
+        if (each.id == chosenId)
+            m_table->selectRow(m_rows->rowCount() - 1);
+    }
+    showSelection();
+}
+
+void CommandsDialog::showSelection() {
+    const AskedCommand* command = chosen();
+    m_withdraw->setEnabled(command && command->state == AskedState::kWaiting);
+}
+
+const AskedCommand* CommandsDialog::chosen() const {
+    const int row = m_table->currentRow();
+    return row >= 0 && row < static_cast<int>(m_commands.size())
+               ? &m_commands[static_cast<size_t>(row)]
+               : nullptr;
+}
+
+} // namespace rm

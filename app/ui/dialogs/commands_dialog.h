@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "app/core/store/store.h"
+#include "app/ui/data/app_context.h"
+#include "app/ui/dialogs/sheet.h"
+
+class QLabel;
+class QPushButton;
+class QStandardItemModel;
+
+namespace rm {
+
+class Table;
+
+/// What was asked of a run, newest first: by whom, when, and what became of it. What waits for a
+/// node can be taken back.
+class CommandsDialog : public Sheet {
+    Q_OBJECT
+public:
+    CommandsDialog(const AppContext& context, const RunSummary& run, QWidget* parent);
+
+Q_SIGNALS:
+    void withdrawAsked(const std::vector<rm::AskedCommand>& commands);
+
+private:
+    void buildUi();
+    void refresh();
+    void tell(const std::vector<AskedCommand>& commands);
+    void showSelection();
+    const AskedCommand* chosen() const;
+
+    AppContext m_context;
+    QString m_run;
+    std::vector<AskedCommand> m_commands; ///< what the rows were made of
+    QStandardItemModel* m_rows;
+    Table* m_table;
+    QLabel* m_empty;
+    QPushButton* m_withdraw;
+};
+
+} // namespace rm
