@@ -16,7 +16,6 @@
 #include <QtConcurrent>
 
 #include <algorithm>
-#include <fstream>
 #include <iostream>
 #include <limits>
 
@@ -303,26 +302,16 @@ int runExport(CommandContext& context, const std::string& id, const std::string&
     const auto read = readRun(context, id);
     if (!read)
         return printError(context, read.error());
-    std::ofstream file;
-    if (!output.empty())
-        file.open(output);
-    if (!output.empty() && !file)
-        return printError(context, {ErrorCode::kDenied, "write " + output + ": cannot open it"});
-    std::ostream& out = output.empty() ? std::cout : file;
+    const QString& run = read->summary.id;
     // Not in this thread, which may be serving other terminals.
     const auto rows = await(QtConcurrent::run([&] {
-        auto written = exportCsv(*read->reader, read->summary.id, out);
-        out.flush();
-        return written;
+        return output.empty() ? exportCsv(*read->reader, run, std::cout)
+                              : exportCsv(*read->reader, run, QString::fromStdString(output));
     }));
     if (!rows)
         return printError(context, rows.error());
-    if (!out)
-        return printError(context, {ErrorCode::kExhausted,
-                                    "write " + (output.empty() ? "standard output" : output) +
-                                        ": not all was written"});
     if (context.json())
-        printJson({{"run", read->summary.id.toStdString()}, {"rows", *rows}, {"output", output}});
+        printJson({{"run", run.toStdString()}, {"rows", *rows}, {"output", output}});
     else if (!output.empty())
         std::cerr << *rows << " rows written to " << output << std::endl;
     return 0;

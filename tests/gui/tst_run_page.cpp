@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/run/checkpoint_words.h"
+#include "app/core/store/export.h"
 #include "app/ui/look/format.h"
 #include "app/ui/models/checkpoints_model.h"
 #include "app/ui/plot/line_chart.h"
@@ -28,6 +29,8 @@
 #include <QTemporaryDir>
 #include <QTest>
 #include <QTextBlock>
+
+#include <sstream>
 
 using namespace rm;
 using namespace rm::test;
@@ -59,6 +62,7 @@ private Q_SLOTS:
     void aRunThatIsHeldCanBeCheckpointed();
     void resumeSaysFromWhereAndWhatItRetires();
     void commandsAreListedAndWithdrawn();
+    void everySampleIsExported();
     void aKillIsOfferedWhateverIsUnderWay();
 
 private:
@@ -379,7 +383,7 @@ void TestRunPage::moreOffersWhatTheTerminalCan() {
     auto* menu = find<QMenu>("moreMenu");
     QTRY_VERIFY(menu->isVisible());
     const QList<QAction*> actions = menu->actions();
-    QCOMPARE(actions.size(), 6);
+    QCOMPARE(actions.size(), 8);
     QVERIFY(actions[0]->isEnabled() && actions[1]->isEnabled() && actions[3]->isEnabled());
     QVERIFY(!actions[2]->isEnabled()); // steps are done while it is held
     menu->close();
@@ -469,7 +473,8 @@ void TestRunPage::aKillIsOfferedWhateverIsUnderWay() {
     QVERIFY(more->isEnabled());
     const QList<QAction*> actions = find<QMenu>("moreMenu")->actions();
     for (const QAction* action : actions)
-        QCOMPARE(action->isEnabled(), action->isSeparator() || action->text() == "Kill");
+        QCOMPARE(action->isEnabled(), action->isSeparator() || action->text() == "Kill" ||
+                                          action->text() == "Export metrics");
     actions.back()->trigger();
     QTRY_VERIFY(find<QPushButton>("killConfirm"));
     QVERIFY(!find<QWidget>("toast")->isVisible()); // nothing is sent before it is confirmed
@@ -504,6 +509,32 @@ void TestRunPage::commandsAreListedAndWithdrawn() {
     withdraw->click();
     QTRY_VERIFY2(cell(3).contains("withdrawn", Qt::CaseInsensitive), qPrintable(cell(3)));
     QVERIFY(!withdraw->isEnabled());
+}
+
+void TestRunPage::everySampleIsExported() {
+    open(kFinishedRun, RunPage::kCharts);
+    auto* more = find<QPushButton>("moreRun");
+    QTRY_VERIFY(more->isVisible());
+    QList<QAction*> offered = find<QMenu>("moreMenu")->actions();
+    offered.removeIf([](const QAction* action) { return !action->isVisible(); });
+    offered.removeIf([](const QAction* action) { return action->isSeparator(); });
+    QCOMPARE(offered.size(), 1); // of what is over
+    offered.front()->trigger();
+    auto* dialog = find<QFileDialog>("metricsExportDialog");
+    QVERIFY(dialog);
+    QTemporaryDir folder;
+    const QString path = folder.filePath("run.csv");
+    dialog->selectFile(path);
+    QVERIFY(QMetaObject::invokeMethod(dialog, "accept"));
+    QTRY_VERIFY_WITH_TIMEOUT(find<QWidget>("toast")->accessibleName().contains(path), 20'000);
+    QFile file(path);
+    QVERIFY(file.open(QIODevice::ReadOnly));
+    const QByteArray written = file.readAll();
+    const auto reader = StoreReader::open(m_demo->engine().databasePath());
+    QVERIFY(reader);
+    std::ostringstream whole;
+    QVERIFY(exportCsv(**reader, kFinishedRun, whole));
+    QCOMPARE(written, QByteArray::fromStdString(whole.str()));
 }
 
 QTEST_MAIN(TestRunPage)

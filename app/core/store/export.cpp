@@ -47,6 +47,14 @@ std::string timeText(int64_t wallNs) {
         .toStdString();
 }
 
+template <class Write>
+Result<int64_t> toFile(const QString& path, const Write& write) {
+    std::ofstream file(path.toStdString(), std::ios::binary | std::ios::trunc);
+    if (!file)
+        return failErrno("write " + path.toStdString(), errno);
+    return write(file);
+}
+
 } // namespace
 
 Result<int64_t> exportCsv(StoreReader& reader, const QString& run, std::ostream& out) {
@@ -75,6 +83,10 @@ Result<int64_t> exportCsv(StoreReader& reader, const QString& run, std::ostream&
     return rows;
 }
 
+Result<int64_t> exportCsv(StoreReader& reader, const QString& run, const QString& path) {
+    return toFile(path, [&](std::ostream& file) { return exportCsv(reader, run, file); });
+}
+
 Result<int64_t> exportLog(StoreReader& reader, const QString& run, const LogChoice& choice,
                           std::ostream& out) {
     const std::string attempt = "export the log of " + run.toStdString();
@@ -98,10 +110,7 @@ Result<int64_t> exportLog(StoreReader& reader, const QString& run, const LogChoi
 
 Result<int64_t> exportLog(StoreReader& reader, const QString& run, const LogChoice& choice,
                           const QString& path) {
-    std::ofstream file(path.toStdString(), std::ios::binary | std::ios::trunc);
-    if (!file)
-        return failErrno("write " + path.toStdString(), errno);
-    return exportLog(reader, run, choice, file);
+    return toFile(path, [&](std::ostream& file) { return exportLog(reader, run, choice, file); });
 }
 
 } // namespace rm

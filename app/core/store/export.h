@@ -10,6 +10,8 @@ namespace rm {
 /// `metric,rank,step,wall_time,value` of every visible point; wall_time in Unix seconds with
 /// microseconds. Returns the number of rows.
 Result<int64_t> exportCsv(StoreReader& reader, const QString& run, std::ostream& out);
+/// The same to a file, which is overwritten.
+Result<int64_t> exportCsv(StoreReader& reader, const QString& run, const QString& path);
 
 /// Which lines of a run's log.
 struct LogChoice {

@@ -1,24 +1,20 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/ui/run/logs_tab.h"
 
-#include "app/core/answer.h"
-#include "app/core/run/engine.h"
 #include "app/ui/data/store_thread.h"
+#include "app/ui/dialogs/export_dialog.h"
 #include "app/ui/look/format.h"
 #include "app/ui/look/theme.h"
 #include "app/ui/widgets/card.h"
 #include "app/ui/widgets/label.h"
-#include "app/ui/widgets/toast.h"
 
 #include <QCheckBox>
 #include <QComboBox>
-#include <QFileDialog>
 #include <QHBoxLayout>
 #include <QLineEdit>
 #include <QPlainTextEdit>
 #include <QScrollBar>
 #include <QVBoxLayout>
-#include <QtConcurrent>
 
 namespace rm {
 
@@ -92,29 +88,12 @@ void LogsTab::wire() {
 }
 
 void LogsTab::askWhere() {
-    auto* dialog = new QFileDialog(window(), tr("Export the log"));
-    dialog->setObjectName("logExportDialog");
-    dialog->setAttribute(Qt::WA_DeleteOnClose);
-    dialog->setAcceptMode(QFileDialog::AcceptSave);
-    dialog->selectFile(m_run + ".log");
-    connect(dialog, &QFileDialog::fileSelected, this, &LogsTab::exportTo);
-    dialog->open();
-}
-
-void LogsTab::exportTo(const QString& path) {
-    // Not in the store's thread, where the whole window would wait for a long log.
-    const auto written = QtConcurrent::run(
-        [database = m_context.engine.databasePath(), run = m_run, choice = choice(), path] {
-            return StoreReader::open(database).and_then(
-                [&](const std::unique_ptr<StoreReader>& reader) {
-                    return exportLog(*reader, run, choice, path);
-                });
-        });
-    whenAnswered(written, this, [this, path](const Result<int64_t>& lines) {
-        m_context.toast.say(
-            lines ? tr("%1 written to %2").arg(counted(*lines, tr("1 line"), tr("%1 lines")), path)
-                  : QString::fromStdString(lines.error().message));
-    });
+    askExport(m_context, window(),
+              {tr("Export the log"), "logExportDialog", m_run + ".log",
+               [run = m_run, choice = choice()](StoreReader& reader, const QString& path) {
+                   return exportLog(reader, run, choice, path);
+               },
+               [](int64_t lines) { return counted(lines, tr("1 line"), tr("%1 lines")); }});
 }
 
 LogChoice LogsTab::choice() const {

@@ -40,7 +40,6 @@ private:
     void pull();
     void append(const std::vector<LogLine>& lines);
     void askWhere();
-    void exportTo(const QString& path);
     LogChoice choice() const;
 
     AppContext m_context;

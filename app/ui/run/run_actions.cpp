@@ -5,11 +5,13 @@
 #include "app/core/run/asked_words.h"
 #include "app/core/run/checkpoint_words.h"
 #include "app/core/run/live_spec.h"
+#include "app/core/store/export.h"
 #include "app/ui/data/run_words.h"
 #include "app/ui/data/runs_feed.h"
 #include "app/ui/data/store_thread.h"
 #include "app/ui/dialogs/checkpoint_dialogs.h"
 #include "app/ui/dialogs/commands_dialog.h"
+#include "app/ui/dialogs/export_dialog.h"
 #include "app/ui/dialogs/live_dialogs.h"
 #include "app/ui/dialogs/run_dialogs.h"
 #include "app/ui/look/format.h"
@@ -75,6 +77,9 @@ void RunActions::buildMore() {
     m_step->setToolTip(tr("While held: do some steps and hold again"));
     m_set = menu->addAction(tr("Change a setting"), this, &RunActions::askSetting);
     menu->addSeparator();
+    menu->addAction(tr("Export metrics"), this, &RunActions::askMetricsFile)
+        ->setToolTip(tr("Write every sample to a CSV file, as `ringmaster export` does"));
+    menu->addSeparator();
     m_kill = menu->addAction(tr("Kill"), this, &RunActions::askKill);
     m_kill->setToolTip(tr("End every rank at once, also one that obeys nothing"));
 }
@@ -118,6 +123,15 @@ void RunActions::withdraw(const std::vector<AskedCommand>& commands) {
                                                  : tr("%1 is withdrawn; %2").arg(what, *withdrawn));
                          m_context.runs.refresh();
                      });
+}
+
+void RunActions::askMetricsFile() {
+    askExport(m_context, m_page->window(),
+              {tr("Export metrics"), "metricsExportDialog", m_run.id + ".csv",
+               [run = m_run.id](StoreReader& reader, const QString& path) {
+                   return exportCsv(reader, run, path);
+               },
+               [](int64_t rows) { return counted(rows, tr("1 sample"), tr("%1 samples")); }});
 }
 
 void RunActions::showCommands() {
@@ -169,7 +183,9 @@ void RunActions::show(const RunSummary& run, const LiveState& live,
     offer(m_checkpoint, running, free);
     offer(m_pause, running, free);
     offer(m_cancel, preparing, !live.pending);
-    offer(m_more, running, true); // a kill need not wait for what is under way
+    offer(m_more, !preparing, true); // a kill need not wait for what is under way
+    for (QAction* action : {m_validate, m_sample, m_step, m_set, m_kill})
+        action->setVisible(running);
     for (QAction* action : {m_validate, m_sample, m_set})
         action->setEnabled(free);
     m_step->setEnabled(free && live.held);

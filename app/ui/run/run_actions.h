@@ -56,6 +56,7 @@ private:
     void askSetting();
     void askSteps();
     void askNodes();
+    void askMetricsFile();
     void bringBack(const QString& run, const QString& checkpoint);
     void copy(const QString& run, const StoredCheckpoint& checkpoint, const CopyOrder& order);
     void askStop();
