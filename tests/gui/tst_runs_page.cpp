@@ -10,7 +10,9 @@
 #include <QLineEdit>
 #include <QMenu>
 #include <QPushButton>
+#include <QScrollBar>
 #include <QSignalSpy>
+#include <QTableView>
 #include <QTest>
 
 using namespace rm;
@@ -35,6 +37,7 @@ private Q_SLOTS:
     void f2RenamesTheRun();
     void aNameThatIsTakenIsToldInTheDialog();
     void theMenuOffersWhatTheRunAllows();
+    void columnsGiveWayInANarrowWindow();
     void theTrashBringsBackARun();
     void theTrashKeepsWhatIsChosen();
     void theTrashIsEmptiedOnceAPersonAgrees();
@@ -245,6 +248,26 @@ void TestRunsPage::theMenuOffersWhatTheRunAllows() {
         find<QMenu>("runMenu")->close();
         QTRY_VERIFY(!find<QMenu>("runMenu"));
     }
+}
+
+void TestRunsPage::columnsGiveWayInANarrowWindow() {
+    const auto* table = find<QTableView>("runsTable");
+    const auto shown = [&](int column) { return !table->isColumnHidden(column); };
+    const auto fits = [&] { return table->horizontalScrollBar()->maximum() == 0; };
+    m_demo->window().resize(1600, 1000);
+    QTRY_VERIFY(fits() && shown(RunsModel::kCreated));
+    const bool hadParents = shown(RunsModel::kParent);
+    m_demo->window().resize(1000, 700);
+    QTRY_VERIFY(fits() && !shown(RunsModel::kCreated));
+    for (const int column :
+         {RunsModel::kName, RunsModel::kState, RunsModel::kStep, RunsModel::kLoss, RunsModel::kBest,
+          RunsModel::kTags, RunsModel::kNotes})
+        QVERIFY(shown(column));
+    const QString told = rows().index(0, RunsModel::kName).data(Qt::ToolTipRole).toString();
+    QVERIFY2(told.contains("rank"), qPrintable(told));
+    m_demo->window().resize(1600, 1000);
+    QTRY_VERIFY(fits() && shown(RunsModel::kCreated));
+    QCOMPARE(shown(RunsModel::kParent), hadParents);
 }
 
 void TestRunsPage::theTrashBringsBackARun() {

@@ -119,8 +119,9 @@ QVariant RunsModel::toolTip(const RunSummary& run, int column) const {
         return run.message;
     if (column == kTags || column == kNotes)
         return tr("Double click or F2 to edit");
-    if (column == kName)
-        return tr("%1, id %2; F2 renames it").arg(run.name, run.id);
+    if (column == kName) // with what a narrow table leaves out
+        return tr("%1, id %2; F2 renames it").arg(run.name, run.id) + '\n' + placeWords(run) +
+               (run.tags.isEmpty() ? QString() : kSeparator + run.tags.join(", "));
     return text(run, column);
 }
 

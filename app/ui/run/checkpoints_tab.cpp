@@ -162,7 +162,7 @@ void CheckpointsTab::setRun(const QString& run) {
 void CheckpointsTab::show(const RunDetail& detail) {
     m_detail = detail;
     m_model->show(detail.history.checkpoints);
-    m_table->setColumnHidden(CheckpointsModel::kVerified, !m_model->tellsOfVerifying());
+    m_table->setColumnWanted(CheckpointsModel::kVerified, m_model->tellsOfVerifying());
     m_stack->setCurrentIndex(m_model->rowCount() > 0 ? 0 : 1);
     select();
     showSelection();
@@ -256,7 +256,7 @@ void CheckpointsTab::onVerified(const std::string& path, const Result<void>& ver
 
 void CheckpointsTab::showVerdicts() {
     m_model->setVerdicts(m_verdicts);
-    m_table->setColumnHidden(CheckpointsModel::kVerified, !m_model->tellsOfVerifying());
+    m_table->setColumnWanted(CheckpointsModel::kVerified, m_model->tellsOfVerifying());
     if (!m_unverified.empty() && m_verify->hasFocus())
         m_table->setFocus(); // else Qt moves it to the next button, which branches
     m_verify->setEnabled(m_unverified.empty());

@@ -54,6 +54,9 @@ void RunsPage::buildUi() {
     m_table->setModel(m_rows);
     m_table->setSortingEnabled(true);
     m_table->setColumnWidths({184, 172, 128, 70, 70, 62, 128, 160, 104, 120, 0});
+    m_table->setNarrowing(
+        {RunsModel::kParent, RunsModel::kNodes, RunsModel::kRanks, RunsModel::kCreated},
+        {RunsModel::kState, RunsModel::kStep});
     m_empty = new EmptyState(tr("No runs yet"),
                              tr("A run is one training job on one or more machines. The recipe "
                                 "gpt-tiny finishes in under three minutes on this computer."),
@@ -110,8 +113,8 @@ void RunsPage::refresh() {
     const QString selected = selectedRun();
     const std::vector<RunSummary>& runs = m_context.runs.runs();
     m_model->setRuns(runs);
-    m_table->setColumnHidden(RunsModel::kParent,
-                             std::ranges::all_of(runs, &QString::isEmpty, &RunSummary::parentRun));
+    m_table->setColumnWanted(RunsModel::kParent,
+                             !std::ranges::all_of(runs, &QString::isEmpty, &RunSummary::parentRun));
     for (int row = 0; row < m_rows->rowCount() && selectedRun() != selected; ++row)
         if (m_rows->index(row, 0).data(kIdRole).toString() == selected)
             m_table->selectRow(row);

@@ -15,6 +15,7 @@ namespace rm {
 namespace {
 constexpr int kLeastLeft = 110; ///< for the column that takes what is left
 constexpr double kNarrowest = 0.6;
+constexpr double kComfortable = 0.8;
 constexpr int kFigure = 80; ///< so narrow a column has a figure, which is of no use when it is cut
 } // namespace
 
@@ -52,22 +53,59 @@ void Table::setColumnWidths(const std::vector<int>& widths) {
     fitColumns();
 }
 
+void Table::setNarrowing(const std::vector<int>& leftOut, const std::set<int>& kept) {
+    m_leftOut = leftOut;
+    m_kept = kept;
+    fitColumns();
+}
+
+void Table::setColumnWanted(int column, bool isWanted) {
+    if (isWanted == !m_unwanted.contains(column))
+        return;
+    if (isWanted)
+        m_unwanted.erase(column);
+    else
+        m_unwanted.insert(column);
+    const QScopedValueRollback fitting(m_isFitting, true);
+    setColumnHidden(column, !isWanted);
+    fitColumns();
+}
+
+bool Table::isKept(int column) const {
+    return m_widths[static_cast<size_t>(column)] <= kFigure || m_kept.contains(column);
+}
+
+/// How much of its width each column can have that is not kept.
+double Table::shareOfRoom() const {
+    int wanted = 0, kept = 0;
+    for (int column = 0; column < static_cast<int>(m_widths.size()); ++column) {
+        const int width = m_widths[static_cast<size_t>(column)];
+        if (!isColumnHidden(column))
+            (isKept(column) ? kept : wanted) += width == 0 ? kLeastLeft : width;
+    }
+    return static_cast<double>(viewport()->width() - kept) / std::max(1, wanted);
+}
+
+void Table::leaveOut() {
+    for (const int column : m_leftOut)
+        setColumnHidden(column, m_unwanted.contains(column));
+    for (const int column : m_leftOut)
+        if (shareOfRoom() < kComfortable)
+            setColumnHidden(column, true);
+}
+
 void Table::fitColumns() {
     if (m_isDrawn)
         return;
-    int wanted = 0, kept = 0;
-    for (size_t column = 0; column < m_widths.size(); ++column)
-        if (!isColumnHidden(static_cast<int>(column)))
-            (m_widths[column] <= kFigure ? kept : wanted) +=
-                m_widths[column] == 0 ? kLeastLeft : m_widths[column];
-    const double room = static_cast<double>(viewport()->width() - kept) / std::max(1, wanted);
-    const double share = std::clamp(room, kNarrowest, 1.0);
     const QScopedValueRollback fitting(m_isFitting, true);
-    for (size_t column = 0; column < m_widths.size(); ++column)
-        if (m_widths[column] != 0)
+    leaveOut();
+    const double share = std::clamp(shareOfRoom(), kNarrowest, 1.0);
+    for (int column = 0; column < static_cast<int>(m_widths.size()); ++column) {
+        const int width = m_widths[static_cast<size_t>(column)];
+        if (width != 0 && !isColumnHidden(column))
             horizontalHeader()->resizeSection(
-                static_cast<int>(column),
-                static_cast<int>((m_widths[column] <= kFigure ? 1 : share) * m_widths[column]));
+                column, static_cast<int>((isKept(column) ? 1 : share) * width));
+    }
 }
 
 void Table::onSectionResized(int section, int before, int now) {
@@ -75,9 +113,7 @@ void Table::onSectionResized(int section, int before, int now) {
         m_isFitting || horizontalHeader()->sectionResizeMode(section) == QHeaderView::Stretch;
     if (isOurs)
         return;
-    if (before == 0 || now == 0)
-        fitColumns(); // the column was hidden or shown
-    else
+    if (before != 0 && now != 0)
         m_isDrawn = true;
 }
 

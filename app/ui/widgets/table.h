@@ -3,6 +3,7 @@
 
 #include <QTableView>
 
+#include <set>
 #include <vector>
 
 namespace rm {
@@ -17,6 +18,12 @@ public:
     /// Column widths in pixels; 0 takes what is left. If they do not fit, all but
     /// those of up to 80 shrink, down to three fifths, unless a person has resized a column.
     void setColumnWidths(const std::vector<int>& widths);
+    /// What becomes of a table that is too narrow. `leftOut`: columns that are hidden, the first
+    /// one first, while the others have not four fifths of their widths. `kept`: columns that do
+    /// not shrink, as those of up to 80 pixels.
+    void setNarrowing(const std::vector<int>& leftOut, const std::set<int>& kept);
+    /// Whether the column has something to show. Use this in place of setColumnHidden().
+    void setColumnWanted(int column, bool isWanted);
     int currentRow() const;
 
 Q_SIGNALS:
@@ -32,9 +39,15 @@ protected:
 
 private:
     void fitColumns();
+    bool isKept(int column) const;
+    double shareOfRoom() const;
+    void leaveOut();
     void onSectionResized(int section, int before, int now);
 
-    std::vector<int> m_widths; ///< wanted
+    std::vector<int> m_widths;  ///< wanted
+    std::vector<int> m_leftOut; ///< the least important first
+    std::set<int> m_kept;
+    std::set<int> m_unwanted;
     bool m_isFitting = false;
     bool m_isDrawn = false; ///< by a person
 };
