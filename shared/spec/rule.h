@@ -24,7 +24,7 @@ struct Rule {
         kRises,  ///< each of the last COUNT values was above the one before it
         kFalls,  ///< below
         kStalls, ///< was not better than the best so far
-        kAbove,  ///< above `bound`; then not again until one was not
+        kAbove,  ///< above `bound`; then not again until COUNT in a row were not
         kBelow,
     };
     struct Action {

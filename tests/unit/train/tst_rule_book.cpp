@@ -55,8 +55,14 @@ private Q_SLOTS:
 
     void aBoundActsOnceUntilTheMetricCameBack() {
         QCOMPARE(firings("validation/loss above 2: lr / 2", {1, 3, 3, 3, 1, 3}), (At{1, 5}));
-        QCOMPARE(firings("validation/loss below 2 2 times: stop", {1, 3, 1, 1, 1, 3, 1, 1}),
-                 (At{3, 7}));
+        QCOMPARE(firings("validation/loss below 2 2 times: stop", {1, 3, 1, 1, 1, 3, 3, 1, 1}),
+                 (At{3, 8}));
+    }
+
+    void noiseAroundABoundActsOnce() {
+        QCOMPARE(firings("validation/loss above 2 3 times: lr / 2",
+                         {3, 3, 3, 1, 3, 3, 3, 1, 1, 3, 3, 3, 1, 1, 1, 3, 3, 3}),
+                 (At{2, 17}));
     }
 
     void valuesThatAreNotFiniteSayNothing() {

@@ -78,15 +78,17 @@ std::vector<RuleBook::Fired> RuleBook::note(std::string_view metric, double valu
         if (entry.rule.metric != metric)
             continue;
         RuleState& state = entry.state;
-        const bool counts = meets(entry, value);
+        // Of a bound that has acted those are counted that have come back: a metric that is noisy
+        // near the bound crosses it all the time.
+        const bool counts = meets(entry, value) != state.isSpent;
         state.count = counts ? state.count + 1 : 0;
-        state.isSpent = state.isSpent && counts;
-        if (state.isSpent || state.count < entry.rule.times)
+        if (state.count < entry.rule.times)
             continue;
-        const bool isBound =
-            entry.rule.when == Rule::When::kAbove || entry.rule.when == Rule::When::kBelow;
-        state.isSpent = isBound; // else it acts again after as many more
         state.count = 0;
+        if (std::exchange(state.isSpent, false))
+            continue;
+        state.isSpent = // else it acts again after as many more
+            entry.rule.when == Rule::When::kAbove || entry.rule.when == Rule::When::kBelow;
         ++state.fired;
         fired.push_back({&entry.rule, whyOf(entry.rule, value)});
     }
