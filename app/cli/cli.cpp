@@ -5,6 +5,7 @@
 #include "app/cli/commands.h"
 #include "app/cli/json_view.h"
 #include "shared/spec/live_settings.h"
+#include "shared/spec/rule.h"
 
 #include <CLI/CLI.hpp>
 
@@ -100,6 +101,8 @@ void addLaunching(CLI::App& parser, Arguments& a) {
         ->allow_extra_args(false);
     run->add_flag("--wait", a.run.wait, "Follow the run until it ends");
     run->add_flag("--anyway", a.run.anyway, kAnyway);
+    run->footer("What a run does by itself, --set 'rules=[\"RULE\", ...]', where RULE is\n" +
+                ruleHelp());
 
     auto* resume = addRunCommand(parser, a, "resume", "Go on from the newest checkpoint",
                                  [&a](CommandContext& s) {

@@ -4,6 +4,7 @@
 #include "shared/enforce.h"
 #include "shared/return_if_error.h"
 #include "shared/spec/schema.h"
+#include "shared/spec/toml_fields.h"
 
 #include <algorithm>
 #include <charconv>
@@ -29,13 +30,6 @@ SpecFieldRef refOf(RunSpec& spec, std::string_view key) {
 tl::unexpected<Error> refused(const std::string& key, const std::string& value,
                               const std::string& why) {
     return fail(ErrorCode::kInvalid, key + " = \"" + value + "\": " + why);
-}
-
-std::string listed(const std::vector<std::string_view>& keys) {
-    std::string list;
-    for (const std::string_view key : keys)
-        list.append(list.empty() ? "" : ", ").append(key);
-    return list;
 }
 
 } // namespace

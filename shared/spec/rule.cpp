@@ -35,6 +35,10 @@ constexpr std::array<std::pair<std::string_view, Action::Kind>, 5> kActions = {
      {"pause", Action::Kind::kPause},
      {"stop", Action::Kind::kStop}}};
 
+bool hasBound(When when) {
+    return when == When::kAbove || when == When::kBelow;
+}
+
 template <class Table>
 auto find(const Table& table, std::string_view word) {
     return std::ranges::find(table, word, [](const auto& row) { return row.first; });
@@ -97,6 +101,17 @@ tl::unexpected<Error> wanted(const std::string& what, std::string_view found) {
                                          std::string(found) + (found.empty() ? "" : "\""));
 }
 
+/// "3 times"
+Result<int64_t> readTimes(Words& words, const char* orWhat) {
+    const std::string_view count = words.take();
+    const auto times = numberIn<int64_t>(count);
+    if (!times || *times < 1 || *times > kMostTimes)
+        return wanted(std::string("how many times, 1 to 1000000") + orWhat, count);
+    if (!words.take("times") && !words.take("time"))
+        return wanted("\"times\" after " + std::string(count), words.peek());
+    return *times;
+}
+
 Result<void> readWhen(Words& words, Rule& rule) {
     const std::string_view word = words.take();
     const auto when = find(kWhens, word);
@@ -107,7 +122,7 @@ Result<void> readWhen(Words& words, Rule& rule) {
         findBuiltinMetric(rule.metric)->direction == MetricDirection::kNeither)
         return fail(ErrorCode::kInvalid,
                     rule.metric + " cannot stall, as no value of it is better than another");
-    if (rule.when == When::kAbove || rule.when == When::kBelow) {
+    if (hasBound(rule.when)) {
         const std::string_view bound = words.take();
         const auto number = finiteIn(bound);
         if (!number)
@@ -116,13 +131,7 @@ Result<void> readWhen(Words& words, Rule& rule) {
     }
     if (words.peek() == ":")
         return {};
-    const std::string_view count = words.take();
-    const auto times = numberIn<int64_t>(count);
-    if (!times || *times < 1 || *times > kMostTimes)
-        return wanted("how many times, 1 to 1000000, or \":\"", count);
-    rule.times = *times;
-    if (!words.take("times") && !words.take("time"))
-        return wanted("\"times\" after " + std::string(count), words.peek());
+    RM_ASSIGN_OR_RETURN(rule.times, readTimes(words, ", or \":\""));
     return {};
 }
 
@@ -159,9 +168,16 @@ Result<void> readActions(Words& words, Rule& rule) {
         RM_ASSIGN_OR_RETURN(const auto action, readAction(words));
         rule.actions.push_back(action);
     } while (words.take("and") && rule.actions.size() < kMostActions);
+    if (words.peek() == "at" && words.peek(1) == "most") {
+        words.take();
+        words.take();
+        RM_ASSIGN_OR_RETURN(rule.most, readTimes(words, ""));
+    }
     return words.isAtEnd()
                ? Result<void>()
-               : wanted("\"and\" with another action, at most 8 in all, or the end", words.peek());
+               : wanted("\"and\" with another action, 8 of them in all, \"at most N times\" or the "
+                        "end",
+                        words.peek());
 }
 
 Result<Rule> read(std::string_view text) {
@@ -172,12 +188,8 @@ Result<Rule> read(std::string_view text) {
     Words words(text);
     const std::vector<std::string_view> metrics = ruleMetrics();
     rule.metric = words.take();
-    if (std::ranges::find(metrics, rule.metric) == metrics.end()) {
-        std::string list;
-        for (const std::string_view name : metrics)
-            list.append(list.empty() ? "" : ", ").append(name);
-        return wanted("a metric first, one of " + list, rule.metric);
-    }
+    if (std::ranges::find(metrics, rule.metric) == metrics.end())
+        return wanted("a metric first, one of " + listed(metrics), rule.metric);
     RM_RETURN_IF_ERROR(readWhen(words, rule));
     if (!words.take(":"))
         return wanted("\":\" before what is done", words.peek());
@@ -204,9 +216,24 @@ Result<Rule> parseRule(std::string_view text) {
     return rule;
 }
 
+std::string ruleHelp() {
+    std::vector<std::string> whens, actions;
+    for (const auto& [name, when] : kWhens)
+        whens.push_back(std::string(name) + (hasBound(when) ? " NUMBER" : ""));
+    for (const auto& [name, kind] : kActions)
+        actions.push_back(std::string(name) +
+                          (kind == Action::Kind::kLr ? " / NUMBER, lr * NUMBER" : ""));
+    return "METRIC WHEN [N times]: ACTION [and ACTION] [at most N times]\n"
+           "METRIC: " +
+           listed(ruleMetrics()) + "\nWHEN: " + listed({whens.begin(), whens.end()}) +
+           "\nACTION: " + listed({actions.begin(), actions.end()}) +
+           "\nvalidation/loss rises 3 times: lr / 2 and checkpoint at most 4 times\n"
+           "train/grad_norm above 100 5 times: hold";
+}
+
 std::string toText(const Rule& rule) {
     std::string text = rule.metric + " " + std::string(nameIn(kWhens, rule.when));
-    if (rule.when == When::kAbove || rule.when == When::kBelow)
+    if (hasBound(rule.when))
         text += " " + plainNumber(rule.bound);
     if (rule.times > 1)
         text += " " + std::to_string(rule.times) + " times";
@@ -217,6 +244,8 @@ std::string toText(const Rule& rule) {
         if (action.kind == Action::Kind::kLr)
             text += " * " + plainNumber(action.factor);
     }
+    if (rule.most > 0)
+        text += " at most " + std::to_string(rule.most) + " times";
     return text;
 }
 

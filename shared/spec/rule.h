@@ -12,13 +12,13 @@ namespace rm {
 
 /// What rank 0 does by itself when a metric behaves so: a line of the spec's `rules`, in words.
 ///
-///     RULE   = METRIC WHEN [COUNT "times"] ":" ACTION { "and" ACTION }
+///     RULE   = METRIC WHEN [COUNT "times"] ":" ACTION { "and" ACTION } [ "at most" COUNT "times" ]
 ///     WHEN   = "rises" | "falls" | "stalls" | "above" NUMBER | "below" NUMBER
 ///     ACTION = "lr" ("/" | "*") NUMBER | "checkpoint" | "hold" | "pause" | "stop"
 ///
 /// as in "validation/loss rises 3 times: lr / 2 and checkpoint". Words are separated by blanks;
 /// COUNT is 1 to 1000000, and 1 if it is missing. hold, pause and stop come last, as nothing
-/// follows them.
+/// follows them. "at most" is how often it acts in the life of the run.
 struct Rule {
     enum class When : uint8_t {
         kRises,  ///< each of the last COUNT values was above the one before it
@@ -39,6 +39,7 @@ struct Rule {
     double bound = 0; ///< of kAbove and kBelow
     int64_t times = 1;
     std::vector<Action> actions;
+    int64_t most = 0; ///< how often it acts at most; 0: as often as it comes to it
     bool operator==(const Rule&) const = default;
 };
 
@@ -48,6 +49,10 @@ Result<Rule> parseRule(std::string_view text);
 
 /// Names of the metrics that rules can watch.
 std::vector<std::string_view> ruleMetrics();
+
+/// What rules look like, for people: a few lines with everything that can be watched and done, and
+/// examples.
+std::string ruleHelp();
 
 /// The rule in its plain form, which parses to an equal one but for `text`.
 std::string toText(const Rule& rule);

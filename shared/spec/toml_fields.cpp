@@ -355,6 +355,13 @@ bool isPlainText(std::string_view text) {
     return noControls && isUtf8(text);
 }
 
+std::string listed(const std::vector<std::string_view>& words) {
+    std::string list;
+    for (const std::string_view word : words)
+        list.append(list.empty() ? "" : ", ").append(word);
+    return list;
+}
+
 Result<void> failWithAll(const std::vector<std::string>& mistakes) {
     if (mistakes.empty())
         return {};

@@ -42,4 +42,7 @@ bool isPlainText(std::string_view text);
 /// The mistakes joined to one kInvalid, or nothing when there are none.
 Result<void> failWithAll(const std::vector<std::string>& mistakes);
 
+/// "a, b, c"
+std::string listed(const std::vector<std::string_view>& words);
+
 } // namespace rm

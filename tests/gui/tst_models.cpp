@@ -10,6 +10,7 @@
 #include "app/ui/plot/smoothing.h"
 #include "shared/board/board.h"
 #include "shared/journal/event_codes.h"
+#include "shared/spec/rule.h"
 
 #include <QAbstractItemModelTester>
 #include <QLineEdit>
@@ -81,6 +82,7 @@ private Q_SLOTS:
     void paletteFindsByLettersInOrder();
     void formShowsAndWritesTheSpec();
     void formRefusesWhatIsNoNumber();
+    void rulesAreExplainedWhereTheyAreWritten();
     void checkpointCommandIsToldOnce();
     void anAttemptThatNeverStartedIsNotTold();
 };
@@ -389,6 +391,15 @@ void TestModels::formRefusesWhatIsNoNumber() {
     QVERIFY(steps->property("invalid").toBool());
     QCOMPARE(form.spec().train.steps, before);
     QCOMPARE(edited.count(), 0);
+}
+
+void TestModels::rulesAreExplainedWhereTheyAreWritten() {
+    SpecForm form;
+    const auto* rule = form.findChild<QLineEdit*>("field.rules");
+    QVERIFY(rule);
+    QVERIFY(parseRule(rule->placeholderText().toStdString()));
+    QVERIFY2(rule->toolTip().contains(QString::fromStdString(ruleHelp())),
+             qPrintable(rule->toolTip()));
 }
 
 void TestModels::checkpointCommandIsToldOnce() {

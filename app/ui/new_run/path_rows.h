@@ -26,7 +26,7 @@ public:
 
 Q_SIGNALS:
     void edited();
-    void rowAdded(QWidget* edit);
+    void rowAdded(QLineEdit* edit);
 
 private:
     struct Row {

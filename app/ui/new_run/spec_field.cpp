@@ -6,6 +6,7 @@
 #include "app/ui/look/theme.h"
 #include "app/ui/new_run/path_rows.h"
 #include "app/ui/widgets/label.h"
+#include "shared/spec/rule.h"
 
 #include <QCheckBox>
 #include <QComboBox>
@@ -100,9 +101,9 @@ public:
         auto* column = new QVBoxLayout(this);
         column->setContentsMargins(0, 0, 0, 0);
         column->addWidget(m_rows);
-        connect(m_rows, &PathRows::rowAdded, this, [this](QWidget* row) { describe(row); });
+        connect(m_rows, &PathRows::rowAdded, this, &RowsEditor::describeRow);
         connect(m_rows, &PathRows::edited, this, &SpecFieldEditor::edited);
-        describe(m_rows->firstRow());
+        describeRow(m_rows->firstRow());
         setFocusProxy(m_rows->firstRow());
     }
     void load(RunSpec& spec) override {
@@ -122,6 +123,12 @@ protected:
     void frame(bool changed) override { m_rows->frame(changed); }
 
 private:
+    void describeRow(QLineEdit* row) const {
+        describe(row);
+        if (m_field.key == "rules")
+            row->setPlaceholderText("validation/loss rises 3 times: lr / 2 and checkpoint");
+    }
+
     std::vector<std::string>* list(RunSpec& spec) const {
         return std::get<std::vector<std::string>*>(m_field.ref(spec));
     }
@@ -217,6 +224,8 @@ QString fieldToolTip(const SpecField& field) {
     QStringList lines{text(field.description)};
     if (const QString bounds = boundsText(field); !bounds.isEmpty())
         lines << bounds + (field.unit.empty() ? QString() : ' ' + text(field.unit));
+    if (field.key == "rules")
+        lines << QString::fromStdString(ruleHelp());
     lines << text(field.key);
     return lines.join('\n');
 }

@@ -4,6 +4,9 @@
 #include "tests/unit/shared/examples.h"
 #include "tests/unit/shared/shared_test.h"
 
+#include <cctype>
+#include <sstream>
+
 using namespace rm;
 
 class TestRule : public QObject {
@@ -28,7 +31,9 @@ private Q_SLOTS:
               "validation/bleu stalls 5 times: stop", "train/grad_norm above 1e3 2 times: pause",
               "validation/top1 above 0.75: checkpoint and hold",
               "train/tokens_per_s below 1000.5 20 times: checkpoint and pause",
-              "train/loss above -1:lr * 0.1", "  train/step_ms   above 500 : hold  "})
+              "train/loss above -1:lr * 0.1", "  train/step_ms   above 500 : hold  ",
+              "train/loss rises: lr / 2 and checkpoint at most 4 times",
+              "train/loss above 9 2 times: hold at most 1 time"})
             QTest::newRow(text) << QByteArray(text);
     }
     void everyWordIsKnown() {
@@ -68,6 +73,9 @@ private Q_SLOTS:
         row("train/loss rises: stop and checkpoint", "nothing can follow stop");
         row("train/loss rises: checkpoint checkpoint", "expected \"and\" with another action");
         row("train/loss rises: checkpoint and", "expected lr / NUMBER");
+        row("train/loss rises: hold at 3", "not \"at\"");
+        row("train/loss rises: hold at most", "expected how many times, 1 to 1000000, but it ends");
+        row("train/loss rises: hold at most 0 times", "expected how many times, 1 to 1000000");
         row("train/loss rises:\ncheckpoint", "a rule is one line");
     }
     void mistakesAreNamed() {
@@ -91,6 +99,22 @@ private Q_SLOTS:
         RM_FAILS(check(spec), ErrorCode::kInvalid, "validation.every = 0 never validates");
         spec.rules.assign(33, "train/loss rises: stop");
         RM_FAILS(check(spec), ErrorCode::kInvalid, "more than 32 rules");
+    }
+
+    void theHelpNamesEverythingAndItsExamplesAreRules() {
+        std::istringstream help(ruleHelp());
+        int examples = 0;
+        for (std::string line; std::getline(help, line);)
+            if (std::islower(line.front())) {
+                RM_OK(parseRule(line));
+                ++examples;
+            }
+        QCOMPARE(examples, 2);
+        for (const std::string_view metric : ruleMetrics())
+            QVERIFY(ruleHelp().find(metric) != std::string::npos);
+        for (const char* word : {"rises", "falls", "stalls", "above NUMBER", "below NUMBER",
+                                 "lr / NUMBER", "checkpoint", "hold", "pause", "stop", "at most"})
+            QVERIFY2(ruleHelp().find(word) != std::string::npos, word);
     }
 
     void rulesSurviveTheirFile() {

@@ -65,6 +65,15 @@ private Q_SLOTS:
                  (At{2, 17}));
     }
 
+    void aLimitHoldsOverACheckpoint() {
+        const std::vector<std::string> rules{"validation/loss rises: lr / 2 at most 2 times"};
+        QCOMPARE(firings(rules[0].c_str(), {1, 2, 3, 4, 5}), (At{1, 2}));
+        RuleBook book(rules), again(rules);
+        QCOMPARE(firings(book, {1, 2}), At{1});
+        again.restore(book.states());
+        QCOMPARE(firings(again, {3, 4, 5}), At{0});
+    }
+
     void valuesThatAreNotFiniteSayNothing() {
         const double nan = std::numeric_limits<double>::quiet_NaN();
         QCOMPARE(firings("validation/loss rises 2 times: stop", {1, 2, nan, 3}), At{3});

@@ -87,6 +87,8 @@ std::vector<RuleBook::Fired> RuleBook::note(std::string_view metric, double valu
         state.count = 0;
         if (std::exchange(state.isSpent, false))
             continue;
+        if (entry.rule.most > 0 && state.fired >= entry.rule.most)
+            continue;
         state.isSpent = // else it acts again after as many more
             entry.rule.when == Rule::When::kAbove || entry.rule.when == Rule::When::kBelow;
         ++state.fired;
