@@ -11,6 +11,7 @@
 #include "app/core/launch/recipes.h"
 #include "app/core/run/branch_name.h"
 #include "app/core/run/checkpoint_words.h"
+#include "app/core/run/part_words.h"
 #include "app/core/run/procedures.h"
 #include "shared/checkpoint/manifest.h"
 #include "shared/return_if_error.h"
@@ -61,10 +62,16 @@ Result<std::vector<Placement>> parsePlacements(const std::vector<std::string>& n
     return placements;
 }
 
-/// The nodes that were named, else those of the run's last attempt.
-Result<std::vector<Placement>> placementsFor(const RunSummary& run,
+/// The nodes that were named, else those of the run, of which some may not have taken part last.
+Result<std::vector<Placement>> placementsFor(CommandContext& context, const RunSummary& run,
                                              const std::vector<std::string>& nodes) {
-    return nodes.empty() ? placementsOf(run) : parsePlacements(nodes);
+    if (!nodes.empty())
+        return parsePlacements(nodes);
+    RM_ASSIGN_OR_RETURN(const auto reader, context.reader());
+    const auto whole = reader->wholePlaces(run.id);
+    if (const std::string words = partWords(run.nodes, whole); !words.empty())
+        std::cerr << oneLine(words) << " --node names others." << std::endl;
+    return placementsOf(whole);
 }
 
 std::vector<std::string> namesOf(const std::vector<Placement>& placements) {
@@ -257,7 +264,7 @@ int runBranch(CommandContext& context, const RunSummary& run, const RestoreOptio
     const auto spec = branchSpec(context, run, options);
     if (!spec)
         return printError(context, spec.error());
-    const auto placements = placementsFor(run, options.nodes);
+    const auto placements = placementsFor(context, run, options.nodes);
     if (!placements)
         return printError(context, placements.error());
     const QString started = newId((*spec)->name);
@@ -327,7 +334,7 @@ Result<RunRequest> requestLike(CommandContext& context, const RunOptions& option
     RM_ASSIGN_OR_RETURN(auto spec, parseRunSpec(reader->specToml(run.id), run.id.toStdString()));
     RM_RETURN_IF_ERROR(applyOverrides(spec, options.overrides));
     RM_ASSIGN_OR_RETURN(auto checked, check(std::move(spec)));
-    RM_ASSIGN_OR_RETURN(auto placements, placementsFor(run, options.nodes));
+    RM_ASSIGN_OR_RETURN(auto placements, placementsFor(context, run, options.nodes));
     return RunRequest{std::move(checked), std::move(placements)};
 }
 
@@ -410,7 +417,7 @@ int printPreview(CommandContext& context, const RunSummary& run, const std::stri
 /// What goes on elsewhere is told what changes, before anything does.
 Result<void> tellChanges(CommandContext& context, const RunSummary& run,
                          const std::string& checkpoint, const std::vector<Placement>& placements) {
-    if (placements == placementsOf(run))
+    if (placements == placementsOf(run.nodes))
         return {};
     RM_ASSIGN_OR_RETURN(const auto outlook, lookAhead(context, run, checkpoint, placements));
     for (const QString& sentence : outlookWords(outlook))
@@ -424,7 +431,7 @@ int runResume(CommandContext& context, const ResumeOptions& options) {
     const auto run = context.caughtUpOne(options.run);
     if (!run)
         return printError(context, run.error());
-    const auto placements = placementsFor(*run, options.nodes);
+    const auto placements = placementsFor(context, *run, options.nodes);
     if (!placements)
         return printError(context, placements.error());
     if (options.preview)
@@ -459,7 +466,7 @@ int runRestore(CommandContext& context, const RestoreOptions& options) {
         return printError(context, run.error());
     if (options.asNew)
         return runBranch(context, *run, options);
-    const auto placements = placementsFor(*run, options.nodes);
+    const auto placements = placementsFor(context, *run, options.nodes);
     if (!placements)
         return printError(context, placements.error());
     if (options.preview)

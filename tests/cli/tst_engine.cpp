@@ -325,7 +325,7 @@ void TestEngine::everyPartOfARunOnOneNodeIsFollowed() {
     makeEngine();
     m_engine->attach(run);
     QCOMPARE(m_engine->live(run).nodes.size(), size_t(2));
-    QCOMPARE(placementsOf(stored(run)), (std::vector<Placement>{{kLocalNodeName, 2}}));
+    QCOMPARE(placementsOf(stored(run).nodes), (std::vector<Placement>{{kLocalNodeName, 2}}));
 }
 
 void TestEngine::whatIsAskedForAndIsSoIsDone() {

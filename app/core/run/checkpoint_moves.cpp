@@ -360,7 +360,7 @@ Result<ResumeOutlook> lookAtResume(const ProcedureContext& context, const RunSum
     outlook.checkpoint = checkpointNameOf(*checkpoint);
     outlook.takenFrom = way->from.value_or(nodes.front().node.name);
     outlook.bytesToMove = way->from ? way->bytes : 0;
-    outlook.before = placementsOf(run);
+    outlook.before = placementsOf(run.nodes);
     outlook.after = std::move(parts);
     return outlook;
 }

@@ -28,8 +28,9 @@ namespace rm {
 /// What becomes of a launch for which a node seems to have too little memory.
 enum class IfTooLarge { kRefuse, kLaunch };
 
-/// Where a run is, as launch() is asked for it.
-std::vector<Placement> placementsOf(const RunSummary& run);
+/// Where a run is, as launch() is asked for it. To go on, it is asked for
+/// StoreReader::wholePlaces().
+std::vector<Placement> placementsOf(const std::vector<RunNode>& nodes);
 
 /// The live side of a run: what the links say right now. Never stored.
 struct LiveState {

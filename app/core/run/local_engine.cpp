@@ -62,9 +62,9 @@ bool isAlready(CommandKind kind, RunStateKind state) {
     return ends && state == RunStateKind::kStopped;
 }
 
-std::vector<Placement> placementsOf(const RunSummary& run) {
+std::vector<Placement> placementsOf(const std::vector<RunNode>& nodes) {
     std::vector<Placement> placements;
-    for (const RunNode& part : run.nodes) {
+    for (const RunNode& part : nodes) {
         const QString node = QString::fromStdString(part.nodeName);
         if (!placements.empty() && placements.back().node == node)
             placements.back().ranks += part.ranks;
@@ -218,7 +218,7 @@ Result<Node> LocalEngine::find(const QString& node) const {
 }
 
 Result<std::vector<PlacedParty>> LocalEngine::placeOf(const RunSummary& run) const {
-    return place(placementsOf(run));
+    return place(placementsOf(m_impl->reader->wholePlaces(run.id)));
 }
 
 Result<RunSummary> LocalEngine::summary(const QString& run) const {

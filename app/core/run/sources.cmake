@@ -12,6 +12,7 @@ target_sources(rm_core PRIVATE
     run/live_spec.cpp
     run/local_engine.cpp
     run/node_follower.cpp
+    run/part_words.cpp
     run/procedures.cpp
     run/run_folders.cpp
     run/standstill.cpp

@@ -129,6 +129,20 @@ std::vector<AskedCommand> StoreReader::openCommands(const QString& run) {
     });
 }
 
+std::vector<RunNode> StoreReader::wholePlaces(const QString& run) {
+    return m_impl->read("list where the whole of a run was", [&] {
+        auto rows = m_impl->database.query(
+            "SELECT node, name, ranks, first_rank FROM node WHERE run = ?1 AND attempt = "
+            "(SELECT max(attempt) FROM (SELECT attempt FROM node WHERE run = ?1 GROUP BY attempt "
+            "HAVING min(ranks) > 0)) ORDER BY node");
+        rows.with(m_impl->runId(run));
+        std::vector<RunNode> places;
+        while (rows.next())
+            places.push_back({rows.number(0), rows.text(1), rows.number(2), rows.number(3)});
+        return places;
+    });
+}
+
 std::vector<RunNode> StoreReader::places(const QString& run) {
     return m_impl->read("list where a run was", [&] {
         std::vector<RunNode> places;

@@ -331,6 +331,9 @@ public:
     std::vector<StoredSample> samples(const QString& run); ///< newest first
     /// Where the run was in any attempt: each place with a node that had it, newest attempt first.
     std::vector<RunNode> places(const QString& run);
+    /// Where the run was in the newest attempt that all its nodes took part in. RunSummary::nodes
+    /// have no ranks where agents went on without a node that was lost.
+    std::vector<RunNode> wholePlaces(const QString& run);
     /// Lines with id > afterId (0: the last `limit`, -1: the first); rank -1: all. Of each rank the
     /// last kMostStoredLog bytes are kept, and a first line says what was left out.
     std::vector<LogLine> log(const QString& run, int rank, int64_t afterId, int limit,

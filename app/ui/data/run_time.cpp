@@ -16,7 +16,7 @@ bool isThere(const RunSummary& run, const RunSpec& spec, const std::vector<Place
         const int64_t ranks = now.ranks > 0 ? now.ranks : spec.launch.ranks;
         return was.node == now.node && (ranks == 0 || was.ranks == ranks);
     };
-    return std::ranges::equal(placementsOf(run), nodes, isSame);
+    return std::ranges::equal(placementsOf(run.nodes), nodes, isSame);
 }
 
 } // namespace

@@ -21,7 +21,8 @@
 namespace rm {
 
 ResumeDialog::ResumeDialog(const AppContext& context, const RunSummary& run,
-                           const QString& checkpoint, const QString& from, QWidget* parent)
+                           const QString& checkpoint, const QString& from,
+                           const std::vector<Placement>& nodes, QWidget* parent)
     : Sheet(tr("Resume %1 on which nodes?").arg(run.name),
             from + ' ' + tr("The checkpoint is copied to the first node if it does not lie there."),
             "resumeDialog", parent)
@@ -30,7 +31,7 @@ ResumeDialog::ResumeDialog(const AppContext& context, const RunSummary& run,
     , m_checkpoint(checkpoint)
     , m_nodes(new PlacementList(context))
     , m_changes(makeText({}, "bodySecondary")) {
-    m_nodes->choose(placementsOf(run));
+    m_nodes->choose(nodes);
     m_changes->setObjectName("resumeChanges");
     content()->addWidget(m_nodes);
     content()->addWidget(m_changes);

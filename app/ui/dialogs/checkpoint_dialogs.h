@@ -19,12 +19,12 @@ class PlacementList;
 class Table;
 
 /// Asks on which nodes a run is to go on, from a checkpoint (empty: the newest), and says what
-/// changes. `from`: that checkpoint in a sentence.
+/// changes. `from`: that checkpoint in a sentence; `nodes`: those that are proposed.
 class ResumeDialog : public Sheet {
     Q_OBJECT
 public:
     ResumeDialog(const AppContext& context, const RunSummary& run, const QString& checkpoint,
-                 const QString& from, QWidget* parent);
+                 const QString& from, const std::vector<Placement>& nodes, QWidget* parent);
 
 Q_SIGNALS:
     void chosen(const std::vector<rm::Placement>& nodes);

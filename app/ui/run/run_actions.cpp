@@ -150,28 +150,30 @@ namespace {
 
 /// "It goes on from step 400, its newest checkpoint. That retires steps 401 to 467, which ..."
 QString resumeWords(const ResumePoint& from) {
-    const QString words = RunActions::tr("It goes on from step %1, its newest checkpoint.")
-                              .arg(formatCount(from.step));
-    if (from.retires.isEmpty())
-        return words;
-    return words + ' ' +
-           RunActions::tr("That retires %1, which stay as an abandoned line.")
-               .arg(QString::fromStdString(retirementText(from.retires)));
+    QString words = RunActions::tr("It goes on from step %1, its newest checkpoint.")
+                        .arg(formatCount(from.step));
+    if (!from.retires.isEmpty())
+        words += ' ' + RunActions::tr("That retires %1, which stay as an abandoned line.")
+                           .arg(QString::fromStdString(retirementText(from.retires)));
+    if (!from.partWords.empty())
+        words += ' ' + QString::fromStdString(from.partWords);
+    return words;
 }
 
 } // namespace
 
-void RunActions::showResumePoint(const std::optional<ResumePoint>& from) {
-    m_from = from;
-    m_resume->setText(from ? tr("Resume from %1").arg(formatCount(from->step)) : tr("Resume"));
+void RunActions::showResumePoint() {
+    m_resume->setText(m_from ? tr("Resume from %1").arg(formatCount(m_from->step)) : tr("Resume"));
     m_resume->setAccessibleName(m_resume->text());
-    m_resume->setToolTip(from ? resumeWords(*from) : tr("It has no checkpoint to go on from"));
+    m_resume->setToolTip(m_from ? resumeWords(*m_from) : tr("It has no checkpoint to go on from"));
 }
 
-void RunActions::show(const RunSummary& run, const LiveState& live,
-                      const std::optional<ResumePoint>& from) {
+void RunActions::show(const RunDetail& detail, const LiveState& live) {
+    const RunSummary& run = *detail.run;
     m_run = run;
     m_live = live;
+    m_from = detail.resumePoint;
+    m_nodes = placementsOf(detail.wholePlaces);
     const bool preparing = isPreparing(run, live);
     const bool running = run.state == RunStateKind::kRunning && !preparing;
     const bool free = running && !live.pending;
@@ -191,9 +193,9 @@ void RunActions::show(const RunSummary& run, const LiveState& live,
     m_step->setEnabled(free && live.held);
     m_kill->setEnabled(live.pending != CommandKind::kKill);
     offer(m_stop, running, true);
-    showResumePoint(from);
-    offer(m_resume, canResume(run.state) && !preparing, from.has_value());
-    offer(m_resumeOn, canResume(run.state) && !preparing, from.has_value());
+    showResumePoint();
+    offer(m_resume, canResume(run.state) && !preparing, m_from.has_value());
+    offer(m_resumeOn, canResume(run.state) && !preparing, m_from.has_value());
     offer(m_rename, hasEnded(run.state), true); // what is live needs the room; F2 renames it
     offer(m_clean, hasEnded(run.state) && !preparing, true);
 }
@@ -242,7 +244,7 @@ void RunActions::onAnswer(CommandKind kind, const Result<CommandState>& answer) 
 
 void RunActions::askNodes() {
     auto* dialog = new ResumeDialog(m_context, m_run, {}, m_from ? resumeWords(*m_from) : QString(),
-                                    m_page->window());
+                                    m_nodes, m_page->window());
     connect(dialog, &ResumeDialog::chosen, this,
             [this](const std::vector<Placement>& nodes) { resume({}, nodes); });
     dialog->open();
@@ -260,9 +262,10 @@ void RunActions::resume(const QString& checkpoint, const std::vector<Placement>&
 }
 
 void RunActions::askRestoreOn(const StoredCheckpoint& checkpoint) {
-    auto* dialog = new ResumeDialog(
-        m_context, m_run, QString::fromStdString(checkpointNameOf(checkpoint)),
-        tr("It goes on from step %1.").arg(formatCount(checkpoint.saved.step)), m_page->window());
+    auto* dialog =
+        new ResumeDialog(m_context, m_run, QString::fromStdString(checkpointNameOf(checkpoint)),
+                         tr("It goes on from step %1.").arg(formatCount(checkpoint.saved.step)),
+                         m_nodes, m_page->window());
     connect(dialog, &ResumeDialog::chosen, this,
             [this, checkpoint, run = m_run.id](const std::vector<Placement>& nodes) {
                 if (run == m_run.id)

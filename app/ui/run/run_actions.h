@@ -26,8 +26,7 @@ class RunActions : public QObject {
 public:
     RunActions(const AppContext& context, PageHeader& header, QWidget* page);
 
-    /// `from`: where it goes on if it is resumed; nullopt: it cannot be.
-    void show(const RunSummary& run, const LiveState& live, const std::optional<ResumePoint>& from);
+    void show(const RunDetail& detail, const LiveState& live);
     void hide();
     /// `checkpoint` empty: the newest; `nodes` empty: those of the last attempt.
     void resume(const QString& checkpoint = {}, const std::vector<Placement>& nodes = {});
@@ -51,7 +50,7 @@ public:
 
 private:
     void offer(QPushButton* button, bool visible, bool enabled);
-    void showResumePoint(const std::optional<ResumePoint>& from);
+    void showResumePoint();
     void buildMore();
     void askSetting();
     void askSteps();
@@ -85,7 +84,8 @@ private:
     RunSummary m_run;
     LiveState m_live;
     std::optional<ResumePoint> m_from;
-    QString m_cancelled; ///< run whose launch a person gave up
+    std::vector<Placement> m_nodes; ///< where it goes on
+    QString m_cancelled;            ///< run whose launch a person gave up
 };
 
 } // namespace rm

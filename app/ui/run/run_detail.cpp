@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/ui/run/run_detail.h"
 
+#include "app/core/run/part_words.h"
 #include "app/ui/data/run_words.h"
 #include "app/ui/look/format.h"
 
@@ -74,8 +75,10 @@ RunDetail readDetail(StoreReader& reader, const QString& id) {
     detail.history.lines = reader.lines(id);
     detail.history.asked = reader.askedCommands(id);
     detail.ranks = reader.ranks(id);
+    detail.wholePlaces = reader.wholePlaces(id);
     if (const auto* newest = newestOf(detail.history); newest && canResume(detail.run->state))
-        detail.resumePoint = {newest->saved.step, reader.retirementBy(id, *newest)};
+        detail.resumePoint = {newest->saved.step, reader.retirementBy(id, *newest),
+                              partWords(detail.run->nodes, detail.wholePlaces)};
     return detail;
 }
 

@@ -11,7 +11,8 @@ namespace rm {
 /// Where an ended run goes on by itself: its newest checkpoint.
 struct ResumePoint {
     int64_t step = 0;
-    Retirement retires; ///< of what was trained after it
+    Retirement retires;    ///< of what was trained after it
+    std::string partWords; ///< see there
 };
 
 /// Everything that the tabs of a run show except its series, log and samples, read at once.
@@ -20,6 +21,7 @@ struct RunDetail {
     RunFigures figures;
     RunHistory history;
     std::vector<StoredRank> ranks;
+    std::vector<RunNode> wholePlaces;       ///< see StoreReader
     std::optional<ResumePoint> resumePoint; ///< nullopt: it cannot be resumed
 };
 

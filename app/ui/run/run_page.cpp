@@ -308,7 +308,7 @@ void RunPage::showState() {
     const bool isNameShared =
         std::ranges::count(m_context.runs.runs(), run.name, &RunSummary::name) > 1;
     m_header->setFacts((isNameShared ? run.id + kSeparator : QString()) + placeWords(run));
-    m_actions->show(run, m_live, m_detail.resumePoint);
+    m_actions->show(m_detail, m_live);
     m_progress->show(m_live);
     showBanners();
 }
@@ -394,7 +394,7 @@ void RunPage::showSlowestFigure() {
 }
 
 std::vector<Placement> RunPage::placements() const {
-    return m_detail.run ? placementsOf(*m_detail.run) : std::vector<Placement>();
+    return placementsOf(m_detail.wholePlaces);
 }
 
 void RunPage::askEdit() {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/core/run/part_words.h"
 #include "app/core/store/step_samples.h"
 #include "shared/exit_code.h"
 #include "shared/io/clock.h"
@@ -146,6 +147,25 @@ private Q_SLOTS:
         batch.records = {started(2, 0, 10)};
         batch.previous = {{"journal/rank-00000.rmj", 0}};
         StoreFixture::mustBeOk(store.writer().ingest(batch));
+    }
+
+    void aRunThatWentOnWithoutANodeRemembersIt() {
+        StoreFixture store;
+        store.createRun("a", "run", 2);
+        const auto whole = store.reader().wholePlaces("a");
+        QCOMPARE(whole, store.reader().run("a")->nodes);
+        store.ingest("a", {started(1, 0, 0), AttemptPlanned{2, 10, {}, {{0, 0, 2}}}});
+        const auto last = store.reader().run("a")->nodes;
+        QCOMPARE(last.size(), size_t(2));
+        QCOMPARE(last[1].ranks, 0);
+        QCOMPARE(store.reader().wholePlaces("a"), whole);
+        QCOMPARE(partWords(last, whole),
+                 std::string("It last trained on 2 of its 4 ranks, without node-b; it goes on with "
+                             "all."));
+        QVERIFY(partWords(whole, whole).empty());
+        // A person chose the one node.
+        StoreFixture::mustBeOk(store.writer().beginAttempt("a", 3, 10, {}, {{0, "node-a", 2, 0}}));
+        QCOMPARE(store.reader().wholePlaces("a").size(), size_t(1));
     }
 
     void aNodeOfAnEarlierAttemptTakesItsOwnCheckpointsAlone() {

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "app/core/store/store.h"
+
+#include <string>
+#include <vector>
+
+namespace rm {
+
+/// "It last trained on 2 of its 4 ranks, without node-b; it goes on with all." Empty: on all of
+/// them. `last` as RunSummary::nodes, `whole` as StoreReader::wholePlaces().
+std::string partWords(const std::vector<RunNode>& last, const std::vector<RunNode>& whole);
+
+} // namespace rm
