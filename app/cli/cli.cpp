@@ -177,10 +177,19 @@ void addLists(CLI::App& parser, Arguments& a) {
     addCommand(parser, a, "runs", "List the runs, newest first", &runRuns);
     addRunCommand(parser, a, "show", "Show one run",
                   [&a](CommandContext& s) { return runShow(s, a.id); });
-    auto* checkpoints =
-        addRunCommand(parser, a, "checkpoints", "List a run's checkpoints",
-                      [&a](CommandContext& s) { return runCheckpoints(s, a.id, a.verify); });
+    auto* checkpoints = addRunCommand(
+        parser, a, "checkpoints", "List a run's checkpoints", [&a](CommandContext& s) {
+            return runCheckpoints(s, {a.id, a.verify, a.preview, a.run.overrides});
+        });
     checkpoints->add_flag("--verify", a.verify, "Read every byte of them and say which are whole");
+    auto* preview = checkpoints->add_flag(
+        "--preview", a.preview, "Say which of them are removed once the next one is saved");
+    checkpoints
+        ->add_option(
+            "--set", a.run.overrides,
+            "With --preview: checkpoint.keep_last=2 and such, in place of the spec's rules")
+        ->allow_extra_args(false)
+        ->needs(preview);
     auto* remove = addRunCommand(
         parser, a, "remove-checkpoint", "Remove a checkpoint of an abandoned line",
         [&a](CommandContext& s) { return runRemoveCheckpoint(s, a.id, a.checkpoint, a.undo); });

@@ -59,9 +59,14 @@ int runWithdraw(CommandContext& context, const std::string& run, const std::stri
 
 int runRuns(CommandContext& context);
 int runShow(CommandContext& context, const std::string& run);
-/// With `verify` every byte of them is read on their node; the exit code says whether all are
-/// whole.
-int runCheckpoints(CommandContext& context, const std::string& run, bool verify);
+struct CheckpointsOptions {
+    std::string run;
+    /// Every byte of them is read on their node; the exit code says whether all are whole.
+    bool verify = false;
+    bool preview = false;               ///< say which ones retention removes next
+    std::vector<std::string> overrides; ///< as RunOptions', of the rules of that
+};
+int runCheckpoints(CommandContext& context, const CheckpointsOptions& options);
 /// `undo`: brings it back.
 int runRemoveCheckpoint(CommandContext& context, const std::string& run,
                         const std::string& checkpoint, bool undo);

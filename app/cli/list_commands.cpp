@@ -5,8 +5,10 @@
 #include "app/cli/json_view.h"
 #include "app/cli/run_text.h"
 #include "app/cli/terminal.h"
+#include "app/core/launch/recipes.h"
 #include "app/core/run/asked_words.h"
 #include "app/core/run/checkpoint_words.h"
+#include "app/core/run/retention.h"
 #include "app/core/run/standstill.h"
 #include "app/core/store/export.h"
 #include "app/core/store/run_metrics.h"
@@ -18,6 +20,7 @@
 #include <algorithm>
 #include <iostream>
 #include <limits>
+#include <set>
 
 namespace rm::cli {
 
@@ -88,6 +91,8 @@ Result<ReadRun> readRun(CommandContext& context, const std::string& id) {
     RM_ASSIGN_OR_RETURN(auto reader, context.reader());
     return ReadRun{std::move(run), std::move(reader)};
 }
+
+constexpr size_t kBecause = 4; ///< column
 
 std::vector<std::string> row(const StoredCheckpoint& checkpoint) {
     const CheckpointSaved& saved = checkpoint.saved;
@@ -266,19 +271,35 @@ nlohmann::ordered_json verifiedJson(const StoredCheckpoint& checkpoint,
     return out;
 }
 
+Result<std::set<std::string>> previewOf(const ReadRun& read,
+                                        const std::vector<std::string>& overrides) {
+    const QString& run = read.summary.id;
+    RM_ASSIGN_OR_RETURN(auto spec, parseRunSpec(read.reader->specToml(run), run.toStdString()));
+    RM_RETURN_IF_ERROR(applyOverrides(spec, overrides));
+    RM_ASSIGN_OR_RETURN(const auto checked, check(std::move(spec)));
+    return removedNext(*read.reader, read.summary, *checked);
+}
+
 } // namespace
 
-int runCheckpoints(CommandContext& context, const std::string& id, bool verified) {
-    const auto read = readRun(context, id);
+int runCheckpoints(CommandContext& context, const CheckpointsOptions& options) {
+    const auto read = readRun(context, options.run);
     if (!read)
         return printError(context, read.error());
     const auto checkpoints = present(read->reader->checkpoints(read->summary.id));
+    const bool verified = options.verify;
     const auto verdicts =
         verified ? verify(context, read->summary, checkpoints) : std::vector<Result<void>>();
+    const auto gone = options.preview ? previewOf(*read, options.overrides)
+                                      : Result<std::set<std::string>>(std::set<std::string>());
+    if (!gone)
+        return printError(context, gone.error());
     if (context.json()) {
         auto out = arrayOf(checkpoints);
         for (size_t at = 0; at < verdicts.size(); ++at)
             out[at] = verifiedJson(checkpoints[at], verdicts[at]);
+        for (size_t at = 0; options.preview && at < checkpoints.size(); ++at)
+            out[at]["removed_next"] = gone->contains(checkpoints[at].saved.path);
         printJson(out);
         return exitCodeOf(verdicts);
     }
@@ -287,6 +308,8 @@ int runCheckpoints(CommandContext& context, const std::string& id, bool verified
                                                    "VERIFIED"}};
     for (size_t at = 0; at < checkpoints.size(); ++at) {
         rows.push_back(row(checkpoints[at]));
+        if (gone->contains(checkpoints[at].saved.path))
+            rows.back()[kBecause] += "; " + std::string(kRemovedNext);
         rows.back().push_back(verified ? oneLine(verdictText(verdicts[at]))
                                        : verifiedText(checkpoints[at]));
     }

@@ -32,6 +32,7 @@ class TestCliLines : public QObject {
 private Q_SLOTS:
     void restoreSaysWhatItRetires();
     void restoredCheckpointAndAbandonedOnesStay();
+    void rulesAreTriedBeforeTheyRemoveAnything();
     void resumeTakesTheNewestOfTheLivingLine();
     void abandonedCheckpointIsRestoredByName();
     void onlyAnAbandonedCheckpointIsRemoved();
@@ -150,6 +151,25 @@ void TestCliLines::restoredCheckpointAndAbandonedOnesStay() {
     QVERIFY(QFileInfo::exists(abandoned["path"].toString() + "/MANIFEST.json"));
     const Answer table = m_own.run({"checkpoints", kRun});
     QVERIFY2(table.out.contains("pause; abandoned by attempt 2"), table.whole());
+}
+
+void TestCliLines::rulesAreTriedBeforeTheyRemoveAnything() {
+    const auto removedNext = [this](const QStringList& words) {
+        const Answer list =
+            m_own.run(QStringList{"checkpoints", kRun, "--preview", "--json"} + words);
+        if (list.exitCode != 0)
+            qWarning("%s", list.whole().constData());
+        int count = 0;
+        for (const QJsonValue& each : list.json().array())
+            count += each["removed_next"].toBool();
+        return count;
+    };
+    const auto there = m_own.run({"checkpoints", kRun, "--json"}).json().array().size();
+    QCOMPARE(removedNext({"--set", "checkpoint.keep_last=1000"}), 0);
+    const Answer wrong =
+        m_own.run({"checkpoints", kRun, "--preview", "--set", "checkpoint.keep_last=0"});
+    QVERIFY2(wrong.exitCode == static_cast<int>(ExitCode::kUsage), wrong.whole());
+    QCOMPARE(m_own.run({"checkpoints", kRun, "--json"}).json().array().size(), there);
 }
 
 void TestCliLines::resumeTakesTheNewestOfTheLivingLine() {

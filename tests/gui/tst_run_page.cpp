@@ -63,6 +63,7 @@ private Q_SLOTS:
     void resumeSaysFromWhereAndWhatItRetires();
     void commandsAreListedAndWithdrawn();
     void everySampleIsExported();
+    void aCheckpointSaysThatItIsRemovedNext();
     void aKillIsOfferedWhateverIsUnderWay();
 
 private:
@@ -535,6 +536,27 @@ void TestRunPage::everySampleIsExported() {
     std::ostringstream whole;
     QVERIFY(exportCsv(**reader, kFinishedRun, whole));
     QCOMPARE(written, QByteArray::fromStdString(whole.str()));
+}
+
+void TestRunPage::aCheckpointSaysThatItIsRemovedNext() {
+    open(kRunningRun, RunPage::kCheckpoints);
+    const auto* table = find<QTableView>("checkpointsTable");
+    const auto saying = [&] {
+        int rows = 0;
+        for (int row = 0; row < table->model()->rowCount(); ++row)
+            rows += table->model()
+                        ->index(row, CheckpointsModel::kBecause)
+                        .data()
+                        .toString()
+                        .endsWith("; removed next");
+        return rows;
+    };
+    QTRY_VERIFY(table->model()->rowCount() > 3);
+    QTRY_VERIFY(saying() > 0);
+    QVERIFY(saying() <= table->model()->rowCount() - 2); // the newest two stay
+    open(kPausedRun, RunPage::kCheckpoints);             // saves none
+    QTRY_VERIFY(table->model()->rowCount() > 0);
+    QTRY_COMPARE(saying(), 0);
 }
 
 QTEST_MAIN(TestRunPage)

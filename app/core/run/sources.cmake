@@ -14,6 +14,7 @@ target_sources(rm_core PRIVATE
     run/node_follower.cpp
     run/part_words.cpp
     run/procedures.cpp
+    run/retention.cpp
     run/run_folders.cpp
     run/standstill.cpp
     run/steps_left.cpp

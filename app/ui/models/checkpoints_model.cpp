@@ -2,6 +2,7 @@
 #include "app/ui/models/checkpoints_model.h"
 
 #include "app/core/run/checkpoint_words.h"
+#include "app/core/run/retention.h"
 #include "app/ui/look/format.h"
 #include "app/ui/look/plain_text.h"
 #include "app/ui/look/theme.h"
@@ -56,6 +57,14 @@ void CheckpointsModel::setVerdicts(const std::map<std::string, StateWords>& verd
     m_verdicts = verdicts;
     if (rowCount() > 0)
         Q_EMIT dataChanged(index(0, kVerified), index(rowCount() - 1, kVerified));
+}
+
+void CheckpointsModel::setRemovedNext(const std::set<std::string>& paths) {
+    if (paths == m_removedNext)
+        return;
+    m_removedNext = paths;
+    if (rowCount() > 0)
+        Q_EMIT dataChanged(index(0, kBecause), index(rowCount() - 1, kBecause));
 }
 
 /// What was found now, or when it was whole. Empty: it was never verified.
@@ -120,7 +129,8 @@ QString CheckpointsModel::text(const StoredCheckpoint& checkpoint, int column) c
     case kWhere:
         return placesOf(checkpoint);
     case kBecause:
-        return QString::fromStdString(whyKept(checkpoint));
+        return QString::fromStdString(whyKept(checkpoint)) +
+               (m_removedNext.contains(saved.path) ? QString("; ") + kRemovedNext : QString());
     case kSaved:
         return tr("%1, took %2")
             .arg(formatRelative(saved.wallNs, wallNowNs()), formatMilliseconds(saved.durationMs));
@@ -137,6 +147,11 @@ QVariant CheckpointsModel::toolTip(const StoredCheckpoint& checkpoint, int colum
         return foldersOf(checkpoint);
     if (column == kVerified)
         return verdict(checkpoint).text;
+    if (column == kBecause && m_removedNext.contains(checkpoint.saved.path))
+        return tr("%1: the rules of the spec do not keep it once another one is saved; a pinned "
+                  "one "
+                  "stays")
+            .arg(text(checkpoint, column));
     return text(checkpoint, column);
 }
 

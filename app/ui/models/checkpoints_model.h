@@ -7,6 +7,7 @@
 #include <QAbstractTableModel>
 
 #include <map>
+#include <set>
 #include <vector>
 
 namespace rm {
@@ -32,6 +33,8 @@ public:
     void show(const std::vector<StoredCheckpoint>& checkpoints);
     /// What verifying says of the checkpoints with these paths.
     void setVerdicts(const std::map<std::string, StateWords>& verdicts);
+    /// Paths of those that retention removes next.
+    void setRemovedNext(const std::set<std::string>& paths);
     bool tellsOfVerifying() const; ///< kVerified has any text
     const StoredCheckpoint* at(int row) const;
     int rowOfStep(int64_t step) const;            ///< of the living line before any other; -1: none
@@ -50,6 +53,7 @@ private:
 
     std::vector<StoredCheckpoint> m_checkpoints;
     std::map<std::string, StateWords> m_verdicts;
+    std::set<std::string> m_removedNext;
 };
 
 } // namespace rm

@@ -4,6 +4,7 @@
 #include "app/core/answer.h"
 #include "app/core/run/checkpoint_words.h"
 #include "app/core/run/engine.h"
+#include "app/core/run/retention.h"
 #include "app/ui/data/store_thread.h"
 #include "app/ui/look/format.h"
 #include "app/ui/look/theme.h"
@@ -26,6 +27,13 @@ namespace rm {
 namespace {
 constexpr int kPoints = 1500;
 constexpr double kSmoothing = 0.93;
+
+/// Of a run that goes on, by its own rules.
+std::set<std::string> removedNext(StoreReader& reader, const RunSummary& run) {
+    const auto spec = parseRunSpec(reader.specToml(run.id), run.id.toStdString());
+    return spec && !hasEnded(run.state) ? removedNext(reader, run, *spec) : std::set<std::string>();
+}
+
 } // namespace
 
 CheckpointsTab::CheckpointsTab(const AppContext& context, QWidget* parent)
@@ -153,6 +161,7 @@ void CheckpointsTab::setRun(const QString& run) {
     m_verdicts.clear();
     m_unverified.clear();
     m_model->show({});
+    m_model->setRemovedNext({});
     m_chart->show({}, {});
     m_chart->setMarks({});
     showVerdicts();
@@ -197,27 +206,32 @@ void CheckpointsTab::pull() {
     query.maxPoints = kPoints;
     query.smoothing = kSmoothing;
     query.panels = {QString::fromStdString(builtinMetric(metric::kTrainLoss).panel)};
-    m_puller.await(
-        m_context.store.ask([query](StoreReader& reader) { return readPanels(reader, query); }),
-        this, [this](const std::vector<PanelCurves>& panels) {
-            ChartView view;
-            view.high =
-                m_detail.run ? std::max<double>(1, static_cast<double>(m_detail.run->step)) : 1;
-            std::vector<Curve> curves;
-            const QString loss = QString::fromStdString(metricName(metric::kTrainLoss));
-            for (const PanelCurves& panel : panels)
-                std::ranges::copy_if(
-                    panel.curves, std::back_inserter(curves),
-                    [&loss](const Curve& each) { return each.name == loss && !each.x.isEmpty(); });
-            view.low = curves.empty() ? 0 : view.high;
-            for (const Curve& curve : curves) {
-                view.low = std::clamp(curve.x.front() - 1, 0.0, view.low);
-                view.high = std::max(view.high, curve.x.back());
-            }
-            view.high += 0.01 * (view.high - view.low);
-            m_chart->show(std::move(curves), view);
-            m_chart->setMarks(checkpointMarks(m_detail.history));
+    const auto read = [query, run = *m_detail.run](StoreReader& reader) {
+        return std::pair(readPanels(reader, query), removedNext(reader, run));
+    };
+    m_puller.await(m_context.store.ask(read), this, [this](const auto& found) {
+        showCurves(found.first);
+        m_model->setRemovedNext(found.second);
+    });
+}
+
+void CheckpointsTab::showCurves(const std::vector<PanelCurves>& panels) {
+    ChartView view;
+    view.high = m_detail.run ? std::max<double>(1, static_cast<double>(m_detail.run->step)) : 1;
+    std::vector<Curve> curves;
+    const QString loss = QString::fromStdString(metricName(metric::kTrainLoss));
+    for (const PanelCurves& panel : panels)
+        std::ranges::copy_if(panel.curves, std::back_inserter(curves), [&loss](const Curve& each) {
+            return each.name == loss && !each.x.isEmpty();
         });
+    view.low = curves.empty() ? 0 : view.high;
+    for (const Curve& curve : curves) {
+        view.low = std::clamp(curve.x.front() - 1, 0.0, view.low);
+        view.high = std::max(view.high, curve.x.back());
+    }
+    view.high += 0.01 * (view.high - view.low);
+    m_chart->show(std::move(curves), view);
+    m_chart->setMarks(checkpointMarks(m_detail.history));
 }
 
 void CheckpointsTab::verifyAll() {

@@ -22,6 +22,7 @@ class CheckpointsModel;
 class ElidedLabel;
 class LineChart;
 class Table;
+struct PanelCurves;
 
 /// The loss with a mark for each checkpoint, a table of the checkpoints, and actions for the
 /// selected one.
@@ -56,6 +57,7 @@ private:
     QAction* addToMenu(QMenu* menu, const QString& text, const char* objectName, Signal signal);
     void wire();
     void pull();
+    void showCurves(const std::vector<PanelCurves>& panels);
     void verifyAll();
     void verifyNext();
     void onVerified(const std::string& path, const Result<void>& verified);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trainer/train/loop/checkpointer.h"
 
+#include "shared/checkpoint/keep_rules.h"
 #include "shared/checkpoint/owner.h"
 #include "shared/io/clock.h"
 #include "shared/return_if_error.h"
@@ -303,10 +304,8 @@ void Checkpointer::removeOldCheckpoints() {
     const auto entries = listCheckpoints(m_session.checkpointDir());
     if (!entries)
         return;
-    const RunSpec::Checkpoint& rule = m_training.spec.checkpoint;
-    for (const std::string& path : checkpointsToRemove(
-             *entries, m_line,
-             {rule.keepLast, rule.keepBest ? rule.keepBestCount : 0, rule.keepEvery})) {
+    for (const std::string& path :
+         checkpointsToRemove(*entries, m_line, keepRulesOf(m_training.spec.checkpoint))) {
         const auto manifest = readManifest(path);
         const int64_t step = manifest ? manifest->step : -1;
         if (const auto removed = removeCheckpoint(path); !removed)
