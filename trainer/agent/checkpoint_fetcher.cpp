@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "trainer/agent/peers/checkpoint_fetcher.h"
+#include "trainer/agent/checkpoint_fetcher.h"
 
 #include "shared/io/frame.h"
 #include "shared/io/json.h"
