@@ -18,6 +18,7 @@
 #include <QtConcurrent>
 
 #include <algorithm>
+#include <functional>
 #include <iostream>
 #include <limits>
 #include <set>
@@ -76,7 +77,7 @@ nlohmann::ordered_json arrayOf(const std::vector<T>& items) {
 }
 
 std::vector<StoredCheckpoint> present(std::vector<StoredCheckpoint> checkpoints) {
-    std::erase_if(checkpoints, [](const StoredCheckpoint& c) { return c.removed; });
+    std::erase_if(checkpoints, std::not_fn(isSomewhere));
     return checkpoints;
 }
 

@@ -65,7 +65,8 @@ Body build(Builder& b, const CheckpointCopied& r) {
     for (const std::string& folder : r.dropped)
         dropped.push_back(flatText(b, folder));
     return fb::CreateCheckpointCopied(b, r.step, r.wallNs, flatText(b, r.path),
-                                      flatText(b, r.folder), b.CreateVector(dropped))
+                                      flatText(b, r.folder), b.CreateVector(dropped), r.attempt,
+                                      r.bytes, flatText(b, r.reason))
         .Union();
 }
 

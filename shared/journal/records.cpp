@@ -115,7 +115,8 @@ Result<Record> read(const fb::CheckpointRemoved& r) {
 }
 
 Result<Record> read(const fb::CheckpointCopied& r) {
-    CheckpointCopied copied{r.step(), r.wall_ns(), textOf(r.path()), textOf(r.folder()), {}};
+    CheckpointCopied copied{r.step(), r.wall_ns(), textOf(r.path()), textOf(r.folder()),
+                            {},       r.attempt(), r.bytes(),        textOf(r.reason())};
     if (r.dropped())
         for (const flatbuffers::String* folder : *r.dropped())
             copied.dropped.push_back(textOf(folder));

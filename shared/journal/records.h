@@ -96,6 +96,9 @@ struct CheckpointCopied {
     std::string path;                 ///< where it was saved, on the node of rank 0
     std::string folder;               ///< here, every byte verified
     std::vector<std::string> dropped; ///< folders of older copies, removed here for it
+    int32_t attempt = 1;              ///< that saved it
+    int64_t bytes = 0;
+    std::string reason; ///< as CheckpointSaved::reason
     bool operator==(const CheckpointCopied&) const = default;
 };
 

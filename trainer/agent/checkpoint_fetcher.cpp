@@ -167,7 +167,11 @@ Result<std::string> fetchCheckpoint(const Folders& folders, const std::string& r
     const Result<Fetched> fetched = fetch(folders, runId, nodeIndex, order);
     if (!fetched)
         return dumpJson({{"problem", fetched.error().message}});
-    return dumpJson({{"folder", fetched->folder}, {"dropped", fetched->dropped}});
+    const auto manifest = readManifest(fetched->folder);
+    return dumpJson({{"folder", fetched->folder},
+                     {"dropped", fetched->dropped},
+                     {"bytes", manifest ? manifest->bytes() : 0},
+                     {"reason", manifest ? manifest->reason : ""}});
 }
 
 } // namespace rm

@@ -69,8 +69,9 @@ Result<std::string> newestCheckpointAt(const std::string& runDir) {
     const CheckpointEntry* newest = there.newest();
     if (!newest)
         return std::string("{}\n");
+    // As rank 0 names it, which works in this folder as well.
     std::error_code error;
-    const auto path = std::filesystem::canonical(newest->path, error);
+    const auto path = std::filesystem::absolute(newest->path, error).lexically_normal();
     if (error)
         return failErrno("find " + newest->path, error.value());
     const json found = {{"path", path.string()},

@@ -14,6 +14,9 @@ namespace {
 constexpr int64_t kSecondNs = 1'000'000'000;
 constexpr int64_t kLookNs = 2 * kSecondNs;
 constexpr int64_t kRestFactor = 4;
+constexpr int64_t kAgentsLookNs = 10 * kSecondNs;
+constexpr int64_t kAgentsNs = 300 * kSecondNs; ///< without a copy of theirs
+constexpr int64_t kLeastRate = 10'000'000;     ///< bytes a second, of a copy that they make
 constexpr int64_t kFirstRetryNs = 60 * kSecondNs;
 constexpr int kMostDoublings = 6; ///< about an hour
 
@@ -43,6 +46,23 @@ std::optional<DueCopy> dueCopy(const std::vector<StoredCheckpoint>& newestFirst,
     return DueCopy{checkpointNameOf(*newest), newest->saved.path, target};
 }
 
+bool isLeftToAgents(const std::vector<StoredCheckpoint>& newestFirst, int64_t wallNs) {
+    int64_t sinceNs = 0;
+    int64_t bytes = 0;
+    for (const StoredCheckpoint& each : newestFirst) {
+        if (each.removed || each.retiredBy != 0)
+            continue;
+        if (!each.copies.empty()) {
+            for (const CheckpointCopy& copy : each.copies)
+                sinceNs = std::max(sinceNs, copy.wallNs);
+            break;
+        }
+        sinceNs = each.saved.wallNs;
+        bytes = std::max(bytes, each.saved.bytes);
+    }
+    return wallNs - sinceNs < kAgentsNs + bytes / kLeastRate * kSecondNs;
+}
+
 CheckpointCopier::CheckpointCopier(Means means, QObject* parent)
     : QObject(parent)
     , m_means(std::move(means)) {
@@ -52,7 +72,8 @@ CheckpointCopier::CheckpointCopier(Means means, QObject* parent)
 
 void CheckpointCopier::touch(const QString& run) {
     m_touched.insert(run);
-    const bool isSoon = m_timer.isActive() && m_timer.remainingTime() * 1'000'000 <= kLookNs;
+    const bool isSoon = m_timer.isActive() &&
+                        m_timer.remainingTimeAsDuration() <= std::chrono::nanoseconds(kLookNs);
     if (!isSoon && !m_isCopying)
         lookIn(kLookNs);
 }
@@ -75,14 +96,11 @@ void CheckpointCopier::look() {
         const auto due = m_means.due(run);
         if (!due) {
             m_touched.erase(run);
-            m_dueNs.erase(run);
             continue;
         }
-        const int64_t sinceNs = m_dueNs.try_emplace(run, now).first->second;
         const auto failure = m_failures.find(due->path);
-        const int64_t fromNs =
-            std::max(due->isOfAgents ? sinceNs + kAgentsNs : now,
-                     failure == m_failures.end() ? now : failure->second.retryNs);
+        const int64_t retryNs = failure == m_failures.end() ? now : failure->second.retryNs;
+        const int64_t fromNs = due->isOfAgents ? std::max(retryNs, now + kAgentsLookNs) : retryNs;
         if (fromNs <= now)
             return begin(run, *due);
         earliest = std::min(earliest.value_or(INT64_MAX), fromNs);
@@ -105,7 +123,6 @@ void CheckpointCopier::onDone(const QString& run, const DueCopy& due, const Resu
     m_restUntilNs = now + kRestFactor * (now - m_beganNs);
     if (done) {
         m_failures.erase(due.path);
-        m_dueNs.erase(run);
     } else {
         Failure& failure = m_failures[due.path];
         if (failure.times == 0)

@@ -21,7 +21,7 @@ struct DueCopy {
     std::string checkpoint;  ///< name of its folder
     std::string path;        ///< where it was saved
     std::string node;        ///< that gets it
-    bool isOfAgents = false; ///< those of the run, which trains, do it by themselves
+    bool isOfAgents = false; ///< left to those of the run; looked at again soon
     bool operator==(const DueCopy&) const = default;
 };
 
@@ -30,11 +30,15 @@ struct DueCopy {
 std::optional<DueCopy> dueCopy(const std::vector<StoredCheckpoint>& newestFirst,
                                const std::vector<RunNode>& nodes, const std::string& rule);
 
+/// Whether the agents of a run that trains may still be making the copy that is due by themselves:
+/// they have made the last one, or could have begun, less than five minutes ago, and a second more
+/// for each 10 MB. Times are of the nodes' clocks and of `wallNs`.
+bool isLeftToAgents(const std::vector<StoredCheckpoint>& newestFirst, int64_t wallNs);
+
 /// Decides when checkpoints are copied in the background: one at a time, always the newest, and
 /// resting between two for several times as long as one took, so that the link and the nodes are
-/// busy with it for a fifth of the time at most. What the agents of a run do by themselves is left
-/// to them for kAgentsNs, in which they have made no copy. A copy that fails is tried again after a
-/// minute, then after ever longer pauses. How they are copied is its user's business. One thread.
+/// busy with it for a fifth of the time at most. A copy that fails is tried again after a minute,
+/// then after ever longer pauses. How they are copied is its user's business. One thread.
 class CheckpointCopier : public QObject {
     Q_OBJECT
 public:
@@ -45,8 +49,6 @@ public:
         std::function<void(const QString& run, const DueCopy&, const Error&)> failed;
         std::function<int64_t()> nowNs; ///< monotonic
     };
-
-    static constexpr int64_t kAgentsNs = 300 * int64_t{1'000'000'000};
 
     explicit CheckpointCopier(Means means, QObject* parent = nullptr);
 

@@ -335,6 +335,20 @@ Result<TensorComparison> compareCheckpoints(const ProcedureContext& context, con
                                              ": no node has both; copy one to where the other is");
 }
 
+std::string otherPlaces(StoreReader& reader, const QString& run, const StoredCheckpoint& newest) {
+    for (const StoredCheckpoint& each : reader.checkpoints(run)) {
+        const bool isOlder = each.saved.step < newest.saved.step && each.retiredBy == 0;
+        if (!isOlder || each.isDamaged)
+            continue;
+        for (const CheckpointCopy& copy : each.copies)
+            if (copy.node != newest.node)
+                return "; of step " + std::to_string(each.saved.step) + " there is a copy on " +
+                       copy.node + ", `ringmaster restore " + run.toStdString() + " " +
+                       std::to_string(each.saved.step) + "` goes on from it";
+    }
+    return {};
+}
+
 Result<ResumeOutlook> lookAtResume(const ProcedureContext& context, const RunSummary& run,
                                    const std::vector<PlacedParty>& nodes,
                                    const std::string& which) {
@@ -348,6 +362,9 @@ Result<ResumeOutlook> lookAtResume(const ProcedureContext& context, const RunSum
         return failAs(what, left.error());
     const auto stop = context.permit->stop();
     const auto way = wayTo(context, run.id, *checkpoint, nodes.front().node, stop);
+    if (!way && which.empty())
+        return fail(way.error().code,
+                    what + ": " + way.error().message + otherPlaces(*reader, run.id, *checkpoint));
     if (!way)
         return failAs(what, way.error());
     const PlanRequest attempt{run.id.toStdString(), spec.name, run.attempt + 1,

@@ -60,4 +60,8 @@ Result<TensorComparison> compareCheckpoints(const ProcedureContext& context, con
 Result<ResumeOutlook> lookAtResume(const ProcedureContext& context, const RunSummary& run,
                                    const std::vector<PlacedParty>& nodes, const std::string& which);
 
+/// What else can be done where the newest checkpoint cannot be had: "; of step 1000 there is a copy
+/// on this-computer, `ringmaster restore RUN 1000` goes on from it". Empty: nothing.
+std::string otherPlaces(StoreReader& reader, const QString& run, const StoredCheckpoint& newest);
+
 } // namespace rm

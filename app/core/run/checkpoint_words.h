@@ -7,6 +7,11 @@
 
 namespace rm {
 
+/// Whether it can still be had: where it was saved, or a copy of it.
+inline bool isSomewhere(const StoredCheckpoint& checkpoint) {
+    return !checkpoint.removed || !checkpoint.copies.empty();
+}
+
 /// Texts about checkpoints that the window and the terminal share.
 
 /// The last part of its path: "step-000001000", "step-000001000-attempt-2".

@@ -14,6 +14,7 @@ namespace {
 constexpr int32_t kMaxAttempts = 1 << 20;
 constexpr int32_t kMostAhead = 10'000;   ///< attempts after the last that is known
 constexpr int64_t kMaxOwnMetrics = 2000; ///< of a run
+constexpr int64_t kMostCopies = 1000;    ///< on one node
 constexpr size_t kMaxWords = 64;         ///< bytes of a metric's unit, label and the like
 constexpr size_t kMaxDescription = 1024;
 constexpr int64_t kMaxStep = int64_t(1) << 53;
@@ -186,11 +187,18 @@ void RecordWriter::on(const CheckpointRemoved& record) {
 }
 
 void RecordWriter::on(const CheckpointCopied& record) {
+    if (!isAttempt(record.attempt) || !isStep(record.step))
+        return;
     auto name = m_database.query("SELECT name FROM node WHERE run = ? AND node = ? AND "
                                  "attempt <= ? ORDER BY attempt DESC LIMIT 1");
     if (!name.with(m_run, m_node, attemptOfNode()).next())
         return refuse("a copy on a node that the run does not have");
     const std::string node = name.text(0);
+    auto known = m_database.query(
+        "SELECT count(*), sum(path = ?3) FROM checkpoint_copy WHERE run = ?1 AND node = ?2");
+    if (known.with(m_run, node, record.path).next() && known.integer(0) >= kMostCopies &&
+        known.integer(1) == 0)
+        return refuse("more than " + std::to_string(kMostCopies) + " copies");
     for (const std::string& folder : record.dropped)
         m_database.query("DELETE FROM checkpoint_copy WHERE run = ? AND node = ? AND folder = ?")
             .with(m_run, node, folder)
@@ -199,6 +207,13 @@ void RecordWriter::on(const CheckpointCopied& record) {
         .query("INSERT OR REPLACE INTO checkpoint_copy (run, path, node, folder, wall_ns) "
                "VALUES (?, ?, ?, ?, ?)")
         .with(m_run, record.path, node, record.folder, record.wallNs)
+        .run();
+    // The node that saved it may be gone before it was asked.
+    m_database
+        .query("INSERT OR IGNORE INTO checkpoint (run, path, attempt, step, wall_ns, bytes, "
+               "reason, best) VALUES (?, ?, ?, ?, ?, ?, ?, 0)")
+        .with(m_run, record.path, record.attempt, record.step, record.wallNs, record.bytes,
+              record.reason)
         .run();
 }
 

@@ -44,7 +44,7 @@ QString foldersOf(const StoredCheckpoint& checkpoint) {
 void CheckpointsModel::show(const std::vector<StoredCheckpoint>& checkpoints) {
     std::vector<StoredCheckpoint> kept;
     for (const StoredCheckpoint& checkpoint : checkpoints)
-        if (!checkpoint.removed)
+        if (isSomewhere(checkpoint))
             kept.push_back(checkpoint);
     if (std::ranges::equal(kept, m_checkpoints, isSame))
         return;

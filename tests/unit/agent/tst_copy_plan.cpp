@@ -53,9 +53,8 @@ private Q_SLOTS:
         QVERIFY(plan.onAnswer({"step-10", "no room"}, now));
         int64_t pauseNs = CopyPlan::kRetryNs;
         for (int i = 0; i < 20; ++i) {
-            QVERIFY(!plan.isDue(now + pauseNs - 1));
+            QVERIFY(!plan.onNewest("step-10", now + pauseNs - 1));
             now += pauseNs;
-            QVERIFY(plan.isDue(now));
             QVERIFY(plan.onNewest("step-10", now));
             QVERIFY(!plan.onAnswer({"step-10", "no room"}, now));
             pauseNs = std::min(2 * pauseNs, 64 * CopyPlan::kRetryNs);
@@ -65,6 +64,17 @@ private Q_SLOTS:
         QVERIFY(!plan.onAnswer({"step-10", ""}, now));
         QVERIFY(plan.onNewest("step-20", now + CopyPlan::kLookNs));
         QVERIFY(plan.onAnswer({"step-20", "no room"}, now + CopyPlan::kLookNs));
+    }
+
+    void aNewerOneDoesNotWaitForOneThatFailed() {
+        CopyPlan plan;
+        QVERIFY(plan.onNewest("step-10", kBeginNs));
+        QVERIFY(plan.onAnswer({"step-10", "it was removed meanwhile"}, kBeginNs));
+        const int64_t now = kBeginNs + CopyPlan::kLookNs;
+        QVERIFY(plan.isDue(now));
+        QVERIFY(!plan.onNewest("step-10", now));
+        QVERIFY(plan.isDue(now + CopyPlan::kLookNs));
+        QVERIFY(plan.onNewest("step-20", now + CopyPlan::kLookNs));
     }
 };
 

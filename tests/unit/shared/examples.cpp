@@ -47,7 +47,10 @@ std::vector<Record> allRecords() {
                                    1700000000000000015,
                                    "/data/step-000000500",
                                    "/copies/step-000000500",
-                                   {"/copies/step-000000300"}});
+                                   {"/copies/step-000000300"},
+                                   2,
+                                   123456789,
+                                   "every 500"});
     return all;
 }
 

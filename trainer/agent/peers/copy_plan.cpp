@@ -14,12 +14,12 @@ constexpr int kMostDoublings = 6; ///< about an hour
 
 bool CopyPlan::isDue(int64_t nowNs) const {
     const bool isBusy = !m_offered.empty() && nowNs - m_movedNs < kAnswerNs;
-    return !isBusy && nowNs >= m_retryNs && nowNs - m_lookedNs >= kLookNs;
+    return !isBusy && nowNs - m_lookedNs >= kLookNs;
 }
 
 bool CopyPlan::onNewest(const std::string& path, int64_t nowNs) {
     m_lookedNs = nowNs;
-    if (path.empty() || path == m_copied)
+    if (path.empty() || path == m_copied || (path == m_failed && nowNs < m_retryNs))
         return false;
     m_offered = path;
     m_movedNs = nowNs;
@@ -32,9 +32,11 @@ bool CopyPlan::onAnswer(const FetchAnswer& answer, int64_t nowNs) {
     m_offered.clear();
     if (answer.problem.empty()) {
         m_copied = answer.path;
+        m_failed.clear();
         m_failures = 0;
         return false;
     }
+    m_failed = answer.path;
     m_retryNs = nowNs + (kRetryNs << std::min(m_failures, kMostDoublings));
     return m_failures++ == 0;
 }

@@ -9,8 +9,8 @@
 namespace rm {
 
 /// When the leader has the newest checkpoint fetched by another node: each once, one at a time, and
-/// one that failed again after a minute, then after ever longer pauses. Passive; times are
-/// CLOCK_MONOTONIC, ns.
+/// one that failed again after a minute, then after ever longer pauses, unless there is a newer
+/// one. Passive; times are CLOCK_MONOTONIC, ns.
 class CopyPlan {
 public:
     static constexpr int64_t kSecondNs = 1'000'000'000;
@@ -32,8 +32,9 @@ private:
     std::string m_offered; ///< waits for an answer; empty: none does
     int64_t m_movedNs = 0; ///< of that
     std::string m_copied;  ///< the last that was
+    std::string m_failed;  ///< the last that could not be
     int m_failures = 0;    ///< in a row
-    int64_t m_retryNs = 0; ///< nothing is offered before
+    int64_t m_retryNs = 0; ///< when that may be offered again
 };
 
 } // namespace rm

@@ -14,6 +14,7 @@ namespace rm {
 namespace {
 
 constexpr int64_t kLongestRestNs = 1'000'000'000;
+constexpr int64_t kShortestLookNs = 1'000'000;
 
 } // namespace
 
@@ -38,26 +39,43 @@ Result<void> CopyRelay::begin(const std::string& path, int64_t nowNs) {
 
 void CopyRelay::read() {
     m_beganNs = monotonicNowNs();
-    m_output.async_read_some(asio::buffer(m_piece), [this](asio::error_code error, size_t size) {
-        if (error == asio::error::operation_aborted)
-            return;
-        m_hasEnded = static_cast<bool>(error);
-        m_movedNs = monotonicNowNs();
-        if (size > 0)
-            m_link->sendFrames(std::span(m_piece).first(size));
+    const std::weak_ptr<int> alive = m_alive;
+    m_output.async_read_some(asio::buffer(m_piece),
+                             [this, alive](asio::error_code error, size_t size) {
+                                 if (alive.expired())
+                                     return;
+                                 m_hasEnded = static_cast<bool>(error);
+                                 m_movedNs = monotonicNowNs();
+                                 if (size > 0)
+                                     m_link->sendFrames(std::span(m_piece).first(size));
+                             });
+}
+
+void CopyRelay::rest(int64_t ns, void (CopyRelay::*then)()) {
+    m_rest.expires_after(std::chrono::nanoseconds(ns));
+    const std::weak_ptr<int> alive = m_alive;
+    m_rest.async_wait([this, alive, then](asio::error_code error) {
+        if (!error && !alive.expired())
+            (this->*then)();
     });
 }
 
 void CopyRelay::onDrained(int64_t nowNs) {
     m_movedNs = nowNs;
-    if (m_hasEnded)
-        return;
-    const int64_t restNs = std::min(kLongestRestNs, kRest * (nowNs - m_beganNs));
-    m_rest.expires_after(std::chrono::nanoseconds(restNs));
-    m_rest.async_wait([this](asio::error_code error) {
-        if (!error)
-            read();
-    });
+    if (!m_hasEnded)
+        awaitSent();
+}
+
+/// What the kernel holds is on its way while this rests, and in front of what ranks send.
+void CopyRelay::awaitSent() {
+    const int64_t tookNs = monotonicNowNs() - m_beganNs;
+    const int64_t left = m_link->unsentBytes();
+    if (left < m_leftBefore)
+        m_movedNs = monotonicNowNs();
+    m_leftBefore = left;
+    if (left > 0)
+        return rest(std::clamp(tookNs / 4, kShortestLookNs, kLongestRestNs), &CopyRelay::awaitSent);
+    rest(std::min(kLongestRestNs, kRest * tookNs), &CopyRelay::read);
 }
 
 bool CopyRelay::isOver(int64_t nowNs) const {

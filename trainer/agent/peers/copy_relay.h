@@ -14,8 +14,8 @@
 namespace rm {
 
 /// Sends a checkpoint of this node over a link, as `send-checkpoint` makes it, while the ranks
-/// train: it rests four times as long as each piece took, so that disk and network are theirs for
-/// most of the time. Of one event loop.
+/// train: it rests four times as long as each piece took until the other machine had it, so that
+/// disk and network are theirs for most of the time. Of one event loop.
 class CopyRelay {
 public:
     static constexpr int kRest = 4;
@@ -31,15 +31,20 @@ public:
 
 private:
     void read();
+    void awaitSent();
+    void rest(int64_t ns, void (CopyRelay::*then)());
 
     std::shared_ptr<PeerLink> m_link;
+    /// For handlers, which may come after this is gone: Asio cancels no operation that has ended.
+    std::shared_ptr<int> m_alive = std::make_shared<int>();
     pid_t m_child = 0;
     asio::posix::stream_descriptor m_output;
     asio::steady_timer m_rest;
     std::array<std::byte, 256 * 1024> m_piece;
     int64_t m_beganNs = 0; ///< the piece that is on its way
     int64_t m_movedNs = 0;
-    bool m_hasEnded = false; ///< all was read; the other end closes the link
+    int64_t m_leftBefore = 0; ///< bytes that were not sent
+    bool m_hasEnded = false;  ///< all was read; the other end closes the link
 };
 
 } // namespace rm

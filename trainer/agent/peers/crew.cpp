@@ -317,6 +317,7 @@ private:
     }
 
     void fetch(const FetchOrder& order) {
+        m_fetcher.stop(); // the leader has given up what it fetches
         const std::string text =
             dumpJson({{"path", order.path}, {"attempt", order.attempt}, {"step", order.step}});
         m_fetcher.run({"fetch-checkpoint", m_plan.runId, std::to_string(m_plan.nodeIndex)}, text,
@@ -329,7 +330,14 @@ private:
         const auto folder = textAt(answer, "folder");
         FetchAnswer told{order.path, {}};
         if (folder) {
-            CheckpointCopied copied{order.step, wallNowNs(), order.path, *folder, {}};
+            CheckpointCopied copied{order.step,
+                                    wallNowNs(),
+                                    order.path,
+                                    *folder,
+                                    {},
+                                    order.attempt,
+                                    intAt(answer, "bytes").value_or(0),
+                                    textAt(answer, "reason").value_or("")};
             if (const Json* dropped = arrayAt(answer, "dropped"))
                 for (const Json& each : *dropped)
                     copied.dropped.push_back(each.is_string() ? each.get<std::string>() : "");

@@ -6,6 +6,8 @@
 #include <asio/buffer.hpp>
 #include <asio/write.hpp>
 #include <fcntl.h>
+#include <linux/sockios.h>
+#include <sys/ioctl.h>
 
 #include <span>
 #include <utility>
@@ -78,6 +80,11 @@ void PeerLink::sendFrames(std::span<const std::byte> frames) {
         return;
     m_waiting.insert(m_waiting.end(), frames.begin(), frames.end());
     write();
+}
+
+int64_t PeerLink::unsentBytes() {
+    int bytes = 0;
+    return ::ioctl(m_stream.next_layer().native_handle(), SIOCOUTQ, &bytes) == 0 ? bytes : 0;
 }
 
 void PeerLink::tick(int64_t nowNs) {

@@ -40,6 +40,8 @@ public:
     void send(const PeerMessage& message);
     /// Frames that are no PeerMessage; once drained, more.
     void sendFrames(std::span<const std::byte> frames);
+    /// What has left for the kernel, and the other machine has not acknowledged.
+    int64_t unsentBytes();
     void tick(int64_t nowNs);
     bool isFlushed() const { return m_waiting.empty() && m_writing.empty(); }
     /// Without a call of Handlers::closed.

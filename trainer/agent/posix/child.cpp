@@ -84,6 +84,7 @@ void ChildReader::run(std::vector<std::string> words, const std::string& input,
     auto child = startSelf(std::move(words), input);
     if (!child)
         return;
+    ++m_runs;
     m_child = child->pid;
     m_output.assign(child->output.release());
     m_done = std::move(done);
@@ -98,16 +99,26 @@ void ChildReader::run(std::vector<std::string> words, const std::string& input,
     readOn();
 }
 
+void ChildReader::stop() {
+    m_deadline.cancel();
+    asio::error_code ignored;
+    m_output.close(ignored);
+    endChild(std::exchange(m_child, 0));
+    m_done = {};
+    ++m_runs;
+}
+
 void ChildReader::readOn() {
-    m_output.async_read_some(asio::buffer(m_buffer), [this](asio::error_code error, size_t size) {
-        if (error == asio::error::operation_aborted)
-            return;
-        m_text.append(m_buffer, std::min(size, kMostText - std::min(kMostText, m_text.size())));
-        if (error)
-            finish();
-        else
-            readOn();
-    });
+    m_output.async_read_some(
+        asio::buffer(m_buffer), [this, run = m_runs](asio::error_code error, size_t size) {
+            if (error == asio::error::operation_aborted || run != m_runs)
+                return;
+            m_text.append(m_buffer, std::min(size, kMostText - std::min(kMostText, m_text.size())));
+            if (error)
+                finish();
+            else
+                readOn();
+        });
 }
 
 void ChildReader::finish() {

@@ -37,6 +37,8 @@ public:
     ~ChildReader();
 
     bool isBusy() const { return m_child != 0; }
+    /// Kills the child; nobody is called.
+    void stop();
     /// Lets the child go on, on its own.
     void leave() { m_child = 0; }
     /// `done` gets what it printed, at most 16 KiB of it, once it has ended, or was killed after
@@ -54,6 +56,7 @@ private:
     std::string m_text;
     char m_buffer[4096] = {};
     std::function<void(std::string)> m_done;
+    int m_runs = 0; ///< that were begun: what comes of an earlier one is passed over
 };
 
 } // namespace rm

@@ -25,6 +25,27 @@ bool isSame(const Manifest& a, const Manifest& b) {
     return a.runId == b.runId && a.attempt == b.attempt && a.step == b.step && a.files == b.files;
 }
 
+/// What a receiver that was killed has left in a folder of this machine alone:
+/// tmp-step-NNNNNNNNN-PID-N.
+void sweepStaged(const std::string& parent) {
+    std::error_code error;
+    std::vector<std::filesystem::path> left;
+    for (std::filesystem::directory_iterator at(parent, error), end; !error && at != end;
+         at.increment(error)) {
+        const std::string name = at->path().filename().string();
+        const size_t last = name.rfind('-');
+        const size_t first = last == name.npos || last == 0 ? name.npos : name.rfind('-', last - 1);
+        if (!name.starts_with("tmp-step-") || first == name.npos)
+            continue;
+        const std::string pid = name.substr(first + 1, last - first - 1);
+        const bool isNumber = !pid.empty() && pid.find_first_not_of("0123456789") == pid.npos;
+        if (isNumber && !std::filesystem::exists("/proc/" + pid))
+            left.push_back(at->path());
+    }
+    for (const auto& path : left)
+        std::filesystem::remove_all(path, error);
+}
+
 /// A relative folder is one of rank 0's run directory, as for the trainer.
 Result<std::string> parentOf(const Folders& folders, const CheckpointPlace& place) {
     if (place.folder.starts_with('/'))
@@ -82,6 +103,8 @@ Result<Answer> CheckpointReceiver::onBegin(const CheckpointBegin& begin) {
         m_isDone = true;
         return TreeReady{there};
     }
+    if (!m_place->folder.starts_with('/'))
+        sweepStaged(m_parent);
     RM_RETURN_IF_ERROR(checkSpace());
     const std::string staged = m_parent + "/" + stagingName(*m_manifest);
     RM_RETURN_IF_ERROR(makeFolders(staged));

@@ -106,25 +106,38 @@ private Q_SLOTS:
 
     void theAgentsOfARunThatTrainsComeFirst() {
         Bench bench;
-        const auto due = [&bench](const std::string& path, bool isOfAgents) {
-            bench.due = {{"x", DueCopy{"1", path, "b", isOfAgents}}};
+        const auto due = [&bench](bool isOfAgents) {
+            bench.due = {{"x", DueCopy{"1", "/1", "b", isOfAgents}}};
             bench.copier.touch("x");
             bench.copier.look();
         };
-        due("/1", true);
-        bench.now += CheckpointCopier::kAgentsNs - 1;
-        due("/2", true); // they have made none since the one before
+        due(true);
+        due(true);
         QVERIFY(bench.begun.empty());
-        ++bench.now;
-        due("/2", true);
-        QCOMPARE(bench.begun, (std::vector<std::string>{"/2"}));
-        bench.end({});
-        bench.now += 600 * kSecond;
-        due("/3", true);
+        due(false); // the run has ended, or they have made none for long
         QCOMPARE(bench.begun.size(), size_t(1));
-        due("/3", false); // the run has ended
-        QCOMPARE(bench.begun.size(), size_t(2));
         bench.end({});
+    }
+
+    void agentsHaveFiveMinutesAndWhatTheSizeTakes() {
+        constexpr int64_t kMinute = 60 * kSecond;
+        const auto at = [](int64_t step, int64_t minute, std::vector<CheckpointCopy> copies = {}) {
+            StoredCheckpoint checkpoint = stored(step, "a", std::move(copies));
+            checkpoint.saved.wallNs = minute * kMinute;
+            return checkpoint;
+        };
+        QVERIFY(isLeftToAgents({at(10, 100)}, 104 * kMinute));
+        QVERIFY(!isLeftToAgents({at(10, 100)}, 105 * kMinute));
+        // Newer ones do not begin it anew, a copy does.
+        QVERIFY(!isLeftToAgents({at(30, 104), at(20, 102), at(10, 100)}, 105 * kMinute));
+        const std::vector<StoredCheckpoint> keepsUp = {at(30, 104), at(20, 102),
+                                                       at(10, 100, {{"b", "/x", 103 * kMinute}})};
+        QVERIFY(isLeftToAgents(keepsUp, 107 * kMinute));
+        QVERIFY(!isLeftToAgents(keepsUp, 108 * kMinute));
+        auto large = at(10, 100);
+        large.saved.bytes = int64_t{6'000'000'000};
+        QVERIFY(isLeftToAgents({large}, 114 * kMinute));
+        QVERIFY(!isLeftToAgents({large}, 115 * kMinute));
     }
 
     void aRunWithMuchToCopyLeavesRoomForTheOthers() {
