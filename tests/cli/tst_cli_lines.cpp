@@ -158,7 +158,7 @@ void TestCliLines::rulesAreTriedBeforeTheyRemoveAnything() {
         const Answer list =
             m_own.run(QStringList{"checkpoints", kRun, "--preview", "--json"} + words);
         if (list.exitCode != 0)
-            qWarning("%s", list.whole().constData());
+            qFatal("%s", list.whole().constData());
         int count = 0;
         for (const QJsonValue& each : list.json().array())
             count += each["removed_next"].toBool();
@@ -166,6 +166,8 @@ void TestCliLines::rulesAreTriedBeforeTheyRemoveAnything() {
     };
     const auto there = m_own.run({"checkpoints", kRun, "--json"}).json().array().size();
     QCOMPARE(removedNext({"--set", "checkpoint.keep_last=1000"}), 0);
+    QVERIFY(removedNext(
+                {"--set", "checkpoint.keep_last=1", "--set", "checkpoint.keep_best=false"}) > 0);
     const Answer wrong =
         m_own.run({"checkpoints", kRun, "--preview", "--set", "checkpoint.keep_last=0"});
     QVERIFY2(wrong.exitCode == static_cast<int>(ExitCode::kUsage), wrong.whole());

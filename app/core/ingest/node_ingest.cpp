@@ -106,8 +106,9 @@ bool NodeIngest::mayHave(const std::string& file) const {
 /// Of an attempt that was asked for without this node: its agent, which nobody could reach, went on
 /// alone under the same number.
 bool NodeIngest::isLeftOut(const Segment& segment) const {
-    return std::ranges::none_of(
-        m_ranks, [&](const RankRange& range) { return range.hasAttempt(segment.attempt); });
+    return !m_ranks.empty() && std::ranges::none_of(m_ranks, [&](const RankRange& range) {
+        return range.hasAttempt(segment.attempt);
+    });
 }
 
 Result<NodeIngest::File*> NodeIngest::fileOf(const std::string& name) {

@@ -10,7 +10,8 @@
 
 namespace rm {
 
-/// The spec as the ranks follow it now: with what was set while they trained.
+/// The spec with what persons have set while the ranks trained. What a rule did is not in it, nor
+/// is it known whether a restore has gone back to before a setting.
 RunSpec liveSpec(RunSpec spec, const std::vector<AskedCommand>& newestFirst);
 
 /// Whether a run can be given these arguments of the command `set`. kInvalid: a launch of the spec

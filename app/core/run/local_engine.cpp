@@ -35,6 +35,7 @@ constexpr int kLastWordsMs = 1500;
 /// node comes first.
 constexpr auto kFirstGivenUp = std::chrono::seconds(5);
 constexpr auto kGivenUpPause = std::chrono::seconds(60);
+constexpr int kMostPauseDoublings = 6; ///< of that: about an hour
 constexpr int64_t kDayNs = 24 * 3600 * int64_t{1'000'000'000};
 
 /// Of a command that was asked for again, after it had its answer.
@@ -94,6 +95,11 @@ struct LocalEngine::Impl {
     QThreadPool pool;
     std::unique_ptr<CheckpointCopier> copier; ///< null: another instance writes
     std::vector<GivenUpNode> ending;          ///< where what was given up is being ended
+    struct Unreached {
+        int times = 0;
+        int64_t notBeforeNs = 0;
+    };
+    std::map<std::string, Unreached> unreached; ///< nodes where that was tried
     QTimer givenUpTimer;
 
     Credentials credentialsFor(const Node& node) const { return credentials(node); }
@@ -112,6 +118,7 @@ LocalEngine::LocalEngine(const Paths& paths, Fleet& fleet, std::unique_ptr<Store
         m_impl->reader = std::move(*reader);
     setCredentialSource(m_impl->credentials);
     connect(&fleet, &Fleet::nodeOpened, this, [this](const QString& node) {
+        m_impl->unreached.erase(node.toStdString());
         for (const auto& [run, followed] : m_impl->followed)
             followed->retry(node.toStdString());
     });
@@ -154,9 +161,11 @@ CheckpointCopier::Means LocalEngine::copyingMeans() {
                                 : Result<RunSpec>(tl::unexpected(found.error()));
         if (!spec || m_impl->launches.contains(run))
             return std::nullopt;
-        auto due = dueCopy(m_impl->reader->checkpoints(run), found->nodes, spec->checkpoint.copies);
+        const auto checkpoints = m_impl->reader->checkpoints(run);
+        auto due = dueCopy(checkpoints, found->nodes, spec->checkpoint.copies);
         if (due)
-            due->isOfAgents = !hasEnded(found->state) && due->node != kLocalNodeName;
+            due->isOfAgents = !hasEnded(found->state) && due->node != kLocalNodeName &&
+                              isLeftToAgents(checkpoints, wallNowNs());
         return due;
     };
     means.copy = [this](const QString& run, const DueCopy& due) {
@@ -757,6 +766,7 @@ Result<void> LocalEngine::follow(const QString& run) {
 
 /// Follows the node's runs again, as their links still use its old settings.
 void LocalEngine::followAnew(const QString& node) {
+    m_impl->unreached.erase(node.toStdString());
     std::vector<QString> runs;
     for (const auto& [run, followed] : m_impl->followed)
         if (std::ranges::count(followed->live().nodes, node.toStdString(),
@@ -845,23 +855,43 @@ LocalEngine::endOn(const std::vector<std::pair<GivenUpNode, Node>>& nodes) {
         return all;
     });
     return passOn(ended, this, [this, nodes](const std::vector<Result<bool>>&) {
-        for (const auto& [givenUp, node] : nodes)
-            std::erase(m_impl->ending, givenUp);
+        for (const auto& [givenUp, node] : nodes) // another one may have begun
+            m_impl->ending.erase(std::ranges::find(m_impl->ending, givenUp));
     });
 }
 
-/// Those that can be reached by now; the others are tried again later.
+/// Those that can be reached by now; the others are tried again later, ever more seldom, and one
+/// that refuses the login once it was opened or edited.
 void LocalEngine::endGivenUpNodes() {
     const auto all =
         m_impl->writer && m_impl->reader ? m_impl->reader->givenUp() : std::vector<GivenUpNode>();
+    std::map<std::string, std::vector<std::pair<GivenUpNode, Node>>> byNode;
     for (const GivenUpNode& givenUp : all) {
         const auto node = m_impl->fleet->find(QString::fromStdString(givenUp.node));
         if (node && !m_impl->launches.contains(givenUp.run) &&
-            std::ranges::count(m_impl->ending, givenUp) == 0)
-            (void)endOn({{givenUp, *node}});
+            std::ranges::count(m_impl->ending, givenUp) == 0 &&
+            m_impl->unreached[givenUp.node].notBeforeNs <= monotonicNowNs())
+            byNode[givenUp.node].emplace_back(givenUp, *node);
     }
+    for (const auto& [node, runs] : byNode)
+        whenAnswered(endOn(runs), this, [this, node](const std::vector<Result<bool>>& ended) {
+            onEnded(node, ended);
+        });
     if (!all.empty())
         m_impl->givenUpTimer.start(kGivenUpPause);
+}
+
+void LocalEngine::onEnded(const std::string& node, const std::vector<Result<bool>>& ended) {
+    const auto failed = std::ranges::find_if(ended, [](const auto& one) { return !one; });
+    if (failed == ended.end()) {
+        m_impl->unreached.erase(node);
+        return;
+    }
+    Impl::Unreached& unreached = m_impl->unreached[node];
+    const int64_t pauseNs = std::chrono::nanoseconds(kGivenUpPause).count()
+                            << std::min(unreached.times++, kMostPauseDoublings);
+    unreached.notBeforeNs =
+        failed->error().code == ErrorCode::kDenied ? INT64_MAX : monotonicNowNs() + pauseNs;
 }
 
 /// Of a run that has ended as far as is known.

@@ -98,6 +98,7 @@ private:
     void onFollowingEnded(const QString& run, const QString& problem, bool lost);
     std::optional<Result<CommandState>> commandToLaunch(const QString& run, CommandKind kind);
     void endGivenUpNodes();
+    void onEnded(const std::string& node, const std::vector<Result<bool>>& ended);
     QFuture<std::vector<Result<bool>>>
     endOn(const std::vector<std::pair<GivenUpNode, Node>>& nodes);
     QFuture<Result<CommandState>> killGivenUp(const QString& run);

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <functional>
 
 namespace rm {
 
@@ -50,6 +51,7 @@ struct NewAttempt {
     int64_t startStep = 0;
     std::string startFrom;
     std::vector<RunNode> nodes;
+    int skipped = 0;
 };
 
 /// Stores the attempt before any of its ranks starts. Even if the start fails on another node, some
@@ -59,7 +61,7 @@ Result<void> deployAndStart(const ProcedureContext& context, const QString& run,
     const auto record = [&] {
         return context.writer->call([&](StoreWriter& writer) {
             return writer.beginAttempt(run, begun.attempt, begun.startStep, begun.startFrom,
-                                       begun.nodes);
+                                       begun.nodes, begun.skipped);
         });
     };
     const auto started =
@@ -88,7 +90,7 @@ Result<void> refuseTooLarge(const ProcedureContext& context, const QString& run,
 std::string stepsOf(const std::vector<StoredCheckpoint>& checkpoints, bool isRetired) {
     std::string steps;
     for (const StoredCheckpoint& checkpoint : checkpoints)
-        if (!checkpoint.removed && (checkpoint.retiredBy != 0) == isRetired)
+        if (isSomewhere(checkpoint) && (checkpoint.retiredBy != 0) == isRetired)
             steps += (steps.empty() ? "" : ", ") + std::to_string(checkpoint.saved.step);
     return steps;
 }
@@ -146,7 +148,7 @@ Result<StoredCheckpoint> findByStep(const std::vector<StoredCheckpoint>& there, 
 Result<StoredCheckpoint> findCheckpoint(StoreReader& reader, const QString& run,
                                         const std::string& which) {
     auto there = reader.checkpoints(run); // newest first
-    std::erase_if(there, [](const StoredCheckpoint& each) { return each.removed; });
+    std::erase_if(there, std::not_fn(isSomewhere));
     const auto step = stepIn(which);
     const std::string what = which.empty() ? "a checkpoint"
                              : step        ? "the checkpoint of step " + std::to_string(*step)
@@ -154,6 +156,9 @@ Result<StoredCheckpoint> findCheckpoint(StoreReader& reader, const QString& run,
     const std::string attempt = "find " + what + " of " + run.toStdString();
     if (step)
         return findByStep(there, *step, attempt);
+    // Of the newest, what has a copy alone comes last.
+    if (which.empty())
+        std::ranges::stable_sort(there, {}, &StoredCheckpoint::removed);
     const auto found = std::find_if(there.begin(), there.end(), [&](const StoredCheckpoint& each) {
         return which.empty() ? each.retiredBy == 0 : checkpointNameOf(each) == which;
     });
@@ -253,31 +258,19 @@ Result<QString> branchRun(const ProcedureContext& context, const QString& id,
 
 namespace {
 
-/// What else can be done where the newest checkpoint cannot be had: "; of step 1000 there is a copy
-/// on this-computer, `ringmaster restore RUN 1000` goes on from it".
-std::string otherPlaces(StoreReader& reader, const QString& run, const StoredCheckpoint& newest) {
-    for (const StoredCheckpoint& each : reader.checkpoints(run)) {
-        const bool isOlder = each.saved.step < newest.saved.step && each.retiredBy == 0;
-        if (!isOlder || each.removed || each.isDamaged)
-            continue;
-        for (const CheckpointCopy& copy : each.copies)
-            if (copy.node != newest.node)
-                return "; of step " + std::to_string(each.saved.step) + " there is a copy on " +
-                       copy.node + ", `ringmaster restore " + run.toStdString() + " " +
-                       std::to_string(each.saved.step) + "` goes on from it";
-    }
-    return {};
-}
+constexpr int kMostAhead = 10'000; ///< attempts that agents began while nobody looked
+constexpr int kGivenUpGap = 1000;
 
-} // namespace
-
-namespace {
+struct AttemptNumber {
+    int attempt = 1;
+    int skipped = 0; ///< right before it
+};
 
 /// The number of the next attempt: none that any of the nodes has seen, as what a node did while it
 /// could not be reached would be taken for it. kUnavailable: the run lives on there, and was not
 /// given up.
-Result<int> nextAttempt(const ProcedureContext& context, StoreReader& reader, const QString& run,
-                        const std::vector<PlacedParty>& nodes) {
+Result<AttemptNumber> nextAttempt(const ProcedureContext& context, StoreReader& reader,
+                                  const QString& run, const std::vector<PlacedParty>& nodes) {
     context.progress(run, {QStringLiteral("Check nodes")});
     std::vector<std::future<Result<RunOnNode>>> asked;
     for (const PlacedParty& party : nodes)
@@ -301,9 +294,15 @@ Result<int> nextAttempt(const ProcedureContext& context, StoreReader& reader, co
                         "attempt " + std::to_string(there.attempt) + " of it lives on " + name +
                             ", of which nothing is known here; another Ringmaster may follow it: "
                             "stop it there first");
+        if (there.attempt < 0 || there.attempt > known + kMostAhead)
+            return fail(ErrorCode::kCorrupt, name + " says that attempt " +
+                                                 std::to_string(there.attempt) +
+                                                 " of it began there; clean the run there first");
         newest = std::max(newest, there.attempt);
     }
-    return newest + 1;
+    // Checkpoints on a node know attempts by their numbers alone, and what was given up counts on.
+    const int skipped = givenUp.empty() ? 0 : kGivenUpGap;
+    return AttemptNumber{newest + 1 + skipped, skipped};
 }
 
 } // namespace
@@ -346,7 +345,7 @@ Result<QString> resumeRun(const ProcedureContext& context, const RunSummary& run
     const auto next = nextAttempt(context, *reader, run.id, nodes);
     if (!next)
         return failAs(what, next.error());
-    const int attempt = *next;
+    const int attempt = next->attempt;
     const Node& first = nodes.front().node;
     const auto brought = bringCheckpoint(context, run.id, run.id, *checkpoint, first);
     if (!brought && which.empty())
@@ -362,8 +361,9 @@ Result<QString> resumeRun(const ProcedureContext& context, const RunSummary& run
         launcherOf(context, run.id, std::move(spec), nodes, attempt, from, !which.empty());
     const auto begin = [&](const std::vector<Placement>& parts) {
         return setState(context, run.id, RunStateKind::kPreparing, {}).and_then([&] {
-            return deployAndStart(context, run.id, *launcher,
-                                  {attempt, checkpoint->saved.step, from, runNodesOf(parts)});
+            return deployAndStart(
+                context, run.id, *launcher,
+                {attempt, checkpoint->saved.step, from, runNodesOf(parts), next->skipped});
         });
     };
     const auto started = launcher->check().and_then(begin);

@@ -57,7 +57,9 @@ std::set<std::string> removedNext(StoreReader& reader, const RunSummary& run, co
             line.startedFrom = attempt.startFrom;
     std::vector<CheckpointEntry> living = {nextOf(run)};
     for (const StoredCheckpoint& each : reader.checkpoints(run.id)) {
-        if (each.removed || each.retiredBy != 0)
+        // Rank 0 sees those alone that lie where it saves.
+        if (each.removed || each.retiredBy != 0 ||
+            (!run.nodes.empty() && each.node != run.nodes.front().nodeName))
             continue;
         living.push_back(entryOf(each));
         if (rules.best > 1)

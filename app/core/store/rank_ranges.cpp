@@ -5,14 +5,18 @@ namespace rm {
 
 namespace {
 
-/// From each attempt that was asked for here to the last one that agents began after it; in between
-/// nodes keep their indices. ?1: run, ?2: node, ?3: the last possible attempt.
+/// From each attempt that was asked for here to the last one that agents began after it, before
+/// another was asked for; in between nodes keep their indices. ?1: run, ?2: node, ?3: the last
+/// possible attempt.
 constexpr const char* kSpans =
-    "WITH launch AS (SELECT DISTINCT node.attempt FROM node LEFT JOIN attempt "
+    "WITH launch AS (SELECT DISTINCT node.attempt, coalesce(attempt.skipped, 0) AS skipped "
+    "FROM node LEFT JOIN attempt "
     "ON attempt.run = node.run AND attempt.attempt = node.attempt "
     "WHERE node.run = ?1 AND (attempt.asked_ns NOT NULL OR node.attempt = 1)), "
-    "span AS (SELECT attempt AS first, coalesce((SELECT min(next.attempt) - 1 FROM launch AS next "
-    "WHERE next.attempt > launch.attempt), ?3) AS last FROM launch), "
+    "span AS (SELECT attempt AS first, coalesce((SELECT next.attempt - 1 - next.skipped "
+    "FROM launch AS next WHERE next.attempt > launch.attempt ORDER BY next.attempt LIMIT 1), ?3) "
+    "AS last "
+    "FROM launch), "
     // Another node may have had this index before.
     "part AS (SELECT node.*, span.first, span.last FROM span JOIN node ON node.run = ?1 "
     "AND node.node = ?2 AND node.attempt BETWEEN span.first AND span.last AND node.name = "

@@ -214,7 +214,8 @@ std::vector<GivenUpNode> StoreReader::givenUp(const QString& run) {
         std::vector<GivenUpNode> nodes;
         auto rows = m_impl->database.query(
             "SELECT run.uuid, given_up.node FROM given_up JOIN run ON run.id = given_up.run "
-            "WHERE ?1 = '' OR run.uuid = ?1 ORDER BY given_up.wall_ns");
+            "WHERE run.deleted_ns IS NULL AND (?1 = '' OR run.uuid = ?1) ORDER BY "
+            "given_up.wall_ns");
         rows.with(run);
         while (rows.next())
             nodes.push_back({rows.string(0), rows.text(1)});

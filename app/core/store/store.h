@@ -388,9 +388,11 @@ public:
     Result<void> createRun(const NewRun& run);
     Result<void> setState(const QString& run, RunStateKind state, const QString& message = {});
     /// Stores an attempt when it is requested, before its ranks report it. `startStep` -1: unknown.
-    /// Open commands were for the attempt before it, and lapse.
+    /// Open commands were for the attempt before it, and lapse. `skipped`: numbers right before
+    /// this one that are no attempts of the run, whatever a node says.
     Result<void> beginAttempt(const QString& run, int attempt, int64_t startStep,
-                              const std::string& startFrom, const std::vector<RunNode>& nodes);
+                              const std::string& startFrom, const std::vector<RunNode>& nodes,
+                              int skipped = 0);
     /// The node was declared lost, until an attempt begins there or clearGivenUp().
     Result<void> setGivenUp(const GivenUpNode& node);
     /// What lived of the run there was ended.

@@ -338,16 +338,16 @@ Result<void> StoreWriter::setState(const QString& run, RunStateKind state, const
 
 Result<void> StoreWriter::beginAttempt(const QString& run, int attempt, int64_t startStep,
                                        const std::string& startFrom,
-                                       const std::vector<RunNode>& nodes) {
+                                       const std::vector<RunNode>& nodes, int skipped) {
     return m_impl->transact("begin attempt of " + run.toStdString(), [&]() -> Result<void> {
         RM_ASSIGN_OR_RETURN(const auto id, m_impl->findRun(run));
         Database& database = m_impl->database;
         const auto start = startStep < 0 ? std::nullopt : std::optional<int64_t>(startStep);
         database
-            .query("INSERT INTO attempt (run, attempt, start_step, start_from, asked_ns) "
-                   "VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT (run, attempt) DO UPDATE SET "
-                   "asked_ns = ?5")
-            .with(id, attempt, start, startFrom, wallNowNs())
+            .query("INSERT INTO attempt (run, attempt, start_step, start_from, asked_ns, skipped) "
+                   "VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT (run, attempt) DO UPDATE SET "
+                   "asked_ns = ?5, skipped = ?6")
+            .with(id, attempt, start, startFrom, wallNowNs(), skipped)
             .run();
         m_impl->insertNodes(id, attempt, nodes);
         // Its start ends what lives there of earlier attempts.

@@ -20,6 +20,7 @@
 namespace rm {
 
 namespace {
+constexpr int kPullMs = 250;
 constexpr int kCommandRows = 9; ///< in sight
 } // namespace
 
@@ -29,6 +30,7 @@ CommandsDialog::CommandsDialog(const AppContext& context, const RunSummary& run,
             "commandsDialog", parent)
     , m_context(context)
     , m_run(run.id)
+    , m_puller(kPullMs, this)
     , m_rows(new QStandardItemModel(0, 4, this))
     , m_table(new Table("commandsTable", tr("Commands")))
     , m_empty(makeText(tr("Nothing was asked of it yet."), "body")) {
@@ -38,7 +40,8 @@ CommandsDialog::CommandsDialog(const AppContext& context, const RunSummary& run,
         if (const AskedCommand* command = chosen())
             Q_EMIT withdrawAsked({*command});
     });
-    connect(&context.engine, &Engine::runsChanged, this, &CommandsDialog::refresh);
+    connect(&context.engine, &Engine::runsChanged, &m_puller, &Puller::request);
+    connect(&m_puller, &Puller::pull, this, &CommandsDialog::refresh);
     refresh();
 }
 
@@ -66,8 +69,8 @@ void CommandsDialog::buildUi() {
 void CommandsDialog::refresh() {
     const auto asked = m_context.store.ask(
         [run = m_run](StoreReader& reader) { return reader.askedCommands(run); });
-    whenAnswered(asked, this,
-                 [this](const std::vector<AskedCommand>& commands) { tell(commands); });
+    m_puller.await(asked, this,
+                   [this](const std::vector<AskedCommand>& commands) { tell(commands); });
 }
 
 void CommandsDialog::tell(const std::vector<AskedCommand>& commands) {

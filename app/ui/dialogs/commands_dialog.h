@@ -3,6 +3,7 @@
 
 #include "app/core/store/store.h"
 #include "app/ui/data/app_context.h"
+#include "app/ui/data/puller.h"
 #include "app/ui/dialogs/sheet.h"
 
 class QLabel;
@@ -32,6 +33,7 @@ private:
 
     AppContext m_context;
     QString m_run;
+    Puller m_puller;
     std::vector<AskedCommand> m_commands; ///< what the rows were made of
     QStandardItemModel* m_rows;
     Table* m_table;

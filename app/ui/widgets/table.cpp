@@ -95,10 +95,10 @@ void Table::leaveOut() {
 }
 
 void Table::fitColumns() {
-    if (m_isDrawn)
-        return;
     const QScopedValueRollback fitting(m_isFitting, true);
     leaveOut();
+    if (m_isDrawn)
+        return;
     const double share = std::clamp(shareOfRoom(), kNarrowest, 1.0);
     for (int column = 0; column < static_cast<int>(m_widths.size()); ++column) {
         const int width = m_widths[static_cast<size_t>(column)];

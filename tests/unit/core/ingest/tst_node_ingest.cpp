@@ -133,11 +133,12 @@ private Q_SLOTS:
     void attemptsThatWereAskedForWithoutTheNodeAreLeftOut() {
         StoreFixture store;
         store.createRun("a", "run", 2);
-        const auto begin = [&](int attempt, const std::vector<RunNode>& nodes) {
-            StoreFixture::mustBeOk(store.writer().beginAttempt("a", attempt, 3, "", nodes));
+        const auto begin = [&](int attempt, const std::vector<RunNode>& nodes, int skipped) {
+            StoreFixture::mustBeOk(
+                store.writer().beginAttempt("a", attempt, 3, "", nodes, skipped));
         };
-        begin(2, {{0, "node-b", 2, 0}});
-        begin(4, {{0, "node-a", 2, 0}, {1, "node-b", 2, 2}});
+        begin(3, {{0, "node-b", 2, 0}}, 1); // it may have begun one of the number 2 as well
+        begin(4, {{0, "node-a", 2, 0}, {1, "node-b", 2, 2}}, 0);
         const auto ranks = store.reader().rankRanges("a", 0);
         const std::vector<RankRange> expected{{0, 2, 1, 1}, {0, 2, 4, INT_MAX}};
         QVERIFY(ranks == expected);
