@@ -318,6 +318,34 @@ private Q_SLOTS:
         QCOMPARE(store.reader().ranks("a").back().rank, 2);
     }
 
+    void aCopyIsKnownThoughNobodyToldOfItsOriginal() {
+        StoreFixture store;
+        store.createRun("a", "run", 2);
+        store.ingest("a", {started(1, 0, 0)});
+        CheckpointCopied copied{100, 5, "/c/step-000000100", "/b/step-000000100", {},
+                                1,   7, "every 100"};
+        store.ingest("a", {copied}, 1);
+        auto there = store.reader().checkpoints("a");
+        QCOMPARE(there.size(), size_t(1));
+        QCOMPARE(there[0].saved.bytes, int64_t(7));
+        QCOMPARE(there[0].node, std::string("node-a"));
+        QVERIFY((there[0].copies == std::vector<CheckpointCopy>{{"node-b", copied.folder, 5}}));
+        // What rank 0 tells counts, and the copy stays known when the original is removed.
+        CheckpointSaved saved;
+        saved.step = 100;
+        saved.path = copied.path;
+        saved.bytes = 8;
+        store.ingest("a", {saved, CheckpointRemoved{100, 6, copied.path}});
+        there = store.reader().checkpoints("a");
+        QCOMPARE(there[0].saved.bytes, int64_t(8));
+        QVERIFY(there[0].removed && there[0].copies.size() == 1);
+        CheckpointCopied next{200, 9, "/c/step-000000200", "/b/step-000000200", {copied.folder},
+                              1,   7, "every 100"};
+        store.ingest("a", {next}, 1);
+        for (const StoredCheckpoint& each : store.reader().checkpoints("a"))
+            QCOMPARE(each.copies.size(), size_t(each.saved.step == 200 ? 1 : 0));
+    }
+
     void aNodeIsGivenUpUntilItIsEndedOrTakesPartAgain() {
         StoreFixture store;
         store.createRun("a", "run", 2);
