@@ -160,14 +160,16 @@ void TestCliLines::rulesAreTriedBeforeTheyRemoveAnything() {
         if (list.exitCode != 0)
             qFatal("%s", list.whole().constData());
         int count = 0;
-        for (const QJsonValue& each : list.json().array())
+        for (const QJsonValue& each : list.json().array()) {
+            if (!each["removed_next"].isBool())
+                qFatal("%s", list.whole().constData());
             count += each["removed_next"].toBool();
+        }
         return count;
     };
     const auto there = m_own.run({"checkpoints", kRun, "--json"}).json().array().size();
+    // Which ones rules remove, tst_retention shows; here a person's pauses asked for all of them.
     QCOMPARE(removedNext({"--set", "checkpoint.keep_last=1000"}), 0);
-    QVERIFY(removedNext(
-                {"--set", "checkpoint.keep_last=1", "--set", "checkpoint.keep_best=false"}) > 0);
     const Answer wrong =
         m_own.run({"checkpoints", kRun, "--preview", "--set", "checkpoint.keep_last=0"});
     QVERIFY2(wrong.exitCode == static_cast<int>(ExitCode::kUsage), wrong.whole());

@@ -305,7 +305,12 @@ void SshSessionTest::serverWithoutGcmIsRefused() {
     QVERIFY(m_home.serve({.authorizedKey = m_home.publicKey(),
                           .settings = {"Ciphers chacha20-poly1305@openssh.com"}}));
     QVERIFY(m_home.know());
-    const auto opened = openSession(node(), {}, {});
+    auto opened = openSession(node(), {}, {});
+    // sshd hangs up at once. On a busy machine its reset may overtake what it offers, and the link
+    // was cut.
+    for (int again = 0;
+         again < 5 && !opened && opened.error().cause == ConnectFailure::Cause::kOther; ++again)
+        opened = openSession(node(), {}, {});
     QVERIFY(!opened);
     QCOMPARE(opened.error().cause, ConnectFailure::Cause::kAlgorithms);
     QVERIFY2(messageOf(opened).contains("AES-GCM"), messageOf(opened));
