@@ -70,8 +70,6 @@ private:
     Means m_means;
     QTimer m_timer;
     std::set<QString> m_touched;
-    std::map<QString, int64_t>
-        m_dueNs; ///< since when the newest checkpoint has had no copy, by run
     std::map<std::string, Failure> m_failures; ///< by path
     QString m_last;                            ///< run of the last copy
     bool m_isCopying = false;
