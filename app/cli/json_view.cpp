@@ -120,6 +120,7 @@ Json toJson(const StoredCheckpoint& checkpoint) {
             {"damaged", checkpoint.isDamaged},
             {"pinned", checkpoint.isPinned},
             {"node", checkpoint.node},
+            {"removed", checkpoint.removed},
             {"verified",
              checkpoint.verifiedNs ? Json(secondsOf(checkpoint.verifiedNs)) : Json(nullptr)},
             {"copies", copiesOf(checkpoint)},

@@ -7,6 +7,7 @@
 #include "app/cli/terminal.h"
 #include "app/core/launch/recipes.h"
 #include "app/core/run/asked_words.h"
+#include "app/core/run/checkpoint_choice.h"
 #include "app/core/run/checkpoint_words.h"
 #include "app/core/run/retention.h"
 #include "app/core/run/standstill.h"

@@ -35,6 +35,8 @@ std::string whereWords(const StoredCheckpoint& checkpoint) {
         const bool isLast = at + 1 == checkpoint.copies.size();
         copies += (at == 0 ? "" : isLast ? " and " : ", ") + checkpoint.copies[at].node;
     }
+    if (checkpoint.removed)
+        return "copied to " + copies;
     return checkpoint.node + (copies.empty() ? "" : ", copied to " + copies);
 }
 

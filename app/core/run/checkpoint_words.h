@@ -7,11 +7,6 @@
 
 namespace rm {
 
-/// Whether it can still be had: where it was saved, or a copy of it.
-inline bool isSomewhere(const StoredCheckpoint& checkpoint) {
-    return !checkpoint.removed || !checkpoint.copies.empty();
-}
-
 /// Texts about checkpoints that the window and the terminal share.
 
 /// The last part of its path: "step-000001000", "step-000001000-attempt-2".
@@ -25,7 +20,8 @@ std::string whyKept(const StoredCheckpoint& checkpoint);
 /// SHA-256 ...", or why it could not be verified. As a node wrote it: not safe for a terminal.
 std::string verdictText(const Result<void>& verified);
 
-/// The nodes where it lies: "node-a, copied to node-b and this-computer".
+/// The nodes where it lies: "node-a, copied to node-b and this-computer"; "copied to node-b": only
+/// there.
 std::string whereWords(const StoredCheckpoint& checkpoint);
 
 /// "steps 251 to 405 and 3 checkpoints"

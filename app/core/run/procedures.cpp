@@ -2,6 +2,7 @@
 #include "app/core/run/procedures.h"
 
 #include "app/core/agent/agent_client.h"
+#include "app/core/run/checkpoint_choice.h"
 #include "app/core/run/checkpoint_moves.h"
 #include "app/core/run/checkpoint_words.h"
 #include "app/core/run/steps_left.h"
@@ -156,12 +157,9 @@ Result<StoredCheckpoint> findCheckpoint(StoreReader& reader, const QString& run,
     const std::string attempt = "find " + what + " of " + run.toStdString();
     if (step)
         return findByStep(there, *step, attempt);
-    // Of the newest, what has a copy alone comes last.
-    if (which.empty())
-        std::ranges::stable_sort(there, {}, &StoredCheckpoint::removed);
-    const auto found = std::find_if(there.begin(), there.end(), [&](const StoredCheckpoint& each) {
-        return which.empty() ? each.retiredBy == 0 : checkpointNameOf(each) == which;
-    });
+    if (const StoredCheckpoint* newest = which.empty() ? newestLiving(there) : nullptr)
+        return *newest;
+    const auto found = std::ranges::find(there, which, checkpointNameOf);
     if (found != there.end())
         return *found;
     return fail(ErrorCode::kNotFound, attempt + ": " + whatThereIs(there));
@@ -400,8 +398,10 @@ Result<void> verifyCheckpoint(const ProcedureContext& context, const QString& ru
                               const std::string& which) {
     RM_ASSIGN_OR_RETURN(const auto reader, StoreReader::open(context.database));
     RM_ASSIGN_OR_RETURN(const auto checkpoint, findCheckpoint(*reader, run, which));
-    RM_ASSIGN_OR_RETURN(const auto node, nodeCalled(context, checkpoint.node));
-    const auto whole = verifyFolder(context, node, checkpoint.saved.path);
+    const CheckpointCopy own{checkpoint.node, checkpoint.saved.path};
+    const CheckpointCopy& place = checkpoint.removed ? checkpoint.copies.front() : own;
+    RM_ASSIGN_OR_RETURN(const auto node, nodeCalled(context, place.node));
+    const auto whole = verifyFolder(context, node, place.folder);
     if (whole && context.writer)
         (void)context.writer->call([&](StoreWriter& writer) {
             return writer.setCheckpointVerified(run, checkpoint.saved.path, wallNowNs());

@@ -78,15 +78,15 @@ Result<void> removeCheckpoint(const ProcedureContext& context, const QString& ru
                               const std::string& which);
 
 /// Compares every byte of a checkpoint (see findCheckpoint()) with its manifest, on the node where
-/// it was saved, and stores when it was whole. kCorrupt: what is wrong, or that it is not there any
-/// more.
+/// it was saved, or of a copy if it was removed there, and stores when it was whole. kCorrupt: what
+/// is wrong, or that it is not there any more.
 Result<void> verifyCheckpoint(const ProcedureContext& context, const QString& run,
                               const std::string& which);
 
 /// kNotFound: it is not in the list of nodes (any more).
 Result<Node> nodeCalled(const ProcedureContext& context, const std::string& name);
 
-/// A checkpoint of `run` that was not removed: the newest of the living line (`which` empty), that
+/// A checkpoint of `run` that isSomewhere(): newestLiving() (`which` empty), that
 /// of a step (of the living line, else of the one abandoned line that has it: kInvalid when there
 /// are several) or that in a folder of this name. kNotFound names the steps there are.
 Result<StoredCheckpoint> findCheckpoint(StoreReader& reader, const QString& run,

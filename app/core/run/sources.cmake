@@ -3,6 +3,7 @@ target_sources(rm_core PRIVATE
     run/asked_words.cpp
     run/attach_stream.cpp
     run/branch_name.cpp
+    run/checkpoint_choice.cpp
     run/checkpoint_copier.cpp
     run/checkpoint_moves.cpp
     run/clean_node.cpp

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/ui/models/checkpoints_model.h"
 
+#include "app/core/run/checkpoint_choice.h"
 #include "app/core/run/checkpoint_words.h"
 #include "app/core/run/retention.h"
 #include "app/ui/look/format.h"
@@ -17,8 +18,9 @@ namespace {
 
 bool isSame(const StoredCheckpoint& a, const StoredCheckpoint& b) {
     return a.saved == b.saved && a.attempt == b.attempt && a.retiredBy == b.retiredBy &&
-           a.isBest == b.isBest && a.isDamaged == b.isDamaged && a.node == b.node &&
-           a.copies == b.copies && a.verifiedNs == b.verifiedNs && a.isPinned == b.isPinned;
+           a.removed == b.removed && a.isBest == b.isBest && a.isDamaged == b.isDamaged &&
+           a.node == b.node && a.copies == b.copies && a.verifiedNs == b.verifiedNs &&
+           a.isPinned == b.isPinned;
 }
 
 /// "node-a /s/runs/x/checkpoints, copied to node-b"
@@ -26,6 +28,8 @@ QString placesOf(const StoredCheckpoint& checkpoint) {
     QStringList copies;
     for (const CheckpointCopy& copy : checkpoint.copies)
         copies << nodeTitle(copy.node);
+    if (checkpoint.removed)
+        return CheckpointsModel::tr("copied to %1").arg(copies.join(", "));
     const QString own = nodeTitle(checkpoint.node) + ' ' +
                         QString::fromStdString(checkpoint.saved.path).section('/', 0, -2);
     return copies.isEmpty() ? own

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/ui/run/run_detail.h"
 
+#include "app/core/run/checkpoint_choice.h"
 #include "app/core/run/part_words.h"
 #include "app/ui/data/run_words.h"
 #include "app/ui/look/format.h"
@@ -43,15 +44,8 @@ QString lastLines(const std::string& text) {
     return QStringList(lines.mid(std::max<qsizetype>(0, lines.size() - kTailLines))).join('\n');
 }
 
-/// Of the living line; nullptr: there is none.
-const StoredCheckpoint* newestOf(const RunHistory& history) {
-    const auto newest = std::ranges::find_if(
-        history.checkpoints, [](const auto& each) { return !each.removed && each.retiredBy == 0; });
-    return newest == history.checkpoints.end() ? nullptr : &*newest;
-}
-
 QString nextStep(const RunDetail& detail) {
-    const StoredCheckpoint* kept = newestOf(detail.history);
+    const StoredCheckpoint* kept = newestLiving(detail.history.checkpoints);
     if (!kept)
         return RunDetailWords::tr(
             "There is no checkpoint yet: mend the cause, then start it anew from "
@@ -76,7 +70,8 @@ RunDetail readDetail(StoreReader& reader, const QString& id) {
     detail.history.asked = reader.askedCommands(id);
     detail.ranks = reader.ranks(id);
     detail.wholePlaces = reader.wholePlaces(id);
-    if (const auto* newest = newestOf(detail.history); newest && canResume(detail.run->state))
+    if (const auto* newest = newestLiving(detail.history.checkpoints);
+        newest && canResume(detail.run->state))
         detail.resumePoint = {newest->saved.step, reader.retirementBy(id, *newest),
                               partWords(detail.run->nodes, detail.wholePlaces)};
     return detail;

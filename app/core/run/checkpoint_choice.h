@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "app/core/store/store.h"
+
+#include <vector>
+
+namespace rm {
+
+/// Whether it can be had: where it was saved or, of the living line, a copy of it.
+bool isSomewhere(const StoredCheckpoint& checkpoint);
+
+/// What a run goes on from by itself: the newest of the living line that lies where it was saved,
+/// else the newest of which there is a copy. nullptr: there is none. `newestFirst` as
+/// StoreReader::checkpoints().
+const StoredCheckpoint* newestLiving(const std::vector<StoredCheckpoint>& newestFirst);
+
+} // namespace rm

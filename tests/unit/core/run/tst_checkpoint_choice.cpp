@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/core/run/checkpoint_choice.h"
+#include "app/core/run/checkpoint_words.h"
+
+#include <QTest>
+
+using namespace rm;
+
+namespace {
+
+StoredCheckpoint stored(int64_t step, bool removed, const std::string& copyOn = {},
+                        int retiredBy = 0) {
+    StoredCheckpoint checkpoint;
+    checkpoint.saved.step = step;
+    checkpoint.node = std::string("a");
+    checkpoint.removed = removed;
+    checkpoint.retiredBy = retiredBy;
+    if (!copyOn.empty())
+        checkpoint.copies = {{copyOn, "/copies", 1}};
+    return checkpoint;
+}
+
+int64_t newestOf(const std::vector<StoredCheckpoint>& newestFirst) {
+    const StoredCheckpoint* newest = newestLiving(newestFirst);
+    return newest ? newest->saved.step : -1;
+}
+
+} // namespace
+
+class TestCheckpointChoice : public QObject {
+    Q_OBJECT
+private Q_SLOTS:
+    void whatLiesWhereItWasSavedComesFirst() {
+        QCOMPARE(newestOf({stored(30, true, "b"), stored(20, false), stored(10, false)}), 20);
+    }
+
+    void aCopyIsEnough() {
+        QCOMPARE(newestOf({stored(30, true), stored(20, true, "b"), stored(10, true, "b")}), 20);
+    }
+
+    void abandonedLinesAreNotGoneOnFrom() {
+        QCOMPARE(newestOf({stored(30, false, "", 2), stored(20, true, "b", 2)}), -1);
+        QVERIFY(isSomewhere(stored(30, false, "", 2)));
+        // A person removed it; that a copy stays for a while makes it none that is there.
+        QVERIFY(!isSomewhere(stored(20, true, "b", 2)));
+        QVERIFY(!isSomewhere(stored(20, true)));
+    }
+
+    void whereItLiesIsSaidTruly() {
+        QCOMPARE(whereWords(stored(20, false, "b")), std::string("a, copied to b"));
+        QCOMPARE(whereWords(stored(20, true, "b")), std::string("copied to b"));
+    }
+};
+
+QTEST_APPLESS_MAIN(TestCheckpointChoice)
+#include "tst_checkpoint_choice.moc"
