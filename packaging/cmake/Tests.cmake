@@ -34,6 +34,9 @@ function(rm_add_test)
         set_tests_properties(${T_NAME} PROPERTIES RUN_SERIAL ON)
     endif()
     rm_test_environment(${T_NAME})
+    # Before ctest kills it: Qt Test says where it was.
+    math(EXPR _function_ms "(${T_TIMEOUT} - 10) * 1000")
+    set_property(TEST ${T_NAME} APPEND PROPERTY ENVIRONMENT QTEST_FUNCTION_TIMEOUT=${_function_ms})
     # Threads that spin while they wait would take cores from other tests.
     if("unit" IN_LIST T_LABELS)
         set_property(TEST ${T_NAME} APPEND PROPERTY ENVIRONMENT OMP_NUM_THREADS=1)
