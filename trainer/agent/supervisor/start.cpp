@@ -88,6 +88,8 @@ Result<RunLock> takeLock(const std::string& runDir) {
     if (lock || lock.error().code != ErrorCode::kUnavailable)
         return lock;
     const Result<AgentState> state = loadAgentState(runDir);
+    if (!state && state.error().code != ErrorCode::kNotFound)
+        return tl::unexpected(state.error()); // who holds it, and for how long, cannot be known
     if (!state || !state->living().empty() ||
         !waitGone(openProcess(state->supervisor), kLastThingsMs))
         return lock;
