@@ -34,8 +34,8 @@ constexpr int kLastWordsMs = 1500;
 /// Until nodes that were declared lost are tried: long enough that a command which means such a
 /// node comes first.
 constexpr auto kFirstGivenUp = std::chrono::seconds(5);
-constexpr auto kGivenUpPause = std::chrono::seconds(60);
-constexpr int kMostPauseDoublings = 6; ///< of that: about an hour
+constexpr auto kGivenUpPause = std::chrono::seconds(15);
+constexpr int kMostPauseDoublings = 8; ///< of that: about an hour
 constexpr int64_t kDayNs = 24 * 3600 * int64_t{1'000'000'000};
 
 /// Of a command that was asked for again, after it had its answer.
@@ -866,10 +866,12 @@ void LocalEngine::endGivenUpNodes() {
     const auto all =
         m_impl->writer && m_impl->reader ? m_impl->reader->givenUp() : std::vector<GivenUpNode>();
     std::map<std::string, std::vector<std::pair<GivenUpNode, Node>>> byNode;
+    bool isAnyLaunching = false;
     for (const GivenUpNode& givenUp : all) {
         const auto node = m_impl->fleet->find(QString::fromStdString(givenUp.node));
-        if (node && !m_impl->launches.contains(givenUp.run) &&
-            std::ranges::count(m_impl->ending, givenUp) == 0 &&
+        const bool isLaunching = m_impl->launches.contains(givenUp.run);
+        isAnyLaunching = isAnyLaunching || isLaunching;
+        if (node && !isLaunching && std::ranges::count(m_impl->ending, givenUp) == 0 &&
             m_impl->unreached[givenUp.node].notBeforeNs <= monotonicNowNs())
             byNode[givenUp.node].emplace_back(givenUp, *node);
     }
@@ -878,7 +880,7 @@ void LocalEngine::endGivenUpNodes() {
             onEnded(node, ended);
         });
     if (!all.empty())
-        m_impl->givenUpTimer.start(kGivenUpPause);
+        m_impl->givenUpTimer.start(isAnyLaunching ? kFirstGivenUp : kGivenUpPause);
 }
 
 void LocalEngine::onEnded(const std::string& node, const std::vector<Result<bool>>& ended) {
