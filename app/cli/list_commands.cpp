@@ -9,6 +9,7 @@
 #include "app/core/run/asked_words.h"
 #include "app/core/run/checkpoint_choice.h"
 #include "app/core/run/checkpoint_words.h"
+#include "app/core/run/live_spec.h"
 #include "app/core/run/retention.h"
 #include "app/core/run/standstill.h"
 #include "app/core/store/export.h"
@@ -150,6 +151,8 @@ void printShow(const RunSummary& run, StoreReader& reader, const Trouble& troubl
               << "  checkpoints " << countText(present(reader.checkpoints(run.id))) << "\n";
     if (!run.parentRun.isEmpty())
         std::cout << "  branch of   " << parentText(run) << "\n";
+    if (const auto settings = reader.settings(run.id); !settings.empty())
+        std::cout << "  set to      " << oneLine(settingsWords(settings)) << "\n";
     if (!trouble.waiting.empty())
         std::cout << "  waiting     " << oneLine(trouble.waiting) << "\n";
     for (const std::string& node : trouble.silent)
@@ -230,6 +233,7 @@ int runShow(CommandContext& context, const std::string& id) {
     out["events"] = arrayOf(reader.events(run.id));
     out["checkpoints"] = arrayOf(present(reader.checkpoints(run.id)));
     out["spec"] = reader.specToml(run.id);
+    out["settings"] = reader.settings(run.id);
     printJson(out);
     return 0;
 }

@@ -11,6 +11,7 @@
 #include "app/core/launch/recipes.h"
 #include "app/core/run/branch_name.h"
 #include "app/core/run/checkpoint_words.h"
+#include "app/core/run/live_spec.h"
 #include "app/core/run/part_words.h"
 #include "app/core/run/procedures.h"
 #include "shared/checkpoint/manifest.h"
@@ -249,8 +250,7 @@ Result<CheckedSpec> branchSpec(CommandContext& context, const RunSummary& run,
                                const RestoreOptions& options) {
     RM_ASSIGN_OR_RETURN(const auto reader, context.reader());
     RM_ASSIGN_OR_RETURN(const auto checkpoint, restoredCheckpoint(*reader, run, options));
-    RM_ASSIGN_OR_RETURN(const auto parent,
-                        parseRunSpec(reader->specToml(run.id), run.id.toStdString()));
+    RM_ASSIGN_OR_RETURN(const auto parent, readLiveSpec(*reader, run.id));
     RunSpec spec = parent;
     spec.name = branchName(parent, spec, checkpoint.saved.step);
     const std::string unchanged = spec.name;

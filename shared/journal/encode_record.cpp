@@ -70,6 +70,18 @@ Body build(Builder& b, const CheckpointCopied& r) {
         .Union();
 }
 
+Body build(Builder& b, const SettingsChanged& r) {
+    std::vector<flatbuffers::Offset<flatbuffers::String>> keys;
+    std::vector<double> values;
+    for (const SettingsChanged::Setting& setting : r.settings) {
+        keys.push_back(flatText(b, setting.key));
+        values.push_back(setting.value);
+    }
+    return fb::CreateSettingsChanged(b, r.step, r.wallNs, b.CreateVector(keys),
+                                     b.CreateVector(values))
+        .Union();
+}
+
 Body build(Builder& b, const SampleText& r) {
     return fb::CreateSampleText(b, r.step, r.wallNs, flatText(b, r.prompt), flatText(b, r.text))
         .Union();

@@ -114,6 +114,16 @@ Result<Record> read(const fb::CheckpointRemoved& r) {
     return CheckpointRemoved{r.step(), r.wall_ns(), textOf(r.path())};
 }
 
+Result<Record> read(const fb::SettingsChanged& r) {
+    SettingsChanged changed{r.step(), r.wall_ns(), {}};
+    const auto count = r.key() ? r.key()->size() : 0;
+    if (count != (r.value() ? r.value()->size() : 0))
+        return corrupt(std::to_string(count) + " settings with another number of values");
+    for (flatbuffers::uoffset_t i = 0; i < count; ++i)
+        changed.settings.push_back({textOf(r.key()->Get(i)), r.value()->Get(i)});
+    return changed;
+}
+
 Result<Record> read(const fb::CheckpointCopied& r) {
     CheckpointCopied copied{r.step(), r.wall_ns(), textOf(r.path()), textOf(r.folder()),
                             {},       r.attempt(), r.bytes(),        textOf(r.reason())};
@@ -210,6 +220,8 @@ Result<Record> decodeRecord(std::span<const std::byte> payload) {
         return read(*root->body_as_AttemptPlanned());
     case fb::RecordBody::CheckpointCopied:
         return read(*root->body_as_CheckpointCopied());
+    case fb::RecordBody::SettingsChanged:
+        return read(*root->body_as_SettingsChanged());
     }
     return tooNew("type", int(root->body_type()));
 }

@@ -102,6 +102,20 @@ struct CheckpointCopied {
     bool operator==(const CheckpointCopied&) const = default;
 };
 
+/// All that is set otherwise than in the spec, by rank 0: when an attempt begins and after each
+/// change, whoever asked for it.
+struct SettingsChanged {
+    int64_t step = 0;
+    int64_t wallNs = 0;
+    struct Setting {
+        std::string key; ///< of the spec
+        double value = 0;
+        bool operator==(const Setting&) const = default;
+    };
+    std::vector<Setting> settings;
+    bool operator==(const SettingsChanged&) const = default;
+};
+
 /// Text generated at a validation.
 struct SampleText {
     int64_t step = 0;
@@ -172,7 +186,7 @@ struct AttemptPlanned {
 
 using Record = std::variant<AttemptStarted, MetricRegistered, Samples, Event, CommandApplied,
                             CheckpointSaved, CheckpointRemoved, SampleText, RankStarted, RankExited,
-                            AttemptEnded, AttemptPlanned, CheckpointCopied>;
+                            AttemptEnded, AttemptPlanned, CheckpointCopied, SettingsChanged>;
 
 /// The payload of a frame (shared/io/frame.h) that holds `record`.
 std::vector<std::byte> encodeRecord(const Record& record);

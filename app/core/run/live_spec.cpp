@@ -2,27 +2,37 @@
 #include "app/core/run/live_spec.h"
 
 #include "shared/return_if_error.h"
-#include "shared/spec/live_settings.h"
+#include "shared/spec/toml_fields.h"
 
 namespace rm {
 
-RunSpec liveSpec(RunSpec spec, const std::vector<AskedCommand>& newestFirst) {
-    for (auto asked = newestFirst.rbegin(); asked != newestFirst.rend(); ++asked)
-        if (asked->kind == "set" && asked->state == AskedState::kApplied)
-            for (const auto& [key, value] : asked->args)
-                if (const auto number = parseLiveSetting(key, value))
-                    apply({{key, *number}}, spec);
+RunSpec liveSpec(RunSpec spec, const LiveSettings& settings) {
+    for (const auto& [key, value] : settings)
+        if (const auto number = parseLiveSetting(key, plainNumber(value)))
+            apply({{key, *number}}, spec);
     return spec;
+}
+
+std::string settingsWords(const LiveSettings& settings) {
+    std::string words;
+    for (const auto& [key, value] : settings)
+        words += (words.empty() ? "" : ", ") + key + " = " + plainNumber(value);
+    return words;
+}
+
+Result<RunSpec> readLiveSpec(StoreReader& reader, const QString& run) {
+    return parseRunSpec(reader.specToml(run), run.toStdString()).map([&](RunSpec spec) {
+        return liveSpec(std::move(spec), reader.settings(run));
+    });
 }
 
 Result<void> checkSettings(StoreReader& reader, const QString& run,
                            const std::vector<std::pair<std::string, std::string>>& args) {
-    auto spec = parseRunSpec(reader.specToml(run), run.toStdString());
-    if (!spec)
+    auto now = readLiveSpec(reader, run);
+    if (!now)
         return {}; // of another release; rank 0 knows its own keys and bounds
-    RunSpec now = liveSpec(std::move(*spec), reader.askedCommands(run));
     for (const auto& [key, value] : args)
-        RM_RETURN_IF_ERROR(changeSetting(now, key, value));
+        RM_RETURN_IF_ERROR(changeSetting(*now, key, value));
     return {};
 }
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "app/core/store/store.h"
-#include "shared/spec/run_spec.h"
+#include "shared/spec/live_settings.h"
 
 #include <string>
 #include <utility>
@@ -10,9 +10,15 @@
 
 namespace rm {
 
-/// The spec with what persons have set while the ranks trained. What a rule did is not in it, nor
-/// is it known whether a restore has gone back to before a setting.
-RunSpec liveSpec(RunSpec spec, const std::vector<AskedCommand>& newestFirst);
+/// The spec with what is set otherwise now (StoreReader::settings()), by a person or by the run
+/// itself. Keys and values that this release cannot set are left out.
+RunSpec liveSpec(RunSpec spec, const LiveSettings& settings);
+
+/// "optimizer.lr = 0.001, train.log_every = 5". As a node wrote it: not safe for a terminal.
+std::string settingsWords(const LiveSettings& settings);
+
+/// That of a run. A branch of it begins with these values, as it takes over no setting.
+Result<RunSpec> readLiveSpec(StoreReader& reader, const QString& run);
 
 /// Whether a run can be given these arguments of the command `set`. kInvalid: a launch of the spec
 /// with them would be refused.

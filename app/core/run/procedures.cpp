@@ -5,6 +5,7 @@
 #include "app/core/run/checkpoint_choice.h"
 #include "app/core/run/checkpoint_moves.h"
 #include "app/core/run/checkpoint_words.h"
+#include "app/core/run/live_spec.h"
 #include "app/core/run/steps_left.h"
 #include "shared/io/clock.h"
 #include "shared/return_if_error.h"
@@ -244,10 +245,8 @@ Result<QString> branchRun(const ProcedureContext& context, const QString& id,
         return failAs(what, brought.error());
     if (const auto whole = refuseDamaged(context, id, first, *brought); !whole)
         return failAs(what, whole.error());
-    auto checked = from.spec
-                       ? Result<CheckedSpec>(*from.spec)
-                       : parseRunSpec(reader->specToml(from.parent), from.parent.toStdString())
-                             .and_then([](RunSpec parsed) { return check(std::move(parsed)); });
+    auto checked = from.spec ? Result<CheckedSpec>(*from.spec)
+                             : readLiveSpec(*reader, from.parent).and_then(check);
     if (!checked)
         return tl::unexpected(checked.error());
     return launchRun(context, id, *checked, nodes,

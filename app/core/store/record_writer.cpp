@@ -5,7 +5,11 @@
 #include "app/core/store/store.h"
 #include "shared/io/clock.h"
 
+#include <QJsonDocument>
+#include <QJsonObject>
+
 #include <algorithm>
+#include <cmath>
 
 namespace rm {
 
@@ -15,7 +19,8 @@ constexpr int32_t kMaxAttempts = 1 << 20;
 constexpr int32_t kMostAhead = 10'000;   ///< attempts after the last that is known
 constexpr int64_t kMaxOwnMetrics = 2000; ///< of a run
 constexpr int64_t kMostCopies = 1000;    ///< on one node
-constexpr size_t kMaxWords = 64;         ///< bytes of a metric's unit, label and the like
+constexpr size_t kMaxSettings = 100;
+constexpr size_t kMaxWords = 64; ///< bytes of a metric's unit, label and the like
 constexpr size_t kMaxDescription = 1024;
 constexpr int64_t kMaxStep = int64_t(1) << 53;
 
@@ -214,6 +219,24 @@ void RecordWriter::on(const CheckpointCopied& record) {
                "reason, best) VALUES (?, ?, ?, ?, ?, ?, ?, 0)")
         .with(m_run, record.path, record.attempt, record.step, record.wallNs, record.bytes,
               record.reason)
+        .run();
+}
+
+void RecordWriter::on(const SettingsChanged& record) {
+    if (!isOfRankZero() || !isStep(record.step))
+        return;
+    if (record.settings.size() > kMaxSettings)
+        return refuse("more than " + std::to_string(kMaxSettings) + " settings");
+    QJsonObject settings;
+    for (const auto& [key, value] : record.settings)
+        if (std::isfinite(value))
+            settings[QString::fromStdString(key).left(kMaxWords)] = value;
+    m_database
+        .query("INSERT INTO settings (run, attempt, step, value) VALUES (?, ?, ?, ?) ON CONFLICT "
+               "(run) DO UPDATE SET attempt = excluded.attempt, step = excluded.step, value = "
+               "excluded.value WHERE attempt <= excluded.attempt")
+        .with(m_run, attemptOfRank(0), record.step,
+              QJsonDocument(settings).toJson(QJsonDocument::Compact).toStdString())
         .run();
 }
 

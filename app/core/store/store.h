@@ -10,6 +10,7 @@
 #include <climits>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -289,6 +290,9 @@ public:
     /// The same among the runs in the trash, of the one that was deleted last.
     Result<RunSummary> resolveDeleted(const QString& idOrNameOrPrefix);
     std::string specToml(const QString& run);
+    /// What its ranks said last that is set otherwise than in the spec, by key (see liveSpec()).
+    /// From a node: the keys may be any.
+    std::map<std::string, double, std::less<>> settings(const QString& run);
 
     std::vector<SeriesKey> series(const QString& run);
     /// The metrics that the run has reported so far, by name. Ringmaster's own are described as

@@ -3,6 +3,9 @@
 #include "app/core/store/schema.h"
 #include "shared/return_if_error.h"
 
+#include <QJsonDocument>
+#include <QJsonObject>
+
 #include <sqlite3.h>
 
 #include <algorithm>
@@ -181,6 +184,20 @@ std::string StoreReader::specToml(const QString& run) {
     return m_impl->read("read a run's spec", [&]() -> std::string {
         auto row = m_impl->database.query("SELECT spec FROM run WHERE uuid = ?");
         return row.with(run).next() ? row.text(0) : std::string();
+    });
+}
+
+std::map<std::string, double, std::less<>> StoreReader::settings(const QString& run) {
+    return m_impl->read("read a run's settings", [&] {
+        std::map<std::string, double, std::less<>> settings;
+        auto row = m_impl->database.query("SELECT value FROM settings WHERE run = ?");
+        if (!row.with(m_impl->runId(run)).next())
+            return settings;
+        const auto stored = QJsonDocument::fromJson(QByteArray::fromStdString(row.text(0)));
+        const QJsonObject object = stored.object();
+        for (auto at = object.begin(); at != object.end(); ++at)
+            settings[at.key().toStdString()] = at.value().toDouble();
+        return settings;
     });
 }
 

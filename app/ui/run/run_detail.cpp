@@ -67,6 +67,7 @@ RunDetail readDetail(StoreReader& reader, const QString& id) {
     detail.history.checkpoints = reader.checkpoints(id);
     detail.history.commands = reader.commands(id);
     detail.history.lines = reader.lines(id);
+    detail.settings = reader.settings(id);
     detail.history.asked = reader.askedCommands(id);
     detail.ranks = reader.ranks(id);
     detail.wholePlaces = reader.wholePlaces(id);

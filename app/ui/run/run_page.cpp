@@ -3,6 +3,7 @@
 
 #include "app/core/run/asked_words.h"
 #include "app/core/run/checkpoint_words.h"
+#include "app/core/run/live_spec.h"
 #include "app/core/run/standstill.h"
 #include "app/ui/data/run_words.h"
 #include "app/ui/data/runs_feed.h"
@@ -288,7 +289,7 @@ void RunPage::apply(const RunDetail& detail) {
     m_ranks->show(detail, m_live);
     m_logs->show(detail);
     m_checkpoints->show(detail);
-    m_spec->refresh();
+    m_spec->refresh(detail.settings);
 }
 
 void RunPage::showLive(const LiveState& live) {
@@ -403,7 +404,11 @@ void RunPage::askEdit() {
 
 void RunPage::askBranch(const StoredCheckpoint& checkpoint) {
     const QString name = QString::fromStdString(checkpointNameOf(checkpoint));
-    Q_EMIT branchAsked({m_run, name, checkpoint.saved.step}, m_spec->toml(), placements());
+    // It takes over no setting, so that the form begins with what was set.
+    const auto spec = parseRunSpec(m_spec->toml().toStdString(), m_run.toStdString());
+    const QString toml =
+        spec ? QString::fromStdString(toToml(liveSpec(*spec, m_detail.settings))) : m_spec->toml();
+    Q_EMIT branchAsked({m_run, name, checkpoint.saved.step}, toml, placements());
 }
 
 } // namespace rm

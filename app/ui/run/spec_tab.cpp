@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/ui/run/spec_tab.h"
 
+#include "app/core/run/live_spec.h"
 #include "app/ui/data/store_thread.h"
 #include "app/ui/widgets/card.h"
 #include "app/ui/widgets/label.h"
@@ -29,6 +30,11 @@ void SpecTab::buildUi() {
     QPushButton* copy = makeButton(tr("Copy"), "", "copySpec");
     head->addWidget(copy);
     card->body()->addLayout(head);
+    m_settings = makeLabel({}, "muted");
+    m_settings->setObjectName("settingsNow");
+    m_settings->setWordWrap(true);
+    m_settings->hide();
+    card->body()->addWidget(m_settings);
     m_text = new QPlainTextEdit;
     m_text->setProperty("role", "bare");
     m_text->setObjectName("specText");
@@ -46,10 +52,14 @@ void SpecTab::buildUi() {
 void SpecTab::setRun(const QString& run) {
     m_run = run;
     m_text->clear();
+    m_settings->hide();
     m_puller.restart();
 }
 
-void SpecTab::refresh() {
+void SpecTab::refresh(const LiveSettings& settings) {
+    m_settings->setText(
+        tr("Set otherwise since: %1").arg(QString::fromStdString(settingsWords(settings))));
+    m_settings->setVisible(!settings.empty());
     if (m_text->document()->isEmpty())
         m_puller.request();
 }

@@ -3,9 +3,11 @@
 
 #include "app/ui/data/app_context.h"
 #include "app/ui/data/puller.h"
+#include "shared/spec/live_settings.h"
 
 #include <QWidget>
 
+class QLabel;
 class QPlainTextEdit;
 
 namespace rm {
@@ -16,7 +18,9 @@ class SpecTab : public QWidget {
 public:
     explicit SpecTab(const AppContext& context, QWidget* parent = nullptr);
     void setRun(const QString& run);
-    void refresh(); ///< if the run was not stored yet at setRun()
+    /// Reads the spec if the run was not stored yet at setRun(). `settings`: what is set otherwise
+    /// now.
+    void refresh(const LiveSettings& settings);
     QString toml() const;
 
 private:
@@ -28,6 +32,7 @@ private:
     static constexpr int kPullMs = 300;
     Puller m_puller;
     QPlainTextEdit* m_text;
+    QLabel* m_settings;
 };
 
 } // namespace rm

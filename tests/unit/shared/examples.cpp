@@ -51,6 +51,8 @@ std::vector<Record> allRecords() {
                                    2,
                                    123456789,
                                    "every 500"});
+    all.push_back(SettingsChanged{
+        510, 1700000000000000016, {{"optimizer.lr", 0.0003}, {"train.log_every", 5}}});
     return all;
 }
 

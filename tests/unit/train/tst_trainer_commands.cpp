@@ -41,6 +41,15 @@ bool hasSignal(const QString& statusPath, const QByteArray& name, int signal) {
 
 } // namespace
 
+/// What rank 0 said of its settings, each time.
+using Settings = std::vector<std::vector<SettingsChanged::Setting>>;
+static Settings settingsOf(const TrainerRun& run) {
+    Settings all;
+    for (const auto& changed : run.recordsOf<SettingsChanged>(0))
+        all.push_back(changed.settings);
+    return all;
+}
+
 class TestTrainerCommands : public QObject {
     Q_OBJECT
 private Q_SLOTS:
@@ -48,6 +57,7 @@ private Q_SLOTS:
         RunSpec spec = tinySpec();
         spec.schedule.type = "constant";
         spec.schedule.warmupSteps = 0;
+        spec.schedule.minLr = 0.004;
         spec.rules = {"train/loss falls 2 times: lr / 2 and checkpoint",
                       "train/grad_norm below 1e9 12 times: stop"};
         spec.checkpoint.keepLast = 100; // those of a rule go like any other
@@ -68,6 +78,12 @@ private Q_SLOTS:
         const auto rates = run.series(1, metric::kTrainLr);
         QCOMPARE(rates.at(sets[0].step), 0.01f);
         QCOMPARE(rates.at(sets[0].step + 1), 0.005f);
+        const Settings settings = settingsOf(run);
+        QCOMPARE(settings.size(), sets.size() + 1); // at the attempt's begin, too
+        QVERIFY(settings[0].empty());
+        QCOMPARE(settings[1].at(0).value, 0.005);
+        for (size_t i = 2; i < settings.size(); ++i)
+            QCOMPARE(settings[i].at(0).value, 0.004); // schedule.min_lr
         const auto manifest = readManifest(run.checkpoint(saves[0].step));
         QVERIFY(manifest);
         QCOMPARE(manifest->reason, std::string("rule"));
@@ -208,6 +224,17 @@ private Q_SLOTS:
         QCOMPARE(branch.run(spec, 2, {"--start-from", QString::fromStdString(from)}),
                  both(ExitCode::kOk));
         QCOMPARE(branch.series(1, metric::kTrainLr).at(paused + 1), 0.002f);
+        const std::vector<SettingsChanged::Setting> now{{"optimizer.clip", 0.5},
+                                                        {"optimizer.lr", 0.00125}};
+        QVERIFY((settingsOf(run) == Settings{{}, now, now})); // at the resume's begin, too
+        // Another run takes over none, though its spec has the rate that the first began with.
+        spec.optimizer.lr = 0.01;
+        TrainerRun other;
+        other.useRunId("other-run");
+        QCOMPARE(other.run(spec, 2, {"--start-from", QString::fromStdString(from)}),
+                 both(ExitCode::kOk));
+        QCOMPARE(other.series(1, metric::kTrainLr).at(paused + 1), 0.01f);
+        QVERIFY(settingsOf(other) == Settings{{}});
     }
 
     void validateAndSampleWorkWhenAsked() {

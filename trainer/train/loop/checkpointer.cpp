@@ -60,9 +60,13 @@ Result<WholeCheckpoint> findWhole(const Options& options) {
     });
 }
 
-/// A branch whose spec has another value than the run that it comes from wants that one, not what
-/// was set there while it trained.
-void dropOverruled(LiveSettings& settings, const std::string& dir, const RunSpec& spec) {
+/// What was set while a run trained is that run's alone: a branch trains as its spec says. Started
+/// by hand under the same id, it has a value of its own where its spec has another.
+void dropOverruled(LiveSettings& settings, const std::string& dir, const Session& session) {
+    const RunSpec& spec = session.spec;
+    const auto manifest = readManifest(dir);
+    if (manifest && manifest->runId != session.environment.runId)
+        return settings.clear();
     const auto before = parseRunSpec(checkpointText(dir, "spec.toml"), dir + "/spec.toml");
     if (before)
         std::erase_if(settings, [&](const auto& setting) {
@@ -92,7 +96,7 @@ Result<Start> findStart(Session& session) {
         start.state,
         agreeOnState(session.world, session.options.startFrom, [&session](const std::string& dir) {
             return readState(dir).map([&](TrainState state) {
-                dropOverruled(state.settings, dir, session.spec);
+                dropOverruled(state.settings, dir, session);
                 return state;
             });
         }));

@@ -177,7 +177,7 @@ void OrderHandler::addAction(const Rule& rule, const Rule::Action& action, const
 /// The rate is read when the command is taken: another one may be under way.
 void OrderHandler::addLr(const Rule& rule, double factor, const std::string& id) {
     m_control.add({[this, id, factor] {
-                       const double lr = m_training.live.optimizer.lr * factor;
+                       const double lr = m_training.scaledLr(factor);
                        return Command{id, CommandKind::kSet, {{"optimizer.lr", plainNumber(lr)}}};
                    },
                    byRule(rule), factor});

@@ -57,9 +57,10 @@ std::string Rollback::lowerLr() {
     if (factor == 1)
         return {};
     const double before = m_training.live.optimizer.lr;
-    m_training.set({{"optimizer.lr", before * factor}});
+    const double after = m_training.scaledLr(factor);
+    m_training.set({{"optimizer.lr", after}});
     char text[64];
-    std::snprintf(text, sizeof text, "; lr %g -> %g", before, before * factor);
+    std::snprintf(text, sizeof text, "; lr %g -> %g", before, after);
     return text;
 }
 

@@ -53,6 +53,8 @@ Result<void> TrainLoop::start(const std::optional<TrainState>& from) {
         if (const auto loaded = m_checkpointer.load(m_training->session.options.startFrom); !loaded)
             return loaded;
         resumeFrom(*from);
+    } else {
+        m_training->set({}); // an earlier attempt may have said otherwise
     }
     RM_RETURN_IF_ERROR(m_checkpointer.claimFolder());
     RM_ASSIGN_OR_RETURN(m_oracle, Oracle::open(m_training->session.environment));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trainer/train/loop/training.h"
 
+#include "shared/io/clock.h"
 #include "shared/return_if_error.h"
 #include "trainer/train/data/sample_order.h"
 #include "trainer/train/dist/agree.h"
@@ -9,6 +10,7 @@
 #include <ATen/CPUGeneratorImpl.h>
 #include <ATen/Context.h>
 
+#include <algorithm>
 #include <limits>
 #include <numeric>
 
@@ -123,6 +125,17 @@ void Training::set(const LiveSettings& changed) {
     for (const auto& [key, value] : changed)
         settings[key] = value;
     apply(changed, live);
+    if (!world.isFirst())
+        return;
+    SettingsChanged now{step, wallNowNs(), {}};
+    for (const auto& [key, value] : settings)
+        now.settings.push_back({key, value});
+    session.telemetry->append(std::move(now));
+}
+
+double Training::scaledLr(double factor) const {
+    const double lr = live.optimizer.lr;
+    return std::max(lr * factor, std::min(live.schedule.minLr, lr));
 }
 
 bool Training::isLogged(int64_t someStep) const {

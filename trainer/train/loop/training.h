@@ -27,8 +27,10 @@ struct Training {
     static Result<std::unique_ptr<Training>> make(const Session& session, const TaskMaker& maker,
                                                   const std::optional<TrainState>& from);
 
-    /// Applies settings to `live`, and records them for checkpoints.
+    /// Applies settings to `live`, records them for checkpoints and journals all that there are.
     void set(const LiveSettings& settings);
+    /// The present learning rate times a factor; not below schedule.min_lr unless it is already.
+    double scaledLr(double factor) const;
 
     bool isLogged(int64_t someStep) const;
     bool isLast() const { return step == spec.train.steps; }
