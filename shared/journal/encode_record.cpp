@@ -71,15 +71,10 @@ Body build(Builder& b, const CheckpointCopied& r) {
 }
 
 Body build(Builder& b, const SettingsChanged& r) {
-    std::vector<flatbuffers::Offset<flatbuffers::String>> keys;
-    std::vector<double> values;
-    for (const SettingsChanged::Setting& setting : r.settings) {
-        keys.push_back(flatText(b, setting.key));
-        values.push_back(setting.value);
-    }
-    return fb::CreateSettingsChanged(b, r.step, r.wallNs, b.CreateVector(keys),
-                                     b.CreateVector(values))
-        .Union();
+    std::vector<flatbuffers::Offset<fb::Setting>> settings;
+    for (const auto& [key, value] : r.settings)
+        settings.push_back(fb::CreateSetting(b, flatText(b, key), value));
+    return fb::CreateSettingsChanged(b, r.step, r.wallNs, b.CreateVector(settings)).Union();
 }
 
 Body build(Builder& b, const SampleText& r) {

@@ -116,11 +116,9 @@ Result<Record> read(const fb::CheckpointRemoved& r) {
 
 Result<Record> read(const fb::SettingsChanged& r) {
     SettingsChanged changed{r.step(), r.wall_ns(), {}};
-    const auto count = r.key() ? r.key()->size() : 0;
-    if (count != (r.value() ? r.value()->size() : 0))
-        return corrupt(std::to_string(count) + " settings with another number of values");
-    for (flatbuffers::uoffset_t i = 0; i < count; ++i)
-        changed.settings.push_back({textOf(r.key()->Get(i)), r.value()->Get(i)});
+    if (r.settings())
+        for (const fb::Setting* setting : *r.settings())
+            changed.settings.push_back({textOf(setting->key()), setting->value()});
     return changed;
 }
 
