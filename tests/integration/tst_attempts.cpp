@@ -6,6 +6,7 @@
 
 #include <QDir>
 #include <QFile>
+#include <QJsonArray>
 #include <QJsonObject>
 #include <QTest>
 
@@ -127,6 +128,14 @@ void tst_attempts::aHalfFailedResumeUsesUpItsNumber() {
     QCOMPARE(attemptOn(0, run), 3);
     QCOMPARE(attemptOn(1, run), 3);
     QCOMPARE(summary(run).attempt, 3);
+    const auto commands = cli().run({"commands", run, "--json"}).json().array();
+    QCOMPARE(commands.size(), 3); // newest first
+    QCOMPARE(commands[0]["command"].toString(), "resume");
+    QCOMPARE(commands[0]["state"].toString(), "applied");
+    QCOMPARE(commands[0]["answer"].toString(), "attempt 3");
+    QCOMPARE(commands[0]["from"].toString(), "terminal");
+    QCOMPARE(commands[1]["state"].toString(), "refused");
+    QCOMPARE(commands[2]["command"].toString(), "pause");
     finish(run);
 }
 

@@ -245,14 +245,14 @@ auto membersOf(T& value) {
 
 template <Like<ResumeRequest> T>
 auto membersOf(T& value) {
-    auto& [run, checkpoint, nodes] = value;
-    return std::tie(run, checkpoint, nodes);
+    auto& [run, checkpoint, nodes, by] = value;
+    return std::tie(run, checkpoint, nodes, by);
 }
 
 template <Like<DeclareLostRequest> T>
 auto membersOf(T& value) {
-    auto& [run, node] = value;
-    return std::tie(run, node);
+    auto& [run, node, by] = value;
+    return std::tie(run, node, by);
 }
 
 template <Like<BranchRequest> T>

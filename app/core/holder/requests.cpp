@@ -42,10 +42,10 @@ struct Performer {
         answer(engine.launch(*spec, r.nodes, r.run, r.ifTooLarge), context, request, done);
     }
     void operator()(const ResumeRequest& r) {
-        answer(engine.resume(r.run, r.checkpoint, r.nodes), context, request, done);
+        answer(engine.resume(r.run, r.checkpoint, r.nodes, r.by), context, request, done);
     }
     void operator()(const DeclareLostRequest& r) {
-        answer(engine.declareLost(r.run, r.node), context, request, done);
+        answer(engine.declareLost(r.run, r.node, r.by), context, request, done);
     }
     void operator()(const BranchRequest& r) {
         std::optional<CheckedSpec> spec;

@@ -32,12 +32,14 @@ struct ResumeRequest {
     QString run;
     QString checkpoint;           ///< a step or a name; empty: the newest
     std::vector<Placement> nodes; ///< empty: those of the last attempt
+    Asker by = {};
     bool operator==(const ResumeRequest&) const = default;
 };
 
 struct DeclareLostRequest {
     QString run;
     QString node;
+    Asker by = {};
     bool operator==(const DeclareLostRequest&) const = default;
 };
 

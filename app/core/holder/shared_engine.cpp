@@ -64,6 +64,13 @@ struct SharedEngine::Impl {
         : paths(where)
         , fleet(nodes) {}
 
+    Asker asker(const Asker& by) const {
+        const bool isWindow = self.kind == face::Kind::kWindow;
+        return by.who.empty()
+                   ? Asker{userName(), isWindow ? AskedFrom::kWindow : AskedFrom::kTerminal}
+                   : by;
+    }
+
     Paths paths;
     Fleet& fleet;
     face::Hello self;
@@ -194,8 +201,9 @@ QFuture<Result<QString>> SharedEngine::launch(const CheckedSpec& spec,
 }
 
 QFuture<Result<QString>> SharedEngine::resume(const QString& run, const QString& checkpoint,
-                                              const std::vector<Placement>& nodes) {
-    return ask<Result<QString>>(ResumeRequest{run, checkpoint, nodes});
+                                              const std::vector<Placement>& nodes,
+                                              const Asker& by) {
+    return ask<Result<QString>>(ResumeRequest{run, checkpoint, nodes, m_impl->asker(by)});
 }
 
 QFuture<Result<ResumeOutlook>> SharedEngine::resumeOutlook(const QString& run,
@@ -209,8 +217,9 @@ QFuture<Result<QString>> SharedEngine::copyCheckpoint(const QString& run, const 
     return ask<Result<QString>>(CopyCheckpointRequest{run, checkpoint, order});
 }
 
-QFuture<Result<void>> SharedEngine::declareLost(const QString& run, const QString& node) {
-    return ask<Result<void>>(DeclareLostRequest{run, node});
+QFuture<Result<void>> SharedEngine::declareLost(const QString& run, const QString& node,
+                                                const Asker& by) {
+    return ask<Result<void>>(DeclareLostRequest{run, node, m_impl->asker(by)});
 }
 
 QFuture<Result<QString>> SharedEngine::branch(const QString& run, const QString& checkpoint,
@@ -265,12 +274,10 @@ QFuture<Result<CommandState>>
 SharedEngine::command(const QString& run, CommandKind kind,
                       std::vector<std::pair<std::string, std::string>> args, const std::string& id,
                       const Asker& by) {
-    const auto from =
-        m_impl->self.kind == face::Kind::kWindow ? AskedFrom::kWindow : AskedFrom::kTerminal;
     const std::string once =
         id.empty() ? QUuid::createUuid().toString(QUuid::WithoutBraces).toStdString() : id;
-    return ask<Result<CommandState>>(CommandRequest{run, kind, std::move(args), once,
-                                                    by.who.empty() ? Asker{userName(), from} : by});
+    return ask<Result<CommandState>>(
+        CommandRequest{run, kind, std::move(args), once, m_impl->asker(by)});
 }
 
 QFuture<Result<QString>> SharedEngine::withdraw(const QString& run, const std::string& command) {

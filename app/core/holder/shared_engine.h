@@ -38,12 +38,13 @@ public:
     QFuture<Result<QString>> launch(const CheckedSpec& spec, const std::vector<Placement>& nodes,
                                     const QString& id, IfTooLarge ifTooLarge) override;
     QFuture<Result<QString>> resume(const QString& run, const QString& checkpoint,
-                                    const std::vector<Placement>& nodes) override;
+                                    const std::vector<Placement>& nodes, const Asker& by) override;
     QFuture<Result<ResumeOutlook>> resumeOutlook(const QString& run, const QString& checkpoint,
                                                  const std::vector<Placement>& nodes) override;
     QFuture<Result<QString>> copyCheckpoint(const QString& run, const QString& checkpoint,
                                             const CopyOrder& order) override;
-    QFuture<Result<void>> declareLost(const QString& run, const QString& node) override;
+    QFuture<Result<void>> declareLost(const QString& run, const QString& node,
+                                      const Asker& by) override;
     QFuture<Result<void>> removeCheckpoint(const QString& run, const QString& checkpoint) override;
     QFuture<Result<void>> setPinned(const QString& run, const QString& checkpoint,
                                     bool pinned) override;

@@ -105,9 +105,11 @@ public:
     /// (kCheckpointDamagedEvent). What it retires stays as an abandoned line; see
     /// StoreReader::retirementBy(). `nodes` empty: on those of the last attempt. The checkpoint is
     /// copied to the first of them if it does not lie there, from where it was saved or from a copy
-    /// of it. kUnavailable: none of these can be reached.
+    /// of it. kUnavailable: none of these can be reached. It is stored as a command, with `by`
+    /// (as command()'s).
     virtual QFuture<Result<QString>> resume(const QString& run, const QString& checkpoint = {},
-                                            const std::vector<Placement>& nodes = {}) = 0;
+                                            const std::vector<Placement>& nodes = {},
+                                            const Asker& by = {}) = 0;
     /// What resume() with the same arguments would do.
     virtual QFuture<Result<ResumeOutlook>> resumeOutlook(const QString& run,
                                                          const QString& checkpoint,
@@ -118,8 +120,10 @@ public:
                                                     const CopyOrder& order) = 0;
     /// Gives up a node of a live run that nothing is heard of: its part counts as failed, the ranks
     /// elsewhere, which cannot go on without it, are killed, and the run ends. kInvalid: the run
-    /// has ended, has no such node, or the node answers.
-    virtual QFuture<Result<void>> declareLost(const QString& run, const QString& node) = 0;
+    /// has ended, has no such node, or the node answers. It is stored as a command, with `by` (as
+    /// command()'s).
+    virtual QFuture<Result<void>> declareLost(const QString& run, const QString& node,
+                                              const Asker& by = {}) = 0;
     /// Launches a new run, with its own checkpoints, from that checkpoint of `run`. `spec` null:
     /// the parent's spec. `nodes` and how the checkpoint comes to them as in resume(). Otherwise as
     /// launch().

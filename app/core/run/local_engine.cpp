@@ -268,7 +268,8 @@ ProcedureContext LocalEngine::closingContext() {
 
 QFuture<Result<QString>>
 LocalEngine::startProcedure(const QString& run,
-                            std::function<Result<QString>(const ProcedureContext&)> procedure) {
+                            std::function<Result<QString>(const ProcedureContext&)> procedure,
+                            std::function<void(const Result<QString>&)> then) {
     if (m_impl->launches.contains(run))
         return readyFuture<QString>(fail(ErrorCode::kInvalid, "start " + run.toStdString() +
                                                                   ": it is being started already"));
@@ -282,8 +283,11 @@ LocalEngine::startProcedure(const QString& run,
     const auto context = procedureContext(permit);
     const auto started = QtConcurrent::run(
         &m_impl->pool, [procedure = std::move(procedure), context] { return procedure(context); });
-    return passOn(started, this,
-                  [this, run](const Result<QString>& answer) { onProcedureEnded(run, answer); });
+    return passOn(started, this, [this, run, then](const Result<QString>& answer) {
+        onProcedureEnded(run, answer);
+        if (then)
+            then(answer);
+    });
 }
 
 void LocalEngine::onProgress(const QString& run, const Progress& progress) {
@@ -340,6 +344,17 @@ Result<RunSummary> LocalEngine::resumable(const QString& run, const std::string&
 
 namespace {
 
+/// A command that is answered when it is stored.
+AskedCommand askedNow(std::string kind, const Asker& by,
+                      std::vector<std::pair<std::string, std::string>> args = {}) {
+    return {.id = QUuid::createUuid().toString(QUuid::WithoutBraces).toStdString(),
+            .kind = std::move(kind),
+            .args = std::move(args),
+            .by = by.who.empty() ? Asker{userName(), by.from} : by,
+            .askedNs = wallNowNs(),
+            .state = AskedState::kApplied};
+}
+
 std::string verbFor(const QString& checkpoint) {
     return checkpoint.isEmpty() ? "resume " : "restore ";
 }
@@ -347,7 +362,7 @@ std::string verbFor(const QString& checkpoint) {
 } // namespace
 
 QFuture<Result<QString>> LocalEngine::resume(const QString& run, const QString& checkpoint,
-                                             const std::vector<Placement>& nodes) {
+                                             const std::vector<Placement>& nodes, const Asker& by) {
     const auto found = resumable(run, verbFor(checkpoint));
     if (!found)
         return readyFuture<QString>(tl::unexpected<Error>(found.error()));
@@ -362,10 +377,27 @@ QFuture<Result<QString>> LocalEngine::resume(const QString& run, const QString& 
                          " was declared lost, and what lives of the run there is being ended; try "
                          "again in a moment"));
     m_impl->followed.erase(run);
-    return startProcedure(run, [found = *found, parties = *parties,
-                                which = checkpoint.toStdString()](const ProcedureContext& context) {
-        return resumeRun(context, found, parties, which);
-    });
+    AskedCommand asked = askedNow(checkpoint.isEmpty() ? "resume" : "restore", by);
+    if (!checkpoint.isEmpty())
+        asked.args.emplace_back("checkpoint", checkpoint.toStdString());
+    return startProcedure(
+        run,
+        [found = *found, parties = *parties, which = checkpoint.toStdString()](
+            const ProcedureContext& context) { return resumeRun(context, found, parties, which); },
+        [this, run, asked](const Result<QString>& answer) { noteResume(run, asked, answer); });
+}
+
+void LocalEngine::noteResume(const QString& run, AskedCommand asked,
+                             const Result<QString>& started) {
+    asked.state = started ? AskedState::kApplied : AskedState::kRefused;
+    asked.answer = started ? std::string() : started.error().message;
+    const auto attempts =
+        m_impl->reader ? m_impl->reader->attempts(run) : std::vector<StoredAttempt>();
+    if (started && !attempts.empty()) {
+        asked.step = attempts.back().startStep;
+        asked.answer = "attempt " + std::to_string(attempts.back().attempt);
+    }
+    noteAsked(run, asked);
 }
 
 QFuture<Result<ResumeOutlook>> LocalEngine::resumeOutlook(const QString& run,
@@ -544,11 +576,9 @@ LocalEngine::command(const QString& run, CommandKind kind,
                      const std::string& wanted, const Asker& by) {
     const std::string id =
         wanted.empty() ? QUuid::createUuid().toString(QUuid::WithoutBraces).toStdString() : wanted;
-    AskedCommand asked{.id = id,
-                       .kind = commandKindName(kind),
-                       .args = args,
-                       .by = by.who.empty() ? Asker{userName(), by.from} : by,
-                       .askedNs = wallNowNs()};
+    AskedCommand asked = askedNow(commandKindName(kind), by, args);
+    asked.id = id;
+    asked.state = AskedState::kWaiting;
     if (const auto answer = commandToLaunch(run, kind)) {
         asked.state = *answer ? AskedState::kApplied : AskedState::kRefused;
         asked.answer = *answer ? (*answer)->message : answer->error().message;
@@ -687,7 +717,8 @@ QFuture<Result<QString>> LocalEngine::withdraw(const QString& run, const std::st
         [left](const Result<void>& stored) { return stored.map([&] { return left; }); });
 }
 
-QFuture<Result<void>> LocalEngine::declareLost(const QString& run, const QString& node) {
+QFuture<Result<void>> LocalEngine::declareLost(const QString& run, const QString& node,
+                                               const Asker& by) {
     const std::string attempt =
         "declare " + node.toStdString() + " of " + run.toStdString() + " lost";
     const auto found = summary(run);
@@ -705,11 +736,13 @@ QFuture<Result<void>> LocalEngine::declareLost(const QString& run, const QString
     const auto following = follow(run);
     if (!following)
         return readyFuture<void>(failAs(attempt, following.error()));
+    const AskedCommand asked = askedNow("declare-lost", by, {{"node", node.toStdString()}});
     return m_impl->followed.at(run)
         ->declareLost(node.toStdString())
-        .then([this, attempt](const Result<void>& declared) {
+        .then([this, run, attempt, asked](const Result<void>& declared) {
             if (!declared)
                 return Result<void>(failAs(attempt, declared.error()));
+            noteAsked(run, asked);
             m_impl->givenUpTimer.start(kGivenUpPause);
             return declared;
         });

@@ -39,12 +39,13 @@ public:
                                     const QString& id, IfTooLarge ifTooLarge) override;
     QFuture<Result<NodeOutlook>> outlook(const RunSpec& spec, const QString& node) override;
     QFuture<Result<QString>> resume(const QString& run, const QString& checkpoint,
-                                    const std::vector<Placement>& nodes) override;
+                                    const std::vector<Placement>& nodes, const Asker& by) override;
     QFuture<Result<ResumeOutlook>> resumeOutlook(const QString& run, const QString& checkpoint,
                                                  const std::vector<Placement>& nodes) override;
     QFuture<Result<QString>> copyCheckpoint(const QString& run, const QString& checkpoint,
                                             const CopyOrder& order) override;
-    QFuture<Result<void>> declareLost(const QString& run, const QString& node) override;
+    QFuture<Result<void>> declareLost(const QString& run, const QString& node,
+                                      const Asker& by) override;
     QFuture<Result<void>> removeCheckpoint(const QString& run, const QString& checkpoint) override;
     QFuture<Result<void>> setPinned(const QString& run, const QString& checkpoint,
                                     bool pinned) override;
@@ -83,7 +84,8 @@ private:
     Result<RunSummary> summary(const QString& run) const;
     QFuture<Result<QString>>
     startProcedure(const QString& run,
-                   std::function<Result<QString>(const ProcedureContext&)> procedure);
+                   std::function<Result<QString>(const ProcedureContext&)> procedure,
+                   std::function<void(const Result<QString>&)> then = {});
     ProcedureContext procedureContext(std::shared_ptr<LaunchPermit> permit);
     ProcedureContext closingContext();
     QFuture<Result<void>> changeCheckpoint(const QString& run, const std::string& attempt,
@@ -103,6 +105,7 @@ private:
     endOn(const std::vector<std::pair<GivenUpNode, Node>>& nodes);
     QFuture<Result<CommandState>> killGivenUp(const QString& run);
     void noteAsked(const QString& run, const AskedCommand& asked);
+    void noteResume(const QString& run, AskedCommand asked, const Result<QString>& started);
     std::optional<Result<CommandState>> answerWithoutRanks(const QString& run, CommandKind kind);
     QFuture<Result<CommandState>> sendToRanks(const QString& run, const Command& command,
                                               int64_t askedNs);

@@ -90,6 +90,11 @@ Moment momentOf(const StoredCommand& stored, const RunHistory& history) {
             commandText(applied, askedFor(stored, history))};
 }
 
+bool isToldByAttempt(const AskedCommand& asked) {
+    return asked.state == AskedState::kApplied &&
+           (asked.kind == "resume" || asked.kind == "restore");
+}
+
 /// Of what no rank's journal tells.
 Moment momentOf(const AskedCommand& asked) {
     const QString words = TimelineWords::tr("%1, asked for by %2: %3")
@@ -205,7 +210,7 @@ std::vector<Moment> timelineOf(const RunSummary& run, const RunHistory& history)
         moments.push_back(ofAttempt(std::move(moment), command.attempt, history));
     }
     for (const AskedCommand& asked : history.asked)
-        if (!isJournaled(asked, history))
+        if (!isJournaled(asked, history) && !isToldByAttempt(asked))
             moments.push_back(momentOf(asked));
     std::ranges::stable_sort(moments, std::ranges::greater(), &Moment::wallNs);
     return moments;

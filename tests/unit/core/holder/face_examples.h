@@ -54,7 +54,7 @@ inline std::vector<face::Message> faceMessages() {
             1,
             LaunchRequest{"name = \"x\"", {{"node-a", 2}, {"b", 0}}, "x-1", IfTooLarge::kLaunch}},
         face::Ask{2, ResumeRequest{"x-1", {}, {}}},
-        face::Ask{3, ResumeRequest{"x-1", "60", {{"node-b", 2}}}},
+        face::Ask{3, ResumeRequest{"x-1", "60", {{"node-b", 2}}, {"kc", AskedFrom::kWindow}}},
         face::Ask{3, DeclareLostRequest{"x-1", "node-b"}},
         face::Ask{4,
                   BranchRequest{

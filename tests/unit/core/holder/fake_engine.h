@@ -20,11 +20,13 @@ public:
         lives[id].launching = Progress{"Check nodes"};
         return pendingStart();
     }
-    QFuture<Result<QString>> resume(const QString&, const QString&,
-                                    const std::vector<Placement>&) override {
+    QFuture<Result<QString>> resume(const QString&, const QString&, const std::vector<Placement>&,
+                                    const Asker&) override {
         return pendingStart();
     }
-    QFuture<Result<void>> declareLost(const QString&, const QString&) override { return done(); }
+    QFuture<Result<void>> declareLost(const QString&, const QString&, const Asker&) override {
+        return done();
+    }
     QFuture<Result<ResumeOutlook>> resumeOutlook(const QString&, const QString&,
                                                  const std::vector<Placement>&) override {
         return QtFuture::makeReadyFuture(Result<ResumeOutlook>());
