@@ -260,6 +260,12 @@ std::vector<PaletteEntry> MainWindow::runEntries() const {
                  if (button && button->isVisible())
                      button->click();
              }});
+    for (QAction* action : m_run->menuActions())
+        entries.push_back(
+            {action->text(), tr("of %1").arg(m_run->name()), [action = QPointer(action)] {
+                 if (action)
+                     action->trigger(); // nothing, if its state does not allow it any more
+             }});
     return entries;
 }
 

@@ -24,11 +24,13 @@
 #include <QPlainTextEdit>
 #include <QPushButton>
 #include <QRegularExpression>
+#include <QScrollBar>
 #include <QSpinBox>
 #include <QTableView>
 #include <QTemporaryDir>
 #include <QTest>
 #include <QTextBlock>
+#include <QWheelEvent>
 
 #include <sstream>
 
@@ -65,6 +67,8 @@ private Q_SLOTS:
     void everySampleIsExported();
     void aCheckpointSaysThatItIsRemovedNext();
     void aKillIsOfferedWhateverIsUnderWay();
+    void theWheelIsLeftToThePageOverAChart();
+    void tablesFitASmallWindow();
 
 private:
     template <class T>
@@ -218,7 +222,8 @@ void TestRunPage::thePaletteOffersWhatTheRunOnTheScreenAllows() {
     open(kRunningRun, RunPage::kCharts);
     QTRY_VERIFY(find<QPushButton>("holdRun")->isVisible());
     const QStringList all = offered({});
-    for (const char* action : {"Hold", "Checkpoint", "Pause", "Stop", "Logs", "Spec"})
+    for (const char* action :
+         {"Hold", "Checkpoint", "Pause", "Stop", "Logs", "Spec", "Kill", "Validate now"})
         QVERIFY2(all.contains(action), action);
     QVERIFY(!all.contains("Resume"));
     find<QLineEdit>("paletteInput")->setText("logs");
@@ -227,6 +232,37 @@ void TestRunPage::thePaletteOffersWhatTheRunOnTheScreenAllows() {
     QTRY_VERIFY(!find<QDialog>("palette"));
     m_demo->window().showRuns();
     QVERIFY(!offered({}).contains("Hold"));
+}
+
+void TestRunPage::theWheelIsLeftToThePageOverAChart() {
+    open(kRunningRun, RunPage::kCharts);
+    for (auto* plot : {find<QWidget>("chartLoss"), find<QWidget>("heatMap")}) {
+        plot = plot->findChild<QWidget*>("plot");
+        const QPointF at = plot->rect().center();
+        QWheelEvent wheel(at, plot->mapToGlobal(at), {}, {0, -120}, Qt::NoButton, {},
+                          Qt::NoScrollPhase, false);
+        QCoreApplication::sendEvent(plot, &wheel);
+        QVERIFY(!wheel.isAccepted());
+    }
+}
+
+void TestRunPage::tablesFitASmallWindow() {
+    m_demo->window().resize(1000, 700);
+    for (const auto& [tab, name] : {std::pair(RunPage::kRanks, "ranksTable"),
+                                    std::pair(RunPage::kCheckpoints, "checkpointsTable")}) {
+        open(kRunningRun, tab);
+        auto* table = find<QTableView>(name);
+        QTRY_VERIFY(table->isVisible() && table->model()->rowCount() > 0);
+        QTRY_COMPARE(table->horizontalScrollBar()->maximum(), 0);
+        for (int column = 0; column < table->model()->columnCount(); ++column) {
+            const QString text = table->model()->index(0, column).data().toString();
+            const bool isShown = !table->isColumnHidden(column);
+            const int room = table->columnWidth(column);
+            QVERIFY2(!isShown || text.contains(' ') || text.contains('/') ||
+                         table->fontMetrics().horizontalAdvance(text) < room,
+                     qPrintable(text));
+        }
+    }
 }
 
 void TestRunPage::thePaletteSaysThatNothingIsFound() {
@@ -292,6 +328,7 @@ void TestRunPage::eachCheckpointIsVerified() {
     saved.path = *published;
     saved.reason = "command";
     store(kFinishedRun, saved);
+    m_demo->window().resize(1000, 700);
     open(kFinishedRun, RunPage::kCheckpoints);
     auto* table = find<QTableView>("checkpointsTable");
     QTRY_COMPARE(table->model()->rowCount(), 4);

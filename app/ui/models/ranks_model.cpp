@@ -83,10 +83,12 @@ int RanksModel::columnCount(const QModelIndex& parent) const {
 QString RanksModel::stateText(const Row& row) const {
     if (row.stored.exited)
         return QString::fromStdString(row.stored.exited->message);
+    const Phase phase = row.live ? static_cast<Phase>(row.live->phase) : Phase::kStarting;
+    if (row.live && phase == Phase::kHeld) // it says so again and again
+        return tr(phaseName(phase));
     if (row.live)
         return tr("%1 for %2")
-            .arg(tr(phaseName(static_cast<Phase>(row.live->phase))),
-                 formatMilliseconds(static_cast<double>(row.live->sinceMs)));
+            .arg(tr(phaseName(phase)), formatMilliseconds(static_cast<double>(row.live->sinceMs)));
     return kAbsent;
 }
 

@@ -55,6 +55,9 @@ void CheckpointsTab::buildUi() {
     m_table->setModel(m_model);
     m_table->setTextElideMode(Qt::ElideMiddle); // a path's ends tell most
     m_table->setColumnWidths({90, 80, 130, 100, 0, 180, 180, 160});
+    m_table->setNarrowing({CheckpointsModel::kAttempt, CheckpointsModel::kSize,
+                           CheckpointsModel::kSaved, CheckpointsModel::kVerified},
+                          {CheckpointsModel::kStep});
     auto* card = new Card;
     card->body()->setContentsMargins(1, 1, 1, 1);
     card->body()->setSpacing(0);

@@ -18,6 +18,11 @@ RanksTab::RanksTab(QWidget* parent)
     , m_stack(new QStackedWidget) {
     m_table->setModel(m_model);
     m_table->setColumnWidths({60, 130, 0, 90, 84, 90, 76, 84, 84, 90, 84, 84});
+    std::vector<int> leftOut;
+    for (int column = m_model->columnCount(); --column >= RanksModel::kFirstPhase;)
+        leftOut.push_back(column);
+    leftOut.push_back(RanksModel::kThroughput);
+    m_table->setNarrowing(leftOut, {RanksModel::kStep, RanksModel::kStepMs});
     m_stack->addWidget(m_table);
     m_stack->addWidget(
         new EmptyState(tr("No rank has started"),

@@ -63,7 +63,7 @@ RunActions::RunActions(const AppContext& context, PageHeader& header, QWidget* p
 }
 
 void RunActions::buildMore() {
-    auto* menu = new QMenu(m_more);
+    auto* menu = m_menu = new QMenu(m_more);
     menu->setObjectName("moreMenu");
     menu->setToolTipsVisible(true);
     connect(m_more, &QPushButton::clicked, this,
@@ -222,6 +222,16 @@ std::vector<QPushButton*> RunActions::offered() const {
     for (QPushButton* button : m_all)
         if (!button->isHidden() && button->isEnabled())
             usable.push_back(button);
+    return usable;
+}
+
+std::vector<QAction*> RunActions::offeredInMenu() const {
+    std::vector<QAction*> usable;
+    if (m_more->isHidden() || !m_more->isEnabled())
+        return usable;
+    for (QAction* action : m_menu->actions())
+        if (!action->isSeparator() && action->isVisible() && action->isEnabled())
+            usable.push_back(action);
     return usable;
 }
 

@@ -13,6 +13,7 @@
 #include <vector>
 
 class QAction;
+class QMenu;
 class QPushButton;
 class QWidget;
 
@@ -47,6 +48,8 @@ public:
 
     /// Those that can be pressed now.
     std::vector<QPushButton*> offered() const;
+    /// What its menu offers now.
+    std::vector<QAction*> offeredInMenu() const;
 
 private:
     void offer(QPushButton* button, bool visible, bool enabled);
@@ -73,6 +76,7 @@ private:
     QPushButton* m_resumeOn;
     QPushButton* m_cancel;
     QPushButton* m_more;
+    QMenu* m_menu;
     QPushButton* m_stop;
     QAction* m_validate;
     QAction* m_sample;

@@ -256,6 +256,10 @@ std::vector<QPushButton*> RunPage::buttons() const {
     return buttons;
 }
 
+std::vector<QAction*> RunPage::menuActions() const {
+    return m_actions->offeredInMenu();
+}
+
 void RunPage::focusFilter() {
     showTab(kLogs);
     m_logs->focusFilter();

@@ -12,6 +12,7 @@
 
 #include <array>
 
+class QAction;
 class QButtonGroup;
 class QHBoxLayout;
 class QPushButton;
@@ -49,6 +50,7 @@ public:
     void focusFilter(); ///< of the log
     /// The actions that its state allows, and its tabs.
     std::vector<QPushButton*> buttons() const;
+    std::vector<QAction*> menuActions() const; ///< that its state allows
     /// Takes the live state of the engine.
     void showLive(const LiveState& live);
 

@@ -118,11 +118,16 @@ void RunsPage::refresh() {
     for (int row = 0; row < m_rows->rowCount() && selectedRun() != selected; ++row)
         if (m_rows->index(row, 0).data(kIdRole).toString() == selected)
             m_table->selectRow(row);
-    const auto live = std::ranges::count_if(
-        runs, [](const RunSummary& run) { return run.state == RunStateKind::kRunning; });
+    const auto count = [&](bool isHeld) {
+        return std::ranges::count_if(runs, [isHeld](const RunSummary& run) {
+            return run.state == RunStateKind::kRunning && run.held == isHeld;
+        });
+    };
     QString facts = counted(static_cast<int64_t>(runs.size()), tr("1 run"), tr("%1 runs"));
-    if (live > 0)
-        facts += kSeparator + tr("%1 running").arg(live);
+    if (const auto running = count(false); running > 0)
+        facts += kSeparator + tr("%1 running").arg(running);
+    if (const auto held = count(true); held > 0)
+        facts += kSeparator + tr("%1 held").arg(held);
     m_header->setFacts(runs.empty() ? QString() : facts);
     showRows();
 }

@@ -4,6 +4,7 @@
 #include "app/ui/look/theme.h"
 #include "app/ui/widgets/cell_delegate.h"
 
+#include <QFocusEvent>
 #include <QHeaderView>
 #include <QKeyEvent>
 #include <QScopedValueRollback>
@@ -137,6 +138,15 @@ void Table::keyPressEvent(QKeyEvent* event) {
         Q_EMIT editAsked(currentRow());
     else
         QTableView::keyPressEvent(event);
+}
+
+/// One who gets here by the keyboard sees where the focus is.
+void Table::focusInEvent(QFocusEvent* event) {
+    const bool isByKey =
+        event->reason() == Qt::TabFocusReason || event->reason() == Qt::BacktabFocusReason;
+    if (isByKey && currentRow() < 0 && model() && model()->rowCount() > 0)
+        selectRow(0);
+    QTableView::focusInEvent(event);
 }
 
 void Table::selectionChanged(const QItemSelection& selected, const QItemSelection& deselected) {

@@ -12,8 +12,13 @@ namespace rm {
 
 namespace {
 
+/// A plot of QCustomPlot takes the wheel though nothing zooms by it here.
+bool isPlot(const QObject* object) {
+    return object->inherits("QCustomPlot");
+}
+
 bool changesByWheel(const QObject* object) {
-    return qobject_cast<const QComboBox*>(object) ||
+    return isPlot(object) || qobject_cast<const QComboBox*>(object) ||
            qobject_cast<const QAbstractSpinBox*>(object) || qobject_cast<const QSlider*>(object) ||
            qobject_cast<const QTabBar*>(object);
 }
@@ -36,7 +41,7 @@ bool WheelGuard::eventFilter(QObject* watched, QEvent* event) {
             control->setFocusPolicy(Qt::StrongFocus);
         return false;
     }
-    if (control->hasFocus())
+    if (control->hasFocus() && !isPlot(control))
         return false;
     event->ignore(); // so it goes on to the parent
     return true;

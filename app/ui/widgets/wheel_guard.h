@@ -9,7 +9,7 @@ namespace rm {
 
 /// Keeps the mouse wheel from changing values by accident. In the whole program a combo box, spin
 /// box or slider reacts to the wheel only while it has the focus, which the wheel does not give it.
-/// Otherwise the wheel scrolls the surrounding area.
+/// Plots do not at all. Otherwise the wheel scrolls the surrounding area.
 class WheelGuard : public QObject {
     Q_OBJECT
 public:
