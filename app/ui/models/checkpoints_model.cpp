@@ -23,15 +23,14 @@ bool isSame(const StoredCheckpoint& a, const StoredCheckpoint& b) {
            a.isPinned == b.isPinned;
 }
 
-/// "node-a /s/runs/x/checkpoints, copied to node-b"
+/// "node-a, copied to node-b"; see foldersOf()
 QString placesOf(const StoredCheckpoint& checkpoint) {
     QStringList copies;
     for (const CheckpointCopy& copy : checkpoint.copies)
         copies << nodeTitle(copy.node);
     if (checkpoint.removed)
         return CheckpointsModel::tr("copied to %1").arg(copies.join(", "));
-    const QString own = nodeTitle(checkpoint.node) + ' ' +
-                        QString::fromStdString(checkpoint.saved.path).section('/', 0, -2);
+    const QString own = nodeTitle(checkpoint.node);
     return copies.isEmpty() ? own
                             : CheckpointsModel::tr("%1, copied to %2").arg(own, copies.join(", "));
 }

@@ -53,11 +53,11 @@ void CheckpointsTab::buildUi() {
     m_model = new CheckpointsModel(this);
     m_table = new Table("checkpointsTable", tr("Checkpoints"));
     m_table->setModel(m_model);
-    m_table->setTextElideMode(Qt::ElideMiddle); // a path's ends tell most
+    m_table->setTextElideMode(Qt::ElideMiddle); // the last node that has a copy tells as much
     m_table->setColumnWidths({90, 80, 130, 100, 0, 180, 180, 160});
     m_table->setNarrowing({CheckpointsModel::kAttempt, CheckpointsModel::kSize,
                            CheckpointsModel::kSaved, CheckpointsModel::kVerified},
-                          {CheckpointsModel::kStep});
+                          {CheckpointsModel::kStep, CheckpointsModel::kSaved});
     auto* card = new Card;
     card->body()->setContentsMargins(1, 1, 1, 1);
     card->body()->setSpacing(0);
