@@ -52,6 +52,8 @@ const char* askedFromName(AskedFrom from) {
         return "terminal";
     case AskedFrom::kRule:
         return "rule";
+    case AskedFrom::kRun:
+        return "run";
     case AskedFrom::kElsewhere:
         break;
     }

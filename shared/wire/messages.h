@@ -66,7 +66,7 @@ const char* commandKindName(CommandKind kind); ///< "hold", "continue", ...
 
 /// App -> agent. Sending an id again only asks for its state; a command takes effect once.
 struct Command {
-    std::string id; ///< UUID
+    std::string id; ///< UUID; of the run's own: "rule-...", "again-..."
     CommandKind kind = CommandKind::kHold;
     std::vector<std::pair<std::string, std::string>> args;
     bool operator==(const Command&) const = default;

@@ -28,6 +28,7 @@ private Q_SLOTS:
     void initTestCase();
     void cleanup();
     void killedAgentsLeaveARunThatObeysAndFinishes();
+    void aHeldRunIsHeldAfterARestart();
     void stoppedAgentIsReplacedWhenItIsNeeded();
     void journalsThatAreCutLoseNoLaterStep();
     void nodesThatShareAHomeTrainTogether();
@@ -125,6 +126,26 @@ void tst_survival::killedAgentsLeaveARunThatObeysAndFinishes() {
     QVERIFY(pausedAt > 20);
     QCOMPARE(summary(run).state, RunStateKind::kFinished);
     QCOMPARE(flawIn(stepsInStore(cli().database(), run, "train/loss"), 2, 1, 3000), QByteArray());
+}
+
+void tst_survival::aHeldRunIsHeldAfterARestart() {
+    const QString run = launch("held", {.steps = 1000000, .checkpointEvery = 50});
+    QVERIFY(waitForStep(run, 60));
+    const CliResult held = cli().run({"hold", run});
+    QVERIFY2(held.exitCode == 0, held.whole());
+    for (const pid_t rank : m_bed->processes(1, "ringmaster-trainer"))
+        ::kill(rank, SIGKILL);
+    QTRY_COMPARE_WITH_TIMEOUT(summary(run).attempt, 2, 60000);
+    QTRY_VERIFY_WITH_TIMEOUT(summary(run).held, 60000);
+    const auto commands = cli().run({"commands", run, "--json"}).json().array();
+    QCOMPARE(commands[0]["command"].toString(), "hold");
+    QCOMPARE(commands[0]["from"].toString(), "run");
+    const int64_t step = summary(run).step;
+    const CliResult continued = cli().run({"continue", run});
+    QVERIFY2(continued.exitCode == 0, continued.whole());
+    QVERIFY(waitForStep(run, step + 20));
+    const CliResult stopped = cli().run({"stop", run});
+    QVERIFY2(stopped.exitCode == 0, stopped.whole());
 }
 
 void tst_survival::stoppedAgentIsReplacedWhenItIsNeeded() {

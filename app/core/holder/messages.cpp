@@ -51,6 +51,7 @@ constexpr bool isKnown(AskedFrom from) {
     case AskedFrom::kWindow:
     case AskedFrom::kTerminal:
     case AskedFrom::kRule:
+    case AskedFrom::kRun:
     case AskedFrom::kElsewhere:
         return true;
     }

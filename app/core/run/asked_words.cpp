@@ -12,6 +12,8 @@ std::string askerWords(const Asker& by) {
         return who + " in a terminal";
     case AskedFrom::kRule:
         return "a rule of the run";
+    case AskedFrom::kRun:
+        return "the run, after a restart";
     case AskedFrom::kElsewhere:
         break;
     }

@@ -17,7 +17,7 @@ std::vector<std::pair<std::string, std::string>> argumentsOf(const std::string& 
 }
 
 AskedFrom askedFrom(int stored) {
-    const bool isKnown = stored >= 0 && stored <= static_cast<int>(AskedFrom::kElsewhere);
+    const bool isKnown = stored >= 0 && stored <= static_cast<int>(AskedFrom::kRun);
     return isKnown ? static_cast<AskedFrom>(stored) : AskedFrom::kElsewhere;
 }
 
@@ -74,18 +74,20 @@ std::optional<AskedCommand> askedCommand(Database& database, int64_t run, const 
 
 std::vector<AskedCommand> askedCommands(Database& database, int64_t run, bool openOnly, int limit) {
     // What a journal alone knows of was asked for elsewhere, or by a rule of the spec. 3:
-    // AskedFrom::kElsewhere, 2: kRule.
+    // AskedFrom::kElsewhere, 2: kRule, 4: kRun.
     auto rows = database.query(
-        openOnly ? "SELECT uuid, kind, arguments, who, asked_from, asked_ns, state, accepted_ns, "
-                   "answered_ns, step, answer FROM asked_command WHERE run = ? AND "
-                   "state IN (0, 1) ORDER BY asked_ns DESC LIMIT ?"
-                 : "SELECT uuid, kind, arguments, who, asked_from, asked_ns, state, accepted_ns, "
-                   "answered_ns, step, answer FROM asked_command WHERE run = ?1 UNION ALL "
-                   "SELECT uuid, kind, '[]', '', CASE WHEN uuid LIKE 'rule-%' THEN 2 ELSE 3 END, "
-                   "wall_ns, CASE WHEN ok THEN 2 ELSE 3 END, NULL, "
-                   "wall_ns, step, message FROM command WHERE run = ?1 AND uuid NOT IN "
-                   "(SELECT uuid FROM asked_command WHERE run = ?1) "
-                   "ORDER BY asked_ns DESC LIMIT ?2");
+        openOnly
+            ? "SELECT uuid, kind, arguments, who, asked_from, asked_ns, state, accepted_ns, "
+              "answered_ns, step, answer FROM asked_command WHERE run = ? AND "
+              "state IN (0, 1) ORDER BY asked_ns DESC LIMIT ?"
+            : "SELECT uuid, kind, arguments, who, asked_from, asked_ns, state, accepted_ns, "
+              "answered_ns, step, answer FROM asked_command WHERE run = ?1 UNION ALL "
+              "SELECT uuid, kind, '[]', '', CASE WHEN uuid LIKE 'rule-%' THEN 2 WHEN uuid LIKE "
+              "'again-%' THEN 4 ELSE 3 END, "
+              "wall_ns, CASE WHEN ok THEN 2 ELSE 3 END, NULL, "
+              "wall_ns, step, message FROM command WHERE run = ?1 AND uuid NOT IN "
+              "(SELECT uuid FROM asked_command WHERE run = ?1) "
+              "ORDER BY asked_ns DESC LIMIT ?2");
     rows.with(run, limit);
     std::vector<AskedCommand> commands;
     while (rows.next())

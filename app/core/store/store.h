@@ -171,6 +171,7 @@ enum class AskedFrom : uint8_t {
     kTerminal = 1,
     kRule = 2,      ///< a rule of the run's spec
     kElsewhere = 3, ///< a Ringmaster with another database, or one before this was stored
+    kRun = 4,       ///< the run's agents, which hold it again after a restart
 };
 
 /// Who asked for a command, and how.

@@ -105,6 +105,42 @@ private Q_SLOTS:
         QCOMPARE(f.queue.onCommand(command("old"))[0].progress, CommandProgress::kRefused);
     }
 
+    void ranksThatComeAfterHeldOnesAreHeld() {
+        const auto askedAfter = [](const std::vector<std::pair<std::string, CommandKind>>& held) {
+            Fixture f;
+            for (const auto& [id, kind] : held) {
+                f.queue.onCommand(command(id, kind));
+                f.apply(id, id != "refused");
+            }
+            f.queue.onCommand(command("unheard", CommandKind::kContinue));
+            f.target.posted.clear();
+            f.queue.onRestart(2);
+            f.queue.tick();
+            return f.target.posted;
+        };
+        const std::vector<std::string> again{"again-2"};
+        QCOMPARE(askedAfter({{"h", CommandKind::kHold}}), again);
+        QCOMPARE(askedAfter({{"h", CommandKind::kHold}, {"s", CommandKind::kStep}}), again);
+        QCOMPARE(askedAfter({{"h", CommandKind::kHold}, {"refused", CommandKind::kContinue}}),
+                 again);
+        QVERIFY(askedAfter({{"h", CommandKind::kHold}, {"c", CommandKind::kContinue}}).empty());
+        QVERIFY(askedAfter({{"refused", CommandKind::kHold}}).empty());
+        QVERIFY(askedAfter({}).empty());
+    }
+
+    void aHoldOutlivesEveryRestart() {
+        Fixture f;
+        f.queue.onCommand(command("h", CommandKind::kHold));
+        f.apply("h");
+        for (int attempt = 2; attempt < 5; ++attempt) {
+            const std::string again = "again-" + std::to_string(attempt);
+            f.queue.onRestart(attempt);
+            f.queue.tick();
+            QCOMPARE(f.target.posted.back(), again);
+            f.apply(again);
+        }
+    }
+
     void orderOfArrivalIsKept() {
         Fixture f;
         f.target.isFree = false;

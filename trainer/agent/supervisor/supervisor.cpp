@@ -245,7 +245,7 @@ void Supervisor::beginNext(const StartOrder& order) {
         return;
     const NodePlan plan = planOf(order, m_attempt->plan());
     m_attempt->retire();
-    m_server.broadcast(m_queue.onRestart());
+    m_server.broadcast(m_queue.onRestart(plan.attempt));
     auto next = makeAttempt(plan);
     const Result<void> begun =
         writeFileAtomically("plan.toml", toToml(plan)).and_then([&] { return next->begin(); });
