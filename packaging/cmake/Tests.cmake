@@ -3,6 +3,7 @@ include(CTest)
 
 # rm_add_test(NAME tst_x SOURCES a.cpp ... LIBRARIES t ... LABELS unit tsan ... [TIMEOUT s] [ALONE]
 #             [XVFB [FUNCTION...]])
+# TIMEOUT: see rm_limit_test(); 180 s.
 # ALONE: no other test runs meanwhile, as its deadlines are those of normal use.
 # XVFB: runs these functions, or all, on an X server, as for a person; otherwise windows are drawn offscreen.
 # One Qt Test program (QTEST_GUILESS_MAIN or QTEST_MAIN in its source), one ctest entry. The tests see
@@ -29,18 +30,24 @@ function(rm_add_test)
     else()
         add_test(NAME ${T_NAME} COMMAND ${T_NAME})
     endif()
-    set_tests_properties(${T_NAME} PROPERTIES LABELS "${T_LABELS}" TIMEOUT ${T_TIMEOUT})
+    set_tests_properties(${T_NAME} PROPERTIES LABELS "${T_LABELS}")
+    rm_limit_test(${T_NAME} ${T_TIMEOUT})
     if(T_ALONE)
         set_tests_properties(${T_NAME} PROPERTIES RUN_SERIAL ON)
     endif()
     rm_test_environment(${T_NAME})
-    # Before ctest kills it: Qt Test says where it was.
-    math(EXPR _function_ms "(${T_TIMEOUT} - 10) * 1000")
-    set_property(TEST ${T_NAME} APPEND PROPERTY ENVIRONMENT QTEST_FUNCTION_TIMEOUT=${_function_ms})
     # Threads that spin while they wait would take cores from other tests.
     if("unit" IN_LIST T_LABELS)
         set_property(TEST ${T_NAME} APPEND PROPERTY ENVIRONMENT OMP_NUM_THREADS=1)
     endif()
+endfunction()
+
+# For how many seconds one function of a test may run. Qt Test says then what it was doing; ctest,
+# which would not, waits for as long again.
+function(rm_limit_test name seconds)
+    math(EXPR _whole "2 * ${seconds}")
+    set_tests_properties(${name} PROPERTIES TIMEOUT ${_whole})
+    set_property(TEST ${name} APPEND PROPERTY ENVIRONMENT QTEST_FUNCTION_TIMEOUT=${seconds}000)
 endfunction()
 
 # For what includes LibTorch beside rm_train: the precompiled header of that, instead of 7 s of
