@@ -151,7 +151,7 @@ void printShow(const RunSummary& run, StoreReader& reader, const Trouble& troubl
               << "  checkpoints " << countText(present(reader.checkpoints(run.id))) << "\n";
     if (!run.parentRun.isEmpty())
         std::cout << "  branch of   " << parentText(run) << "\n";
-    if (const auto settings = reader.settings(run.id); !settings.empty())
+    if (const auto settings = settingsNow(reader.settings(run.id)); !settings.empty())
         std::cout << "  set to      " << oneLine(settingsWords(settings)) << "\n";
     if (!trouble.waiting.empty())
         std::cout << "  waiting     " << oneLine(trouble.waiting) << "\n";
@@ -233,7 +233,7 @@ int runShow(CommandContext& context, const std::string& id) {
     out["events"] = arrayOf(reader.events(run.id));
     out["checkpoints"] = arrayOf(present(reader.checkpoints(run.id)));
     out["spec"] = reader.specToml(run.id);
-    out["settings"] = reader.settings(run.id);
+    out["settings"] = settingsNow(reader.settings(run.id));
     printJson(out);
     return 0;
 }

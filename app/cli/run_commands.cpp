@@ -250,7 +250,7 @@ Result<CheckedSpec> branchSpec(CommandContext& context, const RunSummary& run,
                                const RestoreOptions& options) {
     RM_ASSIGN_OR_RETURN(const auto reader, context.reader());
     RM_ASSIGN_OR_RETURN(const auto checkpoint, restoredCheckpoint(*reader, run, options));
-    RM_ASSIGN_OR_RETURN(const auto parent, readLiveSpec(*reader, run.id));
+    RM_ASSIGN_OR_RETURN(const auto parent, specOfBranch(*reader, run.id, checkpoint));
     RunSpec spec = parent;
     spec.name = branchName(parent, spec, checkpoint.saved.step);
     const std::string unchanged = spec.name;

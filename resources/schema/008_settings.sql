@@ -1,9 +1,10 @@
 -- SPDX-License-Identifier: GPL-3.0-or-later
--- What is set of a run now, as its ranks say.
+-- What is set of a run, as its ranks say.
 
 CREATE TABLE settings (
-    run INTEGER PRIMARY KEY REFERENCES run (id) ON DELETE CASCADE,
+    run INTEGER NOT NULL REFERENCES run (id) ON DELETE CASCADE,
     attempt INTEGER NOT NULL,
     step INTEGER NOT NULL,
-    value TEXT NOT NULL
-);
+    value TEXT NOT NULL,
+    PRIMARY KEY (run, attempt, step)
+) WITHOUT ROWID;

@@ -217,7 +217,7 @@ Rows trainFields() {
             .onlyWith({"train.on_spike", {"warn", "skip", "rollback", "stop"}}),
         number("train.rollback_lr_factor", "Rate after a rollback", "",
                "What each rollback, of a spike or of a non-finite loss, multiplies the learning "
-               "rate by.",
+               "rate by, down to schedule.min_lr.",
                {0.001, 1}, RM_FIELD(train.rollbackLrFactor))
             .alsoCalled({"rollback_lr", "lr_backoff"}),
         choice("train.watch", "Watched metric",

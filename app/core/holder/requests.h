@@ -46,7 +46,7 @@ struct DeclareLostRequest {
 struct BranchRequest {
     QString parent;
     QString checkpoint;              ///< a step or a name
-    std::optional<std::string> spec; ///< TOML; nullopt: the parent's
+    std::optional<std::string> spec; ///< TOML; nullopt: see specOfBranch()
     QString run;                     ///< the id that it shall have
     IfTooLarge ifTooLarge = IfTooLarge::kRefuse;
     std::vector<Placement> nodes; ///< empty: those of the parent's last attempt

@@ -23,9 +23,11 @@ struct Place {
     bool operator==(const Place&) const = default;
 };
 
-/// Where it was saved, then where copies of it are known.
+/// Where it was saved, unless it was removed there, then where copies of it are known.
 std::vector<Place> placesOf(const StoredCheckpoint& checkpoint) {
-    std::vector<Place> places = {{checkpoint.node, checkpoint.saved.path}};
+    std::vector<Place> places;
+    if (!checkpoint.removed)
+        places.push_back({checkpoint.node, checkpoint.saved.path});
     for (const CheckpointCopy& copy : checkpoint.copies)
         places.push_back({copy.node, copy.folder});
     return places;

@@ -106,7 +106,7 @@ public:
     /// StoreReader::retirementBy(). `nodes` empty: on those of the last attempt. The checkpoint is
     /// copied to the first of them if it does not lie there, from where it was saved or from a copy
     /// of it. kUnavailable: none of these can be reached. It is stored as a command, with `by`
-    /// (as command()'s).
+    /// (as command()'s), unless it is refused at once.
     virtual QFuture<Result<QString>> resume(const QString& run, const QString& checkpoint = {},
                                             const std::vector<Placement>& nodes = {},
                                             const Asker& by = {}) = 0;
@@ -121,12 +121,12 @@ public:
     /// Gives up a node of a live run that nothing is heard of: its part counts as failed, the ranks
     /// elsewhere, which cannot go on without it, are killed, and the run ends. kInvalid: the run
     /// has ended, has no such node, or the node answers. It is stored as a command, with `by` (as
-    /// command()'s).
+    /// command()'s), unless it is refused.
     virtual QFuture<Result<void>> declareLost(const QString& run, const QString& node,
                                               const Asker& by = {}) = 0;
     /// Launches a new run, with its own checkpoints, from that checkpoint of `run`. `spec` null:
-    /// the parent's spec. `nodes` and how the checkpoint comes to them as in resume(). Otherwise as
-    /// launch().
+    /// see specOfBranch(). `nodes` and how the checkpoint comes to them as in resume(). Otherwise
+    /// as launch().
     virtual QFuture<Result<QString>> branch(const QString& run, const QString& checkpoint,
                                             std::optional<CheckedSpec> spec = {},
                                             const QString& id = {},

@@ -10,15 +10,22 @@
 
 namespace rm {
 
-/// The spec with what is set otherwise now (StoreReader::settings()), by a person or by the run
-/// itself. Keys and values that this release cannot set are left out.
+/// Of StoreReader::settings() those that are in force now, whoever set them.
+LiveSettings settingsNow(const std::vector<StoredSettings>& settings);
+/// Those that a checkpoint was trained with last, and that its restore brings back.
+LiveSettings settingsAt(const std::vector<StoredSettings>& settings,
+                        const StoredCheckpoint& checkpoint);
+
+/// The spec with these settings. Keys and values that this release cannot set are left out.
 RunSpec liveSpec(RunSpec spec, const LiveSettings& settings);
 
 /// "optimizer.lr = 0.001, train.log_every = 5". As a node wrote it: not safe for a terminal.
 std::string settingsWords(const LiveSettings& settings);
 
-/// That of a run. A branch of it begins with these values, as it takes over no setting.
-Result<RunSpec> readLiveSpec(StoreReader& reader, const QString& run);
+/// The spec of a branch from that checkpoint, if nothing is changed: a branch takes over no setting
+/// (its ranks train as its spec says), so that these are in its spec.
+Result<RunSpec> specOfBranch(StoreReader& reader, const QString& run,
+                             const StoredCheckpoint& checkpoint);
 
 /// Whether a run can be given these arguments of the command `set`. kInvalid: a launch of the spec
 /// with them would be refused.

@@ -33,7 +33,7 @@ constexpr int kProcedureThreads = 8;
 constexpr int kLastWordsMs = 1500;
 /// Until nodes that were declared lost are tried: long enough that a command which means such a
 /// node comes first.
-constexpr auto kFirstGivenUp = std::chrono::seconds(5);
+constexpr auto kFirstGivenUp = std::chrono::seconds(5); ///< also while a run is launched
 constexpr auto kGivenUpPause = std::chrono::seconds(15);
 constexpr int kMostPauseDoublings = 8; ///< of that: about an hour
 constexpr int64_t kDayNs = 24 * 3600 * int64_t{1'000'000'000};
@@ -390,13 +390,11 @@ QFuture<Result<QString>> LocalEngine::resume(const QString& run, const QString& 
 void LocalEngine::noteResume(const QString& run, AskedCommand asked,
                              const Result<QString>& started) {
     asked.state = started ? AskedState::kApplied : AskedState::kRefused;
+    asked.answeredNs = wallNowNs();
     asked.answer = started ? std::string() : started.error().message;
-    const auto attempts =
-        m_impl->reader ? m_impl->reader->attempts(run) : std::vector<StoredAttempt>();
-    if (started && !attempts.empty()) {
-        asked.step = attempts.back().startStep;
-        asked.answer = "attempt " + std::to_string(attempts.back().attempt);
-    }
+    // From which step is the ranks' to say: a damaged checkpoint is passed over.
+    if (started && m_impl->reader)
+        asked.answer = "attempt " + std::to_string(m_impl->reader->newestAttempt(run));
     noteAsked(run, asked);
 }
 

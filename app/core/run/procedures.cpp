@@ -158,11 +158,13 @@ Result<StoredCheckpoint> findCheckpoint(StoreReader& reader, const QString& run,
     const std::string attempt = "find " + what + " of " + run.toStdString();
     if (step)
         return findByStep(there, *step, attempt);
-    if (const StoredCheckpoint* newest = which.empty() ? newestLiving(there) : nullptr)
-        return *newest;
-    const auto found = std::ranges::find(there, which, checkpointNameOf);
-    if (found != there.end())
+    if (which.empty()) {
+        if (const StoredCheckpoint* newest = newestLiving(there))
+            return *newest;
+    } else if (const auto found = std::ranges::find(there, which, checkpointNameOf);
+               found != there.end()) {
         return *found;
+    }
     return fail(ErrorCode::kNotFound, attempt + ": " + whatThereIs(there));
 }
 
@@ -246,7 +248,7 @@ Result<QString> branchRun(const ProcedureContext& context, const QString& id,
     if (const auto whole = refuseDamaged(context, id, first, *brought); !whole)
         return failAs(what, whole.error());
     auto checked = from.spec ? Result<CheckedSpec>(*from.spec)
-                             : readLiveSpec(*reader, from.parent).and_then(check);
+                             : specOfBranch(*reader, from.parent, checkpoint).and_then(check);
     if (!checked)
         return tl::unexpected(checked.error());
     return launchRun(context, id, *checked, nodes,
@@ -416,6 +418,8 @@ Result<void> removeCheckpoint(const ProcedureContext& context, const QString& ru
         return {}; // a repeated request whose answer was lost
     if (!checkpoint)
         return tl::unexpected(checkpoint.error());
+    if (checkpoint->removed)
+        return {}; // a copy of it is left here
     const std::string name = checkpointNameOf(*checkpoint);
     if (checkpoint->retiredBy == 0)
         return fail(ErrorCode::kInvalid, "remove checkpoint " + name + " of " + run.toStdString() +

@@ -51,7 +51,7 @@ Result<QString> launchRun(const ProcedureContext& context, const QString& id,
 struct BranchPointOf {
     QString parent;
     std::string checkpoint;          ///< see findCheckpoint()
-    std::optional<CheckedSpec> spec; ///< nullopt: the parent's
+    std::optional<CheckedSpec> spec; ///< nullopt: see specOfBranch()
 };
 
 /// launchRun() from a checkpoint of another run, which is brought to the first of `nodes`

@@ -20,7 +20,8 @@ constexpr int32_t kMostAhead = 10'000;   ///< attempts after the last that is kn
 constexpr int64_t kMaxOwnMetrics = 2000; ///< of a run
 constexpr int64_t kMostCopies = 1000;    ///< on one node
 constexpr size_t kMaxSettings = 100;
-constexpr size_t kMaxWords = 64; ///< bytes of a metric's unit, label and the like
+constexpr int64_t kMostChanges = 10'000; ///< of the settings of a run
+constexpr size_t kMaxWords = 64;         ///< bytes of a metric's unit, label and the like
 constexpr size_t kMaxDescription = 1024;
 constexpr int64_t kMaxStep = int64_t(1) << 53;
 
@@ -60,6 +61,13 @@ MetricDef shortened(MetricDef def) {
     for (std::string* text : {&def.unit, &def.panel, &def.label, &def.brief, &def.description})
         std::erase_if(*text, [](unsigned char c) { return c < ' ' || c == 0x7f; });
     return def;
+}
+
+/// Of a setting, in this or another release.
+bool isKey(const std::string& key) {
+    return key.size() <= kMaxWords && std::ranges::all_of(key, [](unsigned char c) {
+               return c == '.' || c == '_' || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
+           });
 }
 
 std::optional<int64_t> firstInteger(Query& query) {
@@ -223,18 +231,20 @@ void RecordWriter::on(const CheckpointCopied& record) {
 }
 
 void RecordWriter::on(const SettingsChanged& record) {
-    if (!isOfRankZero() || !isStep(record.step))
+    // Its attempt has begun, as rank 0 says that first.
+    if (!isOfRankZero() || !isStep(record.step) || attemptOfRank(0) > runAttempt())
         return;
-    if (record.settings.size() > kMaxSettings)
-        return refuse("more than " + std::to_string(kMaxSettings) + " settings");
+    auto known = m_database.query("SELECT count(*) FROM settings WHERE run = ?");
+    if (record.settings.size() > kMaxSettings ||
+        (known.with(m_run).next() && known.integer(0) >= kMostChanges))
+        return refuse("more than " + std::to_string(kMaxSettings) + " settings, or " +
+                      std::to_string(kMostChanges) + " changes of them");
     QJsonObject settings;
     for (const auto& [key, value] : record.settings)
-        if (std::isfinite(value))
-            settings[QString::fromStdString(key).left(kMaxWords)] = value;
+        if (std::isfinite(value) && isKey(key))
+            settings[QString::fromStdString(key)] = value;
     m_database
-        .query("INSERT INTO settings (run, attempt, step, value) VALUES (?, ?, ?, ?) ON CONFLICT "
-               "(run) DO UPDATE SET attempt = excluded.attempt, step = excluded.step, value = "
-               "excluded.value WHERE attempt <= excluded.attempt")
+        .query("INSERT OR REPLACE INTO settings (run, attempt, step, value) VALUES (?, ?, ?, ?)")
         .with(m_run, attemptOfRank(0), record.step,
               QJsonDocument(settings).toJson(QJsonDocument::Compact).toStdString())
         .run();

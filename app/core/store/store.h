@@ -208,6 +208,14 @@ struct AskedCommand {
     bool operator==(const AskedCommand&) const = default;
 };
 
+/// What is set otherwise than in the spec from after `step` of `attempt` on. From a node: the keys
+/// may be any.
+struct StoredSettings {
+    int attempt = 0;
+    int64_t step = 0;
+    std::map<std::string, double, std::less<>> values; ///< see LiveSettings
+};
+
 struct StoredSample {
     SampleText sample;
     int attempt = 0;
@@ -291,9 +299,7 @@ public:
     /// The same among the runs in the trash, of the one that was deleted last.
     Result<RunSummary> resolveDeleted(const QString& idOrNameOrPrefix);
     std::string specToml(const QString& run);
-    /// What its ranks said last that is set otherwise than in the spec, by key (see liveSpec()).
-    /// From a node: the keys may be any.
-    std::map<std::string, double, std::less<>> settings(const QString& run);
+    std::vector<StoredSettings> settings(const QString& run); ///< by attempt and step
 
     std::vector<SeriesKey> series(const QString& run);
     /// The metrics that the run has reported so far, by name. Ringmaster's own are described as

@@ -187,16 +187,21 @@ std::string StoreReader::specToml(const QString& run) {
     });
 }
 
-std::map<std::string, double, std::less<>> StoreReader::settings(const QString& run) {
+std::vector<StoredSettings> StoreReader::settings(const QString& run) {
     return m_impl->read("read a run's settings", [&] {
-        std::map<std::string, double, std::less<>> settings;
-        auto row = m_impl->database.query("SELECT value FROM settings WHERE run = ?");
-        if (!row.with(m_impl->runId(run)).next())
-            return settings;
-        const auto stored = QJsonDocument::fromJson(QByteArray::fromStdString(row.text(0)));
-        const QJsonObject object = stored.object();
-        for (auto at = object.begin(); at != object.end(); ++at)
-            settings[at.key().toStdString()] = at.value().toDouble();
+        std::vector<StoredSettings> settings;
+        auto rows = m_impl->database.query("SELECT attempt, step, value FROM settings WHERE run = "
+                                           "? ORDER BY attempt, step");
+        rows.with(m_impl->runId(run));
+        while (rows.next()) {
+            StoredSettings& one = settings.emplace_back();
+            one.attempt = rows.number(0);
+            one.step = rows.integer(1);
+            const auto stored = QJsonDocument::fromJson(QByteArray::fromStdString(rows.text(2)));
+            const QJsonObject object = stored.object();
+            for (auto at = object.begin(); at != object.end(); ++at)
+                one.values[at.key().toStdString()] = at.value().toDouble();
+        }
         return settings;
     });
 }

@@ -533,10 +533,11 @@ Result<AskedCommand> StoreWriter::addCommand(const QString& run, const AskedComm
                 .query("INSERT OR IGNORE INTO asked_command (run, uuid, kind, arguments, who, "
                        "asked_from, asked_ns, state, step, answer, answered_ns) "
                        "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, "
-                       "CASE WHEN ?8 IN (0, 1) THEN NULL ELSE ?7 END)")
+                       "CASE WHEN ?8 IN (0, 1) THEN NULL ELSE ?11 END)")
                 .with(id, command.id, command.kind, argumentsToJson(command.args), command.by.who,
                       static_cast<int>(command.by.from), command.askedNs,
-                      static_cast<int>(command.state), command.step, command.answer)
+                      static_cast<int>(command.state), command.step, command.answer,
+                      command.answeredNs != 0 ? command.answeredNs : command.askedNs)
                 .run();
             stored = askedCommand(database, id, command.id).value_or(command);
             return m_impl->touch(id);

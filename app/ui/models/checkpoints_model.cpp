@@ -36,10 +36,12 @@ QString placesOf(const StoredCheckpoint& checkpoint) {
 }
 
 QString foldersOf(const StoredCheckpoint& checkpoint) {
-    QString text = QString::fromStdString(checkpoint.saved.path);
+    QStringList lines;
+    if (!checkpoint.removed)
+        lines << QString::fromStdString(checkpoint.saved.path);
     for (const CheckpointCopy& copy : checkpoint.copies)
-        text += '\n' + nodeTitle(copy.node) + ": " + QString::fromStdString(copy.folder);
-    return text;
+        lines << nodeTitle(copy.node) + ": " + QString::fromStdString(copy.folder);
+    return lines.join('\n');
 }
 
 } // namespace
@@ -106,8 +108,8 @@ int CheckpointsModel::rowOfPath(const std::string& path) const {
 }
 
 int CheckpointsModel::rowOfNewest() const {
-    const auto living = std::ranges::find(m_checkpoints, 0, &StoredCheckpoint::retiredBy);
-    return living == m_checkpoints.end() ? 0 : static_cast<int>(living - m_checkpoints.begin());
+    const StoredCheckpoint* newest = newestLiving(m_checkpoints);
+    return newest ? static_cast<int>(newest - m_checkpoints.data()) : 0;
 }
 
 int CheckpointsModel::rowCount(const QModelIndex& parent) const {

@@ -301,6 +301,7 @@ void CheckpointsTab::showSelection() {
     m_restoreOn->setEnabled(checkpoint && ended);
     m_more->setEnabled(checkpoint);
     m_compare->setEnabled(m_model->rowCount() > 1);
+    m_pin->setEnabled(checkpoint && !checkpoint->removed); // retention looks where it was saved
     m_pin->setText(checkpoint && checkpoint->isPinned ? tr("Unpin") : tr("Pin"));
     m_branch->setEnabled(checkpoint);
     m_remove->setVisible(retired);

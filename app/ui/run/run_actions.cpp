@@ -94,7 +94,7 @@ void RunActions::askSteps() {
 
 void RunActions::askSetting() {
     const auto read = m_context.store.ask([run = m_run.id](StoreReader& reader) {
-        return std::pair(reader.specToml(run), reader.settings(run));
+        return std::pair(reader.specToml(run), settingsNow(reader.settings(run)));
     });
     whenAnswered(read, this, [this, run = m_run.id](const auto& found) {
         const auto spec = parseRunSpec(found.first, run.toStdString());

@@ -3,7 +3,6 @@
 
 #include "app/ui/data/run_figures.h"
 #include "app/ui/data/timeline.h"
-#include "shared/spec/live_settings.h"
 
 #include <optional>
 
@@ -21,7 +20,7 @@ struct RunDetail {
     std::optional<RunSummary> run;
     RunFigures figures;
     RunHistory history;
-    LiveSettings settings; ///< see StoreReader::settings()
+    std::vector<StoredSettings> settings;
     std::vector<StoredRank> ranks;
     std::vector<RunNode> wholePlaces;       ///< see StoreReader
     std::optional<ResumePoint> resumePoint; ///< nullopt: it cannot be resumed

@@ -293,7 +293,7 @@ void RunPage::apply(const RunDetail& detail) {
     m_ranks->show(detail, m_live);
     m_logs->show(detail);
     m_checkpoints->show(detail);
-    m_spec->refresh(detail.settings);
+    m_spec->refresh(settingsNow(detail.settings));
 }
 
 void RunPage::showLive(const LiveState& live) {
@@ -410,8 +410,9 @@ void RunPage::askBranch(const StoredCheckpoint& checkpoint) {
     const QString name = QString::fromStdString(checkpointNameOf(checkpoint));
     // It takes over no setting, so that the form begins with what was set.
     const auto spec = parseRunSpec(m_spec->toml().toStdString(), m_run.toStdString());
-    const QString toml =
-        spec ? QString::fromStdString(toToml(liveSpec(*spec, m_detail.settings))) : m_spec->toml();
+    const QString toml = spec ? QString::fromStdString(toToml(
+                                    liveSpec(*spec, settingsAt(m_detail.settings, checkpoint))))
+                              : m_spec->toml();
     Q_EMIT branchAsked({m_run, name, checkpoint.saved.step}, toml, placements());
 }
 

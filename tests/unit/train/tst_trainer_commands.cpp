@@ -80,10 +80,19 @@ private Q_SLOTS:
         QCOMPARE(rates.at(sets[0].step + 1), 0.005f);
         const Settings settings = settingsOf(run);
         QCOMPARE(settings.size(), sets.size() + 1); // at the attempt's begin, too
+        QCOMPARE(settings.size(), size_t(3));       // and no further than schedule.min_lr
         QVERIFY(settings[0].empty());
         QCOMPARE(settings[1].at(0).value, 0.005);
-        for (size_t i = 2; i < settings.size(); ++i)
-            QCOMPARE(settings[i].at(0).value, 0.004); // schedule.min_lr
+        QCOMPARE(settings[2].at(0).value, 0.004);
+        // What a rule was about to do is not a branch's.
+        RunSpec branched = spec;
+        branched.optimizer.lr = 0.005;
+        branched.train.steps = sets[0].step + 2;
+        TrainerRun branch;
+        branch.useRunId("other-run");
+        const QString from = QString::fromStdString(run.checkpoint(sets[0].step));
+        QCOMPARE(branch.run(branched, 2, {"--start-from", from}), both(ExitCode::kOk));
+        QCOMPARE(branch.series(1, metric::kTrainLr).rbegin()->second, 0.005f);
         const auto manifest = readManifest(run.checkpoint(saves[0].step));
         QVERIFY(manifest);
         QCOMPARE(manifest->reason, std::string("rule"));

@@ -60,16 +60,21 @@ Result<WholeCheckpoint> findWhole(const Options& options) {
     });
 }
 
-/// What was set while a run trained is that run's alone: a branch trains as its spec says. Started
-/// by hand under the same id, it has a value of its own where its spec has another.
-void dropOverruled(LiveSettings& settings, const std::string& dir, const Session& session) {
+/// What was set while a run trained, or was about to be by a rule, is that run's alone: a branch
+/// trains as its spec says. Started by hand under the same id, it has a value of its own where its
+/// spec has another.
+void dropOverruled(TrainState& state, const std::string& dir, const Session& session) {
     const RunSpec& spec = session.spec;
     const auto manifest = readManifest(dir);
-    if (manifest && manifest->runId != session.environment.runId)
-        return settings.clear();
+    if (manifest && manifest->runId != session.environment.runId) {
+        state.settings.clear();
+        for (RuleState& rule : state.rules)
+            rule.owedLrFactor = 1;
+        return;
+    }
     const auto before = parseRunSpec(checkpointText(dir, "spec.toml"), dir + "/spec.toml");
     if (before)
-        std::erase_if(settings, [&](const auto& setting) {
+        std::erase_if(state.settings, [&](const auto& setting) {
             return liveValue(*before, setting.first) != liveValue(spec, setting.first);
         });
 }
@@ -96,7 +101,7 @@ Result<Start> findStart(Session& session) {
         start.state,
         agreeOnState(session.world, session.options.startFrom, [&session](const std::string& dir) {
             return readState(dir).map([&](TrainState state) {
-                dropOverruled(state.settings, dir, session);
+                dropOverruled(state, dir, session);
                 return state;
             });
         }));

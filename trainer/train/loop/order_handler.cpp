@@ -176,6 +176,11 @@ void OrderHandler::addAction(const Rule& rule, const Rule::Action& action, const
 
 /// The rate is read when the command is taken: another one may be under way.
 void OrderHandler::addLr(const Rule& rule, double factor, const std::string& id) {
+    if (m_training.scaledLr(factor) == m_training.live.optimizer.lr) {
+        m_training.event(Severity::kInfo, "rule",
+                         "the learning rate stays at schedule.min_lr, " + byRule(rule));
+        return;
+    }
     m_control.add({[this, id, factor] {
                        const double lr = m_training.scaledLr(factor);
                        return Command{id, CommandKind::kSet, {{"optimizer.lr", plainNumber(lr)}}};

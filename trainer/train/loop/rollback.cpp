@@ -58,6 +58,8 @@ std::string Rollback::lowerLr() {
         return {};
     const double before = m_training.live.optimizer.lr;
     const double after = m_training.scaledLr(factor);
+    if (after == before)
+        return "; lr stays at schedule.min_lr";
     m_training.set({{"optimizer.lr", after}});
     char text[64];
     std::snprintf(text, sizeof text, "; lr %g -> %g", before, after);

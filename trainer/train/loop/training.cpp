@@ -129,7 +129,8 @@ void Training::set(const LiveSettings& changed) {
         return;
     SettingsChanged now{step, wallNowNs(), {}};
     for (const auto& [key, value] : settings)
-        now.settings.push_back({key, value});
+        if (value != liveValue(spec, key))
+            now.settings.push_back({key, value});
     session.telemetry->append(std::move(now));
 }
 

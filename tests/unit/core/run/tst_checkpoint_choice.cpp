@@ -44,6 +44,7 @@ private Q_SLOTS:
         // A person removed it; that a copy stays for a while makes it none that is there.
         QVERIFY(!isSomewhere(stored(20, true, "b", 2)));
         QVERIFY(!isSomewhere(stored(20, true)));
+        QVERIFY(isSomewhere(stored(20, true, "this-computer", 2))); // this one was asked for
     }
 
     void whereItLiesIsSaidTruly() {
