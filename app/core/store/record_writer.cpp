@@ -197,11 +197,19 @@ void RecordWriter::on(const CheckpointRemoved& record) {
     m_database.query("UPDATE checkpoint SET removed = 1 WHERE run = ? AND path = ?")
         .with(m_run, record.path)
         .run();
+    // The copies that rank 0's node had made before it became that node's are in the same folder.
+    m_database
+        .query("DELETE FROM checkpoint_copy WHERE run = ?1 AND folder = ?2 AND node = "
+               "(SELECT name FROM node WHERE run = ?1 AND node = ?3 AND attempt <= ?4 "
+               "ORDER BY attempt DESC LIMIT 1)")
+        .with(m_run, record.path, m_node, attemptOfNode())
+        .run();
 }
 
 void RecordWriter::on(const CheckpointCopied& record) {
-    if (!isAttempt(record.attempt) || !isStep(record.step))
-        return;
+    // The node need not have been part of the attempt that saved it.
+    if (record.attempt < 1 || record.attempt > runAttempt() || !isStep(record.step))
+        return refuse("a copy of attempt " + std::to_string(record.attempt));
     auto name = m_database.query("SELECT name FROM node WHERE run = ? AND node = ? AND "
                                  "attempt <= ? ORDER BY attempt DESC LIMIT 1");
     if (!name.with(m_run, m_node, attemptOfNode()).next())
@@ -221,6 +229,8 @@ void RecordWriter::on(const CheckpointCopied& record) {
                "VALUES (?, ?, ?, ?, ?)")
         .with(m_run, record.path, node, record.folder, record.wallNs)
         .run();
+    if (!tookPart(record.attempt))
+        return;
     // The node that saved it may be gone before it was asked.
     m_database
         .query("INSERT OR IGNORE INTO checkpoint (run, path, attempt, step, wall_ns, bytes, "

@@ -346,6 +346,34 @@ private Q_SLOTS:
             QCOMPARE(each.copies.size(), size_t(each.saved.step == 200 ? 1 : 0));
     }
 
+    void aCopyIsForgottenWhenItsNodeRemovesIt() {
+        StoreFixture store;
+        store.createRun("a", "run", 2);
+        store.ingest("a", {started(1, 0, 0)});
+        CheckpointSaved saved;
+        saved.step = 100;
+        saved.path = "/a/step-000000100";
+        store.ingest("a", {saved});
+        // By a node that is new in the second attempt, of a checkpoint of the first.
+        StoreFixture::mustBeOk(store.writer().beginAttempt(
+            "a", 2, 100, saved.path, {{0, "node-a", 2, 0}, {2, "node-c", 2, 2}}));
+        const CheckpointCopied copied{100, 5, saved.path, "/c/step-000000100", {}, 1, 7, "every"};
+        auto batch = StoreFixture::batch("a", {started(2, 2, 100, 4), copied}, 2);
+        batch.attempts = {2, 2};
+        StoreFixture::mustBeOk(store.writer().ingest(batch));
+        QCOMPARE(store.reader().checkpoints("a")[0].copies.size(), size_t(1));
+        // That node is rank 0's in the third attempt, and its retention removes what lies there.
+        StoreFixture::mustBeOk(
+            store.writer().beginAttempt("a", 3, 100, saved.path, {{2, "node-c", 2, 0}}));
+        batch = StoreFixture::batch(
+            "a", {started(3, 0, 100), CheckpointRemoved{100, 9, copied.folder}}, 2);
+        batch.attempts = {3, 3};
+        StoreFixture::mustBeOk(store.writer().ingest(batch));
+        const auto there = store.reader().checkpoints("a");
+        QCOMPARE(there.size(), size_t(1));
+        QVERIFY(there[0].copies.empty() && !there[0].removed);
+    }
+
     void aNodeIsGivenUpUntilItIsEndedOrTakesPartAgain() {
         StoreFixture store;
         store.createRun("a", "run", 2);
