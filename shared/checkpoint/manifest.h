@@ -60,7 +60,7 @@ Result<Manifest> parseManifest(const std::string& json, const std::string& sourc
 
 /// "step-000001000"
 std::string checkpointName(int64_t step);
-/// "step-000001000-attempt-2", used if another attempt already has a checkpoint of that step.
+/// "step-000001000-attempt-2": of an attempt after the first.
 std::string checkpointName(int64_t step, int64_t attempt);
 
 /// Writes a checkpoint atomically: `fill(tempDir)` writes the files, then they are hashed and

@@ -137,12 +137,14 @@ std::string checkpointNamedIn(const std::string& name, std::string_view prefix) 
     return cutNumber(rest) && cutNumber(rest) && isCheckpointName(rest) ? rest : std::string();
 }
 
-// A checkpoint of another attempt or of a later release is never replaced.
+// A checkpoint of another attempt or of a later release is never replaced. Nor does one of a later
+// attempt have a name that one of the first has: that may lie on another node, in a folder of the
+// same path, and a path is what a checkpoint is known by.
 std::string finalName(const std::string& parent, const Manifest& manifest) {
     const std::string name = checkpointName(manifest.step);
     const auto there = readManifest(parent + "/" + name);
-    const bool isFree =
-        there ? there->attempt == manifest.attempt : there.error().code != ErrorCode::kTooNew;
+    const bool isFree = there ? there->attempt == manifest.attempt
+                              : manifest.attempt <= 1 && there.error().code != ErrorCode::kTooNew;
     return isFree ? name : checkpointName(manifest.step, manifest.attempt);
 }
 

@@ -57,8 +57,9 @@ private:
 
 namespace {
 
-QString nameOf(int64_t step) {
-    return QString("step-%1").arg(step, 9, 10, QChar('0'));
+QString nameOf(int64_t step, int attempt = 1) {
+    return QString("step-%1").arg(step, 9, 10, QChar('0')) +
+           (attempt > 1 ? QString("-attempt-%1").arg(attempt) : QString());
 }
 
 void flipByte(const QString& path) {
@@ -143,8 +144,8 @@ void TestCliLines::restoreSaysWhatItRetires() {
 
 void TestCliLines::restoredCheckpointAndAbandonedOnesStay() {
     QVERIFY(checkpoint(nameOf(m_early))["retired_by"].isNull());
-    QVERIFY(checkpoint(nameOf(m_second))["retired_by"].isNull());
-    QCOMPARE(checkpoint(nameOf(m_second))["attempt"].toInt(), 2);
+    QVERIFY(checkpoint(nameOf(m_second, 2))["retired_by"].isNull());
+    QCOMPARE(checkpoint(nameOf(m_second, 2))["attempt"].toInt(), 2);
     const QJsonObject abandoned = checkpoint(nameOf(m_first));
     QCOMPARE(abandoned["retired_by"].toInt(), 2);
     QCOMPARE(abandoned["attempt"].toInt(), 1);
@@ -196,33 +197,33 @@ void TestCliLines::abandonedCheckpointIsRestoredByName() {
     pauseNow();
     QCOMPARE(lastAttempt()["start_step"].toInteger(), m_first);
     QVERIFY(checkpoint(nameOf(m_first))["retired_by"].isNull());
-    QCOMPARE(checkpoint(nameOf(m_second))["retired_by"].toInt(), 4);
+    QCOMPARE(checkpoint(nameOf(m_second, 2))["retired_by"].toInt(), 4);
 }
 
 void TestCliLines::onlyAnAbandonedCheckpointIsRemoved() {
-    const QString path = checkpoint(nameOf(m_second))["path"].toString();
+    const QString path = checkpoint(nameOf(m_second, 2))["path"].toString();
     const Answer refused = m_own.run({"remove-checkpoint", kRun, nameOf(m_first)});
     QVERIFY2(refused.exitCode != 0 && refused.err.contains("abandoned lines"), refused.whole());
-    const Answer pinned = m_own.run({"pin-checkpoint", kRun, nameOf(m_second)});
+    const Answer pinned = m_own.run({"pin-checkpoint", kRun, nameOf(m_second, 2)});
     QVERIFY2(pinned.exitCode == 0, pinned.whole());
-    QVERIFY(checkpoint(nameOf(m_second))["pinned"].toBool());
-    const Answer kept = m_own.run({"remove-checkpoint", kRun, nameOf(m_second)});
+    QVERIFY(checkpoint(nameOf(m_second, 2))["pinned"].toBool());
+    const Answer kept = m_own.run({"remove-checkpoint", kRun, nameOf(m_second, 2)});
     QVERIFY2(kept.exitCode != 0 && kept.err.contains("unpin it first"), kept.whole());
-    QCOMPARE(m_own.run({"pin-checkpoint", kRun, nameOf(m_second), "--off"}).exitCode, 0);
+    QCOMPARE(m_own.run({"pin-checkpoint", kRun, nameOf(m_second, 2), "--off"}).exitCode, 0);
     const Answer compared =
-        m_own.run({"compare-checkpoints", kRun, nameOf(m_first), nameOf(m_second), "--json"});
+        m_own.run({"compare-checkpoints", kRun, nameOf(m_first), nameOf(m_second, 2), "--json"});
     QVERIFY2(compared.exitCode == 0, compared.whole());
     QVERIFY(compared.json()["layers"].toArray().size() > 1);
-    const QStringList remove = {"remove-checkpoint", kRun, nameOf(m_second)};
+    const QStringList remove = {"remove-checkpoint", kRun, nameOf(m_second, 2)};
     QCOMPARE(m_own.run(remove).exitCode, 0);
     QVERIFY(!QFileInfo::exists(path));
     const Answer back = m_own.run(remove + QStringList{"--undo"});
     QVERIFY2(back.exitCode == 0, back.whole());
-    QVERIFY(QFileInfo::exists(path) && !checkpoint(nameOf(m_second)).isEmpty());
+    QVERIFY(QFileInfo::exists(path) && !checkpoint(nameOf(m_second, 2)).isEmpty());
     const Answer removed = m_own.run(remove);
     QVERIFY2(removed.exitCode == 0, removed.whole());
     QVERIFY(!QFileInfo::exists(path));
-    QVERIFY(checkpoint(nameOf(m_second)).isEmpty());
+    QVERIFY(checkpoint(nameOf(m_second, 2)).isEmpty());
 }
 
 void TestCliLines::aRestoreHasToBeAgreedTo() {

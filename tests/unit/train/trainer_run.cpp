@@ -115,7 +115,13 @@ TrainerRun::~TrainerRun() {
 }
 
 std::string TrainerRun::checkpoint(int64_t step) const {
-    return dir() + "/checkpoints/" + checkpointName(step);
+    const std::string plain = dir() + "/checkpoints/" + checkpointName(step);
+    for (int64_t attempt = m_attempt; attempt > 1; --attempt)
+        if (const std::string later = plain + "-attempt-" + std::to_string(attempt);
+            !QFile::exists(QString::fromStdString(plain)) &&
+            QFile::exists(QString::fromStdString(later)))
+            return later;
+    return plain;
 }
 
 void TrainerRun::start(const RunSpec& spec, int worldSize, const QStringList& extra) {
