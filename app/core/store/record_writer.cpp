@@ -208,8 +208,9 @@ void RecordWriter::on(const CheckpointRemoved& record) {
 
 void RecordWriter::on(const CheckpointCopied& record) {
     // The node need not have been part of the attempt that saved it.
-    if (record.attempt < 1 || record.attempt > runAttempt() || !isStep(record.step))
-        return refuse("a copy of attempt " + std::to_string(record.attempt));
+    const bool isKnown = record.attempt >= 1 && record.attempt <= runAttempt();
+    if ((!isKnown && !isAttempt(record.attempt)) || !isStep(record.step))
+        return;
     auto name = m_database.query("SELECT name FROM node WHERE run = ? AND node = ? AND "
                                  "attempt <= ? ORDER BY attempt DESC LIMIT 1");
     if (!name.with(m_run, m_node, attemptOfNode()).next())

@@ -346,6 +346,20 @@ private Q_SLOTS:
             QCOMPARE(each.copies.size(), size_t(each.saved.step == 200 ? 1 : 0));
     }
 
+    void aCopyIsToldOfBeforeTheAttemptThatSavedIt() {
+        StoreFixture store;
+        store.createRun("a", "run", 2);
+        store.ingest("a", {started(1, 0, 0)});
+        // Agents began attempt 2 while nobody looked, and the files of node-b come first.
+        const CheckpointCopied copied{100, 5,          "/c/step-000000100-attempt-2", "/b/x", {}, 2,
+                                      7,   "every 100"};
+        auto batch = StoreFixture::batch("a", {started(2, 2, 0, 4), copied}, 1);
+        batch.attempts = {2, 2};
+        StoreFixture::mustBeOk(store.writer().ingest(batch));
+        store.ingest("a", {started(2, 0, 0)});
+        QCOMPARE(store.reader().checkpoints("a").size(), size_t(1));
+    }
+
     void aCopyIsForgottenWhenItsNodeRemovesIt() {
         StoreFixture store;
         store.createRun("a", "run", 2);
