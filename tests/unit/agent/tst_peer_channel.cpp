@@ -141,6 +141,7 @@ private Q_SLOTS:
                                   [&](const FetchAnswer& answer) { problem = answer.problem; }});
         QVERIFY(leader.listen(plan));
         const FetchOrder order{"/checkpoints/step-000000010", 1, 10};
+        QVERIFY(leader.isAlone());
         QVERIFY(!leader.offer(order)); // to whom?
         plan.nodeIndex = 1;
         PeerStatus own;
@@ -156,6 +157,7 @@ private Q_SLOTS:
         speaks = &peer;
         QVERIFY(peer.begin(plan));
         QVERIFY(runUntil(io, [&] { return leader.offer(order).has_value(); }));
+        QVERIFY(!leader.isAlone());
         QVERIFY(runUntil(io, [&] { return came == order; }));
         const auto tls = makeTls(plan);
         std::string closed;

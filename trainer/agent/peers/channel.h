@@ -35,6 +35,7 @@ public:
     /// Has one of the linked nodes, always the first, fetch that checkpoint of this node, the only
     /// one that is given out. kUnavailable: none is linked.
     Result<void> offer(const FetchOrder& order);
+    bool isAlone() const { return m_links.empty(); } ///< nobody is linked (yet)
     bool isRelaying() const { return m_relay != nullptr; }
     /// About once a second: drops links that are silent, tells the others that it lives.
     void tick(int64_t nowNs);

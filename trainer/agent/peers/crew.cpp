@@ -121,7 +121,8 @@ private:
     void copyNewest(int64_t nowNs) {
         if (m_channel->isRelaying())
             m_copies.onProgress(nowNs);
-        if (!m_isCopying || m_finder.isBusy() || !m_copies.isDue(nowNs))
+        // With nobody to offer it to, nothing has failed: the others link in a moment.
+        if (!m_isCopying || m_channel->isAlone() || m_finder.isBusy() || !m_copies.isDue(nowNs))
             return;
         m_finder.run({"newest-checkpoint"}, "", kFindingTime, [this](const std::string& text) {
             const Json found = parseJson(text, "the newest checkpoint").value_or(Json());
