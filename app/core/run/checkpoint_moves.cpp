@@ -337,6 +337,21 @@ Result<TensorComparison> compareCheckpoints(const ProcedureContext& context, con
                                              ": no node has both; copy one to where the other is");
 }
 
+namespace {
+
+/// " --node node-b:2": where the copy is, with all ranks. Empty: it is on no node.
+std::string whereTo(StoreReader& reader, const QString& run, const CheckpointCopy& copy) {
+    const auto summary = reader.run(run);
+    if (copy.node == kLocalNodeName || !summary)
+        return {};
+    int ranks = 0;
+    for (const RunNode& node : summary->nodes)
+        ranks += node.ranks;
+    return " --node " + copy.node + ":" + std::to_string(ranks);
+}
+
+} // namespace
+
 std::string otherPlaces(StoreReader& reader, const QString& run, const StoredCheckpoint& newest) {
     for (const StoredCheckpoint& each : reader.checkpoints(run)) {
         const bool isOlder = each.saved.step < newest.saved.step && each.retiredBy == 0;
@@ -346,7 +361,8 @@ std::string otherPlaces(StoreReader& reader, const QString& run, const StoredChe
             if (copy.node != newest.node)
                 return "; of step " + std::to_string(each.saved.step) + " there is a copy on " +
                        copy.node + ", `ringmaster restore " + run.toStdString() + " " +
-                       std::to_string(each.saved.step) + "` goes on from it";
+                       std::to_string(each.saved.step) + whereTo(reader, run, copy) +
+                       "` goes on from it";
     }
     return {};
 }
