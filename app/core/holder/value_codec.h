@@ -127,10 +127,10 @@ QCborValue packExpected(const Expected& value) {
 
 template <class T>
 bool unpackInteger(const QCborValue& in, T& out) {
-    const qint64 value = in.toInteger();
-    if (!in.isInteger() || !std::in_range<T>(value))
+    // toInteger() would cast any double, such as an integer that is too large for one.
+    if (!in.isInteger() || !std::in_range<T>(in.toInteger()))
         return false;
-    out = static_cast<T>(value);
+    out = static_cast<T>(in.toInteger());
     return true;
 }
 
