@@ -69,6 +69,7 @@ private Q_SLOTS:
     void aKillIsOfferedWhateverIsUnderWay();
     void theWheelIsLeftToThePageOverAChart();
     void tablesFitASmallWindow();
+    void theSpecSaysWhatIsSetOtherwise();
 
 private:
     template <class T>
@@ -263,6 +264,17 @@ void TestRunPage::tablesFitASmallWindow() {
                      qPrintable(text));
         }
     }
+}
+
+void TestRunPage::theSpecSaysWhatIsSetOtherwise() {
+    open(kPausedRun, RunPage::kSpec);
+    const auto* label = find<QLabel>("settingsNow");
+    QVERIFY(label->isHidden());
+    store(kPausedRun, SettingsChanged{2'000, 1, {{"optimizer.lr", 0.0003}}});
+    QTRY_VERIFY(!label->isHidden());
+    QCOMPARE(label->text(), "Set otherwise since: optimizer.lr = 0.0003");
+    open(kFinishedRun, RunPage::kSpec);
+    QVERIFY(label->isHidden());
 }
 
 void TestRunPage::thePaletteSaysThatNothingIsFound() {

@@ -30,7 +30,7 @@ void SpecTab::buildUi() {
     QPushButton* copy = makeButton(tr("Copy"), "", "copySpec");
     head->addWidget(copy);
     card->body()->addLayout(head);
-    m_settings = makeLabel({}, "muted");
+    m_settings = makeLabel({}, "secondary");
     m_settings->setObjectName("settingsNow");
     m_settings->setWordWrap(true);
     m_settings->hide();
