@@ -115,13 +115,13 @@ TrainerRun::~TrainerRun() {
 }
 
 std::string TrainerRun::checkpoint(int64_t step) const {
-    const std::string plain = dir() + "/checkpoints/" + checkpointName(step);
-    for (int64_t attempt = m_attempt; attempt > 1; --attempt)
-        if (const std::string later = plain + "-attempt-" + std::to_string(attempt);
-            !QFile::exists(QString::fromStdString(plain)) &&
-            QFile::exists(QString::fromStdString(later)))
-            return later;
-    return plain;
+    const std::string first = dir() + "/checkpoints/" + checkpointName(step);
+    for (int64_t attempt = 1; attempt <= m_attempt; ++attempt)
+        if (const std::string there =
+                attempt == 1 ? first : dir() + "/checkpoints/" + checkpointName(step, attempt);
+            QFile::exists(QString::fromStdString(there)))
+            return there;
+    return first;
 }
 
 void TrainerRun::start(const RunSpec& spec, int worldSize, const QStringList& extra) {

