@@ -7,7 +7,8 @@
 
 namespace rm {
 
-/// Whether it can be had: where it was saved or, of the living line, a copy of it.
+/// Whether it can be had: where it was saved, or a copy of it; of an abandoned line one on this
+/// computer.
 bool isSomewhere(const StoredCheckpoint& checkpoint);
 
 /// What a run goes on from by itself: the newest of the living line that lies where it was saved,
