@@ -2,6 +2,7 @@
 #include "tests/unit/agent/agent_fixture.h"
 
 #include "shared/journal/segment.h"
+#include "trainer/agent/posix/process.h"
 
 #include <QDir>
 #include <QFile>
@@ -120,9 +121,7 @@ std::vector<Record> AgentFixture::nodeJournal() const {
 }
 
 bool processRuns(qint64 pid) {
-    const QByteArray stat = readAll(QString("/proc/%1/stat").arg(pid));
-    const qsizetype close = stat.lastIndexOf(')');
-    return close > 0 && stat.mid(close + 2, 1) != "Z";
+    return isAlive(identify(pid));
 }
 
 AttachClient::AttachClient(const AgentFixture& fixture, std::vector<FileCursor> cursors)

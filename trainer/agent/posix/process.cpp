@@ -22,6 +22,7 @@ namespace {
 
 struct ProcStat {
     char state = 0;
+    int64_t threads = 0;
     int64_t startTicks = 0;
 };
 
@@ -37,9 +38,9 @@ ProcStat readStat(int64_t pid) {
     ProcStat stat;
     fields >> stat.state;
     std::string skipped;
-    for (int field = 4; field < 22; ++field)
+    for (int field = 4; field < 20; ++field)
         fields >> skipped;
-    fields >> stat.startTicks;
+    fields >> stat.threads >> skipped >> stat.startTicks;
     return stat;
 }
 
@@ -54,8 +55,10 @@ bool isAlive(const ProcessId& process) {
     if (process.pid <= 0)
         return false;
     const ProcStat stat = readStat(process.pid);
-    return stat.state && stat.state != 'Z' && stat.state != 'X' &&
-           stat.startTicks == process.startTicks;
+    // Of a killed one the first thread may be gone before the others, which hold its files and
+    // locks.
+    const bool isGone = (stat.state == 'Z' || stat.state == 'X') && stat.threads <= 1;
+    return stat.state && !isGone && stat.startTicks == process.startTicks;
 }
 
 bool isStopped(const ProcessId& process) {
