@@ -28,6 +28,7 @@ batches = 2
 sample_tokens = 16
 [checkpoint]
 every = %3
+keep_last = %6
 [launch]
 master_port = %4
 min_nodes = %5
@@ -36,7 +37,8 @@ min_nodes = %5
         .arg(spec.steps)
         .arg(spec.checkpointEvery)
         .arg(spec.masterPort)
-        .arg(spec.minNodes);
+        .arg(spec.minNodes)
+        .arg(spec.keepLast);
 }
 
 } // namespace

@@ -20,6 +20,7 @@ struct SmallSpec {
     int64_t checkpointEvery = 50;
     int64_t masterPort = 0;
     int64_t minNodes = 0;
+    int64_t keepLast = 3;
 };
 
 /// A laptop and two nodes "node-a" and "node-b" behind sshd, each in its own network namespace

@@ -3,6 +3,7 @@
 
 #include "app/core/agent/agent_client.h"
 #include "app/core/launch/transfer_rate.h"
+#include "app/core/run/checkpoint_choice.h"
 #include "app/core/run/checkpoint_words.h"
 #include "app/core/run/steps_left.h"
 #include "shared/checkpoint/manifest.h"
@@ -91,11 +92,16 @@ Result<void> noteCopy(const ProcedureContext& context, const QString& run,
     return noted;
 }
 
-/// The first place on another node that has it. Of those that cannot be taken from, `tried` tells
-/// why.
+/// What became of looking in places that a checkpoint was in.
+struct Search {
+    std::string words;     ///< why it cannot be taken from them
+    bool isCertain = true; ///< all have answered that it is not there any more
+};
+
+/// The first place on another node that has it.
 std::optional<std::pair<Place, int64_t>>
 sourceFor(const ProcedureContext& context, const QString& run, const StoredCheckpoint& checkpoint,
-          const std::string& notOn, const std::stop_token& stop, std::string& tried) {
+          const std::string& notOn, const std::stop_token& stop, Search& tried) {
     for (const Place& place : placesOf(checkpoint)) {
         if (place.node == notOn || place.node.empty())
             continue;
@@ -104,8 +110,10 @@ sourceFor(const ProcedureContext& context, const QString& run, const StoredCheck
         });
         if (there && *there)
             return std::pair(place, (*there)->bytes);
-        tried += (tried.empty() ? "" : "; ") + place.node + ": " +
-                 (there ? "it is not in " + place.folder + " any more" : there.error().message);
+        tried.isCertain = tried.isCertain && there.has_value();
+        tried.words +=
+            (tried.words.empty() ? "" : "; ") + place.node + ": " +
+            (there ? "it is not in " + place.folder + " any more" : there.error().message);
     }
     return std::nullopt;
 }
@@ -136,24 +144,62 @@ Result<CheckpointWay> wayTo(const ProcedureContext& context, const QString& run,
     RM_ASSIGN_OR_RETURN(const auto here, placeOn(context, run, checkpoint, first, stop));
     if (here)
         return *here;
-    std::string tried;
+    Search tried;
     const auto source = sourceFor(context, run, checkpoint, first.name, stop, tried);
     if (source)
         return CheckpointWay{{}, source->first.node, source->first.folder, source->second};
     if (checkpoint.node == first.name)
         return CheckpointWay{checkpoint.saved.path, std::nullopt, {}, 0};
-    return fail(ErrorCode::kUnavailable, "bring " + whatOf(run, checkpoint) + " to " + first.name +
-                                             ": it is not there, and no place that has it can be "
-                                             "reached: " +
-                                             tried);
+    const std::string attempt = "bring " + whatOf(run, checkpoint) + " to " + first.name;
+    if (tried.isCertain)
+        return fail(ErrorCode::kNotFound,
+                    attempt + ": it is not there, nor anywhere else: " + tried.words);
+    return fail(ErrorCode::kUnavailable,
+                attempt +
+                    ": it is not there, and no place that has it can be reached: " + tried.words);
+}
+
+namespace {
+
+/// The next one before it on the living line.
+std::optional<StoredCheckpoint> olderThan(StoreReader& reader, const QString& run,
+                                          const StoredCheckpoint& checkpoint) {
+    for (const StoredCheckpoint& each : reader.checkpoints(run)) // newest first
+        if (each.saved.step < checkpoint.saved.step && each.retiredBy == 0 && isSomewhere(each))
+            return each;
+    return std::nullopt;
+}
+
+} // namespace
+
+Result<ResumePoint> resumePoint(const ProcedureContext& context, StoreReader& reader,
+                                const QString& run, const std::string& which, const Node& first,
+                                std::stop_token stop) {
+    RM_ASSIGN_OR_RETURN(auto checkpoint, findCheckpoint(reader, run, which));
+    ResumePoint point;
+    while (true) {
+        const auto way = wayTo(context, run, checkpoint, first, stop);
+        if (way) {
+            point.checkpoint = std::move(checkpoint);
+            point.way = *way;
+            return point;
+        }
+        if (!which.empty())
+            return tl::unexpected(way.error());
+        // What nobody has any more cannot be waited for, as what is on a node that is away.
+        auto older = way.error().code == ErrorCode::kNotFound ? olderThan(reader, run, checkpoint)
+                                                              : std::nullopt;
+        if (!older)
+            return fail(way.error().code,
+                        way.error().message + otherPlaces(reader, run, checkpoint));
+        point.gone.push_back({checkpoint.saved.step, way.error().message});
+        checkpoint = std::move(*older);
+    }
 }
 
 Result<BroughtCheckpoint> bringCheckpoint(const ProcedureContext& context, const QString& started,
                                           const QString& run, const StoredCheckpoint& checkpoint,
-                                          const Node& first) {
-    context.progress(started, {QStringLiteral("Look for the checkpoint")});
-    RM_ASSIGN_OR_RETURN(const auto way,
-                        wayTo(context, run, checkpoint, first, context.permit->stop()));
+                                          const CheckpointWay& way, const Node& first) {
     if (!way.from)
         return BroughtCheckpoint{way.folder, false};
     RM_ASSIGN_OR_RETURN(const auto reader, StoreReader::open(context.database));
@@ -199,7 +245,7 @@ Result<QString> copyCheckpoint(const ProcedureContext& context, const QString& r
     Place source{kLocalNodeName, from};
     int64_t bytes = checkpoint.saved.bytes;
     if (from.empty()) {
-        std::string tried;
+        Search tried;
         // A folder of a person's choice may be on a node that has it elsewhere.
         const auto found = sourceFor(context, run, checkpoint, to.empty() ? name : std::string(),
                                      context.permit->stop(), tried);
@@ -212,7 +258,7 @@ Result<QString> copyCheckpoint(const ProcedureContext& context, const QString& r
         if (!found)
             return fail(ErrorCode::kUnavailable,
                         "copy " + whatOf(run, checkpoint) + " to " + name +
-                            ": no place that has it can be reached: " + tried);
+                            ": no place that has it can be reached: " + tried.words);
         std::tie(source, bytes) = *found;
     }
     RM_ASSIGN_OR_RETURN(const auto path, carry(context, run, source, bytes, target, place));
@@ -372,29 +418,25 @@ Result<ResumeOutlook> lookAtResume(const ProcedureContext& context, const RunSum
                                    const std::string& which) {
     const std::string what = (which.empty() ? "resume " : "restore ") + run.id.toStdString();
     RM_ASSIGN_OR_RETURN(const auto reader, StoreReader::open(context.database));
-    const auto checkpoint = findCheckpoint(*reader, run.id, which);
-    if (!checkpoint)
-        return failAs(what, checkpoint.error());
-    RM_ASSIGN_OR_RETURN(auto spec, parseRunSpec(reader->specToml(run.id), run.id.toStdString()));
-    if (const auto left = stepsLeft(spec, checkpoint->saved.step); !left)
-        return failAs(what, left.error());
     const auto stop = context.permit->stop();
-    const auto way = wayTo(context, run.id, *checkpoint, nodes.front().node, stop);
-    if (!way && which.empty())
-        return fail(way.error().code,
-                    what + ": " + way.error().message + otherPlaces(*reader, run.id, *checkpoint));
-    if (!way)
-        return failAs(what, way.error());
+    const auto point = resumePoint(context, *reader, run.id, which, nodes.front().node, stop);
+    if (!point)
+        return failAs(what, point.error());
+    const StoredCheckpoint& checkpoint = point->checkpoint;
+    const CheckpointWay& way = point->way;
+    RM_ASSIGN_OR_RETURN(auto spec, parseRunSpec(reader->specToml(run.id), run.id.toStdString()));
+    if (const auto left = stepsLeft(spec, checkpoint.saved.step); !left)
+        return failAs(what, left.error());
     const PlanRequest attempt{run.id.toStdString(), spec.name, run.attempt + 1,
-                              checkpoint->saved.path, !which.empty()};
+                              checkpoint.saved.path, !which.empty()};
     const auto launcher = makeLauncher(
         {std::move(spec), nodes, attempt}, *context.hosts, [](const Progress&) {}, stop);
     RM_ASSIGN_OR_RETURN(auto parts, launcher->check());
     ResumeOutlook outlook;
-    outlook.step = checkpoint->saved.step;
-    outlook.checkpoint = checkpointNameOf(*checkpoint);
-    outlook.takenFrom = way->from.value_or(nodes.front().node.name);
-    outlook.bytesToMove = way->from ? way->bytes : 0;
+    outlook.step = checkpoint.saved.step;
+    outlook.checkpoint = checkpointNameOf(checkpoint);
+    outlook.takenFrom = way.from.value_or(nodes.front().node.name);
+    outlook.bytesToMove = way.from ? way.bytes : 0;
     outlook.before = placementsOf(run.nodes);
     outlook.after = std::move(parts);
     return outlook;

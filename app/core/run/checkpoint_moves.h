@@ -8,6 +8,7 @@
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <vector>
 
 namespace rm {
 
@@ -22,22 +23,40 @@ struct CheckpointWay {
 };
 
 /// Looks on `first`, then where it was saved, then for copies of it. kUnavailable names every
-/// place and why it cannot be taken from there. Where it was saved on `first` itself and is not
-/// whole there nor anywhere else, the answer is its folder: what the attempt makes of that is said
-/// in Engine::resume().
+/// place and why it cannot be taken from there, as does kNotFound: all of them have answered. Where
+/// it was saved on `first` itself and is not whole there nor anywhere else, the answer is its
+/// folder: what the attempt makes of that is said in Engine::resume().
 Result<CheckpointWay> wayTo(const ProcedureContext& context, const QString& run,
                             const StoredCheckpoint& checkpoint, const Node& first,
                             std::stop_token stop);
 
-/// Moves the checkpoint to `first` if it does not lie there: its folder there, and whether every
-/// byte of it was just verified. `started` is the run whose start waits for it.
+/// What an attempt that starts on `first` goes on from.
+struct ResumePoint {
+    struct Gone {
+        int64_t step = 0;
+        std::string why;
+    };
+    StoredCheckpoint checkpoint;
+    CheckpointWay way;
+    std::vector<Gone> gone; ///< newer ones that are nowhere any more, the newest first
+};
+
+/// That of findCheckpoint(). In place of the newest (`which` empty), if all its places have
+/// answered that they do not have it any more, the newest before it that is still somewhere; else
+/// the errors of wayTo(), which tell what else can be done.
+Result<ResumePoint> resumePoint(const ProcedureContext& context, StoreReader& reader,
+                                const QString& run, const std::string& which, const Node& first,
+                                std::stop_token stop);
+
+/// Moves the checkpoint that way to `first` if it does not lie there: its folder there, and whether
+/// every byte of it was just verified. `started` is the run whose start waits for it.
 struct BroughtCheckpoint {
     std::string folder;
     bool isVerified = false;
 };
 Result<BroughtCheckpoint> bringCheckpoint(const ProcedureContext& context, const QString& started,
                                           const QString& run, const StoredCheckpoint& checkpoint,
-                                          const Node& first);
+                                          const CheckpointWay& way, const Node& first);
 
 /// See Engine::copyCheckpoint(). `keepCopies` as CheckpointPlace's.
 Result<QString> copyCheckpoint(const ProcedureContext& context, const QString& run,

@@ -882,7 +882,7 @@ LocalEngine::endOn(const std::vector<std::pair<GivenUpNode, Node>>& nodes) {
     const auto ended = QtConcurrent::run(&m_impl->pool, [nodes, context = closingContext()] {
         std::vector<Result<bool>> all;
         for (const auto& [givenUp, node] : nodes)
-            all.push_back(endGivenUp(context, node, givenUp));
+            all.push_back(endGivenUp(context, node, givenUp, context.permit->stop()));
         return all;
     });
     return passOn(ended, this, [this, nodes](const std::vector<Result<bool>>&) {

@@ -12,7 +12,9 @@
 
 #include <algorithm>
 #include <charconv>
+#include <chrono>
 #include <functional>
+#include <future>
 
 namespace rm {
 
@@ -242,7 +244,11 @@ Result<QString> branchRun(const ProcedureContext& context, const QString& id,
     RM_ASSIGN_OR_RETURN(const auto checkpoint,
                         findCheckpoint(*reader, from.parent, from.checkpoint));
     const Node& first = nodes.front().node;
-    const auto brought = bringCheckpoint(context, id, from.parent, checkpoint, first);
+    context.progress(id, {QStringLiteral("Look for the checkpoint")});
+    const auto way = wayTo(context, from.parent, checkpoint, first, context.permit->stop());
+    if (!way)
+        return failAs(what, way.error());
+    const auto brought = bringCheckpoint(context, id, from.parent, checkpoint, *way, first);
     if (!brought)
         return failAs(what, brought.error());
     if (const auto whole = refuseDamaged(context, id, first, *brought); !whole)
@@ -282,6 +288,7 @@ Result<AttemptNumber> nextAttempt(const ProcedureContext& context, StoreReader& 
                     },
                     context.permit->stop()));
     const auto givenUp = reader.givenUp(run);
+    const int skipped = reader.mustSkipAttempts(run) ? kGivenUpGap : 0;
     const int known = reader.newestAttempt(run);
     int newest = known;
     for (size_t i = 0; i < nodes.size(); ++i) {
@@ -300,25 +307,24 @@ Result<AttemptNumber> nextAttempt(const ProcedureContext& context, StoreReader& 
         newest = std::max(newest, there.attempt);
     }
     // Checkpoints on a node know attempts by their numbers alone, and what was given up counts on.
-    const int skipped = givenUp.empty() ? 0 : kGivenUpGap;
     return AttemptNumber{newest + 1 + skipped, skipped};
 }
 
 } // namespace
 
 Result<bool> endGivenUp(const ProcedureContext& context, const Node& node,
-                        const GivenUpNode& givenUp) {
+                        const GivenUpNode& givenUp, std::stop_token unwanted) {
     const auto ended =
         context.hosts->ownWorker(node)
             ->post<bool>([id = givenUp.run.toStdString()](
                              HostSession& session, const std::string& agent,
                              std::stop_token stop) { return stopOnNode(session, agent, id, stop); },
-                         context.permit->stop())
+                         std::move(unwanted))
             .get();
     if (!ended)
         return ended;
     RM_RETURN_IF_ERROR(
-        context.writer->call([&](StoreWriter& writer) { return writer.clearGivenUp(givenUp); }));
+        context.writer->call([&](StoreWriter& writer) { return writer.setGivenUpEnded(givenUp); }));
     if (*ended) {
         IngestBatch batch;
         batch.run = givenUp.run;
@@ -331,25 +337,67 @@ Result<bool> endGivenUp(const ProcedureContext& context, const Node& node,
     return ended;
 }
 
+namespace {
+
+constexpr auto kReachable = std::chrono::seconds(5);
+
+/// What lives of the run on nodes that were declared lost, where they answer at once: alone there
+/// it would remove, by its own rules, what an attempt elsewhere goes on from. Others are ended
+/// later, see LocalEngine::endGivenUpNodes().
+void endReachable(const ProcedureContext& context, StoreReader& reader, const QString& run) {
+    std::stop_source tooLate;
+    const std::stop_callback cancelled(context.permit->stop(), [&] { tooLate.request_stop(); });
+    std::vector<std::future<Result<bool>>> ended;
+    for (const GivenUpNode& each : reader.givenUp(run))
+        if (const auto node = nodeCalled(context, each.node))
+            ended.push_back(std::async(std::launch::async, endGivenUp, std::cref(context), *node,
+                                       each, tooLate.get_token()));
+    const auto deadline = std::chrono::steady_clock::now() + kReachable;
+    for (const auto& one : ended)
+        one.wait_until(deadline);
+    tooLate.request_stop();
+}
+
+/// Tells of checkpoints that the attempt would have gone on from.
+void tellGone(const ProcedureContext& context, const QString& run, const ResumePoint& point) {
+    IngestBatch batch;
+    batch.run = run;
+    for (const ResumePoint::Gone& gone : point.gone)
+        batch.records.push_back(Event{-1, gone.step, wallNowNs(), Severity::kWarning,
+                                      "checkpoint-gone",
+                                      gone.why + "; the run goes on from step " +
+                                          std::to_string(point.checkpoint.saved.step)});
+    if (!batch.records.empty())
+        (void)context.writer->call([&](StoreWriter& writer) { return writer.ingest(batch); });
+}
+
+} // namespace
+
 Result<QString> resumeRun(const ProcedureContext& context, const RunSummary& run,
                           const std::vector<PlacedParty>& nodes, const std::string& which) {
     RM_ASSIGN_OR_RETURN(const auto reader, StoreReader::open(context.database));
     const std::string what = (which.empty() ? "resume " : "restore ") + run.id.toStdString();
-    const auto checkpoint = findCheckpoint(*reader, run.id, which);
-    if (!checkpoint)
-        return failAs(what, withOrigin(checkpoint.error(), run));
+    const auto wanted = findCheckpoint(*reader, run.id, which);
+    if (!wanted)
+        return failAs(what, withOrigin(wanted.error(), run));
     RM_ASSIGN_OR_RETURN(auto spec, parseRunSpec(reader->specToml(run.id), run.id.toStdString()));
-    if (const auto left = stepsLeft(spec, checkpoint->saved.step); !left)
+    if (const auto left = stepsLeft(spec, wanted->saved.step); !left)
         return failAs(what, left.error());
     const auto next = nextAttempt(context, *reader, run.id, nodes);
     if (!next)
         return failAs(what, next.error());
     const int attempt = next->attempt;
     const Node& first = nodes.front().node;
-    const auto brought = bringCheckpoint(context, run.id, run.id, *checkpoint, first);
+    endReachable(context, *reader, run.id);
+    context.progress(run.id, {QStringLiteral("Look for the checkpoint")});
+    const auto point = resumePoint(context, *reader, run.id, which, first, context.permit->stop());
+    if (!point)
+        return failAs(what, point.error());
+    const StoredCheckpoint& checkpoint = point->checkpoint;
+    const auto brought = bringCheckpoint(context, run.id, run.id, checkpoint, point->way, first);
     if (!brought && which.empty())
         return fail(brought.error().code, what + ": " + brought.error().message +
-                                              otherPlaces(*reader, run.id, *checkpoint));
+                                              otherPlaces(*reader, run.id, checkpoint));
     if (!brought)
         return failAs(what, brought.error());
     const std::string& from = brought->folder;
@@ -362,7 +410,7 @@ Result<QString> resumeRun(const ProcedureContext& context, const RunSummary& run
         return setState(context, run.id, RunStateKind::kPreparing, {}).and_then([&] {
             return deployAndStart(
                 context, run.id, *launcher,
-                {attempt, checkpoint->saved.step, from, runNodesOf(parts), next->skipped});
+                {attempt, checkpoint.saved.step, from, runNodesOf(parts), next->skipped});
         });
     };
     const auto started = launcher->check().and_then(begin);
@@ -371,6 +419,7 @@ Result<QString> resumeRun(const ProcedureContext& context, const RunSummary& run
             (void)setState(context, run.id, run.state, run.message);
         return failAs(what, started.error());
     }
+    tellGone(context, run.id, *point);
     context.changed(run.id);
     return run.id;
 }

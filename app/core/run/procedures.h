@@ -60,8 +60,9 @@ Result<QString> branchRun(const ProcedureContext& context, const QString& id,
                           const BranchPointOf& from, const std::vector<PlacedParty>& nodes,
                           IfTooLarge ifTooLarge);
 
-/// The next attempt of a run that has ended, from the checkpoint that findCheckpoint() gives, which
-/// is brought to the first of `nodes` (bringCheckpoint()). One that was named (`which`) is verified
+/// The next attempt of a run that has ended, from resumePoint(), which is brought to the first of
+/// `nodes` (bringCheckpoint()). What lives of it on nodes that were declared lost is ended first
+/// where that can be done at once. A checkpoint that was named (`which`) is verified
 /// first; the newest, if it is damaged, is replaced on its node by the newest whole one before it.
 /// On failure the run keeps the state that it had; the attempt's number is used up once a node may
 /// have seen it.
@@ -70,7 +71,7 @@ Result<QString> resumeRun(const ProcedureContext& context, const RunSummary& run
 
 /// Ends what lives of a run on a node that was declared lost, and stores that. True: something did.
 Result<bool> endGivenUp(const ProcedureContext& context, const Node& node,
-                        const GivenUpNode& givenUp);
+                        const GivenUpNode& givenUp, std::stop_token unwanted);
 
 /// Removes a checkpoint of an abandoned line from the node where it was saved. kInvalid: it is of
 /// the living line.

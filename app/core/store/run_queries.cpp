@@ -214,12 +214,19 @@ std::vector<GivenUpNode> StoreReader::givenUp(const QString& run) {
         std::vector<GivenUpNode> nodes;
         auto rows = m_impl->database.query(
             "SELECT run.uuid, given_up.node FROM given_up JOIN run ON run.id = given_up.run "
-            "WHERE run.deleted_ns IS NULL AND (?1 = '' OR run.uuid = ?1) ORDER BY "
-            "given_up.wall_ns");
+            "WHERE NOT ended AND run.deleted_ns IS NULL AND (?1 = '' OR run.uuid = ?1) "
+            "ORDER BY given_up.wall_ns");
         rows.with(run);
         while (rows.next())
             nodes.push_back({rows.string(0), rows.text(1)});
         return nodes;
+    });
+}
+
+bool StoreReader::mustSkipAttempts(const QString& run) {
+    return m_impl->read("read whether nodes were declared lost", [&] {
+        auto rows = m_impl->database.query("SELECT 1 FROM given_up WHERE run = ?");
+        return rows.with(m_impl->runId(run).value_or(-1)).next();
     });
 }
 

@@ -358,6 +358,9 @@ public:
     int newestAttempt(const QString& run);
     /// Nodes on which nothing was ended yet since they were declared lost. Empty id: of all runs.
     std::vector<GivenUpNode> givenUp(const QString& run = {});
+    /// Whether a node may have used the next attempts' numbers: it was declared lost, and may have
+    /// gone on alone before what lived there was ended.
+    bool mustSkipAttempts(const QString& run);
 
 private:
     StoreReader();
@@ -404,10 +407,10 @@ public:
     Result<void> beginAttempt(const QString& run, int attempt, int64_t startStep,
                               const std::string& startFrom, const std::vector<RunNode>& nodes,
                               int skipped = 0);
-    /// The node was declared lost, until an attempt begins there or clearGivenUp().
+    /// The node was declared lost, until an attempt begins there or setGivenUpEnded().
     Result<void> setGivenUp(const GivenUpNode& node);
-    /// What lived of the run there was ended.
-    Result<void> clearGivenUp(const GivenUpNode& node);
+    /// What lived of the run there was ended. The next attempt still leaves out numbers.
+    Result<void> setGivenUpEnded(const GivenUpNode& node);
     /// Marks the checkpoint as removed, as its node reported. Does nothing if it is not stored.
     /// `removed` false: it was brought back.
     Result<void> setCheckpointRemoved(const QString& run, const std::string& path,

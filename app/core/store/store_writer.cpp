@@ -350,10 +350,10 @@ Result<void> StoreWriter::beginAttempt(const QString& run, int attempt, int64_t 
             .with(id, attempt, start, startFrom, wallNowNs(), skipped)
             .run();
         m_impl->insertNodes(id, attempt, nodes);
-        // Its start ends what lives there of earlier attempts.
+        // Its start ends what lives there of earlier attempts; what was ended uses no more numbers.
         database
-            .query("DELETE FROM given_up WHERE run = ?1 AND node IN "
-                   "(SELECT name FROM node WHERE run = ?1 AND attempt = ?2)")
+            .query("DELETE FROM given_up WHERE run = ?1 AND (ended OR node IN "
+                   "(SELECT name FROM node WHERE run = ?1 AND attempt = ?2))")
             .with(id, attempt)
             .run();
         m_impl->lapse(id, "the run went on in attempt " + std::to_string(attempt) +
@@ -378,10 +378,10 @@ Result<void> StoreWriter::setGivenUp(const GivenUpNode& node) {
     });
 }
 
-Result<void> StoreWriter::clearGivenUp(const GivenUpNode& node) {
+Result<void> StoreWriter::setGivenUpEnded(const GivenUpNode& node) {
     return m_impl->transact("edit run " + node.run.toStdString(), [&]() -> Result<void> {
         RM_ASSIGN_OR_RETURN(const auto id, m_impl->findRun(node.run));
-        m_impl->database.query("DELETE FROM given_up WHERE run = ? AND node = ?")
+        m_impl->database.query("UPDATE given_up SET ended = 1 WHERE run = ? AND node = ?")
             .with(id, node.node)
             .run();
         return m_impl->touch(id);

@@ -403,10 +403,17 @@ private Q_SLOTS:
         };
         begin(2, "node-b");
         QCOMPARE(store.reader().givenUp("a").size(), size_t(1));
+        QVERIFY(store.reader().mustSkipAttempts("a"));
         begin(3, "node-a");
         QVERIFY(store.reader().givenUp("a").empty());
-        StoreFixture::mustBeOk(store.writer().clearGivenUp(second));
+        QVERIFY(!store.reader().mustSkipAttempts("a"));
+        // What lived there is no more, but it may have used numbers.
+        StoreFixture::mustBeOk(store.writer().setGivenUpEnded(second));
         QVERIFY(store.reader().givenUp().empty());
+        QVERIFY(store.reader().mustSkipAttempts("b"));
+        StoreFixture::mustBeOk(
+            store.writer().beginAttempt("b", 1002, 0, "", {{0, "node-c", 2, 0}}, 1000));
+        QVERIFY(!store.reader().mustSkipAttempts("b"));
         QCOMPARE(store.reader().newestAttempt("a"), 3);
     }
 
