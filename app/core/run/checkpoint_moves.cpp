@@ -152,8 +152,8 @@ Result<CheckpointWay> wayTo(const ProcedureContext& context, const QString& run,
         return CheckpointWay{checkpoint.saved.path, std::nullopt, {}, 0};
     const std::string attempt = "bring " + whatOf(run, checkpoint) + " to " + first.name;
     if (tried.isCertain)
-        return fail(ErrorCode::kNotFound,
-                    attempt + ": it is not there, nor anywhere else: " + tried.words);
+        return fail(ErrorCode::kNotFound, attempt + ": it is not there, nor anywhere else" +
+                                              (tried.words.empty() ? "" : ": " + tried.words));
     return fail(ErrorCode::kUnavailable,
                 attempt +
                     ": it is not there, and no place that has it can be reached: " + tried.words);
