@@ -105,8 +105,10 @@ public:
     /// (kCheckpointDamagedEvent). What it retires stays as an abandoned line; see
     /// StoreReader::retirementBy(). `nodes` empty: on those of the last attempt. The checkpoint is
     /// copied to the first of them if it does not lie there, from where it was saved or from a copy
-    /// of it. kUnavailable: none of these can be reached. It is stored as a command, with `by`
-    /// (as command()'s), unless it is refused at once.
+    /// of it. kUnavailable: none of these can be reached. Where all have answered that they do not
+    /// have the newest any more, the newest before it that is somewhere is taken, and an event
+    /// says so (checkpoint-gone); of one that was named that is kNotFound. It is stored as a
+    /// command, with `by` (as command()'s), unless it is refused at once.
     virtual QFuture<Result<QString>> resume(const QString& run, const QString& checkpoint = {},
                                             const std::vector<Placement>& nodes = {},
                                             const Asker& by = {}) = 0;

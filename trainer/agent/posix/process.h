@@ -21,7 +21,7 @@ struct ProcessId {
 /// pid 0 when there is no such process.
 ProcessId identify(int64_t pid);
 
-/// Whether exactly that process runs (a zombie does not).
+/// Whether any thread of exactly that process is left, with its files and locks. A zombie has none.
 bool isAlive(const ProcessId& process);
 
 /// Whether exactly that process is stopped, by SIGSTOP or a debugger.
