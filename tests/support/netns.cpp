@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/support/netns.h"
 
+#include "shared/return_if_error.h"
+
 #include <QDeadlineTimer>
 #include <QDir>
 #include <QFile>
@@ -21,6 +23,8 @@ namespace {
 
 constexpr int kCommandMs = 5000;
 constexpr int kTeardownMs = 10000;
+constexpr int kAnswerMs = 20000;
+constexpr int kNoPort = 9;
 const QString kNamespaceDir = QStringLiteral("/run/netns");
 
 Result<QByteArray> ipOutput(const QString& arguments) {
@@ -50,6 +54,26 @@ Result<void> ipAll(const QStringList& commands) {
 bool isCarried(const QString& space, const QString& interface) {
     const auto text = ipOutput("-n " + space + " -br link show " + interface);
     return text && text->simplified().split(' ').value(1) == "UP";
+}
+
+/// Until that machine answers; the kernel may carry over a link only seconds after it came up.
+Result<void> waitForAnswer(const QString& space, const QString& address) {
+    // Nobody listens there: that the connection is refused is an answer.
+    const QString connect = QStringLiteral("exec 3<>/dev/tcp/%1/%2").arg(address).arg(kNoPort);
+    const QStringList command =
+        NetworkLab::commandIn(space, {"env", "LC_ALL=C", "bash", "-c", connect});
+    QByteArray said;
+    const auto answers = [&] {
+        QProcess process;
+        process.start(command.first(), command.mid(1));
+        process.waitForFinished(kCommandMs);
+        said = process.readAllStandardError();
+        return said.contains("refused");
+    };
+    if (!QTest::qWaitFor(answers, kAnswerMs))
+        return fail(ErrorCode::kUnavailable, "reach " + address.toStdString() + " from " +
+                                                 space.toStdString() + ": " + said.toStdString());
+    return {};
 }
 
 QString commandLineOf(pid_t pid) {
@@ -168,11 +192,13 @@ QString NetworkLab::dataAddress(int index) {
 }
 
 Result<void> NetworkLab::setManagementLink(int index, bool up) {
-    return ip("-n " + node(index) + " link set mgmt0 " + (up ? "up" : "down"));
+    RM_RETURN_IF_ERROR(ip("-n " + node(index) + " link set mgmt0 " + (up ? "up" : "down")));
+    return up ? waitForAnswer(laptop(), managementAddress(index)) : Result<void>();
 }
 
 Result<void> NetworkLab::setDataLink(bool up) {
-    return ip("-n " + node(0) + " link set data0 " + (up ? "up" : "down"));
+    RM_RETURN_IF_ERROR(ip("-n " + node(0) + " link set data0 " + (up ? "up" : "down")));
+    return up ? waitForAnswer(node(0), dataAddress(1)) : Result<void>();
 }
 
 void NetworkLab::killAllOn(int index) {

@@ -45,7 +45,8 @@ public:
     static QString managementAddress(int index); ///< of the node
     static QString dataAddress(int index);
 
-    /// Cuts or restores the link between the laptop and a node, silently like a pulled cable.
+    /// Cuts or restores the link between the laptop and a node, silently like a pulled cable; a
+    /// restored one carries when this returns.
     Result<void> setManagementLink(int index, bool up);
 
     /// The same for the link between the nodes.
