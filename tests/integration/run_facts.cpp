@@ -7,12 +7,14 @@
 #include <SQLiteCpp/SQLiteCpp.h>
 
 #include <algorithm>
+#include <sstream>
 
 namespace rm {
 namespace {
 
 constexpr int64_t kStallNs = 2'000'000'000;
 constexpr float kSlower = 1.33f;
+constexpr size_t kNewsEvents = 20;
 
 float median(std::vector<float> values) {
     const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
@@ -88,6 +90,23 @@ std::optional<RunSummary> newestRun(const QString& database) {
 std::optional<RunSummary> findRun(const QString& database, const QString& run) {
     const auto reader = openStore(database);
     return reader ? reader->run(run) : std::nullopt;
+}
+
+QByteArray newsOf(const QString& database) {
+    const auto run = newestRun(database);
+    if (!run)
+        return "no run is stored\n";
+    std::ostringstream news;
+    news << run->name.toStdString() << ": " << runStateName(*run) << ", attempt " << run->attempt
+         << ", step " << run->step << ", " << run->message.toStdString() << '\n';
+    const auto reader = openStore(database);
+    const std::vector<StoredEvent> events = reader->events(run->id);
+    const size_t skipped = events.size() > kNewsEvents ? events.size() - kNewsEvents : 0;
+    for (size_t i = skipped; i < events.size(); ++i)
+        news << events[i].event.wallNs / 1'000'000'000 << " node " << events[i].nodeIndex
+             << " step " << events[i].event.step << ' ' << events[i].event.code << ": "
+             << events[i].event.message << '\n';
+    return QByteArray::fromStdString(news.str());
 }
 
 std::vector<Point> pointsOf(const QString& database, const QString& run, const std::string& metric,

@@ -29,6 +29,9 @@ QByteArray flawIn(StepsByRank steps, int ranks, int64_t first, int64_t last);
 std::optional<RunSummary> newestRun(const QString& database);
 std::optional<RunSummary> findRun(const QString& database, const QString& run);
 
+/// For a person: what is stored of the newest run, with its last events.
+QByteArray newsOf(const QString& database);
+
 /// The value of `metric` of `rank` at every step.
 std::vector<Point> pointsOf(const QString& database, const QString& run, const std::string& metric,
                             int rank);

@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tests/integration/testbed.h"
 
+#include "tests/integration/run_facts.h"
+
 #include <QFile>
+
+#include <csignal>
 
 namespace rm {
 namespace {
 
 constexpr int kSshPort = 2222;
+constexpr qsizetype kLastWords = 1500;
 
 QString specText(const QString& name, const SmallSpec& spec) {
     return QStringLiteral(R"(name = "%1"
@@ -131,6 +136,26 @@ QString Testbed::strayProcesses() const {
         }
     }
     return strays.join('\n');
+}
+
+QByteArray Testbed::tellAndClean(QProcess* app) {
+    QByteArray said;
+    if (app) {
+        const bool isOver = app->state() == QProcess::NotRunning;
+        said = isOver ? "the app ended with " + QByteArray::number(app->exitCode())
+                      : QByteArray("the app still runs");
+        said += "; it said last: " + app->readAllStandardOutput().right(kLastWords) +
+                app->readAllStandardError().right(kLastWords) + "\n";
+    }
+    said += newsOf(m_laptop.database()) + strayProcesses().left(kLastWords).toUtf8();
+    (void)m_lab.setDataLink(true);
+    for (int node = 0; node < NetworkLab::kNodes; ++node) {
+        (void)m_lab.setManagementLink(node, true);
+        for (const SeenProcess& process : NetworkLab::processesIn(m_lab.node(node)))
+            if (process.pid != m_servers[static_cast<size_t>(node)]->pid())
+                ::kill(process.pid, SIGKILL);
+    }
+    return said;
 }
 
 } // namespace rm

@@ -54,6 +54,11 @@ public:
     /// Command lines of all that runs on the nodes beside the listening sshd; "" is clean.
     QString strayProcesses() const;
 
+    /// For the log of a failed test: what the app that it started said last, what is known of the
+    /// newest run and what lives on the nodes. Then the links are whole and the nodes are clean
+    /// again, so that the next test tells of itself alone.
+    QByteArray tellAndClean(QProcess* app);
+
 private:
     explicit Testbed(NetworkLab lab);
     Result<void> startServers(const QStringList& environment);

@@ -84,6 +84,8 @@ void tst_rough_nodes::initTestCase() {
 }
 
 void tst_rough_nodes::cleanup() {
+    if (m_bed && QTest::currentTestFailed())
+        qInfo("%s", m_bed->tellAndClean(nullptr).constData());
     if (m_bed)
         QTRY_COMPARE_WITH_TIMEOUT(m_bed->strayProcesses(), QString(), 10000);
 }

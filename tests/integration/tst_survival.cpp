@@ -96,6 +96,8 @@ void tst_survival::initTestCase() {
 }
 
 void tst_survival::cleanup() {
+    if (m_bed && QTest::currentTestFailed())
+        qInfo("%s", m_bed->tellAndClean(m_app.get()).constData());
     m_app.reset();
     if (m_bed)
         QTRY_COMPARE_WITH_TIMEOUT(m_bed->strayProcesses(), QString(), 10000);
