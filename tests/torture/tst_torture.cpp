@@ -348,8 +348,11 @@ void tst_torture::f22CommandsAtTheWorstMomentsActOnce() {
     QVERIFY2((one->exitCode() == 0) != (other->exitCode() == 0), said);
     QCOMPARE(m_scene->summary(run).attempt, 2);
     // A stop while it is started anew.
+    // Few steps are left, and may be done by now.
     const CliResult again = cli().run({"pause", run});
-    QVERIFY2(again.exitCode == 0, again.whole());
+    QVERIFY2(again.exitCode == 0 || again.whole().contains("had ended by then: finished") ||
+                 m_scene->summary(run).state == RunStateKind::kFinished,
+             again.whole());
     const auto resume = cli().start({"resume", run});
     static_cast<void>(resume->waitForFinished(static_cast<int>(random(1, 3000))));
     const CliResult stopped = cli().run({"stop", run});

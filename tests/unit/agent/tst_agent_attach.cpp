@@ -109,7 +109,7 @@ private Q_SLOTS:
         client.say(Command{"c", CommandKind::kPause, {}});
         QVERIFY(pumpUntil(client, [&] { return lastWord(client, "c").has_value(); }));
         QCOMPARE(lastWord(client, "c")->message,
-                 std::string("the run is not running on this node"));
+                 std::string("its ranks had ended by then: finished"));
     }
 
     void killedSupervisorIsReplacedAndItsRanksTrainOn() {

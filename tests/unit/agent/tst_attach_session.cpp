@@ -371,6 +371,20 @@ private Q_SLOTS:
                  std::string("the run is not running on this node"));
     }
 
+    void aCommandThatComesTooLateIsToldHowTheRunEnded() {
+        Fixture f;
+        f.state.attempt = 2;
+        f.state.ended = true;
+        f.state.outcome = static_cast<uint8_t>(Outcome::kFinished);
+        f.isSupervised = false;
+        f.attach();
+        f.say(Command{"id", CommandKind::kPause, {}});
+        f.take();
+        QCOMPARE(f.all<CommandState>().at(0).progress, CommandProgress::kRefused);
+        QCOMPARE(f.all<CommandState>().at(0).message,
+                 std::string("its ranks had ended by then: finished"));
+    }
+
     void commandsWaitForTheNextSupervisor() {
         Fixture f;
         f.state.attempt = 1;

@@ -20,6 +20,14 @@ constexpr int64_t kAdoptionNs = 15'000 * kMs; // commands wait for it so long
 constexpr int64_t kAnswerNs = 2000 * kMs;     // for the first answer to a command
 constexpr int64_t kAliveNs = 3000 * kMs;      // for a sign of life after that
 
+/// Of a command that no supervisor took, and why.
+std::string refusalOf(const RunState& state, const Error& why) {
+    if (!state.ended)
+        return why.message;
+    return std::string("its ranks had ended by then: ") +
+           outcomeName(static_cast<Outcome>(state.outcome));
+}
+
 } // namespace
 
 AttachSession::AttachSession(std::string runDir, std::string runId, int32_t nodeIndex, Ports ports,
@@ -225,7 +233,8 @@ void AttachSession::forwardWaiting(const RunState& state, int64_t nowNs) {
         }
         const bool isHopeless = !forwarded && (!mayCome || nowNs - pending.sinceNs >= kAdoptionNs);
         if (isHopeless)
-            send(CommandState{at->first, CommandProgress::kRefused, -1, forwarded.error().message});
+            send(CommandState{at->first, CommandProgress::kRefused, -1,
+                              refusalOf(state, forwarded.error())});
         at = isHopeless ? m_pending.erase(at) : std::next(at);
     }
 }
