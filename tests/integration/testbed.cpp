@@ -3,7 +3,11 @@
 
 #include "tests/integration/run_facts.h"
 
+#include <QDateTime>
+#include <QDir>
+#include <QDirIterator>
 #include <QFile>
+#include <QMap>
 
 #include <csignal>
 
@@ -44,6 +48,32 @@ min_nodes = %5
         .arg(spec.masterPort)
         .arg(spec.minNodes)
         .arg(spec.keepLast);
+}
+
+/// What the agents of the newest run under `folder` wrote, and what its nodes keep of it.
+QByteArray wordsOfAgents(const QString& folder) {
+    QDirIterator at(folder, {"node-*"}, QDir::Dirs, QDirIterator::Subdirectories);
+    QMap<QDateTime, QString> parts;
+    while (at.hasNext()) {
+        const QString part = at.next();
+        if (QFile::exists(part + "/agent.json"))
+            parts.insert(QFileInfo(part + "/agent.json").lastModified(), part);
+    }
+    QByteArray words;
+    if (parts.empty())
+        return words;
+    const QString run = QFileInfo(parts.last()).path();
+    for (const QString& part : parts) {
+        if (QFileInfo(part).path() != run)
+            continue;
+        words += part.section('/', -2).toUtf8() + ":\n";
+        for (const QFileInfo& file : QDir(part + "/journal").entryInfoList(QDir::Files))
+            words += "  " + file.fileName().toUtf8() + ' ' + QByteArray::number(file.size()) + '\n';
+        for (const char* name : {"/agent.json", "/log/agent.log"})
+            if (QFile file(part + name); file.open(QIODevice::ReadOnly))
+                words += file.readAll().right(kLastWords) + '\n';
+    }
+    return words;
 }
 
 } // namespace
@@ -147,7 +177,8 @@ QByteArray Testbed::tellAndClean(QProcess* app) {
         said += "; it said last: " + app->readAllStandardOutput().right(kLastWords) +
                 app->readAllStandardError().right(kLastWords) + "\n";
     }
-    said += newsOf(m_laptop.database()) + strayProcesses().left(kLastWords).toUtf8();
+    said += newsOf(m_laptop.database()) + strayProcesses().left(kLastWords).toUtf8() + '\n' +
+            wordsOfAgents(m_dir.path());
     (void)m_lab.setDataLink(true);
     for (int node = 0; node < NetworkLab::kNodes; ++node) {
         (void)m_lab.setManagementLink(node, true);
