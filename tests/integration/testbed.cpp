@@ -32,8 +32,8 @@ batch_size = 2
 accumulation = 4  # or a fast processor is through before a test has paused it
 threads = 1
 [validation]
-every = 100
-batches = 2
+every = %7
+batches = %8
 sample_tokens = 16
 [checkpoint]
 every = %3
@@ -47,7 +47,9 @@ min_nodes = %5
         .arg(spec.checkpointEvery)
         .arg(spec.masterPort)
         .arg(spec.minNodes)
-        .arg(spec.keepLast);
+        .arg(spec.keepLast)
+        .arg(spec.validationEvery)
+        .arg(spec.validationBatches);
 }
 
 /// What the agents of the newest run under `folder` wrote, and what its nodes keep of it.

@@ -21,6 +21,8 @@ struct SmallSpec {
     int64_t masterPort = 0;
     int64_t minNodes = 0;
     int64_t keepLast = 3;
+    int64_t validationEvery = 100;
+    int64_t validationBatches = 2;
 };
 
 /// A laptop and two nodes "node-a" and "node-b" behind sshd, each in its own network namespace

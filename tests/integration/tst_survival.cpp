@@ -268,8 +268,13 @@ void tst_survival::aPauseIsObeyedThoughAnotherNodesAgentHangs() {
 
 void tst_survival::aNodeThatWentOnAloneIsEndedAndLeftOut() {
     // Both nodes see one folder here, where the lone one would remove what the other goes on from.
-    const QString run =
-        launch("alone", {.steps = 1000000, .checkpointEvery = 50, .minNodes = 1, .keepLast = 1000});
+    // It validates most of the time, so that the cut finds rank 0 in there, where it then waits.
+    const QString run = launch("alone", {.steps = 1000000,
+                                         .checkpointEvery = 50,
+                                         .minNodes = 1,
+                                         .keepLast = 1000,
+                                         .validationEvery = 10,
+                                         .validationBatches = 400});
     QTRY_VERIFY_WITH_TIMEOUT(newestCopied(run) >= 100, 60000);
     QVERIFY(m_bed->lab().setDataLink(false));
     QVERIFY(m_bed->lab().setManagementLink(0, false));

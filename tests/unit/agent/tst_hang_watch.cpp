@@ -51,6 +51,21 @@ struct Fixture {
 class TestHangWatch : public QObject {
     Q_OBJECT
 private Q_SLOTS:
+    void whoWaitsInAValidationDoesNothingThatTakesLong() {
+        Fixture f;
+        f.put(0, 5, false);
+        QVERIFY(!mayTakeLong(f.ranks[0]));
+        for (const Phase phase : {Phase::kValidation, Phase::kCheckpoint}) {
+            f.ranks[0].phase = phase;
+            f.put(0, 5, false);
+            QVERIFY(mayTakeLong(f.ranks[0]));
+            f.put(0, 6, true);
+            QVERIFY(!mayTakeLong(f.ranks[0]));
+        }
+        f.ranks[0].phase = Phase::kHeld; // where the others wait for rank 0 as long as it likes
+        QVERIFY(mayTakeLong(f.ranks[0]));
+    }
+
     void aStoppedRankIsNamedWithinElevenSeconds() {
         Fixture f;
         f.train(100, 0.1);

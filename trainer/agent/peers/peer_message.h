@@ -28,7 +28,7 @@ struct PeerStatus {
     AttemptEnded end;
     int64_t step = 0;       ///< the least that one of its ranks has done
     int64_t patienceNs = 0; ///< for a step, by those before it
-    bool isBusy = false;    ///< with what takes as long as it takes: validation, a checkpoint, held
+    bool isBusy = false;    ///< one of them mayTakeLong()
     /// Its ranks do not get on (HangWatch). `culprit` -1: none of them is to blame as far as one
     /// can see there.
     struct Hang {

@@ -48,11 +48,6 @@ std::string boardPath(int rank) {
     return "board/" + rankName(rank);
 }
 
-bool isBusyIn(Phase phase) {
-    return phase == Phase::kStarting || phase == Phase::kRendezvous ||
-           phase == Phase::kValidation || phase == Phase::kCheckpoint || phase == Phase::kHeld;
-}
-
 } // namespace
 
 Attempt::Attempt(asio::io_context& io, std::string runDir, NodePlan plan, const RunSpec& spec,
@@ -138,7 +133,7 @@ PeerStatus Attempt::status() {
         const auto board = statusOf(i);
         const bool isOurs = board && board->attempt == m_plan.attempt;
         least = std::min(least.value_or(INT64_MAX), isOurs ? board->step : 0);
-        status.isBusy = status.isBusy || (isOurs && isBusyIn(board->phase));
+        status.isBusy = status.isBusy || (isOurs && mayTakeLong(seenRank(i, *board, false)));
     }
     status.step = least.value_or(0);
     status.hasObeyed = m_group.hasObeyed();

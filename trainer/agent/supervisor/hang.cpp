@@ -50,6 +50,20 @@ std::optional<bool> SeenRank::isWaiting() const {
     return main.begun > main.ended || side.begun > side.ended;
 }
 
+bool mayTakeLong(const SeenRank& rank) {
+    switch (rank.phase) {
+    case Phase::kStarting:
+    case Phase::kRendezvous:
+    case Phase::kHeld:
+        return true;
+    case Phase::kValidation:
+    case Phase::kCheckpoint:
+        return !rank.isWaiting().value_or(false);
+    default:
+        return false;
+    }
+}
+
 SeenRank seenRank(int32_t rank, const Board::Status& status, bool isStopped) {
     return {rank, status.step, status.phase, isStopped, status.main, status.side};
 }

@@ -24,6 +24,10 @@ struct SeenRank {
     std::optional<bool> isWaiting() const;
 };
 
+/// Whether it does what takes as long as it takes: it starts, is held, or is in a validation or a
+/// checkpoint, unless it waits there for other ranks.
+bool mayTakeLong(const SeenRank& rank);
+
 SeenRank seenRank(int32_t rank, const Board::Status& status, bool isStopped);
 
 /// Why ranks do not get on. A plain value that can be made of any set of ranks: those of a node, or
