@@ -2,6 +2,7 @@
 // Runs that go on by themselves, by the real agents of one and of several nodes, which talk over
 // TLS on this machine's loopback. The trainers are small programs of the test.
 #include "shared/io/file.h"
+#include "shared/journal/event_codes.h"
 #include "shared/journal/segment.h"
 #include "tests/support/free_port.h"
 #include "tests/unit/agent/agent_fixture.h"
@@ -140,7 +141,9 @@ private Q_SLOTS:
             AttachClient client(f);
             client.say(Command{"c", kind, {}});
             QTRY_VERIFY_WITH_TIMEOUT(client.pump() && f.agentState()["ended"].toBool(), kLongMs);
-            QCOMPARE(f.nodeRecords<AttemptEnded>().back().outcome, Outcome::kStopped);
+            const AttemptEnded last = f.nodeRecords<AttemptEnded>().back();
+            QCOMPARE(last.outcome, Outcome::kStopped);
+            QCOMPARE(last.message == kKilledMessage, kind == CommandKind::kKill);
         }
     }
 

@@ -535,10 +535,11 @@ private Q_SLOTS:
         run.cut(1);
         run.fail(0, ExitCode::kPeerLost);
         run.wait(20 * kSecondNs);
-        run.leader().ask(Outcome::kStopped);
+        run.leader().ask(Outcome::kStopped, "killed on request");
         run.look();
         QVERIFY(run.isOver());
         QCOMPARE(run.over()->outcome, std::optional(Outcome::kStopped));
+        QCOMPARE(run.over()->why, "killed on request");
     }
 
     /// 100,000 schedules, each by its number: what failed once is run again by it.

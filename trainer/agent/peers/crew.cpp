@@ -95,7 +95,7 @@ public:
     }
 
     std::optional<int64_t> nextDeadline() const override { return m_leader.nextDeadline(); }
-    void ask(Outcome outcome) override { m_leader.ask(outcome); }
+    void ask(Outcome outcome, const std::string& how) override { m_leader.ask(outcome, how); }
     void personAsks() override { m_leader.personAsks(); }
     bool isFlushed() const override { return !m_channel || m_channel->isFlushed(); }
 
@@ -271,7 +271,7 @@ public:
             decideAlone(nowNs);
     }
 
-    void ask(Outcome outcome) override { m_target.leave({outcome, {}}); }
+    void ask(Outcome outcome, const std::string& how) override { m_target.leave({outcome, how}); }
     bool isFlushed() const override { return m_channel.isFlushed(); }
 
 private:
@@ -380,7 +380,7 @@ public:
         if (m_hasEnded)
             m_target.leave({});
     }
-    void ask(Outcome outcome) override { m_target.leave({outcome, {}}); }
+    void ask(Outcome outcome, const std::string& how) override { m_target.leave({outcome, how}); }
 
 private:
     CrewTarget& m_target;

@@ -52,8 +52,8 @@ public:
     /// Acts on what has come; each second, and when a deadline has come.
     virtual void tick(int64_t nowNs) = 0;
     virtual std::optional<int64_t> nextDeadline() const { return std::nullopt; }
-    /// A person ends the run while none of this node's ranks lives.
-    virtual void ask(Outcome outcome) = 0;
+    /// A person ends the run while none of this node's ranks lives. `how`: what its end says of it.
+    virtual void ask(Outcome outcome, const std::string& how) = 0;
     /// A person asks the ranks to pause or to stop.
     virtual void personAsks() {}
     virtual bool isFlushed() const { return true; }

@@ -311,7 +311,7 @@ void Leader::restartAfter(const AttemptEnded& end, int64_t nowNs) {
     if (m_config.maxRestarts == 0 || m_endsForGood || isForGood(end.exitCode))
         return over({}, {});
     if (m_asked)
-        return over(m_asked, {});
+        return over(m_asked, m_howAsked);
     if (++m_inARow > m_config.maxRestarts)
         return over({}, "restarted " + std::to_string(m_config.maxRestarts) +
                             " times without a new step (launch.max_restarts)");
@@ -333,7 +333,7 @@ void Leader::beginWaiting(int64_t notBeforeNs, int64_t nowNs) {
 
 void Leader::wait(int64_t nowNs) {
     if (m_asked)
-        return over(m_asked, {});
+        return over(m_asked, m_howAsked);
     endLeftBehind(nowNs);
     if (nowNs < m_notBeforeNs)
         return;

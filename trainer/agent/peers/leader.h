@@ -7,6 +7,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -77,7 +78,7 @@ public:
     /// There will be no other attempt.
     struct Over {
         std::optional<Outcome> outcome; ///< of what a person asked for between two attempts
-        std::string why;                ///< it does not go on, if something is to be said
+        std::string why;                ///< how they asked, or why it does not go on
     };
     /// For the journal of the node.
     struct Note {
@@ -94,8 +95,11 @@ public:
     /// Of any node, this one included.
     void onStatus(const PeerStatus& status, int64_t nowNs);
     void onLinkLost(int32_t node, int64_t nowNs);
-    /// A person ends the run while no rank of node 0 lives.
-    void ask(Outcome outcome) { m_asked = outcome; }
+    /// A person ends the run while no rank of node 0 lives. `how`: what the run's end says of it.
+    void ask(Outcome outcome, std::string how) {
+        m_asked = outcome;
+        m_howAsked = std::move(how);
+    }
 
     /// A person asks the ranks to pause or stop, so that a pause is not that of Regroup, and none
     /// is asked for in this attempt any more.
@@ -166,6 +170,7 @@ private:
     int64_t m_tickedNs = 0;
     int64_t m_notBeforeNs = 0; ///< of the next attempt
     std::optional<Outcome> m_asked;
+    std::string m_howAsked;
     int m_regroups = 0;
     bool m_isKilled = false;
     bool m_isRegrouping = false;

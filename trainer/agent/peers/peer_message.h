@@ -74,7 +74,7 @@ struct WaitOrder {
 /// From the leader: there will be no other attempt.
 struct OverOrder {
     std::optional<Outcome> outcome; ///< of what a person asked for since the last one ended
-    std::string why;                ///< if something is to be said
+    std::string why;                ///< how they asked, or why it does not go on; may be empty
     bool operator==(const OverOrder&) const = default;
 };
 

@@ -380,7 +380,7 @@ void Attempt::close(std::optional<Outcome> asked, const std::string& why) {
         m_end->outcome = *asked;
         m_end->firstFailedRank = -1;
         m_end->exitCode = 0;
-        m_end->message = "ended on request, while no rank ran";
+        m_end->message = why;
     } else if (!why.empty()) {
         m_end->message += "; " + why;
     }

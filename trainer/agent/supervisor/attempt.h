@@ -64,7 +64,7 @@ public:
     /// After all ranks have ended: another attempt is to follow.
     void markAwaited();
     /// After all ranks have ended, the last call: none follows. `asked`: what a person asked for
-    /// since, `why`: what is to be said beside how the ranks ended.
+    /// since, and `why` says how; else `why` is to be said beside how the ranks ended.
     void close(std::optional<Outcome> asked, const std::string& why);
     /// Another attempt has begun.
     void retire();

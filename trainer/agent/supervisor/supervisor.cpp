@@ -3,6 +3,7 @@
 
 #include "shared/io/clock.h"
 #include "shared/io/file.h"
+#include "shared/journal/event_codes.h"
 #include "shared/return_if_error.h"
 #include "trainer/agent/run_dir/run_checkpoints.h"
 
@@ -57,6 +58,10 @@ std::optional<Outcome> outcomeAskedFor(CommandKind kind) {
     default:
         return std::nullopt;
     }
+}
+
+std::string howAsked(bool isKill) {
+    return isKill ? kKilledMessage : "ended on request, while no rank ran";
 }
 
 } // namespace
@@ -124,7 +129,7 @@ std::vector<CommandState> Supervisor::onCommand(const Command& command) {
         m_crew->personAsks();
     if (!outcome || !m_attempt->hasEnded() || m_isOver || m_next)
         return m_queue.onCommand(command);
-    m_crew->ask(*outcome);
+    m_crew->ask(*outcome, howAsked(command.kind == CommandKind::kKill));
     return {{command.id, CommandProgress::kApplied, -1,
              "no rank of it ran at that moment; it does not go on by itself"}};
 }
@@ -191,7 +196,7 @@ void Supervisor::watchSignals() {
         if (error)
             return;
         if (m_attempt->hasEnded())
-            m_crew->ask(Outcome::kStopped);
+            m_crew->ask(Outcome::kStopped, howAsked(signal == SIGQUIT));
         else if (signal == SIGQUIT)
             m_attempt->kill(Moment::now());
         else
@@ -233,7 +238,7 @@ void Supervisor::obeyEndings() {
     for (const Command& command : m_queue.takeEndings()) {
         if (command.id.starts_with(kRegroup))
             continue;
-        m_crew->ask(*outcomeAskedFor(command.kind));
+        m_crew->ask(*outcomeAskedFor(command.kind), howAsked(false));
         m_server.broadcast(m_queue.onCommand(command));
     }
 }
