@@ -99,11 +99,14 @@ std::string stepsOf(const std::vector<StoredCheckpoint>& checkpoints, bool isRet
     return steps;
 }
 
-std::string whatThereIs(const std::vector<StoredCheckpoint>& checkpoints) {
+std::string whatThereIs(const QString& run, const std::vector<StoredCheckpoint>& checkpoints) {
+    if (checkpoints.empty())
+        return "it has no checkpoint; begin anew with its settings: ringmaster run --like " +
+               run.toStdString();
     const std::string living = stepsOf(checkpoints, false);
     const std::string retired = stepsOf(checkpoints, true);
     std::string text =
-        living.empty() ? "it has no checkpoint" : "its checkpoints are at steps " + living;
+        living.empty() ? "none is on its living line" : "its checkpoints are at steps " + living;
     if (!retired.empty())
         text += "; of abandoned lines there are those of steps " + retired;
     return text;
@@ -128,8 +131,8 @@ Error withOrigin(Error error, const RunSummary& run) {
 
 /// The checkpoint of the living line at this step, else the one of the only abandoned line that has
 /// one.
-Result<StoredCheckpoint> findByStep(const std::vector<StoredCheckpoint>& there, int64_t step,
-                                    const std::string& attempt) {
+Result<StoredCheckpoint> findByStep(const QString& run, const std::vector<StoredCheckpoint>& there,
+                                    int64_t step, const std::string& attempt) {
     std::vector<StoredCheckpoint> found;
     for (const StoredCheckpoint& each : there)
         if (each.saved.step == step) {
@@ -140,7 +143,7 @@ Result<StoredCheckpoint> findByStep(const std::vector<StoredCheckpoint>& there, 
     if (found.size() == 1)
         return found.front();
     if (found.empty())
-        return fail(ErrorCode::kNotFound, attempt + ": " + whatThereIs(there));
+        return fail(ErrorCode::kNotFound, attempt + ": " + whatThereIs(run, there));
     std::string names;
     for (const StoredCheckpoint& each : found)
         names += (names.empty() ? "" : ", ") + checkpointNameOf(each);
@@ -159,7 +162,7 @@ Result<StoredCheckpoint> findCheckpoint(StoreReader& reader, const QString& run,
                                            : "checkpoint " + which;
     const std::string attempt = "find " + what + " of " + run.toStdString();
     if (step)
-        return findByStep(there, *step, attempt);
+        return findByStep(run, there, *step, attempt);
     if (which.empty()) {
         if (const StoredCheckpoint* newest = newestLiving(there))
             return *newest;
@@ -167,7 +170,7 @@ Result<StoredCheckpoint> findCheckpoint(StoreReader& reader, const QString& run,
                found != there.end()) {
         return *found;
     }
-    return fail(ErrorCode::kNotFound, attempt + ": " + whatThereIs(there));
+    return fail(ErrorCode::kNotFound, attempt + ": " + whatThereIs(run, there));
 }
 
 Result<QString> launchRun(const ProcedureContext& context, const QString& id,
