@@ -384,7 +384,8 @@ nlohmann::ordered_json jsonOf(const ResumeOutlook& outlook) {
             {"taken_from", outlook.takenFrom},
             {"bytes_to_copy", outlook.bytesToMove},
             {"before", jsonOf(outlook.before)},
-            {"after", jsonOf(outlook.after)}};
+            {"after", jsonOf(outlook.after)},
+            {"passed_over", outlook.passedOver}};
 }
 
 Result<ResumeOutlook> lookAhead(CommandContext& context, const RunSummary& run,

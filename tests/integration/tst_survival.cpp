@@ -298,6 +298,8 @@ void tst_survival::aNodeThatWentOnAloneIsEndedAndLeftOut() {
     const int64_t lostStep = loseNewest(run);
     QVERIFY(lostStep >= 100);
     QVERIFY(m_bed->lab().setManagementLink(0, true));
+    const CliResult preview = cli().run({"resume", run, "--node", "node-b:2", "--preview"}, 60000);
+    QVERIFY2(preview.out.contains("nowhere any more"), preview.whole());
     m_app = cli().start({"resume", run, "--node", "node-b:2", "--wait"});
     QTRY_VERIFY_WITH_TIMEOUT(summary(run).attempt > 1000 && summary(run).step > lostStep, 60000);
     QTRY_VERIFY_WITH_TIMEOUT(hasEvent(run, "checkpoint-gone", 0), 20000);

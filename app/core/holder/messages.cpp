@@ -312,8 +312,8 @@ auto membersOf(T& value) {
 
 template <Like<ResumeOutlook> T>
 auto membersOf(T& value) {
-    auto& [step, checkpoint, takenFrom, bytesToMove, before, after] = value;
-    return std::tie(step, checkpoint, takenFrom, bytesToMove, before, after);
+    auto& [step, checkpoint, takenFrom, bytesToMove, before, after, passedOver] = value;
+    return std::tie(step, checkpoint, takenFrom, bytesToMove, before, after, passedOver);
 }
 
 template <Like<CommandRequest> T>

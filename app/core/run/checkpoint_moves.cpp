@@ -439,6 +439,8 @@ Result<ResumeOutlook> lookAtResume(const ProcedureContext& context, const RunSum
     outlook.bytesToMove = way.from ? way.bytes : 0;
     outlook.before = placementsOf(run.nodes);
     outlook.after = std::move(parts);
+    for (const ResumePoint::Gone& gone : point->gone)
+        outlook.passedOver.push_back(gone.step);
     return outlook;
 }
 
@@ -462,6 +464,8 @@ int ranksOf(const std::vector<Placement>& placements) {
 
 QStringList outlookWords(const ResumeOutlook& outlook) {
     QStringList words = {QStringLiteral("It goes on from step %1.").arg(outlook.step)};
+    for (const int64_t step : outlook.passedOver)
+        words << QStringLiteral("The checkpoint of step %1 is nowhere any more.").arg(step);
     if (outlook.before != outlook.after)
         words << QStringLiteral("Nodes: %1 in place of %2.")
                      .arg(placesText(outlook.after), placesText(outlook.before));
@@ -474,7 +478,7 @@ QStringList outlookWords(const ResumeOutlook& outlook) {
         words << QStringLiteral("The checkpoint, %1 MB, is copied from %2 to %3 first.")
                      .arg(static_cast<double>(outlook.bytesToMove) / 1e6, 0, 'f', 1)
                      .arg(QString::fromStdString(outlook.takenFrom), outlook.after.front().node);
-    if (words.size() == 1)
+    if (outlook.before == outlook.after && outlook.bytesToMove == 0)
         words << QStringLiteral("Nodes and ranks stay; steps after it are made anew.");
     return words;
 }

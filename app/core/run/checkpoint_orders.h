@@ -28,6 +28,8 @@ struct ResumeOutlook {
     std::string takenFrom;                ///< the node where it lies
     int64_t bytesToMove = 0;              ///< to the first node; 0: it lies there
     std::vector<Placement> before, after; ///< ranks counted
+    /// Steps of newer checkpoints that are nowhere any more, the newest first.
+    std::vector<int64_t> passedOver;
     bool operator==(const ResumeOutlook&) const = default;
 };
 

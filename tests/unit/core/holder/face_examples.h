@@ -99,8 +99,9 @@ inline std::vector<face::Message> faceMessages() {
             9, Result<std::vector<RunFolder>>({{"node-a", "/s/runs/x-1", 1LL << 40, 2, "gone"}})},
         face::Answer{10, Result<DeployedReport>(
                              DeployedReport{"/h", {{"data", "ab", 1LL << 40, 7, "run x-1"}}})},
-        face::Answer{11, Result<ResumeOutlook>(ResumeOutlook{
-                             60, "step-000000060", "node-a", 1LL << 33, {{"a", 2}}, {{"b", 1}}})},
+        face::Answer{11,
+                     Result<ResumeOutlook>(ResumeOutlook{
+                         60, "step-000000060", "node-a", 1LL << 33, {{"a", 2}}, {{"b", 1}}, {70}})},
         face::Answer{12, Result<TensorComparison>(TensorComparison{
                              {{"blocks.0", 64, 1.5, 2.5, 0.25, 0.125}}, {"a.b"}, {"c"}})},
         face::RunsChanged{},

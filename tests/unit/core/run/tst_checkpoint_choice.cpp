@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/run/checkpoint_choice.h"
+#include "app/core/run/checkpoint_orders.h"
 #include "app/core/run/checkpoint_words.h"
 
 #include <QTest>
@@ -50,6 +51,16 @@ private Q_SLOTS:
     void whereItLiesIsSaidTruly() {
         QCOMPARE(whereWords(stored(20, false, "b")), std::string("a, copied to b"));
         QCOMPARE(whereWords(stored(20, true, "b")), std::string("copied to b"));
+    }
+
+    void aResumeIsToldWhatItPassesOver() {
+        ResumeOutlook outlook{60, "step-000000060", "a", 0, {{"a", 2}}, {{"a", 2}}, {80, 70}};
+        const QString told = outlookWords(outlook).join(' ');
+        QVERIFY2(told.contains("from step 60"), qPrintable(told));
+        QVERIFY2(told.contains("step 80") && told.contains("step 70"), qPrintable(told));
+        QVERIFY2(told.contains("Nodes and ranks stay"), qPrintable(told));
+        outlook.passedOver.clear();
+        QVERIFY(!outlookWords(outlook).join(' ').contains("nowhere"));
     }
 };
 
