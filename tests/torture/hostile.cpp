@@ -99,6 +99,8 @@ QByteArray hostileBytes(std::mt19937_64& random) {
     case 0:
         return bytes;
     case 1:
+        if (bytes.isEmpty()) // which no frame may be
+            return bytes;
         appendFrame(frame, std::as_bytes(std::span(bytes.constData(), size_t(bytes.size()))));
         return {reinterpret_cast<const char*>(frame.data()), qsizetype(frame.size())};
     default:
