@@ -35,6 +35,8 @@ public:
     /// The same, with a new attempt.
     void resume(const QString& run) { m_app = cli().start({"resume", run, "--wait"}); }
     void dropApp() { m_app.reset(); }
+    /// What a failed test is to log of them; the nodes are clean again then.
+    QByteArray tellAndClean() { return m_bed->tellAndClean(m_app.get()); }
 
     RunSummary summary(const QString& run) const;
     bool hasEvent(const QString& run, const std::string& code, int rank) const;

@@ -97,7 +97,7 @@ void tst_torture::cleanup() {
     if (!m_scene)
         return;
     if (QTest::currentTestFailed())
-        qInfo("%s", bed().tellAndClean(&m_scene->app()).constData());
+        qInfo("%s", m_scene->tellAndClean().constData());
     m_scene->dropApp();
     QTRY_COMPARE_WITH_TIMEOUT(bed().strayProcesses(), QString(), 10000);
 }
