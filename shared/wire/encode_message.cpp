@@ -54,7 +54,7 @@ Body build(Builder& b, const RunState& m) {
     for (const RankState& r : m.ranks)
         ranks.push_back(fb::CreateRankState(b, r.rank, r.pid, r.step, r.phase, r.sinceMs,
                                             r.exitCode, r.signal, r.isStopped, r.journalProblem,
-                                            r.droppedRecords));
+                                            r.droppedRecords, r.isWaiting));
     return fb::CreateRunState(b, m.attempt, m.supervised, m.ended, m.outcome, m.wallNs,
                               b.CreateVector(ranks))
         .Union();

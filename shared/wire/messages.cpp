@@ -94,7 +94,7 @@ Result<Message> read(const fb::RunState& m) {
         const auto* r = m.ranks()->Get(flatbuffers::uoffset_t(i));
         state.ranks.push_back({r->rank(), r->pid(), r->step(), r->phase(), r->since_ms(),
                                r->exit_code(), r->signal(), r->is_stopped(), r->journal_problem(),
-                               r->dropped_records()});
+                               r->dropped_records(), r->is_waiting()});
     }
     return state;
 }

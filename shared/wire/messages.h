@@ -98,6 +98,7 @@ struct RankState {
     bool isStopped = false;     ///< its process is stopped, by SIGSTOP or a debugger
     uint8_t journalProblem = 0; ///< 0: none; else 1 + rm::ErrorCode: it cannot write its journal
     int64_t droppedRecords = 0; ///< in this attempt, for want of room for its journal
+    bool isWaiting = false;     ///< in a collective, for other ranks or for their bytes
     bool operator==(const RankState&) const = default;
 };
 

@@ -159,9 +159,9 @@ auto membersOf(T& value) {
 template <Like<RankState> T>
 auto membersOf(T& value) {
     auto& [rank, pid, step, phase, sinceMs, exitCode, signal, isStopped, journalProblem,
-           droppedRecords] = value;
+           droppedRecords, isWaiting] = value;
     return std::tie(rank, pid, step, phase, sinceMs, exitCode, signal, isStopped, journalProblem,
-                    droppedRecords);
+                    droppedRecords, isWaiting);
 }
 
 template <Like<RunState> T>

@@ -53,6 +53,21 @@ int placeInStep(uint8_t phase) {
     return 7;
 }
 
+/// Whether every rank has waited for the others for long, and each of the nodes, which are several,
+/// answers here: then no rank is missing, but their bytes do not come through.
+bool isNetworkCut(const LiveState& live, const std::vector<SeenRank>& ranks) {
+    constexpr int64_t kLongMs = 10'000;
+    const auto waits = [](const SeenRank& rank) {
+        return rank.state.isWaiting && rank.state.sinceMs >= kLongMs;
+    };
+    const auto isWhole = [](const LiveState::NodeLink& node) {
+        return node.link == LiveState::Link::kLive && node.state && !node.state->ranks.empty() &&
+               std::ranges::none_of(node.state->ranks, [](const RankState& r) { return !r.pid; });
+    };
+    return live.nodes.size() > 1 && std::ranges::all_of(live.nodes, isWhole) &&
+           std::ranges::all_of(ranks, waits);
+}
+
 bool getsOn(const SeenRank& rank) {
     return !rank.state.isStopped && rank.state.sinceMs < kCommandPatienceNs / 1'000'000;
 }
@@ -86,6 +101,13 @@ std::string whoIsBehind(const LiveState& live) {
                " is stopped, as by SIGSTOP or a debugger: " + placeOf(stopped->state);
     if (std::ranges::all_of(ranks, &getsOn))
         return {};
+    if (isNetworkCut(live, ranks))
+        return "all " + std::to_string(ranks.size()) +
+               " ranks wait for each other's sums, while all their nodes answer here: the network "
+               "between " +
+               (live.nodes.size() == 2 ? live.nodes[0].node + " and " + live.nodes[1].node
+                                       : std::string("the nodes")) +
+               " does not carry them; " + placeOf(ranks.front().state);
     const auto last = std::ranges::min_element(ranks, {}, progress);
     const auto count = std::ranges::count(ranks, progress(*last), progress);
     if (count == static_cast<std::ptrdiff_t>(ranks.size()) && count > 1)

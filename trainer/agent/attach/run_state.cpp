@@ -5,6 +5,7 @@
 #include "shared/io/clock.h"
 #include "shared/journal/segment.h"
 #include "trainer/agent/run_dir/run_dir.h"
+#include "trainer/agent/supervisor/hang.h"
 
 #include <algorithm>
 
@@ -25,6 +26,7 @@ void addBoard(const std::string& runDir, int attempt, RankState& state) {
     if (status.journalProblem)
         state.journalProblem = static_cast<uint8_t>(1 + static_cast<int>(*status.journalProblem));
     state.droppedRecords = static_cast<int64_t>(status.droppedRecords);
+    state.isWaiting = seenRank(state.rank, status, false).isWaiting().value_or(false);
 }
 
 // Phases of an ordinary step count as the same.

@@ -44,6 +44,7 @@ private Q_SLOTS:
     void ranksAtOnePlaceAreToldTogether();
     void rankThatIsGoneIsNotWaitedFor();
     void nodeOutOfReachComesFirst();
+    void aCutNetworkIsToldFromARankThatIsMissing();
     void silenceOfANodeIsToldWithItsAge();
     void delayIsToldAfterThreeSeconds();
     void ranksThatGetOnAreNotNamed();
@@ -93,6 +94,31 @@ void TestStandstill::nodeOutOfReachComesFirst() {
         live({rankAt(0, 47, Phase::kBackward, 9000), rankAt(1, 47, Phase::kForward, 9000)});
     state.nodes[0].link = LiveState::Link::kLost;
     QCOMPARE(whoIsBehind(state), std::string("n0 cannot be reached"));
+}
+
+void TestStandstill::aCutNetworkIsToldFromARankThatIsMissing() {
+    RankState first = rankAt(0, 47, Phase::kAllreduce, 12000);
+    RankState second = rankAt(1, 47, Phase::kBackward, 12500);
+    first.isWaiting = second.isWaiting = true;
+    QCOMPARE(QString::fromStdString(whoIsBehind(live({first, second}))),
+             QString("all 2 ranks wait for each other's sums, while all their nodes answer here: "
+                     "the network between n0 and n1 does not carry them; in all-reduce after step "
+                     "47 for 12 s"));
+    const auto isBlamed = [&](const LiveState& state) {
+        return whoIsBehind(state).find("network") != std::string::npos;
+    };
+    LiveState gone = live({first, second});
+    gone.nodes[1].state->ranks[0].pid = 0;
+    QVERIFY(!isBlamed(gone));
+    second.isWaiting = false; // it computes
+    QVERIFY(!isBlamed(live({first, second})));
+    second.isWaiting = true;
+    second.sinceMs = 2000;
+    QVERIFY(!isBlamed(live({first, second})));
+    LiveState alone = live({first, second}); // of one machine
+    alone.nodes[0].state->ranks.push_back(second);
+    alone.nodes.pop_back();
+    QVERIFY(!isBlamed(alone));
 }
 
 void TestStandstill::silenceOfANodeIsToldWithItsAge() {
