@@ -3,6 +3,7 @@
 
 #include "shared/io/file.h"
 #include "shared/return_if_error.h"
+#include "trainer/agent/posix/process.h"
 
 #include <asio/buffer.hpp>
 #include <fcntl.h>
@@ -21,6 +22,17 @@ namespace {
 
 constexpr size_t kMostInput = 32 << 10; ///< a pipe holds more, so that writing does not wait
 constexpr size_t kMostText = 16 << 10;
+constexpr int kDyingMs = 100; ///< usually a killed process is gone within one
+
+/// Children that were killed and had not ended yet. Of the one thread that has children.
+std::vector<pid_t>& dying() {
+    static std::vector<pid_t> pids;
+    return pids;
+}
+
+void reapDying() {
+    std::erase_if(dying(), [](pid_t pid) { return ::waitpid(pid, nullptr, WNOHANG) != 0; });
+}
 
 struct Pipe {
     Descriptor read, write;
@@ -66,7 +78,9 @@ void endChild(pid_t pid) {
     if (pid <= 0)
         return;
     ::kill(pid, SIGKILL);
-    ::waitpid(pid, nullptr, 0);
+    waitGone(openProcess(identify(pid)), kDyingMs);
+    dying().push_back(pid);
+    reapDying();
 }
 
 ChildReader::ChildReader(asio::io_context& io)
@@ -83,7 +97,7 @@ void ChildReader::run(std::vector<std::string> words, const std::string& input,
         return;
     auto child = startSelf(std::move(words), input);
     if (!child)
-        return;
+        return done({});
     ++m_runs;
     m_child = child->pid;
     m_output.assign(child->output.release());
@@ -93,7 +107,7 @@ void ChildReader::run(std::vector<std::string> words, const std::string& input,
         m_deadline.expires_after(patience);
         m_deadline.async_wait([this](asio::error_code error) {
             if (!error && isBusy())
-                ::kill(m_child, SIGKILL); // its output ends then
+                finish(); // by what it printed until now
         });
     }
     readOn();

@@ -24,7 +24,8 @@ struct Child {
 /// `input`: its whole stdin, at most 32 KiB. Its stderr is nowhere.
 Result<Child> startSelf(std::vector<std::string> words, const std::string& input);
 
-/// Kills it, if it still runs, and waits for it.
+/// Kills it, if it still runs, and waits for it for a moment. One that a file system holds in the
+/// kernel is left to die when that lets go.
 void endChild(pid_t pid);
 
 /// Has subcommands of this program do, in a process of their own, what could hold up this one: one
@@ -41,8 +42,9 @@ public:
     void stop();
     /// Lets the child go on, on its own.
     void leave() { m_child = 0; }
-    /// `done` gets what it printed, at most 16 KiB of it, once it has ended, or was killed after
-    /// `patience`. Ignored while another one runs.
+    /// `done` gets what it printed, at most 16 KiB of it, once it has ended, or after `patience`,
+    /// when it is killed; nothing, and at once, if it cannot be started. Ignored while another one
+    /// runs.
     void run(std::vector<std::string> words, const std::string& input,
              std::chrono::seconds patience, std::function<void(std::string text)> done);
 

@@ -10,10 +10,17 @@
 #include <unistd.h>
 
 #include <array>
+#include <chrono>
 
 namespace rm {
 
 using Local = asio::local::stream_protocol;
+
+namespace {
+
+constexpr std::chrono::milliseconds kAcceptPause(200);
+
+} // namespace
 
 class CommandServer::Connection : public std::enable_shared_from_this<Connection> {
 public:
@@ -92,6 +99,7 @@ private:
 
 CommandServer::CommandServer(asio::io_context& io, Handler handler)
     : m_acceptor(io)
+    , m_pause(io)
     , m_handler(std::move(handler)) {}
 
 CommandServer::~CommandServer() = default;
@@ -129,12 +137,22 @@ void CommandServer::accept() {
     m_acceptor.async_accept([this](asio::error_code error, Local::socket socket) {
         if (error == asio::error::operation_aborted)
             return;
-        if (!error) {
-            const auto connection = std::make_shared<Connection>(*this, std::move(socket));
-            m_connections.insert(connection);
-            connection->read();
-        }
+        if (error)
+            return acceptLater();
+        const auto connection = std::make_shared<Connection>(*this, std::move(socket));
+        m_connections.insert(connection);
+        connection->read();
         accept();
+    });
+}
+
+/// Who waits stays in the queue of the socket while there is no descriptor for it, and each try
+/// would fail at once.
+void CommandServer::acceptLater() {
+    m_pause.expires_after(kAcceptPause);
+    m_pause.async_wait([this](asio::error_code error) {
+        if (!error)
+            accept();
     });
 }
 

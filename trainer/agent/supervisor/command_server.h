@@ -5,6 +5,7 @@
 
 #include <asio/io_context.hpp>
 #include <asio/local/stream_protocol.hpp>
+#include <asio/steady_timer.hpp>
 
 #include <functional>
 #include <memory>
@@ -34,8 +35,10 @@ public:
 private:
     class Connection;
     void accept();
+    void acceptLater();
 
     asio::local::stream_protocol::acceptor m_acceptor;
+    asio::steady_timer m_pause;
     Handler m_handler;
     std::set<std::shared_ptr<Connection>> m_connections;
 };
