@@ -64,20 +64,33 @@ Result<std::string> checkpointAt(const std::string& path) {
     return found.dump(-1, ' ', false, json::error_handler_t::replace) + "\n";
 }
 
-Result<std::string> newestCheckpointAt(const std::string& runDir) {
+namespace {
+
+Result<json> newestIn(const std::string& runDir, bool mustExist) {
+    RM_ASSIGN_OR_RETURN(const std::string folder, checkpointFolder(runDir));
+    std::error_code error;
+    if (mustExist && !std::filesystem::exists(folder, error))
+        return fail(ErrorCode::kUnavailable,
+                    "go on from a checkpoint: the folder " + folder + " is not there");
     RM_ASSIGN_OR_RETURN(const RunCheckpoints there, readCheckpoints(runDir));
     const CheckpointEntry* newest = there.newest();
     if (!newest)
-        return std::string("{}\n");
+        return json::object();
     // As rank 0 names it, which works in this folder as well.
-    std::error_code error;
     const auto path = std::filesystem::absolute(newest->path, error).lexically_normal();
     if (error)
         return failErrno("find " + newest->path, error.value());
-    const json found = {{"path", path.string()},
-                        {"attempt", newest->manifest.attempt},
-                        {"step", newest->manifest.step}};
-    return found.dump(-1, ' ', false, json::error_handler_t::replace) + "\n";
+    return json{{"path", path.string()},
+                {"attempt", newest->manifest.attempt},
+                {"step", newest->manifest.step}};
+}
+
+} // namespace
+
+std::string newestCheckpointAt(const std::string& runDir, bool mustExist) {
+    const Result<json> found = newestIn(runDir, mustExist);
+    const json answer = found ? *found : json{{"problem", found.error().message}};
+    return answer.dump(-1, ' ', false, json::error_handler_t::replace) + "\n";
 }
 
 Result<std::string> bringBackCheckpoint(const Folders& folders, const std::string& runId,

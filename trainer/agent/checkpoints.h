@@ -17,9 +17,10 @@ Result<std::string> verifyCheckpointAt(const std::string& path);
 /// "copy"}.
 Result<std::string> checkpointAt(const std::string& path);
 
-/// `newest-checkpoint`: that of the run's living line, of which `runDir` is the run directory here:
-/// {"path", "attempt", "step"}, as its rank named it; {} if there is none.
-Result<std::string> newestCheckpointAt(const std::string& runDir);
+/// `newest-checkpoint [--must-exist]`: that of the run's living line, of which `runDir` is the run
+/// directory here: {"path", "attempt", "step"}, as its rank named it; {} if there is none;
+/// {"problem"}, if that cannot be told, or `mustExist` and the folder of checkpoints does not.
+std::string newestCheckpointAt(const std::string& runDir, bool mustExist);
 
 /// `pin-checkpoint [--off] < PATH`: see setPinned().
 Result<std::string> pinCheckpoint(const std::string& path, bool pinned);

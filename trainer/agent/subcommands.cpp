@@ -140,8 +140,11 @@ Result<void> sendCheckpointAt(const Arguments&) {
     return path ? sendCheckpoint(*path, STDOUT_FILENO) : tl::unexpected(path.error());
 }
 
-Result<void> newestCheckpoint(const Arguments&) {
-    return print(newestCheckpointAt("."));
+Result<void> newestCheckpoint(const Arguments& arguments) {
+    if (!arguments.empty() && arguments[0] != "--must-exist")
+        return fail(ErrorCode::kInvalid,
+                    "'" + arguments[0] + "': only --must-exist may stand here");
+    return print(newestCheckpointAt(".", !arguments.empty()));
 }
 
 Result<void> fetchCheckpointHere(const Arguments& arguments) {
@@ -240,7 +243,7 @@ const std::map<std::string, Subcommand>& subcommands() {
         {"prune", {0, 256, "prune [--preview] [--older-than SECONDS] [--keep NAME]...", prune}},
         {"find-checkpoint", {0, 0, "find-checkpoint < PATH", findCheckpoint}},
         {"send-checkpoint", {0, 0, "send-checkpoint < PATH", sendCheckpointAt}},
-        {"newest-checkpoint", {0, 0, "newest-checkpoint", newestCheckpoint}},
+        {"newest-checkpoint", {0, 1, "newest-checkpoint [--must-exist]", newestCheckpoint}},
         {"fetch-checkpoint",
          {2, 2, "fetch-checkpoint RUN_ID NODE < {\"path\", \"attempt\", \"step\"}",
           fetchCheckpointHere}},

@@ -139,6 +139,26 @@ private Q_SLOTS:
         QVERIFY(!processRuns(ranks[0]) && !processRuns(ranks[1]));
     }
 
+    void aHoldOutlivesTheAgentThatHeard() {
+        AgentFixture f;
+        f.script(0, "signal=9@400#1");
+        QCOMPARE(f.start(f.plan(1), "[launch]\nmax_restarts = 3\n").exitCode, 0);
+        AttachClient client(f);
+        client.say(Command{"h", CommandKind::kHold, {}});
+        QVERIFY(pumpUntil(client, [&] { return lastWord(client, "h").has_value(); }));
+        QCOMPARE(lastWord(client, "h")->progress, CommandProgress::kApplied);
+        endSupervisor(f, SIGKILL);
+        QVERIFY(pumpUntil(client, [&] { return hasEvent(f, "agent-replaced"); }));
+        // The ranks of the next attempt are held by the agent that did not hear of it.
+        const std::string applied = (f.runDir() + "/" + kAppliedJournal).toStdString();
+        QVERIFY(pumpUntil(client, [&] {
+            const auto records = readJournal(applied).value_or(std::vector<Record>());
+            const auto* last =
+                records.empty() ? nullptr : std::get_if<CommandApplied>(&records.back());
+            return last && last->id == "again-2";
+        }));
+    }
+
     void finishWithoutASupervisorIsAFinish() {
         AgentFixture f;
         f.script(0, "finish@100");

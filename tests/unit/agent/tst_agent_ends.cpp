@@ -5,6 +5,7 @@
 #include "shared/journal/segment.h"
 #include "tests/support/requirement.h"
 #include "tests/unit/agent/agent_fixture.h"
+#include "tests/unit/shared/small_disk.h"
 
 #include <QFile>
 #include <QJsonArray>
@@ -169,6 +170,34 @@ private Q_SLOTS:
         QCOMPARE(f.agent({"stop", "r1", "--kill"}).exitCode, 0);
         QVERIFY(timer.elapsed() < 4000);
         QCOMPARE(f.nodeRecords<RankExited>().at(0).signal, SIGKILL);
+    }
+
+    void theEndIsWrittenOnceTheDiskHasRoom() {
+        const SmallDisk disk;
+        RM_NEEDS("root", disk.error().isEmpty(), disk.error());
+        AgentFixture f;
+        QVERIFY(QFile::link(QString::fromStdString(disk.path()), f.path("state")));
+        f.script(0, "finish@100");
+        QCOMPARE(f.start(f.plan(1)).exitCode, 0);
+        QTRY_VERIFY_WITH_TIMEOUT(stepOf(f, 0) > 0, kLongMs);
+        const qint64 rank = f.rankPid(0);
+        const qint64 supervisor = f.agentState()["supervisor"].toObject()["pid"].toInteger();
+        disk.fill();
+        QTRY_VERIFY_WITH_TIMEOUT(!processRuns(rank), kLongMs);
+        AttachClient client(f);
+        client.say(Command{"p", CommandKind::kPause, {}}); // it is not left without an answer
+        const auto isAnswered = [&] {
+            (void)client.pump();
+            const auto states = client.all<CommandState>();
+            return !states.empty() && states.back().progress == CommandProgress::kRefused;
+        };
+        QTRY_VERIFY_WITH_TIMEOUT(isAnswered(), kLongMs);
+        QVERIFY(!f.agentState()["ended"].toBool() && processRuns(supervisor));
+        disk.empty();
+        QTRY_VERIFY_WITH_TIMEOUT(f.agentState()["ended"].toBool(), kLongMs);
+        QTRY_VERIFY_WITH_TIMEOUT(!processRuns(supervisor), kLongMs);
+        QCOMPARE(f.nodeRecords<AttemptEnded>().size(), size_t(1));
+        QCOMPARE(f.nodeRecords<AttemptEnded>().front().outcome, Outcome::kFinished);
     }
 
     void unknownRunIsNotFound() {

@@ -5,7 +5,9 @@
 #include "shared/journal/event_codes.h"
 #include "shared/journal/segment.h"
 #include "tests/support/free_port.h"
+#include "tests/support/requirement.h"
 #include "tests/unit/agent/agent_fixture.h"
+#include "tests/unit/shared/small_disk.h"
 
 #include <QDir>
 #include <QFile>
@@ -104,6 +106,39 @@ private:
 class TestAgentRestarts : public QObject {
     Q_OBJECT
 private Q_SLOTS:
+    void aRestartOnAFullDiskIsTriedAgain() {
+        const SmallDisk disk;
+        RM_NEEDS("root", disk.error().isEmpty(), disk.error());
+        AgentFixture f;
+        QVERIFY(QFile::link(QString::fromStdString(disk.path()), f.path("state")));
+        f.script(0, "finish@100#1000"); // an attempt that never comes
+        QCOMPARE(f.start(f.plan(1), "[launch]\nmax_restarts = 1000\n").exitCode, 0);
+        QTRY_VERIFY_WITH_TIMEOUT(QFile::exists(f.runDir() + "/board/rank-00000"), kLongMs);
+        const qint64 rank = f.rankPid(0);
+        disk.fill();
+        QElapsedTimer full;
+        ::kill(static_cast<pid_t>(rank), SIGKILL);
+        QTRY_VERIFY_WITH_TIMEOUT(!processRuns(rank), kLongMs);
+        full.start();
+        // The first try comes at once, the next one after a second.
+        QTRY_VERIFY_WITH_TIMEOUT(full.hasExpired(500), kLongMs);
+        disk.empty();
+        QTRY_VERIFY_WITH_TIMEOUT(f.agentState()["attempt"].toInt() > 2 && f.rankPid(0) != rank &&
+                                     processRuns(f.rankPid(0)),
+                                 kLongMs);
+        f.agent({"stop", "r1"});
+        const auto ends = f.nodeRecords<AttemptEnded>();
+        const auto plans = f.nodeRecords<AttemptPlanned>();
+        QVERIFY(ends.size() >= 3);
+        QCOMPARE(plans.size(), ends.size() - 1);
+        for (size_t i = 0; i < ends.size(); ++i) {
+            QCOMPARE(ends[i].attempt, static_cast<int32_t>(i + 1));
+            QCOMPARE(ends[i].goesOn, i + 1 < ends.size());
+        }
+        QVERIFY2(ends[1].message.find("No space left") != std::string::npos,
+                 ends[1].message.c_str());
+    }
+
     void aKilledRankIsFollowedByTheNextAttempt() {
         AgentFixture f;
         f.script(0, "signal=9@50#1 finish@100#2");

@@ -42,8 +42,8 @@ struct Fixture {
         writer->append(record);
         QVERIFY(writer->flush().has_value());
     }
-    void apply(const std::string& id, bool ok = true) {
-        journal(CommandApplied{id, "pause", 42, 0, ok, "done"});
+    void apply(const std::string& id, bool ok = true, CommandKind kind = CommandKind::kPause) {
+        journal(CommandApplied{id, commandKindName(kind), 42, 0, ok, "done"});
     }
 };
 
@@ -110,11 +110,11 @@ private Q_SLOTS:
             Fixture f;
             for (const auto& [id, kind] : held) {
                 f.queue.onCommand(command(id, kind));
-                f.apply(id, id != "refused");
+                f.apply(id, id != "refused", kind);
             }
             f.queue.onCommand(command("unheard", CommandKind::kContinue));
             f.target.posted.clear();
-            f.queue.onRestart(2);
+            f.queue.onRestart(2, 0);
             f.queue.tick();
             return f.target.posted;
         };
@@ -131,14 +131,26 @@ private Q_SLOTS:
     void aHoldOutlivesEveryRestart() {
         Fixture f;
         f.queue.onCommand(command("h", CommandKind::kHold));
-        f.apply("h");
+        f.apply("h", true, CommandKind::kHold);
         for (int attempt = 2; attempt < 5; ++attempt) {
             const std::string again = "again-" + std::to_string(attempt);
-            f.queue.onRestart(attempt);
+            f.queue.onRestart(attempt, 0);
             f.queue.tick();
             QCOMPARE(f.target.posted.back(), again);
-            f.apply(again);
+            f.apply(again, true, CommandKind::kHold);
         }
+    }
+
+    void aHoldOutlivesItsAgentAndIsNoneOfALaterStart() {
+        Fixture f;
+        f.apply("h", true, CommandKind::kHold); // known to an earlier agent alone
+        const uint64_t before = f.applied.size();
+        f.queue.onRestart(2, before); // a person has started the run anew since
+        f.queue.tick();
+        QVERIFY(f.target.posted.empty());
+        f.queue.onRestart(3, 0);
+        f.queue.tick();
+        QCOMPARE(f.target.posted, std::vector<std::string>{"again-3"});
     }
 
     void orderOfArrivalIsKept() {

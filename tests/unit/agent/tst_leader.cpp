@@ -86,7 +86,7 @@ public:
 
     void cut(int32_t index) {
         m_cut.insert(index);
-        m_leader.onLinkLost(index, m_nowNs);
+        m_leader.onLinkLost(index, "it is cut off", m_nowNs);
     }
     void heal(int32_t index) { m_cut.erase(index); }
 

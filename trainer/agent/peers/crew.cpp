@@ -21,7 +21,9 @@ namespace rm {
 namespace {
 
 constexpr int64_t kSecondNs = Leader::kSecondNs;
-constexpr std::chrono::seconds kFindingTime(30);
+constexpr std::chrono::seconds kFindingTime(30); ///< of a checkpoint to be copied
+/// Of one to start from: less than an agent has to begin an attempt (Leader::kStartNs).
+constexpr std::chrono::seconds kStartFindingTime(10);
 /// As long as the leader waits for nodes, and a little longer.
 constexpr int64_t kLeaderPatienceNs = Leader::kPatienceNs + 60 * kSecondNs;
 
@@ -56,6 +58,21 @@ Leader::Config configOf(const NodePlan& plan, const RunSpec& spec) {
     return config;
 }
 
+/// What `newest-checkpoint` answers: no path, where there is none. An error: that cannot be told.
+Result<FetchOrder> parseNewest(const std::string& text) {
+    const Result<Json> found = parseJson(text, "the newest checkpoint");
+    if (!found)
+        return fail(ErrorCode::kUnavailable,
+                    "look for the newest checkpoint: the folder of the run's checkpoints did not "
+                    "answer for " +
+                        std::to_string(kStartFindingTime.count()) + " s");
+    if (const auto problem = textAt(*found, "problem"))
+        return fail(ErrorCode::kUnavailable, *problem);
+    return FetchOrder{textAt(*found, "path").value_or(""),
+                      static_cast<int32_t>(intAt(*found, "attempt").value_or(0)),
+                      intAt(*found, "step").value_or(0)};
+}
+
 /// The agent of node 0.
 class Leading : public Crew {
 public:
@@ -65,19 +82,21 @@ public:
         , m_isCopying(spec.checkpoint.copies == "auto")
         , m_target(target)
         , m_leader(configOf(plan, spec))
-        , m_finder(io) {
+        , m_finder(io)
+        , m_starter(io) {
         if (plan.nodes() == 1)
             return;
         m_channel = std::make_unique<LeaderChannel>(
             io, LeaderChannel::Handlers{[this](const PeerStatus& status) { onPeer(status); },
-                                        [this](int32_t node, const std::string&) {
-                                            m_leader.onLinkLost(node, monotonicNowNs());
+                                        [this](int32_t node, const std::string& why) {
+                                            m_leader.onLinkLost(node, why, monotonicNowNs());
                                             act();
                                         },
                                         [this](const FetchAnswer& answer) { onCopied(answer); }});
     }
 
     void onStatus(const PeerStatus& own) override {
+        m_hasTrained = m_hasTrained || own.step > 0;
         const bool hasPaused = own.hasEnded && own.end.outcome == Outcome::kPaused;
         if (hasPaused && m_target.hasDone(kRegroup + std::to_string(own.attempt)))
             m_leader.hasRegrouped();
@@ -125,10 +144,7 @@ private:
         if (!m_isCopying || m_channel->isAlone() || m_finder.isBusy() || !m_copies.isDue(nowNs))
             return;
         m_finder.run({"newest-checkpoint"}, "", kFindingTime, [this](const std::string& text) {
-            const Json found = parseJson(text, "the newest checkpoint").value_or(Json());
-            const FetchOrder order{textAt(found, "path").value_or(""),
-                                   static_cast<int32_t>(intAt(found, "attempt").value_or(0)),
-                                   intAt(found, "step").value_or(0)};
+            const FetchOrder order = parseNewest(text).value_or(FetchOrder());
             if (m_copies.onNewest(order.path, monotonicNowNs()) && !m_channel->offer(order))
                 m_copies.onAnswer({order.path, "no other agent can be reached"}, monotonicNowNs());
         });
@@ -163,7 +179,18 @@ private:
         m_target.endAttempt(order);
     }
 
+    /// In a process of its own, as in copyNewest(). Ranks make the folder before their first step:
+    /// where it is not there later, its file system is gone.
     void take(const Leader::Start& action) {
+        std::vector<std::string> words{"newest-checkpoint"};
+        if (m_hasTrained)
+            words.emplace_back("--must-exist");
+        m_starter.run(words, "", kStartFindingTime, [this, action](const std::string& text) {
+            begin(action, parseNewest(text));
+        });
+    }
+
+    void begin(const Leader::Start& action, const Result<FetchOrder>& newest) {
         StartOrder order;
         order.attempt = action.attempt;
         for (const AttemptPlanned::Node& node : action.nodes) {
@@ -172,8 +199,7 @@ private:
         }
         order.masterPort = static_cast<int32_t>(
             m_fixedPort > 0 ? m_fixedPort : freePortOn(m_plan.masterAddr, m_plan.masterPort));
-        const Result<std::string> newest = m_target.newestCheckpoint();
-        order.startFrom = newest.value_or(std::string());
+        order.startFrom = newest ? newest->path : std::string();
         if (order.startFrom.empty()) {
             order.startFrom = m_plan.startFrom;
             order.startFromIsExact = m_plan.startFromIsExact;
@@ -185,6 +211,9 @@ private:
             AttemptPlanned{action.attempt, wallNowNs(), order.startFrom, action.nodes});
         if (!newest)
             return m_target.failAttempt(order, newest.error());
+        if (m_leader.state() != Leader::State::kTraining)
+            return m_target.failAttempt(
+                order, {ErrorCode::kUnavailable, "it was asked to end before it had begun"});
         for (const AttemptPlanned::Node& node : action.nodes) {
             order.firstRank = node.firstRank;
             if (node.node > 0 && m_channel)
@@ -218,7 +247,9 @@ private:
     bool m_isCopying;
     CrewTarget& m_target;
     Leader m_leader;
-    ChildReader m_finder; ///< of the newest checkpoint
+    ChildReader m_finder;      ///< of the newest checkpoint, to be copied
+    ChildReader m_starter;     ///< of the one to start from
+    bool m_hasTrained = false; ///< a rank of this node has finished a step
     CopyPlan m_copies;
     std::unique_ptr<LeaderChannel> m_channel; ///< null: of a run on one node
     bool m_isListening = false;
@@ -240,7 +271,10 @@ public:
                              m_channel.send(m_own);
                          },
                          [this](const PeerMessage& message) { onOrder(message); },
-                         [this](const std::string&) { m_apartNs = monotonicNowNs(); }})
+                         [this](const std::string& why) {
+                             m_whyApart = why;
+                             m_apartNs = monotonicNowNs();
+                         }})
         , m_fetcher(io) {}
     // What is being fetched need not be lost; it ends with the link to the leader.
     ~Following() override { m_fetcher.leave(); }
@@ -283,9 +317,8 @@ private:
             if (!m_waitsForHealing && m_wasLinked && apartNs >= Leader::kCutNs &&
                 nowNs - m_movedNs >= patienceNs)
                 m_target.endAttempt({m_own.attempt, true,
-                                     nameOfLeader() + ", where rank 0 is, cannot be reached "
-                                                      "(network, agent or machine), and no step "
-                                                      "was finished meanwhile"});
+                                     nameOfLeader() + ", where rank 0 is, cannot be reached (" +
+                                         m_whyApart + "), and no step was finished meanwhile"});
             return;
         }
         const int64_t waitedNs = nowNs - std::max(m_apartNs, m_endedNs);
@@ -365,6 +398,7 @@ private:
     bool m_isAwaiting = false;
     int64_t m_tickedNs = 0;
     int64_t m_apartNs = 0; ///< since when there is no link
+    std::string m_whyApart;
     int64_t m_movedNs = 0; ///< when its ranks last finished a step
     int64_t m_endedNs = 0;
 };

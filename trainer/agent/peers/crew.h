@@ -30,9 +30,6 @@ public:
     /// Whether rank 0 has applied that command.
     virtual bool hasDone(const std::string& commandId) = 0;
     virtual void journal(const Record& record) = 0;
-    /// The newest checkpoint of the run's living line here; empty: there is none. An error: that
-    /// cannot be told, so that nothing must begin.
-    virtual Result<std::string> newestCheckpoint() = 0;
     /// Instead of startAttempt(): it ended before it began.
     virtual void failAttempt(const StartOrder& order, const Error& why) = 0;
 };

@@ -75,11 +75,12 @@ void Leader::onStatus(const PeerStatus& status, int64_t nowNs) {
     m_step = std::max(m_step, status.step);
 }
 
-void Leader::onLinkLost(int32_t node, int64_t nowNs) {
+void Leader::onLinkLost(int32_t node, const std::string& why, int64_t nowNs) {
     const auto found = m_nodes.find(node);
     if (node == 0 || found == m_nodes.end() || !found->second.isLinked)
         return;
     found->second.isLinked = false;
+    found->second.whyLost = why;
     found->second.sinceNs = nowNs;
 }
 
@@ -207,9 +208,9 @@ void Leader::watchLinks(int64_t nowNs) {
         if (m_nodes.at(node).wasLinked && isAway(node, kCutNs, nowNs) &&
             nowNs - m_stepNs >= std::max(kCutNs, patienceNs()))
             return beginEnding(true,
-                               nameOf(node) + " cannot be reached from " + nameOf(0) +
-                                   " (network, agent or machine), "
-                                   "and no step was finished meanwhile",
+                               nameOf(node) + " cannot be reached from " + nameOf(0) + " (" +
+                                   m_nodes.at(node).whyLost +
+                                   "), and no step was finished meanwhile",
                                nowNs);
     }
 }

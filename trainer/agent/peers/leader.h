@@ -94,7 +94,8 @@ public:
 
     /// Of any node, this one included.
     void onStatus(const PeerStatus& status, int64_t nowNs);
-    void onLinkLost(int32_t node, int64_t nowNs);
+    /// `why`: for people, what is known of it.
+    void onLinkLost(int32_t node, const std::string& why, int64_t nowNs);
     /// A person ends the run while no rank of node 0 lives. `how`: what the run's end says of it.
     void ask(Outcome outcome, std::string how) {
         m_asked = outcome;
@@ -126,6 +127,7 @@ private:
         bool isLinked = false;
         bool wasLinked = false; ///< ever: else its port may be blocked
         int64_t sinceNs = 0;    ///< linked or not
+        std::string whyLost;
         std::optional<PeerStatus> status;
     };
 

@@ -18,6 +18,13 @@ namespace {
 
 constexpr size_t kMostWaiting = 1 << 20;
 
+/// Why nothing more comes: the kernel there closes what a process had open.
+std::string wordsFor(asio::error_code error) {
+    const bool isClosed = error == asio::error::eof || error == asio::error::connection_reset ||
+                          error == asio::ssl::error::stream_truncated;
+    return isClosed ? "its agent ended, though its machine answers" : error.message();
+}
+
 } // namespace
 
 PeerLink::PeerLink(asio::ip::tcp::socket socket, asio::ssl::context& tls)
@@ -89,7 +96,8 @@ int64_t PeerLink::unsentBytes() {
 
 void PeerLink::tick(int64_t nowNs) {
     if (!m_isClosed && nowNs - m_heardNs >= (m_isOpen ? kSilenceNs : kHandshakeNs))
-        close(m_isOpen ? "nothing was heard for 5 s" : "no answer within 5 s");
+        close(m_isOpen ? "nothing was heard of it for 5 s: its machine, or the network between"
+                       : "no answer within 5 s");
 }
 
 void PeerLink::read() {
@@ -98,7 +106,7 @@ void PeerLink::read() {
                                  if (self->m_isClosed)
                                      return;
                                  if (error)
-                                     return self->close(error.message());
+                                     return self->close(wordsFor(error));
                                  if (self->onBytes(count))
                                      self->read();
                              });

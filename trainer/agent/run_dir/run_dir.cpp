@@ -45,6 +45,7 @@ AgentState stateFrom(const json& value) {
     state.machine = value.value("machine", "");
     state.attempt = value.at("attempt").get<int32_t>();
     state.nodeIndex = value.at("node_index").get<int32_t>();
+    state.appliedBefore = value.value("applied_before", uint64_t{0});
     state.ended = value.at("ended").get<bool>();
     state.outcome = static_cast<Outcome>(value.at("outcome").get<uint8_t>());
     for (const json& rank : value.at("ranks"))
@@ -85,6 +86,7 @@ Result<void> saveAgentState(const std::string& runDir, const AgentState& state) 
                         {"machine", state.machine},
                         {"attempt", state.attempt},
                         {"node_index", state.nodeIndex},
+                        {"applied_before", state.appliedBefore},
                         {"ended", state.ended},
                         {"outcome", static_cast<uint8_t>(state.outcome)},
                         {"ranks", ranks}};

@@ -11,6 +11,9 @@
 
 namespace rm {
 
+/// In a run directory: what the supervisor complains of. It stays on the node.
+inline constexpr const char* kAgentLog = "log/agent.log";
+
 /// `agent.json` in a run directory: the supervisor's processes, for later commands (stop, attach,
 /// the next start). What happened is recorded in the journals only.
 struct AgentState {
@@ -19,6 +22,7 @@ struct AgentState {
     std::string machine; ///< machineId() then, as several may share this folder
     int32_t attempt = 0;
     int32_t nodeIndex = 0;
+    uint64_t appliedBefore = 0; ///< bytes of applied.rmj when a person started the run last
     bool ended = false;
     Outcome outcome = Outcome::kFinished;
     struct Rank {

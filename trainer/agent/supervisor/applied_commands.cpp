@@ -14,6 +14,12 @@ namespace {
 
 constexpr uint64_t kBlock = 1 << 20;
 
+bool isAboutHolding(const CommandApplied& applied) {
+    const auto is = [&applied](CommandKind kind) { return applied.kind == commandKindName(kind); };
+    return applied.ok &&
+           (is(CommandKind::kHold) || is(CommandKind::kStep) || is(CommandKind::kContinue));
+}
+
 } // namespace
 
 AppliedCommands::AppliedCommands(const std::string& runDir)
@@ -24,6 +30,17 @@ std::optional<CommandState> AppliedCommands::find(const std::string& id) {
     catchUp();
     const auto found = m_applied.find(id);
     return found == m_applied.end() ? std::nullopt : std::optional(found->second);
+}
+
+bool AppliedCommands::areHeld(uint64_t since) {
+    catchUp();
+    return m_lastHold && m_lastHold->second > since &&
+           m_lastHold->first.kind != commandKindName(CommandKind::kContinue);
+}
+
+uint64_t AppliedCommands::size() {
+    catchUp();
+    return m_scanner.cursor();
 }
 
 void AppliedCommands::catchUp() {
@@ -66,6 +83,8 @@ void AppliedCommands::drain() {
             continue;
         const CommandProgress progress =
             applied->ok ? CommandProgress::kApplied : CommandProgress::kRefused;
+        if (isAboutHolding(*applied))
+            m_lastHold = std::pair(*applied, m_scanner.cursor());
         m_applied[applied->id] = {applied->id, progress, applied->step, applied->message};
     }
 }

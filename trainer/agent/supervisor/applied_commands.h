@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
 namespace rm {
 
@@ -21,6 +22,11 @@ public:
     /// kApplied (or kRefused, when rank 0 said so), or nothing. Catches up with the file first.
     std::optional<CommandState> find(const std::string& id);
 
+    /// Whether what was applied behind the first `since` bytes of the journal leaves ranks held.
+    bool areHeld(uint64_t since);
+    /// Of what is known of the journal; catches up with the file first.
+    uint64_t size();
+
 private:
     void catchUp();
     void drain();
@@ -30,6 +36,8 @@ private:
     uint64_t m_offset = 0;
     JournalScanner m_scanner;
     std::map<std::string, CommandState> m_applied;
+    /// The last that began or ended a hold, and where it ends in the journal.
+    std::optional<std::pair<CommandApplied, uint64_t>> m_lastHold;
 };
 
 } // namespace rm

@@ -61,18 +61,22 @@ Attempt::Attempt(asio::io_context& io, std::string runDir, NodePlan plan, const 
     , m_stacks(stacks)
     , m_group(groupConfig(m_plan), *this)
     , m_boards(static_cast<size_t>(m_plan.localRanks))
-    , m_outOfMemoryKills(outOfMemoryKills()) {}
-
-Attempt::~Attempt() = default;
-
-Result<void> Attempt::begin() {
-    RM_ASSIGN_OR_RETURN(m_journal, beginNodeJournal(".", m_plan.nodeIndex, m_plan.attempt));
-    m_journal->keepSynced();
+    , m_outOfMemoryKills(outOfMemoryKills()) {
     m_state.supervisor = identify(::getpid());
     m_state.boot = bootId();
     m_state.machine = machineId();
     m_state.attempt = static_cast<int32_t>(m_plan.attempt);
     m_state.nodeIndex = static_cast<int32_t>(m_plan.nodeIndex);
+}
+
+Attempt::~Attempt() = default;
+
+Result<void> Attempt::begin(uint64_t appliedBefore) {
+    m_state.appliedBefore = appliedBefore;
+    RM_ASSIGN_OR_RETURN(m_journal, beginNodeJournal(".", m_plan.nodeIndex, m_plan.attempt));
+    m_journal->keepSynced();
+    for (const Record& record : std::exchange(m_early, {}))
+        m_journal->append(record);
     return {};
 }
 
@@ -350,6 +354,8 @@ bool Attempt::isMemoryShort() {
 void Attempt::journal(const Record& record) {
     if (m_journal)
         m_journal->append(record);
+    else if (!m_isOver)
+        m_early.push_back(record);
 }
 
 void Attempt::flush() {
@@ -360,8 +366,10 @@ void Attempt::flush() {
 }
 
 void Attempt::saveState() {
-    if (const Result<void> saved = saveAgentState(".", m_state); !saved)
+    const Result<void> saved = saveAgentState(".", m_state);
+    if (!saved && m_isStateSaved)
         std::fprintf(stderr, "%s\n", saved.error().message.c_str());
+    m_isStateSaved = saved.has_value();
 }
 
 void Attempt::writeEnd(bool goesOn) {
@@ -389,19 +397,28 @@ void Attempt::close(std::optional<Outcome> asked, const std::string& why) {
     m_state.ended = true;
     m_state.outcome = m_end->outcome;
     saveState();
-    closeJournal();
+    m_isOver = true;
 }
 
 void Attempt::retire() {
     markAwaited();
-    closeJournal();
+    m_isOver = true;
 }
 
-void Attempt::closeJournal() {
-    const Result<void> synced = m_journal ? m_journal->sync() : Result<void>();
-    if (!synced)
+Result<void> Attempt::writeRest() {
+    if (!m_journal && !m_early.empty())
+        RM_RETURN_IF_ERROR(begin(m_state.appliedBefore));
+    if (m_journal)
+        RM_RETURN_IF_ERROR(m_journal->flush());
+    // That of an attempt which another one follows is the next one's to write.
+    if (m_state.ended && !m_isStateSaved)
+        RM_RETURN_IF_ERROR(saveAgentState(".", m_state));
+    m_isStateSaved = true;
+    // A kernel that failed to write once may call the next try a success: it is tried once.
+    if (const Result<void> synced = m_journal ? m_journal->sync() : Result<void>(); !synced)
         std::fprintf(stderr, "%s\n", synced.error().message.c_str());
     m_journal.reset();
+    return {};
 }
 
 } // namespace rm

@@ -31,8 +31,9 @@ public:
             Sampler& sampler, StackReader& stacks, std::function<void()> rankEnded);
     ~Attempt() override;
 
-    /// Opens the journal; before all the rest.
-    Result<void> begin();
+    /// Opens the journal; before all the rest. Where that fails, failToStart() may still follow.
+    /// `appliedBefore`: see AgentState.
+    Result<void> begin(uint64_t appliedBefore);
     /// Starts every rank, or none. `rankEnded` may be called from now on.
     Result<void> launch();
     /// Instead, or after launch() failed: it ends before it begins.
@@ -66,8 +67,10 @@ public:
     /// After all ranks have ended, the last call: none follows. `asked`: what a person asked for
     /// since, and `why` says how; else `why` is to be said beside how the ranks ended.
     void close(std::optional<Outcome> asked, const std::string& why);
-    /// Another attempt has begun.
+    /// Instead: another attempt is about to begin.
     void retire();
+    /// After these two: what the disk had no room for is written. Then no file is open any more.
+    Result<void> writeRest();
 
 private:
     void terminate(int localRank) override;
@@ -87,7 +90,6 @@ private:
     void flush();
     void saveState();
     void writeEnd(bool goesOn);
-    void closeJournal();
 
     asio::io_context& m_io;
     std::string m_runDir;
@@ -95,8 +97,11 @@ private:
     RunSpec m_spec;
     Sampler& m_sampler;
     std::function<void()> m_rankEnded;
-    std::optional<JournalWriter> m_journal; ///< until this attempt is over
+    std::optional<JournalWriter> m_journal; ///< until this attempt is over and all is written
+    std::vector<Record> m_early;            ///< while the journal cannot be opened
     bool m_isJournalStuck = false;
+    bool m_isStateSaved = true;
+    bool m_isOver = false; ///< closed or retired
     HangWatch m_hangs;
     StackReader& m_stacks;
     std::shared_ptr<int> m_alive = std::make_shared<int>(); ///< for what m_stacks calls back

@@ -5,15 +5,6 @@
 
 namespace rm {
 
-namespace {
-
-bool isAboutHolding(CommandKind kind) {
-    return kind == CommandKind::kHold || kind == CommandKind::kStep ||
-           kind == CommandKind::kContinue;
-}
-
-} // namespace
-
 CommandQueue::CommandQueue(bool hostsRankZero, CommandTarget& target, AppliedCommands& applied)
     : m_hostsRankZero(hostsRankZero)
     , m_target(target)
@@ -50,8 +41,6 @@ std::vector<CommandState> CommandQueue::tick() {
             break;
         if (posted)
             m_posted[id] = m_waiting.front();
-        if (posted && isAboutHolding(m_waiting.front().kind))
-            m_holds.push_back(m_waiting.front());
         m_waiting.pop_front();
         changed.push_back(remember(
             posted ? CommandState{id, CommandProgress::kAccepted, -1, {}}
@@ -86,21 +75,13 @@ std::vector<Command> CommandQueue::takeEndings() {
     return taken;
 }
 
-std::vector<CommandState> CommandQueue::onRestart(int64_t attempt) {
+std::vector<CommandState> CommandQueue::onRestart(int64_t attempt, uint64_t appliedBefore) {
     m_posted.clear();
     auto settled = settleAccepted();
-    if (areHeld()) // else a person who comes back would find that it has trained on
+    if (m_applied.areHeld(
+            appliedBefore)) // else a person who comes back would find that it has trained on
         m_waiting.push_front({"again-" + std::to_string(attempt), CommandKind::kHold, {}});
-    m_holds.clear();
     return settled;
-}
-
-bool CommandQueue::areHeld() {
-    const auto last = std::find_if(m_holds.rbegin(), m_holds.rend(), [this](const Command& each) {
-        const auto applied = m_applied.find(each.id);
-        return applied && applied->progress == CommandProgress::kApplied;
-    });
-    return last != m_holds.rend() && last->kind != CommandKind::kContinue;
 }
 
 std::vector<CommandState> CommandQueue::settleAccepted() {

@@ -38,15 +38,15 @@ public:
     std::vector<Command> takeEndings();
     /// The ranks are gone, and others will come: a final state for those that were on the board.
     /// The others wait for the new ranks. These are held at their first boundary if the ones
-    /// before were: command "again-ATTEMPT".
-    std::vector<CommandState> onRestart(int64_t attempt);
+    /// before were, by what was applied behind `appliedBefore` (AppliedCommands::areHeld()):
+    /// command "again-ATTEMPT".
+    std::vector<CommandState> onRestart(int64_t attempt, uint64_t appliedBefore);
     bool isWaiting() const { return !m_waiting.empty(); }
 
 private:
     CommandState killAll(const Command& command);
     std::vector<CommandState> settleAccepted();
     CommandState remember(CommandState state);
-    bool areHeld();
 
     bool m_hostsRankZero;
     CommandTarget& m_target;
@@ -54,7 +54,6 @@ private:
     std::deque<Command> m_waiting;
     std::map<std::string, Command> m_posted;      ///< not known to be applied
     std::map<std::string, CommandState> m_states; ///< kAccepted until it is final
-    std::vector<Command> m_holds; ///< what began and ended a hold, in the order of posting
 };
 
 } // namespace rm

@@ -108,7 +108,7 @@ Result<void> makeRunDir(const std::string& runDir, const StartRequest& request) 
 
 void redirectStdio() {
     const int null = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
-    const int log = ::open("log/agent.log", O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+    const int log = ::open(kAgentLog, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
     ::dup2(null, STDIN_FILENO);
     ::dup2(log >= 0 ? log : null, STDOUT_FILENO);
     ::dup2(log >= 0 ? log : null, STDERR_FILENO);

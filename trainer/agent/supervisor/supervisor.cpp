@@ -5,7 +5,9 @@
 #include "shared/io/file.h"
 #include "shared/journal/event_codes.h"
 #include "shared/return_if_error.h"
-#include "trainer/agent/run_dir/run_checkpoints.h"
+#include "trainer/agent/receive/bundle_check.h"
+#include "trainer/agent/run_dir/folders.h"
+#include "trainer/agent/run_dir/log_cap.h"
 
 #include <asio/post.hpp>
 #include <unistd.h>
@@ -14,7 +16,7 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
-#include <filesystem>
+#include <iterator>
 #include <utility>
 
 namespace rm {
@@ -23,8 +25,9 @@ namespace {
 
 constexpr int64_t kMs = 1'000'000;
 constexpr int64_t kSampleNs = 1000 * kMs;
-constexpr int64_t kRetryNs = 20 * kMs;   // between tries to post a command
-constexpr int64_t kAnswerNs = 500 * kMs; // for the last answers to leave
+constexpr int64_t kRetryNs = 20 * kMs;       // between tries to post a command
+constexpr int64_t kAnswerNs = 500 * kMs;     // for the last answers to leave
+constexpr int64_t kRoomNs = 600 * kSampleNs; // for a full disk to have room for the last records
 
 std::string visibleDevices() {
     const char* value = std::getenv("CUDA_VISIBLE_DEVICES");
@@ -85,7 +88,7 @@ std::unique_ptr<Attempt> Supervisor::makeAttempt(const NodePlan& plan) {
 }
 
 Result<void> Supervisor::open() {
-    RM_RETURN_IF_ERROR(m_attempt->begin());
+    RM_RETURN_IF_ERROR(m_attempt->begin(m_appliedBefore));
     RM_RETURN_IF_ERROR(m_server.listen("agent.sock"));
     // Before anyone knows our pid, so that an early signal waits for run().
     watchSignals();
@@ -93,11 +96,13 @@ Result<void> Supervisor::open() {
 }
 
 Result<void> Supervisor::launch() {
+    m_appliedBefore = m_applied.size();
     RM_RETURN_IF_ERROR(open());
     return m_attempt->launch();
 }
 
 Result<void> Supervisor::adopt(const AgentState& state) {
+    m_appliedBefore = state.appliedBefore;
     RM_RETURN_IF_ERROR(open());
     m_attempt->adopt(state);
     return {};
@@ -127,9 +132,16 @@ std::vector<CommandState> Supervisor::onCommand(const Command& command) {
     const auto outcome = outcomeAskedFor(command.kind);
     if (outcome)
         m_crew->personAsks();
-    if (!outcome || !m_attempt->hasEnded() || m_isOver || m_next)
-        return m_queue.onCommand(command);
-    m_crew->ask(*outcome, howAsked(command.kind == CommandKind::kKill));
+    const bool isKill = command.kind == CommandKind::kKill;
+    if (!outcome || !m_attempt->hasEnded() || m_isOver || (m_next && !isKill)) {
+        auto states = m_queue.onCommand(command);
+        if (m_isOver) // it waits for room on a disk: nothing will be posted any more
+            std::ranges::move(m_queue.onEnded(), std::back_inserter(states));
+        return states;
+    }
+    if (m_next)
+        m_whyNot = Error{ErrorCode::kUnavailable, howAsked(true)};
+    m_crew->ask(*outcome, howAsked(isKill));
     return {{command.id, CommandProgress::kApplied, -1,
              "no rank of it ran at that moment; it does not go on by itself"}};
 }
@@ -173,19 +185,6 @@ void Supervisor::journal(const Record& record) {
     m_attempt->journal(record);
 }
 
-Result<std::string> Supervisor::newestCheckpoint() {
-    RM_ASSIGN_OR_RETURN(const std::string folder, checkpointFolder("."));
-    // Ranks make it before their first step; a file system may be gone.
-    if (m_hasTrained && !std::filesystem::exists(folder))
-        return fail(ErrorCode::kUnavailable,
-                    "go on from a checkpoint: the folder " + folder + " is not there");
-    RM_ASSIGN_OR_RETURN(const RunCheckpoints there, readCheckpoints("."));
-    const CheckpointEntry* newest = there.newest();
-    if (!newest)
-        return std::string();
-    return newest->path.starts_with("./") ? m_runDir + newest->path.substr(1) : newest->path;
-}
-
 void Supervisor::failAttempt(const StartOrder& order, const Error& why) {
     m_whyNot = why;
     startAttempt(order);
@@ -195,7 +194,9 @@ void Supervisor::watchSignals() {
     m_signals.async_wait([this](asio::error_code error, int signal) {
         if (error)
             return;
-        if (m_attempt->hasEnded())
+        if (m_isOver)
+            m_flushDeadlineNs = std::min(m_flushDeadlineNs, monotonicNowNs() - kRoomNs);
+        else if (m_attempt->hasEnded())
             m_crew->ask(Outcome::kStopped, howAsked(signal == SIGQUIT));
         else if (signal == SIGQUIT)
             m_attempt->kill(Moment::now());
@@ -217,14 +218,13 @@ void Supervisor::pump() {
     if (now.monotonicNs >= m_nextSampleNs) {
         if (!m_attempt->hasEnded())
             m_attempt->sample(now);
+        (void)capLog(kAgentLog);
         m_nextSampleNs = std::max(m_nextSampleNs + kSampleNs, now.monotonicNs + kSampleNs / 2);
     }
     if (m_attempt->hasFailed() && !m_isOver)
         obeyEndings();
     if (!m_isOver) {
-        const PeerStatus status = m_attempt->status();
-        m_hasTrained = m_hasTrained || status.step > 0;
-        m_crew->onStatus(status);
+        m_crew->onStatus(m_attempt->status());
         m_crew->tick(now.monotonicNs);
         m_attempt->tick(now);
     }
@@ -243,32 +243,47 @@ void Supervisor::obeyEndings() {
     }
 }
 
-/// The journal of the attempt before is closed, and plan.toml is that of the new one, before any of
-/// its ranks lives.
 void Supervisor::beginNext(const StartOrder& order) {
     if (!m_attempt->hasEnded() || order.attempt <= m_attempt->plan().attempt)
         return;
     const NodePlan plan = planOf(order, m_attempt->plan());
     m_attempt->retire();
-    m_server.broadcast(m_queue.onRestart(plan.attempt));
-    auto next = makeAttempt(plan);
-    const Result<void> begun =
-        writeFileAtomically("plan.toml", toToml(plan)).and_then([&] { return next->begin(); });
-    if (!begun) {
-        std::fprintf(stderr, "%s\n", begun.error().message.c_str());
-        return leave({{}, begun.error().message});
-    }
-    m_attempt = std::move(next);
+    m_server.broadcast(m_queue.onRestart(plan.attempt, m_appliedBefore));
+    m_unwritten.push_back(std::move(m_attempt));
+    m_attempt = makeAttempt(plan);
+    // There may be room for the next try, so this is no error that ends the run.
+    if (const Result<void> begun = begin(plan); !begun)
+        return m_attempt->failToStart({ErrorCode::kUnavailable, begun.error().message});
     if (const auto why = std::exchange(m_whyNot, std::nullopt))
         return m_attempt->failToStart(*why);
-    if (const Result<void> launched = m_attempt->launch(); !launched)
+    const Result<void> launched =
+        verifyBundle(Folders::fromEnvironment().home, plan.bundle).and_then([this] {
+            return m_attempt->launch();
+        });
+    if (!launched)
         m_attempt->failToStart(launched.error());
+}
+
+/// Who copies a journal takes it for whole once there is one of a later attempt. plan.toml is that
+/// of the new attempt before any of its ranks lives.
+Result<void> Supervisor::begin(const NodePlan& plan) {
+    RM_RETURN_IF_ERROR(writeRest());
+    RM_RETURN_IF_ERROR(writeFileAtomically("plan.toml", toToml(plan)));
+    return m_attempt->begin(m_appliedBefore);
+}
+
+Result<void> Supervisor::writeRest() {
+    for (; !m_unwritten.empty(); m_unwritten.pop_front())
+        RM_RETURN_IF_ERROR(m_unwritten.front()->writeRest());
+    return m_isOver ? m_attempt->writeRest() : Result<void>();
 }
 
 void Supervisor::armTimer() {
     if (m_io.stopped())
         return;
-    int64_t nextNs = m_isOver ? monotonicNowNs() + kRetryNs : m_nextSampleNs;
+    int64_t nextNs = m_nextSampleNs;
+    if (m_isOver && monotonicNowNs() < m_flushDeadlineNs)
+        nextNs = monotonicNowNs() + kRetryNs;
     for (const auto deadlineNs : {m_attempt->nextDeadline(), m_crew->nextDeadline()})
         if (deadlineNs)
             nextNs = std::min(nextNs, std::max(*deadlineNs, monotonicNowNs() + kMs));
@@ -282,8 +297,9 @@ void Supervisor::armTimer() {
 }
 
 void Supervisor::finish() {
-    const bool isFlushed = m_server.isFlushed() && m_crew->isFlushed();
-    if (isFlushed || monotonicNowNs() >= m_flushDeadlineNs)
+    const int64_t lateNs = monotonicNowNs() - m_flushDeadlineNs;
+    const bool isFlushed = (m_server.isFlushed() && m_crew->isFlushed()) || lateNs >= 0;
+    if (isFlushed && (writeRest() || lateNs >= kRoomNs))
         m_io.stop();
 }
 

@@ -13,6 +13,7 @@
 #include <asio/steady_timer.hpp>
 
 #include <csignal>
+#include <deque>
 #include <memory>
 #include <optional>
 #include <string>
@@ -35,7 +36,8 @@ public:
     /// Instead: takes over the ranks of an attempt whose supervisor is gone, the ended ones as
     /// well.
     Result<void> adopt(const AgentState& state);
-    /// Returns when all ranks have ended, no attempt will follow, and everything is written.
+    /// Returns when all ranks have ended, no attempt will follow, and everything is written, or the
+    /// disk has had no room for it for ten minutes.
     void run();
 
 private:
@@ -50,7 +52,6 @@ private:
     void pauseRanks(const std::string& commandId) override;
     bool hasDone(const std::string& commandId) override;
     void journal(const Record& record) override;
-    Result<std::string> newestCheckpoint() override;
     void failAttempt(const StartOrder& order, const Error& why) override;
 
     std::unique_ptr<Attempt> makeAttempt(const NodePlan& plan);
@@ -58,6 +59,8 @@ private:
     std::vector<CommandState> onCommand(const Command& command);
     void obeyEndings();
     void beginNext(const StartOrder& order);
+    Result<void> begin(const NodePlan& plan);
+    Result<void> writeRest();
     void watchSignals();
     void armTimer();
     void pump();
@@ -75,10 +78,12 @@ private:
     CommandQueue m_queue;
     CommandServer m_server;
     std::unique_ptr<Attempt> m_attempt;
+    /// Earlier ones whose last records the disk had no room for, the first one first.
+    std::deque<std::unique_ptr<Attempt>> m_unwritten;
     std::unique_ptr<Crew> m_crew;
     std::optional<StartOrder> m_next; ///< what is to be started once the stack is unwound
     std::optional<Error> m_whyNot;    ///< it cannot be
-    bool m_hasTrained = false;        ///< a rank of this node has finished a step
+    uint64_t m_appliedBefore = 0;     ///< see AgentState
     bool m_isOver = false;
     int64_t m_nextSampleNs = 0;
     int64_t m_flushDeadlineNs = 0; ///< when it is over: how long answers may take
