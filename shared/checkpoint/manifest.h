@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -69,9 +70,12 @@ std::string checkpointName(int64_t step, int64_t attempt);
 /// once the new one is complete; one of another attempt stays, and the new one gets the longer
 /// name. On failure nothing is left behind; kInvalid when another run or a later attempt has
 /// claimed `parent` (owner.h), or another start of this one, also while the files are written.
-/// Returns the final folder.
+/// Returns the final folder. `hashes`: SHA-256 of files, by their names, that `fill` has taken
+/// itself from what it wrote; they are not read again.
+using FileHashes = std::map<std::string, std::string>;
 Result<std::string> publishCheckpoint(const std::string& parent, Manifest manifest,
-                                      const std::function<Result<void>(const std::string&)>& fill);
+                                      const std::function<Result<void>(const std::string&)>& fill,
+                                      const FileHashes& hashes = {});
 
 /// The name under which a checkpoint is staged in its folder: no other call of this machine gives
 /// it, and sweepUnpublished() removes what was left under it.

@@ -37,7 +37,7 @@ void removeAll(const std::string& path) {
     fs::remove_all(path, ignored);
 }
 
-Result<Manifest::File> sealFile(const fs::path& path) {
+Result<Manifest::File> sealFile(const fs::path& path, const FileHashes& hashes) {
     const std::string name = path.filename().string();
     struct stat info {};
     if (::lstat(path.c_str(), &info) != 0)
@@ -45,15 +45,17 @@ Result<Manifest::File> sealFile(const fs::path& path) {
     if (!S_ISREG(info.st_mode) || !isCheckpointFileName(name))
         return fail(ErrorCode::kInvalid,
                     "save " + path.string() + ": a checkpoint holds plain files only");
+    if (const auto known = hashes.find(name); known != hashes.end())
+        return Manifest::File{name, info.st_size, known->second};
     RM_ASSIGN_OR_RETURN(auto sha256, sha256HexOfFile(path.string()));
     return Manifest::File{name, info.st_size, std::move(sha256)};
 }
 
-Result<std::vector<Manifest::File>> sealFiles(const std::string& dir) {
+Result<std::vector<Manifest::File>> sealFiles(const std::string& dir, const FileHashes& hashes) {
     std::error_code error;
     std::vector<Manifest::File> files;
     for (fs::directory_iterator it(dir, error), end; !error && it != end; it.increment(error)) {
-        RM_ASSIGN_OR_RETURN(auto file, sealFile(it->path()));
+        RM_ASSIGN_OR_RETURN(auto file, sealFile(it->path(), hashes));
         files.push_back(std::move(file));
     }
     if (error)
@@ -66,10 +68,11 @@ Result<std::vector<Manifest::File>> sealFiles(const std::string& dir) {
 }
 
 Result<void> writeAllBut(const std::string& dir, Manifest& manifest,
-                         const std::function<Result<void>(const std::string&)>& fill) {
+                         const std::function<Result<void>(const std::string&)>& fill,
+                         const FileHashes& hashes) {
     if (auto filled = fill(dir); !filled)
         return filled;
-    RM_ASSIGN_OR_RETURN(auto files, sealFiles(dir));
+    RM_ASSIGN_OR_RETURN(auto files, sealFiles(dir, hashes));
     manifest.files = std::move(files);
     return writeFileAtomically(dir + "/" + kManifestName, toJson(manifest));
 }
@@ -186,7 +189,8 @@ void sweepEntry(const fs::path& path) {
 } // namespace
 
 Result<std::string> publishCheckpoint(const std::string& parent, Manifest manifest,
-                                      const std::function<Result<void>(const std::string&)>& fill) {
+                                      const std::function<Result<void>(const std::string&)>& fill,
+                                      const FileHashes& hashes) {
     const std::string name = finalName(parent, manifest);
     const std::string attempt = "save checkpoint " + name + " in " + parent;
     const std::string temporary = parent + "/" + std::string(kUnpublished) + name + uniqueSuffix();
@@ -199,7 +203,7 @@ Result<std::string> publishCheckpoint(const std::string& parent, Manifest manife
         return failErrno(attempt, errno);
     std::error_code unread;
     const bool wasPinned = fs::exists(final + "/" + kPinMark, unread);
-    auto written = writeAllBut(temporary, manifest, fill).and_then([&] {
+    auto written = writeAllBut(temporary, manifest, fill, hashes).and_then([&] {
         return wasPinned ? setPinned(temporary, true) : Result<void>();
     });
     written = written.and_then([&] { return checkOwner(parent, manifest); });

@@ -3,6 +3,7 @@
 
 #include "shared/io/bytes.h"
 #include "shared/io/descriptor.h"
+#include "shared/io/file.h"
 #include "shared/return_if_error.h"
 
 #include <fcntl.h>
@@ -92,6 +93,15 @@ Result<void> writeSafetensors(const std::string& path, const std::vector<TensorV
     if (!done)
         ::unlink(path.c_str());
     return done;
+}
+
+std::string sha256OfSafetensors(const std::vector<TensorView>& tensors,
+                                const TensorMetadata& metadata) {
+    const std::vector<std::byte> header = headerOf(tensors, metadata);
+    std::vector<std::span<const std::byte>> parts{header};
+    for (const TensorView& tensor : tensors)
+        parts.push_back(tensor.data);
+    return sha256Hex(parts);
 }
 
 struct SafetensorsFile::Impl {

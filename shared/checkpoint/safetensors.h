@@ -33,6 +33,10 @@ using TensorMetadata = std::map<std::string, std::string>;
 Result<void> writeSafetensors(const std::string& path, const std::vector<TensorView>& tensors,
                               const TensorMetadata& metadata);
 
+/// SHA-256 in hex of the file that writeSafetensors() makes of them, from the tensors' own bytes.
+std::string sha256OfSafetensors(const std::vector<TensorView>& tensors,
+                                const TensorMetadata& metadata);
+
 /// A file mapped read-only; views stay valid as long as it lives.
 class SafetensorsFile {
 public:

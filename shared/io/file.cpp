@@ -147,8 +147,13 @@ Result<void> syncFolder(const std::string& path) {
 }
 
 std::string sha256Hex(std::span<const std::byte> bytes) {
+    return sha256Hex(std::vector{bytes});
+}
+
+std::string sha256Hex(const std::vector<std::span<const std::byte>>& parts) {
     Sha256 hash;
-    hash.add(bytes);
+    for (const std::span<const std::byte> part : parts)
+        hash.add(part);
     return hash.hex();
 }
 

@@ -46,6 +46,7 @@ Line save(const std::string& folder, int64_t mib) {
     rm::CheckpointContent content;
     content.manifest.runId = "bench";
     content.manifest.step = 1;
+    content.hasSpareCore = true; // there is no training
     content.tensorFiles = {{rm::kModelFile, tensors("", values)},
                            {rm::kOptimizerFile, tensors(".exp_avg", values)}};
     for (rm::NamedTensor& one : tensors(".exp_avg_sq", values))

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Peer of C4, C5 and P5: the tensors of tests/bench/checkpoint_io, through torch.save.
 
-    torch_checkpoint.py save FOLDER MIB     torch.save of model and optimizer, then fsync
+    torch_checkpoint.py save FOLDER MIB     torch.save of model and optimizer beside the last one,
+                                            then fsync and rename; and over the last one, without
     torch_checkpoint.py load FOLDER         torch.load(weights_only=True), cold
     torch_checkpoint.py flip FOLDER N       torch.load, and safetensors, after one bit was turned
 """
@@ -22,14 +23,21 @@ def save(folder, mib):
     torch.manual_seed(SEED)
     state = {part: {f"blocks.{i}.weight": torch.randn(values // 1024, 1024) for i in range(TENSORS)}
              for part in ("model", "exp_avg", "exp_avg_sq")}
-    path = folder / "checkpoint.pt"
+    path, beside = folder / "checkpoint.pt", folder / "checkpoint.new"
     began = time.monotonic()
-    with open(path, "wb") as file:
+    with open(beside, "wb") as file:
         torch.save(state, file)
-        unsynced = time.monotonic() - began
         file.flush()
         os.fsync(file.fileno())
-    return {"seconds": time.monotonic() - began, "unsyncedS": unsynced, "bytes": path.stat().st_size}
+    os.replace(beside, path)
+    parent = os.open(folder, os.O_RDONLY)
+    os.fsync(parent)
+    os.close(parent)
+    seconds = time.monotonic() - began
+    # As many people do it: what was there is lost if this is cut off (P2).
+    began = time.monotonic()
+    torch.save(state, path)
+    return {"seconds": seconds, "inPlaceS": time.monotonic() - began, "bytes": path.stat().st_size}
 
 
 def load(folder):

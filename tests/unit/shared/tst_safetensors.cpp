@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "shared/checkpoint/safetensors.h"
 #include "shared/io/bytes.h"
+#include "shared/io/file.h"
 #include "tests/unit/shared/examples.h"
 #include "tests/unit/shared/shared_test.h"
 
@@ -56,7 +57,9 @@ private Q_SLOTS:
             {"empty", "BF16", {4, 0}, {}},
             {"scalar", "F32", {}, std::as_bytes(std::span(numbers).first(1))},
         };
-        RM_OK(writeSafetensors(m_path, tensors, {{"format", "pt"}, {"é", "\"quoted\"\n"}}));
+        const TensorMetadata metadata{{"format", "pt"}, {"é", "\"quoted\"\n"}};
+        RM_OK(writeSafetensors(m_path, tensors, metadata));
+        QCOMPARE(sha256OfSafetensors(tensors, metadata), *sha256HexOfFile(m_path));
         const auto file = SafetensorsFile::open(m_path);
         RM_OK(file);
         QCOMPARE(file->tensors().size(), tensors.size());

@@ -9,6 +9,7 @@
 #include <ATen/ops/from_blob.h>
 
 #include <filesystem>
+#include <thread>
 
 namespace rm {
 namespace {
@@ -24,7 +25,10 @@ std::string typeName(at::ScalarType type) {
     return type == at::kLong ? "I64" : "F32";
 }
 
-Result<void> writeTensors(const std::string& path, const std::vector<NamedTensor>& tensors) {
+/// Where `hash` is not null, it becomes the file's SHA-256, which a thread of its own takes
+/// meanwhile.
+Result<void> writeTensors(const std::string& path, const std::vector<NamedTensor>& tensors,
+                          std::string* hash) {
     std::vector<at::Tensor> stored; // keeps the bytes alive that the views show
     std::vector<TensorView> views;
     for (const NamedTensor& one : tensors) {
@@ -34,7 +38,11 @@ Result<void> writeTensors(const std::string& path, const std::vector<NamedTensor
         views.push_back(
             {one.name, typeName(host.scalar_type()), host.sizes().vec(), {bytes, host.nbytes()}});
     }
-    return writeSafetensors(path, views, {{"format", "pt"}});
+    const TensorMetadata metadata{{"format", "pt"}};
+    std::jthread hashing;
+    if (hash)
+        hashing = std::jthread([&] { *hash = sha256OfSafetensors(views, metadata); });
+    return writeSafetensors(path, views, metadata);
 }
 
 std::string shapeText(const std::vector<int64_t>& shape) {
@@ -91,15 +99,16 @@ std::vector<TensorShape> modelShapes(const Model& model) {
 Result<std::string> saveCheckpoint(const std::string& parent, const CheckpointContent& content) {
     RM_RETURN_IF_ERROR(makeFolders(parent));
     const at::NoGradGuard noGrad;
-    return publishCheckpoint(parent, content.manifest, [&](const std::string& dir) -> Result<void> {
+    FileHashes hashes;
+    const auto fill = [&](const std::string& dir) -> Result<void> {
         for (const auto& [name, tensors] : content.tensorFiles)
-            if (const auto done = writeTensors(dir + "/" + name, tensors); !done)
-                return done;
+            RM_RETURN_IF_ERROR(writeTensors(dir + "/" + name, tensors,
+                                            content.hasSpareCore ? &hashes[name] : nullptr));
         for (const auto& [name, text] : content.texts)
-            if (const auto done = writeFileAtomically(dir + "/" + name, text); !done)
-                return done;
+            RM_RETURN_IF_ERROR(writeFileAtomically(dir + "/" + name, text));
         return writeFileAtomically(dir + "/" + kStateFile, toJson(content.state));
-    });
+    };
+    return publishCheckpoint(parent, content.manifest, fill, hashes);
 }
 
 Result<TrainState> openCheckpoint(const std::string& dir) {

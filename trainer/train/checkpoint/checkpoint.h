@@ -26,6 +26,9 @@ struct CheckpointContent {
     std::vector<TensorFile> tensorFiles;
     TrainState state;
     TextFiles texts;
+    /// Training leaves a processor for it, so that a second thread takes the hashes while the files
+    /// are written.
+    bool hasSpareCore = false;
 };
 
 /// Parameters and buffers under the names of the Python libraries. Parameters share storage with

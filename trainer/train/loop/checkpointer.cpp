@@ -13,6 +13,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <functional>
+#include <thread>
 
 namespace rm {
 namespace {
@@ -37,6 +38,14 @@ Result<LoadedFiles> openFiles(const std::string& dir, const Model& model,
     RM_ASSIGN_OR_RETURN(auto average, LoadedTensors::open(path, modelShapes(model)));
     files.average = std::move(average);
     return files;
+}
+
+/// Whether there is a processor that neither ranks compute on nor the thread that saves runs on. On
+/// a GPU ranks leave theirs alone.
+bool hasSpareCore(const Session& session) {
+    const int ranks = session.environment.localWorldSize;
+    const int busy = ranks * threadsPerRank(session.spec, ranks) + 1;
+    return !session.device.isCpu() || static_cast<int>(std::thread::hardware_concurrency()) > busy;
 }
 
 Result<TrainState> agreeOnState(const World& world, const std::string& dir,
@@ -249,6 +258,7 @@ CheckpointContent Checkpointer::collect(const std::string& reason) {
         manifest.validationLoss = m_validator.loss();
     manifest.watched = m_validator.watchedNow();
     manifest.line = m_line.behind;
+    content.hasSpareCore = hasSpareCore(m_session);
     return content;
 }
 
