@@ -6,6 +6,8 @@
 #include <QTemporaryDir>
 #include <QTest>
 
+#include <sys/resource.h>
+
 using namespace rm;
 
 namespace {
@@ -31,6 +33,21 @@ QString told(const std::string& file, int offset, int size) {
     return QString("%1@%2+%3").arg(QString::fromStdString(file)).arg(offset).arg(size);
 }
 
+/// While it lives, no file can be opened, as of a process that has too many; those that are open
+/// stay so.
+class NoMoreFiles {
+public:
+    NoMoreFiles() {
+        ::getrlimit(RLIMIT_NOFILE, &m_usual);
+        const rlimit none{0, m_usual.rlim_max};
+        ::setrlimit(RLIMIT_NOFILE, &none);
+    }
+    ~NoMoreFiles() { ::setrlimit(RLIMIT_NOFILE, &m_usual); }
+
+private:
+    rlimit m_usual = {};
+};
+
 } // namespace
 
 /// What is sent of the files of a run directory, by the cursors of the other side.
@@ -43,8 +60,21 @@ private Q_SLOTS:
     void theRestOfAnAttemptBeforeOneElsewhereIsSent();
     void anAttemptThatWasNeverReadIsSent();
     void attemptsOlderThanAllThatAreNamedAreKnown();
+    void nothingOfALaterSegmentIsSentBeforeOneThatCannotBeOpened();
+    void nothingOfALaterSegmentIsSentBeforeOneThatCannotBeRead();
+    void nothingOfALaterSegmentIsSentBeforeOneThatCannotBeMeasured();
+    void aFolderThatCannotBeListedIsTriedAgain();
+    void aSegmentThatIsGoneDoesNotKeepLaterOnesBack();
 
 private:
+    QString path(const std::string& file) const {
+        return m_folder->filePath(QString::fromStdString(file));
+    }
+    void append(const std::string& file, int bytes) const {
+        QFile to(path(file));
+        QVERIFY(to.open(QIODevice::Append));
+        QCOMPARE(to.write(QByteArray(bytes, 'x')), qint64(bytes));
+    }
     QStringList sent(const std::vector<FileCursor>& cursors) const {
         FileTails tails(m_folder->path().toStdString());
         return tails.seek(cursors) ? sentBy(tails) : QStringList("refused");
@@ -84,6 +114,69 @@ void TestFileTails::anAttemptThatWasNeverReadIsSent() {
 
 void TestFileTails::attemptsOlderThanAllThatAreNamedAreKnown() {
     QCOMPARE(sent({{kElsewhere, 100}}), QStringList(told(kThird, 0, 3)));
+}
+
+void TestFileTails::nothingOfALaterSegmentIsSentBeforeOneThatCannotBeOpened() {
+    FileTails tails(m_folder->path().toStdString());
+    QVERIFY(tails.seek({}));
+    {
+        const NoMoreFiles none;
+        QCOMPARE(sentBy(tails), QStringList());
+    }
+    tails.refresh();
+    QCOMPARE(sentBy(tails),
+             QStringList({told(kFirst, 0, 10), told(kSecond, 0, 4), told(kThird, 0, 3)}));
+}
+
+void TestFileTails::nothingOfALaterSegmentIsSentBeforeOneThatCannotBeRead() {
+    FileTails tails(m_folder->path().toStdString());
+    QVERIFY(tails.seek({}));
+    // A folder can be opened like a file, and read(2) of it fails.
+    QVERIFY(QFile::rename(path(kFirst), path("kept")));
+    QVERIFY(QDir().mkdir(path(kFirst)));
+    QCOMPARE(sentBy(tails), QStringList());
+    QVERIFY(QDir().rmdir(path(kFirst)));
+    QVERIFY(QFile::rename(path("kept"), path(kFirst)));
+    tails.refresh();
+    QCOMPARE(sentBy(tails),
+             QStringList({told(kFirst, 0, 10), told(kSecond, 0, 4), told(kThird, 0, 3)}));
+}
+
+void TestFileTails::nothingOfALaterSegmentIsSentBeforeOneThatCannotBeMeasured() {
+    FileTails tails(m_folder->path().toStdString());
+    QVERIFY(tails.seek({{kFirst, 10}}));
+    QCOMPARE(sentBy(tails), QStringList({told(kSecond, 0, 4), told(kThird, 0, 3)}));
+    append(kFirst, 5);
+    append(kThird, 1);
+    // The last one is open, so that its size is known all the same.
+    QVERIFY(QFile::rename(path("journal"), path("kept")));
+    QVERIFY(QFile::link("journal", path("journal")));
+    tails.refresh();
+    QCOMPARE(sentBy(tails), QStringList());
+    QVERIFY(QFile::remove(path("journal")));
+    QVERIFY(QFile::rename(path("kept"), path("journal")));
+    tails.refresh();
+    QCOMPARE(sentBy(tails), QStringList({told(kFirst, 10, 5), told(kThird, 3, 1)}));
+}
+
+void TestFileTails::aFolderThatCannotBeListedIsTriedAgain() {
+    FileTails tails(m_folder->path().toStdString());
+    {
+        const NoMoreFiles none;
+        QVERIFY(tails.seek({}));
+        QCOMPARE(sentBy(tails), QStringList());
+    }
+    tails.refresh();
+    QCOMPARE(sentBy(tails).size(), 3);
+}
+
+void TestFileTails::aSegmentThatIsGoneDoesNotKeepLaterOnesBack() {
+    FileTails tails(m_folder->path().toStdString());
+    QVERIFY(tails.seek({}));
+    QVERIFY(QFile::remove(path(kFirst)));
+    const QStringList later{told(kSecond, 0, 4), told(kThird, 0, 3)};
+    QCOMPARE(sentBy(tails), later);
+    QCOMPARE(sent({{kFirst, 6}}), later);
 }
 
 QTEST_GUILESS_MAIN(TestFileTails)

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdio>
 #include <filesystem>
 #include <iterator>
 
@@ -77,10 +78,18 @@ bool FileTails::isSent(const Key& key) const {
 }
 
 void FileTails::findFiles(const std::string& folder) {
+    const std::string path = m_runDir + "/" + folder;
+    std::vector<std::string> files;
     std::error_code error;
-    std::filesystem::directory_iterator entries(m_runDir + "/" + folder, error), end;
-    for (; !error && entries != end; entries.increment(error)) {
-        const std::string file = folder + "/" + entries->path().filename().string();
+    std::filesystem::directory_iterator entries(path, error), end;
+    for (; !error && entries != end; entries.increment(error))
+        files.push_back(folder + "/" + entries->path().filename().string());
+    if (error == std::errc::no_such_file_or_directory)
+        return;
+    // What was not listed may come before what was.
+    if (error)
+        return tellOnce(path, failErrno("list " + path, error.value()).value());
+    for (const std::string& file : files) {
         if (!isReplicatedFile(file) || file == kOwnLog)
             continue;
         if (Key key = keyOf(file); !isSent(key))
@@ -88,16 +97,21 @@ void FileTails::findFiles(const std::string& folder) {
     }
 }
 
-void FileTails::measure(const Key& key, Tail& tail) const {
+void FileTails::measure(const Key& key, Tail& tail) {
     if (tail.isOver)
         return;
     const std::string path = m_runDir + "/" + key.file();
     struct stat info = {};
-    const int looked = tail.fd ? ::fstat(tail.fd.get(), &info) : ::lstat(path.c_str(), &info);
-    if (looked != 0) {
+    if (tail.fd && ::fstat(tail.fd.get(), &info) != 0)
+        tail.fd = Descriptor(); // on NFS the file may be another one by now
+    if (!tail.fd && ::lstat(path.c_str(), &info) != 0) {
         tail.size = tail.offset;
+        tail.isUnread = errno != ENOENT;
+        if (tail.isUnread)
+            tellOnce(path, failErrno("look at " + path, errno).value());
         return;
     }
+    tail.isUnread = false;
     tail.size = S_ISREG(info.st_mode) ? static_cast<uint64_t>(info.st_size) : 0;
     // Who writes a journal goes on behind what it wrote, whatever became of that. A log is
     // appended to.
@@ -105,17 +119,24 @@ void FileTails::measure(const Key& key, Tail& tail) const {
         tail.offset = beginsAnew(path) ? 0 : tail.size;
 }
 
+/// The end of the map: there is none of a source behind that one.
+FileTails::Tails::iterator FileTails::firstToSend(const std::string& folder,
+                                                  const std::string& behind) {
+    std::string waiting; ///< its source has an earlier file that could not be read
+    return std::find_if(m_tails.begin(), m_tails.end(), [&](const auto& entry) {
+        const auto& [key, tail] = entry;
+        if (tail.isUnread)
+            waiting = key.source;
+        return key.source.starts_with(folder) && key.source > behind && key.source != waiting &&
+               tail.size > tail.offset;
+    });
+}
+
 std::optional<Slice> FileTails::nextOf(const std::string& folder, size_t maxBytes) {
     std::string& last = m_lastServed[folder];
-    const auto hasBytes = [&folder](const auto& entry) {
-        return entry.first.source.starts_with(folder) && entry.second.size > entry.second.offset;
-    };
-    const auto isNext = [&](const auto& entry) {
-        return hasBytes(entry) && entry.first.source > last;
-    };
-    auto found = std::find_if(m_tails.begin(), m_tails.end(), isNext);
+    auto found = firstToSend(folder, last);
     if (found == m_tails.end())
-        found = std::find_if(m_tails.begin(), m_tails.end(), hasBytes);
+        found = firstToSend(folder, {});
     if (found == m_tails.end())
         return std::nullopt;
     auto& [key, tail] = *found;
@@ -124,7 +145,7 @@ std::optional<Slice> FileTails::nextOf(const std::string& folder, size_t maxByte
     slice.bytes = read(key, tail, maxBytes);
     const auto after = std::next(found);
     const bool hasLater = after != m_tails.end() && after->first.source == key.source;
-    if (hasLater && tail.offset >= tail.size) {
+    if (hasLater && !tail.isUnread && tail.offset >= tail.size) {
         tail.isOver = true;
         tail.fd = Descriptor();
     }
@@ -132,19 +153,31 @@ std::optional<Slice> FileTails::nextOf(const std::string& folder, size_t maxByte
 }
 
 /// Nothing when the file was cut off or removed since it was measured, or cannot be read.
-std::vector<std::byte> FileTails::read(const Key& key, Tail& tail, size_t maxBytes) const {
-    if (!tail.fd)
-        if (Result<Descriptor> fd = openFile(m_runDir + "/" + key.file(), O_RDONLY | O_NOFOLLOW))
-            tail.fd = std::move(*fd);
+std::vector<std::byte> FileTails::read(const Key& key, Tail& tail, size_t maxBytes) {
+    const std::string path = m_runDir + "/" + key.file();
     std::vector<std::byte> bytes(std::min<uint64_t>(maxBytes, tail.size - tail.offset));
-    const ssize_t count = tail.fd ? ::pread(tail.fd.get(), bytes.data(), bytes.size(),
-                                            static_cast<off_t>(tail.offset))
-                                  : 0;
+    Result<Descriptor> opened =
+        tail.fd ? std::move(tail.fd) : openFile(path, O_RDONLY | O_NOFOLLOW);
+    const ssize_t count =
+        opened ? ::pread(opened->get(), bytes.data(), bytes.size(), static_cast<off_t>(tail.offset))
+               : 0;
+    const int error = errno;
+    bytes.resize(static_cast<size_t>(std::max<ssize_t>(count, 0)));
     if (count <= 0)
         tail.size = tail.offset;
-    bytes.resize(static_cast<size_t>(std::max<ssize_t>(count, 0)));
+    const bool isGone = !opened && opened.error().code == ErrorCode::kNotFound;
+    tail.isUnread = count < 0 || (!opened && !isGone);
+    if (tail.isUnread)
+        tellOnce(path, opened ? failErrno("read " + path, error).value() : opened.error());
+    else if (opened)
+        tail.fd = std::move(*opened);
     tail.offset += bytes.size();
     return bytes;
+}
+
+void FileTails::tellOnce(const std::string& path, const Error& why) {
+    if (m_told.insert(path).second)
+        std::fprintf(stderr, "%s; tried again until it can be read\n", why.message.c_str());
 }
 
 } // namespace rm

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -27,7 +28,8 @@ public:
 
     /// Looks for new files and new bytes. A journal that is shorter than what was sent is sent on
     /// once it has grown beyond that, a log from where it ends now.
-    /// A file that cannot be read is left out until it can be.
+    /// A file that cannot be read waits until it can be, and what comes behind it in its journal
+    /// with it: a cursor in a later segment says that this one is known. stderr tells of it once.
     void refresh();
 
     /// The next bytes of some file, journals first, in a round robin; nullopt: everything that
@@ -39,7 +41,8 @@ private:
         Descriptor fd; ///< once something of it is sent
         uint64_t offset = 0;
         uint64_t size = 0;
-        bool isOver = false; ///< all of it is sent, and its writer has begun another file
+        bool isOver = false;   ///< all of it is sent, and its writer has begun another file
+        bool isUnread = false; ///< the last try to measure or read it failed
     };
     struct Key {
         std::string source; ///< "journal/rank-00003", or a log's name
@@ -47,15 +50,20 @@ private:
         auto operator<=>(const Key&) const = default;
         std::string file() const;
     };
+    using Tails = std::map<Key, Tail>;
+
     static Key keyOf(const std::string& file);
     void findFiles(const std::string& folder);
     bool isSent(const Key& key) const;
-    void measure(const Key& key, Tail& tail) const;
+    void measure(const Key& key, Tail& tail);
+    Tails::iterator firstToSend(const std::string& folder, const std::string& behind);
     std::optional<Slice> nextOf(const std::string& folder, size_t maxBytes);
-    std::vector<std::byte> read(const Key& key, Tail& tail, size_t maxBytes) const;
+    std::vector<std::byte> read(const Key& key, Tail& tail, size_t maxBytes);
+    void tellOnce(const std::string& path, const Error& why);
 
     std::string m_runDir;
-    std::map<Key, Tail> m_tails;
+    Tails m_tails;
+    std::set<std::string> m_told; ///< what could not be read, and stderr knows
     /// By source and attempt: the number of the newest cursor.
     std::map<std::string, std::map<int, int>> m_begins;
     std::map<std::string, std::string> m_lastServed; ///< by folder: the source whose turn it was
