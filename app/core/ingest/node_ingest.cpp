@@ -73,7 +73,8 @@ struct NodeIngest::File {
     Segment segment; ///< of a journal
     std::optional<LogLines> log;
     int logRank = -1;
-    bool isOver = false; ///< nothing more will be read of it
+    bool isOver = false;           ///< nothing more will be read of it
+    std::optional<uint64_t> cutAt; ///< its node says that it ends there, before what came
     int reports = 0;
 
     uint64_t cursor() const {
@@ -160,6 +161,12 @@ void NodeIngest::closeSegmentsBefore(const Segment& segment) {
 void NodeIngest::close(const std::string& name, File& file) {
     if (!file.journal || file.isOver)
         return;
+    // While its writer lives it goes on behind what it wrote.
+    if (file.cutAt && *file.cutAt < file.cursor())
+        reportDamage(name, file,
+                     "it ends at byte " + std::to_string(*file.cutAt) + ", although its first " +
+                         std::to_string(file.cursor()) +
+                         " bytes are stored here; what followed them is lost");
     file.journal->finish();
     decodeJournal(name, file);
     if (!file.isOver && file.journal->damage())
@@ -186,11 +193,16 @@ Result<void> NodeIngest::onSlice(const Slice& slice) {
         target.received = slice.offset;
         reportDamage(slice.file, target, "it was cut off at byte " + std::to_string(slice.offset));
     }
+    if (slice.bytes.empty() && slice.offset < target.received) {
+        target.cutAt = slice.offset;
+        return {};
+    }
     if (slice.offset != target.received)
         return fail(ErrorCode::kCorrupt, "receive " + slice.file + ": bytes from " +
                                              std::to_string(slice.offset) + " came, from " +
                                              std::to_string(target.received) + " were due");
     target.received += slice.bytes.size();
+    target.cutAt.reset();
     if (target.log)
         target.log->feed(slice.bytes);
     if (target.journal && !target.isOver) {

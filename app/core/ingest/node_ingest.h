@@ -37,7 +37,8 @@ public:
     /// Takes bytes that follow the last ones of their file. kCorrupt, with nothing taken: there is
     /// a gap or an overlap, or the file is unknown; attach again from the cursors. Damage in a
     /// journal is not an error: it becomes an event, and reading goes on behind it. A log that was
-    /// cut off on its node goes on where it ends.
+    /// cut off on its node goes on where it ends. A slice without bytes says where a journal ends
+    /// that is shorter than what came of it; that is an event once its writer has gone.
     Result<void> onSlice(const Slice& slice);
 
     /// The node says that its attempt has ended, and that all bytes have come. What is incomplete

@@ -65,6 +65,7 @@ private Q_SLOTS:
     void nothingOfALaterSegmentIsSentBeforeOneThatCannotBeMeasured();
     void aFolderThatCannotBeListedIsTriedAgain();
     void aSegmentThatIsGoneDoesNotKeepLaterOnesBack();
+    void aSegmentThatEndsBeforeItsCursorIsToldOnceAndKeepsNoneBack();
 
 private:
     QString path(const std::string& file) const {
@@ -177,6 +178,18 @@ void TestFileTails::aSegmentThatIsGoneDoesNotKeepLaterOnesBack() {
     const QStringList later{told(kSecond, 0, 4), told(kThird, 0, 3)};
     QCOMPARE(sentBy(tails), later);
     QCOMPARE(sent({{kFirst, 6}}), later);
+}
+
+void TestFileTails::aSegmentThatEndsBeforeItsCursorIsToldOnceAndKeepsNoneBack() {
+    FileTails tails(m_folder->path().toStdString());
+    QVERIFY(tails.seek({{kFirst, 12}}));
+    QCOMPARE(sentBy(tails),
+             QStringList({told(kFirst, 10, 0), told(kSecond, 0, 4), told(kThird, 0, 3)}));
+    tails.refresh();
+    QCOMPARE(sentBy(tails), QStringList());
+    append(kFirst, 5);
+    tails.refresh();
+    QCOMPARE(sentBy(tails), QStringList(told(kFirst, 12, 3)));
 }
 
 QTEST_GUILESS_MAIN(TestFileTails)

@@ -12,6 +12,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <iterator>
+#include <utility>
 
 namespace rm {
 namespace {
@@ -113,10 +114,14 @@ void FileTails::measure(const Key& key, Tail& tail) {
     }
     tail.isUnread = false;
     tail.size = S_ISREG(info.st_mode) ? static_cast<uint64_t>(info.st_size) : 0;
+    const bool isCut = tail.size < tail.offset;
     // Who writes a journal goes on behind what it wrote, whatever became of that. A log is
     // appended to.
-    if (key.segment.source.empty() && tail.size < tail.offset)
+    if (key.segment.source.empty() && isCut)
         tail.offset = beginsAnew(path) ? 0 : tail.size;
+    else
+        tail.isCutToTell = isCut && (tail.isCutToTell || !tail.isCut);
+    tail.isCut = isCut;
 }
 
 /// The end of the map: there is none of a source behind that one.
@@ -128,7 +133,7 @@ FileTails::Tails::iterator FileTails::firstToSend(const std::string& folder,
         if (tail.isUnread)
             waiting = key.source;
         return key.source.starts_with(folder) && key.source > behind && key.source != waiting &&
-               tail.size > tail.offset;
+               (tail.size > tail.offset || tail.isCutToTell);
     });
 }
 
@@ -141,6 +146,8 @@ std::optional<Slice> FileTails::nextOf(const std::string& folder, size_t maxByte
         return std::nullopt;
     auto& [key, tail] = *found;
     last = key.source;
+    if (std::exchange(tail.isCutToTell, false))
+        return Slice{key.file(), tail.size, {}};
     Slice slice{key.file(), tail.offset, {}};
     slice.bytes = read(key, tail, maxBytes);
     const auto after = std::next(found);

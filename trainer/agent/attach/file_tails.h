@@ -33,7 +33,8 @@ public:
     void refresh();
 
     /// The next bytes of some file, journals first, in a round robin; nullopt: everything that
-    /// refresh() found has been returned. A journal's segments come in their order.
+    /// refresh() found has been returned. A journal's segments come in their order. One without
+    /// bytes: the journal ends there, before what was sent of it.
     std::optional<Slice> next(size_t maxBytes);
 
 private:
@@ -43,6 +44,8 @@ private:
         uint64_t size = 0;
         bool isOver = false;   ///< all of it is sent, and its writer has begun another file
         bool isUnread = false; ///< the last try to measure or read it failed
+        bool isCut = false;    ///< a journal that is shorter than what was sent
+        bool isCutToTell = false;
     };
     struct Key {
         std::string source; ///< "journal/rank-00003", or a log's name

@@ -322,6 +322,44 @@ private Q_SLOTS:
         QCOMPARE(store.reader().run("a")->state, RunStateKind::kFinished);
     }
 
+    void aJournalThatWasCutIsToldOnceItsWriterHasGone() {
+        const auto journal = journalOf(lossesOfRank0(10));
+        RunState end;
+        end.attempt = 1;
+        end.ended = true;
+        end.outcome = static_cast<uint8_t>(Outcome::kFailed);
+        StoreFixture store;
+        store.createRun("a");
+        NodeIngest before("a", 0, kRanks, {});
+        StoreFixture::mustBeOk(before.onSlice({kRank0, 0, journal}));
+        StoreFixture::mustBeOk(store.writer().ingest(*before.take()));
+        // Of a writer that lives it is none, as that goes on behind what it wrote.
+        NodeIngest living("a", 0, kRanks, store.reader().cursors("a", 0));
+        StoreFixture::mustBeOk(living.onSlice({kRank0, 100, {}}));
+        QVERIFY(!living.take());
+        for (int attach = 0; attach < 2; ++attach) {
+            NodeIngest after("a", 0, kRanks, store.reader().cursors("a", 0));
+            StoreFixture::mustBeOk(after.onSlice({kRank0, 100, {}}));
+            after.finish(end);
+            StoreFixture::mustBeOk(store.writer().ingest(*after.take()));
+        }
+        const auto events = store.reader().events("a");
+        QCOMPARE(events.size(), size_t(1));
+        QCOMPARE(events.front().event.code, std::string("journal-damaged"));
+        QVERIFY(events.front().event.message.find("it ends at byte 100") != std::string::npos);
+    }
+
+    void aLaterSegmentTellsThatOneWasCut() {
+        const std::string first = "journal/rank-00000-a00001-s0001-00000001.rmj";
+        const std::string second = "journal/rank-00000-a00001-s0002-00000002.rmj";
+        NodeIngest ingest("a", 0, kRanks, {{first, 500}});
+        StoreFixture::mustBeOk(ingest.onSlice({first, 100, {}}));
+        StoreFixture::mustBeOk(ingest.onSlice({second, 0, journalOf({lossAt(11, 1)})}));
+        const auto records = ingest.take()->records;
+        QCOMPARE(records.size(), size_t(2));
+        QVERIFY(std::holds_alternative<Event>(records.front()));
+    }
+
     void aLogThatWasCutGoesOnWhereItEnds() {
         StoreFixture store;
         store.createRun("a");
