@@ -35,7 +35,7 @@ constexpr int kLastWordsMs = 1500;
 /// node comes first.
 constexpr auto kFirstGivenUp = std::chrono::seconds(5); ///< also while a run is launched
 constexpr auto kGivenUpPause = std::chrono::seconds(15);
-constexpr int kMostPauseDoublings = 8; ///< of that: about an hour
+constexpr int kMostPauseDoublings = 2; ///< of that: to a minute
 constexpr int64_t kDayNs = 24 * 3600 * int64_t{1'000'000'000};
 
 /// Of a command that was asked for again, after it had its answer.
@@ -891,7 +891,7 @@ LocalEngine::endOn(const std::vector<std::pair<GivenUpNode, Node>>& nodes) {
     });
 }
 
-/// Those that can be reached by now; the others are tried again later, ever more seldom, and one
+/// Those that can be reached by now; the others are tried again, after a minute at most, and one
 /// that refuses the login once it was opened or edited.
 void LocalEngine::endGivenUpNodes() {
     const auto all =
