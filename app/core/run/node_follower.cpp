@@ -5,6 +5,7 @@
 #include "app/core/ingest/node_ingest.h"
 #include "app/core/remote/back_off.h"
 #include "app/core/run/attach_stream.h"
+#include "app/core/run/orphan_watch.h"
 #include "shared/io/clock.h"
 #include "shared/return_if_error.h"
 
@@ -23,7 +24,6 @@ constexpr auto kGather = 20ms; ///< bytes that arrive within this time share a t
 constexpr size_t kGatherBytes = 4u << 20;
 constexpr auto kLongestPause = 10000ms;
 constexpr int64_t kBriefLossNs = 3'000'000'000;
-constexpr auto kGrace = 2500ms; ///< after it an attempt without ranks and supervisor is lost
 
 } // namespace
 
@@ -56,7 +56,7 @@ private:
     std::optional<NodeIngest> m_ingest;
     std::optional<AttachStream> m_stream;
     bool m_ended = false; ///< the agent says so after the last slice
-    std::optional<Clock::time_point> m_orphanedSince;
+    OrphanWatch m_orphans;
 };
 
 Result<std::vector<FileCursor>> NodeFollower::Connection::readCursors() {
@@ -117,14 +117,7 @@ tl::unexpected<Error> NodeFollower::Connection::whyClosed() {
 void NodeFollower::Connection::onRunState(const RunState& state) {
     const bool ended = state.ended && state.attempt >= m_owner.m_target.attempt;
     m_ended = m_ended || ended;
-    const bool anyAlive = std::any_of(state.ranks.begin(), state.ranks.end(),
-                                      [](const RankState& rank) { return rank.pid != 0; });
-    // The agent may have nothing more to report about an attempt that never started, so time
-    // decides.
-    if (ended || state.supervised || anyAlive)
-        m_orphanedSince.reset();
-    else if (!m_orphanedSince)
-        m_orphanedSince = Clock::now();
+    m_orphans.onState(state, Clock::now());
     m_owner.m_link.state = state;
     m_owner.m_link.heardNs = wallNowNs();
     m_owner.m_downSinceNs = monotonicNowNs();
@@ -181,7 +174,7 @@ Result<bool> NodeFollower::Connection::run(std::stop_token stop) {
         RM_RETURN_IF_ERROR(commit());
         if (m_ended)
             return true;
-        if (m_orphanedSince && Clock::now() - *m_orphanedSince >= kGrace)
+        if (m_orphans.isLost(Clock::now()))
             return verdict({ErrorCode::kNotFound,
                             "the ranks on " + m_owner.m_target.node.name +
                                 " and the agent that supervised them are gone without a report "

@@ -13,6 +13,7 @@ target_sources(rm_core PRIVATE
     run/live_spec.cpp
     run/local_engine.cpp
     run/node_follower.cpp
+    run/orphan_watch.cpp
     run/part_words.cpp
     run/procedures.cpp
     run/retention.cpp

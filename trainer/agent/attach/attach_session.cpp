@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trainer/agent/attach/attach_session.h"
 
+#include "shared/wire/adoption.h"
 #include "trainer/agent/attach/run_state.h"
 #include "trainer/agent/run_dir/release.h"
 
@@ -15,7 +16,7 @@ constexpr int64_t kHeartbeatNs = kHeartbeatMs * kMs / 2;
 constexpr int64_t kSilenceNs = kSilenceMs * kMs;
 constexpr int64_t kLookNs = 200 * kMs; // for changes that inotify misses (NFS, mmap)
 constexpr int64_t kStateNs = 1000 * kMs;
-constexpr int64_t kAdoptNs = 3000 * kMs;      // between tries to start another supervisor
+constexpr int64_t kAdoptNs = kAdoptMs * kMs;
 constexpr int64_t kAdoptionNs = 15'000 * kMs; // commands wait for it so long
 constexpr int64_t kAnswerNs = 2000 * kMs;     // for the first answer to a command
 constexpr int64_t kAliveNs = 3000 * kMs;      // for a sign of life after that
