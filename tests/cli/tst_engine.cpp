@@ -58,6 +58,7 @@ private Q_SLOTS:
     void aCommandThatWaitsForItsNodeOutlivesTheEngine();
     void aCommandOfYesterdayIsNotSent();
     void aKillThatWasBegunIsFinishedHoweverOldItIs();
+    void theOthersAreKilledAfterADeclarationByTheNextEngine();
     void aWaitingCommandIsWithdrawn();
     void commandsOutliveAnEditOfTheirNode();
     void whatIsInTheTrashForThirtyDaysIsForgotten();
@@ -450,6 +451,24 @@ void TestEngine::aKillThatWasBegunIsFinishedHoweverOldItIs() {
     m_engine->attachAll();
     QCOMPARE(m_engine->live(run).pending, std::optional(CommandKind::kKill));
     QCOMPARE(asked(run, "begun").state, AskedState::kAccepted);
+}
+
+void TestEngine::theOthersAreKilledAfterADeclarationByTheNextEngine() {
+    const QString run = "given-up-000001";
+    addSilentNode();
+    storeRun(run, RunStateKind::kRunning, {"silent", "removed-from-the-fleet"});
+    makeEngine();
+    const auto declared =
+        m_engine->declareLost(run, "removed-from-the-fleet", {"kc", AskedFrom::kTerminal});
+    QTRY_VERIFY_WITH_TIMEOUT(declared.isFinished(), kDeadlineMs);
+    QVERIFY(declared.result());
+    m_engine.reset();
+    makeEngine();
+    m_engine->attachAll();
+    QCOMPARE(m_engine->live(run).pending, std::optional(CommandKind::kKill));
+    const auto kill = asked(run, "lost-1-1");
+    QCOMPARE(kill.state, AskedState::kAccepted);
+    QCOMPARE(kill.by, (Asker{"kc", AskedFrom::kTerminal}));
 }
 
 void TestEngine::aWaitingCommandIsWithdrawn() {

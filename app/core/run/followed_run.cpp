@@ -82,10 +82,10 @@ void FollowedRun::hangUp() {
 FollowedRun::~FollowedRun() {
     hangUp();
     m_followers.clear();
-    for (auto& [node, promise] : m_declarations) {
-        promise.addResult(
+    for (Declaration& declaration : m_declarations) {
+        declaration.answer.addResult(
             Result<void>(fail(ErrorCode::kUnavailable, "Ringmaster stopped following the run")));
-        promise.finish();
+        declaration.answer.finish();
     }
     for (auto& [id, waiting] : m_inFlight)
         answer(waiting, unanswered(m_run, waiting.command.kind,
@@ -390,25 +390,26 @@ std::string FollowedRun::unreachableNodes() const {
     return names;
 }
 
-QFuture<Result<void>> FollowedRun::declareLost(const std::string& node) {
+QFuture<Result<void>> FollowedRun::declareLost(const std::string& node, const Asker& by) {
     const auto part = std::ranges::find(m_parts, node, &Part::name);
     if (part == m_parts.end())
         return QtFuture::makeReadyFuture(
             Result<void>(fail(ErrorCode::kInvalid, "the run has no such node")));
-    auto& declared = m_declarations.emplace_back();
-    declared.first = static_cast<size_t>(part - m_parts.begin());
-    declared.second.start();
-    auto answer = declared.second.future();
+    Declaration& declared = m_declarations.emplace_back();
+    declared.node = static_cast<size_t>(part - m_parts.begin());
+    declared.by = by;
+    declared.answer.start();
+    auto answer = declared.answer.future();
     settleDeclarations();
     return answer;
 }
 
 void FollowedRun::settleDeclarations() {
     auto declarations = std::exchange(m_declarations, {});
-    for (auto& [node, promise] : declarations) {
+    for (auto& [node, by, promise] : declarations) {
         const LiveState::NodeLink& link = m_live.nodes[node];
         if (!m_nodeEnded[node] && link.link == LiveState::Link::kConnecting) {
-            m_declarations.emplace_back(node, std::move(promise));
+            m_declarations.push_back({node, std::move(by), std::move(promise)});
             continue;
         }
         const auto refused = [](const char* why) { return fail(ErrorCode::kInvalid, why); };
@@ -421,7 +422,7 @@ void FollowedRun::settleDeclarations() {
                          std::to_string((wallNowNs() - link.heardNs) / 1'000'000'000) +
                          " s ago (a node is lost after 10 s); pause, stop or kill the run")));
         else
-            promise.addResult(giveUp(node));
+            promise.addResult(giveUp(node, by));
         promise.finish();
     }
 }
@@ -434,7 +435,9 @@ int FollowedRun::newestAttempt() const {
 }
 
 /// Its ranks may live on, cut off from all others, until somebody can reach the node and ends them.
-Result<void> FollowedRun::giveUp(size_t index) {
+/// The others are killed like by a person's command that was begun: of those that cannot be reached
+/// now the next engine knows it.
+Result<void> FollowedRun::giveUp(size_t index, const Asker& by) {
     const LiveState::NodeLink& link = m_live.nodes[index];
     const std::string& node = m_parts[index].name;
     const int64_t nowNs = wallNowNs();
@@ -446,17 +449,23 @@ Result<void> FollowedRun::giveUp(size_t index) {
     batch.records = {Event{-1, -1, nowNs, Severity::kError, "node-declared-lost",
                            node + " was declared lost: " + link.why.toStdString()},
                      AttemptEnded{attempt, Outcome::kFailed, -1, 0, nowNs, why, false}};
+    InFlight kill{
+        {"lost-" + std::to_string(index) + "-" + std::to_string(attempt), CommandKind::kKill, {}},
+        nowNs};
+    kill.isAccepted = kill.isDone = true;
+    const AskedCommand asked{.id = kill.command.id,
+                             .kind = commandKindName(CommandKind::kKill),
+                             .by = by,
+                             .askedNs = nowNs,
+                             .state = AskedState::kAccepted};
     RM_RETURN_IF_ERROR(m_writer->call([&](StoreWriter& store) {
-        return store.setGivenUp({m_run, node}).and_then([&] { return store.ingest(batch); });
+        return store.setGivenUp({m_run, node})
+            .and_then([&] { return store.addCommand(m_run, asked); })
+            .and_then([&](const AskedCommand&) { return store.ingest(batch); });
     }));
     if (m_followers[index])
         m_followers[index]->hangUp();
-    InFlight kill{
-        {"lost-" + std::to_string(index) + "-" + std::to_string(attempt), CommandKind::kKill, {}}};
-    kill.isDone = true;
-    for (size_t i = 0; i < m_parts.size(); ++i)
-        if (i != index && !m_nodeEnded[i])
-            sendTo(i, kill);
+    begin(std::move(kill));
     Q_EMIT committed();
     // Later, as a receiver of ended() may destroy this object.
     QMetaObject::invokeMethod(

@@ -70,7 +70,7 @@ public:
     Result<QString> withdraw(const std::string& id);
 
     /// See Engine. The answer waits until it is known whether the node can be reached.
-    QFuture<Result<void>> declareLost(const std::string& node);
+    QFuture<Result<void>> declareLost(const std::string& node, const Asker& by);
 
 Q_SIGNALS:
     void committed(); ///< new samples or events are in the database
@@ -96,7 +96,7 @@ private:
     Result<CommandState> answerOfKill(const InFlight& inFlight) const;
     void noteEnd(const InFlight& inFlight, const Result<CommandState>& how);
     void settleDeclarations();
-    Result<void> giveUp(size_t node);
+    Result<void> giveUp(size_t node, const Asker& by);
     int newestAttempt() const;
     std::string unreachableNodes() const;
     void onNodeEnded(size_t node, const Result<void>& how);
@@ -117,7 +117,12 @@ private:
     LiveState m_live;
     std::map<std::string, InFlight> m_inFlight;
     std::vector<bool> m_nodeEnded;
-    std::vector<std::pair<size_t, QPromise<Result<void>>>> m_declarations; ///< node, answer
+    struct Declaration {
+        size_t node = 0;
+        Asker by;
+        QPromise<Result<void>> answer;
+    };
+    std::vector<Declaration> m_declarations; ///< that a node is lost
     QString m_problem;
     bool m_lost = false;
     QTimer m_clock; ///< of dropOld()

@@ -736,7 +736,7 @@ QFuture<Result<void>> LocalEngine::declareLost(const QString& run, const QString
         return readyFuture<void>(failAs(attempt, following.error()));
     const AskedCommand asked = askedNow("declare-lost", by, {{"node", node.toStdString()}});
     return m_impl->followed.at(run)
-        ->declareLost(node.toStdString())
+        ->declareLost(node.toStdString(), asked.by)
         .then([this, run, attempt, asked](const Result<void>& declared) {
             if (!declared)
                 return Result<void>(failAs(attempt, declared.error()));
