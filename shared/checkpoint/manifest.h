@@ -116,6 +116,9 @@ Result<Manifest> verifyCheckpoint(const std::string& dir);
 
 /// Removes a checkpoint, its manifest first, so that a crash half-way leaves no partial checkpoint.
 Result<void> removeCheckpoint(const std::string& dir);
+/// For the rules of an attempt, of which `by` is a manifest: kInvalid, with nothing removed, when
+/// another attempt has begun since (checkOwner()), which may go on from this one.
+Result<void> removeCheckpoint(const std::string& dir, const Manifest& by);
 
 /// How long one that a person removed can be brought back.
 inline constexpr int kAsideDays = 7;

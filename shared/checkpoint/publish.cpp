@@ -259,6 +259,12 @@ Result<void> removeCheckpoint(const std::string& dir) {
     return {};
 }
 
+Result<void> removeCheckpoint(const std::string& dir, const Manifest& by) {
+    if (const auto own = checkOwner(fs::path(dir).parent_path().string(), by); !own)
+        return failAs("remove checkpoint " + dir, own.error());
+    return removeCheckpoint(dir);
+}
+
 namespace {
 
 std::string asideOf(const fs::path& dir) {

@@ -444,6 +444,19 @@ private Q_SLOTS:
         RM_OK(publishCheckpoint(m_parent, lineManifest(2, 2, {}), filling("x")));
     }
 
+    void anOldAttemptRemovesNothingAfterANewOneBegan() {
+        RM_OK(claimCheckpoints(m_parent, {"run", "name", {1, {}, {}}}));
+        const std::string dir = *publishCheckpoint(m_parent, lineManifest(1, 1, {}), filling("x"));
+        RM_OK(publishCheckpoint(m_parent, lineManifest(2, 1, {}), filling("x")));
+        RM_OK(claimCheckpoints(m_parent, {"run", "name", {2, {}, dir}}));
+        RM_FAILS(removeCheckpoint(dir, lineManifest(2, 1, {})), ErrorCode::kInvalid,
+                 "attempt 2 of this run has begun, and this is attempt 1");
+        QCOMPARE(entries(), (QStringList{"OWNER.json", "step-000000001", "step-000000002"}));
+        RM_OK(removeCheckpoint(dir, lineManifest(3, 2, {})));
+        RM_OK(removeCheckpoint(m_parent + "/step-000000002")); // by a person
+        QCOMPARE(entries(), QStringList("OWNER.json"));
+    }
+
     void removedCheckpointIsGone() {
         const std::string dir = *publishCheckpoint(m_parent, manifestOf(1), filling("x"));
         RM_OK(removeCheckpoint(dir));

@@ -315,11 +315,11 @@ Result<void> Checkpointer::publish(const CheckpointContent& content) {
         manifest.reason, manifest.validationLoss, manifest.best});
     std::printf("checkpoint %s (%s, %.0f ms)\n", path.c_str(), manifest.reason.c_str(), ms);
     std::fflush(stdout);
-    removeOldCheckpoints();
+    removeOldCheckpoints(manifest);
     return {};
 }
 
-void Checkpointer::removeOldCheckpoints() {
+void Checkpointer::removeOldCheckpoints(const Manifest& saved) {
     const auto entries = listCheckpoints(m_session.checkpointDir());
     if (!entries)
         return;
@@ -327,7 +327,7 @@ void Checkpointer::removeOldCheckpoints() {
          checkpointsToRemove(*entries, m_line, keepRulesOf(m_training.spec.checkpoint))) {
         const auto manifest = readManifest(path);
         const int64_t step = manifest ? manifest->step : -1;
-        if (const auto removed = removeCheckpoint(path); !removed)
+        if (const auto removed = removeCheckpoint(path, saved); !removed)
             m_session.event(Severity::kWarning, "checkpoint-not-removed", removed.error().message,
                             step);
         else

@@ -62,7 +62,7 @@ private:
     TrainState stateNow() const;
     bool noteSaving();
     Result<void> publish(const CheckpointContent& content);
-    void removeOldCheckpoints();
+    void removeOldCheckpoints(const Manifest& saved);
     void reportWritten(const CheckpointContent& content, const Result<void>& done,
                        const std::optional<Command>& command);
 
