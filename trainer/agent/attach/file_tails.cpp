@@ -2,6 +2,7 @@
 #include "trainer/agent/attach/file_tails.h"
 
 #include "trainer/agent/run_dir/log_cap.h"
+#include "trainer/agent/run_dir/run_dir.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -16,9 +17,6 @@
 
 namespace rm {
 namespace {
-
-/// The supervisor's own log. It belongs to no rank, and the app accepts only logs of ranks.
-constexpr const char* kOwnLog = "log/agent.log";
 
 bool beginsAnew(const std::string& log) {
     const Result<Descriptor> fd = openFile(log, O_RDONLY | O_NOFOLLOW);
@@ -91,7 +89,8 @@ void FileTails::findFiles(const std::string& folder) {
     if (error)
         return tellOnce(path, failErrno("list " + path, error.value()).value());
     for (const std::string& file : files) {
-        if (!isReplicatedFile(file) || file == kOwnLog)
+        // The agent's log belongs to no rank, and the app accepts only logs of ranks.
+        if (!isReplicatedFile(file) || file == kAgentLog)
             continue;
         if (Key key = keyOf(file); !isSent(key))
             m_tails.try_emplace(std::move(key));
