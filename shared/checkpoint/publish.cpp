@@ -116,6 +116,28 @@ Result<std::string> moveIntoPlace(const std::string& temporary, const std::strin
     return std::string();
 }
 
+// What moveIntoPlace() did, undone.
+void takeBack(const std::string& temporary, const std::string& final, const std::string& replaced) {
+    if (replaced == temporary)
+        exchange(temporary, final);
+    else if (moveFolder(final, temporary) && !replaced.empty())
+        (void)moveFolder(replaced, final);
+}
+
+// A folder whose name may be gone after a power cut is no checkpoint: where that cannot be ruled
+// out, what was there before stays.
+Result<void> putInPlace(const std::string& parent, const std::string& temporary,
+                        const std::string& final) {
+    RM_ASSIGN_OR_RETURN(const auto replaced, moveIntoPlace(temporary, final));
+    if (auto synced = syncFolder(parent); !synced) {
+        takeBack(temporary, final, replaced);
+        return synced;
+    }
+    if (!replaced.empty())
+        removeAll(replaced);
+    return {};
+}
+
 // Cuts "-123" off, or says that `text` does not end like that.
 bool cutNumber(std::string& text) {
     const size_t digits = text.find_last_not_of("0123456789") + 1;
@@ -207,16 +229,11 @@ Result<std::string> publishCheckpoint(const std::string& parent, Manifest manife
         return wasPinned ? setPinned(temporary, true) : Result<void>();
     });
     written = written.and_then([&] { return checkOwner(parent, manifest); });
-    auto replaced = written ? moveIntoPlace(temporary, final)
-                            : Result<std::string>(tl::unexpected(written.error()));
-    if (!replaced) {
+    written = written.and_then([&] { return putInPlace(parent, temporary, final); });
+    if (!written) {
         removeAll(temporary);
-        return failAs(attempt, replaced.error());
+        return failAs(attempt, written.error());
     }
-    if (auto synced = syncFolder(parent); !synced)
-        return failAs(attempt, synced.error());
-    if (!replaced->empty())
-        removeAll(*replaced);
     return final;
 }
 
@@ -233,10 +250,7 @@ Result<std::string> adoptCheckpoint(const std::string& parent, const std::string
         std::error_code unread;
         if (fs::exists(final + "/" + kPinMark, unread))
             RM_RETURN_IF_ERROR(setPinned(staged, true));
-        RM_ASSIGN_OR_RETURN(const auto replaced, moveIntoPlace(staged, final));
-        RM_RETURN_IF_ERROR(syncFolder(parent));
-        if (!replaced.empty())
-            removeAll(replaced);
+        RM_RETURN_IF_ERROR(putInPlace(parent, staged, final));
         return final;
     };
     auto published = publish();

@@ -113,6 +113,7 @@ Result<void> Testbed::startServers(const QStringList& environment) {
         options.port = kSshPort;
         options.authorizedKey = m_publicKey;
         options.environment = environment;
+        options.environment.replaceInStrings("{node}", QString::number(node));
         auto server = SshServer::start(options);
         if (!server)
             return tl::unexpected(server.error());

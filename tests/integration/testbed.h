@@ -30,7 +30,7 @@ struct SmallSpec {
 class Testbed {
 public:
     static Result<void> canRun();
-    /// `environment`: "NAME=value", of all that runs on the nodes.
+    /// `environment`: "NAME=value", of all that runs on the nodes; {node} in it is the index.
     static Result<std::unique_ptr<Testbed>> create(const QString& label,
                                                    const QStringList& environment = {});
 

@@ -17,9 +17,10 @@ const QStringList kBothNodes = {"--node", "node-a:1", "--node", "node-b:1"};
 
 } // namespace
 
-Result<std::unique_ptr<Scene>> Scene::create() {
+Result<std::unique_ptr<Scene>> Scene::create(const QStringList& environment) {
     std::unique_ptr<Scene> scene(new Scene);
-    auto bed = Testbed::create("torture", {"RINGMASTER_ORACLE=" + scene->m_oracle.path()});
+    const QString oracle = "RINGMASTER_ORACLE=" + scene->m_oracle.path();
+    auto bed = Testbed::create("torture", QStringList{oracle} + environment);
     if (!bed)
         return tl::unexpected(bed.error());
     scene->m_bed = std::move(*bed);
@@ -54,6 +55,16 @@ bool Scene::hasEvent(const QString& run, const std::string& code, int rank) cons
     return std::ranges::any_of(events, [&](const StoredEvent& event) {
         return event.event.code == code && event.event.rank == rank;
     });
+}
+
+QByteArray Scene::wordsOf(const QString& run, const std::string& code) const {
+    const auto reader = StoreReader::open(cli().database());
+    const auto events = reader ? (*reader)->events(run) : std::vector<StoredEvent>();
+    QByteArray words;
+    for (const StoredEvent& event : events)
+        if (event.event.code == code)
+            words += QByteArray::fromStdString(event.event.message) + '\n';
+    return words;
 }
 
 int64_t Scene::toldStep(const QString& run) const {

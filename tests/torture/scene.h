@@ -19,7 +19,8 @@ public:
     static constexpr int64_t kSteps = 400;
     static constexpr int64_t kCheckpointEvery = 50;
 
-    static Result<std::unique_ptr<Scene>> create();
+    /// `environment`: see Testbed::create().
+    static Result<std::unique_ptr<Scene>> create(const QStringList& environment = {});
 
     Testbed& bed() { return *m_bed; }
     const Cli& cli() const { return *m_cli; }
@@ -40,8 +41,12 @@ public:
 
     RunSummary summary(const QString& run) const;
     bool hasEvent(const QString& run, const std::string& code, int rank) const;
+    /// What such events say, one a line.
+    QByteArray wordsOf(const QString& run, const std::string& code) const;
     /// The last step that rank 0 told, 0 before there is one.
     int64_t toldStep(const QString& run) const;
+    /// All that the ranks told so far.
+    std::map<int, Told> told(const QString& run) const { return readTold(m_oracle.path(), run); }
     bool waitForToldStep(const QString& run, int64_t step, int limitMs = 60000) const;
 
     /// To all of ours on a node that are called so.

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "tests/support/requirement.h"
+#include "tests/torture/node_faults.h"
+#include "tests/torture/scene.h"
+#include "tests/torture/seeds.h"
+
+#include <QDir>
+#include <QFile>
+#include <QTemporaryDir>
+#include <QTest>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+using namespace rm;
+using namespace rm::torture;
+
+/// Faults of the machines under a run: their disks, clocks, memory and files.
+class tst_torture_machines : public QObject {
+    Q_OBJECT
+private Q_SLOTS:
+    void initTestCase();
+    void cleanup();
+    void f11FailedSaveIsNeverPublished_data() { test::addSeeds(); }
+    void f11FailedSaveIsNeverPublished();
+    void f11FailingDiskOfARunLosesNothing_data() { test::addSeeds(); }
+    void f11FailingDiskOfARunLosesNothing();
+
+private:
+    /// From now on that share of writes and syncs fails, of files whose path contains `part`, or
+    /// ends with it.
+    void failDisk(int node, const char* part, int64_t perMille, bool isEnd = false);
+    void heal();
+    /// "" or what is wrong: the folders of checkpoints are those that the app was told of. One that
+    /// failed and was published all the same would be another.
+    QByteArray flawInPublished(const QString& run) const;
+
+    int64_t random(int64_t first, int64_t last) {
+        return std::uniform_int_distribution<int64_t>(first, last)(m_random);
+    }
+    int randomNode() { return static_cast<int>(random(0, 1)); }
+    const Cli& cli() const { return m_scene->cli(); }
+    NodeFaults& faults(int node) { return *m_faults[static_cast<size_t>(node)]; }
+
+    QTemporaryDir m_folder;
+    std::array<NodeFaults*, NetworkLab::kNodes> m_faults{};
+    std::unique_ptr<Scene> m_scene;
+    std::mt19937_64 m_random;
+};
+
+void tst_torture_machines::initTestCase() {
+    const auto can = Testbed::canRun();
+    RM_NEEDS("netns", can, QString::fromStdString(can.error().message));
+    for (int node = 0; node < NetworkLab::kNodes; ++node) {
+        const QString path = m_folder.filePath("faults-" + QString::number(node));
+        m_faults[static_cast<size_t>(node)] = mapFaults(qPrintable(path), O_RDWR | O_CREAT);
+        QVERIFY(m_faults[static_cast<size_t>(node)]);
+    }
+    auto scene = Scene::create(
+        {QString(kFaultsVariable) + "=" + m_folder.filePath("faults-{node}"),
+         "LD_PRELOAD=" + qEnvironmentVariable("RINGMASTER_BUILD") + "/tests/libfaulty_node.so"});
+    QVERIFY2(scene, scene ? "" : scene.error().message.c_str());
+    m_scene = std::move(*scene);
+}
+
+void tst_torture_machines::cleanup() {
+    if (!m_scene)
+        return;
+    heal();
+    if (QTest::currentTestFailed())
+        qInfo("%s", m_scene->tellAndClean().constData());
+    m_scene->dropApp();
+    QTRY_COMPARE_WITH_TIMEOUT(m_scene->bed().strayProcesses(), QString(), 10000);
+}
+
+void tst_torture_machines::failDisk(int node, const char* part, int64_t perMille, bool isEnd) {
+    NodeFaults& disk = faults(node);
+    std::memset(disk.diskPart, 0, sizeof disk.diskPart);
+    std::strncpy(disk.diskPart, part, sizeof disk.diskPart - 1);
+    disk.diskPartIsEnd = isEnd;
+    disk.diskSeed = static_cast<uint32_t>(m_random());
+    disk.diskCalls = 0;
+    disk.diskErrors = 0;
+    disk.diskPerMille = static_cast<uint32_t>(perMille);
+}
+
+void tst_torture_machines::heal() {
+    for (NodeFaults* one : m_faults) {
+        one->diskPerMille = 0;
+        one->clockAheadNs = 0;
+    }
+}
+
+QByteArray tst_torture_machines::flawInPublished(const QString& run) const {
+    const auto reader = StoreReader::open(cli().database());
+    if (!reader)
+        return QByteArray::fromStdString(reader.error().message);
+    QStringList known;
+    for (const StoredCheckpoint& checkpoint : (*reader)->checkpoints(run))
+        if (!checkpoint.removed)
+            known.prepend(QString::fromStdString(checkpoint.saved.path).section('/', -1));
+    const QStringList there =
+        QDir(m_scene->part(0, run) + "/checkpoints")
+            .entryList(QDir::Dirs | QDir::Hidden | QDir::NoDotAndDotDot, QDir::Name);
+    return there == known ? QByteArray()
+                          : "there are " + there.join(", ").toUtf8() + ", but told were " +
+                                known.join(", ").toUtf8();
+}
+
+void tst_torture_machines::f11FailedSaveIsNeverPublished() {
+    m_random = test::randomOfRow();
+    // So that one that was published by mistake is still there in the end.
+    const QString run = m_scene->launch(Scene::kSteps, {"--set", "checkpoint.keep_last=100"});
+    // Its last call: all is in place, but nobody knows for how long.
+    QVERIFY(m_scene->waitForToldStep(run, random(51, 150)));
+    failDisk(0, "/checkpoints", 1000, true);
+    QTRY_VERIFY_WITH_TIMEOUT(faults(0).diskErrors > 0, 60000);
+    heal();
+    QVERIFY(m_scene->waitForToldStep(run, random(201, 280)));
+    failDisk(0, "/checkpoints", random(50, 300));
+    QTRY_VERIFY_WITH_TIMEOUT(faults(0).diskErrors > 0, 60000);
+    heal();
+    QCOMPARE(m_scene->awaitFinish(run), QByteArray());
+    QCOMPARE(m_scene->flawOf(run), QByteArray());
+    QCOMPARE(flawInPublished(run), QByteArray());
+    const QByteArray words = m_scene->wordsOf(run, "checkpoint-failed");
+    QVERIFY2(words.count('\n') >= 2 && words.contains(": sync "), words);
+}
+
+void tst_torture_machines::f11FailingDiskOfARunLosesNothing() {
+    m_random = test::randomOfRow();
+    const QString run = m_scene->launch();
+    QVERIFY(m_scene->waitForToldStep(run, random(51, 200)));
+    const int node = randomNode();
+    failDisk(node, "/ringmaster/runs/", random(300, 700));
+    const CliResult saved = cli().run({"checkpoint", run});
+    QVERIFY(saved.exitCode >= 0); // whatever came of it, it is answered
+    QTRY_VERIFY_WITH_TIMEOUT(faults(node).diskErrors > 5, 20000);
+    // Training does not wait.
+    const int64_t later = std::min(m_scene->toldStep(run) + 30, Scene::kSteps);
+    QVERIFY(m_scene->waitForToldStep(run, later));
+    heal();
+    QCOMPARE(m_scene->awaitFinish(run), QByteArray());
+    QCOMPARE(m_scene->flawOf(run), QByteArray());
+    QCOMPARE(flawInPublished(run), QByteArray());
+    QCOMPARE(m_scene->summary(run).attempt, 1);
+    qInfo("%d errors in %d calls", static_cast<int>(faults(node).diskErrors),
+          static_cast<int>(faults(node).diskCalls));
+}
+
+QTEST_GUILESS_MAIN(tst_torture_machines)
+#include "tst_torture_machines.moc"
