@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "shared/io/clock.h"
 #include "tests/support/requirement.h"
 #include "tests/torture/node_faults.h"
 #include "tests/torture/scene.h"
@@ -16,6 +17,12 @@
 using namespace rm;
 using namespace rm::torture;
 
+namespace {
+
+constexpr int64_t kDayNs = 86'400'000'000'000;
+
+} // namespace
+
 /// Faults of the machines under a run: their disks, clocks, memory and files.
 class tst_torture_machines : public QObject {
     Q_OBJECT
@@ -26,6 +33,8 @@ private Q_SLOTS:
     void f11FailedSaveIsNeverPublished();
     void f11FailingDiskOfARunLosesNothing_data() { test::addSeeds(); }
     void f11FailingDiskOfARunLosesNothing();
+    void f18JumpingClocksChangeNothing_data() { test::addSeeds(); }
+    void f18JumpingClocksChangeNothing();
 
 private:
     /// From now on that share of writes and syncs fails, of files whose path contains `part`, or
@@ -147,6 +156,26 @@ void tst_torture_machines::f11FailingDiskOfARunLosesNothing() {
     QCOMPARE(m_scene->summary(run).attempt, 1);
     qInfo("%d errors in %d calls", static_cast<int>(faults(node).diskErrors),
           static_cast<int>(faults(node).diskCalls));
+}
+
+void tst_torture_machines::f18JumpingClocksChangeNothing() {
+    m_random = test::randomOfRow();
+    const int skewed = randomNode();
+    faults(skewed).clockAheadNs = random(0, 1) ? kDayNs : -kDayNs;
+    const QString run = m_scene->launch();
+    for (const int64_t step : {30, 120, 210, 300}) {
+        QVERIFY(m_scene->waitForToldStep(run, step + random(0, 60)));
+        faults(randomNode()).clockAheadNs = random(-1, 1) * kDayNs;
+    }
+    QCOMPARE(m_scene->awaitFinish(run), QByteArray());
+    QCOMPARE(m_scene->flawOf(run), QByteArray());
+    QCOMPARE(m_scene->summary(run).attempt, 1);
+    const Told told = m_scene->told(run).at(skewed);
+    const int64_t skewNs = told.front().wallNs - wallNowNs();
+    QVERIFY(std::abs(skewNs) > kDayNs / 2); // as a rank sees it
+    for (int rank = -1; rank < Scene::kRanks; ++rank)
+        for (const char* code : {"rank-hangs", kNodeLostEvent})
+            QVERIFY2(!m_scene->hasEvent(run, code, rank), code);
 }
 
 QTEST_GUILESS_MAIN(tst_torture_machines)
