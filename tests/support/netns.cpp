@@ -27,15 +27,19 @@ constexpr int kAnswerMs = 20000;
 constexpr int kNoPort = 9;
 const QString kNamespaceDir = QStringLiteral("/run/netns");
 
-Result<QByteArray> ipOutput(const QString& arguments) {
+Result<QByteArray> outputOf(const QString& program, const QString& arguments) {
     QProcess process;
-    process.start(QStringLiteral("ip"), arguments.split(QLatin1Char(' ')));
+    process.start(program, arguments.split(QLatin1Char(' ')));
     const bool ended = process.waitForFinished(kCommandMs);
     if (ended && process.exitStatus() == QProcess::NormalExit && process.exitCode() == 0)
         return process.readAllStandardOutput();
     const QString cause =
         ended ? QString::fromUtf8(process.readAllStandardError()).trimmed() : process.errorString();
-    return fail(ErrorCode::kUnavailable, ("ip " + arguments + ": " + cause).toStdString());
+    return fail(ErrorCode::kUnavailable, (program + " " + arguments + ": " + cause).toStdString());
+}
+
+Result<QByteArray> ipOutput(const QString& arguments) {
+    return outputOf(QStringLiteral("ip"), arguments);
 }
 
 Result<void> ip(const QString& arguments) {
@@ -194,6 +198,16 @@ QString NetworkLab::dataAddress(int index) {
 Result<void> NetworkLab::setManagementLink(int index, bool up) {
     RM_RETURN_IF_ERROR(ip("-n " + node(index) + " link set mgmt0 " + (up ? "up" : "down")));
     return up ? waitForAnswer(laptop(), managementAddress(index)) : Result<void>();
+}
+
+Result<void> NetworkLab::setManagementRate(int index, const QString& rate) {
+    const QString near = laptop() + QStringLiteral(" qdisc replace dev node%1 root ").arg(index);
+    const QString far = node(index) + QStringLiteral(" qdisc replace dev mgmt0 root ");
+    const QString kind =
+        rate.isEmpty() ? "pfifo_fast" : "tbf rate " + rate + " burst 4kb latency 1s";
+    for (const QString& end : {near, far})
+        RM_RETURN_IF_ERROR(outputOf(QStringLiteral("tc"), "-n " + end + kind));
+    return {};
 }
 
 Result<void> NetworkLab::setDataLink(bool up) {

@@ -52,6 +52,10 @@ public:
     /// The same for the link between the nodes.
     Result<void> setDataLink(bool up);
 
+    /// What the link between the laptop and a node carries in either direction, as tc(8) writes it:
+    /// "64kbit"; empty: all. A second of it waits, then packets are lost.
+    Result<void> setManagementRate(int index, const QString& rate);
+
     /// SIGKILLs all that runs on a node, its sshd as well, as if the power failed.
     void killAllOn(int index);
 
