@@ -122,9 +122,9 @@ Result<void> Testbed::startServers(const QStringList& environment) {
     return {};
 }
 
-QStringList Testbed::addCommand(int node, const QString& fingerprint) const {
-    const QString target =
-        QString("root@%1:%2").arg(NetworkLab::managementAddress(node)).arg(kSshPort);
+QStringList Testbed::addCommand(int node, const QString& fingerprint, const QString& place) const {
+    const QString own = QString("%1:%2").arg(NetworkLab::managementAddress(node)).arg(kSshPort);
+    const QString target = "root@" + (place.isEmpty() ? own : place);
     return {"nodes",    "add",   nodeName(node),     "--ssh",
             target,     "--key", path("id_ed25519"), "--fingerprint",
             fingerprint};

@@ -42,8 +42,8 @@ public:
     QString path(const QString& name) const { return m_dir.filePath(name); }
     static QString nodeName(int node) { return node == 0 ? "node-a" : "node-b"; }
 
-    /// `nodes add ...` for a node.
-    QStringList addCommand(int node, const QString& fingerprint) const;
+    /// `nodes add ...` for a node; `place`: of a proxy before it, as "address:port".
+    QStringList addCommand(int node, const QString& fingerprint, const QString& place = {}) const;
     /// Adds both nodes to `cli`'s fleet: kUnavailable with what the program said.
     Result<void> addNodes(const Cli& cli);
 

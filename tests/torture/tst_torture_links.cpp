@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tests/support/requirement.h"
+#include "tests/torture/chaos_proxy.h"
 #include "tests/torture/scene.h"
 #include "tests/torture/seeds.h"
 
@@ -7,6 +8,7 @@
 #include <QTest>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 using namespace rm;
@@ -14,6 +16,7 @@ using namespace rm::torture;
 
 namespace {
 
+constexpr int kProxyPort = 2300;
 constexpr double kSlower = 3; ///< a machine that others use, too, may be so for a while
 
 double medianStepNs(const Told& told, size_t from) {
@@ -34,6 +37,8 @@ private Q_SLOTS:
     void cleanup();
     void f8SlowLinkHoldsUpNoRank_data() { test::addSeeds(); }
     void f8SlowLinkHoldsUpNoRank();
+    void f9MistreatedConnectionsLoseAndDoubleNothing_data() { test::addSeeds(); }
+    void f9MistreatedConnectionsLoseAndDoubleNothing();
 
 private:
     int64_t random(int64_t first, int64_t last) {
@@ -64,6 +69,7 @@ void tst_torture_links::cleanup() {
         qInfo("%s", m_scene->tellAndClean().constData());
     m_scene->dropApp();
     QVERIFY(setRate(QString()));
+    m_scene->use(bed().laptop());
     QTRY_COMPARE_WITH_TIMEOUT(bed().strayProcesses(), QString(), 20000);
 }
 
@@ -99,6 +105,55 @@ void tst_torture_links::f8SlowLinkHoldsUpNoRank() {
     QVERIFY2(slow < kSlower * before, qPrintable(QString("%1 after %2").arg(slow).arg(before)));
     qInfo("%s: steps of %.1f ms after %.1f, a pause obeyed in %lld ms, answered in %lld",
           qPrintable(rate), slow / 1e6, before / 1e6, obeyedMs, answeredMs);
+}
+
+void tst_torture_links::f9MistreatedConnectionsLoseAndDoubleNothing() {
+    m_random = test::randomOfRow();
+    const Cli other(bed().path("chaos"), bed().lab().laptop());
+    std::array<std::unique_ptr<ChaosProxy>, NetworkLab::kNodes> proxies;
+    for (int node = 0; node < NetworkLab::kNodes; ++node) {
+        const SshServer& server = bed().server(node);
+        const std::string near = "10.231." + std::to_string(node + 1) + ".1";
+        auto proxy = ChaosProxy::start(bed().lab().laptop().toStdString(), {near, kProxyPort},
+                                       {server.address().toStdString(), server.port()},
+                                       static_cast<uint32_t>(m_random()));
+        QVERIFY2(proxy, proxy ? "" : proxy.error().message.c_str());
+        proxies[static_cast<size_t>(node)] = std::move(*proxy);
+        const QString place = QString("%1:%2").arg(near.c_str()).arg(kProxyPort);
+        const CliResult added =
+            other.run(bed().addCommand(node, bed().server(node).fingerprint(), place));
+        QVERIFY2(added.exitCode == 0, added.whole());
+    }
+    m_scene->use(other);
+    const QString run = m_scene->launch(1000000);
+    QVERIFY(m_scene->waitForToldStep(run, 20));
+    for (const auto& proxy : proxies)
+        proxy->setHostile(true);
+    using End = ChaosProxy::End;
+    const auto hasSeenAll = [&] {
+        return std::ranges::all_of(proxies, [](const auto& proxy) {
+            return proxy->ended(End::kClosed) > 0 && proxy->ended(End::kReset) > 0 &&
+                   proxy->ended(End::kSilent) > 0;
+        });
+    };
+    QVERIFY(QTest::qWaitFor(hasSeenAll, 120000));
+    const int64_t step = m_scene->toldStep(run);
+    QVERIFY(m_scene->waitForToldStep(run, step + 20));
+    for (const auto& proxy : proxies)
+        proxy->setHostile(false);
+    // What was silenced is found out, and connected to again.
+    QTRY_VERIFY_WITH_TIMEOUT(m_scene->summary(run).lostNodes.empty(), 60000);
+    QTRY_VERIFY_WITH_TIMEOUT(m_scene->summary(run).step > step, 60000);
+    const CliResult stopped = cli().run({"stop", run}, 120000);
+    QVERIFY2(stopped.exitCode == 0, stopped.whole());
+    QVERIFY(m_scene->app().waitForFinished(60000));
+    QCOMPARE(m_scene->summary(run).state, RunStateKind::kStopped);
+    QCOMPARE(m_scene->summary(run).attempt, 1);
+    QCOMPARE(m_scene->flawOfPart(run), QByteArray());
+    for (const auto& proxy : proxies)
+        qInfo("%d closed, %d reset, %d silent", proxy->ended(End::kClosed),
+              proxy->ended(End::kReset), proxy->ended(End::kSilent));
+    m_scene->dropApp();
 }
 
 QTEST_GUILESS_MAIN(tst_torture_links)
