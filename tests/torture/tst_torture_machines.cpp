@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "shared/io/clock.h"
+#include "shared/journal/event_codes.h"
+#include "tests/integration/small_disk.h"
 #include "tests/support/requirement.h"
 #include "tests/torture/node_faults.h"
 #include "tests/torture/scene.h"
@@ -21,6 +23,45 @@ namespace {
 
 constexpr int64_t kDayNs = 86'400'000'000'000;
 
+bool writeTo(const QString& path, const QByteArray& text) {
+    QFile file(path);
+    return file.open(QIODevice::WriteOnly | QIODevice::Unbuffered) &&
+           file.write(text) == text.size();
+}
+
+/// A control group whose processes may together take little more memory than they have when they
+/// come into it; of cgroup v1. To be empty in the end.
+class LittleMemory {
+public:
+    LittleMemory() {
+        m_isMade =
+            QDir().mkdir(m_folder) && writeTo(m_folder + "/memory.limit_in_bytes", "16777216");
+    }
+    ~LittleMemory() {
+        (void)QTest::qWaitFor([this] { return QDir().rmdir(m_folder); }, 10000);
+    }
+    LittleMemory(const LittleMemory&) = delete;
+    LittleMemory& operator=(const LittleMemory&) = delete;
+
+    bool isMade() const { return m_isMade; }
+    bool add(pid_t pid) const {
+        return writeTo(m_folder + "/cgroup.procs", QByteArray::number(pid));
+    }
+    /// Another process of the group takes so much that the kernel must end the largest of them.
+    void exhaust(const QString& tmpfs) const {
+        const QString script = "echo $$ > " + m_folder + "/cgroup.procs; " +
+                               "exec head -c 67108864 /dev/zero > " + tmpfs + "/filler";
+        QProcess hog;
+        hog.start("sh", {"-c", script});
+        hog.waitForFinished(20000);
+    }
+
+private:
+    QString m_folder =
+        QString("/sys/fs/cgroup/memory/rm-torture-%1").arg(QCoreApplication::applicationPid());
+    bool m_isMade = false;
+};
+
 } // namespace
 
 /// Faults of the machines under a run: their disks, clocks, memory and files.
@@ -35,6 +76,8 @@ private Q_SLOTS:
     void f11FailingDiskOfARunLosesNothing();
     void f18JumpingClocksChangeNothing_data() { test::addSeeds(); }
     void f18JumpingClocksChangeNothing();
+    void f19RankThatMemoryRanOutForIsToldSo_data() { test::addSeeds(); }
+    void f19RankThatMemoryRanOutForIsToldSo();
 
 private:
     /// From now on that share of writes and syncs fails, of files whose path contains `part`, or
@@ -176,6 +219,24 @@ void tst_torture_machines::f18JumpingClocksChangeNothing() {
     for (int rank = -1; rank < Scene::kRanks; ++rank)
         for (const char* code : {"rank-hangs", kNodeLostEvent})
             QVERIFY2(!m_scene->hasEvent(run, code, rank), code);
+}
+
+void tst_torture_machines::f19RankThatMemoryRanOutForIsToldSo() {
+    m_random = test::randomOfRow();
+    const LittleMemory group;
+    RM_NEEDS("root", group.isMade(), QString("no memory cgroup (v1) can be made"));
+    const SmallDisk memory(m_folder.filePath("memory"), "128m");
+    QVERIFY(memory.isMounted());
+    const QString run = m_scene->launch();
+    const int victim = randomNode();
+    QVERIFY(m_scene->waitForToldStep(run, random(101, 250)));
+    const auto ranks = m_scene->bed().processes(victim, "ringmaster-trainer");
+    QVERIFY(ranks.size() == 1 && group.add(ranks.front()));
+    group.exhaust(m_folder.filePath("memory"));
+    QCOMPARE(m_scene->awaitFinish(run), QByteArray());
+    const QByteArray words = m_scene->wordsOf(run, kRestartsEvent);
+    QVERIFY2(words.contains("out of memory"), words);
+    QCOMPARE(m_scene->flawOf(run), QByteArray());
 }
 
 QTEST_GUILESS_MAIN(tst_torture_machines)
