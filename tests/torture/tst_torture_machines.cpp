@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "shared/io/clock.h"
+#include "shared/io/descriptor.h"
 #include "shared/journal/event_codes.h"
 #include "tests/integration/small_disk.h"
 #include "tests/support/requirement.h"
@@ -9,8 +10,13 @@
 
 #include <QDir>
 #include <QFile>
+#include <QLocalSocket>
 #include <QTemporaryDir>
 #include <QTest>
+
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -62,6 +68,14 @@ private:
     bool m_isMade = false;
 };
 
+bool limitDescriptors(pid_t pid, rlim_t most) {
+    rlimit limit{};
+    if (::prlimit(pid, RLIMIT_NOFILE, nullptr, &limit) != 0)
+        return false;
+    limit.rlim_cur = most;
+    return ::prlimit(pid, RLIMIT_NOFILE, &limit, nullptr) == 0;
+}
+
 } // namespace
 
 /// Faults of the machines under a run: their disks, clocks, memory and files.
@@ -78,6 +92,8 @@ private Q_SLOTS:
     void f18JumpingClocksChangeNothing();
     void f19RankThatMemoryRanOutForIsToldSo_data() { test::addSeeds(); }
     void f19RankThatMemoryRanOutForIsToldSo();
+    void f19AgentWithoutDescriptorsLivesOn_data() { test::addSeeds(); }
+    void f19AgentWithoutDescriptorsLivesOn();
 
 private:
     /// From now on that share of writes and syncs fails, of files whose path contains `part`, or
@@ -237,6 +253,33 @@ void tst_torture_machines::f19RankThatMemoryRanOutForIsToldSo() {
     const QByteArray words = m_scene->wordsOf(run, kRestartsEvent);
     QVERIFY2(words.contains("out of memory"), words);
     QCOMPARE(m_scene->flawOf(run), QByteArray());
+}
+
+void tst_torture_machines::f19AgentWithoutDescriptorsLivesOn() {
+    m_random = test::randomOfRow();
+    const QString run = m_scene->launch(1000000);
+    QVERIFY(m_scene->waitForToldStep(run, 60));
+    const auto agents = m_scene->bed().processes(0, "ringmaster-agent", "start");
+    QVERIFY(agents.size() == 1);
+    const pid_t agent = agents.front();
+    const auto open =
+        QDir(QString("/proc/%1/fd").arg(agent)).entryList(QDir::NoDotAndDotDot | QDir::AllEntries);
+    QVERIFY(limitDescriptors(agent, static_cast<rlim_t>(open.size())));
+    QLocalSocket caller;
+    const QFileInfo socket(m_scene->part(0, run) + "/agent.sock");
+    const Descriptor folder(::open(qPrintable(socket.path()), O_PATH | O_CLOEXEC));
+    caller.connectToServer(QString("/proc/self/fd/%1/agent.sock").arg(folder.get()));
+    QVERIFY(caller.waitForConnected(5000));
+    QVERIFY(m_scene->waitForToldStep(run, m_scene->toldStep(run) + 60)); // training goes on
+    QCOMPARE(m_scene->bed().processes(0, "ringmaster-agent", "start"), agents);
+    QVERIFY(limitDescriptors(agent, 1024));
+    caller.abort();
+    for (const char* command : {"hold", "continue", "stop"}) {
+        const CliResult obeyed = cli().run({command, run});
+        QVERIFY2(obeyed.exitCode == 0, obeyed.whole());
+    }
+    QVERIFY(m_scene->app().waitForFinished(20000));
+    QCOMPARE(m_scene->flawOfPart(run), QByteArray());
 }
 
 QTEST_GUILESS_MAIN(tst_torture_machines)
