@@ -37,10 +37,16 @@ public:
 private:
     using Way = Result<bool> (Login::*)();
 
-    /// Repeats the call until libssh returns something other than SSH_AUTH_AGAIN.
+    /// Repeats the call until libssh returns something other than SSH_AUTH_AGAIN, which it does for
+    /// ever where the server hung up between two keys.
     template <class Step>
     Result<int> drive(Step step) {
-        const auto answer = m_link.drive(step, SSH_AUTH_AGAIN, m_attempt, m_patience);
+        const auto stepUnlessGone = [&] {
+            const int answer = step();
+            const bool isGone = ssh_is_connected(m_link.get()) == 0;
+            return answer == SSH_AUTH_AGAIN && isGone ? int{SSH_AUTH_ERROR} : answer;
+        };
+        const auto answer = m_link.drive(stepUnlessGone, SSH_AUTH_AGAIN, m_attempt, m_patience);
         if (answer && *answer == SSH_AUTH_ERROR)
             return tl::unexpected(sshError(m_link, m_attempt));
         if (answer && *answer == SSH_AUTH_PARTIAL)

@@ -71,6 +71,7 @@ private Q_SLOTS:
     void keyAndPasswordMayBothBeNeeded_data();
     void keyAndPasswordMayBothBeNeeded();
     void agentHoldsTheKey();
+    void agentOfFiftyKeysIsToldUnlessTheKeyIsNamed();
     void protectedKeyAsksForItsPassphrase_data();
     void protectedKeyAsksForItsPassphrase();
     void protectedKeyInTheAgentAsksNothing();
@@ -211,6 +212,23 @@ void SshLoginsTest::agentHoldsTheKey() {
     serve({.authorizedKey = *key});
     const auto opened = openSession(node(), {}, {});
     QVERIFY2(opened, messageOf(opened));
+}
+
+// sshd ends a login after six keys that it does not take.
+void SshLoginsTest::agentOfFiftyKeysIsToldUnlessTheKeyIsNamed() {
+    const KeyAgent agent(m_home.path("agent.sock"));
+    for (int key = 0; key < 50; ++key) {
+        const QString path = m_home.path("many");
+        QVERIFY(makeSshKey(path) && KeyAgent::add(path));
+    }
+    QVERIFY(QFile::copy(m_home.path("key"), m_home.path(".ssh/id_ed25519")));
+    serve({.authorizedKey = m_home.publicKey()});
+    const auto opened = openSession(node(), {}, {});
+    QVERIFY(!opened);
+    QVERIFY2(messageOf(opened).contains("too many keys"), messageOf(opened));
+    QCOMPARE(opened.error().error.code, ErrorCode::kDenied);
+    const auto named = openSession(node("~/.ssh/id_ed25519"), {}, {});
+    QVERIFY2(named, messageOf(named));
 }
 
 void SshLoginsTest::protectedKeyAsksForItsPassphrase_data() {
