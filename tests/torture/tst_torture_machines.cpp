@@ -36,7 +36,7 @@ bool writeTo(const QString& path, const QByteArray& text) {
 }
 
 /// A control group whose processes may together take little more memory than they have when they
-/// come into it; of cgroup v1. To be empty in the end.
+/// come into it; of cgroup v1. It must be empty in the end.
 class LittleMemory {
 public:
     LittleMemory() {
