@@ -101,7 +101,7 @@ std::string sha256OfSafetensors(const std::vector<TensorView>& tensors,
     std::vector<std::span<const std::byte>> parts{header};
     for (const TensorView& tensor : tensors)
         parts.push_back(tensor.data);
-    return sha256Hex(parts);
+    return sha256HexOfParts(parts);
 }
 
 struct SafetensorsFile::Impl {

@@ -147,10 +147,10 @@ Result<void> syncFolder(const std::string& path) {
 }
 
 std::string sha256Hex(std::span<const std::byte> bytes) {
-    return sha256Hex(std::vector{bytes});
+    return sha256HexOfParts({bytes});
 }
 
-std::string sha256Hex(const std::vector<std::span<const std::byte>>& parts) {
+std::string sha256HexOfParts(const std::vector<std::span<const std::byte>>& parts) {
     Sha256 hash;
     for (const std::span<const std::byte> part : parts)
         hash.add(part);

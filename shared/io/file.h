@@ -27,7 +27,7 @@ Result<void> syncFolder(const std::string& path);
 /// Lower-case hex of SHA-256.
 std::string sha256Hex(std::span<const std::byte> bytes);
 /// Of all parts together, in order.
-std::string sha256Hex(const std::vector<std::span<const std::byte>>& parts);
+std::string sha256HexOfParts(const std::vector<std::span<const std::byte>>& parts);
 Result<std::string> sha256HexOfFile(const std::string& path);
 
 } // namespace rm
