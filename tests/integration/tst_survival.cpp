@@ -35,6 +35,7 @@ private Q_SLOTS:
     void commandsForANodeThatIsCutOffOutliveTheApp();
     void aPauseIsObeyedThoughAnotherNodesAgentHangs();
     void aNodeThatWentOnAloneIsEndedAndLeftOut();
+    void whatANodeGivenUpHadMadeBeforeIsRead();
     void deadNodeIsGivenUpAndTheRunGoesOnElsewhere(); // last: it costs a node
 
 private:
@@ -63,6 +64,11 @@ private:
                 if (!each.copies.empty() && !each.removed)
                     return each.saved.step;
         return -1;
+    }
+    int64_t newestSaved(const QString& run) const {
+        const auto reader = StoreReader::open(cli().database());
+        const auto all = reader ? (*reader)->checkpoints(run) : std::vector<StoredCheckpoint>();
+        return all.empty() ? -1 : all.front().saved.step;
     }
     /// Removes it with all its copies, as a node that trains alone may: its step.
     int64_t loseNewest(const QString& run) const {
@@ -354,6 +360,35 @@ void tst_survival::deadNodeIsGivenUpAndTheRunGoesOnElsewhere() {
     const CliResult cleaned = cli().run({"clean", run, "--yes"}, 120000);
     QVERIFY2(cleaned.exitCode != 0 && cleaned.err.contains("clean node-b"), cleaned.whole());
     QVERIFY(!QDir(m_bed->server(0).home() + "/state/ringmaster/runs/" + run).exists());
+}
+
+void tst_survival::whatANodeGivenUpHadMadeBeforeIsRead() {
+    const QString run = launch("unread", {.steps = 100000, .checkpointEvery = 50});
+    QVERIFY(waitForStep(run, 60));
+    // The app alone cannot reach it: training goes on, and so do the checkpoints on the other node.
+    QVERIFY(m_bed->lab().setManagementLink(1, false));
+    QTRY_COMPARE_WITH_TIMEOUT(summary(run).lostNodes.size(), size_t(1), 40000);
+    const int64_t read = pointsOf(cli().database(), run, "train/loss", 1).back().step;
+    QTRY_VERIFY_WITH_TIMEOUT(newestSaved(run) > read + 100, 60000);
+    const CliResult lost = cli().run({"declare-lost", run, "node-b"}, 60000);
+    QVERIFY2(lost.exitCode == 0, lost.whole());
+    QVERIFY(m_app->waitForFinished(60000));
+    const int64_t from = newestSaved(run);
+    m_app = cli().start({"resume", run, "--node", "node-a:2", "--wait"});
+    QVERIFY(waitForStep(run, from + 20));
+    QVERIFY(m_bed->lab().setManagementLink(1, true));
+    const auto isWhole = [&] {
+        std::vector<int64_t> steps = stepsInStore(cli().database(), run, "train/loss")[1];
+        std::erase_if(steps, [from](int64_t step) { return step > from; });
+        return steps.size() == static_cast<size_t>(from);
+    };
+    QVERIFY(!isWhole());
+    QTRY_VERIFY_WITH_TIMEOUT(isWhole(), 120000);
+    const CliResult stopped = cli().run({"stop", run}, 60000);
+    QVERIFY2(stopped.exitCode == 0, stopped.whole());
+    QVERIFY(m_app->waitForFinished(20000));
+    QCOMPARE(flawIn(stepsInStore(cli().database(), run, "train/loss"), 2, 1, summary(run).step),
+             QByteArray());
 }
 
 QTEST_GUILESS_MAIN(tst_survival)

@@ -101,6 +101,7 @@ public:
     /// A connection of the caller's thread alone, for what takes two nodes at once.
     Result<NodeSession> open(const Node& node, std::stop_token stop,
                              const OnConnectPause& onPause = {}) const;
+    const CredentialSource& credentials() const { return m_credentials; }
     /// HostWorker::close() of all of worker(), the future ones too.
     void close();
     bool isClosed() const;

@@ -65,7 +65,8 @@ Result<std::vector<FileCursor>> NodeFollower::Connection::readCursors() {
     const auto stored = reader->cursors(target.run, target.nodeIndex);
     if (m_owner.m_sink.commit)
         m_ingest.emplace(target.run, target.nodeIndex,
-                         reader->rankRanges(target.run, target.nodeIndex), stored);
+                         reader->rankRanges(target.run, target.nodeIndex, target.node.name),
+                         stored);
     return cursorsToSend(stored);
 }
 
@@ -129,6 +130,8 @@ Result<void> NodeFollower::Connection::commit() {
     if (!m_ingest)
         return {};
     auto batch = m_ingest->take();
+    if (batch)
+        batch->nodeName = m_owner.m_target.node.name;
     return batch ? m_owner.m_sink.commit(std::move(*batch)) : Result<void>{};
 }
 
@@ -280,7 +283,7 @@ void NodeFollower::noteBack() {
 
 void NodeFollower::storeEvent(Severity severity, const char* code, int64_t wallNs,
                               const std::string& message) {
-    if (!m_sink.commit)
+    if (!m_sink.commit || !m_target.tellsOfLink)
         return;
     IngestBatch batch;
     batch.run = m_target.run;

@@ -20,8 +20,9 @@ struct FollowTarget {
     Node node;
     QString run;
     int nodeIndex = 0;
-    int attempt = 1;      ///< following ends once this or a later one has ended there
-    bool wasLost = false; ///< the database has it as unreachable
+    int attempt = 1;         ///< following ends once this or a later one has ended there
+    bool wasLost = false;    ///< the database has it as unreachable
+    bool tellsOfLink = true; ///< whether events say that the link is down and back
 };
 
 /// Follows one node's part of one run on its own thread and connection: attaches from the cursors

@@ -6,11 +6,13 @@
 #include "app/core/run/checkpoint_moves.h"
 #include "app/core/run/checkpoint_words.h"
 #include "app/core/run/live_spec.h"
+#include "app/core/run/node_follower.h"
 #include "app/core/run/steps_left.h"
 #include "shared/io/clock.h"
 #include "shared/return_if_error.h"
 
 #include <algorithm>
+#include <atomic>
 #include <charconv>
 #include <chrono>
 #include <functional>
@@ -315,6 +317,52 @@ Result<AttemptNumber> nextAttempt(const ProcedureContext& context, StoreReader& 
 
 } // namespace
 
+namespace {
+
+/// Follows the node's part of that index to its end, on which this thread waits.
+Result<void> followToEnd(const ProcedureContext& context, const FollowTarget& target,
+                         const std::stop_token& unwanted) {
+    constexpr auto kPatience = std::chrono::minutes(10);
+    constexpr auto kLook = std::chrono::milliseconds(100);
+    std::promise<Result<void>> answer;
+    auto done = answer.get_future();
+    std::atomic<bool> isRefused = false;
+    NodeFollower::Sink sink;
+    sink.commit = [&](IngestBatch batch) {
+        const auto stored = context.writer->call(
+            [&](StoreWriter& writer) { return writer.ingest(std::move(batch)); });
+        context.changed(target.run);
+        return stored;
+    };
+    sink.linkChanged = [](const LiveState::NodeLink&) {};
+    sink.loginRefused = [&](ConnectFailure::Need) { isRefused = true; };
+    sink.commandState = [](const CommandState&) {};
+    sink.ended = [&](Result<void> how) { answer.set_value(std::move(how)); };
+    const NodeFollower follower(target, context.hosts->credentials(), context.database, sink);
+    const auto until = std::chrono::steady_clock::now() + kPatience;
+    while (done.wait_for(kLook) == std::future_status::timeout)
+        if (unwanted.stop_requested() || isRefused || std::chrono::steady_clock::now() > until)
+            return fail(ErrorCode::kUnavailable,
+                        isRefused ? "the login was refused" : "it did not come to an end in time");
+    return done.get();
+}
+
+} // namespace
+
+Result<void> fetchRest(const ProcedureContext& context, const Node& node, const QString& run,
+                       std::stop_token unwanted) {
+    RM_ASSIGN_OR_RETURN(const auto reader, StoreReader::open(context.database));
+    for (const int index : reader->indicesOf(run, node.name)) {
+        FollowTarget target{node, run, index};
+        target.tellsOfLink = false;
+        // What is not there holds nothing.
+        const auto done = followToEnd(context, target, unwanted);
+        if (!done && done.error().code != ErrorCode::kNotFound)
+            return failAs("read what " + node.name + " has of " + run.toStdString(), done.error());
+    }
+    return {};
+}
+
 Result<bool> endGivenUp(const ProcedureContext& context, const Node& node,
                         const GivenUpNode& givenUp, std::stop_token unwanted) {
     const auto ended =
@@ -322,10 +370,12 @@ Result<bool> endGivenUp(const ProcedureContext& context, const Node& node,
             ->post<bool>([id = givenUp.run.toStdString()](
                              HostSession& session, const std::string& agent,
                              std::stop_token stop) { return stopOnNode(session, agent, id, stop); },
-                         std::move(unwanted))
+                         unwanted)
             .get();
     if (!ended)
         return ended;
+    // Steps before the checkpoint from which the run went on count, whoever has them.
+    RM_RETURN_IF_ERROR(fetchRest(context, node, givenUp.run, std::move(unwanted)));
     RM_RETURN_IF_ERROR(
         context.writer->call([&](StoreWriter& writer) { return writer.setGivenUpEnded(givenUp); }));
     if (*ended) {

@@ -69,7 +69,13 @@ Result<QString> branchRun(const ProcedureContext& context, const QString& id,
 Result<QString> resumeRun(const ProcedureContext& context, const RunSummary& run,
                           const std::vector<PlacedParty>& nodes, const std::string& which);
 
-/// Ends what lives of a run on a node that was declared lost, and stores that. True: something did.
+/// Copies what a node has of a run and the database has not, of attempts that count: those that
+/// were asked for with it. Its part of the run has ended. Blocks.
+Result<void> fetchRest(const ProcedureContext& context, const Node& node, const QString& run,
+                       std::stop_token unwanted);
+
+/// Ends what lives of a run on a node that was declared lost, copies what it has of it
+/// (fetchRest()), and stores that this is done. True: something lived.
 Result<bool> endGivenUp(const ProcedureContext& context, const Node& node,
                         const GivenUpNode& givenUp, std::stop_token unwanted);
 

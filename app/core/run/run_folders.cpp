@@ -30,6 +30,35 @@ std::vector<Result<RunFolder>> order(const ProcedureContext& context, const QStr
     return answers;
 }
 
+/// Adds to `done` why one of several failed.
+void note(Result<void>& done, const Error& why) {
+    if (done)
+        done = tl::unexpected(why);
+    else
+        done.error().message += "; " + why.message;
+}
+
+/// The nodes without those that were declared lost and have samples which nobody could read yet:
+/// they may be of the living line.
+std::vector<PlacedParty> allRead(const ProcedureContext& context, const QString& run,
+                                 std::vector<PlacedParty> nodes, const std::stop_token& unwanted,
+                                 Result<void>& done) {
+    const auto reader = StoreReader::open(context.database);
+    for (const GivenUpNode& each : reader ? (*reader)->givenUp(run) : std::vector<GivenUpNode>())
+        std::erase_if(nodes, [&](const PlacedParty& party) {
+            if (party.node.name != each.node)
+                return false;
+            const auto ended = endGivenUp(context, party.node, each, unwanted);
+            if (!ended)
+                note(done, Error{ended.error().code, "clean " + each.node +
+                                                         ", which was declared "
+                                                         "lost: " +
+                                                         ended.error().message});
+            return !ended;
+        });
+    return nodes;
+}
+
 } // namespace
 
 Result<std::vector<RunFolder>> readRunFolders(const ProcedureContext& context, const QString& run,
@@ -57,7 +86,7 @@ Result<std::vector<RunFolder>> readRunFolders(const ProcedureContext& context, c
 Result<void> removeRunFolders(const ProcedureContext& context, const QString& run,
                               const PlacesToClean& places, std::stop_token unwanted) {
     Result<void> done;
-    const std::vector<PlacedParty>& nodes = places.nodes;
+    const std::vector<PlacedParty> nodes = allRead(context, run, places.nodes, unwanted, done);
     const auto answers = order(context, run, nodes, FolderOrder::kRemove, unwanted);
     for (size_t at = 0; at < answers.size(); ++at) {
         const auto& answer = answers[at];
@@ -66,10 +95,8 @@ Result<void> removeRunFolders(const ProcedureContext& context, const QString& ru
                 return writer.setFolderRemoved(run, nodes[at].node.name, folder.path);
             });
         });
-        if (!noted && done)
-            done = failAs("clean " + nodes[at].node.name, noted.error());
-        else if (!noted)
-            done.error().message += "; clean " + nodes[at].node.name + ": " + noted.error().message;
+        if (!noted)
+            note(done, failAs("clean " + nodes[at].node.name, noted.error()).value());
     }
     context.changed(run);
     return done;

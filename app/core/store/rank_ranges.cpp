@@ -7,7 +7,7 @@ namespace {
 
 /// From each attempt that was asked for here to the last one that agents began after it, before
 /// another was asked for; in between nodes keep their indices. ?1: run, ?2: node, ?3: the last
-/// possible attempt.
+/// possible attempt, ?4: the node's name, empty: of who has the index now.
 constexpr const char* kSpans =
     "WITH launch AS (SELECT DISTINCT node.attempt, coalesce(attempt.skipped, 0) AS skipped "
     "FROM node LEFT JOIN attempt "
@@ -20,15 +20,17 @@ constexpr const char* kSpans =
     // Another node may have had this index before.
     "part AS (SELECT node.*, span.first, span.last FROM span JOIN node ON node.run = ?1 "
     "AND node.node = ?2 AND node.attempt BETWEEN span.first AND span.last AND node.name = "
-    "(SELECT name FROM node WHERE run = ?1 AND node = ?2 ORDER BY attempt DESC LIMIT 1)) ";
+    "coalesce(nullif(?4, ''), "
+    "(SELECT name FROM node WHERE run = ?1 AND node = ?2 ORDER BY attempt DESC LIMIT 1))) ";
 
 } // namespace
 
-std::vector<RankRange> ranksOfNode(Database& database, int64_t run, int nodeIndex) {
+std::vector<RankRange> ranksOfNode(Database& database, int64_t run, int nodeIndex,
+                                   const std::string& name) {
     std::vector<RankRange> ranges;
     const auto read = [&](const std::string& select) {
         auto rows = database.query((kSpans + select).c_str());
-        rows.with(run, nodeIndex, INT_MAX);
+        rows.with(run, nodeIndex, INT_MAX, name);
         while (rows.next())
             ranges.push_back({rows.number(0), rows.number(1), rows.number(2), rows.number(3)});
     };

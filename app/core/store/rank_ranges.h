@@ -4,11 +4,13 @@
 #include "app/core/store/database.h"
 #include "app/core/store/store.h"
 
+#include <string>
 #include <vector>
 
 namespace rm {
 
 /// As StoreReader::rankRanges(). Throws SQLite::Exception.
-std::vector<RankRange> ranksOfNode(Database& database, int64_t run, int nodeIndex);
+std::vector<RankRange> ranksOfNode(Database& database, int64_t run, int nodeIndex,
+                                   const std::string& name);
 
 } // namespace rm

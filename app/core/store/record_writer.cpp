@@ -77,12 +77,13 @@ std::optional<int64_t> firstInteger(Query& query) {
 } // namespace
 
 RecordWriter::RecordWriter(Database& database, StreamWriter& streams, WriterMemory& memory,
-                           int64_t run, int node)
+                           int64_t run, int node, std::string nodeName)
     : m_database(database)
     , m_streams(streams)
     , m_memory(memory)
     , m_run(run)
-    , m_node(node) {}
+    , m_node(node)
+    , m_nodeName(std::move(nodeName)) {}
 
 void RecordWriter::apply(const Record& record, int32_t attempt) {
     if (attempt > 0 && !isAttempt(attempt))
@@ -365,7 +366,7 @@ bool RecordWriter::isRank(int32_t rank) {
 
 const std::vector<RankRange>& RecordWriter::ranks() {
     if (!m_ranks)
-        m_ranks = ranksOfNode(m_database, m_run, m_node);
+        m_ranks = ranksOfNode(m_database, m_run, m_node, m_nodeName);
     return *m_ranks;
 }
 

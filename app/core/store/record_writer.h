@@ -31,7 +31,7 @@ struct WriterMemory {
 class RecordWriter {
 public:
     RecordWriter(Database& database, StreamWriter& streams, WriterMemory& memory, int64_t run,
-                 int node);
+                 int node, std::string nodeName);
 
     /// `attempt` as in IngestBatch.
     void apply(const Record& record, int32_t attempt);
@@ -83,6 +83,7 @@ private:
     WriterMemory& m_memory;
     int64_t m_run;
     int m_node;
+    std::string m_nodeName;                        ///< as in IngestBatch
     int32_t m_fileAttempt = 0;                     ///< of the record that is applied; 0: not known
     std::optional<std::vector<RankRange>> m_ranks; ///< of this node, once asked for
     std::map<int64_t, StreamRows> m_rows;          ///< by stream

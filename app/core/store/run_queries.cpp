@@ -191,9 +191,22 @@ std::vector<std::pair<std::string, uint64_t>> StoreReader::cursors(const QString
     });
 }
 
-std::vector<RankRange> StoreReader::rankRanges(const QString& run, int nodeIndex) {
+std::vector<RankRange> StoreReader::rankRanges(const QString& run, int nodeIndex,
+                                               const std::string& name) {
     return m_impl->read("read the nodes of a run", [&] {
-        return ranksOfNode(m_impl->database, m_impl->runId(run).value_or(-1), nodeIndex);
+        return ranksOfNode(m_impl->database, m_impl->runId(run).value_or(-1), nodeIndex, name);
+    });
+}
+
+std::vector<int> StoreReader::indicesOf(const QString& run, const std::string& name) {
+    return m_impl->read("read the nodes of a run", [&] {
+        std::vector<int> indices;
+        auto rows = m_impl->database.query(
+            "SELECT DISTINCT node FROM node WHERE run = ?1 AND name = ?2 ORDER BY node");
+        rows.with(m_impl->runId(run).value_or(-1), name);
+        while (rows.next())
+            indices.push_back(rows.number(0));
+        return indices;
     });
 }
 

@@ -353,7 +353,11 @@ public:
     std::vector<std::pair<std::string, uint64_t>> cursors(const QString& run, int nodeIndex);
     /// Whose files that node may have: its ranks in the attempts that were asked for with it, and
     /// in those that its agents began after one of these.
-    std::vector<RankRange> rankRanges(const QString& run, int nodeIndex);
+    /// `name`: of a node that had the index once; empty: of who has it now.
+    std::vector<RankRange> rankRanges(const QString& run, int nodeIndex,
+                                      const std::string& name = {});
+    /// The indices that the node of that name ever had in the run.
+    std::vector<int> indicesOf(const QString& run, const std::string& name);
     /// The newest attempt of which anything is stored, by whichever node.
     int newestAttempt(const QString& run);
     /// Nodes on which nothing was ended yet since they were declared lost. Empty id: of all runs.
@@ -373,6 +377,7 @@ private:
 struct IngestBatch {
     QString run;
     int nodeIndex = 0;
+    std::string nodeName = {};   ///< who tells it; empty: who has the index now
     std::vector<Record> records; ///< in the order of each file
     /// Of each record the attempt whose file had it; 0, or none at all: the one that its rank or
     /// node began last.

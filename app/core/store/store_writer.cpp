@@ -165,7 +165,7 @@ Result<void> StoreWriter::Impl::checkCursors(int64_t run, const IngestBatch& bat
 }
 
 Result<void> StoreWriter::Impl::apply(int64_t run, const IngestBatch& batch) {
-    RecordWriter records(database, streams, memory, run, batch.nodeIndex);
+    RecordWriter records(database, streams, memory, run, batch.nodeIndex, batch.nodeName);
     for (size_t at = 0; at < batch.records.size(); ++at)
         records.apply(batch.records[at], at < batch.attempts.size() ? batch.attempts[at] : 0);
     if (const auto finished = records.finish(); !finished)
