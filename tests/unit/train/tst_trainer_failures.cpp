@@ -225,6 +225,31 @@ private Q_SLOTS:
                  QStringList{"OWNER.json"});
     }
 
+    void aFullDiskIsWaitedForWithTheLastCheckpoint() {
+        TrainerRun run;
+        const SmallDisk disk;
+        RM_NEEDS("root", disk.error().isEmpty(), disk.error());
+        RunSpec spec = tinySpec();
+        spec.model.width = 16; // so that the disk could hold it
+        spec.checkpoint.directory = disk.path() + "/checkpoints";
+        spec.train.steps = 400;
+        run.start(spec, 2);
+        QTRY_VERIFY_WITH_TIMEOUT(run.lastStep(0) > 3, 30000);
+        disk.fill();
+        const auto waits = [&] {
+            const auto events = run.recordsOf<Event>(0);
+            return std::ranges::any_of(
+                events, [](const Event& event) { return event.code == "checkpoint-waits"; });
+        };
+        QTRY_VERIFY_WITH_TIMEOUT(waits(), 60000);
+        disk.empty();
+        QCOMPARE(run.finish(60000), both(ExitCode::kOk));
+        const auto saved = listCheckpoints(spec.checkpoint.directory);
+        QVERIFY(saved && saved->size() == 1);
+        QVERIFY(verifyCheckpoint(saved->front().path));
+        QCOMPARE(saved->front().manifest.step, int64_t{400});
+    }
+
     void aFullStateDiskIsShownAndTrainingGoesOn() {
         TrainerRun run;
         const SmallDisk disk;

@@ -27,6 +27,7 @@ constexpr int64_t kMs = 1'000'000;
 constexpr int64_t kSampleNs = 1000 * kMs;
 constexpr int64_t kRetryNs = 20 * kMs;       // between tries to post a command
 constexpr int64_t kAnswerNs = 500 * kMs;     // for the last answers to leave
+constexpr size_t kNeededRoom = 64 << 10;     // on the disk of the run's folder, to begin an attempt
 constexpr int64_t kRoomNs = 600 * kSampleNs; // for a full disk to have room for the last records
 
 std::string visibleDevices() {
@@ -133,14 +134,15 @@ std::vector<CommandState> Supervisor::onCommand(const Command& command) {
     if (outcome)
         m_crew->personAsks();
     const bool isKill = command.kind == CommandKind::kKill;
-    if (!outcome || !m_attempt->hasEnded() || m_isOver || (m_next && !isKill)) {
+    const bool isAboutToBegin = m_next && m_roomByNs == 0;
+    if (!outcome || !m_attempt->hasEnded() || m_isOver || (isAboutToBegin && !isKill)) {
         auto states = m_queue.onCommand(command);
         if (m_isOver) // it waits for room on a disk: nothing will be posted any more
             std::ranges::move(m_queue.onEnded(), std::back_inserter(states));
         return states;
     }
     if (m_next)
-        m_whyNot = Error{ErrorCode::kUnavailable, howAsked(true)};
+        m_whyNot = Error{ErrorCode::kUnavailable, howAsked(isKill)};
     m_crew->ask(*outcome, howAsked(isKill));
     return {{command.id, CommandProgress::kApplied, -1,
              "no rank of it ran at that moment; it does not go on by itself"}};
@@ -246,6 +248,10 @@ void Supervisor::obeyEndings() {
 void Supervisor::beginNext(const StartOrder& order) {
     if (!m_attempt->hasEnded() || order.attempt <= m_attempt->plan().attempt)
         return;
+    if (mustWaitForRoom()) {
+        m_next = order;
+        return;
+    }
     const NodePlan plan = planOf(order, m_attempt->plan());
     m_attempt->retire();
     m_server.broadcast(m_queue.onRestart(plan.attempt, m_appliedBefore));
@@ -262,6 +268,24 @@ void Supervisor::beginNext(const StartOrder& order) {
         });
     if (!launched)
         m_attempt->failToStart(launched.error());
+}
+
+/// A full disk is given back more often than a run is worth losing. An error of the disk is not
+/// waited for, nor is anything when it is known that the attempt cannot begin.
+bool Supervisor::mustWaitForRoom() {
+    const Result<void> room = writeFileAtomically("room", std::string(kNeededRoom, '0'));
+    ::unlink("room");
+    const int64_t nowNs = monotonicNowNs();
+    const bool isFull = !room && room.error().code == ErrorCode::kExhausted;
+    if (!isFull || m_whyNot || (m_roomByNs != 0 && nowNs >= m_roomByNs)) {
+        m_roomByNs = 0;
+        return false;
+    }
+    if (m_roomByNs == 0) {
+        m_roomByNs = nowNs + kRoomNs;
+        std::fprintf(stderr, "%s; the next attempt waits for room\n", room.error().message.c_str());
+    }
+    return true;
 }
 
 /// Who copies a journal takes it for whole once there is one of a later attempt. plan.toml is that

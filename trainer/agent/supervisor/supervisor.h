@@ -59,6 +59,7 @@ private:
     std::vector<CommandState> onCommand(const Command& command);
     void obeyEndings();
     void beginNext(const StartOrder& order);
+    bool mustWaitForRoom();
     Result<void> begin(const NodePlan& plan);
     Result<void> writeRest();
     void watchSignals();
@@ -83,7 +84,8 @@ private:
     std::unique_ptr<Crew> m_crew;
     std::optional<StartOrder> m_next; ///< what is to be started once the stack is unwound
     std::optional<Error> m_whyNot;    ///< it cannot be
-    uint64_t m_appliedBefore = 0;     ///< see AgentState
+    int64_t m_roomByNs = 0; ///< until when a full disk is waited for to begin it; 0: it is not
+    uint64_t m_appliedBefore = 0; ///< see AgentState
     bool m_isOver = false;
     int64_t m_nextSampleNs = 0;
     int64_t m_flushDeadlineNs = 0; ///< when it is over: how long answers may take

@@ -10,6 +10,7 @@
 #include "trainer/train/loop/validator.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <filesystem>
 #include <functional>
@@ -46,6 +47,17 @@ bool hasSpareCore(const Session& session) {
     const int ranks = session.environment.localWorldSize;
     const int busy = ranks * threadsPerRank(session.spec, ranks) + 1;
     return !session.device.isCpu() || static_cast<int>(std::thread::hardware_concurrency()) > busy;
+}
+
+/// Whether the file system is large enough for it, were it empty.
+bool couldHold(const std::string& folder, const CheckpointContent& content) {
+    uint64_t needed = 0;
+    for (const auto& file : content.tensorFiles)
+        for (const NamedTensor& one : file.tensors)
+            needed += one.tensor.nbytes();
+    std::error_code error;
+    const auto space = std::filesystem::space(folder, error);
+    return !error && space.capacity > needed;
 }
 
 Result<TrainState> agreeOnState(const World& world, const std::string& dir,
@@ -173,13 +185,18 @@ Result<void> Checkpointer::load(const std::string& dir) {
     return {};
 }
 
+Result<void> Checkpointer::saveAtEnd() {
+    m_isAtEnd = true;
+    return saveAndWait("end");
+}
+
 void Checkpointer::save(const std::string& reason, const std::optional<Command>& command) {
     m_training.board.setPhase(Phase::kCheckpoint);
     const int64_t began = monotonicNowNs();
     CheckpointContent content = collect(reason);
     if (m_training.world.isFirst())
         m_writer.start(std::move(content), [this, command](const CheckpointContent& staged) {
-            const auto done = publish(staged);
+            const auto done = m_isAtEnd ? publishWithPatience(staged) : publish(staged);
             reportWritten(staged, done, command);
             return done;
         });
@@ -317,6 +334,27 @@ Result<void> Checkpointer::publish(const CheckpointContent& content) {
     std::fflush(stdout);
     removeOldCheckpoints(manifest);
     return {};
+}
+
+Result<void> Checkpointer::publishWithPatience(const CheckpointContent& content) {
+    constexpr int64_t kPatienceNs = 300'000'000'000;
+    constexpr auto kPause = std::chrono::seconds(1);
+    const int64_t untilNs = monotonicNowNs() + kPatienceNs;
+    auto done = publish(content);
+    const auto mayFitLater = [&] {
+        return !done && done.error().code == ErrorCode::kExhausted &&
+               couldHold(m_session.checkpointDir(), content) && monotonicNowNs() < untilNs;
+    };
+    if (mayFitLater())
+        m_session.event(Severity::kWarning, "checkpoint-waits",
+                        done.error().message + "; tried again each second for five minutes, as the "
+                                               "run ends with it",
+                        content.manifest.step);
+    while (mayFitLater()) {
+        std::this_thread::sleep_for(kPause);
+        done = publish(content);
+    }
+    return done;
 }
 
 void Checkpointer::removeOldCheckpoints(const Manifest& saved) {

@@ -49,6 +49,9 @@ public:
     void save(const std::string& reason, const std::optional<Command>& command = {});
     /// Returns on all ranks once the checkpoint is durable, or why it is not.
     Result<void> saveAndWait(const std::string& reason);
+    /// The same of the last one, for which a full disk is waited for up to five minutes: all that
+    /// was trained since the one before depends on it.
+    Result<void> saveAtEnd();
     /// Before anything that changes weights or optimizer state. False: nothing was being staged.
     bool release() { return m_writer.release(); }
     /// Waits for the writer, then returns the folder of the newest complete checkpoint of the line
@@ -62,6 +65,7 @@ private:
     TrainState stateNow() const;
     bool noteSaving();
     Result<void> publish(const CheckpointContent& content);
+    Result<void> publishWithPatience(const CheckpointContent& content);
     void removeOldCheckpoints(const Manifest& saved);
     void reportWritten(const CheckpointContent& content, const Result<void>& done,
                        const std::optional<Command>& command);
@@ -70,8 +74,9 @@ private:
     Validator& m_validator;
     std::function<void(TrainState&)> m_store;
     const Session& m_session;
-    CheckpointLine m_line;     ///< rank 0: which of the folder's checkpoints are the run's
-    std::string m_newest;      ///< rank 0's writer sets it
+    CheckpointLine m_line; ///< rank 0: which of the folder's checkpoints are the run's
+    std::string m_newest;  ///< rank 0's writer sets it
+    bool m_isAtEnd = false;
     CheckpointWriter m_writer; ///< last: ends before what it reads
 };
 

@@ -193,7 +193,7 @@ bool TrainLoop::waitsForDevice() const {
 Result<Ending> TrainLoop::finish() {
     if (m_training->spec.validation.every > 0 && !m_validator.hasValidated())
         RM_RETURN_IF_ERROR(m_validator.validate());
-    RM_RETURN_IF_ERROR(m_checkpointer.saveAndWait("end"));
+    RM_RETURN_IF_ERROR(m_checkpointer.saveAtEnd());
     m_training->board.setPhase(Phase::kEnding);
     m_training->world.barrier(); // rank 0 serves the TCPStore until all are done
     return Ending{};
