@@ -7,6 +7,7 @@
 #include "app/core/launch/transfer_rate.h"
 #include "shared/return_if_error.h"
 #include "shared/spec/model_family.h"
+#include "shared/spec/step_cut.h"
 
 #include <algorithm>
 #include <optional>
@@ -97,6 +98,10 @@ Result<std::vector<Placement>> DirectLauncher::check() {
     RM_ASSIGN_OR_RETURN(auto device, chooseDevice(m_request.spec, m_nodes));
     m_device = device;
     RM_ASSIGN_OR_RETURN(auto ranks, countRanks(m_request.spec, m_nodes, m_device));
+    // What resumes keeps the steps of its checkpoint, of which the spec need not say how large they
+    // are.
+    if (m_request.attempt.startFrom.empty() || m_request.spec.train.globalBatch > 0)
+        RM_RETURN_IF_ERROR(checkMinNodes(m_request.spec, ranks));
     m_ranks = std::move(ranks);
     std::vector<Placement> parts;
     for (size_t i = 0; i < m_ranks.size(); ++i)

@@ -3,6 +3,7 @@
 
 #include "shared/io/clock.h"
 #include "shared/return_if_error.h"
+#include "shared/spec/step_cut.h"
 #include "trainer/train/data/sample_order.h"
 #include "trainer/train/dist/agree.h"
 #include "trainer/train/workloads/start_weights.h"
@@ -33,8 +34,8 @@ Result<int64_t> accumulationFor(const Session& session, const std::vector<int64_
     if (wanted == 0)
         return train.accumulation;
     const int64_t perMicro = std::accumulate(sizes.begin(), sizes.end(), int64_t{0});
-    if (wanted % perMicro == 0)
-        return wanted / perMicro;
+    if (const auto accumulation = microBatchesOf(wanted, perMicro))
+        return *accumulation;
     return fail(ErrorCode::kInvalid,
                 "cut steps of " + std::to_string(wanted) + " samples " + what + ": the " +
                     std::to_string(sizes.size()) + " ranks take " + std::to_string(perMicro) +

@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trainer/train/workloads/task.h"
 
+#include "shared/spec/step_cut.h"
 #include "trainer/train/workloads/registry.h"
 
 namespace rm {
 
 std::vector<int64_t> Task::batchSizes() const {
-    const auto& train = m_session.spec.train;
-    if (!train.rankBatchSizes.empty())
-        return train.rankBatchSizes;
-    return std::vector<int64_t>(static_cast<size_t>(m_session.world.size()), train.batchSize);
+    return batchSizesOf(m_session.spec, m_session.world.size());
 }
 
 int64_t Task::readers() const {

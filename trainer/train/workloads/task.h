@@ -29,7 +29,7 @@ public:
     virtual Model& model() = 0;
     virtual BatchSource& training() = 0;
 
-    /// Positions of one micro-batch, by rank.
+    /// Positions of one micro-batch, by rank: see batchSizesOf().
     virtual std::vector<int64_t> batchSizes() const;
 
     /// Pads a batch of training() to one of few shapes, for devices that record a step for each

@@ -128,10 +128,6 @@ TranslationTask::TranslationTask(const Session& session, PairData data)
     chooseValidation();
 }
 
-std::vector<int64_t> TranslationTask::batchSizes() const {
-    return std::vector<int64_t>(static_cast<size_t>(m_session.world.size()), 1);
-}
-
 Batch TranslationTask::padded(const Batch& batch) const {
     return paddedTo(recordedShape(shapeOf(batch), m_session.spec.train.batchTokens,
                                   m_session.spec.model.context),

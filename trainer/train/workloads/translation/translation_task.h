@@ -15,8 +15,6 @@ public:
 
     Model& model() override { return m_model; }
     BatchSource& training() override { return m_batches; }
-    /// 1 on every rank, as a position is a whole batch of train.batch_tokens.
-    std::vector<int64_t> batchSizes() const override;
     Batch padded(const Batch& batch) const override;
     /// Loss, and BLEU, chrF, CER and WER of the decoded pairs.
     std::vector<Figure> validate() override;

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "shared/spec/run_spec.h"
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace rm {
+
+/// Positions that each of `ranks` ranks takes in one micro-batch, by rank: samples, or 1 where a
+/// position is a whole batch of train.batch_tokens. train.rank_batch_sizes as it is, also if it
+/// names another number of ranks.
+std::vector<int64_t> batchSizesOf(const RunSpec& spec, int64_t ranks);
+
+/// Micro-batches that make a step of `positions`, of which all ranks together take `perMicro` at
+/// once; empty: such a step cannot be cut into them.
+std::optional<int64_t> microBatchesOf(int64_t positions, int64_t perMicro);
+
+/// Whether a run that began on nodes with so many ranks, and was never on others, can be restarted
+/// after any loss of nodes down to launch.min_nodes. The first node has rank 0 and is never left
+/// out. kInvalid says which loss cannot be borne, why, and what to set.
+Result<void> checkMinNodes(const RunSpec& spec, const std::vector<int>& ranksOfNodes);
+
+} // namespace rm
