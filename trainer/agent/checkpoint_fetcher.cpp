@@ -138,14 +138,15 @@ bool isShared(const FetchOrder& order, const std::string& runId) {
            manifest->step == order.step && !std::filesystem::exists(order.path + "/" + kCopyMark);
 }
 
-Result<Fetched> fetch(const Folders& folders, const std::string& runId, int64_t nodeIndex,
-                      const std::string& text) {
+Result<FetchOrder> parseOrder(const std::string& text) {
     RM_ASSIGN_OR_RETURN(const Json object, parseJson(text, "the order to fetch a checkpoint"));
-    const FetchOrder order{textAt(object, "path").value_or(""),
-                           static_cast<int32_t>(intAt(object, "attempt").value_or(0)),
-                           intAt(object, "step").value_or(0)};
-    if (isShared(order, runId))
-        return Fetched{order.path, {}};
+    return FetchOrder{textAt(object, "path").value_or(""),
+                      static_cast<int32_t>(intAt(object, "attempt").value_or(0)),
+                      intAt(object, "step").value_or(0)};
+}
+
+Result<Fetched> fetch(const Folders& folders, const std::string& runId, int64_t nodeIndex,
+                      const FetchOrder& order) {
     RM_ASSIGN_OR_RETURN(const std::string runDir, folders.existingPartDir(runId, nodeIndex));
     RM_ASSIGN_OR_RETURN(const NodePlan plan, loadPlan(runDir));
     RM_ASSIGN_OR_RETURN(const RunSpec spec, loadRunSpec(runDir + "/spec.toml"));
@@ -164,7 +165,11 @@ Result<Fetched> fetch(const Folders& folders, const std::string& runId, int64_t 
 
 Result<std::string> fetchCheckpoint(const Folders& folders, const std::string& runId,
                                     int64_t nodeIndex, const std::string& order) {
-    const Result<Fetched> fetched = fetch(folders, runId, nodeIndex, order);
+    const Result<FetchOrder> wanted = parseOrder(order);
+    if (wanted && isShared(*wanted, runId))
+        return dumpJson({{"shared", true}});
+    const Result<Fetched> fetched =
+        wanted ? fetch(folders, runId, nodeIndex, *wanted) : tl::unexpected(wanted.error());
     if (!fetched)
         return dumpJson({{"problem", fetched.error().message}});
     const auto manifest = readManifest(fetched->folder);

@@ -94,7 +94,8 @@ void CheckpointCopier::look() {
     std::ranges::rotate(order, std::ranges::upper_bound(order, m_last));
     for (const QString& run : order) {
         const auto due = m_means.due(run);
-        if (!due) {
+        const auto shared = m_shared.find(run);
+        if (!due || (shared != m_shared.end() && shared->second == *due)) {
             m_touched.erase(run);
             continue;
         }
@@ -114,15 +115,17 @@ void CheckpointCopier::begin(const QString& run, const DueCopy& due) {
     m_last = run;
     m_beganNs = m_means.nowNs();
     whenAnswered(m_means.copy(run, due), this,
-                 [this, run, due](const Result<void>& done) { onDone(run, due, done); });
+                 [this, run, due](const Result<bool>& done) { onDone(run, due, done); });
 }
 
-void CheckpointCopier::onDone(const QString& run, const DueCopy& due, const Result<void>& done) {
+void CheckpointCopier::onDone(const QString& run, const DueCopy& due, const Result<bool>& done) {
     const int64_t now = m_means.nowNs();
     m_isCopying = false;
     m_restUntilNs = now + kRestFactor * (now - m_beganNs);
     if (done) {
         m_failures.erase(due.path);
+        if (!*done)
+            m_shared[run] = due;
     } else {
         Failure& failure = m_failures[due.path];
         if (failure.times == 0)

@@ -44,7 +44,8 @@ class CheckpointCopier : public QObject {
 public:
     struct Means {
         std::function<std::optional<DueCopy>(const QString& run)> due;
-        std::function<QFuture<Result<void>>(const QString& run, const DueCopy&)> copy;
+        /// False: there is nothing to copy, as the nodes share the folder.
+        std::function<QFuture<Result<bool>>(const QString& run, const DueCopy&)> copy;
         /// Told of the first failure of each checkpoint.
         std::function<void(const QString& run, const DueCopy&, const Error&)> failed;
         std::function<int64_t()> nowNs; ///< monotonic
@@ -64,13 +65,14 @@ private:
     };
 
     void begin(const QString& run, const DueCopy& due);
-    void onDone(const QString& run, const DueCopy& due, const Result<void>& done);
+    void onDone(const QString& run, const DueCopy& due, const Result<bool>& done);
     void lookIn(int64_t ns);
 
     Means m_means;
     QTimer m_timer;
     std::set<QString> m_touched;
     std::map<std::string, Failure> m_failures; ///< by path
+    std::map<QString, DueCopy> m_shared;       ///< by run, the last that needs no copy
     QString m_last;                            ///< run of the last copy
     bool m_isCopying = false;
     int64_t m_beganNs = 0;

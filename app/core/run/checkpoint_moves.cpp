@@ -290,19 +290,19 @@ Result<void> forgetDropped(const ProcedureContext& context, StoreReader& reader,
 
 } // namespace
 
-Result<void> makeDueCopy(const ProcedureContext& context, const QString& run, const DueCopy& due) {
+Result<bool> makeDueCopy(const ProcedureContext& context, const QString& run, const DueCopy& due) {
     RM_ASSIGN_OR_RETURN(const auto reader, StoreReader::open(context.database));
     RM_ASSIGN_OR_RETURN(const auto checkpoint, findCheckpoint(*reader, run, due.checkpoint));
     RM_ASSIGN_OR_RETURN(const auto node, nodeCalled(context, due.node));
     RM_ASSIGN_OR_RETURN(const auto there, thereIs(context, node, checkpoint.saved.path, run,
                                                   checkpoint, context.permit->stop()));
     if (there && !there->isCopy)
-        return noteCopy(context, run, checkpoint, {due.node, checkpoint.saved.path, wallNowNs()});
+        return false;
     RM_RETURN_IF_ERROR(copyCheckpoint(context, run, due.checkpoint,
                                       {QString::fromStdString(due.node), {}, {}}, kKeptCopies));
     // The copy is whole, whatever is to be known of older ones.
     static_cast<void>(forgetDropped(context, *reader, run, node));
-    return {};
+    return true;
 }
 
 Result<void> pinCheckpoint(const ProcedureContext& context, const QString& run,

@@ -64,8 +64,8 @@ Result<QString> copyCheckpoint(const ProcedureContext& context, const QString& r
                                int64_t keepCopies);
 
 /// Copies in the background: of what lies in `due.path` to its node, of whose copies the newest
-/// kKeptCopies stay. Nothing is copied where that node reads the folder itself.
-Result<void> makeDueCopy(const ProcedureContext& context, const QString& run, const DueCopy& due);
+/// kKeptCopies stay. False: nothing was copied, as that node reads the folder itself.
+Result<bool> makeDueCopy(const ProcedureContext& context, const QString& run, const DueCopy& due);
 
 /// See Engine::setPinned(), Engine::bringBackCheckpoint() and Engine::compareCheckpoints().
 Result<void> pinCheckpoint(const ProcedureContext& context, const QString& run,

@@ -92,6 +92,7 @@ private Q_SLOTS:
     void aStreamThatIsCutAnywhereLeavesNothing();
     void aWrongByteNeverGetsTheName();
     void anotherRunsCheckpointIsRefused();
+    void whatNodesShareIsNotFetched();
     void theNewestCopiesStay();
     void aFolderOfAPersonsChoiceTakesOnePerRun();
     void whatLiesThereIsTold();
@@ -115,6 +116,17 @@ void TestAgentCheckpoints::whatWasSentIsWholeThere() {
     RM_OK(verifyCheckpoint(path));
     QCOMPARE(*readFile(path + "/MANIFEST.json"), *readFile(*source + "/MANIFEST.json"));
     QVERIFY(!listCheckpoints(b.runDir().toStdString() + "/checkpoints")->front().isCopy);
+}
+
+void TestAgentCheckpoints::whatNodesShareIsNotFetched() {
+    AgentFixture f;
+    const auto source = publish(f.runDir().toStdString() + "/checkpoints", 60);
+    RM_OK(source);
+    const QJsonObject order{
+        {"path", QString::fromStdString(*source)}, {"attempt", 1}, {"step", 60}};
+    const auto answer = f.agent({"fetch-checkpoint", "r1", "1"}, QJsonDocument(order).toJson());
+    QVERIFY2(answer.exitCode == 0, answer.err);
+    QCOMPARE(QJsonDocument::fromJson(answer.out).object(), (QJsonObject{{"shared", true}}));
 }
 
 void TestAgentCheckpoints::whatIsThereIsNotSentAgain() {

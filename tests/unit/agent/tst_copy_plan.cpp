@@ -76,6 +76,23 @@ private Q_SLOTS:
         QVERIFY(plan.isDue(now + CopyPlan::kLookNs));
         QVERIFY(plan.onNewest("step-20", now + CopyPlan::kLookNs));
     }
+
+    void whatNodesShareIsNoCopyAndNoProblem() {
+        const FetchOrder order{"/c/step-10", 2, 10};
+        const FetchedCopy shared = fetchedCopy(order, R"({"shared":true})", 5);
+        QCOMPARE(shared.answer, (FetchAnswer{order.path, ""}));
+        QVERIFY(!shared.copied);
+        const FetchedCopy copied = fetchedCopy(
+            order, R"({"folder":"/b/step-10","dropped":["/b/1"],"bytes":7,"reason":"end"})", 5);
+        QCOMPARE(copied.answer, (FetchAnswer{order.path, ""}));
+        QVERIFY(copied.copied ==
+                (CheckpointCopied{10, 5, order.path, "/b/step-10", {"/b/1"}, 2, 7, "end"}));
+        for (const char* text : {"", "3", "{}", R"({"problem":"its agent could not fetch it"})"}) {
+            const FetchedCopy failed = fetchedCopy(order, text, 5);
+            QCOMPARE(failed.answer, (FetchAnswer{order.path, "its agent could not fetch it"}));
+            QVERIFY(!failed.copied);
+        }
+    }
 };
 
 QTEST_APPLESS_MAIN(TestCopyPlan)

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trainer/agent/peers/copy_plan.h"
 
+#include "shared/io/json.h"
+
 #include <algorithm>
 #include <utility>
 
@@ -39,6 +41,30 @@ bool CopyPlan::onAnswer(const FetchAnswer& answer, int64_t nowNs) {
     m_failed = answer.path;
     m_retryNs = nowNs + (kRetryNs << std::min(m_failures, kMostDoublings));
     return m_failures++ == 0;
+}
+
+FetchedCopy fetchedCopy(const FetchOrder& order, const std::string& text, int64_t wallNs) {
+    const Json answer = parseJson(text, "the fetched checkpoint").value_or(Json());
+    FetchedCopy fetched{{order.path, {}}, {}};
+    if (boolAt(answer, "shared").value_or(false))
+        return fetched;
+    const auto folder = textAt(answer, "folder");
+    if (!folder) {
+        fetched.answer.problem = textAt(answer, "problem").value_or("its agent could not fetch it");
+        return fetched;
+    }
+    fetched.copied = CheckpointCopied{order.step,
+                                      wallNs,
+                                      order.path,
+                                      *folder,
+                                      {},
+                                      order.attempt,
+                                      intAt(answer, "bytes").value_or(0),
+                                      textAt(answer, "reason").value_or("")};
+    if (const Json* dropped = arrayAt(answer, "dropped"))
+        for (const Json& each : *dropped)
+            fetched.copied->dropped.push_back(each.is_string() ? each.get<std::string>() : "");
+    return fetched;
 }
 
 } // namespace rm

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "shared/journal/records.h"
 #include "trainer/agent/peers/peer_message.h"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 namespace rm {
@@ -36,5 +38,16 @@ private:
     int m_failures = 0;    ///< in a row
     int64_t m_retryNs = 0; ///< when that may be offered again
 };
+
+/// How a fetch ended.
+struct FetchedCopy {
+    FetchAnswer answer;                     ///< for the leader
+    std::optional<CheckpointCopied> copied; ///< empty: it failed, or there is only the original
+};
+
+/// `text`: what `fetch-checkpoint` answered to `order` (checkpoint_fetcher.h). Where nodes share
+/// the folder the leader's wish is met and yet there is no copy, which would be gone together with
+/// the original.
+FetchedCopy fetchedCopy(const FetchOrder& order, const std::string& text, int64_t wallNs);
 
 } // namespace rm

@@ -360,26 +360,10 @@ private:
     }
 
     void onFetched(const FetchOrder& order, const std::string& text) {
-        const Json answer = parseJson(text, "the fetched checkpoint").value_or(Json());
-        const auto folder = textAt(answer, "folder");
-        FetchAnswer told{order.path, {}};
-        if (folder) {
-            CheckpointCopied copied{order.step,
-                                    wallNowNs(),
-                                    order.path,
-                                    *folder,
-                                    {},
-                                    order.attempt,
-                                    intAt(answer, "bytes").value_or(0),
-                                    textAt(answer, "reason").value_or("")};
-            if (const Json* dropped = arrayAt(answer, "dropped"))
-                for (const Json& each : *dropped)
-                    copied.dropped.push_back(each.is_string() ? each.get<std::string>() : "");
-            m_target.journal(copied);
-        } else {
-            told.problem = textAt(answer, "problem").value_or("its agent could not fetch it");
-        }
-        m_channel.send(told);
+        const FetchedCopy fetched = fetchedCopy(order, text, wallNowNs());
+        if (fetched.copied)
+            m_target.journal(*fetched.copied);
+        m_channel.send(fetched.answer);
     }
 
     std::string nameOfLeader() const {

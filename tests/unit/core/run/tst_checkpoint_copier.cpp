@@ -33,19 +33,19 @@ struct Bench {
     std::map<QString, std::optional<DueCopy>> due;
     std::vector<std::string> begun; ///< paths
     std::vector<std::string> told;  ///< of failures
-    std::shared_ptr<QPromise<Result<void>>> running;
+    std::shared_ptr<QPromise<Result<bool>>> running;
     CheckpointCopier copier{
         {[this](const QString& run) { return due[run]; },
          [this](const QString&, const DueCopy& copy) {
              begun.push_back(copy.path);
-             running = std::make_shared<QPromise<Result<void>>>();
+             running = std::make_shared<QPromise<Result<bool>>>();
              running->start();
              return running->future();
          },
          [this](const QString&, const DueCopy& copy, const Error&) { told.push_back(copy.path); },
          [this] { return now; }}};
 
-    void end(const Result<void>& how) {
+    void end(const Result<bool>& how) {
         due.clear();
         running->addResult(how);
         running->finish();
@@ -93,7 +93,7 @@ private Q_SLOTS:
         bench.copier.look();
         QCOMPARE(bench.begun, (std::vector<std::string>{"/1"}));
         bench.now += 10 * kSecond;
-        bench.end({});
+        bench.end(true);
         bench.due["y"] = DueCopy{"3", "/3", "b"}; // newer by now
         bench.now += 39 * kSecond;
         bench.copier.look();
@@ -101,7 +101,7 @@ private Q_SLOTS:
         bench.now += kSecond;
         bench.copier.look();
         QCOMPARE(bench.begun, (std::vector<std::string>{"/1", "/3"}));
-        bench.end({});
+        bench.end(true);
     }
 
     void theAgentsOfARunThatTrainsComeFirst() {
@@ -116,7 +116,7 @@ private Q_SLOTS:
         QVERIFY(bench.begun.empty());
         due(false); // the run has ended, or they have made none for long
         QCOMPARE(bench.begun.size(), size_t(1));
-        bench.end({});
+        bench.end(true);
     }
 
     void agentsHaveFiveMinutesAndWhatTheSizeTakes() {
@@ -140,6 +140,28 @@ private Q_SLOTS:
         QVERIFY(!isLeftToAgents({large}, 115 * kMinute));
     }
 
+    void whatNodesShareIsAskedAboutOnce() {
+        Bench bench;
+        bench.due = {{"x", DueCopy{"1", "/1", "b"}}};
+        const auto due = bench.due;
+        bench.copier.touch("x");
+        bench.copier.look();
+        bench.end(false);
+        bench.due = due; // as no copy was noted
+        for (int i = 0; i < 3; ++i) {
+            bench.now += 60 * kSecond;
+            bench.copier.touch("x");
+            bench.copier.look();
+        }
+        QCOMPARE(bench.begun, (std::vector<std::string>{"/1"}));
+        QVERIFY(bench.told.empty());
+        bench.due["x"] = DueCopy{"2", "/2", "b"};
+        bench.copier.touch("x");
+        bench.copier.look();
+        QCOMPARE(bench.begun, (std::vector<std::string>{"/1", "/2"}));
+        bench.end(true);
+    }
+
     void aRunWithMuchToCopyLeavesRoomForTheOthers() {
         Bench bench;
         bench.copier.touch("x");
@@ -148,7 +170,7 @@ private Q_SLOTS:
             bench.due = {{"x", DueCopy{"1", "/x", "b"}}, {"y", DueCopy{"2", "/y", "b"}}};
             bench.copier.look();
             bench.now += 10 * kSecond;
-            bench.end({});
+            bench.end(true);
             bench.copier.touch("x");
             bench.copier.touch("y");
             bench.now += 600 * kSecond;
@@ -178,7 +200,7 @@ private Q_SLOTS:
         bench.now += kSecond;
         bench.copier.look();
         QCOMPARE(bench.begun.size(), size_t(3));
-        bench.end({});
+        bench.end(true);
         QCOMPARE(bench.told, (std::vector<std::string>{"/1"}));
     }
 };
