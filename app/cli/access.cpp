@@ -10,9 +10,7 @@ namespace {
 
 using Need = ConnectFailure::Need;
 
-bool trusts(const Node& node, const std::string& fingerprint, const std::string& trusted) {
-    if (!trusted.empty())
-        return trusted == fingerprint;
+bool trusts(const Node& node, const std::string& fingerprint) {
     return askYesNo("First contact with " + node.name + ": its host key is " + fingerprint +
                     "\nTrust it?");
 }
@@ -30,11 +28,10 @@ bool askInto(std::optional<std::string>& secret, const std::string& question) {
 
 /// Asks the person for what the failed connection needs and adds it to `credentials`. False:
 /// nothing was added.
-bool decide(const Node& node, const ConnectFailure& failure, const std::string& trusted,
-            Credentials& credentials) {
+bool decide(const Node& node, const ConnectFailure& failure, Credentials& credentials) {
     switch (failure.need) {
     case Need::kTrustHostKey:
-        if (!trusts(node, failure.fingerprint, trusted))
+        if (credentials.trustedFingerprint || !trusts(node, failure.fingerprint))
             return false;
         credentials.trustedFingerprint = failure.fingerprint;
         return true;
@@ -69,14 +66,17 @@ namespace {
 NodeCheck checkAsking(CommandContext& context, const Node& node, const std::string& trusted,
                       bool& asked) {
     Credentials credentials;
+    if (!trusted.empty())
+        credentials.trustedFingerprint = trusted;
     const QString name = QString::fromStdString(node.name);
     for (;;) {
         NodeCheck check = await(context.fleet().check(name, credentials));
         if (!check.failure) {
+            credentials.trustedFingerprint.reset(); // known_hosts has it now
             context.grant(node, credentials);
             return check;
         }
-        if (!decide(node, *check.failure, trusted, credentials))
+        if (!decide(node, *check.failure, credentials))
             return check;
         asked = true;
     }

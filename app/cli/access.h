@@ -13,8 +13,9 @@ class CommandContext;
 
 /// Checks a node. Asks on the terminal for whatever only a person can decide and checks again,
 /// until the check succeeds or nothing is left to ask. Later connections of `context` use the
-/// answers. Without a terminal nothing is asked. A host key seen for the first time is trusted when
-/// it equals `trusted`; only when `trusted` is empty is the person asked about it.
+/// answers. Without a terminal nothing is asked. With `trusted` a host whose key is another is
+/// refused, known or not; only when it is empty is the person asked about a key seen for the first
+/// time.
 NodeCheck checkAsking(CommandContext& context, const Node& node, const std::string& trusted);
 
 /// The names of the nodes of a run, in the order of its ranks.

@@ -287,7 +287,7 @@ void addReaching(CLI::App& command, Arguments& a, const char* ssh) {
     command.add_option("--ssh", a.node.ssh, ssh);
     command.add_option("--key", a.node.key, "Private key file");
     command.add_option("--fingerprint", a.node.fingerprint,
-                       "SHA256:... of the host key to trust at first contact");
+                       "SHA256:... of the host key; another one is refused");
     command.add_flag("!--no-check", a.node.check, "Do not connect to it");
 }
 

@@ -232,6 +232,8 @@ void remember(const Node& node, const NodeCheck& check, Credentials credentials,
         credentials.password.reset();
     if (need == Need::kPassphrase)
         credentials.passphrase.reset();
+    // known_hosts has the key now, and may come to have another.
+    credentials.trustedFingerprint.reset();
     granted.forget(node);
     granted.grant(node, credentials);
 }

@@ -89,6 +89,13 @@ Denial denyChanged(const SshLink& link, const std::string& shown) {
     return deny(message + ". Nothing was sent to it");
 }
 
+/// Of a key that is known, but is not the one that a person says the host has.
+Denial denyOther(const SshLink& link, const std::string& shown, const std::string& trusted) {
+    return deny("connect to " + link.where() + ": its key " + shown +
+                " is the one known for it, but not the one that you gave (" + trusted +
+                "). Compare both with the machine's own; nothing was sent to it");
+}
+
 /// First contact: a person decides about exactly this key.
 tl::expected<void, ConnectFailure> meet(const SshLink& link, const std::string& type,
                                         const std::string& fingerprint,
@@ -124,6 +131,8 @@ tl::expected<void, ConnectFailure> checkHostKey(SshLink& link,
         return deny("connect to " + link.where() + ": the host's key has no fingerprint");
     switch (ssh_session_is_known_server(link.get())) {
     case SSH_KNOWN_HOSTS_OK:
+        if (trusted && *trusted != fingerprint)
+            return denyOther(link, type + ' ' + fingerprint, *trusted);
         return {};
     case SSH_KNOWN_HOSTS_NOT_FOUND:
     case SSH_KNOWN_HOSTS_UNKNOWN:

@@ -25,6 +25,7 @@ private Q_SLOTS:
     void aliasOfSshConfigIsResolved();
     void unknownKeyAsksFirst();
     void onlyTheExactFingerprintIsTrusted();
+    void aKnownKeyThatContradictsTheFingerprintIsRefused();
     void changedKeyIsRefusedBeforeAnyAuthentication();
     void keyOfAnotherTypeIsRefused();
     void closedPortIsUnavailable();
@@ -114,6 +115,23 @@ void SshSessionTest::onlyTheExactFingerprintIsTrusted() {
     const auto trusted = openSession(node(), right, {});
     QVERIFY2(trusted, messageOf(trusted));
     QVERIFY(open()); // known from now on
+}
+
+void SshSessionTest::aKnownKeyThatContradictsTheFingerprintIsRefused() {
+    QVERIFY(open()); // it is known
+    Credentials other;
+    other.trustedFingerprint = "SHA256:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
+    const auto refused = openSession(node(), other, {});
+    QVERIFY(!refused);
+    QCOMPARE(refused.error().need, ConnectFailure::Need::kNothing);
+    QCOMPARE(refused.error().error.code, ErrorCode::kDenied);
+    QCOMPARE(refused.error().cause, ConnectFailure::Cause::kHostKey);
+    for (const QString& word :
+         {m_home.server().fingerprint(), QString::fromStdString(*other.trustedFingerprint)})
+        QVERIFY2(messageOf(refused).contains(word.toUtf8()), messageOf(refused));
+    other.trustedFingerprint = m_home.server().fingerprint().toStdString();
+    const auto agreed = openSession(node(), other, {});
+    QVERIFY2(agreed, messageOf(agreed));
 }
 
 void SshSessionTest::changedKeyIsRefusedBeforeAnyAuthentication() {
