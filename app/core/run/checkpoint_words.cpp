@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/run/checkpoint_words.h"
 
+#include <optional>
+
 namespace rm {
 
 std::string checkpointNameOf(const StoredCheckpoint& checkpoint) {
@@ -20,6 +22,32 @@ std::string whyKept(const StoredCheckpoint& checkpoint) {
     if (checkpoint.retiredBy == 0)
         return text;
     return text + "; abandoned by attempt " + std::to_string(checkpoint.retiredBy);
+}
+
+Result<void> verdictOf(const std::vector<VerifiedPlace>& places) {
+    std::string damaged, unread, whole;
+    std::optional<ErrorCode> code;
+    for (const VerifiedPlace& place : places) {
+        const std::string named = (place.isCopy ? "its copy on " : "on ") + place.node;
+        if (place.found) {
+            whole += (whole.empty() ? "whole: " : ", ") + named;
+            continue;
+        }
+        const Error& error = place.found.error();
+        const bool isDamaged = error.code == ErrorCode::kCorrupt;
+        if (isDamaged || !code)
+            code = error.code;
+        if (places.size() == 1)
+            return place.found;
+        std::string& words = isDamaged ? damaged : unread;
+        words += (words.empty() ? "" : "; ") + named + ": " + error.message;
+    }
+    if (!code)
+        return {};
+    std::string all = damaged;
+    if (!unread.empty())
+        all += (all.empty() ? "" : "; not verified: ") + unread;
+    return fail(*code, all + (whole.empty() ? "" : "; " + whole));
 }
 
 std::string verdictText(const Result<void>& verified) {

@@ -4,6 +4,7 @@
 #include "app/core/store/store.h"
 
 #include <string>
+#include <vector>
 
 namespace rm {
 
@@ -15,6 +16,18 @@ std::string checkpointNameOf(const StoredCheckpoint& checkpoint);
 /// Why it was kept, and whether its line was abandoned: "every 500, best", "pause, damaged;
 /// abandoned by attempt 2". Contains text of the trainer, which is not safe to print on a terminal.
 std::string whyKept(const StoredCheckpoint& checkpoint);
+
+/// A place of a checkpoint, and what was found there: kCorrupt says what is wrong.
+struct VerifiedPlace {
+    std::string node;
+    bool isCopy = false;
+    Result<void> found;
+};
+
+/// What that is together: all is well only if each place was read and is whole. Else the error is
+/// kCorrupt if any is damaged, and its words begin with those places and name the others, too:
+/// "its copy on node-b: read ...; whole on node-a". A single place is told without its name.
+Result<void> verdictOf(const std::vector<VerifiedPlace>& places);
 
 /// What Engine::verifyCheckpoint() says of it: "whole", "damaged: read .../model.safetensors: its
 /// SHA-256 ...", or why it could not be verified. As a node wrote it: not safe for a terminal.

@@ -148,8 +148,8 @@ public:
     /// Undoes removeCheckpoint(). kNotFound: too late.
     virtual QFuture<Result<void>> bringBackCheckpoint(const QString& run,
                                                       const QString& checkpoint) = 0;
-    /// Compares every byte of a checkpoint on its node with its manifest. kCorrupt: what is wrong,
-    /// or that it is not there any more.
+    /// Compares every byte of a checkpoint with its manifest, where it was saved and in each copy.
+    /// The error names each place; kCorrupt: one is damaged, or not there any more.
     virtual QFuture<Result<void>> verifyCheckpoint(const QString& run,
                                                    const QString& checkpoint) = 0;
     /// What the run has on its nodes (see RunFolder): what removeFromNodes() would delete.

@@ -501,10 +501,18 @@ Result<void> verifyCheckpoint(const ProcedureContext& context, const QString& ru
                               const std::string& which) {
     RM_ASSIGN_OR_RETURN(const auto reader, StoreReader::open(context.database));
     RM_ASSIGN_OR_RETURN(const auto checkpoint, findCheckpoint(*reader, run, which));
-    const CheckpointCopy own{checkpoint.node, checkpoint.saved.path};
-    const CheckpointCopy& place = checkpoint.removed ? checkpoint.copies.front() : own;
-    RM_ASSIGN_OR_RETURN(const auto node, nodeCalled(context, place.node));
-    const auto whole = verifyFolder(context, node, place.folder);
+    std::vector<VerifiedPlace> places;
+    const auto look = [&](const CheckpointCopy& place, bool isCopy) {
+        places.push_back(
+            {place.node, isCopy, nodeCalled(context, place.node).and_then([&](const Node& node) {
+                 return verifyFolder(context, node, place.folder);
+             })});
+    };
+    if (!checkpoint.removed)
+        look({checkpoint.node, checkpoint.saved.path}, false);
+    for (const CheckpointCopy& copy : checkpoint.copies)
+        look(copy, true);
+    const auto whole = verdictOf(places);
     if (whole && context.writer)
         (void)context.writer->call([&](StoreWriter& writer) {
             return writer.setCheckpointVerified(run, checkpoint.saved.path, wallNowNs());

@@ -84,9 +84,9 @@ Result<bool> endGivenUp(const ProcedureContext& context, const Node& node,
 Result<void> removeCheckpoint(const ProcedureContext& context, const QString& run,
                               const std::string& which);
 
-/// Compares every byte of a checkpoint (see findCheckpoint()) with its manifest, on the node where
-/// it was saved, or of a copy if it was removed there, and stores when it was whole. kCorrupt: what
-/// is wrong, or that it is not there any more.
+/// Compares every byte of a checkpoint (see findCheckpoint()) with its manifest, in each place
+/// where it lies, and stores when all of them were whole. The error is that of verdictOf();
+/// kCorrupt: what is wrong, or that it is not there any more.
 Result<void> verifyCheckpoint(const ProcedureContext& context, const QString& run,
                               const std::string& which);
 

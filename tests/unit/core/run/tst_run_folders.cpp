@@ -14,6 +14,7 @@ private Q_SLOTS:
     void hostileFoldersAreErrors_data();
     void hostileFoldersAreErrors();
     void onlyAVerdictSaysThatACheckpointIsDamaged();
+    void aVerdictTellsOfEachPlace();
 };
 
 void TestRunFolders::folderIsRead() {
@@ -45,6 +46,27 @@ void TestRunFolders::onlyAVerdictSaysThatACheckpointIsDamaged() {
              std::string("damaged: read /x: no"));
     for (const char* answer : {"", "{}", "3", R"({"whole":false})", R"({"whole":1,"problem":""})"})
         QVERIFY2(verdictText(parseVerdict(answer)).starts_with("not verified: "), answer);
+}
+
+void TestRunFolders::aVerdictTellsOfEachPlace() {
+    const Result<void> whole;
+    const Result<void> rotten = fail(ErrorCode::kCorrupt, "read /x: no");
+    const Result<void> apart = fail(ErrorCode::kUnavailable, "no route");
+    const auto textOf = [](const std::vector<VerifiedPlace>& places) {
+        return verdictText(verdictOf(places));
+    };
+    QCOMPARE(textOf({{"a", false, whole}}), std::string("whole"));
+    QCOMPARE(textOf({{"a", false, rotten}}), std::string("damaged: read /x: no"));
+    QCOMPARE(textOf({{"a", false, whole}, {"b", true, whole}}), std::string("whole"));
+    QCOMPARE(textOf({{"a", false, whole}, {"b", true, rotten}}),
+             std::string("damaged: its copy on b: read /x: no; whole: on a"));
+    QCOMPARE(textOf({{"a", false, apart}, {"b", true, whole}}),
+             std::string("not verified: on a: no route; whole: its copy on b"));
+    const std::vector<VerifiedPlace> all{
+        {"a", false, apart}, {"b", true, rotten}, {"c", true, whole}};
+    QCOMPARE(textOf(all), std::string("damaged: its copy on b: read /x: no; not verified: on a: no "
+                                      "route; whole: its copy on c"));
+    QCOMPARE(verdictOf(all).error().code, ErrorCode::kCorrupt);
 }
 
 QTEST_GUILESS_MAIN(TestRunFolders)
