@@ -108,8 +108,13 @@ std::string whoIsBehind(const LiveState& live) {
                (live.nodes.size() == 2 ? live.nodes[0].node + " and " + live.nodes[1].node
                                        : std::string("the nodes")) +
                " does not carry them; " + placeOf(ranks.front().state);
-    const auto last = std::ranges::min_element(ranks, {}, progress);
-    const auto count = std::ranges::count(ranks, progress(*last), progress);
+    // Who waits in a collective waits for those who do not, however far they are.
+    std::vector<SeenRank> late = ranks;
+    std::erase_if(late, [](const SeenRank& rank) { return rank.state.isWaiting; });
+    if (late.empty())
+        late = ranks;
+    const auto last = std::ranges::min_element(late, {}, progress);
+    const auto count = std::ranges::count(late, progress(*last), progress);
     if (count == static_cast<std::ptrdiff_t>(ranks.size()) && count > 1)
         return "all " + std::to_string(count) + " ranks that run are " + placeOf(last->state);
     std::string words = "rank " + std::to_string(last->state.rank) + " on " + last->node;

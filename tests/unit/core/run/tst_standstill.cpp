@@ -41,6 +41,7 @@ class TestStandstill : public QObject {
 private Q_SLOTS:
     void rankWithFewerStepsIsBehind();
     void earlierPhaseOfAStepIsBehind();
+    void whoOnlyWaitsIsNotBehind();
     void ranksAtOnePlaceAreToldTogether();
     void rankThatIsGoneIsNotWaitedFor();
     void nodeOutOfReachComesFirst();
@@ -66,6 +67,24 @@ void TestStandstill::earlierPhaseOfAStepIsBehind() {
               rankAt(2, 47, Phase::kBackward, 9000)});
     QCOMPARE(QString::fromStdString(whoIsBehind(state)),
              QString("rank 1 on n1 is behind: in forward after step 47 for 9 s"));
+}
+
+void TestStandstill::whoOnlyWaitsIsNotBehind() {
+    // The optimizer of a step comes after its sums, and the others have gone there.
+    RankState waits = rankAt(0, 47, Phase::kAllreduce, 9000);
+    waits.isWaiting = true;
+    const RankState works = rankAt(1, 47, Phase::kOptimizer, 9500);
+    QCOMPARE(QString::fromStdString(whoIsBehind(live({waits, works}))),
+             QString("rank 1 on n1 is behind: in optimizer after step 47 for 9 s"));
+    // Of several that do not wait the last is named.
+    const RankState later = rankAt(2, 47, Phase::kCheckpoint, 9000);
+    QCOMPARE(QString::fromStdString(whoIsBehind(live({waits, later, works}))),
+             QString("rank 1 on n1 is behind: in optimizer after step 47 for 9 s"));
+    RankState second = works;
+    second.isWaiting = true;
+    second.sinceMs = 4000; // not long enough to blame the network
+    QCOMPARE(QString::fromStdString(whoIsBehind(live({waits, second}))),
+             QString("rank 0 on n0 is behind: in all-reduce after step 47 for 9 s"));
 }
 
 void TestStandstill::ranksAtOnePlaceAreToldTogether() {
