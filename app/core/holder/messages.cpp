@@ -166,8 +166,8 @@ auto membersOf(T& value) {
 
 template <Like<RunState> T>
 auto membersOf(T& value) {
-    auto& [attempt, supervised, ended, outcome, wallNs, ranks] = value;
-    return std::tie(attempt, supervised, ended, outcome, wallNs, ranks);
+    auto& [attempt, supervised, ended, outcome, wallNs, ranks, hasNoRoom] = value;
+    return std::tie(attempt, supervised, ended, outcome, wallNs, ranks, hasNoRoom);
 }
 
 template <Like<LiveState::NodeLink> T>

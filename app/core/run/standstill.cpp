@@ -126,6 +126,11 @@ std::string whoIsBehind(const LiveState& live) {
 std::vector<std::string> journalProblems(const LiveState& live) {
     constexpr uint8_t kNoRoom = 1 + static_cast<uint8_t>(ErrorCode::kExhausted);
     std::vector<std::string> lines;
+    for (const LiveState::NodeLink& node : live.nodes)
+        if (node.state && node.state->hasNoRoom)
+            lines.push_back("the disk of the run's folder on " + node.node +
+                            " is full: no attempt begins there, and no end is written, until "
+                            "there is room");
     for (const SeenRank& rank : ranksOf(live)) {
         const RankState& state = rank.state;
         if (state.journalProblem == 0 && state.droppedRecords == 0)

@@ -192,6 +192,7 @@ private Q_SLOTS:
             return !states.empty() && states.back().progress == CommandProgress::kRefused;
         };
         QTRY_VERIFY_WITH_TIMEOUT(isAnswered(), kLongMs);
+        QVERIFY(client.all<RunState>().back().hasNoRoom);
         QVERIFY(!f.agentState()["ended"].toBool() && processRuns(supervisor));
         disk.empty();
         QTRY_VERIFY_WITH_TIMEOUT(f.agentState()["ended"].toBool(), kLongMs);

@@ -7,6 +7,8 @@
 #include "trainer/agent/run_dir/run_dir.h"
 #include "trainer/agent/supervisor/hang.h"
 
+#include <sys/statvfs.h>
+
 #include <algorithm>
 
 namespace rm {
@@ -29,6 +31,13 @@ void addBoard(const std::string& runDir, int attempt, RankState& state) {
     state.isWaiting = seenRank(state.rank, status, false).isWaiting().value_or(false);
 }
 
+/// Less than what a supervisor wants to begin an attempt.
+bool hasNoRoom(const std::string& runDir) {
+    struct statvfs disk = {};
+    return ::statvfs(runDir.c_str(), &disk) == 0 && disk.f_blocks > 0 &&
+           uint64_t{disk.f_bavail} * disk.f_frsize < kNeededRoom;
+}
+
 // Phases of an ordinary step count as the same.
 uint8_t visiblePhase(uint8_t phase) {
     switch (static_cast<Phase>(phase)) {
@@ -47,6 +56,7 @@ uint8_t visiblePhase(uint8_t phase) {
 RunState readRunState(const std::string& runDir) {
     RunState state;
     state.wallNs = wallNowNs();
+    state.hasNoRoom = hasNoRoom(runDir);
     state.supervised = RunLock::isHeld(runDir);
     const Result<AgentState> agent = loadAgentState(runDir);
     if (!agent)
@@ -76,8 +86,8 @@ bool differsVisibly(const RunState& a, const RunState& b) {
                x.journalProblem == y.journalProblem &&
                visiblePhase(x.phase) == visiblePhase(y.phase);
     };
-    return a.attempt != b.attempt || a.supervised != b.supervised || a.ended != b.ended ||
-           a.outcome != b.outcome ||
+    return a.hasNoRoom != b.hasNoRoom || a.attempt != b.attempt || a.supervised != b.supervised ||
+           a.ended != b.ended || a.outcome != b.outcome ||
            !std::equal(a.ranks.begin(), a.ranks.end(), b.ranks.begin(), b.ranks.end(), isSame);
 }
 

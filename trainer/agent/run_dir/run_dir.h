@@ -14,6 +14,9 @@ namespace rm {
 /// In a run directory: what the supervisor complains of. It stays on the node.
 inline constexpr const char* kAgentLog = "log/agent.log";
 
+/// Bytes on the disk of a run's folder without which no attempt is begun.
+inline constexpr size_t kNeededRoom = 64 << 10;
+
 /// `agent.json` in a run directory: the supervisor's processes, for later commands (stop, attach,
 /// the next start). What happened is recorded in the journals only.
 struct AgentState {

@@ -27,7 +27,6 @@ constexpr int64_t kMs = 1'000'000;
 constexpr int64_t kSampleNs = 1000 * kMs;
 constexpr int64_t kRetryNs = 20 * kMs;       // between tries to post a command
 constexpr int64_t kAnswerNs = 500 * kMs;     // for the last answers to leave
-constexpr size_t kNeededRoom = 64 << 10;     // on the disk of the run's folder, to begin an attempt
 constexpr int64_t kRoomNs = 600 * kSampleNs; // for a full disk to have room for the last records
 
 std::string visibleDevices() {

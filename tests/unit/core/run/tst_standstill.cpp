@@ -46,6 +46,7 @@ private Q_SLOTS:
     void rankThatIsGoneIsNotWaitedFor();
     void nodeOutOfReachComesFirst();
     void aCutNetworkIsToldFromARankThatIsMissing();
+    void aFullDiskIsToldThoughNoRankRuns();
     void silenceOfANodeIsToldWithItsAge();
     void delayIsToldAfterThreeSeconds();
     void ranksThatGetOnAreNotNamed();
@@ -138,6 +139,15 @@ void TestStandstill::aCutNetworkIsToldFromARankThatIsMissing() {
     alone.nodes[0].state->ranks.push_back(second);
     alone.nodes.pop_back();
     QVERIFY(!isBlamed(alone));
+}
+
+void TestStandstill::aFullDiskIsToldThoughNoRankRuns() {
+    LiveState state = live({rankAt(0, 47, Phase::kEnding, 900)});
+    state.nodes[0].state->ranks[0].pid = 0;
+    QVERIFY(journalProblems(state).empty());
+    state.nodes[0].state->hasNoRoom = true;
+    QCOMPARE(journalProblems(state).size(), size_t(1));
+    QVERIFY(journalProblems(state)[0].starts_with("the disk of the run's folder on n0 is full"));
 }
 
 void TestStandstill::silenceOfANodeIsToldWithItsAge() {
