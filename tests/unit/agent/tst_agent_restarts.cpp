@@ -239,6 +239,14 @@ private Q_SLOTS:
         const auto ends = nodes.records<AttemptEnded>(1);
         QVERIFY2(ends.front().message.find("stopped") != std::string::npos,
                  ends.front().message.c_str());
+        // It was read before the rank was killed.
+        std::vector<Event> stacks = nodes.records<Event>(1);
+        std::erase_if(stacks, [](const Event& event) { return event.code != "rank-stack"; });
+        QCOMPARE(stacks.size(), size_t(1));
+        const std::string& stack = stacks.front().message;
+        QVERIFY2(stack.starts_with("rank 1 is here: main: "), stack.c_str());
+        QVERIFY2(stack.find("< main") != std::string::npos, stack.c_str());
+        QCOMPARE(stack.find("cannot be read"), std::string::npos);
     }
 
     void anAgentThatDiesIsReplacedAndStillLed() {

@@ -83,7 +83,17 @@ private Q_SLOTS:
             gone = child.pid();
         }
         const std::string stack = stackOf(gone);
-        QVERIFY2(stack.starts_with("main: its stack cannot be read: "), stack.c_str());
+        QCOMPARE(stack, std::string("main: its stack cannot be read: the process has ended\n"));
+    }
+
+    void oneThatDiesMeanwhileIsSaidSo() {
+        const Child child;
+        QTRY_COMPARE(child.state(), 'S');
+        ::kill(child.pid(), SIGKILL);
+        QTRY_COMPARE(child.state(), 'Z'); // nobody has reaped it yet
+        const std::string stack = stackOf(child.pid());
+        QVERIFY2(stack.starts_with("main: its stack cannot be read: the process has ended\n"),
+                 stack.c_str());
     }
 
     void namesAreShort_data() {

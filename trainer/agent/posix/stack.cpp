@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trainer/agent/posix/stack.h"
 
+#include "trainer/agent/posix/process.h"
+
 #include <cxxabi.h>
 #include <elfutils/libdwfl.h>
 
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <memory>
@@ -79,17 +82,24 @@ std::vector<pid_t> threadsOf(pid_t pid) {
     return threads;
 }
 
-std::string lastError() {
-    const char* message = dwfl_errmsg(-1);
-    return message ? message : "unknown error";
+/// libdwfl reports none, or errno 0, for a process that dies while it is looked at.
+std::string whyUnread(const ProcessId& process) {
+    const int error = dwfl_errno();
+    if (!isAlive(process))
+        return "its stack cannot be read: the process has ended";
+    const char* message = error != 0 ? dwfl_errmsg(error) : nullptr;
+    if (!message || std::strcmp(message, std::strerror(0)) == 0)
+        message = "no function of it could be found";
+    return std::string("its stack cannot be read: ") + message;
 }
 
 std::string framesOf(pid_t pid) {
+    const ProcessId id = identify(pid);
     const std::unique_ptr<Dwfl, void (*)(Dwfl*)> process(dwfl_begin(&callbacks()), &dwfl_end);
     if (!process || dwfl_linux_proc_report(process.get(), pid) != 0 ||
         dwfl_report_end(process.get(), nullptr, nullptr) != 0 ||
         dwfl_linux_proc_attach(process.get(), pid, false) != 0)
-        return "main: its stack cannot be read: " + lastError() + "\n";
+        return "main: " + whyUnread(id) + "\n";
     std::string text;
     for (const pid_t thread : threadsOf(pid)) {
         Frames frames;
@@ -97,7 +107,7 @@ std::string framesOf(pid_t pid) {
         static_cast<void>(dwfl_getthread_frames(process.get(), thread, addFrame, &frames));
         const std::string task = "/proc/" + std::to_string(pid) + "/task/" + std::to_string(thread);
         text += (thread == pid ? "main" : firstLineOf(task + "/comm")) + ": " +
-                (frames.count ? frames.text : "its stack cannot be read: " + lastError()) + "\n";
+                (frames.count ? frames.text : whyUnread(id)) + "\n";
     }
     return text;
 }

@@ -318,7 +318,8 @@ void Attempt::watchHangs(const std::vector<SeenRank>& ranks, Moment now) {
     });
 }
 
-/// As the leader is told.
+/// As the leader is told. It ends what surely hangs at once, and a rank that is dead has no stack,
+/// so that of a rank is read first.
 PeerStatus::Hang Attempt::hang() const {
     const std::optional<Hang>& seen = m_hangs.hang();
     if (!seen)
@@ -327,10 +328,10 @@ PeerStatus::Hang Attempt::hang() const {
     const auto isTracedHere = [this](const SeenRank& rank) {
         return isTraced(m_processes[rank.rank - m_state.ranks.front().rank].id());
     };
-    return {true,
-            seen->cause == Hang::Cause::kStopped && std::ranges::none_of(seen->named, isTracedHere),
-            seen->named.empty() ? -1 : seen->named.front().rank, m_hangs.limitsPassed(),
-            describeHang(*seen, monotonicNowNs())};
+    const bool isSure = seen->cause == Hang::Cause::kStopped && !m_stacks.isReading() &&
+                        std::ranges::none_of(seen->named, isTracedHere);
+    return {true, isSure, seen->named.empty() ? -1 : seen->named.front().rank,
+            m_hangs.limitsPassed(), describeHang(*seen, monotonicNowNs())};
 }
 
 /// nullopt: the rank has no board yet.

@@ -15,6 +15,7 @@ public:
     explicit StackReader(asio::io_context& io)
         : m_child(io) {}
 
+    bool isReading() const { return m_child.isBusy(); }
     /// `done` gets the lines joined to one; it is not called if there are none. Ignored while
     /// another one is read.
     void read(int64_t pid, std::function<void(std::string text)> done);
