@@ -67,6 +67,7 @@ private Q_SLOTS:
     void everySampleIsExported();
     void aCheckpointSaysThatItIsRemovedNext();
     void aKillIsOfferedWhateverIsUnderWay();
+    void endingARunWithoutACheckpointSaysWhatIsLost();
     void theWheelIsLeftToThePageOverAChart();
     void tablesFitASmallWindow();
     void theSpecSaysWhatIsSetOtherwise();
@@ -80,6 +81,8 @@ private:
     int64_t selectedStep() const;
     QStringList offered(const QString& typed) const;
     void store(const QString& run, const Record& record) const;
+    void forgetCheckpoints(const QString& run) const;
+    QString textsOf(const char* dialog) const;
     void save(int64_t step) const;
 
     std::unique_ptr<WindowFixture> m_demo;
@@ -173,6 +176,23 @@ void TestRunPage::store(const QString& run, const Record& record) const {
     batch.records = {record};
     QVERIFY((*writer)->ingest(batch));
     Q_EMIT m_demo->engine().runsChanged();
+}
+
+/// As if they had been deleted on the nodes.
+void TestRunPage::forgetCheckpoints(const QString& run) const {
+    const auto reader = StoreReader::open(m_demo->engine().databasePath());
+    const auto writer = StoreWriter::open(m_demo->engine().databasePath());
+    QVERIFY(reader && writer);
+    for (const StoredCheckpoint& each : (*reader)->checkpoints(run))
+        QVERIFY((*writer)->setCheckpointRemoved(run, each.saved.path, true));
+    Q_EMIT m_demo->engine().runsChanged();
+}
+
+QString TestRunPage::textsOf(const char* dialog) const {
+    QString texts;
+    for (const QLabel* label : find<QDialog>(dialog)->findChildren<QLabel*>())
+        texts += label->text() + '\n';
+    return texts;
 }
 
 void TestRunPage::save(int64_t step) const {
@@ -531,6 +551,31 @@ void TestRunPage::aKillIsOfferedWhateverIsUnderWay() {
     live.pending = CommandKind::kKill;
     m_demo->window().runPage().showLive(live);
     QVERIFY(!actions.back()->isEnabled());
+}
+
+void TestRunPage::endingARunWithoutACheckpointSaysWhatIsLost() {
+    const auto reader = StoreReader::open(m_demo->engine().databasePath());
+    QVERIFY(reader);
+    const QString newest = formatCount((*reader)->checkpoints(kRunningRun).front().saved.step);
+    const QString steps = formatCount((*reader)->run(kRunningRun)->step);
+    open(kRunningRun, RunPage::kCharts);
+    QTRY_VERIFY(find<QPushButton>("stopRun")->isVisible());
+    const auto saidByKill = [&] {
+        find<QMenu>("moreMenu")->actions().back()->trigger();
+        const QString said = textsOf("killDialog");
+        delete find<QDialog>("killDialog");
+        return said;
+    };
+    QString said = saidByKill();
+    QVERIFY2(said.contains("Steps after " + newest) && said.contains("can be resumed from that"),
+             qPrintable(said));
+    forgetCheckpoints(kRunningRun);
+    const QString lost = "It has no checkpoint: all " + steps +
+                         " steps are lost, and it cannot be resumed, only launched again.";
+    QTRY_VERIFY2((said = saidByKill()).contains(lost), qPrintable(said));
+    find<QPushButton>("stopRun")->click();
+    said = textsOf("stopDialog");
+    QVERIFY2(said.contains(lost), qPrintable(said));
 }
 
 void TestRunPage::commandsAreListedAndWithdrawn() {

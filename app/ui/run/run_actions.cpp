@@ -3,6 +3,7 @@
 
 #include "app/core/answer.h"
 #include "app/core/run/asked_words.h"
+#include "app/core/run/checkpoint_choice.h"
 #include "app/core/run/checkpoint_words.h"
 #include "app/core/run/live_spec.h"
 #include "app/core/store/export.h"
@@ -173,6 +174,8 @@ void RunActions::show(const RunDetail& detail, const LiveState& live) {
     m_run = run;
     m_live = live;
     m_from = detail.resumePoint;
+    const StoredCheckpoint* newest = newestLiving(detail.history.checkpoints);
+    m_newest = newest ? std::optional(newest->saved.step) : std::nullopt;
     m_nodes = placementsOf(detail.wholePlaces);
     const bool preparing = isPreparing(run, live);
     const bool running = run.state == RunStateKind::kRunning && !preparing;
@@ -389,11 +392,25 @@ void RunActions::cancelLaunch() {
     send(CommandKind::kKill);
 }
 
+/// What ending it without a checkpoint costs.
+QString RunActions::lossWords() const {
+    if (m_newest)
+        return tr("Steps after %1, its newest checkpoint, are lost; the run can be resumed from "
+                  "that.")
+            .arg(formatCount(*m_newest));
+    const QString only = tr("it cannot be resumed, only launched again");
+    if (m_run.step <= 0)
+        return tr("It has no checkpoint: %1.").arg(only);
+    return tr("It has no checkpoint: %1 lost, and %2.")
+        .arg(counted(m_run.step, tr("the only step is"), tr("all %1 steps are")), only);
+}
+
 void RunActions::askStop() {
     auto* sheet = new Sheet(
         tr("Stop %1?").arg(m_run.name),
-        tr("It ends at the next step without saving a checkpoint; steps since the last one are "
-           "lost. Pause saves one first and can be resumed."),
+        tr("It ends at the next step without saving a checkpoint. %1 Pause saves one first and "
+           "can be resumed.")
+            .arg(lossWords()),
         "stopDialog", m_page->window());
     sheet->addCancel();
     QPushButton* pause = sheet->addButton(tr("Pause instead"), "", "stopPause");
@@ -415,8 +432,10 @@ void RunActions::askDeclareLost() {
     auto* sheet = new Sheet(
         tr("Give up %1?").arg(lost.join(", ")),
         tr("The ranks on the other nodes cannot go on without it and are killed, and the run ends "
-           "as failed. It can then be resumed from its newest checkpoint, on these nodes when they "
-           "are back or on others."),
+           "as failed. %1")
+            .arg(m_newest ? tr("It can then be resumed from its newest checkpoint, on these nodes "
+                               "when they are back or on others.")
+                          : lossWords()),
         "lostDialog", m_page->window());
     sheet->addCancel();
     QPushButton* give = sheet->addButton(tr("Give up"), "danger", "lostConfirm");
@@ -436,8 +455,7 @@ void RunActions::askDeclareLost() {
 
 void RunActions::askKill() {
     auto* sheet = new Sheet(tr("Kill %1?").arg(m_run.name),
-                            tr("Every rank ends at once, also one that hangs. Steps since the last "
-                               "checkpoint are lost; the run can be resumed from that."),
+                            tr("Every rank ends at once, also one that hangs. %1").arg(lossWords()),
                             "killDialog", m_page->window());
     sheet->addCancel();
     QPushButton* kill = sheet->addButton(tr("Kill now"), "danger", "killConfirm");

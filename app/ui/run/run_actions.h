@@ -62,6 +62,7 @@ private:
     void bringBack(const QString& run, const QString& checkpoint);
     void copy(const QString& run, const StoredCheckpoint& checkpoint, const CopyOrder& order);
     void askStop();
+    QString lossWords() const;
     void cancelLaunch();
     void onAnswer(CommandKind kind, const Result<CommandState>& answer);
 
@@ -88,8 +89,9 @@ private:
     RunSummary m_run;
     LiveState m_live;
     std::optional<ResumePoint> m_from;
-    std::vector<Placement> m_nodes; ///< where it goes on
-    QString m_cancelled;            ///< run whose launch a person gave up
+    std::optional<int64_t> m_newest; ///< step of the checkpoint that it could go on from
+    std::vector<Placement> m_nodes;  ///< where it goes on
+    QString m_cancelled;             ///< run whose launch a person gave up
 };
 
 } // namespace rm
