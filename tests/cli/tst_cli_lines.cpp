@@ -224,6 +224,14 @@ void TestCliLines::onlyAnAbandonedCheckpointIsRemoved() {
     QVERIFY2(removed.exitCode == 0, removed.whole());
     QVERIFY(!QFileInfo::exists(path));
     QVERIFY(checkpoint(nameOf(m_second, 2)).isEmpty());
+    const QJsonArray asked = m_own.run({"commands", kRun, "--json"}).json().array();
+    for (const int at : {0, 1, 2}) {
+        const QJsonObject each = asked.at(at).toObject();
+        QCOMPARE(each["command"].toString(),
+                 QString(at == 1 ? "bring-back-checkpoint" : "remove-checkpoint"));
+        QCOMPARE(each["from"].toString(), QString("terminal"));
+        QVERIFY(!each["by"].toString().isEmpty() && each["asked"].toDouble() > 0);
+    }
 }
 
 void TestCliLines::aRestoreHasToBeAgreedTo() {

@@ -270,8 +270,8 @@ auto membersOf(T& value) {
 
 template <Like<BringBackCheckpointRequest> T>
 auto membersOf(T& value) {
-    auto& [run, checkpoint] = value;
-    return std::tie(run, checkpoint);
+    auto& [run, checkpoint, by] = value;
+    return std::tie(run, checkpoint, by);
 }
 
 template <Like<CompareCheckpointsRequest> T>
@@ -366,8 +366,8 @@ auto membersOf(T& value) {
 
 template <Like<RemoveCheckpointRequest> T>
 auto membersOf(T& value) {
-    auto& [run, checkpoint] = value;
-    return std::tie(run, checkpoint);
+    auto& [run, checkpoint, by] = value;
+    return std::tie(run, checkpoint, by);
 }
 
 template <Like<RunFolder> T>
@@ -402,8 +402,8 @@ auto membersOf(T& value) {
 
 template <Like<RemoveFromNodesRequest> T>
 auto membersOf(T& value) {
-    auto& [run] = value;
-    return std::tie(run);
+    auto& [run, by] = value;
+    return std::tie(run, by);
 }
 
 template <Like<NodeCleaning> T>

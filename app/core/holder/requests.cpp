@@ -89,7 +89,7 @@ struct Performer {
         answer(engine.onNodes(r.run), context, request, done);
     }
     void operator()(const RemoveFromNodesRequest& r) {
-        answer(engine.removeFromNodes(r.run), context, request, done);
+        answer(engine.removeFromNodes(r.run, r.by), context, request, done);
     }
     void operator()(const CleanNodeRequest& r) {
         answer(engine.cleanNode(r.node, r.cleaning), context, request, done);
@@ -98,7 +98,7 @@ struct Performer {
         answer(engine.setPinned(r.run, r.checkpoint, r.pinned), context, request, done);
     }
     void operator()(const BringBackCheckpointRequest& r) {
-        answer(engine.bringBackCheckpoint(r.run, r.checkpoint), context, request, done);
+        answer(engine.bringBackCheckpoint(r.run, r.checkpoint, r.by), context, request, done);
     }
     void operator()(const CompareCheckpointsRequest& r) {
         answer(engine.compareCheckpoints(r.run, r.a, r.b), context, request, done);
@@ -111,7 +111,7 @@ struct Performer {
     }
     void operator()(const WindowRequest&) { done(false); }
     void operator()(const RemoveCheckpointRequest& r) {
-        answer(engine.removeCheckpoint(r.run, r.checkpoint), context, request, done);
+        answer(engine.removeCheckpoint(r.run, r.checkpoint, r.by), context, request, done);
     }
     void operator()(const OutlookRequest& r) {
         const auto spec = parseRunSpec(r.spec, "the spec");

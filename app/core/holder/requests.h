@@ -97,6 +97,7 @@ struct DeletedRequest {
 struct RemoveCheckpointRequest {
     QString run;
     QString checkpoint; ///< a step or a name
+    Asker by = {};
     bool operator==(const RemoveCheckpointRequest&) const = default;
 };
 
@@ -124,6 +125,7 @@ struct OnNodesRequest {
 
 struct RemoveFromNodesRequest {
     QString run;
+    Asker by = {};
     bool operator==(const RemoveFromNodesRequest&) const = default;
 };
 
@@ -163,6 +165,7 @@ struct PinCheckpointRequest {
 struct BringBackCheckpointRequest {
     QString run;
     QString checkpoint; ///< a step or a name
+    Asker by = {};
     bool operator==(const BringBackCheckpointRequest&) const = default;
 };
 

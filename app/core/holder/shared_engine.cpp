@@ -232,9 +232,9 @@ QFuture<Result<QString>> SharedEngine::branch(const QString& run, const QString&
     return ask<Result<QString>>(std::move(request));
 }
 
-QFuture<Result<void>> SharedEngine::removeCheckpoint(const QString& run,
-                                                     const QString& checkpoint) {
-    return ask<Result<void>>(RemoveCheckpointRequest{run, checkpoint});
+QFuture<Result<void>> SharedEngine::removeCheckpoint(const QString& run, const QString& checkpoint,
+                                                     const Asker& by) {
+    return ask<Result<void>>(RemoveCheckpointRequest{run, checkpoint, m_impl->asker(by)});
 }
 
 QFuture<Result<void>> SharedEngine::setPinned(const QString& run, const QString& checkpoint,
@@ -247,9 +247,9 @@ SharedEngine::compareCheckpoints(const QString& run, const QString& a, const QSt
     return ask<Result<TensorComparison>>(CompareCheckpointsRequest{run, a, b});
 }
 
-QFuture<Result<void>> SharedEngine::bringBackCheckpoint(const QString& run,
-                                                        const QString& checkpoint) {
-    return ask<Result<void>>(BringBackCheckpointRequest{run, checkpoint});
+QFuture<Result<void>>
+SharedEngine::bringBackCheckpoint(const QString& run, const QString& checkpoint, const Asker& by) {
+    return ask<Result<void>>(BringBackCheckpointRequest{run, checkpoint, m_impl->asker(by)});
 }
 
 QFuture<Result<void>> SharedEngine::verifyCheckpoint(const QString& run,
@@ -261,8 +261,8 @@ QFuture<Result<std::vector<RunFolder>>> SharedEngine::onNodes(const QString& run
     return ask<Result<std::vector<RunFolder>>>(OnNodesRequest{run});
 }
 
-QFuture<Result<void>> SharedEngine::removeFromNodes(const QString& run) {
-    return ask<Result<void>>(RemoveFromNodesRequest{run});
+QFuture<Result<void>> SharedEngine::removeFromNodes(const QString& run, const Asker& by) {
+    return ask<Result<void>>(RemoveFromNodesRequest{run, m_impl->asker(by)});
 }
 
 QFuture<Result<DeployedReport>> SharedEngine::cleanNode(const QString& node,

@@ -45,16 +45,17 @@ public:
                                             const CopyOrder& order) override;
     QFuture<Result<void>> declareLost(const QString& run, const QString& node,
                                       const Asker& by) override;
-    QFuture<Result<void>> removeCheckpoint(const QString& run, const QString& checkpoint) override;
+    QFuture<Result<void>> removeCheckpoint(const QString& run, const QString& checkpoint,
+                                           const Asker& by) override;
     QFuture<Result<void>> setPinned(const QString& run, const QString& checkpoint,
                                     bool pinned) override;
     QFuture<Result<TensorComparison>> compareCheckpoints(const QString& run, const QString& a,
                                                          const QString& b) override;
-    QFuture<Result<void>> bringBackCheckpoint(const QString& run,
-                                              const QString& checkpoint) override;
+    QFuture<Result<void>> bringBackCheckpoint(const QString& run, const QString& checkpoint,
+                                              const Asker& by) override;
     QFuture<Result<void>> verifyCheckpoint(const QString& run, const QString& checkpoint) override;
     QFuture<Result<std::vector<RunFolder>>> onNodes(const QString& run) override;
-    QFuture<Result<void>> removeFromNodes(const QString& run) override;
+    QFuture<Result<void>> removeFromNodes(const QString& run, const Asker& by) override;
     QFuture<Result<DeployedReport>> cleanNode(const QString& node,
                                               const NodeCleaning& cleaning) override;
     QFuture<Result<NodeOutlook>> outlook(const RunSpec& spec, const QString& node) override;

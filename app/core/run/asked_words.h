@@ -7,6 +7,11 @@
 
 namespace rm {
 
+/// Kinds of what is asked of the nodes and not of the ranks, which have those of CommandKind.
+inline constexpr const char* kRemoveCheckpoint = "remove-checkpoint";
+inline constexpr const char* kBringBackCheckpoint = "bring-back-checkpoint";
+inline constexpr const char* kClean = "clean";
+
 // How window and terminal tell what was asked of a run.
 
 /// "kc in the window", "rule halve-lr", "somebody elsewhere"

@@ -142,12 +142,13 @@ public:
     virtual QFuture<Result<TensorComparison>>
     compareCheckpoints(const QString& run, const QString& a, const QString& b) = 0;
     /// Removes a checkpoint of an abandoned line from its node, also while the run goes on. For
-    /// kAsideDays it can be brought back. kInvalid: it is pinned, or of the living line.
-    virtual QFuture<Result<void>> removeCheckpoint(const QString& run,
-                                                   const QString& checkpoint) = 0;
-    /// Undoes removeCheckpoint(). kNotFound: too late.
-    virtual QFuture<Result<void>> bringBackCheckpoint(const QString& run,
-                                                      const QString& checkpoint) = 0;
+    /// kAsideDays it can be brought back. kInvalid: it is pinned, or of the living line. Once done
+    /// it is stored as a command (kRemoveCheckpoint), with `by` as command()'s.
+    virtual QFuture<Result<void>> removeCheckpoint(const QString& run, const QString& checkpoint,
+                                                   const Asker& by = {}) = 0;
+    /// Undoes removeCheckpoint(), and is stored likewise. kNotFound: too late.
+    virtual QFuture<Result<void>> bringBackCheckpoint(const QString& run, const QString& checkpoint,
+                                                      const Asker& by = {}) = 0;
     /// Compares every byte of a checkpoint with its manifest, where it was saved and in each copy.
     /// The error names each place; kCorrupt: one is damaged, or not there any more.
     virtual QFuture<Result<void>> verifyCheckpoint(const QString& run,
@@ -155,8 +156,8 @@ public:
     /// What the run has on its nodes (see RunFolder): what removeFromNodes() would delete.
     virtual QFuture<Result<std::vector<RunFolder>>> onNodes(const QString& run) = 0;
     /// Deletes the run's folder on each of its nodes, with the checkpoints in it; what is stored of
-    /// the run stays. kInvalid: it has not ended.
-    virtual QFuture<Result<void>> removeFromNodes(const QString& run) = 0;
+    /// the run stays. kInvalid: it has not ended. Stored as removeCheckpoint() is.
+    virtual QFuture<Result<void>> removeFromNodes(const QString& run, const Asker& by = {}) = 0;
     /// What was deployed to a node (trainers, agents, staged data) and whether a run or process
     /// there needs it; what nothing needs is removed, unless that is a preview. kInvalid: ranks are
     /// being started, and what is young is asked for as well.

@@ -355,6 +355,16 @@ AskedCommand askedNow(std::string kind, const Asker& by,
             .state = AskedState::kApplied};
 }
 
+/// In a thread of the pool, once it is done.
+Result<void> noteDone(const ProcedureContext& context, const QString& run, AskedCommand asked) {
+    asked.answeredNs = wallNowNs();
+    const auto noted = context.writer->call([&](StoreWriter& writer) {
+        return writer.addCommand(run, asked).map([](const AskedCommand&) {});
+    });
+    context.changed(run);
+    return noted;
+}
+
 std::string verbFor(const QString& checkpoint) {
     return checkpoint.isEmpty() ? "resume " : "restore ";
 }
@@ -446,31 +456,37 @@ QFuture<Result<QString>> LocalEngine::branch(const QString& run, const QString& 
 /// Runs what changes a checkpoint on a node and in the database.
 QFuture<Result<void>>
 LocalEngine::changeCheckpoint(const QString& run, const std::string& attempt,
-                              std::function<Result<void>(ProcedureContext)> change) {
+                              std::function<Result<void>(ProcedureContext)> change,
+                              std::optional<AskedCommand> asked) {
     if (const auto found = summary(run); !found)
         return readyFuture<void>(tl::unexpected<Error>(found.error()));
     if (!m_impl->writer)
         return readyFuture<void>(
             fail(ErrorCode::kUnavailable, attempt + " a checkpoint of " + run.toStdString() +
                                               ": another Ringmaster has this database open"));
-    return QtConcurrent::run(
-        &m_impl->pool,
-        [change = std::move(change), context = closingContext()] { return change(context); });
+    return QtConcurrent::run(&m_impl->pool, [run, change = std::move(change),
+                                             asked = std::move(asked), context = closingContext()] {
+        const Result<void> changed = change(context);
+        return changed && asked ? noteDone(context, run, *asked) : changed;
+    });
 }
 
-QFuture<Result<void>> LocalEngine::removeCheckpoint(const QString& run, const QString& checkpoint) {
-    return changeCheckpoint(run, "remove",
-                            [run, which = checkpoint.toStdString()](const auto& context) {
-                                return rm::removeCheckpoint(context, run, which);
-                            });
+QFuture<Result<void>> LocalEngine::removeCheckpoint(const QString& run, const QString& checkpoint,
+                                                    const Asker& by) {
+    const std::string which = checkpoint.toStdString();
+    return changeCheckpoint(
+        run, "remove",
+        [run, which](const auto& context) { return rm::removeCheckpoint(context, run, which); },
+        askedNow(kRemoveCheckpoint, by, {{"checkpoint", which}}));
 }
 
 QFuture<Result<void>> LocalEngine::bringBackCheckpoint(const QString& run,
-                                                       const QString& checkpoint) {
-    return changeCheckpoint(run, "bring back",
-                            [run, which = checkpoint.toStdString()](const auto& context) {
-                                return rm::bringBackCheckpoint(context, run, which);
-                            });
+                                                       const QString& checkpoint, const Asker& by) {
+    const std::string which = checkpoint.toStdString();
+    return changeCheckpoint(
+        run, "bring back",
+        [run, which](const auto& context) { return rm::bringBackCheckpoint(context, run, which); },
+        askedNow(kBringBackCheckpoint, by, {{"checkpoint", which}}));
 }
 
 QFuture<Result<void>> LocalEngine::setPinned(const QString& run, const QString& checkpoint,
@@ -536,7 +552,7 @@ QFuture<Result<std::vector<RunFolder>>> LocalEngine::onNodes(const QString& run)
                              });
 }
 
-QFuture<Result<void>> LocalEngine::removeFromNodes(const QString& run) {
+QFuture<Result<void>> LocalEngine::removeFromNodes(const QString& run, const Asker& by) {
     const auto places = placesToClean(run);
     if (!places)
         return readyFuture<void>(tl::unexpected<Error>(places.error()));
@@ -546,10 +562,12 @@ QFuture<Result<void>> LocalEngine::removeFromNodes(const QString& run) {
                  "clean " + run.toStdString() + ": another Ringmaster has this database open"));
     m_impl->followed.erase(run);
     return QtConcurrent::run(&m_impl->pool,
-                             [run, places = *places,
+                             [run, places = *places, asked = askedNow(kClean, by),
                               context = procedureContext(std::make_shared<LaunchPermit>()),
                               stop = m_impl->closing.get_token()] {
-                                 return removeRunFolders(context, run, places, stop);
+                                 return removeRunFolders(context, run, places, stop).and_then([&] {
+                                     return noteDone(context, run, asked);
+                                 });
                              });
 }
 

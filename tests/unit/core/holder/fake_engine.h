@@ -40,7 +40,7 @@ public:
                                     const std::vector<Placement>&) override {
         return pendingStart();
     }
-    QFuture<Result<void>> removeCheckpoint(const QString&, const QString&) override {
+    QFuture<Result<void>> removeCheckpoint(const QString&, const QString&, const Asker&) override {
         return done();
     }
     QFuture<Result<NodeOutlook>> outlook(const RunSpec& spec, const QString&) override {
@@ -76,7 +76,8 @@ public:
     QFuture<Result<void>> setPinned(const QString&, const QString&, bool) override {
         return done();
     }
-    QFuture<Result<void>> bringBackCheckpoint(const QString&, const QString&) override {
+    QFuture<Result<void>> bringBackCheckpoint(const QString&, const QString&,
+                                              const Asker&) override {
         return done();
     }
     QFuture<Result<TensorComparison>> compareCheckpoints(const QString&, const QString&,
@@ -86,7 +87,7 @@ public:
     QFuture<Result<std::vector<RunFolder>>> onNodes(const QString&) override {
         return QtFuture::makeReadyFuture(Result<std::vector<RunFolder>>());
     }
-    QFuture<Result<void>> removeFromNodes(const QString&) override { return done(); }
+    QFuture<Result<void>> removeFromNodes(const QString&, const Asker&) override { return done(); }
 
     QFuture<Result<DeployedReport>> cleanNode(const QString&, const NodeCleaning&) override {
         return QtFuture::makeReadyFuture(Result<DeployedReport>());
