@@ -292,7 +292,8 @@ int runCheckpoints(CommandContext& context, const CheckpointsOptions& options) {
     const auto read = readRun(context, options.run);
     if (!read)
         return printError(context, read.error());
-    const auto checkpoints = present(read->reader->checkpoints(read->summary.id));
+    const auto stored = read->reader->checkpoints(read->summary.id);
+    const auto checkpoints = present(stored);
     const bool verified = options.verify;
     const auto verdicts =
         verified ? verify(context, read->summary, checkpoints) : std::vector<Result<void>>();
@@ -319,7 +320,16 @@ int runCheckpoints(CommandContext& context, const CheckpointsOptions& options) {
         rows.back().push_back(verified ? oneLine(verdictText(verdicts[at]))
                                        : verifiedText(checkpoints[at]));
     }
-    std::cout << (checkpoints.empty() ? "No checkpoints yet.\n" : formatTable(rows)) << std::flush;
+    if (!checkpoints.empty())
+        std::cout << formatTable(rows);
+    else if (hasEnded(read->summary.state))
+        std::cout << "No checkpoints: "
+                  << whyNoCheckpoint(read->summary, stored,
+                                     read->reader->askedCommands(read->summary.id))
+                  << ".\n";
+    else
+        std::cout << "No checkpoints yet.\n";
+    std::cout << std::flush;
     return exitCodeOf(verdicts);
 }
 

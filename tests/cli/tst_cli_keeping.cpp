@@ -198,6 +198,9 @@ void TestCliKeeping::nodesAreCleanedOnceItIsAgreedTo() {
     QVERIFY2(cleaned.exitCode == 0, cleaned.whole());
     QVERIFY(!QFileInfo::exists(folder));
     QVERIFY(m_own.run({"checkpoints", "kept", "--json"}).json().array().isEmpty());
+    const Answer none = m_own.run({"checkpoints", "kept"});
+    QVERIFY2(none.out.startsWith("No checkpoints: its checkpoints were cleaned from the nodes on "),
+             none.whole());
     const Answer resumed = m_own.run({"resume", "kept"});
     QVERIFY2(resumed.exitCode == codeOf(ExitCode::kNotFound), resumed.whole());
     QVERIFY2(resumed.err.contains("it has no checkpoint"), resumed.whole());

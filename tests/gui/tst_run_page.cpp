@@ -4,6 +4,7 @@
 #include "app/ui/look/format.h"
 #include "app/ui/models/checkpoints_model.h"
 #include "app/ui/plot/line_chart.h"
+#include "app/ui/run/checkpoints_tab.h"
 #include "app/ui/run/run_page.h"
 #include "app/ui/widgets/cell_delegate.h"
 #include "shared/board/board.h"
@@ -24,6 +25,7 @@
 #include <QPlainTextEdit>
 #include <QPushButton>
 #include <QRegularExpression>
+#include <QScopeGuard>
 #include <QScrollBar>
 #include <QSpinBox>
 #include <QTableView>
@@ -57,6 +59,8 @@ private Q_SLOTS:
     void anotherRunShowsNoCurveOfTheOneBefore();
     void eachCheckpointIsVerified();
     void nodesAreCleanedOnceAPersonAgrees();
+    void nodesThatHaveNothingOfARunAreNotCleaned();
+    void aRunWithoutCheckpointsSaysWhy();
     void aRunThatTrainsCannotBeCleaned();
     void whatWaitsForANodeIsNamedAndWithdrawn();
     void moreOffersWhatTheTerminalCan();
@@ -412,6 +416,50 @@ void TestRunPage::nodesAreCleanedOnceAPersonAgrees() {
     QTRY_VERIFY_WITH_TIMEOUT(
         find<QWidget>("toast")->accessibleName().contains("folders of gpt-tiny are gone"), 60'000);
     qunsetenv("XDG_STATE_HOME");
+}
+
+void TestRunPage::nodesThatHaveNothingOfARunAreNotCleaned() {
+    QTemporaryDir state;
+    qputenv("XDG_STATE_HOME", state.path().toLocal8Bit());
+    const auto reset = qScopeGuard([] { qunsetenv("XDG_STATE_HOME"); });
+    m_demo = std::make_unique<WindowFixture>(WindowFixture::Content::kDemo);
+    QVERIFY2(m_demo->isGood(), qPrintable(m_demo->problem()));
+    open(kFinishedRun, RunPage::kCharts);
+    QTRY_VERIFY(find<QPushButton>("cleanRun")->isVisible());
+    const auto saidOf = [&] {
+        find<QPushButton>("cleanRun")->click();
+        const auto* text = find<QLabel>("cleanText");
+        if (!QTest::qWaitFor([&] { return text->text().startsWith("Nothing"); }, 60'000))
+            qFatal("%s", qPrintable(text->text()));
+        return text->text();
+    };
+    // The database still has checkpoints there: that they are gone is to be noted.
+    QVERIFY(!saidOf().contains("nothing to delete"));
+    QVERIFY(find<QPushButton>("cleanConfirm")->isVisible());
+    delete find<QDialog>("cleanDialog");
+    forgetCheckpoints(kFinishedRun);
+    QVERIFY(saidOf().contains("There is nothing to delete."));
+    QVERIFY(!find<QPushButton>("cleanConfirm")->isVisible());
+}
+
+void TestRunPage::aRunWithoutCheckpointsSaysWhy() {
+    const auto* tab = m_demo->window().findChild<CheckpointsTab*>();
+    const auto* button = tab->findChild<QPushButton*>("emptyAction");
+    const auto said = [&] {
+        QString texts;
+        for (const QLabel* label : tab->findChildren<QLabel*>())
+            texts += label->isVisible() ? label->text() + '\n' : QString();
+        return texts;
+    };
+    forgetCheckpoints(kRunningRun);
+    forgetCheckpoints(kFailedRun);
+    open(kRunningRun, RunPage::kCheckpoints);
+    QTRY_VERIFY(button->isVisible());
+    QVERIFY(said().contains("No checkpoint yet"));
+    open(kFailedRun, RunPage::kCheckpoints);
+    QTRY_VERIFY2(said().contains("Its checkpoints are not on the nodes any more."),
+                 qPrintable(said()));
+    QVERIFY(!said().contains("yet") && !button->isVisible());
 }
 
 void TestRunPage::aRunThatTrainsCannotBeCleaned() {

@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/run/checkpoint_words.h"
 
+#include "app/core/run/asked_words.h"
+
+#include <QDateTime>
+
+#include <algorithm>
 #include <optional>
 
 namespace rm {
@@ -66,6 +71,27 @@ std::string whereWords(const StoredCheckpoint& checkpoint) {
     if (checkpoint.removed)
         return "copied to " + copies;
     return checkpoint.node + (copies.empty() ? "" : ", copied to " + copies);
+}
+
+std::string whyNoCheckpoint(const RunSummary& run, const std::vector<StoredCheckpoint>& all,
+                            const std::vector<AskedCommand>& newestFirst) {
+    int64_t savedNs = 0, cleanedNs = 0;
+    for (const StoredCheckpoint& each : all)
+        savedNs = std::max(savedNs, each.saved.wallNs);
+    // The first after it: a later one found nothing.
+    for (const AskedCommand& each : newestFirst)
+        if (each.kind == kClean && each.askedNs > savedNs)
+            cleanedNs = each.askedNs;
+    if (!all.empty())
+        return cleanedNs == 0 ? "its checkpoints are not on the nodes any more"
+                              : "its checkpoints were cleaned from the nodes on " +
+                                    QDateTime::fromMSecsSinceEpoch(cleanedNs / 1'000'000)
+                                        .toString("yyyy-MM-dd HH:mm")
+                                        .toStdString();
+    const bool isByItself =
+        run.state == RunStateKind::kFailed || run.state == RunStateKind::kFinished;
+    return std::string(isByItself ? "it " : "it was ") + runStateName(run) +
+           " before its first checkpoint";
 }
 
 std::string retirementText(const Retirement& retired) {

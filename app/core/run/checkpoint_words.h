@@ -37,6 +37,13 @@ std::string verdictText(const Result<void>& verified);
 /// there.
 std::string whereWords(const StoredCheckpoint& checkpoint);
 
+/// Why a run that has ended has no checkpoint that can be had: "it failed before its first
+/// checkpoint", "its checkpoints were cleaned from the nodes on 2026-11-24 22:10". `all`: also
+/// those that were removed; `newestFirst`: all that was
+/// asked of it, as StoreReader::askedCommands().
+std::string whyNoCheckpoint(const RunSummary& run, const std::vector<StoredCheckpoint>& all,
+                            const std::vector<AskedCommand>& newestFirst);
+
 /// "steps 251 to 405 and 3 checkpoints"
 std::string retirementText(const Retirement& retired);
 

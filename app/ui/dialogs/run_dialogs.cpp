@@ -4,6 +4,7 @@
 #include "app/core/answer.h"
 #include "app/ui/data/run_words.h"
 #include "app/ui/data/runs_feed.h"
+#include "app/ui/data/store_thread.h"
 #include "app/ui/look/format.h"
 #include "app/ui/look/plain_text.h"
 #include "app/ui/look/theme.h"
@@ -16,6 +17,8 @@
 #include <QLineEdit>
 #include <QStandardItemModel>
 #include <QVBoxLayout>
+
+#include <algorithm>
 
 namespace rm {
 
@@ -35,7 +38,7 @@ QString folderWords(const RunFolder& folder) {
         return CleanDialog::tr("what %1 has is not known (%2)")
             .arg(node, QString::fromStdString(folder.problem));
     if (folder.bytes == 0)
-        return CleanDialog::tr("nothing on %1").arg(node);
+        return CleanDialog::tr("nothing of it on %1").arg(node);
     if (folder.checkpoints == 0)
         return CleanDialog::tr("%1 on %2, without checkpoints").arg(size, node);
     const QString checkpoints = counted(folder.checkpoints, CleanDialog::tr("1 checkpoint"),
@@ -92,19 +95,32 @@ CleanDialog::CleanDialog(const AppContext& context, const RunSummary& run, QWidg
     m_confirm = addButton(tr("Delete there"), "danger", "cleanConfirm");
     m_confirm->setEnabled(false);
     connect(m_confirm, &QPushButton::clicked, this, &CleanDialog::submit);
-    whenAnswered(context.engine.onNodes(run.id), this,
-                 [this](const Result<std::vector<RunFolder>>& folders) { tell(folders); });
+    ask();
 }
 
-void CleanDialog::tell(const Result<std::vector<RunFolder>>& folders) {
+void CleanDialog::ask() {
+    const auto onNodes = [this](const Result<std::vector<RunFolder>>& folders) {
+        const auto stored = m_context.store.ask(
+            [run = m_run.id](StoreReader& reader) { return reader.checkpoints(run); });
+        whenAnswered(stored, this, [this, folders](const std::vector<StoredCheckpoint>& all) {
+            tell(folders, all);
+        });
+    };
+    whenAnswered(m_context.engine.onNodes(m_run.id), this, onNodes);
+}
+
+void CleanDialog::tell(const Result<std::vector<RunFolder>>& folders,
+                       const std::vector<StoredCheckpoint>& stored) {
     QString text;
     int64_t bytes = 0;
     int checkpoints = 0;
+    bool isKnown = true;
     if (!folders)
         text = wordsOf(folders.error());
     for (const RunFolder& folder : folders.value_or(std::vector<RunFolder>())) {
         bytes += folder.bytes;
         checkpoints += folder.checkpoints;
+        isKnown = isKnown && folder.problem.empty();
         text += (text.isEmpty() ? "" : "; ") + folderWords(folder);
     }
     if (folders)
@@ -113,8 +129,13 @@ void CleanDialog::tell(const Result<std::vector<RunFolder>>& folders) {
         text += tr("This is deleted for good; what the database has of the run stays.");
     if (checkpoints > 0)
         text += ' ' + tr("The run cannot go on from these checkpoints any more.");
-    m_text->setText(text.trimmed());
     // Nothing may be left of a deletion whose answer was lost: then this notes what went with it.
+    const bool isNoted = std::ranges::all_of(stored, &StoredCheckpoint::removed);
+    const bool isClean = folders && bytes == 0 && isKnown && isNoted;
+    if (isClean)
+        text += tr("There is nothing to delete.");
+    m_text->setText(text.trimmed());
+    m_confirm->setVisible(!isClean);
     m_confirm->setEnabled(folders.has_value());
 }
 

@@ -37,7 +37,9 @@ public:
     CleanDialog(const AppContext& context, const RunSummary& run, QWidget* parent);
 
 private:
-    void tell(const Result<std::vector<RunFolder>>& folders);
+    void ask();
+    void tell(const Result<std::vector<RunFolder>>& folders,
+              const std::vector<StoredCheckpoint>& stored);
     void submit();
 
     AppContext m_context;

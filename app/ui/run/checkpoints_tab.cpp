@@ -70,14 +70,11 @@ void CheckpointsTab::buildUi() {
     inner->setSpacing(size::kCardGap);
     inner->addWidget(m_chart);
     inner->addWidget(card, 1);
-    auto* empty = new EmptyState(tr("No checkpoint yet"),
-                                 tr("The run saves one as often as its spec says, when it pauses "
-                                    "and when you ask for one."),
-                                 tr("Checkpoint now"));
-    connect(empty, &EmptyState::acted, this, &CheckpointsTab::checkpointAsked);
+    m_empty = new EmptyState({}, {}, tr("Checkpoint now"));
+    connect(m_empty, &EmptyState::acted, this, &CheckpointsTab::checkpointAsked);
     m_stack = new QStackedWidget;
     m_stack->addWidget(content);
-    m_stack->addWidget(empty);
+    m_stack->addWidget(m_empty);
     auto* column = new QVBoxLayout(this);
     column->setContentsMargins(0, 0, 0, 0);
     column->addWidget(m_stack);
@@ -176,9 +173,23 @@ void CheckpointsTab::show(const RunDetail& detail) {
     m_model->show(detail.history.checkpoints);
     m_table->setColumnWanted(CheckpointsModel::kVerified, m_model->tellsOfVerifying());
     m_stack->setCurrentIndex(m_model->rowCount() > 0 ? 0 : 1);
+    showWhyEmpty();
     select();
     showSelection();
     refresh();
+}
+
+/// A run that has ended saves none any more.
+void CheckpointsTab::showWhyEmpty() {
+    const bool ended = m_detail.run && hasEnded(m_detail.run->state);
+    m_empty->setActionVisible(!ended);
+    if (!ended)
+        return m_empty->setTexts(tr("No checkpoint yet"),
+                                 tr("The run saves one as often as its spec says, when it pauses "
+                                    "and when you ask for one."));
+    const std::string why =
+        whyNoCheckpoint(*m_detail.run, m_detail.history.checkpoints, m_detail.history.asked);
+    m_empty->setTexts(tr("No checkpoint"), capitalized(why) + '.');
 }
 
 /// What a person chose, or else the newest of the living line.

@@ -20,6 +20,7 @@ namespace rm {
 
 class CheckpointsModel;
 class ElidedLabel;
+class EmptyState;
 class LineChart;
 class Table;
 struct PanelCurves;
@@ -64,6 +65,7 @@ private:
     void showVerdicts();
     void select();
     void showSelection();
+    void showWhyEmpty();
     void selectStep(qint64 step);
     const StoredCheckpoint* chosen() const;
 
@@ -88,6 +90,7 @@ private:
     QPushButton* m_restore;
     QPushButton* m_branch;
     QPushButton* m_remove;
+    EmptyState* m_empty;
     QStackedWidget* m_stack;
 };
 

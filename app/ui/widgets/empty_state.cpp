@@ -27,10 +27,10 @@ EmptyState::EmptyState(const QString& title, const QString& sentence, const QStr
     middle->addStretch(1);
     column->addLayout(middle);
     if (!action.isEmpty()) {
-        QPushButton* button = makeButton(action, "primary", "emptyAction");
-        connect(button, &QPushButton::clicked, this, &EmptyState::acted);
+        m_action = makeButton(action, "primary", "emptyAction");
+        connect(m_action, &QPushButton::clicked, this, &EmptyState::acted);
         column->addSpacing(size::kGrid);
-        column->addWidget(button, 0, Qt::AlignHCenter);
+        column->addWidget(m_action, 0, Qt::AlignHCenter);
     }
     column->addStretch(3);
 }
@@ -38,6 +38,11 @@ EmptyState::EmptyState(const QString& title, const QString& sentence, const QStr
 void EmptyState::setTexts(const QString& title, const QString& sentence) {
     m_title->setText(title);
     m_sentence->setText(sentence);
+}
+
+void EmptyState::setActionVisible(bool visible) {
+    if (m_action)
+        m_action->setVisible(visible);
 }
 
 } // namespace rm

@@ -15,6 +15,7 @@ public:
     EmptyState(const QString& title, const QString& sentence, const QString& action = {},
                QWidget* parent = nullptr);
     void setTexts(const QString& title, const QString& sentence);
+    void setActionVisible(bool visible);
 
 Q_SIGNALS:
     void acted();
@@ -22,6 +23,7 @@ Q_SIGNALS:
 private:
     QLabel* m_title;
     QLabel* m_sentence;
+    QPushButton* m_action = nullptr;
 };
 
 } // namespace rm

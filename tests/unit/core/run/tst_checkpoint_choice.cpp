@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/core/run/asked_words.h"
 #include "app/core/run/checkpoint_choice.h"
 #include "app/core/run/checkpoint_orders.h"
 #include "app/core/run/checkpoint_words.h"
 
+#include <QDateTime>
 #include <QTest>
 
 using namespace rm;
@@ -46,6 +48,28 @@ private Q_SLOTS:
         QVERIFY(!isSomewhere(stored(20, true, "b", 2)));
         QVERIFY(!isSomewhere(stored(20, true)));
         QVERIFY(isSomewhere(stored(20, true, "this-computer", 2))); // this one was asked for
+    }
+
+    void aRunThatEndedSaysWhyItHasNoCheckpoint() {
+        RunSummary run;
+        run.state = RunStateKind::kFailed;
+        QCOMPARE(whyNoCheckpoint(run, {}, {}),
+                 std::string("it failed before its first checkpoint"));
+        run.state = RunStateKind::kPaused;
+        QCOMPARE(whyNoCheckpoint(run, {}, {}),
+                 std::string("it was paused before its first checkpoint"));
+        const std::vector<StoredCheckpoint> gone = {stored(20, true)};
+        QCOMPARE(whyNoCheckpoint(run, gone, {}),
+                 std::string("its checkpoints are not on the nodes any more"));
+        AskedCommand first, again;
+        first.kind = again.kind = kClean;
+        first.askedNs = 1'000'000'000;
+        again.askedNs = first.askedNs + int64_t{48} * 3600 * 1'000'000'000;
+        const std::string said = whyNoCheckpoint(run, gone, {again, first});
+        const std::string when =
+            QDateTime::fromSecsSinceEpoch(1).toString("yyyy-MM-dd").toStdString();
+        QVERIFY2(said.starts_with("its checkpoints were cleaned from the nodes on " + when),
+                 said.c_str());
     }
 
     void whereItLiesIsSaidTruly() {
