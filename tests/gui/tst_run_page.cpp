@@ -61,6 +61,7 @@ private Q_SLOTS:
     void nodesAreCleanedOnceAPersonAgrees();
     void nodesThatHaveNothingOfARunAreNotCleaned();
     void aRunWithoutCheckpointsSaysWhy();
+    void theLastStepIsNotRestored();
     void aRunThatTrainsCannotBeCleaned();
     void whatWaitsForANodeIsNamedAndWithdrawn();
     void moreOffersWhatTheTerminalCan();
@@ -460,6 +461,23 @@ void TestRunPage::aRunWithoutCheckpointsSaysWhy() {
     QTRY_VERIFY2(said().contains("Its checkpoints are not on the nodes any more."),
                  qPrintable(said()));
     QVERIFY(!said().contains("yet") && !button->isVisible());
+}
+
+void TestRunPage::theLastStepIsNotRestored() {
+    const auto reader = StoreReader::open(m_demo->engine().databasePath());
+    QVERIFY(reader);
+    CheckpointSaved saved;
+    saved.step = (*reader)->run(kPausedRun)->totalSteps;
+    saved.path = "/checkpoints/step-last";
+    open(kPausedRun, RunPage::kCheckpoints);
+    auto* restore = find<QPushButton>("restoreCheckpoint");
+    QTRY_VERIFY(restore->isEnabled());
+    store(kPausedRun, saved);
+    QTRY_COMPARE(selectedStep(), saved.step);
+    QVERIFY(!restore->isEnabled());
+    QVERIFY2(restore->toolTip().contains("nothing is left to train"),
+             qPrintable(restore->toolTip()));
+    QVERIFY(find<QPushButton>("branchRun")->isEnabled());
 }
 
 void TestRunPage::aRunThatTrainsCannotBeCleaned() {

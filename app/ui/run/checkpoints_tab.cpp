@@ -106,6 +106,7 @@ QWidget* CheckpointsTab::buildActions() {
 
 QMenu* CheckpointsTab::buildMenu() {
     auto* menu = new QMenu(this);
+    menu->setToolTipsVisible(true);
     m_copy = addToMenu(menu, tr("Save a copy"), "copyCheckpoint", &CheckpointsTab::copyAsked);
     m_pin = addToMenu(menu, tr("Pin"), "pinCheckpoint", &CheckpointsTab::pinAsked);
     m_compare = addToMenu(menu, tr("Compare with another"), "compareCheckpoint",
@@ -293,7 +294,6 @@ void CheckpointsTab::showVerdicts() {
 
 void CheckpointsTab::showSelection() {
     const StoredCheckpoint* checkpoint = chosen();
-    const bool ended = m_detail.run && hasEnded(m_detail.run->state);
     const bool retired = checkpoint && checkpoint->retiredBy != 0;
     QString text = tr("select a checkpoint");
     if (checkpoint)
@@ -305,11 +305,7 @@ void CheckpointsTab::showSelection() {
     if (verdict != m_verdicts.end())
         text += kSeparator + verdict->second.text;
     m_selected->setFullText(text);
-    m_restore->setEnabled(checkpoint && ended);
-    m_restore->setToolTip(ended ? tr("The next attempt of this run starts from here; later steps "
-                                     "and checkpoints stay as an abandoned line")
-                                : tr("Pause or stop the run first"));
-    m_restoreOn->setEnabled(checkpoint && ended);
+    showRestoring(checkpoint);
     m_more->setEnabled(checkpoint);
     m_compare->setEnabled(m_model->rowCount() > 1);
     m_pin->setEnabled(checkpoint && !checkpoint->removed); // retention looks where it was saved
@@ -317,6 +313,23 @@ void CheckpointsTab::showSelection() {
     m_branch->setEnabled(checkpoint);
     m_remove->setVisible(retired);
     m_chart->selectMark(checkpoint ? std::optional(checkpoint->saved.step) : std::nullopt);
+}
+
+/// `checkpoint` null: there is none to restore.
+void CheckpointsTab::showRestoring(const StoredCheckpoint* checkpoint) {
+    const bool ended = m_detail.run && hasEnded(m_detail.run->state);
+    const bool isLast = checkpoint && m_detail.run && m_detail.run->totalSteps > 0 &&
+                        checkpoint->saved.step >= m_detail.run->totalSteps;
+    const QString why =
+        isLast  ? tr("This is the last step of the run, so nothing is left to train; a branch can "
+                      "have more steps")
+        : ended ? tr("The next attempt of this run starts from here; later steps and checkpoints "
+                     "stay as an abandoned line")
+                : tr("Pause or stop the run first");
+    m_restore->setEnabled(checkpoint && ended && !isLast);
+    m_restore->setToolTip(why);
+    m_restoreOn->setEnabled(m_restore->isEnabled());
+    m_restoreOn->setToolTip(why);
 }
 
 void CheckpointsTab::selectStep(qint64 step) {

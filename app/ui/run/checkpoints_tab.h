@@ -65,6 +65,7 @@ private:
     void showVerdicts();
     void select();
     void showSelection();
+    void showRestoring(const StoredCheckpoint* checkpoint);
     void showWhyEmpty();
     void selectStep(qint64 step);
     const StoredCheckpoint* chosen() const;
