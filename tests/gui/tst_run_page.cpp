@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/core/run/asked_words.h"
 #include "app/core/run/checkpoint_words.h"
 #include "app/core/store/export.h"
 #include "app/ui/look/format.h"
@@ -62,6 +63,7 @@ private Q_SLOTS:
     void nodesThatHaveNothingOfARunAreNotCleaned();
     void aRunWithoutCheckpointsSaysWhy();
     void theLastStepIsNotRestored();
+    void aRemovedCheckpointCanBeBroughtBack();
     void aRunThatTrainsCannotBeCleaned();
     void whatWaitsForANodeIsNamedAndWithdrawn();
     void moreOffersWhatTheTerminalCan();
@@ -478,6 +480,47 @@ void TestRunPage::theLastStepIsNotRestored() {
     QVERIFY2(restore->toolTip().contains("nothing is left to train"),
              qPrintable(restore->toolTip()));
     QVERIFY(find<QPushButton>("branchRun")->isEnabled());
+}
+
+void TestRunPage::aRemovedCheckpointCanBeBroughtBack() {
+    open(kPausedRun, RunPage::kCheckpoints);
+    QTRY_COMPARE(selectedStep(), 2'400);
+    store(kPausedRun, AttemptStarted{2, 0, 8, 1'600, 1, {}});
+    const auto reader = StoreReader::open(m_demo->engine().databasePath());
+    QVERIFY(reader);
+    const StoredCheckpoint abandoned = (*reader)->checkpoints(kPausedRun).front();
+    QCOMPARE(abandoned.saved.step, 2'400);
+    auto* table = find<QTableView>("checkpointsTable");
+    const int rows = table->model()->rowCount();
+    {
+        const auto writer = StoreWriter::open(m_demo->engine().databasePath());
+        QVERIFY(writer);
+        AskedCommand asked;
+        asked.id = "removal";
+        asked.kind = kRemoveCheckpoint;
+        asked.args = {{"checkpoint", checkpointNameOf(abandoned)}};
+        asked.by = {"kc", AskedFrom::kTerminal};
+        asked.askedNs = wallNowNs();
+        asked.state = AskedState::kApplied;
+        QVERIFY((*writer)->addCommand(kPausedRun, asked));
+        QVERIFY((*writer)->setCheckpointRemoved(kPausedRun, abandoned.saved.path, true));
+    }
+    Q_EMIT m_demo->engine().runsChanged();
+    const auto where = [&] {
+        return table->model()->index(0, CheckpointsModel::kWhere).data().toString();
+    };
+    QTRY_VERIFY2(where().startsWith("removed, can be brought back until "), qPrintable(where()));
+    QCOMPARE(table->model()->rowCount(), rows);
+    auto* back = find<QPushButton>("bringBackCheckpoint");
+    QTRY_COMPARE(selectedStep(), 1'600);
+    QVERIFY(!back->isVisible());
+    table->selectRow(0);
+    QTRY_VERIFY(back->isVisible());
+    for (const char* other : {"restoreCheckpoint", "branchRun", "moreOfCheckpoint"})
+        QVERIFY2(!find<QPushButton>(other)->isEnabled(), other);
+    QVERIFY(!find<QPushButton>("removeCheckpoint")->isVisible());
+    back->click();
+    QTRY_VERIFY(find<QWidget>("toast")->isVisible()); // this engine only reads: it says so
 }
 
 void TestRunPage::aRunThatTrainsCannotBeCleaned() {

@@ -39,8 +39,7 @@ std::string whereWords(const StoredCheckpoint& checkpoint);
 
 /// Why a run that has ended has no checkpoint that can be had: "it failed before its first
 /// checkpoint", "its checkpoints were cleaned from the nodes on 2026-11-24 22:10". `all`: also
-/// those that were removed; `newestFirst`: all that was
-/// asked of it, as StoreReader::askedCommands().
+/// those that were removed; `newestFirst` as of broughtBackUntil().
 std::string whyNoCheckpoint(const RunSummary& run, const std::vector<StoredCheckpoint>& all,
                             const std::vector<AskedCommand>& newestFirst);
 

@@ -4,12 +4,14 @@
 #include "app/core/answer.h"
 #include "app/core/run/checkpoint_words.h"
 #include "app/ui/data/run_words.h"
+#include "app/ui/data/runs_feed.h"
 #include "app/ui/dialogs/placement_list.h"
 #include "app/ui/look/format.h"
 #include "app/ui/look/plain_text.h"
 #include "app/ui/look/theme.h"
 #include "app/ui/widgets/label.h"
 #include "app/ui/widgets/table.h"
+#include "app/ui/widgets/toast.h"
 
 #include <QComboBox>
 #include <QDir>
@@ -118,6 +120,17 @@ void CopyDialog::offer() {
 namespace {
 constexpr int kLayerRows = 10; ///< in sight
 } // namespace
+
+void bringBack(const AppContext& context, const QString& run, const QString& checkpoint) {
+    Toast& toast = context.toast;
+    RunsFeed& runs = context.runs;
+    whenAnswered(context.engine.bringBackCheckpoint(run, checkpoint), &toast,
+                 [&toast, &runs, checkpoint](const Result<void>& back) {
+                     toast.say(back ? Sheet::tr("%1 is back").arg(checkpoint)
+                                    : QString::fromStdString(back.error().message));
+                     runs.refresh();
+                 });
+}
 
 CompareDialog::CompareDialog(const AppContext& context, const QString& run,
                              const StoredCheckpoint& checkpoint,

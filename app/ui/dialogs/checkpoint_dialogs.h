@@ -62,6 +62,9 @@ private:
     QPushButton* m_confirm;
 };
 
+/// Undoes the removal of a checkpoint; a toast says why it could not be.
+void bringBack(const AppContext& context, const QString& run, const QString& checkpoint);
+
 /// How far the weights of a checkpoint are from those of another one of its run, by layer.
 class CompareDialog : public Sheet {
     Q_OBJECT

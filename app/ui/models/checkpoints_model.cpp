@@ -46,16 +46,29 @@ QString foldersOf(const StoredCheckpoint& checkpoint) {
 
 } // namespace
 
-void CheckpointsModel::show(const std::vector<StoredCheckpoint>& checkpoints) {
+void CheckpointsModel::show(const std::vector<StoredCheckpoint>& checkpoints,
+                            const std::map<std::string, int64_t>& untilNs) {
     std::vector<StoredCheckpoint> kept;
     for (const StoredCheckpoint& checkpoint : checkpoints)
-        if (isSomewhere(checkpoint))
+        if (isSomewhere(checkpoint) || untilNs.contains(checkpoint.saved.path))
             kept.push_back(checkpoint);
-    if (std::ranges::equal(kept, m_checkpoints, isSame))
+    if (std::ranges::equal(kept, m_checkpoints, isSame) && untilNs == m_untilNs)
         return;
     beginResetModel();
+    m_untilNs = untilNs;
     m_checkpoints = std::move(kept);
     endResetModel();
+}
+
+bool CheckpointsModel::canBeBroughtBack(const StoredCheckpoint& checkpoint) const {
+    return m_untilNs.contains(checkpoint.saved.path);
+}
+
+QString CheckpointsModel::places(const StoredCheckpoint& checkpoint) const {
+    const auto until = m_untilNs.find(checkpoint.saved.path);
+    if (until == m_untilNs.end() || isSomewhere(checkpoint))
+        return placesOf(checkpoint);
+    return tr("removed, can be brought back until %1").arg(formatExact(until->second));
 }
 
 void CheckpointsModel::setVerdicts(const std::map<std::string, StateWords>& verdicts) {
@@ -132,8 +145,10 @@ QString CheckpointsModel::text(const StoredCheckpoint& checkpoint, int column) c
     case kSize:
         return formatBytes(static_cast<double>(saved.bytes));
     case kWhere:
-        return placesOf(checkpoint);
+        return places(checkpoint);
     case kBecause:
+        if (!isSomewhere(checkpoint))
+            return QString::fromStdString(saved.reason);
         return QString::fromStdString(whyKept(checkpoint)) +
                (m_removedNext.contains(saved.path) ? QString("; ") + kRemovedNext : QString());
     case kSaved:
@@ -148,7 +163,7 @@ QString CheckpointsModel::text(const StoredCheckpoint& checkpoint, int column) c
 QVariant CheckpointsModel::toolTip(const StoredCheckpoint& checkpoint, int column) const {
     if (column == kSaved)
         return formatExact(checkpoint.saved.wallNs);
-    if (column == kWhere)
+    if (column == kWhere && isSomewhere(checkpoint))
         return foldersOf(checkpoint);
     if (column == kVerified)
         return verdict(checkpoint).text;

@@ -12,7 +12,8 @@
 
 namespace rm {
 
-/// The checkpoints that still exist, newest first; those of abandoned lines in a fainter colour.
+/// The checkpoints that still exist or can be brought back, newest first; those of abandoned lines
+/// in a fainter colour.
 class CheckpointsModel : public QAbstractTableModel {
     Q_OBJECT
 public:
@@ -30,7 +31,10 @@ public:
 
     using QAbstractTableModel::QAbstractTableModel;
 
-    void show(const std::vector<StoredCheckpoint>& checkpoints);
+    /// `untilNs`: see broughtBackUntil().
+    void show(const std::vector<StoredCheckpoint>& checkpoints,
+              const std::map<std::string, int64_t>& untilNs = {});
+    bool canBeBroughtBack(const StoredCheckpoint& checkpoint) const;
     /// What verifying says of the checkpoints with these paths.
     void setVerdicts(const std::map<std::string, StateWords>& verdicts);
     /// Paths of those that retention removes next.
@@ -51,7 +55,10 @@ private:
     QString text(const StoredCheckpoint& checkpoint, int column) const;
     QVariant toolTip(const StoredCheckpoint& checkpoint, int column) const;
 
+    QString places(const StoredCheckpoint& checkpoint) const;
+
     std::vector<StoredCheckpoint> m_checkpoints;
+    std::map<std::string, int64_t> m_untilNs;
     std::map<std::string, StateWords> m_verdicts;
     std::set<std::string> m_removedNext;
 };

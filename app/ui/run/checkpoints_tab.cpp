@@ -2,10 +2,12 @@
 #include "app/ui/run/checkpoints_tab.h"
 
 #include "app/core/answer.h"
+#include "app/core/run/checkpoint_choice.h"
 #include "app/core/run/checkpoint_words.h"
 #include "app/core/run/engine.h"
 #include "app/core/run/retention.h"
 #include "app/ui/data/store_thread.h"
+#include "app/ui/dialogs/checkpoint_dialogs.h"
 #include "app/ui/look/format.h"
 #include "app/ui/look/theme.h"
 #include "app/ui/models/checkpoints_model.h"
@@ -14,6 +16,7 @@
 #include "app/ui/widgets/empty_state.h"
 #include "app/ui/widgets/label.h"
 #include "app/ui/widgets/table.h"
+#include "shared/io/clock.h"
 
 #include <QAction>
 #include <QHBoxLayout>
@@ -92,6 +95,8 @@ QWidget* CheckpointsTab::buildActions() {
     m_branch = makeButton(tr("Branch a new run"), "", "branchRun");
     m_remove = makeButton(tr("Remove"), "danger", "removeCheckpoint");
     m_remove->setToolTip(tr("Delete this checkpoint of an abandoned line from its node"));
+    m_bringBack = makeButton(tr("Bring back"), "", "bringBackCheckpoint");
+    m_bringBack->setToolTip(tr("Undo the removal of this checkpoint"));
     m_more = makeButton(tr("More"), "", "moreOfCheckpoint");
     m_more->setMenu(buildMenu());
     m_restore = makeButton(tr("Restore and resume"), "", "restoreCheckpoint");
@@ -99,6 +104,7 @@ QWidget* CheckpointsTab::buildActions() {
     row->addWidget(m_verify);
     row->addWidget(m_more);
     row->addWidget(m_remove);
+    row->addWidget(m_bringBack);
     row->addWidget(m_branch);
     row->addWidget(m_restore);
     return bar;
@@ -145,6 +151,10 @@ void CheckpointsTab::wire() {
         if (const auto* checkpoint = chosen())
             Q_EMIT branchAsked(*checkpoint);
     });
+    connect(m_bringBack, &QPushButton::clicked, this, [this] {
+        if (const auto* checkpoint = chosen())
+            bringBack(m_context, m_run, QString::fromStdString(checkpointNameOf(*checkpoint)));
+    });
     connect(m_remove, &QPushButton::clicked, this, [this] {
         if (const auto* checkpoint = chosen())
             Q_EMIT removeAsked(*checkpoint);
@@ -171,7 +181,9 @@ void CheckpointsTab::setRun(const QString& run) {
 
 void CheckpointsTab::show(const RunDetail& detail) {
     m_detail = detail;
-    m_model->show(detail.history.checkpoints);
+    const RunHistory& history = detail.history;
+    m_model->show(history.checkpoints,
+                  broughtBackUntil(history.checkpoints, history.asked, wallNowNs()));
     m_table->setColumnWanted(CheckpointsModel::kVerified, m_model->tellsOfVerifying());
     m_stack->setCurrentIndex(m_model->rowCount() > 0 ? 0 : 1);
     showWhyEmpty();
@@ -252,7 +264,8 @@ void CheckpointsTab::showCurves(const std::vector<PanelCurves>& panels) {
 void CheckpointsTab::verifyAll() {
     m_verdicts.clear();
     for (int row = 0; row < m_model->rowCount(); ++row)
-        m_unverified.push_back(*m_model->at(row));
+        if (isSomewhere(*m_model->at(row)))
+            m_unverified.push_back(*m_model->at(row));
     verifyNext();
 }
 
@@ -305,13 +318,15 @@ void CheckpointsTab::showSelection() {
     if (verdict != m_verdicts.end())
         text += kSeparator + verdict->second.text;
     m_selected->setFullText(text);
-    showRestoring(checkpoint);
-    m_more->setEnabled(checkpoint);
+    const bool isThere = checkpoint && isSomewhere(*checkpoint);
+    showRestoring(isThere ? checkpoint : nullptr);
+    m_more->setEnabled(isThere);
     m_compare->setEnabled(m_model->rowCount() > 1);
     m_pin->setEnabled(checkpoint && !checkpoint->removed); // retention looks where it was saved
     m_pin->setText(checkpoint && checkpoint->isPinned ? tr("Unpin") : tr("Pin"));
-    m_branch->setEnabled(checkpoint);
-    m_remove->setVisible(retired);
+    m_branch->setEnabled(isThere);
+    m_remove->setVisible(retired && !checkpoint->removed);
+    m_bringBack->setVisible(checkpoint && m_model->canBeBroughtBack(*checkpoint));
     m_chart->selectMark(checkpoint ? std::optional(checkpoint->saved.step) : std::nullopt);
 }
 

@@ -91,6 +91,7 @@ private:
     QPushButton* m_restore;
     QPushButton* m_branch;
     QPushButton* m_remove;
+    QPushButton* m_bringBack;
     EmptyState* m_empty;
     QStackedWidget* m_stack;
 };

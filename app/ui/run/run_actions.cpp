@@ -342,15 +342,6 @@ void RunActions::askRestore(const StoredCheckpoint& checkpoint,
     });
 }
 
-void RunActions::bringBack(const QString& run, const QString& checkpoint) {
-    whenAnswered(m_context.engine.bringBackCheckpoint(run, checkpoint), this,
-                 [this](const Result<void>& back) {
-                     if (!back)
-                         m_context.toast.say(QString::fromStdString(back.error().message));
-                     m_context.runs.refresh();
-                 });
-}
-
 void RunActions::togglePin(const StoredCheckpoint& checkpoint) {
     const QString name = QString::fromStdString(checkpointNameOf(checkpoint));
     whenAnswered(m_context.engine.setPinned(m_run.id, name, !checkpoint.isPinned), this,
@@ -365,9 +356,12 @@ void RunActions::askRemove(const StoredCheckpoint& checkpoint) {
     const QString name = QString::fromStdString(checkpointNameOf(checkpoint));
     auto* sheet =
         new Sheet(tr("Remove the checkpoint of step %1?").arg(formatCount(checkpoint.saved.step)),
-                  tr("%1 of %2 is removed from its node. It can be brought back for %3 days.")
+                  tr("%1 of %2 is removed from its node. It can be brought back for %3 days: by "
+                     "Bring back in the table of checkpoints, or in a terminal by "
+                     "ringmaster remove-checkpoint %4 %1 --undo")
                       .arg(name, m_run.name)
-                      .arg(kAsideDays),
+                      .arg(kAsideDays)
+                      .arg(m_run.id),
                   "removeDialog", m_page->window());
     sheet->addCancel();
     QPushButton* remove = sheet->addButton(tr("Remove"), "danger", "removeConfirm");
@@ -377,7 +371,9 @@ void RunActions::askRemove(const StoredCheckpoint& checkpoint) {
                      [this, name, run](const Result<void>& removed) {
                          if (removed)
                              m_context.toast.offer(tr("%1 is removed").arg(name), tr("Undo"),
-                                                   [this, name, run] { bringBack(run, name); });
+                                                   [context = m_context, name, run] {
+                                                       bringBack(context, run, name);
+                                                   });
                          else
                              m_context.toast.say(QString::fromStdString(removed.error().message));
                          m_context.runs.refresh();

@@ -59,7 +59,6 @@ private:
     void askSteps();
     void askNodes();
     void askMetricsFile();
-    void bringBack(const QString& run, const QString& checkpoint);
     void copy(const QString& run, const StoredCheckpoint& checkpoint, const CopyOrder& order);
     void askStop();
     QString lossWords() const;

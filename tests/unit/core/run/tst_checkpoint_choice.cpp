@@ -50,6 +50,33 @@ private Q_SLOTS:
         QVERIFY(isSomewhere(stored(20, true, "this-computer", 2))); // this one was asked for
     }
 
+    void whatAPersonRemovedCanBeBroughtBackForAWeek() {
+        constexpr int64_t kDayNs = int64_t{24} * 3600 * 1'000'000'000;
+        StoredCheckpoint checkpoint = stored(20, true, "", 2);
+        checkpoint.saved.path = "/checkpoints/step-000000020";
+        const auto asked = [](const char* kind, const char* which, int64_t day) {
+            AskedCommand command;
+            command.kind = kind;
+            command.args = {{"checkpoint", which}};
+            command.askedNs = day * kDayNs;
+            return command;
+        };
+        const auto until = [&](const std::vector<AskedCommand>& newestFirst, int64_t day) {
+            const auto found = broughtBackUntil({checkpoint}, newestFirst, day * kDayNs);
+            return found.empty() ? -1 : found.at(checkpoint.saved.path) / kDayNs;
+        };
+        const AskedCommand byName = asked(kRemoveCheckpoint, "step-000000020", 3);
+        QCOMPARE(until({}, 3), -1); // retention removed it
+        QCOMPARE(until({byName}, 4), 10);
+        QCOMPARE(until({asked(kRemoveCheckpoint, "20", 3)}, 4), 10);
+        QCOMPARE(until({asked(kRemoveCheckpoint, "30", 3)}, 4), -1);
+        QCOMPARE(until({byName}, 10), -1);
+        QCOMPARE(until({asked(kBringBackCheckpoint, "20", 4), byName}, 5), -1);
+        QCOMPARE(until({asked(kClean, "", 4), byName}, 5), -1);
+        checkpoint.removed = false;
+        QCOMPARE(until({byName}, 4), -1);
+    }
+
     void aRunThatEndedSaysWhyItHasNoCheckpoint() {
         RunSummary run;
         run.state = RunStateKind::kFailed;
