@@ -104,7 +104,7 @@ std::vector<std::string> row(const StoredCheckpoint& checkpoint) {
             std::to_string(checkpoint.attempt),
             validated ? formatNumber(saved.validationLoss) : "-",
             formatBytes(static_cast<double>(saved.bytes)),
-            oneLine(whyKept(checkpoint)),
+            oneLine(whySaved(checkpoint)),
             formatAgo(saved.wallNs),
             whereWords(checkpoint),
             oneLine(saved.path)};
@@ -283,6 +283,9 @@ Result<std::set<std::string>> previewOf(const ReadRun& read,
     RM_ASSIGN_OR_RETURN(auto spec, parseRunSpec(read.reader->specToml(run), run.toStdString()));
     RM_RETURN_IF_ERROR(applyOverrides(spec, overrides));
     RM_ASSIGN_OR_RETURN(const auto checked, check(std::move(spec)));
+    // No other one follows that would take its place.
+    if (read.summary.state == RunStateKind::kFinished)
+        return std::set<std::string>();
     return removedNext(*read.reader, read.summary, *checked);
 }
 
@@ -311,7 +314,7 @@ int runCheckpoints(CommandContext& context, const CheckpointsOptions& options) {
         return exitCodeOf(verdicts);
     }
     std::vector<std::vector<std::string>> rows = {{"STEP", "ATTEMPT", "VALIDATION", "SIZE",
-                                                   "KEPT BECAUSE", "SAVED", "ON", "WHERE",
+                                                   "SAVED BECAUSE", "SAVED", "ON", "WHERE",
                                                    "VERIFIED"}};
     for (size_t at = 0; at < checkpoints.size(); ++at) {
         rows.push_back(row(checkpoints[at]));
@@ -329,6 +332,8 @@ int runCheckpoints(CommandContext& context, const CheckpointsOptions& options) {
                   << ".\n";
     else
         std::cout << "No checkpoints yet.\n";
+    if (options.preview && read->summary.state == RunStateKind::kFinished)
+        std::cout << "The run has finished: it saves none any more, so that none is removed.\n";
     std::cout << std::flush;
     return exitCodeOf(verdicts);
 }

@@ -14,16 +14,16 @@ std::string checkpointNameOf(const StoredCheckpoint& checkpoint) {
     return checkpoint.saved.path.substr(checkpoint.saved.path.rfind('/') + 1);
 }
 
-std::string whyKept(const StoredCheckpoint& checkpoint) {
+std::string whySaved(const StoredCheckpoint& checkpoint) {
     std::string text = checkpoint.saved.reason;
-    if (checkpoint.isBest && text != "best")
-        text += ", best";
     if (!checkpoint.isBest && text == "best")
         text = "was the best";
-    if (checkpoint.isPinned)
-        text += ", pinned";
+    if (checkpoint.isBest || checkpoint.isPinned)
+        text += checkpoint.isBest ? "; kept as best" : "; kept as it is pinned";
+    if (checkpoint.isBest && checkpoint.isPinned)
+        text += " and pinned";
     if (checkpoint.isDamaged)
-        text += ", damaged";
+        text += "; damaged";
     if (checkpoint.retiredBy == 0)
         return text;
     return text + "; abandoned by attempt " + std::to_string(checkpoint.retiredBy);

@@ -13,9 +13,10 @@ namespace rm {
 /// The last part of its path: "step-000001000", "step-000001000-attempt-2".
 std::string checkpointNameOf(const StoredCheckpoint& checkpoint);
 
-/// Why it was kept, and whether its line was abandoned: "every 500, best", "pause, damaged;
-/// abandoned by attempt 2". Contains text of the trainer, which is not safe to print on a terminal.
-std::string whyKept(const StoredCheckpoint& checkpoint);
+/// Why it was saved, then why it is kept and what became of it: "every 500; kept as best", "pause;
+/// damaged; abandoned by attempt 2". Contains text of the trainer, which is not safe to print on a
+/// terminal.
+std::string whySaved(const StoredCheckpoint& checkpoint);
 
 /// A place of a checkpoint, and what was found there: kCorrupt says what is wrong.
 struct VerifiedPlace {

@@ -149,7 +149,7 @@ QString CheckpointsModel::text(const StoredCheckpoint& checkpoint, int column) c
     case kBecause:
         if (!isSomewhere(checkpoint))
             return QString::fromStdString(saved.reason);
-        return QString::fromStdString(whyKept(checkpoint)) +
+        return QString::fromStdString(whySaved(checkpoint)) +
                (m_removedNext.contains(saved.path) ? QString("; ") + kRemovedNext : QString());
     case kSaved:
         return tr("%1, took %2")
@@ -209,7 +209,7 @@ QVariant CheckpointsModel::headerData(int section, Qt::Orientation orientation, 
     if (role != Qt::DisplayRole)
         return {};
     const QString titles[] = {tr("Step"),  tr("Attempt"), tr("Validation loss"),
-                              tr("Size"),  tr("Where"),   tr("Kept because"),
+                              tr("Size"),  tr("Where"),   tr("Saved because"),
                               tr("Saved"), tr("Verified")};
     return titles[section];
 }

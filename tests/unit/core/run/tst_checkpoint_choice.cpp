@@ -99,6 +99,18 @@ private Q_SLOTS:
                  said.c_str());
     }
 
+    void whyItWasSavedComesBeforeWhyItIsKept() {
+        StoredCheckpoint checkpoint = stored(20, false);
+        checkpoint.saved.reason = "every 20";
+        QCOMPARE(whySaved(checkpoint), std::string("every 20"));
+        checkpoint.isBest = checkpoint.isPinned = true;
+        QCOMPARE(whySaved(checkpoint), std::string("every 20; kept as best and pinned"));
+        checkpoint.isBest = false;
+        checkpoint.retiredBy = 2;
+        QCOMPARE(whySaved(checkpoint),
+                 std::string("every 20; kept as it is pinned; abandoned by attempt 2"));
+    }
+
     void whereItLiesIsSaidTruly() {
         QCOMPARE(whereWords(stored(20, false, "b")), std::string("a, copied to b"));
         QCOMPARE(whereWords(stored(20, true, "b")), std::string("copied to b"));
