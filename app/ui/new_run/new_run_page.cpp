@@ -489,7 +489,7 @@ void NewRunPage::onLaunched(const QString& run, const Result<QString>& answer) {
     m_context.runs.refresh();
     if (answer) {
         if (m_branch)
-            endBranch();
+            restore(); // the next one starts from nothing, so it is not called as the branch
         Q_EMIT launched(*answer);
         return;
     }

@@ -14,6 +14,7 @@
 #include <QAbstractButton>
 #include <QApplication>
 #include <QElapsedTimer>
+#include <QLineEdit>
 #include <QPlainTextEdit>
 #include <QRegularExpression>
 #include <QSpinBox>
@@ -357,6 +358,9 @@ void TestMainJob::branchIsASecondRun() {
     QCOMPARE(flawIn(lossSteps(page()), kSteps + 1), QByteArray());
     QTRY_VERIFY_WITH_TIMEOUT(hasEvent(page(), "^branched from flow at 400$"), kSoonMs);
     QVERIFY(textsOn(page()).join('\n').contains("branch of flow at 400"));
+    RM_DO(hand().click("railNewRun")); // starts afresh: what is launched now is no branch
+    QVERIFY(textsOn(m_flow->window().newRunPage()).filter("Branch of").isEmpty());
+    QVERIFY(m_flow->window().findChild<QLineEdit*>("field.name")->text() != "flow-branch");
     RM_DO(hand().click("railRuns"));
     QTRY_COMPARE(runNames().mid(0, 2), QStringList({"flow-branch", "flow"}));
     QCOMPARE(columnOf(m_flow->window(), "runsTable", RunsModel::kParent).mid(0, 2),
