@@ -10,7 +10,10 @@
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
+#include <charconv>
 #include <cstring>
+#include <functional>
+#include <limits>
 
 namespace rm {
 
@@ -72,6 +75,23 @@ constexpr const char* kPreview = "Only say what would change";
 constexpr const char* kCheckpointOrNewest =
     "A step or the name of a folder, of `checkpoints RUN`; default: the newest";
 constexpr const char* kAnyway = "Launch even if a node seems to have too little memory";
+
+constexpr int64_t kMostSteps = 1'000'000'000'000; // as the ranks take them
+
+/// CLI11's own checks are of real numbers, and name their bounds with all 309 digits.
+std::function<std::string(const std::string&)> wholeNumber(const char* what, int64_t least,
+                                                           int64_t most) {
+    return [=](const std::string& typed) {
+        int64_t number = 0;
+        const char* end = typed.data() + typed.size();
+        const auto parsed = std::from_chars(typed.data(), end, number);
+        const bool isGood = parsed.ec == std::errc() && parsed.ptr == end;
+        if (isGood && number >= least && number <= most)
+            return std::string();
+        return std::string(what) + ": a whole number from " + std::to_string(least) + " to " +
+               std::to_string(most);
+    };
+}
 
 CLI::App* addCommand(CLI::App& parser, Arguments& a, const char* name, const char* description,
                      std::function<int(CommandContext&)> action) {
@@ -148,7 +168,7 @@ void addControls(CLI::App& parser, Arguments& a) {
         parser, a, "step", "While held: do N steps and hold again", [&a](CommandContext& s) {
             return runControl(s, a.id, CommandKind::kStep, {{"steps", std::to_string(a.steps)}});
         });
-    step->add_option("N", a.steps, "How many steps")->check(CLI::PositiveNumber);
+    step->add_option("N", a.steps, "How many steps")->check(wholeNumber("steps", 1, kMostSteps));
     auto* set =
         addRunCommand(parser, a, "set", "Change a setting of a live run", [&a](CommandContext& s) {
             const size_t equals = a.setting.find('=');
@@ -230,7 +250,8 @@ void addLists(CLI::App& parser, Arguments& a) {
             a.logs.run = a.id;
             return runLogs(s, a.logs);
         });
-    logs->add_option("--rank", a.logs.rank, "Only of this rank")->check(CLI::NonNegativeNumber);
+    logs->add_option("--rank", a.logs.rank, "Only of this rank")
+        ->check(wholeNumber("a rank", 0, std::numeric_limits<int>::max()));
     logs->add_option("--filter", a.logs.contains, "Lines that contain these words");
     logs->add_option("--output", a.logs.output, "A file; default: standard output");
 }

@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <cstdio>
 #include <utility>
 
 namespace rm {
@@ -53,9 +52,8 @@ Result<double> parseLiveSetting(const std::string& key, const std::string& value
     if (parsed.ec != std::errc() || parsed.ptr != end)
         return refused(key, value, "not a number");
     if (!(number >= row->min && number <= row->max)) {
-        char bounds[80];
-        std::snprintf(bounds, sizeof bounds, "allowed is %g to %g", row->min, row->max);
-        return refused(key, value, bounds);
+        return refused(key, value,
+                       "allowed is " + plainNumber(row->min) + " to " + plainNumber(row->max));
     }
     if (isWhole(key) && number != std::floor(number))
         return refused(key, value, "not a whole number");

@@ -30,6 +30,7 @@ private Q_SLOTS:
     void listsOfNothingAreEmptyArrays();
     void nodesComeAndGo();
     void wordsThatAreNotUnderstoodAreSaidInTheirOrder();
+    void numbersAreRefusedWithTheirBounds();
     void helpIsNoError();
     void dataThatANodeLacksIsToldBeforeTheLaunch();
     void aFarTypoIsMetWithTheKey();
@@ -73,6 +74,8 @@ void TestCliAnswers::errorsAreJsonWithACode_data() {
     row("restore no run", Words{"trash", "restore", "nope"}, ExitCode::kNotFound);
     row("clean no run", Words{"clean", "nope"}, ExitCode::kNotFound);
     row("log and JSON in one stream", Words{"logs", "nope"}, ExitCode::kUsage);
+    row("no steps", Words{"step", "nope", "0"}, ExitCode::kUsage);
+    row("steps in words", Words{"step", "nope", "abc"}, ExitCode::kUsage);
     row("bad port", Words{"nodes", "add", "x", "--ssh", "host:99999"}, ExitCode::kUsage);
 }
 
@@ -89,6 +92,17 @@ void TestCliAnswers::errorsAreJsonWithACode() {
     QVERIFY2(plain.exitCode == exitCode || words.first() == "export" || words.first() == "logs",
              plain.whole());
     QVERIFY2(plain.out.isEmpty() && !plain.err.isEmpty(), plain.whole());
+}
+
+void TestCliAnswers::numbersAreRefusedWithTheirBounds() {
+    for (const char* steps : {"0", "-1", "abc", "1.5", "1e3"}) {
+        const Answer refused = m_own.run({"step", "nope", steps});
+        QVERIFY2(refused.err.contains("steps: a whole number from 1 to 1000000000000"),
+                 refused.whole());
+        QVERIFY2(refused.err.size() < 200, refused.whole());
+    }
+    const Answer rank = m_own.run({"logs", "nope", "--rank", "x"});
+    QVERIFY2(rank.err.contains("a rank: a whole number from 0 to 2147483647"), rank.whole());
 }
 
 void TestCliAnswers::listsOfNothingAreEmptyArrays() {

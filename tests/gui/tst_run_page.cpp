@@ -585,7 +585,15 @@ void TestRunPage::moreOffersWhatTheTerminalCan() {
     QVERIFY(actions[2]->isEnabled() && actions[0]->isEnabled() && actions[1]->isEnabled());
     actions[2]->trigger();
     QTRY_VERIFY(find<QDialog>("stepDialog"));
-    QCOMPARE(find<QSpinBox>("stepCount")->value(), 1);
+    auto* steps = find<QSpinBox>("stepCount");
+    QCOMPARE(steps->value(), 1);
+    const auto* problem = find<QLabel>("stepProblem");
+    auto* step = find<QPushButton>("stepConfirm");
+    QVERIFY(step->isEnabled() && !problem->isVisible());
+    steps->selectAll();
+    QTest::keyClicks(steps, "0");
+    QCOMPARE(steps->value(), 0); // it does not become 1 unseen
+    QVERIFY(!step->isEnabled() && problem->isVisible());
 }
 
 void TestRunPage::aSettingThatALaunchWouldRefuseIsNotSent() {

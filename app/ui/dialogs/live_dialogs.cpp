@@ -78,14 +78,24 @@ void SetDialog::check() {
 StepDialog::StepDialog(const QString& run, QWidget* parent)
     : Sheet(tr("Step %1").arg(run), tr("The ranks do so many steps and hold again."), "stepDialog",
             parent)
-    , m_steps(new QSpinBox) {
+    , m_steps(new QSpinBox)
+    , m_problem(makeText({}, "bad")) {
     m_steps->setObjectName("stepCount");
     m_steps->setAccessibleName(tr("Steps"));
-    m_steps->setRange(1, kMostSteps);
+    m_steps->setRange(0, kMostSteps); // 0 can be typed, or it would silently become 1
+    m_steps->setValue(1);
+    m_problem->setObjectName("stepProblem");
+    m_problem->setText(tr("A whole number from 1 to %1").arg(kMostSteps));
+    m_problem->hide();
     content()->addWidget(m_steps);
+    content()->addWidget(m_problem);
     addCancel();
     QPushButton* confirm = addButton(tr("Step"), "primary", "stepConfirm");
     confirm->setDefault(true);
+    connect(m_steps, &QSpinBox::valueChanged, this, [this, confirm](int steps) {
+        confirm->setEnabled(steps > 0);
+        m_problem->setVisible(steps == 0);
+    });
     connect(confirm, &QPushButton::clicked, this, [this] {
         accept();
         Q_EMIT chosen(m_steps->value());

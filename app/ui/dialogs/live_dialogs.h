@@ -43,6 +43,7 @@ Q_SIGNALS:
 
 private:
     QSpinBox* m_steps;
+    QLabel* m_problem;
 };
 
 } // namespace rm

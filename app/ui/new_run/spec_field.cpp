@@ -23,8 +23,11 @@ QString text(std::string_view view) {
     return QString::fromUtf8(view.data(), static_cast<qsizetype>(view.size()));
 }
 
+/// Whole ones with all their digits.
 QString numberText(double number) {
-    return QString::number(number, 'g', 8);
+    constexpr double kMostWhole = 1e15;
+    const bool isWhole = std::abs(number) < kMostWhole && number == std::floor(number);
+    return isWhole ? QString::number(number, 'f', 0) : QString::number(number, 'g', 8);
 }
 
 /// Lists are separated by ";".

@@ -535,6 +535,7 @@ private Q_SLOTS:
             {"optimizer.lr", "", "not a number"},
             {"optimizer.lr", "nan", "allowed is 0 to 1000"},
             {"optimizer.lr", "-1", "allowed is 0 to 1000"},
+            {"train.log_every", "0", "allowed is 1 to 1000000000"},
             {"train.log_every", "2.5", "not a whole number"}};
         for (const auto& [key, value, words] : rows)
             RM_FAILS(parseLiveSetting(key, value), ErrorCode::kInvalid, words);
