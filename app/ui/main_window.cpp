@@ -13,6 +13,7 @@
 #include "app/ui/nodes/nodes_page.h"
 #include "app/ui/palette_dialog.h"
 #include "app/ui/rail.h"
+#include "app/ui/run/run_actions.h"
 #include "app/ui/run/run_page.h"
 #include "app/ui/runs/runs_page.h"
 #include "app/ui/runs/welcome_page.h"
@@ -131,11 +132,13 @@ void MainWindow::wirePages() {
         if (m_stack->currentWidget() == m_run && m_run->run() == run && !m_runsFeed->find(run))
             showNewRun();
     });
-    connect(m_run, &RunPage::editAsked, this,
-            [this](const QString& run, const QString& toml, const std::vector<Placement>& nodes) {
-                m_newRun->prepareAgain(run, toml, nodes);
-                showNewRun();
-            });
+    const auto editAgain = [this](const QString& run, const QString& toml,
+                                  const std::vector<Placement>& nodes) {
+        m_newRun->prepareAgain(run, toml, nodes);
+        showNewRun();
+    };
+    connect(m_run, &RunPage::editAsked, this, editAgain);
+    connect(m_run->findChild<RunActions*>(), &RunActions::editAsked, this, editAgain);
     connect(
         m_run, &RunPage::branchAsked, this,
         [this](const BranchPoint& from, const QString& toml, const std::vector<Placement>& nodes) {

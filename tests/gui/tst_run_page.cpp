@@ -4,6 +4,7 @@
 #include "app/core/store/export.h"
 #include "app/ui/look/format.h"
 #include "app/ui/models/checkpoints_model.h"
+#include "app/ui/new_run/new_run_page.h"
 #include "app/ui/plot/line_chart.h"
 #include "app/ui/run/checkpoints_tab.h"
 #include "app/ui/run/run_page.h"
@@ -64,6 +65,7 @@ private Q_SLOTS:
     void aRunWithoutCheckpointsSaysWhy();
     void theLastStepIsNotRestored();
     void aRemovedCheckpointCanBeBroughtBack();
+    void whatIsOverIsEditedAndLaunchedAgain();
     void aRunThatTrainsCannotBeCleaned();
     void whatWaitsForANodeIsNamedAndWithdrawn();
     void moreOffersWhatTheTerminalCan();
@@ -523,6 +525,26 @@ void TestRunPage::aRemovedCheckpointCanBeBroughtBack() {
     QTRY_VERIFY(find<QWidget>("toast")->isVisible()); // this engine only reads: it says so
 }
 
+void TestRunPage::whatIsOverIsEditedAndLaunchedAgain() {
+    open(kPausedRun, RunPage::kCharts);
+    const auto again = [&] {
+        for (QAction* action : find<QMenu>("moreMenu")->actions())
+            if (action->text() == "Edit and launch again" && action->isVisible())
+                return action;
+        return static_cast<QAction*>(nullptr);
+    };
+    QTRY_VERIFY(again());
+    again()->trigger();
+    const NewRunPage& form = m_demo->window().newRunPage();
+    QTRY_VERIFY(form.isVisible());
+    const auto reader = StoreReader::open(m_demo->engine().databasePath());
+    QVERIFY(reader);
+    QCOMPARE(form.findChild<QPlainTextEdit*>("specToml")->toPlainText(),
+             QString::fromStdString((*reader)->specToml(kPausedRun)));
+    open(kRunningRun, RunPage::kCharts);
+    QTRY_VERIFY(!again());
+}
+
 void TestRunPage::aRunThatTrainsCannotBeCleaned() {
     open(kRunningRun, RunPage::kCharts);
     QTRY_VERIFY(find<QPushButton>("pauseRun")->isVisible());
@@ -562,7 +584,7 @@ void TestRunPage::moreOffersWhatTheTerminalCan() {
     auto* menu = find<QMenu>("moreMenu");
     QTRY_VERIFY(menu->isVisible());
     const QList<QAction*> actions = menu->actions();
-    QCOMPARE(actions.size(), 8);
+    QCOMPARE(actions.size(), 9);
     QVERIFY(actions[0]->isEnabled() && actions[1]->isEnabled() && actions[3]->isEnabled());
     QVERIFY(!actions[2]->isEnabled()); // steps are done while it is held
     menu->close();
@@ -730,7 +752,7 @@ void TestRunPage::everySampleIsExported() {
     QList<QAction*> offered = find<QMenu>("moreMenu")->actions();
     offered.removeIf([](const QAction* action) { return !action->isVisible(); });
     offered.removeIf([](const QAction* action) { return action->isSeparator(); });
-    QCOMPARE(offered.size(), 1); // of what is over
+    QCOMPARE(offered.size(), 2); // of what is over, the other launches it again
     offered.front()->trigger();
     auto* dialog = find<QFileDialog>("metricsExportDialog");
     QVERIFY(dialog);

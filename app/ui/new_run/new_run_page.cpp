@@ -239,8 +239,13 @@ void NewRunPage::prepareBranch(const BranchPoint& from, const QString& toml,
 void NewRunPage::prepareAgain(const QString& run, const QString& toml,
                               const std::vector<Placement>& nodes) {
     endBranch();
-    const RunSummary* failed = m_context.runs.find(run);
-    m_header->setFacts(tr("as %1, which failed").arg(failed ? failed->name : run));
+    if (const RunSummary* before = m_context.runs.find(run)) {
+        const bool isByItself =
+            before->state == RunStateKind::kFailed || before->state == RunStateKind::kFinished;
+        const QString state = QString::fromLatin1(runStateName(*before));
+        m_header->setFacts(isByItself ? tr("as %1, which %2").arg(before->name, state)
+                                      : tr("as %1, which was %2").arg(before->name, state));
+    }
     m_nodes->choose(nodes);
     m_strip->choose(-1);
     useToml(toml, tr("then"));

@@ -80,6 +80,8 @@ void RunActions::buildMore() {
     menu->addSeparator();
     menu->addAction(tr("Export metrics"), this, &RunActions::askMetricsFile)
         ->setToolTip(tr("Write every sample to a CSV file, as `ringmaster export` does"));
+    m_again = menu->addAction(tr("Edit and launch again"), this, &RunActions::askAgain);
+    m_again->setToolTip(tr("Launch another run like this one, from its first step"));
     menu->addSeparator();
     m_kill = menu->addAction(tr("Kill"), this, &RunActions::askKill);
     m_kill->setToolTip(tr("End every rank at once, also one that obeys nothing"));
@@ -91,6 +93,15 @@ void RunActions::askSteps() {
         send(CommandKind::kStep, {{"steps", std::to_string(steps)}});
     });
     dialog->open();
+}
+
+void RunActions::askAgain() {
+    const auto read =
+        m_context.store.ask([run = m_run.id](StoreReader& reader) { return reader.specToml(run); });
+    whenAnswered(read, this, [this, run = m_run.id](const std::string& toml) {
+        if (run == m_run.id)
+            Q_EMIT editAsked(run, QString::fromStdString(toml), m_nodes);
+    });
 }
 
 void RunActions::askSetting() {
@@ -194,6 +205,8 @@ void RunActions::show(const RunDetail& detail, const LiveState& live) {
     for (QAction* action : {m_validate, m_sample, m_set})
         action->setEnabled(free);
     m_step->setEnabled(free && live.held);
+    m_again->setVisible(hasEnded(run.state));
+    m_again->setEnabled(m_again->isVisible());
     m_kill->setEnabled(live.pending != CommandKind::kKill);
     offer(m_stop, running, true);
     showResumePoint();

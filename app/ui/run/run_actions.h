@@ -51,12 +51,18 @@ public:
     /// What its menu offers now.
     std::vector<QAction*> offeredInMenu() const;
 
+Q_SIGNALS:
+    /// A run like this one is to be launched, once a person has changed what it shall do otherwise.
+    void editAsked(const QString& run, const QString& toml,
+                   const std::vector<rm::Placement>& nodes);
+
 private:
     void offer(QPushButton* button, bool visible, bool enabled);
     void showResumePoint();
     void buildMore();
     void askSetting();
     void askSteps();
+    void askAgain();
     void askNodes();
     void askMetricsFile();
     void copy(const QString& run, const StoredCheckpoint& checkpoint, const CopyOrder& order);
@@ -82,6 +88,7 @@ private:
     QAction* m_sample;
     QAction* m_step;
     QAction* m_set;
+    QAction* m_again;
     QAction* m_kill;
     std::array<QPushButton*, 10> m_all;
     QPushButton* m_focused = nullptr; ///< had the focus when it could not be pressed any more
