@@ -110,7 +110,9 @@ void printState(const CommandContext& context, const QString& run, CommandKind k
         return;
     }
     std::cout << run.toStdString() << ": ";
-    if (state.step >= 0)
+    if (kind == CommandKind::kContinue && !state.message.empty())
+        std::cout << oneLine(state.message); // nothing took effect
+    else if (state.step >= 0)
         std::cout << commandKindName(kind) << " took effect on every rank after step " << state.step
                   << (state.message.empty() ? "" : " (" + oneLine(state.message) + ")");
     else

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/run/asked_words.h"
 
+#include "shared/wire/messages.h"
+
 namespace rm {
 
 std::string askerWords(const Asker& by) {
@@ -36,6 +38,8 @@ std::string fateWords(const AskedCommand& command) {
         return command.kind == "kill" ? "done on a part of its nodes"
                                       : "accepted, waits for the ranks";
     case AskedState::kApplied:
+        if (command.kind == commandKindName(CommandKind::kContinue) && !command.answer.empty())
+            return command.answer; // it was not held
         return (command.step < 0 ? "done"
                                  : "took effect after step " + std::to_string(command.step)) +
                answer;

@@ -171,6 +171,11 @@ private Q_SLOTS:
         QVERIFY(run.post(command("c", CommandKind::kContinue)));
         QTRY_VERIFY_WITH_TIMEOUT(run.lastStep(1) > held->step + 3, 5000);
         QCOMPARE(run.applied("c")->step, held->step + 3);
+        QCOMPARE(run.applied("c")->message, std::string());
+        QVERIFY(run.post(command("again", CommandKind::kContinue)));
+        const auto again = run.applied("again");
+        QVERIFY(again && again->ok);
+        QCOMPARE(again->message, std::string("it was not held"));
         QVERIFY(run.post(command("stop", CommandKind::kStop)));
         QCOMPARE(run.finish(), both(ExitCode::kStopped));
         QVERIFY(listCheckpoints(run.dir() + "/checkpoints")->empty());

@@ -106,6 +106,8 @@ void OrderHandler::apply(const Order& order) {
         m_holdAt = m_training.step;
         break;
     case CommandKind::kContinue:
+        if (!m_holdAt)
+            message = "it was not held";
         m_holdAt.reset();
         break;
     case CommandKind::kStep:
