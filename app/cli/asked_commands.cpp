@@ -3,33 +3,32 @@
 #include "app/cli/command_context.h"
 #include "app/cli/commands.h"
 #include "app/cli/json_view.h"
+#include "app/cli/run_text.h"
 #include "app/cli/terminal.h"
 #include "app/core/run/asked_words.h"
 
 #include <algorithm>
 #include <iostream>
+#include <iterator>
 
 namespace rm::cli {
 
 namespace {
 
-constexpr size_t kShortId = 8;
-
 /// The one that a person means.
 Result<AskedCommand> choose(const std::vector<AskedCommand>& open, const std::string& start,
                             const std::string& attempt) {
     std::vector<AskedCommand> meant;
-    std::string ids;
-    for (const AskedCommand& each : open)
-        if (each.id.starts_with(start)) {
-            meant.push_back(each);
-            ids += (ids.empty() ? "" : ", ") + each.id.substr(0, kShortId) + " (" +
-                   askedWords(each) + ")";
-        }
+    std::ranges::copy_if(open, std::back_inserter(meant),
+                         [&start](const AskedCommand& each) { return each.id.starts_with(start); });
     if (meant.size() == 1)
         return meant.front();
     if (meant.empty())
         return fail(ErrorCode::kNotFound, attempt + ": no such command waits for an answer");
+    std::string ids;
+    const std::vector<std::string> shorts = shortIds(meant);
+    for (size_t at = 0; at < meant.size(); ++at)
+        ids += (at == 0 ? "" : ", ") + shorts[at] + " (" + askedWords(meant[at]) + ")";
     return fail(ErrorCode::kInvalid, attempt + ": several wait, name one: " + ids);
 }
 
@@ -45,9 +44,10 @@ int runCommands(CommandContext& context, const std::string& id) {
     const auto commands = (*reader)->askedCommands(run->id);
     auto list = nlohmann::ordered_json::array();
     std::vector<std::vector<std::string>> rows = {{"ID", "COMMAND", "ASKED", "BY", "ANSWER"}};
+    const std::vector<std::string> ids = shortIds(commands);
     for (const AskedCommand& each : commands) {
         list.push_back(toJson(each));
-        rows.push_back({oneLine(each.id.substr(0, kShortId)), oneLine(askedWords(each)),
+        rows.push_back({oneLine(ids[rows.size() - 1]), oneLine(askedWords(each)),
                         formatAgo(each.askedNs), oneLine(askerWords(each.by)),
                         oneLine(fateWords(each))});
     }

@@ -68,6 +68,20 @@ std::string sentText(const Progress& progress, double seconds) {
            formatBytes(static_cast<double>(progress.sent)) + " in " + formatDuration(seconds);
 }
 
+std::vector<std::string> shortIds(const std::vector<AskedCommand>& commands) {
+    constexpr size_t kLeast = 8;
+    std::vector<std::string> ids;
+    for (const AskedCommand& each : commands) {
+        const auto isMeantToo = [&](const AskedCommand& other) {
+            return other.id != each.id && other.id.starts_with(ids.back());
+        };
+        ids.push_back(each.id.substr(0, kLeast));
+        while (ids.back().size() < each.id.size() && std::ranges::any_of(commands, isMeantToo))
+            ids.back() = each.id.substr(0, ids.back().size() + 1);
+    }
+    return ids;
+}
+
 std::vector<Warned> warningsOf(const std::vector<StoredEvent>& events, int attempt) {
     constexpr size_t kMost = 3;
     std::vector<Warned> kinds;

@@ -21,7 +21,20 @@ private Q_SLOTS:
     void columnsAreAsWideAsTheirWidestCell();
     void eachKindOfWarningIsToldOnce();
     void deploymentIsToldByNode();
+    void shortIdsNameOneCommandEach();
 };
+
+void TestTerminal::shortIdsNameOneCommandEach() {
+    std::vector<AskedCommand> commands;
+    for (const char* id :
+         {"rule-1-1-0", "rule-1-1-1", "rule-1-12-0", "0f8c2a41-90d1-4f6e-8a55-2d9d6c1b7e00", "c"}) {
+        commands.emplace_back();
+        commands.back().id = id;
+    }
+    const std::vector<std::string> expected = {"rule-1-1-0", "rule-1-1-1", "rule-1-12", "0f8c2a41",
+                                               "c"};
+    QCOMPARE(shortIds(commands), expected);
+}
 
 void TestTerminal::hostileTextBecomesOneHarmlessLine_data() {
     QTest::addColumn<QByteArray>("text");
