@@ -338,6 +338,25 @@ int runCheckpoints(CommandContext& context, const CheckpointsOptions& options) {
     return exitCodeOf(verdicts);
 }
 
+namespace {
+
+/// kInvalid: no attempt of the run had such a rank. -1: all of them.
+Result<void> hasRank(const ReadRun& read, int rank) {
+    const QString& run = read.summary.id;
+    int ranks = read.summary.ranks;
+    for (const RunNode& place : read.reader->places(run))
+        ranks = std::max(ranks, place.firstRank + place.ranks);
+    // Of an attempt on more ranks a line may be all that is left.
+    if (rank < ranks || !read.reader->log(run, rank, 0, 1).empty())
+        return {};
+    return fail(ErrorCode::kInvalid,
+                "it has no rank " + std::to_string(rank) +
+                    (ranks == 1 ? "; its only rank is 0"
+                                : "; its ranks are 0 to " + std::to_string(ranks - 1)));
+}
+
+} // namespace
+
 int runExport(CommandContext& context, const std::string& id, const std::string& output) {
     if (context.json() && output.empty())
         return printError(context, {ErrorCode::kInvalid, "export " + id +
@@ -370,6 +389,8 @@ int runLogs(CommandContext& context, const LogOptions& options) {
     if (!read)
         return printError(context, read.error());
     const QString& run = read->summary.id;
+    if (const auto has = hasRank(*read, options.rank); !has)
+        return printError(context, failAs("logs " + options.run, has.error()).value());
     const LogChoice choice{options.rank, QString::fromStdString(options.contains)};
     // Not in this thread, which may be serving other terminals.
     const auto lines = await(QtConcurrent::run([&] {

@@ -36,6 +36,7 @@ private Q_SLOTS:
     void resumeTakesTheNewestOfTheLivingLine();
     void abandonedCheckpointIsRestoredByName();
     void onlyAnAbandonedCheckpointIsRemoved();
+    void aRankThatItDoesNotHaveIsRefused();
     void aRestoreHasToBeAgreedTo();
     void aDamagedCheckpointIsNotRestored();
     void resumePassesOverADamagedCheckpoint();
@@ -232,6 +233,14 @@ void TestCliLines::onlyAnAbandonedCheckpointIsRemoved() {
         QCOMPARE(each["from"].toString(), QString("terminal"));
         QVERIFY(!each["by"].toString().isEmpty() && each["asked"].toDouble() > 0);
     }
+}
+
+void TestCliLines::aRankThatItDoesNotHaveIsRefused() {
+    const Answer refused = m_own.run({"logs", kRun, "--rank", "7"});
+    QVERIFY2(refused.exitCode == static_cast<int>(ExitCode::kUsage), refused.whole());
+    QVERIFY2(refused.err.contains("it has no rank 7; ") && refused.out.isEmpty(), refused.whole());
+    const Answer first = m_own.run({"logs", kRun, "--rank", "0"});
+    QVERIFY2(first.exitCode == 0 && !first.out.isEmpty(), first.whole());
 }
 
 void TestCliLines::aRestoreHasToBeAgreedTo() {
