@@ -34,6 +34,7 @@ private Q_SLOTS:
 
     void aPortThatIsNotGivenIsAPlaceholder();
     void aNodeIsEditedUnderItsName();
+    void aHostThatIsNoneIsCalledSo();
     void thisComputerIsNotEdited();
     void nodesAreCleanedAfterAPreview();
 
@@ -92,6 +93,20 @@ void TestNodesPage::aNodeIsEditedUnderItsName() {
     Fleet next(m_demo->paths().config);
     QVERIFY(next.load());
     QVERIFY(next.find("box") == expected);
+}
+
+void TestNodesPage::aHostThatIsNoneIsCalledSo() {
+    click("addNode");
+    find<QLineEdit>("nodeHost")->setText("me@host");
+    click("addNodeConfirm");
+    const QString problem = find<QLabel>("addNodeProblem")->text();
+    QVERIFY2(problem.contains("host 'me@host' may hold") && !problem.contains("a name is"),
+             qPrintable(problem));
+    // An address is no name, but nobody has typed it as one.
+    find<QLineEdit>("nodeHost")->setText("fe80::1");
+    click("addNodeConfirm");
+    QCOMPARE(QString::fromStdString(m_demo->fleet().find("fe80--1").value_or(Node()).sshHost),
+             QString("fe80::1"));
 }
 
 void TestNodesPage::thisComputerIsNotEdited() {

@@ -33,17 +33,18 @@ Node localNode() {
 }
 
 Result<void> checkNode(const Node& node) {
+    // First, as a name that nobody typed is the host's.
+    if (!node.isLocal && node.sshHost.empty())
+        return fail(ErrorCode::kInvalid, "check node " + node.name + ": it has no host");
+    if (!node.isLocal && !isMadeOf(node.sshHost, kHostLetters))
+        return bad(node, "host", node.sshHost,
+                   "may hold letters, digits and ._:%- only, and starts with no '-'");
     if (node.name.empty() || node.name.size() > 64 || !isMadeOf(node.name, kNameLetters))
         return fail(ErrorCode::kInvalid, "check node '" + node.name +
                                              "': a name is 1 to 64 letters, digits, '.', '_' or "
                                              "'-' and starts with no '-'");
     if (node.isLocal)
         return {};
-    if (node.sshHost.empty())
-        return fail(ErrorCode::kInvalid, "check node " + node.name + ": it has no host");
-    if (!isMadeOf(node.sshHost, kHostLetters))
-        return bad(node, "host", node.sshHost,
-                   "may hold letters, digits and ._:%- only, and starts with no '-'");
     if (!isMadeOf(node.user, kHostLetters))
         return bad(node, "user", node.user,
                    "may hold letters, digits and ._:%- only, and starts with no '-'");

@@ -7,6 +7,7 @@
 #include <QComboBox>
 #include <QGridLayout>
 #include <QLineEdit>
+#include <QRegularExpression>
 #include <QSpinBox>
 
 namespace rm {
@@ -149,7 +150,9 @@ Node NodeDialog::node() const {
     const QString host = m_host->text().trimmed();
     const QString name = m_name->text().trimmed();
     Node node;
-    node.name = (name.isEmpty() ? host : name).toStdString();
+    // Addresses of IPv6 hold what a name may not.
+    const QString asHost = QString(host).replace(QRegularExpression("[:%]"), "-");
+    node.name = (name.isEmpty() ? asHost : name).toStdString();
     node.sshHost = host.toStdString();
     node.user = m_user->text().trimmed().toStdString();
     node.port = m_port->value();
