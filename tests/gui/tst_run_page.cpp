@@ -7,6 +7,7 @@
 #include "app/ui/new_run/new_run_page.h"
 #include "app/ui/plot/line_chart.h"
 #include "app/ui/run/checkpoints_tab.h"
+#include "app/ui/run/run_detail.h"
 #include "app/ui/run/run_page.h"
 #include "app/ui/widgets/cell_delegate.h"
 #include "shared/board/board.h"
@@ -66,6 +67,7 @@ private Q_SLOTS:
     void theLastStepIsNotRestored();
     void aRemovedCheckpointCanBeBroughtBack();
     void whatIsOverIsEditedAndLaunchedAgain();
+    void theFailureIsToldOnce();
     void aRunThatTrainsCannotBeCleaned();
     void whatWaitsForANodeIsNamedAndWithdrawn();
     void moreOffersWhatTheTerminalCan();
@@ -543,6 +545,20 @@ void TestRunPage::whatIsOverIsEditedAndLaunchedAgain() {
              QString::fromStdString((*reader)->specToml(kPausedRun)));
     open(kRunningRun, RunPage::kCharts);
     QTRY_VERIFY(!again());
+}
+
+void TestRunPage::theFailureIsToldOnce() {
+    RunDetail detail;
+    detail.run.emplace();
+    detail.run->message = "rank 1 on node-a at step 8: train step 8: the loss is not finite";
+    StoredRank rank;
+    rank.exited.emplace();
+    rank.exited->exitCode = 24;
+    rank.exited->tail = "step 7  loss 3\nerror: train step 8: the loss is not finite\n";
+    detail.ranks = {rank};
+    const FailureReport report = failureReport(detail);
+    QCOMPARE(report.what, detail.run->message);
+    QCOMPARE(report.why, QString("step 7  loss 3"));
 }
 
 void TestRunPage::aRunThatTrainsCannotBeCleaned() {

@@ -38,9 +38,14 @@ const StoredRank* firstFailed(const RunDetail& detail) {
     return first;
 }
 
-QString lastLines(const std::string& text) {
-    const QStringList lines =
-        QString::fromStdString(text).trimmed().split('\n', Qt::SkipEmptyParts);
+/// Without what `said` tells already: a rank writes why it fails, and ends with that.
+QString lastLines(const std::string& text, const QString& said) {
+    QStringList lines = QString::fromStdString(text).trimmed().split('\n', Qt::SkipEmptyParts);
+    lines.removeIf([&said](const QString& line) {
+        const QString told = line.trimmed();
+        const QString mark = QStringLiteral("error: ");
+        return said.endsWith(told.startsWith(mark) ? told.mid(mark.size()) : told);
+    });
     return QStringList(lines.mid(std::max<qsizetype>(0, lines.size() - kTailLines))).join('\n');
 }
 
@@ -86,7 +91,7 @@ FailureReport failureReport(const RunDetail& detail) {
             report.what = RunDetailWords::tr("rank %1: %2")
                               .arg(rank->rank)
                               .arg(QString::fromStdString(rank->exited->message));
-        report.why = lastLines(rank->exited->tail);
+        report.why = lastLines(rank->exited->tail, report.what);
     }
     if (report.what.isEmpty())
         report.what = RunDetailWords::tr("The run failed and nothing says why; its log may.");
