@@ -32,8 +32,9 @@ constexpr std::array kSayings{
            "node"},
     Saying{"Failed to resolve", ErrorCode::kUnavailable, Cause::kName,
            "its name was not found; check how it is written, and the VPN"},
-    Saying{"Connection refused", ErrorCode::kUnavailable, Cause::kRefused,
-           "the connection was refused; check the port, and that sshd runs there"},
+    Saying{
+        "Connection refused", ErrorCode::kUnavailable, Cause::kRefused,
+        "nothing listens at that port, so it is refused; check the port, and that sshd runs there"},
     Saying{"No route to host", ErrorCode::kUnavailable, Cause::kRoute, kNoRoute},
     Saying{"Network is unreachable", ErrorCode::kUnavailable, Cause::kRoute, kNoRoute},
     // What Linux reports for a blackhole route, and for a prohibited one.

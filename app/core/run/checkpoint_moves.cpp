@@ -479,7 +479,9 @@ QStringList outlookWords(const ResumeOutlook& outlook) {
                      .arg(static_cast<double>(outlook.bytesToMove) / 1e6, 0, 'f', 1)
                      .arg(QString::fromStdString(outlook.takenFrom), outlook.after.front().node);
     if (outlook.before == outlook.after && outlook.bytesToMove == 0)
-        words << QStringLiteral("Nodes and ranks stay; steps after it are made anew.");
+        words << QStringLiteral("Nodes and ranks stay as they were; steps after %1 are trained "
+                                "again.")
+                     .arg(outlook.step);
     return words;
 }
 

@@ -123,7 +123,11 @@ void NodeCheckTest::faultOfTheNetworkHasItsOwnTitle() {
     };
     QCOMPARE(titleOf(checkOf(fleet, "node-a")), QString("Host key"));
     m_home.server().stop();
-    QCOMPARE(titleOf(checkOf(fleet, "node-a")), QString("Connection refused"));
+    const NodeCheck refused = checkOf(fleet, "node-a");
+    QCOMPARE(titleOf(refused), QString("Connection refused"));
+    QVERIFY(refused.failure);
+    const std::string& why = refused.failure->error.message; // the same in other words says nothing
+    QVERIFY2(why.find("nothing listens at that port") != why.npos, why.c_str());
     Node nameless;
     nameless.name = "node-b";
     nameless.sshHost = "no-such-machine.invalid";
