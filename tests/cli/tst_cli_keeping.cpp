@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/core/node/node.h"
 #include "app/core/settings/paths.h"
 #include "app/core/store/store.h"
 #include "shared/exit_code.h"
@@ -13,6 +14,8 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
+
+#include <filesystem>
 
 using namespace rm;
 
@@ -36,6 +39,7 @@ private Q_SLOTS:
     void aRenamedRunIsCalledSoEverywhere();
     void tagsAndNotesAreEdited();
     void aNameThatIsTakenIsRefused();
+    void aCopyIsVerifiedWhereItLies();
     void checkpointsAreVerifiedByteByByte();
     void theTrashGivesBackWhatWasDeleted();
     void nodesAreCleanedOnceItIsAgreedTo();
@@ -137,6 +141,32 @@ QJsonArray TestCliKeeping::verified(int exitCode) const {
     if (answer.exitCode != exitCode)
         QTest::qFail(answer.whole().constData(), __FILE__, __LINE__);
     return answer.json().array();
+}
+
+void TestCliKeeping::aCopyIsVerifiedWhereItLies() {
+    const std::string path = verified(0).at(0)["path"].toString().toStdString();
+    const std::string copy = m_own.path("copy").toStdString();
+    std::filesystem::copy(path, copy);
+    QFile model(QString::fromStdString(copy) + "/model.safetensors");
+    QVERIFY(model.open(QIODevice::ReadWrite) && model.seek(model.size() - 1));
+    char last = 0;
+    QVERIFY(model.peek(&last, 1) == 1);
+    last = static_cast<char>(last ^ 1);
+    const QString run = m_own.run({"show", "kept", "--json"}).json()["id"].toString();
+    {
+        const auto writer = StoreWriter::open(Paths::fromEnvironment().database());
+        QVERIFY(writer && (*writer)->setCheckpointCopy(run, path, {kLocalNodeName, copy, 1}));
+    }
+    QCOMPARE(verified(0).size(), 2); // still as it was saved
+    QVERIFY(model.write(&last, 1) == 1 && model.flush());
+    const QJsonValue rotten = verified(codeOf(ExitCode::kCorrupt)).at(0);
+    QVERIFY(!rotten["whole"].toBool(true));
+    const QString problem = rotten["problem"].toString();
+    QVERIFY2(problem.startsWith("its copy on this-computer: read ") &&
+                 problem.endsWith("; whole: on this-computer"),
+             qPrintable(problem));
+    const auto writer = StoreWriter::open(Paths::fromEnvironment().database());
+    QVERIFY(writer && (*writer)->forgetCheckpointCopy(run, path, kLocalNodeName));
 }
 
 void TestCliKeeping::checkpointsAreVerifiedByteByByte() {

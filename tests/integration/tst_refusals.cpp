@@ -36,6 +36,8 @@ private Q_SLOTS:
     void takenPortIsNamed();
     void fullDiskEndsTheLaunch_data();
     void fullDiskEndsTheLaunch();
+    void fewerNodesThatCannotCutAStepAreRefused();
+    void aFingerprintThatAKnownKeyContradictsIsRefused();
     void changedHostKeyIsRefused();
 
 private:
@@ -213,6 +215,24 @@ void tst_refusals::fullDiskEndsTheLaunch() {
         server.stop();
     }
     QVERIFY(server.restart());
+}
+
+void tst_refusals::fewerNodesThatCannotCutAStepAreRefused() {
+    const QString spec = m_bed->writeSpec("fewer", {.steps = 5, .minNodes = 1});
+    const CliResult run = cli().run({"run", spec, "--set", "train.accumulation=1", "--node",
+                                     "node-a:2", "--node", "node-b:1", "--wait"},
+                                    60000);
+    verifyRefusal(run, ExitCode::kUsage, "launch.min_nodes = 1 on 2 nodes");
+    QVERIFY2(run.err.contains("2 ranks on 1 node take"), run.whole());
+}
+
+void tst_refusals::aFingerprintThatAKnownKeyContradictsIsRefused() {
+    QStringList command = m_bed->addCommand(0, "SHA256:abc");
+    command[2] = "again"; // of a host that is known as another node
+    const CliResult added = cli().run(command);
+    verifyRefusal(added, ExitCode::kDenied, m_bed->server(0).fingerprint().toUtf8());
+    QVERIFY2(added.err.contains("SHA256:abc"), added.whole());
+    QVERIFY(!cli().run({"nodes", "list"}).out.contains("again"));
 }
 
 void tst_refusals::changedHostKeyIsRefused() {
