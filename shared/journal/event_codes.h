@@ -7,6 +7,9 @@ namespace rm {
 
 /// Code of the event of an attempt that failed and is followed by another one by itself.
 inline constexpr const char* kRestartsEvent = "restarts";
+/// Of a rank, or of all of a node, that finishes no step any more, and of those that do again.
+inline constexpr const char* kRankHangsEvent = "rank-hangs";
+inline constexpr const char* kRankGoesOnEvent = "rank-goes-on";
 /// That says why a checkpoint was not copied.
 inline constexpr const char* kNotCopiedEvent = "checkpoint-not-copied";
 

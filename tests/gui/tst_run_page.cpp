@@ -3,17 +3,23 @@
 #include "app/core/run/checkpoint_words.h"
 #include "app/core/store/export.h"
 #include "app/ui/look/format.h"
+#include "app/ui/look/theme.h"
 #include "app/ui/models/checkpoints_model.h"
 #include "app/ui/new_run/new_run_page.h"
+#include "app/ui/models/ranks_model.h"
+#include "app/ui/plot/heat_map.h"
 #include "app/ui/plot/line_chart.h"
 #include "app/ui/run/checkpoints_tab.h"
 #include "app/ui/run/run_detail.h"
 #include "app/ui/run/run_page.h"
 #include "app/ui/widgets/cell_delegate.h"
+#include "app/ui/widgets/toast.h"
 #include "shared/board/board.h"
 #include "shared/checkpoint/manifest.h"
+#include "shared/exit_code.h"
 #include "shared/io/clock.h"
 #include "shared/io/file.h"
+#include "shared/journal/event_codes.h"
 #include "tests/gui/support/demo_store.h"
 #include "tests/gui/support/window_fixture.h"
 
@@ -29,6 +35,7 @@
 #include <QPushButton>
 #include <QRegularExpression>
 #include <QScopeGuard>
+#include <QScrollArea>
 #include <QScrollBar>
 #include <QSpinBox>
 #include <QTableView>
@@ -81,6 +88,9 @@ private Q_SLOTS:
     void endingARunWithoutACheckpointSaysWhatIsLost();
     void theWheelIsLeftToThePageOverAChart();
     void tablesFitASmallWindow();
+    void aRunThatRestartsIsNoLaunch();
+    void aRestartIsToldOnEachTabUntilItIsDismissed();
+    void aRankThatHangsIsNamedAtOnce();
     void theSpecSaysWhatIsSetOtherwise();
 
 private:
@@ -94,6 +104,8 @@ private:
     void store(const QString& run, const Record& record) const;
     void forgetCheckpoints(const QString& run) const;
     QString textsOf(const char* dialog) const;
+    void storeOf(int node, const std::vector<Record>& records) const;
+    void failAndGoOn() const;
     void save(int64_t step) const;
 
     std::unique_ptr<WindowFixture> m_demo;
@@ -206,6 +218,27 @@ QString TestRunPage::textsOf(const char* dialog) const {
     return texts;
 }
 
+/// Of the run that trains.
+void TestRunPage::storeOf(int node, const std::vector<Record>& records) const {
+    const auto writer = StoreWriter::open(m_demo->engine().databasePath());
+    QVERIFY(writer);
+    IngestBatch batch;
+    batch.run = kRunningRun;
+    batch.nodeIndex = node;
+    batch.records = records;
+    QVERIFY((*writer)->ingest(batch));
+    Q_EMIT m_demo->engine().runsChanged();
+}
+
+/// As agents tell of a rank that is killed when the run may restart.
+void TestRunPage::failAndGoOn() const {
+    const int64_t now = wallNowNs();
+    storeOf(1, {RankExited{2, 6, 0, 9, now, "killed by SIGKILL", {}},
+                AttemptEnded{2, Outcome::kFailed, 6, 137, now, "rank 6 was killed by SIGKILL"}});
+    storeOf(0, {AttemptEnded{2, Outcome::kFailed, 0, static_cast<int>(ExitCode::kPeerLost), now,
+                             "peer lost", true}});
+}
+
 void TestRunPage::save(int64_t step) const {
     CheckpointSaved saved;
     saved.step = step;
@@ -276,6 +309,99 @@ void TestRunPage::theWheelIsLeftToThePageOverAChart() {
         QCoreApplication::sendEvent(plot, &wheel);
         QVERIFY(!wheel.isAccepted());
     }
+}
+
+void TestRunPage::aRunThatRestartsIsNoLaunch() {
+    open(kRunningRun, RunPage::kCharts);
+    const auto* stop = find<QPushButton>("stopRun");
+    const auto* cancel = m_demo->window().runPage().findChild<QPushButton*>("cancelLaunch");
+    const auto* chip = m_demo->window().runPage().findChild<QWidget*>("stateChip");
+    const auto isRestarting = [&] {
+        return chip->accessibleName() == "Restarting" && stop->isVisible() && stop->isEnabled() &&
+               !cancel->isVisible() && !find<QPushButton>("holdRun")->isVisible();
+    };
+    QTRY_VERIFY(stop->isVisible());
+    failAndGoOn();
+    QTRY_VERIFY2(isRestarting(), qPrintable(chip->accessibleName()));
+    const QList<QAction*> actions = find<QMenu>("moreMenu")->actions();
+    QVERIFY(actions.back()->text() == "Kill" && actions.back()->isVisible());
+    storeOf(0, {AttemptPlanned{3, wallNowNs(), {}, {{0, 0, 4}, {1, 4, 4}}}});
+    const auto* banner = find<QWidget>("troubleBanner");
+    QTRY_VERIFY(banner->accessibleName().contains("goes on by itself") && isRestarting());
+    LiveState live; // a person resumes it: that is a launch
+    live.launching.emplace();
+    m_demo->window().runPage().showLive(live);
+    QVERIFY(cancel->isVisible() && !stop->isVisible());
+}
+
+void TestRunPage::aRestartIsToldOnEachTabUntilItIsDismissed() {
+    open(kRunningRun, RunPage::kCharts);
+    const auto* banner = find<QWidget>("troubleBanner");
+    QTRY_VERIFY(find<QPushButton>("stopRun")->isVisible());
+    QVERIFY(!banner->isVisible()); // a person began its second attempt
+    failAndGoOn();
+    QTRY_VERIFY(banner->isVisible());
+    const int64_t now = wallNowNs();
+    storeOf(0, {AttemptPlanned{3, now, {}, {{0, 0, 4}, {1, 4, 4}}},
+                AttemptStarted{3, 0, 8, 9'000, now, {}}});
+    const QString wanted =
+        "Attempt 3 since " + formatClock(now) +
+        ": rank 6 on node-b: killed by SIGKILL at step 9412; it went on from step " +
+        formatCount(9'000) + ", 412 steps to be done again";
+    QTRY_COMPARE(banner->accessibleName().trimmed(), wanted);
+    for (int tab = 0; tab < RunPage::kTabCount; ++tab) {
+        m_demo->window().runPage().showTab(static_cast<RunPage::Tab>(tab));
+        QVERIFY(banner->isVisible());
+    }
+    open(kFinishedRun, RunPage::kCharts);
+    QTRY_VERIFY(!banner->isVisible());
+    open(kRunningRun, RunPage::kCharts);
+    QTRY_VERIFY(banner->isVisible());
+    QTest::mouseClick(find<QPushButton>("dismissTrouble"), Qt::LeftButton);
+    QVERIFY(!banner->isVisible());
+    m_demo->window().runPage().showLive({});
+    QVERIFY(!banner->isVisible());
+}
+
+void TestRunPage::aRankThatHangsIsNamedAtOnce() {
+    open(kRunningRun, RunPage::kCheckpoints);
+    const auto* banner = find<QWidget>("troubleBanner");
+    QTRY_VERIFY(find<QPushButton>("stopRun")->isVisible());
+    LiveState live;
+    for (const int rank : {0, 1}) {
+        RankState state;
+        state.rank = rank;
+        state.pid = 100 + rank;
+        state.step = 48;
+        state.phase = static_cast<uint8_t>(Phase::kBackward);
+        LiveState::NodeLink& node = live.nodes.emplace_back();
+        node.node = "gpu" + std::to_string(rank);
+        node.link = LiveState::Link::kLive;
+        node.state.emplace();
+        node.state->ranks = {state};
+    }
+    RunPage& page = m_demo->window().runPage();
+    page.showLive(live);
+    QVERIFY(!banner->isVisible());
+    live.nodes[1].state->ranks[0].isStopped = true;
+    page.showLive(live);
+    QVERIFY(banner->isVisible());
+    QVERIFY2(banner->accessibleName().startsWith("The run stands still: rank 1 on gpu1 is stopped"),
+             qPrintable(banner->accessibleName()));
+    QVERIFY(!find<QPushButton>("dismissTrouble")->isVisible());
+    page.showLive({});
+    QVERIFY(!banner->isVisible());
+    const Event hangs{6,
+                      9'412,
+                      wallNowNs(),
+                      Severity::kWarning,
+                      kRankHangsEvent,
+                      "rank 6 did not come to the all-reduce of step 9412"};
+    storeOf(1, {hangs});
+    QTRY_VERIFY2(banner->accessibleName().contains("stands still: rank 6 did not come"),
+                 qPrintable(banner->accessibleName()));
+    storeOf(1, {Event{-1, 9'412, wallNowNs(), Severity::kInfo, kRankGoesOnEvent, "get on again"}});
+    QTRY_VERIFY(!banner->isVisible());
 }
 
 void TestRunPage::tablesFitASmallWindow() {

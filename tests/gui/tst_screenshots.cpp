@@ -12,6 +12,7 @@
 #include "app/ui/plot/heat_map.h"
 #include "app/ui/plot/line_chart.h"
 #include "app/ui/run/run_page.h"
+#include "shared/board/board.h"
 #include "shared/io/clock.h"
 #include "shared/io/file.h"
 #include "tests/gui/support/demo_store.h"
@@ -82,6 +83,7 @@ private Q_SLOTS:
     void runFailed();
     void runPausing();
     void runWaiting();
+    void runHangs();
     void runPreparing();
     void nodes();
     void newRun();
@@ -333,6 +335,27 @@ void TestScreenshots::runWaiting() {
     waitForCharts();
     shoot(m_demo->window(), "run-waiting");
     edit([](StoreWriter& writer) { return writer.closeCommands(kRunningRun, "it was a test"); });
+    m_demo->window().runPage().showLive({});
+}
+
+void TestScreenshots::runHangs() {
+    openRun(kRunningRun, RunPage::kRanks);
+    LiveState live;
+    RankState state;
+    state.rank = 5;
+    state.pid = 4'711;
+    state.step = 9'412;
+    state.phase = static_cast<uint8_t>(Phase::kForward);
+    state.sinceMs = 12'300;
+    state.isStopped = true;
+    LiveState::NodeLink& node = live.nodes.emplace_back();
+    node.node = "node-b";
+    node.link = LiveState::Link::kLive;
+    node.state.emplace();
+    node.state->ranks = {state};
+    m_demo->window().runPage().showLive(live);
+    waitForRows("ranksTable");
+    shoot(m_demo->window(), "run-hangs");
     m_demo->window().runPage().showLive({});
 }
 

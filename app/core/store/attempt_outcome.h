@@ -11,6 +11,9 @@
 
 namespace rm {
 
+/// How the message of a run begins whose agents begin its next attempt without being asked.
+inline constexpr const char* kRestartsMessage = "restarts";
+
 /// How an attempt ended on one node, with what is known of the rank that failed first there.
 struct NodeEnd {
     std::string nodeName;

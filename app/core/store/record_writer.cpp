@@ -96,7 +96,7 @@ void RecordWriter::apply(const Record& record, int32_t attempt) {
 void RecordWriter::on(const AttemptStarted& record) {
     if (!isAttempt(record.attempt) || !isRank(record.rank) || !isStep(record.startStep))
         return;
-    noteAttempt(record.attempt);
+    noteAttempt(record.attempt, {});
     // Where an attempt begins decides which earlier steps are retired.
     if (record.attempt <= runAttempt())
         m_database
@@ -275,7 +275,7 @@ void RecordWriter::on(const SampleText& record) {
 void RecordWriter::on(const RankStarted& record) {
     if (!isAttempt(record.attempt) || !isRank(record.rank))
         return;
-    noteAttempt(record.attempt);
+    noteAttempt(record.attempt, {});
     m_database
         .query("INSERT INTO rank (run, attempt, rank, node, pid) VALUES (?1, ?2, ?3, ?4, ?5) "
                "ON CONFLICT (run, attempt, rank) DO UPDATE SET pid = ?5")
@@ -321,7 +321,7 @@ void RecordWriter::on(const AttemptPlanned& record) {
     // A node that was given up may have begun one of the same number.
     if (!tookPart(record.attempt) || !isAttempt(record.attempt) || !isOfRankZero())
         return;
-    noteAttempt(record.attempt);
+    noteAttempt(record.attempt, kRestartsMessage);
     m_database
         .query("INSERT OR IGNORE INTO attempt (run, attempt, start_step, start_from) "
                "VALUES (?, ?, NULL, ?)")
@@ -502,8 +502,8 @@ int32_t RecordWriter::runAttempt() {
 }
 
 /// An attempt is asked for here, or begun by the node of rank 0. What another node tells of a later
-/// one is kept, and counts once that node has told of it.
-void RecordWriter::noteAttempt(int32_t attempt) {
+/// one is kept, and counts once that node has told of it. `message`: of the run meanwhile.
+void RecordWriter::noteAttempt(int32_t attempt, const std::string& message) {
     if (!owns(0, attempt))
         return;
     const int changed =
@@ -511,7 +511,7 @@ void RecordWriter::noteAttempt(int32_t attempt) {
             .with(m_run, attempt)
             .run();
     if (changed > 0)
-        setState(RunStateKind::kPreparing, {});
+        setState(RunStateKind::kPreparing, message);
 }
 
 int32_t RecordWriter::attemptOfRank(int32_t rank) {
@@ -554,7 +554,7 @@ void RecordWriter::followAttempt() {
     const auto state = static_cast<RunStateKind>(stored.value_or(0));
     if (const auto end = attemptEnd(m_database, m_run, attempt)) {
         if (end->goesOn)
-            setState(RunStateKind::kPreparing, "restarts: " + end->message);
+            setState(RunStateKind::kPreparing, kRestartsMessage + (": " + end->message));
         else if (!hasEnded(state))
             setState(stateOf(end->outcome), end->message);
         return;

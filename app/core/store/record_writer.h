@@ -63,7 +63,7 @@ private:
     bool isRank(int32_t rank);
     bool isOfRankZero();
     bool isStep(int64_t step);
-    void noteAttempt(int32_t attempt);
+    void noteAttempt(int32_t attempt, const std::string& message);
     int32_t runAttempt();
     int32_t attemptOfRank(int32_t rank);
     int32_t attemptOfNode();

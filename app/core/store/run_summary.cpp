@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/core/store/attempt_outcome.h"
 #include "app/core/store/reader_impl.h"
 #include "shared/journal/event_codes.h"
 
@@ -49,6 +50,10 @@ bool hasEnded(RunStateKind state) {
 
 bool wasKilled(const RunSummary& run) {
     return run.state == RunStateKind::kStopped && run.message == kKilledMessage;
+}
+
+bool isRestarting(const RunSummary& run) {
+    return run.state == RunStateKind::kPreparing && run.message.startsWith(kRestartsMessage);
 }
 
 const char* runStateName(const RunSummary& run) {

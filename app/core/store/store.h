@@ -79,7 +79,9 @@ struct RunSummary {
     bool operator==(const RunSummary&) const = default;
 };
 
-bool wasKilled(const RunSummary& run);           ///< it was stopped by a kill
+bool wasKilled(const RunSummary& run); ///< it was stopped by a kill
+/// An attempt failed, and its agents begin the next one without being asked.
+bool isRestarting(const RunSummary& run);
 const char* runStateName(const RunSummary& run); ///< the same, or "held" or "killed"
 
 struct NewRun {

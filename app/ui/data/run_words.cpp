@@ -89,6 +89,7 @@ StateWords stateWords(const RunSummary& run) {
     if (!run.lostNodes.empty())
         return {RunWords::tr("%1, %2 unreachable")
                     .arg(run.state == RunStateKind::kRunning ? RunWords::tr("Running")
+                         : isRestarting(run)                 ? RunWords::tr("Restarting")
                                                              : RunWords::tr("Preparing"),
                          lostNodeNames(run)),
                 Tone::kWarn};
@@ -96,7 +97,8 @@ StateWords stateWords(const RunSummary& run) {
     const bool untrained = run.step == 0;
     switch (run.state) {
     case RunStateKind::kPreparing:
-        return {RunWords::tr("Preparing"), Tone::kAccent};
+        return isRestarting(run) ? StateWords{RunWords::tr("Restarting"), Tone::kWarn}
+                                 : StateWords{RunWords::tr("Preparing"), Tone::kAccent};
     case RunStateKind::kRunning:
         if (run.held)
             return {RunWords::tr("Held at %1").arg(step), Tone::kWarn};
@@ -124,7 +126,8 @@ StateWords stateWords(const RunSummary& run) {
 }
 
 bool isPreparing(const RunSummary& run, const LiveState& live) {
-    return live.launching.has_value() || run.state == RunStateKind::kPreparing;
+    const bool isAsked = run.state == RunStateKind::kPreparing && !isRestarting(run);
+    return live.launching.has_value() || isAsked;
 }
 
 StateWords stateWords(const RunSummary& run, const LiveState& live) {

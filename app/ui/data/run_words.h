@@ -23,7 +23,8 @@ StateWords stateWords(const RunSummary& run);
 /// The same with the live state: "Pausing, 3 of 4 ranks", "Held at 412", "Cancelling launch".
 StateWords stateWords(const RunSummary& run, const LiveState& live);
 
-/// Its ranks do not train yet, and the launch can be cancelled.
+/// Its ranks do not train yet, and the launch can be cancelled. A run that restarts by itself is
+/// not launched: it is stopped.
 bool isPreparing(const RunSummary& run, const LiveState& live);
 
 /// One line per lost node: "node-b unreachable since 11:02; training goes on there; retrying",

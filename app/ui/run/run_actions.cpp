@@ -191,6 +191,7 @@ void RunActions::show(const RunDetail& detail, const LiveState& live) {
     const bool preparing = isPreparing(run, live);
     const bool running = run.state == RunStateKind::kRunning && !preparing;
     const bool free = running && !live.pending;
+    const bool canEnd = running || (isRestarting(run) && !preparing);
     m_hold->setText(live.held ? tr("Continue") : tr("Hold"));
     m_hold->setAccessibleName(m_hold->text());
     offer(m_hold, running, free);
@@ -200,15 +201,16 @@ void RunActions::show(const RunDetail& detail, const LiveState& live) {
     offer(m_pause, running, free);
     offer(m_cancel, preparing, !live.pending);
     offer(m_more, !preparing, true); // a kill need not wait for what is under way
-    for (QAction* action : {m_validate, m_sample, m_step, m_set, m_kill})
+    for (QAction* action : {m_validate, m_sample, m_step, m_set})
         action->setVisible(running);
+    m_kill->setVisible(canEnd);
     for (QAction* action : {m_validate, m_sample, m_set})
         action->setEnabled(free);
     m_step->setEnabled(free && live.held);
     m_again->setVisible(hasEnded(run.state));
     m_again->setEnabled(m_again->isVisible());
     m_kill->setEnabled(live.pending != CommandKind::kKill);
-    offer(m_stop, running, true);
+    offer(m_stop, canEnd, true);
     showResumePoint();
     offer(m_resume, canResume(run.state) && !preparing, m_from.has_value());
     offer(m_resumeOn, canResume(run.state) && !preparing, m_from.has_value());

@@ -3,12 +3,15 @@
 
 #include "app/core/run/checkpoint_choice.h"
 #include "app/core/run/part_words.h"
+#include "app/core/run/standstill.h"
 #include "app/ui/data/run_words.h"
 #include "app/ui/look/format.h"
+#include "shared/journal/event_codes.h"
 
 #include <QCoreApplication>
 
 #include <algorithm>
+#include <set>
 
 namespace rm {
 
@@ -59,6 +62,49 @@ QString nextStep(const RunDetail& detail) {
         .arg(formatCount(kept->saved.step));
 }
 
+/// What a node of the newest attempt last said of ranks that hang; nullptr: none hangs. One that
+/// names a rank comes before those that wait for it.
+const Event* hangEvent(const RunDetail& detail) {
+    const Event* hang = nullptr;
+    std::set<int> heard; // nodes; their newest events come first
+    for (const StoredEvent& stored : detail.history.events) {
+        const bool hangs = stored.event.code == kRankHangsEvent;
+        if (stored.attempt != detail.run->attempt ||
+            (!hangs && stored.event.code != kRankGoesOnEvent))
+            continue;
+        if (heard.insert(stored.nodeIndex).second && hangs && (!hang || hang->rank < 0))
+            hang = &stored.event;
+    }
+    return hang;
+}
+
+bool isAnyRank(const LiveState& live, bool (*is)(const RankState&)) {
+    return std::ranges::any_of(live.nodes, [is](const LiveState::NodeLink& node) {
+        return node.state && std::ranges::any_of(node.state->ranks, is);
+    });
+}
+
+/// "; it went on from step 200, 79 steps were done again"
+QString resumedWords(const RunDetail& detail, const StoredAttempt& attempt) {
+    int64_t again = 0, last = 0;
+    for (const StoredLine& line : detail.history.lines)
+        if (line.retiredBy == attempt.attempt) {
+            again += line.lastStep - line.firstStep + 1;
+            last = std::max(last, line.lastStep);
+        }
+    const QString words =
+        attempt.startStep > 0
+            ? RunDetailWords::tr("; it went on from step %1").arg(formatCount(attempt.startStep))
+            : RunDetailWords::tr("; it began anew");
+    if (again == 0)
+        return words;
+    const QString steps =
+        counted(again, RunDetailWords::tr("1 step"), RunDetailWords::tr("%1 steps"));
+    return words + (detail.run->step >= last
+                        ? RunDetailWords::tr(", %1 done again").arg(steps)
+                        : RunDetailWords::tr(", %1 to be done again").arg(steps));
+}
+
 } // namespace
 
 RunDetail readDetail(StoreReader& reader, const QString& id) {
@@ -81,6 +127,49 @@ RunDetail readDetail(StoreReader& reader, const QString& id) {
         detail.resumePoint = {newest->saved.step, reader.retirementBy(id, *newest),
                               partWords(detail.run->nodes, detail.wholePlaces)};
     return detail;
+}
+
+QString hangWords(const RunDetail& detail, const LiveState& live) {
+    // Of a node that cannot be reached another line tells, and what its ranks do is not known.
+    if (!detail.run || detail.run->state != RunStateKind::kRunning || live.held || live.launching ||
+        std::ranges::any_of(live.nodes, &isDown, &LiveState::NodeLink::link))
+        return {};
+    const Event* hang = hangEvent(detail);
+    const bool isStopped = isAnyRank(live, [](const RankState& rank) { return rank.isStopped; });
+    if (!hang && !isStopped)
+        return {};
+    std::string words = whoIsBehind(live); // counts on while it lasts
+    if (words.empty() && !isAnyRank(live, [](const RankState& rank) { return rank.pid != 0; }))
+        words = hang->message;
+    return words.empty()
+               ? QString()
+               : RunDetailWords::tr("The run stands still: %1").arg(QString::fromStdString(words));
+}
+
+QString restartWords(const RunDetail& detail) {
+    if (!detail.run || hasEnded(detail.run->state))
+        return {};
+    const auto attemptOf = [&](int number) -> const StoredAttempt* {
+        const auto found =
+            std::ranges::find(detail.history.attempts, number, &StoredAttempt::attempt);
+        return found != detail.history.attempts.end() ? &*found : nullptr;
+    };
+    const StoredAttempt* now = attemptOf(detail.run->attempt);
+    const bool isBetween = now && now->ended && now->ended->goesOn;
+    const StoredAttempt* before = isBetween ? now : attemptOf(detail.run->attempt - 1);
+    if (!before || !before->ended || !before->ended->goesOn)
+        return {};
+    const bool hasFailed = before->ended->outcome == Outcome::kFailed;
+    const QString why = hasFailed ? QString::fromStdString(before->ended->message)
+                                  : RunDetailWords::tr("its nodes were put together anew");
+    if (isBetween || !now || !now->hasStarted)
+        return RunDetailWords::tr("Attempt %1 ended at %2: %3; the run goes on by itself")
+            .arg(before->attempt)
+            .arg(formatClock(before->ended->wallNs), why);
+    return RunDetailWords::tr("Attempt %1 since %2: %3")
+               .arg(now->attempt)
+               .arg(formatClock(now->startedNs), why) +
+           resumedWords(detail, *now);
 }
 
 FailureReport failureReport(const RunDetail& detail) {

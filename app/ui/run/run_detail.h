@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "app/core/run/engine.h"
 #include "app/ui/data/run_figures.h"
 #include "app/ui/data/timeline.h"
 
@@ -28,6 +29,15 @@ struct RunDetail {
 
 /// Worker thread.
 RunDetail readDetail(StoreReader& reader, const QString& run);
+
+/// Which rank a run waits for that does not come, and why: "the run stands still: rank 1 on node-b
+/// is stopped, ..."; empty: none is known to hang.
+QString hangWords(const RunDetail& detail, const LiveState& live);
+
+/// That the newest attempt of a run that has not ended was begun by the run itself, why, and from
+/// where: "Attempt 2 since 21:40: rank 1 on node-b: killed by SIGKILL at step 279; it went on from
+/// step 200, 79 steps done again". Empty: a person began it.
+QString restartWords(const RunDetail& detail);
 
 /// Why a run failed, in three answers.
 struct FailureReport {

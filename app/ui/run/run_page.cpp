@@ -107,6 +107,14 @@ void RunPage::buildUi() {
         m_context.toast.say(tr("Report copied"));
     });
     column->addWidget(m_failure);
+    m_trouble = new Banner("troubleBanner");
+    m_seen = makeButton(tr("Dismiss"), "", "dismissTrouble");
+    m_trouble->addAction(m_seen);
+    connect(m_seen, &QPushButton::clicked, this, [this] {
+        m_seenAttempts[m_run] = m_detail.run->attempt;
+        showTrouble();
+    });
+    column->addWidget(m_trouble);
     m_progress = new LaunchProgress;
     m_progress->setObjectName("resumeProgress");
     m_progress->hide();
@@ -323,6 +331,7 @@ void RunPage::showBanners() {
     m_linkBanner->show(Tone::kWarn, lost, {});
     m_giveUp->setVisible(std::ranges::any_of(m_live.nodes, &isDown, &LiveState::NodeLink::link));
     showDelay();
+    showTrouble();
     if (m_detail.run->state != RunStateKind::kFailed) {
         m_failure->hide();
         return;
@@ -342,6 +351,20 @@ void RunPage::showDelay() {
     else
         m_delayBanner->show(Tone::kWarn, delay,
                             waiting.empty() ? QString::fromStdString(delayAdvice(m_live)) : who);
+}
+
+/// That a rank hangs, while the run waits for it, or that the run began its newest attempt itself,
+/// until a person has seen it: it did so at night, or below the fold.
+void RunPage::showTrouble() {
+    const QString hang = m_delayBanner->isHidden() ? hangWords(m_detail, m_live) : QString();
+    const auto seen = m_seenAttempts.find(m_run);
+    const bool isSeen = seen != m_seenAttempts.end() && seen->second >= m_detail.run->attempt;
+    m_seen->setVisible(hang.isEmpty());
+    m_trouble->show(hang.isEmpty() ? Tone::kWarn : Tone::kBad,
+                    !hang.isEmpty() ? hang
+                    : isSeen        ? QString()
+                                    : restartWords(m_detail),
+                    {});
 }
 
 void RunPage::showFigures() {

@@ -11,6 +11,7 @@
 #include <QWidget>
 
 #include <array>
+#include <map>
 
 class QAction;
 class QButtonGroup;
@@ -79,6 +80,7 @@ private:
     void showSlowestFigure();
     void showBanners();
     void showDelay();
+    void showTrouble();
     void refreshSeries(const QString& run);
     void askEdit();
     void askBranch(const StoredCheckpoint& checkpoint);
@@ -98,6 +100,9 @@ private:
     Banner* m_linkBanner;
     QPushButton* m_giveUp;
     Banner* m_failure;
+    Banner* m_trouble; ///< what it met and lives on with
+    QPushButton* m_seen;
+    std::map<QString, int> m_seenAttempts; ///< by run: of which a person has dismissed the news
     LaunchProgress* m_progress;
     QWidget* m_figureRow;
     std::array<KeyFigure*, 5> m_figures{};

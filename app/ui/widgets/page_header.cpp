@@ -21,6 +21,7 @@ PageHeader::PageHeader(const QString& title, QWidget* parent)
     m_row->addWidget(m_title);
     m_row->addWidget(m_chip);
     m_row->addWidget(m_facts, 1);
+    m_chip->setObjectName("stateChip");
     m_chip->hide();
     setMinimumHeight(size::kControlHeight + 2);
 }

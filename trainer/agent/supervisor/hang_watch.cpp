@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trainer/agent/supervisor/hang_watch.h"
 
+#include "shared/journal/event_codes.h"
+
 #include <algorithm>
 #include <utility>
 
@@ -36,9 +38,12 @@ Kind kindOf(Phase phase, bool isBeforeFirstStep) {
 /// At one of the ranks, or at all.
 Event hangEvent(const Hang& hang, Moment now) {
     const int32_t rank = hang.named.empty() ? -1 : hang.named.front().rank;
-    return {rank,         hang.step,
-            now.wallNs,   Severity::kWarning,
-            "rank-hangs", describeHang(hang, now.monotonicNs)};
+    return {rank,
+            hang.step,
+            now.wallNs,
+            Severity::kWarning,
+            kRankHangsEvent,
+            describeHang(hang, now.monotonicNs)};
 }
 
 } // namespace
@@ -105,7 +110,7 @@ std::vector<Record> HangWatch::look(const std::vector<SeenRank>& ranks, Moment n
     if (!sinceNs) {
         if (!before)
             return {};
-        return {Event{-1, m_step, now.wallNs, Severity::kInfo, "rank-goes-on",
+        return {Event{-1, m_step, now.wallNs, Severity::kInfo, kRankGoesOnEvent,
                       "the ranks of this node get on again"}};
     }
     m_hang = judgeHang(ranks);
