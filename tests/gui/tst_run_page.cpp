@@ -88,6 +88,7 @@ private Q_SLOTS:
     void endingARunWithoutACheckpointSaysWhatIsLost();
     void theWheelIsLeftToThePageOverAChart();
     void tablesFitASmallWindow();
+    void theStateOfARankIsReadToItsEnd();
     void aRunThatRestartsIsNoLaunch();
     void aRestartIsToldOnEachTabUntilItIsDismissed();
     void aRankThatHangsIsNamedAtOnce();
@@ -309,6 +310,30 @@ void TestRunPage::theWheelIsLeftToThePageOverAChart() {
         QCoreApplication::sendEvent(plot, &wheel);
         QVERIFY(!wheel.isAccepted());
     }
+}
+
+void TestRunPage::theStateOfARankIsReadToItsEnd() {
+    m_demo->window().resize(1000, 700);
+    open(kRunningRun, RunPage::kRanks);
+    auto* table = find<QTableView>("ranksTable");
+    QTRY_VERIFY(table->isVisible() && table->model()->rowCount() > 0);
+    RankState state;
+    state.pid = 100;
+    state.step = 9'412;
+    state.phase = static_cast<uint8_t>(Phase::kAllreduce);
+    state.sinceMs = 12'345;
+    LiveState live;
+    LiveState::NodeLink& node = live.nodes.emplace_back();
+    node.node = "node-a";
+    node.link = LiveState::Link::kLive;
+    node.state.emplace();
+    node.state->ranks = {state};
+    m_demo->window().runPage().showLive(live);
+    const QString text = table->model()->index(0, RanksModel::kState).data().toString();
+    QVERIFY2(text.startsWith("all-reduce for 12"), qPrintable(text));
+    const int room = table->columnWidth(RanksModel::kState);
+    const int wanted = table->fontMetrics().horizontalAdvance(text) + 2 * 12;
+    QVERIFY2(wanted <= room, qPrintable(QString("%1 of %2").arg(wanted).arg(room)));
 }
 
 void TestRunPage::aRunThatRestartsIsNoLaunch() {

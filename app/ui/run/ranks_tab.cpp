@@ -11,12 +11,17 @@
 
 namespace rm {
 
+namespace {
+constexpr int kStateWidth = 210; ///< of which four fifths hold "all-reduce for 1 min 12 s"
+}
+
 RanksTab::RanksTab(QWidget* parent)
     : QWidget(parent)
     , m_model(new RanksModel(this))
     , m_table(new Table("ranksTable", tr("Ranks")))
     , m_stack(new QStackedWidget) {
     m_table->setModel(m_model);
+    m_table->setLeastLeft(kStateWidth);
     m_table->setColumnWidths({60, 130, 0, 90, 84, 90, 76, 84, 84, 90, 84, 84});
     std::vector<int> leftOut;
     for (int column = m_model->columnCount(); --column >= RanksModel::kFirstPhase;)

@@ -14,14 +14,15 @@
 namespace rm {
 
 namespace {
-constexpr int kLeastLeft = 110; ///< for the column that takes what is left
+constexpr int kLeastLeft = 110; ///< for the column that takes what is left, if nobody says more
 constexpr double kNarrowest = 0.6;
 constexpr double kComfortable = 0.8;
 constexpr int kFigure = 80; ///< so narrow a column has a figure, which is of no use when it is cut
 } // namespace
 
 Table::Table(const char* objectName, const QString& accessibleName, QWidget* parent)
-    : QTableView(parent) {
+    : QTableView(parent)
+    , m_leastLeft(kLeastLeft) {
     setObjectName(objectName);
     setAccessibleName(accessibleName);
     setItemDelegate(new CellDelegate(this));
@@ -60,6 +61,11 @@ void Table::setNarrowing(const std::vector<int>& leftOut, const std::set<int>& k
     fitColumns();
 }
 
+void Table::setLeastLeft(int width) {
+    m_leastLeft = width;
+    fitColumns();
+}
+
 void Table::setColumnWanted(int column, bool isWanted) {
     if (isWanted == !m_unwanted.contains(column))
         return;
@@ -82,7 +88,7 @@ double Table::shareOfRoom() const {
     for (int column = 0; column < static_cast<int>(m_widths.size()); ++column) {
         const int width = m_widths[static_cast<size_t>(column)];
         if (!isColumnHidden(column))
-            (isKept(column) ? kept : wanted) += width == 0 ? kLeastLeft : width;
+            (isKept(column) ? kept : wanted) += width == 0 ? m_leastLeft : width;
     }
     return static_cast<double>(viewport()->width() - kept) / std::max(1, wanted);
 }

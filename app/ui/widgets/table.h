@@ -22,6 +22,8 @@ public:
     /// one first, while the others have not four fifths of their widths. `kept`: columns that do
     /// not shrink, as those of up to 80 pixels.
     void setNarrowing(const std::vector<int>& leftOut, const std::set<int>& kept);
+    /// How wide the column of width 0 is to be before others are left out for it.
+    void setLeastLeft(int width);
     /// Whether the column has something to show. Use this in place of setColumnHidden().
     void setColumnWanted(int column, bool isWanted);
     int currentRow() const;
@@ -49,6 +51,7 @@ private:
     std::vector<int> m_leftOut; ///< the least important first
     std::set<int> m_kept;
     std::set<int> m_unwanted;
+    int m_leastLeft;
     bool m_isFitting = false;
     bool m_isDrawn = false; ///< by a person
 };
