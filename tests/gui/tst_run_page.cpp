@@ -92,6 +92,8 @@ private Q_SLOTS:
     void aRunThatRestartsIsNoLaunch();
     void aRestartIsToldOnEachTabUntilItIsDismissed();
     void aRankThatHangsIsNamedAtOnce();
+    void aClickOnAToastDismissesIt();
+    void aToastCoversNoButton();
     void theSpecSaysWhatIsSetOtherwise();
 
 private:
@@ -427,6 +429,43 @@ void TestRunPage::aRankThatHangsIsNamedAtOnce() {
                  qPrintable(banner->accessibleName()));
     storeOf(1, {Event{-1, 9'412, wallNowNs(), Severity::kInfo, kRankGoesOnEvent, "get on again"}});
     QTRY_VERIFY(!banner->isVisible());
+}
+
+void TestRunPage::aClickOnAToastDismissesIt() {
+    auto* toast = find<Toast>("toast");
+    bool isUndone = false;
+    toast->offer("gpt-tiny deleted", "Undo", [&] { isUndone = true; });
+    QVERIFY(toast->isVisible());
+    QTest::mouseClick(toast->findChild<QLabel*>(), Qt::LeftButton);
+    QVERIFY(!toast->isVisible() && !isUndone);
+    toast->offer("gpt-tiny deleted", "Undo", [&] { isUndone = true; });
+    QTest::mouseClick(find<QPushButton>("toastAction"), Qt::LeftButton);
+    QVERIFY(!toast->isVisible() && isUndone);
+}
+
+void TestRunPage::aToastCoversNoButton() {
+    MainWindow& window = m_demo->window();
+    auto* toast = find<Toast>("toast");
+    const auto coveredBy = [&] {
+        toast->say("The checkpoint of step 2 400 is being copied to node-b");
+        QStringList covered;
+        for (const auto* button : window.findChildren<QAbstractButton*>())
+            if (button->isVisible() && button->window() == &window &&
+                !toast->isAncestorOf(button) &&
+                QRect(button->mapTo(&window, QPoint()), button->size())
+                    .intersects(toast->geometry()))
+                covered << button->objectName();
+        return covered;
+    };
+    for (const QSize size : {QSize(1000, 700), QSize(1440, 900)}) {
+        window.resize(size);
+        open(kPausedRun, RunPage::kCheckpoints);
+        QTRY_COMPARE(coveredBy(), QStringList());
+        window.showNewRun();
+        QTRY_VERIFY(find<QPushButton>("launch")->isVisible());
+        QTRY_COMPARE(coveredBy(), QStringList());
+        QVERIFY(window.rect().contains(toast->geometry()));
+    }
 }
 
 void TestRunPage::tablesFitASmallWindow() {

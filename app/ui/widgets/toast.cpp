@@ -4,8 +4,12 @@
 #include "app/ui/look/theme.h"
 #include "app/ui/widgets/label.h"
 
-#include <QEvent>
+#include <QAbstractButton>
 #include <QHBoxLayout>
+#include <QMouseEvent>
+
+#include <algorithm>
+#include <vector>
 
 namespace rm {
 
@@ -26,7 +30,7 @@ Toast::Toast(QWidget* window)
     row->addWidget(m_action);
     m_timer.setSingleShot(true);
     m_timer.setInterval(kShownMs);
-    connect(&m_timer, &QTimer::timeout, this, &Toast::leave);
+    connect(&m_timer, &QTimer::timeout, this, &QWidget::hide);
     connect(m_action, &QPushButton::clicked, this, [this] {
         hide();
         if (m_act)
@@ -66,14 +70,31 @@ void Toast::place() {
         m_text->setWordWrap(true);
         resize(window->width() - 2 * size::kPageX, layout()->heightForWidth(window->width()));
     }
-    move((window->width() - width()) / 2, window->height() - height() - size::kPageY);
+    move(freePlace());
 }
 
-void Toast::leave() {
-    if (underMouse() || m_action->hasFocus())
-        m_timer.start();
-    else
-        hide();
+/// The lowest place in the middle, at the right or at the left where it covers no button; at the
+/// foot if there is none.
+QPoint Toast::freePlace() const {
+    const QWidget* window = parentWidget();
+    std::vector<QRect> taken;
+    for (const auto* button : window->findChildren<QAbstractButton*>())
+        if (button->isVisible() && button->window() == window && !isAncestorOf(button))
+            taken.emplace_back(button->mapTo(window, QPoint()), button->size());
+    const int right = window->width() - width() - size::kPageX;
+    const QPoint foot((window->width() - width()) / 2, window->height() - height() - size::kPageY);
+    for (int y = foot.y(); y >= size::kPageY; y -= size::kGrid)
+        for (const int x : {foot.x(), right, size::kPageX}) {
+            const QRect place(QPoint(x, y), size());
+            if (std::ranges::none_of(taken, [&](const QRect& r) { return r.intersects(place); }))
+                return place.topLeft();
+        }
+    return foot;
+}
+
+void Toast::mousePressEvent(QMouseEvent* event) {
+    hide();
+    event->accept();
 }
 
 bool Toast::eventFilter(QObject* watched, QEvent* event) {

@@ -11,8 +11,8 @@ class QPushButton;
 
 namespace rm {
 
-/// A message over the foot of a window that says what happened and offers to undo it. It disappears
-/// after ten seconds unless the pointer or the focus is on it.
+/// A message over a window that says what happened and offers to undo it, at the foot or where else
+/// it covers no button. It disappears after ten seconds, or by a click.
 class Toast : public QFrame {
     Q_OBJECT
 public:
@@ -23,11 +23,12 @@ public:
 
 protected:
     bool eventFilter(QObject* watched, QEvent* event) override;
+    void mousePressEvent(QMouseEvent* event) override;
 
 private:
     void appear();
     void place();
-    void leave();
+    QPoint freePlace() const;
 
     QLabel* m_text;
     QPushButton* m_action;
