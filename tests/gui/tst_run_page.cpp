@@ -303,14 +303,19 @@ void TestRunPage::thePaletteOffersWhatTheRunOnTheScreenAllows() {
 }
 
 void TestRunPage::theWheelIsLeftToThePageOverAChart() {
+    m_demo->window().resize(1000, 700);
     open(kRunningRun, RunPage::kCharts);
+    const auto* bar = find<QScrollArea>("chartsScroll")->verticalScrollBar();
+    const auto* heat = find<HeatMap>("heatMap");
+    QTRY_VERIFY(bar->maximum() > 0 && heat->isFilled());
     for (auto* plot : {find<QWidget>("chartLoss"), find<QWidget>("heatMap")}) {
         plot = plot->findChild<QWidget*>("plot");
         const QPointF at = plot->rect().center();
         QWheelEvent wheel(at, plot->mapToGlobal(at), {}, {0, -120}, Qt::NoButton, {},
                           Qt::NoScrollPhase, false);
+        const int before = bar->value();
         QCoreApplication::sendEvent(plot, &wheel);
-        QVERIFY(!wheel.isAccepted());
+        QVERIFY(bar->value() > before);
     }
 }
 

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/ui/widgets/wheel_guard.h"
 
+#include <QAbstractScrollArea>
 #include <QAbstractSpinBox>
 #include <QApplication>
 #include <QComboBox>
 #include <QEvent>
+#include <QScrollBar>
 #include <QSlider>
 #include <QTabBar>
 
@@ -21,6 +23,17 @@ bool changesByWheel(const QObject* object) {
     return isPlot(object) || qobject_cast<const QComboBox*>(object) ||
            qobject_cast<const QAbstractSpinBox*>(object) || qobject_cast<const QSlider*>(object) ||
            qobject_cast<const QTabBar*>(object);
+}
+
+/// QCustomPlot keeps from its parents what it does not take itself.
+bool scrollAround(const QWidget& plot, QEvent* event) {
+    event->ignore();
+    for (QWidget* each = plot.parentWidget(); each; each = each->parentWidget())
+        if (const auto* area = qobject_cast<QAbstractScrollArea*>(each)) {
+            QCoreApplication::sendEvent(area->verticalScrollBar(), event);
+            break;
+        }
+    return true;
 }
 
 } // namespace
@@ -41,7 +54,9 @@ bool WheelGuard::eventFilter(QObject* watched, QEvent* event) {
             control->setFocusPolicy(Qt::StrongFocus);
         return false;
     }
-    if (control->hasFocus() && !isPlot(control))
+    if (isPlot(control))
+        return scrollAround(*control, event);
+    if (control->hasFocus())
         return false;
     event->ignore(); // so it goes on to the parent
     return true;
