@@ -6,6 +6,7 @@
 #include "app/ui/plot/plot_style.h"
 #include "tests/gui/support/demo_run.h"
 
+#include <QRegularExpression>
 #include <QTemporaryDir>
 #include <QTest>
 
@@ -76,6 +77,7 @@ private Q_SLOTS:
     void bytesAndRatiosReadAsSuch();
 
     void aPauseTakesNoRoomInTheHeatMap();
+    void whatWasAbandonedIsNoPause();
     void aHoldTakesNoRoomInTheHeatMap();
     void aRunThatIsHeldEndsWithAGap();
     void aRedFigureSaysWhy();
@@ -89,7 +91,8 @@ private:
     void ingest(std::vector<Record> records, int node = 0);
     void sampleCpu(int64_t step, int64_t fromNs, int64_t toNs, float value);
     HeatData readHeatMap();
-    std::vector<Curve> readPanel(const QString& panel, double smoothing = 0, int maxPoints = 1000);
+    std::vector<Curve> readPanel(const QString& panel, double smoothing = 0, int maxPoints = 1000,
+                                 XAxis axis = XAxis::kStep);
 
     std::unique_ptr<LineChart> m_chart;
     std::unique_ptr<QTemporaryDir> m_folder;
@@ -162,10 +165,13 @@ HeatData TestCurves::readHeatMap() {
     return readHeat(*m_reader, {.run = run.value(), .startNs = kStart});
 }
 
-std::vector<Curve> TestCurves::readPanel(const QString& panel, double smoothing, int maxPoints) {
+std::vector<Curve> TestCurves::readPanel(const QString& panel, double smoothing, int maxPoints,
+                                         XAxis axis) {
     ChartQuery query = queryOf(reader().run(m_shape.id).value());
     query.smoothing = smoothing;
     query.maxPoints = maxPoints;
+    query.axis = axis;
+    query.startNs = kStart;
     query.panels = {panel};
     for (const PanelCurves& each : readPanels(*m_reader, query))
         if (each.panel.key == panel)
@@ -446,6 +452,20 @@ void TestCurves::aPauseTakesNoRoomInTheHeatMap() {
     map.show(heat);
     QCOMPARE(map.gapTexts().size(), 1);
     QVERIFY2(map.gapTexts().front().contains("17 min"), qPrintable(map.gapTexts().front()));
+}
+
+void TestCurves::whatWasAbandonedIsNoPause() {
+    DemoRun run = demo(m_shape);
+    QVERIFY(run.create() && run.train(1, 1, 100, kStart));
+    QVERIFY(run.train(2, 61, 160, kStart + 120 * kSecond));
+    HeatMap map;
+    map.show(readHeatMap());
+    QCOMPARE(map.gapTexts().size(), 1);
+    const auto parts = QRegularExpression(": (\\d+)\\D+s pause, (\\d+)\\D+s abandoned$")
+                           .match(map.gapTexts().front());
+    QVERIFY2(parts.hasMatch(), qPrintable(map.gapTexts().front()));
+    QVERIFY2(std::abs(parts.captured(1).toInt() - 20) < 4, qPrintable(parts.captured(0)));
+    QVERIFY2(std::abs(parts.captured(2).toInt() - 40) < 4, qPrintable(parts.captured(0)));
 }
 
 void TestCurves::aHoldTakesNoRoomInTheHeatMap() {

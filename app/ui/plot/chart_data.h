@@ -77,6 +77,7 @@ struct HeatData {
     std::vector<std::vector<double>> cells; ///< [rank][bin], NaN: nothing known
     double top = 1;                         ///< of the scale
     TimeSpans trained;                      ///< the bins share them equally
+    TimeSpans abandoned;                    ///< in which steps were trained that do not count
     int64_t beforeNs = 0;                   ///< length of what was trained before them
     int64_t endNs = 0;                      ///< of the newest sample in sight
 };

@@ -135,6 +135,16 @@ TimeSpans trainedTimes(StoreReader& reader, const RunSummary& run, const std::st
     return without(united(std::move(sampled), kSparseNs), heldTimes(reader, run.id, newestNs));
 }
 
+/// The times in which ranks were sampled at steps that do not count any more.
+TimeSpans abandonedTimes(StoreReader& reader, const RunSummary& run, const std::string& metric) {
+    TimeSpans sampled;
+    for (const StoredLine& line : reader.lines(run.id))
+        for (int rank = 0; line.retiredBy != 0 && rank < run.ranks; ++rank)
+            eachSpan(reader.buckets(run.id, line, {metric, rank}, 0, INT64_MAX, kBuckets),
+                     [&](const TimeSpan& span, const Bucket&) { sampled.push_back(span); });
+    return united(std::move(sampled), kSparseNs);
+}
+
 QString labelOf(const RunSummary& run, int rank) {
     for (const RunNode& node : run.nodes)
         if (rank >= node.firstRank && rank < node.firstRank + node.ranks)
@@ -208,6 +218,7 @@ HeatData readHeat(StoreReader& reader, const HeatQuery& query) {
         heat.metric = QString::fromStdString(metric);
         heat.isRatio = builtinMetric(id).format == MetricFormat::kPercent;
         heat.trained = within(all, span);
+        heat.abandoned = abandonedTimes(reader, run, metric);
         heat.beforeNs = passedAt(all, span.firstNs);
         heat.endNs = span.lastNs;
         for (int rank = 0; rank < run.ranks; ++rank) {

@@ -22,6 +22,7 @@ constexpr int kMostLabels = 24;
 constexpr int kLatestBins = 12; ///< averaged for the figure beside a rank
 constexpr int kGapLine = 5;
 constexpr int kGapMargin = 16;
+constexpr double kLeastSeconds = 1; ///< of what is worth a word
 
 /// Mean of the newest cells that are known.
 double latest(const std::vector<double>& cells) {
@@ -54,9 +55,23 @@ double secondsOf(const TimeSpan& span) {
     return seconds(span.lastNs - span.firstNs);
 }
 
-QString gapText(const TimeSpan& gap) {
-    return HeatMap::tr("no training for %1, %2 to %3")
-        .arg(formatDuration(secondsOf(gap)), formatClock(gap.firstNs), formatClock(gap.lastNs));
+/// "1 s pause, 16 s abandoned": a gap is as long as both, but only one of them is standstill.
+QString partsText(double pause, double abandoned) {
+    QStringList parts;
+    if (pause >= kLeastSeconds)
+        parts << HeatMap::tr("%1 pause").arg(formatDuration(pause));
+    if (abandoned >= kLeastSeconds)
+        parts << HeatMap::tr("%1 abandoned").arg(formatDuration(abandoned));
+    return parts.join(", ");
+}
+
+QString gapText(const TimeSpan& gap, double abandoned) {
+    const QString from = formatClock(gap.firstNs), to = formatClock(gap.lastNs);
+    const double length = secondsOf(gap);
+    if (abandoned < kLeastSeconds)
+        return HeatMap::tr("no training for %1, %2 to %3").arg(formatDuration(length), from, to);
+    return HeatMap::tr("no training that counts for %1, %2 to %3: %4")
+        .arg(formatDuration(length), from, to, partsText(length - abandoned, abandoned));
 }
 
 QString valueText(const HeatData& data, double value) {
@@ -201,7 +216,6 @@ void HeatMap::separateRanks() {
 
 /// The gaps between the spans, and after the last one if the run stands still.
 std::vector<HeatMap::Gap> HeatMap::gaps() const {
-    constexpr double kLeastSeconds = 1;
     std::vector<Gap> gaps;
     double x = seconds(m_data.beforeNs);
     for (size_t i = 0; i < m_data.trained.size(); ++i) {
@@ -210,7 +224,7 @@ std::vector<HeatMap::Gap> HeatMap::gaps() const {
         x += secondsOf(span);
         const TimeSpan gap{span.lastNs, isLast ? m_data.endNs : m_data.trained[i + 1].firstNs};
         if (secondsOf(gap) >= kLeastSeconds)
-            gaps.push_back({x, gap});
+            gaps.push_back({x, gap, seconds(lengthOf(within(m_data.abandoned, gap)))});
     }
     return gaps;
 }
@@ -231,7 +245,7 @@ void HeatMap::markGaps() {
         auto* text = new QCPItemText(m_plot);
         text->setFont(Theme::instance().font(FontRole::kCaption));
         text->setColor(colours().secondary);
-        text->setText(tr("%1 pause").arg(formatDuration(secondsOf(gap.clock))));
+        text->setText(partsText(secondsOf(gap.clock) - gap.abandoned, gap.abandoned));
         text->setClipToAxisRect(false);
         text->setPositionAlignment(Qt::AlignHCenter | Qt::AlignBottom);
         text->position->setCoords(gap.x, -0.5);
@@ -288,7 +302,7 @@ QString HeatMap::cellText(size_t rank, double x) const {
 QStringList HeatMap::gapTexts() const {
     QStringList texts;
     for (const Gap& gap : gaps())
-        texts << gapText(gap.clock);
+        texts << gapText(gap.clock, gap.abandoned);
     return texts;
 }
 
@@ -300,7 +314,7 @@ void HeatMap::tell(const QPointF& position) const {
     QString text;
     for (const Gap& gap : gaps())
         if (std::abs(m_plot->xAxis->coordToPixel(gap.x) - position.x()) <= kNearPixels)
-            text = gapText(gap.clock);
+            text = gapText(gap.clock, gap.abandoned);
     const bool isRank = row >= 0 && row < static_cast<double>(m_data.cells.size());
     if (text.isEmpty() && isRank && position.x() > area.right())
         text = figureText(static_cast<size_t>(row));

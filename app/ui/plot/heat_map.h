@@ -32,6 +32,7 @@ private:
     struct Gap {
         double x; ///< on the axis
         TimeSpan clock;
+        double abandoned; ///< seconds of it in which steps were trained that do not count
     };
     std::vector<Gap> gaps() const;
     bool isBehind(double latest) const;
