@@ -71,6 +71,8 @@ private Q_SLOTS:
     void eachOfAFewRanksHasItsLine();
     void theRibbonOfManyRanksNamesItsEnds();
     void whatTheClockSampledStandsAtItsStep();
+    void aTimeAxisHasNoLineAcrossAPause();
+    void aBrokenLineIsNotDrawnBetween();
     void aMetricOfANodeIsNamedByIt();
     void whatNobodyForesawHasAChartOfItsOwn();
     void metricsOfOnePanelAndOtherUnitsAreParted();
@@ -366,6 +368,43 @@ void TestCurves::whatTheClockSampledStandsAtItsStep() {
     QCOMPARE(curves[0].x, QVector<double>({5, 6}));
     QCOMPARE(curves[0].y, QVector<double>({3, 4}));
     QVERIFY(curves[1].x.isEmpty());
+}
+
+void TestCurves::aTimeAxisHasNoLineAcrossAPause() {
+    DemoRun run = demo(m_shape);
+    QVERIFY(run.create() && run.train(1, 1, 100, kStart));
+    QVERIFY(run.command("hold", 40, run.wallOf(40) + 1));
+    QVERIFY(run.end(Outcome::kPaused) && run.train(2, 101, 200, kStart + 1120 * kSecond));
+    for (const auto& [panel, isHeldToo] : {std::pair("loss", true), {"rank_cpu", false}}) {
+        QCOMPARE(readPanel(panel).front().breaks.size(), 0); // steps follow each other
+        const std::vector<Curve> curves = readPanel(panel, 0, 1000, XAxis::kRelative);
+        for (const Curve& curve : curves) {
+            QVERIFY2(curve.breaks.size() == (isHeldToo ? 2 : 1), panel);
+            const qsizetype at = curve.breaks.back();
+            QVERIFY(curve.x[at - 1] < 110 && curve.x[at] > 1110);
+            QVERIFY(!isHeldToo || curve.steps[curve.breaks.front()] == 41);
+        }
+    }
+}
+
+void TestCurves::aBrokenLineIsNotDrawnBetween() {
+    const auto isDrawnAt = [this](double x) {
+        const QImage image = m_chart->findChild<QWidget*>("plot")->grab().toImage();
+        const QColor wanted = colours().series[0];
+        const int column = m_chart->pixelOf(x, 0).x();
+        for (int y = 0; y < image.height(); ++y)
+            if (const QColor seen = image.pixelColor(column, y);
+                std::abs(seen.hue() - wanted.hue()) < 8 && seen.saturation() > 100)
+                return true;
+        return false;
+    };
+    Curve curve = curveOf("raw", {10, 20, 80, 90}, {1, 2, 3, 4});
+    showChart({curve}, 100);
+    QTRY_VERIFY(isDrawnAt(50));
+    curve.breaks = {2};
+    showChart({curve}, 100);
+    QTRY_VERIFY(!isDrawnAt(50));
+    QVERIFY(isDrawnAt(15) && isDrawnAt(85));
 }
 
 void TestCurves::aMetricOfANodeIsNamedByIt() {

@@ -68,6 +68,12 @@ public:
         : m_reader(reader)
         , m_query(query)
         , m_window(windowOf(reader, query)) {
+        for (const StoredAttempt& attempt : reader.attempts(query.run))
+            if (attempt.hasStarted)
+                m_starts.push_back(attempt.startedNs);
+        for (const auto& [applied, attempt] : reader.commands(query.run))
+            if (applied.ok && applied.kind == "hold")
+                m_holds.push_back(applied.wallNs);
         if (query.abandoned)
             m_past = abandonedLines(reader, query.run);
         if (query.axis == XAxis::kStep) // another run's time says nothing here
@@ -165,6 +171,9 @@ private:
         const bool hasSteps = parted != curve.steps.end();
         for (QVector<double>* each : {&curve.x, &curve.y, &curve.steps})
             *each = hasSteps ? each->mid(first) : QVector<double>();
+        curve.breaks.removeIf([first](qsizetype at) { return at <= first; });
+        for (qsizetype& at : curve.breaks)
+            at -= first;
     }
 
     Buckets read(const MetricDef& metric, int rank) {
@@ -181,6 +190,14 @@ private:
         return metric.clock == MetricClock::kWall && m_query.axis == XAxis::kStep
                    ? onePerStep(buckets)
                    : buckets;
+    }
+
+    /// Whether the run stood still between two points, so that no line leads from one to the other.
+    bool isPauseBetween(const MetricDef& metric, int64_t firstNs, int64_t lastNs) const {
+        const auto isBetween = [=](int64_t ns) { return firstNs < ns && ns <= lastNs; };
+        // The clock samples a run that is held, too.
+        return std::ranges::any_of(m_starts, isBetween) ||
+               (metric.clock == MetricClock::kStep && std::ranges::any_of(m_holds, isBetween));
     }
 
     /// Merges what was sampled during one step into one point.
@@ -222,6 +239,9 @@ private:
             curve.x << xOf(m_query.axis, m_query.startNs, b.lastStep, b.wallNs);
             curve.steps << static_cast<double>(b.lastStep);
         }
+        for (size_t i = 1; m_query.axis != XAxis::kStep && i < buckets.size(); ++i)
+            if (isPauseBetween(metric, buckets[i - 1].wallNs, buckets[i].wallNs))
+                curve.breaks << static_cast<qsizetype>(i);
         return curve;
     }
 
@@ -371,6 +391,8 @@ private:
     StoreReader& m_reader;
     const ChartQuery& m_query;
     Window m_window;
+    std::vector<int64_t> m_starts; ///< when its attempts began
+    std::vector<int64_t> m_holds;  ///< when it was held
     std::vector<PastLine> m_past;
     const PastLine* m_line = nullptr; ///< the line being read; null: the living one
 };

@@ -30,6 +30,7 @@ struct Curve {
     QVector<double> low = {}, high = {};      ///< band around y; empty: none
     QVector<int> lowRank = {}, highRank = {}; ///< the ranks of low and high; empty: of y itself
     QVector<double> steps = {};               ///< of each x, for the read-out
+    QVector<qsizetype> breaks = {};           ///< points that no line leads to: after a pause
     double window = 0;                        ///< steps that y is smoothed over; 0: it is not
     Past past = Past::kNone;
     int attempt = 0; ///< whose abandoned line it is

@@ -82,6 +82,22 @@ QVector<double> lonely(const QVector<double>& y) {
     return points;
 }
 
+/// With `mark` before each point that no line leads to.
+QVector<double> broken(const Curve& curve, QVector<double> values, auto mark) {
+    for (auto at = curve.breaks.rbegin(); at != curve.breaks.rend(); ++at)
+        values.insert(*at, mark(values[*at]));
+    return values;
+}
+
+/// A line is broken where a point has no value.
+QVector<double> brokenX(const Curve& curve) {
+    return broken(curve, curve.x, [](double x) { return x; });
+}
+
+QVector<double> brokenY(const Curve& curve, const QVector<double>& values) {
+    return broken(curve, values, [](double) { return qQNaN(); });
+}
+
 bool isWithin(const Curve& curve, int64_t step) {
     const auto at = static_cast<double>(step);
     return !curve.steps.isEmpty() && curve.steps.front() <= at && at <= curve.steps.back();
@@ -241,14 +257,15 @@ size_t LineChart::ownCurves() const {
 void LineChart::fillGraphs() {
     int at = 0;
     for (const Curve& curve : m_curves) {
+        const QVector<double> x = brokenX(curve), y = brokenY(curve, curve.y);
         if (!curve.low.isEmpty()) {
-            m_plot->graph(at++)->setData(curve.x, curve.low, true);
-            m_plot->graph(at++)->setData(curve.x, curve.high, true);
+            m_plot->graph(at++)->setData(x, brokenY(curve, curve.low), true);
+            m_plot->graph(at++)->setData(x, brokenY(curve, curve.high), true);
         }
         if (!curve.raw.isEmpty())
-            m_plot->graph(at++)->setData(curve.x, curve.raw, true);
-        m_plot->graph(at++)->setData(curve.x, curve.y, true);
-        m_plot->graph(at++)->setData(curve.x, lonely(curve.y), true);
+            m_plot->graph(at++)->setData(x, brokenY(curve, curve.raw), true);
+        m_plot->graph(at++)->setData(x, y, true);
+        m_plot->graph(at++)->setData(x, lonely(y), true);
     }
     m_plot->setPlottingHint(QCP::phFastPolylines);
     showEmptiness();
