@@ -71,6 +71,7 @@ private Q_SLOTS:
     void eachOfAFewRanksHasItsLine();
     void theRibbonOfManyRanksNamesItsEnds();
     void whatTheClockSampledStandsAtItsStep();
+    void whatABranchSampledBeforeItsFirstStepIsLeftOut();
     void aTimeAxisHasNoLineAcrossAPause();
     void aBrokenLineIsNotDrawnBetween();
     void aMetricOfANodeIsNamedByIt();
@@ -368,6 +369,17 @@ void TestCurves::whatTheClockSampledStandsAtItsStep() {
     QCOMPARE(curves[0].x, QVector<double>({5, 6}));
     QCOMPARE(curves[0].y, QVector<double>({3, 4}));
     QVERIFY(curves[1].x.isEmpty());
+}
+
+void TestCurves::whatABranchSampledBeforeItsFirstStepIsLeftOut() {
+    QVERIFY(
+        m_writer->createRun({m_shape.id, m_shape.name, {}, m_shape.nodes, "other-000001", 200}));
+    sampleCpu(0, kStart, kStart + 3 * kSecond, 9.0F);
+    QVERIFY(demo(m_shape).train(1, 201, 260, kStart + 5 * kSecond));
+    for (const Curve& curve : readPanel("rank_cpu")) {
+        QVERIFY(curve.x.size() > 10 && curve.x.front() >= 200);
+        QVERIFY(std::ranges::all_of(curve.y, [](double y) { return y < 9; }));
+    }
 }
 
 void TestCurves::aTimeAxisHasNoLineAcrossAPause() {

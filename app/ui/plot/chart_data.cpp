@@ -68,9 +68,12 @@ public:
         : m_reader(reader)
         , m_query(query)
         , m_window(windowOf(reader, query)) {
-        for (const StoredAttempt& attempt : reader.attempts(query.run))
+        for (const StoredAttempt& attempt : reader.attempts(query.run)) {
+            if (attempt.hasStarted && m_starts.empty())
+                m_begin = attempt.startStep;
             if (attempt.hasStarted)
                 m_starts.push_back(attempt.startedNs);
+        }
         for (const auto& [applied, attempt] : reader.commands(query.run))
             if (applied.ok && applied.kind == "hold")
                 m_holds.push_back(applied.wallNs);
@@ -180,8 +183,8 @@ private:
         const SeriesKey key{metric.name, rank};
         Buckets buckets;
         if (!m_line)
-            buckets = m_reader.buckets(m_query.run, key, m_window.first, m_window.last,
-                                       m_query.maxPoints);
+            buckets = m_reader.buckets(m_query.run, key, std::max(m_window.first, firstOf(metric)),
+                                       m_window.last, m_query.maxPoints);
         else if (m_query.axis == XAxis::kStep)
             buckets = readBuckets(m_reader, *m_line, key, m_window.first, m_window.last,
                                   m_query.maxPoints);
@@ -190,6 +193,12 @@ private:
         return metric.clock == MetricClock::kWall && m_query.axis == XAxis::kStep
                    ? onePerStep(buckets)
                    : buckets;
+    }
+
+    /// What the clock sampled before the first step of a branch stands at step 0, where the branch
+    /// has nothing to show.
+    int64_t firstOf(const MetricDef& metric) const {
+        return metric.clock == MetricClock::kWall && m_query.axis == XAxis::kStep ? m_begin : 0;
     }
 
     /// Whether the run stood still between two points, so that no line leads from one to the other.
@@ -391,6 +400,7 @@ private:
     StoreReader& m_reader;
     const ChartQuery& m_query;
     Window m_window;
+    int64_t m_begin = 0;           ///< where the run itself begins
     std::vector<int64_t> m_starts; ///< when its attempts began
     std::vector<int64_t> m_holds;  ///< when it was held
     std::vector<PastLine> m_past;
