@@ -94,6 +94,7 @@ private Q_SLOTS:
     void aRankThatHangsIsNamedAtOnce();
     void aClickOnAToastDismissesIt();
     void aToastCoversNoButton();
+    void returnPressesTheButtonWithTheFocus();
     void theSpecSaysWhatIsSetOtherwise();
 
 private:
@@ -471,6 +472,18 @@ void TestRunPage::aToastCoversNoButton() {
         QTRY_COMPARE(coveredBy(), QStringList());
         QVERIFY(window.rect().contains(toast->geometry()));
     }
+}
+
+void TestRunPage::returnPressesTheButtonWithTheFocus() {
+    open(kRunningRun, RunPage::kCharts);
+    QTRY_VERIFY(find<QPushButton>("stopRun")->isVisible());
+    find<QPushButton>("stopRun")->click();
+    QTRY_VERIFY(find<QDialog>("stopDialog"));
+    auto* stop = find<QDialog>("stopDialog")->findChild<QPushButton*>("stopConfirm");
+    stop->setFocus();
+    QTest::keyClick(stop, Qt::Key_Return);
+    QTRY_VERIFY(!find<QDialog>("stopDialog"));
+    QTRY_VERIFY(find<QWidget>("toast")->isVisible()); // the demo has no ranks: it says so
 }
 
 void TestRunPage::tablesFitASmallWindow() {

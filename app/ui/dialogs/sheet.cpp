@@ -5,6 +5,8 @@
 #include "app/ui/widgets/label.h"
 
 #include <QEvent>
+#include <QKeyEvent>
+#include <QPushButton>
 #include <QVBoxLayout>
 
 namespace rm {
@@ -43,6 +45,16 @@ bool Sheet::event(QEvent* event) {
     if (event->type() == QEvent::LayoutRequest && isVisible())
         resize(sizeHint());
     return isDone;
+}
+
+// A dialog gives Return to its default button alone; one that may destroy something has none.
+void Sheet::keyPressEvent(QKeyEvent* event) {
+    auto* button = qobject_cast<QPushButton*>(focusWidget());
+    const bool isReturn = event->key() == Qt::Key_Return || event->key() == Qt::Key_Enter;
+    if (isReturn && button)
+        button->click();
+    else
+        QDialog::keyPressEvent(event);
 }
 
 QPushButton* Sheet::addButton(const QString& text, const char* role, const char* objectName) {

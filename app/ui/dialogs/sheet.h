@@ -25,6 +25,8 @@ public:
 
 protected:
     bool event(QEvent* event) override; ///< keeps to that when they change
+    /// Return presses the button that has the focus.
+    void keyPressEvent(QKeyEvent* event) override;
 
 private:
     QVBoxLayout* m_content;
