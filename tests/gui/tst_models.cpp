@@ -68,6 +68,7 @@ private Q_SLOTS:
     void slowRankIsNamedWithItsPhase();
     void waitingForOthersIsNotBeingSlow();
     void evenRanksHaveNoStraggler();
+    void aRankThatMakesNoStepLongerIsNoStraggler();
     void pausingCountsTheRanksThatHaveEnded();
     void heldIsSaidWithItsStep();
     void lostNodeShowsInTheState();
@@ -243,6 +244,15 @@ void TestModels::evenRanksHaveNoStraggler() {
     QVERIFY(!findStraggler({rankWith(0, 400, 5)}));
     QVERIFY(!findStraggler({}));
     QVERIFY(findStraggler({rankWith(0, 4, 40), rankWith(1, 40, 4)}));
+}
+
+void TestModels::aRankThatMakesNoStepLongerIsNoStraggler() {
+    const auto slowBy = [](double ms) {
+        return findStraggler(
+            {{0, 172, 1000, {0.04, 1, 2, 165, 0.5}}, {1, 172, 1000, {0.05, 1, 2 + ms, 165, 0.5}}});
+    };
+    QVERIFY(!slowBy(1)); // 28 % of its own work, 1 ms of 172
+    QVERIFY(slowBy(9));
 }
 
 void TestModels::pausingCountsTheRanksThatHaveEnded() {

@@ -13,6 +13,7 @@ namespace {
 
 constexpr int64_t kLastSteps = 40;
 constexpr double kNoticeable = 0.10;
+constexpr double kOfStep = 0.05;        ///< how much longer a step is that has a straggler
 constexpr int64_t kStepsToCompare = 20; ///< at least; the first warm caches and await all ranks
 
 double meanOf(StoreReader& reader, const QString& run, const std::string& metric, int rank,
@@ -107,7 +108,8 @@ std::optional<Straggler> findStraggler(const std::vector<RankMeans>& ranks) {
     // With two ranks the upper median would be the slow rank itself.
     const double usual = ranks.size() == 2 ? std::min(busy[0], busy[1]) : medianOf(busy);
     const double overBy = usual > 0 ? slowest->busyMs() / usual - 1 : 0;
-    if (overBy < kNoticeable)
+    const double stepMs = std::ranges::max_element(ranks, {}, &RankMeans::stepMs)->stepMs;
+    if (overBy < kNoticeable || slowest->busyMs() - usual < kOfStep * stepMs)
         return std::nullopt;
     return Straggler{slowest->rank, widestGap(*slowest, ranks), overBy};
 }

@@ -30,7 +30,8 @@ struct Straggler {
     double overBy = 0; ///< 0.21: its busy time is 21 % over the median
 };
 
-/// The rank whose own work takes at least 10 % longer than the median rank's.
+/// The rank whose own work takes at least 10 % longer than the median rank's, and so much longer
+/// that it makes a step, which all ranks end together, at least 5 % longer.
 std::optional<Straggler> findStraggler(const std::vector<RankMeans>& ranks);
 
 /// What stands at the head of a run.

@@ -404,7 +404,7 @@ void RunPage::showSlowestFigure() {
     if (!straggler) {
         const bool compared = m_detail.figures.ranks.size() > 1 && m_detail.figures.stepMs > 0;
         m_figures[kSlowest]->show(compared ? tr("none") : kAbsent,
-                                  compared ? tr("all within 10 % of each other") : QString());
+                                  compared ? tr("none makes steps 5 % longer") : QString());
         return;
     }
     QString node;
