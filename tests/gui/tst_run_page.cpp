@@ -95,6 +95,7 @@ private Q_SLOTS:
     void aClickOnAToastDismissesIt();
     void aToastCoversNoButton();
     void returnPressesTheButtonWithTheFocus();
+    void anotherRunBeginsAtTheTopOfItsCharts();
     void theSpecSaysWhatIsSetOtherwise();
 
 private:
@@ -484,6 +485,16 @@ void TestRunPage::returnPressesTheButtonWithTheFocus() {
     QTest::keyClick(stop, Qt::Key_Return);
     QTRY_VERIFY(!find<QDialog>("stopDialog"));
     QTRY_VERIFY(find<QWidget>("toast")->isVisible()); // the demo has no ranks: it says so
+}
+
+void TestRunPage::anotherRunBeginsAtTheTopOfItsCharts() {
+    m_demo->window().resize(1000, 700);
+    open(kRunningRun, RunPage::kCharts);
+    auto* bar = find<QScrollArea>("chartsScroll")->verticalScrollBar();
+    QTRY_VERIFY(bar->maximum() > 0);
+    bar->setValue(bar->maximum());
+    open(kFinishedRun, RunPage::kCharts);
+    QCOMPARE(bar->value(), 0);
 }
 
 void TestRunPage::tablesFitASmallWindow() {

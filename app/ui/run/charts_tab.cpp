@@ -252,6 +252,7 @@ void ChartsTab::setRun(const QString& run) {
     m_zoom.reset();
     m_chosen.reset();
     m_follow->setChecked(true);
+    m_scroll->verticalScrollBar()->setValue(0);
     showMore({}); // another run may report other metrics
     for (const Shown& each : m_charts) {
         each.chart->selectMark(std::nullopt);
