@@ -96,6 +96,7 @@ private Q_SLOTS:
     void aToastCoversNoButton();
     void returnPressesTheButtonWithTheFocus();
     void anotherRunBeginsAtTheTopOfItsCharts();
+    void eventsTakeTheRoomBesideThem();
     void theSpecSaysWhatIsSetOtherwise();
 
 private:
@@ -495,6 +496,16 @@ void TestRunPage::anotherRunBeginsAtTheTopOfItsCharts() {
     bar->setValue(bar->maximum());
     open(kFinishedRun, RunPage::kCharts);
     QCOMPARE(bar->value(), 0);
+}
+
+void TestRunPage::eventsTakeTheRoomBesideThem() {
+    m_demo->window().resize(1280, 800);
+    open(kRunningRun, RunPage::kCharts);
+    const auto* events = find<QWidget>("events");
+    const auto* heat = find<QWidget>("heatMap");
+    QTRY_VERIFY(heat->width() > 2 * size::kColumnMin && events->width() > heat->width() - 8);
+    m_demo->window().resize(1600, 1000); // three columns: beside the heat map
+    QTRY_VERIFY(events->width() < heat->width() * 2 / 3);
 }
 
 void TestRunPage::tablesFitASmallWindow() {

@@ -107,7 +107,9 @@ void ChartsTab::buildMain() {
     }
     m_heat = new HeatMap;
     m_main->add(m_heat, kColumns - 1, kMiddleRow);
-    m_main->add(buildEvents(), 1, kMiddleRow);
+    QWidget* events = buildEvents();
+    m_main->add(events, 1, kMiddleRow);
+    m_main->setFilling(events); // its lines are long
     m_mainCharts = m_charts.size();
 }
 

@@ -34,6 +34,14 @@ void ReflowGrid::setSpan(QWidget* child, int span) {
     arrange(m_columns);
 }
 
+void ReflowGrid::setFilling(QWidget* child) {
+    const auto item = std::ranges::find(m_items, child, &Item::widget);
+    if (item == m_items.end())
+        return;
+    item->isFilling = true;
+    arrange(m_columns);
+}
+
 void ReflowGrid::setLeastHeight(int height) {
     if (std::exchange(m_leastHeight, height) != height)
         updateGeometry();
@@ -70,15 +78,20 @@ void ReflowGrid::arrange(int columns) {
     for (int column = 0; column < m_maxColumns; ++column)
         m_grid->setColumnStretch(column, column < columns ? 1 : 0);
     int row = 0, column = 0;
-    for (const Item& item : m_items) {
+    for (size_t i = 0; i < m_items.size(); ++i) {
+        const Item& item = m_items[i];
         item.widget->setVisible(item.span > 0);
         if (item.span == 0)
             continue;
-        const int span = std::min(item.span, columns);
+        int span = std::min(item.span, columns);
         if (column + span > columns) {
             ++row;
             column = 0;
         }
+        const bool isLast = i + 1 == m_items.size() ||
+                            column + span + std::min(m_items[i + 1].span, columns) > columns;
+        if (item.isFilling && isLast)
+            span = columns - column;
         m_grid->addWidget(item.widget, row, column, 1, span);
         m_grid->setRowStretch(row, std::max(m_grid->rowStretch(row), item.rowStretch));
         column += span;

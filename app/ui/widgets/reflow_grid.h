@@ -19,6 +19,8 @@ public:
     /// `rowStretch` applies to the row in which the child is placed.
     void add(QWidget* child, int span = 1, int rowStretch = 0);
     void setSpan(QWidget* child, int span);
+    /// The child also takes the columns of its row that would stay empty behind it.
+    void setFilling(QWidget* child);
     /// Takes at least that height, and more where its children need it.
     void setLeastHeight(int height);
     QSize minimumSizeHint() const override;
@@ -33,6 +35,7 @@ private:
         QWidget* widget;
         int span;
         int rowStretch;
+        bool isFilling = false;
     };
     int columnsFor(int width) const;
     void arrange(int columns);
