@@ -363,29 +363,40 @@ Result<void> fetchRest(const ProcedureContext& context, const Node& node, const 
     return {};
 }
 
-Result<bool> endGivenUp(const ProcedureContext& context, const Node& node,
-                        const GivenUpNode& givenUp, std::stop_token unwanted) {
+namespace {
+
+Result<bool> endOnNode(const ProcedureContext& context, const Node& node,
+                       const GivenUpNode& givenUp, std::stop_token unwanted) {
     const auto ended =
         context.hosts->ownWorker(node)
             ->post<bool>([id = givenUp.run.toStdString()](
                              HostSession& session, const std::string& agent,
                              std::stop_token stop) { return stopOnNode(session, agent, id, stop); },
-                         unwanted)
+                         std::move(unwanted))
             .get();
-    if (!ended)
-        return ended;
-    // Steps before the checkpoint from which the run went on count, whoever has them.
-    RM_RETURN_IF_ERROR(fetchRest(context, node, givenUp.run, std::move(unwanted)));
-    RM_RETURN_IF_ERROR(
-        context.writer->call([&](StoreWriter& writer) { return writer.setGivenUpEnded(givenUp); }));
-    if (*ended) {
+    if (ended && *ended) {
         IngestBatch batch;
         batch.run = givenUp.run;
         batch.records = {Event{-1, -1, wallNowNs(), Severity::kInfo, "given-up-node-ended",
                                givenUp.node + ", which was declared lost, can be reached again: "
                                               "what lived there of the run was ended"}};
         (void)context.writer->call([&](StoreWriter& writer) { return writer.ingest(batch); });
+        context.changed(givenUp.run);
     }
+    return ended;
+}
+
+} // namespace
+
+Result<bool> endGivenUp(const ProcedureContext& context, const Node& node,
+                        const GivenUpNode& givenUp, std::stop_token unwanted) {
+    const auto ended = endOnNode(context, node, givenUp, unwanted);
+    if (!ended)
+        return ended;
+    // Steps before the checkpoint from which the run went on count, whoever has them.
+    RM_RETURN_IF_ERROR(fetchRest(context, node, givenUp.run, std::move(unwanted)));
+    RM_RETURN_IF_ERROR(
+        context.writer->call([&](StoreWriter& writer) { return writer.setGivenUpEnded(givenUp); }));
     context.changed(givenUp.run);
     return ended;
 }
@@ -396,14 +407,15 @@ constexpr auto kReachable = std::chrono::seconds(5);
 
 /// What lives of the run on nodes that were declared lost, where they answer at once: alone there
 /// it would remove, by its own rules, what an attempt elsewhere goes on from. Others are ended
-/// later, see LocalEngine::endGivenUpNodes().
+/// later, see LocalEngine::endGivenUpNodes(). What they have of the run is read later, too: before
+/// the run goes on elsewhere, what a node did alone would count.
 void endReachable(const ProcedureContext& context, StoreReader& reader, const QString& run) {
     std::stop_source tooLate;
     const std::stop_callback cancelled(context.permit->stop(), [&] { tooLate.request_stop(); });
     std::vector<std::future<Result<bool>>> ended;
     for (const GivenUpNode& each : reader.givenUp(run))
         if (const auto node = nodeCalled(context, each.node))
-            ended.push_back(std::async(std::launch::async, endGivenUp, std::cref(context), *node,
+            ended.push_back(std::async(std::launch::async, endOnNode, std::cref(context), *node,
                                        each, tooLate.get_token()));
     const auto deadline = std::chrono::steady_clock::now() + kReachable;
     for (const auto& one : ended)
