@@ -166,8 +166,7 @@ bool AttachClient::pump(int waitMs) {
 void AttachClient::take(const Message& message) {
     if (const auto* slice = std::get_if<Slice>(&message)) {
         // Without bytes it says that the file ends before what was sent of it.
-        m_isGapFree =
-            m_isGapFree && (slice->bytes.empty() || slice->offset == cursor(slice->file));
+        m_isGapFree = m_isGapFree && (slice->bytes.empty() || slice->offset == cursor(slice->file));
         m_files[slice->file].append(reinterpret_cast<const char*>(slice->bytes.data()),
                                     slice->bytes.size());
         return;
