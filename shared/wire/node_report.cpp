@@ -23,6 +23,7 @@ void eachField(Report& gpu, Visit&& visit) {
     visit("memory_bytes", gpu.memoryBytes);
     visit("uuid", gpu.uuid);
     visit("free_bytes", gpu.freeBytes);
+    visit("compute_capability", gpu.computeCapability);
 }
 
 template <Like<InterfaceReport> Report, class Visit>
@@ -56,6 +57,7 @@ void eachField(Report& report, Visit&& visit) {
     visit("interfaces", report.interfaces);
     visit("disks", report.disks);
     visit("home", report.home);
+    visit("home_id", report.homeId);
     visit("state_dir", report.stateDir);
     visit("wall_ns", report.wallNs);
     visit("user", report.user);

@@ -13,7 +13,8 @@ struct GpuReport {
     std::string name;
     int64_t memoryBytes = 0;
     std::string uuid;
-    int64_t freeBytes = 0; ///< at the probe; 0: unknown
+    int64_t freeBytes = 0;     ///< at the probe; 0: unknown
+    int computeCapability = 0; ///< 61 is NVIDIA's 6.1, "sm_61"; 0: unknown
     bool operator==(const GpuReport&) const = default;
 };
 
@@ -56,6 +57,7 @@ struct NodeReport {
     std::vector<InterfaceReport> interfaces;
     std::vector<DiskReport> disks;
     std::string home;     ///< the node's ringmaster home
+    std::string homeId;   ///< the same where nodes share that folder; empty: unknown
     std::string stateDir; ///< holds runs/
     int64_t wallNs = 0;   ///< the node's clock at the probe
     std::string user;     ///< who the ranks belong to

@@ -90,34 +90,42 @@ Testbed::Testbed(NetworkLab lab)
     : m_lab(std::move(lab))
     , m_laptop(m_dir.filePath("laptop"), m_lab.laptop()) {}
 
-Result<std::unique_ptr<Testbed>> Testbed::create(const QString& label,
-                                                 const QStringList& environment) {
-    auto lab = NetworkLab::create(label);
+QString Testbed::nodeName(int node) {
+    return node < 2 ? QString("node-") + QChar('a' + node) : QString("node-%1").arg(node + 1);
+}
+
+Result<std::unique_ptr<Testbed>> Testbed::create(const QString& label) {
+    return create(label, Options());
+}
+
+Result<std::unique_ptr<Testbed>> Testbed::create(const QString& label, const Options& options) {
+    auto lab = NetworkLab::create(label, options.nodes);
     if (!lab)
         return tl::unexpected(lab.error());
     std::unique_ptr<Testbed> bed(new Testbed(std::move(*lab)));
-    if (auto started = bed->startServers(environment); !started)
+    if (auto started = bed->startServers(options); !started)
         return tl::unexpected(started.error());
     return bed;
 }
 
-Result<void> Testbed::startServers(const QStringList& environment) {
+Result<void> Testbed::startServers(const Options& options) {
     const auto key = makeSshKey(path("id_ed25519"));
     if (!key)
         return tl::unexpected(key.error());
     m_publicKey = *key;
-    for (int node = 0; node < NetworkLab::kNodes; ++node) {
-        SshServer::Options options;
-        options.space = m_lab.node(node);
-        options.address = NetworkLab::managementAddress(node);
-        options.port = kSshPort;
-        options.authorizedKey = m_publicKey;
-        options.environment = environment;
-        options.environment.replaceInStrings("{node}", QString::number(node));
-        auto server = SshServer::start(options);
+    for (int node = 0; node < options.nodes; ++node) {
+        SshServer::Options served;
+        served.space = m_lab.node(node);
+        served.address = NetworkLab::managementAddress(node);
+        served.port = kSshPort;
+        served.authorizedKey = m_publicKey;
+        served.home = options.sharesHome ? path("home") : QString();
+        served.environment = options.environment;
+        served.environment.replaceInStrings("{node}", QString::number(node));
+        auto server = SshServer::start(served);
         if (!server)
             return tl::unexpected(server.error());
-        m_servers[static_cast<size_t>(node)] = std::move(*server);
+        m_servers.push_back(std::move(*server));
     }
     return {};
 }
@@ -131,7 +139,7 @@ QStringList Testbed::addCommand(int node, const QString& fingerprint, const QStr
 }
 
 Result<void> Testbed::addNodes(const Cli& cli) {
-    for (int node = 0; node < NetworkLab::kNodes; ++node) {
+    for (int node = 0; node < nodes(); ++node) {
         const CliResult added = cli.run(addCommand(node, server(node).fingerprint()));
         if (added.exitCode != 0)
             return fail(ErrorCode::kUnavailable, "add node: " + added.whole().toStdString());
@@ -162,7 +170,7 @@ int Testbed::processesNamed(int node, const QString& program) const {
 
 QString Testbed::strayProcesses() const {
     QStringList strays;
-    for (int node = 0; node < NetworkLab::kNodes; ++node) {
+    for (int node = 0; node < nodes(); ++node) {
         for (const SeenProcess& process : NetworkLab::processesIn(m_lab.node(node))) {
             if (process.pid != m_servers[static_cast<size_t>(node)]->pid())
                 strays << nodeName(node) + ": " + process.command;
@@ -183,7 +191,7 @@ QByteArray Testbed::tellAndClean(QProcess* app) {
     said += newsOf(m_laptop.database()) + strayProcesses().left(kLastWords).toUtf8() + '\n' +
             wordsOfAgents(m_dir.path());
     (void)m_lab.setDataLink(true);
-    for (int node = 0; node < NetworkLab::kNodes; ++node) {
+    for (int node = 0; node < nodes(); ++node) {
         (void)m_lab.setManagementLink(node, true);
         for (const SeenProcess& process : NetworkLab::processesIn(m_lab.node(node)))
             if (process.pid != m_servers[static_cast<size_t>(node)]->pid())

@@ -8,7 +8,6 @@
 
 #include <QTemporaryDir>
 
-#include <array>
 #include <memory>
 #include <vector>
 
@@ -25,26 +24,33 @@ struct SmallSpec {
     int64_t validationBatches = 2;
 };
 
-/// A laptop and two nodes "node-a" and "node-b" behind sshd, each in its own network namespace
-/// with its own host key, home and XDG folders. One thread.
+/// A laptop and nodes behind sshd, "node-a", "node-b" and then "node-3" to "node-64", each in its
+/// own network namespace with its own host key and, unless one asks for others, home and XDG
+/// folders. One thread.
 class Testbed {
 public:
+    struct Options {
+        QStringList environment = {}; ///< "NAME=value" on the nodes; {node} in it is the index
+        int nodes = NetworkLab::kNodes;
+        bool sharesHome = false; ///< the nodes have one home, as a cluster's have
+    };
+
     static Result<void> canRun();
-    /// `environment`: "NAME=value", of all that runs on the nodes; {node} in it is the index.
-    static Result<std::unique_ptr<Testbed>> create(const QString& label,
-                                                   const QStringList& environment = {});
+    static Result<std::unique_ptr<Testbed>> create(const QString& label, const Options& options);
+    static Result<std::unique_ptr<Testbed>> create(const QString& label);
 
     NetworkLab& lab() { return m_lab; }
+    int nodes() const { return static_cast<int>(m_servers.size()); }
     SshServer& server(int node) { return *m_servers[static_cast<size_t>(node)]; }
     const Cli& laptop() const { return m_laptop; }
     /// Of the key id_ed25519, which the servers take.
     QString publicKey() const { return m_publicKey; }
     QString path(const QString& name) const { return m_dir.filePath(name); }
-    static QString nodeName(int node) { return node == 0 ? "node-a" : "node-b"; }
+    static QString nodeName(int node);
 
     /// `nodes add ...` for a node; `place`: of a proxy before it, as "address:port".
     QStringList addCommand(int node, const QString& fingerprint, const QString& place = {}) const;
-    /// Adds both nodes to `cli`'s fleet: kUnavailable with what the program said.
+    /// Adds the nodes to `cli`'s fleet: kUnavailable with what the program said.
     Result<void> addNodes(const Cli& cli);
 
     /// Writes NAME.toml and gives its path.
@@ -63,13 +69,13 @@ public:
 
 private:
     explicit Testbed(NetworkLab lab);
-    Result<void> startServers(const QStringList& environment);
+    Result<void> startServers(const Options& options);
 
     QTemporaryDir m_dir;
     QString m_publicKey;
     NetworkLab m_lab;
     Cli m_laptop;
-    std::array<std::unique_ptr<SshServer>, NetworkLab::kNodes> m_servers;
+    std::vector<std::unique_ptr<SshServer>> m_servers;
 };
 
 } // namespace rm

@@ -25,6 +25,7 @@ constexpr int kCommandMs = 5000;
 constexpr int kTeardownMs = 10000;
 constexpr int kAnswerMs = 20000;
 constexpr int kNoPort = 9;
+const QString kRouter = QStringLiteral("10.232.1.1");
 const QString kNamespaceDir = QStringLiteral("/run/netns");
 
 Result<QByteArray> outputOf(const QString& program, const QString& arguments) {
@@ -129,19 +130,51 @@ Result<void> canMakeNamespaces() {
     return ip(QStringLiteral("netns del ") + probe);
 }
 
-Result<NetworkLab> NetworkLab::create(const QString& label) {
+Result<NetworkLab> NetworkLab::create(const QString& label, int nodes) {
     sweep(label);
-    NetworkLab lab(QStringLiteral("rm-%1-%2").arg(label).arg(::getpid()));
+    NetworkLab lab(QStringLiteral("rm-%1-%2").arg(label).arg(::getpid()), nodes);
     if (auto built = lab.build(); !built)
         return tl::unexpected(built.error());
     return lab;
 }
 
+QStringList NetworkLab::spaces() const {
+    QStringList all{laptop()};
+    for (int i = 0; i < m_nodes; ++i)
+        all << node(i);
+    if (m_nodes > 2)
+        all << router();
+    return all;
+}
+
+QStringList NetworkLab::cables() const {
+    QStringList commands;
+    if (m_nodes == 2)
+        commands << "link add data0 netns " + node(0) + " type veth peer name data0 netns " +
+                        node(1);
+    for (int i = 0; i < m_nodes && m_nodes > 2; ++i) {
+        const QString port = QStringLiteral("port%1").arg(i);
+        commands << "link add data0 netns " + node(i) + " type veth peer name " + port + " netns " +
+                        router()
+                 << "-n " + router() + " addr add " + kRouter + "/32 dev " + port
+                 << "-n " + router() + " link set " + port + " up"
+                 << "-n " + router() + " route add " + dataAddress(i) + "/32 dev " + port;
+    }
+    for (int i = 0; i < m_nodes; ++i)
+        commands << "-n " + node(i) + " addr add " + dataAddress(i) + "/24 dev data0" +
+                        (m_nodes > 2 ? " noprefixroute" : "")
+                 << "-n " + node(i) + " link set data0 up";
+    for (int i = 0; i < m_nodes && m_nodes > 2; ++i)
+        commands << "-n " + node(i) + " route add 10.232.0.0/24 via " + kRouter +
+                        " dev data0 onlink";
+    return commands;
+}
+
 Result<void> NetworkLab::build() {
     QStringList commands;
-    for (const QString& space : {laptop(), node(0), node(1)})
+    for (const QString& space : spaces())
         commands << "netns add " + space << "-n " + space + " link set lo up";
-    for (int i = 0; i < kNodes; ++i) {
+    for (int i = 0; i < m_nodes; ++i) {
         const QString port = QStringLiteral("node%1").arg(i);
         const QString near = QStringLiteral("10.231.%1.1/24").arg(i + 1);
         commands << "link add mgmt0 netns " + node(i) + " type veth peer name " + port + " netns " +
@@ -151,29 +184,35 @@ Result<void> NetworkLab::build() {
                  << "-n " + node(i) + " addr add " + managementAddress(i) + "/24 dev mgmt0"
                  << "-n " + node(i) + " link set mgmt0 up";
     }
-    commands << "link add data0 netns " + node(0) + " type veth peer name data0 netns " + node(1);
-    for (int i = 0; i < kNodes; ++i)
-        commands << "-n " + node(i) + " addr add " + dataAddress(i) + "/24 dev data0"
-                 << "-n " + node(i) + " link set data0 up";
-    if (auto made = ipAll(commands); !made)
-        return made;
-    const auto carried = [this] {
-        return isCarried(node(0), "mgmt0") && isCarried(node(0), "data0") &&
-               isCarried(node(1), "mgmt0") && isCarried(node(1), "data0");
-    };
-    if (!QTest::qWaitFor(carried, kCommandMs))
-        return fail(ErrorCode::kUnavailable,
-                    "bring up the links of " + m_prefix.toStdString() + ": no carrier within 5 s");
+    commands << cables();
+    RM_RETURN_IF_ERROR(ipAll(commands));
+    if (m_nodes > 2) {
+        QProcess forward;
+        const QStringList command =
+            commandIn(router(), {"bash", "-c", "echo 1 > /proc/sys/net/ipv4/ip_forward"});
+        forward.start(command.first(), command.mid(1));
+        if (!forward.waitForFinished(kCommandMs) || forward.exitCode() != 0)
+            return fail(ErrorCode::kUnavailable, "let " + router().toStdString() + " forward");
+    }
+    for (int i = 0; i < m_nodes; ++i) {
+        const auto isUp = [&] {
+            return isCarried(node(i), "mgmt0") && isCarried(node(i), "data0");
+        };
+        if (!QTest::qWaitFor(isUp, kCommandMs))
+            return fail(ErrorCode::kUnavailable, "bring up the links of " + node(i).toStdString() +
+                                                     ": no carrier within 5 s");
+    }
     return {};
 }
 
 NetworkLab::NetworkLab(NetworkLab&& other) noexcept
-    : m_prefix(std::exchange(other.m_prefix, {})) {}
+    : m_prefix(std::exchange(other.m_prefix, {}))
+    , m_nodes(other.m_nodes) {}
 
 NetworkLab::~NetworkLab() {
     if (m_prefix.isEmpty())
         return;
-    for (const QString& space : {laptop(), node(0), node(1)}) {
+    for (const QString& space : spaces()) {
         if (QFile::exists(kNamespaceDir + QLatin1Char('/') + space))
             removeNamespace(space);
     }
@@ -187,12 +226,16 @@ QString NetworkLab::node(int index) const {
     return m_prefix + QStringLiteral("-node%1").arg(index);
 }
 
+QString NetworkLab::router() const {
+    return m_prefix + QStringLiteral("-router");
+}
+
 QString NetworkLab::managementAddress(int index) {
     return QStringLiteral("10.231.%1.2").arg(index + 1);
 }
 
 QString NetworkLab::dataAddress(int index) {
-    return QStringLiteral("10.231.3.%1").arg(index + 1);
+    return QStringLiteral("10.232.0.%1").arg(index + 1);
 }
 
 Result<void> NetworkLab::setManagementLink(int index, bool up) {

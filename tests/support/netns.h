@@ -22,20 +22,24 @@ struct SeenProcess {
     QString command; ///< its arguments joined by spaces
 };
 
-/// A small network in namespaces, isolated from the machine's: the laptop and two nodes, each a
-/// network namespace. Interfaces on a node: `mgmt0` to the laptop, `data0` to the other node; the
-/// laptop cannot reach the data network and nothing is forwarded.
+/// A network in namespaces, isolated from the machine's: the laptop and its nodes, each a network
+/// namespace. Interfaces on a node: `mgmt0` to the laptop, `data0` to the other nodes, by a cable
+/// where there are two and else by a router, as the kernel has room for 1024 neighbours in all
+/// namespaces together; the laptop cannot reach the data network and nothing
+/// is forwarded.
 ///
-///     laptop 10.231.1.1 -- 10.231.1.2 node 0 10.231.3.1 --.
-///     laptop 10.231.2.1 -- 10.231.2.2 node 1 10.231.3.2 --'
+///     laptop 10.231.1.1 -- 10.231.1.2 node 0 10.232.0.1 --.
+///     laptop 10.231.2.1 -- 10.231.2.2 node 1 10.232.0.2 --+
 ///
 /// Names carry this process's pid; what a dead process of the same `label` left is removed first.
 /// The destructor kills what still runs inside and removes everything, within 10 s.
 class NetworkLab {
 public:
-    static constexpr int kNodes = 2;
+    static constexpr int kNodes = 2; ///< unless one asks for others
+    static constexpr int kMaxNodes = 64;
 
-    static Result<NetworkLab> create(const QString& label);
+    /// `nodes`: 2 to kMaxNodes.
+    static Result<NetworkLab> create(const QString& label, int nodes = kNodes);
     NetworkLab(NetworkLab&& other) noexcept;
     NetworkLab& operator=(NetworkLab&&) = delete;
     ~NetworkLab();
@@ -49,7 +53,7 @@ public:
     /// restored one carries when this returns.
     Result<void> setManagementLink(int index, bool up);
 
-    /// The same for the link between the nodes.
+    /// The same for the link between node 0 and the others.
     Result<void> setDataLink(bool up);
 
     /// What the link between the laptop and a node carries in either direction, as tc(8) writes it:
@@ -69,11 +73,16 @@ public:
     static std::vector<SeenProcess> processesIn(const QString& space);
 
 private:
-    explicit NetworkLab(QString prefix)
-        : m_prefix(std::move(prefix)) {}
+    NetworkLab(QString prefix, int nodes)
+        : m_prefix(std::move(prefix))
+        , m_nodes(nodes) {}
     Result<void> build();
+    QString router() const;     ///< a namespace, where there are more than two nodes
+    QStringList spaces() const; ///< all, that of the router last
+    QStringList cables() const; ///< commands that join the nodes
 
     QString m_prefix; ///< "rm-e2e-4711", empty when moved from
+    int m_nodes;
 };
 
 } // namespace rm

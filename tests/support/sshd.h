@@ -33,6 +33,7 @@ public:
         QString address = "127.0.0.1"; ///< to listen on
         int port = 0;                  ///< 0: a free one (this process's namespace only)
         QString authorizedKey = {};    ///< public line
+        QString home = {};             ///< see home(); empty: one of its own
         QStringList environment = {};  ///< "NAME=value" beside HOME and XDG_*
         QStringList settings = {};     ///< further lines of sshd_config, before ours
         /// What the server and its logins see in the place of the machine's own files, e.g. a
@@ -47,7 +48,9 @@ public:
     pid_t pid() const { return static_cast<pid_t>(m_process.processId()); }
 
     /// HOME of who logs in; XDG_*_HOME lie below it.
-    QString home() const { return m_dir.filePath("home"); }
+    QString home() const {
+        return m_options.home.isEmpty() ? m_dir.filePath("home") : m_options.home;
+    }
     /// "SHA256:..." of the host key.
     QString fingerprint() const;
     /// The line that known_hosts needs to know this server.

@@ -190,8 +190,8 @@ auto membersOf(T& value) {
 
 template <Like<GpuReport> T>
 auto membersOf(T& value) {
-    auto& [name, memoryBytes, uuid, freeBytes] = value;
-    return std::tie(name, memoryBytes, uuid, freeBytes);
+    auto& [name, memoryBytes, uuid, freeBytes, computeCapability] = value;
+    return std::tie(name, memoryBytes, uuid, freeBytes, computeCapability);
 }
 
 template <Like<InterfaceReport> T>
@@ -209,9 +209,9 @@ auto membersOf(T& value) {
 template <Like<NodeReport> T>
 auto membersOf(T& value) {
     auto& [os, kernel, glibc, cpuModel, cores, memoryBytes, freeMemoryBytes, driver, gpus,
-           interfaces, disks, home, stateDir, wallNs, user, atLogout] = value;
+           interfaces, disks, home, homeId, stateDir, wallNs, user, atLogout] = value;
     return std::tie(os, kernel, glibc, cpuModel, cores, memoryBytes, freeMemoryBytes, driver, gpus,
-                    interfaces, disks, home, stateDir, wallNs, user, atLogout);
+                    interfaces, disks, home, homeId, stateDir, wallNs, user, atLogout);
 }
 
 template <Like<CheckRow> T>

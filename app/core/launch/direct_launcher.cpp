@@ -10,7 +10,9 @@
 #include "shared/spec/step_cut.h"
 
 #include <algorithm>
+#include <numeric>
 #include <optional>
+#include <set>
 
 namespace rm {
 namespace {
@@ -20,6 +22,18 @@ int64_t leastFreeOf(const NodeReport& report, const std::string& device) {
     if (device == "cpu" || report.gpus.empty())
         return report.freeMemoryBytes;
     return std::ranges::min_element(report.gpus, {}, &GpuReport::freeBytes)->freeBytes;
+}
+
+/// First one node of each home, then the others.
+std::vector<std::vector<size_t>> roundsByHome(const std::vector<PlacedNode>& nodes) {
+    std::vector<std::vector<size_t>> rounds(2);
+    std::set<std::string> served;
+    for (size_t i = 0; i < nodes.size(); ++i) {
+        const std::string& home = nodes[i].report.homeId;
+        const bool isFirst = home.empty() || served.insert(home).second;
+        rounds[isFirst ? 0 : 1].push_back(i);
+    }
+    return rounds;
 }
 
 } // namespace
@@ -55,11 +69,12 @@ OnConnectPause DirectLauncher::pauseTeller() const {
 }
 
 template <class T>
-Result<std::vector<T>> DirectLauncher::onEveryNode(const std::stop_token& unwanted,
-                                                   const std::function<Task<T>(size_t)>& taskOf) {
+Result<std::vector<T>> DirectLauncher::onNodes(const std::vector<size_t>& nodes,
+                                               const std::stop_token& unwanted,
+                                               const std::function<Task<T>(size_t)>& taskOf) {
     std::vector<std::future<Result<T>>> answers;
-    for (size_t i = 0; i < m_workers.size(); ++i)
-        answers.push_back(m_workers[i]->post<T>(taskOf(i), unwanted, pauseTeller()));
+    for (const size_t node : nodes)
+        answers.push_back(m_workers[node]->post<T>(taskOf(node), unwanted, pauseTeller()));
     std::vector<T> out;
     std::optional<Error> error;
     for (auto& answer : answers) {
@@ -72,6 +87,14 @@ Result<std::vector<T>> DirectLauncher::onEveryNode(const std::stop_token& unwant
     if (error)
         return tl::unexpected<Error>(std::move(*error));
     return out;
+}
+
+template <class T>
+Result<std::vector<T>> DirectLauncher::onEveryNode(const std::stop_token& unwanted,
+                                                   const std::function<Task<T>(size_t)>& taskOf) {
+    std::vector<size_t> all(m_workers.size());
+    std::iota(all.begin(), all.end(), size_t{0});
+    return onNodes(all, unwanted, taskOf);
 }
 
 Result<std::vector<NodeOutlook>> DirectLauncher::lookWith(decltype(&lookAtNode) look) {
@@ -124,7 +147,7 @@ Result<std::vector<std::string>> DirectLauncher::sendTree(const LocalTree& tree,
     for (size_t i = 0; i < m_workers.size(); ++i)
         names.push_back(nodeName(i));
     const auto rate = std::make_shared<TransferRate>(m_stage, std::move(names), m_progress);
-    return onEveryNode<std::string>(m_stop, [&tree, rate](size_t node) -> Task<std::string> {
+    const auto taskOf = [&tree, rate](size_t node) -> Task<std::string> {
         return [&tree, rate, node](HostSession& session, const std::string& agent,
                                    std::stop_token stop) {
             const auto report = [rate, node](const Transferred& transferred) {
@@ -132,7 +155,15 @@ Result<std::vector<std::string>> DirectLauncher::sendTree(const LocalTree& tree,
             };
             return deployTree(session, agent, tree, report, stop);
         };
-    });
+    };
+    std::vector<std::string> paths(m_workers.size());
+    // The nodes of a later round find in their home what one of an earlier round was sent.
+    for (const std::vector<size_t>& nodes : roundsByHome(m_nodes)) {
+        RM_ASSIGN_OR_RETURN(auto sent, onNodes<std::string>(nodes, m_stop, taskOf));
+        for (size_t i = 0; i < nodes.size(); ++i)
+            paths[nodes[i]] = std::move(sent[i]);
+    }
+    return paths;
 }
 
 /// A run that resumes from a checkpoint reads weights and tokenizer from it.

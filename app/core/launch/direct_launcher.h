@@ -27,13 +27,18 @@ private:
     template <class T>
     using Task = HostWorker::Task<T>;
 
-    /// Runs `taskOf(node index)` on every node at once; the answers by node, or the first error
-    /// by node order once all have answered.
+    /// Runs `taskOf(node index)` on these nodes at once; the answers in their order, or the first
+    /// error in it once all have answered.
+    template <class T>
+    Result<std::vector<T>> onNodes(const std::vector<size_t>& nodes,
+                                   const std::stop_token& unwanted,
+                                   const std::function<Task<T>(size_t)>& taskOf);
     template <class T>
     Result<std::vector<T>> onEveryNode(const std::stop_token& unwanted,
                                        const std::function<Task<T>(size_t)>& taskOf);
     Result<std::vector<NodeOutlook>> lookWith(decltype(&lookAtNode) look);
-    /// Sends one tree to every node: the folder's path on each.
+    /// Sends one tree to every node, and once to those that share a home: the folder's path on
+    /// each.
     Result<std::vector<std::string>> sendTree(const LocalTree& tree, const std::string& what);
     RunSpec neededSpec() const;
     Result<LocalTree> stagedTree() const;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two devices for tests of the reader; the second one knows nothing of power and temperature, and
+// Two devices for tests of the reader; the second one knows nothing of power, temperature and
+// compute capability, and
 // is lost while RINGMASTER_FAKE_GPU_LOST is set.
 #include <cstdlib>
 #include <cstring>
@@ -45,6 +46,11 @@ RM_EXPORT int nvmlDeviceGetName(void*, char* text, unsigned int) {
 RM_EXPORT int nvmlDeviceGetUUID(void* device, char* text, unsigned int) {
     std::strcpy(text, isSecond(device) ? "GPU-bbbb" : "GPU-aaaa");
     return 0;
+}
+RM_EXPORT int nvmlDeviceGetCudaComputeCapability(void* device, int* major, int* minor) {
+    *major = 9;
+    *minor = 0;
+    return isSecond(device) ? 3 : 0;
 }
 RM_EXPORT int nvmlDeviceGetMemoryInfo(void* device, Memory* memory) {
     if (isSecond(device) && std::getenv("RINGMASTER_FAKE_GPU_LOST"))

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trainer/agent/net/reach.h"
 #include "trainer/agent/net/socket_address.h"
+#include "trainer/agent/probe/home_id.h"
 #include "trainer/agent/probe/logout.h"
 #include "trainer/agent/probe/machine.h"
 #include "trainer/agent/probe/paths.h"
@@ -140,6 +141,22 @@ private Q_SLOTS:
         QVERIFY(again->interfaces == report.interfaces);
     }
 
+    void nodesThatShareAHomeTellTheSameId() {
+        QTemporaryDir one;
+        QTemporaryDir other;
+        const std::string id = homeId(one.path().toStdString());
+        QCOMPARE(id.size(), 32u);
+        QVERIFY(QFile::link(one.path(), other.filePath("elsewhere")));
+        QCOMPARE(homeId(other.filePath("elsewhere").toStdString()), id);
+        QVERIFY(homeId(other.path().toStdString()) != id);
+        QCOMPARE(QDir(one.path()).entryList(QDir::Files), QStringList("home-id"));
+        QCOMPARE(homeId(one.filePath("missing").toStdString()), std::string());
+        QFile file(one.filePath("home-id"));
+        QVERIFY(file.open(QIODevice::WriteOnly) && file.write("damaged") == 7);
+        file.close();
+        QCOMPARE(homeId(one.path().toStdString()), std::string());
+    }
+
     void logoutsAreForetold_data() {
         using Files = QMap<QString, QByteArray>;
         QTest::addColumn<Files>("files");
@@ -244,7 +261,7 @@ private Q_SLOTS:
     void gpusAreReadAsFarAsTheyTell() {
         const auto gpus = fakeGpus();
         QCOMPARE(gpus->driver(), std::string("580.65.06"));
-        QCOMPARE(gpus->list(), (std::vector<GpuReport>{{"Fake H200", 1000, "GPU-aaaa", 600},
+        QCOMPARE(gpus->list(), (std::vector<GpuReport>{{"Fake H200", 1000, "GPU-aaaa", 600, 90},
                                                        {"Fake H200", 1000, "GPU-bbbb", 600}}));
         QCOMPARE(*gpus->read(0).powerW, 350.5f);
         QCOMPARE(*gpus->read(0).temperatureC, 61.0f);

@@ -66,11 +66,12 @@ NodeReport nodeReport() {
     report.memoryBytes = 1LL << 40;
     report.freeMemoryBytes = 1LL << 39;
     report.driver = "580.65.06";
-    report.gpus = {{"NVIDIA H200", 150'000'000'000, "GPU-a", 149'000'000'000},
+    report.gpus = {{"NVIDIA H200", 150'000'000'000, "GPU-a", 149'000'000'000, 90},
                    {"NVIDIA H200", 150'000'000'000, "GPU-b", 0}};
     report.interfaces = {{"lo", "127.0.0.1", 8, true, -1}, {"ens5", "fd00::1", 64, false, 100'000}};
     report.disks = {{"/", "ext4", 2'000'000'000'000, 1'000'000'000'000}};
     report.home = "/home/m\u00e9/.local/share/ringmaster";
+    report.homeId = "0123456789abcdef0123456789abcdef";
     report.stateDir = "/home/me/.local/state/ringmaster";
     report.wallNs = 1'700'000'000'000'000'001;
     report.user = "me";

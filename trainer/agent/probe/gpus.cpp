@@ -96,6 +96,12 @@ GpuReport NvmlGpus::describe(nvml::Device device) const {
         info.memoryBytes = static_cast<int64_t>(memory.total);
         info.freeBytes = static_cast<int64_t>(memory.free);
     }
+    const auto capability =
+        m_library.find<nvml::DeviceComputeCapability>("nvmlDeviceGetCudaComputeCapability");
+    int major = 0;
+    int minor = 0;
+    if (capability && capability(device, &major, &minor) == 0)
+        info.computeCapability = 10 * major + minor;
     return info;
 }
 

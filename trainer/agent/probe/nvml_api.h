@@ -25,14 +25,16 @@ struct Memory { ///< nvmlMemory_t, bytes
 inline constexpr int kTemperatureGpu = 0;     ///< NVML_TEMPERATURE_GPU
 inline constexpr unsigned int kTextSize = 96; ///< NVML_DEVICE_NAME_V2_BUFFER_SIZE, the largest used
 
-using Init = Return (*)();                                        ///< nvmlInit_v2
-using Shutdown = Return (*)();                                    ///< nvmlShutdown
-using DriverVersion = Return (*)(char*, unsigned int);            ///< nvmlSystemGetDriverVersion
-using DeviceCount = Return (*)(unsigned int*);                    ///< nvmlDeviceGetCount_v2
-using DeviceByIndex = Return (*)(unsigned int, Device*);          ///< nvmlDeviceGetHandleByIndex_v2
-using DeviceText = Return (*)(Device, char*, unsigned int);       ///< ...GetName, ...GetUUID
-using DeviceMemory = Return (*)(Device, Memory*);                 ///< nvmlDeviceGetMemoryInfo
-using DeviceUtilization = Return (*)(Device, Utilization*);       ///< ...GetUtilizationRates
+using Init = Return (*)();                                  ///< nvmlInit_v2
+using Shutdown = Return (*)();                              ///< nvmlShutdown
+using DriverVersion = Return (*)(char*, unsigned int);      ///< nvmlSystemGetDriverVersion
+using DeviceCount = Return (*)(unsigned int*);              ///< nvmlDeviceGetCount_v2
+using DeviceByIndex = Return (*)(unsigned int, Device*);    ///< nvmlDeviceGetHandleByIndex_v2
+using DeviceText = Return (*)(Device, char*, unsigned int); ///< ...GetName, ...GetUUID
+using DeviceMemory = Return (*)(Device, Memory*);           ///< nvmlDeviceGetMemoryInfo
+using DeviceUtilization = Return (*)(Device, Utilization*); ///< ...GetUtilizationRates
+using DeviceComputeCapability = ///< nvmlDeviceGetCudaComputeCapability: major, minor
+    Return (*)(Device, int*, int*);
 using DevicePower = Return (*)(Device, unsigned int*);            ///< ...GetPowerUsage, mW
 using DeviceTemperature = Return (*)(Device, int, unsigned int*); ///< ...GetTemperature, C
 

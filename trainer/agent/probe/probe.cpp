@@ -3,6 +3,7 @@
 
 #include "shared/io/clock.h"
 #include "shared/io/free_memory.h"
+#include "trainer/agent/probe/home_id.h"
 #include "trainer/agent/probe/logout.h"
 #include "trainer/agent/probe/machine.h"
 
@@ -56,6 +57,7 @@ NodeReport probeNode(const Folders& folders, const SysRoot& root, const Gpus& gp
     report.interfaces = readInterfaces(root);
     report.disks = disksOf(root);
     report.home = folders.home;
+    report.homeId = homeId(folders.home);
     report.stateDir = folders.stateDir;
     report.wallNs = wallNowNs();
     report.user = userName();

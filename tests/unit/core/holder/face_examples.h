@@ -25,10 +25,24 @@ inline LiveState liveState() {
 }
 
 inline NodeCheck nodeCheck() {
-    NodeReport report{
-        "Debian", "6.1", "2.36", "EPYC", 2,    1LL << 34, 1LL << 33, "550",
-        {},       {},    {},     "/h",   "/s", 5,         "me",      AtLogout::kEndWithSession};
-    report.gpus = {{"H200", 1LL << 37, "GPU-1", 0}};
+    NodeReport report{"Debian",
+                      "6.1",
+                      "2.36",
+                      "EPYC",
+                      2,
+                      1LL << 34,
+                      1LL << 33,
+                      "550",
+                      {},
+                      {},
+                      {},
+                      "/h",
+                      "abc",
+                      "/s",
+                      5,
+                      "me",
+                      AtLogout::kEndWithSession};
+    report.gpus = {{"H200", 1LL << 37, "GPU-1", 0, 90}};
     report.interfaces = {{"ens5", "10.0.0.1", 24, false, -1}};
     report.disks = {{"/", "ext4", 100, 50}};
     NodeCheck check;

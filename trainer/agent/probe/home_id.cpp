@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trainer/agent/probe/home_id.h"
+
+#include "shared/io/file.h"
+
+#include <sys/random.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cstdint>
+#include <cstdio>
+
+namespace rm {
+
+namespace {
+
+constexpr size_t kDigits = 32;
+
+bool isId(const std::string& text) {
+    return text.size() == kDigits && std::ranges::all_of(text, [](unsigned char c) {
+               return std::isdigit(c) || (c >= 'a' && c <= 'f');
+           });
+}
+
+std::string randomId() {
+    std::array<uint64_t, 2> random{};
+    if (::getrandom(random.data(), sizeof random, 0) != ssize_t(sizeof random))
+        return {};
+    char digits[kDigits + 1];
+    std::snprintf(digits, sizeof digits, "%016llx%016llx",
+                  static_cast<unsigned long long>(random[0]),
+                  static_cast<unsigned long long>(random[1]));
+    return digits;
+}
+
+} // namespace
+
+std::string homeId(const std::string& home) {
+    const std::string path = home + "/home-id";
+    if (const auto known = readFile(path, kDigits); known && isId(*known))
+        return *known;
+    const std::string id = randomId();
+    const std::string own = path + "-" + id;
+    if (id.empty() || !writeFileAtomically(own, id))
+        return {};
+    // Unlike rename(2), which would take the place of what another node made meanwhile.
+    (void)::link(own.c_str(), path.c_str());
+    ::unlink(own.c_str());
+    const auto agreed = readFile(path, kDigits);
+    return agreed && isId(*agreed) ? *agreed : std::string();
+}
+
+} // namespace rm
