@@ -65,7 +65,7 @@ Result<void> AttachStream::onMessage(const Message& message) {
     else if (const auto* command = std::get_if<CommandState>(&message))
         m_handlers.commandState(*command);
     else if (const auto* beat = std::get_if<Heartbeat>(&message))
-        m_lastPeerNs = beat->sentNs;
+        m_lastPeerNs = beat->sentNs, m_owesEcho = true;
     return {};
 }
 
@@ -73,8 +73,9 @@ Result<std::optional<std::vector<std::byte>>> AttachStream::tick(Clock::time_poi
     if (now - m_heard > std::chrono::milliseconds(kSilenceMs))
         return fail(ErrorCode::kUnavailable,
                     "nothing heard for " + std::to_string(kSilenceMs / 1000) + " s");
-    if (now - m_sent < std::chrono::milliseconds(kHeartbeatMs))
+    if (!m_owesEcho && now - m_sent < std::chrono::milliseconds(kHeartbeatMs))
         return std::nullopt;
+    m_owesEcho = false;
     m_sent = now;
     return frameMessage(Heartbeat{monotonicNowNs(), m_lastPeerNs});
 }

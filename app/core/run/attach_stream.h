@@ -34,7 +34,8 @@ public:
     /// agent (its code and words), kTooNew for another protocol version, kCorrupt.
     Result<void> onBytes(std::span<const std::byte> bytes, Clock::time_point now);
 
-    /// A heartbeat when one is due, and kUnavailable when the other side has been silent too long.
+    /// A heartbeat when one is due or one of the agent's is to be echoed, and kUnavailable when the
+    /// other side has been silent too long.
     Result<std::optional<std::vector<std::byte>>> tick(Clock::time_point now);
 
 private:
@@ -48,6 +49,7 @@ private:
     Clock::time_point m_heard;
     Clock::time_point m_sent;
     int64_t m_lastPeerNs = 0;
+    bool m_owesEcho = false; ///< by which the agent knows what has arrived
 };
 
 } // namespace rm

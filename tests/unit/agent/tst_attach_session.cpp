@@ -25,6 +25,7 @@ struct Fixture {
     int64_t nowNs = 1000 * kMs;
     RunState state;
     bool isSupervised = true;
+    bool echoes = true; ///< heartbeats, as an app does
     std::vector<Command> forwarded;
     int asked = 0, ended = 0, adopted = 0;
     AttachSession session{dir.path().toStdString(), "r1", 2, ports(), nowNs};
@@ -65,8 +66,11 @@ struct Fixture {
         take();
     }
     void take() {
-        while (auto frame = session.nextFrame())
+        while (auto frame = session.nextFrame()) {
             takeFrame(*frame);
+            if (const auto* beat = std::get_if<Heartbeat>(&messages.back()); beat && echoes)
+                say(Heartbeat{1, beat->sentNs});
+        }
     }
     void takeFrame(std::span<const std::byte> frame) {
         const auto message = decodeMessage(frame.subspan(kFrameHeader));
@@ -88,6 +92,88 @@ struct Fixture {
         return found;
     }
     std::map<std::string, uint64_t> starts;
+};
+
+/// A link with a buffer of its own between a session and an app that echoes at once. Steps of 10
+/// ms.
+struct SlowLink {
+    SlowLink(double bytesPerS, size_t bufferBytes)
+        : rate(bytesPerS)
+        , buffer(bufferBytes) {}
+
+    void slowTo(double bytesPerS) { rate = bytesPerS; }
+    void attach(size_t backlog) {
+        f.append("journal/rank-00000.rmj", std::string(backlog, 'x'));
+        f.say(Hello{kWireVersion, "0.1.0", "r1", 0});
+        f.say(Attach{});
+    }
+    void run(int seconds) {
+        f.state.attempt = 1;
+        f.state.supervised = true;
+        for (int i = 0; i < seconds * 100; ++i)
+            step();
+    }
+    /// How many seconds a state was under way at most, from that second on.
+    double oldestState(double fromS) const {
+        double oldest = -1;
+        for (const auto& [atS, tookS] : states)
+            if (atS >= fromS)
+                oldest = std::max(oldest, tookS);
+        return oldest < 0 ? 1e9 : oldest;
+    }
+
+    void step() {
+        f.nowNs += 10 * kMs;
+        nowS += 0.01;
+        f.state.wallNs = f.nowNs;
+        f.session.tick(f.nowNs);
+        if (f.nowNs >= nextBeatNs) {
+            f.say(Heartbeat{1, 0});
+            nextBeatNs = f.nowNs + kHeartbeatMs * kMs;
+        }
+        fill();
+        credit += rate / 100;
+        while (!onItsWay.empty() && credit >= static_cast<double>(onItsWay.front().size())) {
+            credit -= static_cast<double>(onItsWay.front().size());
+            arrive(onItsWay.front());
+            onItsWay.pop_front();
+            fill();
+        }
+        if (onItsWay.empty())
+            credit = 0;
+    }
+    void fill() {
+        while (bytesOnTheirWay() < buffer) {
+            auto frame = f.session.nextFrame();
+            if (!frame)
+                return;
+            onItsWay.push_back(std::move(*frame));
+        }
+    }
+    size_t bytesOnTheirWay() const {
+        size_t bytes = 0;
+        for (const auto& frame : onItsWay)
+            bytes += frame.size();
+        return bytes;
+    }
+    void arrive(const std::vector<std::byte>& frame) {
+        f.takeFrame(frame);
+        const Message message = f.messages.back();
+        f.messages.clear();
+        if (const auto* beat = std::get_if<Heartbeat>(&message))
+            f.say(Heartbeat{1, beat->sentNs});
+        else if (const auto* state = std::get_if<RunState>(&message))
+            states.emplace_back(nowS, static_cast<double>(f.nowNs - state->wallNs) / 1e9);
+    }
+
+    Fixture f;
+    double rate;
+    size_t buffer;
+    double nowS = 0;
+    double credit = 0;
+    int64_t nextBeatNs = 0;
+    std::deque<std::vector<std::byte>> onItsWay;
+    std::vector<std::pair<double, double>> states; ///< when one came, how long it took
 };
 
 } // namespace
@@ -133,13 +219,55 @@ private Q_SLOTS:
         QCOMPARE(f.files["log/rank-00000.log"], std::string("late"));
     }
 
+    void stateIsNotLateBehindFilesOnASlowLink() {
+        SlowLink link(8'000, 280'000);
+        link.attach(1'000'000);
+        link.run(160);
+        QVERIFY2(link.oldestState(40) < 6, qPrintable(QString::number(link.oldestState(40))));
+        QCOMPARE(link.f.files["journal/rank-00000.rmj"].size(), size_t{1'000'000});
+    }
+
+    void fastLinkIsNotHeldUp() {
+        SlowLink link(100'000'000, 280'000);
+        link.attach(200'000'000);
+        link.run(3);
+        QCOMPARE(link.f.files["journal/rank-00000.rmj"].size(), size_t{200'000'000});
+    }
+
+    void onlyTheNewestStateWaitsForTheLink() {
+        Fixture f;
+        f.attach();
+        f.state.attempt = 1;
+        for (f.state.wallNs = 1; f.state.wallNs < 5; ++f.state.wallNs) {
+            f.nowNs += 1000 * kMs;
+            f.session.tick(f.nowNs);
+        }
+        f.messages.clear();
+        f.take();
+        QCOMPARE(f.all<RunState>().size(), size_t{1});
+        QCOMPARE(f.all<RunState>().front().wallNs, int64_t{4});
+    }
+
+    void linkThatBecomesSlowIsNotFilled() {
+        SlowLink link(100'000'000, 280'000);
+        link.attach(1'000'000);
+        link.run(2);
+        link.slowTo(8'000);
+        link.f.append("journal/rank-00000.rmj", std::string(1'000'000, 'x'));
+        link.run(200); // what it holds by then takes it a minute
+        QVERIFY2(link.oldestState(75) < 6, qPrintable(QString::number(link.oldestState(75))));
+        QVERIFY(link.f.files["journal/rank-00000.rmj"].size() > 1'900'000);
+    }
+
     void bigFilesComeInSlices() {
         Fixture f;
         const std::string big(3 * kMaxSlice + 7, 'x');
         f.append("log/rank-00000.log", big);
         f.attach();
         QCOMPARE(f.files["log/rank-00000.log"].size(), big.size());
-        QCOMPARE(f.all<Slice>().size(), size_t(4));
+        for (const Slice& slice : f.all<Slice>())
+            QVERIFY(slice.bytes.size() <= kMaxSlice);
+        QVERIFY(f.all<Slice>().size() >= 4);
     }
 
     void nothingIsReadBeforeItCanBeSent() {
@@ -293,6 +421,7 @@ private Q_SLOTS:
     void heartbeatsEchoAndSilenceEnds() {
         Fixture f;
         f.attach();
+        f.echoes = false;
         f.say(Heartbeat{77, 0});
         f.pass(kHeartbeatMs * kMs);
         QCOMPARE(f.all<Heartbeat>().back().echoNs, int64_t(77));

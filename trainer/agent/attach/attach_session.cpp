@@ -97,7 +97,7 @@ void AttachSession::tick(int64_t nowNs) {
         return refuse(
             {ErrorCode::kUnavailable, "attach " + m_runId + ": the other side is silent"});
     if (nowNs >= m_nextHeartbeatNs) {
-        send(Heartbeat{nowNs, m_echoNs});
+        m_owesHeartbeat = true;
         m_nextHeartbeatNs = nowNs + kHeartbeatNs;
     }
     if (m_stage == Stage::kStreaming && nowNs >= m_nextLookNs) {
@@ -112,10 +112,20 @@ int64_t AttachSession::nextDeadline() const {
 }
 
 std::optional<std::vector<std::byte>> AttachSession::nextFrame() {
+    m_window.onLinkReady(m_nowNs);
+    if (m_answers.empty() && (m_owesHeartbeat || m_window.needsHeartbeat(m_nowNs))) {
+        send(Heartbeat{m_nowNs, m_echoNs});
+        m_window.onHeartbeat(m_nowNs);
+        m_owesHeartbeat = false;
+    }
+    if (m_answers.empty() && m_nextState) {
+        send(*m_nextState);
+        m_nextState.reset();
+    }
     if (m_answers.empty() && m_stage == Stage::kStreaming)
         if (auto slice = nextSlice())
             return slice;
-    if (m_answers.empty() && m_endState) {
+    if (m_answers.empty() && m_endState && m_window.room(m_nowNs) > 0) {
         send(*m_endState);
         m_endState.reset();
     }
@@ -136,7 +146,7 @@ void AttachSession::handle(const Message& message) {
         return onCommand(*command);
     if (const auto* beat = std::get_if<Heartbeat>(&message)) {
         m_echoNs = beat->sentNs;
-        return;
+        return m_window.onEcho(beat->echoNs, m_nowNs);
     }
     refuse({ErrorCode::kInvalid,
             "attach " + m_runId + ": a message came that has no place at this point"});
@@ -188,7 +198,7 @@ void AttachSession::lookAtRun(int64_t nowNs) {
     if (state.ended)
         m_endState = state;
     else
-        send(state);
+        m_nextState = state;
 }
 
 void AttachSession::lookForApplied() {
@@ -241,7 +251,10 @@ void AttachSession::forwardWaiting(const RunState& state, int64_t nowNs) {
 }
 
 std::optional<std::vector<std::byte>> AttachSession::nextSlice() {
-    std::optional<Slice> slice = m_tails.next(kMaxSlice);
+    const size_t room = m_window.room(m_nowNs);
+    std::optional<Slice> slice = room > 0 ? m_tails.next(std::min(kMaxSlice, room)) : std::nullopt;
+    if (slice)
+        m_window.onFileBytes(slice->bytes.size(), m_nowNs);
     return slice ? std::optional(frameMessage(std::move(*slice))) : std::nullopt;
 }
 

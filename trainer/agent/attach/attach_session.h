@@ -4,6 +4,7 @@
 #include "shared/io/frame.h"
 #include "shared/wire/messages.h"
 #include "trainer/agent/attach/file_tails.h"
+#include "trainer/agent/attach/send_window.h"
 #include "trainer/agent/supervisor/applied_commands.h"
 
 #include <cstdint>
@@ -18,7 +19,8 @@ namespace rm {
 
 /// The agent's side of one attach stream. Passive: bytes and time go in; frames come out one at a
 /// time, when the link can take one. With a slow link files are simply read later, and nothing is
-/// buffered. Answers and heartbeats go before file bytes.
+/// buffered. Answers and heartbeats go before file bytes, and no more of these than the link
+/// carries in about a second is on its way.
 ///
 ///   waiting for Hello -> waiting for Attach -> streaming -> ended
 class AttachSession {
@@ -84,6 +86,7 @@ private:
     Stage m_stage = Stage::kHello;
     FrameScanner m_frames;
     FileTails m_tails;
+    SendWindow m_window;
     AppliedCommands m_applied;
     std::deque<std::vector<std::byte>> m_answers;
     std::map<std::string, Pending> m_pending; ///< by id
@@ -91,10 +94,12 @@ private:
     int64_t m_adoptedNs = 0; ///< when adopt() was last called; 0: never
     int64_t m_askedNs = 0;   ///< when ask() was called without an answer since; 0: it was not
     std::optional<RunState> m_sentState;
-    std::optional<RunState> m_endState; ///< sent after the last byte of every file
+    std::optional<RunState> m_nextState; ///< to be sent, unless a later one comes before
+    std::optional<RunState> m_endState;  ///< sent after the last byte of every file
     std::optional<Error> m_failure;
     int64_t m_lastHeardNs;
     int64_t m_nextHeartbeatNs;
+    bool m_owesHeartbeat = false;
     int64_t m_nextLookNs;
     int64_t m_nextStateNs;
     int64_t m_echoNs = 0;
