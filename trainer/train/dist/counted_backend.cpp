@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trainer/train/dist/counted_backend.h"
 
+#include "trainer/train/dist/torch_versions.h"
+
 #include <utility>
 
 namespace rm {
@@ -28,21 +30,16 @@ uint64_t sentBytes(const std::vector<Tensors>& lists) {
     return bytes;
 }
 
-class CountedBackend final : public c10d::Backend {
+class CountedBackend final : public BackendBefore {
 public:
     CountedBackend(c10::intrusive_ptr<c10d::Backend> backend, Board& board, CollectiveGroup group,
                    bool countsEnds)
-        : Backend(backend->getRank(), backend->getSize())
-        , m_backend(std::move(backend))
+        : BackendBefore(std::move(backend))
         , m_board(board)
         , m_group(group)
         , m_countsEnds(countsEnds) {}
 
     const std::string getBackendName() const override { return m_backend->getBackendName(); }
-    c10::intrusive_ptr<Options> getBackendOptions() override {
-        return m_backend->getBackendOptions();
-    }
-    void setTimeout(std::chrono::milliseconds timeout) override { m_backend->setTimeout(timeout); }
     bool supportsCoalescing() const override { return m_backend->supportsCoalescing(); }
     void startCoalescing() override { m_backend->startCoalescing(); }
     WorkPtr endCoalescing() override { return m_backend->endCoalescing(); }
@@ -132,7 +129,6 @@ private:
         return work;
     }
 
-    const c10::intrusive_ptr<c10d::Backend> m_backend;
     Board& m_board;
     const CollectiveGroup m_group;
     const bool m_countsEnds;

@@ -2,12 +2,12 @@
 #include "trainer/train/dist/gradient_sync.h"
 
 #include "trainer/train/dist/bucket_hook.h"
+#include "trainer/train/dist/torch_versions.h"
 #include "trainer/train/model/gradients.h"
 
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/_foreach_zero.h>
 #include <ATen/ops/zeros_like.h>
-#include <torch/csrc/distributed/c10d/reducer.hpp>
 
 namespace rm {
 namespace {
@@ -47,12 +47,7 @@ GradientSync::~GradientSync() {
 }
 
 void GradientSync::makeReducer() {
-    m_reducer = std::make_shared<c10d::Reducer>(
-        m_values, m_layout, m_world.group(), std::vector<bool>(m_values.size(), false),
-        m_settings.bucketMb * kMiB, /*find_unused_parameters=*/false,
-        /*gradient_as_bucket_view=*/true, std::unordered_map<size_t, std::string>{},
-        c10d::kDefaultFirstBucketBytes, /*skip_all_reduce_unused_params=*/false,
-        /*use_python_reducer=*/false, std::vector<int64_t>{});
+    m_reducer = makeDdpReducer(m_values, m_layout, m_world.group(), m_settings.bucketMb * kMiB);
     if (m_settings.staticGraph)
         m_reducer->set_static_graph();
     auto hook = std::make_unique<BucketHook>(m_world, *m_buckets, m_values,

@@ -3,6 +3,7 @@
 
 #include "shared/return_if_error.h"
 #include "trainer/train/dist/listener.h"
+#include "trainer/train/dist/torch_versions.h"
 #include "trainer/train/dist/world.h"
 
 #include <c10/util/Exception.h>
@@ -70,6 +71,7 @@ Result<void> bindStore(const TorchrunEnvironment& environment, c10d::TCPStoreOpt
     if (owned < 0)
         return failErrno("listen at " + placeOf(environment), errno);
     options.masterListenFd = owned;
+    options.useLibUV = kLibUvTakesSockets;
     return {};
 }
 
