@@ -2,8 +2,8 @@
 # Enables the CUDA language for the plugin's own kernels if a CUDA 13 toolkit is installed, and sets
 # RINGMASTER_NVCC. Without one the plugin is built with torch's kernels only.
 set(RINGMASTER_NVCC "")
-if(NOT TARGET rm::torch_cuda)
-    return()
+if(NOT TARGET rm::torch_cuda OR NOT RINGMASTER_RUNTIME STREQUAL "cuda13")
+    return() # nvcc 13 makes no code for the GPUs that cuda12 is for
 endif()
 find_program(RINGMASTER_NVCC_PROGRAM nvcc HINTS ENV CUDA_HOME PATHS /usr/local/cuda PATH_SUFFIXES bin)
 mark_as_advanced(RINGMASTER_NVCC_PROGRAM)

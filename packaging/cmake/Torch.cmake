@@ -7,27 +7,37 @@ set_property(CACHE RINGMASTER_CUDA PROPERTY STRINGS AUTO ON OFF)
 
 if(NOT EXISTS "${RINGMASTER_TORCH}/lib/libtorch_cpu.so")
     message(FATAL_ERROR
-        "RINGMASTER_TORCH must be the `torch` folder of the wheel torch==2.11.0; "
+        "RINGMASTER_TORCH must be the `torch` folder of the wheel torch==2.11.0 or 2.7.1; "
         "'${RINGMASTER_TORCH}' has no lib/libtorch_cpu.so. packaging/test sets it up, or pass "
         "-DRINGMASTER_TORCH=$(python3 -c 'import torch,os;print(os.path.dirname(torch.__file__))')")
 endif()
 get_filename_component(_site "${RINGMASTER_TORCH}" DIRECTORY)
+# The runtime that the wheel is (app/core/deploy/runtime.h): by the CUDA that it was built with.
+file(STRINGS ${RINGMASTER_TORCH}/version.py _cuda REGEX "^cuda")
+string(REGEX REPLACE ".*'([0-9]+)\\..*" "cuda\\1" _runtime "${_cuda}")
+set(RINGMASTER_RUNTIME ${_runtime} CACHE INTERNAL "The runtime that is built")
 
 # Without default paths, so that no header of another CUDA is found.
 function(rm_find_header variable header)
     find_path(${variable} ${header} PATHS ${ARGN} NO_DEFAULT_PATH)
     mark_as_advanced(${variable})
 endfunction()
-# The wheels' own headers, else a toolkit's. The CPU set of wheels has the headers of the CUDA
+# The wheels' own headers, which are folder by folder in those of CUDA 12, else a toolkit's. The CPU set of wheels has the headers of the CUDA
 # runtime but not of the CUDA libraries; those of a toolkit come with their own runtime headers.
-rm_find_header(RINGMASTER_CUDA_INCLUDE cuda_runtime_api.h
-    ${_site}/nvidia/cu13/include /usr/local/cuda/include)
-rm_find_header(RINGMASTER_CUDA_MATH_INCLUDE cusolverDn.h
-    ${_site}/nvidia/cu13/include /usr/local/cuda/include)
+set(_toolkit)
+set(_cudart libcudart.so.12)
+if(RINGMASTER_RUNTIME STREQUAL "cuda13")
+    set(_toolkit /usr/local/cuda)
+    set(_cudart libcudart.so.13)
+endif()
+file(GLOB _wheel_includes ${_site}/nvidia/*/include)
+file(GLOB _wheel_libraries ${_site}/nvidia/*/lib)
+rm_find_header(RINGMASTER_CUDA_INCLUDE cuda_runtime_api.h ${_wheel_includes} ${_toolkit}/include)
+rm_find_header(RINGMASTER_CUDA_MATH_INCLUDE cusolverDn.h ${_wheel_includes} ${_toolkit}/include)
 rm_find_header(RINGMASTER_NCCL_INCLUDE nccl.h
-    ${_site}/nvidia/nccl/include /usr/local/cuda/include /usr/local/include /usr/include)
-find_library(RINGMASTER_CUDART NAMES libcudart.so.13
-    PATHS ${_site}/nvidia/cu13/lib /usr/local/cuda/lib64 NO_DEFAULT_PATH)
+    ${_wheel_includes} ${_toolkit}/include /usr/local/include /usr/include)
+find_library(RINGMASTER_CUDART NAMES ${_cudart}
+    PATHS ${_wheel_libraries} ${_toolkit}/lib64 NO_DEFAULT_PATH)
 mark_as_advanced(RINGMASTER_CUDART)
 
 add_library(rm_torch INTERFACE)
@@ -58,14 +68,17 @@ function(rm_add_torch_cuda)
         endif()
         message(${severity}
             "The CUDA plugin (libringmaster-cuda.so) is NOT built: not found: ${missing}. "
-            "It needs the wheels of packaging/requirements/runtime-cuda.txt (packaging/run --cuda) "
-            "or a CUDA 13 toolkit with nccl.h. -DRINGMASTER_CUDA=OFF silences this.")
+            "It needs the wheels of packaging/requirements/runtime-${RINGMASTER_RUNTIME}.txt "
+            "(packaging/run --${RINGMASTER_RUNTIME}), or for cuda13 a toolkit with nccl.h. -DRINGMASTER_CUDA=OFF silences this.")
         return()
     endif()
     add_library(rm_torch_cuda INTERFACE)
     add_library(rm::torch_cuda ALIAS rm_torch_cuda)
     target_include_directories(rm_torch_cuda SYSTEM INTERFACE ${RINGMASTER_CUDA_MATH_INCLUDE}
         ${RINGMASTER_CUDA_INCLUDE} ${RINGMASTER_NCCL_INCLUDE})
+    if(RINGMASTER_RUNTIME STREQUAL "cuda12")
+        target_include_directories(rm_torch_cuda SYSTEM INTERFACE ${_wheel_includes})
+    endif()
     target_compile_definitions(rm_torch_cuda INTERFACE USE_C10D_NCCL)
     # libtorch_cuda registers its kernels when it is loaded, so it is needed even if no symbol of it
     # is.

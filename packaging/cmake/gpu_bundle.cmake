@@ -13,7 +13,7 @@ set(plugin ${BUILD}/lib/libringmaster-cuda.so)
 foreach(file IN LISTS programs plugin)
     if(NOT EXISTS ${file})
         message(FATAL_ERROR "pack ${OUT}: ${file} is not built; packaging/bundle builds it, with the "
-            "wheels of packaging/setup --cuda")
+            "wheels of packaging/setup --cuda13")
     endif()
 endforeach()
 

@@ -23,6 +23,14 @@ sanitizedTests() {
     ctest --test-dir "$build" --label-regex '^tsan$' --no-tests=error --output-on-failure -j2
 }
 
+# cuda12Tests: the trainer of the other runtime computes what this one does.
+cuda12Tests() {
+    buildCuda12 tst_trainer_worlds tst_python_peer tst_cuda_plugin tst_cuda_bundle
+    stage "run tests of build/cuda12"
+    ctest --test-dir "$RM_ROOT/build/cuda12" --no-tests=error --output-on-failure -j2 \
+        -R '^(tst_trainer_worlds|tst_python_peer|tst_cuda_plugin|tst_cuda_bundle)$'
+}
+
 # What the programs of the last ctest run skipped, each with its reason.
 listSkips() {
     local log=$1/Testing/Temporary/LastTest.log

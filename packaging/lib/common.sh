@@ -36,17 +36,19 @@ logged() {
     fi
 }
 
-# torchFolder cpu|cuda: where setup puts the wheel's `torch` folder.
+# torchFolder cpu|cuda12|cuda13: where setup puts the wheel's `torch` folder.
 torchFolder() {
-    printf '%s/torch-2.11.0-%s/torch\n' "$RM_CACHE" "$1"
+    local version=2.11.0
+    [[ $1 != cuda12 ]] || version=2.7.1
+    printf '%s/torch-%s-%s/torch\n' "$RM_CACHE" "$version" "$1"
 }
 
-# buildRelease cpu|cuda [TARGET...]: configures the preset `release` and builds (everything
+# buildRelease cpu|cuda13 [TARGET...]: configures the preset `release` and builds (everything
 # without a target).
 buildRelease() {
     local torch plugin=AUTO
     torch=$(torchFolder "$1")
-    [[ $1 != cuda ]] || plugin=ON
+    [[ $1 == cpu ]] || plugin=ON
     shift
     stage "configure build/release"
     (cd "$RM_ROOT" && logged configure cmake --preset release "-DRINGMASTER_TORCH=$torch" \
@@ -56,4 +58,13 @@ buildRelease() {
     local targets=()
     (($#)) && targets=(--target "$@")
     cmake --build "$RM_ROOT/build/release" "${targets[@]}"
+}
+
+# buildCuda12 [TARGET...]: the trainer of that runtime, for the program in build/release to send.
+buildCuda12() {
+    stage "configure build/cuda12"
+    (cd "$RM_ROOT" && logged configure-cuda12 cmake --preset cuda12 \
+        "-DRINGMASTER_TORCH=$(torchFolder cuda12)" -DRINGMASTER_UNITY=ON)
+    stage "build build/cuda12: ringmaster-trainer bundle-cuda12${*:+ $*}"
+    cmake --build "$RM_ROOT/build/cuda12" --target ringmaster-trainer bundle-cuda12 "$@"
 }

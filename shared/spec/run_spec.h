@@ -142,10 +142,11 @@ struct RunSpec {
     } checkpoint;
 
     struct Launch {
-        std::string device = "auto"; ///< "auto" | "cpu" | "cuda"
-        int64_t ranks = 0;           ///< per node when none is named; 0: one per GPU, else 1
-        std::string interface;       ///< empty: chosen by what the nodes can reach
-        int64_t masterPort = 0;      ///< 0: a free port
+        std::string device = "auto";  ///< "auto" | "cpu" | "cuda"
+        std::string runtime = "auto"; ///< on GPUs: "auto" | "cuda12" | "cuda13"
+        int64_t ranks = 0;            ///< per node when none is named; 0: one per GPU, else 1
+        std::string interface;        ///< empty: chosen by what the nodes can reach
+        int64_t masterPort = 0;       ///< 0: a free port
         std::vector<std::string>
             environment;         ///< "NAME=value"; NCCL_*, GLOO_*, TORCH_*, OMP_*, MKL_* only
         int64_t maxRestarts = 3; ///< in a row without a new step; 0: none

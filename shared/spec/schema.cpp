@@ -420,6 +420,12 @@ Rows launchFields() {
         choice("launch.device", "Device", "What the ranks compute on; auto: GPUs where there are.",
                {"auto", "cpu", "cuda"}, RM_FIELD(launch.device))
             .alsoCalled({"accelerator", "gpu", "cuda", "use_gpu"}),
+        choice(
+            "launch.runtime", "GPU runtime",
+            "PyTorch's libraries on GPUs, cuda12: 2.7, for driver 525 and sm_50 and later; cuda13: "
+            "2.11, for driver 580 and sm_75; auto: the newest that runs on all nodes.",
+            {"auto", "cuda12", "cuda13"}, RM_FIELD(launch.runtime))
+            .alsoCalled({"cuda_version", "torch_version"}),
         number("launch.ranks", "Ranks per node", "ranks", "0: one for each GPU, else one.",
                {0, 4096}, RM_FIELD(launch.ranks))
             .alsoCalled({"gpus", "n_gpus", "num_gpus", "devices", "nproc_per_node", "world_size",

@@ -3,8 +3,10 @@
 
 #include "trainer/cuda/batch_copies.h"
 #include "trainer/cuda/nccl_defaults.h"
-#include "trainer/cuda/step_graph.h"
 #include "trainer/cuda/stream_clock.h"
+#if defined(RINGMASTER_STEP_GRAPHS)
+#include "trainer/cuda/step_graph.h"
+#endif
 #if defined(RINGMASTER_KERNELS)
 #include "trainer/cuda/fused/cuda_kernels.h"
 #endif
@@ -34,7 +36,9 @@ std::string whyNoDevice(cudaError_t error) {
     case cudaErrorNoDevice:
         return "no NVIDIA GPU is visible (CUDA_VISIBLE_DEVICES may hide it)";
     case cudaErrorInsufficientDriver:
-        return "no NVIDIA driver is loaded, or it is older than CUDA 13 needs (580)";
+        return CUDART_VERSION >= 13000
+                   ? "no NVIDIA driver is loaded, or it is older than CUDA 13 needs (580)"
+                   : "no NVIDIA driver is loaded, or it is older than CUDA 12 needs (525)";
     default:
         return cudaGetErrorString(error);
     }
@@ -43,7 +47,8 @@ std::string whyNoDevice(cudaError_t error) {
 /// NVRTC, which compiles kernels for cuDNN and torch at run time, searches its builtins library
 /// only in the linker's folders. Loads the one beside this library in advance.
 void loadNvrtcBuiltins() {
-    static constexpr const char* kName = "libnvrtc-builtins.so.13.0";
+    static constexpr const char* kName =
+        CUDART_VERSION >= 13000 ? "libnvrtc-builtins.so.13.0" : "libnvrtc-builtins.so.12.6";
     dlopen(kName, RTLD_LAZY | RTLD_GLOBAL); // if it is missing, NVRTC reports that when needed
 }
 
@@ -90,7 +95,11 @@ public:
     }
 
     std::unique_ptr<StepGraphs> makeStepGraphs() override {
+#if defined(RINGMASTER_STEP_GRAPHS)
         return std::make_unique<CudaStepGraphs>();
+#else
+        return nullptr;
+#endif
     }
 
     std::vector<at::Tensor> copyHere(std::vector<at::Tensor> host) override {

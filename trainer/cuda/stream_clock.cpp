@@ -8,6 +8,16 @@
 
 namespace rm {
 
+namespace {
+
+#if defined(RINGMASTER_STEP_GRAPHS)
+constexpr unsigned int kRecorded = cudaEventDefault | cudaEventExternal;
+#else
+constexpr unsigned int kRecorded = cudaEventDefault; // nothing is recorded
+#endif
+
+} // namespace
+
 CudaStreamClock::Event CudaStreamClock::mark() {
     Event event;
     if (m_spare.empty()) {
@@ -32,7 +42,7 @@ void CudaStreamClock::start(int64_t step) {
 
 void CudaStreamClock::lap(int phase) {
     if (isRecording()) {
-        auto event = std::make_shared<at::cuda::CUDAEvent>(cudaEventDefault | cudaEventExternal);
+        auto event = std::make_shared<at::cuda::CUDAEvent>(kRecorded);
         event->record(at::cuda::getCurrentCUDAStream());
         m_recorded.emplace_back(phase, std::move(event));
     } else if (m_open) {

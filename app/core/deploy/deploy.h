@@ -56,11 +56,12 @@ struct LocalTree {
     };
     std::string kind; ///< "bundles" | "data"
     std::vector<File> files;
+    bool isInPlace = false; ///< a bundle that this computer runs from where the program lies
 };
 
-/// The trainer, its plugin when `cuda`, and the libraries they need (not glibc's, not the
-/// driver's).
-Result<LocalTree> trainerBundle(bool cuda);
+/// The trainer, its plugin for GPUs, and the libraries they need (not glibc's, not the driver's).
+/// `runtime`: "cpu" or a Runtime's name.
+Result<LocalTree> trainerBundle(const std::string& runtime);
 
 /// Every file of these files and folders, for `data.stage = true`. An error names the path that
 /// cannot be read or staged. kInvalid, naming all of them: there is no file at all.

@@ -16,7 +16,7 @@ Result<TreeSender::Published> askForTree(HostSession& session, const std::string
 
 /// This computer needs no copy: the program already runs from its bundle.
 bool isThereAlready(const HostSession& session, const LocalTree& tree) {
-    return session.isLocal() && tree.kind == "bundles";
+    return session.isLocal() && tree.isInPlace;
 }
 
 } // namespace

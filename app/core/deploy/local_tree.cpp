@@ -91,15 +91,14 @@ Result<LocalTree> dataTree(const std::vector<std::string>& paths) {
     return tree;
 }
 
-Result<LocalTree> trainerBundle(bool cuda) {
+Result<LocalTree> trainerBundle(const std::string& runtime) {
     const std::string prefix = installPrefix().toStdString();
-    const std::string manifest =
-        prefix + "/share/ringmaster/bundle-" + (cuda ? "cuda" : "cpu") + ".txt";
+    const std::string manifest = prefix + "/share/ringmaster/bundle-" + runtime + ".txt";
     const auto text = readFile(manifest);
-    if (!text && cuda)
-        return fail(ErrorCode::kNotFound,
-                    "find the trainer for GPUs: this installation came without it (" + manifest +
-                        "); set it up with packaging/run --cuda");
+    if (!text && runtime != "cpu")
+        return fail(ErrorCode::kNotFound, "find the trainer for GPUs of the runtime " + runtime +
+                                              ": this installation came without it (" + manifest +
+                                              "); set it up with packaging/run --" + runtime);
     if (!text)
         return failAs("find the trainer of this installation", text.error());
     LocalTree tree{"bundles", {}};
@@ -113,6 +112,7 @@ Result<LocalTree> trainerBundle(bool cuda) {
         if (std::error_code error; !fs::is_regular_file(local, error))
             return fail(ErrorCode::kNotFound, "make the trainer's bundle: " + local.string() +
                                                   " is not there; build or install again");
+        tree.isInPlace |= local == fs::path(prefix) / path;
         tree.files.push_back({path, local.string(), path.starts_with("bin/")});
     }
     if (tree.files.empty())

@@ -7,6 +7,6 @@ target_sources(rm_core PRIVATE
     deploy/deploy_tree.cpp
     deploy/hash_cache.cpp
     deploy/local_tree.cpp
+    deploy/runtime.cpp
     deploy/tree_sender.cpp)
 target_link_libraries(rm_core PRIVATE PkgConfig::ZSTD)
-include(${CMAKE_CURRENT_SOURCE_DIR}/deploy/bundle.cmake)

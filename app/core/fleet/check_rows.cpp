@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/fleet/check_rows.h"
 
+#include "app/core/deploy/runtime.h"
+
 #include <QLocale>
 #include <QString>
 
@@ -54,16 +56,27 @@ std::string gpuWords(const std::vector<GpuReport>& gpus) {
 }
 
 CheckRow gpuRow(const NodeReport& report) {
-    constexpr int kOldestDriver = 580; // of CUDA 13
     if (report.gpus.empty() && report.driver.empty())
         return {Verdict::kGood, "GPUs and driver", "no NVIDIA GPU: it trains on its CPU"};
     if (report.gpus.empty())
         return {Verdict::kWarning, "GPUs and driver",
                 "driver " + report.driver + " but no GPU: it trains on its CPU"};
     const std::string words = gpuWords(report.gpus) + "; driver " + report.driver;
-    if (std::atoi(report.driver.c_str()) < kOldestDriver)
-        return {Verdict::kBad, "GPUs and driver", words + ": 580 or later is needed for CUDA 13"};
-    return {Verdict::kGood, "GPUs and driver", words};
+    std::string missing;
+    for (const Runtime& runtime : gpuRuntimes()) {
+        if (!obstacleTo(runtime, report).empty())
+            continue;
+        if (isInstalled(runtime))
+            return {Verdict::kGood, "GPUs and driver", words + "; runtime " + runtime.name};
+        if (missing.empty())
+            missing = runtime.name;
+    }
+    if (missing.empty())
+        return {Verdict::kWarning, "GPUs and driver",
+                words + ": it trains on its CPU, as " + obstacleTo(gpuRuntimes().back(), report)};
+    return {Verdict::kWarning, "GPUs and driver",
+            words + ": to train on them, set up the runtime " + missing +
+                " on this computer with packaging/run --" + missing};
 }
 
 bool holds(const std::string& disk, const std::string& path) {

@@ -118,9 +118,8 @@ Result<std::vector<Placement>> DirectLauncher::check() {
     for (size_t i = 0; i < m_request.nodes.size(); ++i)
         m_nodes.push_back(
             {m_request.nodes[i].node, std::move(outlooks[i].report), m_request.nodes[i].ranks});
-    RM_ASSIGN_OR_RETURN(auto device, chooseDevice(m_request.spec, m_nodes));
-    m_device = device;
-    RM_ASSIGN_OR_RETURN(auto ranks, countRanks(m_request.spec, m_nodes, m_device));
+    RM_ASSIGN_OR_RETURN(m_target, chooseTarget(m_request.spec, m_nodes));
+    RM_ASSIGN_OR_RETURN(auto ranks, countRanks(m_request.spec, m_nodes, m_target.device));
     // What resumes keeps the steps of its checkpoint, of which the spec need not say how large they
     // are.
     if (m_request.attempt.startFrom.empty() || m_request.spec.train.globalBatch > 0)
@@ -212,7 +211,7 @@ Result<LocalTree> DirectLauncher::stagedTree() const {
 Result<void> DirectLauncher::deploy() {
     if (const auto goesOn = checkStop(); !goesOn || m_isDeployed)
         return goesOn;
-    RM_ASSIGN_OR_RETURN(const auto bundle, trainerBundle(m_device == "cuda"));
+    RM_ASSIGN_OR_RETURN(const auto bundle, trainerBundle(m_target.runtime));
     RM_ASSIGN_OR_RETURN(auto bundles, sendTree(bundle, "trainer"));
     m_bundles = std::move(bundles);
     m_stagedData.assign(m_workers.size(), {});
@@ -229,8 +228,8 @@ Result<void> DirectLauncher::deploy() {
 bool DirectLauncher::mayBeTooLarge() const {
     const auto bound = static_cast<double>(memoryBound(m_request.spec));
     for (size_t i = 0; i < m_nodes.size(); ++i) {
-        const int64_t free = leastFreeOf(m_nodes[i].report, m_device);
-        const double needed = m_device == "cpu" ? bound * m_ranks[i] : bound;
+        const int64_t free = leastFreeOf(m_nodes[i].report, m_target.device);
+        const double needed = m_target.device == "cpu" ? bound * m_ranks[i] : bound;
         if (free > 0 && needed > static_cast<double>(free))
             return true;
     }
@@ -242,8 +241,8 @@ std::string DirectLauncher::whatIsTooLarge() {
     if (!mayBeTooLarge() || !deploy())
         return {};
     report(QStringLiteral("Estimate memory"));
-    const auto plans =
-        makePlans(m_request.spec, m_nodes, m_ranks, m_device, {}, m_bundles, m_request.attempt);
+    const auto plans = makePlans(m_request.spec, m_nodes, m_ranks, m_target.device, {}, m_bundles,
+                                 m_request.attempt);
     const auto estimates = onEveryNode<NodeMemory>(m_stop, [&](size_t node) -> Task<NodeMemory> {
         return [spec = specOn(node), &plan = plans[node]](HostSession& session, const std::string&,
                                                           std::stop_token stop) {
@@ -271,8 +270,8 @@ Result<void> DirectLauncher::start() {
     RM_ASSIGN_OR_RETURN(const auto rendezvous,
                         findRendezvous(workers, m_nodes, m_request.spec, m_stop));
     report(QStringLiteral("Start ranks"));
-    return startAll(makePlans(m_request.spec, m_nodes, m_ranks, m_device, rendezvous, m_bundles,
-                              m_request.attempt));
+    return startAll(makePlans(m_request.spec, m_nodes, m_ranks, m_target.device, rendezvous,
+                              m_bundles, m_request.attempt));
 }
 
 Result<void> DirectLauncher::startAll(const std::vector<NodePlan>& plans) {

@@ -57,7 +57,7 @@ private:
     std::stop_token m_stop;
     std::vector<PlacedNode> m_nodes;
     std::vector<int> m_ranks; ///< per node
-    std::string m_device;
+    Target m_target;
     QString m_stage; ///< as reported last
     std::vector<std::string> m_bundles;
     bool m_isDeployed = false;

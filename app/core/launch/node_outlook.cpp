@@ -46,9 +46,8 @@ Result<int64_t> bytesToSend(HostSession& session, const std::string& agent, cons
         return tree ? missingBytes(session, agent, *tree, stop)
                     : tl::unexpected<Error>(tree.error());
     };
-    const auto device = chooseDevice(spec, {{{}, report, 0}});
-    const bool isCuda = device && *device == "cuda";
-    const auto trainer = session.isLocal() ? Result<int64_t>(0) : bytesOf(trainerBundle(isCuda));
+    const auto target = chooseTarget(spec, {{{}, report, 0}});
+    const auto trainer = bytesOf(trainerBundle(target ? target->runtime : "cpu"));
     if (!trainer || !spec.data.stage)
         return trainer;
     return bytesOf(dataTree(dataPaths(spec))).map([&](int64_t data) { return *trainer + data; });

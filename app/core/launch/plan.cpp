@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/launch/plan.h"
 
+#include "app/core/deploy/runtime.h"
 #include "shared/return_if_error.h"
 
 #include <algorithm>
+#include <optional>
 #include <random>
 
 namespace rm {
@@ -61,18 +63,59 @@ std::string randomDigits(int count) {
     return digits;
 }
 
+/// ": cuda12 does not run on NODE, as its driver ..."; empty: it runs on all.
+std::string obstacleOnAny(const Runtime& runtime, const std::vector<PlacedNode>& nodes) {
+    for (const PlacedNode& placed : nodes)
+        if (const std::string obstacle = obstacleTo(runtime, placed.report); !obstacle.empty())
+            return ": " + runtime.name + " does not run on " + placed.node.name + ", as " +
+                   obstacle;
+    return {};
+}
+
+/// GPUs before Ampere compute bfloat16 not at all or by detours that take several times as long.
+Result<void> checkPrecision(const RunSpec& spec, const std::vector<PlacedNode>& nodes) {
+    constexpr int kAmpere = 80;
+    if (spec.train.precision != "bfloat16")
+        return {};
+    for (const PlacedNode& placed : nodes)
+        for (const GpuReport& gpu : placed.report.gpus)
+            if (gpu.computeCapability > 0 && gpu.computeCapability < kAmpere)
+                return fail(ErrorCode::kInvalid,
+                            "launch on " + placed.node.name +
+                                ": train.precision is \"bfloat16\", which its " + gpu.name +
+                                " (sm_" + std::to_string(gpu.computeCapability) +
+                                ") does not have; take \"float16\" or \"float32\"");
+    return {};
+}
+
 } // namespace
 
-Result<std::string> chooseDevice(const RunSpec& spec, const std::vector<PlacedNode>& nodes) {
-    const auto without = std::find_if(nodes.begin(), nodes.end(),
-                                      [](const PlacedNode& n) { return n.report.gpus.empty(); });
-    if (spec.launch.device == "cuda" && without != nodes.end())
+Result<Target> chooseTarget(const RunSpec& spec, const std::vector<PlacedNode>& nodes) {
+    const auto without =
+        std::ranges::find_if(nodes, [](const PlacedNode& n) { return !hasUsableGpus(n.report); });
+    if (spec.launch.device == "cpu" || (spec.launch.device == "auto" && without != nodes.end()))
+        return Target{"cpu", "cpu"};
+    if (without != nodes.end())
         return fail(ErrorCode::kInvalid, "launch on " + without->node.name +
-                                             ": launch.device is \"cuda\" and it has no usable "
-                                             "NVIDIA GPU; take \"auto\" or \"cpu\"");
-    if (spec.launch.device != "auto")
-        return spec.launch.device;
-    return without == nodes.end() ? "cuda" : "cpu";
+                                             ": launch.device is \"cuda\", but " +
+                                             obstacleTo(gpuRuntimes().back(), without->report) +
+                                             "; take \"auto\" or \"cpu\"");
+    RM_RETURN_IF_ERROR(checkPrecision(spec, nodes));
+    std::optional<Runtime> chosen;
+    std::string obstacles;
+    for (const Runtime& runtime : gpuRuntimes()) {
+        if (spec.launch.runtime != "auto" && spec.launch.runtime != runtime.name)
+            continue;
+        const std::string obstacle = obstacleOnAny(runtime, nodes);
+        obstacles += obstacle;
+        if (obstacle.empty() && (!chosen || (!isInstalled(*chosen) && isInstalled(runtime))))
+            chosen = runtime;
+    }
+    if (!chosen)
+        return fail(ErrorCode::kInvalid, "find a runtime for the GPUs of all nodes" + obstacles +
+                                             "; leave that node out, or set launch.device to "
+                                             "\"cpu\"");
+    return Target{"cuda", chosen->name};
 }
 
 Result<std::vector<int>> countRanks(const RunSpec& spec, const std::vector<PlacedNode>& nodes,

@@ -45,9 +45,18 @@ struct PlanRequest {
     bool startFromIsExact = false; ///< see NodePlan
 };
 
-/// "cpu" or "cuda" for these nodes: what the spec asks for, or CUDA when every node has a GPU.
-/// kInvalid when CUDA is asked for and a node has no GPU.
-Result<std::string> chooseDevice(const RunSpec& spec, const std::vector<PlacedNode>& nodes);
+/// What all ranks of a run compute with.
+struct Target {
+    std::string device;  ///< "cpu" or "cuda"
+    std::string runtime; ///< "cpu" or a Runtime's name
+    bool operator==(const Target&) const = default;
+};
+
+/// What the spec asks for, or CUDA when every node has GPUs that some runtime serves; then with the
+/// newest runtime that serves all nodes, one that is installed here before one that is not.
+/// kInvalid names the node that has not what is asked for, and why; also where the nodes' GPUs have
+/// no runtime in common, or a precision is asked for that they lack.
+Result<Target> chooseTarget(const RunSpec& spec, const std::vector<PlacedNode>& nodes);
 
 /// Ranks per node. kInvalid names the node, what was asked and what it has.
 Result<std::vector<int>> countRanks(const RunSpec& spec, const std::vector<PlacedNode>& nodes,

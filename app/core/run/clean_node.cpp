@@ -2,6 +2,7 @@
 #include "app/core/run/clean_node.h"
 
 #include "app/core/agent/agent_client.h"
+#include "app/core/deploy/runtime.h"
 #include "app/core/deploy/tree_sender.h"
 
 namespace rm {
@@ -12,8 +13,12 @@ namespace {
 /// are.
 std::vector<std::string> currentBundles(const Node& node, const std::stop_token& stop) {
     std::vector<std::string> ids;
-    for (const bool cuda : {false, true})
-        if (const auto bundle = trainerBundle(cuda); bundle && !node.isLocal)
+    std::vector<std::string> runtimes{"cpu"};
+    for (const Runtime& runtime : gpuRuntimes())
+        runtimes.push_back(runtime.name);
+    for (const std::string& runtime : runtimes)
+        if (const auto bundle = trainerBundle(runtime);
+            bundle && !(node.isLocal && bundle->isInPlace))
             if (const auto hashed = hashTree(*bundle, stop))
                 ids.push_back(hashed->tree.id);
     return ids;

@@ -138,9 +138,9 @@ Result<LaunchOutlook::Ranks> LaunchOutlook::ranks() const {
                         placement.node.toStdString() + " has not answered");
         placed.push_back({*node, (*answer)->report, placement.ranks});
     }
-    RM_ASSIGN_OR_RETURN(const auto device, chooseDevice(m_spec, placed));
-    return countRanks(m_spec, placed, device).map([&](std::vector<int> ranks) {
-        return Ranks{std::move(ranks), device};
+    RM_ASSIGN_OR_RETURN(const auto target, chooseTarget(m_spec, placed));
+    return countRanks(m_spec, placed, target.device).map([&](std::vector<int> ranks) {
+        return Ranks{std::move(ranks), target.device};
     });
 }
 

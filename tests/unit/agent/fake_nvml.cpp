@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Two devices for tests of the reader; the second one knows nothing of power, temperature and
 // compute capability, and
-// is lost while RINGMASTER_FAKE_GPU_LOST is set.
+// is lost while RINGMASTER_FAKE_GPU_LOST is set. RINGMASTER_FAKE_NVML="DRIVER;CAPABILITY;NAME", the
+// second ten times NVIDIA's, makes two of these of both.
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 
@@ -21,6 +23,17 @@ static bool isSecond(void* device) {
     return device == &s_devices[1];
 }
 
+static int say(char* text, int part, const char* usual) {
+    const char* at = std::getenv("RINGMASTER_FAKE_NVML");
+    if (!at)
+        return std::strcpy(text, usual), 0;
+    for (; part > 0; --part)
+        at = std::strchr(at, ';') + 1;
+    const char* end = std::strchr(at, ';');
+    return std::sprintf(text, "%.*s", static_cast<int>(end ? end - at : long(std::strlen(at))), at),
+           0;
+}
+
 RM_EXPORT int nvmlInit_v2() {
     return 0;
 }
@@ -28,8 +41,7 @@ RM_EXPORT int nvmlShutdown() {
     return 0;
 }
 RM_EXPORT int nvmlSystemGetDriverVersion(char* text, unsigned int) {
-    std::strcpy(text, "580.65.06");
-    return 0;
+    return say(text, 0, "580.65.06");
 }
 RM_EXPORT int nvmlDeviceGetCount_v2(unsigned int* count) {
     *count = 2;
@@ -40,17 +52,19 @@ RM_EXPORT int nvmlDeviceGetHandleByIndex_v2(unsigned int index, void** device) {
     return 0;
 }
 RM_EXPORT int nvmlDeviceGetName(void*, char* text, unsigned int) {
-    std::strcpy(text, "Fake H200");
-    return 0;
+    return say(text, 2, "Fake H200");
 }
 RM_EXPORT int nvmlDeviceGetUUID(void* device, char* text, unsigned int) {
     std::strcpy(text, isSecond(device) ? "GPU-bbbb" : "GPU-aaaa");
     return 0;
 }
 RM_EXPORT int nvmlDeviceGetCudaComputeCapability(void* device, int* major, int* minor) {
-    *major = 9;
-    *minor = 0;
-    return isSecond(device) ? 3 : 0;
+    char digits[96];
+    say(digits, 1, "90");
+    const int tenfold = std::atoi(digits);
+    *major = tenfold / 10;
+    *minor = tenfold % 10;
+    return isSecond(device) && !std::getenv("RINGMASTER_FAKE_NVML") ? 3 : 0;
 }
 RM_EXPORT int nvmlDeviceGetMemoryInfo(void* device, Memory* memory) {
     if (isSecond(device) && std::getenv("RINGMASTER_FAKE_GPU_LOST"))

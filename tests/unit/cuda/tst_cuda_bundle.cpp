@@ -17,13 +17,13 @@ QString fromEnvironment(const char* name) {
     return QString::fromLocal8Bit(qgetenv(name));
 }
 
-/// The wheels of packaging/requirements/runtime-cuda.txt: those of this build, else of the cache.
+/// The wheels of packaging/requirements/runtime-cuda*.txt: those of this build, else of the cache.
 QString cudaTorch() {
     const QString cache = qEnvironmentVariable(
         "XDG_CACHE_HOME",
         QStandardPaths::writableLocation(QStandardPaths::HomeLocation) + "/.cache");
     for (const QString& torch :
-         {fromEnvironment("RINGMASTER_TORCH"), cache + "/ringmaster/torch-2.11.0-cuda/torch"})
+         {fromEnvironment("RINGMASTER_TORCH"), cache + "/ringmaster/torch-2.11.0-cuda13/torch"})
         if (QFile::exists(torch + "/../nvidia/cudnn/lib/libcudnn.so.9"))
             return QDir(torch).canonicalPath();
     return {};
@@ -31,21 +31,21 @@ QString cudaTorch() {
 
 } // namespace
 
-/// The list that trainerBundle(true) of app/core/deploy sends to a GPU node, made from real wheels.
+/// The list that trainerBundle() of app/core/deploy sends to a GPU node, made from real wheels.
 class TestCudaBundle : public QObject {
     Q_OBJECT
 private Q_SLOTS:
     void initTestCase() {
         const QString torch = cudaTorch();
-        RM_NEEDS("cuda-wheels", !torch.isEmpty(), "packaging/setup --cuda fetches them");
-        const QString list = m_folder.filePath("bundle-cuda.txt");
+        RM_NEEDS("cuda-wheels", !torch.isEmpty(), "packaging/setup --cuda13 fetches them");
+        const QString list = m_folder.filePath("bundle-cuda13.txt");
         const QString build = fromEnvironment("RINGMASTER_BUILD");
-        QCOMPARE(QProcess::execute(fromEnvironment("RINGMASTER_CMAKE"),
-                                   {"-DOUTPUT=" + list, "-DTORCH=" + torch,
-                                    "-DTRAINER=" + build + "/bin/ringmaster-trainer",
-                                    "-DPLUGIN=" + build + "/lib/libringmaster-cuda.so", "-P",
-                                    fromEnvironment("RINGMASTER_SOURCE") +
-                                        "/app/core/deploy/bundle_manifest.cmake"}),
+        QCOMPARE(QProcess::execute(
+                     fromEnvironment("RINGMASTER_CMAKE"),
+                     {"-DOUTPUT=" + list, "-DTORCH=" + torch,
+                      "-DTRAINER=" + build + "/bin/ringmaster-trainer",
+                      "-DPLUGIN=" + build + "/lib/libringmaster-cuda.so", "-P",
+                      fromEnvironment("RINGMASTER_SOURCE") + "/packaging/cmake/bundle_list.cmake"}),
                  0);
         QFile file(list);
         QVERIFY(file.open(QIODevice::ReadOnly));
@@ -71,10 +71,12 @@ private Q_SLOTS:
 
     void whatIsLoadedByNameIsAmongThem_data() {
         QTest::addColumn<QString>("name");
+        const bool isCuda12 = fromEnvironment("RINGMASTER_RUNTIME") == "cuda12";
         for (const char* name :
              {"libringmaster-cuda.so", "libtorch_cuda_linalg.so", "libcaffe2_nvrtc.so",
-              "libnvrtc.so.13", "libnvrtc-builtins.so.13.0", "libcudnn_adv.so.9",
-              "libcudnn_cnn.so.9", "libcudnn_engines_precompiled.so.9",
+              isCuda12 ? "libnvrtc.so.12" : "libnvrtc.so.13",
+              isCuda12 ? "libnvrtc-builtins.so.12.6" : "libnvrtc-builtins.so.13.0",
+              "libcudnn_adv.so.9", "libcudnn_cnn.so.9", "libcudnn_engines_precompiled.so.9",
               "libcudnn_engines_runtime_compiled.so.9", "libcudnn_graph.so.9",
               "libcudnn_heuristic.so.9", "libcudnn_ops.so.9"})
             QTest::newRow(name) << QString(name);

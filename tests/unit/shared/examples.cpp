@@ -153,7 +153,11 @@ RunSpec spec() {
     s.validation.sampleTokens = 60;
     s.validation.prompt = "To be\n\tor not";
     s.checkpoint = {"/checkpoints", 250, 5, false};
-    s.launch = {"cpu", 2, "eth0", 29500, {"NCCL_DEBUG=INFO", "OMP_NUM_THREADS=1"}};
+    s.launch.device = "cpu";
+    s.launch.ranks = 2;
+    s.launch.interface = "eth0";
+    s.launch.masterPort = 29500;
+    s.launch.environment = {"NCCL_DEBUG=INFO", "OMP_NUM_THREADS=1"};
     return s;
 }
 

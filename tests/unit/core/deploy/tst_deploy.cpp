@@ -402,7 +402,7 @@ void DeployTest::treeLargerThanAFrameArrives() {
 }
 
 void DeployTest::trainerRunsFromItsBundle() {
-    const auto bundle = trainerBundle(false);
+    const auto bundle = trainerBundle("cpu");
     RM_NEEDS("torch", bundle, QString::fromStdString(bundle.error().message));
     auto session = open();
     const std::string agent = agentOn(*session);

@@ -76,15 +76,17 @@ void TestPlan::nodesOfAnAttemptShareANonceOfItsOwn() {
 
 void TestPlan::autoTakesCudaOnlyWhenEveryNodeHasGpus() {
     const RunSpec spec;
-    QCOMPARE(*chooseDevice(spec, {placed("a", 4, 2, 0), placed("b", 4, 1, 0)}),
-             std::string("cuda"));
-    QCOMPARE(*chooseDevice(spec, {placed("a", 4, 2, 0), placed("b", 4, 0, 0)}), std::string("cpu"));
+    const auto deviceOf = [&spec](const std::vector<PlacedNode>& nodes) {
+        return chooseTarget(spec, nodes)->device;
+    };
+    QCOMPARE(deviceOf({placed("a", 4, 2, 0), placed("b", 4, 1, 0)}), std::string("cuda"));
+    QCOMPARE(deviceOf({placed("a", 4, 2, 0), placed("b", 4, 0, 0)}), std::string("cpu"));
 }
 
 void TestPlan::cudaOnANodeWithoutGpuIsRefusedByName() {
     RunSpec spec;
     spec.launch.device = "cuda";
-    const auto device = chooseDevice(spec, {placed("a", 4, 2, 0), placed("node-b", 4, 0, 0)});
+    const auto device = chooseTarget(spec, {placed("a", 4, 2, 0), placed("node-b", 4, 0, 0)});
     QVERIFY(!device);
     QCOMPARE(device.error().code, ErrorCode::kInvalid);
     QVERIFY(device.error().message.find("node-b") != std::string::npos);

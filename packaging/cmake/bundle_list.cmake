@@ -1,5 +1,5 @@
-# SPDX-License-Identifier: GPL-3.0-or-later
-# cmake -DOUTPUT=FILE -DTRAINER=FILE [-DPLUGIN=FILE] -DTORCH=FOLDER -P bundle_manifest.cmake
+# SPDX-License-Identifier: Apache-2.0
+# cmake -DOUTPUT=FILE -DTRAINER=FILE [-DPLUGIN=FILE] -DTORCH=FOLDER -P bundle_list.cmake
 # Writes what a node needs to train, one "PATH IN THE BUNDLE<tab>FILE HERE" per line: the trainer,
 # the plugin, and every library that they load except those of glibc and the GPU driver. libstdc++
 # and libgcc_s are the node's own too: every distribution with a recent enough glibc has them, and
@@ -11,7 +11,7 @@ set(modules)
 if(PLUGIN)
     # torch, cuDNN and NVRTC load these by name at run time.
     file(GLOB by_name "${site}/nvidia/cudnn/lib/libcudnn_*.so.*"
-        "${site}/nvidia/cu13/lib/libnvrtc-builtins.so.*")
+        "${site}/nvidia/*/lib/libnvrtc-builtins.so.*")
     list(APPEND by_name ${TORCH}/lib/libtorch_cuda_linalg.so ${TORCH}/lib/libcaffe2_nvrtc.so)
     set(modules MODULES ${PLUGIN} ${by_name})
 endif()
@@ -32,7 +32,7 @@ endforeach()
 file(REMOVE ${OUTPUT})
 if(lost AND PLUGIN)
     list(JOIN lost ", " names)
-    message(STATUS "No bundle for GPU nodes: ${names} are not here (packaging/run --cuda)")
+    message(STATUS "No bundle for GPU nodes: ${names} are not here (packaging/run --cuda12 or --cuda13)")
     return()
 elseif(lost)
     message(FATAL_ERROR "The trainer needs libraries that were not found: ${lost}")

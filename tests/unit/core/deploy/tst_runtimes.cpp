@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/core/deploy/runtime.h"
+#include "app/core/fleet/check_rows.h"
+#include "app/core/launch/plan.h"
+#include "trainer/agent/probe/gpus.h"
+
+#include <QFile>
+#include <QTemporaryDir>
+#include <QTest>
+
+using namespace rm;
+
+namespace {
+
+const char* const kP4000 = "535.183.01;61;Quadro P4000";
+const char* const kV100 = "550.127.05;70;Tesla V100-SXM2-32GB";
+const char* const kH200 = "580.65.06;90;NVIDIA H200";
+const char* const kH100OnOldDriver = "535.183.01;90;NVIDIA H100";
+const char* const kB200 = "580.65.06;100;NVIDIA B200";
+const char* const kB200OnOldDriver = "570.86.15;100;NVIDIA B200";
+const char* const kK80 = "470.256.02;37;Tesla K80";
+
+/// What the agent's probe tells of a node with two such GPUs.
+NodeReport nodeWith(const char* nvml) {
+    qputenv("RINGMASTER_FAKE_NVML", nvml);
+    const auto gpus =
+        openNvmlGpus((qgetenv("RINGMASTER_BUILD") + "/tests/libfake_nvml.so").constData());
+    qunsetenv("RINGMASTER_FAKE_NVML");
+    NodeReport report;
+    report.cores = 8;
+    report.driver = gpus->driver();
+    report.gpus = gpus->list();
+    return report;
+}
+
+std::vector<PlacedNode> nodesWith(const std::vector<const char*>& kinds) {
+    std::vector<PlacedNode> nodes;
+    for (size_t i = 0; i < kinds.size(); ++i) {
+        PlacedNode placed;
+        placed.node.name = "node-" + std::to_string(i + 1);
+        placed.report = kinds[i] ? nodeWith(kinds[i]) : NodeReport();
+        nodes.push_back(std::move(placed));
+    }
+    return nodes;
+}
+
+CheckRow gpuRowOf(const char* nvml) {
+    for (const CheckRow& row : rowsOf(nodeWith(nvml), 0, 0))
+        if (row.title == "GPUs and driver")
+            return row;
+    return {};
+}
+
+} // namespace
+
+/// Which torch computes on which GPUs, from what NVML tells to the plan and the words of the check.
+class tst_runtimes : public QObject {
+    Q_OBJECT
+private Q_SLOTS:
+    void theNewestThatServesAllNodesIsChosen_data();
+    void theNewestThatServesAllNodesIsChosen();
+    void whatNoRuntimeServesIsRefusedByName();
+    void aSpecMayNameTheRuntime();
+    void bfloat16IsRefusedWhereItIsMissing();
+    void aNodeWithoutARuntimeIsReadyOnItsCpu();
+    void theCheckSaysWhatIsToBeSetUp();
+    void whatWasNotFoundOutStandsInNoWay();
+};
+
+void tst_runtimes::theNewestThatServesAllNodesIsChosen_data() {
+    using Kinds = std::vector<const char*>;
+    QTest::addColumn<Kinds>("kinds");
+    QTest::addColumn<QString>("device");
+    QTest::addColumn<QString>("runtime");
+    QTest::newRow("H200") << Kinds{kH200, kH200} << "cuda"
+                          << "cuda13";
+    QTest::newRow("P4000") << Kinds{kP4000} << "cuda"
+                           << "cuda12";
+    QTest::newRow("V100") << Kinds{kV100, kV100} << "cuda"
+                          << "cuda12";
+    QTest::newRow("H100, old driver") << Kinds{kH100OnOldDriver} << "cuda"
+                                      << "cuda12";
+    QTest::newRow("P4000 and H200") << Kinds{kP4000, kH200} << "cuda"
+                                    << "cuda12";
+    QTest::newRow("B200") << Kinds{kB200} << "cuda"
+                          << "cuda13";
+    QTest::newRow("B200, old driver") << Kinds{kB200OnOldDriver} << "cpu"
+                                      << "cpu";
+    QTest::newRow("K80") << Kinds{kK80} << "cpu"
+                         << "cpu";
+    QTest::newRow("K80 and H200") << Kinds{kK80, kH200} << "cpu"
+                                  << "cpu";
+    QTest::newRow("H200 and none") << Kinds{kH200, nullptr} << "cpu"
+                                   << "cpu";
+}
+
+void tst_runtimes::theNewestThatServesAllNodesIsChosen() {
+    QFETCH(std::vector<const char*>, kinds);
+    const auto target = chooseTarget(RunSpec(), nodesWith(kinds));
+    QVERIFY2(target, target ? "" : target.error().message.c_str());
+    QTEST(QString::fromStdString(target->device), "device");
+    QTEST(QString::fromStdString(target->runtime), "runtime");
+}
+
+void tst_runtimes::whatNoRuntimeServesIsRefusedByName() {
+    RunSpec spec;
+    spec.launch.device = "cuda";
+    const auto without = chooseTarget(spec, nodesWith({kH200, kK80}));
+    QVERIFY(!without);
+    QCOMPARE(without.error().code, ErrorCode::kInvalid);
+    QCOMPARE(without.error().message,
+             std::string("launch on node-2: launch.device is \"cuda\", but its driver 470.256.02 "
+                         "is older than 525; take \"auto\" or \"cpu\""));
+    // Each has one, but none is both's.
+    const auto mixed = chooseTarget(RunSpec(), nodesWith({kP4000, kB200}));
+    QVERIFY(!mixed);
+    const QByteArray words = QByteArray::fromStdString(mixed.error().message);
+    QVERIFY2(words.contains("cuda13 does not run on node-1, as its driver 535.183.01 is older"),
+             words);
+    QVERIFY2(words.contains("cuda12 does not run on node-2, as its NVIDIA B200 is sm_100"), words);
+}
+
+void tst_runtimes::aSpecMayNameTheRuntime() {
+    RunSpec spec;
+    spec.launch.runtime = "cuda12";
+    QCOMPARE(chooseTarget(spec, nodesWith({kH200}))->runtime, std::string("cuda12"));
+    spec.launch.runtime = "cuda13";
+    const auto refused = chooseTarget(spec, nodesWith({kV100}));
+    QVERIFY(!refused);
+    QVERIFY(refused.error().message.find("cuda13 does not run on node-1") != std::string::npos);
+    spec.launch.device = "cpu";
+    QCOMPARE(chooseTarget(spec, nodesWith({kV100}))->runtime, std::string("cpu"));
+}
+
+void tst_runtimes::bfloat16IsRefusedWhereItIsMissing() {
+    RunSpec spec;
+    spec.train.precision = "bfloat16";
+    QCOMPARE(chooseTarget(spec, nodesWith({kH200}))->device, std::string("cuda"));
+    const auto refused = chooseTarget(spec, nodesWith({kH200, kV100}));
+    QVERIFY(!refused);
+    const QByteArray words = QByteArray::fromStdString(refused.error().message);
+    QVERIFY2(words.contains("node-2") && words.contains("sm_70") && words.contains("float16"),
+             words);
+    spec.train.precision = "float16";
+    QCOMPARE(chooseTarget(spec, nodesWith({kH200, kV100}))->runtime, std::string("cuda12"));
+}
+
+void tst_runtimes::aNodeWithoutARuntimeIsReadyOnItsCpu() {
+    const CheckRow row = gpuRowOf(kK80);
+    QCOMPARE(row.verdict, CheckRow::Verdict::kWarning);
+    QVERIFY2(
+        row.detail.ends_with("it trains on its CPU, as its driver 470.256.02 is older than 525"),
+        row.detail.c_str());
+}
+
+void tst_runtimes::theCheckSaysWhatIsToBeSetUp() {
+    for (const char* kind : {kP4000, kV100}) {
+        const CheckRow row = gpuRowOf(kind);
+        const bool isThere = isInstalled(gpuRuntimes().back());
+        QCOMPARE(row.verdict, isThere ? CheckRow::Verdict::kGood : CheckRow::Verdict::kWarning);
+        const std::string end = isThere ? "; runtime cuda12" : "with packaging/run --cuda12";
+        QVERIFY2(row.detail.ends_with(end), row.detail.c_str());
+    }
+}
+
+void tst_runtimes::whatWasNotFoundOutStandsInNoWay() {
+    NodeReport report = nodeWith(kH200);
+    report.driver.clear();
+    for (GpuReport& gpu : report.gpus)
+        gpu.computeCapability = 0; // an agent of a release before this
+    for (const Runtime& runtime : gpuRuntimes())
+        QCOMPARE(obstacleTo(runtime, report), std::string());
+}
+
+QTEST_APPLESS_MAIN(tst_runtimes)
+#include "tst_runtimes.moc"
