@@ -15,6 +15,9 @@ get_filename_component(_site "${RINGMASTER_TORCH}" DIRECTORY)
 # The runtime that the wheel is (app/core/deploy/runtime.h): by the CUDA that it was built with.
 file(STRINGS ${RINGMASTER_TORCH}/version.py _cuda REGEX "^cuda")
 string(REGEX REPLACE ".*'([0-9]+)\\..*" "cuda\\1" _runtime "${_cuda}")
+if(NOT _runtime MATCHES "^cuda1[23]$") # torch for the CPU alone, or for a CUDA that we do not know
+    set(_runtime cpu)
+endif()
 set(RINGMASTER_RUNTIME ${_runtime} CACHE INTERNAL "The runtime that is built")
 
 # Without default paths, so that no header of another CUDA is found.
@@ -86,6 +89,6 @@ function(rm_add_torch_cuda)
     target_link_libraries(rm_torch_cuda INTERFACE
         torch_cuda c10_cuda ${RINGMASTER_CUDART} rm_torch)
 endfunction()
-if(NOT RINGMASTER_CUDA STREQUAL "OFF")
+if(NOT RINGMASTER_CUDA STREQUAL "OFF" AND NOT RINGMASTER_RUNTIME STREQUAL "cpu")
     rm_add_torch_cuda()
 endif()

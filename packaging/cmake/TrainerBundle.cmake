@@ -5,7 +5,7 @@ set(RINGMASTER_BUNDLES "${CMAKE_BINARY_DIR}/share/ringmaster" CACHE PATH
     "Where the lists of what a node needs to train are written")
 function(rm_bundle_list runtime)
     set(output ${RINGMASTER_BUNDLES}/bundle-${runtime}.txt)
-    set(stamp ${CMAKE_BINARY_DIR}/bundle-${runtime}.done)
+    set(stamp ${output}.done)
     set(plugin)
     if(NOT runtime STREQUAL "cpu")
         set(plugin -DPLUGIN=$<TARGET_FILE:ringmaster-cuda>)

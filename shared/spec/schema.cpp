@@ -423,7 +423,8 @@ Rows launchFields() {
         choice(
             "launch.runtime", "GPU runtime",
             "PyTorch's libraries on GPUs, cuda12: 2.7, for driver 525 and sm_50 and later; cuda13: "
-            "2.11, for driver 580 and sm_75; auto: the newest that runs on all nodes.",
+            "2.11, for driver 580 and sm_75; auto: the newest that is set up and runs on all "
+            "nodes.",
             {"auto", "cuda12", "cuda13"}, RM_FIELD(launch.runtime))
             .alsoCalled({"cuda_version", "torch_version"}),
         number("launch.ranks", "Ranks per node", "ranks", "0: one for each GPU, else one.",

@@ -25,8 +25,7 @@ struct SeenProcess {
 /// A network in namespaces, isolated from the machine's: the laptop and its nodes, each a network
 /// namespace. Interfaces on a node: `mgmt0` to the laptop, `data0` to the other nodes, by a cable
 /// where there are two and else by a router, as the kernel has room for 1024 neighbours in all
-/// namespaces together; the laptop cannot reach the data network and nothing
-/// is forwarded.
+/// namespaces together. The laptop cannot reach the data network, and no node forwards.
 ///
 ///     laptop 10.231.1.1 -- 10.231.1.2 node 0 10.232.0.1 --.
 ///     laptop 10.231.2.1 -- 10.231.2.2 node 1 10.232.0.2 --+

@@ -21,8 +21,9 @@ std::string obstacleOf(const Runtime& runtime, const GpuReport& gpu) {
         return {};
     const bool isOld = has < runtime.leastCapability;
     return "its " + gpu.name + " is " + architecture(has) +
-           (isOld ? ", and the oldest that runs is " + architecture(runtime.leastCapability)
-                  : ", newer than all that it has code for");
+           (isOld ? ", and the oldest for " + runtime.name + " is " +
+                        architecture(runtime.leastCapability)
+                  : ", newer than all that " + runtime.name + " has code for");
 }
 
 } // namespace
@@ -39,18 +40,30 @@ bool isInstalled(const Runtime& runtime) {
 std::string obstacleTo(const Runtime& runtime, const NodeReport& report) {
     if (report.gpus.empty())
         return "it has no usable NVIDIA GPU";
-    if (const int has = std::atoi(report.driver.c_str()); has > 0 && has < runtime.leastDriver)
-        return "its driver " + report.driver + " is older than " +
-               std::to_string(runtime.leastDriver);
     for (const GpuReport& gpu : report.gpus)
         if (std::string obstacle = obstacleOf(runtime, gpu); !obstacle.empty())
             return obstacle;
-    return {};
+    const int driver = std::atoi(report.driver.c_str());
+    return driver == 0 || driver >= runtime.leastDriver
+               ? std::string()
+               : "its driver " + report.driver + " is older than " +
+                     std::to_string(runtime.leastDriver);
 }
 
-bool hasUsableGpus(const NodeReport& report) {
-    return std::ranges::any_of(
-        gpuRuntimes(), [&](const Runtime& runtime) { return obstacleTo(runtime, report).empty(); });
+std::string whyNoRuntime(const NodeReport& report) {
+    std::string why;
+    bool isOfDriver = false; // which can be changed, and the older runtime asks for less
+    for (const Runtime& runtime : gpuRuntimes()) {
+        const std::string obstacle = obstacleTo(runtime, report);
+        if (obstacle.empty())
+            return {};
+        const bool hasCode = std::ranges::all_of(
+            report.gpus, [&](const GpuReport& gpu) { return obstacleOf(runtime, gpu).empty(); });
+        if (hasCode || !isOfDriver)
+            why = obstacle;
+        isOfDriver |= hasCode;
+    }
+    return why;
 }
 
 } // namespace rm

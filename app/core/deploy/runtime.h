@@ -28,7 +28,8 @@ bool isInstalled(const Runtime& runtime);
 /// empty: it can. What the probe did not find out stands in no way.
 std::string obstacleTo(const Runtime& runtime, const NodeReport& report);
 
-/// Whether there is a runtime, installed here or not, with which the node can compute on its GPUs.
-bool hasUsableGpus(const NodeReport& report);
+/// Why no runtime, installed here or not, can compute on all of the node's GPUs, with what is least
+/// to be changed; empty: one can.
+std::string whyNoRuntime(const NodeReport& report);
 
 } // namespace rm

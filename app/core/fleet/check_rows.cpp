@@ -67,13 +67,18 @@ CheckRow gpuRow(const NodeReport& report) {
         if (!obstacleTo(runtime, report).empty())
             continue;
         if (isInstalled(runtime))
-            return {Verdict::kGood, "GPUs and driver", words + "; runtime " + runtime.name};
+            return {Verdict::kGood, "GPUs and driver",
+                    words + "; runtime " + runtime.name +
+                        (missing.empty()
+                             ? ""
+                             : ", while the newer " + missing +
+                                   " would run, too (packaging/run --" + missing + ')')};
         if (missing.empty())
             missing = runtime.name;
     }
     if (missing.empty())
         return {Verdict::kWarning, "GPUs and driver",
-                words + ": it trains on its CPU, as " + obstacleTo(gpuRuntimes().back(), report)};
+                words + ": it trains on its CPU, as " + whyNoRuntime(report)};
     return {Verdict::kWarning, "GPUs and driver",
             words + ": to train on them, set up the runtime " + missing +
                 " on this computer with packaging/run --" + missing};

@@ -24,13 +24,16 @@ int64_t leastFreeOf(const NodeReport& report, const std::string& device) {
     return std::ranges::min_element(report.gpus, {}, &GpuReport::freeBytes)->freeBytes;
 }
 
-/// First one node of each home, then the others.
-std::vector<std::vector<size_t>> roundsByHome(const std::vector<PlacedNode>& nodes) {
+/// First one node of each home, then the others. This computer, if it needs no copy, brings none
+/// into its home.
+std::vector<std::vector<size_t>> roundsByHome(const std::vector<PlacedNode>& nodes,
+                                              bool isInPlace) {
     std::vector<std::vector<size_t>> rounds(2);
     std::set<std::string> served;
     for (size_t i = 0; i < nodes.size(); ++i) {
         const std::string& home = nodes[i].report.homeId;
-        const bool isFirst = home.empty() || served.insert(home).second;
+        const bool needsNone = isInPlace && nodes[i].node.isLocal;
+        const bool isFirst = home.empty() || needsNone || served.insert(home).second;
         rounds[isFirst ? 0 : 1].push_back(i);
     }
     return rounds;
@@ -120,6 +123,9 @@ Result<std::vector<Placement>> DirectLauncher::check() {
             {m_request.nodes[i].node, std::move(outlooks[i].report), m_request.nodes[i].ranks});
     RM_ASSIGN_OR_RETURN(m_target, chooseTarget(m_request.spec, m_nodes));
     RM_ASSIGN_OR_RETURN(auto ranks, countRanks(m_request.spec, m_nodes, m_target.device));
+    // What resumes keeps its precision, which it has got by with before.
+    if (m_request.attempt.startFrom.empty() && m_target.device == "cuda")
+        RM_RETURN_IF_ERROR(checkPrecision(m_request.spec, m_nodes));
     // What resumes keeps the steps of its checkpoint, of which the spec need not say how large they
     // are.
     if (m_request.attempt.startFrom.empty() || m_request.spec.train.globalBatch > 0)
@@ -157,7 +163,7 @@ Result<std::vector<std::string>> DirectLauncher::sendTree(const LocalTree& tree,
     };
     std::vector<std::string> paths(m_workers.size());
     // The nodes of a later round find in their home what one of an earlier round was sent.
-    for (const std::vector<size_t>& nodes : roundsByHome(m_nodes)) {
+    for (const std::vector<size_t>& nodes : roundsByHome(m_nodes, tree.isInPlace)) {
         RM_ASSIGN_OR_RETURN(auto sent, onNodes<std::string>(nodes, m_stop, taskOf));
         for (size_t i = 0; i < nodes.size(); ++i)
             paths[nodes[i]] = std::move(sent[i]);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/launch/plan.h"
 
-#include "app/core/deploy/runtime.h"
 #include "shared/return_if_error.h"
 
 #include <algorithm>
@@ -63,16 +62,17 @@ std::string randomDigits(int count) {
     return digits;
 }
 
-/// ": cuda12 does not run on NODE, as its driver ..."; empty: it runs on all.
+/// "cuda12 does not run on NODE, as its driver ..."; empty: it runs on all.
 std::string obstacleOnAny(const Runtime& runtime, const std::vector<PlacedNode>& nodes) {
     for (const PlacedNode& placed : nodes)
         if (const std::string obstacle = obstacleTo(runtime, placed.report); !obstacle.empty())
-            return ": " + runtime.name + " does not run on " + placed.node.name + ", as " +
-                   obstacle;
+            return runtime.name + " does not run on " + placed.node.name + ", as " + obstacle;
     return {};
 }
 
-/// GPUs before Ampere compute bfloat16 not at all or by detours that take several times as long.
+} // namespace
+
+// GPUs before Ampere compute bfloat16 not at all or by detours that take several times as long.
 Result<void> checkPrecision(const RunSpec& spec, const std::vector<PlacedNode>& nodes) {
     constexpr int kAmpere = 80;
     if (spec.train.precision != "bfloat16")
@@ -88,31 +88,28 @@ Result<void> checkPrecision(const RunSpec& spec, const std::vector<PlacedNode>& 
     return {};
 }
 
-} // namespace
-
-Result<Target> chooseTarget(const RunSpec& spec, const std::vector<PlacedNode>& nodes) {
-    const auto without =
-        std::ranges::find_if(nodes, [](const PlacedNode& n) { return !hasUsableGpus(n.report); });
+Result<Target> chooseTarget(const RunSpec& spec, const std::vector<PlacedNode>& nodes,
+                            const std::function<bool(const Runtime&)>& isHere) {
+    const auto without = std::ranges::find_if(
+        nodes, [](const PlacedNode& n) { return !whyNoRuntime(n.report).empty(); });
     if (spec.launch.device == "cpu" || (spec.launch.device == "auto" && without != nodes.end()))
         return Target{"cpu", "cpu"};
     if (without != nodes.end())
-        return fail(ErrorCode::kInvalid, "launch on " + without->node.name +
-                                             ": launch.device is \"cuda\", but " +
-                                             obstacleTo(gpuRuntimes().back(), without->report) +
-                                             "; take \"auto\" or \"cpu\"");
-    RM_RETURN_IF_ERROR(checkPrecision(spec, nodes));
+        return fail(ErrorCode::kInvalid,
+                    "launch on " + without->node.name + ": launch.device is \"cuda\", but " +
+                        whyNoRuntime(without->report) + "; take \"auto\" or \"cpu\"");
     std::optional<Runtime> chosen;
     std::string obstacles;
     for (const Runtime& runtime : gpuRuntimes()) {
         if (spec.launch.runtime != "auto" && spec.launch.runtime != runtime.name)
             continue;
         const std::string obstacle = obstacleOnAny(runtime, nodes);
-        obstacles += obstacle;
-        if (obstacle.empty() && (!chosen || (!isInstalled(*chosen) && isInstalled(runtime))))
+        obstacles += (obstacles.empty() || obstacle.empty() ? "" : "; ") + obstacle;
+        if (obstacle.empty() && (!chosen || (!isHere(*chosen) && isHere(runtime))))
             chosen = runtime;
     }
     if (!chosen)
-        return fail(ErrorCode::kInvalid, "find a runtime for the GPUs of all nodes" + obstacles +
+        return fail(ErrorCode::kInvalid, "find a runtime for the GPUs of all nodes: " + obstacles +
                                              "; leave that node out, or set launch.device to "
                                              "\"cpu\"");
     return Target{"cuda", chosen->name};

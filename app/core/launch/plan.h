@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "app/core/deploy/runtime.h"
 #include "app/core/node/node.h"
 #include "shared/spec/node_plan.h"
 #include "shared/spec/run_spec.h"
 
 #include <QString>
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -55,8 +57,12 @@ struct Target {
 /// What the spec asks for, or CUDA when every node has GPUs that some runtime serves; then with the
 /// newest runtime that serves all nodes, one that is installed here before one that is not.
 /// kInvalid names the node that has not what is asked for, and why; also where the nodes' GPUs have
-/// no runtime in common, or a precision is asked for that they lack.
-Result<Target> chooseTarget(const RunSpec& spec, const std::vector<PlacedNode>& nodes);
+/// no runtime in common.
+Result<Target> chooseTarget(const RunSpec& spec, const std::vector<PlacedNode>& nodes,
+                            const std::function<bool(const Runtime&)>& isHere = isInstalled);
+
+/// kInvalid: the spec asks for bfloat16, and a GPU of that node lacks it.
+Result<void> checkPrecision(const RunSpec& spec, const std::vector<PlacedNode>& nodes);
 
 /// Ranks per node. kInvalid names the node, what was asked and what it has.
 Result<std::vector<int>> countRanks(const RunSpec& spec, const std::vector<PlacedNode>& nodes,

@@ -139,6 +139,8 @@ Result<LaunchOutlook::Ranks> LaunchOutlook::ranks() const {
         placed.push_back({*node, (*answer)->report, placement.ranks});
     }
     RM_ASSIGN_OR_RETURN(const auto target, chooseTarget(m_spec, placed));
+    if (target.device == "cuda")
+        RM_RETURN_IF_ERROR(checkPrecision(m_spec, placed));
     return countRanks(m_spec, placed, target.device).map([&](std::vector<int> ranks) {
         return Ranks{std::move(ranks), target.device};
     });

@@ -234,6 +234,34 @@ private Q_SLOTS:
         QCOMPARE(link.f.files["journal/rank-00000.rmj"].size(), size_t{200'000'000});
     }
 
+    void echoesThatCameTogetherTellNoRate() {
+        SendWindow window;
+        window.onHeartbeat(1);
+        window.onEcho(1, 100 * kMs); // the way takes 0.1 s
+        window.onHeartbeat(1000 * kMs);
+        window.onFileBytes(16 << 10, 1000 * kMs);
+        window.onHeartbeat(1001 * kMs);
+        window.onEcho(1000 * kMs, 4000 * kMs);
+        window.onEcho(1001 * kMs, 4000 * kMs);
+        QVERIFY2(window.room(4000 * kMs) <= 64 << 10,
+                 qPrintable(QString::number(window.room(4000 * kMs))));
+    }
+
+    void longWayIsNotASlowLink() {
+        SendWindow window;
+        int64_t nowNs = 0;
+        for (int i = 0; i < 12; ++i) {
+            const size_t room = std::min(window.room(nowNs), size_t{8} << 20);
+            window.onFileBytes(room, nowNs);
+            window.onHeartbeat(nowNs);
+            const int64_t sentNs = nowNs;
+            nowNs += 900 * kMs; // there and back, by a satellite
+            window.onLinkReady(sentNs);
+            window.onEcho(sentNs, nowNs);
+        }
+        QVERIFY(window.room(nowNs) > size_t{4} << 20);
+    }
+
     void onlyTheNewestStateWaitsForTheLink() {
         Fixture f;
         f.attach();

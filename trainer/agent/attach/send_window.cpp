@@ -35,23 +35,33 @@ void SendWindow::narrow(uint64_t bytes, int64_t tookNs) {
 }
 
 void SendWindow::onEcho(int64_t sentNs, int64_t nowNs) {
-    const auto mark = std::ranges::find(m_marks, sentNs, &Mark::sentNs);
-    if (mark == m_marks.end())
+    // The last of that moment: the app echoes several at once by one.
+    const auto found = std::find_if(m_marks.rbegin(), m_marks.rend(),
+                                    [sentNs](const Mark& mark) { return mark.sentNs == sentNs; });
+    if (found == m_marks.rend())
         return; // told before
     const int64_t tookNs = nowNs - sentNs;
-    const uint64_t bytes = mark->bytes - m_arrived;
+    m_leastNs = m_leastNs == 0 ? tookNs : std::min(m_leastNs, tookNs);
+    const uint64_t bytes = found->bytes - m_arrived;
     const int64_t sinceNs = nowNs - (m_arrivedNs > 0 ? m_arrivedNs : sentNs);
-    m_arrived = mark->bytes;
+    m_arrived = found->bytes;
     m_arrivedNs = nowNs;
-    m_marks.erase(m_marks.begin(), mark + 1);
-    if (tookNs >= kLateNs)
-        narrow(bytes, std::clamp(sinceNs, int64_t{1}, tookNs + kSecondNs));
-    else if (m_limit > 0 && tookNs <= kSoonNs && bytes >= m_limit / 2)
+    m_marks.erase(m_marks.begin(), found.base());
+    if (isLate(tookNs)) {
+        if (sinceNs >= kSoonNs) // else echoes were held up themselves, and tell no rate
+            narrow(bytes, std::min(sinceNs, tookNs + kSecondNs));
+    } else if (m_limit > 0 && tookNs <= m_leastNs + kSoonNs && bytes >= m_limit / 2) {
         m_limit = m_limit * 2 > kMost ? 0 : m_limit * 2;
+    }
+}
+
+/// Beyond what the way alone takes.
+bool SendWindow::isLate(int64_t tookNs) const {
+    return tookNs >= m_leastNs + kLateNs;
 }
 
 size_t SendWindow::room(int64_t nowNs) const {
-    if (!m_marks.empty() && nowNs - m_marks.front().sentNs >= kLateNs)
+    if (!m_marks.empty() && isLate(nowNs - m_marks.front().sentNs))
         return 0;
     if (m_limit == 0)
         return std::numeric_limits<size_t>::max();

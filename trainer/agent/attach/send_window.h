@@ -31,6 +31,7 @@ private:
         uint64_t bytes; ///< of files, before it
     };
 
+    bool isLate(int64_t tookNs) const;
     void narrow(uint64_t bytes, int64_t tookNs);
 
     static constexpr size_t kFirst = size_t{64} << 10;
@@ -41,6 +42,7 @@ private:
     int64_t m_takingNs = 0;
     uint64_t m_arrived = 0;
     int64_t m_arrivedNs = 0; ///< when that was told; 0: never
+    int64_t m_leastNs = 0;   ///< an echo took: the way there and back; 0: none has come
     std::deque<Mark> m_marks;
 };
 

@@ -59,6 +59,7 @@ class tst_runtimes : public QObject {
 private Q_SLOTS:
     void theNewestThatServesAllNodesIsChosen_data();
     void theNewestThatServesAllNodesIsChosen();
+    void oneThatIsHereIsTakenBeforeANewerOne();
     void whatNoRuntimeServesIsRefusedByName();
     void aSpecMayNameTheRuntime();
     void bfloat16IsRefusedWhereItIsMissing();
@@ -96,10 +97,24 @@ void tst_runtimes::theNewestThatServesAllNodesIsChosen_data() {
 
 void tst_runtimes::theNewestThatServesAllNodesIsChosen() {
     QFETCH(std::vector<const char*>, kinds);
-    const auto target = chooseTarget(RunSpec(), nodesWith(kinds));
+    const auto both = [](const Runtime&) { return true; };
+    const auto target = chooseTarget(RunSpec(), nodesWith(kinds), both);
     QVERIFY2(target, target ? "" : target.error().message.c_str());
     QTEST(QString::fromStdString(target->device), "device");
     QTEST(QString::fromStdString(target->runtime), "runtime");
+}
+
+void tst_runtimes::oneThatIsHereIsTakenBeforeANewerOne() {
+    const auto with = [](const std::string& here) {
+        const auto isHere = [&here](const Runtime& runtime) {
+            return here.find(runtime.name) != std::string::npos;
+        };
+        return chooseTarget(RunSpec(), nodesWith({kH200}), isHere)->runtime;
+    };
+    QCOMPARE(with("cuda12"), std::string("cuda12"));
+    QCOMPARE(with("cuda13"), std::string("cuda13"));
+    QCOMPARE(with("cuda12 cuda13"), std::string("cuda13"));
+    QCOMPARE(with(""), std::string("cuda13")); // to be set up
 }
 
 void tst_runtimes::whatNoRuntimeServesIsRefusedByName() {
@@ -109,15 +124,16 @@ void tst_runtimes::whatNoRuntimeServesIsRefusedByName() {
     QVERIFY(!without);
     QCOMPARE(without.error().code, ErrorCode::kInvalid);
     QCOMPARE(without.error().message,
-             std::string("launch on node-2: launch.device is \"cuda\", but its driver 470.256.02 "
-                         "is older than 525; take \"auto\" or \"cpu\""));
+             std::string("launch on node-2: launch.device is \"cuda\", but its Tesla K80 is sm_37, "
+                         "and the oldest for cuda12 is sm_50; take \"auto\" or \"cpu\""));
     // Each has one, but none is both's.
     const auto mixed = chooseTarget(RunSpec(), nodesWith({kP4000, kB200}));
     QVERIFY(!mixed);
     const QByteArray words = QByteArray::fromStdString(mixed.error().message);
-    QVERIFY2(words.contains("cuda13 does not run on node-1, as its driver 535.183.01 is older"),
+    QVERIFY2(words.contains("nodes: cuda13 does not run on node-1, as its Quadro P4000 is sm_61"),
              words);
-    QVERIFY2(words.contains("cuda12 does not run on node-2, as its NVIDIA B200 is sm_100"), words);
+    QVERIFY2(words.contains("sm_75; cuda12 does not run on node-2, as its NVIDIA B200 is sm_100"),
+             words);
 }
 
 void tst_runtimes::aSpecMayNameTheRuntime() {
@@ -135,32 +151,33 @@ void tst_runtimes::aSpecMayNameTheRuntime() {
 void tst_runtimes::bfloat16IsRefusedWhereItIsMissing() {
     RunSpec spec;
     spec.train.precision = "bfloat16";
-    QCOMPARE(chooseTarget(spec, nodesWith({kH200}))->device, std::string("cuda"));
-    const auto refused = chooseTarget(spec, nodesWith({kH200, kV100}));
+    QVERIFY(checkPrecision(spec, nodesWith({kH200})));
+    const auto refused = checkPrecision(spec, nodesWith({kH200, kV100}));
     QVERIFY(!refused);
     const QByteArray words = QByteArray::fromStdString(refused.error().message);
     QVERIFY2(words.contains("node-2") && words.contains("sm_70") && words.contains("float16"),
              words);
     spec.train.precision = "float16";
-    QCOMPARE(chooseTarget(spec, nodesWith({kH200, kV100}))->runtime, std::string("cuda12"));
+    QVERIFY(checkPrecision(spec, nodesWith({kH200, kV100})));
 }
 
 void tst_runtimes::aNodeWithoutARuntimeIsReadyOnItsCpu() {
-    const CheckRow row = gpuRowOf(kK80);
-    QCOMPARE(row.verdict, CheckRow::Verdict::kWarning);
-    QVERIFY2(
-        row.detail.ends_with("it trains on its CPU, as its driver 470.256.02 is older than 525"),
-        row.detail.c_str());
+    const auto verify = [](const char* kind, const char* why) {
+        const CheckRow row = gpuRowOf(kind);
+        QCOMPARE(row.verdict, CheckRow::Verdict::kWarning);
+        QVERIFY2(row.detail.ends_with(std::string("it trains on its CPU, as its ") + why),
+                 row.detail.c_str());
+    };
+    verify(kK80, "Tesla K80 is sm_37, and the oldest for cuda12 is sm_50");
+    verify("470.256.02;61;Quadro P4000", "driver 470.256.02 is older than 525");
+    verify("470.256.02;90;NVIDIA H100", "driver 470.256.02 is older than 525");
+    verify(kB200OnOldDriver, "driver 570.86.15 is older than 580");
 }
 
 void tst_runtimes::theCheckSaysWhatIsToBeSetUp() {
-    for (const char* kind : {kP4000, kV100}) {
-        const CheckRow row = gpuRowOf(kind);
-        const bool isThere = isInstalled(gpuRuntimes().back());
-        QCOMPARE(row.verdict, isThere ? CheckRow::Verdict::kGood : CheckRow::Verdict::kWarning);
-        const std::string end = isThere ? "; runtime cuda12" : "with packaging/run --cuda12";
-        QVERIFY2(row.detail.ends_with(end), row.detail.c_str());
-    }
+    // Nothing is installed beside this program, which has no folder.
+    QVERIFY(gpuRowOf(kP4000).detail.ends_with("with packaging/run --cuda12"));
+    QVERIFY(gpuRowOf(kH200).detail.ends_with("with packaging/run --cuda13"));
 }
 
 void tst_runtimes::whatWasNotFoundOutStandsInNoWay() {
