@@ -171,6 +171,8 @@ void AttachClient::take(const Message& message) {
                                     slice->bytes.size());
         return;
     }
+    if (const auto* beat = std::get_if<Heartbeat>(&message))
+        say(Heartbeat{1, beat->sentNs}); // or the agent sends no more of the files
     m_messages.push_back(message);
 }
 

@@ -382,7 +382,7 @@ void DeployTest::bundleForThisComputerIsNotCopied() {
     QVERIFY(local);
     const auto agent = deployAgent(**local, localNode(), {});
     QVERIFY2(agent, messageOf(agent));
-    const auto path = deployTree(**local, *agent, {"bundles", {}}, {}, {});
+    const auto path = deployTree(**local, *agent, {"bundles", {}, true}, {}, {});
     QCOMPARE(QString::fromStdString(path.value_or("")), installPrefix());
 }
 
