@@ -89,6 +89,9 @@ function(rm_add_torch_cuda)
     target_link_libraries(rm_torch_cuda INTERFACE
         torch_cuda c10_cuda ${RINGMASTER_CUDART} rm_torch)
 endfunction()
-if(NOT RINGMASTER_CUDA STREQUAL "OFF" AND NOT RINGMASTER_RUNTIME STREQUAL "cpu")
+if(RINGMASTER_CUDA STREQUAL "ON" AND RINGMASTER_RUNTIME STREQUAL "cpu")
+    message(FATAL_ERROR "RINGMASTER_CUDA is ON, but the torch in ${RINGMASTER_TORCH} was built for "
+        "neither CUDA 12 nor 13; take that of packaging/setup --cuda12 or --cuda13")
+elseif(NOT RINGMASTER_CUDA STREQUAL "OFF" AND NOT RINGMASTER_RUNTIME STREQUAL "cpu")
     rm_add_torch_cuda()
 endif()

@@ -60,12 +60,14 @@ Result<void> AttachStream::onMessage(const Message& message) {
         return onHello(*hello);
     if (const auto* refusal = std::get_if<Refusal>(&message))
         return fail(static_cast<ErrorCode>(refusal->code), refusal->message);
-    if (const auto* state = std::get_if<RunState>(&message))
+    if (const auto* state = std::get_if<RunState>(&message)) {
         m_handlers.runState(*state);
-    else if (const auto* command = std::get_if<CommandState>(&message))
+    } else if (const auto* command = std::get_if<CommandState>(&message)) {
         m_handlers.commandState(*command);
-    else if (const auto* beat = std::get_if<Heartbeat>(&message))
-        m_lastPeerNs = beat->sentNs, m_owesEcho = true;
+    } else if (const auto* beat = std::get_if<Heartbeat>(&message)) {
+        m_lastPeerNs = beat->sentNs;
+        m_owesEcho = true;
+    }
     return {};
 }
 

@@ -10,7 +10,8 @@ namespace rm {
 /// How much of the files may be on its way over a link at a time. Links buffer what they are given,
 /// so that on a slow one all that is said after it would be late by many seconds. Heartbeats tell:
 /// what was sent before one has arrived when its echo comes. The window grows while echoes come
-/// soon, until it is none, and is what the link carries in a second once they are late.
+/// soon, until it is none, and is what the link carries in a second once they are late. Times are
+/// CLOCK_MONOTONIC.
 class SendWindow {
 public:
     /// These are handed to the link.

@@ -177,7 +177,9 @@ void tst_runtimes::aNodeWithoutARuntimeIsReadyOnItsCpu() {
 void tst_runtimes::theCheckSaysWhatIsToBeSetUp() {
     // Nothing is installed beside this program, which has no folder.
     QVERIFY(gpuRowOf(kP4000).detail.ends_with("with packaging/run --cuda12"));
-    QVERIFY(gpuRowOf(kH200).detail.ends_with("with packaging/run --cuda13"));
+    QCOMPARE(gpuRowOf(kH200).detail,
+             std::string("2 x NVIDIA H200, 0.0 GiB; driver 580.65.06: to train on them, set up the "
+                         "runtime cuda13 on this computer with packaging/run --cuda13"));
 }
 
 void tst_runtimes::whatWasNotFoundOutStandsInNoWay() {
