@@ -147,6 +147,7 @@ Json toJson(const StoredAttempt& attempt) {
                 {"start_step", attempt.startStep},
                 {"started", secondsOf(attempt.startedNs)},
                 {"start_from", attempt.startFrom},
+                {"runtime", attempt.runtime},
                 {"outcome", nullptr},
                 {"message", ""}};
     if (attempt.ended) {

@@ -146,8 +146,11 @@ void printShow(const RunSummary& run, StoreReader& reader, const Trouble& troubl
               << "  loss        " << lossText(run.loss) << ", best validation "
               << lossText(run.validationLoss)
               << lastFigures(reader, run.id, validationMetrics(reader, run.id)) << "\n"
-              << "  nodes       " << nodesText(run) << "\n"
-              << "  created     " << formatAgo(run.createdNs) << "\n"
+              << "  nodes       " << nodesText(run) << "\n";
+    if (const auto attempts = reader.attempts(run.id);
+        !attempts.empty() && !attempts.back().runtime.empty())
+        std::cout << "  runtime     " << oneLine(attempts.back().runtime) << "\n";
+    std::cout << "  created     " << formatAgo(run.createdNs) << "\n"
               << "  checkpoints " << countText(present(reader.checkpoints(run.id))) << "\n";
     if (!run.parentRun.isEmpty())
         std::cout << "  branch of   " << parentText(run) << "\n";

@@ -534,6 +534,8 @@ void TestRunPage::theSpecSaysWhatIsSetOtherwise() {
     store(kPausedRun, SettingsChanged{2'000, 1, {{"optimizer.lr", 0.0003}}});
     QTRY_VERIFY(!label->isHidden());
     QCOMPARE(label->text(), "Set otherwise since: optimizer.lr = 0.0003");
+    QCOMPARE(find<QLabel>("runtimeUsed")->text(),
+             "Run on GPUs by the runtime cuda13, see launch.runtime");
     open(kFinishedRun, RunPage::kSpec);
     QVERIFY(label->isHidden());
 }

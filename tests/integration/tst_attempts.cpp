@@ -148,7 +148,7 @@ void tst_attempts::aResumeThatWasKilledUsesUpItsNumber() {
         // What is written last before ranks start, by a Ringmaster that then is no more.
         const auto writer = StoreWriter::open(cli().database());
         QVERIFY(writer);
-        QVERIFY((*writer)->beginAttempt(run, 2, before.step, "", before.nodes));
+        QVERIFY((*writer)->beginAttempt(run, {2, before.step, "", before.nodes}));
     }
     QCOMPARE(summary(run).state, RunStateKind::kPreparing);
     const CliResult settled = cli().run({"attach", run}, kLimitMs);

@@ -16,6 +16,7 @@ public:
 
     Result<std::vector<NodeOutlook>> outlook() override;
     Result<std::vector<Placement>> check() override;
+    std::string runtime() const override { return m_target.runtime; }
     /// Takes no time where memoryBound() of the ranks is below what is free on every node.
     std::string whatIsTooLarge() override;
     Result<void> deploy() override;

@@ -61,6 +61,10 @@ public:
     /// Leaves no trace of the run.
     virtual Result<std::vector<Placement>> check() = 0;
 
+    /// After check(): what the ranks will be run by, "cpu" or the name of PyTorch's runtime on
+    /// GPUs, such as "cuda12".
+    virtual std::string runtime() const = 0;
+
     /// After check(): a sentence that names the first node with too little memory, what is needed,
     /// what is free and what to do. Empty: all fits, as far as can be told. May deploy() for it.
     virtual std::string whatIsTooLarge() = 0;

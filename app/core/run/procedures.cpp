@@ -51,24 +51,14 @@ Result<void> setState(const ProcedureContext& context, const QString& run, RunSt
     return done;
 }
 
-/// An attempt as it is stored in the database.
-struct NewAttempt {
-    int attempt = 1;
-    int64_t startStep = 0;
-    std::string startFrom;
-    std::vector<RunNode> nodes;
-    int skipped = 0;
-};
-
 /// Stores the attempt before any of its ranks starts. Even if the start fails on another node, some
 /// node may have seen the attempt's number, which must then never be used again.
 Result<void> deployAndStart(const ProcedureContext& context, const QString& run, Launcher& launcher,
-                            const NewAttempt& begun) {
+                            NewAttempt begun) {
+    begun.runtime = launcher.runtime();
     const auto record = [&] {
-        return context.writer->call([&](StoreWriter& writer) {
-            return writer.beginAttempt(run, begun.attempt, begun.startStep, begun.startFrom,
-                                       begun.nodes, begun.skipped);
-        });
+        return context.writer->call(
+            [&](StoreWriter& writer) { return writer.beginAttempt(run, begun); });
     };
     const auto started =
         launcher.deploy().and_then(record).and_then([&] { return launcher.start(); });

@@ -44,12 +44,16 @@ std::vector<StoredAttempt> StoreReader::attempts(const QString& run) {
         const auto id = m_impl->runId(run);
         auto rows = m_impl->database.query("SELECT attempt, coalesce(start_step, 0), "
                                            "coalesce(started_ns, asked_ns, 0), "
-                                           "started_ns IS NOT NULL, start_from "
+                                           "started_ns IS NOT NULL, start_from, runtime "
                                            "FROM attempt WHERE run = ? ORDER BY attempt");
         rows.with(id);
-        while (rows.next())
+        std::string runtime;
+        while (rows.next()) {
+            if (std::string its = rows.text(5); !its.empty())
+                runtime = std::move(its);
             attempts.push_back({rows.number(0), rows.integer(1), rows.integer(2),
-                                rows.number(3) != 0, std::nullopt, rows.text(4)});
+                                rows.number(3) != 0, std::nullopt, rows.text(4), runtime});
+        }
         for (StoredAttempt& attempt : attempts)
             attempt.ended = attemptEnd(m_impl->database, *id, attempt.attempt);
         return attempts;

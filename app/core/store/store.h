@@ -224,6 +224,17 @@ struct StoredSample {
     int retiredBy = 0; ///< attempt; 0: of the living line
 };
 
+/// An attempt that was asked for.
+struct NewAttempt {
+    int attempt = 1;
+    int64_t startStep = 0; ///< -1: unknown
+    std::string startFrom; ///< checkpoint folder or empty
+    std::vector<RunNode> nodes;
+    /// Numbers right before this one that are no attempts of the run, whatever a node says.
+    int skipped = 0;
+    std::string runtime = {}; ///< "cpu" or the name of PyTorch's runtime on GPUs, "cuda12"
+};
+
 struct StoredAttempt {
     int attempt = 1;
     int64_t startStep = 0;
@@ -231,6 +242,7 @@ struct StoredAttempt {
     bool hasStarted = false;           ///< its ranks said so
     std::optional<AttemptEnded> ended; ///< of the whole run, first failure first
     std::string startFrom;
+    std::string runtime; ///< NewAttempt::runtime; one that agents began has that of the one before
 };
 
 struct StoredRank {
@@ -408,12 +420,9 @@ public:
 
     Result<void> createRun(const NewRun& run);
     Result<void> setState(const QString& run, RunStateKind state, const QString& message = {});
-    /// Stores an attempt when it is requested, before its ranks report it. `startStep` -1: unknown.
-    /// Open commands were for the attempt before it, and lapse. `skipped`: numbers right before
-    /// this one that are no attempts of the run, whatever a node says.
-    Result<void> beginAttempt(const QString& run, int attempt, int64_t startStep,
-                              const std::string& startFrom, const std::vector<RunNode>& nodes,
-                              int skipped = 0);
+    /// Stores an attempt when it is requested, before its ranks report it. Open commands were for
+    /// the attempt before it, and lapse.
+    Result<void> beginAttempt(const QString& run, const NewAttempt& begun);
     /// The node was declared lost, until an attempt begins there or setGivenUpEnded().
     Result<void> setGivenUp(const GivenUpNode& node);
     /// What lived of the run there was ended. The next attempt still leaves out numbers.

@@ -336,20 +336,20 @@ Result<void> StoreWriter::setState(const QString& run, RunStateKind state, const
     });
 }
 
-Result<void> StoreWriter::beginAttempt(const QString& run, int attempt, int64_t startStep,
-                                       const std::string& startFrom,
-                                       const std::vector<RunNode>& nodes, int skipped) {
+Result<void> StoreWriter::beginAttempt(const QString& run, const NewAttempt& begun) {
     return m_impl->transact("begin attempt of " + run.toStdString(), [&]() -> Result<void> {
         RM_ASSIGN_OR_RETURN(const auto id, m_impl->findRun(run));
         Database& database = m_impl->database;
-        const auto start = startStep < 0 ? std::nullopt : std::optional<int64_t>(startStep);
+        const int attempt = begun.attempt;
+        const auto start =
+            begun.startStep < 0 ? std::nullopt : std::optional<int64_t>(begun.startStep);
         database
-            .query("INSERT INTO attempt (run, attempt, start_step, start_from, asked_ns, skipped) "
-                   "VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT (run, attempt) DO UPDATE SET "
-                   "asked_ns = ?5, skipped = ?6")
-            .with(id, attempt, start, startFrom, wallNowNs(), skipped)
+            .query("INSERT INTO attempt (run, attempt, start_step, start_from, asked_ns, skipped, "
+                   "runtime) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) ON CONFLICT (run, attempt) DO "
+                   "UPDATE SET asked_ns = ?5, skipped = ?6, runtime = ?7")
+            .with(id, attempt, start, begun.startFrom, wallNowNs(), begun.skipped, begun.runtime)
             .run();
-        m_impl->insertNodes(id, attempt, nodes);
+        m_impl->insertNodes(id, attempt, begun.nodes);
         // Its start ends what lives there of earlier attempts; what was ended uses no more numbers.
         database
             .query("DELETE FROM given_up WHERE run = ?1 AND (ended OR node IN "

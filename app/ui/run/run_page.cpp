@@ -301,7 +301,8 @@ void RunPage::apply(const RunDetail& detail) {
     m_ranks->show(detail, m_live);
     m_logs->show(detail);
     m_checkpoints->show(detail);
-    m_spec->refresh(settingsNow(detail.settings));
+    const std::vector<StoredAttempt>& attempts = detail.history.attempts;
+    m_spec->refresh(settingsNow(detail.settings), attempts.empty() ? "" : attempts.back().runtime);
 }
 
 void RunPage::showLive(const LiveState& live) {

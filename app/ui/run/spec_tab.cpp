@@ -35,6 +35,10 @@ void SpecTab::buildUi() {
     m_settings->setWordWrap(true);
     m_settings->hide();
     card->body()->addWidget(m_settings);
+    m_runtime = makeLabel({}, "secondary");
+    m_runtime->setObjectName("runtimeUsed");
+    m_runtime->hide();
+    card->body()->addWidget(m_runtime);
     m_text = new QPlainTextEdit;
     m_text->setProperty("role", "bare");
     m_text->setObjectName("specText");
@@ -53,10 +57,15 @@ void SpecTab::setRun(const QString& run) {
     m_run = run;
     m_text->clear();
     m_settings->hide();
+    m_runtime->hide();
     m_puller.restart();
 }
 
-void SpecTab::refresh(const LiveSettings& settings) {
+void SpecTab::refresh(const LiveSettings& settings, const std::string& runtime) {
+    m_runtime->setText(runtime == "cpu" ? tr("Run on CPUs")
+                                        : tr("Run on GPUs by the runtime %1, see launch.runtime")
+                                              .arg(QString::fromStdString(runtime)));
+    m_runtime->setVisible(!runtime.empty());
     m_settings->setText(
         tr("Set otherwise since: %1").arg(QString::fromStdString(settingsWords(settings))));
     m_settings->setVisible(!settings.empty());

@@ -7,20 +7,22 @@
 
 #include <QWidget>
 
+#include <string>
+
 class QLabel;
 class QPlainTextEdit;
 
 namespace rm {
 
-/// The spec that the run was started with.
+/// The spec that the run was started with, and what it is run by.
 class SpecTab : public QWidget {
     Q_OBJECT
 public:
     explicit SpecTab(const AppContext& context, QWidget* parent = nullptr);
     void setRun(const QString& run);
     /// Reads the spec if the run was not stored yet at setRun(). `settings`: what is set otherwise
-    /// now.
-    void refresh(const LiveSettings& settings);
+    /// now. `runtime`: StoredAttempt::runtime of the newest attempt.
+    void refresh(const LiveSettings& settings, const std::string& runtime);
     QString toml() const;
 
 private:
@@ -33,6 +35,7 @@ private:
     Puller m_puller;
     QPlainTextEdit* m_text;
     QLabel* m_settings;
+    QLabel* m_runtime;
 };
 
 } // namespace rm

@@ -171,7 +171,8 @@ Result<void> DemoRun::train(int attempt, int64_t firstStep, int64_t lastStep, in
     m_attempt = attempt;
     m_attemptStartNs = startNs;
     m_attemptFirstStep = firstStep;
-    auto begun = m_writer.beginAttempt(m_shape.id, attempt, firstStep - 1, {}, m_shape.nodes);
+    auto begun =
+        m_writer.beginAttempt(m_shape.id, {attempt, firstStep - 1, {}, m_shape.nodes, 0, "cuda13"});
     for (const RunNode& node : m_shape.nodes) {
         IngestBatch batch = batchOf(node.nodeIndex);
         for (int rank = node.firstRank; begun && rank < node.firstRank + node.ranks; ++rank) {

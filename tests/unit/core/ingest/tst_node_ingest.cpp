@@ -135,7 +135,7 @@ private Q_SLOTS:
         store.createRun("a", "run", 2);
         const auto begin = [&](int attempt, const std::vector<RunNode>& nodes, int skipped) {
             StoreFixture::mustBeOk(
-                store.writer().beginAttempt("a", attempt, 3, "", nodes, skipped));
+                store.writer().beginAttempt("a", {attempt, 3, "", nodes, skipped}));
         };
         begin(3, {{0, "node-b", 2, 0}}, 1); // it may have begun one of the number 2 as well
         begin(4, {{0, "node-a", 2, 0}, {1, "node-b", 2, 2}}, 0);

@@ -164,7 +164,8 @@ private Q_SLOTS:
                              "all."));
         QVERIFY(partWords(whole, whole).empty());
         // A person chose the one node.
-        StoreFixture::mustBeOk(store.writer().beginAttempt("a", 3, 10, {}, {{0, "node-a", 2, 0}}));
+        StoreFixture::mustBeOk(
+            store.writer().beginAttempt("a", {3, 10, {}, {{0, "node-a", 2, 0}}}));
         QCOMPARE(store.reader().wholePlaces("a").size(), size_t(1));
     }
 
@@ -176,7 +177,7 @@ private Q_SLOTS:
         saved.path = "/s/runs/a/checkpoints/step-000000010";
         store.ingest("a", {started(1, 0, 0), saved});
         StoreFixture::mustBeOk(
-            store.writer().beginAttempt("a", 2, 10, saved.path, {{0, "node-b", 2, 0}}));
+            store.writer().beginAttempt("a", {2, 10, saved.path, {{0, "node-b", 2, 0}}}));
         saved.step = 20;
         saved.path = "/s/runs/a/checkpoints/step-000000020";
         IngestBatch batch = StoreFixture::batch("a", {started(2, 0, 10), saved});
@@ -190,6 +191,22 @@ private Q_SLOTS:
         StoreFixture::mustBeOk(store.writer().setFolderRemoved("a", "node-b", "/s/runs/a"));
         QVERIFY(store.reader().cursors("a", 0).empty());
         QVERIFY(std::ranges::all_of(store.reader().checkpoints("a"), &StoredCheckpoint::removed));
+    }
+
+    void anAttemptThatAgentsBeganHasTheRuntimeOfTheOneBefore() {
+        StoreFixture store;
+        store.createRun("a", "run", 1);
+        StoreFixture::mustBeOk(
+            store.writer().beginAttempt("a", {1, 0, "", {{0, "node-a", 1, 0}}, 0, "cuda12"}));
+        store.ingest("a", {started(1, 0, 0), started(2, 0, 10)});
+        auto attempts = store.reader().attempts("a");
+        QCOMPARE(attempts.size(), size_t(2));
+        QCOMPARE(attempts[1].runtime, std::string("cuda12"));
+        StoreFixture::mustBeOk(
+            store.writer().beginAttempt("a", {3, 10, "", {{0, "node-b", 1, 0}}, 0, "cuda13"}));
+        attempts = store.reader().attempts("a");
+        QCOMPARE(attempts[0].runtime, std::string("cuda12"));
+        QCOMPARE(attempts[2].runtime, std::string("cuda13"));
     }
 
     void whatWasAskedIsStoredWithWhoAndWhen() {
@@ -250,7 +267,7 @@ private Q_SLOTS:
         store.createRun("b");
         for (const char* run : {"a", "b"})
             QVERIFY(store.writer().addCommand(run, setLr("id-1", 1000)));
-        StoreFixture::mustBeOk(store.writer().beginAttempt("a", 2, 0, "", {{0, "node-a", 2, 0}}));
+        StoreFixture::mustBeOk(store.writer().beginAttempt("a", {2, 0, "", {{0, "node-a", 2, 0}}}));
         QCOMPARE(store.reader().askedCommands("a").front().state, AskedState::kLapsed);
         StoreFixture::mustBeOk(store.writer().closeCommandsOfEndedRuns());
         QCOMPARE(store.reader().openCommands("b").size(), size_t(1)); // it is being prepared
@@ -370,7 +387,7 @@ private Q_SLOTS:
         store.ingest("a", {saved});
         // By a node that is new in the second attempt, of a checkpoint of the first.
         StoreFixture::mustBeOk(store.writer().beginAttempt(
-            "a", 2, 100, saved.path, {{0, "node-a", 2, 0}, {2, "node-c", 2, 2}}));
+            "a", {2, 100, saved.path, {{0, "node-a", 2, 0}, {2, "node-c", 2, 2}}}));
         const CheckpointCopied copied{100, 5, saved.path, "/c/step-000000100", {}, 1, 7, "every"};
         auto batch = StoreFixture::batch("a", {started(2, 2, 100, 4), copied}, 2);
         batch.attempts = {2, 2};
@@ -378,7 +395,7 @@ private Q_SLOTS:
         QCOMPARE(store.reader().checkpoints("a")[0].copies.size(), size_t(1));
         // That node is rank 0's in the third attempt, and its retention removes what lies there.
         StoreFixture::mustBeOk(
-            store.writer().beginAttempt("a", 3, 100, saved.path, {{2, "node-c", 2, 0}}));
+            store.writer().beginAttempt("a", {3, 100, saved.path, {{2, "node-c", 2, 0}}}));
         batch = StoreFixture::batch(
             "a", {started(3, 0, 100), CheckpointRemoved{100, 9, copied.folder}}, 2);
         batch.attempts = {3, 3};
@@ -399,7 +416,7 @@ private Q_SLOTS:
         QVERIFY((store.reader().givenUp("b") == std::vector{second}));
         const auto begin = [&](int attempt, const std::string& node) {
             StoreFixture::mustBeOk(
-                store.writer().beginAttempt("a", attempt, 0, "", {{0, node, 2, 0}}));
+                store.writer().beginAttempt("a", {attempt, 0, "", {{0, node, 2, 0}}}));
         };
         begin(2, "node-b");
         QCOMPARE(store.reader().givenUp("a").size(), size_t(1));
@@ -412,7 +429,7 @@ private Q_SLOTS:
         QVERIFY(store.reader().givenUp().empty());
         QVERIFY(store.reader().mustSkipAttempts("b"));
         StoreFixture::mustBeOk(
-            store.writer().beginAttempt("b", 1002, 0, "", {{0, "node-c", 2, 0}}, 1000));
+            store.writer().beginAttempt("b", {1002, 0, "", {{0, "node-c", 2, 0}}, 1000}));
         QVERIFY(!store.reader().mustSkipAttempts("b"));
         QCOMPARE(store.reader().newestAttempt("a"), 3);
     }
@@ -420,8 +437,8 @@ private Q_SLOTS:
     void runFollowsItsRanks() {
         StoreFixture store;
         store.createRun("a", "run", 2);
-        StoreFixture::mustBeOk(
-            store.writer().beginAttempt("a", 1, 0, "", {{0, "node-a", 2, 0}, {1, "node-b", 2, 2}}));
+        StoreFixture::mustBeOk(store.writer().beginAttempt(
+            "a", {1, 0, "", {{0, "node-a", 2, 0}, {1, "node-b", 2, 2}}}));
         store.ingest("a", {started(1, 2, 0)}, 1);
         QCOMPARE(state(store), RunStateKind::kPreparing);
         store.ingest("a", {started(1, 0, 0)});
@@ -449,7 +466,7 @@ private Q_SLOTS:
         StoreFixture store;
         store.createRun("a");
         store.ingest("a", {started(1, 0, 0)});
-        StoreFixture::mustBeOk(store.writer().beginAttempt("a", 2, 0, "", {{0, "node-a", 2, 0}}));
+        StoreFixture::mustBeOk(store.writer().beginAttempt("a", {2, 0, "", {{0, "node-a", 2, 0}}}));
         store.ingest("a", {ended(1, Outcome::kFailed, 0, 1)});
         QCOMPARE(state(store), RunStateKind::kPreparing);
         store.ingest("a", {started(2, 0, 0)});
@@ -683,7 +700,7 @@ private Q_SLOTS:
         store.ingest("a", {started(1, 0, 0), saved(40), saved(60), saved(80), lossAt(85, 1)});
         // What the app asked for is not what came about.
         StoreFixture::mustBeOk(
-            store.writer().beginAttempt("a", 2, 80, saved(80).path, {{0, "node-a", 1, 0}}));
+            store.writer().beginAttempt("a", {2, 80, saved(80).path, {{0, "node-a", 1, 0}}}));
         AttemptStarted second = started(2, 0, 40);
         second.startFrom = saved(40).path;
         const auto damaged = [](int64_t step) {

@@ -177,7 +177,8 @@ private Q_SLOTS:
         StoreFixture store;
         store.createRun("a");
         store.ingest("a", {started(1, 0, 0), lossAt(1, 1), lossAt(2, 2)});
-        StoreFixture::mustBeOk(store.writer().beginAttempt("a", 2, 1, "/c", {{0, "node-a", 2, 0}}));
+        StoreFixture::mustBeOk(
+            store.writer().beginAttempt("a", {2, 1, "/c", {{0, "node-a", 2, 0}}}));
         QCOMPARE(store.reader().points("a", kLoss).size(), size_t(2));
         QCOMPARE(store.reader().run("a")->step, int64_t(2));
         QCOMPARE(store.reader().attempts("a")[1].startStep, int64_t(1));
