@@ -47,6 +47,13 @@ std::string listed(const std::vector<std::string>& items, const char* last = " a
     return text;
 }
 
+std::string joined(const std::vector<std::string>& items, const char* between) {
+    std::string text;
+    for (const std::string& item : items)
+        text += (text.empty() ? "" : between) + item;
+    return text;
+}
+
 std::string placeOf(const InterfaceReport& at) {
     return at.address + " (" + at.name + ")";
 }
@@ -106,6 +113,8 @@ public:
 private:
     std::string blocked(const WayThere& way, const DialAnswer& failure) const {
         const std::string place = placeOf(way.at);
+        if (isOwnToo(way.at))
+            return place + " is an address of " + m_from.name + " itself, too";
         switch (failure.reach) {
         case Reach::kDropped:
             return place + " does not answer at port " + portsWith(way, false) +
@@ -122,8 +131,7 @@ private:
             return "a router or firewall answers that " + place +
                    " cannot be reached: " + failure.error;
         case Reach::kStranger:
-            return isOwnToo(way.at) ? place + " is an address of " + m_from.name + " itself, too"
-                                    : "at " + place + " " + failure.error;
+            return "at " + place + " " + failure.error;
         case Reach::kUntried:
         case Reach::kReached:
             break;
@@ -296,16 +304,22 @@ std::string wayInWords(const WayThere& way) {
 std::string whyBlocked(const NetworkMatrix& matrix, int from, int to) {
     if (works(matrix, from, to))
         return {};
-    std::vector<std::string> parts, ofBridges;
-    for (const WayThere& way : waysBetween(matrix, from, to))
-        if (const std::string part = Telling(matrix, from, to).of(way); !part.empty())
-            (isVirtualInterface(way.at.name) ? ofBridges : parts).push_back(part);
+    // A card without a route and a bridge say little where another address is there.
+    std::vector<std::string> parts, others;
+    for (const WayThere& way : waysBetween(matrix, from, to)) {
+        const std::string part = Telling(matrix, from, to).of(way);
+        const DialAnswer* failure = failureOf(way);
+        const bool saysLittle =
+            isVirtualInterface(way.at.name) || (failure && failure->reach == Reach::kNoRoute);
+        if (!part.empty())
+            (saysLittle ? others : parts).push_back(part);
+    }
     if (parts.empty())
-        parts = ofBridges;
+        parts = others;
     const auto& nameOf = [&](int node) { return matrix.nodes[static_cast<size_t>(node)].name; };
     std::string text = nameOf(from) + " cannot reach " + nameOf(to) + ": ";
     text +=
-        parts.empty() ? "it has no address that other machines could reach" : listed(parts, "; ");
+        parts.empty() ? "it has no address that other machines could reach" : joined(parts, "; ");
     return works(matrix, to, from) ? text + "; the other direction works" : text;
 }
 
@@ -317,7 +331,7 @@ std::string whyNoNetwork(const NetworkMatrix& matrix) {
         return "each pair of nodes has a way, but there is no address of every node that all "
                "others reach; `ringmaster nodes network` shows which pair uses which";
     cap(sentences);
-    return listed(sentences, ". ");
+    return joined(sentences, ". ");
 }
 
 std::vector<std::string> networkSentences(const NetworkMatrix& matrix) {

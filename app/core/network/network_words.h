@@ -16,8 +16,8 @@ std::string cellWords(const WayThere& way);
 std::string wayInWords(const WayThere& way);
 
 /// A sentence that says that `from` cannot talk to `to` and why: for each address where it is
-/// blocked, as far as that can be told, and what to do. Of addresses on bridges of one node only
-/// where there are no others. Empty: it can.
+/// blocked, as far as that can be told, and what to do. Of addresses on bridges of one node, or
+/// without a route to them, only where there are no others. Empty: it can.
 std::string whyBlocked(const NetworkMatrix& matrix, int from, int to);
 
 /// Why chooseNetwork() found none: whyBlocked() of pairs, as far as a person reads that.
