@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/network/network_file.h"
 #include "app/core/network/network_words.h"
-
 #include "tests/fuzz/fuzz.h"
 
 using namespace rm;
