@@ -44,6 +44,7 @@ struct Arguments {
     bool preview = false;
     bool yes = false;
     bool recent = false;
+    bool last = false;
     int64_t steps = 1;
     bool wait = false;
     bool asNew = false;
@@ -327,6 +328,11 @@ void addNodes(CLI::App& parser, Arguments& a) {
     auto* check = addCommand(*nodes, a, "check", "Connect to machines and check them",
                              [&a](CommandContext& s) { return runNodesCheck(s, a.names); });
     check->add_option("NAME", a.names, "Names; default: all");
+    auto* network = addCommand(
+        *nodes, a, "network", "Measure how machines reach each other, and by which interface",
+        [&a](CommandContext& s) { return runNodesNetwork(s, a.names, a.last); });
+    network->add_option("NAME", a.names, "Names; default: all");
+    network->add_flag("--last", a.last, "Show what was found last, without measuring");
     auto* remove = addCommand(*nodes, a, "remove", "Forget a machine",
                               [&a](CommandContext& s) { return runNodesRemove(s, a.node.name); });
     remove->add_option("NAME", a.node.name, "Which")->required();

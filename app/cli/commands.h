@@ -132,6 +132,9 @@ int runNodesAdd(CommandContext& context, const NodeOptions& options);
 int runNodesEdit(CommandContext& context, const NodeOptions& options);
 int runNodesList(CommandContext& context);
 int runNodesCheck(CommandContext& context, const std::vector<std::string>& names);
+/// Measures how the nodes (none: all) reach each other; `last` shows the last measurement instead.
+/// Failed where a pair of them cannot talk in either direction, or a node took no part.
+int runNodesNetwork(CommandContext& context, const std::vector<std::string>& names, bool last);
 int runNodesRemove(CommandContext& context, const std::string& name);
 
 } // namespace rm::cli

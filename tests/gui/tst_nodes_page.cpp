@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/core/network/network_file.h"
 #include "app/ui/nodes/nodes_page.h"
 #include "shared/io/file.h"
 #include "tests/gui/support/window_fixture.h"
+#include "tests/unit/core/network/network_examples.h"
 
 #include <QAbstractItemView>
 #include <QDialog>
@@ -37,6 +39,9 @@ private Q_SLOTS:
     void aHostThatIsNoneIsCalledSo();
     void thisComputerIsNotEdited();
     void nodesAreCleanedAfterAPreview();
+    void aFleetOfOneHasNoNetwork();
+    void theNetworkIsMeasuredAndANodeThatIsGoneIsNamed();
+    void whatWasMeasuredLastIsShownInCells();
 
 private:
     template <class T>
@@ -135,6 +140,40 @@ void TestNodesPage::nodesAreCleanedAfterAPreview() {
     QTRY_VERIFY_WITH_TIMEOUT(find<QLabel>("cleanNodesText")->text().contains("removed"), kAnswerMs);
     click("closeCleanNodes");
     QTRY_VERIFY(!find<QDialog>("cleanNodesDialog"));
+}
+
+void TestNodesPage::aFleetOfOneHasNoNetwork() {
+    QVERIFY(!find<QWidget>("networkCard")->isVisible());
+    QVERIFY(m_demo->fleet().add({"box", false, "box.example", "me", 0, {}}));
+    QTRY_VERIFY(find<QWidget>("networkCard")->isVisible());
+}
+
+void TestNodesPage::theNetworkIsMeasuredAndANodeThatIsGoneIsNamed() {
+    QVERIFY(m_demo->fleet().add({"gone", false, "no-such-machine.invalid", "me", 0, {}}));
+    click("measureNetwork");
+    QVERIFY(find<QPushButton>("cancelNetwork")->isVisible());
+    QTRY_VERIFY_WITH_TIMEOUT(find<QLabel>("networkText")->text().contains("gone took no part: "),
+                             kAnswerMs);
+    QVERIFY(find<QPushButton>("measureNetwork")->isVisible());
+    QVERIFY(keptNetwork(m_demo->paths().state.toStdString()));
+}
+
+void TestNodesPage::whatWasMeasuredLastIsShownInCells() {
+    NetworkMatrix matrix =
+        example::wholeNetwork({example::networkNode("node-a", {example::at("ens5", "10.0.0.5")}),
+                               example::networkNode("node-b", {example::at("ens5", "10.0.0.6")})});
+    example::setAnswer(matrix, 1, "10.0.0.5", example::answered(Reach::kDropped, "ens5"));
+    QVERIFY(keepNetwork(m_demo->paths().state.toStdString(), matrix));
+    QVERIFY(m_demo->fleet().add({"node-a", false, "node-a.example", "me", 0, {}}));
+    const auto* cells = find<QAbstractItemView>("networkTable")->model();
+    QTRY_COMPARE(cells->rowCount(), 2);
+    QCOMPARE(cells->index(0, 2).data().toString(), QString("ens5 0.1 ms"));
+    QCOMPARE(cells->index(1, 1).data().toString(), QString("dropped"));
+    QCOMPARE(cells->index(1, 1).data(Qt::AccessibleTextRole).toString(),
+             QString("from node-b to node-a: dropped"));
+    QVERIFY(cells->index(1, 1).data(Qt::ToolTipRole).toString().contains("35000 dropped"));
+    const QString words = find<QLabel>("networkText")->text();
+    QVERIFY2(words.contains("node-b cannot reach node-a"), qPrintable(words));
 }
 
 QTEST_MAIN(TestNodesPage)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Renders every page at three sizes, light and dark, into build/screenshots, at the scale of
 // QT_SCALE_FACTOR, and fails on a page that is empty, cuts a widget or a text, or scrolls sideways.
+#include "app/core/network/network_file.h"
 #include "app/ui/data/run_words.h"
 #include "app/ui/dialogs/connect_dialogs.h"
 #include "app/ui/dialogs/node_dialog.h"
@@ -18,6 +19,7 @@
 #include "tests/gui/support/demo_store.h"
 #include "tests/gui/support/widget_audit.h"
 #include "tests/gui/support/window_fixture.h"
+#include "tests/unit/core/network/network_examples.h"
 
 #include <QAbstractItemModel>
 #include <QAbstractItemView>
@@ -372,6 +374,13 @@ void TestScreenshots::nodes() {
     // A closed port refuses at once: a real failed check, in words.
     QVERIFY(m_demo->fleet().add({"node-a", false, "127.0.0.1", "trainer", 9, {}}));
     QVERIFY(m_demo->fleet().add({"node-b", false, "node-b.lan", {}, 0, {}}));
+    NetworkMatrix network =
+        example::wholeNetwork({example::networkNode("node-a", {example::at("ens5", "10.0.0.5")}),
+                               example::networkNode("node-b", {example::at("eth0", "10.0.0.6")}),
+                               example::networkNode("node-c", {example::at("ens5", "10.0.0.7")})});
+    network.measuredNs = wallNowNs();
+    example::setAnswer(network, 1, "10.0.0.5", example::answered(Reach::kDropped, "eth0"));
+    QVERIFY(keepNetwork(m_demo->paths().state.toStdString(), network));
     m_demo->window().showNodes();
     m_demo->window().nodesPage().select("node-a");
     m_demo->window().findChild<QPushButton*>("checkNode")->click();

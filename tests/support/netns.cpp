@@ -55,6 +55,16 @@ Result<void> ipAll(const QStringList& commands) {
     return {};
 }
 
+Result<void> runIn(const QString& space, const QString& script) {
+    QProcess process;
+    const QStringList command = NetworkLab::commandIn(space, {"bash", "-c", script});
+    process.start(command.first(), command.mid(1));
+    if (process.waitForFinished(kCommandMs) && process.exitCode() == 0)
+        return {};
+    return fail(ErrorCode::kUnavailable, "run in " + space.toStdString() + ": " +
+                                             process.readAllStandardError().toStdString());
+}
+
 /// The kernel tells a link's carrier a little after the link itself.
 bool isCarried(const QString& space, const QString& interface) {
     const auto text = ipOutput("-n " + space + " -br link show " + interface);
@@ -187,12 +197,7 @@ Result<void> NetworkLab::build() {
     commands << cables();
     RM_RETURN_IF_ERROR(ipAll(commands));
     if (m_nodes > 2) {
-        QProcess forward;
-        const QStringList command =
-            commandIn(router(), {"bash", "-c", "echo 1 > /proc/sys/net/ipv4/ip_forward"});
-        forward.start(command.first(), command.mid(1));
-        if (!forward.waitForFinished(kCommandMs) || forward.exitCode() != 0)
-            return fail(ErrorCode::kUnavailable, "let " + router().toStdString() + " forward");
+        RM_RETURN_IF_ERROR(runIn(router(), "echo 1 > /proc/sys/net/ipv4/ip_forward"));
     }
     for (int i = 0; i < m_nodes; ++i) {
         const auto isUp = [&] {
@@ -256,6 +261,56 @@ Result<void> NetworkLab::setManagementRate(int index, const QString& rate) {
 Result<void> NetworkLab::setDataLink(bool up) {
     RM_RETURN_IF_ERROR(ip("-n " + node(0) + " link set data0 " + (up ? "up" : "down")));
     return up ? waitForAnswer(node(0), dataAddress(1)) : Result<void>();
+}
+
+Result<void> NetworkLab::addInterface(int index, const QString& name, const QString& address) {
+    const QString on = "-n " + node(index) + ' ';
+    // Its other end is up as well, or it would have no carrier.
+    return ipAll({on + "link add " + name + " type veth peer name " + name + "-end",
+                  on + "link set " + name + "-end up", on + "link set " + name + " up",
+                  on + "addr add " + address + " dev " + name});
+}
+
+Result<void> NetworkLab::addAddress(int index, const QString& interface, const QString& address) {
+    const QString kind = address.contains(':') ? " nodad" : "";
+    return ip("-n " + node(index) + " addr add " + address + " dev " + interface + kind);
+}
+
+/// The table of the node's own addresses comes behind such rules, else they would not be asked.
+Result<void> NetworkLab::setDropRule(int index, const QString& what, bool drops) {
+    const QString rule = "pref 10 iif data0 ipproto tcp " + what + " blackhole";
+    QStringList commands;
+    for (const char* family : {"-4", "-6"}) {
+        const QString on = QString(family) + " -n " + node(index) + " rule ";
+        if (drops)
+            commands << on + "add pref 20 lookup local" << on + "del pref 0" << on + "add " + rule;
+        else
+            commands << on + "del " + rule << on + "add pref 0 lookup local"
+                     << on + "del pref 20 lookup local";
+    }
+    return ipAll(commands);
+}
+
+Result<void> NetworkLab::dropConnectionsTo(int index, bool drops) {
+    // Without connection tracking: the other node's own connections get ports of their own, in
+    // which no listener of it looks for one.
+    const QString ports = drops ? "20000 39999" : "32768 60999";
+    const QString reserved = drops ? "20000-38999" : "";
+    const QString folder = "/proc/sys/net/ipv4/ip_local_";
+    RM_RETURN_IF_ERROR(runIn(node(1 - index), "echo '" + ports + "' > " + folder +
+                                                  "port_range; echo '" + reserved + "' > " +
+                                                  folder + "reserved_ports"));
+    return setDropRule(index, "sport 39000-39999", drops);
+}
+
+Result<void> NetworkLab::dropPort(int index, int port, bool drops) {
+    return setDropRule(index, QStringLiteral("dport %1").arg(port), drops);
+}
+
+Result<void> NetworkLab::loseLargePacketsTo(int index) {
+    // The router would say so, but what it sends itself goes nowhere.
+    return ipAll({"-n " + router() + QStringLiteral(" link set port%1 mtu 1300").arg(index),
+                  "-n " + router() + " rule add pref 5 iif lo blackhole"});
 }
 
 void NetworkLab::killAllOn(int index) {

@@ -59,6 +59,22 @@ public:
     /// "64kbit"; empty: all. A second of it waits, then packets are lost.
     Result<void> setManagementRate(int index, const QString& rate);
 
+    /// Another interface of a node, up, with that address ("10.240.0.1/24"), which leads to no
+    /// other node: a card in another switch, or a bridge for containers.
+    Result<void> addInterface(int index, const QString& name, const QString& address);
+    /// Another address of an interface, IPv4 or IPv6.
+    Result<void> addAddress(int index, const QString& interface, const QString& address);
+
+    /// Where there are two nodes: what the other one begins is dropped by this one without a word,
+    /// as by a firewall that lets in what belongs to its own connections.
+    Result<void> dropConnectionsTo(int index, bool drops);
+    /// Connections that others begin to this port of a node are dropped.
+    Result<void> dropPort(int index, int port, bool drops);
+
+    /// Where there are more than two nodes: only small packets get to this node, and nobody says
+    /// so to who sends larger ones.
+    Result<void> loseLargePacketsTo(int index);
+
     /// SIGKILLs all that runs on a node, its sshd as well, as if the power failed.
     void killAllOn(int index);
 
@@ -76,6 +92,7 @@ private:
         : m_prefix(std::move(prefix))
         , m_nodes(nodes) {}
     Result<void> build();
+    Result<void> setDropRule(int index, const QString& what, bool drops);
     QString router() const;     ///< a namespace, where there are more than two nodes
     QStringList spaces() const; ///< all, that of the router last
     QStringList cables() const; ///< commands that join the nodes

@@ -209,16 +209,36 @@ Result<void> prune(const Arguments& arguments) {
 }
 
 Result<void> listen(const Arguments& arguments) {
-    const Result<int> seconds = option(arguments, 0, "--seconds", 1, 3600);
-    const Result<int> port =
-        arguments.size() > 2 ? option(arguments, 2, "--port", 1, 65535) : Result<int>(0);
-    if (!seconds || !port)
-        return tl::unexpected((seconds ? port : seconds).error());
-    return listenForDials(*seconds, *port, STDIN_FILENO, STDOUT_FILENO);
+    ListenOrder order;
+    int seconds = 0;
+    for (size_t at = 0; at < arguments.size(); ++at) {
+        const std::string& name = arguments[at];
+        if (name == "--next" || name == "--or-any") {
+            (name == "--next" ? order.next : order.orAny) = true;
+            continue;
+        }
+        if (name == "--seconds") {
+            RM_ASSIGN_OR_RETURN(seconds, option(arguments, at, name, 1, 3600));
+        } else if (name == "--port") {
+            RM_ASSIGN_OR_RETURN(order.port, option(arguments, at, name, 1, 65535));
+        } else if (name == "--samples") {
+            RM_ASSIGN_OR_RETURN(order.samples, option(arguments, at, name, 0, kMostSamples));
+        } else {
+            return fail(ErrorCode::kInvalid, "listen: '" + name + "' is not understood");
+        }
+        ++at;
+    }
+    if (seconds == 0)
+        return fail(ErrorCode::kInvalid, "listen: --seconds is missing");
+    return listenForDials(order, seconds, STDIN_FILENO, STDOUT_FILENO);
 }
 
-Result<void> dial(const Arguments& arguments) {
-    return print(dialReport(arguments));
+Result<void> dial(const Arguments&) {
+    return readToEnd(STDIN_FILENO, kMaxOrder, "stdin")
+        .and_then(parseDialOrder)
+        .and_then([](const DialOrder& order) { return dialAll(order); })
+        .and_then(
+            [](const std::vector<DialAnswer>& answers) { return print(toJson(answers) + "\n"); });
 }
 
 struct Subcommand {
@@ -254,8 +274,9 @@ const std::map<std::string, Subcommand>& subcommands() {
         {"bring-back-checkpoint",
          {2, 2, "bring-back-checkpoint RUN_ID NAME", bringBackCheckpointHere}},
         {"remove-checkpoint", {2, 2, "remove-checkpoint RUN_ID NAME", removeCheckpoint}},
-        {"listen", {2, 4, "listen --seconds N [--port P]", listen}},
-        {"dial", {1, 256, "dial ADDRESS:PORT...", dial}},
+        {"listen",
+         {2, 8, "listen --seconds N [--port P [--or-any]] [--next] [--samples N]", listen}},
+        {"dial", {0, 0, "dial < {\"targets\", \"settle_ms\"}", dial}},
     };
     return table;
 }

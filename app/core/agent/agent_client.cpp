@@ -29,11 +29,6 @@ Result<json> parseAnswer(const std::string& text, const std::string& what) {
     return parseJson(text, "the agent's answer to " + what);
 }
 
-DialAnswer dialAnswerFrom(const std::string& address, const json& j) {
-    return {address, j.value("reached", false), j.value("interface", ""),
-            j.value("microseconds", int64_t{-1}), j.value("error", "")};
-}
-
 std::string whyUnreadable(const json& j) {
     const std::string kind = j.value("kind", ""), error = j.value("error", "");
     if (kind == "missing")
@@ -46,19 +41,6 @@ std::string whyUnreadable(const json& j) {
 }
 
 } // namespace
-
-Result<std::vector<DialAnswer>> parseDialAnswers(const std::string& text,
-                                                 const std::vector<std::string>& addresses) {
-    RM_ASSIGN_OR_RETURN(const auto answer, parseAnswer(text, "dial"));
-    std::vector<DialAnswer> out;
-    try {
-        for (size_t i = 0; i < answer.size() && i < addresses.size(); ++i)
-            out.push_back(dialAnswerFrom(addresses[i], answer.at(i)));
-    } catch (const json::exception& e) {
-        return fail(ErrorCode::kCorrupt, std::string("dial: ") + e.what());
-    }
-    return out;
-}
 
 Result<NodeReport> probeNode(HostSession& session, const std::string& agent, std::stop_token stop) {
     return runToEnd(session, agent, {"probe"}, "", kSubcommandTimeout, stop)
@@ -227,22 +209,27 @@ Result<DeployedReport> cleanOnNode(HostSession& session, const std::string& agen
 }
 
 Result<PortListener> PortListener::open(HostSession& session, const std::string& agent,
-                                        int64_t port, std::stop_token stop,
+                                        const ListenOrder& order, std::stop_token stop,
                                         std::stop_token closing) {
     std::vector<std::string> arguments = {"listen", "--seconds", kListenSeconds};
-    if (port)
-        arguments.insert(arguments.end(), {"--port", std::to_string(port)});
+    if (order.port)
+        arguments.insert(arguments.end(), {"--port", std::to_string(order.port)});
+    if (order.orAny)
+        arguments.emplace_back("--or-any");
+    if (order.next)
+        arguments.emplace_back("--next");
+    if (order.samples)
+        arguments.insert(arguments.end(), {"--samples", std::to_string(order.samples)});
     RM_ASSIGN_OR_RETURN(auto process, session.start(agent, arguments, std::move(closing)));
     const std::string attempt = "open a rendezvous port on " + session.where();
     RM_ASSIGN_OR_RETURN(const auto line,
                         ProcessReader(*process, attempt, stop).line(kSubcommandTimeout));
-    RM_ASSIGN_OR_RETURN(const auto answer, parseAnswer(line, "listen"));
-    const auto opened = intAt(answer, "port");
-    if (!opened)
-        return fail(ErrorCode::kCorrupt, attempt + ": the agent's answer names no port");
+    auto ports = parseOpenPorts(line);
+    if (!ports)
+        return failAs(attempt, ports.error());
     PortListener listener;
     listener.m_process = std::move(process);
-    listener.m_port = *opened;
+    listener.m_ports = std::move(*ports);
     return listener;
 }
 
@@ -253,15 +240,10 @@ Result<void> PortListener::close() {
 }
 
 Result<std::vector<DialAnswer>> dialFromNode(HostSession& session, const std::string& agent,
-                                             const std::vector<std::string>& addresses,
-                                             int64_t port, std::stop_token stop) {
-    std::vector<std::string> arguments = {"dial"};
-    // IPv6 addresses get no brackets, which HostSession::start() does not allow in a command line.
-    for (const std::string& address : addresses)
-        arguments.push_back(address + ":" + std::to_string(port));
-    RM_ASSIGN_OR_RETURN(const auto text,
-                        runToEnd(session, agent, arguments, "", kSubcommandTimeout, stop));
-    auto answers = parseDialAnswers(text, addresses);
+                                             const DialOrder& order, std::stop_token stop) {
+    RM_ASSIGN_OR_RETURN(const auto text, runToEnd(session, agent, {"dial"}, toJson(order),
+                                                  kSubcommandTimeout, stop));
+    auto answers = parseDialAnswers(text, order.targets.size());
     return answers ? answers : failAs("dial from " + session.where(), answers.error());
 }
 

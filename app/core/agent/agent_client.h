@@ -7,6 +7,7 @@
 #include "app/core/remote/host.h"
 #include "shared/checkpoint/compare.h"
 #include "shared/spec/node_plan.h"
+#include "shared/wire/dial.h"
 
 #include <optional>
 #include <string>
@@ -113,39 +114,27 @@ Result<DeployedReport> cleanOnNode(HostSession& session, const std::string& agen
                                    const NodeCleaning& cleaning,
                                    const std::vector<std::string>& keep, std::stop_token stop);
 
-/// Holds a port open on every interface until it is destroyed (or 30 s).
+/// Holds ports open on every address of the node until it is destroyed (or 30 s). Whoever connects
+/// is greeted with its token.
 class PortListener {
 public:
-    /// `port` 0: a free one. kUnavailable: the port is taken. `stop` ends the wait for it,
+    /// kUnavailable: the port is taken, and no other will do. `stop` ends the wait for it,
     /// `closing` also a later close().
-    static Result<PortListener> open(HostSession& session, const std::string& agent, int64_t port,
-                                     std::stop_token stop, std::stop_token closing);
-    int64_t port() const { return m_port; }
+    static Result<PortListener> open(HostSession& session, const std::string& agent,
+                                     const ListenOrder& order, std::stop_token stop,
+                                     std::stop_token closing);
+    const OpenPorts& ports() const { return m_ports; }
 
-    /// Frees the port and waits until it is free.
+    /// Frees the ports and waits until they are free.
     Result<void> close();
 
 private:
     std::unique_ptr<HostProcess> m_process;
-    int64_t m_port = 0;
+    OpenPorts m_ports;
 };
 
-struct DialAnswer {
-    std::string address; ///< as asked
-    bool reached = false;
-    std::string interface; ///< local one that it left by
-    int64_t microseconds = -1;
-    std::string error;
-};
-
-/// Parses the JSON of `ringmaster-agent dial ADDRESS...`, in the order of `addresses`. kCorrupt: it
-/// is something else.
-Result<std::vector<DialAnswer>> parseDialAnswers(const std::string& json,
-                                                 const std::vector<std::string>& addresses);
-
-/// Tries each address at `port` from this node.
+/// Dials from this node, for some 5 s at most: an answer for each target, in their order.
 Result<std::vector<DialAnswer>> dialFromNode(HostSession& session, const std::string& agent,
-                                             const std::vector<std::string>& addresses,
-                                             int64_t port, std::stop_token stop);
+                                             const DialOrder& order, std::stop_token stop);
 
 } // namespace rm

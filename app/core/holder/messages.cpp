@@ -430,6 +430,17 @@ auto membersOf(T& value) {
     return std::tie(home, items);
 }
 
+template <Like<MeasureNetworkRequest> T>
+auto membersOf(T& value) {
+    auto& [nodes] = value;
+    return std::tie(nodes);
+}
+
+template <Like<StopNetworkRequest> T>
+auto membersOf(T&) {
+    return std::tuple<>();
+}
+
 template <Like<OutlookRequest> T>
 auto membersOf(T& value) {
     auto& [spec, node] = value;

@@ -94,6 +94,12 @@ struct Performer {
     void operator()(const CleanNodeRequest& r) {
         answer(engine.cleanNode(r.node, r.cleaning), context, request, done);
     }
+    void operator()(const MeasureNetworkRequest& r) {
+        answer(engine.measureNetwork(r.nodes), context, request, done);
+    }
+    void operator()(const StopNetworkRequest&) {
+        answer(engine.stopNetwork(), context, request, done);
+    }
     void operator()(const PinCheckpointRequest& r) {
         answer(engine.setPinned(r.run, r.checkpoint, r.pinned), context, request, done);
     }
@@ -153,6 +159,8 @@ struct Attempt {
         return "clean " + r.run.toStdString();
     }
     std::string operator()(const CleanNodeRequest& r) { return "clean " + r.node.toStdString(); }
+    std::string operator()(const MeasureNetworkRequest&) { return "measure the network"; }
+    std::string operator()(const StopNetworkRequest&) { return "stop measuring the network"; }
     std::string operator()(const PinCheckpointRequest& r) {
         return (r.pinned ? "pin checkpoint " : "unpin checkpoint ") + r.checkpoint.toStdString() +
                " of " + r.run.toStdString();
@@ -206,6 +214,8 @@ struct Failure {
     EngineReply operator()(const CleanNodeRequest&) {
         return Result<DeployedReport>(tl::unexpected(error));
     }
+    EngineReply operator()(const MeasureNetworkRequest&) { return editFailed(); }
+    EngineReply operator()(const StopNetworkRequest&) { return editFailed(); }
     EngineReply operator()(const PinCheckpointRequest&) { return editFailed(); }
     EngineReply operator()(const BringBackCheckpointRequest&) { return editFailed(); }
     EngineReply operator()(const CompareCheckpointsRequest&) {

@@ -135,6 +135,15 @@ struct CleanNodeRequest {
     bool operator==(const CleanNodeRequest&) const = default;
 };
 
+struct MeasureNetworkRequest {
+    QStringList nodes; ///< none: all
+    bool operator==(const MeasureNetworkRequest&) const = default;
+};
+
+struct StopNetworkRequest {
+    bool operator==(const StopNetworkRequest&) const = default;
+};
+
 struct OutlookRequest {
     std::string spec; ///< TOML, perhaps out of bounds
     QString node;
@@ -188,12 +197,14 @@ using EngineRequest =
                  OutlookRequest, RenameRequest, EmptyTrashRequest, VerifyCheckpointRequest,
                  OnNodesRequest, RemoveFromNodesRequest, DeclareLostRequest, CleanNodeRequest,
                  ResumeOutlookRequest, CopyCheckpointRequest, WithdrawRequest, PinCheckpointRequest,
-                 BringBackCheckpointRequest, CompareCheckpointsRequest>;
+                 BringBackCheckpointRequest, CompareCheckpointsRequest, MeasureNetworkRequest,
+                 StopNetworkRequest>;
 
 /// Of a launch, resume or branch: the run's id. Of a copy: its folder. Of a withdrawal: what is
 /// left to know. Of a command: its state. Of a check: it. Of notes and tags: that they are queued.
-/// Of other edits, of a lost node and of what is to be removed or verified: that it is so. Of a
-/// window: whether there is one. Of outlooks, of a comparison, and of what is on nodes: it.
+/// Of other edits, of a lost node and of what is to be removed, verified or measured: that it is
+/// so. Of a window: whether there is one. Of outlooks, of a comparison, and of what is on nodes:
+/// it.
 using EngineReply =
     std::variant<Result<QString>, Result<CommandState>, NodeCheck, Result<void>, bool,
                  Result<NodeOutlook>, Result<std::vector<RunFolder>>, Result<DeployedReport>,

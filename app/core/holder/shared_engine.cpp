@@ -270,6 +270,14 @@ QFuture<Result<DeployedReport>> SharedEngine::cleanNode(const QString& node,
     return ask<Result<DeployedReport>>(CleanNodeRequest{node, cleaning});
 }
 
+QFuture<Result<void>> SharedEngine::measureNetwork(const QStringList& nodes) {
+    return ask<Result<void>>(MeasureNetworkRequest{nodes});
+}
+
+QFuture<Result<void>> SharedEngine::stopNetwork() {
+    return ask<Result<void>>(StopNetworkRequest{});
+}
+
 QFuture<Result<CommandState>>
 SharedEngine::command(const QString& run, CommandKind kind,
                       std::vector<std::pair<std::string, std::string>> args, const std::string& id,

@@ -5,6 +5,7 @@
 #include "app/core/launch/memory_estimate.h"
 #include "app/core/launch/rendezvous.h"
 #include "app/core/launch/transfer_rate.h"
+#include "app/core/network/network_words.h"
 #include "shared/return_if_error.h"
 #include "shared/spec/model_family.h"
 #include "shared/spec/step_cut.h"
@@ -273,11 +274,21 @@ Result<void> DirectLauncher::start() {
     std::vector<HostWorker*> workers;
     for (const auto& worker : m_workers)
         workers.push_back(worker.get());
-    RM_ASSIGN_OR_RETURN(const auto rendezvous,
-                        findRendezvous(workers, m_nodes, m_request.spec, m_stop));
+    RM_ASSIGN_OR_RETURN(m_rendezvous, findRendezvous(workers, m_nodes, m_request.spec, m_stop));
     report(QStringLiteral("Start ranks"));
-    return startAll(makePlans(m_request.spec, m_nodes, m_ranks, m_target.device, rendezvous,
+    return startAll(makePlans(m_request.spec, m_nodes, m_ranks, m_target.device, m_rendezvous,
                               m_bundles, m_request.attempt));
+}
+
+std::string DirectLauncher::meeting() const {
+    if (m_nodes.size() < 2)
+        return {};
+    std::vector<std::string> names;
+    for (size_t i = 0; i < m_nodes.size(); ++i)
+        names.push_back(nodeName(i));
+    return "ranks meet at " + m_rendezvous.masterAddr + ":" +
+           std::to_string(m_rendezvous.masterPort) + ", by " +
+           byInterface(m_rendezvous.interfaces, names);
 }
 
 Result<void> DirectLauncher::startAll(const std::vector<NodePlan>& plans) {

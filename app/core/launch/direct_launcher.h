@@ -21,6 +21,7 @@ public:
     std::string whatIsTooLarge() override;
     Result<void> deploy() override;
     Result<void> start() override;
+    std::string meeting() const override;
     void abandon() override;
     bool mayHaveLeftRanks() const override { return m_mayHaveLeftRanks; }
 
@@ -61,6 +62,7 @@ private:
     Target m_target;
     QString m_stage; ///< as reported last
     std::vector<std::string> m_bundles;
+    Rendezvous m_rendezvous;
     bool m_isDeployed = false;
     bool m_mayHaveLeftRanks = false;
     std::vector<std::string> m_stagedData; ///< per node: the folder there, empty: not staged

@@ -4,6 +4,7 @@ target_sources(rm_core PRIVATE
     launch/host_worker.cpp
     launch/launcher.cpp
     launch/memory_estimate.cpp
+    launch/network_survey.cpp
     launch/node_outlook.cpp
     launch/plan.cpp
     launch/recipes.cpp

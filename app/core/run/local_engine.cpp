@@ -2,7 +2,9 @@
 #include "app/core/run/local_engine.h"
 
 #include "app/core/answer.h"
+#include "app/core/launch/network_survey.h"
 #include "app/core/launch/plan.h"
+#include "app/core/network/network_file.h"
 #include "app/core/remote/credential_store.h"
 #include "app/core/run/checkpoint_copier.h"
 #include "app/core/run/checkpoint_moves.h"
@@ -22,6 +24,7 @@
 #include <QUuid>
 #include <QtConcurrent>
 
+#include <atomic>
 #include <map>
 
 namespace rm {
@@ -77,6 +80,12 @@ std::vector<Placement> placementsOf(const std::vector<RunNode>& nodes) {
 
 struct LocalEngine::Impl {
     QString database;
+    std::string stateFolder;
+    struct Measurement {
+        std::stop_source stop;
+        std::atomic<bool> isOver = false;
+    };
+    std::shared_ptr<Measurement> measurement; ///< of the network, the last one
     Fleet* fleet = nullptr;
     std::shared_ptr<WriterThread> writer; ///< null: another instance writes
     CredentialSource credentials = [](const Node&) { return Credentials{}; };
@@ -110,6 +119,7 @@ LocalEngine::LocalEngine(const Paths& paths, Fleet& fleet, std::unique_ptr<Store
     : Engine(parent)
     , m_impl(std::make_unique<Impl>()) {
     m_impl->database = paths.database();
+    m_impl->stateFolder = paths.state.toStdString();
     m_impl->fleet = &fleet;
     if (writer)
         m_impl->writer = std::make_shared<WriterThread>(std::move(writer));
@@ -584,6 +594,40 @@ QFuture<Result<DeployedReport>> LocalEngine::cleanNode(const QString& name,
                                              stop = m_impl->closing.get_token()] {
         return rm::cleanNode(*hosts, node, cleaning, stop);
     });
+}
+
+QFuture<Result<void>> LocalEngine::measureNetwork(const QStringList& names) {
+    const auto refuse = [](const Error& why) {
+        return readyFuture<void>(failAs("measure the network", why));
+    };
+    if (m_impl->measurement && !m_impl->measurement->isOver)
+        return refuse({ErrorCode::kUnavailable, "it is being measured already"});
+    std::vector<Node> nodes;
+    for (const QString& name : names) {
+        const auto node = find(name);
+        if (!node)
+            return refuse(node.error());
+        nodes.push_back(*node);
+    }
+    if (names.isEmpty())
+        nodes = m_impl->fleet->nodes();
+    m_impl->measurement = std::make_shared<Impl::Measurement>();
+    return QtConcurrent::run(
+        &m_impl->pool, [nodes, hosts = m_impl->hosts, own = m_impl->measurement,
+                        folder = m_impl->stateFolder, closing = m_impl->closing.get_token()] {
+            const std::stop_callback end(closing, [&own] { own->stop.request_stop(); });
+            const auto measured = rm::measureNetwork(*hosts, nodes, own->stop.get_token());
+            auto kept = measured ? keepNetwork(folder, *measured)
+                                 : Result<void>(tl::unexpected(measured.error()));
+            own->isOver = true;
+            return kept;
+        });
+}
+
+QFuture<Result<void>> LocalEngine::stopNetwork() {
+    if (m_impl->measurement)
+        m_impl->measurement->stop.request_stop();
+    return readyFuture<void>({});
 }
 
 QFuture<Result<CommandState>>

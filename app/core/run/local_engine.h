@@ -59,6 +59,8 @@ public:
     QFuture<Result<void>> removeFromNodes(const QString& run, const Asker& by) override;
     QFuture<Result<DeployedReport>> cleanNode(const QString& node,
                                               const NodeCleaning& cleaning) override;
+    QFuture<Result<void>> measureNetwork(const QStringList& nodes) override;
+    QFuture<Result<void>> stopNetwork() override;
     QFuture<Result<QString>> branch(const QString& run, const QString& checkpoint,
                                     std::optional<CheckedSpec> spec, const QString& id,
                                     IfTooLarge ifTooLarge,

@@ -51,6 +51,16 @@ Result<void> setState(const ProcedureContext& context, const QString& run, RunSt
     return done;
 }
 
+/// So that the run says later which interfaces it used.
+void noteMeeting(const ProcedureContext& context, const QString& run, const std::string& meeting) {
+    if (meeting.empty())
+        return;
+    IngestBatch batch;
+    batch.run = run;
+    batch.records = {Event{-1, -1, wallNowNs(), Severity::kInfo, "network", meeting}};
+    context.writer->post([batch](StoreWriter& writer) { return writer.ingest(batch); });
+}
+
 /// Stores the attempt before any of its ranks starts. Even if the start fails on another node, some
 /// node may have seen the attempt's number, which must then never be used again.
 Result<void> deployAndStart(const ProcedureContext& context, const QString& run, Launcher& launcher,
@@ -62,8 +72,11 @@ Result<void> deployAndStart(const ProcedureContext& context, const QString& run,
     };
     const auto started =
         launcher.deploy().and_then(record).and_then([&] { return launcher.start(); });
-    if (!started || context.permit->begin())
+    if (!started || context.permit->begin()) {
+        if (started)
+            noteMeeting(context, run, launcher.meeting());
         return started;
+    }
     launcher.abandon();
     return fail(ErrorCode::kUnavailable, "launch " + run.toStdString() + ": cancelled");
 }

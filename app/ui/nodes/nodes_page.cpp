@@ -7,6 +7,7 @@
 #include "app/ui/dialogs/node_dialog.h"
 #include "app/ui/look/format.h"
 #include "app/ui/look/theme.h"
+#include "app/ui/nodes/network_card.h"
 #include "app/ui/nodes/node_card.h"
 #include "app/ui/widgets/card.h"
 #include "app/ui/widgets/chip.h"
@@ -78,6 +79,7 @@ void NodesPage::buildUi() {
     inner->setSpacing(size::kCardGap);
     inner->addWidget(m_grid);
     inner->addWidget(buildCheck());
+    inner->addWidget(new NetworkCard(m_context));
     inner->addStretch(1);
     auto* scroll = new QScrollArea;
     scroll->setWidgetResizable(true);

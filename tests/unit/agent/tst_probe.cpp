@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "shared/io/descriptor.h"
 #include "trainer/agent/net/reach.h"
 #include "trainer/agent/net/socket_address.h"
 #include "trainer/agent/probe/home_id.h"
@@ -17,6 +18,8 @@
 #include <QTemporaryDir>
 #include <QTest>
 
+#include <arpa/inet.h>
+#include <netinet/in.h>
 #include <unistd.h>
 
 #include <thread>
@@ -72,6 +75,40 @@ std::optional<float> valueOf(const Record& record, MetricId metric) {
             return samples.value[i];
     return std::nullopt;
 }
+
+/// A listener on a thread of its own, with its ports.
+class ListeningThread {
+public:
+    explicit ListeningThread(const ListenOrder& order) {
+        int in[2], out[2];
+        if (::pipe(in) != 0 || ::pipe(out) != 0)
+            return;
+        m_in = Descriptor(in[1]);
+        m_thread = std::jthread([order, input = in[0], output = out[1]] {
+            (void)listenForDials(order, 60, input, output);
+            ::close(input);
+            ::close(output);
+        });
+        char text[512] = {};
+        if (::read(out[0], text, sizeof text - 1) > 0)
+            ports = parseOpenPorts(text).value_or(OpenPorts());
+        ::close(out[0]);
+    }
+    ~ListeningThread() { m_in = Descriptor(); }
+
+    DialTarget target(const std::string& address, int64_t port) const {
+        return {address, port, {}, ports.token, 0, true};
+    }
+    static std::vector<DialAnswer> dial(const std::vector<DialTarget>& targets) {
+        return dialAll({targets, -1}, {300, 20'000, 40'000}).value_or(std::vector<DialAnswer>());
+    }
+
+    OpenPorts ports;
+
+private:
+    std::jthread m_thread;
+    Descriptor m_in; ///< closed first
+};
 
 } // namespace
 
@@ -400,46 +437,102 @@ private Q_SLOTS:
     }
 
     void dialTellsReachedFromRefusedAndSilent() {
-        int in[2], out[2];
-        QCOMPARE(::pipe(in), 0);
-        QCOMPARE(::pipe(out), 0);
-        Result<void> ended;
-        std::thread listener([&] { ended = listenForDials(30, 0, in[0], out[1]); });
-        char text[64] = {};
-        QVERIFY(::read(out[0], text, sizeof text - 1) > 0);
-        const int port = QJsonDocument::fromJson(text).object()["port"].toInt();
-        QVERIFY(port > 0);
+        const ListeningThread here({});
         // 192.0.2.0/24 is for documentation alone: silent or unreachable, never there.
-        const auto report =
-            dialReport({"127.0.0.1:" + std::to_string(port), "127.0.0.1:1", "192.0.2.254:9"}, 300);
-        ::close(in[1]);
-        listener.join();
-        QVERIFY(ended.has_value() && report.has_value());
-        const auto list = QJsonDocument::fromJson(QByteArray::fromStdString(*report)).array();
-        QCOMPARE(list.size(), 3);
-        QVERIFY(list[0].toObject()["reached"].toBool());
-        QCOMPARE(list[0].toObject()["interface"].toString(), QString("lo"));
-        QCOMPARE(list[1].toObject()["error"].toString(), QString("Connection refused"));
-        QVERIFY(!list[2].toObject()["reached"].toBool());
-        for (const int fd : {in[0], out[0], out[1]})
-            ::close(fd);
+        const auto answers =
+            here.dial({here.target("127.0.0.1", here.ports.port), here.target("127.0.0.1", 1),
+                       here.target("192.0.2.254", 9)});
+        QCOMPARE(answers.size(), size_t(3));
+        QCOMPARE(answers[0].reach, Reach::kReached);
+        QCOMPARE(answers[0].large, LargePackets::kPassed);
+        QCOMPARE(answers[0].interface, std::string("lo"));
+        QVERIFY(answers[0].microseconds >= 0 && answers[0].mtu > 0);
+        QCOMPARE(answers[1].reach, Reach::kRefused);
+        QCOMPARE(answers[1].error, std::string("Connection refused"));
+        QVERIFY(answers[2].reach != Reach::kReached);
     }
 
-    void takenPortIsAnError() {
+    void anotherListenerIsAStranger() {
+        const ListeningThread here({}), other({});
+        DialTarget target = here.target("127.0.0.1", other.ports.port);
+        QCOMPARE(here.dial({target})[0].reach, Reach::kStranger);
+        target.token = other.ports.token;
+        QCOMPARE(here.dial({target})[0].reach, Reach::kReached);
+    }
+
+    void whoSaysNothingIsAStranger() {
+        const Descriptor silent(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+        sockaddr_in address = {};
+        address.sin_family = AF_INET;
+        address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+        socklen_t size = sizeof address;
+        auto* at = reinterpret_cast<sockaddr*>(&address);
+        QCOMPARE(::bind(silent.get(), at, size), 0);
+        QCOMPARE(::listen(silent.get(), 4), 0);
+        QCOMPARE(::getsockname(silent.get(), at, &size), 0);
+        DialTarget target;
+        target.address = "127.0.0.1";
+        target.port = ntohs(address.sin_port);
+        const auto answers = dialAll({{target}, -1}, {200, 200, 2000});
+        QVERIFY(answers);
+        QCOMPARE(answers->front().reach, Reach::kStranger);
+    }
+
+    void aListenerServesSeveralPortsOfItsRange() {
+        ListenOrder order;
+        order.next = true;
+        order.samples = 2;
+        const ListeningThread here(order);
+        const OpenPorts& ports = here.ports;
+        QCOMPARE(ports.samples.size(), size_t(2));
+        QVERIFY(ports.rangeFirst <= ports.samples[0] && ports.samples[0] < ports.samples[1] &&
+                ports.samples[1] <= ports.rangeLast);
+        QVERIFY(ports.next > 0 && ports.next != ports.port);
+        for (const int64_t port : {ports.port, ports.next, ports.samples[0], ports.samples[1]})
+            QCOMPARE(here.dial({here.target("127.0.0.1", port)})[0].reach, Reach::kReached);
+    }
+
+    void aDialByAnInterfaceThatDoesNotLeadThereHasNoRoute() {
+        const ListeningThread here({});
+        DialTarget target = here.target("127.0.0.1", here.ports.port);
+        target.interface = "eth77";
+        QCOMPARE(here.dial({target})[0].reach, Reach::kNoRoute);
+    }
+
+    void manyDialsAtOnceAreAllAnswered() {
+        const ListeningThread here({});
+        const std::vector<DialTarget> targets(1500, here.target("127.0.0.1", here.ports.port));
+        const auto answers = dialAll({targets, -1}, {20'000, 20'000, 60'000});
+        QVERIFY(answers);
+        for (const DialAnswer& answer : *answers)
+            QCOMPARE(answer.reach, Reach::kReached);
+    }
+
+    void onceOneAddressOfANodeAnswersTheOthersAreNotWaitedFor() {
+        const ListeningThread here({});
+        DialTarget silent = here.target("192.0.2.254", 9);
+        const auto answers = dialAll({{here.target("127.0.0.1", here.ports.port), silent}, 20},
+                                     {60'000, 60'000, 60'000});
+        QVERIFY(answers);
+        QCOMPARE((*answers)[0].reach, Reach::kReached);
+        QVERIFY((*answers)[1].reach != Reach::kReached);
+    }
+
+    void takenPortIsAnErrorUnlessAnyWillDo() {
+        const ListeningThread here({});
+        ListenOrder order;
+        order.port = here.ports.port;
         int in[2], out[2];
         QCOMPARE(::pipe(in), 0);
         QCOMPARE(::pipe(out), 0);
-        std::thread listener([&] { (void)listenForDials(30, 0, in[0], out[1]); });
-        char text[64] = {};
-        QVERIFY(::read(out[0], text, sizeof text - 1) > 0);
-        const int port = QJsonDocument::fromJson(text).object()["port"].toInt();
-        const auto second = listenForDials(1, port, in[0], out[1]);
-        ::close(in[1]);
-        listener.join();
+        const auto second = listenForDials(order, 1, in[0], out[1]);
         QVERIFY(!second.has_value());
         QCOMPARE(second.error().code, ErrorCode::kUnavailable);
-        for (const int fd : {in[0], out[0], out[1]})
+        for (const int fd : {in[0], in[1], out[0], out[1]})
             ::close(fd);
+        order.orAny = true;
+        const ListeningThread other(order);
+        QVERIFY(other.ports.port != here.ports.port);
     }
 
 private:

@@ -2,21 +2,27 @@
 #pragma once
 
 #include "shared/result.h"
+#include "shared/wire/dial.h"
 
-#include <cstdint>
-#include <string>
 #include <vector>
 
 namespace rm {
 
-/// `listen`: accepts and closes connections on one port of every address of this machine, so that
-/// other nodes can find out by dialReport() which of them they reach. Prints {"port": P} on
-/// `outputFd` once it listens; ends after `seconds` or when `inputFd` closes. Port 0: a free one.
-Result<void> listenForDials(int seconds, int port, int inputFd, int outputFd);
+/// `listen`: accepts connections on some ports of every address of this machine, so that other
+/// nodes can find out by dialAll() which of them they reach. Each connection begins with
+/// dialGreeting(); what comes then is sent back, up to some 100 KiB. Prints OpenPorts on `outputFd`
+/// once it listens; ends after `seconds` or when `inputFd` closes.
+Result<void> listenForDials(const ListenOrder& order, int seconds, int inputFd, int outputFd);
 
-/// `dial ADDR:PORT...`: tries every address at once, each for at most `timeoutMs`. IPv6 may stand
-/// in brackets. A JSON array in the order of `targets`, each {"address", "reached", "interface",
-/// "local_address", "microseconds", "error"}.
-Result<std::string> dialReport(const std::vector<std::string>& targets, int64_t timeoutMs = 2000);
+/// How long a dial may take, and all of them.
+struct DialLimits {
+    int64_t connectMs = 2000;
+    int64_t exchangeMs = 4000; ///< after it was connected
+    int64_t wholeMs = 5000;
+};
+
+/// `dial`: tries all targets at once, as many as this process may have sockets; the answers are in
+/// their order. kInvalid: a target is no address.
+Result<std::vector<DialAnswer>> dialAll(const DialOrder& order, const DialLimits& limits = {});
 
 } // namespace rm

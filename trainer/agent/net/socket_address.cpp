@@ -6,9 +6,12 @@
 #include <net/if.h>
 #include <netdb.h>
 #include <netinet/in.h>
+#include <sys/resource.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cstring>
+#include <span>
 
 namespace rm {
 
@@ -20,6 +23,21 @@ const sockaddr_in* v4(const SocketAddress& address) {
 
 const sockaddr_in6* v6(const SocketAddress& address) {
     return reinterpret_cast<const sockaddr_in6*>(&address.storage);
+}
+
+std::span<const uint8_t> bytesOf(const SocketAddress& address) {
+    if (address.family() == AF_INET6)
+        return v6(address)->sin6_addr.s6_addr;
+    return {reinterpret_cast<const uint8_t*>(&v4(address)->sin_addr), sizeof(in_addr)};
+}
+
+SocketAddress copyOf(const sockaddr* address) {
+    SocketAddress copy;
+    if (address) {
+        copy.size = address->sa_family == AF_INET ? sizeof(sockaddr_in) : sizeof(sockaddr_in6);
+        std::memcpy(&copy.storage, address, copy.size);
+    }
+    return copy;
 }
 
 bool isPort(const std::string& text) {
@@ -88,6 +106,16 @@ Result<SocketAddress> parseSocketAddress(const std::string& text) {
     return address;
 }
 
+bool InterfaceAddress::hasInNetwork(const SocketAddress& other) const {
+    if (other.family() != address.family() || mask.family() != address.family())
+        return false;
+    const auto own = bytesOf(address), theirs = bytesOf(other), bits = bytesOf(mask);
+    for (size_t i = 0; i < own.size(); ++i)
+        if ((own[i] ^ theirs[i]) & bits[i])
+            return false;
+    return true;
+}
+
 std::vector<InterfaceAddress> interfaceAddresses() {
     std::vector<InterfaceAddress> found;
     ifaddrs* list = nullptr;
@@ -99,13 +127,18 @@ std::vector<InterfaceAddress> interfaceAddresses() {
         const int family = entry->ifa_addr->sa_family;
         if (family != AF_INET && family != AF_INET6)
             continue;
-        InterfaceAddress item{entry->ifa_name, {}};
-        item.address.size = family == AF_INET ? sizeof(sockaddr_in) : sizeof(sockaddr_in6);
-        std::memcpy(&item.address.storage, entry->ifa_addr, item.address.size);
-        found.push_back(std::move(item));
+        found.push_back({entry->ifa_name, copyOf(entry->ifa_addr), copyOf(entry->ifa_netmask)});
     }
     ::freeifaddrs(list);
     return found;
+}
+
+size_t roomForSockets(size_t most) {
+    constexpr size_t kOthers = 64;
+    rlimit limit = {};
+    if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur <= 2 * kOthers)
+        return kOthers;
+    return std::min(most, static_cast<size_t>(limit.rlim_cur) - kOthers);
 }
 
 } // namespace rm

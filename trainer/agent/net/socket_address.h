@@ -31,8 +31,15 @@ Result<SocketAddress> parseSocketAddress(const std::string& text);
 struct InterfaceAddress {
     std::string interface;
     SocketAddress address; ///< port 0
+    SocketAddress mask;    ///< of its network
+
+    /// `other` is in that network, so that no router is needed.
+    bool hasInNetwork(const SocketAddress& other) const;
 };
 /// Every IPv4 and IPv6 address of an interface that is up.
 std::vector<InterfaceAddress> interfaceAddresses();
+
+/// Sockets that this process may open besides the few files that it has; `most` at most.
+size_t roomForSockets(size_t most);
 
 } // namespace rm

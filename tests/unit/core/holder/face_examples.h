@@ -94,6 +94,8 @@ inline std::vector<face::Message> faceMessages() {
         face::Ask{15, OnNodesRequest{"x-1"}},
         face::Ask{16, RemoveFromNodesRequest{"x-1", {"kc", AskedFrom::kTerminal}}},
         face::Ask{17, CleanNodeRequest{"node-a", {false, true}}},
+        face::Ask{17, MeasureNetworkRequest{{"node-a", "node-b"}}},
+        face::Ask{18, StopNetworkRequest{}},
         face::Ask{18, WithdrawRequest{"x-1", "id"}},
         face::Ask{20, PinCheckpointRequest{"x-1", "60", false}},
         face::Ask{21, BringBackCheckpointRequest{"x-1", "60", {"kc", AskedFrom::kWindow}}},

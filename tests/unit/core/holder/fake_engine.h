@@ -92,6 +92,8 @@ public:
     QFuture<Result<DeployedReport>> cleanNode(const QString&, const NodeCleaning&) override {
         return QtFuture::makeReadyFuture(Result<DeployedReport>());
     }
+    QFuture<Result<void>> measureNetwork(const QStringList&) override { return done(); }
+    QFuture<Result<void>> stopNetwork() override { return done(); }
 
     QStringList attached;
     std::vector<std::pair<QString, CommandKind>> commands;

@@ -1,25 +1,30 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/core/agent/agent_client.h"
 #include "app/core/launch/rendezvous.h"
+#include "tests/unit/core/network/network_examples.h"
 
 #include <QFile>
 #include <QTemporaryDir>
 #include <QTest>
 
 using namespace rm;
+using namespace rm::example;
 
 namespace {
 
-AddressTrial trial(const char* interface, const char* address, int64_t speedMbit,
-                   std::vector<DialAnswer> answers) {
-    return {{interface, address, 24, true, speedMbit}, std::move(answers)};
+PlacedNode placed(const std::string& name, std::vector<InterfaceReport> interfaces) {
+    PlacedNode node;
+    node.node.name = name;
+    node.report.interfaces = std::move(interfaces);
+    return node;
 }
 
-DialAnswer reached(const char* interface, int64_t microseconds) {
-    return {"", true, interface, microseconds, ""};
-}
-
-DialAnswer unreached(const char* error) {
-    return {"", false, "", -1, error};
+std::vector<std::string> addressesOf(const Result<NetworkMatrix>& matrix, size_t node) {
+    std::vector<std::string> addresses;
+    if (matrix)
+        for (const InterfaceReport& item : matrix->nodes[node].addresses)
+            addresses.push_back(item.address);
+    return addresses;
 }
 
 } // namespace
@@ -27,111 +32,114 @@ DialAnswer unreached(const char* error) {
 class TestRendezvous : public QObject {
     Q_OBJECT
 private Q_SLOTS:
-    void anAddressMustBeReachedByEveryNode();
-    void theFasterLinkWins();
-    void theQuickerAnswerBreaksTies();
-    void whenNoneIsReachedEveryReasonIsNamed();
+    void ranksMeetAtTheChosenAddressOfTheFirstNode();
+    void whenNoneIsReachedThePairIsNamed();
     void loopbackLinkLocalAndDownAreNoCandidates();
-    void aChosenInterfaceIsTheOnlyCandidate();
+    void aChosenInterfaceIsTheOnlyCandidateOfNodesThatHaveIt();
     void aNodeWithoutAnAddressIsNamed();
-    void dialAnswersKeepTheOrderOfTheQuestion();
     void hostileDialAnswersAreErrors_data();
     void hostileDialAnswersAreErrors();
+    void hostilePortsAreErrors_data();
+    void hostilePortsAreErrors();
     void anAnswerWithoutEndIsRefused();
 };
 
-void TestRendezvous::anAddressMustBeReachedByEveryNode() {
-    const auto chosen = chooseRendezvous(
-        {trial("docker0", "172.17.0.1", 10000, {reached("docker0", 5), unreached("no route")}),
-         trial("ens5", "10.0.0.4", 1000, {reached("ens5", 80), reached("ens6", 90)})},
-        29500, {"node-b", "node-c"});
+void TestRendezvous::ranksMeetAtTheChosenAddressOfTheFirstNode() {
+    NetworkMatrix matrix =
+        wholeNetwork({networkNode("node-a", {at("docker0", "172.17.0.1"), at("ens5", "10.0.0.4")}),
+                      networkNode("node-b", {at("ens6", "10.0.0.5")})});
+    matrix.nodes[0].ports.next = 29501;
+    setAnswer(matrix, 1, "10.0.0.4", answered(Reach::kReached, "ens6"));
+    const auto chosen = chooseRendezvous(matrix);
     QVERIFY(chosen);
     QCOMPARE(chosen->masterAddr, std::string("10.0.0.4"));
-    QCOMPARE(chosen->interfaces, (std::vector<std::string>{"ens5", "ens5", "ens6"}));
+    QCOMPARE(chosen->masterPort, 29500);
+    QCOMPARE(chosen->agentPort, 29501);
+    QCOMPARE(chosen->interfaces, (std::vector<std::string>{"ens5", "ens6"}));
 }
 
-void TestRendezvous::theFasterLinkWins() {
-    const auto chosen = chooseRendezvous({trial("eth0", "10.0.0.4", 1000, {reached("eth0", 50)}),
-                                          trial("ib0", "10.1.0.4", 100000, {reached("ib0", 60)})},
-                                         29500, {"node-b"});
-    QCOMPARE(chosen->masterAddr, std::string("10.1.0.4"));
-}
-
-void TestRendezvous::theQuickerAnswerBreaksTies() {
-    const auto chosen = chooseRendezvous({trial("eth0", "10.0.0.4", 1000, {reached("eth0", 500)}),
-                                          trial("eth1", "10.1.0.4", 1000, {reached("eth1", 60)})},
-                                         29500, {"node-b"});
-    QCOMPARE(chosen->masterAddr, std::string("10.1.0.4"));
-}
-
-void TestRendezvous::whenNoneIsReachedEveryReasonIsNamed() {
-    const auto chosen =
-        chooseRendezvous({trial("eth0", "10.0.0.4", 1000, {unreached("timed out")}),
-                          trial("docker0", "172.17.0.1", 1000, {unreached("no route to host")})},
-                         29500, {"node-b"});
+void TestRendezvous::whenNoneIsReachedThePairIsNamed() {
+    NetworkMatrix matrix = wholeNetwork({networkNode("node-a", {at("ens5", "10.0.0.4")}),
+                                         networkNode("node-b", {at("ens5", "10.0.0.5")})});
+    setAnswer(matrix, 1, "10.0.0.4", answered(Reach::kDropped, "ens5"));
+    const auto chosen = chooseRendezvous(matrix);
     QVERIFY(!chosen);
     QCOMPARE(chosen.error().code, ErrorCode::kUnavailable);
-    for (const char* part : {"node-b", "10.0.0.4", "timed out", "172.17.0.1", "no route to host"})
-        QVERIFY2(chosen.error().message.find(part) != std::string::npos, part);
+    for (const char* part :
+         {"where all ranks can meet", "node-b cannot reach node-a", "10.0.0.4 (ens5)", "dropped"})
+        QVERIFY2(chosen.error().message.find(part) != std::string::npos,
+                 chosen.error().message.c_str());
 }
 
 void TestRendezvous::loopbackLinkLocalAndDownAreNoCandidates() {
-    NodeReport report;
-    report.interfaces = {
-        {"lo", "127.0.0.1", 8, true, -1},        {"lo", "::1", 128, true, -1},
-        {"eth0", "169.254.3.1", 16, true, 1000}, {"eth0", "fe80::1", 64, true, 1000},
-        {"eth1", "10.0.0.9", 24, false, 1000},   {"eth2", "10.0.1.9", 24, true, 1000}};
-    const auto candidates = rendezvousCandidates(report, "");
-    QCOMPARE(candidates.size(), size_t(1));
-    QCOMPARE(candidates[0].name, std::string("eth2"));
+    const auto matrix =
+        rendezvousCandidates({placed("node-a", {at("lo", "127.0.0.1"),
+                                                at("lo", "::1"),
+                                                at("eth0", "169.254.3.1"),
+                                                at("eth0", "fe80::1"),
+                                                {"eth1", "10.0.0.9", 24, false, 1000},
+                                                at("eth2", "10.0.1.9")})},
+                             "");
+    QCOMPARE(addressesOf(matrix, 0), (std::vector<std::string>{"10.0.1.9"}));
 }
 
-void TestRendezvous::aChosenInterfaceIsTheOnlyCandidate() {
-    NodeReport report;
-    report.interfaces = {{"eth0", "10.0.0.9", 24, true, 1000}, {"ib0", "10.0.1.9", 24, true, -1}};
-    const auto candidates = rendezvousCandidates(report, "ib0");
-    QCOMPARE(candidates.size(), size_t(1));
-    QCOMPARE(candidates[0].address, std::string("10.0.1.9"));
-    QVERIFY(rendezvousCandidates(report, "ib1").empty());
+void TestRendezvous::aChosenInterfaceIsTheOnlyCandidateOfNodesThatHaveIt() {
+    const std::vector<PlacedNode> nodes = {
+        placed("node-a", {at("eth0", "10.0.0.9"), at("ib0", "10.0.1.9")}),
+        placed("node-b", {at("eth0", "10.0.0.8"), at("ibs1", "10.0.1.8")})};
+    const auto matrix = rendezvousCandidates(nodes, "ib0");
+    QCOMPARE(addressesOf(matrix, 0), (std::vector<std::string>{"10.0.1.9"}));
+    QCOMPARE(addressesOf(matrix, 1), (std::vector<std::string>{"10.0.0.8", "10.0.1.8"}));
 }
 
 void TestRendezvous::aNodeWithoutAnAddressIsNamed() {
-    std::vector<PlacedNode> nodes(2);
-    nodes[0].node.name = "node-a";
-    nodes[0].report.interfaces = {{"lo", "127.0.0.1", 8, true, -1}};
-    RunSpec spec;
-    spec.launch.interface = "ib7";
-    const auto found = findRendezvous({nullptr, nullptr}, nodes, spec, {});
-    QVERIFY(!found);
-    QVERIFY(found.error().message.find("node-a has no network interface of the name ib7") !=
+    const auto lo = at("lo", "127.0.0.1"), eth = at("eth0", "10.0.0.9");
+    const auto without = rendezvousCandidates({placed("node-a", {lo, eth})}, "ib7");
+    QVERIFY(!without);
+    QVERIFY(without.error().message.find("node-a has no network interface of the name ib7") !=
             std::string::npos);
-}
-
-void TestRendezvous::dialAnswersKeepTheOrderOfTheQuestion() {
-    const auto answers = parseDialAnswers(
-        R"([{"reached": true, "interface": "ens5", "microseconds": 80}, {"error": "refused"}])",
-        {"10.0.0.4", "2001:db8::4"});
-    QVERIFY(answers);
-    QCOMPARE(answers->size(), size_t(2));
-    QVERIFY(answers->at(0).reached);
-    QCOMPARE(answers->at(1).address, std::string("2001:db8::4"));
-    QCOMPARE(answers->at(1).error, std::string("refused"));
+    const auto alone = rendezvousCandidates({placed("node-a", {eth}), placed("node-b", {lo})}, "");
+    QVERIFY(!alone);
+    QVERIFY(alone.error().message.find("node-b has no network interface that is up") !=
+            std::string::npos);
 }
 
 void TestRendezvous::hostileDialAnswersAreErrors_data() {
     QTest::addColumn<QByteArray>("answer");
     QTest::newRow("no JSON") << QByteArray("Welcome to Ubuntu\n[]");
-    QTest::newRow("object") << QByteArray(R"({"reached": true})");
+    QTest::newRow("object") << QByteArray(R"({"reach": "reached"})");
     QTest::newRow("number") << QByteArray("7");
-    QTest::newRow("list of numbers") << QByteArray("[1, 2]");
-    QTest::newRow("wrong type") << QByteArray(R"([{"reached": "yes"}])");
+    QTest::newRow("too few") << QByteArray("[]");
+    QTest::newRow("list of numbers") << QByteArray("[1]");
+    QTest::newRow("wrong type") << QByteArray(R"([{"reach": 1}])");
 }
 
 void TestRendezvous::hostileDialAnswersAreErrors() {
     QFETCH(QByteArray, answer);
-    const auto answers = parseDialAnswers(answer.toStdString(), {"10.0.0.4"});
+    const auto answers = parseDialAnswers(answer.toStdString(), 1);
     QVERIFY(!answers);
     QCOMPARE(answers.error().code, ErrorCode::kCorrupt);
+    const std::vector<DialAnswer> good = {answered(Reach::kReached, "ens5"),
+                                          answered(Reach::kDropped, "")};
+    QVERIFY(parseDialAnswers(toJson(good), 2) == good);
+}
+
+void TestRendezvous::hostilePortsAreErrors_data() {
+    QTest::addColumn<QByteArray>("answer");
+    const QByteArray whole = QByteArray::fromStdString(
+        toJson(OpenPorts{29500, 29501, {35000, 52000}, 32768, 60999, "ab"}));
+    QTest::newRow("no JSON") << QByteArray("Last login: Tue");
+    QTest::newRow("no port") << QByteArray(whole).replace("29500", "0");
+    QTest::newRow("no number") << QByteArray(whole).replace("35000", "\"x\"");
+    QTest::newRow("too large") << QByteArray(whole).replace("52000", "65536");
+    QTest::newRow("half a range") << QByteArray(whole).replace("32768,", "");
+}
+
+void TestRendezvous::hostilePortsAreErrors() {
+    QFETCH(QByteArray, answer);
+    const auto ports = parseOpenPorts(answer.toStdString());
+    QVERIFY(!ports);
+    QCOMPARE(ports.error().code, ErrorCode::kCorrupt);
 }
 
 void TestRendezvous::anAnswerWithoutEndIsRefused() {
@@ -144,7 +152,7 @@ void TestRendezvous::anAnswerWithoutEndIsRefused() {
     QVERIFY(file.setPermissions(QFile::ReadOwner | QFile::ExeOwner));
     const auto session = openSession(localNode(), {}, {});
     QVERIFY(session);
-    const auto listener = PortListener::open(**session, agent.toStdString(), 0, {}, {});
+    const auto listener = PortListener::open(**session, agent.toStdString(), {}, {}, {});
     QVERIFY(!listener);
     QCOMPARE(listener.error().code, ErrorCode::kCorrupt);
     QVERIFY2(listener.error().message.ends_with("the host does not answer in lines"),

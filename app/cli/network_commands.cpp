@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/cli/access.h"
+#include "app/cli/command_context.h"
+#include "app/cli/commands.h"
+#include "app/cli/json_view.h"
+#include "app/cli/terminal.h"
+#include "app/core/network/network_file.h"
+#include "app/core/network/network_words.h"
+
+#include <iostream>
+
+namespace rm::cli {
+
+namespace {
+
+using OrderedJson = nlohmann::ordered_json;
+
+/// Of so many nodes each way is listed; of more only those that do not work.
+constexpr size_t kFewNodes = 4;
+
+std::vector<std::vector<std::string>> tableOf(const NetworkMatrix& matrix) {
+    std::vector<std::vector<std::string>> rows = {{"FROM / TO"}};
+    const int count = static_cast<int>(matrix.nodes.size());
+    for (const NetworkNode& node : matrix.nodes)
+        rows.front().push_back(oneLine(node.name));
+    for (int from = 0; from < count; ++from) {
+        rows.push_back({oneLine(matrix.nodes[static_cast<size_t>(from)].name)});
+        for (int to = 0; to < count; ++to) {
+            const auto way = from == to ? std::nullopt : bestWay(matrix, from, to);
+            const bool works = way && way->way == Way::kWorks;
+            rows.back().push_back(!way ? "-" : cellWords(*way) + (works ? " " + way->at.name : ""));
+        }
+    }
+    return rows;
+}
+
+void printWays(const NetworkMatrix& matrix) {
+    const int count = static_cast<int>(matrix.nodes.size());
+    const bool all = matrix.nodes.size() <= kFewNodes;
+    for (int from = 0; from < count; ++from)
+        for (int to = 0; to < count; ++to)
+            for (const WayThere& way : waysBetween(matrix, from, to))
+                if (all || way.way != Way::kWorks)
+                    std::cout << "  " << oneLine(matrix.nodes[static_cast<size_t>(from)].name)
+                              << " to " << oneLine(matrix.nodes[static_cast<size_t>(to)].name)
+                              << ", " << oneLine(wayInWords(way)) << "\n";
+}
+
+OrderedJson choiceJson(const NetworkMatrix& matrix) {
+    const auto choice = chooseNetwork(matrix);
+    if (!choice)
+        return nullptr;
+    OrderedJson nodes = OrderedJson::object();
+    for (size_t i = 0; i < matrix.nodes.size(); ++i)
+        if (const InterfaceReport& at = choice->addresses[i]; !at.name.empty())
+            nodes[matrix.nodes[i].name] = {{"interface", at.name}, {"address", at.address}};
+    return nodes;
+}
+
+void print(const CommandContext& context, const NetworkMatrix& matrix) {
+    const std::vector<std::string> sentences = networkSentences(matrix);
+    if (context.json())
+        return printJson({{"blocked", countBlocked(matrix)},
+                          {"chosen", choiceJson(matrix)},
+                          {"sentences", sentences},
+                          {"matrix", OrderedJson::parse(toJson(matrix))}});
+    std::cout << "Measured " << formatAgo(matrix.measuredNs)
+              << "; each cell says the time to connect and the interface that is reached.\n"
+              << formatTable(tableOf(matrix));
+    printWays(matrix);
+    for (const std::string& sentence : sentences)
+        std::cout << oneLine(sentence) << "\n";
+    std::cout << std::flush;
+}
+
+std::vector<std::string> problemNodes(const NetworkMatrix& matrix) {
+    std::vector<std::string> names;
+    for (const NetworkNode& node : matrix.nodes)
+        if (!node.problem.empty())
+            names.push_back(node.name);
+    return names;
+}
+
+Result<NetworkMatrix> measured(CommandContext& context, const QStringList& names) {
+    return await(context.engine().measureNetwork(names)).and_then([&context] {
+        return keptNetwork(context.paths().state.toStdString());
+    });
+}
+
+} // namespace
+
+int runNodesNetwork(CommandContext& context, const std::vector<std::string>& names, bool last) {
+    QStringList wanted;
+    for (const std::string& name : names)
+        wanted << QString::fromStdString(name);
+    auto matrix =
+        last ? keptNetwork(context.paths().state.toStdString()) : measured(context, wanted);
+    // A node may have wanted a password.
+    if (matrix && !last && openAsking(context, problemNodes(*matrix)))
+        matrix = measured(context, wanted);
+    if (!matrix)
+        return printError(context, matrix.error());
+    print(context, *matrix);
+    const bool isWhole = countBlocked(*matrix) == 0 && problemNodes(*matrix).empty();
+    return isWhole ? 0 : static_cast<int>(ExitCode::kUnavailable);
+}
+
+} // namespace rm::cli

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/core/launch/network_survey.h"
+
+#include "app/core/network/address_kind.h"
+#include "shared/io/clock.h"
+#include "shared/return_if_error.h"
+
+#include <algorithm>
+#include <set>
+
+namespace rm {
+
+namespace {
+
+/// The dials of one node, and what each of them was for.
+struct NodeDials {
+    DialOrder order;
+    std::vector<NetworkTrial> trials; ///< parallel to the targets, without answers
+};
+
+std::vector<std::string> interfacesOf(const NetworkNode& node) {
+    std::set<std::string> names;
+    for (const InterfaceReport& item : node.addresses)
+        names.insert(item.name);
+    return {names.begin(), names.end()};
+}
+
+/// The port that was asked for first; of the others, too, ranks and agents open some.
+std::vector<int64_t> portsOf(const OpenPorts& open) {
+    std::vector<int64_t> ports = {open.port};
+    if (open.next)
+        ports.push_back(open.next);
+    ports.insert(ports.end(), open.samples.begin(), open.samples.end());
+    return ports;
+}
+
+void addDials(NodeDials& dials, const NetworkMatrix& matrix, int from, int to, bool byEach) {
+    const NetworkNode& there = matrix.nodes[static_cast<size_t>(to)];
+    const auto add = [&](const std::string& by, const InterfaceReport& at, int64_t port,
+                         bool large) {
+        dials.order.targets.push_back({at.address, port, by, there.ports.token, to, large});
+        dials.trials.push_back({from, to, by, at.address, port, {}});
+    };
+    for (const InterfaceReport& at : there.addresses) {
+        for (const int64_t port : portsOf(there.ports))
+            add({}, at, port, port == there.ports.port);
+        if (byEach)
+            for (const std::string& by : interfacesOf(matrix.nodes[static_cast<size_t>(from)]))
+                add(by, at, there.ports.port, false);
+    }
+    if (dials.order.targets.size() > kMostDials) {
+        dials.order.targets.resize(kMostDials);
+        dials.trials.resize(kMostDials);
+    }
+}
+
+std::vector<Result<NodeReport>> probeAll(const std::vector<HostWorker*>& workers,
+                                         const std::stop_token& unwanted) {
+    std::vector<std::future<Result<NodeReport>>> answers;
+    for (HostWorker* worker : workers)
+        answers.push_back(worker->post<NodeReport>(&probeNode, unwanted));
+    std::vector<Result<NodeReport>> reports;
+    for (auto& answer : answers)
+        reports.push_back(answer.get());
+    return reports;
+}
+
+} // namespace
+
+OpenListeners::OpenListeners(std::vector<HostWorker*> workers)
+    : m_workers(std::move(workers)) {
+    for (size_t i = 0; i < m_workers.size(); ++i)
+        m_listeners.push_back(std::make_shared<std::optional<PortListener>>());
+}
+
+OpenListeners::~OpenListeners() {
+    // A failure is ignored: if a port stays taken, the trainer's bind fails with an error that
+    // names it. The task owns the last reference, so that even if it is dropped the listener is
+    // destroyed on the worker's thread.
+    std::vector<std::future<Result<bool>>> closed;
+    for (size_t i = 0; i < m_workers.size(); ++i)
+        closed.push_back(m_workers[i]->post<bool>(
+            [listener = std::move(m_listeners[i])](HostSession&, const std::string&,
+                                                   std::stop_token) -> Result<bool> {
+                const bool isClosed = *listener && (*listener)->close().has_value();
+                listener->reset();
+                return isClosed;
+            }));
+    for (auto& one : closed)
+        (void)one.get();
+}
+
+std::vector<Result<OpenPorts>> OpenListeners::open(const std::vector<ListenOrder>& orders,
+                                                   const std::stop_token& unwanted) {
+    std::vector<std::future<Result<OpenPorts>>> answers;
+    for (size_t i = 0; i < m_workers.size(); ++i)
+        answers.push_back(m_workers[i]->post<OpenPorts>(
+            [order = orders[i], listener = m_listeners[i],
+             closing = m_workers[i]->closing()](HostSession& session, const std::string& agent,
+                                                std::stop_token stop) -> Result<OpenPorts> {
+                RM_ASSIGN_OR_RETURN(auto opened,
+                                    PortListener::open(session, agent, order, stop, closing));
+                listener->emplace(std::move(opened));
+                return (*listener)->ports();
+            },
+            unwanted));
+    std::vector<Result<OpenPorts>> opened;
+    for (auto& answer : answers)
+        opened.push_back(answer.get());
+    return opened;
+}
+
+void survey(NetworkMatrix& matrix, const std::vector<HostWorker*>& workers,
+            const SurveyOrder& order, const std::stop_token& unwanted) {
+    using Answers = std::vector<DialAnswer>;
+    std::vector<NodeDials> dials(matrix.nodes.size());
+    std::vector<std::future<Result<Answers>>> pending(matrix.nodes.size());
+    for (size_t from = 0; from < matrix.nodes.size(); ++from) {
+        if (!matrix.nodes[from].problem.empty())
+            continue;
+        dials[from].order.settleMs = order.settleMs;
+        for (size_t to = 0; to < matrix.nodes.size(); ++to)
+            if (to != from && matrix.nodes[to].problem.empty() &&
+                (!order.isDialed || order.isDialed(static_cast<int>(from), static_cast<int>(to))))
+                addDials(dials[from], matrix, static_cast<int>(from), static_cast<int>(to),
+                         order.byEachInterface);
+        pending[from] = workers[from]->post<Answers>(
+            [dial = dials[from].order](HostSession& session, const std::string& agent,
+                                       std::stop_token stop) {
+                return dialFromNode(session, agent, dial, stop);
+            },
+            unwanted);
+    }
+    for (size_t from = 0; from < pending.size(); ++from) {
+        if (!pending[from].valid())
+            continue;
+        Result<Answers> answers = pending[from].get();
+        if (!answers) {
+            matrix.nodes[from].problem = answers.error().message;
+            continue;
+        }
+        for (size_t i = 0; i < answers->size(); ++i) {
+            dials[from].trials[i].answer = std::move((*answers)[i]);
+            matrix.trials.push_back(std::move(dials[from].trials[i]));
+        }
+    }
+}
+
+Result<NetworkMatrix> measureNetwork(HostPool& hosts, const std::vector<Node>& nodes,
+                                     const std::stop_token& unwanted) {
+    std::vector<std::shared_ptr<HostWorker>> kept;
+    std::vector<HostWorker*> workers;
+    NetworkMatrix matrix;
+    matrix.measuredNs = wallNowNs();
+    for (const Node& node : nodes) {
+        kept.push_back(hosts.worker(node));
+        workers.push_back(kept.back().get());
+        matrix.nodes.push_back({node.name, {}, {}, {}});
+    }
+    const auto reports = probeAll(workers, unwanted);
+    // Only now, as they stay open for half a minute and a login may take longer.
+    OpenListeners listeners(workers);
+    const auto opened = listeners.open(
+        std::vector(nodes.size(), ListenOrder{kMeasuredPort, false, 2, true}), unwanted);
+    for (size_t i = 0; i < nodes.size(); ++i) {
+        NetworkNode& node = matrix.nodes[i];
+        if (!reports[i] || !opened[i]) {
+            node.problem = (reports[i] ? opened[i].error() : reports[i].error()).message;
+            continue;
+        }
+        std::ranges::copy_if(reports[i]->interfaces, std::back_inserter(node.addresses),
+                             isForOthers);
+        node.ports = *opened[i];
+    }
+    survey(matrix, workers, {{}, true, -1}, unwanted);
+    if (unwanted.stop_requested())
+        return fail(ErrorCode::kUnavailable, "measure the network: cancelled");
+    return matrix;
+}
+
+} // namespace rm

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "app/core/agent/agent_client.h"
+#include "app/core/launch/host_worker.h"
+#include "app/core/network/network_matrix.h"
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+namespace rm {
+
+/// The ports that the agents of some nodes hold open for each other. They are freed, and that is
+/// waited for, by the destructor. Must not be used on a worker's thread.
+class OpenListeners {
+public:
+    explicit OpenListeners(std::vector<HostWorker*> workers);
+    OpenListeners(const OpenListeners&) = delete;
+    OpenListeners& operator=(const OpenListeners&) = delete;
+    ~OpenListeners();
+
+    /// One order a worker, at once on all; the answers in their order. Once.
+    std::vector<Result<OpenPorts>> open(const std::vector<ListenOrder>& orders,
+                                        const std::stop_token& unwanted);
+
+private:
+    /// Lives and dies on its node's worker thread.
+    using Shared = std::shared_ptr<std::optional<PortListener>>;
+
+    std::vector<HostWorker*> m_workers;
+    std::vector<Shared> m_listeners;
+};
+
+/// Whom the nodes dial, and how.
+struct SurveyOrder {
+    std::function<bool(int from, int to)> isDialed; ///< empty: everybody
+    bool byEachInterface = false; ///< also from each interface alone, not only as ranks do
+    int64_t settleMs = -1;        ///< DialOrder::settleMs
+};
+
+/// Lets the nodes of a matrix, whose ports are open, dial each other, all at once, and adds what
+/// they found as trials. `workers` is parallel to its nodes; one without a worker, or with a
+/// problem, takes no part. A node that could not be asked gets a problem. Blocks for some 5 s at
+/// most beyond the answers of the nodes.
+void survey(NetworkMatrix& matrix, const std::vector<HostWorker*>& workers,
+            const SurveyOrder& order, const std::stop_token& unwanted);
+
+/// Measures between these nodes what can be measured. With one node or none that answers the
+/// matrix has no trials. kUnavailable: `unwanted`.
+Result<NetworkMatrix> measureNetwork(HostPool& hosts, const std::vector<Node>& nodes,
+                                     const std::stop_token& unwanted);
+
+/// The rendezvous port that is measured: what torchrun takes, and what people open in firewalls.
+inline constexpr int64_t kMeasuredPort = 29500;
+
+} // namespace rm

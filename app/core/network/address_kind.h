@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "shared/wire/node_report.h"
+
+#include <string>
+
+namespace rm {
+
+/// Addresses as NodeReport has them: IPv4 or IPv6, no zone.
+bool isLinkLocalAddress(const std::string& address);
+/// Of RFC 1918, RFC 6598 (carriers, VPNs) or RFC 4193: not reached from the internet.
+bool isPrivateAddress(const std::string& address);
+inline bool isSix(const std::string& address) {
+    return address.find(':') != std::string::npos;
+}
+
+bool isLoopback(const InterfaceReport& interface);
+
+/// Of a bridge or its end that containers and virtual machines of one node meet at: docker0,
+/// virbr0, veth12, ... Its address usually exists on other nodes as well.
+bool isVirtualInterface(const std::string& name);
+
+/// Other machines could reach it: it is up, no loopback, and means something without its
+/// interface.
+bool isForOthers(const InterfaceReport& interface);
+
+} // namespace rm

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/core/network/network_matrix.h"
+
+#include "app/core/network/address_kind.h"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <tuple>
+
+namespace rm {
+
+namespace {
+
+bool losesLarge(const DialAnswer& answer) {
+    return answer.large == LargePackets::kLostThere || answer.large == LargePackets::kLostBack;
+}
+
+/// Ranks bind their sockets to no interface.
+bool countsForRanks(const NetworkTrial& trial) {
+    return trial.by.empty();
+}
+
+Way judge(const std::vector<const NetworkTrial*>& trials) {
+    size_t tried = 0, reached = 0;
+    bool isLossy = false;
+    for (const NetworkTrial* trial : trials) {
+        tried += trial->answer.reach != Reach::kUntried;
+        reached += trial->answer.reach == Reach::kReached;
+        isLossy = isLossy || losesLarge(trial->answer);
+    }
+    if (tried == 0)
+        return Way::kUnknown;
+    if (reached == 0)
+        return Way::kBlocked;
+    if (isLossy)
+        return Way::kLosesLarge;
+    return reached == tried ? Way::kWorks : Way::kSomePorts;
+}
+
+WayThere wayTo(const InterfaceReport& at, std::vector<const NetworkTrial*> trials) {
+    WayThere way;
+    way.at = at;
+    way.way = judge(trials);
+    for (const NetworkTrial* trial : trials) {
+        const DialAnswer& answer = trial->answer;
+        if (!answer.interface.empty())
+            way.interface = answer.interface;
+        if (answer.microseconds >= 0 &&
+            (way.microseconds < 0 || answer.microseconds < way.microseconds))
+            way.microseconds = answer.microseconds;
+        way.mtu = std::max(way.mtu, answer.mtu);
+    }
+    way.trials = std::move(trials);
+    return way;
+}
+
+/// Smaller is better.
+using Rank = std::tuple<bool, bool, int64_t, bool, int64_t>;
+
+Rank rankOf(const InterfaceReport& at, int64_t microseconds) {
+    return {isVirtualInterface(at.name), !isPrivateAddress(at.address), -at.speedMbit,
+            isSix(at.address), microseconds};
+}
+
+/// The worse in each respect.
+Rank worse(const Rank& a, const Rank& b) {
+    return {std::max(std::get<0>(a), std::get<0>(b)), std::max(std::get<1>(a), std::get<1>(b)),
+            std::max(std::get<2>(a), std::get<2>(b)), std::max(std::get<3>(a), std::get<3>(b)),
+            std::max(std::get<4>(a), std::get<4>(b))};
+}
+
+/// All ways of a matrix by what leads where, so that a choice among 64 nodes takes no time.
+class Ways {
+public:
+    explicit Ways(const NetworkMatrix& matrix)
+        : m_matrix(matrix) {
+        std::map<std::tuple<int, int, std::string>, std::vector<const NetworkTrial*>> trials;
+        for (const NetworkTrial& trial : matrix.trials)
+            if (countsForRanks(trial))
+                trials[{trial.from, trial.to, trial.address}].push_back(&trial);
+        for (int to = 0; to < count(); ++to)
+            for (const InterfaceReport& at : node(to).addresses)
+                for (int from = 0; from < count(); ++from)
+                    if (const auto found = trials.find({from, to, at.address});
+                        found != trials.end())
+                        m_ways[{from, to, at.address}] = wayTo(at, found->second);
+    }
+
+    int count() const { return static_cast<int>(m_matrix.nodes.size()); }
+    const NetworkNode& node(int index) const { return m_matrix.nodes[static_cast<size_t>(index)]; }
+
+    const WayThere* find(int from, int to, const std::string& address) const {
+        const auto found = m_ways.find({from, to, address});
+        return found == m_ways.end() ? nullptr : &found->second;
+    }
+    /// It works, or nobody tried.
+    bool isOpen(int from, int to, const std::string& address) const {
+        const WayThere* way = find(from, to, address);
+        return !way || way->way == Way::kWorks || way->way == Way::kUnknown;
+    }
+
+private:
+    const NetworkMatrix& m_matrix;
+    std::map<std::tuple<int, int, std::string>, WayThere> m_ways;
+};
+
+struct Candidate {
+    NetworkChoice choice;
+    Rank rank;
+};
+
+/// Between that address of `node` and what was chosen for the nodes after `hub` and before it.
+bool isOpenToOthers(const Ways& ways, int hub, int node, const InterfaceReport& own,
+                    const NetworkChoice& chosen) {
+    for (int other = hub + 1; other < node; ++other) {
+        const InterfaceReport& theirs = chosen.addresses[static_cast<size_t>(other)];
+        if (!ways.isOpen(other, node, own.address) || !ways.isOpen(node, other, theirs.address))
+            return false;
+    }
+    return true;
+}
+
+/// Every node's best partner for that address of node `hub`; nullopt: one has none.
+std::optional<Candidate> completed(const Ways& ways, int hub, const InterfaceReport& first) {
+    Candidate whole{{}, rankOf(first, 0)};
+    whole.choice.addresses.resize(static_cast<size_t>(ways.count()));
+    whole.choice.addresses[static_cast<size_t>(hub)] = first;
+    for (int node = hub + 1; node < ways.count(); ++node) {
+        if (!ways.node(node).problem.empty())
+            continue;
+        const WayThere* back = ways.find(node, hub, first.address);
+        if (!back || back->way != Way::kWorks)
+            return std::nullopt;
+        std::optional<std::pair<bool, Rank>> best;
+        for (const InterfaceReport& own : ways.node(node).addresses) {
+            const WayThere* there = ways.find(hub, node, own.address);
+            if (isSix(own.address) != isSix(first.address) || !there || there->way != Way::kWorks ||
+                !isOpenToOthers(ways, hub, node, own, whole.choice))
+                continue;
+            // Both directions by one interface, where that can be had.
+            const std::pair rank{
+                own.name != back->interface,
+                worse(rankOf(own, there->microseconds), rankOf(first, back->microseconds))};
+            if (best && *best <= rank)
+                continue;
+            whole.choice.addresses[static_cast<size_t>(node)] = own;
+            best = rank;
+        }
+        if (!best)
+            return std::nullopt;
+        whole.rank = worse(whole.rank, best->second);
+    }
+    return whole;
+}
+
+} // namespace
+
+std::vector<WayThere> waysBetween(const NetworkMatrix& matrix, int from, int to) {
+    std::vector<const NetworkTrial*> trials;
+    for (const NetworkTrial& trial : matrix.trials)
+        if (trial.from == from && trial.to == to && countsForRanks(trial))
+            trials.push_back(&trial);
+    std::vector<WayThere> ways;
+    for (const InterfaceReport& at : matrix.nodes[static_cast<size_t>(to)].addresses) {
+        std::vector<const NetworkTrial*> there;
+        std::ranges::copy_if(trials, std::back_inserter(there), [&at](const NetworkTrial* trial) {
+            return trial->address == at.address;
+        });
+        if (!there.empty())
+            ways.push_back(wayTo(at, std::move(there)));
+    }
+    return ways;
+}
+
+std::optional<WayThere> bestWay(const NetworkMatrix& matrix, int from, int to) {
+    std::vector<WayThere> ways = waysBetween(matrix, from, to);
+    const auto rank = [](const WayThere& way) {
+        // An address on a bridge says little of why there is no way.
+        const bool tellsLittle = way.way != Way::kWorks && isVirtualInterface(way.at.name);
+        const int order = way.way == Way::kUnknown ? static_cast<int>(Way::kBlocked) + 1
+                                                   : static_cast<int>(way.way);
+        return std::tuple{tellsLittle, order, rankOf(way.at, way.microseconds)};
+    };
+    const auto best = std::ranges::min_element(ways, {}, rank);
+    return best == ways.end() ? std::nullopt : std::optional(std::move(*best));
+}
+
+std::optional<NetworkChoice> chooseNetwork(const NetworkMatrix& matrix) {
+    const auto hub = std::ranges::find_if(
+        matrix.nodes, [](const NetworkNode& node) { return node.problem.empty(); });
+    if (hub == matrix.nodes.end())
+        return std::nullopt;
+    const Ways ways(matrix);
+    std::optional<Candidate> best;
+    for (const InterfaceReport& first : hub->addresses) {
+        auto candidate = completed(ways, static_cast<int>(hub - matrix.nodes.begin()), first);
+        if (candidate && (!best || candidate->rank < best->rank))
+            best = std::move(candidate);
+    }
+    return best ? std::optional(std::move(best->choice)) : std::nullopt;
+}
+
+} // namespace rm

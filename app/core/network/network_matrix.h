@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "shared/wire/dial.h"
+#include "shared/wire/node_report.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace rm {
+
+/// A node as it took part in a measurement.
+struct NetworkNode {
+    std::string name;
+    std::vector<InterfaceReport> addresses; ///< those that isForOthers()
+    OpenPorts ports;                        ///< that its listener served
+    std::string problem; ///< why it took no part: nothing was dialed there or from there
+    bool operator==(const NetworkNode&) const = default;
+};
+
+/// One dial of one address and port.
+struct NetworkTrial {
+    int from = 0; ///< index of a node
+    int to = 0;
+    std::string by;      ///< the interface that was asked for; empty: as the kernel routes
+    std::string address; ///< of `to`
+    int64_t port = 0;
+    DialAnswer answer;
+    bool operator==(const NetworkTrial&) const = default;
+};
+
+/// Which addresses of nodes are reached from which interfaces of the others. Of a measurement on
+/// demand all pairs, of a launch those that say enough.
+struct NetworkMatrix {
+    std::vector<NetworkNode> nodes;
+    std::vector<NetworkTrial> trials;
+    int64_t measuredNs = 0; ///< by this computer's clock; 0: never
+    bool operator==(const NetworkMatrix&) const = default;
+};
+
+/// How it is to get from one node to one address of another, as the kernel routes it.
+enum class Way {
+    kUnknown,    ///< not tried
+    kWorks,      ///< every port that was tried, with packets of full size
+    kSomePorts,  ///< some ports answer, others do not
+    kLosesLarge, ///< only small packets pass
+    kBlocked,    ///< no port
+};
+
+struct WayThere {
+    Way way = Way::kUnknown;
+    InterfaceReport at;    ///< the address, of the node that is to be reached
+    std::string interface; ///< by which it leaves
+    int64_t microseconds = -1;
+    int64_t mtu = 0;
+    std::vector<const NetworkTrial*> trials; ///< of the matrix
+};
+
+/// To each address of `to` that was tried, in the order of its addresses.
+std::vector<WayThere> waysBetween(const NetworkMatrix& matrix, int from, int to);
+
+/// The best of them: one that works before one that does not, then as chooseNetwork() prefers.
+std::optional<WayThere> bestWay(const NetworkMatrix& matrix, int from, int to);
+
+/// An address of every node at which all others reach it.
+struct NetworkChoice {
+    std::vector<InterfaceReport> addresses; ///< per node; without a name: it took no part
+    bool operator==(const NetworkChoice&) const = default;
+};
+
+/// Addresses between which every way that was tried works, in both directions. Of several sets that
+/// with no isVirtualInterface(), with private addresses, of the fastest link (the slowest of a
+/// set counts; unknown is slowest), with IPv4, of the quickest answer is taken, in this order.
+/// Nodes with a problem are left out. nullopt: there is none.
+std::optional<NetworkChoice> chooseNetwork(const NetworkMatrix& matrix);
+
+} // namespace rm

@@ -1,0 +1,371 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/core/network/network_words.h"
+
+#include "app/core/network/address_kind.h"
+
+#include <algorithm>
+#include <cstdio>
+
+namespace rm {
+
+namespace {
+
+constexpr size_t kMostSentences = 8;
+constexpr size_t kFewNodes = 4; ///< that are named one by one
+
+std::string milliseconds(int64_t us) {
+    char text[32];
+    std::snprintf(text, sizeof text, us < 10'000 ? "%.1f ms" : "%.0f ms",
+                  static_cast<double>(us) / 1000);
+    return text;
+}
+
+const char* reachWord(Reach reach) {
+    switch (reach) {
+    case Reach::kUntried:
+        return "not tried";
+    case Reach::kReached:
+        return "reached";
+    case Reach::kRefused:
+        return "refused";
+    case Reach::kNoRoute:
+        return "no route";
+    case Reach::kRejected:
+        return "rejected";
+    case Reach::kDropped:
+        return "dropped";
+    case Reach::kStranger:
+        return "somebody else";
+    }
+    return "";
+}
+
+std::string listed(const std::vector<std::string>& items, const char* last = " and ") {
+    std::string text;
+    for (size_t i = 0; i < items.size(); ++i)
+        text += (i == 0 ? "" : i + 1 == items.size() ? last : ", ") + items[i];
+    return text;
+}
+
+std::string joined(const std::vector<std::string>& items, const char* between) {
+    std::string text;
+    for (const std::string& item : items)
+        text += (text.empty() ? "" : between) + item;
+    return text;
+}
+
+std::string placeOf(const InterfaceReport& at) {
+    return at.address + " (" + at.name + ")";
+}
+
+/// The ports of that answer; empty: of every port.
+std::string portsWith(const WayThere& way, bool isReached) {
+    std::vector<std::string> ports;
+    for (const NetworkTrial* trial : way.trials)
+        if (trial->answer.reach != Reach::kUntried &&
+            (trial->answer.reach == Reach::kReached) == isReached)
+            ports.push_back(std::to_string(trial->port));
+    return listed(ports, isReached ? " and " : " or ");
+}
+
+/// What the first port that was not reached met.
+const DialAnswer* failureOf(const WayThere& way) {
+    for (const NetworkTrial* trial : way.trials)
+        if (trial->answer.reach != Reach::kReached && trial->answer.reach != Reach::kUntried)
+            return &trial->answer;
+    return nullptr;
+}
+
+/// One pair in one direction, in words.
+class Telling {
+public:
+    Telling(const NetworkMatrix& matrix, int from, int to)
+        : m_matrix(matrix)
+        , m_from(matrix.nodes[static_cast<size_t>(from)])
+        , m_to(matrix.nodes[static_cast<size_t>(to)])
+        , m_fromIndex(from)
+        , m_toIndex(to) {}
+
+    std::string of(const WayThere& way) const {
+        const DialAnswer* failure = failureOf(way);
+        switch (way.way) {
+        case Way::kSomePorts:
+            return placeOf(way.at) + " answers at port " + portsWith(way, true) + ", but not at " +
+                   portsWith(way, false) + " (" + reachWord(failure->reach) +
+                   "): a firewall lets only some ports through, and Gloo and NCCL open ports of " +
+                   range() + "; " + advice(way);
+        case Way::kLosesLarge:
+            return placeOf(way.at) + " answers, but packets of full size are lost on the way " +
+                   (isLostBack(way) ? "back" : "there") + mtuOf(way) +
+                   ": something between has a smaller MTU and does not say so; set a smaller MTU "
+                   "on " +
+                   way.interface + " of " + m_from.name + " and " + way.at.name + " of " +
+                   m_to.name + ", or let ICMP through";
+        case Way::kBlocked:
+            return blocked(way, *failure);
+        case Way::kUnknown:
+        case Way::kWorks:
+            break;
+        }
+        return {};
+    }
+
+private:
+    std::string blocked(const WayThere& way, const DialAnswer& failure) const {
+        const std::string place = placeOf(way.at);
+        if (isOwnToo(way.at))
+            return place + " is an address of " + m_from.name + " itself, too";
+        switch (failure.reach) {
+        case Reach::kDropped:
+            return place + " does not answer at port " + portsWith(way, false) +
+                   ": dropped, by a "
+                   "firewall on " +
+                   whereDropped(way) + "; " + advice(way);
+        case Reach::kRefused:
+            return place + " refuses port " + portsWith(way, false) +
+                   ", although its agent listens there: a firewall answers in its place, or "
+                   "another machine has that address";
+        case Reach::kNoRoute:
+            return "it has no route to " + place + ": " + failure.error;
+        case Reach::kRejected:
+            return "a router or firewall answers that " + place +
+                   " cannot be reached: " + failure.error;
+        case Reach::kStranger:
+            return "at " + place + " " + failure.error;
+        case Reach::kUntried:
+        case Reach::kReached:
+            break;
+        }
+        return place + " was not tried in time";
+    }
+
+    bool isOwnToo(const InterfaceReport& at) const {
+        return std::ranges::find(m_from.addresses, at.address, &InterfaceReport::address) !=
+               m_from.addresses.end();
+    }
+
+    static bool isLostBack(const WayThere& way) {
+        return std::ranges::any_of(way.trials, [](const NetworkTrial* trial) {
+            return trial->answer.large == LargePackets::kLostBack;
+        });
+    }
+
+    static std::string mtuOf(const WayThere& way) {
+        return way.mtu > 0 ? " (an MTU of " + std::to_string(way.mtu) + " was taken for granted)"
+                           : std::string();
+    }
+
+    /// Where, by what others reach.
+    std::string whereDropped(const WayThere& way) const {
+        bool isAsked = false;
+        for (const NetworkTrial& trial : m_matrix.trials) {
+            const bool isOther = trial.to == m_toIndex && trial.from != m_fromIndex &&
+                                 trial.by.empty() && trial.address == way.at.address;
+            if (isOther && trial.answer.reach == Reach::kReached)
+                return m_from.name + " or between, as others reach it";
+            isAsked = isAsked || (isOther && trial.answer.reach == Reach::kDropped);
+        }
+        return isAsked ? m_to.name + ", as nobody reaches it" : m_to.name + " or between";
+    }
+
+    std::string range() const {
+        return std::to_string(m_to.ports.rangeFirst) + "-" + std::to_string(m_to.ports.rangeLast);
+    }
+
+    std::string advice(const WayThere& way) const {
+        std::string source = m_from.name;
+        for (const InterfaceReport& own : m_from.addresses)
+            if (own.name == way.interface && isSix(own.address) == isSix(way.at.address))
+                source = own.address;
+        const int64_t port = m_to.ports.port;
+        const bool isInRange = port >= m_to.ports.rangeFirst && port <= m_to.ports.rangeLast;
+        return "let TCP from " + source + " to port" +
+               (isInRange ? "s " : "s " + std::to_string(port) + " and ") + range() + " through";
+    }
+
+    const NetworkMatrix& m_matrix;
+    const NetworkNode& m_from;
+    const NetworkNode& m_to;
+    int m_fromIndex;
+    int m_toIndex;
+};
+
+bool works(const NetworkMatrix& matrix, int from, int to) {
+    const auto best = bestWay(matrix, from, to);
+    return best && best->way == Way::kWorks;
+}
+
+bool isAsked(const NetworkMatrix& matrix, int from, int to) {
+    return std::ranges::any_of(matrix.trials, [&](const NetworkTrial& trial) {
+        return trial.from == from && trial.to == to;
+    });
+}
+
+/// Calls `found(from, to)` for each direction in which nothing works.
+template <class Found>
+void forEachBlocked(const NetworkMatrix& matrix, Found found) {
+    const int count = static_cast<int>(matrix.nodes.size());
+    for (int from = 0; from < count; ++from)
+        for (int to = 0; to < count; ++to)
+            if (from != to && isAsked(matrix, from, to) && !works(matrix, from, to))
+                found(from, to);
+}
+
+std::string choiceInWords(const NetworkMatrix& matrix, const NetworkChoice& choice) {
+    std::vector<std::string> interfaces, nodes;
+    for (size_t i = 0; i < choice.addresses.size(); ++i) {
+        interfaces.push_back(choice.addresses[i].name);
+        nodes.push_back(matrix.nodes[i].name);
+    }
+    return byInterface(interfaces, nodes);
+}
+
+size_t countTaking(const NetworkMatrix& matrix) {
+    return static_cast<size_t>(std::ranges::count_if(
+        matrix.nodes, [](const NetworkNode& node) { return node.problem.empty(); }));
+}
+
+/// Of the ways between the addresses that were not chosen, too: they would bite.
+std::vector<std::string> halfWays(const NetworkMatrix& matrix) {
+    std::vector<std::string> sentences;
+    const int count = static_cast<int>(matrix.nodes.size());
+    for (int from = 0; from < count; ++from)
+        for (int to = 0; to < count; ++to)
+            for (const WayThere& way : waysBetween(matrix, from, to))
+                if (!isVirtualInterface(way.at.name) &&
+                    (way.way == Way::kSomePorts || way.way == Way::kLosesLarge))
+                    sentences.push_back("From " + matrix.nodes[static_cast<size_t>(from)].name +
+                                        ", " + Telling(matrix, from, to).of(way) + ".");
+    return sentences;
+}
+
+void cap(std::vector<std::string>& sentences) {
+    const size_t count = sentences.size();
+    if (count <= kMostSentences)
+        return;
+    sentences.resize(kMostSentences);
+    sentences.push_back("And " + std::to_string(count - kMostSentences) + " more such.");
+}
+
+} // namespace
+
+std::string byInterface(const std::vector<std::string>& interfaces,
+                        const std::vector<std::string>& nodes) {
+    std::vector<std::pair<std::string, std::vector<std::string>>> groups;
+    for (size_t i = 0; i < interfaces.size(); ++i) {
+        if (interfaces[i].empty())
+            continue;
+        auto group = std::ranges::find(groups, interfaces[i], &decltype(groups)::value_type::first);
+        if (group == groups.end())
+            group = groups.insert(group, {interfaces[i], {}});
+        group->second.push_back(nodes[i]);
+    }
+    std::vector<std::string> parts;
+    for (const auto& [interface, on] : groups)
+        parts.push_back(
+            interface + " on " +
+            (on.size() > kFewNodes ? std::to_string(on.size()) + " nodes" : listed(on)));
+    return listed(parts);
+}
+
+std::string cellWords(const WayThere& way) {
+    switch (way.way) {
+    case Way::kUnknown:
+        return "not tried";
+    case Way::kWorks:
+        return milliseconds(way.microseconds);
+    case Way::kSomePorts:
+        return "some ports";
+    case Way::kLosesLarge:
+        return "small only";
+    case Way::kBlocked:
+        return reachWord(failureOf(way)->reach);
+    }
+    return {};
+}
+
+std::string wayInWords(const WayThere& way) {
+    std::string text = placeOf(way.at);
+    if (!way.interface.empty())
+        text += " by " + way.interface;
+    std::vector<std::string> ports;
+    for (const NetworkTrial* trial : way.trials) {
+        const DialAnswer& answer = trial->answer;
+        ports.push_back(std::to_string(trial->port) + " " +
+                        (answer.reach == Reach::kReached ? milliseconds(answer.microseconds)
+                                                         : reachWord(answer.reach)));
+    }
+    text += ": " + listed(ports, ", ");
+    if (way.way == Way::kLosesLarge)
+        text += ", large packets are lost";
+    return way.mtu > 0 ? text + ", MTU " + std::to_string(way.mtu) : text;
+}
+
+std::string whyBlocked(const NetworkMatrix& matrix, int from, int to) {
+    if (works(matrix, from, to))
+        return {};
+    // A card without a route and a bridge say little where another address is there.
+    std::vector<std::string> parts, others;
+    for (const WayThere& way : waysBetween(matrix, from, to)) {
+        const std::string part = Telling(matrix, from, to).of(way);
+        const DialAnswer* failure = failureOf(way);
+        const bool saysLittle =
+            isVirtualInterface(way.at.name) || (failure && failure->reach == Reach::kNoRoute);
+        if (!part.empty())
+            (saysLittle ? others : parts).push_back(part);
+    }
+    if (parts.empty())
+        parts = others;
+    const auto& nameOf = [&](int node) { return matrix.nodes[static_cast<size_t>(node)].name; };
+    std::string text = nameOf(from) + " cannot reach " + nameOf(to) + ": ";
+    text +=
+        parts.empty() ? "it has no address that other machines could reach" : joined(parts, "; ");
+    return works(matrix, to, from) ? text + "; the other direction works" : text;
+}
+
+std::string whyNoNetwork(const NetworkMatrix& matrix) {
+    std::vector<std::string> sentences;
+    forEachBlocked(matrix,
+                   [&](int from, int to) { sentences.push_back(whyBlocked(matrix, from, to)); });
+    if (sentences.empty())
+        return "each pair of nodes has a way, but there is no address of every node that all "
+               "others reach; `ringmaster nodes network` shows which pair uses which";
+    cap(sentences);
+    return joined(sentences, ". ");
+}
+
+std::vector<std::string> networkSentences(const NetworkMatrix& matrix) {
+    std::vector<std::string> sentences;
+    const auto choice = chooseNetwork(matrix);
+    if (countTaking(matrix) < 2)
+        sentences.emplace_back("Fewer than two nodes answered, so there is nothing between them to "
+                               "be measured.");
+    else if (choice)
+        sentences.push_back("All reach each other in both directions by " +
+                            choiceInWords(matrix, *choice) +
+                            ": runs set NCCL_SOCKET_IFNAME and GLOO_SOCKET_IFNAME to that. "
+                            "launch.interface of a run's spec names another.");
+    else
+        sentences.emplace_back("There is no network by which all of them reach each other, so that "
+                               "a run on all of them would be refused.");
+    for (const NetworkNode& node : matrix.nodes)
+        if (!node.problem.empty())
+            sentences.push_back(node.name + " took no part: " + node.problem + ".");
+    std::vector<std::string> found;
+    if (!choice)
+        forEachBlocked(
+            matrix, [&](int from, int to) { found.push_back(whyBlocked(matrix, from, to) + "."); });
+    if (found.empty())
+        found = halfWays(matrix);
+    cap(found);
+    sentences.insert(sentences.end(), found.begin(), found.end());
+    return sentences;
+}
+
+int countBlocked(const NetworkMatrix& matrix) {
+    int count = 0;
+    forEachBlocked(matrix, [&count](int, int) { ++count; });
+    return count;
+}
+
+} // namespace rm

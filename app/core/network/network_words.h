@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "app/core/network/network_matrix.h"
+
+#include <string>
+#include <vector>
+
+namespace rm {
+
+/// A way in one or two words: "0.1 ms", "no route", "some ports".
+std::string cellWords(const WayThere& way);
+
+/// One address of a way with each of its ports: "10.0.0.5 (ens5) by ens6: 29500 0.1 ms, 35012
+/// dropped".
+std::string wayInWords(const WayThere& way);
+
+/// A sentence that says that `from` cannot talk to `to` and why: for each address where it is
+/// blocked, as far as that can be told, and what to do. Of addresses on bridges of one node, or
+/// without a route to them, only where there are no others. Empty: it can.
+std::string whyBlocked(const NetworkMatrix& matrix, int from, int to);
+
+/// Why chooseNetwork() found none: whyBlocked() of pairs, as far as a person reads that.
+std::string whyNoNetwork(const NetworkMatrix& matrix);
+
+/// "ens5 on node-a and eth0 on 7 nodes": the nodes of each interface, both in the order of nodes.
+/// Nodes whose interface is empty are left out.
+std::string byInterface(const std::vector<std::string>& interfaces,
+                        const std::vector<std::string>& nodes);
+
+/// What a person is to know, the choice first: a sentence each.
+std::vector<std::string> networkSentences(const NetworkMatrix& matrix);
+
+/// Pairs of nodes, in one direction, between which no way works.
+int countBlocked(const NetworkMatrix& matrix);
+
+} // namespace rm

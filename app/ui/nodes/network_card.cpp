@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/ui/nodes/network_card.h"
+
+#include "app/core/answer.h"
+#include "app/core/fleet/fleet.h"
+#include "app/core/network/network_file.h"
+#include "app/core/network/network_words.h"
+#include "app/core/run/engine.h"
+#include "app/core/settings/paths.h"
+#include "app/ui/data/run_words.h"
+#include "app/ui/look/format.h"
+#include "app/ui/look/theme.h"
+#include "app/ui/widgets/cell_delegate.h"
+#include "app/ui/widgets/chip.h"
+#include "app/ui/widgets/label.h"
+#include "app/ui/widgets/table.h"
+#include "shared/io/clock.h"
+
+#include <QHBoxLayout>
+#include <QStandardItemModel>
+#include <QVBoxLayout>
+#include <QtConcurrent>
+
+#include <algorithm>
+
+namespace rm {
+
+namespace {
+
+constexpr int kMostRows = 8; ///< of more the table scrolls
+constexpr int kNameColumn = 150;
+constexpr int kCellColumn = 136;
+
+Tone toneOfWay(Way way) {
+    switch (way) {
+    case Way::kWorks:
+        return Tone::kGood;
+    case Way::kSomePorts:
+    case Way::kLosesLarge:
+        return Tone::kWarn;
+    case Way::kBlocked:
+        return Tone::kBad;
+    case Way::kUnknown:
+        break;
+    }
+    return Tone::kNeutral;
+}
+
+QString nodeAt(const NetworkMatrix& matrix, int index) {
+    return nodeTitle(matrix.nodes[static_cast<size_t>(index)].name);
+}
+
+QStandardItem* makeCell(const NetworkMatrix& matrix, int from, int to) {
+    auto* item = new QStandardItem;
+    item->setEditable(false);
+    const auto way = from == to ? std::nullopt : bestWay(matrix, from, to);
+    if (!way) {
+        item->setText(kAbsent);
+        item->setToolTip(from == to ? QString() : NetworkCard::tr("Not measured"));
+        return item;
+    }
+    QString word = QString::fromStdString(cellWords(*way));
+    if (way->way == Way::kWorks)
+        word = QString::fromStdString(way->at.name) + ' ' + word;
+    item->setText(word);
+    item->setData(static_cast<int>(toneOfWay(way->way)), kToneRole);
+    QStringList all;
+    for (const WayThere& each : waysBetween(matrix, from, to))
+        all << QString::fromStdString(wayInWords(each));
+    item->setToolTip(all.join('\n').toHtmlEscaped());
+    item->setData(
+        NetworkCard::tr("from %1 to %2: %3").arg(nodeAt(matrix, from), nodeAt(matrix, to), word),
+        Qt::AccessibleTextRole);
+    return item;
+}
+
+QString sentencesOf(const NetworkMatrix& matrix) {
+    QStringList all;
+    for (const std::string& sentence : networkSentences(matrix))
+        all << QString::fromStdString(sentence);
+    return all.join('\n');
+}
+
+} // namespace
+
+NetworkCard::NetworkCard(const AppContext& context, QWidget* parent)
+    : Card(parent)
+    , m_context(context)
+    , m_age(makeLabel({}, "secondary"))
+    , m_measure(makeButton(tr("Measure"), "quiet", "measureNetwork"))
+    , m_cancel(makeButton(tr("Cancel"), "quiet", "cancelNetwork"))
+    , m_cells(new QStandardItemModel(this))
+    , m_table(new Table("networkTable", tr("Which node reaches which, from row to column")))
+    , m_text(makeText({}, "bodySecondary"))
+    , m_problem(makeText({}, "bodySecondary")) {
+    buildUi();
+    wire();
+    showMeasuring(false);
+    if (m_context.fleet.nodes().size() < 2)
+        hide();
+}
+
+void NetworkCard::buildUi() {
+    setObjectName("networkCard");
+    body()->setContentsMargins(16, 10, 16, 14);
+    auto* head = new QHBoxLayout;
+    head->addWidget(makeLabel(tr("Network"), "cardTitle"));
+    head->addStretch(1);
+    head->addWidget(m_age);
+    head->addWidget(m_measure);
+    head->addWidget(m_cancel);
+    body()->addLayout(head);
+    m_table->setModel(m_cells);
+    m_table->hide();
+    m_text->setObjectName("networkText");
+    m_problem->setObjectName("networkProblem");
+    body()->addWidget(m_table);
+    body()->addWidget(m_text);
+    body()->addWidget(m_problem);
+    m_text->setText(tr("Not measured yet. Every node opens a few ports for some seconds, and all "
+                       "dial each other: this shows which interface runs between them will use, "
+                       "and where a firewall stands in the way."));
+}
+
+void NetworkCard::wire() {
+    connect(m_measure, &QPushButton::clicked, this, &NetworkCard::measure);
+    connect(m_cancel, &QPushButton::clicked, this, [this] {
+        m_cancel->setEnabled(false);
+        (void)m_context.engine.stopNetwork();
+    });
+    connect(&m_context.fleet, &Fleet::nodesChanged, this,
+            [this] { setVisible(m_context.fleet.nodes().size() > 1); });
+}
+
+void NetworkCard::measure() {
+    showMeasuring(true);
+    m_problem->setText(tr("Measuring between %1 nodes, some ten seconds and as long as their "
+                          "logins take.")
+                           .arg(m_context.fleet.nodes().size()));
+    whenFinished(m_context.engine.measureNetwork({}), this,
+                 [this](const QFuture<Result<void>>& finished) {
+                     onMeasured(finished.resultCount() > 0
+                                    ? finished.result()
+                                    : fail(ErrorCode::kUnavailable, "measure the network: closed"));
+                 });
+}
+
+void NetworkCard::onMeasured(const Result<void>& answer) {
+    showMeasuring(false);
+    m_problem->setText(answer ? QString() : QString::fromStdString(answer.error().message));
+    m_problem->setVisible(!answer);
+    readKept();
+}
+
+void NetworkCard::showMeasuring(bool isMeasuring) {
+    m_measure->setVisible(!isMeasuring);
+    m_cancel->setVisible(isMeasuring);
+    m_cancel->setEnabled(isMeasuring);
+    m_problem->setVisible(isMeasuring);
+}
+
+void NetworkCard::showEvent(QShowEvent* event) {
+    Card::showEvent(event);
+    readKept();
+}
+
+void NetworkCard::readKept() {
+    const auto read = QtConcurrent::run(
+        [folder = m_context.paths.state.toStdString()] { return keptNetwork(folder); });
+    whenAnswered(read, this, [this](const Result<NetworkMatrix>& kept) {
+        if (kept)
+            show(*kept);
+        else if (kept.error().code != ErrorCode::kNotFound)
+            m_text->setText(QString::fromStdString(kept.error().message));
+    });
+}
+
+void NetworkCard::show(const NetworkMatrix& matrix) {
+    m_age->setText(formatRelative(matrix.measuredNs, wallNowNs()));
+    m_age->setToolTip(formatExact(matrix.measuredNs));
+    m_measure->setText(tr("Measure again"));
+    m_text->setText(sentencesOf(matrix));
+    fillTable(matrix);
+}
+
+void NetworkCard::fillTable(const NetworkMatrix& matrix) {
+    const int count = static_cast<int>(matrix.nodes.size());
+    m_cells->clear();
+    QStringList titles{tr("From")};
+    for (int to = 0; to < count; ++to)
+        titles << tr("to %1").arg(nodeAt(matrix, to));
+    for (int from = 0; from < count; ++from) {
+        auto* name = new QStandardItem(nodeAt(matrix, from));
+        name->setEditable(false);
+        QList<QStandardItem*> row{name};
+        for (int to = 0; to < count; ++to)
+            row << makeCell(matrix, from, to);
+        m_cells->appendRow(row);
+    }
+    m_cells->setHorizontalHeaderLabels(titles);
+    for (int column = 0; column <= count; ++column) {
+        m_cells->setHeaderData(column, Qt::Horizontal, int(Qt::AlignVCenter | Qt::AlignLeft),
+                               Qt::TextAlignmentRole);
+        m_table->setColumnWidth(column, column == 0 ? kNameColumn : kCellColumn);
+    }
+    m_table->setFixedHeight((std::min(count, kMostRows) + 1) * size::kRowHeight + 2 * size::kGrid);
+    m_table->setVisible(count > 1);
+}
+
+} // namespace rm

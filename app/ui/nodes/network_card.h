@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "app/core/network/network_matrix.h"
+#include "app/ui/data/app_context.h"
+#include "app/ui/widgets/card.h"
+
+class QLabel;
+class QPushButton;
+class QStandardItemModel;
+
+namespace rm {
+
+class Table;
+
+/// Which node reaches which by which interface, as it was measured last, and a button that measures
+/// again. Only where there is more than one node.
+class NetworkCard : public Card {
+    Q_OBJECT
+public:
+    explicit NetworkCard(const AppContext& context, QWidget* parent = nullptr);
+
+    void show(const NetworkMatrix& matrix);
+    using QWidget::show;
+
+protected:
+    void showEvent(QShowEvent* event) override; ///< a terminal may have measured since
+
+private:
+    void buildUi();
+    void wire();
+    void measure();
+    void onMeasured(const Result<void>& answer);
+    void readKept();
+    void fillTable(const NetworkMatrix& matrix);
+    void showMeasuring(bool isMeasuring);
+
+    AppContext m_context;
+    QLabel* m_age;
+    QPushButton* m_measure;
+    QPushButton* m_cancel;
+    QStandardItemModel* m_cells;
+    Table* m_table;
+    QLabel* m_text;
+    QLabel* m_problem; ///< of the last attempt to measure
+};
+
+} // namespace rm

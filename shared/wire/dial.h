@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "shared/result.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace rm {
+
+/// What `ringmaster-agent listen` and `dial` are asked and answer, one JSON object each (DIAL.md
+/// beside this), and what goes over a connection between the two.
+
+/// What `ringmaster-agent listen` is to open, by its options.
+struct ListenOrder {
+    int64_t port = 0;   ///< 0: a free one
+    bool next = false;  ///< another one besides: that after `port` if it can be had, else any
+    int samples = 0;    ///< ports of the ephemeral range, at most kMostSamples
+    bool orAny = false; ///< a free port where `port` is taken
+};
+inline constexpr int kMostSamples = 2;
+
+/// The ports that a listener serves on every address of its node.
+struct OpenPorts {
+    int64_t port = 0;             ///< the one that was asked for, or a free one
+    int64_t next = 0;             ///< see ListenOrder; 0: not asked for
+    std::vector<int64_t> samples; ///< in the lower and in the upper half of the ephemeral range
+    int64_t rangeFirst = 0;       ///< ports that the node's kernel gives to who asks for none
+    int64_t rangeLast = 0;
+    std::string token; ///< what this listener begins each connection with; no other has it
+    bool operator==(const OpenPorts&) const = default;
+};
+
+std::string toJson(const OpenPorts& ports);
+/// kCorrupt: something else, or a port out of range.
+Result<OpenPorts> parseOpenPorts(const std::string& json);
+
+/// One address and port that a node is to dial.
+struct DialTarget {
+    std::string address; ///< IPv4, or IPv6 without zone and brackets
+    int64_t port = 0;
+    std::string interface; ///< to leave by; empty: as the kernel routes
+    std::string token;     ///< OpenPorts::token of the node that is meant
+    int64_t group = 0;     ///< the same for all targets of one node
+    bool large = false;    ///< whether packets of full size are to be tried, too
+    bool operator==(const DialTarget&) const = default;
+};
+
+struct DialOrder {
+    std::vector<DialTarget> targets; ///< kMostDials at most
+    /// Once one target of a group was reached, the others of it are waited for this long at most;
+    /// -1: as long as if none had been.
+    int64_t settleMs = -1;
+    bool operator==(const DialOrder&) const = default;
+};
+
+inline constexpr size_t kMostDials = 8192;
+
+std::string toJson(const DialOrder& order);
+/// kInvalid names the target that is none.
+Result<DialOrder> parseDialOrder(const std::string& json);
+
+/// What became of a dial. Stored by its name.
+enum class Reach {
+    kUntried,  ///< the time was over before, or another address of that node answered first
+    kReached,  ///< the listener that was meant answered
+    kRefused,  ///< somebody answered that nobody listens there (RST)
+    kNoRoute,  ///< the node's own routes do not lead there, or not by that interface
+    kRejected, ///< a machine on the way answered that there is no way (ICMP)
+    kDropped,  ///< no answer at all
+    kStranger, ///< connected, but not to the listener that was meant
+};
+
+/// What became of 64 KiB that the listener was to send back. Stored by its name.
+enum class LargePackets { kUntried, kPassed, kLostThere, kLostBack };
+
+/// "reached", "no-route", ...
+const char* reachName(Reach reach);
+std::optional<Reach> reachOfName(std::string_view name);
+/// "passed", "lost-there", ...
+const char* largePacketsName(LargePackets large);
+std::optional<LargePackets> largePacketsOfName(std::string_view name);
+
+struct DialAnswer {
+    Reach reach = Reach::kUntried;
+    LargePackets large = LargePackets::kUntried;
+    std::string interface; ///< the one that it left by; of a dial that failed: that it would have
+    int64_t microseconds = -1; ///< until the connection was there; -1: it never was
+    int64_t mtu = 0;           ///< of the path, as the node's kernel knows it; 0: unknown
+    std::string error;         ///< the system's word; empty: reached
+    bool operator==(const DialAnswer&) const = default;
+};
+
+std::string toJson(const std::vector<DialAnswer>& answers);
+/// In the order of the targets. kCorrupt: something else, or not `count` answers.
+Result<std::vector<DialAnswer>> parseDialAnswers(const std::string& json, size_t count);
+
+/// What a listener begins each connection with; whatever comes then it sends back.
+std::string dialGreeting(const std::string& token);
+
+} // namespace rm

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "shared/journal/segment.h"
+#include "tests/integration/run_facts.h"
+#include "tests/integration/testbed.h"
+#include "tests/support/requirement.h"
+
+#include <QFile>
+#include <QJsonArray>
+#include <QJsonObject>
+#include <QTest>
+
+using namespace rm;
+
+namespace {
+
+constexpr int kLimitMs = 120'000;
+constexpr int kMeasuredPort = 29500;
+const QStringList kBothNodes = {"--node", "node-a:1", "--node", "node-b:1"};
+
+/// What `nodes network --json` printed.
+struct Network {
+    int exitCode = -1;
+    QJsonObject json;
+    QByteArray whole;
+
+    QString chosen(const char* node, const char* what = "interface") const {
+        return json["chosen"][node][what].toString();
+    }
+    QString sentences() const {
+        QStringList all;
+        for (const QJsonValue& sentence : json["sentences"].toArray())
+            all << sentence.toString();
+        return all.join('\n');
+    }
+    /// How each dial of that address went, from whichever node, as ranks would: "reached,reached".
+    QString reaches(const QString& address) const {
+        QStringList all;
+        for (const QJsonValue& trial : json["matrix"]["trials"].toArray())
+            if (trial["address"].toString() == address && trial["by"].toString().isEmpty())
+                all << trial["reach"].toString();
+        all.removeDuplicates();
+        return all.join(',');
+    }
+};
+
+} // namespace
+
+/// How nodes reach each other, by their agents, over real links.
+class tst_network : public QObject {
+    Q_OBJECT
+private Q_SLOTS:
+    void initTestCase();
+    void cleanup();
+    void theOneAddressThatRoutesIsChosen();
+    void theSameBridgeAddressOnBothIsNotTakenForAWay();
+    void trainingRunsWhereOneOfSeveralAddressesRoutes();
+    void aPortThatIsDroppedIsNamed();
+    void oneBlockedDirectionIsNamed();
+    void aNodeThatCannotBeReachedIsNamedAndTheOthersAreMeasured();
+    void aPathThatLosesLargePacketsIsNamed();
+
+private:
+    const Cli& cli() const { return m_bed->laptop(); }
+    NetworkLab& lab() const { return m_bed->lab(); }
+    static Network measure(const Cli& cli, const QStringList& more = {});
+    QString planOn(int node, const QString& run) const;
+
+    std::unique_ptr<Testbed> m_bed;
+};
+
+Network tst_network::measure(const Cli& cli, const QStringList& more) {
+    const CliResult said = cli.run(QStringList{"nodes", "network", "--json"} + more, kLimitMs);
+    return {said.exitCode, said.json().object(), said.whole()};
+}
+
+QString tst_network::planOn(int node, const QString& run) const {
+    QFile file(m_bed->server(node).home() + "/state/ringmaster/runs/" + run + "/" +
+               QString::fromStdString(rm::nodeName(node)) + "/plan.toml");
+    return file.open(QIODevice::ReadOnly) ? file.readAll() : QString();
+}
+
+void tst_network::initTestCase() {
+    const auto can = Testbed::canRun();
+    RM_NEEDS("netns", can, QString::fromStdString(can.error().message));
+    auto bed = Testbed::create("net");
+    QVERIFY2(bed, bed ? "" : bed.error().message.c_str());
+    m_bed = std::move(*bed);
+    const auto added = m_bed->addNodes(cli());
+    QVERIFY2(added, added ? "" : added.error().message.c_str());
+    for (int node = 0; node < 2; ++node) {
+        const auto number = QString::number(node + 1);
+        // A second card, in a switch that the other node is not in; a bridge for containers, with
+        // the address that it has everywhere; IPv6 beside IPv4.
+        QVERIFY(lab().addInterface(node, "eth1", "10.240.0." + number + "/24"));
+        QVERIFY(lab().addInterface(node, "docker0", "172.17.0.1/16"));
+        QVERIFY(lab().addAddress(node, "data0", "fd00:232::" + number + "/64"));
+    }
+}
+
+void tst_network::cleanup() {
+    if (QTest::currentTestFailed() && m_bed)
+        qInfo("%s", m_bed->tellAndClean(nullptr).constData());
+}
+
+void tst_network::theOneAddressThatRoutesIsChosen() {
+    const Network network = measure(cli(), {"node-a", "node-b"});
+    QVERIFY2(network.exitCode == 0, network.whole);
+    QCOMPARE(network.json["blocked"].toInt(-1), 0);
+    for (const char* node : {"node-a", "node-b"})
+        QCOMPARE(network.chosen(node), QString("data0"));
+    QCOMPARE(network.chosen("node-a", "address"), NetworkLab::dataAddress(0));
+    QVERIFY2(network.sentences().contains("data0 on node-a and node-b"),
+             qPrintable(network.sentences()));
+    QCOMPARE(network.reaches(NetworkLab::dataAddress(1)), QString("reached"));
+    QCOMPARE(network.reaches("fd00:232::2"), QString("reached"));
+    QCOMPARE(network.reaches("10.240.0.2"), QString("dropped"));
+    QCOMPARE(network.reaches(NetworkLab::managementAddress(1)), QString("no-route"));
+    // What was found is there later, too.
+    QCOMPARE(measure(cli(), {"--last"}).json["matrix"], network.json["matrix"]);
+}
+
+void tst_network::theSameBridgeAddressOnBothIsNotTakenForAWay() {
+    const Network network = measure(cli(), {"node-a", "node-b"});
+    // It is the node's own listener that answers, at the port that both have.
+    QCOMPARE(network.reaches("172.17.0.1"), QString("stranger,refused"));
+    QVERIFY(!network.sentences().contains("docker0"));
+}
+
+void tst_network::trainingRunsWhereOneOfSeveralAddressesRoutes() {
+    SmallSpec spec;
+    spec.steps = 20;
+    const CliResult ran = cli().run(
+        QStringList{"run", m_bed->writeSpec("several", spec), "--wait"} + kBothNodes, kLimitMs);
+    QVERIFY2(ran.exitCode == 0, ran.whole());
+    const QString run = newestRun(cli().database()).value_or(RunSummary()).id;
+    for (int node = 0; node < 2; ++node)
+        QVERIFY2(planOn(node, run).contains("interface = \"data0\""),
+                 qPrintable(planOn(node, run)));
+}
+
+void tst_network::aPortThatIsDroppedIsNamed() {
+    QVERIFY(lab().dropPort(0, kMeasuredPort, true));
+    const Network network = measure(cli(), {"node-a", "node-b"});
+    QVERIFY(lab().dropPort(0, kMeasuredPort, false));
+    QVERIFY2(network.sentences().contains("not at 29500 (dropped)"),
+             qPrintable(network.sentences()));
+}
+
+void tst_network::oneBlockedDirectionIsNamed() {
+    const auto blocked = lab().dropConnectionsTo(1, true);
+    QVERIFY2(blocked, blocked ? "" : blocked.error().message.c_str());
+    const Network network = measure(cli(), {"node-a", "node-b"});
+    SmallSpec spec;
+    // Any other may be one that this firewall takes for a connection of node-a's own.
+    spec.masterPort = kMeasuredPort;
+    const CliResult refused = cli().run(
+        QStringList{"run", m_bed->writeSpec("refused", spec), "--wait"} + kBothNodes, kLimitMs);
+    QVERIFY(lab().dropConnectionsTo(1, false));
+    QVERIFY2(network.exitCode != 0, network.whole);
+    QCOMPARE(network.json["blocked"].toInt(-1), 1);
+    const QString why = "node-a cannot reach node-b: ";
+    for (const QString& part : {why, NetworkLab::dataAddress(1) + " (data0) does not answer",
+                                QString("dropped, by a firewall on node-b or between"),
+                                QString("the other direction works")}) {
+        QVERIFY2(network.sentences().contains(part), qPrintable(network.sentences()));
+        QVERIFY2(refused.err.contains(part.toUtf8()), refused.whole());
+    }
+    QVERIFY(!network.sentences().contains("node-b cannot reach node-a"));
+    QCOMPARE(refused.exitCode, static_cast<int>(ExitCode::kUnavailable));
+}
+
+void tst_network::aNodeThatCannotBeReachedIsNamedAndTheOthersAreMeasured() {
+    QVERIFY(lab().setManagementLink(1, false));
+    const Network network = measure(cli());
+    QVERIFY(lab().setManagementLink(1, true));
+    QVERIFY(network.exitCode != 0);
+    QVERIFY2(network.sentences().contains("node-b took no part: "),
+             qPrintable(network.sentences()));
+}
+
+void tst_network::aPathThatLosesLargePacketsIsNamed() {
+    Testbed::Options options;
+    options.nodes = 3;
+    auto bed = Testbed::create("mtu", options);
+    QVERIFY2(bed, bed ? "" : bed.error().message.c_str());
+    const Cli& laptop = (*bed)->laptop();
+    const auto added = (*bed)->addNodes(laptop);
+    QVERIFY2(added, added ? "" : added.error().message.c_str());
+    const auto lost = (*bed)->lab().loseLargePacketsTo(1);
+    QVERIFY2(lost, lost ? "" : lost.error().message.c_str());
+    const Network network = measure(laptop, {"node-a", "node-b", "node-3"});
+    QVERIFY2(network.exitCode != 0, network.whole);
+    QVERIFY2(network.sentences().contains("packets of full size are lost on the way there"),
+             qPrintable(network.sentences()));
+    QVERIFY(!network.sentences().contains("node-3 cannot reach node-a"));
+}
+
+QTEST_GUILESS_MAIN(tst_network)
+#include "tst_network.moc"

@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/core/network/address_kind.h"
+#include "app/core/network/network_file.h"
+#include "app/core/network/network_words.h"
+#include "tests/unit/core/network/network_examples.h"
+
+#include <QTemporaryDir>
+#include <QTest>
+
+using namespace rm;
+using namespace rm::example;
+
+namespace {
+
+std::string interfacesOf(const NetworkMatrix& matrix) {
+    const auto choice = chooseNetwork(matrix);
+    std::string text;
+    for (const InterfaceReport& chosen : choice.value_or(NetworkChoice()).addresses)
+        text += (text.empty() ? "" : " ") + chosen.name + "=" + chosen.address;
+    return text;
+}
+
+/// Two nodes with a slow and a fast network.
+NetworkMatrix twoNetworks() {
+    return wholeNetwork(
+        {networkNode("node-a", {at("eth0", "10.0.0.5", 1000), at("ib0", "10.1.0.5", 100'000)}),
+         networkNode("node-b", {at("eth0", "10.0.0.6", 1000), at("ib0", "10.1.0.6", 100'000)})});
+}
+
+/// Two nodes of one network.
+NetworkMatrix oneNetwork() {
+    return wholeNetwork({networkNode("node-a", {at("ens5", "10.0.0.5")}),
+                         networkNode("node-b", {at("ens5", "10.0.0.6")})});
+}
+
+const DialAnswer kSilent = answered(Reach::kDropped, "ens5");
+
+} // namespace
+
+#define VERIFY_HAS(text, part) QVERIFY2(QString::fromStdString(text).contains(part), (text).c_str())
+
+class TestNetworkMatrix : public QObject {
+    Q_OBJECT
+private Q_SLOTS:
+    void theFastestNetworkOfAllIsChosen();
+    void aNetworkThatOneNodeDoesNotReachIsNotChosen();
+    void bothDirectionsMustWork();
+    void everyPairMustWorkAndNotTheFirstNodeAlone();
+    void interfacesMayHaveOtherNames();
+    void addressesOfBridgesAreTakenLast();
+    void privateAddressesComeBeforePublicOnes();
+    void theQuickerAnswerBreaksTies();
+    void pairsThatWereNotDialedDoNotCount();
+    void aNodeWithAProblemIsLeftOut();
+    void aWayThatLosesLargePacketsIsNoWay();
+    void oneBlockedDirectionIsNamed();
+    void whereAFirewallIsFollowsFromWhoReachesIt();
+    void portsThatAreBlockedAreNamedWithTheRange();
+    void everyKindOfFailureHasItsWords_data();
+    void everyKindOfFailureHasItsWords();
+    void anAddressOfBothIsCalledSo();
+    void sixtyFourNodesAreChosenForAndNamedBriefly();
+    void whatIsKeptIsReadAgain();
+    void brokenFilesAreErrors_data();
+    void brokenFilesAreErrors();
+    void kindsOfAddressesAreKnown();
+};
+
+void TestNetworkMatrix::theFastestNetworkOfAllIsChosen() {
+    QCOMPARE(interfacesOf(twoNetworks()), std::string("ib0=10.1.0.5 ib0=10.1.0.6"));
+}
+
+void TestNetworkMatrix::aNetworkThatOneNodeDoesNotReachIsNotChosen() {
+    NetworkMatrix matrix = twoNetworks();
+    setAnswer(matrix, 1, "10.1.0.5", answered(Reach::kNoRoute, ""));
+    QCOMPARE(interfacesOf(matrix), std::string("eth0=10.0.0.5 eth0=10.0.0.6"));
+}
+
+void TestNetworkMatrix::bothDirectionsMustWork() {
+    NetworkMatrix matrix = twoNetworks();
+    setAnswer(matrix, 0, "10.1.0.6", kSilent);
+    QCOMPARE(interfacesOf(matrix), std::string("eth0=10.0.0.5 eth0=10.0.0.6"));
+    setAnswer(matrix, 0, "10.0.0.6", kSilent);
+    QCOMPARE(interfacesOf(matrix), std::string());
+}
+
+void TestNetworkMatrix::everyPairMustWorkAndNotTheFirstNodeAlone() {
+    NetworkMatrix matrix = wholeNetwork(
+        {networkNode("a", {at("eth0", "10.0.0.5", 1000), at("ib0", "10.1.0.5", 100'000)}),
+         networkNode("b", {at("eth0", "10.0.0.6", 1000), at("ib0", "10.1.0.6", 100'000)}),
+         networkNode("c", {at("eth0", "10.0.0.7", 1000), at("ib0", "10.1.0.7", 100'000)})});
+    setAnswer(matrix, 1, "10.1.0.7", kSilent);
+    const std::string chosen = interfacesOf(matrix);
+    QVERIFY2(chosen.find("ib0=10.1.0.7") == std::string::npos && !chosen.empty(), chosen.c_str());
+}
+
+void TestNetworkMatrix::interfacesMayHaveOtherNames() {
+    NetworkMatrix matrix = oneNetwork();
+    matrix.nodes[1].addresses[0].name = "eth0";
+    setAnswer(matrix, 1, "10.0.0.5", answered(Reach::kReached, "eth0"));
+    QCOMPARE(interfacesOf(matrix), std::string("ens5=10.0.0.5 eth0=10.0.0.6"));
+    VERIFY_HAS(networkSentences(matrix).front(), "ens5 on node-a and eth0 on node-b");
+}
+
+void TestNetworkMatrix::addressesOfBridgesAreTakenLast() {
+    const NetworkMatrix matrix = wholeNetwork(
+        {networkNode("a", {at("virbr0", "10.9.0.1", 100'000), at("eth0", "10.0.0.5", 100)}),
+         networkNode("b", {at("virbr0", "10.9.0.2", 100'000), at("eth0", "10.0.0.6", 100)})});
+    QCOMPARE(interfacesOf(matrix), std::string("eth0=10.0.0.5 eth0=10.0.0.6"));
+}
+
+void TestNetworkMatrix::privateAddressesComeBeforePublicOnes() {
+    const NetworkMatrix matrix = wholeNetwork(
+        {networkNode("a", {at("eth0", "192.0.2.5", 100'000), at("eth1", "10.0.0.5", 1000)}),
+         networkNode("b", {at("eth0", "192.0.2.6", 100'000), at("eth1", "10.0.0.6", 1000)})});
+    QCOMPARE(interfacesOf(matrix), std::string("eth1=10.0.0.5 eth1=10.0.0.6"));
+}
+
+void TestNetworkMatrix::theQuickerAnswerBreaksTies() {
+    NetworkMatrix matrix =
+        wholeNetwork({networkNode("a", {at("eth0", "10.0.0.5"), at("eth1", "10.1.0.5")}),
+                      networkNode("b", {at("eth0", "10.0.0.6"), at("eth1", "10.1.0.6")})});
+    setAnswer(matrix, 1, "10.0.0.5", answered(Reach::kReached, "eth0", 900));
+    QCOMPARE(interfacesOf(matrix), std::string("eth1=10.1.0.5 eth1=10.1.0.6"));
+}
+
+void TestNetworkMatrix::pairsThatWereNotDialedDoNotCount() {
+    NetworkMatrix matrix = wholeNetwork({networkNode("a", {at("ens5", "10.0.0.5")}),
+                                         networkNode("b", {at("ens5", "10.0.0.6")}),
+                                         networkNode("c", {at("ens5", "10.0.0.7")})});
+    std::erase_if(matrix.trials, [](const NetworkTrial& t) { return t.from == 1 && t.to == 2; });
+    QVERIFY(chooseNetwork(matrix));
+    QCOMPARE(countBlocked(matrix), 0);
+}
+
+void TestNetworkMatrix::aNodeWithAProblemIsLeftOut() {
+    NetworkMatrix matrix = oneNetwork();
+    matrix.nodes.push_back({"node-c", {}, {}, "connect to node-c: refused"});
+    matrix.nodes.insert(matrix.nodes.begin(), {"node-0", {}, {}, "connect to node-0: no route"});
+    for (NetworkTrial& trial : matrix.trials)
+        ++trial.from, ++trial.to;
+    QCOMPARE(interfacesOf(matrix), std::string("= ens5=10.0.0.5 ens5=10.0.0.6 ="));
+    const auto sentences = networkSentences(matrix);
+    VERIFY_HAS(sentences[1], "node-0 took no part: connect to node-0: no route");
+}
+
+void TestNetworkMatrix::aWayThatLosesLargePacketsIsNoWay() {
+    NetworkMatrix matrix = oneNetwork();
+    for (NetworkTrial& trial : matrix.trials)
+        if (trial.from == 1)
+            trial.answer.large = LargePackets::kLostThere;
+    QVERIFY(!chooseNetwork(matrix));
+    const std::string why = whyBlocked(matrix, 1, 0);
+    VERIFY_HAS(why, "packets of full size are lost on the way there");
+    VERIFY_HAS(why, "ens5 of node-b");
+    VERIFY_HAS(why, "the other direction works");
+}
+
+void TestNetworkMatrix::oneBlockedDirectionIsNamed() {
+    NetworkMatrix matrix = oneNetwork();
+    setAnswer(matrix, 1, "10.0.0.5", kSilent);
+    QCOMPARE(countBlocked(matrix), 1);
+    QCOMPARE(whyBlocked(matrix, 0, 1), std::string());
+    const std::string why = whyBlocked(matrix, 1, 0);
+    VERIFY_HAS(why, "node-b cannot reach node-a: 10.0.0.5 (ens5) does not answer at port 29500, "
+                    "35000 or 52000: dropped, by a firewall on node-a or between; let TCP from "
+                    "10.0.0.6 to ports 29500 and 32768-60999 through; the other direction works");
+    VERIFY_HAS(whyNoNetwork(matrix), QString::fromStdString(why));
+}
+
+void TestNetworkMatrix::whereAFirewallIsFollowsFromWhoReachesIt() {
+    NetworkMatrix matrix = wholeNetwork({networkNode("node-a", {at("ens5", "10.0.0.5")}),
+                                         networkNode("node-b", {at("ens5", "10.0.0.6")}),
+                                         networkNode("node-c", {at("ens5", "10.0.0.7")})});
+    setAnswer(matrix, 1, "10.0.0.5", kSilent);
+    VERIFY_HAS(whyBlocked(matrix, 1, 0), "a firewall on node-b or between, as others reach it");
+    setAnswer(matrix, 2, "10.0.0.5", kSilent);
+    VERIFY_HAS(whyBlocked(matrix, 1, 0), "a firewall on node-a, as nobody reaches it");
+}
+
+void TestNetworkMatrix::portsThatAreBlockedAreNamedWithTheRange() {
+    NetworkMatrix matrix = oneNetwork();
+    for (NetworkTrial& trial : matrix.trials)
+        if (trial.from == 1 && trial.port == 35000)
+            trial.answer = kSilent;
+    QVERIFY(!chooseNetwork(matrix));
+    VERIFY_HAS(whyBlocked(matrix, 1, 0),
+               "10.0.0.5 (ens5) answers at port 29500 and 52000, but not at 35000 (dropped): a "
+               "firewall lets only some ports through, and Gloo and NCCL open ports of "
+               "32768-60999");
+}
+
+void TestNetworkMatrix::everyKindOfFailureHasItsWords_data() {
+    QTest::addColumn<int>("reach");
+    QTest::addColumn<QString>("word");
+    QTest::addColumn<QString>("part");
+    const auto row = [](const char* name, Reach reach, const char* word, const char* part) {
+        QTest::newRow(name) << static_cast<int>(reach) << QString(word) << QString(part);
+    };
+    row("refused", Reach::kRefused, "refused", "refuses port 29500");
+    row("no route", Reach::kNoRoute, "no route", "it has no route to 10.0.0.5 (ens5): ");
+    row("rejected", Reach::kRejected, "rejected", "a router or firewall answers");
+    row("dropped", Reach::kDropped, "dropped", "does not answer");
+    row("stranger", Reach::kStranger, "somebody else", "at 10.0.0.5 (ens5) ");
+}
+
+void TestNetworkMatrix::everyKindOfFailureHasItsWords() {
+    QFETCH(int, reach);
+    QFETCH(QString, word);
+    QFETCH(QString, part);
+    NetworkMatrix matrix = oneNetwork();
+    setAnswer(matrix, 1, "10.0.0.5", answered(static_cast<Reach>(reach), "ens5"));
+    VERIFY_HAS(whyBlocked(matrix, 1, 0), part);
+    const auto way = bestWay(matrix, 1, 0);
+    QVERIFY(way);
+    QCOMPARE(QString::fromStdString(cellWords(*way)), word);
+    VERIFY_HAS(wayInWords(*way), word);
+}
+
+void TestNetworkMatrix::anAddressOfBothIsCalledSo() {
+    NetworkMatrix matrix = wholeNetwork({networkNode("node-a", {at("docker0", "172.17.0.1")}),
+                                         networkNode("node-b", {at("docker0", "172.17.0.1")})});
+    for (NetworkTrial& trial : matrix.trials)
+        trial.answer = answered(Reach::kStranger, "docker0");
+    VERIFY_HAS(whyBlocked(matrix, 1, 0), "172.17.0.1 (docker0) is an address of node-b itself");
+}
+
+void TestNetworkMatrix::sixtyFourNodesAreChosenForAndNamedBriefly() {
+    std::vector<NetworkNode> nodes;
+    for (int i = 0; i < 64; ++i)
+        nodes.push_back(networkNode("node-" + std::to_string(i),
+                                    {at("ens5", "10.0.0." + std::to_string(i + 1))}));
+    NetworkMatrix matrix = wholeNetwork(std::move(nodes));
+    QVERIFY(chooseNetwork(matrix));
+    VERIFY_HAS(networkSentences(matrix).front(), "ens5 on 64 nodes");
+    for (int from = 1; from < 64; ++from)
+        setAnswer(matrix, from, "10.0.0.1", kSilent);
+    QCOMPARE(countBlocked(matrix), 63);
+    QVERIFY(networkSentences(matrix).size() < 12);
+}
+
+void TestNetworkMatrix::whatIsKeptIsReadAgain() {
+    const QTemporaryDir folder;
+    const std::string path = folder.path().toStdString();
+    QCOMPARE(keptNetwork(path).error().code, ErrorCode::kNotFound);
+    NetworkMatrix matrix = twoNetworks();
+    matrix.nodes.push_back({"node-c", {}, {}, "no login"});
+    matrix.trials.push_back({0, 1, "eth0", "10.0.0.6", 29500, kSilent});
+    QVERIFY(keepNetwork(path, matrix));
+    const auto kept = keptNetwork(path);
+    QVERIFY(kept && *kept == matrix);
+}
+
+void TestNetworkMatrix::brokenFilesAreErrors_data() {
+    QTest::addColumn<QByteArray>("text");
+    QTest::addColumn<int>("code");
+    const auto whole = QByteArray::fromStdString(toJson(oneNetwork()));
+    const auto row = [&](const char* name, QByteArray text, ErrorCode code = ErrorCode::kCorrupt) {
+        QTest::newRow(name) << text << static_cast<int>(code);
+    };
+    row("no JSON", "half");
+    row("a list", "[]");
+    row("a node that there is not", QByteArray(whole).replace("\"to\":1", "\"to\":7"));
+    row("a word that there is not", QByteArray(whole).replace("\"reached\"", "\"maybe\""));
+    row("a port that is none", QByteArray(whole).replace("29500", "99999"));
+    row("a later version", QByteArray(whole).replace("\"version\":1", "\"version\":2"),
+        ErrorCode::kTooNew);
+}
+
+void TestNetworkMatrix::brokenFilesAreErrors() {
+    QFETCH(QByteArray, text);
+    QFETCH(int, code);
+    const auto matrix = parseNetworkMatrix(text.toStdString());
+    QVERIFY(!matrix);
+    QCOMPARE(static_cast<int>(matrix.error().code), code);
+}
+
+void TestNetworkMatrix::kindsOfAddressesAreKnown() {
+    for (const char* own : {"10.0.0.1", "172.16.0.1", "172.31.9.9", "192.168.1.1", "100.64.0.1",
+                            "fd00::1", "fc00::1"})
+        QVERIFY2(isPrivateAddress(own), own);
+    for (const char* open : {"172.15.0.1", "172.32.0.1", "8.8.8.8", "100.63.0.1", "100.128.0.1",
+                             "2001:db8::1", "fe80::1"})
+        QVERIFY2(!isPrivateAddress(open), open);
+    for (const char* bridge : {"docker0", "br-3f2a", "virbr0", "vethab12", "cni0"})
+        QVERIFY2(isVirtualInterface(bridge), bridge);
+    for (const char* card : {"eth0", "ens5", "ib0", "br0", "bond0", "tailscale0", "wg0"})
+        QVERIFY2(!isVirtualInterface(card), card);
+    QVERIFY(isForOthers(at("eth0", "10.0.0.1")));
+    for (const char* none : {"127.0.0.1", "::1", "169.254.3.1", "fe80::1"})
+        QVERIFY2(!isForOthers(at("eth0", none)), none);
+    QVERIFY(!isForOthers({"eth1", "10.0.0.9", 24, false, 1000}));
+}
+
+QTEST_GUILESS_MAIN(TestNetworkMatrix)
+#include "tst_network_matrix.moc"
