@@ -15,6 +15,9 @@ namespace {
 
 constexpr std::byte kJsonType{'J'};
 constexpr std::byte kChunkType{'D'};
+constexpr size_t kMaxKeyId = 128; ///< OpenSSL's limit for the name of a key
+constexpr size_t kMaxAddresses = 64;
+constexpr size_t kMaxLabel = 64;
 
 tl::unexpected<Error> corruptTransfer(const std::string& cause) {
     return fail(ErrorCode::kCorrupt, "read transfer: " + cause);
@@ -24,14 +27,14 @@ Json jsonOf(const Offer& offer) {
     Json blobs = Json::array();
     for (const Blob& blob : offer.blobs)
         blobs.push_back({{"sha256", blob.sha256}, {"size", blob.size}});
-    return {{"type", "offer"}, {"blobs", std::move(blobs)}};
+    return {{"type", "offer"}, {"blobs", std::move(blobs)}, {"preview", offer.preview}};
 }
 
 Json jsonOf(const Missing& missing) {
     Json blobs = Json::array();
     for (const MissingBlob& blob : missing.blobs)
         blobs.push_back({{"sha256", blob.sha256}, {"offset", blob.offset}});
-    return {{"type", "missing"}, {"blobs", std::move(blobs)}};
+    return {{"type", "missing"}, {"blobs", std::move(blobs)}, {"reused", missing.reused}};
 }
 
 Json jsonOf(const BlobEnd& end) {
@@ -50,11 +53,8 @@ Json jsonOf(const Tree& tree) {
     Json entries = Json::array();
     for (const TreeEntry& entry : tree.entries)
         entries.push_back(jsonOf(entry));
-    return {{"type", "tree"},
-            {"kind", tree.kind},
-            {"id", tree.id},
-            {"more", tree.more},
-            {"entries", std::move(entries)}};
+    return {{"type", "tree"},    {"kind", tree.kind},   {"id", tree.id},
+            {"more", tree.more}, {"label", tree.label}, {"entries", std::move(entries)}};
 }
 
 Json jsonOf(const TreeReady& ready) {
@@ -74,6 +74,38 @@ Json jsonOf(const CheckpointPlace& place) {
 
 Json jsonOf(const CheckpointBegin& begin) {
     return {{"type", "checkpoint-begin"}, {"manifest", begin.manifest}};
+}
+
+Json jsonOf(const Serve& serve) {
+    return {{"type", "serve"}, {"id", serve.id}, {"key", serve.key}};
+}
+
+Json jsonOf(const Serving& serving) {
+    return {{"type", "serving"}, {"port", serving.port}};
+}
+
+Json jsonOf(const Fetch& fetch) {
+    return {{"type", "fetch"},
+            {"addresses", fetch.addresses},
+            {"port", fetch.port},
+            {"id", fetch.id},
+            {"key", fetch.key}};
+}
+
+Json jsonOf(const Fetching& fetching) {
+    return {{"type", "fetching"}, {"bytes", fetching.bytes}, {"packed", fetching.packed}};
+}
+
+Json jsonOf(const FetchEnded& fetched) {
+    return {{"type", "fetched"}, {"why", fetched.why}};
+}
+
+Json jsonOf(const Waiting&) {
+    return {{"type", "waiting"}};
+}
+
+Json jsonOf(const StopFetch&) {
+    return {{"type", "stop-fetch"}};
 }
 
 std::vector<std::byte> payloadOf(std::byte type, std::span<const std::byte> bytes) {
@@ -142,9 +174,13 @@ Result<Transfer> readTree(const Json& json) {
     auto id = textAt(json, "id");
     if (!kind || (*kind != "bundles" && *kind != "data") || !id || !isSha256(*id))
         return corruptTransfer("impossible kind or id of a tree");
+    auto label = textAt(json, "label").value_or("");
+    if (label.size() > kMaxLabel ||
+        (!label.empty() && (!isTreePath(label) || label.find('/') != label.npos)))
+        return corruptTransfer("impossible label of a tree");
     RM_ASSIGN_OR_RETURN(auto entries, readList<TreeEntry>(json, "entries", readEntry));
     return Tree{std::move(*kind), std::move(*id), std::move(entries),
-                boolAt(json, "more").value_or(false)};
+                boolAt(json, "more").value_or(false), std::move(label)};
 }
 
 Result<Transfer> readFailed(const Json& json) {
@@ -177,17 +213,60 @@ Result<Transfer> readBegin(const Json& json) {
     return CheckpointBegin{std::move(*manifest)};
 }
 
+Result<int32_t> portAt(const Json& json) {
+    const auto port = intAt(json, "port");
+    if (!port || *port < 1 || *port > UINT16_MAX)
+        return corruptTransfer("impossible port");
+    return static_cast<int32_t>(*port);
+}
+
+Result<Transfer> readServe(const Json& json) {
+    auto id = textAt(json, "id"), key = textAt(json, "key");
+    if (!id || id->empty() || id->size() > kMaxKeyId || !key || !isSha256(*key))
+        return corruptTransfer("impossible key to serve with");
+    return Serve{std::move(*id), std::move(*key)};
+}
+
+Result<Transfer> readFetch(const Json& json) {
+    RM_ASSIGN_OR_RETURN(const Transfer key, readServe(json));
+    RM_ASSIGN_OR_RETURN(const int32_t port, portAt(json));
+    const Json* list = arrayAt(json, "addresses");
+    if (!list || list->size() > kMaxAddresses)
+        return corruptTransfer("no list of addresses, or too long a one");
+    Fetch fetch{{}, port, std::get<Serve>(key).id, std::get<Serve>(key).key};
+    for (const Json& address : *list) {
+        if (!address.is_string())
+            return corruptTransfer("impossible address");
+        fetch.addresses.push_back(address.get<std::string>());
+    }
+    return fetch;
+}
+
+Result<Transfer> readFetching(const Json& json) {
+    const auto bytes = intAt(json, "bytes"), packed = intAt(json, "packed");
+    if (!bytes || !packed || *bytes < 0 || *packed < 0)
+        return corruptTransfer("impossible progress");
+    return Fetching{*bytes, *packed};
+}
+
+Result<Transfer> readFetched(const Json& json) {
+    auto why = textAt(json, "why");
+    if (!why)
+        return corruptTransfer("an end of a fetch without its cause");
+    return FetchEnded{std::move(*why)};
+}
+
 Result<Transfer> readJson(const Json& json) {
     const auto type = textAt(json, "type");
     if (!type)
         return corruptTransfer("no type");
     if (*type == "offer")
-        return readList<Blob>(json, "blobs", readBlob).map([](auto b) -> Transfer {
-            return Offer{std::move(b)};
+        return readList<Blob>(json, "blobs", readBlob).map([&](auto b) -> Transfer {
+            return Offer{std::move(b), boolAt(json, "preview").value_or(false)};
         });
     if (*type == "missing")
-        return readList<MissingBlob>(json, "blobs", readMissing).map([](auto b) -> Transfer {
-            return Missing{std::move(b)};
+        return readList<MissingBlob>(json, "blobs", readMissing).map([&](auto b) -> Transfer {
+            return Missing{std::move(b), std::max<int64_t>(intAt(json, "reused").value_or(0), 0)};
         });
     if (*type == "blob-end")
         return shaAt(json).map([](auto sha) -> Transfer { return BlobEnd{std::move(sha)}; });
@@ -203,6 +282,20 @@ Result<Transfer> readJson(const Json& json) {
         return readPlace(json);
     if (*type == "checkpoint-begin")
         return readBegin(json);
+    if (*type == "serve")
+        return readServe(json);
+    if (*type == "serving")
+        return portAt(json).map([](int32_t port) -> Transfer { return Serving{port}; });
+    if (*type == "fetch")
+        return readFetch(json);
+    if (*type == "fetching")
+        return readFetching(json);
+    if (*type == "fetched")
+        return readFetched(json);
+    if (*type == "waiting")
+        return Waiting{};
+    if (*type == "stop-fetch")
+        return StopFetch{};
     return fail(ErrorCode::kTooNew, "read transfer: its type is of a newer release");
 }
 
@@ -286,25 +379,41 @@ Result<std::vector<TreeEntry>> parseTreeList(std::string_view text, const std::s
     return entries;
 }
 
-std::vector<Offer> splitOffer(const std::vector<Blob>& blobs) {
-    std::vector<Offer> offers;
-    for (size_t i = 0; i < blobs.size(); ++i) {
+namespace {
+
+template <class Message, class Item>
+std::vector<Message> splitList(const std::vector<Item>& items) {
+    std::vector<Message> messages;
+    for (size_t i = 0; i < items.size(); ++i) {
         if (i % kMaxOffer == 0)
-            offers.emplace_back();
-        offers.back().blobs.push_back(blobs[i]);
+            messages.emplace_back();
+        messages.back().blobs.push_back(items[i]);
     }
+    return messages;
+}
+
+} // namespace
+
+std::vector<Offer> splitOffer(const std::vector<Blob>& blobs, bool preview) {
+    auto offers = splitList<Offer>(blobs);
+    for (Offer& offer : offers)
+        offer.preview = preview;
     return offers;
+}
+
+std::vector<Missing> splitMissing(const std::vector<MissingBlob>& blobs) {
+    return splitList<Missing>(blobs);
 }
 
 std::vector<Tree> splitTree(const Tree& tree) {
     constexpr size_t kPartBytes = kMaxRecord / 2;
-    std::vector<Tree> parts{{tree.kind, tree.id, {}, false}};
+    std::vector<Tree> parts{{tree.kind, tree.id, {}, false, tree.label}};
     size_t bytes = 0;
     for (const TreeEntry& entry : tree.entries) {
         const size_t size = dumpJson(jsonOf(entry)).size() + 1;
         if (bytes + size > kPartBytes) {
             parts.back().more = true;
-            parts.push_back({tree.kind, tree.id, {}, false});
+            parts.push_back({tree.kind, tree.id, {}, false, tree.label});
             bytes = 0;
         }
         parts.back().entries.push_back(entry);

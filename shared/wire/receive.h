@@ -20,6 +20,11 @@ namespace rm {
 ///   app   -> Offer{blobs}                   agent -> Missing{blobs with the offset to go on from}
 ///   app   -> Chunk... BlobEnd{sha}          agent -> Stored{sha} | Failed{message}
 ///   app   -> Tree{kind, id, entries}...     agent -> TreeReady{path} | Failed{message}
+///   app   -> Serve{id, key}                 agent -> Serving{port} | Failed{message}
+///   app   -> Fetch{addresses, port...}      agent -> Fetching... FetchEnded{why}
+///
+/// Serve and Fetch pass blobs on from node to node: who fetches tells who serves what it lacks by a
+/// Missing, and gets Chunk... BlobEnd of each, or Waiting as long as that node has no more itself.
 ///
 /// A checkpoint comes over the same frames (CHECKPOINT.md beside this): `send-checkpoint` on the
 /// node that has it makes CheckpointBegin, Chunk... BlobEnd of each file, and whoever carries them
@@ -34,6 +39,7 @@ struct Blob {
 };
 struct Offer {
     std::vector<Blob> blobs;
+    bool preview = false; ///< only asks what would be missing
     bool operator==(const Offer&) const = default;
 };
 struct MissingBlob {
@@ -43,6 +49,7 @@ struct MissingBlob {
 };
 struct Missing {
     std::vector<MissingBlob> blobs;
+    int64_t reused = 0; ///< bytes of the others that an installed torch had and the store had not
     bool operator==(const Missing&) const = default;
 };
 struct Chunk {
@@ -71,6 +78,7 @@ struct Tree {
     std::vector<TreeEntry> entries;
     /// Further entries follow in the next Tree of the same kind and id; answered after the last.
     bool more = false;
+    std::string label = {}; ///< what a person knows it by: "0.1.0 cuda13"; no part of its identity
     bool operator==(const Tree&) const = default;
 };
 struct TreeReady {
@@ -81,6 +89,43 @@ struct Failed {
     uint8_t code = 0; ///< rm::ErrorCode
     std::string message;
     bool operator==(const Failed&) const = default;
+};
+
+/// Serve what is in the blob store to agents that have this key, as it grows.
+struct Serve {
+    std::string id;  ///< names the key in the handshake
+    std::string key; ///< 64 hex digits
+    bool operator==(const Serve&) const = default;
+};
+struct Serving {
+    int32_t port = 0; ///< of every address of the node
+    bool operator==(const Serving&) const = default;
+};
+/// Get what is missing from another agent that serves. Whatever else comes ends that.
+struct Fetch {
+    std::vector<std::string> addresses; ///< of that node; any of them will do
+    int32_t port = 0;
+    std::string id;
+    std::string key;
+    bool operator==(const Fetch&) const = default;
+};
+struct Fetching {
+    int64_t bytes = 0;  ///< of blobs, since this Fetch
+    int64_t packed = 0; ///< of the same as they came
+    bool operator==(const Fetching&) const = default;
+};
+/// The end of a Fetch. What is missing still is to be offered again.
+struct FetchEnded {
+    std::string why; ///< it ended before all was there; empty: all is there
+    bool operator==(const FetchEnded&) const = default;
+};
+/// A node that serves lives, but has no more itself yet.
+struct Waiting {
+    bool operator==(const Waiting&) const = default;
+};
+/// Ends a Fetch.
+struct StopFetch {
+    bool operator==(const StopFetch&) const = default;
 };
 
 /// Where a checkpoint that comes next is to lie.
@@ -102,8 +147,9 @@ struct CheckpointBegin {
     bool operator==(const CheckpointBegin&) const = default;
 };
 
-using Transfer = std::variant<Offer, Missing, Chunk, BlobEnd, Stored, Tree, TreeReady, Failed,
-                              CheckpointPlace, CheckpointBegin>;
+using Transfer =
+    std::variant<Offer, Missing, Chunk, BlobEnd, Stored, Tree, TreeReady, Failed, CheckpointPlace,
+                 CheckpointBegin, Serve, Serving, Fetch, Fetching, FetchEnded, Waiting, StopFetch>;
 
 std::vector<std::byte> encodeTransfer(const Transfer& transfer); ///< payload
 std::vector<std::byte> frameTransfer(const Transfer& transfer);  ///< payload in a frame
@@ -121,7 +167,8 @@ Result<std::vector<TreeEntry>> parseTreeList(std::string_view text, const std::s
 bool isTreePath(std::string_view path);
 
 /// A long list in messages that each fit a frame; none for no blobs.
-std::vector<Offer> splitOffer(const std::vector<Blob>& blobs);
+std::vector<Offer> splitOffer(const std::vector<Blob>& blobs, bool preview = false);
+std::vector<Missing> splitMissing(const std::vector<MissingBlob>& blobs);
 /// A large tree in messages that each fit a frame; `more` is set in all but the last.
 std::vector<Tree> splitTree(const Tree& tree);
 

@@ -19,9 +19,13 @@ struct Transferred {
     int64_t done = 0, total = 0; ///< bytes of the files that had to be moved
     int64_t sent = 0;            ///< bytes on the wire for the done ones: they travel compressed
     std::string repairs = {};    ///< what had changed on the node since it was sent; empty: nothing
+    std::string from = {};       ///< the node that it comes from; empty: this computer
+    int64_t reused = 0;          ///< bytes beside them that a torch installed there had
     bool operator==(const Transferred&) const = default;
 };
 using TransferProgress = std::function<void(const Transferred&)>;
+
+class ChainPlace;
 
 /// Makes sure that this release's agent is on the node and gives the path to run it by. On this
 /// computer that is the agent beside the program. Otherwise the agent goes over stdin into a
@@ -57,6 +61,7 @@ struct LocalTree {
     std::string kind; ///< "bundles" | "data"
     std::vector<File> files;
     bool isInPlace = false; ///< a bundle that this computer runs from where the program lies
+    std::string label = {}; ///< of a bundle: release and runtime
 };
 
 /// The trainer, its plugin for GPUs, and the libraries they need (not glibc's, not the driver's).
@@ -69,10 +74,13 @@ Result<LocalTree> dataTree(const std::vector<std::string>& paths);
 
 /// Sends what the node lacks and gives the folder's path there. What was sent before is never
 /// sent again; a cut link resumes where it ended. Every file of a bundle is verified there, and
-/// one that has changed since is sent again, with Transferred::repairs.
+/// one that has changed since is sent again, with Transferred::repairs. What an installed torch of
+/// the node has of it is copied there. With a `place` in a chain of nodes that get the same tree at
+/// the same time (transfer_chain.h) it comes from another node if one can be reached; then this
+/// returns when all of the chain have it or have failed.
 Result<std::string> deployTree(HostSession& session, const std::string& agent,
                                const LocalTree& tree, const TransferProgress& progress,
-                               std::stop_token stop);
+                               std::stop_token stop, ChainPlace* place = nullptr);
 
 /// Bytes of what the node lacks of the tree, before compression; 0 where deployTree() would send
 /// nothing.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/core/deploy/transfer_chain.h"
 #include "app/core/deploy/tree_sender.h"
 #include "app/core/settings/paths.h"
 #include "shared/return_if_error.h"
@@ -7,37 +8,146 @@ namespace rm {
 
 namespace {
 
-/// A single exchange if the node has the tree already, as in every launch but the first.
-Result<TreeSender::Published> askForTree(HostSession& session, const std::string& agent,
-                                         const Tree& tree, const std::stop_token& stop) {
-    RM_ASSIGN_OR_RETURN(auto sender, TreeSender::open(session, agent, stop));
-    return sender->publish(tree);
-}
-
 /// This computer needs no copy: the program already runs from its bundle.
 bool isThereAlready(const HostSession& session, const LocalTree& tree) {
     return session.isLocal() && tree.isInPlace;
+}
+
+int64_t bytesOf(const HashedTree& tree) {
+    int64_t bytes = 0;
+    for (const Blob& blob : tree.blobs)
+        bytes += blob.size;
+    return bytes;
+}
+
+/// Brings one node what it lacks of a tree, over one conversation.
+class Delivery {
+public:
+    Delivery(TreeSender& sender, const HashedTree& tree, std::string damage,
+             const TransferProgress& progress, std::stop_token stop)
+        : m_sender(sender)
+        , m_tree(tree)
+        , m_bytes(bytesOf(tree))
+        , m_progress(progress)
+        , m_stop(std::move(stop)) {
+        m_transferred.repairs = std::move(damage);
+    }
+
+    Result<void> run(ChainPlace* place) {
+        RM_RETURN_IF_ERROR(ask());
+        m_transferred.total = m_lack.bytes;
+        if (place && !m_lack.blobs.empty())
+            RM_RETURN_IF_ERROR(fetchIn(*place));
+        m_transferred.from = {};
+        return m_sender.send(m_lack, m_tree, [&](int64_t bytes, int64_t packed) {
+            report(m_transferred.done + bytes, m_transferred.sent + packed, place);
+        });
+    }
+
+private:
+    Result<void> ask() {
+        RM_ASSIGN_OR_RETURN(m_lack, m_sender.offer(m_tree));
+        m_transferred.reused += m_lack.reused;
+        return {};
+    }
+
+    void report(int64_t done, int64_t sent, ChainPlace* place) {
+        m_transferred.done = done;
+        m_transferred.sent = sent;
+        if (place)
+            place->chain().progress(place->node(), m_bytes - m_transferred.total + done);
+        if (m_progress)
+            m_progress(m_transferred);
+    }
+
+    /// From the other nodes of the chain, as long as one of them can give more.
+    Result<void> fetchIn(ChainPlace& place) {
+        TransferChain& chain = place.chain();
+        RM_ASSIGN_OR_RETURN(const int port, m_sender.serve(chain.order()));
+        chain.join(place.node(), port, m_bytes - m_lack.bytes, false);
+        while (!m_lack.blobs.empty()) {
+            const auto source = chain.sourceFor(place.node(), m_stop);
+            if (!source)
+                return {};
+            RM_RETURN_IF_ERROR(fetchFrom(*source, place));
+        }
+        return {};
+    }
+
+    Result<void> fetchFrom(const TransferChain::Source& source, ChainPlace& place) {
+        const Transferred before = m_transferred;
+        m_transferred.from = source.name;
+        const auto goesOn = [&](int64_t bytes, int64_t packed) {
+            report(before.done + bytes, before.sent + packed, &place);
+            return !place.chain().isSourceSlow(place.node());
+        };
+        RM_ASSIGN_OR_RETURN(const std::string why, m_sender.fetch(source.fetch, goesOn));
+        const int64_t gained = m_transferred.done - before.done;
+        if (!why.empty())
+            place.chain().leaveSource(place.node(), gained);
+        RM_RETURN_IF_ERROR(ask());
+        report(m_transferred.total - m_lack.bytes, m_transferred.sent, &place);
+        return {};
+    }
+
+    TreeSender& m_sender;
+    const HashedTree& m_tree;
+    const int64_t m_bytes;
+    const TransferProgress& m_progress;
+    std::stop_token m_stop;
+    TreeSender::Lack m_lack;
+    Transferred m_transferred;
+};
+
+/// As long as others of the chain may need what this node has. That it cannot serve is no reason to
+/// fail: it has the tree itself.
+void serveOthers(TreeSender& sender, ChainPlace& place, int64_t bytes,
+                 const std::stop_token& stop) {
+    TransferChain& chain = place.chain();
+    while (chain.isToServe(place.node(), stop)) {
+        const auto port = sender.serve(chain.order());
+        if (!port)
+            break;
+        chain.join(place.node(), *port, bytes, true);
+    }
+    chain.leave(place.node());
+}
+
+Result<std::string> deliver(TreeSender& sender, const HashedTree& hashed,
+                            const TransferProgress& progress, const std::stop_token& stop,
+                            ChainPlace* place) {
+    RM_ASSIGN_OR_RETURN(const auto asked, sender.publish(hashed.tree));
+    if (!asked.path.empty()) {
+        if (place)
+            place->chain().join(place->node(), 0, bytesOf(hashed), true);
+        return asked.path;
+    }
+    RM_RETURN_IF_ERROR(Delivery(sender, hashed, asked.damage, progress, stop).run(place));
+    RM_ASSIGN_OR_RETURN(const auto published, sender.publish(hashed.tree));
+    if (!published.path.empty())
+        return published.path;
+    const std::string why =
+        published.damage.empty() ? "the node lost a file that it had confirmed" : published.damage;
+    return fail(ErrorCode::kCorrupt, "send files to the node: " + why);
 }
 
 } // namespace
 
 Result<std::string> deployTree(HostSession& session, const std::string& agent,
                                const LocalTree& tree, const TransferProgress& progress,
-                               std::stop_token stop) {
+                               std::stop_token stop, ChainPlace* place) {
     if (isThereAlready(session, tree))
         return installPrefix().toStdString();
     RM_ASSIGN_OR_RETURN(const auto hashed, hashTree(tree, stop));
-    RM_ASSIGN_OR_RETURN(const auto asked, askForTree(session, agent, hashed.tree, stop));
-    if (!asked.path.empty())
-        return asked.path;
     RM_ASSIGN_OR_RETURN(auto sender, TreeSender::open(session, agent, stop));
-    RM_RETURN_IF_ERROR(sender->sendMissing(hashed, asked.damage, progress));
-    RM_ASSIGN_OR_RETURN(const auto published, sender->publish(hashed.tree));
-    if (!published.path.empty())
-        return published.path;
-    const std::string why =
-        published.damage.empty() ? "the node lost a file that it had confirmed" : published.damage;
-    return fail(ErrorCode::kCorrupt, "send files to " + session.where() + ": " + why);
+    auto path = deliver(*sender, hashed, progress, stop, place);
+    if (!path)
+        return path;
+    if (place) {
+        place->finish();
+        serveOthers(*sender, *place, bytesOf(hashed), stop);
+    }
+    return path;
 }
 
 Result<int64_t> missingBytes(HostSession& session, const std::string& agent, const LocalTree& tree,
@@ -45,8 +155,8 @@ Result<int64_t> missingBytes(HostSession& session, const std::string& agent, con
     if (isThereAlready(session, tree))
         return 0;
     RM_ASSIGN_OR_RETURN(const auto hashed, hashTree(tree, stop));
-    auto sender = TreeSender::open(session, agent, stop);
-    return sender ? (*sender)->missingBytes(hashed) : tl::unexpected(sender.error());
+    RM_ASSIGN_OR_RETURN(auto sender, TreeSender::open(session, agent, stop));
+    return sender->offer(hashed, true).map([](const TreeSender::Lack& lack) { return lack.bytes; });
 }
 
 } // namespace rm

@@ -102,6 +102,7 @@ Result<LocalTree> trainerBundle(const std::string& runtime) {
     if (!text)
         return failAs("find the trainer of this installation", text.error());
     LocalTree tree{"bundles", {}};
+    tree.label = std::string(RINGMASTER_RELEASE " ") + runtime;
     std::istringstream lines(*text);
     for (std::string line; std::getline(lines, line);) {
         const size_t tab = line.find('\t');

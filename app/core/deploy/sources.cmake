@@ -8,5 +8,6 @@ target_sources(rm_core PRIVATE
     deploy/hash_cache.cpp
     deploy/local_tree.cpp
     deploy/runtime.cpp
+    deploy/transfer_chain.cpp
     deploy/tree_sender.cpp)
 target_link_libraries(rm_core PRIVATE PkgConfig::ZSTD)

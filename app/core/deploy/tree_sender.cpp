@@ -27,6 +27,7 @@ constexpr seconds kPatience{180};
 Result<HashedTree> hashTree(const LocalTree& tree, const std::stop_token& stop) {
     HashedTree hashed;
     hashed.tree.kind = tree.kind;
+    hashed.tree.label = tree.label;
     for (const LocalTree::File& file : tree.files) {
         if (stop.stop_requested())
             return fail(ErrorCode::kUnavailable, "read " + file.local + ": cancelled");
@@ -117,17 +118,19 @@ Result<TreeSender::Published> TreeSender::publish(const Tree& tree) {
     return unexpected();
 }
 
-Result<std::vector<MissingBlob>> TreeSender::offer(const std::vector<Blob>& blobs) {
-    std::vector<MissingBlob> missing;
-    for (const Offer& part : splitOffer(blobs)) {
+Result<TreeSender::Lack> TreeSender::offer(const HashedTree& tree, bool preview) {
+    Lack lack;
+    for (const Offer& part : splitOffer(tree.blobs, preview)) {
         RM_RETURN_IF_ERROR(send(part));
         RM_ASSIGN_OR_RETURN(const auto answer, receive(kPatience));
-        const auto* lacking = std::get_if<Missing>(&answer);
-        if (lacking == nullptr)
+        const auto* missing = std::get_if<Missing>(&answer);
+        if (missing == nullptr)
             return unexpected();
-        missing.insert(missing.end(), lacking->blobs.begin(), lacking->blobs.end());
+        lack.blobs.insert(lack.blobs.end(), missing->blobs.begin(), missing->blobs.end());
+        lack.reused += missing->reused;
     }
-    return missing;
+    RM_ASSIGN_OR_RETURN(lack.bytes, bytesOf(lack.blobs, tree));
+    return lack;
 }
 
 Result<int64_t> TreeSender::bytesOf(const std::vector<MissingBlob>& missing,
@@ -142,13 +145,7 @@ Result<int64_t> TreeSender::bytesOf(const std::vector<MissingBlob>& missing,
     return bytes;
 }
 
-Result<int64_t> TreeSender::missingBytes(const HashedTree& tree) {
-    return offer(tree.blobs).and_then([&](const std::vector<MissingBlob>& missing) {
-        return bytesOf(missing, tree);
-    });
-}
-
-Result<void> TreeSender::sendPiece(std::span<const std::byte> piece) {
+Result<void> TreeSender::sendPiece(std::span<const std::byte> piece, const OnSent& onSent) {
     constexpr int kLevel = 1; // one core can then saturate a gigabit link
     const size_t size =
         ZSTD_compress(m_packed.data(), m_packed.size(), piece.data(), piece.size(), kLevel);
@@ -156,11 +153,12 @@ Result<void> TreeSender::sendPiece(std::span<const std::byte> piece) {
         return fail(ErrorCode::kInternal, m_attempt + ": " + ZSTD_getErrorName(size));
     auto sent = send(Chunk{{m_packed.begin(), m_packed.begin() + static_cast<ptrdiff_t>(size)}});
     if (sent)
-        m_onSent(piece.size(), size);
+        onSent(static_cast<int64_t>(piece.size()), static_cast<int64_t>(size));
     return sent;
 }
 
-Result<void> TreeSender::sendBlob(const MissingBlob& blob, const std::string& path) {
+Result<void> TreeSender::sendBlob(const MissingBlob& blob, const std::string& path,
+                                  const OnSent& onSent) {
     RM_ASSIGN_OR_RETURN(const auto file, openFile(path, O_RDONLY));
     if (::lseek(file.get(), blob.offset, SEEK_SET) < 0)
         return failErrno("read " + path, errno);
@@ -169,7 +167,7 @@ Result<void> TreeSender::sendBlob(const MissingBlob& blob, const std::string& pa
         RM_ASSIGN_OR_RETURN(const auto size, readSome(file.get(), piece, path));
         if (size == 0)
             return send(BlobEnd{blob.sha256});
-        if (auto sent = sendPiece(std::span(piece).first(size)); !sent)
+        if (auto sent = sendPiece(std::span(piece).first(size), onSent); !sent)
             return sent;
         if (auto heard = confirm(0); !heard)
             return heard;
@@ -190,25 +188,36 @@ Result<void> TreeSender::confirm(size_t stored) {
     }
 }
 
-Result<void> TreeSender::sendMissing(const HashedTree& tree, const std::string& damage,
-                                     const TransferProgress& progress) {
-    RM_ASSIGN_OR_RETURN(const auto missing, offer(tree.blobs));
-    RM_ASSIGN_OR_RETURN(const auto total, bytesOf(missing, tree));
-    Transferred transferred;
-    transferred.total = total;
-    transferred.repairs = damage;
-    m_onSent = [&](size_t piece, size_t packed) {
-        transferred.done += static_cast<int64_t>(piece);
-        transferred.sent += static_cast<int64_t>(packed);
-        if (progress)
-            progress(transferred);
-    };
+Result<void> TreeSender::send(const Lack& lack, const HashedTree& tree, const OnSent& onSent) {
     m_stored = 0;
-    for (const MissingBlob& blob : missing) {
-        if (auto sent = sendBlob(blob, tree.local.at(blob.sha256)); !sent)
-            return sent;
+    for (const MissingBlob& blob : lack.blobs)
+        RM_RETURN_IF_ERROR(sendBlob(blob, tree.local.at(blob.sha256), onSent));
+    return lack.blobs.empty() ? Result<void>() : confirm(lack.blobs.size());
+}
+
+Result<int> TreeSender::serve(const Serve& order) {
+    RM_RETURN_IF_ERROR(send(order));
+    RM_ASSIGN_OR_RETURN(const auto answer, receive(kPatience));
+    const auto* serving = std::get_if<Serving>(&answer);
+    return serving ? Result<int>(serving->port) : unexpected();
+}
+
+Result<std::string> TreeSender::fetch(const Fetch& order, const GoesOn& goesOn) {
+    RM_RETURN_IF_ERROR(send(order));
+    bool isStopped = false;
+    for (;;) {
+        // The agent may have to hash and sync a large file before it is heard again.
+        RM_ASSIGN_OR_RETURN(const auto answer, receive(kPatience));
+        if (const auto* fetched = std::get_if<FetchEnded>(&answer))
+            return fetched->why;
+        const auto* fetching = std::get_if<Fetching>(&answer);
+        if (fetching == nullptr)
+            return unexpected();
+        if (goesOn(fetching->bytes, fetching->packed) || isStopped)
+            continue;
+        isStopped = true;
+        RM_RETURN_IF_ERROR(send(StopFetch{}));
     }
-    return missing.empty() ? Result<void>() : confirm(missing.size());
 }
 
 } // namespace rm

@@ -31,13 +31,27 @@ public:
         std::string path;   ///< the folder of the tree; empty: the node lacks a blob
         std::string damage; ///< then: what was there, but had changed; empty: nothing
     };
-    /// Ends the conversation if the node lacks a blob.
+    /// Does not end the conversation if the node lacks a blob.
     Result<Published> publish(const Tree& tree);
-    /// What sendMissing() would send, before compression.
-    Result<int64_t> missingBytes(const HashedTree& tree);
-    /// Sends what the node lacks of these; `damage` is reported as Transferred::repairs.
-    Result<void> sendMissing(const HashedTree& tree, const std::string& damage,
-                             const TransferProgress& progress);
+
+    /// What the node lacks, to be sent in this order.
+    struct Lack {
+        std::vector<MissingBlob> blobs;
+        int64_t bytes = 0;  ///< of them, before compression
+        int64_t reused = 0; ///< of what an installed torch had
+    };
+    /// `preview`: nothing is about to be sent, and nothing of a torch is copied.
+    Result<Lack> offer(const HashedTree& tree, bool preview = false);
+    /// `onSent` is told the bytes before and after compression.
+    using OnSent = std::function<void(int64_t bytes, int64_t packed)>;
+    Result<void> send(const Lack& lack, const HashedTree& tree, const OnSent& onSent);
+
+    /// Has the node serve its blobs to others: the port.
+    Result<int> serve(const Serve& order);
+    /// Has the node get what it lacks, of the last offer, from another one: why that ended before
+    /// all was there, empty: all is. `goesOn` is told the bytes so far, and ends it by false.
+    using GoesOn = std::function<bool(int64_t bytes, int64_t packed)>;
+    Result<std::string> fetch(const Fetch& order, const GoesOn& goesOn);
 
 private:
     TreeSender(std::unique_ptr<HostProcess> process, std::string attempt, std::stop_token stop);
@@ -45,10 +59,9 @@ private:
     Result<void> send(const Transfer& transfer);
     Result<Transfer> receive(std::chrono::milliseconds timeout);
     Result<std::optional<Transfer>> poll(std::chrono::milliseconds timeout);
-    Result<std::vector<MissingBlob>> offer(const std::vector<Blob>& blobs);
     Result<int64_t> bytesOf(const std::vector<MissingBlob>& missing, const HashedTree& tree) const;
-    Result<void> sendBlob(const MissingBlob& blob, const std::string& path);
-    Result<void> sendPiece(std::span<const std::byte> piece);
+    Result<void> sendBlob(const MissingBlob& blob, const std::string& path, const OnSent& onSent);
+    Result<void> sendPiece(std::span<const std::byte> piece, const OnSent& onSent);
     Result<void> confirm(size_t stored);
     tl::unexpected<Error> unexpected() const;
 
@@ -59,7 +72,6 @@ private:
     FrameScanner m_frames;
     std::vector<std::byte> m_packed;
     size_t m_stored = 0; ///< blobs that the node confirmed
-    std::function<void(size_t piece, size_t packed)> m_onSent;
 };
 
 } // namespace rm

@@ -2,6 +2,7 @@
 #include "app/core/launch/direct_launcher.h"
 
 #include "app/core/agent/agent_client.h"
+#include "app/core/deploy/transfer_chain.h"
 #include "app/core/launch/memory_estimate.h"
 #include "app/core/launch/rendezvous.h"
 #include "app/core/launch/transfer_rate.h"
@@ -38,6 +39,20 @@ std::vector<std::vector<size_t>> roundsByHome(const std::vector<PlacedNode>& nod
         rounds[isFirst ? 0 : 1].push_back(i);
     }
     return rounds;
+}
+
+/// By which addresses nodes may reach each other to pass on what they are sent.
+std::vector<TransferChain::Party> partiesOf(const std::vector<PlacedNode>& nodes,
+                                            const std::vector<size_t>& chosen,
+                                            const std::string& interface) {
+    std::vector<TransferChain::Party> parties;
+    for (const size_t node : chosen) {
+        TransferChain::Party& party = parties.emplace_back();
+        party.name = nodes[node].node.name;
+        for (const InterfaceReport& each : rendezvousCandidates(nodes[node].report, interface))
+            party.addresses.push_back(each.address);
+    }
+    return parties;
 }
 
 } // namespace
@@ -153,18 +168,29 @@ Result<std::vector<std::string>> DirectLauncher::sendTree(const LocalTree& tree,
     for (size_t i = 0; i < m_workers.size(); ++i)
         names.push_back(nodeName(i));
     const auto rate = std::make_shared<TransferRate>(m_stage, std::move(names), m_progress);
-    const auto taskOf = [&tree, rate](size_t node) -> Task<std::string> {
-        return [&tree, rate, node](HostSession& session, const std::string& agent,
-                                   std::stop_token stop) {
-            const auto report = [rate, node](const Transferred& transferred) {
-                rate->update(node, transferred);
-            };
-            return deployTree(session, agent, tree, report, stop);
-        };
-    };
     std::vector<std::string> paths(m_workers.size());
     // The nodes of a later round find in their home what one of an earlier round was sent.
     for (const std::vector<size_t>& nodes : roundsByHome(m_nodes, tree.isInPlace)) {
+        std::vector<size_t> remote;
+        std::ranges::copy_if(nodes, std::back_inserter(remote),
+                             [this](size_t node) { return !m_nodes[node].node.isLocal; });
+        const auto chain = std::make_shared<TransferChain>(
+            partiesOf(m_nodes, remote, m_request.spec.launch.interface));
+        const auto taskOf = [&](size_t node) -> Task<std::string> {
+            // A task that is refused gives its place up.
+            const auto at = std::ranges::find(remote, node);
+            const auto place =
+                remote.size() > 1 && at != remote.end()
+                    ? std::make_shared<ChainPlace>(chain, static_cast<size_t>(at - remote.begin()))
+                    : nullptr;
+            return [&tree, rate, node, place](HostSession& session, const std::string& agent,
+                                              std::stop_token stop) {
+                const auto report = [rate, node](const Transferred& transferred) {
+                    rate->update(node, transferred);
+                };
+                return deployTree(session, agent, tree, report, stop, place.get());
+            };
+        };
         RM_ASSIGN_OR_RETURN(auto sent, onNodes<std::string>(nodes, m_stop, taskOf));
         for (size_t i = 0; i < nodes.size(); ++i)
             paths[nodes[i]] = std::move(sent[i]);

@@ -12,9 +12,15 @@ constexpr auto kWindow = 5s;
 constexpr auto kShortest = 500ms; ///< a shorter one gives no useful rate
 
 QString labelOf(const std::string& node, const Transferred& transferred) {
-    const std::string why =
-        transferred.repairs.empty() ? "" : " (again: " + transferred.repairs + ")";
-    return QString::fromStdString(node + why);
+    std::string text = node;
+    if (!transferred.from.empty())
+        text += " from " + transferred.from;
+    if (transferred.reused > 0)
+        text += " (" + std::to_string(transferred.reused / 1'000'000) +
+                " MB of its own torch are used)";
+    if (!transferred.repairs.empty())
+        text += " (again: " + transferred.repairs + ")";
+    return QString::fromStdString(text);
 }
 
 } // namespace

@@ -180,6 +180,33 @@ private Q_SLOTS:
         QVERIFY(f.sendRest("0123456789", 0).has_value());
     }
 
+    void whatAnInstalledTorchHasIsNotAskedFor() {
+        const std::string library = noise(200'000, 3), other = noise(200'000, 4);
+        const std::string site = home() + "/../site-packages";
+        QVERIFY(QDir().mkpath(QString::fromStdString(site) + "/torch/lib"));
+        QVERIFY(QDir().mkpath(QString::fromStdString(site) + "/nvidia/cudnn/lib"));
+        QVERIFY(writeFileAtomically(site + "/torch/lib/libtorch_cpu.so", library).has_value());
+        // Of the same size, and another version.
+        QVERIFY(writeFileAtomically(site + "/nvidia/cudnn/lib/libcudnn.so.9", noise(200'000, 5))
+                    .has_value());
+        Fixture f(home());
+        f.receiver = Receiver(home(), {site});
+        const auto asked = f.receiver.onTransfer(Offer{{blobOf(library), blobOf("ours")}, true});
+        QCOMPARE(std::get<Missing>(**asked).blobs.size(), size_t{1});
+        QVERIFY(!exists(f.blobPath(library)));
+        const Missing missing = f.offer({blobOf(library), blobOf(other), blobOf("ours")});
+        QCOMPARE(missing.reused, int64_t(library.size()));
+        QCOMPARE(missing.blobs.size(), size_t{2});
+        QCOMPARE(missing.blobs[0].sha256, blobOf(other).sha256);
+        QCOMPARE(*readFile(f.blobPath(library)), library);
+        // What its owner does to it does not change what is executed here.
+        overwriteFirstByte(site + "/torch/lib/libtorch_cpu.so");
+        QCOMPARE(*readFile(f.blobPath(library)), library);
+        struct stat info = {};
+        QCOMPARE(::stat(f.blobPath(library).c_str(), &info), 0);
+        QCOMPARE(info.st_mode & 0777, mode_t(0400));
+    }
+
     void hostileTransfersAreRefused_data() {
         QTest::addColumn<int>("which");
         QTest::newRow("chunk that nobody asked for") << 0;

@@ -106,16 +106,24 @@ std::vector<Transfer> transfers() {
     const TreeEntry library{"lib/libtörch.so", kOtherSha, false};
     return {
         Offer{{{kSha, 4096}, {kOtherSha, 0}}},
-        Missing{{{kSha, 1024}}},
+        Offer{{{kSha, 4096}}, true},
+        Missing{{{kSha, 1024}}, 500'000'000},
         Chunk{someBytes(100)},
         BlobEnd{kSha},
         Stored{kOtherSha},
         Tree{"bundles", treeId({program, library}), {program}, true},
-        Tree{"data", treeId({program, library}), {library}, false},
+        Tree{"data", treeId({program, library}), {library}, false, "0.1.0 cuda13"},
         TreeReady{"/home/user/.local/share/ringmaster/bundles/x"},
         Failed{uint8_t(ErrorCode::kExhausted), "write blob: no space left on device"},
         CheckpointPlace{"gpt-tiny-1", "/data/checkpoints/gpt-tiny-1", 2},
         CheckpointBegin{"{\"version\": 1}"},
+        Serve{"transfer-1", kSha},
+        Serving{40123},
+        Fetch{{"10.0.0.7", "fd00::7"}, 40123, "transfer-1", kSha},
+        Fetching{1 << 20, 400'000},
+        FetchEnded{"10.0.0.7: its agent ended"},
+        Waiting{},
+        StopFetch{},
     };
 }
 

@@ -80,6 +80,18 @@ private Q_SLOTS:
         QTest::newRow("no type") << QByteArray("J{}");
         QTest::newRow("type is a number") << quoted("J{'type':3}");
         QTest::newRow("deep") << "J" + QByteArray(100000, '[');
+        QTest::newRow("serve without a key") << quoted("J{'type':'serve','id':'a'}");
+        QTest::newRow("serve with half a key") << quoted("J{'type':'serve','id':'a','key':'abc'}");
+        QTest::newRow("serve without a name")
+            << quoted("J{'type':'serve','id':'','key':'") + sha + quoted("'}");
+        QTest::newRow("port 0") << quoted("J{'type':'serving','port':0}");
+        QTest::newRow("port 65536") << quoted("J{'type':'serving','port':65536}");
+        QTest::newRow("fetch from a number")
+            << quoted("J{'type':'fetch','addresses':[1],'port':1,'id':'a','key':'") + sha +
+                   quoted("'}");
+        QTest::newRow("fetch without addresses")
+            << quoted("J{'type':'fetch','port':1,'id':'a','key':'") + sha + quoted("'}");
+        QTest::newRow("progress backwards") << quoted("J{'type':'fetching','bytes':-1,'packed':0}");
         QTest::newRow("offer without blobs") << quoted("J{'type':'offer'}");
         QTest::newRow("blobs are no list") << quoted("J{'type':'offer','blobs':{}}");
         QTest::newRow("blob is no object") << quoted("J{'type':'offer','blobs':[1]}");

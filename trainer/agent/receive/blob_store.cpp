@@ -5,7 +5,9 @@
 #include "shared/return_if_error.h"
 
 #include <fcntl.h>
+#include <linux/fs.h>
 #include <sys/file.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
@@ -114,6 +116,39 @@ int64_t BlobStore::partialSize(const Blob& blob) const {
     return size <= blob.size ? size : 0;
 }
 
+BlobStore::Source BlobStore::openToRead(const std::string& sha256) const {
+    const std::string whole = pathOf(sha256);
+    if (auto fd = openFile(whole, O_RDONLY | O_NOFOLLOW))
+        return {std::move(*fd), true};
+    if (auto fd = openFile(whole + ".part", O_RDONLY | O_NOFOLLOW))
+        return {std::move(*fd), false};
+    // Published between the two.
+    if (auto fd = openFile(whole, O_RDONLY | O_NOFOLLOW))
+        return {std::move(*fd), true};
+    return {};
+}
+
+Result<bool> BlobStore::adopt(const Blob& blob, const std::string& path) const {
+    const Result<Descriptor> fd = openFile(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+    struct stat info = {};
+    if (!fd || ::fstat(fd->get(), &info) != 0 || !S_ISREG(info.st_mode) ||
+        info.st_size != blob.size)
+        return false;
+    const auto found = sha256HexOfFile(path);
+    if (!found || *found != blob.sha256)
+        return false;
+    RM_ASSIGN_OR_RETURN(IncomingBlob incoming, IncomingBlob::open(*this, blob, 0));
+    const Result<void> copied = incoming.copyFrom(fd->get(), path);
+    if (!copied) {
+        incoming.discard();
+        return tl::unexpected(copied.error());
+    }
+    const Result<void> stored = incoming.finish();
+    if (!stored && stored.error().code != ErrorCode::kCorrupt) // changed since: not that blob
+        return tl::unexpected(stored.error());
+    return stored.has_value();
+}
+
 int64_t BlobStore::freeBytes() const {
     struct statvfs info = {};
     if (::statvfs(m_folder.c_str(), &info) != 0)
@@ -139,6 +174,15 @@ Result<void> IncomingBlob::append(std::span<const std::byte> bytes) {
         return fail(ErrorCode::kInvalid, "receive " + m_blob.sha256 + ": more than the announced " +
                                              std::to_string(m_blob.size) + " bytes");
     return m_fd ? writeAll(m_fd.get(), bytes, m_path) : Result<void>();
+}
+
+Result<void> IncomingBlob::copyFrom(int fd, const std::string& path) {
+    if (!m_fd)
+        return {};
+    m_size = m_blob.size;
+    if (::ioctl(m_fd.get(), FICLONE, fd) == 0)
+        return {};
+    return copyBytes(path, m_fd.get(), m_blob.size, m_path);
 }
 
 Result<void> IncomingBlob::finish() {

@@ -27,6 +27,16 @@ public:
     std::string pathOf(const std::string& sha256) const;
     /// Bytes of an interrupted transfer to go on from.
     int64_t partialSize(const Blob& blob) const;
+    /// What is there of a blob, whole or growing; no descriptor: nothing yet.
+    struct Source {
+        Descriptor fd;
+        bool isWhole = false;
+    };
+    Source openToRead(const std::string& sha256) const;
+    /// Stores a copy of the file at `path` if it is that blob. Where the file system can, the copy
+    /// shares the file's blocks (FICLONE). Never a hard link: the file's owner could then change
+    /// what is executed here, and making it read-only would change theirs. False: it is not.
+    Result<bool> adopt(const Blob& blob, const std::string& path) const;
     /// Bytes that may still be written to this file system.
     int64_t freeBytes() const;
 
@@ -44,6 +54,8 @@ public:
 
     /// kInvalid when it becomes longer than announced.
     Result<void> append(std::span<const std::byte> bytes);
+    /// The whole blob from a file of its size; only for one opened at 0.
+    Result<void> copyFrom(int fd, const std::string& path);
     /// Verifies, syncs and publishes. kCorrupt: the partial file is gone, begin anew.
     Result<void> finish();
     /// Removes the partial file.

@@ -99,6 +99,16 @@ Result<void> noteContents(const std::string& folder, const std::vector<TreeEntry
     return readFile(path).value_or("") == list ? Result<void>() : writeFileAtomically(path, list);
 }
 
+void noteLabel(const std::string& folder, const std::string& label) {
+    if (!label.empty() && labelOf(folder) != label)
+        static_cast<void>(writeFileAtomically(notePath(folder, "label"), label));
+}
+
+std::string labelOf(const std::string& folder) {
+    constexpr size_t kMostBytes = 64;
+    return readFile(notePath(folder, "label"), kMostBytes).value_or("");
+}
+
 Result<std::vector<ChangedFile>> changedFiles(const std::string& folder, const std::string& id) {
     RM_ASSIGN_OR_RETURN(const auto entries, contentsOf(folder, id));
     const FileStates before = loadVerified(folder);

@@ -11,8 +11,9 @@
 namespace rm {
 
 /// How the names of the files begin that lie in a bundle's folder beside what was sent:
-/// `.ringmaster-contents`, its list (treeList()), and `.ringmaster-verified`, which of the files
-/// were right when they were last read. No tree may hold such a name at its top.
+/// `.ringmaster-contents`, its list (treeList()), `.ringmaster-verified`, which of the files
+/// were right when they were last read, and `.ringmaster-label`. No tree may hold such a name at
+/// its top.
 inline constexpr std::string_view kNotePrefix = ".ringmaster-";
 
 /// A file of a bundle that is not as it was sent.
@@ -26,6 +27,11 @@ struct ChangedFile {
 /// Lists in `folder` what it should hold. The list's SHA-256 is the id of the tree, so it proves
 /// itself.
 Result<void> noteContents(const std::string& folder, const std::vector<TreeEntry>& entries);
+
+/// Notes what a person knows the bundle by: release and runtime. Best effort.
+void noteLabel(const std::string& folder, const std::string& label);
+/// Empty: not known.
+std::string labelOf(const std::string& folder);
 
 /// What in `folder` differs from the bundle of that id. A file is read once for each inode, size
 /// and time of change. kNotFound, kCorrupt: the list is not there, or damaged.

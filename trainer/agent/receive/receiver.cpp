@@ -4,6 +4,8 @@
 #include "shared/io/frame.h"
 #include "shared/return_if_error.h"
 #include "trainer/agent/posix/fd.h"
+#include "trainer/agent/receive/blob_fetch.h"
+#include "trainer/agent/receive/blob_server.h"
 #include "trainer/agent/receive/tree_store.h"
 
 #include <zstd.h>
@@ -15,6 +17,8 @@ namespace rm {
 namespace {
 
 using Answer = std::optional<Transfer>;
+
+constexpr int64_t kLeastInstalled = 4096; ///< bytes of a file that an installed torch is asked for
 
 Result<void> checkBlob(const Blob& blob) {
     const bool isHex = blob.sha256.size() == 64 &&
@@ -32,9 +36,10 @@ std::string inGigabytes(int64_t bytes) {
            " GB";
 }
 
-Receiver::Receiver(std::string home)
+Receiver::Receiver(std::string home, std::vector<std::string> sitePackages)
     : m_home(std::move(home))
     , m_blobs(m_home + "/blobs")
+    , m_installed(std::move(sitePackages))
     , m_plain(kMaxChunk) {}
 
 Result<void> Receiver::prepare() {
@@ -85,16 +90,49 @@ Result<Answer> Receiver::onOffer(const Offer& offer) {
         RM_RETURN_IF_ERROR(checkBlob(blob));
         if (!named.insert(blob.sha256).second || m_blobs.has(blob))
             continue;
+        RM_ASSIGN_OR_RETURN(const bool isInstalledHere, isInstalled(blob, offer.preview));
+        if (isInstalledHere) {
+            missing.reused += blob.size;
+            continue;
+        }
         const int64_t offset = m_blobs.partialSize(blob);
         needed += blob.size - offset;
         missing.blobs.push_back({blob.sha256, offset});
-        m_expected.push_back({blob, offset});
+        if (!offer.preview)
+            m_expected.push_back({blob, offset});
     }
     const int64_t free = m_blobs.freeBytes();
     if (needed > free)
         return fail(ErrorCode::kExhausted, "receive into " + m_home + ": " + inGigabytes(needed) +
                                                " are needed, " + inGigabytes(free) + " are free");
     return missing;
+}
+
+/// Whether a torch that is installed here has it; it is in the store then, unless that is only
+/// asked.
+Result<bool> Receiver::isInstalled(const Blob& blob, bool preview) {
+    if (blob.size < kLeastInstalled)
+        return false;
+    for (const std::string& path : m_installed.filesOf(blob.size)) {
+        if (preview)
+            return true;
+        RM_ASSIGN_OR_RETURN(const bool isAdopted, m_blobs.adopt(blob, path));
+        if (isAdopted)
+            return true;
+    }
+    return false;
+}
+
+std::vector<MissingBlob> Receiver::expected() const {
+    std::vector<MissingBlob> blobs;
+    for (const Expected& expected : m_expected)
+        blobs.push_back({expected.blob.sha256, expected.offset});
+    return blobs;
+}
+
+void Receiver::forgetExpected() {
+    m_expected.clear();
+    m_incoming.reset();
 }
 
 Result<void> Receiver::onChunk(const Chunk& chunk) {
@@ -104,6 +142,7 @@ Result<void> Receiver::onChunk(const Chunk& chunk) {
     if (ZSTD_isError(size))
         return fail(ErrorCode::kCorrupt, "receive " + m_expected.front().blob.sha256 +
                                              ": unpack a chunk: " + ZSTD_getErrorName(size));
+    m_received += static_cast<int64_t>(size);
     return blob->append(std::span(m_plain).first(size));
 }
 
@@ -170,13 +209,83 @@ Result<void> serveTransfers(int inputFd, int outputFd, const OnTransfer& onTrans
     return tl::unexpected(more.error());
 }
 
+namespace {
+
+/// One conversation with the app, and what it asks to be passed on from node to node.
+class Conversation {
+public:
+    Conversation(const std::string& home, int inputFd, int outputFd)
+        : m_receiver(home, usualSitePackages())
+        , m_folder(home + "/blobs")
+        , m_inputFd(inputFd)
+        , m_outputFd(outputFd) {}
+
+    Result<void> prepare() { return m_receiver.prepare(); }
+
+    Result<Answer> onTransfer(const Transfer& transfer) {
+        if (const auto* serve = std::get_if<Serve>(&transfer))
+            return onServe(*serve);
+        if (const auto* fetch = std::get_if<Fetch>(&transfer))
+            return onFetch(*fetch);
+        if (std::holds_alternative<StopFetch>(transfer))
+            return std::nullopt; // whose fetch has ended
+        auto answer = onBlobs(transfer);
+        const bool isOfTree = std::holds_alternative<Tree>(transfer) && !answer;
+        // The blobs can be sent in the same conversation.
+        if (isOfTree && (answer.error().code == ErrorCode::kNotFound ||
+                         answer.error().code == ErrorCode::kCorrupt))
+            return Failed{static_cast<uint8_t>(answer.error().code), answer.error().message};
+        return answer;
+    }
+
+private:
+    Result<Answer> onBlobs(const Transfer& transfer) {
+        auto answer = m_receiver.onTransfer(transfer);
+        if (m_server)
+            m_server->grown();
+        return answer;
+    }
+
+    Result<Answer> onServe(const Serve& serve) {
+        RM_ASSIGN_OR_RETURN(m_server, BlobServer::start(m_folder, serve));
+        return Serving{m_server->port()};
+    }
+
+    Result<Answer> onFetch(const Fetch& fetch) {
+        const FetchHandlers handlers{
+            [this](const Transfer& transfer) -> Result<int64_t> {
+                const bool isOfBlob = std::holds_alternative<Chunk>(transfer) ||
+                                      std::holds_alternative<BlobEnd>(transfer);
+                if (!isOfBlob)
+                    return fail(ErrorCode::kInvalid, "it sent something else than blobs");
+                const int64_t before = m_receiver.received();
+                RM_ASSIGN_OR_RETURN(const Answer stored, onBlobs(transfer));
+                return m_receiver.received() - before;
+            },
+            [this] { return m_receiver.expected().empty(); },
+            [this](const Fetching& fetching) {
+                return writeAll(m_outputFd, frameTransfer(fetching), "stdout");
+            }};
+        auto why = fetchBlobs(fetch, m_receiver.expected(), m_inputFd, handlers);
+        m_receiver.forgetExpected();
+        return why.map([](std::string& text) -> Answer { return FetchEnded{std::move(text)}; });
+    }
+
+    Receiver m_receiver;
+    std::string m_folder;
+    int m_inputFd, m_outputFd;
+    std::unique_ptr<BlobServer> m_server;
+};
+
+} // namespace
+
 Result<void> receiveAll(const std::string& home, int inputFd, int outputFd) {
-    Receiver receiver(home);
-    const Result<void> prepared = receiver.prepare();
+    Conversation conversation(home, inputFd, outputFd);
+    const Result<void> prepared = conversation.prepare();
     return serveTransfers(inputFd, outputFd, [&](const Transfer& transfer) -> Result<Answer> {
         if (!prepared)
             return tl::unexpected(prepared.error());
-        return receiver.onTransfer(transfer);
+        return conversation.onTransfer(transfer);
     });
 }
 

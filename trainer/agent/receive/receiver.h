@@ -2,6 +2,7 @@
 #pragma once
 
 #include "trainer/agent/receive/blob_store.h"
+#include "trainer/agent/receive/installed_torch.h"
 
 #include <deque>
 #include <functional>
@@ -14,12 +15,20 @@ namespace rm {
 /// The agent's side of shared/wire/receive.h. Passive: transfers in, answers out.
 class Receiver {
 public:
-    /// `home`: bundles/, data/ and blobs/ are made below it.
-    explicit Receiver(std::string home);
+    /// `home`: bundles/, data/ and blobs/ are made below it. `sitePackages`: where an installed
+    /// torch may have what is offered.
+    explicit Receiver(std::string home, std::vector<std::string> sitePackages = {});
 
     Result<void> prepare();
     /// What to answer, if anything. An error ends the stream; say it as Failed first.
     Result<std::optional<Transfer>> onTransfer(const Transfer& transfer);
+
+    const BlobStore& blobs() const { return m_blobs; }
+    /// Blobs that were offered and have not come, in the order in which they are expected.
+    std::vector<MissingBlob> expected() const;
+    /// They are to be offered again.
+    void forgetExpected();
+    int64_t received() const { return m_received; } ///< bytes of blobs in chunks so far
 
 private:
     struct Expected {
@@ -31,9 +40,12 @@ private:
     Result<void> onChunk(const Chunk& chunk);
     Result<std::optional<Transfer>> onBlobEnd(const BlobEnd& end);
     Result<IncomingBlob*> current();
+    Result<bool> isInstalled(const Blob& blob, bool preview);
 
     std::string m_home;
     BlobStore m_blobs;
+    InstalledTorch m_installed;
+    int64_t m_received = 0;
     Tree m_tree;                            ///< the tree so far, if more parts follow
     std::deque<Expected> m_expected;        ///< blobs of Missing that have not ended
     std::optional<IncomingBlob> m_incoming; ///< of the first of them

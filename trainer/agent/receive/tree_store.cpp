@@ -93,9 +93,10 @@ Result<void> fill(const std::string& staging, const BlobStore& blobs, const Tree
         if (const Result<void> placed = placeFile(blobs, entry, to); !placed)
             return placed;
     }
-    if (tree.kind == kBundles)
-        if (const Result<void> noted = noteContents(staging, tree.entries); !noted)
-            return noted;
+    if (tree.kind == kBundles) {
+        RM_RETURN_IF_ERROR(noteContents(staging, tree.entries));
+        noteLabel(staging, tree.label);
+    }
     return syncFolder(staging);
 }
 
@@ -153,6 +154,8 @@ Result<std::string> publishTree(const std::string& home, const BlobStore& blobs,
     if (fs::is_directory(folder, error)) {
         RM_ASSIGN_OR_RETURN(damage, damageOf(folder, blobs, tree));
         if (damage.empty()) {
+            if (tree.kind == kBundles)
+                noteLabel(folder, tree.label);
             // Its time is that of its last use, which pruneDeployed() goes by.
             ::utimensat(AT_FDCWD, folder.c_str(), nullptr, 0);
             return folder;

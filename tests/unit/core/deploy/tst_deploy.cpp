@@ -49,6 +49,7 @@ private Q_SLOTS:
     void treeLargerThanAFrameArrives();
     void whatIsNotNeededIsCleanedOffTheNode();
     void trainerRunsFromItsBundle();
+    void aTorchThatTheNodeHasIsNotSent();
 
 private:
     void serve(const QStringList& environment);
@@ -399,6 +400,44 @@ void DeployTest::treeLargerThanAFrameArrives() {
     const auto path = deployTree(*session, agent, tree, {}, {});
     QVERIFY2(path, messageOf(path));
     QVERIFY(readFile(*path + '/' + longName.toStdString() + "5999").value_or("") == "9");
+}
+
+void DeployTest::aTorchThatTheNodeHasIsNotSent() {
+    const auto bundle = trainerBundle("cpu");
+    RM_NEEDS("torch", bundle, QString::fromStdString(bundle.error().message));
+    // As pip puts it: the files of the same wheels, whatever Python's version is.
+    const QString site = m_home.server().home() + "/.local/lib/python3.9/site-packages";
+    QVERIFY(QDir().mkpath(site + "/torch/lib") && QDir().mkpath(site + "/nvidia/cu13/lib"));
+    int64_t torch = 0, all = 0;
+    for (const LocalTree::File& file : bundle->files) {
+        const QString local = QString::fromStdString(file.local);
+        all += QFileInfo(local).size();
+        const bool isNvidia = local.contains("/nvidia/");
+        if (!isNvidia && !local.contains("/torch/lib/"))
+            continue;
+        const QString folder = site + (isNvidia ? "/nvidia/cu13/lib/" : "/torch/lib/");
+        QVERIFY(QFile::copy(local, folder + QFileInfo(local).fileName()));
+        torch += QFileInfo(local).size();
+    }
+    QVERIFY(torch > 400'000'000);
+    auto session = open();
+    const std::string agent = agentOn(*session);
+    const auto outlook = missingBytes(*session, agent, *bundle, {});
+    QVERIFY2(outlook, messageOf(outlook));
+    QVERIFY2(*outlook <= all - torch, qPrintable(QString::number(*outlook)));
+    QVERIFY(filesBelow(m_home.server().home() + "/.local/share/ringmaster/blobs").isEmpty());
+    Transferred last;
+    const auto path =
+        deployTree(*session, agent, *bundle, [&last](const Transferred& now) { last = now; }, {});
+    QVERIFY2(path, messageOf(path));
+    QVERIFY2(last.total <= all - torch, qPrintable(QString::number(last.total)));
+    QVERIFY(last.reused >= torch - 1'000'000);
+    qInfo("%lld of %lld bytes were sent, %lld used of the torch there",
+          static_cast<long long>(last.total), static_cast<long long>(all),
+          static_cast<long long>(last.reused));
+    const auto version =
+        runToEnd(*session, *path + "/bin/ringmaster-trainer", {"--version"}, "", 30s, {});
+    QVERIFY2(version, messageOf(version));
 }
 
 void DeployTest::trainerRunsFromItsBundle() {
