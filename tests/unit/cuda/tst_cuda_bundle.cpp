@@ -6,6 +6,7 @@
 #include <QFileInfo>
 #include <QMap>
 #include <QProcess>
+#include <QRegularExpression>
 #include <QStandardPaths>
 #include <QTemporaryDir>
 
@@ -73,7 +74,7 @@ private Q_SLOTS:
         QTest::addColumn<QString>("name");
         const bool isCuda12 = fromEnvironment("RINGMASTER_RUNTIME") == "cuda12";
         for (const char* name :
-             {"libringmaster-cuda.so", "libtorch_cuda_linalg.so", "libcaffe2_nvrtc.so",
+             {"libringmaster-cuda.so", "libcaffe2_nvrtc.so",
               isCuda12 ? "libnvrtc.so.12" : "libnvrtc.so.13",
               isCuda12 ? "libnvrtc-builtins.so.12.6" : "libnvrtc-builtins.so.13.0",
               "libcudnn_adv.so.9", "libcudnn_cnn.so.9", "libcudnn_engines_precompiled.so.9",
@@ -84,6 +85,23 @@ private Q_SLOTS:
     void whatIsLoadedByNameIsAmongThem() {
         QFETCH(QString, name);
         QVERIFY(m_files.contains("lib/" + name));
+    }
+
+    void whatOnlyLinearAlgebraNeedsIsNotAmongThem() {
+        QVERIFY(!m_files.contains("lib/libtorch_cuda_linalg.so"));
+        // Else torch would look for it, at the first call.
+        for (const char* file : {"bin/ringmaster-trainer", "lib/libringmaster-cuda.so"}) {
+            QProcess nm;
+            nm.start("nm", {"-DC", "--undefined-only", m_files[file]});
+            QVERIFY(nm.waitForFinished(60'000) && nm.exitCode() == 0);
+            QStringList called;
+            for (const QString& line : QString::fromUtf8(nm.readAllStandardOutput()).split('\n'))
+                if (line.contains(QRegularExpression(
+                        "at::(_ops::)?_?(linalg_(?!vector_norm)|cholesky|svd|qr|lu_|inverse|ormqr|"
+                        "geqrf|triangular_solve|pinverse)")))
+                    called += line.trimmed();
+            QCOMPARE(called, QStringList());
+        }
     }
 
     void nothingOfTheNodeOrOfPythonIsAmongThem() {
