@@ -45,6 +45,8 @@ struct Arguments {
     bool yes = false;
     bool recent = false;
     bool last = false;
+    bool fromNode = false;
+    bool withRuns = false;
     int64_t steps = 1;
     bool wait = false;
     bool asNew = false;
@@ -333,9 +335,17 @@ void addNodes(CLI::App& parser, Arguments& a) {
         [&a](CommandContext& s) { return runNodesNetwork(s, a.names, a.last); });
     network->add_option("NAME", a.names, "Names; default: all");
     network->add_flag("--last", a.last, "Show what was found last, without measuring");
-    auto* remove = addCommand(*nodes, a, "remove", "Forget a machine",
-                              [&a](CommandContext& s) { return runNodesRemove(s, a.node.name); });
+    auto* remove = addCommand(*nodes, a, "remove", "Forget a machine", [&a](CommandContext& s) {
+        return a.fromNode ? runNodesUninstall(s, {a.node.name, a.withRuns, a.preview, a.yes})
+                          : runNodesRemove(s, a.node.name);
+    });
     remove->add_option("NAME", a.node.name, "Which")->required();
+    auto* fromNode =
+        remove->add_flag("--from-node", a.fromNode, "First delete there what Ringmaster put there");
+    remove->add_flag("--runs", a.withRuns, "Also its runs' folders, with their checkpoints")
+        ->needs(fromNode);
+    remove->add_flag("--preview", a.preview, "Only say what that is")->needs(fromNode);
+    remove->add_flag("--yes", a.yes, "Do not ask")->needs(fromNode);
 }
 
 void describe(CLI::App& parser, Arguments& arguments) {

@@ -137,4 +137,14 @@ int runNodesCheck(CommandContext& context, const std::vector<std::string>& names
 int runNodesNetwork(CommandContext& context, const std::vector<std::string>& names, bool last);
 int runNodesRemove(CommandContext& context, const std::string& name);
 
+struct RemoveNodeOptions {
+    std::string name;
+    bool withRuns = false; ///< also the folders of its runs
+    bool preview = false;  ///< only say what would go
+    bool yes = false;      ///< do not ask
+};
+/// Removes what Ringmaster put on the node, then forgets the node. What cannot be removed there
+/// stays, and so does the node.
+int runNodesUninstall(CommandContext& context, const RemoveNodeOptions& options);
+
 } // namespace rm::cli

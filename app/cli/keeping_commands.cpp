@@ -97,7 +97,7 @@ std::string tableOf(const std::vector<NodeAnswer>& answers) {
         {"NODE", "WHAT", "SIZE", "LAST USED", "KEPT FOR", "NAME"}};
     for (const NodeAnswer& answer : answers)
         for (const DeployedItem& item : answer.report.value_or(DeployedReport()).items)
-            rows.push_back({answer.node, deployedWord(item.kind),
+            rows.push_back({answer.node, deployedWord(item),
                             formatBytes(static_cast<double>(item.bytes)), formatAgo(item.usedNs),
                             item.keptFor.empty() ? "-" : oneLine(item.keptFor),
                             oneLine(item.name.substr(0, 12))});
@@ -113,11 +113,13 @@ Json jsonOf(const NodeAnswer& answer) {
                          {"name", item.name},
                          {"bytes", item.bytes},
                          {"last_used", static_cast<double>(item.usedNs) / 1e9},
-                         {"kept_for", item.keptFor}});
+                         {"kept_for", item.keptFor},
+                         {"label", item.label}});
     return {{"node", answer.node},
             {"home", answer.report->home},
             {"needed_bytes", neededBytes(*answer.report)},
             {"unneeded_bytes", unneededBytes(*answer.report)},
+            {"in_the_way", answer.report->inTheWay},
             {"items", items}};
 }
 
@@ -138,8 +140,10 @@ int printNodesCleaned(const CommandContext& context, const std::vector<NodeAnswe
         const auto unneeded = static_cast<double>(unneededBytes(*answer.report));
         const auto needed = static_cast<double>(neededBytes(*answer.report));
         std::cout << answer.node << ": " << formatBytes(unneeded)
-                  << (isPreview ? " can go, " : " removed, ") << formatBytes(needed) << " stays"
-                  << std::endl;
+                  << (isPreview ? " can go, " : " removed, ") << formatBytes(needed) << " stays";
+        const std::string kinds = diskByKind(
+            *answer.report, [](int64_t bytes) { return formatBytes(static_cast<double>(bytes)); });
+        std::cout << (kinds.empty() ? "" : " (" + kinds + ")") << std::endl;
     }
     if (context.json())
         printJson({{"removed", !isPreview}, {"nodes", nodes}});
@@ -382,6 +386,34 @@ int runCleanNodes(CommandContext& context, const CleanNodesOptions& options) {
     if (cleanable == 0)
         return printNodesCleaned(context, found, false);
     return printNodesCleaned(context, cleanAll(context, nodes, {false, options.withRecent}), false);
+}
+
+int runNodesUninstall(CommandContext& context, const RemoveNodeOptions& options) {
+    const auto node = context.fleet().find(QString::fromStdString(options.name));
+    if (!node)
+        return runNodesRemove(context, options.name); // which says so
+    NodeCleaning cleaning{true, false, true, options.withRuns};
+    const auto found = cleanAll(context, {node->name}, cleaning);
+    if (!context.json())
+        std::cout << tableOf(found) << std::flush;
+    const Result<DeployedReport>& report = found.front().report;
+    if (report && !report->inTheWay.empty() && !context.json())
+        std::cerr << "ringmaster: in the way: " << oneLine(report->inTheWay) << std::endl;
+    if (options.preview || !report)
+        return printNodesCleaned(context, found, true);
+    const std::string what = "this deletes " +
+                             formatBytes(static_cast<double>(unneededBytes(*report))) + " on " +
+                             node->name + " and forgets the machine" +
+                             (options.withRuns ? "; checkpoints of its runs go, too" : "");
+    if (const auto agreed = agree(context, "remove " + node->name, what, options.yes); !agreed)
+        return printError(context, agreed.error());
+    cleaning.isPreview = false;
+    const auto done = cleanAll(context, {node->name}, cleaning);
+    if (done.front().report)
+        if (const auto removed = context.fleet().remove(QString::fromStdString(node->name));
+            !removed)
+            return printError(context, removed.error());
+    return printNodesCleaned(context, done, false);
 }
 
 } // namespace rm::cli

@@ -15,28 +15,27 @@ constexpr size_t kLongestItem = 400;
 constexpr size_t kLongestHome = 4096;
 
 Json jsonOfItem(const DeployedItem& item) {
-    return {{"kind", item.kind},
-            {"name", item.name},
-            {"bytes", item.bytes},
-            {"used_ns", item.usedNs},
-            {"kept_for", item.keptFor}};
+    return {{"kind", item.kind},      {"name", item.name},        {"bytes", item.bytes},
+            {"used_ns", item.usedNs}, {"kept_for", item.keptFor}, {"label", item.label}};
 }
 
 Result<DeployedItem> itemFrom(const Json& json) {
     const auto kind = textAt(json, "kind"), name = textAt(json, "name"),
                keptFor = textAt(json, "kept_for");
+    std::string label = textAt(json, "label").value_or(""); // earlier releases had none
     const auto bytes = intAt(json, "bytes"), usedNs = intAt(json, "used_ns");
     if (!kind || !name || !keptFor || !bytes || !usedNs || *bytes < 0 ||
-        kind->size() + name->size() + keptFor->size() > kLongestItem)
+        kind->size() + name->size() + keptFor->size() + label.size() > kLongestItem)
         return fail(ErrorCode::kCorrupt, "read what is deployed: an item is not as expected");
-    return DeployedItem{*kind, *name, *bytes, *usedNs, *keptFor};
+    return DeployedItem{*kind, *name, *bytes, *usedNs, *keptFor, std::move(label)};
 }
 
 /// The figures are a node's, so that their sum may be too large.
-int64_t bytesOf(const DeployedReport& report, bool needed) {
+template <class Counts>
+int64_t bytesOf(const DeployedReport& report, Counts counts) {
     int64_t bytes = 0;
     for (const DeployedItem& item : report.items)
-        if (item.keptFor.empty() != needed)
+        if (counts(item))
             bytes += std::min(item.bytes, std::numeric_limits<int64_t>::max() - bytes);
     return bytes;
 }
@@ -47,7 +46,7 @@ std::string toJson(const DeployedReport& report) {
     Json items = Json::array();
     for (const DeployedItem& item : report.items)
         items.push_back(jsonOfItem(item));
-    return dumpJson({{"home", report.home}, {"items", items}});
+    return dumpJson({{"home", report.home}, {"items", items}, {"in_the_way", report.inTheWay}});
 }
 
 Result<DeployedReport> parseDeployedReport(std::string_view text) {
@@ -56,7 +55,7 @@ Result<DeployedReport> parseDeployedReport(std::string_view text) {
     const Json* items = arrayAt(json, "items");
     if (!home || items == nullptr || home->size() > kLongestHome || items->size() > kMostDeployed)
         return fail(ErrorCode::kCorrupt, "read what is deployed: it names no home and no items");
-    DeployedReport report{*home, {}};
+    DeployedReport report{*home, {}, textAt(json, "in_the_way").value_or("")};
     for (const Json& each : *items) {
         RM_ASSIGN_OR_RETURN(DeployedItem item, itemFrom(each));
         report.items.push_back(std::move(item));
@@ -65,11 +64,15 @@ Result<DeployedReport> parseDeployedReport(std::string_view text) {
 }
 
 int64_t unneededBytes(const DeployedReport& report) {
-    return bytesOf(report, false);
+    return bytesOf(report, [](const DeployedItem& item) { return item.keptFor.empty(); });
 }
 
 int64_t neededBytes(const DeployedReport& report) {
-    return bytesOf(report, true);
+    return bytesOf(report, [](const DeployedItem& item) { return !item.keptFor.empty(); });
+}
+
+int64_t bytesOfKind(const DeployedReport& report, std::string_view kind) {
+    return bytesOf(report, [kind](const DeployedItem& item) { return item.kind == kind; });
 }
 
 } // namespace rm

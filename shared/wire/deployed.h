@@ -13,18 +13,23 @@ namespace rm {
 
 /// Something that was deployed to a node and lies under its home.
 struct DeployedItem {
-    std::string kind;    ///< "agents", "bundles", "data"; "blobs": what is in no folder of these
-    std::string name;    ///< of the folder; empty for blobs
+    /// "agents", "bundles", "data"; "blobs": what is in no folder of these; "checkpoints" and
+    /// "runs", the rest of a run's folder; "notes": small files of Ringmaster; "other": not of
+    /// Ringmaster.
+    std::string kind;
+    std::string name;    ///< of the folder, of the run; empty for blobs and notes
     int64_t bytes = 0;   ///< on its disk; what several share is counted once
     int64_t usedNs = 0;  ///< when it was last used, as far as is known; wall clock
     std::string keptFor; ///< why it stays; empty: nothing needs it
+    std::string label;   ///< of a bundle: release and runtime, "0.1.0 cuda13"; empty: not known
     bool operator==(const DeployedItem&) const = default;
 };
 
-/// What `ringmaster-agent prune` prints as JSON; see NODE_REPORT.md.
+/// What `ringmaster-agent prune` and `uninstall` print as JSON; see NODE_REPORT.md.
 struct DeployedReport {
     std::string home;
     std::vector<DeployedItem> items;
+    std::string inTheWay; ///< why nothing can be uninstalled now; empty: it can
     bool operator==(const DeployedReport&) const = default;
 };
 
@@ -38,5 +43,7 @@ Result<DeployedReport> parseDeployedReport(std::string_view json);
 /// Of what nothing needs, and of what stays.
 int64_t unneededBytes(const DeployedReport& report);
 int64_t neededBytes(const DeployedReport& report);
+/// Of all items of that kind.
+int64_t bytesOfKind(const DeployedReport& report, std::string_view kind);
 
 } // namespace rm

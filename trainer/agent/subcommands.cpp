@@ -19,6 +19,7 @@
 #include "trainer/agent/run_dir/release.h"
 #include "trainer/agent/supervisor/start.h"
 #include "trainer/agent/supervisor/stop.h"
+#include "trainer/agent/uninstall.h"
 
 #include <unistd.h>
 
@@ -208,6 +209,17 @@ Result<void> prune(const Arguments& arguments) {
     return print(toJson(report) + "\n");
 }
 
+Result<void> uninstallHere(const Arguments& arguments) {
+    UninstallOrder order;
+    for (const std::string& name : arguments) {
+        if (name != "--preview" && name != "--runs")
+            return fail(ErrorCode::kInvalid, "uninstall: '" + name + "' is not understood");
+        (name == "--runs" ? order.withRuns : order.preview) = true;
+    }
+    RM_ASSIGN_OR_RETURN(const auto report, uninstall(Folders::fromEnvironment(), order));
+    return print(toJson(report) + "\n");
+}
+
 Result<void> listen(const Arguments& arguments) {
     ListenOrder order;
     int seconds = 0;
@@ -261,6 +273,7 @@ const std::map<std::string, Subcommand>& subcommands() {
         {"state", {1, 1, "state RUN_ID", state}},
         {"remove", {1, 2, "remove RUN_ID [--preview]", remove}},
         {"prune", {0, 256, "prune [--preview] [--older-than SECONDS] [--keep NAME]...", prune}},
+        {"uninstall", {0, 2, "uninstall [--preview] [--runs]", uninstallHere}},
         {"find-checkpoint", {0, 0, "find-checkpoint < PATH", findCheckpoint}},
         {"send-checkpoint", {0, 0, "send-checkpoint < PATH", sendCheckpointAt}},
         {"newest-checkpoint", {0, 1, "newest-checkpoint [--must-exist]", newestCheckpoint}},

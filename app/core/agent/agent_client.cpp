@@ -197,13 +197,16 @@ Result<RunFolder> runFolderOnNode(HostSession& session, const std::string& agent
 Result<DeployedReport> cleanOnNode(HostSession& session, const std::string& agent,
                                    const NodeCleaning& cleaning,
                                    const std::vector<std::string>& keep, std::stop_token stop) {
-    std::vector<std::string> arguments = {"prune"};
+    std::vector<std::string> arguments = {cleaning.isUninstall ? "uninstall" : "prune"};
     if (cleaning.isPreview)
         arguments.emplace_back("--preview");
-    if (cleaning.withRecent)
+    if (cleaning.isUninstall && cleaning.withRuns)
+        arguments.emplace_back("--runs");
+    if (!cleaning.isUninstall && cleaning.withRecent)
         arguments.insert(arguments.end(), {"--older-than", kJustNowSeconds});
     for (const std::string& name : keep)
-        arguments.insert(arguments.end(), {"--keep", name});
+        if (!cleaning.isUninstall)
+            arguments.insert(arguments.end(), {"--keep", name});
     return runToEnd(session, agent, arguments, "", kRemoveTimeout, stop)
         .and_then([](const std::string& text) { return parseDeployedReport(text); });
 }

@@ -408,8 +408,8 @@ auto membersOf(T& value) {
 
 template <Like<NodeCleaning> T>
 auto membersOf(T& value) {
-    auto& [isPreview, withRecent] = value;
-    return std::tie(isPreview, withRecent);
+    auto& [isPreview, withRecent, isUninstall, withRuns] = value;
+    return std::tie(isPreview, withRecent, isUninstall, withRuns);
 }
 
 template <Like<CleanNodeRequest> T>
@@ -420,14 +420,14 @@ auto membersOf(T& value) {
 
 template <Like<DeployedItem> T>
 auto membersOf(T& value) {
-    auto& [kind, name, bytes, usedNs, keptFor] = value;
-    return std::tie(kind, name, bytes, usedNs, keptFor);
+    auto& [kind, name, bytes, usedNs, keptFor, label] = value;
+    return std::tie(kind, name, bytes, usedNs, keptFor, label);
 }
 
 template <Like<DeployedReport> T>
 auto membersOf(T& value) {
-    auto& [home, items] = value;
-    return std::tie(home, items);
+    auto& [home, items, inTheWay] = value;
+    return std::tie(home, items, inTheWay);
 }
 
 template <Like<MeasureNetworkRequest> T>

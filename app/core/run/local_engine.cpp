@@ -586,7 +586,8 @@ QFuture<Result<DeployedReport>> LocalEngine::cleanNode(const QString& name,
     const auto node = find(name);
     if (!node)
         return readyFuture<DeployedReport>(tl::unexpected<Error>(node.error()));
-    if (cleaning.withRecent && !cleaning.isPreview && !m_impl->launches.empty())
+    const bool mayHitALaunch = cleaning.withRecent || cleaning.isUninstall;
+    if (mayHitALaunch && !cleaning.isPreview && !m_impl->launches.empty())
         return readyFuture<DeployedReport>(
             fail(ErrorCode::kInvalid, "clean " + name.toStdString() +
                                           ": ranks are being started; wait until they train"));

@@ -41,7 +41,7 @@ CleanNodesDialog::CleanNodesDialog(const AppContext& context, QWidget* parent)
         m_rows->setHeaderData(column, Qt::Horizontal, int(Qt::AlignVCenter | Qt::AlignLeft),
                               Qt::TextAlignmentRole);
     m_table->setModel(m_rows);
-    m_table->setColumnWidths({124, 96, 72, 0});
+    m_table->setColumnWidths({112, 152, 72, 0});
     m_table->setFixedHeight((kCleanRows + 1) * size::kRowHeight);
     m_text->setObjectName("cleanNodesText");
     m_recent->setObjectName("cleanRecent");
@@ -80,7 +80,7 @@ void CleanNodesDialog::take(const QString& node, const Result<DeployedReport>& r
 void CleanNodesDialog::showAnswers() {
     m_rows->setRowCount(0);
     int64_t unneeded = 0, needed = 0;
-    QStringList silent, problems;
+    QStringList silent, problems, disks;
     for (const auto& [node, answer] : m_answers) {
         if (!answer) {
             silent << nodeTitle(node.toStdString());
@@ -90,6 +90,11 @@ void CleanNodesDialog::showAnswers() {
             unneeded += unneededBytes(**answer);
             needed += neededBytes(**answer);
             addRows(node, **answer);
+            if (const auto kinds = diskByKind(
+                    **answer, [](int64_t bytes) { return sizeWords(bytes).toStdString(); });
+                !kinds.empty())
+                disks << tr("%1: %2").arg(nodeTitle(node.toStdString()),
+                                          QString::fromStdString(kinds));
         }
     }
     const bool isAny = m_rows->rowCount() > 0;
@@ -100,6 +105,7 @@ void CleanNodesDialog::showAnswers() {
     else if (isAny)
         sentences << (m_isRemoved ? tr("%1 removed, %2 stays.") : tr("%1 can go, %2 stays."))
                          .arg(sizeWords(unneeded), sizeWords(needed));
+    sentences << disks;
     if (!silent.isEmpty())
         sentences << tr("Asking %1.").arg(silent.join(", "));
     for (const QString& problem : problems)
@@ -117,9 +123,8 @@ void CleanNodesDialog::addRows(const QString& node, const DeployedReport& report
                             : m_isRemoved ? tr("Removed")
                                           : tr("Nothing");
         QList<QStandardItem*> row;
-        for (const QString& text :
-             {nodeTitle(node.toStdString()), capitalized(deployedWord(item.kind)),
-              sizeWords(item.bytes), why}) {
+        for (const QString& text : {nodeTitle(node.toStdString()), capitalized(deployedWord(item)),
+                                    sizeWords(item.bytes), why}) {
             row << new QStandardItem(text);
             row.back()->setEditable(false);
             row.back()->setToolTip(

@@ -5,6 +5,7 @@
 #include "app/ui/dialogs/clean_nodes_dialog.h"
 #include "app/ui/dialogs/node_connector.h"
 #include "app/ui/dialogs/node_dialog.h"
+#include "app/ui/dialogs/remove_node_dialog.h"
 #include "app/ui/look/format.h"
 #include "app/ui/look/theme.h"
 #include "app/ui/nodes/network_card.h"
@@ -95,7 +96,7 @@ QWidget* NodesPage::buildCheck() {
     auto* head = new QHBoxLayout;
     m_checkTitle = makeLabel(tr("Check"), "cardTitle");
     m_checkSummary = makeLabel({}, "secondary");
-    m_remove = makeButton(tr("Remove"), "quiet", "removeNode");
+    m_remove = makeButton(tr("Remove…"), "quiet", "removeNode");
     m_edit = makeButton(tr("Edit"), "quiet", "editNode");
     m_checkOne = makeButton(tr("Check again"), "quiet", "checkNode");
     head->addWidget(m_checkTitle);
@@ -245,15 +246,17 @@ void NodesPage::removeSelected() {
     const auto node = m_context.fleet.find(m_selected);
     if (!node)
         return;
-    if (const auto done = m_context.fleet.remove(m_selected); !done) {
-        m_context.toast.say(QString::fromStdString(done.error().message));
-        return;
-    }
-    m_context.toast.offer(tr("%1 removed from the list").arg(nodeTitle(node->name)), tr("Undo"),
-                          [this, node = *node] {
-                              if (m_context.fleet.add(node))
-                                  select(QString::fromStdString(node.name));
-                          });
+    auto* dialog = new RemoveNodeDialog(m_context, *node, window());
+    connect(dialog, &RemoveNodeDialog::forgotten, this, [this](const Node& gone, bool isClean) {
+        m_context.toast.offer(
+            isClean ? tr("%1 removed, with what was put there").arg(nodeTitle(gone.name))
+                    : tr("%1 removed from the list").arg(nodeTitle(gone.name)),
+            tr("Undo"), [this, gone] {
+                if (m_context.fleet.add(gone))
+                    select(QString::fromStdString(gone.name));
+            });
+    });
+    dialog->open();
 }
 
 } // namespace rm

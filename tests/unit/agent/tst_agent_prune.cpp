@@ -62,7 +62,7 @@ DeployedItem itemOf(const DeployedReport& report, const std::string& kind, const
     for (const DeployedItem& item : report.items)
         if (item.kind == kind && item.name == name.toStdString())
             return item;
-    return {"not listed", {}, 0, 0, {}};
+    return {"not listed", {}, 0, 0, {}, {}};
 }
 
 bool isThere(const AgentFixture& f, const QString& path) {
@@ -95,15 +95,17 @@ class TestAgentPrune : public QObject {
 private Q_SLOTS:
     void reportsSurviveAsJson() {
         const DeployedReport report{
-            "/h", {{"data", "x", 1LL << 40, 7, "run a"}, {"blobs", {}, 1, 2, {}}}};
+            "/h",
+            {{"data", "x", 1LL << 40, 7, "run a", {}}, {"blobs", {}, 1, 2, {}, "0.1.0 cpu"}},
+            "run a runs"};
         QVERIFY(parseDeployedReport(toJson(report)) == report);
         QCOMPARE(unneededBytes(report), 1);
         QCOMPARE(neededBytes(report), 1LL << 40);
         for (const char* wrong : {"", "[]", "{}", R"({"home":"/h","items":[{"kind":"data"}]})",
                                   R"({"home":"/h","items":[1]})"})
             QVERIFY(!parseDeployedReport(wrong));
-        const DeployedItem huge{"data", "x", INT64_MAX, 0, {}};
-        QCOMPARE(unneededBytes({"/h", {huge, huge}}), INT64_MAX);
+        const DeployedItem huge{"data", "x", INT64_MAX, 0, {}, {}};
+        QCOMPARE(unneededBytes({"/h", {huge, huge}, {}}), INT64_MAX);
     }
 
     void whatNothingNeedsGoesAndIsForetold() {
@@ -246,6 +248,78 @@ private Q_SLOTS:
         write(f.runDir() + "/agent.json", "{");
         QVERIFY(f.agent({"prune"}).exitCode != 0);
         QVERIFY(isThere(f, "data/" + sha('1')));
+    }
+
+    void theReleaseBeforeStaysAndOlderOnesGo() {
+        AgentFixture f;
+        int hours = 48;
+        for (const auto& [digit, label] : {std::pair('1', "99.2.0 cuda13"),
+                                           {'2', "99.2.0 cpu"},
+                                           {'3', "99.1.0 cpu"},
+                                           {'4', ""}}) {
+            deploy(f, "bundles", sha(digit), 'a');
+            const QString folder = f.home() + "/bundles/" + sha(digit);
+            if (*label)
+                write(folder + "/.ringmaster-label", label);
+            use(folder, hours++);
+        }
+        const auto report = reportOf(f.agent({"prune"}));
+        QCOMPARE(itemOf(report, "bundles", sha('1')).keptFor, std::string("the release before"));
+        QCOMPARE(itemOf(report, "bundles", sha('1')).label, std::string("99.2.0 cuda13"));
+        QVERIFY(isThere(f, "bundles/" + sha('1')) && isThere(f, "bundles/" + sha('2')));
+        QVERIFY(!isThere(f, "bundles/" + sha('3')) && !isThere(f, "bundles/" + sha('4')));
+    }
+
+    void theDiskIsToldByKind() {
+        AgentFixture f;
+        deploy(f, "bundles", sha('1'), 'a');
+        write(f.runDir() + "/log/rank-00000.log", QByteArray(300, 'x'));
+        write(f.runDir() + "/checkpoints/step-1/model", QByteArray(700, 'x'));
+        const auto report = reportOf(f.agent({"prune", "--preview"}));
+        QCOMPARE(bytesOfKind(report, "bundles"), 1000);
+        QCOMPARE(itemOf(report, "runs", "r1").bytes, 300);
+        QCOMPARE(itemOf(report, "checkpoints", "r1").bytes, 700);
+        QCOMPARE(itemOf(report, "runs", "r1").keptFor, std::string("its run"));
+    }
+
+    void anUninstallLeavesNothingOfOursAndAllOfOthers() {
+        AgentFixture f;
+        QCOMPARE(f.agent({"probe"}).exitCode, 0); // makes home-id
+        deploy(f, "bundles", sha('1'), 'a');
+        deploy(f, "data", sha('2'), 'b');
+        deploy(f, "agents", sha('3'), 'c');
+        use(f.home() + "/bundles/" + sha('1'), 0); // lately, and all the same
+        write(f.home() + "/blobs/" + sha('d') + ".part", "half");
+        write(f.home() + "/bundles/mine/file", "a person's own");
+        write(f.home() + "/runs.sqlite", "the app's");
+        write(f.runDir() + "/checkpoints/step-1/model", "weights");
+        const auto preview = reportOf(f.agent({"uninstall", "--preview"}));
+        QCOMPARE(preview.inTheWay, std::string());
+        QVERIFY(itemOf(preview, "other", "bundles/mine").keptFor.starts_with("Ringmaster did not"));
+        QVERIFY(!itemOf(preview, "runs", "r1").keptFor.empty());
+        QVERIFY(isThere(f, "agents/" + sha('3')) && isThere(f, "home-id"));
+        QVERIFY(reportOf(f.agent({"uninstall"})) == preview);
+        QCOMPARE(QDir(f.home()).entryList(QDir::AllEntries | QDir::Hidden | QDir::NoDotAndDotDot),
+                 QStringList({"bundles", "runs.sqlite"}));
+        QCOMPARE(QDir(f.home() + "/bundles").entryList(QDir::Dirs | QDir::NoDotAndDotDot),
+                 QStringList{"mine"});
+        QVERIFY(QFile::exists(f.runDir() + "/checkpoints/step-1/model"));
+        QCOMPARE(f.agent({"uninstall", "--runs"}).exitCode, 0);
+        QVERIFY(!QFile::exists(f.runFolder()));
+    }
+
+    void nothingIsUninstalledUnderWhatRuns() {
+        AgentFixture f;
+        deploy(f, "data", sha('3'), 'b');
+        launch(f, sha('1'), sha('3'));
+        const auto refused = f.agent({"uninstall", "--runs"});
+        QCOMPARE(refused.exitCode, static_cast<int>(ExitCode::kUnavailable));
+        QVERIFY2(refused.err.contains("run r1"), refused.err);
+        QVERIFY(isThere(f, "data/" + sha('3')) && QFile::exists(f.runDir()));
+        QVERIFY(!reportOf(f.agent({"uninstall", "--preview"})).inTheWay.empty());
+        QCOMPARE(f.agent({"stop", "r1"}).exitCode, 0);
+        QCOMPARE(f.agent({"uninstall", "--runs"}).exitCode, 0);
+        QVERIFY(!isThere(f, "data/" + sha('3')) && !QFile::exists(f.runFolder()));
     }
 
     void aRemovalThatWasCutOffIsEnded() {

@@ -82,6 +82,18 @@ Result<Needs> Needs::read(const Folders& folders) {
     return needs;
 }
 
+std::string Needs::whyInUse(const std::string& kind, const std::string& name) const {
+    const std::string folder = m_home + "/" + kind + "/" + name + "/";
+    // An agent that runs needs its file no more.
+    if (const auto open = m_open.lower_bound(folder);
+        kind != "agents" && open != m_open.end() && open->starts_with(folder))
+        return "a process uses it";
+    for (const Run& run : m_runs)
+        if (run.mayRunElsewhere)
+            return "run " + run.id + " may go on on another machine";
+    return {};
+}
+
 std::string Needs::whyNeeded(const std::string& kind, const std::string& name) const {
     const std::string folder = m_home + "/" + kind + "/" + name + "/";
     if (const auto open = m_open.lower_bound(folder);

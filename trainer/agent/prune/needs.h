@@ -19,6 +19,9 @@ public:
     /// Why the folder HOME/KIND/NAME has to stay; empty: nothing needs it.
     std::string whyNeeded(const std::string& kind, const std::string& name) const;
 
+    /// Why it cannot even be removed by who wants to be rid of all; empty: it can.
+    std::string whyInUse(const std::string& kind, const std::string& name) const;
+
 private:
     /// What a run of this node names.
     struct Run {

@@ -6,6 +6,8 @@
 #include "shared/return_if_error.h"
 #include "trainer/agent/prune/needs.h"
 #include "trainer/agent/receive/blob_store.h"
+#include "trainer/agent/receive/bundle_check.h"
+#include "trainer/agent/run_dir/release.h"
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -82,6 +84,7 @@ class Survey {
 public:
     Survey(const Folders& folders, const PruneOrder& order, Needs needs)
         : m_home(folders.home)
+        , m_runs(folders.stateDir + "/runs")
         , m_order(order)
         , m_needs(std::move(needs))
         , m_youngSinceNs(wallNowNs() - order.youngSeconds * 1'000'000'000) {}
@@ -89,8 +92,11 @@ public:
     Result<std::vector<Found>> run() {
         for (const char* kind : kKinds)
             RM_RETURN_IF_ERROR(readTrees(kind));
+        if (!m_order.all)
+            keepReleaseBefore();
         RM_RETURN_IF_ERROR(countTrees());
         RM_RETURN_IF_ERROR(readBlobs());
+        RM_RETURN_IF_ERROR(readRuns());
         return std::move(m_found);
     }
 
@@ -108,8 +114,9 @@ private:
                 isSha256(name) || name.starts_with(kAside) || name.starts_with(kStaging);
             RM_ASSIGN_OR_RETURN(const struct stat info, statOf(at->path()));
             if (isOurs && S_ISDIR(info.st_mode))
-                trees.push_back(
-                    {{kind, name, 0, changedNs(info), whyKept(kind, name, info)}, {at->path()}});
+                trees.push_back({{kind, name, 0, changedNs(info), whyKept(kind, name, info),
+                                  labelOf(at->path())},
+                                 {at->path()}});
         }
         if (error)
             return failErrno("read " + folder, error.value());
@@ -122,13 +129,68 @@ private:
                         const struct stat& info) const {
         if (name.starts_with(kAside))
             return {};
+        if (m_order.all)
+            return m_needs.whyInUse(kind, name);
         if (m_order.current.contains(name) || isOwnAgent(kind, name))
             return "this release";
         std::string why = m_needs.whyNeeded(kind, name);
         return why.empty() ? whyYoung(info) : why;
     }
 
+    /// What a person would go back to. Bundles of 0.1.0 have no labels.
+    void keepReleaseBefore() {
+        const auto releaseOf = [](const Found& found) {
+            return found.item.label.substr(0, found.item.label.find(' '));
+        };
+        std::string before;
+        for (Found& found : m_found) { // those of a kind are in the order of use
+            const std::string release = releaseOf(found);
+            if (found.item.kind != "bundles" || release.empty() || release == kRelease)
+                continue;
+            if (before.empty())
+                before = release;
+            if (release == before && found.item.keptFor.empty())
+                found.item.keptFor = "the release before";
+        }
+    }
+
+    /// A run's checkpoints, then the rest of it. They are removed with the run, not here.
+    Result<void> readRuns() {
+        std::error_code error;
+        if (!fs::exists(m_runs, error))
+            return {};
+        for (fs::directory_iterator at(m_runs, error), end; !error && at != end;
+             at.increment(error)) {
+            const std::string id = at->path().filename();
+            if (!at->is_directory(error) || id.starts_with('.'))
+                continue;
+            RM_ASSIGN_OR_RETURN(const struct stat info, statOf(at->path()));
+            RM_ASSIGN_OR_RETURN(const int64_t checkpoints, countCheckpoints(at->path()));
+            RM_ASSIGN_OR_RETURN(const int64_t rest, m_census.count(at->path()));
+            if (checkpoints > 0)
+                m_found.push_back(
+                    {{"checkpoints", id, checkpoints, changedNs(info), "its run", {}}, {}});
+            m_found.push_back({{"runs", id, rest, changedNs(info), "its run", {}}, {}});
+        }
+        return error ? Result<void>(failErrno("read " + m_runs, error.value())) : Result<void>();
+    }
+
+    Result<int64_t> countCheckpoints(const fs::path& run) {
+        int64_t bytes = 0;
+        std::error_code error;
+        for (fs::directory_iterator at(run, error), end; !error && at != end; at.increment(error)) {
+            const fs::path folder = at->path() / "checkpoints";
+            if (std::error_code none; !fs::is_directory(folder, none))
+                continue;
+            RM_ASSIGN_OR_RETURN(const int64_t more, m_census.count(folder));
+            bytes += more;
+        }
+        return bytes;
+    }
+
     std::string whyYoung(const struct stat& info) const {
+        if (m_order.all)
+            return {};
         return changedNs(info) > m_youngSinceNs ? "used lately" : "";
     }
 
@@ -154,7 +216,8 @@ private:
 
     /// Those in a folder that stays are that folder's, those in one that goes go along with it.
     Result<void> readBlobs() {
-        Found going{{"blobs", {}, 0, 0, {}}, {}}, young{{"blobs", {}, 0, 0, "used lately"}, {}};
+        Found going{{"blobs", {}, 0, 0, {}, {}}, {}},
+            young{{"blobs", {}, 0, 0, "used lately", {}}, {}};
         std::error_code error;
         const std::string folder = m_home + "/blobs";
         if (!fs::exists(folder, error))
@@ -182,6 +245,7 @@ private:
     }
 
     std::string m_home;
+    std::string m_runs;
     const PruneOrder& m_order;
     Needs m_needs;
     int64_t m_youngSinceNs;
@@ -218,7 +282,7 @@ Result<void> removeFound(const Found& found) {
 } // namespace
 
 Result<DeployedReport> pruneDeployed(const Folders& folders, const PruneOrder& order) {
-    DeployedReport report{folders.home, {}};
+    DeployedReport report{folders.home, {}, {}};
     std::error_code error;
     if (!fs::exists(folders.home, error) && !error)
         return report;

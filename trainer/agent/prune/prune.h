@@ -15,13 +15,15 @@ inline constexpr int64_t kYoungSeconds = 24 * 3600;
 
 struct PruneOrder {
     bool preview = false;                 ///< only say what would go
+    bool all = false;                     ///< whether needed or not, unless a process uses it
     int64_t youngSeconds = kYoungSeconds; ///< what was used within this time stays
     std::set<std::string> current;        ///< folders that the asking release uses
 };
 
 /// `prune [--preview] [--older-than SECONDS] [--keep NAME]...`: removes from this node's home what
 /// no run and no process of the node needs, and lists all that lies there, in the order of kinds
-/// and of use: a DeployedReport. kUnavailable while files are being received.
+/// and of use: a DeployedReport, with what the runs have there. kUnavailable while files are being
+/// received. What the release before this one used stays, so that one can go back to it.
 Result<DeployedReport> pruneDeployed(const Folders& folders, const PruneOrder& order);
 
 } // namespace rm

@@ -230,4 +230,8 @@ Result<std::string> removeRun(const Folders& folders, const std::string& runId, 
     return answer(*holding);
 }
 
+Result<void> checkIsOver(const Folders& folders, const std::string& runId) {
+    return lockAll(folders, runId).map([](const auto&) {});
+}
+
 } // namespace rm

@@ -33,4 +33,7 @@ Result<std::string> stateOfRun(const Folders& folders, const std::string& runId)
 /// anything of it runs.
 Result<std::string> removeRun(const Folders& folders, const std::string& runId, bool preview);
 
+/// kUnavailable while anything of the run runs, here or, where machines share this home, elsewhere.
+Result<void> checkIsOver(const Folders& folders, const std::string& runId);
+
 } // namespace rm

@@ -114,8 +114,11 @@ inline std::vector<face::Message> faceMessages() {
             8, Result<NodeOutlook>(NodeOutlook{*nodeCheck().report, {"no /data"}, 1LL << 33})},
         face::Answer{
             9, Result<std::vector<RunFolder>>({{"node-a", "/s/runs/x-1", 1LL << 40, 2, "gone"}})},
-        face::Answer{10, Result<DeployedReport>(
-                             DeployedReport{"/h", {{"data", "ab", 1LL << 40, 7, "run x-1"}}})},
+        face::Answer{
+            10, Result<DeployedReport>(DeployedReport{"/h",
+                                                      {{"data", "ab", 1LL << 40, 7, "run x-1", ""},
+                                                       {"bundles", "cd", 1, 8, "", "0.1.0 cuda13"}},
+                                                      "run x-1 runs"})},
         face::Answer{11,
                      Result<ResumeOutlook>(ResumeOutlook{
                          60, "step-000000060", "node-a", 1LL << 33, {{"a", 2}}, {{"b", 1}}, {70}})},

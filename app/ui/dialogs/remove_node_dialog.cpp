@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/ui/dialogs/remove_node_dialog.h"
+
+#include "app/core/answer.h"
+#include "app/ui/data/run_words.h"
+#include "app/ui/look/format.h"
+#include "app/ui/look/theme.h"
+#include "app/ui/widgets/cell_delegate.h"
+#include "app/ui/widgets/label.h"
+#include "app/ui/widgets/table.h"
+
+#include <QCheckBox>
+#include <QPushButton>
+#include <QStandardItemModel>
+#include <QVBoxLayout>
+
+namespace rm {
+
+namespace {
+
+constexpr int kRowsInSight = 6;
+
+QString bytesWords(int64_t bytes) {
+    return formatBytes(static_cast<double>(bytes));
+}
+
+} // namespace
+
+RemoveNodeDialog::RemoveNodeDialog(const AppContext& context, const Node& node, QWidget* parent)
+    : Sheet(tr("Remove %1").arg(nodeTitle(node.name)),
+            tr("Takes the machine off the list. What Ringmaster put there can go with it: agents, "
+               "trainers, staged data, and nothing else."),
+            "removeNodeDialog", parent)
+    , m_context(context)
+    , m_node(node)
+    , m_rows(new QStandardItemModel(0, 3, this))
+    , m_table(new Table("removeNodeTable", tr("What Ringmaster put there")))
+    , m_text(makeText({}, "bodySecondary"))
+    , m_runs(new QCheckBox(tr("Also its runs with their checkpoints"))) {
+    m_rows->setHorizontalHeaderLabels({tr("What"), tr("Size"), tr("Stays, as")});
+    for (int column = 0; column < m_rows->columnCount(); ++column)
+        m_rows->setHeaderData(column, Qt::Horizontal, int(Qt::AlignVCenter | Qt::AlignLeft),
+                              Qt::TextAlignmentRole);
+    m_table->setModel(m_rows);
+    m_table->setColumnWidths({216, 72, 0});
+    m_table->setFixedHeight((kRowsInSight + 1) * size::kRowHeight);
+    m_text->setObjectName("removeNodeText");
+    m_runs->setObjectName("removeNodeRuns");
+    m_runs->setAccessibleName(m_runs->text());
+    content()->addWidget(m_table);
+    content()->addWidget(m_runs);
+    content()->addWidget(m_text);
+    m_fromNode = addButton(tr("Remove from node"), "danger", "removeFromNode");
+    m_fromList = addButton(tr("Only off the list"), "", "removeFromList");
+    addCancel();
+    connect(m_runs, &QCheckBox::toggled, this, [this] { ask(true); });
+    connect(m_fromNode, &QPushButton::clicked, this, [this] { ask(false); });
+    connect(m_fromList, &QPushButton::clicked, this, [this] { forget(false); });
+    ask(true);
+}
+
+void RemoveNodeDialog::ask(bool isPreview) {
+    m_fromNode->setEnabled(false);
+    m_fromList->setEnabled(isPreview);
+    m_text->setText(isPreview ? tr("Asking %1.").arg(nodeTitle(m_node.name))
+                              : tr("Removing it there."));
+    const NodeCleaning cleaning{isPreview, false, true, m_runs->isChecked()};
+    whenAnswered(m_context.engine.cleanNode(QString::fromStdString(m_node.name), cleaning), this,
+                 [this, isPreview, round = ++m_round](const Result<DeployedReport>& report) {
+                     if (round == m_round)
+                         take(report, isPreview);
+                 });
+}
+
+void RemoveNodeDialog::take(const Result<DeployedReport>& report, bool isPreview) {
+    m_fromList->setEnabled(true);
+    m_rows->setRowCount(0);
+    if (!report) {
+        m_text->setText(capitalized(report.error().message) + '.');
+        return;
+    }
+    if (!isPreview)
+        return forget(true);
+    showRows(*report);
+    m_fromNode->setEnabled(report->inTheWay.empty());
+    const int64_t goes = unneededBytes(*report);
+    m_fromNode->setText(goes > 0 ? tr("Remove %1 from node").arg(bytesWords(goes))
+                                 : tr("Remove from node"));
+    m_text->setText(
+        report->inTheWay.empty()
+            ? tr("%1 can go, %2 stays.").arg(bytesWords(goes), bytesWords(neededBytes(*report)))
+            : tr("In the way: %1.").arg(QString::fromStdString(report->inTheWay)));
+}
+
+void RemoveNodeDialog::showRows(const DeployedReport& report) {
+    for (const DeployedItem& item : report.items) {
+        const bool goes = item.keptFor.empty();
+        const bool isNamed =
+            item.kind == "runs" || item.kind == "checkpoints" || item.kind == "other";
+        const std::string what = deployedWord(item) + (isNamed ? " " + item.name : "");
+        QList<QStandardItem*> row;
+        for (const QString& text : {capitalized(what), bytesWords(item.bytes),
+                                    goes ? tr("No, goes") : capitalized(item.keptFor)}) {
+            row << new QStandardItem(text);
+            row.back()->setEditable(false);
+        }
+        row[2]->setData(static_cast<int>(goes ? Tone::kWarn : Tone::kGood), kToneRole);
+        m_rows->appendRow(row);
+    }
+}
+
+void RemoveNodeDialog::forget(bool isClean) {
+    if (const auto done = m_context.fleet.remove(QString::fromStdString(m_node.name)); !done) {
+        m_text->setText(capitalized(done.error().message) + '.');
+        return;
+    }
+    Q_EMIT forgotten(m_node, isClean);
+    accept();
+}
+
+} // namespace rm

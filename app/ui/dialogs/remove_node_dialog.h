@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "app/core/run/engine.h"
+#include "app/ui/data/app_context.h"
+#include "app/ui/dialogs/sheet.h"
+
+class QCheckBox;
+class QLabel;
+class QPushButton;
+class QStandardItemModel;
+
+namespace rm {
+
+class Table;
+
+/// Says what Ringmaster put on a node, and takes the node off the list: alone, or after that was
+/// removed there.
+class RemoveNodeDialog : public Sheet {
+    Q_OBJECT
+public:
+    RemoveNodeDialog(const AppContext& context, const Node& node, QWidget* parent);
+
+Q_SIGNALS:
+    void forgotten(const rm::Node& node, bool isClean); ///< it is off the list
+
+private:
+    void ask(bool isPreview);
+    void take(const Result<DeployedReport>& report, bool isPreview);
+    void showRows(const DeployedReport& report);
+    void forget(bool isClean);
+
+    AppContext m_context;
+    Node m_node;
+    int m_round = 0; ///< of questions: answers to an earlier one are dropped
+    QStandardItemModel* m_rows;
+    Table* m_table;
+    QLabel* m_text;
+    QCheckBox* m_runs;
+    QPushButton* m_fromList;
+    QPushButton* m_fromNode;
+};
+
+} // namespace rm
