@@ -6,6 +6,7 @@
 #include "app/core/launch/memory_estimate.h"
 #include "app/core/launch/rendezvous.h"
 #include "app/core/launch/transfer_rate.h"
+#include "app/core/network/address_kind.h"
 #include "app/core/network/network_words.h"
 #include "shared/return_if_error.h"
 #include "shared/spec/model_family.h"
@@ -49,8 +50,10 @@ std::vector<TransferChain::Party> partiesOf(const std::vector<PlacedNode>& nodes
     for (const size_t node : chosen) {
         TransferChain::Party& party = parties.emplace_back();
         party.name = nodes[node].node.name;
-        for (const InterfaceReport& each : rendezvousCandidates(nodes[node].report, interface))
-            party.addresses.push_back(each.address);
+        for (const InterfaceReport& each : nodes[node].report.interfaces)
+            if (isForOthers(each) && !isVirtualInterface(each.name) &&
+                (interface.empty() || each.name == interface))
+                party.addresses.push_back(each.address);
     }
     return parties;
 }
