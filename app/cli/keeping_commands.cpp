@@ -272,8 +272,7 @@ int runTrash(CommandContext& context) {
     for (const RunSummary& run : runs) {
         list.push_back(toJson(run));
         rows.push_back({run.id.toStdString(), oneLine(run.name.toStdString()), runStateName(run),
-                        std::to_string(run.step) + "/" + std::to_string(run.totalSteps),
-                        formatAgo(run.deletedNs)});
+                        stepsText(run), formatAgo(run.deletedNs)});
     }
     if (context.json())
         printJson(list);

@@ -49,7 +49,7 @@ std::string stateText(const RunSummary& run) {
 
 std::vector<std::string> row(const RunSummary& run) {
     return {run.id.toStdString(), oneLine(run.name.toStdString()),
-            stateText(run),       std::to_string(run.step) + "/" + std::to_string(run.totalSteps),
+            stateText(run),       stepsText(run),
             lossText(run.loss),   lossText(run.validationLoss),
             nodesText(run),       formatAgo(run.createdNs)};
 }
@@ -141,8 +141,7 @@ constexpr int kAllEvents = std::numeric_limits<int>::max();
 void printShow(const RunSummary& run, StoreReader& reader, const Trouble& trouble) {
     std::cout << run.id.toStdString() << "  " << runStateName(run) << "\n"
               << "  name        " << oneLine(run.name.toStdString()) << "\n"
-              << "  step        " << run.step << " of " << run.totalSteps << ", attempt "
-              << run.attempt << "\n"
+              << "  step        " << stepsText(run, " of ") << ", attempt " << run.attempt << "\n"
               << "  loss        " << lossText(run.loss) << ", best validation "
               << lossText(run.validationLoss)
               << lastFigures(reader, run.id, validationMetrics(reader, run.id)) << "\n"

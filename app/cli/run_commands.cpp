@@ -11,6 +11,7 @@
 #include "app/core/launch/recipes.h"
 #include "app/core/run/branch_name.h"
 #include "app/core/run/checkpoint_words.h"
+#include "app/core/run/earlier_run.h"
 #include "app/core/run/live_spec.h"
 #include "app/core/run/part_words.h"
 #include "app/core/run/procedures.h"
@@ -189,26 +190,27 @@ std::string howItGoes(const CommandContext& context, const std::string& id) {
     return "Its ranks are started, but do not train yet";
 }
 
-/// What the newest attempt says of the checkpoints that it could not go on from.
-std::vector<std::string> damagesMet(CommandContext& context, const std::string& id) {
+/// What events of this code in the newest attempt say.
+std::vector<std::string> told(CommandContext& context, const std::string& id, const char* code) {
     constexpr int kNewest = 100;
-    std::vector<std::string> damages;
+    std::vector<std::string> messages;
     const auto run = context.resolve(id);
     const auto reader = context.reader();
     if (!run || !reader)
-        return damages;
+        return messages;
     for (const StoredEvent& each : (*reader)->events(run->id, kNewest))
-        if (each.attempt == run->attempt && each.event.code == kCheckpointDamagedEvent)
-            damages.push_back(each.event.message);
-    return damages;
+        if (each.attempt == run->attempt && each.event.code == code)
+            messages.push_back(each.event.message);
+    return messages;
 }
 
 /// Shows a launch while it goes on, then the run's id. Ctrl+C cancels it.
-int reportStarted(CommandContext& context, const QString& run, const Start& start, bool wait) {
+int reportStarted(CommandContext& context, const QString& wanted, const Start& start, bool wait) {
     bool isAsked = false;
+    QString run = wanted;
     {
         const Interruption interruption;
-        const Result<QString> id = launchAsking(context, run, start, interruption);
+        const Result<QString> id = launchAsking(context, wanted, start, interruption);
         isAsked = interruption.isAsked();
         if (!id && isAsked) {
             printError(context, {ErrorCode::kUnavailable, "launch " + run.toStdString() +
@@ -217,6 +219,7 @@ int reportStarted(CommandContext& context, const QString& run, const Start& star
         }
         if (!id)
             return printError(context, id.error());
+        run = *id; // that of an earlier run, if the launch goes on with it
     }
     // A Ctrl+C that came too late to cancel the launch kills the run, which is watched to its end.
     if (wait || isAsked)
@@ -225,7 +228,9 @@ int reportStarted(CommandContext& context, const QString& run, const Start& star
         printError(context, *end);
         return static_cast<int>(ExitCode::kRunFailed);
     }
-    const auto damages = damagesMet(context, run.toStdString());
+    const auto damages = told(context, run.toStdString(), kCheckpointDamagedEvent);
+    for (const std::string& words : told(context, run.toStdString(), kEarlierRunEvent))
+        std::cerr << oneLine(words) << std::endl;
     for (const std::string& damage : damages)
         std::cerr << "warning: " << oneLine(damage) << std::endl;
     if (context.json())

@@ -20,6 +20,9 @@ std::vector<std::string> nodeProgressTexts(const Progress& progress);
 /// "Sent trainer to 3 nodes: 1.2 GB as 329 MB in 24 s"
 std::string sentText(const Progress& progress, double seconds);
 
+/// "120/1000"; "120" while it is not known how many steps train.epochs are.
+std::string stepsText(const RunSummary& run, const std::string& of = "/");
+
 /// "  bleu 27.4  chrf 55.1": the last of each of these metrics of a run.
 std::string lastFigures(StoreReader& reader, const QString& run,
                         const std::vector<MetricDef>& metrics);

@@ -119,8 +119,7 @@ std::string Watch::throughputText(int ranks) {
 std::string Watch::statusText(const RunSummary& run) {
     const double share =
         run.totalSteps ? static_cast<double>(run.step) / static_cast<double>(run.totalSteps) : 0;
-    std::string text = progressBar(share, kBarWidth) + " step " + std::to_string(run.step) + "/" +
-                       std::to_string(run.totalSteps);
+    std::string text = progressBar(share, kBarWidth) + " step " + stepsText(run);
     if (run.loss)
         text += "  loss " + formatNumber(*run.loss);
     if (run.validationLoss)
@@ -147,7 +146,7 @@ std::string Watch::paceText(const RunSummary& run, const LiveState& live) {
     const double ms = stepMs(run);
     if (standsStill(live, ms))
         return live.held ? "  held" : "  stands still: " + oneLine(whoIsBehind(live));
-    if (ms <= 0)
+    if (ms <= 0 || run.totalSteps == 0)
         return {};
     return "  " + formatDuration(ms / 1000 * static_cast<double>(run.totalSteps - run.step)) +
            " left";

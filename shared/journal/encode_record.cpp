@@ -77,6 +77,10 @@ Body build(Builder& b, const SettingsChanged& r) {
     return fb::CreateSettingsChanged(b, r.step, r.wallNs, b.CreateVector(settings)).Union();
 }
 
+Body build(Builder& b, const StepsPlanned& r) {
+    return fb::CreateStepsPlanned(b, r.lastStep).Union();
+}
+
 Body build(Builder& b, const SampleText& r) {
     return fb::CreateSampleText(b, r.step, r.wallNs, flatText(b, r.prompt), flatText(b, r.text))
         .Union();

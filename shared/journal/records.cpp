@@ -220,6 +220,8 @@ Result<Record> decodeRecord(std::span<const std::byte> payload) {
         return read(*root->body_as_CheckpointCopied());
     case fb::RecordBody::SettingsChanged:
         return read(*root->body_as_SettingsChanged());
+    case fb::RecordBody::StepsPlanned:
+        return StepsPlanned{root->body_as_StepsPlanned()->last_step()};
     }
     return tooNew("type", int(root->body_type()));
 }

@@ -116,6 +116,13 @@ struct SettingsChanged {
     bool operator==(const SettingsChanged&) const = default;
 };
 
+/// At which step the run ends, by rank 0 when an attempt begins: how many steps train.epochs are is
+/// known once the data was read.
+struct StepsPlanned {
+    int64_t lastStep = 0;
+    bool operator==(const StepsPlanned&) const = default;
+};
+
 /// Text generated at a validation.
 struct SampleText {
     int64_t step = 0;
@@ -184,9 +191,10 @@ struct AttemptPlanned {
     bool operator==(const AttemptPlanned&) const = default;
 };
 
-using Record = std::variant<AttemptStarted, MetricRegistered, Samples, Event, CommandApplied,
-                            CheckpointSaved, CheckpointRemoved, SampleText, RankStarted, RankExited,
-                            AttemptEnded, AttemptPlanned, CheckpointCopied, SettingsChanged>;
+using Record =
+    std::variant<AttemptStarted, MetricRegistered, Samples, Event, CommandApplied, CheckpointSaved,
+                 CheckpointRemoved, SampleText, RankStarted, RankExited, AttemptEnded,
+                 AttemptPlanned, CheckpointCopied, SettingsChanged, StepsPlanned>;
 
 /// The payload of a frame (shared/io/frame.h) that holds `record`.
 std::vector<std::byte> encodeRecord(const Record& record);

@@ -6,6 +6,7 @@
 #include "shared/spec/toml_fields.h"
 
 #include <algorithm>
+#include <limits>
 #include <set>
 
 namespace rm {
@@ -13,6 +14,8 @@ namespace rm {
 namespace {
 
 using Mistakes = std::vector<std::string>;
+
+constexpr const char* kNoValidation = "validation.every = 0 and validation.every_epochs = 0";
 
 void checkBounds(const SpecField& field, const std::string& verb, const std::string& shown,
                  double value, Mistakes& mistakes) {
@@ -106,18 +109,22 @@ void checkData(const RunSpec& spec, Mistakes& mistakes) {
         mistakes.push_back("data.train is empty, but must name at least one file or folder");
     checkPaths("data.train", data.train, data.stage, mistakes);
     checkPaths("data.validation", data.validation, data.stage, mistakes);
-    if (spec.validation.every > 0 && data.validation.empty() && data.validationShare == 0)
-        mistakes.push_back("data.validation_share is 0 and data.validation is empty, but "
-                           "validation.every asks for validation; set one of them, or "
-                           "validation.every = 0");
+    if (validates(spec) && data.validation.empty() && data.validationShare == 0)
+        mistakes.push_back("data.validation_share is 0 and data.validation is empty, but " +
+                           std::string(spec.validation.every > 0 ? "validation.every"
+                                                                 : "validation.every_epochs") +
+                           " asks for validation; set one of them, or " + kNoValidation);
 }
 
 void checkSchedule(const RunSpec& spec, Mistakes& mistakes) {
-    if (spec.schedule.warmupSteps > spec.train.steps)
+    // How many steps epochs have is known where the data is: see Training::make().
+    const int64_t steps =
+        spec.train.epochs > 0 ? std::numeric_limits<int64_t>::max() : spec.train.steps;
+    if (spec.schedule.warmupSteps > steps)
         mistakes.push_back(
             "schedule.warmup_steps is " + std::to_string(spec.schedule.warmupSteps) +
             ", but must be at most train.steps = " + std::to_string(spec.train.steps));
-    else if (spec.schedule.warmupSteps + spec.schedule.decaySteps > spec.train.steps)
+    else if (spec.schedule.warmupSteps + spec.schedule.decaySteps > steps)
         mistakes.push_back("schedule.warmup_steps and schedule.decay_steps are more than "
                            "train.steps = " +
                            std::to_string(spec.train.steps) + " together");
@@ -137,9 +144,9 @@ void checkWatch(const RunSpec& spec, Mistakes& mistakes) {
     if (family && !measures(*family, train.watch))
         mistakes.push_back("train.watch is \"" + train.watch + "\", which a " + spec.model.type +
                            " model does not measure");
-    if (train.patience > 0 && spec.validation.every == 0)
-        mistakes.push_back("train.patience is " + std::to_string(train.patience) +
-                           ", but validation.every = 0 never validates");
+    if (train.patience > 0 && !validates(spec))
+        mistakes.push_back("train.patience is " + std::to_string(train.patience) + ", but " +
+                           kNoValidation + " never validate");
 }
 
 /// Why a run with this spec has no values of a metric that a rule watches; empty: it has.
@@ -147,8 +154,8 @@ std::string whyNever(const RunSpec& spec, const std::string& metric) {
     constexpr std::string_view kValidation = "validation/";
     if (!metric.starts_with(kValidation))
         return {};
-    if (spec.validation.every == 0)
-        return "validation.every = 0 never validates";
+    if (!validates(spec))
+        return std::string(kNoValidation) + " never validate";
     const ModelFamily* family = findFamily(spec.model.type);
     return family && !measures(*family, std::string_view(metric).substr(kValidation.size()))
                ? "a " + spec.model.type + " model does not measure it"

@@ -4,6 +4,7 @@
 #include "shared/result.h"
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -62,9 +63,11 @@ struct RunSpec {
 
     struct Train {
         int64_t steps = 1000;
+        int64_t epochs = 0;                  ///< passes over the data; above 0: in place of steps
         int64_t batchSize = 8;               ///< samples per rank and micro-batch
         std::vector<int64_t> rankBatchSizes; ///< by rank; empty: batchSize on all
-        int64_t batchTokens = 4096; ///< translation: padded tokens of the longer side, a batch
+        /// translation: padded tokens of the longer side, a batch; 0: batchSize pairs
+        int64_t batchTokens = 4096;
         int64_t accumulation = 1;
         int64_t globalBatch = 0;           ///< samples a step over all ranks; 0: what comes out
         std::string precision = "float32"; ///< "float32" | "bfloat16" | "float16" (autocast)
@@ -118,7 +121,8 @@ struct RunSpec {
     } distribution;
 
     struct Validation {
-        int64_t every = 100; ///< steps; 0: never
+        int64_t every = 100;     ///< steps; 0: not by steps
+        int64_t everyEpochs = 0; ///< 0: not by epochs
         int64_t batches = 10;
         int64_t sampleTokens = 120; ///< 0: no sample
         std::string prompt = "\n";
@@ -131,8 +135,10 @@ struct RunSpec {
     } validation;
 
     struct Checkpoint {
-        std::string directory; ///< empty: `checkpoints/` in the run directory
-        int64_t every = 500;   ///< steps; 0: only by command and at the end
+        std::string directory;             ///< empty: `checkpoints/` in the run directory
+        std::string onExisting = "refuse"; ///< "refuse" | "resume" | "separate"
+        int64_t every = 500;               ///< steps; 0: not by steps
+        int64_t everyEpochs = 0;           ///< 0: not by epochs
         int64_t keepLast = 3;
         bool keepBest = true;
         int64_t keepBestCount = 1;   ///< with keepBest: how many, by train.watch
@@ -157,6 +163,16 @@ struct RunSpec {
 
     bool operator==(const RunSpec&) const = default;
 };
+
+/// Whether a run of this spec validates at all.
+inline bool validates(const RunSpec& spec) {
+    return spec.validation.every > 0 || spec.validation.everyEpochs > 0;
+}
+
+/// The steps of a run from scratch; nullopt: as many as train.epochs are, see StepsPlanned.
+inline std::optional<int64_t> knownSteps(const RunSpec& spec) {
+    return spec.train.epochs > 0 ? std::nullopt : std::optional(spec.train.steps);
+}
 
 /// A pointer to one field of a RunSpec.
 using SpecFieldRef = std::variant<bool*, int64_t*, double*, std::string*, std::vector<std::string>*,

@@ -20,6 +20,11 @@ constexpr double kMaxSteps = 1e12;
 const SchemaRow::Only kAdam = {"optimizer.type", {"adamw", "adam"}};
 const SchemaRow::Only kSgd = {"optimizer.type", {"sgd"}};
 
+/// Whether train.batch_size counts: a model's batches may be sized by tokens.
+bool countsSamples(const RunSpec& spec) {
+    return spec.train.batchTokens == 0 || !usesField(spec, "train.batch_tokens");
+}
+
 /// What the validation of any family can measure, as train.watch names it.
 Names watchedNames() {
     Names names;
@@ -147,22 +152,32 @@ Rows dataFields() {
 
 Rows trainFields() {
     return {
-        number("train.steps", "Steps", "steps", "Optimizer steps until the run is finished.",
+        number("train.steps", "Steps", "steps",
+               "Optimizer steps until the run is finished, where train.epochs is 0.",
                {1, kMaxSteps}, RM_FIELD(train.steps))
             .basic()
+            .onlyIf([](const RunSpec& spec) { return spec.train.epochs == 0; })
             .alsoCalled({"max_steps", "max_iters", "iterations", "num_steps", "num_iterations",
-                         "train_steps", "total_steps", "train_iters", "n_steps", "epochs",
-                         "num_epochs", "num_train_epochs"}),
-        number("train.batch_size", "Batch size", "samples",
-               "Sequences or pictures a rank takes at once.", {1, 1048576},
-               RM_FIELD(train.batchSize))
+                         "train_steps", "total_steps", "train_iters", "n_steps"}),
+        number("train.epochs", "Epochs", "epochs",
+               "Passes over the training data until the run is finished, in place of train.steps; "
+               "0: it counts steps.",
+               {0, 1e6}, RM_FIELD(train.epochs))
             .basic()
+            .alsoCalled({"epoch", "max_epochs", "num_epochs", "num_train_epochs", "n_epochs",
+                         "total_epochs"}),
+        number("train.batch_size", "Batch size", "samples",
+               "Sequences, pictures or, where train.batch_tokens is 0, pairs a rank takes at once.",
+               {1, 1048576}, RM_FIELD(train.batchSize))
+            .basic()
+            .onlyIf(countsSamples)
             .alsoCalled({"bs", "micro_batch_size", "per_device_train_batch_size",
                          "device_batch_size", "train_batch_size", "local_batch_size",
                          "minibatch_size", "batch"}),
         number("train.rank_batch_sizes", "Batch size by rank", "samples",
                "For unequal GPUs: batch size of rank 0, 1, ...; empty: the same on all.",
-               {1, 1048576}, RM_FIELD(train.rankBatchSizes)),
+               {1, 1048576}, RM_FIELD(train.rankBatchSizes))
+            .onlyIf(countsSamples),
         number("train.accumulation", "Accumulation", "batches",
                "Batches whose gradients make one optimizer step.", {1, 65536},
                RM_FIELD(train.accumulation))
@@ -349,10 +364,16 @@ Rows distributionFields() {
 Rows validationFields() {
     return {
         number("validation.every", "Validate every", "steps",
-               "Steps from one validation to the next; 0: never.", {0, kMaxSteps},
+               "Steps from one validation to the next; 0: not by steps.", {0, kMaxSteps},
                RM_FIELD(validation.every))
             .alsoCalled({"eval_interval", "eval_steps", "val_check_interval", "eval_every",
                          "val_interval", "validation_steps", "eval_freq", "valid_steps"}),
+        number("validation.every_epochs", "Validate by epochs", "epochs",
+               "Epochs from one validation to the next, each after the last step of an epoch; 0: "
+               "not by epochs.",
+               {0, 1e6}, RM_FIELD(validation.everyEpochs))
+            .alsoCalled({"every_epoch", "validate_every_epoch", "check_val_every_n_epoch",
+                         "eval_strategy", "evaluation_strategy", "val_every_epoch"}),
         number("validation.batches", "Batches", "batches", "Batches of one validation.",
                {1, 1000000}, RM_FIELD(validation.batches))
             .alsoCalled({"eval_iters", "limit_val_batches", "eval_batches", "val_batches"}),
@@ -385,11 +406,25 @@ Rows checkpointFields() {
               RM_FIELD(checkpoint.directory))
             .alsoCalled({"out_dir", "output_dir", "save_dir", "ckpt_dir", "checkpoint_dir",
                          "save_path", "folder", "checkpoint_path"}),
+        choice("checkpoint.on_existing", "Earlier checkpoints",
+               "What a run's checkpoints in the folder lead to at a launch; refuse: names that "
+               "run; resume: goes on from the newest of a run of this name, from scratch where "
+               "there is none; separate: saves beside them.",
+               {"refuse", "resume", "separate"}, RM_FIELD(checkpoint.onExisting))
+            .alsoCalled({"resume", "auto_resume", "resume_latest", "resume_from_checkpoint",
+                         "preload", "overwrite_output_dir", "overwrite", "on_existing"}),
         number("checkpoint.every", "Save every", "steps",
-               "Steps from one checkpoint to the next; 0: only by command and at the end.",
+               "Steps from one checkpoint to the next; 0: not by steps. There is always one at the "
+               "end.",
                {0, kMaxSteps}, RM_FIELD(checkpoint.every))
             .alsoCalled({"save_steps", "save_interval", "checkpoint_interval", "ckpt_every",
                          "save_every", "save_freq", "save_period"}),
+        number("checkpoint.every_epochs", "Save by epochs", "epochs",
+               "Epochs from one checkpoint to the next, each after the last step of an epoch; 0: "
+               "not by epochs.",
+               {0, 1e6}, RM_FIELD(checkpoint.everyEpochs))
+            .alsoCalled(
+                {"save_strategy", "save_every_epoch", "every_n_epochs", "save_every_n_epochs"}),
         number("checkpoint.keep_last", "Keep newest", "checkpoints", "How many of the newest stay.",
                {1, 1000000}, RM_FIELD(checkpoint.keepLast))
             .alsoCalled({"save_total_limit", "keep", "max_checkpoints", "max_to_keep", "save_top_k",
@@ -508,6 +543,8 @@ std::span<const SpecField> specSchema() {
 
 bool usesField(const RunSpec& spec, const SchemaRow& field) {
     if (!field.models.empty() && !holds(field.models, spec.model.type))
+        return false;
+    if (field.onlyHolds && !field.onlyHolds(spec))
         return false;
     if (field.only.key.empty())
         return true;

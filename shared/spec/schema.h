@@ -17,6 +17,8 @@ struct SchemaRow : SpecField {
         std::string_view key; ///< of a field with choices; empty: it always has
         std::vector<std::string_view> values;
     } only = {};
+    /// What else must hold for it to have an effect; null: nothing.
+    bool (*onlyHolds)(const RunSpec&) = nullptr;
     bool isBasic = false; ///< what most people change from one run to the next
     bool isLive = false;  ///< a number that the command `set` changes while a run trains
     /// Its names in other tools, in lower case; an error about such a key names this one.

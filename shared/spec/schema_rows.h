@@ -28,6 +28,10 @@ struct Row : SchemaRow {
         only = std::move(condition);
         return std::move(*this);
     }
+    Row onlyIf(bool (*condition)(const RunSpec&)) && {
+        onlyHolds = condition;
+        return std::move(*this);
+    }
     Row alsoCalled(Names names) && {
         aliases = std::move(names);
         return std::move(*this);

@@ -53,6 +53,8 @@ private Q_SLOTS:
     void aBranchIsNamedByWhatItChanges();
     void theFormShowsWhatTheModelUses();
     void listsOfPathsAreRows();
+    void whatNcclSaysIsOneClickAway();
+    void epochsTakeThePlaceOfSteps();
     void foldedPartsSayWhatTheyHoldAndWhatIsChanged();
     void aChangedFieldSaysWhatItWas();
     void theWheelChangesNothingInPassing();
@@ -190,6 +192,26 @@ void TestNewRun::listsOfPathsAreRows() {
         remove->click();
     QCOMPARE(first->text(), QString("/usr/share/doc; and more"));
     QVERIFY(!text()->toPlainText().contains("common-licenses"));
+}
+
+void TestNewRun::whatNcclSaysIsOneClickAway() {
+    const auto count = [this] { return text()->toPlainText().count("NCCL_DEBUG=INFO"); };
+    auto* button = find<QPushButton>("ncclDebug");
+    button->click();
+    QCOMPARE(find<QLineEdit>("field.launch.environment")->text(), QString("NCCL_DEBUG=INFO"));
+    QCOMPARE(count(), 1);
+    button->click();
+    QCOMPARE(count(), 1);
+}
+
+void TestNewRun::epochsTakeThePlaceOfSteps() {
+    auto* steps = find<QLineEdit>("field.train.steps");
+    QVERIFY(steps->isVisible());
+    type("train.epochs", "3");
+    QVERIFY(!steps->isVisible());
+    QVERIFY(text()->toPlainText().contains("epochs = 3"));
+    type("train.epochs", "0");
+    QVERIFY(steps->isVisible());
 }
 
 void TestNewRun::foldedPartsSayWhatTheyHoldAndWhatIsChanged() {

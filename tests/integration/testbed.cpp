@@ -120,6 +120,8 @@ Result<void> Testbed::startServers(const Options& options) {
         served.port = kSshPort;
         served.authorizedKey = m_publicKey;
         served.home = options.sharesHome ? path("home") : QString();
+        if (options.sharesDrive && QDir().mkpath(drive()) && QDir().mkpath(driveFolder()))
+            served.drives = {{drive(), driveFolder()}};
         served.environment = options.environment;
         served.environment.replaceInStrings("{node}", QString::number(node));
         auto server = SshServer::start(served);

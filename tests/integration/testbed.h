@@ -33,6 +33,8 @@ public:
         QStringList environment = {}; ///< "NAME=value" on the nodes; {node} in it is the index
         int nodes = NetworkLab::kNodes;
         bool sharesHome = false; ///< the nodes have one home, as a cluster's have
+        /// The nodes, and not the laptop, have one drive mounted: what drive() names is one folder.
+        bool sharesDrive = false;
     };
 
     static Result<void> canRun();
@@ -46,6 +48,9 @@ public:
     /// Of the key id_ed25519, which the servers take.
     QString publicKey() const { return m_publicKey; }
     QString path(const QString& name) const { return m_dir.filePath(name); }
+    /// Where Options::sharesDrive mounts it, and what is mounted there.
+    QString drive() const { return path("mnt"); }
+    QString driveFolder() const { return path("drive"); }
     static QString nodeName(int node);
 
     /// `nodes add ...` for a node; `place`: of a proxy before it, as "address:port".

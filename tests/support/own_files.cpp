@@ -40,8 +40,8 @@ Result<void> rewriteOwnFile(const OwnFile& file, const QString& folder) {
 }
 
 Result<QStringList> commandSeeing(const std::vector<OwnFile>& files, const QString& folder,
-                                  const QStringList& command) {
-    if (files.empty())
+                                  const QStringList& command, const std::vector<OwnDrive>& drives) {
+    if (files.empty() && drives.empty())
         return command;
     QDir().mkpath(folder);
     QString script;
@@ -50,6 +50,8 @@ Result<QStringList> commandSeeing(const std::vector<OwnFile>& files, const QStri
             return tl::unexpected(written.error());
         script += "mount --bind '" + placeIn(folder, file.path) + "' '" + file.path + "' && ";
     }
+    for (const OwnDrive& drive : drives)
+        script += "mount --bind '" + drive.folder + "' '" + drive.path + "' && ";
     return QStringList{"unshare", "--mount", "sh", "-c", script + "exec \"$@\"", "sh"} + command;
 }
 

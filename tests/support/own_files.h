@@ -18,13 +18,21 @@ struct OwnFile {
     bool executable = false;
 };
 
+/// A folder that a program sees in the place of another, as a drive that is mounted there.
+struct OwnDrive {
+    QString path; ///< must exist on the machine
+    QString folder;
+};
+
 /// Whether this process may give a program a mount namespace of its own; else why not.
 Result<void> canMountOwnFiles();
 
 /// Argument list that runs `command`, and everything that it starts, in a mount namespace where
-/// these files replace the machine's, which are not changed. Their contents are kept in `folder`.
+/// these files and drives replace the machine's, which are not changed. The files' contents are
+/// kept in `folder`.
 Result<QStringList> commandSeeing(const std::vector<OwnFile>& files, const QString& folder,
-                                  const QStringList& command);
+                                  const QStringList& command,
+                                  const std::vector<OwnDrive>& drives = {});
 
 /// Changes the content of one of them; a program that was started with `folder` sees it at once.
 Result<void> rewriteOwnFile(const OwnFile& file, const QString& folder);

@@ -133,7 +133,8 @@ QString SshServer::configuration() const {
 Result<void> SshServer::launch() {
     auto seeing = commandSeeing(
         m_options.files, m_dir.filePath("files"),
-        {kServer, "-D", "-f", m_dir.filePath("sshd_config"), "-E", m_dir.filePath("log")});
+        {kServer, "-D", "-f", m_dir.filePath("sshd_config"), "-E", m_dir.filePath("log")},
+        m_options.drives);
     if (!seeing)
         return tl::unexpected(seeing.error());
     QStringList command = std::move(*seeing);

@@ -39,6 +39,7 @@ public:
         /// What the server and its logins see in the place of the machine's own files, e.g. a
         /// shadowWith(); needs canMountOwnFiles().
         std::vector<OwnFile> files = {};
+        std::vector<OwnDrive> drives = {}; ///< likewise
     };
     static Result<std::unique_ptr<SshServer>> start(const Options& options);
     ~SshServer();

@@ -3,6 +3,7 @@
 
 #include "shared/checkpoint/compare.h"
 #include "shared/checkpoint/manifest.h"
+#include "shared/checkpoint/saved_runs.h"
 #include "shared/io/clock.h"
 #include "shared/io/json.h"
 #include "shared/return_if_error.h"
@@ -62,6 +63,15 @@ Result<std::string> checkpointAt(const std::string& path) {
                         {"bytes", entry->manifest.bytes()},
                         {"copy", entry->isCopy}};
     return found.dump(-1, ' ', false, json::error_handler_t::replace) + "\n";
+}
+
+Result<std::string> savedRunsAt(const std::string& order) {
+    RM_ASSIGN_OR_RETURN(const json asked, parseJson(order, "what to look for"));
+    const auto folder = textAt(asked, "folder"), name = textAt(asked, "name");
+    if (!folder || !name)
+        return fail(ErrorCode::kInvalid, "saved-runs: it needs a folder and a name");
+    return savedRunsIn(*folder).map(
+        [&](const std::vector<SavedRun>& runs) { return toJson(newestOf(runs, *name)) + "\n"; });
 }
 
 namespace {

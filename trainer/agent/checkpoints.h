@@ -17,6 +17,9 @@ Result<std::string> verifyCheckpointAt(const std::string& path);
 /// "copy"}.
 Result<std::string> checkpointAt(const std::string& path);
 
+/// `saved-runs < {"folder", "name"}`: the runs of newestOf(), in the words of savedRunsIn().
+Result<std::string> savedRunsAt(const std::string& order);
+
 /// `newest-checkpoint [--must-exist]`: that of the run's living line, of which `runDir` is the run
 /// directory here: {"path", "attempt", "step"}, as its rank named it; {} if there is none;
 /// {"problem"}, if that cannot be told, or `mustExist` and the folder of checkpoints does not.

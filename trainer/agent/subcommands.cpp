@@ -130,6 +130,11 @@ Result<void> findCheckpoint(const Arguments&) {
     return path ? print(checkpointAt(*path)) : tl::unexpected(path.error());
 }
 
+Result<void> savedRuns(const Arguments&) {
+    const Result<std::string> order = readToEnd(STDIN_FILENO, kMaxOrder, "stdin");
+    return order ? print(savedRunsAt(*order)) : tl::unexpected(order.error());
+}
+
 /// What moves a checkpoint has time, and the ranks have not.
 void yieldToRanks() {
     (void)!::nice(10);
@@ -275,6 +280,7 @@ const std::map<std::string, Subcommand>& subcommands() {
         {"prune", {0, 256, "prune [--preview] [--older-than SECONDS] [--keep NAME]...", prune}},
         {"uninstall", {0, 2, "uninstall [--preview] [--runs]", uninstallHere}},
         {"find-checkpoint", {0, 0, "find-checkpoint < PATH", findCheckpoint}},
+        {"saved-runs", {0, 0, "saved-runs < {\"folder\", \"name\"}", savedRuns}},
         {"send-checkpoint", {0, 0, "send-checkpoint < PATH", sendCheckpointAt}},
         {"newest-checkpoint", {0, 1, "newest-checkpoint [--must-exist]", newestCheckpoint}},
         {"fetch-checkpoint",

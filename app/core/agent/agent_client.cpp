@@ -176,6 +176,14 @@ Result<std::optional<CheckpointThere>> findCheckpointOnNode(HostSession& session
         .and_then(parseCheckpointThere);
 }
 
+Result<std::vector<SavedRun>> savedRunsOnNode(HostSession& session, const std::string& agent,
+                                              const std::string& folder, const std::string& name,
+                                              std::stop_token stop) {
+    const std::string order = dumpJson({{"folder", folder}, {"name", name}});
+    return runToEnd(session, agent, {"saved-runs"}, order, kSubcommandTimeout, stop)
+        .and_then([](const std::string& text) { return parseSavedRuns(text, "saved-runs"); });
+}
+
 Result<RunFolder> parseRunFolder(const std::string& text) {
     RM_ASSIGN_OR_RETURN(const auto answer, parseAnswer(text, "remove"));
     const auto path = textAt(answer, "folder");

@@ -6,6 +6,7 @@
 #include "app/core/node/node.h"
 #include "app/core/remote/host.h"
 #include "shared/checkpoint/compare.h"
+#include "shared/checkpoint/saved_runs.h"
 #include "shared/spec/node_plan.h"
 #include "shared/wire/dial.h"
 
@@ -97,6 +98,12 @@ Result<std::optional<CheckpointThere>> parseCheckpointThere(const std::string& j
 
 /// JSON of `ringmaster-agent verify-checkpoint`. kInternal: not such a text.
 Result<void> parseVerdict(const std::string& json);
+
+/// Of the runs that have checkpoints in that folder (savedRunsIn()): the one with the newest, and
+/// the one called `name` with the newest.
+Result<std::vector<SavedRun>> savedRunsOnNode(HostSession& session, const std::string& agent,
+                                              const std::string& folder, const std::string& name,
+                                              std::stop_token stop);
 
 enum class FolderOrder { kPreview, kRemove };
 

@@ -201,11 +201,11 @@ Result<std::vector<std::string>> DirectLauncher::sendTree(const LocalTree& tree,
     return paths;
 }
 
-/// A run that resumes from a checkpoint reads weights and tokenizer from it.
+/// A run that resumes from a checkpoint reads weights and tokenizer from it, and knows its folder.
 RunSpec DirectLauncher::neededSpec() const {
     RunSpec spec = specToLookFor(m_request.spec, true);
     if (!m_request.attempt.startFrom.empty())
-        spec.data.tokenizerFile = spec.model.startFrom = {};
+        spec.data.tokenizerFile = spec.model.startFrom = spec.checkpoint.directory = {};
     return spec;
 }
 

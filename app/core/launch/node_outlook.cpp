@@ -40,6 +40,37 @@ std::vector<std::string> stagingProblems(const RunSpec& spec) {
     return tree ? std::vector<std::string>{} : std::vector{tree.error().message};
 }
 
+/// Why a run of `spec` may not begin in a folder in which `runs` have checkpoints; empty: it may.
+std::string ownedByOther(const RunSpec& spec, const std::vector<SavedRun>& runs) {
+    const bool goesOn = spec.checkpoint.onExisting == "resume";
+    const bool hasOwn = std::ranges::count(runs, spec.name, &SavedRun::runName) > 0;
+    if (runs.empty() || (goesOn && hasOwn))
+        return {};
+    const SavedRun& owner =
+        hasOwn ? *std::ranges::find(runs, spec.name, &SavedRun::runName) : runs.front();
+    const std::string id = owner.runId.empty() ? std::string() : " (" + owner.runId + ")";
+    return "checkpoint.directory names " + spec.checkpoint.directory +
+           ", which has checkpoints of the run \"" + owner.runName + "\"" + id + " up to step " +
+           std::to_string(owner.step) +
+           (goesOn ? " and none of a run called \"" + spec.name + "\"" : std::string()) +
+           "; choose another folder, " +
+           (owner.runId.empty() ? std::string() : "resume that run, ") +
+           "or set checkpoint.on_existing to " +
+           (goesOn ? "" : "\"resume\", to go on from there, or ") +
+           "\"separate\", to save beside them";
+}
+
+Result<std::vector<std::string>> folderProblems(HostSession& session, const std::string& agent,
+                                                const RunSpec& spec, std::stop_token stop) {
+    const RunSpec::Checkpoint& rule = spec.checkpoint;
+    if (rule.directory.empty() || rule.onExisting == "separate")
+        return std::vector<std::string>{};
+    RM_ASSIGN_OR_RETURN(const auto runs, savedRunsOnNode(session, agent, rule.directory, spec.name,
+                                                         std::move(stop)));
+    const std::string problem = ownedByOther(spec, runs);
+    return problem.empty() ? std::vector<std::string>{} : std::vector{problem};
+}
+
 Result<int64_t> bytesToSend(HostSession& session, const std::string& agent, const RunSpec& spec,
                             const NodeReport& report, std::stop_token stop) {
     const auto bytesOf = [&](const Result<LocalTree>& tree) {
@@ -58,6 +89,8 @@ Result<int64_t> bytesToSend(HostSession& session, const std::string& agent, cons
 RunSpec specToLookFor(RunSpec spec, bool isFirstNode) {
     if (!isFirstNode && !spec.data.stage)
         spec.data.tokenizerFile = spec.model.startFrom = {};
+    if (!isFirstNode)
+        spec.checkpoint.directory = {};
     if (!usesField(spec, "data.tokenizer_file"))
         spec.data.tokenizerFile = {};
     return spec;
@@ -66,16 +99,16 @@ RunSpec specToLookFor(RunSpec spec, bool isFirstNode) {
 Result<NodeOutlook> lookAtNode(HostSession& session, const std::string& agent, const RunSpec& spec,
                                std::stop_token stop) {
     RM_ASSIGN_OR_RETURN(auto report, probeNode(session, agent, stop));
-    NodeOutlook outlook{std::move(report), {}, 0};
-    if (spec.data.stage) {
-        outlook.problems = stagingProblems(spec);
-        return outlook;
+    RM_ASSIGN_OR_RETURN(auto problems, folderProblems(session, agent, spec, stop));
+    if (spec.data.stage)
+        std::ranges::move(stagingProblems(spec), std::back_inserter(problems));
+    else {
+        RM_ASSIGN_OR_RETURN(const auto unreadable,
+                            unreadablePaths(session, agent, dataPaths(spec), stop));
+        for (const UnreadablePath& path : unreadable)
+            problems.push_back(problemOf(spec, path));
     }
-    RM_ASSIGN_OR_RETURN(const auto unreadable,
-                        unreadablePaths(session, agent, dataPaths(spec), stop));
-    for (const UnreadablePath& path : unreadable)
-        outlook.problems.push_back(problemOf(spec, path));
-    return outlook;
+    return NodeOutlook{std::move(report), std::move(problems), 0};
 }
 
 Result<NodeOutlook> lookAtWhole(HostSession& session, const std::string& agent, const RunSpec& spec,

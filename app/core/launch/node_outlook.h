@@ -18,12 +18,13 @@ struct NodeOutlook {
     bool operator==(const NodeOutlook&) const = default;
 };
 
-/// `spec` without the paths that this node does not need: weights and tokenizer are read only by
-/// rank 0, on the first node, which sends them to the other ranks.
+/// `spec` without the paths that this node does not need: weights and tokenizer are read, and
+/// checkpoints written, only by rank 0, on the first node.
 RunSpec specToLookFor(RunSpec spec, bool isFirstNode);
 
-/// The quick part: probes the node, then looks for the data that its ranks would read there.
-/// Nothing is sent. Staged data is looked for on this computer.
+/// The quick part: probes the node, then looks for the data that its ranks would read there, and in
+/// checkpoint.directory for what another run has there, as checkpoint.on_existing says. Nothing is
+/// sent. Staged data is looked for on this computer.
 Result<NodeOutlook> lookAtNode(HostSession& session, const std::string& agent, const RunSpec& spec,
                                std::stop_token stop);
 

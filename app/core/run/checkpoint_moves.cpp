@@ -425,7 +425,7 @@ Result<ResumeOutlook> lookAtResume(const ProcedureContext& context, const RunSum
     const StoredCheckpoint& checkpoint = point->checkpoint;
     const CheckpointWay& way = point->way;
     RM_ASSIGN_OR_RETURN(auto spec, parseRunSpec(reader->specToml(run.id), run.id.toStdString()));
-    if (const auto left = stepsLeft(spec, checkpoint.saved.step); !left)
+    if (const auto left = stepsLeft(spec, checkpoint.saved.step, run.totalSteps); !left)
         return failAs(what, left.error());
     const PlanRequest attempt{run.id.toStdString(), spec.name, run.attempt + 1,
                               checkpoint.saved.path, !which.empty()};

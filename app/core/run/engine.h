@@ -95,6 +95,9 @@ public:
     /// generated one when that is empty (see newRunId()). If a node has too little memory by its
     /// trainer's estimate, tooLarge() is emitted and the answer is kExhausted; nothing was started.
     /// A later failure marks the listed run as failed with the message and leaves nothing running.
+    /// With checkpoint.on_existing = "resume" the answer may be the id of an earlier run of that
+    /// name (see findEarlierRun()), of which the next attempt was begun; an event of the run
+    /// (kEarlierRunEvent) says what it was.
     virtual QFuture<Result<QString>> launch(const CheckedSpec& spec,
                                             const std::vector<Placement>& nodes,
                                             const QString& id = {},

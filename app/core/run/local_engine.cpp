@@ -9,6 +9,7 @@
 #include "app/core/run/checkpoint_copier.h"
 #include "app/core/run/checkpoint_moves.h"
 #include "app/core/run/clean_node.h"
+#include "app/core/run/earlier_run.h"
 #include "app/core/run/followed_run.h"
 #include "app/core/run/live_spec.h"
 #include "app/core/run/procedures.h"
@@ -320,10 +321,78 @@ QFuture<Result<QString>> LocalEngine::launch(const CheckedSpec& spec,
     if (!parties)
         return readyFuture<QString>(tl::unexpected<Error>(parties.error()));
     const QString id = wanted.isEmpty() ? QString::fromStdString(newRunId(spec->name)) : wanted;
+    if (spec->checkpoint.onExisting == "resume")
+        return launchOrResume(id, spec, nodes, *parties, ifTooLarge);
     return startProcedure(
         id, [id, spec, parties = *parties, ifTooLarge](const ProcedureContext& context) {
             return launchRun(context, id, spec, parties, {}, ifTooLarge);
         });
+}
+
+/// Looks for an earlier run, which can be cancelled as the launch itself, then goes on with it.
+QFuture<Result<QString>> LocalEngine::launchOrResume(const QString& id, const CheckedSpec& spec,
+                                                     const std::vector<Placement>& nodes,
+                                                     const std::vector<PlacedParty>& parties,
+                                                     IfTooLarge ifTooLarge) {
+    const auto permit = std::make_shared<LaunchPermit>();
+    m_impl->launches[id] = {permit, {tr("Starting")}};
+    Q_EMIT liveChanged(id);
+    const auto promise = std::make_shared<QPromise<Result<QString>>>();
+    promise->start();
+    const auto give = [promise](const Result<QString>& answer) {
+        promise->addResult(answer);
+        promise->finish();
+    };
+    const auto looked =
+        QtConcurrent::run(&m_impl->pool, [id, spec, parties, context = procedureContext(permit)] {
+            return findEarlierRun(context, id, *spec, parties);
+        });
+    whenAnswered(looked, this, [=, this](const Result<std::optional<EarlierRun>>& earlier) {
+        m_impl->launches.erase(id);
+        Q_EMIT liveChanged(id);
+        if (permit->isCancelled())
+            return give(
+                fail(ErrorCode::kUnavailable, "launch " + id.toStdString() + ": cancelled"));
+        if (!earlier)
+            return give(failAs("launch " + id.toStdString(), earlier.error()));
+        const std::string words = *earlier
+                                      ? (*earlier)->words
+                                      : "there was nothing to go on from: it begins from scratch";
+        whenAnswered(goOn(id, spec, nodes, parties, *earlier, ifTooLarge), this,
+                     [=, this](const Result<QString>& answer) {
+                         if (answer)
+                             noteEarlier(*answer, words);
+                         give(answer);
+                     });
+    });
+    return promise->future();
+}
+
+QFuture<Result<QString>> LocalEngine::goOn(const QString& id, const CheckedSpec& spec,
+                                           const std::vector<Placement>& nodes,
+                                           const std::vector<PlacedParty>& parties,
+                                           const std::optional<EarlierRun>& earlier,
+                                           IfTooLarge ifTooLarge) {
+    if (earlier && earlier->isSame())
+        return resume(earlier->run, {}, nodes, {});
+    if (earlier && !earlier->run.isEmpty())
+        return branch(earlier->run, QString::fromStdString(earlier->checkpoint), spec, id,
+                      ifTooLarge, nodes);
+    // Its newest checkpoint may be damaged: then the ranks take the one before it.
+    const Origin origin =
+        earlier ? Origin{{}, earlier->step, earlier->checkpoint, false} : Origin();
+    return startProcedure(id, [=](const ProcedureContext& context) {
+        return launchRun(context, id, spec, parties, origin, ifTooLarge);
+    });
+}
+
+void LocalEngine::noteEarlier(const QString& run, const std::string& words) {
+    IngestBatch batch;
+    batch.run = run;
+    batch.records = {Event{-1, -1, wallNowNs(), Severity::kInfo, kEarlierRunEvent,
+                           "launched with checkpoint.on_existing = \"resume\": " + words}};
+    m_impl->writer->post(
+        [batch = std::move(batch)](StoreWriter& writer) { return writer.ingest(batch); });
 }
 
 QFuture<Result<NodeOutlook>> LocalEngine::outlook(const RunSpec& spec, const QString& name) {

@@ -13,6 +13,7 @@
 namespace rm {
 
 /// Where Ringmaster keeps things; from the XDG variables (see settings/paths.h).
+struct EarlierRun;
 struct Paths;
 struct PlacedParty;
 struct PlacesToClean;
@@ -89,6 +90,15 @@ private:
     startProcedure(const QString& run,
                    std::function<Result<QString>(const ProcedureContext&)> procedure,
                    std::function<void(const Result<QString>&)> then = {});
+    QFuture<Result<QString>> launchOrResume(const QString& id, const CheckedSpec& spec,
+                                            const std::vector<Placement>& nodes,
+                                            const std::vector<PlacedParty>& parties,
+                                            IfTooLarge ifTooLarge);
+    QFuture<Result<QString>> goOn(const QString& id, const CheckedSpec& spec,
+                                  const std::vector<Placement>& nodes,
+                                  const std::vector<PlacedParty>& parties,
+                                  const std::optional<EarlierRun>& earlier, IfTooLarge ifTooLarge);
+    void noteEarlier(const QString& run, const std::string& words);
     ProcedureContext procedureContext(std::shared_ptr<LaunchPermit> permit);
     ProcedureContext closingContext();
     QFuture<Result<void>> changeCheckpoint(const QString& run, const std::string& attempt,

@@ -182,8 +182,11 @@ Result<QString> launchRun(const ProcedureContext& context, const QString& id,
                           const CheckedSpec& spec, const std::vector<PlacedParty>& nodes,
                           const Origin& origin, IfTooLarge ifTooLarge) {
     if (const auto left = stepsLeft(*spec, origin.parentStep); !left)
-        return failAs("branch from " + origin.parentRun.toStdString(), left.error());
-    const auto launcher = launcherOf(context, id, *spec, nodes, 1, origin.checkpoint, true);
+        return failAs(origin.parentRun.isEmpty() ? "launch " + id.toStdString()
+                                                 : "branch from " + origin.parentRun.toStdString(),
+                      left.error());
+    const auto launcher =
+        launcherOf(context, id, *spec, nodes, 1, origin.checkpoint, origin.isExact);
     RM_ASSIGN_OR_RETURN(const auto parts, launcher->check());
     if (ifTooLarge == IfTooLarge::kRefuse)
         RM_RETURN_IF_ERROR(refuseTooLarge(context, id, *launcher));
@@ -449,7 +452,7 @@ Result<QString> resumeRun(const ProcedureContext& context, const RunSummary& run
     if (!wanted)
         return failAs(what, withOrigin(wanted.error(), run));
     RM_ASSIGN_OR_RETURN(auto spec, parseRunSpec(reader->specToml(run.id), run.id.toStdString()));
-    if (const auto left = stepsLeft(spec, wanted->saved.step); !left)
+    if (const auto left = stepsLeft(spec, wanted->saved.step, run.totalSteps); !left)
         return failAs(what, left.error());
     const auto next = nextAttempt(context, *reader, run.id, nodes);
     if (!next)

@@ -36,6 +36,7 @@ struct Origin {
     QString parentRun;
     int64_t parentStep = 0;
     std::string checkpoint; ///< folder on the node of rank 0
+    bool isExact = true;    ///< see NodePlan::startFromIsExact
 };
 
 /// Checks, records the run under `id` (see newRunId()), deploys and starts it: its id. Where a

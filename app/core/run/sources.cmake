@@ -8,6 +8,7 @@ target_sources(rm_core PRIVATE
     run/checkpoint_moves.cpp
     run/clean_node.cpp
     run/checkpoint_words.cpp
+    run/earlier_run.cpp
     run/engine.h
     run/followed_run.cpp
     run/live_spec.cpp

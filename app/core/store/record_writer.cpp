@@ -262,6 +262,15 @@ void RecordWriter::on(const SettingsChanged& record) {
         .run();
 }
 
+void RecordWriter::on(const StepsPlanned& record) {
+    if (!isOfRankZero() || record.lastStep < 1 || attemptOfRank(0) != runAttempt())
+        return;
+    m_database.query("UPDATE run SET total_steps = ?2 WHERE id = ?1")
+        .with(m_run, record.lastStep)
+        .run();
+    m_lifecycleChanged = true;
+}
+
 void RecordWriter::on(const SampleText& record) {
     if (!isOfRankZero())
         return;

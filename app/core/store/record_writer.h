@@ -50,6 +50,7 @@ private:
     void on(const CheckpointRemoved& record);
     void on(const CheckpointCopied& record);
     void on(const SettingsChanged& record);
+    void on(const StepsPlanned& record);
     void on(const SampleText& record);
     void on(const RankStarted& record);
     void on(const RankExited& record);

@@ -315,8 +315,8 @@ Result<void> StoreWriter::createRun(const NewRun& run) {
             .query("INSERT INTO run (uuid, name, state, spec, total_steps, parent_run, "
                    "parent_step, created_ns, updated_ns, min_nodes) "
                    "VALUES (?1, ?2, 0, ?3, ?4, ?5, ?6, ?7, ?7, ?8)")
-            .with(run.id, run.name, run.specToml, spec ? spec->train.steps : 0, run.parentRun,
-                  run.parentStep, now, spec ? spec->launch.minNodes : 0)
+            .with(run.id, run.name, run.specToml, spec ? knownSteps(*spec).value_or(0) : 0,
+                  run.parentRun, run.parentStep, now, spec ? spec->launch.minNodes : 0)
             .run();
         const int64_t id = database.connection().getLastInsertRowid();
         m_impl->insertNodes(id, 1, run.nodes);

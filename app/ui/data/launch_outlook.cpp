@@ -37,8 +37,15 @@ RunSpec LaunchOutlook::specFor(const QString& node) const {
 
 LaunchOutlook::Question LaunchOutlook::question(const QString& node) const {
     const RunSpec spec = specFor(node);
-    return {spec.data.train,      spec.data.validation, spec.data.tokenizerFile,
-            spec.model.startFrom, spec.data.stage,      spec.launch.device};
+    return {spec.data.train,
+            spec.data.validation,
+            spec.data.tokenizerFile,
+            spec.model.startFrom,
+            spec.data.stage,
+            spec.launch.device,
+            spec.checkpoint.directory,
+            spec.checkpoint.onExisting,
+            spec.name};
 }
 
 void LaunchOutlook::set(const RunSpec& spec, const std::vector<Placement>& nodes) {

@@ -50,6 +50,7 @@ private:
         std::string tokenizerFile, startFrom;
         bool stage = false;
         std::string device;
+        std::string folder, onExisting, name; ///< whose checkpoints lie where it saves
         bool operator==(const Question&) const = default;
     };
     struct Asked {

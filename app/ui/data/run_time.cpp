@@ -19,6 +19,17 @@ bool isThere(const RunSummary& run, const RunSpec& spec, const std::vector<Place
     return std::ranges::equal(placementsOf(run.nodes), nodes, isSame);
 }
 
+/// The steps of a run of `spec`, where those of its epochs are known from `run`, whose spec is
+/// `its`.
+std::optional<double> stepsAs(const RunSummary& run, const RunSpec& its, const RunSpec& spec) {
+    if (const auto known = knownSteps(spec))
+        return static_cast<double>(*known);
+    if (its.train.epochs == 0 || run.totalSteps == 0 || its.data.train != spec.data.train)
+        return std::nullopt;
+    return static_cast<double>(run.totalSteps) * static_cast<double>(spec.train.epochs) /
+           static_cast<double>(its.train.epochs);
+}
+
 } // namespace
 
 bool isSameWork(const RunSpec& a, const RunSpec& b) {
@@ -30,6 +41,7 @@ bool isSameWork(const RunSpec& a, const RunSpec& b) {
         work.data.vocabSize = spec.data.vocabSize;
         work.train = spec.train;
         work.train.steps = 1;
+        work.train.epochs = 0;
         work.train.patience = 0;
         work.train.watch = {};
         work.train.logEvery = 1;
@@ -51,9 +63,10 @@ std::optional<double> secondsLike(StoreReader& reader, const RunSpec& spec,
         const auto its = parseRunSpec(reader.specToml(run.id), run.id.toStdString());
         if (!its || !isSameWork(*its, spec))
             continue;
+        const auto steps = stepsAs(run, *its, spec);
         const double stepMs = readFigures(reader, run).stepMs;
-        if (stepMs > 0)
-            return static_cast<double>(spec.train.steps) * stepMs / 1000;
+        if (steps && stepMs > 0)
+            return *steps * stepMs / 1000;
     }
     return std::nullopt;
 }

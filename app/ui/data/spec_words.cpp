@@ -25,6 +25,17 @@ QString steps(int64_t count) {
     return counted(count, SpecWords::tr("1 step"), SpecWords::tr("%1 steps"));
 }
 
+/// "every 100 steps", "every epoch", both or, where nothing is due by itself, nothing.
+QStringList whenWords(int64_t everySteps, int64_t everyEpochs) {
+    QStringList when;
+    if (everySteps > 0)
+        when << SpecWords::tr("every %1").arg(steps(everySteps));
+    if (everyEpochs > 0)
+        when << SpecWords::tr("every %1")
+                    .arg(counted(everyEpochs, SpecWords::tr("epoch"), SpecWords::tr("%1 epochs")));
+    return when;
+}
+
 QString modelWords(const RunSpec& spec) {
     const auto& model = spec.model;
     const ModelFamily* family = findFamily(model.type);
@@ -89,9 +100,9 @@ QString optimizerWords(const RunSpec& spec) {
 
 QString validationWords(const RunSpec& spec) {
     const auto& validation = spec.validation;
-    if (validation.every == 0)
+    if (!validates(spec))
         return SpecWords::tr("never");
-    QStringList parts{SpecWords::tr("every %1").arg(steps(validation.every))};
+    QStringList parts = whenWords(validation.every, validation.everyEpochs);
     parts << counted(validation.batches, SpecWords::tr("1 batch"), SpecWords::tr("%1 batches"));
     if (usesField(spec, "validation.beams"))
         parts << (validation.beams > 1 ? SpecWords::tr("%1 beams").arg(validation.beams)
@@ -103,9 +114,8 @@ QString validationWords(const RunSpec& spec) {
 
 QString checkpointWords(const RunSpec& spec) {
     const auto& checkpoint = spec.checkpoint;
-    const QString when = checkpoint.every == 0
-                             ? SpecWords::tr("at the end and by command")
-                             : SpecWords::tr("every %1").arg(steps(checkpoint.every));
+    const QStringList due = whenWords(checkpoint.every, checkpoint.everyEpochs);
+    const QString when = due.empty() ? SpecWords::tr("at the end and by command") : due.join(", ");
     QString which = SpecWords::tr("last %1").arg(checkpoint.keepLast);
     if (checkpoint.keepEvery > 0)
         which += ", " + SpecWords::tr("every %1").arg(steps(checkpoint.keepEvery));

@@ -194,8 +194,8 @@ std::vector<Moment> timelineOf(const RunSummary& run, const RunHistory& history)
             moments.push_back({-1, attempt.ended->wallNs, Tone::kWarn,
                                QString::fromStdString(attempt.ended->message)});
         if (attempt.ended && attempt.ended->outcome == Outcome::kFinished)
-            moments.push_back({run.totalSteps, attempt.ended->wallNs, Tone::kGood,
-                               TimelineWords::tr("finished")});
+            moments.push_back({run.totalSteps > 0 ? run.totalSteps : run.step,
+                               attempt.ended->wallNs, Tone::kGood, TimelineWords::tr("finished")});
     }
     for (const StoredEvent& event : history.events)
         if (event.event.code != kCommandLapsedEvent) // the command itself says so

@@ -362,7 +362,10 @@ std::vector<CheckLine> NewRunPage::nodeLines() const {
 
 void NewRunPage::refreshChecks() {
     m_drawer->setProblem(m_parseError ? QString::fromStdString(m_parseError->message) : QString());
-    m_outlook->set(m_form->spec(), m_nodes->placements());
+    RunSpec spec = m_form->spec();
+    if (m_branch) // may begin where its parent saved
+        spec.checkpoint.directory.clear();
+    m_outlook->set(spec, m_nodes->placements());
     std::vector<CheckLine> lines = specLines();
     for (CheckLine& line : nodeLines())
         lines.push_back(std::move(line));
@@ -394,13 +397,17 @@ QString NewRunPage::forecast() const {
     if (haveAnswered)
         parts << (bytes > 0 ? tr("sends up to %1").arg(formatBytes(static_cast<double>(bytes)))
                             : tr("nothing to send"));
-    const int64_t all = m_form->spec().train.steps;
-    const int64_t steps = all - (m_branch ? m_branch->from.step : 0);
-    const double share = all > 0 ? static_cast<double>(steps) / static_cast<double>(all) : 0;
-    if (const auto seconds = m_outlook->seconds())
+    const auto all = knownSteps(m_form->spec());
+    const int64_t steps = all.value_or(0) - (m_branch ? m_branch->from.step : 0);
+    const double share = all ? static_cast<double>(steps) / static_cast<double>(*all) : 1;
+    const auto seconds = m_outlook->seconds();
+    if (seconds && (all || !m_branch))
         parts << tr("about %1, as the last one like it").arg(formatDuration(*seconds * share));
-    else
+    else if (all)
         parts << tr("%1 steps; how long is known after the first").arg(formatCount(steps));
+    else
+        parts << tr("%1; how long is known after the first step")
+                     .arg(counted(m_form->spec().train.epochs, tr("1 epoch"), tr("%1 epochs")));
     return parts.join(kSeparator);
 }
 

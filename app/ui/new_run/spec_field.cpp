@@ -12,6 +12,7 @@
 #include <QComboBox>
 #include <QHBoxLayout>
 #include <QLineEdit>
+#include <QPushButton>
 
 #include <cmath>
 
@@ -108,6 +109,8 @@ public:
         connect(m_rows, &PathRows::edited, this, &SpecFieldEditor::edited);
         describeRow(m_rows->firstRow());
         setFocusProxy(m_rows->firstRow());
+        if (field.key == "launch.environment")
+            column->addWidget(debugButton(), 0, Qt::AlignLeft);
     }
     void load(RunSpec& spec) override {
         QStringList texts;
@@ -126,6 +129,23 @@ protected:
     void frame(bool changed) override { m_rows->frame(changed); }
 
 private:
+    /// The first thing that people set by hand when ranks do not find each other.
+    QPushButton* debugButton() {
+        const QString variable = QStringLiteral("NCCL_DEBUG=INFO");
+        QPushButton* button = makeButton("+ " + variable, "link", "ncclDebug");
+        button->setToolTip(
+            tr("NCCL then tells in the ranks' logs which interfaces and transports it "
+               "takes, and what it fails at"));
+        connect(button, &QPushButton::clicked, this, [this, variable] {
+            QStringList texts = m_rows->texts();
+            if (texts.contains(variable))
+                return;
+            m_rows->setTexts(texts << variable);
+            Q_EMIT edited();
+        });
+        return button;
+    }
+
     void describeRow(QLineEdit* row) const {
         describe(row);
         if (m_field.key == "rules")

@@ -392,7 +392,8 @@ void RunPage::showFigures() {
 }
 
 void RunPage::showStepFigure(const RunSummary& run) {
-    QString detail = tr("of %1").arg(formatCount(run.totalSteps));
+    // How many steps epochs are is known once the ranks have read the data.
+    QString detail = run.totalSteps > 0 ? tr("of %1").arg(formatCount(run.totalSteps)) : QString();
     const double left = static_cast<double>(run.totalSteps - run.step) * m_detail.figures.stepMs;
     if (run.state == RunStateKind::kRunning && left > 0 &&
         !standsStill(m_live, m_detail.figures.stepMs))

@@ -12,8 +12,9 @@ std::vector<FamilyRow> translationRows() {
                RM_FIELD(model.shareEmbeddings))
              .alsoCalled({"share_all_embeddings", "joint_vocabulary"})},
         {number("train.batch_tokens", "Tokens a batch", "tokens",
-                "Translation: pairs are batched up to this many padded tokens of the longer side.",
-                {16, 16777216}, RM_FIELD(train.batchTokens))
+                "Translation: pairs of like lengths are batched up to this many padded tokens of "
+                "the longer side; 0: train.batch_size pairs, at random.",
+                {0, 16777216}, RM_FIELD(train.batchTokens))
              .basic()
              .alsoCalled({"max_tokens", "tokens_per_batch", "batch_size_tokens"}),
          "train.rank_batch_sizes"},
@@ -29,15 +30,20 @@ std::vector<FamilyRow> translationRows() {
 
 std::vector<std::string_view> translationKeys() {
     auto keys = transformerKeys();
-    keys.push_back("data.max_bad");
+    keys.insert(keys.end(), {"data.max_bad", "train.batch_size", "train.rank_batch_sizes"});
     return keys;
 }
 
 void checkTranslation(const RunSpec& spec, std::vector<std::string>& mistakes) {
     checkHeads(spec, mistakes);
-    if (!spec.train.rankBatchSizes.empty())
-        mistakes.push_back("train.rank_batch_sizes is set, but a translation batches by tokens: "
-                           "set train.batch_tokens");
+    constexpr int64_t kLeastTokens = 16;
+    const int64_t tokens = spec.train.batchTokens;
+    if (tokens > 0 && tokens < kLeastTokens)
+        mistakes.push_back("train.batch_tokens is " + std::to_string(tokens) +
+                           ", but must be 0 or at least " + std::to_string(kLeastTokens));
+    if (tokens > 0 && !spec.train.rankBatchSizes.empty())
+        mistakes.push_back("train.rank_batch_sizes is set, but the translation batches by tokens: "
+                           "set train.batch_tokens = 0");
     if (spec.data.tokenizer != "sentencepiece")
         mistakes.push_back("data.tokenizer is \"" + spec.data.tokenizer +
                            "\", but a translation needs \"sentencepiece\"");
@@ -53,8 +59,10 @@ void checkTranslation(const RunSpec& spec, std::vector<std::string>& mistakes) {
 /// A decoder layer also has cross-attention and counts as two here.
 ModelBound translationBound(const RunSpec& spec) {
     ModelBound bound = transformerBound(spec, 3 * spec.model.layers, 2);
-    bound.samples =
-        static_cast<double>(spec.train.batchTokens) / static_cast<double>(spec.model.context) + 1;
+    if (spec.train.batchTokens > 0)
+        bound.samples =
+            static_cast<double>(spec.train.batchTokens) / static_cast<double>(spec.model.context) +
+            1;
     return bound;
 }
 

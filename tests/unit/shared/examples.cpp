@@ -53,6 +53,7 @@ std::vector<Record> allRecords() {
                                    "every 500"});
     all.push_back(SettingsChanged{
         510, 1700000000000000016, {{"optimizer.lr", 0.0003}, {"train.log_every", 5}}});
+    all.push_back(StepsPlanned{2000});
     return all;
 }
 
@@ -160,7 +161,10 @@ RunSpec spec() {
     s.validation.batches = 3;
     s.validation.sampleTokens = 60;
     s.validation.prompt = "To be\n\tor not";
-    s.checkpoint = {"/checkpoints", 250, 5, false};
+    s.checkpoint.directory = "/checkpoints";
+    s.checkpoint.every = 250;
+    s.checkpoint.keepLast = 5;
+    s.checkpoint.keepBest = false;
     s.launch.device = "cpu";
     s.launch.ranks = 2;
     s.launch.interface = "eth0";

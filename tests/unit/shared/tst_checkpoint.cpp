@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "shared/checkpoint/manifest.h"
 #include "shared/checkpoint/owner.h"
+#include "shared/checkpoint/saved_runs.h"
 #include "shared/io/file.h"
 #include "shared/io/json.h"
 #include "tests/unit/shared/examples.h"
@@ -409,6 +410,40 @@ private Q_SLOTS:
         RM_OK(claimCheckpoints(m_parent, {"other", "my run", {1, {{1, 60}}, m_parent + "/step"}}));
         RM_OK(writeFileAtomically(m_parent + "/OWNER.json", "{"));
         RM_OK(claimCheckpoints(m_parent, {"run", "my run", {4, {}, {}}}));
+    }
+
+    void whoseCheckpointsAreInAFolderIsTold() {
+        const auto save = [this](const std::string& id, const std::string& name, int64_t step,
+                                 int64_t createdNs) {
+            const std::string folder = m_parent + "/" + id;
+            Manifest manifest = lineManifest(step, 1, {});
+            manifest.runId = id;
+            manifest.createdNs = createdNs;
+            RM_OK(claimCheckpoints(folder, {id, name, {1, {}, {}}}));
+            RM_OK(publishCheckpoint(folder, manifest, filling("x")));
+        };
+        QVERIFY(savedRunsIn(m_parent + "/missing")->empty());
+        save("run-a", "first", 100, 1);
+        save("run-a", "first", 200, 2);
+        save("run-b", "second", 50, 3);
+        // Who has saved nothing loses nothing, and other folders are nobody's.
+        RM_OK(claimCheckpoints(m_parent + "/run-c", {"run-c", "third", {1, {}, {}}}));
+        RM_OK(makeFolders(m_parent + "/step-000000900"));
+        // Of an abandoned line, as attempt 2 began at step 100.
+        RM_OK(claimCheckpoints(m_parent + "/run-a", {"run-a", "first", {2, {{1, 100}}, {}}}));
+        const auto runs = savedRunsIn(m_parent);
+        RM_OK(runs);
+        const std::string inA = m_parent + "/run-a/step-000000100";
+        const std::vector<SavedRun> expected = {
+            {"run-b", "second", m_parent + "/run-b/step-000000050", 50, 3},
+            {"run-a", "first", inA, 100, 1}};
+        QVERIFY(*runs == expected);
+        QVERIFY(newestOf(*runs, "first") == expected);
+        QVERIFY(newestOf(*runs, "third") == std::vector{expected[0]});
+        QVERIFY(newestOf({}, "first").empty());
+        QVERIFY(*parseSavedRuns(toJson(*runs), "x") == expected);
+        // As a trainer that was started by hand claims it.
+        QVERIFY(*savedRunsIn(m_parent + "/run-b") == std::vector{expected[0]});
     }
 
     /// By a leader and by a person, say, neither of whom sees the other.

@@ -96,7 +96,8 @@ private Q_SLOTS:
         RM_OK(check(spec));
         spec.validation.every = 0;
         spec.train.patience = 0;
-        RM_FAILS(check(spec), ErrorCode::kInvalid, "validation.every = 0 never validates");
+        RM_FAILS(check(spec), ErrorCode::kInvalid,
+                 "validation.every = 0 and validation.every_epochs = 0 never validate");
         spec.rules.assign(33, "train/loss rises: stop");
         RM_FAILS(check(spec), ErrorCode::kInvalid, "more than 32 rules");
     }

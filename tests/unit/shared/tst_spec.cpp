@@ -66,6 +66,27 @@ const BrokenRule kBrokenRules[] = {
      },
      "but a translation needs \"sentencepiece\""},
     {"no validation", [](RunSpec& s) { s.data.validationShare = 0; }, "data.validation_share is 0"},
+    {"no validation by epochs",
+     [](RunSpec& s) {
+         s.validation.every = 0;
+         s.validation.everyEpochs = 1;
+         s.data.validationShare = 0;
+     },
+     "but validation.every_epochs asks for validation"},
+    {"few tokens",
+     [](RunSpec& s) {
+         s.model.type = "translation";
+         s.train.batchTokens = 15;
+     },
+     "train.batch_tokens is 15, but must be 0 or at least 16"},
+    {"batches by rank and by tokens",
+     [](RunSpec& s) {
+         s.model.type = "translation";
+         s.train.rankBatchSizes = {4, 8};
+     },
+     "set train.batch_tokens = 0"},
+    {"earlier checkpoints", [](RunSpec& s) { s.checkpoint.onExisting = "latest"; },
+     R"(must be one of "refuse", "resume", "separate")"},
     {"warm-up", [](RunSpec& s) { s.schedule.warmupSteps = 1001; },
      "must be at most train.steps = 1000"},
     {"lowest rate", [](RunSpec& s) { s.schedule.minLr = 1; },
@@ -213,6 +234,32 @@ private Q_SLOTS:
         QVERIFY(!usesField(spec, *field));
         spec.optimizer.type = "sgd";
         QVERIFY(usesField(spec, *field));
+    }
+
+    void epochsTakeThePlaceOfSteps() {
+        RunSpec spec = goodSpec();
+        QVERIFY(usesField(spec, "train.steps") && knownSteps(spec) == 1000);
+        spec.train.epochs = 3;
+        spec.schedule.warmupSteps = 4000; // how many steps there are is known with the data
+        QVERIFY(!usesField(spec, "train.steps") && !knownSteps(spec));
+        RM_OK(check(spec));
+        QVERIFY(validates(spec));
+        spec.validation.every = 0;
+        QVERIFY(!validates(spec));
+        spec.validation.everyEpochs = 2;
+        QVERIFY(validates(spec));
+    }
+
+    void aTranslationIsBatchedByTokensOrByPairs() {
+        RunSpec spec = goodSpec();
+        spec.model.type = "translation";
+        spec.data.tokenizer = "sentencepiece";
+        QVERIFY(!usesField(spec, "train.batch_size"));
+        spec.train.batchTokens = 0;
+        spec.train.rankBatchSizes = {4, 8};
+        QVERIFY(usesField(spec, "train.batch_size") && usesField(spec, "train.rank_batch_sizes"));
+        RM_OK(check(spec));
+        QVERIFY(memoryBound(spec) > 0);
     }
 
     void defaultsAreWithinTheirBounds() {

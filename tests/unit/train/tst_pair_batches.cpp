@@ -113,6 +113,33 @@ private Q_SLOTS:
         }
     }
 
+    void pairsAtRandomComeOnceAnEpoch() {
+        RandomPairs pairs(m_ids, 7);
+        const RandomPairs other(m_ids, 7);
+        QCOMPARE(pairs.epochSize(), int64_t{kPairs});
+        for (const int64_t epoch : {0, 1}) {
+            std::map<std::vector<int64_t>, int> seen;
+            for (int64_t at = epoch * kPairs; at < (epoch + 1) * kPairs; at += 4) {
+                const int64_t count = std::min<int64_t>(4, (epoch + 1) * kPairs - at);
+                const Batch batch = *pairs.read(at, count);
+                QCOMPARE(batch.tensors[0].size(0), count);
+                QCOMPARE(batch.targets, other.targets(at, count));
+                for (const auto& row : rowsOf(batch.tensors[0]))
+                    ++seen[std::vector<int64_t>(row.begin(), std::ranges::find(row, kPadId))];
+            }
+            int64_t rows = 0;
+            for (const auto& [row, times] : seen)
+                rows += times;
+            QCOMPARE(rows, int64_t{kPairs});
+            for (int64_t i = 0; i < m_ids.count(); ++i) {
+                std::vector<int64_t> source(static_cast<size_t>(m_ids.length(2 * i)));
+                QVERIFY(m_ids.ids(2 * i, source.data()));
+                QVERIFY(seen.contains(source));
+            }
+        }
+        QVERIFY(!at::equal(pairs.read(0, 8)->tensors[0], pairs.read(kPairs, 8)->tensors[0]));
+    }
+
     void batchSaysWhatIsReal() {
         const Batch batch = makePairBatch({{{5, 6, 0}, {7, 0}}, {{8, 0}, {9, 10, 0}}});
         QCOMPARE(batch.targets, int64_t{5});

@@ -357,6 +357,7 @@ private:
             qFatal("%s", spec.error().message.c_str());
         RunSpec shorter = *spec;
         shorter.train.steps = steps;
+        shorter.train.epochs = 0;
         shorter.schedule.warmupSteps = 1;
         shorter.checkpoint.every = steps / 4;
         return shorter;

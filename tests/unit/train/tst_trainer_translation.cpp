@@ -24,6 +24,7 @@ RunSpec recipe(int64_t steps) {
     if (!spec)
         qFatal("%s", spec.error().message.c_str());
     spec->train.steps = steps;
+    spec->train.epochs = 0;
     spec->train.threads = 1;
     spec->schedule.warmupSteps = steps / 6;
     spec->validation.every = steps / 2;

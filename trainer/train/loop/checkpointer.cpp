@@ -185,6 +185,13 @@ Result<void> Checkpointer::load(const std::string& dir) {
     return {};
 }
 
+std::string Checkpointer::whyDue() const {
+    const RunSpec::Checkpoint& rule = m_training.spec.checkpoint;
+    if (m_training.isDueByEpochs(rule.everyEpochs))
+        return "epoch " + std::to_string(m_training.epochsDone());
+    return m_training.isDue(rule.every) ? "every " + std::to_string(rule.every) : std::string();
+}
+
 Result<void> Checkpointer::saveAtEnd() {
     m_isAtEnd = true;
     return saveAndWait("end");

@@ -44,7 +44,9 @@ public:
     /// `store` adds what another part keeps in the state of every checkpoint; rank 0 alone asks.
     void keepWith(std::function<void(TrainState&)> store) { m_store = std::move(store); }
 
-    bool isDue() const { return m_training.isDue(m_training.spec.checkpoint.every); }
+    bool isDue() const { return !whyDue().empty(); }
+    /// "every 500" or "epoch 3"; empty: none is due.
+    std::string whyDue() const;
     /// `command`: the command whose result is journaled with it.
     void save(const std::string& reason, const std::optional<Command>& command = {});
     /// Returns on all ranks once the checkpoint is durable, or why it is not.

@@ -56,6 +56,7 @@ Result<void> TrainLoop::start(const std::optional<TrainState>& from) {
     } else {
         m_training->set({}); // an earlier attempt may have said otherwise
     }
+    RM_RETURN_IF_ERROR(m_training->planSteps());
     RM_RETURN_IF_ERROR(m_checkpointer.claimFolder());
     RM_ASSIGN_OR_RETURN(m_oracle, Oracle::open(m_training->session.environment));
     m_step = Step::make(*m_training);
@@ -124,7 +125,7 @@ Result<void> TrainLoop::trainStep() {
     t.board.setPhase(Phase::kOptimizer);
     if (m_checkpointer.release())
         t.report.lap(metric::kPhaseCheckpointMs);
-    m_figures.lr = learningRate(t.spec.schedule, t.live.optimizer.lr, step, t.spec.train.steps);
+    m_figures.lr = learningRate(t.spec.schedule, t.live.optimizer.lr, step, t.lastStep);
     if (t.scaler.hasNormLimit())
         t.scaler.setNormLimit(m_spikes.normLimit());
     const at::Tensor gradNorm = m_step->update(m_figures.lr);
@@ -162,10 +163,10 @@ void TrainLoop::publishStep(const at::Tensor& loss, const at::Tensor& gradNorm) 
 void TrainLoop::printStep() const {
     const Training& t = *m_training;
     const char* unit = t.task->throughputMetric() == metric::kTrainImagesPerS ? "img" : "tok";
-    std::printf(
-        "step %lld/%lld  loss %.4f  lr %.3g  %.0f %s/s  %.1f ms\n", static_cast<long long>(t.step),
-        static_cast<long long>(t.spec.train.steps), m_figures.loss, m_figures.lr,
-        t.report.targetsPerSec() * static_cast<double>(t.world.size()), unit, t.report.stepMs());
+    std::printf("step %lld/%lld  loss %.4f  lr %.3g  %.0f %s/s  %.1f ms\n",
+                static_cast<long long>(t.step), static_cast<long long>(t.lastStep), m_figures.loss,
+                m_figures.lr, t.report.targetsPerSec() * static_cast<double>(t.world.size()), unit,
+                t.report.stepMs());
     std::fflush(stdout);
 }
 
@@ -176,10 +177,9 @@ Result<std::optional<Ending>> TrainLoop::boundary() {
             return ending;
     if (m_validator.isDue())
         RM_RETURN_IF_ERROR(m_validator.validate());
-    const RunSpec::Checkpoint& rule = m_training->spec.checkpoint;
     if (m_checkpointer.isDue())
-        m_checkpointer.save("every " + std::to_string(rule.every));
-    else if (rule.keepBest && m_validator.isBest())
+        m_checkpointer.save(m_checkpointer.whyDue());
+    else if (m_training->spec.checkpoint.keepBest && m_validator.isBest())
         m_checkpointer.save("best");
     return m_orders.obey();
 }
@@ -191,7 +191,7 @@ bool TrainLoop::waitsForDevice() const {
 }
 
 Result<Ending> TrainLoop::finish() {
-    if (m_training->spec.validation.every > 0 && !m_validator.hasValidated())
+    if (validates(m_training->spec) && !m_validator.hasValidated())
         RM_RETURN_IF_ERROR(m_validator.validate());
     RM_RETURN_IF_ERROR(m_checkpointer.saveAtEnd());
     m_training->board.setPhase(Phase::kEnding);

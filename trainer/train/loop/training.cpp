@@ -142,7 +142,30 @@ double Training::scaledLr(double factor) const {
 
 bool Training::isLogged(int64_t someStep) const {
     return (live.train.logEvery > 0 && someStep % live.train.logEvery == 0) || someStep == 1 ||
-           someStep == spec.train.steps;
+           someStep == lastStep;
+}
+
+bool Training::isDueByEpochs(int64_t every) const {
+    const int64_t apart = every * task->training().epochSize();
+    return every > 0 && !isLast() &&
+           cursor / apart != (cursor - partition.positionsPerStep()) / apart;
+}
+
+Result<void> Training::planSteps() {
+    const int64_t perStep = partition.positionsPerStep();
+    const int64_t left = spec.train.epochs * task->training().epochSize() - cursor;
+    lastStep =
+        knownSteps(spec).value_or(step + (std::max<int64_t>(0, left) + perStep - 1) / perStep);
+    const RunSpec::Schedule& schedule = spec.schedule;
+    if (schedule.warmupSteps + schedule.decaySteps > lastStep)
+        return fail(ErrorCode::kInvalid,
+                    "plan steps: schedule.warmup_steps and schedule.decay_steps are " +
+                        std::to_string(schedule.warmupSteps + schedule.decaySteps) +
+                        " together, but the " + std::to_string(spec.train.epochs) +
+                        " epochs of train.epochs end with step " + std::to_string(lastStep));
+    if (world.isFirst())
+        session.telemetry->append(StepsPlanned{lastStep});
+    return {};
 }
 
 void Training::event(Severity severity, const char* code, const std::string& message) const {

@@ -33,10 +33,18 @@ struct Training {
     double scaledLr(double factor) const;
 
     bool isLogged(int64_t someStep) const;
-    bool isLast() const { return step == spec.train.steps; }
+    bool isLast() const { return step >= lastStep; }
     /// Whether something that is done at this interval (0: never) is due now. False after the last
     /// step, when it is done anyway.
     bool isDue(int64_t every) const { return every > 0 && step % every == 0 && !isLast(); }
+    /// The same of what is done after every so many epochs (0: never). An epoch ends with the step
+    /// that takes its last sample, which may be the next epoch's first step as well.
+    bool isDueByEpochs(int64_t every) const;
+    /// Epochs that have ended.
+    int64_t epochsDone() const { return cursor / task->training().epochSize(); }
+
+    /// Finds out `lastStep` and journals it. Once `step` and `cursor` are those of the start.
+    Result<void> planSteps();
 
     void event(Severity severity, const char* code, const std::string& message) const; ///< rank 0's
 
@@ -60,6 +68,7 @@ struct Training {
     std::unique_ptr<WeightAverage> average; ///< null: train.ema is 0
 
     int64_t step = 0;      ///< steps done
+    int64_t lastStep = 0;  ///< with which the run ends; the same on all ranks
     int64_t cursor = 0;    ///< position at which the next step begins
     LiveSettings settings; ///< the differences between `live` and `spec`
 

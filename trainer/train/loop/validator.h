@@ -21,7 +21,10 @@ public:
     /// `note` is told of every figure on rank 0.
     void tell(std::function<void(MetricId, double)> note) { m_tell = std::move(note); }
 
-    bool isDue() const { return m_training.isDue(m_training.spec.validation.every); }
+    bool isDue() const {
+        const RunSpec::Validation& rule = m_training.spec.validation;
+        return m_training.isDue(rule.every) || m_training.isDueByEpochs(rule.everyEpochs);
+    }
     /// Measures with the averaged weights, if any; counts for train.patience.
     Result<void> validate();
     /// The same by command. Counts for train.patience only if it is the best; returns whether it

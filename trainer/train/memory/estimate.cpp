@@ -159,8 +159,8 @@ MemoryForecast MemoryForecast::make(const RunSpec& spec, const DataSizes& sizes,
     fixed.average = spec.train.ema > 0 ? parameters : 0;
     fixed.gradients = ranks == 1 ? parameters : rehearsal.restBytes() - fixed.weights;
     fixed.checkpoint = device.isCpu() ? checkpointBytes(spec, fixed, states * parameters) : 0;
-    forecast.m_savesBeside =
-        spec.checkpoint.every > 0 || (spec.checkpoint.keepBest && spec.validation.every > 0);
+    forecast.m_savesBeside = spec.checkpoint.every > 0 || spec.checkpoint.everyEpochs > 0 ||
+                             (spec.checkpoint.keepBest && validates(spec));
     forecast.m_rest = rehearsal.restBytes() + fixed.optimizer + fixed.average;
     forecast.m_batchBytes = bytesOf(workloadOf(spec).imagineBatch(spec, 1));
     forecast.m_batchesHeld = device.isCpu() ? 1 + BatchFeed::heldBy(readersOf(spec, device, 1)) : 1;

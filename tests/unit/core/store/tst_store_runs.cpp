@@ -58,6 +58,17 @@ private Q_SLOTS:
         QCOMPARE(store.reader().specToml("a"), asked.specToml);
     }
 
+    void howManyStepsEpochsAreIsSaidByRankZero() {
+        StoreFixture store;
+        StoreFixture::mustBeOk(store.writer().createRun(
+            {"a", "first", "[train]\nsteps = 250\nepochs = 3\n", {{0, "node-a", 2, 0}}, {}, 0}));
+        QCOMPARE(store.reader().run("a")->totalSteps, int64_t(0));
+        store.ingest("a", {started(1, 0, 0), StepsPlanned{1200}});
+        QCOMPARE(store.reader().run("a")->totalSteps, int64_t(1200));
+        store.ingest("a", {StepsPlanned{-1}});
+        QCOMPARE(store.reader().run("a")->totalSteps, int64_t(1200));
+    }
+
     void editsAreSeen() {
         StoreFixture store;
         store.createRun("a");

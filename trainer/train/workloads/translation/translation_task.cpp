@@ -63,6 +63,13 @@ int64_t widthOf(const EncodedPair& pair) {
     return static_cast<int64_t>(std::max(pair.source.size(), pair.target.size()));
 }
 
+std::unique_ptr<BatchSource> batchesOf(const PairFile& pairs, const RunSpec& spec) {
+    const auto seed = static_cast<uint64_t>(spec.seed);
+    if (spec.train.batchTokens > 0)
+        return std::make_unique<PairBatches>(pairs, spec.train.batchTokens, seed);
+    return std::make_unique<RandomPairs>(pairs, seed);
+}
+
 } // namespace
 
 /// All fields can be summed.
@@ -122,8 +129,7 @@ Result<std::unique_ptr<Task>> TranslationTask::create(const Session& session) {
 TranslationTask::TranslationTask(const Session& session, PairData data)
     : Task(session)
     , m_data(std::move(data))
-    , m_batches(m_data.train, session.spec.train.batchTokens,
-                static_cast<uint64_t>(session.spec.seed))
+    , m_batches(batchesOf(m_data.train, session.spec))
     , m_model(session.spec, {m_data.tokenizer.sourceVocab(), m_data.tokenizer.targetVocab()}) {
     chooseValidation();
 }
@@ -138,16 +144,19 @@ Batch TranslationTask::padded(const Batch& batch) const {
 /// lengths. The same for any number of ranks.
 void TranslationTask::chooseValidation() {
     const RunSpec& spec = m_session.spec;
-    const int64_t budget = spec.validation.batches * spec.train.batchTokens;
-    int64_t tokens = 0;
-    for (int64_t i = 0; i < m_data.validation.count() && tokens < budget; ++i) {
+    const bool isByTokens = spec.train.batchTokens > 0;
+    const int64_t size = isByTokens ? spec.train.batchTokens : spec.train.batchSize;
+    const auto shareOf = [&](const EncodedPair& ids) { return isByTokens ? widthOf(ids) : 1; };
+    const int64_t budget = spec.validation.batches * size;
+    int64_t taken = 0;
+    for (int64_t i = 0; i < m_data.validation.count() && taken < budget; ++i) {
         const std::string_view source = m_data.validation.text(2 * i);
         const std::string_view target = m_data.validation.text(2 * i + 1);
         EncodedPair ids{wide(m_data.tokenizer.encodeSource(source)),
                         wide(m_data.tokenizer.encodeTarget(target))};
         if (widthOf(ids) > spec.model.context)
             continue;
-        tokens += widthOf(ids);
+        taken += shareOf(ids);
         m_heldOut.push_back({std::string(source), std::string(target), std::move(ids)});
     }
     std::vector<size_t> order(m_heldOut.size());
@@ -156,7 +165,7 @@ void TranslationTask::chooseValidation() {
     for (const size_t i : order) {
         const auto rows =
             static_cast<int64_t>(m_heldOutBatches.empty() ? 0 : m_heldOutBatches.back().size() + 1);
-        if (rows == 0 || rows * widthOf(m_heldOut[i].ids) > spec.train.batchTokens)
+        if (rows == 0 || rows * shareOf(m_heldOut[i].ids) > size)
             m_heldOutBatches.emplace_back();
         m_heldOutBatches.back().push_back(i);
     }

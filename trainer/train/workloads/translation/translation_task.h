@@ -14,7 +14,7 @@ public:
     static Result<std::unique_ptr<Task>> create(const Session& session);
 
     Model& model() override { return m_model; }
-    BatchSource& training() override { return m_batches; }
+    BatchSource& training() override { return *m_batches; }
     Batch padded(const Batch& batch) const override;
     /// Loss, and BLEU, chrF, CER and WER of the decoded pairs.
     std::vector<Figure> validate() override;
@@ -37,7 +37,7 @@ private:
     Measured measure(const std::vector<size_t>& batch);
 
     PairData m_data;
-    PairBatches m_batches;
+    std::unique_ptr<BatchSource> m_batches;
     Translation m_model;
     std::vector<HeldOut> m_heldOut;                    ///< what validation measures with
     std::vector<std::vector<size_t>> m_heldOutBatches; ///< indices, sorted by length

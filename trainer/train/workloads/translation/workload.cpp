@@ -68,13 +68,16 @@ public:
         for (int64_t i = 0; i < count; ++i) {
             const int64_t part = i % 2 == 0 ? 1 + i / 2 : count - i / 2; // short and long by turns
             const int64_t length = std::max<int64_t>(2, spec.model.context * part / (count + 1));
-            batches.push_back(imaginePairs(tokens / length, length));
+            batches.push_back(
+                imaginePairs(spec.train.batchTokens > 0 ? tokens / length : samples, length));
         }
         return batches;
     }
 
-    /// As many of the longest pairs as train.batch_tokens hold.
+    /// As many of the longest pairs as train.batch_tokens hold, or train.batch_size of them.
     MicroBatch microBatch(const RunSpec& spec) const override {
+        if (spec.train.batchTokens == 0)
+            return Workload::microBatch(spec);
         return {"train.batch_tokens",
                 std::max<int64_t>(1, spec.train.batchTokens / spec.model.context),
                 spec.model.context, "one pair of model.context tokens"};

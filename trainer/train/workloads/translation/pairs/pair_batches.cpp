@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trainer/train/workloads/translation/pairs/pair_batches.h"
 
-#include "trainer/train/data/sample_order.h"
 #include "trainer/train/workloads/translation/pairs/pair_shape.h"
 
 #include <algorithm>
@@ -20,6 +19,23 @@ int64_t widthOf(const PairFile& ids, int64_t pair) {
 /// Generator of one purpose of one epoch.
 std::mt19937_64 engineFor(uint64_t seed, int64_t epoch, uint64_t purpose) {
     return std::mt19937_64(mixSeed(seed, static_cast<uint64_t>(epoch), purpose));
+}
+
+Result<Batch> readPairs(const PairFile& ids, const std::vector<uint32_t>& members) {
+    std::vector<EncodedPair> pairs;
+    for (const uint32_t member : members) {
+        const int64_t side = 2 * int64_t{member};
+        EncodedPair pair;
+        pair.source.resize(static_cast<size_t>(ids.length(side)));
+        pair.target.resize(static_cast<size_t>(ids.length(side + 1)));
+        const auto read = ids.ids(side, pair.source.data()).and_then([&] {
+            return ids.ids(side + 1, pair.target.data());
+        });
+        if (!read)
+            return tl::unexpected(read.error());
+        pairs.push_back(std::move(pair));
+    }
+    return makePairBatch(pairs);
 }
 
 } // namespace
@@ -129,20 +145,25 @@ Result<Batch> PairBatches::read(int64_t first, int64_t count) {
                 members.push_back(from.pairs[i]);
         }
     }
-    std::vector<EncodedPair> pairs;
-    for (const uint32_t member : members) {
-        const int64_t side = 2 * int64_t{member};
-        EncodedPair pair;
-        pair.source.resize(static_cast<size_t>(m_ids.length(side)));
-        pair.target.resize(static_cast<size_t>(m_ids.length(side + 1)));
-        const auto read = m_ids.ids(side, pair.source.data()).and_then([&] {
-            return m_ids.ids(side + 1, pair.target.data());
-        });
-        if (!read)
-            return tl::unexpected(read.error());
-        pairs.push_back(std::move(pair));
-    }
-    return makePairBatch(pairs);
+    return readPairs(m_ids, members);
+}
+
+RandomPairs::RandomPairs(PairFile ids, uint64_t seed)
+    : m_ids(std::move(ids))
+    , m_order(seed, m_ids.count()) {}
+
+Result<Batch> RandomPairs::read(int64_t first, int64_t count) {
+    std::vector<uint32_t> members;
+    for (int64_t position = first; position < first + count; ++position)
+        members.push_back(static_cast<uint32_t>(m_order.at(position).sample));
+    return readPairs(m_ids, members);
+}
+
+int64_t RandomPairs::targets(int64_t first, int64_t count) const {
+    int64_t sum = 0;
+    for (int64_t position = first; position < first + count; ++position)
+        sum += m_ids.length(2 * m_order.at(position).sample + 1);
+    return sum;
 }
 
 } // namespace rm

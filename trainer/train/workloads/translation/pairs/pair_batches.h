@@ -2,6 +2,7 @@
 #pragma once
 
 #include "trainer/train/data/batch_source.h"
+#include "trainer/train/data/sample_order.h"
 #include "trainer/train/workloads/translation/pairs/pair_file.h"
 
 #include <mutex>
@@ -48,6 +49,21 @@ private:
     int64_t m_batchCount = 0;
     mutable std::mutex m_mutex;
     mutable Epoch m_epochs[2]; ///< even and odd, as readers may be in the next epoch already
+};
+
+/// Pairs in the run's order, whatever their lengths; a position is one pair.
+class RandomPairs final : public BatchSource {
+public:
+    /// A shard of ids with kEndId behind every side.
+    RandomPairs(PairFile ids, uint64_t seed);
+
+    int64_t epochSize() const override { return m_ids.count(); }
+    Result<Batch> read(int64_t first, int64_t count) override;
+    int64_t targets(int64_t first, int64_t count) const override;
+
+private:
+    PairFile m_ids;
+    mutable SampleOrder m_order;
 };
 
 /// Token ids of a pair, each with kEndId behind.

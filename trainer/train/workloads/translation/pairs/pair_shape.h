@@ -9,7 +9,7 @@ namespace rm {
 /// each an eighth wider than the one before.
 int64_t bucketWidth(int64_t length);
 
-/// How many pairs of a bucket fit into `batchTokens`; at least one.
+/// How many pairs of a bucket fit into `batchTokens` (0: batches keep their rows); at least one.
 int64_t pairsPerBatch(int64_t bucketWidth, int64_t batchTokens);
 
 /// Sizes of a batch of pairs: rows, and tokens of either side in each, padding included.

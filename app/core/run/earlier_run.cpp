@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/core/run/earlier_run.h"
+
+#include "app/core/agent/agent_client.h"
+#include "app/core/run/checkpoint_choice.h"
+#include "app/core/run/checkpoint_words.h"
+#include "shared/return_if_error.h"
+#include "shared/spec/schema.h"
+
+#include <algorithm>
+#include <future>
+
+namespace rm {
+
+namespace {
+
+/// What a node has of a run of that name.
+struct SavedThere {
+    SavedRun run;
+    size_t node = 0;
+};
+
+Result<std::optional<SavedThere>> newestSaved(const ProcedureContext& context, const RunSpec& spec,
+                                              const std::vector<PlacedParty>& nodes) {
+    std::vector<std::future<Result<std::vector<SavedRun>>>> asked;
+    for (const PlacedParty& party : nodes)
+        asked.push_back(
+            context.hosts->worker(party.node)
+                ->post<std::vector<SavedRun>>(
+                    [folder = spec.checkpoint.directory, name = spec.name](
+                        HostSession& session, const std::string& agent, std::stop_token stop) {
+                        return savedRunsOnNode(session, agent, folder, name, stop);
+                    },
+                    context.permit->stop()));
+    std::optional<SavedThere> newest;
+    std::optional<Error> error;
+    for (size_t node = 0; node < asked.size(); ++node) {
+        const auto answer = asked[node].get();
+        if (!answer && !error)
+            error = answer.error();
+        // Of nodes that share the folder the first one counts.
+        for (const SavedRun& run : answer.value_or(std::vector<SavedRun>()))
+            if (run.runName == spec.name && (!newest || newest->run.createdNs < run.createdNs))
+                newest = SavedThere{run, node};
+    }
+    return error ? Result<std::optional<SavedThere>>(tl::unexpected(*error)) : newest;
+}
+
+/// The newest run of that name which saves where this one would, and has a checkpoint.
+std::optional<RunSummary> newestKnown(StoreReader& reader, const RunSpec& spec) {
+    for (const RunSummary& run : reader.runs()) { // newest first
+        if (run.name.toStdString() != spec.name || run.deletedNs > 0)
+            continue;
+        const auto its = parseRunSpec(reader.specToml(run.id), run.id.toStdString());
+        if (its && its->checkpoint.directory.empty() && newestLiving(reader.checkpoints(run.id)))
+            return run;
+    }
+    return std::nullopt;
+}
+
+std::string differencesOf(RunSpec mine, RunSpec its) {
+    mine.checkpoint.onExisting = its.checkpoint.onExisting; // how to launch, not what to train
+    std::string keys;
+    for (const SchemaRow& row : schemaRows()) {
+        const auto isSame = [&](auto* value) {
+            return *value == *std::get<decltype(value)>(row.ref(its));
+        };
+        if (!std::visit(isSame, row.ref(mine)))
+            keys += (keys.empty() ? "" : ", ") + std::string(row.key);
+    }
+    return keys;
+}
+
+Result<EarlierRun> known(StoreReader& reader, const QString& run, const RunSpec& spec) {
+    const std::string id = run.toStdString();
+    RM_ASSIGN_OR_RETURN(const auto its, parseRunSpec(reader.specToml(run), id));
+    RM_ASSIGN_OR_RETURN(const auto checkpoint, findCheckpoint(reader, run, {}));
+    EarlierRun earlier{
+        run, checkpointNameOf(checkpoint), checkpoint.saved.step, differencesOf(spec, its), {}};
+    const std::string at = " from step " + std::to_string(earlier.step) + " on";
+    earlier.words = earlier.isSame() ? "the run " + id + " goes on with its next attempt" + at
+                                     : "a new run goes on where " + id + " was," + at +
+                                           ", as its settings differ in " + earlier.differences;
+    return earlier;
+}
+
+} // namespace
+
+Result<std::optional<EarlierRun>> findEarlierRun(const ProcedureContext& context,
+                                                 const QString& shownFor, const RunSpec& spec,
+                                                 const std::vector<PlacedParty>& nodes) {
+    context.progress(shownFor, {QStringLiteral("Look for an earlier run")});
+    RM_ASSIGN_OR_RETURN(const auto reader, StoreReader::open(context.database));
+    const auto asOptional = [](EarlierRun run) { return std::optional(std::move(run)); };
+    if (spec.checkpoint.directory.empty()) {
+        const auto run = newestKnown(*reader, spec);
+        return run ? known(*reader, run->id, spec).map(asOptional) : std::optional<EarlierRun>();
+    }
+    RM_ASSIGN_OR_RETURN(const auto saved, newestSaved(context, spec, nodes));
+    if (!saved)
+        return std::nullopt;
+    const QString id = QString::fromStdString(saved->run.runId);
+    if (!id.isEmpty() && reader->run(id))
+        return known(*reader, id, spec).map(asOptional);
+    const std::string at = "step " + std::to_string(saved->run.step);
+    const std::string what = "the run \"" + spec.name + "\"" +
+                             (id.isEmpty() ? std::string() : " (" + id.toStdString() + ")") +
+                             ", which is not known here";
+    if (saved->node > 0)
+        return fail(ErrorCode::kInvalid, "go on from " + at + " of " + what +
+                                             ": its checkpoints in " + spec.checkpoint.directory +
+                                             " are on " + nodes[saved->node].node.name +
+                                             ", not on " + nodes.front().node.name +
+                                             "; name that node first, or mount the folder on both");
+    return EarlierRun{{},
+                      saved->run.checkpoint,
+                      saved->run.step,
+                      {},
+                      "a new run goes on from " + at + " of " + what};
+}
+
+} // namespace rm

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "app/core/run/procedures.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace rm {
+
+/// Code of the event that says what a launch with checkpoint.on_existing = "resume" has found.
+inline constexpr const char* kEarlierRunEvent = "earlier-run";
+
+/// What such a launch goes on from: the newest checkpoint of a run of its name.
+struct EarlierRun {
+    QString run;            ///< its id here; empty: it is not known here
+    std::string checkpoint; ///< of a run not known here: its folder on the first node
+    int64_t step = 0;
+    std::string differences; ///< keys in which the specs differ; empty: in none that counts
+    std::string words;       ///< what that leads to, for people
+
+    /// The launch becomes the next attempt of that run.
+    bool isSame() const { return !run.isEmpty() && differences.empty(); }
+};
+
+/// Looks in checkpoint.directory on all of `nodes`; where the spec names none, among the runs that
+/// are known here. nullopt: there is nothing to go on from. kInvalid: a run that is not known here
+/// has its checkpoints on a node that is not the first. Blocks.
+Result<std::optional<EarlierRun>> findEarlierRun(const ProcedureContext& context,
+                                                 const QString& shownFor, const RunSpec& spec,
+                                                 const std::vector<PlacedParty>& nodes);
+
+} // namespace rm

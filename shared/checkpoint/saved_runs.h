@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "shared/result.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace rm {
+
+/// A run that has checkpoints in a folder, and the newest on its living line.
+struct SavedRun {
+    std::string runId; ///< empty: started by hand, see CheckpointOwner
+    std::string runName;
+    std::string checkpoint; ///< its folder
+    int64_t step = 0;
+    int64_t createdNs = 0;
+    bool operator==(const SavedRun&) const = default;
+};
+
+/// Whose checkpoints are in `folder`, as one would name it in checkpoint.directory: those of the
+/// run that claimed it (owner.h), and of runs that claimed a folder in it, as each launch does. The
+/// newest checkpoint first. Who has claimed one and saved nothing is left out, and so is what
+/// cannot be read. A folder that is missing has none.
+Result<std::vector<SavedRun>> savedRunsIn(const std::string& folder);
+
+/// The first of `runs`, and the first called `name`.
+std::vector<SavedRun> newestOf(const std::vector<SavedRun>& runs, const std::string& name);
+
+/// As agents answer.
+std::string toJson(const std::vector<SavedRun>& runs);
+Result<std::vector<SavedRun>> parseSavedRuns(const std::string& text, const std::string& source);
+
+} // namespace rm
