@@ -26,6 +26,7 @@ struct Arguments {
     bool json = false;
     RunOptions run;
     NodeOptions node;
+    ImportOptions import;
     std::vector<std::string> names;
     std::string id;
     std::string output;
@@ -71,9 +72,9 @@ constexpr Control kControls[] = {
 };
 
 constexpr const char* kCheckpoint = "A step or the name of a folder, of `checkpoints RUN`";
-constexpr const char* kElsewhere =
-    "NAME[:RANKS], once per node; default those of the last attempt. The checkpoint is copied to "
-    "the first of them if it is not there";
+constexpr const char* kElsewhere = "NAME[:RANKS] or @GROUP[:RANKS], once per node; default those "
+                                   "of the last attempt. The checkpoint is copied to "
+                                   "the first of them if it is not there";
 constexpr const char* kPreview = "Only say what would change";
 constexpr const char* kCheckpointOrNewest =
     "A step or the name of a folder, of `checkpoints RUN`; default: the newest";
@@ -118,7 +119,8 @@ void addLaunching(CLI::App& parser, Arguments& a) {
     run->add_option("--like", a.run.like, "Use the spec and the nodes of this run instead")
         ->excludes(spec);
     run->add_option("--node", a.run.nodes,
-                    "NAME[:RANKS], once per node; default this-computer, or --like's")
+                    "NAME[:RANKS] or @GROUP[:RANKS], once per node; default this-computer, or "
+                    "--like's")
         ->allow_extra_args(false);
     run->add_option("--set", a.run.overrides, "section.key=value, overrides the spec")
         ->allow_extra_args(false);
@@ -299,7 +301,7 @@ void addKeeping(CLI::App& parser, Arguments& a) {
                                 : runClean(s, {a.id, a.preview, a.yes});
         });
     auto* run = clean->add_option("RUN", a.id, "Id, start of an id, or name of a run");
-    clean->add_option("--node", a.names, "Without a run: only these nodes; default: all")
+    clean->add_option("--node", a.names, "Without a run: only these nodes or @GROUPs; default: all")
         ->excludes(run);
     clean->add_flag("--recent", a.recent, "Without a run: also what was used within the last day")
         ->excludes(run);
@@ -313,6 +315,22 @@ void addReaching(CLI::App& command, Arguments& a, const char* ssh) {
     command.add_option("--fingerprint", a.node.fingerprint,
                        "SHA256:... of the host key; another one is refused");
     command.add_flag("!--no-check", a.node.check, "Do not connect to it");
+    command.add_option("--jump", a.node.jump,
+                       "[USER@]HOST[:PORT] to pass on the way, as ssh -J; default: as ssh_config");
+    command.add_option("--gpus", a.node.gpus,
+                       "Train on these alone: numbers or UUIDs of nvidia-smi -L, joined by ','; "
+                       "default: all");
+    command
+        .add_option("--env", a.node.environment,
+                    "NAME=value for its ranks, once per variable: NCCL_*, GLOO_*, TORCH_*, OMP_* "
+                    "and MKL_*; replaces those that it has, \"\" clears them")
+        ->allow_extra_args(false);
+    command
+        .add_option("--group", a.node.groups,
+                    "A group to choose it by, as @GROUP, once per group; replaces those that it "
+                    "has, \"\" clears them")
+        ->allow_extra_args(false);
+    command.add_option("--notes", a.node.notes, "What people should know of it");
 }
 
 void addNodes(CLI::App& parser, Arguments& a) {
@@ -322,14 +340,25 @@ void addNodes(CLI::App& parser, Arguments& a) {
                            [&a](CommandContext& s) { return runNodesAdd(s, a.node); });
     add->add_option("NAME", a.node.name, "What to call it")->required();
     addReaching(*add, a, "[USER@]HOST[:PORT] or a name of ~/.ssh/config; default NAME");
-    auto* edit = addCommand(*nodes, a, "edit", "Change how a machine is reached",
+    auto* edit = addCommand(*nodes, a, "edit", "Change how a machine is reached and used",
                             [&a](CommandContext& s) { return runNodesEdit(s, a.node); });
     edit->add_option("NAME", a.node.name, "Its name, which stays the same")->required();
     addReaching(*edit, a, "[USER@]HOST[:PORT] or a name of ~/.ssh/config; default as it is");
     addCommand(*nodes, a, "list", "List the machines", &runNodesList);
     auto* check = addCommand(*nodes, a, "check", "Connect to machines and check them",
                              [&a](CommandContext& s) { return runNodesCheck(s, a.names); });
-    check->add_option("NAME", a.names, "Names; default: all");
+    check->add_option("NAME", a.names, "Names or @GROUPs; default: all");
+    auto* history = addCommand(*nodes, a, "history",
+                               "What the last checks of a machine found, and what changed",
+                               [&a](CommandContext& s) { return runNodesHistory(s, a.node.name); });
+    history->add_option("NAME", a.node.name, "Which")->required();
+    auto* import = addCommand(*nodes, a, "import", "Add machines by their names in ~/.ssh/config",
+                              [&a](CommandContext& s) { return runNodesImport(s, a.import); });
+    auto* aliases =
+        import->add_option("ALIAS", a.import.aliases, "Names; default: list what there is");
+    import->add_flag("--all", a.import.all, "All that are not in the list")->excludes(aliases);
+    import->add_option("--group", a.import.groups, "A group for them, once per group")
+        ->allow_extra_args(false);
     auto* network = addCommand(
         *nodes, a, "network", "Measure how machines reach each other, and by which interface",
         [&a](CommandContext& s) { return runNodesNetwork(s, a.names, a.last); });

@@ -18,7 +18,7 @@ class CommandContext;
 struct RunOptions {
     std::string spec;                   ///< path of a .toml, or the name of a recipe
     std::string like;                   ///< instead of `spec`: a run whose spec (and nodes) to use
-    std::vector<std::string> nodes;     ///< NAME[:RANKS]
+    std::vector<std::string> nodes;     ///< NAME[:RANKS] or @GROUP[:RANKS]
     std::vector<std::string> overrides; ///< section.key=value
     bool wait = false;
     bool anyway = false; ///< launch even if memory seems too small
@@ -126,6 +126,11 @@ struct NodeOptions {
     std::string key;
     std::string fingerprint;
     bool check = true;
+    std::optional<std::string> jump; ///< [USER@]HOST[:PORT]; empty: none
+    std::optional<std::string> gpus; ///< joined by ','; "all" or empty: all
+    std::optional<std::string> notes;
+    std::vector<std::string> environment; ///< all of them; one empty text: none
+    std::vector<std::string> groups;      ///< likewise
 };
 int runNodesAdd(CommandContext& context, const NodeOptions& options);
 /// The node keeps its own value for every option that is not given.
@@ -135,6 +140,15 @@ int runNodesCheck(CommandContext& context, const std::vector<std::string>& names
 /// Measures how the nodes (none: all) reach each other; `last` shows the last measurement instead.
 /// Failed where a pair of them cannot talk in either direction, or a node took no part.
 int runNodesNetwork(CommandContext& context, const std::vector<std::string>& names, bool last);
+/// What the last checks of a node found, and what changed in between.
+int runNodesHistory(CommandContext& context, const std::string& name);
+/// Adds nodes by names of ~/.ssh/config; without `aliases` and `all` lists what there is.
+struct ImportOptions {
+    std::vector<std::string> aliases;
+    bool all = false;                ///< that are not in the list and can be added
+    std::vector<std::string> groups; ///< of those that are added
+};
+int runNodesImport(CommandContext& context, const ImportOptions& options);
 int runNodesRemove(CommandContext& context, const std::string& name);
 
 struct RemoveNodeOptions {

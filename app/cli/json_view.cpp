@@ -209,8 +209,27 @@ Json toJson(const Warned& warned) {
 }
 
 Json toJson(const Node& node) {
-    return {{"name", node.name}, {"local", node.isLocal}, {"ssh_host", node.sshHost},
-            {"user", node.user}, {"port", node.port},     {"identity_file", node.identityFile}};
+    return {{"name", node.name},          {"local", node.isLocal},
+            {"ssh_host", node.sshHost},   {"user", node.user},
+            {"port", node.port},          {"identity_file", node.identityFile},
+            {"jump_host", node.jumpHost}, {"groups", node.groups},
+            {"gpus", node.gpus},          {"environment", node.environment},
+            {"notes", node.notes}};
+}
+
+Json toJson(const PastCheck& check) {
+    Json out = {{"checked", secondsOf(check.checkedNs)},
+                {"ready", check.ready},
+                {"problem", check.problem},
+                {"changes", check.changes}};
+    out["report"] = check.report ? Json::parse(rm::toJson(*check.report)) : Json(nullptr);
+    return out;
+}
+
+Json toJson(const SshOffer& offer) {
+    return {{"name", offer.node.sshHost}, {"host", offer.route.host},  {"user", offer.route.user},
+            {"port", offer.route.port},   {"jump_host", offer.passes}, {"key", offer.route.keyFile},
+            {"known_as", offer.known},    {"problem", offer.problem}};
 }
 
 Json toJson(const NodeCheck& check) {

@@ -3,6 +3,7 @@
 
 #include "app/cli/run_text.h"
 #include "app/core/fleet/fleet.h"
+#include "app/core/fleet/ssh_offers.h"
 #include "app/core/store/store.h"
 
 #include <nlohmann/json.hpp>
@@ -20,6 +21,8 @@ nlohmann::ordered_json toJson(const AskedCommand& command);
 nlohmann::ordered_json toJson(const Warned& warned); ///< the event, and "count"
 nlohmann::ordered_json toJson(const Node& node);
 nlohmann::ordered_json toJson(const NodeCheck& check);
+nlohmann::ordered_json toJson(const PastCheck& check);
+nlohmann::ordered_json toJson(const SshOffer& offer);
 /// {"error": {"code": ..., "message": ...}}
 nlohmann::ordered_json toJson(const Error& error);
 

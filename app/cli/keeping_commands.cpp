@@ -4,6 +4,7 @@
 #include "app/cli/command_context.h"
 #include "app/cli/commands.h"
 #include "app/cli/json_view.h"
+#include "app/cli/named_nodes.h"
 #include "app/cli/terminal.h"
 
 #include <unistd.h>
@@ -360,7 +361,10 @@ int runClean(CommandContext& context, const CleanOptions& options) {
 }
 
 int runCleanNodes(CommandContext& context, const CleanNodesOptions& options) {
-    std::vector<std::string> nodes = options.nodes;
+    const auto named = namedNodes(context.fleet().nodes(), options.nodes);
+    if (!named)
+        return printError(context, named.error());
+    std::vector<std::string> nodes = *named;
     if (nodes.empty())
         for (const Node& node : context.fleet().nodes())
             nodes.push_back(node.name);

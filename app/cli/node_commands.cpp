@@ -3,10 +3,15 @@
 #include "app/cli/command_context.h"
 #include "app/cli/commands.h"
 #include "app/cli/json_view.h"
+#include "app/cli/named_nodes.h"
 #include "app/cli/terminal.h"
+#include "app/core/fleet/ssh_offers.h"
+#include "app/core/node/ssh_address.h"
+#include "shared/return_if_error.h"
 
 #include <QString>
 
+#include <algorithm>
 #include <iostream>
 
 namespace rm::cli {
@@ -14,28 +19,65 @@ namespace rm::cli {
 namespace {
 
 /// `node` reached by "[USER@]HOST[:PORT]"; IPv6 addresses stand in brackets.
-Result<Node> reachedBy(Node node, std::string rest) {
-    node.user.clear();
-    node.port = 0;
-    if (const size_t at = rest.find('@'); at != std::string::npos) {
-        node.user = rest.substr(0, at);
-        rest = rest.substr(at + 1);
-    }
-    const size_t bracket = rest.find(']');
-    const size_t colon = rest.find(':', bracket == std::string::npos ? 0 : bracket);
-    const bool bareV6 = bracket == std::string::npos && rest.find(':') != rest.rfind(':');
-    if (colon != std::string::npos && !bareV6) {
-        bool isNumber = false;
-        node.port = QString::fromStdString(rest.substr(colon + 1)).toInt(&isNumber);
-        if (!isNumber || node.port < 1 || node.port > 65535)
-            return fail(ErrorCode::kInvalid, "read the address of " + node.name + ": \"" +
-                                                 rest.substr(colon + 1) + "\" is no port");
-        rest.resize(colon);
-    }
-    if (rest.size() > 1 && rest.front() == '[' && rest.back() == ']')
-        rest = rest.substr(1, rest.size() - 2);
-    node.sshHost = rest;
+Result<Node> reachedBy(Node node, const std::string& typed) {
+    RM_ASSIGN_OR_RETURN(const auto address,
+                        parseSshAddress(typed, "read the address of " + node.name));
+    node.user = address.user;
+    node.port = address.port;
+    node.sshHost = address.host;
     return node;
+}
+
+/// What was typed instead of a list: one empty text clears it.
+std::vector<std::string> listFrom(const std::vector<std::string>& typed) {
+    return typed == std::vector<std::string>{""} ? std::vector<std::string>() : typed;
+}
+
+std::vector<std::string> gpusFrom(const std::string& typed) {
+    std::vector<std::string> gpus;
+    const QString list = typed == "all" ? QString() : QString::fromStdString(typed);
+    for (const QString& gpu : list.split(',', Qt::SkipEmptyParts))
+        gpus.push_back(gpu.trimmed().toStdString());
+    return gpus;
+}
+
+/// The node with what the options say of it, the address apart.
+Node withOptions(Node node, const NodeOptions& options) {
+    if (!options.key.empty())
+        node.identityFile = options.key;
+    node.jumpHost = options.jump.value_or(node.jumpHost);
+    node.notes = options.notes.value_or(node.notes);
+    if (options.gpus)
+        node.gpus = gpusFrom(*options.gpus);
+    if (!options.environment.empty())
+        node.environment = listFrom(options.environment);
+    if (!options.groups.empty())
+        node.groups = listFrom(options.groups);
+    return node;
+}
+
+/// What nodes.toml has that this release does not know.
+void printWarnings(CommandContext& context) {
+    for (const std::string& warning : context.fleet().takeWarnings())
+        std::cerr << "ringmaster: " << oneLine(warning) << std::endl;
+}
+
+std::string joined(const std::vector<std::string>& words, const char* between = ", ") {
+    std::string text;
+    for (const std::string& word : words)
+        text += (text.empty() ? "" : between) + word;
+    return text;
+}
+
+/// A table without the columns that are empty in all rows below the head.
+std::string formatFilled(std::vector<std::vector<std::string>> rows) {
+    for (size_t column = rows.front().size(); column-- > 0;) {
+        const auto isEmpty = [column](const auto& row) { return row[column].empty(); };
+        if (std::all_of(rows.begin() + 1, rows.end(), isEmpty))
+            for (auto& row : rows)
+                row.erase(row.begin() + static_cast<std::ptrdiff_t>(column));
+    }
+    return formatTable(rows);
 }
 
 void printCheck(const NodeCheck& check) {
@@ -65,7 +107,7 @@ int reportCheck(const CommandContext& context, const NodeCheck& check) {
 int runNodesAdd(CommandContext& context, const NodeOptions& options) {
     Node wanted;
     wanted.name = options.name;
-    wanted.identityFile = options.key;
+    wanted = withOptions(wanted, options);
     const auto node = reachedBy(wanted, options.ssh.empty() ? options.name : options.ssh);
     if (!node)
         return printError(context, node.error());
@@ -87,6 +129,7 @@ int runNodesAdd(CommandContext& context, const NodeOptions& options) {
 }
 
 int runNodesEdit(CommandContext& context, const NodeOptions& options) {
+    printWarnings(context);
     const auto known = context.fleet().find(QString::fromStdString(options.name));
     if (!known)
         return printError(context, {ErrorCode::kNotFound,
@@ -94,12 +137,12 @@ int runNodesEdit(CommandContext& context, const NodeOptions& options) {
     const auto node = options.ssh.empty() ? Result<Node>(*known) : reachedBy(*known, options.ssh);
     if (!node)
         return printError(context, node.error());
-    Node wanted = *node;
-    if (!options.key.empty())
-        wanted.identityFile = options.key;
+    const Node wanted = withOptions(*node, options);
     if (const auto changed = context.fleet().change(wanted); !changed)
         return printError(context, changed.error());
-    if (options.check) {
+    const bool isOnlyUsedElse = wanted != *known && wanted.gpus == known->gpus &&
+                                areReachedAlike(wanted, *known) && options.fingerprint.empty();
+    if (options.check && !isOnlyUsedElse) {
         NodeCheck check = checkAsking(context, wanted, options.fingerprint);
         if (check.failure)
             check.failure->error.message += " (edited all the same)";
@@ -111,6 +154,7 @@ int runNodesEdit(CommandContext& context, const NodeOptions& options) {
 }
 
 int runNodesList(CommandContext& context) {
+    printWarnings(context);
     const auto nodes = context.fleet().nodes();
     if (context.json()) {
         auto out = nlohmann::ordered_json::array();
@@ -119,26 +163,126 @@ int runNodesList(CommandContext& context) {
         printJson(out);
         return 0;
     }
-    std::vector<std::vector<std::string>> rows = {{"NODE", "REACHED BY"}};
+    std::vector<std::vector<std::string>> rows = {
+        {"NODE", "REACHED BY", "GROUPS", "GPUS", "ENVIRONMENT", "NOTES"}};
     for (const Node& node : nodes) {
-        const std::string user = node.user.empty() ? "" : node.user + "@";
-        const std::string port = node.port ? ":" + std::to_string(node.port) : "";
-        rows.push_back({node.name, node.isLocal ? "no SSH" : "ssh " + user + node.sshHost + port});
+        const std::string jump = node.jumpHost.empty() ? "" : " through " + node.jumpHost;
+        const std::string way = "ssh " + toText({node.user, node.sshHost, node.port}) + jump;
+        rows.push_back({node.name, node.isLocal ? "no SSH" : way, joined(node.groups),
+                        joined(node.gpus), oneLine(joined(node.environment, " ")),
+                        oneLine(node.notes)});
     }
-    std::cout << formatTable(rows) << std::flush;
+    std::cout << formatFilled(std::move(rows)) << std::flush;
     return 0;
 }
 
-int runNodesCheck(CommandContext& context, const std::vector<std::string>& names) {
+int runNodesHistory(CommandContext& context, const std::string& name) {
+    if (!context.fleet().find(QString::fromStdString(name)))
+        return printError(context, {ErrorCode::kNotFound,
+                                    "show the checks of " + name + ": it is not in the list"});
+    const auto past = context.fleet().history(QString::fromStdString(name));
+    if (context.json()) {
+        auto out = nlohmann::ordered_json::array();
+        for (const PastCheck& check : past)
+            out.push_back(toJson(check));
+        printJson(out);
+        return 0;
+    }
+    std::vector<std::vector<std::string>> rows = {{"CHECKED", "STATE", "PROBLEM", "CHANGED"}};
+    for (const PastCheck& check : past)
+        rows.push_back({formatAgo(check.checkedNs), check.ready ? "ready" : "not ready",
+                        oneLine(check.problem), oneLine(joined(check.changes, "; "))});
+    std::cout << (past.empty()
+                      ? "no check was kept; check it with ringmaster nodes check " + name + "\n"
+                      : formatFilled(std::move(rows)))
+              << std::flush;
+    return 0;
+}
+
+namespace {
+
+int printOffers(const CommandContext& context, const std::vector<SshOffer>& offers) {
+    if (context.json()) {
+        auto out = nlohmann::ordered_json::array();
+        for (const SshOffer& offer : offers)
+            out.push_back(toJson(offer));
+        printJson(out);
+        return 0;
+    }
+    if (offers.empty())
+        std::cout << "~/.ssh/config has no names" << std::endl;
+    std::vector<std::vector<std::string>> rows = {
+        {"NAME", "HOST", "USER", "PORT", "THROUGH", "KEY", "NODE", "PROBLEM"}};
+    for (const SshOffer& offer : offers)
+        rows.push_back({offer.node.sshHost, oneLine(offer.route.host), oneLine(offer.route.user),
+                        std::to_string(offer.route.port), oneLine(offer.passes),
+                        oneLine(offer.route.keyFile), offer.known, oneLine(offer.problem)});
+    if (!offers.empty())
+        std::cout << formatFilled(std::move(rows)) << std::flush;
+    return 0;
+}
+
+Result<Node> importedFrom(const std::vector<SshOffer>& offers, const std::string& alias) {
+    const std::string attempt = "import " + alias + ": ";
+    const auto offer = std::find_if(offers.begin(), offers.end(), [&](const SshOffer& each) {
+        return each.node.sshHost == alias;
+    });
+    if (offer == offers.end())
+        return fail(ErrorCode::kNotFound,
+                    attempt + "it is no name of ~/.ssh/config; ringmaster nodes import lists them");
+    if (!offer->known.empty())
+        return fail(ErrorCode::kInvalid, attempt + "it is in the list as " + offer->known);
+    if (!offer->problem.empty())
+        return fail(ErrorCode::kInvalid, attempt + offer->problem);
+    return offer->node;
+}
+
+} // namespace
+
+int runNodesImport(CommandContext& context, const ImportOptions& options) {
+    const auto offers = sshOffers(context.fleet().nodes());
+    if (options.aliases.empty() && !options.all)
+        return printOffers(context, offers);
+    std::vector<std::string> aliases = options.aliases;
+    for (const SshOffer& offer : offers)
+        if (options.all && offer.known.empty() && offer.problem.empty())
+            aliases.push_back(offer.node.sshHost);
+    std::vector<Node> wanted; // all of them, or none is added
+    for (const std::string& alias : aliases) {
+        auto node = importedFrom(offers, alias);
+        if (!node)
+            return printError(context, node.error());
+        node->groups = options.groups;
+        wanted.push_back(std::move(*node));
+    }
+    auto out = nlohmann::ordered_json::array();
+    for (const Node& node : wanted) {
+        if (const auto added = context.fleet().add(node); !added)
+            return printError(context, added.error());
+        out.push_back(toJson(node));
+    }
+    if (context.json())
+        printJson(out);
+    else
+        std::cout << wanted.size() << (wanted.size() == 1 ? " node" : " nodes")
+                  << " added; ringmaster nodes check says whether they can train" << std::endl;
+    return 0;
+}
+
+int runNodesCheck(CommandContext& context, const std::vector<std::string>& typed) {
+    printWarnings(context);
+    const auto names = namedNodes(context.fleet().nodes(), typed);
+    if (!names)
+        return printError(context, names.error());
     std::vector<Node> nodes;
-    for (const std::string& name : names) {
+    for (const std::string& name : *names) {
         const auto node = context.fleet().find(QString::fromStdString(name));
         if (!node)
             return printError(
                 context, {ErrorCode::kNotFound, "check node " + name + ": it is not in the list"});
         nodes.push_back(*node);
     }
-    if (names.empty())
+    if (names->empty())
         nodes = context.fleet().nodes();
     auto out = nlohmann::ordered_json::array();
     int code = 0;

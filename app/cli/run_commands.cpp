@@ -4,6 +4,7 @@
 #include "app/cli/commands.h"
 #include "app/cli/interruption.h"
 #include "app/cli/json_view.h"
+#include "app/cli/named_nodes.h"
 #include "app/cli/run_text.h"
 #include "app/cli/run_watch.h"
 #include "app/cli/terminal.h"
@@ -40,35 +41,11 @@ constexpr auto kFirstWords = 10s;
 constexpr auto kResumedWords = 2min;
 constexpr auto kFirstMoments = 1s;
 
-Result<Placement> parsePlacement(const std::string& text) {
-    const size_t colon = text.find(':');
-    Placement placement{QString::fromStdString(text.substr(0, colon)), 0};
-    if (colon == std::string::npos)
-        return placement;
-    bool isNumber = false;
-    placement.ranks = QString::fromStdString(text.substr(colon + 1)).toInt(&isNumber);
-    if (!isNumber || placement.ranks < 1)
-        return fail(ErrorCode::kInvalid,
-                    "place ranks: \"" + text + "\" must read NAME or NAME:RANKS with RANKS >= 1");
-    return placement;
-}
-
-Result<std::vector<Placement>> parsePlacements(const std::vector<std::string>& nodes) {
-    if (nodes.empty())
-        return std::vector<Placement>{{kLocalNodeName, 0}};
-    std::vector<Placement> placements;
-    for (const std::string& text : nodes) {
-        RM_ASSIGN_OR_RETURN(const auto placement, parsePlacement(text));
-        placements.push_back(placement);
-    }
-    return placements;
-}
-
 /// The nodes that were named, else those of the run, of which some may not have taken part last.
 Result<std::vector<Placement>> placementsFor(CommandContext& context, const RunSummary& run,
                                              const std::vector<std::string>& nodes) {
     if (!nodes.empty())
-        return parsePlacements(nodes);
+        return namedPlacements(context.fleet().nodes(), nodes);
     RM_ASSIGN_OR_RETURN(const auto reader, context.reader());
     const auto whole = reader->wholePlaces(run.id);
     if (const std::string words = partWords(run.nodes, whole); !words.empty())
@@ -350,7 +327,7 @@ Result<RunRequest> requestOf(CommandContext& context, const RunOptions& options)
         return fail(ErrorCode::kInvalid,
                     "run: name a SPEC, a recipe or a .toml file, or a run by --like");
     RM_ASSIGN_OR_RETURN(auto spec, loadSpecOrRecipe(options.spec, options.overrides));
-    RM_ASSIGN_OR_RETURN(auto placements, parsePlacements(options.nodes));
+    RM_ASSIGN_OR_RETURN(auto placements, namedPlacements(context.fleet().nodes(), options.nodes));
     return RunRequest{std::move(spec), std::move(placements)};
 }
 

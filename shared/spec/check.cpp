@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "shared/return_if_error.h"
+#include "shared/spec/environment.h"
 #include "shared/spec/model_family.h"
 #include "shared/spec/rule.h"
 #include "shared/spec/schema.h"
@@ -7,7 +8,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <set>
 
 namespace rm {
 
@@ -196,27 +196,12 @@ bool isInterface(std::string_view name) {
            });
 }
 
-void checkEnvironment(const std::vector<std::string>& environment, Mistakes& mistakes) {
-    constexpr std::string_view kPrefixes[] = {"NCCL_", "GLOO_", "TORCH_", "OMP_", "MKL_"};
-    std::set<std::string> names;
-    for (const std::string& entry : environment) {
-        const std::string name = entry.substr(0, entry.find('='));
-        const bool ours = std::ranges::any_of(
-            kPrefixes, [&](std::string_view prefix) { return name.starts_with(prefix); });
-        if (!ours || !isEnvironmentEntry(entry))
-            mistakes.push_back("launch.environment holds \"" + entry +
-                               "\", but must hold NAME=value with NCCL_*, GLOO_*, TORCH_*, OMP_* "
-                               "or MKL_* names and values of one line");
-        else if (!names.insert(name).second)
-            mistakes.push_back("launch.environment sets " + name + " twice");
-    }
-}
-
 void checkLaunch(const RunSpec& spec, Mistakes& mistakes) {
     if (!isInterface(spec.launch.interface))
         mistakes.push_back("launch.interface is \"" + spec.launch.interface +
                            "\", but must be an interface's name or empty");
-    checkEnvironment(spec.launch.environment, mistakes);
+    for (std::string& mistake : environmentMistakes(spec.launch.environment, "launch.environment"))
+        mistakes.push_back(std::move(mistake));
 }
 
 } // namespace

@@ -80,6 +80,9 @@ std::vector<std::string> mistakesOf(const NodePlan& plan) {
     demand(hasSaneCounts(plan), "attempt, nodes and ranks do not fit together");
     demand(plan.masterPort >= 0 && plan.masterPort <= 65535, "master_port must be 0 to 65535");
     demand(!plan.masterAddr.empty() && isWord(plan.masterAddr), "master_addr must be an address");
+    // The store listens there, and knows no password.
+    demand(plan.masterAddr != "0.0.0.0" && plan.masterAddr != "::",
+           "master_addr must be one address, not all of the node's");
     demand(isWord(plan.interface), "interface must be a name");
     demand(plan.device == "cpu" || plan.device == "cuda", "device must be \"cpu\" or \"cuda\"");
     demand(isPath(plan.bundle), "bundle must be an absolute path");

@@ -263,9 +263,8 @@ std::string tomlOf(const SpecFieldRef& ref) {
 
 constexpr int kMostDots = 100;
 
-/// The line with more dots between separators than any key or number has; 0: none. toml++ limits
-/// how deeply lists and inline tables are nested, but not the tables of a dotted key, and overflows
-/// the stack when it destroys them.
+} // namespace
+
 int lineOfDeepKey(std::string_view toml) {
     int line = 1, dots = 0;
     char quote = 0;
@@ -285,8 +284,6 @@ int lineOfDeepKey(std::string_view toml) {
     }
     return 0;
 }
-
-} // namespace
 
 std::pair<std::string_view, std::string_view> splitKey(std::string_view key) {
     const size_t dot = key.find('.');

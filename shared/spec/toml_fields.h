@@ -33,6 +33,11 @@ std::string writeTomlFields(std::span<const TomlField> fields);
 /// The shortest text that reads back as `number`, as people write it: "0.0003", "1000", "1e-08".
 std::string plainNumber(double number);
 
+/// The line with more dots between separators than any key or number has; 0: none. toml++ limits
+/// how deeply lists and inline tables are nested, but not the tables of a dotted key, and overflows
+/// the stack when it destroys them.
+int lineOfDeepKey(std::string_view toml);
+
 /// "NAME=value" with a name of [A-Za-z_][A-Za-z0-9_]* and a value without line breaks or NUL.
 bool isEnvironmentEntry(std::string_view entry);
 

@@ -62,7 +62,9 @@ void TestAccessibleNames::dialogsHaveNamesToo() {
     }
     for (const auto& [button, name] : {std::pair("renameRun", "renameDialog"),
                                        {"showTrash", "trashDialog"},
-                                       {"cleanNodes", "cleanNodesDialog"}}) {
+                                       {"cleanNodes", "cleanNodesDialog"},
+                                       {"importNodes", "importNodesDialog"},
+                                       {"checkHistory", "checkHistoryDialog"}}) {
         m_demo->window().findChild<QPushButton*>(button)->click();
         auto* dialog = m_demo->window().findChild<QDialog*>(name);
         QVERIFY(dialog);

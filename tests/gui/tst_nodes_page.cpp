@@ -6,10 +6,13 @@
 #include "tests/unit/core/network/network_examples.h"
 
 #include <QAbstractItemView>
+#include <QCheckBox>
+#include <QComboBox>
 #include <QDialog>
 #include <QDir>
 #include <QLabel>
 #include <QLineEdit>
+#include <QPlainTextEdit>
 #include <QPushButton>
 #include <QSignalSpy>
 #include <QSpinBox>
@@ -37,7 +40,12 @@ private Q_SLOTS:
     void aPortThatIsNotGivenIsAPlaceholder();
     void aNodeIsEditedUnderItsName();
     void aHostThatIsNoneIsCalledSo();
-    void thisComputerIsNotEdited();
+    void thisComputerIsToldHowToBeUsedAndNotHowToBeReached();
+    void gpusAreTickedThatTheLastCheckFound();
+    void whatANodeIsUsedForIsAskedBehindAFold();
+    void namesOfSshConfigAreImported();
+    void pastChecksAreShownWithWhatChanged();
+    void aGroupIsChosenAtOnce();
     void nodesAreCleanedAfterAPreview();
     void aFleetOfOneHasNoNetwork();
     void theNetworkIsMeasuredAndANodeThatIsGoneIsNamed();
@@ -49,6 +57,8 @@ private:
         return m_demo->window().findChild<T*>(name);
     }
     void click(const char* button) const;
+    /// Lets the fleet take it for the answer of a check.
+    void check(const NodeCheck& check);
 
     std::unique_ptr<WindowFixture> m_demo;
 };
@@ -114,9 +124,148 @@ void TestNodesPage::aHostThatIsNoneIsCalledSo() {
              QString("fe80::1"));
 }
 
-void TestNodesPage::thisComputerIsNotEdited() {
+void TestNodesPage::thisComputerIsToldHowToBeUsedAndNotHowToBeReached() {
     m_demo->window().nodesPage().select(kLocalNodeName);
-    QVERIFY(!find<QPushButton>("editNode")->isVisible());
+    QVERIFY(!find<QPushButton>("removeNode")->isVisible());
+    click("editNode");
+    QVERIFY(!find<QLineEdit>("nodeHost")->isVisible() && !find<QLineEdit>("nodeJump")->isVisible());
+    find<QLineEdit>("nodeGroups")->setText("desk");
+    click("editNodeConfirm");
+    QCOMPARE(m_demo->fleet().find(kLocalNodeName)->groups, std::vector<std::string>{"desk"});
+    QTRY_VERIFY(find<QLabel>("nodeUse")->text().contains("desk"));
+}
+
+namespace {
+
+NodeCheck checkWithGpus(const std::string& name, int64_t checkedNs) {
+    NodeCheck check;
+    check.node = name;
+    check.ready = true;
+    check.checkedNs = checkedNs;
+    check.report = NodeReport{};
+    check.report->gpus = {{"NVIDIA H200", 1LL << 37, "GPU-a", 0},
+                          {"NVIDIA GeForce GT 710", 1LL << 30, "GPU-b", 0}};
+    check.report->driver = "580.65.06";
+    return check;
+}
+
+} // namespace
+
+void TestNodesPage::check(const NodeCheck& check) {
+    Fleet& fleet = m_demo->fleet();
+    fleet.setChecker(
+        [check](const QString&, const Credentials&) { return QtFuture::makeReadyFuture(check); });
+    const auto answer = fleet.check(QString::fromStdString(check.node));
+    QTRY_VERIFY(answer.isFinished());
+}
+
+void TestNodesPage::gpusAreTickedThatTheLastCheckFound() {
+    QVERIFY(m_demo->fleet().add({"box", false, "box.invalid", "me", 0, {}}));
+    check(checkWithGpus("box", 1));
+    m_demo->window().nodesPage().select("box");
+    click("editNode");
+    click("nodeMore.head");
+    auto* display = find<QCheckBox>("gpu.1");
+    QVERIFY(display->text().contains("GT 710") && display->isChecked());
+    display->click();
+    click("editNodeConfirm");
+    QCOMPARE(m_demo->fleet().find("box")->gpus, std::vector<std::string>{"0"});
+    QTRY_VERIFY(!find<QDialog>("editNodeDialog"));
+    click("editNode");
+    QVERIFY(find<QCheckBox>("gpu.0")->isChecked() && !find<QCheckBox>("gpu.1")->isChecked());
+    find<QCheckBox>("gpu.0")->click();
+    click("editNodeConfirm");
+    QVERIFY(find<QLabel>("addNodeProblem")->text().contains("none is ticked"));
+    find<QCheckBox>("gpu.0")->click();
+    find<QCheckBox>("gpu.1")->click();
+    click("editNodeConfirm");
+    QVERIFY(m_demo->fleet().find("box")->gpus.empty());
+}
+
+void TestNodesPage::whatANodeIsUsedForIsAskedBehindAFold() {
+    click("addNode");
+    find<QLineEdit>("nodeHost")->setText("box.invalid");
+    find<QLineEdit>("nodeJump")->setText("me@gate:2222");
+    QVERIFY(!find<QLineEdit>("nodeGroups")->isVisible());
+    click("nodeMore.head");
+    QVERIFY(find<QLineEdit>("nodeGroups")->isVisible());
+    find<QLineEdit>("nodeGroups")->setText("lab, a100");
+    find<QLineEdit>("nodeGpus")->setText("0, 2");
+    auto* variable = find<QComboBox>("variable.0");
+    variable->setEditText("NCCL_DEBUG");
+    QVERIFY2(variable->toolTip().contains("log of a rank"), qPrintable(variable->toolTip()));
+    find<QLineEdit>("value.0")->setText("INFO");
+    QVERIFY(find<QComboBox>("variable.1")); // for one more
+    find<QPlainTextEdit>("nodeNotes")->setPlainText("noisy");
+    click("addNodeConfirm");
+    const Node added = m_demo->fleet().find("box.invalid").value_or(Node());
+    QCOMPARE(added.jumpHost, std::string("me@gate:2222"));
+    QCOMPARE(added.groups, (std::vector<std::string>{"lab", "a100"}));
+    QCOMPARE(added.gpus, (std::vector<std::string>{"0", "2"}));
+    QCOMPARE(added.environment, std::vector<std::string>{"NCCL_DEBUG=INFO"});
+    QCOMPARE(added.notes, std::string("noisy"));
+    QTRY_VERIFY(!find<QDialog>("addNodeDialog"));
+    click("editNode");
+    click("nodeMore.head");
+    QCOMPARE(find<QLineEdit>("value.0")->text(), QString("INFO"));
+    find<QLineEdit>("nodeGpus")->setText("no");
+    click("editNodeConfirm");
+    QVERIFY(find<QLabel>("addNodeProblem")->text().contains("GPU 'no' is neither"));
+}
+
+void TestNodesPage::namesOfSshConfigAreImported() {
+    QTemporaryDir home;
+    const QByteArray before = qgetenv("HOME");
+    const auto reset = qScopeGuard([&] { qputenv("HOME", before); });
+    qputenv("HOME", home.path().toLocal8Bit());
+    QVERIFY(QDir(home.path()).mkpath(".ssh"));
+    QVERIFY(writeFileAtomically(home.filePath(".ssh/config").toStdString(),
+                                "Host one\n  HostName one.invalid\n  Port 2201\n"
+                                "Host two\n  HostName two.invalid\n  ProxyJump me@gate:22\n"));
+    QVERIFY(m_demo->fleet().add({"first", false, "one", {}, 0, {}}));
+    click("importNodes");
+    auto* model = find<QAbstractItemView>("importNodesTable")->model();
+    QTRY_COMPARE(model->rowCount(), 2);
+    QCOMPARE(model->index(0, 1).data().toString(), QString("one.invalid:2201"));
+    QVERIFY(model->index(0, 4).data().toString().contains("first"));
+    QVERIFY(!(model->flags(model->index(0, 0)) & Qt::ItemIsUserCheckable));
+    QVERIFY(model->index(1, 2).data().toString().contains("gate"));
+    QVERIFY(!find<QPushButton>("importNodesConfirm")->isEnabled());
+    QVERIFY(model->setData(model->index(1, 0), Qt::Checked, Qt::CheckStateRole));
+    click("importNodesConfirm");
+    QCOMPARE(m_demo->fleet().find("two").value_or(Node()).sshHost, std::string("two"));
+}
+
+void TestNodesPage::pastChecksAreShownWithWhatChanged() {
+    QVERIFY(m_demo->fleet().add({"box", false, "box.invalid", "me", 0, {}}));
+    check(checkWithGpus("box", 1));
+    NodeCheck later = checkWithGpus("box", 2);
+    later.report->driver = "590.1";
+    check(later);
+    m_demo->window().nodesPage().select("box");
+    click("checkHistory");
+    const auto* model = find<QAbstractItemView>("checkHistoryTable")->model();
+    QCOMPARE(model->rowCount(), 2);
+    QCOMPARE(model->index(0, 2).data().toString(), QString("driver 580.65.06 became 590.1"));
+    QCOMPARE(model->index(1, 2).data().toString(), QString());
+}
+
+void TestNodesPage::aGroupIsChosenAtOnce() {
+    for (const char* name : {"one", "two", "three"}) {
+        Node node{name, false, std::string(name) + ".invalid", "me", 0, {}};
+        if (name != std::string("three"))
+            node.groups = {"lab"};
+        QVERIFY(m_demo->fleet().add(node));
+    }
+    m_demo->window().showNewRun();
+    const auto isTicked = [this](const char* name) {
+        return find<QCheckBox>((std::string("place.") + name).c_str())->isChecked();
+    };
+    QTRY_VERIFY(find<QPushButton>("group.lab"));
+    find<QPushButton>("group.lab")->click();
+    QVERIFY(isTicked("one") && isTicked("two") && !isTicked("three"));
+    find<QPushButton>("group.lab")->click();
+    QVERIFY(!isTicked("one") && !isTicked("two"));
 }
 
 void TestNodesPage::nodesAreCleanedAfterAPreview() {

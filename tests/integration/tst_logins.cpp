@@ -4,7 +4,9 @@
 #include "tests/integration/testbed.h"
 #include "tests/support/requirement.h"
 
+#include <QDirIterator>
 #include <QFile>
+#include <QJsonArray>
 #include <QTest>
 
 using namespace rm;
@@ -13,6 +15,20 @@ namespace {
 
 constexpr int kPort = 2223; ///< of the servers that these tests start beside the testbed's
 constexpr const char* kPassword = "correct horse";
+
+/// All files below `folder` with this text in them.
+QStringList filesThatHold(const QByteArray& text, const QString& folder) {
+    QStringList holders;
+    QDirIterator files(folder, QDir::Files | QDir::Hidden, QDirIterator::Subdirectories);
+    while (files.hasNext()) {
+        QFile file(files.next());
+        // The key that logs in lies in ~/.ssh of the laptop; programs are large and say nothing.
+        if (file.size() < 8 << 20 && file.open(QIODevice::ReadOnly) &&
+            file.readAll().contains(text))
+            holders << file.fileName();
+    }
+    return holders;
+}
 
 } // namespace
 
@@ -28,7 +44,9 @@ private Q_SLOTS:
     void refusedLoginEndsFollowingWhereNobodyIsAsked();
     void withoutATerminalNothingIsAsked();
     void passphraseIsAskedForOnTheTerminal();
+    void nodeBehindAJumpHostTrains_data();
     void nodeBehindAJumpHostTrains();
+    void namesOfSshConfigAreImportedAndTrainAsAGroup();
     void jumpHostThatLetsNobodyPassIsNamed_data();
     void jumpHostThatLetsNobodyPassIsNamed();
 
@@ -99,6 +117,10 @@ void tst_logins::passwordIsAskedForOnTheTerminal() {
     run.answer(kPassword);
     const CliResult trained = run.finish();
     QVERIFY2(trained.exitCode == 0, trained.whole());
+    for (const QString& home : {cli().home(), m_server->home()}) {
+        const QStringList holders = filesThatHold(kPassword, home);
+        QVERIFY2(holders.isEmpty(), qPrintable(holders.join('\n')));
+    }
 }
 
 void tst_logins::refusedLoginIsNotRepeatedButAskedAbout() {
@@ -184,15 +206,52 @@ void tst_logins::configureJump(int jumpPort) const {
                                "  ProxyJump near\n");
 }
 
+void tst_logins::nodeBehindAJumpHostTrains_data() {
+    QTest::addColumn<QString>("target");
+    QTest::addColumn<QStringList>("options");
+    QTest::newRow("of ssh config") << "far" << QStringList{};
+    QTest::newRow("of the node") << "root@" + NetworkLab::dataAddress(1) + ":2223"
+                                 << QStringList{"--jump", "near", "--key",
+                                                m_bed->path("id_ed25519")};
+}
+
 void tst_logins::nodeBehindAJumpHostTrains() {
     serve(1, NetworkLab::dataAddress(1), {.authorizedKey = m_bed->publicKey()});
+    QFETCH(QString, target);
+    QFETCH(QStringList, options);
     configureJump(m_bed->server(0).port());
     writeSshFile("known_hosts", m_bed->server(0).knownHostsLine() + '\n');
-    const CliResult added = cli().run(addCommand("far"));
+    const CliResult added = cli().run(addCommand(target) + options);
     QVERIFY2(added.exitCode == 0, added.whole());
     const QString spec = m_bed->writeSpec("far", {.steps = 5});
     const CliResult trained = cli().run({"run", spec, "--node", "node-x:1", "--wait"});
     QVERIFY2(trained.exitCode == 0, trained.whole());
+    const QStringList holders = filesThatHold("OPENSSH PRIVATE KEY", m_server->home());
+    QVERIFY2(holders.isEmpty(), qPrintable(holders.join('\n')));
+}
+
+void tst_logins::namesOfSshConfigAreImportedAndTrainAsAGroup() {
+    serve(1, NetworkLab::dataAddress(1), {.authorizedKey = m_bed->publicKey()});
+    configureJump(m_bed->server(0).port());
+    writeSshFile("known_hosts",
+                 m_bed->server(0).knownHostsLine() + '\n' + m_server->knownHostsLine() + '\n');
+    const QJsonArray offers = cli().run({"nodes", "import", "--json"}).json().array();
+    QCOMPARE(offers.size(), 2);
+    QCOMPARE(offers[1]["name"].toString(), QString("far"));
+    QCOMPARE(offers[1]["host"].toString(), NetworkLab::dataAddress(1));
+    QCOMPARE(offers[1]["port"].toInt(), kPort);
+    QCOMPARE(offers[1]["jump_host"].toString(), QString("near"));
+    QVERIFY(offers[1]["key"].toString().endsWith("id_ed25519"));
+    const CliResult imported = cli().run({"nodes", "import", "far", "--group", "lab"});
+    QVERIFY2(imported.exitCode == 0, imported.whole());
+    const CliResult again = cli().run({"nodes", "import", "far"});
+    QVERIFY2(again.exitCode != 0 && again.err.contains("is in the list as far"), again.whole());
+    const QString spec = m_bed->writeSpec("lab", {.steps = 5});
+    const CliResult trained = cli().run({"run", spec, "--node", "@lab:1", "--wait"});
+    QVERIFY2(trained.exitCode == 0, trained.whole());
+    for (int check = 0; check < 2; ++check)
+        QCOMPARE(cli().run({"nodes", "check", "@lab"}).exitCode, 0);
+    QCOMPARE(cli().run({"nodes", "history", "far", "--json"}).json().array().size(), 2);
 }
 
 void tst_logins::jumpHostThatLetsNobodyPassIsNamed_data() {

@@ -13,11 +13,6 @@ using Json = nlohmann::ordered_json;
 
 constexpr int kVersion = 1;
 
-std::string wayTo(const Node& node) {
-    return node.user + '@' + node.sshHost + ':' + std::to_string(node.port) + ' ' +
-           node.identityFile;
-}
-
 Json checkJson(const Node& node, const NodeCheck& check) {
     Json rows = Json::array();
     for (const CheckRow& row : check.rows)
@@ -56,11 +51,16 @@ std::optional<NodeCheck> checkFrom(const Json& json, const Node& node) {
     return check;
 }
 
+} // namespace
+
+std::string wayTo(const Node& node) {
+    return node.user + '@' + node.sshHost + ':' + std::to_string(node.port) + ' ' +
+           node.identityFile + (node.jumpHost.empty() ? "" : " through " + node.jumpHost);
+}
+
 bool waitsForAPerson(const NodeCheck& check) {
     return check.failure && check.failure->need != ConnectFailure::Need::kNothing;
 }
-
-} // namespace
 
 std::vector<NodeCheck> parseChecks(const std::string& json, const std::vector<Node>& nodes) {
     const Json all = Json::parse(json, nullptr, false);

@@ -15,6 +15,12 @@ namespace rm {
 /// damaged or of another format version are left out.
 std::vector<NodeCheck> parseChecks(const std::string& json, const std::vector<Node>& nodes);
 
+/// The way to a node in words, equal while it is reached alike.
+std::string wayTo(const Node& node);
+
+/// It says nothing of the node, but what a person has to answer first.
+bool waitsForAPerson(const NodeCheck& check);
+
 /// The text with the node's entry added or replaced by `check`.
 std::string withCheck(const std::string& json, const Node& node, const NodeCheck& check);
 

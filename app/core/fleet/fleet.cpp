@@ -2,10 +2,10 @@
 #include "app/core/fleet/fleet.h"
 
 #include "app/core/answer.h"
+#include "app/core/fleet/check_history.h"
 #include "app/core/fleet/checks_file.h"
 #include "app/core/fleet/node_checker.h"
 #include "app/core/fleet/nodes_file.h"
-#include "app/core/fleet/ssh_aliases.h"
 #include "app/core/node/node_check.h"
 #include "app/core/remote/credential_store.h"
 #include "app/core/settings/private_files.h"
@@ -19,13 +19,17 @@
 #include <QtConcurrent>
 
 #include <algorithm>
+#include <set>
+#include <utility>
 
 namespace rm {
 
 struct Fleet::Impl {
     QString folder;
-    QString stateFolder;     ///< empty: checks are not kept
-    std::vector<Node> nodes; ///< without the local one, by name
+    QString stateFolder;               ///< empty: checks are not kept
+    std::vector<Node> nodes;           ///< the local one first, then by name
+    std::vector<std::string> warnings; ///< not told yet
+    std::set<std::string> told;        ///< all that were met
     Checker checker;
     std::map<QString, NodeCheck> checks;
     /// Shared with the workers, which end before it does.
@@ -35,8 +39,9 @@ struct Fleet::Impl {
     std::map<QString, std::unique_ptr<QThreadPool>> workers;
 
     QString path() const { return folder + "/nodes.toml"; }
-    Result<std::vector<Node>> read() const;
+    Result<NodesFile> read() const;
     Result<void> edit(const std::function<Result<void>(std::vector<Node>&)>& change);
+    void takeOver(NodesFile file);
     QThreadPool* workerOf(const QString& name);
     QFuture<NodeCheck> startCheck(const Node& node, Credentials credentials);
     void readChecks();
@@ -47,16 +52,42 @@ struct Fleet::Impl {
         granted->forget(node);
     }
     QString checksPath() const { return stateFolder + "/checks.json"; }
+    /// A name may begin with a dot, and none is a path. Empty: nothing is kept.
+    std::string historyPath(const std::string& name) const {
+        return stateFolder.isEmpty() ? std::string()
+                                     : stateFolder.toStdString() + "/checks/" + name + ".json";
+    }
 };
 
-Result<std::vector<Node>> Fleet::Impl::read() const {
+namespace {
+
+/// This computer first, then by name.
+void order(std::vector<Node>& nodes) {
+    std::ranges::sort(nodes, {},
+                      [](const Node& node) { return std::pair(!node.isLocal, node.name); });
+}
+
+Node& localIn(std::vector<Node>& nodes) {
+    const auto local = std::ranges::find(nodes, true, &Node::isLocal);
+    return local == nodes.end() ? nodes.emplace_back(localNode()) : *local;
+}
+
+} // namespace
+
+Result<NodesFile> Fleet::Impl::read() const {
     if (!QFile::exists(path()))
-        return std::vector<Node>();
+        return NodesFile();
     RM_ASSIGN_OR_RETURN(const auto text, readFile(path().toStdString()));
-    auto parsed = parseNodes(text, path().toStdString());
-    if (parsed)
-        std::ranges::sort(*parsed, {}, &Node::name);
-    return parsed;
+    return parseNodes(text, path().toStdString());
+}
+
+void Fleet::Impl::takeOver(NodesFile file) {
+    nodes = std::move(file.nodes);
+    localIn(nodes);
+    order(nodes);
+    for (std::string& warning : file.warnings)
+        if (told.insert(warning).second)
+            warnings.push_back(std::move(warning));
 }
 
 /// Reads, changes and writes the file under a lock: a window and a terminal may both be editing it.
@@ -70,13 +101,16 @@ Result<void> Fleet::Impl::edit(const std::function<Result<void>(std::vector<Node
     auto current = read();
     if (!current)
         return failAs("save the nodes", current.error());
-    if (auto changed = change(*current); !changed)
+    localIn(current->nodes);
+    if (auto changed = change(current->nodes); !changed)
         return changed;
-    std::ranges::sort(*current, {}, &Node::name);
-    if (auto written = writeFileAtomically(path().toStdString(), toToml(*current)); !written)
-        return written;
+    order(current->nodes);
+    NodesFile written = *current;
+    std::erase(written.nodes, localNode()); // of whom nothing was set
+    if (auto done = writeFileAtomically(path().toStdString(), toToml(written)); !done)
+        return done;
     protectFile(path().toStdString());
-    nodes = std::move(*current);
+    takeOver(std::move(*current));
     return {};
 }
 
@@ -93,29 +127,38 @@ QThreadPool* Fleet::Impl::workerOf(const QString& name) {
 void Fleet::Impl::readChecks() {
     if (stateFolder.isEmpty())
         return;
-    std::vector<Node> all = nodes;
-    all.push_back(localNode());
     if (const auto text = readFile(checksPath().toStdString()))
-        for (NodeCheck& check : parseChecks(*text, all)) {
+        for (NodeCheck& check : parseChecks(*text, nodes)) {
             NodeCheck& known = checks[QString::fromStdString(check.node)];
             if (known.checkedNs < check.checkedNs)
                 known = std::move(check);
         }
 }
 
+namespace {
+
+/// Replaces the text of a file of the state folder; what is not there is empty.
+void rewrite(const std::string& path, const std::function<std::string(const std::string&)>& edit) {
+    const auto before = readFile(path);
+    const auto written = writeFileAtomically(path, edit(before ? *before : std::string()));
+    protectFile(path);
+    if (!written)
+        qWarning("%s", written.error().message.c_str());
+}
+
+} // namespace
+
 /// Other Ringmasters keep checks of other nodes in the same file.
 void Fleet::Impl::keep(const Node& node, const NodeCheck& check) {
-    if (stateFolder.isEmpty() || !QDir().mkpath(stateFolder))
+    if (stateFolder.isEmpty() || !makePrivateFolder(stateFolder.toStdString() + "/checks"))
         return;
     QLockFile lock(checksPath() + ".lock");
     if (!lock.tryLock(2000))
         return;
-    const auto before = readFile(checksPath().toStdString());
-    const auto written = writeFileAtomically(
-        checksPath().toStdString(), withCheck(before ? *before : std::string(), node, check));
-    protectFile(checksPath().toStdString());
-    if (!written)
-        qWarning("%s", written.error().message.c_str());
+    rewrite(checksPath().toStdString(),
+            [&](const std::string& text) { return withCheck(text, node, check); });
+    rewrite(historyPath(node.name),
+            [&](const std::string& text) { return withPastCheck(text, node, check); });
 }
 
 Fleet::Fleet(QString configDir, QString stateDir, QObject* parent)
@@ -123,6 +166,7 @@ Fleet::Fleet(QString configDir, QString stateDir, QObject* parent)
     , m_impl(std::make_unique<Impl>()) {
     m_impl->folder = std::move(configDir);
     m_impl->stateFolder = std::move(stateDir);
+    m_impl->nodes = {localNode()};
     (void)makePrivateFolder(m_impl->folder.toStdString()); // load() and edit() tell what is wrong
 }
 
@@ -131,11 +175,14 @@ Fleet::~Fleet() {
 }
 
 Result<void> Fleet::load() {
-    RM_ASSIGN_OR_RETURN(auto nodes, m_impl->read());
-    const bool isNews = nodes != m_impl->nodes;
+    RM_ASSIGN_OR_RETURN(auto file, m_impl->read());
+    const std::vector<Node> earlier = m_impl->nodes;
+    m_impl->takeOver(std::move(file));
+    const bool isNews = earlier != m_impl->nodes;
     std::vector<std::string> edited;
-    for (const Node& before : std::exchange(m_impl->nodes, std::move(nodes)))
-        if (const auto now = find(QString::fromStdString(before.name)); now != before) {
+    for (const Node& before : earlier)
+        if (const auto now = find(QString::fromStdString(before.name));
+            !now || !areReachedAlike(*now, before)) {
             m_impl->forget(before);
             if (now)
                 edited.push_back(before.name);
@@ -148,14 +195,16 @@ Result<void> Fleet::load() {
     return {};
 }
 
+std::vector<std::string> Fleet::takeWarnings() {
+    return std::exchange(m_impl->warnings, {});
+}
+
 std::vector<Node> Fleet::nodes() const {
-    std::vector<Node> all{localNode()};
-    all.insert(all.end(), m_impl->nodes.begin(), m_impl->nodes.end());
-    return all;
+    return m_impl->nodes;
 }
 
 std::optional<Node> Fleet::find(const QString& name) const {
-    for (const Node& node : nodes()) {
+    for (const Node& node : m_impl->nodes) {
         if (node.name == name.toStdString())
             return node;
     }
@@ -163,10 +212,10 @@ std::optional<Node> Fleet::find(const QString& name) const {
 }
 
 Result<void> Fleet::add(const Node& node) {
-    if (auto good = checkNode(node); !good)
-        return good;
     if (node.isLocal || node.name == kLocalNodeName)
         return fail(ErrorCode::kInvalid, "add node " + node.name + ": this computer always is one");
+    if (auto good = checkNode(node); !good)
+        return good;
     const auto added = m_impl->edit([&node](std::vector<Node>& nodes) -> Result<void> {
         if (std::ranges::find(nodes, node.name, &Node::name) != nodes.end())
             return fail(ErrorCode::kInvalid,
@@ -193,24 +242,32 @@ Result<void> Fleet::change(const Node& node) {
     });
     if (!changed)
         return changed;
-    m_impl->forget(before);
+    const bool isElsewhere = !areReachedAlike(before, node);
+    if (isElsewhere)
+        m_impl->forget(before);
     Q_EMIT nodesChanged();
-    Q_EMIT nodeEdited(QString::fromStdString(node.name));
+    if (isElsewhere)
+        Q_EMIT nodeEdited(QString::fromStdString(node.name));
     return {};
 }
 
 Result<void> Fleet::remove(const QString& name) {
     const auto before = find(name);
     const auto removed = m_impl->edit([&name](std::vector<Node>& nodes) -> Result<void> {
-        if (std::erase_if(nodes, [&](const Node& n) { return n.name == name.toStdString(); }) == 0)
+        if (std::erase_if(nodes, [&](const Node& n) {
+                return n.name == name.toStdString() && !n.isLocal;
+            }) == 0)
             return fail(ErrorCode::kNotFound,
                         "remove node " + name.toStdString() + ": there is none of that name");
         return {};
     });
     if (!removed)
         return removed;
-    if (before)
+    if (before) {
         m_impl->forget(*before);
+        if (const std::string history = m_impl->historyPath(before->name); !history.empty())
+            QFile::remove(QString::fromStdString(history));
+    }
     Q_EMIT nodesChanged();
     return {};
 }
@@ -270,8 +327,11 @@ QFuture<NodeCheck> Fleet::Impl::startCheck(const Node& node, Credentials credent
     const QString name = QString::fromStdString(node.name);
     if (!checker)
         return QtConcurrent::run(workerOf(name), [node, credentials = std::move(credentials),
-                                                  granted = granted, stop = stop.get_token()] {
-            return checkWithGrants(node, credentials, *granted, stop);
+                                                  granted = granted, stop = stop.get_token(),
+                                                  history = historyPath(node.name)] {
+            NodeCheck check = checkWithGrants(node, credentials, *granted, stop);
+            addChanges(check, node, readFile(history).value_or(std::string()));
+            return check;
         });
     const Credentials all = withGrants(std::move(credentials), granted->lookUp(node));
     // Kept here too: this process has to open the node itself if it becomes the holder.
@@ -294,7 +354,8 @@ QFuture<NodeCheck> Fleet::check(const QString& name, Credentials credentials) {
     return passOn(answer, this, [this, name, asked = *node](const NodeCheck& check) {
         // A node that was removed meanwhile must not come back, nor is it known of one that was
         // edited what another address answered.
-        if (find(name) == asked) {
+        const auto now = find(name);
+        if (now && areReachedAlike(*now, asked) && now->gpus == asked.gpus) {
             m_impl->checks[name] = check;
             m_impl->keep(asked, check);
             Q_EMIT checkChanged(name);
@@ -311,8 +372,9 @@ std::optional<NodeCheck> Fleet::lastCheck(const QString& name) const {
     return known->second;
 }
 
-std::vector<std::string> Fleet::sshConfigAliases() {
-    return sshAliasesOf((QDir::homePath() + "/.ssh/config").toStdString());
+std::vector<PastCheck> Fleet::history(const QString& name) const {
+    const auto text = readFile(m_impl->historyPath(name.toStdString()));
+    return text ? parseHistory(*text) : std::vector<PastCheck>();
 }
 
 } // namespace rm

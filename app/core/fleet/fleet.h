@@ -37,8 +37,18 @@ struct NodeCheck {
     int64_t checkedNs = 0; ///< by this computer's clock
 };
 
+/// A check that was made before.
+struct PastCheck {
+    int64_t checkedNs = 0; ///< by this computer's clock
+    bool ready = false;
+    std::string problem; ///< why not; empty where nothing was bad
+    std::optional<NodeReport> report;
+    std::vector<std::string> changes; ///< since the check before it, a few words each
+};
+
 /// The nodes a person added, in `$XDG_CONFIG_HOME/ringmaster/nodes.toml`, plus the local one.
-/// Checks survive in `$XDG_STATE_HOME/ringmaster/checks.json`, until their node is edited.
+/// Checks survive in `$XDG_STATE_HOME/ringmaster/checks.json`, until their node is reached in
+/// another way; the last ones of each node in `checks/NAME.json` there, until it is removed.
 /// GUI thread; each node's blocking work runs on that node's own worker thread.
 class Fleet : public QObject {
     Q_OBJECT
@@ -51,12 +61,18 @@ public:
     /// changed. Called again, it takes over what another process wrote.
     Result<void> load();
 
+    /// What nodes.toml has that only a later release understands, a sentence each; each is told
+    /// once.
+    std::vector<std::string> takeWarnings();
+
     std::vector<Node> nodes() const; ///< local first, then by name
     std::optional<Node> find(const QString& name) const;
 
     /// kInvalid: bad or taken name, bad host. Saved at once.
     Result<void> add(const Node& node);
-    /// From now on the node of that name is reached as `node` says. kNotFound: there is none.
+    /// From now on the node of that name is reached and used as `node` says; this computer can be
+    /// told how to be used. What is known of the machine is forgotten if it is reached in another
+    /// way. kNotFound: there is none of that name.
     Result<void> change(const Node& node);
     Result<void> remove(const QString& name);
 
@@ -69,14 +85,13 @@ public:
     /// passphrase that `credentials` lacks is taken from credentials().
     QFuture<NodeCheck> check(const QString& name, Credentials credentials = {});
     std::optional<NodeCheck> lastCheck(const QString& name) const;
+    /// The last checks that were kept, the newest first. Reads a file of up to 100 kB.
+    std::vector<PastCheck> history(const QString& name) const;
 
     /// Lets another process do the work of check(), which still stores and announces the answer.
     /// Empty: this process does it.
     using Checker = std::function<QFuture<NodeCheck>(const QString&, const Credentials&)>;
     void setChecker(Checker checker);
-
-    /// Host aliases in ~/.ssh/config that are no patterns, for the import list.
-    static std::vector<std::string> sshConfigAliases();
 
 Q_SIGNALS:
     void nodesChanged();

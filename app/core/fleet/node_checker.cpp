@@ -4,6 +4,7 @@
 #include "app/core/agent/agent_client.h"
 #include "app/core/deploy/deploy.h"
 #include "app/core/fleet/check_rows.h"
+#include "app/core/node/chosen_gpus.h"
 #include "shared/io/clock.h"
 
 #include <QString>
@@ -52,6 +53,16 @@ CheckRow connectionRow(const HostSession& session, int64_t roundTripUs) {
     return {Verdict::kGood, "SSH and host key", words};
 }
 
+/// The rows before it judge the chosen GPUs alone.
+CheckRow choiceRow(const Node& node, const NodeReport& report) {
+    const std::string missing = missingGpus(node, report);
+    if (!missing.empty())
+        return {Verdict::kBad, "Chosen GPUs", missing};
+    return {Verdict::kGood, "Chosen GPUs",
+            std::to_string(node.gpus.size()) + " of " + std::to_string(report.gpus.size()) +
+                " take part, the others are left alone"};
+}
+
 CheckRow refusedRow(const ConnectFailure& failure) {
     const bool canGoOn = failure.need != Need::kNothing;
     return {canGoOn ? Verdict::kWarning : Verdict::kBad, causeTitle(failure.cause),
@@ -86,8 +97,11 @@ bool probe(NodeCheck& check, HostSession& session, const Node& node, const std::
     check.rows.push_back({Verdict::kGood, "Agent", "runs as " + *agent});
     // The node read its clock at some moment between the two.
     const int64_t middle = before + (after - before) / 2;
-    const auto rows = rowsOf(*report, report->wallNs - middle, (after - before) / 2);
+    const auto rows =
+        rowsOf(usedPart(node, *report), report->wallNs - middle, (after - before) / 2);
     check.rows.insert(check.rows.end(), rows.begin(), rows.end());
+    if (!node.gpus.empty())
+        check.rows.push_back(choiceRow(node, *report));
     check.report = std::move(*report);
     return true;
 }

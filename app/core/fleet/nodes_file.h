@@ -10,11 +10,19 @@
 
 namespace rm {
 
-/// The text of nodes.toml: one [[node]] table a node, with the keys name, host, user, port and
-/// identity_file, of which only the first two must be there.
-///
+/// What nodes.toml holds: one [[node]] table a node, with the keys name, host, user, port,
+/// identity_file, jump_host, groups, gpus, environment and notes, of which only the first two must
+/// be there. What a person set of this computer stands there under its name, without a host.
+struct NodesFile {
+    std::vector<Node> nodes;
+    std::string otherKeys;             ///< lines beside the tables, as Node::otherKeys
+    std::vector<std::string> warnings; ///< a sentence for each key that only a later release knows
+};
+
 /// kInvalid names `source`, line, key and what is wrong.
-Result<std::vector<Node>> parseNodes(std::string_view toml, const std::string& source);
-std::string toToml(const std::vector<Node>& nodes);
+Result<NodesFile> parseNodes(std::string_view toml, const std::string& source);
+
+/// The text that parseNodes() reads so, `warnings` aside.
+std::string toToml(const NodesFile& file);
 
 } // namespace rm

@@ -77,4 +77,8 @@ std::vector<std::string> sshAliasesOf(const std::string& configFile) {
     return std::move(list.names);
 }
 
+std::vector<std::string> sshAliases() {
+    return sshAliasesOf((QDir::homePath() + "/.ssh/config").toStdString());
+}
+
 } // namespace rm

@@ -11,4 +11,7 @@ namespace rm {
 /// choose from; libssh itself reads the file when it connects. A missing file gives an empty list.
 std::vector<std::string> sshAliasesOf(const std::string& configFile);
 
+/// Those of ~/.ssh/config.
+std::vector<std::string> sshAliases();
+
 } // namespace rm

@@ -121,9 +121,10 @@ Result<std::vector<T>> DirectLauncher::onEveryNode(const std::stop_token& unwant
 
 Result<std::vector<NodeOutlook>> DirectLauncher::lookWith(decltype(&lookAtNode) look) {
     return onEveryNode<NodeOutlook>(m_stop, [this, look](size_t node) -> Task<NodeOutlook> {
-        return [look, spec = specToLookFor(neededSpec(), node == 0)](
+        return [look, placed = m_request.nodes[node].node,
+                spec = specToLookFor(neededSpec(), node == 0)](
                    HostSession& session, const std::string& agent, std::stop_token stop) {
-            return look(session, agent, spec, stop);
+            return look(session, agent, placed, spec, stop);
         };
     });
 }

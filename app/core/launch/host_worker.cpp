@@ -87,7 +87,7 @@ Result<void> HostWorker::ensureSession(std::stop_token stop, const OnConnectPaus
 std::shared_ptr<HostWorker> HostPool::worker(const Node& node) {
     const std::lock_guard lock(m_mutex);
     std::shared_ptr<HostWorker>& worker = m_workers[node.name];
-    if (!worker || worker->node() != node)
+    if (!worker || !areReachedAlike(worker->node(), node))
         worker = std::make_shared<HostWorker>(node, m_credentials);
     if (m_isClosed)
         worker->close();

@@ -4,6 +4,7 @@
 #include "app/core/agent/agent_client.h"
 #include "app/core/deploy/deploy.h"
 #include "app/core/launch/plan.h"
+#include "app/core/node/chosen_gpus.h"
 #include "shared/return_if_error.h"
 #include "shared/spec/schema.h"
 
@@ -96,10 +97,12 @@ RunSpec specToLookFor(RunSpec spec, bool isFirstNode) {
     return spec;
 }
 
-Result<NodeOutlook> lookAtNode(HostSession& session, const std::string& agent, const RunSpec& spec,
-                               std::stop_token stop) {
-    RM_ASSIGN_OR_RETURN(auto report, probeNode(session, agent, stop));
+Result<NodeOutlook> lookAtNode(HostSession& session, const std::string& agent, const Node& node,
+                               const RunSpec& spec, std::stop_token stop) {
+    RM_ASSIGN_OR_RETURN(const auto report, probeNode(session, agent, stop));
     RM_ASSIGN_OR_RETURN(auto problems, folderProblems(session, agent, spec, stop));
+    if (std::string missing = missingGpus(node, report); !missing.empty())
+        problems.push_back(std::move(missing));
     if (spec.data.stage)
         std::ranges::move(stagingProblems(spec), std::back_inserter(problems));
     else {
@@ -108,12 +111,12 @@ Result<NodeOutlook> lookAtNode(HostSession& session, const std::string& agent, c
         for (const UnreadablePath& path : unreadable)
             problems.push_back(problemOf(spec, path));
     }
-    return NodeOutlook{std::move(report), std::move(problems), 0};
+    return NodeOutlook{usedPart(node, report), std::move(problems), 0};
 }
 
-Result<NodeOutlook> lookAtWhole(HostSession& session, const std::string& agent, const RunSpec& spec,
-                                std::stop_token stop) {
-    auto outlook = lookAtNode(session, agent, spec, stop);
+Result<NodeOutlook> lookAtWhole(HostSession& session, const std::string& agent, const Node& node,
+                                const RunSpec& spec, std::stop_token stop) {
+    auto outlook = lookAtNode(session, agent, node, spec, stop);
     if (!outlook || !outlook->problems.empty())
         return outlook;
     RM_ASSIGN_OR_RETURN(const auto bytes, bytesToSend(session, agent, spec, outlook->report, stop));

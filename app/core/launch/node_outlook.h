@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "app/core/node/node.h"
 #include "app/core/remote/host.h"
 #include "shared/spec/run_spec.h"
 
@@ -11,7 +12,7 @@ namespace rm {
 
 /// What a launch would find on one node; nothing is started.
 struct NodeOutlook {
-    NodeReport report;
+    NodeReport report; ///< of the GPUs those that the node's settings choose
     /// What prevents it there, one sentence each: "data.train names /x, which is not there".
     std::vector<std::string> problems;
     int64_t bytesToSend = 0; ///< of files that the node lacks, before compression
@@ -25,12 +26,12 @@ RunSpec specToLookFor(RunSpec spec, bool isFirstNode);
 /// The quick part: probes the node, then looks for the data that its ranks would read there, and in
 /// checkpoint.directory for what another run has there, as checkpoint.on_existing says. Nothing is
 /// sent. Staged data is looked for on this computer.
-Result<NodeOutlook> lookAtNode(HostSession& session, const std::string& agent, const RunSpec& spec,
-                               std::stop_token stop);
+Result<NodeOutlook> lookAtNode(HostSession& session, const std::string& agent, const Node& node,
+                               const RunSpec& spec, std::stop_token stop);
 
 /// The same with bytesToSend if there is no problem. For that, trainer and staged data are hashed
 /// here, which takes some seconds the first time.
-Result<NodeOutlook> lookAtWhole(HostSession& session, const std::string& agent, const RunSpec& spec,
-                                std::stop_token stop);
+Result<NodeOutlook> lookAtWhole(HostSession& session, const std::string& agent, const Node& node,
+                                const RunSpec& spec, std::stop_token stop);
 
 } // namespace rm

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/launch/plan.h"
 
+#include "app/core/node/chosen_gpus.h"
 #include "shared/return_if_error.h"
 
 #include <algorithm>
@@ -60,6 +61,24 @@ std::string randomDigits(int count) {
     for (int i = 0; i < count; ++i)
         digits += kDigits[digit(random)];
     return digits;
+}
+
+std::string nameOf(const std::string& entry) {
+    return entry.substr(0, entry.find('='));
+}
+
+/// "NAME=value" of the node and then of the spec, each name once: the last of it.
+std::vector<std::string> environmentOn(const PlacedNode& placed, const RunSpec& spec,
+                                       const std::string& device) {
+    std::vector<std::string> all;
+    if (device == "cuda")
+        all = visibleGpus(placed.node, placed.report);
+    for (const auto* more : {&placed.node.environment, &spec.launch.environment})
+        for (const std::string& entry : *more) {
+            std::erase_if(all, [&](const auto& old) { return nameOf(old) == nameOf(entry); });
+            all.push_back(entry);
+        }
+    return all;
 }
 
 /// "cuda12 does not run on NODE, as its driver ..."; empty: it runs on all.
@@ -157,7 +176,7 @@ std::vector<NodePlan> makePlans(const RunSpec& spec, const std::vector<PlacedNod
         plan.bundle = bundles[i];
         plan.startFrom = request.startFrom;
         plan.startFromIsExact = request.startFromIsExact;
-        plan.environment = spec.launch.environment;
+        plan.environment = environmentOn(nodes[i], spec, device);
         plan.storeNonce = nonce;
         plan.nodeNames = names;
         plan.agentPort = nodes.size() > 1 ? rendezvous.agentPort : 0;

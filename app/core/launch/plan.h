@@ -24,8 +24,8 @@ struct Placement {
 /// A node that takes part, as asked for.
 struct PlacedNode {
     Node node;
-    NodeReport report;
-    int ranks = 0; ///< 0: as the spec says, else one per GPU, else 1
+    NodeReport report; ///< its usedPart()
+    int ranks = 0;     ///< 0: as the spec says, else one per GPU, else 1
     bool operator==(const PlacedNode&) const = default;
 };
 
@@ -69,7 +69,8 @@ Result<std::vector<int>> countRanks(const RunSpec& spec, const std::vector<Place
                                     const std::string& device);
 
 /// One plan a node, ranks numbered node by node, with a nonce and a key that no other call gives.
-/// `bundles` is parallel to `nodes`.
+/// `bundles` is parallel to `nodes`. Ranks get the environment of their node, on GPUs with the
+/// chosen ones alone visible, and the spec's, which wins.
 std::vector<NodePlan> makePlans(const RunSpec& spec, const std::vector<PlacedNode>& nodes,
                                 const std::vector<int>& ranks, const std::string& device,
                                 const Rendezvous& rendezvous,

@@ -4,6 +4,7 @@
 #include "shared/wire/node_report.h"
 
 #include <string>
+#include <vector>
 
 namespace rm {
 
@@ -15,6 +16,17 @@ struct Node {
     std::string user;         ///< empty: ssh_config or the login name
     int port = 0;             ///< 0: ssh_config or 22
     std::string identityFile; ///< empty: agent and ssh_config
+    /// "[USER@]HOST[:PORT]", passed on the way as with `ssh -J`; empty: as ssh_config says.
+    std::string jumpHost = {};
+
+    std::vector<std::string> groups = {}; ///< names by which it is chosen together with others
+    /// The only ones to train on, in the order of local ranks, as `nvidia-smi -L` numbers them or
+    /// by UUID; empty: all.
+    std::vector<std::string> gpus = {};
+    std::vector<std::string> environment = {}; ///< "NAME=value" for its ranks; a spec's wins
+    std::string notes = {};
+    /// Lines of nodes.toml that only a later release understands; kept as they are.
+    std::string otherKeys = {};
 
     bool operator==(const Node&) const = default;
 };
@@ -22,5 +34,11 @@ struct Node {
 inline constexpr const char* kLocalNodeName = "this-computer";
 /// The node that needs no SSH.
 Node localNode();
+
+/// Whether both are the same machine, reached in the same way, as far as their settings say.
+bool areReachedAlike(const Node& a, const Node& b);
+
+/// The groups of all these nodes, each once, in alphabetical order.
+std::vector<std::string> groupsOf(const std::vector<Node>& nodes);
 
 } // namespace rm

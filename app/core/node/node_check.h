@@ -6,8 +6,9 @@
 
 namespace rm {
 
-/// kInvalid names a field that must not reach libssh, ssh(1) or a proxy command: only letters,
-/// digits and ._:%- are allowed, without a leading '-'.
+/// kInvalid names a field that must not reach libssh, ssh(1), a proxy command or a rank: of hosts
+/// and users only letters, digits and ._:%- are allowed, without a leading '-', of a jump host
+/// without '%'. One sentence, of the first such field.
 Result<void> checkNode(const Node& node);
 
 } // namespace rm

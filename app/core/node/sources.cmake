@@ -1,3 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 target_sources(rm_core PRIVATE
-    node/node_check.cpp)
+    node/chosen_gpus.cpp
+    node/node.cpp
+    node/node_check.cpp
+    node/ssh_address.cpp)

@@ -10,18 +10,47 @@
 
 namespace rm {
 
+namespace {
+
+constexpr std::string_view kProgram = "ssh ";
+constexpr std::string_view kForward = " -W '[%h]:%p' ";
+
+/// The command that libssh 0.10 makes of a ProxyJump.
+bool isJumpCommand(const std::string& command) {
+    return command.starts_with(kProgram) && command.find(kForward) != std::string::npos;
+}
+
+} // namespace
+
+std::string jumpCommand(const SshAddress& jump) {
+    return "ssh" + (jump.user.empty() ? "" : " -l " + jump.user) +
+           (jump.port == 0 ? "" : " -p " + std::to_string(jump.port)) + std::string(kForward) +
+           jump.host;
+}
+
+std::string jumpHostIn(const std::string& proxyCommand) {
+    if (!isJumpCommand(proxyCommand))
+        return {};
+    const QStringList words = QString::fromStdString(proxyCommand).split(' ');
+    const auto after = [&words](const QString& option) {
+        const auto at = words.indexOf(option);
+        return at < 0 ? QString() : words.value(at + 1);
+    };
+    const QString host = words.back(), before = after("-J"); // of several hosts in a row
+    return (before.isEmpty() ? "" : before.toStdString() + ',') +
+           toText({after("-l").toStdString(), host.toStdString(), after("-p").toInt()});
+}
+
 JumpHost::JumpHost(SshLink& link)
     : m_log(QDir::tempPath() + "/ringmaster-jump-XXXXXX") {
-    // Recognizes the command that libssh 0.10 makes of a ProxyJump.
-    static const std::string program = "ssh ";
     const std::string command = link.option(SSH_OPTIONS_PROXYCOMMAND);
-    if (!command.starts_with(program) || command.find(" -W '[%h]:%p' ") == std::string::npos)
+    if (!isJumpCommand(command))
         return;
     if (!m_log.open() || m_log.fileName().contains(QRegularExpression("[^A-Za-z0-9._/+-]")))
         return;
     // exec, so that closing the link ends ssh itself and not only the shell that started it.
     const std::string quiet = "exec ssh -o BatchMode=yes -E " + m_log.fileName().toStdString() +
-                              ' ' + command.substr(program.size());
+                              ' ' + command.substr(kProgram.size());
     ssh_options_set(link.get(), SSH_OPTIONS_PROXYCOMMAND, quiet.c_str());
 }
 

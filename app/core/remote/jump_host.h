@@ -1,16 +1,24 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "app/core/node/ssh_address.h"
 #include "app/core/remote/ssh_link.h"
 
 #include <QTemporaryFile>
 
 namespace rm {
 
-/// Changes the ssh(1) command that libssh starts for a ProxyJump of ssh_config: it must not ask
-/// questions, which nobody could answer, and it writes its errors to a file that complaint() reads.
-/// Any other proxy command is not changed. Create it after ssh_config was read and before the first
-/// ssh_connect(), and keep it until the connection is made or has failed.
+/// The proxy command that passes this host on the way, as libssh makes it of a ProxyJump of
+/// ssh_config. The address must have passed checkNode().
+std::string jumpCommand(const SshAddress& jump);
+
+/// The host that a jumpCommand() passes, "me@gate:2222"; empty: it is another command.
+std::string jumpHostIn(const std::string& proxyCommand);
+
+/// Changes the ssh(1) command that libssh starts for a ProxyJump, of ssh_config or of a node: it
+/// must not ask questions, which nobody could answer, and it writes its errors to a file that
+/// complaint() reads. Any other proxy command is not changed. Create it after ssh_config was read
+/// and before the first ssh_connect(), and keep it until the connection is made or has failed.
 class JumpHost {
 public:
     explicit JumpHost(SshLink& link);

@@ -10,8 +10,9 @@ namespace {
 const QString kService = QStringLiteral("ringmaster");
 
 QString entryOf(const Node& node) {
+    const std::string jump = node.jumpHost.empty() ? "" : " through " + node.jumpHost;
     return QString::fromStdString("ssh:" + node.user + '@' + node.sshHost + ':' +
-                                  std::to_string(node.port));
+                                  std::to_string(node.port) + jump);
 }
 
 } // namespace

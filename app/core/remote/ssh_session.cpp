@@ -43,6 +43,10 @@ Result<void> configure(SshLink& link, const Node& node) {
         good = good && set(link, SSH_OPTIONS_USER, node.user.c_str());
     if (node.port != 0)
         good = good && set(link, SSH_OPTIONS_PORT, &node.port);
+    if (!node.jumpHost.empty()) {
+        RM_ASSIGN_OR_RETURN(const auto jump, parseSshAddress(node.jumpHost, "reach " + node.name));
+        good = good && set(link, SSH_OPTIONS_PROXYCOMMAND, jumpCommand(jump).c_str());
+    }
     good = good && set(link, SSH_OPTIONS_CIPHERS_C_S, kCiphers) &&
            set(link, SSH_OPTIONS_CIPHERS_S_C, kCiphers) && set(link, SSH_OPTIONS_NODELAY, &yes) &&
            set(link, SSH_OPTIONS_STRICTHOSTKEYCHECK, &yes);
@@ -58,12 +62,28 @@ tl::unexpected<ConnectFailure> failed(const Error& error,
     return tl::unexpected(ConnectFailure{error, ConnectFailure::Need::kNothing, {}, cause});
 }
 
-/// The key by which HandshakeGate counts logins; all logins through a jump host count as one
-/// server's.
-std::string serverOf(const SshLink& link) {
-    const std::string proxy = link.option(SSH_OPTIONS_PROXYCOMMAND);
-    return proxy.empty() ? link.option(SSH_OPTIONS_HOST) + ':' + std::to_string(link.port())
-                         : proxy;
+SshRoute routeOf(const SshLink& link) {
+    const std::string key = link.option(SSH_OPTIONS_IDENTITY);
+    // Where ssh_config names none, libssh has a list of usual ones, which begin so.
+    return {link.option(SSH_OPTIONS_USER), link.option(SSH_OPTIONS_HOST),
+            static_cast<int>(link.port()), link.option(SSH_OPTIONS_PROXYCOMMAND),
+            key.starts_with("%d/") ? std::string() : key};
+}
+
+/// The key by which HandshakeGate counts logins: the first server on the way, which with a jump
+/// host is that, for all nodes behind it and itself alike.
+std::string firstServer(const SshRoute& route) {
+    if (route.proxy.empty())
+        return route.host + ':' + std::to_string(route.port);
+    const std::string jump = jumpHostIn(route.proxy);
+    const auto address = parseSshAddress(jump, "");
+    if (!address || address->host.empty() || jump.find(',') != std::string::npos)
+        return route.proxy;
+    Node gate;
+    gate.sshHost = address->host;
+    gate.port = address->port;
+    const auto way = findRoute(gate);
+    return way && way->proxy.empty() ? firstServer(*way) : route.proxy;
 }
 
 Connected connect(SshLink& link, const Patience& patience) {
@@ -94,6 +114,15 @@ Connected connect(SshLink& link, const Patience& patience) {
 
 } // namespace
 
+Result<SshRoute> findRoute(const Node& node) {
+    SshLink link;
+    RM_RETURN_IF_ERROR(configure(link, node));
+    SshRoute route = routeOf(link);
+    if (!node.identityFile.empty())
+        route.keyFile = node.identityFile;
+    return route;
+}
+
 std::string routeTo(const Node& node) {
     if (node.isLocal)
         return {};
@@ -110,8 +139,9 @@ SshSession::open(const Node& node, const Credentials& credentials, std::stop_tok
     auto link = std::make_shared<SshLink>();
     if (auto done = configure(*link, node); !done)
         return failed(done.error());
-    const auto turn = HandshakeGate::enter(serverOf(*link), "connect to " + link->where(),
-                                           {steady_clock::now() + kTurn, stop});
+    const auto turn =
+        HandshakeGate::enter(firstServer(routeOf(*link)), "connect to " + link->where(),
+                             {steady_clock::now() + kTurn, stop});
     if (!turn)
         return failed(turn.error());
     const auto now = steady_clock::now();

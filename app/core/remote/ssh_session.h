@@ -6,8 +6,18 @@
 
 namespace rm {
 
-/// The way to a node by its settings and ssh_config as they are now: "user@host:port", and through
-/// which proxy or jump host. Equal where a password for the one is one for the other.
+/// The way to a node by its settings and ssh_config as they are now.
+struct SshRoute {
+    std::string user; ///< empty: the login name
+    std::string host;
+    int port = 22;
+    std::string proxy;   ///< jumpCommand() or another proxy command; empty: none
+    std::string keyFile; ///< that a setting names; empty: the usual ones
+};
+Result<SshRoute> findRoute(const Node& node);
+
+/// findRoute() in words: "user@host:port", and through which proxy or jump host. Equal where a
+/// password for the one is one for the other.
 std::string routeTo(const Node& node);
 
 /// Programs on a host, each on an exec channel of one authenticated link.

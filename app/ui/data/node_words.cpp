@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/ui/data/node_words.h"
 
+#include "app/core/node/chosen_gpus.h"
 #include "app/ui/look/format.h"
 #include "shared/io/clock.h"
 
@@ -93,6 +94,27 @@ QString addressWords(const Node& node, const std::optional<NodeCheck>& check) {
     return address;
 }
 
+QString useWords(const Node& node) {
+    const auto joined = [](const std::vector<std::string>& words) {
+        QStringList list;
+        for (const std::string& word : words)
+            list << QString::fromStdString(word);
+        return list.join(", ");
+    };
+    QStringList parts;
+    if (!node.jumpHost.empty())
+        parts << NodeWords::tr("through %1").arg(QString::fromStdString(node.jumpHost));
+    if (!node.groups.empty())
+        parts << joined(node.groups);
+    if (!node.gpus.empty())
+        parts << NodeWords::tr("trains on GPU %1").arg(joined(node.gpus));
+    if (!node.environment.empty())
+        parts << joined(node.environment);
+    if (!node.notes.empty())
+        parts << QString::fromStdString(node.notes);
+    return parts.join(kSeparator);
+}
+
 QStringList reportWords(const NodeReport& report) {
     QStringList lines{gpuWords(report), systemWords(report)};
     if (const QString disk = diskWords(report); !disk.isEmpty())
@@ -105,7 +127,9 @@ QString fleetWords(const std::vector<Node>& nodes, const Fleet& fleet) {
     for (const Node& node : nodes) {
         const auto check = fleet.lastCheck(QString::fromStdString(node.name));
         troubled += check && !check->ready;
-        gpus += check && check->report ? static_cast<int>(check->report->gpus.size()) : 0;
+        gpus += check && check->report
+                    ? static_cast<int>(usedPart(node, *check->report).gpus.size())
+                    : 0;
     }
     QStringList parts{counted(static_cast<int64_t>(nodes.size()), NodeWords::tr("1 machine"),
                               NodeWords::tr("%1 machines"))};

@@ -1,12 +1,19 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/ui/dialogs/node_dialog.h"
 
+#include "app/core/fleet/ssh_aliases.h"
+#include "app/core/fleet/ssh_offers.h"
+#include "app/ui/dialogs/environment_list.h"
+#include "app/ui/dialogs/gpu_choice.h"
+#include "app/ui/look/format.h"
 #include "app/ui/look/theme.h"
+#include "app/ui/widgets/fold.h"
 #include "app/ui/widgets/label.h"
 
 #include <QComboBox>
 #include <QGridLayout>
 #include <QLineEdit>
+#include <QPlainTextEdit>
 #include <QRegularExpression>
 #include <QSpinBox>
 
@@ -48,30 +55,66 @@ protected:
     }
 };
 
+QString titleOf(const Node& node) {
+    return node.isLocal ? NodeDialog::tr("Edit this computer")
+                        : NodeDialog::tr("Edit %1").arg(QString::fromStdString(node.name));
+}
+
+QString textOf(const Node& node) {
+    return node.isLocal ? NodeDialog::tr("How it is used. It is reached without SSH.")
+                        : NodeDialog::tr("How it is reached and used. Its runs know it by its "
+                                         "name, which stays.");
+}
+
+QStringList wordsIn(const QLineEdit* edit) {
+    return edit->text().split(QRegularExpression("[,\\s]+"), Qt::SkipEmptyParts);
+}
+
+constexpr int kNotesHeight = 2 * size::kControlHeight;
+
 } // namespace
 
 NodeDialog::NodeDialog(Fleet& fleet, QWidget* parent)
     : Sheet(tr("Add a node"),
             tr("Any machine that “ssh NAME” reaches. Nothing has to be installed there."),
             "addNodeDialog", parent)
-    , m_fleet(fleet) {
+    , m_fleet(fleet)
+    , m_isNew(true) {
     buildUi();
     wire();
     restore();
 }
 
 NodeDialog::NodeDialog(Fleet& fleet, const Node& edited, QWidget* parent)
-    : Sheet(tr("Edit %1").arg(QString::fromStdString(edited.name)),
-            tr("How it is reached. Its runs know it by its name, which stays."), "editNodeDialog",
-            parent)
+    : Sheet(titleOf(edited), textOf(edited), "editNodeDialog", parent)
     , m_fleet(fleet)
-    , m_edited(edited) {
+    , m_before(edited)
+    , m_isNew(false) {
     buildUi();
     wire();
     fill(edited);
 }
 
 void NodeDialog::buildUi() {
+    m_problem = makeText({}, "bad");
+    m_problem->setObjectName("addNodeProblem");
+    m_problem->hide();
+    auto* grid = new QGridLayout;
+    grid->setHorizontalSpacing(size::kCardGap);
+    grid->setVerticalSpacing(2 * size::kGrid);
+    grid->setColumnStretch(1, 1);
+    addWay(grid);
+    content()->addLayout(grid);
+    addUse();
+    content()->addWidget(m_more);
+    content()->addWidget(m_problem);
+    addCancel();
+    m_confirm = m_isNew ? addButton(tr("Add and check"), "primary", "addNodeConfirm")
+                        : addButton(tr("Save and check"), "primary", "editNodeConfirm");
+    m_confirm->setDefault(true);
+}
+
+void NodeDialog::addWay(QGridLayout* grid) {
     m_alias = new QComboBox(this);
     m_alias->setObjectName("sshAlias");
     m_alias->setAccessibleName(tr("Name in ssh config"));
@@ -82,26 +125,44 @@ void NodeDialog::buildUi() {
     m_port->setObjectName("nodePort");
     m_port->setAccessibleName(tr("Port"));
     m_key = makeEdit("nodeKey", tr("Key file"), tr("from ssh agent and ssh config"));
-    m_problem = makeText({}, "bad");
-    m_problem->setObjectName("addNodeProblem");
-    m_problem->hide();
+    m_jump = makeEdit("nodeJump", tr("Jump host"), tr("from ssh config; or USER@HOST:PORT"));
+    m_jump->setToolTip(tr("A machine that is passed on the way, as with ssh -J. It must let you in "
+                          "by key, without a question."));
+    if (m_isNew)
+        addRow(grid, tr("From ssh config"), m_alias);
+    const std::pair<QString, QWidget*> rows[] = {
+        {tr("Host"), m_host}, {tr("Name"), m_name},    {tr("User"), m_user},
+        {tr("Port"), m_port}, {tr("Key file"), m_key}, {tr("Jump host"), m_jump}};
+    for (const auto& [label, field] : rows) {
+        field->setParent(this);
+        field->setVisible(!m_before.isLocal);
+        if (!m_before.isLocal)
+            addRow(grid, label, field);
+    }
+}
+
+void NodeDialog::addUse() {
+    m_more = new Fold(tr("More"), "nodeMore");
+    const auto check = m_fleet.lastCheck(QString::fromStdString(m_before.name));
+    m_gpus = new GpuChoice(m_before.gpus, check && check->report ? &*check->report : nullptr);
+    m_environment = new EnvironmentList;
+    m_groups = makeEdit("nodeGroups", tr("Groups"), tr("such as lab, a100"));
+    m_groups->setToolTip(tr("Names by which it is chosen together with others: in New run, and as "
+                            "@NAME in the terminal."));
+    m_notes = new QPlainTextEdit;
+    m_notes->setObjectName("nodeNotes");
+    m_notes->setAccessibleName(tr("Notes"));
+    m_notes->setTabChangesFocus(true);
+    m_notes->setFixedHeight(kNotesHeight);
     auto* grid = new QGridLayout;
     grid->setHorizontalSpacing(size::kCardGap);
     grid->setVerticalSpacing(2 * size::kGrid);
     grid->setColumnStretch(1, 1);
-    if (!m_edited)
-        addRow(grid, tr("From ssh config"), m_alias);
-    addRow(grid, tr("Host"), m_host);
-    addRow(grid, tr("Name"), m_name);
-    addRow(grid, tr("User"), m_user);
-    addRow(grid, tr("Port"), m_port);
-    addRow(grid, tr("Key file"), m_key);
-    content()->addLayout(grid);
-    content()->addWidget(m_problem);
-    addCancel();
-    m_confirm = m_edited ? addButton(tr("Save and check"), "primary", "editNodeConfirm")
-                         : addButton(tr("Add and check"), "primary", "addNodeConfirm");
-    m_confirm->setDefault(true);
+    addRow(grid, tr("GPUs"), m_gpus);
+    addRow(grid, tr("Environment"), m_environment);
+    addRow(grid, tr("Groups"), m_groups);
+    addRow(grid, tr("Notes"), m_notes);
+    m_more->content()->addLayout(grid);
 }
 
 void NodeDialog::wire() {
@@ -111,19 +172,24 @@ void NodeDialog::wire() {
     });
     connect(m_host, &QLineEdit::textChanged, this,
             [this](const QString& host) { m_confirm->setEnabled(!host.trimmed().isEmpty()); });
+    connect(m_gpus, &GpuChoice::changed, this, &NodeDialog::showSummary);
+    connect(m_environment, &EnvironmentList::changed, this, &NodeDialog::showSummary);
+    connect(m_groups, &QLineEdit::textChanged, this, &NodeDialog::showSummary);
+    connect(m_notes, &QPlainTextEdit::textChanged, this, &NodeDialog::showSummary);
     connect(m_confirm, &QPushButton::clicked, this, &NodeDialog::submit);
 }
 
 void NodeDialog::restore() {
     m_confirm->setEnabled(false);
     m_alias->addItem(tr("choose a name"));
-    for (const std::string& alias : Fleet::sshConfigAliases())
+    for (const std::string& alias : sshAliases())
         if (!m_fleet.find(QString::fromStdString(alias)))
             m_alias->addItem(QString::fromStdString(alias));
     if (m_alias->count() == 1) {
         m_alias->setItemText(0, tr("no other names in ~/.ssh/config"));
         m_alias->setEnabled(false);
     }
+    showSummary();
     m_host->setFocus();
 }
 
@@ -135,7 +201,19 @@ void NodeDialog::fill(const Node& node) {
     m_user->setText(QString::fromStdString(node.user));
     m_port->setValue(node.port);
     m_key->setText(QString::fromStdString(node.identityFile));
-    m_host->setFocus();
+    m_jump->setText(QString::fromStdString(node.jumpHost));
+    m_environment->show(node.environment);
+    QStringList groups;
+    for (const std::string& group : node.groups)
+        groups << QString::fromStdString(group);
+    m_groups->setText(groups.join(", "));
+    m_notes->setPlainText(QString::fromStdString(node.notes));
+    m_more->setOpen(node.isLocal);
+    showSummary();
+    if (node.isLocal)
+        m_groups->setFocus();
+    else
+        m_host->setFocus();
 }
 
 void NodeDialog::useAlias(const QString& alias) {
@@ -144,30 +222,58 @@ void NodeDialog::useAlias(const QString& alias) {
     m_user->clear();
     m_port->setValue(0);
     m_key->clear();
+    m_jump->clear();
 }
 
-Node NodeDialog::node() const {
-    const QString host = m_host->text().trimmed();
-    const QString name = m_name->text().trimmed();
-    Node node;
-    // Addresses of IPv6 hold what a name may not.
-    const QString asHost = QString(host).replace(QRegularExpression("[:%]"), "-");
-    node.name = (name.isEmpty() ? asHost : name).toStdString();
-    node.sshHost = host.toStdString();
-    node.user = m_user->text().trimmed().toStdString();
-    node.port = m_port->value();
-    node.identityFile = m_key->text().trimmed().toStdString();
+/// What the fold holds, while it is folded.
+void NodeDialog::showSummary() {
+    const auto wanted = node();
+    QStringList words;
+    if (wanted && !wanted->gpus.empty())
+        words << counted(static_cast<int64_t>(wanted->gpus.size()), tr("1 GPU"), tr("%1 GPUs"));
+    if (wanted && !wanted->environment.empty())
+        words << counted(static_cast<int64_t>(wanted->environment.size()), tr("1 variable"),
+                         tr("%1 variables"));
+    words << wordsIn(m_groups);
+    if (!m_notes->toPlainText().isEmpty())
+        words << tr("notes");
+    m_more->setSummary(words.isEmpty() ? tr("GPUs, environment, groups, notes")
+                                       : words.join(kSeparator));
+}
+
+Result<Node> NodeDialog::node() const {
+    Node node = m_before;
+    if (!node.isLocal) {
+        const QString host = m_host->text().trimmed(), name = m_name->text().trimmed();
+        node.name = name.isEmpty() ? nodeNameFor(host.toStdString()) : name.toStdString();
+        node.sshHost = host.toStdString();
+        node.user = m_user->text().trimmed().toStdString();
+        node.port = m_port->value();
+        node.identityFile = m_key->text().trimmed().toStdString();
+        node.jumpHost = m_jump->text().trimmed().toStdString();
+    }
+    auto gpus = m_gpus->gpus();
+    if (!gpus)
+        return tl::unexpected(gpus.error());
+    node.gpus = std::move(*gpus);
+    node.environment = m_environment->environment();
+    node.groups.clear();
+    for (const QString& group : wordsIn(m_groups))
+        node.groups.push_back(group.toStdString());
+    node.notes = m_notes->toPlainText().trimmed().toStdString();
     return node;
 }
 
 void NodeDialog::submit() {
-    const Node wanted = node();
-    if (const auto done = m_edited ? m_fleet.change(wanted) : m_fleet.add(wanted); !done) {
+    const auto wanted = node();
+    const auto done = wanted.and_then(
+        [this](const Node& node) { return m_isNew ? m_fleet.add(node) : m_fleet.change(node); });
+    if (!done) {
         m_problem->setText(QString::fromStdString(done.error().message));
         m_problem->show();
         return;
     }
-    Q_EMIT saved(QString::fromStdString(wanted.name));
+    Q_EMIT saved(QString::fromStdString(wanted->name));
     accept();
 }
 

@@ -5,14 +5,20 @@
 #include "app/ui/dialogs/sheet.h"
 
 class QComboBox;
+class QGridLayout;
 class QLabel;
 class QLineEdit;
+class QPlainTextEdit;
 class QSpinBox;
 
 namespace rm {
 
+class EnvironmentList;
+class Fold;
+class GpuChoice;
+
 /// Adds a node, by a name of ~/.ssh/config or by hand, or edits one. Its fields only override
-/// ssh_config.
+/// ssh_config. Of this computer it asks only how it is to be used.
 class NodeDialog : public Sheet {
     Q_OBJECT
 public:
@@ -24,21 +30,32 @@ Q_SIGNALS:
 
 private:
     void buildUi();
+    void addWay(QGridLayout* grid);
+    void addUse();
     void wire();
     void restore();
     void fill(const Node& node);
     void useAlias(const QString& alias);
     void submit();
-    Node node() const;
+    void showSummary();
+    /// kInvalid: a choice that is none.
+    Result<Node> node() const;
 
     Fleet& m_fleet;
-    std::optional<Node> m_edited;
+    Node m_before; ///< what the fields do not show stays
+    bool m_isNew;
     QComboBox* m_alias;
     QLineEdit* m_name;
     QLineEdit* m_host;
     QLineEdit* m_user;
     QSpinBox* m_port;
     QLineEdit* m_key;
+    QLineEdit* m_jump;
+    Fold* m_more;
+    GpuChoice* m_gpus;
+    EnvironmentList* m_environment;
+    QLineEdit* m_groups;
+    QPlainTextEdit* m_notes;
     QLabel* m_problem;
     QPushButton* m_confirm;
 };

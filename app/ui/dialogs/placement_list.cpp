@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/ui/dialogs/placement_list.h"
 
+#include "app/core/node/chosen_gpus.h"
 #include "app/ui/data/node_words.h"
 #include "app/ui/dialogs/node_connector.h"
 #include "app/ui/look/theme.h"
@@ -42,9 +43,42 @@ void PlacementList::rebuild() {
         delete item;
     }
     m_rows.clear();
+    addGroups();
     for (const Node& node : m_context.fleet.nodes())
         addRow(node);
     choose(before.empty() ? std::vector<Placement>{{kLocalNodeName, 0}} : before);
+}
+
+void PlacementList::addGroups() {
+    const std::vector<std::string> groups = groupsOf(m_context.fleet.nodes());
+    if (groups.empty())
+        return;
+    auto* widget = new QWidget;
+    auto* row = new QHBoxLayout(widget);
+    row->setContentsMargins(0, 0, 0, 0);
+    row->setSpacing(size::kGrid);
+    for (const std::string& group : groups) {
+        const QString name = QString::fromStdString(group);
+        auto* button = makeButton('@' + name, "quiet", ("group." + group).c_str());
+        button->setAccessibleName(tr("Nodes of the group %1").arg(name));
+        button->setToolTip(tr("Choose the nodes of this group, or none of them"));
+        connect(button, &QPushButton::clicked, this, [this, group] { toggleGroup(group); });
+        row->addWidget(button);
+    }
+    row->addStretch(1);
+    m_column->addWidget(widget);
+}
+
+void PlacementList::toggleGroup(const std::string& group) {
+    std::vector<QCheckBox*> boxes;
+    for (const Row& row : m_rows) {
+        const auto node = m_context.fleet.find(row.node);
+        if (node && std::ranges::find(node->groups, group) != node->groups.end())
+            boxes.push_back(row.box);
+    }
+    const bool areAll = std::ranges::all_of(boxes, [](QCheckBox* box) { return box->isChecked(); });
+    for (QCheckBox* box : boxes)
+        box->setChecked(!areAll);
 }
 
 void PlacementList::addRow(const Node& node) {
@@ -90,9 +124,11 @@ void PlacementList::refresh(const QString& node) {
             const StateWords words = checkWords(check, m_context.connector.isChecking(node));
             row.chip->show(words.text, words.tone);
             const bool isKnown = check && check->report;
-            row.facts->setFullText(
-                isKnown ? reportWords(*check->report)[check->report->gpus.empty() ? 1 : 0]
-                        : QString());
+            const NodeReport used =
+                isKnown ? usedPart(m_context.fleet.find(node).value_or(Node()), *check->report)
+                        : NodeReport();
+            row.facts->setFullText(isKnown ? reportWords(used)[used.gpus.empty() ? 1 : 0]
+                                           : QString());
             row.facts->setVisible(isKnown);
         }
     Q_EMIT changed();

@@ -17,7 +17,8 @@ namespace rm {
 class Chip;
 class ElidedLabel;
 
-/// Which nodes take part, and with how many ranks (auto: one a GPU, else one).
+/// Which nodes take part, and with how many ranks (auto: one a GPU, else one). A group of nodes is
+/// ticked, or unticked, at once.
 class PlacementList : public QWidget {
     Q_OBJECT
 public:
@@ -38,7 +39,9 @@ private:
         Chip* chip;
     };
     void rebuild();
+    void addGroups();
     void addRow(const Node& node);
+    void toggleGroup(const std::string& group);
     void refresh(const QString& node);
 
     AppContext m_context;

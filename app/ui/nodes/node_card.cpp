@@ -2,6 +2,7 @@
 #include "app/ui/nodes/node_card.h"
 
 #include "app/ui/data/node_words.h"
+#include "app/ui/look/format.h"
 #include "app/ui/look/theme.h"
 #include "app/ui/widgets/chip.h"
 #include "app/ui/widgets/label.h"
@@ -40,6 +41,13 @@ bool isBad(const std::optional<NodeCheck>& check, qsizetype line) {
     return check && line >= (check->report ? reportWords(*check->report).size() : 0);
 }
 
+QStringList groupsWords(const Node& node) {
+    QStringList groups;
+    for (const std::string& group : node.groups)
+        groups << '@' + QString::fromStdString(group);
+    return groups;
+}
+
 } // namespace
 
 NodeCard::NodeCard(const Node& node, QWidget* parent)
@@ -74,7 +82,8 @@ void NodeCard::buildUi() {
 void NodeCard::show(const std::optional<NodeCheck>& check, bool checking) {
     const StateWords words = checkWords(check, checking);
     m_chip->show(words.text, words.tone);
-    m_address->setFullText(addressWords(m_node, check));
+    const QStringList groups = groupsWords(m_node);
+    m_address->setFullText((QStringList{addressWords(m_node, check)} + groups).join(kSeparator));
     QStringList lines = linesOf(check, checking);
     // The last line is the one that matters when something is wrong.
     while (lines.size() > static_cast<qsizetype>(m_lines.size()))

@@ -2,7 +2,9 @@
 #include "app/ui/nodes/nodes_page.h"
 
 #include "app/ui/data/node_words.h"
+#include "app/ui/dialogs/check_history_dialog.h"
 #include "app/ui/dialogs/clean_nodes_dialog.h"
+#include "app/ui/dialogs/import_nodes_dialog.h"
 #include "app/ui/dialogs/node_connector.h"
 #include "app/ui/dialogs/node_dialog.h"
 #include "app/ui/dialogs/remove_node_dialog.h"
@@ -70,6 +72,8 @@ void NodesPage::buildUi() {
     column->setSpacing(size::kCardGap);
     m_header = new PageHeader(tr("Nodes"));
     m_clean = m_header->addAction(tr("Clean up"), "quiet", "cleanNodes");
+    m_import = m_header->addAction(tr("Import"), "quiet", "importNodes");
+    m_import->setToolTip(tr("Add nodes by their names in ~/.ssh/config"));
     m_add = m_header->addAction(tr("Add node"), "", "addNode");
     m_checkAll = m_header->addAction(tr("Check all"), "primary", "checkAll");
     column->addWidget(m_header);
@@ -98,14 +102,19 @@ QWidget* NodesPage::buildCheck() {
     m_checkSummary = makeLabel({}, "secondary");
     m_remove = makeButton(tr("Remove…"), "quiet", "removeNode");
     m_edit = makeButton(tr("Edit"), "quiet", "editNode");
+    m_history = makeButton(tr("History"), "quiet", "checkHistory");
     m_checkOne = makeButton(tr("Check again"), "quiet", "checkNode");
     head->addWidget(m_checkTitle);
     head->addStretch(1);
     head->addWidget(m_checkSummary);
     head->addWidget(m_checkOne);
+    head->addWidget(m_history);
     head->addWidget(m_edit);
     head->addWidget(m_remove);
     card->body()->addLayout(head);
+    m_use = makeText({}, "bodySecondary");
+    m_use->setObjectName("nodeUse");
+    card->body()->addWidget(m_use);
     card->body()->addSpacing(size::kGrid);
     m_rows = new QVBoxLayout;
     m_rows->setSpacing(0);
@@ -118,6 +127,9 @@ void NodesPage::wire() {
     connect(m_clean, &QPushButton::clicked, this,
             [this] { (new CleanNodesDialog(m_context, window()))->open(); });
     connect(m_add, &QPushButton::clicked, this, &NodesPage::addNode);
+    connect(m_import, &QPushButton::clicked, this, &NodesPage::importNodes);
+    connect(m_history, &QPushButton::clicked, this,
+            [this] { (new CheckHistoryDialog(m_context.fleet, m_selected, window()))->open(); });
     connect(m_checkAll, &QPushButton::clicked, &m_context.connector, &NodeConnector::checkAll);
     connect(m_checkOne, &QPushButton::clicked, this,
             [this] { m_context.connector.check(m_selected); });
@@ -186,7 +198,9 @@ void NodesPage::showCheck() {
     const auto check = m_context.fleet.lastCheck(m_selected);
     m_checkTitle->setText(m_selected == kLocalNodeName ? tr("Check of this computer")
                                                        : tr("Check of %1").arg(m_selected));
-    m_edit->setVisible(m_selected != kLocalNodeName);
+    const QString use = useWords(m_context.fleet.find(m_selected).value_or(Node()));
+    m_use->setText(use);
+    m_use->setVisible(!use.isEmpty());
     m_remove->setVisible(m_selected != kLocalNodeName);
     m_checkOne->setEnabled(!checking);
     m_checkOne->setText(check ? tr("Check again") : tr("Check now"));
@@ -238,6 +252,16 @@ void NodesPage::openDialog(NodeDialog* dialog) {
     connect(dialog, &NodeDialog::saved, this, [this](const QString& name) {
         select(name);
         m_context.connector.check(name);
+    });
+    dialog->open();
+}
+
+void NodesPage::importNodes() {
+    auto* dialog = new ImportNodesDialog(m_context.fleet, window());
+    connect(dialog, &ImportNodesDialog::imported, this, [this](const QStringList& names) {
+        select(names.front());
+        for (const QString& name : names)
+            m_context.connector.check(name);
     });
     dialog->open();
 }

@@ -41,12 +41,14 @@ private:
     void clearRows();
     void editSelected();
     void openDialog(NodeDialog* dialog);
+    void importNodes();
     void removeSelected();
 
     AppContext m_context;
     PageHeader* m_header;
     QPushButton* m_clean;
     QPushButton* m_add;
+    QPushButton* m_import;
     QPushButton* m_checkAll;
     ReflowGrid* m_grid;
     std::vector<NodeCard*> m_cards;
@@ -54,6 +56,8 @@ private:
     QLabel* m_checkTitle;
     QLabel* m_checkSummary;
     QPushButton* m_checkOne;
+    QPushButton* m_history;
+    QLabel* m_use;
     QPushButton* m_edit;
     QPushButton* m_remove;
     QVBoxLayout* m_rows;

@@ -2,7 +2,8 @@
 // Two devices for tests of the reader; the second one knows nothing of power, temperature and
 // compute capability, and
 // is lost while RINGMASTER_FAKE_GPU_LOST is set. RINGMASTER_FAKE_NVML="DRIVER;CAPABILITY;NAME", the
-// second ten times NVIDIA's, makes two of these of both.
+// second ten times NVIDIA's, makes two of these of both; ";CAPABILITY;NAME" after it makes the
+// second one another.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -34,6 +35,15 @@ static int say(char* text, int part, const char* usual) {
            0;
 }
 
+/// Of what the variable says: the part of a device, where the second may have its own.
+static int partOf(void* device, int part) {
+    const char* at = std::getenv("RINGMASTER_FAKE_NVML");
+    int parts = 1;
+    for (; at && *at; ++at)
+        parts += *at == ';';
+    return isSecond(device) && parts == 5 ? part + 2 : part;
+}
+
 RM_EXPORT int nvmlInit_v2() {
     return 0;
 }
@@ -51,8 +61,8 @@ RM_EXPORT int nvmlDeviceGetHandleByIndex_v2(unsigned int index, void** device) {
     *device = &s_devices[index];
     return 0;
 }
-RM_EXPORT int nvmlDeviceGetName(void*, char* text, unsigned int) {
-    return say(text, 2, "Fake H200");
+RM_EXPORT int nvmlDeviceGetName(void* device, char* text, unsigned int) {
+    return say(text, partOf(device, 2), "Fake H200");
 }
 RM_EXPORT int nvmlDeviceGetUUID(void* device, char* text, unsigned int) {
     std::strcpy(text, isSecond(device) ? "GPU-bbbb" : "GPU-aaaa");
@@ -60,7 +70,7 @@ RM_EXPORT int nvmlDeviceGetUUID(void* device, char* text, unsigned int) {
 }
 RM_EXPORT int nvmlDeviceGetCudaComputeCapability(void* device, int* major, int* minor) {
     char digits[96];
-    say(digits, 1, "90");
+    say(digits, partOf(device, 1), "90");
     const int tenfold = std::atoi(digits);
     *major = tenfold / 10;
     *minor = tenfold % 10;

@@ -532,6 +532,8 @@ private Q_SLOTS:
         row("master_port = 65536", "master_port");
         row("master_addr = \"\"", "master_addr");
         row("master_addr = \"a b\"", "master_addr");
+        row("master_addr = \"0.0.0.0\"", "master_addr must be one address");
+        row("master_addr = \"::\"", "master_addr must be one address");
         row("interface = \"a\\nb\"", "interface");
         row("device = \"auto\"", "device");
         row("bundle = \"relative\"", "bundle");

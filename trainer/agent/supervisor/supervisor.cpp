@@ -8,6 +8,7 @@
 #include "trainer/agent/receive/bundle_check.h"
 #include "trainer/agent/run_dir/folders.h"
 #include "trainer/agent/run_dir/log_cap.h"
+#include "trainer/agent/supervisor/rank_environment.h"
 
 #include <asio/post.hpp>
 #include <unistd.h>
@@ -15,7 +16,6 @@
 #include <algorithm>
 #include <csignal>
 #include <cstdio>
-#include <cstdlib>
 #include <iterator>
 #include <utility>
 
@@ -29,9 +29,11 @@ constexpr int64_t kRetryNs = 20 * kMs;       // between tries to post a command
 constexpr int64_t kAnswerNs = 500 * kMs;     // for the last answers to leave
 constexpr int64_t kRoomNs = 600 * kSampleNs; // for a full disk to have room for the last records
 
-std::string visibleDevices() {
-    const char* value = std::getenv("CUDA_VISIBLE_DEVICES");
-    return value ? value : "";
+/// Of this node's ranks; empty: all.
+std::string visibleDevices(const NodePlan& plan, const RunSpec& spec) {
+    const Environment environment = rankEnvironment(currentEnvironment(), plan, spec, 0);
+    const auto found = environment.find("CUDA_VISIBLE_DEVICES");
+    return found == environment.end() ? "" : found->second;
 }
 
 NodePlan planOf(const StartOrder& order, NodePlan plan) {
@@ -73,7 +75,7 @@ Supervisor::Supervisor(std::string runDir, NodePlan plan, RunSpec spec)
     : m_runDir(std::move(runDir))
     , m_spec(std::move(spec))
     , m_gpus(plan.device == "cuda" ? openNvmlGpus() : nullptr)
-    , m_sampler(SysRoot{}, m_gpus.get(), visibleDevices())
+    , m_sampler(SysRoot{}, m_gpus.get(), visibleDevices(plan, m_spec))
     , m_applied(".")
     , m_queue(plan.firstRank == 0, *this, m_applied)
     , m_server(m_io, [this](const Command& command) { return onCommand(command); })

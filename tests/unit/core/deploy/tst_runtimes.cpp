@@ -2,6 +2,7 @@
 #include "app/core/deploy/runtime.h"
 #include "app/core/fleet/check_rows.h"
 #include "app/core/launch/plan.h"
+#include "app/core/node/chosen_gpus.h"
 #include "trainer/agent/probe/gpus.h"
 
 #include <QFile>
@@ -18,6 +19,7 @@ const char* const kH200 = "580.65.06;90;NVIDIA H200";
 const char* const kH100OnOldDriver = "535.183.01;90;NVIDIA H100";
 const char* const kB200 = "580.65.06;100;NVIDIA B200";
 const char* const kB200OnOldDriver = "570.86.15;100;NVIDIA B200";
+const char* const kH200AndDisplay = "580.65.06;90;NVIDIA H200;35;NVIDIA GeForce GT 710";
 const char* const kK80 = "470.256.02;37;Tesla K80";
 
 /// What the agent's probe tells of a node with two such GPUs.
@@ -44,6 +46,13 @@ std::vector<PlacedNode> nodesWith(const std::vector<const char*>& kinds) {
     return nodes;
 }
 
+std::string checkRow(const PlacedNode& placed) {
+    for (const CheckRow& row : rowsOf(placed.report, 0, 0))
+        if (row.title == "GPUs and driver")
+            return row.detail;
+    return {};
+}
+
 CheckRow gpuRowOf(const char* nvml) {
     for (const CheckRow& row : rowsOf(nodeWith(nvml), 0, 0))
         if (row.title == "GPUs and driver")
@@ -66,6 +75,7 @@ private Q_SLOTS:
     void aNodeWithoutARuntimeIsReadyOnItsCpu();
     void theCheckSaysWhatIsToBeSetUp();
     void whatWasNotFoundOutStandsInNoWay();
+    void aDisplayCardThatIsNotChosenStandsInNoWay();
 };
 
 void tst_runtimes::theNewestThatServesAllNodesIsChosen_data() {
@@ -189,6 +199,29 @@ void tst_runtimes::whatWasNotFoundOutStandsInNoWay() {
         gpu.computeCapability = 0; // an agent of a release before this
     for (const Runtime& runtime : gpuRuntimes())
         QCOMPARE(obstacleTo(runtime, report), std::string());
+}
+
+/// All GPUs count where none was chosen, so that the card of a screen keeps the node on its CPU.
+void tst_runtimes::aDisplayCardThatIsNotChosenStandsInNoWay() {
+    const auto both = [](const Runtime&) { return true; };
+    std::vector<PlacedNode> nodes = nodesWith({kH200AndDisplay});
+    QCOMPARE(chooseTarget(RunSpec(), nodes, both)->device, std::string("cpu"));
+    QVERIFY(checkRow(nodes[0]).find("its NVIDIA GeForce GT 710 is sm_35") != std::string::npos);
+
+    PlacedNode& chosen = nodes[0];
+    chosen.node.gpus = {"0"};
+    chosen.report = usedPart(chosen.node, chosen.report);
+    const auto target = chooseTarget(RunSpec(), nodes, both);
+    QCOMPARE(target->device, std::string("cuda"));
+    QCOMPARE(target->runtime, std::string("cuda13"));
+    QCOMPARE(*countRanks(RunSpec(), nodes, "cuda"), std::vector<int>{1});
+    QVERIFY(checkRow(chosen).find("GT 710") == std::string::npos);
+    RunSpec spec;
+    spec.train.precision = "bfloat16";
+    QVERIFY(checkPrecision(spec, nodes));
+    // CUDA would number the fastest first; a UUID means the same to it and to NVML.
+    const auto plan = makePlans(spec, nodes, {1}, "cuda", {}, {"/a"}, {"run-1", "run", 1, ""})[0];
+    QCOMPARE(plan.environment, std::vector<std::string>{"CUDA_VISIBLE_DEVICES=GPU-aaaa"});
 }
 
 QTEST_APPLESS_MAIN(tst_runtimes)

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/core/fleet/check_history.h"
 #include "app/core/fleet/check_rows.h"
 #include "app/core/fleet/checks_file.h"
 #include "app/core/fleet/fleet.h"
@@ -18,17 +19,30 @@
 
 using namespace rm;
 
+Q_DECLARE_METATYPE(std::function<void(Node&)>)
+
 class FleetTest : public QObject {
     Q_OBJECT
 private Q_SLOTS:
     void init() { m_dir = std::make_unique<QTemporaryDir>(); }
     void nodesSurviveTheFile();
+    void keysOfALaterReleaseAreKeptAndToldOnce();
     void brokenFilesAreNamedByLine_data();
     void brokenFilesAreNamedByLine();
     void localNodeIsAlwaysFirst();
     void addedNodeIsThereForTheNextOne();
     void badNodesAreNotAdded_data();
     void badNodesAreNotAdded();
+    void whatANodeIsUsedForIsChecked_data();
+    void whatANodeIsUsedForIsChecked();
+    void thisComputerCanBeToldHowToBeUsed();
+    void whatANodeIsUsedForDoesNotForgetItsCheck();
+    void changesSinceTheLastCheckAreTold();
+    void whatIsFreeIsNoChange();
+    void theLastTwentyChecksAreKept();
+    void aCheckSaysWhatChanged();
+    void brokenHistoriesAreEmpty_data();
+    void brokenHistoriesAreEmpty();
     void removedNodeIsGone();
     void editedNodeKeepsItsName();
     void checkIsKeptWhileItsNodeIsReachedAsThen();
@@ -71,6 +85,16 @@ Node sample(const std::string& name) {
     return node;
 }
 
+Node fullSample(const std::string& name) {
+    Node node = sample(name);
+    node.jumpHost = "me@gate.example:2222";
+    node.groups = {"lab", "a100"};
+    node.gpus = {"0", "GPU-5a3b"};
+    node.environment = {"NCCL_DEBUG=INFO", "NCCL_IB_HCA==mlx5_0:1,\"x\""};
+    node.notes = "noisy,\nask Ada";
+    return node;
+}
+
 const CheckRow* rowOf(const std::vector<CheckRow>& rows, const std::string& title) {
     const auto found = std::ranges::find(rows, title, &CheckRow::title);
     return found == rows.end() ? nullptr : &*found;
@@ -92,17 +116,71 @@ NodeReport soundReport() {
     return report;
 }
 
+NodeCheck sampleCheck(const std::string& name) {
+    NodeCheck check;
+    check.node = name;
+    check.ready = true;
+    check.rows = {{CheckRow::Verdict::kWarning, "Disk", "4.2 GiB free"}};
+    check.report = NodeReport{};
+    check.report->gpus = {{"NVIDIA H200", 1 << 30, "GPU-1", 5}};
+    check.report->interfaces = {{"ens5", "10.0.0.7", 24, true, 1000}};
+    check.report->disks = {{"/", "ext4", 100, 50}};
+    check.report->home = "/home/me";
+    check.roundTripUs = 420;
+    check.checkedNs = 77;
+    return check;
+}
+
 } // namespace
 
 void FleetTest::nodesSurviveTheFile() {
     Node bare;
     bare.name = "bare";
     bare.sshHost = "alias";
-    const std::vector<Node> nodes{sample("a"), bare};
-    const auto again = parseNodes(toToml(nodes), "nodes.toml");
+    Node local = localNode();
+    local.gpus = {"1"};
+    const std::vector<Node> nodes{local, fullSample("a"), bare};
+    const auto again = parseNodes(toToml({nodes, {}, {}}), "nodes.toml");
     QVERIFY2(again, again ? "" : again.error().message.c_str());
-    QVERIFY(*again == nodes);
-    QVERIFY(parseNodes("", "empty")->empty());
+    QVERIFY(again->nodes == nodes);
+    QVERIFY(again->warnings.empty());
+    QVERIFY(parseNodes("", "empty")->nodes.empty());
+}
+
+/// A later release wrote the file: what it has more stays in it, here and there.
+void FleetTest::keysOfALaterReleaseAreKeptAndToldOnce() {
+    const std::string later = "cluster = \"lab\"\n"
+                              "[window]\nwide = [1, {deep = true}]\n"
+                              "[[node]]\nname = \"a\"\nhost = \"h\"\nhots = \"x\"\n"
+                              "limits = {ranks = 4, at = 07:30:00}\n"
+                              "[[node.links]]\nto = \"b\"\n"
+                              "[[node]]\nname = \"b\"\nhost = \"h\"\n";
+    QVERIFY(QDir().mkpath(m_dir->filePath("config")));
+    QVERIFY(writeFileAtomically(path("config/nodes.toml"), later));
+    Fleet fleet(m_dir->filePath("config"));
+    QVERIFY(fleet.load());
+    const auto warnings = fleet.takeWarnings();
+    QCOMPARE(warnings.size(), size_t{5});
+    QVERIFY2(std::ranges::any_of(warnings,
+                                 [](const std::string& text) {
+                                     return text.find("nodes.toml: this release does not know "
+                                                      "the key 'hots' of node a") != text.npos;
+                                 }),
+             warnings.front().c_str());
+    Node edited = *fleet.find("a");
+    edited.notes = "noisy";
+    QVERIFY(fleet.change(edited));
+    QVERIFY(fleet.load());
+    QVERIFY(fleet.takeWarnings().empty());
+    const auto text = readFile(path("config/nodes.toml"));
+    QVERIFY(text);
+    for (const char* kept : {"cluster = ", "window = ", "deep = true", "hots = ", "ranks = 4",
+                             "07:30:00", "links = ", "notes = "})
+        QVERIFY2(text->find(kept) != text->npos, text->c_str());
+    const auto again = parseNodes(*text, "nodes.toml");
+    QVERIFY2(again, again ? "" : again.error().message.c_str());
+    QCOMPARE(again->warnings.size(), size_t{5});
+    QVERIFY(toToml(*again) == *text);
 }
 
 void FleetTest::brokenFilesAreNamedByLine_data() {
@@ -110,8 +188,8 @@ void FleetTest::brokenFilesAreNamedByLine_data() {
     QTest::addColumn<QString>("complaint");
     QTest::newRow("syntax") << "[[node]\n"
                             << "line 1";
-    QTest::newRow("unknown key") << "[[node]]\nname = \"a\"\nhost = \"h\"\nhots = \"x\"\n"
-                                 << "line 4: unknown key 'hots'";
+    QTest::newRow("wrong list") << "[[node]]\nname = \"a\"\nhost = \"h\"\ngpus = [1]\n"
+                                << "line 4: gpus must be a list of texts";
     QTest::newRow("wrong type") << "[[node]]\nname = 3\n"
                                 << "line 2: name must be a text";
     QTest::newRow("port") << "[[node]]\nname = \"a\"\nhost = \"h\"\nport = 70000\n"
@@ -124,9 +202,9 @@ void FleetTest::brokenFilesAreNamedByLine_data() {
                               "host = \"h\"\n"
                            << "line 4: there is already a node a";
     QTest::newRow("local name") << "[[node]]\nname = \"this-computer\"\nhost = \"h\"\n"
-                                << "already";
-    QTest::newRow("top level") << "theme = \"dark\"\n"
-                               << "unknown key 'theme'";
+                                << "this computer is reached without SSH";
+    QTest::newRow("deep key") << "x" + QString(".x").repeated(200'000) + " = 1\n"
+                              << "line 1: a key with so many dots";
     QTest::newRow("not a table") << "node = [1]\n"
                                  << "[[node]] tables";
 }
@@ -193,6 +271,241 @@ void FleetTest::badNodesAreNotAdded() {
     QVERIFY(!added);
     QCOMPARE(added.error().code, ErrorCode::kInvalid);
     QCOMPARE(fleet.nodes().size(), size_t{2});
+}
+
+void FleetTest::whatANodeIsUsedForIsChecked_data() {
+    using Edit = std::function<void(Node&)>;
+    QTest::addColumn<Edit>("edit");
+    QTest::addColumn<QString>("complaint");
+    const auto row = [](const char* name, Edit edit, const char* complaint) {
+        QTest::newRow(name) << std::move(edit) << QString(complaint);
+    };
+    const auto jump = [](const char* text) { return [=](Node& node) { node.jumpHost = text; }; };
+    row("jump option", jump("-oProxyCommand=id"), "jump host '-oProxyCommand=id' must read");
+    row("jump user option", jump("-l@gate"), "jump host '-l@gate' must read");
+    row("jump shell", jump("gate;id"), "jump host 'gate;id' must read");
+    row("jump substitution", jump("$(id)@gate"), "must read [USER@]HOST[:PORT]");
+    row("jump space", jump("gate -oProxyCommand=id"), "must read");
+    row("jump quote", jump("gate'"), "must read");
+    row("jump placeholder", jump("%r@gate"), "must read");
+    row("jump line", jump("gate\nid"), "must read");
+    row("jump port", jump("gate:0x16"), "\"0x16\" is no port");
+    row("jump port 0", jump("gate:0"), "\"0\" is no port");
+    row("jump user alone", jump("me@"), "must read");
+    row(
+        "group", [](Node& node) { node.groups = {"a b"}; }, "group 'a b' must be");
+    row(
+        "group option", [](Node& node) { node.groups = {"-a"}; }, "group '-a' must be");
+    row(
+        "group twice",
+        [](Node& node) {
+            node.groups = {"a", "a"};
+        },
+        "a group is named twice");
+    row(
+        "gpu", [](Node& node) { node.gpus = {"0;id"}; }, "GPU '0;id' is neither");
+    row(
+        "gpu negative", [](Node& node) { node.gpus = {"-1"}; }, "GPU '-1' is neither");
+    row(
+        "gpu octal", [](Node& node) { node.gpus = {"01"}; }, "GPU '01' is neither");
+    row(
+        "gpu uuid", [](Node& node) { node.gpus = {"GPU-0,1"}; }, "GPU 'GPU-0,1' is neither");
+    row(
+        "gpu twice",
+        [](Node& node) {
+            node.gpus = {"0", "0"};
+        },
+        "a GPU is chosen twice");
+    row(
+        "variable", [](Node& node) { node.environment = {"LD_PRELOAD=x"}; },
+        "its environment holds \"LD_PRELOAD=x\", but must hold NAME=value with NCCL_*");
+    row(
+        "variable line", [](Node& node) { node.environment = {"NCCL_DEBUG=a\nPATH=x"}; },
+        "of one line");
+    row(
+        "variable twice",
+        [](Node& node) {
+            node.environment = {"NCCL_A=1", "NCCL_A=2"};
+        },
+        "sets NCCL_A twice");
+    row(
+        "visible devices", [](Node& node) { node.environment = {"CUDA_VISIBLE_DEVICES=0"}; },
+        "must not set CUDA_VISIBLE_DEVICES, which the GPUs chosen for the node become (gpus)");
+    row(
+        "notes", [](Node& node) { node.notes = "\x1b[2J"; }, "its notes must be plain text");
+    row(
+        "long notes", [](Node& node) { node.notes = std::string(5000, 'x'); }, "4096 bytes");
+}
+
+void FleetTest::whatANodeIsUsedForIsChecked() {
+    QFETCH(std::function<void(Node&)>, edit);
+    QFETCH(QString, complaint);
+    Fleet fleet(m_dir->filePath("config"));
+    QVERIFY(fleet.add(fullSample("a")));
+    QVERIFY(fleet.find("a") == fullSample("a"));
+    Node node = fullSample("a");
+    edit(node);
+    const auto changed = fleet.change(node);
+    QVERIFY(!changed);
+    QCOMPARE(changed.error().code, ErrorCode::kInvalid);
+    const QString message = QString::fromStdString(changed.error().message);
+    QVERIFY2(message.startsWith("check node a: ") && message.contains(complaint),
+             qPrintable(message));
+    QVERIFY(fleet.find("a") == fullSample("a"));
+}
+
+void FleetTest::thisComputerCanBeToldHowToBeUsed() {
+    Fleet fleet(m_dir->filePath("config"));
+    Node local = localNode();
+    local.gpus = {"1"};
+    local.environment = {"NCCL_P2P_DISABLE=1"};
+    QVERIFY(fleet.change(local));
+    QVERIFY(fleet.add(sample("a")));
+    QVERIFY(fleet.nodes().front() == local);
+    Fleet next(m_dir->filePath("config"));
+    QVERIFY(next.load());
+    QCOMPARE(next.nodes().size(), size_t{2});
+    QVERIFY(next.find(kLocalNodeName) == local);
+    local.user = "me";
+    QCOMPARE(next.change(local).error().code, ErrorCode::kInvalid);
+    QVERIFY(!next.remove(kLocalNodeName));
+    QVERIFY(next.change(localNode()));
+    QVERIFY(readFile(path("config/nodes.toml"))->find(kLocalNodeName) == std::string::npos);
+}
+
+void FleetTest::whatANodeIsUsedForDoesNotForgetItsCheck() {
+    Fleet fleet(m_dir->filePath("config"));
+    QVERIFY(fleet.add(sample("a")));
+    NodeCheck good = sampleCheck("a");
+    fleet.setChecker(
+        [&](const QString&, const Credentials&) { return QtFuture::makeReadyFuture(good); });
+    Credentials given;
+    given.password = "secret";
+    const auto checked = fleet.check("a", given);
+    QTRY_VERIFY(checked.isFinished());
+    QSignalSpy edited(&fleet, &Fleet::nodeEdited);
+    Node noted = sample("a");
+    noted.notes = "noisy";
+    noted.groups = {"lab"};
+    QVERIFY(fleet.change(noted));
+    QVERIFY(fleet.lastCheck("a"));
+    QVERIFY(fleet.credentials().lookUp(noted).password);
+    QVERIFY(edited.isEmpty());
+    Node moved = noted;
+    moved.jumpHost = "gate.example";
+    QVERIFY(fleet.change(moved));
+    QVERIFY(!fleet.lastCheck("a"));
+    QVERIFY(!fleet.credentials().lookUp(moved).password);
+    QCOMPARE(edited.count(), 1);
+}
+
+void FleetTest::changesSinceTheLastCheckAreTold() {
+    NodeReport before = soundReport();
+    before.driver = "535.183.01";
+    before.gpus = {{"Tesla V100", 32LL << 30, "GPU-1", 5}, {"Tesla V100", 32LL << 30, "GPU-2", 5}};
+    NodeReport now = before;
+    now.driver = "550.127.05";
+    now.kernel = "6.12";
+    now.gpus.pop_back();
+    now.memoryBytes = 32LL << 30;
+    now.interfaces[1].speedMbit = 1000;
+    now.interfaces.push_back({"ib0", "10.1.0.2", 24, true, 100000});
+    now.disks[0].totalBytes = 200LL << 30;
+    const std::vector<NodeChange> expected = {
+        {"driver 535.183.01 became 550.127.05", false},
+        {"GPU Tesla V100 GPU-2 is gone", true},
+        {"kernel 6.1 became 6.12", false},
+        {"memory 64.0 GiB became 32.0 GiB", true},
+        {"interface ens5 10.0.0.2/24: 10000 Mbit/s became 1000 Mbit/s", true},
+        {"new: interface ib0 10.1.0.2/24", false},
+        {"disk / 100.0 GiB became 200.0 GiB", false}};
+    const auto changes = changesBetween(before, now);
+    for (size_t at = 0; at < std::max(changes.size(), expected.size()); ++at) {
+        QVERIFY2(at < changes.size() && at < expected.size(), "another number of changes");
+        QCOMPARE(changes[at].text, expected[at].text);
+        QCOMPARE(changes[at].isLess, expected[at].isLess);
+    }
+    now.driver.clear();
+    QCOMPARE(changesBetween(before, now).front().text, std::string("driver 535.183.01 is gone"));
+}
+
+void FleetTest::whatIsFreeIsNoChange() {
+    const NodeReport before = soundReport();
+    NodeReport now = before;
+    now.freeMemoryBytes = 5;
+    now.disks[0].freeBytes = 7;
+    now.memoryBytes -= 1 << 20; // another kernel
+    now.wallNs = 99;
+    now.interfaces[0].address = "127.0.0.2";
+    QVERIFY(changesBetween(before, now).empty());
+}
+
+void FleetTest::theLastTwentyChecksAreKept() {
+    const Node node = sample("a");
+    std::string text;
+    for (int at = 1; at <= 25; ++at) {
+        NodeCheck check = sampleCheck("a");
+        check.checkedNs = at;
+        check.report->driver = at < 24 ? "535" : "550";
+        text = withPastCheck(text, node, check);
+        QCOMPARE(withPastCheck(text, node, check), text); // another process has kept it
+    }
+    const auto past = parseHistory(text);
+    QCOMPARE(past.size(), kKeptChecks);
+    QCOMPARE(past.front().checkedNs, int64_t{25});
+    QCOMPARE(past.back().checkedNs, int64_t{6});
+    QCOMPARE(past[1].changes, std::vector<std::string>{"driver 535 became 550"});
+    QVERIFY(past[0].changes.empty() && past[2].changes.empty());
+    NodeCheck asks = sampleCheck("a");
+    asks.checkedNs = 26;
+    asks.failure = ConnectFailure{{}, ConnectFailure::Need::kPassword, {}};
+    QCOMPARE(parseHistory(withPastCheck(text, node, asks)).front().checkedNs, int64_t{25});
+    NodeCheck failed;
+    failed.checkedNs = 27;
+    failed.rows = {{CheckRow::Verdict::kBad, "No route", "nobody there"}};
+    const auto more = parseHistory(withPastCheck(text, node, failed));
+    QCOMPARE(more.front().problem, std::string("No route: nobody there"));
+    QVERIFY(!more.front().ready && !more.front().report);
+}
+
+void FleetTest::aCheckSaysWhatChanged() {
+    const Node node = sample("a");
+    NodeCheck before = sampleCheck("a");
+    before.report->driver = "535";
+    const std::string text = withPastCheck("", node, before);
+    NodeCheck now = sampleCheck("a");
+    now.report->driver = "550";
+    now.report->gpus.clear();
+    addChanges(now, node, text);
+    const CheckRow* row = rowOf(now.rows, "Since the last check");
+    QVERIFY(row);
+    QCOMPARE(row->detail, std::string("driver 535 became 550; GPU NVIDIA H200 GPU-1 is gone"));
+    QCOMPARE(row->verdict, CheckRow::Verdict::kWarning);
+    NodeCheck same = before;
+    addChanges(same, node, text);
+    QVERIFY(!rowOf(same.rows, "Since the last check"));
+    Node moved = node; // is another machine
+    moved.port = 23;
+    NodeCheck other = now;
+    other.rows.clear();
+    addChanges(other, moved, text);
+    QVERIFY(other.rows.empty());
+}
+
+void FleetTest::brokenHistoriesAreEmpty_data() {
+    QTest::addColumn<QString>("text");
+    QTest::newRow("no JSON") << "{";
+    QTest::newRow("no object") << "[]";
+    QTest::newRow("later version") << R"({"version": 2, "checks": [{}]})";
+    QTest::newRow("no list") << R"({"version": 1, "checks": 3})";
+    QTest::newRow("no checks") << R"({"version": 1, "checks": [3, [], null]})";
+}
+
+void FleetTest::brokenHistoriesAreEmpty() {
+    QFETCH(QString, text);
+    QVERIFY(parseHistory(text.toStdString()).empty());
+    const auto mended = withPastCheck(text.toStdString(), sample("a"), sampleCheck("a"));
+    QCOMPARE(parseHistory(mended).size(), size_t{1});
 }
 
 void FleetTest::removedNodeIsGone() {
@@ -286,29 +599,9 @@ void FleetTest::editedNodeKeepsItsName() {
     QVERIFY(other.load());
     QCOMPARE(editedElsewhere.count(), 1);
     QCOMPARE(fleet.change(sample("b")).error().code, ErrorCode::kNotFound);
-    QCOMPARE(fleet.change(localNode()).error().code, ErrorCode::kNotFound);
     moved.sshHost = "h;id";
     QCOMPARE(fleet.change(moved).error().code, ErrorCode::kInvalid);
 }
-
-namespace {
-
-NodeCheck sampleCheck(const std::string& name) {
-    NodeCheck check;
-    check.node = name;
-    check.ready = true;
-    check.rows = {{CheckRow::Verdict::kWarning, "Disk", "4.2 GiB free"}};
-    check.report = NodeReport{};
-    check.report->gpus = {{"NVIDIA H200", 1 << 30, "GPU-1", 5}};
-    check.report->interfaces = {{"ens5", "10.0.0.7", 24, true, 1000}};
-    check.report->disks = {{"/", "ext4", 100, 50}};
-    check.report->home = "/home/me";
-    check.roundTripUs = 420;
-    check.checkedNs = 77;
-    return check;
-}
-
-} // namespace
 
 void FleetTest::checkIsKeptWhileItsNodeIsReachedAsThen() {
     const NodeCheck check = sampleCheck("a");

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/launch/plan.h"
+#include "app/core/node/chosen_gpus.h"
 
 #include <QTest>
 
@@ -24,6 +25,9 @@ private Q_SLOTS:
     void ranksAreNumberedNodeByNode();
     void everyNodeGetsTheSameRendezvousAndItsOwnInterface();
     void nodesOfAnAttemptShareANonceOfItsOwn();
+    void theEnvironmentOfANodeIsItsRanksAndTheSpecsWins();
+    void chosenGpusAreSeenInTheirOrderAndByUuid();
+    void aChosenGpuThatIsGoneIsNamedWithWhatIsThere();
     void autoTakesCudaOnlyWhenEveryNodeHasGpus();
     void cudaOnANodeWithoutGpuIsRefusedByName();
     void ranksDefaultToOnePerGpuElseOne();
@@ -72,6 +76,58 @@ void TestPlan::nodesOfAnAttemptShareANonceOfItsOwn() {
     QCOMPARE(first[0].storeNonce, first[1].storeNonce);
     QVERIFY(first[0].storeNonce != second[0].storeNonce);
     QVERIFY(parseNodePlan(toToml(first[1]), "plan.toml"));
+}
+
+void TestPlan::theEnvironmentOfANodeIsItsRanksAndTheSpecsWins() {
+    std::vector<PlacedNode> nodes = {placed("a", 4, 0, 1), placed("b", 4, 0, 1)};
+    nodes[1].node.environment = {"NCCL_DEBUG=INFO", "OMP_NUM_THREADS=3"};
+    RunSpec spec;
+    spec.launch.environment = {"NCCL_DEBUG=WARN"};
+    const auto plans = makePlans(spec, nodes, {1, 1}, "cpu", {"10.0.0.1", 29500, {}}, {"/a", "/b"},
+                                 {"run-1", "run", 1, ""});
+    QCOMPARE(plans[0].environment, std::vector<std::string>{"NCCL_DEBUG=WARN"});
+    QCOMPARE(plans[1].environment,
+             (std::vector<std::string>{"OMP_NUM_THREADS=3", "NCCL_DEBUG=WARN"}));
+}
+
+void TestPlan::chosenGpusAreSeenInTheirOrderAndByUuid() {
+    const auto environmentOf = [](const PlacedNode& chosen, const char* device) {
+        return makePlans({}, {chosen}, {1}, device, {}, {"/a"}, {"run-1", "run", 1, ""})[0]
+            .environment;
+    };
+    PlacedNode all = placed("a", 4, 3, 0);
+    for (size_t at = 0; at < 3; ++at)
+        all.report.gpus[at] = {"Fake", 1, "GPU-" + std::to_string(at), 0};
+    QVERIFY(environmentOf(all, "cuda").empty());
+    PlacedNode chosen = all;
+    chosen.node.gpus = {"GPU-2", "0"};
+    chosen.report = usedPart(chosen.node, all.report);
+    QCOMPARE(chosen.report.gpus.size(), size_t{2});
+    QCOMPARE(environmentOf(chosen, "cuda"),
+             std::vector<std::string>{"CUDA_VISIBLE_DEVICES=GPU-2,GPU-0"});
+    QVERIFY(environmentOf(chosen, "cpu").empty());
+    QCOMPARE(*countRanks({}, {chosen}, "cuda"), std::vector<int>{2});
+    // A driver that tells no UUIDs: numbers, and the order in which it was that numbered them.
+    PlacedNode numbered = placed("a", 4, 3, 0);
+    numbered.node.gpus = {"2", "1"};
+    numbered.report = usedPart(numbered.node, numbered.report);
+    QCOMPARE(
+        environmentOf(numbered, "cuda"),
+        (std::vector<std::string>{"CUDA_VISIBLE_DEVICES=2,1", "CUDA_DEVICE_ORDER=PCI_BUS_ID"}));
+}
+
+void TestPlan::aChosenGpuThatIsGoneIsNamedWithWhatIsThere() {
+    PlacedNode chosen = placed("a", 4, 2, 0);
+    chosen.report.gpus[0].name = chosen.report.gpus[1].name = "NVIDIA H200";
+    chosen.node.gpus = {"1", "3"};
+    QCOMPARE(missingGpus(chosen.node, chosen.report),
+             std::string("GPU 3 was chosen to train on, and the node has only 0 (NVIDIA H200) and "
+                         "1 (NVIDIA H200); change its GPUs with Edit or ringmaster nodes edit a "
+                         "--gpus"));
+    chosen.node.gpus = {"1"};
+    QCOMPARE(missingGpus(chosen.node, chosen.report), std::string());
+    chosen.node.gpus = {"GPU-1"};
+    QVERIFY(missingGpus(chosen.node, NodeReport()).find("has none") != std::string::npos);
 }
 
 void TestPlan::autoTakesCudaOnlyWhenEveryNodeHasGpus() {

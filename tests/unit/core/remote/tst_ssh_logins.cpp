@@ -7,6 +7,10 @@
 #include <QProcess>
 #include <QTest>
 
+#include <array>
+#include <new>
+#include <string_view>
+
 using namespace rm;
 
 using Need = ConnectFailure::Need;
@@ -71,6 +75,9 @@ private Q_SLOTS:
     void keyAndPasswordMayBothBeNeeded_data();
     void keyAndPasswordMayBothBeNeeded();
     void agentHoldsTheKey();
+    void agentThatSshConfigNamesHoldsTheKey();
+    void theAgentIsNotForwarded();
+    void secretsAreOverwritten();
     void agentOfFiftyKeysIsToldUnlessTheKeyIsNamed();
     void protectedKeyAsksForItsPassphrase_data();
     void protectedKeyAsksForItsPassphrase();
@@ -212,6 +219,55 @@ void SshLoginsTest::agentHoldsTheKey() {
     serve({.authorizedKey = *key});
     const auto opened = openSession(node(), {}, {});
     QVERIFY2(opened, messageOf(opened));
+}
+
+void SshLoginsTest::agentThatSshConfigNamesHoldsTheKey() {
+    const QString path = m_home.path(".ssh/other");
+    const auto key = makeSshKey(path);
+    QVERIFY(key);
+    const KeyAgent agent(m_home.path("agent.sock"));
+    QVERIFY(KeyAgent::add(path));
+    QVERIFY(QFile::remove(path) && QFile::remove(path + ".pub"));
+    qunsetenv("SSH_AUTH_SOCK");
+    serve({.authorizedKey = *key});
+    const auto without = openSession(node(), {}, {});
+    QVERIFY(!without);
+    QVERIFY(m_home.write("config", "Host *\n  IdentityAgent " + m_home.path("agent.sock") + '\n'));
+    const auto reset = qScopeGuard([this] { QFile::remove(m_home.path(".ssh/config")); });
+    const auto opened = openSession(node(), {}, {});
+    QVERIFY2(opened, messageOf(opened));
+}
+
+/// Who is root on a node could log in elsewhere with it, as long as we are connected.
+void SshLoginsTest::theAgentIsNotForwarded() {
+    const QString path = m_home.path(".ssh/other");
+    const auto key = makeSshKey(path);
+    QVERIFY(key);
+    const KeyAgent agent(m_home.path("agent.sock"));
+    QVERIFY(KeyAgent::add(path));
+    QVERIFY(m_home.write("config", "Host *\n  ForwardAgent yes\n"));
+    const auto reset = qScopeGuard([this] { QFile::remove(m_home.path(".ssh/config")); });
+    serve({.authorizedKey = *key, .settings = {"AllowAgentForwarding yes"}});
+    const auto opened = openSession(node(), {}, {});
+    QVERIFY2(opened, messageOf(opened));
+    const auto there = runToEnd(**opened, "env", {}, {}, std::chrono::seconds(10));
+    QVERIFY2(there && there->find("SSH_CONNECTION=") != there->npos, messageOf(opened));
+    QVERIFY2(there->find("SSH_AUTH_SOCK") == there->npos, there->c_str());
+    const QString log = m_home.server().log();
+    QVERIFY2(!log.contains("auth-agent"), qPrintable(log));
+}
+
+void SshLoginsTest::secretsAreOverwritten() {
+    const std::string secret = "short secret"; // which lies in the object itself
+    alignas(Credentials) std::array<char, sizeof(Credentials)> room{};
+    const auto holdsSecret = [&] {
+        return std::string_view(room.data(), room.size()).find(secret) != std::string_view::npos;
+    };
+    auto* credentials = new (room.data()) Credentials;
+    credentials->password = secret;
+    QVERIFY(holdsSecret());
+    credentials->~Credentials();
+    QVERIFY(!holdsSecret());
 }
 
 // sshd ends a login after six keys that it does not take.

@@ -9,6 +9,7 @@
 #include <QTcpSocket>
 #include <QTest>
 
+#include <atomic>
 #include <thread>
 
 using namespace rm;
@@ -35,6 +36,8 @@ private Q_SLOTS:
     void refusedPortIsAskedAgainForAWhile();
     void whatCannotPassIsNotRepeated();
     void atMostEightLoginsAreUnderWayAtOnce();
+    void loginsThroughAJumpHostCountAsItsOwn();
+    void manyLoginsAtOnceAreNotTurnedAway();
     void silentServerIsGivenUp();
     void wrongBannerIsUnavailable();
     void stopEndsAConnect();
@@ -271,6 +274,49 @@ void SshSessionTest::atMostEightLoginsAreUnderWayAtOnce() {
     knocking.front()->abort(); // one that failed makes room for the next
     QTRY_COMPARE_WITH_TIMEOUT(takeAll(), 9u, 5000);
     stop.request_stop();
+}
+
+/// A jump host sees the logins of all nodes behind it, and those to itself.
+void SshSessionTest::loginsThroughAJumpHostCountAsItsOwn() {
+    QTcpServer silent;
+    QVERIFY(silent.listen(QHostAddress::LocalHost));
+    std::stop_source stop;
+    std::vector<std::jthread> logins;
+    for (int i = 0; i < 12; ++i) {
+        Node there = node();
+        if (i % 2 == 0) {
+            there.sshHost = "10.9.8." + std::to_string(i + 1);
+            there.jumpHost = "127.0.0.1:" + std::to_string(silent.serverPort());
+        } else {
+            there.sshHost = "127.0.0.1";
+            there.port = silent.serverPort();
+        }
+        logins.emplace_back(
+            [there, &stop] { static_cast<void>(openSession(there, {}, stop.get_token())); });
+    }
+    int taken = 0;
+    const auto takeAll = [&] {
+        while (silent.nextPendingConnection() != nullptr)
+            ++taken;
+        return taken;
+    };
+    QTRY_VERIFY_WITH_TIMEOUT(takeAll() >= 8, 20'000);
+    QVERIFY(!QTest::qWaitFor([&] { return takeAll() > 8; }, 500));
+    stop.request_stop();
+}
+
+/// sshd drops logins above MaxStartups, which is 10:30:100 where nobody has set it.
+void SshSessionTest::manyLoginsAtOnceAreNotTurnedAway() {
+    std::atomic<int> opened = 0;
+    {
+        std::vector<std::jthread> logins;
+        for (int i = 0; i < 24; ++i)
+            logins.emplace_back(
+                [&, there = node()] { opened += openSession(there, {}, {}).has_value() ? 1 : 0; });
+    }
+    QCOMPARE(opened.load(), 24);
+    const QString log = m_home.server().log();
+    QVERIFY2(!log.contains("MaxStartups") && !log.contains("drop connection"), qPrintable(log));
 }
 
 void SshSessionTest::silentServerIsGivenUp() {

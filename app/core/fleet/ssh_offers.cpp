@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/core/fleet/ssh_offers.h"
+
+#include "app/core/fleet/ssh_aliases.h"
+#include "app/core/node/node_check.h"
+#include "app/core/remote/jump_host.h"
+
+#include <algorithm>
+#include <map>
+
+namespace rm {
+
+namespace {
+
+/// Which node is reached by which route.
+std::map<std::string, std::string> routesOf(const std::vector<Node>& nodes) {
+    std::map<std::string, std::string> routes;
+    for (const Node& node : nodes)
+        if (!node.isLocal)
+            routes.emplace(routeTo(node), node.name);
+    return routes;
+}
+
+std::string problemOf(const SshOffer& offer, const std::vector<Node>& nodes) {
+    if (const auto good = checkNode(offer.node); !good)
+        return good.error().message;
+    if (std::ranges::find(nodes, offer.node.name, &Node::name) != nodes.end())
+        return "there is another node of that name";
+    return {};
+}
+
+} // namespace
+
+std::string nodeNameFor(const std::string& host) {
+    std::string name = host;
+    std::ranges::replace_if(
+        name, [](char c) { return c == ':' || c == '%'; }, '-');
+    return name;
+}
+
+std::vector<SshOffer> sshOffers(const std::vector<Node>& nodes) {
+    const auto known = routesOf(nodes);
+    std::vector<SshOffer> offers;
+    for (const std::string& alias : sshAliases()) {
+        SshOffer offer;
+        offer.node.name = nodeNameFor(alias);
+        offer.node.sshHost = alias;
+        if (auto route = findRoute(offer.node))
+            offer.route = std::move(*route);
+        else
+            offer.problem = route.error().message;
+        const std::string jump = jumpHostIn(offer.route.proxy);
+        offer.passes = jump.empty() ? offer.route.proxy : jump;
+        if (const auto same = known.find(routeTo(offer.node)); same != known.end())
+            offer.known = same->second;
+        if (offer.known.empty() && offer.problem.empty())
+            offer.problem = problemOf(offer, nodes);
+        offers.push_back(std::move(offer));
+    }
+    return offers;
+}
+
+} // namespace rm

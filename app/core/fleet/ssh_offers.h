@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "app/core/node/node.h"
+#include "app/core/remote/ssh_session.h"
+
+#include <string>
+#include <vector>
+
+namespace rm {
+
+/// A name of ~/.ssh/config that can become a node.
+struct SshOffer {
+    Node node;      ///< as it would be added: by that name, so that ssh_config goes on to decide
+    SshRoute route; ///< where ssh_config leads to now
+    std::string passes;  ///< the jump host on the way, or the proxy command; empty: none
+    std::string known;   ///< the node that is there already, by that name or route; empty: none
+    std::string problem; ///< why it cannot be added; empty: it can, unless it is `known`
+};
+
+/// All names of ~/.ssh/config and the files it includes, in their order, against the nodes that
+/// there are. libssh reads the configuration, as it does for a connection, and so runs the commands
+/// of Match exec: not for the GUI's thread.
+std::vector<SshOffer> sshOffers(const std::vector<Node>& nodes);
+
+/// The name of a node that is reached as `host`: ':' and '%' of IPv6 may not stand in it.
+std::string nodeNameFor(const std::string& host);
+
+} // namespace rm

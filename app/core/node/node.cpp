@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/core/node/node.h"
+
+#include <set>
+#include <tuple>
+
+namespace rm {
+
+namespace {
+
+auto wayTo(const Node& node) {
+    return std::tie(node.name, node.isLocal, node.sshHost, node.user, node.port, node.identityFile,
+                    node.jumpHost);
+}
+
+} // namespace
+
+Node localNode() {
+    Node node;
+    node.name = kLocalNodeName;
+    node.isLocal = true;
+    return node;
+}
+
+bool areReachedAlike(const Node& a, const Node& b) {
+    return wayTo(a) == wayTo(b);
+}
+
+std::vector<std::string> groupsOf(const std::vector<Node>& nodes) {
+    std::set<std::string> groups;
+    for (const Node& node : nodes)
+        groups.insert(node.groups.begin(), node.groups.end());
+    return {groups.begin(), groups.end()};
+}
+
+} // namespace rm

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/core/node/ssh_address.h"
+
+#include <algorithm>
+#include <charconv>
+
+namespace rm {
+
+namespace {
+
+constexpr int kMaxPort = 65535;
+
+/// 0: it is none.
+int portFrom(const std::string& text) {
+    int port = 0;
+    const char* end = text.data() + text.size();
+    const auto parsed = std::from_chars(text.data(), end, port);
+    const bool isPort = parsed.ec == std::errc() && parsed.ptr == end && port <= kMaxPort;
+    return isPort ? std::max(port, 0) : 0;
+}
+
+} // namespace
+
+Result<SshAddress> parseSshAddress(const std::string& text, const std::string& attempt) {
+    SshAddress address;
+    std::string rest = text;
+    if (const size_t at = rest.find('@'); at != std::string::npos) {
+        address.user = rest.substr(0, at);
+        rest = rest.substr(at + 1);
+    }
+    const size_t bracket = rest.find(']');
+    const size_t colon = rest.find(':', bracket == std::string::npos ? 0 : bracket);
+    const bool bareV6 = bracket == std::string::npos && rest.find(':') != rest.rfind(':');
+    if (colon != std::string::npos && !bareV6) {
+        address.port = portFrom(rest.substr(colon + 1));
+        if (address.port == 0)
+            return fail(ErrorCode::kInvalid,
+                        attempt + ": \"" + rest.substr(colon + 1) + "\" is no port");
+        rest.resize(colon);
+    }
+    if (rest.size() > 1 && rest.front() == '[' && rest.back() == ']')
+        rest = rest.substr(1, rest.size() - 2);
+    address.host = rest;
+    return address;
+}
+
+std::string toText(const SshAddress& address) {
+    const bool isV6 = address.host.find(':') != std::string::npos;
+    const std::string host = isV6 && address.port != 0 ? '[' + address.host + ']' : address.host;
+    return (address.user.empty() ? "" : address.user + '@') + host +
+           (address.port == 0 ? "" : ':' + std::to_string(address.port));
+}
+
+} // namespace rm

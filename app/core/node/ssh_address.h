@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "shared/result.h"
+
+#include <string>
+
+namespace rm {
+
+/// Where a server of SSH is, as a person writes it: "[USER@]HOST[:PORT]", an IPv6 address with a
+/// port in brackets.
+struct SshAddress {
+    std::string user; ///< empty: not given
+    std::string host;
+    int port = 0; ///< 0: not given
+    bool operator==(const SshAddress&) const = default;
+};
+
+/// kInvalid of `attempt`: the port is none. Host and user are taken as they are: checkNode().
+Result<SshAddress> parseSshAddress(const std::string& text, const std::string& attempt);
+
+/// "me@gate:2222"
+std::string toText(const SshAddress& address);
+
+} // namespace rm

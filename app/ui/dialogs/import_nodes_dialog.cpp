@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/ui/dialogs/import_nodes_dialog.h"
+
+#include "app/core/answer.h"
+#include "app/core/node/ssh_address.h"
+#include "app/ui/look/format.h"
+#include "app/ui/look/theme.h"
+#include "app/ui/widgets/label.h"
+#include "app/ui/widgets/table.h"
+
+#include <QStandardItemModel>
+#include <QVBoxLayout>
+#include <QtConcurrent>
+
+namespace rm {
+
+namespace {
+
+constexpr int kOffersInSight = 8;
+
+bool canBeAdded(const SshOffer& offer) {
+    return offer.known.empty() && offer.problem.empty();
+}
+
+QString stateOf(const SshOffer& offer) {
+    if (!offer.known.empty())
+        return ImportNodesDialog::tr("is %1 already").arg(QString::fromStdString(offer.known));
+    return offer.problem.empty() ? QString() : QString::fromStdString(offer.problem);
+}
+
+QString keyName(const SshOffer& offer) {
+    return QString::fromStdString(offer.route.keyFile).section('/', -1);
+}
+
+} // namespace
+
+ImportNodesDialog::ImportNodesDialog(Fleet& fleet, QWidget* parent)
+    : Sheet(
+          tr("Import nodes"),
+          tr("The names of ~/.ssh/config and where they lead. What that file says of them goes on "
+             "to hold."),
+          "importNodesDialog", parent)
+    , m_fleet(fleet)
+    , m_rows(new QStandardItemModel(0, 5, this))
+    , m_table(new Table("importNodesTable", tr("Names in ssh config")))
+    , m_text(makeText(tr("Reading ~/.ssh/config…"), "bodySecondary")) {
+    setFixedWidth(size::kTableDialogWidth);
+    m_rows->setHorizontalHeaderLabels(
+        {tr("Name"), tr("Leads to"), tr("Through"), tr("Key"), tr("In the list")});
+    for (int column = 0; column < m_rows->columnCount(); ++column)
+        m_rows->setHeaderData(column, Qt::Horizontal, int(Qt::AlignVCenter | Qt::AlignLeft),
+                              Qt::TextAlignmentRole);
+    m_table->setModel(m_rows);
+    m_table->setColumnWidths({150, 0, 120, 96, 130});
+    m_table->setFixedHeight((kOffersInSight + 1) * size::kRowHeight);
+    m_text->setObjectName("importNodesText");
+    content()->addWidget(m_table);
+    content()->addWidget(m_text);
+    addCancel();
+    m_confirm = addButton(tr("Add"), "primary", "importNodesConfirm");
+    m_confirm->setEnabled(false);
+    connect(m_rows, &QStandardItemModel::itemChanged, this, &ImportNodesDialog::refresh);
+    connect(m_confirm, &QPushButton::clicked, this, &ImportNodesDialog::submit);
+    whenAnswered(QtConcurrent::run([nodes = fleet.nodes()] { return sshOffers(nodes); }), this,
+                 [this](const std::vector<SshOffer>& offers) { show(offers); });
+}
+
+void ImportNodesDialog::show(const std::vector<SshOffer>& offers) {
+    m_offers = offers;
+    for (const SshOffer& offer : m_offers)
+        addOffer(offer);
+    m_table->setVisible(!m_offers.empty());
+    refresh();
+}
+
+void ImportNodesDialog::addOffer(const SshOffer& offer) {
+    const QStringList texts = {
+        QString::fromStdString(offer.node.sshHost),
+        QString::fromStdString(toText({offer.route.user, offer.route.host, offer.route.port})),
+        QString::fromStdString(offer.passes), keyName(offer), stateOf(offer)};
+    QList<QStandardItem*> row;
+    for (const QString& text : texts) {
+        row << new QStandardItem(text);
+        row.back()->setEditable(false);
+    }
+    row.front()->setCheckable(canBeAdded(offer));
+    row.front()->setEnabled(canBeAdded(offer));
+    if (canBeAdded(offer))
+        row.front()->setCheckState(Qt::Unchecked);
+    m_rows->appendRow(row);
+}
+
+std::vector<Node> ImportNodesDialog::chosen() const {
+    std::vector<Node> nodes;
+    for (int row = 0; row < m_rows->rowCount(); ++row)
+        if (m_rows->item(row)->checkState() == Qt::Checked)
+            nodes.push_back(m_offers[static_cast<size_t>(row)].node);
+    return nodes;
+}
+
+void ImportNodesDialog::refresh() {
+    const auto count = static_cast<int64_t>(chosen().size());
+    m_confirm->setEnabled(count > 0);
+    m_confirm->setText(count == 0 ? tr("Add")
+                                  : counted(count, tr("Add 1 node"), tr("Add %1 nodes")));
+    m_text->setText(m_offers.empty() ? tr("~/.ssh/config has no names. Add node takes an address.")
+                                     : tr("Tick what is to be added. Nothing connects to it before "
+                                          "it is checked."));
+}
+
+void ImportNodesDialog::submit() {
+    QStringList names;
+    for (const Node& node : chosen()) {
+        if (const auto added = m_fleet.add(node); !added) {
+            m_text->setText(QString::fromStdString(added.error().message));
+            return;
+        }
+        names << QString::fromStdString(node.name);
+    }
+    Q_EMIT imported(names);
+    accept();
+}
+
+} // namespace rm

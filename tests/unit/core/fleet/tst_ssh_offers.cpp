@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/core/fleet/ssh_offers.h"
+#include "app/core/remote/jump_host.h"
+#include "shared/io/file.h"
+
+#include <QDir>
+#include <QProcess>
+#include <QTemporaryDir>
+#include <QTest>
+
+#include <algorithm>
+
+using namespace rm;
+
+/// What ~/.ssh/config offers as nodes. HOME is a folder of the test's own.
+class SshOffersTest : public QObject {
+    Q_OBJECT
+private Q_SLOTS:
+    void init();
+    void everyNameLeadsWhereSshWouldGo_data();
+    void everyNameLeadsWhereSshWouldGo();
+    void whatIsInTheListIsSaid();
+    void namesThatCannotBeNodesSayWhy();
+    void withoutAConfigNothingIsOffered();
+    void aJumpHostOfANodeIsWrittenAsLibsshWritesIt();
+
+private:
+    void configure(const QByteArray& text, const QString& name = "config") const;
+    static SshOffer offerOf(const std::string& alias, const std::vector<Node>& nodes = {});
+
+    std::unique_ptr<QTemporaryDir> m_home;
+};
+
+namespace {
+
+const char* const kConfig = "Include config.d/*\n"
+                            "Host plain\n  HostName 10.0.0.1\n"
+                            "Host full\n  HostName full.example\n  User trainer\n  Port 2201\n"
+                            "  IdentityFile ~/.ssh/id_full\n"
+                            "Host behind\n  HostName 10.9.9.9\n  ProxyJump gatekeeper@gate:2022\n"
+                            "Host hidden\n  ProxyCommand nc -X 5 %h %p\n"
+                            "Host equal=sign\n"
+                            "Match originalhost matched\n  User by-match\n"
+                            "Host matched\n  HostName 10.0.0.7\n  User by-host\n"
+                            "Match host 10.0.0.1\n  Port 2202\n"
+                            "Host *\n  User everyone\n";
+
+} // namespace
+
+void SshOffersTest::init() {
+    m_home = std::make_unique<QTemporaryDir>();
+    qputenv("HOME", m_home->path().toLocal8Bit());
+    QVERIFY(QDir(m_home->path()).mkpath(".ssh/config.d"));
+    configure(kConfig);
+    configure("Host included\n  HostName included.example\n  Port 2203\n", "config.d/one");
+}
+
+void SshOffersTest::configure(const QByteArray& text, const QString& name) const {
+    QVERIFY(
+        writeFileAtomically(m_home->filePath(".ssh/" + name).toStdString(), text.toStdString()));
+}
+
+SshOffer SshOffersTest::offerOf(const std::string& alias, const std::vector<Node>& nodes) {
+    for (const SshOffer& offer : sshOffers(nodes))
+        if (offer.node.sshHost == alias)
+            return offer;
+    return {};
+}
+
+void SshOffersTest::everyNameLeadsWhereSshWouldGo_data() {
+    QTest::addColumn<QString>("alias");
+    QTest::addColumn<QString>("passes");
+    QTest::addColumn<QString>("key");
+    QTest::newRow("host") << "plain"
+                          << ""
+                          << "";
+    QTest::newRow("all of it") << "full"
+                               << ""
+                               << "~/.ssh/id_full";
+    QTest::newRow("jump host") << "behind"
+                               << "gatekeeper@gate:2022"
+                               << "";
+    QTest::newRow("proxy command") << "hidden"
+                                   << "nc -X 5 %h %p"
+                                   << "";
+    QTest::newRow("Match") << "matched"
+                           << ""
+                           << "";
+    QTest::newRow("Include") << "included"
+                             << ""
+                             << "";
+}
+
+/// libssh decides for us, ssh(1) for the person.
+void SshOffersTest::everyNameLeadsWhereSshWouldGo() {
+    QFETCH(QString, alias);
+    const SshOffer offer = offerOf(alias.toStdString());
+    QCOMPARE(QString::fromStdString(offer.node.name), alias);
+    QTEST(QString::fromStdString(offer.passes), "passes");
+    QTEST(QString::fromStdString(offer.route.keyFile), "key");
+    QVERIFY(offer.known.empty() && offer.problem.empty());
+    // ssh(1) takes the home from /etc/passwd: an Include is relative to that.
+    const QByteArray all = "Include " + m_home->filePath(".ssh/config.d/one").toLocal8Bit() + '\n' +
+                           QByteArray(kConfig).replace("Include config.d/*\n", "");
+    configure(all, "for-ssh");
+    QProcess ssh;
+    ssh.start("ssh", {"-F", m_home->filePath(".ssh/for-ssh"), "-G", alias});
+    QVERIFY(ssh.waitForFinished(20'000) && ssh.exitCode() == 0);
+    const QByteArray said = ssh.readAllStandardOutput();
+    for (const std::string& line : {"hostname " + offer.route.host, "user " + offer.route.user,
+                                    "port " + std::to_string(offer.route.port)})
+        QVERIFY2(said.contains(QByteArray::fromStdString(line) + '\n'),
+                 said + QByteArray::fromStdString(line));
+}
+
+void SshOffersTest::whatIsInTheListIsSaid() {
+    Node byAlias;
+    byAlias.name = "box";
+    byAlias.sshHost = "plain";
+    QCOMPARE(offerOf("plain", {byAlias}).known, std::string("box"));
+    Node byAddress;
+    byAddress.name = "other";
+    byAddress.sshHost = "full.example";
+    byAddress.user = "trainer";
+    byAddress.port = 2201;
+    QCOMPARE(offerOf("full", {byAddress}).known, std::string("other"));
+    byAddress.jumpHost = "gate";
+    QVERIFY(offerOf("full", {byAddress}).known.empty());
+}
+
+void SshOffersTest::namesThatCannotBeNodesSayWhy() {
+    Node taken;
+    taken.name = "plain";
+    taken.sshHost = "elsewhere.example";
+    QCOMPARE(offerOf("plain", {localNode(), taken}).problem,
+             std::string("there is another node of that name"));
+    configure("Host this-computer\n");
+    QVERIFY(!offerOf("this-computer", {localNode()}).problem.empty());
+}
+
+void SshOffersTest::withoutAConfigNothingIsOffered() {
+    QVERIFY(QFile::remove(m_home->filePath(".ssh/config")));
+    QVERIFY(sshOffers({}).empty());
+}
+
+void SshOffersTest::aJumpHostOfANodeIsWrittenAsLibsshWritesIt() {
+    Node own;
+    own.name = "own";
+    own.sshHost = "10.9.9.9";
+    own.user = "everyone";
+    own.jumpHost = "gatekeeper@gate:2022";
+    const auto route = findRoute(own);
+    QVERIFY2(route, route ? "" : route.error().message.c_str());
+    QCOMPARE(route->proxy, offerOf("behind").route.proxy);
+    QCOMPARE(routeTo(own), "ssh everyone@10.9.9.9:22 through " + route->proxy);
+    for (const char* jump : {"gate", "me@gate", "gate:22", "me@[fe80::1]:2222", "fe80::1"}) {
+        own.jumpHost = jump;
+        QCOMPARE(jumpHostIn(findRoute(own)->proxy), std::string(jump));
+    }
+}
+
+QTEST_GUILESS_MAIN(SshOffersTest)
+#include "tst_ssh_offers.moc"
