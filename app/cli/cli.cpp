@@ -340,6 +340,16 @@ void addNodes(CLI::App& parser, Arguments& a) {
                            [&a](CommandContext& s) { return runNodesAdd(s, a.node); });
     add->add_option("NAME", a.node.name, "What to call it")->required();
     addReaching(*add, a, "[USER@]HOST[:PORT] or a name of ~/.ssh/config; default NAME");
+    auto* slurm = add->add_flag("--slurm", a.node.isSlurm,
+                                "It is the login node of a Slurm cluster, whose nodes train");
+    add->add_flag("--here", a.node.isHere, "That is this computer, so that no SSH is needed")
+        ->needs(slurm);
+    add->add_option("--partition", a.node.partition, "Of the cluster; default: its own default")
+        ->needs(slurm);
+    add->add_option("--sbatch", a.node.sbatch,
+                    "An option for each of its jobs, such as --sbatch=--account=NAME")
+        ->needs(slurm)
+        ->allow_extra_args(false);
     auto* edit = addCommand(*nodes, a, "edit", "Change how a machine is reached and used",
                             [&a](CommandContext& s) { return runNodesEdit(s, a.node); });
     edit->add_option("NAME", a.node.name, "Its name, which stays the same")->required();

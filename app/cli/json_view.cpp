@@ -214,7 +214,8 @@ Json toJson(const Node& node) {
             {"port", node.port},          {"identity_file", node.identityFile},
             {"jump_host", node.jumpHost}, {"groups", node.groups},
             {"gpus", node.gpus},          {"environment", node.environment},
-            {"notes", node.notes}};
+            {"notes", node.notes},         {"slurm", node.isSlurm},
+            {"sbatch", node.sbatch}};
 }
 
 Json toJson(const PastCheck& check) {

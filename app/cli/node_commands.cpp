@@ -20,6 +20,7 @@ namespace {
 
 /// `node` reached by "[USER@]HOST[:PORT]"; IPv6 addresses stand in brackets.
 Result<Node> reachedBy(Node node, const std::string& typed) {
+    node.isLocal = false;
     RM_ASSIGN_OR_RETURN(const auto address,
                         parseSshAddress(typed, "read the address of " + node.name));
     node.user = address.user;
@@ -108,7 +109,14 @@ int runNodesAdd(CommandContext& context, const NodeOptions& options) {
     Node wanted;
     wanted.name = options.name;
     wanted = withOptions(wanted, options);
-    const auto node = reachedBy(wanted, options.ssh.empty() ? options.name : options.ssh);
+    wanted.isSlurm = options.isSlurm;
+    wanted.isLocal = options.isHere;
+    wanted.sbatch = options.sbatch;
+    if (!options.partition.empty())
+        wanted.sbatch.push_back("--partition=" + options.partition);
+    const auto node = wanted.isLocal
+                          ? Result<Node>(wanted)
+                          : reachedBy(wanted, options.ssh.empty() ? options.name : options.ssh);
     if (!node)
         return printError(context, node.error());
     if (const auto added = context.fleet().add(*node); !added)
@@ -168,7 +176,7 @@ int runNodesList(CommandContext& context) {
     for (const Node& node : nodes) {
         const std::string jump = node.jumpHost.empty() ? "" : " through " + node.jumpHost;
         const std::string way = "ssh " + toText({node.user, node.sshHost, node.port}) + jump;
-        rows.push_back({node.name, node.isLocal ? "no SSH" : way, joined(node.groups),
+        rows.push_back({node.name, (node.isLocal ? "no SSH" : way) + (node.isSlurm ? ", Slurm" : ""), joined(node.groups),
                         joined(node.gpus), oneLine(joined(node.environment, " ")),
                         oneLine(node.notes)});
     }

@@ -202,6 +202,10 @@ void checkLaunch(const RunSpec& spec, Mistakes& mistakes) {
                            "\", but must be an interface's name or empty");
     for (std::string& mistake : environmentMistakes(spec.launch.environment, "launch.environment"))
         mistakes.push_back(std::move(mistake));
+    for (const std::string& option : spec.launch.sbatch)
+        if (!isSbatchOption(option))
+            mistakes.push_back("launch.sbatch holds \"" + option +
+                               "\", but must hold options of one line that begin with -");
 }
 
 } // namespace

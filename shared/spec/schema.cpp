@@ -479,6 +479,11 @@ Rows launchFields() {
               "NAME=value for every rank; NCCL_*, GLOO_*, TORCH_*, OMP_* and MKL_* only.",
               RM_FIELD(launch.environment))
             .alsoCalled({"env", "env_vars", "environment_variables"}),
+        plain("launch.sbatch", "Options for sbatch",
+              "Of the job on a Slurm cluster, such as --time=4:00:00; they replace Ringmaster's "
+              "own.",
+              RM_FIELD(launch.sbatch))
+            .alsoCalled({"slurm", "slurm_options", "srun", "time_limit"}),
         number("launch.max_restarts", "Restarts", "restarts",
                "How often in a row, without a new step in between, a run that failed goes on by "
                "itself from its newest checkpoint.",

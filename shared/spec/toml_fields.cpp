@@ -334,6 +334,11 @@ std::string plainNumber(double number) {
                       .ptr};
 }
 
+bool isSbatchOption(std::string_view entry) {
+    return entry.size() > 1 && entry.front() == '-' &&
+           std::ranges::all_of(entry, [](unsigned char c) { return c >= 0x20 && c != 0x7f; });
+}
+
 bool isEnvironmentEntry(std::string_view entry) {
     const size_t end = entry.find('=');
     if (end == entry.npos || end == 0 || (entry[0] >= '0' && entry[0] <= '9'))

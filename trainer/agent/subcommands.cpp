@@ -17,9 +17,12 @@
 #include "trainer/agent/receive/receiver.h"
 #include "trainer/agent/run_dir/folders.h"
 #include "trainer/agent/run_dir/release.h"
+#include "trainer/agent/slurm/slurm.h"
+#include "trainer/agent/supervisor/in_job.h"
 #include "trainer/agent/supervisor/start.h"
 #include "trainer/agent/supervisor/stop.h"
 #include "trainer/agent/uninstall.h"
+#include "trainer/agent/supervisor/submit.h"
 
 #include <unistd.h>
 
@@ -59,6 +62,25 @@ Result<void> paths(const Arguments&) {
 Result<void> start(const Arguments& arguments) {
     RM_ASSIGN_OR_RETURN(const std::string order, readToEnd(STDIN_FILENO, kMaxOrder, "stdin"));
     return print(startRun(Folders::fromEnvironment(), arguments[0], order));
+}
+
+Result<void> slurmInfoHere(const Arguments&) {
+    return print(slurmInfo());
+}
+
+Result<void> submit(const Arguments& arguments) {
+    RM_ASSIGN_OR_RETURN(const std::string order, readToEnd(STDIN_FILENO, kMaxOrder, "stdin"));
+    return print(submitRun(Folders::fromEnvironment(), arguments[0], order));
+}
+
+Result<void> jobState(const Arguments& arguments) {
+    return print(jobStateOf(Folders::fromEnvironment(), arguments[0]));
+}
+
+/// How it ends is for the script of the job.
+Result<void> inJob(const Arguments& arguments) {
+    RM_ASSIGN_OR_RETURN(const int code, runInJob(Folders::fromEnvironment(), arguments[0]));
+    ::_exit(code);
 }
 
 // The value of an argument, within bounds; `name` is for the error.
@@ -270,6 +292,10 @@ const std::map<std::string, Subcommand>& subcommands() {
         {"probe", {0, 0, "probe", probe}},
         {"paths", {0, 0, "paths < [\"PATH\", ...]", paths}},
         {"start", {1, 1, "start RUN_ID < {\"spec\", \"plan\"}", start}},
+        {"slurm-info", {0, 0, "slurm-info", slurmInfoHere}},
+        {"submit", {1, 1, "submit RUN_ID < {\"script\", \"parts\"}", submit}},
+        {"job-state", {1, 1, "job-state RUN_ID", jobState}},
+        {"in-job", {1, 1, "in-job RUN_ID", inJob}},
         {"attach", {2, 2, "attach RUN_ID NODE", attach}},
         {"adopt", {2, 2, "adopt RUN_ID NODE", adopt}},
         {"receive", {0, 0, "receive", receive}},

@@ -77,6 +77,29 @@ Result<void> startOnNode(HostSession& session, const std::string& agent,
         .map([](const std::string&) {});
 }
 
+Result<SlurmReport> slurmOnNode(HostSession& session, const std::string& agent,
+                                std::stop_token stop) {
+    return runToEnd(session, agent, {"slurm-info"}, "", kSubcommandTimeout, stop)
+        .and_then(parseSlurmReport);
+}
+
+Result<std::string> submitOnNode(HostSession& session, const std::string& agent,
+                                 const std::string& specToml, const std::vector<NodePlan>& plans,
+                                 const std::string& script, std::stop_token stop) {
+    json parts = json::array();
+    for (const NodePlan& plan : plans)
+        parts.push_back({{"spec", specToml}, {"plan", toToml(plan)}});
+    const std::string text = json{{"script", script}, {"parts", parts}}.dump(
+        -1, ' ', false, json::error_handler_t::replace);
+    RM_ASSIGN_OR_RETURN(
+        const auto printed,
+        runToEnd(session, agent, {"submit", plans.front().runId}, text, kStartTimeout, stop));
+    RM_ASSIGN_OR_RETURN(const auto answer, parseAnswer(printed, "submit"));
+    const auto job = textAt(answer, "job");
+    return job ? Result<std::string>(*job)
+               : fail(ErrorCode::kCorrupt, "submit: the agent's answer names no job");
+}
+
 Result<RunOnNode> runOnNode(HostSession& session, const std::string& agent,
                             const std::string& runId, std::stop_token stop) {
     const auto text = runToEnd(session, agent, {"state", runId}, "", kSubcommandTimeout, stop);

@@ -9,6 +9,7 @@
 #include "shared/checkpoint/saved_runs.h"
 #include "shared/spec/node_plan.h"
 #include "shared/wire/dial.h"
+#include "shared/wire/slurm_report.h"
 
 #include <optional>
 #include <string>
@@ -39,6 +40,15 @@ Result<std::vector<UnreadablePath>> parseUnreadablePaths(const std::string& json
 /// Starts the node's ranks, detached; returns once they are forked.
 Result<void> startOnNode(HostSession& session, const std::string& agent,
                          const std::string& specToml, const NodePlan& plan, std::stop_token stop);
+
+/// What the node's Slurm says of its partitions. kUnavailable: it has none, or it does not answer.
+Result<SlurmReport> slurmOnNode(HostSession& session, const std::string& agent,
+                                std::stop_token stop);
+
+/// Hands in a job that will start the ranks of all these plans: its id.
+Result<std::string> submitOnNode(HostSession& session, const std::string& agent,
+                                 const std::string& specToml, const std::vector<NodePlan>& plans,
+                                 const std::string& script, std::stop_token stop);
 
 /// What a node knows of a run.
 struct RunOnNode {

@@ -174,4 +174,43 @@ std::vector<CheckRow> rowsOf(const NodeReport& report, int64_t aheadNs, int64_t 
             networkRow(report)};
 }
 
+namespace {
+
+/// "2 of 3 nodes idle, 64 processors and 4 GPUs (a100) on each, time limit 1-00:00:00".
+std::string partitionWords(const SlurmPartition& partition) {
+    const auto counted = [](int count, const char* what) {
+        return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
+    };
+    std::string words = std::to_string(partition.idleNodes) + " of " +
+                        counted(partition.nodes, "node") + " idle, " +
+                        counted(partition.cpusPerNode, "processor");
+    if (partition.gpusPerNode > 0)
+        words += " and " + counted(partition.gpusPerNode, "GPU") +
+                 (partition.gpu.empty() ? "" : " (" + partition.gpu + ")");
+    return words + " on each, time limit " + partition.timeLimit;
+}
+
+} // namespace
+
+std::vector<CheckRow> rowsOfSlurm(const SlurmReport& report, const std::string& wanted) {
+    const SlurmPartition* chosen = partitionCalled(report, wanted);
+    std::vector<CheckRow> rows;
+    if (chosen && chosen->isUp)
+        rows.push_back(
+            {Verdict::kGood, "Slurm", report.version + ", jobs go to partition " + chosen->name});
+    else if (chosen)
+        rows.push_back({Verdict::kBad, "Slurm",
+                        report.version + "; its partition " + chosen->name +
+                            " takes no jobs at the moment; choose another one, or ask who runs "
+                            "the cluster"});
+    else
+        rows.push_back({Verdict::kBad, "Slurm",
+                        report.version + (wanted.empty() ? "; it has no default partition; name one"
+                                                         : "; it has no partition " + wanted +
+                                                               "; choose one of those below")});
+    for (const SlurmPartition& partition : report.partitions)
+        rows.push_back({Verdict::kGood, "Partition " + partition.name, partitionWords(partition)});
+    return rows;
+}
+
 } // namespace rm

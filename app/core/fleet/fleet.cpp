@@ -212,7 +212,7 @@ std::optional<Node> Fleet::find(const QString& name) const {
 }
 
 Result<void> Fleet::add(const Node& node) {
-    if (node.isLocal || node.name == kLocalNodeName)
+    if ((node.isLocal && !node.isSlurm) || node.name == kLocalNodeName)
         return fail(ErrorCode::kInvalid, "add node " + node.name + ": this computer always is one");
     if (auto good = checkNode(node); !good)
         return good;

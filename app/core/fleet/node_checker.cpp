@@ -80,6 +80,17 @@ openUnlessBusy(const Node& node, const Credentials& credentials, const std::stop
     return openSessionPatiently(node, credentials, stop, {}, kPatience);
 }
 
+void addSlurm(NodeCheck& check, HostSession& session, const Node& node, const std::string& agent,
+              const std::stop_token& stop) {
+    const auto slurm = slurmOnNode(session, agent, stop);
+    if (!slurm) {
+        check.rows.push_back({Verdict::kBad, "Slurm", slurm.error().message});
+        return;
+    }
+    const auto rows = rowsOfSlurm(*slurm, partitionOf(node.sbatch));
+    check.rows.insert(check.rows.end(), rows.begin(), rows.end());
+}
+
 /// Fills the check from a session; false ends it.
 bool probe(NodeCheck& check, HostSession& session, const Node& node, const std::stop_token& stop) {
     const auto agent = deployAgent(session, node, stop);
@@ -97,12 +108,18 @@ bool probe(NodeCheck& check, HostSession& session, const Node& node, const std::
     check.rows.push_back({Verdict::kGood, "Agent", "runs as " + *agent});
     // The node read its clock at some moment between the two.
     const int64_t middle = before + (after - before) / 2;
-    const auto rows =
+    auto rows =
         rowsOf(usedPart(node, *report), report->wallNs - middle, (after - before) / 2);
+    if (node.isSlurm) // nothing computes on a login node, or ends when someone logs out there
+        std::erase_if(rows, [](const CheckRow& row) {
+            return row.title == "GPUs and driver" || row.title == "Logout";
+        });
     check.rows.insert(check.rows.end(), rows.begin(), rows.end());
     if (!node.gpus.empty())
         check.rows.push_back(choiceRow(node, *report));
     check.report = std::move(*report);
+    if (node.isSlurm)
+        addSlurm(check, session, node, *agent, stop);
     return true;
 }
 

@@ -31,7 +31,7 @@ constexpr TextKey kTextKeys[] = {
     {"user", &Node::user},          {"identity_file", &Node::identityFile},
     {"jump_host", &Node::jumpHost}, {"groups", nullptr, &Node::groups},
     {"gpus", nullptr, &Node::gpus}, {"environment", nullptr, &Node::environment},
-    {"notes", &Node::notes},
+    {"notes", &Node::notes},        {"sbatch", nullptr, &Node::sbatch},
 };
 
 bool readText(const toml::node& value, std::string& field) {
@@ -100,6 +100,13 @@ Result<Node> readNode(const toml::table& table, const std::string& source, Nodes
         RM_ASSIGN_OR_RETURN(const bool isText, readTextKey(name, value, source, node));
         if (isText)
             continue;
+        if (name == "slurm") {
+            const auto isSlurm = value.value_exact<bool>();
+            if (!isSlurm)
+                return bad(source, value.source(), "slurm must be true or false");
+            node.isSlurm = *isSlurm;
+            continue;
+        }
         if (name != "port") {
             others.insert(key, value);
             continue;
@@ -110,7 +117,8 @@ Result<Node> readNode(const toml::table& table, const std::string& source, Nodes
         node.port = static_cast<int>(*port);
     }
     keepOthers(others, source, " of node " + node.name, node.otherKeys, file);
-    node.isLocal = node.name == kLocalNodeName;
+    // A cluster without a host is this computer's.
+    node.isLocal = node.name == kLocalNodeName || (node.isSlurm && node.sshHost.empty());
     if (auto good = checkNode(node); !good)
         return bad(source, table.source(), good.error().message);
     return node;
@@ -142,6 +150,8 @@ void writeNode(std::ostream& out, const Node& node) {
     }
     if (node.port != 0)
         out << "port = " << node.port << '\n';
+    if (node.isSlurm)
+        out << "slurm = true\n";
     out << node.otherKeys;
 }
 

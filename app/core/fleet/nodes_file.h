@@ -11,8 +11,9 @@
 namespace rm {
 
 /// What nodes.toml holds: one [[node]] table a node, with the keys name, host, user, port,
-/// identity_file, jump_host, groups, gpus, environment and notes, of which only the first two must
-/// be there. What a person set of this computer stands there under its name, without a host.
+/// identity_file, jump_host, groups, gpus, environment, notes, slurm and sbatch. Only the first two
+/// must be there; of a Slurm cluster on this computer the name alone. What a person set of this
+/// computer stands there under its name, without a host.
 struct NodesFile {
     std::vector<Node> nodes;
     std::string otherKeys;             ///< lines beside the tables, as Node::otherKeys

@@ -166,8 +166,8 @@ auto membersOf(T& value) {
 
 template <Like<RunState> T>
 auto membersOf(T& value) {
-    auto& [attempt, supervised, ended, outcome, wallNs, ranks, hasNoRoom] = value;
-    return std::tie(attempt, supervised, ended, outcome, wallNs, ranks, hasNoRoom);
+    auto& [attempt, supervised, ended, outcome, wallNs, ranks, hasNoRoom, waitsFor] = value;
+    return std::tie(attempt, supervised, ended, outcome, wallNs, ranks, hasNoRoom, waitsFor);
 }
 
 template <Like<LiveState::NodeLink> T>

@@ -10,7 +10,7 @@ namespace rm {
 /// Goes to each node itself, over SSH or on this computer, as its HostSession is, and lets the
 /// agent there start the ranks. Every node of the request is one part of the run; the two kinds
 /// may be mixed.
-class DirectLauncher final : public Launcher {
+class DirectLauncher : public Launcher {
 public:
     DirectLauncher(Request request, HostPool& hosts, ProgressSink progress, std::stop_token stop);
 
@@ -25,7 +25,7 @@ public:
     void abandon() override;
     bool mayHaveLeftRanks() const override { return m_mayHaveLeftRanks; }
 
-private:
+protected:
     template <class T>
     using Task = HostWorker::Task<T>;
 

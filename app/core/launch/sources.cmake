@@ -2,6 +2,7 @@
 target_sources(rm_core PRIVATE
     launch/direct_launcher.cpp
     launch/host_worker.cpp
+    launch/job_script.cpp
     launch/launcher.cpp
     launch/memory_estimate.cpp
     launch/network_survey.cpp
@@ -9,4 +10,5 @@ target_sources(rm_core PRIVATE
     launch/plan.cpp
     launch/recipes.cpp
     launch/rendezvous.cpp
+    launch/slurm_launcher.cpp
     launch/transfer_rate.cpp)

@@ -27,9 +27,16 @@ struct Node {
     std::string notes = {};
     /// Lines of nodes.toml that only a later release understands; kept as they are.
     std::string otherKeys = {};
+    /// It is the login node of a Slurm cluster (isLocal: this computer is one), whose nodes train.
+    bool isSlurm = false;
+    std::vector<std::string> sbatch; ///< options for each of its jobs: "--partition=gpu"
 
     bool operator==(const Node&) const = default;
 };
+
+/// The partition that these options of sbatch ask for ("--partition=gpu", "-p gpu"), the first if
+/// they name several; empty: none.
+std::string partitionOf(const std::vector<std::string>& sbatch);
 
 inline constexpr const char* kLocalNodeName = "this-computer";
 /// The node that needs no SSH.

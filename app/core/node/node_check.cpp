@@ -7,6 +7,7 @@
 #include "shared/spec/toml_fields.h"
 
 #include <algorithm>
+
 #include <string_view>
 
 namespace rm {
@@ -119,6 +120,18 @@ Result<void> checkUse(const Node& node) {
 
 } // namespace
 
+std::string partitionOf(const std::vector<std::string>& sbatch) {
+    std::string value;
+    for (const std::string& option : sbatch)
+        for (const std::string_view start : {"--partition=", "--partition ", "-p"})
+            if (option.starts_with(start)) {
+                value = option.substr(start.size());
+                break;
+            }
+    value.erase(0, value.find_first_not_of(' '));
+    return value.substr(0, value.find(','));
+}
+
 Result<void> checkNode(const Node& node) {
     // First, as a name that nobody typed is the host's.
     if (!node.isLocal && node.sshHost.empty())
@@ -129,10 +142,17 @@ Result<void> checkNode(const Node& node) {
         return fail(ErrorCode::kInvalid, "check node '" + node.name +
                                              "': a name is 1 to 64 letters, digits, '.', '_' or "
                                              "'-' and starts with no '-'");
-    if (node.isLocal != (node.name == kLocalNodeName))
+    for (const std::string& option : node.sbatch)
+        if (!isSbatchOption(option))
+            return bad(node, "option for sbatch", option, "must be one line that begins with '-'");
+    if (!node.isSlurm && !node.sbatch.empty())
+        return fail(ErrorCode::kInvalid,
+                    "check node " + node.name + ": options for sbatch are for a Slurm cluster");
+    const bool isHere = node.isLocal && !node.isSlurm; // a cluster's login node has its own name
+    if (isHere != (node.name == kLocalNodeName))
         return fail(ErrorCode::kInvalid, std::string("check node ") + node.name + ": " +
                                              kLocalNodeName + " is the name of this computer");
-    if (node.isLocal && !areReachedAlike(node, localNode()))
+    if (isHere && !areReachedAlike(node, localNode()))
         return fail(ErrorCode::kInvalid, "check node " + node.name +
                                              ": this computer is reached without SSH: it has no "
                                              "host, user, port, key file or jump host");

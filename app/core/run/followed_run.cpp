@@ -274,6 +274,11 @@ void FollowedRun::onLink(size_t node, const LiveState::NodeLink& link) {
         return;
     m_live.nodes[node] = link;
     m_live.held = allHeld(m_live);
+    if (node == 0 && link.state && link.state->waitsFor != m_waitsFor) {
+        m_waitsFor = link.state->waitsFor;
+        if (!m_waitsFor.empty())
+            Q_EMIT queued(QString::fromStdString(m_waitsFor));
+    }
     settleKills();
     settleDeclarations();
     Q_EMIT liveChanged();

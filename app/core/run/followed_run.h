@@ -79,6 +79,8 @@ Q_SIGNALS:
     /// Following has ended on all nodes. `problem` is empty if nothing went wrong. `lost`: the
     /// ranks of a node are gone without a report; otherwise they may still be training.
     void ended(const QString& problem, bool lost);
+    /// What the scheduler that is to start its ranks says of it, to be stored.
+    void queued(const QString& why);
     /// What became of a command, to be stored.
     void commandChanged(rm::CommandKind kind, const rm::CommandState& state, rm::AskedState as);
 
@@ -124,6 +126,7 @@ private:
     };
     std::vector<Declaration> m_declarations; ///< that a node is lost
     QString m_problem;
+    std::string m_waitsFor; ///< as told last, of the node of rank 0
     bool m_lost = false;
     QTimer m_clock; ///< of dropOld()
     /// Null: of a node that was removed. Last: their threads call back.

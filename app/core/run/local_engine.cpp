@@ -959,6 +959,10 @@ void LocalEngine::wireFollowed(const QString& run, FollowedRun& followed) {
             m_impl->fleet->credentials().forget(*known);
         Q_EMIT loginRefused(node);
     });
+    connect(&followed, &FollowedRun::queued, this, [this, run](const QString& why) {
+        if (m_impl->writer)
+            (void)postEdit(run, [=](StoreWriter& writer) { return writer.setQueued(run, why); });
+    });
     connect(&followed, &FollowedRun::commandChanged, this,
             [this, run](CommandKind kind, const CommandState& state, AskedState as) {
                 onCommandChanged(run, kind, state, as);

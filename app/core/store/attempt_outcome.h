@@ -13,6 +13,8 @@ namespace rm {
 
 /// How the message of a run begins whose agents begin its next attempt without being asked.
 inline constexpr const char* kRestartsMessage = "restarts";
+/// How the message of a run begins whose ranks a scheduler has yet to start.
+inline constexpr const char* kQueuedMessage = "queued";
 
 /// How an attempt ended on one node, with what is known of the rank that failed first there.
 struct NodeEnd {

@@ -56,8 +56,15 @@ bool isRestarting(const RunSummary& run) {
     return run.state == RunStateKind::kPreparing && run.message.startsWith(kRestartsMessage);
 }
 
+bool isQueued(const RunSummary& run) {
+    return run.state == RunStateKind::kPreparing && run.message.startsWith(kQueuedMessage);
+}
+
 const char* runStateName(const RunSummary& run) {
-    return run.held ? "held" : wasKilled(run) ? "killed" : runStateName(run.state);
+    return run.held         ? "held"
+           : wasKilled(run) ? "killed"
+           : isQueued(run)  ? "queued"
+                            : runStateName(run.state);
 }
 
 std::vector<RunNode> StoreReader::Impl::nodes(int64_t run) {

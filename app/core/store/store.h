@@ -82,7 +82,10 @@ struct RunSummary {
 bool wasKilled(const RunSummary& run); ///< it was stopped by a kill
 /// An attempt failed, and its agents begin the next one without being asked.
 bool isRestarting(const RunSummary& run);
-const char* runStateName(const RunSummary& run); ///< the same, or "held" or "killed"
+/// A scheduler has yet to start its ranks; `message` says which and why.
+bool isQueued(const RunSummary& run);
+/// The same, or "held", "killed" or "queued".
+const char* runStateName(const RunSummary& run);
 
 struct NewRun {
     QString id;
@@ -420,6 +423,8 @@ public:
 
     Result<void> createRun(const NewRun& run);
     Result<void> setState(const QString& run, RunStateKind state, const QString& message = {});
+    /// Why its ranks have not been started yet: see isQueued(). Nothing is done once they have.
+    Result<void> setQueued(const QString& run, const QString& why);
     /// Stores an attempt when it is requested, before its ranks report it. Open commands were for
     /// the attempt before it, and lapse.
     Result<void> beginAttempt(const QString& run, const NewAttempt& begun);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/settings/private_files.h"
 #include "app/core/store/asked_rows.h"
+#include "app/core/store/attempt_outcome.h"
 #include "app/core/store/database.h"
 #include "app/core/store/lock_file.h"
 #include "app/core/store/record_writer.h"
@@ -331,6 +332,16 @@ Result<void> StoreWriter::setState(const QString& run, RunStateKind state, const
         RM_ASSIGN_OR_RETURN(const auto id, m_impl->findRun(run));
         m_impl->database.query("UPDATE run SET state = ?, message = ? WHERE id = ?")
             .with(static_cast<int>(state), message, id)
+            .run();
+        return m_impl->touch(id);
+    });
+}
+
+Result<void> StoreWriter::setQueued(const QString& run, const QString& why) {
+    return m_impl->transact("edit run " + run.toStdString(), [&]() -> Result<void> {
+        RM_ASSIGN_OR_RETURN(const auto id, m_impl->findRun(run));
+        m_impl->database.query("UPDATE run SET message = ? WHERE id = ? AND state = ?")
+            .with(kQueuedMessage + (": " + why), id, static_cast<int>(RunStateKind::kPreparing))
             .run();
         return m_impl->touch(id);
     });

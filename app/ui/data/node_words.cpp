@@ -82,8 +82,9 @@ StateWords checkWords(const std::optional<NodeCheck>& check, bool checking) {
 }
 
 QString addressWords(const Node& node, const std::optional<NodeCheck>& check) {
+    const QString slurm = node.isSlurm ? kSeparator + NodeWords::tr("Slurm") : QString();
     if (node.isLocal)
-        return NodeWords::tr("no SSH");
+        return NodeWords::tr("no SSH") + slurm;
     QString address = QString::fromStdString(node.sshHost);
     if (!node.user.empty())
         address.prepend(QString::fromStdString(node.user) + '@');
@@ -91,7 +92,7 @@ QString addressWords(const Node& node, const std::optional<NodeCheck>& check) {
         address += ':' + QString::number(node.port);
     if (check && check->roundTripUs >= 0)
         address += kSeparator + formatMilliseconds(static_cast<double>(check->roundTripUs) / 1000);
-    return address;
+    return address + slurm;
 }
 
 QString useWords(const Node& node) {

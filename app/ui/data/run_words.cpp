@@ -90,6 +90,7 @@ StateWords stateWords(const RunSummary& run) {
         return {RunWords::tr("%1, %2 unreachable")
                     .arg(run.state == RunStateKind::kRunning ? RunWords::tr("Running")
                          : isRestarting(run)                 ? RunWords::tr("Restarting")
+                         : isQueued(run)                     ? RunWords::tr("Queued")
                                                              : RunWords::tr("Preparing"),
                          lostNodeNames(run)),
                 Tone::kWarn};
@@ -97,6 +98,8 @@ StateWords stateWords(const RunSummary& run) {
     const bool untrained = run.step == 0;
     switch (run.state) {
     case RunStateKind::kPreparing:
+        if (isQueued(run))
+            return {RunWords::tr("Queued"), Tone::kAccent};
         return isRestarting(run) ? StateWords{RunWords::tr("Restarting"), Tone::kWarn}
                                  : StateWords{RunWords::tr("Preparing"), Tone::kAccent};
     case RunStateKind::kRunning:
@@ -126,7 +129,8 @@ StateWords stateWords(const RunSummary& run) {
 }
 
 bool isPreparing(const RunSummary& run, const LiveState& live) {
-    const bool isAsked = run.state == RunStateKind::kPreparing && !isRestarting(run);
+    const bool isAsked =
+        run.state == RunStateKind::kPreparing && !isRestarting(run) && !isQueued(run);
     return live.launching.has_value() || isAsked;
 }
 

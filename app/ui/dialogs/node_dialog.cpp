@@ -10,6 +10,7 @@
 #include "app/ui/widgets/fold.h"
 #include "app/ui/widgets/label.h"
 
+#include <QCheckBox>
 #include <QComboBox>
 #include <QGridLayout>
 #include <QLineEdit>
@@ -55,13 +56,18 @@ protected:
     }
 };
 
+/// And no Slurm cluster whose login node it is.
+bool isThisComputer(const Node& node) {
+    return node.isLocal && !node.isSlurm;
+}
+
 QString titleOf(const Node& node) {
-    return node.isLocal ? NodeDialog::tr("Edit this computer")
+    return isThisComputer(node) ? NodeDialog::tr("Edit this computer")
                         : NodeDialog::tr("Edit %1").arg(QString::fromStdString(node.name));
 }
 
 QString textOf(const Node& node) {
-    return node.isLocal ? NodeDialog::tr("How it is used. It is reached without SSH.")
+    return isThisComputer(node) ? NodeDialog::tr("How it is used. It is reached without SSH.")
                         : NodeDialog::tr("How it is reached and used. Its runs know it by its "
                                          "name, which stays.");
 }
@@ -125,6 +131,13 @@ void NodeDialog::addWay(QGridLayout* grid) {
     m_port->setObjectName("nodePort");
     m_port->setAccessibleName(tr("Port"));
     m_key = makeEdit("nodeKey", tr("Key file"), tr("from ssh agent and ssh config"));
+    m_slurm = new QCheckBox(tr("the login node of a Slurm cluster"), this);
+    m_slurm->setObjectName("nodeSlurm");
+    m_slurm->setAccessibleName(tr("Slurm"));
+    m_slurm->setToolTip(tr("A launch becomes one job there, and the cluster's nodes train. Without "
+                           "a host, this computer is the login node."));
+    m_sbatch = makeEdit("nodeSbatch", tr("Options for sbatch"),
+                        tr("such as --partition=gpu --account=mine"));
     m_jump = makeEdit("nodeJump", tr("Jump host"), tr("from ssh config; or USER@HOST:PORT"));
     m_jump->setToolTip(tr("A machine that is passed on the way, as with ssh -J. It must let you in "
                           "by key, without a question."));
@@ -132,11 +145,12 @@ void NodeDialog::addWay(QGridLayout* grid) {
         addRow(grid, tr("From ssh config"), m_alias);
     const std::pair<QString, QWidget*> rows[] = {
         {tr("Host"), m_host}, {tr("Name"), m_name},    {tr("User"), m_user},
-        {tr("Port"), m_port}, {tr("Key file"), m_key}, {tr("Jump host"), m_jump}};
+        {tr("Port"), m_port}, {tr("Key file"), m_key}, {tr("Jump host"), m_jump},
+        {tr("Slurm"), m_slurm}, {tr("Options for sbatch"), m_sbatch}};
     for (const auto& [label, field] : rows) {
         field->setParent(this);
-        field->setVisible(!m_before.isLocal);
-        if (!m_before.isLocal)
+        field->setVisible(!isThisComputer(m_before));
+        if (!isThisComputer(m_before))
             addRow(grid, label, field);
     }
 }
@@ -170,13 +184,21 @@ void NodeDialog::wire() {
         if (index > 0)
             useAlias(m_alias->itemText(index));
     });
-    connect(m_host, &QLineEdit::textChanged, this,
-            [this](const QString& host) { m_confirm->setEnabled(!host.trimmed().isEmpty()); });
+    m_sbatch->setEnabled(false);
+    connect(m_slurm, &QCheckBox::toggled, m_sbatch, &QWidget::setEnabled);
+    connect(m_slurm, &QCheckBox::toggled, this, &NodeDialog::offerConfirm);
+    for (QLineEdit* edit : {m_host, m_name})
+        connect(edit, &QLineEdit::textChanged, this, &NodeDialog::offerConfirm);
     connect(m_gpus, &GpuChoice::changed, this, &NodeDialog::showSummary);
     connect(m_environment, &EnvironmentList::changed, this, &NodeDialog::showSummary);
     connect(m_groups, &QLineEdit::textChanged, this, &NodeDialog::showSummary);
     connect(m_notes, &QPlainTextEdit::textChanged, this, &NodeDialog::showSummary);
     connect(m_confirm, &QPushButton::clicked, this, &NodeDialog::submit);
+}
+
+void NodeDialog::offerConfirm() {
+    const bool isHere = m_slurm->isChecked() && !m_name->text().trimmed().isEmpty();
+    m_confirm->setEnabled(isHere || !m_host->text().trimmed().isEmpty());
 }
 
 void NodeDialog::restore() {
@@ -201,6 +223,11 @@ void NodeDialog::fill(const Node& node) {
     m_user->setText(QString::fromStdString(node.user));
     m_port->setValue(node.port);
     m_key->setText(QString::fromStdString(node.identityFile));
+    m_slurm->setChecked(node.isSlurm);
+    QStringList options;
+    for (const std::string& option : node.sbatch)
+        options << QString::fromStdString(option);
+    m_sbatch->setText(options.join(' '));
     m_jump->setText(QString::fromStdString(node.jumpHost));
     m_environment->show(node.environment);
     QStringList groups;
@@ -208,9 +235,9 @@ void NodeDialog::fill(const Node& node) {
         groups << QString::fromStdString(group);
     m_groups->setText(groups.join(", "));
     m_notes->setPlainText(QString::fromStdString(node.notes));
-    m_more->setOpen(node.isLocal);
+    m_more->setOpen(isThisComputer(node));
     showSummary();
-    if (node.isLocal)
+    if (isThisComputer(node))
         m_groups->setFocus();
     else
         m_host->setFocus();
@@ -241,9 +268,19 @@ void NodeDialog::showSummary() {
                                        : words.join(kSeparator));
 }
 
+std::vector<std::string> NodeDialog::sbatchOptions() const {
+    // What an option takes may hold blanks, and every option begins with '-'.
+    static const QRegularExpression kNext("\\s+(?=-)");
+    const QString text = m_slurm->isChecked() ? m_sbatch->text().trimmed() : QString();
+    std::vector<std::string> options;
+    for (const QString& option : text.split(kNext, Qt::SkipEmptyParts))
+        options.push_back(option.toStdString());
+    return options;
+}
+
 Result<Node> NodeDialog::node() const {
     Node node = m_before;
-    if (!node.isLocal) {
+    if (!isThisComputer(node)) {
         const QString host = m_host->text().trimmed(), name = m_name->text().trimmed();
         node.name = name.isEmpty() ? nodeNameFor(host.toStdString()) : name.toStdString();
         node.sshHost = host.toStdString();
@@ -251,6 +288,9 @@ Result<Node> NodeDialog::node() const {
         node.port = m_port->value();
         node.identityFile = m_key->text().trimmed().toStdString();
         node.jumpHost = m_jump->text().trimmed().toStdString();
+        node.isSlurm = m_slurm->isChecked();
+        node.isLocal = node.isSlurm && host.isEmpty();
+        node.sbatch = sbatchOptions();
     }
     auto gpus = m_gpus->gpus();
     if (!gpus)

@@ -4,6 +4,7 @@
 #include "app/core/fleet/fleet.h"
 #include "app/ui/dialogs/sheet.h"
 
+class QCheckBox;
 class QComboBox;
 class QGridLayout;
 class QLabel;
@@ -37,9 +38,11 @@ private:
     void fill(const Node& node);
     void useAlias(const QString& alias);
     void submit();
+    void offerConfirm();
     void showSummary();
     /// kInvalid: a choice that is none.
     Result<Node> node() const;
+    std::vector<std::string> sbatchOptions() const;
 
     Fleet& m_fleet;
     Node m_before; ///< what the fields do not show stays
@@ -56,6 +59,8 @@ private:
     EnvironmentList* m_environment;
     QLineEdit* m_groups;
     QPlainTextEdit* m_notes;
+    QCheckBox* m_slurm;
+    QLineEdit* m_sbatch;
     QLabel* m_problem;
     QPushButton* m_confirm;
 };

@@ -191,7 +191,7 @@ void RunActions::show(const RunDetail& detail, const LiveState& live) {
     const bool preparing = isPreparing(run, live);
     const bool running = run.state == RunStateKind::kRunning && !preparing;
     const bool free = running && !live.pending;
-    const bool canEnd = running || (isRestarting(run) && !preparing);
+    const bool canEnd = running || ((isRestarting(run) || isQueued(run)) && !preparing);
     m_hold->setText(live.held ? tr("Continue") : tr("Hold"));
     m_hold->setAccessibleName(m_hold->text());
     offer(m_hold, running, free);

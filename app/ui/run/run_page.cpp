@@ -329,7 +329,9 @@ void RunPage::showState() {
 
 void RunPage::showBanners() {
     const QString lost = linkLostText(m_live);
-    m_linkBanner->show(Tone::kWarn, lost, {});
+    const bool isWaiting = lost.isEmpty() && isQueued(*m_detail.run);
+    m_linkBanner->show(isWaiting ? Tone::kAccent : Tone::kWarn,
+                       isWaiting ? capitalized(m_detail.run->message.toStdString()) : lost, {});
     m_giveUp->setVisible(std::ranges::any_of(m_live.nodes, &isDown, &LiveState::NodeLink::link));
     showDelay();
     showTrouble();

@@ -2,8 +2,8 @@
 #include "shared/board/board.h"
 #include "shared/journal/journal.h"
 #include "trainer/agent/attach/attach_session.h"
-#include "trainer/agent/attach/run_state.h"
 #include "trainer/agent/run_dir/log_cap.h"
+#include "trainer/agent/supervisor/run_state.h"
 
 #include <QDir>
 #include <QFile>

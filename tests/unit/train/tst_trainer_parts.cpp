@@ -6,6 +6,7 @@
 #include "trainer/train/dist/gradient_buckets.h"
 #include "trainer/train/dist/listener.h"
 #include "trainer/train/dist/parameter_shards.h"
+#include "trainer/train/dist/slurm_environment.h"
 #include "trainer/train/formats/plain_pickle.h"
 #include "trainer/train/session/failure.h"
 
@@ -85,6 +86,62 @@ private Q_SLOTS:
         QVERIFY(read);
         QCOMPARE(*read,
                  (TorchrunEnvironment{3, 1, 4, 2, "10.0.0.1", 29500, 3, "r", false, "c0ffee"}));
+    }
+
+    void variablesOfSrunStandForThoseOfTorchrun() {
+        environment = {{"SLURM_PROCID", "3"},
+                       {"SLURM_LOCALID", "0"},
+                       {"SLURM_NODEID", "1"},
+                       {"SLURM_STEP_NUM_TASKS", "5"},
+                       {"SLURM_STEP_TASKS_PER_NODE", "3,1(x2)"},
+                       {"SLURM_STEP_NODELIST", "gpu[07-08,11],login"},
+                       {"SLURM_JOB_ID", "4242"},
+                       {"SLURM_STEP_ID", "1"},
+                       {"SLURM_RESTART_COUNT", "2"}};
+        const auto read = torchrunEnvironmentFrom(lookUp);
+        QVERIFY(read);
+        QCOMPARE(*read, (TorchrunEnvironment{3, 0, 5, 1, "gpu07", 12000 + (4242 * 7 + 1) % 18000, 3,
+                                             "slurm-4242-1"}));
+        // What a person sets stays.
+        environment["MASTER_PORT"] = "29500";
+        QCOMPARE(torchrunEnvironmentFrom(lookUp)->masterPort, 29500);
+        // A shell in an allocation is no rank; an agent in a job sets torchrun's.
+        environment.erase("SLURM_STEP_NUM_TASKS");
+        QCOMPARE(torchrunEnvironmentFrom(lookUp)->worldSize, 1);
+        environment["SLURM_STEP_NUM_TASKS"] = "5";
+        environment["WORLD_SIZE"] = "1";
+        QCOMPARE(torchrunEnvironmentFrom(lookUp)->worldSize, 1);
+    }
+
+    void listsOfSlurmAreRead_data() {
+        QTest::addColumn<QString>("list");
+        QTest::addColumn<QString>("first");
+        QTest::newRow("one") << "n1"
+                             << "n1";
+        QTest::newRow("two names") << "a,b"
+                                   << "a";
+        QTest::newRow("a range") << "n[1-2,5]"
+                                 << "n1";
+        QTest::newRow("with zeros") << "gpu[007-012]-ib"
+                                    << "gpu007-ib";
+        QTest::newRow("two brackets") << "r[1-2]n[3-4],x"
+                                      << "r1n3";
+        QTest::newRow("after a name") << "login,n[1-2]"
+                                      << "login";
+        QTest::newRow("cut") << "n[1"
+                             << "";
+        QTest::newRow("nothing") << ""
+                                 << "";
+    }
+
+    void listsOfSlurmAreRead() {
+        QFETCH(QString, list);
+        QFETCH(QString, first);
+        QCOMPARE(QString::fromStdString(firstHostOf(list.toStdString())), first);
+        QCOMPARE(tasksOnNode("2(x3),1", 2), 2);
+        QCOMPARE(tasksOnNode("2(x3),1", 3), 1);
+        QCOMPARE(tasksOnNode("2(x3),1", 4), 0);
+        QCOMPARE(tasksOnNode("x(", 0), 0);
     }
 
     void wrongEnvironmentIsNamed_data() {

@@ -2,10 +2,13 @@
 #include "trainer/agent/attach/attach.h"
 
 #include "shared/io/clock.h"
+#include "shared/return_if_error.h"
 #include "trainer/agent/attach/attach_session.h"
-#include "trainer/agent/attach/run_state.h"
+#include "trainer/agent/attach/job_part.h"
 #include "trainer/agent/posix/process.h"
 #include "trainer/agent/run_dir/run_dir.h"
+#include "trainer/agent/slurm/job_file.h"
+#include "trainer/agent/supervisor/run_state.h"
 
 #include <asio/buffer.hpp>
 #include <asio/io_context.hpp>
@@ -21,6 +24,7 @@
 #include <chrono>
 #include <csignal>
 #include <cstdio>
+#include <memory>
 #include <utility>
 
 namespace rm {
@@ -35,15 +39,17 @@ constexpr std::chrono::seconds kFarewell(2);
 /// The loop around one AttachSession. The working directory is the run directory.
 class AttachLoop {
 public:
-    AttachLoop(const std::string& runId, int32_t nodeIndex)
+    AttachLoop(const std::string& runId, int32_t nodeIndex, bool isInJob)
         : m_runId(runId)
         , m_nodeIndex(nodeIndex)
+        , m_job(isInJob ? std::make_unique<JobPart>(m_io, runId) : nullptr)
         , m_session(".", runId, nodeIndex, ports(), monotonicNowNs()) {}
 
     Result<void> run();
 
 private:
     AttachSession::Ports ports();
+    AttachSession::Ports portsOfJob();
     Result<void> forward(const Command& command);
     void ask();
     static void endSupervisor();
@@ -67,6 +73,7 @@ private:
     Stream m_fileEvents{m_io};
     Local::socket m_supervisor{m_io};
     asio::steady_timer m_timer{m_io};
+    std::unique_ptr<JobPart> m_job; ///< null: the supervisor is, or was, on this machine
     AttachSession m_session;
     FrameScanner m_supervisorFrames;
     bool m_isEnding = false;
@@ -94,7 +101,16 @@ Result<void> AttachLoop::run() {
     return {};
 }
 
+/// Through files, so that who is slow to answer need not hang: Slurm watches it.
+AttachSession::Ports AttachLoop::portsOfJob() {
+    return {[this] { return m_job->look(); },
+            [this](const Command& command) { return m_job->forward(command); },
+            [this] { m_session.onSupervisorAlive(); }, [] {}, [this] { adopt(); }};
+}
+
 AttachSession::Ports AttachLoop::ports() {
+    if (m_job)
+        return portsOfJob();
     return {[] { return readRunState("."); },
             [this](const Command& command) { return forward(command); }, [this] { ask(); },
             [] { endSupervisor(); }, [this] { adopt(); }};
@@ -232,6 +248,9 @@ void AttachLoop::armEnd() {
 }
 
 void AttachLoop::pump() {
+    if (m_job)
+        for (const CommandState& state : m_job->takeAnswers())
+            m_session.onCommandState(state);
     m_session.tick(monotonicNowNs());
     write();
     armTimer();
@@ -265,9 +284,10 @@ Result<void> attachRun(const Folders& folders, const std::string& runId, int64_t
         (void)writeAll(STDOUT_FILENO, frameMessage(refusal), "stdout");
         return tl::unexpected(plan.error());
     }
+    RM_ASSIGN_OR_RETURN(const auto job, loadJobFile(runFolderOf(*runDir)));
     if (::chdir(runDir->c_str()) != 0)
         return failErrno("enter " + *runDir, errno);
-    return AttachLoop(runId, static_cast<int32_t>(plan->nodeIndex)).run();
+    return AttachLoop(runId, static_cast<int32_t>(plan->nodeIndex), job.has_value()).run();
 }
 
 } // namespace rm

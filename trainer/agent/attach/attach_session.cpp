@@ -2,8 +2,8 @@
 #include "trainer/agent/attach/attach_session.h"
 
 #include "shared/wire/adoption.h"
-#include "trainer/agent/attach/run_state.h"
 #include "trainer/agent/run_dir/release.h"
+#include "trainer/agent/supervisor/run_state.h"
 
 #include <algorithm>
 

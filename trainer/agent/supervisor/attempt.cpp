@@ -154,6 +154,12 @@ void Attempt::end(const EndOrder& order, Moment now) {
     tick(now);
 }
 
+void Attempt::preempt() {
+    for (int i = 0; i < static_cast<int>(m_processes.size()); ++i)
+        if (!m_group.hasExited(i))
+            m_processes[i].terminate();
+}
+
 void Attempt::tick(Moment now) {
     m_group.tick(now);
     for (const Record& record : m_group.takeRecords()) {

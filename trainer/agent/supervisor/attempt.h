@@ -45,10 +45,18 @@ public:
     const NodePlan& plan() const { return m_plan; }
     bool hasEnded() const { return m_end.has_value(); }
     bool hasFailed() const { return m_end && m_end->outcome == Outcome::kFailed; }
+    /// Its ranks ended for a scheduler; `wasTold`: it said so to this node, where they may have
+    /// ended for those elsewhere or were killed before they had heard.
+    bool isPreempted(bool wasTold) const {
+        return m_end && (m_end->outcome == Outcome::kPreempted ||
+                         (wasTold && m_end->outcome == Outcome::kFailed));
+    }
     PeerStatus status();
 
     void stop(Moment now) { m_group.stop(now); } ///< asked to: time to write a checkpoint
     void kill(Moment now) { m_group.kill(now); }
+    /// A scheduler is about to take this node: the ranks write a checkpoint and end by themselves.
+    void preempt();
     void end(const EndOrder& order, Moment now);
 
     /// Does what is due, and writes what is new.

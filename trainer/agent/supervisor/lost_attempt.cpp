@@ -19,11 +19,13 @@ class NoRanks : public RankControl {
 };
 
 /// The records with which a supervisor would have ended the attempt.
-std::vector<Record> endOf(const std::string& runDir, const AgentState& state, bool asked) {
+std::vector<Record> endOf(const std::string& runDir, const AgentState& state, const LostEnd& how) {
+    const bool asked = how.asked;
     if (state.ranks.empty()) // it did not come to begin them
-        return {AttemptEnded{state.attempt, asked ? Outcome::kStopped : Outcome::kFailed, -1,
-                             static_cast<int32_t>(asked ? ExitCode::kOk : ExitCode::kUnavailable),
-                             wallNowNs(), "its agent was gone before a rank was started"}};
+        return {AttemptEnded{
+            state.attempt, asked ? Outcome::kStopped : Outcome::kFailed, -1,
+            static_cast<int32_t>(asked ? ExitCode::kOk : ExitCode::kUnavailable), wallNowNs(),
+            how.why.empty() ? "its agent was gone before a rank was started" : how.why}};
     RankGroup::Config config;
     config.attempt = state.attempt;
     config.firstRank = state.ranks.front().rank;
@@ -64,7 +66,7 @@ Result<JournalWriter> beginNodeJournal(const std::string& runDir, int64_t nodeIn
                                 static_cast<int>(attempt));
 }
 
-Result<void> closeLostAttempt(const std::string& runDir, bool asked) {
+Result<void> closeLostAttempt(const std::string& runDir, const LostEnd& how) {
     Result<AgentState> state = loadAgentState(runDir);
     if (!state)
         return state.error().code == ErrorCode::kNotFound ? Result<void>()
@@ -72,12 +74,18 @@ Result<void> closeLostAttempt(const std::string& runDir, bool asked) {
     if (state->ended)
         return {};
     RM_ASSIGN_OR_RETURN(auto journal, beginNodeJournal(runDir, state->nodeIndex, state->attempt));
-    const std::vector<Record> records = endOf(runDir, *state, asked);
+    std::vector<Record> records = endOf(runDir, *state, how);
+    auto& end = std::get<AttemptEnded>(records.back());
+    end.goesOn = how.goesOn;
+    if (!how.why.empty())
+        end.message = how.why;
     for (const Record& record : records)
         journal.append(record);
     RM_RETURN_IF_ERROR(journal.sync());
+    if (how.goesOn)
+        return {};
     state->ended = true;
-    state->outcome = std::get<AttemptEnded>(records.back()).outcome;
+    state->outcome = end.outcome;
     return saveAgentState(runDir, *state);
 }
 

@@ -19,10 +19,16 @@ ChildStatus lastWordOf(const std::string& runDir, int rank, int attempt);
 Result<JournalWriter> beginNodeJournal(const std::string& runDir, int64_t nodeIndex,
                                        int64_t attempt);
 
-/// If the last attempt's supervisor died before it recorded the end, writes the end in its place:
-/// kStopped if `asked`, else by the last words of its ranks. The caller holds the RunLock and has
-/// made sure that all ranks are gone. Does nothing when the end is recorded or no attempt was
-/// started.
-Result<void> closeLostAttempt(const std::string& runDir, bool asked = false);
+/// What is known of the end of an attempt beside how its ranks ended.
+struct LostEnd {
+    bool asked = false;   ///< a person ended it: kStopped, else by the last words of its ranks
+    bool goesOn = false;  ///< another attempt follows by itself, which is why it stays open here
+    std::string why = {}; ///< for people; empty: what the ranks' ends say
+};
+
+/// If the last attempt's supervisor died before it recorded the end, writes the end in its place.
+/// The caller holds the RunLock and has made sure that all ranks are gone. Does nothing when the
+/// end is recorded or no attempt was started.
+Result<void> closeLostAttempt(const std::string& runDir, const LostEnd& how = {});
 
 } // namespace rm

@@ -8,8 +8,10 @@
 #include "trainer/agent/peers/leader.h"
 #include "trainer/agent/receive/bundle_check.h"
 #include "trainer/agent/run_dir/run_dir.h"
+#include "trainer/agent/slurm/job_file.h"
 #include "trainer/agent/supervisor/lost_attempt.h"
 #include "trainer/agent/supervisor/stop.h"
+#include "trainer/agent/supervisor/submit.h"
 #include "trainer/agent/supervisor/supervisor.h"
 
 #include <fcntl.h>
@@ -237,6 +239,13 @@ Result<std::string> startRun(const Folders& folders, const std::string& runId,
 Result<std::string> adoptRun(const Folders& folders, const std::string& runId, int64_t nodeIndex) {
     const std::string attempt = "adopt " + runId;
     RM_ASSIGN_OR_RETURN(const std::string runDir, folders.existingPartDir(runId, nodeIndex));
+    RM_ASSIGN_OR_RETURN(const auto job, loadJobFile(runFolderOf(runDir)));
+    if (job) {
+        const Result<bool> closed = closeAfterJob(runDir);
+        if (!closed)
+            return failAs(attempt, closed.error());
+        return json{{"run_dir", runDir}}.dump() + "\n";
+    }
     const Result<RunLock> lock = RunLock::take(runDir);
     if (!lock)
         return failAs(attempt, lock.error());

@@ -18,7 +18,8 @@ Result<std::string> startRun(const Folders& folders, const std::string& runId,
 
 /// `adopt RUN_ID NODE`: if the run's agent here is gone and has not recorded the end of its
 /// attempt, starts a supervisor for its ranks. If none lives, and the run cannot go on by itself or
-/// was left for longer than others wait, records their end instead. Returns the JSON to print.
+/// was left for longer than others wait, records their end instead. Of a part in a job of Slurm it
+/// records the end once the job is over. Returns the JSON to print.
 /// kUnavailable: an agent supervises the run.
 Result<std::string> adoptRun(const Folders& folders, const std::string& runId, int64_t nodeIndex);
 

@@ -5,6 +5,7 @@
 #include "shared/return_if_error.h"
 #include "trainer/agent/run_dir/run_dir.h"
 #include "trainer/agent/supervisor/lost_attempt.h"
+#include "trainer/agent/supervisor/submit.h"
 
 #include <nlohmann/json.hpp>
 
@@ -55,7 +56,7 @@ Result<void> closeIfLost(const std::string& runDir) {
     if (!state || state->ended)
         return {};
     const Result<RunLock> lock = RunLock::take(runDir);
-    return lock ? closeLostAttempt(runDir, true) : tl::unexpected(lock.error());
+    return lock ? closeLostAttempt(runDir, {.asked = true}) : tl::unexpected(lock.error());
 }
 
 /// What was ended on this machine.
@@ -96,6 +97,10 @@ Result<std::string> stopRun(const Folders& folders, const std::string& runId, bo
                             const StopPatience& patience) {
     RM_ASSIGN_OR_RETURN(const auto parts, folders.partDirs(runId));
     Ended ended;
+    const Result<bool> job = endJob(*folders.runDir(runId), kill);
+    if (!job)
+        return failAs("stop " + runId, job.error());
+    ended.any = *job;
     for (const std::string& part : parts)
         if (const Result<void> stopped = stopPart(part, kill, patience, ended); !stopped)
             return failAs("stop " + runId, stopped.error());
@@ -120,6 +125,9 @@ Result<void> endEarlierAttempts(const Folders& folders, const std::string& runId
     const Result<std::vector<std::string>> parts = folders.partDirs(runId);
     if (!parts)
         return {}; // nothing ran here
+    RM_RETURN_IF_ERROR(endJob(*folders.runDir(runId), true));
+    std::error_code ignored;
+    std::filesystem::remove(*folders.runDir(runId) + "/job.json", ignored);
     Ended ended;
     for (const std::string& part : *parts) {
         const Result<AgentState> state = loadAgentState(part);
@@ -133,7 +141,7 @@ Result<void> endEarlierAttempts(const Folders& folders, const std::string& runId
 Result<std::string> stateOfRun(const Folders& folders, const std::string& runId) {
     RM_ASSIGN_OR_RETURN(const auto parts, folders.partDirs(runId));
     int64_t newest = 0;
-    bool isAlive = false;
+    RM_ASSIGN_OR_RETURN(bool isAlive, isJobAlive(*folders.runDir(runId)));
     for (const std::string& part : parts) {
         const Result<AgentState> state = loadAgentState(part);
         if (!state || state->isElsewhere())
@@ -175,6 +183,9 @@ Result<std::vector<RunLock>> lockAll(const Folders& folders, const std::string& 
     const Result<std::vector<std::string>> parts = folders.partDirs(runId);
     if (!parts)
         return locks; // the rest of a removal, or of a start that failed
+    RM_ASSIGN_OR_RETURN(const bool hasJob, isJobAlive(*folders.runDir(runId)));
+    if (hasJob)
+        return fail(ErrorCode::kUnavailable, "its job of Slurm waits or runs; stop it first");
     for (const std::string& part : *parts) {
         RM_ASSIGN_OR_RETURN(auto lock, RunLock::take(part));
         locks.push_back(std::move(lock));

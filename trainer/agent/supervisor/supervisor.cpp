@@ -9,6 +9,7 @@
 #include "trainer/agent/run_dir/folders.h"
 #include "trainer/agent/run_dir/log_cap.h"
 #include "trainer/agent/supervisor/rank_environment.h"
+#include "trainer/agent/supervisor/run_state.h"
 
 #include <asio/post.hpp>
 #include <unistd.h>
@@ -27,6 +28,7 @@ constexpr int64_t kMs = 1'000'000;
 constexpr int64_t kSampleNs = 1000 * kMs;
 constexpr int64_t kRetryNs = 20 * kMs;       // between tries to post a command
 constexpr int64_t kAnswerNs = 500 * kMs;     // for the last answers to leave
+constexpr int64_t kFilesNs = 250 * kMs;      // between looks for commands that come as files
 constexpr int64_t kRoomNs = 600 * kSampleNs; // for a full disk to have room for the last records
 
 /// Of this node's ranks; empty: all.
@@ -97,9 +99,20 @@ Result<void> Supervisor::open() {
     return {};
 }
 
+void Supervisor::inJob(std::optional<AttemptPlanned> planned) {
+    m_files.emplace(m_runDir);
+    m_planned = std::move(planned);
+    asio::error_code ignored;
+    m_signals.add(SIGUSR1, ignored);
+}
+
 Result<void> Supervisor::launch() {
     m_appliedBefore = m_applied.size();
+    if (m_files)
+        RM_RETURN_IF_ERROR(m_files->open());
     RM_RETURN_IF_ERROR(open());
+    if (m_planned)
+        m_attempt->journal(*m_planned);
     return m_attempt->launch();
 }
 
@@ -149,8 +162,10 @@ std::vector<CommandState> Supervisor::onCommand(const Command& command) {
              "no rank of it ran at that moment; it does not go on by itself"}};
 }
 
+/// Ranks that write their checkpoint for the end of the job are given the time that Slurm gives.
 void Supervisor::endAttempt(const EndOrder& order) {
-    m_attempt->end(order, Moment::now());
+    if (!m_isPreempted)
+        m_attempt->end(order, Moment::now());
 }
 
 void Supervisor::startAttempt(const StartOrder& order) {
@@ -170,8 +185,12 @@ void Supervisor::leave(const OverOrder& order) {
                               now);
     if (std::exchange(m_isOver, true))
         return;
-    m_attempt->close(order.outcome, order.why);
-    m_server.broadcast(m_queue.onEnded());
+    m_goesOnInJob = !order.outcome && m_files && m_attempt->isPreempted(m_isPreempted);
+    if (m_goesOnInJob)
+        m_attempt->retire();
+    else
+        m_attempt->close(order.outcome, order.why);
+    tell(m_queue.onEnded());
     m_flushDeadlineNs = now.monotonicNs + kAnswerNs;
 }
 
@@ -197,31 +216,61 @@ void Supervisor::watchSignals() {
     m_signals.async_wait([this](asio::error_code error, int signal) {
         if (error)
             return;
-        if (m_isOver)
-            m_flushDeadlineNs = std::min(m_flushDeadlineNs, monotonicNowNs() - kRoomNs);
-        else if (m_attempt->hasEnded())
-            m_crew->ask(Outcome::kStopped, howAsked(signal == SIGQUIT));
-        else if (signal == SIGQUIT)
-            m_attempt->kill(Moment::now());
-        else
-            m_attempt->stop(Moment::now());
+        onSignal(signal);
         watchSignals();
         pump();
     });
+}
+
+void Supervisor::onSignal(int signal) {
+    const bool isOfJob = m_files && (signal == SIGTERM || signal == SIGUSR1);
+    if (m_isOver && !isOfJob)
+        m_flushDeadlineNs = std::min(m_flushDeadlineNs, monotonicNowNs() - kRoomNs);
+    else if (isOfJob && !m_isOver)
+        m_isPreempted = true;
+    m_isTimeOver = m_isTimeOver || (isOfJob && signal == SIGUSR1);
+    if (m_isOver)
+        return;
+    if (isOfJob)
+        m_attempt->preempt();
+    else if (m_attempt->hasEnded())
+        m_crew->ask(Outcome::kStopped, howAsked(signal == SIGQUIT));
+    else if (signal == SIGQUIT)
+        m_attempt->kill(Moment::now());
+    else
+        m_attempt->stop(Moment::now());
+}
+
+void Supervisor::tell(const std::vector<CommandState>& states) {
+    m_server.broadcast(states);
+    if (m_files)
+        m_files->answer(states);
+}
+
+void Supervisor::serveFiles() {
+    const int64_t nowNs = monotonicNowNs();
+    if (!m_files || nowNs < m_nextFilesNs)
+        return;
+    m_nextFilesNs = nowNs + kFilesNs;
+    for (const Command& command : m_files->takeCommands())
+        m_files->answer(onCommand(command));
 }
 
 // Does everything that is due and sets the timer for the next deadline.
 void Supervisor::pump() {
     if (const auto order = std::exchange(m_next, std::nullopt); order && !m_isOver)
         beginNext(*order);
+    serveFiles();
     const Moment now = Moment::now();
     m_attempt->tick(now);
     if (!m_attempt->hasEnded())
-        m_server.broadcast(m_queue.tick());
+        tell(m_queue.tick());
     if (now.monotonicNs >= m_nextSampleNs) {
         if (!m_attempt->hasEnded())
             m_attempt->sample(now);
         (void)capLog(kAgentLog);
+        if (m_files)
+            m_files->publish(readRunState("."));
         m_nextSampleNs = std::max(m_nextSampleNs + kSampleNs, now.monotonicNs + kSampleNs / 2);
     }
     if (m_attempt->hasFailed() && !m_isOver)
@@ -242,20 +291,22 @@ void Supervisor::obeyEndings() {
         if (command.id.starts_with(kRegroup))
             continue;
         m_crew->ask(*outcomeAskedFor(command.kind), howAsked(false));
-        m_server.broadcast(m_queue.onCommand(command));
+        tell(m_queue.onCommand(command));
     }
 }
 
 void Supervisor::beginNext(const StartOrder& order) {
     if (!m_attempt->hasEnded() || order.attempt <= m_attempt->plan().attempt)
         return;
+    if (m_isPreempted) // the job's next start begins it
+        return leave({});
     if (mustWaitForRoom()) {
         m_next = order;
         return;
     }
     const NodePlan plan = planOf(order, m_attempt->plan());
     m_attempt->retire();
-    m_server.broadcast(m_queue.onRestart(plan.attempt, m_appliedBefore));
+    tell(m_queue.onRestart(plan.attempt, m_appliedBefore));
     m_unwritten.push_back(std::move(m_attempt));
     m_attempt = makeAttempt(plan);
     // There may be room for the next try, so this is no error that ends the run.
@@ -309,6 +360,8 @@ void Supervisor::armTimer() {
     int64_t nextNs = m_nextSampleNs;
     if (m_isOver && monotonicNowNs() < m_flushDeadlineNs)
         nextNs = monotonicNowNs() + kRetryNs;
+    if (m_files)
+        nextNs = std::min(nextNs, m_nextFilesNs);
     for (const auto deadlineNs : {m_attempt->nextDeadline(), m_crew->nextDeadline()})
         if (deadlineNs)
             nextNs = std::min(nextNs, std::max(*deadlineNs, monotonicNowNs() + kMs));

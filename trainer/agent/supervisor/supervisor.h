@@ -3,6 +3,7 @@
 
 #include "trainer/agent/peers/crew.h"
 #include "trainer/agent/run_dir/run_dir.h"
+#include "trainer/agent/slurm/part_files.h"
 #include "trainer/agent/supervisor/attempt.h"
 #include "trainer/agent/supervisor/command_queue.h"
 #include "trainer/agent/supervisor/command_server.h"
@@ -26,11 +27,17 @@ namespace rm {
 /// the run directory.
 ///
 /// SIGTERM and SIGINT end the ranks with a grace, SIGQUIT at once.
+///
+/// In a job of Slurm (inJob()), SIGTERM and SIGUSR1 mean that the job is about to end: the ranks
+/// write a checkpoint and end, and the attempt is left open for the job's next start. Those who
+/// attach elsewhere are served by PartFiles.
 class Supervisor : private CommandTarget, private CrewTarget {
 public:
     Supervisor(std::string runDir, NodePlan plan, RunSpec spec);
     ~Supervisor() override;
 
+    /// Before launch(). `planned`: of an attempt that follows an earlier one, on node 0.
+    void inJob(std::optional<AttemptPlanned> planned);
     /// Starts every rank, or none.
     Result<void> launch();
     /// Instead: takes over the ranks of an attempt whose supervisor is gone, the ended ones as
@@ -39,6 +46,10 @@ public:
     /// Returns when all ranks have ended, no attempt will follow, and everything is written, or the
     /// disk has had no room for it for ten minutes.
     void run();
+    /// After run(): the job's next start goes on with the run.
+    bool goesOnInJob() const { return m_goesOnInJob; }
+    /// SIGUSR1 told that the job's time is over, so that nobody but its script starts it again.
+    bool isTimeOver() const { return m_isTimeOver; }
 
 private:
     Result<bool> post(const Command& command) override;
@@ -62,6 +73,9 @@ private:
     bool mustWaitForRoom();
     Result<void> begin(const NodePlan& plan);
     Result<void> writeRest();
+    void onSignal(int signal);
+    void serveFiles();
+    void tell(const std::vector<CommandState>& states);
     void watchSignals();
     void armTimer();
     void pump();
@@ -87,6 +101,12 @@ private:
     int64_t m_roomByNs = 0; ///< until when a full disk is waited for to begin it; 0: it is not
     uint64_t m_appliedBefore = 0; ///< see AgentState
     bool m_isOver = false;
+    std::optional<PartFiles> m_files; ///< in a job
+    std::optional<AttemptPlanned> m_planned;
+    bool m_isPreempted = false; ///< the job was signalled
+    bool m_isTimeOver = false;
+    bool m_goesOnInJob = false;
+    int64_t m_nextFilesNs = 0;
     int64_t m_nextSampleNs = 0;
     int64_t m_flushDeadlineNs = 0; ///< when it is over: how long answers may take
 };

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "trainer/train/dist/slurm_environment.h"
 #include "trainer/train/dist/world.h"
 
 #include <charconv>
+#include <map>
 
 namespace rm {
 namespace {
@@ -9,11 +11,17 @@ namespace {
 class Reader {
 public:
     explicit Reader(const char* (*get)(const char*))
-        : m_get(get) {}
+        : m_get(get) {
+        // Both tell of ranks: who started torchrun, or an agent, by srun means torchrun's.
+        if (!m_get("RANK") && !m_get("WORLD_SIZE"))
+            m_ofSlurm = torchrunVariablesOfSlurm(get);
+    }
 
     std::string text(const char* name) const {
-        const char* value = m_get(name);
-        return value ? value : "";
+        if (const char* value = m_get(name))
+            return value;
+        const auto implied = m_ofSlurm.find(name);
+        return implied == m_ofSlurm.end() ? "" : implied->second;
     }
 
     int number(const char* name, int fallback, int min, int max) {
@@ -36,6 +44,7 @@ public:
 
 private:
     const char* (*m_get)(const char*);
+    std::map<std::string, std::string> m_ofSlurm; ///< what Slurm implies; empty: torchrun's are set
     std::string m_problem;
 };
 

@@ -19,6 +19,7 @@ class Board;
 struct Device;
 
 /// torchrun's variables and one of Ringmaster's own, the only environment that the trainer needs.
+/// Where srun started it and torchrun's are absent, Slurm's stand for them (slurm_environment.h).
 struct TorchrunEnvironment {
     int rank = 0;
     int localRank = 0;

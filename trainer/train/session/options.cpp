@@ -10,7 +10,7 @@ namespace rm {
 Result<std::optional<Options>> parseOptions(int argc, char** argv, const std::string& footer) {
     Options options;
     CLI::App app("One rank of a training run. Rank, world and master come from torchrun's "
-                 "environment variables; without them it trains alone.",
+                 "environment variables, or from those of srun; without them it trains alone.",
                  "ringmaster-trainer");
     app.footer(footer);
     app.set_version_flag("--version", "ringmaster-trainer " RINGMASTER_VERSION);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "trainer/agent/attach/run_state.h"
+#include "trainer/agent/supervisor/run_state.h"
 
 #include "shared/board/board.h"
 #include "shared/io/clock.h"
@@ -86,8 +86,8 @@ bool differsVisibly(const RunState& a, const RunState& b) {
                x.journalProblem == y.journalProblem &&
                visiblePhase(x.phase) == visiblePhase(y.phase);
     };
-    return a.hasNoRoom != b.hasNoRoom || a.attempt != b.attempt || a.supervised != b.supervised ||
-           a.ended != b.ended || a.outcome != b.outcome ||
+    return a.hasNoRoom != b.hasNoRoom || a.waitsFor != b.waitsFor || a.attempt != b.attempt ||
+           a.supervised != b.supervised || a.ended != b.ended || a.outcome != b.outcome ||
            !std::equal(a.ranks.begin(), a.ranks.end(), b.ranks.begin(), b.ranks.end(), isSame);
 }
 

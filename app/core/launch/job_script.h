@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "shared/spec/run_spec.h"
+#include "shared/wire/slurm_report.h"
+
+#include <string>
+#include <vector>
+
+namespace rm {
+
+/// What a job of Slurm is made of.
+struct JobOrder {
+    std::string runId;
+    std::string agent;                ///< its path on the cluster
+    std::vector<int> ranks;           ///< of each part, one part a node
+    bool onGpus = false;              ///< a GPU for each rank
+    int cpusPerNode = 0;              ///< of the partition's nodes; 0: not known
+    int gpusPerNode = 0;              ///< the same
+    std::vector<std::string> options; ///< of sbatch, of the cluster and then of the run
+    bool operator==(const JobOrder&) const = default;
+};
+
+/// The script for sbatch: a job that starts `ringmaster-agent in-job` on each of its nodes, is told
+/// by SIGUSR1 two minutes before its time is over, and has Slurm start it again when its agents say
+/// that the run goes on (kGoesOnInJob). Options that are given replace its own, as sbatch takes the
+/// last.
+std::string jobScript(const JobOrder& order);
+
+/// Ranks on each node: `total` of them, `perNode` on each but the last. `total` 0: one full node.
+std::vector<int> ranksByNode(int total, int perNode);
+
+} // namespace rm

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/core/launch/slurm_launcher.h"
+
+#include "app/core/agent/agent_client.h"
+#include "shared/return_if_error.h"
+#include "shared/spec/step_cut.h"
+
+#include <algorithm>
+
+namespace rm {
+namespace {
+
+/// As a probe of the partition's nodes would report them, as far as Slurm knows them.
+NodeReport reportOf(const SlurmPartition& partition) {
+    NodeReport report;
+    report.cores = partition.cpusPerNode;
+    GpuReport gpu;
+    gpu.name = partition.gpu;
+    report.gpus.assign(static_cast<size_t>(partition.gpusPerNode), gpu);
+    return report;
+}
+
+std::string namesOf(const SlurmReport& report) {
+    std::string names;
+    for (const SlurmPartition& partition : report.partitions)
+        names += (names.empty() ? "" : ", ") + partition.name;
+    return names.empty() ? "none" : names;
+}
+
+} // namespace
+
+std::vector<std::string> SlurmLauncher::sbatchOptions() const {
+    std::vector<std::string> options = cluster().sbatch;
+    const auto& ofRun = m_request.spec.launch.sbatch;
+    options.insert(options.end(), ofRun.begin(), ofRun.end());
+    return options;
+}
+
+Result<std::vector<Placement>> SlurmLauncher::check() {
+    if (m_request.nodes.size() > 1)
+        return fail(ErrorCode::kInvalid,
+                    "launch on " + cluster().name +
+                        ": a run on a Slurm cluster has no other nodes; name the cluster alone, "
+                        "with the number of ranks");
+    report(QStringLiteral("Check nodes"));
+    RM_ASSIGN_OR_RETURN(auto outlooks, lookWith(&lookAtNode));
+    RM_RETURN_IF_ERROR(refuseProblems(outlooks));
+    RM_ASSIGN_OR_RETURN(
+        const auto slurm, onEveryNode<SlurmReport>(m_stop, [](size_t) -> Task<SlurmReport> {
+            return [](HostSession& session, const std::string& agent, std::stop_token stop) {
+                return slurmOnNode(session, agent, stop);
+            };
+        }));
+    m_order.options = sbatchOptions();
+    const std::string wanted = partitionOf(m_order.options);
+    const SlurmPartition* partition = partitionCalled(slurm.front(), wanted);
+    if (!partition)
+        return fail(ErrorCode::kNotFound,
+                    "launch on " + cluster().name + ": its Slurm has no " +
+                        (wanted.empty() ? "default partition; name one by launch.sbatch = "
+                                          "[\"--partition=NAME\"]"
+                                        : "partition " + wanted) +
+                        "; there are: " + namesOf(slurm.front()));
+    // Of the login node the folders count, of the compute nodes what computes.
+    NodeReport report = std::move(outlooks.front().report);
+    const NodeReport computes = reportOf(*partition);
+    report.gpus = computes.gpus;
+    report.cores = computes.cores;
+    report.driver.clear();
+    m_nodes = {{cluster(), std::move(report), 0}};
+    RM_ASSIGN_OR_RETURN(m_target, chooseTarget(m_request.spec, m_nodes));
+    RM_RETURN_IF_ERROR(chooseParts(*partition));
+    std::vector<Placement> parts;
+    for (const int ranks : m_ranks)
+        parts.push_back({QString::fromStdString(cluster().name), ranks});
+    return parts;
+}
+
+Result<void> SlurmLauncher::chooseParts(const SlurmPartition& partition) {
+    const bool onGpus = m_target.device == "cuda";
+    PlacedNode one = m_nodes.front();
+    RM_ASSIGN_OR_RETURN(const auto perNode, countRanks(m_request.spec, {one}, m_target.device));
+    m_ranks = ranksByNode(m_request.nodes.front().ranks, perNode.front());
+    if (static_cast<int>(m_ranks.size()) > partition.nodes)
+        return fail(ErrorCode::kInvalid,
+                    "place " + std::to_string(m_request.nodes.front().ranks) + " ranks on " +
+                        cluster().name + ": with " + std::to_string(perNode.front()) +
+                        " on a node that is " + std::to_string(m_ranks.size()) +
+                        " nodes, and its partition " + partition.name + " has " +
+                        std::to_string(partition.nodes) +
+                        "; launch.ranks says how many a node has");
+    if (m_request.attempt.startFrom.empty() || m_request.spec.train.globalBatch > 0)
+        RM_RETURN_IF_ERROR(checkMinNodes(m_request.spec, m_ranks));
+    m_order.runId = m_request.attempt.runId;
+    m_order.ranks = m_ranks;
+    m_order.onGpus = onGpus;
+    m_order.cpusPerNode = partition.cpusPerNode;
+    m_order.gpusPerNode = partition.gpusPerNode;
+    return {};
+}
+
+/// Where the ranks meet is found by the agents in the job, as its nodes are not known before.
+Result<void> SlurmLauncher::start() {
+    if (const auto goesOn = checkStop(); !goesOn)
+        return goesOn;
+    report(QStringLiteral("Hand in the job"));
+    const std::vector<PlacedNode> nodes(m_ranks.size(), m_nodes.front());
+    const std::vector<std::string> bundles(m_ranks.size(), m_bundles.front());
+    const auto plans = makePlans(m_request.spec, nodes, m_ranks, m_target.device, Rendezvous(),
+                                 bundles, m_request.attempt);
+    m_mayHaveLeftRanks = true;
+    const auto submitted = onEveryNode<bool>(m_stop, [&](size_t node) -> Task<bool> {
+        return [spec = specOn(node), &plans, order = m_order, closing = m_workers[node]->closing()](
+                   HostSession& session, const std::string& agent, std::stop_token) mutable {
+            order.agent = agent;
+            return submitOnNode(session, agent, spec, plans, jobScript(order), closing)
+                .map([](const std::string&) { return true; });
+        };
+    });
+    if (submitted)
+        return {};
+    abandon();
+    return tl::unexpected(submitted.error());
+}
+
+} // namespace rm

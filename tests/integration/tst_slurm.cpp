@@ -1,0 +1,353 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/core/settings/paths.h"
+#include "app/core/store/store.h"
+#include "shared/metrics/registry.h"
+#include "tests/cli/own_folders.h"
+#include "tests/support/requirement.h"
+#include "tests/support/slurm.h"
+#include "tests/support/sshd.h"
+#include "tests/unit/train/trainer_run.h"
+
+#include <QFile>
+#include <QJsonArray>
+#include <QJsonObject>
+#include <QTest>
+
+using namespace rm;
+using namespace rm::test;
+
+namespace {
+
+constexpr int kDeadlineMs = 120000;
+
+QString program(const char* name) {
+    return qEnvironmentVariable("RINGMASTER_BIN") + "/" + name;
+}
+
+} // namespace
+
+/// A real Slurm cluster of two nodes on this machine, and Ringmaster before it.
+class TestSlurm : public QObject {
+    Q_OBJECT
+private Q_SLOTS:
+    void initTestCase();
+    void cleanup();
+    void aClusterOfTwoNodesRuns();
+    void srunStartsTheTrainer();
+    void theCheckNamesPartitionsAndIdleNodes();
+    void aRunIsOneJobThatTrainsToItsEnd();
+    void aQueuedRunSaysItsPlaceAndIsStopped();
+    void commandsReachTheRanksAndAPausedRunResumesAsAnotherJob();
+    void aJobThatIsCancelledStopsTheRun();
+    void theTimeLimitMakesACheckpointAndTheNextStartGoesOn();
+    void aPreemptedRunGoesOnFromItsCheckpoint();
+    void aNodeThatFailsHasTheRunStartedAgain();
+    void throughALoginNode();
+
+private:
+    std::optional<RunSummary> find(const QString& name) const;
+    std::vector<StoredAttempt> attempts(const QString& name) const;
+    bool hasState(const QString& name, RunStateKind state) const;
+    std::unique_ptr<QProcess> launch(const QString& name, const QStringList& more = {}) const;
+    QString jobOf(const QString& name) const;
+    QByteArray whatIs(const QString& name) const;
+    void trainBeyond(const QString& name, int attempt);
+    void killAndForget(const QString& name);
+
+    OwnFolders m_own;
+    std::unique_ptr<SlurmCluster> m_cluster;
+};
+
+void TestSlurm::initTestCase() {
+    const auto can = canRunSlurm();
+    RM_NEEDS("slurm", can, can ? "" : can.error().message.c_str());
+    auto cluster = SlurmCluster::start();
+    QVERIFY2(cluster, cluster ? "" : cluster.error().message.c_str());
+    m_cluster = std::move(*cluster);
+    qputenv("SLURM_CONF", m_cluster->configuration().toLocal8Bit());
+    const Answer added = m_own.run({"nodes", "add", "cluster", "--slurm", "--here"});
+    QVERIFY2(added.exitCode == 0, added.whole());
+}
+
+void TestSlurm::cleanup() {
+    if (m_cluster && QTest::currentTestFailed())
+        qInfo().noquote() << m_cluster->logs();
+}
+
+std::optional<RunSummary> TestSlurm::find(const QString& name) const {
+    const auto reader = StoreReader::open(Paths::fromEnvironment().database());
+    const auto found = reader ? (*reader)->resolve(name) : tl::unexpected(reader.error());
+    return found ? std::optional(*found) : std::nullopt;
+}
+
+std::vector<StoredAttempt> TestSlurm::attempts(const QString& name) const {
+    const auto reader = StoreReader::open(Paths::fromEnvironment().database());
+    const auto run = find(name);
+    return reader && run ? (*reader)->attempts(run->id) : std::vector<StoredAttempt>();
+}
+
+bool TestSlurm::hasState(const QString& name, RunStateKind state) const {
+    const auto run = find(name);
+    return run && run->state == state;
+}
+
+/// A run of two ranks, one on each node, that ends when it is told to.
+std::unique_ptr<QProcess> TestSlurm::launch(const QString& name, const QStringList& more) const {
+    QStringList words = longRunWords(name, 1000000, "cluster:2");
+    words << "--set"
+          << "checkpoint.every=20" << more << "--wait"
+          << "--json";
+    return m_own.start(words);
+}
+
+QString TestSlurm::jobOf(const QString& name) const {
+    const auto run = find(name);
+    QFile file(m_own.path("state/ringmaster/runs/" + (run ? run->id : "") + "/job.json"));
+    if (!file.open(QIODevice::ReadOnly))
+        return {};
+    return QJsonDocument::fromJson(file.readAll()).object()["id"].toString();
+}
+
+/// For the log of a failed test.
+QByteArray TestSlurm::whatIs(const QString& name) const {
+    const auto run = find(name);
+    QByteArray text = m_own.run({"show", name}).whole();
+    text += m_cluster->ask({"squeue"}).value_or("no squeue").toUtf8();
+    if (!run)
+        return text;
+    const QString folder = m_own.path("state/ringmaster/runs/" + run->id);
+    for (const QString& file :
+         {"/slurm-" + jobOf(name) + ".log", QString("/node-00000/log/rank-00000.log"),
+          QString("/node-00001/log/rank-00001.log")})
+        if (QFile log(folder + file); log.open(QIODevice::ReadOnly))
+            text += "\n== " + file.toUtf8() + "\n" + log.readAll().right(2000);
+    return text;
+}
+
+/// Waits until that attempt has finished steps.
+void TestSlurm::trainBeyond(const QString& name, int attempt) {
+    const auto trains = [&] {
+        const auto run = find(name);
+        return run && run->attempt >= attempt && run->state == RunStateKind::kRunning &&
+               run->step > 0;
+    };
+    QTRY_VERIFY2_WITH_TIMEOUT(trains(), whatIs(name), kDeadlineMs);
+}
+
+void TestSlurm::killAndForget(const QString& name) {
+    const Answer killed = m_own.run({"kill", name}, kDeadlineMs);
+    QVERIFY2(killed.exitCode == 0, killed.whole() + whatIs(name));
+    QTRY_VERIFY2_WITH_TIMEOUT(hasState(name, RunStateKind::kStopped), whatIs(name), kDeadlineMs);
+    QTRY_VERIFY2_WITH_TIMEOUT(m_cluster->jobs().isEmpty(), whatIs(name), kDeadlineMs);
+}
+
+void TestSlurm::aClusterOfTwoNodesRuns() {
+    const auto names = m_cluster->ask({"srun", "-N2", "sh", "-c", "echo $SLURMD_NODENAME"});
+    QVERIFY2(names, names ? "" : names.error().message.c_str());
+    QStringList lines = names->split('\n');
+    lines.sort();
+    QCOMPARE(lines, (QStringList{"n1", "n2"}));
+}
+
+void TestSlurm::srunStartsTheTrainer() {
+    TrainerRun run;
+    const RunSpec spec = tinySpec();
+    const QString dir = QString::fromStdString(run.dir());
+    QFile file(dir + "/spec.toml");
+    QVERIFY(file.open(QIODevice::WriteOnly));
+    file.write(QByteArray::fromStdString(toToml(spec)));
+    file.close();
+    const auto ended = m_cluster->ask({"srun", "-N2", "-n2", program("ringmaster-trainer"),
+                                       "--spec", file.fileName(), "--run-dir", dir},
+                                      kDeadlineMs);
+    QVERIFY2(ended, ended ? "" : ended.error().message.c_str());
+    const auto norms = run.series(0, metric::kTrainGradNorm);
+    QCOMPARE(norms.size(), static_cast<size_t>(spec.train.steps));
+    // Equal norms of the averaged gradients: one world of two, not two worlds of one.
+    QCOMPARE(run.series(1, metric::kTrainGradNorm), norms);
+}
+
+void TestSlurm::theCheckNamesPartitionsAndIdleNodes() {
+    const Answer check = m_own.run({"nodes", "check", "cluster", "--json"});
+    QVERIFY2(check.exitCode == 0, check.whole());
+    std::map<QString, QString> rows;
+    for (const QJsonValue& row : check.json().array()[0].toObject()["rows"].toArray())
+        rows[row.toObject()["title"].toString()] = row.toObject()["detail"].toString();
+    QVERIFY2(rows["Slurm"].endsWith(", jobs go to partition main"), check.whole());
+    QVERIFY2(rows["Partition main"].startsWith("2 of 2 nodes idle, 4 processors on each"),
+             check.whole());
+    QVERIFY2(rows.contains("Partition urgent"), check.whole());
+    QVERIFY2(!rows.contains("Logout"), check.whole());
+    const Answer other = m_own.run(
+        {"nodes", "add", "other", "--slurm", "--here", "--partition", "gpu", "--no-check"});
+    QVERIFY2(other.exitCode == 0, other.whole());
+    const Answer refused = m_own.run({"run", "gpt-tiny", "--node", "other:2"});
+    QVERIFY2(refused.exitCode == 3, refused.whole());
+    QVERIFY2(refused.err.contains("its Slurm has no partition gpu; there are: main, urgent"),
+             refused.whole());
+    const Answer tooMany = m_own.run({"run", "gpt-tiny", "--node", "cluster:3"});
+    QVERIFY2(tooMany.err.contains("that is 3 nodes, and its partition main has 2"),
+             tooMany.whole());
+}
+
+void TestSlurm::aRunIsOneJobThatTrainsToItsEnd() {
+    const Answer run = m_own.run(
+        longRunWords("whole", 40, "cluster:2") + QStringList{"--wait", "--json"}, kDeadlineMs);
+    QVERIFY2(run.exitCode == 0, run.whole() + whatIs("whole"));
+    const auto whole = find("whole");
+    QCOMPARE(whole->state, RunStateKind::kFinished);
+    QCOMPARE(whole->step, int64_t{40});
+    QCOMPARE(whole->nodes.size(), size_t{2});
+    QCOMPARE(whole->attempt, 1);
+    const auto reader = StoreReader::open(Paths::fromEnvironment().database());
+    const auto ranks = (*reader)->ranks(whole->id);
+    QCOMPARE(ranks.size(), size_t{2});
+    for (const StoredRank& rank : ranks)
+        QCOMPARE(rank.step, int64_t{40});
+    const QString job = jobOf("whole");
+    QTRY_COMPARE_WITH_TIMEOUT(m_cluster->jobField(job, "JobState"), QString("COMPLETED"),
+                              kDeadlineMs);
+    QCOMPARE(m_cluster->jobField(job, "ExitCode"), QString("0:0"));
+    QCOMPARE(m_cluster->jobField(job, "NumNodes"), QString("2"));
+}
+
+void TestSlurm::aQueuedRunSaysItsPlaceAndIsStopped() {
+    const auto other = m_cluster->ask(
+        {"sbatch", "--parsable", "-N2", "--exclusive", "-o", "/dev/null", "--wrap", "sleep 600"});
+    QVERIFY2(other, other ? "" : other.error().message.c_str());
+    QTRY_COMPARE_WITH_TIMEOUT(m_cluster->jobField(*other, "JobState"), QString("RUNNING"),
+                              kDeadlineMs);
+    const auto waiting = launch("waits");
+    const auto isToldOf = [this] {
+        const auto run = find("waits");
+        return run && isQueued(*run) && run->message.contains("waits in the queue of Slurm, 1st") &&
+               run->message.contains("in main (");
+    };
+    QTRY_VERIFY2_WITH_TIMEOUT(isToldOf(), whatIs("waits"), kDeadlineMs);
+    const Answer list = m_own.run({"runs"});
+    QVERIFY2(list.out.contains("  queued  "), list.whole());
+    const Answer shown = m_own.run({"show", "waits"});
+    QVERIFY2(shown.out.contains("message     queued: job "), shown.whole());
+    const QString job = jobOf("waits");
+    const Answer stop = m_own.run({"stop", "waits", "--json"}, kDeadlineMs);
+    QVERIFY2(stop.exitCode == 0, stop.whole() + whatIs("waits"));
+    QVERIFY(waiting->waitForFinished(kDeadlineMs));
+    QVERIFY(hasState("waits", RunStateKind::kStopped));
+    QCOMPARE(m_cluster->jobField(job, "JobState"), QString("CANCELLED"));
+    QVERIFY(m_cluster->ask({"scancel", *other}));
+    QTRY_VERIFY_WITH_TIMEOUT(m_cluster->jobs().isEmpty(), kDeadlineMs);
+}
+
+void TestSlurm::commandsReachTheRanksAndAPausedRunResumesAsAnotherJob() {
+    const auto first = launch("obeys");
+    trainBeyond("obeys", 1);
+    const QString job = jobOf("obeys");
+    const Answer hold = m_own.run({"hold", "obeys", "--json"});
+    QVERIFY2(hold.exitCode == 0 && hold.json().object()["step"].toInt() > 0,
+             hold.whole() + whatIs("obeys"));
+    const Answer going = m_own.run({"continue", "obeys"});
+    QVERIFY2(going.exitCode == 0, going.whole());
+    const Answer pause = m_own.run({"pause", "obeys", "--json"});
+    QVERIFY2(pause.exitCode == 0, pause.whole() + whatIs("obeys"));
+    QVERIFY(first->waitForFinished(kDeadlineMs));
+    QVERIFY(hasState("obeys", RunStateKind::kPaused));
+    const int64_t step = pause.json().object()["step"].toInteger();
+    QTRY_COMPARE_WITH_TIMEOUT(m_cluster->jobField(job, "JobState"), QString("COMPLETED"),
+                              kDeadlineMs);
+    const auto second = m_own.start({"resume", "obeys", "--wait", "--json"});
+    trainBeyond("obeys", 2);
+    QCOMPARE(attempts("obeys").back().startStep, step);
+    QVERIFY(jobOf("obeys") != job);
+    killAndForget("obeys");
+    QVERIFY(second->waitForFinished(kDeadlineMs));
+}
+
+void TestSlurm::aJobThatIsCancelledStopsTheRun() {
+    const auto process = launch("cancelled");
+    trainBeyond("cancelled", 1);
+    QVERIFY(m_cluster->ask({"scancel", jobOf("cancelled")}));
+    QTRY_VERIFY2_WITH_TIMEOUT(hasState("cancelled", RunStateKind::kStopped), whatIs("cancelled"),
+                              kDeadlineMs);
+    QVERIFY2(find("cancelled")->message.contains("of Slurm was cancelled"), whatIs("cancelled"));
+    QVERIFY(process->waitForFinished(kDeadlineMs));
+}
+
+void TestSlurm::theTimeLimitMakesACheckpointAndTheNextStartGoesOn() {
+    // The shortest limit that Slurm knows. It looks each few seconds, and signals up to a minute
+    // before it has to.
+    const auto process =
+        launch("limited", {"--set", "launch.sbatch=['--time=1', '--signal=USR1@30']"});
+    trainBeyond("limited", 1);
+    trainBeyond("limited", 2);
+    const auto all = attempts("limited");
+    QCOMPARE(all.size(), size_t{2});
+    QVERIFY(all[0].ended && all[0].ended->outcome == Outcome::kPreempted && all[0].ended->goesOn);
+    QVERIFY(all[1].startStep > 0);
+    QVERIFY2(m_cluster->jobField(jobOf("limited"), "Restarts").toInt() >= 1, whatIs("limited"));
+    killAndForget("limited");
+    QVERIFY(process->waitForFinished(kDeadlineMs));
+}
+
+void TestSlurm::aPreemptedRunGoesOnFromItsCheckpoint() {
+    const auto process = launch("preempted");
+    trainBeyond("preempted", 1);
+    const auto urgent = m_cluster->ask({"sbatch", "--parsable", "-N2", "--exclusive", "-p",
+                                        "urgent", "-o", "/dev/null", "--wrap", "sleep 2"});
+    QVERIFY2(urgent, urgent ? "" : urgent.error().message.c_str());
+    trainBeyond("preempted", 2);
+    const auto all = attempts("preempted");
+    QVERIFY(all[0].ended && all[0].ended->outcome == Outcome::kPreempted && all[0].ended->goesOn);
+    QVERIFY(all[1].startStep > 0);
+    QCOMPARE(m_cluster->jobField(*urgent, "JobState"), QString("COMPLETED"));
+    killAndForget("preempted");
+    QVERIFY(process->waitForFinished(kDeadlineMs));
+}
+
+void TestSlurm::aNodeThatFailsHasTheRunStartedAgain() {
+    const auto process = launch("failing");
+    trainBeyond("failing", 1);
+    const auto hasSaved = [this] {
+        const auto reader = StoreReader::open(Paths::fromEnvironment().database());
+        return reader && !(*reader)->checkpoints(find("failing")->id).empty();
+    };
+    QTRY_VERIFY_WITH_TIMEOUT(hasSaved(), kDeadlineMs);
+    const auto failed = m_cluster->failNode(1);
+    QVERIFY2(failed, failed ? "" : failed.error().message.c_str());
+    const auto waits = [this] {
+        const auto run = find("failing");
+        return run && isQueued(*run);
+    };
+    QTRY_VERIFY2_WITH_TIMEOUT(waits(), whatIs("failing"), kDeadlineMs);
+    const auto back = m_cluster->restoreNode(1);
+    QVERIFY2(back, back ? "" : back.error().message.c_str());
+    trainBeyond("failing", 2);
+    QVERIFY(attempts("failing").back().startStep > 0);
+    killAndForget("failing");
+    QVERIFY(process->waitForFinished(kDeadlineMs));
+}
+
+/// Everything again as far as it differs: the app reaches the login node by SSH alone, and the
+/// trainer is brought to its home.
+void TestSlurm::throughALoginNode() {
+    const auto key = makeSshKey(m_own.path("key"));
+    QVERIFY2(key, key ? "" : key.error().message.c_str());
+    SshServer::Options options;
+    options.authorizedKey = *key;
+    options.environment = {m_cluster->environment()};
+    const auto server = SshServer::start(options);
+    QVERIFY2(server, server ? "" : server.error().message.c_str());
+    const Answer added = m_own.run({"nodes", "add", "login", "--slurm", "--ssh",
+                                    "root@127.0.0.1:" + QString::number((*server)->port()), "--key",
+                                    m_own.path("key"), "--fingerprint", (*server)->fingerprint(),
+                                    "--partition", "main", "--json"},
+                                   kDeadlineMs);
+    QVERIFY2(added.exitCode == 0 && added.json().object()["ready"].toBool(), added.whole());
+    const Answer run = m_own.run(
+        longRunWords("remote", 20, "login:2") + QStringList{"--wait", "--json"}, kDeadlineMs);
+    QVERIFY2(run.exitCode == 0, run.whole());
+    QCOMPARE(find("remote")->state, RunStateKind::kFinished);
+    QCOMPARE(find("remote")->step, int64_t{20});
+}
+
+QTEST_GUILESS_MAIN(TestSlurm)
+#include "tst_slurm.moc"

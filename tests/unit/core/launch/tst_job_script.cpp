@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/core/fleet/check_rows.h"
+#include "app/core/fleet/nodes_file.h"
+#include "app/core/launch/job_script.h"
+
+#include <QProcess>
+#include <QTemporaryDir>
+#include <QTest>
+
+using namespace rm;
+
+namespace {
+
+JobOrder twoNodes() {
+    JobOrder order;
+    order.runId = "gpt-1a2b3c";
+    order.agent = "/home/o'neil/agent";
+    order.ranks = {4, 4};
+    order.onGpus = true;
+    order.cpusPerNode = 64;
+    order.gpusPerNode = 8;
+    return order;
+}
+
+bool hasLine(const std::string& script, const std::string& line) {
+    return script.find("\n" + line + "\n") != std::string::npos;
+}
+
+} // namespace
+
+/// What a Slurm cluster says and is told, without one; with one: tests/integration/tst_slurm.cpp.
+class TestJobScript : public QObject {
+    Q_OBJECT
+private Q_SLOTS:
+    void asksForNodesGpusAndTheirShareOfProcessors() {
+        const std::string script = jobScript(twoNodes());
+        QVERIFY(script.starts_with("#!/bin/bash\n"));
+        for (const char* line :
+             {"#SBATCH --nodes=2", "#SBATCH --ntasks-per-node=1", "#SBATCH --gpus-per-node=4",
+              "#SBATCH --cpus-per-task=32", "#SBATCH --requeue", "#SBATCH --open-mode=append",
+              "#SBATCH --signal=USR1@120"})
+            QVERIFY2(hasLine(script, line), script.c_str());
+        QVERIFY2(script.find(" '/home/o'\\''neil/agent' in-job gpt-1a2b3c\n") != script.npos,
+                 script.c_str());
+    }
+
+    void aRunOnProcessorsTakesWholeNodes() {
+        JobOrder order = twoNodes();
+        order.onGpus = false;
+        const std::string script = jobScript(order);
+        QVERIFY(hasLine(script, "#SBATCH --cpus-per-task=64"));
+        QVERIFY(script.find("gpus") == script.npos);
+    }
+
+    void optionsOfClusterAndRunComeLastSoThatTheyCount() {
+        JobOrder order = twoNodes();
+        order.options = {"--partition=gpu", "--signal=USR1@300"};
+        const std::string script = jobScript(order);
+        QVERIFY(script.find("#SBATCH --signal=USR1@300") >
+                script.find("#SBATCH --signal=USR1@120"));
+        QVERIFY(hasLine(script, "#SBATCH --partition=gpu"));
+    }
+
+    /// By a shell, with programs that only say how they were called.
+    void theScriptIsAShellsAndRequeuesWhenTheRunGoesOn_data() {
+        QTest::addColumn<int>("agents");
+        QTest::addColumn<int>("script");
+        QTest::addColumn<QString>("said");
+        QTest::newRow("finished") << 0 << 0 << "";
+        QTest::newRow("failed") << 1 << 1 << "";
+        QTest::newRow("goes on") << 75 << 0 << "requeue 12\n";
+    }
+
+    void theScriptIsAShellsAndRequeuesWhenTheRunGoesOn() {
+        QFETCH(int, agents);
+        QFETCH(int, script);
+        QFETCH(QString, said);
+        const QTemporaryDir folder;
+        const auto write = [&](const QString& name, const QByteArray& text) {
+            QFile file(folder.filePath(name));
+            QVERIFY(file.open(QIODevice::WriteOnly));
+            file.write(text);
+            file.setPermissions(QFile::ReadOwner | QFile::WriteOwner | QFile::ExeOwner);
+        };
+        write("srun", "#!/bin/sh\nexit " + QByteArray::number(agents) + "\n");
+        write("scontrol", "#!/bin/sh\necho \"$@\"\n");
+        write("job.sh", QByteArray::fromStdString(jobScript(twoNodes())));
+        QProcess shell;
+        QProcessEnvironment environment = QProcessEnvironment::systemEnvironment();
+        environment.insert("PATH", folder.path() + ":" + environment.value("PATH"));
+        environment.insert("SLURM_JOB_ID", "12");
+        shell.setProcessEnvironment(environment);
+        shell.start(folder.filePath("job.sh"), QStringList());
+        QVERIFY(shell.waitForFinished());
+        QCOMPARE(shell.exitCode(), script);
+        QCOMPARE(QString(shell.readAllStandardOutput()), said);
+    }
+
+    void ranksAreSpreadOverNodes() {
+        QCOMPARE(ranksByNode(0, 8), std::vector<int>{8});
+        QCOMPARE(ranksByNode(4, 8), std::vector<int>{4});
+        QCOMPARE(ranksByNode(16, 8), (std::vector<int>{8, 8}));
+        QCOMPARE(ranksByNode(9, 4), (std::vector<int>{4, 4, 1}));
+    }
+
+    void partitionsAreReadAndJudged() {
+        const auto report = parseSlurmReport("slurm-wlm 22.05.8\n"
+                                             "main*|up|infinite|2|idle|4|4000|(null)\n"
+                                             "main*|up|infinite|1|mix|4+|4000|(null)\n"
+                                             "gpu|up|1-00:00:00|3|idle|64|512000|gpu:a100:4(S:0)\n"
+                                             "gpu|up|1-00:00:00|1|idle*|64|512000|gpu:a100:4\n"
+                                             "old|down|4:00|1|idle|8|1000|gpu:2,nvme:1\n"
+                                             "a login banner\n");
+        QVERIFY(report);
+        QCOMPARE(report->version, std::string("22.05.8"));
+        QCOMPARE(report->partitions.size(), size_t{3});
+        QCOMPARE(*partitionCalled(*report, ""),
+                 (SlurmPartition{"main", true, true, "infinite", 3, 2, 4, 4000, 0, ""}));
+        QCOMPARE(*partitionCalled(*report, "gpu"),
+                 (SlurmPartition{"gpu", false, true, "1-00:00:00", 4, 3, 64, 512000, 4, "a100"}));
+        QCOMPARE(partitionCalled(*report, "old")->gpusPerNode, 2);
+        QVERIFY(!partitionCalled(*report, "none"));
+        const auto verdict = [&](const char* wanted) {
+            return rowsOfSlurm(*report, wanted).front().verdict;
+        };
+        QCOMPARE(verdict(""), CheckRow::Verdict::kGood);
+        QCOMPARE(verdict("old"), CheckRow::Verdict::kBad);
+        QCOMPARE(verdict("none"), CheckRow::Verdict::kBad);
+        QCOMPARE(rowsOfSlurm(*report, "gpu")[2].detail,
+                 std::string("3 of 4 nodes idle, 64 processors and 4 GPUs (a100) on each, time "
+                             "limit 1-00:00:00"));
+        QVERIFY(!parseSlurmReport("bash: sinfo: command not found\n"));
+    }
+
+    void jobsAreRead() {
+        QCOMPARE(*parseSlurmJob("12|PENDING|Resources|main||2026-11-25T06:40:00\n"),
+                 (SlurmJob{"12", "PENDING", "Resources", "main", "", "2026-11-25T06:40:00"}));
+        QVERIFY(!parseSlurmJob("slurm_load_jobs error: Invalid job id specified"));
+        QCOMPARE(phaseOf("PENDING"), SlurmPhase::kWaiting);
+        QCOMPARE(phaseOf("COMPLETING"), SlurmPhase::kRunning);
+        for (const char* over : {"COMPLETED", "FAILED", "TIMEOUT", "CANCELLED", "NODE_FAIL", "NEW"})
+            QCOMPARE(phaseOf(over), SlurmPhase::kOver);
+    }
+
+    void clustersAreKeptInTheListOfNodes() {
+        const std::string text = "[[node]]\nname = \"far\"\nhost = \"login\"\nslurm = true\n"
+                                 "sbatch = [\"--partition=gpu\", \"--account=a\"]\n"
+                                 "[[node]]\nname = \"here\"\nslurm = true\n";
+        const auto nodes = parseNodes(text, "nodes.toml");
+        QVERIFY2(nodes, nodes ? "" : nodes.error().message.c_str());
+        QVERIFY(!(*nodes)[0].isLocal && (*nodes)[1].isLocal);
+        QCOMPARE(partitionOf((*nodes)[0].sbatch), std::string("gpu"));
+        QCOMPARE(partitionOf({"-p a,b"}), std::string("a"));
+        QCOMPARE(partitionOf({"--partition=a", "-pb"}), std::string("b"));
+        QCOMPARE(*parseNodes(toToml(*nodes), "again"), *nodes);
+        for (const char* bad :
+             {"[[node]]\nname = \"x\"\n", "[[node]]\nname = \"x\"\nhost=\"h\"\nslurm = 1\n",
+              "[[node]]\nname = \"x\"\nslurm = true\nsbatch = [\"partition\"]\n",
+              "[[node]]\nname = \"x\"\nhost = \"h\"\nsbatch = [\"--time=1\"]\n"})
+            QVERIFY(!parseNodes(bad, "nodes.toml"));
+    }
+};
+
+QTEST_GUILESS_MAIN(TestJobScript)
+#include "tst_job_script.moc"

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trainer/agent/attach/job_part.h"
+
+#include "shared/io/clock.h"
+#include "shared/io/json.h"
+#include "trainer/agent/supervisor/run_state.h"
+
+#include <chrono>
+#include <iterator>
+#include <utility>
+
+namespace rm {
+
+namespace {
+
+constexpr int64_t kNsPerSecond = 1'000'000'000;
+constexpr int64_t kFreshNs =
+    15 * kNsPerSecond;                       ///< a state comes each second, over NFS seconds later
+constexpr int64_t kAskNs = 5 * kNsPerSecond; ///< between questions to Slurm
+constexpr int64_t kKillNs = 20 * kNsPerSecond; ///< for supervisors to kill their ranks
+constexpr std::chrono::seconds kAnswerTime(40);
+constexpr std::chrono::seconds kCancelTime(120);
+
+bool endsRun(CommandKind kind) {
+    return kind == CommandKind::kStop || kind == CommandKind::kPause || kind == CommandKind::kKill;
+}
+
+} // namespace
+
+JobPart::JobPart(asio::io_context& io, std::string runId)
+    : m_runId(std::move(runId))
+    , m_asker(io)
+    , m_canceller(io) {}
+
+RunState JobPart::look() {
+    const int64_t nowNs = monotonicNowNs();
+    RunState own = readRunState(".");
+    if (own.ended)
+        return own;
+    if (auto state = m_files.state(); state && (!m_last || state->wallNs != m_last->wallNs)) {
+        m_changedNs = m_last ? nowNs : 0;
+        m_last = std::move(state);
+    }
+    if (m_killedNs > 0 && nowNs - m_killedNs >= kKillNs)
+        cancel();
+    if (isFresh(nowNs) && m_last->attempt >= own.attempt) {
+        m_isWaiting = m_isOver = false;
+        m_words.clear();
+        return *m_last;
+    }
+    ask(nowNs);
+    own.supervised = !m_isOver;
+    own.waitsFor = m_words;
+    for (RankState& rank : own.ranks)
+        rank.pid = 0; // of another machine
+    return own;
+}
+
+bool JobPart::isFresh(int64_t nowNs) const {
+    return m_changedNs > 0 && nowNs - m_changedNs < kFreshNs;
+}
+
+void JobPart::ask(int64_t nowNs) {
+    if (m_asker.isBusy() || (m_askedNs > 0 && nowNs - m_askedNs < kAskNs))
+        return;
+    m_askedNs = nowNs;
+    m_asker.run({"job-state", m_runId}, "", kAnswerTime,
+                [this](const std::string& text) { onAnswer(text); });
+}
+
+/// Without an answer it stays what it was: Slurm's controller may be restarted.
+void JobPart::onAnswer(const std::string& text) {
+    const auto json = parseJson(text, "job-state");
+    if (!json)
+        return;
+    if (const auto problem = textAt(*json, "problem")) {
+        m_words = *problem;
+        return;
+    }
+    const auto phase = textAt(*json, "phase");
+    m_isWaiting = phase == "waiting";
+    m_isOver = phase == "over";
+    m_words = textAt(*json, "words").value_or("");
+}
+
+void JobPart::cancel() {
+    if (m_canceller.isBusy())
+        return;
+    m_canceller.run({"stop", m_runId, "--kill"}, "", kCancelTime, [this](const std::string& text) {
+        const bool isDone = parseJson(text, "stop").has_value();
+        for (const Command& command : std::exchange(m_endings, {}))
+            m_answers.push_back(
+                {command.id, isDone ? CommandProgress::kApplied : CommandProgress::kRefused, -1,
+                 isDone ? "its job was cancelled before a rank was started"
+                        : "its job could not be cancelled; see squeue on the cluster"});
+    });
+}
+
+Result<void> JobPart::forward(const Command& command) {
+    if (m_isWaiting && endsRun(command.kind)) {
+        m_endings.push_back(command);
+        cancel();
+        return {};
+    }
+    if (!isFresh(monotonicNowNs()))
+        return fail(ErrorCode::kUnavailable,
+                    m_words.empty() ? "nothing is heard of its ranks yet" : m_words);
+    if (command.kind == CommandKind::kKill && m_killedNs == 0)
+        m_killedNs = monotonicNowNs();
+    return m_files.put(command);
+}
+
+std::vector<CommandState> JobPart::takeAnswers() {
+    std::vector<CommandState> answers = std::exchange(m_answers, {});
+    auto written = m_files.takeAnswers();
+    std::move(written.begin(), written.end(), std::back_inserter(answers));
+    return answers;
+}
+
+} // namespace rm

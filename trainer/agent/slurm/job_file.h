@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "shared/result.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace rm {
+
+/// `job.json` in a run's folder: the job of Slurm that has its ranks. Its parts lie in a folder
+/// that login node and compute nodes share, so that they are served by files alone (part_files.h).
+struct JobFile {
+    std::string id;
+    int64_t attempt =
+        0; ///< that the job was handed in for; those that follow by requeues are later
+    bool operator==(const JobFile&) const = default;
+};
+
+Result<void> saveJobFile(const std::string& runFolder, const JobFile& job);
+/// nullopt: the run has no job. kCorrupt names the file.
+Result<std::optional<JobFile>> loadJobFile(const std::string& runFolder);
+
+/// The run's folder, of one of its parts.
+std::string runFolderOf(const std::string& partDir);
+
+} // namespace rm

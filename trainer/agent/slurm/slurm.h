@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "shared/wire/slurm_report.h"
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace rm {
+
+/// Slurm's programs as calls, on a machine that has them. Each blocks for one exchange with
+/// slurmctld. kNotFound: they are not installed here; kUnavailable: what they complained of.
+
+/// What that program prints. `patience`: after that it is killed.
+Result<std::string> runTool(std::vector<std::string> words,
+                            std::chrono::seconds patience = std::chrono::seconds(30));
+
+/// `slurm-info`: see parseSlurmReport().
+Result<std::string> slurmInfo();
+
+/// The job; nullopt: Slurm knows it no more, as it ended a while ago. What sacct keeps of it is
+/// asked, too.
+Result<std::optional<SlurmJob>> findJob(const std::string& id);
+
+/// Of one that waits, in words: its place in the queue, why, and when it is expected to start.
+std::string whyItWaits(const SlurmJob& job);
+
+/// Hands in a script: the job's id.
+Result<std::string> submitJob(const std::string& script, const std::string& logFile);
+
+/// Ends a job, whether it waits or runs; `kill`: without a grace. One that is over is fine.
+Result<void> cancelJob(const std::string& id, bool kill);
+
+} // namespace rm

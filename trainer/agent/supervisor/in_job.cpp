@@ -1,0 +1,320 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trainer/agent/supervisor/in_job.h"
+
+#include "shared/io/clock.h"
+#include "shared/io/file.h"
+#include "shared/io/json.h"
+#include "shared/return_if_error.h"
+#include "shared/spec/run_spec.h"
+#include "trainer/agent/net/free_port.h"
+#include "trainer/agent/net/socket_address.h"
+#include "trainer/agent/receive/bundle_check.h"
+#include "trainer/agent/run_dir/run_checkpoints.h"
+#include "trainer/agent/run_dir/run_dir.h"
+#include "trainer/agent/supervisor/lost_attempt.h"
+#include "trainer/agent/supervisor/supervisor.h"
+
+#include <fcntl.h>
+#include <netdb.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <optional>
+#include <thread>
+
+namespace rm {
+
+namespace {
+
+constexpr int64_t kMeetingNs = 300'000'000'000; ///< for a slow network file system
+constexpr auto kMeetingPause = std::chrono::milliseconds(200);
+
+/// What Slurm says to a task of a job.
+struct JobPlace {
+    std::string job;
+    int64_t starts = 0; ///< of the job before this one
+    int64_t node = 0;
+    int64_t nodes = 1;
+};
+
+Result<int64_t> numberFrom(const char* name, std::optional<int64_t> fallback = {}) {
+    const char* value = std::getenv(name);
+    if (!value && fallback)
+        return *fallback;
+    const std::string text = value ? value : "";
+    int64_t number = 0;
+    const auto parsed = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (text.empty() || parsed.ec != std::errc() || parsed.ptr != text.data() + text.size())
+        return fail(ErrorCode::kInvalid, std::string("in-job: ") + name + " is '" + text +
+                                             "'; srun starts this in a job of Slurm");
+    return number;
+}
+
+Result<JobPlace> placeInJob() {
+    JobPlace place;
+    RM_ASSIGN_OR_RETURN(const int64_t job, numberFrom("SLURM_JOB_ID"));
+    place.job = std::to_string(job);
+    RM_ASSIGN_OR_RETURN(place.starts, numberFrom("SLURM_RESTART_COUNT", 0));
+    RM_ASSIGN_OR_RETURN(place.node, numberFrom("SLURM_NODEID"));
+    RM_ASSIGN_OR_RETURN(place.nodes, numberFrom("SLURM_NNODES"));
+    return place;
+}
+
+/// What node 0 decides for all when the job starts, and leaves in the run's folder.
+struct Meeting {
+    std::string address;
+    int64_t masterPort = 0, agentPort = 0;
+    int64_t attempt = 1;
+    std::string nonce;
+    std::string startFrom;
+    bool startFromIsExact = false;
+};
+
+std::string meetingPath(const std::string& runFolder) {
+    return runFolder + "/meeting.json";
+}
+
+Result<void> leaveMeeting(const std::string& runFolder, const JobPlace& place,
+                          const Meeting& meeting) {
+    const Json value = {{"job", place.job},
+                        {"starts", place.starts},
+                        {"address", meeting.address},
+                        {"master_port", meeting.masterPort},
+                        {"agent_port", meeting.agentPort},
+                        {"attempt", meeting.attempt},
+                        {"nonce", meeting.nonce},
+                        {"start_from", meeting.startFrom},
+                        {"start_from_is_exact", meeting.startFromIsExact}};
+    return writeFileAtomically(meetingPath(runFolder), dumpJson(value) + "\n");
+}
+
+/// nullopt: there is none yet of this start of the job.
+std::optional<Meeting> findMeeting(const std::string& runFolder, const JobPlace& place) {
+    const auto text = readFile(meetingPath(runFolder), 1 << 20);
+    const auto value = text ? parseJson(*text, "meeting.json") : tl::unexpected(text.error());
+    if (!value || textAt(*value, "job") != place.job || intAt(*value, "starts") != place.starts)
+        return std::nullopt;
+    const auto address = textAt(*value, "address"), nonce = textAt(*value, "nonce"),
+               startFrom = textAt(*value, "start_from");
+    const auto masterPort = intAt(*value, "master_port"), agentPort = intAt(*value, "agent_port"),
+               attempt = intAt(*value, "attempt");
+    if (!address || !nonce || !startFrom || !masterPort || !agentPort || !attempt)
+        return std::nullopt;
+    return Meeting{*address,
+                   *masterPort,
+                   *agentPort,
+                   *attempt,
+                   *nonce,
+                   *startFrom,
+                   boolAt(*value, "start_from_is_exact").value_or(false)};
+}
+
+Result<Meeting> awaitMeeting(const std::string& runFolder, const JobPlace& place) {
+    const int64_t deadlineNs = monotonicNowNs() + kMeetingNs;
+    while (monotonicNowNs() < deadlineNs) {
+        if (const auto meeting = findMeeting(runFolder, place))
+            return *meeting;
+        std::this_thread::sleep_for(kMeetingPause);
+    }
+    return fail(ErrorCode::kUnavailable,
+                "wait for node 0 of job " + place.job + " in " + meetingPath(runFolder) +
+                    ": it left nothing there within 5 min; is the folder the same on all nodes?");
+}
+
+std::vector<std::string> addressesOf(const std::string& name) {
+    addrinfo wanted = {};
+    wanted.ai_socktype = SOCK_STREAM;
+    addrinfo* found = nullptr;
+    if (name.empty() || ::getaddrinfo(name.c_str(), nullptr, &wanted, &found) != 0)
+        return {};
+    std::vector<std::string> addresses;
+    for (const addrinfo* at = found; at; at = at->ai_next) {
+        SocketAddress address;
+        std::memcpy(&address.storage, at->ai_addr, at->ai_addrlen);
+        address.size = at->ai_addrlen;
+        addresses.push_back(address.host());
+    }
+    ::freeaddrinfo(found);
+    return addresses;
+}
+
+bool isLoopback(const std::string& address) {
+    return address.starts_with("127.") || address == "::1";
+}
+
+/// By which the others reach this node: what its name in the cluster means, as Slurm needs names
+/// that mean the same everywhere; where that is loopback here (Debian's 127.0.1.1), an address of
+/// an interface.
+std::string ownAddress(const JobPlace& place, const std::string& interface) {
+    if (place.nodes == 1)
+        return "127.0.0.1";
+    std::string fallback;
+    for (const InterfaceAddress& each : interfaceAddresses()) {
+        const std::string host = each.address.host();
+        const bool isWanted = interface.empty() || each.interface == interface;
+        if (isWanted && !isLoopback(host) && !each.address.isLinkLocal() && fallback.empty())
+            fallback = host;
+    }
+    if (!interface.empty() && !fallback.empty())
+        return fallback;
+    const char* name = std::getenv("SLURMD_NODENAME");
+    const auto addresses = addressesOf(name ? name : "");
+    for (const std::string& address : addresses)
+        if (!isLoopback(address))
+            return address;
+    // All of a cluster on one machine.
+    if (!addresses.empty() && std::getenv("SLURM_LAUNCH_NODE_IPADDR") &&
+        isLoopback(std::getenv("SLURM_LAUNCH_NODE_IPADDR")))
+        return addresses.front();
+    return fallback.empty() ? "127.0.0.1" : fallback;
+}
+
+/// The interface here by which that address is reached; empty: it cannot be told.
+std::string interfaceTo(const std::string& address) {
+    const bool isSix = address.find(':') != std::string::npos;
+    auto target = parseSocketAddress((isSix ? "[" + address + "]" : address) + ":9");
+    if (!target)
+        return {};
+    const Descriptor fd(::socket(target->family(), SOCK_DGRAM | SOCK_CLOEXEC, 0));
+    SocketAddress own;
+    own.size = sizeof own.storage;
+    // Of a datagram socket this chooses a route and sends nothing.
+    if (!fd || ::connect(fd.get(), target->get(), target->size) != 0 ||
+        ::getsockname(fd.get(), own.get(), &own.size) != 0)
+        return {};
+    for (const InterfaceAddress& each : interfaceAddresses())
+        if (each.address.hasSameHost(own))
+            return each.interface;
+    return {};
+}
+
+std::string newNonce() {
+    constexpr char kDigits[] = "0123456789abcdef";
+    std::string nonce;
+    const int fd = ::open("/dev/urandom", O_RDONLY | O_CLOEXEC);
+    const Descriptor file(fd);
+    std::array<std::byte, 16> bytes{};
+    (void)readSome(fd, bytes, "/dev/urandom");
+    for (const std::byte byte : bytes) {
+        nonce += kDigits[static_cast<int>(byte) >> 4];
+        nonce += kDigits[static_cast<int>(byte) & 15];
+    }
+    return nonce;
+}
+
+/// The newest attempt of which ranks were started on any node; 0: none.
+Result<int64_t> newestBegun(const Folders& folders, const std::string& runId) {
+    RM_ASSIGN_OR_RETURN(const auto parts, folders.partDirs(runId));
+    int64_t newest = 0;
+    for (const std::string& part : parts)
+        if (const auto state = loadAgentState(part); state && !state->ranks.empty())
+            newest = std::max<int64_t>(newest, state->attempt);
+    return newest;
+}
+
+Result<Meeting> decideMeeting(const Folders& folders, const std::string& runFolder,
+                              const std::string& partDir, const JobPlace& place,
+                              const NodePlan& plan) {
+    RM_ASSIGN_OR_RETURN(const RunSpec spec, loadRunSpec(partDir + "/spec.toml"));
+    RM_ASSIGN_OR_RETURN(const int64_t begun, newestBegun(folders, plan.runId));
+    Meeting meeting;
+    meeting.address = ownAddress(place, spec.launch.interface);
+    meeting.masterPort =
+        spec.launch.masterPort > 0 ? spec.launch.masterPort : freePortOn(meeting.address, 0);
+    if (place.nodes > 1)
+        meeting.agentPort = freePortOn(meeting.address, meeting.masterPort + 1);
+    meeting.attempt = std::max(plan.attempt, begun + 1);
+    meeting.nonce = newNonce();
+    meeting.startFrom = plan.startFrom;
+    meeting.startFromIsExact = plan.startFromIsExact;
+    if (begun >= plan.attempt) {
+        const auto checkpoints = readCheckpoints(partDir);
+        if (const CheckpointEntry* newest = checkpoints ? checkpoints->newest() : nullptr) {
+            meeting.startFrom = newest->path;
+            meeting.startFromIsExact = false;
+        }
+    }
+    RM_RETURN_IF_ERROR(leaveMeeting(runFolder, place, meeting));
+    return meeting;
+}
+
+/// Of an attempt that this job's agents begin by themselves, as a leader does.
+std::optional<AttemptPlanned> plannedBy(const Folders& folders, const NodePlan& before,
+                                        const Meeting& meeting) {
+    if (before.nodeIndex != 0 || meeting.attempt == before.attempt)
+        return std::nullopt;
+    AttemptPlanned planned{
+        static_cast<int32_t>(meeting.attempt), wallNowNs(), meeting.startFrom, {}};
+    for (int64_t node = 0; node < before.nodes(); ++node) {
+        const auto part = folders.existingPartDir(before.runId, node);
+        const auto plan = part ? loadPlan(*part) : tl::unexpected(part.error());
+        if (plan)
+            planned.nodes.push_back({static_cast<int32_t>(node),
+                                     static_cast<int32_t>(plan->firstRank),
+                                     static_cast<int32_t>(plan->localRanks)});
+    }
+    return planned;
+}
+
+NodePlan planFor(const Meeting& meeting, NodePlan plan) {
+    plan.attempt = meeting.attempt;
+    plan.masterAddr = meeting.address;
+    plan.masterPort = meeting.masterPort;
+    plan.agentPort = plan.nodes() > 1 ? meeting.agentPort : 0;
+    plan.interface = plan.nodes() > 1 ? interfaceTo(meeting.address) : std::string();
+    plan.storeNonce = meeting.nonce;
+    plan.startFrom = meeting.startFrom;
+    plan.startFromIsExact = meeting.startFromIsExact;
+    return plan;
+}
+
+} // namespace
+
+Result<int> runInJob(const Folders& folders, const std::string& runId) {
+    const std::string attempt = "in-job " + runId;
+    RM_ASSIGN_OR_RETURN(const JobPlace place, placeInJob());
+    RM_ASSIGN_OR_RETURN(const std::string runFolder, folders.runDir(runId));
+    RM_ASSIGN_OR_RETURN(const std::string partDir, folders.existingPartDir(runId, place.node));
+    RM_ASSIGN_OR_RETURN(const NodePlan before, loadPlan(partDir));
+    if (before.nodes() != place.nodes)
+        return fail(ErrorCode::kInvalid,
+                    attempt + ": job " + place.job + " has " + std::to_string(place.nodes) +
+                        " nodes, and the run was planned for " + std::to_string(before.nodes()));
+    if (const Result<void> whole = verifyBundle(folders.home, before.bundle); !whole)
+        return failAs(attempt, whole.error());
+    RM_ASSIGN_OR_RETURN(const Meeting meeting,
+                        place.node == 0 ? decideMeeting(folders, runFolder, partDir, place, before)
+                                        : awaitMeeting(runFolder, place));
+    RM_ASSIGN_OR_RETURN(const RunLock lock, RunLock::take(partDir));
+    lock.writePid();
+    if (meeting.attempt > before.attempt)
+        RM_RETURN_IF_ERROR(closeLostAttempt(
+            partDir, {.goesOn = true, .why = "its job was started again by Slurm"}));
+    const auto planned = plannedBy(folders, before, meeting);
+    const NodePlan plan = planFor(meeting, before);
+    RM_RETURN_IF_ERROR(writeFileAtomically(partDir + "/plan.toml", toToml(plan)));
+    RM_ASSIGN_OR_RETURN(const RunSpec spec, loadRunSpec(partDir + "/spec.toml"));
+    if (::chdir(partDir.c_str()) != 0)
+        return failErrno("enter " + partDir, errno);
+    ::signal(SIGHUP, SIG_IGN);
+    Supervisor supervisor(partDir, plan, spec);
+    supervisor.inJob(planned);
+    if (const Result<void> launched = supervisor.launch(); !launched)
+        return failAs(attempt, launched.error());
+    supervisor.run();
+    // A preempted job is started again by Slurm, and a cancelled one is to stay so.
+    if (supervisor.goesOnInJob())
+        return supervisor.isTimeOver() ? kGoesOnInJob : 0;
+    const auto end = loadAgentState(".");
+    return end && end->outcome == Outcome::kFailed ? 1 : 0;
+}
+
+} // namespace rm
