@@ -2,7 +2,11 @@
 #include "app/cli/access.h"
 
 #include "app/cli/command_context.h"
+#include "app/cli/interruption.h"
 #include "app/cli/terminal.h"
+#include "app/core/fleet/node_comparison.h"
+
+#include <algorithm>
 
 namespace rm::cli {
 
@@ -87,6 +91,60 @@ NodeCheck checkAsking(CommandContext& context, const Node& node, const std::stri
 NodeCheck checkAsking(CommandContext& context, const Node& node, const std::string& trusted) {
     bool asked = false;
     return checkAsking(context, node, trusted, asked);
+}
+
+namespace {
+
+/// "3 of 8 nodes have answered; node-a connects, node-b looks"
+std::string progressOf(const Fleet& fleet, const std::vector<Node>& nodes,
+                       const std::vector<QFuture<NodeCheck>>& checks) {
+    constexpr size_t kMostNamed = 4;
+    size_t answered = 0;
+    std::vector<std::string> waiting;
+    for (size_t i = 0; i < nodes.size(); ++i) {
+        if (checks[i].isFinished()) {
+            ++answered;
+            continue;
+        }
+        const auto stage = fleet.stageOf(QString::fromStdString(nodes[i].name));
+        waiting.push_back(nodes[i].name + (stage ? std::string(" ") + stageWord(*stage) : ""));
+    }
+    return std::to_string(answered) + " of " + std::to_string(nodes.size()) +
+           " nodes have answered; " + someOf(waiting, kMostNamed);
+}
+
+bool needsAPerson(const NodeCheck& check) {
+    return check.failure && check.failure->need != Need::kNothing;
+}
+
+} // namespace
+
+std::vector<NodeCheck> checkAllAsking(CommandContext& context, const std::vector<Node>& nodes) {
+    Fleet& fleet = context.fleet();
+    std::vector<QFuture<NodeCheck>> checks;
+    for (const Node& node : nodes)
+        checks.push_back(fleet.check(QString::fromStdString(node.name)));
+    {
+        const Interruption interruption;
+        StatusLine status;
+        awaitUntil([&] {
+            if (interruption.isAsked())
+                for (const Node& node : nodes)
+                    fleet.cancelCheck(QString::fromStdString(node.name));
+            const bool areDone = std::ranges::all_of(
+                checks, [](const QFuture<NodeCheck>& check) { return check.isFinished(); });
+            if (!areDone && nodes.size() > 1)
+                status.update(progressOf(fleet, nodes, checks));
+            return areDone;
+        });
+    }
+    std::vector<NodeCheck> answers;
+    for (size_t i = 0; i < nodes.size(); ++i) {
+        NodeCheck answer = checks[i].result();
+        answers.push_back(needsAPerson(answer) ? checkAsking(context, nodes[i], {})
+                                               : std::move(answer));
+    }
+    return answers;
 }
 
 bool openAsking(CommandContext& context, const std::vector<std::string>& nodes) {

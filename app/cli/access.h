@@ -18,6 +18,11 @@ class CommandContext;
 /// time.
 NodeCheck checkAsking(CommandContext& context, const Node& node, const std::string& trusted);
 
+/// Checks nodes, all at once, while it shows how far they are; Ctrl+C ends those that have not
+/// answered. Where a person has to decide something, they are asked one after another, and their
+/// nodes checked again. The answers come in the order of `nodes`.
+std::vector<NodeCheck> checkAllAsking(CommandContext& context, const std::vector<Node>& nodes);
+
 /// The names of the nodes of a run, in the order of its ranks.
 std::vector<std::string> nodesOf(const RunSummary& run);
 
@@ -27,5 +32,8 @@ bool openAsking(CommandContext& context, const std::vector<std::string>& nodes);
 
 /// The failure in words, with the option that a script would have to pass.
 std::string withAdvice(const ConnectFailure& failure);
+
+/// A row of a check as lines of text: what was found, what it leads to, what to do.
+void printRow(const CheckRow& row);
 
 } // namespace rm::cli

@@ -126,6 +126,9 @@ void addLaunching(CLI::App& parser, Arguments& a) {
         ->allow_extra_args(false);
     run->add_flag("--wait", a.run.wait, "Follow the run until it ends");
     run->add_flag("--anyway", a.run.anyway, kAnyway);
+    run->add_flag(
+        "--check", a.run.check,
+        "Launch nothing; say what the nodes say of it: disks, checkpoints, data, address");
     run->footer("What a run does by itself, --set 'rules=[\"RULE\", ...]', where RULE is\n" +
                 ruleHelp());
 
@@ -374,6 +377,11 @@ void addNodes(CLI::App& parser, Arguments& a) {
         [&a](CommandContext& s) { return runNodesNetwork(s, a.names, a.last); });
     network->add_option("NAME", a.names, "Names; default: all");
     network->add_flag("--last", a.last, "Show what was found last, without measuring");
+    auto* end = addCommand(
+        *nodes, a, "end-leftovers", "End runs that a check found left over on a machine",
+        [&a](CommandContext& s) { return runNodesEndLeftovers(s, a.node.name, a.names); });
+    end->add_option("NAME", a.node.name, "The machine")->required();
+    end->add_option("RUN", a.names, "Ids of runs, as the check says them")->required();
     auto* remove = addCommand(*nodes, a, "remove", "Forget a machine", [&a](CommandContext& s) {
         return a.fromNode ? runNodesUninstall(s, {a.node.name, a.withRuns, a.preview, a.yes})
                           : runNodesRemove(s, a.node.name);

@@ -22,6 +22,7 @@ struct RunOptions {
     std::vector<std::string> overrides; ///< section.key=value
     bool wait = false;
     bool anyway = false; ///< launch even if memory seems too small
+    bool check = false;  ///< only say what the nodes say of it
 };
 int runRun(CommandContext& context, const RunOptions& options);
 int runAttach(CommandContext& context, const std::string& run);
@@ -153,6 +154,9 @@ struct ImportOptions {
     std::vector<std::string> groups; ///< of those that are added
 };
 int runNodesImport(CommandContext& context, const ImportOptions& options);
+/// Ends what lives of these runs on the node.
+int runNodesEndLeftovers(CommandContext& context, const std::string& name,
+                         const std::vector<std::string>& runs);
 int runNodesRemove(CommandContext& context, const std::string& name);
 
 struct RemoveNodeOptions {

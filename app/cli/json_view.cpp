@@ -20,13 +20,13 @@ double secondsOf(int64_t wallNs) {
     return static_cast<double>(wallNs) / 1e9;
 }
 
-const char* verdictName(CheckRow::Verdict verdict) {
-    switch (verdict) {
-    case CheckRow::Verdict::kGood:
+const char* stateName(CheckRow::State state) {
+    switch (state) {
+    case CheckRow::State::kGood:
         return "good";
-    case CheckRow::Verdict::kWarning:
+    case CheckRow::State::kWarning:
         return "warning";
-    case CheckRow::Verdict::kBad:
+    case CheckRow::State::kBad:
         return "bad";
     }
     return "bad";
@@ -214,7 +214,7 @@ Json toJson(const Node& node) {
             {"port", node.port},          {"identity_file", node.identityFile},
             {"jump_host", node.jumpHost}, {"groups", node.groups},
             {"gpus", node.gpus},          {"environment", node.environment},
-            {"notes", node.notes},         {"slurm", node.isSlurm},
+            {"notes", node.notes},        {"slurm", node.isSlurm},
             {"sbatch", node.sbatch}};
 }
 
@@ -233,11 +233,30 @@ Json toJson(const SshOffer& offer) {
             {"known_as", offer.known},    {"problem", offer.problem}};
 }
 
+namespace {
+
+const char* actionName(CheckAction::Kind kind) {
+    return kind == CheckAction::Kind::kEndLeftovers ? "end-leftovers" : "copy-command";
+}
+
+} // namespace
+
+Json toJson(const CheckRow& row) {
+    Json out = {{"id", row.id},       {"state", stateName(row.state)},
+                {"title", row.title}, {"evidence", row.evidence},
+                {"cause", row.cause}, {"fix", row.fix},
+                {"action", nullptr}};
+    if (row.action)
+        out["action"] = {{"kind", actionName(row.action->kind)},
+                         {"label", row.action->label},
+                         {"argument", row.action->argument}};
+    return out;
+}
+
 Json toJson(const NodeCheck& check) {
     Json rows = Json::array();
     for (const CheckRow& row : check.rows)
-        rows.push_back(
-            {{"verdict", verdictName(row.verdict)}, {"title", row.title}, {"detail", row.detail}});
+        rows.push_back(toJson(row));
     Json out = {{"name", check.node}, {"ready", check.ready}, {"rows", rows}};
     out["report"] = check.report ? Json::parse(rm::toJson(*check.report)) : Json(nullptr);
     return out;

@@ -20,6 +20,7 @@ nlohmann::ordered_json toJson(const StoredEvent& event);
 nlohmann::ordered_json toJson(const AskedCommand& command);
 nlohmann::ordered_json toJson(const Warned& warned); ///< the event, and "count"
 nlohmann::ordered_json toJson(const Node& node);
+nlohmann::ordered_json toJson(const CheckRow& row);
 nlohmann::ordered_json toJson(const NodeCheck& check);
 nlohmann::ordered_json toJson(const PastCheck& check);
 nlohmann::ordered_json toJson(const SshOffer& offer);

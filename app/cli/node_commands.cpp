@@ -5,6 +5,7 @@
 #include "app/cli/json_view.h"
 #include "app/cli/named_nodes.h"
 #include "app/cli/terminal.h"
+#include "app/core/fleet/node_comparison.h"
 #include "app/core/fleet/ssh_offers.h"
 #include "app/core/node/ssh_address.h"
 #include "shared/return_if_error.h"
@@ -81,16 +82,58 @@ std::string formatFilled(std::vector<std::vector<std::string>> rows) {
     return formatTable(rows);
 }
 
+} // namespace
+
+void printRow(const CheckRow& row) {
+    const char* mark = row.state == CheckRow::State::kGood      ? "ok  "
+                       : row.state == CheckRow::State::kWarning ? "note"
+                                                                : "BAD ";
+    std::cout << "  " << mark << "  " << oneLine(row.title) << ": " << oneLine(row.evidence)
+              << "\n";
+    if (!row.cause.empty())
+        std::cout << "        " << oneLine(row.cause) << "\n";
+    if (!row.fix.empty())
+        std::cout << "        -> " << oneLine(row.fix) << "\n";
+}
+
+namespace {
+
 void printCheck(const NodeCheck& check) {
     std::cout << oneLine(check.node) << ": " << (check.ready ? "ready" : "not ready") << "\n";
-    for (const CheckRow& row : check.rows) {
-        const char* mark = row.verdict == CheckRow::Verdict::kGood      ? "ok  "
-                           : row.verdict == CheckRow::Verdict::kWarning ? "note"
-                                                                        : "BAD ";
-        std::cout << "  " << mark << "  " << oneLine(row.title) << ": " << oneLine(row.detail)
-                  << "\n";
-    }
+    for (const CheckRow& row : check.rows)
+        printRow(row);
     std::cout << std::flush;
+}
+
+void printComparison(const NodeComparison& comparison) {
+    if (comparison.compared < 2)
+        return;
+    std::vector<std::vector<std::string>> rows = {{"DIFFERENT", "VALUE", "NODES"}};
+    for (const NodeDifference& difference : comparison.differences)
+        for (const NodeDifference::Side& side : difference.sides)
+            rows.push_back({&side == &difference.sides.front() ? difference.what : "",
+                            oneLine(side.value), oneLine(someOf(side.nodes))});
+    if (rows.size() > 1)
+        std::cout << "\n" << formatTable(rows);
+    else
+        std::cout << "\nno differences between the " << comparison.compared << " nodes\n";
+    for (const std::string& sentence : comparison.shared)
+        std::cout << oneLine(sentence) << "\n";
+    std::cout << std::flush;
+}
+
+/// "differences": what of the node is not the same on all that were checked, as {"what", "value",
+/// "nodes": who has that value}; "shared": sentences on folders that nodes share.
+nlohmann::ordered_json withDifferences(nlohmann::ordered_json check,
+                                       const NodeComparison& comparison, const std::string& node) {
+    check["differences"] = nlohmann::ordered_json::array();
+    for (const NodeDifference& difference : comparison.differences)
+        for (const NodeDifference::Side& side : difference.sides)
+            if (std::ranges::find(side.nodes, node) != side.nodes.end())
+                check["differences"].push_back(
+                    {{"what", difference.what}, {"value", side.value}, {"nodes", side.nodes}});
+    check["shared"] = comparison.shared;
+    return check;
 }
 
 int reportCheck(const CommandContext& context, const NodeCheck& check) {
@@ -176,9 +219,10 @@ int runNodesList(CommandContext& context) {
     for (const Node& node : nodes) {
         const std::string jump = node.jumpHost.empty() ? "" : " through " + node.jumpHost;
         const std::string way = "ssh " + toText({node.user, node.sshHost, node.port}) + jump;
-        rows.push_back({node.name, (node.isLocal ? "no SSH" : way) + (node.isSlurm ? ", Slurm" : ""), joined(node.groups),
-                        joined(node.gpus), oneLine(joined(node.environment, " ")),
-                        oneLine(node.notes)});
+        rows.push_back({node.name,
+                        (node.isLocal ? "no SSH" : way) + (node.isSlurm ? ", Slurm" : ""),
+                        joined(node.groups), joined(node.gpus),
+                        oneLine(joined(node.environment, " ")), oneLine(node.notes)});
     }
     std::cout << formatFilled(std::move(rows)) << std::flush;
     return 0;
@@ -292,23 +336,44 @@ int runNodesCheck(CommandContext& context, const std::vector<std::string>& typed
     }
     if (names->empty())
         nodes = context.fleet().nodes();
+    const std::vector<NodeCheck> checks = checkAllAsking(context, nodes);
+    const NodeComparison comparison = compareNodes(checks);
     auto out = nlohmann::ordered_json::array();
     int code = 0;
-    for (const Node& node : nodes) {
-        const NodeCheck check = checkAsking(context, node, {});
+    for (const NodeCheck& check : checks) {
         if (!check.ready && code == 0)
             code = static_cast<int>(check.failure ? exitCodeFor(check.failure->error.code)
                                                   : ExitCode::kFailed);
         if (check.failure)
             std::cerr << "ringmaster: " << oneLine(withAdvice(*check.failure)) << std::endl;
         if (context.json())
-            out.push_back(toJson(check));
+            out.push_back(withDifferences(toJson(check), comparison, check.node));
         else
             printCheck(check);
     }
     if (context.json())
         printJson(out);
+    else
+        printComparison(comparison);
     return code;
+}
+
+int runNodesEndLeftovers(CommandContext& context, const std::string& name,
+                         const std::vector<std::string>& runs) {
+    QStringList ids;
+    for (const std::string& run : runs)
+        ids << QString::fromStdString(run);
+    const auto end = [&] {
+        return await(context.engine().endLeftovers(QString::fromStdString(name), ids));
+    };
+    auto ended = end();
+    if (!ended && ended.error().code == ErrorCode::kDenied && openAsking(context, {name}))
+        ended = end();
+    if (!ended)
+        return printError(context, ended.error());
+    if (context.json())
+        printJson({{"ended", runs}});
+    return 0;
 }
 
 int runNodesRemove(CommandContext& context, const std::string& name) {

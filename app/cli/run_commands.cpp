@@ -333,11 +333,41 @@ Result<RunRequest> requestOf(CommandContext& context, const RunOptions& options)
 
 } // namespace
 
+namespace {
+
+int checkLaunch(CommandContext& context, const RunSpec& spec,
+                const std::vector<Placement>& placements) {
+    const auto ask = [&] { return await(context.engine().checkLaunch(spec, placements)); };
+    auto rows = ask();
+    if (!rows && rows.error().code == ErrorCode::kDenied &&
+        openAsking(context, namesOf(placements)))
+        rows = ask();
+    if (!rows)
+        return printError(context, rows.error());
+    const bool isReady = std::ranges::none_of(
+        *rows, [](const CheckRow& row) { return row.state == CheckRow::State::kBad; });
+    if (context.json()) {
+        auto out = nlohmann::ordered_json::array();
+        for (const CheckRow& row : *rows)
+            out.push_back(toJson(row));
+        printJson({{"ready", isReady}, {"rows", out}});
+    } else {
+        for (const CheckRow& row : *rows)
+            printRow(row);
+        std::cout << std::flush;
+    }
+    return isReady ? 0 : static_cast<int>(ExitCode::kFailed);
+}
+
+} // namespace
+
 int runRun(CommandContext& context, const RunOptions& options) {
     const auto request = requestOf(context, options);
     if (!request)
         return printError(context, request.error());
     const auto& [spec, placements] = *request;
+    if (options.check)
+        return checkLaunch(context, *spec, placements);
     const QString run = newId(spec->name);
     const auto begin = [&] {
         return context.engine().launch(request->spec, request->placements, run,

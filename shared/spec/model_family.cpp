@@ -49,4 +49,11 @@ int64_t memoryBound(const RunSpec& spec) {
     return static_cast<int64_t>(std::min(kProgram + sizeof(float) * floats, 1e18));
 }
 
+int64_t checkpointBound(const RunSpec& spec) {
+    const double kept = spec.optimizer.type == "sgd" ? 1 : 2;
+    const double copies = 1 + kept + (spec.train.ema > 0 ? 1 : 0);
+    const double bytes = sizeof(float) * copies * familyOf(spec).bound(spec).parameters;
+    return static_cast<int64_t>(std::min(bytes, 1e18));
+}
+
 } // namespace rm

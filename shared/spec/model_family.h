@@ -64,4 +64,8 @@ std::string_view watchNameOf(MetricId figure);
 /// at once from the spec alone. The trainer's estimate is always lower.
 int64_t memoryBound(const RunSpec& spec);
 
+/// An upper bound of the bytes of one checkpoint of this run: weights, what the optimizer keeps of
+/// each, and an average if there is one.
+int64_t checkpointBound(const RunSpec& spec);
+
 } // namespace rm

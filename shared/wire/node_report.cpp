@@ -17,6 +17,30 @@ concept Like = std::same_as<std::remove_const_t<Type>, Struct>;
 
 // Every key, once: visit(key, member).
 
+template <Like<GpuProcess> Report, class Visit>
+void eachField(Report& process, Visit&& visit) {
+    visit("pid", process.pid);
+    visit("user", process.user);
+    visit("name", process.name);
+    visit("bytes", process.bytes);
+}
+
+template <Like<XidReport> Report, class Visit>
+void eachField(Report& xid, Visit&& visit) {
+    visit("pci_id", xid.pciId);
+    visit("code", xid.code);
+    visit("text", xid.text);
+}
+
+template <Like<RunReport> Report, class Visit>
+void eachField(Report& run, Visit&& visit) {
+    visit("run_id", run.runId);
+    visit("run_name", run.runName);
+    visit("attempt", run.attempt);
+    visit("ranks", run.ranks);
+    visit("supervised", run.isSupervised);
+}
+
 template <Like<GpuReport> Report, class Visit>
 void eachField(Report& gpu, Visit&& visit) {
     visit("name", gpu.name);
@@ -24,6 +48,18 @@ void eachField(Report& gpu, Visit&& visit) {
     visit("uuid", gpu.uuid);
     visit("free_bytes", gpu.freeBytes);
     visit("compute_capability", gpu.computeCapability);
+    visit("pci_id", gpu.pciId);
+    visit("processes", gpu.processes);
+    visit("ecc_corrected", gpu.eccCorrected);
+    visit("ecc_uncorrected", gpu.eccUncorrected);
+    visit("throttled", gpu.throttled);
+    visit("pcie_width", gpu.pcieWidth);
+    visit("pcie_width_most", gpu.pcieWidthMost);
+    visit("pcie_generation", gpu.pcieGeneration);
+    visit("pcie_generation_most", gpu.pcieGenerationMost);
+    visit("retired", gpu.retired);
+    visit("repair_pending", gpu.isRepairPending);
+    visit("repair_failed", gpu.hasRepairFailed);
 }
 
 template <Like<InterfaceReport> Report, class Visit>
@@ -62,6 +98,17 @@ void eachField(Report& report, Visit&& visit) {
     visit("wall_ns", report.wallNs);
     visit("user", report.user);
     visit("at_logout", report.atLogout);
+    visit("release", report.release);
+    visit("libstdcxx", report.libstdcxx);
+    visit("state_id", report.stateId);
+    visit("memlock_bytes", report.memlockBytes);
+    visit("open_files", report.openFiles);
+    visit("open_files_most", report.openFilesMost);
+    visit("shm_bytes", report.shmBytes);
+    visit("shm_free_bytes", report.shmFreeBytes);
+    visit("rdma_devices", report.rdmaDevices);
+    visit("xids", report.xids);
+    visit("runs", report.runs);
 }
 
 constexpr std::array<std::pair<AtLogout, const char*>, 4> kAtLogoutWords = {
@@ -80,6 +127,10 @@ Json jsonOf(AtLogout value) {
         if (each == value)
             return word;
     return nullptr;
+}
+
+Json jsonOf(const std::vector<std::string>& texts) {
+    return texts;
 }
 
 template <class Report>
@@ -148,6 +199,15 @@ std::string faultAt(const Json& json, std::vector<Report>& out, const std::strin
         if (const std::string fault = faultIn(each, out.emplace_back()); !fault.empty())
             return key + '.' + fault;
     }
+    return {};
+}
+
+std::string faultAt(const Json& json, std::vector<std::string>& out, const std::string& key) {
+    if (!json.is_array())
+        return key;
+    for (const Json& each : json)
+        if (!read(each, out.emplace_back()))
+            return key;
     return {};
 }
 

@@ -9,12 +9,34 @@
 
 namespace rm {
 
+/// A process that has memory of a GPU.
+struct GpuProcess {
+    int64_t pid = 0;
+    std::string user;  ///< empty: unknown, as where it is of another container
+    std::string name;  ///< likewise
+    int64_t bytes = 0; ///< 0: unknown
+    bool operator==(const GpuProcess&) const = default;
+};
+
 struct GpuReport {
     std::string name;
     int64_t memoryBytes = 0;
     std::string uuid;
-    int64_t freeBytes = 0;     ///< at the probe; 0: unknown
-    int computeCapability = 0; ///< 61 is NVIDIA's 6.1, "sm_61"; 0: unknown
+    int64_t freeBytes = 0;                  ///< at the probe; 0: unknown
+    int computeCapability = 0;              ///< 61 is NVIDIA's 6.1, "sm_61"; 0: unknown
+    std::string pciId = {};                 ///< "0000:3b:00"; empty: unknown
+    std::vector<GpuProcess> processes = {}; ///< at the probe
+    int64_t eccCorrected = -1;              ///< errors since the driver was loaded; -1: not told
+    int64_t eccUncorrected = -1;            ///< likewise
+    std::vector<std::string> throttled =
+        {};            ///< why its clock is held down: words of NODE_REPORT.md
+    int pcieWidth = 0; ///< lanes in use; 0: unknown, as the next three
+    int pcieWidthMost = 0;
+    int pcieGeneration = 0; ///< lower while the GPU is idle
+    int pcieGenerationMost = 0;
+    int64_t retired = -1;         ///< rows of memory remapped, or pages retired; -1: not told
+    bool isRepairPending = false; ///< some are, once the GPU is reset
+    bool hasRepairFailed = false; ///< some could not be
     bool operator==(const GpuReport&) const = default;
 };
 
@@ -33,6 +55,24 @@ struct DiskReport {
     int64_t totalBytes = 0;
     int64_t freeBytes = 0;
     bool operator==(const DiskReport&) const = default;
+};
+
+/// The last error that the driver logged of a GPU since the machine started ("XID").
+struct XidReport {
+    std::string pciId; ///< as in GpuReport; the GPU may be gone
+    int code = 0;      ///< 79: "GPU has fallen off the bus"
+    std::string text;  ///< what the driver said of it
+    bool operator==(const XidReport&) const = default;
+};
+
+/// A run of which something runs on the node.
+struct RunReport {
+    std::string runId;
+    std::string runName;
+    int attempt = 0;
+    int ranks = 0;             ///< that live
+    bool isSupervised = false; ///< by an agent that lives
+    bool operator==(const RunReport&) const = default;
 };
 
 /// What becomes of a node's ranks when the user that they belong to logs out there.
@@ -62,6 +102,18 @@ struct NodeReport {
     int64_t wallNs = 0;   ///< the node's clock at the probe
     std::string user;     ///< who the ranks belong to
     AtLogout atLogout = AtLogout::kUnknown;
+    std::string release = {}; ///< of the agent
+    std::string libstdcxx =
+        {}; ///< newest GLIBCXX that its libstdc++ offers, "3.4.30"; empty: none found
+    std::string stateId = {};  ///< as homeId, of stateDir
+    int64_t memlockBytes = 0;  ///< that a process may lock in memory; -1: any; 0: unknown
+    int64_t openFiles = 0;     ///< that a process may have; -1: any; 0: unknown
+    int64_t openFilesMost = 0; ///< to which the user may raise that; likewise
+    int64_t shmBytes = 0;      ///< of /dev/shm; 0: there is none
+    int64_t shmFreeBytes = 0;
+    std::vector<std::string> rdmaDevices = {}; ///< "mlx5_0"
+    std::vector<XidReport> xids = {}; ///< one a GPU; empty also where the log cannot be read
+    std::vector<RunReport> runs = {}; ///< by id
     bool operator==(const NodeReport&) const = default;
 };
 

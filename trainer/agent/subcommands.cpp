@@ -10,6 +10,8 @@
 #include "trainer/agent/net/reach.h"
 #include "trainer/agent/posix/fd.h"
 #include "trainer/agent/posix/stack.h"
+#include "trainer/agent/probe/fingerprint.h"
+#include "trainer/agent/probe/folder.h"
 #include "trainer/agent/probe/paths.h"
 #include "trainer/agent/probe/probe.h"
 #include "trainer/agent/prune/prune.h"
@@ -21,8 +23,8 @@
 #include "trainer/agent/supervisor/in_job.h"
 #include "trainer/agent/supervisor/start.h"
 #include "trainer/agent/supervisor/stop.h"
-#include "trainer/agent/uninstall.h"
 #include "trainer/agent/supervisor/submit.h"
+#include "trainer/agent/uninstall.h"
 
 #include <unistd.h>
 
@@ -57,6 +59,16 @@ Result<void> probe(const Arguments&) {
 Result<void> paths(const Arguments&) {
     const Result<std::string> list = readToEnd(STDIN_FILENO, kMaxOrder, "stdin");
     return list ? print(pathsReport(*list)) : tl::unexpected(list.error());
+}
+
+Result<void> folder(const Arguments&) {
+    const Result<std::string> order = readToEnd(STDIN_FILENO, kMaxOrder, "stdin");
+    return order ? print(folderReport(*order)) : tl::unexpected(order.error());
+}
+
+Result<void> fingerprint(const Arguments&) {
+    const Result<std::string> list = readToEnd(STDIN_FILENO, kMaxOrder, "stdin");
+    return list ? print(fingerprintReport(*list)) : tl::unexpected(list.error());
 }
 
 Result<void> start(const Arguments& arguments) {
@@ -291,6 +303,8 @@ const std::map<std::string, Subcommand>& subcommands() {
         {"--version", {0, 0, "--version", version}},
         {"probe", {0, 0, "probe", probe}},
         {"paths", {0, 0, "paths < [\"PATH\", ...]", paths}},
+        {"folder", {0, 0, "folder < {\"path\", \"mark\", \"do\"}", folder}},
+        {"fingerprint", {0, 0, "fingerprint < [\"PATH\", ...]", fingerprint}},
         {"start", {1, 1, "start RUN_ID < {\"spec\", \"plan\"}", start}},
         {"slurm-info", {0, 0, "slurm-info", slurmInfoHere}},
         {"submit", {1, 1, "submit RUN_ID < {\"script\", \"parts\"}", submit}},

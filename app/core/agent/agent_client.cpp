@@ -16,7 +16,8 @@ using nlohmann::json;
 using namespace std::chrono_literals;
 
 constexpr auto kSubcommandTimeout = 30s;
-constexpr auto kStartTimeout = 120s; ///< a changed bundle is read, an earlier attempt ended
+constexpr auto kFingerprintTimeout = 120s; ///< of many files on a slow share
+constexpr auto kStartTimeout = 120s;       ///< a changed bundle is read, an earlier attempt ended
 constexpr auto kStopTimeout = 60s;
 constexpr auto kRemoveTimeout = 10min; ///< of many files on a slow disk
 constexpr auto kVerifyTimeout = 2h;    ///< of a large model on a slow disk
@@ -66,6 +67,46 @@ Result<std::vector<UnreadablePath>> unreadablePaths(HostSession& session, const 
     const std::string list = json(paths).dump(-1, ' ', false, json::error_handler_t::replace);
     return runToEnd(session, agent, {"paths"}, list, kSubcommandTimeout, stop)
         .and_then(parseUnreadablePaths);
+}
+
+Result<FolderOnNode> parseFolderOnNode(const std::string& text) {
+    RM_ASSIGN_OR_RETURN(const auto answer, parseAnswer(text, "folder"));
+    const auto folder = textAt(answer, "folder"), problem = textAt(answer, "problem");
+    const auto freeBytes = intAt(answer, "free_bytes"), device = intAt(answer, "device");
+    const auto hasMark = boolAt(answer, "mark");
+    if (!folder || !problem || !freeBytes || !device || !hasMark)
+        return fail(ErrorCode::kCorrupt, "folder: the agent's answer tells of no folder");
+    return FolderOnNode{*folder, *freeBytes, *device, *problem, *hasMark};
+}
+
+Result<FolderOnNode> folderOnNode(HostSession& session, const std::string& agent,
+                                  const std::string& path, const std::string& mark, MarkOrder order,
+                                  std::stop_token stop) {
+    const char* what = order == MarkOrder::kLeave  ? "leave"
+                       : order == MarkOrder::kTake ? "take"
+                                                   : "look";
+    const std::string text = json{{"path", path}, {"mark", mark}, {"do", what}}.dump(
+        -1, ' ', false, json::error_handler_t::replace);
+    return runToEnd(session, agent, {"folder"}, text, kSubcommandTimeout, stop)
+        .and_then(parseFolderOnNode);
+}
+
+Result<DataFingerprint> parseDataFingerprint(const std::string& text) {
+    RM_ASSIGN_OR_RETURN(const auto answer, parseAnswer(text, "fingerprint"));
+    const auto files = intAt(answer, "files"), bytes = intAt(answer, "bytes");
+    const auto digest = textAt(answer, "digest");
+    const auto isWhole = boolAt(answer, "whole");
+    if (!files || !bytes || !digest || !isWhole)
+        return fail(ErrorCode::kCorrupt, "fingerprint: the agent's answer holds none");
+    return DataFingerprint{*files, *bytes, *digest, *isWhole};
+}
+
+Result<DataFingerprint> fingerprintOnNode(HostSession& session, const std::string& agent,
+                                          const std::vector<std::string>& paths,
+                                          std::stop_token stop) {
+    const std::string list = json(paths).dump(-1, ' ', false, json::error_handler_t::replace);
+    return runToEnd(session, agent, {"fingerprint"}, list, kFingerprintTimeout, stop)
+        .and_then(parseDataFingerprint);
 }
 
 Result<void> startOnNode(HostSession& session, const std::string& agent,

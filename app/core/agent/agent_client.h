@@ -37,6 +37,41 @@ Result<std::vector<UnreadablePath>> unreadablePaths(HostSession& session, const 
 /// Parses the JSON of `ringmaster-agent paths`. kCorrupt: it is something else.
 Result<std::vector<UnreadablePath>> parseUnreadablePaths(const std::string& json);
 
+/// What ranks of a node could do with a folder.
+struct FolderOnNode {
+    std::string folder;     ///< the nearest one that is there
+    int64_t freeBytes = -1; ///< -1: not told
+    int64_t device = -1;    ///< the same for folders of one file system of that node
+    std::string problem; ///< why no file can be written there; empty: one can, or it was not tried
+    bool hasMark = false;
+    bool operator==(const FolderOnNode&) const = default;
+};
+
+/// What to do with a mark by which nodes find out that a folder is the same (see
+/// trainer/agent/probe/folder.h).
+enum class MarkOrder { kLeave, kLook, kTake };
+
+/// `path` is absolute.
+Result<FolderOnNode> folderOnNode(HostSession& session, const std::string& agent,
+                                  const std::string& path, const std::string& mark, MarkOrder order,
+                                  std::stop_token stop);
+/// JSON of `ringmaster-agent folder`. kCorrupt: not such a text.
+Result<FolderOnNode> parseFolderOnNode(const std::string& json);
+
+/// What tells data of nodes apart (see trainer/agent/probe/fingerprint.h).
+struct DataFingerprint {
+    int64_t files = 0;
+    int64_t bytes = 0;
+    std::string digest;
+    bool isWhole = true;
+    bool operator==(const DataFingerprint&) const = default;
+};
+Result<DataFingerprint> fingerprintOnNode(HostSession& session, const std::string& agent,
+                                          const std::vector<std::string>& paths,
+                                          std::stop_token stop);
+/// JSON of `ringmaster-agent fingerprint`. kCorrupt: not such a text.
+Result<DataFingerprint> parseDataFingerprint(const std::string& json);
+
 /// Starts the node's ranks, detached; returns once they are forked.
 Result<void> startOnNode(HostSession& session, const std::string& agent,
                          const std::string& specToml, const NodePlan& plan, std::stop_token stop);

@@ -7,6 +7,7 @@ target_sources(rm_core PRIVATE
     deploy/deploy_tree.cpp
     deploy/hash_cache.cpp
     deploy/local_tree.cpp
+    deploy/needed_versions.cpp
     deploy/runtime.cpp
     deploy/transfer_chain.cpp
     deploy/tree_sender.cpp)

@@ -103,9 +103,9 @@ void compareInterfaces(Changes& changes, const std::string& key, const Interface
 
 /// One that says why a check was not a good one; empty: it was.
 std::string problemOf(const NodeCheck& check) {
-    const auto bad = std::ranges::find(check.rows, CheckRow::Verdict::kBad, &CheckRow::verdict);
+    const auto bad = std::ranges::find(check.rows, CheckRow::State::kBad, &CheckRow::state);
     if (bad != check.rows.end())
-        return bad->title + ": " + bad->detail;
+        return bad->title + ": " + bad->evidence;
     return check.failure ? check.failure->error.message : std::string();
 }
 
@@ -222,13 +222,14 @@ void addChanges(NodeCheck& check, const Node& node, const std::string& json) {
     if (!before)
         return;
     CheckRow row;
+    row.id = "changes";
     row.title = "Since the last check";
     for (const NodeChange& change : changesBetween(*before, *check.report)) {
-        row.detail += (row.detail.empty() ? "" : "; ") + change.text;
+        row.evidence += (row.evidence.empty() ? "" : "; ") + change.text;
         if (change.isLess)
-            row.verdict = CheckRow::Verdict::kWarning;
+            row.state = CheckRow::State::kWarning;
     }
-    if (!row.detail.empty())
+    if (!row.evidence.empty())
         check.rows.push_back(std::move(row));
 }
 

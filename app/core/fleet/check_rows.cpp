@@ -2,6 +2,8 @@
 #include "app/core/fleet/check_rows.h"
 
 #include "app/core/deploy/runtime.h"
+#include "app/core/fleet/addresses.h"
+#include "shared/io/elf_versions.h"
 
 #include <QLocale>
 #include <QString>
@@ -13,32 +15,92 @@ namespace rm {
 
 namespace {
 
-using Verdict = CheckRow::Verdict;
+using State = CheckRow::State;
 
 constexpr int64_t kGiB = 1024 * 1024 * 1024;
+constexpr int64_t kMiB = 1024 * 1024;
 
-std::string inGiB(int64_t bytes) {
-    return QLocale::c().toString(static_cast<double>(bytes) / kGiB, 'f', 1).toStdString() + " GiB";
+std::string decimal(double value) {
+    return QLocale::c().toString(value, 'f', 1).toStdString();
 }
 
 std::string inSeconds(int64_t ns) {
-    return QLocale::c().toString(static_cast<double>(std::abs(ns)) / 1e9, 'f', 1).toStdString() +
-           " s";
+    return decimal(static_cast<double>(std::abs(ns)) / 1e9) + " s";
+}
+
+std::string counted(int64_t count, const std::string& one, const std::string& many) {
+    return std::to_string(count) + ' ' + (count == 1 ? one : many);
 }
 
 CheckRow systemRow(const NodeReport& report) {
-    return {Verdict::kGood, "Operating system",
-            report.os + ", kernel " + report.kernel + ", glibc " + report.glibc};
+    return goodRow("system", "Operating system", report.os + ", kernel " + report.kernel);
+}
+
+/// The newest runtime whose trainer a launch there would send.
+std::string runtimeFor(const NodeReport& report) {
+    for (const Runtime& runtime : gpuRuntimes())
+        if (!report.gpus.empty() && obstacleTo(runtime, report).empty() && isInstalled(runtime))
+            return runtime.name;
+    return "cpu";
+}
+
+CheckRow glibcRow(const NodeReport& report, const NeededVersions& needed) {
+    const std::string wants = needed.glibc.empty() ? "" : "; the trainer needs " + needed.glibc;
+    CheckRow row = goodRow("glibc", "glibc", report.glibc + wants);
+    if (needed.glibc.empty() || !isOlderVersion(report.glibc, needed.glibc))
+        return row;
+    row.state = State::kBad;
+    row.cause = "the trainer cannot start there, as its system is older than the trainer's";
+    row.fix = "update the node to a system with glibc " + needed.glibc +
+              " or later (Debian 12, Ubuntu 22.04, RHEL 9 have 2.34 to 2.36), or leave it out";
+    return row;
+}
+
+/// What installs the package there; nullopt: not known of this system.
+std::optional<CheckAction> installLibstdcxx(const std::string& os) {
+    const auto is = [&os](const char* name) { return os.find(name) != std::string::npos; };
+    if (is("Debian") || is("Ubuntu") || is("Mint"))
+        return copyCommand("sudo apt-get install libstdc++6");
+    if (is("Red Hat") || is("Rocky") || is("Alma") || is("CentOS") || is("Fedora"))
+        return copyCommand("sudo dnf install libstdc++");
+    return std::nullopt;
+}
+
+std::string orInstall(const std::optional<CheckAction>& action, const std::string& words) {
+    return action ? words + ": " + action->argument : words;
+}
+
+CheckRow libstdcxxRow(const NodeReport& report, const NeededVersions& needed) {
+    const std::string wants =
+        needed.libstdcxx.empty() ? "" : "; the trainer needs GLIBCXX " + needed.libstdcxx;
+    CheckRow row = goodRow("libstdcxx", "libstdc++", "GLIBCXX " + report.libstdcxx + wants);
+    if (report.libstdcxx.empty()) {
+        row.state = State::kBad;
+        row.evidence = "no libstdc++.so.6 where ld.so looks" + wants;
+        row.cause = "the trainer cannot start there: it takes this library from the node";
+        row.action = installLibstdcxx(report.os);
+        row.fix = orInstall(row.action, "install the C++ standard library of GCC there");
+    } else if (!needed.libstdcxx.empty() && isOlderVersion(report.libstdcxx, needed.libstdcxx)) {
+        row.state = State::kBad;
+        row.cause = "the trainer cannot start there: it takes this library from the node, and "
+                    "that is too old";
+        row.fix = "update the node to a system with a later libstdc++ (GCC 12 has 3.4.30), or "
+                  "leave it out";
+    }
+    return row;
 }
 
 CheckRow machineRow(const NodeReport& report) {
     constexpr int64_t kLittle = 2 * kGiB;
-    const std::string cores =
-        std::to_string(report.cores) + (report.cores == 1 ? " core" : " cores");
-    const bool little = report.memoryBytes < kLittle;
-    return {little ? Verdict::kWarning : Verdict::kGood, "CPU and memory",
-            report.cpuModel + ", " + cores + ", " + inGiB(report.memoryBytes) +
-                (little ? ": little for training" : "")};
+    CheckRow row = goodRow("machine", "CPU and memory",
+                           report.cpuModel + ", " + counted(report.cores, "core", "cores") + ", " +
+                               inGiB(report.memoryBytes));
+    if (report.memoryBytes < kLittle) {
+        row.state = State::kWarning;
+        row.cause = "little memory for training";
+        row.fix = "keep to the smallest models there, or leave the node out";
+    }
+    return row;
 }
 
 /// "2 x NVIDIA H200, 139.8 GiB" for each model.
@@ -56,71 +118,82 @@ std::string gpuWords(const std::vector<GpuReport>& gpus) {
 }
 
 CheckRow gpuRow(const NodeReport& report) {
+    CheckRow row = goodRow("gpus", "GPUs and driver", "no NVIDIA GPU: it trains on its CPU");
     if (report.gpus.empty() && report.driver.empty())
-        return {Verdict::kGood, "GPUs and driver", "no NVIDIA GPU: it trains on its CPU"};
-    if (report.gpus.empty())
-        return {Verdict::kWarning, "GPUs and driver",
-                "driver " + report.driver + " but no GPU: it trains on its CPU"};
-    const std::string words = gpuWords(report.gpus) + "; driver " + report.driver;
+        return row;
+    if (report.gpus.empty()) {
+        row.state = State::kWarning;
+        row.evidence = "driver " + report.driver + " but no GPU";
+        row.cause = "it trains on its CPU";
+        row.fix = "see there what nvidia-smi says: a GPU may be lost, or kept from this user";
+        return row;
+    }
+    row.evidence = gpuWords(report.gpus) + "; driver " + report.driver;
     std::string missing;
     for (const Runtime& runtime : gpuRuntimes()) {
         if (!obstacleTo(runtime, report).empty())
             continue;
-        if (isInstalled(runtime))
-            return {Verdict::kGood, "GPUs and driver",
-                    words + "; runtime " + runtime.name +
-                        (missing.empty()
-                             ? ""
-                             : ", while the newer " + missing +
-                                   " would run, too (packaging/run --" + missing + ')')};
+        if (isInstalled(runtime)) {
+            row.evidence += "; runtime " + runtime.name;
+            if (!missing.empty())
+                row.evidence += ", while the newer " + missing +
+                                " would run, too (packaging/run --" + missing + ')';
+            return row;
+        }
         if (missing.empty())
             missing = runtime.name;
     }
+    row.state = State::kWarning;
+    row.cause = "it trains on its CPU, as " + whyNoRuntime(report);
+    row.fix = "install a driver that serves these GPUs, or let the node train on its CPU";
     if (missing.empty())
-        return {Verdict::kWarning, "GPUs and driver",
-                words + ": it trains on its CPU, as " + whyNoRuntime(report)};
-    return {Verdict::kWarning, "GPUs and driver",
-            words + ": to train on them, set up the runtime " + missing +
-                " on this computer with packaging/run --" + missing};
+        return row;
+    row.cause = "it trains on its CPU, as this computer lacks the runtime " + missing;
+    row.fix = "set that up on this computer: packaging/run --" + missing;
+    row.action = copyCommand("packaging/run --" + missing);
+    return row;
 }
 
-bool holds(const std::string& disk, const std::string& path) {
-    return disk == "/" || path == disk || path.starts_with(disk + '/');
-}
-
-/// The disk that a folder is on: the one with the longest mount point.
-const DiskReport* diskOf(const NodeReport& report, const std::string& folder) {
-    const DiskReport* best = nullptr;
-    for (const DiskReport& disk : report.disks) {
-        if (holds(disk.path, folder) && (best == nullptr || disk.path.size() > best->path.size()))
-            best = &disk;
-    }
-    return best;
-}
-
+/// The disk of the node's home, which holds trainers and data; a launch counts what it adds.
 CheckRow diskRow(const NodeReport& report) {
     constexpr int64_t kNeeded = kGiB;
     constexpr int64_t kComfortable = 5 * kGiB;
+    CheckRow row = goodRow("disk", "Disk", {});
     const DiskReport* disk = diskOf(report, report.home);
-    if (disk == nullptr)
-        return {Verdict::kWarning, "Disk", "the disk of " + report.home + " was not found"};
-    const std::string words = inGiB(disk->freeBytes) + " free of " + inGiB(disk->totalBytes) +
-                              " for " + report.home + " (" + disk->fileSystem + ')';
-    if (disk->freeBytes < kNeeded)
-        return {Verdict::kBad, "Disk", words + ": too little for the trainer and checkpoints"};
-    if (disk->freeBytes < kComfortable)
-        return {Verdict::kWarning, "Disk", words + ": little for checkpoints"};
-    return {Verdict::kGood, "Disk", words};
+    if (disk == nullptr) {
+        row.state = State::kWarning;
+        row.evidence = "the disk of " + report.home + " was not found";
+        row.cause = "whether the trainer has room there is not known";
+        row.fix = "see there with df " + report.home;
+        return row;
+    }
+    row.evidence = inGiB(disk->freeBytes) + " free of " + inGiB(disk->totalBytes) + " for " +
+                   report.home + " (" + disk->fileSystem + ')';
+    if (disk->freeBytes >= kComfortable)
+        return row;
+    const bool isTooLittle = disk->freeBytes < kNeeded;
+    row.state = isTooLittle ? State::kBad : State::kWarning;
+    row.cause =
+        isTooLittle ? "too little for the trainer and checkpoints" : "little for checkpoints";
+    row.fix = "make room there (Clean up removes what no run needs), or name another folder with "
+              "RINGMASTER_HOME in the node's environment";
+    return row;
 }
 
-CheckRow clockRow(int64_t aheadNs, int64_t uncertainNs) {
+CheckRow clockRow(const CheckContext& context) {
     constexpr int64_t kTolerated = 2'000'000'000;
-    if (std::abs(aheadNs) <= uncertainNs + kTolerated)
-        return {Verdict::kGood, "Clock",
-                "within " + inSeconds(std::abs(aheadNs) + uncertainNs) + " of this computer's"};
-    return {Verdict::kWarning, "Clock",
-            inSeconds(aheadNs) + (aheadNs > 0 ? " ahead of" : " behind") +
-                " this computer's: times of its events are shifted; set it with NTP"};
+    const int64_t ahead = context.aheadNs;
+    if (std::abs(ahead) <= context.uncertainNs + kTolerated)
+        return goodRow("clock", "Clock",
+                       "within " + inSeconds(std::abs(ahead) + context.uncertainNs) +
+                           " of this computer's");
+    return {"clock",
+            State::kWarning,
+            "Clock",
+            inSeconds(ahead) + (ahead > 0 ? " ahead of" : " behind") + " this computer's",
+            "times of its events are shifted",
+            "set it with NTP: sudo timedatectl set-ntp true",
+            copyCommand("sudo timedatectl set-ntp true")};
 }
 
 std::string interfaceWords(const InterfaceReport& interface) {
@@ -133,45 +206,204 @@ std::string interfaceWords(const InterfaceReport& interface) {
 
 CheckRow networkRow(const NodeReport& report) {
     std::string words;
-    for (const InterfaceReport& interface : report.interfaces) {
-        if (interface.up && interface.name != "lo" && !interface.address.starts_with("fe80:"))
+    for (const InterfaceReport& interface : report.interfaces)
+        if (isReachable(interface))
             words += (words.empty() ? "" : "; ") + interfaceWords(interface);
+    if (!words.empty())
+        return goodRow("network", "Network", words);
+    return {"network",
+            State::kWarning,
+            "Network",
+            "only loopback",
+            "it can train alone, not with others",
+            "connect it to the network of the other nodes, or bring the interface up"};
+}
+
+/// PyTorch's store, Gloo and NCCL take connections of anybody.
+CheckRow publicRow(const NodeReport& report) {
+    std::string open;
+    std::string closed;
+    for (const InterfaceReport& interface : report.interfaces) {
+        if (!isReachable(interface))
+            continue;
+        if (isPublic(interface.address))
+            open += (open.empty() ? "" : ", ") + interface.address + " (" + interface.name + ')';
+        else if (closed.empty())
+            closed = interface.name;
     }
-    if (words.empty())
-        return {Verdict::kWarning, "Network", "only loopback: it can train alone, not with others"};
-    return {Verdict::kGood, "Network", words};
+    if (open.empty())
+        return goodRow("public-address", "Public address", "none: all its addresses are private");
+    CheckRow row{"public-address",
+                 State::kWarning,
+                 "Public address",
+                 open,
+                 "while ranks of several nodes meet there, anybody who reaches the address can "
+                 "connect: PyTorch's rendezvous, Gloo and NCCL know no password",
+                 "let a firewall admit the other nodes alone"};
+    if (!closed.empty())
+        row.fix += ", or keep to a private network: launch.interface = \"" + closed + '"';
+    return row;
 }
 
 CheckRow logoutRow(const NodeReport& report) {
     const std::string& user = report.user;
+    CheckRow row = goodRow("logout", "Logout", "a run goes on when " + user + " logs out");
     switch (report.atLogout) {
     case AtLogout::kEndWithSession:
-        return {Verdict::kWarning, "Logout",
-                "a run ends there when " + user +
+        row.state = State::kWarning;
+        row.evidence = "KillUserProcesses=yes in logind.conf";
+        row.cause = "a run ends there when " + user +
                     " logs out, as when the connection is closed: systemd-logind kills what is "
-                    "left behind; as root add \"KillExcludeUsers=root " +
-                    user +
-                    "\" to [Login] in /etc/systemd/logind.conf, then run systemctl restart "
-                    "systemd-logind"};
+                    "left behind";
+        row.fix = "as root add \"KillExcludeUsers=root " + user +
+                  "\" to [Login] in /etc/systemd/logind.conf, then run systemctl restart "
+                  "systemd-logind";
+        return row;
     case AtLogout::kEndWithUserManager:
-        return {Verdict::kWarning, "Logout",
-                "a run ends there with the last login of " + user +
-                    ", as it belongs to the user's own systemd; run loginctl enable-linger " +
-                    user};
+        row.state = State::kWarning;
+        row.evidence = user + " does not linger";
+        row.cause = "a run ends there with the last login of " + user +
+                    ", as it belongs to the user's own systemd";
+        row.fix = "run there: loginctl enable-linger " + user;
+        row.action = copyCommand("loginctl enable-linger " + user);
+        return row;
     case AtLogout::kUnknown:
-        return {Verdict::kGood, "Logout", "what happens to a run at a logout was not found out"};
+        row.evidence = "what happens to a run at a logout was not found out";
+        return row;
     case AtLogout::kGoOn:
         break;
     }
-    return {Verdict::kGood, "Logout", "a run goes on when " + user + " logs out"};
+    return row;
+}
+
+std::string limitWords(int64_t limit, const std::string& value) {
+    return limit < 0 ? "unlimited" : limit == 0 ? "unknown" : value;
+}
+
+/// Where it has GPUs, NCCL passes sums between those of one node through /dev/shm.
+CheckRow limitsRow(const NodeReport& report) {
+    constexpr int64_t kFewFiles = 1024;
+    constexpr int64_t kLittleShared = 256 * kMiB;
+    CheckRow row = goodRow(
+        "limits", "Limits",
+        "locked memory " + limitWords(report.memlockBytes, inGiB(report.memlockBytes)) +
+            ", open files " + limitWords(report.openFiles, std::to_string(report.openFiles)) +
+            ", /dev/shm " + inGiB(report.shmBytes));
+    const auto warn = [&row](const std::string& cause, const std::string& fix) {
+        row.state = State::kWarning;
+        row.cause += (row.cause.empty() ? "" : "; ") + cause;
+        row.fix += (row.fix.empty() ? "" : "; ") + fix;
+    };
+    if (!report.rdmaDevices.empty() && report.memlockBytes >= 0)
+        warn("NCCL cannot register memory with " + report.rdmaDevices.front() +
+                 " and falls back to TCP",
+             "add \"* - memlock unlimited\" to /etc/security/limits.conf, then log in again");
+    if (report.openFiles > 0 && report.openFiles < kFewFiles)
+        warn("ranks of many nodes run out of open files",
+             "add \"* - nofile 65536\" to /etc/security/limits.conf, then log in again");
+    if (report.gpus.size() > 1 && report.shmFreeBytes < kLittleShared)
+        warn(
+            "only " + inGiB(report.shmFreeBytes) +
+                " of it are free, and NCCL between the GPUs of this node may fail with a bus error",
+            "remove what lies there, or give the container more: --shm-size=8g");
+    return row;
+}
+
+std::string runWords(const RunReport& run) {
+    return run.runId + " (" +
+           (run.ranks > 0 ? counted(run.ranks, "rank", "ranks") : "its agent alone") + ')';
+}
+
+/// What runs there and is not of a live run of this Ringmaster.
+CheckRow leftoversRow(const NodeReport& report, const KnownRuns& known) {
+    std::string live, ended, foreign, ids;
+    for (const RunReport& run : report.runs) {
+        const auto found = known.find(run.runId);
+        const bool isForeign = found == known.end();
+        const bool isLive = !isForeign && found->second == KnownRun::kLive;
+        std::string& list = isLive ? live : isForeign ? foreign : ended;
+        list += (list.empty() ? "" : ", ") + runWords(run);
+        if (!isLive)
+            ids += (ids.empty() ? "" : " ") + run.runId;
+    }
+    CheckRow row = goodRow("leftovers", "Runs there",
+                           live.empty() ? "none" : "live, of this Ringmaster: " + live);
+    if (ids.empty())
+        return row;
+    row.state = State::kWarning;
+    const auto add = [](std::string& text, const std::string& more) {
+        text += (text.empty() ? "" : "; ") + more;
+    };
+    if (live.empty())
+        row.evidence.clear();
+    if (!ended.empty()) {
+        add(row.evidence, "left over: " + ended);
+        add(row.cause, "they ended by what is known here, yet hold memory and processors there");
+    }
+    if (!foreign.empty()) {
+        add(row.evidence, "of another Ringmaster: " + foreign);
+        add(row.cause, "what another computer or another user's folder started is not known here, "
+                       "and shares the node with your run");
+    }
+    row.fix = foreign.empty() ? "end just those"
+                              : "ask who started what is of another Ringmaster, or end just those";
+    row.fix += ": ringmaster nodes end-leftovers NODE " + ids;
+    row.action = CheckAction{CheckAction::Kind::kEndLeftovers, "End leftovers", ids};
+    return row;
 }
 
 } // namespace
 
-std::vector<CheckRow> rowsOf(const NodeReport& report, int64_t aheadNs, int64_t uncertainNs) {
-    return {systemRow(report), machineRow(report), gpuRow(report),
-            diskRow(report),   logoutRow(report),  clockRow(aheadNs, uncertainNs),
-            networkRow(report)};
+std::string inGiB(int64_t bytes) {
+    return decimal(static_cast<double>(bytes) / kGiB) + " GiB";
+}
+
+CheckRow connectionRow(const std::string& where, bool isLocal, int64_t roundTripUs) {
+    constexpr int64_t kSlowUs = 500'000;
+    if (isLocal)
+        return goodRow("connection", "Connection", "this computer, no SSH needed");
+    CheckRow row = goodRow("connection", "SSH and host key", where + ", host key known");
+    if (roundTripUs >= 0)
+        row.evidence += ", round trip " + decimal(static_cast<double>(roundTripUs) / 1000) + " ms";
+    if (roundTripUs > kSlowUs) {
+        row.state = State::kWarning;
+        row.cause = "commands and curves come late; training itself does not wait for them";
+        row.fix = "look for a nearer or less busy way to the node, such as another jump host";
+    }
+    return row;
+}
+
+CheckRow refusedRow(const ConnectFailure& failure) {
+    using Need = ConnectFailure::Need;
+    CheckRow row{"connection",
+                 State::kBad,
+                 causeTitle(failure.cause),
+                 failure.error.message,
+                 "nothing can be sent to it or asked of it",
+                 "mend what the message names, then check again"};
+    if (failure.need != Need::kNothing) {
+        row.state = State::kWarning;
+        row.cause = "it waits for you";
+        row.fix = failure.need == Need::kTrustHostKey
+                      ? "compare the fingerprint with the machine's own, then trust it"
+                      : "enter what it asks for";
+    }
+    return row;
+}
+
+std::vector<CheckRow> rowsOf(const NodeReport& report, const CheckContext& context) {
+    const NeededVersions needed =
+        context.needed ? *context.needed : neededByTrainer(runtimeFor(report));
+    std::vector<CheckRow> rows = {systemRow(report), glibcRow(report, needed),
+                                  libstdcxxRow(report, needed), machineRow(report), gpuRow(report)};
+    for (CheckRow& row : gpuHealthRows(report))
+        rows.push_back(std::move(row));
+    for (CheckRow& row :
+         std::vector<CheckRow>{diskRow(report), logoutRow(report), limitsRow(report),
+                               leftoversRow(report, context.runs), clockRow(context),
+                               networkRow(report), publicRow(report)})
+        rows.push_back(std::move(row));
+    return rows;
 }
 
 namespace {
@@ -194,22 +426,21 @@ std::string partitionWords(const SlurmPartition& partition) {
 
 std::vector<CheckRow> rowsOfSlurm(const SlurmReport& report, const std::string& wanted) {
     const SlurmPartition* chosen = partitionCalled(report, wanted);
-    std::vector<CheckRow> rows;
-    if (chosen && chosen->isUp)
-        rows.push_back(
-            {Verdict::kGood, "Slurm", report.version + ", jobs go to partition " + chosen->name});
-    else if (chosen)
-        rows.push_back({Verdict::kBad, "Slurm",
-                        report.version + "; its partition " + chosen->name +
-                            " takes no jobs at the moment; choose another one, or ask who runs "
-                            "the cluster"});
-    else
-        rows.push_back({Verdict::kBad, "Slurm",
-                        report.version + (wanted.empty() ? "; it has no default partition; name one"
-                                                         : "; it has no partition " + wanted +
-                                                               "; choose one of those below")});
+    CheckRow row = goodRow("slurm", "Slurm", report.version);
+    if (chosen)
+        row.evidence += ", jobs go to partition " + chosen->name;
+    if (!chosen || !chosen->isUp) {
+        row.state = CheckRow::State::kBad;
+        row.cause = chosen           ? "That partition takes no jobs at the moment."
+                    : wanted.empty() ? "It has no default partition."
+                                     : "It has no partition " + wanted + '.';
+        row.fix = chosen ? "Choose another one, or ask who runs the cluster."
+                         : "Name one of those below, with the option --partition=NAME for sbatch.";
+    }
+    std::vector<CheckRow> rows{std::move(row)};
     for (const SlurmPartition& partition : report.partitions)
-        rows.push_back({Verdict::kGood, "Partition " + partition.name, partitionWords(partition)});
+        rows.push_back(
+            goodRow("partition", "Partition " + partition.name, partitionWords(partition)));
     return rows;
 }
 

@@ -1,17 +1,39 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "app/core/deploy/needed_versions.h"
 #include "app/core/fleet/fleet.h"
 #include "shared/wire/slurm_report.h"
 
+#include <optional>
 #include <string>
 #include <vector>
 
 namespace rm {
 
-/// Judges what a probe found, one row each for operating system, CPU and memory, GPUs, disk, clock
-/// and network. `aheadNs`: how far the node's clock is ahead of ours, within `uncertainNs`.
-std::vector<CheckRow> rowsOf(const NodeReport& report, int64_t aheadNs, int64_t uncertainNs);
+/// What a node's report is judged against.
+struct CheckContext {
+    int64_t aheadNs = 0;     ///< of the node's clock before ours
+    int64_t uncertainNs = 0; ///< of that
+    KnownRuns runs = {};
+    std::optional<NeededVersions> needed = {}; ///< nullopt: of the trainer that is installed here
+};
+
+/// Judges what a probe found, a row for each subject.
+std::vector<CheckRow> rowsOf(const NodeReport& report, const CheckContext& context = {});
+
+/// The row of how a node was reached, by the fastest of some round trips; -1: none came back.
+CheckRow connectionRow(const std::string& where, bool isLocal, int64_t roundTripUs);
+
+/// The row of a connection that was not made.
+CheckRow refusedRow(const ConnectFailure& failure);
+
+/// Those of rowsOf() that a node with GPUs has besides: who uses their memory, errors, clocks,
+/// links.
+std::vector<CheckRow> gpuHealthRows(const NodeReport& report);
+
+/// "139.8 GiB"
+std::string inGiB(int64_t bytes);
 
 /// What a Slurm cluster offers: its version, and a row for each partition. `wanted`: the partition
 /// that the cluster's jobs ask for; empty: its default one. Bad where there is none such, or it is

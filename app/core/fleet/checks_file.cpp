@@ -11,12 +11,23 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr int kVersion = 1;
+constexpr int kVersion = 2;
+constexpr int kVersionOfThreeTexts = 1; ///< a row was [state, title, detail]
+
+Json rowJson(const CheckRow& row) {
+    Json out = {{"id", row.id},       {"state", static_cast<int>(row.state)},
+                {"title", row.title}, {"evidence", row.evidence},
+                {"cause", row.cause}, {"fix", row.fix}};
+    if (row.action)
+        out["action"] = {static_cast<int>(row.action->kind), row.action->label,
+                         row.action->argument};
+    return out;
+}
 
 Json checkJson(const Node& node, const NodeCheck& check) {
     Json rows = Json::array();
     for (const CheckRow& row : check.rows)
-        rows.push_back({static_cast<int>(row.verdict), row.title, row.detail});
+        rows.push_back(rowJson(row));
     Json out = {{"version", kVersion},
                 {"reached_by", wayTo(node)},
                 {"checked_ns", check.checkedNs},
@@ -28,15 +39,30 @@ Json checkJson(const Node& node, const NodeCheck& check) {
     return out;
 }
 
-CheckRow rowFrom(const Json& json) {
-    const int verdict = std::clamp(json.at(0).get<int>(), 0, 2);
-    return {static_cast<CheckRow::Verdict>(verdict), json.at(1).get<std::string>(),
-            json.at(2).get<std::string>()};
+CheckRow::State stateFrom(const Json& json) {
+    return static_cast<CheckRow::State>(std::clamp(json.get<int>(), 0, 2));
+}
+
+CheckRow rowFrom(const Json& json, int version) {
+    const auto text = [&json](const auto& key) { return json.at(key).template get<std::string>(); };
+    if (version == kVersionOfThreeTexts)
+        return {{}, stateFrom(json.at(0)), text(1), text(2), {}, {}};
+    CheckRow row{text("id"),    stateFrom(json.at("state")),
+                 text("title"), text("evidence"),
+                 text("cause"), text("fix")};
+    if (json.contains("action")) {
+        const Json& action = json.at("action");
+        row.action = {static_cast<CheckAction::Kind>(std::clamp(action.at(0).get<int>(), 0, 1)),
+                      action.at(1).get<std::string>(), action.at(2).get<std::string>()};
+    }
+    return row;
 }
 
 /// nullopt: of another version, or the node was reached another way. Throws if it is no check.
 std::optional<NodeCheck> checkFrom(const Json& json, const Node& node) {
-    if (json.at("version") != kVersion || json.at("reached_by") != wayTo(node))
+    const int version = json.at("version").get<int>();
+    if (version < kVersionOfThreeTexts || version > kVersion ||
+        json.at("reached_by") != wayTo(node))
         return std::nullopt;
     NodeCheck check;
     check.node = node.name;
@@ -44,7 +70,7 @@ std::optional<NodeCheck> checkFrom(const Json& json, const Node& node) {
     check.ready = json.at("ready").get<bool>();
     check.roundTripUs = json.at("round_trip_us").get<int64_t>();
     for (const Json& row : json.at("rows"))
-        check.rows.push_back(rowFrom(row));
+        check.rows.push_back(rowFrom(row, version));
     if (json.contains("report"))
         if (auto report = parseNodeReport(json.at("report").dump()))
             check.report = std::move(*report);

@@ -15,6 +15,7 @@
 #include <QDir>
 #include <QFile>
 #include <QLockFile>
+#include <QPromise>
 #include <QThreadPool>
 #include <QtConcurrent>
 
@@ -25,6 +26,14 @@
 namespace rm {
 
 struct Fleet::Impl {
+    /// A check that somebody waits for.
+    struct UnderWay {
+        Node node; ///< as it was at the start
+        std::stop_source stop;
+        std::optional<CheckStage> stage; ///< empty: another process makes it
+        QPromise<NodeCheck> answer;
+    };
+
     QString folder;
     QString stateFolder;               ///< empty: checks are not kept
     std::vector<Node> nodes;           ///< the local one first, then by name
@@ -32,6 +41,8 @@ struct Fleet::Impl {
     std::set<std::string> told;        ///< all that were met
     Checker checker;
     std::map<QString, NodeCheck> checks;
+    std::function<KnownRuns()> knownRuns;
+    std::vector<std::shared_ptr<UnderWay>> underWay;
     /// Shared with the workers, which end before it does.
     std::shared_ptr<CredentialStore> granted = std::make_shared<CredentialStore>();
     std::stop_source stop;
@@ -43,7 +54,11 @@ struct Fleet::Impl {
     Result<void> edit(const std::function<Result<void>(std::vector<Node>&)>& change);
     void takeOver(NodesFile file);
     QThreadPool* workerOf(const QString& name);
-    QFuture<NodeCheck> startCheck(const Node& node, Credentials credentials);
+    QFuture<NodeCheck> startCheck(Fleet* fleet, const std::shared_ptr<UnderWay>& check,
+                                  Credentials credentials);
+    bool isUnderWay(const std::shared_ptr<UnderWay>& check) const {
+        return std::ranges::find(underWay, check) != underWay.end();
+    }
     void readChecks();
     void keep(const Node& node, const NodeCheck& check);
     /// Drops what is known about the machine that the name used to stand for.
@@ -303,41 +318,66 @@ Credentials withGrants(Credentials credentials, const Credentials& known) {
     return credentials;
 }
 
-NodeCheck checkWithGrants(const Node& node, Credentials credentials, CredentialStore& granted,
+NodeCheck checkWithGrants(const Node& node, CheckOrder order, CredentialStore& granted,
                           const std::stop_token& stop) {
-    credentials = withGrants(std::move(credentials), granted.lookUp(node));
-    NodeCheck check = checkNodeNow(node, credentials, stop);
-    remember(node, check, credentials, granted);
+    order.credentials = withGrants(std::move(order.credentials), granted.lookUp(node));
+    NodeCheck check = checkNodeNow(node, order, stop);
+    remember(node, check, order.credentials, granted);
     return check;
 }
 
-NodeCheck noSuchNode(const QString& name) {
+NodeCheck failedCheck(const std::string& node, ErrorCode code, const std::string& why) {
     NodeCheck check;
-    check.node = name.toStdString();
+    check.node = node;
     check.failure = ConnectFailure{
-        {ErrorCode::kNotFound, "check node " + check.node + ": there is none of that name"},
-        ConnectFailure::Need::kNothing,
-        {}};
+        {code, "check node " + node + ": " + why}, ConnectFailure::Need::kNothing, {}};
     return check;
 }
 
 } // namespace
 
-QFuture<NodeCheck> Fleet::Impl::startCheck(const Node& node, Credentials credentials) {
+const char* stageWord(CheckStage stage) {
+    switch (stage) {
+    case CheckStage::kConnect:
+        return "connects";
+    case CheckStage::kSendAgent:
+        return "sends the agent";
+    case CheckStage::kLook:
+        break;
+    }
+    return "looks";
+}
+
+QFuture<NodeCheck> Fleet::Impl::startCheck(Fleet* fleet, const std::shared_ptr<UnderWay>& check,
+                                           Credentials credentials) {
+    const Node& node = check->node;
     const QString name = QString::fromStdString(node.name);
-    if (!checker)
-        return QtConcurrent::run(workerOf(name), [node, credentials = std::move(credentials),
-                                                  granted = granted, stop = stop.get_token(),
-                                                  history = historyPath(node.name)] {
-            NodeCheck check = checkWithGrants(node, credentials, *granted, stop);
-            addChanges(check, node, readFile(history).value_or(std::string()));
-            return check;
+    if (!checker) {
+        check->stage = CheckStage::kConnect;
+        const auto progress = [this, fleet, check, name](CheckStage stage) {
+            const auto tell = [this, fleet, check, name, stage] {
+                check->stage = stage;
+                if (isUnderWay(check))
+                    Q_EMIT fleet->checkProgressed(name);
+            };
+            QMetaObject::invokeMethod(fleet, tell, Qt::QueuedConnection);
+        };
+        CheckOrder order{std::move(credentials), knownRuns ? knownRuns() : KnownRuns(), progress};
+        return QtConcurrent::run(workerOf(name), [check, order = std::move(order),
+                                                  granted = granted, all = stop,
+                                                  history = historyPath(check->node.name)] {
+            const std::stop_callback end(all.get_token(), [&] { check->stop.request_stop(); });
+            NodeCheck found =
+                checkWithGrants(check->node, order, *granted, check->stop.get_token());
+            addChanges(found, check->node, readFile(history).value_or(std::string()));
+            return found;
         });
+    }
     const Credentials all = withGrants(std::move(credentials), granted->lookUp(node));
     // Kept here too: this process has to open the node itself if it becomes the holder.
-    return checker(name, all).then([node, all, granted = granted](NodeCheck check) {
-        remember(node, check, all, *granted);
-        return check;
+    return checker(name, all).then([node, all, granted = granted](NodeCheck found) {
+        remember(node, found, all, *granted);
+        return found;
     });
 }
 
@@ -345,24 +385,69 @@ void Fleet::setChecker(Checker checker) {
     m_impl->checker = std::move(checker);
 }
 
+void Fleet::setKnownRuns(std::function<KnownRuns()> knownRuns) {
+    m_impl->knownRuns = std::move(knownRuns);
+}
+
 QFuture<NodeCheck> Fleet::check(const QString& name, Credentials credentials) {
     const auto node = find(name);
     if (!node)
-        return QtFuture::makeReadyFuture(noSuchNode(name));
-    const auto answer = m_impl->startCheck(*node, std::move(credentials));
+        return QtFuture::makeReadyFuture(
+            failedCheck(name.toStdString(), ErrorCode::kNotFound, "there is none of that name"));
+    const auto check = std::make_shared<Impl::UnderWay>();
+    check->node = *node;
+    check->answer.start();
+    m_impl->underWay.push_back(check);
+    const auto work = m_impl->startCheck(this, check, std::move(credentials));
     Q_EMIT checkChanged(name);
-    return passOn(answer, this, [this, name, asked = *node](const NodeCheck& check) {
-        // A node that was removed meanwhile must not come back, nor is it known of one that was
-        // edited what another address answered.
-        const auto now = find(name);
-        if (now && areReachedAlike(*now, asked) && now->gpus == asked.gpus) {
-            m_impl->checks[name] = check;
-            m_impl->keep(asked, check);
-            Q_EMIT checkChanged(name);
-            if (!check.failure)
-                Q_EMIT nodeOpened(name);
-        }
+    whenFinished(work, this, [this, name, check](const QFuture<NodeCheck>& done) {
+        if (std::erase(m_impl->underWay, check) == 0)
+            return; // cancelled, and answered then
+        if (done.resultCount() > 0)
+            keepAnswer(name, check->node, done.result());
+        if (done.resultCount() > 0)
+            check->answer.addResult(done.result());
+        check->answer.finish();
     });
+    return check->answer.future();
+}
+
+void Fleet::keepAnswer(const QString& name, const Node& asked, const NodeCheck& check) {
+    // A node that was removed meanwhile must not come back, nor is it known of one that was edited
+    // what another address answered.
+    const auto now = find(name);
+    if (!now || !areReachedAlike(*now, asked) || now->gpus != asked.gpus)
+        return;
+    m_impl->checks[name] = check;
+    m_impl->keep(asked, check);
+    Q_EMIT checkChanged(name);
+    if (!check.failure)
+        Q_EMIT nodeOpened(name);
+}
+
+std::optional<CheckStage> Fleet::stageOf(const QString& name) const {
+    for (const auto& check : m_impl->underWay)
+        if (check->node.name == name.toStdString())
+            return check->stage;
+    return std::nullopt;
+}
+
+void Fleet::cancelCheck(const QString& name) {
+    std::vector<std::shared_ptr<Impl::UnderWay>> cancelled;
+    std::erase_if(m_impl->underWay, [&](const std::shared_ptr<Impl::UnderWay>& check) {
+        const bool isIt = check->node.name == name.toStdString();
+        if (isIt)
+            cancelled.push_back(check);
+        return isIt;
+    });
+    for (const auto& check : cancelled) {
+        check->stop.request_stop();
+        check->answer.addResult(
+            failedCheck(check->node.name, ErrorCode::kUnavailable, "cancelled"));
+        check->answer.finish();
+    }
+    if (!cancelled.empty())
+        Q_EMIT checkChanged(name);
 }
 
 std::optional<NodeCheck> Fleet::lastCheck(const QString& name) const {

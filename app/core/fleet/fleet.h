@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "app/core/fleet/check_row.h"
 #include "app/core/node/node.h"
 #include "app/core/remote/host.h"
 
@@ -17,14 +18,10 @@ namespace rm {
 
 class CredentialStore;
 
-/// One line of a node's check, in words.
-struct CheckRow {
-    enum class Verdict { kGood, kWarning, kBad };
-    Verdict verdict = Verdict::kGood;
-    std::string title;  ///< "SSH and host key"; causeTitle() if the connection failed
-    std::string detail; ///< "ed25519, same fingerprint as last time"
-    bool operator==(const CheckRow&) const = default;
-};
+/// What this Ringmaster has stored of a run.
+enum class KnownRun { kLive, kEnded };
+/// By run id; a run that is not there is of another Ringmaster.
+using KnownRuns = std::map<std::string, KnownRun>;
 
 /// Answer of a check of one node.
 struct NodeCheck {
@@ -45,6 +42,12 @@ struct PastCheck {
     std::optional<NodeReport> report;
     std::vector<std::string> changes; ///< since the check before it, a few words each
 };
+
+/// How far a check is.
+enum class CheckStage { kConnect, kSendAgent, kLook };
+
+/// "connects", "sends the agent", "looks".
+const char* stageWord(CheckStage stage);
 
 /// The nodes a person added, in `$XDG_CONFIG_HOME/ringmaster/nodes.toml`, plus the local one.
 /// Checks survive in `$XDG_STATE_HOME/ringmaster/checks.json`, until their node is reached in
@@ -88,6 +91,16 @@ public:
     /// The last checks that were kept, the newest first. Reads a file of up to 100 kB.
     std::vector<PastCheck> history(const QString& name) const;
 
+    /// How far the check of a node is that this process makes; nullopt: it makes none.
+    std::optional<CheckStage> stageOf(const QString& name) const;
+    /// Ends a check that is under way: its answer comes at once, is kUnavailable and not kept. A
+    /// check that another process makes goes on there, without anybody waiting for it.
+    void cancelCheck(const QString& name);
+
+    /// What this Ringmaster has stored of runs, asked for at the start of each check that this
+    /// process makes. Called in this object's thread.
+    void setKnownRuns(std::function<KnownRuns()> knownRuns);
+
     /// Lets another process do the work of check(), which still stores and announces the answer.
     /// Empty: this process does it.
     using Checker = std::function<QFuture<NodeCheck>(const QString&, const Credentials&)>;
@@ -95,11 +108,14 @@ public:
 
 Q_SIGNALS:
     void nodesChanged();
-    void nodeEdited(const QString& name);   ///< is reached in another way now
-    void checkChanged(const QString& name); ///< started, or lastCheck() is new
-    void nodeOpened(const QString& name);   ///< a check got in
+    void nodeEdited(const QString& name);      ///< is reached in another way now
+    void checkChanged(const QString& name);    ///< started, or lastCheck() is new
+    void nodeOpened(const QString& name);      ///< a check got in
+    void checkProgressed(const QString& name); ///< stageOf() is another
 
 private:
+    void keepAnswer(const QString& name, const Node& asked, const NodeCheck& check);
+
     struct Impl;
     std::unique_ptr<Impl> m_impl;
 };

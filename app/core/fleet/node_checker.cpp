@@ -15,9 +15,6 @@ namespace rm {
 
 namespace {
 
-using Verdict = CheckRow::Verdict;
-using Need = ConnectFailure::Need;
-
 /// Microseconds of the fastest round trip of a byte that `cat` on the node echoes; -1: none came
 /// back.
 int64_t measureRoundTripUs(HostSession& session, const std::stop_token& stop) {
@@ -42,31 +39,32 @@ int64_t measureRoundTripUs(HostSession& session, const std::stop_token& stop) {
     return best;
 }
 
-CheckRow connectionRow(const HostSession& session, int64_t roundTripUs) {
-    if (session.isLocal())
-        return {Verdict::kGood, "Connection", "this computer, no SSH needed"};
-    std::string words = session.where() + ", host key known";
-    if (roundTripUs >= 0)
-        words += ", round trip " +
-                 QString::number(static_cast<double>(roundTripUs) / 1000, 'f', 1).toStdString() +
-                 " ms";
-    return {Verdict::kGood, "SSH and host key", words};
+CheckRow agentFault(const Error& error) {
+    return {"agent",
+            CheckRow::State::kBad,
+            "Agent",
+            error.message,
+            "without its agent nothing can be started there or known of it",
+            "mend what the message names, then check again"};
 }
 
 /// The rows before it judge the chosen GPUs alone.
 CheckRow choiceRow(const Node& node, const NodeReport& report) {
     const std::string missing = missingGpus(node, report);
     if (!missing.empty())
-        return {Verdict::kBad, "Chosen GPUs", missing};
-    return {Verdict::kGood, "Chosen GPUs",
-            std::to_string(node.gpus.size()) + " of " + std::to_string(report.gpus.size()) +
-                " take part, the others are left alone"};
+        return {"chosen-gpus",
+                CheckRow::State::kBad,
+                "Chosen GPUs",
+                missing,
+                {},
+                "Choose others with ringmaster nodes edit " + node.name + " --gpus"};
+    return goodRow("chosen-gpus", "Chosen GPUs",
+                   std::to_string(node.gpus.size()) + " of " + std::to_string(report.gpus.size()) +
+                       " take part, the others are left alone");
 }
 
-CheckRow refusedRow(const ConnectFailure& failure) {
-    const bool canGoOn = failure.need != Need::kNothing;
-    return {canGoOn ? Verdict::kWarning : Verdict::kBad, causeTitle(failure.cause),
-            failure.error.message};
+std::string agentWords(const std::string& path, const NodeReport& report) {
+    return "release " + report.release + ", runs as " + path;
 }
 
 /// Tries again only while the server has too many logins in progress; any other failure is the
@@ -84,7 +82,8 @@ void addSlurm(NodeCheck& check, HostSession& session, const Node& node, const st
               const std::stop_token& stop) {
     const auto slurm = slurmOnNode(session, agent, stop);
     if (!slurm) {
-        check.rows.push_back({Verdict::kBad, "Slurm", slurm.error().message});
+        check.rows.push_back(
+            {"slurm", CheckRow::State::kBad, "Slurm", slurm.error().message, {}, {}});
         return;
     }
     const auto rows = rowsOfSlurm(*slurm, partitionOf(node.sbatch));
@@ -92,28 +91,30 @@ void addSlurm(NodeCheck& check, HostSession& session, const Node& node, const st
 }
 
 /// Fills the check from a session; false ends it.
-bool probe(NodeCheck& check, HostSession& session, const Node& node, const std::stop_token& stop) {
+bool probe(NodeCheck& check, HostSession& session, const Node& node, const CheckOrder& order,
+           const std::stop_token& stop) {
     const auto agent = deployAgent(session, node, stop);
     if (!agent) {
-        check.rows.push_back({Verdict::kBad, "Agent", agent.error().message});
+        check.rows.push_back(agentFault(agent.error()));
         return false;
     }
+    if (order.progress)
+        order.progress(CheckStage::kLook);
     const int64_t before = wallNowNs();
     auto report = probeNode(session, *agent, stop);
     const int64_t after = wallNowNs();
     if (!report) {
-        check.rows.push_back({Verdict::kBad, "Agent", report.error().message});
+        check.rows.push_back(agentFault(report.error()));
         return false;
     }
-    check.rows.push_back({Verdict::kGood, "Agent", "runs as " + *agent});
+    check.rows.push_back(goodRow("agent", "Agent", agentWords(*agent, *report)));
     // The node read its clock at some moment between the two.
     const int64_t middle = before + (after - before) / 2;
-    auto rows =
-        rowsOf(usedPart(node, *report), report->wallNs - middle, (after - before) / 2);
+    auto rows = rowsOf(usedPart(node, *report),
+                       {report->wallNs - middle, (after - before) / 2, order.runs, {}});
     if (node.isSlurm) // nothing computes on a login node, or ends when someone logs out there
-        std::erase_if(rows, [](const CheckRow& row) {
-            return row.title == "GPUs and driver" || row.title == "Logout";
-        });
+        std::erase_if(rows,
+                      [](const CheckRow& row) { return row.id == "gpus" || row.id == "logout"; });
     check.rows.insert(check.rows.end(), rows.begin(), rows.end());
     if (!node.gpus.empty())
         check.rows.push_back(choiceRow(node, *report));
@@ -125,11 +126,16 @@ bool probe(NodeCheck& check, HostSession& session, const Node& node, const std::
 
 } // namespace
 
-NodeCheck checkNodeNow(const Node& node, const Credentials& credentials, std::stop_token stop) {
+NodeCheck checkNodeNow(const Node& node, const CheckOrder& order, std::stop_token stop) {
+    const auto report = [&order](CheckStage stage) {
+        if (order.progress)
+            order.progress(stage);
+    };
     NodeCheck check;
     check.node = node.name;
     check.checkedNs = wallNowNs();
-    auto session = openUnlessBusy(node, credentials, stop);
+    report(CheckStage::kConnect);
+    auto session = openUnlessBusy(node, order.credentials, stop);
     if (!session) {
         check.failure = session.error();
         check.rows.push_back(refusedRow(session.error()));
@@ -137,11 +143,13 @@ NodeCheck checkNodeNow(const Node& node, const Credentials& credentials, std::st
     }
     if (!node.isLocal)
         check.roundTripUs = measureRoundTripUs(**session, stop);
-    check.rows.push_back(connectionRow(**session, check.roundTripUs));
-    if (!probe(check, **session, node, stop))
+    check.rows.push_back(
+        connectionRow((*session)->where(), (*session)->isLocal(), check.roundTripUs));
+    report(CheckStage::kSendAgent);
+    if (!probe(check, **session, node, order, stop))
         return check;
     check.ready = std::ranges::none_of(
-        check.rows, [](const CheckRow& row) { return row.verdict == Verdict::kBad; });
+        check.rows, [](const CheckRow& row) { return row.state == CheckRow::State::kBad; });
     return check;
 }
 

@@ -3,11 +3,19 @@
 
 #include "app/core/fleet/fleet.h"
 
+#include <functional>
 #include <stop_token>
 
 namespace rm {
 
+/// What a check of a node works with.
+struct CheckOrder {
+    Credentials credentials;
+    KnownRuns runs;
+    std::function<void(CheckStage)> progress; ///< on the thread of the check; may be empty
+};
+
 /// The blocking work of Fleet::check(): one connection from beginning to end. Any thread.
-NodeCheck checkNodeNow(const Node& node, const Credentials& credentials, std::stop_token stop);
+NodeCheck checkNodeNow(const Node& node, const CheckOrder& order, std::stop_token stop);
 
 } // namespace rm

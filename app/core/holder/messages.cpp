@@ -89,11 +89,20 @@ constexpr bool isKnown(IfTooLarge what) {
     return false;
 }
 
-constexpr bool isKnown(CheckRow::Verdict verdict) {
-    switch (verdict) {
-    case CheckRow::Verdict::kGood:
-    case CheckRow::Verdict::kWarning:
-    case CheckRow::Verdict::kBad:
+constexpr bool isKnown(CheckRow::State state) {
+    switch (state) {
+    case CheckRow::State::kGood:
+    case CheckRow::State::kWarning:
+    case CheckRow::State::kBad:
+        return true;
+    }
+    return false;
+}
+
+constexpr bool isKnown(CheckAction::Kind kind) {
+    switch (kind) {
+    case CheckAction::Kind::kCopyCommand:
+    case CheckAction::Kind::kEndLeftovers:
         return true;
     }
     return false;
@@ -188,10 +197,32 @@ auto membersOf(T& value) {
     return std::tie(stage, done, total, sent, bytesPerSec, secondsLeft, nodes);
 }
 
+template <Like<GpuProcess> T>
+auto membersOf(T& value) {
+    auto& [pid, user, name, bytes] = value;
+    return std::tie(pid, user, name, bytes);
+}
+
 template <Like<GpuReport> T>
 auto membersOf(T& value) {
-    auto& [name, memoryBytes, uuid, freeBytes, computeCapability] = value;
-    return std::tie(name, memoryBytes, uuid, freeBytes, computeCapability);
+    auto& [name, memoryBytes, uuid, freeBytes, computeCapability, pciId, processes, eccCorrected,
+           eccUncorrected, throttled, pcieWidth, pcieWidthMost, pcieGeneration, pcieGenerationMost,
+           retired, isRepairPending, hasRepairFailed] = value;
+    return std::tie(name, memoryBytes, uuid, freeBytes, computeCapability, pciId, processes,
+                    eccCorrected, eccUncorrected, throttled, pcieWidth, pcieWidthMost,
+                    pcieGeneration, pcieGenerationMost, retired, isRepairPending, hasRepairFailed);
+}
+
+template <Like<XidReport> T>
+auto membersOf(T& value) {
+    auto& [pciId, code, text] = value;
+    return std::tie(pciId, code, text);
+}
+
+template <Like<RunReport> T>
+auto membersOf(T& value) {
+    auto& [runId, runName, attempt, ranks, isSupervised] = value;
+    return std::tie(runId, runName, attempt, ranks, isSupervised);
 }
 
 template <Like<InterfaceReport> T>
@@ -209,15 +240,25 @@ auto membersOf(T& value) {
 template <Like<NodeReport> T>
 auto membersOf(T& value) {
     auto& [os, kernel, glibc, cpuModel, cores, memoryBytes, freeMemoryBytes, driver, gpus,
-           interfaces, disks, home, homeId, stateDir, wallNs, user, atLogout] = value;
+           interfaces, disks, home, homeId, stateDir, wallNs, user, atLogout, release, libstdcxx,
+           stateId, memlockBytes, openFiles, openFilesMost, shmBytes, shmFreeBytes, rdmaDevices,
+           xids, runs] = value;
     return std::tie(os, kernel, glibc, cpuModel, cores, memoryBytes, freeMemoryBytes, driver, gpus,
-                    interfaces, disks, home, homeId, stateDir, wallNs, user, atLogout);
+                    interfaces, disks, home, homeId, stateDir, wallNs, user, atLogout, release,
+                    libstdcxx, stateId, memlockBytes, openFiles, openFilesMost, shmBytes,
+                    shmFreeBytes, rdmaDevices, xids, runs);
+}
+
+template <Like<CheckAction> T>
+auto membersOf(T& value) {
+    auto& [kind, label, argument] = value;
+    return std::tie(kind, label, argument);
 }
 
 template <Like<CheckRow> T>
 auto membersOf(T& value) {
-    auto& [verdict, title, detail] = value;
-    return std::tie(verdict, title, detail);
+    auto& [id, state, title, evidence, cause, fix, action] = value;
+    return std::tie(id, state, title, evidence, cause, fix, action);
 }
 
 template <Like<ConnectFailure> T>
@@ -410,6 +451,18 @@ template <Like<NodeCleaning> T>
 auto membersOf(T& value) {
     auto& [isPreview, withRecent, isUninstall, withRuns] = value;
     return std::tie(isPreview, withRecent, isUninstall, withRuns);
+}
+
+template <Like<EndLeftoversRequest> T>
+auto membersOf(T& value) {
+    auto& [node, runs] = value;
+    return std::tie(node, runs);
+}
+
+template <Like<CheckLaunchRequest> T>
+auto membersOf(T& value) {
+    auto& [spec, nodes] = value;
+    return std::tie(spec, nodes);
 }
 
 template <Like<CleanNodeRequest> T>

@@ -100,6 +100,15 @@ struct Performer {
     void operator()(const StopNetworkRequest&) {
         answer(engine.stopNetwork(), context, request, done);
     }
+    void operator()(const EndLeftoversRequest& r) {
+        answer(engine.endLeftovers(r.node, r.runs), context, request, done);
+    }
+    void operator()(const CheckLaunchRequest& r) {
+        const auto spec = parseRunSpec(r.spec, "the spec");
+        if (!spec)
+            return done(Result<std::vector<CheckRow>>(tl::unexpected(spec.error())));
+        answer(engine.checkLaunch(*spec, r.nodes), context, request, done);
+    }
     void operator()(const PinCheckpointRequest& r) {
         answer(engine.setPinned(r.run, r.checkpoint, r.pinned), context, request, done);
     }
@@ -161,6 +170,10 @@ struct Attempt {
     std::string operator()(const CleanNodeRequest& r) { return "clean " + r.node.toStdString(); }
     std::string operator()(const MeasureNetworkRequest&) { return "measure the network"; }
     std::string operator()(const StopNetworkRequest&) { return "stop measuring the network"; }
+    std::string operator()(const EndLeftoversRequest& r) {
+        return "end leftovers on " + r.node.toStdString();
+    }
+    std::string operator()(const CheckLaunchRequest&) { return "check the launch"; }
     std::string operator()(const PinCheckpointRequest& r) {
         return (r.pinned ? "pin checkpoint " : "unpin checkpoint ") + r.checkpoint.toStdString() +
                " of " + r.run.toStdString();
@@ -216,6 +229,10 @@ struct Failure {
     }
     EngineReply operator()(const MeasureNetworkRequest&) { return editFailed(); }
     EngineReply operator()(const StopNetworkRequest&) { return editFailed(); }
+    EngineReply operator()(const EndLeftoversRequest&) { return editFailed(); }
+    EngineReply operator()(const CheckLaunchRequest&) {
+        return Result<std::vector<CheckRow>>(tl::unexpected(error));
+    }
     EngineReply operator()(const PinCheckpointRequest&) { return editFailed(); }
     EngineReply operator()(const BringBackCheckpointRequest&) { return editFailed(); }
     EngineReply operator()(const CompareCheckpointsRequest&) {

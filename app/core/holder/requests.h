@@ -184,6 +184,18 @@ struct CompareCheckpointsRequest {
     bool operator==(const CompareCheckpointsRequest&) const = default;
 };
 
+struct EndLeftoversRequest {
+    QString node;
+    QStringList runs;
+    bool operator==(const EndLeftoversRequest&) const = default;
+};
+
+struct CheckLaunchRequest {
+    std::string spec; ///< TOML, perhaps out of bounds
+    std::vector<Placement> nodes;
+    bool operator==(const CheckLaunchRequest&) const = default;
+};
+
 /// Bring the window to the front.
 struct WindowRequest {
     QByteArray activationToken; ///< of the desktop ($XDG_ACTIVATION_TOKEN), may be empty
@@ -198,17 +210,17 @@ using EngineRequest =
                  OnNodesRequest, RemoveFromNodesRequest, DeclareLostRequest, CleanNodeRequest,
                  ResumeOutlookRequest, CopyCheckpointRequest, WithdrawRequest, PinCheckpointRequest,
                  BringBackCheckpointRequest, CompareCheckpointsRequest, MeasureNetworkRequest,
-                 StopNetworkRequest>;
+                 StopNetworkRequest, EndLeftoversRequest, CheckLaunchRequest>;
 
 /// Of a launch, resume or branch: the run's id. Of a copy: its folder. Of a withdrawal: what is
 /// left to know. Of a command: its state. Of a check: it. Of notes and tags: that they are queued.
-/// Of other edits, of a lost node and of what is to be removed, verified or measured: that it is
-/// so. Of a window: whether there is one. Of outlooks, of a comparison, and of what is on nodes:
-/// it.
+/// Of other edits, of a lost node and of what is to be removed, ended, verified or measured: that
+/// it is so. Of a window: whether there is one. Of outlooks, of a comparison, of the check of a
+/// launch, and of what is on nodes: it.
 using EngineReply =
     std::variant<Result<QString>, Result<CommandState>, NodeCheck, Result<void>, bool,
                  Result<NodeOutlook>, Result<std::vector<RunFolder>>, Result<DeployedReport>,
-                 Result<ResumeOutlook>, Result<TensorComparison>>;
+                 Result<ResumeOutlook>, Result<TensorComparison>, Result<std::vector<CheckRow>>>;
 
 /// The run whose ranks `request` starts; nullopt: it starts none.
 std::optional<QString> runStartedBy(const EngineRequest& request);

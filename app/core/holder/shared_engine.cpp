@@ -94,12 +94,29 @@ struct SharedEngine::Impl {
     std::map<QString, LiveState> live; ///< as far as was heard
 };
 
+namespace {
+
+/// Runs in the trash are known, too.
+KnownRuns knownRuns(const QString& database) {
+    KnownRuns known;
+    const auto reader = StoreReader::open(database);
+    if (!reader)
+        return known;
+    for (const auto& runs : {(*reader)->runs(), (*reader)->trash()})
+        for (const RunSummary& run : runs)
+            known[run.id.toStdString()] = hasEnded(run.state) ? KnownRun::kEnded : KnownRun::kLive;
+    return known;
+}
+
+} // namespace
+
 SharedEngine::SharedEngine(const Paths& paths, Fleet& fleet, face::Kind kind, QObject* parent)
     : Engine(parent)
     , m_impl(std::make_unique<Impl>(paths, fleet)) {
     m_impl->self.release = RINGMASTER_RELEASE;
     m_impl->self.pid = QCoreApplication::applicationPid();
     m_impl->self.kind = kind;
+    fleet.setKnownRuns([path = databasePath()] { return knownRuns(path); });
     connect(&fleet, &Fleet::nodesChanged, this, [this] {
         if (m_impl->role == Impl::Role::kServed)
             m_impl->channel->send(face::NodesChanged{});
@@ -108,6 +125,7 @@ SharedEngine::SharedEngine(const Paths& paths, Fleet& fleet, face::Kind kind, QO
 
 SharedEngine::~SharedEngine() {
     m_impl->fleet.setChecker({});
+    m_impl->fleet.setKnownRuns({});
 }
 
 QFuture<Result<void>> SharedEngine::open() {
@@ -294,6 +312,15 @@ QFuture<Result<QString>> SharedEngine::withdraw(const QString& run, const std::s
 
 QFuture<Result<NodeOutlook>> SharedEngine::outlook(const RunSpec& spec, const QString& node) {
     return ask<Result<NodeOutlook>>(OutlookRequest{tomlOf(spec), node});
+}
+
+QFuture<Result<std::vector<CheckRow>>>
+SharedEngine::checkLaunch(const RunSpec& spec, const std::vector<Placement>& nodes) {
+    return ask<Result<std::vector<CheckRow>>>(CheckLaunchRequest{tomlOf(spec), nodes});
+}
+
+QFuture<Result<void>> SharedEngine::endLeftovers(const QString& node, const QStringList& runs) {
+    return ask<Result<void>>(EndLeftoversRequest{node, runs});
 }
 
 Result<void> SharedEngine::setNotes(const QString& run, const QString& notes) {

@@ -61,6 +61,9 @@ public:
     QFuture<Result<void>> measureNetwork(const QStringList& nodes) override;
     QFuture<Result<void>> stopNetwork() override;
     QFuture<Result<NodeOutlook>> outlook(const RunSpec& spec, const QString& node) override;
+    QFuture<Result<std::vector<CheckRow>>>
+    checkLaunch(const RunSpec& spec, const std::vector<Placement>& nodes) override;
+    QFuture<Result<void>> endLeftovers(const QString& node, const QStringList& runs) override;
     QFuture<Result<QString>> branch(const QString& run, const QString& checkpoint,
                                     std::optional<CheckedSpec> spec, const QString& id,
                                     IfTooLarge ifTooLarge,

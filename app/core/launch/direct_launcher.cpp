@@ -12,6 +12,8 @@
 #include "shared/spec/model_family.h"
 #include "shared/spec/step_cut.h"
 
+#include <QUuid>
+
 #include <algorithm>
 #include <numeric>
 #include <optional>
@@ -131,6 +133,85 @@ Result<std::vector<NodeOutlook>> DirectLauncher::lookWith(decltype(&lookAtNode) 
 
 Result<std::vector<NodeOutlook>> DirectLauncher::outlook() {
     return lookWith(&lookAtWhole);
+}
+
+Result<FolderOnNode> DirectLauncher::markFolder(const std::string& mark, MarkOrder order) {
+    const Task<FolderOnNode> task = [path = m_request.spec.checkpoint.directory, mark,
+                                     order](HostSession& session, const std::string& agent,
+                                            std::stop_token stop) {
+        return folderOnNode(session, agent, path, mark, order, stop);
+    };
+    // What was left is taken, whatever was cancelled meanwhile.
+    const bool isTaken = order == MarkOrder::kTake;
+    return m_workers.front()
+        ->post<FolderOnNode>(task, isTaken ? std::stop_token() : m_stop, pauseTeller())
+        .get();
+}
+
+namespace {
+
+/// What one node says of the launch.
+Result<LaunchFacts::OnNode> factsOfNode(HostSession& session, const std::string& agent,
+                                        const RunSpec& spec, const std::string& mark,
+                                        std::stop_token stop) {
+    const auto look = [&](const std::string& path) {
+        return folderOnNode(session, agent, path, mark, MarkOrder::kLook, stop);
+    };
+    RM_ASSIGN_OR_RETURN(auto outlook, lookAtWhole(session, agent, spec, stop));
+    if (!outlook.problems.empty())
+        return fail(ErrorCode::kNotFound, outlook.problems.front());
+    LaunchFacts::OnNode facts;
+    facts.bytesToSend = outlook.bytesToSend;
+    facts.report = std::move(outlook.report);
+    RM_ASSIGN_OR_RETURN(facts.home, look(facts.report.home));
+    RM_ASSIGN_OR_RETURN(facts.state, look(facts.report.stateDir));
+    if (!spec.checkpoint.directory.empty()) {
+        RM_ASSIGN_OR_RETURN(auto folder, look(spec.checkpoint.directory));
+        facts.checkpoints = std::move(folder);
+    }
+    if (spec.data.stage)
+        return facts;
+    std::vector<std::string> paths = spec.data.train;
+    paths.insert(paths.end(), spec.data.validation.begin(), spec.data.validation.end());
+    RM_ASSIGN_OR_RETURN(auto data, fingerprintOnNode(session, agent, paths, stop));
+    facts.data = std::move(data);
+    return facts;
+}
+
+} // namespace
+
+Result<LaunchFacts> DirectLauncher::factsOf(const std::string& mark) {
+    auto answers = onEveryNode<LaunchFacts::OnNode>(
+        m_stop, [this, &mark](size_t node) -> Task<LaunchFacts::OnNode> {
+            return [spec = specToLookFor(neededSpec(), node == 0), mark, name = nodeName(node)](
+                       HostSession& session, const std::string& agent, std::stop_token stop) {
+                auto facts = factsOfNode(session, agent, spec, mark, stop);
+                if (facts)
+                    facts->name = name;
+                return facts ? facts : failAs("look at " + name, facts.error());
+            };
+        });
+    return answers.map(
+        [](std::vector<LaunchFacts::OnNode>& nodes) { return LaunchFacts{std::move(nodes)}; });
+}
+
+Result<std::vector<CheckRow>> DirectLauncher::rows() {
+    const std::string mark =
+        QUuid::createUuid().toString(QUuid::Id128).toStdString(); // hex digits alone
+    const bool hasFolder = !m_request.spec.checkpoint.directory.empty();
+    std::string problem;
+    if (hasFolder) {
+        RM_ASSIGN_OR_RETURN(const auto left, markFolder(mark, MarkOrder::kLeave));
+        problem = left.problem;
+    }
+    auto facts = factsOf(mark);
+    if (hasFolder)
+        (void)markFolder(mark, MarkOrder::kTake); // unreachable now: a byte stays
+    if (!facts)
+        return tl::unexpected(facts.error());
+    if (hasFolder)
+        facts->nodes.front().checkpoints->problem = problem;
+    return launchRows(m_request.spec, *facts);
 }
 
 Result<std::vector<Placement>> DirectLauncher::check() {

@@ -3,6 +3,7 @@
 
 #include "app/core/deploy/deploy.h"
 #include "app/core/launch/host_worker.h"
+#include "app/core/launch/launch_rows.h"
 #include "app/core/launch/launcher.h"
 
 namespace rm {
@@ -15,6 +16,7 @@ public:
     DirectLauncher(Request request, HostPool& hosts, ProgressSink progress, std::stop_token stop);
 
     Result<std::vector<NodeOutlook>> outlook() override;
+    Result<std::vector<CheckRow>> rows() override;
     Result<std::vector<Placement>> check() override;
     std::string runtime() const override { return m_target.runtime; }
     /// Takes no time where memoryBound() of the ranks is below what is free on every node.
@@ -43,6 +45,9 @@ protected:
     /// each.
     Result<std::vector<std::string>> sendTree(const LocalTree& tree, const std::string& what);
     RunSpec neededSpec() const;
+    /// Leaves or takes the mark in the folder of checkpoints of the first node.
+    Result<FolderOnNode> markFolder(const std::string& mark, MarkOrder order);
+    Result<LaunchFacts> factsOf(const std::string& mark);
     Result<LocalTree> stagedTree() const;
     bool mayBeTooLarge() const;
     std::string specOn(size_t node) const;

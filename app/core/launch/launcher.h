@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "app/core/fleet/check_row.h"
 #include "app/core/launch/node_outlook.h"
 #include "app/core/launch/plan.h"
 #include "app/core/launch/progress.h"
@@ -54,6 +55,10 @@ public:
     /// What check() would meet on each node of the request, and how much deploy() would send.
     /// Nothing is begun.
     virtual Result<std::vector<NodeOutlook>> outlook() = 0;
+
+    /// What the nodes say of the launch together (launchRows()). Leaves nothing on them, but for a
+    /// small file while it looks. kNotFound: what check() would refuse.
+    virtual Result<std::vector<CheckRow>> rows() { return std::vector<CheckRow>(); }
 
     /// Whether the nodes can be reached and have what the spec names (kNotFound says all that is
     /// missing), and on which device they compute. The answer: the run's parts in the order of

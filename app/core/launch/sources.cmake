@@ -3,6 +3,7 @@ target_sources(rm_core PRIVATE
     launch/direct_launcher.cpp
     launch/host_worker.cpp
     launch/job_script.cpp
+    launch/launch_rows.cpp
     launch/launcher.cpp
     launch/memory_estimate.cpp
     launch/network_survey.cpp

@@ -4,6 +4,7 @@
 #include "app/core/agent/agent_client.h"
 #include "app/core/deploy/runtime.h"
 #include "app/core/deploy/tree_sender.h"
+#include "shared/return_if_error.h"
 
 namespace rm {
 
@@ -36,6 +37,23 @@ Result<DeployedReport> cleanNode(HostPool& hosts, const Node& node, const NodeCl
         };
     auto answer = hosts.ownWorker(node)->post<DeployedReport>(task, unwanted).get();
     return answer ? answer : failAs("clean " + node.name, answer.error());
+}
+
+Result<void> endLeftovers(HostPool& hosts, const Node& node, const std::vector<std::string>& runs,
+                          std::stop_token unwanted) {
+    const HostWorker::Task<bool> task = [runs](HostSession& session, const std::string& agent,
+                                               std::stop_token stop) -> Result<bool> {
+        bool any = false;
+        for (const std::string& run : runs) {
+            RM_ASSIGN_OR_RETURN(const bool lived, stopOnNode(session, agent, run, stop));
+            any = any || lived;
+        }
+        return any;
+    };
+    const auto ended = hosts.ownWorker(node)->post<bool>(task, unwanted).get();
+    if (!ended)
+        return failAs("end leftovers on " + node.name, ended.error());
+    return {};
 }
 
 } // namespace rm

@@ -5,6 +5,8 @@
 #include "app/core/launch/host_worker.h"
 
 #include <stop_token>
+#include <string>
+#include <vector>
 
 namespace rm {
 
@@ -13,5 +15,9 @@ namespace rm {
 /// not wanted any more. kUnavailable: it cannot be reached, or is receiving files.
 Result<DeployedReport> cleanNode(HostPool& hosts, const Node& node, const NodeCleaning& cleaning,
                                  std::stop_token unwanted);
+
+/// Kills what lives of these runs on the node. Blocks as cleanNode() does.
+Result<void> endLeftovers(HostPool& hosts, const Node& node, const std::vector<std::string>& runs,
+                          std::stop_token unwanted);
 
 } // namespace rm

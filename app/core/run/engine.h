@@ -172,6 +172,10 @@ public:
     virtual QFuture<Result<void>> measureNetwork(const QStringList& nodes) = 0;
     /// Ends the measurement that is under way, if there is one, soon.
     virtual QFuture<Result<void>> stopNetwork() = 0;
+    /// Ends what lives of these runs on a node, as the row "leftovers" of its check found them, and
+    /// nothing else there. kInvalid: one of them is stored as live; it is stopped or killed as a
+    /// run.
+    virtual QFuture<Result<void>> endLeftovers(const QString& node, const QStringList& runs) = 0;
     /// The answer is kApplied or kRefused; it waits while rank 0's node cannot be reached, that of
     /// kKill for the nodes that can be: it names the others. kStop
     /// and kKill of a run whose ranks have not started cancel its launch: a new run is then
@@ -212,6 +216,9 @@ public:
 
     /// Connects to the node to find out what launch() would find there; nothing is started.
     virtual QFuture<Result<NodeOutlook>> outlook(const RunSpec& spec, const QString& node) = 0;
+    /// What the nodes of a launch say of it together (launchRows()); nothing is started.
+    virtual QFuture<Result<std::vector<CheckRow>>>
+    checkLaunch(const RunSpec& spec, const std::vector<Placement>& nodes) = 0;
 
 Q_SIGNALS:
     void runsChanged();                       ///< a run appeared, or its summary changed

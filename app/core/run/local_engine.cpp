@@ -409,6 +409,20 @@ QFuture<Result<NodeOutlook>> LocalEngine::outlook(const RunSpec& spec, const QSt
         });
 }
 
+QFuture<Result<std::vector<CheckRow>>>
+LocalEngine::checkLaunch(const RunSpec& spec, const std::vector<Placement>& nodes) {
+    auto parties = place(nodes);
+    if (!parties)
+        return readyFuture<std::vector<CheckRow>>(tl::unexpected<Error>(parties.error()));
+    const Launcher::Request request{spec, std::move(*parties), {}};
+    return QtConcurrent::run(&m_impl->pool,
+                             [request, hosts = m_impl->hosts, stop = m_impl->closing.get_token()] {
+                                 return makeLauncher(
+                                            request, *hosts, [](const Progress&) {}, stop)
+                                     ->rows();
+                             });
+}
+
 /// A run of which another attempt may begin.
 Result<RunSummary> LocalEngine::resumable(const QString& run, const std::string& verb) const {
     RM_ASSIGN_OR_RETURN(const auto found, summary(run));
@@ -698,6 +712,28 @@ QFuture<Result<void>> LocalEngine::stopNetwork() {
     if (m_impl->measurement)
         m_impl->measurement->stop.request_stop();
     return readyFuture<void>({});
+}
+
+QFuture<Result<void>> LocalEngine::endLeftovers(const QString& name, const QStringList& runs) {
+    const auto node = find(name);
+    if (!node)
+        return readyFuture<void>(tl::unexpected<Error>(node.error()));
+    std::vector<std::string> ids;
+    for (const QString& run : runs) {
+        const auto known = m_impl->reader ? m_impl->reader->run(run) : std::nullopt;
+        if (known && !hasEnded(known->state))
+            return readyFuture<void>(
+                fail(ErrorCode::kInvalid,
+                     "end leftovers on " + name.toStdString() + ": " + run.toStdString() +
+                         " has not ended; stop or kill it as a run, if that is "
+                         "meant"));
+        ids.push_back(run.toStdString());
+    }
+    return QtConcurrent::run(&m_impl->pool,
+                             [node = *node, ids, hosts = m_impl->hosts,
+                              stop = m_impl->closing.get_token()]() -> Result<void> {
+                                 return rm::endLeftovers(*hosts, node, ids, stop);
+                             });
 }
 
 QFuture<Result<CommandState>>

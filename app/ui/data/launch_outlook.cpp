@@ -8,6 +8,7 @@
 #include "app/ui/data/store_thread.h"
 #include "app/ui/look/format.h"
 #include "shared/return_if_error.h"
+#include "shared/spec/model_family.h"
 
 #include <algorithm>
 
@@ -68,6 +69,7 @@ void LaunchOutlook::setActive(bool active) {
 
 void LaunchOutlook::askAgain() {
     std::erase_if(m_asked, [](const auto& asked) { return !asked.second.isPending; });
+    m_together.answer.reset();
     ask();
 }
 
@@ -76,6 +78,7 @@ void LaunchOutlook::ask() {
         return;
     for (const Placement& placement : m_nodes)
         askNode(placement.node);
+    askTogether();
     askHowLong();
     Q_EMIT changed();
 }
@@ -93,9 +96,49 @@ void LaunchOutlook::askNode(const QString& node) {
         answered.since.start();
         if (answered.question != question(node))
             m_soon.start();
+        askTogether();
         Q_EMIT changed();
     };
     whenAnswered(m_context.engine.outlook(specFor(node), node), this, onAnswer);
+}
+
+LaunchOutlook::TogetherQuestion LaunchOutlook::togetherQuestion() const {
+    TogetherQuestion question{
+        m_spec.checkpoint, m_spec.launch.interface, checkpointBound(m_spec), {}, m_nodes};
+    for (const Placement& placement : m_nodes)
+        question.byNode.push_back(this->question(placement.node));
+    return question;
+}
+
+bool LaunchOutlook::canAskTogether() const {
+    const bool isSound = check(m_spec).has_value();
+    return isSound && !m_nodes.empty() &&
+           std::ranges::all_of(m_nodes, [this](const Placement& placement) {
+               const auto answer = of(placement.node);
+               return answer && *answer && (*answer)->problems.empty();
+           });
+}
+
+void LaunchOutlook::askTogether() {
+    if (!m_active || m_together.isPending || !canAskTogether())
+        return;
+    const TogetherQuestion question = togetherQuestion();
+    if (m_together.answer && m_together.question == question)
+        return;
+    m_together = {question, true, {}};
+    const auto onAnswer = [this](const Result<std::vector<CheckRow>>& answer) {
+        m_together.isPending = false;
+        m_together.answer = answer;
+        askTogether(); // the launch may be another one by now
+        Q_EMIT changed();
+    };
+    whenAnswered(m_context.engine.checkLaunch(m_spec, m_nodes), this, onAnswer);
+}
+
+std::optional<Result<std::vector<CheckRow>>> LaunchOutlook::together() const {
+    const bool isIt =
+        canAskTogether() && m_together.answer && m_together.question == togetherQuestion();
+    return isIt ? m_together.answer : std::nullopt;
 }
 
 void LaunchOutlook::askHowLong() {

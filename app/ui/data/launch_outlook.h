@@ -28,6 +28,8 @@ public:
 
     /// The answer of a chosen node; nullopt: it has not come yet.
     std::optional<Result<NodeOutlook>> of(const QString& node) const;
+    /// What they say together, once each has answered and nothing prevents the launch there.
+    std::optional<Result<std::vector<CheckRow>>> together() const;
     bool isAsking() const;
     /// "12 s ago", of the oldest answer; empty: there is none.
     QString age() const;
@@ -59,16 +61,34 @@ private:
         std::optional<Result<NodeOutlook>> answer;
         QElapsedTimer since; ///< the answer came
     };
+    /// What the rows of together() depend on.
+    struct TogetherQuestion {
+        RunSpec::Checkpoint checkpoint;
+        std::string interface;
+        int64_t checkpointBytes = 0;
+        std::vector<Question> byNode;
+        std::vector<Placement> nodes;
+        bool operator==(const TogetherQuestion&) const = default;
+    };
+    struct Together {
+        TogetherQuestion question;
+        bool isPending = false;
+        std::optional<Result<std::vector<CheckRow>>> answer;
+    };
     RunSpec specFor(const QString& node) const;
     Question question(const QString& node) const;
     void ask();
     void askNode(const QString& node);
+    TogetherQuestion togetherQuestion() const;
+    bool canAskTogether() const;
+    void askTogether();
     void askHowLong();
 
     AppContext m_context;
     RunSpec m_spec;
     std::vector<Placement> m_nodes;
     std::map<QString, Asked> m_asked;
+    Together m_together;
     std::optional<double> m_seconds;
     QTimer m_soon;
     bool m_active = false;

@@ -23,7 +23,7 @@ struct NodeWords {
 
 int problemsOf(const NodeCheck& check) {
     return static_cast<int>(
-        std::ranges::count(checkRows(check), CheckRow::Verdict::kBad, &CheckRow::verdict));
+        std::ranges::count(checkRows(check), CheckRow::State::kBad, &CheckRow::state));
 }
 
 QString gpuWords(const NodeReport& report) {
@@ -142,14 +142,38 @@ QString fleetWords(const std::vector<Node>& nodes, const Fleet& fleet) {
     return parts.join(kSeparator);
 }
 
+Tone rowTone(const CheckRow& row) {
+    switch (row.state) {
+    case CheckRow::State::kGood:
+        return Tone::kGood;
+    case CheckRow::State::kWarning:
+        return Tone::kWarn;
+    case CheckRow::State::kBad:
+        return Tone::kBad;
+    }
+    Q_UNREACHABLE();
+}
+
+QString rowWords(const CheckRow& row) {
+    QString words = QString::fromStdString(row.title + ": " + row.evidence);
+    if (!row.cause.empty())
+        words += ". " + QString::fromStdString(row.cause);
+    if (!row.fix.empty())
+        words += ". " + NodeWords::tr("What to do: %1").arg(QString::fromStdString(row.fix));
+    return words;
+}
+
 std::vector<CheckRow> checkRows(const NodeCheck& check) {
     std::vector<CheckRow> rows = check.rows;
     const bool told = std::ranges::any_of(
-        rows, [](const CheckRow& row) { return row.verdict != CheckRow::Verdict::kGood; });
+        rows, [](const CheckRow& row) { return row.state != CheckRow::State::kGood; });
     if (check.failure && !told)
-        rows.insert(rows.begin(),
-                    {CheckRow::Verdict::kBad, NodeWords::tr("Connection").toStdString(),
-                     check.failure->error.message});
+        rows.insert(rows.begin(), {"connection",
+                                   CheckRow::State::kBad,
+                                   NodeWords::tr("Connection").toStdString(),
+                                   check.failure->error.message,
+                                   {},
+                                   {}});
     return rows;
 }
 

@@ -26,6 +26,11 @@ QStringList reportWords(const NodeReport& report);
 /// "3 machines · 9 GPUs · 1 needs attention"
 QString fleetWords(const std::vector<Node>& nodes, const Fleet& fleet);
 
+Tone rowTone(const CheckRow& row);
+
+/// A row in one text: "Data: they differ. What it leads to. What to do: ..."
+QString rowWords(const CheckRow& row);
+
 /// Rows of a check, or one that says why there was no connection.
 std::vector<CheckRow> checkRows(const NodeCheck& check);
 

@@ -25,6 +25,11 @@ void NodeConnector::checkAll() {
         check(QString::fromStdString(node.name));
 }
 
+void NodeConnector::cancelAll() {
+    for (const QString& name : QSet<QString>(m_checking))
+        m_fleet.cancelCheck(name);
+}
+
 void NodeConnector::forget(const Node& node) {
     m_lookedUp.remove(QString::fromStdString(node.name));
     if (!node.isLocal)

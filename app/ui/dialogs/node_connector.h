@@ -23,6 +23,7 @@ public:
     /// node runs or a dialog about it is open.
     void check(const QString& name);
     void checkAll();
+    void cancelAll(); ///< the checks that it has begun
     bool isChecking(const QString& name) const { return m_checking.contains(name); }
     void forget(const Node& node); ///< its password too
 

@@ -6,6 +6,7 @@
 #include "app/core/run/branch_name.h"
 #include "app/core/run/steps_left.h"
 #include "app/ui/data/launch_outlook.h"
+#include "app/ui/data/node_words.h"
 #include "app/ui/data/run_words.h"
 #include "app/ui/data/runs_feed.h"
 #include "app/ui/data/spec_words.h"
@@ -357,6 +358,21 @@ std::vector<CheckLine> NewRunPage::nodeLines() const {
     const auto ranks = m_outlook->ranks();
     if (haveAnswered && !ranks)
         lines.push_back({Tone::kBad, QString::fromStdString(ranks.error().message)});
+    for (CheckLine& line : togetherLines())
+        lines.push_back(std::move(line));
+    return lines;
+}
+
+/// What the nodes say together: disks, checkpoints, data, address.
+std::vector<CheckLine> NewRunPage::togetherLines() const {
+    const auto answer = m_outlook->together();
+    if (!answer)
+        return {};
+    if (!*answer)
+        return {{Tone::kWarn, QString::fromStdString(answer->error().message)}};
+    std::vector<CheckLine> lines;
+    for (const CheckRow& row : **answer)
+        lines.push_back({rowTone(row), rowWords(row)});
     return lines;
 }
 

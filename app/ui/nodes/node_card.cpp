@@ -17,22 +17,23 @@ namespace {
 /// The first sentence of the cause in "attempt object: cause. advice"; the row below the cards
 /// shows all of it.
 QString causeOf(const CheckRow& row) {
-    const QString detail = QString::fromStdString(row.detail);
+    const QString detail = QString::fromStdString(row.evidence);
     const QString cause = detail.contains(": ") ? detail.section(": ", 1) : detail;
     return QString::fromStdString(row.title) + ": " + cause.section(". ", 0, 0).section("; ", 0, 0);
 }
 
 /// The lines of the card: the report, or what is shown while there is none, and failed checks.
-QStringList linesOf(const std::optional<NodeCheck>& check, bool checking) {
-    if (checking && !(check && check->report))
-        return {NodeCard::tr("connecting and checking…")};
+QStringList linesOf(const std::optional<NodeCheck>& check, const QString& progress) {
+    if (!progress.isEmpty())
+        return (check && check->report ? reportWords(*check->report).mid(0, 2) : QStringList())
+               << progress;
     if (!check)
         return {NodeCard::tr("check it to see what it has")};
     QStringList lines;
     if (check->report)
         lines = reportWords(*check->report);
     for (const CheckRow& row : checkRows(*check))
-        if (row.verdict == CheckRow::Verdict::kBad && lines.size() < 4)
+        if (row.state == CheckRow::State::kBad && lines.size() < 4)
             lines << causeOf(row);
     return lines;
 }
@@ -54,7 +55,7 @@ NodeCard::NodeCard(const Node& node, QWidget* parent)
     : QFrame(parent)
     , m_node(node) {
     buildUi();
-    show(std::nullopt, false);
+    show(std::nullopt, {});
 }
 
 void NodeCard::buildUi() {
@@ -79,12 +80,12 @@ void NodeCard::buildUi() {
     }
 }
 
-void NodeCard::show(const std::optional<NodeCheck>& check, bool checking) {
-    const StateWords words = checkWords(check, checking);
+void NodeCard::show(const std::optional<NodeCheck>& check, const QString& progress) {
+    const StateWords words = checkWords(check, !progress.isEmpty());
     m_chip->show(words.text, words.tone);
     const QStringList groups = groupsWords(m_node);
     m_address->setFullText((QStringList{addressWords(m_node, check)} + groups).join(kSeparator));
-    QStringList lines = linesOf(check, checking);
+    QStringList lines = linesOf(check, progress);
     // The last line is the one that matters when something is wrong.
     while (lines.size() > static_cast<qsizetype>(m_lines.size()))
         lines.removeAt(static_cast<qsizetype>(m_lines.size()) - 1);

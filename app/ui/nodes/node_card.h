@@ -20,7 +20,8 @@ class NodeCard : public QFrame {
 public:
     explicit NodeCard(const Node& node, QWidget* parent = nullptr);
 
-    void show(const std::optional<NodeCheck>& check, bool checking);
+    /// `progress`: how far its check is; empty: it is not being checked.
+    void show(const std::optional<NodeCheck>& check, const QString& progress);
     using QWidget::show;
     void setSelected(bool selected);
     const Node& node() const { return m_node; }

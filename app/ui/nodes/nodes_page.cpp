@@ -4,22 +4,26 @@
 #include "app/ui/data/node_words.h"
 #include "app/ui/dialogs/check_history_dialog.h"
 #include "app/ui/dialogs/clean_nodes_dialog.h"
+#include "app/ui/dialogs/end_leftovers_dialog.h"
 #include "app/ui/dialogs/import_nodes_dialog.h"
 #include "app/ui/dialogs/node_connector.h"
 #include "app/ui/dialogs/node_dialog.h"
 #include "app/ui/dialogs/remove_node_dialog.h"
 #include "app/ui/look/format.h"
 #include "app/ui/look/theme.h"
+#include "app/ui/nodes/check_row_view.h"
+#include "app/ui/nodes/differences_card.h"
 #include "app/ui/nodes/network_card.h"
 #include "app/ui/nodes/node_card.h"
 #include "app/ui/widgets/card.h"
-#include "app/ui/widgets/chip.h"
 #include "app/ui/widgets/label.h"
 #include "app/ui/widgets/page_header.h"
 #include "app/ui/widgets/reflow_grid.h"
 #include "app/ui/widgets/toast.h"
 #include "shared/io/clock.h"
 
+#include <QClipboard>
+#include <QGuiApplication>
 #include <QHBoxLayout>
 #include <QScrollArea>
 #include <QVBoxLayout>
@@ -30,30 +34,14 @@ namespace rm {
 
 namespace {
 
-constexpr int kTitleColumn = 170;
-
-Tone toneOf(CheckRow::Verdict verdict) {
-    switch (verdict) {
-    case CheckRow::Verdict::kGood:
-        return Tone::kGood;
-    case CheckRow::Verdict::kWarning:
-        return Tone::kWarn;
-    case CheckRow::Verdict::kBad:
-        return Tone::kBad;
-    }
-    Q_UNREACHABLE();
-}
-
-QString verdictWord(CheckRow::Verdict verdict) {
-    switch (verdict) {
-    case CheckRow::Verdict::kGood:
-        return NodesPage::tr("good");
-    case CheckRow::Verdict::kWarning:
-        return NodesPage::tr("warning");
-    case CheckRow::Verdict::kBad:
-        return NodesPage::tr("problem");
-    }
-    Q_UNREACHABLE();
+/// "connects", while this process makes the check.
+QString progressWords(const Fleet& fleet, const QString& name) {
+    const auto stage = fleet.stageOf(name);
+    if (!stage || *stage == CheckStage::kConnect)
+        return NodesPage::tr("Connecting…");
+    return *stage == CheckStage::kSendAgent
+               ? NodesPage::tr("Connected; sending the agent if it is not there…")
+               : NodesPage::tr("Looking at system, memory, disks, network, GPUs and runs…");
 }
 
 } // namespace
@@ -74,6 +62,7 @@ void NodesPage::buildUi() {
     m_clean = m_header->addAction(tr("Clean up"), "quiet", "cleanNodes");
     m_import = m_header->addAction(tr("Import"), "quiet", "importNodes");
     m_import->setToolTip(tr("Add nodes by their names in ~/.ssh/config"));
+    m_cancel = m_header->addAction(tr("Cancel checks"), "quiet", "cancelChecks");
     m_add = m_header->addAction(tr("Add node"), "", "addNode");
     m_checkAll = m_header->addAction(tr("Check all"), "primary", "checkAll");
     column->addWidget(m_header);
@@ -85,6 +74,8 @@ void NodesPage::buildUi() {
     inner->addWidget(m_grid);
     inner->addWidget(buildCheck());
     inner->addWidget(new NetworkCard(m_context));
+    m_differences = new DifferencesCard;
+    inner->addWidget(m_differences);
     inner->addStretch(1);
     auto* scroll = new QScrollArea;
     scroll->setWidgetResizable(true);
@@ -104,11 +95,13 @@ QWidget* NodesPage::buildCheck() {
     m_edit = makeButton(tr("Edit"), "quiet", "editNode");
     m_history = makeButton(tr("History"), "quiet", "checkHistory");
     m_checkOne = makeButton(tr("Check again"), "quiet", "checkNode");
+    m_cancelOne = makeButton(tr("Cancel"), "quiet", "cancelCheck");
     head->addWidget(m_checkTitle);
     head->addStretch(1);
     head->addWidget(m_checkSummary);
     head->addWidget(m_checkOne);
     head->addWidget(m_history);
+    head->addWidget(m_cancelOne);
     head->addWidget(m_edit);
     head->addWidget(m_remove);
     card->body()->addLayout(head);
@@ -133,10 +126,14 @@ void NodesPage::wire() {
     connect(m_checkAll, &QPushButton::clicked, &m_context.connector, &NodeConnector::checkAll);
     connect(m_checkOne, &QPushButton::clicked, this,
             [this] { m_context.connector.check(m_selected); });
+    connect(m_cancelOne, &QPushButton::clicked, this,
+            [this] { m_context.fleet.cancelCheck(m_selected); });
+    connect(m_cancel, &QPushButton::clicked, &m_context.connector, &NodeConnector::cancelAll);
     connect(m_edit, &QPushButton::clicked, this, &NodesPage::editSelected);
     connect(m_remove, &QPushButton::clicked, this, &NodesPage::removeSelected);
     connect(&m_context.fleet, &Fleet::nodesChanged, this, &NodesPage::rebuildCards);
     connect(&m_context.fleet, &Fleet::checkChanged, this, &NodesPage::refresh);
+    connect(&m_context.fleet, &Fleet::checkProgressed, this, &NodesPage::refresh);
     connect(&m_context.connector, &NodeConnector::checkingChanged, this, &NodesPage::refresh);
 }
 
@@ -162,10 +159,24 @@ void NodesPage::rebuildCards() {
 void NodesPage::refresh(const QString& name) {
     for (NodeCard* card : m_cards)
         if (card->node().name == name.toStdString())
-            card->show(m_context.fleet.lastCheck(name), m_context.connector.isChecking(name));
+            card->show(m_context.fleet.lastCheck(name), progressOf(name));
     refreshHeader();
+    refreshDifferences();
     if (name == m_selected)
         showCheck();
+}
+
+/// Empty: it is not being checked.
+QString NodesPage::progressOf(const QString& name) const {
+    return m_context.connector.isChecking(name) ? progressWords(m_context.fleet, name) : QString();
+}
+
+void NodesPage::refreshDifferences() {
+    std::vector<NodeCheck> checks;
+    for (const Node& node : m_context.fleet.nodes())
+        if (auto check = m_context.fleet.lastCheck(QString::fromStdString(node.name)))
+            checks.push_back(std::move(*check));
+    m_differences->show(compareNodes(checks));
 }
 
 void NodesPage::refreshHeader() {
@@ -173,6 +184,11 @@ void NodesPage::refreshHeader() {
     m_header->setFacts(fleetWords(nodes, m_context.fleet));
     m_checkAll->setText(nodes.size() == 1 ? tr("Check this computer")
                                           : tr("Check %1 nodes").arg(nodes.size()));
+    const auto checking = std::ranges::count_if(nodes, [this](const Node& node) {
+        return m_context.connector.isChecking(QString::fromStdString(node.name));
+    });
+    m_cancel->setVisible(checking > 1);
+    m_cancel->setText(tr("Cancel %1 checks").arg(checking));
 }
 
 void NodesPage::select(const QString& name) {
@@ -202,21 +218,21 @@ void NodesPage::showCheck() {
     m_use->setText(use);
     m_use->setVisible(!use.isEmpty());
     m_remove->setVisible(m_selected != kLocalNodeName);
-    m_checkOne->setEnabled(!checking);
+    m_checkOne->setVisible(!checking);
+    m_cancelOne->setVisible(checking);
     m_checkOne->setText(check ? tr("Check again") : tr("Check now"));
     m_checkSummary->setText({});
     if (checking || !check) {
         m_rows->addWidget(makeLine());
         m_rows->addSpacing(size::kCardGap);
-        m_rows->addWidget(makeText(checking ? tr("Connecting, then looking at system, memory, "
-                                                 "disks, network and GPUs…")
+        m_rows->addWidget(makeText(checking ? progressOf(m_selected)
                                             : tr("Not checked yet. A check connects, sends the "
                                                  "agent (a few MB, once) and lists what it found."),
                                    "bodySecondary"));
         return;
     }
     const std::vector<CheckRow> rows = checkRows(*check);
-    const auto good = std::ranges::count(rows, CheckRow::Verdict::kGood, &CheckRow::verdict);
+    const auto good = std::ranges::count(rows, CheckRow::State::kGood, &CheckRow::state);
     m_checkSummary->setText(tr("%1 of %2 passed").arg(good).arg(rows.size()) + kSeparator +
                             formatRelative(check->checkedNs, wallNowNs()));
     m_checkSummary->setToolTip(formatExact(check->checkedNs));
@@ -226,17 +242,25 @@ void NodesPage::showCheck() {
 
 void NodesPage::addRow(const CheckRow& row) {
     m_rows->addWidget(makeLine());
-    auto* line = new QWidget;
-    line->setMinimumHeight(size::kRowHeight);
-    auto* columns = new QHBoxLayout(line);
-    columns->setContentsMargins(0, 2 * size::kGrid, 0, 2 * size::kGrid);
-    columns->setSpacing(size::kCardGap);
-    columns->addWidget(new VerdictMark(toneOf(row.verdict), verdictWord(row.verdict)));
-    auto* title = new ElidedLabel(QString::fromStdString(row.title), "strong");
-    title->setFixedWidth(kTitleColumn);
-    columns->addWidget(title);
-    columns->addWidget(makeText(QString::fromStdString(row.detail), "bodySecondary"), 1);
-    m_rows->addWidget(line);
+    auto* view = new CheckRowView(row);
+    connect(view, &CheckRowView::acted, this, &NodesPage::act);
+    m_rows->addWidget(view);
+}
+
+void NodesPage::act(const CheckAction& action) {
+    const QString argument = QString::fromStdString(action.argument);
+    switch (action.kind) {
+    case CheckAction::Kind::kCopyCommand:
+        QGuiApplication::clipboard()->setText(argument);
+        return m_context.toast.say(tr("Copied: %1").arg(argument));
+    case CheckAction::Kind::kEndLeftovers:
+        break;
+    }
+    auto* dialog = new EndLeftoversDialog(m_context, m_selected,
+                                          argument.split(' ', Qt::SkipEmptyParts), window());
+    connect(dialog, &QDialog::accepted, this,
+            [this, name = m_selected] { m_context.connector.check(name); });
+    dialog->open();
 }
 
 void NodesPage::addNode() {

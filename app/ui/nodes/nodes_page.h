@@ -14,13 +14,13 @@ class QVBoxLayout;
 
 namespace rm {
 
-class ElidedLabel;
+class DifferencesCard;
 class NodeCard;
 class NodeDialog;
 class PageHeader;
 class ReflowGrid;
 
-/// The machines: a card each, and the check of the selected one below.
+/// The machines: a card each, the check of the selected one below, and how the checked ones differ.
 class NodesPage : public QWidget {
     Q_OBJECT
 public:
@@ -36,8 +36,11 @@ private:
     void rebuildCards();
     void refresh(const QString& name);
     void refreshHeader();
+    void refreshDifferences();
+    QString progressOf(const QString& name) const;
     void showCheck();
     void addRow(const CheckRow& row);
+    void act(const CheckAction& action);
     void clearRows();
     void editSelected();
     void openDialog(NodeDialog* dialog);
@@ -47,6 +50,7 @@ private:
     AppContext m_context;
     PageHeader* m_header;
     QPushButton* m_clean;
+    QPushButton* m_cancel; ///< of several checks
     QPushButton* m_add;
     QPushButton* m_import;
     QPushButton* m_checkAll;
@@ -58,9 +62,11 @@ private:
     QPushButton* m_checkOne;
     QPushButton* m_history;
     QLabel* m_use;
+    QPushButton* m_cancelOne;
     QPushButton* m_edit;
     QPushButton* m_remove;
     QVBoxLayout* m_rows;
+    DifferencesCard* m_differences;
 };
 
 } // namespace rm

@@ -2,8 +2,9 @@
 // Two devices for tests of the reader; the second one knows nothing of power, temperature and
 // compute capability, and
 // is lost while RINGMASTER_FAKE_GPU_LOST is set. RINGMASTER_FAKE_NVML="DRIVER;CAPABILITY;NAME", the
-// second ten times NVIDIA's, makes two of these of both; ";CAPABILITY;NAME" after it makes the
-// second one another.
+// second ten times NVIDIA's, makes two of these of both; ";CAPABILITY;NAME" after it makes the The
+// second is at 0000:3b:00 and in bad second one another. health; RINGMASTER_FAKE_GPU_PID is a
+// process that has memory of it.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -17,6 +18,16 @@ struct Utilization {
 };
 struct Memory {
     unsigned long long total, free, used;
+};
+struct ProcessInfo {
+    unsigned int pid;
+    unsigned long long bytes;
+    unsigned int gpuInstance, computeInstance;
+};
+struct PciInfo {
+    char legacy[16];
+    unsigned int domain, bus, device, deviceId, subSystemId;
+    char id[32];
 };
 
 static int s_devices[2];
@@ -93,5 +104,57 @@ RM_EXPORT int nvmlDeviceGetPowerUsage(void* device, unsigned int* milliwatts) {
 RM_EXPORT int nvmlDeviceGetTemperature(void* device, int, unsigned int* degrees) {
     *degrees = 61;
     return isSecond(device) ? 3 : 0;
+}
+RM_EXPORT int nvmlDeviceGetPciInfo_v3(void* device, PciInfo* pci) {
+    *pci = {"", 0, isSecond(device) ? 0x3bu : 0x18u, 0, 0, 0, ""};
+    return 0;
+}
+RM_EXPORT int nvmlDeviceGetComputeRunningProcesses_v3(void* device, unsigned int* count,
+                                                      ProcessInfo* processes) {
+    const char* pid = std::getenv("RINGMASTER_FAKE_GPU_PID");
+    *count = isSecond(device) && pid ? 2 : 0;
+    if (*count > 0) {
+        processes[0] = {static_cast<unsigned int>(std::atoi(pid)), 300, 0, 0};
+        processes[1] = {4'000'000, ~0ULL, 0, 0}; // of another container
+    }
+    return 0;
+}
+RM_EXPORT int nvmlDeviceGetTotalEccErrors(void* device, int type, int, unsigned long long* count) {
+    *count = type == 1 ? 1 : 7;
+    return isSecond(device) ? 0 : 3;
+}
+RM_EXPORT int nvmlDeviceGetCurrentClocksThrottleReasons(void* device, unsigned long long* reasons) {
+    *reasons = isSecond(device) ? 0x24 : 0x1;
+    return 0;
+}
+RM_EXPORT int nvmlDeviceGetCurrPcieLinkWidth(void* device, unsigned int* lanes) {
+    *lanes = isSecond(device) ? 8 : 16;
+    return 0;
+}
+RM_EXPORT int nvmlDeviceGetMaxPcieLinkWidth(void*, unsigned int* lanes) {
+    *lanes = 16;
+    return 0;
+}
+RM_EXPORT int nvmlDeviceGetCurrPcieLinkGeneration(void*, unsigned int* generation) {
+    *generation = 1;
+    return 0;
+}
+RM_EXPORT int nvmlDeviceGetMaxPcieLinkGeneration(void*, unsigned int* generation) {
+    *generation = 5;
+    return 0;
+}
+RM_EXPORT int nvmlDeviceGetRemappedRows(void* device, unsigned int* corrected,
+                                        unsigned int* uncorrected, unsigned int* pending,
+                                        unsigned int* failed) {
+    *corrected = 1;
+    *uncorrected = 2;
+    *pending = 1;
+    *failed = 0;
+    return isSecond(device) ? 0 : 3;
+}
+RM_EXPORT int nvmlDeviceGetRetiredPages(void* device, int cause, unsigned int* count,
+                                        unsigned long long*) {
+    *count = cause == 1 ? 2 : 0;
+    return isSecond(device) ? 3 : *count > 0 ? 7 : 0;
 }
 }

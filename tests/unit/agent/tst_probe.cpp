@@ -1,8 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "shared/io/descriptor.h"
+#include "shared/io/elf_versions.h"
 #include "trainer/agent/net/reach.h"
 #include "trainer/agent/net/socket_address.h"
+#include "trainer/agent/probe/fingerprint.h"
+#include "trainer/agent/probe/folder.h"
 #include "trainer/agent/probe/home_id.h"
+#include "trainer/agent/probe/kernel_log.h"
+#include "trainer/agent/probe/libstdcxx.h"
+#include "trainer/agent/probe/limits.h"
 #include "trainer/agent/probe/logout.h"
 #include "trainer/agent/probe/machine.h"
 #include "trainer/agent/probe/paths.h"
@@ -298,12 +304,115 @@ private Q_SLOTS:
     void gpusAreReadAsFarAsTheyTell() {
         const auto gpus = fakeGpus();
         QCOMPARE(gpus->driver(), std::string("580.65.06"));
-        QCOMPARE(gpus->list(), (std::vector<GpuReport>{{"Fake H200", 1000, "GPU-aaaa", 600, 90},
-                                                       {"Fake H200", 1000, "GPU-bbbb", 600}}));
+        GpuReport sound{"Fake H200", 1000, "GPU-aaaa", 600, 90, "0000:18:00"};
+        sound.pcieWidth = sound.pcieWidthMost = 16;
+        sound.pcieGeneration = 1;
+        sound.pcieGenerationMost = 5;
+        sound.retired = 2; // pages, as it knows of no rows
+        GpuReport ill{"Fake H200", 1000, "GPU-bbbb", 600, 0, "0000:3b:00"};
+        ill.eccCorrected = 7;
+        ill.eccUncorrected = 1;
+        ill.throttled = {"power-cap", "thermal"};
+        ill.pcieWidth = 8;
+        ill.pcieWidthMost = 16;
+        ill.pcieGeneration = 1;
+        ill.pcieGenerationMost = 5;
+        ill.retired = 3;
+        ill.isRepairPending = true;
+        QCOMPARE(gpus->list(), (std::vector<GpuReport>{sound, ill}));
         QCOMPARE(*gpus->read(0).powerW, 350.5f);
         QCOMPARE(*gpus->read(0).temperatureC, 61.0f);
         QCOMPARE(*gpus->read(1).utilization, 0.75f);
         QVERIFY(!gpus->read(1).powerW && !gpus->read(1).temperatureC);
+    }
+
+    void processesOfAGpuAreToldByUserAndName() {
+        qputenv("RINGMASTER_FAKE_GPU_PID", "4242");
+        const auto reset = qScopeGuard([] { qunsetenv("RINGMASTER_FAKE_GPU_PID"); });
+        FakeSysRoot fake;
+        fake.put("/proc/4242/comm", "python3\n");
+        QTemporaryDir empty;
+        const std::string folder = empty.path().toStdString();
+        const NodeReport report = probeNode({folder, folder}, fake.root(), *fakeGpus());
+        QVERIFY(report.gpus[0].processes.empty());
+        QCOMPARE(report.gpus[1].processes.size(), size_t{2});
+        QVERIFY(report.gpus[1].processes[0] == (GpuProcess{4242, report.user, "python3", 300}));
+        QVERIFY(report.gpus[1].processes[1] == (GpuProcess{4'000'000, "", "", 0}));
+    }
+
+    void theLastXidOfEachGpuIsReadFromTheKernelsLog() {
+        FakeSysRoot fake;
+        fake.put("/dev/kmsg",
+                 "4,1,1,-;NVRM: Xid (PCI:0000:3B:00): 31, pid=7, name=python3\n"
+                 "6,2,2,-;usb 1-1: new device\n"
+                 "4,3,3,-;NVRM: Xid (PCI:0000:18:00): 13\n"
+                 "4,4,4,-;NVRM: Xid (PCI:0000:3b:00): 79, GPU has fallen off the bus.\n"
+                 "4,5,5,-;NVRM: Xid (PCI:0000:3b:00): unknown\n4,6,6,-;NVRM: Xid (PCI");
+        QVERIFY(xidsIn(readKernelLog(fake.root())) ==
+                (std::vector<XidReport>{{"0000:18:00", 13, ""},
+                                        {"0000:3b:00", 79, "GPU has fallen off the bus."}}));
+        QVERIFY(xidsIn(readKernelLog(FakeSysRoot().root())).empty());
+    }
+
+    void theLibstdcxxOfThisMachineIsFound() {
+        const std::string newest = newestGlibcxx(SysRoot{}, "");
+        QVERIFY2(!isOlderVersion(newest, "3.4.20"), newest.c_str());
+        FakeSysRoot fake;
+        fake.put("/lib64/libstdc++.so.6", "no library");
+        QCOMPARE(newestGlibcxx(fake.root(), "/nowhere:relative"), std::string());
+    }
+
+    void limitsOfThisLoginAreTold() {
+        FakeSysRoot fake;
+        fake.put("/sys/class/infiniband/mlx5_0/x", "");
+        NodeReport report;
+        readLimits(fake.root(), report);
+        QVERIFY(report.openFiles != 0 && report.openFilesMost != 0 && report.memlockBytes != 0);
+        QCOMPARE(report.shmBytes, int64_t{0});
+        QVERIFY(report.rdmaDevices == std::vector<std::string>{"mlx5_0"});
+    }
+
+    void aFolderIsTriedAndItsMarkIsTaken() {
+        QTemporaryDir dir;
+        const auto ask = [&](const QString& path, const char* what) {
+            const QJsonObject order{{"path", path}, {"mark", "ab12"}, {"do", what}};
+            const auto report = folderReport(QJsonDocument(order).toJson().toStdString());
+            return report ? QJsonDocument::fromJson(QByteArray::fromStdString(*report)).object()
+                          : QJsonObject();
+        };
+        const QString missing = dir.filePath("not/there");
+        QVERIFY(!ask(missing, "look")["mark"].toBool());
+        const QJsonObject left = ask(missing, "leave");
+        QCOMPARE(left["folder"].toString(), dir.path());
+        QCOMPARE(left["problem"].toString(), QString());
+        QVERIFY(left["free_bytes"].toDouble() > 0);
+        QVERIFY(ask(missing, "look")["mark"].toBool());
+        QVERIFY(!ask(missing, "leave")["problem"].toString().isEmpty()); // never overwrites
+        QVERIFY(!ask(missing, "take")["mark"].toBool());
+        QVERIFY(QDir(dir.path()).isEmpty(QDir::AllEntries | QDir::Hidden | QDir::NoDotAndDotDot));
+        for (const char* order : {"", "[]", R"({"path":"a","mark":"a","do":"look"})",
+                                  R"({"path":"/a","mark":"../a","do":"look"})",
+                                  R"({"path":"/a","mark":"a","do":"eat"})"})
+            QVERIFY2(!folderReport(order), order);
+    }
+
+    void dataIsTheSameWhereNamesSizesAndContentsAre() {
+        QTemporaryDir one, other;
+        const auto write = [](QTemporaryDir& dir, const QString& name, const QByteArray& text) {
+            QDir(dir.path()).mkpath("train/sub");
+            QFile file(dir.filePath("train/" + name));
+            QVERIFY(file.open(QIODevice::WriteOnly) && file.write(text) == text.size());
+        };
+        const auto print = [](QTemporaryDir& dir) {
+            const QJsonArray list{dir.filePath("train")};
+            return *fingerprintReport(QJsonDocument(list).toJson().toStdString());
+        };
+        for (QTemporaryDir* dir : {&one, &other})
+            write(*dir, "a.txt", "text"), write(*dir, "sub/b.txt", "more");
+        QCOMPARE(print(one), print(other));
+        write(other, "sub/b.txt", "MORE");
+        QVERIFY(print(one) != print(other));
+        QVERIFY(!fingerprintReport("{}") && !fingerprintReport("[1]"));
     }
 
     void visibleDevicesDecideWhichGpuARankHas() {

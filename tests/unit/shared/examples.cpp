@@ -69,6 +69,18 @@ NodeReport nodeReport() {
     report.driver = "580.65.06";
     report.gpus = {{"NVIDIA H200", 150'000'000'000, "GPU-a", 149'000'000'000, 90},
                    {"NVIDIA H200", 150'000'000'000, "GPU-b", 0}};
+    report.gpus[1].pciId = "0000:3b:00";
+    report.gpus[1].processes = {{4242, "you", "python3", 1'000'000'000}, {17, "", "", 0}};
+    report.gpus[1].eccCorrected = 3;
+    report.gpus[1].eccUncorrected = 1;
+    report.gpus[1].throttled = {"thermal", "power-cap"};
+    report.gpus[1].pcieWidth = 8;
+    report.gpus[1].pcieWidthMost = 16;
+    report.gpus[1].pcieGeneration = 1;
+    report.gpus[1].pcieGenerationMost = 5;
+    report.gpus[1].retired = 2;
+    report.gpus[1].isRepairPending = true;
+    report.gpus[1].hasRepairFailed = true;
     report.interfaces = {{"lo", "127.0.0.1", 8, true, -1}, {"ens5", "fd00::1", 64, false, 100'000}};
     report.disks = {{"/", "ext4", 2'000'000'000'000, 1'000'000'000'000}};
     report.home = "/home/m\u00e9/.local/share/ringmaster";
@@ -77,6 +89,17 @@ NodeReport nodeReport() {
     report.wallNs = 1'700'000'000'000'000'001;
     report.user = "me";
     report.atLogout = AtLogout::kEndWithUserManager;
+    report.release = "0.1.0";
+    report.libstdcxx = "3.4.30";
+    report.stateId = "fedcba98765432100123456789abcdef";
+    report.memlockBytes = -1;
+    report.openFiles = 1024;
+    report.openFilesMost = 1 << 20;
+    report.shmBytes = 64 << 20;
+    report.shmFreeBytes = 60 << 20;
+    report.rdmaDevices = {"mlx5_0"};
+    report.xids = {{"0000:3b:00", 79, "pid=4242, GPU has fallen off the bus."}};
+    report.runs = {{"gpt-1", "gpt \u00e9", 2, 4, true}};
     return report;
 }
 

@@ -55,6 +55,10 @@ private Q_SLOTS:
         row(R"({"gpus": [{"uuid": []}]})", "gpus.uuid");
         row(R"({"interfaces": [{"up": 1}]})", "interfaces.up");
         row(R"({"at_logout": 2})", "at_logout");
+        row(R"({"rdma_devices": "mlx5_0"})", "rdma_devices");
+        row(R"({"gpus": [{"throttled": ["thermal", 3]}]})", "gpus.throttled");
+        row(R"({"gpus": [{"processes": [{"pid": "1"}]}]})", "gpus.processes.pid");
+        row(R"({"runs": [{"ranks": 4294967296}]})", "runs.ranks");
     }
     void hostileAnswersAreErrors() {
         QFETCH(QByteArray, answer);

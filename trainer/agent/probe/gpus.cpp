@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstdio>
 
 namespace rm {
 
@@ -57,6 +58,11 @@ public:
 private:
     void enumerate();
     GpuReport describe(nvml::Device device) const;
+    void describeLink(nvml::Device device, GpuReport& info) const;
+    void describeHealth(nvml::Device device, GpuReport& info) const;
+    void describeRepairs(nvml::Device device, GpuReport& info) const;
+    std::vector<GpuProcess> processesOn(nvml::Device device) const;
+    int number(const char* function, nvml::Device device) const;
     std::string text(const char* function, nvml::Device device) const;
 
     Library m_library;
@@ -102,7 +108,93 @@ GpuReport NvmlGpus::describe(nvml::Device device) const {
     int minor = 0;
     if (capability && capability(device, &major, &minor) == 0)
         info.computeCapability = 10 * major + minor;
+    info.processes = processesOn(device);
+    describeLink(device, info);
+    describeHealth(device, info);
+    describeRepairs(device, info);
     return info;
+}
+
+void NvmlGpus::describeLink(nvml::Device device, GpuReport& info) const {
+    const auto pci = m_library.find<nvml::DevicePci>("nvmlDeviceGetPciInfo_v3");
+    nvml::PciInfo place = {};
+    if (pci && pci(device, &place) == 0) {
+        char text[40];
+        std::snprintf(text, sizeof text, "%04x:%02x:%02x", place.domain, place.bus, place.device);
+        info.pciId = text;
+    }
+    info.pcieWidth = number("nvmlDeviceGetCurrPcieLinkWidth", device);
+    info.pcieWidthMost = number("nvmlDeviceGetMaxPcieLinkWidth", device);
+    info.pcieGeneration = number("nvmlDeviceGetCurrPcieLinkGeneration", device);
+    info.pcieGenerationMost = number("nvmlDeviceGetMaxPcieLinkGeneration", device);
+}
+
+void NvmlGpus::describeHealth(nvml::Device device, GpuReport& info) const {
+    const auto ecc = m_library.find<nvml::DeviceEccErrors>("nvmlDeviceGetTotalEccErrors");
+    unsigned long long count = 0;
+    if (ecc && ecc(device, nvml::kCorrected, nvml::kVolatile, &count) == 0)
+        info.eccCorrected = static_cast<int64_t>(count);
+    if (ecc && ecc(device, nvml::kUncorrected, nvml::kVolatile, &count) == 0)
+        info.eccUncorrected = static_cast<int64_t>(count);
+    const auto throttle =
+        m_library.find<nvml::DeviceThrottle>("nvmlDeviceGetCurrentClocksThrottleReasons");
+    unsigned long long reasons = 0;
+    if (throttle && throttle(device, &reasons) == 0)
+        for (const nvml::ThrottleReason& each : nvml::kThrottleReasons)
+            if ((reasons & each.bit) != 0)
+                info.throttled.emplace_back(each.word);
+}
+
+/// Since Ampere rows of memory are remapped; before, pages were retired.
+void NvmlGpus::describeRepairs(nvml::Device device, GpuReport& info) const {
+    const auto rows = m_library.find<nvml::DeviceRemappedRows>("nvmlDeviceGetRemappedRows");
+    unsigned int corrected = 0;
+    unsigned int uncorrected = 0;
+    unsigned int pending = 0;
+    unsigned int failed = 0;
+    if (rows && rows(device, &corrected, &uncorrected, &pending, &failed) == 0) {
+        info.retired = int64_t{corrected} + uncorrected;
+        info.isRepairPending = pending != 0;
+        info.hasRepairFailed = failed != 0;
+        return;
+    }
+    const auto pages = m_library.find<nvml::DeviceRetiredPages>("nvmlDeviceGetRetiredPages");
+    for (const int cause : {nvml::kRetiredForSingleBits, nvml::kRetiredForDoubleBit}) {
+        unsigned int count = 0; // asks for it
+        const nvml::Return result = pages ? pages(device, cause, &count, nullptr) : -1;
+        if (result == 0 || result == nvml::kInsufficientSize)
+            info.retired = std::max<int64_t>(info.retired, 0) + count;
+    }
+    const auto waits = m_library.find<nvml::DeviceNumber>("nvmlDeviceGetRetiredPagesPendingStatus");
+    info.isRepairPending = waits && waits(device, &pending) == 0 && pending != 0;
+}
+
+std::vector<GpuProcess> NvmlGpus::processesOn(nvml::Device device) const {
+    constexpr unsigned int kMost = 512;
+    std::vector<GpuProcess> found;
+    for (const char* kind :
+         {"nvmlDeviceGetComputeRunningProcesses_v3", "nvmlDeviceGetGraphicsRunningProcesses_v3"}) {
+        const auto get = m_library.find<nvml::DeviceProcesses>(kind);
+        std::vector<nvml::ProcessInfo> list(kMost);
+        unsigned int count = kMost;
+        if (!get || get(device, &count, list.data()) != 0)
+            continue;
+        for (unsigned int i = 0; i < std::min(count, kMost); ++i)
+            if (std::ranges::find(found, int64_t{list[i].pid}, &GpuProcess::pid) == found.end())
+                found.push_back({list[i].pid,
+                                 {},
+                                 {},
+                                 list[i].usedGpuMemory == nvml::kNotAvailable
+                                     ? 0
+                                     : static_cast<int64_t>(list[i].usedGpuMemory)});
+    }
+    return found;
+}
+
+int NvmlGpus::number(const char* function, nvml::Device device) const {
+    const auto get = m_library.find<nvml::DeviceNumber>(function);
+    unsigned int value = 0;
+    return get && get(device, &value) == 0 ? static_cast<int>(value) : 0;
 }
 
 std::string NvmlGpus::text(const char* function, nvml::Device device) const {

@@ -35,10 +35,7 @@ std::string randomId() {
     return digits;
 }
 
-} // namespace
-
-std::string homeId(const std::string& home) {
-    const std::string path = home + "/home-id";
+std::string idIn(const std::string& path) {
     if (const auto known = readFile(path, kDigits); known && isId(*known))
         return *known;
     const std::string id = randomId();
@@ -50,6 +47,16 @@ std::string homeId(const std::string& home) {
     ::unlink(own.c_str());
     const auto agreed = readFile(path, kDigits);
     return agreed && isId(*agreed) ? *agreed : std::string();
+}
+
+} // namespace
+
+std::string homeId(const std::string& home) {
+    return idIn(home + "/home-id");
+}
+
+std::string stateId(const std::string& stateDir) {
+    return idIn(stateDir + "/state-id");
 }
 
 } // namespace rm

@@ -10,4 +10,7 @@ namespace rm {
 /// is not there, or cannot be read or written.
 std::string homeId(const std::string& home);
 
+/// The same of the folder that holds runs/, in its file `state-id`.
+std::string stateId(const std::string& stateDir);
+
 } // namespace rm

@@ -22,6 +22,40 @@ struct Memory { ///< nvmlMemory_t, bytes
     unsigned long long free;
     unsigned long long used;
 };
+struct ProcessInfo { ///< nvmlProcessInfo_t, as of ..._v3
+    unsigned int pid;
+    unsigned long long usedGpuMemory; ///< kNotAvailable where the driver does not say
+    unsigned int gpuInstanceId;
+    unsigned int computeInstanceId;
+};
+inline constexpr unsigned long long kNotAvailable = ~0ULL; ///< NVML_VALUE_NOT_AVAILABLE
+struct PciInfo {                                           ///< nvmlPciInfo_t, as of ..._v3
+    char busIdLegacy[16];
+    unsigned int domain;
+    unsigned int bus;
+    unsigned int device;
+    unsigned int pciDeviceId;
+    unsigned int pciSubSystemId;
+    char busId[32];
+};
+inline constexpr Return kInsufficientSize = 7; ///< NVML_ERROR_INSUFFICIENT_SIZE
+inline constexpr int kCorrected = 0;           ///< NVML_MEMORY_ERROR_TYPE_CORRECTED
+inline constexpr int kUncorrected = 1;
+inline constexpr int kVolatile = 0; ///< NVML_VOLATILE_ECC: since the driver was loaded
+/// nvmlPageRetirementCauses_t
+inline constexpr int kRetiredForSingleBits = 0;
+inline constexpr int kRetiredForDoubleBit = 1;
+
+/// Bits of nvmlDeviceGetCurrentClocksThrottleReasons ("nvmlClocksThrottleReasons").
+struct ThrottleReason {
+    unsigned long long bit;
+    const char* word; ///< as in NODE_REPORT.md
+};
+inline constexpr ThrottleReason kThrottleReasons[] = {
+    {0x02, "application-clocks"}, {0x04, "power-cap"},      {0x08, "hardware-slowdown"},
+    {0x10, "sync-boost"},         {0x20, "thermal"},        {0x40, "hardware-thermal"},
+    {0x80, "power-brake"},        {0x100, "display-clocks"}}; // 0x01 is that it is idle
+
 inline constexpr int kTemperatureGpu = 0;     ///< NVML_TEMPERATURE_GPU
 inline constexpr unsigned int kTextSize = 96; ///< NVML_DEVICE_NAME_V2_BUFFER_SIZE, the largest used
 
@@ -37,5 +71,15 @@ using DeviceComputeCapability = ///< nvmlDeviceGetCudaComputeCapability: major, 
     Return (*)(Device, int*, int*);
 using DevicePower = Return (*)(Device, unsigned int*);            ///< ...GetPowerUsage, mW
 using DeviceTemperature = Return (*)(Device, int, unsigned int*); ///< ...GetTemperature, C
+using DevicePci = Return (*)(Device, PciInfo*);                   ///< nvmlDeviceGetPciInfo_v3
+/// nvmlDeviceGetComputeRunningProcesses_v3, ...GetGraphicsRunningProcesses_v3
+using DeviceProcesses = Return (*)(Device, unsigned int*, ProcessInfo*);
+using DeviceEccErrors = Return (*)(Device, int, int, unsigned long long*); ///< ...GetTotalEccErrors
+using DeviceThrottle = Return (*)(Device, unsigned long long*);
+/// ...GetCurrPcieLinkGeneration, ...Width, ...GetMaxPcieLink...
+using DeviceNumber = Return (*)(Device, unsigned int*);
+using DeviceRemappedRows = ///< corrected, uncorrected, pending, failed
+    Return (*)(Device, unsigned int*, unsigned int*, unsigned int*, unsigned int*);
+using DeviceRetiredPages = Return (*)(Device, int, unsigned int*, unsigned long long*);
 
 } // namespace rm::nvml

@@ -4,14 +4,22 @@
 #include "shared/io/clock.h"
 #include "shared/io/free_memory.h"
 #include "trainer/agent/probe/home_id.h"
+#include "trainer/agent/probe/kernel_log.h"
+#include "trainer/agent/probe/libstdcxx.h"
+#include "trainer/agent/probe/limits.h"
 #include "trainer/agent/probe/logout.h"
 #include "trainer/agent/probe/machine.h"
+#include "trainer/agent/run_dir/living_runs.h"
+#include "trainer/agent/run_dir/release.h"
 
 #include <gnu/libc-version.h>
 #include <pwd.h>
+#include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <sys/utsname.h>
 #include <unistd.h>
+
+#include <cstdlib>
 
 namespace rm {
 
@@ -35,9 +43,19 @@ std::string kernelRelease() {
     return ::uname(&name) == 0 ? name.release : "";
 }
 
-std::string userName() {
-    const passwd* entry = ::getpwuid(::getuid());
-    return entry ? entry->pw_name : std::to_string(::getuid());
+std::string userName(uid_t uid) {
+    const passwd* entry = ::getpwuid(uid);
+    return entry ? entry->pw_name : std::to_string(uid);
+}
+
+/// A process of another container is not seen here.
+void nameProcess(const SysRoot& root, GpuProcess& process) {
+    const std::string folder = "/proc/" + std::to_string(process.pid);
+    struct stat info = {};
+    if (::stat(root.path(folder).c_str(), &info) != 0)
+        return;
+    process.user = userName(info.st_uid);
+    process.name = root.line(folder + "/comm");
 }
 
 } // namespace
@@ -54,13 +72,23 @@ NodeReport probeNode(const Folders& folders, const SysRoot& root, const Gpus& gp
     report.freeMemoryBytes = freeHostBytes(root.prefix);
     report.driver = gpus.driver();
     report.gpus = gpus.list();
+    for (GpuReport& gpu : report.gpus)
+        for (GpuProcess& process : gpu.processes)
+            nameProcess(root, process);
+    report.xids = xidsIn(readKernelLog(root));
     report.interfaces = readInterfaces(root);
     report.disks = disksOf(root);
     report.home = folders.home;
     report.homeId = homeId(folders.home);
     report.stateDir = folders.stateDir;
+    report.stateId = stateId(folders.stateDir);
+    report.runs = livingRuns(folders);
+    report.release = kRelease;
+    const char* libraryPath = std::getenv("LD_LIBRARY_PATH");
+    report.libstdcxx = newestGlibcxx(root, libraryPath ? libraryPath : "");
+    readLimits(root, report);
     report.wallNs = wallNowNs();
-    report.user = userName();
+    report.user = userName(::getuid());
     report.atLogout = readAtLogout(root, report.user);
     return report;
 }

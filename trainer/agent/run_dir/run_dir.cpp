@@ -103,6 +103,12 @@ Result<AgentState> loadAgentState(const std::string& runDir) {
     }
 }
 
+bool isAliveIn(const std::string& runDir, const AgentState& state) {
+    // One without ranks may wait for nodes, to restart them.
+    const bool isWaiting = !state.ended && RunLock::isHeld(runDir);
+    return !state.isElsewhere() && (isWaiting || !state.living().empty());
+}
+
 Result<NodePlan> loadPlan(const std::string& runDir) {
     const std::string path = runDir + "/plan.toml";
     RM_ASSIGN_OR_RETURN(const std::string text, readFile(path, 1 << 20));

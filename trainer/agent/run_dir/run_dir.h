@@ -48,6 +48,8 @@ struct AgentState {
 Result<void> saveAgentState(const std::string& runDir, const AgentState& state);
 /// kNotFound when no attempt was started here.
 Result<AgentState> loadAgentState(const std::string& runDir);
+/// Whether ranks of it run on this machine, or an agent that waits to start some.
+bool isAliveIn(const std::string& runDir, const AgentState& state);
 
 /// plan.toml of the run directory.
 Result<NodePlan> loadPlan(const std::string& runDir);

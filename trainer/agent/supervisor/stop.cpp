@@ -111,16 +111,6 @@ Result<std::string> stopRun(const Folders& folders, const std::string& runId, bo
            "\n";
 }
 
-namespace {
-
-/// One without ranks may wait for nodes, to restart them.
-bool isAliveIn(const std::string& part, const AgentState& state) {
-    const bool isWaiting = !state.ended && RunLock::isHeld(part);
-    return !state.isElsewhere() && (isWaiting || !state.living().empty());
-}
-
-} // namespace
-
 Result<void> endEarlierAttempts(const Folders& folders, const std::string& runId, int64_t attempt) {
     const Result<std::vector<std::string>> parts = folders.partDirs(runId);
     if (!parts)

@@ -54,7 +54,7 @@ std::string checkRow(const PlacedNode& placed) {
 }
 
 CheckRow gpuRowOf(const char* nvml) {
-    for (const CheckRow& row : rowsOf(nodeWith(nvml), 0, 0))
+    for (const CheckRow& row : rowsOf(nodeWith(nvml)))
         if (row.title == "GPUs and driver")
             return row;
     return {};
@@ -174,9 +174,8 @@ void tst_runtimes::bfloat16IsRefusedWhereItIsMissing() {
 void tst_runtimes::aNodeWithoutARuntimeIsReadyOnItsCpu() {
     const auto verify = [](const char* kind, const char* why) {
         const CheckRow row = gpuRowOf(kind);
-        QCOMPARE(row.verdict, CheckRow::Verdict::kWarning);
-        QVERIFY2(row.detail.ends_with(std::string("it trains on its CPU, as its ") + why),
-                 row.detail.c_str());
+        QCOMPARE(row.state, CheckRow::State::kWarning);
+        QCOMPARE(row.cause, std::string("it trains on its CPU, as its ") + why);
     };
     verify(kK80, "Tesla K80 is sm_37, and the oldest for cuda12 is sm_50");
     verify("470.256.02;61;Quadro P4000", "driver 470.256.02 is older than 525");
@@ -186,10 +185,12 @@ void tst_runtimes::aNodeWithoutARuntimeIsReadyOnItsCpu() {
 
 void tst_runtimes::theCheckSaysWhatIsToBeSetUp() {
     // Nothing is installed beside this program, which has no folder.
-    QVERIFY(gpuRowOf(kP4000).detail.ends_with("with packaging/run --cuda12"));
-    QCOMPARE(gpuRowOf(kH200).detail,
-             std::string("2 x NVIDIA H200, 0.0 GiB; driver 580.65.06: to train on them, set up the "
-                         "runtime cuda13 on this computer with packaging/run --cuda13"));
+    QVERIFY(gpuRowOf(kP4000).fix.ends_with(": packaging/run --cuda12"));
+    const CheckRow row = gpuRowOf(kH200);
+    QCOMPARE(row.evidence, std::string("2 x NVIDIA H200, 0.0 GiB; driver 580.65.06"));
+    QCOMPARE(row.cause, std::string("it trains on its CPU, as this computer lacks the runtime "
+                                    "cuda13"));
+    QCOMPARE(row.fix, std::string("set that up on this computer: packaging/run --cuda13"));
 }
 
 void tst_runtimes::whatWasNotFoundOutStandsInNoWay() {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/fleet/check_history.h"
-#include "app/core/fleet/check_rows.h"
 #include "app/core/fleet/checks_file.h"
 #include "app/core/fleet/fleet.h"
 #include "app/core/fleet/nodes_file.h"
@@ -56,12 +55,8 @@ private Q_SLOTS:
     void includedFilesCount();
     void includeCircleEnds();
     void missingConfigHasNoAliases();
-    void reportIsJudged();
-    void clockSkewIsJudgedWithinItsUncertainty();
-    void diskOfTheHomeIsJudged();
-    void oldDriverTrainsOnTheCpu();
-    void aLogoutThatEndsRunsIsToldWithItsCure();
     void checksOfEarlierReleasesAreRead();
+    void aCancelledCheckIsAnsweredAtOnceAndNotKept();
     void withoutKeyringNothingIsKept();
     void pathsFollowTheEnvironment();
     void anotherAddressDoesNotGetThePassword_data();
@@ -93,27 +88,6 @@ Node fullSample(const std::string& name) {
     node.environment = {"NCCL_DEBUG=INFO", "NCCL_IB_HCA==mlx5_0:1,\"x\""};
     node.notes = "noisy,\nask Ada";
     return node;
-}
-
-const CheckRow* rowOf(const std::vector<CheckRow>& rows, const std::string& title) {
-    const auto found = std::ranges::find(rows, title, &CheckRow::title);
-    return found == rows.end() ? nullptr : &*found;
-}
-
-NodeReport soundReport() {
-    NodeReport report;
-    report.os = "Debian GNU/Linux 12 (bookworm)";
-    report.kernel = "6.1";
-    report.glibc = "2.36";
-    report.cpuModel = "Some CPU";
-    report.cores = 8;
-    report.memoryBytes = 64LL << 30;
-    report.interfaces = {{"lo", "127.0.0.1", 8, true, -1}, {"ens5", "10.0.0.2", 24, true, 10000}};
-    report.disks = {{"/", "ext4", 100LL << 30, 50LL << 30}};
-    report.home = "/home/me/.local/share/ringmaster";
-    report.user = "me";
-    report.atLogout = AtLogout::kGoOn;
-    return report;
 }
 
 NodeCheck sampleCheck(const std::string& name) {
@@ -631,7 +605,9 @@ void FleetTest::brokenChecksAreLeftOut_data() {
     QTest::newRow("no JSON") << "{";
     QTest::newRow("no object") << "[1]";
     QTest::newRow("no check") << "{\"a\": 3}";
-    QTest::newRow("of a later release") << "{\"a\": {\"version\": 2}}";
+    QTest::newRow("of a later release") << "{\"a\": {\"version\": 99}}";
+    QTest::newRow("with half a row")
+        << R"({"a": {"version": 2, "reached_by": "", "rows": [{"id": "disk"}]}})";
     QTest::newRow("wrong types") << "{\"a\": {\"version\": 1, \"reached_by\": 3, \"rows\": {}}}";
 }
 
@@ -703,62 +679,6 @@ void FleetTest::missingConfigHasNoAliases() {
     QVERIFY(sshAliasesOf(path("nothing")).empty());
 }
 
-void FleetTest::reportIsJudged() {
-    const auto rows = rowsOf(soundReport(), 0, 1'000'000);
-    QCOMPARE(rows.size(), size_t{7});
-    for (const CheckRow& row : rows)
-        QVERIFY2(row.verdict == CheckRow::Verdict::kGood, row.title.c_str());
-    QCOMPARE(rowOf(rows, "Network")->detail, std::string("ens5 10.0.0.2/24, 10000 Mbit/s"));
-    QCOMPARE(rowOf(rows, "CPU and memory")->detail, std::string("Some CPU, 8 cores, 64.0 GiB"));
-}
-
-void FleetTest::clockSkewIsJudgedWithinItsUncertainty() {
-    const auto verdict = [](int64_t ahead, int64_t uncertain) {
-        return rowOf(rowsOf(soundReport(), ahead, uncertain), "Clock")->verdict;
-    };
-    QVERIFY(verdict(1'500'000'000, 0) == CheckRow::Verdict::kGood);
-    QVERIFY(verdict(-5'000'000'000, 4'000'000'000) == CheckRow::Verdict::kGood);
-    QVERIFY(verdict(5'000'000'000, 0) == CheckRow::Verdict::kWarning);
-    const auto rows = rowsOf(soundReport(), -86'400'000'000'000, 0);
-    QVERIFY(rowOf(rows, "Clock")->detail.starts_with("86400.0 s behind"));
-}
-
-void FleetTest::diskOfTheHomeIsJudged() {
-    NodeReport report = soundReport();
-    report.disks.push_back({"/home", "xfs", 100LL << 30, 100LL << 20});
-    QVERIFY(rowOf(rowsOf(report, 0, 0), "Disk")->verdict == CheckRow::Verdict::kBad);
-    report.disks = {{"/hom", "xfs", 1, 0}, {"/", "ext4", 100LL << 30, 50LL << 30}};
-    QVERIFY(rowOf(rowsOf(report, 0, 0), "Disk")->verdict == CheckRow::Verdict::kGood);
-    report.disks.clear();
-    QVERIFY(rowOf(rowsOf(report, 0, 0), "Disk")->verdict == CheckRow::Verdict::kWarning);
-}
-
-void FleetTest::oldDriverTrainsOnTheCpu() {
-    NodeReport report = soundReport();
-    report.gpus = {{"NVIDIA H200", 140LL << 30, "a"}, {"NVIDIA H200", 140LL << 30, "b"}};
-    report.driver = "580.65.06";
-    QVERIFY(rowOf(rowsOf(report, 0, 0), "GPUs and driver")
-                ->detail.starts_with("2 x NVIDIA H200, 140.0 GiB; driver 580.65.06"));
-    report.driver = "470.82";
-    const auto row = rowOf(rowsOf(report, 0, 0), "GPUs and driver");
-    QVERIFY(row->verdict == CheckRow::Verdict::kWarning);
-    QVERIFY(row->detail.find("it trains on its CPU") != std::string::npos);
-}
-
-void FleetTest::aLogoutThatEndsRunsIsToldWithItsCure() {
-    NodeReport report = soundReport();
-    const auto row = [&report] { return *rowOf(rowsOf(report, 0, 0), "Logout"); };
-    QCOMPARE(row().detail, std::string("a run goes on when me logs out"));
-    report.atLogout = AtLogout::kEndWithUserManager;
-    QVERIFY(row().verdict == CheckRow::Verdict::kWarning);
-    QVERIFY(row().detail.ends_with("run loginctl enable-linger me"));
-    report.atLogout = AtLogout::kEndWithSession;
-    QVERIFY(row().verdict == CheckRow::Verdict::kWarning);
-    // Lingering does not keep systemd-logind from killing what is in a session.
-    QVERIFY(row().detail.find("KillExcludeUsers=root me") != std::string::npos);
-    QVERIFY(row().detail.find("linger") == std::string::npos);
-}
-
 /// A checks.json as it was written before reports said who ranks belong to.
 void FleetTest::checksOfEarlierReleasesAreRead() {
     const std::string text =
@@ -772,6 +692,7 @@ void FleetTest::checksOfEarlierReleasesAreRead() {
         R"("memory_bytes":64,"memory_free_bytes":32,"os":"Debian","state_dir":"/s","wall_ns":5}}})";
     const auto kept = parseChecks(text, {sample("a")});
     QCOMPARE(kept.size(), size_t{1});
+    QCOMPARE(kept[0].rows, (std::vector<CheckRow>{goodRow("", "Disk", "50 GiB free")}));
     QVERIFY(kept[0].report.has_value());
     NodeReport wanted;
     wanted.os = "Debian";
@@ -790,6 +711,27 @@ void FleetTest::checksOfEarlierReleasesAreRead() {
     wanted.wallNs = 5;
     QVERIFY(*kept[0].report == wanted);
     QVERIFY(wanted.atLogout == AtLogout::kUnknown);
+}
+
+void FleetTest::aCancelledCheckIsAnsweredAtOnceAndNotKept() {
+    Fleet fleet(m_dir->filePath("config"), m_dir->filePath("state"));
+    QVERIFY(fleet.add(sample("a")));
+    QPromise<NodeCheck> late;
+    late.start();
+    fleet.setChecker([&](const QString&, const Credentials&) { return late.future(); });
+    const auto checked = fleet.check("a");
+    QSignalSpy changed(&fleet, &Fleet::checkChanged);
+    fleet.cancelCheck("nobody");
+    QVERIFY(!checked.isFinished());
+    fleet.cancelCheck("a");
+    QVERIFY(checked.isFinished());
+    QCOMPARE(checked.result().failure->error.message, std::string("check node a: cancelled"));
+    QCOMPARE(changed.count(), 1);
+    late.addResult(sampleCheck("a"));
+    late.finish();
+    QCoreApplication::processEvents();
+    QVERIFY(!fleet.lastCheck("a"));
+    QCOMPARE(changed.count(), 1);
 }
 
 void FleetTest::withoutKeyringNothingIsKept() {

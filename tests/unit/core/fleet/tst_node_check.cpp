@@ -41,7 +41,7 @@ namespace {
 QByteArray words(const NodeCheck& check) {
     QByteArray text;
     for (const CheckRow& row : check.rows)
-        text += QByteArray::fromStdString(row.title + ": " + row.detail + '\n');
+        text += QByteArray::fromStdString(row.title + ": " + row.evidence + '\n');
     return text;
 }
 
@@ -97,7 +97,7 @@ void NodeCheckTest::nodeIsTrustedOnceAndReadyThen() {
     trust.trustedFingerprint = first.failure->fingerprint;
     const NodeCheck second = checkOf(fleet, "node-a", trust);
     QVERIFY2(second.ready, words(second));
-    QCOMPARE(second.rows.size(), size_t(9));
+    QCOMPARE(second.rows.size(), size_t(14));
     QVERIFY(second.roundTripUs > 0 && second.roundTripUs < 1'000'000);
     QCOMPARE(QString::fromStdString(second.report->home),
              m_home.server().home() + "/data/ringmaster");
@@ -112,7 +112,7 @@ void NodeCheckTest::changedKeyIsNoMatterOfChoice() {
     const NodeCheck check = checkOf(fleet, "node-a");
     QVERIFY(check.failure);
     QCOMPARE(check.failure->need, ConnectFailure::Need::kNothing);
-    QVERIFY(check.rows.front().verdict == CheckRow::Verdict::kBad);
+    QVERIFY(check.rows.front().state == CheckRow::State::kBad);
 }
 
 void NodeCheckTest::faultOfTheNetworkHasItsOwnTitle() {

@@ -42,13 +42,20 @@ inline NodeCheck nodeCheck() {
                       5,
                       "me",
                       AtLogout::kEndWithSession};
-    report.gpus = {{"H200", 1LL << 37, "GPU-1", 0, 90}};
+    report.gpus = {{"H200", 1LL << 37, "GPU-1", 0, 90, "0000:3b:00", {{7, "you", "python3", 9}}}};
+    report.gpus[0].throttled = {"thermal"};
+    report.rdmaDevices = {"mlx5_0"};
+    report.xids = {{"0000:3b:00", 79, "off the bus"}};
+    report.runs = {{"gpt-1", "gpt", 2, 4, true}};
+    report.release = "0.1.0";
+    report.shmBytes = 1LL << 33;
     report.interfaces = {{"ens5", "10.0.0.1", 24, false, -1}};
     report.disks = {{"/", "ext4", 100, 50}};
     NodeCheck check;
     check.node = "node-a";
     check.ready = true;
-    check.rows = {{CheckRow::Verdict::kWarning, "SSH", "slow"}};
+    check.rows = {{"leftovers", CheckRow::State::kWarning, "Leftovers", "gpt-1", "why", "what",
+                   CheckAction{CheckAction::Kind::kEndLeftovers, "End it", "gpt-1"}}};
     check.report = report;
     check.failure = ConnectFailure{{ErrorCode::kDenied, "no"},
                                    ConnectFailure::Need::kPassphrase,
@@ -97,6 +104,8 @@ inline std::vector<face::Message> faceMessages() {
         face::Ask{17, MeasureNetworkRequest{{"node-a", "node-b"}}},
         face::Ask{18, StopNetworkRequest{}},
         face::Ask{18, WithdrawRequest{"x-1", "id"}},
+        face::Ask{23, EndLeftoversRequest{"node-a", {"x-1", "y-2"}}},
+        face::Ask{24, CheckLaunchRequest{"name = \"x\"", {{"node-a", 2}}}},
         face::Ask{20, PinCheckpointRequest{"x-1", "60", false}},
         face::Ask{21, BringBackCheckpointRequest{"x-1", "60", {"kc", AskedFrom::kWindow}}},
         face::Ask{22, CompareCheckpointsRequest{"x-1", "60", "80"}},
@@ -107,6 +116,7 @@ inline std::vector<face::Message> faceMessages() {
         face::Answer{3,
                      Result<CommandState>(CommandState{"id", CommandProgress::kRefused, -1, "no"})},
         face::Answer{4, nodeCheck()},
+        face::Answer{12, Result<std::vector<CheckRow>>(nodeCheck().rows)},
         face::Answer{5, Result<void>()},
         face::Answer{6, Result<void>(tl::unexpected(error))},
         face::Answer{7, true},

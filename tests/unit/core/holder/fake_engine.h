@@ -89,6 +89,15 @@ public:
     }
     QFuture<Result<void>> removeFromNodes(const QString&, const Asker&) override { return done(); }
 
+    QFuture<Result<void>> endLeftovers(const QString&, const QStringList& runs) override {
+        leftoversEnded = runs;
+        return QtFuture::makeReadyFuture(Result<void>());
+    }
+    QFuture<Result<std::vector<CheckRow>>> checkLaunch(const RunSpec& spec,
+                                                       const std::vector<Placement>&) override {
+        return QtFuture::makeReadyFuture(
+            Result<std::vector<CheckRow>>({goodRow("launch-data", "Data", spec.name)}));
+    }
     QFuture<Result<DeployedReport>> cleanNode(const QString&, const NodeCleaning&) override {
         return QtFuture::makeReadyFuture(Result<DeployedReport>());
     }
@@ -96,6 +105,7 @@ public:
     QFuture<Result<void>> stopNetwork() override { return done(); }
 
     QStringList attached;
+    QStringList leftoversEnded;
     std::vector<std::pair<QString, CommandKind>> commands;
     std::map<QString, QString> notes;
     std::map<QString, LiveState> lives;

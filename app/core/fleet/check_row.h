@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace rm {
+
+/// What a person can do about a row with one press.
+struct CheckAction {
+    enum class Kind {
+        kCopyCommand,  ///< `argument`: a command line for a shell
+        kEndLeftovers, ///< `argument`: ids of runs, with spaces between them
+    };
+    Kind kind = Kind::kCopyCommand;
+    std::string label; ///< of the button: "Copy the command"
+    std::string argument;
+    bool operator==(const CheckAction&) const = default;
+};
+
+/// One finding of a check, in words.
+struct CheckRow {
+    enum class State { kGood, kWarning, kBad };
+    std::string id; ///< the same in every release: "disk"
+    State state = State::kGood;
+    std::string title;    ///< "SSH and host key"; causeTitle() if the connection failed
+    std::string evidence; ///< what was found: "ed25519, same fingerprint as last time"
+    std::string cause;    ///< of a warning or a fault: what it leads to, or comes from
+    std::string fix;      ///< likewise: what to do
+    std::optional<CheckAction> action = {};
+    bool operator==(const CheckRow&) const = default;
+};
+
+inline CheckRow goodRow(std::string id, std::string title, std::string evidence) {
+    return {std::move(id), CheckRow::State::kGood, std::move(title), std::move(evidence), {}, {}};
+}
+
+inline CheckAction copyCommand(std::string command) {
+    return {CheckAction::Kind::kCopyCommand, "Copy the command", std::move(command)};
+}
+
+} // namespace rm

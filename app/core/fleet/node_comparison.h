@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "app/core/fleet/fleet.h"
+
+#include <string>
+#include <vector>
+
+namespace rm {
+
+/// A fact that is not the same on all nodes.
+struct NodeDifference {
+    struct Side {
+        std::string value;              ///< "580.65.06"; "none", "not told"
+        std::vector<std::string> nodes; ///< in the order of the checks
+        bool operator==(const Side&) const = default;
+    };
+    std::string what;        ///< "Driver"
+    std::vector<Side> sides; ///< most nodes first
+    bool operator==(const NodeDifference&) const = default;
+};
+
+/// What the checks of several nodes say together. Nodes without a report are left out.
+struct NodeComparison {
+    int compared = 0; ///< nodes
+    std::vector<NodeDifference> differences;
+    std::vector<std::string> shared; ///< a sentence for each folder that some of them share
+    bool operator==(const NodeComparison&) const = default;
+};
+NodeComparison compareNodes(const std::vector<NodeCheck>& checks);
+
+/// "node-1, node-2 and 60 more".
+std::string someOf(const std::vector<std::string>& nodes, size_t most = 4);
+
+} // namespace rm

@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/core/launch/launch_rows.h"
+
+#include "app/core/fleet/addresses.h"
+#include "app/core/fleet/check_rows.h"
+#include "app/core/fleet/node_comparison.h"
+#include "app/core/launch/rendezvous.h"
+#include "shared/spec/model_family.h"
+
+#include <algorithm>
+#include <map>
+
+namespace rm {
+
+namespace {
+
+using State = CheckRow::State;
+using OnNode = LaunchFacts::OnNode;
+
+/// Journals, logs and prepared text, at least.
+constexpr int64_t kForTheRun = 256 << 20;
+
+/// How many checkpoints lie there at most: one is written before an older one goes.
+int64_t mostCheckpoints(const RunSpec& spec) {
+    return spec.checkpoint.keepLast +
+           (spec.checkpoint.keepBest ? spec.checkpoint.keepBestCount : 0) + 1;
+}
+
+/// What a launch and its run put into one file system of a node.
+struct Room {
+    int64_t freeBytes = -1;
+    int64_t sent = 0;        ///< known
+    int64_t checkpoints = 0; ///< at most
+    std::string folder;
+
+    bool isTooLittleForSent() const { return freeBytes >= 0 && sent + kForTheRun > freeBytes; }
+    bool isTooLittle() const {
+        return freeBytes >= 0 && sent + kForTheRun + checkpoints > freeBytes;
+    }
+};
+
+/// By device; `isFirst`: rank 0 writes there. `copies`: of checkpoints that come to it.
+std::map<int64_t, Room> roomsOf(const OnNode& node, int64_t checkpoints) {
+    std::map<int64_t, Room> rooms;
+    const auto roomAt = [&rooms](const FolderOnNode& folder) -> Room& {
+        Room& room = rooms[folder.device];
+        room.freeBytes = folder.freeBytes;
+        if (room.folder.empty())
+            room.folder = folder.folder;
+        return room;
+    };
+    roomAt(node.home).sent += node.bytesToSend;
+    roomAt(node.state);
+    if (checkpoints > 0)
+        roomAt(node.checkpoints ? *node.checkpoints : node.state).checkpoints += checkpoints;
+    return rooms;
+}
+
+void warn(CheckRow& row, State state, const std::string& cause, const std::string& fix) {
+    row.state = std::max(row.state, state);
+    const auto add = [](std::string& text, const std::string& more) {
+        if (text.find(more) == std::string::npos)
+            text += (text.empty() ? "" : "; ") + more;
+    };
+    add(row.cause, cause);
+    add(row.fix, fix);
+}
+
+bool isShared(const LaunchFacts& facts) {
+    return std::ranges::all_of(facts.nodes, [](const OnNode& node) {
+        return node.checkpoints && node.checkpoints->hasMark;
+    });
+}
+
+/// Agents copy the newest two to a second node where all do not have them anyway.
+bool hasCopies(const RunSpec& spec, const LaunchFacts& facts) {
+    return spec.checkpoint.copies == "auto" && facts.nodes.size() > 1 && !isShared(facts);
+}
+
+CheckRow roomRow(const RunSpec& spec, const LaunchFacts& facts) {
+    constexpr int64_t kCopies = 2;
+    const int64_t one = checkpointBound(spec);
+    CheckRow row = goodRow("launch-room", "Room on the disks", {});
+    std::string tight;
+    std::string enough;
+    for (size_t i = 0; i < facts.nodes.size(); ++i) {
+        const OnNode& node = facts.nodes[i];
+        const int64_t checkpoints = i == 0                             ? mostCheckpoints(spec)
+                                    : i == 1 && hasCopies(spec, facts) ? kCopies
+                                                                       : 0;
+        for (const auto& [device, room] : roomsOf(node, checkpoints * one)) {
+            const std::string words =
+                node.name + ": " + inGiB(room.freeBytes) + " free at " + room.folder + ", " +
+                inGiB(room.sent) + " to be sent" +
+                (room.checkpoints > 0 ? ", checkpoints at most " + inGiB(room.checkpoints) : "");
+            if (!room.isTooLittle()) {
+                enough += (enough.empty() ? "" : "; ") + words;
+                continue;
+            }
+            tight += (tight.empty() ? "" : "; ") + words;
+            if (room.isTooLittleForSent())
+                warn(row, State::kBad, "what is sent does not fit there",
+                     "make room on " + node.name + " (ringmaster clean --node " + node.name +
+                         " removes what no run needs)");
+            else
+                warn(row, State::kWarning,
+                     "the disk may fill up while it trains; the run then waits for room with its "
+                     "next checkpoint",
+                     "make room on " + node.name +
+                         ", keep fewer (checkpoint.keep_last), or name another folder "
+                         "(checkpoint.directory)");
+        }
+    }
+    row.evidence = tight.empty() ? enough : tight;
+    return row;
+}
+
+CheckRow checkpointsRow(const RunSpec& spec, const LaunchFacts& facts) {
+    const OnNode& first = facts.nodes.front();
+    CheckRow row = goodRow("launch-checkpoints", "Checkpoints", {});
+    const std::string folder = spec.checkpoint.directory.empty()
+                                   ? "the run's folder on " + first.name
+                                   : spec.checkpoint.directory + " on " + first.name;
+    if (first.checkpoints && !first.checkpoints->problem.empty()) {
+        row.evidence = folder + ": " + first.checkpoints->problem;
+        warn(row, State::kBad, "rank 0 cannot write checkpoints there",
+             "let " + first.report.user +
+                 " write there, or name another folder (checkpoint.directory)");
+        return row;
+    }
+    if (facts.nodes.size() == 1) {
+        row.evidence = "in " + folder;
+        return row;
+    }
+    if (isShared(facts)) {
+        row.evidence = "in " + spec.checkpoint.directory +
+                       ", which all nodes have in common: whichever goes on finds them";
+        return row;
+    }
+    row.evidence = "in " + folder + ", which the other nodes do not have";
+    if (spec.checkpoint.copies == "auto") {
+        row.evidence += "; a copy of the newest two goes to a second node";
+        return row;
+    }
+    if (spec.checkpoint.copies == "computer") {
+        row.evidence +=
+            "; a copy of the newest two comes to this computer while it follows the run";
+        return row;
+    }
+    warn(row, State::kWarning, "if " + first.name + " is lost, so is all that was trained",
+         "set checkpoint.copies = \"auto\", or name a folder that all nodes share");
+    return row;
+}
+
+std::string dataWords(const DataFingerprint& data) {
+    return std::to_string(data.files) + (data.files == 1 ? " file, " : " files, ") +
+           inGiB(data.bytes);
+}
+
+CheckRow dataRow(const RunSpec& spec, const LaunchFacts& facts) {
+    CheckRow row = goodRow("launch-data", "Data", {});
+    if (spec.data.stage) {
+        row.evidence = "sent from this computer, so the same on all nodes";
+        return row;
+    }
+    std::vector<std::pair<DataFingerprint, std::vector<std::string>>> kinds;
+    for (const OnNode& node : facts.nodes) {
+        const DataFingerprint data = node.data.value_or(DataFingerprint());
+        auto kind = std::ranges::find(kinds, data, &decltype(kinds)::value_type::first);
+        if (kind == kinds.end())
+            kind = kinds.insert(kind, {data, {}});
+        kind->second.push_back(node.name);
+    }
+    for (const auto& [data, nodes] : kinds)
+        row.evidence += (row.evidence.empty() ? "" : "; ") +
+                        (kinds.size() == 1 ? std::string() : someOf(nodes) + ": ") +
+                        dataWords(data);
+    if (kinds.size() == 1) {
+        row.evidence += facts.nodes.size() == 1 ? "" : ", the same on all nodes";
+        return row;
+    }
+    const bool areAlike = std::ranges::all_of(kinds, [&](const auto& kind) {
+        return kind.first.files == kinds.front().first.files &&
+               kind.first.bytes == kinds.front().first.bytes;
+    });
+    warn(row, State::kWarning,
+         areAlike ? "their contents differ: ranks draw from one order of samples, and each would "
+                    "read others"
+                  : "they differ: ranks draw from one order of samples, and each would read others",
+         "copy the same data to all of them (rsync -a --checksum), or set data.stage = true");
+    return row;
+}
+
+CheckRow addressRow(const RunSpec& spec, const LaunchFacts& facts) {
+    const OnNode& first = facts.nodes.front();
+    std::string open;
+    std::string closed;
+    for (const InterfaceReport& each : rendezvousCandidates(first.report, spec.launch.interface))
+        if (isPublic(each.address))
+            open += (open.empty() ? "" : ", ") + each.address + " (" + each.name + ')';
+        else if (closed.empty())
+            closed = each.name;
+    CheckRow row =
+        goodRow("launch-address", "Where ranks meet", "at a private address of " + first.name);
+    if (open.empty())
+        return row;
+    row.evidence = "perhaps at " + open + " of " + first.name + ", which is public";
+    warn(row, State::kWarning,
+         "anybody who reaches it can connect: PyTorch's rendezvous, Gloo and NCCL know no password",
+         closed.empty() ? "let a firewall admit the other nodes alone"
+                        : "set launch.interface = \"" + closed +
+                              "\", or let a firewall admit the other nodes alone");
+    return row;
+}
+
+} // namespace
+
+std::vector<CheckRow> launchRows(const RunSpec& spec, const LaunchFacts& facts) {
+    if (facts.nodes.empty())
+        return {};
+    std::vector<CheckRow> rows = {roomRow(spec, facts), checkpointsRow(spec, facts),
+                                  dataRow(spec, facts)};
+    if (facts.nodes.size() > 1)
+        rows.push_back(addressRow(spec, facts));
+    return rows;
+}
+
+} // namespace rm

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "app/core/agent/agent_client.h"
+#include "app/core/fleet/check_row.h"
+#include "shared/spec/run_spec.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace rm {
+
+/// What the nodes of a launch said of it; the first has rank 0.
+struct LaunchFacts {
+    struct OnNode {
+        std::string name;
+        NodeReport report;
+        int64_t bytesToSend = 0; ///< trainer and staged data
+        FolderOnNode home;       ///< where that goes
+        FolderOnNode state;      ///< where runs lie, with checkpoints if the spec names no folder
+        std::optional<FolderOnNode> checkpoints; ///< the folder that the spec names
+        std::optional<DataFingerprint> data;     ///< of what it reads; nullopt: it is staged
+        bool operator==(const OnNode&) const = default;
+    };
+    std::vector<OnNode> nodes;
+};
+
+/// Judges what no single node can say: room on the disks after all that a launch adds, who finds
+/// the checkpoints again, whether all train on the same data, and at which addresses they may meet.
+std::vector<CheckRow> launchRows(const RunSpec& spec, const LaunchFacts& facts);
+
+} // namespace rm

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/ui/nodes/check_row_view.h"
+
+#include "app/ui/data/node_words.h"
+#include "app/ui/look/theme.h"
+#include "app/ui/widgets/chip.h"
+#include "app/ui/widgets/label.h"
+
+#include <QHBoxLayout>
+#include <QPushButton>
+#include <QVBoxLayout>
+
+namespace rm {
+
+namespace {
+
+constexpr int kRowTitleColumn = 170;
+
+QString stateWord(CheckRow::State state) {
+    switch (state) {
+    case CheckRow::State::kGood:
+        return CheckRowView::tr("good");
+    case CheckRow::State::kWarning:
+        return CheckRowView::tr("warning");
+    case CheckRow::State::kBad:
+        return CheckRowView::tr("problem");
+    }
+    Q_UNREACHABLE();
+}
+
+} // namespace
+
+CheckRowView::CheckRowView(const CheckRow& row, QWidget* parent)
+    : QWidget(parent) {
+    setObjectName("checkRow");
+    setProperty("row", QString::fromStdString(row.id));
+    setMinimumHeight(size::kRowHeight);
+    auto* columns = new QHBoxLayout(this);
+    columns->setContentsMargins(0, 2 * size::kGrid, 0, 2 * size::kGrid);
+    columns->setSpacing(size::kCardGap);
+    columns->addWidget(new VerdictMark(rowTone(row), stateWord(row.state)), 0, Qt::AlignTop);
+    auto* title = new ElidedLabel(QString::fromStdString(row.title), "strong");
+    title->setFixedWidth(kRowTitleColumn);
+    columns->addWidget(title, 0, Qt::AlignTop);
+    auto* words = new QVBoxLayout;
+    words->setSpacing(size::kGrid);
+    words->addWidget(makeText(QString::fromStdString(row.evidence), "bodySecondary"));
+    if (!row.cause.empty())
+        words->addWidget(makeText(QString::fromStdString(row.cause), "body"));
+    if (!row.fix.empty())
+        words->addWidget(
+            makeText(tr("What to do: %1").arg(QString::fromStdString(row.fix)), "body"));
+    columns->addLayout(words, 1);
+    if (!row.action)
+        return;
+    auto* button = makeButton(QString::fromStdString(row.action->label), "quiet", "checkAction");
+    button->setAccessibleName(button->text() + ": " + QString::fromStdString(row.title));
+    button->setToolTip(QString::fromStdString(row.action->argument));
+    connect(button, &QPushButton::clicked, this,
+            [this, action = *row.action] { Q_EMIT acted(action); });
+    columns->addWidget(button, 0, Qt::AlignTop);
+}
+
+} // namespace rm

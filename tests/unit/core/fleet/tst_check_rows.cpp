@@ -1,0 +1,477 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/core/fleet/addresses.h"
+#include "app/core/fleet/check_rows.h"
+#include "app/core/fleet/node_comparison.h"
+
+#include <QTest>
+
+#include <algorithm>
+
+using namespace rm;
+
+using State = CheckRow::State;
+
+/// What a node's report becomes in words: each is what a person reads.
+class CheckRowsTest : public QObject {
+    Q_OBJECT
+private Q_SLOTS:
+    void aSoundNodeIsGoodInEveryRow();
+    void everyWarningSaysWhatToDo();
+    void theLibrariesOfTheNodeMustServeTheTrainer();
+    void clockSkewIsJudgedWithinItsUncertainty();
+    void diskOfTheHomeIsJudged();
+    void oldDriverTrainsOnTheCpu();
+    void aLogoutThatEndsRunsIsToldWithItsCure();
+    void whoUsesAGpusMemoryIsTold();
+    void errorsOfGpusAreToldWithWhatToDo();
+    void heldDownClocksAreToldByTheirReason();
+    void aNarrowLinkIsAWarningAndAnIdleOneIsNot();
+    void limitsCountWhereTheyMatter();
+    void runsThereAreLiveLeftOverOrForeign();
+    void publicAddressesAreKnown_data();
+    void publicAddressesAreKnown();
+    void aPublicAddressIsAWarningWithAWayOut();
+    void aSlowWayToTheNodeIsTold();
+    void onlyDifferencesAreCompared();
+    void sharedFoldersAreSaid();
+    void nodesWithoutAReportAreNotCompared();
+};
+
+namespace {
+
+constexpr int64_t kMiB = 1 << 20;
+
+NodeReport soundReport() {
+    NodeReport report;
+    report.os = "Debian GNU/Linux 12 (bookworm)";
+    report.kernel = "6.1";
+    report.glibc = "2.36";
+    report.cpuModel = "Some CPU";
+    report.cores = 8;
+    report.memoryBytes = 64LL << 30;
+    report.interfaces = {{"lo", "127.0.0.1", 8, true, -1}, {"ens5", "10.0.0.2", 24, true, 10000}};
+    report.disks = {{"/", "ext4", 100LL << 30, 50LL << 30}};
+    report.home = "/home/me/.local/share/ringmaster";
+    report.user = "me";
+    report.atLogout = AtLogout::kGoOn;
+    report.release = "0.1.0";
+    report.libstdcxx = "3.4.30";
+    report.memlockBytes = 8 * kMiB;
+    report.openFiles = 1024;
+    report.openFilesMost = 1 << 20;
+    report.shmBytes = 32LL << 30;
+    report.shmFreeBytes = 32LL << 30;
+    return report;
+}
+
+NodeReport gpuReport() {
+    NodeReport report = soundReport();
+    report.driver = "580.65.06";
+    for (const char* id : {"0000:18:00", "0000:3b:00"}) {
+        GpuReport gpu{"NVIDIA H200", 140LL << 30, id, 139LL << 30, 90, id};
+        gpu.eccCorrected = gpu.eccUncorrected = gpu.retired = 0;
+        gpu.pcieWidth = gpu.pcieWidthMost = 16;
+        gpu.pcieGeneration = gpu.pcieGenerationMost = 5;
+        report.gpus.push_back(gpu);
+    }
+    return report;
+}
+
+const CheckContext kNewEnough{0, 1'000'000, {}, NeededVersions{"2.34", "3.4.30"}};
+
+CheckRow rowOf(const NodeReport& report, const std::string& id,
+               const CheckContext& context = kNewEnough) {
+    for (const CheckRow& row : rowsOf(report, context))
+        if (row.id == id)
+            return row;
+    return {};
+}
+
+CheckRow warning(const std::string& id, const std::string& title, const std::string& evidence,
+                 const std::string& cause, const std::string& fix) {
+    return {id, State::kWarning, title, evidence, cause, fix};
+}
+
+QByteArray words(const CheckRow& row) {
+    return QByteArray::fromStdString(row.id + " | " + row.title + " | " + row.evidence + " | " +
+                                     row.cause + " | " + row.fix);
+}
+
+} // namespace
+
+namespace QTest {
+template <>
+char* toString(const CheckRow& row) {
+    return qstrdup((QByteArray::number(int(row.state)) + ' ' + words(row)).constData());
+}
+} // namespace QTest
+
+void CheckRowsTest::aSoundNodeIsGoodInEveryRow() {
+    const auto rows = rowsOf(gpuReport(), kNewEnough);
+    QStringList ids;
+    for (const CheckRow& row : rows) {
+        // No trainer for GPUs is installed beside this test.
+        QVERIFY2(row.state == State::kGood || row.id == "gpus", words(row));
+        QVERIFY2(!row.evidence.empty() && !row.title.empty(), words(row));
+        ids << QString::fromStdString(row.id);
+    }
+    QCOMPARE(ids, (QStringList{"system", "glibc", "libstdcxx", "machine", "gpus", "gpu-memory",
+                               "gpu-errors", "gpu-clocks", "gpu-link", "disk", "logout", "limits",
+                               "leftovers", "clock", "network", "public-address"}));
+    QCOMPARE(rowOf(soundReport(), "network").evidence,
+             std::string("ens5 10.0.0.2/24, 10000 Mbit/s"));
+    QCOMPARE(rowOf(soundReport(), "machine").evidence, std::string("Some CPU, 8 cores, 64.0 GiB"));
+    QVERIFY(rowOf(soundReport(), "gpu-memory").id.empty());
+}
+
+/// A node on which everything is wrong.
+void CheckRowsTest::everyWarningSaysWhatToDo() {
+    NodeReport report = gpuReport();
+    report.glibc = "2.31";
+    report.libstdcxx.clear();
+    report.memoryBytes = 1;
+    report.gpus[0].processes = {{7, "you", "python3", 0}};
+    report.gpus[0].eccUncorrected = 1;
+    report.gpus[0].throttled = {"thermal"};
+    report.gpus[0].pcieWidth = 1;
+    report.disks.clear();
+    report.atLogout = AtLogout::kEndWithSession;
+    report.openFiles = 256;
+    report.runs = {{"gpt-1", "gpt", 1, 2, true}};
+    report.interfaces.clear();
+    int faults = 0;
+    for (const CheckRow& row : rowsOf(report, {int64_t{1} << 40, 0, {}, kNewEnough.needed})) {
+        const bool isGood = row.state == State::kGood;
+        faults += isGood ? 0 : 1;
+        QVERIFY2(row.cause.empty() == isGood && row.fix.empty() == isGood, words(row));
+    }
+    QCOMPARE(faults, 14);
+}
+
+void CheckRowsTest::theLibrariesOfTheNodeMustServeTheTrainer() {
+    QCOMPARE(rowOf(soundReport(), "libstdcxx"),
+             goodRow("libstdcxx", "libstdc++", "GLIBCXX 3.4.30; the trainer needs GLIBCXX 3.4.30"));
+    NodeReport old = soundReport();
+    old.glibc = "2.31";
+    old.libstdcxx = "3.4.9";
+    QCOMPARE(rowOf(old, "libstdcxx"),
+             (CheckRow{"libstdcxx", State::kBad, "libstdc++",
+                       "GLIBCXX 3.4.9; the trainer needs GLIBCXX 3.4.30",
+                       "the trainer cannot start there: it takes this library from the node, and "
+                       "that is too old",
+                       "update the node to a system with a later libstdc++ (GCC 12 has 3.4.30), or "
+                       "leave it out"}));
+    QCOMPARE(rowOf(old, "glibc"),
+             (CheckRow{"glibc", State::kBad, "glibc", "2.31; the trainer needs 2.34",
+                       "the trainer cannot start there, as its system is older than the trainer's",
+                       "update the node to a system with glibc 2.34 or later (Debian 12, Ubuntu "
+                       "22.04, RHEL 9 have 2.34 to 2.36), or leave it out"}));
+    old.libstdcxx.clear();
+    CheckRow missing{"libstdcxx",
+                     State::kBad,
+                     "libstdc++",
+                     "no libstdc++.so.6 where ld.so looks; the trainer needs GLIBCXX 3.4.30",
+                     "the trainer cannot start there: it takes this library from the node",
+                     "install the C++ standard library of GCC there: sudo apt-get install "
+                     "libstdc++6",
+                     copyCommand("sudo apt-get install libstdc++6")};
+    QCOMPARE(rowOf(old, "libstdcxx"), missing);
+    old.os = "Rocky Linux 9.3";
+    QCOMPARE(rowOf(old, "libstdcxx").action->argument, std::string("sudo dnf install libstdc++"));
+    old.os = "Something Linux";
+    QVERIFY(!rowOf(old, "libstdcxx").action);
+}
+
+void CheckRowsTest::clockSkewIsJudgedWithinItsUncertainty() {
+    const auto at = [](int64_t ahead, int64_t uncertain) {
+        return rowOf(soundReport(), "clock", {ahead, uncertain, {}, kNewEnough.needed});
+    };
+    QVERIFY(at(1'500'000'000, 0).state == State::kGood);
+    QVERIFY(at(-5'000'000'000, 4'000'000'000).state == State::kGood);
+    QVERIFY(at(5'000'000'000, 0).state == State::kWarning);
+    CheckRow behind = warning("clock", "Clock", "86400.0 s behind this computer's",
+                              "times of its events are shifted",
+                              "set it with NTP: sudo timedatectl set-ntp true");
+    behind.action = copyCommand("sudo timedatectl set-ntp true");
+    QCOMPARE(at(-86'400'000'000'000, 0), behind);
+}
+
+void CheckRowsTest::diskOfTheHomeIsJudged() {
+    NodeReport report = soundReport();
+    report.disks.push_back({"/home", "xfs", 100LL << 30, 100LL << 20});
+    QCOMPARE(rowOf(report, "disk"),
+             (CheckRow{"disk", State::kBad, "Disk",
+                       "0.1 GiB free of 100.0 GiB for /home/me/.local/share/ringmaster (xfs)",
+                       "too little for the trainer and checkpoints",
+                       "make room there (Clean up removes what no run needs), or name another "
+                       "folder with RINGMASTER_HOME in the node's environment"}));
+    report.disks = {{"/hom", "xfs", 1, 0}, {"/", "ext4", 100LL << 30, 50LL << 30}};
+    QVERIFY(rowOf(report, "disk").state == State::kGood);
+    report.disks.clear();
+    QVERIFY(rowOf(report, "disk").state == State::kWarning);
+}
+
+void CheckRowsTest::oldDriverTrainsOnTheCpu() {
+    NodeReport report = gpuReport();
+    QCOMPARE(rowOf(report, "gpus").evidence,
+             std::string("2 x NVIDIA H200, 140.0 GiB; driver 580.65.06"));
+    report.driver = "470.82";
+    const CheckRow row = rowOf(report, "gpus");
+    QVERIFY(row.state == State::kWarning);
+    QCOMPARE(row.cause,
+             std::string("it trains on its CPU, as its driver 470.82 is older than 525"));
+}
+
+void CheckRowsTest::aLogoutThatEndsRunsIsToldWithItsCure() {
+    NodeReport report = soundReport();
+    QCOMPARE(rowOf(report, "logout"),
+             goodRow("logout", "Logout", "a run goes on when me logs out"));
+    report.atLogout = AtLogout::kEndWithUserManager;
+    CheckRow manager = warning("logout", "Logout", "me does not linger",
+                               "a run ends there with the last login of me, as it belongs to the "
+                               "user's own systemd",
+                               "run there: loginctl enable-linger me");
+    manager.action = copyCommand("loginctl enable-linger me");
+    QCOMPARE(rowOf(report, "logout"), manager);
+    report.atLogout = AtLogout::kEndWithSession;
+    // Lingering does not keep systemd-logind from killing what is in a session.
+    QCOMPARE(rowOf(report, "logout"),
+             warning("logout", "Logout", "KillUserProcesses=yes in logind.conf",
+                     "a run ends there when me logs out, as when the connection is closed: "
+                     "systemd-logind kills what is left behind",
+                     "as root add \"KillExcludeUsers=root me\" to [Login] in "
+                     "/etc/systemd/logind.conf, then run systemctl restart systemd-logind"));
+}
+
+void CheckRowsTest::whoUsesAGpusMemoryIsTold() {
+    NodeReport report = gpuReport();
+    QCOMPARE(rowOf(report, "gpu-memory"),
+             goodRow("gpu-memory", "GPU memory in use", "by no process"));
+    report.gpus[0].processes = {{7, "root", "Xorg", 40 * kMiB},
+                                {8, "me", "ringmaster-trai", 90'000 * kMiB}};
+    QCOMPARE(rowOf(report, "gpu-memory"),
+             goodRow("gpu-memory", "GPU memory in use",
+                     "GPU 0: 40 MiB by Xorg of root (pid 7); GPU 0: 90000 MiB by ringmaster-trai "
+                     "of me (pid 8)"));
+    report.gpus[0].processes.clear();
+    report.gpus[1].processes = {{4242, "you", "python3", 70'000 * kMiB}};
+    QCOMPARE(rowOf(report, "gpu-memory"),
+             warning("gpu-memory", "GPU memory in use",
+                     "GPU 1: 70000 MiB by python3 of you (pid 4242)",
+                     "a run there has less memory and shares the GPU's time",
+                     "ask you when it ends, or leave that GPU out: launch.environment = "
+                     "[\"CUDA_VISIBLE_DEVICES=...\"]"));
+    report.gpus[1].processes = {{9, "", "", 0}};
+    QCOMPARE(rowOf(report, "gpu-memory").evidence,
+             std::string("GPU 1: some by a process of another container (pid 9)"));
+}
+
+void CheckRowsTest::errorsOfGpusAreToldWithWhatToDo() {
+    NodeReport report = gpuReport();
+    QCOMPARE(rowOf(report, "gpu-errors"),
+             goodRow("gpu-errors", "GPU errors", "none by ECC and the driver's log"));
+    report.gpus[0].eccCorrected = 7;
+    report.gpus[0].retired = 2;
+    report.xids = {{"0000:18:00", 31, "pid=7, name=python3"}};
+    QCOMPARE(rowOf(report, "gpu-errors"),
+             goodRow("gpu-errors", "GPU errors",
+                     "GPU 0: 7 memory errors that ECC corrected; GPU 0: 2 faulty places of memory "
+                     "out of use; GPU 0: Xid 31, a program used memory that was not its own"));
+    report = gpuReport();
+    report.gpus[1].eccUncorrected = 1;
+    report.gpus[1].isRepairPending = true;
+    QCOMPARE(rowOf(report, "gpu-errors"),
+             warning("gpu-errors", "GPU errors",
+                     "GPU 1: 1 memory errors that ECC could not correct; GPU 1: faulty memory is "
+                     "taken out of use at the next reset",
+                     "what it computes may be wrong, or a run on it may fail",
+                     "end what runs on that GPU and reset it (sudo nvidia-smi --gpu-reset), or "
+                     "restart the node"));
+    report = gpuReport();
+    report.gpus.pop_back();
+    report.xids = {{"0000:3b:00", 79, "GPU has fallen off the bus."}};
+    QCOMPARE(rowOf(report, "gpu-errors"),
+             warning("gpu-errors", "GPU errors",
+                     "a GPU at 0000:3b:00 that the driver does not list: Xid 79, the GPU fell off "
+                     "the bus",
+                     "a run on it may fail or hang",
+                     "switch the machine off and on; if it comes again, look at power, cooling and "
+                     "seat of the card"));
+}
+
+void CheckRowsTest::heldDownClocksAreToldByTheirReason() {
+    NodeReport report = gpuReport();
+    QCOMPARE(rowOf(report, "gpu-clocks"), goodRow("gpu-clocks", "GPU clocks", "not held down"));
+    report.gpus[0].throttled = {"power-cap"};
+    QCOMPARE(rowOf(report, "gpu-clocks"),
+             goodRow("gpu-clocks", "GPU clocks", "GPU 0 is held down by its limit of power"));
+    report.gpus[1].throttled = {"power-cap", "hardware-thermal"};
+    QCOMPARE(rowOf(report, "gpu-clocks"),
+             warning("gpu-clocks", "GPU clocks",
+                     "GPU 0 is held down by its limit of power; GPU 1 is held down by its limit of "
+                     "power; GPU 1 is held down by its temperature, by the hardware",
+                     "steps on it take longer, and all ranks wait for the slowest",
+                     "look at fans, dust and the air around the machine, or lower the limit of "
+                     "power"));
+}
+
+void CheckRowsTest::aNarrowLinkIsAWarningAndAnIdleOneIsNot() {
+    NodeReport report = gpuReport();
+    for (GpuReport& gpu : report.gpus)
+        gpu.pcieGeneration = 1; // it is idle
+    QCOMPARE(rowOf(report, "gpu-link"),
+             goodRow("gpu-link", "GPU links", "all: PCIe x16 of x16, generation 1 of 5"));
+    report.gpus[1].pcieWidth = 8;
+    QCOMPARE(rowOf(report, "gpu-link"),
+             warning("gpu-link", "GPU links",
+                     "GPU 0: PCIe x16 of x16, generation 1 of 5; GPU 1: PCIe x8 of x16, generation "
+                     "1 of 5",
+                     "data and sums reach it more slowly than they could",
+                     "push the card home, or move it to a slot with all lanes; some boards share "
+                     "lanes between slots, which is no fault"));
+    for (GpuReport& gpu : report.gpus)
+        gpu.pcieWidth = 0;
+    QCOMPARE(rowOf(report, "gpu-link"), goodRow("gpu-link", "GPU links", "not told by the driver"));
+}
+
+void CheckRowsTest::limitsCountWhereTheyMatter() {
+    NodeReport report = gpuReport();
+    QCOMPARE(
+        rowOf(report, "limits"),
+        goodRow("limits", "Limits", "locked memory 0.0 GiB, open files 1024, /dev/shm 32.0 GiB"));
+    report.rdmaDevices = {"mlx5_0"};
+    report.openFiles = 256;
+    report.shmBytes = report.shmFreeBytes = 64 * kMiB; // as Docker gives
+    QCOMPARE(rowOf(report, "limits"),
+             warning("limits", "Limits", "locked memory 0.0 GiB, open files 256, /dev/shm 0.1 GiB",
+                     "NCCL cannot register memory with mlx5_0 and falls back to TCP; ranks of many "
+                     "nodes run out of open files; only 0.1 GiB of it are free, and NCCL between "
+                     "the GPUs of this node may fail with a bus error",
+                     "add \"* - memlock unlimited\" to /etc/security/limits.conf, then log in "
+                     "again; add \"* - nofile 65536\" to /etc/security/limits.conf, then log in "
+                     "again; remove what lies there, or give the container more: --shm-size=8g"));
+    report.gpus.clear();
+    report.memlockBytes = report.openFiles = -1;
+    QCOMPARE(rowOf(report, "limits"),
+             goodRow("limits", "Limits",
+                     "locked memory unlimited, open files unlimited, /dev/shm 0.1 GiB"));
+}
+
+void CheckRowsTest::runsThereAreLiveLeftOverOrForeign() {
+    NodeReport report = soundReport();
+    QCOMPARE(rowOf(report, "leftovers"), goodRow("leftovers", "Runs there", "none"));
+    CheckContext context = kNewEnough;
+    context.runs = {{"gpt-1", KnownRun::kLive}, {"gpt-2", KnownRun::kEnded}};
+    report.runs = {{"gpt-1", "gpt", 1, 2, true}};
+    QCOMPARE(rowOf(report, "leftovers", context),
+             goodRow("leftovers", "Runs there", "live, of this Ringmaster: gpt-1 (2 ranks)"));
+    report.runs = {{"gpt-2", "gpt", 1, 1, false}};
+    CheckRow left =
+        warning("leftovers", "Runs there", "left over: gpt-2 (1 rank)",
+                "they ended by what is known here, yet hold memory and processors there",
+                "end just those: ringmaster nodes end-leftovers NODE gpt-2");
+    left.action = CheckAction{CheckAction::Kind::kEndLeftovers, "End leftovers", "gpt-2"};
+    QCOMPARE(rowOf(report, "leftovers", context), left);
+    report.runs = {{"gpt-1", "gpt", 1, 2, true}, {"other-7", "o", 1, 0, true}};
+    const CheckRow foreign = rowOf(report, "leftovers", context);
+    QCOMPARE(foreign.evidence, std::string("live, of this Ringmaster: gpt-1 (2 ranks); of another "
+                                           "Ringmaster: other-7 (its agent alone)"));
+    QCOMPARE(foreign.action->argument, std::string("other-7"));
+    QVERIFY2(foreign.fix.starts_with("ask who started"), foreign.fix.c_str());
+}
+
+void CheckRowsTest::publicAddressesAreKnown_data() {
+    QTest::addColumn<QString>("address");
+    QTest::addColumn<bool>("expected");
+    for (const char* address :
+         {"10.1.2.3", "172.31.0.1", "192.168.1.1", "100.64.0.9", "127.0.0.1", "169.254.1.1",
+          "fe80::1", "fd00::1", "::1", "nonsense", "", "2001:db8::1", "224.0.0.1"})
+        QTest::newRow(*address ? address : "empty") << QString(address) << false;
+    for (const char* address : {"8.8.8.8", "172.32.0.1", "100.128.0.1", "2a01:4f8::1", "11.0.0.1"})
+        QTest::newRow(address) << QString(address) << true;
+}
+
+void CheckRowsTest::publicAddressesAreKnown() {
+    QFETCH(QString, address);
+    QFETCH(bool, expected);
+    QCOMPARE(isPublic(address.toStdString()), expected);
+}
+
+void CheckRowsTest::aPublicAddressIsAWarningWithAWayOut() {
+    NodeReport report = soundReport();
+    report.interfaces.push_back({"eth0", "8.8.4.4", 24, true, 1000});
+    QCOMPARE(rowOf(report, "public-address"),
+             warning("public-address", "Public address", "8.8.4.4 (eth0)",
+                     "while ranks of several nodes meet there, anybody who reaches the address can "
+                     "connect: PyTorch's rendezvous, Gloo and NCCL know no password",
+                     "let a firewall admit the other nodes alone, or keep to a private network: "
+                     "launch.interface = \"ens5\""));
+    report.interfaces.back().up = false;
+    QVERIFY(rowOf(report, "public-address").state == State::kGood);
+}
+
+void CheckRowsTest::aSlowWayToTheNodeIsTold() {
+    QCOMPARE(connectionRow("ssh me@a:22", false, 420),
+             goodRow("connection", "SSH and host key",
+                     "ssh me@a:22, host key known, round trip 0.4 ms"));
+    QVERIFY(connectionRow("ssh me@a:22", false, -1).state == State::kGood);
+    QCOMPARE(connectionRow("ssh me@a:22", false, 800'000),
+             warning("connection", "SSH and host key",
+                     "ssh me@a:22, host key known, round trip 800.0 ms",
+                     "commands and curves come late; training itself does not wait for them",
+                     "look for a nearer or less busy way to the node, such as another jump host"));
+}
+
+namespace {
+
+NodeCheck checkOf(const std::string& name, NodeReport report) {
+    NodeCheck check;
+    check.node = name;
+    check.ready = true;
+    check.report = std::move(report);
+    return check;
+}
+
+} // namespace
+
+void CheckRowsTest::onlyDifferencesAreCompared() {
+    NodeReport other = gpuReport();
+    other.driver = "550.54.15";
+    other.gpus.pop_back();
+    const NodeComparison found =
+        compareNodes({checkOf("a", gpuReport()), checkOf("odd", other), checkOf("b", gpuReport())});
+    QCOMPARE(found.compared, 3);
+    const std::vector<NodeDifference> expected = {
+        {"Driver", {{"580.65.06", {"a", "b"}}, {"550.54.15", {"odd"}}}},
+        {"GPUs", {{"2 x NVIDIA H200", {"a", "b"}}, {"1 x NVIDIA H200", {"odd"}}}},
+        {"Newest runtime", {{"cuda13", {"a", "b"}}, {"cuda12", {"odd"}}}}};
+    QVERIFY(found.differences == expected);
+    QVERIFY(found.shared.empty());
+    QVERIFY(
+        compareNodes({checkOf("a", gpuReport()), checkOf("b", gpuReport())}).differences.empty());
+}
+
+void CheckRowsTest::sharedFoldersAreSaid() {
+    NodeReport report = soundReport();
+    report.homeId = "h";
+    std::vector<NodeCheck> checks;
+    for (const char* name : {"a", "b", "c", "d", "e", "f"})
+        checks.push_back(checkOf(name, report));
+    checks[5].report->homeId = "other";
+    checks[0].report->stateId = checks[5].report->stateId = "s";
+    QVERIFY(compareNodes(checks).shared ==
+            (std::vector<std::string>{
+                "a, b, c, d and 1 more share the folder of trainers and data, which is sent once",
+                "a, f share the folder of runs, in which each has a part of its own"}));
+}
+
+void CheckRowsTest::nodesWithoutAReportAreNotCompared() {
+    NodeCheck gone;
+    gone.node = "gone";
+    const NodeComparison found = compareNodes({checkOf("a", soundReport()), gone});
+    QCOMPARE(found.compared, 1);
+    QVERIFY(found.differences.empty());
+}
+
+QTEST_GUILESS_MAIN(CheckRowsTest)
+#include "tst_check_rows.moc"

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/core/launch/launch_rows.h"
+
+#include <QTest>
+
+using namespace rm;
+
+using State = CheckRow::State;
+
+class LaunchRowsTest : public QObject {
+    Q_OBJECT
+private Q_SLOTS:
+    void aSoundLaunchIsGoodInEveryRow();
+    void whatIsSentMustFit();
+    void checkpointsAreCountedOnTheirOwnDisk();
+    void aFolderThatRankZeroCannotWriteIsAFault();
+    void aFolderThatAllShareIsSaid();
+    void withoutCopiesANodeIsTheOnlyPlace();
+    void otherDataIsTold();
+    void aPublicAddressIsTold();
+    void answersOfAgentsAreRead();
+};
+
+namespace {
+
+constexpr int64_t kGiB = 1 << 30;
+
+RunSpec spec() {
+    RunSpec spec;
+    spec.checkpoint.directory = "/share/ckpt";
+    spec.data.train = {"/data"};
+    return spec;
+}
+
+LaunchFacts::OnNode node(const std::string& name) {
+    LaunchFacts::OnNode node;
+    node.name = name;
+    node.report.user = "me";
+    node.report.interfaces = {{"ens5", "10.0.0.2", 24, true, 1000}};
+    node.bytesToSend = kGiB / 2;
+    node.home = {"/home/me", 50 * kGiB, 1, "", false};
+    node.state = node.home;
+    node.checkpoints = FolderOnNode{"/share", 500 * kGiB, 2, "", true};
+    node.data = DataFingerprint{3, kGiB, "ab", true};
+    return node;
+}
+
+LaunchFacts twoNodes() {
+    return {{node("a"), node("b")}};
+}
+
+CheckRow rowOf(const RunSpec& spec, const LaunchFacts& facts, const std::string& id) {
+    for (const CheckRow& row : launchRows(spec, facts))
+        if (row.id == id)
+            return row;
+    return {};
+}
+
+} // namespace
+
+void LaunchRowsTest::aSoundLaunchIsGoodInEveryRow() {
+    const auto rows = launchRows(spec(), twoNodes());
+    QCOMPARE(rows.size(), size_t{4});
+    for (const CheckRow& row : rows)
+        QVERIFY2(row.state == State::kGood && row.cause.empty(), row.evidence.c_str());
+    QCOMPARE(rowOf(spec(), twoNodes(), "launch-data").evidence,
+             std::string("3 files, 1.0 GiB, the same on all nodes"));
+    QCOMPARE(launchRows(spec(), {{node("a")}}).size(), size_t{3}); // nobody to meet
+    QVERIFY(launchRows(spec(), {}).empty());
+}
+
+void LaunchRowsTest::whatIsSentMustFit() {
+    LaunchFacts facts = twoNodes();
+    facts.nodes[1].home.freeBytes = facts.nodes[1].state.freeBytes = kGiB / 4;
+    const CheckRow row = rowOf(spec(), facts, "launch-room");
+    QVERIFY(row.state == State::kBad);
+    QCOMPARE(row.evidence, std::string("b: 0.2 GiB free at /home/me, 0.5 GiB to be sent"));
+    QCOMPARE(row.cause, std::string("what is sent does not fit there"));
+    QCOMPARE(row.fix, std::string("make room on b (ringmaster clean --node b removes what no run "
+                                  "needs)"));
+}
+
+void LaunchRowsTest::checkpointsAreCountedOnTheirOwnDisk() {
+    LaunchFacts facts = twoNodes();
+    facts.nodes[0].checkpoints->freeBytes = 1 << 20;
+    const CheckRow row = rowOf(spec(), facts, "launch-room");
+    QVERIFY(row.state == State::kWarning);
+    QVERIFY2(
+        row.evidence.starts_with("a: 0.0 GiB free at /share, 0.0 GiB to be sent, checkpoints "),
+        row.evidence.c_str());
+    QVERIFY2(row.fix.find("checkpoint.keep_last") != std::string::npos, row.fix.c_str());
+    // Only rank 0's node writes there.
+    std::swap(facts.nodes[0], facts.nodes[1]);
+    QVERIFY(rowOf(spec(), facts, "launch-room").state == State::kGood);
+}
+
+void LaunchRowsTest::aFolderThatRankZeroCannotWriteIsAFault() {
+    LaunchFacts facts = twoNodes();
+    facts.nodes[0].checkpoints->problem = "open /share/.x: Read-only file system";
+    const CheckRow row = rowOf(spec(), facts, "launch-checkpoints");
+    QVERIFY(row.state == State::kBad);
+    QCOMPARE(row.evidence, std::string("/share/ckpt on a: open /share/.x: Read-only file system"));
+    QCOMPARE(row.cause, std::string("rank 0 cannot write checkpoints there"));
+    QCOMPARE(row.fix, std::string("let me write there, or name another folder "
+                                  "(checkpoint.directory)"));
+}
+
+void LaunchRowsTest::aFolderThatAllShareIsSaid() {
+    QCOMPARE(rowOf(spec(), twoNodes(), "launch-checkpoints"),
+             goodRow("launch-checkpoints", "Checkpoints",
+                     "in /share/ckpt, which all nodes have in common: whichever goes on finds "
+                     "them"));
+}
+
+void LaunchRowsTest::withoutCopiesANodeIsTheOnlyPlace() {
+    LaunchFacts facts = twoNodes();
+    facts.nodes[1].checkpoints->hasMark = false;
+    RunSpec run = spec();
+    QCOMPARE(rowOf(run, facts, "launch-checkpoints"),
+             goodRow("launch-checkpoints", "Checkpoints",
+                     "in /share/ckpt on a, which the other nodes do not have; a copy of the newest "
+                     "two goes to a second node"));
+    run.checkpoint.copies = "off";
+    const CheckRow row = rowOf(run, facts, "launch-checkpoints");
+    QVERIFY(row.state == State::kWarning);
+    QCOMPARE(row.cause, std::string("if a is lost, so is all that was trained"));
+    QCOMPARE(row.fix, std::string("set checkpoint.copies = \"auto\", or name a folder that all "
+                                  "nodes share"));
+}
+
+void LaunchRowsTest::otherDataIsTold() {
+    LaunchFacts facts = twoNodes();
+    facts.nodes[1].data->digest = "cd";
+    CheckRow row = rowOf(spec(), facts, "launch-data");
+    QVERIFY(row.state == State::kWarning);
+    QCOMPARE(row.evidence, std::string("a: 3 files, 1.0 GiB; b: 3 files, 1.0 GiB"));
+    QVERIFY2(row.cause.starts_with("their contents differ"), row.cause.c_str());
+    facts.nodes[1].data->files = 1;
+    row = rowOf(spec(), facts, "launch-data");
+    QVERIFY2(row.cause.starts_with("they differ"), row.cause.c_str());
+    RunSpec staged = spec();
+    staged.data.stage = true;
+    QVERIFY(rowOf(staged, facts, "launch-data").state == State::kGood);
+}
+
+void LaunchRowsTest::aPublicAddressIsTold() {
+    LaunchFacts facts = twoNodes();
+    facts.nodes[0].report.interfaces.push_back({"eth0", "8.8.4.4", 24, true, 1000});
+    const CheckRow row = rowOf(spec(), facts, "launch-address");
+    QVERIFY(row.state == State::kWarning);
+    QCOMPARE(row.evidence, std::string("perhaps at 8.8.4.4 (eth0) of a, which is public"));
+    QVERIFY2(row.fix.starts_with("set launch.interface = \"ens5\""), row.fix.c_str());
+    RunSpec chosen = spec();
+    chosen.launch.interface = "ens5";
+    QVERIFY(rowOf(chosen, facts, "launch-address").state == State::kGood);
+}
+
+void LaunchRowsTest::answersOfAgentsAreRead() {
+    const auto folder =
+        parseFolderOnNode(R"({"folder":"/a","free_bytes":5,"device":7,"problem":"","mark":true})");
+    QVERIFY(folder && *folder == (FolderOnNode{"/a", 5, 7, "", true}));
+    const auto data = parseDataFingerprint(R"({"files":1,"bytes":2,"digest":"x","whole":false})");
+    QVERIFY(data && *data == (DataFingerprint{1, 2, "x", false}));
+    for (const char* answer : {"", "{}", "[]", R"({"folder":1})", "hello"}) {
+        QVERIFY2(!parseFolderOnNode(answer), answer);
+        QVERIFY2(!parseDataFingerprint(answer), answer);
+    }
+}
+
+QTEST_APPLESS_MAIN(LaunchRowsTest)
+#include "tst_launch_rows.moc"

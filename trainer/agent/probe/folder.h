@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "shared/result.h"
+
+#include <string>
+
+namespace rm {
+
+/// `folder`: what a rank could do with the folder "path" of `order`, {"path", "mark", "do"}, as
+/// {"folder", "free_bytes", "device", "problem", "mark"}. `folder` is the nearest one above it that
+/// is there: what is missing is made by the ranks. `problem`: why this user can write no file in
+/// it; empty: one was written and removed. `device` tells file systems of this node apart.
+///
+/// A mark is a small file in that folder, `.ringmaster-MARK`, by which another node finds out that
+/// it has the same one. "do": "leave" makes it, "look" only says by `mark` whether it is there,
+/// "take" removes it. Only "leave" tries to write.
+///
+/// kInvalid: `order` is something else; a path is absolute, a mark 1 to 64 of a-z and 0-9.
+Result<std::string> folderReport(const std::string& order);
+
+} // namespace rm
