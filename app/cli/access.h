@@ -2,6 +2,7 @@
 #pragma once
 
 #include "app/core/fleet/fleet.h"
+#include "app/core/launch/plan.h"
 #include "app/core/store/store.h"
 
 #include <string>
@@ -29,6 +30,9 @@ std::vector<std::string> nodesOf(const RunSummary& run);
 /// Does the same for these nodes, except this computer. True: all of them accept the login now, and
 /// the person had to be asked for it.
 bool openAsking(CommandContext& context, const std::vector<std::string>& nodes);
+
+/// "NAME" or "NAME:RANKS" each; none: this computer. kInvalid names the text that is neither.
+Result<std::vector<Placement>> parsePlacements(const std::vector<std::string>& nodes);
 
 /// The failure in words, with the option that a script would have to pass.
 std::string withAdvice(const ConnectFailure& failure);

@@ -129,6 +129,18 @@ void addLaunching(CLI::App& parser, Arguments& a) {
     run->add_flag(
         "--check", a.run.check,
         "Launch nothing; say what the nodes say of it: disks, checkpoints, data, address");
+    auto* forecast =
+        addCommand(parser, a, "forecast",
+                   "Measure a step on one node and the links to others, and say what a "
+                   "step would take on all of them",
+                   [&a](CommandContext& s) { return runForecast(s, a.run); });
+    forecast->add_option("SPEC", a.run.spec, "A run spec (.toml) or the name of a recipe")
+        ->required();
+    forecast->add_option("--node", a.run.nodes, "NAME[:RANKS], once per node, two or more")
+        ->required()
+        ->allow_extra_args(false);
+    forecast->add_option("--set", a.run.overrides, "section.key=value, overrides the spec")
+        ->allow_extra_args(false);
     run->footer("What a run does by itself, --set 'rules=[\"RULE\", ...]', where RULE is\n" +
                 ruleHelp());
 
@@ -382,6 +394,16 @@ void addNodes(CLI::App& parser, Arguments& a) {
         [&a](CommandContext& s) { return runNodesEndLeftovers(s, a.node.name, a.names); });
     end->add_option("NAME", a.node.name, "The machine")->required();
     end->add_option("RUN", a.names, "Ids of runs, as the check says them")->required();
+    auto* selfTest = addCommand(*nodes, a, "self-test",
+                                "Let a machine compare what its devices compute with what is right",
+                                [&a](CommandContext& s) { return runNodesSelfTest(s, a.name); });
+    selfTest->add_option("NAME", a.name, "Which")->required();
+    auto* links =
+        addCommand(*nodes, a, "all-reduce",
+                   "Measure how fast gradients are summed between machines, in about 10 s",
+                   [&a](CommandContext& s) { return runNodesAllReduce(s, a.names, a.preview); });
+    auto* which = links->add_option("NAME", a.names, "NAME[:RANKS] of two or more");
+    links->add_flag("--history", a.preview, "Only show the earlier measurements")->excludes(which);
     auto* remove = addCommand(*nodes, a, "remove", "Forget a machine", [&a](CommandContext& s) {
         return a.fromNode ? runNodesUninstall(s, {a.node.name, a.withRuns, a.preview, a.yes})
                           : runNodesRemove(s, a.node.name);

@@ -157,6 +157,12 @@ int runNodesImport(CommandContext& context, const ImportOptions& options);
 /// Ends what lives of these runs on the node.
 int runNodesEndLeftovers(CommandContext& context, const std::string& name,
                          const std::vector<std::string>& runs);
+/// Tests the node's devices.
+int runNodesSelfTest(CommandContext& context, const std::string& name);
+/// Measures sums between ranks of these nodes (NAME[:RANKS]); `history`: prints the earlier tests.
+int runNodesAllReduce(CommandContext& context, const std::vector<std::string>& names, bool history);
+/// What a step of RunOptions::spec would take on 1 to all of its nodes.
+int runForecast(CommandContext& context, const RunOptions& options);
 int runNodesRemove(CommandContext& context, const std::string& name);
 
 struct RemoveNodeOptions {

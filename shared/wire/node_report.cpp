@@ -79,6 +79,26 @@ void eachField(Report& disk, Visit&& visit) {
     visit("free_bytes", disk.freeBytes);
 }
 
+template <Like<SelfTestProof> Report, class Visit>
+void eachField(Report& proof, Visit&& visit) {
+    visit("name", proof.name);
+    visit("path", proof.path);
+    visit("held", proof.held);
+    visit("evidence", proof.evidence);
+    visit("ms", proof.ms);
+}
+
+template <Like<SelfTest> Report, class Visit>
+void eachField(Report& test, Visit&& visit) {
+    visit("device", test.device);
+    visit("uuid", test.uuid);
+    visit("driver", test.driver);
+    visit("runtime", test.runtime);
+    visit("complete", test.complete);
+    visit("wall_ns", test.wallNs);
+    visit("proofs", test.proofs);
+}
+
 template <Like<NodeReport> Report, class Visit>
 void eachField(Report& report, Visit&& visit) {
     visit("os", report.os);
@@ -109,6 +129,7 @@ void eachField(Report& report, Visit&& visit) {
     visit("rdma_devices", report.rdmaDevices);
     visit("xids", report.xids);
     visit("runs", report.runs);
+    visit("self_tests", report.selfTests);
 }
 
 constexpr std::array<std::pair<AtLogout, const char*>, 4> kAtLogoutWords = {
@@ -226,6 +247,18 @@ std::string faultIn(const Json& object, Report& out) {
     return fault;
 }
 
+template <class Report>
+Result<Report> parseReport(const std::string& json, const std::string& source) {
+    RM_ASSIGN_OR_RETURN(const auto object, parseJson(json, source));
+    if (!object.is_object())
+        return fail(ErrorCode::kCorrupt, "read " + source + ": it is no JSON object");
+    Report report;
+    if (const std::string fault = faultIn(object, report); !fault.empty())
+        return fail(ErrorCode::kCorrupt,
+                    "read " + source + ": " + fault + " holds something of another type or size");
+    return report;
+}
+
 } // namespace
 
 std::string toJson(const NodeReport& report) {
@@ -233,15 +266,15 @@ std::string toJson(const NodeReport& report) {
 }
 
 Result<NodeReport> parseNodeReport(const std::string& json) {
-    constexpr const char* kSource = "what a node reports of itself";
-    RM_ASSIGN_OR_RETURN(const auto object, parseJson(json, kSource));
-    if (!object.is_object())
-        return fail(ErrorCode::kCorrupt, std::string("read ") + kSource + ": it is no JSON object");
-    NodeReport report;
-    if (const std::string fault = faultIn(object, report); !fault.empty())
-        return fail(ErrorCode::kCorrupt, std::string("read ") + kSource + ": " + fault +
-                                             " holds something of another type or size");
-    return report;
+    return parseReport<NodeReport>(json, "what a node reports of itself");
+}
+
+std::string toJson(const SelfTest& test) {
+    return dumpJson(objectOf(test));
+}
+
+Result<SelfTest> parseSelfTest(const std::string& json, const std::string& source) {
+    return parseReport<SelfTest>(json, source);
 }
 
 } // namespace rm

@@ -75,6 +75,28 @@ struct RunReport {
     bool operator==(const RunReport&) const = default;
 };
 
+/// Something that a device showed when it was tested, and what is switched off there if it failed.
+struct SelfTestProof {
+    std::string name;     ///< "layer norm kernel"
+    std::string path;     ///< what depends on it: see shared/wire/NODE_REPORT.md
+    bool held = false;    ///< false as well while it runs, so that one that kills its process fails
+    std::string evidence; ///< the figures, in words
+    int64_t ms = 0;       ///< how long it took
+    bool operator==(const SelfTestProof&) const = default;
+};
+
+/// How a device stood its self-test with one driver and one runtime: a file of the node's home.
+struct SelfTest {
+    std::string device;    ///< "NVIDIA H200"
+    std::string uuid;      ///< empty: it has none
+    std::string driver;    ///< "580.65.06"
+    std::string runtime;   ///< what was tested: torch, CUDA and this release
+    bool complete = false; ///< false: it was interrupted, and goes on where it ended
+    int64_t wallNs = 0;    ///< by the node's clock
+    std::vector<SelfTestProof> proofs;
+    bool operator==(const SelfTest&) const = default;
+};
+
 /// What becomes of a node's ranks when the user that they belong to logs out there.
 enum class AtLogout {
     kUnknown,
@@ -114,6 +136,7 @@ struct NodeReport {
     std::vector<std::string> rdmaDevices = {}; ///< "mlx5_0"
     std::vector<XidReport> xids = {}; ///< one a GPU; empty also where the log cannot be read
     std::vector<RunReport> runs = {}; ///< by id
+    std::vector<SelfTest> selfTests;  ///< of its devices, as far as they were tested
     bool operator==(const NodeReport&) const = default;
 };
 
@@ -124,5 +147,11 @@ std::string toJson(const NodeReport& report);
 /// kCorrupt names the key that holds something else than it should. What is not there stays as it
 /// is in a NodeReport, and what is not known is passed over: releases differ in what they tell.
 Result<NodeReport> parseNodeReport(const std::string& json);
+
+/// A SelfTest as its file has it.
+std::string toJson(const SelfTest& test);
+
+/// As parseNodeReport(); `source` names the file.
+Result<SelfTest> parseSelfTest(const std::string& json, const std::string& source);
 
 } // namespace rm

@@ -81,6 +81,14 @@ void addTexts(Corpus& corpus) {
     corpus.add("node_plan", "impossible", "run_id = 'a'\nworld_size = 9223372036854775807\n");
     corpus.add("node_report", "whole", toJson(example::nodeReport()));
     corpus.add("node_report", "empty", toJson(NodeReport{}));
+    corpus.add("measures", "all_reduce", toJson(example::allReduceReport()));
+    corpus.add("measures", "step_profile", toJson(example::stepProfile()));
+    corpus.add("measures", "mistakes",
+               std::string(R"({"device":"","fault":"","groups":[{"nodes":[-1],"ranks":0}]})"));
+    corpus.add("self_test", "whole", toJson(example::selfTest()));
+    corpus.add("self_test", "begun", toJson(SelfTest{}));
+    corpus.add("self_test", "mistakes",
+               std::string(R"({"complete":1,"proofs":[{"ms":1e9},[]],"wall_ns":"x"})"));
     corpus.add("node_report", "mistakes",
                std::string(R"({"cores":1e300,"gpus":[{"memory_bytes":-1},[]],"at_logout":"x"})"));
     corpus.add("manifest", "whole", toJson(example::manifest()));

@@ -64,7 +64,8 @@ void TestAccessibleNames::dialogsHaveNamesToo() {
                                        {"showTrash", "trashDialog"},
                                        {"cleanNodes", "cleanNodesDialog"},
                                        {"importNodes", "importNodesDialog"},
-                                       {"checkHistory", "checkHistoryDialog"}}) {
+                                       {"checkHistory", "checkHistoryDialog"},
+                                       {"testLinks", "linkTestDialog"}}) {
         m_demo->window().findChild<QPushButton*>(button)->click();
         auto* dialog = m_demo->window().findChild<QDialog*>(name);
         QVERIFY(dialog);

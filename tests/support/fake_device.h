@@ -53,7 +53,10 @@ public:
 
     std::string obstacle;  ///< of every recording; empty: none
     bool computes = false; ///< replays call the step
-    int graphs = 0;        ///< made
+    DeviceIdentity who;    ///< without a runtime it is taken for the CPU
+    const FusedOps* ops = nullptr;
+    c10::intrusive_ptr<c10d::Backend> backend;
+    int graphs = 0; ///< made
     int replays = 0;
 
     std::unique_ptr<StepGraphs> makeStepGraphs() override {
@@ -63,13 +66,14 @@ public:
     void select(int) override {}
     void configure(const DeviceSettings&) override {}
     std::string deviceName() override { return "fake"; }
+    DeviceIdentity identity() override { return who; }
     c10::intrusive_ptr<c10d::Backend> makeBackend(const c10::intrusive_ptr<c10d::Store>&, int, int,
                                                   std::chrono::milliseconds) override {
-        return {};
+        return backend;
     }
     std::unique_ptr<StreamClock> makeClock() override { return cpu().makeClock(); }
     std::vector<at::Tensor> copyHere(std::vector<at::Tensor> host) override { return host; }
-    const FusedOps* fusedOps() override { return nullptr; }
+    const FusedOps* fusedOps() override { return ops; }
     DeviceMemory memory() override { return {}; }
     void resetPeakMemory() override {}
     std::vector<uint8_t> rngState() override { return cpu().rngState(); }

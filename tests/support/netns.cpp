@@ -258,6 +258,16 @@ Result<void> NetworkLab::setManagementRate(int index, const QString& rate) {
     return {};
 }
 
+Result<void> NetworkLab::setDataRate(const QString& rate) {
+    // The burst holds what the rate lets through between two ticks of the clock.
+    const QString kind = rate.isEmpty() ? QStringLiteral("pfifo_fast")
+                                        : "tbf rate " + rate + " burst 256kb latency 200ms";
+    for (int i = 0; i < m_nodes; ++i)
+        RM_RETURN_IF_ERROR(outputOf(QStringLiteral("tc"),
+                                    "-n " + node(i) + " qdisc replace dev data0 root " + kind));
+    return {};
+}
+
 Result<void> NetworkLab::setDataLink(bool up) {
     RM_RETURN_IF_ERROR(ip("-n " + node(0) + " link set data0 " + (up ? "up" : "down")));
     return up ? waitForAnswer(node(0), dataAddress(1)) : Result<void>();

@@ -75,6 +75,9 @@ public:
     /// so to who sends larger ones.
     Result<void> loseLargePacketsTo(int index);
 
+    /// The same for what two nodes send each other; for rates at which a processor keeps up.
+    Result<void> setDataRate(const QString& rate);
+
     /// SIGKILLs all that runs on a node, its sshd as well, as if the power failed.
     void killAllOn(int index);
 

@@ -19,7 +19,11 @@
 #include <dlfcn.h>
 #include <torch/csrc/distributed/c10d/ProcessGroupNCCL.hpp>
 
+#include <algorithm>
+#include <cstdio>
 #include <cstring>
+#include <fstream>
+#include <iterator>
 #include <optional>
 
 namespace rm {
@@ -52,6 +56,28 @@ void loadNvrtcBuiltins() {
     dlopen(kName, RTLD_LAZY | RTLD_GLOBAL); // if it is missing, NVRTC reports that when needed
 }
 
+/// "580.65.06"; empty: unknown.
+std::string driverVersion() {
+    std::ifstream file("/sys/module/nvidia/version");
+    std::string version;
+    std::getline(file, version);
+    return version;
+}
+
+/// As NVML writes it: "GPU-" and the 16 bytes in five groups.
+std::string uuidText(const cudaUUID_t& uuid) {
+    static constexpr size_t kGroupEnds[] = {3, 5, 7, 9};
+    std::string text = "GPU-";
+    for (size_t i = 0; i < sizeof uuid.bytes; ++i) {
+        char digits[3];
+        std::snprintf(digits, sizeof digits, "%02x", static_cast<unsigned char>(uuid.bytes[i]));
+        text += digits;
+        if (std::find(std::begin(kGroupEnds), std::end(kGroupEnds), i) != std::end(kGroupEnds))
+            text += '-';
+    }
+    return text;
+}
+
 class CudaPlugin final : public DevicePlugin {
 public:
     Probe probe() noexcept override {
@@ -78,6 +104,12 @@ public:
     }
 
     std::string deviceName() override { return at::cuda::getCurrentDeviceProperties()->name; }
+
+    DeviceIdentity identity() override {
+        return {uuidText(at::cuda::getCurrentDeviceProperties()->uuid), driverVersion(),
+                "CUDA " + std::to_string(CUDART_VERSION / 1000) + "." +
+                    std::to_string(CUDART_VERSION % 1000 / 10)};
+    }
 
     c10::intrusive_ptr<c10d::Backend> makeBackend(const c10::intrusive_ptr<c10d::Store>& store,
                                                   int rank, int worldSize,

@@ -3,6 +3,7 @@
 #include "trainer/train/device/host_heap.h"
 #include "trainer/train/loop/train_loop.h"
 #include "trainer/train/memory/batch_search.h"
+#include "trainer/train/self_test/trust.h"
 #include "trainer/train/session/failure.h"
 #include "trainer/train/subcommands.h"
 #include "trainer/train/workloads/registry.h"
@@ -17,6 +18,7 @@ namespace {
 using namespace rm;
 
 Result<Ending> train(Session& session) {
+    RM_RETURN_IF_ERROR(trustWhatIsProven(session));
     configureDevice(session.device, session.spec, session.runDir + "/log");
     session.board->setPhase(Phase::kRendezvous);
     const auto warn = [&session](const std::string& text) {
@@ -24,6 +26,7 @@ Result<Ending> train(Session& session) {
     };
     RM_ASSIGN_OR_RETURN(
         session.world, World::join(session.environment, session.device, warn, session.board.get()));
+    tellOfCollectives(session);
     RM_ASSIGN_OR_RETURN(const auto loop, TrainLoop::create(session));
     return loop->run();
 }

@@ -3,8 +3,10 @@
 
 #include "shared/exit_code.h"
 #include "trainer/train/interchange/subcommands.h"
+#include "trainer/train/measure/subcommands.h"
 #include "trainer/train/memory/estimate_subcommand.h"
 #include "trainer/train/prepare/subcommand.h"
+#include "trainer/train/self_test/subcommand.h"
 #include "trainer/train/session/cause.h"
 #include "trainer/train/session/failure.h"
 
@@ -15,11 +17,15 @@ namespace rm {
 namespace {
 
 constexpr Subcommand kSubcommands[] = {
+    {"all-reduce", "how fast gradients are summed between the ranks of a plan",
+     allReduceSubcommand},
     {"estimate", "the memory that a run needs, and the batch that fits", estimateSubcommand},
     {"export", "the weights of a checkpoint as other programs read them", exportSubcommand},
     {"import", "a checkpoint from weights of other programs", importSubcommand},
     {"inspect", "what a checkpoint or a file of weights holds", inspectSubcommand},
     {"prepare", "makes shards from text, TSV pairs and gettext catalogues", prepareSubcommand},
+    {"self-test", "whether this machine's devices compute rightly", selfTestSubcommand},
+    {"step-profile", "how long a step of one rank takes, for forecasts", stepProfileSubcommand},
     {"unpack", nullptr, unpackSubcommand},
 };
 
@@ -61,7 +67,7 @@ std::string subcommandsHelp() {
         if (!subcommand.summary)
             continue;
         std::string name = subcommand.name;
-        name.resize(12, ' ');
+        name.resize(14, ' ');
         help += "\n  " + name + subcommand.summary;
     }
     return help + "\nringmaster-trainer SUBCOMMAND --help says more of each.";

@@ -206,13 +206,77 @@ CheckRow linkRow(const NodeReport& report) {
     return found.row;
 }
 
+/// What is known of a GPU with this driver, complete or not; null: nothing.
+const SelfTest* selfTestOf(const NodeReport& report, const GpuReport& gpu) {
+    const SelfTest* newest = nullptr;
+    for (const SelfTest& test : report.selfTests)
+        if (test.uuid == gpu.uuid && test.driver == report.driver &&
+            (newest == nullptr || test.wallNs > newest->wallNs))
+            newest = &test;
+    return newest;
+}
+
+/// "GELU kernel: error 0.05, allowed 1e-05": the failed proofs.
+std::string failedWords(const SelfTest& test) {
+    std::string words;
+    for (const SelfTestProof& proof : test.proofs)
+        if (!proof.held)
+            words += (words.empty() ? "" : "; ") + proof.name + ": " + proof.evidence;
+    return words;
+}
+
+bool failsAsDevice(const SelfTest& test) {
+    return std::ranges::any_of(test.proofs, [](const SelfTestProof& proof) {
+        return !proof.held && proof.path == "device";
+    });
+}
+
+/// What its GPUs showed when they were tested; nullopt: there is none.
+std::optional<CheckRow> selfTestRow(const NodeReport& report) {
+    if (report.gpus.empty())
+        return std::nullopt;
+    size_t untested = 0;
+    size_t held = 0;
+    std::string failed;
+    auto state = CheckRow::State::kGood;
+    for (size_t i = 0; i < report.gpus.size(); ++i) {
+        const SelfTest* test = selfTestOf(report, report.gpus[i]);
+        if (test == nullptr || !test->complete) {
+            ++untested;
+            continue;
+        }
+        const std::string words = failedWords(*test);
+        held += words.empty() ? 1 : 0;
+        if (words.empty())
+            continue;
+        const bool isWhole = failsAsDevice(*test);
+        state = isWhole || state == CheckRow::State::kBad ? CheckRow::State::kBad
+                                                          : CheckRow::State::kWarning;
+        failed += (failed.empty() ? "GPU " : "; GPU ") + std::to_string(i) + " failed in " + words +
+                  (isWhole ? " (nothing is trained on it)"
+                           : " (training does without that, by the plain way)");
+    }
+    const std::string all = std::to_string(held) + " of " + std::to_string(report.gpus.size()) +
+                            " hold all proofs with driver " + report.driver;
+    std::string words = failed.empty() ? all : failed + "; " + all;
+    if (untested > 0)
+        words += "; " + std::to_string(untested) +
+                 " not tested with it yet: the first training does it, in about 10 s, or "
+                 "ringmaster nodes self-test";
+    return CheckRow{"gpu-self-test", state, "GPU self-test", words, {}, {}};
+}
+
 } // namespace
 
 std::vector<CheckRow> gpuHealthRows(const NodeReport& report) {
     if (report.gpus.empty())
         return report.xids.empty() ? std::vector<CheckRow>()
                                    : std::vector<CheckRow>{errorsRow(report)};
-    return {memoryRow(report), errorsRow(report), clocksRow(report), linkRow(report)};
+    std::vector<CheckRow> rows = {memoryRow(report), errorsRow(report), clocksRow(report),
+                                  linkRow(report)};
+    if (auto tested = selfTestRow(report))
+        rows.push_back(std::move(*tested));
+    return rows;
 }
 
 } // namespace rm

@@ -237,16 +237,28 @@ auto membersOf(T& value) {
     return std::tie(path, fileSystem, totalBytes, freeBytes);
 }
 
+template <Like<SelfTestProof> T>
+auto membersOf(T& value) {
+    auto& [name, path, held, evidence, ms] = value;
+    return std::tie(name, path, held, evidence, ms);
+}
+
+template <Like<SelfTest> T>
+auto membersOf(T& value) {
+    auto& [device, uuid, driver, runtime, complete, wallNs, proofs] = value;
+    return std::tie(device, uuid, driver, runtime, complete, wallNs, proofs);
+}
+
 template <Like<NodeReport> T>
 auto membersOf(T& value) {
     auto& [os, kernel, glibc, cpuModel, cores, memoryBytes, freeMemoryBytes, driver, gpus,
            interfaces, disks, home, homeId, stateDir, wallNs, user, atLogout, release, libstdcxx,
            stateId, memlockBytes, openFiles, openFilesMost, shmBytes, shmFreeBytes, rdmaDevices,
-           xids, runs] = value;
+           xids, runs, selfTests] = value;
     return std::tie(os, kernel, glibc, cpuModel, cores, memoryBytes, freeMemoryBytes, driver, gpus,
                     interfaces, disks, home, homeId, stateDir, wallNs, user, atLogout, release,
                     libstdcxx, stateId, memlockBytes, openFiles, openFilesMost, shmBytes,
-                    shmFreeBytes, rdmaDevices, xids, runs);
+                    shmFreeBytes, rdmaDevices, xids, runs, selfTests);
 }
 
 template <Like<CheckAction> T>
@@ -492,6 +504,28 @@ auto membersOf(T& value) {
 template <Like<StopNetworkRequest> T>
 auto membersOf(T&) {
     return std::tuple<>();
+}
+
+constexpr bool isKnown(TrialKind kind) {
+    switch (kind) {
+    case TrialKind::kSelfTest:
+    case TrialKind::kAllReduce:
+    case TrialKind::kStepProfile:
+        return true;
+    }
+    return false;
+}
+
+template <Like<NodeTrial> T>
+auto membersOf(T& value) {
+    auto& [kind, nodes, spec] = value;
+    return std::tie(kind, nodes, spec);
+}
+
+template <Like<TrialRequest> T>
+auto membersOf(T& value) {
+    auto& [trial] = value;
+    return std::tie(trial);
 }
 
 template <Like<OutlookRequest> T>

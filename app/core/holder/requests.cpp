@@ -109,6 +109,9 @@ struct Performer {
             return done(Result<std::vector<CheckRow>>(tl::unexpected(spec.error())));
         answer(engine.checkLaunch(*spec, r.nodes), context, request, done);
     }
+    void operator()(const TrialRequest& r) {
+        answer(engine.tryOut(r.trial), context, request, done);
+    }
     void operator()(const PinCheckpointRequest& r) {
         answer(engine.setPinned(r.run, r.checkpoint, r.pinned), context, request, done);
     }
@@ -174,6 +177,7 @@ struct Attempt {
         return "end leftovers on " + r.node.toStdString();
     }
     std::string operator()(const CheckLaunchRequest&) { return "check the launch"; }
+    std::string operator()(const TrialRequest& r) { return trialName(r.trial.kind); }
     std::string operator()(const PinCheckpointRequest& r) {
         return (r.pinned ? "pin checkpoint " : "unpin checkpoint ") + r.checkpoint.toStdString() +
                " of " + r.run.toStdString();
@@ -233,6 +237,7 @@ struct Failure {
     EngineReply operator()(const CheckLaunchRequest&) {
         return Result<std::vector<CheckRow>>(tl::unexpected(error));
     }
+    EngineReply operator()(const TrialRequest&) { return startFailed(); }
     EngineReply operator()(const PinCheckpointRequest&) { return editFailed(); }
     EngineReply operator()(const BringBackCheckpointRequest&) { return editFailed(); }
     EngineReply operator()(const CompareCheckpointsRequest&) {

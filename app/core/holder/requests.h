@@ -144,6 +144,11 @@ struct StopNetworkRequest {
     bool operator==(const StopNetworkRequest&) const = default;
 };
 
+struct TrialRequest {
+    NodeTrial trial;
+    bool operator==(const TrialRequest&) const = default;
+};
+
 struct OutlookRequest {
     std::string spec; ///< TOML, perhaps out of bounds
     QString node;
@@ -210,13 +215,13 @@ using EngineRequest =
                  OnNodesRequest, RemoveFromNodesRequest, DeclareLostRequest, CleanNodeRequest,
                  ResumeOutlookRequest, CopyCheckpointRequest, WithdrawRequest, PinCheckpointRequest,
                  BringBackCheckpointRequest, CompareCheckpointsRequest, MeasureNetworkRequest,
-                 StopNetworkRequest, EndLeftoversRequest, CheckLaunchRequest>;
+                 StopNetworkRequest, EndLeftoversRequest, CheckLaunchRequest, TrialRequest>;
 
-/// Of a launch, resume or branch: the run's id. Of a copy: its folder. Of a withdrawal: what is
-/// left to know. Of a command: its state. Of a check: it. Of notes and tags: that they are queued.
-/// Of other edits, of a lost node and of what is to be removed, ended, verified or measured: that
-/// it is so. Of a window: whether there is one. Of outlooks, of a comparison, of the check of a
-/// launch, and of what is on nodes: it.
+/// Of a launch, resume or branch: the run's id. Of a copy: its folder. Of a trial: its JSON. Of a
+/// withdrawal: what is left to know. Of a command: its state. Of a check: it. Of notes and tags:
+/// that they are queued. Of other edits, of a lost node and of what is to be removed, ended,
+/// verified or measured: that it is so. Of a window: whether there is one. Of outlooks, of a
+/// comparison, of the check of a launch, and of what is on nodes: it.
 using EngineReply =
     std::variant<Result<QString>, Result<CommandState>, NodeCheck, Result<void>, bool,
                  Result<NodeOutlook>, Result<std::vector<RunFolder>>, Result<DeployedReport>,

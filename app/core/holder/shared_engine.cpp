@@ -296,6 +296,10 @@ QFuture<Result<void>> SharedEngine::stopNetwork() {
     return ask<Result<void>>(StopNetworkRequest{});
 }
 
+QFuture<Result<QString>> SharedEngine::tryOut(const NodeTrial& trial) {
+    return ask<Result<QString>>(TrialRequest{trial});
+}
+
 QFuture<Result<CommandState>>
 SharedEngine::command(const QString& run, CommandKind kind,
                       std::vector<std::pair<std::string, std::string>> args, const std::string& id,

@@ -378,17 +378,36 @@ std::string DirectLauncher::specOn(size_t node) const {
     return toToml(specForNode(m_request.spec, m_request.attempt.runId, m_stagedData[node]));
 }
 
-Result<void> DirectLauncher::start() {
-    if (const auto goesOn = checkStop(); !goesOn)
-        return goesOn;
+Result<std::vector<NodePlan>> DirectLauncher::planAtMeeting() {
+    RM_RETURN_IF_ERROR(checkStop());
     report(QStringLiteral("Find where ranks meet"));
     std::vector<HostWorker*> workers;
     for (const auto& worker : m_workers)
         workers.push_back(worker.get());
     RM_ASSIGN_OR_RETURN(m_rendezvous, findRendezvous(workers, m_nodes, m_request.spec, m_stop));
+    return makePlans(m_request.spec, m_nodes, m_ranks, m_target.device, m_rendezvous, m_bundles,
+                     m_request.attempt);
+}
+
+Result<void> DirectLauncher::start() {
+    RM_ASSIGN_OR_RETURN(const auto plans, planAtMeeting());
     report(QStringLiteral("Start ranks"));
-    return startAll(makePlans(m_request.spec, m_nodes, m_ranks, m_target.device, m_rendezvous,
-                              m_bundles, m_request.attempt));
+    return startAll(plans);
+}
+
+Result<std::vector<std::string>>
+DirectLauncher::runTrainer(const std::vector<std::string>& arguments,
+                           const std::function<std::string(const NodePlan&)>& input,
+                           std::chrono::milliseconds timeout) {
+    RM_ASSIGN_OR_RETURN(const auto plans, planAtMeeting());
+    report(QStringLiteral("Measure"));
+    return onEveryNode<std::string>(m_stop, [&](size_t node) -> Task<std::string> {
+        return [arguments, timeout, text = input(plans[node]),
+                program = plans[node].bundle + "/bin/ringmaster-trainer"](
+                   HostSession& session, const std::string&, std::stop_token stop) {
+            return runToEnd(session, program, arguments, text, timeout, stop);
+        };
+    });
 }
 
 std::string DirectLauncher::meeting() const {

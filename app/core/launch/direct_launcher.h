@@ -25,6 +25,16 @@ public:
     Result<void> start() override;
     std::string meeting() const override;
     void abandon() override;
+
+    /// After deploy(), instead of start(): runs the trainer's subcommand as one process on every
+    /// node at once, to its end, with `input` of the node's plan on its standard input. What each
+    /// has printed, by node. kUnavailable: one did not end in time.
+    Result<std::vector<std::string>>
+    runTrainer(const std::vector<std::string>& arguments,
+               const std::function<std::string(const NodePlan&)>& input,
+               std::chrono::milliseconds timeout);
+    const std::vector<PlacedNode>& nodes() const { return m_nodes; } ///< after check()
+    const std::string& device() const { return m_target.device; }    ///< likewise
     bool mayHaveLeftRanks() const override { return m_mayHaveLeftRanks; }
 
 protected:
@@ -51,6 +61,7 @@ protected:
     Result<LocalTree> stagedTree() const;
     bool mayBeTooLarge() const;
     std::string specOn(size_t node) const;
+    Result<std::vector<NodePlan>> planAtMeeting();
     Result<void> startAll(const std::vector<NodePlan>& plans);
     Result<void> refuseProblems(const std::vector<NodeOutlook>& outlooks) const;
     Result<void> checkStop() const;

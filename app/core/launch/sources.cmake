@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 target_sources(rm_core PRIVATE
     launch/direct_launcher.cpp
+    launch/forecast.cpp
     launch/host_worker.cpp
     launch/job_script.cpp
     launch/launch_rows.cpp
     launch/launcher.cpp
+    launch/link_test.cpp
     launch/memory_estimate.cpp
     launch/network_survey.cpp
     launch/node_outlook.cpp
@@ -12,4 +14,5 @@ target_sources(rm_core PRIVATE
     launch/recipes.cpp
     launch/rendezvous.cpp
     launch/slurm_launcher.cpp
-    launch/transfer_rate.cpp)
+    launch/transfer_rate.cpp
+    launch/trial.cpp)

@@ -7,6 +7,7 @@
 #include "app/core/launch/node_outlook.h"
 #include "app/core/launch/plan.h"
 #include "app/core/launch/progress.h"
+#include "app/core/launch/trial.h"
 #include "app/core/run/checkpoint_orders.h"
 #include "app/core/store/store.h"
 #include "shared/checkpoint/compare.h"
@@ -176,6 +177,9 @@ public:
     /// nothing else there. kInvalid: one of them is stored as live; it is stopped or killed as a
     /// run.
     virtual QFuture<Result<void>> endLeftovers(const QString& node, const QStringList& runs) = 0;
+    /// Lets the trainer find something out on nodes, without a run (see runTrial()): the JSON of
+    /// the answer. An all-reduce test is kept, too (link_test.h).
+    virtual QFuture<Result<QString>> tryOut(const NodeTrial& trial) = 0;
     /// The answer is kApplied or kRefused; it waits while rank 0's node cannot be reached, that of
     /// kKill for the nodes that can be: it names the others. kStop
     /// and kKill of a run whose ranks have not started cancel its launch: a new run is then

@@ -2,6 +2,7 @@
 #include "app/core/run/local_engine.h"
 
 #include "app/core/answer.h"
+#include "app/core/launch/link_test.h"
 #include "app/core/launch/network_survey.h"
 #include "app/core/launch/plan.h"
 #include "app/core/network/network_file.h"
@@ -87,6 +88,7 @@ struct LocalEngine::Impl {
         std::atomic<bool> isOver = false;
     };
     std::shared_ptr<Measurement> measurement; ///< of the network, the last one
+    std::string linkTests;                    ///< the file that keeps them
     Fleet* fleet = nullptr;
     std::shared_ptr<WriterThread> writer; ///< null: another instance writes
     CredentialSource credentials = [](const Node&) { return Credentials{}; };
@@ -121,6 +123,7 @@ LocalEngine::LocalEngine(const Paths& paths, Fleet& fleet, std::unique_ptr<Store
     , m_impl(std::make_unique<Impl>()) {
     m_impl->database = paths.database();
     m_impl->stateFolder = paths.state.toStdString();
+    m_impl->linkTests = (paths.state + '/' + kLinkTestsFile).toStdString();
     m_impl->fleet = &fleet;
     if (writer)
         m_impl->writer = std::make_shared<WriterThread>(std::move(writer));
@@ -733,6 +736,21 @@ QFuture<Result<void>> LocalEngine::endLeftovers(const QString& name, const QStri
                              [node = *node, ids, hosts = m_impl->hosts,
                               stop = m_impl->closing.get_token()]() -> Result<void> {
                                  return rm::endLeftovers(*hosts, node, ids, stop);
+                             });
+}
+
+QFuture<Result<QString>> LocalEngine::tryOut(const NodeTrial& trial) {
+    auto parties = place(trial.nodes);
+    if (!parties)
+        return readyFuture<QString>(tl::unexpected<Error>(parties.error()));
+    return QtConcurrent::run(&m_impl->pool,
+                             [trial, parties = *parties, hosts = m_impl->hosts,
+                              kept = m_impl->linkTests, stop = m_impl->closing.get_token()] {
+                                 const auto told = runTrial(
+                                     trial, parties, *hosts, [](const Progress&) {}, stop);
+                                 if (told && trial.kind == TrialKind::kAllReduce)
+                                     keepLinkTest(kept, *told);
+                                 return told.map(&QString::fromStdString);
                              });
 }
 

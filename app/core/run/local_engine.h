@@ -65,6 +65,7 @@ public:
                                               const NodeCleaning& cleaning) override;
     QFuture<Result<void>> measureNetwork(const QStringList& nodes) override;
     QFuture<Result<void>> stopNetwork() override;
+    QFuture<Result<QString>> tryOut(const NodeTrial& trial) override;
     QFuture<Result<QString>> branch(const QString& run, const QString& checkpoint,
                                     std::optional<CheckedSpec> spec, const QString& id,
                                     IfTooLarge ifTooLarge,

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/ui/nodes/nodes_page.h"
 
+#include "app/core/answer.h"
+#include "app/core/run/engine.h"
 #include "app/ui/data/node_words.h"
 #include "app/ui/dialogs/check_history_dialog.h"
 #include "app/ui/dialogs/clean_nodes_dialog.h"
 #include "app/ui/dialogs/end_leftovers_dialog.h"
 #include "app/ui/dialogs/import_nodes_dialog.h"
+#include "app/ui/dialogs/link_test_dialog.h"
 #include "app/ui/dialogs/node_connector.h"
 #include "app/ui/dialogs/node_dialog.h"
 #include "app/ui/dialogs/remove_node_dialog.h"
@@ -44,6 +47,25 @@ QString progressWords(const Fleet& fleet, const QString& name) {
                : NodesPage::tr("Looking at system, memory, disks, network, GPUs and runs…");
 }
 
+/// "node-a: all 6 proofs held", or the first that failed.
+QString selfTestWords(const QString& node, const Result<QString>& told) {
+    // It has the same key as a node's report.
+    const auto report =
+        told.and_then([](const QString& json) { return parseNodeReport(json.toStdString()); });
+    if (!report)
+        return capitalized(report.error().message);
+    qsizetype held = 0;
+    for (const SelfTest& test : report->selfTests)
+        for (const SelfTestProof& proof : test.proofs) {
+            if (!proof.held)
+                return NodesPage::tr("%1 failed in %2: %3")
+                    .arg(node, QString::fromStdString(proof.name),
+                         QString::fromStdString(proof.evidence));
+            ++held;
+        }
+    return NodesPage::tr("%1: all %2 proofs held").arg(node).arg(held);
+}
+
 } // namespace
 
 NodesPage::NodesPage(const AppContext& context, QWidget* parent)
@@ -63,6 +85,7 @@ void NodesPage::buildUi() {
     m_import = m_header->addAction(tr("Import"), "quiet", "importNodes");
     m_import->setToolTip(tr("Add nodes by their names in ~/.ssh/config"));
     m_cancel = m_header->addAction(tr("Cancel checks"), "quiet", "cancelChecks");
+    m_links = m_header->addAction(tr("Test links"), "quiet", "testLinks");
     m_add = m_header->addAction(tr("Add node"), "", "addNode");
     m_checkAll = m_header->addAction(tr("Check all"), "primary", "checkAll");
     column->addWidget(m_header);
@@ -94,11 +117,14 @@ QWidget* NodesPage::buildCheck() {
     m_remove = makeButton(tr("Remove…"), "quiet", "removeNode");
     m_edit = makeButton(tr("Edit"), "quiet", "editNode");
     m_history = makeButton(tr("History"), "quiet", "checkHistory");
+    m_selfTest = makeButton(tr("Self-test"), "quiet", "selfTestNode");
+    m_selfTest->setToolTip(tr("Let its devices compute what is known, and compare: about 10 s"));
     m_checkOne = makeButton(tr("Check again"), "quiet", "checkNode");
     m_cancelOne = makeButton(tr("Cancel"), "quiet", "cancelCheck");
     head->addWidget(m_checkTitle);
     head->addStretch(1);
     head->addWidget(m_checkSummary);
+    head->addWidget(m_selfTest);
     head->addWidget(m_checkOne);
     head->addWidget(m_history);
     head->addWidget(m_cancelOne);
@@ -119,6 +145,9 @@ QWidget* NodesPage::buildCheck() {
 void NodesPage::wire() {
     connect(m_clean, &QPushButton::clicked, this,
             [this] { (new CleanNodesDialog(m_context, window()))->open(); });
+    connect(m_links, &QPushButton::clicked, this,
+            [this] { (new LinkTestDialog(m_context, window()))->open(); });
+    connect(m_selfTest, &QPushButton::clicked, this, &NodesPage::selfTestSelected);
     connect(m_add, &QPushButton::clicked, this, &NodesPage::addNode);
     connect(m_import, &QPushButton::clicked, this, &NodesPage::importNodes);
     connect(m_history, &QPushButton::clicked, this,
@@ -288,6 +317,19 @@ void NodesPage::importNodes() {
             m_context.connector.check(name);
     });
     dialog->open();
+}
+
+/// What it finds is in the next check's row of the GPUs; of a CPU it is said alone.
+void NodesPage::selfTestSelected() {
+    const QString name = m_selected;
+    m_selfTest->setEnabled(false);
+    m_context.toast.say(tr("Testing the devices of %1…").arg(nodeTitle(name.toStdString())));
+    whenAnswered(m_context.engine.tryOut({TrialKind::kSelfTest, {{name, 0}}, {}}), this,
+                 [this, name](const Result<QString>& told) {
+                     m_selfTest->setEnabled(true);
+                     m_context.toast.say(selfTestWords(nodeTitle(name.toStdString()), told));
+                     m_context.connector.check(name);
+                 });
 }
 
 void NodesPage::removeSelected() {

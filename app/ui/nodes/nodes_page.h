@@ -46,11 +46,13 @@ private:
     void openDialog(NodeDialog* dialog);
     void importNodes();
     void removeSelected();
+    void selfTestSelected();
 
     AppContext m_context;
     PageHeader* m_header;
     QPushButton* m_clean;
     QPushButton* m_cancel; ///< of several checks
+    QPushButton* m_links;
     QPushButton* m_add;
     QPushButton* m_import;
     QPushButton* m_checkAll;
@@ -63,6 +65,7 @@ private:
     QPushButton* m_history;
     QLabel* m_use;
     QPushButton* m_cancelOne;
+    QPushButton* m_selfTest;
     QPushButton* m_edit;
     QPushButton* m_remove;
     QVBoxLayout* m_rows;

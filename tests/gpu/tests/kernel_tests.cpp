@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The plugin's own kernels against ATen on the GPU.
-#include "tests/gpu/checks/fused_checks.h"
 #include "tests/gpu/tests/harness.h"
+#include "trainer/train/self_test/fused_checks.h"
 
 #include <ATen/ops/equal.h>
 #include <ATen/ops/randn.h>

@@ -19,7 +19,7 @@ using namespace rm;
 
 constexpr int kFailed = 1;
 constexpr int kNoGpu = 3;
-constexpr const char* kRehearsed = "models";
+const std::set<std::string> kRehearsed = {"models", "proofs"};
 
 /// The first lines only: torch adds a backtrace.
 std::string shortened(const std::string& text) {
@@ -63,7 +63,7 @@ int main(int argc, char** argv) {
         return listGroups();
     const bool rehearses = wanted.contains("--rehearse");
     if (rehearses)
-        wanted = {kRehearsed};
+        wanted = kRehearsed;
     const auto device = rehearses ? Result<Device>(useCpu(1)) : useCuda(0);
     if (!device) {
         std::fprintf(stderr, "ringmaster-gpu-tests: %s\n", device.error().message.c_str());

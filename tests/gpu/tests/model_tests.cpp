@@ -2,9 +2,7 @@
 // Whole models on the GPU against the same on the CPU.
 #include "tests/gpu/tests/harness.h"
 #include "trainer/train/device/autocast.h"
-#include "trainer/train/dist/gradient_sync.h"
-#include "trainer/train/loop/graphed_step.h"
-#include "trainer/train/optim/grad_scaler.h"
+#include "trainer/train/self_test/recorded_losses.h"
 #include "trainer/train/workloads/gpt/gpt.h"
 #include "trainer/train/workloads/resnet/resnet.h"
 #include "trainer/train/workloads/translation/pairs/pair_batches.h"
@@ -17,7 +15,6 @@
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/linalg_vector_norm.h>
-#include <ATen/ops/ones.h>
 #include <ATen/ops/randint.h>
 
 #include <cmath>
@@ -104,55 +101,20 @@ void compareWithCpu(const MakeModel& make, const Batch& batch, const Device& dev
     compare(outcomeOf(make, batch, device, "float32"), wanted, lossLimit, gradientLimit);
 }
 
-/// A few steps on the batches in turn as the training loop takes them; recorded, where the device
-/// can, or not. Losses.
+/// A few steps on the batches in turn; recorded, where the device can, or not. Losses.
 std::vector<double> train(const MakeModel& make, const std::vector<Batch>& data,
                           const Device& device, bool recorded) {
-    const RunSpec spec = smallSpec();
-    const World world;
-    const auto model = placed(make, device.at);
-    GradientSync sync(world, *model, {}, false, [](MetricId) {});
-    const auto optimizer = makeOptimizer(*model, spec.optimizer, world, nullptr);
-    GradScaler scaler(device.at, false, GradScaler::Mode::kStaysShut);
-    int replays = 0;
-    std::string obstacle;
+    constexpr int kSteps = 20;
+    RunSpec spec = smallSpec();
     // Some processors have bfloat16 in slow code alone, and a rehearsal has nothing to compare.
-    const char* precision = device.isCpu() ? "float32" : "bfloat16";
-    GraphedStep::Work work;
-    work.begin = [&](bool inPlace) { inPlace ? sync.beginStepInPlace() : sync.beginStep(); };
-    work.weight = [](const Batch&) { return 1.0; }; // the only one of its step
-    work.add = [&](const Batch& batch, const at::Tensor& weight) {
-        const auto forward = [&] {
-            const Autocast autocast(precision, device);
-            return model->loss(batch, true);
-        };
-        const at::Tensor loss = forward();
-        sync.backward(loss, scaler.seed(loss, weight), true);
-        return loss.detach();
-    };
-    work.update = [&] { return scaler.update(*optimizer, spec.optimizer.lr, 1.0, 0); };
-    work.takeLaps = [] { return nullptr; };
-    work.onReplay = [&](const RecordedLaps&) { ++replays; };
-    work.onObstacle = [&](const std::string& why, int64_t) { obstacle = why; };
-    const auto recorder = recorded ? GraphedStep::make(*device.plugin, true, work) : nullptr;
-    const at::Tensor one = at::ones({}, at::TensorOptions(at::kFloat).device(device.at));
-    std::vector<double> losses;
-    for (int64_t step = 1; step <= 20; ++step) {
-        scaler.setLr(spec.optimizer.lr);
-        const Batch batch = toDevice(data[static_cast<size_t>(step) % data.size()], device);
-        if (recorder) {
-            losses.push_back(recorder->gradients({batch}, step).item<double>());
-            recorder->update(1.0, step);
-        } else {
-            work.begin(false);
-            losses.push_back(work.add(batch, one).item<double>());
-            work.update();
-        }
-    }
-    require(obstacle.empty(), "not recorded: " + obstacle);
-    require(!recorder || replays >= 20 - 3 - static_cast<int>(data.size()),
-            std::to_string(replays) + " replays");
-    return losses;
+    spec.train.precision = device.isCpu() ? "float32" : "bfloat16";
+    const auto model = placed(make, device.at);
+    const FewSteps done = trainFewSteps(*model, spec, data, device, kSteps, recorded);
+    require(done.obstacle.empty(), "not recorded: " + done.obstacle);
+    const bool records = recorded && device.plugin->makeStepGraphs();
+    require(!records || done.replays >= kSteps - 3 - static_cast<int>(data.size()),
+            std::to_string(done.replays) + " replays");
+    return done.losses;
 }
 
 void compareRecordedWithPlain(const MakeModel& make, const std::vector<Batch>& plainData,

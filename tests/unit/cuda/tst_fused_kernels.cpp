@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tests/gpu/checks/fused_checks.h"
 #include "tests/unit/cuda/host_kernels.h"
 #include "trainer/cuda/fused/functions.h"
 #include "trainer/cuda/fused/gelu.h"
 #include "trainer/cuda/fused/layer_norm.h"
+#include "trainer/train/self_test/fused_checks.h"
 
 #include <QTest>
 

@@ -57,6 +57,35 @@ std::vector<Record> allRecords() {
     return all;
 }
 
+AllReduceReport allReduceReport() {
+    return {"CPU, 1 thread", "", {{{0, 1}, 2, {{4, 0.0002, 100}, {1 << 20, 0.01, 12}}}}};
+}
+
+StepProfile stepProfile() {
+    StepProfile profile;
+    profile.device = "CPU, 1 thread";
+    profile.samples = 8;
+    profile.forwardMs = 10;
+    profile.backwardMs = 20;
+    profile.updateMs = 1.5;
+    profile.accumulation = 2;
+    profile.buckets = {{1 << 20, 5, 8}, {4 << 20, 20, 0}};
+    return profile;
+}
+
+SelfTest selfTest() {
+    SelfTest test;
+    test.device = "NVIDIA H200";
+    test.uuid = "GPU-a";
+    test.driver = "580.65.06";
+    test.runtime = "torch 2.11.0, CUDA 13.0";
+    test.complete = true;
+    test.wallNs = 1700000000000000002;
+    test.proofs = {{"memory", "device", true, "120000 MiB filled and read back", 900},
+                   {"GELU kernel", "gelu-kernel", false, "error 0.01, allowed 1e-05", 12}};
+    return test;
+}
+
 NodeReport nodeReport() {
     NodeReport report;
     report.os = "Debian GNU/Linux 12 (bookworm)";
@@ -100,6 +129,7 @@ NodeReport nodeReport() {
     report.rdmaDevices = {"mlx5_0"};
     report.xids = {{"0000:3b:00", 79, "pid=4242, GPU has fallen off the bus."}};
     report.runs = {{"gpt-1", "gpt \u00e9", 2, 4, true}};
+    report.selfTests = {selfTest()};
     return report;
 }
 

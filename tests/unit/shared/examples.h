@@ -5,6 +5,7 @@
 #include "shared/journal/records.h"
 #include "shared/spec/node_plan.h"
 #include "shared/spec/run_spec.h"
+#include "shared/wire/measures.h"
 #include "shared/wire/messages.h"
 #include "shared/wire/node_report.h"
 #include "shared/wire/receive.h"
@@ -25,6 +26,9 @@ std::vector<Transfer> transfers();
 RunSpec spec();
 NodePlan plan();
 Manifest manifest();
+AllReduceReport allReduceReport();
+StepProfile stepProfile();
+SelfTest selfTest();
 NodeReport nodeReport();
 Command command();
 

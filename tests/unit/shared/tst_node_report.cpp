@@ -16,6 +16,16 @@ private Q_SLOTS:
         QVERIFY(*parseNodeReport(toJson(NodeReport{})) == NodeReport{});
     }
 
+    void everyFieldOfASelfTestSurvives() {
+        const SelfTest test = example::selfTest();
+        QVERIFY(*parseSelfTest(toJson(test), "x") == test);
+        const auto damaged = parseSelfTest(R"({"proofs": [{"held": 1}]})", "/home/self-tests/a");
+        QVERIFY(!damaged);
+        QCOMPARE(QByteArray(damaged.error().message.c_str()),
+                 QByteArray("read /home/self-tests/a: proofs.held holds something of another type "
+                            "or size"));
+    }
+
     void eachWordOfLogoutSurvives() {
         for (const AtLogout what : {AtLogout::kUnknown, AtLogout::kGoOn, AtLogout::kEndWithSession,
                                     AtLogout::kEndWithUserManager}) {

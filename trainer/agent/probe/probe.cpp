@@ -9,6 +9,7 @@
 #include "trainer/agent/probe/limits.h"
 #include "trainer/agent/probe/logout.h"
 #include "trainer/agent/probe/machine.h"
+#include "trainer/agent/probe/self_tests.h"
 #include "trainer/agent/run_dir/living_runs.h"
 #include "trainer/agent/run_dir/release.h"
 
@@ -90,6 +91,7 @@ NodeReport probeNode(const Folders& folders, const SysRoot& root, const Gpus& gp
     report.wallNs = wallNowNs();
     report.user = userName(::getuid());
     report.atLogout = readAtLogout(root, report.user);
+    report.selfTests = readSelfTests(folders.home);
     return report;
 }
 

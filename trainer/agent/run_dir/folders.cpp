@@ -1,39 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trainer/agent/run_dir/folders.h"
 
+#include "shared/io/home.h"
 #include "shared/journal/segment.h"
 #include "shared/return_if_error.h"
 #include "shared/spec/node_plan.h"
 
-#include <pwd.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 
 namespace rm {
 
 namespace {
-
-std::string variable(const char* name) {
-    const char* value = std::getenv(name);
-    return value ? value : "";
-}
-
-std::string userHome() {
-    const std::string home = variable("HOME");
-    if (!home.empty())
-        return home;
-    const passwd* entry = ::getpwuid(::getuid());
-    return entry ? entry->pw_dir : "/";
-}
-
-// The XDG specification says that a relative value is to be ignored.
-std::string xdgFolder(const char* name, const char* fallback) {
-    const std::string value = variable(name);
-    return value.starts_with('/') ? value : userHome() + fallback;
-}
 
 bool holdsPlan(const std::string& dir) {
     std::error_code error;
@@ -44,9 +22,7 @@ bool holdsPlan(const std::string& dir) {
 
 Folders Folders::fromEnvironment() {
     Folders folders;
-    folders.home = variable("RINGMASTER_HOME");
-    if (!folders.home.starts_with('/'))
-        folders.home = xdgFolder("XDG_DATA_HOME", "/.local/share") + "/ringmaster";
+    folders.home = ringmasterHome();
     folders.stateDir = xdgFolder("XDG_STATE_HOME", "/.local/state") + "/ringmaster";
     return folders;
 }

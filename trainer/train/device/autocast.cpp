@@ -4,13 +4,20 @@
 #include <ATen/autocast_mode.h>
 
 namespace rm {
+namespace {
+
+at::ScalarType typeOf(const std::string& precision) {
+    return precision == "float16" ? at::kHalf : at::kBFloat16;
+}
+
+} // namespace
 
 Autocast::Autocast(const std::string& precision, const Device& device)
-    : m_on(precision != "float32")
+    : m_on(precision != "float32" && device.plugin->isTrusted(typeOf(precision)))
     , m_device(device.at.type()) {
     if (!m_on)
         return;
-    at::autocast::set_autocast_dtype(m_device, precision == "float16" ? at::kHalf : at::kBFloat16);
+    at::autocast::set_autocast_dtype(m_device, typeOf(precision));
     at::autocast::set_autocast_enabled(m_device, true);
     at::autocast::increment_nesting();
 }

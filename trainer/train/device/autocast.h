@@ -7,7 +7,8 @@
 
 namespace rm {
 
-/// Autocast for the current scope, in the number format that `precision` names.
+/// Autocast for the current scope, in the number format that `precision` names if the device is
+/// trusted with it.
 class Autocast {
 public:
     Autocast(const std::string& precision, const Device& device);

@@ -92,6 +92,14 @@ public:
     virtual std::unique_ptr<StepGraph> make(std::function<void()> step) = 0;
 };
 
+/// Which device it is, and with what it is driven: what holds for one need not for another.
+struct DeviceIdentity {
+    std::string uuid;    ///< "GPU-...", the same after a restart; empty: it has none
+    std::string driver;  ///< "580.65.06"; empty: unknown
+    std::string runtime; ///< libraries that compute on it: "CUDA 13.0"; empty: the CPU
+    bool operator==(const DeviceIdentity&) const = default;
+};
+
 /// How a device computes, and where it writes traces.
 struct DeviceSettings {
     bool tryConvolutions = false; ///< for constant sizes: choose algorithms by timing them
@@ -117,6 +125,10 @@ public:
     /// Process-wide; before anything is computed and before makeBackend().
     virtual void configure(const DeviceSettings& settings) = 0;
     virtual std::string deviceName() = 0; ///< "NVIDIA H200"
+    virtual DeviceIdentity identity() { return {}; }
+
+    /// Whether autocast to this number format may be used on it; else it computes in float32.
+    virtual bool isTrusted(at::ScalarType) { return true; }
 
     /// The process group for the selected device. Collectives that exceed `timeout` and errors of
     /// peers end the process; each rank's last collectives are then in the trace folder. Torch's
@@ -148,7 +160,7 @@ public:
 };
 
 /// To be raised with every change above; a plugin of another version is refused.
-inline constexpr int kDevicePluginVersion = 4;
+inline constexpr int kDevicePluginVersion = 5;
 
 /// What a plugin exports, as C names: `int ringmaster_plugin_version()` and
 /// `rm::DevicePlugin* ringmaster_plugin()`, an object that lives as long as the process.

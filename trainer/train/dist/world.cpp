@@ -7,6 +7,7 @@
 #include "trainer/train/dist/fake_process_group.h"
 #include "trainer/train/dist/gloo.h"
 #include "trainer/train/dist/retransmission.h"
+#include "trainer/train/dist/sum_check.h"
 
 #include <ATen/ops/empty.h>
 #include <ATen/ops/zeros.h>
@@ -24,6 +25,8 @@ namespace {
 
 /// Long enough for rank 0 to write any checkpoint while the others wait for it.
 constexpr std::chrono::minutes kCollectiveTimeout{30};
+/// The first collective of a device's backend also sets up its connections.
+constexpr std::chrono::seconds kSumPatience{120};
 constexpr size_t kBroadcastBytes = 25u << 20;
 
 /// Silences torch's warnings about a store that does not listen yet. A rendezvous that fails throws
@@ -68,35 +71,61 @@ Result<World> World::join(const TorchrunEnvironment& environment, const Device& 
     world.m_rank = environment.rank;
     world.m_size = environment.worldSize;
     world.m_localRank = environment.localRank;
+    world.m_masterAddr = environment.masterAddr;
     if (world.isAlone())
         return world;
     const QuietMeeting quiet;
     RM_ASSIGN_OR_RETURN(world.m_store, meetAtStore(environment, warn));
-    const int rank = environment.rank;
-    const int size = environment.worldSize;
+    world.connect(device, board);
+    return world;
+}
+
+World World::among(const std::vector<int>& ranks, const Device& device) const {
+    World part;
+    std::string name = "among";
+    for (const int rank : ranks) {
+        part.m_rank += rank < m_rank ? 1 : 0;
+        name += "-" + std::to_string(rank);
+    }
+    part.m_size = static_cast<int>(ranks.size());
+    part.m_localRank = m_localRank;
+    part.m_masterAddr = m_masterAddr;
+    if (part.isAlone())
+        return part;
+    part.m_store = subStore(name.c_str(), m_store);
+    part.connect(device, nullptr);
+    return part;
+}
+
+/// Makes the groups of the ranks that meet at the store.
+void World::connect(const Device& device, Board* board) {
     // The ends of the main group are known if all of its collectives are Gloo's.
     const auto counted = [&](c10::intrusive_ptr<c10d::Backend> backend, CollectiveGroup group) {
         const bool countsEnds = group == CollectiveGroup::kSide || device.isCpu();
         return board ? makeCounted(std::move(backend), *board, group, countsEnds) : backend;
     };
     const auto gloo = [&](const char* name, CollectiveGroup group) {
-        return counted(makeGloo(subStore(name, world.m_store), rank, size, environment.masterAddr,
-                                kCollectiveTimeout),
-                       group);
+        return counted(
+            makeGloo(subStore(name, m_store), m_rank, m_size, m_masterAddr, kCollectiveTimeout),
+            group);
     };
     using Group = c10d::ProcessGroup;
-    world.m_group = c10::make_intrusive<Group>(subStore("main", world.m_store), rank, size);
-    world.m_group->setBackend(c10::DeviceType::CPU, Group::BackendType::GLOO,
-                              gloo("gloo", CollectiveGroup::kMain));
-    world.m_side = gloo("side", CollectiveGroup::kSide);
+    m_group = c10::make_intrusive<Group>(subStore("main", m_store), m_rank, m_size);
+    auto main = gloo("gloo", CollectiveGroup::kMain);
+    m_group->setBackend(c10::DeviceType::CPU, Group::BackendType::GLOO, main);
+    m_side = gloo("side", CollectiveGroup::kSide);
     retransmitEachSecond();
-    if (!device.isCpu())
-        world.m_group->setBackend(
-            device.at.type(), Group::BackendType::NCCL,
-            counted(device.plugin->makeBackend(subStore("device", world.m_store), rank, size,
-                                               kCollectiveTimeout),
-                    CollectiveGroup::kMain));
-    return world;
+    if (device.isCpu())
+        return;
+    // This takes milliseconds besides the connections that training needs anyway.
+    auto sound = soundBackend(
+        device.plugin->makeBackend(subStore("device", m_store), m_rank, m_size, kCollectiveTimeout),
+        main, device.at, kSumPatience);
+    // What Gloo carries in its place is told to the board by Gloo's own group.
+    if (sound.fault.empty())
+        sound.backend = counted(std::move(sound.backend), CollectiveGroup::kMain);
+    m_collectivesFault = std::move(sound.fault);
+    m_group->setBackend(device.at.type(), Group::BackendType::NCCL, std::move(sound.backend));
 }
 
 World World::imagined(int size, const Device& device) {

@@ -51,9 +51,18 @@ public:
     static Result<World> join(const TorchrunEnvironment& environment, const Device& device,
                               const Warn& warn = {}, Board* board = nullptr);
 
+    /// Why the ranks' tensors on the device travel through the host's memory, by Gloo: how their
+    /// own collectives failed a trial as the ranks met (see soundBackend()), on this rank or
+    /// another. Empty: they do not.
+    const std::string& collectivesFault() const { return m_collectivesFault; }
+
     /// Rank 0 of `size` ranks, without the others: collectives transfer nothing, but take as much
     /// memory as real ones.
     static World imagined(int size, const Device& device);
+
+    /// A world of these ranks alone, ascending and numbered anew in this order, which meet through
+    /// this one's store. All of them call it together, and nobody else; once.
+    World among(const std::vector<int>& ranks, const Device& device) const;
 
     int rank() const { return m_rank; }
     int size() const { return m_size; }
@@ -77,12 +86,16 @@ public:
     std::string broadcastAside(std::string text, int64_t size) const;
 
 private:
+    void connect(const Device& device, Board* board);
+
     int m_rank = 0;
     int m_size = 1;
     int m_localRank = 0;
+    std::string m_masterAddr;
     c10::intrusive_ptr<c10d::Store> m_store;
     c10::intrusive_ptr<c10d::ProcessGroup> m_group;
     c10::intrusive_ptr<c10d::Backend> m_side;
+    std::string m_collectivesFault;
 };
 
 /// Whether an exception says that a collective failed because another rank went away.

@@ -5,21 +5,19 @@
 #include "shared/return_if_error.h"
 #include "trainer/train/device/host_heap.h"
 #include "trainer/train/memory/estimate_report.h"
+#include "trainer/train/session/asked_by_app.h"
 #include "trainer/train/session/failure.h"
 #include "trainer/train/session/options.h"
 #include "trainer/train/session/session.h"
 #include "trainer/train/workloads/registry.h"
 
 #include <CLI/CLI.hpp>
-#include <poll.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
 #include <condition_variable>
 #include <cstdio>
-#include <iostream>
-#include <iterator>
 #include <mutex>
 #include <optional>
 #include <stop_token>
@@ -68,26 +66,6 @@ Result<Device> openDevice(const RunSpec& spec, const EstimateOptions& options, i
     if (device)
         configureDevice(*device, spec, "");
     return device;
-}
-
-/// Ends this process when the reader of its stdout closes the pipe, so that nothing is left running
-/// after a cancelled launch or a lost link.
-void endWithReader() {
-    std::thread([] {
-        pollfd out{STDOUT_FILENO, 0, 0};
-        while (::poll(&out, 1, -1) < 0)
-            ;
-        _exit(static_cast<int>(ExitCode::kUnavailable));
-    }).detach();
-}
-
-Result<RunSpec> specFrom(const std::string& path) {
-    if (path != "-")
-        return readSpec(path);
-    const std::string text(std::istreambuf_iterator<char>(std::cin), {});
-    return parseRunSpec(text, "standard input")
-        .and_then([](RunSpec spec) { return check(std::move(spec)); })
-        .map([](const CheckedSpec& checked) { return *checked; });
 }
 
 /// Shows on stderr, every half second while it lives, what is being done.

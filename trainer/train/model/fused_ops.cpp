@@ -12,15 +12,17 @@ namespace rm {
 namespace {
 
 const FusedOps* g_ops = nullptr;
+bool g_onHost = false;
 
 const FusedOps* opsFor(const at::Tensor& tensor) {
-    return tensor.is_cpu() ? nullptr : g_ops;
+    return tensor.is_cpu() == g_onHost ? g_ops : nullptr;
 }
 
 } // namespace
 
-void setFusedOps(const FusedOps* ops) {
+void setFusedOps(const FusedOps* ops, bool onHost) {
     g_ops = ops;
+    g_onHost = onHost;
 }
 
 NormedSum addLayerNorm(const at::Tensor& residual, const at::Tensor& delta,

@@ -40,9 +40,10 @@ struct FusedOps {
                                  const at::Tensor& targets, const LossRule& rule);
 };
 
-/// Makes the functions below use `ops` for tensors that do not lie on the CPU; null: ATen's ops.
-/// Process-wide, to be called before any model runs. `*ops` must live as long as the process.
-void setFusedOps(const FusedOps* ops);
+/// Makes the functions below use `ops` for tensors that do not lie on the CPU, or `onHost` for
+/// those that do, as those of a fake device; null: ATen's ops. Process-wide, to be called before
+/// any model runs. `*ops` must live as long as the process.
+void setFusedOps(const FusedOps* ops, bool onHost = false);
 
 /// sum = residual + delta (..., C); normed = layer_norm(sum) with weight and bias (C).
 NormedSum addLayerNorm(const at::Tensor& residual, const at::Tensor& delta,

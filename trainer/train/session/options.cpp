@@ -7,13 +7,17 @@
 
 namespace rm {
 
+const char* trainerRelease() {
+    return "ringmaster-trainer " RINGMASTER_VERSION;
+}
+
 Result<std::optional<Options>> parseOptions(int argc, char** argv, const std::string& footer) {
     Options options;
     CLI::App app("One rank of a training run. Rank, world and master come from torchrun's "
                  "environment variables, or from those of srun; without them it trains alone.",
                  "ringmaster-trainer");
     app.footer(footer);
-    app.set_version_flag("--version", "ringmaster-trainer " RINGMASTER_VERSION);
+    app.set_version_flag("--version", trainerRelease());
     app.add_option("--spec", options.spec, "Run spec (TOML)")->required();
     app.add_option("--run-dir", options.runDir, "Where journal, board and checkpoints go")
         ->capture_default_str();

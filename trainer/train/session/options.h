@@ -22,6 +22,9 @@ struct Options {
     bool saveInitial = false; ///< a checkpoint before the first step
 };
 
+/// "ringmaster-trainer 0.2.0"
+const char* trainerRelease();
+
 /// nullopt: help or version was printed. `footer`: what --help says last.
 Result<std::optional<Options>> parseOptions(int argc, char** argv, const std::string& footer);
 

@@ -49,7 +49,7 @@ std::vector<PlacedNode> nodesWith(const std::vector<const char*>& kinds) {
 std::string checkRow(const PlacedNode& placed) {
     for (const CheckRow& row : rowsOf(placed.report, 0, 0))
         if (row.title == "GPUs and driver")
-            return row.detail;
+            return row.evidence;
     return {};
 }
 

@@ -55,6 +55,7 @@ private Q_SLOTS:
     void includedFilesCount();
     void includeCircleEnds();
     void missingConfigHasNoAliases();
+    void gpusShowHowTheyStoodTheirSelfTest();
     void checksOfEarlierReleasesAreRead();
     void aCancelledCheckIsAnsweredAtOnceAndNotKept();
     void withoutKeyringNothingIsKept();
@@ -94,7 +95,9 @@ NodeCheck sampleCheck(const std::string& name) {
     NodeCheck check;
     check.node = name;
     check.ready = true;
-    check.rows = {{CheckRow::Verdict::kWarning, "Disk", "4.2 GiB free"}};
+    check.rows = {goodRow("system", "Operating system", "Debian"),
+                  {"leftovers", CheckRow::State::kWarning, "Runs there", "gpt-1", "it holds memory",
+                   "end it", CheckAction{CheckAction::Kind::kEndLeftovers, "End", "gpt-1"}}};
     check.report = NodeReport{};
     check.report->gpus = {{"NVIDIA H200", 1 << 30, "GPU-1", 5}};
     check.report->interfaces = {{"ens5", "10.0.0.7", 24, true, 1000}};
@@ -436,7 +439,7 @@ void FleetTest::theLastTwentyChecksAreKept() {
     QCOMPARE(parseHistory(withPastCheck(text, node, asks)).front().checkedNs, int64_t{25});
     NodeCheck failed;
     failed.checkedNs = 27;
-    failed.rows = {{CheckRow::Verdict::kBad, "No route", "nobody there"}};
+    failed.rows = {{"connection", CheckRow::State::kBad, "No route", "nobody there", {}, {}}};
     const auto more = parseHistory(withPastCheck(text, node, failed));
     QCOMPARE(more.front().problem, std::string("No route: nobody there"));
     QVERIFY(!more.front().ready && !more.front().report);
@@ -454,7 +457,7 @@ void FleetTest::aCheckSaysWhatChanged() {
     const CheckRow* row = rowOf(now.rows, "Since the last check");
     QVERIFY(row);
     QCOMPARE(row->detail, std::string("driver 535 became 550; GPU NVIDIA H200 GPU-1 is gone"));
-    QCOMPARE(row->verdict, CheckRow::Verdict::kWarning);
+    QCOMPARE(row->state, CheckRow::State::kWarning);
     NodeCheck same = before;
     addChanges(same, node, text);
     QVERIFY(!rowOf(same.rows, "Since the last check"));
@@ -677,6 +680,33 @@ void FleetTest::includeCircleEnds() {
 
 void FleetTest::missingConfigHasNoAliases() {
     QVERIFY(sshAliasesOf(path("nothing")).empty());
+}
+
+void FleetTest::gpusShowHowTheyStoodTheirSelfTest() {
+    QVERIFY(!rowOf(rowsOf(soundReport()), "GPU self-test")); // no GPU, no row
+    NodeReport report = soundReport();
+    report.driver = "580.65.06";
+    report.gpus = {{"NVIDIA H200", 150LL << 30, "GPU-a", 0, 90}};
+    const auto row = [&report] { return *rowOf(rowsOf(report), "GPU self-test"); };
+    QVERIFY(row().state == CheckRow::State::kGood);
+    QVERIFY(row().evidence.find("the first training does it") != std::string::npos);
+
+    SelfTest test{"NVIDIA H200", "GPU-a", "580.65.06", "torch", true, 1, {}};
+    test.proofs = {{"memory", "device", true, "all bits", 1},
+                   {"GELU kernel", "gelu-kernel", true, "fine", 1}};
+    report.selfTests = {test};
+    QCOMPARE(row().evidence, std::string("1 of 1 hold all proofs with driver 580.65.06"));
+    report.selfTests[0].proofs[1] = {"GELU kernel", "gelu-kernel", false, "error 0.05", 1};
+    QVERIFY(row().state == CheckRow::State::kWarning);
+    QVERIFY2(row().evidence.starts_with("GPU 0 failed in GELU kernel: error 0.05 (training does"),
+             row().evidence.c_str());
+    report.selfTests[0].proofs[0].held = false;
+    QVERIFY(row().state == CheckRow::State::kBad);
+
+    // Of another driver it says nothing.
+    report.driver = "595.10";
+    QVERIFY(row().state == CheckRow::State::kGood);
+    QVERIFY(row().evidence.find("1 not tested with it yet") != std::string::npos);
 }
 
 /// A checks.json as it was written before reports said who ranks belong to.

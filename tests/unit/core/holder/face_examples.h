@@ -51,6 +51,8 @@ inline NodeCheck nodeCheck() {
     report.shmBytes = 1LL << 33;
     report.interfaces = {{"ens5", "10.0.0.1", 24, false, -1}};
     report.disks = {{"/", "ext4", 100, 50}};
+    report.selfTests = {
+        {"H200", "GPU-1", "550", "torch", true, 6, {{"memory", "device", true, "x", 7}}}};
     NodeCheck check;
     check.node = "node-a";
     check.ready = true;
@@ -109,6 +111,7 @@ inline std::vector<face::Message> faceMessages() {
         face::Ask{20, PinCheckpointRequest{"x-1", "60", false}},
         face::Ask{21, BringBackCheckpointRequest{"x-1", "60", {"kc", AskedFrom::kWindow}}},
         face::Ask{22, CompareCheckpointsRequest{"x-1", "60", "80"}},
+        face::Ask{23, TrialRequest{{TrialKind::kAllReduce, {{"node-a", 2}, {"node-b", 0}}, ""}}},
         face::Follow{"x-1"},
         face::Accepted{-1},
         face::Answer{1, Result<QString>("x-1")},

@@ -104,6 +104,11 @@ public:
     QFuture<Result<void>> measureNetwork(const QStringList&) override { return done(); }
     QFuture<Result<void>> stopNetwork() override { return done(); }
 
+    QFuture<Result<QString>> tryOut(const NodeTrial&) override {
+        return QtFuture::makeReadyFuture(Result<QString>(trialAnswer));
+    }
+
+    QString trialAnswer;
     QStringList attached;
     QStringList leftoversEnded;
     std::vector<std::pair<QString, CommandKind>> commands;

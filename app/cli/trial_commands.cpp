@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/cli/access.h"
+#include "app/cli/command_context.h"
+#include "app/cli/commands.h"
+#include "app/cli/json_view.h"
+#include "app/cli/terminal.h"
+#include "app/core/launch/forecast.h"
+#include "app/core/launch/link_test.h"
+#include "app/core/launch/recipes.h"
+#include "shared/io/file.h"
+#include "shared/return_if_error.h"
+
+#include <iostream>
+
+namespace rm::cli {
+
+namespace {
+
+/// After their logins were asked for if that is needed.
+Result<std::string> tryOut(CommandContext& context, const NodeTrial& trial) {
+    std::vector<std::string> names;
+    for (const Placement& placement : trial.nodes)
+        names.push_back(placement.node.toStdString());
+    auto told = await(context.engine().tryOut(trial));
+    if (!told && told.error().code == ErrorCode::kDenied && openAsking(context, names))
+        told = await(context.engine().tryOut(trial));
+    return told.map(&QString::toStdString);
+}
+
+std::string inMs(double seconds) {
+    return formatNumber(seconds * 1e3) + " ms";
+}
+
+std::string tableOf(const LinkTest& test) {
+    std::vector<std::vector<std::string>> rows = {{"BETWEEN", "LATENCY", "ALL-REDUCE", "LINK"}};
+    for (const SumGroup& group : test.report.groups) {
+        const SumTime& largest = group.times.back();
+        rows.push_back(
+            {oneLine(groupName(test, group)), inMs(latencyOf(group)),
+             formatBytes(static_cast<double>(largest.bytes)) + " in " + inMs(largest.seconds),
+             rateWords(test, group)});
+    }
+    return formatTable(rows);
+}
+
+void printLinkTest(const LinkTest& test) {
+    std::cout << formatAgo(test.wallNs) << ", " << oneLine(test.report.device) << "\n"
+              << tableOf(test);
+    if (!test.report.fault.empty())
+        std::cout << "The devices' own collectives are off: " << oneLine(test.report.fault) << "\n";
+    std::cout << std::flush;
+}
+
+nlohmann::ordered_json jsonOf(const LinkTest& test) {
+    auto json = nlohmann::ordered_json::parse(toJson(test));
+    size_t i = 0;
+    for (auto& group : json["report"]["groups"]) {
+        const SumGroup& of = test.report.groups[i++];
+        group["latency_ms"] = latencyOf(of) * 1e3;
+        group["bits_per_second"] = busBandwidthOf(of) * 8;
+        group["words"] = rateWords(test, of);
+    }
+    return json;
+}
+
+int printHistory(const CommandContext& context) {
+    const std::string file = (context.paths().state + '/' + kLinkTestsFile).toStdString();
+    const auto tests = parseLinkTests(readFile(file).value_or(""));
+    auto out = nlohmann::ordered_json::array();
+    for (const LinkTest& test : tests)
+        if (context.json())
+            out.push_back(jsonOf(test));
+        else
+            printLinkTest(test);
+    if (context.json())
+        printJson(out);
+    else if (tests.empty())
+        std::cout << "no all-reduce test was made yet" << std::endl;
+    return 0;
+}
+
+Result<LinkTest> testLinks(CommandContext& context, const std::vector<Placement>& nodes) {
+    RM_ASSIGN_OR_RETURN(const auto told, tryOut(context, {TrialKind::kAllReduce, nodes, {}}));
+    return parseLinkTest(told, "the all-reduce test");
+}
+
+Result<std::vector<SelfTest>> selfTestsFrom(const std::string& json) {
+    RM_ASSIGN_OR_RETURN(const auto report, parseNodeReport(json)); // has the same key
+    return report.selfTests;
+}
+
+void print(const SelfTest& test) {
+    std::cout << oneLine(test.device) << (test.driver.empty() ? "" : ", driver ")
+              << oneLine(test.driver) << ", " << oneLine(test.runtime) << "\n";
+    for (const SelfTestProof& proof : test.proofs)
+        std::cout << "  " << (proof.held ? "ok  " : "BAD ") << "  " << oneLine(proof.name) << ": "
+                  << oneLine(proof.evidence) << "\n";
+    std::cout << std::flush;
+}
+
+struct ForecastParts {
+    StepProfile profile;
+    LinkTest test;
+};
+
+Result<ForecastParts> measureForecast(CommandContext& context, const CheckedSpec& spec,
+                                      const std::vector<Placement>& nodes) {
+    if (nodes.size() < 2)
+        return fail(ErrorCode::kInvalid,
+                    "forecast: name the nodes with --node, two or more, the first of which is "
+                    "measured alone, too");
+    const NodeTrial alone{TrialKind::kStepProfile, {{nodes.front().node, 1}}, toToml(*spec)};
+    RM_ASSIGN_OR_RETURN(const auto told, tryOut(context, alone));
+    RM_ASSIGN_OR_RETURN(auto profile, parseStepProfile(told, "the step profile"));
+    RM_ASSIGN_OR_RETURN(auto test, testLinks(context, nodes));
+    return ForecastParts{std::move(profile), std::move(test)};
+}
+
+nlohmann::ordered_json jsonOf(const ForecastParts& parts,
+                              const std::vector<StepForecast>& forecasts,
+                              const std::vector<std::string>& words) {
+    auto steps = nlohmann::ordered_json::array();
+    for (size_t i = 0; i < forecasts.size(); ++i)
+        steps.push_back({{"nodes", forecasts[i].nodes},
+                         {"ranks", forecasts[i].ranks},
+                         {"step_ms", forecasts[i].stepMs},
+                         {"wait_ms", forecasts[i].waitMs},
+                         {"samples_per_second", forecasts[i].samplesPerSec},
+                         {"speed_up", speedUp(forecasts, i)}});
+    return {{"forecasts", steps},
+            {"words", words},
+            {"profile", nlohmann::ordered_json::parse(toJson(parts.profile))},
+            {"links", jsonOf(parts.test)}};
+}
+
+std::string tableOf(const std::vector<StepForecast>& forecasts) {
+    std::vector<std::vector<std::string>> rows = {
+        {"NODES", "RANKS", "STEP", "WAITS", "SAMPLES/S", "TIMES ONE NODE"}};
+    for (size_t i = 0; i < forecasts.size(); ++i)
+        rows.push_back(
+            {std::to_string(forecasts[i].nodes), std::to_string(forecasts[i].ranks),
+             formatNumber(forecasts[i].stepMs) + " ms", formatNumber(forecasts[i].waitMs) + " ms",
+             formatNumber(forecasts[i].samplesPerSec), formatNumber(speedUp(forecasts, i))});
+    return formatTable(rows);
+}
+
+} // namespace
+
+int runNodesSelfTest(CommandContext& context, const std::string& name) {
+    const auto told =
+        tryOut(context, {TrialKind::kSelfTest, {{QString::fromStdString(name), 0}}, {}});
+    const auto tests = told ? selfTestsFrom(*told) : tl::unexpected(told.error());
+    if (!tests)
+        return printError(context, tests.error());
+    if (context.json())
+        printJson(nlohmann::ordered_json::parse(*told));
+    bool held = true;
+    for (const SelfTest& test : *tests) {
+        if (!context.json())
+            print(test);
+        for (const SelfTestProof& proof : test.proofs)
+            held = held && proof.held;
+    }
+    return static_cast<int>(held ? ExitCode::kOk : ExitCode::kFailed);
+}
+
+int runNodesAllReduce(CommandContext& context, const std::vector<std::string>& names,
+                      bool history) {
+    if (history)
+        return printHistory(context);
+    const auto nodes = parsePlacements(names);
+    const auto test = nodes ? testLinks(context, *nodes) : tl::unexpected(nodes.error());
+    if (!test)
+        return printError(context, test.error());
+    if (context.json())
+        printJson(jsonOf(*test));
+    else
+        printLinkTest(*test);
+    return 0;
+}
+
+int runForecast(CommandContext& context, const RunOptions& options) {
+    const auto spec = loadSpecOrRecipe(options.spec, options.overrides);
+    if (!spec)
+        return printError(context, spec.error());
+    const auto nodes = parsePlacements(options.nodes);
+    if (!nodes)
+        return printError(context, nodes.error());
+    const auto parts = measureForecast(context, *spec, *nodes);
+    if (!parts)
+        return printError(context, parts.error());
+    const auto forecasts = forecastNodes(parts->profile, parts->test);
+    const auto words = forecastWords(parts->profile, parts->test);
+    if (context.json()) {
+        printJson(jsonOf(*parts, forecasts, words));
+        return 0;
+    }
+    std::cout << tableOf(forecasts);
+    for (const std::string& sentence : words)
+        std::cout << sentence << "\n";
+    std::cout << std::flush;
+    return 0;
+}
+
+} // namespace rm::cli

@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/core/launch/forecast.h"
+
+#include <QLocale>
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+#include <optional>
+
+namespace rm {
+
+namespace {
+
+constexpr double kNever = std::numeric_limits<double>::infinity();
+
+/// A transfer: it asks for the link at a moment, and takes so long if it has it alone.
+struct Sent {
+    double fromMs = 0;
+    double alone = 0; ///< milliseconds
+    double doneMs = 0;
+};
+
+/// Gloo works on several collectives at once, in the order in which they were begun, which share
+/// the link; NCCL on one after the other. Fills `doneMs`; `sent` is in order of `fromMs`.
+void travel(std::vector<Sent>& sent, size_t atOnce) {
+    std::vector<size_t> active;
+    std::vector<double> left(sent.size());
+    size_t next = 0;
+    double now = 0;
+    while (next < sent.size() || !active.empty()) {
+        while (next < sent.size() && active.size() < atOnce && sent[next].fromMs <= now) {
+            left[next] = sent[next].alone;
+            active.push_back(next++);
+        }
+        const bool mayJoin = next < sent.size() && active.size() < atOnce;
+        const double joins = mayJoin ? std::max(now, sent[next].fromMs) : kNever;
+        const auto share = static_cast<double>(active.size());
+        double least = kNever;
+        for (const size_t i : active)
+            least = std::min(least, left[i]);
+        const double until = std::min(joins, now + least * share);
+        for (const size_t i : active)
+            left[i] -= (until - now) / share;
+        now = until;
+        std::erase_if(active, [&](size_t i) {
+            if (left[i] > 1e-9)
+                return false;
+            sent[i].doneMs = now;
+            return true;
+        });
+    }
+}
+
+class Timeline {
+public:
+    Timeline(const StepProfile& profile, const LinkCost& link, int64_t ranks)
+        : m_profile(profile)
+        , m_link(link)
+        , m_ranks(static_cast<double>(ranks))
+        , m_atOnce(profile.device.starts_with("CPU") ? 4 : 1) {
+        const int64_t all = std::accumulate(
+            profile.buckets.begin(), profile.buckets.end(), int64_t{0},
+            [](int64_t sum, const BucketTimes& bucket) { return sum + bucket.bytes; });
+        int64_t before = 0;
+        for (const BucketTimes& bucket : profile.buckets) { // as GradientBuckets does
+            m_isWhole.push_back(!profile.sharded && before >= all * 2 / 3);
+            m_share.push_back(static_cast<double>(bucket.bytes) / static_cast<double>(all));
+            before += bucket.bytes;
+        }
+        m_here.assign(profile.buckets.size(), 0);
+    }
+
+    /// The time of a step once steps repeat.
+    double stepMs() {
+        constexpr int kUntilTheyRepeat = 4;
+        for (int i = 0; i < kUntilTheyRepeat; ++i)
+            step();
+        const double before = m_now;
+        step();
+        return m_now - before;
+    }
+
+private:
+    void step() {
+        for (int64_t micro = 1; micro < m_profile.accumulation; ++micro) {
+            forward();
+            m_now += m_profile.backwardMs;
+        }
+        forward();
+        backward();
+        m_now += m_link.latencyMs; // the norm of the gradients
+        update();
+    }
+
+    /// Waits for each bucket before its first weight is read; then that is updated.
+    void forward() {
+        std::vector<size_t> order(m_here.size());
+        std::iota(order.begin(), order.end(), size_t{0});
+        std::ranges::stable_sort(order, {},
+                                 [this](size_t i) { return m_profile.buckets[i].neededMs; });
+        double shift = m_now;
+        for (const size_t i : order) {
+            if (m_here[i] == 0)
+                continue; // nothing is under way
+            shift = std::max(shift, m_here[i] - m_profile.buckets[i].neededMs);
+            shift += m_profile.updateMs * m_share[i];
+            m_here[i] = 0;
+        }
+        m_now = shift + m_profile.forwardMs;
+    }
+
+    void backward() {
+        std::vector<Sent> sent;
+        for (size_t i = 0; i < m_here.size(); ++i)
+            sent.push_back(
+                {m_now + m_profile.buckets[i].readyMs, aloneMs(i, m_isWhole[i] ? 2 : 1)});
+        std::ranges::stable_sort(sent, {}, &Sent::fromMs);
+        travel(sent, m_atOnce);
+        m_now += m_profile.backwardMs;
+        for (const Sent& one : sent)
+            m_now = std::max(m_now, one.doneMs);
+    }
+
+    /// Whole buckets at once, while the others are gathered as the forward pass needs them.
+    void update() {
+        std::vector<Sent> sent;
+        std::vector<size_t> which;
+        double own = 0;
+        for (size_t i = m_here.size(); i-- > 0;) {
+            if (m_isWhole[i]) {
+                own += m_profile.updateMs * m_share[i];
+                continue;
+            }
+            which.push_back(i);
+            sent.push_back({m_now, aloneMs(i, 1)});
+        }
+        travel(sent, m_atOnce);
+        for (size_t i = 0; i < which.size(); ++i)
+            m_here[which[i]] = sent[i].doneMs;
+        m_now += own;
+    }
+
+    /// `ways`: 2 there and back again, 1 half of that.
+    double aloneMs(size_t bucket, double ways) const {
+        const double bytes = static_cast<double>(m_profile.buckets[bucket].bytes) / 4 *
+                             static_cast<double>(m_profile.bytesOnWire);
+        return ways * (m_link.latencyMs / 2 + bytes * (m_ranks - 1) / m_ranks / m_link.bytesPerMs);
+    }
+
+    const StepProfile& m_profile;
+    const LinkCost m_link;
+    const double m_ranks;
+    const size_t m_atOnce;
+    std::vector<bool> m_isWhole;
+    std::vector<double> m_share; ///< of all bytes, hence of the update
+    std::vector<double> m_here;  ///< by bucket: when its gathered gradients arrive; 0: they have
+    double m_now = 0;
+};
+
+double computeMs(const StepProfile& profile) {
+    return static_cast<double>(profile.accumulation) * (profile.forwardMs + profile.backwardMs) +
+           profile.updateMs;
+}
+
+bool isWithin(const SumGroup& group, size_t nodes) {
+    return std::ranges::all_of(
+        group.nodes, [nodes](int64_t node) { return node < static_cast<int64_t>(nodes); });
+}
+
+/// The slowest pair of the first nodes; for all of them what all did together.
+const SumGroup& groupFor(const LinkTest& test, size_t nodes) {
+    const SumGroup* slowest = &test.report.groups.back();
+    if (nodes == test.nodes.size())
+        return *slowest;
+    double least = kNever;
+    for (const SumGroup& group : test.report.groups) {
+        if (group.nodes.size() != 2 || !isWithin(group, nodes) || busBandwidthOf(group) >= least)
+            continue;
+        least = busBandwidthOf(group);
+        slowest = &group;
+    }
+    return *slowest;
+}
+
+std::string timesWord(double factor) {
+    return QLocale::c().toString(factor, 'f', 2).toStdString() + " times";
+}
+
+std::string inMs(double ms) {
+    return QLocale::c().toString(ms, 'f', ms < 10 ? 1 : 0).toStdString() + " ms";
+}
+
+double bestOf(const StepProfile& profile, const LinkTest& test) {
+    const auto forecasts = forecastNodes(profile, test);
+    return speedUp(forecasts, forecasts.size() - 1);
+}
+
+std::string nodesWord(size_t nodes) {
+    return nodes == 2 ? "the second node" : std::to_string(nodes) + " nodes";
+}
+
+/// What the last forecast says.
+std::string verdictOf(const std::vector<StepForecast>& forecasts) {
+    const StepForecast& last = forecasts.back();
+    const double factor = speedUp(forecasts, forecasts.size() - 1);
+    const std::string wait = "each step takes " + inMs(last.stepMs) + " instead of " +
+                             inMs(forecasts.front().stepMs) + ", of which it waits " +
+                             inMs(last.waitMs) + " for what travels";
+    const std::string nodes = nodesWord(forecasts.size());
+    if (factor < 1)
+        return nodes + (forecasts.size() == 2 ? " makes" : " make") +
+               " training slower: " + timesWord(factor) +
+               " as many samples a second as on one node; " + wait;
+    return "with " + nodes + " training gets through " + timesWord(factor) +
+           " as many samples a second as on one node; " + wait;
+}
+
+std::optional<std::string> withCompression(StepProfile profile, const LinkTest& test) {
+    if (profile.bytesOnWire < 4)
+        return std::nullopt;
+    profile.bytesOnWire = 2;
+    return "with distribution.compression = \"bfloat16\" it would be " +
+           timesWord(bestOf(profile, test));
+}
+
+/// The least accumulation that comes near to what the nodes could do, else the most.
+std::string withAccumulation(const StepProfile& profile, const LinkTest& test) {
+    constexpr double kNear = 0.9;
+    constexpr int64_t kMost = 64;
+    StepProfile more = profile;
+    double factor = 0;
+    do {
+        more.accumulation *= 2;
+        factor = bestOf(more, test);
+    } while (factor < kNear * static_cast<double>(test.nodes.size()) &&
+             more.accumulation < kMost * profile.accumulation);
+    return "with train.accumulation = " + std::to_string(more.accumulation) + " it would be " +
+           timesWord(factor) + ", with an update after " +
+           std::to_string(more.accumulation / profile.accumulation) + " times as many samples";
+}
+
+} // namespace
+
+LinkCost costOf(const SumGroup& group) {
+    const double latency = latencyOf(group) * 1e3;
+    const SumTime& largest = group.times.back();
+    const auto ranks = static_cast<double>(group.ranks);
+    const double onTheWay = std::max(largest.seconds * 1e3 - latency, 1e-6);
+    return {latency, static_cast<double>(largest.bytes) * 2 * (ranks - 1) / ranks / onTheWay};
+}
+
+StepForecast forecastStep(const StepProfile& profile, const LinkCost& link, int64_t ranks) {
+    StepForecast forecast;
+    forecast.ranks = ranks;
+    forecast.stepMs = computeMs(profile);
+    if (ranks > 1 && !profile.buckets.empty() && link.bytesPerMs > 0)
+        forecast.stepMs = Timeline(profile, link, ranks).stepMs();
+    forecast.waitMs = std::max(0.0, forecast.stepMs - computeMs(profile));
+    forecast.samplesPerSec =
+        static_cast<double>(ranks * profile.accumulation * profile.samples) / forecast.stepMs * 1e3;
+    return forecast;
+}
+
+std::vector<StepForecast> forecastNodes(const StepProfile& profile, const LinkTest& test) {
+    std::vector<StepForecast> forecasts;
+    if (test.report.groups.empty() || test.nodes.empty())
+        return forecasts;
+    const int64_t ranksOfOne = std::max<int64_t>(1, test.report.groups.back().ranks /
+                                                        static_cast<int64_t>(test.nodes.size()));
+    for (size_t nodes = 1; nodes <= test.nodes.size(); ++nodes) {
+        const LinkCost link = nodes > 1 ? costOf(groupFor(test, nodes)) : LinkCost{};
+        // The ranks of one node sum in its memory, which costs little beside a network.
+        const int64_t ranks = static_cast<int64_t>(nodes) * ranksOfOne;
+        StepForecast forecast = forecastStep(profile, link, ranks);
+        forecast.nodes = static_cast<int64_t>(nodes);
+        forecasts.push_back(forecast);
+    }
+    return forecasts;
+}
+
+double speedUp(const std::vector<StepForecast>& forecasts, size_t at) {
+    return forecasts[at].samplesPerSec / forecasts.front().samplesPerSec;
+}
+
+std::vector<std::string> forecastWords(const StepProfile& profile, const LinkTest& test) {
+    constexpr double kWell = 0.9; ///< of what so many nodes could do
+    const auto forecasts = forecastNodes(profile, test);
+    if (forecasts.size() < 2)
+        return {};
+    std::vector<std::string> words{verdictOf(forecasts)};
+    if (speedUp(forecasts, forecasts.size() - 1) > kWell * static_cast<double>(forecasts.size()))
+        return words;
+    if (const auto compressed = withCompression(profile, test))
+        words.push_back(*compressed);
+    words.push_back(withAccumulation(profile, test));
+    return words;
+}
+
+} // namespace rm

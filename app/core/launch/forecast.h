@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "app/core/launch/link_test.h"
+#include "shared/wire/measures.h"
+
+#include <string>
+#include <vector>
+
+namespace rm {
+
+/// What a sum costs on the way between ranks.
+struct LinkCost {
+    double latencyMs = 0;  ///< of the smallest sum
+    double bytesPerMs = 0; ///< that a rank's connection carries in each direction
+    bool operator==(const LinkCost&) const = default;
+};
+LinkCost costOf(const SumGroup& group);
+
+/// A step of training on so many ranks.
+struct StepForecast {
+    int64_t nodes = 1;
+    int64_t ranks = 1;
+    double stepMs = 0;
+    double waitMs = 0;        ///< of it: for sums and weights under way
+    double samplesPerSec = 0; ///< of all ranks
+    bool operator==(const StepForecast&) const = default;
+};
+
+/// Plays steps as the trainer makes them (trainer/train/dist) until they repeat: the gradients of a
+/// bucket travel as soon as the last backward pass has them, the first two thirds only as parts
+/// (reduce-scatter); the backward pass ends when all have arrived; then the norm is summed, and the
+/// other half of those parts' way (all-gather) goes on under the next forward pass, which waits for
+/// each weight before it is read. With one rank nothing travels.
+StepForecast forecastStep(const StepProfile& profile, const LinkCost& link, int64_t ranks);
+
+/// Forecasts for the first 1 to N nodes of a test. A pair costs what it was measured at, more what
+/// their slowest pair did, and all what all did together. Empty: the test has no group.
+std::vector<StepForecast> forecastNodes(const StepProfile& profile, const LinkTest& test);
+
+/// How often as many samples as one node's.
+double speedUp(const std::vector<StepForecast>& forecasts, size_t at);
+
+/// What the forecasts mean, a sentence each: whether more nodes help, and if they do not help much,
+/// what compressed gradients or accumulation would change.
+std::vector<std::string> forecastWords(const StepProfile& profile, const LinkTest& test);
+
+} // namespace rm

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/core/launch/link_test.h"
+
+#include "shared/io/file.h"
+#include "shared/io/json.h"
+#include "shared/return_if_error.h"
+
+#include <QLocale>
+
+#include <algorithm>
+#include <array>
+#include <mutex>
+
+namespace rm {
+
+namespace {
+
+constexpr double kEnough = 0.7; ///< of the nominal rate: TCP's own share, and a busy moment
+constexpr size_t kMostKept = 200;
+
+/// "9.41 Gbit/s" with `unit`, of bits a second.
+std::string number(double value) {
+    return QLocale::c().toString(value, 'g', 3).toStdString();
+}
+
+struct Unit {
+    double bits;
+    const char* name;
+};
+
+Unit unitOf(double bits) {
+    return bits >= 1e9 ? Unit{1e9, " Gbit/s"} : Unit{1e6, " Mbit/s"};
+}
+
+std::string rateOf(double bits) {
+    const Unit unit = unitOf(bits);
+    return number(bits / unit.bits) + unit.name;
+}
+
+/// The slower end of the group's links, in bits a second; 0: unknown.
+double nominalOf(const LinkTest& test, const SumGroup& group) {
+    double least = 0;
+    for (const int64_t node : group.nodes) {
+        const int64_t mbit = test.nodes[static_cast<size_t>(node)].nominalMbit;
+        if (mbit <= 0)
+            return 0;
+        const double bits = static_cast<double>(mbit) * 1e6;
+        least = least == 0 ? bits : std::min(least, bits);
+    }
+    return least;
+}
+
+/// The rate of a usual kind of link that would give this; 0: none.
+double usualRate(double bits) {
+    static constexpr std::array kRates = {10e6, 100e6, 1e9,  2.5e9, 5e9,   10e9,
+                                          25e9, 40e9,  50e9, 100e9, 200e9, 400e9};
+    for (const double rate : kRates)
+        if (bits <= rate && bits > 0.8 * rate)
+            return rate;
+    return 0;
+}
+
+} // namespace
+
+std::string toJson(const LinkTest& test) {
+    Json nodes = Json::array();
+    for (const LinkTest::Node& node : test.nodes)
+        nodes.push_back({{"name", node.name},
+                         {"interface", node.interface},
+                         {"nominal_mbit", node.nominalMbit}});
+    return dumpJson(
+        {{"wall_ns", test.wallNs}, {"nodes", nodes}, {"report", Json::parse(toJson(test.report))}});
+}
+
+Result<LinkTest> parseLinkTest(const std::string& json, const std::string& source) {
+    RM_ASSIGN_OR_RETURN(const auto parsed, parseJson(json, source));
+    const auto corrupt = [&source](const std::string& why) {
+        return fail(ErrorCode::kCorrupt, "read " + source + ": " + why);
+    };
+    const Json* nodes = arrayAt(parsed, "nodes");
+    if (!nodes || !parsed.contains("report"))
+        return corrupt("it has no nodes or no report");
+    LinkTest test;
+    test.wallNs = intAt(parsed, "wall_ns").value_or(0);
+    for (const Json& node : *nodes)
+        test.nodes.push_back({textAt(node, "name").value_or(""),
+                              textAt(node, "interface").value_or(""),
+                              intAt(node, "nominal_mbit").value_or(-1)});
+    RM_ASSIGN_OR_RETURN(test.report, parseAllReduceReport(dumpJson(parsed.at("report")), source));
+    for (const SumGroup& group : test.report.groups)
+        for (const int64_t node : group.nodes)
+            if (node >= static_cast<int64_t>(test.nodes.size()))
+                return corrupt("it measures a node that it does not name");
+    return test;
+}
+
+std::string groupName(const LinkTest& test, const SumGroup& group) {
+    const auto name = [&](size_t i) {
+        return test.nodes[static_cast<size_t>(group.nodes[i])].name;
+    };
+    if (group.ranks == 2 && group.nodes.size() == 2)
+        return name(0) + " - " + name(1);
+    return "all " + std::to_string(group.nodes.size()) + " nodes, " + std::to_string(group.ranks) +
+           " ranks";
+}
+
+bool isSlow(const LinkTest& test, const SumGroup& group) {
+    const double nominal = nominalOf(test, group);
+    return nominal > 0 && busBandwidthOf(group) * 8 < kEnough * nominal;
+}
+
+std::string rateWords(const LinkTest& test, const SumGroup& group) {
+    const double bits = busBandwidthOf(group) * 8;
+    const double nominal = nominalOf(test, group);
+    if (nominal == 0)
+        return rateOf(bits);
+    const Unit unit = unitOf(nominal);
+    const std::string both =
+        number(bits / unit.bits) + " of " + number(nominal / unit.bits) + unit.name;
+    if (!isSlow(test, group))
+        return both;
+    const double usual = usualRate(bits);
+    if (usual > 0 && usual < nominal)
+        return both + ", as a link of " + rateOf(usual) +
+               ": a port, cable or switch on the way may have negotiated that";
+    return both + ": far below; something on the way is slower, other traffic takes its share, or "
+                  "the processors cannot keep up";
+}
+
+std::vector<LinkTest> parseLinkTests(const std::string& lines) {
+    std::vector<LinkTest> tests;
+    for (size_t begin = 0; begin < lines.size();) {
+        const size_t end = std::min(lines.find('\n', begin), lines.size());
+        if (auto test = parseLinkTest(lines.substr(begin, end - begin), "a kept all-reduce test"))
+            tests.push_back(std::move(*test));
+        begin = end + 1;
+    }
+    return tests;
+}
+
+Result<void> keepLinkTest(const std::string& file, const std::string& json) {
+    static std::mutex mutex; // of this process, which alone holds the state folder
+    const std::scoped_lock lock(mutex);
+    RM_ASSIGN_OR_RETURN(const auto test, parseLinkTest(json, "the all-reduce test"));
+    return writeFileAtomically(file, withLinkTest(readFile(file).value_or(""), test));
+}
+
+std::string withLinkTest(const std::string& lines, const LinkTest& test) {
+    std::vector<LinkTest> tests = parseLinkTests(lines);
+    tests.push_back(test);
+    std::string text;
+    for (size_t i = tests.size() - std::min(tests.size(), kMostKept); i < tests.size(); ++i)
+        text += toJson(tests[i]) + "\n";
+    return text;
+}
+
+} // namespace rm

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "shared/wire/measures.h"
+
+#include <string>
+#include <vector>
+
+namespace rm {
+
+/// A measurement of sums between the ranks of some nodes.
+struct LinkTest {
+    struct Node {
+        std::string name;
+        std::string interface;    ///< by which it took part; empty: its system chose
+        int64_t nominalMbit = -1; ///< that one's rate by its driver; -1: unknown
+        bool operator==(const Node&) const = default;
+    };
+    int64_t wallNs = 0; ///< by this computer's clock
+    std::vector<Node> nodes;
+    AllReduceReport report;
+    bool operator==(const LinkTest&) const = default;
+};
+
+std::string toJson(const LinkTest& test);
+/// kCorrupt names `source`, and what is wrong.
+Result<LinkTest> parseLinkTest(const std::string& json, const std::string& source);
+
+/// "node-a - node-b" of a pair, "all 3 nodes, 6 ranks".
+std::string groupName(const LinkTest& test, const SumGroup& group);
+
+/// "9.41 of 10 Gbit/s", and where that is little, what it may come from: "0.94 of 10 Gbit/s, as a
+/// link of 1 Gbit/s: a port, cable or switch on the way is one".
+std::string rateWords(const LinkTest& test, const SumGroup& group);
+/// Whether rateWords() complains.
+bool isSlow(const LinkTest& test, const SumGroup& group);
+
+/// The tests that were kept in a file, the oldest first; lines that are damaged are left out.
+std::vector<LinkTest> parseLinkTests(const std::string& lines);
+/// The file's text with one more; the oldest are dropped above two hundred.
+std::string withLinkTest(const std::string& lines, const LinkTest& test);
+
+/// Adds a test, the JSON of a LinkTest, to the file. Any thread.
+Result<void> keepLinkTest(const std::string& file, const std::string& test);
+
+/// Where they are kept, in the app's state folder.
+inline constexpr const char* kLinkTestsFile = "all-reduce.jsonl";
+
+} // namespace rm

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/core/launch/trial.h"
+
+#include "app/core/launch/direct_launcher.h"
+#include "app/core/launch/link_test.h"
+#include "shared/io/clock.h"
+#include "shared/return_if_error.h"
+
+namespace rm {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+/// A self-test of eight GPUs one after the other, most of it to load libraries.
+constexpr std::chrono::milliseconds kTrialPatience = 5min;
+
+Result<void> checkTrial(const NodeTrial& trial) {
+    const size_t least = trial.kind == TrialKind::kAllReduce ? 2 : 1;
+    const bool hasFew = trial.nodes.size() < least;
+    if (!hasFew && (trial.kind == TrialKind::kAllReduce || trial.nodes.size() == 1))
+        return {};
+    return fail(ErrorCode::kInvalid, std::string(trialName(trial.kind)) + ": it needs " +
+                                         (least == 2 ? "two nodes or more" : "one node") +
+                                         ", and got " + std::to_string(trial.nodes.size()));
+}
+
+Result<RunSpec> specOf(const NodeTrial& trial) {
+    RunSpec spec;
+    spec.name = trialName(trial.kind);
+    if (trial.kind != TrialKind::kStepProfile)
+        return spec;
+    RM_ASSIGN_OR_RETURN(spec, parseRunSpec(trial.spec, "the spec"));
+    return spec;
+}
+
+Result<std::string> onlyAnswer(DirectLauncher& launcher, const std::vector<std::string>& arguments,
+                               const std::string& input) {
+    const auto told = launcher.runTrainer(
+        arguments, [&input](const NodePlan&) { return input; }, kTrialPatience);
+    return told.map([](const std::vector<std::string>& answers) { return answers.front(); });
+}
+
+/// The link's own rate at the interface by which a node takes part; -1: unknown.
+int64_t nominalMbit(const PlacedNode& node, const std::string& interface) {
+    int64_t best = -1;
+    for (const InterfaceReport& each : node.report.interfaces)
+        if (each.name == interface)
+            best = std::max(best, each.speedMbit);
+    return best;
+}
+
+Result<std::string> testLinks(DirectLauncher& launcher) {
+    std::vector<NodePlan> plans;
+    const auto told = launcher.runTrainer(
+        {"all-reduce"},
+        [&plans](const NodePlan& plan) {
+            plans.push_back(plan);
+            return toToml(plan);
+        },
+        kTrialPatience);
+    if (!told)
+        return tl::unexpected(told.error());
+    LinkTest test;
+    test.wallNs = wallNowNs();
+    for (size_t i = 0; i < launcher.nodes().size(); ++i) {
+        const PlacedNode& node = launcher.nodes()[i];
+        test.nodes.push_back(
+            {node.node.name, plans[i].interface, nominalMbit(node, plans[i].interface)});
+    }
+    RM_ASSIGN_OR_RETURN(test.report, parseAllReduceReport(told->front(), "the all-reduce test"));
+    return toJson(test);
+}
+
+} // namespace
+
+const char* trialName(TrialKind kind) {
+    switch (kind) {
+    case TrialKind::kSelfTest:
+        return "self-test";
+    case TrialKind::kAllReduce:
+        return "all-reduce test";
+    case TrialKind::kStepProfile:
+        break;
+    }
+    return "step profile";
+}
+
+Result<std::string> runTrial(const NodeTrial& trial, std::vector<PlacedParty> parties,
+                             HostPool& hosts, const ProgressSink& progress, std::stop_token stop) {
+    RM_RETURN_IF_ERROR(checkTrial(trial));
+    RM_ASSIGN_OR_RETURN(auto spec, specOf(trial));
+    PlanRequest attempt;
+    attempt.runId = newRunId(spec.name);
+    attempt.runName = spec.name;
+    // The data is not read, and need not be there.
+    spec.data.train = spec.data.validation = {};
+    spec.data.stage = false;
+    spec.train.globalBatch = spec.launch.minNodes = 0;
+    DirectLauncher launcher({spec, std::move(parties), attempt}, hosts, progress, std::move(stop));
+    RM_RETURN_IF_ERROR(launcher.check().map([](const auto&) {}));
+    RM_RETURN_IF_ERROR(launcher.deploy());
+    switch (trial.kind) {
+    case TrialKind::kSelfTest:
+        return onlyAnswer(launcher, {"self-test", "--json"}, {});
+    case TrialKind::kAllReduce:
+        return testLinks(launcher);
+    case TrialKind::kStepProfile:
+        break;
+    }
+    return onlyAnswer(launcher, {"step-profile", "-", "--device", launcher.device()}, trial.spec);
+}
+
+} // namespace rm

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/ui/dialogs/link_test_dialog.h"
+
+#include "app/core/answer.h"
+#include "app/core/run/engine.h"
+#include "app/core/settings/paths.h"
+#include "app/ui/data/run_words.h"
+#include "app/ui/dialogs/placement_list.h"
+#include "app/ui/look/format.h"
+#include "app/ui/look/theme.h"
+#include "app/ui/widgets/cell_delegate.h"
+#include "app/ui/widgets/chip.h"
+#include "app/ui/widgets/label.h"
+#include "app/ui/widgets/table.h"
+#include "shared/io/clock.h"
+#include "shared/io/file.h"
+
+#include <QStandardItemModel>
+#include <QVBoxLayout>
+
+#include <algorithm>
+
+namespace rm {
+
+namespace {
+
+constexpr int kLinkRows = 6;      ///< in sight
+constexpr size_t kShownTests = 8; ///< of the kept ones
+
+QString inMilliseconds(double seconds) {
+    return LinkTestDialog::tr("%1 ms").arg(seconds * 1e3, 0, 'g', 3);
+}
+
+} // namespace
+
+LinkTestDialog::LinkTestDialog(const AppContext& context, QWidget* parent)
+    : Sheet(tr("Test links"),
+            tr("The trainer sums numbers between the ranks of the chosen nodes as it sums "
+               "gradients: each pair, then all, for about ten seconds. It is sent first where it "
+               "is missing."),
+            "linkTestDialog", parent)
+    , m_context(context)
+    , m_nodes(new PlacementList(context))
+    , m_rows(new QStandardItemModel(0, 4, this))
+    , m_table(new Table("linkTestTable", tr("What links carried")))
+    , m_text(makeText({}, "bodySecondary")) {
+    m_rows->setHorizontalHeaderLabels({tr("When"), tr("Between"), tr("Latency"), tr("Rate")});
+    for (int column = 0; column < m_rows->columnCount(); ++column)
+        m_rows->setHeaderData(column, Qt::Horizontal, int(Qt::AlignVCenter | Qt::AlignLeft),
+                              Qt::TextAlignmentRole);
+    m_table->setModel(m_rows);
+    m_table->setColumnWidths({96, 148, 76, 0});
+    m_table->setFixedHeight((kLinkRows + 1) * size::kRowHeight);
+    m_text->setObjectName("linkTestText");
+    content()->addWidget(m_nodes);
+    content()->addWidget(m_table);
+    content()->addWidget(m_text);
+    m_measure = addButton(tr("Measure"), "primary", "linkTestMeasure");
+    connect(addButton(tr("Close"), "", "closeLinkTest"), &QPushButton::clicked, this,
+            &QDialog::reject);
+    connect(m_measure, &QPushButton::clicked, this, &LinkTestDialog::measure);
+    connect(m_nodes, &PlacementList::changed, this, &LinkTestDialog::refreshButton);
+    showKept();
+    refreshButton();
+}
+
+void LinkTestDialog::refreshButton() {
+    const bool isEnough = m_nodes->placements().size() >= 2;
+    m_measure->setEnabled(isEnough && !m_isMeasuring);
+    if (!m_isMeasuring)
+        m_text->setText(isEnough ? QString() : tr("Choose two nodes or more."));
+}
+
+void LinkTestDialog::measure() {
+    m_isMeasuring = true;
+    refreshButton();
+    m_text->setText(tr("Measuring…"));
+    whenAnswered(m_context.engine.tryOut({TrialKind::kAllReduce, m_nodes->placements(), {}}), this,
+                 [this](const Result<QString>& told) { take(told); });
+}
+
+void LinkTestDialog::take(const Result<QString>& told) {
+    m_isMeasuring = false;
+    const auto test = told.and_then([](const QString& json) {
+        return parseLinkTest(json.toStdString(), "the all-reduce test");
+    });
+    showKept();
+    refreshButton();
+    if (!test)
+        m_text->setText(capitalized(test.error().message) + '.');
+    else if (!test->report.fault.empty())
+        m_text->setText(tr("The devices' own collectives are off: %1.")
+                            .arg(QString::fromStdString(test->report.fault)));
+}
+
+/// The newest first.
+void LinkTestDialog::showKept() {
+    m_rows->setRowCount(0);
+    const QString file = m_context.paths.state + '/' + kLinkTestsFile;
+    const auto tests = parseLinkTests(readFile(file.toStdString()).value_or(""));
+    for (size_t i = 0; i < std::min(tests.size(), kShownTests); ++i)
+        addRows(tests[tests.size() - 1 - i]);
+    m_table->setVisible(m_rows->rowCount() > 0);
+}
+
+void LinkTestDialog::addRows(const LinkTest& test) {
+    for (const SumGroup& group : test.report.groups) {
+        QList<QStandardItem*> row;
+        for (const QString& text :
+             {formatRelative(test.wallNs, wallNowNs()),
+              QString::fromStdString(groupName(test, group)), inMilliseconds(latencyOf(group)),
+              QString::fromStdString(rateWords(test, group))}) {
+            row << new QStandardItem(text);
+            row.back()->setEditable(false);
+            row.back()->setToolTip(text);
+        }
+        row[3]->setData(static_cast<int>(isSlow(test, group) ? Tone::kWarn : Tone::kGood),
+                        kToneRole);
+        m_rows->appendRow(row);
+    }
+}
+
+} // namespace rm

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "app/core/launch/link_test.h"
+#include "app/ui/data/app_context.h"
+#include "app/ui/dialogs/sheet.h"
+
+class QLabel;
+class QPushButton;
+class QStandardItemModel;
+
+namespace rm {
+
+class PlacementList;
+class Table;
+
+/// Measures how fast gradients are summed between chosen nodes, and shows the last measurements.
+class LinkTestDialog : public Sheet {
+    Q_OBJECT
+public:
+    LinkTestDialog(const AppContext& context, QWidget* parent);
+
+private:
+    void measure();
+    void take(const Result<QString>& told);
+    void showKept();
+    void addRows(const LinkTest& test);
+    void refreshButton();
+
+    AppContext m_context;
+    bool m_isMeasuring = false;
+    PlacementList* m_nodes;
+    QStandardItemModel* m_rows;
+    Table* m_table;
+    QLabel* m_text;
+    QPushButton* m_measure;
+};
+
+} // namespace rm

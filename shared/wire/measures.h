@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "shared/result.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace rm {
+
+/// How long a sum of so many bytes over some ranks took, in the middle of several times.
+struct SumTime {
+    int64_t bytes = 0;
+    double seconds = 0;
+    int64_t times = 0;
+    bool operator==(const SumTime&) const = default;
+};
+
+/// Ranks that summed together while the others waited.
+struct SumGroup {
+    std::vector<int64_t> nodes; ///< indices into the nodes that were asked
+    int64_t ranks = 0;
+    std::vector<SumTime> times; ///< by size, the smallest first; not empty
+    bool operator==(const SumGroup&) const = default;
+};
+
+/// What `ringmaster-trainer all-reduce` measured: each pair of nodes, by the first rank of each,
+/// and, last, all ranks together.
+struct AllReduceReport {
+    std::string device; ///< "CPU, 1 thread"
+    std::string fault;  ///< World::collectivesFault()
+    std::vector<SumGroup> groups;
+    bool operator==(const AllReduceReport&) const = default;
+};
+
+/// Seconds of the smallest sum.
+double latencyOf(const SumGroup& group);
+/// What each rank's own connection carried in each direction at the largest size, in bytes a
+/// second: nccl-tests' "bus bandwidth", S/t 2(n-1)/n.
+double busBandwidthOf(const SumGroup& group);
+
+std::string toJson(const AllReduceReport& report);
+/// kCorrupt names `source`, and what is wrong.
+Result<AllReduceReport> parseAllReduceReport(const std::string& json, const std::string& source);
+
+/// When a bucket's gradients are there and its weights are read, on one rank alone.
+struct BucketTimes {
+    int64_t bytes = 0;
+    double readyMs = 0; ///< from the begin of the backward pass until all its gradients are there
+    double neededMs =
+        0; ///< from the begin of the forward pass until the first of its weights is read
+    bool operator==(const BucketTimes&) const = default;
+};
+
+/// What `ringmaster-trainer step-profile` measured: a step of one rank without any other.
+struct StepProfile {
+    std::string device;
+    int64_t samples = 0;   ///< of a micro-batch
+    double forwardMs = 0;  ///< of a micro-batch
+    double backwardMs = 0; ///< likewise
+    double updateMs = 0;   ///< of the weights
+    int64_t accumulation = 1;
+    bool sharded = false;             ///< optimizer.sharded
+    int64_t bytesOnWire = 4;          ///< of each number: distribution.compression
+    std::vector<BucketTimes> buckets; ///< as gradients are there, all of float32
+    bool operator==(const StepProfile&) const = default;
+};
+
+std::string toJson(const StepProfile& profile);
+/// kCorrupt names `source`, and what is wrong.
+Result<StepProfile> parseStepProfile(const std::string& json, const std::string& source);
+
+} // namespace rm

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "tests/integration/run_facts.h"
+#include "tests/integration/testbed.h"
+#include "tests/support/requirement.h"
+
+#include <QFile>
+#include <QJsonArray>
+#include <QJsonObject>
+#include <QTest>
+
+#include <algorithm>
+#include <cmath>
+
+using namespace rm;
+
+namespace {
+
+constexpr int kLimitMs = 240000;
+const QStringList kBothNodes = {"--node", "node-a:1", "--node", "node-b:1"};
+
+/// 12 MB of weights: so large that a slow link takes longer than the computing.
+constexpr const char* kSpec = R"(name = "NAME"
+[model]
+type = "gpt"
+layers = 4
+heads = 4
+width = 256
+context = 128
+[data]
+train = ["TEXT"]
+tokenizer = "bytes"
+[train]
+steps = STEPS
+batch_size = 8
+threads = 1
+log_every = 1
+[validation]
+every = 0
+[checkpoint]
+every = 0
+)";
+
+double medianOf(std::vector<double> values) {
+    const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+    std::nth_element(values.begin(), middle, values.end());
+    return *middle;
+}
+
+} // namespace
+
+/// What the app measures and forecasts of two nodes behind sshd, by the rate of the cable between
+/// them.
+class tst_links : public QObject {
+    Q_OBJECT
+private Q_SLOTS:
+    void initTestCase();
+    void cleanup();
+    void allReduceFigureIsTheRateOfTheLink();
+    void selfTestOfANodeShowsItsProofs();
+    void forecastIsWhatThenHappens_data();
+    void forecastIsWhatThenHappens();
+
+private:
+    const Cli& cli() const { return m_bed->laptop(); }
+    QString writeSpec(const QString& name, int steps) const;
+    double stepMs(const QString& name, const QStringList& nodes) const;
+
+    std::unique_ptr<Testbed> m_bed;
+};
+
+void tst_links::initTestCase() {
+    const auto can = Testbed::canRun();
+    RM_NEEDS("netns", can, QString::fromStdString(can.error().message));
+    auto bed = Testbed::create("links");
+    QVERIFY2(bed, bed ? "" : bed.error().message.c_str());
+    m_bed = std::move(*bed);
+    const auto added = m_bed->addNodes(cli());
+    QVERIFY2(added, added ? "" : added.error().message.c_str());
+    QFile text(m_bed->path("text"));
+    QVERIFY(text.open(QIODevice::WriteOnly));
+    text.write(
+        QByteArray("It is read again and again, and so it is learnt by heart. ").repeated(2000));
+}
+
+void tst_links::cleanup() {
+    if (m_bed && QTest::currentTestFailed())
+        qInfo("%s", m_bed->tellAndClean(nullptr).constData());
+    if (m_bed)
+        QTRY_COMPARE_WITH_TIMEOUT(m_bed->strayProcesses(), QString(), 10000);
+}
+
+QString tst_links::writeSpec(const QString& name, int steps) const {
+    QFile file(m_bed->path(name + ".toml"));
+    if (file.open(QIODevice::WriteOnly))
+        file.write(QByteArray(kSpec)
+                       .replace("NAME", name.toUtf8())
+                       .replace("TEXT", m_bed->path("text").toUtf8())
+                       .replace("STEPS", QByteArray::number(steps)));
+    return file.fileName();
+}
+
+/// The middle of the times of the steps of a run on these nodes; the first ones are not counted.
+double tst_links::stepMs(const QString& name, const QStringList& nodes) const {
+    constexpr int kSteps = 12;
+    constexpr int kSettled = 4;
+    const CliResult run =
+        cli().run(QStringList{"run", writeSpec(name, kSteps), "--wait"} + nodes, kLimitMs);
+    if (run.exitCode != 0)
+        qWarning("%s", run.whole().constData());
+    std::vector<double> times;
+    if (const auto newest = newestRun(cli().database()))
+        for (const Point& point : pointsOf(cli().database(), newest->id, "train/step_ms", 0))
+            if (point.step > kSettled)
+                times.push_back(point.value);
+    return times.empty() ? 0 : medianOf(times);
+}
+
+void tst_links::allReduceFigureIsTheRateOfTheLink() {
+    constexpr double kRate = 200e6;
+    QVERIFY(m_bed->lab().setDataRate("200mbit"));
+    const CliResult told =
+        cli().run({"nodes", "all-reduce", "node-a", "node-b", "--json"}, kLimitMs);
+    QVERIFY2(told.exitCode == 0, told.whole());
+    const QJsonObject test = told.json().object();
+    const QJsonObject group = test["report"]["groups"].toArray().last().toObject();
+    const double bits = group["bits_per_second"].toDouble();
+    QVERIFY2(std::abs(bits - kRate) < 0.2 * kRate, told.whole());
+    QVERIFY2(group["latency_ms"].toDouble() > 0 && group["times"].toArray().size() > 3,
+             told.whole());
+    // A veth says that it is one of 10 Gbit/s.
+    const QString words = group["words"].toString();
+    QVERIFY2(words.contains("of 10 Gbit/s") && words.contains("far below"), qPrintable(words));
+
+    const CliResult kept = cli().run({"nodes", "all-reduce", "--history", "--json"});
+    QVERIFY2(kept.exitCode == 0, kept.whole());
+    QCOMPARE(kept.json().array().size(), 1);
+    QCOMPARE(kept.json().array().first().toObject(), test);
+    const CliResult shown = cli().run({"nodes", "all-reduce", "--history"});
+    QVERIFY2(shown.out.contains("node-a - node-b"), shown.whole());
+
+    const CliResult one = cli().run({"nodes", "all-reduce", "node-a"});
+    QCOMPARE(one.exitCode, static_cast<int>(ExitCode::kUsage));
+    QVERIFY2(one.err.contains("two nodes"), one.whole());
+}
+
+void tst_links::selfTestOfANodeShowsItsProofs() {
+    const CliResult told = cli().run({"nodes", "self-test", "node-a"}, kLimitMs);
+    QVERIFY2(told.exitCode == 0, told.whole());
+    for (const char* proof : {"memory", "float32 products", "bfloat16 products", "sums"})
+        QVERIFY2(told.out.contains(proof), told.whole());
+    QVERIFY2(!told.out.contains("BAD"), told.whole());
+}
+
+void tst_links::forecastIsWhatThenHappens_data() {
+    QTest::addColumn<QString>("rate");
+    QTest::addColumn<bool>("helps");
+    QTest::newRow("a second node makes it slower") << "60mbit" << false;
+    QTest::newRow("a second node helps") << "2gbit" << true;
+}
+
+void tst_links::forecastIsWhatThenHappens() {
+    QFETCH(QString, rate);
+    QFETCH(bool, helps);
+    QVERIFY(m_bed->lab().setDataRate(rate));
+    std::vector<double> ratios; // of the forecast to what happened, in turn, as machines differ
+    QByteArray all;
+    for (int round = 1; round <= 3; ++round) {
+        const QString name = QString("forecast-%1-%2").arg(rate).arg(round);
+        const CliResult told = cli().run(
+            QStringList{"forecast", writeSpec(name, 12), "--json"} + kBothNodes, kLimitMs);
+        QVERIFY2(told.exitCode == 0, told.whole());
+        const QJsonObject forecast = told.json()["forecasts"].toArray().last().toObject();
+        QCOMPARE(forecast["nodes"].toInt(), 2);
+        QCOMPARE(forecast["speed_up"].toDouble() > 1, helps);
+        const QString words = told.json()["words"].toArray().first().toString();
+        QVERIFY2(words.contains("makes training slower") != helps, qPrintable(words));
+        const double happened = stepMs(name, kBothNodes);
+        QVERIFY(happened > 0);
+        ratios.push_back(forecast["step_ms"].toDouble() / happened);
+        all += QByteArray::number(forecast["step_ms"].toDouble()) + " ms forecast, " +
+               QByteArray::number(happened) + " ms happened; ";
+    }
+    qInfo("%s", all.constData());
+    QVERIFY2(std::abs(medianOf(ratios) - 1) < 0.2, all.constData());
+}
+
+QTEST_GUILESS_MAIN(tst_links)
+#include "tst_links.moc"

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/core/launch/forecast.h"
+
+#include <QTest>
+
+using namespace rm;
+
+namespace {
+
+/// A sum that takes 1 ms and then so many bytes a millisecond in each direction.
+SumGroup groupOf(std::vector<int64_t> nodes, int64_t ranks, double bytesPerMs) {
+    constexpr int64_t kLarge = 64 << 20;
+    const double wire = 2.0 * static_cast<double>(ranks - 1) / static_cast<double>(ranks);
+    return {std::move(nodes),
+            ranks,
+            {{4, 1e-3, 10}, {kLarge, (1 + kLarge * wire / bytesPerMs) / 1e3, 3}}};
+}
+
+LinkTest testOf(double bytesPerMs) {
+    LinkTest test;
+    test.nodes = {{"node-a", "eth0", 1000}, {"node-b", "eth0", 1000}};
+    test.report = {"CPU, 1 thread", "", {groupOf({0, 1}, 2, bytesPerMs)}};
+    return test;
+}
+
+/// 100 ms forward, 200 ms backward, 10 ms update, and twelve buckets of 1 MB that come evenly.
+StepProfile profileOf() {
+    StepProfile profile;
+    profile.device = "CPU, 1 thread";
+    profile.samples = 8;
+    profile.forwardMs = 100;
+    profile.backwardMs = 200;
+    profile.updateMs = 10;
+    for (int i = 1; i <= 12; ++i)
+        profile.buckets.push_back({1'000'000, 200.0 * i / 12, 100.0 * (12 - i) / 12});
+    return profile;
+}
+
+bool isNear(double value, double wanted, double share = 0.02) {
+    return std::abs(value - wanted) <= share * wanted;
+}
+
+} // namespace
+
+class TestForecast : public QObject {
+    Q_OBJECT
+private Q_SLOTS:
+    void oneRankTakesWhatWasMeasured() {
+        const StepForecast one = forecastStep(profileOf(), {}, 1);
+        QVERIFY(isNear(one.stepMs, 310, 1e-9));
+        QCOMPARE(one.waitMs, 0.0);
+        QVERIFY(isNear(one.samplesPerSec, 8 / 0.31, 1e-9));
+    }
+
+    void aFastLinkIsHiddenBehindTheComputing() {
+        // 12 MB at 1 GB/s: nothing but latencies and the last bucket is left to wait for.
+        const StepForecast two = forecastStep(profileOf(), {0.1, 1e6}, 2);
+        QVERIFY2(two.stepMs < 315, QByteArray::number(two.stepMs));
+        QVERIFY(two.stepMs >= 310);
+    }
+
+    void aSlowLinkIsAllThereIs() {
+        // 12 MB with two ranks: 6 MB there and 6 MB back, at 1 MB/s.
+        const StepForecast two = forecastStep(profileOf(), {0.0001, 1e3}, 2);
+        // Hidden are at most the first bucket's way to the link and the forward pass before weights
+        // that are there.
+        QVERIFY2(two.stepMs > 12'000 && two.stepMs < 12'310, QByteArray::number(two.stepMs));
+        QVERIFY(isNear(two.waitMs, two.stepMs - 310, 1e-9));
+    }
+
+    void accumulationAndCompressionSaveWhatTheyDo() {
+        const LinkCost slow{0.0001, 1e3};
+        const double plain = forecastStep(profileOf(), slow, 2).waitMs;
+        StepProfile half = profileOf();
+        half.bytesOnWire = 2;
+        QVERIFY(isNear(forecastStep(half, slow, 2).stepMs, 6'100, 0.03));
+        StepProfile four = profileOf();
+        four.accumulation = 4;
+        // As many bytes for four times the computing, of which one pass each hides some.
+        QVERIFY(isNear(forecastStep(four, slow, 2).waitMs, plain, 0.03));
+    }
+
+    void moreRanksSendMoreOfEachSum() {
+        const LinkCost slow{0.0001, 1e3};
+        QVERIFY(isNear(forecastStep(profileOf(), slow, 4).waitMs /
+                           forecastStep(profileOf(), slow, 2).waitMs,
+                       1.5, 0.05)); // 2 (n-1)/n
+    }
+
+    void shardedStateTravelsInPartsToo() {
+        StepProfile sharded = profileOf();
+        sharded.sharded = true;
+        const LinkCost slow{0.0001, 1e3};
+        QVERIFY(isNear(forecastStep(sharded, slow, 2).stepMs, 12'100, 0.03));
+    }
+
+    void aSecondNodeThatHurtsIsSaidPlainly() {
+        const auto words = forecastWords(profileOf(), testOf(1e3));
+        QCOMPARE(words.size(), size_t{3});
+        QVERIFY2(words[0].starts_with("the second node makes training slower: 0.05 times"),
+                 words[0].c_str());
+        QVERIFY2(words[1].find("bfloat16") != std::string::npos &&
+                     words[1].find("0.10 times") != std::string::npos,
+                 words[1].c_str());
+        QVERIFY2(words[2].find("train.accumulation = 64") != std::string::npos, words[2].c_str());
+    }
+
+    void aSecondNodeThatHelpsNeedsNoAdvice() {
+        const auto words = forecastWords(profileOf(), testOf(1e6));
+        QCOMPARE(words.size(), size_t{1});
+        QVERIFY2(words[0].starts_with("with the second node training gets through 1.9"),
+                 words[0].c_str());
+    }
+
+    void ofSeveralNodesTheSlowestPairCounts() {
+        LinkTest test = testOf(1e6);
+        test.nodes.push_back({"node-c", "eth0", 1000});
+        test.report.groups = {groupOf({0, 1}, 2, 1e5), groupOf({0, 2}, 2, 1e3),
+                              groupOf({1, 2}, 2, 1e5), groupOf({0, 1, 2}, 3, 1e3)};
+        const auto forecasts = forecastNodes(profileOf(), test);
+        QCOMPARE(forecasts.size(), size_t{3});
+        QVERIFY(speedUp(forecasts, 1) > 1.5); // without node-c
+        QVERIFY(speedUp(forecasts, 2) < 0.1);
+    }
+
+    void ratesAreComparedWithTheLinks_data() {
+        QTest::addColumn<double>("gbit");
+        QTest::addColumn<int64_t>("nominal");
+        QTest::addColumn<QString>("words");
+        QTest::newRow("good") << 9.4 << int64_t{10000} << "9.4 of 10 Gbit/s";
+        QTest::newRow("negotiated less")
+            << 0.94 << int64_t{10000}
+            << "0.94 of 10 Gbit/s, as a link of 1 Gbit/s: a port, cable or switch on the way may "
+               "have negotiated that";
+        QTest::newRow("busy") << 3.0 << int64_t{10000} << "3 of 10 Gbit/s: far below";
+        QTest::newRow("unknown") << 0.5 << int64_t{-1} << "500 Mbit/s";
+    }
+    void ratesAreComparedWithTheLinks() {
+        QFETCH(double, gbit);
+        QFETCH(int64_t, nominal);
+        QFETCH(QString, words);
+        LinkTest test = testOf(1);
+        test.nodes[0].nominalMbit = nominal;
+        test.nodes[1].nominalMbit = nominal;
+        const int64_t bytes = 1 << 26;
+        test.report.groups = {{{0, 1}, 2, {{bytes, bytes * 8 / (gbit * 1e9), 1}}}};
+        const QString told = QString::fromStdString(rateWords(test, test.report.groups[0]));
+        QVERIFY2(told.startsWith(words), qPrintable(told));
+        QCOMPARE(isSlow(test, test.report.groups[0]), words.contains(": "));
+    }
+
+    void testsAreKeptWithoutTheDamagedOnes() {
+        const LinkTest test = testOf(1e6);
+        std::string lines = withLinkTest("", test);
+        lines += "{\"nodes\": [], \"report\": 3}\nno JSON\n";
+        lines = withLinkTest(lines, testOf(2e6));
+        const auto kept = parseLinkTests(lines);
+        QCOMPARE(kept.size(), size_t{2});
+        QVERIFY(kept[0] == test);
+        for (int i = 0; i < 300; ++i)
+            lines = i % 100 ? lines : withLinkTest(lines, test);
+        QVERIFY(parseLinkTests(lines).size() <= 200);
+    }
+
+    void aTestOfNodesThatItDoesNotNameIsDamaged() {
+        LinkTest test = testOf(1e6);
+        test.report.groups[0].nodes = {0, 2};
+        const auto again = parseLinkTest(toJson(test), "a file");
+        QVERIFY(!again);
+        QCOMPARE(again.error().code, ErrorCode::kCorrupt);
+    }
+};
+
+QTEST_GUILESS_MAIN(TestForecast)
+#include "tst_forecast.moc"

@@ -1,0 +1,448 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "shared/io/file.h"
+#include "tests/support/fake_device.h"
+#include "tests/unit/train/trained_here.h"
+#include "trainer/train/device/autocast.h"
+#include "trainer/train/dist/gloo.h"
+#include "trainer/train/dist/sum_check.h"
+#include "trainer/train/dist/torch_versions.h"
+#include "trainer/train/model/fused_ops.h"
+#include "trainer/train/self_test/limited_device.h"
+#include "trainer/train/self_test/self_test.h"
+#include "trainer/train/self_test/trust.h"
+
+#include <QObject>
+#include <QTest>
+
+#include <ATen/autocast_mode.h>
+#include <ATen/ops/cross_entropy_loss.h>
+#include <ATen/ops/full.h>
+#include <ATen/ops/gelu.h>
+#include <ATen/ops/layer_norm.h>
+#include <ATen/ops/matmul.h>
+#include <torch/csrc/distributed/c10d/HashStore.hpp>
+#include <torch/csrc/distributed/c10d/PrefixStore.hpp>
+
+#include <array>
+#include <thread>
+
+using namespace rm;
+using namespace rm::test;
+
+namespace {
+
+// A fake device's own kernels, which are ATen's; the two below them are wrong.
+
+NormedSum rightLayerNorm(const at::Tensor& residual, const at::Tensor& delta,
+                         const at::Tensor& weight, const at::Tensor& bias, double eps,
+                         NormedFor use) {
+    const at::Tensor sum = residual + delta;
+    const at::Tensor normed = at::layer_norm(sum, weight.sizes(), weight, bias, eps);
+    return {sum, use == NormedFor::kProducts ? normed.to(delta.scalar_type()) : normed};
+}
+
+at::Tensor rightGelu(const at::Tensor& x, const at::Tensor& bias) {
+    return at::gelu(x.to(at::kFloat) + bias, "tanh").to(x.scalar_type());
+}
+
+/// In float64, which autocast leaves as it is.
+at::Tensor rightLoss(const at::Tensor& hidden, const OutputLayer& layer, const at::Tensor& targets,
+                     const LossRule& rule) {
+    at::Tensor logits = at::matmul(hidden.to(at::kDouble), layer.weight.to(at::kDouble).t());
+    if (layer.bias.defined())
+        logits = logits + layer.bias;
+    return at::cross_entropy_loss(logits, targets, {}, at::Reduction::Mean, rule.ignoreIndex,
+                                  rule.labelSmoothing)
+        .to(at::kFloat);
+}
+
+at::Tensor wrongGelu(const at::Tensor& x, const at::Tensor& bias) {
+    return rightGelu(x, bias) + 1;
+}
+
+constexpr FusedOps kRightKernels = {rightLayerNorm, rightGelu, rightLoss};
+constexpr FusedOps kWrongGelu = {rightLayerNorm, wrongGelu, rightLoss};
+
+class DoneNow final : public c10d::Work {
+public:
+    bool isCompleted() override { return true; }
+    bool wait(std::chrono::milliseconds) override { return true; }
+};
+
+class NeverDone final : public c10d::Work {
+public:
+    bool isCompleted() override { return false; }
+};
+
+/// Collectives of a device that loses what other ranks have, or never ends.
+class WrongSums final : public c10d::Backend {
+public:
+    WrongSums(int rank, int ranks, bool ends = true)
+        : Backend(rank, ranks)
+        , m_ends(ends) {}
+    const std::string getBackendName() const override { return "wrong"; }
+    c10::intrusive_ptr<c10d::Work> allreduce(std::vector<at::Tensor>& tensors,
+                                             const c10d::AllreduceOptions&) override {
+        if (!m_ends)
+            return c10::make_intrusive<NeverDone>();
+        tensors.front().mul_(2);
+        return c10::make_intrusive<DoneNow>();
+    }
+    void abort() override { ++aborts; }
+
+    int aborts = 0;
+
+private:
+    bool m_ends;
+};
+
+/// Gloo's sums, damaged on the way back if wanted.
+class OwnSums final : public BackendBefore {
+public:
+    OwnSums(c10::intrusive_ptr<c10d::Backend> gloo, bool areWrong)
+        : BackendBefore(std::move(gloo))
+        , m_areWrong(areWrong) {}
+    const std::string getBackendName() const override { return "own"; }
+    c10::intrusive_ptr<c10d::Work> allreduce(std::vector<at::Tensor>& tensors,
+                                             const c10d::AllreduceOptions& options) override {
+        m_backend->allreduce(tensors, options)->wait();
+        if (m_areWrong)
+            tensors.front().add_(1);
+        return c10::make_intrusive<DoneNow>();
+    }
+
+private:
+    const bool m_areWrong;
+};
+
+/// Runs `work(rank, Gloo, another Gloo)` on two threads.
+void onTwoRanks(const std::function<void(int, c10::intrusive_ptr<c10d::Backend>,
+                                         c10::intrusive_ptr<c10d::Backend>)>& work) {
+    const auto store = c10::make_intrusive<c10d::HashStore>();
+    const auto gloo = [&](const char* name, int own) {
+        return makeGloo(c10::make_intrusive<c10d::PrefixStore>(name, store), own, 2, "127.0.0.1",
+                        std::chrono::seconds(60));
+    };
+    const auto rank = [&](int own) {
+        auto host = gloo("host", own);
+        work(own, std::move(host), gloo("own", own));
+    };
+    std::thread other(rank, 1);
+    rank(0);
+    other.join();
+}
+
+RunSpec gptSpec(const QString& text) {
+    RunSpec spec;
+    spec.name = "gpt";
+    spec.model.layers = 1;
+    spec.model.heads = 2;
+    spec.model.width = 16;
+    spec.model.context = 16;
+    spec.data.train = {text.toStdString()};
+    spec.data.tokenizer = "bytes";
+    spec.train.steps = 12;
+    spec.train.batchSize = 2;
+    spec.train.threads = 1;
+    spec.optimizer.lr = 1e-2;
+    spec.validation.every = 0;
+    spec.checkpoint.every = 0;
+    spec.launch.device = "cpu";
+    return spec;
+}
+
+QStringList eventsOf(const Trained& trained, const char* code) {
+    QStringList found;
+    for (const std::string& event : trained.events)
+        if (event.starts_with(std::string(code) + ": "))
+            found << QString::fromStdString(event);
+    return found;
+}
+
+const SelfTestProof* proofOf(const SelfTest& test, const std::string& name) {
+    for (const SelfTestProof& proof : test.proofs)
+        if (proof.name == name)
+            return &proof;
+    return nullptr;
+}
+
+} // namespace
+
+class TestSelfTest : public QObject {
+    Q_OBJECT
+private Q_SLOTS:
+    void initTestCase() {
+        qputenv("TORCH_FR_BUFFER_SIZE", "0"); // the recorder is not made for ranks on threads
+        qputenv("RINGMASTER_HOME", m_home.path().toLocal8Bit());
+        QFile text(m_home.filePath("text"));
+        QVERIFY(text.open(QIODevice::WriteOnly));
+        text.write(
+            QByteArray("Whoever reads this again and again learns it by heart. ").repeated(40));
+    }
+
+    void cleanup() { setFusedOps(nullptr); }
+
+    void aRightDeviceHoldsAllProofs() {
+        FakeDevice device;
+        device.who = {"GPU-right", "580", "fake"};
+        device.ops = &kRightKernels;
+        device.computes = true;
+        const SelfTest test = testOf(device);
+        QCOMPARE(test.proofs.size(), proofs().size());
+        for (const SelfTestProof& proof : test.proofs)
+            QVERIFY2(proof.held, (proof.name + ": " + proof.evidence).c_str());
+        QVERIFY(test.complete);
+    }
+
+    void theCpuHoldsWhatMakesSenseThere() {
+        const Device cpu = useCpu(1);
+        SelfTest test = untested(cpu);
+        showRest(cpu, proofs(), test, [](const SelfTest&) {});
+        QVERIFY(proofOf(test, "sums") && proofOf(test, "memory"));
+        QVERIFY(!proofOf(test, "GELU kernel") && !proofOf(test, "recorded steps"));
+        for (const SelfTestProof& proof : test.proofs)
+            QVERIFY2(proof.held, (proof.name + ": " + proof.evidence).c_str());
+    }
+
+    void aWrongKernelIsOffAndTheOthersStay() {
+        FakeDevice device;
+        device.who = {"GPU-gelu", "580", "fake"};
+        device.ops = &kWrongGelu;
+        device.computes = true;
+        const SelfTest test = testOf(device);
+        QCOMPARE(failedPaths(test), std::set<std::string>{fast_path::kGelu});
+        QVERIFY(proofOf(test, "GELU kernel")->evidence.find("allowed") != std::string::npos);
+        const Device left = limited({&device, at::kCPU}, failedPaths(test));
+        QVERIFY(left.plugin->fusedOps()->addLayerNorm == kRightKernels.addLayerNorm);
+        QVERIFY(left.plugin->fusedOps()->classifierLoss == kRightKernels.classifierLoss);
+        const at::Tensor x = at::full({2, 3}, 0.5);
+        QVERIFY(!left.plugin->fusedOps()->biasGelu(x, x[0]).defined());
+        QVERIFY(left.plugin->makeStepGraphs() != nullptr);
+    }
+
+    void aRecordingThatReplaysSomethingElseIsOff() {
+        FakeDevice device; // its replays compute nothing any more
+        device.who = {"GPU-graphs", "580", "fake"};
+        device.ops = &kRightKernels;
+        const SelfTest test = testOf(device);
+        QCOMPARE(failedPaths(test), std::set<std::string>{fast_path::kRecordedSteps});
+        const Device left = limited({&device, at::kCPU}, failedPaths(test));
+        QVERIFY(left.plugin->makeStepGraphs() == nullptr);
+        QVERIFY(left.plugin->fusedOps()->biasGelu == kRightKernels.biasGelu);
+    }
+
+    void collectivesThatSumWronglyAreOff() {
+        FakeDevice device;
+        device.who = {"GPU-sums", "580", "fake"};
+        device.computes = true;
+        device.backend = c10::make_intrusive<WrongSums>(0, 1);
+        const SelfTest test = testOf(device);
+        QCOMPARE(failedPaths(test), std::set<std::string>{fast_path::kCollectives});
+        const Device left = limited({&device, at::kCPU}, failedPaths(test));
+        QVERIFY(!left.plugin->makeBackend({}, 0, 1, std::chrono::seconds(1)));
+    }
+
+    void aNumberFormatThatFailedIsNotUsed() {
+        FakeDevice device;
+        const Device left = limited({&device, at::kCPU}, {fast_path::kBFloat16});
+        const auto isOn = [&left](const char* precision) {
+            const Autocast autocast(precision, left);
+            return at::autocast::is_autocast_enabled(at::kCPU);
+        };
+        QVERIFY(!isOn("bfloat16"));
+        QVERIFY(isOn("float16"));
+    }
+
+    void trainingGoesOnByThePlainWay() {
+        FakeDevice device; // wrong recordings and a wrong kernel
+        device.who = {"GPU-train", "580", "fake"};
+        device.ops = &kWrongGelu;
+        int shown = 0;
+        const auto train = [&](const auto& prepare) {
+            return trainHere(gptSpec(m_home.filePath("text")), prepare);
+        };
+        const Trained plain = train([](Session&) { return Result<void>(); });
+        const auto proven = [&](Session& session) {
+            session.device.plugin = &device;
+            return trustWhatIsProven(session,
+                                     [&](const Session& s) {
+                                         ++shown;
+                                         return showHere(s.device);
+                                     })
+                .map([&] { setFusedOps(session.device.plugin->fusedOps(), true); });
+        };
+        const Trained trained = train(proven);
+        const QStringList off = eventsOf(trained, "fast-path-off");
+        QCOMPARE(off.size(), 2);
+        QVERIFY2(off[0].contains("\"GELU kernel\"") && off[0].contains("allowed"),
+                 qPrintable(off[0]));
+        QVERIFY2(off[1].contains("\"recorded steps\""), qPrintable(off[1]));
+        QCOMPARE(eventsOf(trained, "self-test").size(), 1);
+        QCOMPARE(trained.losses.size(), plain.losses.size());
+        for (const auto& [step, loss] : plain.losses)
+            QVERIFY2(std::abs(trained.losses.at(step) - loss) < 1e-4F,
+                     qPrintable(QString("step %1: %2, plain %3")
+                                    .arg(step)
+                                    .arg(trained.losses.at(step))
+                                    .arg(loss)));
+
+        // The result is kept: the second start does not test again, and another driver does.
+        const Trained again = train(proven);
+        QCOMPARE(shown, 1);
+        QVERIFY(again.losses == trained.losses);
+        QCOMPARE(eventsOf(again, "fast-path-off"), off);
+        QVERIFY(eventsOf(again, "self-test").isEmpty());
+        device.who.driver = "595";
+        train(proven);
+        QCOMPARE(shown, 2);
+    }
+
+    void withoutTheProofTheseLossesWouldBeWrong() {
+        const auto lossesWith = [&](const FusedOps* ops) {
+            return trainHere(gptSpec(m_home.filePath("text")),
+                             [&](Session&) {
+                                 setFusedOps(ops, true);
+                                 return Result<void>();
+                             })
+                .losses;
+        };
+        const float wrong = lossesWith(&kWrongGelu).rbegin()->second;
+        const float right = lossesWith(nullptr).rbegin()->second;
+        QVERIFY2(std::abs(wrong - right) > 1e-3F,
+                 qPrintable(QString("%1 and %2").arg(wrong).arg(right)));
+    }
+
+    void aDeviceThatComputesWronglyIsRefusedByName() {
+        SelfTest bad = untested(fakeCalled("GPU-bad"));
+        bad.proofs = {{"memory", fast_path::kDevice, false, "3 of 8 stretches changed", 5}};
+        bad.complete = true;
+        QVERIFY(keep(m_home.path().toStdString(), bad));
+        Session session;
+        session.device = fakeCalled("GPU-bad");
+        const auto trusted = trustWhatIsProven(session, [](const Session&) -> Result<void> {
+            return fail(ErrorCode::kInternal, "shown again");
+        });
+        QVERIFY(!trusted);
+        QCOMPARE(trusted.error().code, ErrorCode::kUnavailable);
+        for (const char* word : {"memory", "3 of 8", "CUDA_VISIBLE_DEVICES"})
+            QVERIFY2(trusted.error().message.find(word) != std::string::npos,
+                     trusted.error().message.c_str());
+    }
+
+    void aProofThatEndsItsProcessFailsAndTheRestIsShown() {
+        const std::string home = m_home.path().toStdString();
+        const Device device = fakeCalled("GPU-crash");
+        int processes = 0;
+        const auto test = testedOnce(home, untested(device), [&]() -> Result<void> {
+            SelfTest now = keptOr(home, untested(device));
+            if (++processes > 1)
+                return showHere(device);
+            now.proofs.push_back({"memory", fast_path::kDevice, true, "fine", 1});
+            now.proofs.push_back({"GELU kernel", fast_path::kGelu, false, "ended", 0});
+            return keep(home, now).and_then([]() -> Result<void> {
+                return fail(ErrorCode::kCorrupt, "ended by Segmentation fault");
+            });
+        });
+        QVERIFY2(test, test ? "" : test.error().message.c_str());
+        QCOMPARE(processes, 2);
+        QVERIFY(test->complete && failedPaths(*test).contains(fast_path::kGelu));
+        QVERIFY(proofOf(*test, "float32 products")->held);
+    }
+
+    void aTestThatCannotBeginIsNotRepeatedForEver() {
+        int processes = 0;
+        const auto test = testedOnce(m_home.path().toStdString(), untested(fakeCalled("GPU-none")),
+                                     [&]() -> Result<void> {
+                                         ++processes;
+                                         return fail(ErrorCode::kExhausted, "no memory is left");
+                                     });
+        QVERIFY(!test);
+        QCOMPARE(processes, 1);
+        QVERIFY(test.error().message.find("no memory is left") != std::string::npos);
+    }
+
+    void aDamagedFileIsAsNone() {
+        const std::string home = m_home.path().toStdString();
+        const SelfTest fresh = untested(fakeCalled("GPU-torn"));
+        QVERIFY(keep(home, fresh));
+        QVERIFY(writeFileAtomically(selfTestFile(home, fresh), "{\"proofs\": 3}"));
+        QVERIFY(keptOr(home, fresh) == fresh);
+    }
+
+    void allRanksSumThroughTheHostIfOneOfThemIsWrong() {
+        std::array<std::string, 2> faults;
+        std::array<float, 2> sums{};
+        onTwoRanks([&](int rank, const auto& host, const auto& own) {
+            const auto i = static_cast<size_t>(rank);
+            const auto sound = soundBackend(c10::make_intrusive<OwnSums>(own, rank == 1), host,
+                                            at::kCPU, std::chrono::seconds(60));
+            faults[i] = sound.fault;
+            std::vector<at::Tensor> values{at::full({3}, rank + 1.0)};
+            sound.backend->allreduce(values)->wait();
+            sums[i] = values.front()[2].template item<float>();
+        });
+        QCOMPARE(faults[0], std::string("another rank's failed"));
+        QVERIFY2(faults[1].find("sums are wrong") != std::string::npos, faults[1].c_str());
+        QCOMPARE(sums[0], 3.0F);
+        QCOMPARE(sums[1], 3.0F);
+    }
+
+    void collectivesThatSumRightlyStay() {
+        std::array<bool, 2> stays{};
+        onTwoRanks([&](int rank, const auto& host, const auto& own) {
+            const auto mine = c10::make_intrusive<OwnSums>(own, false);
+            const auto sound = soundBackend(mine, host, at::kCPU, std::chrono::seconds(60));
+            stays[static_cast<size_t>(rank)] =
+                sound.fault.empty() && sound.backend.get() == mine.get();
+        });
+        QVERIFY(stays[0] && stays[1]);
+    }
+
+    void aRankWithoutCollectivesIsNotWaitedFor() {
+        std::array<std::string, 2> faults;
+        onTwoRanks([&](int rank, const auto& host, const auto&) {
+            // Rank 0's would never end.
+            c10::intrusive_ptr<c10d::Backend> own;
+            if (rank == 0)
+                own = c10::make_intrusive<WrongSums>(0, 2, false);
+            faults[static_cast<size_t>(rank)] =
+                soundBackend(std::move(own), host, at::kCPU, std::chrono::seconds(600)).fault;
+        });
+        QVERIFY(!faults[0].empty() && !faults[1].empty());
+    }
+
+    void aSumThatDoesNotComeIsGivenUp() {
+        const auto hanging = c10::make_intrusive<WrongSums>(0, 2, false);
+        const std::string fault = sumFault(*hanging, at::kCPU, std::chrono::seconds(0));
+        QVERIFY2(fault.find("did not come") != std::string::npos, fault.c_str());
+        QCOMPARE(hanging->aborts, 1);
+    }
+
+private:
+    Device fakeCalled(const char* uuid) {
+        auto& device = m_fakes.emplace_back(std::make_unique<FakeDevice>());
+        device->who = {uuid, "580", "fake"};
+        device->computes = true;
+        return {device.get(), at::kCPU};
+    }
+
+    static Result<void> showHere(const Device& device) {
+        const std::string home = qgetenv("RINGMASTER_HOME").toStdString();
+        SelfTest test = keptOr(home, untested(device));
+        showRest(device, proofs(), test, [&](const SelfTest& now) { (void)keep(home, now); });
+        return {};
+    }
+
+    static SelfTest testOf(FakeDevice& device) {
+        const Device at{&device, at::kCPU};
+        SelfTest test = untested(at);
+        showRest(at, proofs(), test, [](const SelfTest&) {});
+        return test;
+    }
+
+    QTemporaryDir m_home;
+    std::vector<std::unique_ptr<FakeDevice>> m_fakes;
+};
+
+QTEST_GUILESS_MAIN(TestSelfTest)
+#include "tst_self_test.moc"

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "shared/result.h"
+#include "shared/spec/run_spec.h"
+
+#include <string>
+
+namespace rm {
+
+// What subcommands share that the app starts on a node and whose answer it reads.
+
+/// Ends this process when the reader of its stdout closes the pipe, so that nothing is left running
+/// after a cancelled launch or a lost link.
+void endWithReader();
+
+/// All of standard input.
+std::string standardInput();
+
+/// The checked spec in a file, or "-": on standard input.
+Result<RunSpec> specFrom(const std::string& path);
+
+} // namespace rm
