@@ -31,9 +31,6 @@ std::vector<std::string> nodesOf(const RunSummary& run);
 /// the person had to be asked for it.
 bool openAsking(CommandContext& context, const std::vector<std::string>& nodes);
 
-/// "NAME" or "NAME:RANKS" each; none: this computer. kInvalid names the text that is neither.
-Result<std::vector<Placement>> parsePlacements(const std::vector<std::string>& nodes);
-
 /// The failure in words, with the option that a script would have to pass.
 std::string withAdvice(const ConnectFailure& failure);
 

@@ -3,6 +3,7 @@
 #include "app/cli/command_context.h"
 #include "app/cli/commands.h"
 #include "app/cli/json_view.h"
+#include "app/cli/named_nodes.h"
 #include "app/cli/terminal.h"
 #include "app/core/launch/forecast.h"
 #include "app/core/launch/link_test.h"
@@ -168,7 +169,7 @@ int runNodesAllReduce(CommandContext& context, const std::vector<std::string>& n
                       bool history) {
     if (history)
         return printHistory(context);
-    const auto nodes = parsePlacements(names);
+    const auto nodes = namedPlacements(context.fleet().nodes(), names);
     const auto test = nodes ? testLinks(context, *nodes) : tl::unexpected(nodes.error());
     if (!test)
         return printError(context, test.error());
@@ -183,7 +184,7 @@ int runForecast(CommandContext& context, const RunOptions& options) {
     const auto spec = loadSpecOrRecipe(options.spec, options.overrides);
     if (!spec)
         return printError(context, spec.error());
-    const auto nodes = parsePlacements(options.nodes);
+    const auto nodes = namedPlacements(context.fleet().nodes(), options.nodes);
     if (!nodes)
         return printError(context, nodes.error());
     const auto parts = measureForecast(context, *spec, *nodes);

@@ -110,8 +110,8 @@ struct RunState {
     uint8_t outcome = 0;     ///< rm::Outcome once ended
     int64_t wallNs = 0;      ///< the node's clock
     std::vector<RankState> ranks;
-    bool hasNoRoom = false; ///< the disk of the run's folder is full
-    std::string waitsFor;   ///< why a scheduler has not started the ranks yet; empty: it has
+    bool hasNoRoom = false;    ///< the disk of the run's folder is full
+    std::string waitsFor = {}; ///< why a scheduler has not started the ranks yet; empty: it has
     bool operator==(const RunState&) const = default;
 };
 

@@ -12,7 +12,7 @@ namespace {
 
 using Words = std::vector<std::string_view>;
 
-constexpr int64_t kMost = 1 << 24; ///< nodes, processors, megabytes of any cluster
+constexpr int64_t kMostOfSlurm = 1 << 24; ///< nodes, processors, megabytes of any cluster
 
 Words split(std::string_view text, char separator) {
     Words words;
@@ -29,7 +29,7 @@ Words split(std::string_view text, char separator) {
 int64_t numberAt(std::string_view word) {
     int64_t number = 0;
     const auto parsed = std::from_chars(word.data(), word.data() + word.size(), number);
-    return parsed.ec == std::errc() && number > 0 ? std::min(number, kMost) : 0;
+    return parsed.ec == std::errc() && number > 0 ? std::min(number, kMostOfSlurm) : 0;
 }
 
 /// Adds what "gpu:a100:4(S:0-1),nvme:1" says of GPUs.
@@ -67,10 +67,10 @@ void addLine(const Words& words, std::vector<SlurmPartition>& partitions) {
     found->isDefault = isDefault;
     found->isUp = words[1] == "up";
     found->timeLimit = words[2];
-    found->nodes = static_cast<int>(std::min<int64_t>(kMost, int64_t{found->nodes} + nodes));
+    found->nodes = static_cast<int>(std::min<int64_t>(kMostOfSlurm, int64_t{found->nodes} + nodes));
     if (words[4].starts_with("idle") && !words[4].ends_with('*')) // that one does not answer
         found->idleNodes =
-            static_cast<int>(std::min<int64_t>(kMost, int64_t{found->idleNodes} + nodes));
+            static_cast<int>(std::min<int64_t>(kMostOfSlurm, int64_t{found->idleNodes} + nodes));
     found->cpusPerNode = std::max(found->cpusPerNode, static_cast<int>(numberAt(words[5])));
     found->memoryMb = std::max(found->memoryMb, numberAt(words[6]));
     addGpus(words[7], *found);

@@ -216,7 +216,10 @@ void TestNodesPage::whatANodeIsUsedForIsAskedBehindAFold() {
 void TestNodesPage::namesOfSshConfigAreImported() {
     QTemporaryDir home;
     const QByteArray before = qgetenv("HOME");
-    const auto reset = qScopeGuard([&] { qputenv("HOME", before); });
+    const auto reset = qScopeGuard([&] {
+        m_demo.reset(); // with its checks, which read the environment
+        qputenv("HOME", before);
+    });
     qputenv("HOME", home.path().toLocal8Bit());
     QVERIFY(QDir(home.path()).mkpath(".ssh"));
     QVERIFY(writeFileAtomically(home.filePath(".ssh/config").toStdString(),

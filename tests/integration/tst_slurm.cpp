@@ -5,7 +5,6 @@
 #include "tests/cli/own_folders.h"
 #include "tests/support/requirement.h"
 #include "tests/support/slurm.h"
-#include "tests/support/sshd.h"
 #include "tests/unit/train/trainer_run.h"
 
 #include <QFile>
@@ -19,6 +18,9 @@ using namespace rm::test;
 namespace {
 
 constexpr int kDeadlineMs = 120000;
+
+/// Spreads the ranks over the nodes; by the recipe, two share one.
+const QStringList kOnePerNode{"--set", "launch.ranks=1"};
 
 QString program(const char* name) {
     return qEnvironmentVariable("RINGMASTER_BIN") + "/" + name;
@@ -41,8 +43,6 @@ private Q_SLOTS:
     void aJobThatIsCancelledStopsTheRun();
     void theTimeLimitMakesACheckpointAndTheNextStartGoesOn();
     void aPreemptedRunGoesOnFromItsCheckpoint();
-    void aNodeThatFailsHasTheRunStartedAgain();
-    void throughALoginNode();
 
 private:
     std::optional<RunSummary> find(const QString& name) const;
@@ -94,10 +94,8 @@ bool TestSlurm::hasState(const QString& name, RunStateKind state) const {
 /// A run of two ranks, one on each node, that ends when it is told to.
 std::unique_ptr<QProcess> TestSlurm::launch(const QString& name, const QStringList& more) const {
     QStringList words = longRunWords(name, 1000000, "cluster:2");
-    words << "--set"
-          << "checkpoint.every=20" << more << "--wait"
-          << "--json";
-    return m_own.start(words);
+    words += kOnePerNode + QStringList{"--set", "checkpoint.every=20"} + more;
+    return m_own.start(words + QStringList{"--wait", "--json"});
 }
 
 QString TestSlurm::jobOf(const QString& name) const {
@@ -172,7 +170,7 @@ void TestSlurm::theCheckNamesPartitionsAndIdleNodes() {
     QVERIFY2(check.exitCode == 0, check.whole());
     std::map<QString, QString> rows;
     for (const QJsonValue& row : check.json().array()[0].toObject()["rows"].toArray())
-        rows[row.toObject()["title"].toString()] = row.toObject()["detail"].toString();
+        rows[row.toObject()["title"].toString()] = row.toObject()["evidence"].toString();
     QVERIFY2(rows["Slurm"].endsWith(", jobs go to partition main"), check.whole());
     QVERIFY2(rows["Partition main"].startsWith("2 of 2 nodes idle, 4 processors on each"),
              check.whole());
@@ -185,14 +183,16 @@ void TestSlurm::theCheckNamesPartitionsAndIdleNodes() {
     QVERIFY2(refused.exitCode == 3, refused.whole());
     QVERIFY2(refused.err.contains("its Slurm has no partition gpu; there are: main, urgent"),
              refused.whole());
-    const Answer tooMany = m_own.run({"run", "gpt-tiny", "--node", "cluster:3"});
+    const Answer tooMany =
+        m_own.run(QStringList{"run", "gpt-tiny", "--node", "cluster:3"} + kOnePerNode);
     QVERIFY2(tooMany.err.contains("that is 3 nodes, and its partition main has 2"),
              tooMany.whole());
 }
 
 void TestSlurm::aRunIsOneJobThatTrainsToItsEnd() {
-    const Answer run = m_own.run(
-        longRunWords("whole", 40, "cluster:2") + QStringList{"--wait", "--json"}, kDeadlineMs);
+    const Answer run = m_own.run(longRunWords("whole", 40, "cluster:2") + kOnePerNode +
+                                     QStringList{"--wait", "--json"},
+                                 kDeadlineMs);
     QVERIFY2(run.exitCode == 0, run.whole() + whatIs("whole"));
     const auto whole = find("whole");
     QCOMPARE(whole->state, RunStateKind::kFinished);
@@ -301,52 +301,6 @@ void TestSlurm::aPreemptedRunGoesOnFromItsCheckpoint() {
     QCOMPARE(m_cluster->jobField(*urgent, "JobState"), QString("COMPLETED"));
     killAndForget("preempted");
     QVERIFY(process->waitForFinished(kDeadlineMs));
-}
-
-void TestSlurm::aNodeThatFailsHasTheRunStartedAgain() {
-    const auto process = launch("failing");
-    trainBeyond("failing", 1);
-    const auto hasSaved = [this] {
-        const auto reader = StoreReader::open(Paths::fromEnvironment().database());
-        return reader && !(*reader)->checkpoints(find("failing")->id).empty();
-    };
-    QTRY_VERIFY_WITH_TIMEOUT(hasSaved(), kDeadlineMs);
-    const auto failed = m_cluster->failNode(1);
-    QVERIFY2(failed, failed ? "" : failed.error().message.c_str());
-    const auto waits = [this] {
-        const auto run = find("failing");
-        return run && isQueued(*run);
-    };
-    QTRY_VERIFY2_WITH_TIMEOUT(waits(), whatIs("failing"), kDeadlineMs);
-    const auto back = m_cluster->restoreNode(1);
-    QVERIFY2(back, back ? "" : back.error().message.c_str());
-    trainBeyond("failing", 2);
-    QVERIFY(attempts("failing").back().startStep > 0);
-    killAndForget("failing");
-    QVERIFY(process->waitForFinished(kDeadlineMs));
-}
-
-/// Everything again as far as it differs: the app reaches the login node by SSH alone, and the
-/// trainer is brought to its home.
-void TestSlurm::throughALoginNode() {
-    const auto key = makeSshKey(m_own.path("key"));
-    QVERIFY2(key, key ? "" : key.error().message.c_str());
-    SshServer::Options options;
-    options.authorizedKey = *key;
-    options.environment = {m_cluster->environment()};
-    const auto server = SshServer::start(options);
-    QVERIFY2(server, server ? "" : server.error().message.c_str());
-    const Answer added = m_own.run({"nodes", "add", "login", "--slurm", "--ssh",
-                                    "root@127.0.0.1:" + QString::number((*server)->port()), "--key",
-                                    m_own.path("key"), "--fingerprint", (*server)->fingerprint(),
-                                    "--partition", "main", "--json"},
-                                   kDeadlineMs);
-    QVERIFY2(added.exitCode == 0 && added.json().object()["ready"].toBool(), added.whole());
-    const Answer run = m_own.run(
-        longRunWords("remote", 20, "login:2") + QStringList{"--wait", "--json"}, kDeadlineMs);
-    QVERIFY2(run.exitCode == 0, run.whole());
-    QCOMPARE(find("remote")->state, RunStateKind::kFinished);
-    QCOMPARE(find("remote")->step, int64_t{20});
 }
 
 QTEST_GUILESS_MAIN(TestSlurm)

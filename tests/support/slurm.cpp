@@ -101,6 +101,7 @@ Result<void> SlurmCluster::prepare() {
     const QByteArray key = randomKey();
     RM_RETURN_IF_ERROR(writeFileAtomically(m_dir.filePath("munge/key").toStdString(),
                                            {key.constData(), static_cast<size_t>(key.size())}));
+    QFile::setPermissions(m_dir.filePath("munge/key"), QFile::ReadOwner | QFile::WriteOwner);
     QStringList lines;
     lines << "ClusterName=test"
           << "SlurmctldHost=localhost(127.0.0.1)"

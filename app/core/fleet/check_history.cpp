@@ -200,8 +200,9 @@ std::vector<PastCheck> parseHistory(const std::string& json) {
 
 std::string withPastCheck(const std::string& json, const Node& node, const NodeCheck& check) {
     Json checks = checksIn(json);
-    const bool isThere = !checks.empty() && checks.back().is_object() &&
-                         numberOf(checks.back(), "checked_ns") == check.checkedNs;
+    const bool isThere = std::ranges::any_of(checks, [&](const Json& each) {
+        return each.is_object() && numberOf(each, "checked_ns") == check.checkedNs;
+    });
     if (!isThere && !waitsForAPerson(check)) {
         Json added = {{"reached_by", wayTo(node)},
                       {"checked_ns", check.checkedNs},

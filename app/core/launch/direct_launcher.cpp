@@ -152,12 +152,12 @@ namespace {
 
 /// What one node says of the launch.
 Result<LaunchFacts::OnNode> factsOfNode(HostSession& session, const std::string& agent,
-                                        const RunSpec& spec, const std::string& mark,
-                                        std::stop_token stop) {
+                                        const Node& node, const RunSpec& spec,
+                                        const std::string& mark, std::stop_token stop) {
     const auto look = [&](const std::string& path) {
         return folderOnNode(session, agent, path, mark, MarkOrder::kLook, stop);
     };
-    RM_ASSIGN_OR_RETURN(auto outlook, lookAtWhole(session, agent, spec, stop));
+    RM_ASSIGN_OR_RETURN(auto outlook, lookAtWhole(session, agent, node, spec, stop));
     if (!outlook.problems.empty())
         return fail(ErrorCode::kNotFound, outlook.problems.front());
     LaunchFacts::OnNode facts;
@@ -183,9 +183,10 @@ Result<LaunchFacts::OnNode> factsOfNode(HostSession& session, const std::string&
 Result<LaunchFacts> DirectLauncher::factsOf(const std::string& mark) {
     auto answers = onEveryNode<LaunchFacts::OnNode>(
         m_stop, [this, &mark](size_t node) -> Task<LaunchFacts::OnNode> {
-            return [spec = specToLookFor(neededSpec(), node == 0), mark, name = nodeName(node)](
+            return [spec = specToLookFor(neededSpec(), node == 0), mark,
+                    &placed = m_request.nodes[node].node, name = nodeName(node)](
                        HostSession& session, const std::string& agent, std::stop_token stop) {
-                auto facts = factsOfNode(session, agent, spec, mark, stop);
+                auto facts = factsOfNode(session, agent, placed, spec, mark, stop);
                 if (facts)
                     facts->name = name;
                 return facts ? facts : failAs("look at " + name, facts.error());

@@ -195,7 +195,7 @@ CheckRow addressRow(const RunSpec& spec, const LaunchFacts& facts) {
     const OnNode& first = facts.nodes.front();
     std::string open;
     std::string closed;
-    for (const InterfaceReport& each : rendezvousCandidates(first.report, spec.launch.interface))
+    for (const InterfaceReport& each : meetingAddresses(first.report, spec.launch.interface))
         if (isPublic(each.address))
             open += (open.empty() ? "" : ", ") + each.address + " (" + each.name + ')';
         else if (closed.empty())

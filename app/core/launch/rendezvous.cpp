@@ -23,14 +23,6 @@ tl::unexpected<Error> noCandidate(const std::string& node, const std::string& in
                                          " that is up and that other machines could reach");
 }
 
-std::vector<InterfaceReport> addressesOf(const NodeReport& report, const std::string& interface) {
-    std::vector<InterfaceReport> all, named;
-    std::ranges::copy_if(report.interfaces, std::back_inserter(all), isForOthers);
-    std::ranges::copy_if(all, std::back_inserter(named),
-                         [&](const InterfaceReport& item) { return item.name == interface; });
-    return interface.empty() || named.empty() ? all : named;
-}
-
 /// With these every address is tried in both directions, and each node with several others, by
 /// fewer than four dials a node where all pairs would be as many as there are nodes.
 bool isDialedForLaunch(int from, int to) {
@@ -45,11 +37,20 @@ std::vector<ListenOrder> listenOrders(size_t nodes, int64_t masterPort) {
 
 } // namespace
 
+std::vector<InterfaceReport> meetingAddresses(const NodeReport& report,
+                                              const std::string& interface) {
+    std::vector<InterfaceReport> all, named;
+    std::ranges::copy_if(report.interfaces, std::back_inserter(all), isForOthers);
+    std::ranges::copy_if(all, std::back_inserter(named),
+                         [&](const InterfaceReport& item) { return item.name == interface; });
+    return interface.empty() || named.empty() ? all : named;
+}
+
 Result<NetworkMatrix> rendezvousCandidates(const std::vector<PlacedNode>& nodes,
                                            const std::string& interface) {
     NetworkMatrix matrix;
     for (const PlacedNode& placed : nodes) {
-        auto addresses = addressesOf(placed.report, interface);
+        auto addresses = meetingAddresses(placed.report, interface);
         const bool lacksIt = matrix.nodes.empty() && !interface.empty() && !addresses.empty() &&
                              addresses.front().name != interface;
         if (addresses.empty() || lacksIt)

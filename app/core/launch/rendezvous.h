@@ -10,6 +10,11 @@
 
 namespace rm {
 
+/// The addresses of a node at which other machines may reach it: those of `interface` alone, if it
+/// has one of that name.
+std::vector<InterfaceReport> meetingAddresses(const NodeReport& report,
+                                              const std::string& interface);
+
 /// A matrix with the addresses at which the ranks of these nodes could meet, and no trials yet.
 /// Nodes that have `interface` offer those of it alone. kInvalid: the first has none of that name,
 /// or a node has no address that another machine could reach.

@@ -29,7 +29,7 @@ struct Node {
     std::string otherKeys = {};
     /// It is the login node of a Slurm cluster (isLocal: this computer is one), whose nodes train.
     bool isSlurm = false;
-    std::vector<std::string> sbatch; ///< options for each of its jobs: "--partition=gpu"
+    std::vector<std::string> sbatch = {}; ///< options for each of its jobs: "--partition=gpu"
 
     bool operator==(const Node&) const = default;
 };

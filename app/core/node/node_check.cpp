@@ -7,7 +7,6 @@
 #include "shared/spec/toml_fields.h"
 
 #include <algorithm>
-
 #include <string_view>
 
 namespace rm {

@@ -245,7 +245,8 @@ struct StoredAttempt {
     bool hasStarted = false;           ///< its ranks said so
     std::optional<AttemptEnded> ended; ///< of the whole run, first failure first
     std::string startFrom;
-    std::string runtime; ///< NewAttempt::runtime; one that agents began has that of the one before
+    /// NewAttempt::runtime; one that agents began has that of the one before.
+    std::string runtime = {};
 };
 
 struct StoredRank {

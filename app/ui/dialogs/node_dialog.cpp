@@ -63,13 +63,14 @@ bool isThisComputer(const Node& node) {
 
 QString titleOf(const Node& node) {
     return isThisComputer(node) ? NodeDialog::tr("Edit this computer")
-                        : NodeDialog::tr("Edit %1").arg(QString::fromStdString(node.name));
+                                : NodeDialog::tr("Edit %1").arg(QString::fromStdString(node.name));
 }
 
 QString textOf(const Node& node) {
-    return isThisComputer(node) ? NodeDialog::tr("How it is used. It is reached without SSH.")
-                        : NodeDialog::tr("How it is reached and used. Its runs know it by its "
-                                         "name, which stays.");
+    return isThisComputer(node)
+               ? NodeDialog::tr("How it is used. It is reached without SSH.")
+               : NodeDialog::tr("How it is reached and used. Its runs know it by its "
+                                "name, which stays.");
 }
 
 QStringList wordsIn(const QLineEdit* edit) {
@@ -144,9 +145,10 @@ void NodeDialog::addWay(QGridLayout* grid) {
     if (m_isNew)
         addRow(grid, tr("From ssh config"), m_alias);
     const std::pair<QString, QWidget*> rows[] = {
-        {tr("Host"), m_host}, {tr("Name"), m_name},    {tr("User"), m_user},
-        {tr("Port"), m_port}, {tr("Key file"), m_key}, {tr("Jump host"), m_jump},
-        {tr("Slurm"), m_slurm}, {tr("Options for sbatch"), m_sbatch}};
+        {tr("Host"), m_host},    {tr("Name"), m_name},
+        {tr("User"), m_user},    {tr("Port"), m_port},
+        {tr("Key file"), m_key}, {tr("Jump host"), m_jump},
+        {tr("Slurm"), m_slurm},  {tr("Options for sbatch"), m_sbatch}};
     for (const auto& [label, field] : rows) {
         field->setParent(this);
         field->setVisible(!isThisComputer(m_before));

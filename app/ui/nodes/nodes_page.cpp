@@ -182,7 +182,17 @@ void NodesPage::rebuildCards() {
         m_grid->add(card);
         refresh(name);
     }
+    tellWarnings();
     select(m_context.fleet.find(m_selected) ? m_selected : QString(kLocalNodeName));
+}
+
+/// What nodes.toml has that this release does not know.
+void NodesPage::tellWarnings() {
+    QStringList warnings;
+    for (const std::string& warning : m_context.fleet.takeWarnings())
+        warnings << QString::fromStdString(warning);
+    if (!warnings.isEmpty())
+        m_context.toast.say(warnings.join('\n'));
 }
 
 void NodesPage::refresh(const QString& name) {

@@ -34,6 +34,7 @@ private:
     void wire();
     void restore();
     void rebuildCards();
+    void tellWarnings();
     void refresh(const QString& name);
     void refreshHeader();
     void refreshDifferences();

@@ -157,6 +157,17 @@ void TestBesideTerminals::everySubcommandWorksBesideTheWindowAndIsSeenThere() {
     QTRY_VERIFY_WITH_TIMEOUT(m_program->fleet().find("far")->sshHost == "farther.invalid",
                              kDeadlineMs);
     QVERIFY(run({"nodes", "list"}).out.contains("farther.invalid"));
+    must({"nodes", "edit", "far", "--gpus", "0,1", "--group", "lab", "--group", "big", "--env",
+          "NCCL_DEBUG=INFO", "--jump", "gate.invalid", "--notes", "noisy", "--no-check"});
+    QTRY_COMPARE_WITH_TIMEOUT(m_program->fleet().find("far")->groups,
+                              (std::vector<std::string>{"lab", "big"}), kDeadlineMs);
+    const QJsonObject cleared =
+        must({"nodes", "edit", "far", "--gpus", "all", "--env", "", "--jump", "", "--no-check"});
+    QVERIFY(cleared["gpus"].toArray().isEmpty() && cleared["environment"].toArray().isEmpty());
+    QCOMPARE(cleared["jump_host"].toString(), QString());
+    QCOMPARE(cleared["notes"].toString(), QString("noisy"));
+    QVERIFY(!run({"nodes", "history", kLocalNodeName, "--json"}).json().array().isEmpty());
+    QCOMPARE(run({"nodes", "import", "--json"}).exitCode, 0);
     must({"nodes", "remove", "far"});
     QTRY_VERIFY_WITH_TIMEOUT(!m_program->fleet().find("far"), kDeadlineMs);
 

@@ -149,7 +149,7 @@ std::vector<Message> messages() {
         Slice{"journal/node-00001.rmj", 1 << 20, someBytes(300)},
         command(),
         CommandState{"id-7", CommandProgress::kRefused, -1, "the run has ended"},
-        RunState{2, true, true, 4, 1700000000000000013, {running, gone}},
+        RunState{2, true, true, 4, 1700000000000000013, {running, gone}, false, ""},
         RunState{1, true, false, 0, 1700000000000000014, {}, true, "job 12 waits"},
         Heartbeat{123456789, 987654321},
         Refusal{uint8_t(ErrorCode::kNotFound), "no run gpt-tiny-2 on this node"},

@@ -143,8 +143,9 @@ private Q_SLOTS:
         spec.schedule.warmupSteps = 100000;
         TrainerRun run;
         QCOMPARE(run.run(spec, 2), both(ExitCode::kUsage));
-        QVERIFY2(run.output(0).contains("schedule.warmup_steps and schedule.decay_steps are 100000"),
-                 qPrintable(run.output(0)));
+        QVERIFY2(
+            run.output(0).contains("schedule.warmup_steps and schedule.decay_steps are 100000"),
+            qPrintable(run.output(0)));
     }
 };
 

@@ -101,7 +101,7 @@ private Q_SLOTS:
         const auto read = torchrunEnvironmentFrom(lookUp);
         QVERIFY(read);
         QCOMPARE(*read, (TorchrunEnvironment{3, 0, 5, 1, "gpu07", 12000 + (4242 * 7 + 1) % 18000, 3,
-                                             "slurm-4242-1"}));
+                                             "slurm-4242-1", false, ""}));
         // What a person sets stays.
         environment["MASTER_PORT"] = "29500";
         QCOMPARE(torchrunEnvironmentFrom(lookUp)->masterPort, 29500);

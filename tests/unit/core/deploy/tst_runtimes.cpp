@@ -47,9 +47,9 @@ std::vector<PlacedNode> nodesWith(const std::vector<const char*>& kinds) {
 }
 
 std::string checkRow(const PlacedNode& placed) {
-    for (const CheckRow& row : rowsOf(placed.report, 0, 0))
+    for (const CheckRow& row : rowsOf(placed.report))
         if (row.title == "GPUs and driver")
-            return row.evidence;
+            return row.evidence + "; " + row.cause;
     return {};
 }
 

@@ -26,6 +26,7 @@ private Q_SLOTS:
     void errorsOfGpusAreToldWithWhatToDo();
     void heldDownClocksAreToldByTheirReason();
     void aNarrowLinkIsAWarningAndAnIdleOneIsNot();
+    void gpusShowHowTheyStoodTheirSelfTest();
     void limitsCountWhereTheyMatter();
     void runsThereAreLiveLeftOverOrForeign();
     void publicAddressesAreKnown_data();
@@ -115,9 +116,10 @@ void CheckRowsTest::aSoundNodeIsGoodInEveryRow() {
         QVERIFY2(!row.evidence.empty() && !row.title.empty(), words(row));
         ids << QString::fromStdString(row.id);
     }
-    QCOMPARE(ids, (QStringList{"system", "glibc", "libstdcxx", "machine", "gpus", "gpu-memory",
-                               "gpu-errors", "gpu-clocks", "gpu-link", "disk", "logout", "limits",
-                               "leftovers", "clock", "network", "public-address"}));
+    QCOMPARE(ids,
+             (QStringList{"system", "glibc", "libstdcxx", "machine", "gpus", "gpu-memory",
+                          "gpu-errors", "gpu-clocks", "gpu-link", "gpu-self-test", "disk", "logout",
+                          "limits", "leftovers", "clock", "network", "public-address"}));
     QCOMPARE(rowOf(soundReport(), "network").evidence,
              std::string("ens5 10.0.0.2/24, 10000 Mbit/s"));
     QCOMPARE(rowOf(soundReport(), "machine").evidence, std::string("Some CPU, 8 cores, 64.0 GiB"));
@@ -332,6 +334,34 @@ void CheckRowsTest::aNarrowLinkIsAWarningAndAnIdleOneIsNot() {
     for (GpuReport& gpu : report.gpus)
         gpu.pcieWidth = 0;
     QCOMPARE(rowOf(report, "gpu-link"), goodRow("gpu-link", "GPU links", "not told by the driver"));
+}
+
+void CheckRowsTest::gpusShowHowTheyStoodTheirSelfTest() {
+    const auto rows = rowsOf(soundReport()); // no GPU, no row
+    QVERIFY(std::ranges::find(rows, "gpu-self-test", &CheckRow::id) == rows.end());
+    NodeReport report = soundReport();
+    report.driver = "580.65.06";
+    report.gpus = {{"NVIDIA H200", 150LL << 30, "GPU-a", 0, 90}};
+    const auto row = [&report] { return rowOf(report, "gpu-self-test"); };
+    QVERIFY(row().state == CheckRow::State::kGood);
+    QVERIFY(row().evidence.find("the first training does it") != std::string::npos);
+
+    SelfTest test{"NVIDIA H200", "GPU-a", "580.65.06", "torch", true, 1, {}};
+    test.proofs = {{"memory", "device", true, "all bits", 1},
+                   {"GELU kernel", "gelu-kernel", true, "fine", 1}};
+    report.selfTests = {test};
+    QCOMPARE(row().evidence, std::string("1 of 1 hold all proofs with driver 580.65.06"));
+    report.selfTests[0].proofs[1] = {"GELU kernel", "gelu-kernel", false, "error 0.05", 1};
+    QVERIFY(row().state == CheckRow::State::kWarning);
+    QVERIFY2(row().evidence.starts_with("GPU 0 failed in GELU kernel: error 0.05 (training does"),
+             row().evidence.c_str());
+    report.selfTests[0].proofs[0].held = false;
+    QVERIFY(row().state == CheckRow::State::kBad);
+
+    // Of another driver it says nothing.
+    report.driver = "595.10";
+    QVERIFY(row().state == CheckRow::State::kGood);
+    QVERIFY(row().evidence.find("1 not tested with it yet") != std::string::npos);
 }
 
 void CheckRowsTest::limitsCountWhereTheyMatter() {

@@ -55,7 +55,6 @@ private Q_SLOTS:
     void includedFilesCount();
     void includeCircleEnds();
     void missingConfigHasNoAliases();
-    void gpusShowHowTheyStoodTheirSelfTest();
     void checksOfEarlierReleasesAreRead();
     void aCancelledCheckIsAnsweredAtOnceAndNotKept();
     void withoutKeyringNothingIsKept();
@@ -89,6 +88,27 @@ Node fullSample(const std::string& name) {
     node.environment = {"NCCL_DEBUG=INFO", "NCCL_IB_HCA==mlx5_0:1,\"x\""};
     node.notes = "noisy,\nask Ada";
     return node;
+}
+
+NodeReport soundReport() {
+    NodeReport report;
+    report.os = "Debian GNU/Linux 12 (bookworm)";
+    report.kernel = "6.1";
+    report.glibc = "2.36";
+    report.cpuModel = "Some CPU";
+    report.cores = 8;
+    report.memoryBytes = 64LL << 30;
+    report.interfaces = {{"lo", "127.0.0.1", 8, true, -1}, {"ens5", "10.0.0.2", 24, true, 10000}};
+    report.disks = {{"/", "ext4", 100LL << 30, 50LL << 30}};
+    report.home = "/home/me/.local/share/ringmaster";
+    report.user = "me";
+    report.atLogout = AtLogout::kGoOn;
+    return report;
+}
+
+const CheckRow* rowOf(const std::vector<CheckRow>& rows, const std::string& title) {
+    const auto found = std::ranges::find(rows, title, &CheckRow::title);
+    return found == rows.end() ? nullptr : &*found;
 }
 
 NodeCheck sampleCheck(const std::string& name) {
@@ -456,7 +476,7 @@ void FleetTest::aCheckSaysWhatChanged() {
     addChanges(now, node, text);
     const CheckRow* row = rowOf(now.rows, "Since the last check");
     QVERIFY(row);
-    QCOMPARE(row->detail, std::string("driver 535 became 550; GPU NVIDIA H200 GPU-1 is gone"));
+    QCOMPARE(row->evidence, std::string("driver 535 became 550; GPU NVIDIA H200 GPU-1 is gone"));
     QCOMPARE(row->state, CheckRow::State::kWarning);
     NodeCheck same = before;
     addChanges(same, node, text);
@@ -680,33 +700,6 @@ void FleetTest::includeCircleEnds() {
 
 void FleetTest::missingConfigHasNoAliases() {
     QVERIFY(sshAliasesOf(path("nothing")).empty());
-}
-
-void FleetTest::gpusShowHowTheyStoodTheirSelfTest() {
-    QVERIFY(!rowOf(rowsOf(soundReport()), "GPU self-test")); // no GPU, no row
-    NodeReport report = soundReport();
-    report.driver = "580.65.06";
-    report.gpus = {{"NVIDIA H200", 150LL << 30, "GPU-a", 0, 90}};
-    const auto row = [&report] { return *rowOf(rowsOf(report), "GPU self-test"); };
-    QVERIFY(row().state == CheckRow::State::kGood);
-    QVERIFY(row().evidence.find("the first training does it") != std::string::npos);
-
-    SelfTest test{"NVIDIA H200", "GPU-a", "580.65.06", "torch", true, 1, {}};
-    test.proofs = {{"memory", "device", true, "all bits", 1},
-                   {"GELU kernel", "gelu-kernel", true, "fine", 1}};
-    report.selfTests = {test};
-    QCOMPARE(row().evidence, std::string("1 of 1 hold all proofs with driver 580.65.06"));
-    report.selfTests[0].proofs[1] = {"GELU kernel", "gelu-kernel", false, "error 0.05", 1};
-    QVERIFY(row().state == CheckRow::State::kWarning);
-    QVERIFY2(row().evidence.starts_with("GPU 0 failed in GELU kernel: error 0.05 (training does"),
-             row().evidence.c_str());
-    report.selfTests[0].proofs[0].held = false;
-    QVERIFY(row().state == CheckRow::State::kBad);
-
-    // Of another driver it says nothing.
-    report.driver = "595.10";
-    QVERIFY(row().state == CheckRow::State::kGood);
-    QVERIFY(row().evidence.find("1 not tested with it yet") != std::string::npos);
 }
 
 /// A checks.json as it was written before reports said who ranks belong to.

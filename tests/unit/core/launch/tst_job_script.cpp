@@ -121,12 +121,12 @@ private Q_SLOTS:
         QCOMPARE(partitionCalled(*report, "old")->gpusPerNode, 2);
         QVERIFY(!partitionCalled(*report, "none"));
         const auto verdict = [&](const char* wanted) {
-            return rowsOfSlurm(*report, wanted).front().verdict;
+            return rowsOfSlurm(*report, wanted).front().state;
         };
-        QCOMPARE(verdict(""), CheckRow::Verdict::kGood);
-        QCOMPARE(verdict("old"), CheckRow::Verdict::kBad);
-        QCOMPARE(verdict("none"), CheckRow::Verdict::kBad);
-        QCOMPARE(rowsOfSlurm(*report, "gpu")[2].detail,
+        QCOMPARE(verdict(""), CheckRow::State::kGood);
+        QCOMPARE(verdict("old"), CheckRow::State::kBad);
+        QCOMPARE(verdict("none"), CheckRow::State::kBad);
+        QCOMPARE(rowsOfSlurm(*report, "gpu")[2].evidence,
                  std::string("3 of 4 nodes idle, 64 processors and 4 GPUs (a100) on each, time "
                              "limit 1-00:00:00"));
         QVERIFY(!parseSlurmReport("bash: sinfo: command not found\n"));
@@ -148,11 +148,11 @@ private Q_SLOTS:
                                  "[[node]]\nname = \"here\"\nslurm = true\n";
         const auto nodes = parseNodes(text, "nodes.toml");
         QVERIFY2(nodes, nodes ? "" : nodes.error().message.c_str());
-        QVERIFY(!(*nodes)[0].isLocal && (*nodes)[1].isLocal);
-        QCOMPARE(partitionOf((*nodes)[0].sbatch), std::string("gpu"));
+        QVERIFY(!nodes->nodes[0].isLocal && nodes->nodes[1].isLocal);
+        QCOMPARE(partitionOf(nodes->nodes[0].sbatch), std::string("gpu"));
         QCOMPARE(partitionOf({"-p a,b"}), std::string("a"));
         QCOMPARE(partitionOf({"--partition=a", "-pb"}), std::string("b"));
-        QCOMPARE(*parseNodes(toToml(*nodes), "again"), *nodes);
+        QCOMPARE(parseNodes(toToml(*nodes), "again")->nodes, nodes->nodes);
         for (const char* bad :
              {"[[node]]\nname = \"x\"\n", "[[node]]\nname = \"x\"\nhost=\"h\"\nslurm = 1\n",
               "[[node]]\nname = \"x\"\nslurm = true\nsbatch = [\"partition\"]\n",

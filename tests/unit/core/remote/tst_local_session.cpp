@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/node/node_check.h"
+#include "app/core/remote/back_off.h"
 #include "app/core/remote/command_line.h"
 #include "app/core/remote/error_tail.h"
 #include "app/core/remote/host.h"
 
 #include <QTest>
+
+#include <set>
 
 using namespace rm;
 using namespace std::chrono_literals;
@@ -17,6 +20,7 @@ private Q_SLOTS:
     void unsafeWordsAreRefused();
     void hostileNodesAreRefused_data();
     void hostileNodesAreRefused();
+    void pausesBeforeTheNextLoginGrowAndDiffer();
     void escapesAreStripped_data();
     void escapesAreStripped();
 };
@@ -91,6 +95,21 @@ void LocalSessionTest::hostileNodesAreRefused() {
     const auto opened = openSession(node, {}, {});
     QVERIFY(!opened);
     QCOMPARE(opened.error().error.code, ErrorCode::kInvalid);
+}
+
+/// 64 nodes that were turned away at one moment do not come back at one moment.
+void LocalSessionTest::pausesBeforeTheNextLoginGrowAndDiffer() {
+    std::set<int64_t> firsts;
+    for (int node = 0; node < 64; ++node) {
+        BackOff backOff(1000ms);
+        for (const int64_t longest : {200, 400, 800, 1000, 1000}) {
+            const int64_t pause = backOff.next().count();
+            QVERIFY(pause >= longest / 2 && pause <= longest);
+            if (longest == 200)
+                firsts.insert(pause);
+        }
+    }
+    QVERIFY(firsts.size() > 16); // of 101 lengths
 }
 
 void LocalSessionTest::escapesAreStripped_data() {
