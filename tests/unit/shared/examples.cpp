@@ -150,9 +150,9 @@ std::vector<Message> messages() {
         command(),
         CommandState{"id-7", CommandProgress::kRefused, -1, "the run has ended"},
         RunState{2, true, true, 4, 1700000000000000013, {running, gone}, false, ""},
-        RunState{1, true, false, 0, 1700000000000000014, {}, true, "job 12 waits"},
         Heartbeat{123456789, 987654321},
         Refusal{uint8_t(ErrorCode::kNotFound), "no run gpt-tiny-2 on this node"},
+        RunState{1, true, false, 0, 1700000000000000014, {}, true, "job 12 waits"},
     };
 }
 
@@ -161,17 +161,19 @@ std::vector<Transfer> transfers() {
     const TreeEntry library{"lib/libtörch.so", kOtherSha, false};
     return {
         Offer{{{kSha, 4096}, {kOtherSha, 0}}},
-        Offer{{{kSha, 4096}}, true},
-        Missing{{{kSha, 1024}}, 500'000'000},
+        Missing{{{kSha, 1024}}},
         Chunk{someBytes(100)},
         BlobEnd{kSha},
         Stored{kOtherSha},
         Tree{"bundles", treeId({program, library}), {program}, true},
-        Tree{"data", treeId({program, library}), {library}, false, "0.1.0 cuda13"},
+        Tree{"data", treeId({program, library}), {library}, false},
         TreeReady{"/home/user/.local/share/ringmaster/bundles/x"},
         Failed{uint8_t(ErrorCode::kExhausted), "write blob: no space left on device"},
         CheckpointPlace{"gpt-tiny-1", "/data/checkpoints/gpt-tiny-1", 2},
         CheckpointBegin{"{\"version\": 1}"},
+        Offer{{{kSha, 4096}}, true},
+        Missing{{{kSha, 1024}}, 500'000'000},
+        Tree{"bundles", treeId({library}), {library}, false, "0.1.0 cuda13"},
         Serve{"transfer-1", kSha},
         Serving{40123},
         Fetch{{"10.0.0.7", "fd00::7"}, 40123, "transfer-1", kSha},
