@@ -2,7 +2,7 @@
 #include "app/core/fleet/check_rows.h"
 
 #include "app/core/deploy/runtime.h"
-#include "app/core/fleet/addresses.h"
+#include "app/core/network/address_kind.h"
 #include "shared/io/elf_versions.h"
 
 #include <QLocale>
@@ -155,6 +155,18 @@ CheckRow gpuRow(const NodeReport& report) {
     return row;
 }
 
+/// The disk that a folder is on: the one with the longest mount point. nullptr: none was told.
+const DiskReport* diskOf(const NodeReport& report, const std::string& folder) {
+    const DiskReport* best = nullptr;
+    for (const DiskReport& disk : report.disks) {
+        const bool holds =
+            disk.path == "/" || folder == disk.path || folder.starts_with(disk.path + '/');
+        if (holds && (best == nullptr || disk.path.size() > best->path.size()))
+            best = &disk;
+    }
+    return best;
+}
+
 /// The disk of the node's home, which holds trainers and data; a launch counts what it adds.
 CheckRow diskRow(const NodeReport& report) {
     constexpr int64_t kNeeded = kGiB;
@@ -208,7 +220,7 @@ std::string interfaceWords(const InterfaceReport& interface) {
 CheckRow networkRow(const NodeReport& report) {
     std::string words;
     for (const InterfaceReport& interface : report.interfaces)
-        if (isReachable(interface))
+        if (isForOthers(interface))
             words += (words.empty() ? "" : "; ") + interfaceWords(interface);
     if (!words.empty())
         return goodRow("network", "Network", words);
@@ -225,7 +237,7 @@ CheckRow publicRow(const NodeReport& report) {
     std::string open;
     std::string closed;
     for (const InterfaceReport& interface : report.interfaces) {
-        if (!isReachable(interface))
+        if (!isForOthers(interface))
             continue;
         if (isPublic(interface.address))
             open += (open.empty() ? "" : ", ") + interface.address + " (" + interface.name + ')';

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 target_sources(rm_core PRIVATE
     fleet/check_history.cpp
-    fleet/addresses.cpp
     fleet/check_rows.cpp
     fleet/checks_file.cpp
     fleet/fleet.cpp

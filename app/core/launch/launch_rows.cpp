@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/launch/launch_rows.h"
 
-#include "app/core/fleet/addresses.h"
 #include "app/core/fleet/check_rows.h"
 #include "app/core/fleet/node_comparison.h"
 #include "app/core/launch/rendezvous.h"
+#include "app/core/network/address_kind.h"
 #include "shared/spec/model_family.h"
 
 #include <algorithm>

@@ -9,8 +9,9 @@ namespace rm {
 
 /// Addresses as NodeReport has them: IPv4 or IPv6, no zone.
 bool isLinkLocalAddress(const std::string& address);
-/// Of RFC 1918, RFC 6598 (carriers, VPNs) or RFC 4193: not reached from the internet.
-bool isPrivateAddress(const std::string& address);
+/// Whether hosts of the whole internet can have this address (IANA's special-purpose registries:
+/// not private, shared, loopback, link-local, unique-local, documentation or multicast).
+bool isPublic(const std::string& address);
 inline bool isSix(const std::string& address) {
     return address.find(':') != std::string::npos;
 }

@@ -59,8 +59,8 @@ WayThere wayTo(const InterfaceReport& at, std::vector<const NetworkTrial*> trial
 using Rank = std::tuple<bool, bool, int64_t, bool, int64_t>;
 
 Rank rankOf(const InterfaceReport& at, int64_t microseconds) {
-    return {isVirtualInterface(at.name), !isPrivateAddress(at.address), -at.speedMbit,
-            isSix(at.address), microseconds};
+    return {isVirtualInterface(at.name), isPublic(at.address), -at.speedMbit, isSix(at.address),
+            microseconds};
 }
 
 /// The worse in each respect.

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "app/core/fleet/addresses.h"
 #include "app/core/fleet/check_rows.h"
 #include "app/core/fleet/node_comparison.h"
 
@@ -29,8 +28,6 @@ private Q_SLOTS:
     void gpusShowHowTheyStoodTheirSelfTest();
     void limitsCountWhereTheyMatter();
     void runsThereAreLiveLeftOverOrForeign();
-    void publicAddressesAreKnown_data();
-    void publicAddressesAreKnown();
     void aPublicAddressIsAWarningWithAWayOut();
     void aSlowWayToTheNodeIsTold();
     void onlyDifferencesAreCompared();
@@ -408,23 +405,6 @@ void CheckRowsTest::runsThereAreLiveLeftOverOrForeign() {
                                            "Ringmaster: other-7 (its agent alone)"));
     QCOMPARE(foreign.action->argument, std::string("other-7"));
     QVERIFY2(foreign.fix.starts_with("ask who started"), foreign.fix.c_str());
-}
-
-void CheckRowsTest::publicAddressesAreKnown_data() {
-    QTest::addColumn<QString>("address");
-    QTest::addColumn<bool>("expected");
-    for (const char* address :
-         {"10.1.2.3", "172.31.0.1", "192.168.1.1", "100.64.0.9", "127.0.0.1", "169.254.1.1",
-          "fe80::1", "fd00::1", "::1", "nonsense", "", "2001:db8::1", "224.0.0.1"})
-        QTest::newRow(*address ? address : "empty") << QString(address) << false;
-    for (const char* address : {"8.8.8.8", "172.32.0.1", "100.128.0.1", "2a01:4f8::1", "11.0.0.1"})
-        QTest::newRow(address) << QString(address) << true;
-}
-
-void CheckRowsTest::publicAddressesAreKnown() {
-    QFETCH(QString, address);
-    QFETCH(bool, expected);
-    QCOMPARE(isPublic(address.toStdString()), expected);
 }
 
 void CheckRowsTest::aPublicAddressIsAWarningWithAWayOut() {
