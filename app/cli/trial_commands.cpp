@@ -110,8 +110,7 @@ Result<ForecastParts> measureForecast(CommandContext& context, const CheckedSpec
         return fail(ErrorCode::kInvalid,
                     "forecast: name the nodes with --node, two or more, the first of which is "
                     "measured alone, too");
-    const NodeTrial alone{TrialKind::kStepProfile, {{nodes.front().node, 1}}, toToml(*spec)};
-    RM_ASSIGN_OR_RETURN(const auto told, tryOut(context, alone));
+    RM_ASSIGN_OR_RETURN(const auto told, tryOut(context, stepProfileTrial(*spec, nodes)));
     RM_ASSIGN_OR_RETURN(auto profile, parseStepProfile(told, "the step profile"));
     RM_ASSIGN_OR_RETURN(auto test, testLinks(context, nodes));
     return ForecastParts{std::move(profile), std::move(test)};

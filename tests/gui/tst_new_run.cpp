@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/ui/dialogs/plan_dialog.h"
 #include "app/ui/look/theme.h"
 #include "app/ui/new_run/new_run_page.h"
 #include "app/ui/new_run/spec_form.h"
@@ -15,6 +16,7 @@
 #include <QPushButton>
 #include <QScrollArea>
 #include <QScrollBar>
+#include <QSignalSpy>
 #include <QTest>
 #include <QWheelEvent>
 #include <qtestspontaneevent.h>
@@ -66,6 +68,7 @@ private Q_SLOTS:
     void theFileIsADrawerOverTheRight();
     void dataThatIsNotThereIsRedBeforeTheLaunch();
     void theForecastSaysWhereAndWhatIsSent();
+    void stepsAreForecastForSeveralNodes();
     void aRunThatFailedIsEditedAndLaunchedAgain();
 
 private:
@@ -351,6 +354,23 @@ void TestNewRun::theForecastSaysWhereAndWhatIsSent() {
     QTRY_VERIFY2_WITH_TIMEOUT(
         forecast->text().startsWith("1 rank on This computer · nothing to send · "),
         qPrintable(forecast->text()), 20'000);
+}
+
+void TestNewRun::stepsAreForecastForSeveralNodes() {
+    find<QPushButton>("whatWillRun")->click();
+    auto* plan = m_window->window().findChild<PlanDialog*>();
+    QVERIFY(plan);
+    const auto* forecast = plan->findChild<QPushButton*>("forecastSteps");
+    QVERIFY(!forecast->isEnabled()); // one node alone
+    QCOMPARE(forecast->toolTip(), QString("For two nodes or more"));
+    plan->close();
+    auto* several = new PlanDialog("2 ranks on a, b", kText, true, &m_window->window());
+    const QSignalSpy asked(several, &PlanDialog::forecastAsked);
+    several->open();
+    several->findChild<QPushButton*>("forecastSteps")->click();
+    QCOMPARE(asked.size(), 1);
+    several->close();
+    QTRY_VERIFY(!m_window->window().findChild<PlanDialog*>());
 }
 
 void TestNewRun::aRunThatFailedIsEditedAndLaunchedAgain() {

@@ -74,6 +74,10 @@ Result<std::string> testLinks(DirectLauncher& launcher) {
 
 } // namespace
 
+NodeTrial stepProfileTrial(const RunSpec& spec, const std::vector<Placement>& nodes) {
+    return {TrialKind::kStepProfile, {{nodes.front().node, 1}}, toToml(spec)};
+}
+
 const char* trialName(TrialKind kind) {
     switch (kind) {
     case TrialKind::kSelfTest:

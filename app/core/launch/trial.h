@@ -25,6 +25,9 @@ struct NodeTrial {
     bool operator==(const NodeTrial&) const = default;
 };
 
+/// Of the spec, on one rank of the first of `nodes`, which is there.
+NodeTrial stepProfileTrial(const RunSpec& spec, const std::vector<Placement>& nodes);
+
 /// "self-test", "all-reduce test", "step profile"
 const char* trialName(TrialKind kind);
 

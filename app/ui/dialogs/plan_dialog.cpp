@@ -11,13 +11,19 @@ namespace {
 constexpr int kTextHeight = 260;
 }
 
-PlanDialog::PlanDialog(const QString& plan, const QString& toml, QWidget* parent)
+PlanDialog::PlanDialog(const QString& plan, const QString& toml, bool mayForecast, QWidget* parent)
     : Sheet(tr("What will run"), plan, "planDialog", parent) {
     auto* text = new QPlainTextEdit(toml);
     text->setReadOnly(true);
     text->setFixedHeight(kTextHeight);
     text->setAccessibleName(tr("The whole spec, with every default"));
     content()->addWidget(text);
+    QPushButton* forecast = addButton(tr("Forecast…"), "", "forecastSteps");
+    forecast->setEnabled(mayForecast);
+    forecast->setToolTip(mayForecast ? tr("Measure what a step would take on one and on several "
+                                          "of these nodes")
+                                     : tr("For two nodes or more"));
+    connect(forecast, &QPushButton::clicked, this, &PlanDialog::forecastAsked);
     QPushButton* close = addButton(tr("Close"), "primary", "closePlan");
     connect(close, &QPushButton::clicked, this, &QDialog::accept);
 }

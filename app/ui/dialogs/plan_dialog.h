@@ -9,7 +9,11 @@ namespace rm {
 class PlanDialog : public Sheet {
     Q_OBJECT
 public:
-    PlanDialog(const QString& plan, const QString& toml, QWidget* parent);
+    /// `mayForecast`: there are several nodes, so that forecastAsked() makes sense.
+    PlanDialog(const QString& plan, const QString& toml, bool mayForecast, QWidget* parent);
+
+Q_SIGNALS:
+    void forecastAsked();
 };
 
 } // namespace rm

@@ -10,6 +10,7 @@
 #include "app/ui/data/run_words.h"
 #include "app/ui/data/runs_feed.h"
 #include "app/ui/data/spec_words.h"
+#include "app/ui/dialogs/forecast_dialog.h"
 #include "app/ui/dialogs/placement_list.h"
 #include "app/ui/dialogs/plan_dialog.h"
 #include "app/ui/dialogs/too_large_dialog.h"
@@ -467,8 +468,15 @@ void NewRunPage::showPlan() {
               << tr("In a terminal: %1").arg(branchCommand());
     else
         lines << tr("In a terminal, with the text below in SPEC.toml: %1").arg(command);
-    (new PlanDialog(lines.join('\n'), QString::fromStdString(toToml(m_form->spec())), window()))
-        ->open();
+    const RunSpec spec = m_form->spec();
+    const std::vector<Placement> nodes = m_nodes->placements();
+    auto* plan = new PlanDialog(lines.join('\n'), QString::fromStdString(toToml(spec)),
+                                nodes.size() > 1, window());
+    connect(plan, &PlanDialog::forecastAsked, this, [this, spec, nodes, plan] {
+        plan->accept();
+        (new ForecastDialog(m_context, spec, nodes, window()))->open();
+    });
+    plan->open();
 }
 
 QString NewRunPage::launchNow() {

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/ui/dialogs/forecast_dialog.h"
+
+#include "app/core/answer.h"
+#include "app/core/launch/forecast.h"
+#include "app/core/run/engine.h"
+#include "app/ui/data/node_words.h"
+#include "app/ui/data/run_words.h"
+#include "app/ui/look/format.h"
+#include "app/ui/look/theme.h"
+#include "app/ui/widgets/label.h"
+#include "app/ui/widgets/table.h"
+
+#include <QStandardItemModel>
+#include <QVBoxLayout>
+
+#include <algorithm>
+
+namespace rm {
+
+namespace {
+
+constexpr size_t kForecastRows = 8; ///< in sight
+
+QString namesOf(const std::vector<Placement>& nodes) {
+    QStringList names;
+    for (const Placement& placement : nodes)
+        names << nodeTitle(placement.node.toStdString());
+    return names.join(", ");
+}
+
+QString stepTime(double ms) {
+    return ForecastDialog::tr("%1 ms").arg(ms, 0, 'g', 3);
+}
+
+} // namespace
+
+ForecastDialog::ForecastDialog(const AppContext& context, const RunSpec& spec,
+                               const std::vector<Placement>& nodes, QWidget* parent)
+    : Sheet(tr("Forecast"),
+            tr("The trainer makes some steps of this spec on one rank of the first node and sums "
+               "numbers between all ranks, about fifteen seconds in all, on %1. From both follows "
+               "what a step would take on several nodes. The trainer is sent first where it is "
+               "missing.")
+                .arg(namesOf(nodes)),
+            "forecastDialog", parent)
+    , m_context(context)
+    , m_spec(spec)
+    , m_nodes(nodes)
+    , m_rows(new QStandardItemModel(0, 6, this))
+    , m_table(new Table("forecastTable", tr("What a step would take")))
+    , m_text(makeText({}, "bodySecondary")) {
+    m_rows->setHorizontalHeaderLabels(
+        {tr("Nodes"), tr("Ranks"), tr("Step"), tr("Waits"), tr("Samples/s"), tr("Times one node")});
+    m_table->setModel(m_rows);
+    m_table->setColumnWidths({64, 64, 92, 92, 92, 0});
+    m_table->hide();
+    m_text->setObjectName("forecastText");
+    content()->addWidget(m_table);
+    content()->addWidget(m_text);
+    m_measure = addButton(tr("Measure"), "primary", "forecastMeasure");
+    connect(addButton(tr("Close"), "", "closeForecast"), &QPushButton::clicked, this,
+            &QDialog::reject);
+    connect(m_measure, &QPushButton::clicked, this, &ForecastDialog::measure);
+}
+
+void ForecastDialog::say(const QString& text, bool isMeasuring) {
+    m_text->setText(text);
+    m_measure->setEnabled(!isMeasuring);
+}
+
+void ForecastDialog::measure() {
+    say(tr("Measuring a step…"), true);
+    whenAnswered(m_context.engine.tryOut(stepProfileTrial(m_spec, m_nodes)), this,
+                 [this](const Result<QString>& told) { takeProfile(told); });
+}
+
+void ForecastDialog::takeProfile(const Result<QString>& told) {
+    const auto profile = told.and_then([](const QString& json) {
+        return parseStepProfile(json.toStdString(), "the step profile");
+    });
+    if (!profile)
+        return say(capitalized(profile.error().message) + '.', false);
+    say(tr("Measuring the links…"), true);
+    whenAnswered(
+        m_context.engine.tryOut({TrialKind::kAllReduce, m_nodes, {}}), this,
+        [this, profile = *profile](const Result<QString>& links) { takeLinks(profile, links); });
+}
+
+void ForecastDialog::takeLinks(const StepProfile& profile, const Result<QString>& told) {
+    const auto test = told.and_then([](const QString& json) {
+        return parseLinkTest(json.toStdString(), "the all-reduce test");
+    });
+    if (!test)
+        return say(capitalized(test.error().message) + '.', false);
+    const auto forecasts = forecastNodes(profile, *test);
+    m_rows->setRowCount(0);
+    for (size_t i = 0; i < forecasts.size(); ++i) {
+        const StepForecast& at = forecasts[i];
+        QList<QStandardItem*> row;
+        for (const QString& text :
+             {formatCount(at.nodes), formatCount(at.ranks), stepTime(at.stepMs),
+              stepTime(at.waitMs), QString::number(at.samplesPerSec, 'g', 3),
+              QString::number(speedUp(forecasts, i), 'f', 2)}) {
+            row << new QStandardItem(text);
+            row.back()->setEditable(false);
+        }
+        m_rows->appendRow(row);
+    }
+    const auto shown = static_cast<int>(std::min(forecasts.size(), kForecastRows));
+    m_table->setFixedHeight((shown + 1) * size::kRowHeight);
+    m_table->show();
+    QStringList sentences;
+    for (const std::string& sentence : forecastWords(profile, *test))
+        sentences << capitalized(sentence) + '.';
+    say(sentences.join('\n'), false);
+}
+
+} // namespace rm

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "app/core/launch/plan.h"
+#include "app/ui/data/app_context.h"
+#include "app/ui/dialogs/sheet.h"
+#include "shared/result.h"
+#include "shared/spec/run_spec.h"
+#include "shared/wire/measures.h"
+
+class QLabel;
+class QPushButton;
+class QStandardItemModel;
+
+namespace rm {
+
+class Table;
+
+/// Measures a step of the spec on the first of the nodes and the links between them, and tells what
+/// a step would take on the first one, two, ... of them.
+class ForecastDialog : public Sheet {
+    Q_OBJECT
+public:
+    ForecastDialog(const AppContext& context, const RunSpec& spec,
+                   const std::vector<Placement>& nodes, QWidget* parent);
+
+private:
+    void measure();
+    void takeProfile(const Result<QString>& told);
+    void takeLinks(const StepProfile& profile, const Result<QString>& told);
+    void say(const QString& text, bool isMeasuring);
+
+    AppContext m_context;
+    RunSpec m_spec;
+    std::vector<Placement> m_nodes;
+    QStandardItemModel* m_rows;
+    Table* m_table;
+    QLabel* m_text;
+    QPushButton* m_measure;
+};
+
+} // namespace rm
