@@ -254,7 +254,10 @@ void TestCliKeeping::whatWasDeployedIsCleanedOnceItIsAgreedTo() {
     QVERIFY2(young.exitCode == 0, young.whole());
     const QJsonObject there = young.json()["nodes"].toArray().at(0).toObject();
     QCOMPARE(there["unneeded_bytes"].toInt(-1), 0);
-    QCOMPARE(there["needed_bytes"].toInt(), 2'000'000);
+    qint64 dataBytes = 0;
+    for (const QJsonValue& item : there["items"].toArray())
+        dataBytes += item["kind"].toString() == "data" ? item["bytes"].toInteger() : 0;
+    QCOMPARE(dataBytes, 2'000'000);
     const Answer refused = m_own.run({"clean", "--node", "this-computer", "--recent"});
     // Deployed a moment ago, it may be of a launch that starts its ranks now.
     QVERIFY2(refused.exitCode == 0 && refused.out.contains("used lately"), refused.whole());
@@ -267,7 +270,7 @@ void TestCliKeeping::whatWasDeployedIsCleanedOnceItIsAgreedTo() {
     // One answer a node, and the one that cannot be reached is named.
     const Answer cleaned = m_own.run({"clean", "--yes"});
     QVERIFY2(cleaned.exitCode == codeOf(ExitCode::kUnavailable), cleaned.whole());
-    QVERIFY2(cleaned.out.contains("this-computer: 2.0 MB removed, 0 B stays"), cleaned.whole());
+    QVERIFY2(cleaned.out.contains("this-computer: 2.0 MB removed, "), cleaned.whole());
     QVERIFY2(cleaned.err.contains("clean gone: "), cleaned.whole());
     QVERIFY(!QFileInfo::exists(data));
     QCOMPARE(m_own.run({"clean", "--node", "nope"}).exitCode, codeOf(ExitCode::kNotFound));

@@ -16,6 +16,7 @@
 #include "shared/board/board.h"
 #include "shared/io/clock.h"
 #include "shared/io/file.h"
+#include "tests/gui/support/demo_nodes.h"
 #include "tests/gui/support/demo_store.h"
 #include "tests/gui/support/widget_audit.h"
 #include "tests/gui/support/window_fixture.h"
@@ -37,6 +38,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <functional>
 #include <memory>
 #include <utility>
@@ -88,6 +90,8 @@ private Q_SLOTS:
     void runHangs();
     void runPreparing();
     void nodes();
+    void fleets_data();
+    void fleets();
     void newRun();
     void newRunUnfolded();
     void newRunWithErrors();
@@ -389,6 +393,41 @@ void TestScreenshots::nodes() {
     m_demo->window().findChild<QPushButton*>("checkNode")->click();
     QTRY_VERIFY_WITH_TIMEOUT(m_demo->fleet().lastCheck(kLocalNodeName).has_value(), 20'000);
     shoot(m_demo->window(), "nodes");
+}
+
+void TestScreenshots::fleets_data() {
+    QTest::addColumn<int>("count");
+    for (const int count : {0, 2, 16, 64})
+        QTest::addRow("%d nodes", count) << count;
+}
+
+/// As many nodes as people have, each with its own trouble, and a network in which node 2 drops
+/// what comes from the first.
+void TestScreenshots::fleets() {
+    QFETCH(int, count);
+    WindowFixture own(WindowFixture::Content::kEmpty);
+    QVERIFY(addDemoNodes(own.fleet(), count));
+    std::vector<NetworkNode> asked;
+    for (int number = 1; number <= count; ++number)
+        asked.push_back(example::networkNode(
+            demoNodeName(number), {example::at("ens5", "10.0.0." + std::to_string(number))}));
+    if (count > 0) {
+        NetworkMatrix network = example::wholeNetwork(std::move(asked));
+        network.measuredNs = wallNowNs();
+        example::setAnswer(network, 0, "10.0.0.2", example::answered(Reach::kDropped, "ens5"));
+        QVERIFY(keepNetwork(own.paths().state.toStdString(), network));
+    }
+    own.window().show();
+    own.window().showNodes();
+    checkAll(own.fleet());
+    const auto isChecked = [&own](const Node& node) {
+        return node.isLocal || own.fleet().lastCheck(QString::fromStdString(node.name));
+    };
+    const std::vector<Node> nodes = own.fleet().nodes();
+    QTRY_VERIFY(std::ranges::all_of(nodes, isChecked));
+    if (count > 0)
+        own.window().nodesPage().select(QString::fromStdString(demoNodeName(2)));
+    shoot(own.window(), QString("nodes-%1").arg(count));
 }
 
 void TestScreenshots::newRun() {

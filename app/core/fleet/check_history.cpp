@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/fleet/check_history.h"
 
+#include "app/core/fleet/check_rows.h"
 #include "app/core/fleet/checks_file.h"
-
-#include <QLocale>
 
 #include <nlohmann/json.hpp>
 
@@ -19,10 +18,6 @@ using Json = nlohmann::ordered_json;
 using Changes = std::vector<NodeChange>;
 
 constexpr int kHistoryVersion = 1;
-
-std::string sizeWords(int64_t bytes) {
-    return QLocale::c().formattedDataSize(bytes, 1).toStdString();
-}
 
 /// A kernel that takes a few pages more is no other memory.
 bool isAnotherSize(int64_t before, int64_t now) {

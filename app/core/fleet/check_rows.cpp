@@ -95,7 +95,7 @@ CheckRow machineRow(const NodeReport& report) {
     constexpr int64_t kLittle = 2 * kGiB;
     CheckRow row = goodRow("machine", "CPU and memory",
                            report.cpuModel + ", " + counted(report.cores, "core", "cores") + ", " +
-                               inGiB(report.memoryBytes));
+                               sizeWords(report.memoryBytes));
     if (report.memoryBytes < kLittle) {
         row.state = State::kWarning;
         row.cause = "little memory for training";
@@ -112,7 +112,7 @@ std::string gpuWords(const std::vector<GpuReport>& gpus) {
         const auto begin = gpus.begin() + static_cast<std::ptrdiff_t>(at);
         const auto count = std::find_if(begin, gpus.end(), differs) - begin;
         words += (words.empty() ? "" : "; ") + std::to_string(count) + " x " + gpus[at].name +
-                 ", " + inGiB(gpus[at].memoryBytes);
+                 ", " + sizeWords(gpus[at].memoryBytes);
         at += static_cast<size_t>(count);
     }
     return words;
@@ -180,16 +180,16 @@ CheckRow diskRow(const NodeReport& report) {
         row.fix = "see there with df " + report.home;
         return row;
     }
-    row.evidence = inGiB(disk->freeBytes) + " free of " + inGiB(disk->totalBytes) + " for " +
-                   report.home + " (" + disk->fileSystem + ')';
+    row.evidence = sizeWords(disk->freeBytes) + " free of " + sizeWords(disk->totalBytes) +
+                   " for " + report.home + " (" + disk->fileSystem + ')';
     if (disk->freeBytes >= kComfortable)
         return row;
     const bool isTooLittle = disk->freeBytes < kNeeded;
     row.state = isTooLittle ? State::kBad : State::kWarning;
     row.cause =
         isTooLittle ? "too little for the trainer and checkpoints" : "little for checkpoints";
-    row.fix = "make room there (Clean up removes what no run needs), or name another folder with "
-              "RINGMASTER_HOME in the node's environment";
+    row.fix = "make room there (Clean up removes what no run needs), or name a larger folder as "
+              "RINGMASTER_HOME in that machine's /etc/environment";
     return row;
 }
 
@@ -299,9 +299,9 @@ CheckRow limitsRow(const NodeReport& report) {
     constexpr int64_t kLittleShared = 256 * kMiB;
     CheckRow row = goodRow(
         "limits", "Limits",
-        "locked memory " + limitWords(report.memlockBytes, inGiB(report.memlockBytes)) +
+        "locked memory " + limitWords(report.memlockBytes, sizeWords(report.memlockBytes)) +
             ", open files " + limitWords(report.openFiles, std::to_string(report.openFiles)) +
-            ", /dev/shm " + inGiB(report.shmBytes));
+            ", /dev/shm " + sizeWords(report.shmBytes));
     const auto warn = [&row](const std::string& cause, const std::string& fix) {
         row.state = State::kWarning;
         row.cause += (row.cause.empty() ? "" : "; ") + cause;
@@ -316,7 +316,7 @@ CheckRow limitsRow(const NodeReport& report) {
              "add \"* - nofile 65536\" to /etc/security/limits.conf, then log in again");
     if (report.gpus.size() > 1 && report.shmFreeBytes < kLittleShared)
         warn(
-            "only " + inGiB(report.shmFreeBytes) +
+            "only " + sizeWords(report.shmFreeBytes) +
                 " of it are free, and NCCL between the GPUs of this node may fail with a bus error",
             "remove what lies there, or give the container more: --shm-size=8g");
     return row;
@@ -367,8 +367,8 @@ CheckRow leftoversRow(const NodeReport& report, const KnownRuns& known) {
 
 } // namespace
 
-std::string inGiB(int64_t bytes) {
-    return decimal(static_cast<double>(bytes) / kGiB) + " GiB";
+std::string sizeWords(int64_t bytes) {
+    return QLocale::c().formattedDataSize(bytes, 1).toStdString();
 }
 
 CheckRow connectionRow(const std::string& where, bool isLocal, int64_t roundTripUs) {

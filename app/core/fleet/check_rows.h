@@ -32,8 +32,8 @@ CheckRow refusedRow(const ConnectFailure& failure);
 /// links.
 std::vector<CheckRow> gpuHealthRows(const NodeReport& report);
 
-/// "139.8 GiB"
-std::string inGiB(int64_t bytes);
+/// "139.8 GiB", "64.0 MiB"
+std::string sizeWords(int64_t bytes);
 
 /// What a Slurm cluster offers: its version, and a row for each partition. `wanted`: the partition
 /// that the cluster's jobs ask for; empty: its default one. Bad where there is none such, or it is

@@ -55,7 +55,7 @@ constexpr std::array<Fact, 13> kFacts = {{
     {"Newest runtime", runtimeOf},
     {"CPU", [](const NodeReport& r) { return orNone(r.cpuModel); }},
     {"Cores", [](const NodeReport& r) { return std::to_string(r.cores); }},
-    {"Memory", [](const NodeReport& r) { return inGiB(r.memoryBytes); }},
+    {"Memory", [](const NodeReport& r) { return sizeWords(r.memoryBytes); }},
     {"Locked memory", [](const NodeReport& r) { return limitOf(r.memlockBytes); }},
     {"Open files", [](const NodeReport& r) { return limitOf(r.openFiles); }},
     {"Agent", [](const NodeReport& r) { return orNone(r.release); }},

@@ -29,13 +29,14 @@ int64_t mostCheckpoints(const RunSpec& spec) {
 /// What a launch and its run put into one file system of a node.
 struct Room {
     int64_t freeBytes = -1;
-    int64_t sent = 0;        ///< known
+    int64_t sent = 0; ///< known
+    int64_t forTheRun = 0;
     int64_t checkpoints = 0; ///< at most
     std::string folder;
 
-    bool isTooLittleForSent() const { return freeBytes >= 0 && sent + kForTheRun > freeBytes; }
+    bool isTooLittleForSent() const { return freeBytes >= 0 && sent + forTheRun > freeBytes; }
     bool isTooLittle() const {
-        return freeBytes >= 0 && sent + kForTheRun + checkpoints > freeBytes;
+        return freeBytes >= 0 && sent + forTheRun + checkpoints > freeBytes;
     }
 };
 
@@ -50,7 +51,7 @@ std::map<int64_t, Room> roomsOf(const OnNode& node, int64_t checkpoints) {
         return room;
     };
     roomAt(node.home).sent += node.bytesToSend;
-    roomAt(node.state);
+    roomAt(node.state).forTheRun = kForTheRun;
     if (checkpoints > 0)
         roomAt(node.checkpoints ? *node.checkpoints : node.state).checkpoints += checkpoints;
     return rooms;
@@ -90,9 +91,10 @@ CheckRow roomRow(const RunSpec& spec, const LaunchFacts& facts) {
                                                                        : 0;
         for (const auto& [device, room] : roomsOf(node, checkpoints * one)) {
             const std::string words =
-                node.name + ": " + inGiB(room.freeBytes) + " free at " + room.folder + ", " +
-                inGiB(room.sent) + " to be sent" +
-                (room.checkpoints > 0 ? ", checkpoints at most " + inGiB(room.checkpoints) : "");
+                node.name + ": " + sizeWords(room.freeBytes) + " free at " + room.folder + ", " +
+                sizeWords(room.sent) + " to be sent" +
+                (room.checkpoints > 0 ? ", checkpoints at most " + sizeWords(room.checkpoints)
+                                      : "");
             if (!room.isTooLittle()) {
                 enough += (enough.empty() ? "" : "; ") + words;
                 continue;
@@ -154,7 +156,7 @@ CheckRow checkpointsRow(const RunSpec& spec, const LaunchFacts& facts) {
 
 std::string dataWords(const DataFingerprint& data) {
     return std::to_string(data.files) + (data.files == 1 ? " file, " : " files, ") +
-           inGiB(data.bytes);
+           sizeWords(data.bytes);
 }
 
 CheckRow dataRow(const RunSpec& spec, const LaunchFacts& facts) {

@@ -21,9 +21,12 @@ struct NodeWords {
     Q_DECLARE_TR_FUNCTIONS(NodeWords)
 };
 
+int countOf(const NodeCheck& check, CheckRow::State state) {
+    return static_cast<int>(std::ranges::count(checkRows(check), state, &CheckRow::state));
+}
+
 int problemsOf(const NodeCheck& check) {
-    return static_cast<int>(
-        std::ranges::count(checkRows(check), CheckRow::State::kBad, &CheckRow::state));
+    return countOf(check, CheckRow::State::kBad);
 }
 
 QString gpuWords(const NodeReport& report) {
@@ -78,6 +81,11 @@ StateWords checkWords(const std::optional<NodeCheck>& check, bool checking) {
     if (wallNowNs() - check->checkedNs > kFreshNs)
         return {NodeWords::tr("Checked %1").arg(formatRelative(check->checkedNs, wallNowNs())),
                 Tone::kNeutral};
+    const int warnings = countOf(*check, CheckRow::State::kWarning);
+    if (warnings > 0)
+        return {counted(warnings, NodeWords::tr("Ready, 1 warning"),
+                        NodeWords::tr("Ready, %1 warnings")),
+                Tone::kWarn};
     return {NodeWords::tr("Ready"), Tone::kGood};
 }
 

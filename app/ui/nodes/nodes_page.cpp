@@ -89,12 +89,11 @@ void NodesPage::buildUi() {
     m_add = m_header->addAction(tr("Add node"), "", "addNode");
     m_checkAll = m_header->addAction(tr("Check all"), "primary", "checkAll");
     column->addWidget(m_header);
-    m_grid = new ReflowGrid(3, size::kNodeCardMin);
     auto* content = new QWidget;
     auto* inner = new QVBoxLayout(content);
     inner->setContentsMargins(0, 0, 0, 0);
     inner->setSpacing(size::kCardGap);
-    inner->addWidget(m_grid);
+    inner->addWidget(buildCards());
     inner->addWidget(buildCheck());
     inner->addWidget(new NetworkCard(m_context));
     m_differences = new DifferencesCard;
@@ -105,6 +104,38 @@ void NodesPage::buildUi() {
     scroll->setFrameShape(QFrame::NoFrame);
     scroll->setWidget(content);
     column->addWidget(scroll, 1);
+}
+
+/// The cards scroll by themselves where they are many, so that the check of the chosen one stays in
+/// sight.
+QWidget* NodesPage::buildCards() {
+    m_grid = new ReflowGrid(3, size::kNodeCardMin);
+    m_cardsArea = new QScrollArea;
+    m_cardsArea->setObjectName("nodeCards");
+    m_cardsArea->setWidgetResizable(true);
+    m_cardsArea->setFrameShape(QFrame::NoFrame);
+    m_cardsArea->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+    m_cardsArea->setFocusPolicy(Qt::NoFocus);
+    m_cardsArea->setWidget(m_grid);
+    m_grid->installEventFilter(this);
+    return m_cardsArea;
+}
+
+bool NodesPage::eventFilter(QObject* watched, QEvent* event) {
+    const bool isPlaced = event->type() == QEvent::LayoutRequest || event->type() == QEvent::Resize;
+    if (watched == m_grid && isPlaced)
+        fitCards();
+    return QWidget::eventFilter(watched, event);
+}
+
+/// As high as all cards are, or as two and a half rows.
+void NodesPage::fitCards() {
+    if (m_cards.empty())
+        return;
+    const int row = m_cards.front()->sizeHint().height();
+    const int most = 5 * row / 2 + 2 * size::kCardGap;
+    const int all = m_grid->sizeHint().height();
+    m_cardsArea->setFixedHeight(all > most + row / 2 + size::kCardGap ? most : all);
 }
 
 QWidget* NodesPage::buildCheck() {
@@ -232,8 +263,12 @@ void NodesPage::refreshHeader() {
 
 void NodesPage::select(const QString& name) {
     m_selected = name;
-    for (NodeCard* card : m_cards)
-        card->setSelected(m_cards.size() > 1 && card->node().name == name.toStdString());
+    for (NodeCard* card : m_cards) {
+        const bool isIt = card->node().name == name.toStdString();
+        card->setSelected(m_cards.size() > 1 && isIt);
+        if (isIt)
+            m_cardsArea->ensureWidgetVisible(card, 0, size::kCardGap);
+    }
     showCheck();
 }
 

@@ -10,6 +10,7 @@
 
 class QLabel;
 class QPushButton;
+class QScrollArea;
 class QVBoxLayout;
 
 namespace rm {
@@ -28,8 +29,13 @@ public:
     void addNode(); ///< opens the dialog
     void select(const QString& name);
 
+protected:
+    bool eventFilter(QObject* watched, QEvent* event) override; ///< of the grid of cards
+
 private:
     void buildUi();
+    QWidget* buildCards();
+    void fitCards();
     QWidget* buildCheck();
     void wire();
     void restore();
@@ -57,6 +63,7 @@ private:
     QPushButton* m_add;
     QPushButton* m_import;
     QPushButton* m_checkAll;
+    QScrollArea* m_cardsArea;
     ReflowGrid* m_grid;
     std::vector<NodeCard*> m_cards;
     QString m_selected;

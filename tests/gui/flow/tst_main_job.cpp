@@ -185,8 +185,9 @@ void TestMainJob::nodeIsReadyOnceItsKeyIsTrusted() {
     QVERIFY(textsOn(*hand().visible("hostKeyDialog")).contains(server.fingerprint()));
     QVERIFY(!QFile::exists(m_flow->path(".ssh/known_hosts")));
     RM_DO(hand().click("trustKey"));
-    QTRY_COMPARE_WITH_TIMEOUT(nodeState(m_flow->window().nodesPage(), kNodeName), QString("Ready"),
-                              kSoonMs);
+    // What the machine of the test is may be worth a warning.
+    QTRY_VERIFY_WITH_TIMEOUT(nodeState(m_flow->window().nodesPage(), kNodeName).startsWith("Ready"),
+                             kSoonMs);
 }
 
 void TestMainJob::cancelledLaunchLeavesNothingRunning() {

@@ -200,10 +200,10 @@ void CheckRowsTest::diskOfTheHomeIsJudged() {
     report.disks.push_back({"/home", "xfs", 100LL << 30, 100LL << 20});
     QCOMPARE(rowOf(report, "disk"),
              (CheckRow{"disk", State::kBad, "Disk",
-                       "0.1 GiB free of 100.0 GiB for /home/me/.local/share/ringmaster (xfs)",
+                       "100.0 MiB free of 100.0 GiB for /home/me/.local/share/ringmaster (xfs)",
                        "too little for the trainer and checkpoints",
-                       "make room there (Clean up removes what no run needs), or name another "
-                       "folder with RINGMASTER_HOME in the node's environment"}));
+                       "make room there (Clean up removes what no run needs), or name a larger "
+                       "folder as RINGMASTER_HOME in that machine's /etc/environment"}));
     report.disks = {{"/hom", "xfs", 1, 0}, {"/", "ext4", 100LL << 30, 50LL << 30}};
     QVERIFY(rowOf(report, "disk").state == State::kGood);
     report.disks.clear();
@@ -365,14 +365,14 @@ void CheckRowsTest::limitsCountWhereTheyMatter() {
     NodeReport report = gpuReport();
     QCOMPARE(
         rowOf(report, "limits"),
-        goodRow("limits", "Limits", "locked memory 0.0 GiB, open files 1024, /dev/shm 32.0 GiB"));
+        goodRow("limits", "Limits", "locked memory 8.0 MiB, open files 1024, /dev/shm 32.0 GiB"));
     report.rdmaDevices = {"mlx5_0"};
     report.openFiles = 256;
     report.shmBytes = report.shmFreeBytes = 64 * kMiB; // as Docker gives
     QCOMPARE(rowOf(report, "limits"),
-             warning("limits", "Limits", "locked memory 0.0 GiB, open files 256, /dev/shm 0.1 GiB",
+             warning("limits", "Limits", "locked memory 8.0 MiB, open files 256, /dev/shm 64.0 MiB",
                      "NCCL cannot register memory with mlx5_0 and falls back to TCP; ranks of many "
-                     "nodes run out of open files; only 0.1 GiB of it are free, and NCCL between "
+                     "nodes run out of open files; only 64.0 MiB of it are free, and NCCL between "
                      "the GPUs of this node may fail with a bus error",
                      "add \"* - memlock unlimited\" to /etc/security/limits.conf, then log in "
                      "again; add \"* - nofile 65536\" to /etc/security/limits.conf, then log in "
@@ -381,7 +381,7 @@ void CheckRowsTest::limitsCountWhereTheyMatter() {
     report.memlockBytes = report.openFiles = -1;
     QCOMPARE(rowOf(report, "limits"),
              goodRow("limits", "Limits",
-                     "locked memory unlimited, open files unlimited, /dev/shm 0.1 GiB"));
+                     "locked memory unlimited, open files unlimited, /dev/shm 64.0 MiB"));
 }
 
 void CheckRowsTest::runsThereAreLiveLeftOverOrForeign() {

@@ -74,7 +74,7 @@ void LaunchRowsTest::whatIsSentMustFit() {
     facts.nodes[1].home.freeBytes = facts.nodes[1].state.freeBytes = kGiB / 4;
     const CheckRow row = rowOf(spec(), facts, "launch-room");
     QVERIFY(row.state == State::kBad);
-    QCOMPARE(row.evidence, std::string("b: 0.2 GiB free at /home/me, 0.5 GiB to be sent"));
+    QCOMPARE(row.evidence, std::string("b: 256.0 MiB free at /home/me, 512.0 MiB to be sent"));
     QCOMPARE(row.cause, std::string("what is sent does not fit there"));
     QCOMPARE(row.fix, std::string("make room on b (ringmaster clean --node b removes what no run "
                                   "needs)"));
@@ -86,7 +86,7 @@ void LaunchRowsTest::checkpointsAreCountedOnTheirOwnDisk() {
     const CheckRow row = rowOf(spec(), facts, "launch-room");
     QVERIFY(row.state == State::kWarning);
     QVERIFY2(
-        row.evidence.starts_with("a: 0.0 GiB free at /share, 0.0 GiB to be sent, checkpoints "),
+        row.evidence.starts_with("a: 1.0 MiB free at /share, 0 bytes to be sent, checkpoints "),
         row.evidence.c_str());
     QVERIFY2(row.fix.find("checkpoint.keep_last") != std::string::npos, row.fix.c_str());
     // Only rank 0's node writes there.

@@ -113,8 +113,8 @@ void TestNetworkMatrix::addressesOfBridgesAreTakenLast() {
 
 void TestNetworkMatrix::privateAddressesComeBeforePublicOnes() {
     const NetworkMatrix matrix = wholeNetwork(
-        {networkNode("a", {at("eth0", "192.0.2.5", 100'000), at("eth1", "10.0.0.5", 1000)}),
-         networkNode("b", {at("eth0", "192.0.2.6", 100'000), at("eth1", "10.0.0.6", 1000)})});
+        {networkNode("a", {at("eth0", "9.9.9.5", 100'000), at("eth1", "10.0.0.5", 1000)}),
+         networkNode("b", {at("eth0", "9.9.9.6", 100'000), at("eth1", "10.0.0.6", 1000)})});
     QCOMPARE(interfacesOf(matrix), std::string("eth1=10.0.0.5 eth1=10.0.0.6"));
 }
 

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "tests/integration/run_facts.h"
+#include "tests/integration/testbed.h"
+#include "tests/support/requirement.h"
+
+#include <QJsonArray>
+#include <QJsonObject>
+#include <QTest>
+
+using namespace rm;
+
+namespace {
+
+constexpr int kLimitMs = 60000;
+const QStringList kBothNodes = {"--node", "node-a:1", "--node", "node-b:1"};
+
+QJsonObject rowOf(const QJsonObject& check, const QString& id) {
+    for (const QJsonValue& row : check["rows"].toArray())
+        if (row["id"].toString() == id)
+            return row.toObject();
+    return {};
+}
+
+} // namespace
+
+/// What a check over SSH says of machines, and the buttons of its rows.
+class tst_checks : public QObject {
+    Q_OBJECT
+private Q_SLOTS:
+    void initTestCase();
+    void cleanup();
+    void everyRowHasItsWords();
+    void whatNodesShareAndDifferInIsSaid();
+    void leftoversAreEndedByIdAndOthersGoOn();
+    void aLaunchIsCheckedBeforeItIsMade();
+
+private:
+    const Cli& cli() const { return m_bed->laptop(); }
+    QJsonArray check(const Cli& by, const QStringList& nodes) const;
+
+    std::unique_ptr<Testbed> m_bed;
+};
+
+void tst_checks::initTestCase() {
+    const auto can = Testbed::canRun();
+    RM_NEEDS("netns", can, QString::fromStdString(can.error().message));
+    auto bed = Testbed::create("checks");
+    QVERIFY2(bed, bed ? "" : bed.error().message.c_str());
+    m_bed = std::move(*bed);
+    const auto added = m_bed->addNodes(cli());
+    QVERIFY2(added, added ? "" : added.error().message.c_str());
+}
+
+void tst_checks::cleanup() {
+    if (m_bed && QTest::currentTestFailed())
+        qInfo("%s", m_bed->tellAndClean(nullptr).constData());
+    if (m_bed)
+        QTRY_COMPARE_WITH_TIMEOUT(m_bed->strayProcesses(), QString(), 10000);
+}
+
+QJsonArray tst_checks::check(const Cli& by, const QStringList& nodes) const {
+    const CliResult told = by.run(QStringList{"nodes", "check", "--json"} + nodes, kLimitMs);
+    if (!told.json().isArray())
+        qWarning("%s", told.whole().constData());
+    return told.json().array();
+}
+
+void tst_checks::everyRowHasItsWords() {
+    const QJsonArray checks = check(cli(), {"node-a"});
+    QCOMPARE(checks.size(), 1);
+    const QJsonObject of = checks[0].toObject();
+    QVERIFY2(of["ready"].toBool(), QJsonDocument(checks).toJson());
+    for (const QJsonValue& row : of["rows"].toArray()) {
+        const QByteArray words = QJsonDocument(row.toObject()).toJson();
+        QVERIFY2(!row["id"].toString().isEmpty() && !row["evidence"].toString().isEmpty(), words);
+        const bool isGood = row["state"].toString() == "good";
+        QVERIFY2(isGood == row["fix"].toString().isEmpty(), words);
+    }
+    for (const char* id :
+         {"connection", "agent", "system", "glibc", "libstdcxx", "machine", "gpus", "disk",
+          "logout", "limits", "leftovers", "clock", "network", "public-address"})
+        QVERIFY2(!rowOf(of, id).isEmpty(), id);
+    QVERIFY(rowOf(of, "connection")["evidence"].toString().contains("round trip"));
+}
+
+void tst_checks::whatNodesShareAndDifferInIsSaid() {
+    // The nodes of the bed are one machine; only what belongs to a namespace can differ.
+    const QJsonArray checks = check(cli(), {"node-a", "node-b"});
+    QCOMPARE(checks.size(), 2);
+    for (const QJsonValue& of : checks) {
+        QCOMPARE(of["differences"].toArray(), QJsonArray());
+        QCOMPARE(of["shared"].toArray(), QJsonArray()); // each has a home of its own
+    }
+}
+
+/// Another computer's Ringmaster, which knows the same nodes, sees a run that it did not start; it
+/// can end that one, and nothing else.
+void tst_checks::leftoversAreEndedByIdAndOthersGoOn() {
+    QStringList runs;
+    for (const char* name : {"lost", "kept"}) {
+        const QString spec =
+            m_bed->writeSpec(name, {.steps = 1'000'000, .checkpointEvery = 100'000});
+        const CliResult started =
+            cli().run({"run", spec, "--json", "--node", "node-a:1"}, kLimitMs);
+        QVERIFY2(started.exitCode == 0, started.whole());
+        runs << started.json().object()["id"].toString();
+    }
+    const QJsonObject own = rowOf(check(cli(), {"node-a"})[0].toObject(), "leftovers");
+    QCOMPARE(own["state"].toString(), QString("good"));
+    for (const QString& run : std::as_const(runs))
+        QVERIFY2(own["evidence"].toString().contains(run), QJsonDocument(own).toJson());
+
+    const Cli other(m_bed->path("other"), m_bed->lab().laptop());
+    const auto added = m_bed->addNodes(other);
+    QVERIFY2(added, added ? "" : added.error().message.c_str());
+    const QJsonObject foreign = rowOf(check(other, {"node-a"})[0].toObject(), "leftovers");
+    QCOMPARE(foreign["state"].toString(), QString("warning"));
+    QVERIFY2(foreign["evidence"].toString().startsWith("of another Ringmaster: "),
+             QJsonDocument(foreign).toJson());
+    QCOMPARE(foreign["action"].toObject()["kind"].toString(), QString("end-leftovers"));
+
+    const CliResult ended = other.run({"nodes", "end-leftovers", "node-a", runs[0]}, kLimitMs);
+    QVERIFY2(ended.exitCode == 0, ended.whole());
+    const QString left =
+        rowOf(check(other, {"node-a"})[0].toObject(), "leftovers")["evidence"].toString();
+    QVERIFY2(!left.contains(runs[0]) && left.contains(runs[1]), qPrintable(left));
+    const CliResult gone = other.run({"nodes", "end-leftovers", "node-a", "no-such-run"}, kLimitMs);
+    QVERIFY2(gone.exitCode != 0 && gone.err.contains("no-such-run"), gone.whole());
+
+    const int64_t step = findRun(cli().database(), runs[1])->step;
+    const CliResult stopped = cli().run({"stop", runs[1], "--yes"}, kLimitMs);
+    QVERIFY2(stopped.exitCode == 0, stopped.whole());
+    QVERIFY(findRun(cli().database(), runs[1])->step >= step);
+}
+
+void tst_checks::aLaunchIsCheckedBeforeItIsMade() {
+    const QString spec = m_bed->writeSpec("checked", {});
+    const CliResult told =
+        cli().run(QStringList{"run", spec, "--check", "--json"} + kBothNodes, kLimitMs);
+    QVERIFY2(told.exitCode == 0, told.whole());
+    QStringList ids;
+    for (const QJsonValue& row : told.json()["rows"].toArray())
+        ids << row["id"].toString();
+    for (const char* id : {"launch-room", "launch-data", "launch-address"})
+        QVERIFY2(ids.contains(id), told.whole());
+    QVERIFY(!findRun(cli().database(), "checked"));
+    QCOMPARE(m_bed->strayProcesses(), QString());
+}
+
+QTEST_GUILESS_MAIN(tst_checks)
+#include "tst_checks.moc"
