@@ -187,7 +187,7 @@ void tst_runtimes::theCheckSaysWhatIsToBeSetUp() {
     // Nothing is installed beside this program, which has no folder.
     QVERIFY(gpuRowOf(kP4000).fix.ends_with(": packaging/run --cuda12"));
     const CheckRow row = gpuRowOf(kH200);
-    QCOMPARE(row.evidence, std::string("2 x NVIDIA H200, 0 bytes; driver 580.65.06"));
+    QCOMPARE(row.evidence, std::string("2 x NVIDIA H200, 1000 bytes; driver 580.65.06"));
     QCOMPARE(row.cause, std::string("it trains on its CPU, as this computer lacks the runtime "
                                     "cuda13"));
     QCOMPARE(row.fix, std::string("set that up on this computer: packaging/run --cuda13"));
