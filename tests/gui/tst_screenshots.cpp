@@ -13,6 +13,7 @@
 #include "app/ui/plot/heat_map.h"
 #include "app/ui/plot/line_chart.h"
 #include "app/ui/run/run_page.h"
+#include "app/ui/widgets/fold.h"
 #include "shared/board/board.h"
 #include "shared/io/clock.h"
 #include "shared/io/file.h"
@@ -428,6 +429,22 @@ void TestScreenshots::fleets() {
     if (count > 0)
         own.window().nodesPage().select(QString::fromStdString(demoNodeName(2)));
     shoot(own.window(), QString("nodes-%1").arg(count));
+    if (count != 2)
+        return;
+    for (const auto& [button, name] : {std::pair("importNodes", "importNodesDialog"),
+                                       {"testLinks", "linkTestDialog"},
+                                       {"checkHistory", "checkHistoryDialog"},
+                                       {"editNode", "editNodeDialog"},
+                                       {"removeNode", "removeNodeDialog"}}) {
+        own.window().findChild<QPushButton*>(button)->click();
+        auto* dialog = own.window().findChild<QDialog*>(name);
+        QVERIFY2(dialog, name);
+        if (auto* more = dialog->findChild<Fold*>("nodeMore"))
+            more->setOpen(true);
+        shoot(*dialog, name);
+        dialog->close();
+        QTRY_VERIFY(!own.window().findChild<QDialog*>(name));
+    }
 }
 
 void TestScreenshots::newRun() {
