@@ -17,8 +17,31 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::array kFolders = {"agents", "bundles", "data", "blobs"};
-constexpr std::array kNotes = {"home-id", "blobs.lock"};
+constexpr const char* kSelfTests = "self-tests"; ///< results, which the trainer writes as JSON
+constexpr std::array kFolders = {"agents", "bundles", "data", "blobs", kSelfTests};
+
+bool isOurs(const std::string& kind, const std::string& name) {
+    if (kind == kSelfTests)
+        return name.find(".json") != name.npos; // also one that a killed trainer did not finish
+    return isSha256(name.substr(0, name.find('.'))) || name.starts_with(".removed-") ||
+           name.starts_with(".staging-");
+}
+
+/// Our small files that are there.
+std::vector<std::string> notesOf(const Folders& folders) {
+    std::vector<std::string> notes = {folders.home + "/home-id", folders.home + "/blobs.lock",
+                                      folders.stateDir + "/state-id"};
+    std::error_code error;
+    for (fs::directory_iterator at(folders.home + "/" + kSelfTests, error), end;
+         !error && at != end; at.increment(error))
+        if (isOurs(kSelfTests, at->path().filename()))
+            notes.push_back(at->path());
+    std::erase_if(notes, [](const std::string& path) {
+        std::error_code none;
+        return !fs::is_regular_file(path, none);
+    });
+    return notes;
+}
 
 std::vector<std::string> runsOf(const Folders& folders) {
     std::vector<std::string> ids;
@@ -43,14 +66,13 @@ std::string whatRuns(const Folders& folders, const DeployedReport& report) {
 
 void appendNotes(const Folders& folders, DeployedReport& report) {
     DeployedItem notes{"notes", {}, 0, 0, {}, {}};
-    bool isAny = false;
-    for (const char* name : kNotes) {
+    const std::vector<std::string> paths = notesOf(folders);
+    for (const std::string& path : paths) {
         std::error_code error;
-        const auto size = fs::file_size(folders.home + "/" + name, error);
+        const auto size = fs::file_size(path, error);
         notes.bytes += error ? 0 : static_cast<int64_t>(size);
-        isAny |= !error;
     }
-    if (isAny)
+    if (!paths.empty())
         report.items.push_back(notes);
 }
 
@@ -61,8 +83,7 @@ void appendOthers(const Folders& folders, DeployedReport& report) {
         for (fs::directory_iterator at(folders.home + "/" + kind, error), end; !error && at != end;
              at.increment(error)) {
             const std::string name = at->path().filename();
-            const std::string sha = name.substr(0, name.find('.'));
-            if (isSha256(sha) || name.starts_with(".removed-") || name.starts_with(".staging-"))
+            if (isOurs(kind, name))
                 continue;
             std::error_code none;
             const auto size = at->is_regular_file(none) ? at->file_size(none) : 0;
@@ -84,8 +105,8 @@ Result<void> removeRuns(const Folders& folders) {
 
 /// Folders that are not empty stay, as does what is missing.
 void removeRest(const Folders& folders) {
-    for (const char* name : kNotes)
-        ::unlink((folders.home + "/" + name).c_str());
+    for (const std::string& path : notesOf(folders))
+        ::unlink(path.c_str());
     for (const char* name : kFolders)
         ::rmdir((folders.home + "/" + name).c_str());
     ::rmdir(folders.home.c_str());

@@ -287,25 +287,37 @@ private Q_SLOTS:
         deploy(f, "bundles", sha('1'), 'a');
         deploy(f, "data", sha('2'), 'b');
         deploy(f, "agents", sha('3'), 'c');
-        write(f.home() + "/home-id", "0123456789abcdef0123456789abcdef\n"); // as a probe does
+        write(f.home() + "/self-tests/GPU-1-cuda13.json", "{}"); // as a trainer does
+        write(f.home() + "/self-tests/notes.txt", "a person's own");
         use(f.home() + "/bundles/" + sha('1'), 0); // lately, and all the same
         write(f.home() + "/blobs/" + sha('d') + ".part", "half");
         write(f.home() + "/bundles/mine/file", "a person's own");
         write(f.home() + "/runs.sqlite", "the app's");
         write(f.runDir() + "/checkpoints/step-1/model", "weights");
+        QCOMPARE(f.agent({"probe"}).exitCode, 0); // leaves home-id and state-id
         const auto preview = reportOf(f.agent({"uninstall", "--preview"}));
         QCOMPARE(preview.inTheWay, std::string());
         QVERIFY(itemOf(preview, "other", "bundles/mine").keptFor.starts_with("Ringmaster did not"));
+        QVERIFY(
+            itemOf(preview, "other", "self-tests/notes.txt").keptFor.starts_with("Ringmaster did"));
         QVERIFY(!itemOf(preview, "runs", "r1").keptFor.empty());
+        QVERIFY(itemOf(preview, "notes", "").bytes >= 66); // two ids and a result, at least
         QVERIFY(isThere(f, "agents/" + sha('3')) && isThere(f, "home-id"));
+        QVERIFY(isThere(f, "self-tests/GPU-1-cuda13.json"));
         QVERIFY(reportOf(f.agent({"uninstall"})) == preview);
         QCOMPARE(QDir(f.home()).entryList(QDir::AllEntries | QDir::Hidden | QDir::NoDotAndDotDot),
-                 QStringList({"bundles", "runs.sqlite"}));
+                 QStringList({"bundles", "runs.sqlite", "self-tests"}));
+        QCOMPARE(QDir(f.home() + "/self-tests").entryList(QDir::Files), QStringList{"notes.txt"});
         QCOMPARE(QDir(f.home() + "/bundles").entryList(QDir::Dirs | QDir::NoDotAndDotDot),
                  QStringList{"mine"});
         QVERIFY(QFile::exists(f.runDir() + "/checkpoints/step-1/model"));
         QCOMPARE(f.agent({"uninstall", "--runs"}).exitCode, 0);
-        QVERIFY(!QFile::exists(f.runFolder()));
+        QVERIFY(!QFile::exists(f.path("state/ringmaster")));
+        for (const char* others : {"bundles/mine", "runs.sqlite", "self-tests/notes.txt"})
+            QVERIFY(QFile::remove(f.home() + "/" + others) ||
+                    QDir(f.home() + "/" + others).removeRecursively());
+        QCOMPARE(f.agent({"uninstall"}).exitCode, 0);
+        QVERIFY(!QFile::exists(f.home()));
     }
 
     void nothingIsUninstalledUnderWhatRuns() {
