@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tests/integration/run_facts.h"
 #include "tests/integration/testbed.h"
+#include "tests/support/own_files.h"
 #include "tests/support/requirement.h"
 
+#include <QDir>
 #include <QJsonArray>
 #include <QJsonObject>
 #include <QTest>
@@ -33,6 +35,7 @@ private Q_SLOTS:
     void whatNodesShareAndDifferInIsSaid();
     void leftoversAreEndedByIdAndOthersGoOn();
     void aLaunchIsCheckedBeforeItIsMade();
+    void aFolderThatNodesHaveInCommonIsFound();
 
 private:
     const Cli& cli() const { return m_bed->laptop(); }
@@ -42,9 +45,11 @@ private:
 };
 
 void tst_checks::initTestCase() {
-    const auto can = Testbed::canRun();
+    auto can = Testbed::canRun();
+    if (can)
+        can = canMountOwnFiles();
     RM_NEEDS("netns", can, QString::fromStdString(can.error().message));
-    auto bed = Testbed::create("checks");
+    auto bed = Testbed::create("checks", {.sharesDrive = true});
     QVERIFY2(bed, bed ? "" : bed.error().message.c_str());
     m_bed = std::move(*bed);
     const auto added = m_bed->addNodes(cli());
@@ -145,6 +150,23 @@ void tst_checks::aLaunchIsCheckedBeforeItIsMade() {
         QVERIFY2(ids.contains(id), told.whole());
     QVERIFY(!findRun(cli().database(), "checked"));
     QCOMPARE(m_bed->strayProcesses(), QString());
+}
+
+void tst_checks::aFolderThatNodesHaveInCommonIsFound() {
+    const QString spec = m_bed->writeSpec("common", {});
+    const auto wordsFor = [&](const QStringList& settings) {
+        const CliResult told = cli().run(
+            QStringList{"run", spec, "--check", "--json"} + kBothNodes + settings, kLimitMs);
+        if (told.exitCode != 0)
+            qWarning("%s", told.whole().constData());
+        return rowOf(told.json().object(), "launch-checkpoints")["evidence"].toString();
+    };
+    const QString folder = m_bed->drive() + "/checkpoints";
+    QCOMPARE(wordsFor({"--set", "checkpoint.directory=" + folder}),
+             "in " + folder + ", which all nodes have in common: whichever goes on finds them");
+    QVERIFY(wordsFor({}).contains("which the other nodes do not have"));
+    const auto all = QDir::AllEntries | QDir::Hidden | QDir::NoDotAndDotDot;
+    QVERIFY(QDir(m_bed->driveFolder()).entryList(all).isEmpty()); // nothing was left there
 }
 
 QTEST_GUILESS_MAIN(tst_checks)

@@ -150,10 +150,12 @@ Result<FolderOnNode> DirectLauncher::markFolder(const std::string& mark, MarkOrd
 
 namespace {
 
-/// What one node says of the launch.
+/// What one node says of the launch. `checkpoints`: the folder that the spec names for rank 0, of
+/// which each node says whether it has it as well; empty: none.
 Result<LaunchFacts::OnNode> factsOfNode(HostSession& session, const std::string& agent,
                                         const Node& node, const RunSpec& spec,
-                                        const std::string& mark, std::stop_token stop) {
+                                        const std::string& checkpoints, const std::string& mark,
+                                        std::stop_token stop) {
     const auto look = [&](const std::string& path) {
         return folderOnNode(session, agent, path, mark, MarkOrder::kLook, stop);
     };
@@ -165,8 +167,8 @@ Result<LaunchFacts::OnNode> factsOfNode(HostSession& session, const std::string&
     facts.report = std::move(outlook.report);
     RM_ASSIGN_OR_RETURN(facts.home, look(facts.report.home));
     RM_ASSIGN_OR_RETURN(facts.state, look(facts.report.stateDir));
-    if (!spec.checkpoint.directory.empty()) {
-        RM_ASSIGN_OR_RETURN(auto folder, look(spec.checkpoint.directory));
+    if (!checkpoints.empty()) {
+        RM_ASSIGN_OR_RETURN(auto folder, look(checkpoints));
         facts.checkpoints = std::move(folder);
     }
     if (spec.data.stage)
@@ -184,9 +186,10 @@ Result<LaunchFacts> DirectLauncher::factsOf(const std::string& mark) {
     auto answers = onEveryNode<LaunchFacts::OnNode>(
         m_stop, [this, &mark](size_t node) -> Task<LaunchFacts::OnNode> {
             return [spec = specToLookFor(neededSpec(), node == 0), mark,
+                    checkpoints = m_request.spec.checkpoint.directory,
                     &placed = m_request.nodes[node].node, name = nodeName(node)](
                        HostSession& session, const std::string& agent, std::stop_token stop) {
-                auto facts = factsOfNode(session, agent, placed, spec, mark, stop);
+                auto facts = factsOfNode(session, agent, placed, spec, checkpoints, mark, stop);
                 if (facts)
                     facts->name = name;
                 return facts ? facts : failAs("look at " + name, facts.error());
