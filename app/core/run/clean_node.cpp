@@ -39,13 +39,30 @@ Result<DeployedReport> cleanNode(HostPool& hosts, const Node& node, const NodeCl
     return answer ? answer : failAs("clean " + node.name, answer.error());
 }
 
+namespace {
+
+/// What has ended by itself meanwhile is fine.
+Result<bool> endLeftover(HostSession& session, const std::string& agent, const std::string& run,
+                         const std::stop_token& stop) {
+    RM_ASSIGN_OR_RETURN(const bool lived, stopOnNode(session, agent, run, stop));
+    if (lived)
+        return true;
+    RM_ASSIGN_OR_RETURN(const RunOnNode known, runOnNode(session, agent, run, stop));
+    if (known.attempt == 0)
+        return fail(ErrorCode::kNotFound,
+                    "there is no run " + run + "; see ringmaster nodes check");
+    return false;
+}
+
+} // namespace
+
 Result<void> endLeftovers(HostPool& hosts, const Node& node, const std::vector<std::string>& runs,
                           std::stop_token unwanted) {
     const HostWorker::Task<bool> task = [runs](HostSession& session, const std::string& agent,
                                                std::stop_token stop) -> Result<bool> {
         bool any = false;
         for (const std::string& run : runs) {
-            RM_ASSIGN_OR_RETURN(const bool lived, stopOnNode(session, agent, run, stop));
+            RM_ASSIGN_OR_RETURN(const bool lived, endLeftover(session, agent, run, stop));
             any = any || lived;
         }
         return any;

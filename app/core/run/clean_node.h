@@ -16,7 +16,8 @@ namespace rm {
 Result<DeployedReport> cleanNode(HostPool& hosts, const Node& node, const NodeCleaning& cleaning,
                                  std::stop_token unwanted);
 
-/// Kills what lives of these runs on the node. Blocks as cleanNode() does.
+/// Kills what lives of these runs on the node; a run that has ended is fine. kNotFound: the node
+/// knows no such run. Blocks as cleanNode() does.
 Result<void> endLeftovers(HostPool& hosts, const Node& node, const std::vector<std::string>& runs,
                           std::stop_token unwanted);
 
