@@ -28,6 +28,7 @@ private Q_SLOTS:
 
     void theUplinkCarriesATreeOnceForFourNodes();
     void aNodeThatHasItPassesItOn();
+    void aNodeThatLostItsStoredFilesIsLeft();
     void whatWasCutGoesOnWhereItEnded();
     void aNodeKilledInTheMiddleCostsTheOthersNothing();
     void whoCannotReachTheOthersIsServedFromHere(); // last, as node 0 keeps no route to them
@@ -220,6 +221,23 @@ void DeployChainTest::aNodeThatHasItPassesItOn() {
     const int64_t carried = bytesFromLaptop() - before;
     QVERIFY2(areWhole(tree, answers), wordsOf(answers));
     QVERIFY2(carried < kBeside, qPrintable(QString::number(carried)));
+}
+
+void DeployChainTest::aNodeThatLostItsStoredFilesIsLeft() {
+    const LocalTree tree = newTree();
+    const auto first = deploy(tree, {2}).front();
+    QVERIFY(isWhole(tree, first));
+    for (const LocalTree::File& file : tree.files)
+        QVERIFY(QFile::remove(QString::fromStdString(*first + "/../../blobs/" +
+                                                     sha256HexOfFile(file.local).value_or(""))));
+    std::stop_source stop;
+    auto later = std::async(std::launch::async, [&] {
+        return deploy(tree, {0, 2}, {}, stop.get_token());
+    });
+    if (later.wait_for(std::chrono::seconds(90)) != std::future_status::ready)
+        stop.request_stop(); // it waits for ever
+    const Answers answers = later.get();
+    QVERIFY2(areWhole(tree, answers), wordsOf(answers));
 }
 
 void DeployChainTest::whatWasCutGoesOnWhereItEnded() {

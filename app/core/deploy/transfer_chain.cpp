@@ -14,6 +14,7 @@ constexpr auto kRemembered = 500ms; ///< between two moments of a history
 constexpr int kMostUnreached = 2;
 constexpr int64_t kAbreast = 4 << 20; ///< bytes behind its source in which a node waits for it
 constexpr auto kServeSoon = 20s;
+constexpr std::ptrdiff_t kHeardOften = 5; ///< moments of kSlow: one comes about each second
 
 std::string randomHex(int count) {
     static constexpr char kDigits[] = "0123456789abcdef";
@@ -122,6 +123,7 @@ std::optional<TransferChain::Source> TransferChain::sourceFor(size_t node,
             continue;
         }
         m_members[node].source = ahead;
+        m_members[node].sourceSince = m_now();
         return Source{*ahead, source.party.name,
                       Fetch{source.party.addresses, source.port, m_order.id, m_order.key}};
     }
@@ -161,14 +163,27 @@ bool TransferChain::isSlow(const Member& member, const Member& ahead) const {
     return gained == 0 || now10 < usual / 4;
 }
 
+/// Whether nothing comes from its source, which then lacks what this one lacks, as it lost stored
+/// files, and says for ever that it has no more yet. A node that is not heard of itself, as it
+/// hashes what came, does not stand still.
+bool TransferChain::standsStill(const Member& member) const {
+    const int64_t held = member.history.back().held;
+    const auto since = std::ranges::find_if(member.history, [&](const Moment& moment) {
+        return moment.held >= held && moment.when >= member.sourceSince;
+    });
+    return member.history.end() - since >= kHeardOften && m_now() - since->when >= kSlow;
+}
+
 bool TransferChain::isSourceSlow(size_t node) const {
     const std::lock_guard lock(m_mutex);
     const Member& member = m_members[node];
     if (!member.source)
         return false;
     const Member& source = m_members[*member.source];
+    if (source.isWhole)
+        return standsStill(member);
     const bool waits = member.history.back().held + kAbreast >= source.history.back().held;
-    if (source.isWhole || !source.source || !waits)
+    if (!source.source || !waits)
         return false;
     return isSlow(source, m_members[*source.source]);
 }

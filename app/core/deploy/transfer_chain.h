@@ -26,7 +26,8 @@ public:
     using Clock = std::chrono::steady_clock;
     /// So long the first wait for the others to say what they have.
     static constexpr std::chrono::seconds kGather{3};
-    /// Behind the one before it by so much, a node is too slow to pass things on.
+    /// Behind the one before it by so much, a node is too slow to pass things on; and so long
+    /// nothing may come from one that has it all.
     static constexpr std::chrono::seconds kSlow{10};
 
     struct Party {
@@ -77,14 +78,16 @@ private:
         int port = 0;
         int unreached = 0; ///< sources from which nothing came
         std::optional<size_t> source;
-        std::set<size_t> left;       ///< sources that it will not ask again
-        std::vector<Moment> history; ///< of what it holds
+        Clock::time_point sourceSince; ///< when it got that one
+        std::set<size_t> left;         ///< sources that it will not ask again
+        std::vector<Moment> history;   ///< of what it holds
     };
     bool canServe(const Member& member) const;
     void place(size_t node);
     std::optional<size_t> nearestAhead(size_t node) const;
     void remember(Member& member, int64_t held);
     bool isSlow(const Member& member, const Member& ahead) const;
+    bool standsStill(const Member& member) const;
 
     const std::function<Clock::time_point()> m_now;
     const Serve m_order;

@@ -143,6 +143,38 @@ private Q_SLOTS:
         QVERIFY(f.chain.isSourceSlow(2));
     }
 
+    /// It has the tree, and lost the stored files that it was made of.
+    void whoGetsNothingOfAWholeOneGoesOnWithTheNext() {
+        Fixture f({"a", "b"});
+        f.chain.join(0, 4000, 9 * kMB, true);
+        f.chain.join(1, 4001, 0, false);
+        f.now += 60s; // until it was asked to serve, and did
+        QCOMPARE(f.sourceOf(1), std::string("a"));
+        for (int second = 0; second <= 9; ++second) {
+            f.chain.progress(1, 0);
+            QVERIFY(!f.chain.isSourceSlow(1));
+            f.now += 1s;
+        }
+        f.chain.progress(1, 0);
+        QVERIFY(f.chain.isSourceSlow(1));
+        f.chain.leaveSource(1, 0);
+        QCOMPARE(f.sourceOf(1), std::string("here"));
+    }
+
+    void whoHashesWhatCameDoesNotStandStill() {
+        Fixture f({"a", "b"});
+        f.chain.join(0, 4000, 9 * kMB, true);
+        f.chain.join(1, 4001, 0, false);
+        (void)f.sourceOf(1);
+        for (int file = 1; file <= 9; ++file) {
+            f.chain.progress(1, file * kMB);
+            f.now += 30s; // it says nothing meanwhile
+            f.chain.progress(1, file * kMB);
+            QVERIFY(!f.chain.isSourceSlow(1));
+            f.now += 1s;
+        }
+    }
+
     void whoHasItStaysUntilAllAreThrough() {
         Fixture f({"a", "b"});
         f.chain.join(0, 0, 100, true);
