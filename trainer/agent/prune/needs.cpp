@@ -6,10 +6,13 @@
 #include "shared/spec/node_plan.h"
 #include "trainer/agent/posix/open_paths.h"
 #include "trainer/agent/posix/process.h"
+#include "trainer/agent/posix/walk.h"
 #include "trainer/agent/run_dir/run_dir.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <filesystem>
+#include <optional>
 
 namespace rm {
 
@@ -21,20 +24,31 @@ namespace fs = std::filesystem;
 constexpr int kDeepestPlan = 2;
 constexpr size_t kMaxText = 4u << 20;
 
+/// nullopt: the run is being removed.
+Result<std::optional<std::string>> readIfThere(const std::string& path) {
+    auto text = readFile(path, kMaxText);
+    if (text)
+        return std::move(*text);
+    return text.error().code == ErrorCode::kNotFound ? Result<std::optional<std::string>>()
+                                                     : tl::unexpected(text.error());
+}
+
 } // namespace
 
 /// The attempt whose plan lies in `folder`, with its agent's state beside it.
 Result<void> Needs::readAttempt(const std::string& folder, Run& run) {
-    RM_ASSIGN_OR_RETURN(const std::string plan, readFile(folder + "/plan.toml", kMaxText));
+    RM_ASSIGN_OR_RETURN(const auto plan, readIfThere(folder + "/plan.toml"));
+    if (!plan)
+        return {};
     const Result<AgentState> state = loadAgentState(folder);
     if (!state && state.error().code != ErrorCode::kNotFound)
         return tl::unexpected(state.error());
-    const Result<NodePlan> parsed = parseNodePlan(plan, folder);
+    const Result<NodePlan> parsed = parseNodePlan(*plan, folder);
     // Else a later attempt is about to start.
     const bool isOfPlan = state && parsed && parsed->attempt == state->attempt;
     const bool isFinished = isOfPlan && state->ended && state->outcome == Outcome::kFinished;
     if (!isFinished)
-        run.bundles += plan;
+        run.bundles += *plan;
     // Another boot may be another machine with the same home, whose processes are not seen here.
     run.mayRunElsewhere =
         run.mayRunElsewhere || (state && !state->ended && state->boot != bootId());
@@ -45,22 +59,18 @@ Result<void> Needs::readAttempt(const std::string& folder, Run& run) {
 /// later release may name them elsewhere.
 Result<Needs::Run> Needs::readRun(const std::string& folder) {
     Run run{fs::path(folder).filename(), {}, {}, false};
-    std::error_code error;
-    fs::recursive_directory_iterator at(folder, error), end;
-    for (; !error && at != end; at.increment(error)) {
-        const std::string name = at->path().filename();
-        if (at.depth() >= kDeepestPlan)
-            at.disable_recursion_pending();
+    const auto readOne = [&](const std::string& path, const struct stat&) -> Result<bool> {
+        const std::string name = fs::path(path).filename();
+        const auto depth = std::count(path.begin() + std::ssize(folder) + 1, path.end(), '/');
         if (name == "plan.toml")
-            RM_RETURN_IF_ERROR(readAttempt(at->path().parent_path(), run));
-        if (name != "plan.toml" && name != "spec.toml")
-            continue;
-        RM_ASSIGN_OR_RETURN(const std::string text, readFile(at->path(), kMaxText));
-        run.data += text;
-    }
-    if (error)
-        return failErrno("read " + folder, error.value());
-    return run;
+            RM_RETURN_IF_ERROR(readAttempt(fs::path(path).parent_path(), run));
+        if (name == "plan.toml" || name == "spec.toml") {
+            RM_ASSIGN_OR_RETURN(const auto text, readIfThere(path));
+            run.data += text.value_or("");
+        }
+        return depth < kDeepestPlan;
+    };
+    return walk(folder, readOne).map([&] { return std::move(run); });
 }
 
 Result<Needs> Needs::read(const Folders& folders) {
@@ -68,18 +78,17 @@ Result<Needs> Needs::read(const Folders& folders) {
     std::error_code error;
     needs.m_home = fs::weakly_canonical(folders.home, error);
     needs.m_open = openPathsBelow(needs.m_home);
-    const std::string runs = folders.stateDir + "/runs";
-    if (!fs::exists(runs, error) && !error)
-        return needs;
-    for (fs::directory_iterator at(runs, error), end; !error && at != end; at.increment(error)) {
-        if (!at->is_directory(error))
-            continue;
-        RM_ASSIGN_OR_RETURN(Run run, readRun(at->path()));
+    const auto readOne = [&](const std::string& path, const struct stat&) -> Result<bool> {
+        struct stat info = {}; // of what a link leads to
+        if (::stat(path.c_str(), &info) != 0 && errno != ENOENT)
+            return failErrno("read " + path, errno);
+        if (!S_ISDIR(info.st_mode))
+            return false;
+        RM_ASSIGN_OR_RETURN(Run run, readRun(path));
         needs.m_runs.push_back(std::move(run));
-    }
-    if (error)
-        return failErrno("read " + runs, error.value());
-    return needs;
+        return false;
+    };
+    return walk(folders.stateDir + "/runs", readOne).map([&] { return std::move(needs); });
 }
 
 std::string Needs::whyInUse(const std::string& kind, const std::string& name) const {

@@ -4,6 +4,7 @@
 #include "shared/io/clock.h"
 #include "shared/io/json.h"
 #include "shared/return_if_error.h"
+#include "trainer/agent/posix/walk.h"
 #include "trainer/agent/prune/needs.h"
 #include "trainer/agent/receive/blob_store.h"
 #include "trainer/agent/receive/bundle_check.h"
@@ -39,13 +40,6 @@ struct Found {
     std::vector<std::string> paths; ///< the folder; of blobs the files
 };
 
-Result<struct stat> statOf(const std::string& path) {
-    struct stat info = {};
-    if (::lstat(path.c_str(), &info) != 0)
-        return failErrno("read " + path, errno);
-    return info;
-}
-
 int64_t changedNs(const struct stat& info) {
     return info.st_mtim.tv_sec * int64_t{1'000'000'000} + info.st_mtim.tv_nsec;
 }
@@ -53,29 +47,24 @@ int64_t changedNs(const struct stat& info) {
 /// Counts files that trees and blobs share once.
 class Census {
 public:
-    /// Bytes of those files below `path`, or of itself, that were not counted before.
-    Result<int64_t> count(const std::string& path) {
-        RM_ASSIGN_OR_RETURN(const struct stat info, statOf(path));
-        if (!S_ISDIR(info.st_mode))
-            return add(info);
+    /// Bytes of the files below `folder` that were not counted before.
+    Result<int64_t> count(const std::string& folder) {
         int64_t bytes = 0;
-        std::error_code error;
-        for (fs::recursive_directory_iterator at(path, error), end; !error && at != end;
-             at.increment(error)) {
-            RM_ASSIGN_OR_RETURN(const struct stat each, statOf(at->path()));
-            bytes += S_ISREG(each.st_mode) ? add(each) : 0;
-        }
-        if (error)
-            return failErrno("read " + path, error.value());
-        return bytes;
+        const auto counted =
+            walk(folder, [&](const std::string&, const struct stat& info) -> Result<bool> {
+                bytes += S_ISREG(info.st_mode) ? add(info) : 0;
+                return true;
+            });
+        return counted.map([&] { return bytes; });
     }
-    bool has(const struct stat& info) const { return m_seen.contains({info.st_dev, info.st_ino}); }
-
-private:
+    /// The bytes of one file if it was not counted before.
     int64_t add(const struct stat& info) {
         const bool isNew = m_seen.insert({info.st_dev, info.st_ino}).second;
         return isNew ? int64_t{info.st_size} : 0;
     }
+    bool has(const struct stat& info) const { return m_seen.contains({info.st_dev, info.st_ino}); }
+
+private:
     std::set<FileId> m_seen;
 };
 
@@ -101,25 +90,27 @@ public:
     }
 
 private:
+    using Show = std::function<Result<void>(const std::string& path, const struct stat& info)>;
+
+    static Result<void> inFolder(const std::string& folder, const Show& show) {
+        return walk(folder, [&show](const std::string& path, const struct stat& info) {
+            return show(path, info).map([] { return false; });
+        });
+    }
+
     Result<void> readTrees(const std::string& kind) {
         std::vector<Found> trees;
-        std::error_code error;
-        const std::string folder = m_home + "/" + kind;
-        if (!fs::exists(folder, error))
-            return {};
-        for (fs::directory_iterator at(folder, error), end; !error && at != end;
-             at.increment(error)) {
-            const std::string name = at->path().filename();
-            const bool isOurs =
-                isSha256(name) || name.starts_with(kAside) || name.starts_with(kStaging);
-            RM_ASSIGN_OR_RETURN(const struct stat info, statOf(at->path()));
-            if (isOurs && S_ISDIR(info.st_mode))
-                trees.push_back({{kind, name, 0, changedNs(info), whyKept(kind, name, info),
-                                  labelOf(at->path())},
-                                 {at->path()}});
-        }
-        if (error)
-            return failErrno("read " + folder, error.value());
+        RM_RETURN_IF_ERROR(
+            inFolder(m_home + "/" + kind, [&](const std::string& path, const struct stat& info) {
+                const std::string name = fs::path(path).filename();
+                const bool isOurs =
+                    isSha256(name) || name.starts_with(kAside) || name.starts_with(kStaging);
+                if (isOurs && S_ISDIR(info.st_mode))
+                    trees.push_back(
+                        {{kind, name, 0, changedNs(info), whyKept(kind, name, info), labelOf(path)},
+                         {path}});
+                return Result<void>();
+            }));
         std::ranges::sort(trees, std::greater(), [](const Found& f) { return f.item.usedNs; });
         m_found.insert(m_found.end(), trees.begin(), trees.end());
         return {};
@@ -156,36 +147,34 @@ private:
 
     /// A run's checkpoints, then the rest of it. They are removed with the run, not here.
     Result<void> readRuns() {
-        std::error_code error;
-        if (!fs::exists(m_runs, error))
-            return {};
-        for (fs::directory_iterator at(m_runs, error), end; !error && at != end;
-             at.increment(error)) {
-            const std::string id = at->path().filename();
-            if (!at->is_directory(error) || id.starts_with('.'))
-                continue;
-            RM_ASSIGN_OR_RETURN(const struct stat info, statOf(at->path()));
-            RM_ASSIGN_OR_RETURN(const int64_t checkpoints, countCheckpoints(at->path()));
-            RM_ASSIGN_OR_RETURN(const int64_t rest, m_census.count(at->path()));
-            if (checkpoints > 0)
-                m_found.push_back(
-                    {{"checkpoints", id, checkpoints, changedNs(info), "its run", {}}, {}});
-            m_found.push_back({{"runs", id, rest, changedNs(info), "its run", {}}, {}});
-        }
-        return error ? Result<void>(failErrno("read " + m_runs, error.value())) : Result<void>();
+        return inFolder(
+            m_runs, [this](const std::string& path, const struct stat& info) -> Result<void> {
+                const std::string id = fs::path(path).filename();
+                // A person may have moved it to another disk.
+                if (std::error_code none; !fs::is_directory(path, none) || id.starts_with('.'))
+                    return {};
+                RM_ASSIGN_OR_RETURN(const int64_t checkpoints, countCheckpoints(path));
+                RM_ASSIGN_OR_RETURN(const int64_t rest, m_census.count(path));
+                if (checkpoints > 0)
+                    m_found.push_back(
+                        {{"checkpoints", id, checkpoints, changedNs(info), "its run", {}}, {}});
+                m_found.push_back({{"runs", id, rest, changedNs(info), "its run", {}}, {}});
+                return {};
+            });
     }
 
-    Result<int64_t> countCheckpoints(const fs::path& run) {
+    Result<int64_t> countCheckpoints(const std::string& run) {
         int64_t bytes = 0;
-        std::error_code error;
-        for (fs::directory_iterator at(run, error), end; !error && at != end; at.increment(error)) {
-            const fs::path folder = at->path() / "checkpoints";
-            if (std::error_code none; !fs::is_directory(folder, none))
-                continue;
-            RM_ASSIGN_OR_RETURN(const int64_t more, m_census.count(folder));
-            bytes += more;
-        }
-        return bytes;
+        const auto counted =
+            inFolder(run, [&](const std::string& path, const struct stat&) -> Result<void> {
+                const std::string folder = path + "/checkpoints";
+                if (std::error_code none; !fs::is_directory(folder, none))
+                    return {};
+                RM_ASSIGN_OR_RETURN(const int64_t more, m_census.count(folder));
+                bytes += more;
+                return {};
+            });
+        return counted.map([&] { return bytes; });
     }
 
     std::string whyYoung(const struct stat& info) const {
@@ -218,26 +207,19 @@ private:
     Result<void> readBlobs() {
         Found going{{"blobs", {}, 0, 0, {}, {}}, {}},
             young{{"blobs", {}, 0, 0, "used lately", {}}, {}};
-        std::error_code error;
-        const std::string folder = m_home + "/blobs";
-        if (!fs::exists(folder, error))
-            return {};
-        for (fs::directory_iterator at(folder, error), end; !error && at != end;
-             at.increment(error)) {
-            RM_ASSIGN_OR_RETURN(const struct stat info, statOf(at->path()));
-            const std::string name = at->path().filename();
-            if (!S_ISREG(info.st_mode) || !isSha256(name.substr(0, name.find('.'))) ||
-                m_kept.has(info))
-                continue;
-            const bool isYoung = !m_census.has(info) && !whyYoung(info).empty();
-            Found& found = isYoung ? young : going;
-            found.item.usedNs = std::max(found.item.usedNs, changedNs(info));
-            found.paths.push_back(at->path());
-            RM_ASSIGN_OR_RETURN(const int64_t bytes, m_census.count(at->path()));
-            found.item.bytes += bytes;
-        }
-        if (error)
-            return failErrno("read " + folder, error.value());
+        RM_RETURN_IF_ERROR(
+            inFolder(m_home + "/blobs", [&](const std::string& path, const struct stat& info) {
+                const std::string name = fs::path(path).filename();
+                if (!S_ISREG(info.st_mode) || !isSha256(name.substr(0, name.find('.'))) ||
+                    m_kept.has(info))
+                    return Result<void>();
+                const bool isYoung = !m_census.has(info) && !whyYoung(info).empty();
+                Found& found = isYoung ? young : going;
+                found.item.usedNs = std::max(found.item.usedNs, changedNs(info));
+                found.paths.push_back(path);
+                found.item.bytes += m_census.add(info);
+                return Result<void>();
+            }));
         for (Found* found : {&young, &going})
             if (!found->paths.empty())
                 m_found.push_back(std::move(*found));

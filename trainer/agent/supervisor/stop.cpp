@@ -3,6 +3,7 @@
 
 #include "shared/checkpoint/file_name.h"
 #include "shared/return_if_error.h"
+#include "trainer/agent/posix/walk.h"
 #include "trainer/agent/run_dir/run_dir.h"
 #include "trainer/agent/supervisor/lost_attempt.h"
 #include "trainer/agent/supervisor/submit.h"
@@ -153,18 +154,13 @@ struct Holding {
 
 Result<Holding> holdingOf(const std::string& folder) {
     Holding holding{folder};
-    std::error_code error;
-    for (std::filesystem::recursive_directory_iterator at(folder, error), end; !error && at != end;
-         at.increment(error)) {
-        std::error_code unread; // a file that goes meanwhile
-        if (at->is_regular_file(unread) && !at->is_symlink(unread))
-            if (const auto size = at->file_size(unread); !unread)
-                holding.bytes += static_cast<int64_t>(size);
-        holding.checkpoints += at->path().filename() == kManifestName ? 1 : 0;
-    }
-    if (error)
-        return failErrno("read " + folder, error.value());
-    return holding;
+    const auto count = [&](const std::string& path, const struct stat& info) -> Result<bool> {
+        if (S_ISREG(info.st_mode))
+            holding.bytes += info.st_size;
+        holding.checkpoints += std::filesystem::path(path).filename() == kManifestName ? 1 : 0;
+        return true;
+    };
+    return walk(folder, count).map([&] { return std::move(holding); });
 }
 
 /// So that none of the run's parts begins to run here. kUnavailable when one does.
