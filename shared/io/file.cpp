@@ -3,6 +3,7 @@
 
 #include "shared/enforce.h"
 #include "shared/io/descriptor.h"
+#include "shared/io/file_hash.h"
 #include "shared/return_if_error.h"
 
 #include <fcntl.h>
@@ -158,12 +159,17 @@ std::string sha256HexOfParts(const std::vector<std::span<const std::byte>>& part
 }
 
 Result<std::string> sha256HexOfFile(const std::string& path) {
+    return sha256HexOfFile(path, [] {});
+}
+
+Result<std::string> sha256HexOfFile(const std::string& path, const std::function<void()>& onRead) {
     RM_ASSIGN_OR_RETURN(auto file, openFile(path, O_RDONLY));
     std::vector<std::byte> block(kReadBlock);
     Sha256 hash;
     for (;;) {
         RM_ASSIGN_OR_RETURN(const auto got, readSome(file.get(), block, path));
         hash.add(std::span(block).first(got));
+        onRead();
         if (got < block.size())
             return hash.hex();
     }

@@ -17,7 +17,7 @@ namespace rm {
 /// shared/io/frame.h; a payload's first byte is its type, then JSON ('J') or, for Chunk ('D'),
 /// one whole zstd frame. Only the codec is here, for both sides; the agent handles the files.
 ///
-///   app   -> Offer{blobs}                   agent -> Missing{blobs with the offset to go on from}
+///   app   -> Offer{blobs}                   agent -> Fetching... Missing{blobs, offset to go on}
 ///   app   -> Chunk... BlobEnd{sha}          agent -> Stored{sha} | Failed{message}
 ///   app   -> Tree{kind, id, entries}...     agent -> TreeReady{path} | Failed{message}
 ///   app   -> Serve{id, key}                 agent -> Serving{port} | Failed{message}
@@ -110,7 +110,7 @@ struct Fetch {
     bool operator==(const Fetch&) const = default;
 };
 struct Fetching {
-    int64_t bytes = 0;  ///< of blobs, since this Fetch
+    int64_t bytes = 0;  ///< of blobs, since this Fetch, or this Offer: from an installed torch
     int64_t packed = 0; ///< of the same as they came
     bool operator==(const Fetching&) const = default;
 };

@@ -46,8 +46,13 @@ public:
 
 private:
     Result<void> ask() {
-        RM_ASSIGN_OR_RETURN(m_lack, m_sender.offer(m_tree));
-        m_transferred.reused += m_lack.reused;
+        const int64_t before = m_transferred.reused;
+        RM_ASSIGN_OR_RETURN(m_lack, m_sender.offer(m_tree, false, [&](int64_t bytes) {
+            m_transferred.reused = before + bytes;
+            if (m_progress)
+                m_progress(m_transferred);
+        }));
+        m_transferred.reused = before + m_lack.reused;
         return {};
     }
 

@@ -118,16 +118,32 @@ Result<TreeSender::Published> TreeSender::publish(const Tree& tree) {
     return unexpected();
 }
 
-Result<TreeSender::Lack> TreeSender::offer(const HashedTree& tree, bool preview) {
+/// The answer to an offer. Until then the agent may have to read and copy gigabytes.
+Result<Missing> TreeSender::missing(const OnReuse& onReuse) {
+    for (;;) {
+        RM_ASSIGN_OR_RETURN(auto answer, receive(kPatience));
+        if (auto* missing = std::get_if<Missing>(&answer))
+            return std::move(*missing);
+        const auto* fetching = std::get_if<Fetching>(&answer);
+        if (fetching == nullptr)
+            return unexpected();
+        if (onReuse)
+            onReuse(fetching->bytes);
+    }
+}
+
+Result<TreeSender::Lack> TreeSender::offer(const HashedTree& tree, bool preview,
+                                           const OnReuse& onReuse) {
     Lack lack;
+    const auto onReuseOfPart = [&](int64_t bytes) {
+        if (onReuse)
+            onReuse(lack.reused + bytes);
+    };
     for (const Offer& part : splitOffer(tree.blobs, preview)) {
         RM_RETURN_IF_ERROR(send(part));
-        RM_ASSIGN_OR_RETURN(const auto answer, receive(kPatience));
-        const auto* missing = std::get_if<Missing>(&answer);
-        if (missing == nullptr)
-            return unexpected();
-        lack.blobs.insert(lack.blobs.end(), missing->blobs.begin(), missing->blobs.end());
-        lack.reused += missing->reused;
+        RM_ASSIGN_OR_RETURN(const auto answer, missing(onReuseOfPart));
+        lack.blobs.insert(lack.blobs.end(), answer.blobs.begin(), answer.blobs.end());
+        lack.reused += answer.reused;
     }
     RM_ASSIGN_OR_RETURN(lack.bytes, bytesOf(lack.blobs, tree));
     return lack;

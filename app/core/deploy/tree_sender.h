@@ -40,8 +40,10 @@ public:
         int64_t bytes = 0;  ///< of them, before compression
         int64_t reused = 0; ///< of what an installed torch had
     };
-    /// `preview`: nothing is about to be sent, and nothing of a torch is copied.
-    Result<Lack> offer(const HashedTree& tree, bool preview = false);
+    /// `preview`: nothing is about to be sent, and nothing of a torch is copied. `onReuse` is told
+    /// the bytes of it that were copied so far, about once a second.
+    using OnReuse = std::function<void(int64_t bytes)>;
+    Result<Lack> offer(const HashedTree& tree, bool preview = false, const OnReuse& onReuse = {});
     /// `onSent` is told the bytes before and after compression.
     using OnSent = std::function<void(int64_t bytes, int64_t packed)>;
     Result<void> send(const Lack& lack, const HashedTree& tree, const OnSent& onSent);
@@ -58,6 +60,7 @@ private:
 
     Result<void> send(const Transfer& transfer);
     Result<Transfer> receive(std::chrono::milliseconds timeout);
+    Result<Missing> missing(const OnReuse& onReuse);
     Result<std::optional<Transfer>> poll(std::chrono::milliseconds timeout);
     Result<int64_t> bytesOf(const std::vector<MissingBlob>& missing, const HashedTree& tree) const;
     Result<void> sendBlob(const MissingBlob& blob, const std::string& path, const OnSent& onSent);

@@ -17,6 +17,7 @@
 #include <sys/stat.h>
 #include <zstd.h>
 
+#include <algorithm>
 #include <thread>
 
 using namespace rm;
@@ -205,6 +206,26 @@ private Q_SLOTS:
         struct stat info = {};
         QCOMPARE(::stat(f.blobPath(library).c_str(), &info), 0);
         QCOMPARE(info.st_mode & 0777, mode_t(0400));
+    }
+
+    /// So that who offers three gigabytes of it hears of the node meanwhile.
+    void howMuchOfAnInstalledTorchIsTakenOverIsTold() {
+        const std::string first = noise(1'500'000, 6), second = noise(1'400'000, 7);
+        const std::string site = home() + "/../site-packages-2";
+        QVERIFY(QDir().mkpath(QString::fromStdString(site) + "/torch/lib"));
+        QVERIFY(writeFileAtomically(site + "/torch/lib/libc10.so", first).has_value());
+        QVERIFY(writeFileAtomically(site + "/torch/lib/libtorch.so", second).has_value());
+        std::vector<int64_t> told;
+        Fixture f(home());
+        f.receiver = Receiver(home(), {site}, [&told](int64_t bytes) { told.push_back(bytes); });
+        const std::vector<Blob> blobs = {blobOf(first), blobOf(second), blobOf("ours")};
+        QVERIFY(f.receiver.onTransfer(Offer{blobs, true}).has_value());
+        QVERIFY(told.empty());
+        QCOMPARE(f.offer(blobs).reused, int64_t(first.size() + second.size()));
+        // Each is read before and after it is copied.
+        QVERIFY(std::ranges::count(told, 0) >= 4);
+        QVERIFY(std::ranges::count(told, int64_t(first.size())) >= 4);
+        QVERIFY(std::ranges::is_sorted(told));
     }
 
     void hostileTransfersAreRefused_data() {

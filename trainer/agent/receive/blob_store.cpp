@@ -2,6 +2,7 @@
 #include "trainer/agent/receive/blob_store.h"
 
 #include "shared/io/file.h"
+#include "shared/io/file_hash.h"
 #include "shared/return_if_error.h"
 
 #include <fcntl.h>
@@ -38,7 +39,9 @@ bool isOwnPartial(const std::string& name) {
     return name.ends_with(".part") && std::count(name.begin(), name.end(), '.') == 2;
 }
 
-Result<void> copyBytes(const std::string& from, int to, int64_t count, const std::string& toPath) {
+Result<void> copyBytes(
+    const std::string& from, int to, int64_t count, const std::string& toPath,
+    const OnWork& onWork = [] {}) {
     RM_ASSIGN_OR_RETURN(const Descriptor source, openFile(from, O_RDONLY | O_NOFOLLOW));
     std::vector<std::byte> buffer(1 << 20);
     while (count > 0) {
@@ -51,6 +54,7 @@ Result<void> copyBytes(const std::string& from, int to, int64_t count, const std
         if (auto written = writeAll(to, std::span(buffer).first(got), toPath); !written)
             return written;
         count -= static_cast<int64_t>(got);
+        onWork();
     }
     return {};
 }
@@ -128,22 +132,23 @@ BlobStore::Source BlobStore::openToRead(const std::string& sha256) const {
     return {};
 }
 
-Result<bool> BlobStore::adopt(const Blob& blob, const std::string& path) const {
+Result<bool> BlobStore::adopt(const Blob& blob, const std::string& path,
+                              const OnWork& onWork) const {
     const Result<Descriptor> fd = openFile(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
     struct stat info = {};
     if (!fd || ::fstat(fd->get(), &info) != 0 || !S_ISREG(info.st_mode) ||
         info.st_size != blob.size)
         return false;
-    const auto found = sha256HexOfFile(path);
+    const auto found = sha256HexOfFile(path, onWork);
     if (!found || *found != blob.sha256)
         return false;
     RM_ASSIGN_OR_RETURN(IncomingBlob incoming, IncomingBlob::open(*this, blob, 0));
-    const Result<void> copied = incoming.copyFrom(fd->get(), path);
+    const Result<void> copied = incoming.copyFrom(fd->get(), path, onWork);
     if (!copied) {
         incoming.discard();
         return tl::unexpected(copied.error());
     }
-    const Result<void> stored = incoming.finish();
+    const Result<void> stored = incoming.finish(onWork);
     if (!stored && stored.error().code != ErrorCode::kCorrupt) // changed since: not that blob
         return tl::unexpected(stored.error());
     return stored.has_value();
@@ -176,20 +181,20 @@ Result<void> IncomingBlob::append(std::span<const std::byte> bytes) {
     return m_fd ? writeAll(m_fd.get(), bytes, m_path) : Result<void>();
 }
 
-Result<void> IncomingBlob::copyFrom(int fd, const std::string& path) {
+Result<void> IncomingBlob::copyFrom(int fd, const std::string& path, const OnWork& onWork) {
     if (!m_fd)
         return {};
     m_size = m_blob.size;
     if (::ioctl(m_fd.get(), FICLONE, fd) == 0)
         return {};
-    return copyBytes(path, m_fd.get(), m_blob.size, m_path);
+    return copyBytes(path, m_fd.get(), m_blob.size, m_path, onWork);
 }
 
-Result<void> IncomingBlob::finish() {
+Result<void> IncomingBlob::finish(const OnWork& onWork) {
     if (!m_fd)
         return {};
     RM_RETURN_IF_ERROR(makeLasting(m_fd, m_path));
-    RM_ASSIGN_OR_RETURN(const std::string sha256, sha256HexOfFile(m_path));
+    RM_ASSIGN_OR_RETURN(const std::string sha256, sha256HexOfFile(m_path, onWork));
     if (m_size != m_blob.size || sha256 != m_blob.sha256) {
         discard();
         return fail(ErrorCode::kCorrupt, "receive " + m_blob.sha256 + ": got " +

@@ -4,11 +4,15 @@
 #include "shared/io/descriptor.h"
 #include "shared/wire/receive.h"
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
 namespace rm {
+
+/// Told now and then, at least after each megabyte, while a large file is read or written.
+using OnWork = std::function<void()>;
 
 /// `blobs/` under the node's home: files named by the SHA-256 of what they hold, beside partial
 /// ones (`SHA.part`, `SHA.XXXXXX.part`) of interrupted transfers. Several processes may use it.
@@ -36,7 +40,8 @@ public:
     /// Stores a copy of the file at `path` if it is that blob. Where the file system can, the copy
     /// shares the file's blocks (FICLONE). Never a hard link: the file's owner could then change
     /// what is executed here, and making it read-only would change theirs. False: it is not.
-    Result<bool> adopt(const Blob& blob, const std::string& path) const;
+    Result<bool> adopt(
+        const Blob& blob, const std::string& path, const OnWork& onWork = [] {}) const;
     /// Bytes that may still be written to this file system.
     int64_t freeBytes() const;
 
@@ -55,9 +60,9 @@ public:
     /// kInvalid when it becomes longer than announced.
     Result<void> append(std::span<const std::byte> bytes);
     /// The whole blob from a file of its size; only for one opened at 0.
-    Result<void> copyFrom(int fd, const std::string& path);
+    Result<void> copyFrom(int fd, const std::string& path, const OnWork& onWork);
     /// Verifies, syncs and publishes. kCorrupt: the partial file is gone, begin anew.
-    Result<void> finish();
+    Result<void> finish(const OnWork& onWork = [] {});
     /// Removes the partial file.
     void discard();
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trainer/agent/receive/receiver.h"
 
+#include "shared/io/clock.h"
 #include "shared/io/frame.h"
 #include "shared/return_if_error.h"
 #include "trainer/agent/posix/fd.h"
@@ -18,7 +19,8 @@ namespace {
 
 using Answer = std::optional<Transfer>;
 
-constexpr int64_t kLeastInstalled = 4096; ///< bytes of a file that an installed torch is asked for
+constexpr int64_t kTellNs = 1'000'000'000; ///< between two words of how far it is
+constexpr int64_t kLeastInstalled = 4096;  ///< bytes of a file that an installed torch is asked for
 
 Result<void> checkBlob(const Blob& blob) {
     const bool isHex = blob.sha256.size() == 64 &&
@@ -36,10 +38,11 @@ std::string inGigabytes(int64_t bytes) {
            " GB";
 }
 
-Receiver::Receiver(std::string home, std::vector<std::string> sitePackages)
+Receiver::Receiver(std::string home, std::vector<std::string> sitePackages, OnReuse onReuse)
     : m_home(std::move(home))
     , m_blobs(m_home + "/blobs")
     , m_installed(std::move(sitePackages))
+    , m_onReuse(std::move(onReuse))
     , m_plain(kMaxChunk) {}
 
 Result<void> Receiver::prepare() {
@@ -86,11 +89,15 @@ Result<Answer> Receiver::onOffer(const Offer& offer) {
     Missing missing;
     std::set<std::string> named;
     int64_t needed = 0;
+    const auto onWork = [&] {
+        if (m_onReuse)
+            m_onReuse(missing.reused);
+    };
     for (const Blob& blob : offer.blobs) {
         RM_RETURN_IF_ERROR(checkBlob(blob));
         if (!named.insert(blob.sha256).second || m_blobs.has(blob))
             continue;
-        RM_ASSIGN_OR_RETURN(const bool isInstalledHere, isInstalled(blob, offer.preview));
+        RM_ASSIGN_OR_RETURN(const bool isInstalledHere, isInstalled(blob, offer.preview, onWork));
         if (isInstalledHere) {
             missing.reused += blob.size;
             continue;
@@ -110,13 +117,13 @@ Result<Answer> Receiver::onOffer(const Offer& offer) {
 
 /// Whether a torch that is installed here has it; it is in the store then, unless that is only
 /// asked.
-Result<bool> Receiver::isInstalled(const Blob& blob, bool preview) {
+Result<bool> Receiver::isInstalled(const Blob& blob, bool preview, const OnWork& onWork) {
     if (blob.size < kLeastInstalled)
         return false;
     for (const std::string& path : m_installed.filesOf(blob.size)) {
         if (preview)
             return true;
-        RM_ASSIGN_OR_RETURN(const bool isAdopted, m_blobs.adopt(blob, path));
+        RM_ASSIGN_OR_RETURN(const bool isAdopted, m_blobs.adopt(blob, path, onWork));
         if (isAdopted)
             return true;
     }
@@ -215,7 +222,7 @@ namespace {
 class Conversation {
 public:
     Conversation(const std::string& home, int inputFd, int outputFd)
-        : m_receiver(home, usualSitePackages())
+        : m_receiver(home, usualSitePackages(), [this](int64_t bytes) { tellReuse(bytes); })
         , m_folder(home + "/blobs")
         , m_inputFd(inputFd)
         , m_outputFd(outputFd) {}
@@ -240,10 +247,20 @@ public:
 
 private:
     Result<Answer> onBlobs(const Transfer& transfer) {
+        m_toldNs = monotonicNowNs();
         auto answer = m_receiver.onTransfer(transfer);
         if (m_server)
             m_server->grown();
         return answer;
+    }
+
+    /// A sign of life, of which the app wants one in three minutes. One that is gone is met by the
+    /// answer.
+    void tellReuse(int64_t bytes) {
+        if (monotonicNowNs() - m_toldNs < kTellNs)
+            return;
+        m_toldNs = monotonicNowNs();
+        (void)writeAll(m_outputFd, frameTransfer(Fetching{bytes, 0}), "stdout");
     }
 
     Result<Answer> onServe(const Serve& serve) {
@@ -274,6 +291,7 @@ private:
     Receiver m_receiver;
     std::string m_folder;
     int m_inputFd, m_outputFd;
+    int64_t m_toldNs = 0;
     std::unique_ptr<BlobServer> m_server;
 };
 

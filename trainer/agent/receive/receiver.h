@@ -15,9 +15,14 @@ namespace rm {
 /// The agent's side of shared/wire/receive.h. Passive: transfers in, answers out.
 class Receiver {
 public:
+    /// Told now and then while what an installed torch has is read and copied, which may take
+    /// minutes within one Offer: bytes of the files of it that are in the store by now.
+    using OnReuse = std::function<void(int64_t bytes)>;
+
     /// `home`: bundles/, data/ and blobs/ are made below it. `sitePackages`: where an installed
     /// torch may have what is offered.
-    explicit Receiver(std::string home, std::vector<std::string> sitePackages = {});
+    explicit Receiver(std::string home, std::vector<std::string> sitePackages = {},
+                      OnReuse onReuse = {});
 
     Result<void> prepare();
     /// What to answer, if anything. An error ends the stream; say it as Failed first.
@@ -40,11 +45,12 @@ private:
     Result<void> onChunk(const Chunk& chunk);
     Result<std::optional<Transfer>> onBlobEnd(const BlobEnd& end);
     Result<IncomingBlob*> current();
-    Result<bool> isInstalled(const Blob& blob, bool preview);
+    Result<bool> isInstalled(const Blob& blob, bool preview, const OnWork& onWork);
 
     std::string m_home;
     BlobStore m_blobs;
     InstalledTorch m_installed;
+    OnReuse m_onReuse;
     int64_t m_received = 0;
     Tree m_tree;                            ///< the tree so far, if more parts follow
     std::deque<Expected> m_expected;        ///< blobs of Missing that have not ended

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "shared/result.h"
+
+#include <functional>
+#include <string>
+
+namespace rm {
+
+/// sha256HexOfFile() of a file that is so large that others want to hear of its reader meanwhile:
+/// `onRead` is told after each megabyte, or less at the end.
+Result<std::string> sha256HexOfFile(const std::string& path, const std::function<void()>& onRead);
+
+} // namespace rm
