@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trainer/agent/attach/job_part.h"
 
-#include "shared/io/clock.h"
 #include "shared/io/json.h"
+#include "trainer/agent/slurm/job_file.h"
 #include "trainer/agent/supervisor/run_state.h"
 
 #include <chrono>
@@ -15,8 +15,9 @@ namespace {
 
 constexpr int64_t kNsPerSecond = 1'000'000'000;
 constexpr int64_t kFreshNs =
-    15 * kNsPerSecond;                       ///< a state comes each second, over NFS seconds later
-constexpr int64_t kAskNs = 5 * kNsPerSecond; ///< between questions to Slurm
+    15 * kNsPerSecond;                        ///< a state comes each second, over NFS seconds later
+constexpr int64_t kHearNs = 5 * kNsPerSecond; ///< to hear of who lives
+constexpr int64_t kAskNs = 5 * kNsPerSecond;  ///< between questions to Slurm
 constexpr int64_t kKillNs = 20 * kNsPerSecond; ///< for supervisors to kill their ranks
 constexpr std::chrono::seconds kAnswerTime(40);
 constexpr std::chrono::seconds kCancelTime(120);
@@ -27,19 +28,22 @@ bool endsRun(CommandKind kind) {
 
 } // namespace
 
-JobPart::JobPart(asio::io_context& io, std::string runId)
+JobPart::JobPart(asio::io_context& io, std::string runId, std::function<int64_t()> now)
     : m_runId(std::move(runId))
+    , m_now(std::move(now))
+    , m_begunNs(m_now())
     , m_asker(io)
     , m_canceller(io) {}
 
 RunState JobPart::look() {
-    const int64_t nowNs = monotonicNowNs();
+    const int64_t nowNs = m_now();
     RunState own = readRunState(".");
     if (own.ended)
         return own;
     if (auto state = m_files.state(); state && (!m_last || state->wallNs != m_last->wallNs)) {
         m_changedNs = m_last ? nowNs : 0;
         m_last = std::move(state);
+        m_wasHeard = m_last->attempt >= own.attempt;
     }
     if (m_killedNs > 0 && nowNs - m_killedNs >= kKillNs)
         cancel();
@@ -79,6 +83,7 @@ void JobPart::onAnswer(const std::string& text) {
     }
     const auto phase = textAt(*json, "phase");
     m_isWaiting = phase == "waiting";
+    m_wasHeard = m_wasHeard && !m_isWaiting; // if so, by the start before this one
     m_isOver = phase == "over";
     m_words = textAt(*json, "words").value_or("");
 }
@@ -91,23 +96,41 @@ void JobPart::cancel() {
         for (const Command& command : std::exchange(m_endings, {}))
             m_answers.push_back(
                 {command.id, isDone ? CommandProgress::kApplied : CommandProgress::kRefused, -1,
-                 isDone ? "its job was cancelled before a rank was started"
-                        : "its job could not be cancelled; see squeue on the cluster"});
+                 !isDone      ? "its job could not be cancelled; see squeue on the cluster"
+                 : m_wasHeard ? "its job was cancelled"
+                              : "its job was cancelled before its ranks began"});
     });
 }
 
 Result<void> JobPart::forward(const Command& command) {
-    if (m_isWaiting && endsRun(command.kind)) {
+    const int64_t nowNs = m_now();
+    if (endsByCancel(command.kind, nowNs)) {
         m_endings.push_back(command);
         cancel();
         return {};
     }
-    if (!isFresh(monotonicNowNs()))
-        return fail(ErrorCode::kUnavailable,
-                    m_words.empty() ? "nothing is heard of its ranks yet" : m_words);
+    if (!isFresh(nowNs))
+        return tl::unexpected(silence(command.kind));
     if (command.kind == CommandKind::kKill && m_killedNs == 0)
-        m_killedNs = monotonicNowNs();
+        m_killedNs = nowNs;
     return m_files.put(command);
+}
+
+bool JobPart::endsByCancel(CommandKind kind, int64_t nowNs) const {
+    if (!endsRun(kind) || m_isOver || isFresh(nowNs))
+        return false;
+    // Who has only begun to look hears of a living supervisor in a moment.
+    return !m_wasHeard || (kind == CommandKind::kKill && nowNs - m_begunNs >= kHearNs);
+}
+
+Error JobPart::silence(CommandKind kind) const {
+    std::string words = m_words.empty() ? "nothing is heard of its ranks" : m_words;
+    if (endsRun(kind) && !m_isOver) {
+        const auto job = loadJobFile("..");
+        words += "; to end it without a checkpoint, kill it" +
+                 (job && *job ? ", or scancel " + (*job)->id : std::string());
+    }
+    return {ErrorCode::kUnavailable, words};
 }
 
 std::vector<CommandState> JobPart::takeAnswers() {
