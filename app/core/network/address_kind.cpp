@@ -5,7 +5,6 @@
 #include <QPair>
 
 #include <algorithm>
-#include <array>
 #include <vector>
 
 namespace rm {
@@ -38,14 +37,6 @@ bool isPublic(const std::string& text) {
 bool isLoopback(const InterfaceReport& interface) {
     return interface.name == "lo" || interface.address.starts_with("127.") ||
            interface.address == "::1";
-}
-
-bool isVirtualInterface(const std::string& name) {
-    constexpr std::array kBeginnings = {"docker", "br-",  "virbr", "veth",    "lxc",
-                                        "lxd",    "cni",  "cali",  "flannel", "cilium",
-                                        "podman", "kube", "vmnet", "vboxnet"};
-    return std::ranges::any_of(kBeginnings,
-                               [&name](const char* begin) { return name.starts_with(begin); });
 }
 
 bool isForOthers(const InterfaceReport& interface) {

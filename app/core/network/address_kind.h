@@ -2,6 +2,7 @@
 #pragma once
 
 #include "shared/wire/node_report.h"
+#include "shared/wire/virtual_interface.h"
 
 #include <string>
 
@@ -17,10 +18,6 @@ inline bool isSix(const std::string& address) {
 }
 
 bool isLoopback(const InterfaceReport& interface);
-
-/// Of a bridge or its end that containers and virtual machines of one node meet at: docker0,
-/// virbr0, veth12, ... Its address usually exists on other nodes as well.
-bool isVirtualInterface(const std::string& name);
 
 /// Other machines could reach it: it is up, no loopback, and means something without its
 /// interface.

@@ -7,6 +7,7 @@
 #include "shared/return_if_error.h"
 #include "shared/spec/run_spec.h"
 #include "trainer/agent/net/free_port.h"
+#include "trainer/agent/net/own_address.h"
 #include "trainer/agent/net/socket_address.h"
 #include "trainer/agent/receive/bundle_check.h"
 #include "trainer/agent/run_dir/run_checkpoints.h"
@@ -146,52 +147,28 @@ std::vector<std::string> addressesOf(const std::string& name) {
     return addresses;
 }
 
-bool isLoopback(const std::string& address) {
-    return address.starts_with("127.") || address == "::1";
+std::string variable(const char* name) {
+    const char* value = std::getenv(name);
+    return value ? value : "";
 }
 
-/// By which the others reach this node: what its name in the cluster means, as Slurm needs names
-/// that mean the same everywhere; where that is loopback here (Debian's 127.0.1.1), an address of
-/// an interface.
-std::string ownAddress(const JobPlace& place, const std::string& interface) {
+/// By which the other nodes of the job reach this one.
+std::string addressInJob(const JobPlace& place, const std::string& interface) {
     if (place.nodes == 1)
         return "127.0.0.1";
-    std::string fallback;
-    for (const InterfaceAddress& each : interfaceAddresses()) {
-        const std::string host = each.address.host();
-        const bool isWanted = interface.empty() || each.interface == interface;
-        if (isWanted && !isLoopback(host) && !each.address.isLinkLocal() && fallback.empty())
-            fallback = host;
-    }
-    if (!interface.empty() && !fallback.empty())
-        return fallback;
-    const char* name = std::getenv("SLURMD_NODENAME");
-    const auto addresses = addressesOf(name ? name : "");
-    for (const std::string& address : addresses)
-        if (!isLoopback(address))
-            return address;
-    // All of a cluster on one machine.
-    if (!addresses.empty() && std::getenv("SLURM_LAUNCH_NODE_IPADDR") &&
-        isLoopback(std::getenv("SLURM_LAUNCH_NODE_IPADDR")))
-        return addresses.front();
-    return fallback.empty() ? "127.0.0.1" : fallback;
+    const std::string launcher = variable("SLURM_LAUNCH_NODE_IPADDR");
+    const auto source = sourceTowards(launcher);
+    return ownAddress({interface, addressesOf(variable("SLURMD_NODENAME")), launcher,
+                       source ? source->host() : std::string(), interfaceAddresses()});
 }
 
 /// The interface here by which that address is reached; empty: it cannot be told.
 std::string interfaceTo(const std::string& address) {
-    const bool isSix = address.find(':') != std::string::npos;
-    auto target = parseSocketAddress((isSix ? "[" + address + "]" : address) + ":9");
-    if (!target)
-        return {};
-    const Descriptor fd(::socket(target->family(), SOCK_DGRAM | SOCK_CLOEXEC, 0));
-    SocketAddress own;
-    own.size = sizeof own.storage;
-    // Of a datagram socket this chooses a route and sends nothing.
-    if (!fd || ::connect(fd.get(), target->get(), target->size) != 0 ||
-        ::getsockname(fd.get(), own.get(), &own.size) != 0)
+    const auto own = sourceTowards(address);
+    if (!own)
         return {};
     for (const InterfaceAddress& each : interfaceAddresses())
-        if (each.address.hasSameHost(own))
+        if (each.address.hasSameHost(*own))
             return each.interface;
     return {};
 }
@@ -226,7 +203,7 @@ Result<Meeting> decideMeeting(const Folders& folders, const std::string& runFold
     RM_ASSIGN_OR_RETURN(const RunSpec spec, loadRunSpec(partDir + "/spec.toml"));
     RM_ASSIGN_OR_RETURN(const int64_t begun, newestBegun(folders, plan.runId));
     Meeting meeting;
-    meeting.address = ownAddress(place, spec.launch.interface);
+    meeting.address = addressInJob(place, spec.launch.interface);
     meeting.masterPort =
         spec.launch.masterPort > 0 ? spec.launch.masterPort : freePortOn(meeting.address, 0);
     if (place.nodes > 1)

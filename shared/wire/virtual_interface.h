@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <string>
+
+namespace rm {
+
+/// Of a bridge or its end that containers and virtual machines of one node meet at: docker0,
+/// virbr0, veth12, ... Its address usually exists on other nodes as well.
+inline bool isVirtualInterface(const std::string& name) {
+    constexpr std::array kBeginnings = {"docker", "br-",  "virbr", "veth",    "lxc",
+                                        "lxd",    "cni",  "cali",  "flannel", "cilium",
+                                        "podman", "kube", "vmnet", "vboxnet"};
+    return std::ranges::any_of(kBeginnings,
+                               [&name](const char* begin) { return name.starts_with(begin); });
+}
+
+} // namespace rm
