@@ -75,7 +75,8 @@ void HostWorker::serve(Job& job, std::stop_token stop) {
 }
 
 Result<void> HostWorker::ensureSession(std::stop_token stop, const OnConnectPause& onPause) {
-    if (m_session && std::chrono::steady_clock::now() - m_lastUse < kMaxIdle)
+    const bool isStale = m_isStale.exchange(false);
+    if (m_session && !isStale && std::chrono::steady_clock::now() - m_lastUse < kMaxIdle)
         return {};
     m_session.reset();
     RM_ASSIGN_OR_RETURN(auto opened, openNode(m_node, m_credentials(m_node), stop, onPause));
@@ -92,6 +93,12 @@ std::shared_ptr<HostWorker> HostPool::worker(const Node& node) {
     if (m_isClosed)
         worker->close();
     return worker;
+}
+
+void HostPool::renew(const Node& node) {
+    const std::lock_guard lock(m_mutex);
+    if (const auto known = m_workers.find(node.name); known != m_workers.end() && known->second)
+        known->second->renew();
 }
 
 void HostPool::close() {

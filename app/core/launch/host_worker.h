@@ -3,6 +3,7 @@
 
 #include "app/core/deploy/deploy.h"
 
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <deque>
@@ -31,6 +32,8 @@ public:
     /// Asks the running task to stop, and refuses those that wait and that are posted from now on.
     /// Does not block. Thread-safe.
     void close();
+    /// The next task opens the session anew, as the agent that this one knows is gone. Thread-safe.
+    void renew() { m_isStale = true; }
     /// Requested by close().
     std::stop_token closing() const { return m_thread.get_stop_token(); }
 
@@ -81,6 +84,7 @@ private:
     std::condition_variable_any m_wake;
     std::deque<Job> m_jobs;
     bool m_isOver = false;                           ///< no job is taken any more
+    std::atomic<bool> m_isStale = false;             ///< by renew()
     std::unique_ptr<HostSession> m_session;          ///< the worker thread's
     std::string m_agent;                             ///< the worker thread's
     std::chrono::steady_clock::time_point m_lastUse; ///< of the session; the worker thread's
@@ -96,6 +100,8 @@ public:
 
     /// The worker of this node; a new one when the node's settings have changed.
     std::shared_ptr<HostWorker> worker(const Node& node);
+    /// HostWorker::renew() of worker(), if there is one.
+    void renew(const Node& node);
     /// A worker for one long task, so that launches need not wait for its end.
     std::unique_ptr<HostWorker> ownWorker(const Node& node) const;
     /// A connection of the caller's thread alone, for what takes two nodes at once.

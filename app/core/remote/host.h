@@ -147,7 +147,8 @@ Result<std::string> runToEnd(HostSession& session, const std::string& program,
                              std::chrono::milliseconds timeout, std::stop_token stop = {});
 
 /// Call it after the end of stdout. Success if the program exits with 0. Otherwise an error of
-/// `attempt` with the last line of its stderr as the cause and the ErrorCode of its rm::ExitCode.
+/// `attempt` with the last line of its stderr as the cause and the ErrorCode of its rm::ExitCode;
+/// kUnavailable if the program is not there.
 Result<void> checkEnd(HostProcess& process, const std::string& attempt,
                       std::chrono::milliseconds timeout);
 

@@ -41,7 +41,12 @@ Result<void> feed(HostProcess& process, const std::string& input) {
     return process.closeWrite();
 }
 
+/// Of a shell that did not find the program: what was sent there has been removed since.
+constexpr int kNotThere = 127;
+
 ErrorCode codeOfExit(int exitCode) {
+    if (exitCode == kNotThere)
+        return ErrorCode::kUnavailable;
     for (const ErrorCode code :
          {ErrorCode::kInvalid, ErrorCode::kNotFound, ErrorCode::kCorrupt, ErrorCode::kTooNew,
           ErrorCode::kUnavailable, ErrorCode::kDenied, ErrorCode::kExhausted}) {

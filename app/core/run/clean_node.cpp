@@ -36,6 +36,8 @@ Result<DeployedReport> cleanNode(HostPool& hosts, const Node& node, const NodeCl
             return cleanOnNode(session, agent, cleaning, keep, stop);
         };
     auto answer = hosts.ownWorker(node)->post<DeployedReport>(task, unwanted).get();
+    if (cleaning.isUninstall && !cleaning.isPreview)
+        hosts.renew(node); // also after one that ended in the middle
     return answer ? answer : failAs("clean " + node.name, answer.error());
 }
 

@@ -2,6 +2,7 @@
 #include "app/core/agent/agent_client.h"
 #include "app/core/deploy/deploy.h"
 #include "app/core/deploy/hash_cache.h"
+#include "app/core/run/clean_node.h"
 #include "app/core/settings/paths.h"
 #include "shared/io/file.h"
 #include "tests/support/requirement.h"
@@ -48,6 +49,7 @@ private Q_SLOTS:
     void bundleForThisComputerIsNotCopied();
     void treeLargerThanAFrameArrives();
     void whatIsNotNeededIsCleanedOffTheNode();
+    void aSessionWhoseAgentIsGoneIsOpenedAnew();
     void trainerRunsFromItsBundle();
     void aTorchThatTheNodeHasIsNotSent();
 
@@ -438,6 +440,25 @@ void DeployTest::aTorchThatTheNodeHasIsNotSent() {
     const auto version =
         runToEnd(*session, *path + "/bin/ringmaster-trainer", {"--version"}, "", 30s, {});
     QVERIFY2(version, messageOf(version));
+}
+
+void DeployTest::aSessionWhoseAgentIsGoneIsOpenedAnew() {
+    HostPool pool([](const Node&) { return Credentials{}; });
+    const auto probe = [&] { return pool.worker(m_node)->post<NodeReport>(&probeNode).get(); };
+    const auto first = probe();
+    QVERIFY2(first, messageOf(first));
+    const auto removed = cleanNode(pool, m_node, {.isPreview = false, .isUninstall = true}, {});
+    QVERIFY2(removed, messageOf(removed));
+    QVERIFY(!QDir(QString::fromStdString(first->home)).exists("agents"));
+    const auto second = probe();
+    QVERIFY2(second, messageOf(second));
+    // By somebody else, which is found out by what fails.
+    QVERIFY(QDir(QString::fromStdString(second->home + "/agents")).removeRecursively());
+    const auto third = probe();
+    QVERIFY(!third);
+    QCOMPARE(third.error().code, ErrorCode::kUnavailable);
+    const auto fourth = probe();
+    QVERIFY2(fourth, messageOf(fourth));
 }
 
 void DeployTest::trainerRunsFromItsBundle() {
