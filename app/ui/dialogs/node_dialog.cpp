@@ -199,8 +199,8 @@ void NodeDialog::wire() {
 }
 
 void NodeDialog::offerConfirm() {
-    const bool isHere = isThisComputer(m_before) ||
-                        (m_slurm->isChecked() && !m_name->text().trimmed().isEmpty());
+    const bool isHere =
+        isThisComputer(m_before) || (m_slurm->isChecked() && !m_name->text().trimmed().isEmpty());
     m_confirm->setEnabled(isHere || !m_host->text().trimmed().isEmpty());
 }
 
