@@ -15,7 +15,9 @@ namespace {
 
 auto orderOf(const NodeEnd& node) {
     const int64_t when = node.rankExitedNs ? node.rankExitedNs : node.end.wallNs;
-    return std::tuple(distanceFromCause(node.end), when);
+    // Of a node that waited for a scheduler to start its ranks again this is not the last word.
+    const bool isOutdated = node.end.goesOn && node.end.outcome == Outcome::kPreempted;
+    return std::tuple(isOutdated, distanceFromCause(node.end), when);
 }
 
 std::string failureText(const NodeEnd& node) {

@@ -272,6 +272,20 @@ private Q_SLOTS:
         QCOMPARE(commands[0].by, (Asker{{}, AskedFrom::kElsewhere}));
     }
 
+    void aRunThatIsCancelledWhileItWaitsToBeStartedAgainIsStopped() {
+        StoreFixture store;
+        store.createRun("a", "run", 2, 1);
+        AttemptEnded waits = ended(1, Outcome::kPreempted);
+        waits.goesOn = true;
+        for (const int node : {0, 1})
+            store.ingest("a", {started(1, node, 0), waits}, node);
+        QCOMPARE(state(store), RunStateKind::kPreparing);
+        for (const int node : {0, 1}) { // of the second one is heard later
+            store.ingest("a", {ended(1, Outcome::kStopped)}, node);
+            QCOMPARE(state(store), RunStateKind::kStopped);
+        }
+    }
+
     void openCommandsLapseWhenTheRunGoesOnOrHasEnded() {
         StoreFixture store;
         store.createRun("a");
