@@ -18,8 +18,9 @@ std::string jobPath(const std::string& runFolder) {
 } // namespace
 
 Result<void> saveJobFile(const std::string& runFolder, const JobFile& job) {
-    return writeFileAtomically(jobPath(runFolder),
-                               dumpJson({{"id", job.id}, {"attempt", job.attempt}}) + "\n");
+    return writeFileAtomically(
+        jobPath(runFolder),
+        dumpJson({{"id", job.id}, {"attempt", job.attempt}, {"asked_ns", job.askedNs}}) + "\n");
 }
 
 Result<std::optional<JobFile>> loadJobFile(const std::string& runFolder) {
@@ -31,10 +32,14 @@ Result<std::optional<JobFile>> loadJobFile(const std::string& runFolder) {
     const auto id = textAt(json, "id");
     const auto attempt = intAt(json, "attempt");
     const bool isNumber =
-        id && !id->empty() && std::ranges::all_of(*id, [](char c) { return c >= '0' && c <= '9'; });
+        id && std::ranges::all_of(*id, [](char c) { return c >= '0' && c <= '9'; });
     if (!isNumber || !attempt)
         return fail(ErrorCode::kCorrupt, "read " + jobPath(runFolder) + ": it names no job");
-    return JobFile{*id, *attempt};
+    return JobFile{*id, *attempt, intAt(json, "asked_ns").value_or(0)};
+}
+
+std::string jobName(const std::string& runFolder, int64_t attempt) {
+    return runFolder.substr(runFolder.rfind('/') + 1) + "." + std::to_string(attempt);
 }
 
 std::string runFolderOf(const std::string& partDir) {

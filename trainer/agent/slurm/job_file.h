@@ -12,15 +12,19 @@ namespace rm {
 /// `job.json` in a run's folder: the job of Slurm that has its ranks. Its parts lie in a folder
 /// that login node and compute nodes share, so that they are served by files alone (part_files.h).
 struct JobFile {
-    std::string id;
-    int64_t attempt =
-        0; ///< that the job was handed in for; those that follow by requeues are later
+    std::string id; ///< empty: sbatch was asked, and its answer was not noted
+    /// That the job was handed in for; those that follow by requeues are later.
+    int64_t attempt = 0;
+    int64_t askedNs = 0; ///< when sbatch was asked, by the clock of who asked
     bool operator==(const JobFile&) const = default;
 };
 
 Result<void> saveJobFile(const std::string& runFolder, const JobFile& job);
 /// nullopt: the run has no job. kCorrupt names the file.
 Result<std::optional<JobFile>> loadJobFile(const std::string& runFolder);
+
+/// As sbatch is told to call the job that an attempt is handed in for. No other job has this name.
+std::string jobName(const std::string& runFolder, int64_t attempt);
 
 /// The run's folder, of one of its parts.
 std::string runFolderOf(const std::string& partDir);

@@ -21,6 +21,7 @@ namespace rm {
 namespace {
 
 constexpr size_t kMostOutput = 4 << 20;
+constexpr int64_t kPatienceS = 30;
 
 /// A program whose stdout and stderr are read.
 struct Tool {
@@ -135,14 +136,12 @@ std::optional<SlurmJob> accountOf(const std::string& id) {
     return *job;
 }
 
-} // namespace
-
-Result<std::string> runTool(std::vector<std::string> words, std::chrono::seconds patience) {
+/// `refusal`: the error's code where the program ended by itself.
+Result<std::string> runOrFailAs(ErrorCode refusal, std::vector<std::string> words) {
     RM_ASSIGN_OR_RETURN(const Tool tool, spawnTool(words));
     std::string output, complaint;
-    const int64_t deadlineNs =
-        monotonicNowNs() + std::chrono::duration_cast<std::chrono::nanoseconds>(patience).count();
-    const bool isRead = readBoth(tool, output, complaint, deadlineNs);
+    const bool isRead =
+        readBoth(tool, output, complaint, monotonicNowNs() + kPatienceS * 1'000'000'000);
     if (!isRead)
         ::kill(tool.pid, SIGKILL);
     int status = 0;
@@ -150,11 +149,17 @@ Result<std::string> runTool(std::vector<std::string> words, std::chrono::seconds
         continue;
     if (isRead && WIFEXITED(status) && WEXITSTATUS(status) == 0)
         return output;
-    const std::string why =
-        !isRead             ? "it gave no answer within " + std::to_string(patience.count()) + " s"
-        : complaint.empty() ? "it failed without a word"
-                            : trimmed(complaint);
-    return fail(ErrorCode::kUnavailable, "run " + words.front() + ": " + why);
+    const std::string why = !isRead
+                                ? "it gave no answer within " + std::to_string(kPatienceS) + " s"
+                            : complaint.empty() ? "it failed without a word"
+                                                : trimmed(complaint);
+    return fail(isRead ? refusal : ErrorCode::kUnavailable, "run " + words.front() + ": " + why);
+}
+
+} // namespace
+
+Result<std::string> runTool(std::vector<std::string> words) {
+    return runOrFailAs(ErrorCode::kUnavailable, std::move(words));
 }
 
 Result<std::string> slurmInfo() {
@@ -176,6 +181,16 @@ Result<std::optional<SlurmJob>> findJob(const std::string& id) {
     return accountOf(id);
 }
 
+Result<std::optional<SlurmJob>> findJobNamed(const std::string& name) {
+    RM_ASSIGN_OR_RETURN(const auto text,
+                        runTool({"squeue", "--noheader", "--states=all", "--name=" + name,
+                                 "--user=" + std::to_string(::geteuid()), "--sort=-i",
+                                 std::string("--format=") + kSqueueFormat}));
+    if (text.empty())
+        return std::nullopt;
+    return parseSlurmJob(text).map([](const SlurmJob& job) { return std::optional(job); });
+}
+
 std::string whyItWaits(const SlurmJob& job) {
     std::string words = "job " + job.id + " waits in the queue of Slurm";
     if (const std::string place = placeOf(job); !place.empty())
@@ -189,9 +204,11 @@ std::string whyItWaits(const SlurmJob& job) {
     return words + "; expected to start at " + start;
 }
 
-Result<std::string> submitJob(const std::string& script, const std::string& logFile) {
-    RM_ASSIGN_OR_RETURN(const auto text,
-                        runTool({"sbatch", "--parsable", "--output=" + logFile, script}));
+Result<std::string> submitJob(const std::string& script, const std::string& name,
+                              const std::string& logFile) {
+    RM_ASSIGN_OR_RETURN(const auto text, runOrFailAs(ErrorCode::kInvalid,
+                                                     {"sbatch", "--parsable", "--job-name=" + name,
+                                                      "--output=" + logFile, script}));
     // "12;cluster" where there are several clusters.
     const std::string id = trimmed(text.substr(0, text.find(';')));
     const bool isNumber =

@@ -3,7 +3,6 @@
 
 #include "shared/wire/slurm_report.h"
 
-#include <chrono>
 #include <optional>
 #include <string>
 #include <vector>
@@ -13,9 +12,8 @@ namespace rm {
 /// Slurm's programs as calls, on a machine that has them. Each blocks for one exchange with
 /// slurmctld. kNotFound: they are not installed here; kUnavailable: what they complained of.
 
-/// What that program prints. `patience`: after that it is killed.
-Result<std::string> runTool(std::vector<std::string> words,
-                            std::chrono::seconds patience = std::chrono::seconds(30));
+/// What that program prints. After 30 s it is killed.
+Result<std::string> runTool(std::vector<std::string> words);
 
 /// `slurm-info`: see parseSlurmReport().
 Result<std::string> slurmInfo();
@@ -24,11 +22,16 @@ Result<std::string> slurmInfo();
 /// asked, too.
 Result<std::optional<SlurmJob>> findJob(const std::string& id);
 
+/// The newest job of this user with that name, over or not; nullopt: Slurm knows none.
+Result<std::optional<SlurmJob>> findJobNamed(const std::string& name);
+
 /// Of one that waits, in words: its place in the queue, why, and when it is expected to start.
 std::string whyItWaits(const SlurmJob& job);
 
-/// Hands in a script: the job's id.
-Result<std::string> submitJob(const std::string& script, const std::string& logFile);
+/// Hands in a script under that name: the job's id. kInvalid: sbatch has refused it, with what it
+/// said. After any other error there may be such a job.
+Result<std::string> submitJob(const std::string& script, const std::string& name,
+                              const std::string& logFile);
 
 /// Ends a job, whether it waits or runs; `kill`: without a grace. One that is over is fine.
 Result<void> cancelJob(const std::string& id, bool kill);

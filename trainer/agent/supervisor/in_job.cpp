@@ -26,6 +26,7 @@
 #include <charconv>
 #include <chrono>
 #include <csignal>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <optional>
@@ -37,6 +38,23 @@ namespace {
 
 constexpr int64_t kMeetingNs = 300'000'000'000; ///< for a slow network file system
 constexpr auto kMeetingPause = std::chrono::milliseconds(200);
+constexpr int64_t kMostStartsInVain = 3;
+
+/// What Slurm sends before a supervisor listens to it waits until then, and ends nobody.
+class HeldSignals {
+public:
+    HeldSignals() {
+        sigset_t signals;
+        ::sigemptyset(&signals);
+        ::sigaddset(&signals, SIGTERM);
+        ::sigaddset(&signals, SIGUSR1);
+        ::sigprocmask(SIG_BLOCK, &signals, &m_before);
+    }
+    void release() { ::sigprocmask(SIG_SETMASK, &m_before, nullptr); }
+
+private:
+    sigset_t m_before;
+};
 
 /// What Slurm says to a task of a job.
 struct JobPlace {
@@ -77,6 +95,9 @@ struct Meeting {
     std::string nonce;
     std::string startFrom;
     bool startFromIsExact = false;
+    /// How many starts of the job in a row, up to this one, ended at its time limit before they had
+    /// saved anything.
+    int64_t startsInVain = 0;
 };
 
 std::string meetingPath(const std::string& runFolder) {
@@ -93,15 +114,24 @@ Result<void> leaveMeeting(const std::string& runFolder, const JobPlace& place,
                         {"attempt", meeting.attempt},
                         {"nonce", meeting.nonce},
                         {"start_from", meeting.startFrom},
-                        {"start_from_is_exact", meeting.startFromIsExact}};
+                        {"start_from_is_exact", meeting.startFromIsExact},
+                        {"starts_in_vain", meeting.startsInVain}};
     return writeFileAtomically(meetingPath(runFolder), dumpJson(value) + "\n");
+}
+
+/// nullopt: there is none of that job yet.
+std::optional<Json> readMeeting(const std::string& runFolder, const std::string& job) {
+    const auto text = readFile(meetingPath(runFolder), 1 << 20);
+    const auto value = text ? parseJson(*text, "meeting.json") : tl::unexpected(text.error());
+    if (!value || textAt(*value, "job") != job)
+        return std::nullopt;
+    return *value;
 }
 
 /// nullopt: there is none yet of this start of the job.
 std::optional<Meeting> findMeeting(const std::string& runFolder, const JobPlace& place) {
-    const auto text = readFile(meetingPath(runFolder), 1 << 20);
-    const auto value = text ? parseJson(*text, "meeting.json") : tl::unexpected(text.error());
-    if (!value || textAt(*value, "job") != place.job || intAt(*value, "starts") != place.starts)
+    const auto value = readMeeting(runFolder, place.job);
+    if (!value || intAt(*value, "starts") != place.starts)
         return std::nullopt;
     const auto address = textAt(*value, "address"), nonce = textAt(*value, "nonce"),
                startFrom = textAt(*value, "start_from");
@@ -115,7 +145,8 @@ std::optional<Meeting> findMeeting(const std::string& runFolder, const JobPlace&
                    *attempt,
                    *nonce,
                    *startFrom,
-                   boolAt(*value, "start_from_is_exact").value_or(false)};
+                   boolAt(*value, "start_from_is_exact").value_or(false),
+                   intAt(*value, "starts_in_vain").value_or(0)};
 }
 
 Result<Meeting> awaitMeeting(const std::string& runFolder, const JobPlace& place) {
@@ -197,6 +228,12 @@ Result<int64_t> newestBegun(const Folders& folders, const std::string& runId) {
     return newest;
 }
 
+std::optional<std::string> newestCheckpoint(const std::string& partDir) {
+    const auto checkpoints = readCheckpoints(partDir);
+    const CheckpointEntry* newest = checkpoints ? checkpoints->newest() : nullptr;
+    return newest ? std::optional(newest->path) : std::nullopt;
+}
+
 Result<Meeting> decideMeeting(const Folders& folders, const std::string& runFolder,
                               const std::string& partDir, const JobPlace& place,
                               const NodePlan& plan) {
@@ -212,12 +249,11 @@ Result<Meeting> decideMeeting(const Folders& folders, const std::string& runFold
     meeting.nonce = newNonce();
     meeting.startFrom = plan.startFrom;
     meeting.startFromIsExact = plan.startFromIsExact;
-    if (begun >= plan.attempt) {
-        const auto checkpoints = readCheckpoints(partDir);
-        if (const CheckpointEntry* newest = checkpoints ? checkpoints->newest() : nullptr) {
-            meeting.startFrom = newest->path;
-            meeting.startFromIsExact = false;
-        }
+    if (const auto before = readMeeting(runFolder, place.job))
+        meeting.startsInVain = intAt(*before, "starts_in_vain").value_or(0);
+    if (const auto newest = begun >= plan.attempt ? newestCheckpoint(partDir) : std::nullopt) {
+        meeting.startFrom = *newest;
+        meeting.startFromIsExact = false;
     }
     RM_RETURN_IF_ERROR(leaveMeeting(runFolder, place, meeting));
     return meeting;
@@ -241,6 +277,22 @@ std::optional<AttemptPlanned> plannedBy(const Folders& folders, const NodePlan& 
     return planned;
 }
 
+/// Of node 0, when the job's time is over: for the job's next start.
+void noteTimeOver(const std::string& runFolder, const std::string& partDir, const JobPlace& place,
+                  Meeting meeting) {
+    const auto newest = newestCheckpoint(partDir);
+    const bool hasSaved = newest && *newest != meeting.startFrom;
+    meeting.startsInVain = hasSaved ? 0 : meeting.startsInVain + 1;
+    if (const auto left = leaveMeeting(runFolder, place, meeting); !left)
+        std::fprintf(stderr, "%s\n", left.error().message.c_str());
+}
+
+std::string whyNotAgain(const JobPlace& place, const Meeting& meeting) {
+    return "job " + place.job + " of Slurm was started " + std::to_string(meeting.startsInVain) +
+           " times, and each time told that its time is over before the run had saved anything; "
+           "resume it with a longer --time, or a --signal that comes later, in launch.sbatch";
+}
+
 NodePlan planFor(const Meeting& meeting, NodePlan plan) {
     plan.attempt = meeting.attempt;
     plan.masterAddr = meeting.address;
@@ -256,6 +308,7 @@ NodePlan planFor(const Meeting& meeting, NodePlan plan) {
 } // namespace
 
 Result<int> runInJob(const Folders& folders, const std::string& runId) {
+    HeldSignals held;
     const std::string attempt = "in-job " + runId;
     RM_ASSIGN_OR_RETURN(const JobPlace place, placeInJob());
     RM_ASSIGN_OR_RETURN(const std::string runFolder, folders.runDir(runId));
@@ -272,6 +325,11 @@ Result<int> runInJob(const Folders& folders, const std::string& runId) {
                                         : awaitMeeting(runFolder, place));
     RM_ASSIGN_OR_RETURN(const RunLock lock, RunLock::take(partDir));
     lock.writePid();
+    if (meeting.startsInVain >= kMostStartsInVain) {
+        const std::string why = whyNotAgain(place, meeting);
+        RM_RETURN_IF_ERROR(closeLostAttempt(partDir, {.why = why}));
+        return fail(ErrorCode::kUnavailable, attempt + ": " + why);
+    }
     if (meeting.attempt > before.attempt)
         RM_RETURN_IF_ERROR(closeLostAttempt(
             partDir, {.goesOn = true, .why = "its job was started again by Slurm"}));
@@ -284,9 +342,12 @@ Result<int> runInJob(const Folders& folders, const std::string& runId) {
     ::signal(SIGHUP, SIG_IGN);
     Supervisor supervisor(partDir, plan, spec);
     supervisor.inJob(planned);
+    held.release();
     if (const Result<void> launched = supervisor.launch(); !launched)
         return failAs(attempt, launched.error());
     supervisor.run();
+    if (supervisor.goesOnInJob() && supervisor.isTimeOver() && place.node == 0)
+        noteTimeOver(runFolder, partDir, place, meeting);
     // A preempted job is started again by Slurm, and a cancelled one is to stay so.
     if (supervisor.goesOnInJob())
         return supervisor.isTimeOver() ? kGoesOnInJob : 0;

@@ -14,7 +14,8 @@ inline constexpr int kGoesOnInJob = 75;
 /// `in-job RUN_ID`: srun starts it once on each node of a job. Takes the part of the run that
 /// SLURM_NODEID says, agrees with the other nodes by files of the run's folder on where the ranks
 /// meet, and supervises its ranks until they have ended: the exit code. In a job that Slurm starts
-/// again it begins the run's next attempt, from its newest checkpoint.
+/// again it begins the run's next attempt, from its newest checkpoint. After three starts in a row
+/// that were told of the job's time limit before they had saved anything, the run ends instead.
 Result<int> runInJob(const Folders& folders, const std::string& runId);
 
 } // namespace rm

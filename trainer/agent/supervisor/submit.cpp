@@ -25,6 +25,8 @@ namespace {
 /// Slurm's own grace from SIGTERM to SIGKILL is 30 s where nobody changed it.
 constexpr int64_t kEndNs = 90'000'000'000;
 constexpr auto kEndPause = std::chrono::milliseconds(200);
+/// sbatch is killed before that, so that later no job comes that is not there yet.
+constexpr int64_t kHandingInNs = 45'000'000'000;
 
 struct Part {
     std::string spec, plan;
@@ -77,6 +79,8 @@ Result<void> writePart(const std::string& partDir, const Part& part) {
 
 /// As people and sacct name it.
 std::string howItEnded(const JobFile& file, const std::optional<SlurmJob>& job) {
+    if (file.id.empty())
+        return "it was not handed in to Slurm, as the agent on the login node ended meanwhile";
     const std::string name = "job " + file.id + " of Slurm ";
     if (!job)
         return name + "is over, and Slurm knows it no more";
@@ -87,7 +91,8 @@ std::string howItEnded(const JobFile& file, const std::optional<SlurmJob>& job) 
     if (job->state == "NODE_FAIL")
         return name + "ended, as a node of it failed";
     if (job->state == "OUT_OF_MEMORY")
-        return name + "ended, as it used more memory than it had asked for";
+        return name + "ended, as it used more memory than it had asked for; ask for more by "
+                      "--mem=SIZE in launch.sbatch";
     if (job->state == "PREEMPTED")
         return name + "was preempted and is not started again";
     return name + "ended as " + job->state +
@@ -101,12 +106,39 @@ Result<void> closePart(const std::string& partDir, const JobFile& file,
     return closeLostAttempt(partDir, {.asked = isCancelled, .why = howItEnded(file, job)});
 }
 
-Result<std::optional<JobFile>> jobFileOf(const std::string& partDir) {
-    return loadJobFile(runFolderOf(partDir));
+/// A run's job, as noted and as Slurm knows it.
+struct KnownJob {
+    JobFile file;
+    std::optional<SlurmJob> job; ///< nullopt: Slurm knows it no more
+    bool isBeingHandedIn = false;
+
+    bool isAlive() const {
+        return isBeingHandedIn || (job && phaseOf(job->state) != SlurmPhase::kOver);
+    }
+};
+
+/// Of which sbatch's answer was not noted: it is found by its name, and noted.
+Result<KnownJob> findUnnoted(const std::string& runFolder, JobFile file) {
+    RM_ASSIGN_OR_RETURN(auto job, findJobNamed(jobName(runFolder, file.attempt)));
+    if (job) {
+        file.id = job->id;
+        RM_RETURN_IF_ERROR(saveJobFile(runFolder, file));
+    }
+    const bool mayCome = !job && wallNowNs() - file.askedNs < kHandingInNs;
+    return KnownJob{std::move(file), std::move(job), mayCome};
 }
 
-bool isAlive(const std::optional<SlurmJob>& job) {
-    return job && phaseOf(job->state) != SlurmPhase::kOver;
+/// nullopt: the run has none.
+Result<std::optional<KnownJob>> jobOf(const std::string& runFolder) {
+    RM_ASSIGN_OR_RETURN(auto file, loadJobFile(runFolder));
+    if (!file)
+        return std::nullopt;
+    if (file->id.empty()) {
+        RM_ASSIGN_OR_RETURN(auto known, findUnnoted(runFolder, std::move(*file)));
+        return known;
+    }
+    RM_ASSIGN_OR_RETURN(auto job, findJob(file->id));
+    return KnownJob{std::move(*file), std::move(job)};
 }
 
 std::vector<std::string> partsIn(const std::string& runFolder) {
@@ -122,59 +154,81 @@ std::vector<std::string> partsIn(const std::string& runFolder) {
 } // namespace
 
 Result<bool> isJobAlive(const std::string& runFolder) {
-    RM_ASSIGN_OR_RETURN(const auto file, loadJobFile(runFolder));
-    if (!file)
-        return false;
-    return findJob(file->id).map([](const std::optional<SlurmJob>& job) { return isAlive(job); });
+    return jobOf(runFolder).map(
+        [](const std::optional<KnownJob>& known) { return known && known->isAlive(); });
 }
 
 Result<bool> endJob(const std::string& runFolder, bool kill) {
-    RM_ASSIGN_OR_RETURN(const auto file, loadJobFile(runFolder));
-    if (!file)
-        return false;
-    RM_ASSIGN_OR_RETURN(auto job, findJob(file->id));
-    const bool wasAlive = isAlive(job);
-    if (wasAlive)
-        RM_RETURN_IF_ERROR(cancelJob(file->id, kill));
     const int64_t deadlineNs = monotonicNowNs() + kEndNs;
-    while (isAlive(job)) {
+    RM_ASSIGN_OR_RETURN(auto known, jobOf(runFolder));
+    if (!known)
+        return false;
+    const bool wasAlive = known->isAlive();
+    for (bool isCancelled = false; known->isAlive();) {
+        if (!isCancelled && known->job) {
+            RM_RETURN_IF_ERROR(cancelJob(known->file.id, kill));
+            isCancelled = true;
+        }
         if (monotonicNowNs() >= deadlineNs)
-            return fail(ErrorCode::kUnavailable, "cancel job " + file->id + " of Slurm: it is " +
-                                                     job->state + " still; try again later");
+            return fail(ErrorCode::kUnavailable,
+                        "cancel job " + known->file.id + " of Slurm: it is " +
+                            (known->job ? known->job->state : "being handed in") +
+                            " still; try again later");
         std::this_thread::sleep_for(kEndPause);
-        RM_ASSIGN_OR_RETURN(job, findJob(file->id));
+        RM_ASSIGN_OR_RETURN(known, jobOf(runFolder));
+        if (!known)
+            return true; // another one has ended it
     }
     for (const std::string& part : partsIn(runFolder))
-        RM_RETURN_IF_ERROR(closePart(part, *file, job, wasAlive));
+        RM_RETURN_IF_ERROR(closePart(part, known->file, known->job, wasAlive));
     return wasAlive;
 }
 
 Result<bool> closeAfterJob(const std::string& partDir) {
-    RM_ASSIGN_OR_RETURN(const auto file, jobFileOf(partDir));
-    if (!file)
+    RM_ASSIGN_OR_RETURN(const auto known, jobOf(runFolderOf(partDir)));
+    if (!known || known->isAlive())
         return false;
-    RM_ASSIGN_OR_RETURN(const auto job, findJob(file->id));
-    if (isAlive(job))
-        return false;
-    return closePart(partDir, *file, job, false).map([] { return true; });
+    return closePart(partDir, known->file, known->job, false).map([] { return true; });
 }
 
 std::string jobStateOf(const Folders& folders, const std::string& runId) {
     const auto answer = [&]() -> Result<Json> {
         RM_ASSIGN_OR_RETURN(const auto runFolder, folders.runDir(runId));
-        RM_ASSIGN_OR_RETURN(const auto file, loadJobFile(runFolder));
-        if (!file)
+        RM_ASSIGN_OR_RETURN(const auto known, jobOf(runFolder));
+        if (!known)
             return fail(ErrorCode::kNotFound, "run " + runId + ": it has no job");
-        RM_ASSIGN_OR_RETURN(const auto job, findJob(file->id));
-        if (!isAlive(job))
-            return Json{{"phase", "over"}, {"words", howItEnded(*file, job)}};
-        if (phaseOf(job->state) == SlurmPhase::kWaiting)
-            return Json{{"phase", "waiting"}, {"words", whyItWaits(*job)}};
+        if (!known->isAlive())
+            return Json{{"phase", "over"}, {"words", howItEnded(known->file, known->job)}};
+        if (!known->job)
+            return Json{{"phase", "waiting"}, {"words", "its job is being handed in to Slurm"}};
+        const SlurmJob& job = *known->job;
+        if (phaseOf(job.state) == SlurmPhase::kWaiting)
+            return Json{{"phase", "waiting"}, {"words", whyItWaits(job)}};
         return Json{{"phase", "running"},
-                    {"words", "job " + job->id + " of Slurm begins on " + job->nodes}};
+                    {"words", "job " + job.id + " of Slurm begins on " + job.nodes}};
     }();
     return dumpJson(answer ? *answer : Json{{"problem", answer.error().message}}) + "\n";
 }
+
+namespace {
+
+/// The note of it comes first, so that a job of which the answer is lost is found by its name.
+Result<std::string> handIn(const std::string& runFolder, const std::string& script,
+                           int64_t attempt) {
+    RM_RETURN_IF_ERROR(saveJobFile(runFolder, {"", attempt, wallNowNs()}));
+    const Result<std::string> job =
+        submitJob(script, jobName(runFolder, attempt), runFolder + "/slurm-%j.log");
+    if (!job && job.error().code == ErrorCode::kInvalid) {
+        std::error_code ignored;
+        std::filesystem::remove(runFolder + "/job.json", ignored);
+        return fail(ErrorCode::kUnavailable, job.error().message);
+    }
+    if (job)
+        RM_RETURN_IF_ERROR(saveJobFile(runFolder, {*job, attempt, wallNowNs()}));
+    return job;
+}
+
+} // namespace
 
 Result<std::string> submitRun(const Folders& folders, const std::string& runId,
                               const std::string& text) {
@@ -193,13 +247,9 @@ Result<std::string> submitRun(const Folders& folders, const std::string& runId,
     }
     const std::string script = runFolder + "/job.sh";
     RM_RETURN_IF_ERROR(writeFileAtomically(script, submission.script));
-    const Result<std::string> job = submitJob(script, runFolder + "/slurm-%j.log");
+    const Result<std::string> job = handIn(runFolder, script, first.attempt);
     if (!job)
         return failAs(attempt, job.error());
-    if (const auto noted = saveJobFile(runFolder, {*job, first.attempt}); !noted) {
-        (void)cancelJob(*job, true);
-        return failAs(attempt, noted.error());
-    }
     return dumpJson({{"job", *job}}) + "\n";
 }
 
