@@ -79,11 +79,11 @@ namespace {
 /// This computer first, then by name.
 void order(std::vector<Node>& nodes) {
     std::ranges::sort(nodes, {},
-                      [](const Node& node) { return std::pair(!node.isLocal, node.name); });
+                      [](const Node& node) { return std::pair(!isThisComputer(node), node.name); });
 }
 
 Node& localIn(std::vector<Node>& nodes) {
-    const auto local = std::ranges::find(nodes, true, &Node::isLocal);
+    const auto local = std::ranges::find_if(nodes, isThisComputer);
     return local == nodes.end() ? nodes.emplace_back(localNode()) : *local;
 }
 
@@ -227,7 +227,7 @@ std::optional<Node> Fleet::find(const QString& name) const {
 }
 
 Result<void> Fleet::add(const Node& node) {
-    if ((node.isLocal && !node.isSlurm) || node.name == kLocalNodeName)
+    if (isThisComputer(node) || node.name == kLocalNodeName)
         return fail(ErrorCode::kInvalid, "add node " + node.name + ": this computer always is one");
     if (auto good = checkNode(node); !good)
         return good;
@@ -270,7 +270,7 @@ Result<void> Fleet::remove(const QString& name) {
     const auto before = find(name);
     const auto removed = m_impl->edit([&name](std::vector<Node>& nodes) -> Result<void> {
         if (std::erase_if(nodes, [&](const Node& n) {
-                return n.name == name.toStdString() && !n.isLocal;
+                return n.name == name.toStdString() && !isThisComputer(n);
             }) == 0)
             return fail(ErrorCode::kNotFound,
                         "remove node " + name.toStdString() + ": there is none of that name");

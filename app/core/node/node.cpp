@@ -22,6 +22,10 @@ Node localNode() {
     return node;
 }
 
+bool isThisComputer(const Node& node) {
+    return node.isLocal && !node.isSlurm;
+}
+
 bool areReachedAlike(const Node& a, const Node& b) {
     return wayTo(a) == wayTo(b);
 }

@@ -8,7 +8,7 @@
 
 namespace rm {
 
-/// A machine that can train. "This computer" is always one (isLocal).
+/// A machine that can train. "This computer" is always one (isThisComputer()).
 struct Node {
     std::string name; ///< unique, shown; [A-Za-z0-9._-], "this-computer" for the local one
     bool isLocal = false;
@@ -41,6 +41,8 @@ std::string partitionOf(const std::vector<std::string>& sbatch);
 inline constexpr const char* kLocalNodeName = "this-computer";
 /// The node that needs no SSH.
 Node localNode();
+/// And no Slurm cluster whose login node this computer is.
+bool isThisComputer(const Node& node);
 
 /// Whether both are the same machine, reached in the same way, as far as their settings say.
 bool areReachedAlike(const Node& a, const Node& b);

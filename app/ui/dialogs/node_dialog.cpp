@@ -56,11 +56,6 @@ protected:
     }
 };
 
-/// And no Slurm cluster whose login node it is.
-bool isThisComputer(const Node& node) {
-    return node.isLocal && !node.isSlurm;
-}
-
 QString titleOf(const Node& node) {
     return isThisComputer(node) ? NodeDialog::tr("Edit this computer")
                                 : NodeDialog::tr("Edit %1").arg(QString::fromStdString(node.name));

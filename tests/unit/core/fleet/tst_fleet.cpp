@@ -29,6 +29,7 @@ private Q_SLOTS:
     void brokenFilesAreNamedByLine_data();
     void brokenFilesAreNamedByLine();
     void localNodeIsAlwaysFirst();
+    void aClusterOnThisComputerIsANodeLikeOthers();
     void addedNodeIsThereForTheNextOne();
     void badNodesAreNotAdded_data();
     void badNodesAreNotAdded();
@@ -223,6 +224,20 @@ void FleetTest::localNodeIsAlwaysFirst() {
     QCOMPARE(fleet.nodes().size(), size_t{2});
     QVERIFY(fleet.nodes().front() == localNode());
     QVERIFY(fleet.find(kLocalNodeName)->isLocal);
+}
+
+void FleetTest::aClusterOnThisComputerIsANodeLikeOthers() {
+    Node cluster;
+    cluster.name = "a-cluster";
+    cluster.isLocal = cluster.isSlurm = true;
+    QVERIFY(Fleet(m_dir->filePath("config")).add(cluster));
+    Fleet fleet(m_dir->filePath("config"));
+    QVERIFY(fleet.load());
+    QCOMPARE(fleet.nodes().size(), size_t{2});
+    QVERIFY(fleet.nodes()[0] == localNode());
+    QVERIFY(fleet.nodes()[1] == cluster);
+    QVERIFY(fleet.remove("a-cluster"));
+    QCOMPARE(fleet.nodes().size(), size_t{1});
 }
 
 void FleetTest::addedNodeIsThereForTheNextOne() {
