@@ -126,9 +126,13 @@ void addLaunching(CLI::App& parser, Arguments& a) {
         ->allow_extra_args(false);
     run->add_flag("--wait", a.run.wait, "Follow the run until it ends");
     run->add_flag("--anyway", a.run.anyway, kAnyway);
-    run->add_flag(
+    auto* justCheck = run->add_flag(
         "--check", a.run.check,
         "Launch nothing; say what the nodes say of it: disks, checkpoints, data, address");
+    run->add_flag("--print-sbatch", a.run.printSbatch,
+                  "Launch nothing; print the script that a Slurm cluster would get. Lines of your "
+                  "own come from --set 'launch.sbatch=[\"--account=NAME\"]'")
+        ->excludes(justCheck);
     auto* forecast =
         addCommand(parser, a, "forecast",
                    "Measure a step on one node and the links to others, and say what a "

@@ -21,8 +21,9 @@ struct RunOptions {
     std::vector<std::string> nodes;     ///< NAME[:RANKS] or @GROUP[:RANKS]
     std::vector<std::string> overrides; ///< section.key=value
     bool wait = false;
-    bool anyway = false; ///< launch even if memory seems too small
-    bool check = false;  ///< only say what the nodes say of it
+    bool anyway = false;      ///< launch even if memory seems too small
+    bool check = false;       ///< only say what the nodes say of it
+    bool printSbatch = false; ///< only print the script of its job on a Slurm cluster
 };
 int runRun(CommandContext& context, const RunOptions& options);
 int runAttach(CommandContext& context, const std::string& run);

@@ -359,6 +359,23 @@ int checkLaunch(CommandContext& context, const RunSpec& spec,
     return isReady ? 0 : static_cast<int>(ExitCode::kFailed);
 }
 
+int printSbatch(CommandContext& context, const RunRequest& request) {
+    const auto ask = [&] {
+        return await(context.engine().batchScript(request.spec, request.placements));
+    };
+    auto script = ask();
+    if (!script && script.error().code == ErrorCode::kDenied &&
+        openAsking(context, namesOf(request.placements)))
+        script = ask();
+    if (!script)
+        return printError(context, script.error());
+    if (context.json())
+        printJson({{"script", script->toStdString()}});
+    else
+        std::cout << script->toStdString() << std::flush;
+    return 0;
+}
+
 } // namespace
 
 int runRun(CommandContext& context, const RunOptions& options) {
@@ -368,6 +385,8 @@ int runRun(CommandContext& context, const RunOptions& options) {
     const auto& [spec, placements] = *request;
     if (options.check)
         return checkLaunch(context, *spec, placements);
+    if (options.printSbatch)
+        return printSbatch(context, *request);
     const QString run = newId(spec->name);
     const auto begin = [&] {
         return context.engine().launch(request->spec, request->placements, run,

@@ -203,9 +203,9 @@ void checkLaunch(const RunSpec& spec, Mistakes& mistakes) {
     for (std::string& mistake : environmentMistakes(spec.launch.environment, "launch.environment"))
         mistakes.push_back(std::move(mistake));
     for (const std::string& option : spec.launch.sbatch)
-        if (!isSbatchOption(option))
-            mistakes.push_back("launch.sbatch holds \"" + option +
-                               "\", but must hold options of one line that begin with -");
+        if (const std::string mistake = sbatchMistake(option); !mistake.empty())
+            mistakes.push_back("launch.sbatch holds \"" + option + "\", but an option for sbatch " +
+                               mistake);
 }
 
 } // namespace

@@ -480,8 +480,8 @@ Rows launchFields() {
               RM_FIELD(launch.environment))
             .alsoCalled({"env", "env_vars", "environment_variables"}),
         plain("launch.sbatch", "Options for sbatch",
-              "Of the job on a Slurm cluster, such as --time=4:00:00; they replace Ringmaster's "
-              "own.",
+              "Of the job on a Slurm cluster, such as --time=4:00:00; they come last, so that "
+              "they replace Ringmaster's own.",
               RM_FIELD(launch.sbatch))
             .alsoCalled({"slurm", "slurm_options", "srun", "time_limit"}),
         number("launch.max_restarts", "Restarts", "restarts",

@@ -334,9 +334,21 @@ std::string plainNumber(double number) {
                       .ptr};
 }
 
-bool isSbatchOption(std::string_view entry) {
-    return entry.size() > 1 && entry.front() == '-' &&
-           std::ranges::all_of(entry, [](unsigned char c) { return c >= 0x20 && c != 0x7f; });
+std::string sbatchMistake(std::string_view entry) {
+    const bool isLine =
+        entry.size() > 1 && entry.front() == '-' &&
+        std::ranges::all_of(entry, [](unsigned char c) { return c >= 0x20 && c != 0x7f; });
+    if (!isLine)
+        return "must be one line that begins with -";
+    constexpr std::string_view kOwn[] = {"--nodes", "--ntasks",   "--ntasks-per-node", "--array",
+                                         "--wrap",  "--job-name", "--output",          "--wait"};
+    constexpr std::string_view kOwnLetters = "NnaJoW";
+    const std::string_view name = entry.substr(0, entry.find_first_of("= "));
+    const bool isOwn = entry[1] == '-' ? std::ranges::find(kOwn, name) != std::end(kOwn)
+                                       : kOwnLetters.find(entry[1]) != kOwnLetters.npos;
+    return isOwn ? "must leave nodes, tasks, name and output of the job to Ringmaster; "
+                   "CLUSTER:RANKS and launch.ranks say where ranks run"
+                 : "";
 }
 
 bool isEnvironmentEntry(std::string_view entry) {

@@ -41,8 +41,9 @@ int lineOfDeepKey(std::string_view toml);
 /// "NAME=value" with a name of [A-Za-z_][A-Za-z0-9_]* and a value without line breaks or NUL.
 bool isEnvironmentEntry(std::string_view entry);
 
-/// An option for sbatch(1) as its scripts have them, on one line: "--time=4:00:00".
-bool isSbatchOption(std::string_view entry);
+/// What an option for sbatch(1) must be or must not, if that is none that a person may add to a job
+/// of Ringmaster, as scripts have them: "--time=4:00:00". Empty: it is one.
+std::string sbatchMistake(std::string_view entry);
 
 /// Valid UTF-8 without control characters but line breaks and tabs: what TOML can carry.
 bool isPlainText(std::string_view text);

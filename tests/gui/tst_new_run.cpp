@@ -10,6 +10,8 @@
 #include <QAbstractSpinBox>
 #include <QApplication>
 #include <QComboBox>
+#include <QDialog>
+#include <QFile>
 #include <QLabel>
 #include <QLineEdit>
 #include <QPlainTextEdit>
@@ -17,6 +19,7 @@
 #include <QScrollArea>
 #include <QScrollBar>
 #include <QSignalSpy>
+#include <QTemporaryDir>
 #include <QTest>
 #include <QWheelEvent>
 #include <qtestspontaneevent.h>
@@ -70,6 +73,7 @@ private Q_SLOTS:
     void theForecastSaysWhereAndWhatIsSent();
     void stepsAreForecastForSeveralNodes();
     void aRunThatFailedIsEditedAndLaunchedAgain();
+    void theScriptOfAJobIsShownAndTakesOptions();
 
 private:
     template <class T>
@@ -384,6 +388,64 @@ void TestNewRun::aRunThatFailedIsEditedAndLaunchedAgain() {
     NewRunPage& page = demo.window().newRunPage();
     QVERIFY(page.isVisible());
     QCOMPARE(page.findChild<QPlainTextEdit*>("specToml")->toPlainText(), spec->toPlainText());
+}
+
+/// This computer as the login node of a cluster, whose sinfo is a script.
+void TestNewRun::theScriptOfAJobIsShownAndTakesOptions() {
+    const QTemporaryDir tools;
+    QFile sinfo(tools.filePath("sinfo"));
+    QVERIFY(sinfo.open(QIODevice::WriteOnly));
+    sinfo.write("#!/bin/sh\ncase $1 in --version) echo slurm-wlm 22.05.8;; *) echo "
+                "'main*|up|infinite|4|idle|8|16000|(null)';; esac\n");
+    sinfo.setPermissions(QFile::ReadOwner | QFile::WriteOwner | QFile::ExeOwner);
+    sinfo.close();
+    const QByteArray path = qgetenv("PATH");
+    qputenv("PATH", tools.path().toLocal8Bit() + ':' + path);
+    WindowFixture own(WindowFixture::Content::kEmpty);
+    Node cluster;
+    cluster.name = "cluster";
+    cluster.isLocal = cluster.isSlurm = true;
+    cluster.sbatch = {"--partition=main"};
+    const auto added = own.fleet().add(cluster);
+    QVERIFY2(added, added ? "" : added.error().message.c_str());
+    own.window().showNewRun();
+    NewRunPage& page = own.window().newRunPage();
+    auto* spec = page.findChild<QPlainTextEdit*>("specToml");
+    spec->setPlainText(kText);
+    QTRY_COMPARE(page.findChild<QLineEdit*>("field.name")->text(), QString("mine"));
+    auto* button = page.findChild<QPushButton*>("jobScriptButton");
+    QVERIFY(!button->isVisible());
+    page.prepare({}, {{"cluster", 4}});
+    QTRY_VERIFY_WITH_TIMEOUT(button->isVisible() && button->isEnabled(), 20'000);
+    button->click();
+    auto* dialog = own.window().findChild<QDialog*>("jobScriptDialog");
+    QVERIFY(dialog);
+    auto* script = dialog->findChild<QPlainTextEdit*>("jobScript");
+    auto* use = dialog->findChild<QPushButton*>("useOptions");
+    const auto* problem = dialog->findChild<QLabel*>("jobProblem");
+    const auto hasLine = [script](const QString& line) {
+        return script->toPlainText().split('\n').contains(line);
+    };
+    QTRY_VERIFY2_WITH_TIMEOUT(hasLine("#SBATCH --nodes=4"),
+                              qPrintable(problem->text() + script->toPlainText()), 20'000);
+    QVERIFY(hasLine("#SBATCH --partition=main"));
+    QVERIFY(script->isReadOnly());
+    auto* options = dialog->findChild<QPlainTextEdit*>("jobOptions");
+    options->setPlainText("account=mine");
+    QTRY_VERIFY_WITH_TIMEOUT(
+        problem->text().contains("launch.sbatch holds \"account=mine\", but an option for sbatch "
+                                 "must be one line that begins with -"),
+        20'000);
+    QVERIFY(!use->isEnabled());
+    options->setPlainText("--account=mine\n#SBATCH --qos=high\n");
+    QTRY_VERIFY_WITH_TIMEOUT(use->isEnabled(), 20'000);
+    QVERIFY(hasLine("#SBATCH --account=mine") && hasLine("#SBATCH --qos=high"));
+    QVERIFY(!problem->isVisible());
+    use->click();
+    QTRY_VERIFY2(
+        spec->toPlainText().endsWith("[launch]\nsbatch = [ \"--account=mine\", \"--qos=high\" ]\n"),
+        qPrintable(spec->toPlainText()));
+    qputenv("PATH", path);
 }
 
 void TestNewRun::aBranchIsNamedByWhatItChanges() {

@@ -477,6 +477,12 @@ auto membersOf(T& value) {
     return std::tie(spec, nodes);
 }
 
+template <Like<BatchScriptRequest> T>
+auto membersOf(T& value) {
+    auto& [spec, nodes] = value;
+    return std::tie(spec, nodes);
+}
+
 template <Like<CleanNodeRequest> T>
 auto membersOf(T& value) {
     auto& [node, cleaning] = value;

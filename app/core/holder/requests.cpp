@@ -109,6 +109,12 @@ struct Performer {
             return done(Result<std::vector<CheckRow>>(tl::unexpected(spec.error())));
         answer(engine.checkLaunch(*spec, r.nodes), context, request, done);
     }
+    void operator()(const BatchScriptRequest& r) {
+        const auto spec = specOf(r.spec, "the spec");
+        if (!spec)
+            return done(Result<QString>(tl::unexpected(spec.error())));
+        answer(engine.batchScript(*spec, r.nodes), context, request, done);
+    }
     void operator()(const TrialRequest& r) {
         answer(engine.tryOut(r.trial), context, request, done);
     }
@@ -177,6 +183,7 @@ struct Attempt {
         return "end leftovers on " + r.node.toStdString();
     }
     std::string operator()(const CheckLaunchRequest&) { return "check the launch"; }
+    std::string operator()(const BatchScriptRequest&) { return "show the script of the job"; }
     std::string operator()(const TrialRequest& r) { return trialName(r.trial.kind); }
     std::string operator()(const PinCheckpointRequest& r) {
         return (r.pinned ? "pin checkpoint " : "unpin checkpoint ") + r.checkpoint.toStdString() +
@@ -237,6 +244,7 @@ struct Failure {
     EngineReply operator()(const CheckLaunchRequest&) {
         return Result<std::vector<CheckRow>>(tl::unexpected(error));
     }
+    EngineReply operator()(const BatchScriptRequest&) { return startFailed(); }
     EngineReply operator()(const TrialRequest&) { return startFailed(); }
     EngineReply operator()(const PinCheckpointRequest&) { return editFailed(); }
     EngineReply operator()(const BringBackCheckpointRequest&) { return editFailed(); }

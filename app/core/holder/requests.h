@@ -201,6 +201,12 @@ struct CheckLaunchRequest {
     bool operator==(const CheckLaunchRequest&) const = default;
 };
 
+struct BatchScriptRequest {
+    std::string spec; ///< TOML
+    std::vector<Placement> nodes;
+    bool operator==(const BatchScriptRequest&) const = default;
+};
+
 /// Bring the window to the front.
 struct WindowRequest {
     QByteArray activationToken; ///< of the desktop ($XDG_ACTIVATION_TOKEN), may be empty
@@ -215,13 +221,14 @@ using EngineRequest =
                  OnNodesRequest, RemoveFromNodesRequest, DeclareLostRequest, CleanNodeRequest,
                  ResumeOutlookRequest, CopyCheckpointRequest, WithdrawRequest, PinCheckpointRequest,
                  BringBackCheckpointRequest, CompareCheckpointsRequest, MeasureNetworkRequest,
-                 StopNetworkRequest, EndLeftoversRequest, CheckLaunchRequest, TrialRequest>;
+                 StopNetworkRequest, EndLeftoversRequest, CheckLaunchRequest, TrialRequest,
+                 BatchScriptRequest>;
 
 /// Of a launch, resume or branch: the run's id. Of a copy: its folder. Of a trial: its JSON. Of a
-/// withdrawal: what is left to know. Of a command: its state. Of a check: it. Of notes and tags:
-/// that they are queued. Of other edits, of a lost node and of what is to be removed, ended,
-/// verified or measured: that it is so. Of a window: whether there is one. Of outlooks, of a
-/// comparison, of the check of a launch, and of what is on nodes: it.
+/// batch script: it. Of a withdrawal: what is left to know. Of a command: its state. Of a check:
+/// it. Of notes and tags: that they are queued. Of other edits, of a lost node and of what is to be
+/// removed, ended, verified or measured: that it is so. Of a window: whether there is one. Of
+/// outlooks, of a comparison, of the check of a launch, and of what is on nodes: it.
 using EngineReply =
     std::variant<Result<QString>, Result<CommandState>, NodeCheck, Result<void>, bool,
                  Result<NodeOutlook>, Result<std::vector<RunFolder>>, Result<DeployedReport>,

@@ -323,6 +323,11 @@ SharedEngine::checkLaunch(const RunSpec& spec, const std::vector<Placement>& nod
     return ask<Result<std::vector<CheckRow>>>(CheckLaunchRequest{tomlOf(spec), nodes});
 }
 
+QFuture<Result<QString>> SharedEngine::batchScript(const CheckedSpec& spec,
+                                                   const std::vector<Placement>& nodes) {
+    return ask<Result<QString>>(BatchScriptRequest{tomlOf(*spec), nodes});
+}
+
 QFuture<Result<void>> SharedEngine::endLeftovers(const QString& node, const QStringList& runs) {
     return ask<Result<void>>(EndLeftoversRequest{node, runs});
 }

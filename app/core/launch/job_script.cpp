@@ -2,6 +2,8 @@
 #include "app/core/launch/job_script.h"
 
 #include <algorithm>
+#include <charconv>
+#include <string_view>
 
 namespace rm {
 
@@ -26,20 +28,34 @@ int cpusOfAgent(const JobOrder& order) {
     return std::clamp(share, 1, order.cpusPerNode);
 }
 
+/// What is asked for decides on many clusters what the kernel kills, so that it is said.
+std::string memoryLine(const JobOrder& order) {
+    const bool isAskedFor = std::ranges::any_of(
+        order.options, [](const std::string& option) { return option.starts_with("--mem"); });
+    if (isAskedFor)
+        return {};
+    const std::string most =
+        order.memoryMb > 0 ? "; its nodes have up to " + std::to_string(order.memoryMb) + " MB"
+                           : "";
+    return "# No memory is asked for: the job gets what its partition gives by default" + most +
+           ".\n# launch.sbatch = [\"--mem=SIZE\"] asks for more.\n";
+}
+
 } // namespace
 
 std::string jobScript(const JobOrder& order) {
     const std::string nodes = std::to_string(order.ranks.size());
     const std::string cpus = std::to_string(cpusOfAgent(order));
-    std::vector<std::string> options = {
-        "--job-name=" + order.runId, "--nodes=" + nodes, "--ntasks-per-node=1",
-        "--cpus-per-task=" + cpus,   "--requeue",        "--open-mode=append",
-        "--signal=USR1@120"};
+    std::vector<std::string> options = {"--nodes=" + nodes,        "--ntasks-per-node=1",
+                                        "--cpus-per-task=" + cpus, "--requeue",
+                                        "--open-mode=append",      "--signal=USR1@120"};
     if (order.onGpus)
         options.push_back("--gpus-per-node=" +
                           std::to_string(*std::ranges::max_element(order.ranks)));
     options.insert(options.end(), order.options.begin(), order.options.end());
-    std::string script = "#!/bin/bash\n# Run " + order.runId + " of Ringmaster.\n";
+    std::string script = "#!/bin/bash\n# Run " + order.runId +
+                         " of Ringmaster, after which sbatch is told to call the job.\n" +
+                         memoryLine(order);
     for (const std::string& option : options)
         script += "#SBATCH " + option + "\n";
     // The shell waits for the agents, which Slurm signals as well: they write a checkpoint.
@@ -50,12 +66,36 @@ std::string jobScript(const JobOrder& order) {
               "\n"
               "code=$?\n"
               "# Told that its time is over: the run goes on when Slurm starts this job again.\n"
+              "# Not one that somebody has cancelled since.\n"
               "if [ $code -eq 75 ]; then\n"
-              "    scontrol requeue \"$SLURM_JOB_ID\"\n"
+              "    case \"$(squeue --noheader --jobs=\"$SLURM_JOB_ID\" --format='%T %r')\" in\n"
+              "    'COMPLETING None' | CANCELLED*) ;;\n"
+              "    *) scontrol requeue \"$SLURM_JOB_ID\" ;;\n"
+              "    esac\n"
               "    exit 0\n"
               "fi\n"
               "exit $code\n";
     return script;
+}
+
+int64_t bytesOnNode(const JobOrder& order) {
+    constexpr std::string_view kOption = "--mem";
+    constexpr std::string_view kUnits = "KMGT";
+    int64_t bytes = order.memoryMb << 20;
+    for (const std::string& option : order.options) {
+        const size_t at = kOption.size() + 1;
+        if (!option.starts_with(kOption) || option.size() <= at ||
+            (option[at - 1] != '=' && option[at - 1] != ' '))
+            continue;
+        int64_t number = 0;
+        const char* end = option.data() + option.size();
+        const auto parsed = std::from_chars(option.data() + at, end, number);
+        const size_t unit = parsed.ptr == end ? 1 : kUnits.find(*parsed.ptr);
+        // 0: all that a node has.
+        if (parsed.ec == std::errc() && unit != kUnits.npos && number > 0 && number < (1 << 22))
+            bytes = number << (10 * (unit + 1));
+    }
+    return bytes;
 }
 
 std::vector<int> ranksByNode(int total, int perNode) {

@@ -4,6 +4,7 @@
 #include "shared/spec/run_spec.h"
 #include "shared/wire/slurm_report.h"
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -17,15 +18,20 @@ struct JobOrder {
     bool onGpus = false;              ///< a GPU for each rank
     int cpusPerNode = 0;              ///< of the partition's nodes; 0: not known
     int gpusPerNode = 0;              ///< the same
+    int64_t memoryMb = 0;             ///< the same
     std::vector<std::string> options; ///< of sbatch, of the cluster and then of the run
     bool operator==(const JobOrder&) const = default;
 };
 
 /// The script for sbatch: a job that starts `ringmaster-agent in-job` on each of its nodes, is told
 /// by SIGUSR1 two minutes before its time is over, and has Slurm start it again when its agents say
-/// that the run goes on (kGoesOnInJob). Options that are given replace its own, as sbatch takes the
-/// last.
+/// that the run goes on (kGoesOnInJob), unless somebody cancelled it. Options that are given
+/// replace its own, as sbatch takes the last.
 std::string jobScript(const JobOrder& order);
+
+/// What a node of the job has for its ranks: what --mem asks for (the last one counts), else all of
+/// the partition's largest nodes. 0: not known.
+int64_t bytesOnNode(const JobOrder& order);
 
 /// Ranks on each node: `total` of them, `perNode` on each but the last. `total` 0: one full node.
 std::vector<int> ranksByNode(int total, int perNode);

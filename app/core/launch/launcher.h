@@ -78,6 +78,10 @@ public:
     /// there already is not sent again.
     virtual Result<void> deploy() = 0;
 
+    /// After check(): the script that start() will hand to the batch system of the nodes, as it is.
+    /// Empty: they have none.
+    virtual std::string batchScript() const { return {}; }
+
     /// After deploy(). When it fails, nothing of the attempt runs, unless mayHaveLeftRanks().
     virtual Result<void> start() = 0;
 

@@ -2,7 +2,9 @@
 #include "app/core/launch/slurm_launcher.h"
 
 #include "app/core/agent/agent_client.h"
+#include "app/core/launch/memory_estimate.h"
 #include "shared/return_if_error.h"
+#include "shared/spec/model_family.h"
 #include "shared/spec/step_cut.h"
 
 #include <algorithm>
@@ -46,8 +48,9 @@ Result<std::vector<Placement>> SlurmLauncher::check() {
     RM_ASSIGN_OR_RETURN(auto outlooks, lookWith(&lookAtNode));
     RM_RETURN_IF_ERROR(refuseProblems(outlooks));
     RM_ASSIGN_OR_RETURN(
-        const auto slurm, onEveryNode<SlurmReport>(m_stop, [](size_t) -> Task<SlurmReport> {
-            return [](HostSession& session, const std::string& agent, std::stop_token stop) {
+        const auto slurm, onEveryNode<SlurmReport>(m_stop, [this](size_t) -> Task<SlurmReport> {
+            return [this](HostSession& session, const std::string& agent, std::stop_token stop) {
+                m_order.agent = agent;
                 return slurmOnNode(session, agent, stop);
             };
         }));
@@ -96,7 +99,42 @@ Result<void> SlurmLauncher::chooseParts(const SlurmPartition& partition) {
     m_order.onGpus = onGpus;
     m_order.cpusPerNode = partition.cpusPerNode;
     m_order.gpusPerNode = partition.gpusPerNode;
+    // 1 is what Slurm takes for the memory of nodes of which nobody has told it.
+    m_order.memoryMb = partition.memoryMb > 1 ? partition.memoryMb : 0;
     return {};
+}
+
+std::string SlurmLauncher::whatIsTooLarge() {
+    const int64_t there = bytesOnNode(m_order);
+    const int most = *std::ranges::max_element(m_ranks);
+    const double bound = static_cast<double>(memoryBound(m_request.spec)) * most;
+    if (m_target.device != "cpu" || there <= 0 || bound <= static_cast<double>(there) || !deploy())
+        return {};
+    report(QStringLiteral("Estimate memory"));
+    const NodePlan plan = plans().front();
+    const auto estimates = onEveryNode<NodeMemory>(m_stop, [&](size_t node) -> Task<NodeMemory> {
+        return [spec = specOn(node), &plan](HostSession& session, const std::string&,
+                                            std::stop_token stop) {
+            // A failed estimate never prevents a launch.
+            return estimateOnNode(session, spec, plan, stop).value_or(NodeMemory());
+        };
+    });
+    NodeMemory estimate = estimates ? estimates->front() : NodeMemory();
+    estimate.free = there / most;
+    if (estimate.needed <= estimate.free)
+        return {};
+    estimate.advice =
+        std::string(most > 1 ? "have fewer ranks on a node (launch.ranks), or " : "") +
+        "ask for more by launch.sbatch = [\"--mem=SIZE\"]";
+    return tooLargeText(m_request.attempt.runName, cluster().name, plan, estimate);
+}
+
+/// Where the ranks meet is not known before the job has its nodes.
+std::vector<NodePlan> SlurmLauncher::plans() const {
+    const std::vector<PlacedNode> nodes(m_ranks.size(), m_nodes.front());
+    const std::vector<std::string> bundles(m_ranks.size(), m_bundles.front());
+    return makePlans(m_request.spec, nodes, m_ranks, m_target.device, Rendezvous(), bundles,
+                     m_request.attempt);
 }
 
 /// Where the ranks meet is found by the agents in the job, as its nodes are not known before.
@@ -104,16 +142,12 @@ Result<void> SlurmLauncher::start() {
     if (const auto goesOn = checkStop(); !goesOn)
         return goesOn;
     report(QStringLiteral("Hand in the job"));
-    const std::vector<PlacedNode> nodes(m_ranks.size(), m_nodes.front());
-    const std::vector<std::string> bundles(m_ranks.size(), m_bundles.front());
-    const auto plans = makePlans(m_request.spec, nodes, m_ranks, m_target.device, Rendezvous(),
-                                 bundles, m_request.attempt);
+    const auto plans = this->plans();
     m_mayHaveLeftRanks = true;
     const auto submitted = onEveryNode<bool>(m_stop, [&](size_t node) -> Task<bool> {
-        return [spec = specOn(node), &plans, order = m_order, closing = m_workers[node]->closing()](
-                   HostSession& session, const std::string& agent, std::stop_token) mutable {
-            order.agent = agent;
-            return submitOnNode(session, agent, spec, plans, jobScript(order), closing)
+        return [this, spec = specOn(node), &plans, closing = m_workers[node]->closing()](
+                   HostSession& session, const std::string& agent, std::stop_token) {
+            return submitOnNode(session, agent, spec, plans, batchScript(), closing)
                 .map([](const std::string&) { return true; });
         };
     });

@@ -16,14 +16,17 @@ public:
     using DirectLauncher::DirectLauncher;
 
     Result<std::vector<Placement>> check() override;
-    /// Of the compute nodes' memory nothing is known.
-    std::string whatIsTooLarge() override { return {}; }
+    /// On processors, where the trainer rehearses on the login node; of the memory of the compute
+    /// nodes' GPUs Slurm says nothing.
+    std::string whatIsTooLarge() override;
+    std::string batchScript() const override { return jobScript(m_order); }
     Result<void> start() override;
 
 private:
     Result<void> chooseParts(const SlurmPartition& partition);
     const Node& cluster() const { return m_request.nodes.front().node; }
     std::vector<std::string> sbatchOptions() const;
+    std::vector<NodePlan> plans() const;
 
     JobOrder m_order;
 };

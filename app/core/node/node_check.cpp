@@ -142,8 +142,8 @@ Result<void> checkNode(const Node& node) {
                                              "': a name is 1 to 64 letters, digits, '.', '_' or "
                                              "'-' and starts with no '-'");
     for (const std::string& option : node.sbatch)
-        if (!isSbatchOption(option))
-            return bad(node, "option for sbatch", option, "must be one line that begins with '-'");
+        if (const std::string mistake = sbatchMistake(option); !mistake.empty())
+            return bad(node, "option for sbatch", option, mistake);
     if (!node.isSlurm && !node.sbatch.empty())
         return fail(ErrorCode::kInvalid,
                     "check node " + node.name + ": options for sbatch are for a Slurm cluster");

@@ -79,6 +79,9 @@ inline constexpr int kTrashDays = 30;
 /// Since when an unreachable node has not been heard from.
 int64_t unreachableSinceNs(const LiveState::NodeLink& link);
 
+/// Of a script that is shown before its run is launched.
+inline constexpr const char* kRunIdInScript = "RUN_ID";
+
 /// The one engine behind the window and the terminal. Lives on the thread that made it (the GUI
 /// thread); its calls do not block, and every answer comes back there.
 ///
@@ -223,6 +226,11 @@ public:
     /// What the nodes of a launch say of it together (launchRows()); nothing is started.
     virtual QFuture<Result<std::vector<CheckRow>>>
     checkLaunch(const RunSpec& spec, const std::vector<Placement>& nodes) = 0;
+    /// The script that launch() would hand to the batch system of the nodes (Slurm's sbatch), with
+    /// kRunIdInScript in the place of the run's id; nothing is started. kInvalid: they have none.
+    /// What launch() would find missing is an error here, too.
+    virtual QFuture<Result<QString>> batchScript(const CheckedSpec& spec,
+                                                 const std::vector<Placement>& nodes) = 0;
 
 Q_SIGNALS:
     void runsChanged();                       ///< a run appeared, or its summary changed

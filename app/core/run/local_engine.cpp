@@ -426,6 +426,28 @@ LocalEngine::checkLaunch(const RunSpec& spec, const std::vector<Placement>& node
                              });
 }
 
+QFuture<Result<QString>> LocalEngine::batchScript(const CheckedSpec& spec,
+                                                  const std::vector<Placement>& nodes) {
+    auto parties = place(nodes);
+    if (!parties)
+        return readyFuture<QString>(tl::unexpected<Error>(parties.error()));
+    Launcher::Request request{*spec, std::move(*parties), {}};
+    request.attempt.runId = kRunIdInScript;
+    return QtConcurrent::run(
+        &m_impl->pool,
+        [request, hosts = m_impl->hosts, stop = m_impl->closing.get_token()]() -> Result<QString> {
+            const auto launcher = makeLauncher(
+                request, *hosts, [](const Progress&) {}, stop);
+            RM_ASSIGN_OR_RETURN(const auto parts, launcher->check());
+            const std::string script = launcher->batchScript();
+            if (script.empty())
+                return fail(ErrorCode::kInvalid,
+                            "show the script of the job: " + parts.front().node.toStdString() +
+                                " starts ranks without one; only a Slurm cluster gets a script");
+            return QString::fromStdString(script);
+        });
+}
+
 /// A run of which another attempt may begin.
 Result<RunSummary> LocalEngine::resumable(const QString& run, const std::string& verb) const {
     RM_ASSIGN_OR_RETURN(const auto found, summary(run));

@@ -41,6 +41,8 @@ public:
     QFuture<Result<NodeOutlook>> outlook(const RunSpec& spec, const QString& node) override;
     QFuture<Result<std::vector<CheckRow>>>
     checkLaunch(const RunSpec& spec, const std::vector<Placement>& nodes) override;
+    QFuture<Result<QString>> batchScript(const CheckedSpec& spec,
+                                         const std::vector<Placement>& nodes) override;
     QFuture<Result<void>> endLeftovers(const QString& node, const QStringList& runs) override;
     QFuture<Result<QString>> resume(const QString& run, const QString& checkpoint,
                                     const std::vector<Placement>& nodes, const Asker& by) override;

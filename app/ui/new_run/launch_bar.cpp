@@ -11,6 +11,7 @@ namespace rm {
 LaunchBar::LaunchBar(QWidget* parent)
     : QFrame(parent)
     , m_forecast(makeText({}, "bodySecondary"))
+    , m_script(makeButton(tr("Job script"), "", "jobScriptButton"))
     , m_plan(makeButton(tr("What will run"), "", "whatWillRun"))
     , m_cancel(makeButton(tr("Cancel launch"), "", "cancelLaunch"))
     , m_launch(makeButton(tr("Launch"), "primary", "launch")) {
@@ -20,14 +21,17 @@ LaunchBar::LaunchBar(QWidget* parent)
     m_launch->setToolTip(tr("Ctrl+Return"));
     m_cancel->setToolTip(
         tr("End what was started on the nodes; what was sent to them stays there"));
+    m_script->setToolTip(tr("What Slurm gets, and your own lines in it"));
     m_cancel->hide();
+    m_script->hide();
     auto* row = new QHBoxLayout(this);
     row->setContentsMargins(size::kPageX, 10, size::kPageX, 10);
     row->setSpacing(2 * size::kGrid);
     row->addWidget(m_forecast, 1);
-    for (QPushButton* button : {m_plan, m_cancel, m_launch})
+    for (QPushButton* button : {m_script, m_plan, m_cancel, m_launch})
         row->addWidget(button);
     connect(m_plan, &QPushButton::clicked, this, &LaunchBar::planAsked);
+    connect(m_script, &QPushButton::clicked, this, &LaunchBar::scriptAsked);
     connect(m_cancel, &QPushButton::clicked, this, &LaunchBar::cancelAsked);
     connect(m_launch, &QPushButton::clicked, this, &LaunchBar::launchAsked);
 }
@@ -39,6 +43,12 @@ void LaunchBar::setForecast(const QString& forecast) {
 void LaunchBar::setReady(bool ready) {
     m_launch->setEnabled(ready);
     m_plan->setEnabled(ready);
+    m_script->setEnabled(ready);
+}
+
+void LaunchBar::setHasJob(bool hasJob) {
+    m_hasJob = hasJob;
+    m_script->setVisible(m_hasJob && !m_isLaunching);
 }
 
 bool LaunchBar::isReady() const {
@@ -46,6 +56,8 @@ bool LaunchBar::isReady() const {
 }
 
 void LaunchBar::setLaunching(bool launching, bool cancelled) {
+    m_isLaunching = launching;
+    setHasJob(m_hasJob);
     m_launch->setVisible(!launching);
     m_plan->setVisible(!launching);
     m_cancel->setVisible(launching);

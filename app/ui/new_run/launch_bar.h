@@ -17,18 +17,23 @@ public:
     void setForecast(const QString& forecast);
     void setReady(bool ready); ///< Launch can be asked for
     bool isReady() const;
+    void setHasJob(bool hasJob); ///< a chosen node is a cluster, which gets a script
     void setLaunching(bool launching, bool cancelled = false);
 
 Q_SIGNALS:
     void launchAsked();
     void cancelAsked();
     void planAsked();
+    void scriptAsked();
 
 private:
     QLabel* m_forecast;
+    QPushButton* m_script;
     QPushButton* m_plan;
     QPushButton* m_cancel;
     QPushButton* m_launch;
+    bool m_hasJob = false;
+    bool m_isLaunching = false;
 };
 
 } // namespace rm

@@ -11,6 +11,7 @@
 #include "app/ui/data/runs_feed.h"
 #include "app/ui/data/spec_words.h"
 #include "app/ui/dialogs/forecast_dialog.h"
+#include "app/ui/dialogs/job_script_dialog.h"
 #include "app/ui/dialogs/placement_list.h"
 #include "app/ui/dialogs/plan_dialog.h"
 #include "app/ui/dialogs/too_large_dialog.h"
@@ -149,6 +150,7 @@ void NewRunPage::wireLaunch() {
     connect(m_bar, &LaunchBar::launchAsked, this, launchIfItFits);
     connect(m_bar, &LaunchBar::cancelAsked, this, &NewRunPage::cancel);
     connect(m_bar, &LaunchBar::planAsked, this, &NewRunPage::showPlan);
+    connect(m_bar, &LaunchBar::scriptAsked, this, &NewRunPage::showScript);
     connect(&m_context.engine, &Engine::progressed, this, &NewRunPage::showLaunch);
     connect(&m_context.engine, &Engine::liveChanged, this, &NewRunPage::showLaunch);
     auto* shortcut = new QShortcut(QKeySequence(Qt::CTRL | Qt::Key_Return), this);
@@ -390,6 +392,10 @@ void NewRunPage::refreshChecks() {
     const auto bad = std::ranges::find(lines, Tone::kBad, &CheckLine::tone);
     const bool good = bad == lines.end();
     m_bar->setReady(good && m_launching.isEmpty());
+    m_bar->setHasJob(std::ranges::any_of(m_nodes->placements(), [this](const Placement& each) {
+        const auto node = m_context.fleet.find(each.node);
+        return node && node->isSlurm;
+    }));
     m_bar->setForecast(good ? forecast() : bad->text);
 }
 
@@ -477,6 +483,24 @@ void NewRunPage::showPlan() {
         (new ForecastDialog(m_context, spec, nodes, window()))->open();
     });
     plan->open();
+}
+
+void NewRunPage::showScript() {
+    auto* dialog = new JobScriptDialog(
+        m_context.engine, m_form->spec(), m_nodes->placements(),
+        QStringLiteral("ringmaster run SPEC.toml --print-sbatch") + nodesOption(), window());
+    connect(dialog, &JobScriptDialog::optionsChosen, this, &NewRunPage::useOptions);
+    dialog->open();
+}
+
+void NewRunPage::useOptions(const std::vector<std::string>& options) {
+    std::vector<std::string> lines = options;
+    const auto toml =
+        setTomlField(m_drawer->text().toStdString(), "spec", {"launch.sbatch", &lines});
+    if (!toml)
+        return;
+    m_drawer->amend(QString::fromStdString(*toml));
+    onTomlEdited();
 }
 
 QString NewRunPage::launchNow() {

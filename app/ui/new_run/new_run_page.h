@@ -79,6 +79,8 @@ private:
     QString branchCommand() const;
     QString forecast() const;
     void showPlan();
+    void showScript();
+    void useOptions(const std::vector<std::string>& options);
     void launch(IfTooLarge ifTooLarge);
     void cancel();
     void showLaunch(const QString& run);

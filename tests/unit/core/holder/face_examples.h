@@ -148,6 +148,7 @@ inline std::vector<face::Message> faceMessages() {
         face::Failed{{}, "that"},
         face::ShowWindow{{}},
         face::NodesChanged{},
+        face::Ask{25, BatchScriptRequest{"name = \"x\"", {{"cluster", 16}}}},
     };
 }
 

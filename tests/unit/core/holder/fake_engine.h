@@ -98,6 +98,10 @@ public:
         return QtFuture::makeReadyFuture(
             Result<std::vector<CheckRow>>({goodRow("launch-data", "Data", spec.name)}));
     }
+    QFuture<Result<QString>> batchScript(const CheckedSpec&,
+                                         const std::vector<Placement>&) override {
+        return QtFuture::makeReadyFuture(Result<QString>(QString("#!/bin/bash\n")));
+    }
     QFuture<Result<DeployedReport>> cleanNode(const QString&, const NodeCleaning&) override {
         return QtFuture::makeReadyFuture(Result<DeployedReport>());
     }

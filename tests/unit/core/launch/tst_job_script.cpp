@@ -2,6 +2,7 @@
 #include "app/core/fleet/check_rows.h"
 #include "app/core/fleet/nodes_file.h"
 #include "app/core/launch/job_script.h"
+#include "shared/spec/toml_fields.h"
 
 #include <QProcess>
 #include <QTemporaryDir>
@@ -52,6 +53,52 @@ private Q_SLOTS:
         QVERIFY(script.find("gpus") == script.npos);
     }
 
+    void memoryThatIsNotAskedForIsSaid() {
+        JobOrder order = twoNodes();
+        order.memoryMb = 512000;
+        QVERIFY(hasLine(jobScript(order),
+                        "# No memory is asked for: the job gets what its partition "
+                        "gives by default; its nodes have up to 512000 MB."));
+        order.options = {"--mem=64G"};
+        QVERIFY(jobScript(order).find("No memory") == std::string::npos);
+    }
+
+    void theMemoryOfANodeIsWhatIsAskedForOrAllOfIt() {
+        JobOrder order = twoNodes();
+        QCOMPARE(bytesOnNode(order), int64_t{0});
+        order.memoryMb = 4000;
+        const auto with = [&order](const std::string& option) {
+            order.options = {"--mem=1", option};
+            return bytesOnNode(order);
+        };
+        QCOMPARE(bytesOnNode(order), int64_t{4000} << 20);
+        QCOMPARE(with("--mem=300"), int64_t{300} << 20);
+        QCOMPARE(with("--mem 64G"), int64_t{64} << 30);
+        QCOMPARE(with("--mem=2T"), int64_t{2} << 40);
+        for (const char* other : {"--mem=0", "--mem=", "--mem", "--mem-per-cpu=2G", "--mem=2X"})
+            QCOMPARE(with(other), int64_t{1} << 20);
+    }
+
+    void whatRingmasterSetsItselfIsRefused() {
+        for (const char* good : {"--time=4:00:00", "-p gpu", "--nodelist=n1", "--account=a",
+                                 "-C a100", "--ntasks-per-core=1"})
+            QCOMPARE(sbatchMistake(good), std::string());
+        for (const char* own : {"--nodes=2", "-N2", "-n 4", "--ntasks 4", "--array=1-3", "-Jx",
+                                "--job-name=x", "-o log", "--wait"})
+            QVERIFY2(sbatchMistake(own).find("leave nodes, tasks") != std::string::npos, own);
+        for (const char* bad : {"", "-", "time=1", "--a\n--b"})
+            QVERIFY2(sbatchMistake(bad).find("one line that begins with -") != std::string::npos,
+                     bad);
+        RunSpec spec;
+        spec.launch.sbatch = {"account=mine"};
+        const auto checked = check(spec);
+        QVERIFY(!checked);
+        QVERIFY2(checked.error().message.find("launch.sbatch holds \"account=mine\", but an option "
+                                              "for sbatch must be one line that begins with -") !=
+                     std::string::npos,
+                 checked.error().message.c_str());
+    }
+
     void optionsOfClusterAndRunComeLastSoThatTheyCount() {
         JobOrder order = twoNodes();
         order.options = {"--partition=gpu", "--signal=USR1@300"};
@@ -64,15 +111,20 @@ private Q_SLOTS:
     /// By a shell, with programs that only say how they were called.
     void theScriptIsAShellsAndRequeuesWhenTheRunGoesOn_data() {
         QTest::addColumn<int>("agents");
+        QTest::addColumn<QByteArray>("state");
         QTest::addColumn<int>("script");
         QTest::addColumn<QString>("said");
-        QTest::newRow("finished") << 0 << 0 << "";
-        QTest::newRow("failed") << 1 << 1 << "";
-        QTest::newRow("goes on") << 75 << 0 << "requeue 12\n";
+        QTest::newRow("finished") << 0 << QByteArray("RUNNING None") << 0 << "";
+        QTest::newRow("failed") << 1 << QByteArray("RUNNING None") << 1 << "";
+        QTest::newRow("goes on") << 75 << QByteArray("RUNNING None") << 0 << "requeue 12\n";
+        QTest::newRow("late") << 75 << QByteArray("COMPLETING TimeLimit") << 0 << "requeue 12\n";
+        QTest::newRow("no answer") << 75 << QByteArray() << 0 << "requeue 12\n";
+        QTest::newRow("cancelled") << 75 << QByteArray("COMPLETING None") << 0 << "";
     }
 
     void theScriptIsAShellsAndRequeuesWhenTheRunGoesOn() {
         QFETCH(int, agents);
+        QFETCH(QByteArray, state);
         QFETCH(int, script);
         QFETCH(QString, said);
         const QTemporaryDir folder;
@@ -83,6 +135,7 @@ private Q_SLOTS:
             file.setPermissions(QFile::ReadOwner | QFile::WriteOwner | QFile::ExeOwner);
         };
         write("srun", "#!/bin/sh\nexit " + QByteArray::number(agents) + "\n");
+        write("squeue", "#!/bin/sh\necho " + state + "\n");
         write("scontrol", "#!/bin/sh\necho \"$@\"\n");
         write("job.sh", QByteArray::fromStdString(jobScript(twoNodes())));
         QProcess shell;

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "app/core/run/engine.h"
+#include "app/ui/dialogs/sheet.h"
+
+#include <QTimer>
+
+#include <string>
+#include <vector>
+
+class QLabel;
+class QPlainTextEdit;
+
+namespace rm {
+
+/// The script that a launch hands to Slurm, as it will be submitted, and the options for sbatch
+/// that a person adds to it (launch.sbatch), one a line.
+class JobScriptDialog : public Sheet {
+    Q_OBJECT
+public:
+    /// `command`: prints the script in a terminal.
+    JobScriptDialog(Engine& engine, RunSpec spec, std::vector<Placement> nodes,
+                    const QString& command, QWidget* parent);
+
+Q_SIGNALS:
+    void optionsChosen(const std::vector<std::string>& options);
+
+private:
+    void buildUi();
+    std::vector<std::string> options() const;
+    void ask();
+    void showAnswer(const Result<QString>& script);
+
+    Engine& m_engine;
+    RunSpec m_spec;
+    std::vector<Placement> m_nodes;
+    QPlainTextEdit* m_script;
+    QPlainTextEdit* m_options;
+    QLabel* m_problem;
+    QPushButton* m_use;
+    QTimer m_soon;
+    int m_asked = 0; ///< answers to earlier questions are stale
+};
+
+} // namespace rm
