@@ -5,6 +5,7 @@
 #include "tests/cli/own_folders.h"
 #include "tests/support/requirement.h"
 #include "tests/support/slurm.h"
+#include "tests/support/sshd.h"
 #include "tests/unit/train/trainer_run.h"
 
 #include <QFile>
@@ -26,6 +27,11 @@ QString program(const char* name) {
     return qEnvironmentVariable("RINGMASTER_BIN") + "/" + name;
 }
 
+/// Also where that was noticed meanwhile, of which waitForFinished() says false.
+bool hasEnded(QProcess& process) {
+    return process.state() == QProcess::NotRunning || process.waitForFinished(kDeadlineMs);
+}
+
 } // namespace
 
 /// A real Slurm cluster of two nodes on this machine, and Ringmaster before it.
@@ -37,12 +43,16 @@ private Q_SLOTS:
     void aClusterOfTwoNodesRuns();
     void srunStartsTheTrainer();
     void theCheckNamesPartitionsAndIdleNodes();
+    void theScriptIsPrintedAsItIsSubmitted();
     void aRunIsOneJobThatTrainsToItsEnd();
     void aQueuedRunSaysItsPlaceAndIsStopped();
     void commandsReachTheRanksAndAPausedRunResumesAsAnotherJob();
     void aJobThatIsCancelledStopsTheRun();
+    void aJobThatIsCancelledWhenItWasSignalledIsNotStartedAgain();
     void theTimeLimitMakesACheckpointAndTheNextStartGoesOn();
     void aPreemptedRunGoesOnFromItsCheckpoint();
+    void aNodeThatFailsHasTheRunStartedAgain();
+    void throughALoginNode();
 
 private:
     std::optional<RunSummary> find(const QString& name) const;
@@ -187,6 +197,44 @@ void TestSlurm::theCheckNamesPartitionsAndIdleNodes() {
         m_own.run(QStringList{"run", "gpt-tiny", "--node", "cluster:3"} + kOnePerNode);
     QVERIFY2(tooMany.err.contains("that is 3 nodes, and its partition main has 2"),
              tooMany.whole());
+    const Answer tooLarge = m_own.run(QStringList{"run", "gpt-tiny", "--node", "cluster:2", "--set",
+                                                  "launch.sbatch=['--mem=64M']"} +
+                                          kOnePerNode,
+                                      kDeadlineMs);
+    QCOMPARE(tooLarge.exitCode, 8);
+    QVERIFY2(tooLarge.err.contains("cluster has too little memory for gpt-tiny: it needs about "),
+             tooLarge.whole());
+    QVERIFY2(tooLarge.err.contains(", and 64.0 MiB are free; ask for more by "), tooLarge.whole());
+}
+
+void TestSlurm::theScriptIsPrintedAsItIsSubmitted() {
+    const QStringList words = longRunWords("printed", 40, "cluster:2") + kOnePerNode +
+                              QStringList{"--set", "launch.sbatch=['--comment=mine']"};
+    const Answer printed = m_own.run(words + QStringList{"--print-sbatch"});
+    QVERIFY2(printed.exitCode == 0, printed.whole());
+    QVERIFY2(printed.out.startsWith("#!/bin/bash\n"), printed.whole());
+    QVERIFY2(printed.out.contains("\n#SBATCH --nodes=2\n"), printed.whole());
+    QVERIFY2(printed.out.contains("\n#SBATCH --comment=mine\n"), printed.whole());
+    QVERIFY2(printed.out.contains("by default; its nodes have up to 4000 MB.\n"), printed.whole());
+    QVERIFY(!find("printed"));
+    QVERIFY(m_cluster->jobs().isEmpty());
+    const Answer json = m_own.run(words + QStringList{"--print-sbatch", "--json"});
+    QCOMPARE(json.json().object()["script"].toString().toUtf8(), printed.out);
+    const Answer run = m_own.run(words + QStringList{"--wait"}, kDeadlineMs);
+    QVERIFY2(run.exitCode == 0, run.whole() + whatIs("printed"));
+    const QString id = find("printed")->id;
+    QFile submitted(m_own.path("state/ringmaster/runs/" + id + "/job.sh"));
+    QVERIFY(submitted.open(QIODevice::ReadOnly));
+    QCOMPARE(submitted.readAll(), QByteArray(printed.out).replace("RUN_ID", id.toUtf8()));
+    QCOMPARE(m_cluster->jobField(jobOf("printed"), "JobName"), id + ".1");
+    const Answer own = m_own.run(words + QStringList{"--set", "launch.sbatch=['--nodes=4']"});
+    QCOMPARE(own.exitCode, 2);
+    QVERIFY2(own.err.contains("launch.sbatch holds \"--nodes=4\", but an option for sbatch must "
+                              "leave nodes, tasks"),
+             own.whole());
+    const Answer none = m_own.run({"run", "gpt-tiny", "--print-sbatch"});
+    QCOMPARE(none.exitCode, 2);
+    QVERIFY2(none.err.contains("only a Slurm cluster gets a script"), none.whole());
 }
 
 void TestSlurm::aRunIsOneJobThatTrainsToItsEnd() {
@@ -231,7 +279,7 @@ void TestSlurm::aQueuedRunSaysItsPlaceAndIsStopped() {
     const QString job = jobOf("waits");
     const Answer stop = m_own.run({"stop", "waits", "--json"}, kDeadlineMs);
     QVERIFY2(stop.exitCode == 0, stop.whole() + whatIs("waits"));
-    QVERIFY(waiting->waitForFinished(kDeadlineMs));
+    QVERIFY(hasEnded(*waiting));
     QVERIFY(hasState("waits", RunStateKind::kStopped));
     QCOMPARE(m_cluster->jobField(job, "JobState"), QString("CANCELLED"));
     QVERIFY(m_cluster->ask({"scancel", *other}));
@@ -249,7 +297,7 @@ void TestSlurm::commandsReachTheRanksAndAPausedRunResumesAsAnotherJob() {
     QVERIFY2(going.exitCode == 0, going.whole());
     const Answer pause = m_own.run({"pause", "obeys", "--json"});
     QVERIFY2(pause.exitCode == 0, pause.whole() + whatIs("obeys"));
-    QVERIFY(first->waitForFinished(kDeadlineMs));
+    QVERIFY(hasEnded(*first));
     QVERIFY(hasState("obeys", RunStateKind::kPaused));
     const int64_t step = pause.json().object()["step"].toInteger();
     QTRY_COMPARE_WITH_TIMEOUT(m_cluster->jobField(job, "JobState"), QString("COMPLETED"),
@@ -259,7 +307,7 @@ void TestSlurm::commandsReachTheRanksAndAPausedRunResumesAsAnotherJob() {
     QCOMPARE(attempts("obeys").back().startStep, step);
     QVERIFY(jobOf("obeys") != job);
     killAndForget("obeys");
-    QVERIFY(second->waitForFinished(kDeadlineMs));
+    QVERIFY(hasEnded(*second));
 }
 
 void TestSlurm::aJobThatIsCancelledStopsTheRun() {
@@ -269,14 +317,30 @@ void TestSlurm::aJobThatIsCancelledStopsTheRun() {
     QTRY_VERIFY2_WITH_TIMEOUT(hasState("cancelled", RunStateKind::kStopped), whatIs("cancelled"),
                               kDeadlineMs);
     QVERIFY2(find("cancelled")->message.contains("of Slurm was cancelled"), whatIs("cancelled"));
-    QVERIFY(process->waitForFinished(kDeadlineMs));
+    QVERIFY(hasEnded(*process));
+}
+
+/// By the signal alone it would be.
+void TestSlurm::aJobThatIsCancelledWhenItWasSignalledIsNotStartedAgain() {
+    const auto process = launch("signalled");
+    trainBeyond("signalled", 1);
+    const QString job = jobOf("signalled");
+    QVERIFY(m_cluster->ask({"scancel", "--signal=USR1", job}));
+    QVERIFY(m_cluster->ask({"scancel", job}));
+    QTRY_VERIFY2_WITH_TIMEOUT(hasState("signalled", RunStateKind::kStopped), whatIs("signalled"),
+                              kDeadlineMs);
+    QTRY_VERIFY_WITH_TIMEOUT(m_cluster->jobs().isEmpty(), kDeadlineMs);
+    QCOMPARE(m_cluster->jobField(job, "JobState"), QString("CANCELLED"));
+    QCOMPARE(m_cluster->jobField(job, "Restarts"), QString("0"));
+    QCOMPARE(attempts("signalled").size(), size_t{1});
+    QVERIFY(hasEnded(*process));
 }
 
 void TestSlurm::theTimeLimitMakesACheckpointAndTheNextStartGoesOn() {
-    // The shortest limit that Slurm knows. It looks each few seconds, and signals up to a minute
-    // before it has to.
+    // The shortest limit that Slurm knows. It looks every 30 s, and signals once less than 30 s
+    // more than asked for are left: 20 to 50 s after the job's start.
     const auto process =
-        launch("limited", {"--set", "launch.sbatch=['--time=1', '--signal=USR1@30']"});
+        launch("limited", {"--set", "launch.sbatch=['--time=1', '--signal=USR1@10']"});
     trainBeyond("limited", 1);
     trainBeyond("limited", 2);
     const auto all = attempts("limited");
@@ -285,7 +349,7 @@ void TestSlurm::theTimeLimitMakesACheckpointAndTheNextStartGoesOn() {
     QVERIFY(all[1].startStep > 0);
     QVERIFY2(m_cluster->jobField(jobOf("limited"), "Restarts").toInt() >= 1, whatIs("limited"));
     killAndForget("limited");
-    QVERIFY(process->waitForFinished(kDeadlineMs));
+    QVERIFY(hasEnded(*process));
 }
 
 void TestSlurm::aPreemptedRunGoesOnFromItsCheckpoint() {
@@ -300,7 +364,54 @@ void TestSlurm::aPreemptedRunGoesOnFromItsCheckpoint() {
     QVERIFY(all[1].startStep > 0);
     QCOMPARE(m_cluster->jobField(*urgent, "JobState"), QString("COMPLETED"));
     killAndForget("preempted");
-    QVERIFY(process->waitForFinished(kDeadlineMs));
+    QVERIFY(hasEnded(*process));
+}
+
+void TestSlurm::aNodeThatFailsHasTheRunStartedAgain() {
+    const auto process = launch("failing");
+    trainBeyond("failing", 1);
+    const auto hasSaved = [this] {
+        const auto reader = StoreReader::open(Paths::fromEnvironment().database());
+        return reader && !(*reader)->checkpoints(find("failing")->id).empty();
+    };
+    QTRY_VERIFY_WITH_TIMEOUT(hasSaved(), kDeadlineMs);
+    const auto failed = m_cluster->failNode(1);
+    QVERIFY2(failed, failed ? "" : failed.error().message.c_str());
+    const auto waits = [this] {
+        const auto run = find("failing");
+        return run && isQueued(*run);
+    };
+    QTRY_VERIFY2_WITH_TIMEOUT(waits(), whatIs("failing"), kDeadlineMs);
+    const auto back = m_cluster->restoreNode(1);
+    QVERIFY2(back, back ? "" : back.error().message.c_str());
+    trainBeyond("failing", 2);
+    QVERIFY(attempts("failing").back().startStep > 0);
+    killAndForget("failing");
+    QVERIFY(hasEnded(*process));
+}
+
+/// Everything again as far as it differs: the app reaches the login node by SSH alone, and the
+/// trainer is brought to its home.
+void TestSlurm::throughALoginNode() {
+    const auto key = makeSshKey(m_own.path("key"));
+    QVERIFY2(key, key ? "" : key.error().message.c_str());
+    SshServer::Options options;
+    options.authorizedKey = *key;
+    options.environment = {m_cluster->environment()};
+    const auto server = SshServer::start(options);
+    QVERIFY2(server, server ? "" : server.error().message.c_str());
+    const Answer added = m_own.run({"nodes", "add", "login", "--slurm", "--ssh",
+                                    "root@127.0.0.1:" + QString::number((*server)->port()), "--key",
+                                    m_own.path("key"), "--fingerprint", (*server)->fingerprint(),
+                                    "--partition", "main", "--json"},
+                                   kDeadlineMs);
+    QVERIFY2(added.exitCode == 0 && added.json().object()["ready"].toBool(), added.whole());
+    const Answer run = m_own.run(longRunWords("remote", 40, "login:2") + kOnePerNode +
+                                     QStringList{"--wait", "--json"},
+                                 kDeadlineMs);
+    QVERIFY2(run.exitCode == 0, run.whole());
+    QCOMPARE(find("remote")->state, RunStateKind::kFinished);
+    QCOMPARE(find("remote")->step, int64_t{40});
 }
 
 QTEST_GUILESS_MAIN(TestSlurm)
