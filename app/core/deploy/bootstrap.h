@@ -8,14 +8,16 @@
 namespace rm {
 
 /// The fixed script that brings the agent to a host; it needs a POSIX shell and sha256sum or
-/// shasum. It reads the agent's SHA-256 as a line, says
+/// shasum. It reads the agent's SHA-256 as a line. Where that agent is, unchanged since it was last
+/// compared, and tells its version, the script says "have PATH" at once, otherwise
 ///
 ///     platform KERNEL MACHINE
 ///     libc TEXT                  e.g. "glibc 2.36" or "musl libc (x86_64)"
 ///     have PATH | need
 ///
 /// and after "need" reads the line "go", then the agent's bytes to the end of its input. It
-/// publishes them by rename once they have that SHA-256, and says "have PATH".
+/// publishes them by rename once they have that SHA-256, and says "have PATH". An agent that is
+/// there is read once for each inode, size and time of change, which `verified` beside it holds.
 extern const char* const kBootstrapScript;
 
 /// kInvalid, naming `node`, unless this machine type can run our programs.

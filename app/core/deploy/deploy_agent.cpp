@@ -18,14 +18,17 @@ using std::chrono::seconds;
 constexpr size_t kLargestAgent = 256u << 20;
 
 /// The rest of a line that begins with `word` and a space.
+Result<std::string> afterWord(const std::string& line, const std::string& word,
+                              const std::string& attempt) {
+    if (!line.starts_with(word + ' '))
+        return fail(ErrorCode::kCorrupt, attempt + ": the host answered '" + line + '\'');
+    return line.substr(word.size() + 1);
+}
+
 Result<std::string> answer(ProcessReader& reader, const std::string& word,
                            const std::string& attempt) {
-    auto line = reader.line(seconds(20));
-    if (!line)
-        return line;
-    if (line->substr(0, word.size() + 1) != word + ' ')
-        return fail(ErrorCode::kCorrupt, attempt + ": the host answered '" + *line + '\'');
-    return line->substr(word.size() + 1);
+    RM_ASSIGN_OR_RETURN(const auto line, reader.line(seconds(20)));
+    return afterWord(line, word, attempt);
 }
 
 Result<std::string> installed(ProcessReader& reader, const std::string& attempt) {
@@ -58,7 +61,10 @@ Result<std::string> bootstrap(HostSession& session, const Node& node, const std:
     const std::string line = sha256 + '\n';
     if (auto sent = (*process)->write(std::as_bytes(std::span(line))); !sent)
         return failAs(attempt, sent.error());
-    const auto platform = answer(reader, "platform", attempt);
+    RM_ASSIGN_OR_RETURN(const auto first, reader.line(seconds(20)));
+    if (first.starts_with("have "))
+        return afterWord(first, "have", attempt);
+    const auto platform = afterWord(first, "platform", attempt);
     if (!platform)
         return platform;
     const auto libc = answer(reader, "libc", attempt);
@@ -69,9 +75,7 @@ Result<std::string> bootstrap(HostSession& session, const Node& node, const std:
     auto verdict = reader.line(seconds(20));
     if (!verdict || *verdict == "need")
         return verdict ? sendAgent(**process, reader, agent, attempt) : verdict;
-    if (verdict->substr(0, 5) == "have ")
-        return verdict->substr(5);
-    return fail(ErrorCode::kCorrupt, attempt + ": the host answered '" + *verdict + '\'');
+    return afterWord(*verdict, "have", attempt);
 }
 
 } // namespace

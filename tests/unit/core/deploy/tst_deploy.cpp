@@ -34,6 +34,7 @@ private Q_SLOTS:
 
     void agentIsSentOnce();
     void damagedAgentIsReplaced();
+    void agentIsReadOnceForEachChange();
     void oldGlibcIsRefusedBeforeAnythingIsSent_data();
     void oldGlibcIsRefusedBeforeAnythingIsSent();
     void homeThatCannotBeWrittenIsClear();
@@ -161,6 +162,32 @@ void DeployTest::damagedAgentIsReplaced() {
     QVERIFY(writeFileAtomically(agent, "#!/bin/sh\nevil\n"));
     QCOMPARE(agentOn(*session), agent);
     QVERIFY(runToEnd(*session, agent, {"probe"}, {}, 20s));
+}
+
+void DeployTest::agentIsReadOnceForEachChange() {
+    const QString reads = m_home.path("counting/reads");
+    const QString sum = write("counting/sha256sum", "#!/bin/sh\necho >>" + reads.toStdString() +
+                                                        "\nexec /usr/bin/sha256sum \"$@\"\n");
+    QFile::setPermissions(sum, QFile::ReadOwner | QFile::ExeOwner);
+    serve({"PATH=" + m_home.path("counting") + ":/usr/bin:/bin"});
+    auto session = open();
+    const std::string agent = agentOn(*session);
+    // While it is so young that another change might not show, it is read each time.
+    const QString note = QFileInfo(QString::fromStdString(agent)).path() + "/verified";
+    QTRY_VERIFY_WITH_TIMEOUT(agentOn(*session) == agent && QFileInfo::exists(note), 20000);
+    const qint64 read = QFileInfo(reads).size();
+    QVERIFY(read > 0);
+    QCOMPARE(agentOn(*session), agent);
+    QCOMPARE(QFileInfo(reads).size(), read);
+
+    QFile there(QString::fromStdString(agent));
+    QVERIFY(there.open(QIODevice::ReadWrite));
+    QVERIFY(there.write("changed") == 7); // in place
+    there.close();
+    QCOMPARE(agentOn(*session), agent);
+    QVERIFY(QFileInfo(reads).size() > read);
+    QVERIFY(sha256HexOfFile(agent) ==
+            sha256HexOfFile((installPrefix() + "/bin/ringmaster-agent").toStdString()));
 }
 
 void DeployTest::oldGlibcIsRefusedBeforeAnythingIsSent_data() {
