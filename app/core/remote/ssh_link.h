@@ -71,6 +71,7 @@ public:
     void enforceThread() const { m_owner.enforce(); }
 
 private:
+    void acknowledge();
     Result<void> waitForTurn(const std::string& attempt, const Patience& patience);
 
     ThreadOwner m_owner;
