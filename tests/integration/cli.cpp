@@ -10,6 +10,9 @@ namespace rm {
 namespace {
 
 constexpr int kStartMs = 5000;
+constexpr const char* kNotOurs[] = {"SSH_AUTH_SOCK", "DISPLAY", "DBUS_SESSION_BUS_ADDRESS"};
+constexpr const char* kFolders[] = {"HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME",
+                                    "XDG_CACHE_HOME"};
 
 } // namespace
 
@@ -26,8 +29,15 @@ Cli::Cli(QString home, QString space)
     for (const char* kind : {"CONFIG", "DATA", "STATE", "CACHE"})
         m_environment.insert(QString("XDG_%1_HOME").arg(kind),
                              m_home + '/' + QString(kind).toLower());
-    for (const char* name : {"SSH_AUTH_SOCK", "DISPLAY", "DBUS_SESSION_BUS_ADDRESS"})
+    for (const char* name : kNotOurs)
         m_environment.remove(name);
+}
+
+void Cli::takeHome() const {
+    for (const char* name : kFolders)
+        qputenv(name, m_environment.value(name).toUtf8());
+    for (const char* name : kNotOurs)
+        qunsetenv(name);
 }
 
 CliResult Cli::run(const QStringList& arguments, int limitMs) const {

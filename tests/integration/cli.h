@@ -34,6 +34,9 @@ public:
     QString database() const { return m_home + "/data/ringmaster/runs.sqlite"; }
     QString knownHosts() const { return m_home + "/.ssh/known_hosts"; }
 
+    /// Gives this process the home of that person, with its XDG folders.
+    void takeHome() const;
+
     /// Runs to the end.
     CliResult run(const QStringList& arguments, int limitMs = 60000) const;
     /// Starts and hands over; killed when the handle dies.

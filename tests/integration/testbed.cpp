@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tests/integration/testbed.h"
 
+#include "shared/io/file.h"
+#include "shared/return_if_error.h"
 #include "tests/integration/run_facts.h"
 
 #include <QDateTime>
@@ -9,7 +11,12 @@
 #include <QFile>
 #include <QMap>
 
+#include <fcntl.h>
+#include <sched.h>
+
+#include <cerrno>
 #include <csignal>
+#include <cstring>
 
 namespace rm {
 namespace {
@@ -89,6 +96,42 @@ Result<void> Testbed::canRun() {
 Testbed::Testbed(NetworkLab lab)
     : m_lab(std::move(lab))
     , m_laptop(m_dir.filePath("laptop"), m_lab.laptop()) {}
+
+Testbed::~Testbed() {
+    // What runs in its namespaces ends with the lab.
+    if (m_ownSpace && ::setns(m_ownSpace.get(), CLONE_NEWNET) != 0)
+        qFatal("leave the laptop's network: %s", std::strerror(errno));
+}
+
+Result<void> Testbed::actAsLaptop() {
+    m_laptop.takeHome();
+    QString known;
+    for (const auto& server : m_servers)
+        known += server->knownHostsLine() + '\n';
+    RM_RETURN_IF_ERROR(
+        writeFileAtomically(m_laptop.knownHosts().toStdString(), known.toStdString()));
+    return enterLaptop();
+}
+
+Result<void> Testbed::enterLaptop() {
+    const std::string place = "/run/netns/" + m_lab.laptop().toStdString();
+    RM_ASSIGN_OR_RETURN(auto own, openFile("/proc/self/ns/net", O_RDONLY));
+    RM_ASSIGN_OR_RETURN(const auto laptop, openFile(place, O_RDONLY));
+    if (::setns(laptop.get(), CLONE_NEWNET) != 0)
+        return failErrno("enter " + place, errno);
+    m_ownSpace = std::move(own);
+    return {};
+}
+
+Node Testbed::node(int index) const {
+    Node node;
+    node.name = nodeName(index).toStdString();
+    node.sshHost = NetworkLab::managementAddress(index).toStdString();
+    node.user = "root";
+    node.port = kSshPort;
+    node.identityFile = path("id_ed25519").toStdString();
+    return node;
+}
 
 QString Testbed::nodeName(int node) {
     return node < 2 ? QString("node-") + QChar('a' + node) : QString("node-%1").arg(node + 1);

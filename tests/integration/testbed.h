@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "app/core/node/node.h"
 #include "shared/exit_code.h"
+#include "shared/io/descriptor.h"
 #include "tests/integration/cli.h"
 #include "tests/support/netns.h"
 #include "tests/support/sshd.h"
@@ -37,6 +39,7 @@ public:
         bool sharesDrive = false;
     };
 
+    ~Testbed();
     static Result<void> canRun();
     static Result<std::unique_ptr<Testbed>> create(const QString& label, const Options& options);
     static Result<std::unique_ptr<Testbed>> create(const QString& label);
@@ -52,6 +55,13 @@ public:
     QString drive() const { return path("mnt"); }
     QString driveFolder() const { return path("drive"); }
     static QString nodeName(int node);
+
+    /// A node as the app has it.
+    Node node(int index) const;
+
+    /// Makes this process the laptop's as long as the testbed lives: its home, which knows the host
+    /// keys of all nodes, and its network, for this thread and those that it begins from now on.
+    Result<void> actAsLaptop();
 
     /// `nodes add ...` for a node; `place`: of a proxy before it, as "address:port".
     QStringList addCommand(int node, const QString& fingerprint, const QString& place = {}) const;
@@ -74,6 +84,7 @@ public:
 
 private:
     explicit Testbed(NetworkLab lab);
+    Result<void> enterLaptop();
     Result<void> startServers(const Options& options);
 
     QTemporaryDir m_dir;
@@ -81,6 +92,7 @@ private:
     NetworkLab m_lab;
     Cli m_laptop;
     std::vector<std::unique_ptr<SshServer>> m_servers;
+    Descriptor m_ownSpace; ///< the network namespace that actAsLaptop() left
 };
 
 } // namespace rm

@@ -8,9 +8,6 @@
 #include <QDir>
 #include <QTest>
 
-#include <fcntl.h>
-#include <sched.h>
-
 #include <atomic>
 #include <future>
 #include <random>
@@ -38,7 +35,6 @@ private:
     using Answers = std::vector<Result<std::string>>;
     using OnProgress = std::function<void(int node, const Transferred&)>;
 
-    Node node(int index) const;
     /// A tree whose bytes were in no other.
     LocalTree newTree();
     /// To these nodes at once, as a launch does it.
@@ -48,10 +44,9 @@ private:
     bool isWhole(const LocalTree& tree, const Result<std::string>& folder) const;
     bool areWhole(const LocalTree& tree, const Answers& answers) const;
 
-    QTemporaryDir m_home;
+    QTemporaryDir m_folder;
     std::unique_ptr<Testbed> m_bed;
     int m_trees = 0;
-    int m_space = -1; ///< the network namespace in which this process began
 };
 
 namespace {
@@ -80,37 +75,20 @@ QByteArray wordsOf(const std::vector<Result<std::string>>& answers) {
 void DeployChainTest::initTestCase() {
     const auto can = Testbed::canRun();
     RM_NEEDS("netns", can, QString::fromStdString(can.error().message));
-    qputenv("HOME", m_home.path().toUtf8());
-    for (const char* kind : {"CONFIG", "DATA", "STATE", "CACHE"})
-        qputenv(("XDG_" + QByteArray(kind) + "_HOME").constData(),
-                m_home.filePath(QString(kind).toLower()).toUtf8());
-    qunsetenv("SSH_AUTH_SOCK");
     Testbed::Options options;
     options.nodes = kCount;
     auto bed = Testbed::create("chain", options);
     QVERIFY2(bed, bed ? "" : bed.error().message.c_str());
     m_bed = std::move(*bed);
-    QVERIFY(QDir(m_home.path()).mkpath(".ssh"));
-    QString known;
-    for (int i = 0; i < kCount; ++i)
-        known += m_bed->server(i).knownHostsLine() + '\n';
-    QVERIFY(writeFileAtomically(m_home.filePath(".ssh/known_hosts").toStdString(),
-                                known.toStdString()));
-    m_space = ::open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC);
-    // Threads that begin from now on are in it, too.
-    const int space =
-        ::open(("/run/netns/" + m_bed->lab().laptop().toStdString()).c_str(), O_RDONLY | O_CLOEXEC);
-    QVERIFY(space >= 0 && ::setns(space, CLONE_NEWNET) == 0);
-    ::close(space);
+    const auto acting = m_bed->actAsLaptop();
+    QVERIFY2(acting, acting ? "" : acting.error().message.c_str());
     for (int i = 0; i < kCount; ++i) {
-        const auto opened = openNode(node(i), {}, {});
+        const auto opened = openNode(m_bed->node(i), {}, {});
         QVERIFY2(opened, opened ? "" : opened.error().message.c_str());
     }
 }
 
 void DeployChainTest::cleanupTestCase() {
-    // What runs in its namespaces ends with the lab.
-    QVERIFY(m_space < 0 || ::setns(m_space, CLONE_NEWNET) == 0);
     m_bed.reset();
 }
 
@@ -119,18 +97,8 @@ void DeployChainTest::init() {
         QVERIFY(m_bed->lab().setManagementRate(i, "20mbit"));
 }
 
-Node DeployChainTest::node(int index) const {
-    Node node;
-    node.name = Testbed::nodeName(index).toStdString();
-    node.sshHost = NetworkLab::managementAddress(index).toStdString();
-    node.user = "root";
-    node.port = m_bed->server(index).port();
-    node.identityFile = m_bed->path("id_ed25519").toStdString();
-    return node;
-}
-
 LocalTree DeployChainTest::newTree() {
-    const std::string folder = m_home.filePath(QString("tree-%1").arg(++m_trees)).toStdString();
+    const std::string folder = m_folder.filePath(QString("tree-%1").arg(++m_trees)).toStdString();
     QDir().mkpath(QString::fromStdString(folder) + "/lib");
     LocalTree tree{"bundles", {}};
     unsigned seed = 100u * static_cast<unsigned>(m_trees);
@@ -149,7 +117,7 @@ DeployChainTest::Answers DeployChainTest::deploy(const LocalTree& tree,
                                                  std::stop_token stop) {
     std::vector<TransferChain::Party> parties;
     for (const int index : nodes)
-        parties.push_back({node(index).name,
+        parties.push_back({m_bed->node(index).name,
                            {NetworkLab::managementAddress(index).toStdString(),
                             NetworkLab::dataAddress(index).toStdString()}});
     const auto chain = std::make_shared<TransferChain>(std::move(parties));
@@ -157,7 +125,7 @@ DeployChainTest::Answers DeployChainTest::deploy(const LocalTree& tree,
     for (size_t i = 0; i < nodes.size(); ++i)
         answers.push_back(std::async(std::launch::async, [&, i]() -> Result<std::string> {
             ChainPlace place(chain, i);
-            auto opened = openNode(node(nodes[i]), {}, stop);
+            auto opened = openNode(m_bed->node(nodes[i]), {}, stop);
             if (!opened)
                 return tl::unexpected(opened.error());
             const auto report = [&](const Transferred& transferred) {

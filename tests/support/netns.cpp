@@ -26,6 +26,8 @@ constexpr int kTeardownMs = 10000;
 constexpr int kAnswerMs = 20000;
 constexpr int kNoPort = 9;
 const QString kRouter = QStringLiteral("10.232.1.1");
+const QString kUplinkNear = QStringLiteral("10.233.0.2"); ///< at the laptop
+const QString kUplinkFar = QStringLiteral("10.233.0.1");  ///< at the router
 const QString kNamespaceDir = QStringLiteral("/run/netns");
 
 Result<QByteArray> outputOf(const QString& program, const QString& arguments) {
@@ -266,6 +268,36 @@ Result<void> NetworkLab::setDataRate(const QString& rate) {
         RM_RETURN_IF_ERROR(outputOf(QStringLiteral("tc"),
                                     "-n " + node(i) + " qdisc replace dev data0 root " + kind));
     return {};
+}
+
+QStringList NetworkLab::uplink() const {
+    QStringList commands{
+        "link add uplink netns " + laptop() + " type veth peer name uplink netns " + router(),
+        "-n " + laptop() + " addr add " + kUplinkNear + "/30 dev uplink",
+        "-n " + router() + " addr add " + kUplinkFar + "/30 dev uplink",
+        "-n " + laptop() + " link set uplink up",
+        "-n " + router() + " link set uplink up",
+    };
+    for (int i = 0; i < m_nodes; ++i) {
+        const QString place = managementAddress(i) + "/32";
+        const QString own = QStringLiteral("10.231.%1.1").arg(i + 1);
+        commands << "-n " + router() + " route add " + place + QStringLiteral(" dev port%1").arg(i)
+                 << "-n " + laptop() + " route add " + place + " via " + kUplinkFar +
+                        " dev uplink src " + own;
+    }
+    return commands;
+}
+
+Result<void> NetworkLab::addUplink(const QString& rate) {
+    RM_RETURN_IF_ERROR(ipAll(uplink()));
+    QStringList ends{laptop() + " qdisc replace dev uplink"};
+    for (int i = 0; i < m_nodes; ++i)
+        ends << node(i) + " qdisc replace dev mgmt0" << node(i) + " qdisc replace dev data0"
+             << router() + QStringLiteral(" qdisc replace dev port%1").arg(i);
+    for (const QString& end : ends)
+        RM_RETURN_IF_ERROR(outputOf(QStringLiteral("tc"), "-n " + end + " root tbf rate " + rate +
+                                                              " burst 32kb latency 200ms"));
+    return waitForAnswer(laptop(), managementAddress(m_nodes - 1));
 }
 
 Result<void> NetworkLab::setDataLink(bool up) {

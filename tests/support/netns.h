@@ -59,6 +59,11 @@ public:
     /// "64kbit"; empty: all. A second of it waits, then packets are lost.
     Result<void> setManagementRate(int index, const QString& rate);
 
+    /// Where there are more than two nodes, once: what the laptop sends goes through one link to
+    /// the router, as from a home behind its provider, and what nodes answer comes over mgmt0. That
+    /// link and all of a node's carry `rate`.
+    Result<void> addUplink(const QString& rate);
+
     /// Another interface of a node, up, with that address ("10.240.0.1/24"), which leads to no
     /// other node: a card in another switch, or a bridge for containers.
     Result<void> addInterface(int index, const QString& name, const QString& address);
@@ -95,6 +100,7 @@ private:
         : m_prefix(std::move(prefix))
         , m_nodes(nodes) {}
     Result<void> build();
+    QStringList uplink() const; ///< commands that make it
     Result<void> setDropRule(int index, const QString& what, bool drops);
     QString router() const;     ///< a namespace, where there are more than two nodes
     QStringList spaces() const; ///< all, that of the router last
