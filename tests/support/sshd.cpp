@@ -126,6 +126,7 @@ QString SshServer::configuration() const {
           << "KbdInteractiveAuthentication no"
           << "LogLevel DEBUG1"
           << "PrintMotd no"
+          << "Subsystem sftp internal-sftp"
           << "SetEnv " + environment.join(' ');
     return lines.join('\n') + '\n';
 }
