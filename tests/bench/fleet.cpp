@@ -12,12 +12,12 @@
 //     ask             runs `ringmaster-agent --version` on all nodes at once, as the app runs
 //                     programs there: {"seconds", "answers": [TEXT...]}
 //     tree BYTES      makes a bundle of new bytes: {"file": PATH, "sha256": HEX}
-//     deploy          sends it to all nodes, as a launch does: {"seconds", "nodes" that have it
-//     whole} uplink RATE     NetworkLab::addUplink(): {} launch          starts a rank on each
-//     node, and waits until all train: {"seconds"} hold, continue  {"seconds" until all ranks are
-//     known to have obeyed, "told" until each node
+//     deploy          sends it to all nodes, as a launch does: {"seconds", "nodes" that have it}
+//     uplink RATE     NetworkLab::addUplink(): {}
+//     launch          starts a rank on each node, and waits until all train: {"seconds"}
+//     hold, continue  {"seconds" until all ranks are known to have obeyed, "told" until each node
 //                     has said so itself, "nodes"}
-//     kill            {}
+//     kill            ends them: {}
 //
 // or by {"error": TEXT}. It ends with its input.
 #include "app/core/fleet/fleet.h"
