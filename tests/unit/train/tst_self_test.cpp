@@ -3,6 +3,7 @@
 #include "tests/support/fake_device.h"
 #include "tests/unit/train/trained_here.h"
 #include "trainer/train/device/autocast.h"
+#include "trainer/train/device/exact_products.h"
 #include "trainer/train/dist/gloo.h"
 #include "trainer/train/dist/sum_check.h"
 #include "trainer/train/dist/torch_versions.h"
@@ -14,12 +15,14 @@
 #include <QObject>
 #include <QTest>
 
+#include <ATen/Context.h>
 #include <ATen/autocast_mode.h>
 #include <ATen/ops/cross_entropy_loss.h>
 #include <ATen/ops/full.h>
 #include <ATen/ops/gelu.h>
 #include <ATen/ops/layer_norm.h>
 #include <ATen/ops/matmul.h>
+#include <ATen/record_function.h>
 #include <torch/csrc/distributed/c10d/HashStore.hpp>
 #include <torch/csrc/distributed/c10d/PrefixStore.hpp>
 
@@ -159,6 +162,36 @@ QStringList eventsOf(const Trained& trained, const char* code) {
     return found;
 }
 
+/// Counts products and convolutions of this thread, and those that a GPU could compute as TF32.
+class WatchedProducts {
+public:
+    WatchedProducts()
+        : m_handle(at::addThreadLocalCallback(
+              at::RecordFunctionCallback(&note).scopes({at::RecordScope::FUNCTION}))) {
+        all = loose = 0;
+    }
+    ~WatchedProducts() { at::removeCallback(m_handle); }
+    WatchedProducts(const WatchedProducts&) = delete;
+    WatchedProducts& operator=(const WatchedProducts&) = delete;
+
+    static inline int all = 0;
+    static inline int loose = 0;
+
+private:
+    static std::unique_ptr<at::ObserverContext> note(const at::RecordFunction& called) {
+        const std::string name = called.name();
+        if (name != "aten::matmul" && name != "aten::conv2d")
+            return nullptr;
+        ++all;
+        const at::Context& context = at::globalContext();
+        if (context.allowTF32CuBLAS() || context.allowTF32CuDNN())
+            ++loose;
+        return nullptr;
+    }
+
+    at::CallbackHandle m_handle;
+};
+
 const SelfTestProof* proofOf(const SelfTest& test, const std::string& name) {
     for (const SelfTestProof& proof : test.proofs)
         if (proof.name == name)
@@ -202,6 +235,19 @@ private Q_SLOTS:
         QVERIFY(!proofOf(test, "GELU kernel") && !proofOf(test, "recorded steps"));
         for (const SelfTestProof& proof : test.proofs)
             QVERIFY2(proof.held, (proof.name + ": " + proof.evidence).c_str());
+    }
+
+    void productsThatAGpuComputesAsTf32AreNoFault() {
+        useTf32(true); // LibTorch's own default lets convolutions
+        const Device cpu = useCpu(1);
+        const WatchedProducts watched;
+        for (const Proof& proof : proofs())
+            if (QString(proof.name).endsWith(" products"))
+                proof.show(cpu);
+        QVERIFY(WatchedProducts::all > 0);
+        QCOMPARE(WatchedProducts::loose, 0);
+        QVERIFY(at::globalContext().allowTF32CuBLAS() && at::globalContext().allowTF32CuDNN());
+        useTf32(false);
     }
 
     void aWrongKernelIsOffAndTheOthersStay() {

@@ -5,11 +5,11 @@
 #include "shared/return_if_error.h"
 #include "shared/spec/step_cut.h"
 #include "trainer/train/data/sample_order.h"
+#include "trainer/train/device/exact_products.h"
 #include "trainer/train/dist/agree.h"
 #include "trainer/train/workloads/start_weights.h"
 
 #include <ATen/CPUGeneratorImpl.h>
-#include <ATen/Context.h>
 
 #include <algorithm>
 #include <limits>
@@ -58,11 +58,6 @@ Result<void> checkStartOnFirst(const Session& session) {
         if (const auto fits = checkStart(session.spec); !fits)
             mine = tl::unexpected(fits.error());
     return agreeOnFirst(session.world, mine).map([](const std::string&) {});
-}
-
-void useTf32(bool on) {
-    at::globalContext().setAllowTF32CuBLAS(on);
-    at::globalContext().setAllowTF32CuDNN(on);
 }
 
 GradScaler makeScaler(const Session& session) {
