@@ -8,7 +8,11 @@
 #include <QDir>
 #include <QElapsedTimer>
 #include <QObject>
+#include <QProcess>
 #include <QTest>
+
+#include <fcntl.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <csignal>
@@ -278,6 +282,33 @@ private Q_SLOTS:
         QVERIFY(std::ranges::any_of(events,
                                     [](const Event& event) { return event.code == "disk-full"; }));
         QCOMPARE(status().droppedRecords, uint64_t{0});
+    }
+
+    void aSelfTestEndsWithWhoeverWantsIt_data() {
+        QTest::addColumn<QStringList>("arguments");
+        QTest::addColumn<int>("output");
+        const QStringList words{"self-test", "--device", "cpu"};
+        QTest::newRow("the app") << words + QStringList{"--json"} << STDOUT_FILENO;
+        QTest::newRow("the trainer that started it")
+            << words + QStringList{"--local-rank", "0", "--go-on"} << STDERR_FILENO;
+    }
+    void aSelfTestEndsWithWhoeverWantsIt() {
+        QFETCH(QStringList, arguments);
+        QFETCH(int, output);
+        const QTemporaryDir home;
+        int ends[2];
+        QVERIFY(::pipe2(ends, O_CLOEXEC) == 0);
+        ::close(ends[0]); // nobody reads any more
+        QProcess trainer;
+        auto environment = QProcessEnvironment::systemEnvironment();
+        environment.insert("RINGMASTER_HOME", home.path());
+        trainer.setProcessEnvironment(environment);
+        trainer.setChildProcessModifier([&] { ::dup2(ends[1], output); });
+        trainer.start(qEnvironmentVariable("RINGMASTER_BIN") + "/ringmaster-trainer", arguments);
+        QVERIFY(trainer.waitForFinished(60000));
+        ::close(ends[1]);
+        QCOMPARE(trainer.exitStatus(), QProcess::NormalExit);
+        QCOMPARE(trainer.exitCode(), static_cast<int>(ExitCode::kUnavailable));
     }
 
     void fullDiskRefusesAPauseAndTrainingGoesOn() {

@@ -6,6 +6,7 @@
 #include "shared/return_if_error.h"
 #include "trainer/train/formats/own_process.h"
 #include "trainer/train/self_test/self_test.h"
+#include "trainer/train/session/asked_by_app.h"
 #include "trainer/train/session/options.h"
 
 #include <CLI/CLI.hpp>
@@ -128,10 +129,13 @@ Result<void> selfTestSubcommand(int argc, char** argv) {
     if (!parsed || !*parsed)
         return parsed.map([](bool) {});
     if (options.goOn) {
+        endWithReader(STDERR_FILENO); // whoever started it waits for its words
         RM_ASSIGN_OR_RETURN(const auto device,
                             useDevice(options.device, options.localRank, hostThreads()));
         return goOn(device);
     }
+    if (options.json)
+        endWithReader();
     RM_ASSIGN_OR_RETURN(const auto tests, testAll(options));
     if (options.json) {
         printJson(tests);

@@ -13,9 +13,9 @@
 
 namespace rm {
 
-void endWithReader() {
-    std::thread([] {
-        pollfd out{STDOUT_FILENO, 0, 0};
+void endWithReader(int output) {
+    std::thread([output] {
+        pollfd out{output, 0, 0};
         while (::poll(&out, 1, -1) < 0)
             ;
         _exit(static_cast<int>(ExitCode::kUnavailable));

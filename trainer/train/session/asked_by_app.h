@@ -4,15 +4,18 @@
 #include "shared/result.h"
 #include "shared/spec/run_spec.h"
 
+#include <unistd.h>
+
 #include <string>
 
 namespace rm {
 
 // What subcommands share that the app starts on a node and whose answer it reads.
 
-/// Ends this process when the reader of its stdout closes the pipe, so that nothing is left running
-/// after a cancelled launch or a lost link.
-void endWithReader();
+/// Ends this process when the reader of `output`, its stdout or stderr, closes the pipe, so that
+/// nothing is left running after a cancelled launch, a lost link or the end of the process that
+/// started it.
+void endWithReader(int output = STDOUT_FILENO);
 
 /// All of standard input.
 std::string standardInput();
