@@ -400,16 +400,14 @@ Result<void> DirectLauncher::start() {
 }
 
 Result<std::vector<std::string>>
-DirectLauncher::runTrainer(const std::vector<std::string>& arguments,
-                           const std::function<std::string(const NodePlan&)>& input,
+DirectLauncher::runTrainer(const std::function<TrainerCall(const NodePlan&)>& callOf,
                            std::chrono::milliseconds timeout) {
     RM_ASSIGN_OR_RETURN(const auto plans, planAtMeeting());
     report(QStringLiteral("Measure"));
     return onEveryNode<std::string>(m_stop, [&](size_t node) -> Task<std::string> {
-        return [arguments, timeout, text = input(plans[node]),
-                program = plans[node].bundle + "/bin/ringmaster-trainer"](
-                   HostSession& session, const std::string&, std::stop_token stop) {
-            return runToEnd(session, program, arguments, text, timeout, stop);
+        return [&plan = plans[node], call = callOf(plans[node]),
+                timeout](HostSession& session, const std::string&, std::stop_token stop) {
+            return runTrainerOf(plan, session, call, timeout, stop);
         };
     });
 }

@@ -5,6 +5,7 @@
 #include "app/core/launch/host_worker.h"
 #include "app/core/launch/launch_rows.h"
 #include "app/core/launch/launcher.h"
+#include "app/core/launch/run_trainer.h"
 
 namespace rm {
 
@@ -26,12 +27,11 @@ public:
     std::string meeting() const override;
     void abandon() override;
 
-    /// After deploy(), instead of start(): runs the trainer's subcommand as one process on every
-    /// node at once, to its end, with `input` of the node's plan on its standard input. What each
-    /// has printed, by node. kUnavailable: one did not end in time.
+    /// After deploy(), instead of start(): runs the trainer as one process on every node at once,
+    /// to its end, as `callOf` the node's plan says. What each has printed, by node.
+    /// kUnavailable: one did not end in time.
     Result<std::vector<std::string>>
-    runTrainer(const std::vector<std::string>& arguments,
-               const std::function<std::string(const NodePlan&)>& input,
+    runTrainer(const std::function<TrainerCall(const NodePlan&)>& callOf,
                std::chrono::milliseconds timeout);
     const std::vector<PlacedNode>& nodes() const { return m_nodes; } ///< after check()
     const std::string& device() const { return m_target.device; }    ///< likewise

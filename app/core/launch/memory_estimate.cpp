@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/launch/memory_estimate.h"
 
+#include "app/core/launch/run_trainer.h"
 #include "shared/io/json.h"
 #include "shared/return_if_error.h"
 
@@ -20,14 +21,6 @@ constexpr auto kPatience = 20s;
 /// "31.4 GiB"
 std::string sizeText(int64_t bytes) {
     return QLocale::c().formattedDataSize(bytes, 1).toStdString();
-}
-
-std::vector<std::string> cudaVariables(const NodePlan& plan) {
-    std::vector<std::string> variables;
-    for (const std::string& entry : plan.environment)
-        if (entry.starts_with("CUDA_"))
-            variables.push_back(entry);
-    return variables;
 }
 
 NodeMemory estimateFrom(const json& j) {
@@ -54,19 +47,11 @@ Result<NodeMemory> parseNodeMemory(const std::string& text) {
 
 Result<NodeMemory> estimateOnNode(HostSession& session, const std::string& specToml,
                                   const NodePlan& plan, std::stop_token stop) {
-    std::vector<std::string> words = {"estimate",      "-",
-                                      "--json",        "--advise",
-                                      "--ranks",       std::to_string(plan.worldSize),
-                                      "--local-ranks", std::to_string(plan.localRanks),
-                                      "--device",      plan.device};
-    std::string program = plan.bundle + "/bin/ringmaster-trainer";
-    // It shall see the GPUs that the ranks will see, and no others.
-    const auto visible = cudaVariables(plan);
-    if (!visible.empty()) {
-        words.insert(words.begin(), std::exchange(program, "env"));
-        words.insert(words.begin(), visible.begin(), visible.end());
-    }
-    return runToEnd(session, program, words, specToml, kPatience, stop).and_then(parseNodeMemory);
+    const TrainerCall call{{"estimate", "-", "--json", "--advise", "--ranks",
+                            std::to_string(plan.worldSize), "--local-ranks",
+                            std::to_string(plan.localRanks), "--device", plan.device},
+                           specToml};
+    return runTrainerOf(plan, session, call, kPatience, std::move(stop)).and_then(parseNodeMemory);
 }
 
 std::string tooLargeText(const std::string& run, const std::string& node, const NodePlan& plan,

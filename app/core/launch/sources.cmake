@@ -13,6 +13,7 @@ target_sources(rm_core PRIVATE
     launch/plan.cpp
     launch/recipes.cpp
     launch/rendezvous.cpp
+    launch/run_trainer.cpp
     launch/slurm_launcher.cpp
     launch/transfer_rate.cpp
     launch/trial.cpp)

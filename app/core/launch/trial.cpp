@@ -34,10 +34,9 @@ Result<RunSpec> specOf(const NodeTrial& trial) {
     return spec;
 }
 
-Result<std::string> onlyAnswer(DirectLauncher& launcher, const std::vector<std::string>& arguments,
-                               const std::string& input) {
-    const auto told = launcher.runTrainer(
-        arguments, [&input](const NodePlan&) { return input; }, kTrialPatience);
+Result<std::string> onlyAnswer(DirectLauncher& launcher, const TrainerCall& call) {
+    const auto told =
+        launcher.runTrainer([&call](const NodePlan&) { return call; }, kTrialPatience);
     return told.map([](const std::vector<std::string>& answers) { return answers.front(); });
 }
 
@@ -53,10 +52,9 @@ int64_t nominalMbit(const PlacedNode& node, const std::string& interface) {
 Result<std::string> testLinks(DirectLauncher& launcher) {
     std::vector<NodePlan> plans;
     const auto told = launcher.runTrainer(
-        {"all-reduce"},
         [&plans](const NodePlan& plan) {
             plans.push_back(plan);
-            return toToml(plan);
+            return TrainerCall{{"all-reduce"}, toToml(plan)};
         },
         kTrialPatience);
     if (!told)
@@ -106,13 +104,14 @@ Result<std::string> runTrial(const NodeTrial& trial, std::vector<PlacedParty> pa
     RM_RETURN_IF_ERROR(launcher.deploy());
     switch (trial.kind) {
     case TrialKind::kSelfTest:
-        return onlyAnswer(launcher, {"self-test", "--json"}, {});
+        return onlyAnswer(launcher, {{"self-test", "--json"}, {}});
     case TrialKind::kAllReduce:
         return testLinks(launcher);
     case TrialKind::kStepProfile:
         break;
     }
-    return onlyAnswer(launcher, {"step-profile", "-", "--device", launcher.device()}, trial.spec);
+    return onlyAnswer(launcher,
+                      {{"step-profile", "-", "--device", launcher.device()}, trial.spec});
 }
 
 } // namespace rm

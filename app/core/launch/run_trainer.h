@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "app/core/remote/host.h"
+#include "shared/spec/node_plan.h"
+
+#include <chrono>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+namespace rm {
+
+/// What a trainer is asked on a node: its subcommand's words, and its standard input.
+struct TrainerCall {
+    std::vector<std::string> arguments;
+    std::string input;
+};
+
+/// runToEnd() of the trainer of `plan.bundle`, which sees what the plan's ranks would see there:
+/// the GPUs that were chosen, and the environment of node and spec.
+Result<std::string> runTrainerOf(const NodePlan& plan, HostSession& session,
+                                 const TrainerCall& call, std::chrono::milliseconds timeout,
+                                 std::stop_token stop);
+
+} // namespace rm

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/core/launch/run_trainer.h"
+#include "app/core/remote/local_session.h"
+
+#include <QDir>
+#include <QFile>
+#include <QTemporaryDir>
+#include <QTest>
+
+using namespace rm;
+using namespace std::chrono_literals;
+
+namespace {
+
+/// A trainer that says what it was told.
+constexpr const char* kTrainer = R"(#!/bin/sh
+echo "GPUs $CUDA_VISIBLE_DEVICES, threads $OMP_NUM_THREADS, words $*, input $(cat)"
+)";
+
+} // namespace
+
+/// What the trainer is asked on nodes without a run.
+class TestTrial : public QObject {
+    Q_OBJECT
+private Q_SLOTS:
+    void theTrainerSeesWhatRanksWouldSee() {
+        const QTemporaryDir bundle;
+        QVERIFY(QDir(bundle.path()).mkdir("bin"));
+        QFile trainer(bundle.filePath("bin/ringmaster-trainer"));
+        QVERIFY(trainer.open(QIODevice::WriteOnly) && trainer.write(kTrainer) > 0);
+        trainer.close();
+        QVERIFY(trainer.setPermissions(QFile::ReadOwner | QFile::WriteOwner | QFile::ExeOwner));
+        NodePlan plan;
+        plan.bundle = bundle.path().toStdString();
+        plan.environment = {"CUDA_VISIBLE_DEVICES=GPU-b,GPU-c", "OMP_NUM_THREADS=3"};
+        LocalSession session;
+        const auto told =
+            runTrainerOf(plan, session, {{"self-test", "--json"}, "the spec"}, 60s, {});
+        QVERIFY2(told, told ? "" : told.error().message.c_str());
+        QCOMPARE(*told, std::string("GPUs GPU-b,GPU-c, threads 3, words self-test --json, input "
+                                    "the spec\n"));
+    }
+};
+
+QTEST_GUILESS_MAIN(TestTrial)
+#include "tst_trial.moc"
