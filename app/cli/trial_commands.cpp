@@ -80,8 +80,8 @@ int printHistory(const CommandContext& context) {
     return 0;
 }
 
-Result<LinkTest> testLinks(CommandContext& context, const std::vector<Placement>& nodes) {
-    RM_ASSIGN_OR_RETURN(const auto told, tryOut(context, {TrialKind::kAllReduce, nodes, {}}));
+Result<LinkTest> testLinks(CommandContext& context, const NodeTrial& trial) {
+    RM_ASSIGN_OR_RETURN(const auto told, tryOut(context, trial));
     return parseLinkTest(told, "the all-reduce test");
 }
 
@@ -112,7 +112,7 @@ Result<ForecastParts> measureForecast(CommandContext& context, const CheckedSpec
                     "measured alone, too");
     RM_ASSIGN_OR_RETURN(const auto told, tryOut(context, stepProfileTrial(*spec, nodes)));
     RM_ASSIGN_OR_RETURN(auto profile, parseStepProfile(told, "the step profile"));
-    RM_ASSIGN_OR_RETURN(auto test, testLinks(context, nodes));
+    RM_ASSIGN_OR_RETURN(auto test, testLinks(context, linkTrial(*spec, nodes)));
     return ForecastParts{std::move(profile), std::move(test)};
 }
 
@@ -169,7 +169,8 @@ int runNodesAllReduce(CommandContext& context, const std::vector<std::string>& n
     if (history)
         return printHistory(context);
     const auto nodes = namedPlacements(context.fleet().nodes(), names);
-    const auto test = nodes ? testLinks(context, *nodes) : tl::unexpected(nodes.error());
+    const auto test = nodes ? testLinks(context, {TrialKind::kAllReduce, *nodes, {}})
+                            : tl::unexpected(nodes.error());
     if (!test)
         return printError(context, test.error());
     if (context.json())

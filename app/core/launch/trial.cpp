@@ -25,19 +25,37 @@ Result<void> checkTrial(const NodeTrial& trial) {
                                          ", and got " + std::to_string(trial.nodes.size()));
 }
 
+/// What is placed on the nodes. Neither data nor how many samples a step has counts.
 Result<RunSpec> specOf(const NodeTrial& trial) {
     RunSpec spec;
-    spec.name = trialName(trial.kind);
+    if (!trial.spec.empty()) {
+        RM_ASSIGN_OR_RETURN(spec, parseRunSpec(trial.spec, "the spec"));
+    }
+    if (trial.kind == TrialKind::kAllReduce) {
+        RunSpec links;
+        links.launch = spec.launch;
+        spec = std::move(links);
+    }
     if (trial.kind != TrialKind::kStepProfile)
-        return spec;
-    RM_ASSIGN_OR_RETURN(spec, parseRunSpec(trial.spec, "the spec"));
+        spec.name = trialName(trial.kind);
+    spec.train.globalBatch = spec.launch.minNodes = 0;
     return spec;
 }
 
-Result<std::string> onlyAnswer(DirectLauncher& launcher, const TrainerCall& call) {
-    const auto told =
-        launcher.runTrainer([&call](const NodePlan&) { return call; }, kTrialPatience);
+Result<std::string> onlyAnswer(DirectLauncher& launcher,
+                               const std::function<TrainerCall(const NodePlan&)>& callOf) {
+    const auto told = launcher.runTrainer(callOf, kTrialPatience);
     return told.map([](const std::vector<std::string>& answers) { return answers.front(); });
+}
+
+TrainerCall selfTestCall(const NodePlan&) {
+    return {{"self-test", "--json"}, {}};
+}
+
+TrainerCall stepProfileCall(const NodeTrial& trial, const NodePlan& plan) {
+    return {{"step-profile", "-", "--device", plan.device, "--local-ranks",
+             std::to_string(plan.localRanks)},
+            trial.spec};
 }
 
 /// The link's own rate at the interface by which a node takes part; -1: unknown.
@@ -73,7 +91,11 @@ Result<std::string> testLinks(DirectLauncher& launcher) {
 } // namespace
 
 NodeTrial stepProfileTrial(const RunSpec& spec, const std::vector<Placement>& nodes) {
-    return {TrialKind::kStepProfile, {{nodes.front().node, 1}}, toToml(spec)};
+    return {TrialKind::kStepProfile, {nodes.front()}, toToml(spec)};
+}
+
+NodeTrial linkTrial(const RunSpec& spec, const std::vector<Placement>& nodes) {
+    return {TrialKind::kAllReduce, nodes, toToml(spec)};
 }
 
 const char* trialName(TrialKind kind) {
@@ -98,20 +120,19 @@ Result<std::string> runTrial(const NodeTrial& trial, std::vector<PlacedParty> pa
     // The data is not read, and need not be there.
     spec.data.train = spec.data.validation = {};
     spec.data.stage = false;
-    spec.train.globalBatch = spec.launch.minNodes = 0;
     DirectLauncher launcher({spec, std::move(parties), attempt}, hosts, progress, std::move(stop));
     RM_RETURN_IF_ERROR(launcher.check().map([](const auto&) {}));
     RM_RETURN_IF_ERROR(launcher.deploy());
     switch (trial.kind) {
     case TrialKind::kSelfTest:
-        return onlyAnswer(launcher, {{"self-test", "--json"}, {}});
+        return onlyAnswer(launcher, selfTestCall);
     case TrialKind::kAllReduce:
         return testLinks(launcher);
     case TrialKind::kStepProfile:
         break;
     }
-    return onlyAnswer(launcher,
-                      {{"step-profile", "-", "--device", launcher.device()}, trial.spec});
+    return onlyAnswer(
+        launcher, [&trial](const NodePlan& plan) { return stepProfileCall(trial, plan); });
 }
 
 } // namespace rm

@@ -15,18 +15,23 @@ class HostPool;
 enum class TrialKind {
     kSelfTest,    ///< of one node's devices: {"self_tests": [...]} (shared/wire/NODE_REPORT.md)
     kAllReduce,   ///< between the ranks of several nodes: a LinkTest
-    kStepProfile, ///< of a spec, on one rank of one node: a StepProfile
+    kStepProfile, ///< of a spec, on one rank of one node beside its others: a StepProfile
 };
 
 struct NodeTrial {
     TrialKind kind = TrialKind::kSelfTest;
     std::vector<Placement> nodes;
-    std::string spec; ///< TOML, of a kStepProfile; else empty
+    /// TOML, of a kStepProfile; of a kAllReduce the one for which the links are measured, of which
+    /// [launch] counts, or empty; else empty.
+    std::string spec;
     bool operator==(const NodeTrial&) const = default;
 };
 
-/// Of the spec, on one rank of the first of `nodes`, which is there.
+/// Of the spec, on one rank of the first of `nodes`, which is there, with that rank's share of its
+/// cores.
 NodeTrial stepProfileTrial(const RunSpec& spec, const std::vector<Placement>& nodes);
+/// Between the ranks that the spec would have on the nodes, by the ways that they would take.
+NodeTrial linkTrial(const RunSpec& spec, const std::vector<Placement>& nodes);
 
 /// "self-test", "all-reduce test", "step profile"
 const char* trialName(TrialKind kind);

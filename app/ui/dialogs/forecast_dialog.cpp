@@ -83,7 +83,7 @@ void ForecastDialog::takeProfile(const Result<QString>& told) {
         return say(capitalized(profile.error().message) + '.', false);
     say(tr("Measuring the links…"), true);
     whenAnswered(
-        m_context.engine.tryOut({TrialKind::kAllReduce, m_nodes, {}}), this,
+        m_context.engine.tryOut(linkTrial(m_spec, m_nodes)), this,
         [this, profile = *profile](const Result<QString>& links) { takeLinks(profile, links); });
 }
 

@@ -5,7 +5,6 @@
 #include "shared/return_if_error.h"
 #include "shared/spec/step_cut.h"
 #include "trainer/train/data/sample_order.h"
-#include "trainer/train/device/exact_products.h"
 #include "trainer/train/dist/agree.h"
 #include "trainer/train/workloads/start_weights.h"
 
@@ -89,7 +88,6 @@ Result<std::unique_ptr<Training>> Training::make(const Session& session, const T
     if (startsFromWeights)
         RM_RETURN_IF_ERROR(loadStart(session.world, session.spec, model));
     model.moveTo(session.device.at);
-    useTf32(session.spec.train.tf32);
     std::unique_ptr<Training> training(
         new Training(session, std::move(task), BatchPartition(sizes, accumulation)));
     if (!from) {

@@ -3,6 +3,7 @@
 
 #include "shared/enforce.h"
 #include "shared/spec/model_family.h"
+#include "trainer/train/device/exact_products.h"
 #include "trainer/train/device/host_heap.h"
 #include "trainer/train/model/fused_ops.h"
 
@@ -31,6 +32,7 @@ void configureDevice(const Device& device, const RunSpec& spec, const std::strin
     const Workload& workload = workloadOf(spec);
     device.plugin->configure({.tryConvolutions = workload.convolves(), .traceFolder = traceFolder});
     setFusedOps(device.plugin->fusedOps());
+    useTf32(spec.train.tf32);
     if (device.isCpu())
         keepOneHeap();
     if (device.isCpu() && workload.hasManyShapes())

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/launch/run_trainer.h"
+#include "app/core/launch/trial.h"
 #include "app/core/remote/local_session.h"
 
 #include <QDir>
@@ -39,6 +40,20 @@ private Q_SLOTS:
         QVERIFY2(told, told ? "" : told.error().message.c_str());
         QCOMPARE(*told, std::string("GPUs GPU-b,GPU-c, threads 3, words self-test --json, input "
                                     "the spec\n"));
+    }
+
+    void aForecastIsOfTheRanksThatTheRunWouldHave() {
+        RunSpec spec;
+        spec.name = "x";
+        spec.launch.interface = "eth1";
+        const std::vector<Placement> nodes = {{"node-a", 4}, {"node-b", 0}};
+        const NodeTrial step = stepProfileTrial(spec, nodes);
+        QCOMPARE(step.nodes, std::vector<Placement>{nodes.front()});
+        const NodeTrial links = linkTrial(spec, nodes);
+        QCOMPARE(links.nodes, nodes);
+        for (const NodeTrial& trial : {step, links})
+            QCOMPARE(parseRunSpec(trial.spec, "the trial")->launch.interface,
+                     spec.launch.interface);
     }
 };
 
