@@ -57,13 +57,14 @@ private Q_SLOTS:
     void cleanup();
     void allReduceFigureIsTheRateOfTheLink();
     void selfTestOfANodeShowsItsProofs();
+    void aForecastNeedsNeitherDataNorAFreeFolder();
     void forecastIsWhatThenHappens_data();
     void forecastIsWhatThenHappens();
 
 private:
     const Cli& cli() const { return m_bed->laptop(); }
     QString writeSpec(const QString& name, int steps) const;
-    double stepMs(const QString& name, const QStringList& nodes) const;
+    double stepMs(const QString& name, int steps, const QStringList& nodes) const;
 
     std::unique_ptr<Testbed> m_bed;
 };
@@ -100,11 +101,10 @@ QString tst_links::writeSpec(const QString& name, int steps) const {
 }
 
 /// The middle of the times of the steps of a run on these nodes; the first ones are not counted.
-double tst_links::stepMs(const QString& name, const QStringList& nodes) const {
-    constexpr int kSteps = 12;
+double tst_links::stepMs(const QString& name, int steps, const QStringList& nodes) const {
     constexpr int kSettled = 4;
     const CliResult run =
-        cli().run(QStringList{"run", writeSpec(name, kSteps), "--wait"} + nodes, kLimitMs);
+        cli().run(QStringList{"run", writeSpec(name, steps), "--wait"} + nodes, kLimitMs);
     if (run.exitCode != 0)
         qWarning("%s", run.whole().constData());
     std::vector<double> times;
@@ -151,6 +151,24 @@ void tst_links::selfTestOfANodeShowsItsProofs() {
     QVERIFY2(!told.out.contains("BAD"), told.whole());
 }
 
+void tst_links::aForecastNeedsNeitherDataNorAFreeFolder() {
+    const QString folder = m_bed->path("saved");
+    const QStringList inFolder{"--set", "checkpoint.directory=\"" + folder + '"'};
+    const CliResult run = cli().run(QStringList{"run", writeSpec("saved", 2), "--wait", "--node",
+                                                "node-a:1", "--set", "checkpoint.every=1"} +
+                                        inFolder,
+                                    kLimitMs);
+    QVERIFY2(run.exitCode == 0, run.whole());
+    const QStringList other =
+        QStringList{writeSpec("other", 2), "--set", "data.train=[\"/nowhere\"]"} + inFolder +
+        kBothNodes;
+    const CliResult refused = cli().run(QStringList{"run"} + other, kLimitMs);
+    QVERIFY2(refused.exitCode != 0 && refused.err.contains("has checkpoints of the run"),
+             refused.whole());
+    const CliResult told = cli().run(QStringList{"forecast"} + other, kLimitMs);
+    QVERIFY2(told.exitCode == 0, told.whole());
+}
+
 void tst_links::forecastIsWhatThenHappens_data() {
     QTest::addColumn<QString>("rate");
     QTest::addColumn<bool>("helps");
@@ -161,20 +179,21 @@ void tst_links::forecastIsWhatThenHappens_data() {
 void tst_links::forecastIsWhatThenHappens() {
     QFETCH(QString, rate);
     QFETCH(bool, helps);
+    const int steps = helps ? 12 : 8; // which take seconds
     QVERIFY(m_bed->lab().setDataRate(rate));
     std::vector<double> ratios; // of the forecast to what happened, in turn, as machines differ
     QByteArray all;
     for (int round = 1; round <= 3; ++round) {
         const QString name = QString("forecast-%1-%2").arg(rate).arg(round);
         const CliResult told = cli().run(
-            QStringList{"forecast", writeSpec(name, 12), "--json"} + kBothNodes, kLimitMs);
+            QStringList{"forecast", writeSpec(name, steps), "--json"} + kBothNodes, kLimitMs);
         QVERIFY2(told.exitCode == 0, told.whole());
         const QJsonObject forecast = told.json()["forecasts"].toArray().last().toObject();
         QCOMPARE(forecast["nodes"].toInt(), 2);
         QCOMPARE(forecast["speed_up"].toDouble() > 1, helps);
         const QString words = told.json()["words"].toArray().first().toString();
         QVERIFY2(words.contains("makes training slower") != helps, qPrintable(words));
-        const double happened = stepMs(name, kBothNodes);
+        const double happened = stepMs(name, steps, kBothNodes);
         QVERIFY(happened > 0);
         ratios.push_back(forecast["step_ms"].toDouble() / happened);
         all += QByteArray::number(forecast["step_ms"].toDouble()) + " ms forecast, " +

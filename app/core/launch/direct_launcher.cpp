@@ -292,6 +292,11 @@ RunSpec DirectLauncher::neededSpec() const {
     RunSpec spec = specToLookFor(m_request.spec, true);
     if (!m_request.attempt.startFrom.empty())
         spec.data.tokenizerFile = spec.model.startFrom = spec.checkpoint.directory = {};
+    if (!m_request.readsData) {
+        spec.data.train = spec.data.validation = {};
+        spec.checkpoint.directory = {};
+        spec.data.stage &= !(spec.data.tokenizerFile.empty() && spec.model.startFrom.empty());
+    }
     return spec;
 }
 
@@ -305,7 +310,8 @@ Result<LocalTree> DirectLauncher::stagedTree() const {
             staged.files.push_back({folder + "/" + file.path, file.local, false});
         return {};
     };
-    RM_RETURN_IF_ERROR(append(spec.data.train, "train"));
+    if (!spec.data.train.empty())
+        RM_RETURN_IF_ERROR(append(spec.data.train, "train"));
     if (!spec.data.validation.empty())
         RM_RETURN_IF_ERROR(append(spec.data.validation, "validation"));
     // Whatever its original name, the file or folder is staged under `folder`, where specForNode()
@@ -337,7 +343,7 @@ Result<void> DirectLauncher::deploy() {
     RM_ASSIGN_OR_RETURN(auto bundles, sendTree(bundle, "trainer"));
     m_bundles = std::move(bundles);
     m_stagedData.assign(m_workers.size(), {});
-    m_isDeployed = !m_request.spec.data.stage;
+    m_isDeployed = !neededSpec().data.stage;
     if (m_isDeployed)
         return {};
     RM_ASSIGN_OR_RETURN(const auto data, stagedTree());

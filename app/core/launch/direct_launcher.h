@@ -34,7 +34,8 @@ public:
     runTrainer(const std::function<TrainerCall(const NodePlan&)>& callOf,
                std::chrono::milliseconds timeout);
     const std::vector<PlacedNode>& nodes() const { return m_nodes; } ///< after check()
-    const std::string& device() const { return m_target.device; }    ///< likewise
+    /// After deploy(): the spec as that node's ranks would get it.
+    std::string specOn(size_t node) const;
     bool mayHaveLeftRanks() const override { return m_mayHaveLeftRanks; }
 
 protected:
@@ -60,7 +61,6 @@ protected:
     Result<LaunchFacts> factsOf(const std::string& mark);
     Result<LocalTree> stagedTree() const;
     bool mayBeTooLarge() const;
-    std::string specOn(size_t node) const;
     Result<std::vector<NodePlan>> planAtMeeting();
     Result<void> startAll(const std::vector<NodePlan>& plans);
     Result<void> refuseProblems(const std::vector<NodeOutlook>& outlooks) const;

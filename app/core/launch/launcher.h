@@ -48,6 +48,9 @@ public:
         RunSpec spec;
         std::vector<PlacedParty> nodes; ///< not empty; ranks are numbered in this order
         PlanRequest attempt;
+        /// False: only the sizes of a model are wanted. Data and checkpoints need not be there, nor
+        /// are they sent; tokenizer and weights to start from are, as they tell sizes.
+        bool readsData = true;
     };
 
     virtual ~Launcher() = default;

@@ -52,10 +52,11 @@ TrainerCall selfTestCall(const NodePlan&) {
     return {{"self-test", "--json"}, {}};
 }
 
-TrainerCall stepProfileCall(const NodeTrial& trial, const NodePlan& plan) {
+/// Of its first node, the only one.
+TrainerCall stepProfileCall(const DirectLauncher& launcher, const NodePlan& plan) {
     return {{"step-profile", "-", "--device", plan.device, "--local-ranks",
              std::to_string(plan.localRanks)},
-            trial.spec};
+            launcher.specOn(0)};
 }
 
 /// The link's own rate at the interface by which a node takes part; -1: unknown.
@@ -113,14 +114,12 @@ const char* trialName(TrialKind kind) {
 Result<std::string> runTrial(const NodeTrial& trial, std::vector<PlacedParty> parties,
                              HostPool& hosts, const ProgressSink& progress, std::stop_token stop) {
     RM_RETURN_IF_ERROR(checkTrial(trial));
-    RM_ASSIGN_OR_RETURN(auto spec, specOf(trial));
+    RM_ASSIGN_OR_RETURN(const auto spec, specOf(trial));
     PlanRequest attempt;
     attempt.runId = newRunId(spec.name);
     attempt.runName = spec.name;
-    // The data is not read, and need not be there.
-    spec.data.train = spec.data.validation = {};
-    spec.data.stage = false;
-    DirectLauncher launcher({spec, std::move(parties), attempt}, hosts, progress, std::move(stop));
+    DirectLauncher launcher({spec, std::move(parties), attempt, false}, hosts, progress,
+                            std::move(stop));
     RM_RETURN_IF_ERROR(launcher.check().map([](const auto&) {}));
     RM_RETURN_IF_ERROR(launcher.deploy());
     switch (trial.kind) {
@@ -132,7 +131,7 @@ Result<std::string> runTrial(const NodeTrial& trial, std::vector<PlacedParty> pa
         break;
     }
     return onlyAnswer(
-        launcher, [&trial](const NodePlan& plan) { return stepProfileCall(trial, plan); });
+        launcher, [&launcher](const NodePlan& plan) { return stepProfileCall(launcher, plan); });
 }
 
 } // namespace rm
