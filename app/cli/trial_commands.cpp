@@ -58,7 +58,9 @@ nlohmann::ordered_json jsonOf(const LinkTest& test) {
     for (auto& group : json["report"]["groups"]) {
         const SumGroup& of = test.report.groups[i++];
         group["latency_ms"] = latencyOf(of) * 1e3;
-        group["bits_per_second"] = busBandwidthOf(of) * 8;
+        group["bits_per_second"] = nullptr;
+        if (hasRate(of))
+            group["bits_per_second"] = busBandwidthOf(of) * 8;
         group["words"] = rateWords(test, of);
     }
     return json;
@@ -196,7 +198,8 @@ int runForecast(CommandContext& context, const RunOptions& options) {
         printJson(jsonOf(*parts, forecasts, words));
         return 0;
     }
-    std::cout << tableOf(forecasts);
+    if (!forecasts.empty())
+        std::cout << tableOf(forecasts);
     for (const std::string& sentence : words)
         std::cout << sentence << "\n";
     std::cout << std::flush;

@@ -17,7 +17,7 @@ struct SumTime {
     bool operator==(const SumTime&) const = default;
 };
 
-/// Ranks that summed together while the others waited.
+/// Ranks that summed together, while others did so at most among themselves.
 struct SumGroup {
     std::vector<int64_t> nodes; ///< indices into the nodes that were asked
     int64_t ranks = 0;
@@ -26,7 +26,7 @@ struct SumGroup {
 };
 
 /// What `ringmaster-trainer all-reduce` measured: each pair of nodes, by the first rank of each,
-/// and, last, all ranks together.
+/// in order, and, last, all ranks together.
 struct AllReduceReport {
     std::string device; ///< "CPU, 1 thread"
     std::string fault;  ///< World::collectivesFault()

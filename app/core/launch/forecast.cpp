@@ -168,6 +168,12 @@ bool isWithin(const SumGroup& group, size_t nodes) {
         group.nodes, [nodes](int64_t node) { return node < static_cast<int64_t>(nodes); });
 }
 
+/// The first group of which no rate is known; null: there is none.
+const SumGroup* withoutRate(const LinkTest& test) {
+    const auto found = std::ranges::find_if_not(test.report.groups, hasRate);
+    return found == test.report.groups.end() ? nullptr : &*found;
+}
+
 /// The slowest pair of the first nodes; for all of them what all did together.
 const SumGroup& groupFor(const LinkTest& test, size_t nodes) {
     const SumGroup* slowest = &test.report.groups.back();
@@ -264,7 +270,7 @@ StepForecast forecastStep(const StepProfile& profile, const LinkCost& link, int6
 
 std::vector<StepForecast> forecastNodes(const StepProfile& profile, const LinkTest& test) {
     std::vector<StepForecast> forecasts;
-    if (test.report.groups.empty() || test.nodes.empty())
+    if (test.report.groups.empty() || test.nodes.empty() || withoutRate(test))
         return forecasts;
     const int64_t ranksOfOne = std::max<int64_t>(1, test.report.groups.back().ranks /
                                                         static_cast<int64_t>(test.nodes.size()));
@@ -285,6 +291,9 @@ double speedUp(const std::vector<StepForecast>& forecasts, size_t at) {
 
 std::vector<std::string> forecastWords(const StepProfile& profile, const LinkTest& test) {
     constexpr double kWell = 0.9; ///< of what so many nodes could do
+    if (const SumGroup* group = withoutRate(test))
+        return {"no forecast: between " + groupName(test, *group) + " there is " +
+                rateWords(test, *group)};
     const auto forecasts = forecastNodes(profile, test);
     if (forecasts.size() < 2)
         return {};

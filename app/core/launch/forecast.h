@@ -35,14 +35,15 @@ struct StepForecast {
 StepForecast forecastStep(const StepProfile& profile, const LinkCost& link, int64_t ranks);
 
 /// Forecasts for the first 1 to N nodes of a test. A pair costs what it was measured at, more what
-/// their slowest pair did, and all what all did together. Empty: the test has no group.
+/// their slowest pair did, and all what all did together. Empty: the test has no group, or one
+/// without a rate (hasRate()).
 std::vector<StepForecast> forecastNodes(const StepProfile& profile, const LinkTest& test);
 
 /// How often as many samples as one node's.
 double speedUp(const std::vector<StepForecast>& forecasts, size_t at);
 
 /// What the forecasts mean, a sentence each: whether more nodes help, and if they do not help much,
-/// what compressed gradients or accumulation would change.
+/// what compressed gradients or accumulation would change. Without forecasts, why there are none.
 std::vector<std::string> forecastWords(const StepProfile& profile, const LinkTest& test);
 
 } // namespace rm

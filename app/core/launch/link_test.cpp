@@ -23,6 +23,11 @@ std::string number(double value) {
     return QLocale::c().toString(value, 'g', 3).toStdString();
 }
 
+/// "16 KiB"
+std::string sizeOf(int64_t bytes) {
+    return QLocale::c().formattedDataSize(bytes, 0).toStdString();
+}
+
 struct Unit {
     double bits;
     const char* name;
@@ -104,12 +109,23 @@ std::string groupName(const LinkTest& test, const SumGroup& group) {
            " ranks";
 }
 
+bool hasRate(const SumGroup& group) {
+    constexpr int64_t kEnoughBytes = 1 << 20;
+    return group.times.back().bytes >= kEnoughBytes;
+}
+
 bool isSlow(const LinkTest& test, const SumGroup& group) {
+    if (!hasRate(group))
+        return true;
     const double nominal = nominalOf(test, group);
     return nominal > 0 && busBandwidthOf(group) * 8 < kEnough * nominal;
 }
 
 std::string rateWords(const LinkTest& test, const SumGroup& group) {
+    if (!hasRate(group))
+        return "no rate: sums were so slow that the largest in the time was one of " +
+               sizeOf(group.times.back().bytes) + ", in " +
+               number(group.times.back().seconds * 1e3) + " ms";
     const double bits = busBandwidthOf(group) * 8;
     const double nominal = nominalOf(test, group);
     if (nominal == 0)

@@ -109,7 +109,7 @@ void ForecastDialog::takeLinks(const StepProfile& profile, const Result<QString>
     }
     const auto shown = static_cast<int>(std::min(forecasts.size(), kForecastRows));
     m_table->setFixedHeight((shown + 1) * size::kRowHeight);
-    m_table->show();
+    m_table->setVisible(shown > 0);
     QStringList sentences;
     for (const std::string& sentence : forecastWords(profile, *test))
         sentences << capitalized(sentence) + '.';

@@ -8,6 +8,8 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
+#include <numeric>
 
 namespace rm {
 namespace {
@@ -19,11 +21,11 @@ constexpr std::array<int64_t, 9> kSizes = {4,       1 << 10,  16 << 10, 128 << 1
 
 class SumTimer {
 public:
-    SumTimer(const World& world, const Device& device, Seconds budget)
+    SumTimer(const World& world, const Device& device, const SumBudget& budget)
         : m_world(world)
         , m_device(device)
-        , m_until(now() + budget.count())
-        , m_slice(budget.count() / kSizes.size()) {}
+        , m_budget(budget)
+        , m_slice(budget.whole.count() / kSizes.size()) {}
 
     std::vector<SumTime> run() {
         std::vector<SumTime> times;
@@ -32,8 +34,8 @@ public:
                                         ? 0
                                         : times.back().seconds * static_cast<double>(bytes) /
                                               static_cast<double>(times.back().bytes);
-            // Twice at least, of which the first is not counted.
-            const bool goesOn = times.size() < 2 || now() + 2 * expected < m_until;
+            const bool goesOn = times.size() < 2 ||
+                                fits(m_budget, Seconds(now() - m_began), bytes, Seconds(expected));
             if (decided(goesOn ? 1 : 0) == 0)
                 break;
             times.push_back(timeOf(bytes));
@@ -78,7 +80,8 @@ private:
 
     const World& m_world;
     const Device& m_device;
-    const double m_until;
+    const SumBudget m_budget;
+    const double m_began = now();
     const double m_slice; ///< of the budget, for one size
 };
 
@@ -91,42 +94,78 @@ std::vector<int> firstRanks(const std::vector<int>& nodeOf) {
     return first;
 }
 
+/// The times of all pairs of a round at once; on rank 0, what all of them found.
+std::vector<SumGroup> measureRound(const World& world, const Device& device,
+                                   const std::vector<std::pair<size_t, size_t>>& pairs,
+                                   const std::vector<int>& first, const std::vector<int64_t>& nodes,
+                                   const SumBudget& budget) {
+    std::string mine;
+    for (const auto& [a, b] : pairs) {
+        if (world.rank() != first[a] && world.rank() != first[b])
+            continue;
+        const World pair = world.among({first[a], first[b]}, device);
+        SumGroup group{{nodes[a], nodes[b]}, 2, timeSums(pair, device, budget)};
+        if (world.rank() == first[a])
+            mine = toJson(AllReduceReport{"", "", {std::move(group)}});
+    }
+    std::vector<SumGroup> groups;
+    for (const std::string& text : world.gather(mine))
+        if (!text.empty())
+            if (auto pair = parseAllReduceReport(text, "a pair's times"))
+                groups.push_back(std::move(pair->groups.front()));
+    world.barrier(); // others end their pairs later
+    return groups;
+}
+
 } // namespace
 
-std::vector<SumTime> timeSums(const World& world, const Device& device, Seconds budget) {
+bool fits(const SumBudget& budget, Seconds passed, int64_t bytes, Seconds expected) {
+    const Seconds after = passed + 2 * expected; // the first is not counted
+    return after < budget.whole || (bytes <= budget.leastBytes && after < budget.least);
+}
+
+std::vector<SumTime> timeSums(const World& world, const Device& device, const SumBudget& budget) {
     return SumTimer(world, device, budget).run();
+}
+
+/// The circle method: one stays, the others move on by a place each round.
+std::vector<std::vector<std::pair<size_t, size_t>>> roundsOfPairs(size_t count) {
+    const size_t places = count + count % 2; // who meets the one that is not there rests
+    std::vector<size_t> circle(places);
+    std::iota(circle.begin(), circle.end(), size_t{0});
+    std::vector<std::vector<std::pair<size_t, size_t>>> rounds;
+    for (size_t round = 0; round + 1 < places; ++round) {
+        auto& pairs = rounds.emplace_back();
+        for (size_t i = 0; i < places / 2; ++i) {
+            const auto [low, high] = std::minmax(circle[i], circle[places - 1 - i]);
+            if (high < count)
+                pairs.emplace_back(low, high);
+        }
+        std::rotate(circle.begin() + 1, circle.end() - 1, circle.end());
+    }
+    return rounds;
 }
 
 AllReduceReport measureLinks(const World& world, const Device& device,
                              const std::vector<int>& nodeOf, Seconds budget) {
     AllReduceReport report{device.plugin->deviceName(), world.collectivesFault(), {}};
     const std::vector<int> first = firstRanks(nodeOf);
-    const size_t pairs = first.size() * (first.size() - 1) / 2;
-    const Seconds each = budget / static_cast<double>(pairs + 1);
     std::vector<int64_t> all;
-    for (size_t a = 0; a < first.size(); ++a)
-        all.push_back(nodeOf[static_cast<size_t>(first[a])]);
+    for (const int rank : first)
+        all.push_back(nodeOf[static_cast<size_t>(rank)]);
+    SumBudget ofAll{budget, 16 << 20, Seconds(2)};
     // Two ranks on two nodes are one link; that is measured as "all".
-    const bool hasPairs = world.size() > 2;
-    for (size_t a = 0; hasPairs && a < first.size(); ++a)
-        for (size_t b = a + 1; b < first.size(); ++b) {
-            const bool takesPart = world.rank() == first[a] || world.rank() == first[b];
-            std::string mine;
-            if (takesPart) {
-                const World pair = world.among({first[a], first[b]}, device);
-                SumGroup group{{all[a], all[b]}, 2, timeSums(pair, device, each)};
-                if (world.rank() == first[a])
-                    mine = toJson(AllReduceReport{"", "", {std::move(group)}});
-            }
-            // What rank 0 hears also tells the others that the pair has ended.
-            const auto told = world.gather(mine);
-            for (const std::string& text : told)
-                if (!text.empty())
-                    if (auto pair = parseAllReduceReport(text, "a pair's times"))
-                        report.groups.push_back(std::move(pair->groups.front()));
-            world.barrier();
-        }
-    report.groups.push_back({all, world.size(), timeSums(world, device, each)});
+    if (world.size() > 2) {
+        ofAll.whole = budget / 2;
+        const auto rounds = roundsOfPairs(first.size());
+        const SumBudget ofPair{ofAll.whole / static_cast<double>(rounds.size()), 1 << 20,
+                               Seconds(0.25)};
+        for (const auto& pairs : rounds)
+            std::ranges::move(measureRound(world, device, pairs, first, all, ofPair),
+                              std::back_inserter(report.groups));
+        std::ranges::sort(report.groups, {}, &SumGroup::nodes);
+    }
+    report.groups.push_back({all, world.size(), timeSums(world, device, ofAll)});
     return report;
 }
 

@@ -123,6 +123,27 @@ private Q_SLOTS:
         QVERIFY(speedUp(forecasts, 2) < 0.1);
     }
 
+    void latenciesAloneMakeNoRateAndNoForecast() {
+        LinkTest test = testOf(1e6);
+        test.nodes.push_back({"node-c", "eth0", 1000});
+        test.report.groups = {groupOf({0, 1}, 2, 1e5), groupOf({0, 2}, 2, 1e5),
+                              groupOf({1, 2}, 2, 1e5), groupOf({0, 1, 2}, 3, 1e5)};
+        QCOMPARE(forecastNodes(profileOf(), test).size(), size_t{3});
+        // What became of 64 nodes: 1 KiB takes hardly longer than 4 bytes.
+        test.report.groups[1].times = {{4, 2e-3, 1}, {1 << 10, 2.1e-3, 1}};
+        const SumGroup& group = test.report.groups[1];
+        QVERIFY(!hasRate(group) && isSlow(test, group));
+        const std::string told = rateWords(test, group);
+        QVERIFY2(told.starts_with("no rate") && told.find("1 KiB") != std::string::npos &&
+                     told.find("2.1 ms") != std::string::npos,
+                 told.c_str());
+        QVERIFY(forecastNodes(profileOf(), test).empty());
+        const auto words = forecastWords(profileOf(), test);
+        QCOMPARE(words.size(), size_t{1});
+        QVERIFY2(words[0].starts_with("no forecast: between node-a - node-c there is no rate"),
+                 words[0].c_str());
+    }
+
     void ratesAreComparedWithTheLinks_data() {
         QTest::addColumn<double>("gbit");
         QTest::addColumn<int64_t>("nominal");
