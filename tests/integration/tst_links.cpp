@@ -3,6 +3,8 @@
 #include "tests/integration/testbed.h"
 #include "tests/support/requirement.h"
 
+#include <QDirIterator>
+#include <QElapsedTimer>
 #include <QFile>
 #include <QJsonArray>
 #include <QJsonObject>
@@ -57,6 +59,7 @@ private Q_SLOTS:
     void cleanup();
     void allReduceFigureIsTheRateOfTheLink();
     void selfTestOfANodeShowsItsProofs();
+    void aNodeThatFailsEndsTheTestOfAllAtOnce();
     void aForecastNeedsNeitherDataNorAFreeFolder();
     void forecastIsWhatThenHappens_data();
     void forecastIsWhatThenHappens();
@@ -149,6 +152,37 @@ void tst_links::selfTestOfANodeShowsItsProofs() {
     for (const char* proof : {"memory", "float32 products", "bfloat16 products", "sums"})
         QVERIFY2(told.out.contains(proof), told.whole());
     QVERIFY2(!told.out.contains("BAD"), told.whole());
+}
+
+/// What became of its trainer: "" puts it back.
+static void breakTrainer(const QString& home, const QByteArray& script) {
+    QDirIterator at(home, {"ringmaster-trainer"}, QDir::Files, QDirIterator::Subdirectories);
+    while (at.hasNext()) {
+        const QString path = at.next();
+        const QString kept = path + ".kept";
+        if (script.isEmpty()) {
+            QVERIFY(QFile::remove(path) && QFile::rename(kept, path));
+            continue;
+        }
+        QVERIFY(QFile::rename(path, kept));
+        QFile file(path);
+        QVERIFY(file.open(QIODevice::WriteOnly) && file.write(script) == script.size());
+        file.close();
+        QVERIFY(file.setPermissions(QFile::ReadOwner | QFile::WriteOwner | QFile::ExeOwner));
+    }
+}
+
+void tst_links::aNodeThatFailsEndsTheTestOfAllAtOnce() {
+    constexpr int kMuchLessThanTheOthersWouldWait = 60000; // of five minutes
+    breakTrainer(m_bed->server(1).home(),
+                 "#!/bin/sh\necho 'error: no such instruction' >&2\nexit 70\n");
+    QElapsedTimer timer;
+    timer.start();
+    const CliResult told = cli().run({"nodes", "all-reduce", "node-a", "node-b"}, kLimitMs);
+    breakTrainer(m_bed->server(1).home(), "");
+    QVERIFY(told.exitCode != 0);
+    QVERIFY2(told.err.contains("no such instruction"), told.whole());
+    QVERIFY2(timer.elapsed() < kMuchLessThanTheOthersWouldWait, told.whole());
 }
 
 void tst_links::aForecastNeedsNeitherDataNorAFreeFolder() {

@@ -15,6 +15,8 @@
 #include <QUuid>
 
 #include <algorithm>
+#include <functional>
+#include <mutex>
 #include <numeric>
 #include <optional>
 #include <set>
@@ -60,6 +62,32 @@ std::vector<TransferChain::Party> partiesOf(const std::vector<PlacedNode>& nodes
     return parties;
 }
 
+/// Of tasks that need each other: once one fails the others wait in vain, and what they say when
+/// they are ended does not tell why.
+class FirstError {
+public:
+    explicit FirstError(const std::stop_token& unwanted)
+        : m_onUnwanted(unwanted, [this] { m_others.request_stop(); }) {}
+
+    void note(const Error& error) {
+        {
+            const std::lock_guard lock(m_mutex);
+            if (!m_error)
+                m_error = error;
+        }
+        m_others.request_stop();
+    }
+    std::stop_token endsOthers() const { return m_others.get_token(); }
+    /// After one was noted, and all tasks have ended.
+    Error get() const { return *m_error; }
+
+private:
+    std::mutex m_mutex;
+    std::optional<Error> m_error;
+    std::stop_source m_others;
+    std::stop_callback<std::function<void()>> m_onUnwanted;
+};
+
 } // namespace
 
 DirectLauncher::DirectLauncher(Request request, HostPool& hosts, ProgressSink progress,
@@ -93,12 +121,12 @@ OnConnectPause DirectLauncher::pauseTeller() const {
 }
 
 template <class T>
-Result<std::vector<T>> DirectLauncher::onNodes(const std::vector<size_t>& nodes,
-                                               const std::stop_token& unwanted,
-                                               const std::function<Task<T>(size_t)>& taskOf) {
+Result<std::vector<T>>
+DirectLauncher::onNodes(const std::vector<size_t>& nodes, const std::stop_token& unwanted,
+                        const std::function<Task<T>(size_t)>& taskOf, const OnTaskError& onError) {
     std::vector<std::future<Result<T>>> answers;
     for (const size_t node : nodes)
-        answers.push_back(m_workers[node]->post<T>(taskOf(node), unwanted, pauseTeller()));
+        answers.push_back(m_workers[node]->post<T>(taskOf(node), unwanted, pauseTeller(), onError));
     std::vector<T> out;
     std::optional<Error> error;
     for (auto& answer : answers) {
@@ -115,10 +143,11 @@ Result<std::vector<T>> DirectLauncher::onNodes(const std::vector<size_t>& nodes,
 
 template <class T>
 Result<std::vector<T>> DirectLauncher::onEveryNode(const std::stop_token& unwanted,
-                                                   const std::function<Task<T>(size_t)>& taskOf) {
+                                                   const std::function<Task<T>(size_t)>& taskOf,
+                                                   const OnTaskError& onError) {
     std::vector<size_t> all(m_workers.size());
     std::iota(all.begin(), all.end(), size_t{0});
-    return onNodes(all, unwanted, taskOf);
+    return onNodes(all, unwanted, taskOf, onError);
 }
 
 Result<std::vector<NodeOutlook>> DirectLauncher::lookWith(decltype(&lookAtNode) look) {
@@ -410,12 +439,16 @@ DirectLauncher::runTrainer(const std::function<TrainerCall(const NodePlan&)>& ca
                            std::chrono::milliseconds timeout) {
     RM_ASSIGN_OR_RETURN(const auto plans, planAtMeeting());
     report(QStringLiteral("Measure"));
-    return onEveryNode<std::string>(m_stop, [&](size_t node) -> Task<std::string> {
+    FirstError first(m_stop);
+    const auto taskOf = [&](size_t node) -> Task<std::string> {
         return [&plan = plans[node], call = callOf(plans[node]),
                 timeout](HostSession& session, const std::string&, std::stop_token stop) {
             return runTrainerOf(plan, session, call, timeout, stop);
         };
-    });
+    };
+    auto told = onEveryNode<std::string>(first.endsOthers(), taskOf,
+                                         [&first](const Error& error) { first.note(error); });
+    return told ? told : tl::unexpected<Error>(first.get());
 }
 
 std::string DirectLauncher::meeting() const {

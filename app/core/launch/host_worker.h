@@ -19,6 +19,9 @@ namespace rm {
 /// Gives the credentials that a person has already granted for a node. Called on any thread.
 using CredentialSource = std::function<Credentials(const Node&)>;
 
+/// Called with a task's error before that is its answer, on any thread.
+using OnTaskError = std::function<void(const Error&)>;
+
 /// One node's worker thread and the one session that it owns. Tasks run in the order in which they
 /// were posted; a session that was lost, or idle for so long that it may be, is opened again by the
 /// next task.
@@ -43,23 +46,29 @@ public:
     /// Runs `task(session, agent path, stop)` on this node's thread, after opening the session and
     /// deploying the agent; if these fail, their error is the answer. A server that refuses a
     /// connection for the moment is tried again (openSessionPatiently()), which `onPause` reports
-    /// on this worker's thread. Once `unwanted` is requested or this worker ends, these tries stop
+    /// on this worker's thread; `onError` is told the answer if it is one. Once `unwanted` is requested or this worker ends, these tries stop
     /// and `stop` is requested. Thread-safe.
     template <class T>
     std::future<Result<T>> post(Task<T> task, std::stop_token unwanted = {},
-                                OnConnectPause onPause = {}) {
+                                OnConnectPause onPause = {}, OnTaskError onError = {}) {
         auto promise = std::make_shared<std::promise<Result<T>>>();
         std::future<Result<T>> answer = promise->get_future();
-        enqueue(Job{
-            [promise, task = std::move(task)](HostSession& session, const std::string& agent,
-                                              std::stop_token stop) {
-                Result<T> result = task(session, agent, stop);
-                const bool linkLost = !result && result.error().code == ErrorCode::kUnavailable;
-                promise->set_value(std::move(result));
-                return linkLost;
-            },
-            [promise](Error error) { promise->set_value(tl::unexpected<Error>(std::move(error))); },
-            std::move(unwanted), std::move(onPause)});
+        enqueue(Job{[promise, task = std::move(task), onError](
+                        HostSession& session, const std::string& agent, std::stop_token stop) {
+                        Result<T> result = task(session, agent, stop);
+                        if (!result && onError)
+                            onError(result.error());
+                        const bool linkLost =
+                            !result && result.error().code == ErrorCode::kUnavailable;
+                        promise->set_value(std::move(result));
+                        return linkLost;
+                    },
+                    [promise, onError](Error error) {
+                        if (onError)
+                            onError(error);
+                        promise->set_value(tl::unexpected<Error>(std::move(error)));
+                    },
+                    std::move(unwanted), std::move(onPause)});
         return answer;
     }
 
