@@ -41,6 +41,7 @@ private Q_SLOTS:
     void aNodeIsEditedUnderItsName();
     void aHostThatIsNoneIsCalledSo();
     void thisComputerIsToldHowToBeUsedAndNotHowToBeReached();
+    void aClusterHasNoSelfTest();
     void gpusAreTickedThatTheLastCheckFound();
     void whatANodeIsUsedForIsAskedBehindAFold();
     void namesOfSshConfigAreImported();
@@ -157,6 +158,18 @@ void TestNodesPage::check(const NodeCheck& check) {
         [check](const QString&, const Credentials&) { return QtFuture::makeReadyFuture(check); });
     const auto answer = fleet.check(QString::fromStdString(check.node));
     QTRY_VERIFY(answer.isFinished());
+}
+
+void TestNodesPage::aClusterHasNoSelfTest() {
+    Node cluster{"leonardo", false, "login.example", {}, 0, {}};
+    cluster.isSlurm = true;
+    QVERIFY(m_demo->fleet().add(cluster));
+    QVERIFY(m_demo->fleet().add({"box", false, "box.example", {}, 0, {}}));
+    m_demo->window().nodesPage().select("leonardo");
+    QTRY_VERIFY(find<QPushButton>("editNode")->isVisible());
+    QVERIFY(!find<QPushButton>("selfTestNode")->isVisible());
+    m_demo->window().nodesPage().select("box");
+    QTRY_VERIFY(find<QPushButton>("selfTestNode")->isVisible());
 }
 
 void TestNodesPage::gpusAreTickedThatTheLastCheckFound() {

@@ -15,7 +15,14 @@ using namespace std::chrono_literals;
 /// A self-test of eight GPUs one after the other, most of it to load libraries.
 constexpr std::chrono::milliseconds kTrialPatience = 5min;
 
-Result<void> checkTrial(const NodeTrial& trial) {
+Result<void> checkTrial(const NodeTrial& trial, const std::vector<PlacedParty>& parties) {
+    for (const PlacedParty& party : parties)
+        if (party.node.isSlurm)
+            return fail(ErrorCode::kInvalid,
+                        std::string(trialName(trial.kind)) + ": " + party.node.name +
+                            " is a Slurm cluster, of which only the login node could be measured; "
+                            "name nodes that are no cluster. Runs on its GPUs test each of them "
+                            "before they train on it");
     const size_t least = trial.kind == TrialKind::kAllReduce ? 2 : 1;
     const bool hasFew = trial.nodes.size() < least;
     if (!hasFew && (trial.kind == TrialKind::kAllReduce || trial.nodes.size() == 1))
@@ -113,7 +120,7 @@ const char* trialName(TrialKind kind) {
 
 Result<std::string> runTrial(const NodeTrial& trial, std::vector<PlacedParty> parties,
                              HostPool& hosts, const ProgressSink& progress, std::stop_token stop) {
-    RM_RETURN_IF_ERROR(checkTrial(trial));
+    RM_RETURN_IF_ERROR(checkTrial(trial, parties));
     RM_ASSIGN_OR_RETURN(const auto spec, specOf(trial));
     PlanRequest attempt;
     attempt.runId = newRunId(spec.name);

@@ -38,7 +38,7 @@ const char* trialName(TrialKind kind);
 
 /// Probes the nodes, sends the trainer where it is missing, and lets it do that: the JSON of the
 /// answer. `parties`: the trial's nodes. Blocks for seconds, besides the sending. Errors are those
-/// of a Launcher.
+/// of a Launcher. kInvalid: there are too few nodes, or one is a Slurm cluster.
 Result<std::string> runTrial(const NodeTrial& trial, std::vector<PlacedParty> parties,
                              HostPool& hosts, const ProgressSink& progress, std::stop_token stop);
 

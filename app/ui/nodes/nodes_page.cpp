@@ -288,7 +288,9 @@ void NodesPage::showCheck() {
     const auto check = m_context.fleet.lastCheck(m_selected);
     m_checkTitle->setText(m_selected == kLocalNodeName ? tr("Check of this computer")
                                                        : tr("Check of %1").arg(m_selected));
-    const QString use = useWords(m_context.fleet.find(m_selected).value_or(Node()));
+    const Node node = m_context.fleet.find(m_selected).value_or(Node());
+    m_selfTest->setVisible(!node.isSlurm); // nothing computes on a login node
+    const QString use = useWords(node);
     m_use->setText(use);
     m_use->setVisible(!use.isEmpty());
     m_remove->setVisible(m_selected != kLocalNodeName);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/core/launch/host_worker.h"
 #include "app/core/launch/run_trainer.h"
 #include "app/core/launch/trial.h"
 #include "app/core/remote/local_session.h"
@@ -40,6 +41,26 @@ private Q_SLOTS:
         QVERIFY2(told, told ? "" : told.error().message.c_str());
         QCOMPARE(*told, std::string("GPUs GPU-b,GPU-c, threads 3, words self-test --json, input "
                                     "the spec\n"));
+    }
+
+    void aClusterIsRefusedByName_data() {
+        QTest::addColumn<int>("kind");
+        for (const TrialKind kind :
+             {TrialKind::kSelfTest, TrialKind::kAllReduce, TrialKind::kStepProfile})
+            QTest::newRow(trialName(kind)) << static_cast<int>(kind);
+    }
+    void aClusterIsRefusedByName() {
+        QFETCH(int, kind);
+        NodeTrial trial{static_cast<TrialKind>(kind), {{"leonardo", 0}}, {}};
+        Node cluster;
+        cluster.name = "leonardo";
+        cluster.isSlurm = true;
+        HostPool hosts([](const Node&) { return Credentials{}; });
+        const auto told = runTrial(trial, {{cluster, 0}}, hosts, [](const Progress&) {}, {});
+        QVERIFY(!told);
+        QCOMPARE(told.error().code, ErrorCode::kInvalid);
+        QVERIFY2(told.error().message.find("leonardo is a Slurm cluster") != std::string::npos,
+                 told.error().message.c_str());
     }
 
     void aForecastIsOfTheRanksThatTheRunWouldHave() {
