@@ -49,6 +49,7 @@ private Q_SLOTS:
     void closingDoesNotWaitForAConnection();
     void closingDoesNotWaitForAnAgentThatHangs();
     void aLaunchThatConnectsIsCancelledAtOnce();
+    void aTrialThatConnectsIsStoppedAtOnce();
     void aNodeThatIsEditedIsFollowedAtItsNewAddress();
     void everyPartOfARunOnOneNodeIsFollowed();
     void whatIsAskedForAndIsSoIsDone();
@@ -305,6 +306,23 @@ void TestEngine::aLaunchThatConnectsIsCancelledAtOnce() {
     QVERIFY(!launched.result());
     QVERIFY(!m_engine->live(run).launching);
     QCOMPARE(stored(run).id, QString()); // it was not even listed
+}
+
+void TestEngine::aTrialThatConnectsIsStoppedAtOnce() {
+    addSilentNode();
+    makeEngine();
+    const NodeTrial trial{TrialKind::kSelfTest, {{"silent", 0}}, {}};
+    auto told = m_engine->tryOut(trial);
+    QTRY_VERIFY_WITH_TIMEOUT(m_silent.hasPendingConnections(), kDeadlineMs);
+    QVERIFY(m_engine->stopTrial({TrialKind::kStepProfile, trial.nodes, {}}).result());
+    QVERIFY(!told.isFinished()); // that was another
+    QElapsedTimer timer;
+    timer.start();
+    QVERIFY(m_engine->stopTrial(trial).result());
+    QTRY_VERIFY_WITH_TIMEOUT(told.isFinished(), kDeadlineMs);
+    QVERIFY2(timer.elapsed() < kAtOnceMs, qPrintable(QString::number(timer.elapsed())));
+    QVERIFY(!told.result());
+    QCOMPARE(told.result().error().code, ErrorCode::kUnavailable);
 }
 
 void TestEngine::aNodeThatIsEditedIsFollowedAtItsNewAddress() {

@@ -32,7 +32,8 @@ struct FaceServer::Face {
     FaceChannel* channel = nullptr; ///< of the server
     bool greeted = false;
     face::Kind kind = face::Kind::kTerminal;
-    std::map<int64_t, QString> starts; ///< runs that are being started for it, by number
+    std::map<int64_t, QString> starts;   ///< runs that are being started for it, by number
+    std::map<int64_t, NodeTrial> trials; ///< likewise
 
     // What has changed since it last took anything.
     bool runs = false;
@@ -119,6 +120,8 @@ void FaceServer::ask(Face& face, const face::Ask& ask) {
         return showWindow(face, ask);
     if (const auto run = runStartedBy(ask.request))
         face.starts[ask.number] = *run;
+    if (const auto* asked = std::get_if<TrialRequest>(&ask.request))
+        face.trials[ask.number] = asked->trial;
     // The request may name a node that was added a moment ago by a process that is gone already.
     (void)m_fleet.load();
     perform(ask.request, m_engine, m_fleet, this,
@@ -155,6 +158,7 @@ void FaceServer::finish(FaceChannel* channel, int64_t number, const EngineReply&
         return;
     flush(*face);
     channel->send(face::Answer{number, reply});
+    face->trials.erase(number);
     if (face->starts.erase(number) > 0 && !isBusy())
         Q_EMIT idle();
 }
@@ -165,13 +169,14 @@ void FaceServer::follow(Face& face, const QString& run) {
     flush(face);
 }
 
-/// A launch ends with the terminal that asked for it.
+/// A launch or trial ends with the terminal that asked for it.
 void FaceServer::drop(FaceChannel* channel) {
     const auto gone = std::find_if(m_faces.begin(), m_faces.end(),
                                    [&](const auto& face) { return face->channel == channel; });
     if (gone == m_faces.end())
         return;
     const auto starts = std::move((*gone)->starts);
+    const auto trials = std::move((*gone)->trials);
     m_faces.erase(gone);
     disconnect(channel, nullptr, this, nullptr);
     channel->close();
@@ -179,6 +184,8 @@ void FaceServer::drop(FaceChannel* channel) {
     for (const auto& [number, run] : starts)
         if (m_engine.live(run).launching)
             m_engine.command(run, CommandKind::kKill);
+    for (const auto& [number, trial] : trials)
+        m_engine.stopTrial(trial);
     if (!starts.empty() && !isBusy())
         Q_EMIT idle();
     // A final NodesChanged is lost if we wrote to the socket after its end.

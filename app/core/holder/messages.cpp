@@ -534,6 +534,12 @@ auto membersOf(T& value) {
     return std::tie(trial);
 }
 
+template <Like<StopTrialRequest> T>
+auto membersOf(T& value) {
+    auto& [trial] = value;
+    return std::tie(trial);
+}
+
 template <Like<OutlookRequest> T>
 auto membersOf(T& value) {
     auto& [spec, node] = value;

@@ -118,6 +118,9 @@ struct Performer {
     void operator()(const TrialRequest& r) {
         answer(engine.tryOut(r.trial), context, request, done);
     }
+    void operator()(const StopTrialRequest& r) {
+        answer(engine.stopTrial(r.trial), context, request, done);
+    }
     void operator()(const PinCheckpointRequest& r) {
         answer(engine.setPinned(r.run, r.checkpoint, r.pinned), context, request, done);
     }
@@ -185,6 +188,9 @@ struct Attempt {
     std::string operator()(const CheckLaunchRequest&) { return "check the launch"; }
     std::string operator()(const BatchScriptRequest&) { return "show the script of the job"; }
     std::string operator()(const TrialRequest& r) { return trialName(r.trial.kind); }
+    std::string operator()(const StopTrialRequest& r) {
+        return std::string("stop the ") + trialName(r.trial.kind);
+    }
     std::string operator()(const PinCheckpointRequest& r) {
         return (r.pinned ? "pin checkpoint " : "unpin checkpoint ") + r.checkpoint.toStdString() +
                " of " + r.run.toStdString();
@@ -246,6 +252,7 @@ struct Failure {
     }
     EngineReply operator()(const BatchScriptRequest&) { return startFailed(); }
     EngineReply operator()(const TrialRequest&) { return startFailed(); }
+    EngineReply operator()(const StopTrialRequest&) { return editFailed(); }
     EngineReply operator()(const PinCheckpointRequest&) { return editFailed(); }
     EngineReply operator()(const BringBackCheckpointRequest&) { return editFailed(); }
     EngineReply operator()(const CompareCheckpointsRequest&) {

@@ -149,6 +149,11 @@ struct TrialRequest {
     bool operator==(const TrialRequest&) const = default;
 };
 
+struct StopTrialRequest {
+    NodeTrial trial;
+    bool operator==(const StopTrialRequest&) const = default;
+};
+
 struct OutlookRequest {
     std::string spec; ///< TOML, perhaps out of bounds
     QString node;
@@ -222,7 +227,7 @@ using EngineRequest =
                  ResumeOutlookRequest, CopyCheckpointRequest, WithdrawRequest, PinCheckpointRequest,
                  BringBackCheckpointRequest, CompareCheckpointsRequest, MeasureNetworkRequest,
                  StopNetworkRequest, EndLeftoversRequest, CheckLaunchRequest, TrialRequest,
-                 BatchScriptRequest>;
+                 BatchScriptRequest, StopTrialRequest>;
 
 /// Of a launch, resume or branch: the run's id. Of a copy: its folder. Of a trial: its JSON. Of a
 /// batch script: it. Of a withdrawal: what is left to know. Of a command: its state. Of a check:

@@ -300,6 +300,10 @@ QFuture<Result<QString>> SharedEngine::tryOut(const NodeTrial& trial) {
     return ask<Result<QString>>(TrialRequest{trial});
 }
 
+QFuture<Result<void>> SharedEngine::stopTrial(const NodeTrial& trial) {
+    return ask<Result<void>>(StopTrialRequest{trial});
+}
+
 QFuture<Result<CommandState>>
 SharedEngine::command(const QString& run, CommandKind kind,
                       std::vector<std::pair<std::string, std::string>> args, const std::string& id,

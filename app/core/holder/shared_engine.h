@@ -57,6 +57,7 @@ public:
     QFuture<Result<std::vector<RunFolder>>> onNodes(const QString& run) override;
     QFuture<Result<void>> removeFromNodes(const QString& run, const Asker& by) override;
     QFuture<Result<QString>> tryOut(const NodeTrial& trial) override;
+    QFuture<Result<void>> stopTrial(const NodeTrial& trial) override;
     QFuture<Result<DeployedReport>> cleanNode(const QString& node,
                                               const NodeCleaning& cleaning) override;
     QFuture<Result<void>> measureNetwork(const QStringList& nodes) override;

@@ -183,6 +183,8 @@ public:
     /// Lets the trainer find something out on nodes, without a run (see runTrial()): the JSON of
     /// the answer. An all-reduce test is kept, too (link_test.h).
     virtual QFuture<Result<QString>> tryOut(const NodeTrial& trial) = 0;
+    /// Ends such trials that are under way soon: their answer is kUnavailable.
+    virtual QFuture<Result<void>> stopTrial(const NodeTrial& trial) = 0;
     /// The answer is kApplied or kRefused; it waits while rank 0's node cannot be reached, that of
     /// kKill for the nodes that can be: it names the others. kStop
     /// and kKill of a run whose ranks have not started cancel its launch: a new run is then

@@ -89,6 +89,11 @@ struct LocalEngine::Impl {
     };
     std::shared_ptr<Measurement> measurement; ///< of the network, the last one
     std::string linkTests;                    ///< the file that keeps them
+    struct Trial {
+        NodeTrial what;
+        std::shared_ptr<Measurement> course;
+    };
+    std::vector<Trial> trials; ///< with some that are over
     Fleet* fleet = nullptr;
     std::shared_ptr<WriterThread> writer; ///< null: another instance writes
     CredentialSource credentials = [](const Node&) { return Credentials{}; };
@@ -765,15 +770,28 @@ QFuture<Result<QString>> LocalEngine::tryOut(const NodeTrial& trial) {
     auto parties = place(trial.nodes);
     if (!parties)
         return readyFuture<QString>(tl::unexpected<Error>(parties.error()));
-    return QtConcurrent::run(&m_impl->pool,
-                             [trial, parties = *parties, hosts = m_impl->hosts,
-                              kept = m_impl->linkTests, stop = m_impl->closing.get_token()] {
-                                 const auto told = runTrial(
-                                     trial, parties, *hosts, [](const Progress&) {}, stop);
-                                 if (told && trial.kind == TrialKind::kAllReduce)
-                                     keepLinkTest(kept, *told);
-                                 return told.map(&QString::fromStdString);
-                             });
+    std::erase_if(m_impl->trials,
+                  [](const Impl::Trial& each) { return bool(each.course->isOver); });
+    const auto own = std::make_shared<Impl::Measurement>();
+    m_impl->trials.push_back({trial, own});
+    return QtConcurrent::run(&m_impl->pool, [trial, own, parties = *parties, hosts = m_impl->hosts,
+                                             kept = m_impl->linkTests,
+                                             closing = m_impl->closing.get_token()] {
+        const std::stop_callback end(closing, [&own] { own->stop.request_stop(); });
+        const auto told = runTrial(
+            trial, parties, *hosts, [](const Progress&) {}, own->stop.get_token());
+        if (told && trial.kind == TrialKind::kAllReduce)
+            keepLinkTest(kept, *told);
+        own->isOver = true;
+        return told.map(&QString::fromStdString);
+    });
+}
+
+QFuture<Result<void>> LocalEngine::stopTrial(const NodeTrial& trial) {
+    for (const Impl::Trial& each : m_impl->trials)
+        if (each.what == trial)
+            each.course->stop.request_stop();
+    return readyFuture<void>({});
 }
 
 QFuture<Result<CommandState>>

@@ -68,6 +68,7 @@ public:
     QFuture<Result<void>> measureNetwork(const QStringList& nodes) override;
     QFuture<Result<void>> stopNetwork() override;
     QFuture<Result<QString>> tryOut(const NodeTrial& trial) override;
+    QFuture<Result<void>> stopTrial(const NodeTrial& trial) override;
     QFuture<Result<QString>> branch(const QString& run, const QString& checkpoint,
                                     std::optional<CheckedSpec> spec, const QString& id,
                                     IfTooLarge ifTooLarge,

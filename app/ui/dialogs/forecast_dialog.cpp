@@ -62,6 +62,7 @@ ForecastDialog::ForecastDialog(const AppContext& context, const RunSpec& spec,
     connect(addButton(tr("Close"), "", "closeForecast"), &QPushButton::clicked, this,
             &QDialog::reject);
     connect(m_measure, &QPushButton::clicked, this, &ForecastDialog::measure);
+    connect(this, &QDialog::finished, this, &ForecastDialog::stop);
 }
 
 void ForecastDialog::say(const QString& text, bool isMeasuring) {
@@ -71,8 +72,23 @@ void ForecastDialog::say(const QString& text, bool isMeasuring) {
 
 void ForecastDialog::measure() {
     say(tr("Measuring a step…"), true);
-    whenAnswered(m_context.engine.tryOut(stepProfileTrial(m_spec, m_nodes)), this,
-                 [this](const Result<QString>& told) { takeProfile(told); });
+    tryOut(stepProfileTrial(m_spec, m_nodes),
+           [this](const Result<QString>& told) { takeProfile(told); });
+}
+
+void ForecastDialog::tryOut(const NodeTrial& trial,
+                            std::function<void(const Result<QString>&)> take) {
+    m_running = trial;
+    whenAnswered(m_context.engine.tryOut(trial), this,
+                 [this, take = std::move(take)](const Result<QString>& told) {
+                     m_running.reset();
+                     take(told);
+                 });
+}
+
+void ForecastDialog::stop() {
+    if (m_running)
+        m_context.engine.stopTrial(*m_running);
 }
 
 void ForecastDialog::takeProfile(const Result<QString>& told) {
@@ -82,9 +98,8 @@ void ForecastDialog::takeProfile(const Result<QString>& told) {
     if (!profile)
         return say(capitalized(profile.error().message) + '.', false);
     say(tr("Measuring the links…"), true);
-    whenAnswered(
-        m_context.engine.tryOut(linkTrial(m_spec, m_nodes)), this,
-        [this, profile = *profile](const Result<QString>& links) { takeLinks(profile, links); });
+    tryOut(linkTrial(m_spec, m_nodes),
+           [this, profile = *profile](const Result<QString>& links) { takeLinks(profile, links); });
 }
 
 void ForecastDialog::takeLinks(const StepProfile& profile, const Result<QString>& told) {

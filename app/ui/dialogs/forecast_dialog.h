@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "app/core/launch/plan.h"
+#include "app/core/launch/trial.h"
 #include "app/ui/data/app_context.h"
 #include "app/ui/dialogs/sheet.h"
 #include "shared/result.h"
 #include "shared/spec/run_spec.h"
 #include "shared/wire/measures.h"
+
+#include <functional>
+#include <optional>
 
 class QLabel;
 class QPushButton;
@@ -17,7 +20,7 @@ namespace rm {
 class Table;
 
 /// Measures a step of the spec on the first of the nodes and the links between them, and tells what
-/// a step would take on the first one, two, ... of them.
+/// a step would take on the first one, two, ... of them. Closing it ends what is measured.
 class ForecastDialog : public Sheet {
     Q_OBJECT
 public:
@@ -26,6 +29,8 @@ public:
 
 private:
     void measure();
+    void tryOut(const NodeTrial& trial, std::function<void(const Result<QString>&)> take);
+    void stop();
     void takeProfile(const Result<QString>& told);
     void takeLinks(const StepProfile& profile, const Result<QString>& told);
     void say(const QString& text, bool isMeasuring);
@@ -33,6 +38,7 @@ private:
     AppContext m_context;
     RunSpec m_spec;
     std::vector<Placement> m_nodes;
+    std::optional<NodeTrial> m_running;
     QStandardItemModel* m_rows;
     Table* m_table;
     QLabel* m_text;

@@ -59,6 +59,7 @@ LinkTestDialog::LinkTestDialog(const AppContext& context, QWidget* parent)
     connect(addButton(tr("Close"), "", "closeLinkTest"), &QPushButton::clicked, this,
             &QDialog::reject);
     connect(m_measure, &QPushButton::clicked, this, &LinkTestDialog::measure);
+    connect(this, &QDialog::finished, this, &LinkTestDialog::stop);
     connect(m_nodes, &PlacementList::changed, this, &LinkTestDialog::refreshButton);
     showKept();
     refreshButton();
@@ -66,21 +67,26 @@ LinkTestDialog::LinkTestDialog(const AppContext& context, QWidget* parent)
 
 void LinkTestDialog::refreshButton() {
     const bool isEnough = m_nodes->placements().size() >= 2;
-    m_measure->setEnabled(isEnough && !m_isMeasuring);
-    if (!m_isMeasuring)
+    m_measure->setEnabled(isEnough && !m_running);
+    if (!m_running)
         m_text->setText(isEnough ? QString() : tr("Choose two nodes or more."));
 }
 
 void LinkTestDialog::measure() {
-    m_isMeasuring = true;
+    m_running = NodeTrial{TrialKind::kAllReduce, m_nodes->placements(), {}};
     refreshButton();
     m_text->setText(tr("Measuring…"));
-    whenAnswered(m_context.engine.tryOut({TrialKind::kAllReduce, m_nodes->placements(), {}}), this,
+    whenAnswered(m_context.engine.tryOut(*m_running), this,
                  [this](const Result<QString>& told) { take(told); });
 }
 
+void LinkTestDialog::stop() {
+    if (m_running)
+        m_context.engine.stopTrial(*m_running);
+}
+
 void LinkTestDialog::take(const Result<QString>& told) {
-    m_isMeasuring = false;
+    m_running.reset();
     const auto test = told.and_then([](const QString& json) {
         return parseLinkTest(json.toStdString(), "the all-reduce test");
     });

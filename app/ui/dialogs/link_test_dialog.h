@@ -2,8 +2,11 @@
 #pragma once
 
 #include "app/core/launch/link_test.h"
+#include "app/core/launch/trial.h"
 #include "app/ui/data/app_context.h"
 #include "app/ui/dialogs/sheet.h"
+
+#include <optional>
 
 class QLabel;
 class QPushButton;
@@ -15,6 +18,7 @@ class PlacementList;
 class Table;
 
 /// Measures how fast gradients are summed between chosen nodes, and shows the last measurements.
+/// Closing it ends the one that is under way.
 class LinkTestDialog : public Sheet {
     Q_OBJECT
 public:
@@ -22,13 +26,14 @@ public:
 
 private:
     void measure();
+    void stop();
     void take(const Result<QString>& told);
     void showKept();
     void addRows(const LinkTest& test);
     void refreshButton();
 
     AppContext m_context;
-    bool m_isMeasuring = false;
+    std::optional<NodeTrial> m_running;
     PlacementList* m_nodes;
     QStandardItemModel* m_rows;
     Table* m_table;

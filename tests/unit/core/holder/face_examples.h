@@ -112,6 +112,7 @@ inline std::vector<face::Message> faceMessages() {
         face::Ask{21, BringBackCheckpointRequest{"x-1", "60", {"kc", AskedFrom::kWindow}}},
         face::Ask{22, CompareCheckpointsRequest{"x-1", "60", "80"}},
         face::Ask{23, TrialRequest{{TrialKind::kAllReduce, {{"node-a", 2}, {"node-b", 0}}, ""}}},
+        face::Ask{24, StopTrialRequest{{TrialKind::kSelfTest, {{"node-a", 0}}, ""}}},
         face::Follow{"x-1"},
         face::Accepted{-1},
         face::Answer{1, Result<QString>("x-1")},

@@ -109,10 +109,18 @@ public:
     QFuture<Result<void>> stopNetwork() override { return done(); }
 
     QFuture<Result<QString>> tryOut(const NodeTrial&) override {
+        if (trialsTakeLong)
+            return pendingStart();
         return QtFuture::makeReadyFuture(Result<QString>(trialAnswer));
+    }
+    QFuture<Result<void>> stopTrial(const NodeTrial& trial) override {
+        stopped.push_back(trial);
+        return done();
     }
 
     QString trialAnswer;
+    bool trialsTakeLong = false;
+    std::vector<NodeTrial> stopped;
     QStringList attached;
     QStringList leftoversEnded;
     std::vector<std::pair<QString, CommandKind>> commands;

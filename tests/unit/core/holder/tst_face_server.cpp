@@ -72,6 +72,7 @@ private Q_SLOTS:
     void requestsAreAcceptedAndAnswered();
     void aBrokenSpecIsAnAnswer();
     void aLaunchEndsWithWhoAskedForIt();
+    void aTrialEndsWithWhoAskedForIt();
     void itIsBusyWhileItStartsRanksForOthers();
     void aWindowAmongTheGuestsIsShown();
     void aReceiverThatTakesNothingIsToldOnceOrCutOff();
@@ -204,6 +205,29 @@ void TestFaceServer::aLaunchEndsWithWhoAskedForIt() {
     QTRY_VERIFY_WITH_TIMEOUT(!m_engine->commands.empty(), kDeadlineMs);
     QCOMPARE(m_engine->commands.front(), std::pair(QString("x-1"), CommandKind::kKill));
     QVERIFY(!m_server->isBusy());
+}
+
+void TestFaceServer::aTrialEndsWithWhoAskedForIt() {
+    m_engine->trialsTakeLong = true;
+    const NodeTrial trial{TrialKind::kAllReduce, {{"node-a", 0}, {"node-b", 0}}, {}};
+    auto guest = std::make_unique<Guest>(m_path);
+    guest->channel->send(face::Ask{1, TrialRequest{trial}});
+    QTRY_VERIFY_WITH_TIMEOUT(guest->has<face::Accepted>(), kDeadlineMs);
+    QVERIFY(m_engine->stopped.empty());
+    guest.reset();
+    QTRY_COMPARE_WITH_TIMEOUT(m_engine->stopped.size(), size_t{1}, kDeadlineMs);
+    QVERIFY(m_engine->stopped.front() == trial);
+
+    // One that has ended is none of its any more.
+    m_engine->trialsTakeLong = false;
+    guest = std::make_unique<Guest>(m_path);
+    guest->channel->send(face::Ask{1, TrialRequest{trial}});
+    QTRY_VERIFY_WITH_TIMEOUT(guest->has<face::Answer>(), kDeadlineMs);
+    guest.reset();
+    Guest next(m_path);
+    next.channel->send(face::Follow{"x-1"});
+    QTRY_VERIFY_WITH_TIMEOUT(next.has<face::Live>(), kDeadlineMs);
+    QCOMPARE(m_engine->stopped.size(), size_t{1});
 }
 
 void TestFaceServer::itIsBusyWhileItStartsRanksForOthers() {
