@@ -125,8 +125,8 @@ void FaceServer::ask(Face& face, const face::Ask& ask) {
     // The request may name a node that was added a moment ago by a process that is gone already.
     (void)m_fleet.load();
     perform(ask.request, m_engine, m_fleet, this,
-            [this, channel = QPointer(channel), number = ask.number](const EngineReply& reply) {
-                finish(channel, number, reply);
+            [this, channel = QPointer(channel), ask](const EngineReply& reply) {
+                finish(channel, ask, reply);
             });
 }
 
@@ -152,14 +152,20 @@ FaceServer::Face* FaceServer::find(const FaceChannel* channel) const {
     return found == m_faces.end() ? nullptr : found->get();
 }
 
-void FaceServer::finish(FaceChannel* channel, int64_t number, const EngineReply& reply) {
+void FaceServer::finish(FaceChannel* channel, const face::Ask& asked, const EngineReply& reply) {
     Face* face = find(channel);
     if (!face)
         return;
     flush(*face);
-    channel->send(face::Answer{number, reply});
-    face->trials.erase(number);
-    if (face->starts.erase(number) > 0 && !isBusy())
+    if (!channel->send(face::Answer{asked.number, reply}))
+        channel->send(face::Answer{
+            asked.number, failureOf(asked.request, {ErrorCode::kExhausted,
+                                                    attemptOf(asked.request) +
+                                                        ": the answer exceeds the 1 MiB that go "
+                                                        "from one process to another; ask for less "
+                                                        "at a time, such as fewer nodes"})});
+    face->trials.erase(asked.number);
+    if (face->starts.erase(asked.number) > 0 && !isBusy())
         Q_EMIT idle();
 }
 

@@ -45,7 +45,7 @@ private:
     void greet(Face& face, const face::Hello& hello);
     void ask(Face& face, const face::Ask& ask);
     void showWindow(Face& face, const face::Ask& ask);
-    void finish(FaceChannel* channel, int64_t number, const EngineReply& reply);
+    void finish(FaceChannel* channel, const face::Ask& asked, const EngineReply& reply);
     void follow(Face& face, const QString& run);
     void drop(FaceChannel* channel);
     Face* find(const FaceChannel* channel) const;

@@ -73,6 +73,7 @@ private Q_SLOTS:
     void aBrokenSpecIsAnAnswer();
     void aLaunchEndsWithWhoAskedForIt();
     void aTrialEndsWithWhoAskedForIt();
+    void anAnswerThatDoesNotFitIsAFailureInWords();
     void itIsBusyWhileItStartsRanksForOthers();
     void aWindowAmongTheGuestsIsShown();
     void aReceiverThatTakesNothingIsToldOnceOrCutOff();
@@ -228,6 +229,20 @@ void TestFaceServer::aTrialEndsWithWhoAskedForIt() {
     next.channel->send(face::Follow{"x-1"});
     QTRY_VERIFY_WITH_TIMEOUT(next.has<face::Live>(), kDeadlineMs);
     QCOMPARE(m_engine->stopped.size(), size_t{1});
+}
+
+void TestFaceServer::anAnswerThatDoesNotFitIsAFailureInWords() {
+    m_engine->trialAnswer = QString(2 << 20, 'x');
+    Guest guest(m_path);
+    guest.channel->send(
+        face::Ask{7, TrialRequest{{TrialKind::kAllReduce, {{"a", 0}, {"b", 0}}, {}}}});
+    QTRY_VERIFY_WITH_TIMEOUT(guest.has<face::Answer>(), kDeadlineMs);
+    const face::Answer answer = guest.all<face::Answer>().front();
+    QCOMPARE(answer.number, int64_t{7});
+    const auto told = std::get<Result<QString>>(answer.reply);
+    QVERIFY(!told);
+    QVERIFY2(told.error().message.find("all-reduce test: the answer exceeds") == 0,
+             told.error().message.c_str());
 }
 
 void TestFaceServer::itIsBusyWhileItStartsRanksForOthers() {
