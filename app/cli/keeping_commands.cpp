@@ -393,8 +393,8 @@ int runCleanNodes(CommandContext& context, const CleanNodesOptions& options) {
 
 int runNodesUninstall(CommandContext& context, const RemoveNodeOptions& options) {
     const auto node = context.fleet().find(QString::fromStdString(options.name));
-    if (!node)
-        return runNodesRemove(context, options.name); // which says so
+    if (!node || isThisComputer(*node))
+        return runNodesRemove(context, options.name); // which says that there is none to remove
     NodeCleaning cleaning{true, false, true, options.withRuns};
     const auto found = cleanAll(context, {node->name}, cleaning);
     if (!context.json())

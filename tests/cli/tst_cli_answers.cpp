@@ -29,6 +29,7 @@ private Q_SLOTS:
     void errorsAreJsonWithACode();
     void listsOfNothingAreEmptyArrays();
     void nodesComeAndGo();
+    void thisComputerIsNotRemoved();
     void wordsThatAreNotUnderstoodAreSaidInTheirOrder();
     void numbersAreRefusedWithTheirBounds();
     void helpIsNoError();
@@ -128,6 +129,16 @@ void TestCliAnswers::nodesComeAndGo() {
     QVERIFY2(removed.exitCode == 0 && removed.json().object()["removed"] == "far", removed.whole());
     const Answer list = m_own.run({"nodes", "list", "--json"});
     QVERIFY2(list.json().array().size() == 1, list.whole());
+}
+
+/// Above all nothing of it is deleted first.
+void TestCliAnswers::thisComputerIsNotRemoved() {
+    for (const QStringList& more : {QStringList{}, {"--from-node", "--runs", "--yes"}}) {
+        const Answer refused = m_own.run(QStringList{"nodes", "remove", "this-computer"} + more);
+        QVERIFY2(refused.exitCode == static_cast<int>(ExitCode::kUsage), refused.whole());
+        QVERIFY2(refused.err.contains("this computer always is one") && refused.out.isEmpty(),
+                 refused.whole());
+    }
 }
 
 void TestCliAnswers::wordsThatAreNotUnderstoodAreSaidInTheirOrder() {

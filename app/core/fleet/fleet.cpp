@@ -268,6 +268,10 @@ Result<void> Fleet::change(const Node& node) {
 
 Result<void> Fleet::remove(const QString& name) {
     const auto before = find(name);
+    if (before && isThisComputer(*before))
+        return fail(ErrorCode::kInvalid, "remove node " + before->name +
+                                             ": this computer always is one; launch on others to "
+                                             "leave it out");
     const auto removed = m_impl->edit([&name](std::vector<Node>& nodes) -> Result<void> {
         if (std::erase_if(nodes, [&](const Node& n) {
                 return n.name == name.toStdString() && !isThisComputer(n);

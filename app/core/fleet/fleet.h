@@ -77,6 +77,7 @@ public:
     /// told how to be used. What is known of the machine is forgotten if it is reached in another
     /// way. kNotFound: there is none of that name.
     Result<void> change(const Node& node);
+    /// kInvalid: this computer, which always is one. kNotFound: there is none of that name.
     Result<void> remove(const QString& name);
 
     /// Passwords and passphrases that opened a node in this session: check() uses and fills it, and
