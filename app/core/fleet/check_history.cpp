@@ -225,6 +225,11 @@ void addChanges(NodeCheck& check, const Node& node, const std::string& json) {
         if (change.isLess)
             row.state = CheckRow::State::kWarning;
     }
+    if (row.state == CheckRow::State::kWarning) {
+        row.cause = "something is gone or smaller, which may be a fault that nobody has seen";
+        row.fix = "look at it on the machine; if it is meant so, nothing is to be done: the next "
+                  "check compares with this one";
+    }
     if (!row.evidence.empty())
         check.rows.push_back(std::move(row));
 }

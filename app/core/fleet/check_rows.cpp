@@ -3,6 +3,7 @@
 
 #include "app/core/deploy/runtime.h"
 #include "app/core/network/address_kind.h"
+#include "app/core/node/chosen_gpus.h"
 #include "shared/io/elf_versions.h"
 
 #include <QLocale>
@@ -328,11 +329,11 @@ std::string runWords(const RunReport& run) {
 }
 
 /// What runs there and is not of a live run of this Ringmaster.
-CheckRow leftoversRow(const NodeReport& report, const KnownRuns& known) {
+CheckRow leftoversRow(const NodeReport& report, const CheckContext& context) {
     std::string live, ended, foreign, ids;
     for (const RunReport& run : report.runs) {
-        const auto found = known.find(run.runId);
-        const bool isForeign = found == known.end();
+        const auto found = context.runs.find(run.runId);
+        const bool isForeign = found == context.runs.end();
         const bool isLive = !isForeign && found->second == KnownRun::kLive;
         std::string& list = isLive ? live : isForeign ? foreign : ended;
         list += (list.empty() ? "" : ", ") + runWords(run);
@@ -404,17 +405,17 @@ CheckRow refusedRow(const ConnectFailure& failure) {
     return row;
 }
 
-std::vector<CheckRow> rowsOf(const NodeReport& report, const CheckContext& context) {
+std::vector<CheckRow> rowsOf(const NodeReport& whole, const CheckContext& context) {
+    const NodeReport report = usedPart(context.node, whole);
     const NeededVersions needed =
         context.needed ? *context.needed : neededByTrainer(runtimeFor(report));
     std::vector<CheckRow> rows = {systemRow(report), glibcRow(report, needed),
                                   libstdcxxRow(report, needed), machineRow(report), gpuRow(report)};
-    for (CheckRow& row : gpuHealthRows(report))
+    for (CheckRow& row : gpuHealthRows(whole, context.node))
         rows.push_back(std::move(row));
-    for (CheckRow& row :
-         std::vector<CheckRow>{diskRow(report), logoutRow(report), limitsRow(report),
-                               leftoversRow(report, context.runs), clockRow(context),
-                               networkRow(report), publicRow(report)})
+    for (CheckRow& row : std::vector<CheckRow>{
+             diskRow(report), logoutRow(report), limitsRow(report), leftoversRow(report, context),
+             clockRow(context), networkRow(report), publicRow(report)})
         rows.push_back(std::move(row));
     return rows;
 }

@@ -17,9 +17,11 @@ struct CheckContext {
     int64_t uncertainNs = 0; ///< of that
     KnownRuns runs = {};
     std::optional<NeededVersions> needed = {}; ///< nullopt: of the trainer that is installed here
+    Node node = {}; ///< by its settings: its name, and the GPUs that are used
 };
 
-/// Judges what a probe found, a row for each subject.
+/// Judges what a probe found, a row for each subject; of GPUs those alone that the node's settings
+/// choose.
 std::vector<CheckRow> rowsOf(const NodeReport& report, const CheckContext& context = {});
 
 /// The row of how a node was reached, by the fastest of some round trips; -1: none came back.
@@ -29,8 +31,8 @@ CheckRow connectionRow(const std::string& where, bool isLocal, int64_t roundTrip
 CheckRow refusedRow(const ConnectFailure& failure);
 
 /// Those of rowsOf() that a node with GPUs has besides: who uses their memory, errors, clocks,
-/// links.
-std::vector<CheckRow> gpuHealthRows(const NodeReport& report);
+/// links, self-test. They number GPUs as nvidia-smi does.
+std::vector<CheckRow> gpuHealthRows(const NodeReport& report, const Node& node);
 
 /// "139.8 GiB", "64.0 MiB"
 std::string sizeWords(int64_t bytes);

@@ -1,12 +1,32 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/fleet/check_rows.h"
+#include "app/core/node/chosen_gpus.h"
 
 #include <algorithm>
 #include <array>
+#include <optional>
 
 namespace rm {
 
 namespace {
+
+std::string nodeName(const Node& node) {
+    return node.name.empty() ? "NODE" : node.name;
+}
+
+/// The GPUs that the node's settings choose, by their places in what the probe found.
+struct UsedGpus {
+    const NodeReport& report;
+    const Node& node;
+    std::vector<size_t> places = usedGpus(node, report);
+
+    bool has(size_t place) const { return std::ranges::count(places, place) > 0; }
+    /// What to do about one that must not train.
+    std::string leaveOut() const {
+        return "leave that GPU out: ringmaster nodes edit " + nodeName(node) +
+               " --gpus with the numbers of the others";
+    }
+};
 
 /// What several GPUs have, told one after another.
 struct Finding {
@@ -47,17 +67,16 @@ bool isInTheWay(const GpuProcess& process) {
            (process.bytes == 0 || process.bytes >= kMuch);
 }
 
-CheckRow memoryRow(const NodeReport& report) {
+CheckRow memoryRow(const UsedGpus& used) {
     Finding found{goodRow("gpu-memory", "GPU memory in use", {})};
-    for (size_t i = 0; i < report.gpus.size(); ++i)
-        for (const GpuProcess& process : report.gpus[i].processes) {
+    for (const size_t i : used.places)
+        for (const GpuProcess& process : used.report.gpus[i].processes) {
             found.tell(gpuName(i) + ": " + processWords(process));
             if (isInTheWay(process))
                 found.warn("a run there has less memory and shares the GPU's time",
                            (process.user.empty() ? "see on the machine itself what it is"
                                                  : "ask " + process.user + " when it ends") +
-                               ", or leave that GPU out: launch.environment = "
-                               "[\"CUDA_VISIBLE_DEVICES=...\"]");
+                               ", or " + used.leaveOut());
         }
     if (found.row.evidence.empty())
         found.row.evidence = "by no process";
@@ -93,16 +112,23 @@ constexpr std::array<XidWords, 14> kXids = {{
     {120, "the GPU's own processor failed", kReset},
 }};
 
-std::string gpuAt(const NodeReport& report, const std::string& pciId) {
+/// nullopt: the driver does not list it.
+std::optional<size_t> placeOf(const NodeReport& report, const std::string& pciId) {
     const auto found = std::ranges::find(report.gpus, pciId, &GpuReport::pciId);
-    return found == report.gpus.end() ? "a GPU at " + pciId + " that the driver does not list"
-                                      : gpuName(static_cast<size_t>(found - report.gpus.begin()));
+    return found == report.gpus.end()
+               ? std::nullopt
+               : std::optional(static_cast<size_t>(found - report.gpus.begin()));
 }
 
-void tellXid(const NodeReport& report, const XidReport& xid, Finding& found) {
+void tellXid(const UsedGpus& used, const XidReport& xid, Finding& found) {
+    const auto place = placeOf(used.report, xid.pciId);
+    if (place && !used.has(*place))
+        return;
     const auto known = std::ranges::find(kXids, xid.code, &XidWords::code);
     const bool isKnown = known != kXids.end();
-    found.tell(gpuAt(report, xid.pciId) + ": Xid " + std::to_string(xid.code) + ", " +
+    const std::string name =
+        place ? gpuName(*place) : "a GPU at " + xid.pciId + " that the driver does not list";
+    found.tell(name + ": Xid " + std::to_string(xid.code) + ", " +
                (isKnown ? std::string(known->what) : xid.text));
     if (isKnown && known->fix == nullptr)
         return;
@@ -131,22 +157,22 @@ void tellErrors(size_t index, const GpuReport& gpu, Finding& found) {
         found.tell(name + std::to_string(gpu.retired) + " faulty places of memory out of use");
 }
 
-CheckRow errorsRow(const NodeReport& report) {
+CheckRow errorsRow(const UsedGpus& used) {
     Finding found{goodRow("gpu-errors", "GPU errors", {})};
     bool isTold = false;
-    for (size_t i = 0; i < report.gpus.size(); ++i) {
-        isTold = isTold || report.gpus[i].eccUncorrected >= 0;
-        tellErrors(i, report.gpus[i], found);
+    for (const size_t i : used.places) {
+        isTold = isTold || used.report.gpus[i].eccUncorrected >= 0;
+        tellErrors(i, used.report.gpus[i], found);
     }
-    for (const XidReport& xid : report.xids)
-        tellXid(report, xid, found);
+    for (const XidReport& xid : used.report.xids)
+        tellXid(used, xid, found);
     if (found.row.evidence.empty())
         found.row.evidence =
             isTold ? "none by ECC and the driver's log" : "none by the driver's log";
     return found.row;
 }
 
-CheckRow clocksRow(const NodeReport& report) {
+CheckRow clocksRow(const UsedGpus& used) {
     struct Reason {
         const char* word;
         const char* what;
@@ -165,8 +191,8 @@ CheckRow clocksRow(const NodeReport& report) {
          {"power-brake", "the machine's power supply",
           "look at the power supply: it asks the GPU to slow down"}}};
     Finding found{goodRow("gpu-clocks", "GPU clocks", {})};
-    for (size_t i = 0; i < report.gpus.size(); ++i)
-        for (const std::string& word : report.gpus[i].throttled) {
+    for (const size_t i : used.places)
+        for (const std::string& word : used.report.gpus[i].throttled) {
             const auto reason = std::ranges::find(kReasons, word, &Reason::word);
             const bool isKnown = reason != kReasons.end();
             found.tell(gpuName(i) + " is held down by " + (isKnown ? reason->what : word));
@@ -186,12 +212,13 @@ std::string linkWords(const GpuReport& gpu) {
 }
 
 /// The generation is lower while a GPU is idle, which is no fault.
-CheckRow linkRow(const NodeReport& report) {
+CheckRow linkRow(const UsedGpus& used) {
     Finding found{goodRow("gpu-link", "GPU links", {})};
+    const GpuReport& first = used.report.gpus[used.places.front()];
     bool areAlike = true;
-    for (size_t i = 0; i < report.gpus.size(); ++i) {
-        const GpuReport& gpu = report.gpus[i];
-        areAlike = areAlike && linkWords(gpu) == linkWords(report.gpus.front());
+    for (const size_t i : used.places) {
+        const GpuReport& gpu = used.report.gpus[i];
+        areAlike = areAlike && linkWords(gpu) == linkWords(first);
         if (gpu.pcieWidth > 0)
             found.tell(gpuName(i) + ": " + linkWords(gpu));
         if (gpu.pcieWidth > 0 && gpu.pcieWidth < gpu.pcieWidthMost)
@@ -201,8 +228,8 @@ CheckRow linkRow(const NodeReport& report) {
     }
     if (found.row.evidence.empty())
         found.row.evidence = "not told by the driver";
-    else if (areAlike && report.gpus.size() > 1)
-        found.row.evidence = "all: " + linkWords(report.gpus.front());
+    else if (areAlike && used.places.size() > 1)
+        found.row.evidence = "all: " + linkWords(first);
     return found.row;
 }
 
@@ -231,15 +258,15 @@ bool failsAsDevice(const SelfTest& test) {
     });
 }
 
-/// What its GPUs showed when they were tested; nullopt: there is none.
-std::optional<CheckRow> selfTestRow(const NodeReport& report) {
-    if (report.gpus.empty())
-        return std::nullopt;
+/// What its GPUs showed when they were tested.
+CheckRow selfTestRow(const UsedGpus& used) {
+    const NodeReport& report = used.report;
     size_t untested = 0;
     size_t held = 0;
     std::string failed;
-    auto state = CheckRow::State::kGood;
-    for (size_t i = 0; i < report.gpus.size(); ++i) {
+    const std::string again = "ringmaster nodes self-test " + nodeName(used.node);
+    CheckRow row = goodRow("gpu-self-test", "GPU self-test", {});
+    for (const size_t i : used.places) {
         const SelfTest* test = selfTestOf(report, report.gpus[i]);
         if (test == nullptr || !test->complete) {
             ++untested;
@@ -250,33 +277,37 @@ std::optional<CheckRow> selfTestRow(const NodeReport& report) {
         if (words.empty())
             continue;
         const bool isWhole = failsAsDevice(*test);
-        state = isWhole || state == CheckRow::State::kBad ? CheckRow::State::kBad
-                                                          : CheckRow::State::kWarning;
+        if (isWhole) {
+            row.state = CheckRow::State::kBad;
+            row.cause = "what such a GPU computes is wrong, and training on it would be";
+            row.fix = used.leaveOut() + ", or reset it and let it be tested again: " + again;
+        } else if (row.state == CheckRow::State::kGood) {
+            row.state = CheckRow::State::kWarning;
+            row.cause = "steps there take longer by the plain way";
+            row.fix = "update the driver, then let it be tested again: " + again;
+        }
         failed += (failed.empty() ? "GPU " : "; GPU ") + std::to_string(i) + " failed in " + words +
                   (isWhole ? " (nothing is trained on it)"
                            : " (training does without that, by the plain way)");
     }
-    const std::string all = std::to_string(held) + " of " + std::to_string(report.gpus.size()) +
+    const std::string all = std::to_string(held) + " of " + std::to_string(used.places.size()) +
                             " hold all proofs with driver " + report.driver;
-    std::string words = failed.empty() ? all : failed + "; " + all;
+    row.evidence = failed.empty() ? all : failed + "; " + all;
     if (untested > 0)
-        words += "; " + std::to_string(untested) +
-                 " not tested with it yet: the first training does it, in about 10 s, or "
-                 "ringmaster nodes self-test";
-    return CheckRow{"gpu-self-test", state, "GPU self-test", words, {}, {}};
+        row.evidence += "; " + std::to_string(untested) +
+                        " not tested with it yet: the first training does it, in about 10 s, or " +
+                        again;
+    return row;
 }
 
 } // namespace
 
-std::vector<CheckRow> gpuHealthRows(const NodeReport& report) {
-    if (report.gpus.empty())
-        return report.xids.empty() ? std::vector<CheckRow>()
-                                   : std::vector<CheckRow>{errorsRow(report)};
-    std::vector<CheckRow> rows = {memoryRow(report), errorsRow(report), clocksRow(report),
-                                  linkRow(report)};
-    if (auto tested = selfTestRow(report))
-        rows.push_back(std::move(*tested));
-    return rows;
+std::vector<CheckRow> gpuHealthRows(const NodeReport& report, const Node& node) {
+    const UsedGpus used{report, node};
+    if (!used.places.empty())
+        return {memoryRow(used), errorsRow(used), clocksRow(used), linkRow(used),
+                selfTestRow(used)};
+    return report.xids.empty() ? std::vector<CheckRow>() : std::vector<CheckRow>{errorsRow(used)};
 }
 
 } // namespace rm

@@ -56,8 +56,8 @@ CheckRow choiceRow(const Node& node, const NodeReport& report) {
                 CheckRow::State::kBad,
                 "Chosen GPUs",
                 missing,
-                {},
-                "Choose others with ringmaster nodes edit " + node.name + " --gpus"};
+                "no rank can be started on a GPU that is not there",
+                "choose others with ringmaster nodes edit " + node.name + " --gpus"};
     return goodRow("chosen-gpus", "Chosen GPUs",
                    std::to_string(node.gpus.size()) + " of " + std::to_string(report.gpus.size()) +
                        " take part, the others are left alone");
@@ -83,7 +83,10 @@ void addSlurm(NodeCheck& check, HostSession& session, const Node& node, const st
     const auto slurm = slurmOnNode(session, agent, stop);
     if (!slurm) {
         check.rows.push_back(
-            {"slurm", CheckRow::State::kBad, "Slurm", slurm.error().message, {}, {}});
+            {"slurm", CheckRow::State::kBad, "Slurm", slurm.error().message,
+             "no job can be sent to the cluster from there",
+             "log in there and run sinfo: once that lists the partitions, check "
+             "again; if it is no login node of a cluster, add it without --slurm"});
         return;
     }
     const auto rows = rowsOfSlurm(*slurm, partitionOf(node.sbatch));
@@ -110,8 +113,8 @@ bool probe(NodeCheck& check, HostSession& session, const Node& node, const Check
     check.rows.push_back(goodRow("agent", "Agent", agentWords(*agent, *report)));
     // The node read its clock at some moment between the two.
     const int64_t middle = before + (after - before) / 2;
-    auto rows = rowsOf(usedPart(node, *report),
-                       {report->wallNs - middle, (after - before) / 2, order.runs, {}});
+    auto rows =
+        rowsOf(*report, {report->wallNs - middle, (after - before) / 2, order.runs, {}, node});
     if (node.isSlurm) // nothing computes on a login node, or ends when someone logs out there
         std::erase_if(rows,
                       [](const CheckRow& row) { return row.id == "gpus" || row.id == "logout"; });

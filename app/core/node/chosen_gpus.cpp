@@ -29,13 +29,22 @@ std::string listed(const std::vector<GpuReport>& gpus) {
 
 } // namespace
 
+std::vector<size_t> usedGpus(const Node& node, const NodeReport& report) {
+    std::vector<size_t> used;
+    for (const std::string& gpu : node.gpus)
+        if (const auto at = positionOf(gpu, report))
+            used.push_back(*at);
+    for (size_t at = 0; node.gpus.empty() && at < report.gpus.size(); ++at)
+        used.push_back(at);
+    return used;
+}
+
 NodeReport usedPart(const Node& node, NodeReport report) {
     if (node.gpus.empty())
         return report;
     std::vector<GpuReport> used;
-    for (const std::string& gpu : node.gpus)
-        if (const auto at = positionOf(gpu, report))
-            used.push_back(report.gpus[*at]);
+    for (const size_t at : usedGpus(node, report))
+        used.push_back(report.gpus[at]);
     report.gpus = std::move(used);
     return report;
 }

@@ -27,6 +27,7 @@ private Q_SLOTS:
     void aNarrowLinkIsAWarningAndAnIdleOneIsNot();
     void gpusShowHowTheyStoodTheirSelfTest();
     void limitsCountWhereTheyMatter();
+    void gpusKeepTheirNumbersWhereOnlySomeAreUsed();
     void runsThereAreLiveLeftOverOrForeign();
     void aPublicAddressIsAWarningWithAWayOut();
     void aSlowWayToTheNodeIsTold();
@@ -131,6 +132,13 @@ void CheckRowsTest::everyWarningSaysWhatToDo() {
     report.memoryBytes = 1;
     report.gpus[0].processes = {{7, "you", "python3", 0}};
     report.gpus[0].eccUncorrected = 1;
+    report.selfTests = {{"NVIDIA H200",
+                         report.gpus[0].uuid,
+                         report.driver,
+                         "torch",
+                         true,
+                         1,
+                         {{"memory", "device", false, "a bit is stuck", 1}}}};
     report.gpus[0].throttled = {"thermal"};
     report.gpus[0].pcieWidth = 1;
     report.disks.clear();
@@ -144,7 +152,7 @@ void CheckRowsTest::everyWarningSaysWhatToDo() {
         faults += isGood ? 0 : 1;
         QVERIFY2(row.cause.empty() == isGood && row.fix.empty() == isGood, words(row));
     }
-    QCOMPARE(faults, 14);
+    QCOMPARE(faults, 15);
 }
 
 void CheckRowsTest::theLibrariesOfTheNodeMustServeTheTrainer() {
@@ -258,8 +266,8 @@ void CheckRowsTest::whoUsesAGpusMemoryIsTold() {
              warning("gpu-memory", "GPU memory in use",
                      "GPU 1: 70000 MiB by python3 of you (pid 4242)",
                      "a run there has less memory and shares the GPU's time",
-                     "ask you when it ends, or leave that GPU out: launch.environment = "
-                     "[\"CUDA_VISIBLE_DEVICES=...\"]"));
+                     "ask you when it ends, or leave that GPU out: ringmaster nodes edit NODE "
+                     "--gpus with the numbers of the others"));
     report.gpus[1].processes = {{9, "", "", 0}};
     QCOMPARE(rowOf(report, "gpu-memory").evidence,
              std::string("GPU 1: some by a process of another container (pid 9)"));
@@ -359,6 +367,44 @@ void CheckRowsTest::gpusShowHowTheyStoodTheirSelfTest() {
     report.driver = "595.10";
     QVERIFY(row().state == CheckRow::State::kGood);
     QVERIFY(row().evidence.find("1 not tested with it yet") != std::string::npos);
+}
+
+/// As nvidia-smi numbers them: what is to be done is done to that card.
+void CheckRowsTest::gpusKeepTheirNumbersWhereOnlySomeAreUsed() {
+    NodeReport report = gpuReport();
+    report.gpus[1].eccUncorrected = 1;
+    report.gpus[1].throttled = {"thermal"};
+    report.gpus[1].processes = {{4242, "you", "python3", 70'000 * kMiB}};
+    report.selfTests = {{"NVIDIA H200",
+                         report.gpus[1].uuid,
+                         report.driver,
+                         "torch",
+                         true,
+                         1,
+                         {{"memory", "device", false, "a bit is stuck", 1}}}};
+    report.xids = {{report.gpus[0].pciId, 79, "fallen off the bus"},
+                   {report.gpus[1].pciId, 94, "contained"}};
+    CheckContext second = kNewEnough;
+    second.node.name = "box";
+    second.node.gpus = {"1"};
+    for (const char* id : {"gpu-memory", "gpu-errors", "gpu-clocks", "gpu-link", "gpu-self-test"}) {
+        const CheckRow row = rowOf(report, id, second);
+        QVERIFY2(row.evidence.find("GPU 1") != std::string::npos &&
+                     row.evidence.find("GPU 0") == std::string::npos,
+                 words(row));
+    }
+    const std::string errors = rowOf(report, "gpu-errors", second).evidence;
+    QVERIFY2(errors.find("Xid 94") != errors.npos && errors.find("Xid 79") == errors.npos,
+             errors.c_str());
+    const std::string fix = rowOf(report, "gpu-self-test", second).fix;
+    QVERIFY2(fix.find("ringmaster nodes edit box --gpus") != fix.npos, fix.c_str());
+    QVERIFY(rowOf(report, "gpus", second).evidence.starts_with("1 x NVIDIA H200"));
+    // What the first one has is no matter of the second.
+    CheckContext first = second;
+    first.node.gpus = {report.gpus[0].uuid};
+    QVERIFY(rowOf(report, "gpu-memory", first).state == State::kGood);
+    QCOMPARE(rowOf(report, "gpu-errors", first).evidence,
+             std::string("GPU 0: Xid 79, the GPU fell off the bus"));
 }
 
 void CheckRowsTest::limitsCountWhereTheyMatter() {

@@ -493,6 +493,7 @@ void FleetTest::aCheckSaysWhatChanged() {
     QVERIFY(row);
     QCOMPARE(row->evidence, std::string("driver 535 became 550; GPU NVIDIA H200 GPU-1 is gone"));
     QCOMPARE(row->state, CheckRow::State::kWarning);
+    QVERIFY(!row->cause.empty() && !row->fix.empty());
     NodeCheck same = before;
     addChanges(same, node, text);
     QVERIFY(!rowOf(same.rows, "Since the last check"));
