@@ -6,6 +6,7 @@
 
 #include <QAbstractItemView>
 #include <QLabel>
+#include <QPushButton>
 #include <QTest>
 #include <QTextDocument>
 
@@ -70,6 +71,20 @@ QStringList interpreted(const QWidget& window) {
     return found;
 }
 
+/// What a check of a hostile node may find, on the page of nodes.
+void showHostileCheck(WindowFixture& demo) {
+    NodeCheck check;
+    check.node = kLocalNodeName;
+    check.checkedNs = 1;
+    check.rows = {{kPicture, CheckRow::State::kWarning, kBold, kPicture, kBold, kPicture,
+                   CheckAction{CheckAction::Kind::kCopyCommand, kBold, kPicture}}};
+    demo.fleet().setChecker(
+        [check](const QString&, const Credentials&) { return QtFuture::makeReadyFuture(check); });
+    demo.window().showNodes();
+    demo.fleet().check(kLocalNodeName);
+    QTRY_VERIFY(demo.window().findChild<QPushButton*>("checkAction"));
+}
+
 /// How many of the hostile texts the window shows in some tooltip, as they are.
 int shownEscaped(const QWidget& window) {
     int found = 0;
@@ -113,6 +128,8 @@ private Q_SLOTS:
                 qWarning("%s", qPrintable(found.join('\n')));
             return found.isEmpty();
         };
+        QVERIFY(holds());
+        showHostileCheck(demo);
         QVERIFY(holds());
         window.showRun(kRun);
         QTRY_VERIFY(window.findChild<QAbstractItemView*>("events")->model()->rowCount() > 0);

@@ -259,6 +259,13 @@ CheckRow publicRow(const NodeReport& report) {
     return row;
 }
 
+/// A node's own word may become a part of a command line only if no shell reads more into it.
+bool isPlainWord(const std::string& text) {
+    return !text.empty() && text.front() != '-' &&
+           text.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+                                  "0123456789._-") == std::string::npos;
+}
+
 CheckRow logoutRow(const NodeReport& report) {
     const std::string& user = report.user;
     CheckRow row = goodRow("logout", "Logout", "a run goes on when " + user + " logs out");
@@ -278,8 +285,11 @@ CheckRow logoutRow(const NodeReport& report) {
         row.evidence = user + " does not linger";
         row.cause = "a run ends there with the last login of " + user +
                     ", as it belongs to the user's own systemd";
-        row.fix = "run there: loginctl enable-linger " + user;
-        row.action = copyCommand("loginctl enable-linger " + user);
+        row.fix = "run there: loginctl enable-linger";
+        if (isPlainWord(user)) {
+            row.fix += ' ' + user;
+            row.action = copyCommand("loginctl enable-linger " + user);
+        }
         return row;
     case AtLogout::kUnknown:
         row.evidence = "what happens to a run at a logout was not found out";
@@ -337,12 +347,12 @@ CheckRow leftoversRow(const NodeReport& report, const CheckContext& context) {
         const bool isLive = !isForeign && found->second == KnownRun::kLive;
         std::string& list = isLive ? live : isForeign ? foreign : ended;
         list += (list.empty() ? "" : ", ") + runWords(run);
-        if (!isLive)
+        if (!isLive && isPlainWord(run.runId))
             ids += (ids.empty() ? "" : " ") + run.runId;
     }
     CheckRow row = goodRow("leftovers", "Runs there",
                            live.empty() ? "none" : "live, of this Ringmaster: " + live);
-    if (ids.empty())
+    if (ended.empty() && foreign.empty())
         return row;
     row.state = State::kWarning;
     const auto add = [](std::string& text, const std::string& more) {
@@ -361,7 +371,10 @@ CheckRow leftoversRow(const NodeReport& report, const CheckContext& context) {
     }
     row.fix = foreign.empty() ? "end just those"
                               : "ask who started what is of another Ringmaster, or end just those";
-    row.fix += ": ringmaster nodes end-leftovers NODE " + ids;
+    if (ids.empty())
+        return row;
+    row.fix += ": ringmaster nodes end-leftovers " +
+               (context.node.name.empty() ? "NODE" : context.node.name) + ' ' + ids;
     row.action = CheckAction{CheckAction::Kind::kEndLeftovers, "End leftovers", ids};
     return row;
 }

@@ -2,6 +2,7 @@
 #include "app/ui/nodes/check_row_view.h"
 
 #include "app/ui/data/node_words.h"
+#include "app/ui/look/plain_text.h"
 #include "app/ui/look/theme.h"
 #include "app/ui/widgets/chip.h"
 #include "app/ui/widgets/label.h"
@@ -55,7 +56,7 @@ CheckRowView::CheckRowView(const CheckRow& row, QWidget* parent)
         return;
     auto* button = makeButton(QString::fromStdString(row.action->label), "quiet", "checkAction");
     button->setAccessibleName(button->text() + ": " + QString::fromStdString(row.title));
-    button->setToolTip(QString::fromStdString(row.action->argument));
+    button->setToolTip(asPlain(QString::fromStdString(row.action->argument)));
     connect(button, &QPushButton::clicked, this,
             [this, action = *row.action] { Q_EMIT acted(action); });
     columns->addWidget(button, 0, Qt::AlignTop);

@@ -28,6 +28,7 @@ private Q_SLOTS:
     void gpusShowHowTheyStoodTheirSelfTest();
     void limitsCountWhereTheyMatter();
     void gpusKeepTheirNumbersWhereOnlySomeAreUsed();
+    void wordsOfANodeDoNotBecomeCommands();
     void runsThereAreLiveLeftOverOrForeign();
     void aPublicAddressIsAWarningWithAWayOut();
     void aSlowWayToTheNodeIsTold();
@@ -405,6 +406,23 @@ void CheckRowsTest::gpusKeepTheirNumbersWhereOnlySomeAreUsed() {
     QVERIFY(rowOf(report, "gpu-memory", first).state == State::kGood);
     QCOMPARE(rowOf(report, "gpu-errors", first).evidence,
              std::string("GPU 0: Xid 79, the GPU fell off the bus"));
+}
+
+/// A command line that a person pastes into a shell has none that a shell would read as more.
+void CheckRowsTest::wordsOfANodeDoNotBecomeCommands() {
+    const std::string hostile = "me\nrm -rf ~; $(id)";
+    NodeReport report = soundReport();
+    report.atLogout = AtLogout::kEndWithUserManager;
+    report.user = hostile;
+    report.runs = {{hostile, "gpt", 1, 1, false}};
+    QVERIFY(!rowOf(report, "logout").action);
+    QCOMPARE(rowOf(report, "logout").fix, std::string("run there: loginctl enable-linger"));
+    const CheckRow there = rowOf(report, "leftovers");
+    QVERIFY2(there.state == State::kWarning && !there.action &&
+                 there.fix.find("$(id)") == std::string::npos,
+             words(there));
+    report.runs.push_back({"gpt-1", "gpt", 1, 1, false});
+    QCOMPARE(rowOf(report, "leftovers").action->argument, std::string("gpt-1"));
 }
 
 void CheckRowsTest::limitsCountWhereTheyMatter() {
