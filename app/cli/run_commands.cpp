@@ -109,6 +109,10 @@ Result<QString> awaitLaunch(CommandContext& context, const QString& run,
     });
     look.start(kLookForInterruption);
     auto answer = await(started);
+    // It came when nothing could be cancelled any more, or for a run that goes on as an earlier
+    // one, which is not known by the id of this launch.
+    if (answer && interruption.isAsked() && (look.isActive() || *answer != run))
+        context.engine().command(*answer, CommandKind::kKill);
     if (!answer && isTooLarge)
         answer.error().message += "; --anyway launches it all the same";
     return answer;

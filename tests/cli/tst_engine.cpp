@@ -55,6 +55,7 @@ private Q_SLOTS:
     void whatIsAskedForAndIsSoIsDone();
     void aRunIsResumedOnceAtATime();
     void aFailedResumeKeepsTheState();
+    void aLaunchThatGoesOnWithAnEarlierRunIsCancelled();
     void commandsThatTookEffectUnseenAreAnsweredFromTheStore();
     void aCommandThatWaitsForItsNodeOutlivesTheEngine();
     void aCommandOfYesterdayIsNotSent();
@@ -380,6 +381,40 @@ void TestEngine::aFailedResumeKeepsTheState() {
     QTRY_VERIFY_WITH_TIMEOUT(resumed.isFinished(), kDeadlineMs);
     QCOMPARE(resumed.result().error().code, ErrorCode::kNotFound);
     QCOMPARE(stored("bare-000001").state, RunStateKind::kStopped);
+}
+
+/// Whoever asked for it knows it by its own id until it has the answer.
+void TestEngine::aLaunchThatGoesOnWithAnEarlierRunIsCancelled() {
+    addSilentNode();
+    const QString earlier = "gpt-tiny-000001", asked = "gpt-tiny-000002";
+    const auto spec = loadSpecOrRecipe("gpt-tiny", {"checkpoint.on_existing=resume"});
+    QVERIFY(spec);
+    {
+        const auto writer = StoreWriter::open(m_paths.database());
+        QVERIFY(writer);
+        const QString name = QString::fromStdString((*spec)->name);
+        QVERIFY(
+            (*writer)->createRun({earlier, name, toToml(**spec), {{0, "silent", 1, 0}}, {}, 0}));
+        QVERIFY((*writer)->setState(earlier, RunStateKind::kPaused));
+    }
+    QVERIFY(ingest(earlier, {savedAt(5, "/nonexistent/step-000000005")}));
+    makeEngine();
+    QStringList progressed;
+    connect(m_engine.get(), &Engine::progressed, this,
+            [&progressed](const QString& run, const Progress&) { progressed << run; });
+    const auto launched = m_engine->launch(*spec, {{"silent", 1}}, asked);
+    QTRY_VERIFY_WITH_TIMEOUT(m_silent.hasPendingConnections(), kDeadlineMs);
+    QTRY_VERIFY_WITH_TIMEOUT(progressed.contains(earlier), kDeadlineMs);
+    QCOMPARE(progressed.back(), asked); // it hears what the earlier run's asker hears
+    QVERIFY(m_engine->live(asked).launching && m_engine->live(earlier).launching);
+    const auto killed = m_engine->command(asked, CommandKind::kKill);
+    QVERIFY(killed.isFinished() && killed.result());
+    QCOMPARE(killed.result()->progress, CommandProgress::kApplied);
+    QCOMPARE(m_engine->live(asked).pending, std::optional(CommandKind::kStop));
+    QTRY_VERIFY_WITH_TIMEOUT(launched.isFinished(), kDeadlineMs);
+    QVERIFY(!launched.result());
+    QVERIFY(!m_engine->live(asked).launching);
+    QCOMPARE(stored(earlier).state, RunStateKind::kPaused);
 }
 
 void TestEngine::commandsThatTookEffectUnseenAreAnsweredFromTheStore() {

@@ -101,7 +101,8 @@ public:
     /// A later failure marks the listed run as failed with the message and leaves nothing running.
     /// With checkpoint.on_existing = "resume" the answer may be the id of an earlier run of that
     /// name (see findEarlierRun()), of which the next attempt was begun; an event of the run
-    /// (kEarlierRunEvent) says what it was.
+    /// (kEarlierRunEvent) says what it was. Until the answer command(), live() and the signals take
+    /// `id` for that run.
     virtual QFuture<Result<QString>> launch(const CheckedSpec& spec,
                                             const std::vector<Placement>& nodes,
                                             const QString& id = {},

@@ -106,6 +106,9 @@ struct LocalEngine::Impl {
         Progress progress;
     };
     std::map<QString, Launch> launches; ///< of runs whose ranks are being started here
+    /// Of launches that go on with an earlier run: that run by the id that they were asked for
+    /// under, which their asker knows alone until it has the answer.
+    std::map<QString, QString> goesOnAs;
     std::stop_source closing;
     /// Cancelled when this program closes.
     std::shared_ptr<LaunchPermit> closingPermit = std::make_shared<LaunchPermit>();
@@ -120,6 +123,18 @@ struct LocalEngine::Impl {
     QTimer givenUpTimer;
 
     Credentials credentialsFor(const Node& node) const { return credentials(node); }
+    QString runOf(const QString& asked) const {
+        const auto earlier = goesOnAs.find(asked);
+        return earlier == goesOnAs.end() ? asked : earlier->second;
+    }
+    /// The run, and what its launch was asked for under.
+    std::vector<QString> idsOf(const QString& run) const {
+        std::vector<QString> ids{run};
+        for (const auto& [asked, earlier] : goesOnAs)
+            if (earlier == run)
+                ids.push_back(asked);
+        return ids;
+    }
 };
 
 LocalEngine::LocalEngine(const Paths& paths, Fleet& fleet, std::unique_ptr<StoreWriter> writer,
@@ -312,7 +327,8 @@ LocalEngine::startProcedure(const QString& run,
 void LocalEngine::onProgress(const QString& run, const Progress& progress) {
     if (const auto launch = m_impl->launches.find(run); launch != m_impl->launches.end())
         launch->second.progress = progress;
-    Q_EMIT progressed(run, progress);
+    for (const QString& id : m_impl->idsOf(run))
+        Q_EMIT progressed(id, progress);
 }
 
 void LocalEngine::onProcedureEnded(const QString& run, const Result<QString>& started) {
@@ -366,12 +382,19 @@ QFuture<Result<QString>> LocalEngine::launchOrResume(const QString& id, const Ch
         const std::string words = *earlier
                                       ? (*earlier)->words
                                       : "there was nothing to go on from: it begins from scratch";
-        whenAnswered(goOn(id, spec, nodes, parties, *earlier, ifTooLarge), this,
-                     [=, this](const Result<QString>& answer) {
-                         if (answer)
-                             noteEarlier(*answer, words);
-                         give(answer);
-                     });
+        const auto started = goOn(id, spec, nodes, parties, *earlier, ifTooLarge);
+        // Not of a run that is refused at once: what is asked of this launch must not reach it.
+        if (*earlier && (*earlier)->isSame() && !started.isFinished()) {
+            m_impl->goesOnAs[id] = (*earlier)->run;
+            Q_EMIT liveChanged(id);
+        }
+        whenAnswered(started, this, [=, this](const Result<QString>& answer) {
+            if (m_impl->goesOnAs.erase(id) > 0)
+                Q_EMIT liveChanged(id);
+            if (answer)
+                noteEarlier(*answer, words);
+            give(answer);
+        });
     });
     return promise->future();
 }
@@ -795,9 +818,10 @@ QFuture<Result<void>> LocalEngine::stopTrial(const NodeTrial& trial) {
 }
 
 QFuture<Result<CommandState>>
-LocalEngine::command(const QString& run, CommandKind kind,
+LocalEngine::command(const QString& askedRun, CommandKind kind,
                      std::vector<std::pair<std::string, std::string>> args,
                      const std::string& wanted, const Asker& by) {
+    const QString run = m_impl->runOf(askedRun);
     const std::string id =
         wanted.empty() ? QUuid::createUuid().toString(QUuid::WithoutBraces).toStdString() : wanted;
     AskedCommand asked = askedNow(commandKindName(kind), by, args);
@@ -985,7 +1009,8 @@ std::optional<Result<CommandState>> LocalEngine::commandToLaunch(const QString& 
                                              ": its ranks are being started; wait until they train "
                                              "or stop it");
     if (launch->second.permit->cancel()) {
-        Q_EMIT liveChanged(run);
+        for (const QString& id : m_impl->idsOf(run))
+            Q_EMIT liveChanged(id);
         return CommandState{{}, CommandProgress::kApplied, -1, "its launch is cancelled"};
     }
     // They train already, and the procedure's answer is on its way here.
@@ -1187,7 +1212,8 @@ void LocalEngine::attachAll() {
             attach(run.id);
 }
 
-LiveState LocalEngine::live(const QString& run) const {
+LiveState LocalEngine::live(const QString& asked) const {
+    const QString run = m_impl->runOf(asked);
     const auto found = m_impl->followed.find(run);
     if (found != m_impl->followed.end())
         return found->second->live();
