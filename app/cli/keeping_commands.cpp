@@ -6,6 +6,7 @@
 #include "app/cli/json_view.h"
 #include "app/cli/named_nodes.h"
 #include "app/cli/terminal.h"
+#include "app/core/fleet/node_comparison.h"
 
 #include <unistd.h>
 
@@ -404,10 +405,14 @@ int runNodesUninstall(CommandContext& context, const RemoveNodeOptions& options)
         std::cerr << "ringmaster: in the way: " << oneLine(report->inTheWay) << std::endl;
     if (options.preview || !report)
         return printNodesCleaned(context, found, true);
-    const std::string what = "this deletes " +
-                             formatBytes(static_cast<double>(unneededBytes(*report))) + " on " +
-                             node->name + " and forgets the machine" +
-                             (options.withRuns ? "; checkpoints of its runs go, too" : "");
+    const std::vector<std::string> sharers =
+        sharersOf(node->name, context.fleet().lastChecks(), options.withRuns);
+    const std::string what =
+        "this deletes " + formatBytes(static_cast<double>(unneededBytes(*report))) + " on " +
+        node->name + " and forgets the machine" +
+        (options.withRuns ? "; checkpoints of its runs go, too" : "") +
+        (sharers.empty() ? ""
+                         : "; it is gone for " + someOf(sharers) + ", too, by the same folder");
     if (const auto agreed = agree(context, "remove " + node->name, what, options.yes); !agreed)
         return printError(context, agreed.error());
     cleaning.isPreview = false;

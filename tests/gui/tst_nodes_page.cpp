@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/network/network_file.h"
+#include "app/ui/dialogs/remove_node_dialog.h"
 #include "app/ui/nodes/nodes_page.h"
+#include "app/ui/widgets/toast.h"
 #include "shared/io/file.h"
 #include "tests/gui/support/window_fixture.h"
+#include "tests/unit/core/holder/fake_engine.h"
 #include "tests/unit/core/network/network_examples.h"
 
 #include <QAbstractItemView>
@@ -48,6 +51,9 @@ private Q_SLOTS:
     void pastChecksAreShownWithWhatChanged();
     void aGroupIsChosenAtOnce();
     void nodesAreCleanedAfterAPreview();
+    void aRemovalIsNotLeftHalfDone();
+    void aRemovalThatFailedCanBeLeft();
+    void whatCannotBeUndoneAnyMoreLapses();
     void aFleetOfOneHasNoNetwork();
     void theNetworkIsMeasuredAndANodeThatIsGoneIsNamed();
     void whatWasMeasuredLastIsShownInCells();
@@ -307,6 +313,105 @@ void TestNodesPage::nodesAreCleanedAfterAPreview() {
     QTRY_VERIFY_WITH_TIMEOUT(find<QLabel>("cleanNodesText")->text().contains("removed"), kAnswerMs);
     click("closeCleanNodes");
     QTRY_VERIFY(!find<QDialog>("cleanNodesDialog"));
+}
+
+namespace {
+
+/// Answers what is asked about deployed files when a test wants it.
+struct CleaningEngine : FakeEngine {
+    QFuture<Result<DeployedReport>> cleanNode(const QString&,
+                                              const NodeCleaning& cleaning) override {
+        asked = cleaning;
+        promise = std::make_shared<QPromise<Result<DeployedReport>>>();
+        promise->start();
+        return promise->future();
+    }
+    void answer(const Result<DeployedReport>& report) {
+        promise->addResult(report);
+        promise->finish();
+    }
+
+    NodeCleaning asked;
+    std::shared_ptr<QPromise<Result<DeployedReport>>> promise;
+};
+
+DeployedReport deployedTrainer() {
+    DeployedReport report;
+    report.items = {{"bundles", "cpu", 300'000'000, 0, {}, {}}};
+    return report;
+}
+
+} // namespace
+
+void TestNodesPage::aRemovalIsNotLeftHalfDone() {
+    CleaningEngine engine;
+    for (const char* name : {"box", "twin"}) {
+        QVERIFY(m_demo->fleet().add({name, false, "box.invalid", "me", 0, {}}));
+        NodeCheck found = checkWithGpus(name, 1);
+        found.report->stateId = "the same";
+        check(found);
+    }
+    auto* dialog = new RemoveNodeDialog(engine, m_demo->fleet(), *m_demo->fleet().find("box"),
+                                        &m_demo->window());
+    QSignalSpy forgotten(dialog, &RemoveNodeDialog::forgotten);
+    dialog->open();
+    engine.answer(deployedTrainer());
+    QTRY_VERIFY(find<QLabel>("removeNodeText")->text().contains("can go"));
+    QVERIFY(!find<QLabel>("removeNodeText")->text().contains("twin"));
+    auto* runs = find<QCheckBox>("removeNodeRuns");
+    runs->click();
+    QVERIFY(engine.asked.isPreview && engine.asked.withRuns);
+    engine.answer(deployedTrainer());
+    QTRY_VERIFY2(find<QLabel>("removeNodeText")->text().contains("gone for twin"),
+                 qPrintable(find<QLabel>("removeNodeText")->text()));
+    click("removeFromNode");
+    QVERIFY(!engine.asked.isPreview);
+    QVERIFY(!runs->isEnabled() && !find<QPushButton>("removeFromList")->isEnabled());
+    QTest::keyClick(dialog, Qt::Key_Escape);
+    dialog->close();
+    QVERIFY(dialog->isVisible());
+    engine.answer(deployedTrainer());
+    QTRY_COMPARE(forgotten.count(), 1);
+    QVERIFY(forgotten.front()[1].toBool() && !m_demo->fleet().find("box"));
+}
+
+void TestNodesPage::aRemovalThatFailedCanBeLeft() {
+    CleaningEngine engine;
+    QVERIFY(m_demo->fleet().add({"box", false, "box.invalid", "me", 0, {}}));
+    auto* dialog = new RemoveNodeDialog(engine, m_demo->fleet(), *m_demo->fleet().find("box"),
+                                        &m_demo->window());
+    dialog->open();
+    engine.answer(deployedTrainer());
+    click("removeFromNode");
+    engine.answer(fail(ErrorCode::kUnavailable, "clean box: the connection was lost"));
+    QTRY_VERIFY(find<QLabel>("removeNodeText")->text().contains("the connection was lost"));
+    QVERIFY(find<QCheckBox>("removeNodeRuns")->isEnabled());
+    QTest::keyClick(dialog, Qt::Key_Escape);
+    QVERIFY(!dialog->isVisible() && m_demo->fleet().find("box"));
+}
+
+/// With the offer to bring a node back goes its password.
+void TestNodesPage::whatCannotBeUndoneAnyMoreLapses() {
+    QWidget window;
+    window.resize(800, 600);
+    Toast toast(&window);
+    int undone = 0, lapsed = 0;
+    const auto offer = [&] {
+        toast.offer(
+            "box removed", "Undo", [&] { ++undone; }, [&] { ++lapsed; });
+    };
+    window.show();
+    offer();
+    toast.findChild<QPushButton*>("toastAction")->click();
+    QCOMPARE(undone, 1);
+    QCOMPARE(lapsed, 0);
+    offer();
+    toast.say("something else");
+    QCOMPARE(lapsed, 1);
+    offer();
+    QTest::mouseClick(&toast, Qt::LeftButton, {}, {2, 2});
+    QCOMPARE(lapsed, 2);
+    QCOMPARE(undone, 1);
 }
 
 void TestNodesPage::aFleetOfOneHasNoNetwork() {

@@ -461,6 +461,15 @@ std::optional<NodeCheck> Fleet::lastCheck(const QString& name) const {
     return known->second;
 }
 
+std::vector<NodeCheck> Fleet::lastChecks() const {
+    std::vector<NodeCheck> checks;
+    for (const Node& node : m_impl->nodes)
+        if (const auto known = m_impl->checks.find(QString::fromStdString(node.name));
+            known != m_impl->checks.end())
+            checks.push_back(known->second);
+    return checks;
+}
+
 std::vector<PastCheck> Fleet::history(const QString& name) const {
     const auto text = readFile(m_impl->historyPath(name.toStdString()));
     return text ? parseHistory(*text) : std::vector<PastCheck>();

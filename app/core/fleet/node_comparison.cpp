@@ -90,6 +90,24 @@ std::vector<std::vector<std::string>> groupsBy(std::string NodeReport::*id, cons
 
 } // namespace
 
+std::vector<std::string> sharersOf(const std::string& node, const std::vector<NodeCheck>& checks,
+                                   bool withRuns) {
+    Checks known;
+    for (const NodeCheck& check : checks)
+        if (check.report)
+            known.push_back(&check);
+    std::vector<std::vector<std::string>> groups = groupsBy(&NodeReport::homeId, known);
+    if (withRuns)
+        std::ranges::move(groupsBy(&NodeReport::stateId, known), std::back_inserter(groups));
+    std::vector<std::string> others;
+    for (const std::vector<std::string>& group : groups)
+        if (std::ranges::count(group, node) > 0)
+            for (const std::string& each : group)
+                if (each != node && std::ranges::count(others, each) == 0)
+                    others.push_back(each);
+    return others;
+}
+
 std::string someOf(const std::vector<std::string>& nodes, size_t most) {
     std::string words;
     for (size_t i = 0; i < std::min(nodes.size(), most); ++i)

@@ -29,6 +29,11 @@ struct NodeComparison {
 };
 NodeComparison compareNodes(const std::vector<NodeCheck>& checks);
 
+/// The other nodes which have the same folder of trainers and data, or of runs where these count,
+/// by what their checks found: what is deleted there on one is gone for all.
+std::vector<std::string> sharersOf(const std::string& node, const std::vector<NodeCheck>& checks,
+                                   bool withRuns);
+
 /// "node-1, node-2 and 60 more".
 std::string someOf(const std::vector<std::string>& nodes, size_t most = 4);
 

@@ -25,7 +25,8 @@ public:
     void checkAll();
     void cancelAll(); ///< the checks that it has begun
     bool isChecking(const QString& name) const { return m_checking.contains(name); }
-    void forget(const Node& node); ///< its password too
+    /// What was entered for it, in the keyring too. For a node that is off the list.
+    void forget(const Node& node);
 
 Q_SIGNALS:
     void checkingChanged(const QString& name);

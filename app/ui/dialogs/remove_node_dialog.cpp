@@ -2,6 +2,7 @@
 #include "app/ui/dialogs/remove_node_dialog.h"
 
 #include "app/core/answer.h"
+#include "app/core/fleet/node_comparison.h"
 #include "app/ui/data/run_words.h"
 #include "app/ui/look/format.h"
 #include "app/ui/look/theme.h"
@@ -26,12 +27,13 @@ QString bytesWords(int64_t bytes) {
 
 } // namespace
 
-RemoveNodeDialog::RemoveNodeDialog(const AppContext& context, const Node& node, QWidget* parent)
+RemoveNodeDialog::RemoveNodeDialog(Engine& engine, Fleet& fleet, const Node& node, QWidget* parent)
     : Sheet(tr("Remove %1").arg(nodeTitle(node.name)),
             tr("Takes the machine off the list. What Ringmaster put there can go with it: agents, "
                "trainers, staged data, and nothing else."),
             "removeNodeDialog", parent)
-    , m_context(context)
+    , m_engine(engine)
+    , m_fleet(fleet)
     , m_node(node)
     , m_rows(new QStandardItemModel(0, 3, this))
     , m_table(new Table("removeNodeTable", tr("What Ringmaster put there")))
@@ -52,7 +54,7 @@ RemoveNodeDialog::RemoveNodeDialog(const AppContext& context, const Node& node, 
     content()->addWidget(m_text);
     m_fromNode = addButton(tr("Remove from node"), "danger", "removeFromNode");
     m_fromList = addButton(tr("Only off the list"), "", "removeFromList");
-    addCancel();
+    m_cancel = addCancel();
     connect(m_runs, &QCheckBox::toggled, this, [this] { ask(true); });
     connect(m_fromNode, &QPushButton::clicked, this, [this] { ask(false); });
     connect(m_fromList, &QPushButton::clicked, this, [this] { forget(false); });
@@ -61,11 +63,11 @@ RemoveNodeDialog::RemoveNodeDialog(const AppContext& context, const Node& node, 
 
 void RemoveNodeDialog::ask(bool isPreview) {
     m_fromNode->setEnabled(false);
-    m_fromList->setEnabled(isPreview);
+    setRemoving(!isPreview);
     m_text->setText(isPreview ? tr("Asking %1.").arg(nodeTitle(m_node.name))
                               : tr("Removing it there."));
     const NodeCleaning cleaning{isPreview, false, true, m_runs->isChecked()};
-    whenAnswered(m_context.engine.cleanNode(QString::fromStdString(m_node.name), cleaning), this,
+    whenAnswered(m_engine.cleanNode(QString::fromStdString(m_node.name), cleaning), this,
                  [this, isPreview, round = ++m_round](const Result<DeployedReport>& report) {
                      if (round == m_round)
                          take(report, isPreview);
@@ -73,7 +75,7 @@ void RemoveNodeDialog::ask(bool isPreview) {
 }
 
 void RemoveNodeDialog::take(const Result<DeployedReport>& report, bool isPreview) {
-    m_fromList->setEnabled(true);
+    setRemoving(false);
     m_rows->setRowCount(0);
     if (!report) {
         m_text->setText(capitalized(report.error().message) + '.');
@@ -88,8 +90,27 @@ void RemoveNodeDialog::take(const Result<DeployedReport>& report, bool isPreview
                                  : tr("Remove from node"));
     m_text->setText(
         report->inTheWay.empty()
-            ? tr("%1 can go, %2 stays.").arg(bytesWords(goes), bytesWords(neededBytes(*report)))
+            ? tr("%1 can go, %2 stays.").arg(bytesWords(goes), bytesWords(neededBytes(*report))) +
+                  sharedWords()
             : tr("In the way: %1.").arg(QString::fromStdString(report->inTheWay)));
+}
+
+QString RemoveNodeDialog::sharedWords() const {
+    const auto sharers = sharersOf(m_node.name, m_fleet.lastChecks(), m_runs->isChecked());
+    return sharers.empty() ? QString()
+                           : ' ' + tr("What goes is gone for %1, too, by the same folder.")
+                                       .arg(QString::fromStdString(someOf(sharers)));
+}
+
+void RemoveNodeDialog::setRemoving(bool isRemoving) {
+    m_isRemoving = isRemoving;
+    for (QWidget* control : std::initializer_list<QWidget*>{m_runs, m_fromList, m_cancel})
+        control->setEnabled(!isRemoving);
+}
+
+void RemoveNodeDialog::reject() {
+    if (!m_isRemoving)
+        Sheet::reject();
 }
 
 void RemoveNodeDialog::showRows(const DeployedReport& report) {
@@ -110,7 +131,7 @@ void RemoveNodeDialog::showRows(const DeployedReport& report) {
 }
 
 void RemoveNodeDialog::forget(bool isClean) {
-    if (const auto done = m_context.fleet.remove(QString::fromStdString(m_node.name)); !done) {
+    if (const auto done = m_fleet.remove(QString::fromStdString(m_node.name)); !done) {
         m_text->setText(capitalized(done.error().message) + '.');
         return;
     }

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "app/core/run/engine.h"
-#include "app/ui/data/app_context.h"
 #include "app/ui/dialogs/sheet.h"
 
 class QCheckBox;
@@ -19,19 +18,25 @@ class Table;
 class RemoveNodeDialog : public Sheet {
     Q_OBJECT
 public:
-    RemoveNodeDialog(const AppContext& context, const Node& node, QWidget* parent);
+    RemoveNodeDialog(Engine& engine, Fleet& fleet, const Node& node, QWidget* parent);
+
+    void reject() override; ///< not while something is being removed: it would be left half done
 
 Q_SIGNALS:
     void forgotten(const rm::Node& node, bool isClean); ///< it is off the list
 
 private:
     void ask(bool isPreview);
+    void setRemoving(bool isRemoving);
+    QString sharedWords() const;
     void take(const Result<DeployedReport>& report, bool isPreview);
     void showRows(const DeployedReport& report);
     void forget(bool isClean);
 
-    AppContext m_context;
+    Engine& m_engine;
+    Fleet& m_fleet;
     Node m_node;
+    bool m_isRemoving = false;
     int m_round = 0; ///< of questions: answers to an earlier one are dropped
     QStandardItemModel* m_rows;
     Table* m_table;
@@ -39,6 +44,7 @@ private:
     QCheckBox* m_runs;
     QPushButton* m_fromList;
     QPushButton* m_fromNode;
+    QPushButton* m_cancel;
 };
 
 } // namespace rm

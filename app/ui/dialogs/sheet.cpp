@@ -63,8 +63,10 @@ QPushButton* Sheet::addButton(const QString& text, const char* role, const char*
     return button;
 }
 
-void Sheet::addCancel() {
-    connect(addButton(tr("Cancel"), "", "cancel"), &QPushButton::clicked, this, &QDialog::reject);
+QPushButton* Sheet::addCancel() {
+    QPushButton* cancel = addButton(tr("Cancel"), "", "cancel");
+    connect(cancel, &QPushButton::clicked, this, &QDialog::reject);
+    return cancel;
 }
 
 } // namespace rm

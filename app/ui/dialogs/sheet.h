@@ -19,7 +19,7 @@ public:
     QVBoxLayout* content() const { return m_content; }
     QPushButton* addButton(const QString& text, const char* role, const char* objectName);
     /// Cancel, which Esc does too.
-    void addCancel();
+    QPushButton* addCancel();
 
     QSize sizeHint() const override; ///< as high as the texts are at the sheet's width
 

@@ -379,19 +379,31 @@ void NodesPage::selfTestSelected() {
                  });
 }
 
+/// Once its removal cannot be undone any more.
+void NodesPage::forgetIfGone(const Node& gone) {
+    const auto isIt = [&gone](const Node& node) {
+        return node.sshHost == gone.sshHost && node.user == gone.user && node.port == gone.port &&
+               node.jumpHost == gone.jumpHost;
+    };
+    if (std::ranges::none_of(m_context.fleet.nodes(), isIt))
+        m_context.connector.forget(gone);
+}
+
 void NodesPage::removeSelected() {
     const auto node = m_context.fleet.find(m_selected);
     if (!node)
         return;
-    auto* dialog = new RemoveNodeDialog(m_context, *node, window());
+    auto* dialog = new RemoveNodeDialog(m_context.engine, m_context.fleet, *node, window());
     connect(dialog, &RemoveNodeDialog::forgotten, this, [this](const Node& gone, bool isClean) {
         m_context.toast.offer(
             isClean ? tr("%1 removed, with what was put there").arg(nodeTitle(gone.name))
                     : tr("%1 removed from the list").arg(nodeTitle(gone.name)),
-            tr("Undo"), [this, gone] {
+            tr("Undo"),
+            [this, gone] {
                 if (m_context.fleet.add(gone))
                     select(QString::fromStdString(gone.name));
-            });
+            },
+            [this, gone] { forgetIfGone(gone); });
     });
     dialog->open();
 }

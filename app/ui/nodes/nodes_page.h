@@ -53,6 +53,7 @@ private:
     void openDialog(NodeDialog* dialog);
     void importNodes();
     void removeSelected();
+    void forgetIfGone(const Node& gone);
     void selfTestSelected();
 
     AppContext m_context;

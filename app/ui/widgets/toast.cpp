@@ -9,6 +9,7 @@
 #include <QMouseEvent>
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 namespace rm {
@@ -30,9 +31,10 @@ Toast::Toast(QWidget* window)
     row->addWidget(m_action);
     m_timer.setSingleShot(true);
     m_timer.setInterval(kShownMs);
-    connect(&m_timer, &QTimer::timeout, this, &QWidget::hide);
+    connect(&m_timer, &QTimer::timeout, this, &Toast::leave);
     connect(m_action, &QPushButton::clicked, this, [this] {
         hide();
+        m_lapse = nullptr;
         if (m_act)
             std::exchange(m_act, nullptr)();
     });
@@ -44,12 +46,15 @@ void Toast::say(const QString& text) {
     offer(text, {}, nullptr);
 }
 
-void Toast::offer(const QString& text, const QString& action, std::function<void()> act) {
+void Toast::offer(const QString& text, const QString& action, std::function<void()> act,
+                  std::function<void()> lapse) {
+    leave();
     m_text->setText(text);
     m_action->setText(action);
     m_action->setAccessibleName(action);
     m_action->setVisible(!action.isEmpty());
     m_act = std::move(act);
+    m_lapse = std::move(lapse);
     setAccessibleName(text);
     appear();
 }
@@ -92,8 +97,15 @@ QPoint Toast::freePlace() const {
     return foot;
 }
 
-void Toast::mousePressEvent(QMouseEvent* event) {
+void Toast::leave() {
     hide();
+    m_act = nullptr;
+    if (const auto lapse = std::exchange(m_lapse, nullptr))
+        lapse();
+}
+
+void Toast::mousePressEvent(QMouseEvent* event) {
+    leave();
     event->accept();
 }
 

@@ -19,7 +19,9 @@ public:
     explicit Toast(QWidget* window);
 
     void say(const QString& text);
-    void offer(const QString& text, const QString& action, std::function<void()> act);
+    /// `lapse` is called once `act` cannot be asked for any more, while the window is there.
+    void offer(const QString& text, const QString& action, std::function<void()> act,
+               std::function<void()> lapse = {});
 
 protected:
     bool eventFilter(QObject* watched, QEvent* event) override;
@@ -27,12 +29,14 @@ protected:
 
 private:
     void appear();
+    void leave();
     void place();
     QPoint freePlace() const;
 
     QLabel* m_text;
     QPushButton* m_action;
     std::function<void()> m_act;
+    std::function<void()> m_lapse;
     QTimer m_timer;
 };
 

@@ -34,6 +34,7 @@ private Q_SLOTS:
     void aSlowWayToTheNodeIsTold();
     void onlyDifferencesAreCompared();
     void sharedFoldersAreSaid();
+    void whoSharesAFolderIsKnownBeforeItIsDeleted();
     void nodesWithoutAReportAreNotCompared();
 };
 
@@ -537,6 +538,18 @@ void CheckRowsTest::sharedFoldersAreSaid() {
             (std::vector<std::string>{
                 "a, b, c, d and 1 more share the folder of trainers and data, which is sent once",
                 "a, f share the folder of runs, in which each has a part of its own"}));
+}
+
+void CheckRowsTest::whoSharesAFolderIsKnownBeforeItIsDeleted() {
+    std::vector<NodeCheck> checks;
+    for (const char* name : {"a", "b", "c", "d"})
+        checks.push_back(checkOf(name, soundReport()));
+    checks[0].report->homeId = checks[1].report->homeId = "h";
+    checks[0].report->stateId = checks[1].report->stateId = checks[2].report->stateId = "s";
+    using Names = std::vector<std::string>;
+    QVERIFY(sharersOf("a", checks, false) == Names{"b"});
+    QVERIFY(sharersOf("a", checks, true) == (Names{"b", "c"}));
+    QVERIFY(sharersOf("d", checks, true).empty() && sharersOf("gone", checks, true).empty());
 }
 
 void CheckRowsTest::nodesWithoutAReportAreNotCompared() {
