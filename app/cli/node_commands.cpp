@@ -299,7 +299,7 @@ int runNodesImport(CommandContext& context, const ImportOptions& options) {
     for (const SshOffer& offer : offers)
         if (options.all && offer.known.empty() && offer.problem.empty())
             aliases.push_back(offer.node.sshHost);
-    std::vector<Node> wanted; // all of them, or none is added
+    std::vector<Node> wanted;
     for (const std::string& alias : aliases) {
         auto node = importedFrom(offers, alias);
         if (!node)
@@ -307,12 +307,11 @@ int runNodesImport(CommandContext& context, const ImportOptions& options) {
         node->groups = options.groups;
         wanted.push_back(std::move(*node));
     }
+    if (const auto added = context.fleet().addAll(wanted); !added)
+        return printError(context, added.error());
     auto out = nlohmann::ordered_json::array();
-    for (const Node& node : wanted) {
-        if (const auto added = context.fleet().add(node); !added)
-            return printError(context, added.error());
+    for (const Node& node : wanted)
         out.push_back(toJson(node));
-    }
     if (context.json())
         printJson(out);
     else

@@ -30,6 +30,7 @@ private Q_SLOTS:
     void listsOfNothingAreEmptyArrays();
     void nodesComeAndGo();
     void thisComputerIsNotRemoved();
+    void severalNodesAreImportedOrNone();
     void wordsThatAreNotUnderstoodAreSaidInTheirOrder();
     void numbersAreRefusedWithTheirBounds();
     void helpIsNoError();
@@ -139,6 +140,24 @@ void TestCliAnswers::thisComputerIsNotRemoved() {
         QVERIFY2(refused.err.contains("this computer always is one") && refused.out.isEmpty(),
                  refused.whole());
     }
+}
+
+void TestCliAnswers::severalNodesAreImportedOrNone() {
+    QVERIFY(QDir().mkpath(m_own.path(".ssh")));
+    QFile config(m_own.path(".ssh/config"));
+    QVERIFY(config.open(QIODevice::WriteOnly));
+    config.write("Host one\n  HostName one.invalid\nHost two\n  HostName two.invalid\n");
+    config.close();
+    const auto count = [this] {
+        return m_own.run({"nodes", "list", "--json"}).json().array().size();
+    };
+    const Answer twice = m_own.run({"nodes", "import", "one", "two", "one"});
+    QVERIFY2(twice.exitCode == static_cast<int>(ExitCode::kUsage), twice.whole());
+    QCOMPARE(count(), 1);
+    QCOMPARE(m_own.run({"nodes", "import", "one", "two"}).exitCode, 0);
+    QCOMPARE(count(), 3);
+    for (const char* name : {"one", "two"})
+        QCOMPARE(m_own.run({"nodes", "remove", name}).exitCode, 0);
 }
 
 void TestCliAnswers::wordsThatAreNotUnderstoodAreSaidInTheirOrder() {

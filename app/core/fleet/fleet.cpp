@@ -227,15 +227,23 @@ std::optional<Node> Fleet::find(const QString& name) const {
 }
 
 Result<void> Fleet::add(const Node& node) {
-    if (isThisComputer(node) || node.name == kLocalNodeName)
-        return fail(ErrorCode::kInvalid, "add node " + node.name + ": this computer always is one");
-    if (auto good = checkNode(node); !good)
-        return good;
-    const auto added = m_impl->edit([&node](std::vector<Node>& nodes) -> Result<void> {
-        if (std::ranges::find(nodes, node.name, &Node::name) != nodes.end())
+    return addAll({node});
+}
+
+Result<void> Fleet::addAll(const std::vector<Node>& wanted) {
+    for (const Node& node : wanted) {
+        if (isThisComputer(node) || node.name == kLocalNodeName)
             return fail(ErrorCode::kInvalid,
-                        "add node " + node.name + ": there is already one of that name");
-        nodes.push_back(node);
+                        "add node " + node.name + ": this computer always is one");
+        RM_RETURN_IF_ERROR(checkNode(node));
+    }
+    const auto added = m_impl->edit([&wanted](std::vector<Node>& nodes) -> Result<void> {
+        for (const Node& node : wanted) {
+            if (std::ranges::find(nodes, node.name, &Node::name) != nodes.end())
+                return fail(ErrorCode::kInvalid,
+                            "add node " + node.name + ": there is already one of that name");
+            nodes.push_back(node);
+        }
         return {};
     });
     if (added)

@@ -73,6 +73,8 @@ public:
 
     /// kInvalid: bad or taken name, bad host. Saved at once.
     Result<void> add(const Node& node);
+    /// All of them, or none: then the error is that of the first which cannot be added.
+    Result<void> addAll(const std::vector<Node>& nodes);
     /// From now on the node of that name is reached and used as `node` says; this computer can be
     /// told how to be used. What is known of the machine is forgotten if it is reached in another
     /// way. kNotFound: there is none of that name.

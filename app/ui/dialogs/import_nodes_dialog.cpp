@@ -109,14 +109,14 @@ void ImportNodesDialog::refresh() {
 }
 
 void ImportNodesDialog::submit() {
-    QStringList names;
-    for (const Node& node : chosen()) {
-        if (const auto added = m_fleet.add(node); !added) {
-            m_text->setText(QString::fromStdString(added.error().message));
-            return;
-        }
-        names << QString::fromStdString(node.name);
+    const std::vector<Node> nodes = chosen();
+    if (const auto added = m_fleet.addAll(nodes); !added) {
+        m_text->setText(QString::fromStdString(added.error().message));
+        return;
     }
+    QStringList names;
+    for (const Node& node : nodes)
+        names << QString::fromStdString(node.name);
     Q_EMIT imported(names);
     accept();
 }

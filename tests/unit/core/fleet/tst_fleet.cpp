@@ -44,6 +44,7 @@ private Q_SLOTS:
     void brokenHistoriesAreEmpty_data();
     void brokenHistoriesAreEmpty();
     void removedNodeIsGone();
+    void severalAreAddedOrNone();
     void editedNodeKeepsItsName();
     void checkIsKeptWhileItsNodeIsReachedAsThen();
     void checkThatWaitsForAPersonIsNotKept();
@@ -529,6 +530,25 @@ void FleetTest::removedNodeIsGone() {
     QCOMPARE(fleet.remove("a").error().code, ErrorCode::kNotFound);
     QCOMPARE(fleet.remove(kLocalNodeName).error().code, ErrorCode::kInvalid);
 }
+
+void FleetTest::severalAreAddedOrNone() {
+    Fleet fleet(m_dir->filePath("config"));
+    QVERIFY(fleet.add(sample("taken")));
+    QSignalSpy changed(&fleet, &Fleet::nodesChanged);
+    for (const char* bad : {"taken", "a b", "one"}) { // "one" comes twice
+        const auto added = fleet.addAll({sample("one"), sample("two"), sample(bad)});
+        QVERIFY(!added);
+        QCOMPARE(added.error().code, ErrorCode::kInvalid);
+    }
+    QVERIFY(fleet.load());
+    QCOMPARE(fleet.nodes().size(), size_t{2});
+    QCOMPARE(changed.count(), 0);
+    QVERIFY(fleet.addAll({sample("one"), sample("two")}));
+    QCOMPARE(changed.count(), 1);
+    QVERIFY(fleet.load());
+    QCOMPARE(fleet.nodes().size(), size_t{4});
+}
+
 
 void FleetTest::anotherAddressDoesNotGetThePassword_data() {
     QTest::addColumn<QString>("host");
