@@ -21,12 +21,13 @@ constexpr size_t kFewNodes = 4;
 std::vector<std::vector<std::string>> tableOf(const NetworkMatrix& matrix) {
     std::vector<std::vector<std::string>> rows = {{"FROM / TO"}};
     const int count = static_cast<int>(matrix.nodes.size());
+    const NetworkWays ways(matrix);
     for (const NetworkNode& node : matrix.nodes)
         rows.front().push_back(oneLine(node.name));
     for (int from = 0; from < count; ++from) {
         rows.push_back({oneLine(matrix.nodes[static_cast<size_t>(from)].name)});
         for (int to = 0; to < count; ++to) {
-            const auto way = from == to ? std::nullopt : bestWay(matrix, from, to);
+            const auto way = from == to ? std::nullopt : ways.best(from, to);
             const bool works = way && way->way == Way::kWorks;
             rows.back().push_back(!way ? "-" : cellWords(*way) + (works ? " " + way->at.name : ""));
         }
@@ -37,9 +38,10 @@ std::vector<std::vector<std::string>> tableOf(const NetworkMatrix& matrix) {
 void printWays(const NetworkMatrix& matrix) {
     const int count = static_cast<int>(matrix.nodes.size());
     const bool all = matrix.nodes.size() <= kFewNodes;
+    const NetworkWays ways(matrix);
     for (int from = 0; from < count; ++from)
         for (int to = 0; to < count; ++to)
-            for (const WayThere& way : waysBetween(matrix, from, to))
+            for (const WayThere& way : ways.between(from, to))
                 if (all || way.way != Way::kWorks)
                     std::cout << "  " << oneLine(matrix.nodes[static_cast<size_t>(from)].name)
                               << " to " << oneLine(matrix.nodes[static_cast<size_t>(to)].name)

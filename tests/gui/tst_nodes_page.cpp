@@ -446,6 +446,19 @@ void TestNodesPage::whatWasMeasuredLastIsShownInCells() {
     QVERIFY(cells->index(1, 1).data(Qt::ToolTipRole).toString().contains("35000 dropped"));
     const QString words = find<QLabel>("networkText")->text();
     QVERIFY2(words.contains("node-b cannot reach node-a"), qPrintable(words));
+    // It is read anew with the page, and drawn anew if another process has measured.
+    QSignalSpy drawn(cells, &QAbstractItemModel::modelReset);
+    const auto comeBack = [this] {
+        m_demo->window().showRuns();
+        m_demo->window().showNodes();
+    };
+    comeBack();
+    matrix.measuredNs += 1'000'000'000;
+    matrix.nodes[1].name = "node-x";
+    QVERIFY(keepNetwork(m_demo->paths().state.toStdString(), matrix));
+    comeBack();
+    QTRY_COMPARE(cells->index(1, 0).data().toString(), QString("node-x"));
+    QCOMPARE(drawn.count(), 1);
 }
 
 QTEST_MAIN(TestNodesPage)

@@ -4,8 +4,7 @@
 #include "app/core/network/address_kind.h"
 
 #include <algorithm>
-#include <limits>
-#include <map>
+#include <iterator>
 #include <tuple>
 
 namespace rm {
@@ -70,40 +69,11 @@ Rank worse(const Rank& a, const Rank& b) {
             std::max(std::get<4>(a), std::get<4>(b))};
 }
 
-/// All ways of a matrix by what leads where, so that a choice among 64 nodes takes no time.
-class Ways {
-public:
-    explicit Ways(const NetworkMatrix& matrix)
-        : m_matrix(matrix) {
-        std::map<std::tuple<int, int, std::string>, std::vector<const NetworkTrial*>> trials;
-        for (const NetworkTrial& trial : matrix.trials)
-            if (countsForRanks(trial))
-                trials[{trial.from, trial.to, trial.address}].push_back(&trial);
-        for (int to = 0; to < count(); ++to)
-            for (const InterfaceReport& at : node(to).addresses)
-                for (int from = 0; from < count(); ++from)
-                    if (const auto found = trials.find({from, to, at.address});
-                        found != trials.end())
-                        m_ways[{from, to, at.address}] = wayTo(at, found->second);
-    }
-
-    int count() const { return static_cast<int>(m_matrix.nodes.size()); }
-    const NetworkNode& node(int index) const { return m_matrix.nodes[static_cast<size_t>(index)]; }
-
-    const WayThere* find(int from, int to, const std::string& address) const {
-        const auto found = m_ways.find({from, to, address});
-        return found == m_ways.end() ? nullptr : &found->second;
-    }
-    /// It works, or nobody tried.
-    bool isOpen(int from, int to, const std::string& address) const {
-        const WayThere* way = find(from, to, address);
-        return !way || way->way == Way::kWorks || way->way == Way::kUnknown;
-    }
-
-private:
-    const NetworkMatrix& m_matrix;
-    std::map<std::tuple<int, int, std::string>, WayThere> m_ways;
-};
+/// It works, or nobody tried.
+bool isOpen(const NetworkWays& ways, int from, int to, const std::string& address) {
+    const WayThere* way = ways.find(from, to, address);
+    return !way || way->way == Way::kWorks || way->way == Way::kUnknown;
+}
 
 struct Candidate {
     NetworkChoice choice;
@@ -111,37 +81,39 @@ struct Candidate {
 };
 
 /// Between that address of `node` and what was chosen for the nodes after `hub` and before it.
-bool isOpenToOthers(const Ways& ways, int hub, int node, const InterfaceReport& own,
+bool isOpenToOthers(const NetworkWays& ways, int hub, int node, const InterfaceReport& own,
                     const NetworkChoice& chosen) {
     for (int other = hub + 1; other < node; ++other) {
         const InterfaceReport& theirs = chosen.addresses[static_cast<size_t>(other)];
-        if (!ways.isOpen(other, node, own.address) || !ways.isOpen(node, other, theirs.address))
+        if (!isOpen(ways, other, node, own.address) || !isOpen(ways, node, other, theirs.address))
             return false;
     }
     return true;
 }
 
 /// Every node's best partner for that address of node `hub`; nullopt: one has none.
-std::optional<Candidate> completed(const Ways& ways, int hub, const InterfaceReport& first) {
+std::optional<Candidate> completed(const NetworkWays& ways, int hub, const InterfaceReport& first) {
+    const std::vector<NetworkNode>& nodes = ways.matrix().nodes;
     Candidate whole{{}, rankOf(first, 0)};
-    whole.choice.addresses.resize(static_cast<size_t>(ways.count()));
+    whole.choice.addresses.resize(nodes.size());
     whole.choice.addresses[static_cast<size_t>(hub)] = first;
-    for (int node = hub + 1; node < ways.count(); ++node) {
-        if (!ways.node(node).problem.empty())
+    for (int node = hub + 1; node < static_cast<int>(nodes.size()); ++node) {
+        const NetworkNode& there = nodes[static_cast<size_t>(node)];
+        if (!there.problem.empty())
             continue;
         const WayThere* back = ways.find(node, hub, first.address);
         if (!back || back->way != Way::kWorks)
             return std::nullopt;
         std::optional<std::pair<bool, Rank>> best;
-        for (const InterfaceReport& own : ways.node(node).addresses) {
-            const WayThere* there = ways.find(hub, node, own.address);
-            if (isSix(own.address) != isSix(first.address) || !there || there->way != Way::kWorks ||
+        for (const InterfaceReport& own : there.addresses) {
+            const WayThere* way = ways.find(hub, node, own.address);
+            if (isSix(own.address) != isSix(first.address) || !way || way->way != Way::kWorks ||
                 !isOpenToOthers(ways, hub, node, own, whole.choice))
                 continue;
             // Both directions by one interface, where that can be had.
             const std::pair rank{
                 own.name != back->interface,
-                worse(rankOf(own, there->microseconds), rankOf(first, back->microseconds))};
+                worse(rankOf(own, way->microseconds), rankOf(first, back->microseconds))};
             if (best && *best <= rank)
                 continue;
             whole.choice.addresses[static_cast<size_t>(node)] = own;
@@ -156,25 +128,34 @@ std::optional<Candidate> completed(const Ways& ways, int hub, const InterfaceRep
 
 } // namespace
 
-std::vector<WayThere> waysBetween(const NetworkMatrix& matrix, int from, int to) {
-    std::vector<const NetworkTrial*> trials;
+NetworkWays::NetworkWays(const NetworkMatrix& matrix)
+    : m_matrix(matrix)
+    , m_ways(matrix.nodes.size() * matrix.nodes.size()) {
+    std::vector<std::vector<const NetworkTrial*>> trials(m_ways.size());
     for (const NetworkTrial& trial : matrix.trials)
-        if (trial.from == from && trial.to == to && countsForRanks(trial))
-            trials.push_back(&trial);
-    std::vector<WayThere> ways;
-    for (const InterfaceReport& at : matrix.nodes[static_cast<size_t>(to)].addresses) {
-        std::vector<const NetworkTrial*> there;
-        std::ranges::copy_if(trials, std::back_inserter(there), [&at](const NetworkTrial* trial) {
-            return trial->address == at.address;
-        });
-        if (!there.empty())
-            ways.push_back(wayTo(at, std::move(there)));
-    }
-    return ways;
+        if (countsForRanks(trial))
+            trials[at(trial.from, trial.to)].push_back(&trial);
+    for (size_t pair = 0; pair < m_ways.size(); ++pair)
+        for (const InterfaceReport& address : matrix.nodes[pair % matrix.nodes.size()].addresses) {
+            std::vector<const NetworkTrial*> there;
+            std::ranges::copy_if(trials[pair], std::back_inserter(there),
+                                 [&address](const NetworkTrial* trial) {
+                                     return trial->address == address.address;
+                                 });
+            if (!there.empty())
+                m_ways[pair].push_back(wayTo(address, std::move(there)));
+        }
 }
 
-std::optional<WayThere> bestWay(const NetworkMatrix& matrix, int from, int to) {
-    std::vector<WayThere> ways = waysBetween(matrix, from, to);
+size_t NetworkWays::at(int from, int to) const {
+    return static_cast<size_t>(from) * m_matrix.nodes.size() + static_cast<size_t>(to);
+}
+
+const std::vector<WayThere>& NetworkWays::between(int from, int to) const {
+    return m_ways[at(from, to)];
+}
+
+std::optional<WayThere> NetworkWays::best(int from, int to) const {
     const auto rank = [](const WayThere& way) {
         // An address on a bridge says little of why there is no way.
         const bool tellsLittle = way.way != Way::kWorks && isVirtualInterface(way.at.name);
@@ -182,8 +163,16 @@ std::optional<WayThere> bestWay(const NetworkMatrix& matrix, int from, int to) {
                                                    : static_cast<int>(way.way);
         return std::tuple{tellsLittle, order, rankOf(way.at, way.microseconds)};
     };
+    const std::vector<WayThere>& ways = between(from, to);
     const auto best = std::ranges::min_element(ways, {}, rank);
-    return best == ways.end() ? std::nullopt : std::optional(std::move(*best));
+    return best == ways.end() ? std::nullopt : std::optional(*best);
+}
+
+const WayThere* NetworkWays::find(int from, int to, const std::string& address) const {
+    for (const WayThere& way : between(from, to))
+        if (way.at.address == address)
+            return &way;
+    return nullptr;
 }
 
 std::optional<NetworkChoice> chooseNetwork(const NetworkMatrix& matrix) {
@@ -191,7 +180,7 @@ std::optional<NetworkChoice> chooseNetwork(const NetworkMatrix& matrix) {
         matrix.nodes, [](const NetworkNode& node) { return node.problem.empty(); });
     if (hub == matrix.nodes.end())
         return std::nullopt;
-    const Ways ways(matrix);
+    const NetworkWays ways(matrix);
     std::optional<Candidate> best;
     for (const InterfaceReport& first : hub->addresses) {
         auto candidate = completed(ways, static_cast<int>(hub - matrix.nodes.begin()), first);

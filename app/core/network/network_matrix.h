@@ -58,11 +58,26 @@ struct WayThere {
     std::vector<const NetworkTrial*> trials; ///< of the matrix
 };
 
-/// To each address of `to` that was tried, in the order of its addresses.
-std::vector<WayThere> waysBetween(const NetworkMatrix& matrix, int from, int to);
+/// The ways of a matrix by what leads where, which are looked for once: all trials among 64 nodes
+/// take no longer than one pair. The matrix must outlive it.
+class NetworkWays {
+public:
+    explicit NetworkWays(const NetworkMatrix& matrix);
 
-/// The best of them: one that works before one that does not, then as chooseNetwork() prefers.
-std::optional<WayThere> bestWay(const NetworkMatrix& matrix, int from, int to);
+    /// To each address of `to` that was tried, in the order of its addresses.
+    const std::vector<WayThere>& between(int from, int to) const;
+    /// The best of them: one that works before one that does not, then as chooseNetwork() prefers.
+    std::optional<WayThere> best(int from, int to) const;
+    /// To that address; null: it was not tried.
+    const WayThere* find(int from, int to, const std::string& address) const;
+    const NetworkMatrix& matrix() const { return m_matrix; }
+
+private:
+    size_t at(int from, int to) const;
+
+    const NetworkMatrix& m_matrix;
+    std::vector<std::vector<WayThere>> m_ways; ///< by pair
+};
 
 /// An address of every node at which all others reach it.
 struct NetworkChoice {

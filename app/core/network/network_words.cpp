@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <set>
+#include <utility>
 
 namespace rm {
 
@@ -190,25 +192,25 @@ private:
     int m_toIndex;
 };
 
-bool works(const NetworkMatrix& matrix, int from, int to) {
-    const auto best = bestWay(matrix, from, to);
+bool works(const NetworkWays& ways, int from, int to) {
+    const auto best = ways.best(from, to);
     return best && best->way == Way::kWorks;
 }
 
-bool isAsked(const NetworkMatrix& matrix, int from, int to) {
-    return std::ranges::any_of(matrix.trials, [&](const NetworkTrial& trial) {
-        return trial.from == from && trial.to == to;
-    });
+/// From which node which other one was dialed, by whatever interface.
+std::set<std::pair<int, int>> askedPairs(const NetworkMatrix& matrix) {
+    std::set<std::pair<int, int>> pairs;
+    for (const NetworkTrial& trial : matrix.trials)
+        pairs.emplace(trial.from, trial.to);
+    return pairs;
 }
 
 /// Calls `found(from, to)` for each direction in which nothing works.
 template <class Found>
-void forEachBlocked(const NetworkMatrix& matrix, Found found) {
-    const int count = static_cast<int>(matrix.nodes.size());
-    for (int from = 0; from < count; ++from)
-        for (int to = 0; to < count; ++to)
-            if (from != to && isAsked(matrix, from, to) && !works(matrix, from, to))
-                found(from, to);
+void forEachBlocked(const NetworkWays& ways, Found found) {
+    for (const auto& [from, to] : askedPairs(ways.matrix()))
+        if (from != to && !works(ways, from, to))
+            found(from, to);
 }
 
 std::string choiceInWords(const NetworkMatrix& matrix, const NetworkChoice& choice) {
@@ -225,26 +227,42 @@ size_t countTaking(const NetworkMatrix& matrix) {
         matrix.nodes, [](const NetworkNode& node) { return node.problem.empty(); }));
 }
 
+/// As many sentences as people read, and how many more there would be, which are not made: among 64
+/// nodes there are 4032 pairs.
+class FirstSentences {
+public:
+    template <class Make>
+    void add(Make make) {
+        if (++m_count <= kMostSentences)
+            m_sentences.push_back(make());
+    }
+    std::vector<std::string> take() && {
+        if (m_count > kMostSentences)
+            m_sentences.push_back("And " + std::to_string(m_count - kMostSentences) +
+                                  " more such.");
+        return std::move(m_sentences);
+    }
+
+private:
+    size_t m_count = 0;
+    std::vector<std::string> m_sentences;
+};
+
 /// Of the ways between the addresses that were not chosen, too: they would bite.
-std::vector<std::string> halfWays(const NetworkMatrix& matrix) {
-    std::vector<std::string> sentences;
+std::vector<std::string> halfWays(const NetworkWays& ways) {
+    const NetworkMatrix& matrix = ways.matrix();
+    FirstSentences sentences;
     const int count = static_cast<int>(matrix.nodes.size());
     for (int from = 0; from < count; ++from)
         for (int to = 0; to < count; ++to)
-            for (const WayThere& way : waysBetween(matrix, from, to))
+            for (const WayThere& way : ways.between(from, to))
                 if (!isVirtualInterface(way.at.name) &&
                     (way.way == Way::kSomePorts || way.way == Way::kLosesLarge))
-                    sentences.push_back("From " + matrix.nodes[static_cast<size_t>(from)].name +
-                                        ", " + Telling(matrix, from, to).of(way) + ".");
-    return sentences;
-}
-
-void cap(std::vector<std::string>& sentences) {
-    const size_t count = sentences.size();
-    if (count <= kMostSentences)
-        return;
-    sentences.resize(kMostSentences);
-    sentences.push_back("And " + std::to_string(count - kMostSentences) + " more such.");
+                    sentences.add([&] {
+                        return "From " + matrix.nodes[static_cast<size_t>(from)].name + ", " +
+                               Telling(matrix, from, to).of(way) + ".";
+                    });
+    return std::move(sentences).take();
 }
 
 } // namespace
@@ -301,12 +319,13 @@ std::string wayInWords(const WayThere& way) {
     return way.mtu > 0 ? text + ", MTU " + std::to_string(way.mtu) : text;
 }
 
-std::string whyBlocked(const NetworkMatrix& matrix, int from, int to) {
-    if (works(matrix, from, to))
-        return {};
+namespace {
+
+std::string whyBlockedBy(const NetworkWays& ways, int from, int to) {
+    const NetworkMatrix& matrix = ways.matrix();
     // A card without a route and a bridge say little where another address is there.
     std::vector<std::string> parts, others;
-    for (const WayThere& way : waysBetween(matrix, from, to)) {
+    for (const WayThere& way : ways.between(from, to)) {
         const std::string part = Telling(matrix, from, to).of(way);
         const DialAnswer* failure = failureOf(way);
         const bool saysLittle =
@@ -320,17 +339,29 @@ std::string whyBlocked(const NetworkMatrix& matrix, int from, int to) {
     std::string text = nameOf(from) + " cannot reach " + nameOf(to) + ": ";
     text +=
         parts.empty() ? "it has no address that other machines could reach" : joined(parts, "; ");
-    return works(matrix, to, from) ? text + "; the other direction works" : text;
+    return works(ways, to, from) ? text + "; the other direction works" : text;
+}
+
+std::vector<std::string> blockedWays(const NetworkWays& ways, const char* end) {
+    FirstSentences sentences;
+    forEachBlocked(ways, [&](int from, int to) {
+        sentences.add([&] { return whyBlockedBy(ways, from, to) + end; });
+    });
+    return std::move(sentences).take();
+}
+
+} // namespace
+
+std::string whyBlocked(const NetworkMatrix& matrix, int from, int to) {
+    const NetworkWays ways(matrix);
+    return works(ways, from, to) ? std::string() : whyBlockedBy(ways, from, to);
 }
 
 std::string whyNoNetwork(const NetworkMatrix& matrix) {
-    std::vector<std::string> sentences;
-    forEachBlocked(matrix,
-                   [&](int from, int to) { sentences.push_back(whyBlocked(matrix, from, to)); });
+    const auto sentences = blockedWays(NetworkWays(matrix), "");
     if (sentences.empty())
         return "each pair of nodes has a way, but there is no address of every node that all "
                "others reach; `ringmaster nodes network` shows which pair uses which";
-    cap(sentences);
     return joined(sentences, ". ");
 }
 
@@ -352,19 +383,18 @@ std::vector<std::string> networkSentences(const NetworkMatrix& matrix) {
         if (!node.problem.empty())
             sentences.push_back(node.name + " took no part: " + node.problem + ".");
     std::vector<std::string> found;
+    const NetworkWays ways(matrix);
     if (!choice)
-        forEachBlocked(
-            matrix, [&](int from, int to) { found.push_back(whyBlocked(matrix, from, to) + "."); });
+        found = blockedWays(ways, ".");
     if (found.empty())
-        found = halfWays(matrix);
-    cap(found);
+        found = halfWays(ways);
     sentences.insert(sentences.end(), found.begin(), found.end());
     return sentences;
 }
 
 int countBlocked(const NetworkMatrix& matrix) {
     int count = 0;
-    forEachBlocked(matrix, [&count](int, int) { ++count; });
+    forEachBlocked(NetworkWays(matrix), [&count](int, int) { ++count; });
     return count;
 }
 

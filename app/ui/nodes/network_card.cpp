@@ -50,10 +50,11 @@ QString nodeAt(const NetworkMatrix& matrix, int index) {
     return nodeTitle(matrix.nodes[static_cast<size_t>(index)].name);
 }
 
-QStandardItem* makeCell(const NetworkMatrix& matrix, int from, int to) {
+QStandardItem* makeCell(const NetworkWays& ways, int from, int to) {
+    const NetworkMatrix& matrix = ways.matrix();
     auto* item = new QStandardItem;
     item->setEditable(false);
-    const auto way = from == to ? std::nullopt : bestWay(matrix, from, to);
+    const auto way = from == to ? std::nullopt : ways.best(from, to);
     if (!way) {
         item->setText(kAbsent);
         item->setToolTip(from == to ? QString() : NetworkCard::tr("Not measured"));
@@ -65,7 +66,7 @@ QStandardItem* makeCell(const NetworkMatrix& matrix, int from, int to) {
     item->setText(word);
     item->setData(static_cast<int>(toneOfWay(way->way)), kToneRole);
     QStringList all;
-    for (const WayThere& each : waysBetween(matrix, from, to))
+    for (const WayThere& each : ways.between(from, to))
         all << QString::fromStdString(wayInWords(each));
     item->setToolTip(all.join('\n').toHtmlEscaped());
     item->setData(
@@ -178,6 +179,9 @@ void NetworkCard::readKept() {
 void NetworkCard::show(const NetworkMatrix& matrix) {
     m_age->setText(formatRelative(matrix.measuredNs, wallNowNs()));
     m_age->setToolTip(formatExact(matrix.measuredNs));
+    if (m_shownNs == matrix.measuredNs)
+        return; // a table of many nodes takes a while
+    m_shownNs = matrix.measuredNs;
     m_measure->setText(tr("Measure again"));
     m_text->setText(sentencesOf(matrix));
     fillTable(matrix);
@@ -185,6 +189,7 @@ void NetworkCard::show(const NetworkMatrix& matrix) {
 
 void NetworkCard::fillTable(const NetworkMatrix& matrix) {
     const int count = static_cast<int>(matrix.nodes.size());
+    const NetworkWays ways(matrix);
     m_cells->clear();
     QStringList titles{tr("From")};
     for (int to = 0; to < count; ++to)
@@ -194,7 +199,7 @@ void NetworkCard::fillTable(const NetworkMatrix& matrix) {
         name->setEditable(false);
         QList<QStandardItem*> row{name};
         for (int to = 0; to < count; ++to)
-            row << makeCell(matrix, from, to);
+            row << makeCell(ways, from, to);
         m_cells->appendRow(row);
     }
     m_cells->setHorizontalHeaderLabels(titles);

@@ -42,7 +42,8 @@ private:
     QStandardItemModel* m_cells;
     Table* m_table;
     QLabel* m_text;
-    QLabel* m_problem; ///< of the last attempt to measure
+    QLabel* m_problem;     ///< of the last attempt to measure
+    int64_t m_shownNs = 0; ///< when that was measured which the table shows
 };
 
 } // namespace rm

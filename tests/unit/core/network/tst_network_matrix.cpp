@@ -213,7 +213,7 @@ void TestNetworkMatrix::everyKindOfFailureHasItsWords() {
     NetworkMatrix matrix = oneNetwork();
     setAnswer(matrix, 1, "10.0.0.5", answered(static_cast<Reach>(reach), "ens5"));
     VERIFY_HAS(whyBlocked(matrix, 1, 0), part);
-    const auto way = bestWay(matrix, 1, 0);
+    const auto way = NetworkWays(matrix).best(1, 0);
     QVERIFY(way);
     QCOMPARE(QString::fromStdString(cellWords(*way)), word);
     VERIFY_HAS(wayInWords(*way), word);
