@@ -391,7 +391,9 @@ void addNodes(CLI::App& parser, Arguments& a) {
     auto* network = addCommand(
         *nodes, a, "network", "Measure how machines reach each other, and by which interface",
         [&a](CommandContext& s) { return runNodesNetwork(s, a.names, a.last); });
-    network->add_option("NAME", a.names, "Names; default: all");
+    network->add_option("NAME", a.names,
+                        "Names or @GROUPs; default: all that are no Slurm cluster, without this "
+                        "computer where there are two others");
     network->add_flag("--last", a.last, "Show what was found last, without measuring");
     auto* end = addCommand(
         *nodes, a, "end-leftovers", "End runs that a check found left over on a machine",

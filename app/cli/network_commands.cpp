@@ -3,6 +3,7 @@
 #include "app/cli/command_context.h"
 #include "app/cli/commands.h"
 #include "app/cli/json_view.h"
+#include "app/cli/named_nodes.h"
 #include "app/cli/terminal.h"
 #include "app/core/network/network_file.h"
 #include "app/core/network/network_words.h"
@@ -92,8 +93,11 @@ Result<NetworkMatrix> measured(CommandContext& context, const QStringList& names
 } // namespace
 
 int runNodesNetwork(CommandContext& context, const std::vector<std::string>& names, bool last) {
+    const auto named = namedNodes(context.fleet().nodes(), names);
+    if (!named)
+        return printError(context, named.error());
     QStringList wanted;
-    for (const std::string& name : names)
+    for (const std::string& name : *named)
         wanted << QString::fromStdString(name);
     auto matrix =
         last ? keptNetwork(context.paths().state.toStdString()) : measured(context, wanted);

@@ -57,6 +57,7 @@ private Q_SLOTS:
     void aFleetOfOneHasNoNetwork();
     void theNetworkIsMeasuredAndANodeThatIsGoneIsNamed();
     void whatWasMeasuredLastIsShownInCells();
+    void theNetworkIsMeasuredBetweenTheOthers();
 
 private:
     template <class T>
@@ -459,6 +460,41 @@ void TestNodesPage::whatWasMeasuredLastIsShownInCells() {
     comeBack();
     QTRY_COMPARE(cells->index(1, 0).data().toString(), QString("node-x"));
     QCOMPARE(drawn.count(), 1);
+}
+
+/// Not with a laptop that they cannot reach, and not with a login node on which nothing runs.
+void TestNodesPage::theNetworkIsMeasuredBetweenTheOthers() {
+    Node cluster{"cluster", false, "login.invalid", "me", 0, {}};
+    cluster.isSlurm = true;
+    QVERIFY(m_demo->fleet().add(cluster));
+    QVERIFY(!find<QWidget>("networkCard")->isVisible()); // this computer alone is left
+    std::vector<Node> others;
+    for (const char* name : {"one", "three", "two"})
+        others.push_back({name, false, "255.255.255.255", "me", 0, {}}); // refused by the kernel
+    QVERIFY(m_demo->fleet().addAll(others));
+    QVERIFY(!find<QComboBox>("networkWhich")->isVisible());
+    const auto measured = [this] {
+        std::vector<std::string> names;
+        if (const auto kept = keptNetwork(m_demo->paths().state.toStdString()))
+            for (const NetworkNode& node : kept->nodes)
+                names.push_back(node.name);
+        return names;
+    };
+    using Names = std::vector<std::string>;
+    click("measureNetwork");
+    QVERIFY2(find<QLabel>("networkProblem")->text().startsWith("Measuring between 3 nodes"),
+             qPrintable(find<QLabel>("networkProblem")->text()));
+    QTRY_VERIFY_WITH_TIMEOUT(measured() == (Names{"one", "three", "two"}), kAnswerMs);
+    for (Node& node : others)
+        if (node.name != "three") {
+            node.groups = {"lab"};
+            QVERIFY(m_demo->fleet().change(node));
+        }
+    auto* which = find<QComboBox>("networkWhich");
+    QVERIFY(which->isVisible());
+    which->setCurrentText("@lab");
+    click("measureNetwork");
+    QTRY_VERIFY_WITH_TIMEOUT(measured() == (Names{"one", "two"}), kAnswerMs);
 }
 
 QTEST_MAIN(TestNodesPage)

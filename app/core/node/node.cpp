@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/node/node.h"
 
+#include <algorithm>
+#include <iterator>
 #include <set>
 #include <tuple>
 
@@ -28,6 +30,16 @@ bool isThisComputer(const Node& node) {
 
 bool areReachedAlike(const Node& a, const Node& b) {
     return wayTo(a) == wayTo(b);
+}
+
+std::vector<Node> measuredNodes(const std::vector<Node>& all) {
+    constexpr size_t kThisAndTwoOthers = 3;
+    std::vector<Node> nodes;
+    std::ranges::copy_if(all, std::back_inserter(nodes),
+                         [](const Node& node) { return !node.isSlurm; });
+    if (nodes.size() >= kThisAndTwoOthers)
+        std::erase_if(nodes, &isThisComputer);
+    return nodes;
 }
 
 std::vector<std::string> groupsOf(const std::vector<Node>& nodes) {

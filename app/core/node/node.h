@@ -47,6 +47,11 @@ bool isThisComputer(const Node& node);
 /// Whether both are the same machine, reached in the same way, as far as their settings say.
 bool areReachedAlike(const Node& a, const Node& b);
 
+/// Between which of these nodes the network is measured where nobody names any: not the login nodes
+/// of Slurm clusters, where no rank runs, and without this computer where there are two others:
+/// they cannot reach a laptop behind a router, which says nothing of how they reach each other.
+std::vector<Node> measuredNodes(const std::vector<Node>& all);
+
 /// The groups of all these nodes, each once, in alphabetical order.
 std::vector<std::string> groupsOf(const std::vector<Node>& nodes);
 

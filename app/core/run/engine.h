@@ -171,9 +171,10 @@ public:
     /// being started, and what is young is asked for as well.
     virtual QFuture<Result<DeployedReport>> cleanNode(const QString& node,
                                                       const NodeCleaning& cleaning) = 0;
-    /// Measures which interfaces of these nodes (none: of all) reach which of the others, and keeps
-    /// what was found: see keptNetwork(). Nodes that cannot be reached are told there. Takes some
-    /// seconds. kUnavailable: it is being measured already, or stopNetwork() was called.
+    /// Measures which interfaces of these nodes (none: measuredNodes() of all) reach which of the
+    /// others, and keeps what was found: see keptNetwork(). Nodes that cannot be reached are told
+    /// there. Takes some seconds. kUnavailable: it is being measured already, or stopNetwork() was
+    /// called.
     virtual QFuture<Result<void>> measureNetwork(const QStringList& nodes) = 0;
     /// Ends the measurement that is under way, if there is one, soon.
     virtual QFuture<Result<void>> stopNetwork() = 0;

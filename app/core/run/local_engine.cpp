@@ -747,7 +747,7 @@ QFuture<Result<void>> LocalEngine::measureNetwork(const QStringList& names) {
         nodes.push_back(*node);
     }
     if (names.isEmpty())
-        nodes = m_impl->fleet->nodes();
+        nodes = measuredNodes(m_impl->fleet->nodes());
     m_impl->measurement = std::make_shared<Impl::Measurement>();
     return QtConcurrent::run(
         &m_impl->pool, [nodes, hosts = m_impl->hosts, own = m_impl->measurement,

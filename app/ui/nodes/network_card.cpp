@@ -16,6 +16,7 @@
 #include "app/ui/widgets/table.h"
 #include "shared/io/clock.h"
 
+#include <QComboBox>
 #include <QHBoxLayout>
 #include <QStandardItemModel>
 #include <QVBoxLayout>
@@ -75,6 +76,14 @@ QStandardItem* makeCell(const NetworkWays& ways, int from, int to) {
     return item;
 }
 
+QStringList membersOf(const std::vector<Node>& nodes, const std::string& group) {
+    QStringList names;
+    for (const Node& node : nodes)
+        if (std::ranges::count(node.groups, group) > 0)
+            names << QString::fromStdString(node.name);
+    return names;
+}
+
 QString sentencesOf(const NetworkMatrix& matrix) {
     QStringList all;
     for (const std::string& sentence : networkSentences(matrix))
@@ -88,6 +97,7 @@ NetworkCard::NetworkCard(const AppContext& context, QWidget* parent)
     : Card(parent)
     , m_context(context)
     , m_age(makeLabel({}, "secondary"))
+    , m_which(new QComboBox)
     , m_measure(makeButton(tr("Measure"), "quiet", "measureNetwork"))
     , m_cancel(makeButton(tr("Cancel"), "quiet", "cancelNetwork"))
     , m_cells(new QStandardItemModel(this))
@@ -97,7 +107,8 @@ NetworkCard::NetworkCard(const AppContext& context, QWidget* parent)
     buildUi();
     wire();
     showMeasuring(false);
-    if (m_context.fleet.nodes().size() < 2)
+    offerGroups();
+    if (!isWorthMeasuring())
         hide();
 }
 
@@ -108,6 +119,9 @@ void NetworkCard::buildUi() {
     head->addWidget(makeLabel(tr("Network"), "cardTitle"));
     head->addStretch(1);
     head->addWidget(m_age);
+    m_which->setObjectName("networkWhich");
+    m_which->setAccessibleName(tr("Nodes to measure between"));
+    head->addWidget(m_which);
     head->addWidget(m_measure);
     head->addWidget(m_cancel);
     body()->addLayout(head);
@@ -129,16 +143,40 @@ void NetworkCard::wire() {
         m_cancel->setEnabled(false);
         (void)m_context.engine.stopNetwork();
     });
-    connect(&m_context.fleet, &Fleet::nodesChanged, this,
-            [this] { setVisible(m_context.fleet.nodes().size() > 1); });
+    connect(&m_context.fleet, &Fleet::nodesChanged, this, [this] {
+        setVisible(isWorthMeasuring());
+        offerGroups();
+    });
+}
+
+bool NetworkCard::isWorthMeasuring() const {
+    return measuredNodes(m_context.fleet.nodes()).size() > 1;
+}
+
+/// Those of two nodes or more.
+void NetworkCard::offerGroups() {
+    const QString before = m_which->currentData().toString();
+    const std::vector<Node> nodes = m_context.fleet.nodes();
+    m_which->clear();
+    m_which->addItem(tr("All nodes"));
+    for (const std::string& group : groupsOf(nodes))
+        if (membersOf(nodes, group).size() > 1)
+            m_which->addItem(QString::fromStdString('@' + group), QString::fromStdString(group));
+    m_which->setCurrentIndex(std::max(0, m_which->findData(before)));
+    m_which->setVisible(m_which->count() > 1);
 }
 
 void NetworkCard::measure() {
+    const std::vector<Node> nodes = m_context.fleet.nodes();
+    const std::string group = m_which->currentData().toString().toStdString();
+    const QStringList names = group.empty() ? QStringList() : membersOf(nodes, group);
+    const auto count =
+        group.empty() ? static_cast<qsizetype>(measuredNodes(nodes).size()) : names.size();
     showMeasuring(true);
     m_problem->setText(tr("Measuring between %1 nodes, some ten seconds and as long as their "
                           "logins take.")
-                           .arg(m_context.fleet.nodes().size()));
-    whenFinished(m_context.engine.measureNetwork({}), this,
+                           .arg(count));
+    whenFinished(m_context.engine.measureNetwork(names), this,
                  [this](const QFuture<Result<void>>& finished) {
                      onMeasured(finished.resultCount() > 0
                                     ? finished.result()
@@ -155,6 +193,7 @@ void NetworkCard::onMeasured(const Result<void>& answer) {
 
 void NetworkCard::showMeasuring(bool isMeasuring) {
     m_measure->setVisible(!isMeasuring);
+    m_which->setEnabled(!isMeasuring);
     m_cancel->setVisible(isMeasuring);
     m_cancel->setEnabled(isMeasuring);
     m_problem->setVisible(isMeasuring);

@@ -5,6 +5,7 @@
 #include "app/ui/data/app_context.h"
 #include "app/ui/widgets/card.h"
 
+class QComboBox;
 class QLabel;
 class QPushButton;
 class QStandardItemModel;
@@ -14,7 +15,7 @@ namespace rm {
 class Table;
 
 /// Which node reaches which by which interface, as it was measured last, and a button that measures
-/// again. Only where there is more than one node.
+/// again. Only where there is more than one of measuredNodes().
 class NetworkCard : public Card {
     Q_OBJECT
 public:
@@ -29,14 +30,17 @@ protected:
 private:
     void buildUi();
     void wire();
+    void offerGroups();
     void measure();
     void onMeasured(const Result<void>& answer);
     void readKept();
     void fillTable(const NetworkMatrix& matrix);
     void showMeasuring(bool isMeasuring);
+    bool isWorthMeasuring() const;
 
     AppContext m_context;
     QLabel* m_age;
+    QComboBox* m_which; ///< a group, or all
     QPushButton* m_measure;
     QPushButton* m_cancel;
     QStandardItemModel* m_cells;

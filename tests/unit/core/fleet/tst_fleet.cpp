@@ -45,6 +45,7 @@ private Q_SLOTS:
     void brokenHistoriesAreEmpty();
     void removedNodeIsGone();
     void severalAreAddedOrNone();
+    void theNetworkIsMeasuredWhereRanksRun();
     void editedNodeKeepsItsName();
     void checkIsKeptWhileItsNodeIsReachedAsThen();
     void checkThatWaitsForAPersonIsNotKept();
@@ -547,6 +548,16 @@ void FleetTest::severalAreAddedOrNone() {
     QCOMPARE(changed.count(), 1);
     QVERIFY(fleet.load());
     QCOMPARE(fleet.nodes().size(), size_t{4});
+}
+
+void FleetTest::theNetworkIsMeasuredWhereRanksRun() {
+    Node login = sample("login");
+    login.isSlurm = true;
+    const Node here = localNode(), a = sample("a"), b = sample("b");
+    using Nodes = std::vector<Node>;
+    QVERIFY(measuredNodes({here, a, b, login}) == (Nodes{a, b}));
+    QVERIFY(measuredNodes({here, a, login}) == (Nodes{here, a}));
+    QVERIFY(measuredNodes({here, login}) == Nodes{here});
 }
 
 
