@@ -158,19 +158,29 @@ Result<NetworkMatrix> measureNetwork(HostPool& hosts, const std::vector<Node>& n
         matrix.nodes.push_back({node.name, {}, {}, {}});
     }
     const auto reports = probeAll(workers, unwanted);
+    // One that did not answer is not waited for again.
+    std::vector<HostWorker*> answering;
+    for (size_t i = 0; i < nodes.size(); ++i)
+        if (reports[i])
+            answering.push_back(workers[i]);
     // Only now, as they stay open for half a minute and a login may take longer.
-    OpenListeners listeners(workers);
+    OpenListeners listeners(answering);
     const auto opened = listeners.open(
-        std::vector(nodes.size(), ListenOrder{kMeasuredPort, false, 2, true}), unwanted);
-    for (size_t i = 0; i < nodes.size(); ++i) {
+        std::vector(answering.size(), ListenOrder{kMeasuredPort, false, 2, true}), unwanted);
+    for (size_t i = 0, next = 0; i < nodes.size(); ++i) {
         NetworkNode& node = matrix.nodes[i];
-        if (!reports[i] || !opened[i]) {
-            node.problem = (reports[i] ? opened[i].error() : reports[i].error()).message;
+        if (!reports[i]) {
+            node.problem = reports[i].error().message;
+            continue;
+        }
+        const Result<OpenPorts>& ports = opened[next++];
+        if (!ports) {
+            node.problem = ports.error().message;
             continue;
         }
         std::ranges::copy_if(reports[i]->interfaces, std::back_inserter(node.addresses),
                              isForOthers);
-        node.ports = *opened[i];
+        node.ports = *ports;
     }
     survey(matrix, workers, {{}, true, -1}, unwanted);
     if (unwanted.stop_requested())
