@@ -148,13 +148,14 @@ std::vector<NodeCheck> checkAllAsking(CommandContext& context, const std::vector
 }
 
 bool openAsking(CommandContext& context, const std::vector<std::string>& nodes) {
-    bool asked = false;
+    bool isAnyOpen = false;
     for (const std::string& name : nodes) {
         const auto node = context.fleet().find(QString::fromStdString(name));
-        if (!node || (!node->isLocal && checkAsking(context, *node, {}, asked).failure))
-            return false;
+        bool asked = false;
+        if (node && !node->isLocal && !checkAsking(context, *node, {}, asked).failure)
+            isAnyOpen = isAnyOpen || asked;
     }
-    return asked;
+    return isAnyOpen;
 }
 
 } // namespace rm::cli

@@ -27,8 +27,8 @@ std::vector<NodeCheck> checkAllAsking(CommandContext& context, const std::vector
 /// The names of the nodes of a run, in the order of its ranks.
 std::vector<std::string> nodesOf(const RunSummary& run);
 
-/// Does the same for these nodes, except this computer. True: all of them accept the login now, and
-/// the person had to be asked for it.
+/// Does the same for these nodes, except this computer. True: one of them accepts the login now for
+/// which the person had to be asked. One that cannot be reached keeps the others from nothing.
 bool openAsking(CommandContext& context, const std::vector<std::string>& nodes);
 
 /// The failure in words, with the option that a script would have to pass.

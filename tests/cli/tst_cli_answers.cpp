@@ -31,6 +31,7 @@ private Q_SLOTS:
     void nodesComeAndGo();
     void thisComputerIsNotRemoved();
     void severalNodesAreImportedOrNone();
+    void oneNodeThatIsGoneKeepsNoOtherFromBeingAsked();
     void wordsThatAreNotUnderstoodAreSaidInTheirOrder();
     void numbersAreRefusedWithTheirBounds();
     void helpIsNoError();
@@ -158,6 +159,26 @@ void TestCliAnswers::severalNodesAreImportedOrNone() {
     QCOMPARE(count(), 3);
     for (const char* name : {"one", "two"})
         QCOMPARE(m_own.run({"nodes", "remove", name}).exitCode, 0);
+}
+
+/// After a measurement those that took no part are logged into, in case they want a password.
+void TestCliAnswers::oneNodeThatIsGoneKeepsNoOtherFromBeingAsked() {
+    for (const char* name : {"far-a", "far-b"})
+        QCOMPARE(m_own
+                     .run({"nodes", "add", name, "--ssh", "255.255.255.255", "--group", "far",
+                           "--no-check"})
+                     .exitCode,
+                 0);
+    const Answer measured = m_own.run({"nodes", "network", "@far", "--json"});
+    QVERIFY2(measured.exitCode == static_cast<int>(ExitCode::kUnavailable), measured.whole());
+    QCOMPARE(measured.json()["matrix"]["nodes"].toArray().size(), 2);
+    for (const char* name : {"far-a", "far-b"}) {
+        const Answer past = m_own.run({"nodes", "history", name, "--json"});
+        QVERIFY2(past.json().array().size() == 1, past.whole());
+        QCOMPARE(m_own.run({"nodes", "remove", name}).exitCode, 0);
+    }
+    const Answer nobody = m_own.run({"nodes", "network", "@nobody"});
+    QVERIFY2(nobody.exitCode == static_cast<int>(ExitCode::kNotFound), nobody.whole());
 }
 
 void TestCliAnswers::wordsThatAreNotUnderstoodAreSaidInTheirOrder() {
