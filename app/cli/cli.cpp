@@ -10,6 +10,7 @@
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cstring>
 #include <functional>
@@ -328,8 +329,8 @@ void addKeeping(CLI::App& parser, Arguments& a) {
     clean->add_flag("--yes", a.yes, "Do not ask");
 }
 
-void addReaching(CLI::App& command, Arguments& a, const char* ssh) {
-    command.add_option("--ssh", a.node.ssh, ssh);
+CLI::Option* addReaching(CLI::App& command, Arguments& a, const char* ssh) {
+    auto* address = command.add_option("--ssh", a.node.ssh, ssh);
     command.add_option("--key", a.node.key, "Private key file");
     command.add_option("--fingerprint", a.node.fingerprint,
                        "SHA256:... of the host key; another one is refused");
@@ -350,6 +351,18 @@ void addReaching(CLI::App& command, Arguments& a, const char* ssh) {
                     "has, \"\" clears them")
         ->allow_extra_args(false);
     command.add_option("--notes", a.node.notes, "What people should know of it");
+    return address;
+}
+
+/// How jobs are sent to a cluster.
+std::array<CLI::Option*, 2> addSlurm(CLI::App& command, Arguments& a) {
+    return {command.add_option("--partition", a.node.partition,
+                               "Of the cluster; default, and \"\": its own default"),
+            command
+                .add_option("--sbatch", a.node.sbatch,
+                            "An option for each of its jobs, once per option, such as "
+                            "--sbatch=--account=NAME; replaces those that it has, \"\" clears them")
+                ->allow_extra_args(false)};
 }
 
 void addNodes(CLI::App& parser, Arguments& a) {
@@ -358,21 +371,22 @@ void addNodes(CLI::App& parser, Arguments& a) {
     auto* add = addCommand(*nodes, a, "add", "Add a machine that SSH reaches",
                            [&a](CommandContext& s) { return runNodesAdd(s, a.node); });
     add->add_option("NAME", a.node.name, "What to call it")->required();
-    addReaching(*add, a, "[USER@]HOST[:PORT] or a name of ~/.ssh/config; default NAME");
+    auto* ssh = addReaching(*add, a, "[USER@]HOST[:PORT] or a name of ~/.ssh/config; default NAME");
     auto* slurm = add->add_flag("--slurm", a.node.isSlurm,
                                 "It is the login node of a Slurm cluster, whose nodes train");
     add->add_flag("--here", a.node.isHere, "That is this computer, so that no SSH is needed")
-        ->needs(slurm);
-    add->add_option("--partition", a.node.partition, "Of the cluster; default: its own default")
-        ->needs(slurm);
-    add->add_option("--sbatch", a.node.sbatch,
-                    "An option for each of its jobs, such as --sbatch=--account=NAME")
         ->needs(slurm)
-        ->allow_extra_args(false);
+        ->excludes(ssh);
+    for (auto* option : addSlurm(*add, a))
+        option->needs(slurm);
     auto* edit = addCommand(*nodes, a, "edit", "Change how a machine is reached and used",
                             [&a](CommandContext& s) { return runNodesEdit(s, a.node); });
     edit->add_option("NAME", a.node.name, "Its name, which stays the same")->required();
     addReaching(*edit, a, "[USER@]HOST[:PORT] or a name of ~/.ssh/config; default as it is");
+    auto* slurmNow = edit->add_flag("--slurm", a.node.isSlurm,
+                                    "It is the login node of a Slurm cluster, whose nodes train");
+    edit->add_flag("--no-slurm", a.node.isNoSlurm, "It is none")->excludes(slurmNow);
+    addSlurm(*edit, a);
     addCommand(*nodes, a, "list", "List the machines", &runNodesList);
     auto* check = addCommand(*nodes, a, "check", "Connect to machines and check them",
                              [&a](CommandContext& s) { return runNodesCheck(s, a.names); });

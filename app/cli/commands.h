@@ -127,10 +127,11 @@ struct NodeOptions {
     std::string ssh; ///< [USER@]HOST[:PORT] or an ssh_config name
     std::string key;
     std::string fingerprint;
-    bool isSlurm = false; ///< the login node of a Slurm cluster
-    bool isHere = false;  ///< which is this computer
+    bool isSlurm = false;   ///< the login node of a Slurm cluster
+    bool isNoSlurm = false; ///< and not any more
+    bool isHere = false;    ///< which is this computer
     std::vector<std::string> sbatch;
-    std::string partition; ///< short for one of these
+    std::optional<std::string> partition; ///< short for one of these
     bool check = true;
     std::optional<std::string> jump; ///< [USER@]HOST[:PORT]; empty: none
     std::optional<std::string> gpus; ///< joined by ','; "all" or empty: all

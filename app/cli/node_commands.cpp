@@ -43,6 +43,20 @@ std::vector<std::string> gpusFrom(const std::string& typed) {
     return gpus;
 }
 
+/// Jobs of what is no cluster any more have no options.
+Node withSlurm(Node node, const NodeOptions& options) {
+    node.isSlurm = (node.isSlurm || options.isSlurm) && !options.isNoSlurm;
+    if (!options.sbatch.empty() || !node.isSlurm)
+        node.sbatch = listFrom(options.sbatch);
+    if (!options.partition)
+        return node;
+    std::erase_if(node.sbatch,
+                  [](const std::string& option) { return !partitionOf({option}).empty(); });
+    if (!options.partition->empty())
+        node.sbatch.push_back("--partition=" + *options.partition);
+    return node;
+}
+
 /// The node with what the options say of it, the address apart.
 Node withOptions(Node node, const NodeOptions& options) {
     if (!options.key.empty())
@@ -55,7 +69,7 @@ Node withOptions(Node node, const NodeOptions& options) {
         node.environment = listFrom(options.environment);
     if (!options.groups.empty())
         node.groups = listFrom(options.groups);
-    return node;
+    return withSlurm(std::move(node), options);
 }
 
 /// What nodes.toml has that this release does not know.
@@ -152,11 +166,7 @@ int runNodesAdd(CommandContext& context, const NodeOptions& options) {
     Node wanted;
     wanted.name = options.name;
     wanted = withOptions(wanted, options);
-    wanted.isSlurm = options.isSlurm;
     wanted.isLocal = options.isHere;
-    wanted.sbatch = options.sbatch;
-    if (!options.partition.empty())
-        wanted.sbatch.push_back("--partition=" + options.partition);
     const auto node = wanted.isLocal
                           ? Result<Node>(wanted)
                           : reachedBy(wanted, options.ssh.empty() ? options.name : options.ssh);
@@ -192,7 +202,9 @@ int runNodesEdit(CommandContext& context, const NodeOptions& options) {
     if (const auto changed = context.fleet().change(wanted); !changed)
         return printError(context, changed.error());
     const bool isOnlyUsedElse = wanted != *known && wanted.gpus == known->gpus &&
-                                areReachedAlike(wanted, *known) && options.fingerprint.empty();
+                                wanted.isSlurm == known->isSlurm &&
+                                wanted.sbatch == known->sbatch && areReachedAlike(wanted, *known) &&
+                                options.fingerprint.empty();
     if (options.check && !isOnlyUsedElse) {
         NodeCheck check = checkAsking(context, wanted, options.fingerprint);
         if (check.failure)

@@ -30,6 +30,7 @@ private Q_SLOTS:
     void listsOfNothingAreEmptyArrays();
     void nodesComeAndGo();
     void thisComputerIsNotRemoved();
+    void aClusterIsEditedAsItWasAdded();
     void severalNodesAreImportedOrNone();
     void oneNodeThatIsGoneKeepsNoOtherFromBeingAsked();
     void wordsThatAreNotUnderstoodAreSaidInTheirOrder();
@@ -141,6 +142,28 @@ void TestCliAnswers::thisComputerIsNotRemoved() {
         QVERIFY2(refused.err.contains("this computer always is one") && refused.out.isEmpty(),
                  refused.whole());
     }
+}
+
+void TestCliAnswers::aClusterIsEditedAsItWasAdded() {
+    const Answer both = m_own.run(
+        {"nodes", "add", "lab", "--slurm", "--here", "--ssh", "me@lab.invalid", "--no-check"});
+    QVERIFY2(both.exitCode == static_cast<int>(ExitCode::kUsage), both.whole());
+    QVERIFY2(m_own.run({"nodes", "add", "lab", "--slurm", "--here", "--partition", "gpu",
+                        "--sbatch=--account=me", "--no-check"})
+                     .exitCode == 0,
+             "add");
+    const auto edited = [this](const QStringList& more) {
+        return m_own.run(QStringList{"nodes", "edit", "lab", "--no-check", "--json"} + more);
+    };
+    const Answer other = edited({"--partition", "a100"});
+    QVERIFY2(other.exitCode == 0, other.whole());
+    QCOMPARE(other.json()["sbatch"].toArray(), (QJsonArray{"--account=me", "--partition=a100"}));
+    QCOMPARE(edited({"--sbatch", ""}).json()["sbatch"].toArray(), QJsonArray());
+    const Answer plain = edited({"--ssh", "me@lab.invalid", "--no-slurm"});
+    QVERIFY2(plain.exitCode == 0 && !plain.json()["slurm"].toBool(true), plain.whole());
+    const Answer again = edited({"--slurm", "--sbatch=--account=you"});
+    QVERIFY2(again.exitCode == 0 && again.json()["slurm"].toBool(), again.whole());
+    QCOMPARE(m_own.run({"nodes", "remove", "lab"}).exitCode, 0);
 }
 
 void TestCliAnswers::severalNodesAreImportedOrNone() {
