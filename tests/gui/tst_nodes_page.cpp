@@ -51,6 +51,7 @@ private Q_SLOTS:
     void pastChecksAreShownWithWhatChanged();
     void aGroupIsChosenAtOnce();
     void nodesAreCleanedAfterAPreview();
+    void aNodeThatIsEditedDuringItsCheckIsCheckedAnew();
     void aRemovalIsNotLeftHalfDone();
     void aRemovalThatFailedCanBeLeft();
     void whatCannotBeUndoneAnyMoreLapses();
@@ -314,6 +315,37 @@ void TestNodesPage::nodesAreCleanedAfterAPreview() {
     QTRY_VERIFY_WITH_TIMEOUT(find<QLabel>("cleanNodesText")->text().contains("removed"), kAnswerMs);
     click("closeCleanNodes");
     QTRY_VERIFY(!find<QDialog>("cleanNodesDialog"));
+}
+
+/// What was asked of it before says nothing of the GPUs that it is to train on now.
+void TestNodesPage::aNodeThatIsEditedDuringItsCheckIsCheckedAnew() {
+    QVERIFY(m_demo->fleet().add({"box", false, "box.invalid", "me", 0, {}}));
+    check(checkWithGpus("box", 1));
+    std::vector<std::shared_ptr<QPromise<NodeCheck>>> asked;
+    m_demo->fleet().setChecker([&asked](const QString&, const Credentials&) {
+        asked.push_back(std::make_shared<QPromise<NodeCheck>>());
+        asked.back()->start();
+        return asked.back()->future();
+    });
+    const auto answer = [&asked](size_t which, int64_t checkedNs) {
+        asked[which]->addResult(checkWithGpus("box", checkedNs));
+        asked[which]->finish();
+    };
+    m_demo->window().nodesPage().select("box");
+    click("checkNode");
+    QCOMPARE(asked.size(), size_t{1});
+    click("editNode");
+    click("nodeMore.head");
+    find<QCheckBox>("gpu.1")->click();
+    click("editNodeConfirm");
+    QTRY_COMPARE(asked.size(), size_t{2});
+    QVERIFY(find<QPushButton>("cancelCheck")->isVisible());
+    answer(0, 2);
+    QTest::qWait(0);
+    QVERIFY(find<QPushButton>("cancelCheck")->isVisible());
+    answer(1, 3);
+    QTRY_VERIFY(find<QPushButton>("checkNode")->isVisible());
+    QCOMPARE(m_demo->fleet().lastCheck("box")->checkedNs, int64_t{3});
 }
 
 namespace {

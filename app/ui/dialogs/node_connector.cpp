@@ -20,6 +20,12 @@ void NodeConnector::check(const QString& name) {
         start(name, {});
 }
 
+void NodeConnector::checkAnew(const QString& name) {
+    m_fleet.cancelCheck(name);
+    m_checking.remove(name);
+    check(name);
+}
+
 void NodeConnector::checkAll() {
     for (const Node& node : m_fleet.nodes())
         check(QString::fromStdString(node.name));
@@ -40,7 +46,10 @@ void NodeConnector::forget(const Node& node) {
 void NodeConnector::start(const QString& name, const Credentials& credentials) {
     m_checking.insert(name);
     whenAnswered(m_fleet.check(name, credentials), this,
-                 [this](const NodeCheck& answer) { finish(answer); });
+                 [this, name, round = ++m_rounds[name]](const NodeCheck& answer) {
+                     if (round == m_rounds.value(name))
+                         finish(answer);
+                 });
     Q_EMIT checkingChanged(name);
 }
 

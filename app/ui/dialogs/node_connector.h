@@ -3,6 +3,7 @@
 
 #include "app/core/fleet/fleet.h"
 
+#include <QHash>
 #include <QObject>
 #include <QSet>
 
@@ -22,6 +23,9 @@ public:
     /// Checks this node; several nodes may be checked at once. Does nothing while a check of this
     /// node runs or a dialog about it is open.
     void check(const QString& name);
+    /// check(), after an edit of the node: one that runs is cancelled, as it asks what the node
+    /// was.
+    void checkAnew(const QString& name);
     void checkAll();
     void cancelAll(); ///< the checks that it has begun
     bool isChecking(const QString& name) const { return m_checking.contains(name); }
@@ -46,6 +50,8 @@ private:
     Keyring* m_keyring;
     QWidget* m_window;
     QSet<QString> m_checking;
+    QHash<QString, int>
+        m_rounds;             ///< how many checks were begun: answers to earlier ones are dropped
     QSet<QString> m_asking;   ///< a dialog about them is open
     QSet<QString> m_lookedUp; ///< the keyring was already asked for these
 };

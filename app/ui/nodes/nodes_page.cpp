@@ -351,7 +351,7 @@ void NodesPage::editSelected() {
 void NodesPage::openDialog(NodeDialog* dialog) {
     connect(dialog, &NodeDialog::saved, this, [this](const QString& name) {
         select(name);
-        m_context.connector.check(name);
+        m_context.connector.checkAnew(name);
     });
     dialog->open();
 }
