@@ -130,6 +130,15 @@ std::optional<NodeReport> reportOf(const Json& object) {
     return report ? std::optional(std::move(*report)) : std::nullopt;
 }
 
+/// Without what is another in each check and compared with nothing.
+NodeReport lasting(NodeReport report) {
+    for (GpuReport& gpu : report.gpus)
+        gpu.processes.clear();
+    report.runs.clear();
+    report.selfTests.clear();
+    return report;
+}
+
 /// The newest report of that machine.
 std::optional<NodeReport> lastReport(const Json& checks, const std::string& way) {
     for (auto check = checks.rbegin(); check != checks.rend(); ++check)
@@ -204,13 +213,13 @@ std::string withPastCheck(const std::string& json, const Node& node, const NodeC
                       {"ready", check.ready},
                       {"problem", problemOf(check)}};
         if (check.report)
-            added["report"] = Json::parse(toJson(*check.report));
+            added["report"] = Json::parse(toJson(lasting(*check.report)));
         checks.push_back(std::move(added));
     }
     while (checks.size() > kKeptChecks)
         checks.erase(checks.begin());
     const Json all = {{"version", kHistoryVersion}, {"checks", std::move(checks)}};
-    return all.dump(1, ' ', false, Json::error_handler_t::replace) + '\n';
+    return all.dump(-1, ' ', false, Json::error_handler_t::replace) + '\n';
 }
 
 void addChanges(NodeCheck& check, const Node& node, const std::string& json) {

@@ -42,6 +42,7 @@ struct Fleet::Impl {
     Checker checker;
     std::map<QString, NodeCheck> checks;
     std::function<KnownRuns()> knownRuns;
+    std::optional<KnownRuns> runsOfThisTurn; ///< what that has answered
     std::vector<std::shared_ptr<UnderWay>> underWay;
     /// Shared with the workers, which end before it does.
     std::shared_ptr<CredentialStore> granted = std::make_shared<CredentialStore>();
@@ -54,6 +55,7 @@ struct Fleet::Impl {
     Result<void> edit(const std::function<Result<void>(std::vector<Node>&)>& change);
     void takeOver(NodesFile file);
     QThreadPool* workerOf(const QString& name);
+    const KnownRuns& runsNow(Fleet* fleet);
     QFuture<NodeCheck> startCheck(Fleet* fleet, const std::shared_ptr<UnderWay>& check,
                                   Credentials credentials);
     bool isUnderWay(const std::shared_ptr<UnderWay>& check) const {
@@ -360,6 +362,16 @@ const char* stageWord(CheckStage stage) {
     return "looks";
 }
 
+/// A check of all nodes reads the database once.
+const KnownRuns& Fleet::Impl::runsNow(Fleet* fleet) {
+    if (!runsOfThisTurn) {
+        runsOfThisTurn = knownRuns ? knownRuns() : KnownRuns();
+        QMetaObject::invokeMethod(
+            fleet, [this] { runsOfThisTurn.reset(); }, Qt::QueuedConnection);
+    }
+    return *runsOfThisTurn;
+}
+
 QFuture<NodeCheck> Fleet::Impl::startCheck(Fleet* fleet, const std::shared_ptr<UnderWay>& check,
                                            Credentials credentials) {
     const Node& node = check->node;
@@ -374,7 +386,7 @@ QFuture<NodeCheck> Fleet::Impl::startCheck(Fleet* fleet, const std::shared_ptr<U
             };
             QMetaObject::invokeMethod(fleet, tell, Qt::QueuedConnection);
         };
-        CheckOrder order{std::move(credentials), knownRuns ? knownRuns() : KnownRuns(), progress};
+        CheckOrder order{std::move(credentials), runsNow(fleet), progress};
         return QtConcurrent::run(workerOf(name), [check, order = std::move(order),
                                                   granted = granted, all = stop,
                                                   history = historyPath(check->node.name)] {
@@ -399,6 +411,7 @@ void Fleet::setChecker(Checker checker) {
 
 void Fleet::setKnownRuns(std::function<KnownRuns()> knownRuns) {
     m_impl->knownRuns = std::move(knownRuns);
+    m_impl->runsOfThisTurn.reset();
 }
 
 QFuture<NodeCheck> Fleet::check(const QString& name, Credentials credentials) {

@@ -102,8 +102,9 @@ public:
     /// check that another process makes goes on there, without anybody waiting for it.
     void cancelCheck(const QString& name);
 
-    /// What this Ringmaster has stored of runs, asked for at the start of each check that this
-    /// process makes. Called in this object's thread.
+    /// What this Ringmaster has stored of runs, asked for at the start of checks that this process
+    /// makes, once for all that are begun in the same turn of the event loop. Called in this
+    /// object's thread.
     void setKnownRuns(std::function<KnownRuns()> knownRuns);
 
     /// Lets another process do the work of check(), which still stores and announces the answer.

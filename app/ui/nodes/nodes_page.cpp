@@ -32,6 +32,7 @@
 #include <QVBoxLayout>
 
 #include <algorithm>
+#include <utility>
 
 namespace rm {
 
@@ -241,12 +242,15 @@ QString NodesPage::progressOf(const QString& name) const {
     return m_context.connector.isChecking(name) ? progressWords(m_context.fleet, name) : QString();
 }
 
+/// Once for all answers that come in the same turn of the event loop.
 void NodesPage::refreshDifferences() {
-    std::vector<NodeCheck> checks;
-    for (const Node& node : m_context.fleet.nodes())
-        if (auto check = m_context.fleet.lastCheck(QString::fromStdString(node.name)))
-            checks.push_back(std::move(*check));
-    m_differences->show(compareNodes(checks));
+    if (!std::exchange(m_isComparing, true))
+        QMetaObject::invokeMethod(this, &NodesPage::compare, Qt::QueuedConnection);
+}
+
+void NodesPage::compare() {
+    m_isComparing = false;
+    m_differences->show(compareNodes(m_context.fleet.lastChecks()));
 }
 
 void NodesPage::refreshHeader() {

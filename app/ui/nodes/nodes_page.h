@@ -44,6 +44,7 @@ private:
     void refresh(const QString& name);
     void refreshHeader();
     void refreshDifferences();
+    void compare();
     QString progressOf(const QString& name) const;
     void showCheck();
     void addRow(const CheckRow& row);
@@ -79,6 +80,7 @@ private:
     QPushButton* m_remove;
     QVBoxLayout* m_rows;
     DifferencesCard* m_differences;
+    bool m_isComparing = false; ///< in the next turn of the event loop
 };
 
 } // namespace rm

@@ -40,12 +40,14 @@ private Q_SLOTS:
     void changesSinceTheLastCheckAreTold();
     void whatIsFreeIsNoChange();
     void theLastTwentyChecksAreKept();
+    void aHistoryIsSmall();
     void aCheckSaysWhatChanged();
     void brokenHistoriesAreEmpty_data();
     void brokenHistoriesAreEmpty();
     void removedNodeIsGone();
     void severalAreAddedOrNone();
     void theNetworkIsMeasuredWhereRanksRun();
+    void oneTurnOfChecksAsksForTheRunsOnce();
     void editedNodeKeepsItsName();
     void checkIsKeptWhileItsNodeIsReachedAsThen();
     void checkThatWaitsForAPersonIsNotKept();
@@ -482,6 +484,40 @@ void FleetTest::theLastTwentyChecksAreKept() {
     QVERIFY(!more.front().ready && !more.front().report);
 }
 
+/// Of a machine on which much is to be told.
+void FleetTest::aHistoryIsSmall() {
+    NodeCheck check = sampleCheck("a");
+    NodeReport& report = *check.report;
+    report = soundReport();
+    for (int i = 0; i < 8; ++i) {
+        const std::string number = std::to_string(i);
+        GpuReport gpu{"NVIDIA H200 141GB HBM3e",
+                      150LL << 30,
+                      "GPU-00000000-0000-0000-0000-00000000000" + number,
+                      140LL << 30,
+                      90,
+                      "0000:3" + number + ":00"};
+        gpu.processes.assign(20, {4242, "somebody", "python3", 1LL << 34});
+        report.gpus.push_back(gpu);
+        SelfTest test{gpu.name, gpu.uuid, "580.65.06", "torch 2.11.0", true, 1, {}};
+        test.proofs.assign(40, {"GELU kernel", "gelu-kernel", true, "error 1e-7, allowed 1e-5", 1});
+        report.selfTests.push_back(test);
+        report.runs.push_back({"gpt-small-20261125-" + number, "gpt-small", 1, 8, true});
+        report.interfaces.push_back({"enp59s0f" + number, "10.20.30." + number, 24, true, 200000});
+        report.disks.push_back({"/mnt/scratch-" + number, "xfs", 1LL << 42, 1LL << 41});
+    }
+    std::string text;
+    for (size_t at = 1; at <= kKeptChecks; ++at) {
+        check.checkedNs = static_cast<int64_t>(at) * 1'000'000'000'000'000'000 / 20;
+        text = withPastCheck(text, sample("a"), check);
+    }
+    QVERIFY2(text.size() < 150'000, qPrintable(QString::number(text.size())));
+    const auto past = parseHistory(text);
+    QCOMPARE(past.size(), kKeptChecks);
+    QCOMPARE(past.front().report->gpus.size(), size_t{8});
+    QVERIFY(past.front().changes.empty());
+}
+
 void FleetTest::aCheckSaysWhatChanged() {
     const Node node = sample("a");
     NodeCheck before = sampleCheck("a");
@@ -560,6 +596,26 @@ void FleetTest::theNetworkIsMeasuredWhereRanksRun() {
     QVERIFY(measuredNodes({here, login}) == Nodes{here});
 }
 
+/// A check of all nodes must not read the database once for each.
+void FleetTest::oneTurnOfChecksAsksForTheRunsOnce() {
+    Fleet fleet(m_dir->filePath("config"));
+    for (const char* name : {"a", "b", "c"})
+        QVERIFY(fleet.add(sample(name)));
+    int asked = 0;
+    fleet.setKnownRuns([&asked] {
+        ++asked;
+        return KnownRuns();
+    });
+    for (const char* name : {"a", "b", "c"}) {
+        fleet.check(name);
+        fleet.cancelCheck(name);
+    }
+    QCOMPARE(asked, 1);
+    QCoreApplication::processEvents();
+    fleet.check("a"); // what has ended meanwhile is known
+    fleet.cancelCheck("a");
+    QCOMPARE(asked, 2);
+}
 
 void FleetTest::anotherAddressDoesNotGetThePassword_data() {
     QTest::addColumn<QString>("host");
