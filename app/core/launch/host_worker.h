@@ -46,8 +46,8 @@ public:
     /// Runs `task(session, agent path, stop)` on this node's thread, after opening the session and
     /// deploying the agent; if these fail, their error is the answer. A server that refuses a
     /// connection for the moment is tried again (openSessionPatiently()), which `onPause` reports
-    /// on this worker's thread; `onError` is told the answer if it is one. Once `unwanted` is requested or this worker ends, these tries stop
-    /// and `stop` is requested. Thread-safe.
+    /// on this worker's thread; `onError` is told the answer if it is one. Once `unwanted` is
+    /// requested or this worker ends, these tries stop and `stop` is requested. Thread-safe.
     template <class T>
     std::future<Result<T>> post(Task<T> task, std::stop_token unwanted = {},
                                 OnConnectPause onPause = {}, OnTaskError onError = {}) {

@@ -15,9 +15,9 @@ using namespace std::chrono_literals;
 namespace {
 
 /// A trainer that says what it was told.
-constexpr const char* kTrainer = R"(#!/bin/sh
+constexpr const char* kTrainer = R"sh(#!/bin/sh
 echo "GPUs $CUDA_VISIBLE_DEVICES, threads $OMP_NUM_THREADS, words $*, input $(cat)"
-)";
+)sh";
 
 } // namespace
 
