@@ -133,7 +133,7 @@ void tst_checks::leftoversAreEndedByIdAndOthersGoOn() {
     QVERIFY2(gone.exitCode != 0 && gone.err.contains("no-such-run"), gone.whole());
 
     const int64_t step = findRun(cli().database(), runs[1])->step;
-    const CliResult stopped = cli().run({"stop", runs[1], "--yes"}, kLimitMs);
+    const CliResult stopped = cli().run({"stop", runs[1]}, kLimitMs);
     QVERIFY2(stopped.exitCode == 0, stopped.whole());
     QVERIFY(findRun(cli().database(), runs[1])->step >= step);
 }

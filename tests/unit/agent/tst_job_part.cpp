@@ -74,13 +74,14 @@ public:
     }
     static bool isCancelled() { return QFile::exists(kCancelled); }
 
-    int64_t nowNs = 1000 * kSecond;
-    std::unique_ptr<JobPart> part;
-
 private:
     QTemporaryDir m_dir;
-    asio::io_context m_io;
+    asio::io_context m_io; // outlives the part
     int64_t m_said = 0;
+
+public:
+    int64_t nowNs = 1000 * kSecond;
+    std::unique_ptr<JobPart> part;
 };
 
 } // namespace
