@@ -50,6 +50,7 @@ private Q_SLOTS:
     void namesOfSshConfigAreImported();
     void pastChecksAreShownWithWhatChanged();
     void aGroupIsChosenAtOnce();
+    void theKeyboardAloneReachesEachNodeAndItsCheck();
     void nodesAreCleanedAfterAPreview();
     void aNodeThatIsEditedDuringItsCheckIsCheckedAnew();
     void aRemovalIsNotLeftHalfDone();
@@ -292,6 +293,27 @@ void TestNodesPage::aGroupIsChosenAtOnce() {
     QVERIFY(isTicked("one") && isTicked("two") && !isTicked("three"));
     find<QPushButton>("group.lab")->click();
     QVERIFY(!isTicked("one") && !isTicked("two"));
+}
+
+void TestNodesPage::theKeyboardAloneReachesEachNodeAndItsCheck() {
+    for (const char* name : {"alpha", "beta"})
+        QVERIFY(m_demo->fleet().add({name, false, std::string(name) + ".invalid", "me", 0, {}}));
+    QCoreApplication::sendPostedEvents(nullptr, QEvent::DeferredDelete);
+    MainWindow& window = m_demo->window();
+    window.activateWindow();
+    QVERIFY(QTest::qWaitForWindowActive(&window));
+    window.nodesPage().select(kLocalNodeName);
+    find<QPushButton>("checkAll")->setFocus();
+    QTest::keyClick(window.focusWidget(), Qt::Key_Tab); // to the selected card
+    QTest::keyClick(window.focusWidget(), Qt::Key_Right);
+    QTest::keyClick(window.focusWidget(), Qt::Key_Right);
+    QCOMPARE(window.focusWidget()->property("node").toString(), QString("beta"));
+    QTest::keyClick(window.focusWidget(), Qt::Key_Right); // there is no further one
+    QTest::keyClick(window.focusWidget(), Qt::Key_Tab);
+    QCOMPARE(window.focusWidget()->objectName(), QString("selfTestNode"));
+    QTRY_VERIFY(find<QPushButton>("removeNode")->isVisible()); // of beta, not of this computer
+    QTest::keyClick(window.focusWidget(), Qt::Key_Tab, Qt::ShiftModifier);
+    QCOMPARE(window.focusWidget()->property("node").toString(), QString("beta"));
 }
 
 void TestNodesPage::nodesAreCleanedAfterAPreview() {

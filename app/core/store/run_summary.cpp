@@ -52,6 +52,15 @@ bool wasKilled(const RunSummary& run) {
     return run.state == RunStateKind::kStopped && run.message == kKilledMessage;
 }
 
+QStringList liveRunsOn(const std::vector<RunSummary>& runs, const std::string& node) {
+    QStringList ids;
+    for (const RunSummary& run : runs)
+        if (!hasEnded(run.state) &&
+            std::ranges::find(run.nodes, node, &RunNode::nodeName) != run.nodes.end())
+            ids << run.id;
+    return ids;
+}
+
 bool isRestarting(const RunSummary& run) {
     return run.state == RunStateKind::kPreparing && run.message.startsWith(kRestartsMessage);
 }

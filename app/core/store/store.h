@@ -80,6 +80,8 @@ struct RunSummary {
 };
 
 bool wasKilled(const RunSummary& run); ///< it was stopped by a kill
+/// The ids of those that have not ended and have that node.
+QStringList liveRunsOn(const std::vector<RunSummary>& runs, const std::string& node);
 /// An attempt failed, and its agents begin the next one without being asked.
 bool isRestarting(const RunSummary& run);
 /// A scheduler has yet to start its ranks; `message` says which and why.

@@ -30,7 +30,11 @@ QString namesOf(const std::vector<Placement>& nodes) {
 }
 
 QString stepTime(double ms) {
-    return ForecastDialog::tr("%1 ms").arg(ms, 0, 'g', 3);
+    return ForecastDialog::tr("%1 ms").arg(ms, 0, 'f', ms < 10 ? 1 : 0);
+}
+
+QString perSecond(double samples) {
+    return QString::number(samples, 'f', samples < 10 ? 2 : samples < 100 ? 1 : 0);
 }
 
 } // namespace
@@ -51,9 +55,9 @@ ForecastDialog::ForecastDialog(const AppContext& context, const RunSpec& spec,
     , m_table(new Table("forecastTable", tr("What a step would take")))
     , m_text(makeText({}, "bodySecondary")) {
     m_rows->setHorizontalHeaderLabels(
-        {tr("Nodes"), tr("Ranks"), tr("Step"), tr("Waits"), tr("Samples/s"), tr("Times one node")});
+        {tr("Nodes"), tr("Ranks"), tr("Step"), tr("Waits"), tr("Samples/s"), tr("Speed-up")});
     m_table->setModel(m_rows);
-    m_table->setColumnWidths({64, 64, 92, 92, 92, 0});
+    m_table->setColumnWidths({56, 56, 72, 72, 84, 0});
     m_table->hide();
     m_text->setObjectName("forecastText");
     content()->addWidget(m_table);
@@ -115,7 +119,7 @@ void ForecastDialog::takeLinks(const StepProfile& profile, const Result<QString>
         QList<QStandardItem*> row;
         for (const QString& text :
              {formatCount(at.nodes), formatCount(at.ranks), stepTime(at.stepMs),
-              stepTime(at.waitMs), QString::number(at.samplesPerSec, 'g', 3),
+              stepTime(at.waitMs), perSecond(at.samplesPerSec),
               QString::number(speedUp(forecasts, i), 'f', 2)}) {
             row << new QStandardItem(text);
             row.back()->setEditable(false);
@@ -123,7 +127,7 @@ void ForecastDialog::takeLinks(const StepProfile& profile, const Result<QString>
         m_rows->appendRow(row);
     }
     const auto shown = static_cast<int>(std::min(forecasts.size(), kForecastRows));
-    m_table->setFixedHeight((shown + 1) * size::kRowHeight);
+    m_table->setFixedHeight((shown + 1) * size::kRowHeight + 2 * size::kGrid);
     m_table->setVisible(shown > 0);
     QStringList sentences;
     for (const std::string& sentence : forecastWords(profile, *test))

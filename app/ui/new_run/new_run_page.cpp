@@ -475,7 +475,10 @@ void NewRunPage::showPlan() {
     else
         lines << tr("In a terminal, with the text below in SPEC.toml: %1").arg(command);
     const RunSpec spec = m_form->spec();
-    const std::vector<Placement> nodes = m_nodes->placements();
+    std::vector<Placement> nodes = m_nodes->placements();
+    if (const auto ranks = m_outlook->ranks()) // as many as a launch would start
+        for (size_t at = 0; at < nodes.size(); ++at)
+            nodes[at].ranks = ranks->byNode[at];
     auto* plan = new PlanDialog(lines.join('\n'), QString::fromStdString(toToml(spec)),
                                 nodes.size() > 1, window());
     connect(plan, &PlanDialog::forecastAsked, this, [this, spec, nodes, plan] {

@@ -111,14 +111,10 @@ void NodeCard::mousePressEvent(QMouseEvent*) {
 void NodeCard::keyPressEvent(QKeyEvent* event) {
     if (event->key() == Qt::Key_Return || event->key() == Qt::Key_Space)
         Q_EMIT selected();
+    else if (event->key() >= Qt::Key_Home && event->key() <= Qt::Key_Down)
+        Q_EMIT moveAsked(event->key()); // Home, End and the arrows stand in a row
     else
         QFrame::keyPressEvent(event);
-}
-
-void NodeCard::focusInEvent(QFocusEvent* event) {
-    QFrame::focusInEvent(event);
-    if (event->reason() == Qt::TabFocusReason || event->reason() == Qt::BacktabFocusReason)
-        Q_EMIT selected();
 }
 
 } // namespace rm

@@ -14,7 +14,7 @@ namespace rm {
 class Chip;
 class ElidedLabel;
 
-/// A machine in words. A click, Enter or Space selects it.
+/// A machine in words. A click, Enter or Space selects it; Tab stops at the selected one of all.
 class NodeCard : public QFrame {
     Q_OBJECT
 public:
@@ -28,11 +28,11 @@ public:
 
 Q_SIGNALS:
     void selected();
+    void moveAsked(int key); ///< an arrow, Home or End: to another card
 
 protected:
     void mousePressEvent(QMouseEvent* event) override;
     void keyPressEvent(QKeyEvent* event) override;
-    void focusInEvent(QFocusEvent* event) override;
 
 private:
     void buildUi();

@@ -4,6 +4,7 @@
 #include "app/core/answer.h"
 #include "app/core/run/engine.h"
 #include "app/ui/data/node_words.h"
+#include "app/ui/data/runs_feed.h"
 #include "app/ui/dialogs/check_history_dialog.h"
 #include "app/ui/dialogs/clean_nodes_dialog.h"
 #include "app/ui/dialogs/end_leftovers_dialog.h"
@@ -210,10 +211,17 @@ void NodesPage::rebuildCards() {
         auto* card = new NodeCard(node);
         const QString name = QString::fromStdString(node.name);
         connect(card, &NodeCard::selected, this, [this, name] { select(name); });
+        connect(card, &NodeCard::moveAsked, this, &NodesPage::moveSelection);
         m_cards.push_back(card);
         m_grid->add(card);
         refresh(name);
     }
+    QWidget* before = m_checkAll;
+    for (NodeCard* card : m_cards) {
+        setTabOrder(before, card);
+        before = card;
+    }
+    setTabOrder(before, m_selfTest);
     tellWarnings();
     select(m_context.fleet.find(m_selected) ? m_selected : QString(kLocalNodeName));
 }
@@ -270,10 +278,33 @@ void NodesPage::select(const QString& name) {
     for (NodeCard* card : m_cards) {
         const bool isIt = card->node().name == name.toStdString();
         card->setSelected(m_cards.size() > 1 && isIt);
+        card->setFocusPolicy(isIt ? Qt::StrongFocus : Qt::ClickFocus);
         if (isIt)
             m_cardsArea->ensureWidgetVisible(card, 0, size::kCardGap);
     }
     showCheck();
+}
+
+/// As in a list: the focus goes along.
+void NodesPage::moveSelection(int key) {
+    const auto last = static_cast<qsizetype>(m_cards.size()) - 1;
+    const auto isIt = [this](const NodeCard* card) {
+        return card->node().name == m_selected.toStdString();
+    };
+    const qsizetype at = std::ranges::find_if(m_cards, isIt) - m_cards.begin();
+    const auto columns = std::ranges::count_if(
+        m_cards, [this](const NodeCard* card) { return card->y() == m_cards.front()->y(); });
+    const qsizetype to = key == Qt::Key_Home    ? 0
+                         : key == Qt::Key_End   ? last
+                         : key == Qt::Key_Left  ? at - 1
+                         : key == Qt::Key_Right ? at + 1
+                         : key == Qt::Key_Up    ? at - columns
+                                                : at + columns;
+    if (to < 0 || to > last)
+        return;
+    NodeCard* card = m_cards[static_cast<size_t>(to)];
+    select(QString::fromStdString(card->node().name));
+    card->setFocus(Qt::OtherFocusReason);
 }
 
 void NodesPage::clearRows() {
@@ -298,8 +329,13 @@ void NodesPage::showCheck() {
     m_use->setText(use);
     m_use->setVisible(!use.isEmpty());
     m_remove->setVisible(m_selected != kLocalNodeName);
-    m_checkOne->setVisible(!checking);
-    m_cancelOne->setVisible(checking);
+    // Each takes the other's place, also for the focus.
+    QPushButton* shown = checking ? m_cancelOne : m_checkOne;
+    QPushButton* hidden = checking ? m_checkOne : m_cancelOne;
+    shown->setVisible(true);
+    if (hidden->hasFocus())
+        shown->setFocus(Qt::OtherFocusReason);
+    hidden->setVisible(false);
     m_checkOne->setText(check ? tr("Check again") : tr("Check now"));
     m_checkSummary->setText({});
     if (checking || !check) {
@@ -372,12 +408,13 @@ void NodesPage::importNodes() {
 
 /// What it finds is in the next check's row of the GPUs; of a CPU it is said alone.
 void NodesPage::selfTestSelected() {
+    if (std::exchange(m_isTesting, true)) // greyed, the button would lose the focus
+        return;
     const QString name = m_selected;
-    m_selfTest->setEnabled(false);
     m_context.toast.say(tr("Testing the devices of %1…").arg(nodeTitle(name.toStdString())));
     whenAnswered(m_context.engine.tryOut({TrialKind::kSelfTest, {{name, 0}}, {}}), this,
                  [this, name](const Result<QString>& told) {
-                     m_selfTest->setEnabled(true);
+                     m_isTesting = false;
                      m_context.toast.say(selfTestWords(nodeTitle(name.toStdString()), told));
                      m_context.connector.check(name);
                  });
@@ -397,6 +434,10 @@ void NodesPage::removeSelected() {
     const auto node = m_context.fleet.find(m_selected);
     if (!node)
         return;
+    const QStringList live = liveRunsOn(m_context.runs.runs(), node->name);
+    if (!live.isEmpty())
+        return m_context.toast.say(tr("%1 trains on %2: pause, stop or kill it first.")
+                                       .arg(live.join(", "), nodeTitle(node->name)));
     auto* dialog = new RemoveNodeDialog(m_context.engine, m_context.fleet, *node, window());
     connect(dialog, &RemoveNodeDialog::forgotten, this, [this](const Node& gone, bool isClean) {
         m_context.toast.offer(

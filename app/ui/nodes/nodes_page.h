@@ -40,6 +40,7 @@ private:
     void wire();
     void restore();
     void rebuildCards();
+    void moveSelection(int key); ///< to the card that an arrow, Home or End leads to
     void tellWarnings();
     void refresh(const QString& name);
     void refreshHeader();
@@ -69,6 +70,7 @@ private:
     ReflowGrid* m_grid;
     std::vector<NodeCard*> m_cards;
     QString m_selected;
+    bool m_isTesting = false; ///< the devices of a node
     QLabel* m_checkTitle;
     QLabel* m_checkSummary;
     QPushButton* m_checkOne;

@@ -186,8 +186,9 @@ void TestMainJob::nodeIsReadyOnceItsKeyIsTrusted() {
     QVERIFY(!QFile::exists(m_flow->path(".ssh/known_hosts")));
     RM_DO(hand().click("trustKey"));
     // What the machine of the test is may be worth a warning.
-    QTRY_VERIFY_WITH_TIMEOUT(nodeState(m_flow->window().nodesPage(), kNodeName).startsWith("Ready"),
-                             kSoonMs);
+    QTRY_VERIFY_WITH_TIMEOUT(
+        nodeState(m_flow->window().nodesPage(), kNodeName).value_or("").startsWith("Ready"),
+        kSoonMs);
 }
 
 void TestMainJob::cancelledLaunchLeavesNothingRunning() {

@@ -100,8 +100,9 @@ void TestPasswordLogin::wrongPasswordIsAskedForAgain() {
     QTRY_COMPARE_WITH_TIMEOUT(refusals(), 1, kSoonMs);
     QTRY_VERIFY2_WITH_TIMEOUT(asked().contains("wrong"), qPrintable(asked()), kSoonMs);
     RM_DO(answer(kPassword));
-    QTRY_COMPARE_WITH_TIMEOUT(nodeState(m_flow->window().nodesPage(), kNodeName).left(5),
-                              QString("Ready"), kSoonMs);
+    QTRY_COMPARE_WITH_TIMEOUT(
+        nodeState(m_flow->window().nodesPage(), kNodeName).value_or("").left(5), QString("Ready"),
+        kSoonMs);
     QCOMPARE(refusals(), 1);
 }
 

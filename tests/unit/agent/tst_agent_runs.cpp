@@ -12,6 +12,9 @@
 #include <QFileInfo>
 #include <QJsonArray>
 
+#include <fcntl.h>
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <csignal>
 
@@ -220,8 +223,22 @@ private Q_SLOTS:
         QCOMPARE(f.start(plan).exitCode, 0);
         QTRY_COMPARE_WITH_TIMEOUT(f.nodeRecords<AttemptEnded>().size(), size_t(1), kLongMs);
 
-        QVERIFY(write("#!/bin/sh\ntouch " + f.path("evil").toStdString() + "\n"));
+        // In its place and with its time, as rsync and cp -p write.
+        struct stat before = {};
+        const QByteArray path = trainer.toLocal8Bit();
+        QCOMPARE(::stat(path, &before), 0);
+        QFile changed(trainer);
+        QVERIFY(
+            QFile::setPermissions(trainer, QFile::ReadOwner | QFile::WriteOwner | QFile::ExeOwner));
+        QVERIFY(changed.open(QIODevice::ReadWrite));
+        QCOMPARE(changed.write("#!/bin/sh\nexit 1\n"), 17);
+        changed.close();
+        const timespec times[2] = {before.st_atim, before.st_mtim};
+        QCOMPARE(::utimensat(AT_FDCWD, path, times, 0), 0);
         plan.attempt = 2;
+        QCOMPARE(f.start(plan).exitCode, static_cast<int>(ExitCode::kCorrupt));
+
+        QVERIFY(write("#!/bin/sh\ntouch " + f.path("evil").toStdString() + "\n"));
         const auto refused = f.start(plan);
         QCOMPARE(refused.exitCode, static_cast<int>(ExitCode::kCorrupt));
         QVERIFY2(refused.err.contains("bin/ringmaster-trainer in the bundle "), refused.err);

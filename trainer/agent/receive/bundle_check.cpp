@@ -24,7 +24,8 @@ namespace fs = std::filesystem;
 constexpr int64_t kUnchangedNs = 2'000'000'000; ///< above the granularity of file times
 const char* const kAdvice = "launch or resume from Ringmaster, which sends it again";
 
-// Device, inode, bytes, nanoseconds of the last change.
+// Device, inode, bytes, nanoseconds of the last change. That is the inode's (ctime): the time of
+// modification can be set, as rsync and cp -p do, and a failing disk changes neither.
 using FileState = std::array<int64_t, 4>;
 using FileStates = std::map<std::string, FileState>; ///< by path in the bundle
 
@@ -38,7 +39,7 @@ std::optional<FileState> stateOf(const std::string& path) {
         return std::nullopt;
     return FileState{static_cast<int64_t>(info.st_dev), static_cast<int64_t>(info.st_ino),
                      info.st_size,
-                     info.st_mtim.tv_sec * INT64_C(1'000'000'000) + info.st_mtim.tv_nsec};
+                     info.st_ctim.tv_sec * INT64_C(1'000'000'000) + info.st_ctim.tv_nsec};
 }
 
 // Another change within the same tick of the clock would not show.
