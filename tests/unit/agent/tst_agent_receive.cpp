@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "shared/io/file.h"
 #include "shared/io/frame.h"
+#include "shared/io/json.h"
 #include "tests/support/requirement.h"
 #include "tests/unit/shared/small_disk.h"
 #include "trainer/agent/receive/bundle_check.h"
@@ -345,14 +346,29 @@ private Q_SLOTS:
     void whatWasVerifiedIsNotReadAgain() {
         Fixture f(home());
         const std::string path = bundleOf(f), library = path + "/lib/a.so";
+        overwriteFirstByte(library);
+        // As if it had been right when it was last read.
+        struct stat now = {};
+        QCOMPARE(::stat(library.c_str(), &now), 0);
+        const int64_t changedNs = now.st_ctim.tv_sec * INT64_C(1'000'000'000) + now.st_ctim.tv_nsec;
+        const Json known = {
+            {"lib/a.so",
+             {int64_t(now.st_dev), int64_t(now.st_ino), int64_t(now.st_size), changedNs}}};
+        QVERIFY(writeFileAtomically(path + "/.ringmaster-verified", dumpJson(known)).has_value());
+        QVERIFY(verifyBundle(home(), path).has_value()); // the price of reading nothing
+        QVERIFY(QFile::remove(QString::fromStdString(path + "/.ringmaster-verified")));
+        QVERIFY(!verifyBundle(home(), path).has_value());
+    }
+
+    void aChangeIsFoundThatRestoredTheTimeOfModification() {
+        Fixture f(home());
+        const std::string path = bundleOf(f), library = path + "/lib/a.so";
         QVERIFY(verifyBundle(home(), path).has_value());
         struct stat before = {};
         QCOMPARE(::stat(library.c_str(), &before), 0);
         overwriteFirstByte(library);
         const timespec times[2] = {before.st_atim, before.st_mtim};
         QCOMPARE(::utimensat(AT_FDCWD, library.c_str(), times, 0), 0);
-        QVERIFY(verifyBundle(home(), path).has_value()); // the price of reading nothing
-        QVERIFY(QFile::remove(QString::fromStdString(path + "/.ringmaster-verified")));
         QVERIFY(!verifyBundle(home(), path).has_value());
     }
 
