@@ -56,6 +56,7 @@ private Q_SLOTS:
     void aRunIsResumedOnceAtATime();
     void aFailedResumeKeepsTheState();
     void aLaunchThatGoesOnWithAnEarlierRunIsCancelled();
+    void anEarlierRunThatCannotBeReadIsNotBegunAnew();
     void commandsThatTookEffectUnseenAreAnsweredFromTheStore();
     void aCommandThatWaitsForItsNodeOutlivesTheEngine();
     void aCommandOfYesterdayIsNotSent();
@@ -415,6 +416,27 @@ void TestEngine::aLaunchThatGoesOnWithAnEarlierRunIsCancelled() {
     QVERIFY(!launched.result());
     QVERIFY(!m_engine->live(asked).launching);
     QCOMPARE(stored(earlier).state, RunStateKind::kPaused);
+}
+
+/// What it saved is known to its node alone, which is away.
+void TestEngine::anEarlierRunThatCannotBeReadIsNotBegunAnew() {
+    addSilentNode();
+    m_silent.close();
+    const QString earlier = "stored-000001";
+    storeRun(earlier, RunStateKind::kRunning, {"silent"});
+    makeEngine();
+    const auto spec =
+        loadSpecOrRecipe("gpt-tiny", {"name=stored", "checkpoint.on_existing=resume"});
+    const auto launched = m_engine->launch(*spec, {{kLocalNodeName, 1}}, "stored-000002");
+    QTRY_VERIFY_WITH_TIMEOUT(launched.isFinished(), kDeadlineMs);
+    QVERIFY(!launched.result());
+    const Error why = launched.result().error();
+    QCOMPARE(why.code, ErrorCode::kUnavailable);
+    for (const char* words : {"launch stored-000002", "read what silent has of stored-000001",
+                              "ringmaster declare-lost stored-000001 silent"})
+        QVERIFY2(why.message.find(words) != std::string::npos, why.message.c_str());
+    QCOMPARE(stored("stored-000002").id, QString());
+    QVERIFY(!anyRunOnTheNode());
 }
 
 void TestEngine::commandsThatTookEffectUnseenAreAnsweredFromTheStore() {

@@ -159,9 +159,6 @@ Result<CheckpointWay> wayTo(const ProcedureContext& context, const QString& run,
                     ": it is not there, and no place that has it can be reached: " + tried.words);
 }
 
-namespace {
-
-/// The next one before it on the living line.
 std::optional<StoredCheckpoint> olderThan(StoreReader& reader, const QString& run,
                                           const StoredCheckpoint& checkpoint) {
     for (const StoredCheckpoint& each : reader.checkpoints(run)) // newest first
@@ -169,8 +166,6 @@ std::optional<StoredCheckpoint> olderThan(StoreReader& reader, const QString& ru
             return each;
     return std::nullopt;
 }
-
-} // namespace
 
 Result<ResumePoint> resumePoint(const ProcedureContext& context, StoreReader& reader,
                                 const QString& run, const std::string& which, const Node& first,

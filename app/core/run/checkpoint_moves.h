@@ -30,6 +30,10 @@ Result<CheckpointWay> wayTo(const ProcedureContext& context, const QString& run,
                             const StoredCheckpoint& checkpoint, const Node& first,
                             std::stop_token stop);
 
+/// The newest of the living line before `checkpoint` that isSomewhere().
+std::optional<StoredCheckpoint> olderThan(StoreReader& reader, const QString& run,
+                                          const StoredCheckpoint& checkpoint);
+
 /// What an attempt that starts on `first` goes on from.
 struct ResumePoint {
     struct Gone {

@@ -14,6 +14,10 @@ namespace rm {
 
 namespace {
 
+constexpr int64_t kEarlierLostNs = 5'000'000'000;
+constexpr int64_t kEarlierHeardNs =
+    60'000'000'000; ///< for a node's first words, such as after a deploy
+
 /// What a node has of a run of that name.
 struct SavedThere {
     SavedRun run;
@@ -71,8 +75,34 @@ std::string differencesOf(RunSpec mine, RunSpec its) {
     return keys;
 }
 
+bool isAlive(const LiveState::NodeLink& node) {
+    return node.link == LiveState::Link::kLive && node.state && !node.state->ended &&
+           (!node.state->waitsFor.empty() ||
+            std::ranges::any_of(node.state->ranks,
+                                [](const RankState& rank) { return rank.pid != 0; }));
+}
+
+/// Of a node which is not read to its end: it cannot be, or that takes too long.
+std::optional<std::string> whyUnread(const LiveState::NodeLink& node, int64_t nowNs,
+                                     int64_t waitedNs) {
+    const bool isLost = node.link == LiveState::Link::kRefused ||
+                        (isDown(node.link) && nowNs - node.lostSinceNs > kEarlierLostNs);
+    if (isLost)
+        return node.why.toStdString();
+    const bool isBeingRead = node.state && node.state->ended;
+    return waitedNs > kEarlierHeardNs && !isBeingRead
+               ? std::optional<std::string>("it does not say that the run has ended")
+               : std::nullopt;
+}
+
+Error stillRuns(const std::string& id, const std::string& where) {
+    return {ErrorCode::kInvalid, id + " is still running" + where + "; pause or stop it first"};
+}
+
 Result<EarlierRun> known(StoreReader& reader, const QString& run, const RunSpec& spec) {
     const std::string id = run.toStdString();
+    if (const auto now = reader.run(run); now && !hasEnded(now->state))
+        return tl::unexpected(stillRuns(id, ""));
     RM_ASSIGN_OR_RETURN(const auto its, parseRunSpec(reader.specToml(run), id));
     RM_ASSIGN_OR_RETURN(const auto checkpoint, findCheckpoint(reader, run, {}));
     EarlierRun earlier{
@@ -85,6 +115,48 @@ Result<EarlierRun> known(StoreReader& reader, const QString& run, const RunSpec&
 }
 
 } // namespace
+
+std::vector<QString> openEarlierRuns(StoreReader& reader, const RunSpec& spec) {
+    std::vector<QString> open;
+    for (const RunSummary& run : reader.runs()) {
+        if (run.name.toStdString() != spec.name || run.deletedNs > 0 || hasEnded(run.state))
+            continue;
+        const auto its = parseRunSpec(reader.specToml(run.id), run.id.toStdString());
+        if (its && its->checkpoint.directory == spec.checkpoint.directory)
+            open.push_back(run.id);
+    }
+    return open;
+}
+
+std::optional<Result<void>> caughtUp(const RunSummary& run, const LiveState& live, int64_t nowNs,
+                                     int64_t waitedNs) {
+    const std::string id = run.id.toStdString();
+    const bool isOver = hasEnded(run.state);
+    // The node of rank 0 is read to its end; the others save nothing.
+    if (isOver && (live.nodes.empty() || live.nodes.front().link == LiveState::Link::kNone))
+        return Result<void>();
+    if (live.launching)
+        return fail(ErrorCode::kInvalid, id + " is being started; stop it first");
+    std::string where;
+    for (const LiveState::NodeLink& node : live.nodes)
+        if (!isOver && isAlive(node))
+            where += (where.empty() ? " on " : ", ") + node.node;
+    if (!where.empty())
+        return Result<void>(tl::unexpected(stillRuns(id, where)));
+    for (const LiveState::NodeLink& node : live.nodes)
+        if (const auto why = whyUnread(node, nowNs, waitedNs))
+            return fail(node.link == LiveState::Link::kRefused ? ErrorCode::kDenied
+                                                               : ErrorCode::kUnavailable,
+                        "read what " + node.node + " has of " + id + ": " + *why +
+                            "; try again once it can be reached, or give it up: ringmaster "
+                            "declare-lost " +
+                            id + " " + node.node);
+    if (live.nodes.empty() && waitedNs > kEarlierLostNs)
+        return fail(ErrorCode::kUnavailable,
+                    "read what its nodes have of " + id +
+                        ": they could not be followed; ringmaster attach " + id + " tells why");
+    return std::nullopt;
+}
 
 Result<std::optional<EarlierRun>> findEarlierRun(const ProcedureContext& context,
                                                  const QString& shownFor, const RunSpec& spec,

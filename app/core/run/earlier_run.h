@@ -24,9 +24,19 @@ struct EarlierRun {
     bool isSame() const { return !run.isEmpty() && differences.empty(); }
 };
 
+/// Runs of its name which save where it would and have not ended, as far as is known here. What
+/// they saved since is on their nodes alone, so that they are followed first.
+std::vector<QString> openEarlierRuns(StoreReader& reader, const RunSpec& spec);
+
+/// Of one of these that has been followed for `waitedNs`. nullopt: not all that it saved is known
+/// here yet. kInvalid: it is alive, and a launch that goes on from it would train beside it.
+/// kUnavailable, kDenied: a node of it cannot be read.
+std::optional<Result<void>> caughtUp(const RunSummary& run, const LiveState& live, int64_t nowNs,
+                                     int64_t waitedNs);
+
 /// Looks in checkpoint.directory on all of `nodes`; where the spec names none, among the runs that
-/// are known here. nullopt: there is nothing to go on from. kInvalid: a run that is not known here
-/// has its checkpoints on a node that is not the first. Blocks.
+/// are known here. nullopt: there is nothing to go on from. kInvalid: it has not ended, or a run
+/// that is not known here has its checkpoints on a node that is not the first. Blocks.
 Result<std::optional<EarlierRun>> findEarlierRun(const ProcedureContext& context,
                                                  const QString& shownFor, const RunSpec& spec,
                                                  const std::vector<PlacedParty>& nodes);

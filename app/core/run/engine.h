@@ -135,8 +135,8 @@ public:
     virtual QFuture<Result<void>> declareLost(const QString& run, const QString& node,
                                               const Asker& by = {}) = 0;
     /// Launches a new run, with its own checkpoints, from that checkpoint of `run`. `spec` null:
-    /// see specOfBranch(). `nodes` and how the checkpoint comes to them as in resume(). Otherwise
-    /// as launch().
+    /// see specOfBranch(). `nodes` and how the checkpoint comes to them as in resume(); so is what
+    /// happens where the newest (`checkpoint` empty) is damaged or gone. Otherwise as launch().
     virtual QFuture<Result<QString>> branch(const QString& run, const QString& checkpoint,
                                             std::optional<CheckedSpec> spec = {},
                                             const QString& id = {},

@@ -41,6 +41,7 @@ constexpr int kLastWordsMs = 1500;
 constexpr auto kFirstGivenUp = std::chrono::seconds(5); ///< also while a run is launched
 constexpr auto kGivenUpPause = std::chrono::seconds(15);
 constexpr int kMostPauseDoublings = 2; ///< of that: to a minute
+constexpr auto kCatchUpLook = std::chrono::milliseconds(50);
 constexpr int64_t kDayNs = 24 * 3600 * int64_t{1'000'000'000};
 
 /// Of a command that was asked for again, after it had its answer.
@@ -353,6 +354,50 @@ QFuture<Result<QString>> LocalEngine::launch(const CheckedSpec& spec,
         });
 }
 
+/// Follows what such a launch may go on from to its end, which can be cancelled as the launch
+/// itself.
+QFuture<Result<void>> LocalEngine::catchUp(const QString& asked, const RunSpec& spec,
+                                           std::shared_ptr<LaunchPermit> permit) {
+    const auto runs = m_impl->reader && m_impl->writer ? openEarlierRuns(*m_impl->reader, spec)
+                                                       : std::vector<QString>();
+    if (runs.empty())
+        return readyFuture<void>({});
+    for (const QString& run : runs)
+        if (auto following = follow(run); !following)
+            return readyFuture<void>(std::move(following));
+    onProgress(asked, {tr("Catch up with the earlier run")});
+    const auto promise = std::make_shared<QPromise<Result<void>>>();
+    promise->start();
+    auto* look = new QTimer(this);
+    connect(look, &QTimer::timeout, this, [=, this, since = monotonicNowNs()] {
+        const auto known = permit->isCancelled() ? std::optional<Result<void>>(Result<void>())
+                                                 : caughtUpWith(runs, monotonicNowNs() - since);
+        if (!known)
+            return;
+        look->stop();
+        look->deleteLater();
+        promise->addResult(*known);
+        promise->finish();
+    });
+    look->start(kCatchUpLook);
+    return promise->future();
+}
+
+/// nullopt: not yet with all of them.
+std::optional<Result<void>> LocalEngine::caughtUpWith(const std::vector<QString>& runs,
+                                                      int64_t waitedNs) const {
+    bool isAll = true;
+    for (const QString& run : runs) {
+        const auto stored = m_impl->reader->run(run);
+        const auto known = stored ? caughtUp(*stored, live(run), wallNowNs(), waitedNs)
+                                  : std::optional<Result<void>>(Result<void>());
+        if (known && !*known)
+            return known;
+        isAll = isAll && known;
+    }
+    return isAll ? std::optional<Result<void>>(Result<void>()) : std::nullopt;
+}
+
 /// Looks for an earlier run, which can be cancelled as the launch itself, then goes on with it.
 QFuture<Result<QString>> LocalEngine::launchOrResume(const QString& id, const CheckedSpec& spec,
                                                      const std::vector<Placement>& nodes,
@@ -367,11 +412,7 @@ QFuture<Result<QString>> LocalEngine::launchOrResume(const QString& id, const Ch
         promise->addResult(answer);
         promise->finish();
     };
-    const auto looked =
-        QtConcurrent::run(&m_impl->pool, [id, spec, parties, context = procedureContext(permit)] {
-            return findEarlierRun(context, id, *spec, parties);
-        });
-    whenAnswered(looked, this, [=, this](const Result<std::optional<EarlierRun>>& earlier) {
+    const auto onLooked = [=, this](const Result<std::optional<EarlierRun>>& earlier) {
         m_impl->launches.erase(id);
         Q_EMIT liveChanged(id);
         if (permit->isCancelled())
@@ -395,6 +436,15 @@ QFuture<Result<QString>> LocalEngine::launchOrResume(const QString& id, const Ch
                 noteEarlier(*answer, words);
             give(answer);
         });
+    };
+    whenAnswered(catchUp(id, *spec, permit), this, [=, this](const Result<void>& known) {
+        if (!known)
+            return onLooked(tl::unexpected<Error>(known.error()));
+        const auto looked = QtConcurrent::run(
+            &m_impl->pool, [id, spec, parties, context = procedureContext(permit)] {
+                return findEarlierRun(context, id, *spec, parties);
+            });
+        whenAnswered(looked, this, onLooked);
     });
     return promise->future();
 }
@@ -407,8 +457,7 @@ QFuture<Result<QString>> LocalEngine::goOn(const QString& id, const CheckedSpec&
     if (earlier && earlier->isSame())
         return resume(earlier->run, {}, nodes, {});
     if (earlier && !earlier->run.isEmpty())
-        return branch(earlier->run, QString::fromStdString(earlier->checkpoint), spec, id,
-                      ifTooLarge, nodes);
+        return branch(earlier->run, {}, spec, id, ifTooLarge, nodes);
     // Its newest checkpoint may be damaged: then the ranks take the one before it.
     const Origin origin =
         earlier ? Origin{{}, earlier->step, earlier->checkpoint, false} : Origin();

@@ -101,6 +101,10 @@ private:
                                             const std::vector<Placement>& nodes,
                                             const std::vector<PlacedParty>& parties,
                                             IfTooLarge ifTooLarge);
+    QFuture<Result<void>> catchUp(const QString& asked, const RunSpec& spec,
+                                  std::shared_ptr<LaunchPermit> permit);
+    std::optional<Result<void>> caughtUpWith(const std::vector<QString>& runs,
+                                             int64_t waitedNs) const;
     QFuture<Result<QString>> goOn(const QString& id, const CheckedSpec& spec,
                                   const std::vector<Placement>& nodes,
                                   const std::vector<PlacedParty>& parties,

@@ -8,6 +8,7 @@
 #include "app/core/run/live_spec.h"
 #include "app/core/run/node_follower.h"
 #include "app/core/run/steps_left.h"
+#include "shared/checkpoint/manifest.h"
 #include "shared/io/clock.h"
 #include "shared/return_if_error.h"
 
@@ -21,6 +22,8 @@
 namespace rm {
 
 namespace {
+
+constexpr const char* kCheckpointGoneEvent = "checkpoint-gone";
 
 std::vector<RunNode> runNodesOf(const std::vector<Placement>& parts) {
     std::vector<RunNode> out;
@@ -231,18 +234,79 @@ Result<void> verifyFolder(const ProcedureContext& context, const Node& node,
         .map([](bool) {});
 }
 
-/// For the start of `started` from a checkpoint that a person named: kCorrupt if any byte of it is
-/// not as it was saved.
-Result<void> refuseDamaged(const ProcedureContext& context, const QString& started,
+/// For the start of `started`: kCorrupt if any byte of it is not as it was saved.
+Result<void> verifyBrought(const ProcedureContext& context, const QString& started,
                            const Node& node, const BroughtCheckpoint& checkpoint) {
     if (checkpoint.isVerified)
         return {};
     context.progress(started, {QStringLiteral("Verify the checkpoint")});
-    auto whole = verifyFolder(context, node, checkpoint.folder);
+    return verifyFolder(context, node, checkpoint.folder);
+}
+
+/// The same of one that a person named.
+Result<void> refuseDamaged(const ProcedureContext& context, const QString& started,
+                           const Node& node, const BroughtCheckpoint& checkpoint) {
+    auto whole = verifyBrought(context, started, node, checkpoint);
     if (!whole && whole.error().code == ErrorCode::kCorrupt)
         whole.error().message =
             "the checkpoint is damaged: " + whole.error().message + "; choose another one";
     return whole;
+}
+
+/// A checkpoint of `run`, whole on the first node of `started`.
+struct WholeStart {
+    StoredCheckpoint checkpoint;
+    std::string folder;
+    std::vector<std::pair<StoredCheckpoint, Error>> passedOver; ///< newer ones, and why
+};
+
+Result<std::string> bringWhole(const ProcedureContext& context, const QString& started,
+                               const QString& run, const StoredCheckpoint& checkpoint, bool isNamed,
+                               const Node& first) {
+    context.progress(started, {QStringLiteral("Look for the checkpoint")});
+    RM_ASSIGN_OR_RETURN(const auto way,
+                        wayTo(context, run, checkpoint, first, context.permit->stop()));
+    RM_ASSIGN_OR_RETURN(const auto brought,
+                        bringCheckpoint(context, started, run, checkpoint, way, first));
+    RM_RETURN_IF_ERROR((isNamed ? refuseDamaged : verifyBrought)(context, started, first, brought));
+    return brought.folder;
+}
+
+Result<WholeStart> wholeStart(const ProcedureContext& context, StoreReader& reader,
+                              const QString& started, const BranchPointOf& from,
+                              const Node& first) {
+    RM_ASSIGN_OR_RETURN(auto checkpoint, findCheckpoint(reader, from.parent, from.checkpoint));
+    const bool isNamed = !from.checkpoint.empty();
+    std::vector<std::pair<StoredCheckpoint, Error>> passedOver;
+    while (true) {
+        auto folder = bringWhole(context, started, from.parent, checkpoint, isNamed, first);
+        if (folder)
+            return WholeStart{std::move(checkpoint), std::move(*folder), std::move(passedOver)};
+        const ErrorCode why = folder.error().code;
+        const bool isLost = why == ErrorCode::kCorrupt || why == ErrorCode::kNotFound;
+        auto older = isLost && !isNamed ? olderThan(reader, from.parent, checkpoint) : std::nullopt;
+        if (!older)
+            return failAs("branch from " + from.parent.toStdString(), folder.error());
+        passedOver.emplace_back(std::move(checkpoint), folder.error());
+        checkpoint = std::move(*older);
+    }
+}
+
+void tellPassedOver(const ProcedureContext& context, const QString& run, const QString& parent,
+                    const WholeStart& start) {
+    IngestBatch batch;
+    batch.run = run;
+    for (const auto& [checkpoint, why] : start.passedOver) {
+        const bool isDamaged = why.code == ErrorCode::kCorrupt;
+        batch.records.push_back(Event{
+            -1, -1, wallNowNs(), Severity::kWarning,
+            isDamaged ? kCheckpointDamagedEvent : kCheckpointGoneEvent,
+            "checkpoint step " + std::to_string(checkpoint.saved.step) + " of " +
+                parent.toStdString() + (isDamaged ? " is damaged (" : " is gone (") + why.message +
+                "); the run goes on from step " + std::to_string(start.checkpoint.saved.step)});
+    }
+    if (!batch.records.empty())
+        (void)context.writer->call([&](StoreWriter& writer) { return writer.ingest(batch); });
 }
 
 } // namespace
@@ -250,26 +314,18 @@ Result<void> refuseDamaged(const ProcedureContext& context, const QString& start
 Result<QString> branchRun(const ProcedureContext& context, const QString& id,
                           const BranchPointOf& from, const std::vector<PlacedParty>& nodes,
                           IfTooLarge ifTooLarge) {
-    const std::string what = "branch from " + from.parent.toStdString();
     RM_ASSIGN_OR_RETURN(const auto reader, StoreReader::open(context.database));
-    RM_ASSIGN_OR_RETURN(const auto checkpoint,
-                        findCheckpoint(*reader, from.parent, from.checkpoint));
-    const Node& first = nodes.front().node;
-    context.progress(id, {QStringLiteral("Look for the checkpoint")});
-    const auto way = wayTo(context, from.parent, checkpoint, first, context.permit->stop());
-    if (!way)
-        return failAs(what, way.error());
-    const auto brought = bringCheckpoint(context, id, from.parent, checkpoint, *way, first);
-    if (!brought)
-        return failAs(what, brought.error());
-    if (const auto whole = refuseDamaged(context, id, first, *brought); !whole)
-        return failAs(what, whole.error());
+    RM_ASSIGN_OR_RETURN(const auto start,
+                        wholeStart(context, *reader, id, from, nodes.front().node));
     auto checked = from.spec ? Result<CheckedSpec>(*from.spec)
-                             : specOfBranch(*reader, from.parent, checkpoint).and_then(check);
+                             : specOfBranch(*reader, from.parent, start.checkpoint).and_then(check);
     if (!checked)
         return tl::unexpected(checked.error());
-    return launchRun(context, id, *checked, nodes,
-                     {from.parent, checkpoint.saved.step, brought->folder}, ifTooLarge);
+    auto launched = launchRun(context, id, *checked, nodes,
+                              {from.parent, start.checkpoint.saved.step, start.folder}, ifTooLarge);
+    if (launched)
+        tellPassedOver(context, id, from.parent, start);
+    return launched;
 }
 
 namespace {
@@ -435,7 +491,7 @@ void tellGone(const ProcedureContext& context, const QString& run, const ResumeP
     batch.run = run;
     for (const ResumePoint::Gone& gone : point.gone)
         batch.records.push_back(Event{-1, gone.step, wallNowNs(), Severity::kWarning,
-                                      "checkpoint-gone",
+                                      kCheckpointGoneEvent,
                                       gone.why + "; the run goes on from step " +
                                           std::to_string(point.checkpoint.saved.step)});
     if (!batch.records.empty())

@@ -51,12 +51,13 @@ Result<QString> launchRun(const ProcedureContext& context, const QString& id,
 /// What a branch starts from.
 struct BranchPointOf {
     QString parent;
-    std::string checkpoint;          ///< see findCheckpoint()
+    std::string checkpoint;          ///< see findCheckpoint(); empty: the newest that is whole
     std::optional<CheckedSpec> spec; ///< nullopt: see specOfBranch()
 };
 
 /// launchRun() from a checkpoint of another run, which is brought to the first of `nodes`
-/// (bringCheckpoint()) and verified there.
+/// (bringCheckpoint()) and verified there. Where none was named, one that is damaged or nowhere any
+/// more is passed over for the newest before it, which an event of the new run says.
 Result<QString> branchRun(const ProcedureContext& context, const QString& id,
                           const BranchPointOf& from, const std::vector<PlacedParty>& nodes,
                           IfTooLarge ifTooLarge);
