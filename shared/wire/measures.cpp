@@ -54,8 +54,9 @@ SumGroup groupFrom(const Json& json) {
     }
     group.ranks = wholeAt(json, "ranks", 1);
     for (const Json& time : json.at("times"))
-        group.times.push_back(
-            {wholeAt(time, "bytes", 1), timeAt(time, "seconds"), wholeAt(time, "times", 1)});
+        group.times.push_back({wholeAt(time, "bytes", 1), timeAt(time, "seconds"),
+                               wholeAt(time, "times", 1),
+                               time.contains("cpu_seconds") ? timeAt(time, "cpu_seconds") : 0});
     if (group.times.empty())
         throw Senseless("a group has no times");
     return group;
@@ -80,8 +81,10 @@ std::string toJson(const AllReduceReport& report) {
     for (const SumGroup& group : report.groups) {
         Json times = Json::array();
         for (const SumTime& time : group.times)
-            times.push_back(
-                {{"bytes", time.bytes}, {"seconds", time.seconds}, {"times", time.times}});
+            times.push_back({{"bytes", time.bytes},
+                             {"seconds", time.seconds},
+                             {"times", time.times},
+                             {"cpu_seconds", time.cpuSeconds}});
         groups.push_back({{"nodes", group.nodes}, {"ranks", group.ranks}, {"times", times}});
     }
     return dumpJson({{"device", report.device}, {"fault", report.fault}, {"groups", groups}});
@@ -112,7 +115,8 @@ std::string toJson(const StepProfile& profile) {
                      {"accumulation", profile.accumulation},
                      {"sharded", profile.sharded},
                      {"bytes_on_wire", profile.bytesOnWire},
-                     {"buckets", buckets}});
+                     {"buckets", buckets},
+                     {"spare_cores", profile.spareCores}});
 }
 
 Result<StepProfile> parseStepProfile(const std::string& json, const std::string& source) {
@@ -129,6 +133,7 @@ Result<StepProfile> parseStepProfile(const std::string& json, const std::string&
         for (const Json& bucket : parsed.at("buckets"))
             profile.buckets.push_back({wholeAt(bucket, "bytes", 1), timeAt(bucket, "ready_ms"),
                                        timeAt(bucket, "needed_ms")});
+        profile.spareCores = wholeAt(parsed, "spare_cores", 0);
         return profile;
     });
 }

@@ -14,6 +14,7 @@ struct SumTime {
     int64_t bytes = 0;
     double seconds = 0;
     int64_t times = 0;
+    double cpuSeconds = 0; ///< that one took of rank 0's cores, user and system; 0: not told
     bool operator==(const SumTime&) const = default;
 };
 
@@ -64,6 +65,7 @@ struct StepProfile {
     bool sharded = false;             ///< optimizer.sharded
     int64_t bytesOnWire = 4;          ///< of each number: distribution.compression
     std::vector<BucketTimes> buckets; ///< as gradients are there, all of float32
+    int64_t spareCores = 1;           ///< that no rank of the node computes with
     bool operator==(const StepProfile&) const = default;
 };
 

@@ -52,13 +52,17 @@ void travel(std::vector<Sent>& sent, size_t atOnce) {
     }
 }
 
+bool isCpu(const StepProfile& profile) {
+    return profile.device.starts_with("CPU");
+}
+
 class Timeline {
 public:
     Timeline(const StepProfile& profile, const LinkCost& link, int64_t ranks)
         : m_profile(profile)
         , m_link(link)
         , m_ranks(static_cast<double>(ranks))
-        , m_atOnce(profile.device.starts_with("CPU") ? 4 : 1) {
+        , m_atOnce(isCpu(profile) ? 4 : 1) {
         const int64_t all = std::accumulate(
             profile.buckets.begin(), profile.buckets.end(), int64_t{0},
             [](int64_t sum, const BucketTimes& bucket) { return sum + bucket.bytes; });
@@ -69,6 +73,10 @@ public:
             before += bucket.bytes;
         }
         m_here.assign(profile.buckets.size(), 0);
+        for (size_t i = 0; i < profile.buckets.size(); ++i) {
+            m_sumsInBackward += cpuMs(i, m_isWhole[i] ? 2 : 1);
+            m_sumsInForward += m_isWhole[i] ? 0 : cpuMs(i, 1);
+        }
     }
 
     /// The time of a step once steps repeat.
@@ -84,17 +92,18 @@ public:
 private:
     void step() {
         for (int64_t micro = 1; micro < m_profile.accumulation; ++micro) {
-            forward();
+            forward(micro == 1);
             m_now += m_profile.backwardMs;
         }
-        forward();
+        forward(m_profile.accumulation == 1);
         backward();
         m_now += m_link.latencyMs; // the norm of the gradients
         update();
     }
 
-    /// Waits for each bucket before its first weight is read; then that is updated.
-    void forward() {
+    /// Waits for each bucket before its first weight is read; then that is updated. `isFirst`: sums
+    /// of the step before are under way.
+    void forward(bool isFirst) {
         std::vector<size_t> order(m_here.size());
         std::iota(order.begin(), order.end(), size_t{0});
         std::ranges::stable_sort(order, {},
@@ -107,17 +116,19 @@ private:
             shift += m_profile.updateMs * m_share[i];
             m_here[i] = 0;
         }
-        m_now = shift + m_profile.forwardMs;
+        m_now = shift + m_profile.forwardMs + (isFirst ? m_sumsInForward : 0);
     }
 
     void backward() {
+        const double took = m_profile.backwardMs + m_sumsInBackward;
+        const double slower = m_profile.backwardMs > 0 ? took / m_profile.backwardMs : 1;
         std::vector<Sent> sent;
         for (size_t i = 0; i < m_here.size(); ++i)
             sent.push_back(
-                {m_now + m_profile.buckets[i].readyMs, aloneMs(i, m_isWhole[i] ? 2 : 1)});
+                {m_now + m_profile.buckets[i].readyMs * slower, aloneMs(i, m_isWhole[i] ? 2 : 1)});
         std::ranges::stable_sort(sent, {}, &Sent::fromMs);
         travel(sent, m_atOnce);
-        m_now += m_profile.backwardMs;
+        m_now += took;
         for (const Sent& one : sent)
             m_now = std::max(m_now, one.doneMs);
     }
@@ -143,9 +154,18 @@ private:
 
     /// `ways`: 2 there and back again, 1 half of that.
     double aloneMs(size_t bucket, double ways) const {
-        const double bytes = static_cast<double>(m_profile.buckets[bucket].bytes) / 4 *
-                             static_cast<double>(m_profile.bytesOnWire);
-        return ways * (m_link.latencyMs / 2 + bytes * (m_ranks - 1) / m_ranks / m_link.bytesPerMs);
+        return ways * (m_link.latencyMs / 2 + bytesOneWay(bucket) / m_link.bytesPerMs);
+    }
+
+    /// That computing has to do without while the bucket travels.
+    double cpuMs(size_t bucket, double ways) const {
+        const bool isInTheWay = isCpu(m_profile) && m_profile.spareCores == 0;
+        return isInTheWay ? ways * bytesOneWay(bucket) * m_link.cpuMsPerByte : 0;
+    }
+
+    double bytesOneWay(size_t bucket) const {
+        return static_cast<double>(m_profile.buckets[bucket].bytes) / 4 *
+               static_cast<double>(m_profile.bytesOnWire) * (m_ranks - 1) / m_ranks;
     }
 
     const StepProfile& m_profile;
@@ -155,6 +175,8 @@ private:
     std::vector<bool> m_isWhole;
     std::vector<double> m_share; ///< of all bytes, hence of the update
     std::vector<double> m_here;  ///< by bucket: when its gathered gradients arrive; 0: they have
+    double m_sumsInForward = 0;  ///< milliseconds of the core that computes
+    double m_sumsInBackward = 0; ///< likewise
     double m_now = 0;
 };
 
@@ -253,7 +275,8 @@ LinkCost costOf(const SumGroup& group) {
     const SumTime& largest = group.times.back();
     const auto ranks = static_cast<double>(group.ranks);
     const double onTheWay = std::max(largest.seconds * 1e3 - latency, 1e-6);
-    return {latency, static_cast<double>(largest.bytes) * 2 * (ranks - 1) / ranks / onTheWay};
+    const double bytes = static_cast<double>(largest.bytes) * 2 * (ranks - 1) / ranks;
+    return {latency, bytes / onTheWay, largest.cpuSeconds * 1e3 / bytes};
 }
 
 StepForecast forecastStep(const StepProfile& profile, const LinkCost& link, int64_t ranks) {

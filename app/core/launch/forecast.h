@@ -11,8 +11,9 @@ namespace rm {
 
 /// What a sum costs on the way between ranks.
 struct LinkCost {
-    double latencyMs = 0;  ///< of the smallest sum
-    double bytesPerMs = 0; ///< that a rank's connection carries in each direction
+    double latencyMs = 0;    ///< of the smallest sum
+    double bytesPerMs = 0;   ///< that a rank's connection carries in each direction
+    double cpuMsPerByte = 0; ///< of a core, for a byte in each direction
     bool operator==(const LinkCost&) const = default;
 };
 LinkCost costOf(const SumGroup& group);
@@ -22,7 +23,7 @@ struct StepForecast {
     int64_t nodes = 1;
     int64_t ranks = 1;
     double stepMs = 0;
-    double waitMs = 0;        ///< of it: for sums and weights under way
+    double waitMs = 0;        ///< of it: for sums and weights under way, or for their work
     double samplesPerSec = 0; ///< of all ranks
     bool operator==(const StepForecast&) const = default;
 };
@@ -31,7 +32,8 @@ struct StepForecast {
 /// bucket travel as soon as the last backward pass has them, the first two thirds only as parts
 /// (reduce-scatter); the backward pass ends when all have arrived; then the norm is summed, and the
 /// other half of those parts' way (all-gather) goes on under the next forward pass, which waits for
-/// each weight before it is read. With one rank nothing travels.
+/// each weight before it is read. On a CPU without a spare core the passes are longer by what the
+/// sums take of it. With one rank nothing travels.
 StepForecast forecastStep(const StepProfile& profile, const LinkCost& link, int64_t ranks);
 
 /// Forecasts for the first 1 to N nodes of a test. A pair costs what it was measured at, more what

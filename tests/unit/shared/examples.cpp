@@ -58,7 +58,7 @@ std::vector<Record> allRecords() {
 }
 
 AllReduceReport allReduceReport() {
-    return {"CPU, 1 thread", "", {{{0, 1}, 2, {{4, 0.0002, 100}, {1 << 20, 0.01, 12}}}}};
+    return {"CPU, 1 thread", "", {{{0, 1}, 2, {{4, 0.0002, 100}, {1 << 20, 0.01, 12, 0.004}}}}};
 }
 
 StepProfile stepProfile() {
@@ -70,6 +70,7 @@ StepProfile stepProfile() {
     profile.updateMs = 1.5;
     profile.accumulation = 2;
     profile.buckets = {{1 << 20, 5, 8}, {4 << 20, 20, 0}};
+    profile.spareCores = 3;
     return profile;
 }
 

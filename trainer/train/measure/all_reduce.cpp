@@ -5,6 +5,7 @@
 
 #include <ATen/ops/empty.h>
 #include <ATen/ops/zeros.h>
+#include <sys/resource.h>
 
 #include <algorithm>
 #include <array>
@@ -48,6 +49,16 @@ private:
         return Seconds(std::chrono::steady_clock::now().time_since_epoch()).count();
     }
 
+    /// That this process has had of the cores.
+    static double cpuSeconds() {
+        rusage used{};
+        ::getrusage(RUSAGE_SELF, &used);
+        const auto seconds = [](const timeval& time) {
+            return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6;
+        };
+        return seconds(used.ru_utime) + seconds(used.ru_stime);
+    }
+
     /// What rank 0 has decided.
     int64_t decided(int64_t number) const {
         at::Tensor host = at::empty({1}, at::kLong).fill_(number);
@@ -71,11 +82,13 @@ private:
         const auto wanted = static_cast<int64_t>(m_slice / first);
         const int64_t count = decided(std::clamp<int64_t>(wanted, 1, kMostTimes));
         std::vector<double> seconds;
+        const double cpuBefore = cpuSeconds();
         for (int64_t i = 0; i < count; ++i)
             seconds.push_back(once(tensor));
+        const double cpu = (cpuSeconds() - cpuBefore) / static_cast<double>(count);
         const auto middle = seconds.begin() + static_cast<std::ptrdiff_t>(seconds.size() / 2);
         std::ranges::nth_element(seconds, middle);
-        return {bytes, *middle, count};
+        return {bytes, *middle, count, cpu};
     }
 
     const World& m_world;

@@ -9,10 +9,24 @@
 #include "trainer/train/workloads/registry.h"
 
 #include <CLI/CLI.hpp>
+#include <sched.h>
 
+#include <algorithm>
 #include <cstdio>
+#include <thread>
 
 namespace rm {
+namespace {
+
+/// Those that this process may use.
+int64_t coresHere() {
+    cpu_set_t set;
+    if (::sched_getaffinity(0, sizeof set, &set) == 0)
+        return CPU_COUNT(&set);
+    return std::thread::hardware_concurrency();
+}
+
+} // namespace
 
 Result<void> stepProfileSubcommand(int argc, char** argv) {
     std::string path;
@@ -39,9 +53,11 @@ Result<void> stepProfileSubcommand(int argc, char** argv) {
     endWithReader();
     keepFreedMemory(); // as a run does
     RM_ASSIGN_OR_RETURN(const auto sizes, workloadOf(spec).dataSizes(spec));
-    RM_ASSIGN_OR_RETURN(const auto place, useDevice(device, 0, threadsPerRank(spec, localRanks)));
+    const int threads = threadsPerRank(spec, localRanks);
+    RM_ASSIGN_OR_RETURN(const auto place, useDevice(device, 0, threads));
     configureDevice(place, spec, "");
-    const auto profile = profileStep(spec, sizes, place, std::chrono::duration<double>(seconds));
+    auto profile = profileStep(spec, sizes, place, std::chrono::duration<double>(seconds));
+    profile.spareCores = std::max<int64_t>(0, coresHere() - int64_t{localRanks} * threads);
     std::printf("%s\n", toJson(profile).c_str());
     return {};
 }

@@ -59,6 +59,25 @@ private Q_SLOTS:
         QVERIFY(two.stepMs >= 310);
     }
 
+    void withoutASpareCoreSumsSlowTheComputing() {
+        // 12 MB, half of them each way, with 5 ns of a core for each byte: 60 ms.
+        const LinkCost fast{0.1, 1e6, 5e-6};
+        StepProfile full = profileOf();
+        full.spareCores = 0;
+        const double hidden = forecastStep(profileOf(), fast, 2).stepMs;
+        QVERIFY(isNear(forecastStep(full, fast, 2).stepMs, hidden + 60, 0.01));
+        full.device = "NVIDIA H200";
+        QVERIFY(isNear(forecastStep(full, fast, 2).stepMs, hidden, 0.01));
+        full.device = profileOf().device;
+        // Beside a slow link there is time for it.
+        const LinkCost slow{0.0001, 1e3, 5e-6};
+        QVERIFY(isNear(forecastStep(full, slow, 2).stepMs,
+                       forecastStep(profileOf(), slow, 2).stepMs, 0.01));
+        SumGroup group = groupOf({0, 1}, 2, 1e6);
+        group.times.back().cpuSeconds = 5e-9 * static_cast<double>(group.times.back().bytes);
+        QVERIFY(isNear(costOf(group).cpuMsPerByte, 5e-6));
+    }
+
     void aSlowLinkIsAllThereIs() {
         // 12 MB with two ranks: 6 MB there and 6 MB back, at 1 MB/s.
         const StepForecast two = forecastStep(profileOf(), {0.0001, 1e3}, 2);
