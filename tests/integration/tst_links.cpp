@@ -3,6 +3,7 @@
 #include "tests/integration/testbed.h"
 #include "tests/support/requirement.h"
 
+#include <QDir>
 #include <QElapsedTimer>
 #include <QFile>
 #include <QJsonArray>
@@ -10,9 +11,13 @@
 #include <QTest>
 
 #include <sched.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <array>
+#include <cerrno>
 #include <cmath>
+#include <cstring>
 #include <thread>
 
 using namespace rm;
@@ -44,16 +49,35 @@ every = 0
 every = 0
 )";
 
-/// Nodes are machines of their own, which share no core: the one that computes beside another must
-/// not slow it more than it would in another room.
-void giveOwnCore(pid_t server, int node) {
+/// Nodes are machines of their own, which share no core, and whatever else this one does does not
+/// slow them: as far as control groups (of version 1 or 2) can see to that, the processes of
+/// `server` come first. Gives the group's folder, which may be none.
+QString giveOwnMachine(pid_t server, int node) {
     const unsigned cores = std::thread::hardware_concurrency();
-    if (cores < 2)
-        return;
     cpu_set_t own;
     CPU_ZERO(&own);
     CPU_SET(static_cast<size_t>(node) % cores, &own);
-    QVERIFY(::sched_setaffinity(server, sizeof own, &own) == 0);
+    if (cores > 1 && ::sched_setaffinity(server, sizeof own, &own) != 0)
+        qFatal("give node %d its core: %s", node, std::strerror(errno));
+    const auto write = [](const QString& path, const QByteArray& text) {
+        QFile file(path);
+        return QFile::exists(path) && file.open(QIODevice::WriteOnly | QIODevice::Unbuffered) &&
+               file.write(text) == text.size();
+    };
+    const QString name = QString("/rm-links-%1-%2").arg(::getpid()).arg(node);
+    const std::array<std::array<const char*, 3>, 2> kinds = {
+        {{"/sys/fs/cgroup/cpu", "/cpu.shares", "262144"},
+         {"/sys/fs/cgroup", "/cpu.weight", "10000"}}};
+    for (const auto& [root, key, most] : kinds) {
+        const QString group = root + name;
+        const bool isMade = QFile::exists(QString(root) + "/cgroup.procs") && QDir().mkdir(group);
+        if (isMade && write(group + key, most) &&
+            write(group + "/cgroup.procs", QByteArray::number(server)))
+            return group;
+        if (isMade)
+            QDir().rmdir(group);
+    }
+    return {};
 }
 
 double medianOf(std::vector<double> values) {
@@ -71,6 +95,7 @@ class tst_links : public QObject {
 private Q_SLOTS:
     void initTestCase();
     void cleanup();
+    void cleanupTestCase();
     void allReduceFigureIsTheRateOfTheLink();
     void selfTestOfANodeShowsItsProofs();
     void aNodeThatFailsEndsTheTestOfAllAtOnce();
@@ -84,6 +109,7 @@ private:
     double stepMs(const QString& name, int steps, const QStringList& nodes) const;
 
     std::unique_ptr<Testbed> m_bed;
+    QStringList m_groups; ///< control groups of the nodes
 };
 
 void tst_links::initTestCase() {
@@ -93,7 +119,7 @@ void tst_links::initTestCase() {
     QVERIFY2(bed, bed ? "" : bed.error().message.c_str());
     m_bed = std::move(*bed);
     for (int node = 0; node < m_bed->nodes(); ++node)
-        giveOwnCore(m_bed->server(node).pid(), node);
+        m_groups << giveOwnMachine(m_bed->server(node).pid(), node);
     const auto added = m_bed->addNodes(cli());
     QVERIFY2(added, added ? "" : added.error().message.c_str());
     QFile text(m_bed->path("text"));
@@ -107,6 +133,13 @@ void tst_links::cleanup() {
         qInfo("%s", m_bed->tellAndClean(nullptr).constData());
     if (m_bed)
         QTRY_COMPARE_WITH_TIMEOUT(m_bed->strayProcesses(), QString(), 10000);
+}
+
+void tst_links::cleanupTestCase() {
+    m_bed.reset();
+    for (const QString& group : m_groups)
+        if (!group.isEmpty())
+            QTRY_VERIFY_WITH_TIMEOUT(!QFile::exists(group) || QDir().rmdir(group), 20000);
 }
 
 QString tst_links::writeSpec(const QString& name, int steps) const {
