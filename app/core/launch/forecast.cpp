@@ -160,7 +160,8 @@ private:
     /// That computing has to do without while the bucket travels.
     double cpuMs(size_t bucket, double ways) const {
         const bool isInTheWay = isCpu(m_profile) && m_profile.spareCores == 0;
-        return isInTheWay ? ways * bytesOneWay(bucket) * m_link.cpuMsPerByte : 0;
+        return isInTheWay ? ways * (m_link.cpuMs / 2 + bytesOneWay(bucket) * m_link.cpuMsPerByte)
+                          : 0;
     }
 
     double bytesOneWay(size_t bucket) const {
@@ -276,7 +277,19 @@ LinkCost costOf(const SumGroup& group) {
     const auto ranks = static_cast<double>(group.ranks);
     const double onTheWay = std::max(largest.seconds * 1e3 - latency, 1e-6);
     const double bytes = static_cast<double>(largest.bytes) * 2 * (ranks - 1) / ranks;
-    return {latency, bytes / onTheWay, largest.cpuSeconds * 1e3 / bytes};
+    LinkCost cost{latency, bytes / onTheWay, 0, largest.cpuSeconds * 1e3 / bytes};
+    // Buckets are of 1 MiB and more; below, sums are made in other ways.
+    const auto small = std::ranges::find_if(
+        group.times, [](const SumTime& time) { return time.bytes >= kLeastForRate; });
+    if (small != group.times.end() && small->bytes < largest.bytes) {
+        const double share = static_cast<double>(small->bytes) / static_cast<double>(largest.bytes);
+        // Of t = a + b x size at both.
+        const double fixed =
+            std::max(0.0, (small->cpuSeconds - largest.cpuSeconds * share) * 1e3 / (1 - share));
+        cost.cpuMs = fixed;
+        cost.cpuMsPerByte = std::max(0.0, largest.cpuSeconds * 1e3 - fixed) / bytes;
+    }
+    return cost;
 }
 
 StepForecast forecastStep(const StepProfile& profile, const LinkCost& link, int64_t ranks) {

@@ -13,6 +13,7 @@ namespace rm {
 struct LinkCost {
     double latencyMs = 0;    ///< of the smallest sum
     double bytesPerMs = 0;   ///< that a rank's connection carries in each direction
+    double cpuMs = 0;        ///< of a core, for a sum whatever its size
     double cpuMsPerByte = 0; ///< of a core, for a byte in each direction
     bool operator==(const LinkCost&) const = default;
 };

@@ -110,8 +110,7 @@ std::string groupName(const LinkTest& test, const SumGroup& group) {
 }
 
 bool hasRate(const SumGroup& group) {
-    constexpr int64_t kEnoughBytes = 1 << 20;
-    return group.times.back().bytes >= kEnoughBytes;
+    return group.times.back().bytes >= kLeastForRate;
 }
 
 bool isSlow(const LinkTest& test, const SumGroup& group) {

@@ -29,7 +29,9 @@ Result<LinkTest> parseLinkTest(const std::string& json, const std::string& sourc
 /// "node-a - node-b" of a pair, "all 3 nodes, 6 ranks".
 std::string groupName(const LinkTest& test, const SumGroup& group);
 
-/// Whether it got as far as sums whose time tells a rate, of 1 MiB and more.
+/// Sums of so many bytes and more tell a rate; what smaller ones take is latency.
+inline constexpr int64_t kLeastForRate = 1 << 20;
+/// Whether it got as far as such sums.
 bool hasRate(const SumGroup& group);
 /// "9.41 of 10 Gbit/s", and where that is little, what it may come from: "0.94 of 10 Gbit/s, as a
 /// link of 1 Gbit/s: a port, cable or switch on the way is one". Without a rate, how far it got.

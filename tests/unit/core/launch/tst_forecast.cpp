@@ -60,8 +60,8 @@ private Q_SLOTS:
     }
 
     void withoutASpareCoreSumsSlowTheComputing() {
-        // 12 MB, half of them each way, with 5 ns of a core for each byte: 60 ms.
-        const LinkCost fast{0.1, 1e6, 5e-6};
+        // 12 sums of 1 ms of a core, and 12 MB with 4 ns for each byte: 60 ms.
+        const LinkCost fast{0.1, 1e6, 1, 4e-6};
         StepProfile full = profileOf();
         full.spareCores = 0;
         const double hidden = forecastStep(profileOf(), fast, 2).stepMs;
@@ -70,12 +70,14 @@ private Q_SLOTS:
         QVERIFY(isNear(forecastStep(full, fast, 2).stepMs, hidden, 0.01));
         full.device = profileOf().device;
         // Beside a slow link there is time for it.
-        const LinkCost slow{0.0001, 1e3, 5e-6};
+        const LinkCost slow{0.0001, 1e3, 1, 4e-6};
         QVERIFY(isNear(forecastStep(full, slow, 2).stepMs,
                        forecastStep(profileOf(), slow, 2).stepMs, 0.01));
         SumGroup group = groupOf({0, 1}, 2, 1e6);
-        group.times.back().cpuSeconds = 5e-9 * static_cast<double>(group.times.back().bytes);
-        QVERIFY(isNear(costOf(group).cpuMsPerByte, 5e-6));
+        const auto cpuOf = [](int64_t bytes) { return 1e-3 + 4e-9 * static_cast<double>(bytes); };
+        group.times.back().cpuSeconds = cpuOf(group.times.back().bytes);
+        group.times.insert(group.times.begin() + 1, {{1 << 20, 2e-3, 10, cpuOf(1 << 20)}});
+        QVERIFY(isNear(costOf(group).cpuMs, 1) && isNear(costOf(group).cpuMsPerByte, 4e-6));
     }
 
     void aSlowLinkIsAllThereIs() {
