@@ -149,6 +149,7 @@ void NewRunPage::wireLaunch() {
     const auto launchIfItFits = [this] { launch(IfTooLarge::kRefuse); };
     connect(m_bar, &LaunchBar::launchAsked, this, launchIfItFits);
     connect(m_bar, &LaunchBar::cancelAsked, this, &NewRunPage::cancel);
+    connect(&m_context.runs, &RunsFeed::changed, this, &NewRunPage::tellAgain);
     connect(m_bar, &LaunchBar::planAsked, this, &NewRunPage::showPlan);
     connect(m_bar, &LaunchBar::scriptAsked, this, &NewRunPage::showScript);
     connect(&m_context.engine, &Engine::progressed, this, &NewRunPage::showLaunch);
@@ -243,20 +244,28 @@ void NewRunPage::prepareBranch(const BranchPoint& from, const QString& toml,
 void NewRunPage::prepareAgain(const QString& run, const QString& toml,
                               const std::vector<Placement>& nodes) {
     endBranch();
-    if (const RunSummary* before = m_context.runs.find(run)) {
-        const bool isByItself =
-            before->state == RunStateKind::kFailed || before->state == RunStateKind::kFinished;
-        const QString state = QString::fromLatin1(runStateName(*before));
-        m_header->setFacts(isByItself ? tr("as %1, which %2").arg(before->name, state)
-                                      : tr("as %1, which was %2").arg(before->name, state));
-    }
+    m_again = run;
+    tellAgain();
     m_nodes->choose(nodes);
     m_strip->choose(-1);
     useToml(toml, tr("then"));
 }
 
+/// What became of the run whose settings these are, also where the list of runs learns it later.
+void NewRunPage::tellAgain() {
+    const RunSummary* before = m_again.isEmpty() ? nullptr : m_context.runs.find(m_again);
+    if (!before)
+        return;
+    const bool isByItself =
+        before->state == RunStateKind::kFailed || before->state == RunStateKind::kFinished;
+    const QString state = QString::fromLatin1(runStateName(*before));
+    m_header->setFacts(isByItself ? tr("as %1, which %2").arg(before->name, state)
+                                  : tr("as %1, which was %2").arg(before->name, state));
+}
+
 void NewRunPage::endBranch() {
     m_branch.reset();
+    m_again.clear();
     m_banner->hide();
     m_header->setTitle(tr("New run"));
     m_header->setFacts({});

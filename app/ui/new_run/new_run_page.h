@@ -88,6 +88,7 @@ private:
     void askAboutTooLarge();
     void setLaunching(const QString& run);
     void endBranch();
+    void tellAgain();
     void proposeName();
 
     struct Branch {
@@ -116,6 +117,7 @@ private:
     QTimer m_ageTimer;
     std::optional<Error> m_parseError;
     std::optional<Branch> m_branch;
+    QString m_again;     ///< the run that is launched again; empty: none
     QString m_launching; ///< the new run's id while its launch goes on
     bool m_cancelled = false;
     QString m_tooLarge; ///< why this launch is refused; empty: it is not

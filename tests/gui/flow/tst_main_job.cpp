@@ -425,8 +425,8 @@ void TestMainJob::aFailedRunIsEditedAndLaunchedAgain() {
     RM_DO(hand().click("editAgain"));
     const auto& form = m_flow->window().newRunPage();
     QVERIFY(form.isVisible());
-    QVERIFY2(!textsOn(form).filter("as flow-large, which failed").isEmpty(),
-             qPrintable(textsOn(form).join(" | ")));
+    QTRY_VERIFY2(!textsOn(form).filter("as flow-large, which failed").isEmpty(),
+                 qPrintable(textsOn(form).join(" | ")));
     RM_DO(m_flow->editSpec("flow-mended", kForever));
     m_ranks = kRanks;
     RM_DO(m_flow->launch());

@@ -193,7 +193,8 @@ private Q_SLOTS:
         auto server = serve(a);
         b.offer({text});
         Result<std::string> why = "";
-        std::thread other([&] { why = b.fetch(server->port()); });
+        const auto port = server->port(); // the thread would look at what is ended meanwhile
+        std::thread other([&] { why = b.fetch(port); });
         const QString part =
             QString::fromStdString(b.receiver.blobs().pathOf(blobFor(text).sha256) + ".part");
         const bool came =
