@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/fleet/check_rows.h"
 
-#include "app/core/deploy/runtime.h"
 #include "app/core/network/address_kind.h"
 #include "app/core/node/chosen_gpus.h"
 #include "shared/io/elf_versions.h"
@@ -39,9 +38,9 @@ CheckRow systemRow(const NodeReport& report) {
 }
 
 /// The newest runtime whose trainer a launch there would send.
-std::string runtimeFor(const NodeReport& report) {
+std::string runtimeFor(const NodeReport& report, const CheckContext& context) {
     for (const Runtime& runtime : gpuRuntimes())
-        if (!report.gpus.empty() && obstacleTo(runtime, report).empty() && isInstalled(runtime))
+        if (!report.gpus.empty() && obstacleTo(runtime, report).empty() && context.isHere(runtime))
             return runtime.name;
     return "cpu";
 }
@@ -119,7 +118,7 @@ std::string gpuWords(const std::vector<GpuReport>& gpus) {
     return words;
 }
 
-CheckRow gpuRow(const NodeReport& report) {
+CheckRow gpuRow(const NodeReport& report, const CheckContext& context) {
     CheckRow row = goodRow("gpus", "GPUs and driver", "no NVIDIA GPU: it trains on its CPU");
     if (report.gpus.empty() && report.driver.empty())
         return row;
@@ -135,7 +134,7 @@ CheckRow gpuRow(const NodeReport& report) {
     for (const Runtime& runtime : gpuRuntimes()) {
         if (!obstacleTo(runtime, report).empty())
             continue;
-        if (isInstalled(runtime)) {
+        if (context.isHere(runtime)) {
             row.evidence += "; runtime " + runtime.name;
             if (!missing.empty())
                 row.evidence += ", while the newer " + missing +
@@ -421,9 +420,10 @@ CheckRow refusedRow(const ConnectFailure& failure) {
 std::vector<CheckRow> rowsOf(const NodeReport& whole, const CheckContext& context) {
     const NodeReport report = usedPart(context.node, whole);
     const NeededVersions needed =
-        context.needed ? *context.needed : neededByTrainer(runtimeFor(report));
+        context.needed ? *context.needed : neededByTrainer(runtimeFor(report, context));
     std::vector<CheckRow> rows = {systemRow(report), glibcRow(report, needed),
-                                  libstdcxxRow(report, needed), machineRow(report), gpuRow(report)};
+                                  libstdcxxRow(report, needed), machineRow(report),
+                                  gpuRow(report, context)};
     for (CheckRow& row : gpuHealthRows(whole, context.node))
         rows.push_back(std::move(row));
     for (CheckRow& row : std::vector<CheckRow>{

@@ -2,9 +2,11 @@
 #pragma once
 
 #include "app/core/deploy/needed_versions.h"
+#include "app/core/deploy/runtime.h"
 #include "app/core/fleet/fleet.h"
 #include "shared/wire/slurm_report.h"
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -18,6 +20,7 @@ struct CheckContext {
     KnownRuns runs = {};
     std::optional<NeededVersions> needed = {}; ///< nullopt: of the trainer that is installed here
     Node node = {}; ///< by its settings: its name, and the GPUs that are used
+    std::function<bool(const Runtime&)> isHere = isInstalled;
 };
 
 /// Judges what a probe found, a row for each subject; of GPUs those alone that the node's settings

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "shared/checkpoint/manifest.h"
 #include "shared/checkpoint/safetensors.h"
+#include "shared/exit_code.h"
 #include "shared/io/file.h"
 #include "shared/wire/receive.h"
 #include "tests/unit/agent/agent_fixture.h"
@@ -9,6 +10,7 @@
 #include <QDir>
 #include <QFileInfo>
 #include <QJsonArray>
+#include <QStorageInfo>
 #include <QTest>
 
 #include <fcntl.h>
@@ -94,6 +96,7 @@ private Q_SLOTS:
     void anotherRunsCheckpointIsRefused();
     void whatNodesShareIsNotFetched();
     void theNewestCopiesStay();
+    void aCopyThatWouldFillTheDiskIsRefused();
     void aFolderOfAPersonsChoiceTakesOnePerRun();
     void whatLiesThereIsTold();
     void whatWasRemovedIsBroughtBack();
@@ -200,6 +203,23 @@ void TestAgentCheckpoints::theNewestCopiesStay() {
     }
     QCOMPARE(namesIn(QString::fromStdString(parent)),
              QStringList({"step-000000010", "step-000000060", "step-000000080"}));
+}
+
+void TestAgentCheckpoints::aCopyThatWouldFillTheDiskIsRefused() {
+    AgentFixture f;
+    Manifest manifest;
+    manifest.runId = "r1";
+    manifest.step = 60;
+    const int64_t free = QStorageInfo(f.path("")).bytesAvailable();
+    manifest.files = {{"model.safetensors", free / 4 * 3, std::string(64, '0')}};
+    const QByteArray begin = framed(CheckpointBegin{toJson(manifest)});
+    const auto refused = receive(f, begin, 2);
+    QCOMPARE(refused.exitCode, static_cast<int>(ExitCode::kExhausted));
+    QVERIFY2(refused.err.contains("as much again that a copy leaves free"), refused.err);
+    // One that a person asks for may take all that is free.
+    const auto cut = receive(f, begin);
+    QVERIFY(cut.exitCode != 0);
+    QVERIFY2(!cut.err.contains("are needed"), cut.err);
 }
 
 void TestAgentCheckpoints::aFolderOfAPersonsChoiceTakesOnePerRun() {

@@ -19,7 +19,6 @@ namespace rm {
 namespace {
 
 using Answer = std::optional<Transfer>;
-constexpr int64_t kShareLeft = 20; ///< copies leave this part of a disk free
 
 bool isSame(const Manifest& a, const Manifest& b) {
     return a.runId == b.runId && a.attempt == b.attempt && a.step == b.step && a.files == b.files;
@@ -129,14 +128,12 @@ Result<void> CheckpointReceiver::checkSpace() const {
     const auto block = static_cast<int64_t>(info.f_frsize);
     const int64_t free = static_cast<int64_t>(info.f_bavail) * block;
     // A copy is made unasked, and must not fill a disk.
-    const int64_t left =
-        m_place->keepCopies > 0 ? static_cast<int64_t>(info.f_blocks) / kShareLeft * block : 0;
-    if (m_manifest->bytes() <= free - left)
+    const bool isCopy = m_place->keepCopies > 0;
+    if (m_manifest->bytes() <= (isCopy ? free / 2 : free))
         return {};
     return fail(ErrorCode::kExhausted,
                 "receive a checkpoint into " + m_parent + ": " + inGigabytes(m_manifest->bytes()) +
-                    " are needed" +
-                    (left > 0 ? " beside " + inGigabytes(left) + " that a copy leaves free" : "") +
+                    " are needed" + (isCopy ? ", and as much again that a copy leaves free" : "") +
                     ", " + inGigabytes(free) + " are free");
 }
 

@@ -8,6 +8,7 @@
 #include "app/core/remote/keyring.h"
 #include "app/core/settings/paths.h"
 #include "shared/io/file.h"
+#include "tests/unit/core/fleet/sound_report.h"
 
 #include <QDir>
 #include <QDirIterator>
@@ -73,6 +74,8 @@ private:
     std::unique_ptr<QTemporaryDir> m_dir;
 };
 
+using rm::test::soundReport;
+
 namespace {
 
 Node sample(const std::string& name) {
@@ -93,22 +96,6 @@ Node fullSample(const std::string& name) {
     node.environment = {"NCCL_DEBUG=INFO", "NCCL_IB_HCA==mlx5_0:1,\"x\""};
     node.notes = "noisy,\nask Ada";
     return node;
-}
-
-NodeReport soundReport() {
-    NodeReport report;
-    report.os = "Debian GNU/Linux 12 (bookworm)";
-    report.kernel = "6.1";
-    report.glibc = "2.36";
-    report.cpuModel = "Some CPU";
-    report.cores = 8;
-    report.memoryBytes = 64LL << 30;
-    report.interfaces = {{"lo", "127.0.0.1", 8, true, -1}, {"ens5", "10.0.0.2", 24, true, 10000}};
-    report.disks = {{"/", "ext4", 100LL << 30, 50LL << 30}};
-    report.home = "/home/me/.local/share/ringmaster";
-    report.user = "me";
-    report.atLogout = AtLogout::kGoOn;
-    return report;
 }
 
 const CheckRow* rowOf(const std::vector<CheckRow>& rows, const std::string& title) {
