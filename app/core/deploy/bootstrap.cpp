@@ -40,12 +40,17 @@ have() {
 echo "platform $(uname -sm)"
 echo "libc $(getconf GNU_LIBC_VERSION 2>/dev/null || ldd --version 2>&1 | head -n 1)"
 [ -x "$file" ] && isWhole && have
-echo need
-read -r go || exit 0
+if command -v gzip >/dev/null 2>&1; then echo "need gzip"; else echo need; fi
+read -r packing || exit 0
 trap "exit 1" HUP INT TERM
 mkdir -p "$folder" || exit 5
 trap "rm -f \"$part\"; rmdir \"$folder\" 2>/dev/null" EXIT
-cat >"$part" || exit 8
+case $packing in gzip) unpack="gzip -dc";; *) unpack=cat;; esac
+if ! said=$(LC_ALL=C $unpack 2>&1 >"$part"); then
+  echo "unpack the agent: $said" >&2
+  case $said in *"No space"*|*quota*) exit 8;; esac
+  exit 6
+fi
 if [ "$(sum "$part")" != "$sha" ]; then echo "the agent did not arrive whole" >&2; exit 6; fi
 chmod 700 "$part" && mv -f "$part" "$file" || exit 5
 echo "have $file"

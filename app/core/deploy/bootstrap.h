@@ -13,10 +13,11 @@ namespace rm {
 ///
 ///     platform KERNEL MACHINE
 ///     libc TEXT                  e.g. "glibc 2.36" or "musl libc (x86_64)"
-///     have PATH | need
+///     have PATH | need | need gzip
 ///
-/// and after "need" reads the line "go", then the agent's bytes to the end of its input. It
-/// publishes them by rename once they have that SHA-256, and says "have PATH". An agent that is
+/// and after the latter two reads the line "plain" or, if it said so, "gzip", then the agent's
+/// bytes, packed or not, to the end of its input. It publishes them by rename once they have that
+/// SHA-256, and says "have PATH". An agent that is
 /// there is read once for each inode, size and time of change, which `verified` beside it holds.
 extern const char* const kBootstrapScript;
 

@@ -4,10 +4,14 @@
 #include "app/core/deploy/hash_cache.h"
 #include "app/core/remote/process_reader.h"
 #include "app/core/settings/paths.h"
+#include "shared/enforce.h"
 #include "shared/io/file.h"
 #include "shared/return_if_error.h"
 
-#include <algorithm>
+#include <zlib.h>
+
+#include <memory>
+#include <mutex>
 
 namespace rm {
 
@@ -16,6 +20,7 @@ namespace {
 using std::chrono::seconds;
 
 constexpr size_t kLargestAgent = 256u << 20;
+using Bytes = std::shared_ptr<const std::string>;
 
 /// The rest of a line that begins with `word` and a space.
 Result<std::string> afterWord(const std::string& line, const std::string& word,
@@ -26,25 +31,66 @@ Result<std::string> afterWord(const std::string& line, const std::string& word,
 }
 
 Result<std::string> answer(ProcessReader& reader, const std::string& word,
-                           const std::string& attempt) {
-    RM_ASSIGN_OR_RETURN(const auto line, reader.line(seconds(20)));
+                           const std::string& attempt, seconds patience = seconds(20)) {
+    RM_ASSIGN_OR_RETURN(const auto line, reader.line(patience));
     return afterWord(line, word, attempt);
 }
 
-Result<std::string> installed(ProcessReader& reader, const std::string& attempt) {
-    return answer(reader, "have", attempt);
+/// As gzip packs it (RFC 1952).
+std::string packed(const std::string& plain) {
+    constexpr int kGzip = 16 + MAX_WBITS;
+    z_stream stream = {};
+    RM_ENFORCE(::deflateInit2(&stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, kGzip, MAX_MEM_LEVEL,
+                              Z_DEFAULT_STRATEGY) == Z_OK);
+    std::string bytes(::deflateBound(&stream, plain.size()), '\0');
+    stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(plain.data()));
+    stream.avail_in = static_cast<uInt>(plain.size());
+    stream.next_out = reinterpret_cast<Bytef*>(bytes.data());
+    stream.avail_out = static_cast<uInt>(bytes.size());
+    RM_ENFORCE(::deflate(&stream, Z_FINISH) == Z_STREAM_END);
+    bytes.resize(stream.total_out);
+    ::deflateEnd(&stream);
+    return bytes;
 }
 
-Result<std::string> sendAgent(HostProcess& process, ProcessReader& reader, const std::string& agent,
+/// Packed once for all nodes that lack it.
+Result<Bytes> packedAgent(const std::string& agent, const std::string& sha256) {
+    static std::mutex mutex;
+    static std::string packedSha256;
+    static Bytes bytes;
+    const std::lock_guard lock(mutex);
+    if (packedSha256 == sha256)
+        return bytes;
+    RM_ASSIGN_OR_RETURN(const auto plain, readFile(agent, kLargestAgent));
+    bytes = std::make_shared<const std::string>(packed(plain));
+    packedSha256 = sha256;
+    return bytes;
+}
+
+Result<Bytes> plainAgent(const std::string& agent) {
+    RM_ASSIGN_OR_RETURN(auto plain, readFile(agent, kLargestAgent));
+    return std::make_shared<const std::string>(std::move(plain));
+}
+
+/// For the answer to `bytes` that were written: the last of them may still wait here, as for a
+/// minute and more where many nodes share a slow uplink.
+seconds patienceFor(size_t bytes) {
+    constexpr size_t kLeastBytesPerSecond = 8'000;
+    return seconds(20 + static_cast<int64_t>(bytes / kLeastBytesPerSecond));
+}
+
+Result<std::string> sendAgent(HostProcess& process, ProcessReader& reader,
+                              const Result<Bytes>& bytes, const char* packing,
                               const std::string& attempt) {
-    const auto bytes = readFile(agent, kLargestAgent);
     if (!bytes)
         return failAs(attempt, bytes.error());
-    const std::string input = "go\n" + *bytes;
-    auto sent = process.write(std::as_bytes(std::span(input)));
+    const std::string how = packing + std::string("\n");
+    auto sent = process.write(std::as_bytes(std::span(how)));
+    if (sent)
+        sent = process.write(std::as_bytes(std::span(**bytes)));
     if (sent)
         sent = process.closeWrite();
-    auto path = installed(reader, attempt);
+    auto path = answer(reader, "have", attempt, patienceFor((*bytes)->size()));
     // The script's own error says more than a failed write to it.
     if (!path && !sent && path.error().code == ErrorCode::kUnavailable)
         return failAs(attempt, sent.error());
@@ -72,10 +118,12 @@ Result<std::string> bootstrap(HostSession& session, const Node& node, const std:
         return libc;
     RM_RETURN_IF_ERROR(checkPlatform(node.name, *platform));
     RM_RETURN_IF_ERROR(checkLibc(node.name, *libc));
-    auto verdict = reader.line(seconds(20));
-    if (!verdict || *verdict == "need")
-        return verdict ? sendAgent(**process, reader, agent, attempt) : verdict;
-    return afterWord(*verdict, "have", attempt);
+    RM_ASSIGN_OR_RETURN(const auto verdict, reader.line(seconds(20)));
+    if (verdict == "need gzip")
+        return sendAgent(**process, reader, packedAgent(agent, sha256), "gzip", attempt);
+    if (verdict == "need")
+        return sendAgent(**process, reader, plainAgent(agent), "plain", attempt);
+    return afterWord(verdict, "have", attempt);
 }
 
 } // namespace

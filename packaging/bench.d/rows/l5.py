@@ -30,8 +30,9 @@ def measure_row(pairs):
         return seconds
 
     with fleet_lab.FleetLab(shares_home=False) as lab, tempfile.TemporaryDirectory() as folder:
-        lab.settled()
         lab.ask("uplink", RATE)
+        first_contact = lab.turn("open")
+        lab.settled()
         ansible = fleet_lab.Ansible(lab, folder, keeps=False)
         taken = fleet_lab.rounds(pairs or 2, {  # of minutes, in which nothing is kept for the next
             "ours": ours_once,
@@ -39,7 +40,7 @@ def measure_row(pairs):
             "ansible": lambda: peer_once(
                 lambda path, name: ansible.copy(path, name, changes=True))}, warm=0)
         common = {"nodes": len(lab.nodes), "bytes": BYTES, "rate": RATE,
-                  "bytesFromTheLaptop": measure.spread(sent)}
+                  "bytesFromTheLaptop": measure.spread(sent), "firstContactS": round(first_contact, 1)}
     unit = "s until all nodes have the bytes, compared by SHA-256"
     met = fleet_lab.report("L5", unit, taken["ours"], taken["scp"], 5, 20, **common,
                            peerName="scp, one for each node at once")

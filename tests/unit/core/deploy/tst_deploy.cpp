@@ -13,6 +13,7 @@
 #include <QDirIterator>
 #include <QElapsedTimer>
 #include <QScopeGuard>
+#include <QStandardPaths>
 #include <QTest>
 
 #include <fcntl.h>
@@ -33,6 +34,8 @@ private Q_SLOTS:
     void init() { serve({}); }
 
     void agentIsSentOnce();
+    void agentTravelsPackedWhereItCanBeUnpacked_data();
+    void agentTravelsPackedWhereItCanBeUnpacked();
     void damagedAgentIsReplaced();
     void agentIsReadOnceForEachChange();
     void oldGlibcIsRefusedBeforeAnythingIsSent_data();
@@ -154,6 +157,32 @@ void DeployTest::agentIsSentOnce() {
     const auto second = deployAgent(*session, m_node, {});
     QVERIFY(second == first);
     QCOMPARE(session->bytesSent, 65); // its SHA-256 and a newline
+}
+
+void DeployTest::agentTravelsPackedWhereItCanBeUnpacked_data() {
+    QTest::addColumn<bool>("hasGzip");
+    QTest::newRow("gzip") << true;
+    QTest::newRow("no gzip") << false;
+}
+
+void DeployTest::agentTravelsPackedWhereItCanBeUnpacked() {
+    QFETCH(bool, hasGzip);
+    const QString programs = m_home.path(hasGzip ? "with" : "without");
+    QVERIFY(QDir().mkpath(programs));
+    QStringList names = {"cat",   "chmod", "getconf",   "head", "mkdir", "mv",   "rm",
+                         "rmdir", "sh",    "sha256sum", "stat", "touch", "uname"};
+    if (hasGzip)
+        names << "gzip";
+    for (const QString& name : names)
+        QVERIFY(QFile::link(QStandardPaths::findExecutable(name), programs + '/' + name));
+    serve({"PATH=" + programs});
+    auto session = open();
+    const auto agent = deployAgent(*session, m_node, {});
+    QVERIFY2(agent, messageOf(agent));
+    const std::string here = (installPrefix() + "/bin/ringmaster-agent").toStdString();
+    QCOMPARE(*sha256HexOfFile(*agent), *sha256HexOfFile(here));
+    const auto size = static_cast<int64_t>(std::filesystem::file_size(here));
+    QVERIFY(hasGzip ? session->bytesSent < size / 2 : session->bytesSent > size);
 }
 
 void DeployTest::damagedAgentIsReplaced() {

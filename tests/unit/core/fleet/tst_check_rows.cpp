@@ -137,7 +137,7 @@ void CheckRowsTest::everyWarningSaysWhatToDo() {
     report.runs = {{"gpt-1", "gpt", 1, 2, true}};
     report.interfaces.clear();
     int faults = 0;
-    CheckContext ahead = kNewEnough;
+    CheckContext ahead = with("");
     ahead.aheadNs = int64_t{1} << 40;
     for (const CheckRow& row : rowsOf(report, ahead)) {
         const bool isGood = row.state == State::kGood;
