@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/deploy/transfer_chain.h"
 
+#include "shared/io/random_hex.h"
+
 #include <algorithm>
-#include <random>
 
 namespace rm {
 
@@ -15,16 +16,6 @@ constexpr int kMostUnreached = 2;
 constexpr int64_t kAbreast = 4 << 20; ///< bytes behind its source in which a node waits for it
 constexpr auto kServeSoon = 20s;
 constexpr std::ptrdiff_t kHeardOften = 5; ///< moments of kSlow: one comes about each second
-
-std::string randomHex(int count) {
-    static constexpr char kDigits[] = "0123456789abcdef";
-    std::random_device random; // the kernel's, not a generator with a seed
-    std::uniform_int_distribution<int> digit(0, 15);
-    std::string digits;
-    for (int i = 0; i < count; ++i)
-        digits += kDigits[digit(random)];
-    return digits;
-}
 
 } // namespace
 

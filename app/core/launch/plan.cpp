@@ -2,11 +2,11 @@
 #include "app/core/launch/plan.h"
 
 #include "app/core/node/chosen_gpus.h"
+#include "shared/io/random_hex.h"
 #include "shared/return_if_error.h"
 
 #include <algorithm>
 #include <optional>
-#include <random>
 
 namespace rm {
 
@@ -14,8 +14,8 @@ namespace {
 
 constexpr int kMaxRanksPerCore = 4;
 constexpr size_t kMaxSlug = 48;
-constexpr int kNonceDigits = 32;
-constexpr int kKeyDigits = 64;
+constexpr size_t kNonceDigits = 32;
+constexpr size_t kKeyDigits = 64;
 
 Result<int> countRanksOf(const RunSpec& spec, const PlacedNode& placed, const std::string& device) {
     const int gpus = static_cast<int>(placed.report.gpus.size());
@@ -51,16 +51,6 @@ std::string slug(const std::string& name) {
     while (!out.empty() && out.back() == '-')
         out.pop_back();
     return out.empty() ? "run" : out;
-}
-
-std::string randomDigits(int count) {
-    static constexpr char kDigits[] = "0123456789abcdef";
-    std::random_device random; // the kernel's or the processor's, not a generator with a seed
-    std::uniform_int_distribution<int> digit(0, 15);
-    std::string digits;
-    for (int i = 0; i < count; ++i)
-        digits += kDigits[digit(random)];
-    return digits;
 }
 
 std::string nameOf(const std::string& entry) {
@@ -152,8 +142,8 @@ std::vector<NodePlan> makePlans(const RunSpec& spec, const std::vector<PlacedNod
     int64_t worldSize = 0;
     for (const int count : ranks)
         worldSize += count;
-    const std::string nonce = randomDigits(kNonceDigits);
-    const std::string key = nodes.size() > 1 ? randomDigits(kKeyDigits) : std::string();
+    const std::string nonce = randomHex(kNonceDigits);
+    const std::string key = nodes.size() > 1 ? randomHex(kKeyDigits) : std::string();
     std::vector<std::string> names;
     for (const PlacedNode& placed : nodes)
         names.push_back(placed.node.name);
@@ -204,7 +194,7 @@ RunSpec specForNode(RunSpec spec, const std::string& runId, const std::string& s
 }
 
 std::string newRunId(const std::string& runName) {
-    return slug(runName) + "-" + randomDigits(6);
+    return slug(runName) + "-" + randomHex(6);
 }
 
 } // namespace rm

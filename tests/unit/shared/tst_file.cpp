@@ -2,6 +2,7 @@
 #include "shared/io/clock.h"
 #include "shared/io/file.h"
 #include "shared/io/json.h"
+#include "shared/io/random_hex.h"
 #include "tests/unit/shared/examples.h"
 #include "tests/unit/shared/shared_test.h"
 #include "tests/unit/shared/small_disk.h"
@@ -104,6 +105,16 @@ private Q_SLOTS:
         QVERIFY(wallNowNs() > year2020);
         const int64_t before = monotonicNowNs();
         QVERIFY(monotonicNowNs() >= before);
+    }
+
+    void randomHexHasEveryDigitAndNeverRepeats() {
+        QCOMPARE(randomHex(0), std::string());
+        QCOMPARE(randomHex(7).size(), size_t(7)); // odd ones, too
+        const std::string one = randomHex(4096), other = randomHex(4096);
+        QVERIFY(one != other);
+        QCOMPARE(one.find_first_not_of("0123456789abcdef"), std::string::npos);
+        for (const char digit : std::string("0123456789abcdef"))
+            QVERIFY(one.find(digit) != std::string::npos);
     }
 
     void onlyUtf8IsUtf8() {

@@ -3,6 +3,7 @@
 
 #include "shared/io/clock.h"
 #include "shared/io/json.h"
+#include "shared/io/random_hex.h"
 #include "shared/journal/event_codes.h"
 #include "trainer/agent/net/free_port.h"
 #include "trainer/agent/peers/channel.h"
@@ -10,10 +11,7 @@
 #include "trainer/agent/peers/leader.h"
 #include "trainer/agent/posix/child.h"
 
-#include <sys/random.h>
-
 #include <algorithm>
-#include <array>
 #include <utility>
 
 namespace rm {
@@ -21,23 +19,12 @@ namespace rm {
 namespace {
 
 constexpr int64_t kSecondNs = Leader::kSecondNs;
+constexpr size_t kNonceDigits = 32;
 constexpr std::chrono::seconds kFindingTime(30); ///< of a checkpoint to be copied
 /// Of one to start from: less than an agent has to begin an attempt (Leader::kStartNs).
 constexpr std::chrono::seconds kStartFindingTime(10);
 /// As long as the leader waits for nodes, and a little longer.
 constexpr int64_t kLeaderPatienceNs = Leader::kPatienceNs + 60 * kSecondNs;
-
-std::string newNonce() {
-    static constexpr char kDigits[] = "0123456789abcdef";
-    std::array<unsigned char, 16> bytes = {};
-    (void)!::getrandom(bytes.data(), bytes.size(), 0);
-    std::string nonce;
-    for (const unsigned char byte : bytes) {
-        nonce += kDigits[byte >> 4];
-        nonce += kDigits[byte & 15];
-    }
-    return nonce;
-}
 
 Leader::Config configOf(const NodePlan& plan, const RunSpec& spec) {
     Leader::Config config;
@@ -204,7 +191,7 @@ private:
             order.startFrom = m_plan.startFrom;
             order.startFromIsExact = m_plan.startFromIsExact;
         }
-        order.storeNonce = newNonce();
+        order.storeNonce = randomHex(kNonceDigits);
         order.restartsInARow = action.inARow;
         order.reachedStep = action.reached;
         m_target.journal(

@@ -2,15 +2,12 @@
 #include "trainer/agent/probe/home_id.h"
 
 #include "shared/io/file.h"
+#include "shared/io/random_hex.h"
 
-#include <sys/random.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cctype>
-#include <cstdint>
-#include <cstdio>
 
 namespace rm {
 
@@ -24,23 +21,12 @@ bool isId(const std::string& text) {
            });
 }
 
-std::string randomId() {
-    std::array<uint64_t, 2> random{};
-    if (::getrandom(random.data(), sizeof random, 0) != ssize_t(sizeof random))
-        return {};
-    char digits[kDigits + 1];
-    std::snprintf(digits, sizeof digits, "%016llx%016llx",
-                  static_cast<unsigned long long>(random[0]),
-                  static_cast<unsigned long long>(random[1]));
-    return digits;
-}
-
 std::string idIn(const std::string& path) {
     if (const auto known = readFile(path, kDigits); known && isId(*known))
         return *known;
-    const std::string id = randomId();
+    const std::string id = randomHex(kDigits);
     const std::string own = path + "-" + id;
-    if (id.empty() || !writeFileAtomically(own, id))
+    if (!writeFileAtomically(own, id))
         return {};
     // Unlike rename(2), which would take the place of what another node made meanwhile.
     (void)::link(own.c_str(), path.c_str());
