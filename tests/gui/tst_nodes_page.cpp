@@ -230,6 +230,11 @@ void TestNodesPage::whatANodeIsUsedForIsAskedBehindAFold() {
     click("editNode");
     click("nodeMore.head");
     QCOMPARE(find<QLineEdit>("value.0")->text(), QString("INFO"));
+    find<QLineEdit>("nodeGroups")->setText("lab, test group");
+    click("editNodeConfirm");
+    QVERIFY(find<QLabel>("addNodeProblem")->text().contains("group 'test group' must be"));
+    QCOMPARE(m_demo->fleet().find("box.invalid")->groups, added.groups);
+    find<QLineEdit>("nodeGroups")->setText("lab, a100");
     find<QLineEdit>("nodeGpus")->setText("no");
     click("editNodeConfirm");
     QVERIFY(find<QLabel>("addNodeProblem")->text().contains("GPU 'no' is neither"));

@@ -242,6 +242,9 @@ void tst_logins::namesOfSshConfigAreImportedAndTrainAsAGroup() {
     QCOMPARE(offers[1]["port"].toInt(), kPort);
     QCOMPARE(offers[1]["jump_host"].toString(), QString("near"));
     QVERIFY(offers[1]["key"].toString().endsWith("id_ed25519"));
+    const CliResult spaced = cli().run({"nodes", "import", "far", "--group", "test lab"});
+    QVERIFY2(spaced.exitCode != 0 && spaced.err.contains("group 'test lab' must be"),
+             spaced.whole());
     const CliResult imported = cli().run({"nodes", "import", "far", "--group", "lab"});
     QVERIFY2(imported.exitCode == 0, imported.whole());
     const CliResult again = cli().run({"nodes", "import", "far"});

@@ -105,7 +105,8 @@ Result<void> checkUse(const Node& node) {
     for (const std::string& group : node.groups)
         if (!isName(group))
             return bad(node, "group", group,
-                       "must be 1 to 64 letters, digits, '.', '_' or '-' and starts with no '-'");
+                       "must be 1 to 64 letters, digits, '.', '_' or '-', without spaces and with "
+                       "no '-' at its start, such as test-group");
     if (hasTwice(node.groups))
         return fail(ErrorCode::kInvalid, "check node " + node.name + ": a group is named twice");
     RM_RETURN_IF_ERROR(checkGpus(node));

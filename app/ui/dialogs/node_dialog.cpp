@@ -68,8 +68,13 @@ QString textOf(const Node& node) {
                                 "name, which stays.");
 }
 
-QStringList wordsIn(const QLineEdit* edit) {
-    return edit->text().split(QRegularExpression("[,\\s]+"), Qt::SkipEmptyParts);
+/// What stands between commas.
+QStringList listIn(const QLineEdit* edit) {
+    QStringList items;
+    for (const QString& item : edit->text().split(','))
+        if (!item.trimmed().isEmpty())
+            items << item.trimmed();
+    return items;
 }
 
 constexpr int kNotesHeight = 2 * size::kControlHeight;
@@ -158,8 +163,8 @@ void NodeDialog::addUse() {
     m_gpus = new GpuChoice(m_before.gpus, check && check->report ? &*check->report : nullptr);
     m_environment = new EnvironmentList;
     m_groups = makeEdit("nodeGroups", tr("Groups"), tr("such as lab, a100"));
-    m_groups->setToolTip(tr("Names by which it is chosen together with others: in New run, and as "
-                            "@NAME in the terminal."));
+    m_groups->setToolTip(tr("Names, with commas between them, by which it is chosen together with "
+                            "others: in New run, and as @NAME in the terminal."));
     m_notes = new QPlainTextEdit;
     m_notes->setObjectName("nodeNotes");
     m_notes->setAccessibleName(tr("Notes"));
@@ -259,7 +264,7 @@ void NodeDialog::showSummary() {
     if (wanted && !wanted->environment.empty())
         words << counted(static_cast<int64_t>(wanted->environment.size()), tr("1 variable"),
                          tr("%1 variables"));
-    words << wordsIn(m_groups);
+    words << listIn(m_groups);
     if (!m_notes->toPlainText().isEmpty())
         words << tr("notes");
     m_more->setSummary(words.isEmpty() ? tr("GPUs, environment, groups, notes")
@@ -296,7 +301,7 @@ Result<Node> NodeDialog::node() const {
     node.gpus = std::move(*gpus);
     node.environment = m_environment->environment();
     node.groups.clear();
-    for (const QString& group : wordsIn(m_groups))
+    for (const QString& group : listIn(m_groups))
         node.groups.push_back(group.toStdString());
     node.notes = m_notes->toPlainText().trimmed().toStdString();
     return node;
