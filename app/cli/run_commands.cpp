@@ -149,26 +149,23 @@ std::optional<Error> earlyEnd(CommandContext& context, const QString& run,
     QObject::connect(&context.engine(), &Engine::attemptEnded, &receiver,
                      [&](const QString& which) { ended = ended || which == run; });
     const auto stored = [&] { return context.resolve(run.toStdString()); };
-    const auto trains = [&] {
+    // A short run has ended before it was seen to train, perhaps before this was called.
+    const auto isStored = [&](bool (*is)(RunStateKind)) {
         const auto now = stored();
-        return now && now->state == RunStateKind::kRunning;
+        ended = ended || (now && hasEnded(now->state));
+        return ended || (now && is(now->state));
     };
-    awaitUntil([&] { return ended || trains(); }, firstWords);
-    awaitUntil([&] { return ended; }, kFirstMoments);
+    awaitUntil(
+        [&] {
+            return isStored([](RunStateKind state) { return state != RunStateKind::kPreparing; });
+        },
+        firstWords);
+    awaitUntil([&] { return isStored(&hasEnded); }, kFirstMoments);
     const auto now = stored();
     if (!now || now->state != RunStateKind::kFailed)
         return std::nullopt;
     return Error{ErrorCode::kInternal,
                  run.toStdString() + " failed: " + now->message.toStdString()};
-}
-
-std::string howItGoes(const CommandContext& context, const std::string& id) {
-    const auto run = context.resolve(id);
-    if (run && run->state == RunStateKind::kRunning)
-        return "It trains on its nodes now";
-    if (run && run->state != RunStateKind::kPreparing)
-        return std::string("It is ") + runStateName(*run) + " already";
-    return "Its ranks are started, but do not train yet";
 }
 
 /// What events of this code in the newest attempt say.
@@ -218,8 +215,9 @@ int reportStarted(CommandContext& context, const QString& wanted, const Start& s
         printJson({{"id", run.toStdString()}, {"damaged", damages}});
     else
         std::cout << run.toStdString() << "\n"
-                  << howItGoes(context, run.toStdString()) << "; follow it with: ringmaster attach "
-                  << run.toStdString() << std::endl;
+                  << startedText(context.resolve(run.toStdString()).value_or(RunSummary()),
+                                 context.engine().live(run))
+                  << "; follow it with: ringmaster attach " << run.toStdString() << std::endl;
     return 0;
 }
 

@@ -2,6 +2,7 @@
 #include "app/cli/run_text.h"
 
 #include "app/cli/terminal.h"
+#include "shared/board/board.h"
 #include "shared/journal/event_codes.h"
 
 #include <algorithm>
@@ -71,6 +72,42 @@ std::string sentText(const Progress& progress, double seconds) {
     return "Sent " + what.toStdString() + receiversText(progress) + ": " +
            formatBytes(static_cast<double>(progress.done)) + " as " +
            formatBytes(static_cast<double>(progress.sent)) + " in " + formatDuration(seconds);
+}
+
+namespace {
+
+bool hasBegun(const RankState& rank) {
+    const auto phase = static_cast<Phase>(rank.phase);
+    return rank.pid != 0 && phase != Phase::kStarting && phase != Phase::kRendezvous;
+}
+
+/// Of a run of which no rank has told by its journal that it trains.
+std::string unheardText(const LiveState& live) {
+    bool isAnyHeard = false, isAnyAlive = false, isAnyAtWork = false;
+    for (const LiveState::NodeLink& node : live.nodes) {
+        isAnyHeard = isAnyHeard || node.state;
+        isAnyAlive = isAnyAlive || (node.state && !node.state->ended);
+        isAnyAtWork =
+            isAnyAtWork || (node.state && std::ranges::any_of(node.state->ranks, hasBegun));
+    }
+    if (!isAnyHeard)
+        return "Its ranks are started; nothing was heard of them yet";
+    if (!isAnyAlive)
+        return "Its ranks have ended already";
+    return isAnyAtWork ? "It trains on its nodes now"
+                       : "Its ranks are started, but do not train yet";
+}
+
+} // namespace
+
+std::string startedText(const RunSummary& run, const LiveState& live) {
+    if (run.state == RunStateKind::kRunning)
+        return "It trains on its nodes now";
+    if (hasEnded(run.state))
+        return std::string("It is ") + runStateName(run) + " already";
+    if (isQueued(run) || isRestarting(run))
+        return "It " + std::string(isQueued(run) ? "is " : "") + oneLine(run.message.toStdString());
+    return unheardText(live);
 }
 
 std::vector<std::string> shortIds(const std::vector<AskedCommand>& commands) {

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "app/core/launch/progress.h"
-#include "app/core/store/store.h"
+#include "app/core/run/engine.h"
 
 #include <QString>
 
@@ -19,6 +18,10 @@ std::string progressText(const Progress& progress);
 std::vector<std::string> nodeProgressTexts(const Progress& progress);
 /// "Sent trainer to 3 nodes: 1.2 GB as 329 MB in 24 s"
 std::string sentText(const Progress& progress, double seconds);
+
+/// How a run goes that was launched a moment ago, by what is stored of it and what its nodes say
+/// now: "It trains on its nodes now".
+std::string startedText(const RunSummary& run, const LiveState& live);
 
 /// "120/1000"; "120" while it is not known how many steps train.epochs are.
 std::string stepsText(const RunSummary& run, const std::string& of = "/");
