@@ -214,6 +214,28 @@ bool isGone(const LiveState::NodeLink& node) {
     return node.link == LiveState::Link::kLost && wallNowNs() - node.lostSinceNs > kLostForGoodNs;
 }
 
+Result<void> agree(const CommandContext& context, const std::string& attempt,
+                   const std::string& what, bool yes) {
+    if (yes)
+        return {};
+    if (context.json() || !::isatty(STDIN_FILENO))
+        return fail(ErrorCode::kInvalid, attempt + ": " + what + "; --yes agrees to that");
+    if (askYesNo(what + "\nGo on?"))
+        return {};
+    return fail(ErrorCode::kInvalid, attempt + ": not agreed to; nothing was changed");
+}
+
+std::string liveWordsOf(const CommandContext& context, const std::string& node) {
+    const auto reader = context.reader();
+    const QStringList live = reader ? liveRunsOn((*reader)->runs(), node) : QStringList();
+    if (live.isEmpty())
+        return {};
+    return live.join(", ").toStdString() +
+           " is live there; pause, stop or kill it first, or give the machine up: ringmaster "
+           "declare-lost " +
+           live.front().toStdString() + ' ' + node;
+}
+
 int printError(bool json, const Error& error) {
     if (json)
         printJson(toJson(error));

@@ -74,6 +74,14 @@ bool awaitUntil(const std::function<bool()>& done,
 /// login.
 bool isGone(const LiveState::NodeLink& node);
 
+/// Before what cannot be undone: a person is asked, a script has to say --yes. kInvalid: there is
+/// no agreement, which the message says of `attempt`.
+Result<void> agree(const CommandContext& context, const std::string& attempt,
+                   const std::string& what, bool yes);
+
+/// Which runs are live on the node by what is stored, and what to do about them; empty: none.
+std::string liveWordsOf(const CommandContext& context, const std::string& node);
+
 /// Prints an error as one line on stderr, with --json also as {"error": ...} on stdout. Returns its
 /// exit code.
 int printError(bool json, const Error& error);

@@ -8,8 +8,6 @@
 #include "app/cli/terminal.h"
 #include "app/core/fleet/node_comparison.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <chrono>
 #include <functional>
@@ -20,18 +18,6 @@ namespace rm::cli {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-/// Before what cannot be undone: a person is asked, a script has to say --yes.
-Result<void> agree(const CommandContext& context, const std::string& attempt,
-                   const std::string& what, bool yes) {
-    if (yes)
-        return {};
-    if (context.json() || !::isatty(STDIN_FILENO))
-        return fail(ErrorCode::kInvalid, attempt + ": " + what + "; --yes agrees to that");
-    if (askYesNo(what + "\nGo on?"))
-        return {};
-    return fail(ErrorCode::kInvalid, attempt + ": not agreed to; nothing was changed");
-}
 
 std::string counted(size_t number, const char* one, const char* many) {
     return std::to_string(number) + " " + (number == 1 ? one : many);
@@ -141,8 +127,11 @@ int printNodesCleaned(const CommandContext& context, const std::vector<NodeAnswe
             continue;
         const auto unneeded = static_cast<double>(unneededBytes(*answer.report));
         const auto needed = static_cast<double>(neededBytes(*answer.report));
-        std::cout << answer.node << ": " << formatBytes(unneeded)
-                  << (isPreview ? " can go, " : " removed, ") << formatBytes(needed) << " stays";
+        const std::string& inTheWay = answer.report->inTheWay;
+        std::cout << answer.node << ": "
+                  << (inTheWay.empty() ? "" : "refused now, as " + oneLine(inTheWay) + "; then ")
+                  << formatBytes(unneeded) << (isPreview ? " can go, " : " removed, ")
+                  << formatBytes(needed) << " stays";
         const std::string kinds = diskByKind(
             *answer.report, [](int64_t bytes) { return formatBytes(static_cast<double>(bytes)); });
         std::cout << (kinds.empty() ? "" : " (" + kinds + ")") << std::endl;
@@ -392,19 +381,43 @@ int runCleanNodes(CommandContext& context, const CleanNodesOptions& options) {
     return printNodesCleaned(context, cleanAll(context, nodes, {false, options.withRecent}), false);
 }
 
+namespace {
+
+/// The answer of a node that was to be rid of all, and the list without that node.
+int finishUninstall(CommandContext& context, const std::string& node,
+                    const std::vector<NodeAnswer>& done) {
+    const QString name = QString::fromStdString(node);
+    const Result<DeployedReport>& report = done.front().report;
+    if (!report && report.error().code == ErrorCode::kNotFound && !context.fleet().find(name))
+        return printError(
+            context, {ErrorCode::kNotFound,
+                      "remove " + node + ": another terminal or window has removed it meanwhile"});
+    if (report)
+        if (const auto removed = context.fleet().remove(name);
+            !removed && removed.error().code != ErrorCode::kNotFound)
+            return printError(context, removed.error());
+    return printNodesCleaned(context, done, false);
+}
+
+} // namespace
+
 int runNodesUninstall(CommandContext& context, const RemoveNodeOptions& options) {
     const auto node = context.fleet().find(QString::fromStdString(options.name));
     if (!node || isThisComputer(*node))
         return runNodesRemove(context, options.name); // which says that there is none to remove
     NodeCleaning cleaning{true, false, true, options.withRuns};
-    const auto found = cleanAll(context, {node->name}, cleaning);
+    auto found = cleanAll(context, {node->name}, cleaning);
+    Result<DeployedReport>& report = found.front().report;
+    // The node itself knows of no run that is live elsewhere, or waits for a lost link.
+    if (const std::string live = liveWordsOf(context, node->name); report && !live.empty())
+        report->inTheWay = live;
     if (!context.json())
         std::cout << tableOf(found) << std::flush;
-    const Result<DeployedReport>& report = found.front().report;
-    if (report && !report->inTheWay.empty() && !context.json())
-        std::cerr << "ringmaster: in the way: " << oneLine(report->inTheWay) << std::endl;
     if (options.preview || !report)
         return printNodesCleaned(context, found, true);
+    if (!report->inTheWay.empty())
+        return printError(
+            context, {ErrorCode::kUnavailable, "remove " + node->name + ": " + report->inTheWay});
     const std::vector<std::string> sharers =
         sharersOf(node->name, context.fleet().lastChecks(), options.withRuns);
     const std::string what =
@@ -417,11 +430,8 @@ int runNodesUninstall(CommandContext& context, const RemoveNodeOptions& options)
         return printError(context, agreed.error());
     cleaning.isPreview = false;
     const auto done = cleanAll(context, {node->name}, cleaning);
-    if (done.front().report)
-        if (const auto removed = context.fleet().remove(QString::fromStdString(node->name));
-            !removed)
-            return printError(context, removed.error());
-    return printNodesCleaned(context, done, false);
+    (void)context.fleet().load();
+    return finishUninstall(context, node->name, done);
 }
 
 } // namespace rm::cli

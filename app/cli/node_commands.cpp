@@ -387,27 +387,10 @@ int runNodesEndLeftovers(CommandContext& context, const std::string& name,
     return 0;
 }
 
-namespace {
-
-/// A machine that is off the list is not asked any more, and its runs cannot be commanded.
-Result<void> checkNothingTrainsOn(const CommandContext& context, const std::string& name) {
-    const auto reader = context.reader();
-    const QStringList live = reader ? liveRunsOn((*reader)->runs(), name) : QStringList();
-    if (live.isEmpty())
-        return {};
-    const std::string run = live.front().toStdString();
-    return fail(ErrorCode::kUnavailable,
-                "remove " + name + ": " + live.join(", ").toStdString() +
-                    " is live there; pause, stop or kill it first, or give the machine up: "
-                    "ringmaster declare-lost " +
-                    run + ' ' + name);
-}
-
-} // namespace
-
 int runNodesRemove(CommandContext& context, const std::string& name) {
-    if (const auto free = checkNothingTrainsOn(context, name); !free)
-        return printError(context, free.error());
+    // A machine that is off the list is not asked any more, and its runs cannot be commanded.
+    if (const std::string live = liveWordsOf(context, name); !live.empty())
+        return printError(context, {ErrorCode::kUnavailable, "remove " + name + ": " + live});
     const auto removed = context.fleet().remove(QString::fromStdString(name));
     if (!removed)
         return printError(context, removed.error());

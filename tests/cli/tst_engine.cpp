@@ -50,6 +50,7 @@ private Q_SLOTS:
     void closingDoesNotWaitForAnAgentThatHangs();
     void aLaunchThatConnectsIsCancelledAtOnce();
     void aTrialThatConnectsIsStoppedAtOnce();
+    void aNodeIsRidOfAllByOneAtATime();
     void aNodeThatIsEditedIsFollowedAtItsNewAddress();
     void everyPartOfARunOnOneNodeIsFollowed();
     void whatIsAskedForAndIsSoIsDone();
@@ -325,6 +326,19 @@ void TestEngine::aTrialThatConnectsIsStoppedAtOnce() {
     QVERIFY2(timer.elapsed() < kAtOnceMs, qPrintable(QString::number(timer.elapsed())));
     QVERIFY(!told.result());
     QCOMPARE(told.result().error().code, ErrorCode::kUnavailable);
+}
+
+void TestEngine::aNodeIsRidOfAllByOneAtATime() {
+    addSilentNode();
+    makeEngine();
+    const NodeCleaning removal{false, false, true, false};
+    auto first = m_engine->cleanNode("silent", removal);
+    QTRY_VERIFY_WITH_TIMEOUT(m_silent.hasPendingConnections(), kDeadlineMs);
+    const auto second = m_engine->cleanNode("silent", removal);
+    QVERIFY(second.isFinished() && !first.isFinished());
+    QCOMPARE(second.result().error().code, ErrorCode::kUnavailable);
+    QVERIFY2(second.result().error().message.ends_with("already, by another terminal or window"),
+             second.result().error().message.c_str());
 }
 
 void TestEngine::aNodeThatIsEditedIsFollowedAtItsNewAddress() {

@@ -123,6 +123,16 @@ void tst_checks::leftoversAreEndedByIdAndOthersGoOn() {
     const Cli other(m_bed->path("other"), m_bed->lab().laptop());
     const auto added = m_bed->addNodes(other);
     QVERIFY2(added, added ? "" : added.error().message.c_str());
+    for (const Cli* by : {&cli(), &other}) {
+        const QStringList removal{"nodes", "remove", "node-a", "--from-node"};
+        const CliResult foretold = by->run(removal + QStringList{"--preview"}, kLimitMs);
+        QVERIFY2(foretold.exitCode == 0 && foretold.out.contains("node-a: refused now, as "),
+                 foretold.whole());
+        const CliResult refused = by->run(removal + QStringList{"--yes"}, kLimitMs);
+        QVERIFY2(refused.exitCode == static_cast<int>(ExitCode::kUnavailable), refused.whole());
+        for (const CliResult& each : {foretold, refused})
+            QVERIFY2(each.whole().contains(runs[0].toUtf8()), each.whole());
+    }
     const QJsonObject foreign = rowOf(check(other, {"node-a"})[0].toObject(), "leftovers");
     QCOMPARE(foreign["state"].toString(), QString("warning"));
     QVERIFY2(foreign["evidence"].toString().startsWith("of another Ringmaster: "),

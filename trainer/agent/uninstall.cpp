@@ -4,12 +4,14 @@
 #include "shared/io/json.h"
 #include "shared/return_if_error.h"
 #include "trainer/agent/prune/prune.h"
+#include "trainer/agent/receive/blob_store.h"
 #include "trainer/agent/supervisor/stop.h"
 
 #include <unistd.h>
 
 #include <array>
 #include <filesystem>
+#include <optional>
 
 namespace rm {
 
@@ -117,9 +119,15 @@ void removeRest(const Folders& folders) {
 } // namespace
 
 Result<DeployedReport> uninstall(const Folders& folders, const UninstallOrder& order) {
+    // To the end: of two that uninstall at once, the second finds what the first has left.
+    std::optional<Descriptor> alone;
+    std::error_code error;
+    if (fs::exists(folders.home, error)) {
+        RM_ASSIGN_OR_RETURN(alone, BlobStore::closeToReceivers(folders.home + "/blobs"));
+    }
     PruneOrder all;
     all.preview = all.all = true;
-    RM_ASSIGN_OR_RETURN(DeployedReport report, pruneDeployed(folders, all));
+    RM_ASSIGN_OR_RETURN(DeployedReport report, pruneClosed(folders, all));
     report.inTheWay = whatRuns(folders, report);
     if (!report.inTheWay.empty() && !order.preview)
         return fail(ErrorCode::kUnavailable,
@@ -134,7 +142,7 @@ Result<DeployedReport> uninstall(const Folders& folders, const UninstallOrder& o
     if (order.withRuns)
         RM_RETURN_IF_ERROR(removeRuns(folders));
     all.preview = false;
-    RM_RETURN_IF_ERROR(pruneDeployed(folders, all).map([](const auto&) {}));
+    RM_RETURN_IF_ERROR(pruneClosed(folders, all).map([](const auto&) {}));
     removeRest(folders);
     return report;
 }

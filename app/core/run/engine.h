@@ -168,7 +168,8 @@ public:
     virtual QFuture<Result<void>> removeFromNodes(const QString& run, const Asker& by = {}) = 0;
     /// What was deployed to a node (trainers, agents, staged data) and whether a run or process
     /// there needs it; what nothing needs is removed, unless that is a preview. kInvalid: ranks are
-    /// being started, and what is young is asked for as well.
+    /// being started, and what is young is asked for as well. kUnavailable: all is being removed
+    /// from it at the moment.
     virtual QFuture<Result<DeployedReport>> cleanNode(const QString& node,
                                                       const NodeCleaning& cleaning) = 0;
     /// Measures which interfaces of these nodes (none: measuredNodes() of all) reach which of the

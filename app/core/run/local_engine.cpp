@@ -28,6 +28,7 @@
 
 #include <atomic>
 #include <map>
+#include <set>
 
 namespace rm {
 
@@ -95,6 +96,7 @@ struct LocalEngine::Impl {
         std::shared_ptr<Measurement> course;
     };
     std::vector<Trial> trials; ///< with some that are over
+    std::set<QString> leaving; ///< nodes that Ringmaster is being removed from
     Fleet* fleet = nullptr;
     std::shared_ptr<WriterThread> writer; ///< null: another instance writes
     CredentialSource credentials = [](const Node&) { return Credentials{}; };
@@ -771,14 +773,27 @@ QFuture<Result<DeployedReport>> LocalEngine::cleanNode(const QString& name,
     const auto node = find(name);
     if (!node)
         return readyFuture<DeployedReport>(tl::unexpected<Error>(node.error()));
+    if (m_impl->leaving.contains(name))
+        return readyFuture<DeployedReport>(
+            fail(ErrorCode::kUnavailable, "clean " + name.toStdString() +
+                                              ": Ringmaster is being removed from it already, by "
+                                              "another terminal or window"));
     const bool mayHitALaunch = cleaning.withRecent || cleaning.isUninstall;
     if (mayHitALaunch && !cleaning.isPreview && !m_impl->launches.empty())
         return readyFuture<DeployedReport>(
             fail(ErrorCode::kInvalid, "clean " + name.toStdString() +
                                           ": ranks are being started; wait until they train"));
-    return QtConcurrent::run(&m_impl->pool, [node = *node, cleaning, hosts = m_impl->hosts,
-                                             stop = m_impl->closing.get_token()] {
-        return rm::cleanNode(*hosts, node, cleaning, stop);
+    const bool leaves = cleaning.isUninstall && !cleaning.isPreview;
+    if (leaves)
+        m_impl->leaving.insert(name);
+    const auto cleaned =
+        QtConcurrent::run(&m_impl->pool, [node = *node, cleaning, hosts = m_impl->hosts,
+                                          stop = m_impl->closing.get_token()] {
+            return rm::cleanNode(*hosts, node, cleaning, stop);
+        });
+    return passOn(cleaned, this, [this, leaves, name](const Result<DeployedReport>&) {
+        if (leaves)
+            m_impl->leaving.erase(name);
     });
 }
 

@@ -8,6 +8,7 @@
 #include <QFileInfo>
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -67,6 +68,14 @@ DeployedItem itemOf(const DeployedReport& report, const std::string& kind, const
 
 bool isThere(const AgentFixture& f, const QString& path) {
     return QFileInfo::exists(f.home() + "/" + path);
+}
+
+bool hasOpen(const QProcess& process, const QString& path) {
+    const QDir files(QString("/proc/%1/fd").arg(process.processId()));
+    const QStringList all = files.entryList(QDir::Files | QDir::System);
+    return std::any_of(all.begin(), all.end(), [&](const QString& each) {
+        return QFileInfo(files.filePath(each)).symLinkTarget() == path;
+    });
 }
 
 /// Lets a run of one rank train with a bundle and data that lie in the home.
@@ -318,6 +327,28 @@ private Q_SLOTS:
                     QDir(f.home() + "/" + others).removeRecursively());
         QCOMPARE(f.agent({"uninstall"}).exitCode, 0);
         QVERIFY(!QFile::exists(f.home()));
+    }
+
+    /// One who removes files holds the lock alone, as who receives them does not.
+    void ofTwoThatUninstallAtOnceTheSecondWaits() {
+        AgentFixture f;
+        deploy(f, "data", sha('2'), 'b');
+        write(f.runDir() + "/checkpoints/step-1/model", "weights");
+        const int lock = ::open(QString(f.home() + "/blobs.lock").toLocal8Bit(),
+                                O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+        QVERIFY(lock >= 0 && ::flock(lock, LOCK_EX) == 0);
+        const auto preview = f.spawn({"uninstall", "--preview"});
+        const auto first = f.spawn({"uninstall", "--runs"});
+        const auto second = f.spawn({"uninstall", "--runs"});
+        for (QProcess* each : {preview.get(), first.get(), second.get()})
+            QTRY_VERIFY_WITH_TIMEOUT(hasOpen(*each, f.home() + "/blobs.lock"), kLongMs);
+        QVERIFY(isThere(f, "data/" + sha('2')));
+        ::close(lock);
+        for (QProcess* each : {preview.get(), first.get(), second.get()}) {
+            QVERIFY(each->waitForFinished(kLongMs));
+            QVERIFY2(each->exitCode() == 0, each->readAllStandardError());
+        }
+        QVERIFY(!QFile::exists(f.home()) && !QFile::exists(f.runDir()));
     }
 
     void nothingIsUninstalledUnderWhatRuns() {

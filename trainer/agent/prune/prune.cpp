@@ -264,13 +264,17 @@ Result<void> removeFound(const Found& found) {
 } // namespace
 
 Result<DeployedReport> pruneDeployed(const Folders& folders, const PruneOrder& order) {
-    DeployedReport report{folders.home, {}, {}};
     std::error_code error;
     if (!fs::exists(folders.home, error) && !error)
-        return report;
+        return DeployedReport{folders.home, {}, {}};
     // Until this ends nobody begins to receive; who receives already keeps this from beginning.
     RM_ASSIGN_OR_RETURN(const Descriptor alone,
                         BlobStore::closeToReceivers(folders.home + "/blobs"));
+    return pruneClosed(folders, order);
+}
+
+Result<DeployedReport> pruneClosed(const Folders& folders, const PruneOrder& order) {
+    DeployedReport report{folders.home, {}, {}};
     RM_ASSIGN_OR_RETURN(Needs needs, Needs::read(folders));
     RM_ASSIGN_OR_RETURN(const auto all, Survey(folders, order, std::move(needs)).run());
     for (const Found& found : std::span(all).first(std::min(all.size(), kMostDeployed))) {

@@ -26,4 +26,7 @@ struct PruneOrder {
 /// received. What the release before this one used stays, so that one can go back to it.
 Result<DeployedReport> pruneDeployed(const Folders& folders, const PruneOrder& order);
 
+/// The same for who has BlobStore::closeToReceivers() of HOME/blobs.
+Result<DeployedReport> pruneClosed(const Folders& folders, const PruneOrder& order);
+
 } // namespace rm

@@ -16,8 +16,10 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <ctime>
 #include <filesystem>
+#include <thread>
 
 namespace rm {
 
@@ -75,18 +77,52 @@ BlobStore::BlobStore(std::string folder)
     : m_folder(std::move(folder)) {}
 
 namespace {
+
+using namespace std::chrono_literals;
+
 constexpr const char* kLock = ".lock"; ///< beside the folder; shared by receivers
+constexpr auto kReceiversPatience = 1s;
+constexpr auto kCleanersPatience = 30s; ///< more than the removal of many files takes
+constexpr auto kLockLook = 20ms;
+
+/// Who has that lock removes what is there, and may have removed the file of the lock.
+bool isNamed(const Descriptor& fd, const std::string& path) {
+    struct stat opened = {}, named = {};
+    return ::fstat(fd.get(), &opened) == 0 && ::stat(path.c_str(), &named) == 0 &&
+           opened.st_dev == named.st_dev && opened.st_ino == named.st_ino;
+}
+
+/// While somebody else has the lock: one that is not shared is of who removes files.
+bool isLockShared(const Descriptor& fd) {
+    const bool isShared = ::flock(fd.get(), LOCK_SH | LOCK_NB) == 0;
+    if (isShared)
+        (void)::flock(fd.get(), LOCK_UN);
+    return isShared;
+}
+
 } // namespace
 
 Result<Descriptor> BlobStore::closeToReceivers(const std::string& folder) {
-    RM_RETURN_IF_ERROR(makeFolders(folder));
-    RM_ASSIGN_OR_RETURN(Descriptor fd, openFile(folder + kLock, O_RDWR | O_CREAT, 0600));
-    if (tryLock(fd))
-        return fd;
-    if (errno == EWOULDBLOCK)
-        return fail(ErrorCode::kUnavailable,
-                    "lock " + folder + ": files are being received; try again when they are there");
-    return failErrno("lock " + folder + kLock, errno);
+    const std::string path = folder + kLock;
+    const auto began = std::chrono::steady_clock::now();
+    for (;;) {
+        RM_RETURN_IF_ERROR(makeFolders(folder));
+        RM_ASSIGN_OR_RETURN(Descriptor fd, openFile(path, O_RDWR | O_CREAT, 0600));
+        const bool isLocked = tryLock(fd);
+        if (isLocked && isNamed(fd, path))
+            return fd;
+        if (!isLocked && errno != EWOULDBLOCK)
+            return failErrno("lock " + path, errno);
+        const bool isShared = !isLocked && isLockShared(fd);
+        const auto waited = std::chrono::steady_clock::now() - began;
+        if (waited > (isShared ? kReceiversPatience : kCleanersPatience))
+            return fail(ErrorCode::kUnavailable,
+                        "lock " + folder +
+                            (isShared ? ": files are being received; try again when they are there"
+                                      : ": another Ringmaster removes files there; try again when "
+                                        "it has ended"));
+        std::this_thread::sleep_for(kLockLook);
+    }
 }
 
 Result<void> BlobStore::prepare() {

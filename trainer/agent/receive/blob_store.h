@@ -23,8 +23,8 @@ public:
     /// Makes the folder and removes partial files (`SHA.XXXXXX.part`) of dead receivers. As long as
     /// this store lives, nobody gets closeToReceivers(); if somebody has it, this waits.
     Result<void> prepare();
-    /// As long as the descriptor lives, nobody receives into that folder. kUnavailable: somebody
-    /// does.
+    /// As long as the descriptor lives, nobody receives into that folder, and nobody else has such
+    /// a descriptor: who has one is waited for. kUnavailable: somebody receives into it.
     static Result<Descriptor> closeToReceivers(const std::string& folder);
 
     bool has(const Blob& blob) const;
