@@ -30,6 +30,7 @@ Json jsonOf(const std::vector<RunFolder>& folders) {
                        {"folder", folder.path},
                        {"bytes", folder.bytes},
                        {"checkpoints", folder.checkpoints},
+                       {"same_as", folder.sameAs},
                        {"problem", folder.problem}});
     return out;
 }
@@ -37,7 +38,9 @@ Json jsonOf(const std::vector<RunFolder>& folders) {
 std::string tableOf(const std::vector<RunFolder>& folders) {
     std::vector<std::vector<std::string>> rows = {{"NODE", "SIZE", "CHECKPOINTS", "FOLDER"}};
     for (const RunFolder& folder : folders)
-        if (folder.problem.empty())
+        if (!folder.sameAs.empty())
+            rows.push_back({folder.node, "-", "-", "the folder of " + folder.sameAs});
+        else if (folder.problem.empty())
             rows.push_back({folder.node, formatBytes(static_cast<double>(folder.bytes)),
                             std::to_string(folder.checkpoints), oneLine(folder.path)});
         else
@@ -54,22 +57,16 @@ Result<std::vector<RunFolder>> foldersOf(CommandContext& context, const RunSumma
     return folders;
 }
 
-/// What a node said of what was deployed there.
-struct NodeAnswer {
-    std::string node;
-    Result<DeployedReport> report;
-};
-
 /// All are asked at once, after their logins were asked for if that is needed.
-std::vector<NodeAnswer> cleanAll(CommandContext& context, const std::vector<std::string>& nodes,
-                                 const NodeCleaning& cleaning) {
+std::vector<CleanedNode> cleanAll(CommandContext& context, const std::vector<std::string>& nodes,
+                                  const NodeCleaning& cleaning) {
     const auto ask = [&](const std::string& node) {
         return context.engine().cleanNode(QString::fromStdString(node), cleaning);
     };
     std::vector<QFuture<Result<DeployedReport>>> asked;
     for (const std::string& node : nodes)
         asked.push_back(ask(node));
-    std::vector<NodeAnswer> answers;
+    std::vector<CleanedNode> answers;
     for (size_t at = 0; at < nodes.size(); ++at) {
         answers.push_back({nodes[at], await(asked[at])});
         Result<DeployedReport>& report = answers.back().report;
@@ -80,19 +77,26 @@ std::vector<NodeAnswer> cleanAll(CommandContext& context, const std::vector<std:
     return answers;
 }
 
-std::string tableOf(const std::vector<NodeAnswer>& answers) {
+/// "node-a, node-b": whose folder it is.
+std::string ownersOf(const CleanedNode& answer) {
+    std::vector<std::string> owners = answer.sharers;
+    owners.insert(owners.begin(), answer.node);
+    return someOf(owners);
+}
+
+std::string tableOf(const std::vector<CleanedNode>& answers) {
     std::vector<std::vector<std::string>> rows = {
         {"NODE", "WHAT", "SIZE", "LAST USED", "KEPT FOR", "NAME"}};
-    for (const NodeAnswer& answer : answers)
+    for (const CleanedNode& answer : answers)
         for (const DeployedItem& item : answer.report.value_or(DeployedReport()).items)
-            rows.push_back({answer.node, deployedWord(item),
+            rows.push_back({isOfRun(item) ? answer.node : ownersOf(answer), deployedWord(item),
                             formatBytes(static_cast<double>(item.bytes)), formatAgo(item.usedNs),
                             item.keptFor.empty() ? "-" : oneLine(item.keptFor),
                             oneLine(item.name.substr(0, 12))});
     return rows.size() == 1 ? "" : formatTable(rows);
 }
 
-Json jsonOf(const NodeAnswer& answer) {
+Json jsonOf(const CleanedNode& answer) {
     if (!answer.report)
         return {{"node", answer.node}, {"error", answer.report.error().message}};
     Json items = Json::array();
@@ -105,6 +109,8 @@ Json jsonOf(const NodeAnswer& answer) {
                          {"label", item.label}});
     return {{"node", answer.node},
             {"home", answer.report->home},
+            {"shares_with", answer.sharers},
+            {"told_by", answer.toldBy},
             {"needed_bytes", neededBytes(*answer.report)},
             {"unneeded_bytes", unneededBytes(*answer.report)},
             {"in_the_way", answer.report->inTheWay},
@@ -112,11 +118,11 @@ Json jsonOf(const NodeAnswer& answer) {
 }
 
 /// One line a node; its code is that of the first that did not answer.
-int printNodesCleaned(const CommandContext& context, const std::vector<NodeAnswer>& answers,
+int printNodesCleaned(const CommandContext& context, const std::vector<CleanedNode>& answers,
                       bool isPreview) {
     int code = 0;
     Json nodes = Json::array();
-    for (const NodeAnswer& answer : answers) {
+    for (const CleanedNode& answer : answers) {
         nodes.push_back(jsonOf(answer));
         if (!answer.report) {
             std::cerr << "ringmaster: " << oneLine(answer.report.error().message) << std::endl;
@@ -125,6 +131,11 @@ int printNodesCleaned(const CommandContext& context, const std::vector<NodeAnswe
         }
         if (context.json())
             continue;
+        if (!answer.toldBy.empty()) {
+            std::cout << answer.node << ": has the folder of " << answer.toldBy
+                      << ", where it is counted" << std::endl;
+            continue;
+        }
         const auto unneeded = static_cast<double>(unneededBytes(*answer.report));
         const auto needed = static_cast<double>(neededBytes(*answer.report));
         const std::string& inTheWay = answer.report->inTheWay;
@@ -134,7 +145,9 @@ int printNodesCleaned(const CommandContext& context, const std::vector<NodeAnswe
                   << formatBytes(needed) << " stays";
         const std::string kinds = diskByKind(
             *answer.report, [](int64_t bytes) { return formatBytes(static_cast<double>(bytes)); });
-        std::cout << (kinds.empty() ? "" : " (" + kinds + ")") << std::endl;
+        std::cout << (kinds.empty() ? "" : " (" + kinds + ")")
+                  << (answer.sharers.empty() ? "" : ", for " + someOf(answer.sharers) + " as well")
+                  << std::endl;
     }
     if (context.json())
         printJson({{"removed", !isPreview}, {"nodes", nodes}});
@@ -325,8 +338,9 @@ int runClean(CommandContext& context, const CleanOptions& options) {
     if (!folders)
         return printError(context, folders.error());
     int64_t bytes = 0;
-    size_t checkpoints = 0;
+    size_t checkpoints = 0, own = 0;
     for (const RunFolder& folder : *folders) {
+        own += folder.sameAs.empty() ? 1 : 0;
         bytes += folder.bytes;
         checkpoints += static_cast<size_t>(std::max(0, folder.checkpoints));
     }
@@ -336,9 +350,8 @@ int runClean(CommandContext& context, const CleanOptions& options) {
         std::cout << tableOf(*folders) << std::flush;
     const std::string what =
         "this deletes " + formatBytes(static_cast<double>(bytes)) + " with " +
-        counted(checkpoints, "checkpoint", "checkpoints") + " on " +
-        counted(folders->size(), "node", "nodes") + " for good" +
-        (checkpoints > 0 ? ", and the run cannot go on from what is deleted" : "");
+        counted(checkpoints, "checkpoint", "checkpoints") + " on " + counted(own, "node", "nodes") +
+        " for good" + (checkpoints > 0 ? ", and the run cannot go on from what is deleted" : "");
     // Nothing may be left of a deletion whose answer was lost: it is asked for again all the same,
     // as what went with it is noted then.
     const bool isAgreed = options.yes || bytes == 0;
@@ -350,6 +363,22 @@ int runClean(CommandContext& context, const CleanOptions& options) {
     return printCleaned(context, *run, *folders, false);
 }
 
+namespace {
+
+/// Cleans each folder once; who shares it goes on to say so.
+std::vector<CleanedNode> cleanShared(CommandContext& context, std::vector<CleanedNode> found,
+                                     const CleanNodesOptions& options) {
+    std::vector<std::string> tellers;
+    for (const CleanedNode& node : found)
+        if (node.toldBy.empty())
+            tellers.push_back(node.node);
+    for (const CleanedNode& done : cleanAll(context, tellers, {false, options.withRecent}))
+        std::ranges::find(found, done.node, &CleanedNode::node)->report = done.report;
+    return found;
+}
+
+} // namespace
+
 int runCleanNodes(CommandContext& context, const CleanNodesOptions& options) {
     const auto named = namedNodes(context.fleet().nodes(), options.nodes);
     if (!named)
@@ -358,14 +387,15 @@ int runCleanNodes(CommandContext& context, const CleanNodesOptions& options) {
     if (nodes.empty())
         for (const Node& node : context.fleet().nodes())
             nodes.push_back(node.name);
-    const auto found = cleanAll(context, nodes, {true, options.withRecent});
+    auto found = cleanAll(context, nodes, {true, options.withRecent});
+    tellSharedOnce(found);
     if (!context.json())
         std::cout << tableOf(found) << std::flush;
     if (options.preview)
         return printNodesCleaned(context, found, true);
     int64_t bytes = 0;
     size_t cleanable = 0;
-    for (const NodeAnswer& answer : found)
+    for (const CleanedNode& answer : found)
         if (answer.report && unneededBytes(*answer.report) > 0) {
             bytes += unneededBytes(*answer.report);
             ++cleanable;
@@ -378,14 +408,14 @@ int runCleanNodes(CommandContext& context, const CleanNodesOptions& options) {
         return printError(context, agreed.error());
     if (cleanable == 0)
         return printNodesCleaned(context, found, false);
-    return printNodesCleaned(context, cleanAll(context, nodes, {false, options.withRecent}), false);
+    return printNodesCleaned(context, cleanShared(context, std::move(found), options), false);
 }
 
 namespace {
 
 /// The answer of a node that was to be rid of all, and the list without that node.
 int finishUninstall(CommandContext& context, const std::string& node,
-                    const std::vector<NodeAnswer>& done) {
+                    const std::vector<CleanedNode>& done) {
     const QString name = QString::fromStdString(node);
     const Result<DeployedReport>& report = done.front().report;
     if (!report && report.error().code == ErrorCode::kNotFound && !context.fleet().find(name))

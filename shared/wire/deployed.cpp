@@ -13,6 +13,7 @@ namespace {
 
 constexpr size_t kLongestItem = 400;
 constexpr size_t kLongestHome = 4096;
+constexpr size_t kLongestId = 64;
 
 Json jsonOfItem(const DeployedItem& item) {
     return {{"kind", item.kind},      {"name", item.name},        {"bytes", item.bytes},
@@ -46,7 +47,11 @@ std::string toJson(const DeployedReport& report) {
     Json items = Json::array();
     for (const DeployedItem& item : report.items)
         items.push_back(jsonOfItem(item));
-    return dumpJson({{"home", report.home}, {"items", items}, {"in_the_way", report.inTheWay}});
+    return dumpJson({{"home", report.home},
+                     {"home_id", report.homeId},
+                     {"state_id", report.stateId},
+                     {"items", items},
+                     {"in_the_way", report.inTheWay}});
 }
 
 Result<DeployedReport> parseDeployedReport(std::string_view text) {
@@ -55,7 +60,13 @@ Result<DeployedReport> parseDeployedReport(std::string_view text) {
     const Json* items = arrayAt(json, "items");
     if (!home || items == nullptr || home->size() > kLongestHome || items->size() > kMostDeployed)
         return fail(ErrorCode::kCorrupt, "read what is deployed: it names no home and no items");
-    DeployedReport report{*home, {}, textAt(json, "in_the_way").value_or("")};
+    DeployedReport report{*home,
+                          {},
+                          textAt(json, "in_the_way").value_or(""),
+                          textAt(json, "home_id").value_or(""),
+                          textAt(json, "state_id").value_or("")};
+    if (report.homeId.size() > kLongestId || report.stateId.size() > kLongestId)
+        return fail(ErrorCode::kCorrupt, "read what is deployed: an id is too long");
     for (const Json& each : *items) {
         RM_ASSIGN_OR_RETURN(DeployedItem item, itemFrom(each));
         report.items.push_back(std::move(item));

@@ -30,6 +30,9 @@ struct DeployedReport {
     std::string home;
     std::vector<DeployedItem> items;
     std::string inTheWay; ///< why nothing can be uninstalled now; empty: it can
+    /// The same where nodes share the home, or the folder of runs; empty: unknown, or an uninstall.
+    std::string homeId = {};
+    std::string stateId = {};
     bool operator==(const DeployedReport&) const = default;
 };
 

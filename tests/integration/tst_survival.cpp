@@ -207,9 +207,17 @@ void tst_survival::nodesThatShareAHomeTrainTogether() {
     const QString run = launch("shared", {.steps = 200, .checkpointEvery = 50});
     QVERIFY(m_app->waitForFinished(120000));
     const QByteArray said = m_app->readAllStandardError();
+    const CliResult there = cli().run({"clean", run, "--preview", "--json"});
+    const CliResult cleaned = cli().run({"clean", run, "--yes", "--json"});
     QVERIFY(QFile::remove(own) && QDir().rename(own + "-own", own));
     QVERIFY2(m_app->exitCode() == 0, said);
     QCOMPARE(flawIn(stepsInStore(cli().database(), run, "train/loss"), 2, 1, 200), QByteArray());
+    const QJsonArray folders = there.json()["folders"].toArray();
+    QVERIFY2(folders.size() == 2 && folders[0]["bytes"].toDouble() > 0, there.whole());
+    QVERIFY2(folders[1]["bytes"].toDouble() == 0 && folders[1]["same_as"] == folders[0]["node"],
+             there.whole());
+    QVERIFY2(cleaned.exitCode == 0, cleaned.whole());
+    QVERIFY(!QFile::exists(folders[0]["folder"].toString()));
 }
 
 void tst_survival::commandsForANodeThatIsCutOffOutliveTheApp() {

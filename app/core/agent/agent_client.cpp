@@ -254,7 +254,9 @@ Result<RunFolder> parseRunFolder(const std::string& text) {
     const auto bytes = intAt(answer, "bytes"), checkpoints = intAt(answer, "checkpoints");
     if (!path || !bytes || !checkpoints || *bytes < 0 || !std::in_range<int>(*checkpoints))
         return fail(ErrorCode::kCorrupt, "remove: the agent's answer names no folder");
-    return RunFolder{{}, *path, *bytes, static_cast<int>(*checkpoints)};
+    return RunFolder{{},     *path,
+                     *bytes, static_cast<int>(*checkpoints),
+                     {},     textAt(answer, "state_id").value_or("")};
 }
 
 Result<RunFolder> runFolderOnNode(HostSession& session, const std::string& agent,

@@ -4,6 +4,7 @@
 #include "shared/wire/deployed.h"
 
 #include <string>
+#include <vector>
 
 namespace rm {
 
@@ -15,6 +16,24 @@ struct NodeCleaning {
     bool withRuns = false;    ///< then also the folders of the runs, with their checkpoints
     bool operator==(const NodeCleaning&) const = default;
 };
+
+/// What a node said of what was deployed to it.
+struct CleanedNode {
+    std::string node;
+    Result<DeployedReport> report;
+    std::vector<std::string> sharers = {}; ///< other nodes with the same folder of that
+    /// The one of these that tells of the folder and is to clean it; empty: this node does.
+    std::string toldBy = {};
+};
+
+/// Lets one of several nodes that share a folder tell of it: the one that keeps most, as it may see
+/// runs and processes that the others do not. Of runs the first one tells, by the same rule.
+void tellSharedOnce(std::vector<CleanedNode>& nodes);
+
+/// It is of a run, whose folder lies with the state and not with what was deployed.
+inline bool isOfRun(const DeployedItem& item) {
+    return item.kind == "runs" || item.kind == "checkpoints";
+}
 
 /// A kind of DeployedItem in words: "trainer".
 inline std::string deployedWord(const std::string& kind) {

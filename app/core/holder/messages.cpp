@@ -425,8 +425,8 @@ auto membersOf(T& value) {
 
 template <Like<RunFolder> T>
 auto membersOf(T& value) {
-    auto& [node, path, bytes, checkpoints, problem] = value;
-    return std::tie(node, path, bytes, checkpoints, problem);
+    auto& [node, path, bytes, checkpoints, problem, stateId, sameAs] = value;
+    return std::tie(node, path, bytes, checkpoints, problem, stateId, sameAs);
 }
 
 template <Like<RenameRequest> T>
@@ -497,8 +497,8 @@ auto membersOf(T& value) {
 
 template <Like<DeployedReport> T>
 auto membersOf(T& value) {
-    auto& [home, items, inTheWay] = value;
-    return std::tie(home, items, inTheWay);
+    auto& [home, items, inTheWay, homeId, stateId] = value;
+    return std::tie(home, items, inTheWay, homeId, stateId);
 }
 
 template <Like<MeasureNetworkRequest> T>

@@ -3,6 +3,8 @@
 
 #include "shared/return_if_error.h"
 
+#include <map>
+
 namespace rm {
 
 namespace {
@@ -28,6 +30,20 @@ std::vector<Result<RunFolder>> order(const ProcedureContext& context, const QStr
             answers.back()->node = nodes[at].node.name;
     }
     return answers;
+}
+
+/// Leaves what is in a folder that nodes share to the first of them.
+void countOnce(std::vector<Result<RunFolder>>& folders) {
+    std::map<std::string, std::string> firsts;
+    for (auto& folder : folders) {
+        if (!folder || folder->stateId.empty())
+            continue;
+        const auto [first, isFirst] = firsts.try_emplace(folder->stateId, folder->node);
+        if (isFirst)
+            continue;
+        folder->sameAs = first->second;
+        folder->bytes = folder->checkpoints = 0;
+    }
 }
 
 /// Adds to `done` why one of several failed.
@@ -65,7 +81,9 @@ Result<std::vector<RunFolder>> readRunFolders(const ProcedureContext& context, c
                                               const PlacesToClean& places,
                                               std::stop_token unwanted) {
     std::vector<RunFolder> folders;
-    for (auto& answer : order(context, run, places.nodes, FolderOrder::kPreview, unwanted)) {
+    auto answers = order(context, run, places.nodes, FolderOrder::kPreview, unwanted);
+    countOnce(answers);
+    for (auto& answer : answers) {
         const size_t at = folders.size();
         if (!answer && at < places.needed)
             return tl::unexpected(answer.error());
@@ -87,16 +105,28 @@ Result<void> removeRunFolders(const ProcedureContext& context, const QString& ru
                               const PlacesToClean& places, std::stop_token unwanted) {
     Result<void> done;
     const std::vector<PlacedParty> nodes = allRead(context, run, places.nodes, unwanted, done);
-    const auto answers = order(context, run, nodes, FolderOrder::kRemove, unwanted);
-    for (size_t at = 0; at < answers.size(); ++at) {
-        const auto& answer = answers[at];
-        const auto noted = answer.and_then([&](const RunFolder& folder) {
-            return context.writer->call([&](StoreWriter& writer) {
-                return writer.setFolderRemoved(run, nodes[at].node.name, folder.path);
+    auto there = order(context, run, nodes, FolderOrder::kPreview, unwanted);
+    countOnce(there);
+    std::vector<PlacedParty> removing;
+    for (size_t at = 0; at < nodes.size(); ++at)
+        if (!there[at] || there[at]->sameAs.empty())
+            removing.push_back(nodes[at]);
+    std::map<std::string, Result<RunFolder>> removed;
+    const auto answers = order(context, run, removing, FolderOrder::kRemove, unwanted);
+    for (size_t at = 0; at < answers.size(); ++at)
+        removed.emplace(removing[at].node.name, answers[at]);
+    for (size_t at = 0; at < nodes.size(); ++at) {
+        const std::string& name = nodes[at].node.name;
+        const bool isShared = there[at] && !there[at]->sameAs.empty();
+        const auto noted =
+            removed.at(isShared ? there[at]->sameAs : name).and_then([&](const RunFolder& folder) {
+                return context.writer->call([&](StoreWriter& writer) {
+                    return writer.setFolderRemoved(run, name,
+                                                   isShared ? there[at]->path : folder.path);
+                });
             });
-        });
-        if (!noted)
-            note(done, failAs("clean " + nodes[at].node.name, noted.error()).value());
+        if (!noted && !isShared)
+            note(done, failAs("clean " + name, noted.error()).value());
     }
     context.changed(run);
     return done;

@@ -24,6 +24,13 @@ QString sizeWords(int64_t bytes) {
     return formatBytes(static_cast<double>(bytes));
 }
 
+QString sharedWords(const CleanedNode& node) {
+    QStringList names{nodeTitle(node.node)};
+    for (const std::string& sharer : node.sharers)
+        names << nodeTitle(sharer);
+    return CleanNodesDialog::tr("%1 share one folder, which counts once.").arg(names.join(", "));
+}
+
 } // namespace
 
 CleanNodesDialog::CleanNodesDialog(const AppContext& context, QWidget* parent)
@@ -60,9 +67,14 @@ CleanNodesDialog::CleanNodesDialog(const AppContext& context, QWidget* parent)
 void CleanNodesDialog::ask(bool isPreview) {
     ++m_round;
     m_isRemoved = !isPreview;
+    QStringList others; // whose folder is cleaned once, for another node
+    for (const CleanedNode& node : answered())
+        if (!isPreview && !node.toldBy.empty())
+            others << QString::fromStdString(node.node);
     m_answers.clear();
     for (const Node& node : m_context.fleet.nodes())
-        m_answers[QString::fromStdString(node.name)] = std::nullopt;
+        if (const QString name = QString::fromStdString(node.name); !others.contains(name))
+            m_answers[name] = std::nullopt;
     for (const auto& [node, answer] : m_answers)
         whenAnswered(m_context.engine.cleanNode(node, {isPreview, m_recent->isChecked()}), this,
                      [this, node = node, round = m_round](const Result<DeployedReport>& report) {
@@ -77,25 +89,38 @@ void CleanNodesDialog::take(const QString& node, const Result<DeployedReport>& r
     showAnswers();
 }
 
+std::vector<CleanedNode> CleanNodesDialog::answered() const {
+    std::vector<CleanedNode> nodes;
+    for (const auto& [node, answer] : m_answers)
+        if (answer)
+            nodes.push_back({node.toStdString(), *answer});
+    tellSharedOnce(nodes);
+    return nodes;
+}
+
 void CleanNodesDialog::showAnswers() {
     m_rows->setRowCount(0);
     int64_t unneeded = 0, needed = 0;
     QStringList silent, problems, disks;
-    for (const auto& [node, answer] : m_answers) {
-        if (!answer) {
+    for (const auto& [node, answer] : m_answers)
+        if (!answer)
             silent << nodeTitle(node.toStdString());
-        } else if (!*answer) {
-            problems << QString::fromStdString(answer->error().message);
-        } else {
-            unneeded += unneededBytes(**answer);
-            needed += neededBytes(**answer);
-            addRows(node, **answer);
-            if (const auto kinds = diskByKind(
-                    **answer, [](int64_t bytes) { return sizeWords(bytes).toStdString(); });
-                !kinds.empty())
-                disks << tr("%1: %2").arg(nodeTitle(node.toStdString()),
-                                          QString::fromStdString(kinds));
+    if (!m_isRemoved)
+        m_shared.clear();
+    for (const CleanedNode& node : answered()) {
+        if (!node.report) {
+            problems << QString::fromStdString(node.report.error().message);
+            continue;
         }
+        if (!m_isRemoved && !node.sharers.empty() && node.toldBy.empty())
+            m_shared << sharedWords(node);
+        unneeded += unneededBytes(*node.report);
+        needed += neededBytes(*node.report);
+        addRows(QString::fromStdString(node.node), *node.report);
+        if (const auto kinds = diskByKind(
+                *node.report, [](int64_t bytes) { return sizeWords(bytes).toStdString(); });
+            !kinds.empty())
+            disks << tr("%1: %2").arg(nodeTitle(node.node), QString::fromStdString(kinds));
     }
     const bool isAny = m_rows->rowCount() > 0;
     m_table->setVisible(isAny);
@@ -105,7 +130,7 @@ void CleanNodesDialog::showAnswers() {
     else if (isAny)
         sentences << (m_isRemoved ? tr("%1 removed, %2 stays.") : tr("%1 can go, %2 stays."))
                          .arg(sizeWords(unneeded), sizeWords(needed));
-    sentences << disks;
+    sentences << m_shared << disks;
     if (!silent.isEmpty())
         sentences << tr("Asking %1.").arg(silent.join(", "));
     for (const QString& problem : problems)

@@ -5,7 +5,10 @@
 #include "app/ui/data/app_context.h"
 #include "app/ui/dialogs/sheet.h"
 
+#include <QStringList>
+
 #include <map>
+#include <vector>
 
 class QCheckBox;
 class QLabel;
@@ -25,6 +28,8 @@ public:
 
 private:
     void ask(bool isPreview);
+    /// Those that have answered; what they share is told once.
+    std::vector<CleanedNode> answered() const;
     void take(const QString& node, const Result<DeployedReport>& report);
     void showAnswers();
     void addRows(const QString& node, const DeployedReport& report);
@@ -33,6 +38,7 @@ private:
     std::map<QString, std::optional<Result<DeployedReport>>> m_answers; ///< nullopt: is asked
     int m_round = 0; ///< of questions: answers to an earlier one are dropped
     bool m_isRemoved = false;
+    QStringList m_shared; ///< sentences on the nodes that share a folder
     QStandardItemModel* m_rows;
     Table* m_table;
     QLabel* m_text;

@@ -37,6 +37,8 @@ QString folderWords(const RunFolder& folder) {
     if (!folder.problem.empty())
         return CleanDialog::tr("what %1 has is not known (%2)")
             .arg(node, QString::fromStdString(folder.problem));
+    if (!folder.sameAs.empty())
+        return CleanDialog::tr("%1 has the folder of %2").arg(node, nodeTitle(folder.sameAs));
     if (folder.bytes == 0)
         return CleanDialog::tr("nothing of it on %1").arg(node);
     if (folder.checkpoints == 0)

@@ -106,7 +106,9 @@ private Q_SLOTS:
         const DeployedReport report{
             "/h",
             {{"data", "x", 1LL << 40, 7, "run a", {}}, {"blobs", {}, 1, 2, {}, "0.1.0 cpu"}},
-            "run a runs"};
+            "run a runs",
+            "0f",
+            "9a"};
         QVERIFY(parseDeployedReport(toJson(report)) == report);
         QCOMPARE(unneededBytes(report), 1);
         QCOMPARE(neededBytes(report), 1LL << 40);
@@ -129,6 +131,9 @@ private Q_SLOTS:
         write(f.home() + "/runs.sqlite", "the app's");
         const auto preview = reportOf(f.agent({"prune", "--preview"}));
         QCOMPARE(preview.home, f.home().toStdString());
+        QFile id(f.home() + "/home-id");
+        QVERIFY(id.open(QIODevice::ReadOnly));
+        QCOMPARE(preview.homeId, id.readAll().toStdString());
         QCOMPARE(preview.items.size(), size_t{5});
         QCOMPARE(unneededBytes(preview), 3500); // what two bundles share is there once
         QCOMPARE(neededBytes(preview), 0);

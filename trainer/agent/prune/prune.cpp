@@ -5,6 +5,7 @@
 #include "shared/io/json.h"
 #include "shared/return_if_error.h"
 #include "trainer/agent/posix/walk.h"
+#include "trainer/agent/probe/home_id.h"
 #include "trainer/agent/prune/needs.h"
 #include "trainer/agent/receive/blob_store.h"
 #include "trainer/agent/receive/bundle_check.h"
@@ -270,7 +271,11 @@ Result<DeployedReport> pruneDeployed(const Folders& folders, const PruneOrder& o
     // Until this ends nobody begins to receive; who receives already keeps this from beginning.
     RM_ASSIGN_OR_RETURN(const Descriptor alone,
                         BlobStore::closeToReceivers(folders.home + "/blobs"));
-    return pruneClosed(folders, order);
+    return pruneClosed(folders, order).map([&](DeployedReport report) {
+        report.homeId = homeId(folders.home);
+        report.stateId = stateId(folders.stateDir);
+        return report;
+    });
 }
 
 Result<DeployedReport> pruneClosed(const Folders& folders, const PruneOrder& order) {

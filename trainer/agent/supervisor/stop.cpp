@@ -4,6 +4,7 @@
 #include "shared/checkpoint/file_name.h"
 #include "shared/return_if_error.h"
 #include "trainer/agent/posix/walk.h"
+#include "trainer/agent/probe/home_id.h"
 #include "trainer/agent/run_dir/run_dir.h"
 #include "trainer/agent/supervisor/lost_attempt.h"
 #include "trainer/agent/supervisor/submit.h"
@@ -163,33 +164,47 @@ Result<Holding> holdingOf(const std::string& folder) {
     return walk(folder, count).map([&] { return std::move(holding); });
 }
 
-/// So that none of the run's parts begins to run here. kUnavailable when one does.
-Result<std::vector<RunLock>> lockAll(const Folders& folders, const std::string& runId) {
-    std::vector<RunLock> locks;
-    const Result<std::vector<std::string>> parts = folders.partDirs(runId);
+/// kUnavailable: ranks of the part run, here or perhaps elsewhere.
+Result<void> checkNoRankRuns(const std::string& part) {
+    const Result<AgentState> state = loadAgentState(part);
+    if (!state && state.error().code != ErrorCode::kNotFound)
+        return tl::unexpected(state.error());
+    if (state && !state->living().empty())
+        return fail(ErrorCode::kUnavailable, "its ranks still run; stop it first");
+    if (state && state->isElsewhere() && !state->ended)
+        return fail(ErrorCode::kUnavailable,
+                    part + " is of another machine that shares this home, where it may run");
+    return {};
+}
+
+/// Those of a run that no job of Slurm runs; none: the rest of a removal, or of a failed start.
+Result<std::vector<std::string>> partsWithoutJob(const Folders& folders, const std::string& runId) {
+    auto parts = folders.partDirs(runId);
     if (!parts)
-        return locks; // the rest of a removal, or of a start that failed
+        return std::vector<std::string>();
     RM_ASSIGN_OR_RETURN(const bool hasJob, isJobAlive(*folders.runDir(runId)));
     if (hasJob)
         return fail(ErrorCode::kUnavailable, "its job of Slurm waits or runs; stop it first");
-    for (const std::string& part : *parts) {
+    return parts;
+}
+
+/// So that none of the run's parts begins to run here. kUnavailable when one does.
+Result<std::vector<RunLock>> lockAll(const Folders& folders, const std::string& runId) {
+    RM_ASSIGN_OR_RETURN(const auto parts, partsWithoutJob(folders, runId));
+    std::vector<RunLock> locks;
+    for (const std::string& part : parts) {
         RM_ASSIGN_OR_RETURN(auto lock, RunLock::take(part));
         locks.push_back(std::move(lock));
-        const Result<AgentState> state = loadAgentState(part);
-        if (!state && state.error().code != ErrorCode::kNotFound)
-            return tl::unexpected(state.error());
-        if (state && !state->living().empty())
-            return fail(ErrorCode::kUnavailable, "its ranks still run; stop it first");
-        if (state && state->isElsewhere() && !state->ended)
-            return fail(ErrorCode::kUnavailable,
-                        part + " is of another machine that shares this home, where it may run");
+        RM_RETURN_IF_ERROR(checkNoRankRuns(part));
     }
     return locks;
 }
 
-std::string answer(const Holding& holding) {
-    const json what = {
-        {"folder", holding.folder}, {"bytes", holding.bytes}, {"checkpoints", holding.checkpoints}};
+std::string answer(const Holding& holding, const Folders& folders) {
+    const json what = {{"folder", holding.folder},
+                       {"bytes", holding.bytes},
+                       {"checkpoints", holding.checkpoints},
+                       {"state_id", stateId(folders.stateDir)}};
     return what.dump(-1, ' ', false, json::error_handler_t::replace) + "\n";
 }
 
@@ -209,8 +224,11 @@ Result<std::string> removeRun(const Folders& folders, const std::string& runId, 
     if (!preview)
         std::filesystem::remove_all(aside, error);
     if (!std::filesystem::exists(*runDir, error))
-        return answer(Holding{named});
-    const Result<std::vector<RunLock>> locks = lockAll(folders, runId);
+        return answer(Holding{named}, folders);
+    // Who only looks takes no lock: others may look at the same folder, which nodes share.
+    if (const auto over = checkIsOver(folders, runId); !over)
+        return failAs(attempt, over.error());
+    const auto locks = preview ? Result<std::vector<RunLock>>() : lockAll(folders, runId);
     if (!locks)
         return failAs(attempt, locks.error());
     Result<Holding> holding = holdingOf(*runDir);
@@ -224,11 +242,18 @@ Result<std::string> removeRun(const Folders& folders, const std::string& runId, 
     if (error)
         return failErrno("remove " + *runDir, error.value());
     holding->folder = named;
-    return answer(*holding);
+    return answer(*holding, folders);
 }
 
 Result<void> checkIsOver(const Folders& folders, const std::string& runId) {
-    return lockAll(folders, runId).map([](const auto&) {});
+    RM_ASSIGN_OR_RETURN(const auto parts, partsWithoutJob(folders, runId));
+    for (const std::string& part : parts) {
+        if (RunLock::isHeld(part))
+            return fail(ErrorCode::kUnavailable,
+                        "lock " + part + "/agent.pid: an agent supervises this run");
+        RM_RETURN_IF_ERROR(checkNoRankRuns(part));
+    }
+    return {};
 }
 
 } // namespace rm

@@ -29,8 +29,8 @@ Result<void> endEarlierAttempts(const Folders& folders, const std::string& runId
 Result<std::string> stateOfRun(const Folders& folders, const std::string& runId);
 
 /// `remove RUN_ID [--preview]`: deletes the run directory, unless it is a preview, and says what it
-/// held: {"folder", "bytes", "checkpoints"}. What is not there holds nothing. kUnavailable while
-/// anything of it runs.
+/// held: {"folder", "bytes", "checkpoints", "state_id"}. What is not there holds nothing.
+/// kUnavailable while anything of it runs.
 Result<std::string> removeRun(const Folders& folders, const std::string& runId, bool preview);
 
 /// kUnavailable while anything of the run runs, here or, where machines share this home, elsewhere.
