@@ -411,9 +411,10 @@ void addNodes(CLI::App& parser, Arguments& a) {
     network->add_flag("--last", a.last, "Show what was found last, without measuring");
     auto* end = addCommand(
         *nodes, a, "end-leftovers", "End runs that a check found left over on a machine",
-        [&a](CommandContext& s) { return runNodesEndLeftovers(s, a.node.name, a.names); });
+        [&a](CommandContext& s) { return runNodesEndLeftovers(s, a.node.name, a.names, a.yes); });
     end->add_option("NAME", a.node.name, "The machine")->required();
     end->add_option("RUN", a.names, "Ids of runs, as the check says them")->required();
+    end->add_flag("--yes", a.yes, "Do not ask, even of what another Ringmaster started");
     auto* selfTest = addCommand(*nodes, a, "self-test",
                                 "Let a machine compare what its devices compute with what is right",
                                 [&a](CommandContext& s) { return runNodesSelfTest(s, a.name); });

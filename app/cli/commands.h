@@ -156,9 +156,10 @@ struct ImportOptions {
     std::vector<std::string> groups; ///< of those that are added
 };
 int runNodesImport(CommandContext& context, const ImportOptions& options);
-/// Ends what lives of these runs on the node.
+/// Ends what lives of these runs on the node; before it ends what another Ringmaster started, a
+/// person has to agree.
 int runNodesEndLeftovers(CommandContext& context, const std::string& name,
-                         const std::vector<std::string>& runs);
+                         const std::vector<std::string>& runs, bool yes);
 /// Tests the node's devices.
 int runNodesSelfTest(CommandContext& context, const std::string& name);
 /// Measures sums between ranks of these nodes (NAME[:RANKS]); `history`: prints the earlier tests.

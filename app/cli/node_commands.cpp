@@ -5,6 +5,7 @@
 #include "app/cli/json_view.h"
 #include "app/cli/named_nodes.h"
 #include "app/cli/terminal.h"
+#include "app/core/fleet/check_rows.h"
 #include "app/core/fleet/node_comparison.h"
 #include "app/core/fleet/ssh_offers.h"
 #include "app/core/node/ssh_address.h"
@@ -369,13 +370,55 @@ int runNodesCheck(CommandContext& context, const std::vector<std::string>& typed
     return code;
 }
 
+namespace {
+
+/// Those that this Ringmaster has not started, as far as it knows.
+std::vector<std::string> othersOf(const CommandContext& context,
+                                  const std::vector<std::string>& runs) {
+    const auto reader = context.reader();
+    std::vector<std::string> others;
+    for (const std::string& run : runs)
+        if (!reader || !(*reader)->run(QString::fromStdString(run)))
+            others.push_back(run);
+    return others;
+}
+
+/// Asks before what another Ringmaster started is ended: whether any of it lives, and may be.
+Result<OtherRuns> agreeToEndOthers(CommandContext& context, const std::string& name,
+                                   const std::vector<std::string>& runs, bool yes) {
+    const auto node = context.fleet().find(QString::fromStdString(name));
+    const std::vector<std::string> others = othersOf(context, runs);
+    if (yes || others.empty() || !node)
+        return yes ? OtherRuns::kEnd : OtherRuns::kRefuse;
+    const NodeCheck check = checkAsking(context, *node, {});
+    if (check.failure)
+        return fail(check.failure->error.code, withAdvice(*check.failure));
+    std::string living;
+    for (const RunReport& run : check.report.value_or(NodeReport()).runs)
+        if (std::ranges::find(others, run.runId) != others.end())
+            living +=
+                (living.empty() ? "" : "; ") + oneLine(otherRunWords(run, check.report->wallNs));
+    if (living.empty())
+        return OtherRuns::kRefuse;
+    RM_RETURN_IF_ERROR(agree(context, "end leftovers on " + name,
+                             "this ends what another Ringmaster started on " + name + ": " +
+                                 living + "; what it has not saved is lost",
+                             false));
+    return OtherRuns::kEnd;
+}
+
+} // namespace
+
 int runNodesEndLeftovers(CommandContext& context, const std::string& name,
-                         const std::vector<std::string>& runs) {
+                         const std::vector<std::string>& runs, bool yes) {
     QStringList ids;
     for (const std::string& run : runs)
         ids << QString::fromStdString(run);
+    const auto others = agreeToEndOthers(context, name, runs, yes);
+    if (!others)
+        return printError(context, others.error());
     const auto end = [&] {
-        return await(context.engine().endLeftovers(QString::fromStdString(name), ids));
+        return await(context.engine().endLeftovers(QString::fromStdString(name), ids, *others));
     };
     auto ended = end();
     if (!ended && ended.error().code == ErrorCode::kDenied && openAsking(context, {name}))

@@ -12,6 +12,7 @@ namespace rm {
 namespace {
 
 constexpr int64_t kMaxRanks = 1 << 20;
+constexpr size_t kMostStartedBy = 255;
 
 std::vector<TomlField> fieldsOf(NodePlan& plan) {
     return {
@@ -35,6 +36,7 @@ std::vector<TomlField> fieldsOf(NodePlan& plan) {
         {"planned_nodes", &plan.plannedNodes},
         {"members", &plan.members},
         {"node_names", &plan.nodeNames},
+        {"started_by", &plan.startedBy},
         {"agent_port", &plan.agentPort},
         {"agent_key", &plan.agentKey},
         {"restarts_in_a_row", &plan.restartsInARow},
@@ -94,6 +96,8 @@ std::vector<std::string> mistakesOf(const NodePlan& plan) {
                                [&](int64_t node) { return node >= 0 && node < plan.nodes(); }),
            "members must be nodes of the run");
     demand(std::ranges::all_of(plan.nodeNames, isPlainText), "node_names must be plain text");
+    demand(plan.startedBy.size() <= kMostStartedBy && isPlainText(plan.startedBy),
+           "started_by must be plain text of 255 bytes at most");
     demand(plan.agentPort >= 0 && plan.agentPort <= 65535, "agent_port must be 0 to 65535");
     demand(plan.agentPort == 0 || !plan.agentKey.empty(), "agent_port needs an agent_key");
     demand(plan.agentKey.empty() || isSha256(plan.agentKey), "agent_key must be 64 of 0-9 and a-f");

@@ -39,7 +39,8 @@ struct NodePlan {
     /// that no agent restarts a run of several nodes.
     int64_t agentPort = 0;
     std::vector<std::string> nodeNames; ///< of the planned nodes, for people
-    std::string agentKey; ///< 32 random bytes in hex, by which the run's agents know each other
+    std::string startedBy; ///< who launched the attempt, and where: "me@laptop"; empty: not told
+    std::string agentKey;  ///< 32 random bytes in hex, by which the run's agents know each other
 
     /// What the leader knew when this attempt began, for the agent that may take its place.
     int64_t restartsInARow = 0; ///< without a new step

@@ -39,6 +39,9 @@ void eachField(Report& run, Visit&& visit) {
     visit("attempt", run.attempt);
     visit("ranks", run.ranks);
     visit("supervised", run.isSupervised);
+    visit("step", run.step);
+    visit("since_ns", run.sinceNs);
+    visit("started_by", run.startedBy);
 }
 
 template <Like<GpuReport> Report, class Visit>

@@ -70,8 +70,11 @@ struct RunReport {
     std::string runId;
     std::string runName;
     int attempt = 0;
-    int ranks = 0;             ///< that live
-    bool isSupervised = false; ///< by an agent that lives
+    int ranks = 0;              ///< that live
+    bool isSupervised = false;  ///< by an agent that lives
+    int64_t step = -1;          ///< the furthest of its ranks; 0: none trains yet; -1: not told
+    int64_t sinceNs = 0;        ///< when the attempt began, by the node's clock; 0: not told
+    std::string startedBy = {}; ///< as NodePlan's; empty: not told
     bool operator==(const RunReport&) const = default;
 };
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/core/fleet/check_rows.h"
 #include "app/core/network/network_file.h"
 #include "app/ui/dialogs/remove_node_dialog.h"
 #include "app/ui/nodes/nodes_page.h"
@@ -53,6 +54,7 @@ private Q_SLOTS:
     void theKeyboardAloneReachesEachNodeAndItsCheck();
     void nodesAreCleanedAfterAPreview();
     void aNodeThatIsEditedDuringItsCheckIsCheckedAnew();
+    void whatAnotherRingmasterStartedIsNamedAndAskedFor();
     void aRemovalIsNotLeftHalfDone();
     void aRemovalThatFailedCanBeLeft();
     void whatCannotBeUndoneAnyMoreLapses();
@@ -373,6 +375,26 @@ void TestNodesPage::aNodeThatIsEditedDuringItsCheckIsCheckedAnew() {
     answer(1, 3);
     QTRY_VERIFY(find<QPushButton>("checkNode")->isVisible());
     QCOMPARE(m_demo->fleet().lastCheck("box")->checkedNs, int64_t{3});
+}
+
+void TestNodesPage::whatAnotherRingmasterStartedIsNamedAndAskedFor() {
+    QVERIFY(m_demo->fleet().add({"box", false, "box.invalid", "me", 0, {}}));
+    NodeCheck found = checkWithGpus("box", 1);
+    found.report->runs = {{"other-7", "o", 1, 2, true, 120, 0, "anna@lab"}};
+    found.rows = rowsOf(*found.report);
+    std::erase_if(found.rows, [](const CheckRow& row) { return row.id != "leftovers"; });
+    check(found);
+    m_demo->window().nodesPage().select("box");
+    click("checkAction");
+    const QString words = find<QLabel>("endLeftoversOthers")->text();
+    QVERIFY2(words.contains("other-7 (2 ranks, trains, at step 120, started by anna@lab)"),
+             qPrintable(words));
+    auto* confirm = find<QPushButton>("endLeftoversConfirm");
+    QVERIFY(!confirm->isEnabled());
+    find<QCheckBox>("endLeftoversWithOthers")->click();
+    QVERIFY(confirm->isEnabled());
+    find<QCheckBox>("endLeftoversWithOthers")->click();
+    QVERIFY(!confirm->isEnabled());
 }
 
 namespace {

@@ -139,7 +139,17 @@ void tst_checks::leftoversAreEndedByIdAndOthersGoOn() {
              QJsonDocument(foreign).toJson());
     QCOMPARE(foreign["action"].toObject()["kind"].toString(), QString("end-leftovers"));
 
-    const CliResult ended = other.run({"nodes", "end-leftovers", "node-a", runs[0]}, kLimitMs);
+    // Somebody else's run is not ended without a question, which a script cannot be asked.
+    const CliResult asked = other.run({"nodes", "end-leftovers", "node-a", runs[0]}, kLimitMs);
+    QVERIFY2(asked.exitCode == static_cast<int>(ExitCode::kUsage), asked.whole());
+    for (const QByteArray& word : {runs[0].toUtf8(), QByteArray("started by root@"),
+                                   QByteArray("train"), QByteArray("ago"), QByteArray("--yes")})
+        QVERIFY2(asked.err.contains(word), asked.whole());
+    QVERIFY(
+        rowOf(check(other, {"node-a"})[0].toObject(), "leftovers")["evidence"].toString().contains(
+            runs[0]));
+    const CliResult ended =
+        other.run({"nodes", "end-leftovers", "node-a", runs[0], "--yes"}, kLimitMs);
     QVERIFY2(ended.exitCode == 0, ended.whole());
     const QString left =
         rowOf(check(other, {"node-a"})[0].toObject(), "leftovers")["evidence"].toString();

@@ -337,6 +337,15 @@ std::string runWords(const RunReport& run) {
            (run.ranks > 0 ? counted(run.ranks, "rank", "ranks") : "its agent alone") + ')';
 }
 
+std::string ageWords(int64_t ns) {
+    const int64_t seconds = std::max<int64_t>(0, ns / 1'000'000'000);
+    constexpr int64_t kMinute = 60, kHour = 3600, kDay = 86400;
+    return seconds < 2 * kMinute ? std::to_string(seconds) + " s"
+           : seconds < 2 * kHour ? std::to_string(seconds / kMinute) + " min"
+           : seconds < 2 * kDay  ? std::to_string(seconds / kHour) + " h"
+                                 : std::to_string(seconds / kDay) + " days";
+}
+
 /// What runs there and is not of a live run of this Ringmaster.
 CheckRow leftoversRow(const NodeReport& report, const CheckContext& context) {
     std::string live, ended, foreign, ids;
@@ -345,7 +354,8 @@ CheckRow leftoversRow(const NodeReport& report, const CheckContext& context) {
         const bool isForeign = found == context.runs.end();
         const bool isLive = !isForeign && found->second == KnownRun::kLive;
         std::string& list = isLive ? live : isForeign ? foreign : ended;
-        list += (list.empty() ? "" : ", ") + runWords(run);
+        list += (list.empty() ? "" : ", ") +
+                (isForeign ? otherRunWords(run, report.wallNs) : runWords(run));
         if (!isLive && isPlainWord(run.runId))
             ids += (ids.empty() ? "" : " ") + run.runId;
     }
@@ -379,6 +389,19 @@ CheckRow leftoversRow(const NodeReport& report, const CheckContext& context) {
 }
 
 } // namespace
+
+std::string otherRunWords(const RunReport& run, int64_t nowNs) {
+    std::string words = runWords(run);
+    words.pop_back();
+    if (run.ranks > 0 && run.step >= 0)
+        words +=
+            run.step > 0 ? ", trains, at step " + std::to_string(run.step) : ", does not train yet";
+    if (run.sinceNs > 0)
+        words += ", began " + ageWords(nowNs - run.sinceNs) + " ago";
+    if (!run.startedBy.empty())
+        words += ", started by " + run.startedBy;
+    return words + ')';
+}
 
 std::string sizeWords(int64_t bytes) {
     return QLocale::c().formattedDataSize(bytes, 1).toStdString();

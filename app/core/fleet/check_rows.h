@@ -37,6 +37,10 @@ CheckRow refusedRow(const ConnectFailure& failure);
 /// links, self-test. They number GPUs as nvidia-smi does.
 std::vector<CheckRow> gpuHealthRows(const NodeReport& report, const Node& node);
 
+/// "gpt-1 (2 ranks, trains, at step 120, began 3 h ago, started by anna@lab)": what its node says
+/// of a run that is not known here, when its clock was `nowNs`.
+std::string otherRunWords(const RunReport& run, int64_t nowNs);
+
 /// "139.8 GiB", "64.0 MiB"
 std::string sizeWords(int64_t bytes);
 

@@ -221,8 +221,8 @@ auto membersOf(T& value) {
 
 template <Like<RunReport> T>
 auto membersOf(T& value) {
-    auto& [runId, runName, attempt, ranks, isSupervised] = value;
-    return std::tie(runId, runName, attempt, ranks, isSupervised);
+    auto& [runId, runName, attempt, ranks, isSupervised, step, sinceNs, startedBy] = value;
+    return std::tie(runId, runName, attempt, ranks, isSupervised, step, sinceNs, startedBy);
 }
 
 template <Like<InterfaceReport> T>
@@ -465,10 +465,19 @@ auto membersOf(T& value) {
     return std::tie(isPreview, withRecent, isUninstall, withRuns);
 }
 
+constexpr bool isKnown(OtherRuns what) {
+    switch (what) {
+    case OtherRuns::kRefuse:
+    case OtherRuns::kEnd:
+        return true;
+    }
+    return false;
+}
+
 template <Like<EndLeftoversRequest> T>
 auto membersOf(T& value) {
-    auto& [node, runs] = value;
-    return std::tie(node, runs);
+    auto& [node, runs, others] = value;
+    return std::tie(node, runs, others);
 }
 
 template <Like<CheckLaunchRequest> T>

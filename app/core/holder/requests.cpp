@@ -101,7 +101,7 @@ struct Performer {
         answer(engine.stopNetwork(), context, request, done);
     }
     void operator()(const EndLeftoversRequest& r) {
-        answer(engine.endLeftovers(r.node, r.runs), context, request, done);
+        answer(engine.endLeftovers(r.node, r.runs, r.others), context, request, done);
     }
     void operator()(const CheckLaunchRequest& r) {
         const auto spec = parseRunSpec(r.spec, "the spec");

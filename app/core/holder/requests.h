@@ -197,6 +197,7 @@ struct CompareCheckpointsRequest {
 struct EndLeftoversRequest {
     QString node;
     QStringList runs;
+    OtherRuns others = OtherRuns::kRefuse;
     bool operator==(const EndLeftoversRequest&) const = default;
 };
 

@@ -332,8 +332,9 @@ QFuture<Result<QString>> SharedEngine::batchScript(const CheckedSpec& spec,
     return ask<Result<QString>>(BatchScriptRequest{tomlOf(*spec), nodes});
 }
 
-QFuture<Result<void>> SharedEngine::endLeftovers(const QString& node, const QStringList& runs) {
-    return ask<Result<void>>(EndLeftoversRequest{node, runs});
+QFuture<Result<void>> SharedEngine::endLeftovers(const QString& node, const QStringList& runs,
+                                                 OtherRuns others) {
+    return ask<Result<void>>(EndLeftoversRequest{node, runs, others});
 }
 
 Result<void> SharedEngine::setNotes(const QString& run, const QString& notes) {

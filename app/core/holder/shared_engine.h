@@ -67,7 +67,8 @@ public:
     checkLaunch(const RunSpec& spec, const std::vector<Placement>& nodes) override;
     QFuture<Result<QString>> batchScript(const CheckedSpec& spec,
                                          const std::vector<Placement>& nodes) override;
-    QFuture<Result<void>> endLeftovers(const QString& node, const QStringList& runs) override;
+    QFuture<Result<void>> endLeftovers(const QString& node, const QStringList& runs,
+                                       OtherRuns others) override;
     QFuture<Result<QString>> branch(const QString& run, const QString& checkpoint,
                                     std::optional<CheckedSpec> spec, const QString& id,
                                     IfTooLarge ifTooLarge,

@@ -2,8 +2,11 @@
 #include "app/core/launch/plan.h"
 
 #include "app/core/node/chosen_gpus.h"
+#include "app/core/settings/user_name.h"
 #include "shared/io/random_hex.h"
 #include "shared/return_if_error.h"
+
+#include <QSysInfo>
 
 #include <algorithm>
 #include <optional>
@@ -147,6 +150,7 @@ std::vector<NodePlan> makePlans(const RunSpec& spec, const std::vector<PlacedNod
     std::vector<std::string> names;
     for (const PlacedNode& placed : nodes)
         names.push_back(placed.node.name);
+    const std::string startedBy = userName() + '@' + QSysInfo::machineHostName().toStdString();
     std::vector<NodePlan> plans;
     int64_t firstRank = 0;
     for (size_t i = 0; i < nodes.size(); ++i) {
@@ -169,6 +173,7 @@ std::vector<NodePlan> makePlans(const RunSpec& spec, const std::vector<PlacedNod
         plan.environment = environmentOn(nodes[i], spec, device);
         plan.storeNonce = nonce;
         plan.nodeNames = names;
+        plan.startedBy = startedBy;
         plan.agentPort = nodes.size() > 1 ? rendezvous.agentPort : 0;
         plan.agentKey = key;
         plans.push_back(std::move(plan));

@@ -59,9 +59,16 @@ Result<bool> endLeftover(HostSession& session, const std::string& agent, const s
 } // namespace
 
 Result<void> endLeftovers(HostPool& hosts, const Node& node, const std::vector<std::string>& runs,
-                          std::stop_token unwanted) {
-    const HostWorker::Task<bool> task = [runs](HostSession& session, const std::string& agent,
-                                               std::stop_token stop) -> Result<bool> {
+                          const std::vector<std::string>& guarded, std::stop_token unwanted) {
+    const HostWorker::Task<bool> task = [runs, guarded](HostSession& session,
+                                                        const std::string& agent,
+                                                        std::stop_token stop) -> Result<bool> {
+        for (const std::string& run : guarded) {
+            const auto known = runOnNode(session, agent, run, stop);
+            if (known && known->isAlive)
+                return fail(ErrorCode::kInvalid, run + " lives and is of another Ringmaster; it is "
+                                                       "ended only by who agrees to that");
+        }
         bool any = false;
         for (const std::string& run : runs) {
             RM_ASSIGN_OR_RETURN(const bool lived, endLeftover(session, agent, run, stop));

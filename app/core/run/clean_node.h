@@ -17,8 +17,9 @@ Result<DeployedReport> cleanNode(HostPool& hosts, const Node& node, const NodeCl
                                  std::stop_token unwanted);
 
 /// Kills what lives of these runs on the node; a run that has ended is fine. kNotFound: the node
-/// knows no such run. Blocks as cleanNode() does.
+/// knows no such run. kInvalid, before anything is killed: one of `guarded` lives. Blocks as
+/// cleanNode() does.
 Result<void> endLeftovers(HostPool& hosts, const Node& node, const std::vector<std::string>& runs,
-                          std::stop_token unwanted);
+                          const std::vector<std::string>& guarded, std::stop_token unwanted);
 
 } // namespace rm

@@ -29,6 +29,9 @@ namespace rm {
 /// What becomes of a launch for which a node seems to have too little memory.
 enum class IfTooLarge { kRefuse, kLaunch };
 
+/// What becomes of a run that lives on a node and is of another Ringmaster.
+enum class OtherRuns { kRefuse, kEnd };
+
 /// Where a run is, as launch() is asked for it. To go on, it is asked for
 /// StoreReader::wholePlaces().
 std::vector<Placement> placementsOf(const std::vector<RunNode>& nodes);
@@ -180,9 +183,11 @@ public:
     /// Ends the measurement that is under way, if there is one, soon.
     virtual QFuture<Result<void>> stopNetwork() = 0;
     /// Ends what lives of these runs on a node, as the row "leftovers" of its check found them, and
-    /// nothing else there. kInvalid: one of them is stored as live; it is stopped or killed as a
-    /// run.
-    virtual QFuture<Result<void>> endLeftovers(const QString& node, const QStringList& runs) = 0;
+    /// nothing else there. kInvalid: one of them is stored as live, and is stopped or killed as a
+    /// run, or lives and is not stored here, and that is to be refused: somebody else's run is
+    /// ended only after a person was asked. Then none is ended.
+    virtual QFuture<Result<void>> endLeftovers(const QString& node, const QStringList& runs,
+                                               OtherRuns others = OtherRuns::kRefuse) = 0;
     /// Lets the trainer find something out on nodes, without a run (see runTrial()): the JSON of
     /// the answer. An all-reduce test is kept, too (link_test.h).
     virtual QFuture<Result<QString>> tryOut(const NodeTrial& trial) = 0;

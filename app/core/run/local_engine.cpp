@@ -831,11 +831,12 @@ QFuture<Result<void>> LocalEngine::stopNetwork() {
     return readyFuture<void>({});
 }
 
-QFuture<Result<void>> LocalEngine::endLeftovers(const QString& name, const QStringList& runs) {
+QFuture<Result<void>> LocalEngine::endLeftovers(const QString& name, const QStringList& runs,
+                                                OtherRuns others) {
     const auto node = find(name);
     if (!node)
         return readyFuture<void>(tl::unexpected<Error>(node.error()));
-    std::vector<std::string> ids;
+    std::vector<std::string> ids, guarded;
     for (const QString& run : runs) {
         const auto known = m_impl->reader ? m_impl->reader->run(run) : std::nullopt;
         if (known && !hasEnded(known->state))
@@ -845,11 +846,13 @@ QFuture<Result<void>> LocalEngine::endLeftovers(const QString& name, const QStri
                          " has not ended; stop or kill it as a run, if that is "
                          "meant"));
         ids.push_back(run.toStdString());
+        if (!known && others == OtherRuns::kRefuse)
+            guarded.push_back(run.toStdString());
     }
     return QtConcurrent::run(&m_impl->pool,
-                             [node = *node, ids, hosts = m_impl->hosts,
+                             [node = *node, ids, guarded, hosts = m_impl->hosts,
                               stop = m_impl->closing.get_token()]() -> Result<void> {
-                                 return rm::endLeftovers(*hosts, node, ids, stop);
+                                 return rm::endLeftovers(*hosts, node, ids, guarded, stop);
                              });
 }
 

@@ -43,7 +43,8 @@ public:
     checkLaunch(const RunSpec& spec, const std::vector<Placement>& nodes) override;
     QFuture<Result<QString>> batchScript(const CheckedSpec& spec,
                                          const std::vector<Placement>& nodes) override;
-    QFuture<Result<void>> endLeftovers(const QString& node, const QStringList& runs) override;
+    QFuture<Result<void>> endLeftovers(const QString& node, const QStringList& runs,
+                                       OtherRuns others) override;
     QFuture<Result<QString>> resume(const QString& run, const QString& checkpoint,
                                     const std::vector<Placement>& nodes, const Asker& by) override;
     QFuture<Result<ResumeOutlook>> resumeOutlook(const QString& run, const QString& checkpoint,

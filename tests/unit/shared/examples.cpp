@@ -129,7 +129,8 @@ NodeReport nodeReport() {
     report.shmFreeBytes = 60 << 20;
     report.rdmaDevices = {"mlx5_0"};
     report.xids = {{"0000:3b:00", 79, "pid=4242, GPU has fallen off the bus."}};
-    report.runs = {{"gpt-1", "gpt \u00e9", 2, 4, true}};
+    report.runs = {
+        {"gpt-1", "gpt \u00e9", 2, 4, true, 1200, 1'700'000'000'000'000'001, "me@laptop"}};
     report.selfTests = {selfTest()};
     return report;
 }

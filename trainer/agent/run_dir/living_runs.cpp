@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trainer/agent/run_dir/living_runs.h"
 
+#include "shared/board/board.h"
+#include "shared/journal/segment.h"
 #include "trainer/agent/run_dir/run_dir.h"
+
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -10,14 +14,39 @@ namespace rm {
 
 namespace {
 
+/// -1: its board cannot be read.
+int64_t stepOf(const std::string& part, int attempt, int rank) {
+    const Result<Board> board = Board::open(part + "/board/" + rankName(rank));
+    if (!board)
+        return -1;
+    const Board::Status status = board->status();
+    const bool trains = status.attempt == attempt && status.phase != Phase::kStarting &&
+                        status.phase != Phase::kRendezvous;
+    return trains ? status.step : 0;
+}
+
+/// Its plan is written when an attempt begins.
+int64_t begunNs(const std::string& part) {
+    struct stat info = {};
+    return ::stat((part + "/plan.toml").c_str(), &info) == 0
+               ? info.st_mtim.tv_sec * int64_t{1'000'000'000} + info.st_mtim.tv_nsec
+               : 0;
+}
+
 void addPart(RunReport& run, const std::string& part) {
     const Result<AgentState> state = loadAgentState(part);
     if (!state || !isAliveIn(part, *state))
         return;
-    if (const Result<NodePlan> plan = loadPlan(part))
+    if (const Result<NodePlan> plan = loadPlan(part)) {
         run.runName = plan->runName;
+        run.startedBy = plan->startedBy;
+    }
     run.attempt = std::max(run.attempt, static_cast<int>(state->attempt));
-    run.ranks += static_cast<int>(state->living().size());
+    run.sinceNs = std::max(run.sinceNs, begunNs(part));
+    const auto living = state->living();
+    for (const AgentState::Rank& rank : living)
+        run.step = std::max(run.step, stepOf(part, state->attempt, rank.rank));
+    run.ranks += static_cast<int>(living.size());
     run.isSupervised = run.isSupervised || RunLock::isHeld(part);
 }
 

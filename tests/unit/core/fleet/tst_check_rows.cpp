@@ -476,6 +476,15 @@ void CheckRowsTest::runsThereAreLiveLeftOverOrForeign() {
                                            "Ringmaster: other-7 (its agent alone)"));
     QCOMPARE(foreign.action->argument, std::string("other-7"));
     QVERIFY2(foreign.fix.starts_with("ask who started"), foreign.fix.c_str());
+    constexpr int64_t kHourNs = 3600'000'000'000;
+    RunReport other{"other-7", "o", 1, 2, true, 120, kHourNs, "anna@lab"};
+    QCOMPARE(otherRunWords(other, 4 * kHourNs),
+             std::string("other-7 (2 ranks, trains, at step 120, began 3 h ago, started by "
+                         "anna@lab)"));
+    other.step = 0;
+    QCOMPARE(otherRunWords(other, kHourNs),
+             std::string("other-7 (2 ranks, does not train yet, began 0 s ago, started by "
+                         "anna@lab)"));
 }
 
 void CheckRowsTest::aPublicAddressIsAWarningWithAWayOut() {

@@ -46,7 +46,7 @@ inline NodeCheck nodeCheck() {
     report.gpus[0].throttled = {"thermal"};
     report.rdmaDevices = {"mlx5_0"};
     report.xids = {{"0000:3b:00", 79, "off the bus"}};
-    report.runs = {{"gpt-1", "gpt", 2, 4, true}};
+    report.runs = {{"gpt-1", "gpt", 2, 4, true, 120, 7, "me@laptop"}};
     report.release = "0.1.0";
     report.shmBytes = 1LL << 33;
     report.interfaces = {{"ens5", "10.0.0.1", 24, false, -1}};
@@ -106,7 +106,7 @@ inline std::vector<face::Message> faceMessages() {
         face::Ask{17, MeasureNetworkRequest{{"node-a", "node-b"}}},
         face::Ask{18, StopNetworkRequest{}},
         face::Ask{18, WithdrawRequest{"x-1", "id"}},
-        face::Ask{23, EndLeftoversRequest{"node-a", {"x-1", "y-2"}}},
+        face::Ask{23, EndLeftoversRequest{"node-a", {"x-1", "y-2"}, OtherRuns::kEnd}},
         face::Ask{24, CheckLaunchRequest{"name = \"x\"", {{"node-a", 2}}}},
         face::Ask{20, PinCheckpointRequest{"x-1", "60", false}},
         face::Ask{21, BringBackCheckpointRequest{"x-1", "60", {"kc", AskedFrom::kWindow}}},

@@ -89,7 +89,8 @@ public:
     }
     QFuture<Result<void>> removeFromNodes(const QString&, const Asker&) override { return done(); }
 
-    QFuture<Result<void>> endLeftovers(const QString&, const QStringList& runs) override {
+    QFuture<Result<void>> endLeftovers(const QString&, const QStringList& runs,
+                                       OtherRuns) override {
         leftoversEnded = runs;
         return QtFuture::makeReadyFuture(Result<void>());
     }
