@@ -16,6 +16,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <map>
 #include <mutex>
 #include <numeric>
 #include <optional>
@@ -88,6 +89,33 @@ private:
     std::stop_callback<std::function<void()>> m_onUnwanted;
 };
 
+/// Tells, beside the stage, which nodes serve another launch or trial first.
+class BusyNodes {
+public:
+    BusyNodes(QString stage, ProgressSink progress)
+        : m_stage(std::move(stage))
+        , m_progress(std::move(progress)) {}
+
+    /// `behind` empty: the node's task has begun.
+    void note(const std::string& node, const std::string& behind) {
+        const std::lock_guard lock(m_mutex);
+        if (behind.empty())
+            m_busy.erase(node);
+        else
+            m_busy[node] = behind;
+        QStringList words;
+        for (const auto& [name, with] : m_busy)
+            words << QString::fromStdString(name + " is busy with " + with);
+        m_progress({words.isEmpty() ? m_stage : m_stage + ": " + words.join(", ")});
+    }
+
+private:
+    QString m_stage;
+    ProgressSink m_progress;
+    std::mutex m_mutex;
+    std::map<std::string, std::string> m_busy;
+};
+
 } // namespace
 
 DirectLauncher::DirectLauncher(Request request, HostPool& hosts, ProgressSink progress,
@@ -120,13 +148,24 @@ OnConnectPause DirectLauncher::pauseTeller() const {
     };
 }
 
+std::string DirectLauncher::purpose() const {
+    if (!m_request.purpose.empty() || m_request.attempt.runId.empty())
+        return m_request.purpose;
+    return "the launch of " + m_request.attempt.runId;
+}
+
 template <class T>
 Result<std::vector<T>>
 DirectLauncher::onNodes(const std::vector<size_t>& nodes, const std::stop_token& unwanted,
                         const std::function<Task<T>(size_t)>& taskOf, const OnTaskError& onError) {
     std::vector<std::future<Result<T>>> answers;
+    const auto busy = std::make_shared<BusyNodes>(m_stage, m_progress);
     for (const size_t node : nodes)
-        answers.push_back(m_workers[node]->post<T>(taskOf(node), unwanted, pauseTeller(), onError));
+        answers.push_back(m_workers[node]->post<T>(
+            taskOf(node), unwanted, pauseTeller(), onError,
+            {purpose(), [busy, name = nodeName(node)](const std::string& behind) {
+                 busy->note(name, behind);
+             }}));
     std::vector<T> out;
     std::optional<Error> error;
     for (auto& answer : answers) {

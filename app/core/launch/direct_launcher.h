@@ -69,6 +69,7 @@ protected:
     Result<void> checkStop() const;
     void report(const QString& stage);
     OnConnectPause pauseTeller() const;
+    std::string purpose() const;
     const std::string& nodeName(size_t node) const { return m_request.nodes[node].node.name; }
 
     Request m_request;

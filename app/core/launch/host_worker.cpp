@@ -3,6 +3,7 @@
 
 #include "shared/return_if_error.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace rm {
@@ -32,9 +33,50 @@ void HostWorker::enqueue(Job job) {
         lock.unlock();
         return refuse(job);
     }
+    const int64_t id = ++m_lastId;
+    lock.unlock();
+    // What is requested before the job is in the queue is seen below.
+    const std::stop_token unwanted = job.unwanted;
+    job.onUnwanted = std::make_unique<std::stop_callback<std::function<void()>>>(
+        unwanted, [this, id] { withdraw(id); });
+    lock.lock();
+    const std::string behind = busyWith();
+    const auto onWait = job.queue.onWait;
+    job.id = id;
+    job.wasToldToWait = !behind.empty() && onWait;
+    const bool isToldToWait = job.wasToldToWait;
     m_jobs.push_back(std::move(job));
     lock.unlock();
+    if (isToldToWait)
+        onWait(behind);
     m_wake.notify_one();
+    if (unwanted.stop_requested())
+        withdraw(id);
+}
+
+/// What a task waits for that is posted now; empty: nothing that tells its purpose.
+std::string HostWorker::busyWith() const {
+    if (!m_purpose.empty())
+        return m_purpose;
+    const auto first =
+        std::ranges::find_if(m_jobs, [](const Job& job) { return !job.queue.purpose.empty(); });
+    return first == m_jobs.end() ? std::string() : first->queue.purpose;
+}
+
+/// If it waits still.
+void HostWorker::withdraw(int64_t id) {
+    std::unique_lock lock(m_mutex);
+    const auto at = std::ranges::find(m_jobs, id, &Job::id);
+    if (at == m_jobs.end())
+        return;
+    Job job = std::move(*at);
+    m_jobs.erase(at);
+    lock.unlock();
+    cancel(job);
+}
+
+void HostWorker::cancel(Job& job) const {
+    job.refuse({ErrorCode::kUnavailable, "work on " + m_node.name + ": cancelled"});
 }
 
 void HostWorker::refuse(Job& job) const {
@@ -48,8 +90,14 @@ void HostWorker::loop(std::stop_token stop) {
             break;
         Job job = std::move(m_jobs.front());
         m_jobs.pop_front();
+        m_purpose = job.queue.purpose;
         lock.unlock();
+        job.onUnwanted.reset(); // which may wait for withdraw(), and that for the lock
+        if (job.wasToldToWait)
+            job.queue.onWait({});
         serve(job, stop);
+        lock.lock();
+        m_purpose.clear();
     }
     std::unique_lock lock(m_mutex);
     m_isOver = true;
@@ -66,7 +114,7 @@ void HostWorker::serve(Job& job, std::stop_token stop) {
     const std::stop_callback onEnd(stop, request);
     const std::stop_callback onUnwanted(job.unwanted, request);
     if (either.stop_requested())
-        return job.refuse({ErrorCode::kUnavailable, "work on " + m_node.name + ": cancelled"});
+        return cancel(job);
     if (const auto ready = ensureSession(either.get_token(), job.onPause); !ready)
         job.refuse(ready.error());
     else if (job.run(*m_session, m_agent, either.get_token()))

@@ -22,6 +22,14 @@ using CredentialSource = std::function<Credentials(const Node&)>;
 /// Called with a task's error before that is its answer, on any thread.
 using OnTaskError = std::function<void(const Error&)>;
 
+/// How a task waits behind others of its node.
+struct InQueue {
+    std::string purpose; ///< what those behind it are told: "the launch of gpt-1"; empty: nothing
+    /// Told the purpose of a task that it waits for, and an empty one once it begins. On any
+    /// thread.
+    std::function<void(const std::string& behind)> onWait = {};
+};
+
 /// One node's worker thread and the one session that it owns. Tasks run in the order in which they
 /// were posted; a session that was lost, or idle for so long that it may be, is opened again by the
 /// next task.
@@ -47,10 +55,12 @@ public:
     /// deploying the agent; if these fail, their error is the answer. A server that refuses a
     /// connection for the moment is tried again (openSessionPatiently()), which `onPause` reports
     /// on this worker's thread; `onError` is told the answer if it is one. Once `unwanted` is
-    /// requested or this worker ends, these tries stop and `stop` is requested. Thread-safe.
+    /// requested or this worker ends, these tries stop and `stop` is requested; a task that waits
+    /// behind another is refused at once. Thread-safe.
     template <class T>
     std::future<Result<T>> post(Task<T> task, std::stop_token unwanted = {},
-                                OnConnectPause onPause = {}, OnTaskError onError = {}) {
+                                OnConnectPause onPause = {}, OnTaskError onError = {},
+                                InQueue queue = {}) {
         auto promise = std::make_shared<std::promise<Result<T>>>();
         std::future<Result<T>> answer = promise->get_future();
         enqueue(Job{[promise, task = std::move(task), onError](
@@ -68,7 +78,7 @@ public:
                             onError(error);
                         promise->set_value(tl::unexpected<Error>(std::move(error)));
                     },
-                    std::move(unwanted), std::move(onPause)});
+                    std::move(unwanted), std::move(onPause), std::move(queue)});
         return answer;
     }
 
@@ -79,10 +89,17 @@ private:
         std::function<void(Error)> refuse;
         std::stop_token unwanted;
         OnConnectPause onPause;
+        InQueue queue;
+        int64_t id = 0;
+        bool wasToldToWait = false;
+        std::unique_ptr<std::stop_callback<std::function<void()>>> onUnwanted = {};
     };
 
     void enqueue(Job job);
+    void withdraw(int64_t id);
+    std::string busyWith() const;
     void refuse(Job& job) const;
+    void cancel(Job& job) const;
     void loop(std::stop_token stop);
     void serve(Job& job, std::stop_token stop);
     Result<void> ensureSession(std::stop_token stop, const OnConnectPause& onPause);
@@ -92,6 +109,8 @@ private:
     std::mutex m_mutex;
     std::condition_variable_any m_wake;
     std::deque<Job> m_jobs;
+    int64_t m_lastId = 0;
+    std::string m_purpose;                           ///< of the task that runs
     bool m_isOver = false;                           ///< no job is taken any more
     std::atomic<bool> m_isStale = false;             ///< by renew()
     std::unique_ptr<HostSession> m_session;          ///< the worker thread's

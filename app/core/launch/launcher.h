@@ -51,6 +51,9 @@ public:
         /// False: only the sizes of a model are wanted. Data and checkpoints need not be there, nor
         /// are they sent; tokenizer and weights to start from are, as they tell sizes.
         bool readsData = true;
+        /// What others that want its nodes meanwhile are told that they wait for: "the self-test".
+        /// Empty: the launch of its run.
+        std::string purpose = {};
     };
 
     virtual ~Launcher() = default;

@@ -4,7 +4,10 @@
 #include "app/core/launch/direct_launcher.h"
 #include "app/core/launch/link_test.h"
 #include "shared/io/clock.h"
+#include "shared/io/file.h"
 #include "shared/return_if_error.h"
+
+#include <span>
 
 namespace rm {
 
@@ -118,6 +121,13 @@ const char* trialName(TrialKind kind) {
     return "step profile";
 }
 
+QString trialId(const NodeTrial& trial) {
+    QString id = QString("trial: %1 ").arg(trialName(trial.kind));
+    for (const Placement& placement : trial.nodes)
+        id += QString("%1:%2 ").arg(placement.node).arg(placement.ranks);
+    return id + QString::fromStdString(sha256Hex(std::as_bytes(std::span(trial.spec))));
+}
+
 Result<std::string> runTrial(const NodeTrial& trial, std::vector<PlacedParty> parties,
                              HostPool& hosts, const ProgressSink& progress, std::stop_token stop) {
     RM_RETURN_IF_ERROR(checkTrial(trial, parties));
@@ -125,8 +135,9 @@ Result<std::string> runTrial(const NodeTrial& trial, std::vector<PlacedParty> pa
     PlanRequest attempt;
     attempt.runId = newRunId(spec.name);
     attempt.runName = spec.name;
-    DirectLauncher launcher({spec, std::move(parties), attempt, false}, hosts, progress,
-                            std::move(stop));
+    DirectLauncher launcher(
+        {spec, std::move(parties), attempt, false, std::string("the ") + trialName(trial.kind)},
+        hosts, progress, std::move(stop));
     RM_RETURN_IF_ERROR(launcher.check().map([](const auto&) {}));
     RM_RETURN_IF_ERROR(launcher.deploy());
     switch (trial.kind) {

@@ -36,6 +36,9 @@ NodeTrial linkTrial(const RunSpec& spec, const std::vector<Placement>& nodes);
 /// "self-test", "all-reduce test", "step profile"
 const char* trialName(TrialKind kind);
 
+/// What Engine::progressed() calls it; no id of a run.
+QString trialId(const NodeTrial& trial);
+
 /// Probes the nodes, sends the trainer where it is missing, and lets it do that: the JSON of the
 /// answer. `parties`: the trial's nodes. Blocks for seconds, besides the sending. Errors are those
 /// of a Launcher. kInvalid: there are too few nodes, or one is a Slurm cluster.

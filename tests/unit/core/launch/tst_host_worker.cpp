@@ -24,6 +24,7 @@ private Q_SLOTS:
     void whatIsUnwantedFromTheStartIsNotTried();
     void tasksAfterAnUnwantedOneStillRun();
     void afterItIsClosedEveryTaskIsRefused();
+    void whoWaitsIsToldForWhatAndIsCancelledAtOnce();
 
 private:
     std::future<Result<bool>> post(std::stop_token unwanted = {});
@@ -106,6 +107,40 @@ void TestHostWorker::tasksAfterAnUnwantedOneStillRun() {
     QVERIFY(!post(wish.get_token()).get());
     const auto done = post().get();
     QVERIFY2(done, done ? "" : done.error().message.c_str());
+}
+
+/// Behind a task that goes on meanwhile.
+void TestHostWorker::whoWaitsIsToldForWhatAndIsCancelledAtOnce() {
+    m_worker = std::make_unique<HostWorker>(Node{"this-computer", true, {}, {}, 0, {}},
+                                            [](const Node&) { return Credentials{}; });
+    std::promise<void> begun, end;
+    auto first = m_worker->post<bool>(
+        [&begun, &end](HostSession&, const std::string&, std::stop_token) -> Result<bool> {
+            begun.set_value();
+            end.get_future().wait();
+            return true;
+        },
+        {}, {}, {}, {"the self-test"});
+    begun.get_future().wait();
+    std::vector<std::string> told; // in this thread, and in the worker's once it is waited for
+    const HostWorker::Task<bool> task = [](HostSession&, const std::string&,
+                                           std::stop_token) -> Result<bool> { return true; };
+    const auto note = [&told](const std::string& behind) { told.push_back(behind); };
+    std::stop_source wish;
+    auto unwanted = m_worker->post<bool>(task, wish.get_token(), {}, {}, {"the launch of a", note});
+    auto wanted = m_worker->post<bool>(task, {}, {}, {}, {"the launch of b", note});
+    QCOMPARE(told, (std::vector<std::string>{"the self-test", "the self-test"}));
+    wish.request_stop();
+    QCOMPARE(unwanted.wait_for(std::chrono::seconds(0)), std::future_status::ready);
+    const auto refused = unwanted.get();
+    QVERIFY(!refused && refused.error().message.ends_with("cancelled"));
+    QVERIFY(first.wait_for(std::chrono::seconds(0)) == std::future_status::timeout);
+    end.set_value();
+    QVERIFY(first.get() && wanted.get());
+    QCOMPARE(told.size(), size_t{3});
+    QCOMPARE(told.back(), std::string()); // it began
+    // What is unwanted before it is in the queue is refused there, too.
+    QVERIFY(!m_worker->post<bool>(task, wish.get_token(), {}, {}, {"the launch of c", note}).get());
 }
 
 QTEST_GUILESS_MAIN(TestHostWorker)
