@@ -4,6 +4,7 @@
 #include "app/cli/commands.h"
 #include "app/cli/interruption.h"
 #include "app/cli/json_view.h"
+#include "app/cli/launch_lines.h"
 #include "app/cli/named_nodes.h"
 #include "app/cli/run_text.h"
 #include "app/cli/run_watch.h"
@@ -63,29 +64,6 @@ std::vector<std::string> namesOf(const std::vector<Placement>& placements) {
 QString newId(const std::string& name) {
     return QString::fromStdString(newRunId(name));
 }
-
-/// Prints the stages of a launch below each other; finished transfers stay on the screen.
-class LaunchLines {
-public:
-    ~LaunchLines() { show({}); }
-
-    void show(const Progress& progress) {
-        const auto now = std::chrono::steady_clock::now();
-        if (progress.stage != m_last.stage) {
-            const std::chrono::duration<double> took = now - m_began;
-            if (m_last.total > 0 && m_last.done >= m_last.total)
-                m_status.print(sentText(m_last, took.count()));
-            m_began = now;
-        }
-        m_last = progress;
-        m_status.update(progressText(progress), nodeProgressTexts(progress));
-    }
-
-private:
-    StatusLine m_status;
-    Progress m_last;
-    std::chrono::steady_clock::time_point m_began;
-};
 
 /// Shows the stages of a launch until it is over, and cancels it when that is asked for.
 Result<QString> awaitLaunch(CommandContext& context, const QString& run,

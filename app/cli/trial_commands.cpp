@@ -2,7 +2,9 @@
 #include "app/cli/access.h"
 #include "app/cli/command_context.h"
 #include "app/cli/commands.h"
+#include "app/cli/interruption.h"
 #include "app/cli/json_view.h"
+#include "app/cli/launch_lines.h"
 #include "app/cli/named_nodes.h"
 #include "app/cli/terminal.h"
 #include "app/core/launch/forecast.h"
@@ -11,21 +13,58 @@
 #include "shared/io/file.h"
 #include "shared/return_if_error.h"
 
+#include <QTimer>
+
 #include <iostream>
 
 namespace rm::cli {
 
 namespace {
 
+using namespace std::chrono_literals;
+
+constexpr auto kLookForCancel = 50ms;
+
+/// Shows how far it is until it is over, and ends it when that is asked for.
+Result<QString> awaitTrial(CommandContext& context, const NodeTrial& trial,
+                           const Interruption& interruption) {
+    LaunchLines lines;
+    QObject receiver;
+    QObject::connect(&context.engine(), &Engine::progressed, &receiver,
+                     [&, id = trialId(trial)](const QString& which, const Progress& progress) {
+                         if (which == id)
+                             lines.show(progress);
+                     });
+    QTimer look;
+    QObject::connect(&look, &QTimer::timeout, &receiver, [&] {
+        if (!interruption.isAsked())
+            return;
+        look.stop();
+        context.engine().stopTrial(trial);
+    });
+    look.start(kLookForCancel);
+    return await(context.engine().tryOut(trial));
+}
+
 /// After their logins were asked for if that is needed.
-Result<std::string> tryOut(CommandContext& context, const NodeTrial& trial) {
+Result<std::string> tryOut(CommandContext& context, const NodeTrial& trial,
+                           const Interruption& interruption) {
     std::vector<std::string> names;
     for (const Placement& placement : trial.nodes)
         names.push_back(placement.node.toStdString());
-    auto told = await(context.engine().tryOut(trial));
-    if (!told && told.error().code == ErrorCode::kDenied && openAsking(context, names))
-        told = await(context.engine().tryOut(trial));
+    auto told = awaitTrial(context, trial, interruption);
+    const bool isDenied = !told && told.error().code == ErrorCode::kDenied;
+    if (isDenied && !interruption.isAsked() && openAsking(context, names))
+        told = awaitTrial(context, trial, interruption);
+    if (!told && interruption.isAsked())
+        return fail(ErrorCode::kUnavailable, std::string(trialName(trial.kind)) + ": cancelled");
     return told.map(&QString::toStdString);
+}
+
+int printTrialError(const CommandContext& context, const Error& error,
+                    const Interruption& interruption) {
+    const int code = printError(context, error);
+    return interruption.isAsked() ? interruption.exitCode() : code;
 }
 
 std::string inMs(double seconds) {
@@ -82,8 +121,9 @@ int printHistory(const CommandContext& context) {
     return 0;
 }
 
-Result<LinkTest> testLinks(CommandContext& context, const NodeTrial& trial) {
-    RM_ASSIGN_OR_RETURN(const auto told, tryOut(context, trial));
+Result<LinkTest> testLinks(CommandContext& context, const NodeTrial& trial,
+                           const Interruption& interruption) {
+    RM_ASSIGN_OR_RETURN(const auto told, tryOut(context, trial, interruption));
     return parseLinkTest(told, "the all-reduce test");
 }
 
@@ -107,14 +147,16 @@ struct ForecastParts {
 };
 
 Result<ForecastParts> measureForecast(CommandContext& context, const CheckedSpec& spec,
-                                      const std::vector<Placement>& nodes) {
+                                      const std::vector<Placement>& nodes,
+                                      const Interruption& interruption) {
     if (nodes.size() < 2)
         return fail(ErrorCode::kInvalid,
                     "forecast: name the nodes with --node, two or more, the first of which is "
                     "measured alone, too");
-    RM_ASSIGN_OR_RETURN(const auto told, tryOut(context, stepProfileTrial(*spec, nodes)));
+    RM_ASSIGN_OR_RETURN(const auto told,
+                        tryOut(context, stepProfileTrial(*spec, nodes), interruption));
     RM_ASSIGN_OR_RETURN(auto profile, parseStepProfile(told, "the step profile"));
-    RM_ASSIGN_OR_RETURN(auto test, testLinks(context, linkTrial(*spec, nodes)));
+    RM_ASSIGN_OR_RETURN(auto test, testLinks(context, linkTrial(*spec, nodes), interruption));
     return ForecastParts{std::move(profile), std::move(test)};
 }
 
@@ -149,11 +191,12 @@ std::string tableOf(const std::vector<StepForecast>& forecasts) {
 } // namespace
 
 int runNodesSelfTest(CommandContext& context, const std::string& name) {
-    const auto told =
-        tryOut(context, {TrialKind::kSelfTest, {{QString::fromStdString(name), 0}}, {}});
+    const Interruption interruption;
+    const auto told = tryOut(
+        context, {TrialKind::kSelfTest, {{QString::fromStdString(name), 0}}, {}}, interruption);
     const auto tests = told ? selfTestsFrom(*told) : tl::unexpected(told.error());
     if (!tests)
-        return printError(context, tests.error());
+        return printTrialError(context, tests.error(), interruption);
     if (context.json())
         printJson(nlohmann::ordered_json::parse(*told));
     bool held = true;
@@ -171,10 +214,11 @@ int runNodesAllReduce(CommandContext& context, const std::vector<std::string>& n
     if (history)
         return printHistory(context);
     const auto nodes = namedPlacements(context.fleet().nodes(), names);
-    const auto test = nodes ? testLinks(context, {TrialKind::kAllReduce, *nodes, {}})
+    const Interruption interruption;
+    const auto test = nodes ? testLinks(context, {TrialKind::kAllReduce, *nodes, {}}, interruption)
                             : tl::unexpected(nodes.error());
     if (!test)
-        return printError(context, test.error());
+        return printTrialError(context, test.error(), interruption);
     if (context.json())
         printJson(jsonOf(*test));
     else
@@ -189,9 +233,10 @@ int runForecast(CommandContext& context, const RunOptions& options) {
     const auto nodes = namedPlacements(context.fleet().nodes(), options.nodes);
     if (!nodes)
         return printError(context, nodes.error());
-    const auto parts = measureForecast(context, *spec, *nodes);
+    const Interruption interruption;
+    const auto parts = measureForecast(context, *spec, *nodes, interruption);
     if (!parts)
-        return printError(context, parts.error());
+        return printTrialError(context, parts.error(), interruption);
     const auto forecasts = forecastNodes(parts->profile, parts->test);
     const auto words = forecastWords(parts->profile, parts->test);
     if (context.json()) {

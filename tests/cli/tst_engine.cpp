@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/fleet/fleet.h"
 #include "app/core/launch/recipes.h"
+#include "app/core/launch/trial.h"
 #include "app/core/run/followed_run.h"
 #include "app/core/run/local_engine.h"
 #include "app/core/settings/paths.h"
@@ -20,6 +21,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <map>
 
 using namespace rm;
 
@@ -50,6 +52,7 @@ private Q_SLOTS:
     void closingDoesNotWaitForAnAgentThatHangs();
     void aLaunchThatConnectsIsCancelledAtOnce();
     void aTrialThatConnectsIsStoppedAtOnce();
+    void aLaunchBesideATrialSaysWhatItWaitsFor();
     void aNodeIsRidOfAllByOneAtATime();
     void aNodeThatIsEditedIsFollowedAtItsNewAddress();
     void everyPartOfARunOnOneNodeIsFollowed();
@@ -326,6 +329,31 @@ void TestEngine::aTrialThatConnectsIsStoppedAtOnce() {
     QVERIFY2(timer.elapsed() < kAtOnceMs, qPrintable(QString::number(timer.elapsed())));
     QVERIFY(!told.result());
     QCOMPARE(told.result().error().code, ErrorCode::kUnavailable);
+}
+
+void TestEngine::aLaunchBesideATrialSaysWhatItWaitsFor() {
+    addSilentNode();
+    makeEngine();
+    std::map<QString, QStringList> stages;
+    connect(m_engine.get(), &Engine::progressed, this,
+            [&](const QString& id, const Progress& now) { stages[id] << now.stage; });
+    const NodeTrial trial{TrialKind::kSelfTest, {{"silent", 0}}, {}};
+    auto told = m_engine->tryOut(trial);
+    QTRY_VERIFY_WITH_TIMEOUT(m_silent.hasPendingConnections(), kDeadlineMs);
+    QTRY_COMPARE_WITH_TIMEOUT(stages[trialId(trial)].value(0), QString("Check nodes"), kDeadlineMs);
+    const QString run = "near-000001";
+    auto launched = m_engine->launch(*loadSpecOrRecipe("gpt-tiny", {}), {{"silent", 1}}, run);
+    QTRY_VERIFY_WITH_TIMEOUT(stages[run].contains("Check nodes: silent is busy with the self-test"),
+                             kDeadlineMs);
+    QCOMPARE(m_engine->live(run).launching->stage, stages[run].last());
+    QElapsedTimer timer;
+    timer.start();
+    QVERIFY(m_engine->command(run, CommandKind::kKill).result());
+    QTRY_VERIFY_WITH_TIMEOUT(launched.isFinished(), kDeadlineMs);
+    QVERIFY2(timer.elapsed() < kAtOnceMs, qPrintable(QString::number(timer.elapsed())));
+    QVERIFY(!told.isFinished()); // it goes on, until it is cancelled itself
+    QVERIFY(m_engine->stopTrial(trial).result());
+    QTRY_VERIFY_WITH_TIMEOUT(told.isFinished(), kDeadlineMs);
 }
 
 void TestEngine::aNodeIsRidOfAllByOneAtATime() {

@@ -24,7 +24,10 @@
 #include <QTest>
 
 #include <fcntl.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 using namespace rm;
 using namespace rm::test;
@@ -55,6 +58,7 @@ private Q_SLOTS:
     void nodesAreCleanedAfterAPreview();
     void aNodeThatIsEditedDuringItsCheckIsCheckedAnew();
     void whatAnotherRingmasterStartedIsNamedAndAskedFor();
+    void aTrialTellsHowFarItIsAndIsStopped();
     void aRemovalIsNotLeftHalfDone();
     void aRemovalThatFailedCanBeLeft();
     void whatCannotBeUndoneAnyMoreLapses();
@@ -395,6 +399,66 @@ void TestNodesPage::whatAnotherRingmasterStartedIsNamedAndAskedFor() {
     QVERIFY(confirm->isEnabled());
     find<QCheckBox>("endLeftoversWithOthers")->click();
     QVERIFY(!confirm->isEnabled());
+}
+
+namespace {
+
+/// A port of this computer whose connections nobody serves.
+class SilentPort {
+public:
+    SilentPort() {
+        sockaddr_in address{};
+        address.sin_family = AF_INET;
+        address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+        socklen_t size = sizeof address;
+        auto* any = reinterpret_cast<sockaddr*>(&address);
+        if (::bind(m_fd, any, size) == 0 && ::listen(m_fd, 8) == 0 &&
+            ::getsockname(m_fd, any, &size) == 0)
+            m_port = ntohs(address.sin_port);
+    }
+    ~SilentPort() { ::close(m_fd); }
+    int port() const { return m_port; }
+
+private:
+    int m_fd = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    int m_port = 0;
+};
+
+} // namespace
+
+/// As a launch does; its node says nothing meanwhile.
+void TestNodesPage::aTrialTellsHowFarItIsAndIsStopped() {
+    const SilentPort silent;
+    QVERIFY(silent.port() > 0);
+    QVERIFY(m_demo->fleet().add({"box", false, "127.0.0.1", "me", silent.port(), {}}));
+    m_demo->window().nodesPage().select("box");
+    auto* selfTest = find<QPushButton>("selfTestNode");
+    click("selfTestNode");
+    QCOMPARE(selfTest->text(), QString("Stop self-test"));
+    QTRY_VERIFY(find<QWidget>("toast")->accessibleName().endsWith("box: Check nodes"));
+    click("selfTestNode");
+    QTRY_COMPARE_WITH_TIMEOUT(selfTest->text(), QString("Self-test"), kAnswerMs);
+
+    click("testLinks");
+    auto* dialog = find<QDialog>("linkTestDialog");
+    for (const char* node : {"place.box", "place.this-computer"})
+        dialog->findChild<QCheckBox*>(node)->setChecked(true);
+    click("linkTestMeasure");
+    auto* text = find<QLabel>("linkTestText");
+    QTRY_COMPARE(text->text(), QString("Check nodes"));
+    Progress sending{.stage = "Send trainer", .done = 3'000'000, .total = 42'000'000};
+    sending.sent = 1'500'000;
+    sending.bytesPerSec = 2e6;
+    sending.nodes = {{"box"}};
+    std::vector<Placement> nodes;
+    for (const Node& node : m_demo->fleet().nodes())
+        nodes.push_back({QString::fromStdString(node.name), 0});
+    Q_EMIT m_demo->engine().progressed(trialId({TrialKind::kAllReduce, nodes, {}}), sending);
+    QCOMPARE(text->text().replace(QChar(0x202f), ' '),
+             QString("Send trainer to box: 3 MB of 42 MB · 1.5 MB sent · 2 MB/s"));
+    Q_EMIT m_demo->engine().progressed("another", {"Measure"});
+    QVERIFY(text->text().startsWith("Send trainer"));
+    click("closeLinkTest");
 }
 
 namespace {

@@ -189,7 +189,7 @@ public:
     virtual QFuture<Result<void>> endLeftovers(const QString& node, const QStringList& runs,
                                                OtherRuns others = OtherRuns::kRefuse) = 0;
     /// Lets the trainer find something out on nodes, without a run (see runTrial()): the JSON of
-    /// the answer. An all-reduce test is kept, too (link_test.h).
+    /// the answer. An all-reduce test is kept, too (link_test.h). progressed() tells how far it is.
     virtual QFuture<Result<QString>> tryOut(const NodeTrial& trial) = 0;
     /// Ends such trials that are under way soon: their answer is kUnavailable.
     virtual QFuture<Result<void>> stopTrial(const NodeTrial& trial) = 0;
@@ -246,6 +246,7 @@ Q_SIGNALS:
     void runsChanged();                       ///< a run appeared, or its summary changed
     void samplesAppended(const QString& run); ///< carries no data: query a StoreReader
     void liveChanged(const QString& run);
+    /// `run`: or a trial, as trialId() calls it.
     void progressed(const QString& run, const rm::Progress& progress);
     void attemptEnded(const QString& run);
     /// Why a launch is about to be refused: what memory is needed, what is free and what to do. The

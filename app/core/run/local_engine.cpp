@@ -512,6 +512,7 @@ QFuture<Result<QString>> LocalEngine::batchScript(const CheckedSpec& spec,
         return readyFuture<QString>(tl::unexpected<Error>(parties.error()));
     Launcher::Request request{*spec, std::move(*parties), {}};
     request.attempt.runId = kRunIdInScript;
+    request.purpose = "a look at the script of a job";
     return QtConcurrent::run(
         &m_impl->pool,
         [request, hosts = m_impl->hosts, stop = m_impl->closing.get_token()]() -> Result<QString> {
@@ -864,12 +865,14 @@ QFuture<Result<QString>> LocalEngine::tryOut(const NodeTrial& trial) {
                   [](const Impl::Trial& each) { return bool(each.course->isOver); });
     const auto own = std::make_shared<Impl::Measurement>();
     m_impl->trials.push_back({trial, own});
-    return QtConcurrent::run(&m_impl->pool, [trial, own, parties = *parties, hosts = m_impl->hosts,
-                                             kept = m_impl->linkTests,
+    const auto progress = [this, id = trialId(trial)](const Progress& now) {
+        QMetaObject::invokeMethod(this, [this, id, now] { Q_EMIT progressed(id, now); });
+    };
+    return QtConcurrent::run(&m_impl->pool, [trial, own, progress, parties = *parties,
+                                             hosts = m_impl->hosts, kept = m_impl->linkTests,
                                              closing = m_impl->closing.get_token()] {
         const std::stop_callback end(closing, [&own] { own->stop.request_stop(); });
-        const auto told = runTrial(
-            trial, parties, *hosts, [](const Progress&) {}, own->stop.get_token());
+        const auto told = runTrial(trial, parties, *hosts, progress, own->stop.get_token());
         if (told && trial.kind == TrialKind::kAllReduce)
             keepLinkTest(kept, *told);
         own->isOver = true;

@@ -67,6 +67,11 @@ ForecastDialog::ForecastDialog(const AppContext& context, const RunSpec& spec,
             &QDialog::reject);
     connect(m_measure, &QPushButton::clicked, this, &ForecastDialog::measure);
     connect(this, &QDialog::finished, this, &ForecastDialog::stop);
+    connect(&m_context.engine, &Engine::progressed, this,
+            [this](const QString& id, const Progress& progress) {
+                if (m_running && id == trialId(*m_running))
+                    m_text->setText(m_doing + ' ' + progressWords(progress));
+            });
 }
 
 void ForecastDialog::say(const QString& text, bool isMeasuring) {
@@ -75,7 +80,8 @@ void ForecastDialog::say(const QString& text, bool isMeasuring) {
 }
 
 void ForecastDialog::measure() {
-    say(tr("Measuring a step…"), true);
+    m_doing = tr("Measuring a step.");
+    say(m_doing, true);
     tryOut(stepProfileTrial(m_spec, m_nodes),
            [this](const Result<QString>& told) { takeProfile(told); });
 }
@@ -101,7 +107,8 @@ void ForecastDialog::takeProfile(const Result<QString>& told) {
     });
     if (!profile)
         return say(capitalized(profile.error().message) + '.', false);
-    say(tr("Measuring the links…"), true);
+    m_doing = tr("Measuring the links.");
+    say(m_doing, true);
     tryOut(linkTrial(m_spec, m_nodes),
            [this, profile = *profile](const Result<QString>& links) { takeLinks(profile, links); });
 }

@@ -39,6 +39,7 @@ private:
     RunSpec m_spec;
     std::vector<Placement> m_nodes;
     std::optional<NodeTrial> m_running;
+    QString m_doing; ///< what it measures
     QStandardItemModel* m_rows;
     Table* m_table;
     QLabel* m_text;

@@ -61,6 +61,11 @@ LinkTestDialog::LinkTestDialog(const AppContext& context, QWidget* parent)
     connect(m_measure, &QPushButton::clicked, this, &LinkTestDialog::measure);
     connect(this, &QDialog::finished, this, &LinkTestDialog::stop);
     connect(m_nodes, &PlacementList::changed, this, &LinkTestDialog::refreshButton);
+    connect(&m_context.engine, &Engine::progressed, this,
+            [this](const QString& id, const Progress& progress) {
+                if (m_running && id == trialId(*m_running))
+                    m_text->setText(progressWords(progress));
+            });
     showKept();
     refreshButton();
 }

@@ -181,6 +181,11 @@ void NodesPage::wire() {
     connect(m_links, &QPushButton::clicked, this,
             [this] { (new LinkTestDialog(m_context, window()))->open(); });
     connect(m_selfTest, &QPushButton::clicked, this, &NodesPage::selfTestSelected);
+    connect(&m_context.engine, &Engine::progressed, this,
+            [this](const QString& id, const Progress& progress) {
+                if (m_testing && id == trialId(*m_testing))
+                    showSelfTest(progress);
+            });
     connect(m_add, &QPushButton::clicked, this, &NodesPage::addNode);
     connect(m_import, &QPushButton::clicked, this, &NodesPage::importNodes);
     connect(m_history, &QPushButton::clicked, this,
@@ -406,15 +411,34 @@ void NodesPage::importNodes() {
     dialog->open();
 }
 
+/// How far the self-test is; a transfer tells of itself many times a second.
+void NodesPage::showSelfTest(const Progress& progress) {
+    constexpr qint64 kCalmMs = 1000;
+    const bool isNews = progress.stage != m_testStage;
+    if (!isNews && m_testShown.isValid() && !m_testShown.hasExpired(kCalmMs))
+        return;
+    m_testStage = progress.stage;
+    m_testShown.start();
+    m_context.toast.say(
+        tr("Testing the devices of %1: %2")
+            .arg(nodeTitle(m_testing->nodes.front().node.toStdString()), progressWords(progress)));
+}
+
 /// What it finds is in the next check's row of the GPUs; of a CPU it is said alone.
 void NodesPage::selfTestSelected() {
-    if (std::exchange(m_isTesting, true)) // greyed, the button would lose the focus
+    if (m_testing) {
+        m_context.engine.stopTrial(*m_testing);
         return;
+    }
     const QString name = m_selected;
-    m_context.toast.say(tr("Testing the devices of %1…").arg(nodeTitle(name.toStdString())));
-    whenAnswered(m_context.engine.tryOut({TrialKind::kSelfTest, {{name, 0}}, {}}), this,
+    m_testing = NodeTrial{TrialKind::kSelfTest, {{name, 0}}, {}};
+    m_selfTest->setText(tr("Stop self-test"));
+    m_testShown.invalidate();
+    showSelfTest({tr("Starting")});
+    whenAnswered(m_context.engine.tryOut(*m_testing), this,
                  [this, name](const Result<QString>& told) {
-                     m_isTesting = false;
+                     m_testing.reset();
+                     m_selfTest->setText(tr("Self-test"));
                      m_context.toast.say(selfTestWords(nodeTitle(name.toStdString()), told));
                      m_context.connector.check(name);
                  });

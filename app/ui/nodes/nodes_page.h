@@ -2,10 +2,13 @@
 #pragma once
 
 #include "app/core/fleet/fleet.h"
+#include "app/core/launch/trial.h"
 #include "app/ui/data/app_context.h"
 
+#include <QElapsedTimer>
 #include <QWidget>
 
+#include <optional>
 #include <vector>
 
 class QLabel;
@@ -57,6 +60,7 @@ private:
     void removeSelected();
     void forgetIfGone(const Node& gone);
     void selfTestSelected();
+    void showSelfTest(const Progress& progress);
 
     AppContext m_context;
     PageHeader* m_header;
@@ -70,7 +74,9 @@ private:
     ReflowGrid* m_grid;
     std::vector<NodeCard*> m_cards;
     QString m_selected;
-    bool m_isTesting = false; ///< the devices of a node
+    std::optional<NodeTrial> m_testing; ///< the devices of a node
+    QString m_testStage;                ///< as shown last
+    QElapsedTimer m_testShown;
     QLabel* m_checkTitle;
     QLabel* m_checkSummary;
     QPushButton* m_checkOne;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/ui/run/launch_progress.h"
 
+#include "app/ui/data/run_words.h"
 #include "app/ui/look/format.h"
 #include "app/ui/widgets/label.h"
 
@@ -55,19 +56,8 @@ void LaunchProgress::show(const Progress& progress) {
     }
     m_bar->setRange(0, kScale);
     m_bar->setValue(static_cast<int>(progress.done * kScale / progress.total));
-    showAmount(progress);
+    m_amount->setText(amountWords(progress));
     m_patience.start();
-}
-
-void LaunchProgress::showAmount(const Progress& progress) {
-    QStringList parts{tr("%1 sent").arg(formatBytes(static_cast<double>(progress.sent)))};
-    if (progress.done >= progress.total)
-        parts << tr("the node puts it in place");
-    else if (progress.bytesPerSec >= 0)
-        parts << formatBytesPerSec(progress.bytesPerSec);
-    if (progress.done < progress.total && progress.secondsLeft >= 0)
-        parts << tr("%1 left").arg(formatDuration(progress.secondsLeft));
-    m_amount->setText(parts.join(kSeparator));
 }
 
 // The rate that was reported last no longer holds.

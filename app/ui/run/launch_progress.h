@@ -23,7 +23,6 @@ public:
 
 private:
     void show(const Progress& progress);
-    void showAmount(const Progress& progress);
     void admitStall();
 
     QTimer m_patience;
