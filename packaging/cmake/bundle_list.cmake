@@ -11,9 +11,12 @@ set(modules)
 if(PLUGIN)
     # torch, cuDNN and NVRTC load these by name at run time. Not among them is libtorch_cuda_linalg.so,
     # which torch loads at the first decomposition or solution of a system (at::linalg_*, save
-    # vector_norm): nothing here calls one, and with it goes cuSOLVER, 195 MB in all.
+    # vector_norm): nothing here calls one, and with it goes cuSOLVER, 195 MB in all. Nor is
+    # libcudnn_adv, which cuDNN loads at the first recurrent layer, CTC loss or attention of its own
+    # old interface: 245 MB.
     file(GLOB by_name "${site}/nvidia/cudnn/lib/libcudnn_*.so.*"
         "${site}/nvidia/*/lib/libnvrtc-builtins.so.*")
+    list(FILTER by_name EXCLUDE REGEX "libcudnn_adv")
     list(APPEND by_name ${TORCH}/lib/libcaffe2_nvrtc.so)
     set(modules MODULES ${PLUGIN} ${by_name})
 endif()
