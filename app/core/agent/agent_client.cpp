@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/agent/agent_client.h"
 
+#include "app/core/remote/error_tail.h"
 #include "app/core/remote/process_reader.h"
 #include "shared/io/json.h"
 #include "shared/return_if_error.h"
@@ -311,9 +312,13 @@ Result<PortListener> PortListener::open(HostSession& session, const std::string&
 }
 
 Result<void> PortListener::close() {
-    if (const auto closed = m_process->closeWrite(); !closed)
-        return closed;
-    return m_process->exitCode(5s).map([](int) {});
+    RM_RETURN_IF_ERROR(m_process->closeWrite());
+    RM_ASSIGN_OR_RETURN(const int code, m_process->exitCode(5s));
+    if (code == 0)
+        return {};
+    const std::string said = lastLine(m_process->errorText());
+    return fail(ErrorCode::kUnavailable,
+                "exit code " + std::to_string(code) + (said.empty() ? "" : ": " + said));
 }
 
 Result<std::vector<DialAnswer>> dialFromNode(HostSession& session, const std::string& agent,

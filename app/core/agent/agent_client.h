@@ -177,7 +177,8 @@ public:
                                      std::stop_token closing);
     const OpenPorts& ports() const { return m_ports; }
 
-    /// Frees the ports and waits until they are free.
+    /// Frees the ports and waits until they are free. The error says that it was not there any
+    /// more, or does not end: who dialed it met something else, or nothing.
     Result<void> close();
 
 private:
@@ -185,7 +186,7 @@ private:
     OpenPorts m_ports;
 };
 
-/// Dials from this node, for some 5 s at most: an answer for each target, in their order.
+/// Dials from this node, for some 8 s at most: an answer for each target, in their order.
 Result<std::vector<DialAnswer>> dialFromNode(HostSession& session, const std::string& agent,
                                              const DialOrder& order, std::stop_token stop);
 

@@ -54,6 +54,14 @@ void addDials(NodeDials& dials, const NetworkMatrix& matrix, int from, int to, b
     }
 }
 
+/// Of a node that cannot be judged no trial is kept.
+void leaveOut(NetworkMatrix& matrix, int node, std::string problem) {
+    matrix.nodes[static_cast<size_t>(node)].problem = std::move(problem);
+    std::erase_if(matrix.trials, [node](const NetworkTrial& trial) {
+        return trial.from == node || trial.to == node;
+    });
+}
+
 std::vector<Result<NodeReport>> probeAll(const std::vector<HostWorker*>& workers,
                                          const std::stop_token& unwanted) {
     std::vector<std::future<Result<NodeReport>>> answers;
@@ -75,19 +83,31 @@ OpenListeners::OpenListeners(std::vector<HostWorker*> workers)
 
 OpenListeners::~OpenListeners() {
     // A failure is ignored: if a port stays taken, the trainer's bind fails with an error that
-    // names it. The task owns the last reference, so that even if it is dropped the listener is
-    // destroyed on the worker's thread.
-    std::vector<std::future<Result<bool>>> closed;
-    for (size_t i = 0; i < m_workers.size(); ++i)
-        closed.push_back(m_workers[i]->post<bool>(
+    // names it.
+    (void)close();
+}
+
+std::vector<std::string> OpenListeners::close() {
+    // The task owns the last reference, so that even if it is dropped the listener is destroyed on
+    // the worker's thread.
+    std::vector<std::future<Result<std::string>>> closed;
+    for (size_t i = 0; i < m_listeners.size(); ++i)
+        closed.push_back(m_workers[i]->post<std::string>(
             [listener = std::move(m_listeners[i])](HostSession&, const std::string&,
-                                                   std::stop_token) -> Result<bool> {
-                const bool isClosed = *listener && (*listener)->close().has_value();
+                                                   std::stop_token) -> Result<std::string> {
+                if (!*listener)
+                    return std::string();
+                const auto ended = (*listener)->close();
                 listener->reset();
-                return isClosed;
+                return ended ? std::string() : ended.error().message;
             }));
-    for (auto& one : closed)
-        (void)one.get();
+    m_listeners.clear();
+    std::vector<std::string> problems;
+    for (auto& one : closed) {
+        const Result<std::string> problem = one.get();
+        problems.push_back(problem ? *problem : problem.error().message);
+    }
+    return problems;
 }
 
 std::vector<Result<OpenPorts>> OpenListeners::open(const std::vector<ListenOrder>& orders,
@@ -146,6 +166,11 @@ void survey(NetworkMatrix& matrix, const std::vector<HostWorker*>& workers,
     }
 }
 
+std::string brokenListener(const std::string& cause) {
+    return "its listener, which the others dialed, had ended or hung (" + cause +
+           "), so that nothing is known of the way there; measure again";
+}
+
 Result<NetworkMatrix> measureNetwork(HostPool& hosts, const std::vector<Node>& nodes,
                                      const std::stop_token& unwanted) {
     std::vector<std::shared_ptr<HostWorker>> kept;
@@ -183,6 +208,14 @@ Result<NetworkMatrix> measureNetwork(HostPool& hosts, const std::vector<Node>& n
         node.ports = *ports;
     }
     survey(matrix, workers, {{}, true, -1}, unwanted);
+    const auto problems = listeners.close();
+    for (size_t i = 0, next = 0; i < nodes.size(); ++i) {
+        if (!reports[i])
+            continue;
+        const std::string& problem = problems[next++];
+        if (!problem.empty() && matrix.nodes[i].problem.empty())
+            leaveOut(matrix, static_cast<int>(i), brokenListener(problem));
+    }
     if (unwanted.stop_requested())
         return fail(ErrorCode::kUnavailable, "measure the network: cancelled");
     return matrix;

@@ -15,7 +15,7 @@
 namespace rm {
 
 /// The ports that the agents of some nodes hold open for each other. They are freed, and that is
-/// waited for, by the destructor. Must not be used on a worker's thread.
+/// waited for, by the destructor at the latest. Must not be used on a worker's thread.
 class OpenListeners {
 public:
     explicit OpenListeners(std::vector<HostWorker*> workers);
@@ -26,6 +26,9 @@ public:
     /// One order a worker, at once on all; the answers in their order. Once.
     std::vector<Result<OpenPorts>> open(const std::vector<ListenOrder>& orders,
                                         const std::stop_token& unwanted);
+    /// Frees them. Per worker what was wrong with its listener, which then says nothing of the
+    /// network: "it had ended with exit code 9"; empty: it was there until now.
+    std::vector<std::string> close();
 
 private:
     /// Lives and dies on its node's worker thread.
@@ -44,10 +47,14 @@ struct SurveyOrder {
 
 /// Lets the nodes of a matrix, whose ports are open, dial each other, all at once, and adds what
 /// they found as trials. `workers` is parallel to its nodes; one without a worker, or with a
-/// problem, takes no part. A node that could not be asked gets a problem. Blocks for some 5 s at
+/// problem, takes no part. A node that could not be asked gets a problem. Blocks for some 8 s at
 /// most beyond the answers of the nodes.
 void survey(NetworkMatrix& matrix, const std::vector<HostWorker*>& workers,
             const SurveyOrder& order, const std::stop_token& unwanted);
+
+/// What is to be said of a node whose listener was not there to the end, as
+/// OpenListeners::close() tells it: nothing that others met there was the network's doing.
+std::string brokenListener(const std::string& cause);
 
 /// Measures between these nodes what can be measured. With one node or none that answers the
 /// matrix has no trials. kUnavailable: `unwanted`.

@@ -100,8 +100,13 @@ Result<Rendezvous> findRendezvous(const std::vector<HostWorker*>& workers,
             if (!node.problem.empty())
                 return fail(ErrorCode::kUnavailable, node.problem);
         if (chooseNetwork(matrix))
-            break;
+            return chooseRendezvous(matrix);
     }
+    const auto problems = listeners.close();
+    for (size_t i = 0; i < problems.size(); ++i)
+        if (!problems[i].empty())
+            return fail(ErrorCode::kUnavailable,
+                        kAttempt + nodes[i].node.name + ": " + brokenListener(problems[i]));
     return chooseRendezvous(matrix);
 }
 

@@ -189,11 +189,16 @@ public:
         , m_greeting(std::move(greeting))
         , m_inputFd(inputFd) {}
 
-    void run(int64_t endNs) {
-        while (monotonicNowNs() < endNs && step(endNs))
+    /// False: the time was over before.
+    bool run(int64_t endNs) {
+        while (step(endNs)) {
+            if (monotonicNowNs() >= endNs)
+                return false;
             m_clients.remove_if([now = monotonicNowNs()](const Client& client) {
                 return !client.socket || now >= client.endNs;
             });
+        }
+        return true;
     }
 
 private:
@@ -245,8 +250,11 @@ Result<void> listenForDials(const ListenOrder& order, int seconds, int inputFd, 
     RM_ASSIGN_OR_RETURN(const OpenPorts ports, openPorts(order, sockets));
     if (const auto written = writeText(outputFd, toJson(ports) + "\n", "stdout"); !written)
         return written;
-    Listening(std::move(sockets), dialGreeting(ports.token), inputFd)
-        .run(monotonicNowNs() + seconds * INT64_C(1'000'000'000));
+    const bool wasEnded = Listening(std::move(sockets), dialGreeting(ports.token), inputFd)
+                              .run(monotonicNowNs() + seconds * INT64_C(1'000'000'000));
+    if (!wasEnded)
+        return fail(ErrorCode::kUnavailable,
+                    "listen for other nodes: " + std::to_string(seconds) + " s were over before");
     return {};
 }
 

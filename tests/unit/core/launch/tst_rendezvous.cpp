@@ -27,6 +27,16 @@ std::vector<std::string> addressesOf(const Result<NetworkMatrix>& matrix, size_t
     return addresses;
 }
 
+/// A script in the place of the agent.
+std::string makeAgent(const QTemporaryDir& folder, const QByteArray& script) {
+    const QString path = folder.filePath("agent");
+    QFile file(path);
+    if (file.open(QIODevice::WriteOnly))
+        file.write("#!/bin/sh\n" + script + "\n");
+    file.setPermissions(QFile::ReadOwner | QFile::ExeOwner);
+    return path.toStdString();
+}
+
 } // namespace
 
 class TestRendezvous : public QObject {
@@ -41,6 +51,8 @@ private Q_SLOTS:
     void hostileDialAnswersAreErrors();
     void hostilePortsAreErrors_data();
     void hostilePortsAreErrors();
+    void aListenerThatWasNotThereToTheEndIsTold_data();
+    void aListenerThatWasNotThereToTheEndIsTold();
     void anAnswerWithoutEndIsRefused();
 };
 
@@ -142,17 +154,40 @@ void TestRendezvous::hostilePortsAreErrors() {
     QCOMPARE(ports.error().code, ErrorCode::kCorrupt);
 }
 
-void TestRendezvous::anAnswerWithoutEndIsRefused() {
+void TestRendezvous::aListenerThatWasNotThereToTheEndIsTold_data() {
+    QTest::addColumn<QByteArray>("then"); // what it does once it listens
+    QTest::addColumn<QString>("said");
+    QTest::newRow("there") << QByteArray("cat > /dev/null") << "";
+    QTest::newRow("over") << QByteArray("echo 30 s were over >&2; exit 1")
+                          << "exit code 1: 30 s were over";
+    QTest::newRow("killed") << QByteArray("kill -9 $$") << "signal 9";
+    QTest::newRow("hangs") << QByteArray("exec sleep 600") << "did not end in time";
+}
+
+void TestRendezvous::aListenerThatWasNotThereToTheEndIsTold() {
+    QFETCH(QByteArray, then);
+    QFETCH(QString, said);
     const QTemporaryDir folder;
-    const QString agent = folder.filePath("agent");
-    QFile file(agent);
-    QVERIFY(file.open(QIODevice::WriteOnly));
-    file.write("#!/bin/sh\ntr '\\0' x < /dev/zero\n"); // no newline ever
-    file.close();
-    QVERIFY(file.setPermissions(QFile::ReadOwner | QFile::ExeOwner));
+    const std::string agent = makeAgent(
+        folder, "echo '" + QByteArray::fromStdString(toJson(OpenPorts{29500, 0, {}, 1, 2, "x"})) +
+                    "'\n" + then);
     const auto session = openSession(localNode(), {}, {});
     QVERIFY(session);
-    const auto listener = PortListener::open(**session, agent.toStdString(), {}, {}, {});
+    auto listener = PortListener::open(**session, agent, {}, {}, {});
+    QVERIFY2(listener, listener ? "" : listener.error().message.c_str());
+    const auto closed = listener->close();
+    QCOMPARE(closed.has_value(), said.isEmpty());
+    if (!closed)
+        QVERIFY2(QString::fromStdString(closed.error().message).contains(said),
+                 closed.error().message.c_str());
+}
+
+void TestRendezvous::anAnswerWithoutEndIsRefused() {
+    const QTemporaryDir folder;
+    const std::string agent = makeAgent(folder, "tr '\\0' x < /dev/zero"); // no newline ever
+    const auto session = openSession(localNode(), {}, {});
+    QVERIFY(session);
+    const auto listener = PortListener::open(**session, agent, {}, {}, {});
     QVERIFY(!listener);
     QCOMPARE(listener.error().code, ErrorCode::kCorrupt);
     QVERIFY2(listener.error().message.ends_with("the host does not answer in lines"),
